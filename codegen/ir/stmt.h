@@ -1,0 +1,91 @@
+// Loop IR: statements around lang's expressions. The written specification is codegen/README.md.
+//
+// Two levels, told apart by the verifier:
+//   multi-dimensional  accesses are Call(Func|Image) and Provide; allocations have boxes
+//   flat               accesses are Load and Store with element indices in Int(64); sizes in bytes
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lang/ir/node.h"
+#include "schedule/loop_tree.h"
+
+namespace polyhalite {
+
+enum class StmtKind : uint8_t {
+  Block,     // body: statements in order
+  For,       // name: counter (Variable Loop, Int(32)); args {min, extent}; loop_kind; body[0]
+  Let,       // name: Symbol; args {value}; body[0]
+  Allocate,  // name; type; args: multi-dimensional {min0, extent0, min1, ...}, flat {elements};
+             // body[0]; on_stack: constant size, in the frame; freed at the end
+  Provide,   // name: func; args {index..., value...}; value_count values     f(i, j) = v
+  Store,     // name: buffer; args {index, value} or {index, value, mask}
+  If,        // args {condition}; body {then} or {then, else}
+  Assert,    // args {condition, error}: `error` is an Extern call that returns the error code, made
+             // and returned from the function where the condition is false
+  Evaluate,  // args {value}, for its effect
+  Produce,   // name: func; body[0]: its production. A marker for readers, without effect
+};
+
+struct StmtNode;
+
+/// A handle to an immutable statement; undefined when default-made.
+class Stmt {
+ public:
+  Stmt() = default;
+  explicit Stmt(std::shared_ptr<const StmtNode> n) : node_(std::move(n)) {}
+  bool defined() const { return node_ != nullptr; }
+  bool same_as(const Stmt &o) const { return node_ == o.node_; }
+  const StmtNode *operator->() const { return node_.get(); }
+  const StmtNode &operator*() const { return *node_; }
+  const StmtNode *get() const { return node_.get(); }
+
+ private:
+  std::shared_ptr<const StmtNode> node_;
+};
+
+struct StmtNode {
+  StmtKind kind;
+  std::string name;
+  std::vector<Expr> args;
+  std::vector<Stmt> body;
+  LoopKind loop_kind = LoopKind::Serial;
+  Type type;
+  int value_count = 1;    // Provide
+  bool on_stack = false;  // Allocate
+};
+
+Stmt make_block(std::vector<Stmt> stmts);  // flattens nested blocks, drops undefined ones
+Stmt make_for(std::string name, Expr min, Expr extent, LoopKind kind, Stmt body);
+Stmt make_let_stmt(std::string name, Expr value, Stmt body);
+Stmt make_allocate(std::string name, Type type, std::vector<Expr> args, bool on_stack, Stmt body);
+Stmt make_provide(std::string name, std::vector<Expr> indices, std::vector<Expr> values);
+Stmt make_store(std::string name, Expr index, Expr value, Expr mask = {});
+Stmt make_if(Expr condition, Stmt then_case, Stmt else_case = {});
+Stmt make_assert(Expr condition, Expr error);
+Stmt make_evaluate(Expr value);
+Stmt make_produce(std::string name, Stmt body);
+/// A copy of `s` with other args and body; `s` itself where nothing differs.
+Stmt with_parts(const Stmt &s, std::vector<Expr> args, std::vector<Stmt> body);
+
+/// One argument of the compiled function.
+struct Argument {
+  std::string name;
+  bool is_buffer = false;
+  bool is_output = false;
+  Type type;
+  int dimensions = 0;
+};
+
+/// A whole function of loop IR. Inside, a buffer argument's fields are Variable(BufferField)
+/// "NAME.min.D", "NAME.extent.D", "NAME.stride.D"; a scalar argument is Variable(Param) NAME.
+struct Function {
+  std::string name;
+  std::vector<Argument> args;  // inputs in declared order, then outputs
+  std::vector<std::shared_ptr<BufferContents>> constants;  // buffers embedded by the algorithm
+  Stmt body;
+};
+
+}  // namespace polyhalite

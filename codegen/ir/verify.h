@@ -1,0 +1,16 @@
+// Every invariant of loop IR, stated in prose in verify.cc and checked there.
+#pragma once
+
+#include <optional>
+
+#include "codegen/ir/stmt.h"
+#include "polyhalite/error.h"
+
+namespace polyhalite {
+
+enum class IrLevel : uint8_t { MultiDimensional, Flat };
+
+/// What is wrong with f at this level, or nothing.
+std::optional<Diagnostic> verify(const Function &f, IrLevel level);
+
+}  // namespace polyhalite

@@ -1,0 +1,71 @@
+// What went wrong, why, and how to mend it: the diagnostics that users see.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace polyhalite {
+
+/// A place in the user's source. A line of 0 means that the place is not known.
+struct SourceLocation {
+  std::string file;
+  int line = 0;
+};
+
+/// Where the caller's caller stands; meant as a defaulted argument.
+struct CallSite {
+  const char *file = __builtin_FILE();
+  int line = __builtin_LINE();
+  constexpr CallSite(const char *f = __builtin_FILE(), int l = __builtin_LINE())
+      : file(f), line(l) {}
+  operator SourceLocation() const { return {file, line}; }
+};
+
+/// One problem: `what` names it with its numbers, `why` explains, `fix` says what would be right.
+struct Diagnostic {
+  std::string what;
+  std::string why;
+  std::string fix;
+  SourceLocation where;
+
+  /// "blur.cpp:41: error: WHAT\n  why: WHY\n  fix: FIX"; absent parts leave no line.
+  std::string to_string() const;
+};
+
+/// Every exception of the library derives from Error; what() is the diagnostic's text.
+class Error : public std::runtime_error {
+ public:
+  explicit Error(Diagnostic d);
+  const Diagnostic &diagnostic() const { return diagnostic_; }
+
+ private:
+  Diagnostic diagnostic_;
+};
+
+/// A mistake in an algorithm or a schedule.
+class CompileError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A failure while a compiled pipeline runs: a buffer that does not fit, a failed check.
+class RuntimeError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A broken invariant of this library. Users never cause it.
+class InternalError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Throws CompileError.
+[[noreturn]] void user_error(std::string what, std::string why, std::string fix,
+                             SourceLocation where = {});
+
+/// Throws InternalError unless `condition` holds.
+void internal_check(bool condition, const char *what, CallSite site = {});
+
+}  // namespace polyhalite

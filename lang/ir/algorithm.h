@@ -1,0 +1,59 @@
+// Algorithm: a frozen pipeline, as a value. No machine, no order beyond what updates impose.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lang/ir/directive.h"
+#include "lang/ir/function.h"
+
+namespace polyhalite {
+
+/// One definition of a frozen Func. In `args` and `values`, Funcs are called by their
+/// pipeline-unique names, pure variables are Variable(Pure), reduction variables Variable(Reduction)
+/// with names unique within the stage.
+struct StageDef {
+  std::vector<Expr> args;
+  std::vector<Expr> values;
+  std::vector<ReductionVariable> rvars;  // first is innermost; empty for pure definitions
+  Expr predicate;                        // null if none
+  SourceLocation where;
+};
+
+struct FuncDef {
+  std::string name;
+  std::vector<std::string> args;  // the pure variables' names, first is innermost
+  std::vector<Type> types;        // of the values
+  std::vector<StageDef> stages;   // [0] pure, then updates in order
+  SourceLocation where;
+
+  int dimensions() const { return static_cast<int>(args.size()); }
+};
+
+/// An input of a pipeline, in the order in which the compiled function takes it.
+struct AlgorithmInput {
+  std::shared_ptr<Parameter> param;
+};
+
+struct Algorithm {
+  std::vector<FuncDef> funcs;            // producers before consumers
+  std::vector<std::string> outputs;      // names of funcs
+  std::vector<AlgorithmInput> inputs;    // scalars and images that are used, in declared order
+
+  const FuncDef *find(const std::string &name) const;
+  /// Position in `funcs`, or -1.
+  int index_of(const std::string &name) const;
+  bool is_output(const std::string &name) const;
+};
+
+/// The update f(args) op= e with an associative and commutative operator whose only self-reference
+/// is the cell it writes; `op` is Add, Mul, Min, Max, And or Or (of value 0). Floats count, as in
+/// Halide, unless inside strict_float.
+bool is_reduction_update(const FuncDef &f, int stage, Op *op = nullptr);
+
+/// Printed form: one definition a line, readable by parse_algorithm (text.h).
+std::string to_text(const Algorithm &a);
+
+}  // namespace polyhalite

@@ -1,0 +1,24 @@
+// Freezes what the front end built into an Algorithm and one list of directives.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "lang/ir/algorithm.h"
+
+namespace polyhalite {
+
+struct FrozenPipeline {
+  Algorithm algorithm;
+  std::vector<Directive> directives;  // of all Funcs, in the order of their calls, names rewritten
+};
+
+/// Collects every Func reachable from `outputs` (depth first, so that the order and the names are
+/// the same in every run), gives each a pipeline-unique name (the user's, then "name$1"...), and
+/// rewrites calls and directives to these names. `declared_inputs` fixes the order of the inputs;
+/// others follow in order of first use. Throws CompileError on undefined Funcs, with the caller's
+/// line.
+FrozenPipeline freeze(const std::vector<std::shared_ptr<FunctionContents>> &outputs,
+                      const std::vector<std::shared_ptr<Parameter>> &declared_inputs = {});
+
+}  // namespace polyhalite

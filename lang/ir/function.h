@@ -1,0 +1,69 @@
+// What the front end's handles (Func, Param, ImageParam, RDom) point to while an algorithm is being
+// written. Mutable and shared; the freeze (freeze.h) turns it into values.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lang/ir/directive.h"
+#include "lang/ir/node.h"
+#include "polyhalite/error.h"
+
+namespace polyhalite {
+
+struct BufferContents;  // lang/ir/buffer_contents.h: storage behind Buffer<T>
+
+/// One dimension of a reduction domain: var runs over [min, min + extent).
+struct ReductionVariable {
+  std::string var;
+  Expr min, extent;
+};
+
+/// An RDom. The first variable is the innermost loop. `predicate` (where) is null if none.
+struct ReductionDomain {
+  std::vector<ReductionVariable> vars;
+  Expr predicate;
+};
+
+/// A scalar Param or an ImageParam, identified by its address; `name` is unique in a pipeline.
+struct Parameter {
+  std::string name;
+  Type type;
+  bool is_buffer = false;
+  int dimensions = 0;                      // of a buffer
+  std::shared_ptr<BufferContents> buffer;  // bound for JIT, or null
+  uint64_t scalar_bits = 0;                // bound value for JIT, bits of `type`
+  bool has_scalar = false;
+  Expr min_value, max_value, estimate;     // of a scalar; null if none
+  struct DimConstraint {
+    Expr min, extent, stride;              // fixed by the user, or null
+    Expr min_estimate, extent_estimate;
+  };
+  std::vector<DimConstraint> dims;         // one per dimension of a buffer
+};
+
+/// One definition: f(args) = values, under `domain` for updates.
+struct Definition {
+  std::vector<Expr> args;                         // pure definition: the Vars themselves
+  std::vector<Expr> values;
+  std::shared_ptr<const ReductionDomain> domain;  // null if none
+  SourceLocation where;
+};
+
+struct FunctionContents {
+  std::string name;  // as the user gave it, made unique in the process ("f", "f$1")
+  std::vector<std::string> pure_args;
+  std::vector<Type> types;  // of the values; empty while undefined
+  std::optional<Definition> pure;
+  std::vector<Definition> updates;
+  std::vector<Directive> directives;  // in the order of their calls, stamped by Directive::order
+  bool frozen = false;                // a consumer has been realized: no more definitions
+  SourceLocation where;
+};
+
+/// A name not used before in this process: the hint itself, else "hint$1", "hint$2"...
+std::string unique_name(const std::string &hint);
+
+}  // namespace polyhalite

@@ -1,0 +1,95 @@
+#include "lang/simplify/linear.h"
+
+#include "polyhalite/error.h"
+
+namespace polyhalite {
+
+Linear &Linear::add(const Linear &o, int64_t factor) {
+  constant += factor * o.constant;
+  for (const auto &[atom, c] : o.terms) {
+    auto it = terms.emplace(atom, 0).first;
+    it->second += factor * c;
+    if (it->second == 0) terms.erase(it);
+  }
+  return *this;
+}
+
+Linear &Linear::scale(int64_t factor) {
+  if (factor == 0) terms.clear();
+  constant *= factor;
+  for (auto &[atom, c] : terms) c *= factor;
+  return *this;
+}
+
+Linear to_linear(const Expr &e) {
+  Linear l;
+  l.type = e.type();
+  int64_t k;
+  if (is_const_int(e, &k)) {
+    l.constant = k;
+    return l;
+  }
+  switch (e->op) {
+    case Op::Add:
+      l = to_linear(e->args[0]);
+      return l.add(to_linear(e->args[1]));
+    case Op::Sub:
+      l = to_linear(e->args[0]);
+      return l.add(to_linear(e->args[1]), -1);
+    case Op::Mul: {
+      Linear a = to_linear(e->args[0]), b = to_linear(e->args[1]);
+      if (b.is_constant()) return a.scale(b.constant);
+      if (a.is_constant()) return b.scale(a.constant);
+      break;
+    }
+    case Op::Cast:
+      // Widening keeps sums because overflow of the narrow type is undefined.
+      if (e.type() == Int(64) && e->args[0].type() == Int(32)) {
+        Linear inner = to_linear(e->args[0]);
+        l.constant = inner.constant;
+        for (const auto &[atom, c] : inner.terms) l.terms[make_cast(Int(64), atom)] = c;
+        return l;
+      }
+      break;
+    default: break;
+  }
+  l.terms[e] = 1;
+  return l;
+}
+
+Expr to_expr(const Linear &l) {
+  Expr sum;
+  auto append = [&](const Expr &atom, int64_t c) {
+    const int64_t magnitude = c < 0 ? -c : c;
+    Expr term = magnitude == 1 ? atom : make_binary(Op::Mul, atom, make_int(l.type, magnitude));
+    if (!sum.defined()) {
+      sum = c > 0 ? term : make_binary(Op::Mul, atom, make_int(l.type, c));
+    } else {
+      sum = make_binary(c > 0 ? Op::Add : Op::Sub, sum, term);
+    }
+  };
+  for (const auto &[atom, c] : l.terms) {
+    if (c > 0) append(atom, c);
+  }
+  if (!sum.defined() && l.constant != 0 && !l.terms.empty()) {
+    sum = make_int(l.type, l.constant);
+    for (const auto &[atom, c] : l.terms) append(atom, c);
+    return sum;
+  }
+  for (const auto &[atom, c] : l.terms) {
+    if (c < 0) append(atom, c);
+  }
+  if (!sum.defined()) return make_int(l.type, l.constant);
+  if (l.constant > 0) return make_binary(Op::Add, sum, make_int(l.type, l.constant));
+  if (l.constant < 0) return make_binary(Op::Sub, sum, make_int(l.type, -l.constant));
+  return sum;
+}
+
+std::optional<int64_t> constant_difference(const Expr &a, const Expr &b) {
+  Linear l = to_linear(a);
+  l.add(to_linear(b), -1);
+  if (!l.is_constant()) return std::nullopt;
+  return l.constant;
+}
+
+}  // namespace polyhalite

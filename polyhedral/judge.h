@@ -1,0 +1,69 @@
+// The judge: proves that a surveyed loop tree keeps its algorithm's meaning, or refuses with the pair
+// of instances that it would break.
+//
+// Claims, per DESIGN.md: (a) splits cover, (b) every value needed is produced, (c) every dependence
+// keeps its order, (d) storage delivers the intended values, (e) parallel and vector loops carry
+// nothing, (f) addresses stay inside allocations.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "polyhedral/survey.h"
+#include "schedule/loop_tree.h"
+
+namespace polyhalite {
+
+enum class Proof : uint8_t {
+  Structural,  // legal by construction; the rule is named
+  Isl,         // decided by isl on the exact relations
+  Undecided,   // the quota ran out, or the relation is opaque: counts as refused
+};
+
+/// One proven claim, for reports: "(c) order of update 0 of 'hist': isl".
+struct Certificate {
+  char claim;        // 'a'..'f'
+  std::string about;
+  Proof proof;
+  std::string rule;  // the structural rule or the isl question
+};
+
+/// An instance of a stage, with concrete numbers.
+struct Instance {
+  StageId stage;
+  std::vector<std::pair<std::string, int64_t>> at;  // algorithm variables
+};
+
+struct Refusal {
+  char claim;
+  Proof proof;  // Isl: with a counter-example; Undecided: says what could not be decided
+  Diagnostic diagnostic;
+  std::vector<Instance> instances;  // two, or one for coverage
+  std::vector<std::pair<std::string, int64_t>> parameters;
+};
+
+struct Judgement {
+  std::vector<Certificate> certificates;
+  std::optional<Refusal> refusal;  // the first, in order of claims
+  double seconds = 0;
+  bool legal() const { return !refusal; }
+};
+
+struct JudgeOptions {
+  unsigned long isl_operations = 2'000'000;  // quota per query
+};
+
+Judgement judge(const LoopTree &tree, const Survey &survey, const JudgeOptions &options = {});
+
+/// Freeze-time entry: builds, surveys and judges; on refusal blames the last directive of the
+/// shortest prefix of `directives` after which legality never returns. Throws CompileError.
+struct Judged {
+  LoopTree tree;
+  Survey survey;
+  Judgement judgement;
+};
+Judged build_and_judge(const Algorithm &algorithm, const std::vector<Directive> &directives,
+                       const JudgeOptions &options = {});
+
+}  // namespace polyhalite

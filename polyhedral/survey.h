@@ -1,0 +1,95 @@
+// The region engine: symbolic intervals, no isl. For every loop its bounds, for every Func the box
+// that is computed at its compute level and stored at its store level, for every input the box that
+// is read. isl judges exactly these boxes; lowering emits exactly these loops.
+//
+// Everything is an Int(32) expression over loop counters (VariableKind::Loop), parameters, buffer
+// fields and symbols (VariableKind::Symbol). A symbol is a scalar with a name, bound once at the top
+// of a loop's body (or at the root): a split's base, a region's bound that is not affine.
+//
+//   for blur_y.s0.yo in [0, (blur_y.extent.1 + 31)/32)
+//     let blur_y.s0.yo.base = min(yo*32 + blur_y.min.1, blur_y.min.1 + blur_y.extent.1 - 32)
+//     compute blur_x over y in [base - 1, base + 32], x in ...
+//     for blur_y.s0.yi in [0, 32)            y = base + yi
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schedule/loop_tree.h"
+
+namespace polyhalite {
+
+/// Inclusive on both ends.
+struct Range {
+  Expr min, max;
+};
+using Box = std::vector<Range>;
+
+struct Symbol {
+  std::string name;
+  Expr value;         // over loops and symbols outside of, or earlier in, its loop
+  Expr lower, upper;  // bounds in terms outside its loop, where tighter than those of `value`; or null
+};
+
+struct LoopBounds {
+  Expr min, extent;             // over what is outside the loop
+  std::vector<Symbol> symbols;  // bound at the top of the body, in this order
+};
+
+/// A condition under which a stage's instance exists: the guard of GuardWithIf, an RDom predicate.
+struct Guard {
+  Expr condition;  // over loops and symbols
+  SourceLocation where;
+};
+
+struct StageSurvey {
+  /// Every dimension's value (algorithm variables and those made by splits and fuses) over loops and
+  /// symbols. Affine for algorithm variables.
+  std::map<std::string, Expr> dims;
+  /// The interval that each algorithm variable runs over at the compute level.
+  std::map<std::string, Range> ranges;
+  std::vector<Guard> guards;
+};
+
+struct FuncSurvey {
+  Box computed;  // at the compute level, over what is known there
+  Box stored;    // at the store level; extents are constants where the engine finds one
+  /// Constant upper bounds of `stored`'s extents, where known.
+  std::vector<std::optional<int64_t>> stored_extent;
+};
+
+/// A condition on parameters that a proof rests on and that the entry checks: "extent at least the
+/// factor of a split that shifts inwards".
+struct Assumption {
+  Expr condition;
+  std::string func;
+  int dimension = -1;
+  std::string text;  // what must hold, for the error message
+  Expr actual, wanted;  // both numbers, for the message: "extent is ACTUAL, must be at least WANTED"
+  SourceLocation where;
+};
+
+struct Survey {
+  std::vector<Symbol> root_symbols;              // bound at the root, before all else
+  std::vector<LoopBounds> loops;                 // [loop id]
+  std::vector<std::vector<StageSurvey>> stages;  // [func][stage]
+  std::vector<FuncSurvey> funcs;                 // [func]; outputs too
+  std::map<std::string, Box> inputs;             // image name -> box read, over root symbols
+  std::vector<Assumption> assumptions;
+};
+
+/// Throws CompileError: unbounded accesses of inputs or producers, vector and unrolled loops without
+/// constant extent, sizes that no bound limits.
+Survey survey(const LoopTree &tree);
+
+/// Golden text.
+std::string to_text(const LoopTree &tree, const Survey &s);
+
+/// A bounded interval over scalars that the schedule fixes: exposed for tests. Null ends: unbounded.
+struct Interval {
+  Expr min, max;
+};
+
+}  // namespace polyhalite

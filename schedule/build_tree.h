@@ -1,0 +1,13 @@
+// build_tree: directives -> loop tree. Structural errors (unknown loop, factor not positive, level
+// outside the consumers) are diagnostics here; legality is polyhedral/'s to judge.
+#pragma once
+
+#include "schedule/loop_tree.h"
+
+namespace polyhalite {
+
+/// Inlines Funcs without a compute level (pure, not an output), gives every stage its dimensions,
+/// places productions and allocations. Throws CompileError with the directive's line.
+LoopTree build_tree(const Algorithm &algorithm, const std::vector<Directive> &directives);
+
+}  // namespace polyhalite
