@@ -1,0 +1,26 @@
+# polyhalite_object_library(NAME [DEPENDS target...] [SYSTEM dir...] [PRECOMPILE header...])
+#
+# One folder, one object library: every *.cc below the calling folder, without the runtime, which is
+# compiled for users' programs and not for the compiler. SYSTEM names include folders of others.
+# Precompiled headers hold the standard library and what PRECOMPILE adds.
+set(POLYHALITE_STD_HEADERS
+    <algorithm> <array> <cstdint> <functional> <map> <memory> <optional> <set> <sstream> <string>
+    <unordered_map> <utility> <variant> <vector>)
+
+function(polyhalite_object_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;SYSTEM;PRECOMPILE")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cc)
+  list(FILTER sources EXCLUDE REGEX "/runtime/")
+  if(NOT sources)
+    add_library(${name} INTERFACE)
+    return()
+  endif()
+  add_library(${name} OBJECT ${sources})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}
+                                            ${PROJECT_SOURCE_DIR}/lang/include)
+  target_include_directories(${name} SYSTEM PUBLIC ${arg_SYSTEM})
+  target_link_libraries(${name} PUBLIC ${arg_DEPENDS})
+  if(POLYHALITE_PCH)
+    target_precompile_headers(${name} PRIVATE ${POLYHALITE_STD_HEADERS} ${arg_PRECOMPILE})
+  endif()
+endfunction()
