@@ -36,7 +36,10 @@ struct StageId {
 };
 
 /// How dimensions of a stage come out of others, in the order in which directives made them.
-/// Dimension names are the user's loop names within the stage.
+///
+/// Dimension names are unambiguous within the stage. An algorithm variable's dimension has the
+/// variable's name; a derived one has the name that its directive gave, with ".1", ".2"... where that
+/// name is taken: split(x, x, xi, 8) derives x -> "x.1", "xi". A rename changes a loop's label only.
 struct Derivation {
   enum Kind : uint8_t { Split, Fuse } kind;
   std::string a, b, c;  // Split: a -> outer b, inner c.  Fuse: outer a, inner b -> c.
@@ -49,8 +52,9 @@ struct Derivation {
 struct LoopInfo {
   int id = -1;
   StageId stage;        // whose nest it belongs to
-  std::string dim;      // the dimension's name within the stage: "yo"
-  std::string name;     // unique in the pipeline, for printing and IR: "blur_y.s0.yo"
+  std::string dim;      // the dimension, as derivations and surveys name it: "yo", "x.1"
+  std::string label;    // what the user calls the loop, for messages: "yo", "x"
+  std::string name;     // unique in the pipeline, for printing and IR: FUNC.sSTAGE.LABEL
   LoopKind kind = LoopKind::Serial;
   bool is_reduction = false;  // comes from reduction variables (wholly or, fused, partly)
   SourceLocation where;       // of the directive that made or marked it, else the definition
@@ -107,7 +111,7 @@ struct LoopTree {
   const StageNest &nest(StageId s) const { return nests[s.func][s.stage]; }
   const StageDef &definition(StageId s) const { return algorithm.funcs[s.func].stages[s.stage]; }
   const FuncDef &func(StageId s) const { return algorithm.funcs[s.func]; }
-  /// "blur_y" or "update 0 of 'acc'": for messages.
+  /// "'blur_y'" or "update 0 of 'acc'", quoted for messages.
   std::string describe(StageId s) const;
 };
 
