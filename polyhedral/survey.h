@@ -87,9 +87,4 @@ Survey survey(const LoopTree &tree);
 /// Golden text.
 std::string to_text(const LoopTree &tree, const Survey &s);
 
-/// A bounded interval over scalars that the schedule fixes: exposed for tests. Null ends: unbounded.
-struct Interval {
-  Expr min, max;
-};
-
 }  // namespace polyhalite

@@ -1,0 +1,435 @@
+#include "polyhedral/interval.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "lang/ir/intrinsics.h"
+#include "lang/ir/visit.h"
+
+namespace polyhalite {
+
+namespace {
+
+constexpr int kMaxTries = 4096;   // replacements per constant bound
+constexpr int kMaxDepth = 24;
+
+Expr canonical(const Expr &e) { return to_expr(to_linear(e)); }
+
+bool has_memory(const Expr &e) {
+  const CallNode *c = as_call(e);
+  return e->op == Op::Load ||
+         (c && (c->kind == CallKind::Func || c->kind == CallKind::Image ||
+                c->kind == CallKind::Extern));
+}
+
+Expr constant32(int64_t v) { return make_int(Int(32), v); }
+
+Interval from_constants(const ConstantInterval &c) {
+  auto fits = [](int64_t v) {
+    return v >= std::numeric_limits<int32_t>::min() && v <= std::numeric_limits<int32_t>::max();
+  };
+  Interval r;
+  if (c.min && fits(*c.min)) r.min = constant32(*c.min);
+  if (c.max && fits(*c.max)) r.max = constant32(*c.max);
+  return r;
+}
+
+Expr either(const Expr &a, const Expr &b, Expr (*pick)(const Expr &, const Expr &)) {
+  if (!a.defined()) return b;
+  if (!b.defined()) return a;
+  return pick(a, b);
+}
+
+Expr both(const Expr &a, const Expr &b, Expr (*pick)(const Expr &, const Expr &)) {
+  return a.defined() && b.defined() ? pick(a, b) : Expr();
+}
+
+Expr divide(const Expr &a, int64_t k) {
+  int64_t v;
+  if (k == 1) return a;
+  if (is_const_int(a, &v)) {
+    const int64_t q = v >= 0 ? v / k : -((-v + k - 1) / k);
+    return constant32(q);
+  }
+  return make_binary(Op::Div, a, constant32(k));
+}
+
+class StripHints : public ExprRewriter {
+ protected:
+  Expr rewrite(const Expr &e) override {
+    if (const CallNode *c = as_intrinsic(e, intrinsic::kLikely)) return (*this)(c->args[0]);
+    if (const LetNode *let = as_let(e)) {
+      return (*this)(substitute(let->name, let->args[0], let->args[1]));
+    }
+    return rewrite_children(e);
+  }
+};
+
+}  // namespace
+
+Expr strip_hints(const Expr &e) { return StripHints()(e); }
+
+Expr sum(const Expr &a, const Expr &b) {
+  Linear l = to_linear(a);
+  return to_expr(l.add(to_linear(b)));
+}
+
+Expr difference(const Expr &a, const Expr &b) {
+  Linear l = to_linear(a);
+  return to_expr(l.add(to_linear(b), -1));
+}
+
+Expr product(const Expr &a, int64_t k) {
+  Linear l = to_linear(a);
+  return to_expr(l.scale(k));
+}
+
+// Operands that a nested min or max already has are not repeated, constants are kept last.
+static Expr extreme(Op op, const Expr &a, const Expr &b) {
+  if (auto d = constant_difference(a, b)) return (*d <= 0) == (op == Op::Min) ? a : b;
+  auto absorbs = [&](const Expr &nest, const Expr &x) {
+    if (nest->op != op) return false;
+    for (const Expr &arg : nest->args) {
+      if (auto d = constant_difference(arg, x)) {
+        if ((*d <= 0) == (op == Op::Min)) return true;
+      }
+      if (arg->op == op) {
+        for (const Expr &deeper : arg->args) {
+          auto d = constant_difference(deeper, x);
+          if (d && (*d <= 0) == (op == Op::Min)) return true;
+        }
+      }
+    }
+    return false;
+  };
+  if (absorbs(a, b)) return a;
+  if (absorbs(b, a)) return b;
+  return compare(a, b) <= 0 ? make_binary(op, a, b) : make_binary(op, b, a);
+}
+
+Expr smaller(const Expr &a, const Expr &b) { return extreme(Op::Min, a, b); }
+Expr larger(const Expr &a, const Expr &b) { return extreme(Op::Max, a, b); }
+
+Interval hull(const Interval &a, const Interval &b) {
+  return {both(a.min, b.min, smaller), both(a.max, b.max, larger)};
+}
+
+// -- Bounder -----------------------------------------------------------------------------------
+
+Interval Bounder::operator()(const Expr &e) { return bound(strip_hints(e)); }
+
+bool Bounder::sees_all(const Expr &e) {
+  auto it = seen_.find(e.get());
+  if (it != seen_.end()) return it->second;
+  bool all = !has_memory(e);
+  if (const VariableNode *v = as_variable(e)) all = !resolve_(*v).has_value();
+  for (const Expr &a : e->args) all = all && sees_all(a);
+  keep_.push_back(e);
+  return seen_[e.get()] = all;
+}
+
+Interval Bounder::bound(const Expr &e) {
+  auto it = memo_.find(e.get());
+  if (it != memo_.end()) return it->second;
+  Interval r;
+  if (sees_all(e)) {
+    const Expr c = e.type().is_affine() ? canonical(e) : e;
+    r = {c, c};
+  } else {
+    r = bound_linear(e);
+  }
+  keep_.push_back(e);
+  return memo_[e.get()] = r;
+}
+
+Interval Bounder::bound_linear(const Expr &e) {
+  if (e.type() != Int(32)) return from_constants(constant_interval(e));
+  const Linear l = to_linear(e);
+  if (l.terms.size() == 1 && l.constant == 0 && l.terms.begin()->second == 1) {
+    return bound_atom(l.terms.begin()->first);
+  }
+  Linear low, high;
+  low.constant = high.constant = l.constant;
+  bool has_low = true, has_high = true;
+  for (const auto &[atom, c] : l.terms) {
+    const Interval i = bound(atom);
+    const Expr &for_low = c > 0 ? i.min : i.max;
+    const Expr &for_high = c > 0 ? i.max : i.min;
+    if (has_low &= for_low.defined()) low.add(to_linear(for_low), c);
+    if (has_high &= for_high.defined()) high.add(to_linear(for_high), c);
+  }
+  return {has_low ? to_expr(low) : Expr(), has_high ? to_expr(high) : Expr()};
+}
+
+Interval Bounder::bound_product(const Expr &a, const Expr &b) {
+  const Interval x = bound(a), y = bound(b);
+  if (!x.min.defined() || !x.max.defined() || !y.min.defined() || !y.max.defined()) return {};
+  Interval r;
+  for (const Expr &p : {x.min, x.max}) {
+    for (const Expr &q : {y.min, y.max}) {
+      int64_t k;
+      Expr t = is_const_int(q, &k)   ? product(p, k)
+               : is_const_int(p, &k) ? product(q, k)
+                                     : make_binary(Op::Mul, p, q);
+      r.min = either(r.min, t, smaller);
+      r.max = either(r.max, t, larger);
+    }
+  }
+  return r;
+}
+
+Interval Bounder::bound_atom(const Expr &e) {
+  switch (e->op) {
+    case Op::Variable: {
+      const auto i = resolve_(*as_variable(e));
+      if (!i) return {e, e};
+      // A point is exact; ends are bounded on their own.
+      Interval r;
+      if (i->min.defined()) r.min = bound(strip_hints(i->min)).min;
+      if (i->max.defined()) r.max = bound(strip_hints(i->max)).max;
+      return r;
+    }
+    case Op::Mul: return bound_product(e->args[0], e->args[1]);
+    case Op::Min: case Op::Max: {
+      const Interval a = bound(e->args[0]), b = bound(e->args[1]);
+      if (e->op == Op::Min) return {both(a.min, b.min, smaller), either(a.max, b.max, smaller)};
+      return {either(a.min, b.min, larger), both(a.max, b.max, larger)};
+    }
+    case Op::Div: {
+      const Interval a = bound(e->args[0]);
+      int64_t k;
+      if (is_const_int(e->args[1], &k)) {
+        if (k == 0) return {constant32(0), constant32(0)};
+        if (k > 0) {
+          return {a.min.defined() ? divide(a.min, k) : Expr(),
+                  a.max.defined() ? divide(a.max, k) : Expr()};
+        }
+      }
+      // |a / b| <= |a| for every integer b
+      if (!a.min.defined() || !a.max.defined()) return {};
+      const Expr m = larger(a.max, product(a.min, -1));
+      return {smaller(product(m, -1), constant32(0)), larger(m, constant32(0))};
+    }
+    case Op::Mod: {
+      const Interval b = bound(e->args[1]);
+      if (!b.min.defined() || !b.max.defined()) return {constant32(0), Expr()};
+      const Expr m = larger(b.max, product(b.min, -1));
+      const Interval a = bound(e->args[0]);
+      Expr high = larger(sum(m, -1), constant32(0));
+      int64_t low;
+      if (a.min.defined() && a.max.defined() && is_const_int(a.min, &low) && low >= 0) {
+        high = smaller(high, a.max);
+      }
+      return {constant32(0), high};
+    }
+    case Op::Select: return hull(bound(e->args[1]), bound(e->args[2]));
+    case Op::Cast: {
+      const Type from = e->args[0].type();
+      if (from == Int(32)) return bound(e->args[0]);
+      return from_constants(constant_interval(e));
+    }
+    default: return from_constants(constant_interval(e));
+  }
+}
+
+// -- Constant intervals ------------------------------------------------------------------------
+
+static ConstantInterval of_type(Type t) {
+  if (t.is_bool()) return {0, 1};
+  if (t.is_uint() && t.bits() < 64) return {0, (int64_t{1} << t.bits()) - 1};
+  if (t.is_int() && t.bits() < 32) {
+    return {-(int64_t{1} << (t.bits() - 1)), (int64_t{1} << (t.bits() - 1)) - 1};
+  }
+  return {};
+}
+
+ConstantInterval constant_interval(const Expr &e) {
+  int64_t k;
+  if (is_const_int(e, &k)) return {k, k};
+  const ConstantInterval type = of_type(e.type());
+  auto clip = [&](ConstantInterval i) -> ConstantInterval {
+    // Outside the type's range a value would have wrapped: only the type is known then.
+    if (type.min && (!i.min || !i.max || *i.min < *type.min || *i.max > *type.max)) return type;
+    return i;
+  };
+  switch (e->op) {
+    case Op::Min: case Op::Max: {
+      const ConstantInterval a = constant_interval(e->args[0]), b = constant_interval(e->args[1]);
+      ConstantInterval r;
+      if (e->op == Op::Min) {
+        if (a.min && b.min) r.min = std::min(*a.min, *b.min);
+        if (a.max || b.max) {
+          r.max = std::min(a.max.value_or(INT64_MAX), b.max.value_or(INT64_MAX));
+        }
+      } else {
+        if (a.max && b.max) r.max = std::max(*a.max, *b.max);
+        if (a.min || b.min) {
+          r.min = std::max(a.min.value_or(INT64_MIN), b.min.value_or(INT64_MIN));
+        }
+      }
+      return r;
+    }
+    case Op::Select: {
+      const ConstantInterval a = constant_interval(e->args[1]), b = constant_interval(e->args[2]);
+      ConstantInterval r;
+      if (a.min && b.min) r.min = std::min(*a.min, *b.min);
+      if (a.max && b.max) r.max = std::max(*a.max, *b.max);
+      return r;
+    }
+    case Op::Add: case Op::Sub: {
+      ConstantInterval a = constant_interval(e->args[0]), b = constant_interval(e->args[1]);
+      if (e->op == Op::Sub) {
+        b = {b.max ? std::optional(-*b.max) : std::nullopt,
+             b.min ? std::optional(-*b.min) : std::nullopt};
+      }
+      ConstantInterval r;
+      if (a.min && b.min) r.min = *a.min + *b.min;
+      if (a.max && b.max) r.max = *a.max + *b.max;
+      return clip(r);
+    }
+    case Op::Mul: {
+      const ConstantInterval a = constant_interval(e->args[0]), b = constant_interval(e->args[1]);
+      if (!a.min || !a.max || !b.min || !b.max) return type;
+      constexpr int64_t kSafe = int64_t{1} << 31;
+      for (int64_t v : {*a.min, *a.max, *b.min, *b.max}) {
+        if (v > kSafe || v < -kSafe) return type;
+      }
+      const auto ends = std::minmax({*a.min * *b.min, *a.min * *b.max, *a.max * *b.min,
+                                     *a.max * *b.max});
+      return clip({ends.first, ends.second});
+    }
+    case Op::Div: {
+      const ConstantInterval a = constant_interval(e->args[0]);
+      if (!is_const_int(e->args[1], &k) || k <= 0 || !a.min || !a.max) return type;
+      auto floor_div = [&](int64_t v) { return v >= 0 ? v / k : -((-v + k - 1) / k); };
+      return {floor_div(*a.min), floor_div(*a.max)};
+    }
+    case Op::Mod:
+      if (is_const_int(e->args[1], &k) && k > 0) return {0, k - 1};
+      return type;
+    case Op::Cast: {
+      const Type from = e->args[0].type();
+      if (!from.is_int_or_uint()) return type;
+      const ConstantInterval a = constant_interval(e->args[0]);
+      const Type to = e.type();
+      if (to.is_affine() && (!a.min || !a.max || *a.max > INT32_MAX || *a.min < INT32_MIN) &&
+          to.bits() == 32) {
+        return type;
+      }
+      return clip(a);
+    }
+    case Op::Call: {
+      const CallNode *c = as_call(e);
+      if (c->kind != CallKind::Intrinsic) return type;
+      if (c->name == intrinsic::kLikely || c->name == intrinsic::kStrictFloat) {
+        return constant_interval(c->args[0]);
+      }
+      if (c->name == intrinsic::kBitwiseAnd && is_const_int(c->args[1], &k) && k >= 0) {
+        return {0, k};
+      }
+      if (c->name == intrinsic::kShiftRight && is_const_int(c->args[1], &k) && k >= 0 && k < 32) {
+        const ConstantInterval a = constant_interval(c->args[0]);
+        if (a.min && a.max) return {*a.min >> k, *a.max >> k};
+      }
+      return type;
+    }
+    default: return type;
+  }
+}
+
+// -- Constant upper bounds ---------------------------------------------------------------------
+
+std::optional<int64_t> ConstantUpperBound::operator()(const Expr &e) {
+  budget_ = kMaxTries;
+  return bound(to_linear(strip_hints(e)), 0);
+}
+
+namespace {
+
+Linear replace_term(Linear l, const Expr &atom, const Expr &with) {
+  const int64_t c = l.terms.at(atom);
+  l.terms.erase(atom);
+  return l.add(to_linear(with), c);
+}
+
+std::optional<int64_t> least(std::optional<int64_t> a, std::optional<int64_t> b) {
+  if (!a) return b;
+  if (!b) return a;
+  return std::min(*a, *b);
+}
+
+}  // namespace
+
+std::optional<int64_t> ConstantUpperBound::bound(Linear l, int depth) {
+  if (l.is_constant()) return l.constant;
+  if (depth > kMaxDepth || --budget_ < 0) return std::nullopt;
+
+  // Choices first: each min or max splits into its operands.
+  for (const auto &[atom, c] : l.terms) {
+    if (atom->op != Op::Min && atom->op != Op::Max) continue;
+    const auto a = bound(replace_term(l, atom, atom->args[0]), depth + 1);
+    const auto b = bound(replace_term(l, atom, atom->args[1]), depth + 1);
+    // sum <= c*min(x,y) + r is bounded by either operand; a max, or a negative min, by the worse.
+    if ((atom->op == Op::Min) == (c > 0)) return least(a, b);
+    if (!a || !b) return std::nullopt;
+    return std::max(*a, *b);
+  }
+  // x/k - y/k <= (x - y + k - 1)/k
+  for (const auto &[p, c] : l.terms) {
+    int64_t k, k2;
+    if (p->op != Op::Div || c <= 0 || !is_const_int(p->args[1], &k) || k <= 0) continue;
+    for (const auto &[q, d] : l.terms) {
+      if (q->op != Op::Div || d != -c || !is_const_int(q->args[1], &k2) || k2 != k) continue;
+      Linear inner = to_linear(p->args[0]);
+      inner.add(to_linear(q->args[0]), -1);
+      const auto m = bound(inner, depth + 1);
+      if (!m) continue;
+      const int64_t n = *m + k - 1;
+      const int64_t quotient = n >= 0 ? n / k : -((-n + k - 1) / k);
+      Linear rest = l;
+      rest.terms.erase(p);
+      rest.terms.erase(q);
+      rest.constant += c * quotient;
+      if (auto r = bound(rest, depth + 1)) return r;
+    }
+  }
+  for (const auto &[atom, c] : l.terms) {
+    int64_t k;
+    if (atom->op == Op::Div && is_const_int(atom->args[1], &k) && k > 0 && c % k == 0) {
+      // a - k + 1 <= k*(a/k) <= a
+      Linear rest = l;
+      rest.terms.erase(atom);
+      rest.add(to_linear(atom->args[0]), c / k);
+      if (c < 0) rest.constant += -(c / k) * (k - 1);
+      if (auto r = bound(rest, depth + 1)) return r;
+    }
+    if (atom->op == Op::Mod && is_const_int(atom->args[1], &k) && k > 0) {
+      Linear rest = l;
+      rest.terms.erase(atom);
+      if (c > 0) rest.constant += c * (k - 1);
+      return bound(rest, depth + 1);
+    }
+  }
+  std::optional<int64_t> best;
+  for (const auto &[atom, c] : l.terms) {
+    const VariableNode *v = as_variable(atom);
+    if (!v) continue;
+    const ConstantUpperBound::Meaning m = expand_(*v);
+    if (m.value.defined()) best = least(best, bound(replace_term(l, atom, m.value), depth + 1));
+    const Expr end = c > 0 ? m.upper : m.lower;
+    if (!best && end.defined()) best = bound(replace_term(l, atom, end), depth + 1);
+    if (best) return best;
+  }
+  // Whatever is left must be bounded on its own.
+  Linear rest;
+  rest.constant = l.constant;
+  for (const auto &[atom, c] : l.terms) {
+    const ConstantInterval i = constant_interval(atom);
+    const auto end = c > 0 ? i.max : i.min;
+    if (!end) return std::nullopt;
+    rest.constant += c * *end;
+  }
+  return rest.constant;
+}
+
+}  // namespace polyhalite
