@@ -49,10 +49,10 @@ class Stmt {
 struct StmtNode {
   StmtKind kind;
   std::string name;
-  std::vector<Expr> args;
-  std::vector<Stmt> body;
+  std::vector<Expr> args{};
+  std::vector<Stmt> body{};
   LoopKind loop_kind = LoopKind::Serial;
-  Type type;
+  Type type{};
   int value_count = 1;    // Provide
   bool on_stack = false;  // Allocate
 };
@@ -75,7 +75,7 @@ struct Argument {
   std::string name;
   bool is_buffer = false;
   bool is_output = false;
-  Type type;
+  Type type{};
   int dimensions = 0;
 };
 

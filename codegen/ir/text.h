@@ -1,4 +1,24 @@
 // The printed form of loop IR and its parser: to_text(parse_function(t)) == t.
+//
+//   function ::= "func" NAME "(" argument,* ")" "{" constant* stmt* "}"
+//   argument ::= NAME ":" TYPE                                    a scalar
+//              | NAME ":" ("input" | "output") TYPE "[" dims "]"  a buffer
+//   constant ::= "constant" NAME ":" TYPE "[" (min, extent, stride),* "]" "=" "{" value,* "}"
+//   stmt     ::= "for" NAME "in" "(" min "," extent ")" [kind] block
+//              | "let" NAME "=" e                                 holds to the end of the block
+//              | "allocate" NAME ":" TYPE size ["stack"]          holds to the end of the block
+//              | NAME "(" index,* ")" "=" (e | "{" e,* "}")       Provide
+//              | NAME "[" index ["if" mask] "]" "=" e             Store
+//              | "if" e block ["else" block]
+//              | "assert" e "else" e
+//              | "evaluate" e
+//              | "produce" NAME block
+//              | block                            ends a scope before the block around it does
+//   size     ::= "(" min, extent, ... ")" | "[" elements "]"
+//   kind     ::= "parallel" | "vector" | "unrolled"
+//   block    ::= "{" stmt* "}"
+//
+// Expressions are those of lang/ir/expr_text.h.
 #pragma once
 
 #include <string>
@@ -7,6 +27,7 @@
 
 namespace polyhalite {
 
+/// Constants of more than 1024 elements print "..." for their values, which does not read back.
 std::string to_text(const Function &f);
 std::string to_text(const Stmt &s);
 /// Throws CompileError at "NAME:LINE".

@@ -1,0 +1,85 @@
+#include "codegen/ir/stmt.h"
+
+#include "polyhalite/error.h"
+
+namespace polyhalite {
+
+namespace {
+
+Stmt wrap(StmtNode node) { return Stmt(std::make_shared<const StmtNode>(std::move(node))); }
+
+}  // namespace
+
+Stmt make_block(std::vector<Stmt> stmts) {
+  StmtNode block{StmtKind::Block, "", {}, {}};
+  for (Stmt &s : stmts) {
+    if (!s.defined()) continue;
+    if (s->kind == StmtKind::Block) {
+      block.body.insert(block.body.end(), s->body.begin(), s->body.end());
+    } else {
+      block.body.push_back(std::move(s));
+    }
+  }
+  if (block.body.size() == 1) return block.body[0];
+  return wrap(std::move(block));
+}
+
+Stmt make_for(std::string name, Expr min, Expr extent, LoopKind kind, Stmt body) {
+  StmtNode n{StmtKind::For, std::move(name), {min, extent}, {std::move(body)}};
+  n.loop_kind = kind;
+  return wrap(std::move(n));
+}
+
+Stmt make_let_stmt(std::string name, Expr value, Stmt body) {
+  return wrap({StmtKind::Let, std::move(name), {std::move(value)}, {std::move(body)}});
+}
+
+Stmt make_allocate(std::string name, Type type, std::vector<Expr> args, bool on_stack, Stmt body) {
+  StmtNode n{StmtKind::Allocate, std::move(name), std::move(args), {std::move(body)}};
+  n.type = type;
+  n.on_stack = on_stack;
+  return wrap(std::move(n));
+}
+
+Stmt make_provide(std::string name, std::vector<Expr> indices, std::vector<Expr> values) {
+  StmtNode n{StmtKind::Provide, std::move(name), std::move(indices), {}};
+  n.value_count = static_cast<int>(values.size());
+  n.args.insert(n.args.end(), values.begin(), values.end());
+  return wrap(std::move(n));
+}
+
+Stmt make_store(std::string name, Expr index, Expr value, Expr mask) {
+  StmtNode n{StmtKind::Store, std::move(name), {std::move(index), std::move(value)}, {}};
+  if (mask.defined()) n.args.push_back(std::move(mask));
+  return wrap(std::move(n));
+}
+
+Stmt make_if(Expr condition, Stmt then_case, Stmt else_case) {
+  StmtNode n{StmtKind::If, "", {std::move(condition)}, {std::move(then_case)}};
+  if (else_case.defined()) n.body.push_back(std::move(else_case));
+  return wrap(std::move(n));
+}
+
+Stmt make_assert(Expr condition, Expr error) {
+  return wrap({StmtKind::Assert, "", {std::move(condition), std::move(error)}, {}});
+}
+
+Stmt make_evaluate(Expr value) { return wrap({StmtKind::Evaluate, "", {std::move(value)}, {}}); }
+
+Stmt make_produce(std::string name, Stmt body) {
+  return wrap({StmtKind::Produce, std::move(name), {}, {std::move(body)}});
+}
+
+Stmt with_parts(const Stmt &s, std::vector<Expr> args, std::vector<Stmt> body) {
+  bool same = args.size() == s->args.size() && body.size() == s->body.size();
+  for (size_t i = 0; same && i < args.size(); i++) same = args[i].same_as(s->args[i]);
+  for (size_t i = 0; same && i < body.size(); i++) same = body[i].same_as(s->body[i]);
+  if (same) return s;
+  if (s->kind == StmtKind::Block) return make_block(std::move(body));
+  StmtNode n = *s;
+  n.args = std::move(args);
+  n.body = std::move(body);
+  return wrap(std::move(n));
+}
+
+}  // namespace polyhalite
