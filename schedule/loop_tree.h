@@ -24,7 +24,10 @@
 namespace polyhalite {
 
 enum class LoopKind : uint8_t { Serial, Parallel, Vector, Unrolled };
+/// "serial", "parallel", "vector", "unrolled".
 const char *loop_kind_name(LoopKind kind);
+/// "GuardWithIf"...
+const char *tail_strategy_name(TailStrategy tail);
 
 struct StageId {
   int func = -1;   // index in LoopTree::algorithm.funcs
@@ -114,6 +117,9 @@ struct LoopTree {
   /// "'blur_y'" or "update 0 of 'acc'", quoted for messages.
   std::string describe(StageId s) const;
 };
+
+/// The same for a stage that is in no tree yet.
+std::string describe_stage(const std::string &func, int stage);
 
 /// Golden text: the tree indented, one node a line, kinds and tails shown.
 std::string to_text(const LoopTree &t);

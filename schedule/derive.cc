@@ -1,0 +1,248 @@
+#include "schedule/derive.h"
+
+#include <algorithm>
+#include <set>
+
+#include "lang/ir/visit.h"
+#include "lang/simplify/simplify.h"
+#include "polyhalite/error.h"
+#include "schedule/tail.h"
+
+namespace polyhalite {
+
+namespace {
+
+std::string on(const StageDimensions &s) { return describe_stage(s.func, s.stage); }
+
+size_t find_loop(const StageDimensions &s, const std::string &label, const Directive &d) {
+  for (size_t i = 0; i < s.loops.size(); i++) {
+    if (s.loops[i].label == label) return i;
+  }
+  user_error(std::string("cannot ") + directive_name(d.kind) + " '" + label + "': " + on(s) +
+                 " has no such loop",
+             "", "its loops are, outermost first: " + loop_list(s), d.where);
+}
+
+// The name under which derivations know a new dimension.
+std::string fresh_name(const StageDimensions &s, const std::string &label) {
+  std::set<std::string> taken;
+  for (const Dimension &l : s.loops) taken.insert(l.name);
+  for (const Derivation &d : s.derivations) taken.insert({d.a, d.b, d.c});
+  taken.erase("");
+  if (!taken.count(label)) return label;
+  for (int i = 1;; i++) {
+    std::string name = label + "." + std::to_string(i);
+    if (!taken.count(name)) return name;
+  }
+}
+
+void check_label(const StageDimensions &s, const std::string &label,
+                 const std::vector<size_t> &replaced, const Directive &d) {
+  for (size_t i = 0; i < s.loops.size(); i++) {
+    if (s.loops[i].label != label || std::count(replaced.begin(), replaced.end(), i)) continue;
+    user_error(std::string("cannot ") + directive_name(d.kind) + ": " + on(s) +
+                   " already has a loop '" + label + "'",
+               "", "give the new loop a name other than: " + loop_list(s), d.where);
+  }
+}
+
+Expr checked_factor(const StageDimensions &s, const Directive &d) {
+  std::string what = "cannot split '" + d.loops[0] + "' of " + on(s);
+  Expr factor = d.factors[0];
+  if (!factor.defined() || !factor.type().is_int_or_uint() || factor.type().is_bool()) {
+    user_error(what + ": the factor is not an integer", "",
+               "give a constant or an expression of Params of type int32", d.where);
+  }
+  factor = simplify(make_cast(Int(32), factor));
+  int64_t value;
+  if (is_const_int(factor, &value)) {
+    if (value <= 0) {
+      user_error(what + " by " + std::to_string(value), "a split needs a factor of at least 1", "",
+                 d.where);
+    }
+    return factor;
+  }
+  for_each_node(factor, [&](const Expr &e) {
+    const VariableNode *v = as_variable(e);
+    bool varies = v ? v->kind != VariableKind::Param && v->kind != VariableKind::BufferField
+                    : as_call(e) && as_call(e)->kind != CallKind::Intrinsic;
+    if (!varies) return;
+    user_error(what + ": the factor uses '" + (v ? v->name : as_call(e)->name) + "'",
+               "a factor is fixed before the loops run",
+               "give a constant or an expression of Params", d.where);
+  });
+  return factor;
+}
+
+StageDimensions split(StageDimensions s, const Directive &d) {
+  size_t at = find_loop(s, d.loops[0], d);
+  const std::string &outer_label = d.loops[1], &inner_label = d.loops[2];
+  if (outer_label == inner_label) {
+    user_error("cannot split '" + d.loops[0] + "' of " + on(s) +
+                   ": outer and inner loop are both '" + inner_label + "'",
+               "", "give the two loops different names", d.where);
+  }
+  check_label(s, outer_label, {at}, d);
+  check_label(s, inner_label, {at}, d);
+
+  const Dimension old = s.loops[at];
+  Derivation der{Derivation::Split, old.name, "", "", checked_factor(s, d), d.tail, d.where};
+  der.tail = resolve_tail(s, old, der.factor, d);
+  int64_t factor = 0;
+  bool constant = is_const_int(der.factor, &factor);
+
+  Dimension outer = old, inner = old;
+  outer.label = outer_label;
+  inner.label = inner_label;
+  outer.is_variable = inner.is_variable = false;
+  outer.where = inner.where = d.where;
+  outer.extent = inner.extent = std::nullopt;
+  if (constant) {
+    inner.extent = factor;
+    if (old.extent) outer.extent = (*old.extent + factor - 1) / factor;
+  }
+  der.b = outer.name = fresh_name(s, outer_label);
+  s.derivations.push_back(der);
+  s.derivations.back().c = inner.name = fresh_name(s, inner_label);
+  s.loops[at] = outer;
+  s.loops.insert(s.loops.begin() + at + 1, inner);
+  return s;
+}
+
+StageDimensions fuse(StageDimensions s, const Directive &d) {
+  size_t inner_at = find_loop(s, d.loops[0], d), outer_at = find_loop(s, d.loops[1], d);
+  if (inner_at == outer_at) {
+    user_error("cannot fuse '" + d.loops[0] + "' of " + on(s) + " with itself", "",
+               "name two different loops of: " + loop_list(s), d.where);
+  }
+  check_label(s, d.loops[2], {inner_at, outer_at}, d);
+  const Dimension inner = s.loops[inner_at], outer = s.loops[outer_at];
+  if (inner.kind != outer.kind) {
+    user_error("cannot fuse '" + inner.label + "' (" + loop_kind_name(inner.kind) + ") with '" +
+                   outer.label + "' (" + loop_kind_name(outer.kind) + ") of " + on(s),
+               "the fused loop would have two kinds",
+               "fuse first, then say how the fused loop runs", d.where);
+  }
+  Dimension fused = inner;
+  fused.label = d.loops[2];
+  fused.name = fresh_name(s, fused.label);
+  fused.is_reduction = inner.is_reduction || outer.is_reduction;
+  fused.is_variable = false;
+  fused.is_fused = true;
+  fused.where = d.where;
+  fused.extent = std::nullopt;
+  if (inner.extent && outer.extent) fused.extent = *inner.extent * *outer.extent;
+  s.derivations.push_back(
+      {Derivation::Fuse, outer.name, inner.name, fused.name, Expr(), TailStrategy::Auto, d.where});
+  // At the inner loop's place, as in Halide.
+  s.loops[inner_at] = fused;
+  s.loops.erase(s.loops.begin() + outer_at);
+  return s;
+}
+
+StageDimensions reorder(StageDimensions s, const Directive &d) {
+  std::vector<size_t> places;
+  for (const std::string &label : d.loops) {
+    size_t at = find_loop(s, label, d);
+    if (std::count(places.begin(), places.end(), at)) {
+      user_error("cannot reorder " + on(s) + ": '" + label + "' is named twice", "",
+                 "name each loop once, innermost first", d.where);
+    }
+    places.push_back(at);
+  }
+  std::vector<size_t> sorted = places;
+  std::sort(sorted.rbegin(), sorted.rend());  // innermost place first, as the names are
+  std::vector<Dimension> old = s.loops;
+  for (size_t i = 0; i < places.size(); i++) s.loops[sorted[i]] = old[places[i]];
+  return s;
+}
+
+StageDimensions rename(StageDimensions s, const Directive &d) {
+  size_t at = find_loop(s, d.loops[0], d);
+  check_label(s, d.loops[1], {at}, d);
+  s.loops[at].label = d.loops[1];
+  s.loops[at].where = d.where;
+  return s;
+}
+
+StageDimensions mark(StageDimensions s, const Directive &d, LoopKind kind) {
+  size_t at = find_loop(s, d.loops[0], d);
+  s.loops[at].kind = kind;
+  s.loops[at].where = d.where;
+  return s;
+}
+
+}  // namespace
+
+StageDimensions default_dimensions(const FuncDef &func, int stage) {
+  const StageDef &def = func.stages[stage];
+  StageDimensions s;
+  s.func = func.name;
+  s.stage = stage;
+  auto add = [&](const std::string &name, bool reduction, std::optional<int64_t> extent) {
+    Dimension d;
+    d.name = d.label = name;
+    d.is_reduction = reduction;
+    d.is_variable = true;
+    d.extent = extent;
+    d.where = def.where;
+    s.loops.push_back(d);
+  };
+  for (size_t i = func.args.size(); i-- > 0;) {
+    const VariableNode *v = as_variable(def.args[i]);
+    if (v && v->kind == VariableKind::Pure && v->name == func.args[i]) {
+      add(func.args[i], false, std::nullopt);
+    }
+  }
+  for (size_t i = def.rvars.size(); i-- > 0;) {
+    int64_t extent;
+    bool constant = is_const_int(simplify(def.rvars[i].extent), &extent);
+    add(def.rvars[i].var, true, constant ? std::optional<int64_t>(extent) : std::nullopt);
+  }
+  return s;
+}
+
+StageDimensions derive(const StageDimensions &dims, const Directive &d) {
+  switch (d.kind) {
+    case DirectiveKind::Split:
+      return split(dims, d);
+    case DirectiveKind::Fuse:
+      return fuse(dims, d);
+    case DirectiveKind::Reorder:
+      return reorder(dims, d);
+    case DirectiveKind::Rename:
+      return rename(dims, d);
+    case DirectiveKind::Parallel:
+      return mark(dims, d, LoopKind::Parallel);
+    case DirectiveKind::Vectorize:
+      return mark(dims, d, LoopKind::Vector);
+    case DirectiveKind::Unroll:
+      return mark(dims, d, LoopKind::Unrolled);
+    case DirectiveKind::Serial:
+      return mark(dims, d, LoopKind::Serial);
+    default:
+      return dims;  // levels and bounds concern the whole Func
+  }
+}
+
+std::optional<Diagnostic> why_broken(const StageDimensions &s) {
+  const Dimension *vector = nullptr;
+  for (const Dimension &l : s.loops) {
+    if (l.kind == LoopKind::Vector) vector = &l;
+    if (l.kind != LoopKind::Parallel || !vector) continue;
+    return Diagnostic{"cannot run '" + l.label + "' of " + on(s) +
+                          " in parallel: it is inside the "
+                          "vector loop '" +
+                          vector->label + "'",
+                      "", "reorder '" + l.label + "' outside '" + vector->label + "'", l.where};
+  }
+  return std::nullopt;
+}
+
+std::string loop_list(const StageDimensions &s) {
+  std::string text;
+  for (const Dimension &l : s.loops) text += (text.empty() ? "" : ", ") + l.label;
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace polyhalite

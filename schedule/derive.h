@@ -1,0 +1,45 @@
+// derive: a stage's loop dimensions, from its definition and its split, fuse, reorder, rename and
+// kind directives.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schedule/loop_tree.h"
+
+namespace polyhalite {
+
+struct Dimension {
+  std::string name;   // unambiguous, see Derivation
+  std::string label;  // the user's; unique among the stage's current dimensions
+  LoopKind kind = LoopKind::Serial;
+  bool is_reduction = false;
+  bool is_variable = false;       // of the algorithm
+  bool is_fused = false;          // made by a fuse, or split from such a one
+  std::optional<int64_t> extent;  // where it is the same for every run; of pure variables never
+  SourceLocation where;
+};
+
+struct StageDimensions {
+  std::string func;
+  int stage = 0;
+  std::vector<Dimension> loops;  // outermost first
+  std::vector<Derivation> derivations;
+};
+
+/// The loops that a stage has by default. Of a pure definition: its arguments, the first innermost.
+/// Of an update: its reduction variables, the first innermost; outside them the pure variables that
+/// its left side has, the first argument innermost.
+StageDimensions default_dimensions(const FuncDef &func, int stage);
+
+/// `dims` after one directive of this stage. Throws CompileError.
+StageDimensions derive(const StageDimensions &dims, const Directive &directive);
+
+/// The problem of a finished list of loops, if it has one: a parallel loop inside a vector loop.
+std::optional<Diagnostic> why_broken(const StageDimensions &dims);
+
+/// "yo, yi, x": outermost first; "none".
+std::string loop_list(const StageDimensions &dims);
+
+}  // namespace polyhalite

@@ -1,0 +1,35 @@
+// inline: substitutes Funcs that have no compute level into the stages that call them.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "lang/ir/algorithm.h"
+
+namespace polyhalite {
+
+struct Materialised {
+  Algorithm algorithm;  // every Func is stored somewhere
+  /// Copies of Funcs with updates -> the Func each copies. See inline_funcs.
+  std::map<std::string, std::string> origin;
+
+  /// The name that the user's algorithm and directives have for a Func.
+  const std::string &origin_of(const std::string &name) const {
+    auto it = origin.find(name);
+    return it == origin.end() ? name : it->second;
+  }
+};
+
+/// Substitutes every pure Func of `inlined` into its callers. A Func of `inlined` with updates
+/// cannot be substituted: it is computed in the innermost block of its caller, and where several
+/// stages call it each but the first gets a copy of its own, named FUNC$CALLER (FUNC$CALLER$uK in
+/// an update):
+///   s() += f(r);  g(x) = s;  h(x) = s   ->   g(x) = s;  h(x) = s$h
+/// Funcs that no output needs are dropped.
+Materialised inline_funcs(const Algorithm &algorithm, const std::set<std::string> &inlined);
+
+/// The names of the Funcs that a stage calls, itself included where it does.
+std::set<std::string> called_funcs(const StageDef &stage);
+
+}  // namespace polyhalite

@@ -1,0 +1,232 @@
+#include "schedule/levels.h"
+
+#include <algorithm>
+
+#include "polyhalite/error.h"
+
+namespace polyhalite {
+
+namespace {
+
+using Path = std::vector<int>;  // loops, outermost first
+
+class Binder {
+ public:
+  Binder(LoopTree &t, const Materialised &m, const Algorithm &user,
+         const std::map<std::string, LevelDirectives> &levels)
+      : t_(t), m_(m), user_(user), levels_(levels) {
+    uses_.resize(t.algorithm.funcs.size());
+    for (int c = 0; c < static_cast<int>(t.algorithm.funcs.size()); c++) {
+      const FuncDef &f = t.algorithm.funcs[c];
+      for (int s = 0; s < static_cast<int>(f.stages.size()); s++) {
+        for (const std::string &name : called_funcs(f.stages[s])) {
+          if (name != f.name) uses_[t.algorithm.index_of(name)].push_back({c, s});
+        }
+      }
+    }
+  }
+
+  void run() {
+    // Consumers first: their loops enclose their producers' productions.
+    outside_.resize(t_.algorithm.funcs.size());
+    for (int f = static_cast<int>(t_.algorithm.funcs.size()); f-- > 0;) bind(f);
+  }
+
+ private:
+  const std::string &name_of(int f) const { return t_.algorithm.funcs[f].name; }
+
+  // Loops around the leaf of a stage whose Func is bound already.
+  Path path(StageId s) const {
+    Path p = outside_[s.func];
+    const Path &own = t_.nest(s).loops;
+    p.insert(p.end(), own.begin(), own.end());
+    return p;
+  }
+
+  // Loops around every use of f.
+  Path common_path(int f) const {
+    Path common = path(uses_[f][0]);
+    for (const StageId &use : uses_[f]) {
+      Path p = path(use);
+      size_t n = 0;
+      while (n < common.size() && n < p.size() && common[n] == p[n]) n++;
+      common.resize(n);
+    }
+    return common;
+  }
+
+  Path outside_vectors(Path p) const {
+    auto vector = std::find_if(p.begin(), p.end(),
+                               [&](int l) { return t_.loops[l].kind == LoopKind::Vector; });
+    p.erase(vector, p.end());
+    return p;
+  }
+
+  void bind(int f) {
+    FuncPlacement &p = t_.placements[f];
+    auto found = levels_.find(m_.origin_of(name_of(f)));
+    LevelDirectives d = found == levels_.end() ? LevelDirectives{} : found->second;
+    if (t_.algorithm.is_output(name_of(f))) {
+      check_output(f, d);
+      return;
+    }
+    Path legal = outside_vectors(common_path(f));
+    if (!d.compute || d.compute->kind == DirectiveKind::ComputeInline) {
+      if (!legal.empty()) p.compute = legal.back();
+    } else {
+      p.compute_where = d.compute->where;
+      if (d.compute->kind == DirectiveKind::ComputeAt)
+        p.compute = bind_compute(f, *d.compute, legal);
+    }
+    auto end = std::find(legal.begin(), legal.end(), p.compute);
+    outside_[f] = p.compute == kRoot ? Path() : Path(legal.begin(), end + 1);
+    p.store = p.compute;
+    p.store_where = p.compute_where;
+    if (d.store) {
+      p.store_where = d.store->where;
+      p.store = d.store->kind == DirectiveKind::StoreRoot ? kRoot : bind_store(f, *d.store);
+    }
+  }
+
+  void check_output(int f, const LevelDirectives &d) const {
+    for (const auto &level : {d.compute, d.store}) {
+      if (!level ||
+          (level->kind != DirectiveKind::ComputeAt && level->kind != DirectiveKind::StoreAt))
+        continue;
+      user_error(std::string("cannot ") + verb(*level) + " '" + name_of(f) + "' at a loop of '" +
+                     level->target_func + "': it is an output of the pipeline",
+                 "the caller's buffer holds it whole",
+                 "leave it at root, or make another Func the output", level->where);
+    }
+  }
+
+  static const char *verb(const Directive &d) {
+    return d.kind == DirectiveKind::ComputeAt ? "compute" : "store";
+  }
+
+  // The outermost loop of `legal` that the directive can mean. A target stage of 0 also stands for
+  // "whichever stage uses it", as in Halide's LoopLevel(func, var).
+  std::optional<int> choose(const Directive &d, const Path &legal) const {
+    std::optional<int> other_stage;
+    for (int l : legal) {
+      const LoopInfo &loop = t_.loops[l];
+      if (loop.label != d.loops[0] || m_.origin_of(name_of(loop.stage.func)) != d.target_func)
+        continue;
+      if (loop.stage.stage == d.target_stage) return l;
+      if (d.target_stage <= 0 && !other_stage) other_stage = l;
+    }
+    return other_stage;
+  }
+
+  std::string level_name(int l) const {
+    const LoopInfo &loop = t_.loops[l];
+    std::string text = name_of(loop.stage.func);
+    if (loop.stage.stage > 0) text += ".update(" + std::to_string(loop.stage.stage - 1) + ")";
+    return text + "." + loop.label;
+  }
+
+  std::string level_list(const Path &legal) const {
+    std::string text = "root";
+    for (int l : legal) text += ", " + level_name(l);
+    return text;
+  }
+
+  int bind_compute(int f, const Directive &d, const Path &legal) const {
+    if (auto l = choose(d, legal)) return *l;
+    refuse(f, d, legal);
+  }
+
+  int bind_store(int f, const Directive &d) const {
+    if (auto l = choose(d, outside_[f])) return *l;
+    refuse(f, d, outside_[f]);
+  }
+
+  [[noreturn]] void refuse(int f, const Directive &d, const Path &legal) const {
+    const std::string &target = d.target_func;
+    std::string what = std::string("cannot ") + verb(d) + " '" + m_.origin_of(name_of(f)) +
+                       "' at loop '" + d.loops[0] + "' of " +
+                       describe_stage(target, std::max(d.target_stage, 0));
+    std::string fix = std::string(verb(d)) + " it at one of: " + level_list(legal);
+    if (!user_.find(target)) {
+      user_error(what + ": the pipeline has no Func '" + target + "'", "", fix, d.where);
+    }
+    if (target == m_.origin_of(name_of(f))) {
+      user_error(what + ": that loop is its own", "", fix, d.where);
+    }
+    int t = t_.algorithm.index_of(target);
+    if (t < 0) {
+      user_error(what + ": '" + target + "' is computed inline and has no loops", "",
+                 "give '" + target + "' a compute level, or " + fix, d.where);
+    }
+    std::vector<int> named = loops_named(t, d);
+    if (named.empty()) {
+      StageId s{t, std::max(d.target_stage, 0)};
+      user_error(what + ": there is no such loop", "",
+                 s.stage < static_cast<int>(t_.nests[t].size())
+                     ? "the loops of " + t_.describe(s) + " are, outermost first: " + labels(s)
+                     : fix,
+                 d.where);
+    }
+    if (d.kind == DirectiveKind::StoreAt) {
+      user_error(what + ": that loop does not enclose where it is computed", "", fix, d.where);
+    }
+    for (int l : common_path(f)) {
+      if (std::count(named.begin(), named.end(), l)) {
+        user_error(what + ": that is in a vector loop", "lanes cannot run a production each", fix,
+                   d.where);
+      }
+    }
+    refuse_by_use(f, what, named, fix, d);
+  }
+
+  [[noreturn]] void refuse_by_use(int f, const std::string &what, const std::vector<int> &named,
+                                  const std::string &fix, const Directive &d) const {
+    std::optional<StageId> outside;
+    bool used_inside = false;
+    for (const StageId &use : uses_[f]) {
+      Path p = path(use);
+      bool inside = std::any_of(
+          p.begin(), p.end(), [&](int l) { return std::count(named.begin(), named.end(), l) > 0; });
+      used_inside |= inside;
+      if (!inside && !outside) outside = use;
+    }
+    user_error(what + ": it is " + (used_inside ? "also " : "") + "used by " +
+                   t_.describe(outside.value_or(uses_[f][0])) + ", outside that loop",
+               "", fix, d.where);
+  }
+
+  std::vector<int> loops_named(int target, const Directive &d) const {
+    std::vector<int> found;
+    for (const LoopInfo &l : t_.loops) {
+      if (l.stage.func == target && l.label == d.loops[0] &&
+          (d.target_stage <= 0 || l.stage.stage == d.target_stage)) {
+        found.push_back(l.id);
+      }
+    }
+    return found;
+  }
+
+  std::string labels(StageId s) const {
+    std::string text;
+    for (int l : t_.nest(s).loops) text += (text.empty() ? "" : ", ") + t_.loops[l].label;
+    return text.empty() ? "none" : text;
+  }
+
+  LoopTree &t_;
+  const Materialised &m_;
+  const Algorithm &user_;
+  const std::map<std::string, LevelDirectives> &levels_;
+  std::vector<std::vector<StageId>> uses_;  // [func]: stages of other Funcs that call it
+  std::vector<Path> outside_;               // [func]: loops around its production
+};
+
+}  // namespace
+
+LoopTree bind_levels(LoopTree tree, const Materialised &materialised, const Algorithm &user,
+                     const std::map<std::string, LevelDirectives> &levels) {
+  tree.placements.assign(tree.algorithm.funcs.size(), {});
+  Binder(tree, materialised, user, levels).run();
+  return tree;
+}
+
+}  // namespace polyhalite

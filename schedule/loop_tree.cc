@@ -1,0 +1,83 @@
+#include "schedule/loop_tree.h"
+
+namespace polyhalite {
+
+namespace {
+
+uint64_t mix(uint64_t h, uint64_t v) {
+  h ^= v + 0x9e3779b97f4a7c15ull + (h << 6) + (h >> 2);
+  return h * 0xff51afd7ed558ccdull;
+}
+
+Tree finish(TreeNode n) {
+  uint64_t h = mix(n.kind, static_cast<uint64_t>(n.loop));
+  h = mix(h, static_cast<uint64_t>(n.stage.func));
+  h = mix(h, static_cast<uint64_t>(n.stage.stage));
+  if (n.condition.defined()) h = mix(h, structural_hash(n.condition));
+  for (const Tree &c : n.children) h = mix(h, c->hash);
+  for (const Tree &c : n.otherwise) h = mix(h, ~c->hash);
+  n.hash = h;
+  return std::make_shared<const TreeNode>(std::move(n));
+}
+
+}  // namespace
+
+const char *loop_kind_name(LoopKind kind) {
+  switch (kind) {
+    case LoopKind::Serial:
+      return "serial";
+    case LoopKind::Parallel:
+      return "parallel";
+    case LoopKind::Vector:
+      return "vector";
+    case LoopKind::Unrolled:
+      return "unrolled";
+  }
+  return "";
+}
+
+const char *tail_strategy_name(TailStrategy tail) {
+  switch (tail) {
+    case TailStrategy::Auto:
+      return "Auto";
+    case TailStrategy::RoundUp:
+      return "RoundUp";
+    case TailStrategy::GuardWithIf:
+      return "GuardWithIf";
+    case TailStrategy::ShiftInwards:
+      return "ShiftInwards";
+  }
+  return "";
+}
+
+Tree make_loop(int loop, std::vector<Tree> children) {
+  TreeNode n;
+  n.kind = TreeNode::Loop;
+  n.loop = loop;
+  n.children = std::move(children);
+  return finish(std::move(n));
+}
+
+Tree make_stage(StageId stage) {
+  TreeNode n;
+  n.kind = TreeNode::Stage;
+  n.stage = stage;
+  return finish(std::move(n));
+}
+
+Tree make_allocate(int func, std::vector<Tree> children) {
+  TreeNode n;
+  n.kind = TreeNode::Allocate;
+  n.stage.func = func;
+  n.children = std::move(children);
+  return finish(std::move(n));
+}
+
+std::string describe_stage(const std::string &func, int stage) {
+  std::string quoted = "'" + func + "'";
+  return stage == 0 ? quoted : "update " + std::to_string(stage - 1) + " of " + quoted;
+}
+
+std::string LoopTree::describe(StageId s) const { return describe_stage(func(s).name, s.stage); }
+
+}  // namespace polyhalite

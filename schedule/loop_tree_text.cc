@@ -1,0 +1,70 @@
+#include <sstream>
+
+#include "lang/ir/expr_text.h"
+#include "schedule/loop_tree.h"
+
+namespace polyhalite {
+
+namespace {
+
+// for blur_y.s0.yo parallel
+//   blur_y.s0: y -> yo, yi by 32 ShiftInwards; c, x -> t
+void print(std::ostream &os, const LoopTree &t, const Tree &node, int depth) {
+  os << std::string(2 * depth, ' ');
+
+  switch (node->kind) {
+    case TreeNode::Loop: {
+      const LoopInfo &l = t.loops[node->loop];
+      os << "for " << l.name << " " << loop_kind_name(l.kind);
+      if (l.is_reduction) os << " reduction";
+      if (l.dim != l.label) os << " of " << l.dim;
+      os << "\n";
+      break;
+    }
+    case TreeNode::Stage: {
+      os << t.func(node->stage).name << ".s" << node->stage.stage;
+      const char *separator = ": ";
+      for (const Derivation &d : t.nest(node->stage).derivations) {
+        os << separator;
+        separator = "; ";
+        if (d.kind == Derivation::Fuse) {
+          os << d.a << ", " << d.b << " -> " << d.c;
+        } else {
+          os << d.a << " -> " << d.b << ", " << d.c << " by " << to_text(d.factor) << " "
+             << tail_strategy_name(d.tail);
+        }
+      }
+      os << "\n";
+      break;
+    }
+    case TreeNode::Allocate:
+      os << "allocate " << t.func(node->stage).name << "\n";
+      break;
+    case TreeNode::Branch:
+      os << "if " << to_text(node->condition) << "\n";
+      break;
+    case TreeNode::Fork:
+      os << "fork\n";
+      break;
+  }
+  for (const Tree &c : node->children) print(os, t, c, depth + 1);
+  if (node->kind != TreeNode::Branch && node->kind != TreeNode::Fork) return;
+  os << std::string(2 * depth, ' ') << (node->kind == TreeNode::Branch ? "else\n" : "and\n");
+  for (const Tree &c : node->otherwise) print(os, t, c, depth + 1);
+}
+
+}  // namespace
+
+std::string to_text(const LoopTree &t) {
+  std::ostringstream os;
+  os << "tree 1\n";
+  for (const BoundDirective &b : t.bounds) {
+    const FuncDef &f = t.algorithm.funcs[b.func];
+    os << "bound " << f.name << "." << f.args[b.dimension] << " from " << to_text(b.min)
+       << " extent " << to_text(b.extent) << "\n";
+  }
+  for (const Tree &r : t.roots) print(os, t, r, 0);
+  return os.str();
+}
+
+}  // namespace polyhalite

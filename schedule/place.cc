@@ -1,0 +1,135 @@
+#include "schedule/place.h"
+
+#include <algorithm>
+#include <set>
+
+#include "schedule/inline.h"
+
+namespace polyhalite {
+
+namespace {
+
+struct Item {
+  Tree node;
+  std::set<int> touches;  // Funcs produced or called inside
+};
+
+class Placer {
+ public:
+  explicit Placer(const LoopTree &t) : t_(t) {
+    const std::vector<FuncDef> &funcs = t.algorithm.funcs;
+    touched_.resize(funcs.size());
+    for (size_t f = 0; f < funcs.size(); f++) {
+      for (const StageDef &s : funcs[f].stages) {
+        std::set<int> touches{static_cast<int>(f)};
+        for (const std::string &name : called_funcs(s)) touches.insert(t.algorithm.index_of(name));
+        touched_[f].push_back(std::move(touches));
+      }
+    }
+  }
+
+  std::vector<Tree> roots() const {
+    std::vector<Item> items;
+    add_productions(kRoot, items);
+    std::vector<Tree> nodes;
+    for (Item &i : enclosed(kRoot, std::move(items))) nodes.push_back(i.node);
+    return nodes;
+  }
+
+ private:
+  void add_productions(int level, std::vector<Item> &items) const {
+    for (int f = 0; f < static_cast<int>(t_.nests.size()); f++) {
+      if (t_.placements[f].compute != level) continue;
+      for (int s = 0; s < static_cast<int>(t_.nests[f].size()); s++)
+        items.push_back(nest({f, s}, 0));
+    }
+  }
+
+  // The stage's nest from its loop number `depth` inwards.
+  Item nest(StageId s, size_t depth) const {
+    const std::vector<int> &loops = t_.nest(s).loops;
+    if (depth == loops.size()) return {make_stage(s), touched_[s.func][s.stage]};
+    int loop = loops[depth];
+    std::vector<Item> items;
+    add_productions(loop, items);
+    items.push_back(nest(s, depth + 1));
+    std::vector<Tree> children;
+    std::set<int> touches;
+    for (Item &i : enclosed(loop, std::move(items))) {
+      children.push_back(i.node);
+      touches.insert(i.touches.begin(), i.touches.end());
+    }
+    return {make_loop(loop, std::move(children)), std::move(touches)};
+  }
+
+  // Wraps runs of items in the allocations of the Funcs stored at `level`.
+  std::vector<Item> enclosed(int level, std::vector<Item> items) const {
+    std::vector<Span> spans;
+    for (int f = 0; f < static_cast<int>(t_.placements.size()); f++) {
+      if (t_.placements[f].store != level || t_.algorithm.is_output(t_.algorithm.funcs[f].name)) {
+        continue;
+      }
+      Span span{f, items.size(), 0};
+      for (size_t i = 0; i < items.size(); i++) {
+        if (!items[i].touches.count(f)) continue;
+        span.first = std::min(span.first, i);
+        span.last = i;
+      }
+      if (span.first < items.size()) spans.push_back(span);
+    }
+    return wrap(items, 0, items.size(), spans);
+  }
+
+  struct Span {
+    int func;
+    size_t first, last;
+  };
+
+  // Items [begin, end) with the spans that start there. The span that starts first, and of those
+  // the longest, goes around the others; it grows to hold those that start within it.
+  std::vector<Item> wrap(const std::vector<Item> &items, size_t begin, size_t end,
+                         std::vector<Span> spans) const {
+    if (spans.empty()) return {items.begin() + begin, items.begin() + end};
+    auto outer = std::min_element(spans.begin(), spans.end(), [](const Span &a, const Span &b) {
+      return a.first != b.first ? a.first < b.first : a.last > b.last;
+    });
+    Span around = *outer;
+    spans.erase(outer);
+    std::vector<Span> within, after;
+    for (bool grown = true; grown;) {
+      grown = false;
+      within.clear();
+      after.clear();
+      for (const Span &s : spans) {
+        (s.first <= around.last ? within : after).push_back(s);
+        if (s.first <= around.last && s.last > around.last) {
+          around.last = s.last;
+          grown = true;
+        }
+      }
+    }
+    std::vector<Item> result(items.begin() + begin, items.begin() + around.first);
+    Item allocation;
+    std::vector<Tree> children;
+    for (Item &i : wrap(items, around.first, around.last + 1, within)) {
+      children.push_back(i.node);
+      allocation.touches.insert(i.touches.begin(), i.touches.end());
+    }
+    allocation.node = make_allocate(around.func, std::move(children));
+    result.push_back(std::move(allocation));
+    for (Item &i : wrap(items, around.last + 1, end, after)) result.push_back(std::move(i));
+    return result;
+  }
+
+  const LoopTree &t_;
+  std::vector<std::vector<std::set<int>>> touched_;  // [func][stage]
+};
+
+}  // namespace
+
+LoopTree place(LoopTree tree) {
+  tree.roots = Placer(tree).roots();
+  return tree;
+}
+
+}  // namespace polyhalite

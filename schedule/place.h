@@ -1,0 +1,14 @@
+// place: the tree's nodes, from placements. Productions stand before the consumer's nest in the
+// block of their compute level; allocations enclose production and uses in the block of their store
+// level.
+#pragma once
+
+#include "schedule/loop_tree.h"
+
+namespace polyhalite {
+
+/// Fills `roots` of a tree that has all else but the hash.
+///   block of L:  [allocate f {] f's stages ... the rest of L's nest [}]
+LoopTree place(LoopTree tree);
+
+}  // namespace polyhalite
