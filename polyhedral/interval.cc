@@ -10,16 +10,15 @@ namespace polyhalite {
 
 namespace {
 
-constexpr int kMaxTries = 4096;   // replacements per constant bound
+constexpr int kMaxTries = 4096;  // replacements per constant bound
 constexpr int kMaxDepth = 24;
 
 Expr canonical(const Expr &e) { return to_expr(to_linear(e)); }
 
 bool has_memory(const Expr &e) {
   const CallNode *c = as_call(e);
-  return e->op == Op::Load ||
-         (c && (c->kind == CallKind::Func || c->kind == CallKind::Image ||
-                c->kind == CallKind::Extern));
+  return e->op == Op::Load || (c && (c->kind == CallKind::Func || c->kind == CallKind::Image ||
+                                     c->kind == CallKind::Extern));
 }
 
 Expr constant32(int64_t v) { return make_int(Int(32), v); }
@@ -189,8 +188,10 @@ Interval Bounder::bound_atom(const Expr &e) {
       if (i->max.defined()) r.max = bound(strip_hints(i->max)).max;
       return r;
     }
-    case Op::Mul: return bound_product(e->args[0], e->args[1]);
-    case Op::Min: case Op::Max: {
+    case Op::Mul:
+      return bound_product(e->args[0], e->args[1]);
+    case Op::Min:
+    case Op::Max: {
       const Interval a = bound(e->args[0]), b = bound(e->args[1]);
       if (e->op == Op::Min) return {both(a.min, b.min, smaller), either(a.max, b.max, smaller)};
       return {either(a.min, b.min, larger), both(a.max, b.max, larger)};
@@ -222,13 +223,15 @@ Interval Bounder::bound_atom(const Expr &e) {
       }
       return {constant32(0), high};
     }
-    case Op::Select: return hull(bound(e->args[1]), bound(e->args[2]));
+    case Op::Select:
+      return hull(bound(e->args[1]), bound(e->args[2]));
     case Op::Cast: {
       const Type from = e->args[0].type();
       if (from == Int(32)) return bound(e->args[0]);
       return from_constants(constant_interval(e));
     }
-    default: return from_constants(constant_interval(e));
+    default:
+      return from_constants(constant_interval(e));
   }
 }
 
@@ -253,7 +256,8 @@ ConstantInterval constant_interval(const Expr &e) {
     return i;
   };
   switch (e->op) {
-    case Op::Min: case Op::Max: {
+    case Op::Min:
+    case Op::Max: {
       const ConstantInterval a = constant_interval(e->args[0]), b = constant_interval(e->args[1]);
       ConstantInterval r;
       if (e->op == Op::Min) {
@@ -276,7 +280,8 @@ ConstantInterval constant_interval(const Expr &e) {
       if (a.max && b.max) r.max = std::max(*a.max, *b.max);
       return r;
     }
-    case Op::Add: case Op::Sub: {
+    case Op::Add:
+    case Op::Sub: {
       ConstantInterval a = constant_interval(e->args[0]), b = constant_interval(e->args[1]);
       if (e->op == Op::Sub) {
         b = {b.max ? std::optional(-*b.max) : std::nullopt,
@@ -294,8 +299,8 @@ ConstantInterval constant_interval(const Expr &e) {
       for (int64_t v : {*a.min, *a.max, *b.min, *b.max}) {
         if (v > kSafe || v < -kSafe) return type;
       }
-      const auto ends = std::minmax({*a.min * *b.min, *a.min * *b.max, *a.max * *b.min,
-                                     *a.max * *b.max});
+      const auto ends =
+          std::minmax({*a.min * *b.min, *a.min * *b.max, *a.max * *b.min, *a.max * *b.max});
       return clip({ends.first, ends.second});
     }
     case Op::Div: {
@@ -333,7 +338,8 @@ ConstantInterval constant_interval(const Expr &e) {
       }
       return type;
     }
-    default: return type;
+    default:
+      return type;
   }
 }
 

@@ -1,0 +1,132 @@
+#include "codegen/passes/entry_checks.h"
+
+#include "lang/ir/buffer_contents.h"
+#include "lang/ir/intrinsics.h"
+#include "lang/simplify/simplify.h"
+#include "polyhalite/error.h"
+
+namespace polyhalite {
+
+namespace {
+
+Expr error_call(const char *name, std::vector<Expr> args) {
+  auto n = std::make_shared<CallNode>(Int(32), CallKind::Extern, name, std::move(args));
+  return Expr(std::shared_ptr<const ExprNode>(std::move(n)));
+}
+
+Expr fact(Type t, const char *name, const std::string &buffer) {
+  return make_intrinsic(t, name, {make_string(buffer)});
+}
+
+Expr field(const std::string &buffer, const char *what, int d) {
+  return make_variable(Int(32), VariableKind::BufferField,
+                       buffer + "." + what + "." + std::to_string(d));
+}
+
+Expr last_of(const Expr &min, const Expr &extent) {
+  return make_binary(Op::Sub, make_binary(Op::Add, min, extent), Expr(1));
+}
+
+class Checks {
+ public:
+  Checks(const std::string &function, const LoopTree &tree, const Survey &survey)
+      : function_(make_string(function)), tree_(tree), survey_(survey) {}
+
+  void shape(const Argument &a) {
+    const Expr name = make_string(a.name);
+    require(make_not(fact(Bool(), intrinsic::kBufferIsNull, a.name)),
+            error_call("polyhalite_error_buffer_is_null", {function_, name}));
+    const Expr wanted =
+        Expr(uint32_t(a.type.code()) | uint32_t(a.type.bits()) << 8 | uint32_t{1} << 16);
+    const Expr found = fact(UInt(32), intrinsic::kBufferType, a.name);
+    require(make_binary(Op::Eq, found, wanted),
+            error_call("polyhalite_error_bad_type", {function_, name, found, wanted}));
+    const Expr dims = fact(Int(32), intrinsic::kBufferDimensions, a.name);
+    require(
+        make_binary(Op::Eq, dims, Expr(a.dimensions)),
+        error_call("polyhalite_error_bad_dimensions", {function_, name, dims, Expr(a.dimensions)}));
+    require(make_not(fact(Bool(), intrinsic::kBufferHostIsNull, a.name)),
+            error_call("polyhalite_error_host_is_null", {function_, name}));
+  }
+
+  void constraint(const std::string &buffer, int d, const char *what, const Expr &wanted) {
+    const Expr found = field(buffer, what, d);
+    require(make_binary(Op::Eq, found, wanted), error_call("polyhalite_error_constraint_violated",
+                                                           {function_, make_string(buffer), Expr(d),
+                                                            make_string(what), found, wanted}));
+  }
+
+  void constraints(const Argument &a, const Parameter *p) {
+    bool stride_fixed = false;
+    if (p) {
+      for (size_t d = 0; d < p->dims.size(); d++) {
+        const auto &c = p->dims[d];
+        if (c.min.defined()) constraint(a.name, int(d), "min", c.min);
+        if (c.extent.defined()) constraint(a.name, int(d), "extent", c.extent);
+        if (c.stride.defined()) constraint(a.name, int(d), "stride", c.stride);
+        stride_fixed |= d == 0 && c.stride.defined();
+      }
+    }
+    if (a.dimensions > 0 && !stride_fixed) constraint(a.name, 0, "stride", Expr(1));
+  }
+
+  void assumptions() {
+    for (const Assumption &a : survey_.assumptions) {
+      require(a.condition, error_call("polyhalite_error_assumption",
+                                      {function_, make_string(a.func), Expr(a.dimension),
+                                       make_string(a.text), a.actual, a.wanted}));
+    }
+  }
+
+  void box(const std::string &buffer, const Box &need) {
+    for (size_t d = 0; d < need.size(); d++) {
+      const int dim = static_cast<int>(d);
+      const Expr min = field(buffer, "min", dim);
+      const Expr max = last_of(min, field(buffer, "extent", dim));
+      const Range &r = need[d];
+      require(
+          make_binary(Op::And, make_binary(Op::Ge, r.min, min), make_binary(Op::Le, r.max, max)),
+          error_call("polyhalite_error_access_out_of_bounds",
+                     {function_, make_string(buffer), Expr(dim), r.min, r.max, min, max}));
+    }
+  }
+
+  std::vector<Stmt> take() { return std::move(checks_); }
+
+ private:
+  void require(const Expr &condition, const Expr &error) {
+    const Expr c = simplify(condition);
+    if (!is_true(c)) checks_.push_back(make_assert(c, error));
+  }
+
+  Expr function_;
+  const LoopTree &tree_;
+  const Survey &survey_;
+  std::vector<Stmt> checks_;
+};
+
+}  // namespace
+
+std::vector<Stmt> entry_checks(const std::string &function, const std::vector<Argument> &args,
+                               const LoopTree &tree, const Survey &survey) {
+  Checks checks(function, tree, survey);
+  for (const Argument &a : args) {
+    if (a.is_buffer) checks.shape(a);
+  }
+  for (const Argument &a : args) {
+    if (!a.is_buffer) continue;
+    const Parameter *p = nullptr;
+    for (const AlgorithmInput &i : tree.algorithm.inputs) {
+      if (i.param->name == a.name) p = i.param.get();
+    }
+    checks.constraints(a, p);
+  }
+  checks.assumptions();
+  for (const Argument &a : args) {
+    auto it = survey.inputs.find(a.name);
+    if (a.is_buffer && it != survey.inputs.end()) checks.box(a.name, it->second);
+  }
+  return checks.take();
+}
+
+}  // namespace polyhalite

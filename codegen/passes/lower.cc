@@ -1,0 +1,158 @@
+#include "codegen/passes/lower.h"
+
+#include <map>
+
+#include "codegen/passes/entry_checks.h"
+#include "lang/ir/buffer_contents.h"
+#include "lang/ir/visit.h"
+
+namespace polyhalite {
+
+namespace {
+
+// Larger allocations go to the heap: thread-pool stacks are small.
+constexpr int64_t kMaxStackBytes = 16 * 1024;
+
+class Lowering {
+ public:
+  Lowering(const LoopTree &tree, const Survey &survey) : tree_(tree), survey_(survey) {}
+
+  Stmt body() {
+    Stmt s = block(tree_.roots);
+    return with_symbols(survey_.root_symbols, s);
+  }
+
+ private:
+  static Stmt with_symbols(const std::vector<Symbol> &symbols, Stmt s) {
+    for (auto it = symbols.rbegin(); it != symbols.rend(); ++it) {
+      s = make_let_stmt(it->name, it->value, s);
+    }
+    return s;
+  }
+
+  /// The Func whose nest this is, or -1.
+  int producer(const TreeNode &n) const {
+    if (n.kind == TreeNode::Loop) return tree_.loops[n.loop].stage.func;
+    if (n.kind == TreeNode::Stage) return n.stage.func;
+    return -1;
+  }
+
+  Stmt block(const std::vector<Tree> &nodes) {
+    std::vector<Stmt> out;
+    for (size_t i = 0; i < nodes.size();) {
+      const int func = producer(*nodes[i]);
+      std::vector<Stmt> nests = {node(*nodes[i++])};
+      while (func >= 0 && i < nodes.size() && producer(*nodes[i]) == func) {
+        nests.push_back(node(*nodes[i++]));
+      }
+      Stmt s = make_block(std::move(nests));
+      out.push_back(func >= 0 ? make_produce(tree_.algorithm.funcs[func].name, s) : s);
+    }
+    return make_block(std::move(out));
+  }
+
+  Stmt node(const TreeNode &n) {
+    switch (n.kind) {
+      case TreeNode::Loop:
+        return loop(n);
+      case TreeNode::Stage:
+        return stage(n.stage);
+      case TreeNode::Allocate:
+        return allocate(n);
+      case TreeNode::Branch:
+        return make_if(n.condition, block(n.children),
+                       n.otherwise.empty() ? Stmt() : block(n.otherwise));
+      case TreeNode::Fork:
+        break;
+    }
+    internal_check(false, "lower: a loop tree node without a lowering");
+    return Stmt();
+  }
+
+  Stmt loop(const TreeNode &n) {
+    const LoopInfo &info = tree_.loops[n.loop];
+    const LoopBounds &bounds = survey_.loops[n.loop];
+    return make_for(info.name, bounds.min, bounds.extent, info.kind,
+                    with_symbols(bounds.symbols, block(n.children)));
+  }
+
+  Stmt allocate(const TreeNode &n) {
+    const FuncDef &def = tree_.algorithm.funcs[n.stage.func];
+    const FuncSurvey &fs = survey_.funcs[n.stage.func];
+    std::vector<Expr> args;
+    int64_t bytes = def.types[0].bytes();
+    for (int d = 0; d < def.dimensions(); d++) {
+      const Range &r = fs.stored[d];
+      const Expr extent = make_binary(Op::Add, make_binary(Op::Sub, r.max, r.min), Expr(1));
+      args.push_back(r.min);
+      if (fs.stored_extent[d]) {
+        args.push_back(Expr(static_cast<int32_t>(*fs.stored_extent[d])));
+        bytes = bytes > kMaxStackBytes ? bytes : bytes * *fs.stored_extent[d];
+      } else {
+        args.push_back(make_binary(Op::Max, extent, Expr(0)));
+        bytes = kMaxStackBytes + 1;
+      }
+    }
+    return make_allocate(def.name, def.types[0], std::move(args), bytes <= kMaxStackBytes,
+                         block(n.children));
+  }
+
+  Stmt stage(const StageId &s) {
+    const StageDef &def = tree_.definition(s);
+    const StageSurvey &st = survey_.stages[s.func][s.stage];
+    std::vector<Expr> indices, values;
+    for (const Expr &e : def.args) indices.push_back(substitute(st.dims, e));
+    for (const Expr &e : def.values) values.push_back(substitute(st.dims, e));
+    Stmt body = make_provide(tree_.func(s).name, std::move(indices), std::move(values));
+    for (auto it = st.guards.rbegin(); it != st.guards.rend(); ++it) {
+      body = make_if(it->condition, body);
+    }
+    return body;
+  }
+
+  const LoopTree &tree_;
+  const Survey &survey_;
+};
+
+std::vector<std::shared_ptr<BufferContents>> constant_buffers(const Algorithm &a) {
+  std::map<std::string, std::shared_ptr<BufferContents>> found;
+  auto look = [&](const Expr &e) {
+    for_each_node(e, [&](const Expr &n) {
+      const CallNode *c = as_call(n);
+      if (c && c->kind == CallKind::Image && c->image) found[c->name] = c->image;
+    });
+  };
+  for (const FuncDef &f : a.funcs) {
+    for (const StageDef &s : f.stages) {
+      for (const Expr &e : s.args) look(e);
+      for (const Expr &e : s.values) look(e);
+      look(s.predicate);
+    }
+  }
+  std::vector<std::shared_ptr<BufferContents>> out;
+  for (auto &[name, b] : found) out.push_back(b);
+  return out;
+}
+
+}  // namespace
+
+Function lower(const std::string &name, const LoopTree &tree, const Survey &survey) {
+  Function f;
+  f.name = name;
+  const Algorithm &a = tree.algorithm;
+  for (const AlgorithmInput &i : a.inputs) {
+    f.args.push_back(
+        {i.param->name, i.param->is_buffer, false, i.param->type, i.param->dimensions});
+  }
+  for (const std::string &output : a.outputs) {
+    const FuncDef &def = *a.find(output);
+    f.args.push_back({output, true, true, def.types[0], def.dimensions()});
+  }
+  f.constants = constant_buffers(a);
+  std::vector<Stmt> all = entry_checks(name, f.args, tree, survey);
+  all.push_back(Lowering(tree, survey).body());
+  f.body = make_block(std::move(all));
+  return f;
+}
+
+}  // namespace polyhalite

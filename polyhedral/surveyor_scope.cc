@@ -1,0 +1,154 @@
+#include <algorithm>
+#include <numeric>
+
+#include "lang/simplify/simplify.h"
+#include "polyhedral/surveyor.h"
+
+namespace polyhalite {
+
+Surveyor::Surveyor(const LoopTree &tree) : tree_(tree) {
+  const size_t n = tree.algorithm.funcs.size();
+  out_.loops.resize(tree.loops.size());
+  out_.funcs.resize(n);
+  out_.stages.resize(n);
+  for (size_t f = 0; f < n; f++) out_.stages[f].resize(tree.algorithm.funcs[f].stages.size());
+  parent_.assign(tree.loops.size(), kRoot);
+  for (const Tree &t : tree.roots) find_parents(*t, kRoot);
+  for (const LoopInfo &l : tree.loops) loop_by_name_[l.name] = l.id;
+}
+
+Survey Surveyor::run() {
+  // Consumers first: a producer's box is the hull of what they read.
+  for (int f = static_cast<int>(tree_.algorithm.funcs.size()) - 1; f >= 0; f--) survey_func(f);
+  survey_inputs();
+  return std::move(out_);
+}
+
+Survey survey(const LoopTree &tree) { return Surveyor(tree).run(); }
+
+Expr buffer_field(const std::string &buffer, const char *what, int dimension) {
+  return make_variable(Int(32), VariableKind::BufferField,
+                       buffer + "." + what + "." + std::to_string(dimension));
+}
+
+Expr extent_of(const Range &r) { return sum(difference(r.max, r.min), 1); }
+
+Expr ceil_div(const Expr &a, const Expr &b) {
+  return simplify(make_binary(Op::Div, sum(sum(a, b), -1), b));
+}
+
+std::optional<int64_t> constant(const Expr &e) {
+  int64_t k;
+  return is_const_int(e, &k) ? std::optional<int64_t>(k) : std::nullopt;
+}
+
+void Surveyor::find_parents(const TreeNode &n, int enclosing) {
+  if (n.kind == TreeNode::Loop) {
+    parent_[n.loop] = enclosing;
+    enclosing = n.loop;
+  }
+  for (const Tree &c : n.children) find_parents(*c, enclosing);
+  for (const Tree &c : n.otherwise) find_parents(*c, enclosing);
+}
+
+bool Surveyor::visible(int scope, int owner) const {
+  if (owner == kRoot) return true;
+  for (int l = scope; l != kRoot; l = parent_[l]) {
+    if (l == owner) return true;
+  }
+  return false;
+}
+
+int Surveyor::owner_of(const VariableNode &v) const {
+  if (v.kind == VariableKind::Loop) return loop_by_name_.at(v.name);
+  if (v.kind == VariableKind::Symbol) {
+    auto it = symbol_owner_.find(v.name);
+    return it == symbol_owner_.end() ? kRoot : it->second;
+  }
+  return kRoot;
+}
+
+int Surveyor::innermost_owner(const Expr &e) const {
+  int best = kRoot;
+  for_each_node(e, [&](const Expr &n) {
+    if (const VariableNode *v = as_variable(n)) {
+      const int o = owner_of(*v);
+      if (!visible(best, o)) best = o;
+    }
+  });
+  return best;
+}
+
+Expr Surveyor::add_symbol(int owner, const std::string &name, Expr value, Expr lower, Expr upper) {
+  Symbol s{name, simplify(value), lower, upper};
+  if (constant(s.value)) return s.value;
+  symbol_owner_[name] = owner;
+  symbol_[name] = s;
+  (owner == kRoot ? out_.root_symbols : out_.loops[owner].symbols).push_back(s);
+  return make_variable(Int(32), VariableKind::Symbol, name);
+}
+
+std::optional<Interval> Surveyor::resolve(const VariableNode &v, const StageId *stage, int scope) {
+  switch (v.kind) {
+    case VariableKind::Pure:
+    case VariableKind::Reduction:
+      return dim_interval(*stage, v.name, scope);
+    case VariableKind::Loop: {
+      const int l = loop_by_name_.at(v.name);
+      if (visible(scope, l)) return std::nullopt;
+      const LoopBounds &b = out_.loops[l];
+      return Interval{b.min, sum(sum(b.min, b.extent), -1)};
+    }
+    case VariableKind::Symbol: {
+      auto it = symbol_.find(v.name);
+      if (it == symbol_.end() || visible(scope, symbol_owner_.at(v.name))) return std::nullopt;
+      const Symbol &s = it->second;
+      return Interval{s.lower.defined() ? s.lower : s.value, s.upper.defined() ? s.upper : s.value};
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+Interval Surveyor::bound_at(const Expr &e, const StageId *stage, int scope) {
+  return Bounder([&](const VariableNode &v) { return resolve(v, stage, scope); })(e);
+}
+
+bool Surveyor::depends_on_visible_loop(const StageId &s, const Expr &value, int scope) const {
+  bool any = false;
+  for_each_node(value, [&](const Expr &n) {
+    if (const VariableNode *v = as_variable(n)) {
+      const int o = owner_of(*v);
+      if (o != kRoot && tree_.loops[o].stage == s && visible(scope, o)) any = true;
+    }
+  });
+  return any;
+}
+
+Interval Surveyor::dim_interval(const StageId &s, const std::string &dim, int scope) {
+  const StageSurvey &st = out_.stages[s.func][s.stage];
+  const Expr value = st.dims.at(dim);
+  const Range &range = st.ranges.at(dim);
+  if (visible(scope, innermost_owner(value))) return {value, value};
+  if (!depends_on_visible_loop(s, value, scope)) return {range.min, range.max};
+  for (const Derivation &d : tree_.nest(s).derivations) {
+    if (d.kind == Derivation::Split && d.a == dim) {
+      const Interval outer = dim_interval(s, d.b, scope), inner = dim_interval(s, d.c, scope);
+      Interval base;
+      if (outer.is_point()) {
+        const Expr b = difference(value, st.dims.at(d.c));
+        base = {b, b};
+      } else {
+        base = {split_base(s, d, outer.min), split_base(s, d, outer.max)};
+      }
+      Interval r{sum(base.min, inner.min), sum(base.max, inner.max)};
+      if (d.tail == TailStrategy::GuardWithIf && guarded_.count({s, dim})) {
+        r.max = smaller(r.max, range.max);
+      }
+      return r;
+    }
+  }
+  return {range.min, range.max};
+}
+
+}  // namespace polyhalite

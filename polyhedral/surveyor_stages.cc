@@ -1,0 +1,167 @@
+#include <algorithm>
+#include <numeric>
+
+#include "lang/ir/expr_text.h"
+#include "lang/simplify/simplify.h"
+#include "polyhedral/surveyor.h"
+
+namespace polyhalite {
+
+std::string Surveyor::stage_prefix(const LoopTree &t, const StageId &s) {
+  return t.func(s).name + ".s" + std::to_string(s.stage);
+}
+
+std::string Surveyor::base_symbol_name(const StageId &s, const std::string &dim) const {
+  return stage_prefix(tree_, s) + "." + dim + ".base";
+}
+
+void Surveyor::survey_stage(const StageId &s) {
+  const FuncDef &def = tree_.func(s);
+  const StageDef &stage = tree_.definition(s);
+  const StageNest &nest = tree_.nest(s);
+  StageSurvey &out = out_.stages[s.func][s.stage];
+  for (int d = 0; d < def.dimensions(); d++) {
+    out.ranges[def.args[d]] = out_.funcs[s.func].computed[d];
+  }
+  for (const ReductionVariable &r : stage.rvars) {
+    out.ranges[r.var] = {canonical(r.min), sum(sum(r.min, r.extent), -1)};
+  }
+  derive_ranges(s, out);
+  for (int l : nest.loops) {
+    const LoopInfo &info = tree_.loops[l];
+    const Range &r = out.ranges.at(info.dim);
+    out_.loops[l].min = r.min;
+    out_.loops[l].extent = simplify(extent_of(r));
+    require_constant_extent(s, info, out_.loops[l]);
+    out.dims[info.dim] = make_variable(Int(32), VariableKind::Loop, info.name);
+  }
+  derive_values(s, out);
+  for (const std::string &a : def.args) fix_absent(out, a);
+  for (const ReductionVariable &r : stage.rvars) fix_absent(out, r.var);
+  if (stage.predicate.defined()) {
+    out.guards.push_back({in_loops(out, stage.predicate), stage.where});
+  }
+  record_reads(s);
+}
+
+Expr Surveyor::canonical(const Expr &e) { return to_expr(to_linear(strip_hints(e))); }
+
+void Surveyor::fix_absent(StageSurvey &out, const std::string &dim) {
+  if (!out.dims.count(dim)) out.ranges.erase(dim);
+}
+
+Expr Surveyor::in_loops(const StageSurvey &s, const Expr &e) { return substitute(s.dims, e); }
+
+void Surveyor::derive_ranges(const StageId &s, StageSurvey &out) {
+  const Expr zero = make_int(Int(32), 0);
+  for (const Derivation &d : tree_.nest(s).derivations) {
+    if (d.kind == Derivation::Split) {
+      const Range &a = out.ranges.at(d.a);
+      const auto e = constant(simplify(extent_of(a)));
+      const auto k = constant(d.factor);
+      if (e && k && *e < *k && d.tail == TailStrategy::ShiftInwards) {
+        user_error(
+            "split of '" + d.a + "' of '" + tree_.func(s).name + "' by " + std::to_string(*k) +
+                " cannot shift inwards: the extent is " + std::to_string(*e),
+            "the last tile would begin before the loop does",
+            "use a factor of at most " + std::to_string(*e) + ", or TailStrategy::GuardWithIf",
+            d.where);
+      }
+      out.ranges[d.b] = {zero, simplify(sum(ceil_div(extent_of(a), d.factor), -1))};
+      out.ranges[d.c] = {zero, sum(d.factor, -1)};
+    } else {
+      const Expr n =
+          make_binary(Op::Mul, extent_of(out.ranges.at(d.a)), extent_of(out.ranges.at(d.b)));
+      out.ranges[d.c] = {zero, sum(simplify(n), -1)};
+    }
+  }
+}
+
+void Surveyor::require_constant_extent(const StageId &s, const LoopInfo &l, LoopBounds &b) {
+  if (l.kind != LoopKind::Vector && l.kind != LoopKind::Unrolled) return;
+  if (constant(b.extent)) return;
+  const char *word = l.kind == LoopKind::Vector ? "vectorize" : "unroll";
+  user_error("cannot " + std::string(word) + " loop '" + l.label + "' of " + tree_.describe(s) +
+                 ": its extent is not a constant",
+             "the extent is " + to_text(b.extent),
+             std::string(word) + "(" + l.label + ", N) splits by N first; or bound() '" + l.label +
+                 "' to a constant extent",
+             l.where);
+}
+
+Expr Surveyor::split_base(const StageId &s, const Derivation &d, const Expr &outer) {
+  const Range &a = out_.stages[s.func][s.stage].ranges.at(d.a);
+  const auto k = constant(d.factor);
+  const Expr scaled = k ? product(outer, *k) : make_binary(Op::Mul, outer, d.factor);
+  const Expr base = sum(a.min, scaled);
+  if (d.tail != TailStrategy::ShiftInwards || divides(d, a)) return base;
+  return smaller(base, sum(difference(a.max, d.factor), 1));
+}
+
+bool Surveyor::divides(const Derivation &d, const Range &a) {
+  const auto k = constant(d.factor), e = constant(simplify(extent_of(a)));
+  return k && e && *e % *k == 0;
+}
+
+void Surveyor::derive_values(const StageId &s, StageSurvey &out) {
+  const auto &derivations = tree_.nest(s).derivations;
+  for (auto it = derivations.rbegin(); it != derivations.rend(); ++it) {
+    const Derivation &d = *it;
+    if (d.kind == Derivation::Split) {
+      split_value(s, d, out);
+    } else {
+      fuse_value(s, d, out);
+    }
+  }
+}
+
+void Surveyor::split_value(const StageId &s, const Derivation &d, StageSurvey &out) {
+  const Range &a = out.ranges.at(d.a);
+  const Expr outer = out.dims.at(d.b), inner = out.dims.at(d.c);
+  Expr base = split_base(s, d, outer);
+  const Linear l = to_linear(base);
+  bool affine = true;
+  for (const auto &[atom, c] : l.terms) affine = affine && as_variable(atom);
+  if (!affine) {
+    const Expr last = sum(difference(a.max, d.factor), 1);
+    const bool shifts = d.tail == TailStrategy::ShiftInwards;
+    base = add_symbol(innermost_owner(base), base_symbol_name(s, d.a), base, a.min,
+                      shifts ? last : Expr());
+  }
+  out.dims[d.a] = sum(base, inner);
+  const bool rounded = d.tail == TailStrategy::RoundUp;
+  if (d.tail == TailStrategy::GuardWithIf && !divides(d, a)) {
+    guarded_.insert({s, d.a});
+    out.guards.push_back({make_binary(Op::Le, out.dims[d.a], a.max), d.where});
+  }
+  if (rounded && constant(d.factor) && constant(simplify(extent_of(a))) && !divides(d, a)) {
+    user_error("split of '" + d.a + "' of '" + tree_.func(s).name + "' by " +
+                   std::to_string(*constant(d.factor)) + " cannot round up: the extent is " +
+                   std::to_string(*constant(simplify(extent_of(a)))),
+               "'" + d.a + "' cannot grow beyond what surrounds it",
+               "use a factor that divides the extent, or TailStrategy::GuardWithIf", d.where);
+  }
+}
+
+void Surveyor::fuse_value(const StageId &s, const Derivation &d, StageSurvey &out) {
+  const Range &outer = out.ranges.at(d.a), &inner = out.ranges.at(d.b);
+  const Expr fused = out.dims.at(d.c), n = simplify(extent_of(inner));
+  const int owner = innermost_owner(fused);
+  const std::string prefix = stage_prefix(tree_, s) + ".";
+  out.dims[d.a] = add_symbol(owner, prefix + d.a + ".of_fused",
+                             sum(outer.min, make_binary(Op::Div, fused, n)), outer.min, outer.max);
+  out.dims[d.b] = add_symbol(owner, prefix + d.b + ".of_fused",
+                             sum(inner.min, make_binary(Op::Mod, fused, n)), inner.min, inner.max);
+}
+
+void Surveyor::record_reads(const StageId &s) {
+  for_each_call(tree_.definition(s), [&](const CallNode &c) {
+    if (c.kind != CallKind::Func && c.kind != CallKind::Image) return;
+    if (c.kind == CallKind::Func && c.name == tree_.func(s).name) return;
+    std::vector<Expr> args;
+    for (const Expr &a : c.args) args.push_back(strip_hints(a));
+    reads_.push_back({s, c.name, std::move(args)});
+  });
+}
+
+}  // namespace polyhalite

@@ -1,0 +1,89 @@
+#include <algorithm>
+#include <numeric>
+
+#include "lang/simplify/simplify.h"
+#include "polyhedral/surveyor.h"
+
+namespace polyhalite {
+
+ConstantUpperBound::Meaning Surveyor::meaning(const VariableNode &v) {
+  ConstantUpperBound::Meaning m;
+  if (v.kind == VariableKind::Loop) {
+    const LoopBounds &b = out_.loops[loop_by_name_.at(v.name)];
+    m.lower = b.min;
+    m.upper = sum(sum(b.min, b.extent), -1);
+  } else if (v.kind == VariableKind::Symbol) {
+    const Symbol &s = symbol_.at(v.name);
+    m.value = s.value;
+    m.lower = s.lower;
+    m.upper = s.upper;
+  }
+  return m;
+}
+
+void Surveyor::survey_storage(int f, int compute_scope) {
+  const int scope = tree_.placements[f].store;
+  const FuncDef &def = tree_.algorithm.funcs[f];
+  FuncSurvey &fs = out_.funcs[f];
+  for (int d = 0; d < def.dimensions(); d++) {
+    Range r = fs.computed[d];
+    if (scope != compute_scope) {
+      const Interval i = {bound_at(r.min, nullptr, scope).min, bound_at(r.max, nullptr, scope).max};
+      check_bounded(def, d, i);
+      const auto width = constant_difference(i.max, i.min);
+      const std::string suffix = "." + std::to_string(d);
+      r.min = name_end(scope, def.name + ".stored_lo" + suffix, i.min);
+      r.max = width ? sum(r.min, *width) : name_end(scope, def.name + ".stored_hi" + suffix, i.max);
+    }
+    const Expr width = difference(r.max, r.min);
+    std::optional<int64_t> extent;
+    if (auto k = ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(width)) {
+      extent = std::max<int64_t>(*k + 1, 0);
+      r.max = sum(r.min, *extent - 1);
+    }
+    fs.stored.push_back(r);
+    fs.stored_extent.push_back(extent);
+  }
+}
+
+void Surveyor::survey_inputs() {
+  std::set<std::string> images;
+  for (const ReadSite &r : reads_) {
+    if (tree_.algorithm.index_of(r.callee) < 0) images.insert(r.callee);
+  }
+  for (const std::string &name : images) {
+    int dimensions = 0;
+    SourceLocation where;
+    for (const ReadSite &r : reads_) {
+      if (r.callee != name) continue;
+      dimensions = static_cast<int>(r.args.size());
+      where = tree_.definition(r.stage).where;
+    }
+    Box box;
+    const std::vector<Interval> need = needed(name, dimensions, kRoot);
+    for (int d = 0; d < dimensions; d++) {
+      if (!need[d].min.defined() || !need[d].max.defined()) {
+        user_error("the region of input '" + name + "' that is needed in dimension " +
+                       std::to_string(d) + " is unbounded",
+                   "an index comes from data, and nothing limits its values",
+                   "clamp the index, as in " + name + "(clamp(i, 0, n - 1))", where);
+      }
+      box.push_back({simplify(need[d].min), simplify(need[d].max)});
+    }
+    out_.inputs[name] = box;
+  }
+  // What consumers and updates inside the pipeline touch of outputs.
+  for (const auto &[f, box] : touched_) {
+    const FuncDef &def = tree_.algorithm.funcs[f];
+    Box all = out_.funcs[f].computed;
+    for (int d = 0; d < def.dimensions(); d++) {
+      if (!box[d].min.defined()) continue;
+      const Expr low = bound_at(box[d].min, nullptr, kRoot).min;
+      const Expr high = bound_at(box[d].max, nullptr, kRoot).max;
+      all[d] = {simplify(smaller(all[d].min, low)), simplify(larger(all[d].max, high))};
+    }
+    out_.inputs[def.name] = all;
+  }
+}
+
+}  // namespace polyhalite
