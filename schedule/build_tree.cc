@@ -116,21 +116,28 @@ BoundDirective bound(const FuncDef &f, int index, const Directive &d) {
              "its dimensions are: " + (names.empty() ? "none" : names), d.where);
 }
 
-// Directives name Params; the algorithm holds what the names stand for.
+// A parsed schedule names Params and image fields; the algorithm holds what the names stand for.
 Directive with_params(const Algorithm &a, Directive d) {
   for (Expr &factor : d.factors) {
-    std::map<std::string, Expr> params;
+    std::map<std::string, Expr> bound;
     for_each_node(factor, [&](const Expr &e) {
       const VariableNode *v = as_variable(e);
-      if (!v || v->kind != VariableKind::Param || v->param) return;
+      if (!v || v->param || v->image) return;
+      bool field = v->kind == VariableKind::BufferField;
+      if (!field && v->kind != VariableKind::Param) return;
       for (const AlgorithmInput &input : a.inputs) {
-        if (input.param->is_buffer || input.param->name != v->name) continue;
-        auto node = std::make_shared<VariableNode>(v->type, VariableKind::Param, v->name);
+        const Parameter &p = *input.param;
+        if (p.is_buffer != field || v->name.substr(0, v->name.find('.')) != p.name) continue;
+        auto node = std::make_shared<VariableNode>(field ? Int(32) : p.type, v->kind, v->name);
         node->param = input.param;
-        params[v->name] = Expr(node);
+        bound[v->name] = make_cast(v->type, Expr(node));
       }
+      if (bound.count(v->name)) return;
+      user_error("cannot " + std::string(directive_name(d.kind)) + " '" + d.func +
+                     "': the pipeline " + "has no Param '" + v->name + "'",
+                 "", "use a constant, or a Param that the algorithm uses", d.where);
     });
-    if (!params.empty()) factor = substitute(params, factor);
+    if (!bound.empty()) factor = substitute(bound, factor);
   }
   return d;
 }

@@ -1,0 +1,329 @@
+#include <cctype>
+#include <map>
+#include <sstream>
+
+#include "lang/ir/expr_text.h"
+#include "schedule/loop_tree.h"
+#include "schedule/schedule_text.h"
+
+namespace polyhalite {
+
+namespace {
+
+enum class Form { Text, Cpp, Python };
+
+constexpr DirectiveKind kKinds[] = {
+    DirectiveKind::Split,         DirectiveKind::Fuse,      DirectiveKind::Reorder,
+    DirectiveKind::Rename,        DirectiveKind::Parallel,  DirectiveKind::Vectorize,
+    DirectiveKind::Unroll,        DirectiveKind::Serial,    DirectiveKind::ComputeRoot,
+    DirectiveKind::ComputeInline, DirectiveKind::ComputeAt, DirectiveKind::StoreRoot,
+    DirectiveKind::StoreAt,       DirectiveKind::Bound,
+};
+
+struct Source {
+  Form form = Form::Text;
+  std::string body;                            // comment and version lines emptied
+  std::map<std::string, std::string> handles;  // of Funcs: identifier -> name
+};
+
+std::string trimmed(const std::string &s) {
+  size_t b = 0, e = s.size();
+  while (b < e && std::isspace(static_cast<unsigned char>(s[b]))) b++;
+  while (e > b && std::isspace(static_cast<unsigned char>(s[e - 1]))) e--;
+  return s.substr(b, e - b);
+}
+
+bool take(std::string &s, const std::string &prefix) {
+  if (s.compare(0, prefix.size(), prefix) != 0) return false;
+  s = trimmed(s.substr(prefix.size()));
+  return true;
+}
+
+// "// schedule 1", "# schedule 1" or "schedule 1", after blank lines.
+Form read_version(std::string line, const SourceLocation &where) {
+  Form form = Form::Text;
+  if (take(line, "//")) {
+    form = Form::Cpp;
+  } else if (take(line, "#")) {
+    form = Form::Python;
+  }
+  if (!take(line, "schedule")) {
+    throw CompileError({"expected 'schedule 1', found '" + line + "'", "",
+                        "begin the text with the version of its format: schedule 1", where});
+  }
+  if (line != "1") {
+    throw CompileError({"unknown version '" + line + "' of the schedule format", "",
+                        "this library reads version 1", where});
+  }
+  return form;
+}
+
+Source read_lines(const std::string &text, const std::string &name) {
+  Source source;
+  std::istringstream lines(text);
+  std::string line;
+  bool begun = false;
+  for (int number = 1; std::getline(lines, line); number++) {
+    std::string rest = trimmed(line);
+    if (!begun) {
+      if (!rest.empty()) {
+        source.form = read_version(rest, {name, number});
+        begun = true;
+      }
+      line.clear();
+    } else if (take(rest, source.form == Form::Python ? "#" : "//")) {
+      if (take(rest, "handle ")) {
+        TokenStream tokens(rest, name);
+        std::string handle = tokens.expect_name("a handle");
+        if (tokens.peek().kind == Token::String) source.handles[handle] = tokens.next().text;
+      }
+      line.clear();
+    }
+    source.body += line + "\n";
+  }
+  if (!begun) read_version("", {name, 1});
+  return source;
+}
+
+class Parser {
+ public:
+  Parser(const Source &source, const std::string &name)
+      : source_(source), tokens_(source.body, name) {}
+
+  std::vector<Directive> run() {
+    std::vector<Directive> directives;
+    bool block = source_.form == Form::Cpp && tokens_.accept("{");
+    while (!tokens_.at_end() && !(block && tokens_.at("}"))) {
+      if (!declaration()) {
+        directives.push_back(statement());
+        directives.back().order = directives.size();
+      }
+      if (source_.form == Form::Cpp) tokens_.expect(";", "after a statement");
+    }
+    if (block) {
+      tokens_.expect("}", "at the end");
+      if (!tokens_.at_end()) tokens_.fail("unexpected " + tokens_.describe_next() + " after '}'");
+    }
+    return directives;
+  }
+
+ private:
+  // Var x("x")    x = ph.Var("x")
+  bool declaration() {
+    if (source_.form == Form::Cpp && tokens_.at("Var")) {
+      tokens_.next();
+      declare(tokens_.expect_name("a handle"));
+      return true;
+    }
+    if (source_.form == Form::Python && tokens_.peek(1).text == "=") {
+      std::string handle = tokens_.expect_name("a handle");
+      tokens_.expect("=", "after a handle");
+      tokens_.expect("ph.Var", "after '='");
+      declare(handle);
+      return true;
+    }
+    return false;
+  }
+
+  void declare(const std::string &handle) {
+    tokens_.expect("(", "after a handle");
+    if (tokens_.peek().kind != Token::String)
+      tokens_.fail("expected the name of a Var as a string");
+    loops_[handle] = tokens_.next().text;
+    tokens_.expect(")", "after a name");
+  }
+
+  Directive statement() {
+    Directive d;
+    d.where = tokens_.where();
+    std::string word = subject(d);
+    bool known = false;
+    for (DirectiveKind k : kKinds) {
+      if (word != directive_name(k)) continue;
+      d.kind = k;
+      known = true;
+    }
+    if (!known) {
+      std::string words;
+      for (DirectiveKind k : kKinds)
+        words += (words.empty() ? "" : ", ") + std::string(directive_name(k));
+      throw CompileError(
+          {"unknown directive '" + word + "'", "", "directives are: " + words, d.where});
+    }
+    tokens_.expect("(", "after a directive");
+    arguments(d);
+    tokens_.expect(")", "after the arguments");
+    return d;
+  }
+
+  // f.split    f.update(0).split    `a b`.split: fills func and stage, returns the word
+  std::string subject(Directive &d) {
+    std::string word = dotted(d.func, "a directive: FUNC.DIRECTIVE(...)");
+    d.func = func_name(d.func);
+    if (word != "update") return word;
+    d.stage = update_number();
+    tokens_.expect(".", "after update(...)");
+    return tokens_.expect_name("a directive");
+  }
+
+  // NAME.WORD: the lexer takes dots into names, except after a quoted one.
+  std::string dotted(std::string &name, const char *what) {
+    bool quoted = tokens_.peek().quoted;
+    name = tokens_.expect_name(what);
+    if (quoted) {
+      tokens_.expect(".", "after a Func");
+      return tokens_.expect_name("a directive");
+    }
+    size_t dot = name.rfind('.');
+    if (dot == std::string::npos) {
+      tokens_.fail("expected " + std::string(what) + " after '" + name + "'");
+    }
+    std::string word = name.substr(dot + 1);
+    name = name.substr(0, dot);
+    return word;
+  }
+
+  int update_number() {
+    tokens_.expect("(", "after update");
+    int64_t number = tokens_.at(")") ? 0 : tokens_.expect_integer("the number of an update");
+    if (number < 0 || number > 1'000'000) tokens_.fail("updates count from 0");
+    tokens_.expect(")", "after the number of an update");
+    return static_cast<int>(number) + 1;
+  }
+
+  void arguments(Directive &d) {
+    switch (d.kind) {
+      case DirectiveKind::Split:
+        loops(d, 3);
+        comma();
+        d.factors.push_back(factor());
+        if (tokens_.accept(",")) d.tail = tail();
+        break;
+      case DirectiveKind::Fuse:
+        loops(d, 3);
+        break;
+      case DirectiveKind::Rename:
+        loops(d, 2);
+        break;
+      case DirectiveKind::Reorder:
+        loops(d, 1);
+        while (tokens_.accept(",")) loops(d, 1);
+        break;
+      case DirectiveKind::Parallel:
+      case DirectiveKind::Vectorize:
+      case DirectiveKind::Unroll:
+      case DirectiveKind::Serial:
+        loops(d, 1);
+        break;
+      case DirectiveKind::ComputeAt:
+      case DirectiveKind::StoreAt:
+        level(d);
+        break;
+      case DirectiveKind::Bound:
+        loops(d, 1);
+        comma();
+        d.factors.push_back(factor());
+        comma();
+        d.factors.push_back(factor());
+        break;
+      case DirectiveKind::ComputeRoot:
+      case DirectiveKind::ComputeInline:
+      case DirectiveKind::StoreRoot:
+        break;
+    }
+  }
+
+  // f, x    f.update(0), x    LoopLevel(f, x, 1)
+  void level(Directive &d) {
+    const char *constructor = source_.form == Form::Python ? "ph.LoopLevel" : "LoopLevel";
+    if (source_.form != Form::Text && tokens_.accept(constructor)) {
+      tokens_.expect("(", "after LoopLevel");
+      d.target_func = func_name(tokens_.expect_name("a Func"));
+      comma();
+      loops(d, 1);
+      comma();
+      d.target_stage = static_cast<int>(tokens_.expect_integer("a stage"));
+      tokens_.expect(")", "after a stage");
+      return;
+    }
+    bool quoted = tokens_.peek().quoted;
+    std::string name = tokens_.expect_name("a Func");
+    if (quoted && tokens_.accept(".")) {
+      tokens_.expect("update", "after a Func");
+      d.target_stage = update_number();
+    } else if (!quoted && tokens_.at("(")) {
+      const std::string suffix = ".update";
+      if (name.size() <= suffix.size() || name.substr(name.size() - suffix.size()) != suffix) {
+        tokens_.fail("expected FUNC.update(K), found '" + name + "('");
+      }
+      name.resize(name.size() - suffix.size());
+      d.target_stage = update_number();
+    }
+    d.target_func = func_name(name);
+    comma();
+    loops(d, 1);
+  }
+
+  void comma() { tokens_.expect(",", "between arguments"); }
+
+  void loops(Directive &d, int count) {
+    for (int i = 0; i < count; i++) {
+      if (i > 0) comma();
+      std::string name = tokens_.expect_name("a loop");
+      if (source_.form != Form::Text) {
+        auto declared = loops_.find(name);
+        if (declared == loops_.end()) tokens_.fail("'" + name + "' is no declared Var");
+        name = declared->second;
+      }
+      d.loops.push_back(name);
+    }
+  }
+
+  TailStrategy tail() {
+    SourceLocation where = tokens_.where();
+    std::string word = tokens_.expect_name("a tail strategy");
+    if (source_.form == Form::Cpp && word == "TailStrategy") {
+      tokens_.expect(":", "after TailStrategy");
+      tokens_.expect(":", "after TailStrategy");
+      word = tokens_.expect_name("a tail strategy");
+    }
+    if (source_.form == Form::Python) word = word.substr(word.rfind('.') + 1);
+    for (TailStrategy t : {TailStrategy::Auto, TailStrategy::RoundUp, TailStrategy::GuardWithIf,
+                           TailStrategy::ShiftInwards}) {
+      if (word == tail_strategy_name(t)) return t;
+    }
+    throw CompileError({"unknown tail strategy '" + word + "'", "",
+                        "strategies are: Auto, RoundUp, GuardWithIf, ShiftInwards", where});
+  }
+
+  Expr factor() {
+    NameResolver names;
+    names.variable = names.param = [](const std::string &name) {
+      for (const char *field : {".min.", ".extent.", ".stride."}) {
+        if (name.find(field) != std::string::npos) {
+          return make_variable(Int(32), VariableKind::BufferField, name);
+        }
+      }
+      return make_variable(Int(32), VariableKind::Param, name);
+    };
+    return ExprParser(tokens_, names).parse();
+  }
+
+  std::string func_name(const std::string &handle) const {
+    auto it = source_.handles.find(handle);
+    return it == source_.handles.end() ? handle : it->second;
+  }
+
+  const Source &source_;
+  TokenStream tokens_;
+  std::map<std::string, std::string> loops_;  // handle -> name
+};
+
+}  // namespace
+
+std::vector<Directive> parse_schedule(const std::string &text, const std::string &name) {
+  Source source = read_lines(text, name);
+  return Parser(source, name).run();
+}
+
+}  // namespace polyhalite

@@ -1,0 +1,179 @@
+#include "schedule/schedule_text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "lang/ir/expr_text.h"
+#include "lang/ir/visit.h"
+#include "schedule/loop_tree.h"
+
+namespace polyhalite {
+
+namespace {
+
+// What differs between the forms.
+class Printer {
+ public:
+  virtual ~Printer() = default;
+  virtual std::string func(const std::string &name) const = 0;
+  virtual std::string loop(const std::string &name) const = 0;
+  virtual std::string tail(TailStrategy t) const = 0;
+  virtual std::string level(const Directive &d) const = 0;
+  virtual const char *end() const { return ""; }
+
+  std::string line(const Directive &d) const {
+    std::string text = func(d.func);
+    if (d.stage > 0) text += ".update(" + std::to_string(d.stage - 1) + ")";
+    text += std::string(".") + directive_name(d.kind) + "(";
+    std::vector<std::string> args;
+    if (d.kind == DirectiveKind::ComputeAt || d.kind == DirectiveKind::StoreAt) {
+      args.push_back(level(d));
+    } else {
+      for (const std::string &l : d.loops) args.push_back(loop(l));
+    }
+    for (const Expr &factor : d.factors) args.push_back(to_text(factor));
+    if (d.kind == DirectiveKind::Split && d.tail != TailStrategy::Auto)
+      args.push_back(tail(d.tail));
+    for (size_t i = 0; i < args.size(); i++) text += (i ? ", " : "") + args[i];
+    return text + ")" + end();
+  }
+};
+
+class TextPrinter : public Printer {
+ public:
+  std::string func(const std::string &name) const override { return quote_name(name); }
+  std::string loop(const std::string &name) const override { return quote_name(name); }
+  std::string tail(TailStrategy t) const override { return tail_strategy_name(t); }
+  std::string level(const Directive &d) const override {
+    std::string text = func(d.target_func);
+    if (d.target_stage > 0) text += ".update(" + std::to_string(d.target_stage - 1) + ")";
+    return text + ", " + loop(d.loops[0]);
+  }
+};
+
+// Names of programming languages: one identifier for each name, no two alike.
+class Handles {
+ public:
+  explicit Handles(std::set<std::string> taken) : taken_(std::move(taken)) {}
+
+  const std::string &add(const std::string &name) {
+    auto [it, is_new] = handles_.emplace(name, "");
+    if (!is_new) return it->second;
+    std::string h;
+    for (char c : name) h += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+    if (h.empty() || std::isdigit(static_cast<unsigned char>(h[0]))) h = "_" + h;
+    while (!taken_.insert(h).second) h += "_";
+    return it->second = h;
+  }
+  const std::string &at(const std::string &name) const { return handles_.at(name); }
+  const std::map<std::string, std::string> &all() const { return handles_; }
+
+ private:
+  std::map<std::string, std::string> handles_;  // name -> identifier
+  std::set<std::string> taken_;
+};
+
+class CodePrinter : public Printer {
+ public:
+  CodePrinter(const std::vector<Directive> &directives, bool python)
+      : python_(python), handles_funcs_(reserved()), handles_loops_({}) {
+    std::set<std::string> taken = reserved();
+    for (const Directive &d : directives) {
+      taken.insert(handles_funcs_.add(d.func));
+      if (!d.target_func.empty()) taken.insert(handles_funcs_.add(d.target_func));
+      for (const Expr &factor : d.factors) {
+        for (const std::string &name : free_variables(factor)) taken.insert(name);
+      }
+    }
+    handles_loops_ = Handles(taken);
+    for (const Directive &d : directives) {
+      for (const std::string &l : d.loops) handles_loops_.add(l);
+    }
+  }
+
+  std::string func(const std::string &name) const override { return handles_funcs_.at(name); }
+  std::string loop(const std::string &name) const override { return handles_loops_.at(name); }
+  std::string tail(TailStrategy t) const override {
+    return (python_ ? "ph.TailStrategy." : "TailStrategy::") + std::string(tail_strategy_name(t));
+  }
+  std::string level(const Directive &d) const override {
+    std::string text = func(d.target_func) + ", " + loop(d.loops[0]);
+    if (d.target_stage <= 0) return text;
+    return (python_ ? "ph.LoopLevel(" : "LoopLevel(") + text + ", " +
+           std::to_string(d.target_stage) + ")";
+  }
+  const char *end() const override { return python_ ? "" : ";"; }
+
+  std::string print(const std::vector<Directive> &directives) const {
+    std::ostringstream os;
+    const char *comment = python_ ? "# " : "// ", *indent = python_ ? "" : "  ";
+    os << comment << "schedule 1\n";
+    for (const auto &[name, handle] : handles_funcs_.all()) {
+      if (name != handle) {
+        os << comment << "handle " << handle << " " << quote_string(name) << "\n";
+      }
+    }
+    if (!python_) os << "{\n";
+    for (const auto &[name, handle] : handles_loops_.all()) {
+      if (python_) {
+        os << handle << " = ph.Var(" << quote_string(name) << ")\n";
+      } else {
+        os << indent << "Var " << handle << "(" << quote_string(name) << ");\n";
+      }
+    }
+    for (const Directive &d : directives) os << indent << line(d) << "\n";
+    if (!python_) os << "}\n";
+    return os.str();
+  }
+
+ private:
+  // Words that a name could be and an identifier cannot.
+  static std::set<std::string> reserved() {
+    return {"and",    "as",       "auto",   "bool",   "break",  "case",      "char",
+            "class",  "continue", "def",    "del",    "delete", "do",        "double",
+            "elif",   "else",     "enum",   "for",    "float",  "from",      "global",
+            "goto",   "if",       "import", "in",     "inline", "int",       "is",
+            "lambda", "long",     "new",    "not",    "or",     "operator",  "pass",
+            "ph",     "private",  "public", "return", "short",  "signed",    "static",
+            "struct", "switch",   "this",   "throw",  "try",    "union",     "using",
+            "void",   "while",    "with",   "yield",  "Var",    "LoopLevel", "TailStrategy",
+            "update"};
+  }
+
+  bool python_;
+  Handles handles_funcs_, handles_loops_;
+};
+
+}  // namespace
+
+std::string to_text(const std::vector<Directive> &directives) {
+  std::string text = "schedule 1\n";
+  for (const Directive &d : directives) text += TextPrinter().line(d) + "\n";
+  return text;
+}
+
+std::string to_cpp(const std::vector<Directive> &directives) {
+  return CodePrinter(directives, false).print(directives);
+}
+
+std::string to_python(const std::vector<Directive> &directives) {
+  return CodePrinter(directives, true).print(directives);
+}
+
+bool same_directive(const Directive &a, const Directive &b) {
+  if (a.kind != b.kind || a.func != b.func || a.stage != b.stage || a.loops != b.loops ||
+      a.tail != b.tail || a.target_func != b.target_func ||
+      std::max(a.target_stage, 0) != std::max(b.target_stage, 0) ||
+      a.factors.size() != b.factors.size()) {
+    return false;
+  }
+  for (size_t i = 0; i < a.factors.size(); i++) {
+    if (!equal(a.factors[i], b.factors[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace polyhalite
