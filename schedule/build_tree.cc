@@ -21,7 +21,7 @@ bool is_store_level(DirectiveKind k) {
 }
 
 void check_subject(const Algorithm &a, const Directive &d) {
-  std::string what = std::string("cannot ") + directive_name(d.kind) + " ";
+  std::string what = std::string("cannot ") + directive_verb(d.kind) + " ";
   const FuncDef *f = a.find(d.func);
   if (!f) {
     std::string names;
@@ -72,7 +72,7 @@ void check_inlined(const Algorithm &a, const std::set<std::string> &inlined, con
       d.kind != DirectiveKind::Unroll) {
     return;
   }
-  user_error(std::string("cannot ") + directive_name(d.kind) + " '" + d.loops[0] + "' of '" +
+  user_error(std::string("cannot ") + directive_verb(d.kind) + " '" + d.loops[0] + "' of '" +
                  d.func + "': it is computed inline and has no loops",
              "", "add compute_root or compute_at to '" + d.func + "'", d.where);
 }
@@ -133,7 +133,7 @@ Directive with_params(const Algorithm &a, Directive d) {
         bound[v->name] = make_cast(v->type, Expr(node));
       }
       if (bound.count(v->name)) return;
-      user_error("cannot " + std::string(directive_name(d.kind)) + " '" + d.func +
+      user_error("cannot " + std::string(directive_verb(d.kind)) + " '" + d.func +
                      "': the pipeline " + "has no Param '" + v->name + "'",
                  "", "use a constant, or a Param that the algorithm uses", d.where);
     });

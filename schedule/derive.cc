@@ -18,7 +18,7 @@ size_t find_loop(const StageDimensions &s, const std::string &label, const Direc
   for (size_t i = 0; i < s.loops.size(); i++) {
     if (s.loops[i].label == label) return i;
   }
-  user_error(std::string("cannot ") + directive_name(d.kind) + " '" + label + "': " + on(s) +
+  user_error(std::string("cannot ") + directive_verb(d.kind) + " '" + label + "': " + on(s) +
                  " has no such loop",
              "", "its loops are, outermost first: " + loop_list(s), d.where);
 }
@@ -40,7 +40,7 @@ void check_label(const StageDimensions &s, const std::string &label,
                  const std::vector<size_t> &replaced, const Directive &d) {
   for (size_t i = 0; i < s.loops.size(); i++) {
     if (s.loops[i].label != label || std::count(replaced.begin(), replaced.end(), i)) continue;
-    user_error(std::string("cannot ") + directive_name(d.kind) + ": " + on(s) +
+    user_error(std::string("cannot ") + directive_verb(d.kind) + ": " + on(s) +
                    " already has a loop '" + label + "'",
                "", "give the new loop a name other than: " + loop_list(s), d.where);
   }
@@ -237,6 +237,24 @@ std::optional<Diagnostic> why_broken(const StageDimensions &s) {
                       "", "reorder '" + l.label + "' outside '" + vector->label + "'", l.where};
   }
   return std::nullopt;
+}
+
+const char *directive_verb(DirectiveKind kind) {
+  switch (kind) {
+    case DirectiveKind::Parallel:
+      return "parallelize";
+    case DirectiveKind::Serial:
+      return "serialize";
+    case DirectiveKind::ComputeRoot:
+    case DirectiveKind::ComputeInline:
+    case DirectiveKind::ComputeAt:
+      return "compute";
+    case DirectiveKind::StoreRoot:
+    case DirectiveKind::StoreAt:
+      return "store";
+    default:
+      return directive_name(kind);
+  }
 }
 
 std::string loop_list(const StageDimensions &s) {

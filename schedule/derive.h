@@ -39,6 +39,9 @@ StageDimensions derive(const StageDimensions &dims, const Directive &directive);
 /// The problem of a finished list of loops, if it has one: a parallel loop inside a vector loop.
 std::optional<Diagnostic> why_broken(const StageDimensions &dims);
 
+/// "parallelize", "compute"...: what a directive does, for messages.
+const char *directive_verb(DirectiveKind kind);
+
 /// "yo, yi, x": outermost first; "none".
 std::string loop_list(const StageDimensions &dims);
 

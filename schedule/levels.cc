@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "polyhalite/error.h"
+#include "schedule/derive.h"
 
 namespace polyhalite {
 
@@ -93,15 +94,11 @@ class Binder {
       if (!level ||
           (level->kind != DirectiveKind::ComputeAt && level->kind != DirectiveKind::StoreAt))
         continue;
-      user_error(std::string("cannot ") + verb(*level) + " '" + name_of(f) + "' at a loop of '" +
-                     level->target_func + "': it is an output of the pipeline",
+      user_error(std::string("cannot ") + directive_verb(level->kind) + " '" + name_of(f) +
+                     "' at a loop of '" + level->target_func + "': it is an output of the pipeline",
                  "the caller's buffer holds it whole",
                  "leave it at root, or make another Func the output", level->where);
     }
-  }
-
-  static const char *verb(const Directive &d) {
-    return d.kind == DirectiveKind::ComputeAt ? "compute" : "store";
   }
 
   // The outermost loop of `legal` that the directive can mean. A target stage of 0 also stands for
@@ -143,10 +140,10 @@ class Binder {
 
   [[noreturn]] void refuse(int f, const Directive &d, const Path &legal) const {
     const std::string &target = d.target_func;
-    std::string what = std::string("cannot ") + verb(d) + " '" + m_.origin_of(name_of(f)) +
-                       "' at loop '" + d.loops[0] + "' of " +
+    std::string what = std::string("cannot ") + directive_verb(d.kind) + " '" +
+                       m_.origin_of(name_of(f)) + "' at loop '" + d.loops[0] + "' of " +
                        describe_stage(target, std::max(d.target_stage, 0));
-    std::string fix = std::string(verb(d)) + " it at one of: " + level_list(legal);
+    std::string fix = std::string(directive_verb(d.kind)) + " it at one of: " + level_list(legal);
     if (!user_.find(target)) {
       user_error(what + ": the pipeline has no Func '" + target + "'", "", fix, d.where);
     }

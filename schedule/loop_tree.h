@@ -9,8 +9,8 @@
 //           | fork { block } { block }                       (async)
 //
 // A Func's production (its stages' loop nests, in order) stands in the block of its compute level,
-// before the consumer's nest in that block. Its allocation encloses production and uses in the block
-// of its store level. Outputs have no allocation.
+// before the consumer's nest in that block. Its allocation encloses production and uses in the
+// block of its store level. Outputs have no allocation.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ const char *loop_kind_name(LoopKind kind);
 const char *tail_strategy_name(TailStrategy tail);
 
 struct StageId {
-  int func = -1;   // index in LoopTree::algorithm.funcs
+  int func = -1;  // index in LoopTree::algorithm.funcs
   int stage = 0;
   bool operator==(const StageId &o) const { return func == o.func && stage == o.stage; }
   bool operator<(const StageId &o) const {
@@ -41,8 +41,9 @@ struct StageId {
 /// How dimensions of a stage come out of others, in the order in which directives made them.
 ///
 /// Dimension names are unambiguous within the stage. An algorithm variable's dimension has the
-/// variable's name; a derived one has the name that its directive gave, with ".1", ".2"... where that
-/// name is taken: split(x, x, xi, 8) derives x -> "x.1", "xi". A rename changes a loop's label only.
+/// variable's name; a derived one has the name that its directive gave, with ".1", ".2"... where
+/// that name is taken: split(x, x, xi, 8) derives x -> "x.1", "xi". A rename changes a loop's label
+/// only.
 struct Derivation {
   enum Kind : uint8_t { Split, Fuse } kind;
   std::string a, b, c;  // Split: a -> outer b, inner c.  Fuse: outer a, inner b -> c.
@@ -54,10 +55,10 @@ struct Derivation {
 /// A loop of a stage's nest.
 struct LoopInfo {
   int id = -1;
-  StageId stage;        // whose nest it belongs to
-  std::string dim;      // the dimension, as derivations and surveys name it: "yo", "x.1"
-  std::string label;    // what the user calls the loop, for messages: "yo", "x"
-  std::string name;     // unique in the pipeline, for printing and IR: FUNC.sSTAGE.LABEL
+  StageId stage;      // whose nest it belongs to
+  std::string dim;    // the dimension, as derivations and surveys name it: "yo", "x.1"
+  std::string label;  // what the user calls the loop, for messages: "yo", "x"
+  std::string name;   // unique in the pipeline, for printing and IR: FUNC.sSTAGE.LABEL
   LoopKind kind = LoopKind::Serial;
   bool is_reduction = false;  // comes from reduction variables (wholly or, fused, partly)
   SourceLocation where;       // of the directive that made or marked it, else the definition
@@ -73,12 +74,12 @@ using Tree = std::shared_ptr<const TreeNode>;
 
 struct TreeNode {
   enum Kind : uint8_t { Loop, Stage, Allocate, Branch, Fork } kind;
-  int loop = -1;                        // Loop
-  StageId stage;                        // Stage; Allocate: stage.func
-  Expr condition;                       // Branch
-  std::vector<Tree> children;           // Loop, Allocate; Branch: the then part
-  std::vector<Tree> otherwise;          // Branch: else part; Fork: second part
-  uint64_t hash = 0;                    // of the whole subtree, set at construction
+  int loop = -1;                // Loop
+  StageId stage;                // Stage; Allocate: stage.func
+  Expr condition;               // Branch
+  std::vector<Tree> children;   // Loop, Allocate; Branch: the then part
+  std::vector<Tree> otherwise;  // Branch: else part; Fork: second part
+  uint64_t hash = 0;            // of the whole subtree, set at construction
 };
 
 Tree make_loop(int loop, std::vector<Tree> children);
@@ -102,13 +103,13 @@ struct BoundDirective {  // bound(x, min, extent): a promise checked at entry
 };
 
 struct LoopTree {
-  Algorithm algorithm;                          // after inlining: every func is materialised
-  std::vector<LoopInfo> loops;                  // [id]
-  std::vector<std::vector<StageNest>> nests;    // [func][stage]
-  std::vector<FuncPlacement> placements;        // [func]
+  Algorithm algorithm;                        // after inlining: every func is materialised
+  std::vector<LoopInfo> loops;                // [id]
+  std::vector<std::vector<StageNest>> nests;  // [func][stage]
+  std::vector<FuncPlacement> placements;      // [func]
   std::vector<BoundDirective> bounds;
   std::vector<Tree> roots;
-  std::vector<Directive> directives;            // the whole list that gave this tree
+  std::vector<Directive> directives;  // the whole list that gave this tree
   uint64_t hash = 0;
 
   const StageNest &nest(StageId s) const { return nests[s.func][s.stage]; }

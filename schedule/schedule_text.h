@@ -35,7 +35,8 @@ std::string to_python(const std::vector<Directive> &directives);
 /// Reads each of the three forms; the first line says which. Scalars in factors are Params of type
 /// int32, named only: build_tree binds them. A directive's place is NAME:LINE. Throws CompileError
 /// there where the text is broken.
-std::vector<Directive> parse_schedule(const std::string &text, const std::string &name = "schedule");
+std::vector<Directive> parse_schedule(const std::string &text,
+                                      const std::string &name = "schedule");
 
 /// Do both say the same? Places and order stamps do not count, and a target stage of 0 equals the
 /// unspecified one: at most one stage of a Func encloses a use.

@@ -1,0 +1,246 @@
+// The three text forms, and that each reads back.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "lang/ir/node.h"
+#include "polyhalite/error.h"
+#include "schedule/schedule_text.h"
+
+namespace polyhalite {
+namespace {
+
+constexpr const char *kText = R"(schedule 1
+by.split(y, yo, yi, 32, ShiftInwards)
+by.split(x, x, xi, n*2)
+by.parallel(yo)
+by.vectorize(xi)
+acc.update(0).reorder(x, r)
+bx.compute_at(by, yo)
+bx.store_at(acc.update(1), r)
+bx.compute_root()
+by.bound(x, 0, 100)
+)";
+
+std::string error_of(const std::string &text) {
+  try {
+    parse_schedule(text, "s.txt");
+    return "";
+  } catch (const CompileError &e) {
+    return e.what();
+  }
+}
+
+TEST(schedule_text, reads_and_prints) { EXPECT_EQ(to_text(parse_schedule(kText)), kText); }
+
+TEST(schedule_text, directives_have_their_lines) {
+  auto list =
+      parse_schedule("\nschedule 1\n\nf.parallel(x)  // fast\n// f.serial(x)\nf.unroll(x)\n", "s");
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_EQ(list[0].where.line, 4);
+  EXPECT_EQ(list[1].where.line, 6);
+  EXPECT_EQ(list[1].where.file, "s");
+}
+
+TEST(schedule_text, as_cpp) {
+  EXPECT_EQ(to_cpp(parse_schedule(kText)), R"(// schedule 1
+{
+  Var r("r");
+  Var x("x");
+  Var xi("xi");
+  Var y("y");
+  Var yi("yi");
+  Var yo("yo");
+  by.split(y, yo, yi, 32, TailStrategy::ShiftInwards);
+  by.split(x, x, xi, n*2);
+  by.parallel(yo);
+  by.vectorize(xi);
+  acc.update(0).reorder(x, r);
+  bx.compute_at(by, yo);
+  bx.store_at(LoopLevel(acc, r, 2));
+  bx.compute_root();
+  by.bound(x, 0, 100);
+}
+)");
+}
+
+TEST(schedule_text, as_python) {
+  EXPECT_EQ(to_python(parse_schedule(kText)), R"(# schedule 1
+r = ph.Var("r")
+x = ph.Var("x")
+xi = ph.Var("xi")
+y = ph.Var("y")
+yi = ph.Var("yi")
+yo = ph.Var("yo")
+by.split(y, yo, yi, 32, ph.TailStrategy.ShiftInwards)
+by.split(x, x, xi, n*2)
+by.parallel(yo)
+by.vectorize(xi)
+acc.update(0).reorder(x, r)
+bx.compute_at(by, yo)
+bx.store_at(ph.LoopLevel(acc, r, 2))
+bx.compute_root()
+by.bound(x, 0, 100)
+)");
+}
+
+TEST(schedule_text, names_that_are_no_identifiers_get_handles) {
+  auto list =
+      parse_schedule("schedule 1\n`f$1`.split(in, `r$x`, `a b`, 4)\n`f$1`.parallel(`r_x`)\n");
+  EXPECT_EQ(to_cpp(list), R"(// schedule 1
+// handle f_1 "f$1"
+{
+  Var a_b("a b");
+  Var in_("in");
+  Var r_x("r$x");
+  Var r_x_("r_x");
+  f_1.split(in_, r_x, a_b, 4);
+  f_1.parallel(r_x_);
+}
+)");
+  EXPECT_EQ(to_text(parse_schedule(to_cpp(list))), to_text(list));
+  EXPECT_EQ(to_text(parse_schedule(to_python(list))), to_text(list));
+}
+
+TEST(schedule_text, broken_texts) {
+  EXPECT_EQ(error_of(""),
+            "s.txt:1: error: expected 'schedule 1', found ''\n"
+            "  fix: begin the text with the version of its format: schedule 1");
+  EXPECT_EQ(error_of("schedule 2\n"),
+            "s.txt:1: error: unknown version '2' of the schedule format\n"
+            "  fix: this library reads version 1");
+  EXPECT_EQ(
+      error_of("schedule 1\nf.spilt(x, xo, xi, 8)"),
+      "s.txt:2: error: unknown directive 'spilt'\n"
+      "  fix: directives are: split, fuse, reorder, rename, parallel, vectorize, unroll, serial, "
+      "compute_root, compute_inline, compute_at, store_root, store_at, bound");
+  EXPECT_EQ(error_of("schedule 1\nf.split(x, xo, xi)"),
+            "s.txt:2: error: expected ',' between arguments, found ')'");
+  EXPECT_EQ(error_of("schedule 1\nf.split(x, xo, xi, 8, Around)"),
+            "s.txt:2: error: unknown tail strategy 'Around'\n"
+            "  fix: strategies are: Auto, RoundUp, GuardWithIf, ShiftInwards");
+  EXPECT_EQ(error_of("schedule 1\n\nf(x)"),
+            "s.txt:3: error: expected a directive: FUNC.DIRECTIVE(...) after 'f'");
+  EXPECT_EQ(error_of("schedule 1\nf.update(-1).parallel(x)"),
+            "s.txt:2: error: updates count from 0");
+  EXPECT_EQ(error_of("schedule 1\nf.compute_at(g.updat(0), x)"),
+            "s.txt:2: error: expected FUNC.update(K), found 'g.updat('");
+  EXPECT_EQ(error_of("// schedule 1\n{\n  f.parallel(x);\n}\n"),
+            "s.txt:3: error: 'x' is no declared Var");
+  EXPECT_EQ(error_of("// schedule 1\n{\n  f.compute_root()\n}\n"),
+            "s.txt:4: error: expected ';' after a statement, found '}'");
+}
+
+class Draw {
+ public:
+  explicit Draw(unsigned seed) : random_(seed) {}
+  int number(int n) { return std::uniform_int_distribution<int>(0, n - 1)(random_); }
+  template <typename T, size_t N>
+  const T &of(const T (&from)[N]) {
+    return from[number(N)];
+  }
+  std::string func() {
+    static const std::string kNames[] = {"f", "blur_y", "f$1", "min", "a b", "in", "update", "f.x"};
+    return of(kNames);
+  }
+  std::string loop() {
+    static const std::string kNames[] = {"x", "xo", "r$x", "r.x", "min", "for", "1st", "split"};
+    return of(kNames);
+  }
+  Expr factor() {
+    Expr n = make_variable(Int(32), VariableKind::Param, "n");
+    switch (number(5)) {
+      case 0:
+        return n;
+      case 1:
+        return make_binary(Op::Mul, n, make_int(Int(32), number(9)));
+      case 2:
+        return make_binary(Op::Max, make_binary(Op::Sub, n, Expr(3)), Expr(4));
+      case 3:
+        return make_variable(Int(32), VariableKind::BufferField, "in.extent.1");
+      default:
+        return make_int(Int(32), number(200) - 20);
+    }
+  }
+  Directive directive() {
+    static constexpr DirectiveKind kKinds[] = {
+        DirectiveKind::Split,         DirectiveKind::Fuse,      DirectiveKind::Reorder,
+        DirectiveKind::Rename,        DirectiveKind::Parallel,  DirectiveKind::Vectorize,
+        DirectiveKind::Unroll,        DirectiveKind::Serial,    DirectiveKind::ComputeRoot,
+        DirectiveKind::ComputeInline, DirectiveKind::ComputeAt, DirectiveKind::StoreRoot,
+        DirectiveKind::StoreAt,       DirectiveKind::Bound};
+    static constexpr TailStrategy kTails[] = {TailStrategy::Auto, TailStrategy::RoundUp,
+                                              TailStrategy::GuardWithIf,
+                                              TailStrategy::ShiftInwards};
+    Directive d;
+    d.kind = of(kKinds);
+    d.func = func();
+    int loops = 1;
+    switch (d.kind) {
+      case DirectiveKind::Split:
+        loops = 3;
+        d.tail = of(kTails);
+        d.factors = {factor()};
+        break;
+      case DirectiveKind::Fuse:
+        loops = 3;
+        break;
+      case DirectiveKind::Rename:
+        loops = 2;
+        break;
+      case DirectiveKind::Reorder:
+        loops = 1 + number(5);
+        break;
+      case DirectiveKind::Bound:
+        d.factors = {factor(), factor()};
+        break;
+      case DirectiveKind::ComputeAt:
+      case DirectiveKind::StoreAt:
+        d.target_func = func();
+        d.target_stage = number(4) - 1;
+        break;
+      case DirectiveKind::ComputeRoot:
+      case DirectiveKind::ComputeInline:
+      case DirectiveKind::StoreRoot:
+        loops = 0;
+        break;
+      default:
+        break;
+    }
+    if (loops > 0 && d.target_func.empty() && d.kind != DirectiveKind::Bound) d.stage = number(3);
+    for (int i = 0; i < loops; i++) d.loops.push_back(loop());
+    return d;
+  }
+
+ private:
+  std::mt19937 random_;
+};
+
+TEST(schedule_text, random_lists_read_back_in_every_form) {
+  for (unsigned seed = 0; seed < 500; seed++) {
+    Draw draw(seed);
+    std::vector<Directive> list;
+    for (int n = draw.number(12); n >= 0; n--) list.push_back(draw.directive());
+    for (const std::string &text : {to_text(list), to_cpp(list), to_python(list)}) {
+      std::vector<Directive> back;
+      ASSERT_NO_THROW(back = parse_schedule(text)) << text;
+      ASSERT_EQ(back.size(), list.size()) << text;
+      for (size_t i = 0; i < list.size(); i++) {
+        EXPECT_TRUE(same_directive(list[i], back[i])) << text << to_text({back[i]});
+      }
+    }
+  }
+}
+
+TEST(schedule_text, same_directive_sees_each_part) {
+  Directive d = parse_schedule("schedule 1\nf.split(x, xo, xi, 8)")[0];
+  for (const char *other :
+       {"g.split(x, xo, xi, 8)", "f.update(0).split(x, xo, xi, 8)", "f.split(y, xo, xi, 8)",
+        "f.split(x, xo, xi, 9)", "f.split(x, xo, xi, 8, RoundUp)", "f.fuse(x, xo, xi)"}) {
+    EXPECT_FALSE(same_directive(d, parse_schedule(std::string("schedule 1\n") + other)[0]))
+        << other;
+  }
+}
+
+}  // namespace
+}  // namespace polyhalite
