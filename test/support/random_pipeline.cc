@@ -1,0 +1,433 @@
+#include "test/support/random_pipeline.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include "lang/ir/intrinsics.h"
+
+namespace polyhalite::test {
+
+namespace {
+
+constexpr int kModulus = 61;  // values of wide integers stay in [0, kModulus) between stages
+
+Expr call_image(const std::shared_ptr<Parameter> &p, std::vector<Expr> args) {
+  auto n = std::make_shared<CallNode>(p->type, CallKind::Image, p->name, std::move(args));
+  n->param = p;
+  return Expr(std::shared_ptr<const ExprNode>(std::move(n)));
+}
+
+Expr pure(const std::string &name) { return make_variable(Int(32), VariableKind::Pure, name); }
+Expr reduction(const std::string &name) {
+  return make_variable(Int(32), VariableKind::Reduction, name);
+}
+Expr clamped(Expr e, int low, int high) {
+  return make_binary(Op::Max, make_binary(Op::Min, std::move(e), Expr(high)), Expr(low));
+}
+
+class AlgorithmDraw {
+ public:
+  explicit AlgorithmDraw(Dice &dice) : dice_(dice) {
+    in_ = std::make_shared<Parameter>();
+    in_->name = "in";
+    in_->type = any_type();
+    in_->is_buffer = true;
+    in_->dimensions = 2;
+    in_->dims.resize(2);
+    table_ = std::make_shared<Parameter>();
+    table_->name = "table";
+    table_->type = UInt(8);
+    table_->is_buffer = true;
+    table_->dimensions = 1;
+    table_->dims.resize(1);
+  }
+
+  Algorithm draw() {
+    const int n = dice_.between(1, 5);
+    for (int i = 0; i < n; i++) draw_func("f" + std::to_string(i), i == n - 1);
+    drop_unused();
+    algorithm_.outputs = {algorithm_.funcs.back().name};
+    if (used_in_) algorithm_.inputs.push_back({in_});
+    if (used_table_) algorithm_.inputs.push_back({table_});
+    return std::move(algorithm_);
+  }
+
+ private:
+  Type any_type() {
+    return dice_.pick<Type>({UInt(8), UInt(8), UInt(16), Int(8), Int(16), UInt(32), Int(32),
+                             Int(32), Int(64), UInt(64), Float(32), Float(32), Float(64)});
+  }
+
+  Expr index(const std::vector<Expr> &vars, size_t prefer) {
+    Expr v = dice_.chance(85) && prefer < vars.size() ? vars[prefer] : dice_.pick(vars);
+    const int offset = dice_.between(-2, 2);
+    auto plus = [&](Expr e) {
+      return offset == 0 ? e : make_binary(Op::Add, std::move(e), Expr(offset));
+    };
+    const int kind = dice_.between(0, 99);
+    if (kind < 68) return plus(v);
+    if (kind < 73) return plus(make_binary(Op::Mul, v, Expr(dice_.pick<int>({2, 3, -1}))));
+    if (kind < 79) return plus(make_binary(Op::Div, v, Expr(dice_.between(2, 4))));
+    if (kind < 83) return clamped(plus(v), 0, dice_.between(1, 9));
+    if (kind < 86) return plus(make_binary(Op::Mod, v, Expr(dice_.between(2, 5))));
+    if (kind < 90) return plus(make_binary(Op::Add, v, dice_.pick(vars)));
+    if (kind < 93) return Expr(dice_.between(0, 4));
+    if (kind < 96) {
+      used_table_ = true;
+      const Expr loaded = call_image(table_, {clamped(v, 0, 12)});
+      return clamped(make_cast(Int(32), loaded), 0, dice_.between(1, 7));
+    }
+    return plus(make_binary(Op::Min, v, Expr(dice_.between(0, 6))));
+  }
+
+  std::vector<Expr> indices(const std::vector<Expr> &vars, int dimensions) {
+    std::vector<Expr> r;
+    for (int d = 0; d < dimensions; d++) r.push_back(index(vars, d));
+    return r;
+  }
+
+  // Into range: wide signed integers must not overflow, floats must stay small and exact enough.
+  Expr reduce_range(Expr e) {
+    const Type t = e.type();
+    if (t.is_affine()) return make_binary(Op::Mod, e, make_int(t, kModulus));
+    return e;
+  }
+
+  Expr convert(Type to, Expr e) {
+    const Type from = e.type();
+    if (from == to) return e;
+    if (from.is_float() && !to.is_float()) {
+      const Expr low = make_int(from, 0), high = make_int(from, 60);
+      e = make_cast(Int(32), make_binary(Op::Max, make_binary(Op::Min, e, high), low));
+      return make_cast(to, e);
+    }
+    if (to.is_float() || to.is_affine()) e = make_cast(Int(32), limited(e));
+    return make_cast(to, e);
+  }
+
+  // A value of at most kModulus in magnitude, before it enters a wider type.
+  Expr limited(const Expr &e) {
+    return make_binary(Op::Mod, e, make_int(e.type(), kModulus));
+  }
+
+  Expr leaf(Type t, const std::vector<Expr> &vars) {
+    const int kind = dice_.between(0, 99);
+    if (kind < 12) return make_int(t, dice_.between(0, 9));
+    if (kind < 22) {
+      return convert(t, make_binary(Op::Mod, dice_.pick(vars), Expr(kModulus)));
+    }
+    if (kind < 45 || algorithm_.funcs.empty()) {
+      used_in_ = true;
+      Expr e = call_image(in_, indices(vars, 2));
+      return in_->type == t && t.is_affine() ? limited(e) : convert(t, e);
+    }
+    // Recent Funcs more often, so that chains get long.
+    const int last = static_cast<int>(algorithm_.funcs.size()) - 1;
+    const FuncDef &f = algorithm_.funcs[dice_.chance(60) ? last : dice_.between(0, last)];
+    Expr e = make_func_call(f.types[0], f.name, indices(vars, f.dimensions()));
+    return f.types[0] == t && t.is_affine() ? limited(e) : convert(t, e);
+  }
+
+  Expr value(Type t, const std::vector<Expr> &vars, int depth) {
+    if (depth == 0 || dice_.chance(15)) return leaf(t, vars);
+    const int kind = dice_.between(0, 99);
+    auto sub = [&] { return value(t, vars, depth - 1); };
+    if (kind < 40) return make_binary(Op::Add, sub(), sub());
+    if (kind < 52) return make_binary(Op::Sub, sub(), sub());
+    if (kind < 62) return make_binary(Op::Mul, leaf(t, vars), make_int(t, dice_.between(1, 5)));
+    if (kind < 72) return make_binary(Op::Min, sub(), sub());
+    if (kind < 82) return make_binary(Op::Max, sub(), sub());
+    if (kind < 90 && !t.is_float()) {
+      return make_binary(dice_.chance(50) ? Op::Div : Op::Mod, sub(),
+                         dice_.chance(80) ? make_int(t, dice_.between(1, 7)) : sub());
+    }
+    const Op compare = dice_.pick<Op>({Op::Lt, Op::Le, Op::Eq, Op::Ne, Op::Gt, Op::Ge});
+    return make_select(make_binary(compare, leaf(t, vars), leaf(t, vars)), sub(), sub());
+  }
+
+  Expr finish(Expr e) {
+    if (e.type().is_float()) return make_intrinsic(e.type(), intrinsic::kStrictFloat, {e});
+    return reduce_range(e);
+  }
+
+  void draw_func(const std::string &name, bool last) {
+    FuncDef f;
+    f.name = name;
+    const int dimensions = last ? 2 : dice_.between(1, 3);
+    const std::vector<std::string> names = {"x", "y", "z"};
+    f.args.assign(names.begin(), names.begin() + dimensions);
+    f.types = {any_type()};
+    std::vector<Expr> vars;
+    for (const std::string &a : f.args) vars.push_back(pure(a));
+    StageDef s;
+    s.args = vars;
+    s.values = {finish(value(f.types[0], vars, dice_.between(1, 3)))};
+    f.stages.push_back(s);
+    const int updates = dice_.chance(45) ? dice_.between(1, 2) : 0;
+    for (int u = 0; u < updates; u++) draw_update(f, vars);
+    algorithm_.funcs.push_back(f);
+  }
+
+  void draw_update(FuncDef &f, const std::vector<Expr> &pure_vars) {
+    StageDef s;
+    const int rvars = dice_.between(0, 2);
+    std::vector<Expr> reductions;
+    for (int r = 0; r < rvars; r++) {
+      const std::string name = "r" + std::to_string(r);
+      s.rvars.push_back({name, Expr(dice_.between(0, 2)), Expr(dice_.between(1, 6))});
+      reductions.push_back(reduction(name));
+    }
+    // The cell: pure variables in their places, reduction variables or constants elsewhere.
+    std::vector<Expr> vars = reductions;
+    for (size_t d = 0; d < f.args.size(); d++) {
+      const int kind = dice_.between(0, 99);
+      if (reductions.empty() ? kind < 75 : kind < 45) {
+        s.args.push_back(pure_vars[d]);
+        vars.push_back(pure_vars[d]);
+      } else if (reductions.empty()) {
+        s.args.push_back(Expr(dice_.between(0, 3)));
+      } else if (kind < 85) {
+        const Expr r = dice_.pick(reductions);
+        s.args.push_back(dice_.chance(70) ? r : make_binary(Op::Add, r, Expr(dice_.between(0, 2))));
+      } else {
+        used_table_ = true;
+        s.args.push_back(clamped(make_cast(Int(32), call_image(table_, {dice_.pick(reductions)})),
+                                 0, dice_.between(1, 6)));
+      }
+    }
+    if (vars.empty()) vars.push_back(Expr(dice_.between(0, 3)));
+    const Type t = f.types[0];
+    const Expr self = make_func_call(t, f.name, s.args);
+    const int kind = dice_.between(0, 99);
+    Expr v = value(t, vars, 1);
+    if (kind < 40) {
+      v = make_binary(Op::Add, self, t.is_affine() ? limited(v) : v);
+    } else if (kind < 60) {
+      v = make_binary(dice_.chance(50) ? Op::Min : Op::Max, self, v);
+    } else if (kind < 85) {
+      // A scan or a stencil on itself: other cells, shifted along reduction variables.
+      std::vector<Expr> cell = s.args;
+      for (size_t d = 0; d < cell.size(); d++) {
+        const VariableNode *var = as_variable(cell[d]);
+        if (!(var && var->kind == VariableKind::Pure) && dice_.chance(70)) {
+          cell[d] = make_binary(Op::Add, cell[d], Expr(dice_.between(-2, 2)));
+        }
+      }
+      const Expr other = make_func_call(t, f.name, cell);
+      v = finish(make_binary(dice_.chance(70) ? Op::Add : Op::Sub, other, v));
+    }
+    if (t.is_float()) v = finish(v);
+    s.values = {v};
+    if (!reductions.empty() && dice_.chance(15)) {
+      s.predicate = make_binary(Op::Le, reductions[0],
+                                reductions.size() > 1 ? reductions[1] : Expr(dice_.between(0, 4)));
+    }
+    f.stages.push_back(s);
+  }
+
+  // Funcs that the last one never reaches would be dead weight; a pipeline has none.
+  void drop_unused() {
+    std::map<std::string, bool> live = {{algorithm_.funcs.back().name, true}};
+    std::function<void(const Expr &)> mark = [&](const Expr &e) {
+      if (!e.defined()) return;
+      if (const CallNode *c = as_call(e); c && c->kind == CallKind::Func) live[c->name] = true;
+      for (const Expr &a : e->args) mark(a);
+    };
+    used_in_ = used_table_ = false;
+    std::function<void(const Expr &)> mark_images = [&](const Expr &e) {
+      if (!e.defined()) return;
+      if (const CallNode *c = as_call(e); c && c->kind == CallKind::Image) {
+        (c->name == "in" ? used_in_ : used_table_) = true;
+      }
+      for (const Expr &a : e->args) mark_images(a);
+    };
+    std::vector<FuncDef> kept;
+    for (auto f = algorithm_.funcs.rbegin(); f != algorithm_.funcs.rend(); ++f) {
+      if (!live[f->name]) continue;
+      for (const StageDef &s : f->stages) {
+        for (const auto *list : {&s.args, &s.values}) {
+          for (const Expr &e : *list) mark(e), mark_images(e);
+        }
+      }
+      kept.push_back(*f);
+    }
+    algorithm_.funcs.assign(kept.rbegin(), kept.rend());
+  }
+
+  Dice &dice_;
+  Algorithm algorithm_;
+  std::shared_ptr<Parameter> in_, table_;
+  bool used_in_ = false, used_table_ = false;
+};
+
+class ScheduleDraw {
+ public:
+  ScheduleDraw(Dice &dice, const Algorithm &a) : dice_(dice), algorithm_(a) {
+    for (const FuncDef &f : a.funcs) {
+      for (size_t s = 0; s < f.stages.size(); s++) dims_[{f.name, int(s)}] = initial(f, int(s));
+    }
+  }
+
+  std::vector<Directive> draw() {
+    for (const FuncDef &f : algorithm_.funcs) {
+      if (!algorithm_.is_output(f.name) && dice_.chance(75)) place(f);
+    }
+    const int n = dice_.between(0, 8);
+    for (int i = 0; i < n; i++) loop_directive();
+    // Levels name loops that exist by now.
+    for (const FuncDef &f : algorithm_.funcs) {
+      if (!algorithm_.is_output(f.name) && dice_.chance(35)) place(f);
+    }
+    return std::move(list_);
+  }
+
+ private:
+  static std::vector<std::string> initial(const FuncDef &f, int stage) {
+    std::vector<std::string> dims;
+    const StageDef &s = f.stages[stage];
+    for (const ReductionVariable &r : s.rvars) dims.push_back(r.var);
+    for (size_t d = 0; d < f.args.size(); d++) {
+      const VariableNode *v = as_variable(s.args[d]);
+      if (v && v->kind == VariableKind::Pure && v->name == f.args[d]) dims.push_back(f.args[d]);
+    }
+    return dims;
+  }
+
+  Directive &add(DirectiveKind kind, const std::string &func, int stage,
+                 std::vector<std::string> loops) {
+    Directive d;
+    d.kind = kind;
+    d.func = func;
+    d.stage = stage;
+    d.loops = std::move(loops);
+    d.where = {"random", static_cast<int>(list_.size()) + 1};
+    d.order = list_.size();
+    list_.push_back(std::move(d));
+    return list_.back();
+  }
+
+  void place(const FuncDef &f) {
+    if (dice_.chance(30)) {
+      add(DirectiveKind::ComputeRoot, f.name, 0, {});
+      return;
+    }
+    const auto at = random_loop(f.name);
+    if (at.second.empty()) return;
+    Directive &d = add(DirectiveKind::ComputeAt, f.name, 0, {at.second});
+    d.target_func = at.first.first;
+    d.target_stage = at.first.second;
+    if (dice_.chance(20)) {
+      const auto outer = random_loop(f.name);
+      if (dice_.chance(30) || outer.second.empty()) {
+        add(DirectiveKind::StoreRoot, f.name, 0, {});
+      } else {
+        Directive &s = add(DirectiveKind::StoreAt, f.name, 0, {outer.second});
+        s.target_func = outer.first.first;
+        s.target_stage = outer.first.second;
+      }
+    }
+  }
+
+  static bool reads(const Expr &e, const std::string &func) {
+    if (!e.defined()) return false;
+    const CallNode *c = as_call(e);
+    if (c && c->kind == CallKind::Func && c->name == func) return true;
+    return std::any_of(e->args.begin(), e->args.end(),
+                       [&](const Expr &a) { return reads(a, func); });
+  }
+
+  // A loop where `func` could be computed: mostly one of a stage that reads it.
+  std::pair<std::pair<std::string, int>, std::string> random_loop(const std::string &func) {
+    std::vector<std::pair<std::string, int>> stages;
+    const bool any = dice_.chance(15);
+    for (const FuncDef &f : algorithm_.funcs) {
+      for (size_t i = 0; i < f.stages.size(); i++) {
+        const StageDef &s = f.stages[i];
+        bool reader = any;
+        for (const Expr &e : s.args) reader |= reads(e, func);
+        for (const Expr &e : s.values) reader |= reads(e, func);
+        if (reader && (f.name != func || any)) stages.push_back({f.name, static_cast<int>(i)});
+      }
+    }
+    if (stages.empty()) return {{func, 0}, ""};
+    const auto stage = dice_.pick(stages);
+    const auto &dims = dims_.at(stage);
+    return {stage, dims.empty() ? "" : dice_.pick(dims)};
+  }
+
+  void loop_directive() {
+    auto it = dims_.begin();
+    std::advance(it, dice_.between(0, static_cast<int>(dims_.size()) - 1));
+    const auto &[func, stage] = it->first;
+    std::vector<std::string> &dims = it->second;
+    if (dims.empty()) return;
+    const int kind = dice_.between(0, 99);
+    const std::string dim = dice_.chance(2) ? "nowhere" : dice_.pick(dims);
+    const auto at = std::find(dims.begin(), dims.end(), dim);
+    if (kind < 40) {
+      const std::string n = std::to_string(fresh_++);
+      const std::string outer = dim + "o" + n, inner = dim + "i" + n;
+      Directive &d = add(DirectiveKind::Split, func, stage, {dim, outer, inner});
+      d.factors = {Expr(dice_.chance(2) ? 0 : dice_.between(1, 6))};
+      d.tail = dice_.pick<TailStrategy>({TailStrategy::Auto, TailStrategy::Auto,
+                                         TailStrategy::GuardWithIf, TailStrategy::GuardWithIf,
+                                         TailStrategy::RoundUp, TailStrategy::ShiftInwards});
+      if (stage > 0 && d.tail == TailStrategy::ShiftInwards && dice_.chance(90)) {
+        d.tail = TailStrategy::Auto;
+      }
+      if (at == dims.end()) return;
+      *at = outer;
+      dims.insert(std::find(dims.begin(), dims.end(), outer), inner);
+      if (dice_.chance(45)) {
+        add(dice_.chance(65) ? DirectiveKind::Vectorize : DirectiveKind::Unroll, func, stage,
+            {inner});
+      }
+    } else if (kind < 50 && dims.size() >= 2) {
+      const size_t i = dice_.between(0, static_cast<int>(dims.size()) - 2);
+      const std::string fused = dims[i] + dims[i + 1] + std::to_string(fresh_++);
+      add(DirectiveKind::Fuse, func, stage, {dims[i], dims[i + 1], fused});
+      dims[i] = fused;
+      dims.erase(dims.begin() + static_cast<long>(i) + 1);
+    } else if (kind < 75 && dims.size() >= 2) {
+      std::vector<std::string> order = dims;
+      for (size_t i = order.size() - 1; i > 0; i--) {
+        std::swap(order[i], order[dice_.between(0, static_cast<int>(i))]);
+      }
+      add(DirectiveKind::Reorder, func, stage, order);
+      dims = order;
+    } else {
+      // Whole loops seldom have constant extents, but those of reduction variables do here.
+      const bool constant = dim[0] == 'r' || dice_.chance(15);
+      const auto kinds = constant ? std::vector<DirectiveKind>{DirectiveKind::Parallel,
+                                                               DirectiveKind::Vectorize,
+                                                               DirectiveKind::Unroll}
+                                  : std::vector<DirectiveKind>{DirectiveKind::Parallel,
+                                                               DirectiveKind::Parallel,
+                                                               DirectiveKind::Serial};
+      add(dice_.pick(kinds), func, stage, {dim});
+    }
+  }
+
+  Dice &dice_;
+  const Algorithm &algorithm_;
+  std::map<std::pair<std::string, int>, std::vector<std::string>> dims_;  // innermost first
+  std::vector<Directive> list_;
+  int fresh_ = 0;
+};
+
+}  // namespace
+
+RandomPipeline random_pipeline(uint64_t seed) {
+  Dice dice(seed * 0x9e3779b97f4a7c15ull + 12345);
+  RandomPipeline p;
+  p.frozen.algorithm = AlgorithmDraw(dice).draw();
+  p.frozen.directives = ScheduleDraw(dice, p.frozen.algorithm).draw();
+  for (int d = 0; d < p.frozen.algorithm.funcs.back().dimensions(); d++) {
+    p.output_min.push_back(dice.between(-2, 3));
+    p.output_extent.push_back(dice.between(1, 17));
+  }
+  return p;
+}
+
+}  // namespace polyhalite::test

@@ -1,0 +1,41 @@
+// Random algorithms with random directive lists, drawn without asking the judge.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "lang/ir/freeze.h"
+
+namespace polyhalite::test {
+
+/// A seeded source of small decisions, the same on every machine.
+class Dice {
+ public:
+  explicit Dice(uint64_t seed) : engine_(seed) {}
+  /// Uniform in [low, high].
+  int between(int low, int high) {
+    return low + static_cast<int>(engine_() % static_cast<uint64_t>(high - low + 1));
+  }
+  /// True in `percent` of a hundred cases.
+  bool chance(int percent) { return between(0, 99) < percent; }
+  template <typename T>
+  const T &pick(const std::vector<T> &from) {
+    return from[between(0, static_cast<int>(from.size()) - 1)];
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+struct RandomPipeline {
+  FrozenPipeline frozen;
+  std::vector<int> output_min, output_extent;  // of the one output
+};
+
+/// Inputs are images "in" (2-D) and "table" (1-D, uint8). Values of Int(32) and Int(64) stay far
+/// from overflow; floats stand under strict_float, so that every legal order gives the same bits.
+RandomPipeline random_pipeline(uint64_t seed);
+
+}  // namespace polyhalite::test
