@@ -8,7 +8,11 @@
 
 namespace polyhalite {
 
-enum class IrLevel : uint8_t { MultiDimensional, Flat };
+enum class IrLevel : uint8_t {
+  MultiDimensional,  // as lowered
+  Flat,              // after flatten_storage
+  Emittable,         // flat, and no vector or unrolled loop is left
+};
 
 /// What is wrong with f at this level, or nothing.
 std::optional<Diagnostic> verify(const Function &f, IrLevel level);

@@ -1,0 +1,220 @@
+#include "codegen/passes/flatten_storage.h"
+
+#include <map>
+
+#include "codegen/ir/visit.h"
+#include "lang/ir/buffer_contents.h"
+#include "lang/ir/visit.h"
+#include "lang/simplify/linear.h"
+#include "lang/simplify/simplify.h"
+#include "polyhalite/error.h"
+
+namespace polyhalite {
+
+namespace {
+
+// Where element (i_0, i_1, ...) of a buffer lies: sum of (i_d - min_d) * stride_d.
+struct Layout {
+  struct Dimension {
+    Expr min;     // Int(32)
+    Expr stride;  // Int(64)
+  };
+  std::vector<Dimension> dims;
+};
+
+Expr int64(int64_t v) { return make_int(Int(64), v); }
+
+std::string field_name(const std::string &buffer, const char *what, size_t d) {
+  return buffer + "." + what + "." + std::to_string(d);
+}
+
+// a * b, distributed over a's terms.
+Linear product(const Linear &a, const Expr &b) {
+  int64_t constant;
+  Linear result;
+  result.type = Int(64);
+  if (is_const_int(b, &constant)) return result.add(a, constant);
+  for (const auto &[atom, coefficient] : a.terms) {
+    result.add(to_linear(make_binary(Op::Mul, atom, b)), coefficient);
+  }
+  return result.add(to_linear(b), a.constant);
+}
+
+Expr flat_index(const Layout &layout, const std::vector<Expr> &indices) {
+  internal_check(layout.dims.size() == indices.size(), "flatten_storage: wrong number of indices");
+  Linear sum;
+  sum.type = Int(64);
+  for (size_t d = 0; d < indices.size(); d++) {
+    Linear offset = to_linear(make_cast(Int(64), indices[d]));
+    offset.add(to_linear(make_cast(Int(64), layout.dims[d].min)), -1);
+    sum.add(product(offset, layout.dims[d].stride));
+  }
+  return to_expr(sum);
+}
+
+using Layouts = std::map<std::string, Layout>;
+
+std::string buffer_name(const Layouts &layouts, const std::string &func, int value_index) {
+  return layouts.count(func) ? func : func + "." + std::to_string(value_index);
+}
+
+class FlattenExpr : public ExprRewriter {
+ public:
+  FlattenExpr(const Layouts &layouts, const std::map<std::string, Expr> &fields)
+      : layouts_(layouts), fields_(fields) {}
+
+ protected:
+  Expr rewrite(const Expr &e) override {
+    if (const VariableNode *v = as_variable(e); v && v->kind == VariableKind::BufferField) {
+      auto it = fields_.find(v->name);
+      return it == fields_.end() ? e : it->second;
+    }
+    const Expr r = rewrite_children(e);
+    const CallNode *call = as_call(r);
+    if (!call || (call->kind != CallKind::Func && call->kind != CallKind::Image)) return r;
+    const std::string name = buffer_name(layouts_, call->name, call->value_index);
+    auto load = std::make_shared<LoadNode>(call->type, name,
+                                           flat_index(layouts_.at(name), call->args));
+    load->image = call->image;
+    return Expr(std::shared_ptr<const ExprNode>(std::move(load)));
+  }
+
+ private:
+  const Layouts &layouts_;
+  const std::map<std::string, Expr> &fields_;
+};
+
+class Flatten : public StmtRewriter {
+ public:
+  explicit Flatten(const Function &f) {
+    for (const auto &c : f.constants) add_constant(*c);
+    for (const Argument &a : f.args) {
+      if (a.is_buffer) add_argument(a);
+    }
+  }
+
+ protected:
+  Expr rewrite_expr(const Expr &e) override { return FlattenExpr(layouts_, fields_)(e); }
+
+  Stmt rewrite(const Stmt &s) override {
+    switch (s->kind) {
+      case StmtKind::Block: return rewrite_block(s);
+      case StmtKind::Allocate: return rewrite_allocate(s);
+      case StmtKind::Provide: return rewrite_provide(s);
+      default: return rewrite_children(s);
+    }
+  }
+
+ private:
+  void add_constant(const BufferContents &c) {
+    Layout layout;
+    for (size_t d = 0; d < c.dims.size(); d++) {
+      layout.dims.push_back({Expr(c.dims[d].min), int64(c.dims[d].stride)});
+      fields_[field_name(c.name, "min", d)] = Expr(c.dims[d].min);
+      fields_[field_name(c.name, "extent", d)] = Expr(c.dims[d].extent);
+      fields_[field_name(c.name, "stride", d)] = Expr(c.dims[d].stride);
+    }
+    layouts_[c.name] = std::move(layout);
+  }
+
+  void add_argument(const Argument &a) {
+    Layout layout;
+    for (size_t d = 0; d < static_cast<size_t>(a.dimensions); d++) {
+      auto field = [&](const char *what) {
+        const std::string name = field_name(a.name, what, d);
+        auto it = fields_.find(name);
+        return it != fields_.end() ? it->second
+                                   : make_variable(Int(32), VariableKind::BufferField, name);
+      };
+      layout.dims.push_back({field("min"), simplify(make_cast(Int(64), field("stride")))});
+    }
+    layouts_[a.name] = std::move(layout);
+    arguments_[a.name] = a;
+  }
+
+  // Behind `assert in.stride.0 == 1` the field is 1. The assertion itself keeps its field.
+  void learn(const Stmt &assertion) {
+    const Expr &c = assertion->args[0];
+    if (c->op != Op::Eq) return;
+    for (int side = 0; side < 2; side++) {
+      const VariableNode *v = as_variable(c->args[side]);
+      const Expr &value = c->args[1 - side];
+      if (!v || v->kind != VariableKind::BufferField || !is_const_int(value)) continue;
+      fields_.emplace(v->name, value);
+      for (auto &[name, argument] : std::map<std::string, Argument>(arguments_)) {
+        if (v->name.compare(0, name.size() + 1, name + ".") == 0) add_argument(argument);
+      }
+    }
+  }
+
+  Stmt rewrite_block(const Stmt &s) {
+    std::vector<Stmt> out;
+    for (const Stmt &b : s->body) {
+      out.push_back((*this)(b));
+      if (b->kind == StmtKind::Assert) learn(b);
+    }
+    return make_block(std::move(out));
+  }
+
+  // Strides that are more than a number or a name are bound once, around the allocation.
+  Stmt rewrite_allocate(const Stmt &s) {
+    Layout layout;
+    std::vector<std::pair<std::string, Expr>> lets;
+    Expr stride = int64(1);
+    for (size_t d = 0; d < s->args.size() / 2; d++) {
+      layout.dims.push_back({rewrite_expr(s->args[2 * d]), stride});
+      const Expr extent = make_cast(Int(64), rewrite_expr(s->args[2 * d + 1]));
+      stride = simplify(make_binary(Op::Mul, stride, extent));
+      if (!is_const_int(stride) && !as_variable(stride)) {
+        const std::string name = field_name(s->name, "stride", d + 1);
+        lets.emplace_back(name, stride);
+        stride = make_variable(Int(64), VariableKind::Symbol, name);
+      }
+    }
+    layouts_[s->name] = std::move(layout);
+    Stmt out = make_allocate(s->name, s->type, {stride}, s->on_stack, (*this)(s->body[0]));
+    layouts_.erase(s->name);
+    for (auto it = lets.rbegin(); it != lets.rend(); ++it) {
+      out = make_let_stmt(it->first, it->second, out);
+    }
+    return out;
+  }
+
+  Stmt rewrite_provide(const Stmt &s) {
+    const size_t dims = s->args.size() - static_cast<size_t>(s->value_count);
+    std::vector<Expr> indices, values;
+    for (size_t i = 0; i < s->args.size(); i++) {
+      (i < dims ? indices : values).push_back(rewrite_expr(s->args[i]));
+    }
+    auto store = [&](size_t i, const Expr &value) {
+      const std::string name = buffer_name(layouts_, s->name, static_cast<int>(i));
+      return make_store(name, flat_index(layouts_.at(name), indices), value);
+    };
+    if (values.size() == 1) return store(0, values[0]);
+    // All values are known before the first one is stored: they may read what is overwritten.
+    std::vector<Stmt> stores;
+    for (size_t i = 0; i < values.size(); i++) {
+      const std::string name = s->name + ".value." + std::to_string(i);
+      stores.push_back(store(i, make_variable(values[i].type(), VariableKind::Symbol, name)));
+    }
+    Stmt out = make_block(std::move(stores));
+    for (size_t i = values.size(); i-- > 0;) {
+      out = make_let_stmt(s->name + ".value." + std::to_string(i), values[i], out);
+    }
+    return out;
+  }
+
+  Layouts layouts_;
+  std::map<std::string, Expr> fields_;  // those that are numbers
+  std::map<std::string, Argument> arguments_;
+};
+
+}  // namespace
+
+Function flatten_storage(const Function &f) {
+  Function out = f;
+  out.body = Flatten(f)(f.body);
+  return out;
+}
+
+}  // namespace polyhalite

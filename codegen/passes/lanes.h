@@ -1,0 +1,27 @@
+// Arithmetic on ramps and broadcasts, so that a vector index stays a base and a stride.
+#pragma once
+
+#include "lang/ir/node.h"
+
+namespace polyhalite {
+
+/// a op b for operands of one type, lane by lane; sums, differences and products of ramps and
+/// broadcasts of Int(32) and Int(64) are ramps and broadcasts again:
+///   ramp(b, s, n) + broadcast(c, n) -> ramp(b + c, s, n)
+Expr lane_binary(Op op, const Expr &a, const Expr &b);
+
+/// Conversion lane by lane: int64(ramp(b, s, n)) -> ramp(int64(b), int64(s), n).
+Expr lane_cast(Type t, const Expr &a);
+
+/// ramp(base, stride, n), one ramp where base is a ramp that it continues:
+///   ramp(ramp(b, s, 4), broadcast(4*s, 4), 2) -> ramp(b, s, 8)
+Expr lane_ramp(const Expr &base, const Expr &stride, int n);
+
+/// Each group of `group` lanes `times` times in a row:
+///   repeat_groups({a, b, c, d}, 2, 2) -> {a, b, a, b, c, d, c, d}
+Expr repeat_groups(const Expr &e, int group, int times);
+
+/// Is some lane of a mask true? A scalar.
+Expr any_lane(const Expr &mask);
+
+}  // namespace polyhalite

@@ -1,0 +1,72 @@
+#include "codegen/passes/pass.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "codegen/passes/flatten_storage.h"
+#include "codegen/passes/simplify_stmts.h"
+#include "codegen/passes/unroll_loops.h"
+#include "codegen/passes/vectorize_loops.h"
+#include "polyhalite/error.h"
+
+namespace polyhalite {
+
+namespace {
+
+// A pass that does not ask what machine it works for.
+template <Function (*kPass)(const Function &)>
+Function any_target(const Function &f, const Target &) {
+  return kPass(f);
+}
+
+void check(const Function &f, IrLevel level, const char *pass) {
+  auto wrong = verify(f, level);
+  if (!wrong) return;
+  wrong->why = std::string("found after '") + pass + "'" + (wrong->why.empty() ? "" : ": ") +
+               wrong->why;
+  throw InternalError(*wrong);
+}
+
+}  // namespace
+
+const std::vector<Pass> &pass_list() {
+  static const std::vector<Pass> kPasses = {
+      {"simplify", IrLevel::MultiDimensional, true, any_target<simplify_stmts>},
+      {"flatten_storage", IrLevel::Flat, false, any_target<flatten_storage>},
+      {"simplify_flat", IrLevel::Flat, true, any_target<simplify_stmts>},
+      {"vectorize_loops", IrLevel::Flat, false, any_target<vectorize_loops>},
+      {"unroll_loops", IrLevel::Emittable, false, any_target<unroll_loops>},
+      {"simplify_last", IrLevel::Emittable, true, any_target<simplify_stmts>},
+  };
+  return kPasses;
+}
+
+Function run_passes(Function f, const Target &target, const PassOptions &options,
+                    std::vector<PassTime> *times) {
+  for (const std::string &name : options.switched_off) {
+    const auto pass = std::find_if(pass_list().begin(), pass_list().end(),
+                                   [&](const Pass &p) { return name == p.name; });
+    if (pass != pass_list().end() && pass->optional) continue;
+    std::string known;
+    for (const Pass &p : pass_list()) {
+      if (p.optional) known += (known.empty() ? "" : ", ") + std::string(p.name);
+    }
+    user_error("cannot switch off pass '" + name + "'",
+               pass == pass_list().end() ? "no pass has this name" : "code cannot do without it",
+               "optional passes are " + known);
+  }
+  if (options.verify) check(f, IrLevel::MultiDimensional, "lower");
+  for (const Pass &pass : pass_list()) {
+    const auto &off = options.switched_off;
+    if (std::find(off.begin(), off.end(), pass.name) != off.end()) continue;
+    const auto start = std::chrono::steady_clock::now();
+    f = pass.run(f, target);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    if (times) times->push_back({pass.name, taken.count()});
+    if (options.after) options.after(pass.name, f);
+    if (options.verify) check(f, pass.result, pass.name);
+  }
+  return f;
+}
+
+}  // namespace polyhalite

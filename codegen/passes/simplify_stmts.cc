@@ -1,0 +1,172 @@
+#include "codegen/passes/simplify_stmts.h"
+
+#include <map>
+#include <set>
+
+#include "codegen/ir/visit.h"
+#include "codegen/passes/facts.h"
+#include "lang/ir/visit.h"
+
+namespace polyhalite {
+
+namespace {
+
+// Sums of this many plain variables cost no more than a name for them, and names hide them from
+// linear forms.
+constexpr size_t kInlinedTerms = 4;
+
+bool is_inlined(const Expr &value) {
+  if (is_const(value) || as_variable(value)) return true;
+  if (!value.type().is_affine() || !value.type().is_scalar()) return false;
+  const Linear l = to_linear(value);
+  if (l.terms.size() > kInlinedTerms) return false;
+  for (const auto &[atom, coefficient] : l.terms) {
+    const bool plain = as_variable(atom) || (atom->op == Op::Cast && as_variable(atom->args[0]));
+    if (!plain) return false;
+  }
+  return true;
+}
+
+bool calls_extern(const Expr &e) {
+  bool found = false;
+  for_each_node(e, [&](const Expr &n) {
+    const CallNode *call = as_call(n);
+    found = found || (call && call->kind == CallKind::Extern);
+  });
+  return found;
+}
+
+class Simplifier : public StmtRewriter {
+ protected:
+  Expr rewrite_expr(const Expr &e) override {
+    const Expr r = simplified(e);
+    for (const std::string &name : free_variables(r)) used_.insert(name);
+    for_each_node(r, [&](const Expr &n) {
+      if (const LoadNode *load = as_load(n)) used_.insert(load->buffer);
+      const CallNode *call = as_call(n);
+      if (call && call->kind == CallKind::Func) used_.insert(call->name);
+    });
+    return r;
+  }
+
+  Stmt rewrite(const Stmt &s) override {
+    switch (s->kind) {
+      case StmtKind::For: return rewrite_for(s);
+      case StmtKind::Let: return rewrite_let(s);
+      case StmtKind::If: return rewrite_if(s);
+      case StmtKind::Allocate: {
+        used_.erase(s->name);
+        const Stmt out = rewrite_children(s);
+        return used_.erase(s->name) ? out : out->body[0];
+      }
+      case StmtKind::Provide: used_.insert(s->name); return rewrite_children(s);
+      case StmtKind::Store: {
+        const Stmt out = rewrite_children(s);
+        if (out->args.size() > 2) {
+          if (is_false(out->args[2])) return make_block({});
+          if (is_true(out->args[2])) return make_store(s->name, out->args[0], out->args[1]);
+        }
+        used_.insert(s->name);
+        return out;
+      }
+      case StmtKind::Assert: {
+        const Stmt out = rewrite_children(s);
+        return is_true(out->args[0]) ? make_block({}) : out;
+      }
+      case StmtKind::Evaluate: return calls_extern(s->args[0]) ? rewrite_children(s) : make_block({});
+      case StmtKind::Produce: {
+        const Stmt out = rewrite_children(s);
+        return is_no_op(out->body[0]) ? out->body[0] : out;
+      }
+      case StmtKind::Block: return rewrite_children(s);
+    }
+    return s;
+  }
+
+ private:
+  Expr simplified(const Expr &e) {
+    const Expr first = simplify(substitute(inlined_, e), facts_.bounds());
+    const Expr second = facts_.apply(first);
+    return second.same_as(first) ? first : simplify(second, facts_.bounds());
+  }
+
+  // s with `name` replaced: the replacement is simplified already.
+  Stmt with_inlined(const std::string &name, const Expr &value, const Stmt &s) {
+    inlined_[name] = value;
+    Stmt out = (*this)(s);
+    inlined_.erase(name);
+    return out;
+  }
+
+  Stmt rewrite_for(const Stmt &s) {
+    const Expr min = simplified(s->args[0]), extent = simplified(s->args[1]);
+    int64_t n;
+    if (is_const_int(extent, &n) && n <= 0) return make_block({});
+    if (is_const_int(extent, &n) && n == 1) {
+      if (is_inlined(min)) return with_inlined(s->name, min, s->body[0]);
+      return (*this)(make_let_stmt(
+          s->name, min,
+          substitute(s->name, make_variable(Int(32), VariableKind::Symbol, s->name), s->body[0])));
+    }
+    const Expr counter = make_variable(Int(32), VariableKind::Loop, s->name);
+    facts_.push_range(counter, min, extent);
+    const Stmt body = (*this)(s->body[0]);
+    facts_.pop();
+    if (is_no_op(body)) return body;
+    return with_parts(s, {rewrite_expr(min), rewrite_expr(extent)}, {body});
+  }
+
+  Stmt rewrite_let(const Stmt &s) {
+    const Expr value = simplified(s->args[0]);
+    if (is_inlined(value)) return with_inlined(s->name, value, s->body[0]);
+    const Expr symbol = make_variable(value.type(), VariableKind::Symbol, s->name);
+    facts_.push_value(symbol, value);
+    used_.erase(s->name);
+    const Stmt body = (*this)(s->body[0]);
+    facts_.pop();
+    if (!used_.erase(s->name) || is_no_op(body)) return body;
+    return with_parts(s, {rewrite_expr(value)}, {body});
+  }
+
+  Stmt rewrite_if(const Stmt &s) {
+    const Expr condition = simplified(s->args[0]);
+    if (is_true(condition)) return (*this)(s->body[0]);
+    if (is_false(condition)) return s->body.size() > 1 ? (*this)(s->body[1]) : make_block({});
+    facts_.push_condition(condition);
+    const Stmt then_case = (*this)(s->body[0]);
+    facts_.pop();
+    Stmt else_case;
+    if (s->body.size() > 1) {
+      facts_.push_condition(condition, false);
+      else_case = (*this)(s->body[1]);
+      facts_.pop();
+      if (is_no_op(else_case)) else_case = Stmt();
+    }
+    if (is_no_op(then_case)) {
+      if (!else_case.defined()) return then_case;
+      return make_if(rewrite_expr(make_not(condition)), else_case);
+    }
+    if (s->body.size() == 1 || else_case.defined()) {
+      std::vector<Stmt> body = {then_case};
+      if (else_case.defined()) body.push_back(else_case);
+      return with_parts(s, {rewrite_expr(condition)}, std::move(body));
+    }
+    return make_if(rewrite_expr(condition), then_case);
+  }
+
+  Facts facts_;
+  std::map<std::string, Expr> inlined_;
+  std::set<std::string> used_;  // names of variables and buffers in what has been rewritten
+};
+
+}  // namespace
+
+Stmt simplify_stmts(const Stmt &s) { return Simplifier()(s); }
+
+Function simplify_stmts(const Function &f) {
+  Function out = f;
+  out.body = simplify_stmts(f.body);
+  return out;
+}
+
+}  // namespace polyhalite
