@@ -17,7 +17,8 @@ function(polyhalite_object_library name)
   endif()
   add_library(${name} OBJECT ${sources})
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}
-                                            ${PROJECT_SOURCE_DIR}/lang/include)
+                                            ${PROJECT_SOURCE_DIR}/lang/include
+                                            ${PROJECT_SOURCE_DIR}/lang/abi)
   target_include_directories(${name} SYSTEM PUBLIC ${arg_SYSTEM})
   target_link_libraries(${name} PUBLIC ${arg_DEPENDS})
   if(POLYHALITE_PCH)

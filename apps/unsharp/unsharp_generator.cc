@@ -27,7 +27,8 @@ class Unsharp : public Generator<Unsharp> {
     blur_x(x, y) = weight(0) * blur_y(x, y) + weight(1) * (blur_y(x - 1, y) + blur_y(x + 1, y)) +
                    weight(2) * (blur_y(x - 2, y) + blur_y(x + 2, y)) +
                    weight(3) * (blur_y(x - 3, y) + blur_y(x + 3, y));
-    ratio(x, y) = (2.0f * gray(x, y) - blur_x(x, y)) / gray(x, y);
+    // Black stays black: nothing is divided by less than a tenth of an 8-bit step.
+    ratio(x, y) = (2.0f * gray(x, y) - blur_x(x, y)) / max(gray(x, y), 0.0004f);
     output(x, y, c) = ratio(x, y) * input(x, y, c);
 
     const std::string name = schedule_name;

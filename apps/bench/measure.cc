@@ -1,0 +1,113 @@
+#include "apps/bench/measure.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+
+#include "apps/common/compiled_apps.h"
+#include "apps/common/two_core_probe.h"
+
+namespace polyhalite_apps {
+namespace {
+
+constexpr int kAttemptsPerRound = 20;
+constexpr double kRoundSeconds = 0.02;
+
+// Runs once; an empty string or the failure.
+std::string run_once(System system, AppCase &app, const std::string &schedule) {
+  const int code = run_compiled(system, app.name, schedule, app.arguments());
+  if (code == 0) return "";
+  return std::string(system == System::Halide ? "Halide's " : "Polyhalite's ") + app.name +
+         " failed with code " + std::to_string(code);
+}
+
+// The largest difference, relative to the largest value. `a` and `b` are dense and alike.
+double difference(const AnyBuffer &a, const AnyBuffer &b) {
+  double largest = 0, apart = 0;
+  const auto visit = [&](auto zero) {
+    using T = decltype(zero);
+    const T *pa = static_cast<const T *>(static_cast<const void *>(a.data()));
+    const T *pb = static_cast<const T *>(static_cast<const void *>(b.data()));
+    for (size_t i = 0; i < a.size_in_bytes() / sizeof(T); i++) {
+      largest = std::max(largest, std::abs(static_cast<double>(pa[i])));
+      const double d = std::abs(static_cast<double>(pa[i]) - static_cast<double>(pb[i]));
+      apart = std::isnan(d) ? INFINITY : std::max(apart, d);
+    }
+  };
+  a.type().code == polyhalite_type_float ? visit(0.0f) : visit(uint16_t{0});
+  return largest > 0 ? apart / largest : apart;
+}
+
+std::string compare_outputs(AppCase &app, const std::string &schedule) {
+  AppCase theirs = app;
+  theirs.output = app.output.allocate_like();
+  std::string failure = run_once(System::Polyhalite, app, schedule);
+  if (failure.empty()) failure = run_once(System::Halide, theirs, schedule);
+  if (!failure.empty()) return failure;
+  const double apart = difference(app.output, theirs.output);
+  const double allowed = app.output.type().code == polyhalite_type_float ? 1e-4 : 0;
+  if (apart <= allowed) return "";
+  return "the two outputs differ by " + std::to_string(apart) + " of the largest value";
+}
+
+}  // namespace
+
+double seconds_of(const std::function<void()> &work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+  return values[values.size() / 2];
+}
+
+Comparison compare(AppCase &app, const std::string &schedule, int threads, int rounds) {
+  Comparison result;
+  set_threads(System::Polyhalite, threads);
+  set_threads(System::Halide, threads);
+  result.failure = have_halide() ? compare_outputs(app, schedule)
+                                 : run_once(System::Polyhalite, app, schedule);
+  if (!result.failure.empty()) return result;
+
+  const double once =
+      seconds_of([&] { run_once(System::Polyhalite, app, schedule); });
+  const int repeats = std::max(1, static_cast<int>(std::ceil(kRoundSeconds / once)));
+  const auto time = [&](System system) {
+    return seconds_of([&] {
+             for (int i = 0; i < repeats; i++) run_once(system, app, schedule);
+           }) /
+           repeats;
+  };
+
+  std::vector<double> ours, halide, peaks;
+  while (static_cast<int>(ours.size()) < rounds) {
+    const ProbeResult before = probe_two_cores();
+    const bool halide_first = ours.size() % 2 == 1;
+    double our_time = 0, halide_time = 0;
+    if (have_halide() && halide_first) halide_time = time(System::Halide);
+    our_time = time(System::Polyhalite);
+    if (have_halide() && !halide_first) halide_time = time(System::Halide);
+    const ProbeResult after = probe_two_cores();
+    if (threads > 1 && std::min(before.ratio(), after.ratio()) < kTwoCoreRatio) {
+      if (++result.repeated >= kAttemptsPerRound * rounds) {
+        result.failure = "two cores did not deliver 1.8 times one in " +
+                         std::to_string(result.repeated) + " attempts";
+        return result;
+      }
+      continue;
+    }
+    ours.push_back(our_time);
+    halide.push_back(halide_time);
+    peaks.push_back(threads > 1 ? before.two_cores : before.one_core);
+  }
+  result.ours = median(ours);
+  result.halide = median(halide);
+  result.peak = median(peaks);
+  return result;
+}
+
+}  // namespace polyhalite_apps

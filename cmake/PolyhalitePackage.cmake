@@ -1,0 +1,59 @@
+# What Polyhalite gives to other projects, from find_package and from add_subdirectory alike:
+#   Polyhalite::Polyhalite  the compiler library and its headers
+#   Polyhalite::Halide      the same behind Halide.h
+#   Polyhalite::Generator   main() for programs that consist of generators
+#   Polyhalite::Runtime     what compiled pipelines need at run time
+# Headers install to include/, the compatibility headers to include/polyhalite/halide.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(halide_headers ${PROJECT_SOURCE_DIR}/lang/include/halide)
+set(installed_halide_headers ${CMAKE_INSTALL_INCLUDEDIR}/polyhalite/halide)
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Polyhalite)
+
+add_library(Polyhalite SHARED)
+target_link_libraries(Polyhalite PRIVATE ph_lang ph_schedule ph_polyhedral ph_codegen)
+set_target_properties(Polyhalite PROPERTIES
+  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE CXX)
+target_compile_features(Polyhalite INTERFACE cxx_std_17)
+target_include_directories(Polyhalite INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/lang/include>
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/lang/abi>
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/polyhalite>)
+
+add_library(PolyhaliteHalide INTERFACE)
+set_target_properties(PolyhaliteHalide PROPERTIES EXPORT_NAME Halide)
+target_link_libraries(PolyhaliteHalide INTERFACE Polyhalite)
+target_include_directories(PolyhaliteHalide INTERFACE
+  $<BUILD_INTERFACE:${halide_headers}> $<INSTALL_INTERFACE:${installed_halide_headers}>)
+
+add_library(PolyhaliteGenerator STATIC ${PROJECT_SOURCE_DIR}/lang/main/generator_main.cc)
+set_target_properties(PolyhaliteGenerator PROPERTIES EXPORT_NAME Generator)
+target_link_libraries(PolyhaliteGenerator PUBLIC Polyhalite)
+
+set_target_properties(PolyhaliteRuntime PROPERTIES EXPORT_NAME Runtime)
+
+foreach(name Halide Generator Runtime)
+  add_library(Polyhalite::${name} ALIAS Polyhalite${name})
+endforeach()
+add_library(Polyhalite::Polyhalite ALIAS Polyhalite)
+include(PolyhaliteGeneratorHelpers)
+
+install(TARGETS Polyhalite PolyhaliteHalide PolyhaliteGenerator PolyhaliteRuntime
+        EXPORT PolyhaliteTargets)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/lang/include/polyhalite
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/lang/abi/
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/polyhalite FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY ${halide_headers}/ DESTINATION ${installed_halide_headers}
+        FILES_MATCHING PATTERN "*.h")
+install(EXPORT PolyhaliteTargets NAMESPACE Polyhalite:: DESTINATION ${package_folder})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/PolyhaliteConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/PolyhaliteConfig.cmake INSTALL_DESTINATION ${package_folder})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/PolyhaliteConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/PolyhaliteConfig.cmake
+              ${PROJECT_BINARY_DIR}/PolyhaliteConfigVersion.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/PolyhaliteGeneratorHelpers.cmake
+        DESTINATION ${package_folder})

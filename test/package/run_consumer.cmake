@@ -1,0 +1,20 @@
+# Builds and tests the outside project in consumer/.
+#   cmake -DCONSUMER=... -DWORK=... -DCONFIGURE=args... -P run_consumer.cmake
+# INSTALL_FROM, where given, is a build folder that is installed to WORK/prefix first.
+function(run)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    list(JOIN ARGV " " command)
+    message(FATAL_ERROR "failed: ${command}")
+  endif()
+endfunction()
+
+if(INSTALL_FROM)
+  file(REMOVE_RECURSE ${WORK})
+  run(${CMAKE_COMMAND} --install ${INSTALL_FROM} --prefix ${WORK}/prefix)
+  list(APPEND CONFIGURE -DCMAKE_PREFIX_PATH=${WORK}/prefix)
+endif()
+run(${CMAKE_COMMAND} -G Ninja -S ${CONSUMER} -B ${WORK}/build -Wno-dev --log-level=WARNING
+    ${CONFIGURE})
+run(${CMAKE_COMMAND} --build ${WORK}/build --target all)
+run(${CMAKE_CTEST_COMMAND} --test-dir ${WORK}/build --output-on-failure --no-tests=error)
