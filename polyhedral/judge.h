@@ -52,6 +52,9 @@ struct Judgement {
 
 struct JudgeOptions {
   unsigned long isl_operations = 2'000'000;  // quota per query
+  // Asks isl also what has a structural certificate where relations are affine: the surveyed loops
+  // cover each stage's points (a), boxes cover what is read (b) and storage what is computed (f).
+  bool exact = false;
 };
 
 Judgement judge(const LoopTree &tree, const Survey &survey, const JudgeOptions &options = {});

@@ -1,0 +1,28 @@
+#include "polyhedral/judge.h"
+
+#include <chrono>
+
+#include "polyhedral/judge_context.h"
+
+namespace polyhalite {
+
+Judgement judge_with(const LoopTree &tree, const Survey &survey, const JudgeOptions &options,
+                     Solver &solver) {
+  const auto start = std::chrono::steady_clock::now();
+  JudgeContext c{tree, survey, options, solver, {}};
+  for (auto *claim : {judge_splits, judge_coverage, judge_order, judge_storage, judge_parallel,
+                      judge_addresses}) {
+    claim(c);
+    if (c.refused()) break;
+  }
+  c.judgement.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return std::move(c.judgement);
+}
+
+Judgement judge(const LoopTree &tree, const Survey &survey, const JudgeOptions &options) {
+  Solver solver(options.isl_operations);
+  return judge_with(tree, survey, options, solver);
+}
+
+}  // namespace polyhalite

@@ -1,0 +1,105 @@
+// (b) every value needed is produced: the region engine makes each Func's box the hull of all reads
+// and of its updates' accesses. Exact judging asks isl for an access outside of the box.
+#include <utility>
+
+#include "lang/ir/visit.h"
+#include "polyhedral/conflict.h"
+#include "polyhedral/judge_context.h"
+#include "polyhedral/model/stage_model.h"
+#include "polyhedral/model/survey_scope.h"
+
+namespace polyhalite {
+
+namespace {
+
+struct Access {
+  std::string func;
+  std::vector<Expr> cell;
+};
+
+std::vector<Access> accesses(const LoopTree &tree, StageId s) {
+  const StageDef &def = tree.definition(s);
+  std::vector<Access> found;
+  if (s.stage > 0) found.push_back({tree.func(s).name, def.args});
+  auto collect = [&](const Expr &e) {
+    for_each_node(e, [&](const Expr &n) {
+      const CallNode *call = as_call(n);
+      if (call && call->kind == CallKind::Func) found.push_back({call->name, call->args});
+    });
+  };
+  for (const Expr &e : def.args) collect(e);
+  for (const Expr &e : def.values) collect(e);
+  if (def.predicate.defined()) collect(def.predicate);
+  return found;
+}
+
+// Of an output, what the pipeline itself touches beyond what the caller wants is checked at entry.
+const Box &box_of(const JudgeContext &c, int f) {
+  const auto it = c.survey.inputs.find(c.tree.algorithm.funcs[f].name);
+  return it == c.survey.inputs.end() ? c.survey.funcs[f].computed : it->second;
+}
+
+void judge_access(JudgeContext &c, StageId s, const Access &access) {
+  const int f = c.tree.algorithm.index_of(access.func);
+  const Box &box = box_of(c, f);
+  for (size_t d = 0; d < box.size(); d++) {
+    for (const bool below : {true, false}) {
+      Problem problem;
+      SharedAtoms shared;
+      SurveyScope scope(problem, shared, c.tree, c.survey);
+      for (int l : c.path_to(c.tree.placements[s.func].compute)) scope.enter_loop(l);
+      for (int l : c.tree.nest(s).loops) scope.enter_loop(l);
+      scope.enter_stage(s);
+      Translator &t = scope.translator();
+      const AffineRow at = t.row(access.cell[d]);
+      problem.require_nonnegative((below ? t.row(box[d].min) - at : at - t.row(box[d].max)) -
+                                  AffineRow(1));
+      const Solution out = c.solver.solve(problem);
+      if (out.answer == Solution::None || t.inexact()) continue;
+      Refusal refusal{'b', out.answer == Solution::Unknown ? Proof::Undecided : Proof::Isl, {}, {}, {}};
+      Instance i{s, {}};
+      std::vector<int64_t> cell;
+      if (out.answer == Solution::Found) {
+        for (const auto &[name, value] : c.survey.stages[s.func][s.stage].dims) {
+          const AffineRow r = t.row(make_variable(Int(32), VariableKind::Pure, name));
+          i.at.push_back({name, r.evaluate(out.values)});
+        }
+        refusal.parameters = named_parameters(problem, out.values);
+      }
+      refusal.diagnostic = {
+          "'" + access.func + "' is not produced where " + c.tree.describe(s) + " needs it",
+          out.answer == Solution::Unknown
+              ? out.problem
+              : c.tree.func(s).name + " at " + instance_text(i) + " touches " + access.func + " at " +
+                    std::to_string(at.evaluate(out.values)) + " in dimension " + std::to_string(d) +
+                    parameters_text(refusal.parameters),
+          "", c.tree.definition(s).where};
+      refusal.instances.push_back(std::move(i));
+      c.refuse(std::move(refusal));
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+void judge_coverage(JudgeContext &c) {
+  if (c.options.exact) {
+    for (const StageId &s : c.stages()) {
+      for (const Access &a : accesses(c.tree, s)) {
+        if (c.refused()) return;
+        judge_access(c, s, a);
+      }
+    }
+  }
+  if (c.refused()) return;
+  for (const FuncDef &f : c.tree.algorithm.funcs) {
+    c.certify('b', "coverage of '" + f.name + "'",
+              c.options.exact ? Proof::Isl : Proof::Structural,
+              c.tree.algorithm.is_output(f.name)
+                  ? "the caller's buffer is the box; what is touched beyond it is checked at entry"
+                  : "the box is the hull of all reads and of the updates' accesses");
+  }
+}
+
+}  // namespace polyhalite

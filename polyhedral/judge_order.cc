@@ -1,0 +1,186 @@
+// (c) order. Between stages and between producer and consumer the tree is the proof: productions
+// stand before their uses, stages in order, and each production initialises what it reads. Within an
+// update, instances that touch one cell must run in the algorithm's order.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "polyhedral/conflict.h"
+#include "polyhedral/judge_context.h"
+
+namespace polyhalite {
+
+namespace {
+
+// Without a rule's help: does the nest visit the reduction domain in its own order? True where the
+// loops that come from reduction variables are their digits, outermost variable first.
+class ReductionOrder {
+ public:
+  ReductionOrder(const LoopTree &tree, StageId stage) : nest_(tree.nest(stage)) {
+    const StageDef &def = tree.definition(stage);
+    for (size_t r = def.rvars.size(); r-- > 0;) variables_.push_back(def.rvars[r].var);
+    for (int loop : nest_.loops) dims_.push_back(tree.loops[loop].dim);
+  }
+
+  bool kept() {
+    std::map<std::string, std::vector<std::string>> fused;
+    for (const Derivation &d : nest_.derivations) {
+      if (d.kind == Derivation::Split) {
+        if (fused.count(d.a) || d.tail == TailStrategy::ShiftInwards) return false;
+        parts_[d.a] = {d.b, d.c};
+      } else {
+        for (const std::string &part : {d.a, d.b}) {
+          auto it = fused.find(part);
+          if (it == fused.end()) {
+            fused[d.c].push_back(part);
+          } else {
+            const std::vector<std::string> inner = it->second;
+            fused[d.c].insert(fused[d.c].end(), inner.begin(), inner.end());
+          }
+        }
+      }
+    }
+    std::vector<std::string> wanted, actual;
+    for (const std::string &v : variables_) append_digits(v, wanted);
+    for (const std::string &dim : dims_) {
+      const std::vector<std::string> digits =
+          fused.count(dim) ? fused[dim] : std::vector<std::string>{dim};
+      for (const std::string &digit : digits) {
+        if (std::count(wanted.begin(), wanted.end(), digit)) actual.push_back(digit);
+      }
+    }
+    return wanted == actual;
+  }
+
+ private:
+  void append_digits(const std::string &dim, std::vector<std::string> &digits) const {
+    auto it = parts_.find(dim);
+    if (it == parts_.end()) {
+      digits.push_back(dim);
+      return;
+    }
+    append_digits(it->second.first, digits);
+    append_digits(it->second.second, digits);
+  }
+
+  const StageNest &nest_;
+  std::vector<std::string> variables_, dims_;
+  std::map<std::string, std::pair<std::string, std::string>> parts_;
+};
+
+std::optional<std::string> structural_rule(const LoopTree &tree, StageId s) {
+  if (s.stage == 0) return "a pure definition has no order";
+  if (is_reduction_update(tree.func(s), s.stage)) {
+    return "the operator is associative and commutative";
+  }
+  if (!is_pure_in_its_variables(tree, s)) return std::nullopt;
+  if (tree.definition(s).rvars.empty()) return "instances touch cells of their own";
+  if (ReductionOrder(tree, s).kept()) return "reduction loops run in the algorithm's order";
+  return std::nullopt;
+}
+
+// The loops that the conflict tells apart: `outer` runs the wrong way, `inner` would have kept order.
+struct BrokenPair {
+  const LoopCoordinate *outer = nullptr, *inner = nullptr;
+};
+
+BrokenPair broken_pair(const StageInstance &nest, const Conflict &conflict) {
+  BrokenPair pair;
+  for (size_t i = 0; i < nest.time.size(); i++) {
+    const int64_t a = conflict.first_time[i], b = conflict.second_time[i];
+    if (!pair.outer && a > b) pair.outer = &nest.time[i];
+    if (pair.outer && !pair.inner && a < b) pair.inner = &nest.time[i];
+  }
+  return pair;
+}
+
+std::string why_text(const std::string &func, const Conflict &k, const std::string &outer) {
+  const std::string may = k.depends_on_data || k.inexact ? " may" : "";
+  auto verb = [&](const char *word) { return may.empty() ? std::string(" ") + word + "s" : " may " + std::string(word); };
+  std::string why = func + " at " + instance_text(k.second);
+  switch (k.kind) {
+    case Conflict::Flow:
+      why += verb("read") + " what " + short_text(k.first) + " writes";
+      break;
+    case Conflict::Anti:
+      why += verb("overwrite") + " what " + short_text(k.first) + " reads";
+      break;
+    case Conflict::Output:
+      why += verb("overwrite") + " what " + short_text(k.first) + " writes";
+      break;
+  }
+  why += "; with " + outer + " outside, " + short_text(k.first) + " would run after " +
+         short_text(k.second);
+  return why + parameters_text(k.parameters);
+}
+
+std::string natural_order(const LoopTree &tree, StageId s) {
+  std::string text;
+  const StageDef &def = tree.definition(s);
+  for (size_t r = def.rvars.size(); r-- > 0;) text += (text.empty() ? "" : ", ") + def.rvars[r].var;
+  return text;
+}
+
+void judge_update(JudgeContext &c, StageId s) {
+  const std::string stage = c.tree.describe(s);
+  const std::string about = "order within " + stage;
+  if (auto rule = structural_rule(c.tree, s)) {
+    c.certify('c', about, Proof::Structural, *rule);
+    return;
+  }
+  const ConflictAnswer answer =
+      find_conflict(c, s, [](Problem &p, const StageInstance &first, const StageInstance &second) {
+        p.choices.push_back(lexicographically_less(first.position_rows(), second.position_rows()));
+        p.choices.push_back(lexicographically_less(second.time_rows(), first.time_rows()));
+      });
+  const SourceLocation where = c.tree.definition(s).where;
+  const std::string keep = "keep the reduction loops in the algorithm's order, outermost first: " +
+                           natural_order(c.tree, s);
+  if (answer.unknown) {
+    c.undecided('c', "cannot prove that the loops of " + stage + " keep its order", *answer.unknown,
+                keep, where);
+    return;
+  }
+  if (!answer.conflict) {
+    c.certify('c', about, Proof::Isl, "no two instances on one cell change places");
+    return;
+  }
+  const Conflict &conflict = *answer.conflict;
+  Problem names;
+  SharedAtoms shared;
+  const StageInstance nest = add_instance(names, shared, c.tree, c.survey, s);
+  const BrokenPair pair = broken_pair(nest, conflict);
+  const std::string outer = pair.outer ? pair.outer->label : "another loop";
+  Refusal refusal{'c', conflict.inexact ? Proof::Undecided : Proof::Isl, {},
+                  {conflict.first, conflict.second}, conflict.parameters};
+  Diagnostic &d = refusal.diagnostic;
+  const std::string verb = conflict.inexact ? "cannot prove that it is legal to reorder '" : "cannot reorder '";
+  d.what = pair.inner ? verb + pair.inner->label + "' inside '" + outer + "' on " + stage
+                      : "the loops of " + stage + " break its order";
+  d.why = why_text(c.tree.func(s).name, conflict, outer);
+  if (conflict.inexact) d.why += "; " + *conflict.inexact + " is not affine";
+  d.fix = pair.inner ? "keep " + pair.inner->label + " outside " + outer : keep;
+  d.where = pair.outer ? c.tree.loops[pair.outer->loop].where : where;
+  c.refuse(std::move(refusal));
+}
+
+}  // namespace
+
+void judge_order(JudgeContext &c) {
+  for (const StageId &s : c.stages()) {
+    if (c.refused()) return;
+    judge_update(c, s);
+    if (s.stage > 0) {
+      c.certify('c', "order of " + c.tree.describe(s) + " after the stage before it",
+                Proof::Structural, "stages of a production run one after the other");
+    }
+  }
+  for (const FuncDef &f : c.tree.algorithm.funcs) {
+    if (c.refused() || c.tree.algorithm.is_output(f.name)) continue;
+    c.certify('c', "order of '" + f.name + "' before its consumers", Proof::Structural,
+              "a production stands before its uses in one block, and writes all that they read");
+  }
+}
+
+}  // namespace polyhalite

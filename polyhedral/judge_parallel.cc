@@ -1,0 +1,119 @@
+// (e) parallel and vector loops carry nothing: no two of their iterations touch one cell of the
+// stage's Func, one of them writing. The licence to reorder a reduction does not help here: its
+// iterations still read and write one cell at once.
+#include <utility>
+
+#include "polyhedral/conflict.h"
+#include "polyhedral/judge_context.h"
+
+namespace polyhalite {
+
+namespace {
+
+// The coordinates of the nest outside of `loop` are equal, and those of `loop` come first for the
+// first instance.
+void different_iterations(Problem &p, const StageInstance &first, const StageInstance &second,
+                          int loop) {
+  std::vector<AffineRow> a, b;
+  for (size_t i = 0; i < first.time.size(); i++) {
+    if (first.time[i].loop == loop) {
+      a.push_back(first.time[i].row);
+      b.push_back(second.time[i].row);
+    } else if (a.empty()) {
+      p.require_zero(first.time[i].row - second.time[i].row);
+    }
+  }
+  p.choices.push_back(lexicographically_less(a, b));
+}
+
+std::string legal_instead(const LoopTree &tree, StageId s, const LoopInfo &loop) {
+  const bool vector = loop.kind == LoopKind::Vector;
+  std::string fix;
+  for (int l : tree.nest(s).loops) {
+    if (tree.loops[l].is_reduction) continue;
+    // A pure loop that already runs so needs no advice.
+    if (tree.loops[l].kind != LoopKind::Serial) continue;
+    fix = (vector ? "vectorize '" : "run '") + tree.loops[l].label +
+          (vector ? "' instead, or " : "' in parallel instead, or ");
+    break;
+  }
+  fix += "keep '" + loop.label + "' serial";
+  if (is_reduction_update(tree.func(s), s.stage)) {
+    fix += std::string("; a reduction ") + (vector ? "across lanes" : "in parallel") +
+           " needs atomic or rfactor";
+  }
+  return fix;
+}
+
+std::string why_text(const std::string &func, const Conflict &k) {
+  const bool may = k.depends_on_data || k.inexact;
+  const std::string cell = cell_text(func, k.cell);
+  const Instance &writer = k.kind == Conflict::Anti ? k.second : k.first;
+  const Instance &other = k.kind == Conflict::Anti ? k.first : k.second;
+  std::string why = func + " at ";
+  if (k.kind == Conflict::Output) {
+    why += instance_text(writer) + " and " + instance_text(other) + (may ? " may both write " : " both write ") + cell;
+  } else {
+    why += instance_text(other) + (may ? " may read " : " reads ") + cell + ", which " +
+           instance_text(writer) + " writes";
+  }
+  return why + parameters_text(k.parameters);
+}
+
+void judge_loop(JudgeContext &c, StageId s, const LoopInfo &loop) {
+  const bool vector = loop.kind == LoopKind::Vector;
+  const std::string stage = c.tree.describe(s);
+  const std::string about =
+      std::string(vector ? "vector" : "parallel") + " loop '" + loop.label + "' of " + stage;
+  if (s.stage == 0) {
+    c.certify('e', about, Proof::Structural, "a pure definition reads nothing of its own");
+    return;
+  }
+  if (!loop.is_reduction && is_pure_in_its_variables(c.tree, s)) {
+    c.certify('e', about, Proof::Structural, "iterations touch cells of their own");
+    return;
+  }
+  const std::string what = vector ? "vectorize loop '" + loop.label + "' of " + stage
+                                  : "run loop '" + loop.label + "' of " + stage + " in parallel";
+  ConflictAnswer answer = find_conflict(
+      c, s, [&](Problem &p, const StageInstance &first, const StageInstance &second) {
+        different_iterations(p, first, second, loop.id);
+      });
+  if (answer.unknown) {
+    c.undecided('e', "cannot prove that it is legal to " + what, *answer.unknown,
+                legal_instead(c.tree, s, loop), loop.where);
+    return;
+  }
+  if (!answer.conflict) {
+    c.certify('e', about, Proof::Isl, "no two iterations touch one cell");
+    return;
+  }
+  Conflict &k = *answer.conflict;
+  // An update that reads the cell that it writes: two writes say it more plainly.
+  const bool own_cell = k.kind == Conflict::Flow && is_reduction_update(c.tree.func(s), s.stage);
+  if (own_cell) k.kind = Conflict::Output;
+  Refusal refusal{'e', k.inexact ? Proof::Undecided : Proof::Isl, {}, {k.first, k.second},
+                  k.parameters};
+  refusal.diagnostic.what =
+      (k.inexact ? "cannot prove that it is legal to " : "cannot ") + what;
+  refusal.diagnostic.why = why_text(c.tree.func(s).name, k);
+  if (k.inexact) refusal.diagnostic.why += "; " + *k.inexact + " is not affine";
+  refusal.diagnostic.fix = legal_instead(c.tree, s, loop);
+  refusal.diagnostic.where = loop.where;
+  c.refuse(std::move(refusal));
+}
+
+}  // namespace
+
+void judge_parallel(JudgeContext &c) {
+  for (const StageId &s : c.stages()) {
+    for (int l : c.tree.nest(s).loops) {
+      const LoopInfo &loop = c.tree.loops[l];
+      if (loop.kind != LoopKind::Parallel && loop.kind != LoopKind::Vector) continue;
+      if (c.refused()) return;
+      judge_loop(c, s, loop);
+    }
+  }
+}
+
+}  // namespace polyhalite

@@ -1,0 +1,118 @@
+// (d) storage. Each production writes every cell that it reads before it reads it, so storage that
+// several productions use one after the other delivers the intended values. Productions that run at
+// once, in iterations of a parallel or vector loop inside the storage, must write cells of their own.
+#include <utility>
+
+#include "polyhedral/conflict.h"
+#include "polyhedral/judge_context.h"
+#include "polyhedral/model/survey_scope.h"
+
+namespace polyhalite {
+
+namespace {
+
+struct Overlap {
+  Solution solution;
+  int64_t first = 0, second = 0;  // iterations of the parallel loop
+  std::vector<int64_t> cell;
+  std::vector<std::pair<std::string, int64_t>> parameters;
+  std::optional<std::string> inexact;
+};
+
+// Two iterations of path[at] whose productions of func f write one cell.
+Overlap find_overlap(JudgeContext &c, int f, const std::vector<int> &path, size_t at) {
+  Problem problem;
+  SharedAtoms shared;
+  const Box &box = c.survey.funcs[f].computed;
+  SurveyScope scopes[2] = {{problem, shared, c.tree, c.survey},
+                           {problem, shared, c.tree, c.survey}};
+  std::vector<AffineRow> cell;
+  for (size_t d = 0; d < box.size(); d++) {
+    cell.push_back(problem.fresh(ModelVariable::Coordinate, ""));
+  }
+  AffineRow iteration[2];
+  for (int i = 0; i < 2; i++) {
+    for (size_t l = 0; l < path.size(); l++) {
+      if (l < at) {
+        scopes[i].enter_shared_loop(path[l]);
+      } else {
+        const AffineRow counter = scopes[i].enter_loop(path[l]);
+        if (l == at) iteration[i] = counter;
+      }
+    }
+    scopes[i].require_inside(cell, box);
+  }
+  problem.require_nonnegative(iteration[1] - iteration[0] - AffineRow(1));
+  Overlap o;
+  o.solution = c.solver.solve(problem);
+  o.inexact = scopes[0].translator().inexact();
+  if (o.solution.answer != Solution::Found) return o;
+  o.first = iteration[0].evaluate(o.solution.values);
+  o.second = iteration[1].evaluate(o.solution.values);
+  for (const AffineRow &r : cell) o.cell.push_back(r.evaluate(o.solution.values));
+  o.parameters = named_parameters(problem, o.solution.values);
+  return o;
+}
+
+void judge_func(JudgeContext &c, int f) {
+  const FuncDef &func = c.tree.algorithm.funcs[f];
+  const FuncPlacement &placement = c.tree.placements[f];
+  const std::string about = "storage of '" + func.name + "'";
+  if (placement.store == placement.compute) {
+    c.certify('d', about, Proof::Structural, "each production has storage of its own");
+    return;
+  }
+  // What encloses the storage is shared; the path begins at the root, so that bounds are known.
+  const std::vector<int> path = c.path_to(placement.compute);
+  const size_t inside = path.size() - c.path_between(placement.store, placement.compute).size();
+  bool at_once = false;
+  for (size_t at = inside; at < path.size(); at++) {
+    const LoopInfo &loop = c.tree.loops[path[at]];
+    if (loop.kind != LoopKind::Parallel && loop.kind != LoopKind::Vector) continue;
+    at_once = true;
+    const std::string kind = loop_kind_name(loop.kind);
+    const std::string of = "'" + loop.label + "' of " + c.tree.describe(loop.stage);
+    const std::string fix = "store '" + func.name + "' at loop '" + loop.label +
+                            "' or inside it, or keep '" + loop.label + "' serial";
+    Overlap o = find_overlap(c, f, path, at);
+    if (o.solution.answer == Solution::None) continue;
+    const std::string what = "compute '" + func.name + "' inside the " + kind + " loop " + of +
+                             " and store it outside";
+    if (o.solution.answer == Solution::Unknown) {
+      c.undecided('d', "cannot prove that it is legal to " + what, o.solution.problem, fix,
+                  placement.compute_where);
+      return;
+    }
+    Refusal refusal{'d', o.inexact ? Proof::Undecided : Proof::Isl, {}, {}, o.parameters};
+    for (int64_t i : {o.first, o.second}) {
+      refusal.instances.push_back({loop.stage, {{loop.label, i}}});
+    }
+    Diagnostic &d = refusal.diagnostic;
+    d.what = (o.inexact ? "cannot prove that it is legal to " : "cannot ") + what;
+    d.why = "iterations " + loop.label + "=" + std::to_string(o.first) + " and " + loop.label +
+            "=" + std::to_string(o.second) + (o.inexact ? " may both write " : " both write ") +
+            cell_text(func.name, o.cell) + parameters_text(o.parameters);
+    d.fix = fix;
+    d.where = placement.compute_where;
+    c.refuse(std::move(refusal));
+    return;
+  }
+  if (at_once) {
+    c.certify('d', about, Proof::Isl, "iterations that run at once write cells of their own");
+  } else {
+    c.certify('d', about, Proof::Structural,
+              "each production writes every cell before it reads it, one production after the other");
+  }
+}
+
+}  // namespace
+
+void judge_storage(JudgeContext &c) {
+  for (size_t f = 0; f < c.tree.algorithm.funcs.size(); f++) {
+    if (c.refused()) return;
+    if (c.tree.algorithm.is_output(c.tree.algorithm.funcs[f].name)) continue;
+    judge_func(c, static_cast<int>(f));
+  }
+}
+
+}  // namespace polyhalite

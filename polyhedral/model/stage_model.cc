@@ -1,0 +1,233 @@
+#include "polyhedral/model/stage_model.h"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "lang/ir/visit.h"
+
+namespace polyhalite {
+
+namespace {
+
+// What the walk over derivations knows of a dimension.
+struct DimensionModel {
+  AffineRow min, value;                // valid where has_value
+  std::optional<AffineRow> extent;     // none: not affine
+  bool has_value = true;
+  std::vector<std::pair<std::string, AffineRow>> coordinates;  // name and row, outermost first
+};
+
+class InstanceBuilder {
+ public:
+  InstanceBuilder(Problem &problem, StageInstance &instance, const LoopTree &tree,
+                  const Survey &survey, StageId stage)
+      : problem_(problem),
+        instance_(instance),
+        tree_(tree),
+        nest_(tree.nest(stage)),
+        ranges_(survey.stages[stage.func][stage.stage].ranges),
+        stage_(stage) {
+    for (const Derivation &d : nest_.derivations) {
+      if (d.kind == Derivation::Split && d.tail == TailStrategy::RoundUp) rounded_.insert(d.a);
+    }
+  }
+
+  void run() {
+    const FuncDef &func = tree_.func(stage_);
+    const StageDef &def = tree_.definition(stage_);
+    for (int a = func.dimensions(); a-- > 0;) {
+      if (has_pure_variable(tree_, stage_, a)) add_variable(func.args[a]);
+    }
+    for (size_t r = def.rvars.size(); r-- > 0;) add_variable(def.rvars[r].var);
+    for (const Derivation &d : nest_.derivations) {
+      d.kind == Derivation::Split ? split(d) : fuse(d);
+    }
+    for (int loop : nest_.loops) {
+      const LoopInfo &info = tree_.loops[loop];
+      const DimensionModel &dim = dims_[info.dim];
+      for (const auto &[name, row] : dim.coordinates) {
+        const bool fused = dim.coordinates.size() > 1;
+        instance_.time.push_back({loop, fused ? name : info.label, row});
+      }
+    }
+    if (def.predicate.defined()) instance_.scope.assume(def.predicate);
+  }
+
+ private:
+  AffineRow coordinate(const std::string &name) {
+    return problem_.fresh(ModelVariable::Coordinate, name);
+  }
+
+  void add_variable(const std::string &name) {
+    const AffineRow x = coordinate(name);
+    instance_.scope.bind(name, x);
+    instance_.position.push_back({name, x});
+    DimensionModel &dim = dims_[name];
+    dim.value = x;
+    dim.coordinates = {{name, x}};
+    auto it = ranges_.find(name);
+    if (it == ranges_.end()) return;
+    dim.min = instance_.scope.row(it->second.min);
+    const AffineRow max = instance_.scope.row(it->second.max);
+    dim.extent = max - dim.min + AffineRow(1);
+    problem_.require_less_equal(dim.min, x);
+    if (!rounded_.count(name)) problem_.require_less_equal(x, max);
+  }
+
+  // a -> outer b, inner c:  a = min + factor * b + c, and what the tail makes of the last tile.
+  void split(const Derivation &d) {
+    const DimensionModel a = dims_[d.a];
+    const AffineRow b = coordinate(d.b), c = coordinate(d.c);
+    DimensionModel outer, inner;
+    outer.value = b;
+    outer.coordinates = {{d.b, b}};
+    inner.value = c;
+    inner.coordinates = {{d.c, c}};
+    problem_.require_nonnegative(b);
+    problem_.require_nonnegative(c);
+    int64_t factor;
+    if (!is_const_int(d.factor, &factor)) {
+      split_by_symbol(a, b, c, d);
+      inner.extent = instance_.scope.row(d.factor);
+    } else {
+      inner.extent = AffineRow(factor);
+      if (!rounded_.count(d.c)) problem_.require_less_equal(c, AffineRow(factor - 1));
+      if (a.extent) {
+        if (!rounded_.count(d.b)) problem_.require_less_equal(factor * b, *a.extent - AffineRow(1));
+        outer.extent = ceil_div(*a.extent, factor);
+      }
+      if (a.has_value) {
+        tile(a, factor * b, c, factor, d.tail);
+      } else {
+        instance_.scope.mark_inexact("the fused loop '" + d.a + "'");
+      }
+    }
+    dims_[d.b] = std::move(outer);
+    dims_[d.c] = std::move(inner);
+  }
+
+  void tile(const DimensionModel &a, const AffineRow &offset, const AffineRow &c, int64_t factor,
+            TailStrategy tail) {
+    if (tail != TailStrategy::ShiftInwards || !a.extent) {
+      problem_.require_zero(a.value - a.min - offset - c);
+      return;
+    }
+    // The last tile is shifted to end where the loop ends.
+    const AffineRow last = *a.extent - AffineRow(factor);
+    Conjunction full, shifted;
+    full.nonnegative.push_back(last - offset);
+    full.zero.push_back(a.value - a.min - offset - c);
+    shifted.nonnegative.push_back(offset - last - AffineRow(1));
+    shifted.zero.push_back(a.value - a.min - last - c);
+    problem_.choices.push_back({full, shifted});
+  }
+
+  // factor * b is no affine term: the base of the tile is any number.
+  void split_by_symbol(const DimensionModel &a, const AffineRow &b, const AffineRow &c,
+                       const Derivation &d) {
+    const AffineRow factor = instance_.scope.row(d.factor);
+    const AffineRow offset = problem_.fresh(ModelVariable::Existential, "");
+    problem_.require_nonnegative(factor - AffineRow(1));
+    problem_.require_less_equal(c, factor - AffineRow(1));
+    problem_.require_less_equal(b, offset);
+    problem_.require_zero(a.value - a.min - offset - c);
+    instance_.scope.mark_inexact("the split of '" + d.a + "' by a factor that is no constant");
+  }
+
+  AffineRow ceil_div(const AffineRow &e, int64_t factor) {
+    if (e.is_constant()) return AffineRow((e.constant + factor - 1) / factor);
+    const AffineRow q = problem_.fresh(ModelVariable::Existential, "");
+    problem_.require_less_equal(e, factor * q);
+    problem_.require_less_equal(factor * q, e + AffineRow(factor - 1));
+    return q;
+  }
+
+  // outer a, inner b -> c:  the pair (a, b) in lexicographic order.
+  void fuse(const Derivation &d) {
+    const DimensionModel &a = dims_[d.a], &b = dims_[d.b];
+    DimensionModel fused;
+    fused.coordinates = a.coordinates;
+    fused.coordinates.insert(fused.coordinates.end(), b.coordinates.begin(), b.coordinates.end());
+    fused.has_value = a.has_value && b.has_value && b.extent && b.extent->is_constant();
+    if (fused.has_value) {
+      const int64_t n = b.extent->constant;
+      fused.value = n * (a.value - a.min) + (b.value - b.min);
+      if (a.extent) fused.extent = n * *a.extent;
+    }
+    dims_[d.c] = std::move(fused);
+  }
+
+  Problem &problem_;
+  StageInstance &instance_;
+  const LoopTree &tree_;
+  const StageNest &nest_;
+  const std::map<std::string, Range> &ranges_;
+  StageId stage_;
+  std::set<std::string> rounded_;
+  std::map<std::string, DimensionModel> dims_;
+};
+
+}  // namespace
+
+std::vector<AffineRow> StageInstance::time_rows() const {
+  std::vector<AffineRow> rows;
+  for (const LoopCoordinate &c : time) rows.push_back(c.row);
+  return rows;
+}
+
+std::vector<AffineRow> StageInstance::position_rows() const {
+  std::vector<AffineRow> rows;
+  for (const AlgorithmVariable &v : position) rows.push_back(v.row);
+  return rows;
+}
+
+StageInstance add_instance(Problem &problem, SharedAtoms &shared, const LoopTree &tree,
+                           const Survey &survey, StageId stage) {
+  StageInstance instance{Translator(problem, shared), {}, {}};
+  InstanceBuilder(problem, instance, tree, survey, stage).run();
+  return instance;
+}
+
+std::vector<SelfAccess> self_accesses(const LoopTree &tree, StageId stage) {
+  const StageDef &def = tree.definition(stage);
+  std::vector<SelfAccess> accesses = {{def.args, true}};
+  auto add_read = [&](const std::vector<Expr> &cell) {
+    for (const SelfAccess &a : accesses) {
+      bool same = !a.writes;
+      for (size_t d = 0; same && d < cell.size(); d++) same = equal(a.cell[d], cell[d]);
+      if (same) return;
+    }
+    accesses.push_back({cell, false});
+  };
+  auto collect = [&](const Expr &e) {
+    for_each_node(e, [&](const Expr &n) {
+      const CallNode *c = as_call(n);
+      if (c && c->kind == CallKind::Func && c->name == tree.func(stage).name) add_read(c->args);
+    });
+  };
+  for (const Expr &e : def.args) collect(e);
+  for (const Expr &e : def.values) collect(e);
+  if (def.predicate.defined()) collect(def.predicate);
+  return accesses;
+}
+
+bool has_pure_variable(const LoopTree &tree, StageId stage, int argument) {
+  const VariableNode *v = as_variable(tree.definition(stage).args[argument]);
+  return v && v->kind == VariableKind::Pure && v->name == tree.func(stage).args[argument];
+}
+
+bool is_pure_in_its_variables(const LoopTree &tree, StageId stage) {
+  const FuncDef &func = tree.func(stage);
+  for (const SelfAccess &access : self_accesses(tree, stage)) {
+    for (int d = 0; d < func.dimensions(); d++) {
+      if (!has_pure_variable(tree, stage, d)) continue;
+      const VariableNode *v = as_variable(access.cell[d]);
+      if (!v || v->kind != VariableKind::Pure || v->name != func.args[d]) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace polyhalite

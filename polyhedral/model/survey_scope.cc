@@ -1,0 +1,75 @@
+#include "polyhedral/model/survey_scope.h"
+
+#include "lang/ir/visit.h"
+
+namespace polyhalite {
+
+namespace {
+
+// A product or a division of what is no constant: no row says its value.
+bool is_nonlinear(const Expr &e) {
+  bool found = false;
+  for_each_node(e, [&](const Expr &n) {
+    if (n->op == Op::Div || n->op == Op::Mod) found = found || !is_const(n->args[1]);
+    if (n->op == Op::Mul) found = found || (!is_const(n->args[0]) && !is_const(n->args[1]));
+  });
+  return found;
+}
+
+Expr loop_variable(const LoopInfo &loop) {
+  return make_variable(Int(32), VariableKind::Loop, loop.name);
+}
+
+}  // namespace
+
+SurveyScope::SurveyScope(Problem &problem, SharedAtoms &shared, const LoopTree &tree,
+                         const Survey &survey)
+    : problem_(problem), tree_(tree), survey_(survey), translator_(problem, shared) {
+  define_symbols(survey.root_symbols);
+  for (const Assumption &a : survey.assumptions) translator_.assume(a.condition);
+}
+
+void SurveyScope::define_symbols(const std::vector<Symbol> &symbols) {
+  for (const Symbol &s : symbols) {
+    if (!is_nonlinear(s.value)) {
+      translator_.define(s.name, s.value);
+      continue;
+    }
+    // A fuse's coordinate over symbolic extents: its interval is what is known.
+    const AffineRow v = problem_.fresh(ModelVariable::Existential, "");
+    translator_.bind(s.name, v);
+    if (s.lower.defined()) problem_.require_less_equal(translator_.row(s.lower), v);
+    if (s.upper.defined()) problem_.require_less_equal(v, translator_.row(s.upper));
+  }
+}
+
+void SurveyScope::enter_shared_loop(int loop) {
+  const LoopBounds &b = survey_.loops[loop];
+  const AffineRow counter = translator_.row(loop_variable(tree_.loops[loop]));
+  const AffineRow min = translator_.row(b.min);
+  problem_.require_less_equal(min, counter);
+  problem_.require_less_equal(counter, min + translator_.row(b.extent) - AffineRow(1));
+  define_symbols(b.symbols);
+}
+
+AffineRow SurveyScope::enter_loop(int loop) {
+  const LoopInfo &info = tree_.loops[loop];
+  translator_.bind(info.name, problem_.fresh(ModelVariable::Coordinate, info.label));
+  enter_shared_loop(loop);
+  return translator_.row(loop_variable(info));
+}
+
+void SurveyScope::enter_stage(StageId stage) {
+  const StageSurvey &s = survey_.stages[stage.func][stage.stage];
+  for (const auto &[name, value] : s.dims) translator_.define(name, value);
+  for (const Guard &g : s.guards) translator_.assume(g.condition);
+}
+
+void SurveyScope::require_inside(const std::vector<AffineRow> &cell, const Box &box) {
+  for (size_t d = 0; d < cell.size(); d++) {
+    problem_.require_less_equal(translator_.row(box[d].min), cell[d]);
+    problem_.require_less_equal(cell[d], translator_.row(box[d].max));
+  }
+}
+
+}  // namespace polyhalite

@@ -1,0 +1,197 @@
+#include "polyhedral/solver.h"
+
+#include <functional>
+#include <utility>
+
+namespace polyhalite {
+
+namespace {
+
+// More conjunctions than this in one problem are not tried.
+constexpr size_t kMaxConjunctions = 4096;
+// Every variable of a problem stands for an Int(32) value.
+constexpr int64_t kLeast = INT32_MIN, kGreatest = INT32_MAX;
+
+// Drops rows that hold always; false where a row never holds.
+bool tidy(std::vector<AffineRow> &rows, bool equality) {
+  std::vector<AffineRow> kept;
+  for (AffineRow &r : rows) {
+    if (!r.is_constant()) {
+      kept.push_back(std::move(r));
+    } else if (equality ? r.constant != 0 : r.constant < 0) {
+      return false;
+    }
+  }
+  rows = std::move(kept);
+  return true;
+}
+
+// Calls `visit` with each conjunction that the choices give, until it returns true.
+bool for_each_conjunction(const Problem &p, const std::function<bool(const Conjunction &)> &visit) {
+  std::function<bool(size_t, const Conjunction &)> descend = [&](size_t depth,
+                                                                 const Conjunction &rows) {
+    if (depth == p.choices.size()) return visit(rows);
+    for (const Conjunction &option : p.choices[depth]) {
+      Conjunction next = rows;
+      next.append(option);
+      if (!tidy(next.nonnegative, false) || !tidy(next.zero, true)) continue;
+      if (descend(depth + 1, next)) return true;
+    }
+    return false;
+  };
+  Conjunction known = p.known;
+  if (!tidy(known.nonnegative, false) || !tidy(known.zero, true)) return false;
+  return descend(0, known);
+}
+
+size_t count_conjunctions(const Problem &p) {
+  size_t n = 1;
+  for (const Choice &c : p.choices) {
+    n *= c.size();
+    if (n > kMaxConjunctions) break;
+  }
+  return n;
+}
+
+// Dense rows for isl, variable v in column place[v] + 1.
+std::vector<IntegerRow> dense(const std::vector<AffineRow> &rows, const std::vector<int> &place) {
+  std::vector<IntegerRow> result;
+  for (const AffineRow &r : rows) {
+    IntegerRow row(place.size() + 1, 0);
+    row[0] = r.constant;
+    for (const auto &[v, c] : r.terms) row[place[v] + 1] = c;
+    result.push_back(std::move(row));
+  }
+  return result;
+}
+
+// Parameters first, then coordinates, so that the smallest solution has small parameters.
+std::vector<int> places_by_role(const Problem &p) {
+  std::vector<int> place(p.variables.size());
+  int next = 0;
+  for (auto role :
+       {ModelVariable::Parameter, ModelVariable::Coordinate, ModelVariable::Existential}) {
+    for (size_t v = 0; v < place.size(); v++) {
+      if (p.variables[v].role == role) place[v] = next++;
+    }
+  }
+  return place;
+}
+
+std::vector<int64_t> key_of(const Problem &p, const Conjunction &rows) {
+  std::vector<int64_t> key = {static_cast<int64_t>(p.variables.size())};
+  for (const ModelVariable &v : p.variables) key.push_back(v.role);
+  for (const auto *list : {&rows.zero, &rows.nonnegative}) {
+    key.push_back(-1);
+    for (const AffineRow &r : *list) {
+      key.push_back(static_cast<int64_t>(r.terms.size()));
+      key.push_back(r.constant);
+      for (const auto &[v, c] : r.terms) {
+        key.push_back(v);
+        key.push_back(c);
+      }
+    }
+  }
+  return key;
+}
+
+}  // namespace
+
+IslContext &Solver::context() {
+  if (!context_) context_ = std::make_unique<IslContext>(operations_);
+  return *context_;
+}
+
+Solution Solver::smallest(const Problem &problem, const Conjunction &rows) {
+  auto [it, is_new] = memory_.emplace(key_of(problem, rows), Solution());
+  Solution &solution = it->second;
+  if (!is_new) return solution;
+  questions_++;
+  const int n = static_cast<int>(problem.variables.size());
+  const std::vector<int> place = places_by_role(problem);
+  const auto equalities = dense(rows.zero, place);
+  auto inequalities = dense(rows.nonnegative, place);
+  const auto empty = IslSet::from_rows(context(), n, equalities, inequalities).is_empty();
+  if (!empty) {
+    solution.answer = Solution::Unknown;
+    solution.problem = context().last_problem();
+    return solution;
+  }
+  if (*empty) return solution;
+  // Nonnegative numbers read best; where there are none, any.
+  for (const int64_t least : {int64_t{0}, kLeast}) {
+    auto bounded = inequalities;
+    for (int v = 0; v < n; v++) {
+      const bool shown = problem.variables[v].role != ModelVariable::Existential;
+      IntegerRow low(n + 1, 0), high(n + 1, 0);
+      low[0] = shown ? -least : -kLeast;
+      low[place[v] + 1] = 1;
+      high[0] = kGreatest;
+      high[place[v] + 1] = -1;
+      bounded.push_back(low);
+      bounded.push_back(high);
+    }
+    const IslSet set = IslSet::from_rows(context(), n, equalities, bounded);
+    const auto none = set.is_empty();
+    if (none && *none) continue;
+    const auto point = set.smallest();
+    solution.answer = point ? Solution::Found : Solution::Unknown;
+    if (!point) solution.problem = context().last_problem();
+    for (int v = 0; point && v < n; v++) solution.values.push_back((*point)[place[v]]);
+    return solution;
+  }
+  return solution;
+}
+
+Solution Solver::solve(const Problem &problem) {
+  Solution result;
+  if (count_conjunctions(problem) > kMaxConjunctions) {
+    result.answer = Solution::Unknown;
+    result.problem = "the question has more than " + std::to_string(kMaxConjunctions) + " cases";
+    return result;
+  }
+  for_each_conjunction(problem, [&](const Conjunction &rows) {
+    Solution s = smallest(problem, rows);
+    // A counter-example decides; a case without an answer leaves the others to be looked at.
+    if (s.answer == Solution::None) return false;
+    if (result.answer != Solution::Found) result = std::move(s);
+    return result.answer == Solution::Found;
+  });
+  return result;
+}
+
+IslSet Solver::to_set(const Problem &p, const std::vector<int> &keep) {
+  const int n = static_cast<int>(p.variables.size()), kept = static_cast<int>(keep.size());
+  std::vector<int> place(n, -1);
+  for (int i = 0; i < kept; i++) place[keep[i]] = i;
+  int next = kept;
+  for (int &v : place) {
+    if (v < 0) v = next++;
+  }
+  IslSet all = IslSet::empty(context(), kept);
+  for_each_conjunction(p, [&](const Conjunction &rows) {
+    all = all.unite(IslSet::from_rows(context(), n, dense(rows.zero, place),
+                                      dense(rows.nonnegative, place))
+                        .keep_first(kept));
+    return false;
+  });
+  return all;
+}
+
+Solution Solver::uncovered(const Problem &inside, const std::vector<int> &inside_keep,
+                           const Problem &outside, const std::vector<int> &outside_keep) {
+  questions_++;
+  Solution result;
+  const IslSet need = to_set(inside, inside_keep), have = to_set(outside, outside_keep);
+  const auto covered = need.is_subset_of(have);
+  if (!covered) {
+    result.answer = Solution::Unknown;
+    result.problem = context().last_problem();
+  } else if (!*covered) {
+    result.answer = Solution::Found;
+    if (auto point = need.smallest_outside(have)) result.values = *point;
+  }
+  return result;
+}
+
+}  // namespace polyhalite
