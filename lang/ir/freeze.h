@@ -11,6 +11,10 @@ namespace polyhalite {
 struct FrozenPipeline {
   Algorithm algorithm;
   std::vector<Directive> directives;  // of all Funcs, in the order of their calls, names rewritten
+  // The program's own object behind each of algorithm.inputs, which are copies with pipeline-unique
+  // names: realize() reads bound values here. Empty for algorithms that were parsed.
+  std::vector<std::shared_ptr<Parameter>> bindings;
+  std::vector<std::shared_ptr<FunctionContents>> functions;  // behind each of algorithm.funcs
 };
 
 /// Collects every Func reachable from `outputs` (depth first, so that the order and the names are

@@ -42,6 +42,7 @@ struct Parameter {
     Expr min_estimate, extent_estimate;
   };
   std::vector<DimConstraint> dims;         // one per dimension of a buffer
+  uint64_t edits = 0;                      // changes of limits and constraints, for caches
 };
 
 /// One definition: f(args) = values, under `domain` for updates.

@@ -1,0 +1,139 @@
+// Func: a stage of a pipeline, as a function over integer coordinates, and the words of its
+// schedule.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "polyhalite/error.h"
+#include "polyhalite/expr.h"
+#include "polyhalite/operators.h"
+#include "polyhalite/rdom.h"
+#include "polyhalite/realize.h"
+#include "polyhalite/stage.h"
+#include "polyhalite/var.h"
+
+namespace polyhalite {
+
+struct FunctionContents;
+
+/// One argument of a call, with the call's line.
+struct Index {
+  Expr value;
+  SourceLocation where;
+  template <typename T, typename = std::enable_if_t<std::is_convertible_v<T, Expr>>>
+  Index(T &&v, const char *file = __builtin_FILE(), int line = __builtin_LINE())  // NOLINT
+      : value(std::forward<T>(v)), where{file, line} {}
+};
+
+/// f(args): a value where it is used, a definition where it is assigned to.
+class FuncRef {
+ public:
+  FuncRef(std::shared_ptr<FunctionContents> func, std::vector<Expr> args, SourceLocation where);
+  FuncRef(const FuncRef &) = default;
+
+  /// The pure definition if there is none yet, else an update.
+  Stage operator=(const Expr &value);     // NOLINT
+  Stage operator=(const FuncRef &value);  // NOLINT
+  /// Updates. An undefined Func is defined first: as 0 for += and -=, as 1 for *= and /=.
+  Stage operator+=(const Expr &value);
+  Stage operator-=(const Expr &value);
+  Stage operator*=(const Expr &value);
+  Stage operator/=(const Expr &value);
+  operator Expr() const;  // NOLINT
+
+ private:
+  std::shared_ptr<FunctionContents> func_;
+  std::vector<Expr> args_;
+  SourceLocation where_;
+};
+
+inline Expr min(const FuncRef &a, const FuncRef &b) { return min(Expr(a), Expr(b)); }
+inline Expr max(const FuncRef &a, const FuncRef &b) { return max(Expr(a), Expr(b)); }
+
+/// A handle: copies share definitions and schedule.
+class Func : public Schedulable<Func>, public Realizable<Func> {
+ public:
+  Func(Here here = Here());  // NOLINT
+  explicit Func(const std::string &name, Here here = Here());
+  explicit Func(const char *name, Here here = Here()) : Func(std::string(name), std::move(here)) {}
+  /// Of no arguments: e has no free variables.
+  explicit Func(const Expr &e, Here here = Here());
+  template <typename T, int D>
+  explicit Func(const Buffer<T, D> &image, Here here = Here()) : Func(std::move(here)) {
+    const std::vector<Expr> args = implicit_args(image.dimensions());
+    (*this)(args) = image(args);
+  }
+
+  const std::string &name() const;
+  bool defined() const;
+  int dimensions() const;
+  std::vector<Var> args() const;
+  /// The right-hand side of the pure definition; CompileError while undefined.
+  Expr value(Here here = Here()) const;
+  std::vector<Expr> update_args(int i = 0, Here here = Here()) const;
+  Expr update_value(int i = 0, Here here = Here()) const;
+  std::vector<RVar> rvars(int i = 0, Here here = Here()) const;
+  bool has_update_definition() const { return num_update_definitions() > 0; }
+  int num_update_definitions() const;
+  /// Of the values; empty while undefined.
+  const std::vector<Type> &output_types() const;
+  Type type() const { return output_types().at(0); }
+  int outputs() const { return static_cast<int>(output_types().size()); }
+
+  FuncRef operator()(const std::vector<Expr> &args, Here here = Here()) const;
+  FuncRef operator()(const std::vector<Var> &args, Here here = Here()) const;
+  FuncRef operator()(Here here = Here()) const;
+  FuncRef operator()(Index a) const { return call({a}); }
+  FuncRef operator()(Index a, Index b) const { return call({a, b}); }
+  FuncRef operator()(Index a, Index b, Index c) const { return call({a, b, c}); }
+  FuncRef operator()(Index a, Index b, Index c, Index d) const { return call({a, b, c, d}); }
+  FuncRef operator()(Index a, Index b, Index c, Index d, Index e) const {
+    return call({a, b, c, d, e});
+  }
+  FuncRef operator()(Index a, Index b, Index c, Index d, Index e, Index f) const {
+    return call({a, b, c, d, e, f});
+  }
+  FuncRef operator()(Index a, Index b, Index c, Index d, Index e, Index f, Index g) const {
+    return call({a, b, c, d, e, f, g});
+  }
+  FuncRef operator()(Index a, Index b, Index c, Index d, Index e, Index f, Index g, Index h) const {
+    return call({a, b, c, d, e, f, g, h});
+  }
+
+  /// Update definition i, to be scheduled. Directives on the Func itself mean its pure definition.
+  Stage update(int i = 0, Here here = Here());
+  operator Stage() const { return Stage(contents_, 0); }  // NOLINT
+
+  // Where the Func is computed and stored. Without a word, a Func with a pure definition only is
+  // inlined, and one with updates is computed where it is used innermost.
+  Func &compute_root(Here here = Here());
+  Func &compute_inline(Here here = Here());
+  Func &compute_at(const Func &consumer, const VarOrRVar &loop);
+  Func &compute_at(const LoopLevel &level);
+  Func &store_root(Here here = Here());
+  Func &store_at(const Func &consumer, const VarOrRVar &loop);
+  Func &store_at(const LoopLevel &level);
+  /// Promises that the Func is needed over [min, min + extent) of var only; checked at entry.
+  Func &bound(const VarOrRVar &var, Expr min, Expr extent);
+
+  /// Handles on the shared contents, for Pipeline and other parts of the library.
+  const std::shared_ptr<FunctionContents> &function() const { return contents_; }
+  explicit Func(std::shared_ptr<FunctionContents> contents);
+
+  const std::shared_ptr<PipelineContents> &pipeline_contents() const { return pipeline_; }
+  Stage stage_to_schedule() const { return Stage(contents_, 0); }
+
+  /// _0, _1, ...
+  static std::vector<Expr> implicit_args(int n);
+
+ private:
+  FuncRef call(const std::vector<Index> &args) const;
+  std::shared_ptr<FunctionContents> contents_;
+  std::shared_ptr<PipelineContents> pipeline_;  // with this Func as its output
+};
+
+}  // namespace polyhalite

@@ -1,0 +1,162 @@
+// Param and ImageParam: inputs of a pipeline.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "polyhalite/buffer.h"
+#include "polyhalite/error.h"
+#include "polyhalite/expr.h"
+#include "polyhalite/func.h"
+#include "polyhalite/rdom.h"
+
+namespace polyhalite {
+
+struct Parameter;
+
+namespace detail {
+
+std::shared_ptr<Parameter> make_scalar_parameter(Type t, const std::string &name);
+Expr parameter_value(const std::shared_ptr<Parameter> &p);
+const std::string &parameter_name(const Parameter &p);
+uint64_t parameter_bits(const Parameter &p);
+void set_parameter_bits(Parameter &p, uint64_t bits);
+enum class Limit { Min, Max, Estimate };
+void set_parameter_limit(Parameter &p, Limit limit, Expr value);
+Expr parameter_limit(const Parameter &p, Limit limit);
+
+}  // namespace detail
+
+/// A scalar input of type T.
+template <typename T>
+class Param {
+  static_assert(std::is_arithmetic_v<T>, "a Param has an arithmetic type");
+
+ public:
+  Param() : Param(std::string()) {}
+  explicit Param(const std::string &name)
+      : param_(detail::make_scalar_parameter(type_of<T>(), name)) {}
+  explicit Param(const char *name) : Param(std::string(name)) {}
+  /// With a value for JIT.
+  explicit Param(T value) : Param() { set(value); }
+  Param(const std::string &name, T value) : Param(name) { set(value); }
+  Param(T value, Expr min, Expr max) : Param(value) { set_range(std::move(min), std::move(max)); }
+  Param(const std::string &name, T value, Expr min, Expr max) : Param(name, value) {
+    set_range(std::move(min), std::move(max));
+  }
+
+  const std::string &name() const { return detail::parameter_name(*param_); }
+  Type type() const { return type_of<T>(); }
+
+  /// The value that realize() passes.
+  void set(T value) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof(T));
+    detail::set_parameter_bits(*param_, bits);
+  }
+  T get() const {
+    const uint64_t bits = detail::parameter_bits(*param_);
+    T value;
+    std::memcpy(&value, &bits, sizeof(T));
+    return value;
+  }
+
+  /// Checked at entry of the compiled pipeline; undefined Exprs lift a limit.
+  void set_range(Expr min, Expr max) {
+    set_min_value(std::move(min));
+    set_max_value(std::move(max));
+  }
+  void set_min_value(Expr min) {
+    detail::set_parameter_limit(*param_, detail::Limit::Min, std::move(min));
+  }
+  void set_max_value(Expr max) {
+    detail::set_parameter_limit(*param_, detail::Limit::Max, std::move(max));
+  }
+  Expr min_value() const { return detail::parameter_limit(*param_, detail::Limit::Min); }
+  Expr max_value() const { return detail::parameter_limit(*param_, detail::Limit::Max); }
+  /// What an auto-scheduler may assume.
+  void set_estimate(T value) {
+    detail::set_parameter_limit(*param_, detail::Limit::Estimate, Expr(value));
+  }
+
+  operator Expr() const { return detail::parameter_value(param_); }  // NOLINT
+  const std::shared_ptr<Parameter> &parameter() const { return param_; }
+
+ private:
+  std::shared_ptr<Parameter> param_;
+};
+
+/// Dimension i of an image input: expressions for its shape, and constraints on it that the
+/// compiled pipeline checks at entry.
+class Dimension {
+ public:
+  Dimension(std::shared_ptr<Parameter> param, int index);
+  Expr min() const;
+  Expr extent() const;
+  Expr max() const;
+  Expr stride() const;
+  Dimension set_min(Expr min);
+  Dimension set_extent(Expr extent);
+  Dimension set_stride(Expr stride);
+  Dimension set_bounds(Expr min, Expr extent);
+  Dimension set_estimate(Expr min, Expr extent);
+  Dimension dim(int i) const;
+
+ private:
+  std::shared_ptr<Parameter> param_;
+  int index_;
+};
+
+/// An image input: its element type, its dimensions, and for JIT the Buffer it stands for.
+class ImageParam {
+ public:
+  ImageParam() = default;
+  ImageParam(Type t, int dimensions, const std::string &name = "");
+
+  bool defined() const { return param_ != nullptr; }
+  const std::string &name() const;
+  Type type() const;
+  int dimensions() const;
+  Dimension dim(int i, Here here = Here()) const;
+  Expr width() const { return dim(0).extent(); }
+  Expr height() const { return dim(1).extent(); }
+  Expr channels() const { return dim(2).extent(); }
+  Expr left() const { return dim(0).min(); }
+  Expr right() const { return dim(0).max(); }
+  Expr top() const { return dim(1).min(); }
+  Expr bottom() const { return dim(1).max(); }
+  Region region() const;
+
+  /// Binds the buffer that realize() passes.
+  void set(const Buffer<void, -1> &image, Here here = Here());
+  Buffer<void, -1> get() const;
+  void reset();
+  void set_estimates(const Region &estimates);
+
+  Expr operator()(const std::vector<Expr> &args, Here here = Here()) const;
+  Expr operator()() const { return (*this)(std::vector<Expr>{}); }
+  Expr operator()(Index a) const { return call({a}); }
+  Expr operator()(Index a, Index b) const { return call({a, b}); }
+  Expr operator()(Index a, Index b, Index c) const { return call({a, b, c}); }
+  Expr operator()(Index a, Index b, Index c, Index d) const { return call({a, b, c, d}); }
+  Expr operator()(Index a, Index b, Index c, Index d, Index e) const {
+    return call({a, b, c, d, e});
+  }
+  Expr operator()(Index a, Index b, Index c, Index d, Index e, Index f) const {
+    return call({a, b, c, d, e, f});
+  }
+
+  /// A Func of implicit arguments that reads the image.
+  operator Func() const;  // NOLINT
+  const std::shared_ptr<Parameter> &parameter() const { return param_; }
+  explicit ImageParam(std::shared_ptr<Parameter> param) : param_(std::move(param)) {}
+
+ private:
+  Expr call(const std::vector<Index> &args) const;
+  std::shared_ptr<Parameter> param_;
+};
+
+}  // namespace polyhalite

@@ -1,0 +1,26 @@
+// Pipeline: one or several output Funcs, compiled together.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "polyhalite/func.h"
+#include "polyhalite/realize.h"
+
+namespace polyhalite {
+
+class Pipeline : public Realizable<Pipeline> {
+ public:
+  Pipeline() = default;
+  Pipeline(const Func &output);  // NOLINT
+  explicit Pipeline(const std::vector<Func> &outputs);
+
+  bool defined() const { return contents_ != nullptr; }
+  std::vector<Func> outputs() const;
+  const std::shared_ptr<PipelineContents> &pipeline_contents() const { return contents_; }
+
+ private:
+  std::shared_ptr<PipelineContents> contents_;
+};
+
+}  // namespace polyhalite

@@ -1,0 +1,70 @@
+// RDom: a reduction domain, the ordered loop nest that an update runs over.
+#pragma once
+
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "polyhalite/var.h"
+
+namespace polyhalite {
+
+struct Range {
+  Expr min, extent;
+  Range() = default;
+  Range(Expr min, Expr extent) : min(std::move(min)), extent(std::move(extent)) {}
+};
+using Region = std::vector<Range>;
+
+class ImageParam;
+template <typename T, int D>
+class Buffer;
+
+/// The box [min, min + extent) of each dimension; the first is the innermost loop. Variables of a
+/// one-dimensional domain "r" are named "r", of others "r_x", "r_y", "r_z", "r_w", "r_4"...
+class RDom {
+ public:
+  /// Undefined.
+  RDom() = default;
+  explicit RDom(const Region &region, const std::string &name = "");
+  /// Pairs of min and extent, then optionally a name: RDom r(0, 3, 0, 5, "r").
+  template <typename... Args,
+            typename = std::enable_if_t<((std::is_convertible_v<Args, Expr> ||
+                                          std::is_convertible_v<Args, std::string>)&&...)>>
+  RDom(Expr min, Expr extent, Args &&...more) : RDom() {
+    Region region{{std::move(min), std::move(extent)}};
+    *this = RDom(region, collect(&region, std::forward<Args>(more)...));
+  }
+  /// All points of an image.
+  RDom(const ImageParam &image);  // NOLINT
+  template <typename T, int D>
+  RDom(const Buffer<T, D> &image) : RDom(image.region()) {}  // NOLINT
+
+  bool defined() const { return domain_ != nullptr; }
+  bool same_as(const RDom &o) const { return domain_ == o.domain_; }
+  int dimensions() const;
+  RVar operator[](int i) const;
+  operator RVar() const;  // NOLINT: of one dimension
+  operator Expr() const;  // NOLINT: of one dimension
+
+  /// Restricts the domain to points where the condition holds; several calls add up.
+  void where(Expr condition);
+  std::shared_ptr<const ReductionDomain> domain() const { return domain_; }
+
+  /// The first four dimensions.
+  RVar x, y, z, w;
+
+ private:
+  // Adds pairs to `region`; returns the name at the end, if there is one.
+  static std::string collect(Region *) { return ""; }
+  static std::string collect(Region *, const std::string &name) { return name; }
+  template <typename... Args>
+  static std::string collect(Region *region, Expr min, Expr extent, Args &&...more) {
+    region->emplace_back(std::move(min), std::move(extent));
+    return collect(region, std::forward<Args>(more)...);
+  }
+  std::shared_ptr<ReductionDomain> domain_;
+};
+
+}  // namespace polyhalite

@@ -1,0 +1,82 @@
+// Var and RVar: names of dimensions and of loops.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "polyhalite/error.h"
+#include "polyhalite/expr.h"
+
+namespace polyhalite {
+
+struct ReductionDomain;
+
+/// The caller's place, as a defaulted argument that no user value converts to.
+struct Here {
+  SourceLocation where;
+  explicit Here(const char *file = __builtin_FILE(), int line = __builtin_LINE())
+      : where{file, line} {}
+  explicit Here(SourceLocation place) : where(std::move(place)) {}
+};
+
+/// A free variable of a definition, and the name of its loop. Two Vars of the same name are the
+/// same. Characters other than letters, digits and '_' become '_'.
+class Var {
+ public:
+  /// A name that no other Var has.
+  Var();
+  Var(const std::string &name);  // NOLINT: f(x, "y") is not meant, but Var x = "x" is
+  Var(const char *name) : Var(std::string(name)) {}  // NOLINT
+
+  const std::string &name() const { return name_; }
+  bool same_as(const Var &o) const { return name_ == o.name_; }
+  operator Expr() const;  // NOLINT
+
+  /// The Var of an existing loop or argument, whatever its name.
+  static Var of_loop(std::string name);
+  /// The variable that stands for dimension n of a Func whose arguments are not named: "_0".
+  static Var implicit(int n);
+
+ private:
+  std::string name_;
+};
+
+/// A variable of a reduction domain, or the name of a loop that splitting one makes.
+class RVar {
+ public:
+  RVar();
+  explicit RVar(const std::string &name);
+  explicit RVar(const char *name) : RVar(std::string(name)) {}
+  RVar(std::shared_ptr<const ReductionDomain> domain, int index);
+
+  const std::string &name() const { return name_; }
+  /// Of a variable of a domain; CompileError for the name of a loop.
+  Expr min() const;
+  Expr extent() const;
+  operator Expr() const;  // NOLINT
+
+ private:
+  std::string name_;
+  std::shared_ptr<const ReductionDomain> domain_;
+  int index_ = -1;
+};
+
+class RDom;
+
+/// A loop's name in a schedule, with the line of the directive.
+struct VarOrRVar {
+  std::string name;
+  bool is_rvar;
+  SourceLocation where;
+
+  VarOrRVar(const Var &v, const char *file = __builtin_FILE(),  // NOLINT
+            int line = __builtin_LINE())
+      : name(v.name()), is_rvar(false), where{file, line} {}
+  VarOrRVar(const RVar &r, const char *file = __builtin_FILE(),  // NOLINT
+            int line = __builtin_LINE())
+      : name(r.name()), is_rvar(true), where{file, line} {}
+  VarOrRVar(const RDom &r, const char *file = __builtin_FILE(),  // NOLINT
+            int line = __builtin_LINE());
+};
+
+}  // namespace polyhalite

@@ -1,0 +1,239 @@
+#include "lang/language/define.h"
+
+#include <algorithm>
+#include <set>
+
+#include "lang/ir/node.h"
+#include "lang/ir/visit.h"
+#include "lang/language/match_types.h"
+#include "lang/language/names.h"
+#include "polyhalite/var.h"
+
+namespace polyhalite {
+
+namespace {
+
+bool is_pure_var(const Expr &e) {
+  const VariableNode *v = as_variable(e);
+  return v && v->kind == VariableKind::Pure;
+}
+
+std::string quoted(const std::string &name) { return "'" + plain_name(name) + "'"; }
+
+// The calls of f inside its own definition must not keep f alive.
+class DropSelf : public ExprRewriter {
+ public:
+  explicit DropSelf(const FunctionContents *self) : self_(self) {}
+
+ protected:
+  Expr rewrite(const Expr &e) override {
+    const CallNode *c = as_call(e);
+    if (!c || c->func.get() != self_) return rewrite_children(e);
+    auto copy = std::make_shared<CallNode>(static_cast<const CallNode &>(*rewrite_children(e)));
+    copy->func = nullptr;
+    return Expr(std::shared_ptr<const ExprNode>(std::move(copy)));
+  }
+
+ private:
+  const FunctionContents *self_;
+};
+
+// What a definition mentions.
+struct Mentions {
+  std::vector<std::string> pure;  // in order of first mention
+  std::shared_ptr<const ReductionDomain> domain;
+  bool two_domains = false;
+  bool calls_self = false;
+  std::vector<std::shared_ptr<FunctionContents>> callees;
+};
+
+void collect(const Expr &e, const FunctionContents *self, Mentions *m);
+
+void collect_domain(const std::shared_ptr<const ReductionDomain> &domain,
+                    const FunctionContents *self, Mentions *m) {
+  if (!domain || m->domain == domain) return;
+  if (m->domain) {
+    m->two_domains = true;
+    return;
+  }
+  m->domain = domain;
+  if (domain->predicate.defined()) collect(domain->predicate, self, m);
+}
+
+void collect(const Expr &e, const FunctionContents *self, Mentions *m) {
+  for_each_node(e, [&](const Expr &n) {
+    if (const VariableNode *v = as_variable(n)) {
+      if (v->kind == VariableKind::Pure &&
+          std::find(m->pure.begin(), m->pure.end(), v->name) == m->pure.end()) {
+        m->pure.push_back(v->name);
+      }
+      collect_domain(v->domain, self, m);
+    } else if (const CallNode *c = as_call(n)) {
+      if (c->kind != CallKind::Func) return;
+      if (c->func.get() == self) {
+        m->calls_self = true;
+      } else if (c->func) {
+        m->callees.push_back(c->func);
+      }
+    }
+  });
+}
+
+std::string list_names(const std::vector<std::string> &names) {
+  std::string s;
+  for (const std::string &n : names) s += (s.empty() ? "" : ", ") + plain_name(n);
+  return s.empty() ? "none" : s;
+}
+
+void check_values(const FunctionContents &f, int stage, const std::vector<Expr> &values,
+                  const SourceLocation &where) {
+  for (const Expr &v : values) {
+    if (!v.defined()) {
+      user_error("the definition of " + describe_stage(f, stage) + " is an undefined Expr",
+                 "an Expr that was never given a value has no type",
+                 "assign the Expr before it is used", where);
+    }
+    if (v.type().is_handle()) {
+      user_error(
+          "the definition of " + describe_stage(f, stage) + " has type " + v.type().to_string(),
+          "values of a Func are numbers or booleans", "define it with a number", where);
+    }
+  }
+}
+
+void define_pure(FunctionContents &f, const std::vector<Expr> &args, std::vector<Expr> values,
+                 const SourceLocation &where) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < args.size(); i++) {
+    if (!args[i].defined() || !is_pure_var(args[i])) {
+      user_error(
+          "argument " + std::to_string(i) + " of the first definition of " + quoted(f.name) +
+              " is no Var",
+          "the first definition gives every point a value, so its arguments are free variables",
+          "define " + quoted(f.name) + " over Vars first, then update it", where);
+    }
+    const std::string &name = as_variable(args[i])->name;
+    if (std::find(names.begin(), names.end(), name) != names.end()) {
+      user_error("Var " + quoted(name) + " occurs twice among the arguments of " + quoted(f.name),
+                 "each dimension needs a variable of its own", "use different Vars", where);
+    }
+    names.push_back(name);
+  }
+  Mentions m;
+  for (const Expr &v : values) collect(v, &f, &m);
+  for (const std::string &name : m.pure) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    user_error("Var " + quoted(name) + " in the definition of " + quoted(f.name) + " is unknown",
+               "it is no argument of " + quoted(f.name) + " (they are: " + list_names(names) + ")",
+               "make it an argument, or use an argument in its place", where);
+  }
+  if (m.domain) {
+    user_error("the first definition of " + quoted(f.name) + " uses the reduction variable " +
+                   quoted(m.domain->vars[0].var),
+               "only updates run over a reduction domain",
+               "define " + quoted(f.name) + " first, then update it, or use sum()", where);
+  }
+  for (const auto &callee : m.callees) callee->frozen = true;
+  f.pure_args = std::move(names);
+  for (const Expr &v : values) f.types.push_back(v.type());
+  f.pure = Definition{args, std::move(values), nullptr, where};
+}
+
+void check_update_types(const FunctionContents &f, int stage, const std::vector<Expr> &values,
+                        const SourceLocation &where) {
+  if (values.size() != f.types.size()) {
+    user_error(describe_stage(f, stage) + " has " + std::to_string(values.size()) + " values",
+               "the first definition has " + std::to_string(f.types.size()),
+               "give the same number of values", where);
+  }
+  for (size_t i = 0; i < values.size(); i++) {
+    if (values[i].type() == f.types[i]) continue;
+    user_error(describe_stage(f, stage) + " has type " + values[i].type().to_string(),
+               "the first definition has type " + f.types[i].to_string(),
+               "cast the value to " + f.types[i].to_string(), where);
+  }
+}
+
+void define_update(FunctionContents &f, const std::vector<Expr> &args, std::vector<Expr> values,
+                   const SourceLocation &where) {
+  const int stage = static_cast<int>(f.updates.size()) + 1;
+  if (f.frozen) {
+    user_error("'" + plain_name(f.name) + "' cannot be given another definition",
+               "another Func uses it already, or it has been realized",
+               "move this definition before the first use", where);
+  }
+  check_update_types(f, stage, values, where);
+
+  std::set<std::string> free;  // pure variables in their own places
+  for (size_t i = 0; i < args.size(); i++) {
+    if (is_pure_var(args[i]) && as_variable(args[i])->name == f.pure_args[i]) {
+      free.insert(f.pure_args[i]);
+    }
+  }
+  Mentions m;
+  for (const Expr &a : args) collect(a, &f, &m);
+  for (const Expr &v : values) collect(v, &f, &m);
+  for (const std::string &name : m.pure) {
+    if (free.count(name)) continue;
+    const bool argument =
+        std::find(f.pure_args.begin(), f.pure_args.end(), name) != f.pure_args.end();
+    user_error("Var " + quoted(name) + " in " + describe_stage(f, stage) +
+                   (argument ? " is not in its place" : " is unknown"),
+               "a Var of an update stands alone, where the first definition has it: " +
+                   plain_name(f.name) + "(" + list_names(f.pure_args) + ")",
+               "use the Var in its place on the left, or a reduction variable", where);
+  }
+  if (m.two_domains) {
+    user_error(describe_stage(f, stage) + " uses two reduction domains",
+               "an update is one loop nest over one RDom", "make one RDom of all the dimensions",
+               where);
+  }
+  for (const auto &callee : m.callees) callee->frozen = true;
+
+  Definition d;
+  DropSelf drop_self(&f);
+  for (const Expr &a : args) d.args.push_back(drop_self(a));
+  for (const Expr &v : values) d.values.push_back(drop_self(v));
+  if (m.domain) {
+    auto domain = std::make_shared<ReductionDomain>(*m.domain);
+    if (domain->predicate.defined()) domain->predicate = drop_self(domain->predicate);
+    d.domain = std::move(domain);
+  }
+  d.where = where;
+  f.updates.push_back(std::move(d));
+}
+
+}  // namespace
+
+std::string describe_stage(const FunctionContents &f, int stage) {
+  if (stage == 0) return quoted(f.name);
+  return "update " + std::to_string(stage - 1) + " of " + quoted(f.name);
+}
+
+int define(const std::shared_ptr<FunctionContents> &f, const std::vector<Expr> &args,
+           std::vector<Expr> values, const SourceLocation &where) {
+  const int stage = f->pure ? static_cast<int>(f->updates.size()) + 1 : 0;
+  check_values(*f, stage, values, where);
+  if (stage == 0) {
+    define_pure(*f, args, std::move(values), where);
+  } else {
+    define_update(*f, args, std::move(values), where);
+  }
+  return stage;
+}
+
+void define_base_case(const std::shared_ptr<FunctionContents> &f, const std::vector<Expr> &args,
+                      Expr value, const SourceLocation &where) {
+  std::vector<Expr> pure;
+  std::set<std::string> used;
+  for (const Expr &a : args) {
+    if (a.defined() && is_pure_var(a) && used.insert(as_variable(a)->name).second) {
+      pure.push_back(a);
+    } else {
+      pure.push_back(Var());
+    }
+  }
+  define_pure(*f, pure, {std::move(value)}, where);
+}
+
+}  // namespace polyhalite

@@ -1,0 +1,242 @@
+#include "polyhalite/func.h"
+
+#include "lang/ir/function.h"
+#include "lang/ir/node.h"
+#include "lang/ir/visit.h"
+#include "lang/language/call.h"
+#include "lang/language/define.h"
+#include "lang/language/match_types.h"
+#include "lang/language/names.h"
+#include "lang/language/pipeline_contents.h"
+#include "lang/language/record.h"
+
+namespace polyhalite {
+
+FuncRef::FuncRef(std::shared_ptr<FunctionContents> func, std::vector<Expr> args,
+                 SourceLocation where)
+    : func_(std::move(func)), args_(std::move(args)), where_(std::move(where)) {
+  if (func_->pure) {
+    args_ = detail::call_arguments(args_, static_cast<int>(func_->pure_args.size()), "Func",
+                                   plain_name(func_->name), where_);
+  }
+}
+
+Stage FuncRef::operator=(const Expr &value) {
+  return Stage(func_, define(func_, args_, {value}, where_));
+}
+
+Stage FuncRef::operator=(const FuncRef &value) { return *this = Expr(value); }
+
+namespace {
+
+void define_first(const std::shared_ptr<FunctionContents> &f, const std::vector<Expr> &args,
+                  const Expr &value, int initial, const SourceLocation &where) {
+  if (f->pure) return;
+  detail::require_defined(value, "update");
+  define_base_case(f, args, make_int(value.type(), initial), where);
+}
+
+}  // namespace
+
+Stage FuncRef::operator+=(const Expr &value) {
+  define_first(func_, args_, value, 0, where_);
+  return *this = Expr(*this) + value;
+}
+
+Stage FuncRef::operator-=(const Expr &value) {
+  define_first(func_, args_, value, 0, where_);
+  return *this = Expr(*this) - value;
+}
+
+Stage FuncRef::operator*=(const Expr &value) {
+  define_first(func_, args_, value, 1, where_);
+  return *this = Expr(*this) * value;
+}
+
+Stage FuncRef::operator/=(const Expr &value) {
+  define_first(func_, args_, value, 1, where_);
+  return *this = Expr(*this) / value;
+}
+
+FuncRef::operator Expr() const {
+  const std::string name = "'" + plain_name(func_->name) + "'";
+  if (!func_->pure) {
+    user_error("Func " + name + " is used before it is defined", "it has no values yet",
+               "define it first, as in f(x, y) = ...", where_);
+  }
+  auto node = std::make_shared<CallNode>(
+      func_->types[0], CallKind::Func, func_->name,
+      detail::call_arguments(args_, static_cast<int>(func_->pure_args.size()), "Func",
+                             plain_name(func_->name), where_));
+  node->func = func_;
+  return Expr(std::shared_ptr<const ExprNode>(std::move(node)));
+}
+
+namespace {
+
+std::shared_ptr<FunctionContents> make_contents(const std::string &name, Here here) {
+  auto f = std::make_shared<FunctionContents>();
+  f->name = name;
+  f->where = std::move(here.where);
+  return f;
+}
+
+const Definition &update_definition(const FunctionContents &f, int i, const Here &here) {
+  const int n = static_cast<int>(f.updates.size());
+  if (i < 0 || i >= n) {
+    user_error("update " + std::to_string(i) + " of '" + plain_name(f.name) + "' does not exist",
+               n == 0 ? "it has no updates" : "it has " + std::to_string(n) + ", counted from 0",
+               n == 0 ? "schedule the Func itself, or update it first"
+                      : "use update(0) to update(" + std::to_string(n - 1) + ")",
+               here.where);
+  }
+  return f.updates[i];
+}
+
+}  // namespace
+
+Func::Func(Here here) : Func(make_contents(anonymous_name("f"), std::move(here))) {}
+
+Func::Func(const std::string &name, Here here)
+    : Func(make_contents(unique_name(clean_name(name)), std::move(here))) {}
+
+Func::Func(const Expr &e, Here here) : Func(here) { (*this)(std::vector<Expr>{}, here) = e; }
+
+Func::Func(std::shared_ptr<FunctionContents> contents)
+    : contents_(std::move(contents)), pipeline_(std::make_shared<PipelineContents>()) {
+  pipeline_->outputs.push_back(contents_);
+}
+
+const std::string &Func::name() const { return contents_->name; }
+bool Func::defined() const { return contents_->pure.has_value(); }
+int Func::dimensions() const { return static_cast<int>(contents_->pure_args.size()); }
+
+std::vector<Var> Func::args() const {
+  std::vector<Var> vars;
+  for (const std::string &name : contents_->pure_args) vars.push_back(Var::of_loop(name));
+  return vars;
+}
+
+Expr Func::value(Here here) const {
+  if (!defined()) {
+    user_error("Func '" + plain_name(name()) + "' has no value", "it is undefined",
+               "define it first, as in f(x, y) = ...", here.where);
+  }
+  return contents_->pure->values[0];
+}
+
+std::vector<Expr> Func::update_args(int i, Here here) const {
+  return update_definition(*contents_, i, here).args;
+}
+
+Expr Func::update_value(int i, Here here) const {
+  return update_definition(*contents_, i, here).values[0];
+}
+
+std::vector<RVar> Func::rvars(int i, Here here) const {
+  std::vector<RVar> vars;
+  const auto &domain = update_definition(*contents_, i, here).domain;
+  for (size_t k = 0; domain && k < domain->vars.size(); k++) {
+    vars.emplace_back(domain, static_cast<int>(k));
+  }
+  return vars;
+}
+
+int Func::num_update_definitions() const { return static_cast<int>(contents_->updates.size()); }
+const std::vector<Type> &Func::output_types() const { return contents_->types; }
+
+FuncRef Func::operator()(const std::vector<Expr> &args, Here here) const {
+  return FuncRef(contents_, args, here.where);
+}
+
+FuncRef Func::operator()(const std::vector<Var> &args, Here here) const {
+  return FuncRef(contents_, std::vector<Expr>(args.begin(), args.end()), here.where);
+}
+
+FuncRef Func::operator()(Here here) const { return FuncRef(contents_, {}, here.where); }
+
+FuncRef Func::call(const std::vector<Index> &args) const {
+  std::vector<Expr> values;
+  for (const Index &a : args) values.push_back(a.value);
+  return FuncRef(contents_, std::move(values), args[0].where);
+}
+
+Stage Func::update(int i, Here here) {
+  update_definition(*contents_, i, here);
+  return Stage(contents_, i + 1);
+}
+
+std::vector<Expr> Func::implicit_args(int n) {
+  std::vector<Expr> args;
+  for (int i = 0; i < n; i++) args.push_back(Var::implicit(i));
+  return args;
+}
+
+Func &Func::compute_root(Here here) {
+  record(*contents_, 0, DirectiveKind::ComputeRoot, {}, {}, here.where);
+  return *this;
+}
+
+Func &Func::compute_inline(Here here) {
+  record(*contents_, 0, DirectiveKind::ComputeInline, {}, {}, here.where);
+  return *this;
+}
+
+Func &Func::store_root(Here here) {
+  record(*contents_, 0, DirectiveKind::StoreRoot, {}, {}, here.where);
+  return *this;
+}
+
+Func &Func::compute_at(const Func &consumer, const VarOrRVar &loop) {
+  return compute_at(LoopLevel(consumer, loop));
+}
+
+Func &Func::store_at(const Func &consumer, const VarOrRVar &loop) {
+  return store_at(LoopLevel(consumer, loop));
+}
+
+Func &Func::compute_at(const LoopLevel &level) {
+  if (level.kind_ == LoopLevel::Kind::Root) return compute_root(Here(level.where_));
+  if (level.kind_ == LoopLevel::Kind::Inlined) return compute_inline(Here(level.where_));
+  Directive &d = record(*contents_, 0, DirectiveKind::ComputeAt, {level.loop_}, {}, level.where_);
+  d.target_func = level.func_;
+  d.target_stage = level.stage_;
+  return *this;
+}
+
+Func &Func::store_at(const LoopLevel &level) {
+  if (level.kind_ == LoopLevel::Kind::Root) return store_root(Here(level.where_));
+  if (level.kind_ == LoopLevel::Kind::Inlined) {
+    user_error("store_at an inlined level for '" + plain_name(name()) + "'",
+               "an inlined Func has no storage", "use store_root or a loop of a consumer",
+               level.where_);
+  }
+  Directive &d = record(*contents_, 0, DirectiveKind::StoreAt, {level.loop_}, {}, level.where_);
+  d.target_func = level.func_;
+  d.target_stage = level.stage_;
+  return *this;
+}
+
+Func &Func::bound(const VarOrRVar &var, Expr min, Expr extent) {
+  const std::string what =
+      "cannot bound '" + plain_name(var.name) + "' of '" + plain_name(name()) + "'";
+  bool found = false;
+  for (const std::string &a : contents_->pure_args) found = found || a == var.name;
+  if (!found) {
+    user_error(what, "it is no argument of the Func", "name one of the arguments", var.where);
+  }
+  detail::require_defined(min, "bound");
+  detail::require_defined(extent, "bound");
+  int64_t n;
+  if (is_const_int(extent, &n) && n <= 0) {
+    user_error(what + " to extent " + std::to_string(n), "extents count elements",
+               "give an extent of at least 1", var.where);
+  }
+  record(*contents_, 0, DirectiveKind::Bound, {var.name},
+         {detail::cast_folding(Int(32), std::move(min)),
+          detail::cast_folding(Int(32), std::move(extent))},
+         var.where);
+  return *this;
+}
+
+}  // namespace polyhalite

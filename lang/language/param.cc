@@ -1,0 +1,185 @@
+#include "polyhalite/param.h"
+
+#include "lang/ir/buffer_contents.h"
+#include "lang/ir/function.h"
+#include "lang/ir/node.h"
+#include "lang/language/call.h"
+#include "lang/language/match_types.h"
+#include "lang/language/names.h"
+#include "polyhalite/operators.h"
+
+namespace polyhalite {
+
+namespace detail {
+
+std::shared_ptr<Parameter> make_scalar_parameter(Type t, const std::string &name) {
+  auto p = std::make_shared<Parameter>();
+  p->name = name.empty() ? anonymous_name("p") : clean_name(name);
+  p->type = t;
+  return p;
+}
+
+Expr parameter_value(const std::shared_ptr<Parameter> &p) {
+  auto node = std::make_shared<VariableNode>(p->type, VariableKind::Param, p->name);
+  node->param = p;
+  return Expr(std::shared_ptr<const ExprNode>(std::move(node)));
+}
+
+const std::string &parameter_name(const Parameter &p) { return p.name; }
+uint64_t parameter_bits(const Parameter &p) { return p.scalar_bits; }
+
+void set_parameter_bits(Parameter &p, uint64_t bits) {
+  p.scalar_bits = bits;
+  p.has_scalar = true;
+}
+
+void set_parameter_limit(Parameter &p, Limit limit, Expr value) {
+  if (value.defined()) value = cast_folding(p.type, std::move(value));
+  Expr &field = limit == Limit::Min ? p.min_value : limit == Limit::Max ? p.max_value : p.estimate;
+  field = std::move(value);
+  p.edits++;
+}
+
+Expr parameter_limit(const Parameter &p, Limit limit) {
+  return limit == Limit::Min ? p.min_value : limit == Limit::Max ? p.max_value : p.estimate;
+}
+
+}  // namespace detail
+
+namespace {
+
+Expr field(const std::shared_ptr<Parameter> &p, const char *what, int i) {
+  auto node = std::make_shared<VariableNode>(Int(32), VariableKind::BufferField,
+                                             p->name + "." + what + "." + std::to_string(i));
+  node->param = p;
+  return Expr(std::shared_ptr<const ExprNode>(std::move(node)));
+}
+
+Expr as_int32(Expr e) { return e.defined() ? detail::cast_folding(Int(32), std::move(e)) : e; }
+
+}  // namespace
+
+Dimension::Dimension(std::shared_ptr<Parameter> param, int index)
+    : param_(std::move(param)), index_(index) {}
+
+Expr Dimension::min() const { return field(param_, "min", index_); }
+Expr Dimension::extent() const { return field(param_, "extent", index_); }
+Expr Dimension::max() const { return min() + extent() - 1; }
+Expr Dimension::stride() const { return field(param_, "stride", index_); }
+
+Dimension Dimension::set_min(Expr min) {
+  param_->dims[index_].min = as_int32(std::move(min));
+  param_->edits++;
+  return *this;
+}
+
+Dimension Dimension::set_extent(Expr extent) {
+  param_->dims[index_].extent = as_int32(std::move(extent));
+  param_->edits++;
+  return *this;
+}
+
+Dimension Dimension::set_stride(Expr stride) {
+  param_->dims[index_].stride = as_int32(std::move(stride));
+  param_->edits++;
+  return *this;
+}
+
+Dimension Dimension::set_bounds(Expr min, Expr extent) {
+  set_min(std::move(min));
+  return set_extent(std::move(extent));
+}
+
+Dimension Dimension::set_estimate(Expr min, Expr extent) {
+  param_->dims[index_].min_estimate = as_int32(std::move(min));
+  param_->dims[index_].extent_estimate = as_int32(std::move(extent));
+  return *this;
+}
+
+Dimension Dimension::dim(int i) const { return Dimension(param_, i); }
+
+ImageParam::ImageParam(Type t, int dimensions, const std::string &name)
+    : param_(std::make_shared<Parameter>()) {
+  param_->name = name.empty() ? anonymous_name("p") : clean_name(name);
+  param_->type = t;
+  param_->is_buffer = true;
+  param_->dimensions = dimensions;
+  param_->dims.resize(dimensions);
+  // Elements of the innermost dimension are adjacent unless the program says otherwise.
+  if (dimensions > 0) param_->dims[0].stride = 1;
+}
+
+const std::string &ImageParam::name() const { return param_->name; }
+Type ImageParam::type() const { return param_->type; }
+int ImageParam::dimensions() const { return param_->dimensions; }
+
+Dimension ImageParam::dim(int i, Here here) const {
+  if (i < 0 || i >= dimensions()) {
+    user_error("dimension " + std::to_string(i) + " of ImageParam '" + plain_name(name()) + "'",
+               "it has " + std::to_string(dimensions()) + " dimensions, counted from 0",
+               "ask for one of them", here.where);
+  }
+  return Dimension(param_, i);
+}
+
+Region ImageParam::region() const {
+  Region r;
+  for (int i = 0; i < dimensions(); i++) r.emplace_back(dim(i).min(), dim(i).extent());
+  return r;
+}
+
+void ImageParam::set(const Buffer<void, -1> &image, Here here) {
+  if (!image.defined()) {
+    param_->buffer = nullptr;
+    return;
+  }
+  const std::string who = "ImageParam '" + plain_name(name()) + "'";
+  if (image.type() != type()) {
+    user_error("a Buffer of " + image.type().to_string() + " is bound to " + who,
+               "its elements are " + type().to_string(), "bind a Buffer of that type", here.where);
+  }
+  if (image.dimensions() != dimensions()) {
+    user_error(
+        "a Buffer of " + std::to_string(image.dimensions()) + " dimensions is bound to " + who,
+        "it has " + std::to_string(dimensions()) + " dimensions",
+        "bind a Buffer of that many dimensions", here.where);
+  }
+  param_->buffer = image.contents();
+}
+
+Buffer<void, -1> ImageParam::get() const { return Buffer<>(param_->buffer); }
+void ImageParam::reset() { param_->buffer = nullptr; }
+
+void ImageParam::set_estimates(const Region &estimates) {
+  for (size_t i = 0; i < estimates.size(); i++) {
+    dim(static_cast<int>(i)).set_estimate(estimates[i].min, estimates[i].extent);
+  }
+}
+
+Expr ImageParam::operator()(const std::vector<Expr> &args, Here here) const {
+  if (!param_) {
+    user_error("an undefined ImageParam is called", "it has no type and no dimensions",
+               "construct it as ImageParam(type, dimensions)", here.where);
+  }
+  auto node =
+      std::make_shared<CallNode>(param_->type, CallKind::Image, param_->name,
+                                 detail::call_arguments(args, param_->dimensions, "ImageParam",
+                                                        plain_name(param_->name), here.where));
+  node->param = param_;
+  return Expr(std::shared_ptr<const ExprNode>(std::move(node)));
+}
+
+Expr ImageParam::call(const std::vector<Index> &args) const {
+  std::vector<Expr> values;
+  for (const Index &a : args) values.push_back(a.value);
+  return (*this)(values, Here(args.empty() ? SourceLocation{} : args[0].where));
+}
+
+ImageParam::operator Func() const {
+  Func f(plain_name(name()) + "_im");
+  const std::vector<Expr> args = Func::implicit_args(dimensions());
+  f(args) = (*this)(args);
+  return f;
+}
+
+}  // namespace polyhalite
