@@ -1,0 +1,431 @@
+// The invariants of loop IR. Every message names one of them.
+//
+// Shape, at every level
+//   shape        a statement has the operands and bodies that its kind lists in stmt.h, all defined
+//   lanes        loop ranges, conditions of Ifs and Asserts and sizes are scalars
+//   types        loop ranges are Int(32), conditions Bool, flat sizes Int(64); operands of an
+//                operator have the types that its grammar in node.h asks for
+//   constants    vector and unrolled loops have constant extents; a stack allocation's size is
+//                constant and at most 64 KiB
+//   errors       an Assert's error is a call of an Extern that returns Int(32); texts stand only as
+//                operands of calls
+//   entry        Asserts stand in front: outside of loops, Ifs and allocations
+// Names, at every level
+//   arguments    arguments and constants have different names
+//   bound        a Loop or Symbol variable is bound around its use, with the type that it has there;
+//                Param and BufferField variables name arguments; Pure and Reduction never occur
+//   shadowing    nothing is bound, or allocated, under a name that means something there already;
+//                statements beside each other may reuse names
+//   buffers      what is accessed is an argument, a constant or an allocation around the access, of
+//                the access's element type; inputs and constants are never written
+// Multi-dimensional level
+//   no flat      no Load, Store, Ramp, Broadcast, Shuffle, no vectors
+//   indices      as many as the buffer has dimensions, each Int(32)
+// Flat level
+//   no boxes     no Provide, no call of a Func or an image; an allocation has one size
+//   indices      Int(64), as many lanes as the value; a mask is Bool of as many lanes
+// Emittable level
+//   flat, and
+//   no unrolled  no loop is of kind Vector or Unrolled
+#include "codegen/ir/verify.h"
+
+#include <map>
+#include <set>
+
+#include "codegen/ir/text.h"
+#include "lang/ir/buffer_contents.h"
+#include "lang/ir/expr_text.h"
+#include "lang/ir/intrinsics.h"
+
+namespace polyhalite {
+
+namespace {
+
+constexpr int64_t kMaxStackBytes = 64 * 1024;
+
+struct Buffer {
+  Type type;
+  int dimensions = -1;    // -1: flat
+  bool is_written = true; // may be
+};
+
+class Verifier {
+ public:
+  explicit Verifier(IrLevel level) : level_(level) {}
+
+  std::optional<Diagnostic> run(const Function &f) {
+    for (const auto &c : f.constants) {
+      add_argument(c->name);
+      buffers_[c->name] = {c->type(), static_cast<int>(c->dims.size()), false};
+    }
+    for (const Argument &a : f.args) {
+      add_argument(a.name);
+      if (a.is_buffer) {
+        buffers_[a.name] = {a.type, a.dimensions, a.is_output};
+        for (int d = 0; d < a.dimensions; d++) {
+          for (const char *what : {".min.", ".extent.", ".stride."}) {
+            fields_.insert(a.name + what + std::to_string(d));
+          }
+        }
+      } else {
+        params_[a.name] = a.type;
+      }
+    }
+    for (const auto &c : f.constants) {
+      for (size_t d = 0; d < c->dims.size(); d++) {
+        for (const char *what : {".min.", ".extent.", ".stride."}) {
+          fields_.insert(c->name + what + std::to_string(d));
+        }
+      }
+    }
+    if (!f.body.defined()) {
+      report("shape", "the function has no body");
+    } else if (!problem_) {
+      stmt(f.body);
+    }
+    return problem_;
+  }
+
+ private:
+  bool is_flat() const { return level_ != IrLevel::MultiDimensional; }
+
+  // The first problem is kept: later ones often follow from it.
+  void report(const std::string &invariant, const std::string &what) {
+    if (problem_) return;
+    Diagnostic d;
+    d.what = "loop IR breaks '" + invariant + "': " + what;
+    if (current_.defined()) {
+      std::string text = to_text(current_);
+      d.why = "in: " + text.substr(0, text.find('\n'));
+    }
+    problem_ = std::move(d);
+  }
+  void require(bool holds, const char *invariant, const std::string &what) {
+    if (!holds) report(invariant, what);
+  }
+
+  void add_argument(const std::string &name) {
+    require(arguments_.insert(name).second, "arguments", "two are called '" + name + "'");
+  }
+
+  bool means_something(const std::string &name) const {
+    return arguments_.count(name) || fields_.count(name) || bound_.count(name) ||
+           buffers_.count(name);
+  }
+
+  // Binds `name` to a type while `body` runs.
+  template <typename Body>
+  void in_scope(const std::string &name, Type t, VariableKind kind, Body body) {
+    require(!means_something(name), "shadowing", "'" + name + "' means something here already");
+    if (problem_) return;
+    bound_[name] = {t, kind};
+    body();
+    bound_.erase(name);
+  }
+
+  bool has_shape(const Stmt &s) {
+    struct Shape {
+      size_t min_args, max_args, min_body, max_body;
+    };
+    const bool flat_size = is_flat();
+    const Shape shape = [&]() -> Shape {
+      switch (s->kind) {
+        case StmtKind::Block: return {0, 0, 0, SIZE_MAX};
+        case StmtKind::For: return {2, 2, 1, 1};
+        case StmtKind::Let: return {1, 1, 1, 1};
+        case StmtKind::Allocate:
+          return flat_size ? Shape{1, 1, 1, 1} : Shape{0, SIZE_MAX, 1, 1};
+        case StmtKind::Provide: return {static_cast<size_t>(s->value_count), SIZE_MAX, 0, 0};
+        case StmtKind::Store: return {2, 3, 0, 0};
+        case StmtKind::If: return {1, 1, 1, 2};
+        case StmtKind::Assert: return {2, 2, 0, 0};
+        case StmtKind::Evaluate: return {1, 1, 0, 0};
+        case StmtKind::Produce: return {0, 0, 1, 1};
+      }
+      return {};
+    }();
+    bool good = s->args.size() >= shape.min_args && s->args.size() <= shape.max_args &&
+                s->body.size() >= shape.min_body && s->body.size() <= shape.max_body;
+    for (const Expr &e : s->args) good &= e.defined();
+    for (const Stmt &b : s->body) good &= b.defined();
+    if (s->kind == StmtKind::Allocate && !flat_size) good &= s->args.size() % 2 == 0;
+    if (s->kind == StmtKind::Provide) good &= s->value_count >= 1;
+    if (!good) {
+      current_ = Stmt();  // its text cannot be trusted
+      report("shape", "a statement has the wrong number of operands or bodies, or undefined ones");
+    }
+    return good;
+  }
+
+  void stmt(const Stmt &s) {
+    if (problem_ || !has_shape(s)) return;
+    if (s->kind != StmtKind::Block) current_ = s;
+    if (s->kind != StmtKind::For && s->kind != StmtKind::Produce) {
+      for (const Expr &e : s->args) operand(e);
+    }
+    if (problem_) return;
+    switch (s->kind) {
+      case StmtKind::Block:
+      case StmtKind::Produce:
+        for (const Stmt &b : s->body) stmt(b);
+        return;
+      case StmtKind::For: return loop(s);
+      case StmtKind::Let:
+        return in_scope(s->name, s->args[0].type(), VariableKind::Symbol,
+                        [&] { stmt(s->body[0]); });
+      case StmtKind::Allocate: return allocate(s);
+      case StmtKind::Provide: return provide(s);
+      case StmtKind::Store:
+        require(is_flat(), "no flat", "a Store of '" + s->name + "'");
+        return access(s->name, s->args[0], s->args[1].type(),
+                      s->args.size() > 2 ? s->args[2] : Expr(), true);
+      case StmtKind::If: {
+        condition(s->args[0]);
+        depth_++;
+        for (const Stmt &b : s->body) stmt(b);
+        depth_--;
+        return;
+      }
+      case StmtKind::Assert: {
+        condition(s->args[0]);
+        const CallNode *call = as_call(s->args[1]);
+        require(call && call->kind == CallKind::Extern && call->type == Int(32), "errors",
+                "an Assert's error is no call of an Extern that returns int32");
+        return require(depth_ == 0, "entry", "an Assert inside a loop, an If or an allocation");
+      }
+      case StmtKind::Evaluate: return;
+    }
+  }
+
+  void operand(const Expr &e) {
+    require(e->op != Op::StringImm, "errors", "a text is an operand of a statement");
+    require(e.type().is_scalar() || is_flat(), "no flat", "a vector");
+    whole(e);
+  }
+
+  void condition(const Expr &e) {
+    require(e.type().is_scalar(), "lanes", "a condition is no scalar");
+    require(e.type().element_of().is_bool(), "types", "a condition is no bool");
+  }
+
+  void loop(const Stmt &s) {
+    for (const Expr &e : s->args) {
+      whole(e);
+      require(e.type().is_scalar(), "lanes", "the range of loop '" + s->name + "' is no scalar");
+      require(e.type().element_of() == Int(32), "types",
+              "the range of loop '" + s->name + "' is no int32");
+    }
+    const bool expands = s->loop_kind == LoopKind::Vector || s->loop_kind == LoopKind::Unrolled;
+    require(!expands || level_ != IrLevel::Emittable, "no unrolled",
+            std::string("loop '") + s->name + "' is " + loop_kind_name(s->loop_kind));
+    require(!expands || is_const_int(s->args[1]), "constants",
+            std::string("the ") + loop_kind_name(s->loop_kind) + " loop '" + s->name +
+                "' has no constant extent");
+    depth_++;
+    in_scope(s->name, Int(32), VariableKind::Loop, [&] { stmt(s->body[0]); });
+    depth_--;
+  }
+
+  void allocate(const Stmt &s) {
+    int64_t elements = 1;
+    bool constant = true;
+    for (size_t i = 0; i < s->args.size(); i++) {
+      const Type wanted = is_flat() ? Int(64) : Int(32);
+      require(s->args[i].type().is_scalar(), "lanes", "a size of '" + s->name + "' is no scalar");
+      require(s->args[i].type().element_of() == wanted, "types",
+              "a size of '" + s->name + "' is no " + wanted.to_string());
+      int64_t n = 0;
+      if (!is_flat() && i % 2 == 0) continue;
+      constant &= is_const_int(s->args[i], &n);
+      if (elements <= kMaxStackBytes) elements *= n;
+    }
+    require(s->type.is_scalar(), "lanes", "the element of '" + s->name + "' is no scalar");
+    if (s->on_stack) {
+      require(constant, "constants", "the stack allocation '" + s->name + "' has no constant size");
+      require(elements * s->type.bytes() <= kMaxStackBytes, "constants",
+              "the stack allocation '" + s->name + "' takes more than 64 KiB");
+    }
+    require(!means_something(s->name), "shadowing", "'" + s->name + "' means something here already");
+    if (problem_) return;
+    buffers_[s->name] = {s->type, is_flat() ? -1 : static_cast<int>(s->args.size() / 2), true};
+    depth_++;
+    stmt(s->body[0]);
+    depth_--;
+    buffers_.erase(s->name);
+  }
+
+  const Buffer *find_buffer(const std::string &name, int value_index) {
+    auto it = buffers_.find(name);
+    if (it == buffers_.end()) it = buffers_.find(name + "." + std::to_string(value_index));
+    require(it != buffers_.end(), "buffers", "there is no buffer '" + name + "' here");
+    return it == buffers_.end() ? nullptr : &it->second;
+  }
+
+  void indices(const std::string &name, const Buffer &b, const std::vector<Expr> &args, size_t n) {
+    require(b.dimensions == static_cast<int>(n), "indices",
+            "'" + name + "' has " + std::to_string(b.dimensions) + " dimensions, " +
+                std::to_string(n) + " indices are given");
+    for (size_t i = 0; i < n; i++) {
+      require(args[i].type() == Int(32), "indices", "an index of '" + name + "' is no int32");
+    }
+  }
+
+  void provide(const Stmt &s) {
+    require(!is_flat(), "no boxes", "a Provide of '" + s->name + "'");
+    const size_t n = s->args.size() - static_cast<size_t>(s->value_count);
+    for (int i = 0; i < s->value_count; i++) {
+      const Buffer *b = find_buffer(s->name, i);
+      if (!b) return;
+      require(b->is_written, "buffers", "'" + s->name + "' is no output, but is written");
+      require(s->args[n + static_cast<size_t>(i)].type() == b->type, "buffers",
+              "'" + s->name + "' has elements of type " + b->type.to_string());
+      indices(s->name, *b, s->args, n);
+    }
+  }
+
+  void access(const std::string &name, const Expr &index, Type t, const Expr &mask, bool writes) {
+    const Buffer *b = find_buffer(name, 0);
+    if (!b) return;
+    require(!writes || b->is_written, "buffers", "'" + name + "' is no output, but is written");
+    require(t.element_of() == b->type, "buffers",
+            "'" + name + "' has elements of type " + b->type.to_string());
+    require(index.type() == Int(64, t.lanes()), "indices",
+            "'" + name + "' is accessed at " + index.type().to_string() + " for " + t.to_string());
+    require(!mask.defined() || mask.type() == Bool(t.lanes()), "indices",
+            "the mask of '" + name + "' is no bool of as many lanes");
+  }
+
+  // A whole operand of a statement. Its nodes may mean something else in other statements.
+  void whole(const Expr &e) {
+    seen_.clear();
+    expr(e);
+  }
+
+  void expr(const Expr &e) {
+    if (problem_) return;
+    if (!e.defined()) return report("shape", "an undefined operand");
+    // A node under a Let may mean something else elsewhere.
+    if (lets_ == 0 && !seen_.insert(e.get()).second) return;
+    if (e->op == Op::Let) {
+      if (e->args.size() != 2) return report("shape", "a Let without value and body");
+      expr(e->args[0]);
+      lets_++;
+      in_scope(as_let(e)->name, e->args[0].type(), VariableKind::Symbol, [&] { expr(e->args[1]); });
+      lets_--;
+      return;
+    }
+    for (const Expr &a : e->args) {
+      expr(a);
+      if (problem_) return;
+      require(a->op != Op::StringImm || e->op == Op::Call, "errors", "a text is no operand of a call");
+    }
+    if (!problem_) node(e);
+  }
+
+  void node(const Expr &e) {
+    const Type t = e.type();
+    auto same = [&](size_t i, Type wanted) {
+      require(e->args[i].type() == wanted, "types",
+              std::string("operand of ") + op_name(e->op) + " is " + e->args[i].type().to_string() +
+                  ", not " + wanted.to_string());
+    };
+    auto count = [&](size_t n) {
+      require(e->args.size() == n, "shape", std::string("wrong number of operands of ") + op_name(e->op));
+      return e->args.size() == n;
+    };
+    switch (e->op) {
+      case Op::Variable: return variable(*as_variable(e));
+      case Op::Cast:
+        if (count(1)) same(0, e->args[0].type().with_lanes(t.lanes()));
+        return;
+      case Op::Not:
+        if (count(1)) same(0, Bool(t.lanes()));
+        return;
+      case Op::Select: {
+        if (!count(3)) return;
+        const Type c = e->args[0].type();
+        require(c == Bool() || c == Bool(t.lanes()), "types",
+                "the condition of select is " + c.to_string());
+        same(1, t);
+        same(2, t);
+        return;
+      }
+      case Op::Ramp:
+      case Op::Broadcast:
+      case Op::Shuffle:
+        require(is_flat(), "no flat", std::string("a ") + op_name(e->op));
+        if (e->op == Op::Ramp && count(2)) same(1, e->args[0].type());
+        if (e->op != Op::Shuffle) {
+          const Type part = e->args[0].type();
+          require(t.lanes() > part.lanes() && t.lanes() % part.lanes() == 0, "types",
+                  std::string("the lanes of ") + op_name(e->op) + " are no multiple of its operand's");
+          same(0, t.with_lanes(part.lanes()));
+        }
+        return;
+      case Op::Load: {
+        require(is_flat(), "no flat", "a Load of '" + as_load(e)->buffer + "'");
+        require(e->args.size() == 1 || e->args.size() == 2, "shape", "wrong number of operands of a Load");
+        if (problem_) return;
+        return access(as_load(e)->buffer, e->args[0], t, e->args.size() > 1 ? e->args[1] : Expr(),
+                      false);
+      }
+      case Op::Call: return call(*as_call(e));
+      default:
+        if (!is_binary(e->op) || !count(2)) return;
+        same(1, e->args[0].type());
+        if (is_comparison(e->op)) {
+          require(t == Bool(e->args[0].type().lanes()), "types", "a comparison is no bool");
+        } else {
+          same(0, t);
+        }
+        require((e->op != Op::And && e->op != Op::Or) || t.element_of().is_bool(), "types",
+                "&& and || are for bool");
+    }
+  }
+
+  void variable(const VariableNode &v) {
+    if (v.kind == VariableKind::BufferField) {
+      return require(fields_.count(v.name) && v.type == Int(32), "bound",
+                     "'" + v.name + "' is no field of an argument");
+    }
+    if (v.kind == VariableKind::Param) {
+      auto it = params_.find(v.name);
+      return require(it != params_.end() && it->second == v.type, "bound",
+                     "'" + v.name + "' is no scalar argument of type " + v.type.to_string());
+    }
+    auto it = bound_.find(v.name);
+    require(it != bound_.end(), "bound", "nothing binds '" + v.name + "' here");
+    if (it == bound_.end()) return;
+    require(it->second.second == v.kind, "bound", "'" + v.name + "' is of another kind here");
+    require(it->second.first == v.type, "bound",
+            "'" + v.name + "' is " + it->second.first.to_string() + " here, not " +
+                v.type.to_string());
+  }
+
+  void call(const CallNode &c) {
+    if (c.kind != CallKind::Func && c.kind != CallKind::Image) return;
+    require(!is_flat(), "no boxes", "a call of '" + c.name + "'");
+    const Buffer *b = find_buffer(c.name, c.value_index);
+    if (!b) return;
+    require(c.type == b->type, "buffers",
+            "'" + c.name + "' has elements of type " + b->type.to_string());
+    indices(c.name, *b, c.args, c.args.size());
+  }
+
+  IrLevel level_;
+  std::set<std::string> arguments_, fields_;
+  std::map<std::string, Type> params_;
+  std::map<std::string, std::pair<Type, VariableKind>> bound_;
+  std::map<std::string, Buffer> buffers_;
+  std::set<const ExprNode *> seen_;
+  int lets_ = 0;   // expression Lets around
+  int depth_ = 0;  // loops, Ifs and allocations around
+  Stmt current_;
+  std::optional<Diagnostic> problem_;
+};
+
+}  // namespace
+
+std::optional<Diagnostic> verify(const Function &f, IrLevel level) { return Verifier(level).run(f); }
+
+}  // namespace polyhalite

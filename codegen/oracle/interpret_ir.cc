@@ -1,0 +1,405 @@
+#include "codegen/oracle/interpret_ir.h"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <unordered_map>
+
+#include "codegen/oracle/value.h"
+#include "lang/ir/buffer_contents.h"
+#include "lang/ir/intrinsics.h"
+#include "polyhalite/error.h"
+
+namespace polyhalite {
+
+namespace {
+
+// An argument, a constant or an allocation.
+struct Memory {
+  Type type;
+  uint8_t *data = nullptr;
+  std::vector<polyhalite_dimension_t> dims;  // empty at the flat level's allocations
+  int64_t first = 0, last = -1;              // element indices that are inside
+  std::vector<uint8_t> bytes;                // of allocations
+  std::vector<bool> written;                 // of allocations
+};
+
+[[noreturn]] void fail(std::string what) { throw InternalError({std::move(what), "", "", {}}); }
+
+int64_t element_at(const std::string &name, const Memory &m, const std::vector<int64_t> &indices) {
+  int64_t at = 0;
+  for (size_t d = 0; d < indices.size(); d++) {
+    const polyhalite_dimension_t &dim = m.dims[d];
+    const int64_t offset = indices[d] - dim.min;
+    if (offset < 0 || offset >= dim.extent) {
+      fail("access of '" + name + "' at " + std::to_string(indices[d]) + " in dimension " +
+           std::to_string(d) + ", which has [" + std::to_string(dim.min) + ", " +
+           std::to_string(int64_t{dim.min} + dim.extent - 1) + "]");
+    }
+    at += offset * dim.stride;
+  }
+  return at;
+}
+
+Memory external_memory(const std::string &name, Type type, const polyhalite_buffer_t &b) {
+  Memory m;
+  m.type = type;
+  m.data = b.host;
+  m.dims.assign(b.dim, b.dim + b.dimensions);
+  m.last = 0;
+  for (const polyhalite_dimension_t &d : m.dims) {
+    const int64_t reach = int64_t{d.extent - 1} * d.stride;
+    (reach < 0 ? m.first : m.last) += reach;
+    if (d.extent <= 0) {
+      m.last = m.first - 1;
+      break;
+    }
+  }
+  if (!m.data) fail("buffer '" + name + "' has no memory");
+  return m;
+}
+
+class Interpreter {
+ public:
+  Interpreter(const Function &f, const IrArguments &args, const InterpretOptions &options)
+      : options_(options), random_(options.seed) {
+    for (const Argument &a : f.args) {
+      a.is_buffer ? add_buffer(a, args) : add_scalar(a, args);
+    }
+    for (const auto &c : f.constants) {
+      memory_[c->name] = external_memory(c->name, c->type(), c->raw);
+    }
+  }
+
+  void run(const Stmt &s) {
+    switch (s->kind) {
+      case StmtKind::Block:
+        for (const Stmt &b : s->body) run(b);
+        return;
+      case StmtKind::For: return run_for(s);
+      case StmtKind::Let: return run_bound(s->name, evaluate(s->args[0]), s->body[0]);
+      case StmtKind::Allocate: return run_allocate(s);
+      case StmtKind::Provide: return run_provide(s);
+      case StmtKind::Store: return run_store(s);
+      case StmtKind::If:
+        if (scalar(s->args[0])) {
+          run(s->body[0]);
+        } else if (s->body.size() > 1) {
+          run(s->body[1]);
+        }
+        return;
+      case StmtKind::Assert:
+        if (!scalar(s->args[0])) throw RuntimeError({describe_call(s->args[1]), "", "", {}});
+        return;
+      case StmtKind::Evaluate: evaluate(s->args[0]); return;
+      case StmtKind::Produce: return run(s->body[0]);
+    }
+  }
+
+ private:
+  using Memo = std::unordered_map<const ExprNode *, Value>;
+
+  void add_buffer(const Argument &a, const IrArguments &args) {
+    auto it = args.buffers.find(a.name);
+    if (it == args.buffers.end()) fail("no buffer is given for argument '" + a.name + "'");
+    const polyhalite_buffer_t &b = *it->second;
+    const Type t(static_cast<Type::Code>(b.type.code), b.type.bits);
+    if (t != a.type) fail("argument '" + a.name + "' has type " + t.to_string());
+    memory_[a.name] = external_memory(a.name, t, b);
+    for (int d = 0; d < b.dimensions; d++) {
+      const std::string suffix = "." + std::to_string(d);
+      bind(a.name + ".min" + suffix, b.dim[d].min);
+      bind(a.name + ".extent" + suffix, b.dim[d].extent);
+      bind(a.name + ".stride" + suffix, b.dim[d].stride);
+    }
+  }
+
+  void add_scalar(const Argument &a, const IrArguments &args) {
+    auto it = args.scalars.find(a.name);
+    if (it == args.scalars.end()) fail("no value is given for argument '" + a.name + "'");
+    if (it->second.type() != a.type) {
+      fail("argument '" + a.name + "' has type " + it->second.type().to_string());
+    }
+    environment_[a.name] = evaluate(it->second);
+  }
+
+  void bind(const std::string &name, int64_t value) {
+    environment_[name] = {Int(32), {Lane{.i = value}}};
+  }
+
+  void run_bound(const std::string &name, Value value, const Stmt &body) {
+    environment_[name] = std::move(value);
+    run(body);
+    environment_.erase(name);
+  }
+
+  void run_for(const Stmt &s) {
+    const int64_t min = scalar(s->args[0]), extent = scalar(s->args[1]);
+    std::vector<int64_t> order(static_cast<size_t>(std::max<int64_t>(extent, 0)));
+    std::iota(order.begin(), order.end(), min);
+    if (s->loop_kind == LoopKind::Parallel) {
+      if (options_.parallel == ParallelOrder::Reverse) std::reverse(order.begin(), order.end());
+      if (options_.parallel == ParallelOrder::Shuffled) {
+        for (size_t i = order.size(); i > 1; i--) std::swap(order[i - 1], order[random_() % i]);
+      }
+    }
+    for (int64_t i : order) run_bound(s->name, {Int(32), {Lane{.i = i}}}, s->body[0]);
+  }
+
+  void run_allocate(const Stmt &s) {
+    Memory m;
+    m.type = s->type;
+    int64_t elements = 1;
+    if (s->args.size() == 1) {
+      elements = scalar(s->args[0]);
+    } else {
+      for (size_t d = 0; d < s->args.size(); d += 2) {
+        polyhalite_dimension_t dim{};
+        dim.min = static_cast<int32_t>(scalar(s->args[d]));
+        dim.extent = static_cast<int32_t>(scalar(s->args[d + 1]));
+        dim.stride = static_cast<int32_t>(elements);
+        elements *= dim.extent;
+        m.dims.push_back(dim);
+      }
+    }
+    if (elements < 0) fail("allocation '" + s->name + "' has " + std::to_string(elements) + " elements");
+    m.last = elements - 1;
+    m.bytes.resize(static_cast<size_t>(elements * s->type.bytes()));
+    m.written.resize(static_cast<size_t>(elements));
+    m.data = m.bytes.data();
+    memory_[s->name] = std::move(m);
+    run(s->body[0]);
+    memory_.erase(s->name);
+  }
+
+  Memory &memory(const std::string &name, int value_index = 0) {
+    auto it = memory_.find(name);
+    if (it == memory_.end()) it = memory_.find(name + "." + std::to_string(value_index));
+    if (it == memory_.end()) fail("there is no buffer '" + name + "' here");
+    return it->second;
+  }
+
+  void run_provide(const Stmt &s) {
+    const size_t dims = s->args.size() - static_cast<size_t>(s->value_count);
+    std::vector<int64_t> indices;
+    std::vector<Value> values;
+    for (size_t i = 0; i < s->args.size(); i++) {
+      if (i < dims) {
+        indices.push_back(scalar(s->args[i]));
+      } else {
+        values.push_back(evaluate(s->args[i]));
+      }
+    }
+    for (size_t i = 0; i < values.size(); i++) {
+      Memory &m = memory(s->name, static_cast<int>(i));
+      write(s->name, m, element_at(s->name, m, indices), values[i].lanes[0]);
+    }
+  }
+
+  void run_store(const Stmt &s) {
+    Memory &m = memory(s->name);
+    const Value index = evaluate(s->args[0]), value = evaluate(s->args[1]);
+    const Value mask = s->args.size() > 2 ? evaluate(s->args[2]) : Value();
+    for (size_t l = 0; l < index.lanes.size(); l++) {
+      if (mask.lanes.empty() || mask.lanes[l].u) write(s->name, m, index.lanes[l].i, value.lanes[l]);
+    }
+  }
+
+  static void check_inside(const std::string &name, const Memory &m, int64_t at) {
+    if (at < m.first || at > m.last) {
+      fail("access of '" + name + "' at element " + std::to_string(at) + ", which has [" +
+           std::to_string(m.first) + ", " + std::to_string(m.last) + "]");
+    }
+  }
+
+  static void write(const std::string &name, Memory &m, int64_t at, Lane v) {
+    check_inside(name, m, at);
+    write_element(m.type, v, m.data + at * m.type.bytes());
+    if (!m.written.empty()) m.written[static_cast<size_t>(at)] = true;
+  }
+
+  static Lane read(const std::string &name, const Memory &m, int64_t at) {
+    check_inside(name, m, at);
+    if (!m.written.empty() && !m.written[static_cast<size_t>(at)]) {
+      fail("read of '" + name + "' at element " + std::to_string(at) + ", which nobody wrote");
+    }
+    return read_element(m.type, m.data + at * m.type.bytes());
+  }
+
+  // "polyhalite_error_x("blur", 3, -1)"
+  std::string describe_call(const Expr &e) {
+    const CallNode *call = as_call(e);
+    if (!call) fail("an assertion's error is no call");
+    std::string text = call->name + "(";
+    for (size_t i = 0; i < call->args.size(); i++) {
+      if (i) text += ", ";
+      if (call->args[i]->op == Op::StringImm) {
+        text += "\"" + as_imm(call->args[i])->s + "\"";
+      } else {
+        const Value v = evaluate(call->args[i]);
+        text += polyhalite::to_text(v.type, v.lanes[0]);
+      }
+    }
+    return text + ")";
+  }
+
+  Value evaluate(const Expr &e) {
+    Memo memo;
+    return evaluate(e, memo);
+  }
+
+  int64_t scalar(const Expr &e) {
+    const Value v = evaluate(e);
+    internal_check(v.lanes.size() == 1, "interpret_ir: a scalar is needed");
+    return v.lanes[0].i;
+  }
+
+  Value evaluate(const Expr &e, Memo &memo) {
+    auto it = memo.find(e.get());
+    if (it != memo.end()) return it->second;
+    Value v = compute(e, memo);
+    v.type = e.type();
+    internal_check(v.lanes.size() == static_cast<size_t>(e.type().lanes()),
+                   "interpret_ir: wrong number of lanes");
+    memo[e.get()] = v;
+    return v;
+  }
+
+  Value compute(const Expr &e, Memo &memo) {
+    switch (e->op) {
+      case Op::IntImm: return {e.type(), {Lane{.i = as_imm(e)->i}}};
+      case Op::UIntImm: return {e.type(), {Lane{.u = as_imm(e)->u}}};
+      case Op::FloatImm: return {e.type(), {Lane{.f = as_imm(e)->f}}};
+      case Op::Variable: {
+        auto it = environment_.find(as_variable(e)->name);
+        if (it == environment_.end()) fail("nobody binds '" + as_variable(e)->name + "'");
+        return it->second;
+      }
+      case Op::Let: {
+        const std::string &name = as_let(e)->name;
+        environment_[name] = evaluate(e->args[0], memo);
+        Memo inner;  // what uses the name has other values outside
+        Value v = evaluate(e->args[1], inner);
+        environment_.erase(name);
+        return v;
+      }
+      case Op::Load: return load(*as_load(e), memo);
+      case Op::Ramp: {
+        const Value base = evaluate(e->args[0], memo), stride = evaluate(e->args[1], memo);
+        const size_t steps = static_cast<size_t>(e.type().lanes()) / base.lanes.size();
+        Value v;
+        for (size_t i = 0; i < steps; i++) {
+          for (size_t l = 0; l < base.lanes.size(); l++) {
+            const uint64_t at = base.lanes[l].u + i * stride.lanes[l].u;
+            v.lanes.push_back(wrap_lane(e.type().element_of(), Lane{.u = at}));
+          }
+        }
+        return v;
+      }
+      case Op::Broadcast: {
+        const Value part = evaluate(e->args[0], memo);
+        Value v;
+        while (v.lanes.size() < static_cast<size_t>(e.type().lanes())) {
+          v.lanes.insert(v.lanes.end(), part.lanes.begin(), part.lanes.end());
+        }
+        return v;
+      }
+      case Op::Shuffle: {
+        std::vector<Lane> all;
+        for (const Expr &a : e->args) {
+          const Value v = evaluate(a, memo);
+          all.insert(all.end(), v.lanes.begin(), v.lanes.end());
+        }
+        Value v;
+        for (int i : as_shuffle(e)->indices) v.lanes.push_back(all.at(static_cast<size_t>(i)));
+        return v;
+      }
+      case Op::Call:
+        if (as_call(e)->kind == CallKind::Func || as_call(e)->kind == CallKind::Image) {
+          return read_call(*as_call(e), memo);
+        }
+        return lane_by_lane(e, memo);
+      case Op::StringImm: fail("a text is no value");
+      default: return lane_by_lane(e, memo);
+    }
+  }
+
+  Value read_call(const CallNode &call, Memo &memo) {
+    std::vector<int64_t> indices;
+    for (const Expr &a : call.args) indices.push_back(evaluate(a, memo).lanes[0].i);
+    const Memory &m = memory(call.name, call.value_index);
+    internal_check(m.dims.size() == indices.size(), "interpret_ir: wrong number of indices");
+    return {m.type, {read(call.name, m, element_at(call.name, m, indices))}};
+  }
+
+  Value load(const LoadNode &node, Memo &memo) {
+    const Memory &m = memory(node.buffer);
+    const Value index = evaluate(node.args[0], memo);
+    const Value mask = node.args.size() > 1 ? evaluate(node.args[1], memo) : Value();
+    Value v;
+    for (size_t l = 0; l < index.lanes.size(); l++) {
+      const bool on = mask.lanes.empty() || mask.lanes[l].u;
+      v.lanes.push_back(on ? read(node.buffer, m, index.lanes[l].i) : Lane{.u = 0});
+    }
+    return v;
+  }
+
+  Value lane_by_lane(const Expr &e, Memo &memo) {
+    const CallNode *call = as_call(e);
+    if (call && (call->kind == CallKind::Extern || call->args.empty() ||
+                 call->args[0]->op == Op::StringImm)) {
+      return fact(*call);
+    }
+    std::vector<Value> args;
+    for (const Expr &a : e->args) args.push_back(evaluate(a, memo));
+    Value v;
+    for (size_t l = 0; l < static_cast<size_t>(e.type().lanes()); l++) {
+      std::vector<Lane> lane;
+      for (const Value &a : args) lane.push_back(a.lanes.size() == 1 ? a.lanes[0] : a.lanes.at(l));
+      v.lanes.push_back(one_lane(e, lane));
+    }
+    return v;
+  }
+
+  static Lane one_lane(const Expr &e, const std::vector<Lane> &args) {
+    const Type from = e->args[0].type().element_of();
+    switch (e->op) {
+      case Op::Cast: return lane_of_cast(e.type().element_of(), from, args[0]);
+      case Op::Reinterpret: {
+        uint8_t bytes[8] = {};
+        write_element(from, args[0], bytes);
+        return read_element(e.type().element_of(), bytes);
+      }
+      case Op::Not: return Lane{.u = !args[0].u};
+      case Op::Select: return args[0].u ? args[1] : args[2];
+      case Op::Call: return lane_of_call(*as_call(e), args);
+      default: return lane_of_binary(e->op, from, args[0], args[1]);
+    }
+  }
+
+  // What an entry check asks of a buffer argument. Here they are all as they should be.
+  Value fact(const CallNode &call) {
+    if (call.kind != CallKind::Intrinsic || call.args.empty()) fail("cannot call '" + call.name + "'");
+    const Memory &m = memory(as_imm(call.args[0])->s);
+    uint64_t v = 0;
+    if (call.name == intrinsic::kBufferType) {
+      v = static_cast<uint64_t>(m.type.code()) | static_cast<uint64_t>(m.type.bits()) << 8 | 1 << 16;
+    } else if (call.name == intrinsic::kBufferDimensions) {
+      v = m.dims.size();
+    }
+    return {call.type, {Lane{.u = v}}};
+  }
+
+  const InterpretOptions &options_;
+  std::mt19937_64 random_;
+  std::map<std::string, Value> environment_;
+  std::map<std::string, Memory> memory_;
+};
+
+}  // namespace
+
+void interpret_ir(const Function &f, const IrArguments &args, const InterpretOptions &options) {
+  Interpreter(f, args, options).run(f.body);
+}
+
+}  // namespace polyhalite
