@@ -1,0 +1,13 @@
+// The C header of a compiled function.
+#pragma once
+
+#include <string>
+
+#include "codegen/ir/stmt.h"
+#include "polyhalite/target.h"
+
+namespace polyhalite {
+
+std::string c_header(const Function &f, const Target &target);
+
+}  // namespace polyhalite

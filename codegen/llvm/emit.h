@@ -1,0 +1,27 @@
+// Emission: flat loop IR becomes an LLVM module with the C functions NAME and NAME_argv.
+//
+//   int NAME([void *user_context,] scalars by value and polyhalite_buffer_t*, in the frozen order)
+//   int NAME_argv(void **args)      the same arguments: buffers themselves, scalars by address
+//
+// Outputs must not overlap inputs or each other; inputs may overlap. Int(32) and Int(64) arithmetic
+// does not overflow. Floats may be contracted into fused operations outside strict_float.
+#pragma once
+
+#include <llvm/IR/Module.h>
+
+#include <memory>
+
+#include "codegen/llvm/module_state.h"
+
+namespace llvm {
+class TargetMachine;
+}
+
+namespace polyhalite {
+
+/// The module is verified.
+std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext &context, const Function &f,
+                                          const Target &target, llvm::TargetMachine &machine,
+                                          const EmitOptions &options);
+
+}  // namespace polyhalite

@@ -1,0 +1,137 @@
+// The pipeline's own function: scalar and buffer arguments, and the fields of the latter.
+#include <cstddef>
+
+#include "codegen/llvm/function_emitter.h"
+#include "codegen/llvm/types.h"
+#include "lang/abi/polyhalite_runtime.h"
+#include "lang/ir/buffer_contents.h"
+#include "lang/ir/intrinsics.h"
+#include "lang/ir/visit.h"
+#include "polyhalite/error.h"
+
+namespace polyhalite {
+
+using llvm::Value;
+
+FunctionEmitter::FunctionEmitter(ModuleState &module, llvm::Function *f)
+    : module_(module), context_(module.context()), function_(f), builder_(context_) {
+  builder_.SetInsertPoint(llvm::BasicBlock::Create(context_, "entry", f));
+  user_context_ = llvm::ConstantPointerNull::get(builder_.getPtrTy());
+  for (const auto &c : module_.function.constants) {
+    if (!module_.options.constants_by_address) own_storage_.insert(c->name);
+  }
+}
+
+void FunctionEmitter::emit_pipeline() {
+  bind_arguments();
+  emit_stmt(module_.function.body);
+  builder_.CreateRet(builder_.getInt32(0));
+}
+
+void FunctionEmitter::bind_arguments() {
+  unsigned position = 0;
+  if (module_.options.user_context) {
+    user_context_ = function_->getArg(position++);
+    user_context_->setName("user_context");
+  }
+  for (const Argument &a : module_.function.args) {
+    Value *value = function_->getArg(position++);
+    value->setName(a.name);
+    if (a.is_buffer) {
+      arguments_[a.name] = value;
+      continue;
+    }
+    Binding b;
+    b.value = value;
+    if (a.type.is_affine()) b.wide = builder_.CreateSExt(value, builder_.getInt64Ty());
+    scopes_.bind(a.name, b);
+  }
+}
+
+// Field loads stand before the first statement that needs one, after the checks that the pointers
+// are good, in code that every later statement has passed.
+void FunctionEmitter::load_fields() {
+  if (fields_loaded_) return;
+  fields_loaded_ = true;
+  auto load = [&](llvm::Type *type, Value *base, size_t offset, size_t align) {
+    return builder_.CreateAlignedLoad(
+        type, builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), base, offset),
+        llvm::Align(align));
+  };
+  for (const Argument &a : module_.function.args) {
+    if (!a.is_buffer) continue;
+    Value *buffer = arguments_[a.name];
+    pointers_[a.name] =
+        load(builder_.getPtrTy(), buffer, offsetof(polyhalite_buffer_t, host), alignof(void *));
+    if (a.dimensions == 0) continue;
+    Value *dims =
+        load(builder_.getPtrTy(), buffer, offsetof(polyhalite_buffer_t, dim), alignof(void *));
+    for (int d = 0; d < a.dimensions; d++) {
+      const std::pair<const char *, size_t> fields[] = {
+          {"min", offsetof(polyhalite_dimension_t, min)},
+          {"extent", offsetof(polyhalite_dimension_t, extent)},
+          {"stride", offsetof(polyhalite_dimension_t, stride)}};
+      for (const auto &[field, offset] : fields) {
+        const std::string name = a.name + "." + field + "." + std::to_string(d);
+        Value *value = load(builder_.getInt32Ty(), dims,
+                            static_cast<size_t>(d) * sizeof(polyhalite_dimension_t) + offset,
+                            alignof(int32_t));
+        value->setName(name);
+        scopes_.bind_outermost(
+            name, {value, builder_.CreateSExt(value, builder_.getInt64Ty()), 0, Expr()});
+      }
+    }
+  }
+}
+
+bool FunctionEmitter::uses_fields(const StmtNode &s) {
+  // Containers are asked statement by statement; loops and conditions as a whole, since what they
+  // contain does not dominate what follows.
+  switch (s.kind) {
+    case StmtKind::Block:
+    case StmtKind::Produce:
+      return false;
+    case StmtKind::For:
+    case StmtKind::If:
+    case StmtKind::Store:
+      return true;
+    default:
+      break;
+  }
+  bool uses = false;
+  for (const Expr &arg : s.args) {
+    for_each_node(arg, [&](const Expr &e) {
+      const VariableNode *v = as_variable(e);
+      uses = uses || (v && v->kind == VariableKind::BufferField && !v->image) || e->op == Op::Load;
+    });
+  }
+  return uses;
+}
+
+Value *FunctionEmitter::emit_buffer_fact(const CallNode &call) {
+  const std::string &name = call.name;
+  const ImmNode *buffer = call.args.empty() ? nullptr : as_imm(call.args[0]);
+  auto at = buffer ? arguments_.find(buffer->s) : arguments_.end();
+  if (at == arguments_.end()) {
+    internal_check(false, ("intrinsic '" + name + "' has no meaning in flat loop IR").c_str());
+  }
+  Value *pointer = at->second;
+  auto field = [&](llvm::Type *type, size_t offset, size_t align) {
+    return builder_.CreateAlignedLoad(
+        type, builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), pointer, offset),
+        llvm::Align(align));
+  };
+  if (name == intrinsic::kBufferIsNull) return builder_.CreateIsNull(pointer);
+  if (name == intrinsic::kBufferHostIsNull) {
+    return builder_.CreateIsNull(
+        field(builder_.getPtrTy(), offsetof(polyhalite_buffer_t, host), alignof(void *)));
+  }
+  // code | bits << 8 | lanes << 16 is the type's bytes read as one number.
+  if (name == intrinsic::kBufferType) {
+    return field(builder_.getInt32Ty(), offsetof(polyhalite_buffer_t, type), 4);
+  }
+  internal_check(name == intrinsic::kBufferDimensions, "an intrinsic that emission does not know");
+  return field(builder_.getInt32Ty(), offsetof(polyhalite_buffer_t, dimensions), 4);
+}
+
+}  // namespace polyhalite

@@ -1,0 +1,155 @@
+// Calls: intrinsics, mathematical functions, external functions.
+#include "codegen/llvm/function_emitter.h"
+#include "codegen/llvm/types.h"
+#include "lang/ir/intrinsics.h"
+#include "polyhalite/error.h"
+
+namespace polyhalite {
+
+using llvm::Value;
+
+namespace {
+
+// Mathematical functions that LLVM knows as intrinsics and lowers to instructions.
+llvm::Intrinsic::ID math_intrinsic(const std::string &name) {
+  static const std::map<std::string, llvm::Intrinsic::ID> kKnown = {
+      {"sqrt", llvm::Intrinsic::sqrt},   {"floor", llvm::Intrinsic::floor},
+      {"ceil", llvm::Intrinsic::ceil},   {"round", llvm::Intrinsic::round},
+      {"trunc", llvm::Intrinsic::trunc},
+  };
+  auto at = kKnown.find(name);
+  return at == kKnown.end() ? llvm::Intrinsic::not_intrinsic : at->second;
+}
+
+bool belongs_to_runtime(const std::string &name) { return name.starts_with("polyhalite_"); }
+
+}  // namespace
+
+Value *FunctionEmitter::emit_call(const CallNode &call) {
+  switch (call.kind) {
+    case CallKind::Intrinsic:
+      return emit_intrinsic(call);
+    case CallKind::Math:
+      return emit_math(call);
+    case CallKind::Extern:
+      return emit_extern(call);
+    case CallKind::Func:
+    case CallKind::Image:
+      break;
+  }
+  internal_check(false, ("flat loop IR calls '" + call.name + "'").c_str());
+  return nullptr;
+}
+
+Value *FunctionEmitter::emit_intrinsic(const CallNode &call) {
+  const std::string &name = call.name;
+  const auto &args = call.args;
+  if (name == intrinsic::kLikely) return emit(args[0]);
+  if (name == intrinsic::kStrictFloat) {
+    const bool outside = strict_;
+    strict_ = true;
+    Value *value = emit(args[0]);
+    strict_ = outside;
+    return value;
+  }
+  if (name == intrinsic::kAbs) {
+    Value *x = emit(args[0]);
+    const Type t = args[0].type();
+    if (t.is_float()) return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+    return t.is_uint()
+               ? x
+               : builder_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x, builder_.getFalse());
+  }
+  if (name == intrinsic::kAbsd) return emit_absolute_difference(call);
+  if (name == intrinsic::kShiftLeft) return emit_shift(call, true);
+  if (name == intrinsic::kShiftRight) return emit_shift(call, false);
+  if (name == intrinsic::kBitwiseAnd) return builder_.CreateAnd(emit(args[0]), emit(args[1]));
+  if (name == intrinsic::kBitwiseOr) return builder_.CreateOr(emit(args[0]), emit(args[1]));
+  if (name == intrinsic::kBitwiseXor) return builder_.CreateXor(emit(args[0]), emit(args[1]));
+  if (name == intrinsic::kBitwiseNot) return builder_.CreateNot(emit(args[0]));
+  if (name == intrinsic::kFma) {
+    Value *a = emit(args[0]), *b = emit(args[1]), *c = emit(args[2]);
+    return builder_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
+  }
+  return emit_buffer_fact(call);
+}
+
+// A shift by a negative amount goes the other way; amounts from the width on shift everything out.
+Value *FunctionEmitter::emit_shift(const CallNode &call, bool left) {
+  const Type t = call.type, amount_type = call.args[1].type();
+  Value *x = emit(call.args[0]), *amount = emit(call.args[1]);
+  llvm::Type *type = x->getType();
+  const int bits = t.bits();
+  auto constant = [&](int c) { return llvm::ConstantInt::get(type, static_cast<uint64_t>(c)); };
+  Value *zero = llvm::Constant::getNullValue(type);
+  auto shift = [&](Value *by, bool to_left) {
+    return to_left      ? builder_.CreateShl(x, by)
+           : t.is_int() ? builder_.CreateAShr(x, by)
+                        : builder_.CreateLShr(x, by);
+  };
+  int64_t known = 0;
+  if (is_const_int(call.args[1], &known) && known > -bits && known < bits) {
+    return shift(constant(static_cast<int>(known < 0 ? -known : known)), left == (known >= 0));
+  }
+  auto any = [&](Value *by, bool to_left) {
+    Value *inside = builder_.CreateICmpULT(by, constant(bits));
+    Value *safe = builder_.CreateSelect(inside, by, constant(bits - 1));
+    Value *all_out = to_left || !t.is_int() ? zero : shift(constant(bits - 1), false);
+    return builder_.CreateSelect(inside, shift(safe, to_left), all_out);
+  };
+  if (!amount_type.is_int()) return any(amount, left);
+  Value *negative = builder_.CreateICmpSLT(amount, zero);
+  return builder_.CreateSelect(negative, any(builder_.CreateNeg(amount), !left), any(amount, left));
+}
+
+Value *FunctionEmitter::emit_absolute_difference(const CallNode &call) {
+  Value *a = emit(call.args[0]), *b = emit(call.args[1]);
+  const Type t = call.args[0].type();
+  if (t.is_float()) {
+    return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, builder_.CreateFSub(a, b));
+  }
+  const auto larger = t.is_int() ? llvm::Intrinsic::smax : llvm::Intrinsic::umax;
+  const auto smaller = t.is_int() ? llvm::Intrinsic::smin : llvm::Intrinsic::umin;
+  return builder_.CreateSub(builder_.CreateBinaryIntrinsic(larger, a, b),
+                            builder_.CreateBinaryIntrinsic(smaller, a, b));
+}
+
+Value *FunctionEmitter::emit_math(const CallNode &call) {
+  std::vector<Value *> args;
+  for (const Expr &arg : call.args) args.push_back(emit(arg));
+  if (auto id = math_intrinsic(call.name)) return builder_.CreateUnaryIntrinsic(id, args[0]);
+  // The C library's function, lane by lane.
+  const Type element = call.type.element_of();
+  llvm::Type *scalar = register_type(context_, element);
+  llvm::FunctionCallee callee =
+      module_.declare(call.name + (element.bits() == 32 ? "f" : ""), scalar,
+                      std::vector<llvm::Type *>(args.size(), scalar));
+  if (auto *f = llvm::dyn_cast<llvm::Function>(callee.getCallee())) {
+    f->setDoesNotAccessMemory();
+    f->addFnAttr(llvm::Attribute::WillReturn);
+  }
+  if (call.type.is_scalar()) return builder_.CreateCall(callee, args);
+  std::vector<Value *> lanes;
+  for (int lane = 0; lane < call.type.lanes(); lane++) {
+    std::vector<Value *> scalars;
+    for (Value *arg : args) {
+      scalars.push_back(builder_.CreateExtractElement(arg, static_cast<uint64_t>(lane)));
+    }
+    lanes.push_back(builder_.CreateCall(callee, scalars));
+  }
+  return concatenate(lanes);
+}
+
+Value *FunctionEmitter::emit_extern(const CallNode &call) {
+  std::vector<Value *> args;
+  std::vector<llvm::Type *> types;
+  if (belongs_to_runtime(call.name)) args.push_back(user_context_);
+  for (const Expr &arg : call.args) args.push_back(emit(arg));
+  for (Value *arg : args) types.push_back(arg->getType());
+  Value *result = builder_.CreateCall(
+      module_.declare(call.name, register_type(context_, call.type), types), args);
+  scopes_.memory_changed();
+  return result;
+}
+
+}  // namespace polyhalite

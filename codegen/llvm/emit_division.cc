@@ -1,0 +1,89 @@
+// Division and remainder: a = q*b + r with r in [0, |b|), and both 0 where b is 0. Nothing traps.
+#include "codegen/llvm/function_emitter.h"
+#include "codegen/llvm/types.h"
+
+namespace polyhalite {
+
+using llvm::Value;
+
+Value *FunctionEmitter::emit_division(const Expr &e) {
+  const bool modulo = e->op == Op::Mod;
+  const Type t = e.type();
+  Value *a = emit(e->args[0]);
+  if (t.is_float()) {
+    Value *b = emit(e->args[1]);
+    if (!modulo) return builder_.CreateFDiv(a, b);
+    Value *quotient =
+        builder_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, builder_.CreateFDiv(a, b));
+    return builder_.CreateFSub(a, builder_.CreateFMul(b, quotient));
+  }
+  int64_t constant = 0;
+  if (t.is_int() && is_const_int(e->args[1], &constant)) {
+    return divide_by_constant(a, constant, modulo);
+  }
+  Value *b = emit(e->args[1]);
+  if (t.is_bool())
+    return modulo ? llvm::Constant::getNullValue(a->getType()) : builder_.CreateAnd(a, b);
+  return t.is_int() ? divide_signed(a, b, modulo) : divide_unsigned(a, b, modulo);
+}
+
+// floor(a / b) for b > 0 = s ^ ((a ^ s) / b) with s = a < 0 ? -1 : 0, where (a ^ s) is not
+// negative.
+Value *FunctionEmitter::divide_by_constant(Value *a, int64_t b, bool modulo) {
+  llvm::Type *type = a->getType();
+  auto constant = [&](int64_t c) { return llvm::ConstantInt::get(type, static_cast<uint64_t>(c)); };
+  if (b == 0) return constant(0);
+  const int bits = static_cast<int>(type->getScalarSizeInBits());
+  // |b| as an unsigned number of the operand's width.
+  const uint64_t magnitude = b < 0 ? 0 - static_cast<uint64_t>(b) : static_cast<uint64_t>(b);
+  const bool power_of_two = (magnitude & (magnitude - 1)) == 0;
+  if (modulo && power_of_two) {
+    return builder_.CreateAnd(a, llvm::ConstantInt::get(type, magnitude - 1));
+  }
+  Value *quotient = nullptr;
+  if (power_of_two && b > 0) {
+    int shift = 0;
+    while ((magnitude >> shift) > 1) shift++;
+    quotient = builder_.CreateAShr(a, constant(shift));
+  } else {
+    Value *sign = builder_.CreateAShr(a, constant(bits - 1));
+    quotient = builder_.CreateXor(
+        sign,
+        builder_.CreateUDiv(builder_.CreateXor(a, sign), llvm::ConstantInt::get(type, magnitude)));
+  }
+  if (modulo) {
+    return builder_.CreateSub(
+        a, builder_.CreateMul(quotient, llvm::ConstantInt::get(type, magnitude)));
+  }
+  return b < 0 ? builder_.CreateNeg(quotient) : quotient;
+}
+
+Value *FunctionEmitter::divide_signed(Value *a, Value *b, bool modulo) {
+  llvm::Type *type = a->getType();
+  Value *zero = llvm::Constant::getNullValue(type), *one = llvm::ConstantInt::get(type, 1);
+  const uint64_t bits = type->getScalarSizeInBits();
+  Value *is_zero = builder_.CreateICmpEQ(b, zero);
+  Value *negative = builder_.CreateICmpSLT(b, zero);
+  Value *magnitude = builder_.CreateSelect(
+      is_zero, one, builder_.CreateSelect(negative, builder_.CreateNeg(b), b));
+  Value *sign = builder_.CreateAShr(a, llvm::ConstantInt::get(type, bits - 1));
+  Value *quotient =
+      builder_.CreateXor(sign, builder_.CreateUDiv(builder_.CreateXor(a, sign), magnitude));
+  if (modulo) {
+    Value *rest = builder_.CreateSub(a, builder_.CreateMul(quotient, magnitude));
+    return builder_.CreateSelect(is_zero, zero, rest);
+  }
+  quotient = builder_.CreateSelect(negative, builder_.CreateNeg(quotient), quotient);
+  return builder_.CreateSelect(is_zero, zero, quotient);
+}
+
+Value *FunctionEmitter::divide_unsigned(Value *a, Value *b, bool modulo) {
+  llvm::Type *type = a->getType();
+  Value *zero = llvm::Constant::getNullValue(type);
+  Value *is_zero = builder_.CreateICmpEQ(b, zero);
+  Value *divisor = builder_.CreateSelect(is_zero, llvm::ConstantInt::get(type, 1), b);
+  Value *result = modulo ? builder_.CreateURem(a, divisor) : builder_.CreateUDiv(a, divisor);
+  return builder_.CreateSelect(is_zero, zero, result);
+}
+
+}  // namespace polyhalite

@@ -1,0 +1,314 @@
+// Loads and stores: dense, reversed, strided, gathered, masked; and their addresses.
+#include "codegen/llvm/function_emitter.h"
+#include "codegen/llvm/types.h"
+#include "polyhalite/error.h"
+
+namespace polyhalite {
+
+using llvm::Value;
+
+namespace {
+
+constexpr uint64_t kStorageAlignment = 64;  // of polyhalite_malloc, stack arrays and constants
+
+Polynomial shifted(Polynomial p, int64_t by) {
+  p.add(Polynomial::constant(by));
+  return p;
+}
+
+std::vector<int> reversed_lanes(int lanes) {
+  std::vector<int> order;
+  for (int i = lanes - 1; i >= 0; i--) order.push_back(i);
+  return order;
+}
+
+}  // namespace
+
+Expr FunctionEmitter::definition(const std::string &name) const {
+  const Binding *b = scopes_.find(name);
+  return b ? b->definition : Expr();
+}
+
+Value *FunctionEmitter::base_pointer(const std::string &buffer) {
+  if (!fields_loaded_ && straight_line_ && arguments_.count(buffer)) load_fields();
+  auto at = pointers_.find(buffer);
+  if (at != pointers_.end()) return at->second;
+  if (llvm::Constant *data = module_.constant_data(buffer)) return pointers_[buffer] = data;
+  internal_check(false, ("'" + buffer + "' is accessed and has no storage").c_str());
+  return nullptr;
+}
+
+// Terms are added from the outermost loop that knows them inwards, the constant last, so that what
+// an inner loop repeats is one pointer plus its own counter.
+Value *FunctionEmitter::address(const std::string &buffer, Type element, const Polynomial &p) {
+  Value *pointer = base_pointer(buffer);
+  std::map<int, std::vector<std::pair<Monomial, int64_t>>> by_depth;
+  bool depends_on_memory = false;
+  int64_t constant = 0;
+  for (const auto &[monomial, coefficient] : p.terms) {
+    if (monomial.empty()) {
+      constant = coefficient;
+      continue;
+    }
+    int depth = 0;
+    for (const Expr &atom : monomial) {
+      depth = std::max(depth, depth_of(atom));
+      depends_on_memory = depends_on_memory || reads_memory(atom);
+    }
+    by_depth[depth].emplace_back(monomial, coefficient);
+  }
+  llvm::Type *step = memory_type(context_, element.element_of());
+  PointerKey key{buffer, {}};
+  for (const auto &[depth, terms] : by_depth) {
+    key.terms.insert(key.terms.end(), terms.begin(), terms.end());
+    Value *known = depends_on_memory ? nullptr : scopes_.known_pointer(key);
+    if (known) {
+      pointer = known;
+      continue;
+    }
+    Value *offset = nullptr;
+    for (const auto &[monomial, coefficient] : terms) {
+      Value *term = nullptr;
+      for (const Expr &atom : monomial) {
+        Value *factor = emit_wide(atom);
+        term = term ? builder_.CreateMul(term, factor) : factor;
+      }
+      if (coefficient != 1) {
+        term = builder_.CreateMul(term, builder_.getInt64(static_cast<uint64_t>(coefficient)));
+      }
+      offset = offset ? builder_.CreateAdd(offset, term) : term;
+    }
+    pointer = builder_.CreateGEP(step, pointer, offset);
+    if (!depends_on_memory) scopes_.remember_pointer(key, pointer);
+  }
+  if (constant == 0) return pointer;
+  return builder_.CreateGEP(step, pointer, builder_.getInt64(static_cast<uint64_t>(constant)));
+}
+
+llvm::Align FunctionEmitter::alignment(const std::string &buffer, Type t,
+                                       const Polynomial &p) const {
+  const auto element = static_cast<uint64_t>(t.bytes());
+  if (!own_storage_.count(buffer)) return llvm::Align(element);
+  uint64_t known = kStorageAlignment;
+  for (const auto &[monomial, coefficient] : p.terms) {
+    while (static_cast<uint64_t>(coefficient) * element % known != 0) known /= 2;
+  }
+  return llvm::Align(known);
+}
+
+Value *FunctionEmitter::lane_pointers(const std::string &buffer, Type element, const Expr &index) {
+  Value *offsets = builder_.CreateSExt(
+      emit(index), llvm::FixedVectorType::get(builder_.getInt64Ty(),
+                                              static_cast<unsigned>(index.type().lanes())));
+  return builder_.CreateGEP(memory_type(context_, element.element_of()), base_pointer(buffer),
+                            offsets);
+}
+
+Value *FunctionEmitter::to_register(Value *stored, Type t) {
+  if (!t.is_bool()) return stored;
+  return builder_.CreateICmpNE(stored, llvm::Constant::getNullValue(stored->getType()));
+}
+
+Value *FunctionEmitter::to_memory(Value *value, Type t) {
+  return t.is_bool() ? builder_.CreateZExt(value, memory_type(context_, t)) : value;
+}
+
+Value *FunctionEmitter::reverse(Value *v) {
+  auto *type = llvm::cast<llvm::FixedVectorType>(v->getType());
+  return builder_.CreateShuffleVector(v, reversed_lanes(static_cast<int>(type->getNumElements())));
+}
+
+// -- Loads
+
+Value *FunctionEmitter::emit_load(const Expr &e) {
+  const LoadNode &load = *as_load(e);
+  const Type t = e.type();
+  Value *mask = load.args.size() > 1 && !is_true(load.args[1]) ? emit(load.args[1]) : nullptr;
+  const auto at =
+      to_lane_address(load.args[0], [this](const std::string &name) { return definition(name); });
+  if (!at) return gather(load, mask);
+  if (t.is_scalar()) return load_dense(load, *at, mask);
+  const auto stride = at->stride.as_constant();
+  if (stride == 1) return load_dense(load, *at, mask);
+  if (stride == -1) {
+    const LaneAddress first{shifted(at->base, 1 - t.lanes()), Polynomial::constant(1)};
+    return reverse(load_dense(load, first, mask ? reverse(mask) : nullptr));
+  }
+  if (mask) return gather(load, mask);
+  if (stride == 0) {
+    Value *element = builder_.CreateAlignedLoad(memory_type(context_, t.element_of()),
+                                                address(load.buffer, t, at->base),
+                                                alignment(load.buffer, t, at->base));
+    module_.mark_access(llvm::cast<llvm::Instruction>(element), load.buffer);
+    return to_register(splat(element, t.lanes()), t);
+  }
+  if (stride && *stride >= 2 && *stride <= 4 && t.lanes() > 1) {
+    return load_strided(load, *at, *stride);
+  }
+  return load_lanes(load, *at);
+}
+
+Value *FunctionEmitter::load_dense(const LoadNode &load, const LaneAddress &at, Value *mask) {
+  const Type t = load.type;
+  llvm::Type *type = memory_type(context_, t);
+  Value *pointer = address(load.buffer, t, at.base);
+  const llvm::Align align = alignment(load.buffer, t, at.base);
+  llvm::Instruction *access = nullptr;
+  if (!mask) {
+    access = builder_.CreateAlignedLoad(type, pointer, align);
+  } else {
+    llvm::Type *vector = t.is_vector() ? type : llvm::FixedVectorType::get(type, 1);
+    if (t.is_scalar()) mask = builder_.CreateVectorSplat(1, mask);
+    access = builder_.CreateMaskedLoad(vector, pointer, align, mask,
+                                       llvm::Constant::getNullValue(vector));
+  }
+  module_.mark_access(access, load.buffer);
+  Value *value = access;
+  if (mask && t.is_scalar()) value = builder_.CreateExtractElement(access, uint64_t{0});
+  return to_register(value, t);
+}
+
+// Reads base .. base + (lanes - 1) * stride by dense loads of `lanes` elements each; the last one
+// ends at the last element wanted, so that nothing outside the buffer is read.
+Value *FunctionEmitter::load_strided(const LoadNode &load, const LaneAddress &at, int64_t stride) {
+  const Type t = load.type;
+  const int lanes = t.lanes();
+  const int length = static_cast<int>((lanes - 1) * stride) + 1;
+  std::vector<int> starts;
+  for (int start = 0; start + lanes < length; start += lanes) starts.push_back(start);
+  starts.push_back(length - lanes);
+  std::vector<Value *> pieces;
+  for (int start : starts) {
+    const Polynomial p = shifted(at.base, start);
+    auto *piece = builder_.CreateAlignedLoad(memory_type(context_, t), address(load.buffer, t, p),
+                                             alignment(load.buffer, t, p));
+    module_.mark_access(piece, load.buffer);
+    pieces.push_back(piece);
+  }
+  // Pick from two pieces at a time what they hold; lanes of other pieces stay open.
+  Value *result = nullptr;
+  for (size_t i = 0; i < pieces.size(); i += 2) {
+    const bool pair = i + 1 < pieces.size();
+    std::vector<int> pick, merge;
+    for (int lane = 0; lane < lanes; lane++) {
+      const int element = static_cast<int>(lane * stride);
+      int from = -1;
+      if (element >= starts[i] && element < starts[i] + lanes) {
+        from = element - starts[i];
+      } else if (pair && element >= starts[i + 1] && element < starts[i + 1] + lanes) {
+        from = lanes + element - starts[i + 1];
+      }
+      pick.push_back(from);
+      merge.push_back(from >= 0 ? lanes + lane : lane);
+    }
+    Value *picked = builder_.CreateShuffleVector(pieces[i], pieces[pair ? i + 1 : i], pick);
+    result = result ? builder_.CreateShuffleVector(result, picked, merge) : picked;
+  }
+  return to_register(result, t);
+}
+
+Value *FunctionEmitter::load_lanes(const LoadNode &load, const LaneAddress &at) {
+  const Type t = load.type;
+  std::vector<Value *> lanes;
+  Polynomial p = at.base;
+  for (int lane = 0; lane < t.lanes(); lane++) {
+    auto *element =
+        builder_.CreateAlignedLoad(memory_type(context_, t.element_of()),
+                                   address(load.buffer, t, p), alignment(load.buffer, t, p));
+    module_.mark_access(element, load.buffer);
+    lanes.push_back(element);
+    p.add(at.stride);
+  }
+  return to_register(concatenate(lanes), t);
+}
+
+Value *FunctionEmitter::gather(const LoadNode &load, Value *mask) {
+  const Type t = load.type;
+  Value *pointers = lane_pointers(load.buffer, t, load.args[0]);
+  const llvm::Align align(static_cast<uint64_t>(t.bytes()));
+  if (mask) {
+    llvm::Type *type = memory_type(context_, t);
+    auto *access = builder_.CreateMaskedGather(type, pointers, align, mask,
+                                               llvm::Constant::getNullValue(type));
+    module_.mark_access(access, load.buffer);
+    return to_register(access, t);
+  }
+  std::vector<Value *> lanes;
+  for (int lane = 0; lane < t.lanes(); lane++) {
+    Value *pointer = builder_.CreateExtractElement(pointers, static_cast<uint64_t>(lane));
+    auto *element =
+        builder_.CreateAlignedLoad(memory_type(context_, t.element_of()), pointer, align);
+    module_.mark_access(element, load.buffer);
+    lanes.push_back(element);
+  }
+  return to_register(concatenate(lanes), t);
+}
+
+// -- Stores
+
+void FunctionEmitter::emit_store(const StmtNode &store) {
+  const Expr &index = store.args[0], &stored = store.args[1];
+  const Type t = stored.type();
+  Value *value = to_memory(emit(stored), t);
+  Value *mask = store.args.size() > 2 && !is_true(store.args[2]) ? emit(store.args[2]) : nullptr;
+  const auto at =
+      to_lane_address(index, [this](const std::string &name) { return definition(name); });
+  const auto stride = at ? at->stride.as_constant() : std::nullopt;
+  Polynomial first = at ? at->base : Polynomial();
+  if (at && stride == -1 && t.is_vector()) {
+    first = shifted(at->base, 1 - t.lanes());
+    value = reverse(value);
+    if (mask) mask = reverse(mask);
+  }
+  if (at && t.is_scalar() && mask) {
+    store_scalar_if(mask, value, address(store.name, t, first), store.name);
+  } else if (at && (t.is_scalar() || stride == 1 || stride == -1)) {
+    Value *pointer = address(store.name, t, first);
+    const llvm::Align align = alignment(store.name, t, first);
+    llvm::Instruction *access = mask ? static_cast<llvm::Instruction *>(
+                                           builder_.CreateMaskedStore(value, pointer, align, mask))
+                                     : builder_.CreateAlignedStore(value, pointer, align);
+    module_.mark_access(access, store.name);
+  } else if (at && !mask) {
+    Polynomial p = at->base;
+    for (int lane = 0; lane < t.lanes(); lane++) {
+      Value *element = builder_.CreateExtractElement(value, static_cast<uint64_t>(lane));
+      auto *access = builder_.CreateAlignedStore(element, address(store.name, t, p),
+                                                 alignment(store.name, t, p));
+      module_.mark_access(access, store.name);
+      p.add(at->stride);
+    }
+  } else {
+    scatter(store, value, mask);
+  }
+  scopes_.memory_changed();
+}
+
+void FunctionEmitter::store_scalar_if(Value *mask, Value *value, Value *address,
+                                      const std::string &buffer) {
+  llvm::BasicBlock *write = block("store"), *after = block("stored");
+  builder_.CreateCondBr(mask, write, after);
+  builder_.SetInsertPoint(write);
+  module_.mark_access(builder_.CreateStore(value, address), buffer);
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(after);
+}
+
+void FunctionEmitter::scatter(const StmtNode &store, Value *value, Value *mask) {
+  const Type t = store.args[1].type();
+  Value *pointers = lane_pointers(store.name, t, store.args[0]);
+  const llvm::Align align(static_cast<uint64_t>(t.bytes()));
+  if (mask) {
+    auto *access = builder_.CreateMaskedScatter(value, pointers, align, mask);
+    module_.mark_access(access, store.name);
+    return;
+  }
+  for (int lane = 0; lane < t.lanes(); lane++) {
+    auto *access = builder_.CreateAlignedStore(
+        builder_.CreateExtractElement(value, static_cast<uint64_t>(lane)),
+        builder_.CreateExtractElement(pointers, static_cast<uint64_t>(lane)), align);
+    module_.mark_access(access, store.name);
+  }
+}
+
+}  // namespace polyhalite

@@ -1,0 +1,130 @@
+// FunctionEmitter: writes one LLVM function, the pipeline itself or the body of a parallel loop,
+// from flat loop IR. Its members are defined by duty: expressions, intrinsics and mathematics,
+// memory, statements, buffer arguments, parallel loops.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+
+#include <unordered_map>
+#include <vector>
+
+#include "codegen/llvm/module_state.h"
+#include "codegen/llvm/scope.h"
+
+namespace polyhalite {
+
+class FunctionEmitter {
+ public:
+  FunctionEmitter(ModuleState &module, llvm::Function *f);
+
+  /// The pipeline's own function: arguments bound, body, return of 0.
+  void emit_pipeline();
+
+ private:
+  using Value = llvm::Value;
+
+  // -- Expressions (emit_expr.cc)
+  Value *emit(const Expr &e);
+  Value *emit_new(const Expr &e);
+  /// An Int(32) or Int(64) scalar in 64 bits.
+  Value *emit_wide(const Expr &e);
+  Value *emit_wide_new(const Expr &e);
+  Value *emit_variable(const VariableNode &v);
+  Value *emit_cast(const Expr &e);
+  Value *emit_arithmetic(const Expr &e);
+  Value *emit_comparison(const Expr &e);
+  Value *emit_let(const LetNode &let, bool wide);
+  Value *emit_ramp(const Expr &e);
+  Value *emit_shuffle(const ShuffleNode &s);
+  Value *splat(Value *scalar, int lanes);
+  Value *concatenate(const std::vector<Value *> &parts);
+  void bind_symbol(const std::string &name, const Expr &value);
+  int depth_of(const Expr &e);
+  bool reads_memory(const Expr &e);
+
+  // -- Division (emit_division.cc): floor for positive divisors, remainder in [0, |b|), 0 for b =
+  // 0.
+  Value *emit_division(const Expr &e);
+  Value *divide_by_constant(Value *a, int64_t b, bool modulo);
+  Value *divide_signed(Value *a, Value *b, bool modulo);
+  Value *divide_unsigned(Value *a, Value *b, bool modulo);
+
+  // -- Calls (emit_call.cc)
+  Value *emit_call(const CallNode &call);
+  Value *emit_intrinsic(const CallNode &call);
+  Value *emit_shift(const CallNode &call, bool left);
+  Value *emit_absolute_difference(const CallNode &call);
+  Value *emit_buffer_fact(const CallNode &call);
+  Value *emit_math(const CallNode &call);
+  Value *emit_extern(const CallNode &call);
+
+  // -- Memory (emit_memory.cc)
+  Value *emit_load(const Expr &e);
+  Value *load_dense(const LoadNode &load, const LaneAddress &at, Value *mask);
+  Value *load_strided(const LoadNode &load, const LaneAddress &at, int64_t stride);
+  Value *load_lanes(const LoadNode &load, const LaneAddress &at);
+  Value *gather(const LoadNode &load, Value *mask);
+  void emit_store(const StmtNode &store);
+  void store_scalar_if(Value *mask, Value *value, Value *address, const std::string &buffer);
+  void scatter(const StmtNode &store, Value *value, Value *mask);
+  Value *base_pointer(const std::string &buffer);
+  Value *address(const std::string &buffer, Type element, const Polynomial &p);
+  Value *lane_pointers(const std::string &buffer, Type element, const Expr &index);
+  llvm::Align alignment(const std::string &buffer, Type t, const Polynomial &p) const;
+  Value *to_register(Value *stored, Type t);
+  Value *to_memory(Value *value, Type t);
+  Value *reverse(Value *v);
+  Expr definition(const std::string &name) const;
+
+  // -- Statements (emit_stmt.cc)
+  void emit_stmt(const Stmt &s);
+  void emit_serial_for(const StmtNode &loop);
+  void emit_if(const StmtNode &s);
+  void emit_assert(const StmtNode &s);
+  void emit_allocate(const StmtNode &s);
+  /// Frees what is live and returns `code` from the function.
+  void return_code(Value *code);
+  void return_if_nonzero(Value *code);
+  llvm::BasicBlock *block(const char *name);
+  llvm::Instruction *entry_position();
+
+  // -- Buffer arguments (emit_arguments.cc)
+  void bind_arguments();
+  /// Loads every field of every buffer argument, once, before the first use of any.
+  void load_fields();
+  bool uses_fields(const StmtNode &s);
+
+  // -- Parallel loops (emit_parallel.cc)
+  void emit_parallel_for(const StmtNode &loop);
+  struct Capture {
+    std::string name;
+    enum Kind { Variable, Wide, Pointer, Argument } kind;
+    Value *value;
+    llvm::Type *narrow;  // Wide: the variable's own type
+  };
+  std::vector<Capture> captures_of(const StmtNode &loop);
+  void emit_task(const StmtNode &loop, const std::vector<Capture> &captures,
+                 llvm::StructType *closure);
+
+  ModuleState &module_;
+  llvm::LLVMContext &context_;
+  llvm::Function *function_;
+  llvm::IRBuilder<> builder_;
+  Scopes scopes_;
+  Value *user_context_ = nullptr;
+  std::map<std::string, Value *> pointers_;   // buffer name -> address of element 0
+  std::map<std::string, Value *> arguments_;  // buffer argument -> its polyhalite_buffer_t
+  struct HeapBlock {
+    std::string name;
+    Value *pointer;
+  };
+  std::vector<HeapBlock> live_heap_;
+  std::set<std::string> own_storage_;  // allocations and constants: 64-byte aligned
+  std::unordered_map<const ExprNode *, bool> reads_memory_;
+  int depth_ = 0;  // loops around the point of emission
+  bool straight_line_ = true;
+  bool fields_loaded_ = false;
+  bool strict_ = false;
+};
+
+}  // namespace polyhalite

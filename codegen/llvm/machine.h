@@ -1,0 +1,20 @@
+// Targets as LLVM's target machines.
+#pragma once
+
+#include <llvm/Target/TargetMachine.h>
+
+#include <memory>
+
+#include "polyhalite/target.h"
+
+namespace polyhalite {
+
+/// The instruction sets are the target's, never more. Throws CompileError where there is no code
+/// generator for the target.
+std::unique_ptr<llvm::TargetMachine> make_machine(const Target &target);
+
+/// The processor whose timing the code is tuned for: this one in process (JIT feature), else a
+/// generic one, so that files are the same wherever they are made.
+std::string tuning_processor(const Target &target);
+
+}  // namespace polyhalite

@@ -1,0 +1,127 @@
+#include "codegen/llvm/module_state.h"
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/GlobalVariable.h>
+#include <llvm/IR/Instructions.h>
+
+#include "codegen/llvm/types.h"
+#include "lang/ir/buffer_contents.h"
+#include "polyhalite/error.h"
+
+namespace polyhalite {
+
+namespace {
+
+void add_allocations(const Stmt &s, std::set<std::string> &names) {
+  if (s->kind == StmtKind::Allocate) names.insert(s->name);
+  for (const Stmt &child : s->body) add_allocations(child, names);
+}
+
+// Elements between the lowest and the highest address of a buffer, and where `host` is in it.
+struct Span {
+  int64_t elements = 1, host = 0;
+};
+
+Span span_of(const polyhalite_buffer_t &raw) {
+  Span s;
+  for (int d = 0; d < raw.dimensions; d++) {
+    if (raw.dim[d].extent <= 0) return {0, 0};
+    const int64_t last = int64_t{raw.dim[d].extent - 1} * raw.dim[d].stride;
+    s.elements += last < 0 ? -last : last;
+    if (last < 0) s.host -= last;
+  }
+  return s;
+}
+
+}  // namespace
+
+std::set<std::string> buffer_names(const Function &f) {
+  std::set<std::string> names;
+  for (const Argument &a : f.args) {
+    if (a.is_buffer) names.insert(a.name);
+  }
+  for (const auto &c : f.constants) names.insert(c->name);
+  add_allocations(f.body, names);
+  return names;
+}
+
+ModuleState::ModuleState(llvm::Module &module, const Function &function, const Target &target,
+                         const EmitOptions &options)
+    : module(module), function(function), target(target), options(options) {
+  llvm::MDBuilder metadata(module.getContext());
+  llvm::MDNode *domain = metadata.createAliasScopeDomain(function.name);
+  const std::set<std::string> names = buffer_names(function);
+  std::vector<llvm::Metadata *> all;
+  std::vector<std::string> order(names.begin(), names.end());
+  for (const std::string &name : order) {
+    all.push_back(metadata.createAliasScope(name, domain));
+  }
+  for (size_t i = 0; i < order.size(); i++) {
+    std::vector<llvm::Metadata *> others = all;
+    others.erase(others.begin() + static_cast<int64_t>(i));
+    alias_scopes_[order[i]] = {llvm::MDNode::get(context(), all[i]),
+                               llvm::MDNode::get(context(), others)};
+  }
+}
+
+llvm::FunctionCallee ModuleState::declare(const std::string &name, llvm::Type *result,
+                                          llvm::ArrayRef<llvm::Type *> args) {
+  auto callee = module.getOrInsertFunction(name, llvm::FunctionType::get(result, args, false));
+  if (auto *f = llvm::dyn_cast<llvm::Function>(callee.getCallee())) f->setDoesNotThrow();
+  return callee;
+}
+
+llvm::Constant *ModuleState::string(const std::string &text) {
+  llvm::Constant *&known = strings_[text];
+  if (known) return known;
+  llvm::Constant *bytes = llvm::ConstantDataArray::getString(context(), text);
+  auto *global = new llvm::GlobalVariable(module, bytes->getType(), true,
+                                          llvm::GlobalValue::PrivateLinkage, bytes, "text");
+  global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+  global->setAlignment(llvm::Align(1));
+  return known = global;
+}
+
+llvm::Constant *ModuleState::constant_data(const std::string &buffer) {
+  llvm::Constant *&known = constants_[buffer];
+  if (known) return known;
+  for (const auto &c : function.constants) {
+    if (c->name != buffer) continue;
+    auto *address_type = llvm::Type::getInt64Ty(context());
+    auto *pointer = llvm::PointerType::get(context(), 0);
+    if (options.constants_by_address) {
+      auto *address =
+          llvm::ConstantInt::get(address_type, reinterpret_cast<uintptr_t>(c->raw.host));
+      return known = llvm::ConstantExpr::getIntToPtr(address, pointer);
+    }
+    const Span span = span_of(c->raw);
+    const int bytes = c->type().bytes();
+    const auto *first = reinterpret_cast<const char *>(c->raw.host) - span.host * bytes;
+    llvm::Constant *data = llvm::ConstantDataArray::getRaw(
+        llvm::StringRef(first, static_cast<size_t>(span.elements * bytes)),
+        static_cast<uint64_t>(span.elements * bytes), llvm::Type::getInt8Ty(context()));
+    auto *global = new llvm::GlobalVariable(module, data->getType(), true,
+                                            llvm::GlobalValue::PrivateLinkage, data, buffer);
+    global->setAlignment(llvm::Align(64));
+    return known = llvm::ConstantExpr::getGetElementPtr(
+               llvm::Type::getInt8Ty(context()), global,
+               llvm::ConstantInt::get(address_type, static_cast<uint64_t>(span.host * bytes)));
+  }
+  return nullptr;
+}
+
+void ModuleState::mark_access(llvm::Instruction *access, const std::string &buffer) {
+  auto at = alias_scopes_.find(buffer);
+  if (at == alias_scopes_.end()) return;
+  access->setMetadata(llvm::LLVMContext::MD_alias_scope, at->second.self);
+  access->setMetadata(llvm::LLVMContext::MD_noalias, at->second.others);
+}
+
+llvm::Function *ModuleState::make_function(const std::string &name, llvm::FunctionType *type,
+                                           llvm::GlobalValue::LinkageTypes linkage) {
+  auto *f = llvm::Function::Create(type, linkage, name, module);
+  f->setDoesNotThrow();
+  return f;
+}
+
+}  // namespace polyhalite

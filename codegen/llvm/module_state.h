@@ -1,0 +1,63 @@
+// What the functions of one module share: the pipeline, its arguments' order, alias scopes,
+// strings.
+#pragma once
+
+#include <llvm/IR/DerivedTypes.h>
+#include <llvm/IR/MDBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "codegen/ir/stmt.h"
+#include "polyhalite/target.h"
+
+namespace polyhalite {
+
+struct EmitOptions {
+  /// The first argument is a user context, handed to every call of the runtime.
+  bool user_context = false;
+  /// Constant buffers are used where they lie in this process, not embedded.
+  bool constants_by_address = false;
+};
+
+class ModuleState {
+ public:
+  ModuleState(llvm::Module &module, const Function &function, const Target &target,
+              const EmitOptions &options);
+
+  llvm::LLVMContext &context() { return module.getContext(); }
+
+  llvm::Module &module;
+  const Function &function;
+  const Target &target;
+  const EmitOptions options;
+
+  /// An external function, declared on first use.
+  llvm::FunctionCallee declare(const std::string &name, llvm::Type *result,
+                               llvm::ArrayRef<llvm::Type *> args);
+  /// A zero-terminated string constant.
+  llvm::Constant *string(const std::string &text);
+  /// The bytes of a constant buffer; null where there is none of this name.
+  llvm::Constant *constant_data(const std::string &buffer);
+  /// Marks an access of `buffer`: it does not touch what other names stand for. Inputs may overlap
+  /// each other, because nothing writes them.
+  void mark_access(llvm::Instruction *access, const std::string &buffer);
+  /// A new internal function of the module with the pipeline's attributes.
+  llvm::Function *make_function(const std::string &name, llvm::FunctionType *type,
+                                llvm::GlobalValue::LinkageTypes linkage);
+
+ private:
+  struct AliasScope {
+    llvm::MDNode *self = nullptr, *others = nullptr;
+  };
+  std::map<std::string, AliasScope> alias_scopes_;
+  std::map<std::string, llvm::Constant *> strings_;
+  std::map<std::string, llvm::Constant *> constants_;
+};
+
+/// Every buffer that the statement allocates or that is an argument or constant of the function.
+std::set<std::string> buffer_names(const Function &f);
+
+}  // namespace polyhalite

@@ -1,0 +1,24 @@
+// Compiled forms of a function: object, assembly, LLVM assembly, static library. No LLVM types, so
+// that the driver needs no LLVM header.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "codegen/ir/stmt.h"
+#include "polyhalite/target.h"
+
+namespace polyhalite {
+
+enum class CodeForm : uint8_t { Object, Assembly, LlvmAssembly };
+
+/// For files: constant buffers are embedded; a user context is taken where the target has it.
+std::string compile(const Function &f, const Target &target, CodeForm form);
+/// For this process: a user context comes first, constant buffers are used where they lie.
+std::string compile_for_process(const Function &f, const Target &target, CodeForm form);
+
+/// An archive (.a) with a symbol table, the same in every run.
+std::string make_archive(const std::vector<std::pair<std::string, std::string>> &members);
+
+}  // namespace polyhalite

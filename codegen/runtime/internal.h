@@ -1,0 +1,22 @@
+// What the files of the runtime share. The runtime is linked into users' programs: it needs the C
+// library and threads, and no C++ library.
+#pragma once
+
+#include "lang/abi/polyhalite_runtime.h"
+
+#define PH_WEAK __attribute__((weak))
+
+namespace polyhalite::runtime {
+
+/// Takes a message for the context of a call that was compiled in process; false where the context
+/// is none of its own.
+using ErrorSink = bool (*)(void *user_context, const char *message);
+void set_error_sink(ErrorSink sink);
+
+/// Hands the message to the sink or to polyhalite_error.
+void report(void *user_context, const char *message);
+
+/// Releases the memory that freed blocks left behind for reuse.
+void release_cached_memory();
+
+}  // namespace polyhalite::runtime

@@ -1,0 +1,193 @@
+// Memory of pipelines: 64-byte aligned, with recently freed blocks kept for reuse, because
+// pipelines allocate the same sizes in every tile and in every call, and fresh pages cost more than
+// the work that is done on them.
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "codegen/runtime/internal.h"
+
+namespace polyhalite::runtime {
+
+namespace {
+
+polyhalite_malloc_handler_t malloc_handler = nullptr;
+polyhalite_free_handler_t free_handler = nullptr;
+
+constexpr size_t kAlignment = 64;
+constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kLargeBlock = size_t{4} << 20;  // from here on: huge pages, shared cache
+#if defined(__SANITIZE_ADDRESS__)
+// Blocks that are kept would hide uses after the free.
+constexpr size_t kCachedPerThread = 0;
+constexpr size_t kCachedShared = 0;
+#else
+constexpr size_t kCachedPerThread = size_t{8} << 20;
+constexpr size_t kCachedShared = size_t{256} << 20;
+#endif
+constexpr int kThreadSlots = 16;
+constexpr int kSharedSlots = 32;
+// Large blocks start at different cache sets: rows of several buffers are used at the same time.
+constexpr size_t kStagger = 9 * kAlignment;
+constexpr int kStaggers = 16;
+
+struct Header {
+  void *base;       // of the underlying block
+  size_t capacity;  // usable bytes
+};
+static_assert(sizeof(Header) <= kAlignment);
+
+Header *header_of(void *p) {
+  return reinterpret_cast<Header *>(static_cast<char *>(p) - kAlignment);
+}
+
+// Freed blocks; each slot holds a user pointer or null.
+struct Cache {
+  void *slots[kSharedSlots];
+  size_t bytes;
+
+  // A block of at least `bytes`, but not so large that most of it would idle.
+  void *take(size_t wanted, int count) {
+    int best = -1;
+    for (int i = 0; i < count; i++) {
+      if (!slots[i]) continue;
+      const size_t have = header_of(slots[i])->capacity;
+      if (have < wanted || have > wanted + wanted / 4 + 4096) continue;
+      if (best < 0 || have < header_of(slots[best])->capacity) best = i;
+    }
+    if (best < 0) return nullptr;
+    void *p = slots[best];
+    slots[best] = nullptr;
+    bytes -= header_of(p)->capacity;
+    return p;
+  }
+
+  bool put(void *p, int count, size_t limit) {
+    const size_t capacity = header_of(p)->capacity;
+    if (bytes + capacity > limit) return false;
+    for (int i = 0; i < count; i++) {
+      if (slots[i]) continue;
+      slots[i] = p;
+      bytes += capacity;
+      return true;
+    }
+    return false;
+  }
+
+  void release(int count) {
+    for (int i = 0; i < count; i++) {
+      if (slots[i]) ::free(header_of(slots[i])->base);
+      slots[i] = nullptr;
+    }
+    bytes = 0;
+  }
+};
+
+pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
+Cache shared_cache = {};
+int next_stagger = 0;
+
+thread_local Cache thread_cache = {};
+thread_local bool thread_registered = false;
+pthread_key_t thread_key;
+pthread_once_t thread_key_once = PTHREAD_ONCE_INIT;
+
+void release_thread_cache(void *cache) { static_cast<Cache *>(cache)->release(kThreadSlots); }
+void make_thread_key() { pthread_key_create(&thread_key, release_thread_cache); }
+
+// The thread's blocks are released when it ends.
+void register_thread() {
+  if (thread_registered) return;
+  thread_registered = true;
+  pthread_once(&thread_key_once, make_thread_key);
+  pthread_setspecific(thread_key, &thread_cache);
+}
+
+void *fresh(size_t bytes) {
+  const bool large = bytes >= kLargeBlock;
+  size_t offset = kAlignment;
+  if (large) {
+    const int stagger = __atomic_fetch_add(&next_stagger, 1, __ATOMIC_RELAXED);
+    offset += static_cast<size_t>(stagger % kStaggers) * kStagger;
+  }
+  const size_t grain = large ? kHugePage : kAlignment;
+  if (bytes > SIZE_MAX / 2) return nullptr;
+  const size_t capacity = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  const size_t whole = (offset + capacity + grain - 1) / grain * grain;
+  void *base = aligned_alloc(grain, whole);
+  if (!base) return nullptr;
+  if (large) madvise(base, whole, MADV_HUGEPAGE);
+  void *p = static_cast<char *>(base) + offset;
+  *header_of(p) = {base, capacity};
+  return p;
+}
+
+void *default_malloc(size_t bytes) {
+  void *p = nullptr;
+  if (bytes >= kLargeBlock) {
+    pthread_mutex_lock(&shared_lock);
+    p = shared_cache.take(bytes, kSharedSlots);
+    pthread_mutex_unlock(&shared_lock);
+  } else {
+    p = thread_cache.take(bytes, kThreadSlots);
+  }
+  if (p) return p;
+  p = fresh(bytes);
+  if (p) return p;
+  release_cached_memory();
+  return fresh(bytes);
+}
+
+void default_free(void *p) {
+  bool kept = false;
+  if (header_of(p)->capacity >= kLargeBlock) {
+    pthread_mutex_lock(&shared_lock);
+    kept = shared_cache.put(p, kSharedSlots, kCachedShared);
+    pthread_mutex_unlock(&shared_lock);
+  } else {
+    register_thread();
+    kept = thread_cache.put(p, kThreadSlots, kCachedPerThread);
+  }
+  if (!kept) ::free(header_of(p)->base);
+}
+
+}  // namespace
+
+void release_cached_memory() {
+  pthread_mutex_lock(&shared_lock);
+  shared_cache.release(kSharedSlots);
+  pthread_mutex_unlock(&shared_lock);
+  thread_cache.release(kThreadSlots);
+}
+
+}  // namespace polyhalite::runtime
+
+namespace runtime = polyhalite::runtime;
+
+extern "C" {
+
+PH_WEAK void *polyhalite_malloc(void *user_context, size_t bytes) {
+  polyhalite_malloc_handler_t handler = __atomic_load_n(&runtime::malloc_handler, __ATOMIC_ACQUIRE);
+  return handler ? handler(user_context, bytes) : runtime::default_malloc(bytes);
+}
+
+PH_WEAK void polyhalite_free(void *user_context, void *pointer) {
+  if (!pointer) return;
+  polyhalite_free_handler_t handler = __atomic_load_n(&runtime::free_handler, __ATOMIC_ACQUIRE);
+  if (handler) {
+    handler(user_context, pointer);
+  } else {
+    runtime::default_free(pointer);
+  }
+}
+
+PH_WEAK polyhalite_malloc_handler_t
+polyhalite_set_custom_malloc(polyhalite_malloc_handler_t handler) {
+  return __atomic_exchange_n(&runtime::malloc_handler, handler, __ATOMIC_ACQ_REL);
+}
+
+PH_WEAK polyhalite_free_handler_t polyhalite_set_custom_free(polyhalite_free_handler_t handler) {
+  return __atomic_exchange_n(&runtime::free_handler, handler, __ATOMIC_ACQ_REL);
+}
+
+}  // extern "C"
