@@ -32,15 +32,19 @@ add_library(PolyhaliteGenerator STATIC ${PROJECT_SOURCE_DIR}/lang/main/generator
 set_target_properties(PolyhaliteGenerator PROPERTIES EXPORT_NAME Generator)
 target_link_libraries(PolyhaliteGenerator PUBLIC Polyhalite)
 
-set_target_properties(PolyhaliteRuntime PROPERTIES EXPORT_NAME Runtime)
+set_target_properties(polyhalite_runtime PROPERTIES
+  EXPORT_NAME Runtime
+  INTERFACE_INCLUDE_DIRECTORIES
+    "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/lang/include;${PROJECT_SOURCE_DIR}/lang/abi>;\
+$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR};${CMAKE_INSTALL_INCLUDEDIR}/polyhalite>")
 
-foreach(name Halide Generator Runtime)
-  add_library(Polyhalite::${name} ALIAS Polyhalite${name})
-endforeach()
 add_library(Polyhalite::Polyhalite ALIAS Polyhalite)
+add_library(Polyhalite::Halide ALIAS PolyhaliteHalide)
+add_library(Polyhalite::Generator ALIAS PolyhaliteGenerator)
+add_library(Polyhalite::Runtime ALIAS polyhalite_runtime)
 include(PolyhaliteGeneratorHelpers)
 
-install(TARGETS Polyhalite PolyhaliteHalide PolyhaliteGenerator PolyhaliteRuntime
+install(TARGETS Polyhalite PolyhaliteHalide PolyhaliteGenerator polyhalite_runtime
         EXPORT PolyhaliteTargets)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/lang/include/polyhalite
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")

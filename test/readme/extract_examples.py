@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""Turns the examples of README.md into a project that can be built and tested.
+
+  extract_examples.py README.md FOLDER
+
+A code block that follows a line `<!-- file: NAME -->` becomes FOLDER/NAME. CMakeLists.txt must be
+one of them; each executable that it adds is also made a test.
+"""
+
+import pathlib
+import re
+import sys
+
+BLOCK = re.compile(r"^<!-- file: (\S+) -->\n+```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+EXECUTABLE = re.compile(r"^add_executable\((\w+)", re.MULTILINE)
+
+
+def examples(text):
+    """The files that the page holds, by name."""
+    files = {}
+    for name, body in BLOCK.findall(text):
+        if name in files:
+            raise ValueError(f"{name} is given twice")
+        files[name] = body
+    if "CMakeLists.txt" not in files:
+        raise ValueError("the page has no block for CMakeLists.txt")
+    programs = EXECUTABLE.findall(files["CMakeLists.txt"])
+    if not programs:
+        raise ValueError("CMakeLists.txt adds no executable")
+    tests = "".join(f"add_test(NAME {p} COMMAND {p})\n" for p in programs)
+    files["CMakeLists.txt"] += "\nenable_testing()\n" + tests
+    return files
+
+
+def main():
+    page, folder = map(pathlib.Path, sys.argv[1:])
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        files = examples(page.read_text(encoding="utf-8"))
+    except ValueError as error:
+        sys.exit(f"{page}: {error}")
+    for name, body in files.items():
+        (folder / name).write_text(body, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
