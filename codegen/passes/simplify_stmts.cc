@@ -36,7 +36,7 @@ bool calls_extern(const Expr &e) {
   return found;
 }
 
-class Simplifier : public StmtRewriter {
+class StmtSimplifier : public StmtRewriter {
  protected:
   Expr rewrite_expr(const Expr &e) override {
     const Expr r = simplified(e);
@@ -161,7 +161,7 @@ class Simplifier : public StmtRewriter {
 
 }  // namespace
 
-Stmt simplify_stmts(const Stmt &s) { return Simplifier()(s); }
+Stmt simplify_stmts(const Stmt &s) { return StmtSimplifier()(s); }
 
 Function simplify_stmts(const Function &f) {
   Function out = f;

@@ -299,10 +299,21 @@ class VectorBody {
       if (!then_case.defined() || (has_else && !else_case.defined())) return Stmt();
       return make_if(c, then_case, else_case);
     }
-    const Stmt then_case = masked(c, s->body[0]);
-    if (!then_case.defined() || !has_else) return then_case;
-    const Stmt else_case = masked(make_not(c), s->body[1]);
-    return else_case.defined() ? make_block({then_case, else_case}) : else_case;
+    if (!has_else) return masked(c, s->body[0]);
+    // The then case may change what the condition reads.
+    const std::string name = original_->name + ".mask." + std::to_string(masks_++);
+    const Expr mask = reads_memory(c) ? make_variable(c.type(), VariableKind::Symbol, name) : c;
+    const Stmt then_case = masked(mask, s->body[0]);
+    const Stmt else_case = masked(make_not(mask), s->body[1]);
+    if (!then_case.defined() || !else_case.defined()) return Stmt();
+    const Stmt both = make_block({then_case, else_case});
+    return mask.same_as(c) ? both : make_let_stmt(name, c, both);
+  }
+
+  static bool reads_memory(const Expr &e) {
+    bool found = false;
+    for_each_node(e, [&](const Expr &n) { found |= n->op == Op::Load; });
+    return found;
   }
 
   Stmt masked(const Expr &c, const Stmt &s) {
@@ -338,6 +349,7 @@ class VectorBody {
 
   const Stmt &original_;
   VectorLoop loop_;
+  int masks_ = 0;              // named so far
   bool in_scope_ = false;      // inside a symbol that varies, or an allocation
   bool uniform_load_ = false;  // met since the innermost mask was set
 };

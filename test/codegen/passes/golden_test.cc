@@ -1,0 +1,32 @@
+// What each pass makes of small functions, pinned as text.
+#include "test/codegen/golden.h"
+
+#include "codegen/passes/flatten_storage.h"
+#include "codegen/passes/simplify_stmts.h"
+#include "codegen/passes/unroll_loops.h"
+#include "codegen/passes/vectorize_loops.h"
+
+namespace polyhalite {
+namespace {
+
+Function simplified(const Function &f) { return simplify_stmts(f); }
+
+TEST(PassGolden, SimplifyStmts) {
+  check_golden("simplify_stmts", IrLevel::MultiDimensional, IrLevel::MultiDimensional, simplified);
+}
+
+TEST(PassGolden, FlattenStorage) {
+  check_golden("flatten_storage", IrLevel::MultiDimensional, IrLevel::Flat, flatten_storage);
+}
+
+TEST(PassGolden, VectorizeLoops) {
+  check_golden("vectorize_loops", IrLevel::Flat, IrLevel::Emittable,
+               [](const Function &f) { return simplified(vectorize_loops(f)); });
+}
+
+TEST(PassGolden, UnrollLoops) {
+  check_golden("unroll_loops", IrLevel::MultiDimensional, IrLevel::MultiDimensional, unroll_loops);
+}
+
+}  // namespace
+}  // namespace polyhalite
