@@ -49,7 +49,7 @@ class FunctionParser {
       for (const auto &c : function_.constants) {
         if (c->name == name) return image_call(c->type(), name, std::move(args), c);
       }
-      for (const Argument &a : function_.args) {
+      for (const FunctionArgument &a : function_.args) {
         if (a.name == name && a.is_buffer && !a.is_output) {
           return image_call(a.type, name, std::move(args), nullptr);
         }
@@ -75,7 +75,7 @@ class FunctionParser {
 
   // "NAME.min.D" and its like, of a buffer argument; else undefined.
   Expr field(const std::string &name) const {
-    for (const Argument &a : function_.args) {
+    for (const FunctionArgument &a : function_.args) {
       if (!a.is_buffer) continue;
       for (const char *what : {".min.", ".extent.", ".stride."}) {
         for (int d = 0; d < a.dimensions; d++) {
@@ -96,7 +96,7 @@ class FunctionParser {
   }
 
   void parse_argument() {
-    Argument a;
+    FunctionArgument a;
     a.name = tokens_.expect_name("an argument's name");
     tokens_.expect(":", "after the argument's name");
     a.is_output = tokens_.accept("output");
@@ -131,7 +131,8 @@ class FunctionParser {
       tokens_.expect(",", "after the dimension's extent");
       d.stride = static_cast<int32_t>(tokens_.expect_integer("the dimension's stride"));
       tokens_.expect(")", "after a dimension");
-      if (d.extent < 0 || d.stride < 0) tokens_.fail("a constant's extents and strides are not negative");
+      if (d.extent < 0 || d.stride < 0)
+        tokens_.fail("a constant's extents and strides are not negative");
       bytes += static_cast<size_t>(std::max(d.extent - 1, 0)) * static_cast<size_t>(d.stride) *
                static_cast<size_t>(t.bytes());
       elements *= static_cast<size_t>(d.extent);

@@ -70,8 +70,8 @@ Stmt make_produce(std::string name, Stmt body);
 /// A copy of `s` with other args and body; `s` itself where nothing differs.
 Stmt with_parts(const Stmt &s, std::vector<Expr> args, std::vector<Stmt> body);
 
-/// One argument of the compiled function.
-struct Argument {
+/// One argument of the compiled function. (Argument is a word of the public language.)
+struct FunctionArgument {
   std::string name;
   bool is_buffer = false;
   bool is_output = false;
@@ -83,7 +83,7 @@ struct Argument {
 /// "NAME.min.D", "NAME.extent.D", "NAME.stride.D"; a scalar argument is Variable(Param) NAME.
 struct Function {
   std::string name;
-  std::vector<Argument> args;  // inputs in declared order, then outputs
+  std::vector<FunctionArgument> args;                      // inputs in declared order, then outputs
   std::vector<std::shared_ptr<BufferContents>> constants;  // buffers embedded by the algorithm
   Stmt body;
 };

@@ -15,7 +15,7 @@ constexpr int64_t kPrintedElements = 1024;
 
 // Names that would begin another statement stand in backquotes.
 std::string name_text(const std::string &name) {
-  static const std::set<std::string> kWords = {"for",      "allocate", "assert", "else",
+  static const std::set<std::string> kWords = {"for",      "allocate", "assert",  "else",
                                                "evaluate", "produce",  "constant"};
   return kWords.count(name) ? "`" + name + "`" : quote_name(name);
 }
@@ -27,7 +27,7 @@ class Printer {
   void print_function(const Function &f) {
     os_ << "func " << name_text(f.name) << "(";
     for (size_t i = 0; i < f.args.size(); i++) {
-      const Argument &a = f.args[i];
+      const FunctionArgument &a = f.args[i];
       os_ << (i ? ", " : "") << name_text(a.name) << ": ";
       if (a.is_buffer) os_ << (a.is_output ? "output " : "input ");
       os_ << a.type.to_string();
@@ -76,7 +76,8 @@ class Printer {
 
   void print(const Stmt &s) {
     switch (s->kind) {
-      case StmtKind::Block: return print_body(s);
+      case StmtKind::Block:
+        return print_body(s);
       case StmtKind::For:
         line() << "for " << name_text(s->name) << " in (";
         list(s->args, 0, 2);

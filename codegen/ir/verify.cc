@@ -12,7 +12,8 @@
 //   entry        Asserts stand in front: outside of loops, Ifs and allocations
 // Names, at every level
 //   arguments    arguments and constants have different names
-//   bound        a Loop or Symbol variable is bound around its use, with the type that it has there;
+//   bound        a Loop or Symbol variable is bound around its use, with the type that it has
+//   there;
 //                Param and BufferField variables name arguments; Pure and Reduction never occur
 //   shadowing    nothing is bound, or allocated, under a name that means something there already;
 //                statements beside each other may reuse names
@@ -45,8 +46,8 @@ constexpr int64_t kMaxStackBytes = 64 * 1024;
 
 struct Buffer {
   Type type;
-  int dimensions = -1;    // -1: flat
-  bool is_written = true; // may be
+  int dimensions = -1;     // -1: flat
+  bool is_written = true;  // may be
 };
 
 class Verifier {
@@ -58,7 +59,7 @@ class Verifier {
       add_argument(c->name);
       buffers_[c->name] = {c->type(), static_cast<int>(c->dims.size()), false};
     }
-    for (const Argument &a : f.args) {
+    for (const FunctionArgument &a : f.args) {
       add_argument(a.name);
       if (a.is_buffer) {
         buffers_[a.name] = {a.type, a.dimensions, a.is_output};
@@ -130,17 +131,26 @@ class Verifier {
     const bool flat_size = is_flat();
     const Shape shape = [&]() -> Shape {
       switch (s->kind) {
-        case StmtKind::Block: return {0, 0, 0, SIZE_MAX};
-        case StmtKind::For: return {2, 2, 1, 1};
-        case StmtKind::Let: return {1, 1, 1, 1};
+        case StmtKind::Block:
+          return {0, 0, 0, SIZE_MAX};
+        case StmtKind::For:
+          return {2, 2, 1, 1};
+        case StmtKind::Let:
+          return {1, 1, 1, 1};
         case StmtKind::Allocate:
           return flat_size ? Shape{1, 1, 1, 1} : Shape{0, SIZE_MAX, 1, 1};
-        case StmtKind::Provide: return {static_cast<size_t>(s->value_count), SIZE_MAX, 0, 0};
-        case StmtKind::Store: return {2, 3, 0, 0};
-        case StmtKind::If: return {1, 1, 1, 2};
-        case StmtKind::Assert: return {2, 2, 0, 0};
-        case StmtKind::Evaluate: return {1, 1, 0, 0};
-        case StmtKind::Produce: return {0, 0, 1, 1};
+        case StmtKind::Provide:
+          return {static_cast<size_t>(s->value_count), SIZE_MAX, 0, 0};
+        case StmtKind::Store:
+          return {2, 3, 0, 0};
+        case StmtKind::If:
+          return {1, 1, 1, 2};
+        case StmtKind::Assert:
+          return {2, 2, 0, 0};
+        case StmtKind::Evaluate:
+          return {1, 1, 0, 0};
+        case StmtKind::Produce:
+          return {0, 0, 1, 1};
       }
       return {};
     }();
@@ -169,12 +179,15 @@ class Verifier {
       case StmtKind::Produce:
         for (const Stmt &b : s->body) stmt(b);
         return;
-      case StmtKind::For: return loop(s);
+      case StmtKind::For:
+        return loop(s);
       case StmtKind::Let:
         return in_scope(s->name, s->args[0].type(), VariableKind::Symbol,
                         [&] { stmt(s->body[0]); });
-      case StmtKind::Allocate: return allocate(s);
-      case StmtKind::Provide: return provide(s);
+      case StmtKind::Allocate:
+        return allocate(s);
+      case StmtKind::Provide:
+        return provide(s);
       case StmtKind::Store:
         require(is_flat(), "no flat", "a Store of '" + s->name + "'");
         return access(s->name, s->args[0], s->args[1].type(),
@@ -193,7 +206,8 @@ class Verifier {
                 "an Assert's error is no call of an Extern that returns int32");
         return require(depth_ == 0, "entry", "an Assert inside a loop, an If or an allocation");
       }
-      case StmtKind::Evaluate: return;
+      case StmtKind::Evaluate:
+        return;
     }
   }
 
@@ -245,7 +259,8 @@ class Verifier {
       require(elements * s->type.bytes() <= kMaxStackBytes, "constants",
               "the stack allocation '" + s->name + "' takes more than 64 KiB");
     }
-    require(!means_something(s->name), "shadowing", "'" + s->name + "' means something here already");
+    require(!means_something(s->name), "shadowing",
+            "'" + s->name + "' means something here already");
     if (problem_) return;
     buffers_[s->name] = {s->type, is_flat() ? -1 : static_cast<int>(s->args.size() / 2), true};
     depth_++;
@@ -317,7 +332,8 @@ class Verifier {
     for (const Expr &a : e->args) {
       expr(a);
       if (problem_) return;
-      require(a->op != Op::StringImm || e->op == Op::Call, "errors", "a text is no operand of a call");
+      require(a->op != Op::StringImm || e->op == Op::Call, "errors",
+              "a text is no operand of a call");
     }
     if (!problem_) node(e);
   }
@@ -330,11 +346,13 @@ class Verifier {
                   ", not " + wanted.to_string());
     };
     auto count = [&](size_t n) {
-      require(e->args.size() == n, "shape", std::string("wrong number of operands of ") + op_name(e->op));
+      require(e->args.size() == n, "shape",
+              std::string("wrong number of operands of ") + op_name(e->op));
       return e->args.size() == n;
     };
     switch (e->op) {
-      case Op::Variable: return variable(*as_variable(e));
+      case Op::Variable:
+        return variable(*as_variable(e));
       case Op::Cast:
         if (count(1)) same(0, e->args[0].type().with_lanes(t.lanes()));
         return;
@@ -357,19 +375,22 @@ class Verifier {
         if (e->op == Op::Ramp && count(2)) same(1, e->args[0].type());
         if (e->op != Op::Shuffle) {
           const Type part = e->args[0].type();
-          require(t.lanes() > part.lanes() && t.lanes() % part.lanes() == 0, "types",
-                  std::string("the lanes of ") + op_name(e->op) + " are no multiple of its operand's");
+          require(
+              t.lanes() > part.lanes() && t.lanes() % part.lanes() == 0, "types",
+              std::string("the lanes of ") + op_name(e->op) + " are no multiple of its operand's");
           same(0, t.with_lanes(part.lanes()));
         }
         return;
       case Op::Load: {
         require(is_flat(), "no flat", "a Load of '" + as_load(e)->buffer + "'");
-        require(e->args.size() == 1 || e->args.size() == 2, "shape", "wrong number of operands of a Load");
+        require(e->args.size() == 1 || e->args.size() == 2, "shape",
+                "wrong number of operands of a Load");
         if (problem_) return;
         return access(as_load(e)->buffer, e->args[0], t, e->args.size() > 1 ? e->args[1] : Expr(),
                       false);
       }
-      case Op::Call: return call(*as_call(e));
+      case Op::Call:
+        return call(*as_call(e));
       default:
         if (!is_binary(e->op) || !count(2)) return;
         same(1, e->args[0].type());
@@ -397,9 +418,9 @@ class Verifier {
     require(it != bound_.end(), "bound", "nothing binds '" + v.name + "' here");
     if (it == bound_.end()) return;
     require(it->second.second == v.kind, "bound", "'" + v.name + "' is of another kind here");
-    require(it->second.first == v.type, "bound",
-            "'" + v.name + "' is " + it->second.first.to_string() + " here, not " +
-                v.type.to_string());
+    require(
+        it->second.first == v.type, "bound",
+        "'" + v.name + "' is " + it->second.first.to_string() + " here, not " + v.type.to_string());
   }
 
   void call(const CallNode &c) {
@@ -426,6 +447,8 @@ class Verifier {
 
 }  // namespace
 
-std::optional<Diagnostic> verify(const Function &f, IrLevel level) { return Verifier(level).run(f); }
+std::optional<Diagnostic> verify(const Function &f, IrLevel level) {
+  return Verifier(level).run(f);
+}
 
 }  // namespace polyhalite

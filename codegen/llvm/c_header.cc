@@ -20,13 +20,13 @@ std::string identifier(const std::string &name) {
   return text;
 }
 
-std::string declaration(const Argument &a) {
+std::string declaration(const FunctionArgument &a) {
   if (a.is_buffer) return "struct polyhalite_buffer_t *" + identifier(a.name) + "_buffer";
   const std::string type = c_type(a.type);
   return type + (type.back() == '*' ? "" : " ") + identifier(a.name);
 }
 
-std::string description(const Argument &a) {
+std::string description(const FunctionArgument &a) {
   std::string text = " *   " + a.name + ": " + (a.is_output ? "output, " : "input, ");
   if (!a.is_buffer) return text + c_type(a.type) + "\n";
   text += "buffer of " + a.type.to_string();
@@ -45,7 +45,7 @@ std::string c_header(const Function &f, const Target &target) {
   const bool user_context = target.has_feature(Target::UserContext);
   std::string args = user_context ? "void *user_context" : "", list;
   if (user_context) list += " *   user_context: handed to every function of the runtime\n";
-  for (const Argument &a : f.args) {
+  for (const FunctionArgument &a : f.args) {
     args += (args.empty() ? "" : ", ") + declaration(a);
     list += description(a);
   }

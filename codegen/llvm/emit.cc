@@ -18,7 +18,7 @@ llvm::FunctionType *pipeline_type(ModuleState &state) {
   llvm::Type *pointer = llvm::PointerType::get(context, 0);
   std::vector<llvm::Type *> args;
   if (state.options.user_context) args.push_back(pointer);
-  for (const Argument &a : state.function.args) {
+  for (const FunctionArgument &a : state.function.args) {
     args.push_back(a.is_buffer ? pointer : register_type(context, a.type));
   }
   return llvm::FunctionType::get(llvm::Type::getInt32Ty(context), args, false);
@@ -27,7 +27,7 @@ llvm::FunctionType *pipeline_type(ModuleState &state) {
 // The C ABI extends narrow integers to 32 bits in the caller.
 void add_extensions(ModuleState &state, llvm::Function *f) {
   unsigned position = state.options.user_context ? 1 : 0;
-  for (const Argument &a : state.function.args) {
+  for (const FunctionArgument &a : state.function.args) {
     if (!a.is_buffer && a.type.is_int_or_uint() && a.type.bits() < 32) {
       f->addParamAttr(position, a.type.is_int() ? llvm::Attribute::SExt : llvm::Attribute::ZExt);
     }
@@ -48,7 +48,7 @@ void emit_argv(ModuleState &state, llvm::Function *pipeline) {
         pointer, builder.CreateConstInBoundsGEP1_64(pointer, f->getArg(0), args.size()));
   };
   if (state.options.user_context) args.push_back(builder.CreateLoad(pointer, next()));
-  for (const Argument &a : state.function.args) {
+  for (const FunctionArgument &a : state.function.args) {
     llvm::Value *value = next();
     if (!a.is_buffer) {
       value = builder.CreateLoad(memory_type(context, a.type), value);

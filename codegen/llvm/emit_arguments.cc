@@ -34,7 +34,7 @@ void FunctionEmitter::bind_arguments() {
     user_context_ = function_->getArg(position++);
     user_context_->setName("user_context");
   }
-  for (const Argument &a : module_.function.args) {
+  for (const FunctionArgument &a : module_.function.args) {
     Value *value = function_->getArg(position++);
     value->setName(a.name);
     if (a.is_buffer) {
@@ -58,7 +58,7 @@ void FunctionEmitter::load_fields() {
         type, builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), base, offset),
         llvm::Align(align));
   };
-  for (const Argument &a : module_.function.args) {
+  for (const FunctionArgument &a : module_.function.args) {
     if (!a.is_buffer) continue;
     Value *buffer = arguments_[a.name];
     pointers_[a.name] =

@@ -37,7 +37,7 @@ Span span_of(const polyhalite_buffer_t &raw) {
 
 std::set<std::string> buffer_names(const Function &f) {
   std::set<std::string> names;
-  for (const Argument &a : f.args) {
+  for (const FunctionArgument &a : f.args) {
     if (a.is_buffer) names.insert(a.name);
   }
   for (const auto &c : f.constants) names.insert(c->name);

@@ -63,7 +63,7 @@ class Interpreter {
  public:
   Interpreter(const Function &f, const IrArguments &args, const InterpretOptions &options)
       : options_(options), random_(options.seed) {
-    for (const Argument &a : f.args) {
+    for (const FunctionArgument &a : f.args) {
       a.is_buffer ? add_buffer(a, args) : add_scalar(a, args);
     }
     for (const auto &c : f.constants) {
@@ -76,11 +76,16 @@ class Interpreter {
       case StmtKind::Block:
         for (const Stmt &b : s->body) run(b);
         return;
-      case StmtKind::For: return run_for(s);
-      case StmtKind::Let: return run_bound(s->name, evaluate(s->args[0]), s->body[0]);
-      case StmtKind::Allocate: return run_allocate(s);
-      case StmtKind::Provide: return run_provide(s);
-      case StmtKind::Store: return run_store(s);
+      case StmtKind::For:
+        return run_for(s);
+      case StmtKind::Let:
+        return run_bound(s->name, evaluate(s->args[0]), s->body[0]);
+      case StmtKind::Allocate:
+        return run_allocate(s);
+      case StmtKind::Provide:
+        return run_provide(s);
+      case StmtKind::Store:
+        return run_store(s);
       case StmtKind::If:
         if (scalar(s->args[0])) {
           run(s->body[0]);
@@ -91,15 +96,18 @@ class Interpreter {
       case StmtKind::Assert:
         if (!scalar(s->args[0])) throw RuntimeError({describe_call(s->args[1]), "", "", {}});
         return;
-      case StmtKind::Evaluate: evaluate(s->args[0]); return;
-      case StmtKind::Produce: return run(s->body[0]);
+      case StmtKind::Evaluate:
+        evaluate(s->args[0]);
+        return;
+      case StmtKind::Produce:
+        return run(s->body[0]);
     }
   }
 
  private:
   using Memo = std::unordered_map<const ExprNode *, Value>;
 
-  void add_buffer(const Argument &a, const IrArguments &args) {
+  void add_buffer(const FunctionArgument &a, const IrArguments &args) {
     auto it = args.buffers.find(a.name);
     if (it == args.buffers.end()) fail("no buffer is given for argument '" + a.name + "'");
     const polyhalite_buffer_t &b = *it->second;
@@ -114,7 +122,7 @@ class Interpreter {
     }
   }
 
-  void add_scalar(const Argument &a, const IrArguments &args) {
+  void add_scalar(const FunctionArgument &a, const IrArguments &args) {
     auto it = args.scalars.find(a.name);
     if (it == args.scalars.end()) fail("no value is given for argument '" + a.name + "'");
     if (it->second.type() != a.type) {
@@ -162,7 +170,8 @@ class Interpreter {
         m.dims.push_back(dim);
       }
     }
-    if (elements < 0) fail("allocation '" + s->name + "' has " + std::to_string(elements) + " elements");
+    if (elements < 0)
+      fail("allocation '" + s->name + "' has " + std::to_string(elements) + " elements");
     m.last = elements - 1;
     m.bytes.resize(static_cast<size_t>(elements * s->type.bytes()));
     m.written.resize(static_cast<size_t>(elements));
@@ -201,7 +210,8 @@ class Interpreter {
     const Value index = evaluate(s->args[0]), value = evaluate(s->args[1]);
     const Value mask = s->args.size() > 2 ? evaluate(s->args[2]) : Value();
     for (size_t l = 0; l < index.lanes.size(); l++) {
-      if (mask.lanes.empty() || mask.lanes[l].u) write(s->name, m, index.lanes[l].i, value.lanes[l]);
+      if (mask.lanes.empty() || mask.lanes[l].u)
+        write(s->name, m, index.lanes[l].i, value.lanes[l]);
     }
   }
 
@@ -267,9 +277,12 @@ class Interpreter {
 
   Value compute(const Expr &e, Memo &memo) {
     switch (e->op) {
-      case Op::IntImm: return {e.type(), {Lane{.i = as_imm(e)->i}}};
-      case Op::UIntImm: return {e.type(), {Lane{.u = as_imm(e)->u}}};
-      case Op::FloatImm: return {e.type(), {Lane{.f = as_imm(e)->f}}};
+      case Op::IntImm:
+        return {e.type(), {Lane{.i = as_imm(e)->i}}};
+      case Op::UIntImm:
+        return {e.type(), {Lane{.u = as_imm(e)->u}}};
+      case Op::FloatImm:
+        return {e.type(), {Lane{.f = as_imm(e)->f}}};
       case Op::Variable: {
         auto it = environment_.find(as_variable(e)->name);
         if (it == environment_.end()) fail("nobody binds '" + as_variable(e)->name + "'");
@@ -283,7 +296,8 @@ class Interpreter {
         environment_.erase(name);
         return v;
       }
-      case Op::Load: return load(*as_load(e), memo);
+      case Op::Load:
+        return load(*as_load(e), memo);
       case Op::Ramp: {
         const Value base = evaluate(e->args[0], memo), stride = evaluate(e->args[1], memo);
         const size_t steps = static_cast<size_t>(e.type().lanes()) / base.lanes.size();
@@ -319,8 +333,10 @@ class Interpreter {
           return read_call(*as_call(e), memo);
         }
         return lane_by_lane(e, memo);
-      case Op::StringImm: fail("a text is no value");
-      default: return lane_by_lane(e, memo);
+      case Op::StringImm:
+        fail("a text is no value");
+      default:
+        return lane_by_lane(e, memo);
     }
   }
 
@@ -364,26 +380,33 @@ class Interpreter {
   static Lane one_lane(const Expr &e, const std::vector<Lane> &args) {
     const Type from = e->args[0].type().element_of();
     switch (e->op) {
-      case Op::Cast: return lane_of_cast(e.type().element_of(), from, args[0]);
+      case Op::Cast:
+        return lane_of_cast(e.type().element_of(), from, args[0]);
       case Op::Reinterpret: {
         uint8_t bytes[8] = {};
         write_element(from, args[0], bytes);
         return read_element(e.type().element_of(), bytes);
       }
-      case Op::Not: return Lane{.u = !args[0].u};
-      case Op::Select: return args[0].u ? args[1] : args[2];
-      case Op::Call: return lane_of_call(*as_call(e), args);
-      default: return lane_of_binary(e->op, from, args[0], args[1]);
+      case Op::Not:
+        return Lane{.u = !args[0].u};
+      case Op::Select:
+        return args[0].u ? args[1] : args[2];
+      case Op::Call:
+        return lane_of_call(*as_call(e), args);
+      default:
+        return lane_of_binary(e->op, from, args[0], args[1]);
     }
   }
 
   // What an entry check asks of a buffer argument. Here they are all as they should be.
   Value fact(const CallNode &call) {
-    if (call.kind != CallKind::Intrinsic || call.args.empty()) fail("cannot call '" + call.name + "'");
+    if (call.kind != CallKind::Intrinsic || call.args.empty())
+      fail("cannot call '" + call.name + "'");
     const Memory &m = memory(as_imm(call.args[0])->s);
     uint64_t v = 0;
     if (call.name == intrinsic::kBufferType) {
-      v = static_cast<uint64_t>(m.type.code()) | static_cast<uint64_t>(m.type.bits()) << 8 | 1 << 16;
+      v = static_cast<uint64_t>(m.type.code()) | static_cast<uint64_t>(m.type.bits()) << 8 |
+          1 << 16;
     } else if (call.name == intrinsic::kBufferDimensions) {
       v = m.dims.size();
     }

@@ -32,7 +32,7 @@ class Checks {
   Checks(const std::string &function, const LoopTree &tree, const Survey &survey)
       : function_(make_string(function)), tree_(tree), survey_(survey) {}
 
-  void shape(const Argument &a) {
+  void shape(const FunctionArgument &a) {
     const Expr name = make_string(a.name);
     require(make_not(fact(Bool(), intrinsic::kBufferIsNull, a.name)),
             error_call("polyhalite_error_buffer_is_null", {function_, name}));
@@ -56,7 +56,7 @@ class Checks {
                                                             make_string(what), found, wanted}));
   }
 
-  void constraints(const Argument &a, const Parameter *p) {
+  void constraints(const FunctionArgument &a, const Parameter *p) {
     bool stride_fixed = false;
     if (p) {
       for (size_t d = 0; d < p->dims.size(); d++) {
@@ -107,13 +107,14 @@ class Checks {
 
 }  // namespace
 
-std::vector<Stmt> entry_checks(const std::string &function, const std::vector<Argument> &args,
-                               const LoopTree &tree, const Survey &survey) {
+std::vector<Stmt> entry_checks(const std::string &function,
+                               const std::vector<FunctionArgument> &args, const LoopTree &tree,
+                               const Survey &survey) {
   Checks checks(function, tree, survey);
-  for (const Argument &a : args) {
+  for (const FunctionArgument &a : args) {
     if (a.is_buffer) checks.shape(a);
   }
-  for (const Argument &a : args) {
+  for (const FunctionArgument &a : args) {
     if (!a.is_buffer) continue;
     const Parameter *p = nullptr;
     for (const AlgorithmInput &i : tree.algorithm.inputs) {
@@ -122,7 +123,7 @@ std::vector<Stmt> entry_checks(const std::string &function, const std::vector<Ar
     checks.constraints(a, p);
   }
   checks.assumptions();
-  for (const Argument &a : args) {
+  for (const FunctionArgument &a : args) {
     auto it = survey.inputs.find(a.name);
     if (a.is_buffer && it != survey.inputs.end()) checks.box(a.name, it->second);
   }

@@ -11,7 +11,8 @@ namespace polyhalite {
 
 /// Asserts in this order: pointers, types and dimensions of buffers; the user's constraints; the
 /// assumptions of the survey; the boxes that are read and written.
-std::vector<Stmt> entry_checks(const std::string &function, const std::vector<Argument> &args,
-                               const LoopTree &tree, const Survey &survey);
+std::vector<Stmt> entry_checks(const std::string &function,
+                               const std::vector<FunctionArgument> &args, const LoopTree &tree,
+                               const Survey &survey);
 
 }  // namespace polyhalite

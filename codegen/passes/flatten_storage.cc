@@ -73,8 +73,8 @@ class FlattenExpr : public ExprRewriter {
     const CallNode *call = as_call(r);
     if (!call || (call->kind != CallKind::Func && call->kind != CallKind::Image)) return r;
     const std::string name = buffer_name(layouts_, call->name, call->value_index);
-    auto load = std::make_shared<LoadNode>(call->type, name,
-                                           flat_index(layouts_.at(name), call->args));
+    auto load =
+        std::make_shared<LoadNode>(call->type, name, flat_index(layouts_.at(name), call->args));
     load->image = call->image;
     return Expr(std::shared_ptr<const ExprNode>(std::move(load)));
   }
@@ -88,7 +88,7 @@ class Flatten : public StmtRewriter {
  public:
   explicit Flatten(const Function &f) {
     for (const auto &c : f.constants) add_constant(*c);
-    for (const Argument &a : f.args) {
+    for (const FunctionArgument &a : f.args) {
       if (a.is_buffer) add_argument(a);
     }
   }
@@ -98,10 +98,14 @@ class Flatten : public StmtRewriter {
 
   Stmt rewrite(const Stmt &s) override {
     switch (s->kind) {
-      case StmtKind::Block: return rewrite_block(s);
-      case StmtKind::Allocate: return rewrite_allocate(s);
-      case StmtKind::Provide: return rewrite_provide(s);
-      default: return rewrite_children(s);
+      case StmtKind::Block:
+        return rewrite_block(s);
+      case StmtKind::Allocate:
+        return rewrite_allocate(s);
+      case StmtKind::Provide:
+        return rewrite_provide(s);
+      default:
+        return rewrite_children(s);
     }
   }
 
@@ -117,7 +121,7 @@ class Flatten : public StmtRewriter {
     layouts_[c.name] = std::move(layout);
   }
 
-  void add_argument(const Argument &a) {
+  void add_argument(const FunctionArgument &a) {
     Layout layout;
     for (size_t d = 0; d < static_cast<size_t>(a.dimensions); d++) {
       auto field = [&](const char *what) {
@@ -141,7 +145,7 @@ class Flatten : public StmtRewriter {
       const Expr &value = c->args[1 - side];
       if (!v || v->kind != VariableKind::BufferField || !is_const_int(value)) continue;
       fields_.emplace(v->name, value);
-      for (auto &[name, argument] : std::map<std::string, Argument>(arguments_)) {
+      for (auto &[name, argument] : std::map<std::string, FunctionArgument>(arguments_)) {
         if (v->name.compare(0, name.size() + 1, name + ".") == 0) add_argument(argument);
       }
     }
@@ -206,7 +210,7 @@ class Flatten : public StmtRewriter {
 
   Layouts layouts_;
   std::map<std::string, Expr> fields_;  // those that are numbers
-  std::map<std::string, Argument> arguments_;
+  std::map<std::string, FunctionArgument> arguments_;
 };
 
 }  // namespace
