@@ -1,14 +1,28 @@
 #include "lang/simplify/linear.h"
 
+#include <iterator>
+
 #include "polyhalite/error.h"
 
 namespace polyhalite {
 
+namespace {
+
+// Coefficients wrap: forms that leave 64 bits come from expressions whose value is undefined.
+int64_t wrapping_add(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+int64_t wrapping_mul(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+
+}  // namespace
+
 Linear &Linear::add(const Linear &o, int64_t factor) {
-  constant += factor * o.constant;
+  constant = wrapping_add(constant, wrapping_mul(factor, o.constant));
   for (const auto &[atom, c] : o.terms) {
     auto it = terms.emplace(atom, 0).first;
-    it->second += factor * c;
+    it->second = wrapping_add(it->second, wrapping_mul(factor, c));
     if (it->second == 0) terms.erase(it);
   }
   return *this;
@@ -16,8 +30,11 @@ Linear &Linear::add(const Linear &o, int64_t factor) {
 
 Linear &Linear::scale(int64_t factor) {
   if (factor == 0) terms.clear();
-  constant *= factor;
-  for (auto &[atom, c] : terms) c *= factor;
+  constant = wrapping_mul(constant, factor);
+  for (auto it = terms.begin(); it != terms.end();) {
+    it->second = wrapping_mul(it->second, factor);
+    it = it->second == 0 ? terms.erase(it) : std::next(it);
+  }
   return *this;
 }
 
@@ -51,7 +68,8 @@ Linear to_linear(const Expr &e) {
         return l;
       }
       break;
-    default: break;
+    default:
+      break;
   }
   l.terms[e] = 1;
   return l;
@@ -60,7 +78,7 @@ Linear to_linear(const Expr &e) {
 Expr to_expr(const Linear &l) {
   Expr sum;
   auto append = [&](const Expr &atom, int64_t c) {
-    const int64_t magnitude = c < 0 ? -c : c;
+    const int64_t magnitude = c < 0 ? wrapping_mul(c, -1) : c;
     Expr term = magnitude == 1 ? atom : make_binary(Op::Mul, atom, make_int(l.type, magnitude));
     if (!sum.defined()) {
       sum = c > 0 ? term : make_binary(Op::Mul, atom, make_int(l.type, c));
@@ -81,7 +99,8 @@ Expr to_expr(const Linear &l) {
   }
   if (!sum.defined()) return make_int(l.type, l.constant);
   if (l.constant > 0) return make_binary(Op::Add, sum, make_int(l.type, l.constant));
-  if (l.constant < 0) return make_binary(Op::Sub, sum, make_int(l.type, -l.constant));
+  if (l.constant < 0)
+    return make_binary(Op::Sub, sum, make_int(l.type, wrapping_mul(l.constant, -1)));
   return sum;
 }
 

@@ -16,8 +16,8 @@ struct ConstantBounds {
 using VariableBounds = std::map<std::string, ConstantBounds>;
 
 /// Constant folding, linear normal forms of affine types, min/max/select/comparison/boolean rules,
-/// div and mod by constants using alignment and bounds ((8*x + y)/8 = x where 0 <= y < 8), ramps and
-/// broadcasts. Never changes floats beyond exact identities; wraps narrow integers exactly.
+/// div and mod by constants using alignment and bounds ((8*x + y)/8 = x where 0 <= y < 8), ramps
+/// and broadcasts. Never changes floats beyond exact identities; wraps narrow integers exactly.
 Expr simplify(const Expr &e, const VariableBounds &bounds = {});
 /// True or false where `condition` is decided under the bounds.
 std::optional<bool> decide(const Expr &condition, const VariableBounds &bounds = {});

@@ -1,0 +1,182 @@
+// Division and remainder of integers: floor for a positive divisor, 0 for the divisor 0.
+#include <numeric>
+
+#include "lang/simplify/fold.h"
+#include "lang/simplify/simplifier.h"
+
+namespace polyhalite {
+
+namespace {
+
+// l = k*multiple + rest, with every term in one of both.
+struct Parts {
+  Linear multiple, rest;
+};
+
+Parts split_by(const Linear &l, int64_t k) {
+  Parts p;
+  p.multiple.type = p.rest.type = l.type;
+  for (const auto &[atom, c] : l.terms) {
+    const int64_t inside = c / k;
+    if (inside != 0) p.multiple.terms[atom] = inside;
+    if (c % k != 0) p.rest.terms[atom] = c % k;
+  }
+  p.multiple.constant = euclidean_div(l.constant, k);
+  p.rest.constant = euclidean_mod(l.constant, k);
+  return p;
+}
+
+int64_t common_divisor(const Linear &l, int64_t k) {
+  int64_t g = k;
+  for (const auto &[atom, c] : l.terms) g = std::gcd(g, c);
+  return g;
+}
+
+Linear divided(const Linear &l, int64_t g) {
+  Linear r = l;
+  for (auto &[atom, c] : r.terms) c /= g;
+  r.constant = euclidean_div(l.constant, g);
+  return r;
+}
+
+// The single atom of l, if l is that atom plus a constant.
+Expr sole_atom(const Linear &l) {
+  return l.terms.size() == 1 && l.terms.begin()->second == 1 ? l.terms.begin()->first : Expr();
+}
+
+}  // namespace
+
+Expr Simplifier::divide(const Expr &a, const Expr &b) {
+  const Type t = a.type();
+  if (is_one(b)) return a;
+  if (t.is_float()) return intern(make_binary(Op::Div, a, b));
+  if (is_zero(a) || is_zero(b)) return constant(t, 0);
+  int64_t k;
+  if (!is_const_int(b, &k) || k <= 0) return intern(make_binary(Op::Div, a, b));
+  const ConstantBounds range = bounds_of(a);
+  if (range.min && range.max && euclidean_div(*range.min, k) == euclidean_div(*range.max, k)) {
+    return constant(t, euclidean_div(*range.min, k));
+  }
+  if (t.is_affine() && t.is_scalar()) return divide_linear(a, k);
+  if (t.is_vector()) {
+    if (auto r = divide_ramp(a, k)) return *r;
+  }
+  return intern(make_binary(Op::Div, a, b));
+}
+
+Expr Simplifier::divide_linear(const Expr &a, int64_t k) {
+  const Type t = a.type();
+  const Expr plain = make_binary(Op::Div, a, constant(t, k));
+  // (8*x + y)/8  ->  x + y/8
+  const Parts p = split_by(to_linear(a), k);
+  if (!p.multiple.terms.empty() || p.multiple.constant != 0) {
+    const Expr rest = from_linear(p.rest, a);
+    const Expr quotient = divide(rest, constant(t, k));
+    return add(from_linear(p.multiple, plain), quotient);
+  }
+  // (4*x + 3)/8  ->  x/2
+  const int64_t g = common_divisor(p.rest, k);
+  if (g > 1) return divide(from_linear(divided(p.rest, g), a), constant(t, k / g));
+  // (x/4 + 1)/8  ->  (x + 4)/32
+  const Expr atom = sole_atom(p.rest);
+  int64_t inner;
+  if (atom.defined() && atom->op == Op::Div && is_const_int(atom->args[1], &inner) && inner > 0) {
+    int64_t both, offset;
+    if (!__builtin_mul_overflow(inner, k, &both) && fits(t, both) &&
+        !__builtin_mul_overflow(inner, p.rest.constant, &offset) && fits(t, offset)) {
+      return divide(add(atom->args[0], constant(t, offset)), constant(t, both));
+    }
+  }
+  return intern(plain);
+}
+
+Expr Simplifier::modulo(const Expr &a, const Expr &b) {
+  const Type t = a.type();
+  if (t.is_float()) return intern(make_binary(Op::Mod, a, b));
+  if (is_zero(a) || is_zero(b) || is_one(b)) return constant(t, 0);
+  int64_t k;
+  if (!is_const_int(b, &k) || k <= 0) return intern(make_binary(Op::Mod, a, b));
+  const ConstantBounds range = bounds_of(a);
+  if (range.min && range.max && *range.min >= 0 && *range.max < k) return a;
+  if (t.is_affine() && t.is_scalar()) return modulo_linear(a, k);
+  if (t.is_vector()) {
+    if (auto r = modulo_ramp(a, k)) return *r;
+  }
+  return intern(make_binary(Op::Mod, a, b));
+}
+
+Expr Simplifier::modulo_linear(const Expr &a, int64_t k) {
+  const Type t = a.type();
+  const Expr divisor = constant(t, k);
+  // (8*x + y) % 8  ->  y % 8
+  const Parts p = split_by(to_linear(a), k);
+  if (!p.multiple.terms.empty() || p.multiple.constant != 0) {
+    return modulo(from_linear(p.rest, a), divisor);
+  }
+  // (4*x + 3) % 8  ->  (x % 2)*4 + 3
+  const int64_t g = common_divisor(p.rest, k);
+  if (g > 1) {
+    const Expr inside = modulo(from_linear(divided(p.rest, g), a), constant(t, k / g));
+    const Expr scaled = multiply(inside, constant(t, g));
+    return add(scaled, constant(t, euclidean_mod(p.rest.constant, g)));
+  }
+  // (x % 16 + c) % 8  ->  (x + c) % 8
+  const Expr atom = sole_atom(p.rest);
+  int64_t inner;
+  if (atom.defined() && atom->op == Op::Mod && is_const_int(atom->args[1], &inner) && inner > 0 &&
+      inner % k == 0) {
+    return modulo(add(atom->args[0], constant(t, p.rest.constant)), divisor);
+  }
+  // c - x and the like: a range that lies within one period shifts into it.
+  const ConstantBounds range = bounds_of(a);
+  if (range.min && range.max && euclidean_div(*range.min, k) == euclidean_div(*range.max, k)) {
+    int64_t shift;
+    if (!__builtin_mul_overflow(euclidean_div(*range.min, k), k, &shift) && fits(t, shift)) {
+      return subtract(a, constant(t, shift));
+    }
+  }
+  return intern(make_binary(Op::Mod, a, divisor));
+}
+
+// The bounds of what base leaves beyond multiples of k, if adding up to `reach` stays in one
+// period.
+std::optional<ConstantBounds> Simplifier::rest_within(const Expr &base, int64_t reach, int64_t k) {
+  if (!base.type().is_affine() || !base.type().is_scalar()) return {};
+  const Parts p = split_by(to_linear(base), k);
+  const ConstantBounds rest = bounds_of(from_linear(p.rest, base));
+  if (!rest.min || !rest.max) return {};
+  const int64_t low = *rest.min + std::min<int64_t>(reach, 0);
+  const int64_t high = *rest.max + std::max<int64_t>(reach, 0);
+  if (euclidean_div(low, k) != euclidean_div(high, k)) return {};
+  return rest;
+}
+
+// ramp(8*x, 8, n)/8  ->  ramp(x, 1, n)          ramp(8*x, 1, 8)/8  ->  broadcast(x, 8)
+std::optional<Expr> Simplifier::divide_ramp(const Expr &a, int64_t k) {
+  int64_t stride;
+  if (a->op != Op::Ramp || !a.type().is_affine() || !is_const_int(a->args[1], &stride)) return {};
+  const Expr base = a->args[0];
+  const int lanes = a.type().lanes() / base.type().lanes();
+  const Expr divisor = constant(base.type(), k);
+  if (stride % k == 0) {
+    return ramp(divide(base, divisor), constant(base.type(), stride / k), lanes);
+  }
+  if (rest_within(base, stride * (lanes - 1), k)) return broadcast(divide(base, divisor), lanes);
+  return {};
+}
+
+// ramp(y, 8, n) % 8  ->  broadcast(y % 8, n)    ramp(8*x, 1, 8) % 8  ->  ramp(0, 1, 8)
+std::optional<Expr> Simplifier::modulo_ramp(const Expr &a, int64_t k) {
+  int64_t stride;
+  if (a->op != Op::Ramp || !a.type().is_affine() || !is_const_int(a->args[1], &stride)) return {};
+  const Expr base = a->args[0];
+  const int lanes = a.type().lanes() / base.type().lanes();
+  const Expr divisor = constant(base.type(), k);
+  if (stride % k == 0) return broadcast(modulo(base, divisor), lanes);
+  if (rest_within(base, stride * (lanes - 1), k)) {
+    return ramp(modulo(base, divisor), a->args[1], lanes);
+  }
+  return {};
+}
+
+}  // namespace polyhalite
