@@ -96,18 +96,18 @@ BrokenPair broken_pair(const StageInstance &nest, const Conflict &conflict) {
 }
 
 std::string why_text(const std::string &func, const Conflict &k, const std::string &outer) {
-  const std::string may = k.depends_on_data || k.inexact ? " may" : "";
-  auto verb = [&](const char *word) { return may.empty() ? std::string(" ") + word + "s" : " may " + std::string(word); };
+  const bool may = k.depends_on_data || k.inexact;
+  auto verb = [&](const std::string &word) { return may ? " may " + word : " " + word + "s"; };
   std::string why = func + " at " + instance_text(k.second);
   switch (k.kind) {
     case Conflict::Flow:
-      why += verb("read") + " what " + short_text(k.first) + " writes";
+      why += verb("read") + " what " + instance_text(k.first) + " writes";
       break;
     case Conflict::Anti:
-      why += verb("overwrite") + " what " + short_text(k.first) + " reads";
+      why += verb("overwrite") + " what " + instance_text(k.first) + " reads";
       break;
     case Conflict::Output:
-      why += verb("overwrite") + " what " + short_text(k.first) + " writes";
+      why += verb("overwrite") + " what " + instance_text(k.first) + " writes";
       break;
   }
   why += "; with " + outer + " outside, " + short_text(k.first) + " would run after " +

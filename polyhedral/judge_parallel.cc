@@ -29,13 +29,12 @@ void different_iterations(Problem &p, const StageInstance &first, const StageIns
 std::string legal_instead(const LoopTree &tree, StageId s, const LoopInfo &loop) {
   const bool vector = loop.kind == LoopKind::Vector;
   std::string fix;
+  // The outermost pure loop to run in parallel, the innermost one to vectorize.
   for (int l : tree.nest(s).loops) {
-    if (tree.loops[l].is_reduction) continue;
-    // A pure loop that already runs so needs no advice.
-    if (tree.loops[l].kind != LoopKind::Serial) continue;
+    if (tree.loops[l].is_reduction || tree.loops[l].kind != LoopKind::Serial) continue;
     fix = (vector ? "vectorize '" : "run '") + tree.loops[l].label +
           (vector ? "' instead, or " : "' in parallel instead, or ");
-    break;
+    if (!vector) break;
   }
   fix += "keep '" + loop.label + "' serial";
   if (is_reduction_update(tree.func(s), s.stage)) {

@@ -1,4 +1,5 @@
 // (a) splits cover: every point of a stage runs, once in an update, and none beyond its ranges.
+#include <set>
 #include <utility>
 
 #include "polyhedral/judge_context.h"
@@ -88,10 +89,12 @@ void judge_exactly(JudgeContext &c, StageId s) {
   // A predicate over data says nothing about which points run.
   if (wanted.translator().data_dependent() || visited.translator().data_dependent()) return;
 
-  std::vector<Expr> parameters;
+  // Symbols are defined by these.
+  std::set<Expr, ExprLess> parameters;
   for (const auto *atoms : {&point_atoms, &visit_atoms}) {
     for (const auto &[e, row] : atoms->rows) {
-      if (as_variable(e)) parameters.push_back(e);
+      const VariableNode *v = as_variable(e);
+      if (v && v->kind != VariableKind::Symbol) parameters.insert(e);
     }
   }
   for (const Expr &p : parameters) {
