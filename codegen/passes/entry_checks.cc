@@ -29,8 +29,7 @@ Expr last_of(const Expr &min, const Expr &extent) {
 
 class Checks {
  public:
-  Checks(const std::string &function, const LoopTree &tree, const Survey &survey)
-      : function_(make_string(function)), tree_(tree), survey_(survey) {}
+  explicit Checks(const std::string &function) : function_(make_string(function)) {}
 
   void shape(const FunctionArgument &a) {
     const Expr name = make_string(a.name);
@@ -70,8 +69,8 @@ class Checks {
     if (a.dimensions > 0 && !stride_fixed) constraint(a.name, 0, "stride", Expr(1));
   }
 
-  void assumptions() {
-    for (const Assumption &a : survey_.assumptions) {
+  void assumptions(const Survey &survey) {
+    for (const Assumption &a : survey.assumptions) {
       require(a.condition, error_call("polyhalite_error_assumption",
                                       {function_, make_string(a.func), Expr(a.dimension),
                                        make_string(a.text), a.actual, a.wanted}));
@@ -100,20 +99,22 @@ class Checks {
   }
 
   Expr function_;
-  const LoopTree &tree_;
-  const Survey &survey_;
   std::vector<Stmt> checks_;
 };
 
 }  // namespace
 
-std::vector<Stmt> entry_checks(const std::string &function,
-                               const std::vector<FunctionArgument> &args, const LoopTree &tree,
-                               const Survey &survey) {
-  Checks checks(function, tree, survey);
+std::vector<Stmt> shape_checks(const std::string &function, const std::vector<FunctionArgument> &args) {
+  Checks checks(function);
   for (const FunctionArgument &a : args) {
     if (a.is_buffer) checks.shape(a);
   }
+  return checks.take();
+}
+
+std::vector<Stmt> value_checks(const std::string &function, const std::vector<FunctionArgument> &args,
+                               const LoopTree &tree, const Survey &survey) {
+  Checks checks(function);
   for (const FunctionArgument &a : args) {
     if (!a.is_buffer) continue;
     const Parameter *p = nullptr;
@@ -122,7 +123,7 @@ std::vector<Stmt> entry_checks(const std::string &function,
     }
     checks.constraints(a, p);
   }
-  checks.assumptions();
+  checks.assumptions(survey);
   for (const FunctionArgument &a : args) {
     auto it = survey.inputs.find(a.name);
     if (a.is_buffer && it != survey.inputs.end()) checks.box(a.name, it->second);

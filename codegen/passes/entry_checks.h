@@ -9,10 +9,12 @@
 
 namespace polyhalite {
 
-/// Asserts in this order: pointers, types and dimensions of buffers; the user's constraints; the
-/// assumptions of the survey; the boxes that are read and written.
-std::vector<Stmt> entry_checks(const std::string &function,
-                               const std::vector<FunctionArgument> &args, const LoopTree &tree,
-                               const Survey &survey);
+/// Pointers, types and numbers of dimensions of buffers. What follows may use the buffers' fields.
+std::vector<Stmt> shape_checks(const std::string &function, const std::vector<FunctionArgument> &args);
+
+/// The user's constraints, the assumptions of the survey, and the boxes that are read and written.
+/// They use the survey's root symbols.
+std::vector<Stmt> value_checks(const std::string &function, const std::vector<FunctionArgument> &args,
+                               const LoopTree &tree, const Survey &survey);
 
 }  // namespace polyhalite

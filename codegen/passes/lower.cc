@@ -17,9 +17,10 @@ class Lowering {
  public:
   Lowering(const LoopTree &tree, const Survey &survey) : tree_(tree), survey_(survey) {}
 
-  Stmt body() {
-    Stmt s = block(tree_.roots);
-    return with_symbols(survey_.root_symbols, s);
+  /// `checks` use the root's symbols, so they stand inside their bindings.
+  Stmt body(std::vector<Stmt> checks) {
+    checks.push_back(block(tree_.roots));
+    return with_symbols(survey_.root_symbols, make_block(std::move(checks)));
   }
 
  private:
@@ -149,8 +150,8 @@ Function lower(const std::string &name, const LoopTree &tree, const Survey &surv
     f.args.push_back({output, true, true, def.types[0], def.dimensions()});
   }
   f.constants = constant_buffers(a);
-  std::vector<Stmt> all = entry_checks(name, f.args, tree, survey);
-  all.push_back(Lowering(tree, survey).body());
+  std::vector<Stmt> all = shape_checks(name, f.args);
+  all.push_back(Lowering(tree, survey).body(value_checks(name, f.args, tree, survey)));
   f.body = make_block(std::move(all));
   return f;
 }
