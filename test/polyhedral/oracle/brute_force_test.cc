@@ -110,7 +110,8 @@ TEST(brute_force, storage_outside_a_parallel_loop_is_shared_by_overlapping_produ
 TEST(brute_force, reductions_reorder_freely_but_do_not_run_at_once) {
   const Boxes out = {{"s", {{0, 12}}}};
   EXPECT_EQ(run(kSum, "", out), "legal");
-  EXPECT_EQ(run(kSum, "s.update(0).split(r, ro, ri, 4)\ns.update(0).reorder(ro, x, ri)", out), "legal");
+  EXPECT_EQ(run(kSum, "s.update(0).split(r, ro, ri, 4)\ns.update(0).reorder(ro, x, ri)", out),
+            "legal");
   EXPECT_EQ(run(kSum, "s.update(0).parallel(x)", out), "legal");
   EXPECT_EQ(run(kSum, "s.update(0).split(x, xo, xi, 4)\ns.update(0).vectorize(xi)", out), "legal");
   const std::string carried =
@@ -124,9 +125,10 @@ TEST(brute_force, scans_keep_their_order) {
   const Boxes out = {{"f", {{0, 25}}}};
   EXPECT_EQ(run(kScan, "", out), "legal");
   EXPECT_EQ(run(kScan, "f.update(0).split(r, ro, ri, 6)", out), "legal");
-  EXPECT_EQ(run(kScan, "f.update(0).split(r, ro, ri, 6)\nf.update(0).reorder(ro, ri)", out),
-            "c: update 0 of 'f' at (r=7) reads f(6) as 'f' at (x=6) left it, not as update 0 of 'f' at "
-            "(r=6) does");
+  EXPECT_EQ(
+      run(kScan, "f.update(0).split(r, ro, ri, 6)\nf.update(0).reorder(ro, ri)", out),
+      "c: update 0 of 'f' at (r=7) reads f(6) as 'f' at (x=6) left it, not as update 0 of 'f' at "
+      "(r=6) does");
   EXPECT_EQ(run(kScan, "f.update(0).parallel(r)", out),
             "e: update 0 of 'f' at (r=1) writes and update 0 of 'f' at (r=2) reads f(1) in two "
             "iterations of parallel loop 'f.s1.r'");
@@ -143,7 +145,8 @@ TEST(brute_force, interchange_against_a_dependence_is_found) {
 
 TEST(brute_force, scatter_depends_on_data) {
   const Boxes out = {{"h", {{0, 4}}}};
-  EXPECT_EQ(run(kHistogram, "h.update(0).split(r, ro, ri, 4)\nh.update(0).reorder(ro, ri)", out), "legal");
+  EXPECT_EQ(run(kHistogram, "h.update(0).split(r, ro, ri, 4)\nh.update(0).reorder(ro, ri)", out),
+            "legal");
   EXPECT_EQ(run(kHistogram, "h.update(0).parallel(r)", out).substr(0, 2), "e:");
 }
 
@@ -151,10 +154,12 @@ TEST(brute_force, the_last_of_several_plain_writes_counts) {
   constexpr const char *kLast = "f(x) = 0\nover r(0, 8): f(r%2) = r\noutput f\n";
   const Boxes out = {{"f", {{0, 2}}}};
   EXPECT_EQ(run(kLast, "", out), "legal");
-  EXPECT_EQ(run(kLast, "f.update(0).split(r, ro, ri, 4)\nf.update(0).reorder(ro, ri)", out), "legal");
-  EXPECT_EQ(run(kLast, "f.update(0).split(r, ro, ri, 3)\nf.update(0).reorder(ro, ri)", out),
-            "c: the output f(0) as update 0 of 'f' at (r=2) left it, not as update 0 of 'f' at (r=6) "
-            "does");
+  EXPECT_EQ(run(kLast, "f.update(0).split(r, ro, ri, 4)\nf.update(0).reorder(ro, ri)", out),
+            "legal");
+  EXPECT_EQ(
+      run(kLast, "f.update(0).split(r, ro, ri, 3)\nf.update(0).reorder(ro, ri)", out),
+      "c: the output f(0) is as update 0 of 'f' at (r=2) left it, not as update 0 of 'f' at (r=6) "
+      "does");
 }
 
 TEST(brute_force, predicates_and_updates_of_producers) {
@@ -195,7 +200,7 @@ TEST(brute_force, an_output_loop_that_is_too_short_is_found) {
   Case c(kBlur, "", kSmall);
   Expr &extent = c.bounds("by.s0.x").extent;
   extent = make_binary(Op::Sub, extent, Expr(1));
-  EXPECT_EQ(c.run(), "b: the output by(16, 3)is what nothing wrote");
+  EXPECT_EQ(c.run(), "b: nothing wrote the output by(16, 3)");
 }
 
 TEST(brute_force, storage_that_is_too_small_is_found) {
@@ -225,9 +230,10 @@ TEST(brute_force, an_update_that_runs_twice_is_found) {
   // The second tile begins where the first does.
   StageSurvey &s = c.survey.stages[0][1];
   s.dims["x"] = s.dims.at("xi");
-  EXPECT_EQ(c.run(),
-            "c: the output s(0) as update 0 of 's' at (x=0, r=9) left it, with other instances before "
-            "it");
+  EXPECT_EQ(
+      c.run(),
+      "c: the output s(0) is as update 0 of 's' at (x=0, r=9) left it, with other instances before "
+      "it");
 }
 
 TEST(brute_force, a_symbol_outside_of_its_bounds_is_found) {

@@ -1,0 +1,71 @@
+// evaluate: expressions as flat programs over numbered slots, for evaluating them many times.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "lang/ir/node.h"
+
+namespace polyhalite::oracle {
+
+using Coordinates = std::vector<int64_t>;
+
+/// A scalar; the node that made it knows its type. Integers are sign- or zero-extended in `i`, as
+/// uint64 wraps there.
+struct Value {
+  int64_t i = 0;
+  double f = 0;
+};
+
+/// Where variables' values stand while a program runs.
+class Slots {
+ public:
+  int of(const std::string &name);
+  int size() const { return static_cast<int>(names_.size()); }
+
+ private:
+  std::unordered_map<std::string, int> names_;
+};
+
+/// What a program asks its surroundings for.
+class Surroundings {
+ public:
+  virtual ~Surroundings() = default;
+  /// A call of a Func, an image or a constant Buffer.
+  virtual Value access(const CallNode &call, const Coordinates &at) = 0;
+};
+
+/// Values of parameters and buffer fields, fixed when a program is made; nullopt: a slot.
+using Constants = std::function<std::optional<Value>(const VariableNode &)>;
+
+/// Several expressions, their shared parts evaluated once. Both sides of a select are.
+class Program {
+ public:
+  Program() = default;
+  Program(const std::vector<Expr> &results, Slots &slots, const Constants &constants);
+
+  /// The results' values, in order; `slots` by number.
+  std::vector<Value> run(const std::vector<Value> &slots, Surroundings &surroundings) const;
+  bool empty() const { return results_.empty(); }
+
+ private:
+  struct Step {
+    Expr node;
+    std::vector<int> args;  // earlier steps
+    int slot = -1;          // Variable
+    Value constant;         // immediates and fixed variables
+  };
+  int add(const Expr &e, Slots &slots, const Constants &constants,
+          std::unordered_map<const ExprNode *, int> &known);
+  std::vector<Step> steps_;
+  std::vector<int> results_;
+};
+
+/// v as type t holds it: wrapped, rounded.
+Value normalize(Type t, Value v);
+
+}  // namespace polyhalite::oracle

@@ -1,0 +1,79 @@
+// memory: the storage of a run: what each cell holds, and who of concurrent iterations touched it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "polyhedral/oracle/reference.h"
+
+namespace polyhalite::oracle {
+
+struct Storage {
+  int func = -1;
+  std::vector<Extent> box;
+  size_t depth = 0;  // how many concurrent loops were running where it was allocated
+  std::unordered_map<Coordinates, Content, CoordinatesHash> cells;
+
+  bool holds(const Coordinates &at) const;
+};
+
+/// A running parallel or vector loop.
+class ConcurrentLoop {
+ public:
+  explicit ConcurrentLoop(int loop) : loop_(loop) {}
+  int loop() const { return loop_; }
+  void set_iteration(int64_t i) { iteration_ = i; }
+
+  struct Clash {
+    Point other;
+    bool other_writes;
+  };
+  /// Notes that `p` touches a cell; the iteration that it clashes with, if any. `forgive` says of
+  /// an earlier write that both write one value by design.
+  template <typename Forgive>
+  std::optional<Clash> touch(const Storage *storage, const Coordinates &at, const Point &p,
+                             bool writes, Forgive &&forgive) {
+    Touches &t = touches_[storage][at];
+    for (const Touch &w : t.writers) {
+      if (w.iteration != iteration_ && !(writes && forgive(w.by))) return Clash{w.by, true};
+    }
+    if (writes) {
+      for (const Touch &r : t.readers) {
+        if (r.iteration != iteration_) return Clash{r.by, false};
+      }
+    }
+    add(writes ? t.writers : t.readers, p);
+    return std::nullopt;
+  }
+
+ private:
+  struct Touch {
+    int64_t iteration;
+    Point by;
+  };
+  struct Touches {
+    std::vector<Touch> writers, readers;  // two iterations of each tell all
+  };
+  void add(std::vector<Touch> &list, const Point &p) {
+    for (const Touch &t : list) {
+      if (t.iteration == iteration_) return;
+    }
+    if (list.size() < 2) list.push_back({iteration_, p});
+  }
+
+  int loop_;
+  int64_t iteration_ = 0;
+  std::unordered_map<const Storage *, std::unordered_map<Coordinates, Touches, CoordinatesHash>>
+      touches_;
+};
+
+inline bool Storage::holds(const Coordinates &at) const {
+  for (size_t d = 0; d < at.size(); d++) {
+    if (at[d] < box[d].min || at[d] >= box[d].min + box[d].extent) return false;
+  }
+  return true;
+}
+
+}  // namespace polyhalite::oracle

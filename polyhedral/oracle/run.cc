@@ -1,0 +1,358 @@
+#include "polyhedral/oracle/run.h"
+
+#include "polyhalite/error.h"
+
+namespace polyhalite::oracle {
+
+Run::Run(const LoopTree &tree, const Survey &survey, const Experiment &experiment,
+         const Limits &limits)
+    : tree_(tree),
+      survey_(survey),
+      experiment_(experiment),
+      limits_(limits),
+      data_(experiment),
+      constants_([this](const VariableNode &v) { return data_.constant(v); }),
+      reference_(tree.algorithm, data_),
+      storages_(tree.algorithm.funcs.size()) {
+  compile();
+}
+
+void Run::compile() {
+  root_symbols_ = compile_symbols(survey_.root_symbols);
+  for (const LoopInfo &l : tree_.loops) {
+    const LoopBounds &b = survey_.loops[l.id];
+    CompiledLoop loop;
+    loop.slot = slots_.of(l.name);
+    loop.bounds = program({b.min, b.extent});
+    loop.symbols = compile_symbols(b.symbols);
+    loops_.push_back(std::move(loop));
+  }
+  for (int f = 0; f < static_cast<int>(tree_.nests.size()); f++) {
+    stages_.emplace_back();
+    for (int s = 0; s < static_cast<int>(tree_.nests[f].size()); s++) {
+      stages_[f].push_back(compile_stage({f, s}));
+    }
+  }
+}
+
+std::vector<Run::CompiledSymbol> Run::compile_symbols(const std::vector<Symbol> &symbols) {
+  std::vector<CompiledSymbol> list;
+  for (const Symbol &s : symbols) {
+    CompiledSymbol c{s.name, slots_.of(s.name), program({s.value}), {}, {}};
+    if (s.lower.defined()) c.lower = program({s.lower});
+    if (s.upper.defined()) c.upper = program({s.upper});
+    list.push_back(std::move(c));
+  }
+  return list;
+}
+
+Run::CompiledStage Run::compile_stage(StageId s) {
+  const StageSurvey &survey = survey_.stages[s.func][s.stage];
+  std::vector<Expr> point;
+  for (int d : reference_.program(s).pure) point.push_back(survey.dims.at(tree_.func(s).args[d]));
+  for (const ReductionVariable &r : tree_.definition(s).rvars) {
+    point.push_back(survey.dims.at(r.var));
+  }
+  CompiledStage stage{program(point), {}};
+  for (const Guard &g : survey.guards) stage.guards.push_back(program({g.condition}));
+  return stage;
+}
+
+std::vector<Value> Run::evaluate(const Program &p) {
+  if (static_cast<int>(values_.size()) < slots_.size()) values_.resize(slots_.size());
+  return p.run(values_, *this);
+}
+
+std::vector<Extent> Run::evaluate(const Box &box) {
+  std::vector<Extent> result;
+  for (const Range &r : box) {
+    std::vector<Value> ends = evaluate(program({r.min, r.max}));
+    result.push_back({ends[0].i, ends[1].i - ends[0].i + 1});
+  }
+  return result;
+}
+
+void Run::bind(const std::vector<CompiledSymbol> &symbols) {
+  for (const CompiledSymbol &s : symbols) {
+    const int64_t value = evaluate(s.value)[0].i;
+    values_[s.slot].i = value;
+    const bool low = !s.lower.empty() && value < evaluate(s.lower)[0].i;
+    const bool high = !s.upper.empty() && value > evaluate(s.upper)[0].i;
+    if (low || high) {
+      fail('a', s.name, {value},
+           "symbol '" + s.name + "' is " + std::to_string(value) + ", outside of its bounds");
+    }
+  }
+}
+
+std::string Run::enter() {
+  bind(root_symbols_);
+  for (const Assumption &a : survey_.assumptions) {
+    if (!evaluate(program({a.condition}))[0].i) return a.text;
+  }
+  for (const auto &[name, box] : survey_.inputs) {
+    inputs_[name] = evaluate(box);
+    auto given = experiment_.buffers.find(name);
+    if (given == experiment_.buffers.end()) continue;
+    for (size_t d = 0; d < box.size(); d++) {
+      const Extent &need = inputs_[name][d], &has = given->second[d];
+      if (need.extent <= 0) continue;
+      if (need.min < has.min || need.min + need.extent > has.min + has.extent) {
+        return "'" + name + "' is too small in dimension " + std::to_string(d);
+      }
+    }
+  }
+  return "";
+}
+
+Enumeration Run::all() {
+  try {
+    result_.unmet = enter();
+    if (!result_.unmet.empty()) return result_;
+    for (const std::string &name : tree_.algorithm.outputs) {
+      const int f = tree_.algorithm.index_of(name);
+      storages_[f] = std::make_unique<Storage>();
+      storages_[f]->func = f;
+      storages_[f]->box = experiment_.buffers.at(name);
+    }
+    block(tree_.roots);
+    check_outputs();
+  } catch (const Stop &) {
+  } catch (const TooLarge &) {
+    result_.unmet = "more than " + std::to_string(limits_.instances) + " instances";
+  }
+  return result_;
+}
+
+void Run::block(const std::vector<Tree> &nodes) {
+  for (const Tree &n : nodes) {
+    switch (n->kind) {
+      case TreeNode::Loop:
+        loop(*n);
+        break;
+      case TreeNode::Stage:
+        stage(n->stage);
+        break;
+      case TreeNode::Allocate:
+        allocate(*n);
+        break;
+      case TreeNode::Branch:
+        block(evaluate(program({n->condition}))[0].i ? n->children : n->otherwise);
+        break;
+      case TreeNode::Fork:
+        block(n->children);
+        block(n->otherwise);
+        break;
+    }
+  }
+}
+
+void Run::loop(const TreeNode &n) {
+  const CompiledLoop &l = loops_[n.loop];
+  const std::vector<Value> bounds = evaluate(l.bounds);
+  const LoopKind kind = tree_.loops[n.loop].kind;
+  const bool concurrent = kind == LoopKind::Parallel || kind == LoopKind::Vector;
+  if (concurrent) concurrent_.push_back(std::make_unique<ConcurrentLoop>(n.loop));
+  for (int64_t i = bounds[0].i; i < bounds[0].i + bounds[1].i; i++) {
+    if (++result_.instances > limits_.instances) throw TooLarge();
+    values_[l.slot].i = i;
+    if (concurrent) concurrent_.back()->set_iteration(i);
+    bind(l.symbols);
+    block(n.children);
+  }
+  if (concurrent) concurrent_.pop_back();
+}
+
+void Run::allocate(const TreeNode &n) {
+  const int f = n.stage.func;
+  auto storage = std::make_unique<Storage>();
+  storage->func = f;
+  storage->box = evaluate(survey_.funcs[f].stored);
+  storage->depth = concurrent_.size();
+  std::swap(storages_[f], storage);
+  block(n.children);
+  std::swap(storages_[f], storage);
+}
+
+void Run::stage(StageId s) {
+  const CompiledStage &compiled = stages_[s.func][s.stage];
+  Point p{s, {}};
+  for (const Value &v : evaluate(compiled.point)) p.at.push_back(v.i);
+  now_ = p;
+  for (const Program &guard : compiled.guards) {
+    if (!evaluate(guard)[0].i) return;
+  }
+  result_.instances++;
+  const StageProgram &definition = reference_.program(s);
+  check_domain(definition);
+  const std::vector<Value> slots = definition.slots_at(p.at);
+  Coordinates at;
+  for (const Value &v : definition.cell.run(slots, *this)) at.push_back(v.i);
+  definition.values.run(slots, *this);
+  Storage &storage = storage_of(s.func, at, "writes");
+  touch(storage, at, true);
+  auto [cell, is_new] = storage.cells.try_emplace(at);
+  cell->second = definition.is_reduction ? cell->second.with(p) : Content::written(p);
+}
+
+void Run::check_domain(const StageProgram &p) {
+  const std::vector<Value> bounds = p.bounds.run(std::vector<Value>(p.slots.size()), *this);
+  const size_t pure = p.pure.size();
+  for (size_t r = 0; r < p.slot_of_rvar.size(); r++) {
+    const int64_t at = now_->at[pure + r], min = bounds[2 * r].i;
+    if (at >= min && at < min + bounds[2 * r + 1].i) continue;
+    fail('a', tree_.func(now_->stage).name, {},
+         describe(*now_) + " runs outside of its reduction domain");
+  }
+}
+
+Value Run::access(const CallNode &call, const Coordinates &at) {
+  internal_check(now_.has_value(), "only stages read data");
+  if (call.kind == CallKind::Image) {
+    auto box = inputs_.find(call.name);
+    Storage image;
+    if (box != inputs_.end()) image.box = box->second;
+    if (box == inputs_.end() || !image.holds(at)) {
+      fail('f', call.name, at,
+           describe(*now_) + " reads " + cell_text(call.name, at) +
+               ", outside of the box that is read");
+    }
+    return data_.image(call, at);
+  }
+  const int func = tree_.algorithm.index_of(call.name);
+  return func == now_->stage.func ? read_own(at, call.value_index)
+                                  : read_other(func, at, call.value_index);
+}
+
+Storage &Run::storage_of(int func, const Coordinates &at, const char *verb) {
+  const std::string &name = tree_.algorithm.funcs[func].name;
+  internal_check(storages_[func] != nullptr, "a Func is allocated where it is used");
+  if (!storages_[func]->holds(at)) {
+    fail('f', name, at,
+         describe(*now_) + " " + verb + " " + cell_text(name, at) + ", outside of its storage");
+  }
+  return *storages_[func];
+}
+
+Value Run::read_other(int func, const Coordinates &at, int value_index) {
+  Storage &storage = storage_of(func, at, "reads");
+  touch(storage, at, false);
+  const Cell wanted = reference_.final(func, at);
+  check_content(storage, at, wanted.content);
+  return wanted.values[value_index];
+}
+
+Value Run::read_own(const Coordinates &at, int value_index) {
+  const Point p = *now_;
+  Storage &storage = storage_of(p.stage.func, at, "reads");
+  touch(storage, at, false);
+  // The cell that a reduction builds up is compared once it is complete.
+  if (reference_.program(p.stage).is_reduction) return {};
+  const Cell *wanted = reference_.read_by(p, at);
+  if (!wanted) {
+    fail('a', tree_.func(p.stage).name, at, describe(p) + " runs outside of its domain");
+  }
+  const Cell copy = *wanted;
+  check_content(storage, at, copy.content);
+  return copy.values[value_index];
+}
+
+void Run::check_content(const Storage &storage, const Coordinates &at, const Content &wanted) {
+  const std::string &name = tree_.algorithm.funcs[storage.func].name;
+  const std::string what = cell_text(name, at);
+  auto cell = storage.cells.find(at);
+  if (cell == storage.cells.end()) {
+    fail('b', name, at,
+         now_ ? describe(*now_) + " reads " + what + ", which nothing wrote"
+              : "nothing wrote the output " + what);
+  }
+  if (cell->second == wanted) return;
+  const Point &has = cell->second.last;
+  fail('c', name, at,
+       (now_ ? describe(*now_) + " reads " + what : "the output " + what + " is") + " as " +
+           describe(has) + " left it, " +
+           (has == wanted.last ? "with other instances before it"
+                               : "not as " + describe(wanted.last) + " does"),
+       has);
+}
+
+void Run::touch(Storage &storage, const Coordinates &at, bool writes) {
+  const Point &p = *now_;
+  for (size_t k = storage.depth; k < concurrent_.size(); k++) {
+    const LoopInfo &l = tree_.loops[concurrent_[k]->loop()];
+    // A pure definition's own loops meet a point twice only where a tile was shifted inwards.
+    auto forgive = [&](const Point &other) {
+      return p.stage.stage == 0 && l.stage == p.stage && other == p;
+    };
+    auto clash = concurrent_[k]->touch(&storage, at, p, writes, forgive);
+    if (!clash) continue;
+    const std::string &name = tree_.algorithm.funcs[storage.func].name;
+    fail(l.stage.func == storage.func ? 'e' : 'd', name, at,
+         describe(clash->other) + (clash->other_writes ? " writes and " : " reads and ") +
+             describe(p) + (writes ? " writes " : " reads ") + cell_text(name, at) +
+             " in two iterations of " + loop_kind_name(l.kind) + " loop '" + l.name + "'",
+         clash->other);
+  }
+}
+
+void Run::check_outputs() {
+  now_.reset();
+  for (const std::string &name : tree_.algorithm.outputs) {
+    const int f = tree_.algorithm.index_of(name);
+    const Storage &storage = *storages_[f];
+    Coordinates at;
+    for (const Extent &e : storage.box) {
+      if (e.extent <= 0) return;
+      at.push_back(e.min);
+    }
+    for (;;) {
+      const Content wanted = reference_.final(f, at).content;
+      check_content(storage, at, wanted);
+      size_t d = 0;
+      for (; d < at.size(); d++) {
+        if (++at[d] < storage.box[d].min + storage.box[d].extent) break;
+        at[d] = storage.box[d].min;
+      }
+      if (d == at.size()) break;
+    }
+  }
+}
+
+NamedPoint Run::named(const Point &p) const {
+  NamedPoint n{p.stage, {}};
+  const StageProgram &program = reference_.program(p.stage);
+  size_t i = 0;
+  for (int d : program.pure) n.at.push_back({tree_.func(p.stage).args[d], p.at[i++]});
+  for (const ReductionVariable &r : tree_.definition(p.stage).rvars) {
+    n.at.push_back({r.var, p.at[i++]});
+  }
+  return n;
+}
+
+std::string Run::describe(const Point &p) const {
+  if (p.stage.func < 0) return "nothing";
+  std::string text = tree_.describe(p.stage) + " at (";
+  const char *separator = "";
+  for (const auto &[name, value] : named(p).at) {
+    text += separator + name + "=" + std::to_string(value);
+    separator = ", ";
+  }
+  return text + ")";
+}
+
+std::string Run::cell_text(const std::string &func, const Coordinates &at) const {
+  std::string text = func + "(";
+  for (size_t d = 0; d < at.size(); d++) text += (d ? ", " : "") + std::to_string(at[d]);
+  return text + ")";
+}
+
+void Run::fail(char claim, const std::string &func, const Coordinates &cell,
+               const std::string &text, const std::optional<Point> &other) {
+  Violation v{claim, func, cell, {}, text};
+  if (now_) v.instances.push_back(named(*now_));
+  if (other && other->stage.func >= 0) v.instances.push_back(named(*other));
+  result_.violation = std::move(v);
+  throw Stop();
+}
+
+}  // namespace polyhalite::oracle

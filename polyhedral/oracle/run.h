@@ -1,0 +1,82 @@
+// run: executes a surveyed loop tree on content tags instead of values.
+#pragma once
+
+#include "polyhedral/oracle/brute_force.h"
+#include "polyhedral/oracle/memory.h"
+
+namespace polyhalite::oracle {
+
+class Run : public Surroundings {
+ public:
+  Run(const LoopTree &tree, const Survey &survey, const Experiment &experiment,
+      const Limits &limits);
+  Enumeration all();
+  Value access(const CallNode &call, const Coordinates &at) override;
+
+ private:
+  struct CompiledSymbol {
+    std::string name;
+    int slot;
+    Program value, lower, upper;  // lower, upper: empty where the survey has none
+  };
+  struct CompiledLoop {
+    Program bounds;  // min, extent
+    std::vector<CompiledSymbol> symbols;
+    int slot = -1;
+  };
+  struct CompiledStage {
+    Program point;
+    std::vector<Program> guards;
+  };
+  struct Stop {};  // a violation was found
+  struct TooLarge {};
+
+  void compile();
+  Program program(const std::vector<Expr> &e) { return Program(e, slots_, constants_); }
+  std::vector<CompiledSymbol> compile_symbols(const std::vector<Symbol> &symbols);
+  CompiledStage compile_stage(StageId s);
+  std::vector<Value> evaluate(const Program &p);
+  std::vector<Extent> evaluate(const Box &box);
+  void bind(const std::vector<CompiledSymbol> &symbols);
+  /// Binds what is known at the root; what the entry would refuse, if anything.
+  std::string enter();
+
+  void block(const std::vector<Tree> &nodes);
+  void loop(const TreeNode &n);
+  void allocate(const TreeNode &n);
+  void stage(StageId s);
+  void check_outputs();
+
+  Value read_other(int func, const Coordinates &at, int value_index);
+  Value read_own(const Coordinates &at, int value_index);
+  void check_domain(const StageProgram &p);
+  void touch(Storage &storage, const Coordinates &at, bool writes);
+  Storage &storage_of(int func, const Coordinates &at, const char *verb);
+  void check_content(const Storage &storage, const Coordinates &at, const Content &wanted);
+
+  NamedPoint named(const Point &p) const;
+  std::string describe(const Point &p) const;
+  std::string cell_text(const std::string &func, const Coordinates &at) const;
+  [[noreturn]] void fail(char claim, const std::string &func, const Coordinates &cell,
+                         const std::string &text, const std::optional<Point> &other = {});
+
+  const LoopTree &tree_;
+  const Survey &survey_;
+  const Experiment &experiment_;
+  const Limits limits_;
+  Data data_;
+  Constants constants_;
+  Reference reference_;
+  Slots slots_;
+  std::vector<Value> values_;  // by slot
+  std::vector<CompiledLoop> loops_;
+  std::vector<std::vector<CompiledStage>> stages_;
+  std::vector<std::unique_ptr<Storage>> storages_;           // [func]; null: not allocated now
+  std::vector<std::unique_ptr<ConcurrentLoop>> concurrent_;  // outermost first
+  std::map<std::string, std::vector<Extent>> inputs_;        // boxes that are read
+  std::vector<CompiledSymbol> root_symbols_;
+  std::optional<Point> now_;  // the instance that runs
+  Enumeration result_;
+};
+
+}  // namespace polyhalite::oracle
