@@ -16,6 +16,7 @@ using llvm::Value;
 FunctionEmitter::FunctionEmitter(ModuleState &module, llvm::Function *f)
     : module_(module), context_(module.context()), function_(f), builder_(context_) {
   builder_.SetInsertPoint(llvm::BasicBlock::Create(context_, "entry", f));
+  strict_ = module_.target.has_feature(Target::StrictFloat);
   user_context_ = llvm::ConstantPointerNull::get(builder_.getPtrTy());
   for (const auto &c : module_.function.constants) {
     if (!module_.options.constants_by_address) own_storage_.insert(c->name);

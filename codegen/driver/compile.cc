@@ -1,0 +1,54 @@
+#include "codegen/driver/compile.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+
+#include "codegen/passes/lower.h"
+#include "codegen/passes/pass.h"
+#include "polyhedral/judge.h"
+
+namespace polyhalite {
+
+namespace {
+
+int64_t nanoseconds() {
+  using std::chrono::duration_cast;
+  return duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// Passes are verified in builds without optimisation and wherever PH_VERIFY asks for it.
+bool verifies_passes() {
+#ifndef __OPTIMIZE__
+  return true;
+#else
+  const char *wish = std::getenv("PH_VERIFY");
+  return wish && *wish && std::strcmp(wish, "0") != 0;
+#endif
+}
+
+}  // namespace
+
+Stopwatch::Stopwatch() : start_(nanoseconds()) {}
+double Stopwatch::seconds() const { return 1e-9 * static_cast<double>(nanoseconds() - start_); }
+
+LoweredPipeline lower_pipeline(const FrozenPipeline &pipeline, const std::string &name,
+                               const Target &target) {
+  LoweredPipeline result;
+  Judged judged = build_and_judge(pipeline.algorithm, pipeline.directives);
+  result.times.schedule = judged.schedule_seconds;
+  result.times.survey = judged.survey_seconds;
+  result.times.judge = judged.judgement.seconds;
+
+  const Stopwatch lowering;
+  PassOptions options;
+  options.verify = verifies_passes();
+  result.function = run_passes(lower(name, judged.tree, judged.survey), target, options);
+  result.times.lower = lowering.seconds();
+  result.tree = std::move(judged.tree);
+  return result;
+}
+
+}  // namespace polyhalite

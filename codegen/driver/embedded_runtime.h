@@ -1,0 +1,13 @@
+// The runtime for the machine that this library was built for, as the bytes of one object file.
+#pragma once
+
+#include <string>
+
+#include "polyhalite/target.h"
+
+namespace polyhalite {
+
+/// Throws CompileError for targets that it was not built for.
+std::string runtime_object(const Target &target);
+
+}  // namespace polyhalite
