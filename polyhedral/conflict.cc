@@ -46,8 +46,12 @@ ConflictAnswer ask(JudgeContext &c, StageId stage, Conflict::Kind kind,
   ConflictAnswer answer;
   if (s.answer == Solution::Unknown) answer.unknown = s.problem;
   if (s.answer != Solution::Found) return answer;
-  Conflict conflict{kind, instance_at(stage, first, s.values), instance_at(stage, second, s.values),
-                    time_at(first, s.values), time_at(second, s.values), {},
+  Conflict conflict{kind,
+                    instance_at(stage, first, s.values),
+                    instance_at(stage, second, s.values),
+                    time_at(first, s.values),
+                    time_at(second, s.values),
+                    {},
                     named_parameters(problem, s.values),
                     first.scope.data_dependent() || second.scope.data_dependent(),
                     first.scope.inexact() ? first.scope.inexact() : second.scope.inexact()};

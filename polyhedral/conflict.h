@@ -13,7 +13,11 @@
 namespace polyhalite {
 
 struct Conflict {
-  enum Kind : uint8_t { Flow, Anti, Output } kind;  // read after write, write after read, two writes
+  enum Kind : uint8_t {
+    Flow,
+    Anti,
+    Output
+  } kind;  // read after write, write after read, two writes
   Instance first, second;
   std::vector<int64_t> first_time, second_time;  // [coordinate of the nest, outermost first]
   std::vector<int64_t> cell;

@@ -12,8 +12,7 @@
 
 namespace polyhalite {
 
-IslContext::IslContext(unsigned long operations)
-    : ctx_(isl_ctx_alloc()), operations_(operations) {
+IslContext::IslContext(unsigned long operations) : ctx_(isl_ctx_alloc()), operations_(operations) {
   isl_options_set_on_error(ctx_, ISL_ON_ERROR_CONTINUE);
 }
 
@@ -56,8 +55,7 @@ isl_mat *make_matrix(isl_ctx *ctx, int columns, const std::vector<IntegerRow> &r
   isl_mat *m = isl_mat_alloc(ctx, static_cast<unsigned>(rows.size()), columns);
   for (size_t i = 0; i < rows.size(); i++) {
     for (int j = 0; j < columns; j++) {
-      m = isl_mat_set_element_val(m, static_cast<int>(i), j,
-                                  isl_val_int_from_si(ctx, rows[i][j]));
+      m = isl_mat_set_element_val(m, static_cast<int>(i), j, isl_val_int_from_si(ctx, rows[i][j]));
     }
   }
   return m;
@@ -138,8 +136,7 @@ std::optional<std::vector<int64_t>> IslSet::smallest() const {
 
 std::optional<std::vector<int64_t>> IslSet::smallest_outside(const IslSet &other) const {
   IslQuestion question(*context_);
-  return take_smallest(
-      isl_set_subtract(isl_set_copy(set_.get()), isl_set_copy(other.set_.get())));
+  return take_smallest(isl_set_subtract(isl_set_copy(set_.get()), isl_set_copy(other.set_.get())));
 }
 
 std::string IslSet::to_text() const {

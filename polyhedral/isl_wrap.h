@@ -1,4 +1,5 @@
-// isl_wrap: the only door to isl. Owned objects, a quota on every question, and errors as "unknown".
+// isl_wrap: the only door to isl. Owned objects, a quota on every question, and errors as
+// "unknown".
 //
 // Nothing of isl is visible here: the other files of polyhedral/ speak in integer rows. A question
 // that exceeds the quota or fails inside isl answers nullopt, never by abort or exception. isl

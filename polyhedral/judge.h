@@ -65,6 +65,7 @@ struct Judged {
   LoopTree tree;
   Survey survey;
   Judgement judgement;
+  double schedule_seconds = 0, survey_seconds = 0;  // the judgement has its own
 };
 Judged build_and_judge(const Algorithm &algorithm, const std::vector<Directive> &directives,
                        const JudgeOptions &options = {});

@@ -53,8 +53,7 @@ void judge_addresses(JudgeContext &c) {
     }
     if (c.options.exact) judge_exactly(c, static_cast<int>(f));
     if (c.refused()) return;
-    c.certify('f', "addresses of '" + name + "'",
-              c.options.exact ? Proof::Isl : Proof::Structural,
+    c.certify('f', "addresses of '" + name + "'", c.options.exact ? Proof::Isl : Proof::Structural,
               "storage is the hull of the computed boxes");
   }
 }

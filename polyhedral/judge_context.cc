@@ -15,8 +15,11 @@ void JudgeContext::refuse(Refusal refusal) {
 
 void JudgeContext::undecided(char claim, std::string what, std::string why, std::string fix,
                              SourceLocation where) {
-  refuse({claim, Proof::Undecided,
-          Diagnostic{std::move(what), std::move(why), std::move(fix), std::move(where)}, {}, {}});
+  refuse({claim,
+          Proof::Undecided,
+          Diagnostic{std::move(what), std::move(why), std::move(fix), std::move(where)},
+          {},
+          {}});
 }
 
 std::vector<int> JudgeContext::path_to(int loop) const {

@@ -56,7 +56,8 @@ void judge_access(JudgeContext &c, StageId s, const Access &access) {
                                   AffineRow(1));
       const Solution out = c.solver.solve(problem);
       if (out.answer == Solution::None || t.inexact()) continue;
-      Refusal refusal{'b', out.answer == Solution::Unknown ? Proof::Undecided : Proof::Isl, {}, {}, {}};
+      Refusal refusal{
+          'b', out.answer == Solution::Unknown ? Proof::Undecided : Proof::Isl, {}, {}, {}};
       Instance i{s, {}};
       std::vector<int64_t> cell;
       if (out.answer == Solution::Found) {
@@ -70,9 +71,9 @@ void judge_access(JudgeContext &c, StageId s, const Access &access) {
           "'" + access.func + "' is not produced where " + c.tree.describe(s) + " needs it",
           out.answer == Solution::Unknown
               ? out.problem
-              : c.tree.func(s).name + " at " + instance_text(i) + " touches " + access.func + " at " +
-                    std::to_string(at.evaluate(out.values)) + " in dimension " + std::to_string(d) +
-                    parameters_text(refusal.parameters),
+              : c.tree.func(s).name + " at " + instance_text(i) + " touches " + access.func +
+                    " at " + std::to_string(at.evaluate(out.values)) + " in dimension " +
+                    std::to_string(d) + parameters_text(refusal.parameters),
           "", c.tree.definition(s).where};
       refusal.instances.push_back(std::move(i));
       c.refuse(std::move(refusal));
@@ -94,8 +95,7 @@ void judge_coverage(JudgeContext &c) {
   }
   if (c.refused()) return;
   for (const FuncDef &f : c.tree.algorithm.funcs) {
-    c.certify('b', "coverage of '" + f.name + "'",
-              c.options.exact ? Proof::Isl : Proof::Structural,
+    c.certify('b', "coverage of '" + f.name + "'", c.options.exact ? Proof::Isl : Proof::Structural,
               c.tree.algorithm.is_output(f.name)
                   ? "the caller's buffer is the box; what is touched beyond it is checked at entry"
                   : "the box is the hull of all reads and of the updates' accesses");

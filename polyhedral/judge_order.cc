@@ -1,6 +1,6 @@
 // (c) order. Between stages and between producer and consumer the tree is the proof: productions
-// stand before their uses, stages in order, and each production initialises what it reads. Within an
-// update, instances that touch one cell must run in the algorithm's order.
+// stand before their uses, stages in order, and each production initialises what it reads. Within
+// an update, instances that touch one cell must run in the algorithm's order.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -80,7 +80,8 @@ std::optional<std::string> structural_rule(const LoopTree &tree, StageId s) {
   return std::nullopt;
 }
 
-// The loops that the conflict tells apart: `outer` runs the wrong way, `inner` would have kept order.
+// The loops that the conflict tells apart: `outer` runs the wrong way, `inner` would have kept
+// order.
 struct BrokenPair {
   const LoopCoordinate *outer = nullptr, *inner = nullptr;
 };
@@ -152,10 +153,14 @@ void judge_update(JudgeContext &c, StageId s) {
   const StageInstance nest = add_instance(names, shared, c.tree, c.survey, s);
   const BrokenPair pair = broken_pair(nest, conflict);
   const std::string outer = pair.outer ? pair.outer->label : "another loop";
-  Refusal refusal{'c', conflict.inexact ? Proof::Undecided : Proof::Isl, {},
-                  {conflict.first, conflict.second}, conflict.parameters};
+  Refusal refusal{'c',
+                  conflict.inexact ? Proof::Undecided : Proof::Isl,
+                  {},
+                  {conflict.first, conflict.second},
+                  conflict.parameters};
   Diagnostic &d = refusal.diagnostic;
-  const std::string verb = conflict.inexact ? "cannot prove that it is legal to reorder '" : "cannot reorder '";
+  const std::string verb =
+      conflict.inexact ? "cannot prove that it is legal to reorder '" : "cannot reorder '";
   d.what = pair.inner ? verb + pair.inner->label + "' inside '" + outer + "' on " + stage
                       : "the loops of " + stage + " break its order";
   d.why = why_text(c.tree.func(s).name, conflict, outer);

@@ -51,7 +51,8 @@ std::string why_text(const std::string &func, const Conflict &k) {
   const Instance &other = k.kind == Conflict::Anti ? k.first : k.second;
   std::string why = func + " at ";
   if (k.kind == Conflict::Output) {
-    why += instance_text(writer) + " and " + instance_text(other) + (may ? " may both write " : " both write ") + cell;
+    why += instance_text(writer) + " and " + instance_text(other) +
+           (may ? " may both write " : " both write ") + cell;
   } else {
     why += instance_text(other) + (may ? " may read " : " reads ") + cell + ", which " +
            instance_text(writer) + " writes";
@@ -74,8 +75,8 @@ void judge_loop(JudgeContext &c, StageId s, const LoopInfo &loop) {
   }
   const std::string what = vector ? "vectorize loop '" + loop.label + "' of " + stage
                                   : "run loop '" + loop.label + "' of " + stage + " in parallel";
-  ConflictAnswer answer = find_conflict(
-      c, s, [&](Problem &p, const StageInstance &first, const StageInstance &second) {
+  ConflictAnswer answer =
+      find_conflict(c, s, [&](Problem &p, const StageInstance &first, const StageInstance &second) {
         different_iterations(p, first, second, loop.id);
       });
   if (answer.unknown) {
@@ -91,10 +92,9 @@ void judge_loop(JudgeContext &c, StageId s, const LoopInfo &loop) {
   // An update that reads the cell that it writes: two writes say it more plainly.
   const bool own_cell = k.kind == Conflict::Flow && is_reduction_update(c.tree.func(s), s.stage);
   if (own_cell) k.kind = Conflict::Output;
-  Refusal refusal{'e', k.inexact ? Proof::Undecided : Proof::Isl, {}, {k.first, k.second},
-                  k.parameters};
-  refusal.diagnostic.what =
-      (k.inexact ? "cannot prove that it is legal to " : "cannot ") + what;
+  Refusal refusal{
+      'e', k.inexact ? Proof::Undecided : Proof::Isl, {}, {k.first, k.second}, k.parameters};
+  refusal.diagnostic.what = (k.inexact ? "cannot prove that it is legal to " : "cannot ") + what;
   refusal.diagnostic.why = why_text(c.tree.func(s).name, k);
   if (k.inexact) refusal.diagnostic.why += "; " + *k.inexact + " is not affine";
   refusal.diagnostic.fix = legal_instead(c.tree, s, loop);

@@ -34,8 +34,8 @@ bool divides(const Survey &survey, StageId s, const Derivation &d) {
 
 void judge_split(JudgeContext &c, StageId s, const Derivation &d) {
   const std::string about = "split of '" + d.a + "' of " + c.tree.describe(s);
-  const std::string what = "cannot split '" + d.a + "' of " + c.tree.describe(s) + " with " +
-                           tail_strategy_name(d.tail);
+  const std::string what =
+      "cannot split '" + d.a + "' of " + c.tree.describe(s) + " with " + tail_strategy_name(d.tail);
   if (divides(c.survey, s, d)) {
     c.certify('a', about, Proof::Structural, "the factor divides the extent");
   } else if (d.tail == TailStrategy::GuardWithIf) {
@@ -45,10 +45,12 @@ void judge_split(JudgeContext &c, StageId s, const Derivation &d) {
   } else if (d.tail == TailStrategy::RoundUp && (s.stage == 0 || can_grow(c.tree, s, d.a))) {
     c.certify('a', about, Proof::Structural, "the stage's region grows to whole tiles");
   } else {
-    c.refuse({'a', Proof::Structural,
+    c.refuse({'a',
+              Proof::Structural,
               Diagnostic{what, "an update would run twice on one point, or beyond its domain",
                          "use TailStrategy::GuardWithIf", d.where},
-              {}, {}});
+              {},
+              {}});
   }
 }
 

@@ -1,6 +1,7 @@
 // (d) storage. Each production writes every cell that it reads before it reads it, so storage that
 // several productions use one after the other delivers the intended values. Productions that run at
-// once, in iterations of a parallel or vector loop inside the storage, must write cells of their own.
+// once, in iterations of a parallel or vector loop inside the storage, must write cells of their
+// own.
 #include <utility>
 
 #include "polyhedral/conflict.h"
@@ -76,8 +77,8 @@ void judge_func(JudgeContext &c, int f) {
                             "' or inside it, or keep '" + loop.label + "' serial";
     Overlap o = find_overlap(c, f, path, at);
     if (o.solution.answer == Solution::None) continue;
-    const std::string what = "compute '" + func.name + "' inside the " + kind + " loop " + of +
-                             " and store it outside";
+    const std::string what =
+        "compute '" + func.name + "' inside the " + kind + " loop " + of + " and store it outside";
     if (o.solution.answer == Solution::Unknown) {
       c.undecided('d', "cannot prove that it is legal to " + what, o.solution.problem, fix,
                   placement.compute_where);
@@ -100,8 +101,9 @@ void judge_func(JudgeContext &c, int f) {
   if (at_once) {
     c.certify('d', about, Proof::Isl, "iterations that run at once write cells of their own");
   } else {
-    c.certify('d', about, Proof::Structural,
-              "each production writes every cell before it reads it, one production after the other");
+    c.certify(
+        'd', about, Proof::Structural,
+        "each production writes every cell before it reads it, one production after the other");
   }
 }
 

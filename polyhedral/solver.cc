@@ -170,9 +170,9 @@ IslSet Solver::to_set(const Problem &p, const std::vector<int> &keep) {
   }
   IslSet all = IslSet::empty(context(), kept);
   for_each_conjunction(p, [&](const Conjunction &rows) {
-    all = all.unite(IslSet::from_rows(context(), n, dense(rows.zero, place),
-                                      dense(rows.nonnegative, place))
-                        .keep_first(kept));
+    all = all.unite(
+        IslSet::from_rows(context(), n, dense(rows.zero, place), dense(rows.nonnegative, place))
+            .keep_first(kept));
     return false;
   });
   return all;
@@ -189,7 +189,17 @@ Solution Solver::uncovered(const Problem &inside, const std::vector<int> &inside
     result.problem = context().last_problem();
   } else if (!*covered) {
     result.answer = Solution::Found;
-    if (auto point = need.smallest_outside(have)) result.values = *point;
+    for (const int64_t least : {int64_t{0}, kLeast}) {
+      Problem near = inside;
+      for (int v : inside_keep) {
+        near.require_less_equal(AffineRow(least), AffineRow::variable(v));
+        near.require_less_equal(AffineRow::variable(v), AffineRow(kGreatest));
+      }
+      if (auto point = to_set(near, inside_keep).smallest_outside(have)) {
+        result.values = *point;
+        break;
+      }
+    }
   }
   return result;
 }

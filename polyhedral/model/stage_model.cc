@@ -13,8 +13,8 @@ namespace {
 
 // What the walk over derivations knows of a dimension.
 struct DimensionModel {
-  AffineRow min, value;                // valid where has_value
-  std::optional<AffineRow> extent;     // none: not affine
+  AffineRow min, value;             // valid where has_value
+  std::optional<AffineRow> extent;  // none: not affine
   bool has_value = true;
   std::vector<std::pair<std::string, AffineRow>> coordinates;  // name and row, outermost first
 };

@@ -1,5 +1,6 @@
-// survey_scope: the surveyed loops, symbols and boxes as rows of a Problem, exactly as lowering emits
-// them. (stage_model.h is the other view: what the directives mean, with a fuse's coordinates kept.)
+// survey_scope: the surveyed loops, symbols and boxes as rows of a Problem, exactly as lowering
+// emits them. (stage_model.h is the other view: what the directives mean, with a fuse's coordinates
+// kept.)
 #pragma once
 
 #include "polyhedral/model/translate.h"

@@ -79,8 +79,7 @@ AffineRow Translator::atom(const Expr &e) {
   const bool shared = is_shared(e);
   auto &rows = shared ? shared_.rows : own_;
   if (auto it = rows.find(e); it != rows.end()) return it->second;
-  AffineRow r =
-      translate_atom(e, shared ? ModelVariable::Parameter : ModelVariable::Existential);
+  AffineRow r = translate_atom(e, shared ? ModelVariable::Parameter : ModelVariable::Existential);
   rows[e] = r;
   return r;
 }
@@ -103,9 +102,12 @@ AffineRow Translator::translate_atom(const Expr &e, ModelVariable::Role role) {
       if (e->op == Op::Div) return divide(e->args[0], k);
       return row(e->args[0]) - k * divide(e->args[0], k);
     case Op::Min:
-    case Op::Max: return smaller_or_larger(e);
-    case Op::Select: return select(e);
-    default: break;
+    case Op::Max:
+      return smaller_or_larger(e);
+    case Op::Select:
+      return select(e);
+    default:
+      break;
   }
   // What only shared values determine is one unknown number for both instances: nothing is lost
   // that a comparison of the two could need.
@@ -174,13 +176,20 @@ std::optional<Choice> Translator::compare(const Expr &c, bool holds) {
   greater_equal.nonnegative.push_back(a - b);
   same.zero.push_back(a - b);
   switch (c->op) {
-    case Op::Lt: return Choice{holds ? less : greater_equal};
-    case Op::Le: return Choice{holds ? less_equal : greater};
-    case Op::Gt: return Choice{holds ? greater : less_equal};
-    case Op::Ge: return Choice{holds ? greater_equal : less};
-    case Op::Eq: return holds ? Choice{same} : Choice{less, greater};
-    case Op::Ne: return holds ? Choice{less, greater} : Choice{same};
-    default: return std::nullopt;
+    case Op::Lt:
+      return Choice{holds ? less : greater_equal};
+    case Op::Le:
+      return Choice{holds ? less_equal : greater};
+    case Op::Gt:
+      return Choice{holds ? greater : less_equal};
+    case Op::Ge:
+      return Choice{holds ? greater_equal : less};
+    case Op::Eq:
+      return holds ? Choice{same} : Choice{less, greater};
+    case Op::Ne:
+      return holds ? Choice{less, greater} : Choice{same};
+    default:
+      return std::nullopt;
   }
 }
 

@@ -33,8 +33,8 @@ TEST(isl_wrap, numbers_beyond_32_bits_keep_their_value) {
 TEST(isl_wrap, projection_keeps_integer_points_only) {
   IslContext context(1000000);
   // x = 2*y, 0 <= x <= 9
-  const IslSet even = IslSet::from_rows(context, 2, {{0, 1, -2}}, {{0, 1, 0}, {9, -1, 0}})
-                          .keep_first(1);
+  const IslSet even =
+      IslSet::from_rows(context, 2, {{0, 1, -2}}, {{0, 1, 0}, {9, -1, 0}}).keep_first(1);
   const IslSet all = IslSet::from_rows(context, 1, {}, {{0, 1}, {9, -1}});
   EXPECT_EQ(even.is_subset_of(all), true);
   EXPECT_EQ(all.is_subset_of(even), false);

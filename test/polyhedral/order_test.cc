@@ -66,7 +66,8 @@ TEST(order, splitting_keeps_the_order_by_rule) {
 }
 
 TEST(order, interchange_against_a_skewed_dependence_is_refused) {
-  EXPECT_EQ(verdict(kSkewed, "acc.update(0).reorder(y1, x1)"), R"(test:1: error: cannot reorder 'y1' inside 'x1' on update 0 of 'acc'
+  EXPECT_EQ(verdict(kSkewed, "acc.update(0).reorder(y1, x1)"),
+            R"(test:1: error: cannot reorder 'y1' inside 'x1' on update 0 of 'acc'
   why: acc at (y1=2, x1=0) reads what (y1=1, x1=1) writes; with x1 outside, (1,1) would run after (2,0)
   fix: keep y1 outside x1)");
 }
@@ -90,14 +91,16 @@ acc.update(0).reorder(xo, xi)
 }
 
 TEST(order, update_that_is_no_reduction_keeps_its_order) {
-  EXPECT_EQ(verdict(kHorner, "h.update(0).reorder(s, r)"), R"(test:1: error: cannot reorder 's' inside 'r' on update 0 of 'h'
+  EXPECT_EQ(verdict(kHorner, "h.update(0).reorder(s, r)"),
+            R"(test:1: error: cannot reorder 's' inside 'r' on update 0 of 'h'
   why: h at (x=0, s=1, r=0) reads what (x=0, s=0, r=1) writes; with r outside, (0,0,1) would run after (0,1,0) (with h.extent.0=1)
   fix: keep s outside r)");
 }
 
 TEST(order, fused_reduction_loops_keep_the_order_of_their_parts) {
   EXPECT_EQ(verdict(kHorner, "h.update(0).fuse(r, s, t)"), "legal");
-  EXPECT_EQ(verdict(kHorner, "h.update(0).fuse(s, r, t)"), R"(test:1: error: cannot reorder 's' inside 'r' on update 0 of 'h'
+  EXPECT_EQ(verdict(kHorner, "h.update(0).fuse(s, r, t)"),
+            R"(test:1: error: cannot reorder 's' inside 'r' on update 0 of 'h'
   why: h at (x=0, s=1, r=0) reads what (x=0, s=0, r=1) writes; with r outside, (0,0,1) would run after (0,1,0) (with h.extent.0=1)
   fix: keep s outside r)");
   EXPECT_EQ(verdict(kSeidel, "f.update(0).fuse(j, i, t)"), "legal");
@@ -135,7 +138,8 @@ over r(0, 10), s(0, 10) where r < s: f(s) = f(r)*2 + s
 output f
 )";
   EXPECT_EQ(verdict(triangle, "f.update(0).reorder(s, r)"), "legal");
-  EXPECT_EQ(verdict(square, "f.update(0).reorder(s, r)"), R"(test:1: error: cannot reorder 's' inside 'r' on update 0 of 'f'
+  EXPECT_EQ(verdict(square, "f.update(0).reorder(s, r)"),
+            R"(test:1: error: cannot reorder 's' inside 'r' on update 0 of 'f'
   why: f at (s=1, r=0) reads what (s=0, r=1) writes; with r outside, (0,1) would run after (1,0)
   fix: keep s outside r)");
 }
@@ -146,7 +150,8 @@ f(x) = x
 over r(0, 100), s(0, 4): f(r) = f(int32(lut(r + s)))*2
 output f
 )";
-  EXPECT_EQ(verdict(gather, "f.update(0).reorder(s, r)"), R"(test:1: error: cannot reorder 's' inside 'r' on update 0 of 'f'
+  EXPECT_EQ(verdict(gather, "f.update(0).reorder(s, r)"),
+            R"(test:1: error: cannot reorder 's' inside 'r' on update 0 of 'f'
   why: f at (s=1, r=0) may read what (s=0, r=1) writes; with r outside, (0,1) would run after (1,0)
   fix: keep s outside r)");
 }
@@ -156,7 +161,9 @@ TEST(order, subscript_that_is_not_affine_is_undecided) {
 over r(0, 10), s(0, 10): f(r*s) = f(r*s)*2 + r
 output f
 )";
-  EXPECT_EQ(verdict(square, "f.update(0).reorder(s, r)"), R"(test:1: error: cannot prove that it is legal to reorder 's' inside 'r' on update 0 of 'f'
+  EXPECT_EQ(
+      verdict(square, "f.update(0).reorder(s, r)"),
+      R"(test:1: error: cannot prove that it is legal to reorder 's' inside 'r' on update 0 of 'f'
   why: f at (s=1, r=0) may read what (s=0, r=1) writes; with r outside, (0,1) would run after (1,0); r*s is not affine
   fix: keep s outside r)");
 }
@@ -164,7 +171,8 @@ output f
 TEST(order, quota_that_runs_out_is_said) {
   JudgeOptions small;
   small.isl_operations = 1;
-  EXPECT_EQ(verdict(kSkewed, "acc.update(0).reorder(y1, x1)", small), R"(test:1: error: cannot prove that the loops of update 0 of 'acc' keep its order
+  EXPECT_EQ(verdict(kSkewed, "acc.update(0).reorder(y1, x1)", small),
+            R"(test:1: error: cannot prove that the loops of update 0 of 'acc' keep its order
   why: isl's quota of 1 operations ran out
   fix: keep the reduction loops in the algorithm's order, outermost first: y1, x1)");
 }

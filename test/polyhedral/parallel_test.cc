@@ -41,19 +41,22 @@ TEST(parallel, pure_loops_need_no_question) {
 }
 
 TEST(parallel, histogram_is_refused) {
-  EXPECT_EQ(verdict(kHistogram, "hist.parallel(b)\nhist.update(0).parallel(r)"), R"(test:2: error: cannot run loop 'r' of update 0 of 'hist' in parallel
+  EXPECT_EQ(verdict(kHistogram, "hist.parallel(b)\nhist.update(0).parallel(r)"),
+            R"(test:2: error: cannot run loop 'r' of update 0 of 'hist' in parallel
   why: hist at (r=0) and (r=1) may both write hist(0)
   fix: keep 'r' serial; a reduction in parallel needs atomic or rfactor)");
 }
 
 TEST(parallel, reduction_variable_of_matmul_is_refused) {
-  EXPECT_EQ(verdict(kMatmul, "c.update(0).parallel(k)"), R"(test:1: error: cannot run loop 'k' of update 0 of 'c' in parallel
+  EXPECT_EQ(verdict(kMatmul, "c.update(0).parallel(k)"),
+            R"(test:1: error: cannot run loop 'k' of update 0 of 'c' in parallel
   why: c at (i=0, j=0, k=0) and (i=0, j=0, k=1) both write c(0, 0) (with c.extent.1=1, c.extent.0=1)
   fix: run 'i' in parallel instead, or keep 'k' serial; a reduction in parallel needs atomic or rfactor)");
 }
 
 TEST(vector, reduction_is_refused) {
-  EXPECT_EQ(verdict(kMatmul, "c.update(0).split(k, ko, ki, 8)\nc.update(0).vectorize(ki)"), R"(test:2: error: cannot vectorize loop 'ki' of update 0 of 'c'
+  EXPECT_EQ(verdict(kMatmul, "c.update(0).split(k, ko, ki, 8)\nc.update(0).vectorize(ki)"),
+            R"(test:2: error: cannot vectorize loop 'ki' of update 0 of 'c'
   why: c at (i=0, j=0, k=0) and (i=0, j=0, k=1) both write c(0, 0) (with c.extent.1=1, c.extent.0=1)
   fix: vectorize 'j' instead, or keep 'ki' serial; a reduction across lanes needs atomic or rfactor)");
 }
@@ -64,7 +67,8 @@ over r(0, 100): f(2*r + 1) = r
 output f
 )";
   EXPECT_EQ(verdict(scatter, "f.update(0).parallel(r)"), "legal");
-  EXPECT_EQ(verdict(scatter, "f.update(0).split(r, ro, ri, 8)\nf.update(0).vectorize(ri)"), "legal");
+  EXPECT_EQ(verdict(scatter, "f.update(0).split(r, ro, ri, 8)\nf.update(0).vectorize(ri)"),
+            "legal");
   EXPECT_EQ(proof_of(judgement(scatter, "f.update(0).parallel(r)"), 'e',
                      "parallel loop 'r' of update 0 of 'f'"),
             "isl: no two iterations touch one cell");
@@ -77,10 +81,12 @@ over i(1, 30), j(0, 20): f(i, j) = f(i - 1, j) + f(i, j)
 output f
 )";
   EXPECT_EQ(verdict(scan, "f.update(0).parallel(j)"), "legal");
-  EXPECT_EQ(verdict(scan, "f.update(0).parallel(i)"), R"(test:1: error: cannot run loop 'i' of update 0 of 'f' in parallel
+  EXPECT_EQ(verdict(scan, "f.update(0).parallel(i)"),
+            R"(test:1: error: cannot run loop 'i' of update 0 of 'f' in parallel
   why: f at (j=0, i=2) reads f(1, 0), which (j=0, i=1) writes
   fix: keep 'i' serial)");
-  EXPECT_EQ(verdict(scan, "f.update(0).fuse(i, j, t)\nf.update(0).parallel(t)"), R"(test:2: error: cannot run loop 't' of update 0 of 'f' in parallel
+  EXPECT_EQ(verdict(scan, "f.update(0).fuse(i, j, t)\nf.update(0).parallel(t)"),
+            R"(test:2: error: cannot run loop 't' of update 0 of 'f' in parallel
   why: f at (j=0, i=2) reads f(1, 0), which (j=0, i=1) writes
   fix: keep 't' serial)");
 }
@@ -90,17 +96,19 @@ TEST(parallel, scatter_in_place_of_a_neighbour_is_refused) {
 over r(0, 100): f(r) = f(r + 1)
 output f
 )";
-  EXPECT_EQ(verdict(shift, "f.update(0).parallel(r)"), R"(test:1: error: cannot run loop 'r' of update 0 of 'f' in parallel
+  EXPECT_EQ(verdict(shift, "f.update(0).parallel(r)"),
+            R"(test:1: error: cannot run loop 'r' of update 0 of 'f' in parallel
   why: f at (r=0) reads f(1), which (r=1) writes
   fix: keep 'r' serial)");
 }
 
 TEST(storage, shared_by_parallel_rows_that_overlap_is_refused) {
-  EXPECT_EQ(verdict(kBlur, R"(by.parallel(y)
+  EXPECT_EQ(
+      verdict(kBlur, R"(by.parallel(y)
 bx.store_root()
 bx.compute_at(by, y)
 )"),
-            R"(test:2: error: cannot compute 'bx' inside the parallel loop 'y' of 'by' and store it outside
+      R"(test:2: error: cannot compute 'bx' inside the parallel loop 'y' of 'by' and store it outside
   why: iterations y=0 and y=1 both write bx(0, 1) (with by.extent.1=2, by.extent.0=1)
   fix: store 'bx' at loop 'y' or inside it, or keep 'y' serial)");
 }
@@ -113,12 +121,13 @@ TEST(storage, shared_by_parallel_rows_of_their_own_is_legal) {
 }
 
 TEST(storage, shared_by_parallel_tiles_that_shift_inwards_is_refused) {
-  EXPECT_EQ(verdict(kRows, R"(by.split(y, yo, yi, 4)
+  EXPECT_EQ(
+      verdict(kRows, R"(by.split(y, yo, yi, 4)
 by.parallel(yo)
 bx.store_root()
 bx.compute_at(by, yo)
 )"),
-            R"(test:3: error: cannot compute 'bx' inside the parallel loop 'yo' of 'by' and store it outside
+      R"(test:3: error: cannot compute 'bx' inside the parallel loop 'yo' of 'by' and store it outside
   why: iterations yo=0 and yo=1 both write bx(0, 1) (with by.extent.1=5)
   fix: store 'bx' at loop 'yo' or inside it, or keep 'yo' serial)");
   EXPECT_EQ(verdict(kRows, R"(by.split(y, yo, yi, 4, GuardWithIf)
