@@ -2,6 +2,7 @@
 #include "test/codegen/golden.h"
 
 #include "codegen/passes/flatten_storage.h"
+#include "codegen/passes/partition_loops.h"
 #include "codegen/passes/simplify_stmts.h"
 #include "codegen/passes/unroll_loops.h"
 #include "codegen/passes/vectorize_loops.h"
@@ -22,6 +23,11 @@ TEST(PassGolden, FlattenStorage) {
 TEST(PassGolden, VectorizeLoops) {
   check_golden("vectorize_loops", IrLevel::Flat, IrLevel::Emittable,
                [](const Function &f) { return simplified(vectorize_loops(f)); });
+}
+
+TEST(PassGolden, PartitionLoops) {
+  check_golden("partition_loops", IrLevel::MultiDimensional, IrLevel::MultiDimensional,
+               [](const Function &f) { return simplified(partition_loops(f)); });
 }
 
 TEST(PassGolden, UnrollLoops) {

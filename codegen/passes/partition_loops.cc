@@ -1,0 +1,162 @@
+#include "codegen/passes/partition_loops.h"
+
+#include "codegen/ir/visit.h"
+#include "codegen/passes/steady_state.h"
+#include "lang/ir/visit.h"
+
+namespace polyhalite {
+
+namespace {
+
+// Larger bodies are not copied.
+constexpr size_t kMaxCopiedSize = 20000;
+
+class ReplaceNodes : public ExprRewriter {
+ public:
+  ReplaceNodes(const StmtNode *stmt, const Replacements &r) : stmt_(stmt), replacements_(r) {}
+
+ protected:
+  Expr rewrite(const Expr &e) override {
+    auto it = replacements_.find({stmt_, e.get()});
+    // What stands instead may hold nodes that are replaced as well.
+    if (it != replacements_.end()) return (*this)(it->second);
+    return rewrite_children(e);
+  }
+
+ private:
+  const StmtNode *stmt_;
+  const Replacements &replacements_;
+};
+
+// A loop's body in the steady state.
+class SteadyBody : public StmtRewriter {
+ public:
+  explicit SteadyBody(const Replacements &r) : replacements_(r) {}
+
+ protected:
+  Stmt rewrite(const Stmt &s) override {
+    std::vector<Expr> args;
+    for (const Expr &e : s->args) args.push_back(ReplaceNodes(s.get(), replacements_)(e));
+    if (s->kind == StmtKind::If && is_true(args[0])) return (*this)(s->body[0]);
+    std::vector<Stmt> body;
+    for (const Stmt &b : s->body) body.push_back((*this)(b));
+    return with_parts(s, std::move(args), std::move(body));
+  }
+
+ private:
+  const Replacements &replacements_;
+};
+
+class WithoutLikely : public StmtRewriter {
+ protected:
+  Expr rewrite_expr(const Expr &e) override { return strip_likely(e); }
+};
+
+// A loop's body with one If left out.
+class WithoutGuard : public StmtRewriter {
+ public:
+  explicit WithoutGuard(const StmtNode *guard) : guard_(guard) {}
+
+ protected:
+  Stmt rewrite(const Stmt &s) override {
+    return s.get() == guard_ ? make_block({}) : rewrite_children(s);
+  }
+
+ private:
+  const StmtNode *guard_;
+};
+
+// Is there nothing but loops, symbols and empty blocks?
+bool does_nothing(const Stmt &s) {
+  bool found = false;
+  for_each_stmt(s, [&](const Stmt &t) {
+    found |= t->kind == StmtKind::Provide || t->kind == StmtKind::Store ||
+             t->kind == StmtKind::Evaluate || t->kind == StmtKind::Assert;
+  });
+  return !found;
+}
+
+Expr sum(const Expr &a, const Expr &b) { return make_binary(Op::Add, a, b); }
+Expr minus(const Expr &a, const Expr &b) { return make_binary(Op::Sub, a, b); }
+Expr symbol(const std::string &name) {
+  return make_variable(Int(32), VariableKind::Symbol, name);
+}
+
+class Partition : public StmtRewriter {
+ protected:
+  Stmt rewrite(const Stmt &s) override {
+    if (s->kind != StmtKind::For) return rewrite_children(s);
+    const SteadyState steady = steady_state(s, in_edge_);
+    if (steady.replacements.empty()) return rewrite_children(s);
+    Stmt edge;
+    if (steady.only_guard) edge = WithoutGuard(steady.only_guard)(s->body[0]);
+    const bool shortens = edge.defined() && does_nothing(edge);
+    if (!shortens && (in_edge_ || size_of(s->body[0]) > kMaxCopiedSize)) return rewrite_children(s);
+    const Stmt body = (*this)(SteadyBody(steady.replacements)(s->body[0]));
+    if (shortens) {
+      edge = Stmt();
+    } else {
+      if (!edge.defined()) edge = s->body[0];
+      in_edge_ = true;
+      edge = (*this)(WithoutLikely()(edge));
+      in_edge_ = false;
+    }
+    return cut(s, steady, body, edge);
+  }
+
+ private:
+  // The loop s with `body` in its steady state and `edge` around it; an undefined edge does nothing.
+  static Stmt cut(const Stmt &s, const SteadyState &steady, const Stmt &body, const Stmt &edge) {
+    const std::string first_name = s->name + ".steady.min", end_name = s->name + ".steady.end";
+    const Expr min = s->args[0], end = sum(min, s->args[1]);
+    const Expr first = symbol(first_name), last = symbol(end_name);
+    Expr begins = steady.first.defined() ? steady.first : min;
+    if (steady.invariant.defined()) begins = make_select(steady.invariant, begins, end);
+    // The end is held to the beginning, so that the three ranges are the loop's.
+    begins = make_binary(Op::Max, make_binary(Op::Min, begins, end), min);
+    Expr ends = steady.end.defined() ? make_binary(Op::Min, steady.end, end) : end;
+    ends = make_binary(Op::Max, ends, first);
+
+    const Expr counter = make_variable(Int(32), VariableKind::Loop, s->name);
+    const bool has_prologue = steady.first.defined() || steady.invariant.defined();
+    const bool has_epilogue = steady.end.defined();
+    Stmt out;
+    if (s->loop_kind == LoopKind::Parallel) {
+      const Expr inside = make_binary(Op::And, make_binary(Op::Ge, counter, first),
+                                      make_binary(Op::Lt, counter, last));
+      out = make_for(s->name, min, s->args[1], s->loop_kind, make_if(inside, body, edge));
+    } else {
+      const Stmt middle = make_for(s->name, first, minus(last, first), s->loop_kind, body);
+      auto around = [&](const Expr &from, const Expr &to) {
+        return make_for(s->name, from, minus(to, from), s->loop_kind, edge);
+      };
+      if (!edge.defined()) {
+        out = middle;
+      } else if (has_prologue && has_epilogue) {
+        const std::string part_name = s->name + ".edge";
+        const Expr part = make_variable(Int(32), VariableKind::Loop, part_name);
+        const Expr is_first = make_binary(Op::Eq, part, Expr(0));
+        const Stmt edges =
+            around(make_select(is_first, min, last), make_select(is_first, first, end));
+        out = make_for(part_name, 0, 2, LoopKind::Serial,
+                       make_block({edges, make_if(is_first, middle)}));
+      } else {
+        out = has_prologue ? make_block({around(min, first), middle})
+                           : make_block({middle, around(last, end)});
+      }
+    }
+    return make_let_stmt(first_name, begins, make_let_stmt(end_name, ends, out));
+  }
+
+  bool in_edge_ = false;
+};
+
+}  // namespace
+
+Function partition_loops(const Function &f) {
+  Function out = f;
+  out.body = WithoutLikely()(Partition()(f.body));
+  return out;
+}
+
+}  // namespace polyhalite
