@@ -3,22 +3,11 @@
 
 #include "lang/ir/freeze.h"
 #include "lang/ir/node.h"
+#include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
 namespace polyhalite {
 namespace {
-
-template <typename F>
-std::string message_of(F &&f) {
-  try {
-    f();
-  } catch (const CompileError &e) {
-    return e.what();
-  }
-  return "no error";
-}
-
-std::string at(int line) { return std::string(__FILE__) + ":" + std::to_string(line) + ": "; }
 
 TEST(Define, PureAndUpdatesAreRecorded) {
   Func f("histogram");

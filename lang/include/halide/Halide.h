@@ -1,0 +1,13 @@
+// Halide's names over Polyhalite, so that programs which use Halide's public interface compile.
+#pragma once
+
+#include "HalideBuffer.h"
+#include "HalideRuntime.h"
+#include "polyhalite/generator.h"
+#include "polyhalite/polyhalite.h"
+
+namespace Halide {
+using namespace polyhalite;
+}  // namespace Halide
+
+#define HALIDE_REGISTER_GENERATOR(...) POLYHALITE_REGISTER_GENERATOR(__VA_ARGS__)
