@@ -96,6 +96,8 @@ class Surveyor {
   static bool divides(const Derivation &d, const Range &a);
   void derive_values(const StageId &s, StageSurvey &out);
   void split_value(const StageId &s, const Derivation &d, StageSurvey &out);
+  /// Does a guard cut iterations of this dimension, or of what it was split and fused into?
+  bool is_guarded(const StageId &s, const std::string &dim) const;
   void fuse_value(const StageId &s, const Derivation &d, StageSurvey &out);
   void record_reads(const StageId &s);
 

@@ -143,13 +143,29 @@ void Surveyor::split_value(const StageId &s, const Derivation &d, StageSurvey &o
   }
 }
 
+bool Surveyor::is_guarded(const StageId &s, const std::string &dim) const {
+  std::set<std::string> parts = {dim};
+  for (const Derivation &d : tree_.nest(s).derivations) {
+    if (d.kind == Derivation::Split && parts.count(d.a)) {
+      if (guarded_.count({s, d.a})) return true;
+      parts.insert({d.b, d.c});
+    } else if (d.kind == Derivation::Fuse && (parts.count(d.a) || parts.count(d.b))) {
+      parts.insert(d.c);
+    }
+  }
+  return false;
+}
+
 void Surveyor::fuse_value(const StageId &s, const Derivation &d, StageSurvey &out) {
   const Range &outer = out.ranges.at(d.a), &inner = out.ranges.at(d.b);
   const Expr fused = out.dims.at(d.c), n = simplify(extent_of(inner));
   const int owner = innermost_owner(fused);
   const std::string prefix = stage_prefix(tree_, s) + ".";
-  out.dims[d.a] = add_symbol(owner, prefix + d.a + ".of_fused",
-                             sum(outer.min, make_binary(Op::Div, fused, n)), outer.min, outer.max);
+  Expr outer_value = sum(outer.min, make_binary(Op::Div, fused, n));
+  // Iterations that a guard cuts still compute producers: these stay inside their boxes.
+  if (is_guarded(s, d.c)) outer_value = smaller(outer_value, outer.max);
+  out.dims[d.a] =
+      add_symbol(owner, prefix + d.a + ".of_fused", outer_value, outer.min, outer.max);
   out.dims[d.b] = add_symbol(owner, prefix + d.b + ".of_fused",
                              sum(inner.min, make_binary(Op::Mod, fused, n)), inner.min, inner.max);
 }

@@ -56,6 +56,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{kBlur,
              "by.split(x, xo, xi, 8)\nby.split(y, yo, yi, 8)\nby.reorder(xi, yi, xo, yo)\n"
              "bx.store_at(by, yo)\nbx.compute_at(by, yi)"},
+        Case{kBlur,
+             "by.fuse(x, y, t)\nby.split(t, to, ti, 4, GuardWithIf)\nbx.compute_at(by, ti)\n"
+             "bx.store_root()"},
         Case{kPyramid, ""}, Case{kPyramid, "low.compute_root()\nup.compute_root()"},
         Case{kPyramid, "low.compute_root()\nup.compute_at(out, x)"},
         Case{kPyramid, "out.split(x, xo, xi, 8)\nlow.compute_at(out, xo)\nup.compute_at(out, xo)"},
