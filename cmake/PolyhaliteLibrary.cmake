@@ -1,16 +1,16 @@
 # polyhalite_object_library(NAME [DEPENDS target...] [SYSTEM dir...] [PRECOMPILE header...])
 #
-# One folder, one object library: every *.cc below the calling folder, without the runtime, which is
-# compiled for users' programs and not for the compiler. SYSTEM names include folders of others.
-# Precompiled headers hold the standard library and what PRECOMPILE adds.
+# One folder, one object library: every *.cc below the calling folder, without its runtime/ and
+# main/, which become part of users' programs and not of the compiler. SYSTEM names include folders
+# of others. Precompiled headers hold the standard library and what PRECOMPILE adds.
 set(POLYHALITE_STD_HEADERS
     <algorithm> <array> <cstdint> <functional> <map> <memory> <optional> <set> <sstream> <string>
     <unordered_map> <utility> <variant> <vector>)
 
 function(polyhalite_object_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;SYSTEM;PRECOMPILE")
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cc)
-  list(FILTER sources EXCLUDE REGEX "/runtime/")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.cc)
+  list(FILTER sources EXCLUDE REGEX "^(runtime|main)/")
   if(NOT sources)
     add_library(${name} INTERFACE)
     return()

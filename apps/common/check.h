@@ -1,0 +1,21 @@
+// Comparison of an app's output with the plain interpreter of its algorithm.
+#pragma once
+
+#include <string>
+
+#include "apps/common/app_case.h"
+#include "lang/ir/algorithm.h"
+
+namespace polyhalite_apps {
+
+struct Check {
+  long points = 0;
+  std::string mismatch;  // empty, or the first place where the two differ, and how
+};
+
+/// Interprets `algorithm` on small windows in the corners and the middle of app.output and compares:
+/// integers to the bit, floats to 1e-4 of the window's largest value (schedules may reassociate
+/// reductions, and machines fuse multiply and add).
+Check check_against_interpreter(const polyhalite::Algorithm &algorithm, const AppCase &app);
+
+}  // namespace polyhalite_apps

@@ -1,0 +1,23 @@
+#include "apps/common/pipelines.h"
+
+#include <memory>
+#include <vector>
+
+#include "polyhalite/generator.h"
+
+namespace polyhalite_apps {
+
+using namespace polyhalite;
+
+FrozenPipeline frozen_app(const std::string &app, const std::string &schedule) {
+  const std::unique_ptr<GeneratorBase> generator = GeneratorRegistry::make(app);
+  generator->set_param("target", get_jit_target_from_environment().to_string());
+  generator->set_param("schedule", schedule);
+  std::vector<std::shared_ptr<FunctionContents>> outputs;
+  for (const Func &f : generator->build_pipeline().outputs()) outputs.push_back(f.function());
+  std::vector<std::shared_ptr<Parameter>> inputs;
+  for (const Argument &a : generator->arguments()) inputs.push_back(a.parameter());
+  return freeze(outputs, inputs);
+}
+
+}  // namespace polyhalite_apps

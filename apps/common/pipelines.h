@@ -1,0 +1,13 @@
+// The applications' generators, linked into this program.
+#pragma once
+
+#include <string>
+
+#include "lang/ir/freeze.h"
+
+namespace polyhalite_apps {
+
+/// The pipeline of generator `app` with its parameter schedule=`schedule`, for this machine.
+polyhalite::FrozenPipeline frozen_app(const std::string &app, const std::string &schedule);
+
+}  // namespace polyhalite_apps

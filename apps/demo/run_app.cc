@@ -1,0 +1,91 @@
+#include "apps/demo/run_app.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include "apps/common/check.h"
+#include "apps/common/compiled_apps.h"
+#include "apps/common/pipelines.h"
+#include "lang/ir/freeze.h"
+#include "polyhalite/backend.h"
+#include "polyhalite/target.h"
+
+namespace polyhalite_apps {
+namespace {
+
+using namespace polyhalite;
+
+constexpr double kSecondsPerFigure = 1.0;
+constexpr int kMostRuns = 15;
+
+double seconds_of(const std::function<void()> &work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// The median of as many runs as fit into a second, at least one and at most fifteen after the first.
+double median_seconds(const std::function<void()> &work) {
+  const double first = seconds_of(work);
+  const int runs = std::clamp(static_cast<int>(kSecondsPerFigure / first), 1, kMostRuns);
+  std::vector<double> times;
+  for (int i = 0; i < runs; i++) times.push_back(seconds_of(work));
+  std::nth_element(times.begin(), times.begin() + runs / 2, times.end());
+  return times[runs / 2];
+}
+
+ScheduledRun run_scheduled(AppCase &app, const FrozenPipeline &pipeline) {
+  ScheduledRun result;
+  std::shared_ptr<CompiledPipeline> compiled;
+  result.compile_seconds = seconds_of(
+      [&] { compiled = backend().jit(pipeline, get_jit_target_from_environment()); });
+  const CompileTimes &times = compiled->times();
+  result.judge_percent = 100 * (times.survey + times.judge) / result.compile_seconds;
+  const std::vector<void *> arguments = app.arguments();
+  result.seconds = median_seconds([&] {
+    std::string message;
+    if (compiled->call(arguments, &message) != 0) throw std::runtime_error(message);
+  });
+  const Check check = check_against_interpreter(pipeline.algorithm, app);
+  result.points_checked = check.points;
+  result.mismatch = check.mismatch;
+  return result;
+}
+
+double run_halide(AppCase &app) {
+  AppCase theirs = app;
+  theirs.output = app.output.allocate_like();
+  return median_seconds([&] {
+    if (run_compiled(System::Halide, app.name, "good", theirs.arguments()) != 0) {
+      throw std::runtime_error("Halide's " + app.name + " failed");
+    }
+  });
+}
+
+}  // namespace
+
+AppRuns run_app(AppCase &app, const std::function<void(const std::string &)> &progress) {
+  AppRuns runs;
+  progress(app.name + ": compiling and running without a schedule");
+  runs.none = run_scheduled(app, frozen_app(app.name, "none"));
+  progress(app.name + ": compiling and running with a good schedule");
+  const FrozenPipeline good = frozen_app(app.name, "good");
+  runs.good = run_scheduled(app, good);
+  if (have_halide()) {
+    progress(app.name + ": running Halide 14's");
+    runs.halide = run_halide(app);
+  }
+  const Target target = get_host_target();
+  const auto text = [&](Emit what) { return backend().emit_text(good, app.name, target, what); };
+  runs.algorithm = text(Emit::algorithm);
+  runs.schedule = text(Emit::schedule);
+  runs.tree = text(Emit::tree);
+  runs.loops = text(Emit::stmt);
+  runs.assembly = text(Emit::assembly);
+  return runs;
+}
+
+}  // namespace polyhalite_apps
