@@ -72,8 +72,8 @@ bool accesses_buffer(const Stmt &s, const std::string &name) {
     for_each_node(e, [&](const Expr &n) {
       if (const LoadNode *load = as_load(n)) found |= load->buffer == name;
       if (const CallNode *call = as_call(n)) {
-        found |= call->name == name &&
-                 (call->kind == CallKind::Func || call->kind == CallKind::Image);
+        found |=
+            call->name == name && (call->kind == CallKind::Func || call->kind == CallKind::Image);
       }
     });
   });

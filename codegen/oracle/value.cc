@@ -20,36 +20,54 @@ Lane of_bool(bool b) { return of_uint(b); }
 template <typename T>
 bool compares(Op op, T a, T b) {
   switch (op) {
-    case Op::Eq: return a == b;
-    case Op::Ne: return a != b;
-    case Op::Lt: return a < b;
-    case Op::Le: return a <= b;
-    case Op::Gt: return a > b;
-    default: return a >= b;
+    case Op::Eq:
+      return a == b;
+    case Op::Ne:
+      return a != b;
+    case Op::Lt:
+      return a < b;
+    case Op::Le:
+      return a <= b;
+    case Op::Gt:
+      return a > b;
+    default:
+      return a >= b;
   }
 }
 
 template <typename T>
 T float_binary(Op op, T a, T b) {
   switch (op) {
-    case Op::Add: return a + b;
-    case Op::Sub: return a - b;
-    case Op::Mul: return a * b;
-    case Op::Div: return a / b;
-    case Op::Mod: return a - b * std::floor(a / b);
-    case Op::Min: return a < b ? a : b;
-    default: return a > b ? a : b;
+    case Op::Add:
+      return a + b;
+    case Op::Sub:
+      return a - b;
+    case Op::Mul:
+      return a * b;
+    case Op::Div:
+      return a / b;
+    case Op::Mod:
+      return a - b * std::floor(a / b);
+    case Op::Min:
+      return a < b ? a : b;
+    default:
+      return a > b ? a : b;
   }
 }
 
 // Unsigned arithmetic: the low bits are right for signed operands too.
 uint64_t wrapping_binary(Op op, uint64_t a, uint64_t b) {
   switch (op) {
-    case Op::Add: return a + b;
-    case Op::Sub: return a - b;
-    case Op::Mul: return a * b;
-    case Op::And: return a & b;
-    default: return a | b;
+    case Op::Add:
+      return a + b;
+    case Op::Sub:
+      return a - b;
+    case Op::Mul:
+      return a * b;
+    case Op::And:
+      return a & b;
+    default:
+      return a | b;
   }
 }
 
@@ -66,7 +84,8 @@ Lane integer_binary(Op op, Type t, Lane a, Lane b) {
       const bool less = is_signed ? a.i < b.i : a.u < b.u;
       return less == (op == Op::Min) ? a : b;
     }
-    default: return wrap_lane(t, of_uint(wrapping_binary(op, a.u, b.u)));
+    default:
+      return wrap_lane(t, of_uint(wrapping_binary(op, a.u, b.u)));
   }
 }
 
@@ -97,10 +116,10 @@ template <typename T>
 T math_call(const std::string &name, T a, T b) {
   using Unary = T (*)(T);
   static const std::map<std::string, Unary> kUnary = {
-      {"sqrt", std::sqrt},   {"exp", std::exp},     {"log", std::log},     {"sin", std::sin},
-      {"cos", std::cos},     {"tan", std::tan},     {"asin", std::asin},   {"acos", std::acos},
-      {"atan", std::atan},   {"sinh", std::sinh},   {"cosh", std::cosh},   {"tanh", std::tanh},
-      {"asinh", std::asinh}, {"acosh", std::acosh}, {"atanh", std::atanh}, {"floor", std::floor},
+      {"sqrt", std::sqrt},   {"exp", std::exp},     {"log", std::log},        {"sin", std::sin},
+      {"cos", std::cos},     {"tan", std::tan},     {"asin", std::asin},      {"acos", std::acos},
+      {"atan", std::atan},   {"sinh", std::sinh},   {"cosh", std::cosh},      {"tanh", std::tanh},
+      {"asinh", std::asinh}, {"acosh", std::acosh}, {"atanh", std::atanh},    {"floor", std::floor},
       {"ceil", std::ceil},   {"trunc", std::trunc}, {"round", std::nearbyint}};
   if (name == "pow") return std::pow(a, b);
   if (name == "atan2") return std::atan2(a, b);
@@ -123,9 +142,9 @@ Lane wrap_lane(Type t, Lane v) {
 
 Lane lane_of_binary(Op op, Type t, Lane a, Lane b) {
   if (is_comparison(op)) {
-    return of_bool(t.is_float()  ? compares(op, a.f, b.f)
-                   : t.is_int()  ? compares(op, a.i, b.i)
-                                 : compares(op, a.u, b.u));
+    return of_bool(t.is_float() ? compares(op, a.f, b.f)
+                   : t.is_int() ? compares(op, a.i, b.i)
+                                : compares(op, a.u, b.u));
   }
   if (!t.is_float()) return integer_binary(op, t, a, b);
   if (t.bits() == 32) {
@@ -138,13 +157,15 @@ Lane lane_of_cast(Type to, Type from, Lane a) {
   if (from.is_float()) {
     if (to.is_float()) return wrap_lane(to, a);
     if (to.is_bool()) return of_bool(a.f != 0);
-    if (to.is_uint() && to.bits() == 64 && a.f >= 0x1p63) return of_uint(static_cast<uint64_t>(a.f));
+    if (to.is_uint() && to.bits() == 64 && a.f >= 0x1p63)
+      return of_uint(static_cast<uint64_t>(a.f));
     internal_check(a.f > -0x1p63 && a.f < 0x1p63, "interpret_ir: float out of the integer's range");
     return wrap_lane(to, of_int(static_cast<int64_t>(a.f)));
   }
   if (to.is_bool()) return of_bool(a.u != 0);
   if (!to.is_float()) return wrap_lane(to, a);
-  if (to.bits() == 32) return of_float(from.is_int() ? static_cast<float>(a.i) : static_cast<float>(a.u));
+  if (to.bits() == 32)
+    return of_float(from.is_int() ? static_cast<float>(a.i) : static_cast<float>(a.u));
   return of_float(from.is_int() ? static_cast<double>(a.i) : static_cast<double>(a.u));
 }
 
@@ -192,7 +213,9 @@ void write_element(Type t, Lane v, uint8_t *p) {
 }
 
 std::string to_text(Type t, Lane v) {
-  return t.is_float() ? std::to_string(v.f) : t.is_int() ? std::to_string(v.i) : std::to_string(v.u);
+  return t.is_float() ? std::to_string(v.f)
+         : t.is_int() ? std::to_string(v.i)
+                      : std::to_string(v.u);
 }
 
 }  // namespace polyhalite

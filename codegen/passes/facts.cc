@@ -40,8 +40,10 @@ class ApplyFacts : public ExprRewriter {
       if (r->op == Op::And || r->op == Op::Or) return logic(r);
     }
     if ((r->op == Op::Min || r->op == Op::Max) && is_affine_scalar(r)) {
-      const Expr a_first = make_binary(Op::Le, without_likely(r->args[0]), without_likely(r->args[1]));
-      const Expr b_first = make_binary(Op::Ge, without_likely(r->args[0]), without_likely(r->args[1]));
+      const Expr a_first =
+          make_binary(Op::Le, without_likely(r->args[0]), without_likely(r->args[1]));
+      const Expr b_first =
+          make_binary(Op::Ge, without_likely(r->args[0]), without_likely(r->args[1]));
       if (facts_.decide(a_first) == true) return r->args[r->op == Op::Min ? 0 : 1];
       if (facts_.decide(b_first) == true) return r->args[r->op == Op::Min ? 1 : 0];
     }
@@ -151,11 +153,10 @@ bool Facts::holds(const Linear &goal) const {
   if (at_least_zero(goal)) return true;
   for (const Linear &fact : facts_) {
     if (fact.type != goal.type) continue;
-    const bool related =
-        std::any_of(goal.terms.begin(), goal.terms.end(), [&](const auto &term) {
-          auto it = fact.terms.find(term.first);
-          return it != fact.terms.end() && (it->second > 0) == (term.second > 0);
-        });
+    const bool related = std::any_of(goal.terms.begin(), goal.terms.end(), [&](const auto &term) {
+      auto it = fact.terms.find(term.first);
+      return it != fact.terms.end() && (it->second > 0) == (term.second > 0);
+    });
     if (!related) continue;
     Linear rest = goal;
     rest.add(fact, -1);
@@ -178,10 +179,14 @@ std::optional<bool> Facts::decide(const Expr &condition) const {
     return std::nullopt;
   };
   switch (condition->op) {
-    case Op::Lt: return choose(lt, ge);
-    case Op::Le: return choose(le, gt);
-    case Op::Gt: return choose(gt, le);
-    case Op::Ge: return choose(ge, lt);
+    case Op::Lt:
+      return choose(lt, ge);
+    case Op::Le:
+      return choose(le, gt);
+    case Op::Gt:
+      return choose(gt, le);
+    case Op::Ge:
+      return choose(ge, lt);
     case Op::Eq:
     case Op::Ne: {
       const bool is_eq = condition->op == Op::Eq;
@@ -189,7 +194,8 @@ std::optional<bool> Facts::decide(const Expr &condition) const {
       if (holds(le) && holds(ge)) return is_eq;
       return std::nullopt;
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 

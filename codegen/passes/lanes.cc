@@ -41,8 +41,8 @@ Expr lane_binary(Op op, const Expr &a, const Expr &b) {
   Steps x, y;
   if (!as_steps(a, &x) || !as_steps(b, &y) || x.lanes != y.lanes) return make_binary(op, a, b);
   if (op != Op::Mul) {
-    return from_steps({lane_binary(op, x.base, y.base), lane_binary(op, x.stride, y.stride),
-                       x.lanes});
+    return from_steps(
+        {lane_binary(op, x.base, y.base), lane_binary(op, x.stride, y.stride), x.lanes});
   }
   if (!is_zero(x.stride) && !is_zero(y.stride)) return make_binary(op, a, b);
   const Steps &moving = is_zero(x.stride) ? y : x, &fixed = is_zero(x.stride) ? x : y;
@@ -62,7 +62,8 @@ Expr lane_ramp(const Expr &base, const Expr &stride, int n) {
   Steps inner;
   if (as_steps(base, &inner) && stride->op == Op::Broadcast && inner.base.type().is_scalar() &&
       stride->args[0].type().is_scalar()) {
-    const Expr reach = lane_binary(Op::Mul, inner.stride, make_int(inner.stride.type(), inner.lanes));
+    const Expr reach =
+        lane_binary(Op::Mul, inner.stride, make_int(inner.stride.type(), inner.lanes));
     const Expr gap = lane_binary(Op::Sub, reach, stride->args[0]);
     if (is_zero(gap)) return make_ramp(inner.base, inner.stride, inner.lanes * n);
   }
@@ -89,18 +90,18 @@ Expr repeat_groups(const Expr &e, int group, int times) {
 Expr any_lane(const Expr &mask) {
   if (mask.type().is_scalar()) return mask;
   if (mask->op == Op::Broadcast) return any_lane(mask->args[0]);
-  if (mask->op == Op::Or) return make_binary(Op::Or, any_lane(mask->args[0]), any_lane(mask->args[1]));
+  if (mask->op == Op::Or)
+    return make_binary(Op::Or, any_lane(mask->args[0]), any_lane(mask->args[1]));
   Steps a, b;
-  const bool ordered = mask->op == Op::Lt || mask->op == Op::Le || mask->op == Op::Gt ||
-                       mask->op == Op::Ge;
+  const bool ordered =
+      mask->op == Op::Lt || mask->op == Op::Le || mask->op == Op::Gt || mask->op == Op::Ge;
   if (ordered && as_steps(mask->args[0], &a) && as_steps(mask->args[1], &b) &&
       a.base.type().is_scalar() && a.base.type().is_affine() && a.lanes == b.lanes) {
     // The difference is monotone: if any lane holds, the first or the last one does.
     auto at = [&](int lane) {
       const Expr k = make_int(a.base.type(), lane);
-      return make_binary(
-          mask->op, lane_binary(Op::Add, a.base, lane_binary(Op::Mul, a.stride, k)),
-          lane_binary(Op::Add, b.base, lane_binary(Op::Mul, b.stride, k)));
+      return make_binary(mask->op, lane_binary(Op::Add, a.base, lane_binary(Op::Mul, a.stride, k)),
+                         lane_binary(Op::Add, b.base, lane_binary(Op::Mul, b.stride, k)));
     };
     const bool less = mask->op == Op::Lt || mask->op == Op::Le;
     int64_t slope;

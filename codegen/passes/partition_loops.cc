@@ -78,9 +78,7 @@ bool does_nothing(const Stmt &s) {
 
 Expr sum(const Expr &a, const Expr &b) { return make_binary(Op::Add, a, b); }
 Expr minus(const Expr &a, const Expr &b) { return make_binary(Op::Sub, a, b); }
-Expr symbol(const std::string &name) {
-  return make_variable(Int(32), VariableKind::Symbol, name);
-}
+Expr symbol(const std::string &name) { return make_variable(Int(32), VariableKind::Symbol, name); }
 
 class Partition : public StmtRewriter {
  protected:
@@ -105,7 +103,8 @@ class Partition : public StmtRewriter {
   }
 
  private:
-  // The loop s with `body` in its steady state and `edge` around it; an undefined edge does nothing.
+  // The loop s with `body` in its steady state and `edge` around it; an undefined edge does
+  // nothing.
   static Stmt cut(const Stmt &s, const SteadyState &steady, const Stmt &body, const Stmt &edge) {
     const std::string first_name = s->name + ".steady.min", end_name = s->name + ".steady.end";
     const Expr min = s->args[0], end = sum(min, s->args[1]);

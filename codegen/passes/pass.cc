@@ -23,8 +23,8 @@ Function any_target(const Function &f, const Target &) {
 void check(const Function &f, IrLevel level, const char *pass) {
   auto wrong = verify(f, level);
   if (!wrong) return;
-  wrong->why = std::string("found after '") + pass + "'" + (wrong->why.empty() ? "" : ": ") +
-               wrong->why;
+  wrong->why =
+      std::string("found after '") + pass + "'" + (wrong->why.empty() ? "" : ": ") + wrong->why;
   throw InternalError(*wrong);
 }
 

@@ -51,15 +51,20 @@ class StmtSimplifier : public StmtRewriter {
 
   Stmt rewrite(const Stmt &s) override {
     switch (s->kind) {
-      case StmtKind::For: return rewrite_for(s);
-      case StmtKind::Let: return rewrite_let(s);
-      case StmtKind::If: return rewrite_if(s);
+      case StmtKind::For:
+        return rewrite_for(s);
+      case StmtKind::Let:
+        return rewrite_let(s);
+      case StmtKind::If:
+        return rewrite_if(s);
       case StmtKind::Allocate: {
         used_.erase(s->name);
         const Stmt out = rewrite_children(s);
         return used_.erase(s->name) ? out : out->body[0];
       }
-      case StmtKind::Provide: used_.insert(s->name); return rewrite_children(s);
+      case StmtKind::Provide:
+        used_.insert(s->name);
+        return rewrite_children(s);
       case StmtKind::Store: {
         const Stmt out = rewrite_children(s);
         if (out->args.size() > 2) {
@@ -73,12 +78,14 @@ class StmtSimplifier : public StmtRewriter {
         const Stmt out = rewrite_children(s);
         return is_true(out->args[0]) ? make_block({}) : out;
       }
-      case StmtKind::Evaluate: return calls_extern(s->args[0]) ? rewrite_children(s) : make_block({});
+      case StmtKind::Evaluate:
+        return calls_extern(s->args[0]) ? rewrite_children(s) : make_block({});
       case StmtKind::Produce: {
         const Stmt out = rewrite_children(s);
         return is_no_op(out->body[0]) ? out->body[0] : out;
       }
-      case StmtKind::Block: return rewrite_children(s);
+      case StmtKind::Block:
+        return rewrite_children(s);
     }
     return s;
   }

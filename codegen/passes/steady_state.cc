@@ -88,7 +88,8 @@ bool split(const Expr &condition, bool wanted, Condition *out,
 
 // The steady value of a min or max that is likely, and when it has it.
 Expr steady_value(const Expr &e, Condition *out) {
-  if (const CallNode *call = as_intrinsic(e, intrinsic::kLikely)) return strip_likely(call->args[0]);
+  if (const CallNode *call = as_intrinsic(e, intrinsic::kLikely))
+    return strip_likely(call->args[0]);
   const int side = is_likely(e->args[0]) ? 0 : 1;
   const Expr chosen = steady_value(e->args[side], out), other = strip_likely(e->args[1 - side]);
   out->inequalities.push_back(e->op == Op::Min ? difference(other, chosen)
@@ -142,8 +143,8 @@ class Elimination {
     bool reads = false;
     for_each_node(e, [&](const Expr &n) {
       const CallNode *call = as_call(n);
-      reads |= n->op == Op::Load || (call && call->kind != CallKind::Intrinsic &&
-                                     call->kind != CallKind::Math);
+      reads |= n->op == Op::Load ||
+               (call && call->kind != CallKind::Intrinsic && call->kind != CallKind::Math);
     });
     return reads;
   }
@@ -310,9 +311,8 @@ class Collector {
     for (const Linear &l : c.inequalities) {
       if (!elimination.reduce(l, &reduced)) return;
     }
-    const bool moves = std::any_of(reduced.begin(), reduced.end(), [&](const Linear &l) {
-      return l.terms.count(counter_) > 0;
-    });
+    const bool moves = std::any_of(reduced.begin(), reduced.end(),
+                                   [&](const Linear &l) { return l.terms.count(counter_) > 0; });
     if (!moves) return;
     inequalities_.insert(inequalities_.end(), reduced.begin(), reduced.end());
     replacements_.insert(c.replacements.begin(), c.replacements.end());

@@ -17,8 +17,8 @@ using Replacements = std::map<std::pair<const StmtNode *, const ExprNode *>, Exp
 /// The iterations x of a loop for which every condition found holds, whatever the inner loops'
 /// counters are:  invariant && first <= x && x < end.
 struct SteadyState {
-  Expr first, end;           // Int(32), over what is known outside the loop; null: no such limit
-  Expr invariant;            // Bool; null: always true
+  Expr first, end;  // Int(32), over what is known outside the loop; null: no such limit
+  Expr invariant;   // Bool; null: always true
   Replacements replacements;
   /// Outside the steady state this If does nothing, and nothing else was decided; else null.
   const StmtNode *only_guard = nullptr;
@@ -27,8 +27,8 @@ struct SteadyState {
 /// Looks in a loop's body for
 ///   min, max and select that likely() marks, and Ifs without else,
 /// whose conditions are affine in the counter and for which this loop is the one to cut: the
-/// innermost on which the condition depends, short loops of constant extent left aside. A clamp that
-/// is the same in all iterations of a loop inside is left to that loop's preheader. With
+/// innermost on which the condition depends, short loops of constant extent left aside. A clamp
+/// that is the same in all iterations of a loop inside is left to that loop's preheader. With
 /// `guards_only`, only Ifs count. No replacements: there is nothing to cut.
 SteadyState steady_state(const Stmt &loop, bool guards_only);
 

@@ -14,13 +14,13 @@ namespace polyhalite {
 
 namespace {
 
-// One vector loop of n iterations. An expression of L lanes either stays as it is, being the same in
-// every iteration, or becomes one of n*L lanes, iteration after iteration.
+// One vector loop of n iterations. An expression of L lanes either stays as it is, being the same
+// in every iteration, or becomes one of n*L lanes, iteration after iteration.
 struct VectorLoop {
   int n;
-  std::map<std::string, Expr> varying;   // counter and symbols that differ by iteration
-  std::set<std::string> private_buffers; // allocated inside: element i of iteration y is i*n + y
-  Expr mask;                             // n lanes: the iterations that take part, or undefined
+  std::map<std::string, Expr> varying;    // counter and symbols that differ by iteration
+  std::set<std::string> private_buffers;  // allocated inside: element i of iteration y is i*n + y
+  Expr mask;                              // n lanes: the iterations that take part, or undefined
 };
 
 class WidenExpr : public ExprRewriter {
@@ -41,20 +41,25 @@ class WidenExpr : public ExprRewriter {
         auto it = loop_.varying.find(as_variable(e)->name);
         return it == loop_.varying.end() ? e : it->second;
       }
-      case Op::Let: return rewrite_let(e);
-      case Op::Load: return rewrite_load(e);
-      case Op::Ramp: return rewrite_ramp(e);
+      case Op::Let:
+        return rewrite_let(e);
+      case Op::Load:
+        return rewrite_load(e);
+      case Op::Ramp:
+        return rewrite_ramp(e);
       case Op::Broadcast: {
         const Expr value = (*this)(e->args[0]);
         if (value.same_as(e->args[0])) return e;
         const int group = e->args[0].type().lanes();
         return repeat_groups(value, group, e.type().lanes() / group);
       }
-      case Op::Shuffle: return rewrite_shuffle(e);
+      case Op::Shuffle:
+        return rewrite_shuffle(e);
       case Op::Call:
         if (as_call(e)->kind == CallKind::Extern) possible_ = false;
         return rewrite_lanewise(e);
-      default: return rewrite_lanewise(e);
+      default:
+        return rewrite_lanewise(e);
     }
   }
 
@@ -83,9 +88,12 @@ class WidenExpr : public ExprRewriter {
     }
     const Type t = e.type().with_lanes(e.type().lanes() * loop_.n);
     switch (e->op) {
-      case Op::Cast: return lane_cast(t, args[0]);
-      case Op::Reinterpret: return make_reinterpret(t, args[0]);
-      case Op::Not: return make_not(args[0]);
+      case Op::Cast:
+        return lane_cast(t, args[0]);
+      case Op::Reinterpret:
+        return make_reinterpret(t, args[0]);
+      case Op::Not:
+        return make_not(args[0]);
       case Op::Select: {
         if (args[0].type().is_vector() && args[0].type().lanes() != t.lanes()) {
           args[0] = repeat_groups(args[0], 1, t.lanes() / args[0].type().lanes());
@@ -98,7 +106,8 @@ class WidenExpr : public ExprRewriter {
         call->args = std::move(args);
         return Expr(std::shared_ptr<const ExprNode>(std::move(call)));
       }
-      default: return lane_binary(e->op, args[0], args[1]);
+      default:
+        return lane_binary(e->op, args[0], args[1]);
     }
   }
 
@@ -164,7 +173,8 @@ class WidenExpr : public ExprRewriter {
       index = private_index(load->args[0], index);
     } else if (index.type().lanes() == lanes && (!mask.defined() || mask.type().lanes() == lanes)) {
       has_uniform_load_ = true;
-      return with_args(e, mask.defined() ? std::vector<Expr>{index, mask} : std::vector<Expr>{index});
+      return with_args(e,
+                       mask.defined() ? std::vector<Expr>{index, mask} : std::vector<Expr>{index});
     }
     index = widen(load->args[0], index);
     if (mask.defined()) mask = widen(load->args[1], mask);
@@ -235,12 +245,18 @@ class VectorBody {
         const Stmt body = part(s->body[0]);
         return body.defined() ? make_produce(s->name, body) : body;
       }
-      case StmtKind::Store: return store(s);
-      case StmtKind::Let: return let(s);
-      case StmtKind::If: return condition(s);
-      case StmtKind::For: return inner_loop(s);
-      case StmtKind::Allocate: return allocate(s);
-      default: return Stmt();
+      case StmtKind::Store:
+        return store(s);
+      case StmtKind::Let:
+        return let(s);
+      case StmtKind::If:
+        return condition(s);
+      case StmtKind::For:
+        return inner_loop(s);
+      case StmtKind::Allocate:
+        return allocate(s);
+      default:
+        return Stmt();
     }
   }
 

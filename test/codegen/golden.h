@@ -1,5 +1,5 @@
-// Golden text per pass: a file golden/NAME.txt holds cases, each an input and what the pass makes of
-// it. BLESS=1 in the environment rewrites what differs.
+// Golden text per pass: a file golden/NAME.txt holds cases, each an input and what the pass makes
+// of it. BLESS=1 in the environment rewrites what differs.
 //
 //   == title of the case
 //   func ... the input

@@ -111,9 +111,7 @@ TEST(LoopIrText, SeveralValuesAreProvidedTogether) {
 )");
 }
 
-TEST(LoopIrText, AnEmptyBodyIsABlock) {
-  expect_round_trip("func f(out: output int32[1]) {\n}\n");
-}
+TEST(LoopIrText, AnEmptyBodyIsABlock) { expect_round_trip("func f(out: output int32[1]) {\n}\n"); }
 
 TEST(LoopIrText, ErrorsNameTheLine) {
   EXPECT_EQ(error_of("func f(out: output int32[1]) {\n  for x in (0) {\n  }\n}\n"),

@@ -15,8 +15,8 @@ std::string problem(const Function &f, IrLevel level) {
 
 // The body of a function that has an input `in`, a scalar `k` and an output `out`.
 Function around(const std::string &body) {
-  return parse_function("func f(in: input float32[2], k: int32, out: output float32[2]) {\n" + body +
-                        "\n}\n");
+  return parse_function("func f(in: input float32[2], k: int32, out: output float32[2]) {\n" +
+                        body + "\n}\n");
 }
 std::string boxes(const std::string &body) {
   return problem(around(body), IrLevel::MultiDimensional);
@@ -53,7 +53,8 @@ TEST(Verify, AcceptsBothLevels) {
 
 TEST(Verify, Shape) {
   const std::string wrong =
-      "loop IR breaks 'shape': a statement has the wrong number of operands or bodies, or undefined "
+      "loop IR breaks 'shape': a statement has the wrong number of operands or bodies, or "
+      "undefined "
       "ones";
   EXPECT_EQ(with_body(Stmt()), "loop IR breaks 'shape': the function has no body");
   EXPECT_EQ(with_body(make_for("x", 0, Expr(), LoopKind::Serial, make_block({}))), wrong);
@@ -99,8 +100,9 @@ TEST(Verify, Constants) {
 }
 
 TEST(Verify, Errors) {
-  EXPECT_EQ(boxes("assert true else 3"),
-            "loop IR breaks 'errors': an Assert's error is no call of an Extern that returns int32");
+  EXPECT_EQ(
+      boxes("assert true else 3"),
+      "loop IR breaks 'errors': an Assert's error is no call of an Extern that returns int32");
   EXPECT_EQ(with_body(make_evaluate(make_string("text"))),
             "loop IR breaks 'errors': a text is an operand of a statement");
 }
@@ -152,14 +154,11 @@ TEST(Verify, Shadowing) {
 
 TEST(Verify, Buffers) {
   EXPECT_EQ(flat("t[0i64] = 1.0f"), "loop IR breaks 'buffers': there is no buffer 't' here");
-  EXPECT_EQ(flat("in[0i64] = 1.0f"),
-            "loop IR breaks 'buffers': 'in' is no output, but is written");
+  EXPECT_EQ(flat("in[0i64] = 1.0f"), "loop IR breaks 'buffers': 'in' is no output, but is written");
   EXPECT_EQ(boxes("in(0, 0) = 1.0f"),
             "loop IR breaks 'buffers': 'in' is no output, but is written");
-  EXPECT_EQ(flat("out[0i64] = 1"),
-            "loop IR breaks 'buffers': 'out' has elements of type float32");
-  EXPECT_EQ(boxes("out(0, 0) = 1"),
-            "loop IR breaks 'buffers': 'out' has elements of type float32");
+  EXPECT_EQ(flat("out[0i64] = 1"), "loop IR breaks 'buffers': 'out' has elements of type float32");
+  EXPECT_EQ(boxes("out(0, 0) = 1"), "loop IR breaks 'buffers': 'out' has elements of type float32");
 }
 
 TEST(Verify, NothingFlatAmongBoxes) {
@@ -173,7 +172,8 @@ TEST(Verify, IndicesOfBoxes) {
             "loop IR breaks 'indices': 'out' has 2 dimensions, 1 indices are given");
   EXPECT_EQ(boxes("out(0, 0) = in(0, 0, 0)"),
             "loop IR breaks 'indices': 'in' has 2 dimensions, 3 indices are given");
-  EXPECT_EQ(boxes("out(0, 0i64) = 1.0f"), "loop IR breaks 'indices': an index of 'out' is no int32");
+  EXPECT_EQ(boxes("out(0, 0i64) = 1.0f"),
+            "loop IR breaks 'indices': an index of 'out' is no int32");
 }
 
 TEST(Verify, NoBoxesWhenFlat) {
@@ -191,7 +191,8 @@ TEST(Verify, FlatIndices) {
 }
 
 TEST(Verify, NothingIsLeftToUnroll) {
-  EXPECT_EQ(emittable("for x in (0, 4) vector { }"), "loop IR breaks 'no unrolled': loop 'x' is vector");
+  EXPECT_EQ(emittable("for x in (0, 4) vector { }"),
+            "loop IR breaks 'no unrolled': loop 'x' is vector");
   EXPECT_EQ(emittable("for x in (0, 4) unrolled { }"),
             "loop IR breaks 'no unrolled': loop 'x' is unrolled");
 }
