@@ -38,31 +38,33 @@ class Lowering {
     return -1;
   }
 
-  Stmt block(const std::vector<Tree> &nodes) {
+  /// `inside`: the Func whose nest this block is in; its loops need no marker of their own.
+  Stmt block(const std::vector<Tree> &nodes, int inside = -1) {
     std::vector<Stmt> out;
     for (size_t i = 0; i < nodes.size();) {
       const int func = producer(*nodes[i]);
-      std::vector<Stmt> nests = {node(*nodes[i++])};
+      std::vector<Stmt> nests = {node(*nodes[i++], inside)};
       while (func >= 0 && i < nodes.size() && producer(*nodes[i]) == func) {
-        nests.push_back(node(*nodes[i++]));
+        nests.push_back(node(*nodes[i++], inside));
       }
       Stmt s = make_block(std::move(nests));
-      out.push_back(func >= 0 ? make_produce(tree_.algorithm.funcs[func].name, s) : s);
+      const bool marked = func >= 0 && func != inside;
+      out.push_back(marked ? make_produce(tree_.algorithm.funcs[func].name, s) : s);
     }
     return make_block(std::move(out));
   }
 
-  Stmt node(const TreeNode &n) {
+  Stmt node(const TreeNode &n, int inside) {
     switch (n.kind) {
       case TreeNode::Loop:
         return loop(n);
       case TreeNode::Stage:
         return stage(n.stage);
       case TreeNode::Allocate:
-        return allocate(n);
+        return allocate(n, inside);
       case TreeNode::Branch:
-        return make_if(n.condition, block(n.children),
-                       n.otherwise.empty() ? Stmt() : block(n.otherwise));
+        return make_if(n.condition, block(n.children, inside),
+                       n.otherwise.empty() ? Stmt() : block(n.otherwise, inside));
       case TreeNode::Fork:
         break;
     }
@@ -74,10 +76,10 @@ class Lowering {
     const LoopInfo &info = tree_.loops[n.loop];
     const LoopBounds &bounds = survey_.loops[n.loop];
     return make_for(info.name, bounds.min, bounds.extent, info.kind,
-                    with_symbols(bounds.symbols, block(n.children)));
+                    with_symbols(bounds.symbols, block(n.children, info.stage.func)));
   }
 
-  Stmt allocate(const TreeNode &n) {
+  Stmt allocate(const TreeNode &n, int inside) {
     const FuncDef &def = tree_.algorithm.funcs[n.stage.func];
     const FuncSurvey &fs = survey_.funcs[n.stage.func];
     std::vector<Expr> args;
@@ -95,7 +97,7 @@ class Lowering {
       }
     }
     return make_allocate(def.name, def.types[0], std::move(args), bytes <= kMaxStackBytes,
-                         block(n.children));
+                         block(n.children, inside));
   }
 
   Stmt stage(const StageId &s) {

@@ -38,15 +38,25 @@ Enumeration enumerate(const LoopTree &tree, const Survey &survey, const Experime
   return Run(tree, survey, experiment, limits).all();
 }
 
+Experiment with_room(const LoopTree &tree, const Survey &survey, Experiment experiment) {
+  // What is needed may grow with the buffer; rounding up settles in two or three rounds.
+  constexpr int kRounds = 8;
+  for (int i = 0; i < kRounds; i++) {
+    const Experiment before = experiment;
+    if (!Run(tree, survey, before, {}).enlarge(experiment)) break;
+  }
+  return experiment;
+}
+
 Enumeration brute_force(const LoopTree &tree, const Survey &survey, Experiment experiment,
-                        int tries) {
+                        int tries, const Limits &limits) {
   bool data = false;
   for (const FuncDef &f : tree.algorithm.funcs) {
     for (const StageDef &s : f.stages) data |= depends_on_data(s);
   }
   Enumeration e;
   for (int i = 0; i < (data ? tries : 1); i++, experiment.seed++) {
-    e = enumerate(tree, survey, experiment);
+    e = enumerate(tree, survey, experiment, limits);
     if (!e.legal()) break;
   }
   return e;

@@ -38,16 +38,20 @@ struct Enumeration {
 };
 
 struct Limits {
-  int64_t instances = 2'000'000;  // beyond them the experiment is `unmet`
+  int64_t instances = 500'000;  // beyond them the experiment is `unmet`
 };
 
 /// One run, with the data of experiment.seed.
 Enumeration enumerate(const LoopTree &tree, const Survey &survey, const Experiment &experiment,
                       const Limits &limits = {});
 
+/// `experiment` with its outputs enlarged until the entry check of the compiled code takes them, as
+/// far as that can be done.
+Experiment with_room(const LoopTree &tree, const Survey &survey, Experiment experiment);
+
 /// The first violation that `tries` sets of data show. Where no subscript or condition depends on
 /// data one set is enough, and only one is tried.
 Enumeration brute_force(const LoopTree &tree, const Survey &survey, Experiment experiment,
-                        int tries = 4);
+                        int tries = 4, const Limits &limits = {});
 
 }  // namespace polyhalite::oracle

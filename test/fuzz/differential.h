@@ -13,8 +13,11 @@ struct DifferentialCounts {
   int structural = 0;  // refused by a structural error
   int refused = 0;     // refused by the judge
   int accepted = 0;
-  int false_refusals = 0;             // refused, but legal by enumeration on every data tried
+  int enumerated = 0;      // verdicts that enumeration decided
+  int false_refusals = 0;  // refused, but legal by enumeration on all data and sizes tried
+  int executed = 0, not_run = 0;
   std::map<char, int> refused_by_claim, false_by_claim;
+  std::vector<uint64_t> false_refusal_seeds;
   std::vector<std::string> failures;  // wrong results, false acceptances, internal errors
 };
 

@@ -425,7 +425,7 @@ RandomPipeline random_pipeline(uint64_t seed) {
   p.frozen.directives = ScheduleDraw(dice, p.frozen.algorithm).draw();
   for (int d = 0; d < p.frozen.algorithm.funcs.back().dimensions(); d++) {
     p.output_min.push_back(dice.between(-2, 3));
-    p.output_extent.push_back(dice.between(1, 17));
+    p.output_extent.push_back(dice.between(1, 11));
   }
   return p;
 }

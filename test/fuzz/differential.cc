@@ -1,0 +1,320 @@
+#include "test/fuzz/differential.h"
+
+#include <cstring>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include "codegen/oracle/interpret_ir.h"
+#include "codegen/passes/lower.h"
+#include "codegen/passes/pass.h"
+#include "lang/interpret/interpret.h"
+#include "lang/ir/visit.h"
+#include "lang/simplify/simplify.h"
+#include "polyhalite/backend.h"
+#include "polyhedral/judge.h"
+#include "polyhedral/oracle/brute_force.h"
+#include "schedule/build_tree.h"
+#include "schedule/schedule_text.h"
+#include "test/support/random_pipeline.h"
+
+namespace polyhalite::test {
+
+namespace {
+
+constexpr int64_t kMaxExtent = 400;  // larger boxes come from degenerate indices; not run
+constexpr int64_t kMaxInstances = 60'000;  // enumerated per experiment
+constexpr int kGuardBytes = 64;      // around every buffer, checked afterwards
+
+struct Extents {
+  std::vector<int64_t> min, extent;
+};
+
+/// A dense buffer with guard bytes on both sides.
+class GuardedBuffer {
+ public:
+  GuardedBuffer(Type t, const Extents &e) : dims_(e.min.size()) {
+    int64_t stride = 1;
+    for (size_t d = 0; d < dims_.size(); d++) {
+      dims_[d] = {static_cast<int32_t>(e.min[d]), static_cast<int32_t>(e.extent[d]),
+                  static_cast<int32_t>(stride), 0};
+      stride *= e.extent[d];
+    }
+    payload_ = stride * t.bytes();
+    bytes_.assign(payload_ + 2 * kGuardBytes, 0xa5);
+    raw_.type = {static_cast<uint8_t>(t.code()), static_cast<uint8_t>(t.bits()), 1};
+    raw_.dimensions = static_cast<int32_t>(dims_.size());
+    raw_.dim = dims_.data();
+    raw_.host = bytes_.data() + kGuardBytes;
+  }
+  GuardedBuffer(const GuardedBuffer &) = delete;
+
+  void fill(Type t, Dice &dice) {
+    const int64_t n = payload_ / t.bytes();
+    for (int64_t i = 0; i < n; i++) {
+      const int v = dice.between(t.is_uint() || t.is_float() ? 0 : -60, 60);
+      uint8_t *p = raw_.host + i * t.bytes();
+      if (t == Float(32)) {
+        const float f = static_cast<float>(v) / 4;
+        std::memcpy(p, &f, 4);
+      } else if (t == Float(64)) {
+        const double f = v / 8.0;
+        std::memcpy(p, &f, 8);
+      } else {
+        const int64_t wide = v;
+        std::memcpy(p, &wide, t.bytes());
+      }
+    }
+  }
+
+  polyhalite_buffer_t *raw() { return &raw_; }
+  bool guards_intact() const {
+    for (int i = 0; i < kGuardBytes; i++) {
+      if (bytes_[i] != 0xa5 || bytes_[bytes_.size() - 1 - i] != 0xa5) return false;
+    }
+    return true;
+  }
+  /// Byte offset of the first difference, or -1.
+  int64_t difference(const GuardedBuffer &o) const {
+    for (int64_t i = 0; i < payload_; i++) {
+      if (raw_.host[i] != o.raw_.host[i]) return i;
+    }
+    return -1;
+  }
+
+ private:
+  polyhalite_buffer_t raw_{};
+  std::vector<polyhalite_dimension_t> dims_;
+  std::vector<uint8_t> bytes_;
+  int64_t payload_ = 0;
+};
+
+using Environment = std::map<std::string, Expr>;
+
+std::optional<int64_t> evaluate(const Expr &e, const Environment &env) {
+  int64_t v;
+  return is_const_int(simplify(substitute(env, e)), &v) ? std::optional(v) : std::nullopt;
+}
+
+Environment environment(const std::string &output, const Extents &e, const Survey &survey) {
+  Environment env;
+  for (size_t d = 0; d < e.min.size(); d++) {
+    const std::string suffix = "." + std::to_string(d);
+    env[output + ".min" + suffix] = Expr(static_cast<int32_t>(e.min[d]));
+    env[output + ".extent" + suffix] = Expr(static_cast<int32_t>(e.extent[d]));
+  }
+  for (const Symbol &s : survey.root_symbols) {
+    if (auto v = evaluate(s.value, env)) env[s.name] = Expr(static_cast<int32_t>(*v));
+  }
+  return env;
+}
+
+/// Grows the output until the entry checks hold; false where they cannot or the boxes are too large.
+bool fit_output(const std::string &output, Extents &e, const Survey &survey) {
+  for (int tries = 0; tries < 8; tries++) {
+    const Environment env = environment(output, e, survey);
+    bool fits = true;
+    for (const Assumption &a : survey.assumptions) {
+      if (is_true(simplify(substitute(env, a.condition)))) continue;
+      const auto wanted = evaluate(a.wanted, env);
+      if (!wanted || a.dimension < 0) return false;
+      fits = false;
+      e.extent[a.dimension] = std::max(e.extent[a.dimension], *wanted);
+    }
+    const Box &need = survey.inputs.at(output);
+    for (size_t d = 0; d < need.size(); d++) {
+      const auto low = evaluate(need[d].min, env), high = evaluate(need[d].max, env);
+      if (!low || !high || *high - *low > kMaxExtent) return false;
+      const int64_t end = std::max(e.min[d] + e.extent[d], *high + 1);
+      const int64_t begin = std::min(e.min[d], *low);
+      fits &= begin == e.min[d] && end - begin == e.extent[d];
+      e.min[d] = begin;
+      e.extent[d] = end - begin;
+    }
+    if (fits) return true;
+  }
+  return false;
+}
+
+class Trial {
+ public:
+  Trial(uint64_t seed, DifferentialCounts &counts)
+      : seed_(seed), counts_(counts), p_(random_pipeline(seed)) {}
+
+  void run() {
+    counts_.drawn++;
+    LoopTree tree;
+    Survey s;
+    try {
+      tree = build_tree(p_.frozen.algorithm, p_.frozen.directives);
+      s = survey(tree);
+    } catch (const CompileError &) {
+      counts_.structural++;
+      return;
+    }
+    const Judgement verdict = judge(tree, s);
+    verdict.legal() ? counts_.accepted++ : counts_.refused++;
+    if (!verdict.legal()) counts_.refused_by_claim[verdict.refusal->claim]++;
+    output_ = tree.algorithm.outputs[0];
+    Extents e;
+    for (int m : p_.output_min) e.min.push_back(m);
+    for (int n : p_.output_extent) e.extent.push_back(n);
+    if (!fit_output(output_, e, s)) {
+      counts_.not_run++;
+      return;
+    }
+    enumerate(tree, s, verdict, e);
+    if (too_large_) counts_.not_run++;
+    if (verdict.legal() && !too_large_) execute(tree, s, e);
+  }
+
+ private:
+  void fail(const std::string &what) {
+    std::ostringstream os;
+    os << "seed " << seed_ << ": " << what;
+    counts_.failures.push_back(os.str());
+  }
+
+  /// The judge reasons for all sizes: a refusal is false only if no size tried is broken.
+  void enumerate(const LoopTree &tree, const Survey &s, const Judgement &verdict,
+                 const Extents &first) {
+    bool decided = false;
+    for (const int64_t grow : {0, 7}) {
+      Extents e = first;
+      for (int64_t &n : e.extent) n += grow;
+      if (grow > 0 && (verdict.legal() || !fit_output(output_, e, s))) continue;
+      oracle::Experiment experiment;
+      auto &box = experiment.buffers[output_];
+      for (size_t d = 0; d < e.min.size(); d++) box.push_back({e.min[d], e.extent[d]});
+      experiment.seed = seed_;
+      const oracle::Enumeration found = oracle::brute_force(tree, s, experiment, 3, {kMaxInstances});
+      if (!found.unmet.empty()) {
+        too_large_ = true;
+        continue;
+      }
+      decided = true;
+      if (!found.violation) continue;
+      counts_.enumerated++;
+      if (verdict.legal()) fail("accepted, but " + found.violation->text);
+      return;
+    }
+    if (!decided) return;
+    counts_.enumerated++;
+    if (verdict.legal()) return;
+    counts_.false_refusals++;
+    counts_.false_by_claim[verdict.refusal->claim]++;
+    counts_.false_refusal_seeds.push_back(seed_);
+  }
+
+  void execute(const LoopTree &tree, const Survey &s, const Extents &e) {
+    const Environment env = environment(output_, e, s);
+    std::map<std::string, std::unique_ptr<GuardedBuffer>> images;
+    std::map<std::string, const polyhalite_buffer_t *> for_reference;
+    Dice dice(seed_ + 77);
+    for (const AlgorithmInput &i : p_.frozen.algorithm.inputs) {
+      Extents box;
+      auto need = s.inputs.find(i.param->name);
+      for (int d = 0; d < i.param->dimensions; d++) {
+        int64_t low = 0, high = 0;
+        if (need != s.inputs.end()) {
+          const auto a = evaluate(need->second[d].min, env), b = evaluate(need->second[d].max, env);
+          if (!a || !b || *b - *a > kMaxExtent) {
+            counts_.not_run++;
+            return;
+          }
+          low = *a, high = *b;
+        }
+        box.min.push_back(low);
+        box.extent.push_back(std::max<int64_t>(high - low + 1, 0));
+      }
+      auto &b = images[i.param->name];
+      b = std::make_unique<GuardedBuffer>(i.param->type, box);
+      b->fill(i.param->type, dice);
+      for_reference[i.param->name] = b->raw();
+    }
+    const Type type = tree.algorithm.find(output_)->types[0];
+    GuardedBuffer expected(type, e), interpreted(type, e), compiled(type, e);
+    counts_.executed++;
+    try {
+      interpret(p_.frozen.algorithm, for_reference, {}, {expected.raw()});
+    } catch (const Error &x) {
+      return fail(std::string("reference: ") + x.what());
+    }
+    try {
+      Function f = lower("f", tree, s);
+      PassOptions options;
+      options.verify = true;
+      f = run_passes(f, target_, options);
+      IrArguments args;
+      for (auto &[name, b] : images) args.buffers[name] = b->raw();
+      args.buffers[output_] = interpreted.raw();
+      interpret_ir(f, args, {ParallelOrder::Shuffled, seed_});
+      check(interpreted, expected, type, "loop IR");
+    } catch (const Error &x) {
+      fail(std::string("loop IR: ") + x.what());
+    }
+    try {
+      std::vector<void *> args;
+      for (const AlgorithmInput &i : p_.frozen.algorithm.inputs) {
+        args.push_back(images[i.param->name]->raw());
+      }
+      args.push_back(compiled.raw());
+      std::string message;
+      if (backend().jit(p_.frozen, target_)->call(args, &message) != 0) {
+        return fail("compiled code: " + message);
+      }
+      check(compiled, expected, type, "compiled code");
+    } catch (const Error &x) {
+      fail(std::string("compile: ") + x.what());
+    }
+    for (auto &[name, b] : images) {
+      if (!b->guards_intact()) fail("wrote beyond the ends of " + name);
+    }
+  }
+
+  void check(const GuardedBuffer &found, const GuardedBuffer &expected, Type t, const char *who) {
+    if (!found.guards_intact()) fail(std::string(who) + " wrote beyond the ends of the output");
+    const int64_t at = found.difference(expected);
+    if (at >= 0) {
+      fail(std::string(who) + " differs from the interpreter at element " +
+           std::to_string(at / t.bytes()));
+    }
+  }
+
+  const uint64_t seed_;
+  DifferentialCounts &counts_;
+  RandomPipeline p_;
+  std::string output_;
+  bool too_large_ = false;  // to enumerate, and so to interpret
+  const Target target_ = get_jit_target_from_environment();
+};
+
+}  // namespace
+
+void differential(uint64_t seed, DifferentialCounts &counts) {
+  try {
+    Trial(seed, counts).run();
+  } catch (const std::exception &e) {
+    counts.failures.push_back("seed " + std::to_string(seed) + ": " + e.what());
+  }
+}
+
+std::string report(const DifferentialCounts &c) {
+  std::ostringstream os;
+  const int judged = c.accepted + c.refused;
+  os << c.drawn << " drawn: " << c.structural << " structural errors, " << c.accepted
+     << " accepted, " << c.refused << " refused";
+  for (const auto &[claim, n] : c.refused_by_claim) os << " (" << claim << ") " << n;
+  os << "\nacceptance rate " << (judged ? 100.0 * c.accepted / judged : 0) << "% of " << judged
+     << " judged\n"
+     << c.enumerated << " verdicts held against enumeration: " << c.false_refusals
+     << " false refusals";
+  for (const auto &[claim, n] : c.false_by_claim) os << " (" << claim << ") " << n;
+  os << "\n" << c.executed << " run against the interpreter, " << c.not_run
+     << " not run (boxes too large or checks that no size meets)\n"
+     << c.failures.size() << " failures\n";
+  for (const std::string &f : c.failures) os << "  " << f << "\n";
+  return os.str();
+}
+
+}  // namespace polyhalite::test
