@@ -1,5 +1,7 @@
 // (b) every value needed is produced: the region engine makes each Func's box the hull of all reads
-// and of its updates' accesses. Exact judging asks isl for an access outside of the box.
+// and of its updates' accesses. isl looks for an access outside of the box where an update reads
+// its Func beside its pure variables (each read may need another one), and everywhere in exact
+// judging.
 #include <utility>
 
 #include "lang/ir/visit.h"
@@ -74,7 +76,8 @@ void judge_access(JudgeContext &c, StageId s, const Access &access) {
               : c.tree.func(s).name + " at " + instance_text(i) + " touches " + access.func +
                     " at " + std::to_string(at.evaluate(out.values)) + " in dimension " +
                     std::to_string(d) + parameters_text(refusal.parameters),
-          "", c.tree.definition(s).where};
+          access.func == c.tree.func(s).name ? "use a reduction variable for the dimension" : "",
+          c.tree.definition(s).where};
       refusal.instances.push_back(std::move(i));
       c.refuse(std::move(refusal));
       return;
@@ -85,12 +88,12 @@ void judge_access(JudgeContext &c, StageId s, const Access &access) {
 }  // namespace
 
 void judge_coverage(JudgeContext &c) {
-  if (c.options.exact) {
-    for (const StageId &s : c.stages()) {
-      for (const Access &a : accesses(c.tree, s)) {
-        if (c.refused()) return;
-        judge_access(c, s, a);
-      }
+  for (const StageId &s : c.stages()) {
+    const bool own = !is_pure_in_its_variables(c.tree, s);
+    if (!own && !c.options.exact) continue;
+    for (const Access &a : accesses(c.tree, s)) {
+      if (c.refused()) return;
+      if (c.options.exact || a.func == c.tree.func(s).name) judge_access(c, s, a);
     }
   }
   if (c.refused()) return;

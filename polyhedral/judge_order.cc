@@ -159,8 +159,10 @@ void judge_update(JudgeContext &c, StageId s) {
                   {conflict.first, conflict.second},
                   conflict.parameters};
   Diagnostic &d = refusal.diagnostic;
+  const bool fused = pair.inner && pair.inner->loop == pair.outer->loop;
   const std::string verb =
-      conflict.inexact ? "cannot prove that it is legal to reorder '" : "cannot reorder '";
+      (conflict.inexact ? std::string("cannot prove that it is legal to ") : "cannot ") +
+      (fused ? "fuse '" : "reorder '");
   d.what = pair.inner ? verb + pair.inner->label + "' inside '" + outer + "' on " + stage
                       : "the loops of " + stage + " break its order";
   d.why = why_text(c.tree.func(s).name, conflict, outer);

@@ -150,12 +150,21 @@ Solution Solver::solve(const Problem &problem) {
     result.problem = "the question has more than " + std::to_string(kMaxConjunctions) + " cases";
     return result;
   }
+  auto is_readable = [&](const Solution &s) {
+    for (size_t v = 0; v < s.values.size(); v++) {
+      const bool shown = problem.variables[v].role != ModelVariable::Existential;
+      if (shown && s.values[v] < 0) return false;
+    }
+    return true;
+  };
   for_each_conjunction(problem, [&](const Conjunction &rows) {
     Solution s = smallest(problem, rows);
-    // A counter-example decides; a case without an answer leaves the others to be looked at.
+    // A solution decides; a case without an answer leaves the others to be looked at, and so does a
+    // solution with negative numbers.
     if (s.answer == Solution::None) return false;
-    if (result.answer != Solution::Found) result = std::move(s);
-    return result.answer == Solution::Found;
+    const bool done = s.answer == Solution::Found && is_readable(s);
+    if (result.answer != Solution::Found || done) result = std::move(s);
+    return done;
   });
   return result;
 }

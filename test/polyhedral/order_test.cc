@@ -100,7 +100,7 @@ TEST(order, update_that_is_no_reduction_keeps_its_order) {
 TEST(order, fused_reduction_loops_keep_the_order_of_their_parts) {
   EXPECT_EQ(verdict(kHorner, "h.update(0).fuse(r, s, t)"), "legal");
   EXPECT_EQ(verdict(kHorner, "h.update(0).fuse(s, r, t)"),
-            R"(test:1: error: cannot reorder 's' inside 'r' on update 0 of 'h'
+            R"(test:1: error: cannot fuse 's' inside 'r' on update 0 of 'h'
   why: h at (x=0, s=1, r=0) reads what (x=0, s=0, r=1) writes; with r outside, (0,0,1) would run after (0,1,0) (with h.extent.0=1)
   fix: keep s outside r)");
   EXPECT_EQ(verdict(kSeidel, "f.update(0).fuse(j, i, t)"), "legal");
@@ -166,6 +166,47 @@ output f
       R"(test:1: error: cannot prove that it is legal to reorder 's' inside 'r' on update 0 of 'f'
   why: f at (s=1, r=0) may read what (s=0, r=1) writes; with r outside, (0,1) would run after (1,0); r*s is not affine
   fix: keep s outside r)");
+}
+
+TEST(order, sizes_may_be_parameters) {
+  const std::string scan = R"(image in: int32, 2
+param n: int32
+f(x, y) = in(x, y)
+over i(0, n), j(1, n): f(i, j) = f(i + 1, j - 1)*2
+output f
+)";
+  EXPECT_EQ(verdict(scan, "f.update(0).split(i, io, ii, 8)"), "legal");
+  EXPECT_EQ(verdict(scan, "f.update(0).reorder(j, i)"),
+            R"(test:1: error: cannot reorder 'j' inside 'i' on update 0 of 'f'
+  why: f at (j=2, i=0) reads what (j=1, i=1) writes; with i outside, (1,1) would run after (2,0) (with n=2)
+  fix: keep j outside i)");
+}
+
+TEST(order, fuse_of_fused_and_split_loops_keeps_coordinates) {
+  EXPECT_EQ(verdict(kSeidel, R"(f.update(0).fuse(i, j, t)
+f.update(0).split(t, to, ti, 7)
+)"),
+            "legal");
+  EXPECT_EQ(verdict(kSeidel, R"(f.update(0).fuse(i, j, t)
+f.update(0).split(t, to, ti, 7)
+f.update(0).reorder(to, ti)
+)"),
+            R"(test:3: error: cannot reorder 'to' inside 'ti' on update 0 of 'f'
+  why: f at (j=1, i=8) reads what (j=1, i=7) writes; with ti outside, (1,7) would run after (1,8)
+  fix: keep to outside ti)");
+}
+
+TEST(order, update_that_reads_neighbours_of_a_pure_variable_is_refused) {
+  const std::string endless = R"(image in: int32, 1
+f(x) = in(x)
+f(x) = f(x - 1) + f(x)
+g(x) = f(x)
+output g
+)";
+  EXPECT_EQ(verdict(endless, "f.compute_root()", JudgeOptions()),
+            R"(algorithm:4: error: 'f' is not produced where update 0 of 'f' needs it
+  why: f at (x=0) touches f at -1 in dimension 0 (with g.min.0=1)
+  fix: use a reduction variable for the dimension)");
 }
 
 TEST(order, quota_that_runs_out_is_said) {

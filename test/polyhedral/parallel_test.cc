@@ -142,6 +142,50 @@ TEST(storage, used_by_one_production_after_the_other_is_legal) {
   EXPECT_EQ(verdict(kBlur, "bx.store_root()\nbx.compute_at(by, y)"), "legal");
 }
 
+TEST(storage, shared_by_lanes_that_overlap_is_refused) {
+  // Directives cannot compute a Func inside a vector loop; trees can.
+  LoopTree tree = build_tree(algorithm_of(kBlur), directives(R"(by.parallel(y)
+bx.store_root()
+bx.compute_at(by, y)
+)"));
+  const Survey regions = survey(tree);
+  for (LoopInfo &l : tree.loops) {
+    if (l.kind == LoopKind::Parallel) l.kind = LoopKind::Vector;
+  }
+  EXPECT_EQ(
+      judge(tree, regions).refusal->diagnostic.to_string(),
+      R"(test:3: error: cannot compute 'bx' inside the vector loop 'y' of 'by' and store it outside
+  why: iterations y=0 and y=1 both write bx(0, 1) (with by.extent.1=2, by.extent.0=1)
+  fix: store 'bx' at loop 'y' or inside it, or keep 'y' serial)");
+}
+
+TEST(storage, inner_loops_run_freely_within_an_iteration) {
+  // Rows overlap, but they belong to one iteration of the parallel loop.
+  EXPECT_EQ(verdict(kBlur, R"(by.reorder(y, x)
+by.parallel(x)
+bx.store_root()
+bx.compute_at(by, y)
+)"),
+            "legal");
+}
+
+TEST(parallel, fused_loop_needs_both_of_its_parts) {
+  const std::string scatter = R"(f(x, y) = 0
+over i(0, 8), j(0, 8): f(i, j) = i*j
+output f
+)";
+  EXPECT_EQ(verdict(scatter, "f.update(0).fuse(i, j, t)\nf.update(0).parallel(t)"), "legal");
+  const std::string rows = R"(f(x, y) = 0
+over i(0, 8), j(0, 8): f(0, j) = f(0, j)*2 + i
+output f
+)";
+  EXPECT_EQ(verdict(rows, "f.update(0).parallel(j)"), "legal");
+  EXPECT_EQ(verdict(rows, "f.update(0).fuse(i, j, t)\nf.update(0).parallel(t)"),
+            R"(test:2: error: cannot run loop 't' of update 0 of 'f' in parallel
+  why: f at (j=0, i=1) reads f(0, 0), which (j=0, i=0) writes
+  fix: keep 't' serial)");
+}
+
 TEST(storage, inside_the_parallel_loop_is_private) {
   EXPECT_EQ(verdict(kBlur, "by.parallel(y)\nbx.compute_at(by, y)"), "legal");
 }

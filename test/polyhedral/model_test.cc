@@ -1,0 +1,126 @@
+// Terms and conditions as rows: what solutions of the model say about them.
+#include <gtest/gtest.h>
+
+#include "lang/ir/expr_text.h"
+#include "polyhedral/model/translate.h"
+#include "polyhedral/solver.h"
+
+namespace polyhalite {
+namespace {
+
+// Expressions over the coordinates x and y, the parameter n and the data d (uint8).
+Expr parse(const std::string &text) {
+  NameResolver names;
+  names.variable = [](const std::string &name) {
+    return make_variable(Int(32), name == "n" ? VariableKind::Param : VariableKind::Pure, name);
+  };
+  names.call = [](const std::string &name, std::vector<Expr> args, int) {
+    return make_func_call(UInt(8), name, std::move(args));
+  };
+  return parse_expr(text, names);
+}
+
+class model : public testing::Test {
+ protected:
+  model() : translator_(problem_, shared_) {
+    for (const char *name : {"x", "y"}) {
+      translator_.bind(name, problem_.fresh(ModelVariable::Coordinate, name));
+    }
+  }
+  // The smallest x, y at which all conditions hold: "3, 0"; "none", "unknown".
+  std::string smallest(const std::vector<std::string> &conditions) {
+    for (const std::string &c : conditions) translator_.assume(parse(c));
+    Solver solver(1000000);
+    const Solution s = solver.solve(problem_);
+    if (s.answer == Solution::None) return "none";
+    if (s.answer == Solution::Unknown) return "unknown";
+    return std::to_string(s.values[0]) + ", " + std::to_string(s.values[1]);
+  }
+
+  Problem problem_;
+  SharedAtoms shared_;
+  Translator translator_;
+};
+
+TEST_F(model, division_rounds_to_the_floor) {
+  EXPECT_EQ(smallest({"(x - 7)/4 == y - 1", "x >= 1", "y >= 1"}), "7, 1");
+}
+
+TEST_F(model, division_by_a_negative_number_leaves_a_rest_that_is_not_negative) {
+  // -7 / -2: -7 = -2*4 + 1
+  EXPECT_EQ(smallest({"(x - 7)/(-2) == y", "x == 0"}), "0, 4");
+}
+
+TEST_F(model, division_by_zero_is_zero) { EXPECT_EQ(smallest({"x/0 + 3 == y", "x == 9"}), "9, 3"); }
+
+TEST_F(model, remainder_is_never_negative) {
+  EXPECT_EQ(smallest({"(x - 20)%6 == y", "x == 1"}), "1, 5");
+}
+
+TEST_F(model, minimum_is_one_of_its_operands) {
+  EXPECT_EQ(smallest({"min(x, y + 3) == 7", "y >= 5"}), "7, 5");
+  EXPECT_EQ(smallest({"min(x, y + 3) >= 20"}), "none");
+}
+
+TEST_F(model, select_follows_its_condition) {
+  EXPECT_EQ(smallest({"select(x < 4, x + 10, x) == 6 + y", "y == 0"}), "6, 0");
+}
+
+TEST_F(model, clamped_data_takes_any_value_of_the_clamp) {
+  EXPECT_EQ(smallest({"min(max(int32(d(x)), 3), 9) == y", "x == 2"}), "2, 3");
+  EXPECT_TRUE(translator_.data_dependent());
+  EXPECT_FALSE(translator_.inexact());
+}
+
+TEST_F(model, data_has_its_types_interval) {
+  EXPECT_EQ(smallest({"int32(d(x)) == y", "y >= 256"}), "none");
+}
+
+TEST_F(model, data_at_one_place_has_one_value) {
+  EXPECT_EQ(smallest({"int32(d(n)) == x", "int32(d(n)) == y", "x != y"}), "none");
+}
+
+TEST_F(model, disjunction_and_negation) {
+  EXPECT_EQ(smallest({"!(x < 5 && y < 5)", "x <= 2 || x >= 8", "y <= 3"}), "8, 0");
+}
+
+TEST_F(model, product_is_no_row_and_said_so) {
+  EXPECT_EQ(smallest({"x*y == 6", "x == 1"}), "1, 0");
+  EXPECT_EQ(translator_.inexact(), "x*y");
+}
+
+TEST_F(model, product_of_parameters_is_one_number) {
+  EXPECT_EQ(smallest({"x == n*n", "y == n*n", "x != y"}), "none");
+  EXPECT_FALSE(translator_.inexact());
+}
+
+TEST_F(model, numbers_below_zero_are_found_where_no_others_are) {
+  EXPECT_EQ(smallest({"x <= -3", "x >= -9", "y == x"}), "-9, -9");
+}
+
+TEST(solver, remembers_questions) {
+  Problem p;
+  const AffineRow x = p.fresh(ModelVariable::Coordinate, "x");
+  p.require_nonnegative(x - AffineRow(4));
+  Solver solver(1000000);
+  EXPECT_EQ(solver.solve(p).values, (std::vector<int64_t>{4}));
+  EXPECT_EQ(solver.solve(p).values, (std::vector<int64_t>{4}));
+  EXPECT_EQ(solver.questions(), 1);
+}
+
+TEST(solver, too_many_cases_are_unknown) {
+  Problem p;
+  const AffineRow x = p.fresh(ModelVariable::Coordinate, "x");
+  for (int i = 0; i < 13; i++) {
+    Conjunction even, odd;
+    even.nonnegative.push_back(x - AffineRow(i));
+    odd.nonnegative.push_back(AffineRow(-i) - x);
+    p.choices.push_back({even, odd});
+  }
+  const Solution s = Solver(1000000).solve(p);
+  EXPECT_EQ(s.answer, Solution::Unknown);
+  EXPECT_EQ(s.problem, "the question has more than 4096 cases");
+}
+
+}  // namespace
+}  // namespace polyhalite
