@@ -1,0 +1,319 @@
+// Steps of casts, intrinsics, math functions and loads.
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "lang/interpret/program.h"
+#include "lang/ir/intrinsics.h"
+
+namespace polyhalite::interpreter {
+
+namespace {
+
+template <typename R, typename T, typename F>
+Register *add_unary(Program &p, Type t, Register *a, F f) {
+  Register *r = p.add_register(t);
+  R *d = r->as<R>();
+  const T *x = a->as<T>();
+  return p.add_step(r, {a}, [=](int n) {
+    for (int i = 0; i < n; i++) d[i] = static_cast<R>(f(x[i]));
+  });
+}
+
+template <typename R, typename T, typename F>
+Register *add_pair(Program &p, Type t, Register *a, Register *b, F f) {
+  Register *r = p.add_register(t);
+  R *d = r->as<R>();
+  const T *x = a->as<T>(), *y = b->as<T>();
+  return p.add_step(r, {a, b}, [=](int n) {
+    for (int i = 0; i < n; i++) d[i] = static_cast<R>(f(x[i], y[i]));
+  });
+}
+
+// Towards zero. Narrow and unsigned integers keep the low bits of what int64 holds.
+template <typename R, typename T>
+Register *add_truncation(Program &p, Type t, Register *a) {
+  Register *r = p.add_register(t);
+  R *d = r->as<R>();
+  const T *x = a->as<T>();
+  constexpr bool kAffine = std::is_same_v<R, int32_t> || std::is_same_v<R, int64_t>;
+  const double low = std::is_same_v<R, int32_t> ? -0x1p31 : -0x1p63;
+  const double high = std::is_same_v<R, int32_t>    ? 0x1p31
+                      : std::is_same_v<R, uint64_t> ? 0x1p64
+                                                    : 0x1p63;
+  const int self = p.next_step();
+  auto convert = [](double v) {
+    if constexpr (std::is_same_v<R, uint64_t>) {
+      return v >= 0x1p63 ? static_cast<uint64_t>(v)
+                         : static_cast<uint64_t>(static_cast<int64_t>(v));
+    } else if constexpr (kAffine) {
+      return static_cast<R>(v);
+    } else {
+      return static_cast<R>(static_cast<int64_t>(v));
+    }
+  };
+  return p.add_step(
+      r, {a},
+      [=](int n) {
+        for (int i = 0; i < n; i++) {
+          const double v = std::trunc(static_cast<double>(x[i]));
+          if (v >= low && v < high) {
+            d[i] = convert(v);
+          } else {
+            d[i] = 0;
+            mark_poison(*r, i, self);
+          }
+        }
+      },
+      [=](int lane) {
+        return Diagnostic{
+            "the cast of " + lane_text(*a, lane) + " to " + t.to_string() + " has no value",
+            "the number does not fit the integer",
+            "clamp it before the cast",
+            {}};
+      });
+}
+
+// |a| and |a - b| as unsigned numbers of the same width.
+template <typename T>
+auto magnitude(T a) {
+  using U = std::make_unsigned_t<T>;
+  return static_cast<U>(a < 0 ? static_cast<U>(0) - static_cast<U>(a) : static_cast<U>(a));
+}
+template <typename T>
+auto distance(T a, T b) {
+  using U = std::make_unsigned_t<T>;
+  return static_cast<U>(a < b ? static_cast<U>(b) - static_cast<U>(a)
+                              : static_cast<U>(a) - static_cast<U>(b));
+}
+
+// A negative amount shifts the other way; amounts from the width on shift everything out.
+template <typename T>
+T shifted(T a, T by, bool left) {
+  constexpr int kBits = 8 * sizeof(T);
+  using U = std::make_unsigned_t<T>;
+  if (by < 0)
+    return by <= -kBits ? (left && a < 0 ? static_cast<T>(-1) : static_cast<T>(0))
+                        : shifted<T>(a, static_cast<T>(-by), !left);
+  if (static_cast<uint64_t>(by) >= kBits) {
+    return !left && a < 0 ? static_cast<T>(-1) : static_cast<T>(0);
+  }
+  return left ? static_cast<T>(static_cast<U>(static_cast<U>(a) << by)) : static_cast<T>(a >> by);
+}
+
+template <typename T>
+Register *add_integer_intrinsic(Program &p, const CallNode &c, Register *a, Register *b) {
+  using U = std::make_unsigned_t<T>;
+  const std::string &name = c.name;
+  const Type t = c.type;
+  if (name == intrinsic::kAbs) {
+    return add_unary<U, T>(p, t, a, [](T x) { return magnitude(x); });
+  }
+  if (name == intrinsic::kBitwiseNot) {
+    const T mask = static_cast<T>(t.is_bool() ? 1 : -1);
+    return add_unary<T, T>(p, t, a, [=](T x) { return ~x & mask; });
+  }
+  if (!b) return nullptr;
+  if (name == intrinsic::kAbsd) {
+    return add_pair<U, T>(p, t, a, b, [](T x, T y) { return distance(x, y); });
+  }
+  if (name == intrinsic::kBitwiseAnd) {
+    return add_pair<T, T>(p, t, a, b, [](T x, T y) { return x & y; });
+  }
+  if (name == intrinsic::kBitwiseOr) {
+    return add_pair<T, T>(p, t, a, b, [](T x, T y) { return x | y; });
+  }
+  if (name == intrinsic::kBitwiseXor) {
+    return add_pair<T, T>(p, t, a, b, [](T x, T y) { return x ^ y; });
+  }
+  if (name == intrinsic::kShiftLeft || name == intrinsic::kShiftRight) {
+    const bool left = name == intrinsic::kShiftLeft;
+    // The amount may be signed where the value is not, and the other way round.
+    Register *amount = add_cast(p, Int(64), b);
+    Register *r = p.add_register(t);
+    T *d = r->as<T>();
+    const T *x = a->as<T>();
+    const int64_t *by = amount->as<int64_t>();
+    return p.add_step(r, {a, amount}, [=](int n) {
+      for (int i = 0; i < n; i++) {
+        const int64_t limited = by[i] > 64 ? 64 : by[i] < -64 ? -64 : by[i];
+        if constexpr (std::is_signed_v<T>) {
+          d[i] = shifted<T>(x[i], static_cast<T>(limited), left);
+        } else {
+          const bool to_left = left == (limited >= 0);
+          const auto steps = static_cast<unsigned>(limited < 0 ? -limited : limited);
+          d[i] = steps >= 8 * sizeof(T) ? 0
+                 : to_left              ? static_cast<T>(x[i] << steps)
+                                        : static_cast<T>(x[i] >> steps);
+        }
+      }
+    });
+  }
+  return nullptr;
+}
+
+template <typename T>
+Register *add_float_intrinsic(Program &p, const CallNode &c, const std::vector<Register *> &args) {
+  if (c.name == intrinsic::kAbs) {
+    return add_unary<T, T>(p, c.type, args[0], [](T x) { return std::fabs(x); });
+  }
+  if (c.name == intrinsic::kAbsd) {
+    return add_pair<T, T>(p, c.type, args[0], args[1], [](T x, T y) { return std::fabs(x - y); });
+  }
+  if (c.name != intrinsic::kFma) return nullptr;
+  Register *r = p.add_register(c.type);
+  T *d = r->as<T>();
+  const T *x = args[0]->as<T>(), *y = args[1]->as<T>(), *z = args[2]->as<T>();
+  return p.add_step(r, args, [=](int n) {
+    for (int i = 0; i < n; i++) d[i] = std::fma(x[i], y[i], z[i]);
+  });
+}
+
+template <typename T>
+Register *add_typed_math(Program &p, const CallNode &c, const std::vector<Register *> &args) {
+  using Unary = T (*)(T);
+  static const std::map<std::string, Unary> kUnary = {
+      {"sqrt", std::sqrt},   {"exp", std::exp},     {"log", std::log},     {"sin", std::sin},
+      {"cos", std::cos},     {"tan", std::tan},     {"asin", std::asin},   {"acos", std::acos},
+      {"atan", std::atan},   {"sinh", std::sinh},   {"cosh", std::cosh},   {"tanh", std::tanh},
+      {"asinh", std::asinh}, {"acosh", std::acosh}, {"atanh", std::atanh}, {"floor", std::floor},
+      {"ceil", std::ceil},   {"round", std::round}, {"trunc", std::trunc}};
+  if (c.name == "pow") {
+    return add_pair<T, T>(p, c.type, args[0], args[1], [](T x, T y) { return std::pow(x, y); });
+  }
+  if (c.name == "atan2") {
+    return add_pair<T, T>(p, c.type, args[0], args[1], [](T x, T y) { return std::atan2(x, y); });
+  }
+  const auto it = kUnary.find(c.name);
+  if (it == kUnary.end()) return nullptr;
+  return add_unary<T, T>(p, c.type, args[0], it->second);
+}
+
+Register *known_or_throw(Register *r, const CallNode &c) {
+  if (!r) user_error("the interpreter does not know the function '" + c.name + "'", "", "");
+  return r;
+}
+
+std::string range_text(int64_t min, int64_t extent) {
+  if (extent == 0) return "an empty range";
+  std::string text = "[";
+  text.append(std::to_string(min)).append(", ").append(std::to_string(min + extent - 1));
+  return text + "]";
+}
+
+Diagnostic explain_load(const Grid &grid, const std::vector<Register *> &args, int lane) {
+  Diagnostic d;
+  for (size_t k = 0; k < args.size(); k++) {
+    const int64_t at = args[k]->as<int32_t>()[lane];
+    if (at >= grid.min[k] && at < grid.min[k] + grid.extent[k]) continue;
+    d.what = (grid.is_image ? "input '" : "'") + grid.name + "' is read at " + std::to_string(at) +
+             " in dimension " + std::to_string(k) + ", outside " +
+             range_text(grid.min[k], grid.extent[k]);
+    break;
+  }
+  d.fix = "pass an input that covers it, or clamp the index";
+  return d;
+}
+
+}  // namespace
+
+Register *add_cast(Program &p, Type t, Register *a) {
+  if (t == a->type) return a;
+  Register *result = nullptr;
+  const bool known = with_type(t, [&]<typename R>() {
+    with_type(a->type, [&]<typename T>() {
+      if (t.is_bool()) {
+        result = add_unary<R, T>(p, t, a, [](T x) { return x != 0; });
+      } else if constexpr (std::is_floating_point_v<T> && !std::is_floating_point_v<R>) {
+        result = add_truncation<R, T>(p, t, a);
+      } else {
+        result = add_unary<R, T>(p, t, a, [](T x) { return static_cast<R>(x); });
+      }
+    });
+  });
+  if (!known || !result) {
+    user_error("the interpreter cannot cast " + a->type.to_string() + " to " + t.to_string(), "",
+               "");
+  }
+  return result;
+}
+
+Register *add_reinterpret(Program &p, Type t, Register *a) {
+  Register *r = p.add_register(t);
+  const int bytes = t.bytes();
+  return p.add_step(r, {a}, [=](int n) {
+    std::memcpy(r->bytes.get(), a->bytes.get(), static_cast<size_t>(n) * bytes);
+  });
+}
+
+Register *add_intrinsic(Program &p, const CallNode &c, const std::vector<Register *> &args) {
+  if (c.name == intrinsic::kLikely || c.name == intrinsic::kStrictFloat) return args[0];
+  Register *r = nullptr;
+  if (args.empty()) return known_or_throw(r, c);
+  with_type(args[0]->type, [&]<typename T>() {
+    if constexpr (std::is_floating_point_v<T>) {
+      r = add_float_intrinsic<T>(p, c, args);
+    } else {
+      r = add_integer_intrinsic<T>(p, c, args[0], args.size() > 1 ? args[1] : nullptr);
+    }
+  });
+  return known_or_throw(r, c);
+}
+
+Register *add_math(Program &p, const CallNode &c, const std::vector<Register *> &args) {
+  Register *r = nullptr;
+  if (c.type == Float(32)) r = add_typed_math<float>(p, c, args);
+  if (c.type == Float(64)) r = add_typed_math<double>(p, c, args);
+  return known_or_throw(r, c);
+}
+
+Register *add_load(Program &p, const Grid &grid, const std::vector<Register *> &args) {
+  Register *r = p.add_register(grid.type);
+  const int self = p.next_step();
+  const Grid *g = &grid;
+  const bool known = with_type(grid.type, [&]<typename T>() {
+    T *d = r->as<T>();
+    p.add_step(
+        r, args,
+        [=](int n) {
+          int64_t offset[kLanes] = {};
+          bool outside = false;
+          for (size_t k = 0; k < args.size(); k++) {
+            const int32_t *at = args[k]->as<int32_t>();
+            const int64_t min = g->min[k], stride = g->stride[k];
+            const auto extent = static_cast<uint64_t>(g->extent[k]);
+            for (int i = 0; i < n; i++) {
+              const int64_t distance = at[i] - min;
+              outside |= static_cast<uint64_t>(distance) >= extent;
+              offset[i] += distance * stride;
+            }
+          }
+          if (outside) {
+            for (int i = 0; i < n; i++) {
+              for (size_t k = 0; k < args.size(); k++) {
+                const int64_t distance = args[k]->as<int32_t>()[i] - g->min[k];
+                if (distance >= 0 && distance < g->extent[k]) continue;
+                mark_poison(*r, i, self);
+                offset[i] = -1;
+                break;
+              }
+            }
+          }
+          const T *host = reinterpret_cast<const T *>(g->host);
+          if (!outside) {
+            for (int i = 0; i < n; i++) d[i] = host[offset[i]];
+          } else {
+            for (int i = 0; i < n; i++) {
+              d[i] = r->poisoned && r->poison[i] == self + 1 ? T() : host[offset[i]];
+            }
+          }
+        },
+        [=](int lane) { return explain_load(*g, args, lane); });
+  });
+  if (!known) {
+    user_error("the interpreter has no values of type " + grid.type.to_string(), "", "");
+  }
+  return r;
+}
+
+}  // namespace polyhalite::interpreter
