@@ -14,7 +14,7 @@ namespace {
 llvm::Intrinsic::ID math_intrinsic(const std::string &name) {
   static const std::map<std::string, llvm::Intrinsic::ID> kKnown = {
       {"sqrt", llvm::Intrinsic::sqrt},   {"floor", llvm::Intrinsic::floor},
-      {"ceil", llvm::Intrinsic::ceil},   {"round", llvm::Intrinsic::round},
+      {"ceil", llvm::Intrinsic::ceil},   {"round", llvm::Intrinsic::roundeven},
       {"trunc", llvm::Intrinsic::trunc},
   };
   auto at = kKnown.find(name);

@@ -212,6 +212,12 @@ Value *FunctionEmitter::emit_cast(const Expr &e) {
     return a.is_int() ? builder_.CreateSIToFP(value, to) : builder_.CreateUIToFP(value, to);
   }
   if (a.is_float()) {
+    // Narrow integers wrap, as they do in arithmetic.
+    if (t.bits() < 32) {
+      Value *whole = builder_.CreateFPToSI(
+          value, register_type(context_, t.with_code(Type::Int).with_bits(32)));
+      return builder_.CreateTrunc(whole, to);
+    }
     return t.is_int() ? builder_.CreateFPToSI(value, to) : builder_.CreateFPToUI(value, to);
   }
   return builder_.CreateIntCast(value, to, a.is_int());

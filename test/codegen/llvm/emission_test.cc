@@ -1,0 +1,334 @@
+// Machine code against the interpreter of loop IR: expressions of every type, scalar and vector.
+#include <cmath>
+
+#include "codegen/llvm/pipeline_run.h"
+
+namespace polyhalite {
+namespace {
+
+constexpr int kSize = 64;
+
+// Replaces A and B by loads at `index`, $T by the type T and @N@ by the constant N of type `in`,
+// all with so many lanes.
+std::string with_lanes(const std::string &expression, Type in, int lanes,
+                       const std::string &index) {
+  std::string text;
+  for (size_t i = 0; i < expression.size(); i++) {
+    const char c = expression[i];
+    if (c == 'A' || c == 'B') {
+      text += std::string(c == 'A' ? "a[" : "b[") + index + "]";
+    } else if (c == '$') {
+      const size_t end = expression.find('(', i);
+      text += expression.substr(i + 1, end - i - 1);
+      if (lanes > 1) text += "x" + std::to_string(lanes);
+      i = end - 1;
+    } else if (c == '@') {
+      const size_t end = expression.find('@', i + 1);
+      const std::string scalar = in.to_string() + "(" + expression.substr(i + 1, end - i - 1) + ")";
+      text += lanes == 1 ? scalar : "broadcast(" + scalar + ", " + std::to_string(lanes) + ")";
+      i = end;
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+// out[x] = EXPRESSION over a[x], b[x], one element at a time and eight at a time.
+void expect_same_expression(Type in, Type out, const std::string &expression) {
+  TestBuffer a(in, {kSize}), b(in, {kSize}), result(out, {kSize});
+  fill(a, 1);
+  fill(b, 2);
+  // Division by zero is part of every run.
+  std::memset(b.bytes.data(), 0, 8 * static_cast<size_t>(in.bytes()));
+  const std::string arguments = "(a: input " + in.to_string() + "[1], b: input " + in.to_string() +
+                                "[1], out: output " + out.to_string() + "[1])";
+  for (int lanes : {1, 8}) {
+    const std::string index = lanes == 1 ? "int64(x)" : "ramp(int64(x)*8i64, 1i64, 8)";
+    expect_same("func f" + arguments + " {\n  for x in (0, " + std::to_string(kSize / lanes) +
+                    ") {\n    out[" + index + "] = " + with_lanes(expression, in, lanes, index) +
+                    "\n  }\n}\n",
+                {{"a", &a}, {"b", &b}, {"out", &result}});
+  }
+}
+
+class IntegerTypes : public testing::TestWithParam<Type> {};
+
+TEST_P(IntegerTypes, arithmetic) {
+  const Type t = GetParam();
+  for (const char *e :
+       {"min(A, B)", "max(A, B)", "A/B", "A % B", "B/A", "B % A", "bitwise_and(A, B)",
+        "bitwise_or(A, B)", "bitwise_xor(A, B)", "bitwise_not(A)", "absd(A, B)"}) {
+    const std::string text = e;
+    const bool unsigned_result = text.find("absd") == 0;
+    expect_same_expression(t, unsigned_result ? t.with_code(Type::UInt) : t, text);
+  }
+  if (t.bits() < 32 || t.is_uint()) {  // the others must not overflow
+    for (const char *e : {"A + B", "A - B", "A*B"}) expect_same_expression(t, t, e);
+  }
+  for (const char *e : {"A == B", "A != B", "A < B", "A <= B", "A > B", "A >= B",
+                        "A < B && !(A == B)", "A < B || B < A"}) {
+    expect_same_expression(t, Bool(), e);
+  }
+}
+
+TEST_P(IntegerTypes, division_by_constants) {
+  const Type t = GetParam();
+  std::vector<int> divisors = {1, 2, 3, 7, 8, 10, 64, 100};
+  if (t.is_int()) divisors.insert(divisors.end(), {-1, -2, -3, -8, -100});
+  for (int d : divisors) {
+    const std::string c = "@" + std::to_string(d) + "@";
+    expect_same_expression(t, t, "A/" + c);
+    expect_same_expression(t, t, "A % " + c);
+  }
+}
+
+TEST_P(IntegerTypes, casts) {
+  const Type t = GetParam();
+  for (Type to : {Bool(), UInt(8), UInt(16), UInt(32), UInt(64), Int(8), Int(16), Int(32), Int(64),
+                  Float(32), Float(64)}) {
+    if (to != t) expect_same_expression(t, to, "$" + to.to_string() + "(A)");
+  }
+}
+
+TEST_P(IntegerTypes, shifts_and_select) {
+  const Type t = GetParam();
+  for (int bits : {0, 1, 5, 7}) {
+    const std::string c = "@" + std::to_string(bits) + "@";
+    expect_same_expression(t, t, "shift_right(A, " + c + ")");
+    if (t.bits() < 32 || t.is_uint()) expect_same_expression(t, t, "shift_left(A, " + c + ")");
+    expect_same_expression(t, t, "shift_right(A, bitwise_and(B, @7@))");
+  }
+  expect_same_expression(t, t, "select(A < B, B, A)");
+}
+
+INSTANTIATE_TEST_SUITE_P(all, IntegerTypes,
+                         testing::Values(UInt(8), UInt(16), UInt(32), UInt(64), Int(8), Int(16),
+                                         Int(32), Int(64)),
+                         [](const auto &info) { return info.param.to_string(); });
+
+class FloatTypes : public testing::TestWithParam<Type> {};
+
+TEST_P(FloatTypes, arithmetic) {
+  const Type t = GetParam();
+  const Type other = t.bits() == 32 ? Float(64) : Float(32);
+  for (const char *e :
+       {"A + B", "A - B", "A*B", "A/B", "min(A, B)", "max(A, B)", "abs(A)", "strict_float(A*B + A)",
+        "fma(A, B, A)", "select(A < B, A, B)", "floor(A)", "ceil(A)", "trunc(A)", "round(A)",
+        "sqrt(abs(A))", "sin(A)", "pow(A, B)", "exp(min(A, B))", "atan2(A, B)"}) {
+    expect_same_expression(t, t, e);
+  }
+  // b holds zeros, and what is no number has no one bit pattern
+  expect_same_expression(t, t, "A % (abs(B) + abs(A) + abs(A)*abs(A))");
+  for (const char *e : {"A == B", "A != B", "A < B", "A <= B", "A > B", "A >= B"}) {
+    expect_same_expression(t, Bool(), e);
+  }
+  for (Type to : {Int(8), Int(16), Int(32), Int(64), UInt(8), UInt(16), other}) {
+    expect_same_expression(t, to, "$" + to.to_string() + "(A)");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(all, FloatTypes, testing::Values(Float(32), Float(64)),
+                         [](const auto &info) { return info.param.to_string(); });
+
+class VectorAccess : public testing::TestWithParam<Type> {};
+
+// Every spacing of lanes, up to the buffer's very last element.
+TEST_P(VectorAccess, strides) {
+  const Type t = GetParam();
+  const std::string name = t.to_string();
+  for (int stride : {-5, -3, -2, -1, 0, 1, 2, 3, 4, 5, 7}) {
+    for (int lanes : {2, 4, 8, 16}) {
+      const int span = std::abs(stride) * (lanes - 1) + 1;
+      const int first = stride < 0 ? span - 1 : 0;
+      TestBuffer in(t, {span}), out(t, {lanes}), scattered(t, {span});
+      fill(in, 3);
+      const std::string ramp = "ramp(" + std::to_string(first) + "i64, " + std::to_string(stride) +
+                               "i64, " + std::to_string(lanes) + ")";
+      std::string body =
+          "  out[ramp(0i64, 1i64, " + std::to_string(lanes) + ")] = in[" + ramp + "]\n";
+      if (stride != 0) {
+        body += "  scattered[" + ramp + "] = in[" + ramp + "]\n";
+      }
+      expect_same("func f(in: input " + name + "[1], out: output " + name +
+                      "[1], scattered: output " + name + "[1]) {\n" + body + "}\n",
+                  {{"in", &in}, {"out", &out}, {"scattered", &scattered}});
+    }
+  }
+}
+
+TEST_P(VectorAccess, masks) {
+  const Type t = GetParam();
+  const std::string name = t.to_string();
+  for (int stride : {-2, -1, 1, 3}) {
+    for (int valid : {0, 1, 5, 8}) {
+      // Lanes from `valid` on lie outside of the buffers.
+      const int span = std::max(1, std::abs(stride) * (valid - 1) + 1);
+      const std::string first = stride < 0 ? std::to_string(span - 1) : "0";
+      TestBuffer in(t, {span}), out(t, {span});
+      fill(in, 4);
+      fill(out, 5);
+      const std::string ramp = "ramp(" + first + "i64, " + std::to_string(stride) + "i64, 8)";
+      const std::string mask = "ramp(0, 1, 8) < broadcast(" + std::to_string(valid) + ", 8)";
+      expect_same("func f(in: input " + name + "[1], out: output " + name + "[1]) {\n  out[" +
+                      ramp + " if " + mask + "] = in[" + ramp + " if " + mask + "]\n}\n",
+                  {{"in", &in}, {"out", &out}});
+    }
+  }
+}
+
+TEST_P(VectorAccess, gathered_and_scattered) {
+  const Type t = GetParam();
+  const std::string name = t.to_string();
+  TestBuffer in(t, {kSize}), at(Int(32), {16}), out(t, {kSize});
+  fill(in, 6);
+  for (int i = 0; i < 16; i++) at.as<int32_t>()[i] = (i * 29 + 5) % kSize;
+  expect_same("func f(in: input " + name + "[1], at: input int32[1], out: output " + name +
+                  "[1]) {\n  for x in (0, 2) {\n"
+                  "    let i = int64x8(at[ramp(int64(x)*8i64, 1i64, 8)])\n"
+                  "    out[i] = in[i]\n"
+                  "    out[i if ramp(x, 1, 8) < broadcast(3, 8)] = in[broadcast(63i64, 8) - i]\n"
+                  "  }\n}\n",
+              {{"in", &in}, {"at", &at}, {"out", &out}});
+}
+
+INSTANTIATE_TEST_SUITE_P(all, VectorAccess,
+                         testing::Values(Bool(), UInt(8), Int(16), Float(32), Float(64)),
+                         [](const auto &info) { return info.param.to_string(); });
+
+TEST(Statements, a_load_after_a_store_sees_it) {
+  TestBuffer out(Int(32), {8});
+  expect_same(R"(func f(out: output int32[1]) {
+  for x in (0, 8) {
+    out[int64(x)] = x
+  }
+  for x2 in (1, 7) {
+    out[int64(x2)] = out[int64(x2) - 1i64] + out[int64(x2)]
+    out[int64(x2)] = out[int64(x2) - 1i64] + out[int64(x2)]
+  }
+}
+)",
+              {{"out", &out}});
+  EXPECT_EQ(out.as<int32_t>()[2], 4);  // 1 + (1 + 2), where out[1] has become 1
+}
+
+TEST(Statements, scopes_side_by_side_bind_the_same_name) {
+  TestBuffer out(Int(32), {3});
+  expect_same(R"(func f(out: output int32[1]) {
+  {
+    let n = 1
+    out[0i64] = n*10
+  }
+  {
+    let n = 2
+    out[1i64] = n*10
+  }
+  out[2i64] = let n = 5 in n*10
+}
+)",
+              {{"out", &out}});
+  EXPECT_EQ(out.as<int32_t>()[1], 20);
+}
+
+TEST(Statements, storage_on_stack_and_heap) {
+  TestBuffer in(Float(32), {kSize, 4}), out(Float(32), {kSize, 4});
+  fill(in, 7);
+  expect_same(R"(func f(in: input float32[2], out: output float32[2]) {
+  for y in (0, in.extent.1) {
+    allocate t: float32[64i64] stack
+    for x in (0, 8) {
+      t[ramp(int64(x)*8i64, 1i64, 8)] = in[ramp(int64(x)*8i64 + int64(y)*int64(in.stride.1), 1i64, 8)]
+    }
+    allocate h: float32[int64(in.extent.0)]
+    for x2 in (0, in.extent.0) {
+      h[int64(x2)] = t[int64(x2)] + 1.0f
+    }
+    for x3 in (0, in.extent.0) {
+      if x3 % 2 == 0 {
+        out[int64(x3) + int64(y)*int64(out.stride.1)] = h[int64(x3)]
+      } else {
+        out[int64(x3) + int64(y)*int64(out.stride.1)] = t[int64(x3)]
+      }
+    }
+  }
+}
+)",
+              {{"in", &in}, {"out", &out}});
+}
+
+TEST(Statements, parallel_loops_nest) {
+  TestBuffer in(Int(32), {kSize, 32}), out(Int(32), {kSize, 32});
+  fill(in, 8);
+  for (size_t i = 0; i < in.size(); i++) in.as<int32_t>()[i] >>= 8;
+  expect_same(R"(func f(in: input int32[2], out: output int32[2]) {
+  let k = in.extent.0*3
+  for y in (0, in.extent.1) parallel {
+    allocate row: int32[int64(in.extent.0)]
+    for x in (0, in.extent.0) parallel {
+      row[int64(x)] = in[int64(x) + int64(y)*int64(in.stride.1)] + k*y
+    }
+    for x2 in (0, in.extent.0) parallel {
+      out[int64(x2) + int64(y)*int64(out.stride.1)] = row[int64(in.extent.0 - 1 - x2)]
+    }
+  }
+}
+)",
+              {{"in", &in}, {"out", &out}});
+}
+
+TEST(Statements, loops_without_iterations_do_nothing) {
+  TestBuffer out(Int(32), {4});
+  fill(out, 9);
+  expect_same(R"(func f(out: output int32[1]) {
+  for x in (3, 0) {
+    out[int64(x)] = 1
+  }
+  for y in (3, -5) parallel {
+    out[int64(y)] = 1
+  }
+}
+)",
+              {{"out", &out}});
+}
+
+TEST(Statements, constants_are_read_in_place) {
+  TestBuffer out(Float(32), {6});
+  expect_same(R"(func f(out: output float32[1]) {
+  constant table: float32[(0, 3, 1), (0, 2, 3)] = {1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f}
+  for x in (0, 6) {
+    out[int64(x)] = table[5i64 - int64(x)]
+  }
+}
+)",
+              {{"out", &out}});
+}
+
+TEST(Vectors, ramps_broadcasts_and_shuffles) {
+  TestBuffer out(Int(32), {16});
+  expect_same(R"(func f(out: output int32[1]) {
+  for x in (0, 2) {
+    let v = ramp(x, 3, 4)
+    out[ramp(int64(x)*8i64, 1i64, 8)] = shuffle({v, broadcast(x, 4)}, {0, 7, 1, 6, 2, 5, 3, 4})
+    out[int64(x)*8i64] = shuffle({v}, {2})
+  }
+}
+)",
+              {{"out", &out}});
+}
+
+TEST(Floats, strict_float_is_not_contracted) {
+  // 1 + 2^-12 squared is not representable: a fused operation keeps what a product loses.
+  const std::string pipeline = R"(func f(in: input float32[1], out: output float32[1]) {
+  out[0i64] = strict_float(in[0i64]*in[0i64] - in[1i64])
+}
+)";
+  TestBuffer in(Float(32), {2}), out(Float(32), {1});
+  const float a = 1.0f + std::ldexp(1.0f, -12);
+  in.as<float>()[0] = a;
+  in.as<float>()[1] = a * a;
+  expect_same(pipeline, {{"in", &in}, {"out", &out}});
+  EXPECT_EQ(out.as<float>()[0], 0.0f);
+}
+
+}  // namespace
+}  // namespace polyhalite

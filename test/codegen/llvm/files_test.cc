@@ -1,0 +1,246 @@
+// Objects, libraries and headers, used as a C program does: compiled, linked and run on their own.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "codegen/driver/embedded_runtime.h"
+#include "codegen/driver/output_file.h"
+#include "codegen/ir/text.h"
+#include "codegen/llvm/c_header.h"
+#include "codegen/llvm/object.h"
+#include "polyhalite/error.h"
+
+namespace polyhalite {
+namespace {
+
+constexpr const char *kScale =
+    R"(func scale(in: input float32[1], gain: float32, shift: int8, on: bool, out: output float32[1]) {
+  assert out.extent.0 <= in.extent.0 else extern<int32>(polyhalite_error_access_out_of_bounds, "scale", "in", 0, 0, out.extent.0 - 1, 0, in.extent.0 - 1)
+  allocate t: float32[int64(out.extent.0)]
+  for x in (0, out.extent.0) parallel {
+    t[int64(x)] = in[int64(x)]*gain
+  }
+  for x2 in (0, out.extent.0) {
+    out[int64(x2)] = t[int64(x2)] + float32(shift) + sin(select(on, 0.0f, 1.0f))
+  }
+}
+)";
+
+constexpr const char *kProgram = R"(
+#include <stdio.h>
+#include <stdlib.h>
+#include "lang/abi/polyhalite_runtime.h"
+#include "scale.h"
+MORE
+int main(void) {
+  float in[100], out[100];
+  for (int i = 0; i < 100; i++) in[i] = (float)i;
+  polyhalite_dimension_t from = {0, 100, 1, 0}, to = {0, 100, 1, 0};
+  polyhalite_buffer_t a = {0}, b = {0};
+  a.host = (uint8_t *)in; a.type.code = polyhalite_type_float; a.type.bits = 32; a.type.lanes = 1;
+  a.dimensions = 1; a.dim = &from;
+  b = a; b.host = (uint8_t *)out; b.dim = &to;
+  if (scale(&a, 2.0f, -3, true, &b) != 0) return 1;
+  printf("%g %g\n", out[0], out[99]);
+  float gain = 4.0f; int8_t shift = 1; bool on = true;
+  void *args[] = {&a, &gain, &shift, &on, &b};
+  if (scale_argv(args) != 0) return 1;
+  printf("%g\n", out[99]);
+  from.extent = 50;
+  int code = scale(&a, 2.0f, 0, true, &b);
+  printf("%d\n", code);
+  return 0;
+}
+)";
+
+class Files : public testing::Test {
+ protected:
+  Files() {
+    char name[] = "/tmp/polyhalite_files_XXXXXX";
+    folder_ = mkdtemp(name);
+  }
+  ~Files() override { std::filesystem::remove_all(folder_); }
+
+  void write(const std::string &name, const std::string &bytes) {
+    write_file(folder_ + "/" + name, bytes, "the test's file");
+  }
+
+  // What the command prints, and its exit status.
+  std::pair<std::string, int> run(const std::string &command) {
+    std::FILE *pipe = popen(("cd " + folder_ + " && " + command + " 2>&1").c_str(), "r");
+    std::string text;
+    std::array<char, 4096> chunk;
+    while (size_t n = std::fread(chunk.data(), 1, chunk.size(), pipe)) text.append(chunk.data(), n);
+    return {text, pclose(pipe)};
+  }
+
+  // Compiles the program with `more` declarations, links it with `libraries` and runs it.
+  std::pair<std::string, int> run_program(const std::string &more, const std::string &libraries) {
+    std::string program = kProgram;
+    program.replace(program.find("MORE"), 4, more);
+    write("main.c", program);
+    auto built = run("cc -std=c11 -Wall -Werror -I. -I" POLYHALITE_TEST_DIR "/../.. main.c " +
+                     libraries + " -lm -lpthread -o main");
+    EXPECT_EQ(built.second, 0) << built.first;
+    return run("./main");
+  }
+
+  std::string folder_;
+  Function function_ = parse_function(kScale);
+  Target host_ = get_host_target();
+};
+
+TEST_F(Files, static_library_and_header_serve_a_c_program) {
+  write("scale.h", c_header(function_, host_));
+  write("libscale.a", make_archive({{"scale.o", compile(function_, host_, CodeForm::Object)}}));
+  write("libruntime.a", make_archive({{"polyhalite_runtime.o", runtime_object(host_)}}));
+  const auto [text, status] = run_program(
+      "static void quiet(void *context, const char *message) { printf(\"%s\\n\", message); }\n"
+      "__attribute__((constructor)) static void setup(void) { polyhalite_set_error_handler(quiet); "
+      "}",
+      "libscale.a libruntime.a");
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(
+      text,
+      "-3 195\n397\n"
+      "scale: buffer 'in' is accessed at 0 to 99 in dimension 0, but has only 0 to 49; pass a "
+      "larger buffer, compute less of the output, or give the access a boundary condition\n"
+      "-4\n");
+}
+
+TEST_F(Files, programs_replace_the_runtime_by_defining_it) {
+  write("scale.h", c_header(function_, host_));
+  write("scale.o", compile(function_, host_, CodeForm::Object));
+  write("runtime.o", runtime_object(host_));
+  const auto [text, status] = run_program(
+      "void *polyhalite_malloc(void *context, size_t bytes) { printf(\"malloc %zu\\n\", bytes); "
+      "return aligned_alloc(64, 1024); }\n"
+      "void polyhalite_free(void *context, void *p) { printf(\"free\\n\"); free(p); }\n"
+      "void polyhalite_error(void *context, const char *message) { printf(\"mine\\n\"); }",
+      "scale.o runtime.o");
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(text, "malloc 400\nfree\n-3 195\nmalloc 400\nfree\n397\nmine\n-4\n");
+}
+
+TEST_F(Files, errors_end_the_program_where_nobody_handles_them) {
+  write("scale.h", c_header(function_, host_));
+  write("scale.o", compile(function_, host_, CodeForm::Object));
+  write("runtime.o", runtime_object(host_));
+  const auto [text, status] = run_program("", "scale.o runtime.o");
+  EXPECT_NE(status, 0);
+  EXPECT_NE(text.find("error: scale: buffer 'in' is accessed at 0 to 99"), std::string::npos)
+      << text;
+}
+
+TEST_F(Files, header_says_what_the_arguments_are) {
+  EXPECT_EQ(c_header(function_, Target("x86-64-linux-user_context")),
+            R"(/* scale, compiled by Polyhalite for x86-64-linux-user_context.
+ *
+ * Link the pipeline's object or library and the runtime (Polyhalite::Runtime, or what the
+ * generator writes with -r): the former holds this pipeline only. Outputs must not overlap
+ * inputs or each other. Calls may come from many threads.
+ *
+ *   user_context: handed to every function of the runtime
+ *   in: input, buffer of float32, 1 dimension
+ *   gain: input, float
+ *   shift: input, int8_t
+ *   on: input, bool
+ *   out: output, buffer of float32, 1 dimension
+ *
+ * Returns 0, or the code of an error that polyhalite_error was told of. */
+#ifndef POLYHALITE_GENERATED_SCALE_H
+#define POLYHALITE_GENERATED_SCALE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct polyhalite_buffer_t;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+int scale(void *user_context, struct polyhalite_buffer_t *in_buffer, float gain, int8_t shift, bool on, struct polyhalite_buffer_t *out_buffer);
+
+/* The same arguments: buffers themselves, all else by address. */
+int scale_argv(void **args);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
+)");
+}
+
+TEST_F(Files, arm_objects_are_made_on_any_machine) {
+  const Target arm("arm-64-linux");
+  const std::string object = compile(function_, arm, CodeForm::Object);
+  // ELF, 64 bits, little-endian, for machine 183 (AArch64).
+  ASSERT_GT(object.size(), 20u);
+  EXPECT_EQ(object.substr(0, 6), std::string("\x7f"
+                                             "ELF\x02\x01"));
+  EXPECT_EQ(static_cast<unsigned char>(object[18]), 183);
+  const std::string assembly = compile(function_, arm, CodeForm::Assembly);
+  EXPECT_NE(assembly.find("bl\tpolyhalite_do_par_for"), std::string::npos) << assembly;
+}
+
+TEST_F(Files, instructions_are_those_of_the_target) {
+  const Function f = parse_function(R"(func f(in: input float32[1], out: output float32[1]) {
+  out[ramp(0i64, 1i64, 8)] = in[ramp(0i64, 1i64, 8)]*in[ramp(8i64, 1i64, 8)] + in[ramp(16i64, 1i64, 8)]
+}
+)");
+  auto assembly = [&](const char *target) {
+    return compile(f, Target(target), CodeForm::Assembly);
+  };
+  const std::string plain = assembly("x86-64-linux"), avx = assembly("x86-64-linux-avx"),
+                    fused = assembly("x86-64-linux-avx-avx2-fma"), arm = assembly("arm-64-linux");
+  EXPECT_EQ(plain.find("ymm"), std::string::npos);
+  EXPECT_NE(plain.find("mulps"), std::string::npos);
+  EXPECT_NE(avx.find("vmulps"), std::string::npos);
+  EXPECT_EQ(avx.find("vfmadd"), std::string::npos);
+  EXPECT_NE(fused.find("vfmadd"), std::string::npos);
+  EXPECT_NE(arm.find("fmla"), std::string::npos);
+  EXPECT_EQ(assembly("x86-64-linux-avx-avx2-fma-strict_float").find("vfmadd"), std::string::npos);
+}
+
+TEST_F(Files, bytes_are_the_same_in_every_run) {
+  for (CodeForm form : {CodeForm::Object, CodeForm::Assembly, CodeForm::LlvmAssembly}) {
+    EXPECT_EQ(compile(function_, host_, form), compile(parse_function(kScale), host_, form));
+  }
+  EXPECT_EQ(make_archive({{"a.o", "x"}}), make_archive({{"a.o", "x"}}));
+}
+
+TEST_F(Files, targets_without_a_code_generator_are_refused) {
+  try {
+    compile(function_, Target(), CodeForm::Object);
+    FAIL();
+  } catch (const CompileError &e) {
+    EXPECT_EQ(std::string(e.what()),
+              "error: there is no code generator for target '" + Target().to_string() +
+                  "'\n"
+                  "  why: code is made for 64-bit x86 and ARM\n"
+                  "  fix: use x86-64-linux or arm-64-linux, with features such as avx2-fma");
+  }
+}
+
+TEST_F(Files, unwritable_paths_are_named) {
+  try {
+    write_file(folder_ + "/none/scale.o", "", "the object");
+    FAIL();
+  } catch (const CompileError &e) {
+    EXPECT_EQ(e.diagnostic().what, "cannot write the object '" + folder_ + "/none/scale.o'");
+    EXPECT_EQ(e.diagnostic().why, "No such file or directory");
+    EXPECT_EQ(e.diagnostic().fix, "choose a folder that exists and may be written to");
+  }
+  if (std::filesystem::exists("/dev/full")) {
+    EXPECT_THROW(write_file("/dev/full", "text", "the object"), CompileError);
+  }
+}
+
+}  // namespace
+}  // namespace polyhalite

@@ -1,0 +1,70 @@
+// Messages of the runtime. Those that compiled code provokes are pinned in llvm/jit_test.cc.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "lang/abi/polyhalite_runtime.h"
+
+namespace {
+
+std::string last;
+
+class RuntimeErrors : public testing::Test {
+ protected:
+  RuntimeErrors() {
+    polyhalite_set_error_handler([](void *context, const char *message) {
+      last = std::string(static_cast<const char *>(context)) + message;
+    });
+  }
+  ~RuntimeErrors() override { polyhalite_set_error_handler(nullptr); }
+  char context_[3] = "> ";
+};
+
+TEST_F(RuntimeErrors, assumption) {
+  EXPECT_EQ(polyhalite_error_assumption(context_, "blur", "blur_y", 1,
+                                        "a split of 'y' needs an extent of at least 32", 20, 32),
+            polyhalite_error_code_requirement_failed);
+  EXPECT_EQ(
+      last,
+      "> blur: 'blur_y', dimension 1: a split of 'y' needs an extent of at least 32: found 20, "
+      "needed 32; change the size of the output, or the schedule");
+}
+
+TEST_F(RuntimeErrors, buffer_too_large) {
+  EXPECT_EQ(polyhalite_error_buffer_too_large(context_, "blur", "in", 5000000000, 2147483647),
+            polyhalite_error_code_buffer_too_large);
+  EXPECT_EQ(
+      last,
+      "> blur: buffer 'in' has 5000000000 bytes, but at most 2147483647 can be addressed; pass "
+      "a smaller buffer, or compile with large_buffers");
+}
+
+TEST_F(RuntimeErrors, out_of_memory) {
+  EXPECT_EQ(polyhalite_error_out_of_memory(context_, "blur", "blur_x", 1 << 20),
+            polyhalite_error_code_out_of_memory);
+  EXPECT_EQ(
+      last,
+      "> blur: there is no memory for 'blur_x' (1048576 bytes); compute it at an inner loop so "
+      "that less of it is stored, or use smaller outputs");
+}
+
+TEST_F(RuntimeErrors, types_are_written_as_in_the_language) {
+  polyhalite_error_bad_type(context_, "f", "in", 1 | 1 << 8 | 1 << 16, 0 | 64 << 8 | 4 << 16);
+  EXPECT_EQ(
+      last,
+      "> f: buffer 'in' has elements of type bool, but the pipeline was compiled for int64x4; "
+      "pass a buffer of int64x4");
+}
+
+TEST(RuntimePrint, goes_to_the_handler) {
+  polyhalite_set_custom_print([](void *, const char *message) { last = message; });
+  polyhalite_print(nullptr, "text");
+  polyhalite_set_custom_print(nullptr);
+  EXPECT_EQ(last, "text");
+}
+
+TEST(RuntimeErrorDeathTest, ends_the_program_where_nobody_handles_it) {
+  EXPECT_DEATH(polyhalite_error(nullptr, "what went wrong"), "error: what went wrong");
+}
+
+}  // namespace
