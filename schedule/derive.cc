@@ -95,6 +95,7 @@ StageDimensions split(StageDimensions s, const Directive &d) {
   outer.label = outer_label;
   inner.label = inner_label;
   outer.is_variable = inner.is_variable = false;
+  inner.is_inside = true;
   outer.where = inner.where = d.where;
   outer.extent = inner.extent = std::nullopt;
   if (constant) {
@@ -129,6 +130,7 @@ StageDimensions fuse(StageDimensions s, const Directive &d) {
   fused.is_reduction = inner.is_reduction || outer.is_reduction;
   fused.is_variable = false;
   fused.is_fused = true;
+  fused.is_inside = inner.is_inside || outer.is_inside;
   fused.where = d.where;
   fused.extent = std::nullopt;
   if (inner.extent && outer.extent) fused.extent = *inner.extent * *outer.extent;

@@ -17,6 +17,7 @@ struct Dimension {
   bool is_reduction = false;
   bool is_variable = false;       // of the algorithm
   bool is_fused = false;          // made by a fuse, or split from such a one
+  bool is_inside = false;         // the inner loop of a split, or split or fused from such a one
   std::optional<int64_t> extent;  // where it is the same for every run; of pure variables never
   SourceLocation where;
 };

@@ -11,7 +11,8 @@ constexpr const char *kGuard = "TailStrategy::GuardWithIf";
 TailStrategy automatic(const StageDimensions &s, const Dimension &old, bool divides, bool rest) {
   if (!old.is_variable && divides) return TailStrategy::RoundUp;
   if (!old.is_variable && rest) return TailStrategy::GuardWithIf;
-  if (old.is_reduction || (s.stage > 0 && old.is_fused)) return TailStrategy::GuardWithIf;
+  // Nothing enlarges a fused or an inner loop that is smaller than the factor.
+  if (old.is_reduction || old.is_fused || old.is_inside) return TailStrategy::GuardWithIf;
   return s.stage > 0 ? TailStrategy::RoundUp : TailStrategy::ShiftInwards;
 }
 
@@ -34,26 +35,26 @@ TailStrategy resolve_tail(const StageDimensions &s, const Dimension &old, const 
   }
   std::string numbers = "factor " + std::to_string(known ? f : 0) + " does not divide extent " +
                         std::to_string(old.extent.value_or(0));
-  if (d.tail == TailStrategy::ShiftInwards) {
-    if (s.stage > 0) {
-      user_error(what, "an update that runs twice on one point changes the result",
-                 "use TailStrategy::RoundUp or GuardWithIf", d.where);
-    }
-    if (known && f > *old.extent) {
-      user_error(
-          what + ": factor " + std::to_string(f) + " exceeds extent " + std::to_string(*old.extent),
-          "a tile cannot be shifted inside a smaller loop", std::string("use ") + kGuard, d.where);
-    }
-    return d.tail;
+  if (d.tail == TailStrategy::ShiftInwards && s.stage > 0) {
+    user_error(what, "an update that runs twice on one point changes the result",
+               "use TailStrategy::RoundUp or GuardWithIf", d.where);
   }
-  if (old.is_fused && !divides) {
-    user_error(what, "'" + old.label + "' is made by a fuse: there is no one dimension to enlarge",
-               std::string("use ") + kGuard + (s.stage > 0 ? "" : " or ShiftInwards"), d.where);
+  if (d.tail == TailStrategy::ShiftInwards && known && f > *old.extent) {
+    user_error(
+        what + ": factor " + std::to_string(f) + " exceeds extent " + std::to_string(*old.extent),
+        "a tile cannot be shifted inside a smaller loop", std::string("use ") + kGuard, d.where);
   }
-  if (!old.is_variable && rest) {
+  if (d.tail == TailStrategy::RoundUp && !old.is_variable && rest) {
     user_error(what + ": " + numbers, "the loop around '" + old.label + "' fixes its extent",
                "use a factor that divides " + std::to_string(*old.extent) + ", or " + kGuard,
                d.where);
+  }
+  if ((old.is_fused || old.is_inside) && !known) {
+    user_error(what,
+               "'" + old.label + "' is " +
+                   (old.is_fused ? "made by a fuse" : "the inner loop of a split") +
+                   ": there is no one dimension that could be required to fit",
+               std::string("use ") + kGuard, d.where);
   }
   return d.tail;
 }

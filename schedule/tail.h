@@ -6,9 +6,12 @@
 namespace polyhalite {
 
 /// The tail of splitting `old` by `factor` as `directive` says. Auto is
-///   RoundUp       where a known extent leaves no rest, and for pure variables of updates
-///   GuardWithIf   where a known extent leaves a rest, for reduction and for fused variables of
-///   updates ShiftInwards  else, in pure definitions.
+///   RoundUp       where a known extent of a derived loop leaves no rest
+///   GuardWithIf   where it leaves one; for reduction loops; and for derived loops of unknown
+///   extent
+///                 that are not the tiles of one dimension: fused and inner ones
+///   RoundUp       else, in updates
+///   ShiftInwards  else, in pure definitions.
 /// Throws CompileError where the directive names a tail that this loop cannot have.
 TailStrategy resolve_tail(const StageDimensions &dims, const Dimension &old, const Expr &factor,
                           const Directive &directive);

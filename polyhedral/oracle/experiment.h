@@ -28,8 +28,8 @@ class Data {
   explicit Data(const Experiment &experiment) : experiment_(experiment) {}
   /// Params and buffer fields; strides are those of a dense buffer, dimension 0 innermost.
   std::optional<Value> constant(const VariableNode &v) const;
-  /// An image's element: random by seed, name and place; 8-bit types take all values, wider ones
-  /// small ones. A constant Buffer's element; 0 outside of it.
+  /// An image's element: random by seed, name and place; 8-bit types take all values where the seed
+  /// is even, else below 8; wider ones small ones. A constant Buffer's element; 0 outside of it.
   Value image(const CallNode &call, const Coordinates &at) const;
 
  private:

@@ -1,5 +1,7 @@
 #include "polyhedral/oracle/run.h"
 
+#include <algorithm>
+
 #include "polyhalite/error.h"
 
 namespace polyhalite::oracle {
@@ -72,10 +74,15 @@ std::vector<Extent> Run::evaluate(const Box &box) {
   return result;
 }
 
+void Run::assign(const CompiledSymbol &s) {
+  const int64_t value = evaluate(s.value)[0].i;
+  values_[s.slot].i = value;
+}
+
 void Run::bind(const std::vector<CompiledSymbol> &symbols) {
   for (const CompiledSymbol &s : symbols) {
-    const int64_t value = evaluate(s.value)[0].i;
-    values_[s.slot].i = value;
+    assign(s);
+    const int64_t value = values_[s.slot].i;
     const bool low = !s.lower.empty() && value < evaluate(s.lower)[0].i;
     const bool high = !s.upper.empty() && value > evaluate(s.upper)[0].i;
     if (low || high) {
@@ -85,11 +92,38 @@ void Run::bind(const std::vector<CompiledSymbol> &symbols) {
   }
 }
 
+bool Run::enlarge(Experiment &experiment) {
+  for (const CompiledSymbol &s : root_symbols_) assign(s);
+  bool changed = false;
+  auto grow = [&](const std::string &func, size_t d, int64_t low, int64_t high) {
+    if (!tree_.algorithm.is_output(func)) return;
+    Extent &has = experiment.buffers.at(func).at(d);
+    const int64_t min = std::min(has.min, low), max = std::max(has.min + has.extent - 1, high);
+    changed |= min != has.min || max - min + 1 != has.extent;
+    has = {min, max - min + 1};
+  };
+  for (const Assumption &a : survey_.assumptions) {
+    if (a.dimension < 0 || !a.wanted.defined() || evaluate(program({a.condition}))[0].i) continue;
+    if (!tree_.algorithm.is_output(a.func)) continue;
+    const int64_t min = experiment.buffers.at(a.func).at(a.dimension).min;
+    grow(a.func, a.dimension, min, min + evaluate(program({a.wanted}))[0].i - 1);
+  }
+  for (const auto &[name, box] : survey_.inputs) {
+    const std::vector<Extent> need = evaluate(box);
+    for (size_t d = 0; d < need.size(); d++) {
+      if (need[d].extent > 0) grow(name, d, need[d].min, need[d].min + need[d].extent - 1);
+    }
+  }
+  return changed;
+}
+
 std::string Run::enter() {
-  bind(root_symbols_);
+  // Symbols keep their bounds only where the assumptions hold.
+  for (const CompiledSymbol &s : root_symbols_) assign(s);
   for (const Assumption &a : survey_.assumptions) {
     if (!evaluate(program({a.condition}))[0].i) return a.text;
   }
+  bind(root_symbols_);
   for (const auto &[name, box] : survey_.inputs) {
     inputs_[name] = evaluate(box);
     auto given = experiment_.buffers.find(name);

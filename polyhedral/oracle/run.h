@@ -11,6 +11,9 @@ class Run : public Surroundings {
   Run(const LoopTree &tree, const Survey &survey, const Experiment &experiment,
       const Limits &limits);
   Enumeration all();
+  /// Enlarges the outputs of `experiment`, a copy of this run's, to what the entry asks of this
+  /// run's sizes; false where nothing is to do.
+  bool enlarge(Experiment &experiment);
   Value access(const CallNode &call, const Coordinates &at) override;
 
  private:
@@ -37,6 +40,7 @@ class Run : public Surroundings {
   CompiledStage compile_stage(StageId s);
   std::vector<Value> evaluate(const Program &p);
   std::vector<Extent> evaluate(const Box &box);
+  void assign(const CompiledSymbol &symbol);
   void bind(const std::vector<CompiledSymbol> &symbols);
   /// Binds what is known at the root; what the entry would refuse, if anything.
   std::string enter();

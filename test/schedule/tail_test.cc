@@ -45,7 +45,7 @@ TEST(tail, automatic_of_an_inner_loop_by_divisibility) {
 }
 
 TEST(tail, automatic_of_fused_loops) {
-  EXPECT_EQ(tails("f.fuse(x, y, t)\nf.split(t, to, ti, 8)"), "ShiftInwards ");
+  EXPECT_EQ(tails("f.fuse(x, y, t)\nf.split(t, to, ti, 8)"), "GuardWithIf ");
   EXPECT_EQ(tails("f.update(0).fuse(x, y, t)\nf.update(0).split(t, to, ti, 8)"), "GuardWithIf ");
   EXPECT_EQ(tails("f.update(0).fuse(r, x, t)\nf.update(0).split(t, to, ti, 8)"), "GuardWithIf ");
 }
@@ -85,11 +85,34 @@ TEST(tail, shift_inwards_of_an_inner_loop_needs_room) {
       "  fix: use TailStrategy::GuardWithIf");
 }
 
-TEST(tail, round_up_of_a_fused_loop_is_refused) {
-  EXPECT_EQ(tails("f.fuse(x, y, t)\nf.split(t, to, ti, 8, RoundUp)"),
-            "s.txt:2: error: cannot split 't' of 'f' with RoundUp\n"
-            "  why: 't' is made by a fuse: there is no one dimension to enlarge\n"
-            "  fix: use TailStrategy::GuardWithIf or ShiftInwards");
+TEST(tail, automatic_of_an_inner_loop_of_unknown_extent_guards) {
+  constexpr const char *kScaled = "param n: int32\nimage in: int32, 1\nf(x) = in(x)*n\noutput f\n";
+  LoopTree t =
+      build(kScaled, "f.split(x, xo, xi, n)\nf.split(xi, xj, xk, 4)\nf.split(xo, a, b, 2)");
+  const auto &d = t.nests[0][0].derivations;
+  EXPECT_EQ(d[0].tail, TailStrategy::ShiftInwards);
+  EXPECT_EQ(d[1].tail, TailStrategy::GuardWithIf);
+  EXPECT_EQ(d[2].tail, TailStrategy::ShiftInwards);
+  EXPECT_EQ(
+      tree(kScaled, "f.split(x, xo, xi, n)\nf.split(xi, xj, xk, 4, RoundUp)"),
+      "s.txt:2: error: cannot split 'xi' of 'f' with RoundUp\n"
+      "  why: 'xi' is the inner loop of a split: there is no one dimension that could be required "
+      "to fit\n"
+      "  fix: use TailStrategy::GuardWithIf\n");
+}
+
+TEST(tail, fused_loops_guard) {
+  for (std::string tail : {"RoundUp", "ShiftInwards"}) {
+    EXPECT_EQ(
+        tails("f.fuse(x, y, t)\nf.split(t, to, ti, 8, " + tail + ")"),
+        "s.txt:2: error: cannot split 't' of 'f' with " + tail +
+            "\n  why: 't' is made by a fuse: there is no one dimension that could be required to "
+            "fit\n"
+            "  fix: use TailStrategy::GuardWithIf");
+  }
+  EXPECT_EQ(tails("f.split(x, xo, xi, 4)\nf.split(xi, xj, xk, 2)\nf.fuse(xj, xk, t)\n"
+                  "f.split(t, a, b, 2, ShiftInwards)"),
+            "ShiftInwards RoundUp ShiftInwards ");
 }
 
 }  // namespace

@@ -100,6 +100,17 @@ TEST(brute_force, shift_inwards_assumes_its_factor) {
   EXPECT_EQ(c.run().substr(0, 28), "unmet: a split of 'x' with t");
 }
 
+TEST(brute_force, with_room_enlarges_outputs_until_they_are_taken) {
+  for (const char *schedule :
+       {"by.split(x, xo, xi, 8, RoundUp)", "by.split(y, yo, yi, 20)",
+        "by.split(x, xo, xi, 8, RoundUp)\nby.split(xo, xoo, xoi, 4, ShiftInwards)"}) {
+    Case c(kBlur, schedule, kSmall);
+    EXPECT_EQ(c.run().substr(0, 6), "unmet:") << schedule;
+    c.experiment = oracle::with_room(c.tree, c.survey, c.experiment);
+    EXPECT_EQ(c.run(), "legal") << schedule;
+  }
+}
+
 TEST(brute_force, storage_outside_a_parallel_loop_is_shared_by_overlapping_productions) {
   EXPECT_EQ(run(kBlur, "by.parallel(y)\nbx.store_root()\nbx.compute_at(by, y)", kSmall),
             "d: 'bx' at (x=-2, y=4) writes and 'bx' at (x=-2, y=4) writes bx(-2, 4) in two "
