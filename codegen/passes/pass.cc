@@ -5,6 +5,7 @@
 
 #include "codegen/passes/flatten_storage.h"
 #include "codegen/passes/partition_loops.h"
+#include "codegen/passes/promote_accumulators.h"
 #include "codegen/passes/simplify_stmts.h"
 #include "codegen/passes/unroll_loops.h"
 #include "codegen/passes/vectorize_loops.h"
@@ -34,6 +35,8 @@ const std::vector<Pass> &pass_list() {
   static const std::vector<Pass> kPasses = {
       {"simplify", IrLevel::MultiDimensional, true, any_target<simplify_stmts>},
       {"partition_loops", IrLevel::MultiDimensional, true, any_target<partition_loops>},
+      {"simplify_cuts", IrLevel::MultiDimensional, true, any_target<simplify_stmts>},
+      {"promote_accumulators", IrLevel::MultiDimensional, true, any_target<promote_accumulators>},
       {"flatten_storage", IrLevel::Flat, false, any_target<flatten_storage>},
       {"simplify_flat", IrLevel::Flat, true, any_target<simplify_stmts>},
       {"vectorize_loops", IrLevel::Flat, false, any_target<vectorize_loops>},

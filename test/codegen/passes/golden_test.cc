@@ -3,6 +3,7 @@
 
 #include "codegen/passes/flatten_storage.h"
 #include "codegen/passes/partition_loops.h"
+#include "codegen/passes/promote_accumulators.h"
 #include "codegen/passes/simplify_stmts.h"
 #include "codegen/passes/unroll_loops.h"
 #include "codegen/passes/vectorize_loops.h"
@@ -28,6 +29,11 @@ TEST(PassGolden, VectorizeLoops) {
 TEST(PassGolden, PartitionLoops) {
   check_golden("partition_loops", IrLevel::MultiDimensional, IrLevel::MultiDimensional,
                [](const Function &f) { return simplified(partition_loops(f)); });
+}
+
+TEST(PassGolden, PromoteAccumulators) {
+  check_golden("promote_accumulators", IrLevel::MultiDimensional, IrLevel::MultiDimensional,
+               promote_accumulators);
 }
 
 TEST(PassGolden, UnrollLoops) {

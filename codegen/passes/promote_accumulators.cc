@@ -1,0 +1,244 @@
+#include "codegen/passes/promote_accumulators.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "codegen/ir/visit.h"
+#include "lang/ir/visit.h"
+#include "lang/simplify/linear.h"
+#include "lang/simplify/simplify.h"
+
+namespace polyhalite {
+
+namespace {
+
+// What the widest register file holds: 32 registers of 64 bytes.
+constexpr int64_t kMaxBytes = 2048;
+
+bool uses_any(const Expr &e, const std::set<std::string> &names) {
+  for (const std::string &n : free_variables(e)) {
+    if (names.count(n)) return true;
+  }
+  return false;
+}
+
+bool reads_memory(const Expr &e) {
+  bool found = false;
+  for_each_node(e, [&](const Expr &n) {
+    const CallNode *call = as_call(n);
+    found |= call && call->kind != CallKind::Intrinsic && call->kind != CallKind::Math;
+  });
+  return found;
+}
+
+// A nest without branches: loops, symbols and Ifs around one Provide.
+struct Nest {
+  std::vector<Stmt> around;  // outermost first
+  Stmt leaf;
+  std::map<std::string, Expr> symbols;     // of the nest, by what is outside and counters
+  std::set<std::string> serial, expanded;  // counters of serial, and of vector and unrolled loops
+  std::vector<Stmt> cell_loops;            // those that the cell depends on, fastest first
+  std::vector<Expr> indices;               // of the cell, without the nest's symbols
+};
+
+std::optional<Nest> find_nest(const Stmt &root) {
+  Nest nest;
+  Stmt s = root;
+  while (s->kind != StmtKind::Provide) {
+    switch (s->kind) {
+      case StmtKind::For:
+        if (s->loop_kind == LoopKind::Parallel) return std::nullopt;
+        (s->loop_kind == LoopKind::Serial ? nest.serial : nest.expanded).insert(s->name);
+        break;
+      case StmtKind::Let:
+        nest.symbols[s->name] = substitute(nest.symbols, s->args[0]);
+        break;
+      case StmtKind::If:
+        if (s->body.size() > 1) return std::nullopt;
+        break;
+      case StmtKind::Produce:
+        break;
+      default:
+        return std::nullopt;
+    }
+    nest.around.push_back(s);
+    s = s->body[0];
+  }
+  if (s->value_count != 1) return std::nullopt;
+  nest.leaf = s;
+  for (size_t i = 0; i + 1 < s->args.size(); i++) {
+    nest.indices.push_back(simplify(substitute(nest.symbols, s->args[i])));
+  }
+  return nest;
+}
+
+// Do different counters give different cells? Each counter stands in one index; within an index the
+// smaller coefficients reach less far than the next larger one:  8*i + j  with j < 8.
+bool is_injective(const Nest &nest) {
+  std::set<std::string> used;
+  for (const Expr &index : nest.indices) {
+    std::vector<std::pair<int64_t, int64_t>> steps;  // coefficient, extent
+    for (const auto &[atom, coefficient] : to_linear(index).terms) {
+      if (!uses_any(atom, nest.expanded)) continue;
+      const VariableNode *v = as_variable(atom);
+      if (!v || !used.insert(v->name).second) return false;
+      for (const Stmt &loop : nest.cell_loops) {
+        int64_t extent;
+        if (loop->name == v->name && is_const_int(loop->args[1], &extent)) {
+          steps.emplace_back(std::abs(coefficient), extent);
+        }
+      }
+    }
+    std::sort(steps.begin(), steps.end());
+    int64_t reach = 0;
+    for (const auto &[coefficient, extent] : steps) {
+      if (coefficient <= reach) return false;
+      reach += coefficient * (extent - 1);
+    }
+  }
+  return true;
+}
+
+// May the nest's cell be carried through its outermost loop? Fills in nest.cell_loops.
+bool is_accumulation(Nest &nest) {
+  const Stmt &root = nest.around[0];
+  if (!nest.serial.count(root->name)) return false;
+  std::set<std::string> counters = nest.serial;
+  counters.insert(nest.expanded.begin(), nest.expanded.end());
+  for (const Expr &index : nest.indices) {
+    if (uses_any(index, nest.serial) || reads_memory(index)) return false;
+  }
+  int64_t bytes = nest.leaf->args.back().type().bytes();
+  for (const Stmt &s : nest.around) {
+    if (s->kind == StmtKind::If) {
+      const Expr condition = substitute(nest.symbols, s->args[0]);
+      if (uses_any(condition, nest.serial) || reads_memory(condition)) return false;
+    }
+    if (s->kind != StmtKind::For || !nest.expanded.count(s->name)) continue;
+    const bool in_cell = std::any_of(nest.indices.begin(), nest.indices.end(),
+                                     [&](const Expr &i) { return uses_variable(i, s->name); });
+    // A guard that depends on a counter must be asked where that counter runs.
+    const bool in_guard = std::any_of(nest.around.begin(), nest.around.end(), [&](const Stmt &g) {
+      return g->kind == StmtKind::If &&
+             uses_variable(substitute(nest.symbols, g->args[0]), s->name);
+    });
+    if (!in_cell && in_guard) return false;
+    if (!in_cell) continue;
+    int64_t extent;
+    if (!is_const_int(s->args[1], &extent) || extent <= 0 || bytes > kMaxBytes) return false;
+    if (uses_any(substitute(nest.symbols, s->args[0]), counters)) return false;
+    bytes *= extent;
+    nest.cell_loops.push_back(s);
+  }
+  // The fastest dimension of the carried cells is the vector's.
+  std::reverse(nest.cell_loops.begin(), nest.cell_loops.end());
+  std::stable_partition(nest.cell_loops.begin(), nest.cell_loops.end(),
+                        [](const Stmt &s) { return s->loop_kind == LoopKind::Vector; });
+  return bytes <= kMaxBytes && is_injective(nest);
+}
+
+// Calls of the nest's cell become calls of the carried one.
+class CarriedExpr : public ExprRewriter {
+ public:
+  CarriedExpr(const Nest &nest, const Expr &carried) : nest_(nest), carried_(carried) {}
+
+  bool found() const { return found_; }
+
+ protected:
+  Expr rewrite(const Expr &e) override {
+    const CallNode *call = as_call(e);
+    if (!call || call->kind != CallKind::Func || call->name != nest_.leaf->name) {
+      return rewrite_children(e);
+    }
+    for (size_t i = 0; i < call->args.size(); i++) {
+      const Expr index = simplify(substitute(nest_.symbols, call->args[i]));
+      if (!equal(index, nest_.indices[i])) return e;
+    }
+    found_ = true;
+    return carried_;
+  }
+
+ private:
+  const Nest &nest_;
+  const Expr carried_;
+  bool found_ = false;
+};
+
+class Promote : public StmtRewriter {
+ protected:
+  Stmt rewrite(const Stmt &s) override {
+    if (s->kind == StmtKind::Allocate && s->on_stack) {
+      on_stack_.insert(s->name);
+      const Stmt out = rewrite_children(s);
+      on_stack_.erase(s->name);
+      return out;
+    }
+    if (s->kind == StmtKind::For && s->loop_kind == LoopKind::Serial) {
+      std::optional<Nest> nest = find_nest(s);
+      if (nest && !on_stack_.count(nest->leaf->name) && is_accumulation(*nest)) {
+        const Stmt out = promoted(*nest);
+        if (out.defined()) return out;
+      }
+    }
+    return rewrite_children(s);
+  }
+
+ private:
+  // The nest with its cell carried; undefined where it has no cell to carry, or others beside it.
+  static Stmt promoted(const Nest &nest) {
+    const std::string name = nest.leaf->name + ".carried";
+    const Type type = nest.leaf->args.back().type();
+    std::vector<Expr> box, at;
+    for (const Stmt &loop : nest.cell_loops) {
+      box.push_back(substitute(nest.symbols, loop->args[0]));
+      box.push_back(loop->args[1]);
+      at.push_back(make_variable(Int(32), VariableKind::Loop, loop->name));
+    }
+    const Expr carried = make_func_call(type, name, at);
+    CarriedExpr rewriter(nest, carried);
+    Stmt body = make_provide(name, at, {rewriter(nest.leaf->args.back())});
+    for (auto s = nest.around.rbegin(); s != nest.around.rend(); ++s) {
+      std::vector<Expr> args;
+      for (const Expr &e : (*s)->args) args.push_back(rewriter(e));
+      body = with_parts(*s, std::move(args), {body});
+    }
+    if (!rewriter.found() || accesses_buffer(body, nest.leaf->name)) return Stmt();
+
+    const Expr cell = make_func_call(type, nest.leaf->name, nest.indices);
+    const Stmt load = for_cells(nest, make_provide(name, at, {cell}));
+    const Stmt store = for_cells(nest, make_provide(nest.leaf->name, nest.indices, {carried}));
+    const Stmt all =
+        make_allocate(name, type, std::move(box), true, make_block({load, body, store}));
+    // A loop that never runs may not touch its cells.
+    const Expr runs = simplify(make_binary(Op::Gt, nest.around[0]->args[1], Expr(0)));
+    return is_true(runs) ? all : make_if(runs, all);
+  }
+
+  // `leaf` for every cell of the nest: under its Ifs, inside the loops that the cell depends on.
+  static Stmt for_cells(const Nest &nest, Stmt leaf) {
+    for (auto s = nest.around.rbegin(); s != nest.around.rend(); ++s) {
+      const bool in_cell = std::any_of(nest.cell_loops.begin(), nest.cell_loops.end(),
+                                       [&](const Stmt &loop) { return loop.same_as(*s); });
+      if ((*s)->kind == StmtKind::If) leaf = make_if(substitute(nest.symbols, (*s)->args[0]), leaf);
+      if (in_cell) {
+        leaf = make_for((*s)->name, substitute(nest.symbols, (*s)->args[0]), (*s)->args[1],
+                        (*s)->loop_kind, leaf);
+      }
+    }
+    return leaf;
+  }
+
+  std::set<std::string> on_stack_;
+};
+
+}  // namespace
+
+Function promote_accumulators(const Function &f) {
+  Function out = f;
+  out.body = Promote()(f.body);
+  return out;
+}
+
+}  // namespace polyhalite
