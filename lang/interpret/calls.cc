@@ -1,7 +1,6 @@
-// Steps of casts, intrinsics, math functions and loads.
+// Steps of casts, intrinsics and math functions.
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "lang/interpret/program.h"
 #include "lang/ir/intrinsics.h"
@@ -194,27 +193,6 @@ Register *known_or_throw(Register *r, const CallNode &c) {
   return r;
 }
 
-std::string range_text(int64_t min, int64_t extent) {
-  if (extent == 0) return "an empty range";
-  std::string text = "[";
-  text.append(std::to_string(min)).append(", ").append(std::to_string(min + extent - 1));
-  return text + "]";
-}
-
-Diagnostic explain_load(const Grid &grid, const std::vector<Register *> &args, int lane) {
-  Diagnostic d;
-  for (size_t k = 0; k < args.size(); k++) {
-    const int64_t at = args[k]->as<int32_t>()[lane];
-    if (at >= grid.min[k] && at < grid.min[k] + grid.extent[k]) continue;
-    d.what = (grid.is_image ? "input '" : "'") + grid.name + "' is read at " + std::to_string(at) +
-             " in dimension " + std::to_string(k) + ", outside " +
-             range_text(grid.min[k], grid.extent[k]);
-    break;
-  }
-  d.fix = "pass an input that covers it, or clamp the index";
-  return d;
-}
-
 }  // namespace
 
 Register *add_cast(Program &p, Type t, Register *a) {
@@ -265,55 +243,6 @@ Register *add_math(Program &p, const CallNode &c, const std::vector<Register *> 
   if (c.type == Float(32)) r = add_typed_math<float>(p, c, args);
   if (c.type == Float(64)) r = add_typed_math<double>(p, c, args);
   return known_or_throw(r, c);
-}
-
-Register *add_load(Program &p, const Grid &grid, const std::vector<Register *> &args) {
-  Register *r = p.add_register(grid.type);
-  const int self = p.next_step();
-  const Grid *g = &grid;
-  const bool known = with_type(grid.type, [&]<typename T>() {
-    T *d = r->as<T>();
-    p.add_step(
-        r, args,
-        [=](int n) {
-          int64_t offset[kLanes] = {};
-          bool outside = false;
-          for (size_t k = 0; k < args.size(); k++) {
-            const int32_t *at = args[k]->as<int32_t>();
-            const int64_t min = g->min[k], stride = g->stride[k];
-            const auto extent = static_cast<uint64_t>(g->extent[k]);
-            for (int i = 0; i < n; i++) {
-              const int64_t distance = at[i] - min;
-              outside |= static_cast<uint64_t>(distance) >= extent;
-              offset[i] += distance * stride;
-            }
-          }
-          if (outside) {
-            for (int i = 0; i < n; i++) {
-              for (size_t k = 0; k < args.size(); k++) {
-                const int64_t distance = args[k]->as<int32_t>()[i] - g->min[k];
-                if (distance >= 0 && distance < g->extent[k]) continue;
-                mark_poison(*r, i, self);
-                offset[i] = -1;
-                break;
-              }
-            }
-          }
-          const T *host = reinterpret_cast<const T *>(g->host);
-          if (!outside) {
-            for (int i = 0; i < n; i++) d[i] = host[offset[i]];
-          } else {
-            for (int i = 0; i < n; i++) {
-              d[i] = r->poisoned && r->poison[i] == self + 1 ? T() : host[offset[i]];
-            }
-          }
-        },
-        [=](int lane) { return explain_load(*g, args, lane); });
-  });
-  if (!known) {
-    user_error("the interpreter has no values of type " + grid.type.to_string(), "", "");
-  }
-  return r;
 }
 
 }  // namespace polyhalite::interpreter

@@ -77,6 +77,11 @@ Register *Program::compile_node(const Expr &e) {
   if (!as_imm(e)) {
     for (const Expr &a : e->args) args.push_back(compile_node(a));
   }
+  const std::string key = key_of(e, args);
+  keep_.push_back(e);
+  if (const auto known = by_key_.find(key); !key.empty() && known != by_key_.end()) {
+    return memo_[e.get()] = known->second;
+  }
   Register *r = nullptr;
   switch (e->op) {
     case Op::IntImm:
@@ -127,8 +132,25 @@ Register *Program::compile_node(const Expr &e) {
       }
       break;
   }
-  keep_.push_back(e);
+  if (!key.empty()) by_key_[key] = r;
   return memo_[e.get()] = r;
+}
+
+// What the node computes out of which registers; empty for variables, which have a map of their
+// own.
+std::string Program::key_of(const Expr &e, const std::vector<Register *> &args) const {
+  if (e->op == Op::Variable) return "";
+  std::string key = std::to_string(static_cast<int>(e->op)) + e->type.to_string();
+  if (as_imm(e)) return key + ' ' + to_text(e);
+  if (const CallNode *c = as_call(e)) {
+    auto address = [](const auto &p) {
+      return ' ' + std::to_string(reinterpret_cast<uintptr_t>(p.get()));
+    };
+    key += ' ' + std::to_string(static_cast<int>(c->kind)) + c->name + '.' +
+           std::to_string(c->value_index) + address(c->param) + address(c->image);
+  }
+  for (const Register *r : args) key += ' ' + std::to_string(reinterpret_cast<uintptr_t>(r));
+  return key;
 }
 
 Register *Program::compile_leaf(const Expr &e) {

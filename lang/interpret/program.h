@@ -90,6 +90,7 @@ class Program {
   Diagnostic explain(const Register &r, int lane) const;
 
   // For the files that make steps.
+  Level level_of(const Register *r) const { return levels_.at(r); }
   Register *add_register(Type t);
   /// `index` is what mark_poison takes: the number of the step that is added next.
   int next_step() const { return static_cast<int>(steps_.size()); }
@@ -102,7 +103,7 @@ class Program {
   Register *compile_leaf(const Expr &e);
   Register *compile_select(const Expr &e, Register *c, Register *a, Register *b);
   Register *compile_load(const CallNode &c, const std::vector<Register *> &args);
-  Level level_of(const Register *r) const { return levels_.at(r); }
+  std::string key_of(const Expr &e, const std::vector<Register *> &args) const;
   void pass_poison(Step &s, int n);
 
   Bindings bindings_;
@@ -110,7 +111,8 @@ class Program {
   std::unordered_map<const Register *, Level> levels_;
   std::map<std::string, Register *> variables_;
   std::unordered_map<const ExprNode *, Register *> memo_;
-  std::vector<Expr> keep_;  // keys of memo_ stay alive
+  std::vector<Expr> keep_;                              // keys of memo_ stay alive
+  std::unordered_map<std::string, Register *> by_key_;  // equal nodes share their register
   std::vector<Step> steps_;
 };
 

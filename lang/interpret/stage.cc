@@ -57,6 +57,8 @@ class StageRun {
     if (s_.predicate.defined()) holds_ = program_.compile(s_.predicate);
     for (const Expr &e : s_.args) indices_.push_back(program_.compile(e));
     for (const Expr &e : s_.values) results_.push_back(program_.compile(e));
+    targets_are_fixed_ = !holds_ || program_.level_of(holds_) < Level::Point;
+    for (const Register *r : indices_) targets_are_fixed_ &= program_.level_of(r) < Level::Point;
   }
 
   void run() {
@@ -93,7 +95,7 @@ class StageRun {
         set_reduction(at, n);
         program_.run(i == 0 ? from : Level::Point, n);
         store(
-            n, [&](int lane) { return rows.point(lane); }, pure, at);
+            n, i == 0, [&](int lane) { return rows.point(lane); }, pure, at);
         advance(at, reduction_);
       }
       from = Level::Chunk;
@@ -116,7 +118,7 @@ class StageRun {
         set_reduction(at, 1);
         program_.run(i == 0 ? from : Level::Point, 1);
         store(
-            1, [&](int) { return outer; }, pure, at);
+            1, i == 0, [&](int) { return outer; }, pure, at);
         advance(at, reduction_);
       }
       from = Level::Chunk;
@@ -145,44 +147,56 @@ class StageRun {
     }
   }
 
+  // `is_new_row`: the pure coordinates differ from those of the last call.
   template <typename PointOf>
-  void store(int n, const PointOf &point_of, const std::vector<std::string> &pure,
+  void store(int n, bool is_new_row, const PointOf &point_of, const std::vector<std::string> &pure,
              const std::vector<int64_t> &reduction) {
     auto require = [&](Register *r, int lane) {
       if (r->poisoned && r->poison[lane]) fail(*r, lane, point_of(lane), pure, reduction);
     };
-    int64_t offset[kLanes] = {};
-    bool active[kLanes];
+    if (is_new_row || !targets_are_fixed_) find_targets(n, require);
+    for (size_t v = 0; v < results_.size(); v++) {
+      Register *r = results_[v];
+      for (int i = 0; r->poisoned && i < n; i++) {
+        if (active_[i]) require(r, i);
+      }
+      with_type(r->type, [&]<typename T>() {
+        T *host = reinterpret_cast<T *>(values_[v].host);
+        const T *from = r->as<T>();
+        if (is_run_) {
+          std::memcpy(host + offset_[0], from, static_cast<size_t>(n) * sizeof(T));
+          return;
+        }
+        for (int i = 0; i < n; i++) {
+          if (active_[i]) host[offset_[i]] = from[i];
+        }
+      });
+    }
+  }
+
+  // Which lanes write, and where.
+  template <typename Require>
+  void find_targets(int n, const Require &require) {
     for (int i = 0; i < n; i++) {
-      active[i] = true;
+      offset_[i] = 0;
+      active_[i] = true;
       if (!holds_) continue;
       require(holds_, i);
-      active[i] = holds_->as<uint8_t>()[i];
+      active_[i] = holds_->as<uint8_t>()[i];
     }
     const Grid &grid = values_[0];
     for (size_t d = 0; d < indices_.size(); d++) {
       const int32_t *at = indices_[d]->as<int32_t>();
       for (int i = 0; i < n; i++) {
-        if (!active[i]) continue;
+        if (!active_[i]) continue;
         if (indices_[d]->poisoned) require(indices_[d], i);
         const int64_t distance = at[i] - grid.min[d];
-        active[i] = distance >= 0 && distance < grid.extent[d];
-        offset[i] += distance * grid.stride[d];
+        active_[i] = distance >= 0 && distance < grid.extent[d];
+        offset_[i] += distance * grid.stride[d];
       }
     }
-    for (size_t v = 0; v < results_.size(); v++) {
-      Register *r = results_[v];
-      for (int i = 0; r->poisoned && i < n; i++) {
-        if (active[i]) require(r, i);
-      }
-      with_type(r->type, [&]<typename T>() {
-        T *host = reinterpret_cast<T *>(values_[v].host);
-        const T *from = r->as<T>();
-        for (int i = 0; i < n; i++) {
-          if (active[i]) host[offset[i]] = from[i];
-        }
-      });
-    }
+    is_run_ = true;
+    for (int i = 0; i < n; i++) is_run_ = is_run_ && active_[i] && offset_[i] == offset_[0] + i;
   }
 
   [[noreturn]] void fail(const Register &r, int lane, const std::vector<int64_t> &point,
@@ -213,6 +227,10 @@ class StageRun {
   Program program_;
   Register *holds_ = nullptr;
   std::vector<Register *> indices_, results_;
+  bool targets_are_fixed_;  // within a row, whatever the reduction variables are
+  int64_t offset_[kLanes];
+  bool active_[kLanes];
+  bool is_run_ = false;  // every lane writes, one cell after the other
 };
 
 }  // namespace
