@@ -282,6 +282,11 @@ void TokenStream::fail(std::string what, std::string why, std::string fix) const
   throw CompileError({std::move(what), std::move(why), std::move(fix), where()});
 }
 
+void TokenStream::fail_behind(std::string what, std::string why, std::string fix) const {
+  const int line = tokens_[position_ == 0 ? 0 : position_ - 1].line;
+  throw CompileError({std::move(what), std::move(why), std::move(fix), {source_, line}});
+}
+
 std::string TokenStream::describe_next() const {
   const Token &t = peek();
   if (t.kind == Token::End) return "the end of the text";

@@ -48,6 +48,8 @@ class TokenStream {
   /// The next token's place.
   SourceLocation where() const { return {source_, peek().line}; }
   [[noreturn]] void fail(std::string what, std::string why = "", std::string fix = "") const;
+  /// As fail(), at the token that was read last.
+  [[noreturn]] void fail_behind(std::string what, std::string why = "", std::string fix = "") const;
   /// "',' " as messages show the next token.
   std::string describe_next() const;
 

@@ -35,8 +35,9 @@ class AlgorithmParser {
     tokens_.expect("algorithm", "first");
     const int64_t version = tokens_.expect_integer("the version of the text");
     if (version != 1) {
-      tokens_.fail("version " + std::to_string(version) + " of the algorithm's text is not known",
-                   "this library reads version 1");
+      tokens_.fail_behind(
+          "version " + std::to_string(version) + " of the algorithm's text is not known",
+          "this library reads version 1");
     }
     while (!tokens_.at_end()) {
       if (!tokens_.peek().starts_line) {
@@ -114,7 +115,7 @@ class AlgorithmParser {
     tokens_.expect(",", "before the number of dimensions");
     const int64_t dimensions = tokens_.expect_integer("the number of dimensions");
     if (dimensions < 0 || dimensions > 64) {
-      tokens_.fail("an image of " + std::to_string(dimensions) + " dimensions");
+      tokens_.fail_behind("an image of " + std::to_string(dimensions) + " dimensions");
     }
     p->dimensions = static_cast<int>(dimensions);
     p->dims.resize(p->dimensions);
@@ -148,7 +149,7 @@ class AlgorithmParser {
     b->name = parse_new_name("the constant's name");
     const Type t = parse_declared_type();
     if (t.is_float() && t.bits() < 32)
-      tokens_.fail("constants of " + t.to_string() + " have no text");
+      tokens_.fail_behind("constants of " + t.to_string() + " have no text");
     int64_t count = 1;
     while (tokens_.accept("(")) {
       polyhalite_dimension_t d{};
@@ -158,7 +159,7 @@ class AlgorithmParser {
       tokens_.expect(")", "after the extent");
       d.stride = static_cast<int32_t>(count);
       count *= extent;
-      if (extent < 0 || count > (1 << 24)) tokens_.fail("a constant of such an extent");
+      if (extent < 0 || count > (1 << 24)) tokens_.fail_behind("a constant of such an extent");
       d.extent = static_cast<int32_t>(extent);
       b->dims.push_back(d);
     }
@@ -177,7 +178,7 @@ class AlgorithmParser {
     for (int64_t i = 0; i < count; i++) {
       if (i > 0) tokens_.expect(",", "between elements");
       const Expr e = parse_typed(t, names(nullptr));
-      if (!as_imm(e)) tokens_.fail("an element of a constant is no number");
+      if (!as_imm(e)) tokens_.fail_behind("an element of a constant is no number");
       write_element(e, b->raw.host + i * t.bytes());
     }
     tokens_.expect("}", ("after " + std::to_string(count) + " elements").c_str());
@@ -221,7 +222,7 @@ class AlgorithmParser {
     }
     if (is_guarded || !rvars_.empty()) {
       tokens_.expect(":", "before the definition");
-      if (!f) tokens_.fail("an update of something that has no definition yet");
+      if (!f) tokens_.fail_behind("an update of something that has no definition yet");
     }
     if (!f && tokens_.peek().kind != Token::Name) {
       tokens_.fail("expected a definition, found " + tokens_.describe_next());
@@ -249,8 +250,8 @@ class AlgorithmParser {
       do {
         const std::string arg = tokens_.expect_name("the name of a variable");
         if (std::find(f.args.begin(), f.args.end(), arg) != f.args.end()) {
-          tokens_.fail(in_quotes(arg) + " stands twice among the variables of " +
-                       in_quotes(f.name));
+          tokens_.fail_behind(in_quotes(arg) + " stands twice among the variables of " +
+                              in_quotes(f.name));
         }
         f.args.push_back(arg);
         stage.args.push_back(make_variable(Int(32), VariableKind::Pure, arg));
@@ -269,13 +270,14 @@ class AlgorithmParser {
     tokens_.expect("(", "after the name of a Func");
     stage.args = ExprParser(tokens_, names(&f)).parse_list(")");
     if (stage.args.size() != f.args.size()) {
-      tokens_.fail("an update of " + in_quotes(f.name) + " with " +
-                   std::to_string(stage.args.size()) + " indices; it has " +
-                   std::to_string(f.args.size()));
+      tokens_.fail_behind("an update of " + in_quotes(f.name) + " with " +
+                          std::to_string(stage.args.size()) + " indices; it has " +
+                          std::to_string(f.args.size()));
     }
     for (const Expr &e : stage.args) {
       if (e.type() != Int(32)) {
-        tokens_.fail("an index of " + in_quotes(f.name) + " has type " + e.type().to_string());
+        tokens_.fail_behind("an index of " + in_quotes(f.name) + " has type " +
+                            e.type().to_string());
       }
     }
     stage.values = parse_values(&f);
@@ -283,7 +285,8 @@ class AlgorithmParser {
     for (size_t i = 0; same && i < f.types.size(); i++) {
       same = stage.values[i].type() == f.types[i];
     }
-    if (!same) tokens_.fail("the values of an update differ in type from the Func's first ones");
+    if (!same)
+      tokens_.fail_behind("the values of an update differ in type from the Func's first ones");
     result_.funcs[index].stages.push_back(std::move(stage));
   }
 
@@ -360,7 +363,7 @@ class AlgorithmParser {
     if (f) {
       dimensions = f->dimensions();
       if (value_index < 0 || value_index >= static_cast<int>(f->types.size())) {
-        tokens_.fail(in_quotes(name) + " has no value " + std::to_string(value_index));
+        tokens_.fail_behind(in_quotes(name) + " has no value " + std::to_string(value_index));
       }
     } else if (p && p->is_buffer) {
       dimensions = p->dimensions;
@@ -370,13 +373,13 @@ class AlgorithmParser {
       return Expr();
     }
     if (static_cast<int>(args.size()) != dimensions) {
-      tokens_.fail(in_quotes(name) + " has " + std::to_string(dimensions) +
-                   " dimensions and is called with " + std::to_string(args.size()));
+      tokens_.fail_behind(in_quotes(name) + " has " + std::to_string(dimensions) +
+                          " dimensions and is called with " + std::to_string(args.size()));
     }
     for (const Expr &a : args) {
       if (a.type() != Int(32)) {
-        tokens_.fail("an index of " + in_quotes(name) + " has type " + a.type().to_string(),
-                     "indices are int32");
+        tokens_.fail_behind("an index of " + in_quotes(name) + " has type " + a.type().to_string(),
+                            "indices are int32");
       }
     }
     if (f) return make_func_call(f->types[value_index], name, std::move(args), value_index);

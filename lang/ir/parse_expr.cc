@@ -32,7 +32,7 @@ const std::vector<std::vector<BinaryOperator>> &operator_levels() {
 }
 constexpr int kCompareLevel = 2;
 // Deeper texts are refused, so that a hostile one cannot exhaust the stack.
-constexpr int kMaxDepth = 2000;
+constexpr int kMaxDepth = 500;
 
 bool is_math_name(const std::string &word) {
   for (const char *name : math::kNames) {
@@ -119,7 +119,7 @@ Expr ExprParser::parse_unary() {
   Expr e = parse_unary();
   depth_--;
   if (!e.type().element_of().is_bool()) {
-    tokens_.fail("'!' needs a bool operand, not " + e.type().to_string());
+    tokens_.fail_behind("'!' needs a bool operand, not " + e.type().to_string());
   }
   return make_not(e);
 }
@@ -194,8 +194,8 @@ std::vector<Expr> ExprParser::parse_arguments(size_t count, const std::string &w
   tokens_.expect("(", ("after " + in_quotes(word)).c_str());
   std::vector<Expr> args = parse_list(")");
   if (args.size() != count) {
-    tokens_.fail(in_quotes(word) + " takes " + std::to_string(count) + " operands, not " +
-                 std::to_string(args.size()));
+    tokens_.fail_behind(in_quotes(word) + " takes " + std::to_string(count) + " operands, not " +
+                        std::to_string(args.size()));
   }
   return args;
 }
@@ -220,18 +220,18 @@ Expr ExprParser::parse_shuffle() {
   tokens_.expect("{", "before the lanes of a shuffle");
   std::vector<int> lanes;
   int available = 0;
-  if (parts.empty()) tokens_.fail("a shuffle needs a vector to pick from");
+  if (parts.empty()) tokens_.fail_behind("a shuffle needs a vector to pick from");
   for (const Expr &p : parts) {
     available += p.type().lanes();
     if (p.type().element_of() != parts[0].type().element_of()) {
-      tokens_.fail("the vectors of a shuffle differ in type");
+      tokens_.fail_behind("the vectors of a shuffle differ in type");
     }
   }
   do {
     const int64_t lane = tokens_.expect_integer("a lane");
     if (lane < 0 || lane >= available) {
-      tokens_.fail("a shuffle picks lane " + std::to_string(lane) + " of " +
-                   std::to_string(available));
+      tokens_.fail_behind("a shuffle picks lane " + std::to_string(lane) + " of " +
+                          std::to_string(available));
     }
     lanes.push_back(static_cast<int>(lane));
   } while (tokens_.accept(","));
@@ -247,8 +247,8 @@ Expr ExprParser::parse_word(const std::string &word) {
   if (type.bits() != 0) {
     Expr a = parse_arguments(1, word)[0];
     if (a.type().lanes() != type.lanes()) {
-      tokens_.fail("a cast to " + word + " of a value with type " + a.type().to_string(),
-                   "a cast keeps the number of lanes");
+      tokens_.fail_behind("a cast to " + word + " of a value with type " + a.type().to_string(),
+                          "a cast keeps the number of lanes");
     }
     if (a.type() == type) return Expr(std::make_shared<ExprNode>(Op::Cast, type, std::vector{a}));
     return make_cast(type, a);
@@ -271,34 +271,34 @@ Expr ExprParser::parse_word(const std::string &word) {
   if (word == "min" || word == "max") {
     const std::vector<Expr> a = parse_arguments(2, word);
     if (a[0].type() != a[1].type()) {
-      tokens_.fail("the operands of " + in_quotes(word) + " have types " + a[0].type().to_string() +
-                   " and " + a[1].type().to_string());
+      tokens_.fail_behind("the operands of " + in_quotes(word) + " have types " +
+                          a[0].type().to_string() + " and " + a[1].type().to_string());
     }
     return make_binary(word == "min" ? Op::Min : Op::Max, a[0], a[1]);
   }
   if (word == "select") {
     const std::vector<Expr> a = parse_arguments(3, word);
     if (!a[0].type().element_of().is_bool() || a[1].type() != a[2].type()) {
-      tokens_.fail("select of (" + a[0].type().to_string() + ", " + a[1].type().to_string() + ", " +
-                       a[2].type().to_string() + ")",
-                   "it takes a bool and two values of one type");
+      tokens_.fail_behind("select of (" + a[0].type().to_string() + ", " + a[1].type().to_string() +
+                              ", " + a[2].type().to_string() + ")",
+                          "it takes a bool and two values of one type");
     }
     return make_select(a[0], a[1], a[2]);
   }
   if (word == "let") {
-    tokens_.fail("a let inside an operand needs parentheses around it");
+    tokens_.fail_behind("a let inside an operand needs parentheses around it");
   }
   if (word == "ramp" || word == "broadcast") {
     const size_t values = word == "ramp" ? 2 : 1;
     const std::vector<Expr> a = parse_arguments(values + 1, word);
     int64_t lanes = 0;
     if (!is_const_int(a[values], &lanes) || lanes < 1 || lanes > 65535) {
-      tokens_.fail("the lanes of " + in_quotes(word) + " are no constant of at least 1");
+      tokens_.fail_behind("the lanes of " + in_quotes(word) + " are no constant of at least 1");
     }
     if (values == 1) return make_broadcast(a[0], static_cast<int>(lanes));
     if (a[0].type() != a[1].type()) {
-      tokens_.fail("base and stride of a ramp have types " + a[0].type().to_string() + " and " +
-                   a[1].type().to_string());
+      tokens_.fail_behind("base and stride of a ramp have types " + a[0].type().to_string() +
+                          " and " + a[1].type().to_string());
     }
     return make_ramp(a[0], a[1], static_cast<int>(lanes));
   }
@@ -307,7 +307,7 @@ Expr ExprParser::parse_word(const std::string &word) {
     const Type t = parse_type_argument("'reinterpret'");
     std::vector<Expr> a = parse_list(")");
     if (a.size() != 1 || a[0].type().bits() * a[0].type().lanes() != t.bits() * t.lanes()) {
-      tokens_.fail("reinterpret<" + t.to_string() + "> takes one value of as many bits");
+      tokens_.fail_behind("reinterpret<" + t.to_string() + "> takes one value of as many bits");
     }
     return make_reinterpret(t, a[0]);
   }
@@ -317,11 +317,11 @@ Expr ExprParser::parse_word(const std::string &word) {
   if (word == "param") {
     const std::string name = tokens_.expect_name("a parameter after 'param'");
     Expr e = names_.param ? names_.param(name) : Expr();
-    if (!e.defined()) tokens_.fail("unknown parameter " + in_quotes(name));
+    if (!e.defined()) tokens_.fail_behind("unknown parameter " + in_quotes(name));
     return e;
   }
   if (word == "over" || word == "where") {
-    tokens_.fail("expected an expression, found " + in_quotes(word));
+    tokens_.fail_behind("expected an expression, found " + in_quotes(word));
   }
   const CallKind kind = is_math_name(word) ? CallKind::Math : CallKind::Intrinsic;
   std::vector<Expr> args = parse_arguments(operand_count(word), word);
@@ -333,17 +333,17 @@ Expr ExprParser::parse_word(const std::string &word) {
 Expr ExprParser::parse_call(const std::string &name) {
   if (tokens_.accept("[")) {
     const Type element = names_.buffer ? names_.buffer(name) : Type();
-    if (element.bits() == 0) tokens_.fail("unknown buffer " + in_quotes(name));
+    if (element.bits() == 0) tokens_.fail_behind("unknown buffer " + in_quotes(name));
     Expr index = parse();
     if (!index.type().is_int_or_uint()) {
-      tokens_.fail("the index of a load has type " + index.type().to_string());
+      tokens_.fail_behind("the index of a load has type " + index.type().to_string());
     }
     Expr mask;
     if (tokens_.accept("if")) {
       mask = parse();
       if (mask.type() != Bool(index.type().lanes())) {
-        tokens_.fail("the mask of a load has type " + mask.type().to_string() + ", not " +
-                     Bool(index.type().lanes()).to_string());
+        tokens_.fail_behind("the mask of a load has type " + mask.type().to_string() + ", not " +
+                            Bool(index.type().lanes()).to_string());
       }
     }
     tokens_.expect("]", "after the index of a load");
@@ -354,7 +354,7 @@ Expr ExprParser::parse_call(const std::string &name) {
       if (let->first == name) return make_variable(let->second, VariableKind::Symbol, name);
     }
     Expr e = names_.variable ? names_.variable(name) : Expr();
-    if (!e.defined()) tokens_.fail("unknown name " + in_quotes(name));
+    if (!e.defined()) tokens_.fail_behind("unknown name " + in_quotes(name));
     return e;
   }
   tokens_.next();
@@ -362,7 +362,7 @@ Expr ExprParser::parse_call(const std::string &name) {
   int64_t value_index = 0;
   if (tokens_.accept(".")) value_index = tokens_.expect_integer("the number of a value");
   Expr e = names_.call ? names_.call(name, std::move(args), static_cast<int>(value_index)) : Expr();
-  if (!e.defined()) tokens_.fail("unknown function " + in_quotes(name));
+  if (!e.defined()) tokens_.fail_behind("unknown function " + in_quotes(name));
   return e;
 }
 
