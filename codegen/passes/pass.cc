@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "codegen/passes/flatten_storage.h"
+#include "codegen/passes/hoist_allocations.h"
 #include "codegen/passes/partition_loops.h"
 #include "codegen/passes/promote_accumulators.h"
 #include "codegen/passes/simplify_stmts.h"
@@ -39,6 +40,7 @@ const std::vector<Pass> &pass_list() {
       {"promote_accumulators", IrLevel::MultiDimensional, true, any_target<promote_accumulators>},
       {"flatten_storage", IrLevel::Flat, false, any_target<flatten_storage>},
       {"simplify_flat", IrLevel::Flat, true, any_target<simplify_stmts>},
+      {"hoist_allocations", IrLevel::Flat, true, any_target<hoist_allocations>},
       {"vectorize_loops", IrLevel::Flat, false, any_target<vectorize_loops>},
       {"unroll_loops", IrLevel::Emittable, false, any_target<unroll_loops>},
       {"simplify_last", IrLevel::Emittable, true, any_target<simplify_stmts>},

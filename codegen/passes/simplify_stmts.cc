@@ -15,16 +15,34 @@ namespace {
 // linear forms.
 constexpr size_t kInlinedTerms = 4;
 
+bool is_plain(const Expr &atom) {
+  return as_variable(atom) || (atom->op == Op::Cast && as_variable(atom->args[0]));
+}
+
 bool is_inlined(const Expr &value) {
   if (is_const(value) || as_variable(value)) return true;
   if (!value.type().is_affine() || !value.type().is_scalar()) return false;
   const Linear l = to_linear(value);
   if (l.terms.size() > kInlinedTerms) return false;
   for (const auto &[atom, coefficient] : l.terms) {
-    const bool plain = as_variable(atom) || (atom->op == Op::Cast && as_variable(atom->args[0]));
-    if (!plain) return false;
+    if (!is_plain(atom)) return false;
   }
   return true;
+}
+
+// Parts a sum with one costly term, value = rest + term, so that a name for the term alone leaves
+// the rest to linear forms.
+bool part_costly_term(const Expr &value, Expr *term, Linear *rest) {
+  if (!value.type().is_affine() || !value.type().is_scalar()) return false;
+  *rest = to_linear(value);
+  for (const auto &[atom, coefficient] : rest->terms) {
+    if (is_plain(atom)) continue;
+    if (term->defined() || coefficient != 1) return false;
+    *term = atom;
+  }
+  if (!term->defined() || rest->terms.size() > kInlinedTerms) return false;
+  rest->terms.erase(*term);
+  return !rest->is_constant() || rest->constant != 0;
 }
 
 bool calls_extern(const Expr &e) {
@@ -38,16 +56,7 @@ bool calls_extern(const Expr &e) {
 
 class StmtSimplifier : public StmtRewriter {
  protected:
-  Expr rewrite_expr(const Expr &e) override {
-    const Expr r = simplified(e);
-    for (const std::string &name : free_variables(r)) used_.insert(name);
-    for_each_node(r, [&](const Expr &n) {
-      if (const LoadNode *load = as_load(n)) used_.insert(load->buffer);
-      const CallNode *call = as_call(n);
-      if (call && call->kind == CallKind::Func) used_.insert(call->name);
-    });
-    return r;
-  }
+  Expr rewrite_expr(const Expr &e) override { return noted(simplified(e)); }
 
   Stmt rewrite(const Stmt &s) override {
     switch (s->kind) {
@@ -91,13 +100,25 @@ class StmtSimplifier : public StmtRewriter {
   }
 
  private:
+  // e itself, its names noted: it stands in the result.
+  const Expr &noted(const Expr &e) {
+    for (const std::string &name : free_variables(e)) used_.insert(name);
+    for_each_node(e, [&](const Expr &n) {
+      if (const LoadNode *load = as_load(n)) used_.insert(load->buffer);
+      const CallNode *call = as_call(n);
+      if (call && call->kind == CallKind::Func) used_.insert(call->name);
+    });
+    return e;
+  }
+
   Expr simplified(const Expr &e) {
     const Expr first = simplify(substitute(inlined_, e), facts_.bounds());
     const Expr second = facts_.apply(first);
     return second.same_as(first) ? first : simplify(second, facts_.bounds());
   }
 
-  // s with `name` replaced: the replacement is simplified already.
+  // s with `name` replaced. The replacement is simplified, and may hold `name` itself with its new
+  // meaning: nothing may be simplified twice.
   Stmt with_inlined(const std::string &name, const Expr &value, const Stmt &s) {
     inlined_[name] = value;
     Stmt out = (*this)(s);
@@ -112,27 +133,40 @@ class StmtSimplifier : public StmtRewriter {
     if (is_const_int(extent, &n) && n == 1) {
       if (is_inlined(min)) return with_inlined(s->name, min, s->body[0]);
       return (*this)(make_let_stmt(
-          s->name, min,
+          s->name, s->args[0],
           substitute(s->name, make_variable(Int(32), VariableKind::Symbol, s->name), s->body[0])));
     }
     const Expr counter = make_variable(Int(32), VariableKind::Loop, s->name);
-    facts_.push_range(counter, min, extent);
-    const Stmt body = (*this)(s->body[0]);
+    // Copies of the body differ by constants alone where these loops count from zero.
+    const bool expands = s->loop_kind == LoopKind::Vector || s->loop_kind == LoopKind::Unrolled;
+    const bool shifts = expands && !is_zero(min) && is_inlined(min);
+    const Expr first = shifts ? Expr(0) : min;
+    facts_.push_range(counter, first, extent);
+    const Stmt body = shifts ? with_inlined(s->name, make_binary(Op::Add, min, counter), s->body[0])
+                             : (*this)(s->body[0]);
     facts_.pop();
     if (is_no_op(body)) return body;
-    return with_parts(s, {rewrite_expr(min), rewrite_expr(extent)}, {body});
+    return with_parts(s, {noted(first), noted(extent)}, {body});
   }
 
   Stmt rewrite_let(const Stmt &s) {
     const Expr value = simplified(s->args[0]);
     if (is_inlined(value)) return with_inlined(s->name, value, s->body[0]);
     const Expr symbol = make_variable(value.type(), VariableKind::Symbol, s->name);
-    facts_.push_value(symbol, value);
+    Expr term, bound = value;
+    Linear rest;
+    const bool parts = part_costly_term(value, &term, &rest);
+    if (parts) {
+      bound = term;
+      rest.add(to_linear(symbol));
+    }
+    facts_.push_value(symbol, bound);
     used_.erase(s->name);
-    const Stmt body = (*this)(s->body[0]);
+    const Stmt body =
+        parts ? with_inlined(s->name, to_expr(rest), s->body[0]) : (*this)(s->body[0]);
     facts_.pop();
     if (!used_.erase(s->name) || is_no_op(body)) return body;
-    return with_parts(s, {rewrite_expr(value)}, {body});
+    return with_parts(s, {noted(bound)}, {body});
   }
 
   Stmt rewrite_if(const Stmt &s) {
@@ -151,14 +185,14 @@ class StmtSimplifier : public StmtRewriter {
     }
     if (is_no_op(then_case)) {
       if (!else_case.defined()) return then_case;
-      return make_if(rewrite_expr(make_not(condition)), else_case);
+      return make_if(noted(simplify(make_not(condition))), else_case);
     }
     if (s->body.size() == 1 || else_case.defined()) {
       std::vector<Stmt> body = {then_case};
       if (else_case.defined()) body.push_back(else_case);
-      return with_parts(s, {rewrite_expr(condition)}, std::move(body));
+      return with_parts(s, {noted(condition)}, std::move(body));
     }
-    return make_if(rewrite_expr(condition), then_case);
+    return make_if(noted(condition), then_case);
   }
 
   Facts facts_;

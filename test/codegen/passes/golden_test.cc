@@ -2,6 +2,7 @@
 #include "test/codegen/golden.h"
 
 #include "codegen/passes/flatten_storage.h"
+#include "codegen/passes/hoist_allocations.h"
 #include "codegen/passes/partition_loops.h"
 #include "codegen/passes/promote_accumulators.h"
 #include "codegen/passes/simplify_stmts.h"
@@ -19,6 +20,10 @@ TEST(PassGolden, SimplifyStmts) {
 
 TEST(PassGolden, FlattenStorage) {
   check_golden("flatten_storage", IrLevel::MultiDimensional, IrLevel::Flat, flatten_storage);
+}
+
+TEST(PassGolden, HoistAllocations) {
+  check_golden("hoist_allocations", IrLevel::Flat, IrLevel::Flat, hoist_allocations);
 }
 
 TEST(PassGolden, VectorizeLoops) {
