@@ -17,8 +17,7 @@ polyhalite_embedded_runtime_end:
 )");
 
 extern "C" {
-extern const char polyhalite_embedded_runtime_begin[]
-    __attribute__((visibility("hidden")));
+extern const char polyhalite_embedded_runtime_begin[] __attribute__((visibility("hidden")));
 extern const char polyhalite_embedded_runtime_end[] __attribute__((visibility("hidden")));
 }
 

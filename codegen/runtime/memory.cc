@@ -25,6 +25,7 @@ constexpr size_t kCachedShared = 0;
 constexpr size_t kCachedPerThread = size_t{8} << 20;
 constexpr size_t kCachedShared = size_t{256} << 20;
 #endif
+constexpr size_t kAddressSpace = size_t{1} << 47;
 constexpr int kThreadSlots = 16;
 constexpr int kSharedSlots = 32;
 // Large blocks start at different cache sets: rows of several buffers are used at the same time.
@@ -111,7 +112,7 @@ void *fresh(size_t bytes) {
     offset += static_cast<size_t>(stagger % kStaggers) * kStagger;
   }
   const size_t grain = large ? kHugePage : kAlignment;
-  if (bytes > SIZE_MAX / 2) return nullptr;
+  if (bytes > kAddressSpace) return nullptr;
   const size_t capacity = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   const size_t whole = (offset + capacity + grain - 1) / grain * grain;
   void *base = aligned_alloc(grain, whole);

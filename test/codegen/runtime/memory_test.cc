@@ -53,7 +53,7 @@ TEST(RuntimeMemory, threads_free_what_others_allocated) {
 
 TEST(RuntimeMemory, impossible_sizes_give_null) {
   EXPECT_EQ(polyhalite_malloc(nullptr, SIZE_MAX), nullptr);
-  EXPECT_EQ(polyhalite_malloc(nullptr, SIZE_MAX / 4), nullptr);
+  EXPECT_EQ(polyhalite_malloc(nullptr, size_t{1} << 48), nullptr);
 }
 
 int handled = 0;
