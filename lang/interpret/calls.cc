@@ -176,7 +176,7 @@ Register *add_typed_math(Program &p, const CallNode &c, const std::vector<Regist
       {"cos", std::cos},     {"tan", std::tan},     {"asin", std::asin},   {"acos", std::acos},
       {"atan", std::atan},   {"sinh", std::sinh},   {"cosh", std::cosh},   {"tanh", std::tanh},
       {"asinh", std::asinh}, {"acosh", std::acosh}, {"atanh", std::atanh}, {"floor", std::floor},
-      {"ceil", std::ceil},   {"round", std::round}, {"trunc", std::trunc}};
+      {"ceil", std::ceil},   {"round", std::nearbyint}, {"trunc", std::trunc}};
   if (c.name == "pow") {
     return add_pair<T, T>(p, c.type, args[0], args[1], [](T x, T y) { return std::pow(x, y); });
   }

@@ -28,7 +28,8 @@ inline constexpr const char *kBufferDimensions = "buffer_dimensions";   // Int(3
 
 namespace polyhalite::math {
 
-// Pure C math functions (CallKind::Math), for float32 and float64.
+// Pure C math functions (CallKind::Math), for float32 and float64; but round takes halves to the
+// even neighbour.
 inline constexpr const char *kNames[] = {"sqrt",  "exp",   "log",  "sin",  "cos",   "tan",
                                          "asin",  "acos",  "atan", "atan2", "sinh", "cosh",
                                          "tanh",  "asinh", "acosh", "atanh", "pow", "floor",

@@ -197,7 +197,7 @@ Expr fold_math(const CallNode &c) {
   } else if (c.name == "trunc") {
     r = std::trunc(v);
   } else if (c.name == "round") {
-    r = std::round(v);
+    r = std::nearbyint(v);
   } else {
     return Expr();
   }

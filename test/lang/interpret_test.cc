@@ -229,7 +229,7 @@ TEST(interpret, wraps_narrow_integers_and_divides_to_floor) {
   EXPECT_EQ(value("shift_right(x - 9, 1)"), -5);
   EXPECT_EQ(value("shift_left(x + 3, 2)"), 12);
   EXPECT_EQ(value("-2.5f + float32(x)"), -2);
-  EXPECT_EQ(value("round(-2.5f + float32(x))"), -3);
+  EXPECT_EQ(value("round(-2.5f + float32(x))"), -2);
   EXPECT_EQ(value("uint16(uint8(x + 255))*257u16"), 65535);
   EXPECT_EQ(value("bool(x + 256)"), 1);
   EXPECT_EQ(value("reinterpret<int32>(1.0f + float32(x))"), 0x3f800000);
