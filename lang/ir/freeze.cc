@@ -120,7 +120,7 @@ struct Names {
   std::unordered_map<const FunctionContents *, std::string> funcs;
   std::map<std::string, const FunctionContents *> by_process_name;
   std::unordered_map<const Parameter *, ParamPtr> params;
-  std::unordered_map<const BufferContents *, std::string> images;
+  std::unordered_map<const BufferContents *, std::shared_ptr<BufferContents>> images;
 };
 
 // Rewrites one stage's expressions to pipeline-unique names.
@@ -144,7 +144,8 @@ class Rename : public ExprRewriter {
       copy->param = names_.params.at(c->param.get());
       copy->name = copy->param->name;
     } else if (c->image) {
-      copy->name = names_.images.at(c->image.get());
+      copy->image = names_.images.at(c->image.get());
+      copy->name = copy->image->name;
     }
     return Expr(std::shared_ptr<const ExprNode>(std::move(copy)));
   }
@@ -165,7 +166,8 @@ class Rename : public ExprRewriter {
           copy->param = names_.params.at(v.param.get());
           name = copy->param->name;
         } else if (v.image) {
-          name = names_.images.at(v.image.get());
+          copy->image = names_.images.at(v.image.get());
+          name = copy->image->name;
         }
         // "NAME.min.0" keeps what follows NAME, which has no dot.
         const size_t dot = v.name.find('.');
@@ -189,6 +191,14 @@ class Rename : public ExprRewriter {
 ParamPtr copy_parameter(const Parameter &p, NameScope *scope) {
   auto copy = std::make_shared<Parameter>(p);
   copy->name = scope->fresh(p.name);
+  return copy;
+}
+
+// The same elements under a pipeline-unique name.
+std::shared_ptr<BufferContents> copy_image(const BufferContents &b, NameScope *scope) {
+  auto copy = std::make_shared<BufferContents>(b);
+  copy->name = scope->fresh(b.name);
+  copy->raw.dim = copy->dims.data();
   return copy;
 }
 
@@ -320,7 +330,7 @@ FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
     if (!names.params.count(p.get())) names.params[p.get()] = copy_parameter(*p, &scope);
   }
   for (const FuncPtr &f : reach.funcs) name_func(f);
-  for (const auto &b : reach.images) names.images[b.get()] = scope.fresh(b->name);
+  for (const auto &b : reach.images) names.images[b.get()] = copy_image(*b, &scope);
 
   for (const ParamPtr &p : reach.params) {
     rename_constraints(names.params[p.get()].get(), names);
@@ -344,7 +354,7 @@ FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
   }
   for (const FuncPtr &f : outputs) {
     result.algorithm.outputs.push_back(names.funcs[f.get()]);
-    f->frozen = true;
+    if (!f->frozen) f->frozen = true;
   }
 
   std::vector<Directive> list;

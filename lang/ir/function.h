@@ -53,6 +53,11 @@ struct Definition {
   SourceLocation where;
 };
 
+/// The bounds that an auto-scheduler may assume for a dimension; null where none are given.
+struct BoundsEstimate {
+  Expr min, extent;
+};
+
 struct FunctionContents {
   std::string name;  // as the user gave it, made unique in the process ("f", "f$1")
   std::vector<std::string> pure_args;
@@ -60,6 +65,7 @@ struct FunctionContents {
   std::optional<Definition> pure;
   std::vector<Definition> updates;
   std::vector<Directive> directives;  // in the order of their calls, stamped by Directive::order
+  std::vector<BoundsEstimate> estimates;  // one per argument, or empty
   bool frozen = false;                // a consumer has been realized: no more definitions
   SourceLocation where;
 };

@@ -217,20 +217,49 @@ Func &Func::store_at(const LoopLevel &level) {
   return *this;
 }
 
-Func &Func::bound(const VarOrRVar &var, Expr min, Expr extent) {
-  const std::string what =
-      "cannot bound '" + plain_name(var.name) + "' of '" + plain_name(name()) + "'";
-  bool found = false;
-  for (const std::string &a : contents_->pure_args) found = found || a == var.name;
-  if (!found) {
-    user_error(what, "it is no argument of the Func", "name one of the arguments", var.where);
+size_t Func::argument_index(const char *word, const VarOrRVar &var) const {
+  const std::vector<std::string> &args = contents_->pure_args;
+  for (size_t i = 0; i < args.size(); i++) {
+    if (args[i] == var.name) return i;
   }
+  user_error(std::string("cannot ") + word + " '" + plain_name(var.name) + "' of '" +
+                 plain_name(name()) + "'",
+             "it is no argument of the Func", "name one of the arguments", var.where);
+}
+
+Func &Func::set_estimate(const VarOrRVar &var, Expr min, Expr extent) {
+  const size_t i = argument_index("estimate", var);
+  detail::require_defined(min, "set_estimate");
+  detail::require_defined(extent, "set_estimate");
+  contents_->estimates.resize(contents_->pure_args.size());
+  contents_->estimates[i] = {detail::cast_folding(Int(32), std::move(min)),
+                             detail::cast_folding(Int(32), std::move(extent))};
+  return *this;
+}
+
+Func &Func::set_estimates(const Region &estimates, Here here) {
+  if (estimates.size() != contents_->pure_args.size()) {
+    user_error("set_estimates of '" + plain_name(name()) + "' got " +
+                   std::to_string(estimates.size()) + " estimates",
+               "it has " + std::to_string(contents_->pure_args.size()) + " dimensions",
+               "give one pair of min and extent for each dimension", here.where);
+  }
+  for (size_t i = 0; i < estimates.size(); i++) {
+    set_estimate(VarOrRVar(Var::of_loop(contents_->pure_args[i])), estimates[i].min,
+                 estimates[i].extent);
+  }
+  return *this;
+}
+
+Func &Func::bound(const VarOrRVar &var, Expr min, Expr extent) {
+  argument_index("bound", var);
   detail::require_defined(min, "bound");
   detail::require_defined(extent, "bound");
   int64_t n;
   if (is_const_int(extent, &n) && n <= 0) {
-    user_error(what + " to extent " + std::to_string(n), "extents count elements",
-               "give an extent of at least 1", var.where);
+    user_error("cannot bound '" + plain_name(var.name) + "' of '" + plain_name(name()) +
+                   "' to extent " + std::to_string(n),
+               "extents count elements", "give an extent of at least 1", var.where);
   }
   record(*contents_, 0, DirectiveKind::Bound, {var.name},
          {detail::cast_folding(Int(32), std::move(min)),

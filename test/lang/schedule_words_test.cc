@@ -181,6 +181,26 @@ TEST_F(Words, MissingUpdateIsRefused) {
                 "  fix: schedule the Func itself, or update it first");
 }
 
+TEST_F(Words, BoundOfWhatIsNoArgumentIsRefused) {
+  const int line = __LINE__ + 1;
+  EXPECT_EQ(message_of([&] { f.bound(xi, 0, 8); }), at(line) +
+                                                        "error: cannot bound 'xi' of 'words'\n"
+                                                        "  why: it is no argument of the Func\n"
+                                                        "  fix: name one of the arguments");
+}
+
+TEST_F(Words, EstimatesNeedOnePairForEachDimension) {
+  f.set_estimates({{0, 64}, {0, 48}});
+  const int line = __LINE__ + 1;
+  EXPECT_EQ(message_of([&] {
+              f.set_estimates({{0, 64}});
+            }),
+            at(line) +
+                "error: set_estimates of 'words' got 1 estimates\n"
+                "  why: it has 2 dimensions\n"
+                "  fix: give one pair of min and extent for each dimension");
+}
+
 TEST_F(Words, LevelOutsideThePipelineIsRefused) {
   Func g("stranger"), h("output");
   g(x, y) = 1;

@@ -120,6 +120,10 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   /// Promises that the Func is needed over [min, min + extent) of var only; checked at entry.
   Func &bound(const VarOrRVar &var, Expr min, Expr extent);
 
+  /// Bounds that an auto-scheduler may assume; no promise, and nothing checks them.
+  Func &set_estimate(const VarOrRVar &var, Expr min, Expr extent);
+  Func &set_estimates(const Region &estimates, Here here = Here());
+
   /// Handles on the shared contents, for Pipeline and other parts of the library.
   const std::shared_ptr<FunctionContents> &function() const { return contents_; }
   explicit Func(std::shared_ptr<FunctionContents> contents);
@@ -132,6 +136,7 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
 
  private:
   FuncRef call(const std::vector<Index> &args) const;
+  size_t argument_index(const char *word, const VarOrRVar &var) const;
   std::shared_ptr<FunctionContents> contents_;
   std::shared_ptr<PipelineContents> pipeline_;  // with this Func as its output
 };
