@@ -47,7 +47,7 @@ class ExprParser {
   std::vector<Expr> parse_list(const char *close);
 
  private:
-  Expr parse_binary(int level);
+  Expr parse_binary(int weakest);
   Expr parse_unary();
   Expr parse_primary();
   Expr parse_number(bool negative);

@@ -12,25 +12,16 @@ namespace {
 struct BinaryOperator {
   const char *text;
   Op op;
+  int level;  // binding strength
 };
 
-// By binding strength, weakest first.
-const std::vector<std::vector<BinaryOperator>> &operator_levels() {
-  static const std::vector<std::vector<BinaryOperator>> kLevels = {
-      {{"||", Op::Or}},
-      {{"&&", Op::And}},
-      {{"==", Op::Eq},
-       {"!=", Op::Ne},
-       {"<=", Op::Le},
-       {">=", Op::Ge},
-       {"<", Op::Lt},
-       {">", Op::Gt}},
-      {{"+", Op::Add}, {"-", Op::Sub}},
-      {{"*", Op::Mul}, {"/", Op::Div}, {"%", Op::Mod}},
-  };
-  return kLevels;
-}
-constexpr int kCompareLevel = 2;
+constexpr int kCompareLevel = 2, kStrongestLevel = 4;
+constexpr BinaryOperator kOperators[] = {
+    {"||", Op::Or, 0}, {"&&", Op::And, 1}, {"==", Op::Eq, 2}, {"!=", Op::Ne, 2}, {"<=", Op::Le, 2},
+    {">=", Op::Ge, 2}, {"<", Op::Lt, 2},   {">", Op::Gt, 2},  {"+", Op::Add, 3}, {"-", Op::Sub, 3},
+    {"*", Op::Mul, 4}, {"/", Op::Div, 4},  {"%", Op::Mod, 4},
+};
+
 // Deeper texts are refused, so that a hostile one cannot exhaust the stack.
 constexpr int kMaxDepth = 500;
 
@@ -52,6 +43,19 @@ size_t operand_count(const std::string &word) {
 }
 
 std::string in_quotes(const std::string &text) { return "'" + text + "'"; }
+
+void check_operands(const BinaryOperator &op, Type left, Type right, const SourceLocation &where) {
+  if (left != right) {
+    user_error("the operands of " + in_quotes(op.text) + " have types " + left.to_string() +
+                   " and " + right.to_string(),
+               "operators take two operands of one type",
+               "cast one, as in " + left.to_string() + "(...)", where);
+  }
+  const bool logic = op.op == Op::And || op.op == Op::Or;
+  if (logic && !left.element_of().is_bool()) {
+    user_error(in_quotes(op.text) + " needs bool operands, not " + left.to_string(), "", "", where);
+  }
+}
 
 }  // namespace
 
@@ -84,32 +88,23 @@ Expr ExprParser::parse_let() {
   return make_let(name, value, body);
 }
 
-Expr ExprParser::parse_binary(int level) {
-  const auto &levels = operator_levels();
-  if (level == static_cast<int>(levels.size())) return parse_unary();
-  Expr left = parse_binary(level + 1);
+// Operators that bind as strongly as `weakest` or stronger.
+Expr ExprParser::parse_binary(int weakest) {
+  Expr left = parse_unary();
+  int strongest = kStrongestLevel;
   for (;;) {
     const BinaryOperator *found = nullptr;
-    for (const BinaryOperator &candidate : levels[level]) {
-      if (tokens_.at(candidate.text) && !found) found = &candidate;
+    for (const BinaryOperator &candidate : kOperators) {
+      if (tokens_.at(candidate.text)) found = &candidate;
     }
-    if (!found) return left;
+    if (!found || found->level < weakest || found->level > strongest) return left;
     const SourceLocation where = tokens_.where();
     tokens_.next();
-    Expr right = parse_binary(level + 1);
-    if (left.type() != right.type()) {
-      user_error("the operands of " + in_quotes(found->text) + " have types " +
-                     left.type().to_string() + " and " + right.type().to_string(),
-                 "operators take two operands of one type",
-                 "cast one, as in " + left.type().to_string() + "(...)", where);
-    }
-    const bool logic = found->op == Op::And || found->op == Op::Or;
-    if (logic && !left.type().element_of().is_bool()) {
-      user_error(in_quotes(found->text) + " needs bool operands, not " + left.type().to_string(),
-                 "", "", where);
-    }
+    const Expr right = parse_binary(found->level + 1);
+    check_operands(*found, left.type(), right.type(), where);
     left = make_binary(found->op, left, right);
-    if (level == kCompareLevel) return left;
+    // Comparisons do not chain.
+    if (found->level == kCompareLevel) strongest = kCompareLevel - 1;
   }
 }
 
