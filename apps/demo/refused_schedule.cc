@@ -14,7 +14,7 @@ std::string refusal_of_parallel_scan() {
   sums(x, y) = cast<uint32_t>(image(x, y));
   sums(x, row) += sums(x, row - 1);
 
-  sums.update().parallel(row).vectorize(x, 8);
+  sums.update().parallel(row);
   try {
     sums.compile_jit();
   } catch (const CompileError &error) {

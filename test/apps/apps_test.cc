@@ -1,0 +1,100 @@
+// Each application, with each of its schedules, against the interpreter.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "apps/common/app_case.h"
+#include "apps/common/check.h"
+#include "apps/common/compiled_apps.h"
+#include "apps/common/pipelines.h"
+#include "polyhalite/backend.h"
+#include "polyhalite/target.h"
+
+namespace polyhalite_apps {
+namespace {
+
+using polyhalite::runtime::Buffer;
+
+// Extents that no tile, vector or register tile of a good schedule divides.
+constexpr int kWidth = 613, kHeight = 75, kDepth = 1024;
+
+Image noise(int width, int height) {
+  Image image(width, height, 3);
+  uint32_t state = 1;
+  image.for_each_value([&](float &v) {
+    state = state * 1664525u + 1013904223u;  // Knuth's and Lewis's constants
+    v = static_cast<float>(state >> 8) / (1 << 24);
+  });
+  return image;
+}
+
+AppCase small_case(const std::string &name) {
+  AppCase app;
+  app.name = name;
+  const Image image = noise(kWidth, kHeight);
+  if (name == "blur") {
+    Buffer<uint16_t, 2> input(kWidth + 2, kHeight + 2);
+    const Plane gray = brightness(noise(kWidth + 2, kHeight + 2));
+    input.for_each_element(
+        [&](int x, int y) { input(x, y) = static_cast<uint16_t>(gray(x, y) * 21845.0f); });
+    app.inputs = {input};
+    app.output = Buffer<uint16_t, 2>(kWidth, kHeight);
+  } else if (name == "unsharp") {
+    app.inputs = {image};
+    app.output = Image(kWidth, kHeight, 3);
+  } else if (name == "harris") {
+    app.inputs = {image};
+    app.output = Plane(kWidth - 4, kHeight - 4);
+  } else {
+    app.inputs = {brightness(noise(kDepth, 20)), brightness(noise(77, kDepth))};
+    app.output = Plane(77, 20);
+  }
+  return app;
+}
+
+class Apps : public testing::TestWithParam<std::tuple<std::string, std::string>> {};
+
+TEST_P(Apps, in_process_equals_the_interpreter) {
+  const auto &[name, schedule] = GetParam();
+  AppCase app = small_case(name);
+  const polyhalite::FrozenPipeline pipeline = frozen_app(name, schedule);
+  const auto compiled =
+      polyhalite::backend().jit(pipeline, polyhalite::get_jit_target_from_environment());
+  std::string message;
+  ASSERT_EQ(compiled->call(app.arguments(), &message), 0) << message;
+  const Check check = check_against_interpreter(pipeline.algorithm, app);
+  EXPECT_EQ(check.mismatch, "");
+  EXPECT_GT(check.points, 1000);
+}
+
+TEST_P(Apps, ahead_of_time_equals_the_interpreter) {
+  const auto &[name, schedule] = GetParam();
+  AppCase app = small_case(name);
+  ASSERT_EQ(run_compiled(System::Polyhalite, name, schedule, app.arguments()), 0);
+  const Check check = check_against_interpreter(frozen_app(name, schedule).algorithm, app);
+  EXPECT_EQ(check.mismatch, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    all, Apps,
+    testing::Combine(testing::Values("blur", "unsharp", "harris", "matmul"),
+                     testing::Values("none", "naive", "good")),
+    [](const auto &info) { return std::get<0>(info.param) + "_" + std::get<1>(info.param); });
+
+TEST(check, a_wrong_value_is_found_and_named) {
+  AppCase app = small_case("blur");
+  ASSERT_EQ(run_compiled(System::Polyhalite, "blur", "naive", app.arguments()), 0);
+  auto pixels = app.output.as<uint16_t, 2>();
+  const int right = pixels(3, 2);
+  pixels(3, 2) = 21846;
+  const Check check = check_against_interpreter(frozen_app("blur", "naive").algorithm, app);
+  EXPECT_EQ(check.mismatch,
+            "output(3, 2) is 21846, the interpreter has " + std::to_string(right));
+}
+
+}  // namespace
+}  // namespace polyhalite_apps
