@@ -12,7 +12,8 @@ namespace polyhalite {
 namespace {
 
 constexpr const char *kPasses =
-    "function(sroa,early-cse<memssa>,instcombine,simplifycfg,loop-mssa(licm),gvn,instcombine,"
+    "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),"
+    "gvn,instcombine<no-verify-fixpoint>,"
     "simplifycfg)";
 
 }  // namespace

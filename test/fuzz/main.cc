@@ -1,0 +1,46 @@
+// differential [--from SEED] [--count N] [--seconds S]: prints the report; exits 1 on any failure.
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+#include "test/fuzz/differential.h"
+
+int main(int argc, char **argv) {
+  uint64_t from = 0;
+  int count = 2000;
+  double seconds = 1e9;
+  for (int i = 1; i < argc; i++) {
+    const std::string word = argv[i];
+    const char *value = i + 1 < argc ? argv[i + 1] : nullptr;
+    if (word == "--from" && value) {
+      from = std::strtoull(argv[++i], nullptr, 10);
+    } else if (word == "--count" && value) {
+      count = std::atoi(argv[++i]);
+    } else if (word == "--seconds" && value) {
+      seconds = std::atof(argv[++i]);
+    } else {
+      std::cerr << "usage: differential [--from SEED] [--count N] [--seconds S]\n";
+      return 2;
+    }
+  }
+  polyhalite::test::DifferentialCounts counts;
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  double next_line = 10;
+  for (int i = 0; i < count && elapsed() < seconds; i++) {
+    polyhalite::test::differential(from + static_cast<uint64_t>(i), counts);
+    if (elapsed() > next_line) {
+      std::cerr << i + 1 << " of " << count << ", " << counts.failures.size() << " failures\n";
+      next_line += 10;
+    }
+  }
+  std::cout << polyhalite::test::report(counts);
+  if (!counts.false_refusal_seeds.empty()) {
+    std::cout << "false refusals:";
+    for (uint64_t s : counts.false_refusal_seeds) std::cout << " " << s;
+    std::cout << "\n";
+  }
+  return counts.failures.empty() ? 0 : 1;
+}
