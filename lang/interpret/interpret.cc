@@ -37,7 +37,9 @@ class Interpreter {
     for (size_t i = 0; i < a.funcs.size(); i++) index_[a.funcs[i].name] = static_cast<int>(i);
     for (size_t i = 0; i < a.funcs.size(); i++) {
       for (const Type t : a.funcs[i].types) {
-        values_[i].grids.push_back({a.funcs[i].name, t, false, {}, {}, {}, nullptr});
+        // Empty until it is computed: a point that a predicate leaves out may read it all the same.
+        const std::vector<int64_t> none(a.funcs[i].args.size(), 0);
+        values_[i].grids.push_back({a.funcs[i].name, t, false, none, none, none, nullptr});
       }
     }
   }
@@ -329,7 +331,7 @@ class Interpreter {
         stride *= s.extent();
       }
     }
-    for (size_t stage = 0; stage < def.stages.size(); stage++) {
+    for (size_t stage = 0; count > 0 && stage < def.stages.size(); stage++) {
       run_stage(def, static_cast<int>(stage), box, reduction_of(def.stages[stage]), bindings(),
                 v.grids);
     }

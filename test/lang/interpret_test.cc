@@ -266,6 +266,18 @@ TEST(interpret, ignores_what_a_select_does_not_take) {
   for (int x = -2; x < 7; x++) ASSERT_EQ(out(x), x >= 0 && x < 4 ? in(x) : -1) << x;
 }
 
+TEST(interpret, reads_nothing_where_the_predicate_never_holds) {
+  Array<int32_t> out({4});
+  interpret(parse_algorithm("algorithm 1\n"
+                            "g(x) = x\n"
+                            "f(x) = 7*x\n"
+                            "over r(0, 4) where r > 9: f(r) = g(r) + f(g(r))\n"
+                            "over r(0, 0): f(r) = g(r + 100)\n"
+                            "output f\n"),
+            {}, {}, {out.raw()});
+  for (int x = 0; x < 4; x++) ASSERT_EQ(out(x), 7 * x);
+}
+
 TEST(interpret, reports_an_input_that_is_read_outside) {
   Array<uint8_t> in({8, 5}), out({8, 5});
   EXPECT_EQ(error_of("algorithm 1\nimage in: uint8, 2\nf(x, y) = in(x + 1, y)\noutput f\n",
