@@ -21,7 +21,7 @@ void judge_exactly(JudgeContext &c, int f) {
       const AffineRow cell = problem.fresh(ModelVariable::Coordinate, "");
       scope.require_inside({cell}, {boxes.computed[d]});
       Translator &t = scope.translator();
-      const Range &stored = boxes.stored[d];
+      const IndexRange &stored = boxes.stored[d];
       problem.require_nonnegative((below ? t.row(stored.min) - cell : cell - t.row(stored.max)) -
                                   AffineRow(1));
       const Solution out = c.solver.solve(problem);

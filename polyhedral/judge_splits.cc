@@ -78,7 +78,7 @@ void judge_exactly(JudgeContext &c, StageId s) {
   for (const std::string &name : names) {
     const int x = points.add(ModelVariable::Coordinate, name);
     wanted.translator().bind(name, AffineRow::variable(x));
-    const Range &r = stage.ranges.at(name);
+    const IndexRange &r = stage.ranges.at(name);
     wanted.require_inside({AffineRow::variable(x)}, {r});
     point_keep.push_back(x);
     const int y = visits.add(ModelVariable::Coordinate, name);

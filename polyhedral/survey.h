@@ -22,10 +22,10 @@
 namespace polyhalite {
 
 /// Inclusive on both ends.
-struct Range {
+struct IndexRange {
   Expr min, max;
 };
-using Box = std::vector<Range>;
+using Box = std::vector<IndexRange>;
 
 struct Symbol {
   std::string name;
@@ -49,7 +49,7 @@ struct StageSurvey {
   /// symbols. Affine for algorithm variables.
   std::map<std::string, Expr> dims;
   /// The interval that each algorithm variable runs over at the compute level.
-  std::map<std::string, Range> ranges;
+  std::map<std::string, IndexRange> ranges;
   std::vector<Guard> guards;
 };
 

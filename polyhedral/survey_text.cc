@@ -12,7 +12,7 @@ namespace {
 std::string pad(int depth) { return std::string(2 * depth, ' '); }
 
 void print_box(std::ostream &os, const Box &box) {
-  for (const Range &r : box) {
+  for (const IndexRange &r : box) {
     os << " [" << to_text(simplify(r.min)) << ", " << to_text(simplify(r.max)) << "]";
   }
 }

@@ -93,7 +93,7 @@ class Surveyor {
   void derive_ranges(const StageId &s, StageSurvey &out);
   void require_constant_extent(const StageId &s, const LoopInfo &l, LoopBounds &b);
   Expr split_base(const StageId &s, const Derivation &d, const Expr &outer);
-  static bool divides(const Derivation &d, const Range &a);
+  static bool divides(const Derivation &d, const IndexRange &a);
   void derive_values(const StageId &s, StageSurvey &out);
   void split_value(const StageId &s, const Derivation &d, StageSurvey &out);
   /// Does a guard cut iterations of this dimension, or of what it was split and fused into?
@@ -119,7 +119,7 @@ class Surveyor {
 
 /// Int(32) expressions that the engine makes.
 Expr buffer_field(const std::string &buffer, const char *what, int dimension);
-Expr extent_of(const Range &r);
+Expr extent_of(const IndexRange &r);
 Expr ceil_div(const Expr &a, const Expr &b);
 std::optional<int64_t> constant(const Expr &e);
 

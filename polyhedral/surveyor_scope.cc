@@ -31,7 +31,7 @@ Expr buffer_field(const std::string &buffer, const char *what, int dimension) {
                        buffer + "." + what + "." + std::to_string(dimension));
 }
 
-Expr extent_of(const Range &r) { return sum(difference(r.max, r.min), 1); }
+Expr extent_of(const IndexRange &r) { return sum(difference(r.max, r.min), 1); }
 
 Expr ceil_div(const Expr &a, const Expr &b) {
   return simplify(make_binary(Op::Div, sum(sum(a, b), -1), b));
@@ -128,7 +128,7 @@ bool Surveyor::depends_on_visible_loop(const StageId &s, const Expr &value, int 
 Interval Surveyor::dim_interval(const StageId &s, const std::string &dim, int scope) {
   const StageSurvey &st = out_.stages[s.func][s.stage];
   const Expr value = st.dims.at(dim);
-  const Range &range = st.ranges.at(dim);
+  const IndexRange &range = st.ranges.at(dim);
   if (visible(scope, innermost_owner(value))) return {value, value};
   if (!depends_on_visible_loop(s, value, scope)) return {range.min, range.max};
   for (const Derivation &d : tree_.nest(s).derivations) {

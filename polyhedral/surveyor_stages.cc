@@ -29,7 +29,7 @@ void Surveyor::survey_stage(const StageId &s) {
   derive_ranges(s, out);
   for (int l : nest.loops) {
     const LoopInfo &info = tree_.loops[l];
-    const Range &r = out.ranges.at(info.dim);
+    const IndexRange &r = out.ranges.at(info.dim);
     out_.loops[l].min = r.min;
     out_.loops[l].extent = simplify(extent_of(r));
     require_constant_extent(s, info, out_.loops[l]);
@@ -56,7 +56,7 @@ void Surveyor::derive_ranges(const StageId &s, StageSurvey &out) {
   const Expr zero = make_int(Int(32), 0);
   for (const Derivation &d : tree_.nest(s).derivations) {
     if (d.kind == Derivation::Split) {
-      const Range &a = out.ranges.at(d.a);
+      const IndexRange &a = out.ranges.at(d.a);
       const auto e = constant(simplify(extent_of(a)));
       const auto k = constant(d.factor);
       if (e && k && *e < *k && d.tail == TailStrategy::ShiftInwards) {
@@ -90,7 +90,7 @@ void Surveyor::require_constant_extent(const StageId &s, const LoopInfo &l, Loop
 }
 
 Expr Surveyor::split_base(const StageId &s, const Derivation &d, const Expr &outer) {
-  const Range &a = out_.stages[s.func][s.stage].ranges.at(d.a);
+  const IndexRange &a = out_.stages[s.func][s.stage].ranges.at(d.a);
   const auto k = constant(d.factor);
   const Expr scaled = k ? product(outer, *k) : make_binary(Op::Mul, outer, d.factor);
   const Expr base = sum(a.min, scaled);
@@ -98,7 +98,7 @@ Expr Surveyor::split_base(const StageId &s, const Derivation &d, const Expr &out
   return smaller(base, sum(difference(a.max, d.factor), 1));
 }
 
-bool Surveyor::divides(const Derivation &d, const Range &a) {
+bool Surveyor::divides(const Derivation &d, const IndexRange &a) {
   const auto k = constant(d.factor), e = constant(simplify(extent_of(a)));
   return k && e && *e % *k == 0;
 }
@@ -116,7 +116,7 @@ void Surveyor::derive_values(const StageId &s, StageSurvey &out) {
 }
 
 void Surveyor::split_value(const StageId &s, const Derivation &d, StageSurvey &out) {
-  const Range &a = out.ranges.at(d.a);
+  const IndexRange &a = out.ranges.at(d.a);
   const Expr outer = out.dims.at(d.b), inner = out.dims.at(d.c);
   Expr base = split_base(s, d, outer);
   const Linear l = to_linear(base);
@@ -157,7 +157,7 @@ bool Surveyor::is_guarded(const StageId &s, const std::string &dim) const {
 }
 
 void Surveyor::fuse_value(const StageId &s, const Derivation &d, StageSurvey &out) {
-  const Range &outer = out.ranges.at(d.a), &inner = out.ranges.at(d.b);
+  const IndexRange &outer = out.ranges.at(d.a), &inner = out.ranges.at(d.b);
   const Expr fused = out.dims.at(d.c), n = simplify(extent_of(inner));
   const int owner = innermost_owner(fused);
   const std::string prefix = stage_prefix(tree_, s) + ".";

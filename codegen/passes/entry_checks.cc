@@ -82,7 +82,7 @@ class Checks {
       const int dim = static_cast<int>(d);
       const Expr min = field(buffer, "min", dim);
       const Expr max = last_of(min, field(buffer, "extent", dim));
-      const Range &r = need[d];
+      const IndexRange &r = need[d];
       require(
           make_binary(Op::And, make_binary(Op::Ge, r.min, min), make_binary(Op::Le, r.max, max)),
           error_call("polyhalite_error_access_out_of_bounds",

@@ -85,7 +85,7 @@ class Lowering {
     std::vector<Expr> args;
     int64_t bytes = def.types[0].bytes();
     for (int d = 0; d < def.dimensions(); d++) {
-      const Range &r = fs.stored[d];
+      const IndexRange &r = fs.stored[d];
       const Expr extent = make_binary(Op::Add, make_binary(Op::Sub, r.max, r.min), Expr(1));
       args.push_back(r.min);
       if (fs.stored_extent[d]) {

@@ -163,7 +163,7 @@ class InstanceBuilder {
   StageInstance &instance_;
   const LoopTree &tree_;
   const StageNest &nest_;
-  const std::map<std::string, Range> &ranges_;
+  const std::map<std::string, IndexRange> &ranges_;
   StageId stage_;
   std::set<std::string> rounded_;
   std::map<std::string, DimensionModel> dims_;

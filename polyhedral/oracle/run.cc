@@ -67,7 +67,7 @@ std::vector<Value> Run::evaluate(const Program &p) {
 
 std::vector<Extent> Run::evaluate(const Box &box) {
   std::vector<Extent> result;
-  for (const Range &r : box) {
+  for (const IndexRange &r : box) {
     std::vector<Value> ends = evaluate(program({r.min, r.max}));
     result.push_back({ends[0].i, ends[1].i - ends[0].i + 1});
   }

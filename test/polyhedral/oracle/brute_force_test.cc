@@ -216,14 +216,14 @@ TEST(brute_force, an_output_loop_that_is_too_short_is_found) {
 
 TEST(brute_force, storage_that_is_too_small_is_found) {
   Case c(kBlur, "bx.compute_root()", kSmall);
-  Range &r = c.survey.funcs[c.tree.algorithm.index_of("bx")].stored[1];
+  IndexRange &r = c.survey.funcs[c.tree.algorithm.index_of("bx")].stored[1];
   r.max = make_binary(Op::Sub, r.max, Expr(1));
   EXPECT_EQ(c.run(), "f: 'bx' at (x=-2, y=16) writes bx(-2, 16), outside of its storage");
 }
 
 TEST(brute_force, an_input_box_that_is_too_small_is_found) {
   Case c(kBlur, "bx.compute_root()", kSmall);
-  Range &r = c.survey.inputs.at("in")[0];
+  IndexRange &r = c.survey.inputs.at("in")[0];
   r.max = make_binary(Op::Sub, r.max, Expr(1));
   EXPECT_EQ(c.run(), "f: 'bx' at (x=16, y=3) reads in(17, 3), outside of the box that is read");
 }
