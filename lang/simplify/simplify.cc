@@ -19,11 +19,13 @@ bool binds(const Expr &e, const std::string &name) {
   return found;
 }
 
-// Is e without likely() worth nothing, as a constant is?
-Expr without_likely(const Expr &e) {
-  const CallNode *c = as_intrinsic(e, intrinsic::kLikely);
-  return c ? without_likely(c->args[0]) : e;
-}
+class DropLikely : public ExprRewriter {
+ protected:
+  Expr rewrite(const Expr &e) override {
+    const CallNode *c = as_intrinsic(e, intrinsic::kLikely);
+    return c ? (*this)(c->args[0]) : rewrite_children(e);
+  }
+};
 
 }  // namespace
 
@@ -247,7 +249,7 @@ Expr Simplifier::call(const CallNode &c, std::vector<Expr> args) {
 Expr simplify(const Expr &e, const VariableBounds &bounds) { return Simplifier(bounds)(e); }
 
 std::optional<bool> decide(const Expr &condition, const VariableBounds &bounds) {
-  const Expr e = simplify(without_likely(condition), bounds);
+  const Expr e = simplify(DropLikely()(condition), bounds);
   if (is_true(e)) return true;
   if (is_false(e)) return false;
   return {};

@@ -174,6 +174,7 @@ TEST(simplify, decides_comparisons) {
   EXPECT_EQ(simplified("x < 3 && x > 4"), "false");
   EXPECT_EQ(simplified("x < 3 || x >= 2"), "true");
   EXPECT_EQ(decide(parse("likely(x < n)"), {{"x", {0, 4}}, {"n", {5, {}}}}), true);
+  EXPECT_EQ(decide(parse("likely(x) < x + 1")), true);
   EXPECT_EQ(decide(parse("x < n"), {{"x", {0, 5}}, {"n", {5, {}}}}), std::nullopt);
 }
 
