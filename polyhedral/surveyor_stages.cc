@@ -164,8 +164,7 @@ void Surveyor::fuse_value(const StageId &s, const Derivation &d, StageSurvey &ou
   Expr outer_value = sum(outer.min, make_binary(Op::Div, fused, n));
   // Iterations that a guard cuts still compute producers: these stay inside their boxes.
   if (is_guarded(s, d.c)) outer_value = smaller(outer_value, outer.max);
-  out.dims[d.a] =
-      add_symbol(owner, prefix + d.a + ".of_fused", outer_value, outer.min, outer.max);
+  out.dims[d.a] = add_symbol(owner, prefix + d.a + ".of_fused", outer_value, outer.min, outer.max);
   out.dims[d.b] = add_symbol(owner, prefix + d.b + ".of_fused",
                              sum(inner.min, make_binary(Op::Mod, fused, n)), inner.min, inner.max);
 }

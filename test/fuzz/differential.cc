@@ -24,6 +24,7 @@ namespace {
 
 constexpr int64_t kMaxExtent = 400;  // larger boxes come from degenerate indices; not run
 constexpr int64_t kMaxInstances = 60'000;  // enumerated per experiment
+constexpr int64_t kMargin = 120;            // around the interpreter's images
 constexpr int kGuardBytes = 64;      // around every buffer, checked afterwards
 
 struct Extents {
@@ -67,6 +68,20 @@ class GuardedBuffer {
     }
   }
 
+  /// Takes the elements that both have from `o`, a smaller box of the same type.
+  void copy_from(const GuardedBuffer &o) {
+    const int64_t bytes = o.payload_ / std::max<int64_t>(o.elements(), 1);
+    for (int64_t i = 0; i < o.elements(); i++) {
+      int64_t rest = i, offset = 0;
+      for (size_t d = 0; d < dims_.size(); d++) {
+        const int64_t at = o.dims_[d].min + rest % o.dims_[d].extent;
+        rest /= o.dims_[d].extent;
+        offset += (at - dims_[d].min) * dims_[d].stride;
+      }
+      std::memcpy(raw_.host + offset * bytes, o.raw_.host + i * bytes, bytes);
+    }
+  }
+
   polyhalite_buffer_t *raw() { return &raw_; }
   bool guards_intact() const {
     for (int i = 0; i < kGuardBytes; i++) {
@@ -83,6 +98,12 @@ class GuardedBuffer {
   }
 
  private:
+  int64_t elements() const {
+    int64_t n = 1;
+    for (const auto &d : dims_) n *= d.extent;
+    return n;
+  }
+
   polyhalite_buffer_t raw_{};
   std::vector<polyhalite_dimension_t> dims_;
   std::vector<uint8_t> bytes_;
@@ -208,7 +229,7 @@ class Trial {
 
   void execute(const LoopTree &tree, const Survey &s, const Extents &e) {
     const Environment env = environment(output_, e, s);
-    std::map<std::string, std::unique_ptr<GuardedBuffer>> images;
+    std::map<std::string, std::unique_ptr<GuardedBuffer>> images, margins;
     std::map<std::string, const polyhalite_buffer_t *> for_reference;
     Dice dice(seed_ + 77);
     for (const AlgorithmInput &i : p_.frozen.algorithm.inputs) {
@@ -230,7 +251,17 @@ class Trial {
       auto &b = images[i.param->name];
       b = std::make_unique<GuardedBuffer>(i.param->type, box);
       b->fill(i.param->type, dice);
-      for_reference[i.param->name] = b->raw();
+      // The interpreter computes whole boxes of Funcs that the schedule may inline, and reads more
+      // of the image for points that nobody needs.
+      Extents wide = box;
+      for (size_t d = 0; d < wide.min.size(); d++) {
+        wide.min[d] -= kMargin;
+        wide.extent[d] += 2 * kMargin;
+      }
+      auto &w = margins[i.param->name];
+      w = std::make_unique<GuardedBuffer>(i.param->type, wide);
+      w->copy_from(*b);
+      for_reference[i.param->name] = w->raw();
     }
     const Type type = tree.algorithm.find(output_)->types[0];
     GuardedBuffer expected(type, e), interpreted(type, e), compiled(type, e);
@@ -297,6 +328,23 @@ void differential(uint64_t seed, DifferentialCounts &counts) {
   } catch (const std::exception &e) {
     counts.failures.push_back("seed " + std::to_string(seed) + ": " + e.what());
   }
+}
+
+std::string describe(uint64_t seed) {
+  const RandomPipeline p = random_pipeline(seed);
+  std::ostringstream os;
+  os << to_text(p.frozen.algorithm) << "\n" << to_text(p.frozen.directives) << "\n";
+  for (size_t d = 0; d < p.output_min.size(); d++) {
+    os << "output dimension " << d << ": min " << p.output_min[d] << ", extent "
+       << p.output_extent[d] << "\n";
+  }
+  try {
+    const LoopTree tree = build_tree(p.frozen.algorithm, p.frozen.directives);
+    os << "\n" << to_text(tree) << "\n" << to_text(tree, survey(tree));
+  } catch (const CompileError &e) {
+    os << "\n" << e.what() << "\n";
+  }
+  return os.str();
 }
 
 std::string report(const DifferentialCounts &c) {

@@ -24,6 +24,9 @@ struct DifferentialCounts {
 /// Tries one seed; adds to the counts. Failures name the seed.
 void differential(uint64_t seed, DifferentialCounts &counts);
 
+/// The seed's algorithm and schedule, and what tree and survey make of them.
+std::string describe(uint64_t seed);
+
 std::string report(const DifferentialCounts &c);
 
 }  // namespace polyhalite::test

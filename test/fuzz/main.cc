@@ -1,4 +1,5 @@
 // differential [--from SEED] [--count N] [--seconds S]: prints the report; exits 1 on any failure.
+// differential --show SEED: prints what the seed draws.
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
@@ -17,10 +18,13 @@ int main(int argc, char **argv) {
       from = std::strtoull(argv[++i], nullptr, 10);
     } else if (word == "--count" && value) {
       count = std::atoi(argv[++i]);
+    } else if (word == "--show" && value) {
+      std::cout << polyhalite::test::describe(std::strtoull(value, nullptr, 10));
+      return 0;
     } else if (word == "--seconds" && value) {
       seconds = std::atof(argv[++i]);
     } else {
-      std::cerr << "usage: differential [--from SEED] [--count N] [--seconds S]\n";
+      std::cerr << "usage: differential [--from SEED] [--count N] [--seconds S] | --show SEED\n";
       return 2;
     }
   }
