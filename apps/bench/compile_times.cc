@@ -35,11 +35,10 @@ FrozenPipeline three_stages() {
 }
 
 double run_generator(const std::string &program, const std::string &app) {
-  const std::string folder =
-      (std::filesystem::temp_directory_path() / "polyhalite_bench").string();
+  const std::string folder = (std::filesystem::temp_directory_path() / "polyhalite_bench").string();
   std::filesystem::create_directories(folder);
-  std::vector<std::string> words{program, "-g",     app,          "-f",           app, "-o", folder,
-                                 "-e",    "object", "target=host", "schedule=good"};
+  std::vector<std::string> words{
+      program, "-g", app, "-f", app, "-o", folder, "-e", "object", "target=host", "schedule=good"};
   std::vector<char *> arguments;
   for (std::string &w : words) arguments.push_back(w.data());
   arguments.push_back(nullptr);
@@ -60,15 +59,13 @@ double run_generator(const std::string &program, const std::string &app) {
 }  // namespace
 
 CompileTimes jit_times(const std::string &app, int rounds) {
-  const FrozenPipeline pipeline =
-      app == "three_stages" ? three_stages() : frozen_app(app, "good");
+  const FrozenPipeline pipeline = app == "three_stages" ? three_stages() : frozen_app(app, "good");
   std::vector<CompileTimes> times;
   for (int i = 0; i < rounds; i++) {
     times.push_back(backend().jit(pipeline, get_jit_target_from_environment())->times());
   }
-  std::sort(times.begin(), times.end(), [](const CompileTimes &a, const CompileTimes &b) {
-    return a.total() < b.total();
-  });
+  std::sort(times.begin(), times.end(),
+            [](const CompileTimes &a, const CompileTimes &b) { return a.total() < b.total(); });
   return times[times.size() / 2];
 }
 

@@ -72,10 +72,10 @@ void bench_jit(benchmark::State &state, const std::string &app, int rounds) {
     state.SetIterationTime(t.total());
     const double share = 100 * (t.survey + t.judge) / t.total();
     state.counters["region_and_judge_percent"] = share;
-    compile_lines.push_back(format("%-14s in process  %7.3f s   schedule %.3f, regions %.3f, judge "
-                                   "%.3f, lowering %.3f, LLVM %.3f   regions and judge %.0f%%",
-                                   app.c_str(), t.total(), t.schedule, t.survey, t.judge, t.lower,
-                                   t.llvm, share));
+    compile_lines.push_back(
+        format("%-14s in process  %7.3f s   schedule %.3f, regions %.3f, judge "
+               "%.3f, lowering %.3f, LLVM %.3f   regions and judge %.0f%%",
+               app.c_str(), t.total(), t.schedule, t.survey, t.judge, t.lower, t.llvm, share));
   }
 }
 

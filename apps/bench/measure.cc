@@ -70,12 +70,11 @@ Comparison compare(AppCase &app, const std::string &schedule, int threads, int r
   Comparison result;
   set_threads(System::Polyhalite, threads);
   set_threads(System::Halide, threads);
-  result.failure = have_halide() ? compare_outputs(app, schedule)
-                                 : run_once(System::Polyhalite, app, schedule);
+  result.failure =
+      have_halide() ? compare_outputs(app, schedule) : run_once(System::Polyhalite, app, schedule);
   if (!result.failure.empty()) return result;
 
-  const double once =
-      seconds_of([&] { run_once(System::Polyhalite, app, schedule); });
+  const double once = seconds_of([&] { run_once(System::Polyhalite, app, schedule); });
   const int repeats = std::max(1, static_cast<int>(std::ceil(kRoundSeconds / once)));
   const auto time = [&](System system) {
     return seconds_of([&] {

@@ -77,8 +77,7 @@ std::vector<void *> AppCase::arguments() {
 std::vector<AppCase> make_app_cases(const Image &photograph) {
   const Image colours = fill_frame(photograph, kWidth, kHeight);
   AppCase blur = named("blur", "u16 6408x4802");
-  blur.inputs = {
-      to_16_bits(brightness(fill_frame(photograph, kBlurWidth + 2, kBlurHeight + 2)))};
+  blur.inputs = {to_16_bits(brightness(fill_frame(photograph, kBlurWidth + 2, kBlurHeight + 2)))};
   blur.output = Buffer<uint16_t, 2>(kBlurWidth, kBlurHeight);
 
   AppCase unsharp = named("unsharp", "f32 1536x2560x3");

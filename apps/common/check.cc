@@ -62,11 +62,12 @@ Check check_against_interpreter(const Algorithm &algorithm, const AppCase &app) 
   const auto &x = app.output.dim(0), &y = app.output.dim(1);
   const int right = std::max(x.min(), x.max() + 1 - kWindowWidth);
   const int bottom = std::max(y.min(), y.max() + 1 - kWindowHeight);
-  const std::vector<std::pair<int, int>> corners = {{x.min(), y.min()},
-                                                    {right, y.min()},
-                                                    {x.min(), bottom},
-                                                    {right, bottom},
-                                                    {(x.min() + right) / 2, (y.min() + bottom) / 2}};
+  const std::vector<std::pair<int, int>> corners = {
+      {x.min(), y.min()},
+      {right, y.min()},
+      {x.min(), bottom},
+      {right, bottom},
+      {(x.min() + right) / 2, (y.min() + bottom) / 2}};
   Check check;
   for (const auto &[left, top] : corners) {
     AnyBuffer window = window_at(app.output, left, top);

@@ -5,10 +5,10 @@
 #include "polyhalite_runtime.h"
 
 // Buffers of both systems have the same layout, so both are passed as untyped pointers here.
-#define POLYHALITE_APP2(name)                   \
+#define POLYHALITE_APP2(name)                       \
   extern "C" int polyhalite_##name(void *, void *); \
   extern "C" int halide_##name(void *, void *);
-#define POLYHALITE_APP3(name)                           \
+#define POLYHALITE_APP3(name)                               \
   extern "C" int polyhalite_##name(void *, void *, void *); \
   extern "C" int halide_##name(void *, void *, void *);
 POLYHALITE_APP2(blur_none)
@@ -43,10 +43,11 @@ struct Entry {
   }
 };
 
-#define POLYHALITE_ENTRY(app) \
-  {#app "/none", SYSTEM(app##_none)}, {#app "/naive", SYSTEM(app##_naive)}, \
-      {#app "/good", SYSTEM(app##_good)}
-#define POLYHALITE_ENTRIES                                                            \
+#define POLYHALITE_ENTRY(app)                                                 \
+  {#app "/none", SYSTEM(app##_none)}, {#app "/naive", SYSTEM(app##_naive)}, { \
+    #app "/good", SYSTEM(app##_good)                                          \
+  }
+#define POLYHALITE_ENTRIES                                                      \
   {POLYHALITE_ENTRY(blur), POLYHALITE_ENTRY(unsharp), POLYHALITE_ENTRY(harris), \
    POLYHALITE_ENTRY(matmul)}
 

@@ -1,5 +1,5 @@
-// The applications as they were compiled ahead of time: by Polyhalite, and by Halide 14 where it was
-// installed when this program was built.
+// The applications as they were compiled ahead of time: by Polyhalite, and by Halide 14 where it
+// was installed when this program was built.
 #pragma once
 
 #include <string>

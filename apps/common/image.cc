@@ -38,7 +38,8 @@ Image load_image(const std::string &path) {
   for (int c = 0; c < 3; c++) {
     for (int y = 0; y < height; y++) {
       for (int x = 0; x < width; x++) {
-        image(x, y, c) = static_cast<float>(pixels.get()[(size_t{1} * y * width + x) * 3 + c]) / 255;
+        image(x, y, c) =
+            static_cast<float>(pixels.get()[(size_t{1} * y * width + x) * 3 + c]) / 255;
       }
     }
   }
@@ -68,8 +69,7 @@ Plane brightness(const Image &image) {
   Plane plane(image.dim(0).extent(), image.dim(1).extent());
   for (int y = 0; y < image.dim(1).extent(); y++) {
     for (int x = 0; x < image.dim(0).extent(); x++) {
-      plane(x, y) =
-          0.299f * image(x, y, 0) + 0.587f * image(x, y, 1) + 0.114f * image(x, y, 2);
+      plane(x, y) = 0.299f * image(x, y, 0) + 0.587f * image(x, y, 1) + 0.114f * image(x, y, 2);
     }
   }
   return plane;

@@ -107,8 +107,8 @@ double rate(const std::vector<int> &cores) {
     });
   }
   for (std::thread &t : threads) t.join();
-  const double seconds = *std::max_element(end.begin(), end.end()) -
-                         *std::min_element(begin.begin(), begin.end());
+  const double seconds =
+      *std::max_element(end.begin(), end.end()) - *std::min_element(begin.begin(), begin.end());
   return 2.0 * kChains * lanes[0] * kRounds * count / seconds / 1e9;
 }
 

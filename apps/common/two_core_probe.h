@@ -13,9 +13,9 @@ struct ProbeResult {
 /// Both cores must deliver this many times one core.
 constexpr double kTwoCoreRatio = 1.8;
 
-/// Runs f32 fused multiply-adds of the widest vectors that the machine has, on each of the first two
-/// cores that this process may use and then on both; takes about 20 ms. With one core, `two_cores`
-/// is 0.
+/// Runs f32 fused multiply-adds of the widest vectors that the machine has, on each of the first
+/// two cores that this process may use and then on both; takes about 20 ms. With one core,
+/// `two_cores` is 0.
 ProbeResult probe_two_cores();
 
 }  // namespace polyhalite_apps

@@ -87,8 +87,8 @@ int run(const std::string &photograph, const std::string &folder, int threads) {
 
   Page page;
   page.machine = "Target " + polyhalite::get_host_target().to_string() + ", " +
-                 std::to_string(polyhalite_get_num_threads()) + " threads. Photograph: " +
-                 photograph;
+                 std::to_string(polyhalite_get_num_threads()) +
+                 " threads. Photograph: " + photograph;
   page.table = table_head();
   bool failed = false;
   for (AppCase &app : apps) {
@@ -127,11 +127,9 @@ int main(int argc, char **argv) {
   std::string folder = "out/demo";
   int threads = 0;
   CLI::App cli("Four programs on a photograph, with no schedule and with a good one");
-  cli.add_option("photograph", photograph, "any JPEG, PNG, BMP or TGA file")
-      ->capture_default_str();
+  cli.add_option("photograph", photograph, "any JPEG, PNG, BMP or TGA file")->capture_default_str();
   cli.add_option("--out", folder, "folder for pictures and page")->capture_default_str();
-  cli.add_option("--threads", threads, "0: as many as this process may use")
-      ->capture_default_str();
+  cli.add_option("--threads", threads, "0: as many as this process may use")->capture_default_str();
   CLI11_PARSE(cli, argc, argv);
   try {
     return run(photograph, folder, threads);

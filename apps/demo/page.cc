@@ -21,11 +21,20 @@ std::string escape(const std::string &text) {
   std::string result;
   for (char c : text) {
     switch (c) {
-      case '&': result += "&amp;"; break;
-      case '<': result += "&lt;"; break;
-      case '>': result += "&gt;"; break;
-      case '"': result += "&quot;"; break;
-      default: result += c;
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      default:
+        result += c;
     }
   }
   return result;
@@ -45,8 +54,8 @@ std::string section(const PageApp &app) {
   html += "<img alt=\"input\" src=\"" + escape(app.input_picture) + "\">";
   html += "<img alt=\"output\" src=\"" + escape(app.output_picture) + "\"></div>\n";
   html += "<div class=\"columns\">\n";
-  html += "<div><h3>Algorithm</h3>" + pre(app.algorithm) + "<h3>Schedule</h3>" +
-          pre(app.schedule) + "</div>\n";
+  html += "<div><h3>Algorithm</h3>" + pre(app.algorithm) + "<h3>Schedule</h3>" + pre(app.schedule) +
+          "</div>\n";
   html += column("Loop tree", app.tree) + column("Generated loops", app.loops) + "</div>\n";
   html += "<details><summary>Machine code</summary>" + pre(app.assembly) + "</details>\n";
   return html;

@@ -27,7 +27,8 @@ double seconds_of(const std::function<void()> &work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// The median of as many runs as fit into a second, at least one and at most fifteen after the first.
+// The median of as many runs as fit into a second, at least one and at most fifteen after the
+// first.
 double median_seconds(const std::function<void()> &work) {
   const double first = seconds_of(work);
   const int runs = std::clamp(static_cast<int>(kSecondsPerFigure / first), 1, kMostRuns);
@@ -40,8 +41,8 @@ double median_seconds(const std::function<void()> &work) {
 ScheduledRun run_scheduled(AppCase &app, const FrozenPipeline &pipeline) {
   ScheduledRun result;
   std::shared_ptr<CompiledPipeline> compiled;
-  result.compile_seconds = seconds_of(
-      [&] { compiled = backend().jit(pipeline, get_jit_target_from_environment()); });
+  result.compile_seconds =
+      seconds_of([&] { compiled = backend().jit(pipeline, get_jit_target_from_environment()); });
   const CompileTimes &times = compiled->times();
   result.judge_percent = 100 * (times.survey + times.judge) / result.compile_seconds;
   const std::vector<void *> arguments = app.arguments();

@@ -1,5 +1,5 @@
-// Harris corner response of a colour image (Harris and Stephens, 1988). Output pixel (x, y) looks at
-// input pixels (x .. x + 4, y .. y + 4): the output is four pixels smaller.
+// Harris corner response of a colour image (Harris and Stephens, 1988). Output pixel (x, y) looks
+// at input pixels (x .. x + 4, y .. y + 4): the output is four pixels smaller.
 #include "Halide.h"
 
 using namespace Halide;

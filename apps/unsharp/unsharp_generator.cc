@@ -18,8 +18,7 @@ class Unsharp : public Generator<Unsharp> {
 
   void generate() {
     Func bounded = BoundaryConditions::repeat_edge(input);
-    gray(x, y) =
-        0.299f * bounded(x, y, 0) + 0.587f * bounded(x, y, 1) + 0.114f * bounded(x, y, 2);
+    gray(x, y) = 0.299f * bounded(x, y, 0) + 0.587f * bounded(x, y, 1) + 0.114f * bounded(x, y, 2);
 
     blur_y(x, y) = weight(0) * gray(x, y) + weight(1) * (gray(x, y - 1) + gray(x, y + 1)) +
                    weight(2) * (gray(x, y - 2) + gray(x, y + 2)) +

@@ -79,11 +79,12 @@ TEST_P(Apps, ahead_of_time_equals_the_interpreter) {
   EXPECT_EQ(check.mismatch, "");
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    all, Apps,
-    testing::Combine(testing::Values("blur", "unsharp", "harris", "matmul"),
-                     testing::Values("none", "naive", "good")),
-    [](const auto &info) { return std::get<0>(info.param) + "_" + std::get<1>(info.param); });
+INSTANTIATE_TEST_SUITE_P(all, Apps,
+                         testing::Combine(testing::Values("blur", "unsharp", "harris", "matmul"),
+                                          testing::Values("none", "naive", "good")),
+                         [](const auto &info) {
+                           return std::get<0>(info.param) + "_" + std::get<1>(info.param);
+                         });
 
 TEST(check, a_wrong_value_is_found_and_named) {
   AppCase app = small_case("blur");
@@ -92,8 +93,7 @@ TEST(check, a_wrong_value_is_found_and_named) {
   const int right = pixels(3, 2);
   pixels(3, 2) = 21846;
   const Check check = check_against_interpreter(frozen_app("blur", "naive").algorithm, app);
-  EXPECT_EQ(check.mismatch,
-            "output(3, 2) is 21846, the interpreter has " + std::to_string(right));
+  EXPECT_EQ(check.mismatch, "output(3, 2) is 21846, the interpreter has " + std::to_string(right));
 }
 
 }  // namespace
