@@ -134,8 +134,10 @@ int main(int argc, char **argv) {
   CLI::App cli("Polyhalite's applications against Halide 14, from one source, in one run");
   cli.add_option("--filter", options.filter, "run what this regular expression finds")
       ->capture_default_str();
-  cli.add_option("--threads", options.threads, "1 or 2; both if not given");
+  cli.add_option("--threads", options.threads, "1 or 2; both if not given")
+      ->check(CLI::Range(1, 2));
   cli.add_option("--rounds", options.rounds, "rounds per figure, of which the median counts")
+      ->check(CLI::PositiveNumber)
       ->capture_default_str();
   cli.add_option("--json", options.json, "write Google Benchmark's JSON to this file");
   cli.add_option("--photograph", options.photograph)->capture_default_str();
@@ -155,7 +157,7 @@ int main(int argc, char **argv) {
     int count = static_cast<int>(pointers.size());
     benchmark::Initialize(&count, pointers.data());
     Progress progress;
-    benchmark::RunSpecifiedBenchmarks(&progress);
+    if (benchmark::RunSpecifiedBenchmarks(&progress) == 0) return 1;
 
     if (!polyhalite_apps::have_halide()) std::puts("\nHalide 14 is not installed.");
     if (!run_lines.empty()) {

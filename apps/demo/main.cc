@@ -129,7 +129,9 @@ int main(int argc, char **argv) {
   CLI::App cli("Four programs on a photograph, with no schedule and with a good one");
   cli.add_option("photograph", photograph, "any JPEG, PNG, BMP or TGA file")->capture_default_str();
   cli.add_option("--out", folder, "folder for pictures and page")->capture_default_str();
-  cli.add_option("--threads", threads, "0: as many as this process may use")->capture_default_str();
+  cli.add_option("--threads", threads, "0: as many as this process may use")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   CLI11_PARSE(cli, argc, argv);
   try {
     return run(photograph, folder, threads);
