@@ -36,14 +36,21 @@ std::vector<Access> accesses(const LoopTree &tree, StageId s) {
 }
 
 // Of an output, what the pipeline itself touches beyond what the caller wants is checked at entry.
-const Box &box_of(const JudgeContext &c, int f) {
+// Where a window slides, what the iterations before computed is there too.
+Box box_of(const JudgeContext &c, int f) {
   const auto it = c.survey.inputs.find(c.tree.algorithm.funcs[f].name);
-  return it == c.survey.inputs.end() ? c.survey.funcs[f].computed : it->second;
+  if (it != c.survey.inputs.end()) return it->second;
+  const FuncSurvey &fs = c.survey.funcs[f];
+  Box box = fs.computed;
+  for (size_t d = 0; d < box.size(); d++) {
+    if (fs.slides[d]) box[d].min = fs.needed[d].min;
+  }
+  return box;
 }
 
 void judge_access(JudgeContext &c, StageId s, const Access &access) {
   const int f = c.tree.algorithm.index_of(access.func);
-  const Box &box = box_of(c, f);
+  const Box box = box_of(c, f);
   for (size_t d = 0; d < box.size(); d++) {
     for (const bool below : {true, false}) {
       Problem problem;

@@ -1,7 +1,9 @@
-// (d) storage. Each production writes every cell that it reads before it reads it, so storage that
-// several productions use one after the other delivers the intended values. Productions that run at
-// once, in iterations of a parallel or vector loop inside the storage, must write cells of their
-// own.
+// (d) storage. A production writes every cell that is read before it is read, or, where a window
+// slides, an iteration before it did: the surveyor slides only where the window moves one way, so
+// that what is left out was computed and no ring that holds the whole window has reused its cells.
+// So storage that several productions use one after the other delivers the intended values.
+// Productions that run at once, in iterations of a parallel or vector loop inside the storage, must
+// write cells of their own.
 #include <utility>
 
 #include "polyhedral/conflict.h"
@@ -24,7 +26,7 @@ struct Overlap {
 Overlap find_overlap(JudgeContext &c, int f, const std::vector<int> &path, size_t at) {
   Problem problem;
   SharedAtoms shared;
-  const Box &box = c.survey.funcs[f].computed;
+  const Box &box = c.survey.funcs[f].needed;
   SurveyScope scopes[2] = {{problem, shared, c.tree, c.survey},
                            {problem, shared, c.tree, c.survey}};
   std::vector<AffineRow> cell;
@@ -97,6 +99,15 @@ void judge_func(JudgeContext &c, int f) {
     d.where = placement.compute_where;
     c.refuse(std::move(refusal));
     return;
+  }
+  const FuncSurvey &boxes = c.survey.funcs[f];
+  for (size_t d = 0; d < boxes.slides.size(); d++) {
+    if (!boxes.slides[d]) continue;
+    const std::string ring =
+        boxes.fold[d] > 0 ? ", in a ring of " + std::to_string(boxes.fold[d]) + " that holds it"
+                          : "";
+    c.certify('d', about, Proof::Structural,
+              "the window over " + func.args[d] + " slides one way" + ring);
   }
   if (at_once) {
     c.certify('d', about, Proof::Isl, "iterations that run at once write cells of their own");

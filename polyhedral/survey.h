@@ -54,10 +54,15 @@ struct StageSurvey {
 };
 
 struct FuncSurvey {
-  Box computed;  // at the compute level, over what is known there
+  Box needed;    // what consumers read at the compute level, over what is known there
+  Box computed;  // of that, what an iteration computes: all, unless a window slides
+  std::vector<bool> slides;  // per dimension: what the iterations before computed is left out
   Box stored;    // at the store level; extents are constants where the engine finds one
   /// Constant upper bounds of `stored`'s extents, where known.
   std::vector<std::optional<int64_t>> stored_extent;
+  /// Per dimension, 0 or the ring's size: cell i lies at i modulo it. At least as many cells as a
+  /// sliding window holds at once.
+  std::vector<int64_t> fold;
 };
 
 /// A condition on parameters that a proof rests on and that the entry checks: "extent at least the

@@ -1,4 +1,5 @@
 // The golden text of a survey: loops with their bounds and symbols, boxes, guards, checks.
+#include <algorithm>
 #include <sstream>
 
 #include "lang/ir/expr_text.h"
@@ -45,6 +46,12 @@ class Printer {
     }
   }
 
+  void print_rings(const std::vector<int64_t> &fold) {
+    if (std::all_of(fold.begin(), fold.end(), [](int64_t n) { return n == 0; })) return;
+    os_ << " ring";
+    for (int64_t n : fold) os_ << " " << n;
+  }
+
   void block(const std::vector<Tree> &nodes, int depth) {
     for (const Tree &n : nodes) node(*n, depth);
   }
@@ -77,6 +84,7 @@ class Printer {
       case TreeNode::Allocate:
         os_ << pad(depth) << "allocate " << tree_.algorithm.funcs[n.stage.func].name;
         print_box(os_, survey_.funcs[n.stage.func].stored);
+        print_rings(survey_.funcs[n.stage.func].fold);
         os_ << "\n";
         block(n.children, depth + 1);
         break;

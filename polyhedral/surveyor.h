@@ -1,6 +1,6 @@
 // The region engine's state, shared by the files that do its parts: scopes (surveyor_scope.cc),
-// Funcs' boxes (surveyor_funcs.cc), stages' loops (surveyor_stages.cc), storage and inputs
-// (surveyor_storage.cc). Use survey() of survey.h.
+// Funcs' boxes (surveyor_funcs.cc), sliding windows (surveyor_slide.cc), stages' loops
+// (surveyor_stages.cc), storage and inputs (surveyor_storage.cc). Use survey() of survey.h.
 #pragma once
 
 #include <map>
@@ -100,6 +100,17 @@ class Surveyor {
   bool is_guarded(const StageId &s, const std::string &dim) const;
   void fuse_value(const StageId &s, const Derivation &d, StageSurvey &out);
   void record_reads(const StageId &s);
+
+  // Sliding windows.
+  /// e with every symbol that the body of `outside` does not see replaced by its value.
+  Expr expand_within(const Expr &e, int outside) const;
+  /// Does e never fall while the loop's counter grows?
+  bool is_nondecreasing(const Expr &e, const std::string &loop) const;
+  void slide(int f, int compute_scope);
+  /// The dimension along which func f's window moves with `loop`, if there is just one and what the
+  /// iteration before computed stays valid. `inner`: the loops between `loop` and the production.
+  std::optional<size_t> sliding_dimension(int f, int loop, const std::vector<int> &inner) const;
+  void slide_along(int f, size_t d, int loop, int compute_scope);
 
   // Storage and inputs.
   ConstantUpperBound::Meaning meaning(const VariableNode &v);

@@ -25,6 +25,8 @@ void Surveyor::survey_func(int f) {
   include_own_updates(f, box);
   for (int d = 0; d < def.dimensions(); d++) apply_needs(f, d, box[d], output);
   name_box(f, box, scope);
+  out_.funcs[f].computed = out_.funcs[f].needed;
+  slide(f, scope);
   for (size_t s = 0; s < def.stages.size(); s++) survey_stage({f, static_cast<int>(s)});
   survey_storage(f, scope);
 }
@@ -221,7 +223,7 @@ void Surveyor::name_box(int f, std::vector<Interval> &box, int scope) {
     const std::string suffix = "." + std::to_string(d);
     Expr min = name_end(scope, def.name + ".lo" + suffix, box[d].min);
     Expr max = width ? sum(min, *width) : name_end(scope, def.name + ".hi" + suffix, box[d].max);
-    fs.computed.push_back({min, max});
+    fs.needed.push_back({min, max});
   }
 }
 

@@ -129,22 +129,25 @@ Interval Surveyor::dim_interval(const StageId &s, const std::string &dim, int sc
   const StageSurvey &st = out_.stages[s.func][s.stage];
   const Expr value = st.dims.at(dim);
   const IndexRange &range = st.ranges.at(dim);
-  if (visible(scope, innermost_owner(value))) return {value, value};
+  // Iterations that a guard cuts have values beyond the range; nothing that they would read counts.
+  const bool guarded = is_guarded(s, dim);
+  if (visible(scope, innermost_owner(value))) {
+    const Expr point = guarded ? smaller(value, range.max) : value;
+    return {point, point};
+  }
   if (!depends_on_visible_loop(s, value, scope)) return {range.min, range.max};
   for (const Derivation &d : tree_.nest(s).derivations) {
     if (d.kind == Derivation::Split && d.a == dim) {
       const Interval outer = dim_interval(s, d.b, scope), inner = dim_interval(s, d.c, scope);
       Interval base;
-      if (outer.is_point()) {
+      if (outer.is_point() && !is_guarded(s, d.b)) {
         const Expr b = difference(value, st.dims.at(d.c));
         base = {b, b};
       } else {
         base = {split_base(s, d, outer.min), split_base(s, d, outer.max)};
       }
       Interval r{sum(base.min, inner.min), sum(base.max, inner.max)};
-      if (d.tail == TailStrategy::GuardWithIf && guarded_.count({s, dim})) {
-        r.max = smaller(r.max, range.max);
-      }
+      if (guarded) r.max = smaller(r.max, range.max);
       return r;
     }
   }

@@ -26,7 +26,7 @@ void Surveyor::survey_storage(int f, int compute_scope) {
   const FuncDef &def = tree_.algorithm.funcs[f];
   FuncSurvey &fs = out_.funcs[f];
   for (int d = 0; d < def.dimensions(); d++) {
-    IndexRange r = fs.computed[d];
+    IndexRange r = fs.needed[d];
     if (scope != compute_scope) {
       const Interval i = {bound_at(r.min, nullptr, scope).min, bound_at(r.max, nullptr, scope).max};
       check_bounded(def, d, i);

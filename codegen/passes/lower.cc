@@ -13,6 +13,34 @@ namespace {
 // Larger allocations go to the heap: thread-pool stacks are small.
 constexpr int64_t kMaxStackBytes = 16 * 1024;
 
+/// Accesses of folded Funcs go to their rings.
+class RingAccesses : public ExprRewriter {
+ public:
+  RingAccesses(const LoopTree &tree, const Survey &survey) : tree_(tree), survey_(survey) {}
+
+  void fold(int func, std::vector<Expr> &indices) const {
+    const std::vector<int64_t> &rings = survey_.funcs[func].fold;
+    for (size_t d = 0; d < rings.size(); d++) {
+      if (rings[d] == 0) continue;
+      indices[d] = make_binary(Op::Mod, indices[d], make_int(indices[d].type(), rings[d]));
+    }
+  }
+
+ protected:
+  Expr rewrite(const Expr &e) override {
+    const CallNode *c = as_call(e);
+    if (!c || c->kind != CallKind::Func) return rewrite_children(e);
+    std::vector<Expr> args;
+    for (const Expr &a : c->args) args.push_back((*this)(a));
+    fold(tree_.algorithm.index_of(c->name), args);
+    return with_args(e, std::move(args));
+  }
+
+ private:
+  const LoopTree &tree_;
+  const Survey &survey_;
+};
+
 class Lowering {
  public:
   Lowering(const LoopTree &tree, const Survey &survey) : tree_(tree), survey_(survey) {}
@@ -87,6 +115,12 @@ class Lowering {
     for (int d = 0; d < def.dimensions(); d++) {
       const IndexRange &r = fs.stored[d];
       const Expr extent = make_binary(Op::Add, make_binary(Op::Sub, r.max, r.min), Expr(1));
+      if (fs.fold[d] > 0) {
+        args.push_back(Expr(0));
+        args.push_back(Expr(static_cast<int32_t>(fs.fold[d])));
+        bytes = bytes > kMaxStackBytes ? bytes : bytes * fs.fold[d];
+        continue;
+      }
       args.push_back(r.min);
       if (fs.stored_extent[d]) {
         args.push_back(Expr(static_cast<int32_t>(*fs.stored_extent[d])));
@@ -104,11 +138,13 @@ class Lowering {
     const StageDef &def = tree_.definition(s);
     const StageSurvey &st = survey_.stages[s.func][s.stage];
     std::vector<Expr> indices, values;
-    for (const Expr &e : def.args) indices.push_back(substitute(st.dims, e));
-    for (const Expr &e : def.values) values.push_back(substitute(st.dims, e));
+    RingAccesses in_rings(tree_, survey_);
+    for (const Expr &e : def.args) indices.push_back(in_rings(substitute(st.dims, e)));
+    for (const Expr &e : def.values) values.push_back(in_rings(substitute(st.dims, e)));
+    in_rings.fold(s.func, indices);
     Stmt body = make_provide(tree_.func(s).name, std::move(indices), std::move(values));
     for (auto it = st.guards.rbegin(); it != st.guards.rend(); ++it) {
-      body = make_if(it->condition, body);
+      body = make_if(in_rings(it->condition), body);
     }
     return body;
   }

@@ -13,10 +13,18 @@ namespace polyhalite::oracle {
 struct Storage {
   int func = -1;
   std::vector<Extent> box;
+  std::vector<int64_t> fold;  // per dimension, 0 or the ring's size; empty: none
   size_t depth = 0;  // how many concurrent loops were running where it was allocated
   std::unordered_map<Coordinates, Content, CoordinatesHash> cells;
 
   bool holds(const Coordinates &at) const;
+  /// Where the cell of these coordinates lies.
+  Coordinates in_rings(Coordinates at) const {
+    for (size_t d = 0; d < fold.size(); d++) {
+      if (fold[d] > 0) at[d] = ((at[d] % fold[d]) + fold[d]) % fold[d];
+    }
+    return at;
+  }
 };
 
 /// A running parallel or vector loop.

@@ -202,6 +202,7 @@ void Run::allocate(const TreeNode &n) {
   auto storage = std::make_unique<Storage>();
   storage->func = f;
   storage->box = evaluate(survey_.funcs[f].stored);
+  storage->fold = survey_.funcs[f].fold;
   storage->depth = concurrent_.size();
   std::swap(storages_[f], storage);
   block(n.children);
@@ -225,7 +226,7 @@ void Run::stage(StageId s) {
   definition.values.run(slots, *this);
   Storage &storage = storage_of(s.func, at, "writes");
   touch(storage, at, true);
-  auto [cell, is_new] = storage.cells.try_emplace(at);
+  auto [cell, is_new] = storage.cells.try_emplace(storage.in_rings(at));
   cell->second = definition.is_reduction ? cell->second.with(p) : Content::written(p);
 }
 
@@ -294,7 +295,7 @@ Value Run::read_own(const Coordinates &at, int value_index) {
 void Run::check_content(const Storage &storage, const Coordinates &at, const Content &wanted) {
   const std::string &name = tree_.algorithm.funcs[storage.func].name;
   const std::string what = cell_text(name, at);
-  auto cell = storage.cells.find(at);
+  auto cell = storage.cells.find(storage.in_rings(at));
   if (cell == storage.cells.end()) {
     fail('b', name, at,
          now_ ? describe(*now_) + " reads " + what + ", which nothing wrote"
@@ -318,7 +319,7 @@ void Run::touch(Storage &storage, const Coordinates &at, bool writes) {
     auto forgive = [&](const Point &other) {
       return p.stage.stage == 0 && l.stage == p.stage && other == p;
     };
-    auto clash = concurrent_[k]->touch(&storage, at, p, writes, forgive);
+    auto clash = concurrent_[k]->touch(&storage, storage.in_rings(at), p, writes, forgive);
     if (!clash) continue;
     const std::string &name = tree_.algorithm.funcs[storage.func].name;
     fail(l.stage.func == storage.func ? 'e' : 'd', name, at,

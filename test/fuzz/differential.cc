@@ -22,10 +22,10 @@ namespace polyhalite::test {
 
 namespace {
 
-constexpr int64_t kMaxExtent = 400;  // larger boxes come from degenerate indices; not run
+constexpr int64_t kMaxExtent = 400;        // larger boxes come from degenerate indices; not run
 constexpr int64_t kMaxInstances = 60'000;  // enumerated per experiment
-constexpr int64_t kMargin = 120;            // around the interpreter's images
-constexpr int kGuardBytes = 64;      // around every buffer, checked afterwards
+constexpr int64_t kMargin = 120;           // around the interpreter's images
+constexpr int kGuardBytes = 64;            // around every buffer, checked afterwards
 
 struct Extents {
   std::vector<int64_t> min, extent;
@@ -130,7 +130,8 @@ Environment environment(const std::string &output, const Extents &e, const Surve
   return env;
 }
 
-/// Grows the output until the entry checks hold; false where they cannot or the boxes are too large.
+/// Grows the output until the entry checks hold; false where they cannot or the boxes are too
+/// large.
 bool fit_output(const std::string &output, Extents &e, const Survey &survey) {
   for (int tries = 0; tries < 8; tries++) {
     const Environment env = environment(output, e, survey);
@@ -176,6 +177,7 @@ class Trial {
     const Judgement verdict = judge(tree, s);
     verdict.legal() ? counts_.accepted++ : counts_.refused++;
     if (!verdict.legal()) counts_.refused_by_claim[verdict.refusal->claim]++;
+    if (verdict.legal()) count_windows(s);
     output_ = tree.algorithm.outputs[0];
     Extents e;
     for (int m : p_.output_min) e.min.push_back(m);
@@ -196,6 +198,18 @@ class Trial {
     counts_.failures.push_back(os.str());
   }
 
+  void count_windows(const Survey &s) {
+    bool slides = false, folds = false;
+    for (const FuncSurvey &f : s.funcs) {
+      for (size_t d = 0; d < f.needed.size(); d++) {
+        slides |= f.slides[d];
+        folds |= f.fold[d] > 0;
+      }
+    }
+    counts_.sliding += slides;
+    counts_.folded += folds;
+  }
+
   /// The judge reasons for all sizes: a refusal is false only if no size tried is broken.
   void enumerate(const LoopTree &tree, const Survey &s, const Judgement &verdict,
                  const Extents &first) {
@@ -208,7 +222,8 @@ class Trial {
       auto &box = experiment.buffers[output_];
       for (size_t d = 0; d < e.min.size(); d++) box.push_back({e.min[d], e.extent[d]});
       experiment.seed = seed_;
-      const oracle::Enumeration found = oracle::brute_force(tree, s, experiment, 3, {kMaxInstances});
+      const oracle::Enumeration found =
+          oracle::brute_force(tree, s, experiment, 3, {kMaxInstances});
       if (!found.unmet.empty()) {
         too_large_ = true;
         continue;
@@ -354,11 +369,12 @@ std::string report(const DifferentialCounts &c) {
      << " accepted, " << c.refused << " refused";
   for (const auto &[claim, n] : c.refused_by_claim) os << " (" << claim << ") " << n;
   os << "\nacceptance rate " << (judged ? 100.0 * c.accepted / judged : 0) << "% of " << judged
-     << " judged\n"
+     << " judged; " << c.sliding << " with sliding windows, " << c.folded << " with rings\n"
      << c.enumerated << " verdicts held against enumeration: " << c.false_refusals
      << " false refusals";
   for (const auto &[claim, n] : c.false_by_claim) os << " (" << claim << ") " << n;
-  os << "\n" << c.executed << " run against the interpreter, " << c.not_run
+  os << "\n"
+     << c.executed << " run against the interpreter, " << c.not_run
      << " not run (boxes too large or checks that no size meets)\n"
      << c.failures.size() << " failures\n";
   for (const std::string &f : c.failures) os << "  " << f << "\n";

@@ -16,6 +16,7 @@ struct DifferentialCounts {
   int enumerated = 0;      // verdicts that enumeration decided
   int false_refusals = 0;  // refused, but legal by enumeration on all data and sizes tried
   int executed = 0, not_run = 0;
+  int sliding = 0, folded = 0;  // accepted ones with a sliding window, with a ring
   std::map<char, int> refused_by_claim, false_by_claim;
   std::vector<uint64_t> false_refusal_seeds;
   std::vector<std::string> failures;  // wrong results, false acceptances, internal errors

@@ -28,7 +28,7 @@ Expr clamped(Expr e, int low, int high) {
 
 class AlgorithmDraw {
  public:
-  explicit AlgorithmDraw(Dice &dice) : dice_(dice) {
+  AlgorithmDraw(Dice &dice, bool stencils) : dice_(dice), stencils_(stencils) {
     in_ = std::make_shared<Parameter>();
     in_->name = "in";
     in_->type = any_type();
@@ -60,12 +60,13 @@ class AlgorithmDraw {
   }
 
   Expr index(const std::vector<Expr> &vars, size_t prefer) {
-    Expr v = dice_.chance(85) && prefer < vars.size() ? vars[prefer] : dice_.pick(vars);
+    Expr v =
+        dice_.chance(stencils_ ? 97 : 85) && prefer < vars.size() ? vars[prefer] : dice_.pick(vars);
     const int offset = dice_.between(-2, 2);
     auto plus = [&](Expr e) {
       return offset == 0 ? e : make_binary(Op::Add, std::move(e), Expr(offset));
     };
-    const int kind = dice_.between(0, 99);
+    const int kind = stencils_ ? dice_.between(0, 78) : dice_.between(0, 99);
     if (kind < 68) return plus(v);
     if (kind < 73) return plus(make_binary(Op::Mul, v, Expr(dice_.pick<int>({2, 3, -1}))));
     if (kind < 79) return plus(make_binary(Op::Div, v, Expr(dice_.between(2, 4))));
@@ -107,9 +108,7 @@ class AlgorithmDraw {
   }
 
   // A value of at most kModulus in magnitude, before it enters a wider type.
-  Expr limited(const Expr &e) {
-    return make_binary(Op::Mod, e, make_int(e.type(), kModulus));
-  }
+  Expr limited(const Expr &e) { return make_binary(Op::Mod, e, make_int(e.type(), kModulus)); }
 
   Expr leaf(Type t, const std::vector<Expr> &vars) {
     const int kind = dice_.between(0, 99);
@@ -154,7 +153,7 @@ class AlgorithmDraw {
   void draw_func(const std::string &name, bool last) {
     FuncDef f;
     f.name = name;
-    const int dimensions = last ? 2 : dice_.between(1, 3);
+    const int dimensions = last || stencils_ ? 2 : dice_.between(1, 3);
     const std::vector<std::string> names = {"x", "y", "z"};
     f.args.assign(names.begin(), names.begin() + dimensions);
     f.types = {any_type()};
@@ -164,7 +163,7 @@ class AlgorithmDraw {
     s.args = vars;
     s.values = {finish(value(f.types[0], vars, dice_.between(1, 3)))};
     f.stages.push_back(s);
-    const int updates = dice_.chance(45) ? dice_.between(1, 2) : 0;
+    const int updates = !stencils_ && dice_.chance(45) ? dice_.between(1, 2) : 0;
     for (int u = 0; u < updates; u++) draw_update(f, vars);
     algorithm_.funcs.push_back(f);
   }
@@ -256,6 +255,7 @@ class AlgorithmDraw {
   }
 
   Dice &dice_;
+  const bool stencils_;  // chains of stencils, for sliding windows
   Algorithm algorithm_;
   std::shared_ptr<Parameter> in_, table_;
   bool used_in_ = false, used_table_ = false;
@@ -263,13 +263,20 @@ class AlgorithmDraw {
 
 class ScheduleDraw {
  public:
-  ScheduleDraw(Dice &dice, const Algorithm &a) : dice_(dice), algorithm_(a) {
+  ScheduleDraw(Dice &dice, const Algorithm &a, bool windows)
+      : dice_(dice), algorithm_(a), windows_(windows) {
     for (const FuncDef &f : a.funcs) {
       for (size_t s = 0; s < f.stages.size(); s++) dims_[{f.name, int(s)}] = initial(f, int(s));
     }
   }
 
   std::vector<Directive> draw() {
+    if (windows_) {
+      for (int i = dice_.between(0, 2); i > 0; i--) loop_directive();
+      for (const FuncDef &f : algorithm_.funcs) place_window(f);
+      for (int i = dice_.between(0, 3); i > 0; i--) loop_directive();
+      return std::move(list_);
+    }
     for (const FuncDef &f : algorithm_.funcs) {
       if (!algorithm_.is_output(f.name) && dice_.chance(75)) place(f);
     }
@@ -317,7 +324,7 @@ class ScheduleDraw {
     Directive &d = add(DirectiveKind::ComputeAt, f.name, 0, {at.second});
     d.target_func = at.first.first;
     d.target_stage = at.first.second;
-    if (dice_.chance(20)) {
+    if (dice_.chance(40)) {
       const auto outer = random_loop(f.name);
       if (dice_.chance(30) || outer.second.empty()) {
         add(DirectiveKind::StoreRoot, f.name, 0, {});
@@ -327,6 +334,22 @@ class ScheduleDraw {
         s.target_stage = outer.first.second;
       }
     }
+  }
+
+  // Computed at a loop of the output, stored at one outside of it.
+  void place_window(const FuncDef &f) {
+    const auto &dims = dims_.at({algorithm_.outputs[0], 0});
+    if (algorithm_.is_output(f.name) || dice_.chance(15)) return;
+    const int at = dice_.between(0, static_cast<int>(dims.size()) - 1);
+    Directive &d = add(DirectiveKind::ComputeAt, f.name, 0, {dims[at]});
+    d.target_func = algorithm_.outputs[0];
+    if (at + 1 == static_cast<int>(dims.size()) || dice_.chance(50)) {
+      add(DirectiveKind::StoreRoot, f.name, 0, {});
+      return;
+    }
+    Directive &s = add(DirectiveKind::StoreAt, f.name, 0,
+                       {dims[dice_.between(at + 1, static_cast<int>(dims.size()) - 1)]});
+    s.target_func = algorithm_.outputs[0];
   }
 
   static bool reads(const Expr &e, const std::string &func) {
@@ -399,18 +422,18 @@ class ScheduleDraw {
     } else {
       // Whole loops seldom have constant extents, but those of reduction variables do here.
       const bool constant = dim[0] == 'r' || dice_.chance(15);
-      const auto kinds = constant ? std::vector<DirectiveKind>{DirectiveKind::Parallel,
-                                                               DirectiveKind::Vectorize,
-                                                               DirectiveKind::Unroll}
-                                  : std::vector<DirectiveKind>{DirectiveKind::Parallel,
-                                                               DirectiveKind::Parallel,
-                                                               DirectiveKind::Serial};
+      const auto kinds =
+          constant ? std::vector<DirectiveKind>{DirectiveKind::Parallel, DirectiveKind::Vectorize,
+                                                DirectiveKind::Unroll}
+                   : std::vector<DirectiveKind>{DirectiveKind::Parallel, DirectiveKind::Parallel,
+                                                DirectiveKind::Serial};
       add(dice_.pick(kinds), func, stage, {dim});
     }
   }
 
   Dice &dice_;
   const Algorithm &algorithm_;
+  const bool windows_;
   std::map<std::pair<std::string, int>, std::vector<std::string>> dims_;  // innermost first
   std::vector<Directive> list_;
   int fresh_ = 0;
@@ -421,8 +444,10 @@ class ScheduleDraw {
 RandomPipeline random_pipeline(uint64_t seed) {
   Dice dice(seed * 0x9e3779b97f4a7c15ull + 12345);
   RandomPipeline p;
-  p.frozen.algorithm = AlgorithmDraw(dice).draw();
-  p.frozen.directives = ScheduleDraw(dice, p.frozen.algorithm).draw();
+  const bool stencils = dice.chance(30);
+  const bool windows = stencils && dice.chance(70);
+  p.frozen.algorithm = AlgorithmDraw(dice, stencils).draw();
+  p.frozen.directives = ScheduleDraw(dice, p.frozen.algorithm, windows).draw();
   for (int d = 0; d < p.frozen.algorithm.funcs.back().dimensions(); d++) {
     p.output_min.push_back(dice.between(-2, 3));
     p.output_extent.push_back(dice.between(1, 11));

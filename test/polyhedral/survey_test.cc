@@ -1,0 +1,124 @@
+// The region engine's golden texts: what is computed where, with which bounds.
+#include "polyhedral/survey.h"
+
+#include <gtest/gtest.h>
+
+#include "polyhalite/error.h"
+#include "verdict.h"
+
+namespace polyhalite {
+namespace {
+
+const char *kBlur = R"(image in: uint16, 2
+bx(x, y) = (in(x, y) + in(x + 1, y) + in(x + 2, y))/3u16
+by(x, y) = (bx(x, y) + bx(x, y + 1) + bx(x, y + 2))/3u16
+output by
+)";
+
+std::string surveyed(const std::string &algorithm, const std::string &schedule) {
+  try {
+    const LoopTree tree = build_tree(algorithm_of(algorithm), directives(schedule));
+    return to_text(tree, survey(tree));
+  } catch (const CompileError &e) {
+    return e.what();
+  }
+}
+
+TEST(survey, inlined_pipeline_needs_the_stencil_of_the_input) {
+  EXPECT_EQ(
+      surveyed(kBlur, ""),
+      R"(needs by [by.min.0, by.extent.0 + by.min.0 - 1] [by.min.1, by.extent.1 + by.min.1 - 1]
+needs in [by.min.0, by.extent.0 + by.min.0 + 1] [by.min.1, by.extent.1 + by.min.1 + 1]
+serial by.s0.y from by.min.1 extent by.extent.1
+  serial by.s0.x from by.min.0 extent by.extent.0
+    'by' x=by.s0.x y=by.s0.y
+)");
+}
+
+TEST(survey, producer_in_a_shifted_tile_has_constant_storage) {
+  EXPECT_EQ(surveyed(kBlur, "by.split(y, yo, yi, 32, ShiftInwards)\nbx.compute_at(by, yo)\n"),
+            R"(assume by.extent.1 >= 32
+needs by [by.min.0, by.extent.0 + by.min.0 - 1] [by.min.1, by.extent.1 + by.min.1 - 1]
+needs in [by.min.0, by.extent.0 + by.min.0 + 1] [by.min.1, by.extent.1 + by.min.1 + 1]
+serial by.s0.yo from 0 extent (by.extent.1 + 31)/32
+  let by.s0.y.base = by.min.1 + min(by.extent.1 - 32, by.s0.yo*32) >= by.min.1 <= by.extent.1 + by.min.1 - 32
+  allocate bx [by.min.0, by.extent.0 + by.min.0 - 1] [by.s0.y.base, by.s0.y.base + 33]
+    serial bx.s0.y from by.s0.y.base extent 34
+      serial bx.s0.x from by.min.0 extent by.extent.0
+        'bx' x=bx.s0.x y=bx.s0.y
+    serial by.s0.yi from 0 extent 32
+      serial by.s0.x from by.min.0 extent by.extent.0
+        'by' x=by.s0.x y=by.s0.y.base + by.s0.yi
+)");
+}
+
+// Iterations that the guard cuts read nothing beyond the last row.
+TEST(survey, window_slides_and_folds_where_storage_outlives_production) {
+  EXPECT_EQ(
+      surveyed(kBlur,
+               "by.split(y, yo, yi, 32, GuardWithIf)\n"
+               "bx.compute_at(by, yi)\nbx.store_at(by, yo)\n"),
+      R"(needs by [by.min.0, by.extent.0 + by.min.0 - 1] [by.min.1, by.extent.1 + by.min.1 - 1]
+needs in [by.min.0, by.extent.0 + by.min.0 + 1] [by.min.1 + min(by.extent.1 - 1, 0), by.extent.1 + by.min.1 + 1]
+serial by.s0.yo from 0 extent (by.extent.1 + 31)/32
+  let bx.stored_lo.1 = by.min.1 + min(by.extent.1 - 1, by.s0.yo*32)
+  let bx.stored_hi.1 = by.min.1 + min(by.s0.yo*32 + 31, by.extent.1 - 1) + 2
+  allocate bx [by.min.0, by.extent.0 + by.min.0 - 1] [bx.stored_lo.1, bx.stored_lo.1 + 33] ring 0 4
+    serial by.s0.yi from 0 extent 32
+      let bx.lo.1 = by.min.1 + min(by.s0.yi + by.s0.yo*32, by.extent.1 - 1)
+      let bx.new.1 = select(by.s0.yi <= 0, by.min.1 + min(by.s0.yi + by.s0.yo*32, by.extent.1 - 1), by.min.1 + min(by.extent.1, by.s0.yi + by.s0.yo*32) + 2) >= bx.lo.1
+      serial bx.s0.y from bx.new.1 extent bx.lo.1 - bx.new.1 + 3
+        serial bx.s0.x from by.min.0 extent by.extent.0
+          'bx' x=bx.s0.x y=bx.s0.y
+      serial by.s0.x from by.min.0 extent by.extent.0
+        'by' x=by.s0.x y=by.min.1 + by.s0.yi + by.s0.yo*32 if by.min.1 + by.s0.yi + by.s0.yo*32 <= by.extent.1 + by.min.1 - 1
+)");
+}
+
+TEST(survey, windows_that_do_not_overlap_do_not_slide) {
+  EXPECT_EQ(surveyed(R"(image in: uint8, 1
+f(x) = in(x)
+g(x) = f(2*x) + f(2*x + 1)
+output g
+)",
+                     "f.compute_at(g, x)\nf.store_root()\n"),
+            R"(needs g [g.min.0, g.extent.0 + g.min.0 - 1]
+needs in [g.min.0*2, g.extent.0*2 + g.min.0*2 - 1]
+allocate f [g.min.0*2, g.extent.0*2 + g.min.0*2 - 1]
+  serial g.s0.x from g.min.0 extent g.extent.0
+    serial f.s0.x from g.s0.x*2 extent 2
+      'f' x=f.s0.x
+    'g' x=g.s0.x
+)");
+}
+
+TEST(survey, vectors_need_constant_extents) {
+  EXPECT_EQ(surveyed(kBlur, "by.vectorize(x)\n"),
+            R"(test:1: error: cannot vectorize loop 'x' of 'by': its extent is not a constant
+  why: the extent is by.extent.0
+  fix: vectorize(x, N) splits by N first; or bound() 'x' to a constant extent)");
+}
+
+TEST(survey, unbounded_reads_are_refused) {
+  EXPECT_EQ(surveyed(R"(image in: int32, 1
+f(x) = in(x)
+g(x) = f(in(x))
+output g
+)",
+                     "f.compute_root()\n"),
+            R"(algorithm:3: error: the region of 'f' that is needed in dimension 0 (x) is unbounded
+  why: an index of a read of 'f' comes from data, and nothing limits its values
+  fix: clamp the index, as in f(clamp(i, 0, n - 1)), or give 'f' a bound())");
+}
+
+TEST(judge, sliding_windows_are_certified) {
+  const Judgement j = judgement(kBlur,
+                                "by.split(y, yo, yi, 32, GuardWithIf)\n"
+                                "bx.compute_at(by, yi)\nbx.store_at(by, yo)\n");
+  ASSERT_TRUE(j.legal());
+  EXPECT_EQ(proof_of(j, 'd', "storage of 'bx'"),
+            "structural: the window over y slides one way, in a ring of 4 that holds it");
+}
+
+}  // namespace
+}  // namespace polyhalite
