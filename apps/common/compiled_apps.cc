@@ -5,11 +5,11 @@
 #include "polyhalite_runtime.h"
 
 // Buffers of both systems have the same layout, so both are passed as untyped pointers here.
-#define POLYHALITE_APP2(name)                       \
-  extern "C" int polyhalite_##name(void *, void *); \
+#define POLYHALITE_APP2(name)               \
+  extern "C" int ph_##name(void *, void *); \
   extern "C" int halide_##name(void *, void *);
-#define POLYHALITE_APP3(name)                               \
-  extern "C" int polyhalite_##name(void *, void *, void *); \
+#define POLYHALITE_APP3(name)                       \
+  extern "C" int ph_##name(void *, void *, void *); \
   extern "C" int halide_##name(void *, void *, void *);
 POLYHALITE_APP2(blur_none)
 POLYHALITE_APP2(blur_naive)
@@ -52,7 +52,7 @@ struct Entry {
    POLYHALITE_ENTRY(matmul)}
 
 const std::map<std::string, Entry> &entries(System system) {
-#define SYSTEM(name) polyhalite_##name
+#define SYSTEM(name) ph_##name
   static const std::map<std::string, Entry> ours POLYHALITE_ENTRIES;
 #undef SYSTEM
 #if POLYHALITE_HAVE_HALIDE
