@@ -55,7 +55,11 @@ isl_mat *make_matrix(isl_ctx *ctx, int columns, const std::vector<IntegerRow> &r
   isl_mat *m = isl_mat_alloc(ctx, static_cast<unsigned>(rows.size()), columns);
   for (size_t i = 0; i < rows.size(); i++) {
     for (int j = 0; j < columns; j++) {
-      m = isl_mat_set_element_val(m, static_cast<int>(i), j, isl_val_int_from_si(ctx, rows[i][j]));
+      const int row = static_cast<int>(i);
+      const int64_t k = rows[i][j];
+      m = k == static_cast<int>(k)
+              ? isl_mat_set_element_si(m, row, j, static_cast<int>(k))
+              : isl_mat_set_element_val(m, row, j, isl_val_int_from_si(ctx, k));
     }
   }
   return m;

@@ -1,4 +1,5 @@
 // (a) splits cover: every point of a stage runs, once in an update, and none beyond its ranges.
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -54,76 +55,107 @@ void judge_split(JudgeContext &c, StageId s, const Derivation &d) {
   }
 }
 
-// The stage's points, and the points that its surveyed loops visit, as sets over shared parameters.
-void judge_exactly(JudgeContext &c, StageId s) {
-  const StageSurvey &stage = c.survey.stages[s.func][s.stage];
-  const FuncDef &func = c.tree.func(s);
+// The stage's points, and the points that its surveyed loops visit: both over the algorithm
+// variables, then over shared parameters.
+struct PointSets {
+  Problem points, visits;
+  std::vector<int> point_keep, visit_keep;
+};
+
+std::vector<std::string> algorithm_variables(const JudgeContext &c, StageId s) {
   std::vector<std::string> names;
-  for (const std::string &a : func.args) {
-    if (stage.dims.count(a)) names.push_back(a);
+  for (const std::string &a : c.tree.func(s).args) {
+    if (c.survey.stages[s.func][s.stage].dims.count(a)) names.push_back(a);
   }
   for (const ReductionVariable &r : c.tree.definition(s).rvars) names.push_back(r.var);
+  return names;
+}
 
-  Problem points, visits;
+// nullopt where no rows say which points run: a guard or a predicate over data, a product.
+std::optional<PointSets> point_sets(JudgeContext &c, StageId s, SurveyScope::SharedSymbols how) {
+  PointSets sets;
   SharedAtoms point_atoms, visit_atoms;
-  SurveyScope wanted(points, point_atoms, c.tree, c.survey);
-  SurveyScope visited(visits, visit_atoms, c.tree, c.survey);
+  SurveyScope wanted(sets.points, point_atoms, c.tree, c.survey, how);
+  SurveyScope visited(sets.visits, visit_atoms, c.tree, c.survey, how);
   for (int l : c.path_to(c.tree.placements[s.func].compute)) {
     wanted.enter_shared_loop(l);
     visited.enter_shared_loop(l);
   }
   for (int l : c.tree.nest(s).loops) visited.enter_loop(l);
   visited.enter_stage(s);
-  std::vector<int> point_keep, visit_keep;
-  for (const std::string &name : names) {
-    const int x = points.add(ModelVariable::Coordinate, name);
+  for (const std::string &name : algorithm_variables(c, s)) {
+    const int x = sets.points.add(ModelVariable::Coordinate, name);
     wanted.translator().bind(name, AffineRow::variable(x));
-    const IndexRange &r = stage.ranges.at(name);
+    const IndexRange &r = c.survey.stages[s.func][s.stage].ranges.at(name);
     wanted.require_inside({AffineRow::variable(x)}, {r});
-    point_keep.push_back(x);
-    const int y = visits.add(ModelVariable::Coordinate, name);
-    visits.require_zero(AffineRow::variable(y) -
-                        visited.translator().row(make_variable(Int(32), VariableKind::Pure, name)));
-    visit_keep.push_back(y);
+    sets.point_keep.push_back(x);
+    const int y = sets.visits.add(ModelVariable::Coordinate, name);
+    sets.visits.require_zero(AffineRow::variable(y) - visited.translator().row(make_variable(
+                                                          Int(32), VariableKind::Pure, name)));
+    sets.visit_keep.push_back(y);
   }
   wanted.translator().assume(c.tree.definition(s).predicate);
-  if (wanted.translator().inexact() || visited.translator().inexact()) return;
-  // A predicate over data says nothing about which points run.
-  if (wanted.translator().data_dependent() || visited.translator().data_dependent()) return;
-
-  // Symbols are defined by these.
+  for (Translator *t : {&wanted.translator(), &visited.translator()}) {
+    if (t->inexact() || t->data_dependent()) return std::nullopt;
+  }
+  // What both see: parameters, the loops outside and free symbols. Other symbols are defined by
+  // these, and so is an algorithm variable that takes one value only.
   std::set<Expr, ExprLess> parameters;
   for (const auto *atoms : {&point_atoms, &visit_atoms}) {
     for (const auto &[e, row] : atoms->rows) {
       const VariableNode *v = as_variable(e);
-      if (v && v->kind != VariableKind::Symbol) parameters.insert(e);
+      if (!v) continue;
+      const bool is_shared = v->kind == VariableKind::Param ||
+                             v->kind == VariableKind::BufferField ||
+                             v->kind == VariableKind::Loop ||
+                             (v->kind == VariableKind::Symbol && wanted.is_free(v->name));
+      if (is_shared) parameters.insert(e);
     }
   }
   for (const Expr &p : parameters) {
-    point_keep.push_back(wanted.translator().row(p).terms.begin()->first);
-    visit_keep.push_back(visited.translator().row(p).terms.begin()->first);
+    sets.point_keep.push_back(wanted.translator().row(p).terms.begin()->first);
+    sets.visit_keep.push_back(visited.translator().row(p).terms.begin()->first);
   }
-  const std::string about = "points of " + c.tree.describe(s);
+  return sets;
+}
+
+// A point that one of both sets lacks. Symbols of the surroundings are free at first: most stages'
+// loops cover whatever box they get.
+std::optional<Solution> difference(JudgeContext &c, StageId s, bool missing) {
+  Solution out;
+  for (const auto how : {SurveyScope::Free, SurveyScope::Defined}) {
+    const auto sets = point_sets(c, s, how);
+    if (!sets) return std::nullopt;
+    out = missing
+              ? c.solver.uncovered(sets->points, sets->point_keep, sets->visits, sets->visit_keep)
+              : c.solver.uncovered(sets->visits, sets->visit_keep, sets->points, sets->point_keep);
+    if (out.answer == Solution::None) break;
+  }
+  return out;
+}
+
+void judge_exactly(JudgeContext &c, StageId s) {
+  const std::vector<std::string> names = algorithm_variables(c, s);
   for (const bool missing : {true, false}) {
-    const Solution out = missing ? c.solver.uncovered(points, point_keep, visits, visit_keep)
-                                 : c.solver.uncovered(visits, visit_keep, points, point_keep);
-    if (out.answer == Solution::None) continue;
-    Refusal refusal{'a', Proof::Isl, {}, {}, {}};
+    const auto out = difference(c, s, missing);
+    if (!out) return;
+    if (out->answer == Solution::None) continue;
+    const bool unknown = out->answer == Solution::Unknown;
+    Refusal refusal{'a', unknown ? Proof::Undecided : Proof::Isl, {}, {}, {}};
     Instance at{s, {}};
-    for (size_t i = 0; i < names.size() && i < out.values.size(); i++) {
-      at.at.push_back({names[i], out.values[i]});
+    for (size_t i = 0; i < names.size() && i < out->values.size(); i++) {
+      at.at.push_back({names[i], out->values[i]});
     }
-    refusal.diagnostic = {"the loops of " + c.tree.describe(s) + " do not visit its points",
-                          out.answer == Solution::Unknown
-                              ? out.problem
-                              : instance_text(at) + (missing ? " is not visited" : " is outside"),
-                          "", c.tree.definition(s).where};
-    if (out.answer == Solution::Unknown) refusal.proof = Proof::Undecided;
+    refusal.diagnostic = {
+        "the loops of " + c.tree.describe(s) + " do not visit its points",
+        unknown ? out->problem : instance_text(at) + (missing ? " is not visited" : " is outside"),
+        "", c.tree.definition(s).where};
     refusal.instances.push_back(at);
     c.refuse(std::move(refusal));
     return;
   }
-  c.certify('a', about, Proof::Isl, "the loops visit these points and no others");
+  c.certify('a', "points of " + c.tree.describe(s), Proof::Isl,
+            "the loops visit these points and no others");
 }
 
 }  // namespace

@@ -1,14 +1,16 @@
 #include "polyhedral/solver.h"
 
-#include <functional>
+#include <set>
 #include <utility>
 
 namespace polyhalite {
 
 namespace {
 
-// More conjunctions than this in one problem are not tried.
-constexpr size_t kMaxConjunctions = 4096;
+// A problem that has more conjunctions with solutions than this is not decided.
+constexpr int kMaxConjunctions = 4096;
+// Problems with few conjunctions are quickest without looking for choices that exclude each other.
+constexpr int kFewConjunctions = 16;
 // Every variable of a problem stands for an Int(32) value.
 constexpr int64_t kLeast = INT32_MIN, kGreatest = INT32_MAX;
 
@@ -24,33 +26,6 @@ bool tidy(std::vector<AffineRow> &rows, bool equality) {
   }
   rows = std::move(kept);
   return true;
-}
-
-// Calls `visit` with each conjunction that the choices give, until it returns true.
-bool for_each_conjunction(const Problem &p, const std::function<bool(const Conjunction &)> &visit) {
-  std::function<bool(size_t, const Conjunction &)> descend = [&](size_t depth,
-                                                                 const Conjunction &rows) {
-    if (depth == p.choices.size()) return visit(rows);
-    for (const Conjunction &option : p.choices[depth]) {
-      Conjunction next = rows;
-      next.append(option);
-      if (!tidy(next.nonnegative, false) || !tidy(next.zero, true)) continue;
-      if (descend(depth + 1, next)) return true;
-    }
-    return false;
-  };
-  Conjunction known = p.known;
-  if (!tidy(known.nonnegative, false) || !tidy(known.zero, true)) return false;
-  return descend(0, known);
-}
-
-size_t count_conjunctions(const Problem &p) {
-  size_t n = 1;
-  for (const Choice &c : p.choices) {
-    n *= c.size();
-    if (n > kMaxConjunctions) break;
-  }
-  return n;
 }
 
 // Dense rows for isl, variable v in column place[v] + 1.
@@ -78,6 +53,13 @@ std::vector<int> places_by_role(const Problem &p) {
   return place;
 }
 
+Solution too_many_cases() {
+  Solution s;
+  s.answer = Solution::Unknown;
+  s.problem = "the question has more than " + std::to_string(kMaxConjunctions) + " cases";
+  return s;
+}
+
 std::vector<int64_t> key_of(const Problem &p, const Conjunction &rows) {
   std::vector<int64_t> key = {static_cast<int64_t>(p.variables.size())};
   for (const ModelVariable &v : p.variables) key.push_back(v.role);
@@ -102,6 +84,40 @@ IslContext &Solver::context() {
   return *context_;
 }
 
+IslSet Solver::to_set(const Problem &problem, const Conjunction &rows,
+                      const std::vector<int> &place) {
+  return IslSet::from_rows(context(), static_cast<int>(problem.variables.size()),
+                           dense(rows.zero, place), dense(rows.nonnegative, place));
+}
+
+bool Solver::for_each_conjunction(const Problem &p, const Visit &visit) {
+  const std::vector<int> place = places_by_role(p);
+  int met = 0;  // conjunctions, and from kFewConjunctions on their beginnings too
+  bool stopped = false;
+  std::function<void(size_t, const Conjunction &)> descend = [&](size_t depth,
+                                                                 const Conjunction &rows) {
+    if (depth == p.choices.size()) {
+      met++;
+      stopped = visit(rows);
+      return;
+    }
+    for (const Conjunction &option : p.choices[depth]) {
+      if (stopped || met >= kMaxConjunctions) return;
+      Conjunction next = rows;
+      next.append(option);
+      if (!tidy(next.nonnegative, false) || !tidy(next.zero, true)) continue;
+      if (met >= kFewConjunctions && depth + 1 < p.choices.size()) {
+        met++;
+        if (to_set(p, next, place).is_empty().value_or(false)) continue;
+      }
+      descend(depth + 1, next);
+    }
+  };
+  Conjunction known = p.known;
+  if (tidy(known.nonnegative, false) && tidy(known.zero, true)) descend(0, known);
+  return stopped || met < kMaxConjunctions;
+}
+
 Solution Solver::smallest(const Problem &problem, const Conjunction &rows) {
   auto [it, is_new] = memory_.emplace(key_of(problem, rows), Solution());
   Solution &solution = it->second;
@@ -109,15 +125,14 @@ Solution Solver::smallest(const Problem &problem, const Conjunction &rows) {
   questions_++;
   const int n = static_cast<int>(problem.variables.size());
   const std::vector<int> place = places_by_role(problem);
-  const auto equalities = dense(rows.zero, place);
-  auto inequalities = dense(rows.nonnegative, place);
-  const auto empty = IslSet::from_rows(context(), n, equalities, inequalities).is_empty();
+  const auto empty = to_set(problem, rows, place).is_empty();
   if (!empty) {
     solution.answer = Solution::Unknown;
     solution.problem = context().last_problem();
     return solution;
   }
   if (*empty) return solution;
+  const auto equalities = dense(rows.zero, place), inequalities = dense(rows.nonnegative, place);
   // Nonnegative numbers read best; where there are none, any.
   for (const int64_t least : {int64_t{0}, kLeast}) {
     auto bounded = inequalities;
@@ -145,11 +160,6 @@ Solution Solver::smallest(const Problem &problem, const Conjunction &rows) {
 
 Solution Solver::solve(const Problem &problem) {
   Solution result;
-  if (count_conjunctions(problem) > kMaxConjunctions) {
-    result.answer = Solution::Unknown;
-    result.problem = "the question has more than " + std::to_string(kMaxConjunctions) + " cases";
-    return result;
-  }
   auto is_readable = [&](const Solution &s) {
     for (size_t v = 0; v < s.values.size(); v++) {
       const bool shown = problem.variables[v].role != ModelVariable::Existential;
@@ -157,7 +167,7 @@ Solution Solver::solve(const Problem &problem) {
     }
     return true;
   };
-  for_each_conjunction(problem, [&](const Conjunction &rows) {
+  const bool complete = for_each_conjunction(problem, [&](const Conjunction &rows) {
     Solution s = smallest(problem, rows);
     // A solution decides; a case without an answer leaves the others to be looked at, and so does a
     // solution with negative numbers.
@@ -166,10 +176,19 @@ Solution Solver::solve(const Problem &problem) {
     if (result.answer != Solution::Found || done) result = std::move(s);
     return done;
   });
+  if (!complete && result.answer == Solution::None) result = too_many_cases();
   return result;
 }
 
-IslSet Solver::to_set(const Problem &p, const std::vector<int> &keep) {
+std::optional<IslSet> Solver::to_set(Problem p, std::vector<int> keep) {
+  // A column shows one variable: a second look at it is a variable of its own.
+  std::set<int> seen;
+  for (int &v : keep) {
+    if (seen.insert(v).second) continue;
+    const AffineRow copy = p.fresh(ModelVariable::Existential, "");
+    p.require_zero(copy - AffineRow::variable(v));
+    v = copy.terms.begin()->first;
+  }
   const int n = static_cast<int>(p.variables.size()), kept = static_cast<int>(keep.size());
   std::vector<int> place(n, -1);
   for (int i = 0; i < kept; i++) place[keep[i]] = i;
@@ -178,21 +197,20 @@ IslSet Solver::to_set(const Problem &p, const std::vector<int> &keep) {
     if (v < 0) v = next++;
   }
   IslSet all = IslSet::empty(context(), kept);
-  for_each_conjunction(p, [&](const Conjunction &rows) {
-    all = all.unite(
-        IslSet::from_rows(context(), n, dense(rows.zero, place), dense(rows.nonnegative, place))
-            .keep_first(kept));
+  const bool complete = for_each_conjunction(p, [&](const Conjunction &rows) {
+    all = all.unite(to_set(p, rows, place).keep_first(kept));
     return false;
   });
-  return all;
+  return complete ? std::optional(all) : std::nullopt;
 }
 
 Solution Solver::uncovered(const Problem &inside, const std::vector<int> &inside_keep,
                            const Problem &outside, const std::vector<int> &outside_keep) {
   questions_++;
   Solution result;
-  const IslSet need = to_set(inside, inside_keep), have = to_set(outside, outside_keep);
-  const auto covered = need.is_subset_of(have);
+  const auto need = to_set(inside, inside_keep), have = to_set(outside, outside_keep);
+  if (!need || !have) return too_many_cases();
+  const auto covered = need->is_subset_of(*have);
   if (!covered) {
     result.answer = Solution::Unknown;
     result.problem = context().last_problem();
@@ -204,7 +222,8 @@ Solution Solver::uncovered(const Problem &inside, const std::vector<int> &inside
         near.require_less_equal(AffineRow(least), AffineRow::variable(v));
         near.require_less_equal(AffineRow::variable(v), AffineRow(kGreatest));
       }
-      if (auto point = to_set(near, inside_keep).smallest_outside(have)) {
+      const auto set = to_set(near, inside_keep);
+      if (const auto point = set ? set->smallest_outside(*have) : std::nullopt) {
         result.values = *point;
         break;
       }

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,7 +38,14 @@ class Solver {
  private:
   IslContext &context();
   Solution smallest(const Problem &problem, const Conjunction &rows);
-  IslSet to_set(const Problem &problem, const std::vector<int> &keep);
+  using Visit = std::function<bool(const Conjunction &)>;
+  /// Calls `visit` with the conjunctions that the choices give, until it returns true. False where
+  /// there are too many.
+  bool for_each_conjunction(const Problem &problem, const Visit &visit);
+  /// Variable v is dimension place[v].
+  IslSet to_set(const Problem &problem, const Conjunction &rows, const std::vector<int> &place);
+  /// The points' coordinates that are kept. nullopt where there are too many conjunctions.
+  std::optional<IslSet> to_set(Problem problem, std::vector<int> keep);
 
   unsigned long operations_;
   std::unique_ptr<IslContext> context_;  // made when first needed

@@ -23,9 +23,13 @@ Expr loop_variable(const LoopInfo &loop) {
 }  // namespace
 
 SurveyScope::SurveyScope(Problem &problem, SharedAtoms &shared, const LoopTree &tree,
-                         const Survey &survey)
-    : problem_(problem), tree_(tree), survey_(survey), translator_(problem, shared) {
-  define_symbols(survey.root_symbols);
+                         const Survey &survey, SharedSymbols symbols)
+    : problem_(problem),
+      tree_(tree),
+      survey_(survey),
+      translator_(problem, shared),
+      symbols_(symbols) {
+  define_shared_symbols(survey.root_symbols);
   for (const Assumption &a : survey.assumptions) translator_.assume(a.condition);
 }
 
@@ -43,19 +47,31 @@ void SurveyScope::define_symbols(const std::vector<Symbol> &symbols) {
   }
 }
 
-void SurveyScope::enter_shared_loop(int loop) {
+void SurveyScope::define_shared_symbols(const std::vector<Symbol> &symbols) {
+  if (symbols_ == Defined) define_symbols(symbols);
+  if (symbols_ == Free) {
+    for (const Symbol &s : symbols) free_.insert(s.name);
+  }
+}
+
+void SurveyScope::bound_counter(int loop) {
   const LoopBounds &b = survey_.loops[loop];
   const AffineRow counter = translator_.row(loop_variable(tree_.loops[loop]));
   const AffineRow min = translator_.row(b.min);
   problem_.require_less_equal(min, counter);
   problem_.require_less_equal(counter, min + translator_.row(b.extent) - AffineRow(1));
-  define_symbols(b.symbols);
+}
+
+void SurveyScope::enter_shared_loop(int loop) {
+  bound_counter(loop);
+  define_shared_symbols(survey_.loops[loop].symbols);
 }
 
 AffineRow SurveyScope::enter_loop(int loop) {
   const LoopInfo &info = tree_.loops[loop];
   translator_.bind(info.name, problem_.fresh(ModelVariable::Coordinate, info.label));
-  enter_shared_loop(loop);
+  bound_counter(loop);
+  define_symbols(survey_.loops[loop].symbols);
   return translator_.row(loop_variable(info));
 }
 

@@ -3,6 +3,9 @@
 // kept.)
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "polyhedral/model/translate.h"
 #include "polyhedral/survey.h"
 
@@ -10,12 +13,17 @@ namespace polyhalite {
 
 class SurveyScope {
  public:
-  /// Root symbols are defined, and the survey's assumptions hold.
-  SurveyScope(Problem &problem, SharedAtoms &shared, const LoopTree &tree, const Survey &survey);
+  /// What the symbols of the root and of shared loops are. Free ones take any values, which makes
+  /// short problems: what holds then, holds.
+  enum SharedSymbols : uint8_t { Defined, Free };
+  /// The survey's assumptions hold.
+  SurveyScope(Problem &problem, SharedAtoms &shared, const LoopTree &tree, const Survey &survey,
+              SharedSymbols symbols = Defined);
 
   Translator &translator() { return translator_; }
   /// A loop of which all instances of the problem see the same iteration.
   void enter_shared_loop(int loop);
+  bool is_free(const std::string &symbol) const { return free_.count(symbol) > 0; }
   /// A loop with an iteration of its own; its counter is returned.
   AffineRow enter_loop(int loop);
   /// Binds the stage's variables to their values over loops, and adds its guards.
@@ -24,12 +32,16 @@ class SurveyScope {
   void require_inside(const std::vector<AffineRow> &cell, const Box &box);
 
  private:
+  void bound_counter(int loop);
   void define_symbols(const std::vector<Symbol> &symbols);
+  void define_shared_symbols(const std::vector<Symbol> &symbols);
 
   Problem &problem_;
   const LoopTree &tree_;
   const Survey &survey_;
   Translator translator_;
+  const SharedSymbols symbols_;
+  std::set<std::string> free_;
 };
 
 }  // namespace polyhalite

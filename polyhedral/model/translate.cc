@@ -37,6 +37,11 @@ bool contains_data(const Expr &e) {
   return found;
 }
 
+// Params have names of their own: `param x` is no loop x.
+bool names_an_input(const VariableNode &v) {
+  return v.kind == VariableKind::Param || v.kind == VariableKind::BufferField;
+}
+
 Choice product(const Choice &a, const Choice &b) {
   Choice result;
   for (const Conjunction &x : a) {
@@ -61,7 +66,7 @@ AffineRow Translator::row(const Expr &e) {
 bool Translator::is_shared(const Expr &e) const {
   bool shared = true;
   for_each_node(e, [&](const Expr &n) {
-    if (const VariableNode *v = as_variable(n)) {
+    if (const VariableNode *v = as_variable(n); v && !names_an_input(*v)) {
       auto definition = defined_.find(v->name);
       if (bound_.count(v->name)) shared = false;
       if (definition != defined_.end() && !is_shared(definition->second)) shared = false;
@@ -72,7 +77,7 @@ bool Translator::is_shared(const Expr &e) const {
 }
 
 AffineRow Translator::atom(const Expr &e) {
-  if (const VariableNode *v = as_variable(e)) {
+  if (const VariableNode *v = as_variable(e); v && !names_an_input(*v)) {
     if (auto it = bound_.find(v->name); it != bound_.end()) return it->second;
   }
   if (contains_data(e)) data_dependent_ = true;
@@ -86,9 +91,9 @@ AffineRow Translator::atom(const Expr &e) {
 
 AffineRow Translator::translate_atom(const Expr &e, ModelVariable::Role role) {
   if (const VariableNode *v = as_variable(e)) {
+    if (names_an_input(*v)) return problem_.fresh(role, v->name);
     if (auto it = defined_.find(v->name); it != defined_.end()) return row(it->second);
-    const bool shown = v->kind == VariableKind::Param || v->kind == VariableKind::BufferField;
-    return problem_.fresh(role, shown ? v->name : "");
+    return problem_.fresh(role, "");
   }
   int64_t k = 0;
   switch (is_data(e) ? Op::Call : e->op) {

@@ -28,6 +28,15 @@ out(x, y) = cdf(int32(in(x, y)))
 output out
 )";
 
+// An update on a diagonal, whose point is one for every consumer.
+constexpr const char *kDiagonal = R"(image in: int32, 1
+f(x, y) = in(x) + y
+over r(0, 1): f(r, r) = f(r, r) + in(r)
+g(x, y) = 0
+over q(0, 1), s(0, 8): g(q, 4) = g(q, 4) + f(q, s) + f(q, 3)
+output g
+)";
+
 struct Case {
   const char *algorithm, *schedule;
 };
@@ -62,6 +71,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{kPyramid, ""}, Case{kPyramid, "low.compute_root()\nup.compute_root()"},
         Case{kPyramid, "low.compute_root()\nup.compute_at(out, x)"},
         Case{kPyramid, "out.split(x, xo, xi, 8)\nlow.compute_at(out, xo)\nup.compute_at(out, xo)"},
+        Case{kDiagonal, "f.compute_root()"}, Case{kDiagonal, "f.compute_at(g.update(0), q)"},
+        Case{kDiagonal, "f.compute_at(g.update(0), s)\nf.update(0).parallel(r)"},
         Case{kHistogram, "cdf.compute_root()\nhist.compute_root()"},
         Case{kHistogram,
              "cdf.compute_root()\nhist.compute_root()\n"

@@ -108,18 +108,62 @@ TEST(solver, remembers_questions) {
   EXPECT_EQ(solver.questions(), 1);
 }
 
+TEST_F(model, parameter_is_no_coordinate_of_its_name) {
+  translator_.bind("n", AffineRow(5));
+  EXPECT_EQ(smallest({"x == n", "n == 3"}), "3, 0");
+}
+
 TEST(solver, too_many_cases_are_unknown) {
   Problem p;
-  const AffineRow x = p.fresh(ModelVariable::Coordinate, "x");
+  AffineRow sum;
   for (int i = 0; i < 13; i++) {
-    Conjunction even, odd;
-    even.nonnegative.push_back(x - AffineRow(i));
-    odd.nonnegative.push_back(AffineRow(-i) - x);
-    p.choices.push_back({even, odd});
+    const AffineRow x = p.fresh(ModelVariable::Coordinate, "x");
+    sum.add(x);
+    Conjunction zero, one;
+    zero.zero.push_back(x);
+    one.zero.push_back(x - AffineRow(1));
+    p.choices.push_back({zero, one});
   }
+  Conjunction more, most;
+  more.zero.push_back(sum - AffineRow(14));
+  most.zero.push_back(sum - AffineRow(15));
+  p.choices.push_back({more, most});
   const Solution s = Solver(1000000).solve(p);
   EXPECT_EQ(s.answer, Solution::Unknown);
   EXPECT_EQ(s.problem, "the question has more than 4096 cases");
+}
+
+// x = 0 or x > 0, x = 1 or x > 1, ...: of 2^40 conjunctions, all but 41 contradict themselves.
+TEST(solver, choices_that_exclude_each_other_are_not_multiplied_out) {
+  Problem p;
+  const AffineRow x = p.fresh(ModelVariable::Coordinate, "x");
+  for (int i = 0; i < 40; i++) {
+    Conjunction here, other;
+    here.zero.push_back(x - AffineRow(i));
+    other.nonnegative.push_back(i == 0 ? x - AffineRow(1) : x - AffineRow(i + 1));
+    p.choices.push_back({here, other});
+  }
+  Conjunction end;
+  end.nonnegative.push_back(AffineRow(38) - x);
+  p.choices.push_back({end});
+  EXPECT_EQ(Solver(1000000).solve(p).answer, Solution::None);
+}
+
+// {(i, i)} is covered by {(a, b) : a = b}, not by {(a, b) : a < b}.
+TEST(solver, variable_may_be_kept_twice) {
+  Problem inside, outside;
+  const AffineRow i = inside.fresh(ModelVariable::Coordinate, "i");
+  inside.require_less_equal(AffineRow(3), i);
+  const AffineRow a = outside.fresh(ModelVariable::Coordinate, "a");
+  const AffineRow b = outside.fresh(ModelVariable::Coordinate, "b");
+  Problem less = outside;
+  outside.require_zero(a - b);
+  less.require_less_equal(a + AffineRow(1), b);
+  Solver solver(1000000);
+  EXPECT_EQ(solver.uncovered(inside, {0, 0}, outside, {0, 1}).answer, Solution::None);
+  const Solution s = solver.uncovered(inside, {0, 0}, less, {0, 1});
+  EXPECT_EQ(s.answer, Solution::Found);
+  EXPECT_EQ(s.values, (std::vector<int64_t>{3, 3}));
 }
 
 }  // namespace
