@@ -57,6 +57,13 @@ int main(void) {
 }
 )";
 
+// What the embedded runtime was compiled with, programs that take it must be linked with.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr const char *kSanitizers = " -fsanitize=address,undefined";
+#else
+constexpr const char *kSanitizers = "";
+#endif
+
 class Files : public testing::Test {
  protected:
   Files() {
@@ -84,7 +91,7 @@ class Files : public testing::Test {
     program.replace(program.find("MORE"), 4, more);
     write("main.c", program);
     auto built = run("cc -std=c11 -Wall -Werror -I. -I" POLYHALITE_TEST_DIR "/../.. main.c " +
-                     libraries + " -lm -lpthread -o main");
+                     libraries + " -lm -lpthread -o main" + kSanitizers);
     EXPECT_EQ(built.second, 0) << built.first;
     return run("./main");
   }
