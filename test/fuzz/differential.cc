@@ -345,6 +345,42 @@ void differential(uint64_t seed, DifferentialCounts &counts) {
   }
 }
 
+void judge_both_ways(uint64_t seed, DifferentialCounts &counts) {
+  counts.drawn++;
+  const RandomPipeline p = random_pipeline(seed);
+  auto fail = [&](const std::string &what) {
+    counts.failures.push_back("seed " + std::to_string(seed) + ": " + what);
+  };
+  LoopTree tree;
+  Survey s;
+  try {
+    tree = build_tree(p.frozen.algorithm, p.frozen.directives);
+    s = survey(tree);
+  } catch (const CompileError &) {
+    counts.structural++;
+    return;
+  }
+  const Judgement structural = judge(tree, s);
+  structural.legal() ? counts.accepted++ : counts.refused++;
+  if (!structural.legal()) counts.refused_by_claim[structural.refusal->claim]++;
+  JudgeOptions options;
+  options.exact = true;
+  options.isl_operations = 200'000;
+  const Judgement exact = judge(tree, s, options);
+  counts.judged_exactly++;
+  if (exact.legal() && structural.legal()) return;
+  if (exact.legal()) return fail("refused, but the exact judge accepts");
+  const Refusal &refusal = *exact.refusal;
+  if (refusal.proof == Proof::Undecided) {
+    counts.exactly_unknown++;
+  } else if (structural.legal()) {
+    fail("accepted, but the exact judge says: " + refusal.diagnostic.to_string());
+  } else if (refusal.claim != structural.refusal->claim) {
+    fail("refused for (" + std::string(1, structural.refusal->claim) +
+         "), but the exact judge says: " + refusal.diagnostic.to_string());
+  }
+}
+
 std::string describe(uint64_t seed) {
   const RandomPipeline p = random_pipeline(seed);
   std::ostringstream os;
@@ -374,6 +410,7 @@ std::string report(const DifferentialCounts &c) {
      << " false refusals";
   for (const auto &[claim, n] : c.false_by_claim) os << " (" << claim << ") " << n;
   os << "\n"
+     << c.judged_exactly << " judged exactly too, " << c.exactly_unknown << " not decided then\n"
      << c.executed << " run against the interpreter, " << c.not_run
      << " not run (boxes too large or checks that no size meets)\n"
      << c.failures.size() << " failures\n";

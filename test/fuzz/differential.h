@@ -16,6 +16,8 @@ struct DifferentialCounts {
   int enumerated = 0;      // verdicts that enumeration decided
   int false_refusals = 0;  // refused, but legal by enumeration on all data and sizes tried
   int executed = 0, not_run = 0;
+  int judged_exactly = 0;   // verdicts of the judge held against its exact form
+  int exactly_unknown = 0;  // of these, questions that isl's quota did not answer
   int sliding = 0, folded = 0;  // accepted ones with a sliding window, with a ring
   std::map<char, int> refused_by_claim, false_by_claim;
   std::vector<uint64_t> false_refusal_seeds;
@@ -24,6 +26,10 @@ struct DifferentialCounts {
 
 /// Tries one seed; adds to the counts. Failures name the seed.
 void differential(uint64_t seed, DifferentialCounts &counts);
+
+/// Judges one seed's tree twice, also asking isl about everything: surveys must hold exactly, and
+/// both verdicts must agree. Runs nothing.
+void judge_both_ways(uint64_t seed, DifferentialCounts &counts);
 
 /// The seed's algorithm and schedule, and what tree and survey make of them.
 std::string describe(uint64_t seed);

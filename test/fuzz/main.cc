@@ -1,4 +1,5 @@
 // differential [--from SEED] [--count N] [--seconds S]: prints the report; exits 1 on any failure.
+// differential --exact ...: the same, but compares the judge with its exact form and runs nothing.
 // differential --show SEED: prints what the seed draws.
 #include <chrono>
 #include <cstdlib>
@@ -11,6 +12,7 @@ int main(int argc, char **argv) {
   uint64_t from = 0;
   int count = 2000;
   double seconds = 1e9;
+  auto *trial = polyhalite::test::differential;
   for (int i = 1; i < argc; i++) {
     const std::string word = argv[i];
     const char *value = i + 1 < argc ? argv[i + 1] : nullptr;
@@ -18,13 +20,16 @@ int main(int argc, char **argv) {
       from = std::strtoull(argv[++i], nullptr, 10);
     } else if (word == "--count" && value) {
       count = std::atoi(argv[++i]);
+    } else if (word == "--exact") {
+      trial = polyhalite::test::judge_both_ways;
     } else if (word == "--show" && value) {
       std::cout << polyhalite::test::describe(std::strtoull(value, nullptr, 10));
       return 0;
     } else if (word == "--seconds" && value) {
       seconds = std::atof(argv[++i]);
     } else {
-      std::cerr << "usage: differential [--from SEED] [--count N] [--seconds S] | --show SEED\n";
+      std::cerr << "usage: differential [--exact] [--from SEED] [--count N] [--seconds S] | --show "
+                   "SEED\n";
       return 2;
     }
   }
@@ -34,7 +39,7 @@ int main(int argc, char **argv) {
   auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   double next_line = 10;
   for (int i = 0; i < count && elapsed() < seconds; i++) {
-    polyhalite::test::differential(from + static_cast<uint64_t>(i), counts);
+    trial(from + static_cast<uint64_t>(i), counts);
     if (elapsed() > next_line) {
       std::cerr << i + 1 << " of " << count << ", " << counts.failures.size() << " failures\n";
       next_line += 10;
