@@ -142,32 +142,6 @@ Directive with_params(const Algorithm &a, Directive d) {
   return d;
 }
 
-uint64_t hash_of(const LoopTree &t) {
-  uint64_t h = std::hash<std::string>()(to_text(t.algorithm));
-  auto add = [&](uint64_t v) { h = (h ^ v) * 0x9e3779b97f4a7c15ull + (h >> 29); };
-  for (const LoopInfo &l : t.loops) {
-    add(std::hash<std::string>()(l.name));
-    add(std::hash<std::string>()(l.dim));
-    add(static_cast<uint64_t>(l.kind));
-  }
-  for (const auto &stages : t.nests) {
-    for (const StageNest &n : stages) {
-      for (const Derivation &d : n.derivations) {
-        add(std::hash<std::string>()(d.a + "," + d.b + "," + d.c));
-        add(static_cast<uint64_t>(d.kind) * 8 + static_cast<uint64_t>(d.tail));
-        if (d.factor.defined()) add(structural_hash(d.factor));
-      }
-    }
-  }
-  for (const BoundDirective &b : t.bounds) {
-    add(static_cast<uint64_t>(b.func) * 64 + b.dimension);
-    add(structural_hash(b.min));
-    add(structural_hash(b.extent));
-  }
-  for (const Tree &r : t.roots) add(r->hash);
-  return h;
-}
-
 }  // namespace
 
 LoopTree build_tree(const Algorithm &algorithm, const std::vector<Directive> &given) {
@@ -198,7 +172,7 @@ LoopTree build_tree(const Algorithm &algorithm, const std::vector<Directive> &gi
   }
   t = bind_levels(std::move(t), m, algorithm, levels);
   t = place(std::move(t));
-  t.hash = hash_of(t);
+  t.hash = tree_hash(t);
   return t;
 }
 

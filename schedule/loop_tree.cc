@@ -1,5 +1,7 @@
 #include "schedule/loop_tree.h"
 
+#include <functional>
+
 namespace polyhalite {
 
 namespace {
@@ -76,6 +78,32 @@ Tree make_allocate(int func, std::vector<Tree> children) {
 std::string describe_stage(const std::string &func, int stage) {
   std::string quoted = "'" + func + "'";
   return stage == 0 ? quoted : "update " + std::to_string(stage - 1) + " of " + quoted;
+}
+
+uint64_t tree_hash(const LoopTree &t) {
+  uint64_t h = std::hash<std::string>()(to_text(t.algorithm));
+  auto add = [&](uint64_t v) { h = (h ^ v) * 0x9e3779b97f4a7c15ull + (h >> 29); };
+  for (const LoopInfo &l : t.loops) {
+    add(std::hash<std::string>()(l.name));
+    add(std::hash<std::string>()(l.dim));
+    add(static_cast<uint64_t>(l.kind));
+  }
+  for (const auto &stages : t.nests) {
+    for (const StageNest &n : stages) {
+      for (const Derivation &d : n.derivations) {
+        add(std::hash<std::string>()(d.a + "," + d.b + "," + d.c));
+        add(static_cast<uint64_t>(d.kind) * 8 + static_cast<uint64_t>(d.tail));
+        if (d.factor.defined()) add(structural_hash(d.factor));
+      }
+    }
+  }
+  for (const BoundDirective &b : t.bounds) {
+    add(static_cast<uint64_t>(b.func) * 64 + b.dimension);
+    add(structural_hash(b.min));
+    add(structural_hash(b.extent));
+  }
+  for (const Tree &r : t.roots) add(r->hash);
+  return h;
 }
 
 std::string LoopTree::describe(StageId s) const { return describe_stage(func(s).name, s.stage); }

@@ -122,7 +122,10 @@ struct LoopTree {
 /// The same for a stage that is in no tree yet.
 std::string describe_stage(const std::string &func, int stage);
 
-/// Golden text: the tree indented, one node a line, kinds and tails shown.
+/// Of all that makes the tree: the algorithm, loops, derivations, bounds and nodes.
+uint64_t tree_hash(const LoopTree &t);
+
+/// Golden text: the tree indented, one node a line, kinds and tails shown. parse_tree.h reads it.
 std::string to_text(const LoopTree &t);
 
 }  // namespace polyhalite

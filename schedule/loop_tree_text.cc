@@ -15,30 +15,30 @@ void print(std::ostream &os, const LoopTree &t, const Tree &node, int depth) {
   switch (node->kind) {
     case TreeNode::Loop: {
       const LoopInfo &l = t.loops[node->loop];
-      os << "for " << l.name << " " << loop_kind_name(l.kind);
+      os << "for " << quote_name(l.name) << " " << loop_kind_name(l.kind);
       if (l.is_reduction) os << " reduction";
-      if (l.dim != l.label) os << " of " << l.dim;
+      if (l.dim != l.label) os << " of " << quote_name(l.dim);
       os << "\n";
       break;
     }
     case TreeNode::Stage: {
-      os << t.func(node->stage).name << ".s" << node->stage.stage;
+      os << quote_name(t.func(node->stage).name + ".s" + std::to_string(node->stage.stage));
       const char *separator = ": ";
       for (const Derivation &d : t.nest(node->stage).derivations) {
         os << separator;
         separator = "; ";
         if (d.kind == Derivation::Fuse) {
-          os << d.a << ", " << d.b << " -> " << d.c;
+          os << quote_name(d.a) << ", " << quote_name(d.b) << " -> " << quote_name(d.c);
         } else {
-          os << d.a << " -> " << d.b << ", " << d.c << " by " << to_text(d.factor) << " "
-             << tail_strategy_name(d.tail);
+          os << quote_name(d.a) << " -> " << quote_name(d.b) << ", " << quote_name(d.c) << " by "
+             << to_text(d.factor) << " " << tail_strategy_name(d.tail);
         }
       }
       os << "\n";
       break;
     }
     case TreeNode::Allocate:
-      os << "allocate " << t.func(node->stage).name << "\n";
+      os << "allocate " << quote_name(t.func(node->stage).name) << "\n";
       break;
     case TreeNode::Branch:
       os << "if " << to_text(node->condition) << "\n";
@@ -60,7 +60,7 @@ std::string to_text(const LoopTree &t) {
   os << "tree 1\n";
   for (const BoundDirective &b : t.bounds) {
     const FuncDef &f = t.algorithm.funcs[b.func];
-    os << "bound " << f.name << "." << f.args[b.dimension] << " from " << to_text(b.min)
+    os << "bound " << quote_name(f.name + "." + f.args[b.dimension]) << " from " << to_text(b.min)
        << " extent " << to_text(b.extent) << "\n";
   }
   for (const Tree &r : t.roots) print(os, t, r, 0);

@@ -1,0 +1,232 @@
+#include "schedule/tree_lines.h"
+
+#include <cctype>
+#include <optional>
+#include <utility>
+
+#include "lang/ir/expr_text.h"
+
+namespace polyhalite {
+
+namespace {
+
+// Deeper texts are no trees that a machine could run.
+constexpr int kMaxDepth = 1000;
+
+class Reader {
+ public:
+  Reader(const std::string &text, const Algorithm &algorithm, const std::string &name)
+      : algorithm_(algorithm), tokens_(text, name) {
+    indents_.push_back(0);
+    for (size_t i = 0; i < text.size();) {
+      size_t end = text.find('\n', i), first = text.find_first_not_of(' ', i);
+      if (end == std::string::npos) end = text.size();
+      indents_.push_back(first == std::string::npos ? 0 : static_cast<int>(first - i));
+      i = end + 1;
+    }
+  }
+
+  TreeLines run() {
+    tokens_.expect("tree", "first");
+    const int64_t version = tokens_.expect_integer("the version of the text");
+    if (version != 1) {
+      tokens_.fail_behind(
+          "version " + std::to_string(version) + " of the loop tree's text is not known",
+          "this library reads version 1");
+    }
+    while (!tokens_.at_end()) {
+      if (!tokens_.peek().starts_line) {
+        tokens_.fail("expected the end of the line, found " + tokens_.describe_next());
+      }
+      read_line();
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void read_line() {
+    const bool named = tokens_.peek(1).kind == Token::Name && !tokens_.peek(1).starts_line;
+    if (named && result_.lines.empty() && tokens_.accept("bound")) return read_bound();
+    TreeLine line;
+    line.where = tokens_.where();
+    place(line);
+    if (named && tokens_.accept("for")) {
+      read_loop(line);
+    } else if (named && tokens_.accept("allocate")) {
+      line.kind = TreeNode::Allocate;
+      const std::string func = tokens_.expect_name("a Func");
+      line.stage.func = algorithm_.index_of(func);
+      if (line.stage.func < 0) tokens_.fail_behind("the algorithm has no Func '" + func + "'");
+    } else {
+      read_stage(line);
+    }
+    result_.lines.push_back(std::move(line));
+  }
+
+  // Two spaces a level.
+  void place(TreeLine &line) {
+    const int indent = indents_[tokens_.peek().line];
+    line.depth = indent / 2;
+    while (static_cast<int>(enclosing_.size()) > line.depth) enclosing_.pop_back();
+    if (indent % 2 != 0 || line.depth > static_cast<int>(enclosing_.size())) {
+      tokens_.fail("the line is indented by " + std::to_string(indent) + " spaces",
+                   "a node stands two spaces inside of the loop or allocation that encloses it",
+                   "indent it by at most " + std::to_string(2 * enclosing_.size()));
+    }
+    if (line.depth > kMaxDepth) {
+      tokens_.fail("the tree is more than " + std::to_string(kMaxDepth) + " levels deep");
+    }
+    if (line.depth > 0) line.parent = enclosing_.back();
+    // A stage encloses nothing.
+    if (tokens_.at("for") || tokens_.at("allocate")) {
+      enclosing_.push_back(static_cast<int>(result_.lines.size()));
+    }
+  }
+
+  // for f.s0.yo parallel reduction of yo.1
+  void read_loop(TreeLine &line) {
+    LoopInfo &loop = line.loop;
+    loop.where = line.where;
+    loop.name = tokens_.expect_name("a loop: FUNC.sSTAGE.NAME");
+    const auto stage = stage_of(loop.name, loop.label);
+    if (!stage || loop.label.empty()) {
+      tokens_.fail_behind("'" + loop.name + "' is no loop of a stage of the algorithm", "",
+                          "name it FUNC.sSTAGE.NAME");
+    }
+    line.stage = loop.stage = *stage;
+    loop.kind = read_kind();
+    loop.is_reduction = tokens_.accept("reduction");
+    loop.dim = tokens_.accept("of") ? tokens_.expect_name("a dimension") : loop.label;
+  }
+
+  LoopKind read_kind() {
+    for (LoopKind k :
+         {LoopKind::Serial, LoopKind::Parallel, LoopKind::Vector, LoopKind::Unrolled}) {
+      if (tokens_.accept(loop_kind_name(k))) return k;
+    }
+    tokens_.fail("expected a kind of loop, found " + tokens_.describe_next(), "",
+                 "kinds are: serial, parallel, vector, unrolled");
+  }
+
+  // f.s0: y -> yo, yi by 32 ShiftInwards; c, x -> t
+  void read_stage(TreeLine &line) {
+    line.kind = TreeNode::Stage;
+    const std::string name = tokens_.expect_name("for, allocate or a stage: FUNC.sSTAGE");
+    std::string rest;
+    const auto stage = stage_of(name, rest);
+    if (!stage || !rest.empty()) {
+      tokens_.fail_behind("'" + name + "' is no stage of the algorithm", "",
+                          "a node is 'for LOOP KIND', 'allocate FUNC' or 'FUNC.sSTAGE'");
+    }
+    line.stage = *stage;
+    if (!tokens_.accept(":")) return;
+    do {
+      line.derivations.push_back(read_derivation());
+    } while (tokens_.accept(";"));
+  }
+
+  Derivation read_derivation() {
+    Derivation d{Derivation::Split, tokens_.expect_name("a dimension"), "", "", {}, {}, {}};
+    d.where = tokens_.where();
+    if (tokens_.accept(",")) {
+      d.kind = Derivation::Fuse;
+      d.b = tokens_.expect_name("a dimension");
+      tokens_.expect("->", "after the dimensions that are fused");
+      d.c = tokens_.expect_name("a dimension");
+      return d;
+    }
+    tokens_.expect("->", "after the dimension that is split");
+    d.b = tokens_.expect_name("a dimension");
+    tokens_.expect(",", "between the dimensions of a split");
+    d.c = tokens_.expect_name("a dimension");
+    tokens_.expect("by", "before the factor");
+    d.factor = read_scalar();
+    for (TailStrategy t :
+         {TailStrategy::RoundUp, TailStrategy::GuardWithIf, TailStrategy::ShiftInwards}) {
+      if (!tokens_.accept(tail_strategy_name(t))) continue;
+      d.tail = t;
+      return d;
+    }
+    tokens_.fail("expected a tail strategy, found " + tokens_.describe_next(), "",
+                 "a tree has: RoundUp, GuardWithIf, ShiftInwards");
+  }
+
+  // bound f.x from 0 extent n
+  void read_bound() {
+    BoundDirective b{-1, -1, {}, {}, tokens_.where()};
+    const std::string name = tokens_.expect_name("a dimension: FUNC.VAR");
+    for (size_t f = 0; f < algorithm_.funcs.size(); f++) {
+      const FuncDef &func = algorithm_.funcs[f];
+      for (int d = 0; d < func.dimensions(); d++) {
+        if (name == func.name + "." + func.args[d]) b.func = static_cast<int>(f), b.dimension = d;
+      }
+    }
+    if (b.func < 0) tokens_.fail_behind("the algorithm has no dimension '" + name + "'");
+    tokens_.expect("from", "before the minimum");
+    b.min = read_scalar();
+    tokens_.expect("extent", "before the extent");
+    b.extent = read_scalar();
+    result_.bounds.push_back(std::move(b));
+  }
+
+  // An int32 over the algorithm's Params and image fields.
+  Expr read_scalar() {
+    const SourceLocation where = tokens_.where();
+    NameResolver names;
+    names.variable = names.param = [this](const std::string &name) { return input(name); };
+    const Expr e = ExprParser(tokens_, names).parse();
+    if (e.type() != Int(32)) {
+      user_error("expected a value of type int32, found one of " + e.type().to_string(), "", "",
+                 where);
+    }
+    return e;
+  }
+
+  Expr input(const std::string &name) const {
+    for (const AlgorithmInput &i : algorithm_.inputs) {
+      const Parameter &p = *i.param;
+      const bool is_field = p.is_buffer && name.rfind(p.name + ".", 0) == 0;
+      if (!is_field && (p.is_buffer || name != p.name)) continue;
+      auto node = std::make_shared<VariableNode>(
+          is_field ? Int(32) : p.type, is_field ? VariableKind::BufferField : VariableKind::Param,
+          name);
+      node->param = i.param;
+      return Expr(std::shared_ptr<const ExprNode>(std::move(node)));
+    }
+    return Expr();
+  }
+
+  // "f.s1.x" is stage 1 of f, and the rest "x". Func names may have dots: the longest one counts.
+  std::optional<StageId> stage_of(const std::string &name, std::string &rest) const {
+    std::optional<StageId> found;
+    size_t longest = 0;
+    for (size_t f = 0; f < algorithm_.funcs.size(); f++) {
+      const std::string prefix = algorithm_.funcs[f].name + ".s";
+      if (name.rfind(prefix, 0) != 0 || prefix.size() < longest) continue;
+      for (size_t s = 0; s < algorithm_.funcs[f].stages.size(); s++) {
+        const std::string stage = prefix + std::to_string(s);
+        if (name.rfind(stage, 0) != 0) continue;
+        if (name.size() > stage.size() && name[stage.size()] != '.') continue;
+        found = StageId{static_cast<int>(f), static_cast<int>(s)};
+        rest = name.size() > stage.size() ? name.substr(stage.size() + 1) : "";
+        longest = prefix.size();
+      }
+    }
+    return found;
+  }
+
+  const Algorithm &algorithm_;
+  TokenStream tokens_;
+  std::vector<int> indents_;    // [line of the text], from 1
+  std::vector<int> enclosing_;  // [depth] lines of the nodes that are open
+  TreeLines result_;
+};
+
+}  // namespace
+
+TreeLines read_tree_lines(const std::string &text, const Algorithm &algorithm,
+                          const std::string &name) {
+  return Reader(text, algorithm, name).run();
+}
+
+}  // namespace polyhalite

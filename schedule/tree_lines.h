@@ -1,0 +1,31 @@
+// tree_lines: the lines of a loop tree's text, read but not yet put together. See parse_tree.h.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "schedule/loop_tree.h"
+
+namespace polyhalite {
+
+struct TreeLine {
+  TreeNode::Kind kind = TreeNode::Loop;  // Loop, Stage or Allocate
+  int parent = -1;                       // the line of the node that encloses this one
+  int depth = 0;
+  StageId stage;                        // Allocate: of its Func
+  LoopInfo loop;                        // Loop; without id
+  std::vector<Derivation> derivations;  // Stage
+  SourceLocation where;
+};
+
+struct TreeLines {
+  std::vector<BoundDirective> bounds;
+  std::vector<TreeLine> lines;
+};
+
+/// Names are those of the algorithm, and a line stands at most one level inside of the line before
+/// it. Throws CompileError at NAME:LINE.
+TreeLines read_tree_lines(const std::string &text, const Algorithm &algorithm,
+                          const std::string &name);
+
+}  // namespace polyhalite
