@@ -26,7 +26,7 @@ size_t find_loop(const StageDimensions &s, const std::string &label, const Direc
 // The name under which derivations know a new dimension.
 std::string fresh_name(const StageDimensions &s, const std::string &label) {
   std::set<std::string> taken;
-  for (const Dimension &l : s.loops) taken.insert(l.name);
+  for (const LoopDimension &l : s.loops) taken.insert(l.name);
   for (const Derivation &d : s.derivations) taken.insert({d.a, d.b, d.c});
   taken.erase("");
   if (!taken.count(label)) return label;
@@ -53,15 +53,21 @@ Expr checked_factor(const StageDimensions &s, const Directive &d) {
     user_error(what + ": the factor is not an integer", "",
                "give a constant or an expression of Params of type int32", d.where);
   }
-  factor = simplify(make_cast(Int(32), factor));
+  factor = simplify(factor);
   int64_t value;
   if (is_const_int(factor, &value)) {
-    if (value <= 0) {
+    if (value <= 0 && factor.type().is_int()) {
       user_error(what + " by " + std::to_string(value), "a split needs a factor of at least 1", "",
                  d.where);
     }
-    return factor;
+    if (value <= 0 || value > kMaxFactor) {
+      user_error(what + " by " + (value > 0 ? std::to_string(value) : "such a large factor"),
+                 "extents rounded up to a multiple of the factor must fit int32",
+                 "use a factor of at most " + std::to_string(kMaxFactor), d.where);
+    }
   }
+  factor = simplify(make_cast(Int(32), factor));
+  if (is_const_int(factor)) return factor;
   for_each_node(factor, [&](const Expr &e) {
     const VariableNode *v = as_variable(e);
     bool varies = v ? v->kind != VariableKind::Param && v->kind != VariableKind::BufferField
@@ -85,13 +91,13 @@ StageDimensions split(StageDimensions s, const Directive &d) {
   check_label(s, outer_label, {at}, d);
   check_label(s, inner_label, {at}, d);
 
-  const Dimension old = s.loops[at];
+  const LoopDimension old = s.loops[at];
   Derivation der{Derivation::Split, old.name, "", "", checked_factor(s, d), d.tail, d.where};
   der.tail = resolve_tail(s, old, der.factor, d);
   int64_t factor = 0;
   bool constant = is_const_int(der.factor, &factor);
 
-  Dimension outer = old, inner = old;
+  LoopDimension outer = old, inner = old;
   outer.label = outer_label;
   inner.label = inner_label;
   outer.is_variable = inner.is_variable = false;
@@ -117,14 +123,14 @@ StageDimensions fuse(StageDimensions s, const Directive &d) {
                "name two different loops of: " + loop_list(s), d.where);
   }
   check_label(s, d.loops[2], {inner_at, outer_at}, d);
-  const Dimension inner = s.loops[inner_at], outer = s.loops[outer_at];
+  const LoopDimension inner = s.loops[inner_at], outer = s.loops[outer_at];
   if (inner.kind != outer.kind) {
     user_error("cannot fuse '" + inner.label + "' (" + loop_kind_name(inner.kind) + ") with '" +
                    outer.label + "' (" + loop_kind_name(outer.kind) + ") of " + on(s),
                "the fused loop would have two kinds",
                "fuse first, then say how the fused loop runs", d.where);
   }
-  Dimension fused = inner;
+  LoopDimension fused = inner;
   fused.label = d.loops[2];
   fused.name = fresh_name(s, fused.label);
   fused.is_reduction = inner.is_reduction || outer.is_reduction;
@@ -154,7 +160,7 @@ StageDimensions reorder(StageDimensions s, const Directive &d) {
   }
   std::vector<size_t> sorted = places;
   std::sort(sorted.rbegin(), sorted.rend());  // innermost place first, as the names are
-  std::vector<Dimension> old = s.loops;
+  std::vector<LoopDimension> old = s.loops;
   for (size_t i = 0; i < places.size(); i++) s.loops[sorted[i]] = old[places[i]];
   return s;
 }
@@ -182,7 +188,7 @@ StageDimensions default_dimensions(const FuncDef &func, int stage) {
   s.func = func.name;
   s.stage = stage;
   auto add = [&](const std::string &name, bool reduction, std::optional<int64_t> extent) {
-    Dimension d;
+    LoopDimension d;
     d.name = d.label = name;
     d.is_reduction = reduction;
     d.is_variable = true;
@@ -228,8 +234,8 @@ StageDimensions derive(const StageDimensions &dims, const Directive &d) {
 }
 
 std::optional<Diagnostic> why_broken(const StageDimensions &s) {
-  const Dimension *vector = nullptr;
-  for (const Dimension &l : s.loops) {
+  const LoopDimension *vector = nullptr;
+  for (const LoopDimension &l : s.loops) {
     if (l.kind == LoopKind::Vector) vector = &l;
     if (l.kind != LoopKind::Parallel || !vector) continue;
     return Diagnostic{"cannot run '" + l.label + "' of " + on(s) +
@@ -261,7 +267,7 @@ const char *directive_verb(DirectiveKind kind) {
 
 std::string loop_list(const StageDimensions &s) {
   std::string text;
-  for (const Dimension &l : s.loops) text += (text.empty() ? "" : ", ") + l.label;
+  for (const LoopDimension &l : s.loops) text += (text.empty() ? "" : ", ") + l.label;
   return text.empty() ? "none" : text;
 }
 

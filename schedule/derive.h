@@ -10,7 +10,10 @@
 
 namespace polyhalite {
 
-struct Dimension {
+/// Of a split: extents that are rounded up to a multiple of it still fit int32.
+inline constexpr int64_t kMaxFactor = int64_t{1} << 30;
+
+struct LoopDimension {
   std::string name;   // unambiguous, see Derivation
   std::string label;  // the user's; unique among the stage's current dimensions
   LoopKind kind = LoopKind::Serial;
@@ -25,7 +28,7 @@ struct Dimension {
 struct StageDimensions {
   std::string func;
   int stage = 0;
-  std::vector<Dimension> loops;  // outermost first
+  std::vector<LoopDimension> loops;  // outermost first
   std::vector<Derivation> derivations;
 };
 

@@ -8,7 +8,8 @@ namespace {
 
 constexpr const char *kGuard = "TailStrategy::GuardWithIf";
 
-TailStrategy automatic(const StageDimensions &s, const Dimension &old, bool divides, bool rest) {
+TailStrategy automatic(const StageDimensions &s, const LoopDimension &old, bool divides,
+                       bool rest) {
   if (!old.is_variable && divides) return TailStrategy::RoundUp;
   if (!old.is_variable && rest) return TailStrategy::GuardWithIf;
   // Nothing enlarges a fused or an inner loop that is smaller than the factor.
@@ -18,7 +19,7 @@ TailStrategy automatic(const StageDimensions &s, const Dimension &old, bool divi
 
 }  // namespace
 
-TailStrategy resolve_tail(const StageDimensions &s, const Dimension &old, const Expr &factor,
+TailStrategy resolve_tail(const StageDimensions &s, const LoopDimension &old, const Expr &factor,
                           const Directive &d) {
   int64_t f;
   bool known = is_const_int(factor, &f) && old.extent;

@@ -13,7 +13,7 @@ namespace polyhalite {
 ///   RoundUp       else, in updates
 ///   ShiftInwards  else, in pure definitions.
 /// Throws CompileError where the directive names a tail that this loop cannot have.
-TailStrategy resolve_tail(const StageDimensions &dims, const Dimension &old, const Expr &factor,
+TailStrategy resolve_tail(const StageDimensions &dims, const LoopDimension &old, const Expr &factor,
                           const Directive &directive);
 
 }  // namespace polyhalite
