@@ -40,7 +40,8 @@ void emit_argv(ModuleState &state, llvm::Function *pipeline) {
   llvm::Type *pointer = llvm::PointerType::get(context, 0);
   auto *type = llvm::FunctionType::get(llvm::Type::getInt32Ty(context), {pointer}, false);
   llvm::Function *f =
-      state.make_function(state.function.name + "_argv", type, llvm::GlobalValue::ExternalLinkage);
+      state.make_function(state.options.symbol_prefix + state.function.name + "_argv", type,
+                          llvm::GlobalValue::ExternalLinkage);
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "entry", f));
   std::vector<llvm::Value *> args;
   auto next = [&]() -> llvm::Value * {
@@ -71,8 +72,8 @@ std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext &context, const Func
   module->setDataLayout(machine.createDataLayout());
   module->setPICLevel(llvm::PICLevel::BigPIC);
   ModuleState state(*module, f, target, options);
-  llvm::Function *pipeline =
-      state.make_function(f.name, pipeline_type(state), llvm::GlobalValue::ExternalLinkage);
+  llvm::Function *pipeline = state.make_function(
+      options.symbol_prefix + f.name, pipeline_type(state), llvm::GlobalValue::ExternalLinkage);
   add_extensions(state, pipeline);
   FunctionEmitter(state, pipeline).emit_pipeline();
   emit_argv(state, pipeline);

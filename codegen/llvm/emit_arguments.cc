@@ -127,6 +127,10 @@ Value *FunctionEmitter::emit_buffer_fact(const CallNode &call) {
     return builder_.CreateIsNull(
         field(builder_.getPtrTy(), offsetof(polyhalite_buffer_t, host), alignof(void *)));
   }
+  if (name == intrinsic::kBufferDimIsNull) {
+    return builder_.CreateIsNull(
+        field(builder_.getPtrTy(), offsetof(polyhalite_buffer_t, dim), alignof(void *)));
+  }
   // code | bits << 8 | lanes << 16 is the type's bytes read as one number.
   if (name == intrinsic::kBufferType) {
     return field(builder_.getInt32Ty(), offsetof(polyhalite_buffer_t, type), 4);

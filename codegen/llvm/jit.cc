@@ -73,8 +73,7 @@ struct RuntimeSymbol {
   void *address;
 };
 
-#define PH_SYMBOL(name) \
-  { #name, reinterpret_cast < void *>(&name) }
+#define PH_SYMBOL(name) {#name, reinterpret_cast<void *>(&name)}
 const RuntimeSymbol kRuntime[] = {
     PH_SYMBOL(polyhalite_malloc),
     PH_SYMBOL(polyhalite_free),
@@ -83,6 +82,10 @@ const RuntimeSymbol kRuntime[] = {
     PH_SYMBOL(polyhalite_do_par_for),
     PH_SYMBOL(polyhalite_error_buffer_is_null),
     PH_SYMBOL(polyhalite_error_host_is_null),
+    PH_SYMBOL(polyhalite_error_dim_is_null),
+    PH_SYMBOL(polyhalite_error_bad_range),
+    PH_SYMBOL(polyhalite_error_param_too_small),
+    PH_SYMBOL(polyhalite_error_param_too_large),
     PH_SYMBOL(polyhalite_error_bad_type),
     PH_SYMBOL(polyhalite_error_bad_dimensions),
     PH_SYMBOL(polyhalite_error_access_out_of_bounds),
@@ -155,7 +158,7 @@ JitCode::JitCode(const Function &f, const Target &target)
   const std::string object = compile_for_process(f, target, CodeForm::Object);
   session_->define_symbols();
   session_->add_object(object);
-  session_->find_entry(f.name + "_argv");
+  session_->find_entry(kProcessSymbolPrefix + f.name + "_argv");
 }
 
 JitCode::~JitCode() = default;

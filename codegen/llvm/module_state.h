@@ -20,6 +20,8 @@ struct EmitOptions {
   bool user_context = false;
   /// Constant buffers are used where they lie in this process, not embedded.
   bool constants_by_address = false;
+  /// Before the names of the two C functions.
+  std::string symbol_prefix;
 };
 
 class ModuleState {

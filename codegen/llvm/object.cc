@@ -41,11 +41,12 @@ std::string compile_with(const Function &f, const Target &target, CodeForm form,
 
 std::string compile(const Function &f, const Target &target, CodeForm form) {
   return compile_with(f, target.without_feature(Target::JIT), form,
-                      {target.has_feature(Target::UserContext), false});
+                      {target.has_feature(Target::UserContext), false, ""});
 }
 
 std::string compile_for_process(const Function &f, const Target &target, CodeForm form) {
-  return compile_with(f, target.with_feature(Target::JIT), form, {true, true});
+  return compile_with(f, target.with_feature(Target::JIT), form,
+                      {true, true, kProcessSymbolPrefix});
 }
 
 std::string make_archive(const std::vector<std::pair<std::string, std::string>> &members) {

@@ -15,6 +15,8 @@ enum class CodeForm : uint8_t { Object, Assembly, LlvmAssembly };
 
 /// For files: constant buffers are embedded; a user context is taken where the target has it.
 std::string compile(const Function &f, const Target &target, CodeForm form);
+/// Before the names of what is compiled for this process: no C function has such a name.
+inline constexpr const char *kProcessSymbolPrefix = "pipeline.";
 /// For this process: a user context comes first, constant buffers are used where they lie.
 std::string compile_for_process(const Function &f, const Target &target, CodeForm form);
 

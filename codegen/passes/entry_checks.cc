@@ -46,6 +46,33 @@ class Checks {
         error_call("polyhalite_error_bad_dimensions", {function_, name, dims, Expr(a.dimensions)}));
     require(make_not(fact(Bool(), intrinsic::kBufferHostIsNull, a.name)),
             error_call("polyhalite_error_host_is_null", {function_, name}));
+    if (a.dimensions == 0) return;
+    require(make_not(fact(Bool(), intrinsic::kBufferDimIsNull, a.name)),
+            error_call("polyhalite_error_dim_is_null", {function_, name}));
+  }
+
+  // Index arithmetic does not overflow within these ranges.
+  void ranges(const FunctionArgument &a) {
+    for (int d = 0; d < a.dimensions; d++) {
+      const Expr min = field(a.name, "min", d), extent = field(a.name, "extent", d);
+      const Expr end = make_binary(Op::Add, make_cast(Int(64), min), make_cast(Int(64), extent));
+      require(make_binary(Op::And, make_binary(Op::Ge, extent, Expr(0)),
+                          make_binary(Op::Le, end, make_int(Int(64), INT32_MAX))),
+              error_call("polyhalite_error_bad_range",
+                         {function_, make_string(a.name), Expr(d), min, extent}));
+    }
+  }
+
+  void limits(const Parameter &p) {
+    const Expr value = make_variable(p.type, VariableKind::Param, p.name);
+    auto limit = [&](Op op, const Expr &bound, const char *error) {
+      if (!bound.defined()) return;
+      require(make_binary(op, value, bound),
+              error_call(error, {function_, make_string(p.name), make_cast(Float(64), value),
+                                 make_cast(Float(64), bound)}));
+    };
+    limit(Op::Ge, p.min_value, "polyhalite_error_param_too_small");
+    limit(Op::Le, p.max_value, "polyhalite_error_param_too_large");
   }
 
   void constraint(const std::string &buffer, int d, const char *what, const Expr &wanted) {
@@ -78,10 +105,26 @@ class Checks {
   }
 
   void box(const std::string &buffer, const Box &need) {
+    Box held;
+    for (int d = 0; d < static_cast<int>(need.size()); d++) {
+      const Expr min = field(buffer, "min", d);
+      held.push_back({min, last_of(min, field(buffer, "extent", d))});
+    }
+    box(buffer, need, held);
+  }
+
+  void box(const BufferContents &constant, const Box &need) {
+    Box held;
+    for (const polyhalite_dimension_t &d : constant.dims) {
+      held.push_back({Expr(d.min), Expr(d.min + d.extent - 1)});
+    }
+    box(constant.name, need, held);
+  }
+
+  void box(const std::string &buffer, const Box &need, const Box &held) {
     for (size_t d = 0; d < need.size(); d++) {
       const int dim = static_cast<int>(d);
-      const Expr min = field(buffer, "min", dim);
-      const Expr max = last_of(min, field(buffer, "extent", dim));
+      const auto &[min, max] = held[d];
       const IndexRange &r = need[d];
       require(
           make_binary(Op::And, make_binary(Op::Ge, r.min, min), make_binary(Op::Le, r.max, max)),
@@ -104,7 +147,8 @@ class Checks {
 
 }  // namespace
 
-std::vector<Stmt> shape_checks(const std::string &function, const std::vector<FunctionArgument> &args) {
+std::vector<Stmt> shape_checks(const std::string &function,
+                               const std::vector<FunctionArgument> &args) {
   Checks checks(function);
   for (const FunctionArgument &a : args) {
     if (a.is_buffer) checks.shape(a);
@@ -112,9 +156,17 @@ std::vector<Stmt> shape_checks(const std::string &function, const std::vector<Fu
   return checks.take();
 }
 
-std::vector<Stmt> value_checks(const std::string &function, const std::vector<FunctionArgument> &args,
+std::vector<Stmt> value_checks(const std::string &function,
+                               const std::vector<FunctionArgument> &args,
+                               const std::vector<std::shared_ptr<BufferContents>> &constants,
                                const LoopTree &tree, const Survey &survey) {
   Checks checks(function);
+  for (const FunctionArgument &a : args) {
+    if (a.is_buffer) checks.ranges(a);
+  }
+  for (const AlgorithmInput &i : tree.algorithm.inputs) {
+    if (!i.param->is_buffer) checks.limits(*i.param);
+  }
   for (const FunctionArgument &a : args) {
     if (!a.is_buffer) continue;
     const Parameter *p = nullptr;
@@ -127,6 +179,10 @@ std::vector<Stmt> value_checks(const std::string &function, const std::vector<Fu
   for (const FunctionArgument &a : args) {
     auto it = survey.inputs.find(a.name);
     if (a.is_buffer && it != survey.inputs.end()) checks.box(a.name, it->second);
+  }
+  for (const auto &c : constants) {
+    auto it = survey.inputs.find(c->name);
+    if (it != survey.inputs.end()) checks.box(*c, it->second);
   }
   return checks.take();
 }

@@ -2,6 +2,8 @@
 // wrong argument.
 #pragma once
 
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "codegen/ir/stmt.h"
@@ -12,9 +14,10 @@ namespace polyhalite {
 /// Pointers, types and numbers of dimensions of buffers. What follows may use the buffers' fields.
 std::vector<Stmt> shape_checks(const std::string &function, const std::vector<FunctionArgument> &args);
 
-/// The user's constraints, the assumptions of the survey, and the boxes that are read and written.
-/// They use the survey's root symbols.
+/// The ranges of buffers and scalars, the user's constraints, the assumptions of the survey, and the
+/// boxes that are read and written. They use the survey's root symbols.
 std::vector<Stmt> value_checks(const std::string &function, const std::vector<FunctionArgument> &args,
+                               const std::vector<std::shared_ptr<BufferContents>> &constants,
                                const LoopTree &tree, const Survey &survey);
 
 }  // namespace polyhalite

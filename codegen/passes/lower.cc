@@ -189,7 +189,7 @@ Function lower(const std::string &name, const LoopTree &tree, const Survey &surv
   }
   f.constants = constant_buffers(a);
   std::vector<Stmt> all = shape_checks(name, f.args);
-  all.push_back(Lowering(tree, survey).body(value_checks(name, f.args, tree, survey)));
+  all.push_back(Lowering(tree, survey).body(value_checks(name, f.args, f.constants, tree, survey)));
   f.body = make_block(std::move(all));
   return f;
 }

@@ -108,6 +108,46 @@ PH_WEAK int polyhalite_error_host_is_null(void *user_context, const char *functi
               buffer);
 }
 
+PH_WEAK int polyhalite_error_dim_is_null(void *user_context, const char *function,
+                                         const char *buffer) {
+  return fail(
+      user_context, polyhalite_error_code_host_is_null,
+      "%s: buffer '%s' does not describe its dimensions (dim is null); point dim to an array "
+      "of polyhalite_dimension_t",
+      function, buffer);
+}
+
+PH_WEAK int polyhalite_error_bad_range(void *user_context, const char *function, const char *buffer,
+                                       int32_t dimension, int32_t min, int32_t extent) {
+  if (extent < 0) {
+    return fail(
+        user_context, polyhalite_error_code_bad_range,
+        "%s: dimension %d of buffer '%s' has the negative extent %d; extents count elements, "
+        "pass at least 0",
+        function, dimension, buffer, extent);
+  }
+  return fail(user_context, polyhalite_error_code_bad_range,
+              "%s: dimension %d of buffer '%s' begins at %d and has %d elements, but indices end "
+              "at 2147483646; pass a buffer with a smaller min or extent",
+              function, dimension, buffer, min, extent);
+}
+
+PH_WEAK int polyhalite_error_param_too_small(void *user_context, const char *function,
+                                             const char *param, double value, double min) {
+  return fail(user_context, polyhalite_error_code_param_too_small,
+              "%s: parameter '%s' is %.15g, but at least %.15g was promised; pass such a value, or "
+              "lift the limit with set_min_value",
+              function, param, value, min);
+}
+
+PH_WEAK int polyhalite_error_param_too_large(void *user_context, const char *function,
+                                             const char *param, double value, double max) {
+  return fail(user_context, polyhalite_error_code_param_too_large,
+              "%s: parameter '%s' is %.15g, but at most %.15g was promised; pass such a value, or "
+              "lift the limit with set_max_value",
+              function, param, value, max);
+}
+
 PH_WEAK int polyhalite_error_bad_type(void *user_context, const char *function, const char *buffer,
                                       uint32_t found, uint32_t wanted) {
   return fail(user_context, polyhalite_error_code_bad_type,
@@ -140,7 +180,7 @@ PH_WEAK int polyhalite_error_constraint_violated(void *user_context, const char 
                                                  const char *what, int32_t found, int32_t wanted) {
   return fail(user_context, polyhalite_error_code_constraint_violated,
               "%s: the %s of dimension %d of buffer '%s' is %d, but the pipeline was compiled for "
-              "%d; pass such a buffer, or lift the constraint with dim(%d).set_%s",
+              "%d; pass such a buffer, or lift the constraint of an input with dim(%d).set_%s",
               function, what, dimension, buffer, found, wanted, dimension, what);
 }
 

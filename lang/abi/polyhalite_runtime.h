@@ -84,7 +84,8 @@ enum polyhalite_error_code_t {
   polyhalite_error_code_buffer_too_large = -6,
   polyhalite_error_code_param_too_small = -8,
   polyhalite_error_code_param_too_large = -9,
-  polyhalite_error_code_constraint_violated = -7
+  polyhalite_error_code_constraint_violated = -7,
+  polyhalite_error_code_bad_range = -28
 };
 int polyhalite_error_buffer_is_null(void *user_context, const char *function, const char *buffer);
 int polyhalite_error_host_is_null(void *user_context, const char *function, const char *buffer);
@@ -104,7 +105,16 @@ int polyhalite_error_buffer_too_large(void *user_context, const char *function, 
                                       int64_t bytes, int64_t limit);
 int polyhalite_error_out_of_memory(void *user_context, const char *function, const char *buffer,
                                    int64_t bytes);
-/* An assumption of a proof: "split of 'x' shifts inwards: extent ACTUAL must be at least WANTED". */
+int polyhalite_error_dim_is_null(void *user_context, const char *function, const char *buffer);
+/* A dimension with a negative extent, or whose last index is beyond int32. */
+int polyhalite_error_bad_range(void *user_context, const char *function, const char *buffer,
+                               int32_t dimension, int32_t min, int32_t extent);
+int polyhalite_error_param_too_small(void *user_context, const char *function, const char *param,
+                                     double value, double min);
+int polyhalite_error_param_too_large(void *user_context, const char *function, const char *param,
+                                     double value, double max);
+/* An assumption of a proof: "split of 'x' shifts inwards: extent ACTUAL must be at least WANTED".
+ */
 int polyhalite_error_assumption(void *user_context, const char *function, const char *buffer,
                                 int32_t dimension, const char *text, int32_t actual,
                                 int32_t wanted);

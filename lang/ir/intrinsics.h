@@ -21,6 +21,7 @@ inline constexpr const char *kFma = "fma";
 // Loop IR: facts of a buffer argument, named by one string operand; usable before its fields are.
 inline constexpr const char *kBufferIsNull = "buffer_is_null";          // Bool: the pointer itself
 inline constexpr const char *kBufferHostIsNull = "buffer_host_is_null"; // Bool
+inline constexpr const char *kBufferDimIsNull = "buffer_dim_is_null";   // Bool
 inline constexpr const char *kBufferType = "buffer_type";               // UInt(32): code|bits<<8|lanes<<16
 inline constexpr const char *kBufferDimensions = "buffer_dimensions";   // Int(32)
 

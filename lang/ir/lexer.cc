@@ -220,8 +220,8 @@ const std::set<std::string> &expression_words() {
          {intrinsic::kLikely, intrinsic::kAbs, intrinsic::kAbsd, intrinsic::kShiftLeft,
           intrinsic::kShiftRight, intrinsic::kBitwiseAnd, intrinsic::kBitwiseOr,
           intrinsic::kBitwiseXor, intrinsic::kBitwiseNot, intrinsic::kStrictFloat, intrinsic::kFma,
-          intrinsic::kBufferIsNull, intrinsic::kBufferHostIsNull, intrinsic::kBufferType,
-          intrinsic::kBufferDimensions}) {
+          intrinsic::kBufferIsNull, intrinsic::kBufferHostIsNull, intrinsic::kBufferDimIsNull,
+          intrinsic::kBufferType, intrinsic::kBufferDimensions}) {
       words.insert(name);
     }
     for (const char *name : math::kNames) words.insert(name);

@@ -258,7 +258,10 @@ std::string to_text(const Expr &e) {
 
 Type implied_call_type(CallKind kind, const std::string &name, const std::vector<Expr> &args) {
   if (kind == CallKind::Intrinsic) {
-    if (name == intrinsic::kBufferIsNull || name == intrinsic::kBufferHostIsNull) return Bool();
+    if (name == intrinsic::kBufferIsNull || name == intrinsic::kBufferHostIsNull ||
+        name == intrinsic::kBufferDimIsNull) {
+      return Bool();
+    }
     if (name == intrinsic::kBufferType) return UInt(32);
     if (name == intrinsic::kBufferDimensions) return Int(32);
   }

@@ -78,7 +78,7 @@ TEST_F(EntryChecks, wrong_stride) {
   input_.dims[0].stride = 3;
   EXPECT_EQ(message(polyhalite_error_code_constraint_violated, &input_.raw),
             "blur: the stride of dimension 0 of buffer 'input' is 3, but the pipeline was compiled "
-            "for 1; pass such a buffer, or lift the constraint with dim(0).set_stride");
+            "for 1; pass such a buffer, or lift the constraint of an input with dim(0).set_stride");
 }
 
 TEST_F(EntryChecks, access_out_of_bounds) {
