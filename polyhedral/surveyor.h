@@ -91,6 +91,9 @@ class Surveyor {
   static void fix_absent(StageSurvey &out, const std::string &dim);
   static Expr in_loops(const StageSurvey &s, const Expr &e);
   void derive_ranges(const StageId &s, StageSurvey &out);
+  void assume_factors(const StageId &s);
+  void require_few(const StageId &s, const LoopInfo &l, const LoopBounds &b, int64_t most,
+                   int64_t *count);
   void require_constant_extent(const StageId &s, const LoopInfo &l, LoopBounds &b);
   Expr split_base(const StageId &s, const Derivation &d, const Expr &outer);
   static bool divides(const Derivation &d, const IndexRange &a);

@@ -4,8 +4,17 @@
 #include "lang/ir/expr_text.h"
 #include "lang/simplify/simplify.h"
 #include "polyhedral/surveyor.h"
+#include "schedule/derive.h"
 
 namespace polyhalite {
+
+namespace {
+
+// Vectors and unrolled code beyond these sizes take LLVM minutes, or all memory.
+constexpr int64_t kMaxLanes = 4096;
+constexpr int64_t kMaxCopies = 4096;
+
+}  // namespace
 
 std::string Surveyor::stage_prefix(const LoopTree &t, const StageId &s) {
   return t.func(s).name + ".s" + std::to_string(s.stage);
@@ -26,13 +35,17 @@ void Surveyor::survey_stage(const StageId &s) {
   for (const ReductionVariable &r : stage.rvars) {
     out.ranges[r.var] = {canonical(r.min), sum(sum(r.min, r.extent), -1)};
   }
+  assume_factors(s);
   derive_ranges(s, out);
+  int64_t lanes = 1, copies = 1;
   for (int l : nest.loops) {
     const LoopInfo &info = tree_.loops[l];
     const IndexRange &r = out.ranges.at(info.dim);
     out_.loops[l].min = r.min;
     out_.loops[l].extent = simplify(extent_of(r));
     require_constant_extent(s, info, out_.loops[l]);
+    if (info.kind == LoopKind::Vector) require_few(s, info, out_.loops[l], kMaxLanes, &lanes);
+    if (info.kind == LoopKind::Unrolled) require_few(s, info, out_.loops[l], kMaxCopies, &copies);
     out.dims[info.dim] = make_variable(Int(32), VariableKind::Loop, info.name);
   }
   derive_values(s, out);
@@ -87,6 +100,38 @@ void Surveyor::require_constant_extent(const StageId &s, const LoopInfo &l, Loop
              std::string(word) + "(" + l.label + ", N) splits by N first; or bound() '" + l.label +
                  "' to a constant extent",
              l.where);
+}
+
+void Surveyor::require_few(const StageId &s, const LoopInfo &l, const LoopBounds &b, int64_t most,
+                           int64_t *count) {
+  const int64_t extent = constant(b.extent).value_or(1);
+  *count *= std::max<int64_t>(extent, 1);
+  if (*count <= most) return;
+  const bool vector = l.kind == LoopKind::Vector;
+  const std::string word = vector ? "vectorize" : "unroll";
+  user_error("cannot " + word + " loop '" + l.label + "' of " + tree_.describe(s) + " with its " +
+                 std::to_string(extent) + " iterations",
+             (vector ? "the stage's vectors would have " : "the stage's code would stand there ") +
+                 std::to_string(*count) + (vector ? " lanes" : " times") + ", and at most " +
+                 std::to_string(most) + " can be compiled in reasonable time",
+             word + "(" + l.label + ", N) with a small N", l.where);
+}
+
+// Splits by an expression rest on its value, which is known at run time only.
+void Surveyor::assume_factors(const StageId &s) {
+  const FuncDef &def = tree_.func(s);
+  for (const Derivation &d : tree_.nest(s).derivations) {
+    if (d.kind != Derivation::Split || constant(d.factor)) continue;
+    const auto at = std::find(def.args.begin(), def.args.end(), d.a);
+    const int dimension = at == def.args.end() ? 0 : static_cast<int>(at - def.args.begin());
+    const Expr least = make_int(Int(32), 1), most = make_int(Int(32), kMaxFactor);
+    const std::string text =
+        "the factor " + to_text(d.factor) + " of the split of '" + d.a + "' must be ";
+    assume(make_binary(Op::Ge, d.factor, least), def.name, dimension, text + "positive", d.factor,
+           least, d.where);
+    assume(make_binary(Op::Le, d.factor, most), def.name, dimension,
+           text + "at most " + std::to_string(kMaxFactor), d.factor, most, d.where);
+  }
 }
 
 Expr Surveyor::split_base(const StageId &s, const Derivation &d, const Expr &outer) {

@@ -79,6 +79,21 @@ class RenameCalls : public ExprRewriter {
   const std::string &from_, &to_;
 };
 
+// Distinct nodes; inlining doubles an expression each time a Func reads another at two places.
+void require_compact(const FuncDef &f) {
+  constexpr int kMaxNodes = 100000;
+  int nodes = 0;
+  for (const StageDef &s : f.stages) {
+    for_each_expr(s, [&](const Expr &e) { for_each_node(e, [&](const Expr &) { nodes++; }); });
+    if (nodes <= kMaxNodes) continue;
+    user_error("the definition of '" + f.name + "' has " + std::to_string(nodes) +
+                   " operations after its producers are inlined",
+               "at most " + std::to_string(kMaxNodes) + " can be compiled in reasonable time",
+               "give some of the Funcs that it is made of a compute_root() or compute_at()",
+               s.where);
+  }
+}
+
 void substitute_pure(Algorithm &a, const std::set<std::string> &inlined) {
   std::vector<FuncDef> kept;
   kept.reserve(a.funcs.size());
@@ -87,6 +102,7 @@ void substitute_pure(Algorithm &a, const std::set<std::string> &inlined) {
   for (FuncDef &f : a.funcs) {
     InlineCalls rewriter(bodies);
     for (StageDef &s : f.stages) rewrite_stage(s, rewriter);
+    require_compact(f);
     if (f.stages.size() == 1 && inlined.count(f.name)) {
       substituted.push_back(std::make_unique<FuncDef>(std::move(f)));
       bodies[substituted.back()->name] = substituted.back().get();

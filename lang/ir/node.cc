@@ -47,12 +47,27 @@ Expr uint_imm(Type t, uint64_t v) {
 
 }  // namespace
 
+void ExprNode::measure_depth() {
+  // Passes and destructors recurse; threads have stacks of 8 MiB, and sanitizers triple frames.
+  constexpr int kMaxDepth = 4000;
+  depth = 0;
+  for (const Expr &a : args) {
+    if (a.defined() && a->depth >= depth) depth = a->depth + 1;
+  }
+  if (depth <= kMaxDepth) return;
+  user_error("an expression of more than " + std::to_string(kMaxDepth) + " levels",
+             "each operation on top of another is a level, and so is the body of an inlined Func",
+             "compute a part of it in a Func of its own with compute_root(), or use an RDom for a "
+             "long sum");
+}
+
 LetNode::LetNode(std::string name, Expr value, Expr body)
     : ExprNode(Op::Let, body.type(), {value, body}), name(std::move(name)) {}
 
 LoadNode::LoadNode(Type t, std::string buffer, Expr index, Expr mask)
     : ExprNode(Op::Load, t, {index}), buffer(std::move(buffer)) {
   if (mask.defined()) args.push_back(std::move(mask));
+  measure_depth();
 }
 
 ShuffleNode::ShuffleNode(std::vector<Expr> parts, std::vector<int> picks)
@@ -79,7 +94,7 @@ Expr::Expr(const std::string &text) : Expr(make_string(text)) {}
 
 Expr make_int(Type t, int64_t value) {
   const Type e = t.element_of();
-  Expr r = e.is_int() ? int_imm(e, value)
+  Expr r = e.is_int()     ? int_imm(e, value)
            : e.is_float() ? make_float(e, static_cast<double>(value))
                           : uint_imm(e, static_cast<uint64_t>(value));
   return t.is_vector() ? make_broadcast(r, t.lanes()) : r;
@@ -169,8 +184,7 @@ Expr make_broadcast(Expr value, int lanes) {
 }
 
 Expr make_load(Type t, std::string buffer, Expr index, Expr mask) {
-  return wrap(
-      std::make_shared<LoadNode>(t, std::move(buffer), std::move(index), std::move(mask)));
+  return wrap(std::make_shared<LoadNode>(t, std::move(buffer), std::move(index), std::move(mask)));
 }
 
 Expr with_args(const Expr &e, std::vector<Expr> args) {
@@ -178,23 +192,30 @@ Expr with_args(const Expr &e, std::vector<Expr> args) {
     case Op::Call: {
       auto n = std::make_shared<CallNode>(static_cast<const CallNode &>(*e));
       n->args = std::move(args);
+      n->measure_depth();
       return wrap(n);
     }
     case Op::Let: {
       auto n = std::make_shared<LetNode>(static_cast<const LetNode &>(*e));
       n->args = std::move(args);
       n->type = n->args[1].type();
+      n->measure_depth();
       return wrap(n);
     }
     case Op::Load: {
       auto n = std::make_shared<LoadNode>(static_cast<const LoadNode &>(*e));
       n->args = std::move(args);
+      n->measure_depth();
       return wrap(n);
     }
     case Op::Shuffle:
-      return wrap(std::make_shared<ShuffleNode>(
-          std::move(args), static_cast<const ShuffleNode &>(*e).indices));
-    case Op::IntImm: case Op::UIntImm: case Op::FloatImm: case Op::StringImm: case Op::Variable:
+      return wrap(std::make_shared<ShuffleNode>(std::move(args),
+                                                static_cast<const ShuffleNode &>(*e).indices));
+    case Op::IntImm:
+    case Op::UIntImm:
+    case Op::FloatImm:
+    case Op::StringImm:
+    case Op::Variable:
       return e;
     default:
       return plain(e->op, e->type, std::move(args));
@@ -268,28 +289,50 @@ bool is_binary(Op op) { return op >= Op::Add && op <= Op::Or; }
 
 const char *op_name(Op op) {
   switch (op) {
-    case Op::Add: return "+";
-    case Op::Sub: return "-";
-    case Op::Mul: return "*";
-    case Op::Div: return "/";
-    case Op::Mod: return "%";
-    case Op::Min: return "min";
-    case Op::Max: return "max";
-    case Op::Eq: return "==";
-    case Op::Ne: return "!=";
-    case Op::Lt: return "<";
-    case Op::Le: return "<=";
-    case Op::Gt: return ">";
-    case Op::Ge: return ">=";
-    case Op::And: return "&&";
-    case Op::Or: return "||";
-    case Op::Not: return "!";
-    case Op::Select: return "select";
-    case Op::Ramp: return "ramp";
-    case Op::Broadcast: return "broadcast";
-    case Op::Shuffle: return "shuffle";
-    case Op::Reinterpret: return "reinterpret";
-    default: return "?";
+    case Op::Add:
+      return "+";
+    case Op::Sub:
+      return "-";
+    case Op::Mul:
+      return "*";
+    case Op::Div:
+      return "/";
+    case Op::Mod:
+      return "%";
+    case Op::Min:
+      return "min";
+    case Op::Max:
+      return "max";
+    case Op::Eq:
+      return "==";
+    case Op::Ne:
+      return "!=";
+    case Op::Lt:
+      return "<";
+    case Op::Le:
+      return "<=";
+    case Op::Gt:
+      return ">";
+    case Op::Ge:
+      return ">=";
+    case Op::And:
+      return "&&";
+    case Op::Or:
+      return "||";
+    case Op::Not:
+      return "!";
+    case Op::Select:
+      return "select";
+    case Op::Ramp:
+      return "ramp";
+    case Op::Broadcast:
+      return "broadcast";
+    case Op::Shuffle:
+      return "shuffle";
+    case Op::Reinterpret:
+      return "reinterpret";
+    default:
+      return "?";
   }
 }
 
@@ -306,15 +349,18 @@ int compare_type(Type a, Type b) {
 
 int compare_payload(const Expr &a, const Expr &b) {
   switch (a->op) {
-    case Op::IntImm: return three_way_signed(as_imm(a)->i, as_imm(b)->i);
-    case Op::UIntImm: return three_way(as_imm(a)->u, as_imm(b)->u);
+    case Op::IntImm:
+      return three_way_signed(as_imm(a)->i, as_imm(b)->i);
+    case Op::UIntImm:
+      return three_way(as_imm(a)->u, as_imm(b)->u);
     case Op::FloatImm: {
       uint64_t x, y;
       std::memcpy(&x, &as_imm(a)->f, 8);
       std::memcpy(&y, &as_imm(b)->f, 8);
       return three_way(x, y);
     }
-    case Op::StringImm: return as_imm(a)->s.compare(as_imm(b)->s);
+    case Op::StringImm:
+      return as_imm(a)->s.compare(as_imm(b)->s);
     case Op::Variable: {
       const auto *x = as_variable(a), *y = as_variable(b);
       if (int c = three_way(uint64_t(x->kind), uint64_t(y->kind))) return c;
@@ -334,12 +380,14 @@ int compare_payload(const Expr &a, const Expr &b) {
     }
     case Op::Let:
       return static_cast<const LetNode &>(*a).name.compare(static_cast<const LetNode &>(*b).name);
-    case Op::Load: return as_load(a)->buffer.compare(as_load(b)->buffer);
+    case Op::Load:
+      return as_load(a)->buffer.compare(as_load(b)->buffer);
     case Op::Shuffle: {
       const auto &x = as_shuffle(a)->indices, &y = as_shuffle(b)->indices;
       return x == y ? 0 : x < y ? -1 : 1;
     }
-    default: return 0;
+    default:
+      return 0;
   }
 }
 
@@ -357,28 +405,41 @@ uint64_t hash_text(const std::string &s) {
 uint64_t hash_node(const Expr &e, std::unordered_map<const ExprNode *, uint64_t> &memo) {
   auto it = memo.find(e.get());
   if (it != memo.end()) return it->second;
-  uint64_t h = mix(uint64_t(e->op) * 977 + e->type.bits() * 31 + uint64_t(e->type.code()),
-                   e->type.lanes());
+  uint64_t h =
+      mix(uint64_t(e->op) * 977 + e->type.bits() * 31 + uint64_t(e->type.code()), e->type.lanes());
   switch (e->op) {
-    case Op::IntImm: h = mix(h, uint64_t(as_imm(e)->i)); break;
-    case Op::UIntImm: h = mix(h, as_imm(e)->u); break;
+    case Op::IntImm:
+      h = mix(h, uint64_t(as_imm(e)->i));
+      break;
+    case Op::UIntImm:
+      h = mix(h, as_imm(e)->u);
+      break;
     case Op::FloatImm: {
       uint64_t x;
       std::memcpy(&x, &as_imm(e)->f, 8);
       h = mix(h, x);
       break;
     }
-    case Op::StringImm: h = mix(h, hash_text(as_imm(e)->s)); break;
-    case Op::Variable: h = mix(h, hash_text(as_variable(e)->name)); break;
+    case Op::StringImm:
+      h = mix(h, hash_text(as_imm(e)->s));
+      break;
+    case Op::Variable:
+      h = mix(h, hash_text(as_variable(e)->name));
+      break;
     case Op::Call:
       h = mix(mix(h, hash_text(as_call(e)->name)), uint64_t(as_call(e)->value_index));
       break;
-    case Op::Let: h = mix(h, hash_text(static_cast<const LetNode &>(*e).name)); break;
-    case Op::Load: h = mix(h, hash_text(as_load(e)->buffer)); break;
+    case Op::Let:
+      h = mix(h, hash_text(static_cast<const LetNode &>(*e).name));
+      break;
+    case Op::Load:
+      h = mix(h, hash_text(as_load(e)->buffer));
+      break;
     case Op::Shuffle:
       for (int i : as_shuffle(e)->indices) h = mix(h, uint64_t(i));
       break;
-    default: break;
+    default:
+      break;
   }
   for (const Expr &a : e->args) h = mix(h, hash_node(a, memo));
   memo[e.get()] = h;

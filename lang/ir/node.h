@@ -28,21 +28,51 @@
 namespace polyhalite {
 
 enum class Op : uint8_t {
-  IntImm, UIntImm, FloatImm, StringImm,
-  Variable, Cast, Reinterpret,
-  Add, Sub, Mul, Div, Mod, Min, Max,
-  Eq, Ne, Lt, Le, Gt, Ge, And, Or, Not, Select,
-  Call, Let,
-  Ramp, Broadcast, Load, Shuffle,
+  IntImm,
+  UIntImm,
+  FloatImm,
+  StringImm,
+  Variable,
+  Cast,
+  Reinterpret,
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Mod,
+  Min,
+  Max,
+  Eq,
+  Ne,
+  Lt,
+  Le,
+  Gt,
+  Ge,
+  And,
+  Or,
+  Not,
+  Select,
+  Call,
+  Let,
+  Ramp,
+  Broadcast,
+  Load,
+  Shuffle,
 };
 
 struct ExprNode {
   Op op;
   Type type;
   std::vector<Expr> args;  // operands, in the order of the grammar above
+  int depth = 0;           // of the tree below
 
+  /// CompileError for a tree so deep that walking it would exhaust the stack.
   ExprNode(Op op, Type type, std::vector<Expr> args = {})
-      : op(op), type(type), args(std::move(args)) {}
+      : op(op), type(type), args(std::move(args)) {
+    measure_depth();
+  }
+  /// To be called where `args` change after construction.
+  void measure_depth();
   virtual ~ExprNode() = default;
 };
 
@@ -122,7 +152,7 @@ struct ShuffleNode : ExprNode {
 
 // -- Making nodes. These check types by internal_check: the front end has matched them before.
 
-Expr make_int(Type t, int64_t value);      // IntImm, UIntImm or FloatImm by t; broadcast if vector
+Expr make_int(Type t, int64_t value);  // IntImm, UIntImm or FloatImm by t; broadcast if vector
 Expr make_float(Type t, double value);
 Expr make_string(std::string text);
 Expr make_true(int lanes = 1);
@@ -130,10 +160,10 @@ Expr make_false(int lanes = 1);
 Expr make_zero(Type t);
 Expr make_one(Type t);
 Expr make_variable(Type t, VariableKind kind, std::string name);
-Expr make_binary(Op op, Expr a, Expr b);   // Add..Max, Eq..Ge, And, Or: result type by op
+Expr make_binary(Op op, Expr a, Expr b);  // Add..Max, Eq..Ge, And, Or: result type by op
 Expr make_not(Expr a);
 Expr make_select(Expr condition, Expr a, Expr b);
-Expr make_cast(Type t, Expr a);            // a itself where the type is the same already
+Expr make_cast(Type t, Expr a);  // a itself where the type is the same already
 Expr make_reinterpret(Type t, Expr a);
 Expr make_let(std::string name, Expr value, Expr body);
 Expr make_intrinsic(Type t, std::string name, std::vector<Expr> args);
