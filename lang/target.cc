@@ -89,10 +89,20 @@ std::vector<std::string> split_words(const std::string &text) {
           known_words());
 }
 
-const char *environment(const char *first, const char *second) {
-  const char *value = std::getenv(first);
-  if (!value || !*value) value = std::getenv(second);
-  return value && *value ? value : nullptr;
+// The target that one of the two variables names, else this machine.
+Target target_of(const char *first, const char *second) {
+  for (const char *name : {first, second}) {
+    const char *value = std::getenv(name);
+    if (!value || !*value) continue;
+    try {
+      return Target(value);
+    } catch (const CompileError &e) {
+      Diagnostic d = e.diagnostic();
+      d.what += std::string(" of the environment variable ") + name;
+      throw CompileError(d);
+    }
+  }
+  return get_host_target();
 }
 
 #if defined(__x86_64__)
@@ -244,14 +254,10 @@ Target get_host_target() {
   return t;
 }
 
-Target get_target_from_environment() {
-  const char *text = environment("PH_TARGET", "HL_TARGET");
-  return text ? Target(text) : get_host_target();
-}
+Target get_target_from_environment() { return target_of("PH_TARGET", "HL_TARGET"); }
 
 Target get_jit_target_from_environment() {
-  const char *text = environment("PH_JIT_TARGET", "HL_JIT_TARGET");
-  return (text ? Target(text) : get_host_target()).with_feature(Target::JIT);
+  return target_of("PH_JIT_TARGET", "HL_JIT_TARGET").with_feature(Target::JIT);
 }
 
 }  // namespace polyhalite

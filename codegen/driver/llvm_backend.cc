@@ -8,6 +8,7 @@
 #include "codegen/llvm/c_header.h"
 #include "codegen/llvm/jit.h"
 #include "codegen/llvm/object.h"
+#include "lang/ir/intrinsics.h"
 #include "polyhalite/backend.h"
 #include "schedule/build_tree.h"
 #include "schedule/schedule_text.h"
@@ -47,9 +48,26 @@ void check_runs_here(const Target &target) {
              "use the target 'host', or compile to a file");
 }
 
+// Names that a header could not declare, or under which compiled code would call itself.
+bool is_taken(const std::string &name) {
+  bool taken = is_c_keyword(name) || name == "main" || name.starts_with("polyhalite_");
+  for (const char *word : {"memcpy", "memset", "memmove", "malloc", "free", "printf", "abort"}) {
+    taken = taken || name == word;
+  }
+  for (const std::string word : math::kNames) {
+    taken = taken || name == word || name == word + "f";
+  }
+  return taken;
+}
+
 void check_symbol(const std::string &name) {
   bool good = !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0]));
   for (char c : name) good = good && (std::isalnum(static_cast<unsigned char>(c)) || c == '_');
+  if (good && is_taken(name)) {
+    user_error("'" + name + "' cannot name a compiled function",
+               "C, C++, the C library or the runtime of Polyhalite has that name already",
+               "give the function another name");
+  }
   if (good) return;
   user_error("'" + name + "' cannot name a compiled function",
              "a C symbol has letters, digits and underscores, and does not begin with a digit",

@@ -1,6 +1,7 @@
 #include "codegen/llvm/c_header.h"
 
 #include <cctype>
+#include <set>
 
 namespace polyhalite {
 
@@ -13,11 +14,11 @@ std::string c_type(Type t) {
   return (t.is_int() ? "int" : "uint") + std::to_string(t.bits()) + "_t";
 }
 
-// A name as a C identifier.
+// A name as an identifier of C and C++.
 std::string identifier(const std::string &name) {
   std::string text;
   for (char c : name) text += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  return text;
+  return is_c_keyword(text) ? text + "_" : text;
 }
 
 std::string declaration(const FunctionArgument &a) {
@@ -35,6 +36,103 @@ std::string description(const FunctionArgument &a) {
 }
 
 }  // namespace
+
+bool is_c_keyword(const std::string &word) {
+  static const std::set<std::string> kWords = {"alignas",
+                                               "alignof",
+                                               "and",
+                                               "and_eq",
+                                               "asm",
+                                               "auto",
+                                               "bitand",
+                                               "bitor",
+                                               "bool",
+                                               "break",
+                                               "case",
+                                               "catch",
+                                               "char",
+                                               "class",
+                                               "compl",
+                                               "const",
+                                               "constexpr",
+                                               "continue",
+                                               "decltype",
+                                               "default",
+                                               "delete",
+                                               "do",
+                                               "double",
+                                               "else",
+                                               "enum",
+                                               "explicit",
+                                               "export",
+                                               "extern",
+                                               "false",
+                                               "float",
+                                               "for",
+                                               "friend",
+                                               "goto",
+                                               "if",
+                                               "inline",
+                                               "int",
+                                               "long",
+                                               "mutable",
+                                               "namespace",
+                                               "new",
+                                               "noexcept",
+                                               "not",
+                                               "not_eq",
+                                               "nullptr",
+                                               "operator",
+                                               "or",
+                                               "or_eq",
+                                               "private",
+                                               "protected",
+                                               "public",
+                                               "register",
+                                               "restrict",
+                                               "return",
+                                               "short",
+                                               "signed",
+                                               "sizeof",
+                                               "static",
+                                               "struct",
+                                               "switch",
+                                               "template",
+                                               "this",
+                                               "throw",
+                                               "true",
+                                               "try",
+                                               "typedef",
+                                               "typeid",
+                                               "typename",
+                                               "union",
+                                               "unsigned",
+                                               "using",
+                                               "virtual",
+                                               "void",
+                                               "volatile",
+                                               "while",
+                                               "xor",
+                                               "xor_eq",
+                                               "requires",
+                                               "concept",
+                                               "co_await",
+                                               "co_return",
+                                               "co_yield",
+                                               "char8_t",
+                                               "char16_t",
+                                               "char32_t",
+                                               "wchar_t",
+                                               "consteval",
+                                               "constinit",
+                                               "dynamic_cast",
+                                               "static_cast",
+                                               "const_cast",
+                                               "reinterpret_cast",
+                                               "static_assert",
+                                               "thread_local"};
+  return kWords.count(word) > 0;
+}
 
 std::string c_header(const Function &f, const Target &target) {
   std::string guard = "POLYHALITE_GENERATED_";

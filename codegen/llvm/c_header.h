@@ -8,6 +8,9 @@
 
 namespace polyhalite {
 
+/// Of C or C++.
+bool is_c_keyword(const std::string &word);
+
 std::string c_header(const Function &f, const Target &target);
 
 }  // namespace polyhalite

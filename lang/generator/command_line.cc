@@ -133,7 +133,7 @@ void check_folder(const std::string &folder) {
     user_error("no output folder is named", "files are written to a folder that you choose",
                "name it with -o");
   }
-  struct stat info {};
+  struct stat info{};
   std::string why;
   if (stat(folder.c_str(), &info) != 0) {
     why = std::strerror(errno);
@@ -179,6 +179,15 @@ std::string choose_generator(const Options &o) {
                            : "name one of them with -g");
 }
 
+std::string thrown_by_generator(const std::string &text) {
+  return Diagnostic{"a generator failed: " + text,
+                    "its code threw an exception that is no error of "
+                    "Polyhalite",
+                    "catch it, or mend what it complains about",
+                    {}}
+      .to_string();
+}
+
 void emit_generator(const Options &o, std::ostream &out) {
   const std::string name = choose_generator(o);
   auto generator = GeneratorRegistry::make(name);
@@ -198,7 +207,9 @@ void emit_generator(const Options &o, std::ostream &out) {
   std::vector<std::shared_ptr<Parameter>> inputs;
   for (const Argument &a : generator->arguments()) inputs.push_back(a.parameter());
   CompileTimes times;
-  backend().emit(freeze(outputs, inputs), function, generator->get_target(), files, &times);
+  const FrozenPipeline frozen = freeze(outputs, inputs);
+  check_arguments(frozen, inputs);
+  backend().emit(frozen, function, generator->get_target(), files, &times);
   if (o.times) {
     out << "seconds: schedule " << times.schedule << ", survey " << times.survey << ", judge "
         << times.judge << ", lower " << times.lower << ", llvm " << times.llvm << "\n";
@@ -221,10 +232,14 @@ int generate_main(int argc, char **argv, std::ostream &output, std::ostream &err
     }
     emit_generator(o, output);
     return 0;
-  } catch (const std::exception &e) {
+  } catch (const Error &e) {
     errors << e.what() << "\n";
-    return 1;
+  } catch (const std::exception &e) {
+    errors << thrown_by_generator(e.what()) << "\n";
+  } catch (...) {
+    errors << thrown_by_generator("what was thrown has no text") << "\n";
   }
+  return 1;
 }
 
 }  // namespace polyhalite

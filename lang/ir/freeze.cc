@@ -306,6 +306,24 @@ int resolve_stage(const FunctionContents &target, const std::string &loop,
 
 }  // namespace
 
+void check_arguments(const FrozenPipeline &pipeline, const std::vector<ParamPtr> &declared) {
+  auto described = [](const Parameter &p) {
+    return std::string(p.is_buffer ? "ImageParam" : "Param") + " '" + plain_name(p.name) + "'";
+  };
+  std::unordered_set<const Parameter *> known;
+  for (const ParamPtr &p : declared) {
+    if (known.insert(p.get()).second) continue;
+    user_error(described(*p) + " is listed twice among the arguments",
+               "each input is one argument of the compiled function", "list it once");
+  }
+  for (const ParamPtr &p : pipeline.bindings) {
+    if (known.count(p.get())) continue;
+    user_error("the pipeline uses " + described(*p) + ", which is no argument",
+               "the caller of the compiled function could not pass it",
+               "add it to the list of arguments, or in a generator make it an Input");
+  }
+}
+
 FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
                       const std::vector<ParamPtr> &declared_inputs) {
   Reach reach;

@@ -25,4 +25,9 @@ struct FrozenPipeline {
 FrozenPipeline freeze(const std::vector<std::shared_ptr<FunctionContents>> &outputs,
                       const std::vector<std::shared_ptr<Parameter>> &declared_inputs = {});
 
+/// CompileError where the pipeline uses an input that `declared` lacks, or `declared` names one
+/// twice: the C function's arguments would not be those that its caller knows.
+void check_arguments(const FrozenPipeline &pipeline,
+                     const std::vector<std::shared_ptr<Parameter>> &declared);
+
 }  // namespace polyhalite

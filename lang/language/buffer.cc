@@ -1,5 +1,9 @@
 #include "polyhalite/buffer.h"
 
+#include <cstdio>
+#include <new>
+#include <stdexcept>
+
 #include "lang/ir/buffer_contents.h"
 #include "lang/ir/function.h"
 #include "lang/ir/node.h"
@@ -9,6 +13,8 @@
 namespace polyhalite::detail {
 
 namespace {
+
+constexpr double kAddressSpace = 140737488355328.0;  // 2^47
 
 std::shared_ptr<BufferContents> describe(Type t, std::vector<polyhalite_dimension_t> dims,
                                          const std::string &name) {
@@ -21,21 +27,69 @@ std::shared_ptr<BufferContents> describe(Type t, std::vector<polyhalite_dimensio
   return b;
 }
 
+void check_extent(int extent, size_t dimension) {
+  if (extent >= 0) return;
+  user_error("a Buffer with extent " + std::to_string(extent) + " in dimension " +
+                 std::to_string(dimension),
+             "extents count elements", "give extents that are not negative");
+}
+
 }  // namespace
+
+std::vector<polyhalite_dimension_t> checked_dimensions(const std::vector<int> &sizes,
+                                                       const std::vector<int> &order) {
+  for (size_t i = 0; i < sizes.size(); i++) check_extent(sizes[i], i);
+  try {
+    return dense_dimensions(sizes, order);
+  } catch (const std::invalid_argument &e) {
+    user_error(e.what(), "the order lists each dimension once, the innermost in memory first",
+               "give a permutation of 0 to " + std::to_string(static_cast<int>(sizes.size()) - 1));
+  } catch (const std::length_error &e) {
+    user_error(e.what(), "strides are int32", "use smaller extents");
+  }
+}
+
+BufferContents &defined_contents(BufferContents *b, const Here &here) {
+  if (!b) {
+    user_error("an undefined Buffer is used", "it has no type, no dimensions and no elements",
+               "construct it with its sizes", here.where);
+  }
+  return *b;
+}
+
+void check_coordinates(const BufferContents &b, int count) {
+  if (count == b.raw.dimensions) return;
+  user_error("Buffer '" + plain_name(b.name) + "' is indexed with " + std::to_string(count) +
+                 (count == 1 ? " coordinate" : " coordinates"),
+             "it has " + std::to_string(b.raw.dimensions) +
+                 (b.raw.dimensions == 1 ? " dimension" : " dimensions"),
+             "give one coordinate for each dimension");
+}
+
+void check_dimension(const BufferContents &b, int i) {
+  if (i >= 0 && i < b.raw.dimensions) return;
+  user_error("dimension " + std::to_string(i) + " of Buffer '" + plain_name(b.name) + "'",
+             "it has " + std::to_string(b.raw.dimensions) + " dimensions, counted from 0",
+             "ask for one of them");
+}
 
 std::shared_ptr<BufferContents> make_buffer(Type t, std::vector<polyhalite_dimension_t> dims,
                                             const std::string &name) {
-  size_t bytes = static_cast<size_t>(t.bytes());
-  for (size_t i = 0; i < dims.size(); i++) {
-    if (dims[i].extent < 0) {
-      user_error("a Buffer with extent " + std::to_string(dims[i].extent) + " in dimension " +
-                     std::to_string(i),
-                 "extents count elements", "give extents that are not negative");
-    }
-    bytes *= static_cast<size_t>(dims[i].extent);
-  }
+  // A dense buffer's largest stride is an int32, so that this does not overflow.
+  double bytes = t.bytes();
+  for (const polyhalite_dimension_t &d : dims) bytes *= d.extent;
   auto b = describe(t, std::move(dims), name);
-  b->owner = allocate_bytes(bytes);
+  try {
+    if (bytes > kAddressSpace) throw std::bad_alloc();
+    b->owner = allocate_bytes(static_cast<size_t>(bytes));
+  } catch (const std::bad_alloc &) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.0f", bytes);
+    throw RuntimeError({std::string("there is no memory for a Buffer of ") + text + " bytes",
+                        "the machine's memory, or what this process may use of it, is smaller",
+                        "use smaller extents, or work on parts of the output one by one",
+                        {}});
+  }
   b->raw.host = static_cast<uint8_t *>(b->owner.get());
   return b;
 }
@@ -43,6 +97,7 @@ std::shared_ptr<BufferContents> make_buffer(Type t, std::vector<polyhalite_dimen
 std::shared_ptr<BufferContents> wrap_buffer(Type t, void *host,
                                             std::vector<polyhalite_dimension_t> dims,
                                             std::shared_ptr<void> owner, const std::string &name) {
+  for (size_t i = 0; i < dims.size(); i++) check_extent(dims[i].extent, i);
   auto b = describe(t, std::move(dims), name);
   b->owner = std::move(owner);
   b->raw.host = static_cast<uint8_t *>(host);
@@ -67,6 +122,11 @@ void set_buffer_name(BufferContents &b, const std::string &name) { b.name = clea
 Expr buffer_call(const std::shared_ptr<BufferContents> &b, const std::vector<Expr> &args) {
   if (!b) {
     user_error("an undefined Buffer is called", "it has no elements", "construct it first");
+  }
+  if (!b->raw.host) {
+    user_error("Buffer '" + plain_name(b->name) + "' is called and has no memory",
+               "a Buffer in an algorithm is a constant, and its data pointer is null",
+               "give it elements, or use an ImageParam and set() it later");
   }
   auto node = std::make_shared<CallNode>(
       b->type(), CallKind::Image, b->name,

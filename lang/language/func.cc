@@ -5,6 +5,7 @@
 #include "lang/ir/visit.h"
 #include "lang/language/call.h"
 #include "lang/language/define.h"
+#include "lang/language/fixed_value.h"
 #include "lang/language/match_types.h"
 #include "lang/language/names.h"
 #include "lang/language/pipeline_contents.h"
@@ -123,6 +124,14 @@ Expr Func::value(Here here) const {
                "define it first, as in f(x, y) = ...", here.where);
   }
   return contents_->pure->values[0];
+}
+
+Type Func::type(Here here) const {
+  if (!defined()) {
+    user_error("Func '" + plain_name(name()) + "' has no type", "it is undefined",
+               "define it first, as in f(x, y) = ...", here.where);
+  }
+  return contents_->types[0];
 }
 
 std::vector<Expr> Func::update_args(int i, Here here) const {
@@ -253,17 +262,17 @@ Func &Func::set_estimates(const Region &estimates, Here here) {
 
 Func &Func::bound(const VarOrRVar &var, Expr min, Expr extent) {
   argument_index("bound", var);
-  detail::require_defined(min, "bound");
-  detail::require_defined(extent, "bound");
+  const std::string whose =
+      " of bound() of '" + plain_name(var.name) + "' of '" + plain_name(name()) + "'";
+  min = detail::fixed_integer(std::move(min), "the min" + whose, var.where);
+  extent = detail::fixed_integer(std::move(extent), "the extent" + whose, var.where);
   int64_t n;
   if (is_const_int(extent, &n) && n <= 0) {
     user_error("cannot bound '" + plain_name(var.name) + "' of '" + plain_name(name()) +
                    "' to extent " + std::to_string(n),
                "extents count elements", "give an extent of at least 1", var.where);
   }
-  record(*contents_, 0, DirectiveKind::Bound, {var.name},
-         {detail::cast_folding(Int(32), std::move(min)),
-          detail::cast_folding(Int(32), std::move(extent))},
+  record(*contents_, 0, DirectiveKind::Bound, {var.name}, {std::move(min), std::move(extent)},
          var.where);
   return *this;
 }

@@ -4,6 +4,7 @@
 #include "lang/ir/function.h"
 #include "lang/ir/node.h"
 #include "lang/language/call.h"
+#include "lang/language/fixed_value.h"
 #include "lang/language/match_types.h"
 #include "lang/language/names.h"
 #include "polyhalite/operators.h"
@@ -33,8 +34,14 @@ void set_parameter_bits(Parameter &p, uint64_t bits) {
   p.has_scalar = true;
 }
 
-void set_parameter_limit(Parameter &p, Limit limit, Expr value) {
-  if (value.defined()) value = cast_folding(p.type, std::move(value));
+void set_parameter_limit(Parameter &p, Limit limit, Expr value, const Here &here) {
+  if (value.defined()) {
+    const char *what = limit == Limit::Min   ? "the min"
+                       : limit == Limit::Max ? "the max"
+                                             : "the estimate";
+    require_fixed(value, std::string(what) + " of Param '" + plain_name(p.name) + "'", here.where);
+    value = cast_folding(p.type, std::move(value));
+  }
   Expr &field = limit == Limit::Min ? p.min_value : limit == Limit::Max ? p.max_value : p.estimate;
   field = std::move(value);
   p.edits++;
@@ -67,27 +74,36 @@ Expr Dimension::extent() const { return field(param_, "extent", index_); }
 Expr Dimension::max() const { return min() + extent() - 1; }
 Expr Dimension::stride() const { return field(param_, "stride", index_); }
 
-Dimension Dimension::set_min(Expr min) {
-  param_->dims[index_].min = as_int32(std::move(min));
+Expr Dimension::checked(Expr e, const char *what, const Here &here) const {
+  if (!e.defined()) return e;
+  return detail::fixed_integer(std::move(e),
+                               std::string("the ") + what + " of dimension " +
+                                   std::to_string(index_) + " of ImageParam '" +
+                                   plain_name(param_->name) + "'",
+                               here.where);
+}
+
+Dimension Dimension::set_min(Expr min, Here here) {
+  param_->dims[index_].min = checked(std::move(min), "min", here);
   param_->edits++;
   return *this;
 }
 
-Dimension Dimension::set_extent(Expr extent) {
-  param_->dims[index_].extent = as_int32(std::move(extent));
+Dimension Dimension::set_extent(Expr extent, Here here) {
+  param_->dims[index_].extent = checked(std::move(extent), "extent", here);
   param_->edits++;
   return *this;
 }
 
-Dimension Dimension::set_stride(Expr stride) {
-  param_->dims[index_].stride = as_int32(std::move(stride));
+Dimension Dimension::set_stride(Expr stride, Here here) {
+  param_->dims[index_].stride = checked(std::move(stride), "stride", here);
   param_->edits++;
   return *this;
 }
 
-Dimension Dimension::set_bounds(Expr min, Expr extent) {
-  set_min(std::move(min));
-  return set_extent(std::move(extent));
+Dimension Dimension::set_bounds(Expr min, Expr extent, Here here) {
+  set_min(std::move(min), here);
+  return set_extent(std::move(extent), here);
 }
 
 Dimension Dimension::set_estimate(Expr min, Expr extent) {
@@ -98,8 +114,12 @@ Dimension Dimension::set_estimate(Expr min, Expr extent) {
 
 Dimension Dimension::dim(int i) const { return Dimension(param_, i); }
 
-ImageParam::ImageParam(Type t, int dimensions, const std::string &name)
+ImageParam::ImageParam(Type t, int dimensions, const std::string &name, Here here)
     : param_(std::make_shared<Parameter>()) {
+  if (dimensions < 0) {
+    user_error("an ImageParam of " + std::to_string(dimensions) + " dimensions",
+               "dimensions are counted", "give their number, at least 0", here.where);
+  }
   param_->name = name.empty() ? anonymous_name("p") : clean_name(name);
   param_->type = t;
   param_->is_buffer = true;
@@ -109,11 +129,22 @@ ImageParam::ImageParam(Type t, int dimensions, const std::string &name)
   if (dimensions > 0) param_->dims[0].stride = 1;
 }
 
-const std::string &ImageParam::name() const { return param_->name; }
-Type ImageParam::type() const { return param_->type; }
-int ImageParam::dimensions() const { return param_->dimensions; }
+Parameter &ImageParam::defined_parameter(const Here &here) const {
+  if (!param_) {
+    user_error("an undefined ImageParam is used", "it has no type and no dimensions",
+               "construct it as ImageParam(type, dimensions)", here.where);
+  }
+  return *param_;
+}
+
+const std::string &ImageParam::name() const {
+  return defined_parameter(Here(SourceLocation{})).name;
+}
+Type ImageParam::type() const { return defined_parameter(Here(SourceLocation{})).type; }
+int ImageParam::dimensions() const { return defined_parameter(Here(SourceLocation{})).dimensions; }
 
 Dimension ImageParam::dim(int i, Here here) const {
+  defined_parameter(here);
   if (i < 0 || i >= dimensions()) {
     user_error("dimension " + std::to_string(i) + " of ImageParam '" + plain_name(name()) + "'",
                "it has " + std::to_string(dimensions()) + " dimensions, counted from 0",
@@ -122,13 +153,15 @@ Dimension ImageParam::dim(int i, Here here) const {
   return Dimension(param_, i);
 }
 
-Region ImageParam::region() const {
+Region ImageParam::region(Here here) const {
+  defined_parameter(here);
   Region r;
   for (int i = 0; i < dimensions(); i++) r.emplace_back(dim(i).min(), dim(i).extent());
   return r;
 }
 
 void ImageParam::set(const Buffer<void, -1> &image, Here here) {
+  defined_parameter(here);
   if (!image.defined()) {
     param_->buffer = nullptr;
     return;
@@ -147,8 +180,10 @@ void ImageParam::set(const Buffer<void, -1> &image, Here here) {
   param_->buffer = image.contents();
 }
 
-Buffer<void, -1> ImageParam::get() const { return Buffer<>(param_->buffer); }
-void ImageParam::reset() { param_->buffer = nullptr; }
+Buffer<void, -1> ImageParam::get() const {
+  return Buffer<>(defined_parameter(Here(SourceLocation{})).buffer);
+}
+void ImageParam::reset() { defined_parameter(Here(SourceLocation{})).buffer = nullptr; }
 
 void ImageParam::set_estimates(const Region &estimates) {
   for (size_t i = 0; i < estimates.size(); i++) {
@@ -157,10 +192,7 @@ void ImageParam::set_estimates(const Region &estimates) {
 }
 
 Expr ImageParam::operator()(const std::vector<Expr> &args, Here here) const {
-  if (!param_) {
-    user_error("an undefined ImageParam is called", "it has no type and no dimensions",
-               "construct it as ImageParam(type, dimensions)", here.where);
-  }
+  defined_parameter(here);
   auto node =
       std::make_shared<CallNode>(param_->type, CallKind::Image, param_->name,
                                  detail::call_arguments(args, param_->dimensions, "ImageParam",

@@ -20,6 +20,13 @@ const Buffer<> &Realization::single() const {
   return buffers_[0];
 }
 
+size_t Realization::checked(size_t i) const {
+  if (i < buffers_.size()) return i;
+  user_error("output " + std::to_string(i) + " of a Realization",
+             "it has " + std::to_string(buffers_.size()) + ", counted from 0",
+             "ask for one of them");
+}
+
 Pipeline::Pipeline(const Func &output) : contents_(output.pipeline_contents()) {}
 
 Pipeline::Pipeline(const std::vector<Func> &outputs)
@@ -75,7 +82,8 @@ std::shared_ptr<const Compilation> compile(PipelineContents &p, Target target) {
 }
 
 // Addresses of the bound inputs; images and scalars are kept alive by `bindings`.
-std::vector<void *> bound_inputs(const Compilation &c, std::vector<uint64_t> *scalars) {
+std::vector<void *> bound_inputs(const Compilation &c, std::vector<uint64_t> *scalars,
+                                 const Here &here) {
   scalars->reserve(c.frozen.bindings.size());
   std::vector<void *> args;
   for (const auto &p : c.frozen.bindings) {
@@ -84,16 +92,14 @@ std::vector<void *> bound_inputs(const Compilation &c, std::vector<uint64_t> *sc
       if (!p->buffer) {
         throw RuntimeError({"ImageParam " + name + " is not bound",
                             "the pipeline reads it, and no Buffer was set",
-                            "call set(buffer) before realize",
-                            {}});
+                            "call set(buffer) before realize", here.where});
       }
       args.push_back(&p->buffer->raw);
     } else {
       if (!p->has_scalar) {
         throw RuntimeError({"Param " + name + " has no value",
                             "the pipeline reads it, and no value was set",
-                            "call set(value) before realize",
-                            {}});
+                            "call set(value) before realize", here.where});
       }
       scalars->push_back(p->scalar_bits);
       args.push_back(&scalars->back());
@@ -102,15 +108,16 @@ std::vector<void *> bound_inputs(const Compilation &c, std::vector<uint64_t> *sc
   return args;
 }
 
-void run(const Compilation &c, const std::vector<polyhalite_buffer_t *> &outputs) {
+void run(const Compilation &c, const std::vector<polyhalite_buffer_t *> &outputs,
+         const Here &here) {
   std::vector<uint64_t> scalars;
-  std::vector<void *> args = bound_inputs(c, &scalars);
+  std::vector<void *> args = bound_inputs(c, &scalars, here);
   for (polyhalite_buffer_t *b : outputs) args.push_back(b);
   std::string message;
   const int code = c.code->call(args, &message);
   if (code == 0) return;
   if (message.empty()) message = "the pipeline returned " + std::to_string(code);
-  throw RuntimeError({message, "", "", {}});
+  throw RuntimeError({message, "", "", here.where});
 }
 
 // One buffer per value of each output, in order.
@@ -120,21 +127,34 @@ std::vector<Type> output_types(const PipelineContents &p) {
   return types;
 }
 
-void check_outputs(const PipelineContents &p, const std::vector<polyhalite_buffer_t *> &buffers) {
+void check_outputs(const PipelineContents &p, const std::vector<polyhalite_buffer_t *> &buffers,
+                   const Here &here) {
   size_t wanted = 0;
   for (const auto &f : p.outputs) wanted += f->types.size();
   if (buffers.size() != wanted) {
     throw RuntimeError({"realize() got " + std::to_string(buffers.size()) + " output buffers",
                         "the pipeline has " + std::to_string(wanted) + " outputs",
-                        "give one buffer for each",
-                        {}});
+                        "give one buffer for each", here.where});
   }
   for (const polyhalite_buffer_t *b : buffers) {
     if (b) continue;
-    throw RuntimeError({"realize() got an undefined output buffer",
-                        "there is nowhere to write to",
-                        "construct the Buffer with its sizes",
-                        {}});
+    throw RuntimeError({"realize() got an undefined output buffer", "there is nowhere to write to",
+                        "construct the Buffer with its sizes", here.where});
+  }
+}
+
+// An output, or the error at the caller's place.
+Buffer<> allocated(Type t, const std::vector<int> &sizes, const Here &here) {
+  auto placed = [&](Diagnostic d) {
+    d.where = here.where;
+    return d;
+  };
+  try {
+    return Buffer<>(t, sizes);
+  } catch (const CompileError &e) {
+    throw CompileError(placed(e.diagnostic()));
+  } catch (const RuntimeError &e) {
+    throw RuntimeError(placed(e.diagnostic()));
   }
 }
 
@@ -157,7 +177,8 @@ PipelineContents &Realizable<Self>::contents() const {
 }
 
 template <typename Self>
-Realization Realizable<Self>::realize(const std::vector<int> &sizes, const Target &target) {
+Realization Realizable<Self>::realize(const std::vector<int> &sizes, const Target &target,
+                                      Here here) {
   PipelineContents &p = contents();
   auto c = compile(p, target);
   for (const auto &f : p.outputs) {
@@ -165,24 +186,24 @@ Realization Realizable<Self>::realize(const std::vector<int> &sizes, const Targe
     user_error(
         "realize() of '" + plain_name(f->name) + "' got " + std::to_string(sizes.size()) + " sizes",
         "it has " + std::to_string(f->pure_args.size()) + " dimensions",
-        "give one extent for each dimension");
+        "give one extent for each dimension", here.where);
   }
   std::vector<Buffer<>> buffers;
   std::vector<polyhalite_buffer_t *> raw;
   for (Type t : output_types(p)) {
-    buffers.emplace_back(t, sizes);
+    buffers.push_back(allocated(t, sizes, here));
     raw.push_back(buffers.back().raw_buffer());
   }
-  run(*c, raw);
+  run(*c, raw, here);
   return Realization(std::move(buffers));
 }
 
 template <typename Self>
-void Realizable<Self>::realize(const RealizationArg &outputs, const Target &target) {
+void Realizable<Self>::realize(const RealizationArg &outputs, const Target &target, Here here) {
   PipelineContents &p = contents();
   auto c = compile(p, target);
-  check_outputs(p, outputs.buffers());
-  run(*c, outputs.buffers());
+  check_outputs(p, outputs.buffers(), here);
+  run(*c, outputs.buffers(), here);
 }
 
 template <typename Self>
@@ -203,7 +224,9 @@ void Realizable<Self>::compile_to(const std::map<Emit, std::string> &files,
                                   const Target &target) {
   PipelineContents &p = contents();
   const std::string symbol = name.empty() ? plain_name(p.outputs[0]->name) : name;
-  backend().emit(freeze(p.outputs, parameters(args)), symbol, target, files);
+  const FrozenPipeline frozen = freeze(p.outputs, parameters(args));
+  if (files.size() != files.count(Emit::stmt)) check_arguments(frozen, parameters(args));
+  backend().emit(frozen, symbol, target, files);
 }
 
 template <typename Self>

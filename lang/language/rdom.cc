@@ -3,6 +3,7 @@
 #include "lang/ir/function.h"
 #include "lang/ir/node.h"
 #include "lang/ir/visit.h"
+#include "lang/language/fixed_value.h"
 #include "lang/language/match_types.h"
 #include "lang/language/names.h"
 #include "polyhalite/operators.h"
@@ -14,44 +15,50 @@ namespace {
 
 constexpr const char *kDimensionNames[] = {"x", "y", "z", "w"};
 
-void check_bound(const Expr &e, const char *what) {
-  detail::require_defined(e, "RDom");
-  if (!e.type().is_int_or_uint()) {
-    user_error(std::string("the ") + what + " of an RDom has type " + e.type().to_string(),
-               "loops run over integers", "cast it to int32");
-  }
+Expr checked_bound(const Expr &e, const std::string &what, const Here &here) {
+  detail::require_int32(e, what, here.where);
   for_each_node(e, [&](const Expr &n) {
     const VariableNode *v = as_variable(n);
     if (!v || (v->kind != VariableKind::Pure && v->kind != VariableKind::Reduction)) return;
-    user_error(std::string("the ") + what + " of an RDom depends on '" + plain_name(v->name) + "'",
+    user_error(what + " depends on '" + plain_name(v->name) + "'",
                "a reduction domain is a box of constants and parameters",
-               "make the box large enough for all, and restrict it with where()");
+               "make the box large enough for all, and restrict it with where()", here.where);
   });
+  return detail::cast_folding(Int(32), e);
+}
+
+Expr checked_extent(const Expr &e, const std::string &what, const Here &here) {
+  Expr extent = checked_bound(e, what, here);
+  int64_t n;
+  if (is_const_int(extent, &n) && n < 0) {
+    user_error(what + " is " + std::to_string(n), "extents count iterations",
+               "give min and extent, as in RDom r(-1, 3) for -1, 0, 1", here.where);
+  }
+  return extent;
 }
 
 }  // namespace
 
-RDom::RDom(const Region &region, const std::string &name) {
+RDom::RDom(const Region &region, const std::string &name, Here here) {
   if (region.empty()) {
     user_error("an RDom without dimensions", "there is nothing to iterate over",
-               "give pairs of min and extent");
+               "give pairs of min and extent", here.where);
   }
   const std::string base = name.empty() ? "r" : clean_name(name);
   auto domain = std::make_shared<ReductionDomain>();
   for (size_t i = 0; i < region.size(); i++) {
-    check_bound(region[i].min, "min");
-    check_bound(region[i].extent, "extent");
     std::string var = base;
     if (region.size() > 1) var += "_" + (i < 4 ? kDimensionNames[i] : std::to_string(i));
-    domain->vars.push_back({anonymous_name(var), detail::cast_folding(Int(32), region[i].min),
-                            detail::cast_folding(Int(32), region[i].extent)});
+    const std::string of = " of dimension " + std::to_string(i) + " of RDom '" + base + "'";
+    domain->vars.push_back({anonymous_name(var), checked_bound(region[i].min, "the min" + of, here),
+                            checked_extent(region[i].extent, "the extent" + of, here)});
   }
   domain_ = std::move(domain);
   RVar *members[] = {&x, &y, &z, &w};
   for (int i = 0; i < dimensions() && i < 4; i++) *members[i] = (*this)[i];
 }
 
-RDom::RDom(const ImageParam &image) : RDom(image.region()) {}
+RDom::RDom(const ImageParam &image, Here here) : RDom(image.region(here), "", here) {}
 
 int RDom::dimensions() const { return domain_ ? static_cast<int>(domain_->vars.size()) : 0; }
 
@@ -59,13 +66,18 @@ RVar RDom::operator[](int i) const {
   if (i < 0 || i >= dimensions()) {
     user_error("dimension " + std::to_string(i) + " of an RDom of " + std::to_string(dimensions()) +
                    " dimensions",
-               "dimensions count from 0",
-               "use r[0] to r[" + std::to_string(dimensions() - 1) + "]");
+               dimensions() == 0 ? "it is undefined" : "dimensions count from 0",
+               dimensions() == 0 ? "construct the RDom with its ranges first"
+                                 : "use r[0] to r[" + std::to_string(dimensions() - 1) + "]");
   }
   return RVar(domain_, i);
 }
 
 RDom::operator RVar() const {
+  if (!domain_) {
+    user_error("an undefined RDom is used as a variable", "it has no dimensions",
+               "construct the RDom with its ranges first");
+  }
   if (dimensions() != 1) {
     user_error("an RDom of " + std::to_string(dimensions()) + " dimensions is used as one variable",
                "only a one-dimensional RDom stands for its variable",
@@ -76,15 +88,19 @@ RDom::operator RVar() const {
 
 RDom::operator Expr() const { return static_cast<RVar>(*this); }
 
-void RDom::where(Expr condition) {
-  detail::require_defined(condition, "where");
+void RDom::where(Expr condition, Here here) {
+  if (!condition.defined()) {
+    user_error("where() with an undefined condition",
+               "an Expr that was never given a value has no type",
+               "assign the Expr before it is used", here.where);
+  }
   if (!domain_) {
     user_error("where() on an undefined RDom", "it has no dimensions to restrict",
-               "construct the RDom with its ranges first");
+               "construct the RDom with its ranges first", here.where);
   }
   if (!condition.type().is_bool()) {
     user_error("where() with a value of type " + condition.type().to_string(),
-               "conditions have type bool", "compare it, as in x != 0");
+               "conditions have type bool", "compare it, as in x != 0", here.where);
   }
   domain_->predicate =
       domain_->predicate.defined() ? domain_->predicate && condition : std::move(condition);

@@ -6,6 +6,7 @@
 #include "lang/ir/function.h"
 #include "lang/ir/node.h"
 #include "lang/language/define.h"
+#include "lang/language/fixed_value.h"
 #include "lang/language/match_types.h"
 #include "lang/language/names.h"
 #include "lang/language/record.h"
@@ -57,12 +58,12 @@ Expr checked_factor(const Stage &s, const char *word, const VarOrRVar &loop, Exp
                "factors count iterations", "give a positive integer", loop.where);
   }
   int64_t n;
-  if (is_const_int(factor, &n) && n <= 0) {
+  if (is_const_int(factor, &n) && n <= 0 && factor.type().is_int()) {
     user_error(what + " by " + std::to_string(n),
                "a split makes inner loops of `factor` iterations", "give a factor of at least 1",
                loop.where);
   }
-  return detail::cast_folding(Int(32), std::move(factor));
+  return detail::fixed_integer(std::move(factor), what + ": the factor", loop.where);
 }
 
 void record_loop(const Stage &s, DirectiveKind kind, const VarOrRVar &loop) {

@@ -148,20 +148,20 @@ TEST(Realize, SeveralOutputs) {
 
 TEST(Realize, UnboundInputIsNamed) {
   Blur b;
-  EXPECT_EQ(message_of([&] {
-              b.output.realize({4, 4});
-            }),
-            "error: ImageParam 'input' is not bound\n"
-            "  why: the pipeline reads it, and no Buffer was set\n"
-            "  fix: call set(buffer) before realize");
+  EXPECT_EQ(message_of([&] { b.output.realize({4, 4}); }),
+            at(__LINE__ - 1) +
+                "error: ImageParam 'input' is not bound\n"
+                "  why: the pipeline reads it, and no Buffer was set\n"
+                "  fix: call set(buffer) before realize");
 }
 
 TEST(Realize, WrongNumberOfSizesIsRefused) {
   Blur b;
   EXPECT_EQ(message_of([&] { b.output.realize({4}); }),
-            "error: realize() of 'blurred' got 1 sizes\n"
-            "  why: it has 2 dimensions\n"
-            "  fix: give one extent for each dimension");
+            at(__LINE__ - 1) +
+                "error: realize() of 'blurred' got 1 sizes\n"
+                "  why: it has 2 dimensions\n"
+                "  fix: give one extent for each dimension");
 }
 
 TEST(Realize, InputThatIsTooSmallIsARuntimeError) {

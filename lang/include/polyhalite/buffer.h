@@ -26,10 +26,19 @@ std::shared_ptr<BufferContents> wrap_buffer(Type t, void *host,
                                             std::vector<polyhalite_dimension_t> dims,
                                             std::shared_ptr<void> owner, const std::string &name);
 std::shared_ptr<BufferContents> alias_buffer(const BufferContents &b);
+/// dense_dimensions() with CompileErrors.
+std::vector<polyhalite_dimension_t> checked_dimensions(const std::vector<int> &sizes,
+                                                       const std::vector<int> &order = {});
+/// b itself; CompileError for the null contents of an undefined Buffer.
+BufferContents &defined_contents(BufferContents *b, const Here &here = Here(SourceLocation{}));
 polyhalite_buffer_t *raw_buffer(const BufferContents &b);
 Type buffer_type(const BufferContents &b);
 const std::string &buffer_name(const BufferContents &b);
 void set_buffer_name(BufferContents &b, const std::string &name);
+/// CompileError unless b has `dimensions` of them.
+void check_coordinates(const BufferContents &b, int count);
+/// CompileError unless b has dimension i.
+void check_dimension(const BufferContents &b, int i);
 Expr buffer_call(const std::shared_ptr<BufferContents> &b, const std::vector<Expr> &args);
 /// CompileError unless b has this element type (Handle: any) and number of dimensions (-1: any).
 void check_buffer(const BufferContents *b, Type t, int dimensions);
@@ -89,7 +98,7 @@ class Buffer : public detail::BufferMethods<Buffer<T, D>, T> {
       : Buffer(t, std::vector<int>{first, static_cast<int>(more)...}) {}
   Buffer(Type t, const std::vector<int> &sizes, const std::vector<int> &storage_order,
          const std::string &name = "")
-      : contents_(detail::make_buffer(t, detail::dense_dimensions(sizes, storage_order), name)) {
+      : contents_(detail::make_buffer(t, detail::checked_dimensions(sizes, storage_order), name)) {
     detail::check_buffer(contents_.get(), detail::element_type<std::remove_const_t<T>>(), D);
   }
 
@@ -99,13 +108,13 @@ class Buffer : public detail::BufferMethods<Buffer<T, D>, T> {
       : Buffer(data, std::vector<int>{first, static_cast<int>(more)...}) {}
   Buffer(T *data, const std::vector<int> &sizes, const std::string &name = "")
       : contents_(detail::wrap_buffer(type_of<T>(), detail::as_bytes(data),
-                                      detail::dense_dimensions(sizes), nullptr, name)) {}
+                                      detail::checked_dimensions(sizes), nullptr, name)) {}
   Buffer(T *data, int dimensions, const polyhalite_dimension_t *shape, const std::string &name = "")
       : contents_(detail::wrap_buffer(
             type_of<T>(), detail::as_bytes(data),
             std::vector<polyhalite_dimension_t>(shape, shape + dimensions), nullptr, name)) {}
   Buffer(Type t, void *data, const std::vector<int> &sizes, const std::string &name = "")
-      : contents_(detail::wrap_buffer(t, data, detail::dense_dimensions(sizes), nullptr, name)) {}
+      : contents_(detail::wrap_buffer(t, data, detail::checked_dimensions(sizes), nullptr, name)) {}
   explicit Buffer(const polyhalite_buffer_t &b, std::shared_ptr<void> owner = nullptr,
                   const std::string &name = "")
       : contents_(
@@ -135,13 +144,19 @@ class Buffer : public detail::BufferMethods<Buffer<T, D>, T> {
   bool same_as(const Buffer<T2, D2> &o) const {
     return contents_ == o.contents_;
   }
-  const std::string &name() const { return detail::buffer_name(*contents_); }
-  void set_name(const std::string &name) { detail::set_buffer_name(*contents_, name); }
-  Type type() const { return detail::buffer_type(*contents_); }
-  polyhalite_buffer_t *raw_buffer() const { return detail::raw_buffer(*contents_); }
+  const std::string &name() const { return detail::buffer_name(defined_contents()); }
+  void set_name(const std::string &name) { detail::set_buffer_name(defined_contents(), name); }
+  Type type() const { return detail::buffer_type(defined_contents()); }
+  polyhalite_buffer_t *raw_buffer() const { return detail::raw_buffer(defined_contents()); }
   operator polyhalite_buffer_t *() const { return raw_buffer(); }  // NOLINT
   const std::shared_ptr<BufferContents> &contents() const { return contents_; }
-  Region region() const {
+  /// CompileError for a dimension that it has not.
+  BufferDimension dim(int i) const {
+    detail::check_dimension(defined_contents(), i);
+    return Base::dim(i);
+  }
+  Region region(Here here = Here()) const {
+    detail::defined_contents(contents_.get(), here);
     Region r;
     for (int i = 0; i < this->dimensions(); i++) r.emplace_back(this->min(i), this->extent(i));
     return r;
@@ -150,9 +165,13 @@ class Buffer : public detail::BufferMethods<Buffer<T, D>, T> {
   template <typename... Ints, typename = std::enable_if_t<detail::all_ints<Ints...>>>
   typename Base::Element &operator()(int first, Ints... more) const {
     const int pos[] = {first, static_cast<int>(more)...};
+    detail::check_coordinates(defined_contents(), 1 + static_cast<int>(sizeof...(more)));
     return this->at(pos);
   }
-  typename Base::Element &operator()() const { return *this->data(); }
+  typename Base::Element &operator()() const {
+    detail::check_coordinates(defined_contents(), 0);
+    return *this->data();
+  }
   typename Base::Element &operator()(const int *pos) const { return this->at(pos); }
   /// The buffer as a constant of an algorithm, read at computed coordinates.
   template <typename... Args,
@@ -170,7 +189,7 @@ class Buffer : public detail::BufferMethods<Buffer<T, D>, T> {
     return Buffer<T2, D2>(*this);
   }
   /// Another handle whose crops and translations leave this one alone.
-  Buffer alias() const { return Buffer(detail::alias_buffer(*contents_)); }
+  Buffer alias() const { return Buffer(detail::alias_buffer(defined_contents())); }
   Buffer allocate_like() const {
     return Buffer(detail::make_buffer(type(), detail::dense_like(*raw_buffer()), ""));
   }
@@ -180,6 +199,9 @@ class Buffer : public detail::BufferMethods<Buffer<T, D>, T> {
   void copy_to_host() {}
 
  private:
+  BufferContents &defined_contents() const {
+    return contents_ ? *contents_ : detail::defined_contents(nullptr);
+  }
   std::shared_ptr<BufferContents> contents_;
 };
 

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <stdexcept>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -64,14 +66,35 @@ inline bool same_type(polyhalite_type_t a, polyhalite_type_t b) {
 template <typename... Ints>
 inline constexpr bool all_ints = (std::is_convertible_v<Ints, int> && ...);
 
-/// Dense dimensions with min 0; `order` lists them from the innermost in memory.
+/// Dense dimensions with min 0; `order` lists them from the innermost in memory. Throws
+/// std::invalid_argument or std::length_error where sizes and order describe no array.
 inline std::vector<polyhalite_dimension_t> dense_dimensions(const std::vector<int> &sizes,
                                                             const std::vector<int> &order = {}) {
   std::vector<polyhalite_dimension_t> dims(sizes.size());
-  int stride = 1;
+  std::vector<bool> seen(sizes.size());
+  if (!order.empty() && order.size() != sizes.size()) {
+    throw std::invalid_argument("a storage order of " + std::to_string(order.size()) +
+                                " dimensions for a Buffer of " + std::to_string(sizes.size()));
+  }
+  int64_t stride = 1;
   for (size_t i = 0; i < sizes.size(); i++) {
     const size_t d = order.empty() ? i : static_cast<size_t>(order[i]);
-    dims[d] = {0, sizes[d], stride, 0};
+    if (d >= sizes.size() || seen[d]) {
+      throw std::invalid_argument("dimension " + std::to_string(order[i]) +
+                                  " is no dimension, or named twice, in the storage order of a "
+                                  "Buffer of " +
+                                  std::to_string(sizes.size()) + " dimensions");
+    }
+    seen[d] = true;
+    if (sizes[d] < 0) {
+      throw std::invalid_argument("a Buffer with extent " + std::to_string(sizes[d]) +
+                                  " in dimension " + std::to_string(d));
+    }
+    if (stride > INT32_MAX) {
+      throw std::length_error("the stride of dimension " + std::to_string(d) +
+                              " of a Buffer would be " + std::to_string(stride) + " elements");
+    }
+    dims[d] = {0, sizes[d], static_cast<int32_t>(stride), 0};
     stride *= sizes[d];
   }
   return dims;

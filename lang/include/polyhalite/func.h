@@ -20,15 +20,6 @@ namespace polyhalite {
 
 struct FunctionContents;
 
-/// One argument of a call, with the call's line.
-struct Index {
-  Expr value;
-  SourceLocation where;
-  template <typename T, typename = std::enable_if_t<std::is_convertible_v<T, Expr>>>
-  Index(T &&v, const char *file = __builtin_FILE(), int line = __builtin_LINE())  // NOLINT
-      : value(std::forward<T>(v)), where{file, line} {}
-};
-
 /// f(args): a value where it is used, a definition where it is assigned to.
 class FuncRef {
  public:
@@ -81,7 +72,8 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   int num_update_definitions() const;
   /// Of the values; empty while undefined.
   const std::vector<Type> &output_types() const;
-  Type type() const { return output_types().at(0); }
+  /// CompileError while undefined.
+  Type type(Here here = Here()) const;
   int outputs() const { return static_cast<int>(output_types().size()); }
 
   FuncRef operator()(const std::vector<Expr> &args, Here here = Here()) const;

@@ -25,7 +25,7 @@ const std::string &parameter_name(const Parameter &p);
 uint64_t parameter_bits(const Parameter &p);
 void set_parameter_bits(Parameter &p, uint64_t bits);
 enum class Limit { Min, Max, Estimate };
-void set_parameter_limit(Parameter &p, Limit limit, Expr value);
+void set_parameter_limit(Parameter &p, Limit limit, Expr value, const Here &here);
 Expr parameter_limit(const Parameter &p, Limit limit);
 
 }  // namespace detail
@@ -65,21 +65,21 @@ class Param {
   }
 
   /// Checked at entry of the compiled pipeline; undefined Exprs lift a limit.
-  void set_range(Expr min, Expr max) {
-    set_min_value(std::move(min));
-    set_max_value(std::move(max));
+  void set_range(Expr min, Expr max, Here here = Here()) {
+    set_min_value(std::move(min), here);
+    set_max_value(std::move(max), here);
   }
-  void set_min_value(Expr min) {
-    detail::set_parameter_limit(*param_, detail::Limit::Min, std::move(min));
+  void set_min_value(Expr min, Here here = Here()) {
+    detail::set_parameter_limit(*param_, detail::Limit::Min, std::move(min), here);
   }
-  void set_max_value(Expr max) {
-    detail::set_parameter_limit(*param_, detail::Limit::Max, std::move(max));
+  void set_max_value(Expr max, Here here = Here()) {
+    detail::set_parameter_limit(*param_, detail::Limit::Max, std::move(max), here);
   }
   Expr min_value() const { return detail::parameter_limit(*param_, detail::Limit::Min); }
   Expr max_value() const { return detail::parameter_limit(*param_, detail::Limit::Max); }
   /// What an auto-scheduler may assume.
   void set_estimate(T value) {
-    detail::set_parameter_limit(*param_, detail::Limit::Estimate, Expr(value));
+    detail::set_parameter_limit(*param_, detail::Limit::Estimate, Expr(value), Here());
   }
 
   operator Expr() const { return detail::parameter_value(param_); }  // NOLINT
@@ -98,14 +98,16 @@ class Dimension {
   Expr extent() const;
   Expr max() const;
   Expr stride() const;
-  Dimension set_min(Expr min);
-  Dimension set_extent(Expr extent);
-  Dimension set_stride(Expr stride);
-  Dimension set_bounds(Expr min, Expr extent);
+  /// An undefined Expr lifts the constraint.
+  Dimension set_min(Expr min, Here here = Here());
+  Dimension set_extent(Expr extent, Here here = Here());
+  Dimension set_stride(Expr stride, Here here = Here());
+  Dimension set_bounds(Expr min, Expr extent, Here here = Here());
   Dimension set_estimate(Expr min, Expr extent);
   Dimension dim(int i) const;
 
  private:
+  Expr checked(Expr e, const char *what, const Here &here) const;
   std::shared_ptr<Parameter> param_;
   int index_;
 };
@@ -114,21 +116,21 @@ class Dimension {
 class ImageParam {
  public:
   ImageParam() = default;
-  ImageParam(Type t, int dimensions, const std::string &name = "");
+  ImageParam(Type t, int dimensions, const std::string &name = "", Here here = Here());
 
   bool defined() const { return param_ != nullptr; }
   const std::string &name() const;
   Type type() const;
   int dimensions() const;
   Dimension dim(int i, Here here = Here()) const;
-  Expr width() const { return dim(0).extent(); }
-  Expr height() const { return dim(1).extent(); }
-  Expr channels() const { return dim(2).extent(); }
-  Expr left() const { return dim(0).min(); }
-  Expr right() const { return dim(0).max(); }
-  Expr top() const { return dim(1).min(); }
-  Expr bottom() const { return dim(1).max(); }
-  Region region() const;
+  Expr width(Here here = Here()) const { return dim(0, here).extent(); }
+  Expr height(Here here = Here()) const { return dim(1, here).extent(); }
+  Expr channels(Here here = Here()) const { return dim(2, here).extent(); }
+  Expr left(Here here = Here()) const { return dim(0, here).min(); }
+  Expr right(Here here = Here()) const { return dim(0, here).max(); }
+  Expr top(Here here = Here()) const { return dim(1, here).min(); }
+  Expr bottom(Here here = Here()) const { return dim(1, here).max(); }
+  Region region(Here here = Here()) const;
 
   /// Binds the buffer that realize() passes.
   void set(const Buffer<void, -1> &image, Here here = Here());
@@ -156,6 +158,7 @@ class ImageParam {
 
  private:
   Expr call(const std::vector<Index> &args) const;
+  Parameter &defined_parameter(const Here &here) const;
   std::shared_ptr<Parameter> param_;
 };
 

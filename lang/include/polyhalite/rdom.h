@@ -27,19 +27,22 @@ class RDom {
  public:
   /// Undefined.
   RDom() = default;
-  explicit RDom(const Region &region, const std::string &name = "");
+  explicit RDom(const Region &region, const std::string &name = "", Here here = Here());
   /// Pairs of min and extent, then optionally a name: RDom r(0, 3, 0, 5, "r").
-  template <typename... Args,
-            typename = std::enable_if_t<((std::is_convertible_v<Args, Expr> ||
-                                          std::is_convertible_v<Args, std::string>)&&...)>>
-  RDom(Expr min, Expr extent, Args &&...more) : RDom() {
-    Region region{{std::move(min), std::move(extent)}};
-    *this = RDom(region, collect(&region, std::forward<Args>(more)...));
+  template <
+      typename... Args,
+      typename = std::enable_if_t<
+          ((std::is_convertible_v<Args, Expr> || std::is_convertible_v<Args, std::string>) && ...)>>
+  RDom(Index min, Expr extent, Args &&...more) : RDom() {
+    Region region{{std::move(min.value), std::move(extent)}};
+    const std::string name = collect(&region, std::forward<Args>(more)...);
+    *this = RDom(region, name, Here(std::move(min.where)));
   }
   /// All points of an image.
-  RDom(const ImageParam &image);  // NOLINT
+  RDom(const ImageParam &image, Here here = Here());  // NOLINT
   template <typename T, int D>
-  RDom(const Buffer<T, D> &image) : RDom(image.region()) {}  // NOLINT
+  RDom(const Buffer<T, D> &image, Here here = Here())  // NOLINT
+      : RDom(image.region(here), "", here) {}
 
   bool defined() const { return domain_ != nullptr; }
   bool same_as(const RDom &o) const { return domain_ == o.domain_; }
@@ -49,7 +52,7 @@ class RDom {
   operator Expr() const;  // NOLINT: of one dimension
 
   /// Restricts the domain to points where the condition holds; several calls add up.
-  void where(Expr condition);
+  void where(Expr condition, Here here = Here());
   std::shared_ptr<const ReductionDomain> domain() const { return domain_; }
 
   /// The first four dimensions.

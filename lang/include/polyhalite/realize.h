@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -42,8 +43,9 @@ class Realization {
   explicit Realization(Buffer<T, D> &first, More &...more) : buffers_{first, more...} {}
 
   size_t size() const { return buffers_.size(); }
-  Buffer<> &operator[](size_t i) { return buffers_.at(i); }
-  const Buffer<> &operator[](size_t i) const { return buffers_.at(i); }
+  /// CompileError for an index that it has not.
+  Buffer<> &operator[](size_t i) { return buffers_[checked(i)]; }
+  const Buffer<> &operator[](size_t i) const { return buffers_[checked(i)]; }
   /// Of a single output.
   template <typename T, int D>
   operator Buffer<T, D>() const {  // NOLINT
@@ -52,6 +54,7 @@ class Realization {
 
  private:
   const Buffer<> &single() const;
+  size_t checked(size_t i) const;
   std::vector<Buffer<>> buffers_;
 };
 
@@ -62,9 +65,13 @@ class RealizationArg {
   RealizationArg(const Buffer<T, D> &b) : buffers_{checked(b.contents().get(), b)} {}  // NOLINT
   template <typename T, int D>
   RealizationArg(runtime::Buffer<T, D> &b) : buffers_{b.raw_buffer()} {}  // NOLINT
-  RealizationArg(polyhalite_buffer_t *b) : buffers_{b} {}                 // NOLINT
-  RealizationArg(const Realization &r) {                                  // NOLINT
-    for (size_t i = 0; i < r.size(); i++) buffers_.push_back(r[i].raw_buffer());
+  // A template, so that realize({0}) names a size and no null pointer.
+  template <typename B, typename = std::enable_if_t<std::is_same_v<B, polyhalite_buffer_t>>>
+  RealizationArg(B *b) : buffers_{b} {}   // NOLINT
+  RealizationArg(const Realization &r) {  // NOLINT
+    for (size_t i = 0; i < r.size(); i++) {
+      buffers_.push_back(checked(r[i].contents().get(), r[i]));
+    }
   }
   RealizationArg(const std::vector<Buffer<>> &list) {  // NOLINT
     for (const Buffer<> &b : list) buffers_.push_back(checked(b.contents().get(), b));
@@ -88,8 +95,9 @@ template <typename Self>
 class Realizable {
  public:
   /// Allocates outputs of these extents, with minima 0.
-  Realization realize(const std::vector<int> &sizes = {}, const Target &target = Target());
-  void realize(const RealizationArg &outputs, const Target &target = Target());
+  Realization realize(const std::vector<int> &sizes = {}, const Target &target = Target(),
+                      Here here = Here());
+  void realize(const RealizationArg &outputs, const Target &target = Target(), Here here = Here());
   void compile_jit(const Target &target = get_jit_target_from_environment());
   /// Of the last compilation in process.
   CompileTimes compile_times() const;

@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "polyhalite/error.h"
 #include "polyhalite/expr.h"
@@ -17,6 +19,15 @@ struct Here {
   explicit Here(const char *file = __builtin_FILE(), int line = __builtin_LINE())
       : where{file, line} {}
   explicit Here(SourceLocation place) : where(std::move(place)) {}
+};
+
+/// One argument of a call, with the call's line.
+struct Index {
+  Expr value;
+  SourceLocation where;
+  template <typename T, typename = std::enable_if_t<std::is_convertible_v<T, Expr>>>
+  Index(T &&v, const char *file = __builtin_FILE(), int line = __builtin_LINE())  // NOLINT
+      : value(std::forward<T>(v)), where{file, line} {}
 };
 
 /// A free variable of a definition, and the name of its loop. Two Vars of the same name are the
