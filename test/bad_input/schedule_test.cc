@@ -1,0 +1,182 @@
+// Mistakes in a schedule, made through the C++ headers. Structural ones that test/schedule pins
+// through the text form are not repeated.
+#include <gtest/gtest.h>
+
+#include "bad_input/messages.h"
+#include "polyhalite/polyhalite.h"
+
+namespace polyhalite {
+namespace {
+
+class BadSchedule : public testing::Test {
+ protected:
+  Var x{"x"}, y{"y"}, xo{"xo"}, xi{"xi"};
+  Func f{"f"}, g{"g"};
+  Param<int> n{"n", 0};
+  BadSchedule() {
+    f(x, y) = x + y;
+    g(x, y) = f(x, y) + f(x + 1, y);
+  }
+};
+
+TEST_F(BadSchedule, factors_that_vary) {
+  EXPECT_EQ(text_of([&] { g.split(x, xo, xi, y); }),
+            "@: error: cannot split 'x' of 'g': the factor depends on 'y'\n"
+            "  why: it is fixed before the loops run\n"
+            "  fix: use a constant or an expression of Params and of images' sizes");
+  EXPECT_EQ(text_of([&] { g.split(x, xo, xi, f(2, 2)); }),
+            "@: error: cannot split 'x' of 'g': the factor depends on 'f'\n"
+            "  why: it is fixed before the loops run\n"
+            "  fix: use a constant or an expression of Params and of images' sizes");
+  EXPECT_EQ(text_of([&] { g.split(x, xo, xi, 2.0f); }),
+            "@: error: cannot split 'x' of 'g' by a factor of type float32\n"
+            "  why: factors count iterations\n"
+            "  fix: give a positive integer");
+  EXPECT_EQ(text_of([&] { g.split(x, xo, xi, Expr()); }),
+            "@: error: cannot split 'x' of 'g' by an undefined factor\n"
+            "  why: an Expr that was never given a value has no type\n"
+            "  fix: give a positive integer");
+}
+
+TEST_F(BadSchedule, factors_that_are_too_large) {
+  EXPECT_EQ(text_of([&] { g.split(x, xo, xi, Expr(int64_t{1} << 40)); }),
+            "@: error: cannot split 'x' of 'g': the factor is 1099511627776\n"
+            "  why: sizes and indices are int32, which holds -2147483648 to 2147483647\n"
+            "  fix: give a number that int32 holds");
+  g.split(x, xo, xi, 0x7fffffff);
+  EXPECT_EQ(text_of([&] { g.compile_jit(); }, __builtin_FILE(), __LINE__ - 1),
+            "@: error: cannot split 'x' of 'g' by 2147483647\n"
+            "  why: extents rounded up to a multiple of the factor must fit int32\n"
+            "  fix: use a factor of at most 1073741824");
+}
+
+TEST_F(BadSchedule, factors_that_are_not_positive_at_run_time) {
+  g.split(x, xo, xi, n / 4, TailStrategy::GuardWithIf);
+  EXPECT_EQ(text_of([&] { g.realize({8, 8}); }),
+            "@: error: g: 'g', dimension 0: the factor n/4 of the split of 'x' must be positive: "
+            "found 0, needed 1; change the size of the output, or the schedule");
+  n.set(-8);
+  EXPECT_EQ(text_of([&] { g.realize({8, 8}); }),
+            "@: error: g: 'g', dimension 0: the factor n/4 of the split of 'x' must be positive: "
+            "found -2, needed 1; change the size of the output, or the schedule");
+}
+
+TEST_F(BadSchedule, factors_that_are_too_large_at_run_time) {
+  g.split(x, xo, xi, n, TailStrategy::GuardWithIf);
+  n.set(0x7fffffff);
+  EXPECT_EQ(
+      text_of([&] { g.realize({8, 8}); }),
+      "@: error: g: 'g', dimension 0: the factor n of the split of 'x' must be at most 1073741824: "
+      "found 2147483647, needed 1073741824; change the size of the output, or the schedule");
+}
+
+TEST_F(BadSchedule, vectors_and_unrolled_loops_without_a_constant_extent) {
+  g.vectorize(x);
+  EXPECT_EQ(text_of([&] { g.compile_jit(); }, __builtin_FILE(), __LINE__ - 1),
+            "@: error: cannot vectorize loop 'x' of 'g': its extent is not a constant\n"
+            "  why: the extent is g.extent.0\n"
+            "  fix: vectorize(x, N) splits by N first; or bound() 'x' to a constant extent");
+  g.serial(x).unroll(y);
+  EXPECT_EQ(text_of([&] { g.compile_jit(); }, __builtin_FILE(), __LINE__ - 1),
+            "@: error: cannot unroll loop 'y' of 'g': its extent is not a constant\n"
+            "  why: the extent is g.extent.1\n"
+            "  fix: unroll(y, N) splits by N first; or bound() 'y' to a constant extent");
+}
+
+TEST_F(BadSchedule, vectors_and_unrolled_loops_that_are_too_long) {
+  g.vectorize(x, 1 << 20);
+  EXPECT_EQ(text_of([&] { g.compile_jit(); }, __builtin_FILE(), __LINE__ - 1),
+            "@: error: cannot vectorize loop 'x_v' of 'g' with its 1048576 iterations\n"
+            "  why: the stage's vectors would have 1048576 lanes, and at most 4096 can be compiled "
+            "in reasonable time\n"
+            "  fix: vectorize(x_v, N) with a small N");
+}
+
+TEST_F(BadSchedule, nested_unrolled_loops_that_are_too_long) {
+  g.unroll(x, 256).unroll(y, 256);
+  EXPECT_EQ(text_of([&] { g.compile_jit(); }, __builtin_FILE(), __LINE__ - 1),
+            "@: error: cannot unroll loop 'x_u' of 'g' with its 256 iterations\n"
+            "  why: the stage's code would stand there 65536 times, and at most 4096 can be "
+            "compiled in reasonable time\n"
+            "  fix: unroll(x_u, N) with a small N");
+}
+
+TEST_F(BadSchedule, levels) {
+  f.compute_at(f, x);
+  EXPECT_EQ(text_of([&] { g.compile_jit(); }, __builtin_FILE(), __LINE__ - 1),
+            "@: error: cannot compute 'f' at loop 'x' of 'f': that loop is its own\n"
+            "  fix: compute it at one of: root, g.y, g.x");
+  f.compute_at(g, y).store_at(g, x);
+  EXPECT_EQ(text_of([&] { g.compile_jit(); }, __builtin_FILE(), __LINE__ - 1),
+            "@: error: cannot store 'f' at loop 'x' of 'g': that loop does not enclose where it is "
+            "computed\n"
+            "  fix: store it at one of: root, g.y");
+  f.compute_at(LoopLevel::inlined()).store_root();
+  EXPECT_EQ(text_of([&] { g.compile_jit(); }, __builtin_FILE(), __LINE__ - 1),
+            "@: error: cannot store 'f': it is computed inline\n"
+            "  why: only a Func with a compute level has storage\n"
+            "  fix: add compute_root or compute_at, or drop store_root");
+}
+
+TEST_F(BadSchedule, loops_of_an_inlined_func) {
+  f.parallel(y);
+  EXPECT_EQ(text_of([&] { g.compile_jit(); }, __builtin_FILE(), __LINE__ - 1),
+            "@: error: cannot parallelize 'y' of 'f': it is computed inline and has no loops\n"
+            "  fix: add compute_root or compute_at to 'f'");
+}
+
+TEST_F(BadSchedule, bounds_that_vary) {
+  EXPECT_EQ(text_of([&] { g.bound(x, 0, y); }),
+            "@: error: the extent of bound() of 'x' of 'g' depends on 'y'\n"
+            "  why: it is fixed before the loops run\n"
+            "  fix: use a constant or an expression of Params and of images' sizes");
+  EXPECT_EQ(text_of([&] { g.bound(x, f(0, 0), 8); }),
+            "@: error: the min of bound() of 'x' of 'g' depends on 'f'\n"
+            "  why: it is fixed before the loops run\n"
+            "  fix: use a constant or an expression of Params and of images' sizes");
+  EXPECT_EQ(text_of([&] { g.bound(x, 0, 0); }),
+            "@: error: cannot bound 'x' of 'g' to extent 0\n"
+            "  why: extents count elements\n"
+            "  fix: give an extent of at least 1");
+}
+
+TEST_F(BadSchedule, tiles_of_unequal_lists) {
+  EXPECT_EQ(text_of([&] { g.tile({x, y}, {xo}, {xi}, {4}); }),
+            "@: error: cannot tile 'g': 2 loops, 1 outer and 1 inner names, 1 factors\n"
+            "  why: each tiled loop has one of each\n"
+            "  fix: give lists of the same length");
+  EXPECT_EQ(text_of([&] { g.tile(x, y, xi, xi, 4, 4); }),
+            "@: error: cannot reorder 'g': 'xi' is named twice\n"
+            "  why: each loop has one place\n"
+            "  fix: name it once");
+}
+
+TEST_F(BadSchedule, regions_that_data_chooses) {
+  ImageParam index(Int(32), 1, "index");
+  Func h("h"), scatter("scatter");
+  Func table("table");
+  const int declared = __LINE__ - 1;
+  table(x) = x;
+  table.compute_root();
+  h(x) = table(index(x));
+  EXPECT_EQ(text_of([&] { h.compile_jit(); }, __builtin_FILE(), declared),
+            "@: error: the region of 'table' that is needed in dimension 0 (x) is unbounded\n"
+            "  why: an index of a read of 'table' comes from data, and nothing limits its values\n"
+            "  fix: clamp the index, as in table(clamp(i, 0, n - 1)), or give 'table' a bound()");
+  RDom r(0, 4);
+  scatter(x) = 0;
+  scatter(index(r)) = 1;
+  EXPECT_EQ(text_of([&] { scatter.compile_jit(); }, __builtin_FILE(), __LINE__ - 1),
+            "@: error: update 0 of 'scatter' touches an unbounded region in dimension 0 (x)\n"
+            "  why: the index comes from data, and nothing limits its values\n"
+            "  fix: clamp the index, as in scatter(clamp(i, 0, n - 1))");
+  Func twice("twice");
+  twice(x) = index(index(x));
+  EXPECT_EQ(text_of([&] { twice.compile_jit(); }, __builtin_FILE(), __LINE__ - 1),
+            "@: error: the region of input 'index' that is needed in dimension 0 is unbounded\n"
+            "  why: an index comes from data, and nothing limits its values\n"
+            "  fix: clamp the index, as in index(clamp(i, 0, n - 1))");
+}
+
+}  // namespace
+}  // namespace polyhalite
