@@ -24,6 +24,7 @@ POLYHALITE_APP3(matmul_none)
 POLYHALITE_APP3(matmul_naive)
 POLYHALITE_APP3(matmul_good)
 extern "C" int halide_set_num_threads(int);
+extern "C" void halide_shutdown_thread_pool();
 
 namespace polyhalite_apps {
 namespace {
@@ -80,6 +81,8 @@ void set_threads(System system, int count) {
     return;
   }
 #if POLYHALITE_HAVE_HALIDE
+  // Threads that exist go on working when the number shrinks.
+  halide_shutdown_thread_pool();
   halide_set_num_threads(count);
 #endif
 }
