@@ -11,8 +11,8 @@ using namespace polyhalite;
 
 FrozenPipeline frozen_app(const std::string &app, const std::string &schedule) {
   const std::unique_ptr<GeneratorBase> generator = GeneratorRegistry::make(app);
-  generator->set_param("target", get_jit_target_from_environment().to_string());
-  generator->set_param("schedule", schedule);
+  generator->set_generatorparam_value("target", get_jit_target_from_environment().to_string());
+  generator->set_generatorparam_value("schedule", schedule);
   std::vector<std::shared_ptr<FunctionContents>> outputs;
   for (const Func &f : generator->build_pipeline().outputs()) outputs.push_back(f.function());
   std::vector<std::shared_ptr<Parameter>> inputs;

@@ -190,8 +190,10 @@ std::string thrown_by_generator(const std::string &text) {
 
 void emit_generator(const Options &o, std::ostream &out) {
   const std::string name = choose_generator(o);
-  auto generator = GeneratorRegistry::make(name);
-  for (const auto &[param, value] : o.params) generator->set_param(param, value);
+  auto generator = GeneratorRegistry::make(name, GeneratorContext(find_target(o)));
+  for (const auto &[param, value] : o.params) {
+    if (param != "target") generator->set_generatorparam_value(param, value);
+  }
   check_folder(o.folder);
   const Pipeline pipeline = generator->build_pipeline();
 

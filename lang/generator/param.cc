@@ -1,8 +1,8 @@
 #include "polyhalite/generator_param.h"
 
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
-#include <sstream>
 
 #include "polyhalite/error.h"
 
@@ -57,18 +57,55 @@ Type parse_type(const std::string &name, const std::string &text) {
       if (t.to_string() == text) return t;
     }
   }
-  for (Type t : {Float(32), Float(64), Bool()}) {
+  for (Type t : {Float(16), Float(32), Float(64), Type(Type::BFloat, 16), Bool()}) {
     if (t.to_string() == text) return t;
   }
   bad_value(name, text,
-            "a type: bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32 or "
-            "float64");
+            "a type: bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, "
+            "float32, float64 or bfloat16");
 }
 
-std::string float_text(double value) {
-  std::ostringstream s;
-  s << value;
-  return s.str();
+namespace {
+
+// The shortest text that reads back as the same value.
+template <typename T>
+std::string shortest(T value) {
+  char text[64];
+  const auto end = std::to_chars(text, text + sizeof(text), value);
+  return std::string(text, end.ptr);
+}
+
+}  // namespace
+
+std::string float_text(float value) { return shortest(value); }
+std::string float_text(double value) { return shortest(value); }
+
+std::string number_text(bool value) { return value ? "true" : "false"; }
+
+std::vector<std::string> split_at_commas(const std::string &text) {
+  std::vector<std::string> words;
+  size_t start = 0;
+  while (start <= text.size()) {
+    const size_t comma = std::min(text.find(',', start), text.size());
+    words.push_back(text.substr(start, comma - start));
+    start = comma + 1;
+  }
+  return words;
+}
+
+LoopLevel parse_loop_level(const std::string &name, const std::string &text) {
+  if (text == "root") return LoopLevel::root();
+  if (text == "inlined") return LoopLevel::inlined();
+  bad_value(name, text, "root or inlined");
+}
+
+std::string quoted_text(const std::string &text) {
+  std::string s = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') s += '\\';
+    s += c == '\n' ? "\\n" : std::string(1, c);
+  }
+  return s + "\"";
 }
 
 void unknown_choice(const std::string &name, const std::string &text, const std::string &choices) {

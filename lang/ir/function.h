@@ -37,6 +37,8 @@ struct Parameter {
   uint64_t scalar_bits = 0;                // bound value for JIT, bits of `type`
   bool has_scalar = false;
   Expr min_value, max_value, estimate;     // of a scalar; null if none
+  Expr default_value;                      // of a scalar, for who calls the function by its metadata
+  bool constant = false;                   // of a buffer: stands for the elements of `buffer`
   struct DimConstraint {
     Expr min, extent, stride;              // fixed by the user, or null
     Expr min_estimate, extent_estimate;

@@ -34,21 +34,59 @@ void set_parameter_bits(Parameter &p, uint64_t bits) {
   p.has_scalar = true;
 }
 
+namespace {
+
+// Of a constant, as the C function takes it.
+uint64_t constant_bits(const Expr &e) {
+  const ImmNode *imm = as_imm(e);
+  internal_check(imm != nullptr, "a default value is no constant");
+  if (e.type().is_int()) return static_cast<uint64_t>(imm->i);
+  if (e.type().is_uint()) return imm->u;
+  uint64_t bits = 0;
+  const float narrow = static_cast<float>(imm->f);
+  if (e.type() == Float(64)) {
+    std::memcpy(&bits, &imm->f, sizeof(imm->f));
+  } else if (e.type() == Float(32)) {
+    std::memcpy(&bits, &narrow, sizeof(narrow));
+  } else {
+    internal_check(false, "a default value of this type");
+  }
+  return bits;
+}
+
+Expr &limit_field(Parameter &p, Limit limit) {
+  switch (limit) {
+    case Limit::Min:
+      return p.min_value;
+    case Limit::Max:
+      return p.max_value;
+    case Limit::Estimate:
+      return p.estimate;
+    case Limit::Default:
+      break;
+  }
+  return p.default_value;
+}
+
+}  // namespace
+
 void set_parameter_limit(Parameter &p, Limit limit, Expr value, const Here &here) {
   if (value.defined()) {
     const char *what = limit == Limit::Min   ? "the min"
                        : limit == Limit::Max ? "the max"
-                                             : "the estimate";
+                       : limit == Limit::Estimate ? "the estimate"
+                                                  : "the default";
     require_fixed(value, std::string(what) + " of Param '" + plain_name(p.name) + "'", here.where);
     value = cast_folding(p.type, std::move(value));
   }
-  Expr &field = limit == Limit::Min ? p.min_value : limit == Limit::Max ? p.max_value : p.estimate;
-  field = std::move(value);
+  // What nobody sets is the default in process too.
+  if (limit == Limit::Default && value.defined()) set_parameter_bits(p, constant_bits(value));
+  limit_field(p, limit) = std::move(value);
   p.edits++;
 }
 
 Expr parameter_limit(const Parameter &p, Limit limit) {
-  return limit == Limit::Min ? p.min_value : limit == Limit::Max ? p.max_value : p.estimate;
+  return limit_field(const_cast<Parameter &>(p), limit);
 }
 
 }  // namespace detail
@@ -58,7 +96,11 @@ namespace {
 Expr field(const std::shared_ptr<Parameter> &p, const char *what, int i) {
   auto node = std::make_shared<VariableNode>(Int(32), VariableKind::BufferField,
                                              p->name + "." + what + "." + std::to_string(i));
-  node->param = p;
+  if (p->constant) {
+    node->image = p->buffer;
+  } else {
+    node->param = p;
+  }
   return Expr(std::shared_ptr<const ExprNode>(std::move(node)));
 }
 
@@ -193,6 +235,7 @@ void ImageParam::set_estimates(const Region &estimates) {
 
 Expr ImageParam::operator()(const std::vector<Expr> &args, Here here) const {
   defined_parameter(here);
+  if (param_->constant) return detail::buffer_call(param_->buffer, args);
   auto node =
       std::make_shared<CallNode>(param_->type, CallKind::Image, param_->name,
                                  detail::call_arguments(args, param_->dimensions, "ImageParam",

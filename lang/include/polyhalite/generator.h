@@ -10,78 +10,95 @@
 //     Var x{"x"}, y{"y"};
 //   };
 //   POLYHALITE_REGISTER_GENERATOR(Brighter, brighter)
+//
+// A generator goes through these phases, once: construction; configure(), where it has one, which
+// may add inputs and outputs and complete what their declarations leave open; binding of inputs,
+// where another program calls it; generate(); schedule().
 #pragma once
 
 #include <functional>
 #include <iosfwd>
+#include <map>
 #include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "polyhalite/autoscheduler.h"
+#include "polyhalite/generator_io.h"
 #include "polyhalite/generator_param.h"
 #include "polyhalite/polyhalite.h"
 
 namespace polyhalite {
 
-template <typename T>
-class Input;
-template <typename T>
-class Output;
+using GeneratorParamsMap = std::map<std::string, std::string>;
 
-namespace detail {
+/// What a generator is run for. Generators that others call share the caller's.
+class GeneratorContext {
+ public:
+  GeneratorContext() = default;
+  explicit GeneratorContext(const Target &target, const AutoschedulerParams &autoscheduler = {})
+      : target_(target), autoscheduler_(autoscheduler) {}
+  const Target &target() const { return target_; }
+  const AutoschedulerParams &autoscheduler_params() const { return autoscheduler_; }
+  GeneratorContext with_target(const Target &target) const {
+    return GeneratorContext(target, autoscheduler_);
+  }
+  template <typename T>
+  std::unique_ptr<T> create() const {
+    return T::create(*this);
+  }
+  /// A generator that has run on these inputs.
+  template <typename T, typename... Args>
+  std::unique_ptr<T> apply(const Args &...inputs) const {
+    auto generator = create<T>();
+    generator->apply(inputs...);
+    return generator;
+  }
 
-// What the generator that is being constructed owns; each is called by a member's constructor.
-void register_input(std::shared_ptr<Parameter> param);
-/// `type` is a handle and `dimensions` -1 where they are not declared.
-void register_output(Func *output, const std::string &name, Type type, int dimensions);
-/// CompileError: an input's or output's type or number of dimensions is nowhere given.
-void require_shape(const char *kind, const std::string &name, Type type, int dimensions);
-
-template <typename B>
-struct BufferTraits;
-template <typename T, int D>
-struct BufferTraits<Buffer<T, D>> {
-  static constexpr int kDimensions = D;
-  static Type type() { return element_type<std::remove_const_t<T>>(); }
+ private:
+  Target target_;
+  AutoschedulerParams autoscheduler_;
 };
-
-}  // namespace detail
 
 // The names that a generator's class may use without their namespace.
 struct GeneratorNames {
   using Expr = polyhalite::Expr;
   using Func = polyhalite::Func;
-  using Var = polyhalite::Var;
-  using RVar = polyhalite::RVar;
-  using RDom = polyhalite::RDom;
-  using Region = polyhalite::Region;
-  using Range = polyhalite::Range;
-  using Stage = polyhalite::Stage;
+  using GeneratorContext = polyhalite::GeneratorContext;
+  using ImageParam = polyhalite::ImageParam;
   using LoopLevel = polyhalite::LoopLevel;
   using Pipeline = polyhalite::Pipeline;
-  using Target = polyhalite::Target;
+  using RDom = polyhalite::RDom;
+  using RVar = polyhalite::RVar;
+  using Range = polyhalite::Range;
+  using Region = polyhalite::Region;
+  using Stage = polyhalite::Stage;
   using TailStrategy = polyhalite::TailStrategy;
+  using Target = polyhalite::Target;
   using Type = polyhalite::Type;
+  using Var = polyhalite::Var;
   template <typename T = void, int D = -1>
   using Buffer = polyhalite::Buffer<T, D>;
   template <typename T>
+  using Param = polyhalite::Param<T>;
+  template <typename T>
   using GeneratorParam = polyhalite::GeneratorParam<T>;
   template <typename T>
-  using Input = polyhalite::Input<T>;
+  using Input = polyhalite::GeneratorInput<T>;
   template <typename T>
-  using Output = polyhalite::Output<T>;
+  using Output = polyhalite::GeneratorOutput<T>;
 
   template <typename T>
   static Expr cast(Expr e) {
     return polyhalite::cast<T>(std::move(e));
   }
   static Expr cast(Type t, Expr e) { return polyhalite::cast(t, std::move(e)); }
-  static Type Int(int bits) { return polyhalite::Int(bits); }
-  static Type UInt(int bits) { return polyhalite::UInt(bits); }
-  static Type Float(int bits) { return polyhalite::Float(bits); }
-  static Type Bool() { return polyhalite::Bool(); }
+  static Type Int(int bits, int lanes = 1) { return polyhalite::Int(bits, lanes); }
+  static Type UInt(int bits, int lanes = 1) { return polyhalite::UInt(bits, lanes); }
+  static Type Float(int bits, int lanes = 1) { return polyhalite::Float(bits, lanes); }
+  static Type Bool(int lanes = 1) { return polyhalite::Bool(lanes); }
 };
 
 class GeneratorBase : public GeneratorNames {
@@ -91,46 +108,141 @@ class GeneratorBase : public GeneratorNames {
   GeneratorBase &operator=(const GeneratorBase &) = delete;
   virtual ~GeneratorBase();
 
+  /// As registered; empty for a generator that no registry made.
+  const std::string &name() const { return name_; }
+  GeneratorContext context() const;
   Target get_target() const { return target.value(); }
   int natural_vector_size(Type t) const { return get_target().natural_vector_size(t.bytes()); }
   template <typename T>
   int natural_vector_size() const {
     return get_target().natural_vector_size<T>();
   }
-  /// No directives but the generator's own are added.
-  bool using_autoscheduler() const { return false; }
+  /// Shall schedule() leave everything to an auto-scheduler?
+  bool using_autoscheduler() const { return !autoscheduler_.name.empty(); }
 
   /// Sets a parameter from text; CompileError for an unknown name, which lists the known.
-  void set_param(const std::string &name, const std::string &value);
+  void set_generatorparam_value(const std::string &name, const std::string &value);
+  void set_generatorparam_value(const std::string &name, const LoopLevel &value);
+  void set_generatorparam_values(const GeneratorParamsMap &values);
+  /// In declared order, the target first.
   std::vector<const GeneratorParamBase *> params() const;
-  /// Runs generate() and schedule(), once. CompileError where an output is undefined or of another
-  /// type or number of dimensions than declared.
+
+  struct ArgInfo {
+    std::string name;
+    enum class Direction { Input, Output } dir;
+    ArgInfoKind kind;
+    std::vector<Type> types;  // empty while open
+    int dimensions;           // 0 while open
+    bool is_array;
+    int array_size;  // -1 while open
+  };
+  /// Inputs, then outputs, in declared order. Runs configure().
+  std::vector<ArgInfo> arginfos();
+
+  /// Inputs in declared order: Buffers, images, Funcs, expressions, and lists of them for arrays.
+  template <typename... Args>
+  void set_inputs(const Args &...inputs) {
+    set_inputs_vector({stub_inputs(inputs)...});
+  }
+  void set_inputs_vector(std::vector<std::vector<StubInput>> inputs);
+  void bind_input(const std::string &name, std::vector<StubInput> values);
+
+  /// Runs what has not run yet of configure(), generate() and schedule(). CompileError where an
+  /// output is undefined or of another type or number of dimensions than declared.
   Pipeline build_pipeline();
-  /// In declared order.
+  /// Of a generator that has run generate().
+  Pipeline get_pipeline();
+  /// In declared order, arrays element by element.
   std::vector<Argument> arguments() const;
+  /// The elements of one output.
+  std::vector<Func> output_func(const std::string &name) const;
+  /// The C names of the outputs' buffers: "f", or "f.0" and "f.1" of a Tuple.
+  std::vector<std::string> output_names() const;
+
+  Realization realize(const std::vector<int> &sizes) {
+    return get_pipeline().realize(sizes, get_target());
+  }
+  void realize(const RealizationArg &outputs) { get_pipeline().realize(outputs, get_target()); }
+
+  /// A C++ header through which other programs call this generator by its class's name.
+  std::string stub_header();
+  /// Inputs may stand behind outputs.
+  virtual bool allow_out_of_order_inputs_and_outputs() const { return false; }
+
+  // For configure(): new inputs and outputs stand behind the declared ones and belong to the
+  // generator. The words behind the name are those of Input's and Output's constructors.
+  template <typename T, typename... Args>
+  GeneratorInput<T> *add_input(const std::string &name, const Args &...shape) {
+    return add<GeneratorInput<T>>(name, shape...);
+  }
+  template <typename T, typename... Args>
+  GeneratorOutput<T> *add_output(const std::string &name, const Args &...shape) {
+    return add<GeneratorOutput<T>>(name, shape...);
+  }
+  template <typename T>
+  GeneratorOutput<T> *add_output(const std::string &name, const std::vector<Type> &types,
+                                 int dimensions) {
+    return add<GeneratorOutput<T>>(name, types, dimensions);
+  }
+  template <typename T>
+  GeneratorOutput<T> *add_output(const std::string &name, const std::vector<Type> &types) {
+    return add<GeneratorOutput<T>>(name, types);
+  }
 
  protected:
+  /// Takes over target and auto-scheduler. Overridden, it may pass on another context.
+  virtual void init_from_context(const GeneratorContext &context);
+  virtual void call_configure() = 0;
   virtual void call_generate() = 0;
   virtual void call_schedule() = 0;
+  /// Ends the construction that begin_construction() of this generator began.
+  void end_construction();
+  void run();
 
  private:
   friend class GeneratorParamBase;
-  friend void detail::register_input(std::shared_ptr<Parameter>);
-  friend void detail::register_output(Func *, const std::string &, Type, int);
+  friend class detail::DeclaredIo;
+  friend class detail::DeclaredInput;
+  friend class detail::DeclaredOutput;
   friend class GeneratorRegistry;
-  struct DeclaredOutput {
-    Func *func;
-    std::string name;
-    Type type;
-    int dimensions;
-  };
-  GeneratorBase *begin_construction();
-  void check_output(const DeclaredOutput &o) const;
+  enum class Phase { Created, Configuring, Configured, Generating, Done };
 
-  std::string name_;  // as registered
+  GeneratorBase *begin_construction();
+  /// A null generator: a member outside of any is a CompileError that names it.
+  static GeneratorBase *owner_of(const std::string &described);
+  void claim_name(const std::string &described, const std::string &name);
+  void add_declared(detail::DeclaredInput *input);
+  void add_declared(detail::DeclaredOutput *output);
+  void require_configuring(const std::string &described) const;
+  void ensure_configured();
+  bool set_shape_param(const std::string &name, const std::string &value);
+  GeneratorParamBase *find_param(const std::string &name) const;
+  [[noreturn]] void unknown_param(const std::string &name) const;
+  std::string of_this() const;
+
+  template <typename Io, typename... Args>
+  Io *add(const std::string &name, const Args &...shape);
+  template <typename T>
+  static std::vector<StubInput> stub_inputs(const std::vector<T> &values) {
+    std::vector<StubInput> list;
+    for (const auto &v : values) list.emplace_back(StubInput(v));
+    return list;
+  }
+  template <typename T>
+  static std::vector<StubInput> stub_inputs(const T &value) {
+    return {StubInput(value)};
+  }
+
+  std::string name_, stub_name_;  // as registered
+  AutoschedulerParams autoscheduler_;
   std::vector<GeneratorParamBase *> params_;
-  std::vector<std::shared_ptr<Parameter>> inputs_;
-  std::vector<DeclaredOutput> outputs_;
+  std::vector<detail::DeclaredInput *> inputs_;
+  std::vector<detail::DeclaredOutput *> outputs_;
+  std::map<std::string, std::string> claimed_;  // name -> what has it
+  std::vector<std::unique_ptr<detail::DeclaredIo>> added_;
+  std::string out_of_order_;  // the first input behind an output
+  Phase phase_ = Phase::Created;
+  Pipeline pipeline_;
   // The generator under construction when this one's construction began. Last of the private
   // members: from here on, members of derived classes register with this generator.
   GeneratorBase *enclosing_ = begin_construction();
@@ -139,91 +251,78 @@ class GeneratorBase : public GeneratorNames {
   polyhalite::GeneratorParam<Target> target{"target", Target()};
 };
 
-/// T is the class itself: it has generate(), and schedule() where it wants the two apart.
+namespace detail {
+
+/// Members that are made while this lives belong to `generator`.
+class Constructing {
+ public:
+  explicit Constructing(GeneratorBase *generator);
+  ~Constructing();
+  Constructing(const Constructing &) = delete;
+  Constructing &operator=(const Constructing &) = delete;
+
+ private:
+  GeneratorBase *before_;
+};
+
+}  // namespace detail
+
+template <typename Io, typename... Args>
+Io *GeneratorBase::add(const std::string &name, const Args &...shape) {
+  require_configuring(name);
+  const detail::Constructing registering(this);
+  auto made = std::make_unique<Io>(name, shape...);
+  Io *io = made.get();
+  added_.push_back(std::move(made));
+  return io;
+}
+
+/// T is the class itself: it has generate(), and configure() and schedule() where it wants them.
 template <typename T>
 class Generator : public GeneratorBase {
+ public:
+  static std::unique_ptr<T> create(const GeneratorContext &context) {
+    auto generator = std::make_unique<T>();
+    generator->end_construction();
+    generator->init_from_context(context);
+    return generator;
+  }
+  template <typename Other>
+  std::unique_ptr<Other> create() const {
+    return Other::create(context());
+  }
+  /// Runs on these inputs, in declared order.
+  template <typename... Args>
+  void apply(const Args &...inputs) {
+    set_inputs(inputs...);
+    run();
+  }
+  /// Another generator, run on these inputs.
+  template <typename Other, typename... Args>
+  std::unique_ptr<Other> apply(const Args &...inputs) const {
+    auto generator = create<Other>();
+    generator->apply(inputs...);
+    return generator;
+  }
+
  private:
+  template <typename U, typename = void>
+  struct HasConfigure : std::false_type {};
+  template <typename U>
+  struct HasConfigure<U, std::void_t<decltype(std::declval<U &>().configure())>> : std::true_type {
+  };
   template <typename U, typename = void>
   struct HasSchedule : std::false_type {};
   template <typename U>
   struct HasSchedule<U, std::void_t<decltype(std::declval<U &>().schedule())>> : std::true_type {};
 
+  void call_configure() override {
+    if constexpr (HasConfigure<T>::value) static_cast<T *>(this)->configure();
+  }
   void call_generate() override { static_cast<T *>(this)->generate(); }
   void call_schedule() override {
     if constexpr (HasSchedule<T>::value) static_cast<T *>(this)->schedule();
   }
-};
-
-/// A scalar input.
-template <typename T>
-class Input : public Param<T> {
- public:
-  explicit Input(const std::string &name) : Param<T>(name) {
-    detail::register_input(this->parameter());
-  }
-  /// The default is what an in-process run takes.
-  Input(const std::string &name, T default_value) : Input(name) { this->set(default_value); }
-  Input(const std::string &name, T default_value, T min, T max) : Input(name, default_value) {
-    this->set_range(Expr(min), Expr(max));
-  }
-  Input(const Input &) = delete;
-  Input &operator=(const Input &) = delete;
-};
-
-/// An image input. Type and dimensions are the Buffer's, or are given where it leaves them open.
-template <typename T, int D>
-class Input<Buffer<T, D>> : public ImageParam {
-  using Traits = detail::BufferTraits<Buffer<T, D>>;
-
- public:
-  explicit Input(const std::string &name) : Input(name, Traits::type(), D) {}
-  Input(const std::string &name, int dimensions) : Input(name, Traits::type(), dimensions) {}
-  Input(const std::string &name, Type type, int dimensions)
-      : ImageParam(checked(name, type, dimensions), dimensions, name) {
-    detail::register_input(parameter());
-  }
-  Input(const Input &) = delete;
-  Input &operator=(const Input &) = delete;
-
- private:
-  static Type checked(const std::string &name, Type type, int dimensions) {
-    detail::require_shape("input", name, type, dimensions);
-    return type;
-  }
-};
-
-/// An output, to be defined as any Func or assigned one.
-class OutputFunc : public Func {
- public:
-  OutputFunc(const std::string &name, Type type, int dimensions) : Func(name) {
-    detail::register_output(this, name, type, dimensions);
-  }
-  OutputFunc(const OutputFunc &) = delete;
-  OutputFunc &operator=(const OutputFunc &) = delete;
-  OutputFunc &operator=(const Func &f) {
-    Func::operator=(f);
-    return *this;
-  }
-};
-
-template <typename T, int D>
-class Output<Buffer<T, D>> : public OutputFunc {
-  using Traits = detail::BufferTraits<Buffer<T, D>>;
-
- public:
-  explicit Output(const std::string &name) : OutputFunc(name, Traits::type(), D) {}
-  Output(const std::string &name, int dimensions) : OutputFunc(name, Traits::type(), dimensions) {}
-  Output(const std::string &name, Type type, int dimensions) : OutputFunc(name, type, dimensions) {}
-  using OutputFunc::operator=;
-};
-
-template <>
-class Output<Func> : public OutputFunc {
- public:
-  explicit Output(const std::string &name) : OutputFunc(name, Handle(), -1) {}
-  Output(const std::string &name, int dimensions) : OutputFunc(name, Handle(), dimensions) {}
-  Output(const std::string &name, Type type, int dimensions) : OutputFunc(name, type, dimensions) {}
-  using OutputFunc::operator=;
 };
 
 using GeneratorFactory = std::function<std::unique_ptr<GeneratorBase>()>;
@@ -231,16 +330,29 @@ using GeneratorFactory = std::function<std::unique_ptr<GeneratorBase>()>;
 /// The generators of this program, by name.
 class GeneratorRegistry {
  public:
-  static void add(const std::string &name, GeneratorFactory make);
+  /// `stub`: the qualified name of the class that stub_header() declares; the name itself if empty.
+  static void add(const std::string &name, GeneratorFactory make, const std::string &stub = "");
+  /// Another name for `original` with other values of its parameters.
+  static void add_alias(const std::string &name, const std::string &original,
+                        const GeneratorParamsMap &values);
+  static void remove(const std::string &name);
   /// Sorted.
   static std::vector<std::string> names();
   /// CompileError for an unknown name, which lists the known.
-  static std::unique_ptr<GeneratorBase> make(const std::string &name);
+  static std::unique_ptr<GeneratorBase> make(const std::string &name,
+                                             const GeneratorContext &context = GeneratorContext());
+  /// The same by factory, for stubs, whose programs may hold no registration.
+  static std::unique_ptr<GeneratorBase> make_from(const std::string &name,
+                                                  const GeneratorFactory &factory,
+                                                  const GeneratorContext &context);
 };
 
 struct GeneratorRegistration {
-  GeneratorRegistration(const char *name, GeneratorFactory make) {
-    GeneratorRegistry::add(name, std::move(make));
+  GeneratorRegistration(const char *name, GeneratorFactory make, const char *stub) {
+    GeneratorRegistry::add(name, std::move(make), stub);
+  }
+  GeneratorRegistration(const char *name, const char *original, const GeneratorParamsMap &values) {
+    GeneratorRegistry::add_alias(name, original, values);
   }
 };
 
@@ -250,10 +362,23 @@ int generate_main(int argc, char **argv, std::ostream &output, std::ostream &err
 
 }  // namespace polyhalite
 
-/// At global scope. The name is an identifier; further arguments are accepted and not used.
-#define POLYHALITE_REGISTER_GENERATOR(CLASS, NAME, ...)                     \
-  namespace {                                                               \
-  const ::polyhalite::GeneratorRegistration NAME##_registration(#NAME, [] { \
-    return std::unique_ptr<::polyhalite::GeneratorBase>(new CLASS);         \
-  });                                                                       \
+/// At global scope. The name is an identifier. A third argument names the stub's class, namespaces
+/// included.
+#define POLYHALITE_REGISTER_GENERATOR(CLASS, NAME, ...)                                            \
+  namespace polyhalite_generators {                                                                \
+  std::unique_ptr<::polyhalite::GeneratorBase> make_##NAME();                                      \
+  std::unique_ptr<::polyhalite::GeneratorBase> make_##NAME() {                                     \
+    return std::unique_ptr<::polyhalite::GeneratorBase>(new CLASS);                                \
+  }                                                                                                \
+  namespace {                                                                                      \
+  const ::polyhalite::GeneratorRegistration NAME##_registration(#NAME, make_##NAME, #__VA_ARGS__); \
+  }                                                                                                \
+  }
+
+/// Another name for a registered generator, with parameters: {{"name", "value"}, ...}.
+#define POLYHALITE_REGISTER_GENERATOR_ALIAS(NAME, ORIGINAL, ...)                                \
+  namespace polyhalite_generators {                                                             \
+  namespace {                                                                                   \
+  const ::polyhalite::GeneratorRegistration NAME##_registration(#NAME, #ORIGINAL, __VA_ARGS__); \
+  }                                                                                             \
   }

@@ -24,7 +24,7 @@ Expr parameter_value(const std::shared_ptr<Parameter> &p);
 const std::string &parameter_name(const Parameter &p);
 uint64_t parameter_bits(const Parameter &p);
 void set_parameter_bits(Parameter &p, uint64_t bits);
-enum class Limit { Min, Max, Estimate };
+enum class Limit { Min, Max, Estimate, Default };
 void set_parameter_limit(Parameter &p, Limit limit, Expr value, const Here &here);
 Expr parameter_limit(const Parameter &p, Limit limit);
 
