@@ -20,6 +20,26 @@ int64_t next_power_of_two(int64_t n) {
   return p;
 }
 
+// Takes the branch of every select on `condition` that `holds` says.
+//
+//   select(yi <= 0, a, b) + c  ->  a + c, or b + c
+class UnderCondition : public ExprRewriter {
+ public:
+  UnderCondition(const Expr &condition, bool holds) : condition_(condition), holds_(holds) {}
+
+ protected:
+  Expr rewrite(const Expr &e) override {
+    if (e->op == Op::Select && equal(e->args[0], condition_)) {
+      return (*this)(e->args[holds_ ? 1 : 2]);
+    }
+    return rewrite_children(e);
+  }
+
+ private:
+  const Expr &condition_;
+  bool holds_;
+};
+
 }  // namespace
 
 Expr Surveyor::expand_within(const Expr &e, int outside) const {
@@ -52,12 +72,15 @@ bool Surveyor::is_nondecreasing(const Expr &e, const std::string &loop) const {
     case Op::Div:
       return is_const_int(e->args[1], &k) && k > 0 && is_nondecreasing(e->args[0], loop);
     case Op::Select: {
-      // select(loop <= first, a, max(a, ...)): what slide_along makes of a nondecreasing a.
-      const Expr &c = e->args[0];
-      return c->op == Op::Le && as_variable(c->args[0]) && as_variable(c->args[0])->name == loop &&
-             e->args[2]->op == Op::Max &&
-             (equal(e->args[2]->args[0], e->args[1]) || equal(e->args[2]->args[1], e->args[1])) &&
-             is_nondecreasing(e->args[1], loop) && is_nondecreasing(e->args[2], loop);
+      // select(loop <= first, a, b) with b >= a: what slide_along makes of a nondecreasing a.
+      const Expr &c = e->args[0], &first = e->args[1], &later = e->args[2];
+      if (c->op != Op::Le || !as_variable(c->args[0]) || as_variable(c->args[0])->name != loop) {
+        return false;
+      }
+      const bool max_of_first =
+          later->op == Op::Max && (equal(later->args[0], first) || equal(later->args[1], first));
+      return (max_of_first || constant_difference(later, first).value_or(-1) >= 0) &&
+             is_nondecreasing(first, loop) && is_nondecreasing(later, loop);
     }
     default:
       break;
@@ -139,8 +162,12 @@ void Surveyor::slide_along(int f, size_t d, int loop, int compute_scope) {
   const Expr min = expand_within(fs.needed[d].min, parent_[loop]);
   const Expr max = expand_within(fs.needed[d].max, parent_[loop]);
   const Expr before = substitute(name, make_binary(Op::Sub, counter, Expr(1)), max);
-  const Expr rest = make_select(make_binary(Op::Le, counter, out_.loops[loop].min), min,
-                                make_binary(Op::Max, min, sum(before, 1)));
+  // Consumers that slide along the same loop have bounds with the same condition: each branch keeps
+  // theirs, so that a chain's bounds stay as short as its first stage's.
+  const Expr at_first = make_binary(Op::Le, counter, out_.loops[loop].min);
+  const Expr later = make_binary(Op::Max, UnderCondition(at_first, false)(min), sum(before, 1));
+  const Expr rest =
+      make_select(at_first, UnderCondition(at_first, true)(min), simplify(later));
   const FuncDef &def = tree_.algorithm.funcs[f];
   const std::string symbol = def.name + ".new." + std::to_string(d);
   fs.computed[d].min = add_symbol(compute_scope, symbol, rest, fs.needed[d].min);

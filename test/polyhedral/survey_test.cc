@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+#include <string>
+
 #include "polyhalite/error.h"
 #include "verdict.h"
 
@@ -22,6 +25,16 @@ std::string surveyed(const std::string &algorithm, const std::string &schedule) 
   } catch (const CompileError &e) {
     return e.what();
   }
+}
+
+// The lines of `text` in which `word` stands.
+std::string lines_with(const std::string &text, const std::string &word) {
+  std::istringstream lines(text);
+  std::string found;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(word) != std::string::npos) found += line.substr(line.find_first_not_of(' ')) + '\n';
+  }
+  return found;
 }
 
 TEST(survey, inlined_pipeline_needs_the_stencil_of_the_input) {
@@ -72,6 +85,28 @@ serial by.s0.yo from 0 extent (by.extent.1 + 31)/32
           'bx' x=bx.s0.x y=bx.s0.y
       serial by.s0.x from by.min.0 extent by.extent.0
         'by' x=by.s0.x y=by.min.1 + by.s0.yi + by.s0.yo*32 if by.min.1 + by.s0.yi + by.s0.yo*32 <= by.extent.1 + by.min.1 - 1
+)");
+}
+
+// Each stage of a chain computes one new row, whose bounds are as short as the first stage's.
+TEST(survey, every_stage_of_a_chain_slides) {
+  const std::string text = surveyed(R"(image in: uint8, 1
+f(y) = in(y)
+g(y) = f(y) + f(y + 2)
+h(y) = g(y) + g(y + 2)
+i(y) = h(y) + h(y + 2)
+output i
+)",
+                                    "f.compute_at(i, y)\nf.store_root()\n"
+                                    "g.compute_at(i, y)\ng.store_root()\n"
+                                    "h.compute_at(i, y)\nh.store_root()\n");
+  EXPECT_EQ(lines_with(text, ".new."),
+            R"(let h.new.0 = select(i.s0.y <= i.min.0, i.s0.y, i.s0.y + 2) >= i.s0.y
+let g.new.0 = select(i.s0.y <= i.min.0, i.s0.y, i.s0.y + 4) >= h.new.0
+let f.new.0 = select(i.s0.y <= i.min.0, i.s0.y, i.s0.y + 6) >= g.new.0
+serial f.s0.y from f.new.0 extent i.s0.y - f.new.0 + 7
+serial g.s0.y from g.new.0 extent i.s0.y - g.new.0 + 5
+serial h.s0.y from h.new.0 extent i.s0.y - h.new.0 + 3
 )");
 }
 
