@@ -38,7 +38,7 @@ void bench_app(benchmark::State &state, AppCase *app, int threads, int rounds) {
   for (auto _ : state) {
     const auto c = polyhalite_apps::compare(*app, "good", threads, rounds);
     if (!c.failure.empty()) {
-      run_lines.push_back(format("%-8s %7d  %s", app->name.c_str(), threads, c.failure.c_str()));
+      run_lines.push_back(format("%-15s %7d  %s", app->name.c_str(), threads, c.failure.c_str()));
       state.SkipWithError(c.failure.c_str());
       return;
     }
@@ -47,7 +47,7 @@ void bench_app(benchmark::State &state, AppCase *app, int threads, int rounds) {
     state.counters["rate"] = rate;
     state.counters["repeated_rounds"] = c.repeated;
     state.counters["peak_gflops"] = c.peak;
-    std::string line = format("%-8s %7d %10.2f", app->name.c_str(), threads, c.ours * 1e3);
+    std::string line = format("%-15s %7d %10.2f", app->name.c_str(), threads, c.ours * 1e3);
     if (c.halide > 0) {
       state.counters["halide_ms"] = c.halide * 1e3;
       state.counters["ratio"] = c.ours / c.halide;
@@ -73,7 +73,7 @@ void bench_jit(benchmark::State &state, const std::string &app, int rounds) {
     const double share = 100 * (t.survey + t.judge) / t.total();
     state.counters["region_and_judge_percent"] = share;
     compile_lines.push_back(
-        format("%-14s in process  %7.3f s   schedule %.3f, regions %.3f, judge "
+        format("%-15s in process  %7.3f s   schedule %.3f, regions %.3f, judge "
                "%.3f, lowering %.3f, LLVM %.3f   regions and judge %.0f%%",
                app.c_str(), t.total(), t.schedule, t.survey, t.judge, t.lower, t.llvm, share));
   }
@@ -83,7 +83,7 @@ void bench_generator(benchmark::State &state, const std::string &app, int rounds
   for (auto _ : state) {
     const auto t = polyhalite_apps::generator_times(app, rounds);
     state.SetIterationTime(t.ours);
-    std::string line = format("%-14s generator   %7.3f s", app.c_str(), t.ours);
+    std::string line = format("%-15s generator   %7.3f s", app.c_str(), t.ours);
     if (t.halide > 0) {
       state.counters["halide_s"] = t.halide;
       line += format("   Halide %.3f s, ratio %.2f", t.halide, t.ours / t.halide);
@@ -117,9 +117,10 @@ void register_all(std::vector<AppCase> &apps, const Options &options) {
       once(benchmark::RegisterBenchmark(name.c_str(), bench_app, &app, threads, options.rounds));
     }
   }
-  for (const char *name : {"three_stages", "blur", "unsharp", "harris", "matmul"}) {
-    once(benchmark::RegisterBenchmark((std::string("compile/in_process/") + name).c_str(),
-                                      bench_jit, std::string(name), 5));
+  std::vector<std::string> compiled{"three_stages"};
+  for (const AppCase &app : apps) compiled.push_back(app.name);
+  for (const std::string &name : compiled) {
+    once(benchmark::RegisterBenchmark(("compile/in_process/" + name).c_str(), bench_jit, name, 5));
   }
   for (const AppCase &app : apps) {
     once(benchmark::RegisterBenchmark(("compile/generator/" + app.name).c_str(), bench_generator,
@@ -145,7 +146,8 @@ int main(int argc, char **argv) {
 
   try {
     std::vector<AppCase> apps =
-        polyhalite_apps::make_app_cases(polyhalite_apps::load_image(options.photograph));
+        polyhalite_apps::make_measured_cases(polyhalite_apps::app_names(),
+                                                 polyhalite_apps::load_image(options.photograph));
     register_all(apps, options);
     std::vector<std::string> flags{argv[0], "--benchmark_filter=" + options.filter};
     if (!options.json.empty()) {
@@ -161,7 +163,7 @@ int main(int argc, char **argv) {
 
     if (!polyhalite_apps::have_halide()) std::puts("\nHalide 14 is not installed.");
     if (!run_lines.empty()) {
-      std::printf("\n%-8s %7s %10s %10s %7s %18s %6s %9s\n", "app", "threads", "ms", "Halide ms",
+      std::printf("\n%-15s %7s %10s %10s %7s %18s %6s %9s\n", "app", "threads", "ms", "Halide ms",
                   "ratio", "rate", "peak", "repeated");
     }
     for (const std::string &line : run_lines) std::puts(line.c_str());

@@ -23,23 +23,6 @@ std::string run_once(System system, AppCase &app, const std::string &schedule) {
          " failed with code " + std::to_string(code);
 }
 
-// The largest difference, relative to the largest value. `a` and `b` are dense and alike.
-double difference(const AnyBuffer &a, const AnyBuffer &b) {
-  double largest = 0, apart = 0;
-  const auto visit = [&](auto zero) {
-    using T = decltype(zero);
-    const T *pa = static_cast<const T *>(static_cast<const void *>(a.data()));
-    const T *pb = static_cast<const T *>(static_cast<const void *>(b.data()));
-    for (size_t i = 0; i < a.size_in_bytes() / sizeof(T); i++) {
-      largest = std::max(largest, std::abs(static_cast<double>(pa[i])));
-      const double d = std::abs(static_cast<double>(pa[i]) - static_cast<double>(pb[i]));
-      apart = std::isnan(d) ? INFINITY : std::max(apart, d);
-    }
-  };
-  a.type().code == polyhalite_type_float ? visit(0.0f) : visit(uint16_t{0});
-  return largest > 0 ? apart / largest : apart;
-}
-
 std::string compare_outputs(AppCase &app, const std::string &schedule) {
   AppCase theirs = app;
   theirs.output = app.output.allocate_like();
@@ -47,9 +30,9 @@ std::string compare_outputs(AppCase &app, const std::string &schedule) {
   if (failure.empty()) failure = run_once(System::Halide, theirs, schedule);
   if (!failure.empty()) return failure;
   const double apart = difference(app.output, theirs.output);
-  const double allowed = app.output.type().code == polyhalite_type_float ? 1e-4 : 0;
-  if (apart <= allowed) return "";
-  return "the two outputs differ by " + std::to_string(apart) + " of the largest value";
+  if (apart <= app.tolerance) return "";
+  return "the two outputs differ by " + std::to_string(apart) + ", more than " +
+         std::to_string(app.tolerance);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
-// The four applications with the inputs that they are shown and measured on.
+// The applications with the inputs that they are shown and measured on.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "apps/common/image.h"
@@ -14,24 +16,38 @@ struct AppCase {
   std::string name;  // of the generator
   std::string size;  // for people
   std::vector<AnyBuffer> inputs;
+  std::vector<std::variant<int32_t, float>> scalars;
   AnyBuffer output;
+  /// By how much two right results may differ: of the largest value where the output is floats;
+  /// steps where it is integers made from floats.
+  double tolerance = 0;
   double gigabytes = 0;  // inputs and output, once each
-  double gigaflops = 0;  // of the matrix product; 0 where memory is the measure
-  /// "matmul: GFLOP/s", else GB/s.
+  double gigaflops = 0;  // of matrix products and convolutions; 0 where memory is the measure
   bool counts_flops() const { return gigaflops > 0; }
   /// Work per second of a run that takes `seconds`, in GFLOP/s or GB/s.
   double rate(double seconds) const;
-  /// Inputs, then the output, as compiled pipelines take them.
+  /// Input buffers, scalars, then the output: addresses, as compiled pipelines' argv takes them.
   std::vector<void *> arguments();
 };
 
-/// blur: u16, 6408 x 4802 out; unsharp and harris: 1536 x 2560 x 3 f32; matmul: 1024^3 f32, the
-/// picture's brightness times a projection of its rows onto their 64 slowest cosines.
-std::vector<AppCase> make_app_cases(const Image &photograph);
+struct Extent {
+  int width = 0, height = 0;
+};
 
-/// What an app made of the photograph, to look at.
-void save_output(const AppCase &app, const std::string &path);
-/// The input that the output is to be compared with by eye.
-void save_input(const AppCase &app, const std::string &path);
+/// The extent on which `app` is measured: that of its output where it is an image, rows and columns
+/// of a matrix product of inner extent 1024; conv_layer has one extent only, which its generator fixes.
+Extent measured_extent(const std::string &app);
+
+/// `app` on a part of the photograph that fills `extent`. matmul multiplies its brightness with a
+/// projection of its rows onto their 64 slowest cosines; conv_layer takes noise.
+AppCase make_app_case(const std::string &app, const Image &photograph, Extent extent);
+
+/// Each of `apps` at its measured extent.
+std::vector<AppCase> make_measured_cases(const std::vector<std::string> &apps,
+                                         const Image &photograph);
+
+/// The largest difference between two dense buffers of one shape and type (float32, uint8 or
+/// uint16), in AppCase::tolerance's units; infinity where one is not a number.
+double difference(const AnyBuffer &a, const AnyBuffer &b);
 
 }  // namespace polyhalite_apps

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <map>
+#include <type_traits>
 #include <vector>
 
 #include "lang/interpret/interpret.h"
@@ -15,14 +17,15 @@ namespace {
 
 using polyhalite::Algorithm;
 
-constexpr double kFloatTolerance = 1e-4;
-
 template <typename T>
 void compare(const AnyBuffer &output, const AnyBuffer &wanted, double tolerance, Check *check) {
   const auto out = output.as<T>();
   const auto want = wanted.as<T>();
-  double largest = 0;
-  want.for_each_value([&](T v) { largest = std::max(largest, std::abs(double(v))); });
+  double largest = 1;
+  if (std::is_floating_point_v<T>) {
+    largest = 0;
+    want.for_each_value([&](T v) { largest = std::max(largest, std::abs(double(v))); });
+  }
   want.for_each_element([&](const int *position) {
     check->points++;
     const double a = out(position), b = want(position);
@@ -42,8 +45,16 @@ void compare(const AnyBuffer &output, const AnyBuffer &wanted, double tolerance,
 
 Check check_against_interpreter(const Algorithm &algorithm, const AppCase &app) {
   std::map<std::string, const polyhalite_buffer_t *> images;
-  for (size_t i = 0; i < app.inputs.size(); i++) {
-    images[algorithm.inputs[i].param->name] = app.inputs[i].raw_buffer();
+  std::map<std::string, uint64_t> scalars;
+  size_t buffers = 0, values = 0;
+  for (const auto &input : algorithm.inputs) {
+    const std::string &name = input.param->name;
+    if (input.param->is_buffer) {
+      images[name] = app.inputs.at(buffers++).raw_buffer();
+    } else {
+      std::visit([&](auto v) { std::memcpy(&scalars[name], &v, sizeof v); },
+                 app.scalars.at(values++));
+    }
   }
   std::vector<int> sizes, mins;
   for (int d = 0; d < app.output.dimensions(); d++) {
@@ -52,12 +63,14 @@ Check check_against_interpreter(const Algorithm &algorithm, const AppCase &app) 
   }
   AnyBuffer wanted(app.output.type(), sizes);
   wanted.set_min(mins);
-  polyhalite::interpret(algorithm, images, {}, {wanted.raw_buffer()});
+  polyhalite::interpret(algorithm, images, scalars, {wanted.raw_buffer()});
   Check check;
   if (app.output.type().code == polyhalite_type_float) {
-    compare<float>(app.output, wanted, kFloatTolerance, &check);
+    compare<float>(app.output, wanted, app.tolerance, &check);
+  } else if (app.output.type().bits == 8) {
+    compare<uint8_t>(app.output, wanted, app.tolerance, &check);
   } else {
-    compare<uint16_t>(app.output, wanted, 0, &check);
+    compare<uint16_t>(app.output, wanted, app.tolerance, &check);
   }
   return check;
 }

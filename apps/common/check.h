@@ -13,9 +13,9 @@ struct Check {
   std::string mismatch;  // empty, or the first place where the two differ, and how
 };
 
-/// Interprets `algorithm` over the whole of app.output and compares every element: integers to the
-/// bit, floats to 1e-4 of the largest value (schedules may reassociate reductions, and machines
-/// fuse multiply and add).
+/// Interprets `algorithm` over the whole of app.output and compares every element within
+/// app.tolerance: schedules may reassociate reductions of floats, and machines fuse multiply and
+/// add.
 Check check_against_interpreter(const polyhalite::Algorithm &algorithm, const AppCase &app);
 
 }  // namespace polyhalite_apps

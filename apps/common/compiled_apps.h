@@ -11,11 +11,14 @@ enum class System { Polyhalite, Halide };
 
 bool have_halide();
 
-/// Runs the compiled `app` ("blur") with `schedule` ("none", "naive", "good"); arguments as
-/// AppCase::arguments() gives them. Returns the pipeline's error code. Throws std::out_of_range for
-/// names that do not exist.
+/// The names of all applications, those of the demo first.
+std::vector<std::string> app_names();
+
+/// Runs the compiled `app` ("blur") with `schedule` ("none", "naive", "good"; Halide's "good" only);
+/// arguments as AppCase::arguments() gives them. Returns the pipeline's error code. Throws
+/// std::out_of_range for names that do not exist.
 int run_compiled(System system, const std::string &app, const std::string &schedule,
-                 const std::vector<void *> &arguments);
+                 std::vector<void *> arguments);
 
 /// The number of threads that each system's parallel loops use from now on.
 void set_threads(System system, int count);

@@ -11,6 +11,7 @@
 #include "apps/common/app_case.h"
 #include "apps/common/compiled_apps.h"
 #include "apps/demo/page.h"
+#include "apps/demo/pictures.h"
 #include "apps/demo/refused_schedule.h"
 #include "apps/demo/run_app.h"
 #include "polyhalite/target.h"
@@ -81,7 +82,7 @@ PageApp page_app(AppCase &app, const AppRuns &runs, const std::string &folder,
 int run(const std::string &photograph, const std::string &folder, int threads) {
   std::filesystem::create_directories(folder);
   progress("reading and scaling " + photograph);
-  std::vector<AppCase> apps = make_app_cases(load_image(photograph));
+  std::vector<AppCase> apps = make_measured_cases({"blur", "unsharp", "harris", "matmul"}, load_image(photograph));
   polyhalite_set_num_threads(threads);
   set_threads(System::Halide, polyhalite_get_num_threads());
 
