@@ -3,7 +3,7 @@
 #include <map>
 
 #include "codegen/ir/text.h"
-#include "lang/ir/buffer_contents.h"
+#include "polyhalite/buffer_contents.h"
 #include "lang/ir/expr_text.h"
 
 namespace polyhalite {
@@ -118,11 +118,11 @@ class FunctionParser {
     c->name = tokens_.expect_name("the constant's name");
     tokens_.expect(":", "after the constant's name");
     const Type t = parse_type_name();
-    c->raw.type = {static_cast<uint8_t>(t.code()), static_cast<uint8_t>(t.bits()), 1};
     tokens_.expect("[", "before the constant's dimensions");
-    size_t bytes = static_cast<size_t>(t.bytes()), elements = 1;
+    std::vector<polyhalite_dimension_t> dims;
+    size_t elements = 1;
     while (!tokens_.accept("]")) {
-      if (!c->dims.empty()) tokens_.expect(",", "between dimensions");
+      if (!dims.empty()) tokens_.expect(",", "between dimensions");
       polyhalite_dimension_t d{};
       tokens_.expect("(", "before a dimension");
       d.min = static_cast<int32_t>(tokens_.expect_integer("the dimension's min"));
@@ -133,19 +133,15 @@ class FunctionParser {
       tokens_.expect(")", "after a dimension");
       if (d.extent < 0 || d.stride < 0)
         tokens_.fail("a constant's extents and strides are not negative");
-      bytes += static_cast<size_t>(std::max(d.extent - 1, 0)) * static_cast<size_t>(d.stride) *
-               static_cast<size_t>(t.bytes());
       elements *= static_cast<size_t>(d.extent);
-      c->dims.push_back(d);
+      dims.push_back(d);
     }
-    std::shared_ptr<uint8_t[]> data(new uint8_t[bytes]());
-    c->raw.host = data.get();
-    c->raw.dim = c->dims.data();
-    c->raw.dimensions = static_cast<int32_t>(c->dims.size());
-    c->owner = data;
+    c->buf = runtime::Buffer<>(t, nullptr, dims);
+    c->buf.allocate();
+    std::memset(c->buf.raw_buffer()->begin(), 0, c->buf.size_in_bytes());
     tokens_.expect("=", "before the constant's values");
     tokens_.expect("{", "before the constant's values");
-    std::vector<int32_t> at(c->dims.size(), 0);
+    std::vector<int32_t> at(dims.size(), 0);
     for (size_t i = 0; i < elements; i++) {
       if (i) tokens_.expect(",", "between the constant's values");
       const Expr value = exprs_.parse();
@@ -153,9 +149,9 @@ class FunctionParser {
         tokens_.fail("a value of constant '" + c->name + "' is no constant " + t.to_string());
       }
       int64_t offset = 0;
-      for (size_t d = 0; d < at.size(); d++) offset += int64_t{at[d]} * c->dims[d].stride;
-      write_element(value, data.get() + offset * t.bytes());
-      for (size_t d = 0; d < at.size() && ++at[d] == c->dims[d].extent; d++) at[d] = 0;
+      for (size_t d = 0; d < at.size(); d++) offset += int64_t{at[d]} * dims[d].stride;
+      write_element(value, c->raw().host + offset * t.bytes());
+      for (size_t d = 0; d < at.size() && ++at[d] == dims[d].extent; d++) at[d] = 0;
     }
     tokens_.expect("}", "after the constant's values");
     buffers_[c->name] = t;

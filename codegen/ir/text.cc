@@ -4,7 +4,7 @@
 #include <set>
 #include <sstream>
 
-#include "lang/ir/buffer_contents.h"
+#include "polyhalite/buffer_contents.h"
 #include "lang/ir/expr_text.h"
 
 namespace polyhalite {
@@ -145,9 +145,10 @@ class Printer {
 
   void print_constant(const BufferContents &c) {
     line() << "constant " << name_text(c.name) << ": " << c.type().to_string() << "[";
+    const std::vector<polyhalite_dimension_t> dims = c.dims();
     int64_t elements = 1;
-    for (size_t d = 0; d < c.dims.size(); d++) {
-      const polyhalite_dimension_t &dim = c.dims[d];
+    for (size_t d = 0; d < dims.size(); d++) {
+      const polyhalite_dimension_t &dim = dims[d];
       os_ << (d ? ", (" : "(") << dim.min << ", " << dim.extent << ", " << dim.stride << ")";
       elements *= dim.extent;
     }
@@ -155,21 +156,21 @@ class Printer {
     if (elements > kPrintedElements) {
       os_ << "...";
     } else {
-      std::vector<int32_t> at(c.dims.size(), 0);
+      std::vector<int32_t> at(dims.size(), 0);
       for (int64_t i = 0; i < elements; i++) {
         if (i) os_ << ", ";
-        print_expr(os_, element(c, at));
-        for (size_t d = 0; d < at.size() && ++at[d] == c.dims[d].extent; d++) at[d] = 0;
+        print_expr(os_, element(c, at.data()));
+        for (size_t d = 0; d < at.size() && ++at[d] == dims[d].extent; d++) at[d] = 0;
       }
     }
     os_ << "}\n";
   }
 
-  static Expr element(const BufferContents &c, const std::vector<int32_t> &at) {
+  static Expr element(const BufferContents &c, const int32_t *indices) {
     const Type t = c.type();
     int64_t offset = 0;
-    for (size_t d = 0; d < at.size(); d++) offset += int64_t{at[d]} * c.dims[d].stride;
-    const uint8_t *p = c.raw.host + offset * t.bytes();
+    for (int d = 0; d < c.dimensions(); d++) offset += int64_t{indices[d]} * c.buf.stride(d);
+    const uint8_t *p = c.raw().host + offset * t.bytes();
     if (t == Float(32)) {
       float v;
       std::memcpy(&v, p, 4);

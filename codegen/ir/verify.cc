@@ -34,7 +34,7 @@
 #include <set>
 
 #include "codegen/ir/text.h"
-#include "lang/ir/buffer_contents.h"
+#include "polyhalite/buffer_contents.h"
 #include "lang/ir/expr_text.h"
 #include "lang/ir/intrinsics.h"
 
@@ -57,7 +57,7 @@ class Verifier {
   std::optional<Diagnostic> run(const Function &f) {
     for (const auto &c : f.constants) {
       add_argument(c->name);
-      buffers_[c->name] = {c->type(), static_cast<int>(c->dims.size()), false};
+      buffers_[c->name] = {c->type(), c->dimensions(), false};
     }
     for (const FunctionArgument &a : f.args) {
       add_argument(a.name);
@@ -73,7 +73,7 @@ class Verifier {
       }
     }
     for (const auto &c : f.constants) {
-      for (size_t d = 0; d < c->dims.size(); d++) {
+      for (int d = 0; d < c->dimensions(); d++) {
         for (const char *what : {".min.", ".extent.", ".stride."}) {
           fields_.insert(c->name + what + std::to_string(d));
         }

@@ -4,7 +4,7 @@
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
 #include "lang/abi/polyhalite_runtime.h"
-#include "lang/ir/buffer_contents.h"
+#include "polyhalite/buffer_contents.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
 #include "polyhalite/error.h"

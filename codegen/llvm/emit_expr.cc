@@ -1,7 +1,7 @@
 // Expressions: each node is emitted once per scope; Int(32) scalars can be asked for in 64 bits.
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
-#include "lang/ir/buffer_contents.h"
+#include "polyhalite/buffer_contents.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
 #include "polyhalite/error.h"
@@ -182,7 +182,7 @@ Value *FunctionEmitter::emit_variable(const VariableNode &v) {
     if (v.image) {
       // A constant buffer's fields are constants: "NAME.min.0".
       const size_t at = v.name.rfind('.');
-      const auto &dim = v.image->dims.at(std::stoul(v.name.substr(at + 1)));
+      const polyhalite_dimension_t dim = v.image->dims().at(std::stoul(v.name.substr(at + 1)));
       const std::string field = v.name.substr(0, at);
       const bool is_min = field.ends_with(".min"), is_extent = field.ends_with(".extent");
       return builder_.getInt32(static_cast<uint32_t>(is_min      ? dim.min

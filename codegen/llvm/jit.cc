@@ -12,7 +12,7 @@
 #include "codegen/llvm/object.h"
 #include "codegen/runtime/internal.h"
 #include "lang/abi/polyhalite_runtime.h"
-#include "lang/ir/buffer_contents.h"
+#include "polyhalite/buffer_contents.h"
 #include "polyhalite/error.h"
 
 namespace polyhalite {

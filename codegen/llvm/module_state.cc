@@ -5,7 +5,7 @@
 #include <llvm/IR/Instructions.h>
 
 #include "codegen/llvm/types.h"
-#include "lang/ir/buffer_contents.h"
+#include "polyhalite/buffer_contents.h"
 #include "polyhalite/error.h"
 
 namespace polyhalite {
@@ -91,12 +91,12 @@ llvm::Constant *ModuleState::constant_data(const std::string &buffer) {
     auto *pointer = llvm::PointerType::get(context(), 0);
     if (options.constants_by_address) {
       auto *address =
-          llvm::ConstantInt::get(address_type, reinterpret_cast<uintptr_t>(c->raw.host));
+          llvm::ConstantInt::get(address_type, reinterpret_cast<uintptr_t>(c->raw().host));
       return known = llvm::ConstantExpr::getIntToPtr(address, pointer);
     }
-    const Span span = span_of(c->raw);
+    const Span span = span_of(c->raw());
     const int bytes = c->type().bytes();
-    const auto *first = reinterpret_cast<const char *>(c->raw.host) - span.host * bytes;
+    const auto *first = reinterpret_cast<const char *>(c->raw().host) - span.host * bytes;
     llvm::Constant *data = llvm::ConstantDataArray::getRaw(
         llvm::StringRef(first, static_cast<size_t>(span.elements * bytes)),
         static_cast<uint64_t>(span.elements * bytes), llvm::Type::getInt8Ty(context()));

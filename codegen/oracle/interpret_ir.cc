@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "codegen/oracle/value.h"
-#include "lang/ir/buffer_contents.h"
+#include "polyhalite/buffer_contents.h"
 #include "lang/ir/intrinsics.h"
 #include "polyhalite/error.h"
 
@@ -67,7 +67,7 @@ class Interpreter {
       a.is_buffer ? add_buffer(a, args) : add_scalar(a, args);
     }
     for (const auto &c : f.constants) {
-      memory_[c->name] = external_memory(c->name, c->type(), c->raw);
+      memory_[c->name] = external_memory(c->name, c->type(), c->raw());
     }
   }
 

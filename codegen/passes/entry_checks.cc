@@ -1,6 +1,6 @@
 #include "codegen/passes/entry_checks.h"
 
-#include "lang/ir/buffer_contents.h"
+#include "polyhalite/buffer_contents.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/simplify/simplify.h"
 #include "polyhalite/error.h"
@@ -115,7 +115,7 @@ class Checks {
 
   void box(const BufferContents &constant, const Box &need) {
     Box held;
-    for (const polyhalite_dimension_t &d : constant.dims) {
+    for (const polyhalite_dimension_t &d : constant.dims()) {
       held.push_back({Expr(d.min), Expr(d.min + d.extent - 1)});
     }
     box(constant.name, need, held);

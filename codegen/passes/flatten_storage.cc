@@ -3,7 +3,7 @@
 #include <map>
 
 #include "codegen/ir/visit.h"
-#include "lang/ir/buffer_contents.h"
+#include "polyhalite/buffer_contents.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/linear.h"
 #include "lang/simplify/simplify.h"
@@ -112,11 +112,12 @@ class Flatten : public StmtRewriter {
  private:
   void add_constant(const BufferContents &c) {
     Layout layout;
-    for (size_t d = 0; d < c.dims.size(); d++) {
-      layout.dims.push_back({Expr(c.dims[d].min), int64(c.dims[d].stride)});
-      fields_[field_name(c.name, "min", d)] = Expr(c.dims[d].min);
-      fields_[field_name(c.name, "extent", d)] = Expr(c.dims[d].extent);
-      fields_[field_name(c.name, "stride", d)] = Expr(c.dims[d].stride);
+    const std::vector<polyhalite_dimension_t> dims = c.dims();
+    for (size_t d = 0; d < dims.size(); d++) {
+      layout.dims.push_back({Expr(dims[d].min), int64(dims[d].stride)});
+      fields_[field_name(c.name, "min", d)] = Expr(dims[d].min);
+      fields_[field_name(c.name, "extent", d)] = Expr(dims[d].extent);
+      fields_[field_name(c.name, "stride", d)] = Expr(dims[d].stride);
     }
     layouts_[c.name] = std::move(layout);
   }

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "codegen/passes/entry_checks.h"
-#include "lang/ir/buffer_contents.h"
+#include "polyhalite/buffer_contents.h"
 #include "lang/ir/visit.h"
 
 namespace polyhalite {

@@ -10,7 +10,7 @@ namespace polyhalite::runtime {
 namespace {
 
 polyhalite_error_handler_t error_handler = nullptr;
-polyhalite_print_handler_t print_handler = nullptr;
+polyhalite_print_t print_handler = nullptr;
 ErrorSink error_sink = nullptr;
 
 constexpr size_t kMessageBytes = 1024;
@@ -78,7 +78,7 @@ PH_WEAK void polyhalite_error(void *user_context, const char *message) {
 }
 
 PH_WEAK void polyhalite_print(void *user_context, const char *message) {
-  polyhalite_print_handler_t handler = __atomic_load_n(&runtime::print_handler, __ATOMIC_ACQUIRE);
+  polyhalite_print_t handler = __atomic_load_n(&runtime::print_handler, __ATOMIC_ACQUIRE);
   if (handler) {
     handler(user_context, message);
   } else {
@@ -91,7 +91,7 @@ polyhalite_set_error_handler(polyhalite_error_handler_t handler) {
   return __atomic_exchange_n(&runtime::error_handler, handler, __ATOMIC_ACQ_REL);
 }
 
-PH_WEAK polyhalite_print_handler_t polyhalite_set_custom_print(polyhalite_print_handler_t handler) {
+PH_WEAK polyhalite_print_t polyhalite_set_custom_print(polyhalite_print_t handler) {
   return __atomic_exchange_n(&runtime::print_handler, handler, __ATOMIC_ACQ_REL);
 }
 
@@ -121,12 +121,12 @@ PH_WEAK int polyhalite_error_bad_range(void *user_context, const char *function,
                                        int32_t dimension, int32_t min, int32_t extent) {
   if (extent < 0) {
     return fail(
-        user_context, polyhalite_error_code_bad_range,
+        user_context, polyhalite_error_code_buffer_extents_negative,
         "%s: dimension %d of buffer '%s' has the negative extent %d; extents count elements, "
         "pass at least 0",
         function, dimension, buffer, extent);
   }
-  return fail(user_context, polyhalite_error_code_bad_range,
+  return fail(user_context, polyhalite_error_code_buffer_extents_negative,
               "%s: dimension %d of buffer '%s' begins at %d and has %d elements, but indices end "
               "at 2147483646; pass a buffer with a smaller min or extent",
               function, dimension, buffer, min, extent);
@@ -186,7 +186,7 @@ PH_WEAK int polyhalite_error_constraint_violated(void *user_context, const char 
 
 PH_WEAK int polyhalite_error_buffer_too_large(void *user_context, const char *function,
                                               const char *buffer, int64_t bytes, int64_t limit) {
-  return fail(user_context, polyhalite_error_code_buffer_too_large,
+  return fail(user_context, polyhalite_error_code_buffer_extents_too_large,
               "%s: buffer '%s' has %lld bytes, but at most %lld can be addressed; pass a smaller "
               "buffer, or compile with large_buffers",
               function, buffer, static_cast<long long>(bytes), static_cast<long long>(limit));

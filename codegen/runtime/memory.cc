@@ -11,8 +11,8 @@ namespace polyhalite::runtime {
 
 namespace {
 
-polyhalite_malloc_handler_t malloc_handler = nullptr;
-polyhalite_free_handler_t free_handler = nullptr;
+polyhalite_malloc_t malloc_handler = nullptr;
+polyhalite_free_t free_handler = nullptr;
 
 constexpr size_t kAlignment = 64;
 constexpr size_t kHugePage = size_t{2} << 20;
@@ -168,13 +168,13 @@ namespace runtime = polyhalite::runtime;
 extern "C" {
 
 PH_WEAK void *polyhalite_malloc(void *user_context, size_t bytes) {
-  polyhalite_malloc_handler_t handler = __atomic_load_n(&runtime::malloc_handler, __ATOMIC_ACQUIRE);
+  polyhalite_malloc_t handler = __atomic_load_n(&runtime::malloc_handler, __ATOMIC_ACQUIRE);
   return handler ? handler(user_context, bytes) : runtime::default_malloc(bytes);
 }
 
 PH_WEAK void polyhalite_free(void *user_context, void *pointer) {
   if (!pointer) return;
-  polyhalite_free_handler_t handler = __atomic_load_n(&runtime::free_handler, __ATOMIC_ACQUIRE);
+  polyhalite_free_t handler = __atomic_load_n(&runtime::free_handler, __ATOMIC_ACQUIRE);
   if (handler) {
     handler(user_context, pointer);
   } else {
@@ -182,12 +182,12 @@ PH_WEAK void polyhalite_free(void *user_context, void *pointer) {
   }
 }
 
-PH_WEAK polyhalite_malloc_handler_t
-polyhalite_set_custom_malloc(polyhalite_malloc_handler_t handler) {
+PH_WEAK polyhalite_malloc_t
+polyhalite_set_custom_malloc(polyhalite_malloc_t handler) {
   return __atomic_exchange_n(&runtime::malloc_handler, handler, __ATOMIC_ACQ_REL);
 }
 
-PH_WEAK polyhalite_free_handler_t polyhalite_set_custom_free(polyhalite_free_handler_t handler) {
+PH_WEAK polyhalite_free_t polyhalite_set_custom_free(polyhalite_free_t handler) {
   return __atomic_exchange_n(&runtime::free_handler, handler, __ATOMIC_ACQ_REL);
 }
 

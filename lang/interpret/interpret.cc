@@ -6,7 +6,7 @@
 #include <set>
 
 #include "lang/interpret/stage.h"
-#include "lang/ir/buffer_contents.h"
+#include "polyhalite/buffer_contents.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/simplify.h"
 
@@ -136,9 +136,9 @@ class Interpreter {
     if (const auto given = images_.find(name); !constant && given != images_.end()) {
       raw = given->second;
     } else if (param && param->buffer) {
-      raw = &param->buffer->raw;
+      raw = &param->buffer->raw();
     } else if (constant) {
-      raw = &constant->raw;
+      raw = &constant->raw();
     }
     if (!raw || !raw->host) {
       user_error("image " + in_quotes(name) + " has no buffer", "", "pass it among the images");

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "lang/ir/buffer_contents.h"
+#include "polyhalite/buffer_contents.h"
 #include "lang/ir/node.h"
 #include "lang/ir/visit.h"
 #include "lang/language/names.h"
@@ -198,7 +198,6 @@ ParamPtr copy_parameter(const Parameter &p, NameScope *scope) {
 std::shared_ptr<BufferContents> copy_image(const BufferContents &b, NameScope *scope) {
   auto copy = std::make_shared<BufferContents>(b);
   copy->name = scope->fresh(b.name);
-  copy->raw.dim = copy->dims.data();
   return copy;
 }
 

@@ -13,7 +13,7 @@
 
 namespace polyhalite {
 
-struct BufferContents;  // lang/ir/buffer_contents.h: storage behind Buffer<T>
+struct BufferContents;  // polyhalite/buffer_contents.h: storage behind Buffer<T>
 
 /// One dimension of a reduction domain: var runs over [min, min + extent).
 struct ReductionVariable {

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <set>
 
-#include "lang/ir/buffer_contents.h"
+#include "polyhalite/buffer_contents.h"
 #include "lang/ir/expr_text.h"
 #include "lang/ir/text.h"
 
@@ -151,6 +151,7 @@ class AlgorithmParser {
     if (t.is_float() && t.bits() < 32)
       tokens_.fail_behind("constants of " + t.to_string() + " have no text");
     int64_t count = 1;
+    std::vector<polyhalite_dimension_t> dims;
     while (tokens_.accept("(")) {
       polyhalite_dimension_t d{};
       d.min = static_cast<int32_t>(tokens_.expect_integer("the first index"));
@@ -161,25 +162,21 @@ class AlgorithmParser {
       count *= extent;
       if (extent < 0 || count > (1 << 24)) tokens_.fail_behind("a constant of such an extent");
       d.extent = static_cast<int32_t>(extent);
-      b->dims.push_back(d);
+      dims.push_back(d);
     }
     tokens_.expect("=", "before the elements");
     if (tokens_.at("omitted")) {
       tokens_.fail("the text leaves out the elements of " + in_quotes(b->name),
                    "constants of more than 65536 elements print without them");
     }
-    auto bytes = std::shared_ptr<uint8_t[]>(new uint8_t[count * t.bytes() + 1]());
-    b->owner = bytes;
-    b->raw.host = bytes.get();
-    b->raw.type = {static_cast<uint8_t>(t.code()), static_cast<uint8_t>(t.bits()), 1};
-    b->raw.dimensions = static_cast<int32_t>(b->dims.size());
-    b->raw.dim = b->dims.data();
+    b->buf = runtime::Buffer<>(t, nullptr, dims);
+    b->buf.allocate();
     tokens_.expect("{", "before the elements");
     for (int64_t i = 0; i < count; i++) {
       if (i > 0) tokens_.expect(",", "between elements");
       const Expr e = parse_typed(t, names(nullptr));
       if (!as_imm(e)) tokens_.fail_behind("an element of a constant is no number");
-      write_element(e, b->raw.host + i * t.bytes());
+      write_element(e, b->raw().host + i * t.bytes());
     }
     tokens_.expect("}", ("after " + std::to_string(count) + " elements").c_str());
     constants_[b->name] = b;
@@ -347,7 +344,7 @@ class AlgorithmParser {
         return Expr(std::move(n));
       }
       const auto constant = constants_.find(buffer);
-      if (constant != constants_.end() && d < constant->second->raw.dimensions) {
+      if (constant != constants_.end() && d < constant->second->dimensions()) {
         n->image = constant->second;
         return Expr(std::move(n));
       }
@@ -368,7 +365,7 @@ class AlgorithmParser {
     } else if (p && p->is_buffer) {
       dimensions = p->dimensions;
     } else if (constant != constants_.end()) {
-      dimensions = constant->second->raw.dimensions;
+      dimensions = constant->second->dimensions();
     } else {
       return Expr();
     }

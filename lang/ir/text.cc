@@ -4,7 +4,7 @@
 #include <set>
 #include <sstream>
 
-#include "lang/ir/buffer_contents.h"
+#include "polyhalite/buffer_contents.h"
 #include "lang/ir/expr_text.h"
 #include "lang/ir/visit.h"
 
@@ -36,14 +36,14 @@ Expr read_element(const uint8_t *at, Type t) {
 template <typename Visit>
 void for_each_element(const BufferContents &b, const Visit &visit) {
   int64_t count = 1;
-  for (const auto &d : b.dims) count *= d.extent;
+  for (const auto &d : b.dims()) count *= d.extent;
   for (int64_t i = 0; i < count; i++) {
     int64_t rest = i, offset = 0;
-    for (const auto &d : b.dims) {
+    for (const auto &d : b.dims()) {
       offset += rest % d.extent * d.stride;
       rest /= d.extent;
     }
-    visit(b.raw.host + offset * b.type().bytes());
+    visit(b.raw().host + offset * b.type().bytes());
   }
 }
 
@@ -122,13 +122,13 @@ class AlgorithmPrinter {
   void print_constant(const BufferContents &b) {
     os_ << "constant " << quote_name(b.name) << ": " << b.type().to_string();
     int64_t count = 1;
-    for (const auto &d : b.dims) {
+    for (const auto &d : b.dims()) {
       os_ << " (" << d.min << ", " << d.extent << ')';
       count *= d.extent;
     }
     os_ << " = ";
     const bool has_text = !b.type().is_float() || b.type().bits() >= 32;
-    if (count > kMaxElements || !b.raw.host || !has_text) {
+    if (count > kMaxElements || !b.raw().host || !has_text) {
       os_ << "omitted\n";
       return;
     }

@@ -4,7 +4,7 @@
 #include <new>
 #include <stdexcept>
 
-#include "lang/ir/buffer_contents.h"
+#include "polyhalite/buffer_contents.h"
 #include "lang/ir/function.h"
 #include "lang/ir/node.h"
 #include "lang/language/call.h"
@@ -15,17 +15,6 @@ namespace polyhalite::detail {
 namespace {
 
 constexpr double kAddressSpace = 140737488355328.0;  // 2^47
-
-std::shared_ptr<BufferContents> describe(Type t, std::vector<polyhalite_dimension_t> dims,
-                                         const std::string &name) {
-  auto b = std::make_shared<BufferContents>();
-  b->name = name.empty() ? anonymous_name("b") : clean_name(name);
-  b->dims = std::move(dims);
-  b->raw.type = {static_cast<uint8_t>(t.code()), static_cast<uint8_t>(t.bits()), 1};
-  b->raw.dimensions = static_cast<int32_t>(b->dims.size());
-  b->raw.dim = b->dims.data();
-  return b;
-}
 
 void check_extent(int extent, size_t dimension) {
   if (extent >= 0) return;
@@ -40,7 +29,7 @@ std::vector<polyhalite_dimension_t> checked_dimensions(const std::vector<int> &s
                                                        const std::vector<int> &order) {
   for (size_t i = 0; i < sizes.size(); i++) check_extent(sizes[i], i);
   try {
-    return dense_dimensions(sizes, order);
+    return runtime::dense_dimensions(sizes, order);
   } catch (const std::invalid_argument &e) {
     user_error(e.what(), "the order lists each dimension once, the innermost in memory first",
                "give a permutation of 0 to " + std::to_string(static_cast<int>(sizes.size()) - 1));
@@ -57,31 +46,56 @@ BufferContents &defined_contents(BufferContents *b, const Here &here) {
   return *b;
 }
 
-void check_coordinates(const BufferContents &b, int count) {
-  if (count == b.raw.dimensions) return;
+void wrong_coordinates(const BufferContents &b, int count) {
   user_error("Buffer '" + plain_name(b.name) + "' is indexed with " + std::to_string(count) +
                  (count == 1 ? " coordinate" : " coordinates"),
-             "it has " + std::to_string(b.raw.dimensions) +
-                 (b.raw.dimensions == 1 ? " dimension" : " dimensions"),
+             "it has " + std::to_string(b.dimensions()) +
+                 (b.dimensions() == 1 ? " dimension" : " dimensions"),
              "give one coordinate for each dimension");
 }
 
+void buffer_misused(const BufferContents &b, const std::string &what) {
+  std::string shape;
+  for (const polyhalite_dimension_t &d : b.dims()) {
+    shape += (shape.empty() ? "" : ", ") + std::to_string(d.extent) + " from " +
+             std::to_string(d.min);
+  }
+  user_error("Buffer '" + plain_name(b.name) + "': " + what,
+             b.dimensions() == 0 ? "it is a scalar" : "its extents are " + shape,
+             "stay within its shape");
+}
+
+void device_not_available(const char *method, const Target &target) {
+  user_error(std::string(method) + "() for target '" + target.to_string() + "'",
+             "no device is available to this library", "keep elements on the host");
+}
+
 void check_dimension(const BufferContents &b, int i) {
-  if (i >= 0 && i < b.raw.dimensions) return;
+  if (i >= 0 && i < b.dimensions()) return;
   user_error("dimension " + std::to_string(i) + " of Buffer '" + plain_name(b.name) + "'",
-             "it has " + std::to_string(b.raw.dimensions) + " dimensions, counted from 0",
+             "it has " + std::to_string(b.dimensions()) + " dimensions, counted from 0",
              "ask for one of them");
 }
 
-std::shared_ptr<BufferContents> make_buffer(Type t, std::vector<polyhalite_dimension_t> dims,
+std::shared_ptr<BufferContents> wrap_buffer(runtime::Buffer<> buf, const std::string &name) {
+  for (int d = 0; d < buf.dimensions(); d++) check_extent(buf.extent(d), static_cast<size_t>(d));
+  auto b = std::make_shared<BufferContents>();
+  b->name = name.empty() ? anonymous_name("b") : clean_name(name);
+  b->buf = std::move(buf);
+  return b;
+}
+
+std::shared_ptr<BufferContents> make_buffer(Type t, const std::vector<int> &sizes,
+                                            const std::vector<int> &order,
                                             const std::string &name) {
+  auto b =
+      wrap_buffer(runtime::Buffer<>(t.element_of(), nullptr, checked_dimensions(sizes, order)), name);
   // A dense buffer's largest stride is an int32, so that this does not overflow.
   double bytes = t.bytes();
-  for (const polyhalite_dimension_t &d : dims) bytes *= d.extent;
-  auto b = describe(t, std::move(dims), name);
+  for (int size : sizes) bytes *= size;
   try {
     if (bytes > kAddressSpace) throw std::bad_alloc();
-    b->owner = allocate_bytes(static_cast<size_t>(bytes));
+    b->buf.allocate();
   } catch (const std::bad_alloc &) {
     char text[32];
     std::snprintf(text, sizeof text, "%.0f", bytes);
@@ -90,47 +104,23 @@ std::shared_ptr<BufferContents> make_buffer(Type t, std::vector<polyhalite_dimen
                         "use smaller extents, or work on parts of the output one by one",
                         {}});
   }
-  b->raw.host = static_cast<uint8_t *>(b->owner.get());
   return b;
 }
 
-std::shared_ptr<BufferContents> wrap_buffer(Type t, void *host,
-                                            std::vector<polyhalite_dimension_t> dims,
-                                            std::shared_ptr<void> owner, const std::string &name) {
-  for (size_t i = 0; i < dims.size(); i++) check_extent(dims[i].extent, i);
-  auto b = describe(t, std::move(dims), name);
-  b->owner = std::move(owner);
-  b->raw.host = static_cast<uint8_t *>(host);
-  return b;
-}
-
-std::shared_ptr<BufferContents> alias_buffer(const BufferContents &b) {
-  auto copy = std::make_shared<BufferContents>(b);
-  copy->name = anonymous_name("b");
-  copy->raw.dim = copy->dims.data();
-  return copy;
-}
-
-polyhalite_buffer_t *raw_buffer(const BufferContents &b) {
-  return const_cast<polyhalite_buffer_t *>(&b.raw);
-}
-
-Type buffer_type(const BufferContents &b) { return b.type(); }
-const std::string &buffer_name(const BufferContents &b) { return b.name; }
 void set_buffer_name(BufferContents &b, const std::string &name) { b.name = clean_name(name); }
 
 Expr buffer_call(const std::shared_ptr<BufferContents> &b, const std::vector<Expr> &args) {
   if (!b) {
     user_error("an undefined Buffer is called", "it has no elements", "construct it first");
   }
-  if (!b->raw.host) {
+  if (!b->raw().host) {
     user_error("Buffer '" + plain_name(b->name) + "' is called and has no memory",
                "a Buffer in an algorithm is a constant, and its data pointer is null",
                "give it elements, or use an ImageParam and set() it later");
   }
   auto node = std::make_shared<CallNode>(
       b->type(), CallKind::Image, b->name,
-      call_arguments(args, b->raw.dimensions, "Buffer", plain_name(b->name), {}));
+      call_arguments(args, b->dimensions(), "Buffer", plain_name(b->name), {}));
   node->image = b;
   return Expr(std::shared_ptr<const ExprNode>(std::move(node)));
 }
@@ -141,8 +131,8 @@ void check_buffer(const BufferContents *b, Type t, int dimensions) {
     user_error("a Buffer of " + b->type().to_string() + " is used as a Buffer of " + t.to_string(),
                "elements are not converted", "use the buffer's own type, " + b->type().to_string());
   }
-  if (dimensions >= 0 && b->raw.dimensions != dimensions) {
-    user_error("a Buffer of " + std::to_string(b->raw.dimensions) +
+  if (dimensions >= 0 && b->dimensions() != dimensions) {
+    user_error("a Buffer of " + std::to_string(b->dimensions()) +
                    " dimensions is used as one of " + std::to_string(dimensions),
                "the number of dimensions is part of the type",
                "use the same number, or slice the buffer");

@@ -1,6 +1,6 @@
 #include "polyhalite/param.h"
 
-#include "lang/ir/buffer_contents.h"
+#include "polyhalite/buffer_contents.h"
 #include "lang/ir/function.h"
 #include "lang/ir/node.h"
 #include "lang/language/call.h"

@@ -2,7 +2,7 @@
 
 #include <iostream>
 
-#include "lang/ir/buffer_contents.h"
+#include "polyhalite/buffer_contents.h"
 #include "lang/language/names.h"
 #include "lang/language/pipeline_contents.h"
 #include "polyhalite/param.h"
@@ -94,7 +94,7 @@ std::vector<void *> bound_inputs(const Compilation &c, std::vector<uint64_t> *sc
                             "the pipeline reads it, and no Buffer was set",
                             "call set(buffer) before realize", here.where});
       }
-      args.push_back(&p->buffer->raw);
+      args.push_back(&p->buffer->raw());
     } else {
       if (!p->has_scalar) {
         throw RuntimeError({"Param " + name + " has no value",

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "lang/ir/buffer_contents.h"
+#include "polyhalite/buffer_contents.h"
 #include "polyhalite/error.h"
 
 namespace polyhalite::oracle {
@@ -24,12 +24,12 @@ uint64_t hash_name(const std::string &s) {
 Value load(const BufferContents &b, const Coordinates &at) {
   int64_t index = 0;
   for (size_t d = 0; d < at.size(); d++) {
-    const polyhalite_dimension_t &dim = b.raw.dim[d];
+    const polyhalite_dimension_t &dim = b.raw().dim[d];
     if (at[d] < dim.min || at[d] >= dim.min + dim.extent) return {};
     index += (at[d] - dim.min) * dim.stride;
   }
   const Type t = b.type();
-  const uint8_t *p = b.raw.host + index * t.bytes();
+  const uint8_t *p = b.raw().host + index * t.bytes();
   Value v;
   if (t.is_float() && t.bits() == 32) {
     float f;
@@ -58,7 +58,7 @@ std::optional<Value> Data::constant(const VariableNode &v) const {
   const std::string field = v.name.substr(middle + 1, last - middle - 1);
   const size_t dimension = std::stoul(v.name.substr(last + 1));
   if (v.image) {
-    const polyhalite_dimension_t &d = v.image->raw.dim[dimension];
+    const polyhalite_dimension_t &d = v.image->raw().dim[dimension];
     return Value{field == "min" ? d.min : field == "extent" ? d.extent : d.stride, 0};
   }
   auto it = experiment_.buffers.find(name);

@@ -71,7 +71,7 @@ int main(void) {
   to.extent = 2; call("output smaller than a vector");
   gain = 11; call("large parameter");
   gain = 0; call("small parameter");
-  polyhalite_malloc_handler_t before = polyhalite_set_custom_malloc(nothing);
+  polyhalite_malloc_t before = polyhalite_set_custom_malloc(nothing);
   to.extent = 90; from.extent = 91; call("no heap");
   polyhalite_set_custom_malloc(before);
   call("good again");

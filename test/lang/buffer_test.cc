@@ -81,20 +81,28 @@ TEST(Buffer, BindingAWrongBufferNamesTheLine) {
                 "  fix: bind a Buffer of that type");
 }
 
-TEST(RuntimeBuffer, BorrowsOwnsAndMoves) {
-  int data[6] = {0, 1, 2, 3, 4, 5};
-  runtime::Buffer<int> b(data, 3, 2);
-  EXPECT_EQ(b(2, 1), 5);
-  EXPECT_FALSE(b.owns_host_memory());
-  runtime::Buffer<int, 2> owned(3, 2);
-  owned.copy_from(b);
-  runtime::Buffer<int, 2> moved = std::move(owned);
-  EXPECT_EQ(moved(1, 1), 4);
-  EXPECT_EQ(moved.raw_buffer()->dim[1].stride, 3);
-  const polyhalite_buffer_t *raw = moved;
-  EXPECT_EQ(raw->dimensions, 2);
-  runtime::Buffer<> any = moved;
-  EXPECT_EQ(any.as<int>()(0, 1), 3);
+TEST(Buffer, RefusesWhatLeavesItsShape) {
+  Buffer<int> b({4, 3}, "grid");
+  EXPECT_EQ(message_of([&] { b.crop(0, 2, 5); }),
+            "error: Buffer 'grid': a crop of dimension 0 to 5 elements from 2 leaves the Buffer, "
+            "which has 4 from 0\n"
+            "  why: its extents are 4 from 0, 3 from 0\n"
+            "  fix: stay within its shape");
+  EXPECT_EQ(message_of([&] { b(1); }),
+            "error: Buffer 'grid' is indexed with 1 coordinate\n"
+            "  why: it has 2 dimensions\n"
+            "  fix: give one coordinate for each dimension");
+  EXPECT_EQ(b.extent(0), 4);
+}
+
+TEST(Buffer, NamesFollowSizesInConstructors) {
+  const Buffer<float, 2> b(3, 2, "weights");
+  EXPECT_EQ(b.name(), "weights");
+  EXPECT_EQ(b.dimensions(), 2);
+  int values[2][3] = {{0, 1, 2}, {3, 4, 5}};
+  const Buffer<int> wrapped(values, "table");
+  EXPECT_EQ(wrapped.extent(0), 3);
+  EXPECT_EQ(wrapped(2, 1), 5);
 }
 
 }  // namespace

@@ -62,27 +62,22 @@ class Realization {
 class RealizationArg {
  public:
   template <typename T, int D>
-  RealizationArg(const Buffer<T, D> &b) : buffers_{checked(b.contents().get(), b)} {}  // NOLINT
-  template <typename T, int D>
-  RealizationArg(runtime::Buffer<T, D> &b) : buffers_{b.raw_buffer()} {}  // NOLINT
+  RealizationArg(const Buffer<T, D> &b) : buffers_{raw(b.contents().get())} {}  // NOLINT
+  template <typename T, int D, int S>
+  RealizationArg(runtime::Buffer<T, D, S> &b) : buffers_{b.raw_buffer()} {}  // NOLINT
   // A template, so that realize({0}) names a size and no null pointer.
   template <typename B, typename = std::enable_if_t<std::is_same_v<B, polyhalite_buffer_t>>>
   RealizationArg(B *b) : buffers_{b} {}   // NOLINT
   RealizationArg(const Realization &r) {  // NOLINT
-    for (size_t i = 0; i < r.size(); i++) {
-      buffers_.push_back(checked(r[i].contents().get(), r[i]));
-    }
+    for (size_t i = 0; i < r.size(); i++) buffers_.push_back(raw(r[i].contents().get()));
   }
   RealizationArg(const std::vector<Buffer<>> &list) {  // NOLINT
-    for (const Buffer<> &b : list) buffers_.push_back(checked(b.contents().get(), b));
+    for (const Buffer<> &b : list) buffers_.push_back(raw(b.contents().get()));
   }
   const std::vector<polyhalite_buffer_t *> &buffers() const { return buffers_; }
 
  private:
-  template <typename B>
-  static polyhalite_buffer_t *checked(const void *contents, const B &b) {
-    return contents ? b.raw_buffer() : nullptr;
-  }
+  static polyhalite_buffer_t *raw(BufferContents *b) { return b ? &b->raw() : nullptr; }
   std::vector<polyhalite_buffer_t *> buffers_;
 };
 

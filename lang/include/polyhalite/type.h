@@ -5,6 +5,8 @@
 #include <string>
 #include <type_traits>
 
+#include "polyhalite_buffer.h"
+
 namespace polyhalite {
 
 /// A scalar or vector value type: a code, a width in bits and a number of lanes.
@@ -16,6 +18,11 @@ class Type {
   Type() = default;
   Type(Code code, int bits, int lanes = 1)
       : code_(code), bits_(static_cast<uint8_t>(bits)), lanes_(static_cast<uint16_t>(lanes)) {}
+
+  Type(polyhalite_type_t t) : Type(static_cast<Code>(t.code), t.bits, t.lanes) {}  // NOLINT
+  operator polyhalite_type_t() const {                                            // NOLINT
+    return {static_cast<polyhalite_type_code_t>(code_), bits_, lanes_};
+  }
 
   Code code() const { return code_; }
   int bits() const { return bits_; }

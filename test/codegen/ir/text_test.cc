@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "lang/ir/buffer_contents.h"
+#include "polyhalite/buffer_contents.h"
 #include "polyhalite/error.h"
 
 namespace polyhalite {
@@ -88,8 +88,8 @@ TEST(LoopIrText, ConstantsCarryTheirValues) {
   expect_round_trip(text);
   const Function f = parse_function(text);
   ASSERT_EQ(f.constants.size(), 3u);
-  EXPECT_EQ(f.constants[0]->raw.host[3], 255);
-  EXPECT_EQ(reinterpret_cast<const float *>(f.constants[1]->raw.host)[1], -1.0f);
+  EXPECT_EQ(f.constants[0]->raw().host[3], 255);
+  EXPECT_EQ(reinterpret_cast<const float *>(f.constants[1]->raw().host)[1], -1.0f);
 }
 
 TEST(LoopIrText, NamesThatBeginOtherStatementsAreQuoted) {

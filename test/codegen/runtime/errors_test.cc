@@ -32,7 +32,7 @@ TEST_F(RuntimeErrors, assumption) {
 
 TEST_F(RuntimeErrors, buffer_too_large) {
   EXPECT_EQ(polyhalite_error_buffer_too_large(context_, "blur", "in", 5000000000, 2147483647),
-            polyhalite_error_code_buffer_too_large);
+            polyhalite_error_code_buffer_extents_too_large);
   EXPECT_EQ(
       last,
       "> blur: buffer 'in' has 5000000000 bytes, but at most 2147483647 can be addressed; pass "
