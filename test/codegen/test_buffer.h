@@ -24,7 +24,7 @@ class TestBuffer {
     }
     bytes_.resize(static_cast<size_t>(stride) * static_cast<size_t>(t.bytes()));
     raw_.host = bytes_.data();
-    raw_.type = {static_cast<uint8_t>(t.code()), static_cast<uint8_t>(t.bits()), 1};
+    raw_.type = t;
     raw_.dimensions = static_cast<int32_t>(dims_.size());
     raw_.dim = dims_.data();
   }

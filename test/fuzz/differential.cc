@@ -43,7 +43,7 @@ class GuardedBuffer {
     }
     payload_ = stride * t.bytes();
     bytes_.assign(payload_ + 2 * kGuardBytes, 0xa5);
-    raw_.type = {static_cast<uint8_t>(t.code()), static_cast<uint8_t>(t.bits()), 1};
+    raw_.type = t;
     raw_.dimensions = static_cast<int32_t>(dims_.size());
     raw_.dim = dims_.data();
     raw_.host = bytes_.data() + kGuardBytes;

@@ -28,7 +28,7 @@ class Array {
     data_.resize(static_cast<size_t>(count) + 1);
     const Type t = type_of<T>();
     raw_.host = reinterpret_cast<uint8_t *>(data_.data());
-    raw_.type = {static_cast<uint8_t>(t.code()), static_cast<uint8_t>(t.bits()), 1};
+    raw_.type = t;
     raw_.dimensions = static_cast<int32_t>(dims_.size());
     raw_.dim = dims_.data();
   }

@@ -20,7 +20,7 @@ struct Bytes {
     }
     data.resize(static_cast<size_t>(count * t.bytes()));
     raw.host = data.data();
-    raw.type = {static_cast<uint8_t>(t.code()), static_cast<uint8_t>(t.bits()), 1};
+    raw.type = t;
     raw.dimensions = static_cast<int32_t>(dims.size());
     raw.dim = dims.data();
   }

@@ -39,7 +39,7 @@ struct TestBuffer {
 
   polyhalite_buffer_t *prepare() {
     raw.host = bytes.data();
-    raw.type = {static_cast<uint8_t>(type.code()), static_cast<uint8_t>(type.bits()), 1};
+    raw.type = type;
     raw.dimensions = static_cast<int>(dims.size());
     raw.dim = dims.data();
     return &raw;
