@@ -1,5 +1,6 @@
 #include "polyhalite/target.h"
 
+#include <atomic>
 #include <cstdlib>
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -243,6 +244,19 @@ int Target::natural_vector_size(int bytes_per_lane) const {
   }
   return bytes / bytes_per_lane;
 }
+
+namespace {
+
+std::atomic<int64_t> buffer_limit{-1};
+
+}  // namespace
+
+std::optional<int64_t> default_buffer_limit() {
+  const int64_t bytes = buffer_limit;
+  return bytes < 0 ? std::nullopt : std::optional(bytes);
+}
+
+void set_default_buffer_limit(std::optional<int64_t> bytes) { buffer_limit = bytes.value_or(-1); }
 
 Target get_host_target() {
 #if defined(__x86_64__)

@@ -43,9 +43,14 @@ LoweredPipeline lower_pipeline(const FrozenPipeline &pipeline, const std::string
   result.times.judge = judged.judgement.seconds;
 
   const Stopwatch lowering;
+  LowerOptions lowering_options;
+  lowering_options.bounds_queries = !target.has_feature(Target::NoBoundsQuery);
+  if (default_buffer_limit() && !target.has_feature(Target::LargeBuffers)) {
+    lowering_options.buffer_limit = *default_buffer_limit();
+  }
   PassOptions options;
   options.verify = verifies_passes();
-  result.function = run_passes(lower(name, judged.tree, judged.survey), target, options);
+  result.function = run_passes(lower(name, judged.tree, judged.survey, lowering_options), target, options);
   result.times.lower = lowering.seconds();
   result.tree = std::move(judged.tree);
   return result;

@@ -19,13 +19,16 @@ namespace {
 
 class PipelineInProcess : public CompiledPipeline {
  public:
-  PipelineInProcess(const Function &f, const Target &target, CompileTimes times) : times_(times) {
+  PipelineInProcess(const Function &f, const Target &target,
+                    const std::map<std::string, JITExtern> &externs, CompileTimes times)
+      : times_(times) {
     const Stopwatch llvm;
-    code_ = std::make_unique<JitCode>(f, target);
+    code_ = std::make_unique<JitCode>(f, target, externs);
     times_.llvm = llvm.seconds();
   }
-  int call(const std::vector<void *> &args, std::string *message) const override {
-    return code_->call(args, message);
+  int call(const std::vector<void *> &args, std::string *message,
+           JITUserContext *context) const override {
+    return code_->call(args, message, context);
   }
   const CompileTimes &times() const override { return times_; }
 
@@ -168,12 +171,12 @@ class Outputs {
 
 class LlvmBackend : public Backend {
  public:
-  std::shared_ptr<CompiledPipeline> jit(const FrozenPipeline &pipeline,
-                                        const Target &target) override {
+  std::shared_ptr<CompiledPipeline> jit(const FrozenPipeline &pipeline, const Target &target,
+                                        const std::map<std::string, JITExtern> &externs) override {
     check_runs_here(target);
     const LoweredPipeline lowered =
         lower_pipeline(pipeline, symbol_of(pipeline), target.with_feature(Target::JIT));
-    return std::make_shared<PipelineInProcess>(lowered.function, target, lowered.times);
+    return std::make_shared<PipelineInProcess>(lowered.function, target, externs, lowered.times);
   }
 
   void emit(const FrozenPipeline &pipeline, const std::string &function_name, const Target &target,

@@ -85,6 +85,7 @@ struct Function {
   std::string name;
   std::vector<FunctionArgument> args;                      // inputs in declared order, then outputs
   std::vector<std::shared_ptr<BufferContents>> constants;  // buffers embedded by the algorithm
+  int64_t buffer_limit = INT64_MAX;                        // bytes that one buffer may have
   Stmt body;
 };
 

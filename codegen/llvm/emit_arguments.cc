@@ -123,6 +123,10 @@ Value *FunctionEmitter::emit_buffer_fact(const CallNode &call) {
         llvm::Align(align));
   };
   if (name == intrinsic::kBufferIsNull) return builder_.CreateIsNull(pointer);
+  if (name == intrinsic::kBufferPointer) return pointer;
+  if (name == intrinsic::kBufferHost) {
+    return field(builder_.getInt64Ty(), offsetof(polyhalite_buffer_t, host), alignof(void *));
+  }
   if (name == intrinsic::kBufferHostIsNull) {
     return builder_.CreateIsNull(
         field(builder_.getPtrTy(), offsetof(polyhalite_buffer_t, host), alignof(void *)));

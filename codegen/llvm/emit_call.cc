@@ -67,11 +67,28 @@ Value *FunctionEmitter::emit_intrinsic(const CallNode &call) {
   if (name == intrinsic::kBitwiseOr) return builder_.CreateOr(emit(args[0]), emit(args[1]));
   if (name == intrinsic::kBitwiseXor) return builder_.CreateXor(emit(args[0]), emit(args[1]));
   if (name == intrinsic::kBitwiseNot) return builder_.CreateNot(emit(args[0]));
+  if (name == intrinsic::kUserContext) return user_context_;
+  if (name == intrinsic::kLimitedProduct) return emit_limited_product(call);
   if (name == intrinsic::kFma) {
     Value *a = emit(args[0]), *b = emit(args[1]), *c = emit(args[2]);
     return builder_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
   }
   return emit_buffer_fact(call);
+}
+
+Value *FunctionEmitter::emit_limited_product(const CallNode &call) {
+  Value *const limit = emit(call.args[0]);
+  Value *const none = builder_.getInt64(INT64_MAX);
+  Value *product = builder_.getInt64(1);
+  for (size_t i = 1; i < call.args.size(); i++) {
+    Value *both = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umul_with_overflow, product,
+                                                 emit(call.args[i]));
+    Value *fits = builder_.CreateAnd(
+        builder_.CreateNot(builder_.CreateExtractValue(both, 1)),
+        builder_.CreateICmpULE(builder_.CreateExtractValue(both, 0), limit));
+    product = builder_.CreateSelect(fits, builder_.CreateExtractValue(both, 0), none);
+  }
+  return product;
 }
 
 // A shift by a negative amount goes the other way; amounts from the width on shift everything out.
@@ -146,8 +163,18 @@ Value *FunctionEmitter::emit_extern(const CallNode &call) {
   if (belongs_to_runtime(call.name)) args.push_back(user_context_);
   for (const Expr &arg : call.args) args.push_back(emit(arg));
   for (Value *arg : args) types.push_back(arg->getType());
-  Value *result = builder_.CreateCall(
-      module_.declare(call.name, register_type(context_, call.type), types), args);
+  llvm::FunctionCallee callee =
+      module_.declare(call.name, register_type(context_, call.type), types);
+  llvm::CallInst *result = builder_.CreateCall(callee, args);
+  // The C ABI extends narrow integers to 32 bits, on both sides of the call.
+  auto extension = [](Type t) { return t.is_int() ? llvm::Attribute::SExt : llvm::Attribute::ZExt; };
+  auto is_narrow = [](Type t) { return t.is_int_or_uint() && t.bits() < 32; };
+  for (size_t i = 0; i < call.args.size(); i++) {
+    const Type t = call.args[i].type();
+    const unsigned position = static_cast<unsigned>(args.size() - call.args.size() + i);
+    if (is_narrow(t)) result->addParamAttr(position, extension(t));
+  }
+  if (is_narrow(call.type)) result->addRetAttr(extension(call.type));
   scopes_.memory_changed();
   return result;
 }

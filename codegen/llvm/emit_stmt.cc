@@ -176,7 +176,11 @@ void FunctionEmitter::emit_allocate(const StmtNode &s) {
   // An empty region may have a negative extent.
   Value *elements = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, emit_wide(s.args[0]),
                                                    builder_.getInt64(0));
-  Value *bytes = builder_.CreateMul(elements, builder_.getInt64(element));
+  Value *product = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umul_with_overflow, elements,
+                                                  builder_.getInt64(element));
+  Value *bytes = builder_.CreateSelect(builder_.CreateExtractValue(product, 1),
+                                       builder_.getInt64(INT64_MAX),
+                                       builder_.CreateExtractValue(product, 0));
   llvm::Type *pointer = builder_.getPtrTy();
   Value *memory = builder_.CreateCall(
       module_.declare("polyhalite_malloc", pointer, {pointer, builder_.getInt64Ty()}),

@@ -53,6 +53,7 @@ class FunctionEmitter {
   Value *emit_call(const CallNode &call);
   Value *emit_intrinsic(const CallNode &call);
   Value *emit_shift(const CallNode &call, bool left);
+  Value *emit_limited_product(const CallNode &call);
   Value *emit_absolute_difference(const CallNode &call);
   Value *emit_buffer_fact(const CallNode &call);
   Value *emit_math(const CallNode &call);

@@ -7,10 +7,9 @@
 #include <llvm-c/Target.h>
 
 #include <mutex>
-#include <unordered_set>
 
+#include "codegen/llvm/jit_handlers.h"
 #include "codegen/llvm/object.h"
-#include "codegen/runtime/internal.h"
 #include "lang/abi/polyhalite_runtime.h"
 #include "polyhalite/buffer_contents.h"
 #include "polyhalite/error.h"
@@ -18,47 +17,6 @@
 namespace polyhalite {
 
 namespace {
-
-// The user context of a call: where its first error message goes.
-struct CallContext {
-  std::mutex lock;
-  std::string message;
-};
-
-// Contexts of the calls that are running, so that the runtime can tell them from users' own.
-class RunningCalls {
- public:
-  void add(CallContext *c) {
-    std::lock_guard<std::mutex> hold(lock_);
-    running_.insert(c);
-  }
-  void remove(CallContext *c) {
-    std::lock_guard<std::mutex> hold(lock_);
-    running_.erase(c);
-  }
-  bool contains(void *c) {
-    std::lock_guard<std::mutex> hold(lock_);
-    return running_.count(static_cast<CallContext *>(c)) != 0;
-  }
-
- private:
-  std::mutex lock_;
-  std::unordered_set<CallContext *> running_;
-};
-
-// Never destroyed: pool threads may still run when the program ends.
-RunningCalls &running_calls() {
-  static RunningCalls *calls = new RunningCalls;
-  return *calls;
-}
-
-bool take_message(void *user_context, const char *message) {
-  if (!running_calls().contains(user_context)) return false;
-  auto *call = static_cast<CallContext *>(user_context);
-  std::lock_guard<std::mutex> hold(call->lock);
-  if (call->message.empty()) call->message = message;
-  return true;
-}
 
 void check(LLVMErrorRef error, const char *doing) {
   if (!error) return;
@@ -68,18 +26,12 @@ void check(LLVMErrorRef error, const char *doing) {
   internal_check(false, message.c_str());
 }
 
-struct RuntimeSymbol {
-  const char *name;
-  void *address;
-};
-
 #define PH_SYMBOL(name) {#name, reinterpret_cast<void *>(&name)}
 const RuntimeSymbol kRuntime[] = {
-    PH_SYMBOL(polyhalite_malloc),
-    PH_SYMBOL(polyhalite_free),
-    PH_SYMBOL(polyhalite_print),
     PH_SYMBOL(polyhalite_error),
-    PH_SYMBOL(polyhalite_do_par_for),
+    PH_SYMBOL(polyhalite_answer_query),
+    PH_SYMBOL(polyhalite_query_answered),
+    PH_SYMBOL(polyhalite_error_unaligned_host_ptr),
     PH_SYMBOL(polyhalite_error_buffer_is_null),
     PH_SYMBOL(polyhalite_error_host_is_null),
     PH_SYMBOL(polyhalite_error_dim_is_null),
@@ -95,6 +47,14 @@ const RuntimeSymbol kRuntime[] = {
     PH_SYMBOL(polyhalite_error_assumption),
 };
 #undef PH_SYMBOL
+
+void define(LLVMOrcLLJITRef jit, std::vector<LLVMOrcCSymbolMapPair> &symbols, const char *name,
+            void *address) {
+  const LLVMJITSymbolFlags flags = {
+      LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable, 0};
+  symbols.push_back({LLVMOrcLLJITMangleAndIntern(jit, name),
+                     {reinterpret_cast<LLVMOrcExecutorAddress>(address), flags}});
+}
 
 }  // namespace
 
@@ -118,15 +78,14 @@ struct JitCode::Session {
     if (error) LLVMConsumeError(error);
   }
 
-  // Runtime functions by address, so that this works in programs that hide their symbols; the C
-  // library's by name.
-  void define_symbols() {
+  // Runtime functions by address, so that this works in programs that hide their symbols, and the
+  // program's own externs; the C library's by name.
+  void define_symbols(const std::map<std::string, JITExtern> &externs) {
     std::vector<LLVMOrcCSymbolMapPair> symbols;
-    for (const RuntimeSymbol &s : kRuntime) {
-      const LLVMJITSymbolFlags flags = {
-          LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable, 0};
-      symbols.push_back({LLVMOrcLLJITMangleAndIntern(jit, s.name),
-                         {reinterpret_cast<LLVMOrcExecutorAddress>(s.address), flags}});
+    for (const RuntimeSymbol &s : kRuntime) define(jit, symbols, s.name, s.address);
+    for (const RuntimeSymbol &s : handled_runtime()) define(jit, symbols, s.name, s.address);
+    for (const auto &[name, e] : externs) {
+      define(jit, symbols, name.c_str(), e.extern_c_function().address());
     }
     LLVMOrcJITDylibRef library = LLVMOrcLLJITGetMainJITDylib(jit);
     check(LLVMOrcJITDylibDefine(library, LLVMOrcAbsoluteSymbols(symbols.data(), symbols.size())),
@@ -147,31 +106,39 @@ struct JitCode::Session {
 
   void find_entry(const std::string &name) {
     LLVMOrcExecutorAddress address = 0;
-    check(LLVMOrcLLJITLookup(jit, &address, name.c_str()), "cannot link the compiled object");
+    if (LLVMErrorRef error = LLVMOrcLLJITLookup(jit, &address, name.c_str())) {
+      char *text = LLVMGetErrorMessage(error);
+      const std::string why = text;
+      LLVMDisposeErrorMessage(text);
+      user_error("the pipeline cannot be linked in this process", why,
+                 "give the C functions that it calls with set_jit_externs(), or export them from "
+                 "the program (-rdynamic)");
+    }
     entry = reinterpret_cast<int (*)(void **)>(address);
   }
 };
 
-JitCode::JitCode(const Function &f, const Target &target)
+JitCode::JitCode(const Function &f, const Target &target,
+                 const std::map<std::string, JITExtern> &externs)
     : session_(std::make_unique<Session>()), constants_(f.constants) {
-  runtime::set_error_sink(take_message);
   const std::string object = compile_for_process(f, target, CodeForm::Object);
-  session_->define_symbols();
+  session_->define_symbols(externs);
   session_->add_object(object);
   session_->find_entry(kProcessSymbolPrefix + f.name + "_argv");
 }
 
 JitCode::~JitCode() = default;
 
-int JitCode::call(const std::vector<void *> &args, std::string *message) const {
-  CallContext context;
-  void *user_context = &context;
+int JitCode::call(const std::vector<void *> &args, std::string *message,
+                  JITUserContext *context) const {
+  JITUserContext own;
+  void *user_context = context ? context : &own;
   std::vector<void *> all = {&user_context};
   all.insert(all.end(), args.begin(), args.end());
-  running_calls().add(&context);
+  RunningCall call(static_cast<JITUserContext *>(user_context));
   const int code = session_->entry(all.data());
-  running_calls().remove(&context);
-  if (code != 0 && message) *message = context.message;
+  call.rethrow();
+  if (code != 0 && message) *message = call.message();
   return code;
 }
 

@@ -1,11 +1,13 @@
 // Compiled code in this process.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "codegen/ir/stmt.h"
+#include "polyhalite/jit_context.h"
 #include "polyhalite/target.h"
 
 namespace polyhalite {
@@ -13,14 +15,18 @@ namespace polyhalite {
 /// Machine code of one function. Calls may come from many threads.
 class JitCode {
  public:
-  JitCode(const Function &f, const Target &target);
+  /// `externs`: functions of this process by the names of calls, before those that it exports.
+  JitCode(const Function &f, const Target &target,
+          const std::map<std::string, JITExtern> &externs = {});
   ~JitCode();
   JitCode(const JitCode &) = delete;
   JitCode &operator=(const JitCode &) = delete;
 
   /// Pointers to polyhalite_buffer_t and to scalar values, in the order of the function's
-  /// arguments. Returns 0, or an error code with its message.
-  int call(const std::vector<void *> &args, std::string *message) const;
+  /// arguments. Returns 0, or an error code with its message, which is empty where the context's
+  /// handler took it. Throws what a handler threw.
+  int call(const std::vector<void *> &args, std::string *message,
+           JITUserContext *context = nullptr) const;
 
  private:
   struct Session;

@@ -169,9 +169,23 @@ Lane lane_of_cast(Type to, Type from, Lane a) {
   return of_float(from.is_int() ? static_cast<double>(a.i) : static_cast<double>(a.u));
 }
 
+namespace {
+
+Lane limited_product(const std::vector<Lane> &args) {
+  int64_t product = 1;
+  for (size_t i = 1; i < args.size(); i++) {
+    const bool wraps = __builtin_mul_overflow(product, args[i].i, &product);
+    if (wraps || product > args[0].i) product = INT64_MAX;
+  }
+  return Lane{.i = product};
+}
+
+}  // namespace
+
 Lane lane_of_call(const CallNode &call, const std::vector<Lane> &args) {
   const Type from = call.args[0].type();
   if (call.kind == CallKind::Intrinsic) {
+    if (call.name == intrinsic::kLimitedProduct) return limited_product(args);
     if (call.name == intrinsic::kLikely || call.name == intrinsic::kStrictFloat) return args[0];
     if (!from.is_float()) return integer_call(call, from, args);
     if (call.name == intrinsic::kAbs) return of_float(std::fabs(args[0].f));

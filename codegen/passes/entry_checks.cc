@@ -31,24 +31,32 @@ class Checks {
  public:
   explicit Checks(const std::string &function) : function_(make_string(function)) {}
 
-  void shape(const FunctionArgument &a) {
+  // With `queries`, a buffer without memory may have any type: the answer sets it.
+  void shape(const FunctionArgument &a, bool queries) {
     const Expr name = make_string(a.name);
     require(make_not(fact(Bool(), intrinsic::kBufferIsNull, a.name)),
             error_call("polyhalite_error_buffer_is_null", {function_, name}));
     const Expr wanted =
         Expr(uint32_t(a.type.code()) | uint32_t(a.type.bits()) << 8 | uint32_t{1} << 16);
     const Expr found = fact(UInt(32), intrinsic::kBufferType, a.name);
-    require(make_binary(Op::Eq, found, wanted),
+    const Expr same_type = make_binary(Op::Eq, found, wanted);
+    require(queries ? make_binary(Op::Or, has_no_memory(a), same_type) : same_type,
             error_call("polyhalite_error_bad_type", {function_, name, found, wanted}));
     const Expr dims = fact(Int(32), intrinsic::kBufferDimensions, a.name);
     require(
         make_binary(Op::Eq, dims, Expr(a.dimensions)),
         error_call("polyhalite_error_bad_dimensions", {function_, name, dims, Expr(a.dimensions)}));
-    require(make_not(fact(Bool(), intrinsic::kBufferHostIsNull, a.name)),
-            error_call("polyhalite_error_host_is_null", {function_, name}));
+    if (!queries) {
+      require(make_not(has_no_memory(a)),
+              error_call("polyhalite_error_host_is_null", {function_, name}));
+    }
     if (a.dimensions == 0) return;
     require(make_not(fact(Bool(), intrinsic::kBufferDimIsNull, a.name)),
             error_call("polyhalite_error_dim_is_null", {function_, name}));
+  }
+
+  static Expr has_no_memory(const FunctionArgument &a) {
+    return fact(Bool(), intrinsic::kBufferHostIsNull, a.name);
   }
 
   // Index arithmetic does not overflow within these ranges.
@@ -60,6 +68,18 @@ class Checks {
                           make_binary(Op::Le, end, make_int(Int(64), INT32_MAX))),
               error_call("polyhalite_error_bad_range",
                          {function_, make_string(a.name), Expr(d), min, extent}));
+    }
+  }
+
+  // Each product fits int64, since the one before is at most the limit.
+  void size(const FunctionArgument &a, int64_t limit) {
+    const int64_t most = limit / a.type.bytes();
+    Expr elements = make_int(Int(64), 1);
+    for (int d = 0; d < a.dimensions; d++) {
+      elements = make_binary(Op::Mul, elements, make_cast(Int(64), field(a.name, "extent", d)));
+      require(make_binary(Op::Le, elements, make_int(Int(64), most)),
+              error_call("polyhalite_error_buffer_too_large",
+                         {function_, make_string(a.name), elements, make_int(Int(64), most)}));
     }
   }
 
@@ -93,7 +113,14 @@ class Checks {
         stride_fixed |= d == 0 && c.stride.defined();
       }
     }
-    if (a.dimensions > 0 && !stride_fixed) constraint(a.name, 0, "stride", Expr(1));
+    if (a.dimensions > 0 && !stride_fixed && !p) constraint(a.name, 0, "stride", Expr(1));
+    if (p && p->host_alignment > 1) {
+      const Expr host = fact(UInt(64), intrinsic::kBufferHost, a.name);
+      const Expr wanted = make_int(UInt(64), p->host_alignment);
+      require(make_binary(Op::Eq, make_binary(Op::Mod, host, wanted), make_int(UInt(64), 0)),
+              error_call("polyhalite_error_unaligned_host_ptr",
+                         {function_, make_string(a.name), Expr(p->host_alignment)}));
+    }
   }
 
   void assumptions(const Survey &survey) {
@@ -148,32 +175,40 @@ class Checks {
 }  // namespace
 
 std::vector<Stmt> shape_checks(const std::string &function,
-                               const std::vector<FunctionArgument> &args) {
+                               const std::vector<FunctionArgument> &args, bool queries) {
   Checks checks(function);
   for (const FunctionArgument &a : args) {
-    if (a.is_buffer) checks.shape(a);
+    if (a.is_buffer) checks.shape(a, queries);
   }
   return checks.take();
+}
+
+const Parameter *constraints_of(const FunctionArgument &a, const Algorithm &algorithm) {
+  for (const AlgorithmInput &i : algorithm.inputs) {
+    if (i.param->name == a.name) return i.param.get();
+  }
+  for (const auto &p : algorithm.output_buffers) {
+    if (p->name == a.name) return p.get();
+  }
+  return nullptr;
 }
 
 std::vector<Stmt> value_checks(const std::string &function,
                                const std::vector<FunctionArgument> &args,
                                const std::vector<std::shared_ptr<BufferContents>> &constants,
-                               const LoopTree &tree, const Survey &survey) {
+                               const LoopTree &tree, const Survey &survey, int64_t buffer_limit) {
   Checks checks(function);
   for (const FunctionArgument &a : args) {
-    if (a.is_buffer) checks.ranges(a);
+    if (!a.is_buffer) continue;
+    checks.ranges(a);
+    if (buffer_limit != INT64_MAX) checks.size(a, buffer_limit);
   }
   for (const AlgorithmInput &i : tree.algorithm.inputs) {
     if (!i.param->is_buffer) checks.limits(*i.param);
   }
   for (const FunctionArgument &a : args) {
     if (!a.is_buffer) continue;
-    const Parameter *p = nullptr;
-    for (const AlgorithmInput &i : tree.algorithm.inputs) {
-      if (i.param->name == a.name) p = i.param.get();
-    }
-    checks.constraints(a, p);
+    checks.constraints(a, constraints_of(a, tree.algorithm));
   }
   checks.assumptions(survey);
   for (const FunctionArgument &a : args) {

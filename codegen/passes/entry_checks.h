@@ -12,12 +12,17 @@
 namespace polyhalite {
 
 /// Pointers, types and numbers of dimensions of buffers. What follows may use the buffers' fields.
-std::vector<Stmt> shape_checks(const std::string &function, const std::vector<FunctionArgument> &args);
+/// With `queries`, buffers may lack memory: bounds_query (bounds_query.h) answers such calls.
+std::vector<Stmt> shape_checks(const std::string &function,
+                               const std::vector<FunctionArgument> &args, bool queries);
+
+/// What the program promises about a buffer argument; null where it says nothing.
+const Parameter *constraints_of(const FunctionArgument &a, const Algorithm &algorithm);
 
 /// The ranges of buffers and scalars, the user's constraints, the assumptions of the survey, and the
-/// boxes that are read and written. They use the survey's root symbols.
+/// boxes that are read and written; no buffer has more than `buffer_limit` bytes. They use the survey's root symbols.
 std::vector<Stmt> value_checks(const std::string &function, const std::vector<FunctionArgument> &args,
                                const std::vector<std::shared_ptr<BufferContents>> &constants,
-                               const LoopTree &tree, const Survey &survey);
+                               const LoopTree &tree, const Survey &survey, int64_t buffer_limit);
 
 }  // namespace polyhalite

@@ -4,6 +4,7 @@
 
 #include "codegen/ir/visit.h"
 #include "polyhalite/buffer_contents.h"
+#include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/linear.h"
 #include "lang/simplify/simplify.h"
@@ -86,7 +87,7 @@ class FlattenExpr : public ExprRewriter {
 
 class Flatten : public StmtRewriter {
  public:
-  explicit Flatten(const Function &f) {
+  explicit Flatten(const Function &f) : buffer_limit_(f.buffer_limit) {
     for (const auto &c : f.constants) add_constant(*c);
     for (const FunctionArgument &a : f.args) {
       if (a.is_buffer) add_argument(a);
@@ -166,9 +167,11 @@ class Flatten : public StmtRewriter {
     Layout layout;
     std::vector<std::pair<std::string, Expr>> lets;
     Expr stride = int64(1);
+    std::vector<Expr> extents = {int64(buffer_limit_ / s->type.bytes())};
     for (size_t d = 0; d < s->args.size() / 2; d++) {
       layout.dims.push_back({rewrite_expr(s->args[2 * d]), stride});
       const Expr extent = make_cast(Int(64), rewrite_expr(s->args[2 * d + 1]));
+      extents.push_back(simplify(extent));
       stride = simplify(make_binary(Op::Mul, stride, extent));
       if (!is_const_int(stride) && !as_variable(stride)) {
         const std::string name = field_name(s->name, "stride", d + 1);
@@ -177,7 +180,11 @@ class Flatten : public StmtRewriter {
       }
     }
     layouts_[s->name] = std::move(layout);
-    Stmt out = make_allocate(s->name, s->type, {stride}, s->on_stack, (*this)(s->body[0]));
+    // Two int32 have a product in int64; more may not.
+    const bool limited = !is_const_int(stride) && (extents.size() > 3 || buffer_limit_ != INT64_MAX);
+    const Expr size =
+        limited ? make_intrinsic(Int(64), intrinsic::kLimitedProduct, std::move(extents)) : stride;
+    Stmt out = make_allocate(s->name, s->type, {size}, s->on_stack, (*this)(s->body[0]));
     layouts_.erase(s->name);
     for (auto it = lets.rbegin(); it != lets.rend(); ++it) {
       out = make_let_stmt(it->first, it->second, out);
@@ -209,6 +216,7 @@ class Flatten : public StmtRewriter {
     return out;
   }
 
+  const int64_t buffer_limit_;
   Layouts layouts_;
   std::map<std::string, Expr> fields_;  // those that are numbers
   std::map<std::string, FunctionArgument> arguments_;

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "codegen/passes/bounds_query.h"
 #include "codegen/passes/entry_checks.h"
 #include "polyhalite/buffer_contents.h"
 #include "lang/ir/visit.h"
@@ -175,9 +176,11 @@ std::vector<std::shared_ptr<BufferContents>> constant_buffers(const Algorithm &a
 
 }  // namespace
 
-Function lower(const std::string &name, const LoopTree &tree, const Survey &survey) {
+Function lower(const std::string &name, const LoopTree &tree, const Survey &survey,
+               const LowerOptions &options) {
   Function f;
   f.name = name;
+  f.buffer_limit = options.buffer_limit;
   const Algorithm &a = tree.algorithm;
   for (const AlgorithmInput &i : a.inputs) {
     f.args.push_back(
@@ -188,8 +191,13 @@ Function lower(const std::string &name, const LoopTree &tree, const Survey &surv
     f.args.push_back({output, true, true, def.types[0], def.dimensions()});
   }
   f.constants = constant_buffers(a);
-  std::vector<Stmt> all = shape_checks(name, f.args);
-  all.push_back(Lowering(tree, survey).body(value_checks(name, f.args, f.constants, tree, survey)));
+  std::vector<Stmt> all = shape_checks(name, f.args, options.bounds_queries);
+  std::vector<Stmt> front;
+  if (options.bounds_queries) front = answer_bounds_query(f.args, tree, survey);
+  for (Stmt &s : value_checks(name, f.args, f.constants, tree, survey, f.buffer_limit)) {
+    front.push_back(std::move(s));
+  }
+  all.push_back(Lowering(tree, survey).body(std::move(front)));
   f.body = make_block(std::move(all));
   return f;
 }

@@ -1,12 +1,21 @@
 // lower: a judged loop tree becomes loop IR at the multi-dimensional level.
 #pragma once
 
+#include <cstdint>
+
 #include "codegen/ir/stmt.h"
 #include "polyhedral/survey.h"
 
 namespace polyhalite {
 
-/// Loops, symbols, guards and allocations exactly as surveyed, with the entry checks in front.
-Function lower(const std::string &name, const LoopTree &tree, const Survey &survey);
+struct LowerOptions {
+  bool bounds_queries = true;         // a call with a buffer without memory asks for shapes
+  int64_t buffer_limit = INT64_MAX;  // bytes that one buffer may have
+};
+
+/// Loops, symbols, guards and allocations exactly as surveyed, with the entry checks in front, and
+/// between them the answer to bounds queries.
+Function lower(const std::string &name, const LoopTree &tree, const Survey &survey,
+               const LowerOptions &options = {});
 
 }  // namespace polyhalite

@@ -67,14 +67,20 @@ namespace runtime = polyhalite::runtime;
 
 extern "C" {
 
+PH_WEAK void polyhalite_default_error(void *, const char *message) {
+  fprintf(stderr, "error: %s\n", message);
+  abort();
+}
+
+PH_WEAK void polyhalite_default_print(void *, const char *message) { fputs(message, stderr); }
+
 PH_WEAK void polyhalite_error(void *user_context, const char *message) {
   polyhalite_error_handler_t handler = __atomic_load_n(&runtime::error_handler, __ATOMIC_ACQUIRE);
   if (handler) {
     handler(user_context, message);
     return;
   }
-  fprintf(stderr, "error: %s\n", message);
-  abort();
+  polyhalite_default_error(user_context, message);
 }
 
 PH_WEAK void polyhalite_print(void *user_context, const char *message) {
@@ -82,7 +88,7 @@ PH_WEAK void polyhalite_print(void *user_context, const char *message) {
   if (handler) {
     handler(user_context, message);
   } else {
-    fputs(message, stderr);
+    polyhalite_default_print(user_context, message);
   }
 }
 
@@ -106,6 +112,14 @@ PH_WEAK int polyhalite_error_host_is_null(void *user_context, const char *functi
   return fail(user_context, polyhalite_error_code_host_is_null,
               "%s: buffer '%s' has no memory (host is null); allocate it before the call", function,
               buffer);
+}
+
+PH_WEAK int polyhalite_error_unaligned_host_ptr(void *user_context, const char *function,
+                                                const char *buffer, int32_t alignment) {
+  return fail(user_context, polyhalite_error_code_unaligned_host_ptr,
+              "%s: the elements of buffer '%s' do not begin at a multiple of %d bytes, as was "
+              "promised; pass such a buffer, or lift the promise made with set_host_alignment",
+              function, buffer, alignment);
 }
 
 PH_WEAK int polyhalite_error_dim_is_null(void *user_context, const char *function,

@@ -167,9 +167,17 @@ namespace runtime = polyhalite::runtime;
 
 extern "C" {
 
+PH_WEAK void *polyhalite_default_malloc(void *, size_t bytes) {
+  return runtime::default_malloc(bytes);
+}
+
+PH_WEAK void polyhalite_default_free(void *, void *pointer) {
+  if (pointer) runtime::default_free(pointer);
+}
+
 PH_WEAK void *polyhalite_malloc(void *user_context, size_t bytes) {
   polyhalite_malloc_t handler = __atomic_load_n(&runtime::malloc_handler, __ATOMIC_ACQUIRE);
-  return handler ? handler(user_context, bytes) : runtime::default_malloc(bytes);
+  return handler ? handler(user_context, bytes) : polyhalite_default_malloc(user_context, bytes);
 }
 
 PH_WEAK void polyhalite_free(void *user_context, void *pointer) {
@@ -178,7 +186,7 @@ PH_WEAK void polyhalite_free(void *user_context, void *pointer) {
   if (handler) {
     handler(user_context, pointer);
   } else {
-    runtime::default_free(pointer);
+    polyhalite_default_free(user_context, pointer);
   }
 }
 

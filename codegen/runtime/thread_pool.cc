@@ -41,6 +41,8 @@ struct Pool {
   pthread_t threads[kMaxThreads];
 };
 
+polyhalite_do_task_t do_task_handler = nullptr;
+polyhalite_do_par_for_t do_par_for_handler = nullptr;
 Pool pool;
 thread_local Job *current_job = nullptr;
 
@@ -97,7 +99,8 @@ void run_indices(Job &job) {
   int64_t first, last;
   while (take(job, &first, &last)) {
     for (int64_t i = first; i < last; i++) {
-      const int code = job.task(job.user_context, static_cast<int>(i), job.closure);
+      const int code =
+          polyhalite_do_task(job.user_context, job.task, static_cast<int>(i), job.closure);
       if (code == 0) continue;
       int none = 0;
       __atomic_compare_exchange_n(&job.result, &none, code, false, __ATOMIC_ACQ_REL,
@@ -211,7 +214,7 @@ void wait_for_workers(Job &job) {
 int run_serially(void *user_context, polyhalite_task_t task, int min, int extent,
                  uint8_t *closure) {
   for (int i = 0; i < extent; i++) {
-    if (int code = task(user_context, min + i, closure)) return code;
+    if (int code = polyhalite_do_task(user_context, task, min + i, closure)) return code;
   }
   return 0;
 }
@@ -272,11 +275,39 @@ namespace runtime = polyhalite::runtime;
 
 extern "C" {
 
+PH_WEAK int polyhalite_default_do_task(void *user_context, polyhalite_task_t task, int index,
+                                       uint8_t *closure) {
+  return task(user_context, index, closure);
+}
+
+PH_WEAK int polyhalite_do_task(void *user_context, polyhalite_task_t task, int index,
+                               uint8_t *closure) {
+  polyhalite_do_task_t handler = __atomic_load_n(&runtime::do_task_handler, __ATOMIC_ACQUIRE);
+  return handler ? handler(user_context, task, index, closure)
+                 : polyhalite_default_do_task(user_context, task, index, closure);
+}
+
+PH_WEAK int polyhalite_default_do_par_for(void *user_context, polyhalite_task_t task, int min,
+                                          int extent, uint8_t *closure) {
+  if (extent <= 0) return 0;
+  if (extent == 1) return polyhalite_do_task(user_context, task, min, closure);
+  return runtime::run_parallel(user_context, task, min, extent, closure);
+}
+
 PH_WEAK int polyhalite_do_par_for(void *user_context, polyhalite_task_t task, int min, int extent,
                                   uint8_t *closure) {
-  if (extent <= 0) return 0;
-  if (extent == 1) return task(user_context, min, closure);
-  return runtime::run_parallel(user_context, task, min, extent, closure);
+  polyhalite_do_par_for_t handler =
+      __atomic_load_n(&runtime::do_par_for_handler, __ATOMIC_ACQUIRE);
+  return handler ? handler(user_context, task, min, extent, closure)
+                 : polyhalite_default_do_par_for(user_context, task, min, extent, closure);
+}
+
+PH_WEAK polyhalite_do_task_t polyhalite_set_custom_do_task(polyhalite_do_task_t handler) {
+  return __atomic_exchange_n(&runtime::do_task_handler, handler, __ATOMIC_ACQ_REL);
+}
+
+PH_WEAK polyhalite_do_par_for_t polyhalite_set_custom_do_par_for(polyhalite_do_par_for_t handler) {
+  return __atomic_exchange_n(&runtime::do_par_for_handler, handler, __ATOMIC_ACQ_REL);
 }
 
 PH_WEAK int polyhalite_set_num_threads(int n) {

@@ -21,7 +21,24 @@ typedef int (*polyhalite_task_t)(void *user_context, int index, uint8_t *closure
 int polyhalite_do_par_for(void *user_context, polyhalite_task_t task, int min, int extent,
                           uint8_t *closure);
 
+/* One task of polyhalite_do_par_for: its result. */
+int polyhalite_do_task(void *user_context, polyhalite_task_t task, int index, uint8_t *closure);
+
+/* What the functions above do where no handler is set. */
+void *polyhalite_default_malloc(void *user_context, size_t bytes);
+void polyhalite_default_free(void *user_context, void *pointer);
+void polyhalite_default_error(void *user_context, const char *message);
+void polyhalite_default_print(void *user_context, const char *message);
+int polyhalite_default_do_par_for(void *user_context, polyhalite_task_t task, int min, int extent,
+                                  uint8_t *closure);
+int polyhalite_default_do_task(void *user_context, polyhalite_task_t task, int index,
+                               uint8_t *closure);
+
 /* Handlers at run time: each returns the one before; null restores the default. */
+typedef int (*polyhalite_do_par_for_t)(void *, polyhalite_task_t, int, int, uint8_t *);
+typedef int (*polyhalite_do_task_t)(void *, polyhalite_task_t, int, uint8_t *);
+polyhalite_do_par_for_t polyhalite_set_custom_do_par_for(polyhalite_do_par_for_t handler);
+polyhalite_do_task_t polyhalite_set_custom_do_task(polyhalite_do_task_t handler);
 typedef void (*polyhalite_error_handler_t)(void *, const char *);
 typedef void (*polyhalite_print_t)(void *, const char *);
 typedef void *(*polyhalite_malloc_t)(void *, size_t);
@@ -55,6 +72,8 @@ int polyhalite_error_buffer_too_large(void *user_context, const char *function, 
                                       int64_t bytes, int64_t limit);
 int polyhalite_error_out_of_memory(void *user_context, const char *function, const char *buffer,
                                    int64_t bytes);
+int polyhalite_error_unaligned_host_ptr(void *user_context, const char *function,
+                                        const char *buffer, int32_t alignment);
 int polyhalite_error_dim_is_null(void *user_context, const char *function, const char *buffer);
 /* A dimension with a negative extent, or whose last index is beyond int32. */
 int polyhalite_error_bad_range(void *user_context, const char *function, const char *buffer,
@@ -63,6 +82,11 @@ int polyhalite_error_param_too_small(void *user_context, const char *function, c
                                      double value, double min);
 int polyhalite_error_param_too_large(void *user_context, const char *function, const char *param,
                                      double value, double max);
+/* Bounds queries: where the buffer has no memory, sets its type and one dimension of its shape. */
+int polyhalite_answer_query(void *user_context, polyhalite_buffer_t *buffer, int32_t dimension,
+                            uint32_t type, int32_t min, int32_t extent, int32_t stride);
+/* What a pipeline returns after a query: 0. */
+int polyhalite_query_answered(void *user_context);
 /* An assumption of a proof: "split of 'x' shifts inwards: extent ACTUAL must be at least WANTED".
  */
 int polyhalite_error_assumption(void *user_context, const char *function, const char *buffer,

@@ -41,6 +41,8 @@ struct Algorithm {
   std::vector<FuncDef> funcs;            // producers before consumers
   std::vector<std::string> outputs;      // names of funcs
   std::vector<AlgorithmInput> inputs;    // scalars and images that are used, in declared order
+  // Constraints on outputs, by their arguments' names; only of outputs that have any.
+  std::vector<std::shared_ptr<Parameter>> output_buffers;
 
   const FuncDef *find(const std::string &name) const;
   /// Position in `funcs`, or -1.

@@ -27,11 +27,17 @@ class Reach {
                  "define it first, as in f(x, y) = ...", f->where);
     }
     visit(f);
+    for (const ParamPtr &p : f->output_params) constraints(*p);
   }
 
   void parameter(const ParamPtr &p) {
-    if (!seen_params_.insert(p.get()).second) return;
+    if (p->is_output || !seen_params_.insert(p.get()).second) return;
     params.push_back(p);
+    constraints(*p);
+  }
+
+  void constraints(const Parameter &parameter) {
+    const Parameter *p = &parameter;
     for (const Expr &e : {p->min_value, p->max_value}) expr(e);
     for (const Parameter::DimConstraint &d : p->dims) {
       for (const Expr &e : {d.min, d.extent, d.stride}) expr(e);
@@ -162,6 +168,10 @@ class Rename : public ExprRewriter {
       case VariableKind::Param:
       case VariableKind::BufferField: {
         std::string name = v.name;
+        if (v.param && v.param->is_output && !names_.params.count(v.param.get())) {
+          user_error("the shape of '" + plain_name(v.param->name) + "' as an output is used",
+                     "it is no output of this pipeline", "use the shape of one of its outputs");
+        }
         if (v.param) {
           copy->param = names_.params.at(v.param.get());
           name = copy->param->name;
@@ -348,6 +358,14 @@ FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
   }
   for (const FuncPtr &f : reach.funcs) name_func(f);
   for (const auto &b : reach.images) names.images[b.get()] = copy_image(*b, &scope);
+  for (const FuncPtr &f : outputs) {
+    for (size_t i = 0; i < f->output_params.size(); i++) {
+      const ParamPtr &p = f->output_params[i];
+      names.params[p.get()] = std::make_shared<Parameter>(*p);
+      names.params[p.get()]->name =
+          names.funcs[f.get()] + (f->types.size() > 1 ? "." + std::to_string(i) : "");
+    }
+  }
 
   for (const ParamPtr &p : reach.params) {
     rename_constraints(names.params[p.get()].get(), names);
@@ -371,6 +389,10 @@ FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
   }
   for (const FuncPtr &f : outputs) {
     result.algorithm.outputs.push_back(names.funcs[f.get()]);
+    for (const ParamPtr &p : f->output_params) {
+      rename_constraints(names.params[p.get()].get(), names);
+      result.algorithm.output_buffers.push_back(names.params[p.get()]);
+    }
     if (!f->frozen) f->frozen = true;
   }
 

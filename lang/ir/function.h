@@ -32,7 +32,9 @@ struct Parameter {
   std::string name;
   Type type;
   bool is_buffer = false;
+  bool is_output = false;                  // the buffer of an output: constraints on it only
   int dimensions = 0;                      // of a buffer
+  int host_alignment = 0;                  // of a buffer, in bytes; 0 for that of its elements
   std::shared_ptr<BufferContents> buffer;  // bound for JIT, or null
   uint64_t scalar_bits = 0;                // bound value for JIT, bits of `type`
   bool has_scalar = false;
@@ -68,6 +70,7 @@ struct FunctionContents {
   std::vector<Definition> updates;
   std::vector<Directive> directives;  // in the order of their calls, stamped by Directive::order
   std::vector<BoundsEstimate> estimates;  // one per argument, or empty
+  std::vector<std::shared_ptr<Parameter>> output_params;  // one per value once asked for, or empty
   bool frozen = false;                // a consumer has been realized: no more definitions
   SourceLocation where;
 };

@@ -18,12 +18,20 @@ inline constexpr const char *kBitwiseNot = "bitwise_not";
 inline constexpr const char *kStrictFloat = "strict_float";  // no contraction or reassociation inside
 inline constexpr const char *kFma = "fma";
 
+inline constexpr const char *kUserContext = "user_context";  // Handle: the context of the call
+
+// Loop IR: limited_product(limit, a, b...) is a * b * ... of numbers that are not negative where that
+// is at most limit, else the largest Int(64): sizes of allocations, which then fail.
+inline constexpr const char *kLimitedProduct = "limited_product";
+
 // Loop IR: facts of a buffer argument, named by one string operand; usable before its fields are.
 inline constexpr const char *kBufferIsNull = "buffer_is_null";          // Bool: the pointer itself
 inline constexpr const char *kBufferHostIsNull = "buffer_host_is_null"; // Bool
 inline constexpr const char *kBufferDimIsNull = "buffer_dim_is_null";   // Bool
 inline constexpr const char *kBufferType = "buffer_type";               // UInt(32): code|bits<<8|lanes<<16
 inline constexpr const char *kBufferDimensions = "buffer_dimensions";   // Int(32)
+inline constexpr const char *kBufferPointer = "buffer_pointer";         // Handle: the pointer itself
+inline constexpr const char *kBufferHost = "buffer_host";               // UInt(64): address of elements
 
 }  // namespace polyhalite::intrinsic
 

@@ -58,6 +58,7 @@ class AlgorithmParser {
     if (named && tokens_.accept("image")) return parse_image();
     if (named && tokens_.accept("constant")) return parse_constant();
     if (named && tokens_.accept("output")) return parse_outputs();
+    if (named && tokens_.accept("buffer")) return parse_output_buffer();
     parse_definition();
   }
 
@@ -120,7 +121,38 @@ class AlgorithmParser {
     p->dimensions = static_cast<int>(dimensions);
     p->dims.resize(p->dimensions);
     result_.inputs.push_back({p});
+    parse_image_fields(*p);
+  }
+
+  // Constraints on the buffer of an output.
+  void parse_output_buffer() {
+    const std::string name = tokens_.peek().text;
+    if (std::find(result_.outputs.begin(), result_.outputs.end(), name) == result_.outputs.end()) {
+      tokens_.fail(in_quotes(name) + " is no output");
+    }
+    tokens_.next();
+    auto p = std::make_shared<Parameter>();
+    p->name = name;
+    p->is_buffer = p->is_output = true;
+    p->type = parse_declared_type();
+    tokens_.expect(",", "before the number of dimensions");
+    p->dimensions = static_cast<int>(tokens_.expect_integer("the number of dimensions"));
+    if (p->dimensions != result_.find(name)->dimensions()) {
+      tokens_.fail_behind(in_quotes(name) + " has " +
+                          std::to_string(result_.find(name)->dimensions()) + " dimensions");
+    }
+    p->dims.resize(p->dimensions);
+    result_.output_buffers.push_back(p);
+    parse_image_fields(*p);
+  }
+
+  void parse_image_fields(Parameter &parameter) {
+    Parameter *p = &parameter;
     while (tokens_.accept(",")) {
+      if (tokens_.accept("alignment")) {
+        p->host_alignment = static_cast<int>(tokens_.expect_integer("the alignment"));
+        continue;
+      }
       Expr &field = image_field(*p, tokens_.peek().text);
       tokens_.next();
       field = parse_typed(Int(32), names(nullptr));
@@ -346,6 +378,10 @@ class AlgorithmParser {
       const auto constant = constants_.find(buffer);
       if (constant != constants_.end() && d < constant->second->dimensions()) {
         n->image = constant->second;
+        return Expr(std::move(n));
+      }
+      // Of an output's buffer.
+      if (const FuncDef *f = result_.find(buffer); f && d < f->dimensions()) {
         return Expr(std::move(n));
       }
     }

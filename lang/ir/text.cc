@@ -65,6 +65,7 @@ class AlgorithmPrinter {
       separator = ", ";
     }
     os_ << '\n';
+    for (const auto &p : a_.output_buffers) print_input(*p);
     return os_.str();
   }
 
@@ -78,13 +79,14 @@ class AlgorithmPrinter {
   }
 
   void print_input(const Parameter &p) {
-    os_ << (p.is_buffer ? "image " : "param ") << quote_name(p.name) << ": " << p.type.to_string();
+    os_ << (p.is_output ? "buffer " : p.is_buffer ? "image " : "param ") << quote_name(p.name) << ": " << p.type.to_string();
     if (!p.is_buffer) {
       print_field("min", -1, p.min_value);
       print_field("max", -1, p.max_value);
       print_field("estimate", -1, p.estimate);
     } else {
       os_ << ", " << p.dimensions;
+      if (p.host_alignment > 0) os_ << ", alignment " << p.host_alignment;
       for (size_t d = 0; d < p.dims.size(); d++) {
         const int i = static_cast<int>(d);
         print_field("min", i, p.dims[d].min);

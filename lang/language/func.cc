@@ -10,6 +10,7 @@
 #include "lang/language/names.h"
 #include "lang/language/pipeline_contents.h"
 #include "lang/language/record.h"
+#include "polyhalite/param.h"
 
 namespace polyhalite {
 
@@ -124,6 +125,37 @@ Expr Func::value(Here here) const {
                "define it first, as in f(x, y) = ...", here.where);
   }
   return contents_->pure->values[0];
+}
+
+OutputImageParam Func::output_buffer(Here here) const {
+  const std::vector<OutputImageParam> all = output_buffers(here);
+  if (all.size() != 1) {
+    user_error("output_buffer() of '" + plain_name(name()) + "'",
+               "it has " + std::to_string(all.size()) + " values, and a buffer for each",
+               "take one of output_buffers()", here.where);
+  }
+  return all[0];
+}
+
+std::vector<OutputImageParam> Func::output_buffers(Here here) const {
+  if (contents_->types.empty()) {
+    user_error("the output buffers of '" + plain_name(name()) + "' are asked for",
+               "it is undefined", "define it first, as in f(x, y) = ...", here.where);
+  }
+  for (size_t i = contents_->output_params.size(); i < contents_->types.size(); i++) {
+    auto p = std::make_shared<Parameter>();
+    p->name = contents_->name + (contents_->types.size() > 1 ? "." + std::to_string(i) : "");
+    p->type = contents_->types[i];
+    p->is_buffer = p->is_output = true;
+    p->dimensions = dimensions();
+    p->dims.resize(static_cast<size_t>(p->dimensions));
+    // Elements of the innermost dimension are adjacent unless the program says otherwise.
+    if (p->dimensions > 0) p->dims[0].stride = 1;
+    contents_->output_params.push_back(std::move(p));
+  }
+  std::vector<OutputImageParam> all;
+  for (const auto &p : contents_->output_params) all.emplace_back(p);
+  return all;
 }
 
 Type Func::type(Here here) const {

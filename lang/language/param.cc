@@ -118,11 +118,11 @@ Expr Dimension::stride() const { return field(param_, "stride", index_); }
 
 Expr Dimension::checked(Expr e, const char *what, const Here &here) const {
   if (!e.defined()) return e;
-  return detail::fixed_integer(std::move(e),
-                               std::string("the ") + what + " of dimension " +
-                                   std::to_string(index_) + " of ImageParam '" +
-                                   plain_name(param_->name) + "'",
-                               here.where);
+  return detail::fixed_integer(
+      std::move(e),
+      std::string("the ") + what + " of dimension " + std::to_string(index_) + " of " +
+          (param_->is_output ? "the output '" : "ImageParam '") + plain_name(param_->name) + "'",
+      here.where);
 }
 
 Dimension Dimension::set_min(Expr min, Here here) {
@@ -154,10 +154,12 @@ Dimension Dimension::set_estimate(Expr min, Expr extent) {
   return *this;
 }
 
+Expr Dimension::min_estimate() const { return param_->dims[index_].min_estimate; }
+Expr Dimension::extent_estimate() const { return param_->dims[index_].extent_estimate; }
 Dimension Dimension::dim(int i) const { return Dimension(param_, i); }
 
 ImageParam::ImageParam(Type t, int dimensions, const std::string &name, Here here)
-    : param_(std::make_shared<Parameter>()) {
+    : OutputImageParam(std::make_shared<Parameter>()) {
   if (dimensions < 0) {
     user_error("an ImageParam of " + std::to_string(dimensions) + " dimensions",
                "dimensions are counted", "give their number, at least 0", here.where);
@@ -171,7 +173,7 @@ ImageParam::ImageParam(Type t, int dimensions, const std::string &name, Here her
   if (dimensions > 0) param_->dims[0].stride = 1;
 }
 
-Parameter &ImageParam::defined_parameter(const Here &here) const {
+Parameter &OutputImageParam::defined_parameter(const Here &here) const {
   if (!param_) {
     user_error("an undefined ImageParam is used", "it has no type and no dimensions",
                "construct it as ImageParam(type, dimensions)", here.where);
@@ -179,27 +181,60 @@ Parameter &ImageParam::defined_parameter(const Here &here) const {
   return *param_;
 }
 
-const std::string &ImageParam::name() const {
+const std::string &OutputImageParam::name() const {
   return defined_parameter(Here(SourceLocation{})).name;
 }
-Type ImageParam::type() const { return defined_parameter(Here(SourceLocation{})).type; }
-int ImageParam::dimensions() const { return defined_parameter(Here(SourceLocation{})).dimensions; }
+Type OutputImageParam::type() const { return defined_parameter(Here(SourceLocation{})).type; }
+int OutputImageParam::dimensions() const {
+  return defined_parameter(Here(SourceLocation{})).dimensions;
+}
 
-Dimension ImageParam::dim(int i, Here here) const {
-  defined_parameter(here);
+Dimension OutputImageParam::dim(int i, Here here) const {
+  const Parameter &p = defined_parameter(here);
   if (i < 0 || i >= dimensions()) {
-    user_error("dimension " + std::to_string(i) + " of ImageParam '" + plain_name(name()) + "'",
+    user_error("dimension " + std::to_string(i) + " of " +
+                   (p.is_output ? "the output '" : "ImageParam '") + plain_name(name()) + "'",
                "it has " + std::to_string(dimensions()) + " dimensions, counted from 0",
                "ask for one of them", here.where);
   }
   return Dimension(param_, i);
 }
 
-Region ImageParam::region(Here here) const {
+Region OutputImageParam::region(Here here) const {
   defined_parameter(here);
   Region r;
   for (int i = 0; i < dimensions(); i++) r.emplace_back(dim(i).min(), dim(i).extent());
   return r;
+}
+
+int OutputImageParam::host_alignment() const {
+  const Parameter &p = defined_parameter(Here(SourceLocation{}));
+  return p.host_alignment > 0 ? p.host_alignment : p.type.bytes();
+}
+
+OutputImageParam &OutputImageParam::set_host_alignment(int bytes, Here here) {
+  Parameter &p = defined_parameter(here);
+  if (bytes < 1 || (bytes & (bytes - 1)) != 0) {
+    user_error("set_host_alignment(" + std::to_string(bytes) + ") of '" + plain_name(name()) + "'",
+               "alignments are powers of 2, in bytes", "give one such as 16", here.where);
+  }
+  p.host_alignment = bytes;
+  p.edits++;
+  return *this;
+}
+
+OutputImageParam &OutputImageParam::set_estimates(const Region &estimates, Here here) {
+  defined_parameter(here);
+  if (static_cast<int>(estimates.size()) != dimensions()) {
+    user_error("set_estimates() of '" + plain_name(name()) + "' got " +
+                   std::to_string(estimates.size()) + " ranges",
+               "it has " + std::to_string(dimensions()) + " dimensions",
+               "give one pair of min and extent for each", here.where);
+  }
+  for (size_t i = 0; i < estimates.size(); i++) {
+    dim(static_cast<int>(i)).set_estimate(estimates[i].min, estimates[i].extent);
+  }
+  return *this;
 }
 
 void ImageParam::set(const Buffer<void, -1> &image, Here here) {
@@ -226,12 +261,6 @@ Buffer<void, -1> ImageParam::get() const {
   return Buffer<>(defined_parameter(Here(SourceLocation{})).buffer);
 }
 void ImageParam::reset() { defined_parameter(Here(SourceLocation{})).buffer = nullptr; }
-
-void ImageParam::set_estimates(const Region &estimates) {
-  for (size_t i = 0; i < estimates.size(); i++) {
-    dim(static_cast<int>(i)).set_estimate(estimates[i].min, estimates[i].extent);
-  }
-}
 
 Expr ImageParam::operator()(const std::vector<Expr> &args, Here here) const {
   defined_parameter(here);

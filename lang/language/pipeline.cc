@@ -2,30 +2,15 @@
 
 #include <iostream>
 
-#include "polyhalite/buffer_contents.h"
+#include "lang/language/infer_bounds.h"
+#include "lang/language/inputs.h"
 #include "lang/language/names.h"
-#include "lang/language/pipeline_contents.h"
+#include "lang/language/run_pipeline.h"
+#include "polyhalite/buffer_contents.h"
+#include "polyhalite/callable.h"
 #include "polyhalite/param.h"
 
 namespace polyhalite {
-
-Argument::Argument(const ImageParam &p) : param_(p.parameter()) {}
-
-const Buffer<> &Realization::single() const {
-  if (buffers_.size() != 1) {
-    user_error(
-        "a Realization of " + std::to_string(buffers_.size()) + " outputs is used as one Buffer",
-        "only a single output converts", "take one by index, as in r[0]");
-  }
-  return buffers_[0];
-}
-
-size_t Realization::checked(size_t i) const {
-  if (i < buffers_.size()) return i;
-  user_error("output " + std::to_string(i) + " of a Realization",
-             "it has " + std::to_string(buffers_.size()) + ", counted from 0",
-             "ask for one of them");
-}
 
 Pipeline::Pipeline(const Func &output) : contents_(output.pipeline_contents()) {}
 
@@ -46,101 +31,23 @@ std::vector<Func> Pipeline::outputs() const {
 
 namespace {
 
-EditStamp stamp_of(const FrozenPipeline &frozen, const Target &target) {
-  EditStamp stamp;
-  for (const auto &f : frozen.functions) {
-    stamp.funcs.push_back({f, f->updates.size(), f->directives.size()});
-  }
-  for (const auto &p : frozen.bindings) stamp.params.push_back({p, p->edits});
-  stamp.target = target.to_string();
-  return stamp;
-}
-
-bool is_current(const EditStamp &stamp, const Target &target) {
-  for (const EditStamp::FuncEdits &f : stamp.funcs) {
-    if (f.func->updates.size() != f.updates || f.func->directives.size() != f.directives) {
-      return false;
-    }
-  }
-  for (const EditStamp::ParamEdits &p : stamp.params) {
-    if (p.param->edits != p.edits) return false;
-  }
-  return stamp.target == target.to_string();
-}
-
-std::shared_ptr<const Compilation> compile(PipelineContents &p, Target target) {
-  if (target == Target()) target = get_jit_target_from_environment();
-  target.set_feature(Target::JIT);
-  std::lock_guard<std::mutex> lock(p.mutex);
-  if (p.last && is_current(p.last->stamp, target)) return p.last;
-  auto c = std::make_shared<Compilation>();
-  c->frozen = freeze(p.outputs);
-  c->stamp = stamp_of(c->frozen, target);
-  c->code = backend().jit(c->frozen, target);
-  p.last = c;
-  return c;
-}
-
-// Addresses of the bound inputs; images and scalars are kept alive by `bindings`.
-std::vector<void *> bound_inputs(const Compilation &c, std::vector<uint64_t> *scalars,
-                                 const Here &here) {
-  scalars->reserve(c.frozen.bindings.size());
-  std::vector<void *> args;
-  for (const auto &p : c.frozen.bindings) {
-    const std::string name = "'" + plain_name(p->name) + "'";
-    if (p->is_buffer) {
-      if (!p->buffer) {
-        throw RuntimeError({"ImageParam " + name + " is not bound",
-                            "the pipeline reads it, and no Buffer was set",
-                            "call set(buffer) before realize", here.where});
-      }
-      args.push_back(&p->buffer->raw());
-    } else {
-      if (!p->has_scalar) {
-        throw RuntimeError({"Param " + name + " has no value",
-                            "the pipeline reads it, and no value was set",
-                            "call set(value) before realize", here.where});
-      }
-      scalars->push_back(p->scalar_bits);
-      args.push_back(&scalars->back());
-    }
-  }
-  return args;
-}
-
-void run(const Compilation &c, const std::vector<polyhalite_buffer_t *> &outputs,
+void run(PipelineContents &p, const Compilation &c,
+         const std::vector<polyhalite_buffer_t *> &outputs, JITUserContext *context,
          const Here &here) {
-  std::vector<uint64_t> scalars;
-  std::vector<void *> args = bound_inputs(c, &scalars, here);
-  for (polyhalite_buffer_t *b : outputs) args.push_back(b);
-  std::string message;
-  const int code = c.code->call(args, &message);
-  if (code == 0) return;
-  if (message.empty()) message = "the pipeline returned " + std::to_string(code);
-  throw RuntimeError({message, "", "", here.where});
-}
-
-// One buffer per value of each output, in order.
-std::vector<Type> output_types(const PipelineContents &p) {
-  std::vector<Type> types;
-  for (const auto &f : p.outputs) types.insert(types.end(), f->types.begin(), f->types.end());
-  return types;
-}
-
-void check_outputs(const PipelineContents &p, const std::vector<polyhalite_buffer_t *> &buffers,
-                   const Here &here) {
-  size_t wanted = 0;
-  for (const auto &f : p.outputs) wanted += f->types.size();
-  if (buffers.size() != wanted) {
-    throw RuntimeError({"realize() got " + std::to_string(buffers.size()) + " output buffers",
-                        "the pipeline has " + std::to_string(wanted) + " outputs",
-                        "give one buffer for each", here.where});
+  BoundInputs inputs;
+  if (auto problem = inputs.bind(c.frozen, here)) {
+    return report_failure(std::move(*problem), context, p.handlers);
   }
-  for (const polyhalite_buffer_t *b : buffers) {
-    if (b) continue;
-    throw RuntimeError({"realize() got an undefined output buffer", "there is nowhere to write to",
-                        "construct the Buffer with its sizes", here.where});
+  std::vector<void *> args = inputs.arguments();
+  for (polyhalite_buffer_t *b : outputs) {
+    if (b->is_bounds_query()) {
+      return report_failure({"realize() got an output buffer without memory",
+                             "its host pointer is null", "allocate it before the call", here.where},
+                            context, p.handlers);
+    }
+    args.push_back(b);
   }
+  call_pipeline(*c.code, args, context, p.handlers, here);
 }
 
 // An output, or the error at the caller's place.
@@ -158,10 +65,15 @@ Buffer<> allocated(Type t, const std::vector<int> &sizes, const Here &here) {
   }
 }
 
-std::vector<std::shared_ptr<Parameter>> parameters(const std::vector<Argument> &args) {
-  std::vector<std::shared_ptr<Parameter>> list;
-  for (const Argument &a : args) list.push_back(a.parameter());
-  return list;
+void check_sizes(const PipelineContents &p, const std::vector<int> &sizes, const char *method,
+                 const Here &here) {
+  for (const auto &f : p.outputs) {
+    if (sizes.size() == f->pure_args.size()) continue;
+    user_error(std::string(method) + "() of '" + plain_name(f->name) + "' got " +
+                   std::to_string(sizes.size()) + " sizes",
+               "it has " + std::to_string(f->pure_args.size()) + " dimensions",
+               "give one extent for each dimension", here.where);
+  }
 }
 
 }  // namespace
@@ -177,38 +89,78 @@ PipelineContents &Realizable<Self>::contents() const {
 }
 
 template <typename Self>
-Realization Realizable<Self>::realize(const std::vector<int> &sizes, const Target &target,
-                                      Here here) {
+Realization Realizable<Self>::run_on_sizes(JITUserContext *context, const std::vector<int> &sizes,
+                                           const Target &target, const Here &here) {
   PipelineContents &p = contents();
-  auto c = compile(p, target);
-  for (const auto &f : p.outputs) {
-    if (sizes.size() == f->pure_args.size()) continue;
-    user_error(
-        "realize() of '" + plain_name(f->name) + "' got " + std::to_string(sizes.size()) + " sizes",
-        "it has " + std::to_string(f->pure_args.size()) + " dimensions",
-        "give one extent for each dimension", here.where);
-  }
+  auto c = compile_in_process(p, target);
+  check_sizes(p, sizes, "realize", here);
   std::vector<Buffer<>> buffers;
   std::vector<polyhalite_buffer_t *> raw;
   for (Type t : output_types(p)) {
     buffers.push_back(allocated(t, sizes, here));
     raw.push_back(buffers.back().raw_buffer());
   }
-  run(*c, raw, here);
+  run(p, *c, raw, context, here);
   return Realization(std::move(buffers));
 }
 
 template <typename Self>
-void Realizable<Self>::realize(const RealizationArg &outputs, const Target &target, Here here) {
+void Realizable<Self>::run_on_buffers(JITUserContext *context, const RealizationArg &outputs,
+                                      const Target &target, const Here &here) {
   PipelineContents &p = contents();
-  auto c = compile(p, target);
-  check_outputs(p, outputs.buffers(), here);
-  run(*c, outputs.buffers(), here);
+  auto c = compile_in_process(p, target);
+  check_outputs(p, outputs.buffers(), "realize", here);
+  run(p, *c, outputs.buffers(), context, here);
+}
+
+template <typename Self>
+void Realizable<Self>::infer_for_sizes(JITUserContext *context, const std::vector<int> &sizes,
+                                       const Target &target, const Here &here) {
+  PipelineContents &p = contents();
+  check_sizes(p, sizes, "infer_input_bounds", here);
+  std::vector<runtime::Buffer<>> outputs;
+  std::vector<polyhalite_buffer_t *> raw;
+  for (Type t : output_types(p)) {
+    outputs.emplace_back(t, nullptr, detail::checked_dimensions(sizes));
+  }
+  for (runtime::Buffer<> &b : outputs) raw.push_back(b.raw_buffer());
+  infer_input_bounds_of(p, raw, context, target, here);
+}
+
+template <typename Self>
+void Realizable<Self>::infer_for_buffers(JITUserContext *context, const RealizationArg &outputs,
+                                         const Target &target, const Here &here) {
+  PipelineContents &p = contents();
+  check_outputs(p, outputs.buffers(), "infer_input_bounds", here);
+  infer_input_bounds_of(p, outputs.buffers(), context, target, here);
 }
 
 template <typename Self>
 void Realizable<Self>::compile_jit(const Target &target) {
-  compile(contents(), target);
+  compile_in_process(contents(), target);
+}
+
+template <typename Self>
+JITHandlers &Realizable<Self>::jit_handlers() {
+  return contents().handlers;
+}
+
+template <typename Self>
+void Realizable<Self>::set_jit_externs(const std::map<std::string, JITExtern> &externs) {
+  contents().externs = externs;
+  invalidate_cache();
+}
+
+template <typename Self>
+const std::map<std::string, JITExtern> &Realizable<Self>::get_jit_externs() {
+  return contents().externs;
+}
+
+template <typename Self>
+void Realizable<Self>::invalidate_cache() {
+  PipelineContents &p = contents();
+  std::lock_guard<std::mutex> lock(p.mutex);
+  p.last = nullptr;
 }
 
 template <typename Self>
@@ -224,8 +176,9 @@ void Realizable<Self>::compile_to(const std::map<Emit, std::string> &files,
                                   const Target &target) {
   PipelineContents &p = contents();
   const std::string symbol = name.empty() ? plain_name(p.outputs[0]->name) : name;
-  const FrozenPipeline frozen = freeze(p.outputs, parameters(args));
-  if (files.size() != files.count(Emit::stmt)) check_arguments(frozen, parameters(args));
+  const auto declared = declared_inputs(p, args);
+  const FrozenPipeline frozen = freeze(p.outputs, declared);
+  if (files.size() != files.count(Emit::stmt)) check_arguments(frozen, declared);
   backend().emit(frozen, symbol, target, files);
 }
 
@@ -233,8 +186,8 @@ template <typename Self>
 std::string Realizable<Self>::emit_text(Emit what, const std::vector<Argument> &args,
                                         const Target &target) const {
   PipelineContents &p = contents();
-  return backend().emit_text(freeze(p.outputs, parameters(args)), plain_name(p.outputs[0]->name),
-                             target, what);
+  return backend().emit_text(freeze(p.outputs, declared_inputs(p, args)),
+                             plain_name(p.outputs[0]->name), target, what);
 }
 
 template <typename Self>
@@ -247,6 +200,12 @@ std::vector<Argument> Realizable<Self>::infer_arguments() const {
 template <typename Self>
 void Realizable<Self>::print_loop_nest() const {
   std::cerr << emit_text(Emit::tree);
+}
+
+template <typename Self>
+Callable Realizable<Self>::compile_to_callable(const std::vector<Argument> &args,
+                                               const Target &target) {
+  return make_callable(contents(), args, target);
 }
 
 template class Realizable<Func>;

@@ -1,6 +1,7 @@
 // What a Pipeline handle points to: its outputs, and the last compilation in process.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -9,6 +10,7 @@
 #include "lang/ir/freeze.h"
 #include "lang/ir/function.h"
 #include "polyhalite/backend.h"
+#include "polyhalite/jit_context.h"
 
 namespace polyhalite {
 
@@ -31,10 +33,13 @@ struct Compilation {
   FrozenPipeline frozen;
   std::shared_ptr<CompiledPipeline> code;
   EditStamp stamp;
+  Target target;
 };
 
 struct PipelineContents {
   std::vector<std::shared_ptr<FunctionContents>> outputs;
+  JITHandlers handlers;
+  std::map<std::string, JITExtern> externs;
   std::mutex mutex;  // guards `last`
   std::shared_ptr<const Compilation> last;
 };

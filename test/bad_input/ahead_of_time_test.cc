@@ -57,7 +57,10 @@ int main(void) {
   call("good");
   printf("null input: %d\n", sums(NULL, 2, &b));
   printf("null output: %d\n", sums(&a, 2, NULL));
-  a.host = NULL; call("no memory");
+  a.host = NULL;
+  printf("a question: %d", sums(&a, 2, &b));
+  printf(", input from %d with %d\n", from.min, from.extent);
+  reset();
   a.dim = NULL; call("no dimensions");
   b.type.bits = 64; call("type");
   b.type.code = 77; call("unknown type");
@@ -116,8 +119,7 @@ TEST(BadCall, every_wrong_argument_is_named_and_the_program_goes_on) {
       "null input: -12\n"
       "sums: buffer 'sums' is null; pass a pointer to a polyhalite_buffer_t\n"
       "null output: -12\n"
-      "no memory: sums: buffer 'in' has no memory (host is null); allocate it before the call\n"
-      "-34\n"
+      "a question: 0, input from 0 with 65\n"
       "no dimensions: sums: buffer 'in' does not describe its dimensions (dim is null); point dim "
       "to an array of polyhalite_dimension_t\n"
       "-34\n"

@@ -88,11 +88,14 @@ TEST_F(BadRun, shapes_of_outputs) {
             "an array of polyhalite_dimension_t");
   raw(0, 10)->host = nullptr;
   EXPECT_EQ(text_of([&] { f.realize(&raw_); }),
-            "@: error: f: buffer 'f' has no memory (host is null); allocate it before the call");
+            "@: error: realize() got an output buffer without memory\n"
+            "  why: its host pointer is null\n"
+            "  fix: allocate it before the call");
   polyhalite_buffer_t empty{};
   EXPECT_EQ(text_of([&] { f.realize(&empty); }),
-            "@: error: f: buffer 'f' has elements of type int0, but the pipeline was compiled for "
-            "int32; pass a buffer of int32");
+            "@: error: realize() got an output buffer without memory\n"
+            "  why: its host pointer is null\n"
+            "  fix: allocate it before the call");
 }
 
 TEST_F(BadRun, empty_outputs_are_good) {

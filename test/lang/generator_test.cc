@@ -61,7 +61,8 @@ namespace {
 
 class NotingBackend : public Backend {
  public:
-  std::shared_ptr<CompiledPipeline> jit(const FrozenPipeline &, const Target &) override {
+  std::shared_ptr<CompiledPipeline> jit(const FrozenPipeline &, const Target &,
+                                        const std::map<std::string, JITExtern> &) override {
     return nullptr;
   }
   void emit(const FrozenPipeline &pipeline, const std::string &function_name, const Target &target,

@@ -12,6 +12,8 @@
 namespace polyhalite {
 
 struct FrozenPipeline;
+struct JITExtern;
+struct JITUserContext;
 
 /// What a compilation can write. The text forms are also those of --emit.
 enum class Emit {
@@ -32,17 +34,20 @@ class CompiledPipeline {
  public:
   virtual ~CompiledPipeline() = default;
   /// Inputs in the frozen order, then outputs: pointers to polyhalite_buffer_t or to scalar values.
-  /// Returns 0, or an error code with the message in `message`.
-  virtual int call(const std::vector<void *> &args, std::string *message) const = 0;
+  /// `context` has the handlers, null for none of its own. Returns 0, or an error code with the
+  /// message in `message`, which stays empty where a handler took it. Throws what a handler threw.
+  virtual int call(const std::vector<void *> &args, std::string *message,
+                   JITUserContext *context = nullptr) const = 0;
   virtual const CompileTimes &times() const = 0;
 };
 
 class Backend {
  public:
   virtual ~Backend() = default;
-  /// Both throw CompileError.
-  virtual std::shared_ptr<CompiledPipeline> jit(const FrozenPipeline &pipeline,
-                                                const Target &target) = 0;
+  /// Both throw CompileError. `externs`: functions of this process, by the names of calls.
+  virtual std::shared_ptr<CompiledPipeline> jit(
+      const FrozenPipeline &pipeline, const Target &target,
+      const std::map<std::string, JITExtern> &externs = {}) = 0;
   /// Writes each requested file. `function_name` is the C symbol.
   virtual void emit(const FrozenPipeline &pipeline, const std::string &function_name,
                     const Target &target, const std::map<Emit, std::string> &files,

@@ -19,6 +19,7 @@
 namespace polyhalite {
 
 struct FunctionContents;
+class OutputImageParam;
 
 /// f(args): a value where it is used, a definition where it is assigned to.
 class FuncRef {
@@ -70,6 +71,10 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   std::vector<RVar> rvars(int i = 0, Here here = Here()) const;
   bool has_update_definition() const { return num_update_definitions() > 0; }
   int num_update_definitions() const;
+  /// The buffer of this Func as an output, or of each of its values: constraints on its shape.
+  /// CompileError while undefined.
+  OutputImageParam output_buffer(Here here = Here()) const;
+  std::vector<OutputImageParam> output_buffers(Here here = Here()) const;
   /// Of the values; empty while undefined.
   const std::vector<Type> &output_types() const;
   /// CompileError while undefined.

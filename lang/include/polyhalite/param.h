@@ -89,8 +89,8 @@ class Param {
   std::shared_ptr<Parameter> param_;
 };
 
-/// Dimension i of an image input: expressions for its shape, and constraints on it that the
-/// compiled pipeline checks at entry.
+/// Dimension i of an image input or of an output buffer: expressions for its shape, and constraints
+/// on it that the compiled pipeline checks at entry.
 class Dimension {
  public:
   Dimension(std::shared_ptr<Parameter> param, int index);
@@ -104,6 +104,8 @@ class Dimension {
   Dimension set_stride(Expr stride, Here here = Here());
   Dimension set_bounds(Expr min, Expr extent, Here here = Here());
   Dimension set_estimate(Expr min, Expr extent);
+  Expr min_estimate() const;
+  Expr extent_estimate() const;
   Dimension dim(int i) const;
 
  private:
@@ -112,11 +114,12 @@ class Dimension {
   int index_;
 };
 
-/// An image input: its element type, its dimensions, and for JIT the Buffer it stands for.
-class ImageParam {
+/// The buffer of an output, from Func::output_buffer(), or of an image input: its element type, its
+/// shape as expressions, and what the program promises about it.
+class OutputImageParam {
  public:
-  ImageParam() = default;
-  ImageParam(Type t, int dimensions, const std::string &name = "", Here here = Here());
+  OutputImageParam() = default;
+  explicit OutputImageParam(std::shared_ptr<Parameter> param) : param_(std::move(param)) {}
 
   bool defined() const { return param_ != nullptr; }
   const std::string &name() const;
@@ -132,11 +135,28 @@ class ImageParam {
   Expr bottom(Here here = Here()) const { return dim(1, here).max(); }
   Region region(Here here = Here()) const;
 
+  /// Of the first element's address, in bytes: a power of 2, checked at entry.
+  int host_alignment() const;
+  OutputImageParam &set_host_alignment(int bytes, Here here = Here());
+  OutputImageParam &set_estimates(const Region &estimates, Here here = Here());
+  const std::shared_ptr<Parameter> &parameter() const { return param_; }
+
+ protected:
+  Parameter &defined_parameter(const Here &here) const;
+  std::shared_ptr<Parameter> param_;
+};
+
+/// An image input, and for JIT the Buffer it stands for.
+class ImageParam : public OutputImageParam {
+ public:
+  ImageParam() = default;
+  ImageParam(Type t, int dimensions, const std::string &name = "", Here here = Here());
+  explicit ImageParam(std::shared_ptr<Parameter> param) : OutputImageParam(std::move(param)) {}
+
   /// Binds the buffer that realize() passes.
   void set(const Buffer<void, -1> &image, Here here = Here());
   Buffer<void, -1> get() const;
   void reset();
-  void set_estimates(const Region &estimates);
 
   Expr operator()(const std::vector<Expr> &args, Here here = Here()) const;
   Expr operator()() const { return (*this)(std::vector<Expr>{}); }
@@ -153,13 +173,9 @@ class ImageParam {
 
   /// A Func of implicit arguments that reads the image.
   operator Func() const;  // NOLINT
-  const std::shared_ptr<Parameter> &parameter() const { return param_; }
-  explicit ImageParam(std::shared_ptr<Parameter> param) : param_(std::move(param)) {}
 
  private:
   Expr call(const std::vector<Index> &args) const;
-  Parameter &defined_parameter(const Here &here) const;
-  std::shared_ptr<Parameter> param_;
 };
 
 }  // namespace polyhalite

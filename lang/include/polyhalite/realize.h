@@ -8,92 +8,85 @@
 #include <utility>
 #include <vector>
 
+#include "polyhalite/argument.h"
 #include "polyhalite/backend.h"
 #include "polyhalite/buffer.h"
+#include "polyhalite/jit_context.h"
+#include "polyhalite/realization.h"
 #include "polyhalite/target.h"
 #include "polyhalite/var.h"
 
 namespace polyhalite {
 
-class ImageParam;
-template <typename T>
-class Param;
-struct Parameter;
 struct PipelineContents;
-
-/// An input of a compiled function. Lists of them fix the order of the C function's arguments.
-class Argument {
- public:
-  Argument(const ImageParam &p);  // NOLINT
-  template <typename T>
-  Argument(const Param<T> &p) : param_(p.parameter()) {}  // NOLINT
-  explicit Argument(std::shared_ptr<Parameter> p) : param_(std::move(p)) {}
-  const std::shared_ptr<Parameter> &parameter() const { return param_; }
-
- private:
-  std::shared_ptr<Parameter> param_;
-};
-
-/// The outputs of a run.
-class Realization {
- public:
-  Realization() = default;
-  explicit Realization(std::vector<Buffer<>> buffers) : buffers_(std::move(buffers)) {}
-  template <typename T, int D, typename... More>
-  explicit Realization(Buffer<T, D> &first, More &...more) : buffers_{first, more...} {}
-
-  size_t size() const { return buffers_.size(); }
-  /// CompileError for an index that it has not.
-  Buffer<> &operator[](size_t i) { return buffers_[checked(i)]; }
-  const Buffer<> &operator[](size_t i) const { return buffers_[checked(i)]; }
-  /// Of a single output.
-  template <typename T, int D>
-  operator Buffer<T, D>() const {  // NOLINT
-    return Buffer<T, D>(single());
-  }
-
- private:
-  const Buffer<> &single() const;
-  size_t checked(size_t i) const;
-  std::vector<Buffer<>> buffers_;
-};
-
-/// What realize() writes to.
-class RealizationArg {
- public:
-  template <typename T, int D>
-  RealizationArg(const Buffer<T, D> &b) : buffers_{raw(b.contents().get())} {}  // NOLINT
-  template <typename T, int D, int S>
-  RealizationArg(runtime::Buffer<T, D, S> &b) : buffers_{b.raw_buffer()} {}  // NOLINT
-  // A template, so that realize({0}) names a size and no null pointer.
-  template <typename B, typename = std::enable_if_t<std::is_same_v<B, polyhalite_buffer_t>>>
-  RealizationArg(B *b) : buffers_{b} {}   // NOLINT
-  RealizationArg(const Realization &r) {  // NOLINT
-    for (size_t i = 0; i < r.size(); i++) buffers_.push_back(raw(r[i].contents().get()));
-  }
-  RealizationArg(const std::vector<Buffer<>> &list) {  // NOLINT
-    for (const Buffer<> &b : list) buffers_.push_back(raw(b.contents().get()));
-  }
-  const std::vector<polyhalite_buffer_t *> &buffers() const { return buffers_; }
-
- private:
-  static polyhalite_buffer_t *raw(BufferContents *b) { return b ? &b->raw() : nullptr; }
-  std::vector<polyhalite_buffer_t *> buffers_;
-};
+class Callable;
 
 /// Shared by Func (its one pipeline) and Pipeline. Self has pipeline_contents().
 ///
 /// realize() compiles for this machine on the first call and again after definitions, directives or
 /// constraints have changed. It throws CompileError where the pipeline cannot be compiled, and
 /// RuntimeError where it fails at run time: an input that is not bound or too small, for instance.
+/// Calls may come from many threads, and from handlers of other calls.
 template <typename Self>
 class Realizable {
+  template <typename C>
+  using IfContext = std::enable_if_t<std::is_base_of_v<JITUserContext, C>>;
+
  public:
   /// Allocates outputs of these extents, with minima 0.
   Realization realize(const std::vector<int> &sizes = {}, const Target &target = Target(),
-                      Here here = Here());
-  void realize(const RealizationArg &outputs, const Target &target = Target(), Here here = Here());
+                      Here here = Here()) {
+    return run_on_sizes(nullptr, sizes, target, here);
+  }
+  void realize(const RealizationArg &outputs, const Target &target = Target(), Here here = Here()) {
+    run_on_buffers(nullptr, outputs, target, here);
+  }
+  // With a context for handlers; templates, so that realize({0}) names a size and no null pointer.
+  template <typename C, typename = IfContext<C>>
+  Realization realize(C *context, const std::vector<int> &sizes = {},
+                      const Target &target = Target(), Here here = Here()) {
+    return run_on_sizes(context, sizes, target, here);
+  }
+  template <typename C, typename = IfContext<C>>
+  void realize(C *context, const RealizationArg &outputs, const Target &target = Target(),
+               Here here = Here()) {
+    run_on_buffers(context, outputs, target, here);
+  }
+
+  /// Binds to each ImageParam that has no Buffer a new one, not initialised, of the shape that is
+  /// needed for these outputs. Outputs without memory (host null) get the shape that the pipeline
+  /// would write.
+  void infer_input_bounds(const std::vector<int> &sizes, const Target &target = Target(),
+                          Here here = Here()) {
+    infer_for_sizes(nullptr, sizes, target, here);
+  }
+  void infer_input_bounds(const RealizationArg &outputs, const Target &target = Target(),
+                          Here here = Here()) {
+    infer_for_buffers(nullptr, outputs, target, here);
+  }
+  template <typename C, typename = IfContext<C>>
+  void infer_input_bounds(C *context, const std::vector<int> &sizes,
+                          const Target &target = Target(), Here here = Here()) {
+    infer_for_sizes(context, sizes, target, here);
+  }
+  template <typename C, typename = IfContext<C>>
+  void infer_input_bounds(C *context, const RealizationArg &outputs,
+                          const Target &target = Target(), Here here = Here()) {
+    infer_for_buffers(context, outputs, target, here);
+  }
+
   void compile_jit(const Target &target = get_jit_target_from_environment());
+  /// Compiled for this machine as a function of these inputs and the outputs.
+  Callable compile_to_callable(const std::vector<Argument> &args,
+                               const Target &target = get_jit_target_from_environment());
+  /// What calls of this pipeline use where their context has no handler of its own.
+  JITHandlers &jit_handlers();
+  /// Functions of this process under names that the pipeline calls, before those that the process
+  /// exports.
+  void set_jit_externs(const std::map<std::string, JITExtern> &externs);
+  const std::map<std::string, JITExtern> &get_jit_externs();
+  /// Compiles anew at the next use.
+  void invalidate_cache();
   /// Of the last compilation in process.
   CompileTimes compile_times() const;
 
@@ -165,6 +158,14 @@ class Realizable {
 
  private:
   PipelineContents &contents() const;
+  Realization run_on_sizes(JITUserContext *context, const std::vector<int> &sizes,
+                           const Target &target, const Here &here);
+  void run_on_buffers(JITUserContext *context, const RealizationArg &outputs, const Target &target,
+                      const Here &here);
+  void infer_for_sizes(JITUserContext *context, const std::vector<int> &sizes,
+                       const Target &target, const Here &here);
+  void infer_for_buffers(JITUserContext *context, const RealizationArg &outputs,
+                         const Target &target, const Here &here);
   void emit_one(Emit what, const std::string &file, const std::vector<Argument> &args,
                 const std::string &name, const Target &target) {
     compile_to({{what, file}}, args, name, target);

@@ -1,6 +1,8 @@
 // The machine that code is made for.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +44,11 @@ struct Target {
  private:
   unsigned long long features_ = 0;
 };
+
+/// Bytes that one buffer may have in pipelines whose target has not LargeBuffers; null, the default,
+/// for no limit. Halide.h sets 2^31 - 1 for the whole process, as programs that include it expect.
+std::optional<int64_t> default_buffer_limit();
+void set_default_buffer_limit(std::optional<int64_t> bytes);
 
 /// The machine this runs on.
 Target get_host_target();

@@ -1,0 +1,178 @@
+#include "codegen/llvm/jit_handlers.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "codegen/runtime/internal.h"
+#include "lang/abi/polyhalite_runtime.h"
+
+namespace polyhalite {
+
+namespace {
+
+// The calls that run, so that contexts of this library are told from programs' own.
+class RunningCalls {
+ public:
+  void add(RunningCall *c) {
+    std::lock_guard<std::mutex> hold(lock_);
+    running_.push_back(c);
+  }
+  void remove(RunningCall *c) {
+    std::lock_guard<std::mutex> hold(lock_);
+    running_.erase(std::find(running_.begin(), running_.end(), c));
+  }
+  bool knows(const void *context) {
+    std::lock_guard<std::mutex> hold(lock_);
+    return std::any_of(running_.begin(), running_.end(),
+                       [&](RunningCall *c) { return c->context() == context; });
+  }
+  /// To each call with this context.
+  template <typename T>
+  void tell(const void *context, const T &what) {
+    std::lock_guard<std::mutex> hold(lock_);
+    for (RunningCall *c : running_) {
+      if (c->context() == context) c->keep(what);
+    }
+  }
+
+ private:
+  std::mutex lock_;
+  std::vector<RunningCall *> running_;
+};
+
+// Never destroyed: pool threads may still run when the program ends.
+RunningCalls &running_calls() {
+  static RunningCalls *calls = new RunningCalls;
+  return *calls;
+}
+
+// Calls a handler; an exception waits for the end of the call and `failed` is the result.
+template <typename F, typename R>
+R guarded(JITUserContext *context, R failed, F &&f) {
+  try {
+    return f();
+  } catch (...) {
+    running_calls().tell(context, std::current_exception());
+    return failed;
+  }
+}
+
+bool take_message(void *user_context, const char *message) {
+  if (!running_calls().knows(user_context)) return false;
+  auto *context = static_cast<JITUserContext *>(user_context);
+  if (const auto handler = context->handlers.custom_error) {
+    guarded(context, 0, [&] {
+      handler(context, message);
+      return 0;
+    });
+  } else {
+    running_calls().tell(context, message);
+  }
+  return true;
+}
+
+void *handled_malloc(JITUserContext *context, size_t bytes) {
+  const auto handler = context->handlers.custom_malloc;
+  if (!handler) return polyhalite_malloc(context, bytes);
+  return guarded(context, static_cast<void *>(nullptr), [&] { return handler(context, bytes); });
+}
+
+void handled_free(JITUserContext *context, void *pointer) {
+  const auto handler = context->handlers.custom_free;
+  if (!handler) return polyhalite_free(context, pointer);
+  guarded(context, 0, [&] {
+    handler(context, pointer);
+    return 0;
+  });
+}
+
+void handled_print(JITUserContext *context, const char *text) {
+  const auto handler = context->handlers.custom_print;
+  if (!handler) return polyhalite_print(context, text);
+  guarded(context, 0, [&] {
+    handler(context, text);
+    return 0;
+  });
+}
+
+using JitTask = int (*)(JITUserContext *, int, uint8_t *);
+
+// A task that runs through the handler custom_do_task.
+struct HandledTask {
+  JitTask task;
+  uint8_t *closure;
+};
+
+int run_handled_task(void *user_context, int index, uint8_t *closure) {
+  auto *context = static_cast<JITUserContext *>(user_context);
+  const auto *t = reinterpret_cast<const HandledTask *>(closure);
+  return guarded(context, int{polyhalite_error_code_generic_error}, [&] {
+    return context->handlers.custom_do_task(context, t->task, index, t->closure);
+  });
+}
+
+int handled_do_par_for(JITUserContext *context, polyhalite_task_t task, int min, int extent,
+                       uint8_t *closure) {
+  // A JITUserContext * is passed as a void * is.
+  const auto jit_task = reinterpret_cast<JitTask>(reinterpret_cast<void *>(task));
+  if (const auto handler = context->handlers.custom_do_par_for) {
+    return guarded(context, int{polyhalite_error_code_generic_error},
+                   [&] { return handler(context, jit_task, min, extent, closure); });
+  }
+  if (!context->handlers.custom_do_task) {
+    return polyhalite_do_par_for(context, task, min, extent, closure);
+  }
+  HandledTask handled = {jit_task, closure};
+  return polyhalite_do_par_for(context, run_handled_task, min, extent,
+                               reinterpret_cast<uint8_t *>(&handled));
+}
+
+template <typename F>
+void *address_of(F *f) {
+  return reinterpret_cast<void *>(f);
+}
+
+}  // namespace
+
+const std::vector<RuntimeSymbol> &handled_runtime() {
+  static const std::vector<RuntimeSymbol> *symbols = new std::vector<RuntimeSymbol>{
+      {"polyhalite_malloc", address_of(handled_malloc)},
+      {"polyhalite_free", address_of(handled_free)},
+      {"polyhalite_print", address_of(handled_print)},
+      {"polyhalite_do_par_for", address_of(handled_do_par_for)},
+  };
+  return *symbols;
+}
+
+RunningCall::RunningCall(JITUserContext *context) : context_(context) {
+  runtime::set_error_sink(take_message);
+  running_calls().add(this);
+}
+
+RunningCall::~RunningCall() { running_calls().remove(this); }
+
+std::string RunningCall::message() {
+  std::lock_guard<std::mutex> hold(lock_);
+  return message_;
+}
+
+void RunningCall::rethrow() {
+  std::exception_ptr thrown;
+  {
+    std::lock_guard<std::mutex> hold(lock_);
+    std::swap(thrown, thrown_);
+  }
+  if (thrown) std::rethrow_exception(thrown);
+}
+
+void RunningCall::keep(const char *message) {
+  std::lock_guard<std::mutex> hold(lock_);
+  if (message_.empty()) message_ = message;
+}
+
+void RunningCall::keep(std::exception_ptr thrown) {
+  std::lock_guard<std::mutex> hold(lock_);
+  if (!thrown_) thrown_ = std::move(thrown);
+}
+
+}  // namespace polyhalite

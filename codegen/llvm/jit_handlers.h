@@ -1,0 +1,47 @@
+// What code in this process calls instead of the runtime: the handlers of its context, else the
+// runtime.
+#pragma once
+
+#include <exception>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "polyhalite/jit_context.h"
+
+namespace polyhalite {
+
+struct RuntimeSymbol {
+  const char *name;
+  void *address;
+};
+
+/// polyhalite_malloc, _free, _print and _do_par_for for contexts that are JITUserContexts.
+const std::vector<RuntimeSymbol> &handled_runtime();
+
+/// Stands while a call with this context runs: keeps its first message and its first exception.
+/// Calls with one context may overlap; then each keeps what any of them reports.
+class RunningCall {
+ public:
+  explicit RunningCall(JITUserContext *context);
+  ~RunningCall();
+  RunningCall(const RunningCall &) = delete;
+  RunningCall &operator=(const RunningCall &) = delete;
+
+  /// Empty where the context's handler took it.
+  std::string message();
+  /// Throws the exception of a handler, if there was one: none may cross compiled code.
+  void rethrow();
+
+  void keep(const char *message);
+  void keep(std::exception_ptr thrown);
+  JITUserContext *context() const { return context_; }
+
+ private:
+  JITUserContext *context_;
+  std::mutex lock_;
+  std::string message_;
+  std::exception_ptr thrown_;
+};
+
+}  // namespace polyhalite

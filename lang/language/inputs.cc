@@ -1,0 +1,73 @@
+#include "lang/language/inputs.h"
+
+#include "lang/language/names.h"
+#include "polyhalite/buffer_contents.h"
+
+namespace polyhalite {
+
+std::vector<std::shared_ptr<Parameter>> declared_inputs(const PipelineContents &p,
+                                                        const std::vector<Argument> &args) {
+  std::vector<std::shared_ptr<Parameter>> list;
+  std::optional<FrozenPipeline> used;  // computed for the first argument that needs it
+  auto by_name = [&](const Argument &a) {
+    if (!used) used = freeze(p.outputs);
+    for (const auto &input : used->bindings) {
+      if (input->name == a.name || plain_name(input->name) == a.name) return input;
+    }
+    auto unread = std::make_shared<Parameter>();
+    unread->name = clean_name(a.name);
+    unread->type = a.type;
+    unread->is_buffer = a.is_buffer();
+    unread->dimensions = a.dimensions;
+    unread->dims.resize(a.dimensions);
+    return unread;
+  };
+  for (const Argument &a : args) {
+    if (a.is_output()) {
+      user_error("argument '" + a.name + "' is an output", "outputs are the pipeline's own",
+                 "list inputs only");
+    }
+    if (!a.parameter() && a.name == "__user_context") continue;
+    list.push_back(a.parameter() ? a.parameter() : by_name(a));
+  }
+  return list;
+}
+
+std::optional<Diagnostic> BoundInputs::bind(const FrozenPipeline &pipeline, const Here &here,
+                                            std::vector<runtime::Buffer<>> *queries) {
+  scalars_.reserve(pipeline.bindings.size());
+  if (queries) queries->reserve(pipeline.bindings.size());
+  for (const auto &p : pipeline.bindings) {
+    const std::string name = "'" + plain_name(p->name) + "'";
+    if (!p->is_buffer) {
+      if (!p->has_scalar) {
+        return Diagnostic{"Param " + name + " has no value",
+                          "the pipeline reads it, and no value was set",
+                          "call set(value) before realize", here.where};
+      }
+      scalars_.push_back(p->scalar_bits);
+      args_.push_back(&scalars_.back());
+      continue;
+    }
+    const std::shared_ptr<BufferContents> bound = p->buffer;
+    if (bound && bound->raw().host) {
+      buffers_.push_back(bound);
+      args_.push_back(&bound->raw());
+    } else if (queries) {
+      const std::vector<polyhalite_dimension_t> dims(static_cast<size_t>(p->dimensions));
+      queries->emplace_back(p->type, nullptr, dims);
+      args_.push_back(queries->back().raw_buffer());
+    } else if (bound) {
+      return Diagnostic{"ImageParam " + name + " is bound to a Buffer without memory",
+                        "its host pointer is null",
+                        "allocate the Buffer, or let infer_input_bounds() choose one", here.where};
+    } else {
+      return Diagnostic{"ImageParam " + name + " is not bound",
+                        "the pipeline reads it, and no Buffer was set",
+                        "call set(buffer) before realize", here.where};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace polyhalite

@@ -1,0 +1,108 @@
+#include "lang/language/run_pipeline.h"
+
+#include "lang/language/names.h"
+#include "polyhalite/buffer_contents.h"
+
+namespace polyhalite {
+
+namespace {
+
+EditStamp stamp_of(const FrozenPipeline &frozen, const Target &target) {
+  EditStamp stamp;
+  for (const auto &f : frozen.functions) {
+    stamp.funcs.push_back({f, f->updates.size(), f->directives.size()});
+    for (const auto &p : f->output_params) stamp.params.push_back({p, p->edits});
+  }
+  for (const auto &p : frozen.bindings) stamp.params.push_back({p, p->edits});
+  stamp.target = target.to_string();
+  return stamp;
+}
+
+bool is_current(const EditStamp &stamp, const Target &target) {
+  for (const EditStamp::FuncEdits &f : stamp.funcs) {
+    if (f.func->updates.size() != f.updates || f.func->directives.size() != f.directives) {
+      return false;
+    }
+  }
+  for (const EditStamp::ParamEdits &p : stamp.params) {
+    if (p.param->edits != p.edits) return false;
+  }
+  return stamp.target == target.to_string();
+}
+
+// `fallback` where `handler` is null.
+template <typename F>
+void fill(F *&handler, F *fallback) {
+  if (!handler) handler = fallback;
+}
+
+}  // namespace
+
+std::shared_ptr<const Compilation> compile_in_process(PipelineContents &p, Target target) {
+  std::lock_guard<std::mutex> lock(p.mutex);
+  if (target == Target()) target = p.last ? p.last->target : get_jit_target_from_environment();
+  target.set_feature(Target::JIT);
+  if (p.last && is_current(p.last->stamp, target)) return p.last;
+  auto c = std::make_shared<Compilation>();
+  c->frozen = freeze(p.outputs);
+  c->stamp = stamp_of(c->frozen, target);
+  c->target = target;
+  c->code = backend().jit(c->frozen, target, p.externs);
+  p.last = c;
+  return c;
+}
+
+ContextOfCall::ContextOfCall(JITUserContext *users, const JITHandlers &pipeline) : users_(users) {
+  JITHandlers &h = get()->handlers;
+  before_ = h;
+  fill(h.custom_print, pipeline.custom_print);
+  fill(h.custom_malloc, pipeline.custom_malloc);
+  fill(h.custom_free, pipeline.custom_free);
+  fill(h.custom_do_task, pipeline.custom_do_task);
+  fill(h.custom_do_par_for, pipeline.custom_do_par_for);
+  fill(h.custom_error, pipeline.custom_error);
+}
+
+ContextOfCall::~ContextOfCall() { get()->handlers = before_; }
+
+bool call_pipeline(const CompiledPipeline &code, const std::vector<void *> &args,
+                   JITUserContext *context, const JITHandlers &handlers, const Here &here) {
+  ContextOfCall in_use(context, handlers);
+  std::string message;
+  const int result = code.call(args, &message, in_use.get());
+  if (result == 0) return true;
+  if (in_use.get()->handlers.custom_error) return false;
+  if (message.empty()) message = "the pipeline returned " + std::to_string(result);
+  throw RuntimeError({message, "", "", here.where});
+}
+
+void report_failure(Diagnostic problem, JITUserContext *context, const JITHandlers &handlers) {
+  ContextOfCall in_use(context, handlers);
+  const auto handler = in_use.get()->handlers.custom_error;
+  if (!handler) throw RuntimeError(std::move(problem));
+  handler(in_use.get(), problem.to_string().c_str());
+}
+
+std::vector<Type> output_types(const PipelineContents &p) {
+  std::vector<Type> types;
+  for (const auto &f : p.outputs) types.insert(types.end(), f->types.begin(), f->types.end());
+  return types;
+}
+
+void check_outputs(const PipelineContents &p, const std::vector<polyhalite_buffer_t *> &buffers,
+                   const char *method, const Here &here) {
+  const size_t wanted = output_types(p).size();
+  const std::string name = std::string(method) + "()";
+  if (buffers.size() != wanted) {
+    throw RuntimeError({name + " got " + std::to_string(buffers.size()) + " output buffers",
+                        "the pipeline has " + std::to_string(wanted) + " outputs",
+                        "give one buffer for each", here.where});
+  }
+  for (const polyhalite_buffer_t *b : buffers) {
+    if (b) continue;
+    throw RuntimeError({name + " got an undefined output buffer", "there is nowhere to write to",
+                        "construct the Buffer with its sizes", here.where});
+  }
+}
+
+}  // namespace polyhalite

@@ -1,0 +1,54 @@
+// Running pipelines in process: the compilation that is kept, and calls of it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lang/language/pipeline_contents.h"
+#include "polyhalite/argument.h"
+#include "polyhalite/var.h"
+
+namespace polyhalite {
+
+class Callable;
+
+/// The last compilation if nothing that it depends on has changed, else a new one. Target() stands for
+/// the target of the last one, or this machine.
+std::shared_ptr<const Compilation> compile_in_process(PipelineContents &p, Target target);
+
+/// The context of one call: the user's, with the pipeline's handlers where it has none of its own,
+/// until the call ends; or one with the pipeline's handlers.
+class ContextOfCall {
+ public:
+  ContextOfCall(JITUserContext *users, const JITHandlers &pipeline);
+  ~ContextOfCall();
+  ContextOfCall(const ContextOfCall &) = delete;
+  ContextOfCall &operator=(const ContextOfCall &) = delete;
+  JITUserContext *get() { return users_ ? users_ : &own_; }
+
+ private:
+  JITUserContext *users_;
+  JITUserContext own_;
+  JITHandlers before_;
+};
+
+/// Calls the compiled code. False where it failed and a handler has taken the message; else failures
+/// are RuntimeErrors at `here`.
+bool call_pipeline(const CompiledPipeline &code, const std::vector<void *> &args,
+                   JITUserContext *context, const JITHandlers &handlers, const Here &here);
+
+/// A failure before the call: to the handler custom_error where there is one, else RuntimeError.
+void report_failure(Diagnostic problem, JITUserContext *context, const JITHandlers &handlers);
+
+/// The types of the outputs' values, in order.
+std::vector<Type> output_types(const PipelineContents &p);
+
+/// A function of these inputs and the outputs.
+Callable make_callable(PipelineContents &p, const std::vector<Argument> &args, Target target);
+
+/// RuntimeError unless there is one non-null buffer for each value of the outputs.
+void check_outputs(const PipelineContents &p, const std::vector<polyhalite_buffer_t *> &buffers,
+                   const char *method, const Here &here);
+
+}  // namespace polyhalite

@@ -1,0 +1,99 @@
+// infer_input_bounds, and calls with buffers without memory.
+#include <gtest/gtest.h>
+
+#include "lang/messages.h"
+#include "polyhalite/polyhalite.h"
+
+namespace polyhalite {
+namespace {
+
+struct Stencil {
+  ImageParam in{Int(32), 2, "in"};
+  Func f{"f"};
+  Var x{"x"}, y{"y"};
+  Stencil() { f(x, y) = in(x - 1, y) + in(x + 3, y + 2); }
+};
+
+TEST(InferInputBounds, AllocatesWhatTheOutputsNeed) {
+  Stencil s;
+  s.f.infer_input_bounds({10, 20});
+  const Buffer<int> in = s.in.get();
+  EXPECT_EQ(in.min(0), -1);
+  EXPECT_EQ(in.extent(0), 14);
+  EXPECT_EQ(in.min(1), 0);
+  EXPECT_EQ(in.extent(1), 22);
+  EXPECT_EQ(in.stride(0), 1);
+  EXPECT_EQ(in.stride(1), 14);
+  Buffer<int>(in).fill(2);
+  EXPECT_TRUE(Buffer<int>(s.f.realize({10, 20})).all_equal(4));
+}
+
+TEST(InferInputBounds, FollowsTheOutputsCoordinates) {
+  Stencil s;
+  Buffer<int> out(4, 4);
+  out.set_min(100, -50);
+  s.f.infer_input_bounds(out);
+  EXPECT_EQ(s.in.get().min(0), 99);
+  EXPECT_EQ(s.in.get().min(1), -50);
+}
+
+TEST(InferInputBounds, LeavesBoundInputsAlone) {
+  Stencil s;
+  Buffer<int> mine(50, 50);
+  s.in.set(mine);
+  s.f.infer_input_bounds({10, 10});
+  EXPECT_TRUE(s.in.get().same_as(mine));
+}
+
+TEST(InferInputBounds, KeepsConstraints) {
+  Stencil s;
+  s.in.dim(0).set_min(-8).set_stride(2);
+  s.in.dim(1).set_extent(s.in.dim(1).extent() / 8 * 8 + 8);
+  s.in.dim(1).set_stride(s.in.dim(0).extent() * 2);
+  s.f.infer_input_bounds({10, 20});
+  const Buffer<int> in = s.in.get();
+  EXPECT_EQ(in.min(0), -8);
+  EXPECT_EQ(in.extent(0), 21);
+  EXPECT_EQ(in.stride(0), 2);
+  EXPECT_EQ(in.extent(1), 24);
+}
+
+TEST(InferInputBounds, ReachesThroughStages) {
+  Stencil s;
+  Func g("g");
+  g(s.x, s.y) = s.f(s.x + 5, s.y) + s.f(s.x, s.y + 7);
+  s.f.compute_root();
+  g.infer_input_bounds({8, 8});
+  EXPECT_EQ(s.in.get().extent(0), 8 + 5 + 4);
+  EXPECT_EQ(s.in.get().extent(1), 8 + 7 + 2);
+}
+
+TEST(InferInputBounds, ReportsMissingParams) {
+  Stencil s;
+  Param<int> p("p");
+  Func g("g");
+  g(s.x, s.y) = s.in(s.x + p, s.y);
+  const int line = __LINE__ + 1;
+  EXPECT_EQ(message_of([&] { g.infer_input_bounds({4, 4}); }),
+            at(line) +
+                "error: Param 'p' has no value\n"
+                "  why: the pipeline reads it, and no value was set\n"
+                "  fix: call set(value) before realize");
+  p.set(30);
+  g.infer_input_bounds({4, 4});
+  EXPECT_EQ(s.in.get().min(0), 30);
+}
+
+TEST(Realize, RefusesInputsWithoutMemory) {
+  Stencil s;
+  s.in.set(Buffer<int>(static_cast<int *>(nullptr), std::vector<int>{20, 30}));
+  const int line = __LINE__ + 1;
+  EXPECT_EQ(message_of([&] { s.f.realize({4, 4}); }),
+            at(line) +
+                "error: ImageParam 'in' is bound to a Buffer without memory\n"
+                "  why: its host pointer is null\n"
+                "  fix: allocate the Buffer, or let infer_input_bounds() choose one");
+}
+
+}  // namespace
+}  // namespace polyhalite
