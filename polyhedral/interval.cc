@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "lang/ir/expand_intrinsic.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
 
@@ -56,7 +57,7 @@ Expr divide(const Expr &a, int64_t k) {
 class StripHints : public ExprRewriter {
  protected:
   Expr rewrite(const Expr &e) override {
-    if (const CallNode *c = as_intrinsic(e, intrinsic::kLikely)) return (*this)(c->args[0]);
+    if (const Expr value = wrapped_value(e); value.defined()) return (*this)(value);
     if (const LetNode *let = as_let(e)) {
       return (*this)(substitute(let->name, let->args[0], let->args[1]));
     }
@@ -230,6 +231,11 @@ Interval Bounder::bound_atom(const Expr &e) {
       if (from == Int(32)) return bound(e->args[0]);
       return from_constants(constant_interval(e));
     }
+    case Op::Call:
+      if (const CallNode *c = as_intrinsic(e, intrinsic::kPromiseClamped)) {
+        return bound(make_binary(Op::Max, make_binary(Op::Min, c->args[0], c->args[2]), c->args[1]));
+      }
+      return from_constants(constant_interval(e));
     default:
       return from_constants(constant_interval(e));
   }
@@ -326,8 +332,17 @@ ConstantInterval constant_interval(const Expr &e) {
     case Op::Call: {
       const CallNode *c = as_call(e);
       if (c->kind != CallKind::Intrinsic) return type;
-      if (c->name == intrinsic::kLikely || c->name == intrinsic::kStrictFloat) {
-        return constant_interval(c->args[0]);
+      if (const Expr value = wrapped_value(e); value.defined()) return constant_interval(value);
+      if (c->name == intrinsic::kPromiseClamped) {
+        return constant_interval(
+            make_binary(Op::Max, make_binary(Op::Min, c->args[0], c->args[2]), c->args[1]));
+      }
+      if (c->name == intrinsic::kPopcount || c->name == intrinsic::kCountLeadingZeros ||
+          c->name == intrinsic::kCountTrailingZeros) {
+        return {0, e.type().bits()};
+      }
+      if (const Expr meaning = expand_intrinsic(*c); meaning.defined()) {
+        return constant_interval(meaning);
       }
       if (c->name == intrinsic::kBitwiseAnd && is_const_int(c->args[1], &k) && k >= 0) {
         return {0, k};

@@ -1,6 +1,7 @@
-// Calls: intrinsics, mathematical functions, external functions.
+// Calls: intrinsics and external functions.
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
+#include "lang/ir/expand_intrinsic.h"
 #include "lang/ir/intrinsics.h"
 #include "polyhalite/error.h"
 
@@ -9,17 +10,6 @@ namespace polyhalite {
 using llvm::Value;
 
 namespace {
-
-// Mathematical functions that LLVM knows as intrinsics and lowers to instructions.
-llvm::Intrinsic::ID math_intrinsic(const std::string &name) {
-  static const std::map<std::string, llvm::Intrinsic::ID> kKnown = {
-      {"sqrt", llvm::Intrinsic::sqrt},   {"floor", llvm::Intrinsic::floor},
-      {"ceil", llvm::Intrinsic::ceil},   {"round", llvm::Intrinsic::roundeven},
-      {"trunc", llvm::Intrinsic::trunc},
-  };
-  auto at = kKnown.find(name);
-  return at == kKnown.end() ? llvm::Intrinsic::not_intrinsic : at->second;
-}
 
 bool belongs_to_runtime(const std::string &name) { return name.starts_with("polyhalite_"); }
 
@@ -44,7 +34,13 @@ Value *FunctionEmitter::emit_call(const CallNode &call) {
 Value *FunctionEmitter::emit_intrinsic(const CallNode &call) {
   const std::string &name = call.name;
   const auto &args = call.args;
-  if (name == intrinsic::kLikely) return emit(args[0]);
+  for (const char *hint :
+       {intrinsic::kLikely, intrinsic::kLikelyIfInnermost, intrinsic::kMemoizeTag,
+        intrinsic::kPromiseClamped}) {
+    if (name == hint) return emit(args[0]);
+  }
+  if (name == intrinsic::kPrint) return emit_print(call);
+  if (name == intrinsic::kRequire) return emit_require(call);
   if (name == intrinsic::kStrictFloat) {
     const bool outside = strict_;
     strict_ = true;
@@ -69,6 +65,25 @@ Value *FunctionEmitter::emit_intrinsic(const CallNode &call) {
   if (name == intrinsic::kBitwiseNot) return builder_.CreateNot(emit(args[0]));
   if (name == intrinsic::kUserContext) return user_context_;
   if (name == intrinsic::kLimitedProduct) return emit_limited_product(call);
+  if (name == intrinsic::kPopcount) {
+    return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, emit(args[0]));
+  }
+  if (name == intrinsic::kCountLeadingZeros || name == intrinsic::kCountTrailingZeros) {
+    return builder_.CreateBinaryIntrinsic(
+        name == intrinsic::kCountLeadingZeros ? llvm::Intrinsic::ctlz : llvm::Intrinsic::cttz,
+        emit(args[0]), builder_.getFalse());
+  }
+  if (name == intrinsic::kSaturatingAdd || name == intrinsic::kSaturatingSub) {
+    const bool adds = name == intrinsic::kSaturatingAdd, is_signed = call.type.is_int();
+    return builder_.CreateBinaryIntrinsic(
+        adds ? (is_signed ? llvm::Intrinsic::sadd_sat : llvm::Intrinsic::uadd_sat)
+             : (is_signed ? llvm::Intrinsic::ssub_sat : llvm::Intrinsic::usub_sat),
+        emit(args[0]), emit(args[1]));
+  }
+  if (const Expr meaning = expand_intrinsic(call); meaning.defined()) {
+    kept_.push_back(meaning);  // values are remembered by node
+    return emit(meaning);
+  }
   if (name == intrinsic::kFma) {
     Value *a = emit(args[0]), *b = emit(args[1]), *c = emit(args[2]);
     return builder_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
@@ -129,32 +144,6 @@ Value *FunctionEmitter::emit_absolute_difference(const CallNode &call) {
   const auto smaller = t.is_int() ? llvm::Intrinsic::smin : llvm::Intrinsic::umin;
   return builder_.CreateSub(builder_.CreateBinaryIntrinsic(larger, a, b),
                             builder_.CreateBinaryIntrinsic(smaller, a, b));
-}
-
-Value *FunctionEmitter::emit_math(const CallNode &call) {
-  std::vector<Value *> args;
-  for (const Expr &arg : call.args) args.push_back(emit(arg));
-  if (auto id = math_intrinsic(call.name)) return builder_.CreateUnaryIntrinsic(id, args[0]);
-  // The C library's function, lane by lane.
-  const Type element = call.type.element_of();
-  llvm::Type *scalar = register_type(context_, element);
-  llvm::FunctionCallee callee =
-      module_.declare(call.name + (element.bits() == 32 ? "f" : ""), scalar,
-                      std::vector<llvm::Type *>(args.size(), scalar));
-  if (auto *f = llvm::dyn_cast<llvm::Function>(callee.getCallee())) {
-    f->setDoesNotAccessMemory();
-    f->addFnAttr(llvm::Attribute::WillReturn);
-  }
-  if (call.type.is_scalar()) return builder_.CreateCall(callee, args);
-  std::vector<Value *> lanes;
-  for (int lane = 0; lane < call.type.lanes(); lane++) {
-    std::vector<Value *> scalars;
-    for (Value *arg : args) {
-      scalars.push_back(builder_.CreateExtractElement(arg, static_cast<uint64_t>(lane)));
-    }
-    lanes.push_back(builder_.CreateCall(callee, scalars));
-  }
-  return concatenate(lanes);
 }
 
 Value *FunctionEmitter::emit_extern(const CallNode &call) {

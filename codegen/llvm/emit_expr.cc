@@ -4,6 +4,7 @@
 #include "polyhalite/buffer_contents.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
+#include "lang/ir/widen_float16.h"
 #include "polyhalite/error.h"
 
 namespace polyhalite {
@@ -55,7 +56,9 @@ bool FunctionEmitter::reads_memory(const Expr &e) {
   auto at = reads_memory_.find(e.get());
   if (at != reads_memory_.end()) return at->second;
   const CallNode *call = as_call(e);
-  bool reads = e->op == Op::Load || (call && call->kind == CallKind::Extern);
+  const bool acts = call && (call->kind == CallKind::Extern || call->name == intrinsic::kPrint ||
+                             call->name == intrinsic::kRequire);
+  bool reads = e->op == Op::Load || acts;
   for (const Expr &arg : e->args) reads = reads_memory(arg) || reads;
   return reads_memory_[e.get()] = reads;
 }
@@ -131,7 +134,7 @@ Value *FunctionEmitter::emit_new(const Expr &e) {
     case Op::Cast:
       return emit_cast(e);
     case Op::Reinterpret:
-      return builder_.CreateBitCast(emit(args[0]), register_type(context_, e.type()));
+      return emit_reinterpret(e);
     case Op::Add:
     case Op::Sub:
     case Op::Mul:
@@ -208,6 +211,8 @@ Value *FunctionEmitter::emit_cast(const Expr &e) {
     return a.is_float() ? builder_.CreateFCmpUNE(value, zero) : builder_.CreateICmpNE(value, zero);
   }
   if (t.is_float()) {
+    if (is_float16(t)) return float16_of(value, t);
+    if (is_float16(a)) return float32_of(value, a);
     if (a.is_float()) return builder_.CreateFPCast(value, to);
     return a.is_int() ? builder_.CreateSIToFP(value, to) : builder_.CreateUIToFP(value, to);
   }
@@ -226,6 +231,11 @@ Value *FunctionEmitter::emit_cast(const Expr &e) {
 Value *FunctionEmitter::emit_arithmetic(const Expr &e) {
   Value *a = emit(e->args[0]), *b = emit(e->args[1]);
   const Type t = e.type();
+  if (is_float16(t)) {
+    // Only where the machine computes with them; see passes/widen_float16.h.
+    a = as_half(a);
+    b = as_half(b);
+  }
   if (e->op == Op::Min || e->op == Op::Max) {
     const bool is_min = e->op == Op::Min;
     if (t.is_float()) {
@@ -242,8 +252,10 @@ Value *FunctionEmitter::emit_arithmetic(const Expr &e) {
     flags.setAllowContract(!strict_);
     llvm::IRBuilderBase::FastMathFlagGuard guard(builder_);
     builder_.setFastMathFlags(flags);
-    if (e->op == Op::Add) return builder_.CreateFAdd(a, b);
-    return e->op == Op::Sub ? builder_.CreateFSub(a, b) : builder_.CreateFMul(a, b);
+    Value *r = e->op == Op::Add   ? builder_.CreateFAdd(a, b)
+               : e->op == Op::Sub ? builder_.CreateFSub(a, b)
+                                  : builder_.CreateFMul(a, b);
+    return is_float16(t) ? builder_.CreateBitCast(r, register_type(context_, t)) : r;
   }
   const bool no_overflow = t.is_affine();
   if (e->op == Op::Add) return builder_.CreateAdd(a, b, "", false, no_overflow);

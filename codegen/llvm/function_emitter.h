@@ -32,6 +32,11 @@ class FunctionEmitter {
   Value *emit_variable(const VariableNode &v);
   Value *emit_cast(const Expr &e);
   Value *emit_arithmetic(const Expr &e);
+  // emit_float16.cc
+  Value *as_half(Value *bits);
+  Value *float32_of(Value *bits, Type from);
+  Value *float16_of(Value *value, Type to);
+  Value *emit_reinterpret(const Expr &e);
   Value *emit_comparison(const Expr &e);
   Value *emit_let(const LetNode &let, bool wide);
   Value *emit_ramp(const Expr &e);
@@ -56,7 +61,13 @@ class FunctionEmitter {
   Value *emit_limited_product(const CallNode &call);
   Value *emit_absolute_difference(const CallNode &call);
   Value *emit_buffer_fact(const CallNode &call);
+  // emit_math.cc
   Value *emit_math(const CallNode &call);
+  Value *emit_library_math(const CallNode &call, const std::vector<Value *> &args);
+  // emit_effects.cc
+  Value *emit_print(const CallNode &call);
+  Value *emit_require(const CallNode &call);
+  Value *print_items(const CallNode &call, size_t first, int lane);
   Value *emit_extern(const CallNode &call);
 
   // -- Memory (emit_memory.cc)
@@ -126,6 +137,7 @@ class FunctionEmitter {
   bool straight_line_ = true;
   bool fields_loaded_ = false;
   bool strict_ = false;
+  std::vector<Expr> kept_;  // made here: keys of what is remembered
 };
 
 }  // namespace polyhalite

@@ -28,6 +28,8 @@ void check(LLVMErrorRef error, const char *doing) {
 
 #define PH_SYMBOL(name) {#name, reinterpret_cast<void *>(&name)}
 const RuntimeSymbol kRuntime[] = {
+    PH_SYMBOL(polyhalite_print_items),
+    PH_SYMBOL(polyhalite_error_requirement_failed),
     PH_SYMBOL(polyhalite_error),
     PH_SYMBOL(polyhalite_answer_query),
     PH_SYMBOL(polyhalite_query_answered),

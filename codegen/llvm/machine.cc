@@ -45,7 +45,7 @@ constexpr Feature kX86Features[] = {
      "+avx512f,+avx512cd,+avx512vl,+avx512bw,+avx512dq,+avx512ifma,+avx512vbmi"},
     {Target::AVX512_SapphireRapids,
      "+avx512f,+avx512cd,+avx512vl,+avx512bw,+avx512dq,+avx512ifma,+avx512vbmi,+avx512vnni,"
-     "+avx512bf16,+amx-tile,+amx-int8,+amx-bf16"},
+     "+avx512bf16,+avx512fp16,+amx-tile,+amx-int8,+amx-bf16"},
 };
 constexpr Feature kArmFeatures[] = {
     {Target::ARMDotProd, "+dotprod"},

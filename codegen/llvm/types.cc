@@ -12,10 +12,11 @@ llvm::Type *scalar_type(llvm::LLVMContext &context, Type t) {
     case Type::UInt:
       return llvm::Type::getIntNTy(context, t.bits());
     case Type::Float:
-      if (t.bits() == 16) return llvm::Type::getHalfTy(context);
+      // The bits: arithmetic takes place in float32, or on halves where the machine has them.
+      if (t.bits() == 16) return llvm::Type::getInt16Ty(context);
       return t.bits() == 32 ? llvm::Type::getFloatTy(context) : llvm::Type::getDoubleTy(context);
     case Type::BFloat:
-      return llvm::Type::getBFloatTy(context);
+      return llvm::Type::getInt16Ty(context);
     case Type::Handle:
       return llvm::PointerType::get(context, 0);
   }
@@ -42,6 +43,11 @@ llvm::Constant *scalar_constant(llvm::LLVMContext &context, const ImmNode &imm) 
     case Op::UIntImm:
       return llvm::ConstantInt::get(type, imm.u);
     case Op::FloatImm:
+      if (imm.type.bits() == 16) {
+        const auto value = static_cast<float>(imm.f);
+        return llvm::ConstantInt::get(type, imm.type.is_bfloat() ? detail::bfloat16_bits(value)
+                                                                 : detail::float16_bits(value));
+      }
       return llvm::ConstantFP::get(type, imm.f);
     default:
       internal_check(false, "a constant that is no number");

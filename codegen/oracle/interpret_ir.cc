@@ -7,6 +7,7 @@
 
 #include "codegen/oracle/value.h"
 #include "polyhalite/buffer_contents.h"
+#include "lang/ir/expand_intrinsic.h"
 #include "lang/ir/intrinsics.h"
 #include "polyhalite/error.h"
 
@@ -366,6 +367,14 @@ class Interpreter {
                  call->args[0]->op == Op::StringImm)) {
       return fact(*call);
     }
+    if (call) {
+      if (const Expr meaning = expand_intrinsic(*call); meaning.defined()) {
+        kept_.push_back(meaning);  // a key of the memo
+        return evaluate(meaning, memo);
+      }
+      if (call->name == intrinsic::kPrint) return evaluate(call->args[1], memo);
+      if (call->name == intrinsic::kRequire) return required(*call, memo);
+    }
     std::vector<Value> args;
     for (const Expr &a : e->args) args.push_back(evaluate(a, memo));
     Value v;
@@ -375,6 +384,13 @@ class Interpreter {
       v.lanes.push_back(one_lane(e, lane));
     }
     return v;
+  }
+
+  Value required(const CallNode &call, Memo &memo) {
+    for (const Lane &l : evaluate(call.args[0], memo).lanes) {
+      if (!l.u) throw RuntimeError({"a requirement does not hold", "", "", {}});
+    }
+    return evaluate(call.args[1], memo);
   }
 
   static Lane one_lane(const Expr &e, const std::vector<Lane> &args) {
@@ -415,6 +431,7 @@ class Interpreter {
 
   const InterpretOptions &options_;
   std::mt19937_64 random_;
+  std::vector<Expr> kept_;
   std::map<std::string, Value> environment_;
   std::map<std::string, Memory> memory_;
 };

@@ -1,5 +1,7 @@
 #include "codegen/oracle/value.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -102,11 +104,21 @@ Lane integer_call(const CallNode &c, Type from, const std::vector<Lane> &args) {
   if (c.name == intrinsic::kBitwiseOr) return wrapped(a.u | b.u);
   if (c.name == intrinsic::kBitwiseXor) return wrapped(a.u ^ b.u);
   if (c.name == intrinsic::kBitwiseNot) return wrapped(~a.u);
-  const bool left = c.name == intrinsic::kShiftLeft;
-  if (left || c.name == intrinsic::kShiftRight) {
-    internal_check(b.u < static_cast<uint64_t>(from.bits()), "interpret_ir: shift out of range");
-    if (left) return wrapped(a.u << b.u);
-    return is_signed ? of_int(a.i >> b.u) : of_uint(a.u >> b.u);
+  if (c.name == intrinsic::kShiftLeft || c.name == intrinsic::kShiftRight) {
+    const bool negative = c.args[1].type().is_int() && b.i < 0;
+    const uint64_t places = negative ? 0 - b.u : b.u;
+    const bool all_out = places >= static_cast<uint64_t>(from.bits());
+    if ((c.name == intrinsic::kShiftLeft) != negative) return wrapped(all_out ? 0 : a.u << places);
+    if (is_signed) return of_int(all_out ? (a.i < 0 ? -1 : 0) : a.i >> places);
+    return of_uint(all_out ? 0 : a.u >> places);
+  }
+  const uint64_t own = from.bits() >= 64 ? a.u : a.u & ((uint64_t{1} << from.bits()) - 1);
+  if (c.name == intrinsic::kPopcount) return wrapped(static_cast<uint64_t>(std::popcount(own)));
+  if (c.name == intrinsic::kCountLeadingZeros) {
+    return wrapped(static_cast<uint64_t>(std::countl_zero(own) - 64 + from.bits()));
+  }
+  if (c.name == intrinsic::kCountTrailingZeros) {
+    return wrapped(static_cast<uint64_t>(std::min(std::countr_zero(own), from.bits())));
   }
   internal_check(false, ("interpret_ir: unknown integer call '" + c.name + "'").c_str());
   return a;
@@ -120,8 +132,12 @@ T math_call(const std::string &name, T a, T b) {
       {"cos", std::cos},     {"tan", std::tan},     {"asin", std::asin},      {"acos", std::acos},
       {"atan", std::atan},   {"sinh", std::sinh},   {"cosh", std::cosh},      {"tanh", std::tanh},
       {"asinh", std::asinh}, {"acosh", std::acosh}, {"atanh", std::atanh},    {"floor", std::floor},
-      {"ceil", std::ceil},   {"trunc", std::trunc}, {"round", std::nearbyint}};
-  if (name == "pow") return std::pow(a, b);
+      {"ceil", std::ceil},   {"trunc", std::trunc}, {"round", std::nearbyint},
+      {"erf", std::erf},     {"fast_exp", std::exp}, {"fast_log", std::log},
+      {"fast_sin", std::sin}, {"fast_cos", std::cos}};
+  if (name == "fast_inverse") return T(1) / a;
+  if (name == "fast_inverse_sqrt") return T(1) / std::sqrt(a);
+  if (name == "pow" || name == "fast_pow") return std::pow(a, b);
   if (name == "atan2") return std::atan2(a, b);
   auto it = kUnary.find(name);
   internal_check(it != kUnary.end(), ("interpret_ir: unknown function '" + name + "'").c_str());
@@ -132,7 +148,7 @@ T math_call(const std::string &name, T a, T b) {
 
 Lane wrap_lane(Type t, Lane v) {
   const int bits = t.bits();
-  if (t.is_float()) return bits == 32 ? of_float(static_cast<float>(v.f)) : v;
+  if (t.is_float()) return of_float(round_to(t, v.f));
   if (bits >= 64) return v;
   const uint64_t mask = (uint64_t{1} << bits) - 1;
   uint64_t u = v.u & mask;
@@ -147,8 +163,9 @@ Lane lane_of_binary(Op op, Type t, Lane a, Lane b) {
                                 : compares(op, a.u, b.u));
   }
   if (!t.is_float()) return integer_binary(op, t, a, b);
-  if (t.bits() == 32) {
-    return of_float(float_binary(op, static_cast<float>(a.f), static_cast<float>(b.f)));
+  if (t.bits() <= 32) {
+    const float r = float_binary(op, static_cast<float>(a.f), static_cast<float>(b.f));
+    return wrap_lane(t, of_float(static_cast<double>(r)));
   }
   return of_float(float_binary(op, a.f, b.f));
 }
@@ -164,8 +181,10 @@ Lane lane_of_cast(Type to, Type from, Lane a) {
   }
   if (to.is_bool()) return of_bool(a.u != 0);
   if (!to.is_float()) return wrap_lane(to, a);
-  if (to.bits() == 32)
-    return of_float(from.is_int() ? static_cast<float>(a.i) : static_cast<float>(a.u));
+  if (to.bits() <= 32) {
+    const float r = from.is_int() ? static_cast<float>(a.i) : static_cast<float>(a.u);
+    return wrap_lane(to, of_float(static_cast<double>(r)));
+  }
   return of_float(from.is_int() ? static_cast<double>(a.i) : static_cast<double>(a.u));
 }
 
@@ -186,7 +205,11 @@ Lane lane_of_call(const CallNode &call, const std::vector<Lane> &args) {
   const Type from = call.args[0].type();
   if (call.kind == CallKind::Intrinsic) {
     if (call.name == intrinsic::kLimitedProduct) return limited_product(args);
-    if (call.name == intrinsic::kLikely || call.name == intrinsic::kStrictFloat) return args[0];
+    for (const char *name : {intrinsic::kLikely, intrinsic::kLikelyIfInnermost,
+                             intrinsic::kStrictFloat, intrinsic::kMemoizeTag,
+                             intrinsic::kPromiseClamped}) {
+      if (call.name == name) return args[0];
+    }
     if (!from.is_float()) return integer_call(call, from, args);
     if (call.name == intrinsic::kAbs) return of_float(std::fabs(args[0].f));
     internal_check(call.name == intrinsic::kFma,
@@ -200,6 +223,10 @@ Lane lane_of_call(const CallNode &call, const std::vector<Lane> &args) {
   internal_check(call.kind == CallKind::Math,
                  ("interpret_ir: cannot call '" + call.name + "'").c_str());
   const Lane b = args.size() > 1 ? args[1] : of_float(0);
+  if (from.bits() == 16) {
+    const float r = math_call(call.name, static_cast<float>(args[0].f), static_cast<float>(b.f));
+    return wrap_lane(call.type, of_float(static_cast<double>(r)));
+  }
   if (from.bits() == 32) {
     return of_float(math_call(call.name, static_cast<float>(args[0].f), static_cast<float>(b.f)));
   }
@@ -214,6 +241,11 @@ Lane read_element(Type t, const uint8_t *p) {
   }
   Lane v{.u = 0};
   std::memcpy(&v, p, static_cast<size_t>(t.bytes()));
+  if (t.is_float() && t.bits() == 16) {
+    const auto bits = static_cast<uint16_t>(v.u);
+    return of_float(static_cast<double>(t.is_bfloat() ? detail::bfloat16_value(bits)
+                                                      : detail::float16_value(bits)));
+  }
   return t.is_float() ? v : wrap_lane(t, v);
 }
 
@@ -221,6 +253,10 @@ void write_element(Type t, Lane v, uint8_t *p) {
   if (t == Float(32)) {
     const float f = static_cast<float>(v.f);
     std::memcpy(p, &f, 4);
+  } else if (t.is_float() && t.bits() == 16) {
+    const float f = static_cast<float>(v.f);
+    const uint16_t bits = t.is_bfloat() ? detail::bfloat16_bits(f) : detail::float16_bits(f);
+    std::memcpy(p, &bits, 2);
   } else {
     std::memcpy(p, &v, static_cast<size_t>(t.bytes()));
   }

@@ -5,6 +5,7 @@
 #include "codegen/passes/bounds_query.h"
 #include "codegen/passes/entry_checks.h"
 #include "polyhalite/buffer_contents.h"
+#include "lang/ir/undef.h"
 #include "lang/ir/visit.h"
 
 namespace polyhalite {
@@ -143,11 +144,36 @@ class Lowering {
     for (const Expr &e : def.args) indices.push_back(in_rings(substitute(st.dims, e)));
     for (const Expr &e : def.values) values.push_back(in_rings(substitute(st.dims, e)));
     in_rings.fold(s.func, indices);
-    Stmt body = make_provide(tree_.func(s).name, std::move(indices), std::move(values));
+    Stmt body = provide(tree_.func(s).name, std::move(indices), std::move(values));
     for (auto it = st.guards.rbegin(); it != st.guards.rend(); ++it) {
       body = make_if(in_rings(it->condition), body);
     }
     return body;
+  }
+
+  // Where a value is undef, nothing is written; of several values those keep what they are.
+  static Stmt provide(const std::string &name, std::vector<Expr> indices,
+                      std::vector<Expr> values) {
+    std::vector<Expr> conditions;
+    bool all_alike = true, somewhere = false;
+    for (Expr &v : values) {
+      const PartlyDefined p = split_undef(v);
+      v = p.value;
+      conditions.push_back(p.condition.defined() ? p.condition : make_true());
+      all_alike = all_alike && equal(conditions.back(), conditions[0]);
+      somewhere = somewhere || !is_false(conditions.back());
+    }
+    if (!somewhere) return make_block({});
+    if (all_alike) {
+      const Stmt body = make_provide(name, std::move(indices), std::move(values));
+      return is_true(conditions[0]) ? body : make_if(conditions[0], body);
+    }
+    for (size_t i = 0; i < values.size(); i++) {
+      if (is_true(conditions[i])) continue;
+      const Expr old = make_func_call(values[i].type(), name, indices, static_cast<int>(i));
+      values[i] = is_false(conditions[i]) ? old : make_select(conditions[i], values[i], old);
+    }
+    return make_provide(name, std::move(indices), std::move(values));
   }
 
   const LoopTree &tree_;

@@ -2,6 +2,7 @@
 
 #include "codegen/ir/visit.h"
 #include "codegen/passes/steady_state.h"
+#include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
 
 namespace polyhalite {
@@ -50,6 +51,42 @@ class SteadyBody : public StmtRewriter {
 class WithoutLikely : public StmtRewriter {
  protected:
   Expr rewrite_expr(const Expr &e) override { return strip_likely(e); }
+};
+
+// likely_if_innermost(e) is likely(e) where no loop is inside of the one around it, else e.
+class ResolveInnermost : public StmtRewriter {
+ protected:
+  Stmt rewrite(const Stmt &s) override {
+    if (s->kind != StmtKind::For) return rewrite_children(s);
+    bool has_loop = false;
+    for_each_stmt(s->body[0], [&](const Stmt &t) { has_loop |= t->kind == StmtKind::For; });
+    const bool outside = innermost_;
+    innermost_ = !has_loop;
+    const Stmt r = rewrite_children(s);
+    innermost_ = outside;
+    return r;
+  }
+
+  Expr rewrite_expr(const Expr &e) override { return Resolve(innermost_)(e); }
+
+ private:
+  class Resolve : public ExprRewriter {
+   public:
+    explicit Resolve(bool innermost) : innermost_(innermost) {}
+
+   protected:
+    Expr rewrite(const Expr &e) override {
+      const Expr r = rewrite_children(e);
+      const CallNode *c = as_intrinsic(r, intrinsic::kLikelyIfInnermost);
+      if (!c) return r;
+      if (!innermost_) return c->args[0];
+      return make_intrinsic(r.type(), intrinsic::kLikely, {c->args[0]});
+    }
+
+   private:
+    bool innermost_;
+  };
+  bool innermost_ = false;
 };
 
 // A loop's body with one If left out.
@@ -154,7 +191,7 @@ class Partition : public StmtRewriter {
 
 Function partition_loops(const Function &f) {
   Function out = f;
-  out.body = WithoutLikely()(Partition()(f.body));
+  out.body = WithoutLikely()(Partition()(ResolveInnermost()(f.body)));
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include "codegen/passes/simplify_stmts.h"
 #include "codegen/passes/unroll_loops.h"
 #include "codegen/passes/vectorize_loops.h"
+#include "codegen/passes/widen_float16.h"
 #include "polyhalite/error.h"
 
 namespace polyhalite {
@@ -43,6 +44,7 @@ const std::vector<Pass> &pass_list() {
       {"hoist_allocations", IrLevel::Flat, true, any_target<hoist_allocations>},
       {"vectorize_loops", IrLevel::Flat, false, any_target<vectorize_loops>},
       {"unroll_loops", IrLevel::Emittable, false, any_target<unroll_loops>},
+      {"widen_float16", IrLevel::Emittable, false, widen_float16},
       {"simplify_last", IrLevel::Emittable, true, any_target<simplify_stmts>},
   };
   return kPasses;

@@ -6,6 +6,7 @@
 
 #include "codegen/ir/visit.h"
 #include "codegen/passes/lanes.h"
+#include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/simplify.h"
 #include "polyhalite/error.h"
@@ -57,6 +58,9 @@ class WidenExpr : public ExprRewriter {
         return rewrite_shuffle(e);
       case Op::Call:
         if (as_call(e)->kind == CallKind::Extern) possible_ = false;
+        if (as_intrinsic(e, intrinsic::kPrint) || as_intrinsic(e, intrinsic::kRequire)) {
+          return rewrite_acting(e);
+        }
         return rewrite_lanewise(e);
       default:
         return rewrite_lanewise(e);
@@ -109,6 +113,19 @@ class WidenExpr : public ExprRewriter {
       default:
         return lane_binary(e->op, args[0], args[1]);
     }
+  }
+
+  // print and require act in the iterations that take part.
+  Expr rewrite_acting(const Expr &e) {
+    const Expr r = rewrite_lanewise(e);
+    if (!loop_.mask.defined()) return r;
+    const bool prints = as_intrinsic(e, intrinsic::kPrint) != nullptr;
+    std::vector<Expr> args = r->args;
+    const Expr own = repeat_groups(loop_.mask, 1, e.type().lanes());
+    if (args[0].type().lanes() != own.type().lanes()) args[0] = widen(e->args[0], args[0]);
+    args[0] = prints ? make_binary(Op::And, args[0], own)
+                     : make_binary(Op::Or, args[0], make_not(own));
+    return with_args(r, std::move(args));
   }
 
   Expr rewrite_ramp(const Expr &e) {

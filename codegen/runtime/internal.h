@@ -16,6 +16,9 @@ void set_error_sink(ErrorSink sink);
 /// Hands the message to the sink or to polyhalite_error.
 void report(void *user_context, const char *message);
 
+/// Values as text with spaces between, cut to fit; returns the length.
+size_t format_items(char *to, size_t room, const polyhalite_print_item_t *items, int count);
+
 /// Releases the memory that freed blocks left behind for reuse.
 void release_cached_memory();
 

@@ -16,6 +16,20 @@ void polyhalite_free(void *user_context, void *pointer);
 void polyhalite_error(void *user_context, const char *message); /* default: prints, aborts */
 void polyhalite_print(void *user_context, const char *message);
 
+/* A value to print: code | bits << 8 of its type (no 16-bit floats), or POLYHALITE_PRINT_TEXT for a
+ * zero-terminated text; its bits, or the text's address. */
+#define POLYHALITE_PRINT_TEXT (1u << 16)
+#define POLYHALITE_PRINT_BYTES 8192
+typedef struct polyhalite_print_item_t {
+  uint32_t type, reserved;
+  uint64_t bits;
+} polyhalite_print_item_t;
+/* One line, its values with spaces between, to polyhalite_print. */
+void polyhalite_print_items(void *user_context, const polyhalite_print_item_t *items, int count);
+int polyhalite_error_requirement_failed(void *user_context, const char *function,
+                                        const char *condition,
+                                        const polyhalite_print_item_t *items, int count);
+
 typedef int (*polyhalite_task_t)(void *user_context, int index, uint8_t *closure);
 /* Runs task(min) .. task(min + extent - 1), in any order; returns the first non-zero result. */
 int polyhalite_do_par_for(void *user_context, polyhalite_task_t task, int min, int extent,

@@ -1,9 +1,13 @@
 // Steps of casts, intrinsics and math functions.
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
 #include "lang/interpret/program.h"
+#include "lang/ir/expr_text.h"
 #include "lang/ir/intrinsics.h"
+#include "lang/ir/widen_float16.h"
 
 namespace polyhalite::interpreter {
 
@@ -112,6 +116,20 @@ Register *add_integer_intrinsic(Program &p, const CallNode &c, Register *a, Regi
     const T mask = static_cast<T>(t.is_bool() ? 1 : -1);
     return add_unary<T, T>(p, t, a, [=](T x) { return ~x & mask; });
   }
+  const int bits = t.bits();
+  if (name == intrinsic::kPopcount) {
+    return add_unary<T, T>(p, t, a, [](T x) { return std::popcount(static_cast<U>(x)); });
+  }
+  if (name == intrinsic::kCountLeadingZeros) {
+    return add_unary<T, T>(p, t, a, [=](T x) {
+      return std::countl_zero(static_cast<U>(x)) - static_cast<int>(8 * sizeof(T)) + bits;
+    });
+  }
+  if (name == intrinsic::kCountTrailingZeros) {
+    return add_unary<T, T>(p, t, a, [=](T x) {
+      return std::min(std::countr_zero(static_cast<U>(x)), bits);
+    });
+  }
   if (!b) return nullptr;
   if (name == intrinsic::kAbsd) {
     return add_pair<U, T>(p, t, a, b, [](T x, T y) { return distance(x, y); });
@@ -176,8 +194,16 @@ Register *add_typed_math(Program &p, const CallNode &c, const std::vector<Regist
       {"cos", std::cos},     {"tan", std::tan},     {"asin", std::asin},   {"acos", std::acos},
       {"atan", std::atan},   {"sinh", std::sinh},   {"cosh", std::cosh},   {"tanh", std::tanh},
       {"asinh", std::asinh}, {"acosh", std::acosh}, {"atanh", std::atanh}, {"floor", std::floor},
-      {"ceil", std::ceil},   {"round", std::nearbyint}, {"trunc", std::trunc}};
-  if (c.name == "pow") {
+      {"ceil", std::ceil},   {"round", std::nearbyint}, {"trunc", std::trunc}, {"erf", std::erf},
+      {"fast_exp", std::exp}, {"fast_log", std::log}, {"fast_sin", std::sin},
+      {"fast_cos", std::cos}};
+  if (c.name == "fast_inverse") {
+    return add_unary<T, T>(p, c.type, args[0], [](T x) { return T(1) / x; });
+  }
+  if (c.name == "fast_inverse_sqrt") {
+    return add_unary<T, T>(p, c.type, args[0], [](T x) { return T(1) / std::sqrt(x); });
+  }
+  if (c.name == "pow" || c.name == "fast_pow") {
     return add_pair<T, T>(p, c.type, args[0], args[1], [](T x, T y) { return std::pow(x, y); });
   }
   if (c.name == "atan2") {
@@ -186,6 +212,27 @@ Register *add_typed_math(Program &p, const CallNode &c, const std::vector<Regist
   const auto it = kUnary.find(c.name);
   if (it == kUnary.end()) return nullptr;
   return add_unary<T, T>(p, c.type, args[0], it->second);
+}
+
+// The value, but for lanes where the condition does not hold.
+Register *add_require(Program &p, const CallNode &c, Register *condition, Register *value) {
+  Register *r = p.add_register(value->type);
+  const uint8_t *holds = condition->as<uint8_t>();
+  const int bytes = value->type.bytes(), self = p.next_step();
+  std::string text;
+  for (size_t i = 2; i < c.args.size(); i++) {
+    text += (i > 2 ? " " : "") +
+            (c.args[i]->op == Op::StringImm ? as_imm(c.args[i])->s : polyhalite::to_text(c.args[i]));
+  }
+  return p.add_step(
+      r, {condition, value},
+      [=](int n) {
+        std::memcpy(r->bytes.get(), value->bytes.get(), static_cast<size_t>(n) * bytes);
+        for (int i = 0; i < n; i++) {
+          if (!holds[i]) mark_poison(*r, i, self);
+        }
+      },
+      [=](int) { return Diagnostic{"a requirement does not hold: " + text, "", "", {}}; });
 }
 
 Register *known_or_throw(Register *r, const CallNode &c) {
@@ -197,6 +244,13 @@ Register *known_or_throw(Register *r, const CallNode &c) {
 
 Register *add_cast(Program &p, Type t, Register *a) {
   if (t == a->type) return a;
+  const Type from = a->type;
+  if (is_float16(t)) {
+    return add_unary<uint16_t, float>(p, t, a, [t](float x) { return float16_to(t, x); });
+  }
+  if (is_float16(from)) {
+    return add_unary<float, uint16_t>(p, t, a, [from](uint16_t x) { return float16_from(from, x); });
+  }
   Register *result = nullptr;
   const bool known = with_type(t, [&]<typename R>() {
     with_type(a->type, [&]<typename T>() {
@@ -225,7 +279,14 @@ Register *add_reinterpret(Program &p, Type t, Register *a) {
 }
 
 Register *add_intrinsic(Program &p, const CallNode &c, const std::vector<Register *> &args) {
-  if (c.name == intrinsic::kLikely || c.name == intrinsic::kStrictFloat) return args[0];
+  // Of tags and promises the first operand is the value. The oracle prints nothing.
+  for (const char *name : {intrinsic::kLikely, intrinsic::kLikelyIfInnermost,
+                           intrinsic::kStrictFloat, intrinsic::kMemoizeTag,
+                           intrinsic::kPromiseClamped}) {
+    if (c.name == name) return args[0];
+  }
+  if (c.name == intrinsic::kPrint) return args[1];
+  if (c.name == intrinsic::kRequire) return add_require(p, c, args[0], args[1]);
   Register *r = nullptr;
   if (args.empty()) return known_or_throw(r, c);
   with_type(args[0]->type, [&]<typename T>() {

@@ -122,6 +122,7 @@ class Interpreter {
       std::memcpy(&v, &bits, sizeof v);
       return make_float(t, v);
     }
+    if (t.bits() == 16) return make_float(t, float16_from(t, static_cast<uint16_t>(bits)));
     float v;
     std::memcpy(&v, &bits, sizeof v);
     return make_float(t, v);

@@ -2,8 +2,10 @@
 
 #include <cstring>
 
+#include "lang/ir/expand_intrinsic.h"
 #include "lang/ir/expr_text.h"
 #include "lang/ir/visit.h"
+#include "lang/ir/widen_float16.h"
 
 namespace polyhalite::interpreter {
 
@@ -36,6 +38,11 @@ std::string lane_text(Register &r, int lane) {
   std::string text;
   with_type(r.type, [&]<typename T>() {
     const T v = r.as<T>()[lane];
+    if (is_float16(r.type)) {
+      const float value = float16_from(r.type, static_cast<uint16_t>(v));
+      text = to_text(make_float(r.type, static_cast<double>(value)));
+      return;
+    }
     text = to_text(r.type.is_float() ? make_float(r.type, static_cast<double>(v))
                                      : make_int(r.type, static_cast<int64_t>(v)));
   });
@@ -75,7 +82,13 @@ Register *Program::compile_node(const Expr &e) {
   if (!e.type().is_scalar()) cannot("vectors in an algorithm");
   std::vector<Register *> args;
   if (!as_imm(e)) {
-    for (const Expr &a : e->args) args.push_back(compile_node(a));
+    for (const Expr &a : e->args) {
+      if (a->op != Op::StringImm) args.push_back(compile_node(a));
+    }
+  }
+  if (const Expr wide = widen_float16(e); wide.defined()) {
+    keep_.push_back(e);
+    return memo_[e.get()] = compile_node(wide);
   }
   const std::string key = key_of(e, args);
   keep_.push_back(e);
@@ -113,6 +126,8 @@ Register *Program::compile_node(const Expr &e) {
       const CallNode &c = *as_call(e);
       if (c.kind == CallKind::Func || c.kind == CallKind::Image) {
         r = compile_load(c, args);
+      } else if (const Expr meaning = expand_intrinsic(c); meaning.defined()) {
+        r = compile_node(meaning);
       } else if (c.kind == CallKind::Intrinsic) {
         r = add_intrinsic(*this, c, args);
       } else if (c.kind == CallKind::Math) {
@@ -170,7 +185,10 @@ Register *Program::compile_leaf(const Expr &e) {
   Register *r = add_register(e.type());
   const ImmNode &imm = *as_imm(e);
   const bool known = e->op != Op::StringImm && with_type(e.type(), [&]<typename T>() {
-                       const T value = e->op == Op::IntImm    ? static_cast<T>(imm.i)
+                       const T value = is_float16(e.type())
+                                           ? static_cast<T>(float16_to(
+                                                 e.type(), static_cast<float>(imm.f)))
+                                       : e->op == Op::IntImm    ? static_cast<T>(imm.i)
                                        : e->op == Op::UIntImm ? static_cast<T>(imm.u)
                                                               : static_cast<T>(imm.f);
                        std::fill_n(r->as<T>(), kLanes, value);

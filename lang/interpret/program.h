@@ -130,6 +130,14 @@ Register *add_intrinsic(Program &p, const CallNode &c, const std::vector<Registe
 Register *add_math(Program &p, const CallNode &c, const std::vector<Register *> &args);
 Register *add_load(Program &p, const Grid &grid, const std::vector<Register *> &args);
 
+/// A 16-bit float's value, and the bits of the one nearest to a value.
+inline float float16_from(Type t, uint16_t bits) {
+  return t.is_bfloat() ? detail::bfloat16_value(bits) : detail::float16_value(bits);
+}
+inline uint16_t float16_to(Type t, float value) {
+  return t.is_bfloat() ? detail::bfloat16_bits(value) : detail::float16_bits(value);
+}
+
 /// Calls f.template operator()<T>() with the C++ type that holds values of t; false if there is
 /// none.
 template <typename F>
@@ -170,6 +178,15 @@ bool with_type(Type t, F &&f) {
       default:
         return false;
     }
+  }
+  if (t.is_handle()) {
+    f.template operator()<uint64_t>();
+    return true;
+  }
+  // Held as bits: arithmetic on them is done in float32, see lang/ir/widen_float16.h.
+  if (t.is_float() && t.bits() == 16) {
+    f.template operator()<uint16_t>();
+    return true;
   }
   if (t.code() == Type::Float && t.bits() == 32) {
     f.template operator()<float>();

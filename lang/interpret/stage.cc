@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "lang/ir/expr_text.h"
+#include "lang/ir/undef.h"
 #include "lang/ir/visit.h"
 
 namespace polyhalite::interpreter {
@@ -56,7 +57,11 @@ class StageRun {
         program_(with_variables(bindings)) {
     if (s_.predicate.defined()) holds_ = program_.compile(s_.predicate);
     for (const Expr &e : s_.args) indices_.push_back(program_.compile(e));
-    for (const Expr &e : s_.values) results_.push_back(program_.compile(e));
+    for (const Expr &e : s_.values) {
+      const PartlyDefined p = split_undef(e);
+      results_.push_back(program_.compile(p.value));
+      written_.push_back(p.condition.defined() ? program_.compile(p.condition) : nullptr);
+    }
     targets_are_fixed_ = !holds_ || program_.level_of(holds_) < Level::Point;
     for (const Register *r : indices_) targets_are_fixed_ &= program_.level_of(r) < Level::Point;
   }
@@ -157,18 +162,23 @@ class StageRun {
     if (is_new_row || !targets_are_fixed_) find_targets(n, require);
     for (size_t v = 0; v < results_.size(); v++) {
       Register *r = results_[v];
+      Register *written = written_[v];
+      for (int i = 0; written && i < n; i++) {
+        if (active_[i]) require(written, i);
+      }
+      auto writes = [&](int i) { return active_[i] && (!written || written->as<uint8_t>()[i]); };
       for (int i = 0; r->poisoned && i < n; i++) {
-        if (active_[i]) require(r, i);
+        if (writes(i)) require(r, i);
       }
       with_type(r->type, [&]<typename T>() {
         T *host = reinterpret_cast<T *>(values_[v].host);
         const T *from = r->as<T>();
-        if (is_run_) {
+        if (is_run_ && !written) {
           std::memcpy(host + offset_[0], from, static_cast<size_t>(n) * sizeof(T));
           return;
         }
         for (int i = 0; i < n; i++) {
-          if (active_[i]) host[offset_[i]] = from[i];
+          if (writes(i)) host[offset_[i]] = from[i];
         }
       });
     }
@@ -227,6 +237,7 @@ class StageRun {
   Program program_;
   Register *holds_ = nullptr;
   std::vector<Register *> indices_, results_;
+  std::vector<Register *> written_;  // per result: where there is one, null for everywhere
   bool targets_are_fixed_;  // within a row, whatever the reduction variables are
   int64_t offset_[kLanes];
   bool active_[kLanes];

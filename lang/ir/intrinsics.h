@@ -7,6 +7,8 @@ namespace polyhalite::intrinsic {
 // likely(x) = x: a hint that the branch or clamp around it takes this value in the steady state.
 // Loop partitioning cuts loops by it.
 inline constexpr const char *kLikely = "likely";
+// The same, but only for cuts of innermost loops.
+inline constexpr const char *kLikelyIfInnermost = "likely_if_innermost";
 inline constexpr const char *kAbs = "abs";              // result unsigned for Int, as in Halide
 inline constexpr const char *kAbsd = "absd";            // |a - b|, result unsigned for Int
 inline constexpr const char *kShiftLeft = "shift_left";
@@ -17,6 +19,37 @@ inline constexpr const char *kBitwiseXor = "bitwise_xor";
 inline constexpr const char *kBitwiseNot = "bitwise_not";
 inline constexpr const char *kStrictFloat = "strict_float";  // no contraction or reassociation inside
 inline constexpr const char *kFma = "fma";
+// Of the operand's type; of 0 the counts of zeros are the width.
+inline constexpr const char *kPopcount = "popcount";
+inline constexpr const char *kCountLeadingZeros = "count_leading_zeros";
+inline constexpr const char *kCountTrailingZeros = "count_trailing_zeros";
+
+// Integer functions that expand_intrinsic.h defines by other operators.
+inline constexpr const char *kSaturatingAdd = "saturating_add";
+inline constexpr const char *kSaturatingSub = "saturating_sub";
+inline constexpr const char *kHalvingAdd = "halving_add";
+inline constexpr const char *kHalvingSub = "halving_sub";
+inline constexpr const char *kRoundingHalvingAdd = "rounding_halving_add";
+inline constexpr const char *kRoundingShiftLeft = "rounding_shift_left";
+inline constexpr const char *kRoundingShiftRight = "rounding_shift_right";
+inline constexpr const char *kMulShiftRight = "mul_shift_right";
+inline constexpr const char *kRoundingMulShiftRight = "rounding_mul_shift_right";
+inline constexpr const char *kDivRoundToZero = "div_round_to_zero";
+inline constexpr const char *kModRoundToZero = "mod_round_to_zero";
+
+// Values with something beside them.
+// promise_clamped(x, min, max) = x, which the user says lies in [min, max].
+inline constexpr const char *kPromiseClamped = "promise_clamped";
+// memoize_tag(x, keys...) = x: a memoized Func depends on x by the keys only.
+inline constexpr const char *kMemoizeTag = "memoize_tag";
+// print(condition, x, items...) = x; prints the items where the condition holds.
+inline constexpr const char *kPrint = "print";
+// require(condition, x, items...) = x; the pipeline fails where the condition does not hold.
+inline constexpr const char *kRequire = "require";
+// undef() has no value: a definition does not write where its value needs one.
+inline constexpr const char *kUndef = "undef";
+// Before definitions: random(seed, ...), replaced by arithmetic on variables.
+inline constexpr const char *kRandom = "random";
 
 inline constexpr const char *kUserContext = "user_context";  // Handle: the context of the call
 
@@ -42,6 +75,9 @@ namespace polyhalite::math {
 inline constexpr const char *kNames[] = {"sqrt",  "exp",   "log",  "sin",  "cos",   "tan",
                                          "asin",  "acos",  "atan", "atan2", "sinh", "cosh",
                                          "tanh",  "asinh", "acosh", "atanh", "pow", "floor",
-                                         "ceil",  "round", "trunc"};
+                                         "ceil",  "round", "trunc", "erf",
+// Less exact: an error of some 2^-14 of the result is allowed, for sines 2^-17 absolute.
+                                         "fast_exp", "fast_log", "fast_pow", "fast_sin",
+                                         "fast_cos", "fast_inverse", "fast_inverse_sqrt"};
 
 }  // namespace polyhalite::math

@@ -220,6 +220,12 @@ const std::set<std::string> &expression_words() {
          {intrinsic::kLikely, intrinsic::kAbs, intrinsic::kAbsd, intrinsic::kShiftLeft,
           intrinsic::kShiftRight, intrinsic::kBitwiseAnd, intrinsic::kBitwiseOr,
           intrinsic::kBitwiseXor, intrinsic::kBitwiseNot, intrinsic::kStrictFloat, intrinsic::kFma,
+          intrinsic::kLikelyIfInnermost, intrinsic::kPopcount, intrinsic::kCountLeadingZeros,
+          intrinsic::kCountTrailingZeros, intrinsic::kSaturatingAdd, intrinsic::kSaturatingSub,
+          intrinsic::kHalvingAdd, intrinsic::kHalvingSub, intrinsic::kRoundingHalvingAdd,
+          intrinsic::kRoundingShiftLeft, intrinsic::kRoundingShiftRight, intrinsic::kMulShiftRight,
+          intrinsic::kRoundingMulShiftRight, intrinsic::kDivRoundToZero,
+          intrinsic::kModRoundToZero, intrinsic::kPromiseClamped,
           intrinsic::kBufferIsNull, intrinsic::kBufferHostIsNull, intrinsic::kBufferDimIsNull,
           intrinsic::kBufferType, intrinsic::kBufferDimensions}) {
       words.insert(name);

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "lang/ir/function.h"
+#include "lang/ir/intrinsics.h"
 #include "polyhalite/error.h"
 
 namespace polyhalite {
@@ -88,6 +89,8 @@ Expr::Expr(uint8_t x) : Expr(uint_imm(UInt(8), x)) {}
 Expr::Expr(uint16_t x) : Expr(uint_imm(UInt(16), x)) {}
 Expr::Expr(uint32_t x) : Expr(uint_imm(UInt(32), x)) {}
 Expr::Expr(uint64_t x) : Expr(uint_imm(UInt(64), x)) {}
+Expr::Expr(float16_t x) : Expr(make_float(Float(16), static_cast<float>(x))) {}
+Expr::Expr(bfloat16_t x) : Expr(make_float(BFloat(16), static_cast<float>(x))) {}
 Expr::Expr(float x) : Expr(make_float(Float(32), x)) {}
 Expr::Expr(double x) : Expr(make_float(Float(64), x)) {}
 Expr::Expr(const std::string &text) : Expr(make_string(text)) {}
@@ -100,9 +103,17 @@ Expr make_int(Type t, int64_t value) {
   return t.is_vector() ? make_broadcast(r, t.lanes()) : r;
 }
 
+double round_to(Type t, double value) {
+  if (t.bits() == 64) return value;
+  const auto single = static_cast<float>(value);
+  if (t.bits() == 32) return static_cast<double>(single);
+  return t.is_bfloat() ? static_cast<double>(bfloat16_t(single))
+                       : static_cast<double>(float16_t(single));
+}
+
 Expr make_float(Type t, double value) {
   auto n = std::make_shared<ImmNode>(Op::FloatImm, t.element_of());
-  n->f = t.bits() == 32 ? static_cast<double>(static_cast<float>(value)) : value;
+  n->f = round_to(t, value);
   return t.is_vector() ? make_broadcast(wrap(n), t.lanes()) : wrap(n);
 }
 
@@ -462,6 +473,17 @@ int compare(const Expr &a, const Expr &b) {
 }
 
 bool equal(const Expr &a, const Expr &b) { return compare(a, b) == 0; }
+
+Expr wrapped_value(const Expr &e) {
+  const CallNode *c = as_call(e);
+  if (!c || c->kind != CallKind::Intrinsic) return Expr();
+  for (const char *name : {intrinsic::kLikely, intrinsic::kLikelyIfInnermost,
+                           intrinsic::kStrictFloat, intrinsic::kMemoizeTag}) {
+    if (c->name == name) return c->args[0];
+  }
+  const bool second = c->name == intrinsic::kPrint || c->name == intrinsic::kRequire;
+  return second ? c->args[1] : Expr();
+}
 
 uint64_t structural_hash(const Expr &e) {
   std::unordered_map<const ExprNode *, uint64_t> memo;

@@ -154,6 +154,8 @@ struct ShuffleNode : ExprNode {
 
 Expr make_int(Type t, int64_t value);  // IntImm, UIntImm or FloatImm by t; broadcast if vector
 Expr make_float(Type t, double value);
+/// The float of type t that is nearest to value; 16-bit floats by way of float32.
+double round_to(Type t, double value);
 Expr make_string(std::string text);
 Expr make_true(int lanes = 1);
 Expr make_false(int lanes = 1);
@@ -181,6 +183,9 @@ const ImmNode *as_imm(const Expr &e);
 const VariableNode *as_variable(const Expr &e);
 const CallNode *as_call(const Expr &e);
 const CallNode *as_intrinsic(const Expr &e, const char *name);
+/// What an intrinsic that only says something about a value, or acts beside it (likely, print,
+/// require...), has as its value; undefined for any other expression.
+Expr wrapped_value(const Expr &e);
 const LetNode *as_let(const Expr &e);
 const LoadNode *as_load(const Expr &e);
 const ShuffleNode *as_shuffle(const Expr &e);

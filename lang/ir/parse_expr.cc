@@ -36,10 +36,18 @@ bool is_math_name(const std::string &word) {
 size_t operand_count(const std::string &word) {
   for (const char *two :
        {intrinsic::kAbsd, intrinsic::kShiftLeft, intrinsic::kShiftRight, intrinsic::kBitwiseAnd,
-        intrinsic::kBitwiseOr, intrinsic::kBitwiseXor, "atan2", "pow"}) {
+        intrinsic::kBitwiseOr, intrinsic::kBitwiseXor, intrinsic::kSaturatingAdd,
+        intrinsic::kSaturatingSub, intrinsic::kHalvingAdd, intrinsic::kHalvingSub,
+        intrinsic::kRoundingHalvingAdd, intrinsic::kRoundingShiftLeft,
+        intrinsic::kRoundingShiftRight, intrinsic::kDivRoundToZero, intrinsic::kModRoundToZero,
+        "atan2", "pow", "fast_pow"}) {
     if (word == two) return 2;
   }
-  return word == intrinsic::kFma ? 3 : 1;
+  for (const char *three : {intrinsic::kFma, intrinsic::kMulShiftRight,
+                            intrinsic::kRoundingMulShiftRight, intrinsic::kPromiseClamped}) {
+    if (word == three) return 3;
+  }
+  return 1;
 }
 
 std::string in_quotes(const std::string &text) { return "'" + text + "'"; }

@@ -7,6 +7,7 @@
 #include "lang/ir/visit.h"
 #include "lang/language/match_types.h"
 #include "lang/language/names.h"
+#include "lang/language/random.h"
 #include "polyhalite/var.h"
 
 namespace polyhalite {
@@ -92,11 +93,6 @@ void check_values(const FunctionContents &f, int stage, const std::vector<Expr> 
       user_error("the definition of " + describe_stage(f, stage) + " is an undefined Expr",
                  "an Expr that was never given a value has no type",
                  "assign the Expr before it is used", where);
-    }
-    if (v.type().is_handle()) {
-      user_error(
-          "the definition of " + describe_stage(f, stage) + " has type " + v.type().to_string(),
-          "values of a Func are numbers or booleans", "define it with a number", where);
     }
   }
 }
@@ -203,6 +199,25 @@ void define_update(FunctionContents &f, const std::vector<Expr> &args, std::vect
   f.updates.push_back(std::move(d));
 }
 
+// The variables of a definition's loops: pure ones of its arguments, then those of its RDom.
+std::vector<Expr> loop_variables(const std::vector<Expr> &args, const std::vector<Expr> &values) {
+  std::vector<Expr> variables;
+  Mentions m;
+  for (const Expr &a : args) {
+    if (!a.defined()) continue;
+    if (is_pure_var(a)) variables.push_back(a);
+    collect(a, nullptr, &m);
+  }
+  for (const Expr &v : values) collect(v, nullptr, &m);
+  if (!m.domain) return variables;
+  for (const auto &r : m.domain->vars) {
+    auto node = std::make_shared<VariableNode>(Int(32), VariableKind::Reduction, r.var);
+    node->domain = m.domain;
+    variables.push_back(Expr(std::shared_ptr<const ExprNode>(std::move(node))));
+  }
+  return variables;
+}
+
 }  // namespace
 
 std::string describe_stage(const FunctionContents &f, int stage) {
@@ -214,10 +229,15 @@ int define(const std::shared_ptr<FunctionContents> &f, const std::vector<Expr> &
            std::vector<Expr> values, const SourceLocation &where) {
   const int stage = f->pure ? static_cast<int>(f->updates.size()) + 1 : 0;
   check_values(*f, stage, values, where);
+  const std::string name = f->name + "." + std::to_string(stage);
+  const std::vector<Expr> variables = loop_variables(args, values);
+  std::vector<Expr> places;
+  for (const Expr &a : args) places.push_back(resolve_random(a, name, variables));
+  for (Expr &v : values) v = resolve_random(v, name, variables);
   if (stage == 0) {
-    define_pure(*f, args, std::move(values), where);
+    define_pure(*f, places, std::move(values), where);
   } else {
-    define_update(*f, args, std::move(values), where);
+    define_update(*f, places, std::move(values), where);
   }
   return stage;
 }

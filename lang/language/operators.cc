@@ -116,7 +116,8 @@ Expr bitwise(Bitwise op, Expr a, Expr b) {
   require_integer(b, symbol);
   if (op == Bitwise::ShiftLeft || op == Bitwise::ShiftRight) {
     match_lanes(a, b);
-    b = make_cast(a.type(), b);
+    // A negative amount keeps its sign.
+    b = make_cast(b.type().with_bits(a.type().bits()), b);
   } else {
     if (a.type().is_int() != b.type().is_int()) {
       user_error(std::string("'") + symbol + "' mixes " + a.type().to_string() + " and " +
@@ -133,7 +134,9 @@ Expr bitwise(Bitwise op, Expr a, int b) {
   const char *symbol = bitwise_symbol(op);
   require_defined(a, symbol);
   require_integer(a, symbol);
-  Expr literal = literal_as(a.type(), b, symbol);
+  const bool shift = op == Bitwise::ShiftLeft || op == Bitwise::ShiftRight;
+  const Type t = shift && b < 0 ? a.type().with_code(Type::Int) : a.type();
+  Expr literal = literal_as(t, b, symbol);
   return bitwise(op, std::move(a), std::move(literal));
 }
 
@@ -274,6 +277,12 @@ Expr likely(Expr e) {
   detail::require_defined(e, "likely");
   const Type t = e.type();
   return make_intrinsic(t, intrinsic::kLikely, {std::move(e)});
+}
+
+Expr likely_if_innermost(Expr e) {
+  detail::require_defined(e, "likely_if_innermost");
+  const Type t = e.type();
+  return make_intrinsic(t, intrinsic::kLikelyIfInnermost, {std::move(e)});
 }
 
 Expr strict_float(Expr e) {

@@ -214,7 +214,17 @@ ConstantBounds Simplifier::bounds_of_call(const CallNode &c) {
   const Type t = c.type;
   int64_t k;
   if (c.kind != CallKind::Intrinsic || c.args.empty()) return bounds_of_type(t);
-  if (c.name == intrinsic::kLikely) return bounds_of(c.args[0]);
+  if (c.name == intrinsic::kLikely || c.name == intrinsic::kLikelyIfInnermost) {
+    return bounds_of(c.args[0]);
+  }
+  if (c.name == intrinsic::kPromiseClamped) {
+    const Bounds b = meet(bounds_of(c.args[0]), {bounds_of(c.args[1]).min, bounds_of(c.args[2]).max});
+    return meet(bounds_of_type(t), b);
+  }
+  if (c.name == intrinsic::kPopcount || c.name == intrinsic::kCountLeadingZeros ||
+      c.name == intrinsic::kCountTrailingZeros) {
+    return {0, t.bits()};
+  }
   if (c.name == intrinsic::kAbs && c.args[0].type().is_int()) {
     const Bounds a = bounds_of(c.args[0]);
     if (a.min && a.max && *a.min > std::numeric_limits<int64_t>::min()) {

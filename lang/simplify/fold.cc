@@ -167,6 +167,15 @@ Expr fold_intrinsic(const CallNode &c) {
   }
   if (!from.is_int_or_uint()) return Expr();
   const uint64_t x = from.is_int() ? static_cast<uint64_t>(a->i) : a->u;
+  if (c.name == intrinsic::kPopcount || c.name == intrinsic::kCountLeadingZeros ||
+      c.name == intrinsic::kCountTrailingZeros) {
+    const uint64_t own = t.bits() >= 64 ? x : x & ((uint64_t{1} << t.bits()) - 1);
+    if (c.name == intrinsic::kPopcount) return make_int(t, __builtin_popcountll(own));
+    if (own == 0) return make_int(t, t.bits());
+    return make_int(t, c.name == intrinsic::kCountTrailingZeros
+                           ? __builtin_ctzll(own)
+                           : __builtin_clzll(own) - (64 - t.bits()));
+  }
   if (c.name == intrinsic::kBitwiseNot) return make_int(t, static_cast<int64_t>(~x));
   if (!b) return Expr();
   const Type by = c.args[1].type();

@@ -1,5 +1,8 @@
 #include "lang/simplify/simplify.h"
 
+#include <algorithm>
+
+#include "lang/ir/expand_intrinsic.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/fold.h"
@@ -23,6 +26,7 @@ class DropLikely : public ExprRewriter {
  protected:
   Expr rewrite(const Expr &e) override {
     const CallNode *c = as_intrinsic(e, intrinsic::kLikely);
+    if (!c) c = as_intrinsic(e, intrinsic::kLikelyIfInnermost);
     return c ? (*this)(c->args[0]) : rewrite_children(e);
   }
 };
@@ -221,8 +225,9 @@ Expr Simplifier::call(const CallNode &c, std::vector<Expr> args) {
   copy.args = std::move(args);
   const Expr folded = fold_call(copy);
   if (folded.defined()) return intern(folded);
-  const bool is_pure =
-      (c.kind == CallKind::Intrinsic || c.kind == CallKind::Math) && !copy.args.empty();
+  const bool acts = c.name == intrinsic::kPrint || c.name == intrinsic::kRequire;
+  const bool is_pure = !acts && (c.kind == CallKind::Intrinsic || c.kind == CallKind::Math) &&
+                       !copy.args.empty();
   if (is_pure && c.type.is_vector()) {
     std::vector<Expr> scalars;
     for (const Expr &a : copy.args) {
@@ -234,7 +239,11 @@ Expr Simplifier::call(const CallNode &c, std::vector<Expr> args) {
       return broadcast(call(copy, std::move(scalars)), c.type.lanes());
     }
   }
-  if (is_pure && (c.name == intrinsic::kLikely || c.name == intrinsic::kStrictFloat)) {
+  if (std::all_of(copy.args.begin(), copy.args.end(), [](const Expr &a) { return is_const(a); })) {
+    if (const Expr meaning = expand_intrinsic(copy); meaning.defined()) return (*this)(meaning);
+  }
+  if (is_pure && (c.name == intrinsic::kLikely || c.name == intrinsic::kLikelyIfInnermost ||
+                  c.name == intrinsic::kStrictFloat)) {
     const CallNode *inner = as_intrinsic(copy.args[0], c.name.c_str());
     if (is_const(copy.args[0]) || inner) return copy.args[0];
   }

@@ -201,7 +201,7 @@ std::optional<Choice> Translator::compare(const Expr &c, bool holds) {
 std::optional<Choice> Translator::cases(const Expr &c, bool holds) {
   if (is_true(c)) return holds ? Choice{Conjunction()} : Choice{};
   if (is_false(c)) return holds ? Choice{} : Choice{Conjunction()};
-  if (as_intrinsic(c, intrinsic::kLikely)) return cases(c->args[0], holds);
+  if (const Expr value = wrapped_value(c); value.defined()) return cases(value, holds);
   if (c->op == Op::Not) return cases(c->args[0], !holds);
   if (is_comparison(c->op)) return compare(c, holds);
   if (c->op != Op::And && c->op != Op::Or) return std::nullopt;

@@ -1,9 +1,13 @@
 #include "polyhedral/oracle/evaluate.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 
+#include "lang/ir/expand_intrinsic.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
+#include "lang/ir/widen_float16.h"
 #include "polyhalite/error.h"
 
 namespace polyhalite::oracle {
@@ -113,6 +117,18 @@ Value convert(Type from, Type to, Value v) {
   return v;
 }
 
+// Negative amounts go the other way; from the width on everything is shifted out.
+Value shifted(const CallNode &c, int64_t x, int64_t by) {
+  const bool negative = c.args[1].type().is_int() && by < 0;
+  const uint64_t places = negative ? 0 - static_cast<uint64_t>(by) : static_cast<uint64_t>(by);
+  const bool all_out = places >= static_cast<uint64_t>(c.type.bits());
+  if ((c.name == intrinsic::kShiftLeft) != negative) {
+    return of_int(all_out ? 0 : static_cast<int64_t>(static_cast<uint64_t>(x) << places));
+  }
+  if (c.type.is_int()) return of_int(all_out ? (x < 0 ? -1 : 0) : x >> places);
+  return of_int(all_out ? 0 : static_cast<int64_t>(static_cast<uint64_t>(x) >> places));
+}
+
 Value intrinsic_value(const CallNode &c, const std::vector<Value> &a) {
   const std::string &n = c.name;
   const bool is_float = c.args[0].type().is_float();
@@ -124,13 +140,14 @@ Value intrinsic_value(const CallNode &c, const std::vector<Value> &a) {
     return comparison(Op::Lt, c.args[0].type(), a[0], a[1]) ? of_int(a[1].i - a[0].i)
                                                             : of_int(a[0].i - a[1].i);
   }
-  const int64_t places = a.size() > 1 ? a[1].i & 63 : 0;
-  if (n == intrinsic::kShiftLeft)
-    return of_int(static_cast<int64_t>(static_cast<uint64_t>(a[0].i) << places));
-  if (n == intrinsic::kShiftRight) {
-    if (c.type.is_uint())
-      return of_int(static_cast<int64_t>(static_cast<uint64_t>(a[0].i) >> places));
-    return of_int(a[0].i >> places);
+  if (n == intrinsic::kShiftLeft || n == intrinsic::kShiftRight) {
+    return shifted(c, a[0].i, a[1].i);
+  }
+  const uint64_t bits = static_cast<uint64_t>(a[0].i) & (~uint64_t{0} >> (64 - c.type.bits()));
+  if (n == intrinsic::kPopcount) return of_int(std::popcount(bits));
+  if (n == intrinsic::kCountLeadingZeros) return of_int(std::countl_zero(bits) - 64 + c.type.bits());
+  if (n == intrinsic::kCountTrailingZeros) {
+    return of_int(std::min(std::countr_zero(bits), c.type.bits()));
   }
   if (n == intrinsic::kBitwiseAnd) return of_int(a[0].i & a[1].i);
   if (n == intrinsic::kBitwiseOr) return of_int(a[0].i | a[1].i);
@@ -176,13 +193,17 @@ Value call_value(const CallNode &c, const std::vector<Value> &a, Surroundings &s
   return {};
 }
 
-// let t = a in t*t  ->  a*a
-class DropLets : public ExprRewriter {
+// let t = a in t*t  ->  a*a; functions that are made of operators become those.
+class Plain : public ExprRewriter {
  protected:
   Expr rewrite(const Expr &e) override {
     Expr r = rewrite_children(e);
-    const LetNode *let = as_let(r);
-    return let ? substitute(let->name, let->args[0], let->args[1]) : r;
+    if (const LetNode *let = as_let(r)) return substitute(let->name, let->args[0], let->args[1]);
+    if (const CallNode *c = as_call(r)) {
+      if (const Expr meaning = expand_intrinsic(*c); meaning.defined()) return (*this)(meaning);
+    }
+    const Expr wide = widen_float16(r);
+    return wide.defined() ? (*this)(wide) : r;
   }
 };
 
@@ -194,7 +215,7 @@ int Slots::of(const std::string &name) {
 
 Value normalize(Type t, Value v) {
   if (t.is_float()) {
-    if (t.bits() == 32) v.f = static_cast<float>(v.f);
+    v.f = round_to(t, v.f);
     return v;
   }
   if (t.is_bool()) return of_int(v.i & 1);
@@ -205,7 +226,7 @@ Value normalize(Type t, Value v) {
 
 Program::Program(const std::vector<Expr> &results, Slots &slots, const Constants &constants) {
   std::unordered_map<const ExprNode *, int> known;
-  for (const Expr &e : results) results_.push_back(add(DropLets()(e), slots, constants, known));
+  for (const Expr &e : results) results_.push_back(add(Plain()(e), slots, constants, known));
 }
 
 int Program::add(const Expr &e, Slots &slots, const Constants &constants,

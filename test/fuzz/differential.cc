@@ -8,6 +8,7 @@
 #include "codegen/oracle/interpret_ir.h"
 #include "codegen/passes/lower.h"
 #include "codegen/passes/pass.h"
+#include "lang/ir/widen_float16.h"
 #include "lang/interpret/interpret.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/simplify.h"
@@ -58,6 +59,11 @@ class GuardedBuffer {
       if (t == Float(32)) {
         const float f = static_cast<float>(v) / 4;
         std::memcpy(p, &f, 4);
+      } else if (is_float16(t)) {
+        const auto f = static_cast<float>(v) / 4;
+        const uint16_t bits =
+            t.is_bfloat() ? detail::bfloat16_bits(f) : detail::float16_bits(f);
+        std::memcpy(p, &bits, 2);
       } else if (t == Float(64)) {
         const double f = v / 8.0;
         std::memcpy(p, &f, 8);

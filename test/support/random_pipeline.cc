@@ -5,6 +5,7 @@
 #include <map>
 
 #include "lang/ir/intrinsics.h"
+#include "polyhalite/integer_functions.h"
 
 namespace polyhalite::test {
 
@@ -56,7 +57,8 @@ class AlgorithmDraw {
  private:
   Type any_type() {
     return dice_.pick<Type>({UInt(8), UInt(8), UInt(16), Int(8), Int(16), UInt(32), Int(32),
-                             Int(32), Int(64), UInt(64), Float(32), Float(32), Float(64)});
+                             Int(32), Int(64), UInt(64), Float(32), Float(32), Float(64), Float(16),
+                             BFloat(16)});
   }
 
   Expr index(const std::vector<Expr> &vars, size_t prefer) {
@@ -136,13 +138,42 @@ class AlgorithmDraw {
     if (kind < 52) return make_binary(Op::Sub, sub(), sub());
     if (kind < 62) return make_binary(Op::Mul, leaf(t, vars), make_int(t, dice_.between(1, 5)));
     if (kind < 72) return make_binary(Op::Min, sub(), sub());
-    if (kind < 82) return make_binary(Op::Max, sub(), sub());
+    if (kind < 80) return make_binary(Op::Max, sub(), sub());
+    if (kind < 85 && t.is_int_or_uint()) return integer_function(sub(), sub());
     if (kind < 90 && !t.is_float()) {
       return make_binary(dice_.chance(50) ? Op::Div : Op::Mod, sub(),
                          dice_.chance(80) ? make_int(t, dice_.between(1, 7)) : sub());
     }
     const Op compare = dice_.pick<Op>({Op::Lt, Op::Le, Op::Eq, Op::Ne, Op::Gt, Op::Ge});
     return make_select(make_binary(compare, leaf(t, vars), leaf(t, vars)), sub(), sub());
+  }
+
+  Expr integer_function(const Expr &a, const Expr &b) {
+    const Type t = a.type();
+    const int kind = dice_.between(0, 9);
+    const Expr places = make_int(t, dice_.between(0, 6));
+    switch (kind) {
+      case 0:
+        return saturating_add(a, b);
+      case 1:
+        return saturating_sub(a, b);
+      case 2:
+        return halving_add(a, b);
+      case 3:
+        return rounding_halving_add(a, b);
+      case 4:
+        return count_leading_zeros(a);
+      case 5:
+        return popcount(a) + count_trailing_zeros(b);
+      case 6:
+        return rounding_shift_right(a, places);
+      case 7:
+        return t.bits() <= 32 ? mul_shift_right(a, b, t.bits() - dice_.between(0, 2)) : a & b;
+      case 8:
+        return t.bits() <= 32 ? lerp(a, b, cast<uint8_t>(b)) : a ^ b;
+      default:
+        return div_round_to_zero(a, places);
+    }
   }
 
   Expr finish(Expr e) {

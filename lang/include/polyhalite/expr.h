@@ -26,7 +26,9 @@ class Expr {
   explicit Expr(uint16_t x);
   explicit Expr(uint32_t x);
   explicit Expr(uint64_t x);
-  Expr(float x);  // NOLINT
+  Expr(float16_t x);   // NOLINT
+  Expr(bfloat16_t x);  // NOLINT
+  Expr(float x);       // NOLINT
   explicit Expr(double x);
   explicit Expr(long long x) : Expr(static_cast<int64_t>(x)) {}
   explicit Expr(unsigned long long x) : Expr(static_cast<uint64_t>(x)) {}

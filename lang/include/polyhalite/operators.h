@@ -151,16 +151,32 @@ Expr ceil(Expr x);
 Expr round(Expr x);
 Expr trunc(Expr x);
 Expr atan2(Expr y, Expr x);
-/// The result has x's type, or float32 where x is no float.
+/// The result has x's type, or float32 where x is no float; but an integer to a constant natural
+/// power stays an integer. Constant integer powers are products.
 Expr pow(Expr x, Expr y);
 Expr hypot(Expr x, Expr y);
 /// x - trunc(x).
 Expr fract(Expr x);
+Expr erf(Expr x);
 Expr is_nan(Expr x);
+Expr is_inf(Expr x);
+Expr is_finite(Expr x);
+
+// Of float32 (other arguments are cast to it), quicker and less exact than their models: relative
+// errors of up to 2^-14; of sines and cosines 2^-16, absolute, for |x| below 2^13.
+Expr fast_exp(Expr x);
+Expr fast_log(Expr x);
+Expr fast_pow(Expr x, Expr y);
+Expr fast_sin(Expr x);
+Expr fast_cos(Expr x);
+Expr fast_inverse(Expr x);
+Expr fast_inverse_sqrt(Expr x);
 
 /// e itself, and a hint: in the steady state the branch, min, max or clamp around it takes this
 /// value. Loops are cut so that their interiors need no test.
 Expr likely(Expr e);
+/// The same where no loop is inside the one that would be cut.
+Expr likely_if_innermost(Expr e);
 /// e with floats computed exactly as written: no contraction, no reassociation.
 Expr strict_float(Expr e);
 

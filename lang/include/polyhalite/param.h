@@ -33,7 +33,7 @@ Expr parameter_limit(const Parameter &p, Limit limit);
 /// A scalar input of type T.
 template <typename T>
 class Param {
-  static_assert(std::is_arithmetic_v<T>, "a Param has an arithmetic type");
+  static_assert(is_scalar_type<T>, "a Param has a scalar type");
 
  public:
   Param() : Param(std::string()) {}
@@ -41,7 +41,11 @@ class Param {
       : param_(detail::make_scalar_parameter(type_of<T>(), name)) {}
   explicit Param(const char *name) : Param(std::string(name)) {}
   /// With a value for JIT.
-  explicit Param(T value) : Param() { set(value); }
+  template <typename U, typename = std::enable_if_t<std::is_convertible_v<U, T> &&
+                                                    !std::is_pointer_v<std::decay_t<U>>>>
+  explicit Param(U value) : Param() {
+    set(static_cast<T>(value));
+  }
   Param(const std::string &name, T value) : Param(name) { set(value); }
   Param(T value, Expr min, Expr max) : Param(value) { set_range(std::move(min), std::move(max)); }
   Param(const std::string &name, T value, Expr min, Expr max) : Param(name, value) {

@@ -5,9 +5,12 @@
 #include <string>
 #include <type_traits>
 
+#include "polyhalite/float16.h"
 #include "polyhalite_buffer.h"
 
 namespace polyhalite {
+
+class Expr;
 
 /// A scalar or vector value type: a code, a width in bits and a number of lanes.
 /// Booleans are one-bit unsigned integers, as everywhere in the field.
@@ -35,21 +38,49 @@ class Type {
   bool is_uint() const { return code_ == UInt; }
   bool is_float() const { return code_ == Float || code_ == BFloat; }
   bool is_handle() const { return code_ == Handle; }
+  bool is_bfloat() const { return code_ == BFloat; }
   bool is_int_or_uint() const { return code_ == Int || code_ == UInt; }
   bool is_scalar() const { return lanes_ == 1; }
   bool is_vector() const { return lanes_ != 1; }
   /// Int(32) and Int(64): the types whose overflow is undefined, so that their arithmetic is affine.
   bool is_affine() const { return code_ == Int && bits_ >= 32; }
+  /// Integers whose arithmetic wraps.
+  bool can_overflow_int() const { return code_ == Int && bits_ <= 16; }
+  bool can_overflow() const { return is_uint() || can_overflow_int(); }
 
   Type with_lanes(int lanes) const { return Type(code_, bits_, lanes); }
   Type with_bits(int bits) const { return Type(code_, bits, lanes_); }
   Type with_code(Code code) const { return Type(code, bits_, lanes_); }
   Type element_of() const { return with_lanes(1); }
+  /// Twice the bits, or half of them; a boolean stands below 8 bits.
+  Type widen() const { return with_bits(bits_ == 1 ? 8 : bits_ * 2); }
+  Type narrow() const { return with_bits(bits_ == 8 ? 1 : bits_ / 2); }
+
+  /// Does this type hold every value of `other`, of as many lanes? Or the number x, exactly?
+  bool can_represent(Type other) const;
+  bool can_represent(int64_t x) const;
+  bool can_represent(uint64_t x) const;
+  bool can_represent(double x) const;
+  bool can_represent(int x) const { return can_represent(static_cast<int64_t>(x)); }
+  bool can_represent(float x) const { return can_represent(static_cast<double>(x)); }
+  /// Is x the largest, or the smallest, value of this integer type?
+  bool is_max(int64_t x) const;
+  bool is_max(uint64_t x) const;
+  bool is_min(int64_t x) const;
+  bool is_min(uint64_t x) const;
+  /// The largest and the smallest value as constants; of floats the infinities.
+  Expr max() const;
+  Expr min() const;
 
   bool operator==(const Type &o) const {
     return code_ == o.code_ && bits_ == o.bits_ && lanes_ == o.lanes_;
   }
   bool operator!=(const Type &o) const { return !(*this == o); }
+  /// Some total order.
+  bool operator<(const Type &o) const {
+    if (code_ != o.code_) return code_ < o.code_;
+    return bits_ != o.bits_ ? bits_ < o.bits_ : lanes_ < o.lanes_;
+  }
 
   /// "uint8", "float32x8", "bool".
   std::string to_string() const;
@@ -63,10 +94,17 @@ class Type {
 inline Type Int(int bits, int lanes = 1) { return Type(Type::Int, bits, lanes); }
 inline Type UInt(int bits, int lanes = 1) { return Type(Type::UInt, bits, lanes); }
 inline Type Float(int bits, int lanes = 1) { return Type(Type::Float, bits, lanes); }
+inline Type BFloat(int bits, int lanes = 1) { return Type(Type::BFloat, bits, lanes); }
 inline Type Bool(int lanes = 1) { return UInt(1, lanes); }
 inline Type Handle(int lanes = 1) { return Type(Type::Handle, 64, lanes); }
 
-/// The Type of a C++ arithmetic type or pointer.
+/// Scalars of C++ that have a Type.
+template <typename T>
+inline constexpr bool is_scalar_type =
+    std::is_arithmetic_v<T> || std::is_pointer_v<T> || std::is_same_v<T, float16_t> ||
+    std::is_same_v<T, bfloat16_t>;
+
+/// The Type of a C++ arithmetic type, 16-bit float or pointer.
 template <typename T>
 Type type_of() {
   using U = std::remove_cv_t<T>;
@@ -74,6 +112,10 @@ Type type_of() {
     return Bool();
   } else if constexpr (std::is_pointer_v<U>) {
     return Handle();
+  } else if constexpr (std::is_same_v<U, float16_t>) {
+    return Float(16);
+  } else if constexpr (std::is_same_v<U, bfloat16_t>) {
+    return BFloat(16);
   } else if constexpr (std::is_floating_point_v<U>) {
     return Float(8 * static_cast<int>(sizeof(U)));
   } else if constexpr (std::is_signed_v<U>) {

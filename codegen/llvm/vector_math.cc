@@ -1,0 +1,313 @@
+#include "codegen/llvm/vector_math.h"
+
+#include <limits>
+
+namespace polyhalite {
+
+using llvm::Value;
+
+namespace {
+
+constexpr double kRoundingTerm = 12582912.0;  // 1.5 * 2^23: sums have their integer part last
+constexpr double kLog2E = 1.44269504088896341;
+// ln 2 and pi/2 in parts whose products with small integers are exact.
+constexpr double kLn2High = 0.693359375, kLn2Low = -2.12194440e-4;
+constexpr double kHalfPi1 = 1.5703125, kHalfPi2 = 4.837512969970703125e-4;
+constexpr double kHalfPi3 = 7.549789948768648e-8;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+Value *VectorMath::f(Value *like, double v) {
+  return llvm::ConstantFP::get(like->getType(), v);
+}
+Value *VectorMath::i(Value *like, int64_t v) {
+  return llvm::ConstantInt::get(like->getType(), static_cast<uint64_t>(v), true);
+}
+Value *VectorMath::ints(Value *x) {
+  llvm::Type *t = b_.getIntNTy(x->getType()->getScalarSizeInBits());
+  if (auto *v = llvm::dyn_cast<llvm::FixedVectorType>(x->getType())) {
+    t = llvm::FixedVectorType::get(t, v->getNumElements());
+  }
+  return b_.CreateBitCast(x, t);
+}
+Value *VectorMath::floats(Value *x, llvm::Type *type) { return b_.CreateBitCast(x, type); }
+
+Value *VectorMath::magnitude(Value *x) {
+  return b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+}
+Value *VectorMath::with_sign_of(Value *a, Value *signed_value) {
+  return b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, a, signed_value);
+}
+
+Value *VectorMath::polynomial(Value *x, std::initializer_list<double> highest_first) {
+  Value *sum = nullptr;
+  for (const double c : highest_first) {
+    sum = sum ? b_.CreateFAdd(b_.CreateFMul(sum, x), f(x, c)) : f(x, c);
+  }
+  return sum;
+}
+
+// 2^n for an integer n in [-126, 127], by its exponent.
+Value *VectorMath::power_of_two(Value *n) {
+  llvm::Type *type = b_.getFloatTy();
+  if (auto *v = llvm::dyn_cast<llvm::FixedVectorType>(n->getType())) {
+    type = llvm::FixedVectorType::get(type, v->getNumElements());
+  }
+  return floats(b_.CreateShl(b_.CreateAdd(n, i(n, 127)), i(n, 23)), type);
+}
+
+// x = n*ln2 + r, e^x = 2^n e^r. The power of two in two factors reaches infinity and denormals.
+Value *VectorMath::exp(Value *x) {
+  Value *held = select(b_.CreateFCmpOGT(x, f(x, 89.0)), f(x, 89.0), x);
+  held = select(b_.CreateFCmpOLT(held, f(x, -104.0)), f(x, -104.0), held);
+  Value *shifted = b_.CreateFAdd(b_.CreateFMul(held, f(x, kLog2E)), f(x, kRoundingTerm));
+  Value *n = b_.CreateFSub(shifted, f(x, kRoundingTerm));
+  Value *whole = b_.CreateSub(ints(shifted), ints(f(x, kRoundingTerm)));
+  Value *r = b_.CreateFSub(held, b_.CreateFMul(n, f(x, kLn2High)));
+  r = b_.CreateFSub(r, b_.CreateFMul(n, f(x, kLn2Low)));
+  Value *p = polynomial(r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2,
+                            1.6666665459e-1, 5.0000001201e-1});
+  p = b_.CreateFAdd(b_.CreateFAdd(b_.CreateFMul(p, b_.CreateFMul(r, r)), r), f(x, 1));
+  Value *half = b_.CreateAShr(whole, i(whole, 1));
+  p = b_.CreateFMul(p, power_of_two(half));
+  return b_.CreateFMul(p, power_of_two(b_.CreateSub(whole, half)));
+}
+
+// x = 2^e (1 + m) with 1 + m in [sqrt(1/2), sqrt(2)), log x = e ln2 + log(1 + m).
+Value *VectorMath::log(Value *x) {
+  Value *denormal = b_.CreateFCmpOLT(x, f(x, 0x1p-126));
+  Value *scaled = select(denormal, b_.CreateFMul(x, f(x, 0x1p23)), x);
+  Value *bits = ints(scaled);
+  // sqrt(1/2) becomes the place where the exponent steps.
+  Value *from_root = b_.CreateSub(bits, i(bits, 0x3f3504f3));
+  Value *exponent = b_.CreateAShr(from_root, i(bits, 23));
+  Value *mantissa = b_.CreateSub(bits, b_.CreateShl(exponent, i(bits, 23)));
+  Value *e = b_.CreateSIToFP(exponent, x->getType());
+  e = b_.CreateFSub(e, select(denormal, f(x, 23), f(x, 0)));
+  Value *m = b_.CreateFSub(floats(mantissa, x->getType()), f(x, 1));
+  Value *square = b_.CreateFMul(m, m);
+  Value *p = polynomial(m, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1,
+                            1.4249322787e-1, -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1,
+                            3.3333331174e-1});
+  p = b_.CreateFMul(b_.CreateFMul(p, m), square);
+  p = b_.CreateFAdd(p, b_.CreateFMul(e, f(x, kLn2Low)));
+  p = b_.CreateFSub(p, b_.CreateFMul(square, f(x, 0.5)));
+  Value *r = b_.CreateFAdd(b_.CreateFAdd(m, p), b_.CreateFMul(e, f(x, kLn2High)));
+  r = select(b_.CreateFCmpOEQ(x, f(x, 0)), f(x, -kInfinity), r);
+  r = select(b_.CreateFCmpOEQ(x, f(x, kInfinity)), x, r);
+  Value *number = b_.CreateFCmpOGE(x, f(x, 0));
+  return select(number, r, f(x, std::numeric_limits<double>::quiet_NaN()));
+}
+
+// e^(y log|x|) with the logarithm in float64, where float32's denormals are normal.
+Value *VectorMath::pow(Value *x, Value *y) {
+  llvm::Type *wide = b_.getDoubleTy();
+  if (auto *v = llvm::dyn_cast<llvm::FixedVectorType>(x->getType())) {
+    wide = llvm::FixedVectorType::get(wide, v->getNumElements());
+  }
+  Value *a = b_.CreateFPExt(magnitude(x), wide);
+  Value *bits = ints(a);
+  Value *from_root = b_.CreateSub(bits, i(bits, 0x3fe6a09e667f3bcd));
+  Value *exponent = b_.CreateAShr(from_root, i(bits, 52));
+  Value *mantissa = floats(b_.CreateSub(bits, b_.CreateShl(exponent, i(bits, 52))), wide);
+  // log m = 2 artanh((m - 1)/(m + 1)), by its series.
+  Value *s = b_.CreateFDiv(b_.CreateFSub(mantissa, f(a, 1)), b_.CreateFAdd(mantissa, f(a, 1)));
+  Value *square = b_.CreateFMul(s, s);
+  Value *series = polynomial(square, {2.0 / 13, 2.0 / 11, 2.0 / 9, 2.0 / 7, 2.0 / 5, 2.0 / 3, 2.0});
+  Value *log2 = b_.CreateFMul(b_.CreateFMul(series, s), f(a, kLog2E));
+  auto *narrow_type = ints(x)->getType();
+  log2 = b_.CreateFAdd(log2, b_.CreateSIToFP(b_.CreateTrunc(exponent, narrow_type), wide));
+  Value *t = b_.CreateFMul(b_.CreateFPExt(y, wide), log2);
+  t = select(b_.CreateFCmpOGT(t, f(a, 129)), f(a, 129), t);
+  t = select(b_.CreateFCmpOLT(t, f(a, -151)), f(a, -151), t);
+  constexpr double kWideRoundingTerm = 6755399441055744.0;  // 1.5 * 2^52
+  Value *shifted = b_.CreateFAdd(t, f(a, kWideRoundingTerm));
+  Value *n = b_.CreateFSub(shifted, f(a, kWideRoundingTerm));
+  Value *whole = b_.CreateTrunc(ints(shifted), narrow_type);
+  Value *r = b_.CreateFPTrunc(b_.CreateFMul(b_.CreateFSub(t, n), f(a, 0.69314718055994531)),
+                              x->getType());
+  Value *p = polynomial(r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2,
+                            1.6666665459e-1, 5.0000001201e-1});
+  p = b_.CreateFAdd(b_.CreateFAdd(b_.CreateFMul(p, b_.CreateFMul(r, r)), r), f(x, 1));
+  Value *half = b_.CreateAShr(whole, i(whole, 1));
+  p = b_.CreateFMul(p, power_of_two(half));
+  p = b_.CreateFMul(p, power_of_two(b_.CreateSub(whole, half)));
+  p = select(b_.CreateFCmpOEQ(x, f(x, 0)),
+             select(b_.CreateFCmpOGT(y, f(x, 0)), f(x, 0), f(x, kInfinity)), p);
+  // Negative numbers have integer powers only; those from 2^24 on are even.
+  Value *floor = b_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, y);
+  Value *half_y = b_.CreateFMul(y, f(x, 0.5));
+  Value *odd = b_.CreateAnd(
+      b_.CreateFCmpOEQ(floor, y),
+      b_.CreateFCmpUNE(b_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, half_y), half_y));
+  Value *signed_p = select(odd, with_sign_of(p, x), p);
+  Value *undefined = b_.CreateAnd(b_.CreateFCmpOLT(x, f(x, 0)), b_.CreateFCmpUNE(floor, y));
+  signed_p = select(undefined, f(x, std::numeric_limits<double>::quiet_NaN()), signed_p);
+  return select(b_.CreateFCmpOEQ(y, f(x, 0)), f(x, 1), signed_p);
+}
+
+// x = n*pi/2 + rest, |rest| <= pi/4.
+VectorMath::Octant VectorMath::quarter_turns(Value *x, bool precise) {
+  Value *shifted =
+      b_.CreateFAdd(b_.CreateFMul(x, f(x, 0.63661977236758134)), f(x, kRoundingTerm));
+  Value *n = b_.CreateFSub(shifted, f(x, kRoundingTerm));
+  Value *rest = b_.CreateFSub(x, b_.CreateFMul(n, f(x, kHalfPi1)));
+  rest = b_.CreateFSub(rest, b_.CreateFMul(n, f(x, precise ? kHalfPi2 : kHalfPi2 + kHalfPi3)));
+  if (precise) rest = b_.CreateFSub(rest, b_.CreateFMul(n, f(x, kHalfPi3)));
+  return {ints(shifted), rest};
+}
+
+Value *VectorMath::sine(Value *x, bool cosine) {
+  const Octant o = quarter_turns(x, true);
+  Value *z = b_.CreateFMul(o.rest, o.rest);
+  Value *s = polynomial(z, {-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1});
+  s = b_.CreateFAdd(b_.CreateFMul(b_.CreateFMul(s, z), o.rest), o.rest);
+  Value *c = polynomial(z, {2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2});
+  c = b_.CreateFMul(b_.CreateFMul(c, z), z);
+  c = b_.CreateFAdd(b_.CreateFSub(c, b_.CreateFMul(z, f(x, 0.5))), f(x, 1));
+  Value *turns = cosine ? b_.CreateAdd(o.index, i(o.index, 1)) : o.index;
+  Value *is_odd = b_.CreateICmpNE(b_.CreateAnd(turns, i(turns, 1)), i(turns, 0));
+  Value *negative = b_.CreateICmpNE(b_.CreateAnd(turns, i(turns, 2)), i(turns, 0));
+  Value *r = select(is_odd, c, s);
+  return select(negative, b_.CreateFNeg(r), r);
+}
+
+Value *VectorMath::tan(Value *x) {
+  const Octant o = quarter_turns(x, true);
+  Value *z = b_.CreateFMul(o.rest, o.rest);
+  Value *t = polynomial(z, {9.38540185543e-3, 3.11992232697e-3, 2.44301354525e-2, 5.34112807005e-2,
+                            1.33387994085e-1, 3.33331568548e-1});
+  t = b_.CreateFAdd(b_.CreateFMul(b_.CreateFMul(t, z), o.rest), o.rest);
+  Value *is_odd = b_.CreateICmpNE(b_.CreateAnd(o.index, i(o.index, 1)), i(o.index, 0));
+  return select(is_odd, b_.CreateFDiv(f(x, -1), t), t);
+}
+
+// Of a >= 0. Above tan(3pi/8) the angle of -1/a beyond pi/2, above tan(pi/8) that of (a-1)/(a+1)
+// beyond pi/4.
+Value *VectorMath::atan_of_magnitude(Value *a) {
+  Value *large = b_.CreateFCmpOGT(a, f(a, 2.414213562373095));
+  Value *medium = b_.CreateFCmpOGT(a, f(a, 0.4142135623730950));
+  Value *numerator =
+      select(large, f(a, -1), select(medium, b_.CreateFSub(a, f(a, 1)), a));
+  Value *denominator = select(large, a, select(medium, b_.CreateFAdd(a, f(a, 1)), f(a, 1)));
+  Value *beyond = select(large, f(a, 1.5707963267948966),
+                         select(medium, f(a, 0.78539816339744831), f(a, 0)));
+  Value *t = b_.CreateFDiv(numerator, denominator);
+  Value *z = b_.CreateFMul(t, t);
+  Value *p = polynomial(
+      z, {8.05374449538e-2, -1.38776856032e-1, 1.99777106478e-1, -3.33329491539e-1});
+  return b_.CreateFAdd(beyond, b_.CreateFAdd(b_.CreateFMul(b_.CreateFMul(p, z), t), t));
+}
+
+Value *VectorMath::atan(Value *x) { return with_sign_of(atan_of_magnitude(magnitude(x)), x); }
+
+Value *VectorMath::atan2(Value *y, Value *x) {
+  Value *a = magnitude(x), *o = magnitude(y);
+  Value *quotient = b_.CreateFDiv(o, a);
+  // 0/0 stands for the angle of (+-0, +-0).
+  Value *both_zero = b_.CreateAnd(b_.CreateFCmpOEQ(a, f(x, 0)), b_.CreateFCmpOEQ(o, f(x, 0)));
+  quotient = select(both_zero, f(x, 0), quotient);
+  Value *angle = atan_of_magnitude(quotient);
+  Value *behind = b_.CreateICmpSLT(ints(x), llvm::Constant::getNullValue(ints(x)->getType()));
+  angle = select(behind, b_.CreateFSub(f(x, 3.14159265358979324), angle), angle);
+  return with_sign_of(angle, y);
+}
+
+Value *VectorMath::tanh(Value *x) {
+  Value *a = magnitude(x), *z = b_.CreateFMul(x, x);
+  Value *p = polynomial(z, {-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2,
+                            1.33314422036e-1, -3.33332819422e-1});
+  Value *small = b_.CreateFAdd(b_.CreateFMul(b_.CreateFMul(p, z), x), x);
+  Value *e = exp(b_.CreateFAdd(a, a));
+  Value *large = b_.CreateFSub(f(x, 1), b_.CreateFDiv(f(x, 2), b_.CreateFAdd(e, f(x, 1))));
+  return select(b_.CreateFCmpOLT(a, f(x, 0.625)), small, with_sign_of(large, x));
+}
+
+// As exp, with a shorter polynomial; beyond the largest and below the smallest normal number it is
+// held to them.
+Value *VectorMath::fast_exp(Value *x) {
+  Value *t = b_.CreateFMul(x, f(x, kLog2E));
+  t = select(b_.CreateFCmpOLT(t, f(x, 127.49)), t, f(x, 127.49));
+  t = select(b_.CreateFCmpOGT(t, f(x, -126)), t, f(x, -126));
+  Value *shifted = b_.CreateFAdd(t, f(x, kRoundingTerm));
+  Value *n = b_.CreateFSub(shifted, f(x, kRoundingTerm));
+  Value *r = b_.CreateFSub(t, n);
+  // 2^r on [-1/2, 1/2], interpolated at Chebyshev points, as are the other two.
+  Value *p = polynomial(r, {1.3390863365e-3, 9.6760319183e-3, 5.5503571142e-2, 2.4022107485e-1,
+                            6.9314718803e-1, 1.0000000755});
+  Value *places = b_.CreateShl(ints(shifted), i(ints(shifted), 23));
+  return floats(b_.CreateAdd(ints(p), places), x->getType());
+}
+
+// Of normal numbers above 0.
+Value *VectorMath::fast_log(Value *x) {
+  Value *bits = ints(x);
+  Value *from_root = b_.CreateSub(bits, i(bits, 0x3f3504f3));
+  Value *exponent = b_.CreateAShr(from_root, i(bits, 23));
+  Value *mantissa = b_.CreateSub(bits, b_.CreateShl(exponent, i(bits, 23)));
+  Value *m = b_.CreateFSub(floats(mantissa, x->getType()), f(x, 1));
+  Value *p = polynomial(m, {1.1657806143e-1, -1.8573840134e-1, 2.0525443620e-1, -2.4920336265e-1,
+                            3.3313563287e-1, -5.0000877395e-1, 1.0000010274});
+  Value *e = b_.CreateSIToFP(exponent, x->getType());
+  return b_.CreateFAdd(b_.CreateFMul(p, m), b_.CreateFMul(e, f(x, 0.69314718055994531)));
+}
+
+Value *VectorMath::fast_sine(Value *x, bool cosine) {
+  const Octant o = quarter_turns(x, false);
+  Value *z = b_.CreateFMul(o.rest, o.rest);
+  Value *s = polynomial(z, {8.1515063325e-3, -1.6662472195e-1, 9.9999856326e-1});
+  s = b_.CreateFMul(s, o.rest);
+  Value *c = polynomial(z, {-1.3585779265e-3, 4.1655014925e-2, -4.9999856419e-1, 9.9999997233e-1});
+  Value *turns = cosine ? b_.CreateAdd(o.index, i(o.index, 1)) : o.index;
+  Value *is_odd = b_.CreateICmpNE(b_.CreateAnd(turns, i(turns, 1)), i(turns, 0));
+  Value *negative = b_.CreateICmpNE(b_.CreateAnd(turns, i(turns, 2)), i(turns, 0));
+  Value *r = select(is_odd, c, s);
+  return select(negative, b_.CreateFNeg(r), r);
+}
+
+Value *VectorMath::emit(const std::string &name, const std::vector<Value *> &args,
+                        Value **exact_inside) {
+  Value *x = args[0];
+  *exact_inside = nullptr;
+  auto below = [&](double limit) { return b_.CreateFCmpOLT(magnitude(x), f(x, limit)); };
+  if (name == "exp") return exp(x);
+  if (name == "log") return log(x);
+  if (name == "atan") return atan(x);
+  if (name == "tanh") return tanh(x);
+  if (name == "fast_exp") return fast_exp(x);
+  if (name == "fast_log") return fast_log(x);
+  if (name == "fast_sin" || name == "fast_cos") return fast_sine(x, name == "fast_cos");
+  if (name == "fast_inverse") return b_.CreateFDiv(f(x, 1), x);
+  if (name == "fast_inverse_sqrt") {
+    return b_.CreateFDiv(f(x, 1), b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x));
+  }
+  if (name == "fast_pow") {
+    Value *p = fast_exp(b_.CreateFMul(fast_log(x), args[1]));
+    Value *of_zero = select(b_.CreateFCmpOEQ(args[1], f(x, 0)), f(x, 1), f(x, 0));
+    return select(b_.CreateFCmpOEQ(x, f(x, 0)), of_zero, p);
+  }
+  // Products with more turns are not exact any more.
+  constexpr double kMostReduced = 8192;
+  if (name == "sin" || name == "cos") {
+    *exact_inside = below(kMostReduced);
+    return sine(x, name == "cos");
+  }
+  if (name == "tan") {
+    *exact_inside = below(kMostReduced);
+    return tan(x);
+  }
+  if (name == "atan2") {
+    *exact_inside = b_.CreateAnd(below(kInfinity),
+                                 b_.CreateFCmpOLT(magnitude(args[1]), f(x, kInfinity)));
+    return atan2(x, args[1]);
+  }
+  if (name == "pow") {
+    *exact_inside = b_.CreateAnd(below(kInfinity),
+                                 b_.CreateFCmpOLT(magnitude(args[1]), f(x, kInfinity)));
+    return pow(x, args[1]);
+  }
+  return nullptr;
+}
+
+}  // namespace polyhalite
