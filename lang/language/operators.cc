@@ -218,15 +218,34 @@ Expr reinterpret(Type t, Expr e) {
   return make_reinterpret(t, std::move(e));
 }
 
+namespace {
+
+// Longer chains of selects become trees, whose depth is small.
+constexpr size_t kMuxChain = 32;
+
+Expr mux_chain(const Expr &id, const std::vector<Expr> &values, size_t begin, size_t end) {
+  Expr result = values[end - 1];
+  for (size_t i = end - 1; i-- > begin;) {
+    result = select(id == static_cast<int>(i), values[i], result);
+  }
+  return result;
+}
+
+Expr mux_tree(const Expr &id, const std::vector<Expr> &values, size_t begin, size_t end) {
+  if (end - begin <= kMuxChain) return mux_chain(id, values, begin, end);
+  const size_t middle = begin + (end - begin) / 2;
+  return select(id < static_cast<int>(middle), mux_tree(id, values, begin, middle),
+                mux_tree(id, values, middle, end));
+}
+
+}  // namespace
+
 Expr mux(const Expr &id, const std::vector<Expr> &values) {
   if (values.empty()) {
     user_error("mux without values", "there is nothing to choose from", "give at least one value");
   }
-  Expr result = values.back();
-  for (size_t i = values.size() - 1; i-- > 0;) {
-    result = select(id == static_cast<int>(i), values[i], result);
-  }
-  return result;
+  if (values.size() <= kMuxChain) return mux_chain(id, values, 0, values.size());
+  return select(id < 0, values.back(), mux_tree(id, values, 0, values.size()));
 }
 
 Expr clamp(Expr a, Expr min_value, Expr max_value) {

@@ -83,6 +83,12 @@ Expr Simplifier::rewrite(const Expr &e) {
     const bool is_fixed = b.min && b.max && *b.min == *b.max;
     return is_fixed ? constant(e.type(), *b.min) : intern(e);
   }
+  if (e->op == Op::Select) {
+    // Of a decided select one value is looked at only.
+    const Expr c = (*this)(e->args[0]);
+    if (is_true(c)) return (*this)(e->args[1]);
+    if (is_false(c)) return (*this)(e->args[2]);
+  }
   std::vector<Expr> args;
   args.reserve(e->args.size());
   for (const Expr &a : e->args) args.push_back((*this)(a));

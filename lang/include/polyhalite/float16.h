@@ -60,8 +60,11 @@ inline float bfloat16_value(uint16_t bits) { return float_of_bits(uint32_t{bits}
 
 }  // namespace detail
 
-#define POLYHALITE_FLOAT16_CLASS(name, encode, decode, nan_bits, infinity_bits)                    \
+#define POLYHALITE_FLOAT16_CLASS(name, encode, decode, nan_bits, infinity_bits, digits)            \
   struct name {                                                                                    \
+    static constexpr int mantissa_bits = digits;                                                   \
+    static constexpr uint16_t sign_mask = 0x8000, exponent_mask = infinity_bits;                   \
+    static constexpr uint16_t mantissa_mask = (1u << (digits)) - 1;                                \
     name() = default;                                                                              \
     explicit name(float value) : bits_(detail::encode(value)) {}                                   \
     explicit name(double value) : name(static_cast<float>(value)) {}                               \
@@ -104,8 +107,8 @@ inline float bfloat16_value(uint16_t bits) { return float_of_bits(uint32_t{bits}
     uint16_t bits_ = 0;                                                                            \
   };
 
-POLYHALITE_FLOAT16_CLASS(float16_t, float16_bits, float16_value, 0x7e00u, 0x7c00u)
-POLYHALITE_FLOAT16_CLASS(bfloat16_t, bfloat16_bits, bfloat16_value, 0x7fc0u, 0x7f80u)
+POLYHALITE_FLOAT16_CLASS(float16_t, float16_bits, float16_value, 0x7e00u, 0x7c00u, 10)
+POLYHALITE_FLOAT16_CLASS(bfloat16_t, bfloat16_bits, bfloat16_value, 0x7fc0u, 0x7f80u, 7)
 #undef POLYHALITE_FLOAT16_CLASS
 
 static_assert(sizeof(float16_t) == 2 && sizeof(bfloat16_t) == 2, "elements of Buffers");
