@@ -43,9 +43,10 @@ constexpr Feature kX86Features[] = {
     {Target::AVX512_Skylake, "+avx512f,+avx512cd,+avx512vl,+avx512bw,+avx512dq"},
     {Target::AVX512_Cannonlake,
      "+avx512f,+avx512cd,+avx512vl,+avx512bw,+avx512dq,+avx512ifma,+avx512vbmi"},
-    {Target::AVX512_SapphireRapids,
-     "+avx512f,+avx512cd,+avx512vl,+avx512bw,+avx512dq,+avx512ifma,+avx512vbmi,+avx512vnni,"
-     "+avx512bf16,+amx-tile,+amx-int8,+amx-bf16"},
+    {Target::AVXVNNI, "+avxvnni"},
+    {Target::FMA4, "+fma4"},
+    {Target::AVX512_Zen4, "+avx512vnni,+avx512bf16,+avx512vbmi2,+avx512bitalg,+avx512vpopcntdq"},
+    {Target::AVX512_SapphireRapids, "+amx-tile,+amx-int8,+amx-bf16"},
 };
 constexpr Feature kArmFeatures[] = {
     {Target::ARMDotProd, "+dotprod"},
@@ -67,6 +68,10 @@ std::string feature_string(const Target &target, const Feature (&known)[N], std:
 std::unique_ptr<llvm::TargetMachine> make_machine(const Target &target) {
   register_code_generators();
   std::string triple, cpu, features;
+  if (target.os != Target::Linux) {
+    user_error("there is no code generator for target '" + target.to_string() + "'",
+               "code is made for Linux", "use x86-64-linux or arm-64-linux");
+  }
   if (target.arch == Target::X86 && target.bits == 64) {
     triple = "x86_64-unknown-linux-gnu";
     cpu = "x86-64";

@@ -13,6 +13,7 @@
 #endif
 
 #include "polyhalite_runtime.h"
+#include "polyhalite_target_features.h"
 
 #define HALIDE_VERSION_MAJOR 21
 #define HALIDE_VERSION_MINOR 0

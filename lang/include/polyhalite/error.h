@@ -33,10 +33,12 @@ struct Diagnostic {
   std::string to_string() const;
 };
 
-/// Every exception of the library derives from Error; what() is the diagnostic's text.
+/// Every exception of the library derives from Error; what() is the diagnostic's text, or the
+/// message of a program that throws one itself.
 class Error : public std::runtime_error {
  public:
   explicit Error(Diagnostic d);
+  explicit Error(const std::string &message);
   const Diagnostic &diagnostic() const { return diagnostic_; }
 
  private:
@@ -64,6 +66,23 @@ class InternalError : public Error {
 /// Throws CompileError.
 [[noreturn]] void user_error(std::string what, std::string why, std::string fix,
                              SourceLocation where = {});
+
+/// Whether errors are thrown: they always are.
+constexpr bool exceptions_enabled() { return true; }
+
+/// Takes the place of exceptions and of stderr for what is found before a pipeline runs.
+class CompileTimeErrorReporter {
+ public:
+  virtual ~CompileTimeErrorReporter() = default;
+  virtual void warning(const char *message) = 0;
+  /// Must not return.
+  [[noreturn]] virtual void error(const char *message) = 0;
+};
+/// Null brings exceptions back. The reporter must live until it is replaced.
+void set_custom_compile_time_error_reporter(CompileTimeErrorReporter *reporter);
+
+/// "warning: WHAT..." in the form of a diagnostic, on stderr or to the reporter.
+void user_warning(std::string what, std::string why, std::string fix, SourceLocation where = {});
 
 /// Throws InternalError unless `condition` holds.
 void internal_check(bool condition, const char *what, CallSite site = {});

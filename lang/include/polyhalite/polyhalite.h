@@ -5,6 +5,7 @@
 #include "polyhalite/boundary_conditions.h"
 #include "polyhalite/buffer.h"
 #include "polyhalite/callable.h"
+#include "polyhalite/choices.h"
 #include "polyhalite/error.h"
 #include "polyhalite/expr.h"
 #include "polyhalite/extern_call.h"
