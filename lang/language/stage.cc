@@ -140,18 +140,6 @@ std::vector<std::string> names_of(const std::vector<VarOrRVar> &loops) {
 
 }  // namespace
 
-LoopLevel::LoopLevel(const Func &func, const VarOrRVar &loop, int stage)
-    : func_(func.name()), loop_(loop.name), stage_(stage), where_(loop.where) {
-  if (!func.defined()) {
-    user_error("cannot compute at " + quoted(loop.name) + " of " + quoted(func.name()),
-               "the Func is undefined, so it has no loops", "define the Func before the schedule",
-               loop.where);
-  }
-}
-
-LoopLevel LoopLevel::root(Here here) { return LoopLevel(Kind::Root, std::move(here.where)); }
-LoopLevel LoopLevel::inlined(Here here) { return LoopLevel(Kind::Inlined, std::move(here.where)); }
-
 Stage::Stage(std::shared_ptr<FunctionContents> func, int stage)
     : func_(std::move(func)), stage_(stage) {}
 

@@ -14,6 +14,7 @@
 #include "polyhalite/operators.h"
 #include "polyhalite/param.h"
 #include "polyhalite/pipeline.h"
+#include "polyhalite/print.h"
 #include "polyhalite/rdom.h"
 #include "polyhalite/target.h"
 #include "polyhalite/type.h"
