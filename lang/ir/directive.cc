@@ -50,6 +50,27 @@ const char *directive_name(DirectiveKind kind) {
   return "";
 }
 
+bool concerns_loops(DirectiveKind kind) {
+  switch (kind) {
+    case DirectiveKind::Split:
+    case DirectiveKind::Fuse:
+    case DirectiveKind::Reorder:
+    case DirectiveKind::Rename:
+    case DirectiveKind::Parallel:
+    case DirectiveKind::Vectorize:
+    case DirectiveKind::Unroll:
+    case DirectiveKind::Serial:
+    case DirectiveKind::GpuBlocks:
+    case DirectiveKind::GpuThreads:
+    case DirectiveKind::GpuLanes:
+    case DirectiveKind::GpuSingleThread:
+    case DirectiveKind::Hexagon:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool names_device(DirectiveKind kind) {
   switch (kind) {
     case DirectiveKind::GpuBlocks:

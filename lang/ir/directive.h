@@ -43,6 +43,8 @@ enum class DirectiveKind : uint8_t {
 
 /// "split", "compute_at"...: the word in all text forms.
 const char *directive_name(DirectiveKind kind);
+/// Whether the directive makes, orders or marks loops of its stage.
+bool concerns_loops(DirectiveKind kind);
 /// Whether the directive has a device as its last argument.
 bool names_device(DirectiveKind kind);
 /// Whether the directive moves work or values to another device than the processor.

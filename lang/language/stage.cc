@@ -188,6 +188,13 @@ Self &Schedulable<Self>::rename(const VarOrRVar &old, const VarOrRVar &fresh) {
 }
 
 template <typename Self>
+Self &Schedulable<Self>::unscheduled() {
+  const Stage &s = self().stage_to_schedule();
+  s.function()->unscheduled.insert(s.index());
+  return self();
+}
+
+template <typename Self>
 Self &Schedulable<Self>::serial(const VarOrRVar &loop) {
   record_loop(self().stage_to_schedule(), DirectiveKind::Serial, loop);
   return self();

@@ -25,17 +25,17 @@ TEST(Report, WarningsGoToStderr) {
   user_warning("the sky is low", "it rains", "wait", {"a.cpp", 3});
   detail::WarningStream() << "twice " << 2 << "\n";
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "a.cpp:3: warning: the sky is low\n"
+            "a.cpp:3: Warning: the sky is low\n"
             "  why: it rains\n"
             "  fix: wait\n"
-            "warning: twice 2\n");
+            "Warning: twice 2\n");
 }
 
 TEST(Report, TheReporterTakesThePlaceOfBoth) {
   Keeper keeper;
   user_warning("one", "", "");
   EXPECT_THROW(user_error("two", "", ""), int);
-  EXPECT_EQ(keeper.told, "warning: one\nerror: two\n");
+  EXPECT_EQ(keeper.told, "Warning: one\nerror: two\n");
 }
 
 TEST(Report, StreamsThrowAtTheEndOfTheirStatement) {

@@ -81,7 +81,7 @@ class CompileTimeErrorReporter {
 /// Null brings exceptions back. The reporter must live until it is replaced.
 void set_custom_compile_time_error_reporter(CompileTimeErrorReporter *reporter);
 
-/// "warning: WHAT..." in the form of a diagnostic, on stderr or to the reporter.
+/// "Warning: WHAT..." in the form of a diagnostic, on stderr or to the reporter.
 void user_warning(std::string what, std::string why, std::string fix, SourceLocation where = {});
 
 /// Throws InternalError unless `condition` holds.

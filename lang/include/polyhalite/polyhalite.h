@@ -17,5 +17,6 @@
 #include "polyhalite/print.h"
 #include "polyhalite/rdom.h"
 #include "polyhalite/target.h"
+#include "polyhalite/target_query.h"
 #include "polyhalite/type.h"
 #include "polyhalite/var.h"

@@ -73,6 +73,9 @@ class Schedulable : public DeviceSchedulable<Self> {
   }
   Self &rename(const VarOrRVar &old, const VarOrRVar &fresh);
 
+  /// The stage keeps its default loops on purpose: no warning that it was forgotten.
+  Self &unscheduled();
+
   Self &serial(const VarOrRVar &loop);
   Self &parallel(const VarOrRVar &loop);
   Self &vectorize(const VarOrRVar &loop);
