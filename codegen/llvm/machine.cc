@@ -68,10 +68,6 @@ std::string feature_string(const Target &target, const Feature (&known)[N], std:
 std::unique_ptr<llvm::TargetMachine> make_machine(const Target &target) {
   register_code_generators();
   std::string triple, cpu, features;
-  if (target.os != Target::Linux) {
-    user_error("there is no code generator for target '" + target.to_string() + "'",
-               "code is made for Linux", "use x86-64-linux or arm-64-linux");
-  }
   if (target.arch == Target::X86 && target.bits == 64) {
     triple = "x86_64-unknown-linux-gnu";
     cpu = "x86-64";
@@ -84,6 +80,10 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const Target &target) {
     user_error("there is no code generator for target '" + target.to_string() + "'",
                "code is made for 64-bit x86 and ARM",
                "use x86-64-linux or arm-64-linux, with features such as avx2-fma");
+  }
+  if (target.os != Target::Linux) {
+    user_error("there is no code generator for target '" + target.to_string() + "'",
+               "code is made for Linux", "use x86-64-linux or arm-64-linux");
   }
   std::string problem;
   const llvm::Target *found = llvm::TargetRegistry::lookupTarget(triple, problem);
