@@ -20,14 +20,23 @@ std::string text_of(const Diagnostic &d, const char *kind) {
   return s;
 }
 
+std::string text_of(const std::vector<Diagnostic> &list) {
+  std::string s;
+  for (const Diagnostic &d : list) s += (s.empty() ? "" : "\n") + d.to_string();
+  return s;
+}
+
 }  // namespace
 
 std::string Diagnostic::to_string() const { return text_of(*this, "error: "); }
 
-Error::Error(Diagnostic d) : std::runtime_error(d.to_string()), diagnostic_(std::move(d)) {}
+Error::Error(Diagnostic d) : Error(std::vector<Diagnostic>{std::move(d)}) {}
+
+Error::Error(std::vector<Diagnostic> list)
+    : std::runtime_error(text_of(list)), diagnostics_(std::move(list)) {}
 
 Error::Error(const std::string &message)
-    : std::runtime_error(message), diagnostic_{message, "", "", {}} {}
+    : std::runtime_error(message), diagnostics_{{message, "", "", {}}} {}
 
 void set_custom_compile_time_error_reporter(CompileTimeErrorReporter *r) { reporter = r; }
 

@@ -10,6 +10,7 @@
 #include "lang/language/match_types.h"
 #include "lang/language/names.h"
 #include "lang/language/record.h"
+#include "lang/language/stage_loops.h"
 #include "polyhalite/func.h"
 
 namespace polyhalite {
@@ -26,6 +27,7 @@ Directive &record(FunctionContents &f, int stage, DirectiveKind kind,
   d.factors = std::move(factors);
   d.tail = tail;
   d.where = where;
+  check_loops(f, d);
   d.order = ++count;
   f.directives.push_back(std::move(d));
   return f.directives.back();
@@ -42,6 +44,7 @@ FunctionContents &defined_function(const Stage &s, const char *word, const VarOr
                "the Func is undefined, so it has no loops", "define the Func before its schedule",
                loop.where);
   }
+  check_kind_of_name(f, s.index(), word, loop);
   return f;
 }
 

@@ -38,17 +38,51 @@ struct Diagnostic {
 class Error : public std::runtime_error {
  public:
   explicit Error(Diagnostic d);
+  /// Several problems that do not depend on each other: at least one.
+  explicit Error(std::vector<Diagnostic> list);
   explicit Error(const std::string &message);
-  const Diagnostic &diagnostic() const { return diagnostic_; }
+  /// The first of them.
+  const Diagnostic &diagnostic() const { return diagnostics_[0]; }
+  const std::vector<Diagnostic> &diagnostics() const { return diagnostics_; }
 
  private:
-  Diagnostic diagnostic_;
+  std::vector<Diagnostic> diagnostics_;
 };
 
 /// A mistake in an algorithm or a schedule.
 class CompileError : public Error {
  public:
   using Error::Error;
+};
+
+/// Gathers the errors of independent parts, so that a user sees them together.
+class ErrorList {
+ public:
+  /// Runs f; keeps what it throws. Returns whether f ended without an error.
+  template <typename F>
+  bool attempt(F &&f) {
+    try {
+      f();
+      return true;
+    } catch (const CompileError &e) {
+      for (const Diagnostic &d : e.diagnostics()) add(d);
+      return false;
+    }
+  }
+  /// Throws one CompileError with all errors; nothing where there are none.
+  void raise() const {
+    if (!list_.empty()) throw CompileError(list_);
+  }
+
+ private:
+  // What is wrong in several copies of a Func is told once.
+  void add(const Diagnostic &d) {
+    for (const Diagnostic &old : list_) {
+      if (old.to_string() == d.to_string()) return;
+    }
+    list_.push_back(d);
+  }
+  std::vector<Diagnostic> list_;
 };
 
 /// A failure while a compiled pipeline runs: a buffer that does not fit, a failed check.
