@@ -48,6 +48,12 @@ const char *kind_name(DirectiveKind kind) {
   }
 }
 
+const char *verb(DirectiveKind kind) {
+  if (kind == DirectiveKind::Parallel) return "parallelize";
+  if (kind == DirectiveKind::Serial) return "serialize";
+  return directive_name(kind);
+}
+
 std::string list_of(const std::vector<Loop> &loops) {
   std::string text;
   for (const Loop &l : loops) text += (text.empty() ? "" : ", ") + plain_name(l.name);
@@ -92,7 +98,7 @@ class Replay {
     for (size_t i = 0; i < loops_.size(); i++) {
       if (loops_[i].name == name) return i;
     }
-    user_error(std::string("cannot ") + directive_name(d.kind) + " '" + plain_name(name) +
+    user_error(std::string("cannot ") + verb(d.kind) + " '" + plain_name(name) +
                    "': " + whose() + " has no such loop",
                "", "its loops are, outermost first: " + list_of(loops_), d.where);
   }
@@ -102,7 +108,7 @@ class Replay {
                     const std::vector<std::string> &replaced) const {
     for (const Loop &l : loops_) {
       if (l.name != name || std::count(replaced.begin(), replaced.end(), name)) continue;
-      user_error(std::string("cannot ") + directive_name(d.kind) + ": " + whose() +
+      user_error(std::string("cannot ") + verb(d.kind) + ": " + whose() +
                      " already has a loop '" + plain_name(name) + "'",
                  "", "give the new loop a name other than: " + list_of(loops_), d.where);
     }
