@@ -1,6 +1,7 @@
 // Directives on loops that are not there are refused at their own call.
 #include <gtest/gtest.h>
 
+#include "lang/ir/function.h"
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
