@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lang/language/names.h"
 #include "polyhalite/error.h"
 #include "schedule/derive.h"
 
@@ -128,15 +129,28 @@ class Binder {
     return text;
   }
 
-  int bind_compute(int f, const Directive &d, const Path &legal) const {
-    if (auto l = choose(d, legal)) return *l;
-    refuse(f, d, legal);
+  // Var::outermost() of a Func is where that is computed itself, if `legal` reaches so far.
+  std::optional<int> choose_outermost(const Directive &d, const Path &legal) const {
+    const int t = t_.algorithm.index_of(d.target_func);
+    if (t < 0) return std::nullopt;
+    const Path &around = outside_[t];
+    if (around.size() > legal.size() || !std::equal(around.begin(), around.end(), legal.begin())) {
+      return std::nullopt;
+    }
+    return around.empty() ? kRoot : around.back();
   }
 
-  int bind_store(int f, const Directive &d) const {
-    if (auto l = choose(d, outside_[f])) return *l;
-    refuse(f, d, outside_[f]);
+  int bind_level(int f, const Directive &d, const Path &legal) const {
+    const auto l = d.loops[0] == kOutermost ? choose_outermost(d, legal) : choose(d, legal);
+    if (!l) refuse(f, d, legal);
+    return *l;
   }
+
+  int bind_compute(int f, const Directive &d, const Path &legal) const {
+    return bind_level(f, d, legal);
+  }
+
+  int bind_store(int f, const Directive &d) const { return bind_level(f, d, outside_[f]); }
 
   [[noreturn]] void refuse(int f, const Directive &d, const Path &legal) const {
     const std::string &target = d.target_func;

@@ -34,6 +34,12 @@ const char *loop_kind_name(LoopKind kind) {
       return "vector";
     case LoopKind::Unrolled:
       return "unrolled";
+    case LoopKind::GpuBlock:
+      return "gpu_block";
+    case LoopKind::GpuThread:
+      return "gpu_thread";
+    case LoopKind::GpuLane:
+      return "gpu_lane";
   }
   return "";
 }

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,7 @@ struct FunctionContents {
   std::optional<Definition> pure;
   std::vector<Definition> updates;
   std::vector<Directive> directives;  // in the order of their calls, stamped by Directive::order
+  std::set<int> unscheduled;          // stages that are left alone on purpose: no warning
   std::vector<BoundsEstimate> estimates;  // one per argument, or empty
   std::vector<std::shared_ptr<Parameter>> output_params;  // one per value once asked for, or empty
   bool frozen = false;                // a consumer has been realized: no more definitions

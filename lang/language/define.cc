@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "lang/ir/expr_text.h"
 #include "lang/ir/node.h"
 #include "lang/ir/visit.h"
 #include "lang/language/match_types.h"
@@ -86,6 +87,39 @@ std::string list_names(const std::vector<std::string> &names) {
   return s.empty() ? "none" : s;
 }
 
+// Signed arithmetic of 32 and 64 bits that overflows has no value.
+bool overflows(const Expr &e) {
+  if (e->args.size() != 2 || !e->type.is_affine()) return false;
+  int64_t a, b, r = 0;
+  if (!is_const_int(e->args[0], &a) || !is_const_int(e->args[1], &b)) return false;
+  bool over = false;
+  switch (e->op) {
+    case Op::Add:
+      over = __builtin_add_overflow(a, b, &r);
+      break;
+    case Op::Sub:
+      over = __builtin_sub_overflow(a, b, &r);
+      break;
+    case Op::Mul:
+      over = __builtin_mul_overflow(a, b, &r);
+      break;
+    default:
+      return false;
+  }
+  return over || (e->type.bits() == 32 && r != static_cast<int32_t>(r));
+}
+
+void check_overflow(const FunctionContents &f, int stage, const Expr &value,
+                    const SourceLocation &where) {
+  for_each_node(value, [&](const Expr &e) {
+    if (!overflows(e)) return;
+    user_error("constant arithmetic in the definition of " + describe_stage(f, stage) +
+                   " overflows " + e->type.to_string() + ": " + to_text(e),
+               "signed overflow has no defined value", "compute in a wider or an unsigned type",
+               where);
+  });
+}
+
 void check_values(const FunctionContents &f, int stage, const std::vector<Expr> &values,
                   const SourceLocation &where) {
   for (const Expr &v : values) {
@@ -94,6 +128,7 @@ void check_values(const FunctionContents &f, int stage, const std::vector<Expr> 
                  "an Expr that was never given a value has no type",
                  "assign the Expr before it is used", where);
     }
+    check_overflow(f, stage, v, where);
   }
 }
 
@@ -185,6 +220,11 @@ void define_update(FunctionContents &f, const std::vector<Expr> &args, std::vect
                where);
   }
   for (const auto &callee : m.callees) callee->frozen = true;
+  if (free.size() == args.size() && !m.domain && !m.calls_self) {
+    user_warning(describe_stage(f, stage) + " hides every definition before it",
+                 "it gives all points values that do not depend on the old ones",
+                 "leave the earlier ones out, or give this Func another name", where);
+  }
 
   Definition d;
   DropSelf drop_self(&f);

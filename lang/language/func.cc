@@ -6,6 +6,7 @@
 #include "lang/language/call.h"
 #include "lang/language/define.h"
 #include "lang/language/fixed_value.h"
+#include "lang/language/loop_level.h"
 #include "lang/language/match_types.h"
 #include "lang/language/names.h"
 #include "lang/language/pipeline_contents.h"
@@ -229,32 +230,20 @@ Func &Func::store_root(Here here) {
 }
 
 Func &Func::compute_at(const Func &consumer, const VarOrRVar &loop) {
-  return compute_at(LoopLevel(consumer, loop));
+  return compute_at(LoopLevel(consumer, loop), Here(loop.where));
 }
 
 Func &Func::store_at(const Func &consumer, const VarOrRVar &loop) {
-  return store_at(LoopLevel(consumer, loop));
+  return store_at(LoopLevel(consumer, loop), Here(loop.where));
 }
 
-Func &Func::compute_at(const LoopLevel &level) {
-  if (level.kind_ == LoopLevel::Kind::Root) return compute_root(Here(level.where_));
-  if (level.kind_ == LoopLevel::Kind::Inlined) return compute_inline(Here(level.where_));
-  Directive &d = record(*contents_, 0, DirectiveKind::ComputeAt, {level.loop_}, {}, level.where_);
-  d.target_func = level.func_;
-  d.target_stage = level.stage_;
+Func &Func::compute_at(const LoopLevel &level, Here here) {
+  record_level(*contents_, DirectiveKind::ComputeAt, level, here);
   return *this;
 }
 
-Func &Func::store_at(const LoopLevel &level) {
-  if (level.kind_ == LoopLevel::Kind::Root) return store_root(Here(level.where_));
-  if (level.kind_ == LoopLevel::Kind::Inlined) {
-    user_error("store_at an inlined level for '" + plain_name(name()) + "'",
-               "an inlined Func has no storage", "use store_root or a loop of a consumer",
-               level.where_);
-  }
-  Directive &d = record(*contents_, 0, DirectiveKind::StoreAt, {level.loop_}, {}, level.where_);
-  d.target_func = level.func_;
-  d.target_stage = level.stage_;
+Func &Func::store_at(const LoopLevel &level, Here here) {
+  record_level(*contents_, DirectiveKind::StoreAt, level, here);
   return *this;
 }
 

@@ -10,6 +10,7 @@
 #include "lang/language/match_types.h"
 #include "lang/language/names.h"
 #include "lang/language/record.h"
+#include "lang/language/stage_loops.h"
 #include "polyhalite/func.h"
 
 namespace polyhalite {
@@ -26,6 +27,7 @@ Directive &record(FunctionContents &f, int stage, DirectiveKind kind,
   d.factors = std::move(factors);
   d.tail = tail;
   d.where = where;
+  check_loops(f, d);
   d.order = ++count;
   f.directives.push_back(std::move(d));
   return f.directives.back();
@@ -42,6 +44,7 @@ FunctionContents &defined_function(const Stage &s, const char *word, const VarOr
                "the Func is undefined, so it has no loops", "define the Func before its schedule",
                loop.where);
   }
+  check_kind_of_name(f, s.index(), word, loop);
   return f;
 }
 
@@ -140,18 +143,6 @@ std::vector<std::string> names_of(const std::vector<VarOrRVar> &loops) {
 
 }  // namespace
 
-LoopLevel::LoopLevel(const Func &func, const VarOrRVar &loop, int stage)
-    : func_(func.name()), loop_(loop.name), stage_(stage), where_(loop.where) {
-  if (!func.defined()) {
-    user_error("cannot compute at " + quoted(loop.name) + " of " + quoted(func.name()),
-               "the Func is undefined, so it has no loops", "define the Func before the schedule",
-               loop.where);
-  }
-}
-
-LoopLevel LoopLevel::root(Here here) { return LoopLevel(Kind::Root, std::move(here.where)); }
-LoopLevel LoopLevel::inlined(Here here) { return LoopLevel(Kind::Inlined, std::move(here.where)); }
-
 Stage::Stage(std::shared_ptr<FunctionContents> func, int stage)
     : func_(std::move(func)), stage_(stage) {}
 
@@ -196,6 +187,13 @@ Self &Schedulable<Self>::rename(const VarOrRVar &old, const VarOrRVar &fresh) {
   const Stage &s = self().stage_to_schedule();
   record(defined_function(s, "rename", old), s.index(), DirectiveKind::Rename,
          {old.name, fresh.name}, {}, old.where);
+  return self();
+}
+
+template <typename Self>
+Self &Schedulable<Self>::unscheduled() {
+  const Stage &s = self().stage_to_schedule();
+  s.function()->unscheduled.insert(s.index());
   return self();
 }
 

@@ -18,6 +18,8 @@ Var Var::of_loop(std::string name) {
   return v;
 }
 
+Var Var::outermost() { return of_loop(kOutermost); }
+
 Var Var::implicit(int n) { return Var("_" + std::to_string(n)); }
 
 RVar::RVar() : name_(anonymous_name("r")) {}

@@ -164,11 +164,15 @@ class Draw {
   }
   Directive directive() {
     static constexpr DirectiveKind kKinds[] = {
-        DirectiveKind::Split,         DirectiveKind::Fuse,      DirectiveKind::Reorder,
-        DirectiveKind::Rename,        DirectiveKind::Parallel,  DirectiveKind::Vectorize,
-        DirectiveKind::Unroll,        DirectiveKind::Serial,    DirectiveKind::ComputeRoot,
-        DirectiveKind::ComputeInline, DirectiveKind::ComputeAt, DirectiveKind::StoreRoot,
-        DirectiveKind::StoreAt,       DirectiveKind::Bound};
+        DirectiveKind::Split,         DirectiveKind::Fuse,         DirectiveKind::Reorder,
+        DirectiveKind::Rename,        DirectiveKind::Parallel,     DirectiveKind::Vectorize,
+        DirectiveKind::Unroll,        DirectiveKind::Serial,       DirectiveKind::ComputeRoot,
+        DirectiveKind::ComputeInline, DirectiveKind::ComputeAt,    DirectiveKind::StoreRoot,
+        DirectiveKind::StoreAt,       DirectiveKind::Bound,        DirectiveKind::GpuBlocks,
+        DirectiveKind::GpuThreads,    DirectiveKind::GpuLanes,     DirectiveKind::GpuSingleThread,
+        DirectiveKind::Hexagon,       DirectiveKind::CopyToDevice, DirectiveKind::CopyToHost};
+    static constexpr DeviceAPI kDevices[] = {DeviceAPI::Default_GPU, DeviceAPI::CUDA,
+                                             DeviceAPI::D3D12Compute};
     static constexpr TailStrategy kTails[] = {TailStrategy::Auto, TailStrategy::RoundUp,
                                               TailStrategy::GuardWithIf,
                                               TailStrategy::ShiftInwards};
@@ -199,6 +203,23 @@ class Draw {
         d.target_func = func();
         d.target_stage = number(4) - 1;
         break;
+      case DirectiveKind::GpuBlocks:
+      case DirectiveKind::GpuThreads:
+        loops = 1 + number(3);
+        d.device = of(kDevices);
+        break;
+      case DirectiveKind::GpuLanes:
+        d.device = of(kDevices);
+        break;
+      case DirectiveKind::GpuSingleThread:
+      case DirectiveKind::CopyToDevice:
+        loops = 0;
+        d.device = of(kDevices);
+        break;
+      case DirectiveKind::Hexagon:
+        loops = number(2);
+        break;
+      case DirectiveKind::CopyToHost:
       case DirectiveKind::ComputeRoot:
       case DirectiveKind::ComputeInline:
       case DirectiveKind::StoreRoot:

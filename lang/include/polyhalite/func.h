@@ -110,10 +110,13 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   Func &compute_root(Here here = Here());
   Func &compute_inline(Here here = Here());
   Func &compute_at(const Func &consumer, const VarOrRVar &loop);
-  Func &compute_at(const LoopLevel &level);
+  Func &compute_at(const LoopLevel &level, Here here = Here());
   Func &store_root(Here here = Here());
   Func &store_at(const Func &consumer, const VarOrRVar &loop);
-  Func &store_at(const LoopLevel &level);
+  Func &store_at(const LoopLevel &level, Here here = Here());
+  /// Copies the values to the device or back where the next consumer runs; devices do not exist yet.
+  Func &copy_to_device(DeviceAPI api = DeviceAPI::Default_GPU, Here here = Here());
+  Func &copy_to_host(Here here = Here());
   /// Promises that the Func is needed over [min, min + extent) of var only; checked at entry.
   Func &bound(const VarOrRVar &var, Expr min, Expr extent);
 
