@@ -17,6 +17,9 @@ inline constexpr const char *kBitwiseXor = "bitwise_xor";
 inline constexpr const char *kBitwiseNot = "bitwise_not";
 inline constexpr const char *kStrictFloat = "strict_float";  // no contraction or reassociation inside
 inline constexpr const char *kFma = "fma";
+// scatter_gather(a, b, ...) as a whole index or a whole value of an update: the update writes
+// several cells, see cell_writes().
+inline constexpr const char *kScatterGather = "scatter_gather";
 
 inline constexpr const char *kUserContext = "user_context";  // Handle: the context of the call
 

@@ -1,5 +1,6 @@
 #include "polyhalite/stage.h"
 
+#include <algorithm>
 #include <atomic>
 #include <set>
 
@@ -157,6 +158,21 @@ Stage::Stage(std::shared_ptr<FunctionContents> func, int stage)
 
 std::string Stage::name() const {
   return stage_ == 0 ? func_->name : func_->name + ".update(" + std::to_string(stage_ - 1) + ")";
+}
+
+void Stage::unscheduled(Here here) {
+  const bool scheduled =
+      std::any_of(func_->directives.begin(), func_->directives.end(), [&](const Directive &d) {
+        const bool is_level = d.kind == DirectiveKind::ComputeAt ||
+                              d.kind == DirectiveKind::ComputeRoot ||
+                              d.kind == DirectiveKind::ComputeInline;
+        return d.stage == stage_ && !is_level;
+      });
+  if (func_->unscheduled.insert(stage_).second && !scheduled) return;
+  user_error("unscheduled() on " + describe_stage(*func_, stage_) +
+                 (scheduled ? ", which has a schedule" : " for the second time"),
+             "it says once, and in place of directives, that a stage has none",
+             "drop it, or the directives", here.where);
 }
 
 template <typename Self>

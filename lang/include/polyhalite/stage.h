@@ -90,6 +90,9 @@ class Stage : public Schedulable<Stage> {
   Stage(std::shared_ptr<FunctionContents> func, int stage);
   /// "f" or "f.update(2)".
   std::string name() const;
+  /// Says that the stage has no schedule on purpose. CompileError where it has one, or where that
+  /// has been said before.
+  void unscheduled(Here here = Here());
   const Stage &stage_to_schedule() const { return *this; }
 
   const std::shared_ptr<FunctionContents> &function() const { return func_; }
