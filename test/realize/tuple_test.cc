@@ -102,6 +102,27 @@ TEST(RealizeOutputs, SeveralFuncsOfDifferentShapesThatReadEachOther) {
   });
 }
 
+TEST(RealizeInline, WhatDefinitionsShareStaysShared) {
+  // As a tree, the last of these has more operations than there are atoms.
+  Var x("x");
+  std::vector<Func> chain(2);
+  chain[0](x) = cast<uint32_t>(x);
+  chain[1](x) = cast<uint32_t>(x);
+  std::vector<Expr> values = {cast<uint32_t>(x), cast<uint32_t>(x)};
+  uint32_t wanted[2] = {3, 3};
+  for (int i = 2; i < 100; i++) {
+    Func next;
+    next(x) = chain[i - 1](x) + chain[i - 2](x);
+    chain.push_back(next);
+    values.push_back(values[i - 1] + values[i - 2]);
+    wanted[i % 2] = wanted[0] + wanted[1];
+  }
+  Func direct;
+  direct(x) = values.back();
+  EXPECT_EQ(Buffer<uint32_t>(chain.back().realize({4}))(3), wanted[1]);
+  EXPECT_EQ(Buffer<uint32_t>(direct.realize({4}))(3), wanted[1]);
+}
+
 TEST(RealizeOutputs, SizesServeEveryOutput) {
   Func f("f"), g("g");
   Var x("x");
