@@ -23,7 +23,7 @@ TEST(PassGolden, FlattenStorage) {
   check_golden("flatten_storage", IrLevel::MultiDimensional, IrLevel::Flat, flatten_storage);
 }
 
-TEST(GoldenPass, skip_stages) {
+TEST(PassGolden, SkipStages) {
   check_golden("skip_stages", IrLevel::MultiDimensional, IrLevel::MultiDimensional, skip_stages);
 }
 
