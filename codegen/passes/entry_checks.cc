@@ -123,6 +123,21 @@ class Checks {
     }
   }
 
+  // Of a Func of several values, one box is computed.
+  void same_shapes(const Algorithm &algorithm) {
+    for (const std::string &output : algorithm.outputs) {
+      const FuncDef &def = *algorithm.find(output);
+      for (size_t i = 1; i < def.types.size(); i++) {
+        for (int d = 0; d < def.dimensions(); d++) {
+          for (const char *what : {"min", "extent"}) {
+            constraint(def.buffer_name(static_cast<int>(i)), d, what,
+                       field(def.buffer_name(0), what, d));
+          }
+        }
+      }
+    }
+  }
+
   void assumptions(const Survey &survey) {
     for (const Assumption &a : survey.assumptions) {
       require(a.condition, error_call("polyhalite_error_assumption",
@@ -210,10 +225,18 @@ std::vector<Stmt> value_checks(const std::string &function,
     if (!a.is_buffer) continue;
     checks.constraints(a, constraints_of(a, tree.algorithm));
   }
+  checks.same_shapes(tree.algorithm);
   checks.assumptions(survey);
   for (const FunctionArgument &a : args) {
     auto it = survey.inputs.find(a.name);
     if (a.is_buffer && it != survey.inputs.end()) checks.box(a.name, it->second);
+  }
+  for (const std::string &output : tree.algorithm.outputs) {
+    const FuncDef &def = *tree.algorithm.find(output);
+    auto it = survey.inputs.find(output);
+    if (def.types.size() > 1 && it != survey.inputs.end()) {
+      checks.box(def.buffer_name(0), it->second);
+    }
   }
   for (const auto &c : constants) {
     auto it = survey.inputs.find(c->name);

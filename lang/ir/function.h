@@ -22,7 +22,8 @@ struct ReductionVariable {
   Expr min, extent;
 };
 
-/// An RDom. The first variable is the innermost loop. `predicate` (where) is null if none.
+/// An RDom. The first variable is the innermost loop. `predicate` (where) is null if none; the
+/// domain's own variables stand in it without a domain, which would own itself.
 struct ReductionDomain {
   std::vector<ReductionVariable> vars;
   Expr predicate;
@@ -67,6 +68,8 @@ struct FunctionContents {
   std::string name;  // as the user gave it, made unique in the process ("f", "f$1")
   std::vector<std::string> pure_args;
   std::vector<Type> types;  // of the values; empty while undefined
+  std::vector<Type> required_types;  // of every definition; any where empty
+  int required_dimensions = -1;      // any where negative
   std::optional<Definition> pure;
   std::vector<Definition> updates;
   std::vector<Directive> directives;  // in the order of their calls, stamped by Directive::order

@@ -1,5 +1,6 @@
 #include "polyhalite/stage.h"
 
+#include <algorithm>
 #include <atomic>
 #include <set>
 
@@ -150,6 +151,18 @@ std::string Stage::name() const {
   return stage_ == 0 ? func_->name : func_->name + ".update(" + std::to_string(stage_ - 1) + ")";
 }
 
+void Stage::unscheduled(Here here) {
+  const bool scheduled =
+      std::any_of(func_->directives.begin(), func_->directives.end(), [&](const Directive &d) {
+        return d.stage == stage_ && concerns_loops(d.kind);
+      });
+  if (func_->unscheduled.insert(stage_).second && !scheduled) return;
+  user_error("unscheduled() on " + describe_stage(*func_, stage_) +
+                 (scheduled ? ", which has a schedule" : " for the second time"),
+             "it says once, and in place of directives, that a stage has none",
+             "drop it, or the directives", here.where);
+}
+
 template <typename Self>
 Self &Schedulable<Self>::split(const VarOrRVar &old, const VarOrRVar &outer, const VarOrRVar &inner,
                                Expr factor, TailStrategy tail) {
@@ -187,13 +200,6 @@ Self &Schedulable<Self>::rename(const VarOrRVar &old, const VarOrRVar &fresh) {
   const Stage &s = self().stage_to_schedule();
   record(defined_function(s, "rename", old), s.index(), DirectiveKind::Rename,
          {old.name, fresh.name}, {}, old.where);
-  return self();
-}
-
-template <typename Self>
-Self &Schedulable<Self>::unscheduled() {
-  const Stage &s = self().stage_to_schedule();
-  s.function()->unscheduled.insert(s.index());
   return self();
 }
 

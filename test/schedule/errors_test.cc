@@ -67,11 +67,13 @@ TEST(errors, level_of_its_own) {
             "  fix: compute it at one of: root, sh.y, sh.x\n");
 }
 
-TEST(errors, level_in_a_vector_loop) {
-  EXPECT_EQ(tree(kBlur, "sh.split(x, xo, xi, 8)\nsh.vectorize(xi)\nbx.compute_at(sh, xi)"),
-            "s.txt:3: error: cannot compute 'bx' at loop 'xi' of 'sh': that is in a vector loop\n"
-            "  why: lanes cannot run a production each\n"
-            "  fix: compute it at one of: root, sh.y, sh.xo\n");
+TEST(errors, parallel_loop_of_a_func_computed_in_a_vector_loop) {
+  EXPECT_EQ(
+      tree(kBlur,
+           "sh.split(x, xo, xi, 8)\nsh.vectorize(xi)\nbx.compute_at(sh, xi)\nbx.parallel(y)"),
+      "s.txt:4: error: cannot run 'y' of 'bx' in parallel: it is computed inside the vector loop "
+      "'sh.xi'\n"
+      "  fix: compute 'bx' outside that loop, or keep 'y' serial\n");
 }
 
 TEST(errors, legal_levels_name_updates) {

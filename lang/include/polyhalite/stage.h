@@ -73,9 +73,6 @@ class Schedulable : public DeviceSchedulable<Self> {
   }
   Self &rename(const VarOrRVar &old, const VarOrRVar &fresh);
 
-  /// The stage keeps its default loops on purpose: no warning that it was forgotten.
-  Self &unscheduled();
-
   Self &serial(const VarOrRVar &loop);
   Self &parallel(const VarOrRVar &loop);
   Self &vectorize(const VarOrRVar &loop);
@@ -110,6 +107,9 @@ class Stage : public Schedulable<Stage> {
   Stage(std::shared_ptr<FunctionContents> func, int stage);
   /// "f" or "f.update(2)".
   std::string name() const;
+  /// Says that the stage has no schedule on purpose: no warning that it was forgotten. CompileError
+  /// where it has one, or where that has been said before.
+  void unscheduled(Here here = Here());
   const Stage &stage_to_schedule() const { return *this; }
 
   const std::shared_ptr<FunctionContents> &function() const { return func_; }
