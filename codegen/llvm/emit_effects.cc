@@ -53,9 +53,14 @@ Value *FunctionEmitter::emit_print(const CallNode &call) {
   int lanes = 1;
   for (const Expr &e : call.args) lanes = std::max(lanes, e.type().lanes());
   llvm::Type *pointer = builder_.getPtrTy();
-  llvm::FunctionCallee print =
-      module_.declare("polyhalite_print_items", builder_.getVoidTy(),
+  llvm::FunctionCallee format =
+      module_.declare("polyhalite_format_line", builder_.getVoidTy(),
                       {pointer, pointer, builder_.getInt32Ty()});
+  llvm::FunctionCallee print =
+      module_.declare("polyhalite_print", builder_.getVoidTy(), {pointer, pointer});
+  llvm::IRBuilder<> entry(entry_position());
+  Value *line = entry.CreateAlloca(
+      llvm::ArrayType::get(builder_.getInt8Ty(), POLYHALITE_PRINT_BYTES), nullptr, "line");
   // Emitted here, where every lane can use them.
   for (size_t k = 1; k < call.args.size(); k++) emit(call.args[k]);
   for (int lane = 0; lane < lanes; lane++) {
@@ -68,8 +73,9 @@ Value *FunctionEmitter::emit_print(const CallNode &call) {
     builder_.SetInsertPoint(yes);
     Value *items = print_items(call, 1, lane);
     builder_.CreateCall(
-        print, {user_context_, items,
-                builder_.getInt32(static_cast<uint32_t>(call.args.size() - 1))});
+        format,
+        {line, items, builder_.getInt32(static_cast<uint32_t>(call.args.size() - 1))});
+    builder_.CreateCall(print, {user_context_, line});
     builder_.CreateBr(after);
     builder_.SetInsertPoint(after);
   }

@@ -28,7 +28,7 @@ void check(LLVMErrorRef error, const char *doing) {
 
 #define PH_SYMBOL(name) {#name, reinterpret_cast<void *>(&name)}
 const RuntimeSymbol kRuntime[] = {
-    PH_SYMBOL(polyhalite_print_items),
+    PH_SYMBOL(polyhalite_format_line),
     PH_SYMBOL(polyhalite_error_requirement_failed),
     PH_SYMBOL(polyhalite_error),
     PH_SYMBOL(polyhalite_answer_query),

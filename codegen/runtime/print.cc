@@ -54,14 +54,11 @@ namespace runtime = polyhalite::runtime;
 
 extern "C" {
 
-PH_WEAK void polyhalite_print_items(void *user_context, const polyhalite_print_item_t *items,
-                                    int count) {
-  char line[POLYHALITE_PRINT_BYTES];
+PH_WEAK void polyhalite_format_line(char *line, const polyhalite_print_item_t *items, int count) {
   // The line's end has its place also where the values are cut.
-  const size_t length = runtime::format_items(line, sizeof line - 1, items, count);
+  const size_t length = runtime::format_items(line, POLYHALITE_PRINT_BYTES - 1, items, count);
   line[length] = '\n';
   line[length + 1] = 0;
-  polyhalite_print(user_context, line);
 }
 
 PH_WEAK int polyhalite_error_requirement_failed(void *user_context, const char *function,

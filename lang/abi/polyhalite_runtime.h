@@ -24,8 +24,8 @@ typedef struct polyhalite_print_item_t {
   uint32_t type, reserved;
   uint64_t bits;
 } polyhalite_print_item_t;
-/* One line, its values with spaces between, to polyhalite_print. */
-void polyhalite_print_items(void *user_context, const polyhalite_print_item_t *items, int count);
+/* Writes a line of at most POLYHALITE_PRINT_BYTES: the values with spaces between. */
+void polyhalite_format_line(char *line, const polyhalite_print_item_t *items, int count);
 int polyhalite_error_requirement_failed(void *user_context, const char *function,
                                         const char *condition,
                                         const polyhalite_print_item_t *items, int count);

@@ -12,13 +12,6 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
-static int numbers_test_calls = 0;
-extern "C" double numbers_test_scaled(int8_t v, float by) {
-  numbers_test_calls++;
-  return static_cast<double>(v) * by;
-}
-POLYHALITE_EXTERN_2(double, numbers_test_scaled, int8_t, float)
-
 namespace polyhalite {
 namespace {
 
@@ -377,23 +370,6 @@ TEST(Numbers, RequireEndsThePipelineWithItsMessage) {
                 .find("f: requirement failed: broadcast(p == 3, 4): p must be 3 and is 4"),
             std::string::npos)
       << message_of([&] { f.realize({8}); });
-}
-
-TEST(Numbers, CFunctionsAreCalledForEachValue) {
-  for (const int lanes : {1, 4}) {
-    numbers_test_calls = 0;
-    Var x("x");
-    Func f("f");
-    f(x) = numbers_test_scaled(cast<int8_t>(x - 4), 0.5f);
-    if (lanes > 1) f.vectorize(x, lanes);
-    const Buffer<double> out = f.realize({8});
-    for (int i = 0; i < 8; i++) EXPECT_EQ(out(i), (i - 4) * 0.5);
-    EXPECT_EQ(numbers_test_calls, 8);
-  }
-  EXPECT_EQ(message_of([] { numbers_test_scaled(Expr(1), Expr(0.5f)); }),
-            "error: argument 1 of C function 'numbers_test_scaled' has type int32\n"
-            "  why: the function takes int8\n"
-            "  fix: cast it to int8");
 }
 
 TEST(Numbers, UndefWritesNothing) {

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "polyhalite_buffer.h"
+
 namespace polyhalite {
 
 namespace detail {
@@ -114,3 +116,20 @@ POLYHALITE_FLOAT16_CLASS(bfloat16_t, bfloat16_bits, bfloat16_value, 0x7fc0u, 0x7
 static_assert(sizeof(float16_t) == 2 && sizeof(bfloat16_t) == 2, "elements of Buffers");
 
 }  // namespace polyhalite
+
+template <>
+constexpr polyhalite_type_t polyhalite_type_of<polyhalite::float16_t>() {
+  return {polyhalite_type_float, 16};
+}
+template <>
+constexpr polyhalite_type_t polyhalite_type_of<const polyhalite::float16_t>() {
+  return {polyhalite_type_float, 16};
+}
+template <>
+constexpr polyhalite_type_t polyhalite_type_of<polyhalite::bfloat16_t>() {
+  return {polyhalite_type_bfloat, 16};
+}
+template <>
+constexpr polyhalite_type_t polyhalite_type_of<const polyhalite::bfloat16_t>() {
+  return {polyhalite_type_bfloat, 16};
+}
