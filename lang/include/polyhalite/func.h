@@ -23,9 +23,6 @@ namespace polyhalite {
 struct FunctionContents;
 class OutputImageParam;
 
-/// In place of a number of dimensions: any.
-inline constexpr int AnyDims = -1;
-
 /// A handle: copies share definitions and schedule.
 class Func : public Schedulable<Func>, public Realizable<Func> {
  public:
