@@ -1,8 +1,8 @@
 #include "codegen/passes/entry_checks.h"
 
-#include "polyhalite/buffer_contents.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/simplify/simplify.h"
+#include "polyhalite/buffer_contents.h"
 #include "polyhalite/error.h"
 
 namespace polyhalite {
@@ -208,6 +208,20 @@ const Parameter *constraints_of(const FunctionArgument &a, const Algorithm &algo
   return nullptr;
 }
 
+const Box *needed_box(const FunctionArgument &a, const Algorithm &algorithm, const Survey &survey) {
+  auto box_of = [&](const std::string &name) {
+    const auto it = survey.inputs.find(name);
+    return it == survey.inputs.end() ? nullptr : &it->second;
+  };
+  for (const std::string &output : algorithm.outputs) {
+    const FuncDef &def = *algorithm.find(output);
+    for (size_t i = 0; i < def.types.size(); i++) {
+      if (def.buffer_name(static_cast<int>(i)) == a.name) return box_of(output);
+    }
+  }
+  return box_of(a.name);
+}
+
 std::vector<Stmt> value_checks(const std::string &function,
                                const std::vector<FunctionArgument> &args,
                                const std::vector<std::shared_ptr<BufferContents>> &constants,
@@ -228,15 +242,8 @@ std::vector<Stmt> value_checks(const std::string &function,
   checks.same_shapes(tree.algorithm);
   checks.assumptions(survey);
   for (const FunctionArgument &a : args) {
-    auto it = survey.inputs.find(a.name);
-    if (a.is_buffer && it != survey.inputs.end()) checks.box(a.name, it->second);
-  }
-  for (const std::string &output : tree.algorithm.outputs) {
-    const FuncDef &def = *tree.algorithm.find(output);
-    auto it = survey.inputs.find(output);
-    if (def.types.size() > 1 && it != survey.inputs.end()) {
-      checks.box(def.buffer_name(0), it->second);
-    }
+    const Box *need = a.is_buffer ? needed_box(a, tree.algorithm, survey) : nullptr;
+    if (need) checks.box(a.name, *need);
   }
   for (const auto &c : constants) {
     auto it = survey.inputs.find(c->name);

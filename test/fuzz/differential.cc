@@ -14,6 +14,7 @@
 #include "lang/ir/visit.h"
 #include "lang/simplify/simplify.h"
 #include "polyhalite/backend.h"
+#include "polyhalite/jit_context.h"
 #include "polyhedral/judge.h"
 #include "polyhedral/oracle/brute_force.h"
 #include "schedule/build_tree.h"
