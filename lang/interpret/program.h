@@ -128,6 +128,7 @@ Register *add_cast(Program &p, Type t, Register *a);
 Register *add_reinterpret(Program &p, Type t, Register *a);
 Register *add_intrinsic(Program &p, const CallNode &c, const std::vector<Register *> &args);
 Register *add_math(Program &p, const CallNode &c, const std::vector<Register *> &args);
+Register *add_extern(Program &p, const CallNode &c, const std::vector<Register *> &args);
 Register *add_load(Program &p, const Grid &grid, const std::vector<Register *> &args);
 
 /// Calls f.template operator()<T>() with the C++ type that holds values of t; false if there is
