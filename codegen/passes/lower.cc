@@ -199,6 +199,10 @@ std::vector<std::shared_ptr<BufferContents>> constant_buffers(const Algorithm &a
     for (const StageDef &s : f.stages) {
       for (const Expr &e : s.args) look(e);
       for (const Expr &e : s.values) look(e);
+      for (const ReductionVariable &r : s.rvars) {
+        look(r.min);
+        look(r.extent);
+      }
       look(s.predicate);
     }
   }
