@@ -22,6 +22,13 @@ struct ReadSite {
   std::vector<Expr> args;
 };
 
+/// A Func that an extern stage takes, as C argument number `operand` of its function.
+struct ExternRead {
+  StageId stage;
+  std::string callee;
+  size_t operand;
+};
+
 /// Requirements of a dimension's splits on its extent.
 struct ExtentNeed {
   int64_t at_least = 1;                       // ShiftInwards
@@ -59,6 +66,8 @@ class Surveyor {
   void survey_func(int f);
   /// The hull of all surveyed reads of `callee`, at `scope`. Empty ends where nothing reads.
   std::vector<Interval> needed(const std::string &callee, int dimensions, int scope);
+  /// What an extern stage asks for when the box is that of its needs at `scope`: symbols there.
+  std::vector<Interval> asked(const ExternRead &r, int dimensions, int scope);
   void check_bounded(const FuncDef &def, int d, const Interval &i);
   /// bound() fixes a dimension's range; that it covers what is needed is checked at entry.
   void apply_bounds(int f, std::vector<Interval> &box);
@@ -131,6 +140,7 @@ class Surveyor {
   std::map<std::string, int> symbol_owner_;
   std::map<std::string, Symbol> symbol_;
   std::vector<ReadSite> reads_;
+  std::vector<ExternRead> extern_reads_;
   std::set<std::pair<StageId, std::string>> guarded_;
   std::map<int, std::vector<Interval>> touched_;  // outputs: beyond what the caller wants
 };

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "lang/simplify/simplify.h"
+#include "polyhedral/extern_bounds.h"
 #include "polyhedral/surveyor.h"
 
 namespace polyhalite {
@@ -42,7 +43,37 @@ std::vector<Interval> Surveyor::needed(const std::string &callee, int dimensions
     }
     first = false;
   }
+  for (const ExternRead &r : extern_reads_) {
+    if (r.callee != callee) continue;
+    const std::vector<Interval> ask = asked(r, dimensions, scope);
+    for (int d = 0; d < dimensions; d++) box[d] = first ? ask[d] : hull(box[d], ask[d]);
+    first = false;
+  }
   return box;
+}
+
+std::vector<Interval> Surveyor::asked(const ExternRead &r, int dimensions, int scope) {
+  const FuncDef &stage = tree_.func(r.stage);
+  std::vector<Expr> box;
+  for (const IndexRange &range : out_.funcs[r.stage.func].needed) {
+    const Expr min = bound_at(range.min, nullptr, scope).min;
+    const Expr max = bound_at(range.max, nullptr, scope).max;
+    if (!min.defined() || !max.defined()) {
+      return std::vector<Interval>(static_cast<size_t>(dimensions));
+    }
+    box.insert(box.end(), {min, extent_of({min, max})});
+  }
+  std::vector<Interval> ask;
+  for (int d = 0; d < dimensions; d++) {
+    auto symbol = [&](const char *what, bool is_max) {
+      const std::string name = stage.name + ".asks." + r.callee + "." + std::to_string(r.operand) +
+                               "." + what + "." + std::to_string(d);
+      return add_symbol(scope, name,
+                        extern_bounds(stage, tree_.algorithm, r.operand, d, is_max, box));
+    };
+    ask.push_back({symbol("min", false), symbol("max", true)});
+  }
+  return ask;
 }
 
 void Surveyor::check_bounded(const FuncDef &def, int d, const Interval &i) {

@@ -7,6 +7,7 @@
 // and the storage folds to a ring of as many rows as the window has.
 #include <algorithm>
 
+#include "lang/ir/extern_stage.h"
 #include "lang/simplify/simplify.h"
 #include "polyhedral/surveyor.h"
 
@@ -101,6 +102,11 @@ void Surveyor::slide(int f, int compute_scope) {
   fs.slides.assign(fs.needed.size(), false);
   const FuncDef &def = tree_.algorithm.funcs[f];
   if (store == compute_scope || def.stages.size() != 1) return;
+  // A C function computes and reads whole boxes.
+  if (is_extern_stage(def.stages[0])) return;
+  for (const ExternRead &r : extern_reads_) {
+    if (r.callee == def.name) return;
+  }
   std::vector<int> inner;  // loops of the path inside the one that is tried
   std::set<size_t> slid;
   for (int l = compute_scope; l != store; inner.push_back(l), l = parent_[l]) {

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "lang/ir/expr_text.h"
+#include "lang/ir/extern_stage.h"
 #include "lang/simplify/simplify.h"
 #include "polyhedral/surveyor.h"
 #include "schedule/derive.h"
@@ -215,6 +216,14 @@ void Surveyor::fuse_value(const StageId &s, const Derivation &d, StageSurvey &ou
 }
 
 void Surveyor::record_reads(const StageId &s) {
+  if (const CallNode *stage = as_extern_stage(tree_.definition(s))) {
+    const std::vector<ExternOperand> operands = extern_operands(*stage);
+    for (size_t i = 0; i < operands.size(); i++) {
+      const CallNode *b = operands[i].buffer;
+      if (b && b->kind == CallKind::Func) extern_reads_.push_back({s, b->name, i});
+    }
+    return;
+  }
   for_each_call(tree_.definition(s), [&](const CallNode &c) {
     if (c.kind != CallKind::Func && c.kind != CallKind::Image) return;
     if (c.kind == CallKind::Func && c.name == tree_.func(s).name) return;

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "lang/ir/extern_stage.h"
 #include "lang/ir/visit.h"
 #include "polyhalite/error.h"
 #include "schedule/derive.h"
@@ -63,6 +64,18 @@ std::set<std::string> choose_inlined(const Algorithm &a,
                  level.store->where);
     }
     inlined.insert(f.name);
+  }
+  // A C function reads memory.
+  for (const FuncDef &f : a.funcs) {
+    const CallNode *stage = as_extern_stage(f.stages[0]);
+    if (!stage) continue;
+    for (const ExternOperand &o : extern_operands(*stage)) {
+      if (!o.buffer || !inlined.count(o.buffer->name)) continue;
+      user_error("extern stage '" + f.name + "' takes '" + o.buffer->name +
+                     "', which is computed inline",
+                 "the C function '" + extern_function(*stage) + "' reads it from memory",
+                 "add compute_root or compute_at to '" + o.buffer->name + "'", f.where);
+    }
   }
   return inlined;
 }

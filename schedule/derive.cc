@@ -1,5 +1,7 @@
 #include "schedule/derive.h"
 
+#include "lang/ir/extern_stage.h"
+
 #include <algorithm>
 #include <set>
 
@@ -189,6 +191,7 @@ StageDimensions default_dimensions(const FuncDef &func, int stage) {
   StageDimensions s;
   s.func = func.name;
   s.stage = stage;
+  if (is_extern_stage(def)) return s;  // its loops are the C function's
   auto add = [&](const std::string &name, bool reduction, std::optional<int64_t> extent) {
     LoopDimension d;
     d.name = d.label = name;

@@ -5,6 +5,8 @@
 
 #include <llvm/IR/IRBuilder.h>
 
+#include <array>
+
 #include <unordered_map>
 #include <vector>
 
@@ -69,6 +71,14 @@ class FunctionEmitter {
   Value *emit_require(const CallNode &call);
   Value *print_items(const CallNode &call, size_t first, int lane);
   Value *emit_extern(const CallNode &call);
+
+  // -- Extern stages (emit_extern_stage.cc)
+  Value *emit_extern_stage(const CallNode &call);
+  Value *emit_extern_bounds(const CallNode &call);
+  Value *emit_c_argument(const Expr &e);
+  Value *emit_buffer(llvm::Value *host, Value *type, const std::vector<std::array<Value *, 3>> &dims);
+  /// Calls the C function and leaves with its code where it fails, after `error` has reported it.
+  Value *call_c_function(const Expr &name, const std::vector<Value *> &args, const char *error);
 
   // -- Memory (emit_memory.cc)
   Value *emit_load(const Expr &e);

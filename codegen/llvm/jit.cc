@@ -32,6 +32,8 @@ const RuntimeSymbol kRuntime[] = {
     PH_SYMBOL(polyhalite_error_requirement_failed),
     PH_SYMBOL(polyhalite_error),
     PH_SYMBOL(polyhalite_answer_query),
+    PH_SYMBOL(polyhalite_error_extern_stage_failed),
+    PH_SYMBOL(polyhalite_error_bounds_inference_call_failed),
     PH_SYMBOL(polyhalite_query_answered),
     PH_SYMBOL(polyhalite_error_unaligned_host_ptr),
     PH_SYMBOL(polyhalite_error_buffer_is_null),

@@ -7,7 +7,9 @@
 #include "polyhalite/buffer_contents.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/undef.h"
+#include "lang/ir/extern_stage.h"
 #include "lang/ir/visit.h"
+#include "polyhedral/extern_bounds.h"
 
 namespace polyhalite {
 
@@ -141,8 +143,39 @@ class Lowering {
     return s;
   }
 
+  // An access of value `index` of a Func.
+  static Expr view(const FuncDef &f, int index, const Box &box) {
+    std::vector<Expr> mins, extents;
+    for (const IndexRange &r : box) {
+      mins.push_back(r.min);
+      extents.push_back(make_binary(Op::Add, make_binary(Op::Sub, r.max, r.min), Expr(1)));
+    }
+    return buffer_view(mins, extents, [&](const std::vector<Expr> &indices) {
+      return make_func_call(f.types[static_cast<size_t>(index)], f.name, indices, index);
+    });
+  }
+
+  Stmt extern_stage(const FuncDef &f, const CallNode &call, const Box &box) {
+    std::vector<Expr> args = {call.args[0]};
+    for (const ExternOperand &o : extern_operands(call)) {
+      const int producer = o.buffer ? tree_.algorithm.index_of(o.buffer->name) : -1;
+      args.push_back(!o.buffer ? o.scalar
+                     : producer < 0
+                         ? view_of_image(*o.buffer)
+                         : view(tree_.algorithm.funcs[producer], o.buffer->value_index,
+                                survey_.funcs[producer].needed));
+    }
+    for (size_t i = 0; i < f.types.size(); i++) {
+      args.push_back(view(f, static_cast<int>(i), box));
+    }
+    return make_evaluate(extern_call_node(Int(32), intrinsic::kExternStage, std::move(args)));
+  }
+
   Stmt stage(const StageId &s) {
     const StageDef &def = tree_.definition(s);
+    if (const CallNode *call = as_extern_stage(def)) {
+      return extern_stage(tree_.func(s), *call, survey_.funcs[s.func].computed);
+    }
     const StageSurvey &st = survey_.stages[s.func][s.stage];
     RingAccesses in_rings(tree_, survey_);
     std::vector<CellWrite> writes = cell_writes(def);
@@ -247,6 +280,10 @@ std::vector<std::shared_ptr<BufferContents>> constant_buffers(const Algorithm &a
     for (const StageDef &s : f.stages) {
       for (const Expr &e : s.args) look(e);
       for (const Expr &e : s.values) look(e);
+      for (const ReductionVariable &r : s.rvars) {
+        look(r.min);
+        look(r.extent);
+      }
       look(s.predicate);
     }
   }

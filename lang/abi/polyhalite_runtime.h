@@ -86,6 +86,10 @@ int polyhalite_error_buffer_too_large(void *user_context, const char *function, 
                                       int64_t bytes, int64_t limit);
 int polyhalite_error_out_of_memory(void *user_context, const char *function, const char *buffer,
                                    int64_t bytes);
+int polyhalite_error_extern_stage_failed(void *user_context, const char *function,
+                                         const char *extern_function, int32_t code);
+int polyhalite_error_bounds_inference_call_failed(void *user_context, const char *function,
+                                                  const char *extern_function, int32_t code);
 int polyhalite_error_unaligned_host_ptr(void *user_context, const char *function,
                                         const char *buffer, int32_t alignment);
 int polyhalite_error_dim_is_null(void *user_context, const char *function, const char *buffer);

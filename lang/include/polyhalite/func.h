@@ -11,6 +11,7 @@
 #include "polyhalite/error.h"
 #include "polyhalite/expr.h"
 #include "polyhalite/func_ref.h"
+#include "polyhalite/extern_stage.h"
 #include "polyhalite/operators.h"
 #include "polyhalite/rdom.h"
 #include "polyhalite/realize.h"
@@ -56,6 +57,33 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   std::vector<RVar> rvars(int i = 0, Here here = Here()) const;
   bool has_update_definition() const { return num_update_definitions() > 0; }
   int num_update_definitions() const;
+  /// Has the C function `function` compute the values, a box at a time. It gets the `params`, then
+  /// one polyhalite_buffer_t * for each value, and returns 0 or an error code. Where a buffer of a
+  /// Func has no memory (is_bounds_query()), it is asked what it needs: it sets the min and extent of
+  /// each dimension of such buffers for the box that the outputs have, and computes nothing; for a
+  /// larger box it must ask for no less. It reads nothing beyond what it asked for.
+  /// Funcs among the params need compute_root() or compute_at().
+  void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &params,
+                     const std::vector<Type> &types, const std::vector<Var> &args,
+                     NameMangling mangling = NameMangling::Default, Here here = Here());
+  void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &params,
+                     const std::vector<Type> &types, int dimensions,
+                     NameMangling mangling = NameMangling::Default, Here here = Here());
+  void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &params,
+                     Type type, const std::vector<Var> &args,
+                     NameMangling mangling = NameMangling::Default, Here here = Here()) {
+    define_extern(function, params, std::vector<Type>{type}, args, mangling, std::move(here));
+  }
+  void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &params,
+                     Type type, int dimensions, NameMangling mangling = NameMangling::Default,
+                     Here here = Here()) {
+    define_extern(function, params, std::vector<Type>{type}, dimensions, mangling,
+                  std::move(here));
+  }
+  bool is_extern() const;
+  /// CompileError where it is none.
+  std::string extern_function_name() const;
+
   /// The buffer of this Func as an output, or of each of its values: constraints on its shape.
   /// CompileError while undefined.
   OutputImageParam output_buffer(Here here = Here()) const;
