@@ -112,7 +112,7 @@ class GeneratorBase : public GeneratorNames {
   const std::string &name() const { return name_; }
   GeneratorContext context() const;
   Target get_target() const { return target.value(); }
-  int natural_vector_size(Type t) const { return get_target().natural_vector_size(t.bytes()); }
+  int natural_vector_size(Type t) const { return get_target().natural_vector_size(t); }
   template <typename T>
   int natural_vector_size() const {
     return get_target().natural_vector_size<T>();
