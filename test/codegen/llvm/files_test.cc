@@ -221,7 +221,8 @@ TEST_F(Files, instructions_are_those_of_the_target) {
 
 TEST_F(Files, bytes_are_the_same_in_every_run) {
   for (CodeForm form : {CodeForm::Object, CodeForm::Assembly, CodeForm::LlvmAssembly}) {
-    EXPECT_EQ(compile(function_, host_, form), compile(parse_function(kScale), host_, form));
+    const Filter filter = filter_of(function_, host_);
+    EXPECT_EQ(compile(function_, filter, form), compile(parse_function(kScale), filter, form));
   }
   EXPECT_EQ(make_archive({{"a.o", "x"}}), make_archive({{"a.o", "x"}}));
 }
