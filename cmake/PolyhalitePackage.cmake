@@ -42,16 +42,16 @@ $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR};${CMAKE_INSTALL_INCLUDEDIR}/poly
 
 # The runner needs libraries for command lines and pictures; without them there is none.
 set(rungen_targets "")
-find_path(POLYHALITE_CLI11 CLI/CLI.hpp)
-find_path(POLYHALITE_STB stb/stb_image.h)
-if(POLYHALITE_CLI11 AND POLYHALITE_STB)
+find_path(POLYHALITE_CLI11_INCLUDE CLI/CLI.hpp)
+find_path(POLYHALITE_STB_INCLUDE stb/stb_image.h)
+if(POLYHALITE_CLI11_INCLUDE AND POLYHALITE_STB_INCLUDE)
   file(GLOB rungen_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/apps/rungen/*.cc)
   add_library(PolyhaliteRunGenMain STATIC ${rungen_sources})
   set_target_properties(PolyhaliteRunGenMain PROPERTIES EXPORT_NAME RunGenMain)
   target_include_directories(PolyhaliteRunGenMain PRIVATE ${PROJECT_SOURCE_DIR}
     ${PROJECT_SOURCE_DIR}/lang/abi)
-  target_include_directories(PolyhaliteRunGenMain SYSTEM PRIVATE ${POLYHALITE_CLI11}
-    ${POLYHALITE_STB})
+  target_include_directories(PolyhaliteRunGenMain SYSTEM PRIVATE ${POLYHALITE_CLI11_INCLUDE}
+    ${POLYHALITE_STB_INCLUDE})
   add_library(Polyhalite::RunGenMain ALIAS PolyhaliteRunGenMain)
   set(rungen_targets PolyhaliteRunGenMain)
 endif()
