@@ -73,9 +73,8 @@ struct PyArray {
                       static_cast<int32_t>(view.strides[i] / view.itemsize), 0});
     }
     buffer.host = static_cast<uint8_t *>(view.buf);
-    buffer.type.code = static_cast<uint8_t>(code);
-    buffer.type.bits = static_cast<uint8_t>(bits);
-    buffer.type.lanes = 1;
+    buffer.type = polyhalite_type_t{static_cast<polyhalite_type_code_t>(code),
+                                    static_cast<uint8_t>(bits), 1};
     buffer.dimensions = dimensions;
     buffer.dim = dims.data();
     return true;
