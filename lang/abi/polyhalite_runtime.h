@@ -66,6 +66,15 @@ int polyhalite_set_num_threads(int n);
 int polyhalite_get_num_threads(void);
 void polyhalite_shutdown_thread_pool(void);
 
+/* Whether code for these features (bit N of word N/64: polyhalite_target_features.h) runs here.
+ * Asked once by pipelines that were compiled for several targets. The default one knows
+ * instruction sets and ignores all else. */
+int polyhalite_can_use_target_features(int count, const uint64_t *features);
+int polyhalite_default_can_use_target_features(int count, const uint64_t *features);
+typedef int (*polyhalite_can_use_target_features_t)(int count, const uint64_t *features);
+polyhalite_can_use_target_features_t polyhalite_set_custom_can_use_target_features(
+    polyhalite_can_use_target_features_t handler);
+
 /* Called by compiled code: each makes the message, hands it to polyhalite_error and returns the
  * code that the pipeline then returns. */
 int polyhalite_error_buffer_is_null(void *user_context, const char *function, const char *buffer);
