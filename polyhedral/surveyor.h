@@ -114,10 +114,13 @@ class Surveyor {
   /// iteration before computed stays valid. `inner`: the loops between `loop` and the production.
   std::optional<size_t> sliding_dimension(int f, int loop, const std::vector<int> &inner) const;
   void slide_along(int f, size_t d, int loop, int compute_scope);
+  /// Makes dimension d, whose window moves with `loop`, a ring where its size is known.
+  void fold(int f, size_t d, int loop);
 
   // Storage and inputs.
   ConstantUpperBound::Meaning meaning(const VariableNode &v);
   void survey_storage(int f, int compute_scope);
+  void survey_hoisted(int f);
   void survey_inputs();
 
   const LoopTree &tree_;

@@ -29,6 +29,7 @@ void Surveyor::survey_func(int f) {
   slide(f, scope);
   for (size_t s = 0; s < def.stages.size(); s++) survey_stage({f, static_cast<int>(s)});
   survey_storage(f, scope);
+  survey_hoisted(f);
 }
 
 std::vector<Interval> Surveyor::needed(const std::string &callee, int dimensions, int scope) {

@@ -103,12 +103,32 @@ void Surveyor::slide(int f, int compute_scope) {
   if (store == compute_scope || def.stages.size() != 1) return;
   std::vector<int> inner;  // loops of the path inside the one that is tried
   std::set<size_t> slid;
+  int outermost = kRoot;
+  size_t along = 0;
   for (int l = compute_scope; l != store; inner.push_back(l), l = parent_[l]) {
     if (tree_.loops[l].kind != LoopKind::Serial) continue;
     if (auto d = sliding_dimension(f, l, inner); d && slid.insert(*d).second) {
       slide_along(f, *d, l, compute_scope);
+      outermost = l;
+      along = *d;
     }
   }
+  // What an iteration of the outermost such loop leaves to the next one, all windows inside have
+  // passed over: a ring along one of them would have lost it.
+  if (!slid.empty()) fold(f, along, outermost);
+}
+
+void Surveyor::fold(int f, size_t d, int loop) {
+  // Dimension 0 stays whole: vectors run along it. Iterations that run at once share no ring.
+  if (d == 0) return;
+  for (int l = parent_[loop]; l != tree_.placements[f].store; l = parent_[l]) {
+    const LoopKind kind = tree_.loops[l].kind;
+    if (kind == LoopKind::Parallel || kind == LoopKind::Vector) return;
+  }
+  FuncSurvey &fs = out_.funcs[f];
+  const Expr width = difference(fs.needed[d].max, fs.needed[d].min);
+  const auto most = ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(width);
+  if (most) fs.fold[d] = next_power_of_two(*most + 1);
 }
 
 std::optional<size_t> Surveyor::sliding_dimension(int f, int loop,
@@ -172,15 +192,6 @@ void Surveyor::slide_along(int f, size_t d, int loop, int compute_scope) {
   const std::string symbol = def.name + ".new." + std::to_string(d);
   fs.computed[d].min = add_symbol(compute_scope, symbol, rest, fs.needed[d].min);
   fs.slides[d] = true;
-  // Dimension 0 stays whole: vectors run along it. Iterations that run at once share no ring.
-  if (d == 0) return;
-  for (int l = parent_[loop]; l != tree_.placements[f].store; l = parent_[l]) {
-    const LoopKind kind = tree_.loops[l].kind;
-    if (kind == LoopKind::Parallel || kind == LoopKind::Vector) return;
-  }
-  const Expr width = difference(fs.needed[d].max, fs.needed[d].min);
-  const auto most = ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(width);
-  if (most) fs.fold[d] = next_power_of_two(*most + 1);
 }
 
 }  // namespace polyhalite

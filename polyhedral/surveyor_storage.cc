@@ -46,6 +46,46 @@ void Surveyor::survey_storage(int f, int compute_scope) {
   }
 }
 
+void Surveyor::survey_hoisted(int f) {
+  const FuncPlacement &p = tree_.placements[f];
+  if (!p.hoist) return;
+  const FuncDef &def = tree_.algorithm.funcs[f];
+  FuncSurvey &fs = out_.funcs[f];
+  HoistedStorage h;
+  for (int d = 0; d < def.dimensions(); d++) {
+    Expr extent;
+    if (fs.fold[d] > 0) {
+      extent = make_int(Int(32), fs.fold[d]);
+    } else if (fs.stored_extent[d]) {
+      extent = make_int(Int(32), *fs.stored_extent[d]);
+    } else {
+      const IndexRange &r = fs.stored[d];
+      const Interval i = bound_at(difference(r.max, r.min), nullptr, *p.hoist);
+      check_bounded(def, d, {i.max, i.max});
+      extent = name_end(*p.hoist, def.name + ".hoisted." + std::to_string(d),
+                        larger(sum(i.max, 1), make_int(Int(32), 0)));
+    }
+    h.extents.push_back(extent);
+  }
+  h.slot = make_int(Int(32), 0);
+  if (p.ring.defined()) {
+    // Iterations of the loops between, counted; the innermost counts fastest.
+    Expr index = make_int(Int(32), 0);
+    Expr step = make_int(Int(32), 1);
+    for (int l = p.store; l != *p.hoist; l = parent_[l]) {
+      const LoopBounds &b = out_.loops[l];
+      const Expr counter = make_variable(Int(32), VariableKind::Loop, tree_.loops[l].name);
+      index = sum(index, simplify(make_binary(Op::Mul, difference(counter, b.min), step)));
+      step = simplify(make_binary(Op::Mul, step, b.extent));
+    }
+    h.slot = simplify(make_binary(Op::Mod, index, p.ring));
+    assume(make_binary(Op::Ge, p.ring, make_int(Int(32), 1)), def.name, 0,
+           "the extent of ring_buffer() of '" + def.name + "' must be positive", p.ring,
+           make_int(Int(32), 1), p.hoist_where);
+  }
+  fs.hoisted = std::move(h);
+}
+
 void Surveyor::survey_inputs() {
   std::set<std::string> images;
   for (const ReadSite &r : reads_) {

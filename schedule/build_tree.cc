@@ -20,6 +20,10 @@ bool is_store_level(DirectiveKind k) {
   return k == DirectiveKind::StoreRoot || k == DirectiveKind::StoreAt;
 }
 
+bool is_hoist_level(DirectiveKind k) {
+  return k == DirectiveKind::HoistStorageRoot || k == DirectiveKind::HoistStorage;
+}
+
 void check_subject(const Algorithm &a, const Directive &d) {
   std::string what = std::string("cannot ") + directive_verb(d.kind) + " ";
   const FuncDef *f = a.find(d.func);
@@ -41,6 +45,8 @@ std::map<std::string, LevelDirectives> collect_levels(const std::vector<Directiv
   for (const Directive &d : directives) {
     if (is_level(d.kind)) levels[d.func].compute = d;
     if (is_store_level(d.kind)) levels[d.func].store = d;
+    if (is_hoist_level(d.kind)) levels[d.func].hoist = d;
+    if (d.kind == DirectiveKind::RingBuffer) levels[d.func].ring = d;
   }
   return levels;
 }
@@ -53,12 +59,13 @@ std::set<std::string> choose_inlined(const Algorithm &a,
     auto found = levels.find(f.name);
     LevelDirectives level = found == levels.end() ? LevelDirectives{} : found->second;
     if (level.compute && level.compute->kind != DirectiveKind::ComputeInline) continue;
-    if (level.store) {
-      user_error("cannot store '" + f.name + "': it is computed inline",
+    for (const auto &d : {level.store, level.hoist, level.ring}) {
+      if (!d) continue;
+      user_error(std::string("cannot ") + directive_verb(d->kind) + " '" + f.name +
+                     "': it is computed inline",
                  "only a Func with a compute level has storage",
-                 "add compute_root or compute_at, or drop " +
-                     std::string(directive_name(level.store->kind)),
-                 level.store->where);
+                 "add compute_root or compute_at, or drop " + std::string(directive_name(d->kind)),
+                 d->where);
     }
     inlined.insert(f.name);
   }

@@ -260,6 +260,11 @@ const char *directive_verb(DirectiveKind kind) {
     case DirectiveKind::StoreRoot:
     case DirectiveKind::StoreAt:
       return "store";
+    case DirectiveKind::HoistStorage:
+    case DirectiveKind::HoistStorageRoot:
+      return "hoist";
+    case DirectiveKind::RingBuffer:
+      return "ring-buffer";
     default:
       return directive_name(kind);
   }

@@ -75,6 +75,14 @@ Tree make_allocate(int func, std::vector<Tree> children) {
   return finish(std::move(n));
 }
 
+Tree make_hoist(int func, std::vector<Tree> children) {
+  TreeNode n;
+  n.kind = TreeNode::Hoist;
+  n.stage.func = func;
+  n.children = std::move(children);
+  return finish(std::move(n));
+}
+
 std::string describe_stage(const std::string &func, int stage) {
   std::string quoted = "'" + func + "'";
   return stage == 0 ? quoted : "update " + std::to_string(stage - 1) + " of " + quoted;
@@ -101,6 +109,9 @@ uint64_t tree_hash(const LoopTree &t) {
     add(static_cast<uint64_t>(b.func) * 64 + b.dimension);
     add(structural_hash(b.min));
     add(structural_hash(b.extent));
+  }
+  for (const FuncPlacement &p : t.placements) {
+    if (p.ring.defined()) add(structural_hash(p.ring));
   }
   for (const Tree &r : t.roots) add(r->hash);
   return h;

@@ -5,16 +5,20 @@
 //   node  ::= loop ID { block }           drives one stage's dimension (several with compute_with)
 //           | stage FUNC.S                leaf: one instance of a definition
 //           | allocate FUNC { block }     storage lives for the block
+//           | hoist FUNC [ring N] { block } the memory of FUNC's storage, which lives inside
 //           | branch CONDITION { block } else { block }     (specialize)
 //           | fork { block } { block }                       (async)
 //
 // A Func's production (its stages' loop nests, in order) stands in the block of its compute level,
 // before the consumer's nest in that block. Its allocation encloses production and uses in the
-// block of its store level. Outputs have no allocation.
+// block of its store level. Outputs have no allocation. Where the storage is hoisted, its memory is
+// taken once in the block of the hoist level; what it holds still ends with the allocation. A ring
+// of N is N such memories that storages take one after the other.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -73,11 +77,11 @@ struct TreeNode;
 using Tree = std::shared_ptr<const TreeNode>;
 
 struct TreeNode {
-  enum Kind : uint8_t { Loop, Stage, Allocate, Branch, Fork } kind;
+  enum Kind : uint8_t { Loop, Stage, Allocate, Hoist, Branch, Fork } kind;
   int loop = -1;                // Loop
-  StageId stage;                // Stage; Allocate: stage.func
+  StageId stage;                // Stage; Allocate, Hoist: stage.func
   Expr condition;               // Branch
-  std::vector<Tree> children;   // Loop, Allocate; Branch: the then part
+  std::vector<Tree> children;   // Loop, Allocate, Hoist; Branch: the then part
   std::vector<Tree> otherwise;  // Branch: else part; Fork: second part
   uint64_t hash = 0;            // of the whole subtree, set at construction
 };
@@ -85,6 +89,7 @@ struct TreeNode {
 Tree make_loop(int loop, std::vector<Tree> children);
 Tree make_stage(StageId stage);
 Tree make_allocate(int func, std::vector<Tree> children);
+Tree make_hoist(int func, std::vector<Tree> children);
 
 /// Where a func is computed or stored: a loop's id, or kRoot.
 inline constexpr int kRoot = -1;
@@ -92,7 +97,9 @@ inline constexpr int kRoot = -1;
 struct FuncPlacement {
   int compute = kRoot;
   int store = kRoot;
-  SourceLocation compute_where, store_where;
+  std::optional<int> hoist;  // where the storage's memory is taken, if not with the storage
+  Expr ring;                 // how many storages the hoisted memory has; null: one
+  SourceLocation compute_where, store_where, hoist_where;
 };
 
 struct BoundDirective {  // bound(x, min, extent): a promise checked at entry

@@ -40,6 +40,13 @@ void print(std::ostream &os, const LoopTree &t, const Tree &node, int depth) {
     case TreeNode::Allocate:
       os << "allocate " << quote_name(t.func(node->stage).name) << "\n";
       break;
+    case TreeNode::Hoist: {
+      const Expr &ring = t.placements[node->stage.func].ring;
+      os << "hoist " << quote_name(t.func(node->stage).name);
+      if (ring.defined()) os << " ring " << to_text(ring);
+      os << "\n";
+      break;
+    }
     case TreeNode::Branch:
       os << "if " << to_text(node->condition) << "\n";
       break;

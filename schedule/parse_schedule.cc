@@ -13,11 +13,15 @@ namespace {
 enum class Form { Text, Cpp, Python };
 
 constexpr DirectiveKind kKinds[] = {
-    DirectiveKind::Split,         DirectiveKind::Fuse,      DirectiveKind::Reorder,
-    DirectiveKind::Rename,        DirectiveKind::Parallel,  DirectiveKind::Vectorize,
-    DirectiveKind::Unroll,        DirectiveKind::Serial,    DirectiveKind::ComputeRoot,
-    DirectiveKind::ComputeInline, DirectiveKind::ComputeAt, DirectiveKind::StoreRoot,
-    DirectiveKind::StoreAt,       DirectiveKind::Bound,
+    DirectiveKind::Split,        DirectiveKind::Fuse,
+    DirectiveKind::Reorder,      DirectiveKind::Rename,
+    DirectiveKind::Parallel,     DirectiveKind::Vectorize,
+    DirectiveKind::Unroll,       DirectiveKind::Serial,
+    DirectiveKind::ComputeRoot,  DirectiveKind::ComputeInline,
+    DirectiveKind::ComputeAt,    DirectiveKind::StoreRoot,
+    DirectiveKind::StoreAt,      DirectiveKind::Bound,
+    DirectiveKind::HoistStorage, DirectiveKind::HoistStorageRoot,
+    DirectiveKind::RingBuffer,
 };
 
 struct Source {
@@ -217,6 +221,7 @@ class Parser {
         break;
       case DirectiveKind::ComputeAt:
       case DirectiveKind::StoreAt:
+      case DirectiveKind::HoistStorage:
         level(d);
         break;
       case DirectiveKind::Bound:
@@ -226,9 +231,13 @@ class Parser {
         comma();
         d.factors.push_back(factor());
         break;
+      case DirectiveKind::RingBuffer:
+        d.factors.push_back(factor());
+        break;
       case DirectiveKind::ComputeRoot:
       case DirectiveKind::ComputeInline:
       case DirectiveKind::StoreRoot:
+      case DirectiveKind::HoistStorageRoot:
         break;
     }
   }

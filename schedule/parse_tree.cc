@@ -160,16 +160,18 @@ class Assembler {
   }
 
   void find_stores() {
-    std::map<int, int> allocations;
+    std::map<int, int> allocations, hoists;
     for (int i = 0; i < static_cast<int>(lines_.size()); i++) {
       const TreeLine &line = lines_[i];
-      if (line.kind != TreeNode::Allocate) continue;
+      if (line.kind != TreeNode::Allocate && line.kind != TreeNode::Hoist) continue;
       const std::string &name = func(line.stage.func).name;
       if (tree_.algorithm.is_output(name)) {
         user_error("'" + name + "' is an output: the caller has its storage", "", "", line.where);
       }
-      if (!allocations.emplace(line.stage.func, i).second) {
-        user_error("'" + name + "' is allocated twice", "", "", line.where);
+      const bool hoist = line.kind == TreeNode::Hoist;
+      if (!(hoist ? hoists : allocations).emplace(line.stage.func, i).second) {
+        user_error("'" + name + "' is " + (hoist ? "hoisted" : "allocated") + " twice", "", "",
+                   line.where);
       }
     }
     auto id_of = [&](int loop) { return loop < 0 ? kRoot : loop_id_.at(loop); };
@@ -182,6 +184,10 @@ class Assembler {
           user_error("the tree does not allocate '" + func(f).name + "'", "", "", end_);
         }
         p.store = id_of(loop_around(it->second));
+        if (auto hoist = hoists.find(f); hoist != hoists.end()) {
+          p.hoist = id_of(loop_around(hoist->second));
+          p.ring = lines_[hoist->second].ring;
+        }
       }
       tree_.placements.push_back(std::move(p));
     }
@@ -229,6 +235,7 @@ class Assembler {
   std::string node_text(const TreeNode &n) const {
     if (n.kind == TreeNode::Loop) return "'for " + tree_.loops[n.loop].name + "'";
     if (n.kind == TreeNode::Allocate) return "'allocate " + func(n.stage.func).name + "'";
+    if (n.kind == TreeNode::Hoist) return "'hoist " + func(n.stage.func).name + "'";
     return "'" + func(n.stage.func).name + ".s" + std::to_string(n.stage.stage) + "'";
   }
 

@@ -62,11 +62,22 @@ class Placer {
     return {make_loop(loop, std::move(children)), std::move(touches)};
   }
 
-  // Wraps runs of items in the allocations of the Funcs stored at `level`.
+  // Wraps runs of items in the allocations of the Funcs stored at `level`, and these in the memory
+  // of those hoisted there.
   std::vector<Item> enclosed(int level, std::vector<Item> items) const {
+    std::vector<Item> stored = wrapped(level, std::move(items), make_allocate,
+                                       [](const FuncPlacement &p) { return p.store; });
+    return wrapped(level, std::move(stored), make_hoist,
+                   [](const FuncPlacement &p) { return p.hoist.value_or(kRoot - 1); });
+  }
+
+  template <typename LevelOf>
+  std::vector<Item> wrapped(int level, std::vector<Item> items,
+                            Tree (*make)(int, std::vector<Tree>), LevelOf level_of) const {
     std::vector<Span> spans;
     for (int f = 0; f < static_cast<int>(t_.placements.size()); f++) {
-      if (t_.placements[f].store != level || t_.algorithm.is_output(t_.algorithm.funcs[f].name)) {
+      if (level_of(t_.placements[f]) != level ||
+          t_.algorithm.is_output(t_.algorithm.funcs[f].name)) {
         continue;
       }
       Span span{f, items.size(), 0};
@@ -77,7 +88,7 @@ class Placer {
       }
       if (span.first < items.size()) spans.push_back(span);
     }
-    return wrap(items, 0, items.size(), spans);
+    return wrap(items, 0, items.size(), spans, make);
   }
 
   struct Span {
@@ -88,7 +99,7 @@ class Placer {
   // Items [begin, end) with the spans that start there. The span that starts first, and of those
   // the longest, goes around the others; it grows to hold those that start within it.
   std::vector<Item> wrap(const std::vector<Item> &items, size_t begin, size_t end,
-                         std::vector<Span> spans) const {
+                         std::vector<Span> spans, Tree (*make)(int, std::vector<Tree>)) const {
     if (spans.empty()) return {items.begin() + begin, items.begin() + end};
     auto outer = std::min_element(spans.begin(), spans.end(), [](const Span &a, const Span &b) {
       return a.first != b.first ? a.first < b.first : a.last > b.last;
@@ -111,13 +122,13 @@ class Placer {
     std::vector<Item> result(items.begin() + begin, items.begin() + around.first);
     Item allocation;
     std::vector<Tree> children;
-    for (Item &i : wrap(items, around.first, around.last + 1, within)) {
+    for (Item &i : wrap(items, around.first, around.last + 1, within, make)) {
       children.push_back(i.node);
       allocation.touches.insert(i.touches.begin(), i.touches.end());
     }
-    allocation.node = make_allocate(around.func, std::move(children));
+    allocation.node = make(around.func, std::move(children));
     result.push_back(std::move(allocation));
-    for (Item &i : wrap(items, around.last + 1, end, after)) result.push_back(std::move(i));
+    for (Item &i : wrap(items, around.last + 1, end, after, make)) result.push_back(std::move(i));
     return result;
   }
 

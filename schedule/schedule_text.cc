@@ -29,7 +29,7 @@ class Printer {
     if (d.stage > 0) text += ".update(" + std::to_string(d.stage - 1) + ")";
     text += std::string(".") + directive_name(d.kind) + "(";
     std::vector<std::string> args;
-    if (d.kind == DirectiveKind::ComputeAt || d.kind == DirectiveKind::StoreAt) {
+    if (names_level(d.kind)) {
       args.push_back(level(d));
     } else {
       for (const std::string &l : d.loops) args.push_back(loop(l));

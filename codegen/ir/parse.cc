@@ -176,7 +176,8 @@ class FunctionParser {
     return parse_rest_of_block();
   }
 
-  // Statements up to and with the closing brace. A let or an allocation takes what follows it.
+  // Statements up to and with the closing brace. A let, an allocation or a place takes what follows
+  // it.
   Stmt parse_rest_of_block() {
     std::vector<Stmt> stmts;
     while (!tokens_.accept("}")) {
@@ -186,6 +187,10 @@ class FunctionParser {
       }
       if (tokens_.accept("allocate")) {
         stmts.push_back(parse_allocate());
+        return make_block(std::move(stmts));
+      }
+      if (tokens_.accept("place")) {
+        stmts.push_back(parse_place());
         return make_block(std::move(stmts));
       }
       stmts.push_back(parse_stmt());
@@ -233,6 +238,20 @@ class FunctionParser {
     const bool on_stack = tokens_.accept("stack");
     Stmt body = in_scope(buffers_, name, t, [&] { return parse_rest_of_block(); });
     return make_allocate(name, t, std::move(args), on_stack, body);
+  }
+
+  Stmt parse_place() {
+    const std::string name = tokens_.expect_name("the box's name");
+    tokens_.expect(":", "after the box's name");
+    const Type t = parse_type_name();
+    tokens_.expect("(", "before the box");
+    std::vector<Expr> box = exprs_.parse_list(")");
+    tokens_.expect("in", "after the box");
+    const std::string inside = tokens_.expect_name("an allocation");
+    tokens_.expect("at", "after the allocation");
+    const Expr at = exprs_.parse();
+    Stmt body = in_scope(buffers_, name, t, [&] { return parse_rest_of_block(); });
+    return make_place(name, t, std::move(box), inside, at, body);
   }
 
   Stmt parse_stmt() {

@@ -41,6 +41,15 @@ Stmt make_allocate(std::string name, Type type, std::vector<Expr> args, bool on_
   return wrap(std::move(n));
 }
 
+Stmt make_place(std::string name, Type type, std::vector<Expr> box, std::string inside, Expr at,
+                Stmt body) {
+  StmtNode n{StmtKind::Place, std::move(name), std::move(box), {std::move(body)}};
+  n.args.push_back(std::move(at));
+  n.type = type;
+  n.inside = std::move(inside);
+  return wrap(std::move(n));
+}
+
 Stmt make_provide(std::string name, std::vector<Expr> indices, std::vector<Expr> values) {
   StmtNode n{StmtKind::Provide, std::move(name), std::move(indices), {}};
   n.value_count = static_cast<int>(values.size());

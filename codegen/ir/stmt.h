@@ -20,6 +20,8 @@ enum class StmtKind : uint8_t {
   Let,       // name: Symbol; args {value}; body[0]
   Allocate,  // name; type; args: multi-dimensional {min0, extent0, min1, ...}, flat {elements};
              // body[0]; on_stack: constant size, in the frame; freed at the end
+  Place,     // name; type; inside: an allocation; args {min0, extent0, min1, ..., at}; body[0]. The
+             // box NAME takes the elements of `inside` from `at` (Int(64)) on
   Provide,   // name: func; args {index..., value...}; value_count values     f(i, j) = v
   Store,     // name: buffer; args {index, value} or {index, value, mask}
   If,        // args {condition}; body {then} or {then, else}
@@ -55,12 +57,15 @@ struct StmtNode {
   Type type{};
   int value_count = 1;    // Provide
   bool on_stack = false;  // Allocate
+  std::string inside{};   // Place
 };
 
 Stmt make_block(std::vector<Stmt> stmts);  // flattens nested blocks, drops undefined ones
 Stmt make_for(std::string name, Expr min, Expr extent, LoopKind kind, Stmt body);
 Stmt make_let_stmt(std::string name, Expr value, Stmt body);
 Stmt make_allocate(std::string name, Type type, std::vector<Expr> args, bool on_stack, Stmt body);
+Stmt make_place(std::string name, Type type, std::vector<Expr> box, std::string inside, Expr at,
+                Stmt body);
 Stmt make_provide(std::string name, std::vector<Expr> indices, std::vector<Expr> values);
 Stmt make_store(std::string name, Expr index, Expr value, Expr mask = {});
 Stmt make_if(Expr condition, Stmt then_case, Stmt else_case = {});

@@ -82,6 +82,8 @@ class Interpreter {
         return run_bound(s->name, evaluate(s->args[0]), s->body[0]);
       case StmtKind::Allocate:
         return run_allocate(s);
+      case StmtKind::Place:
+        return run_place(s);
       case StmtKind::Provide:
         return run_provide(s);
       case StmtKind::Store:
@@ -157,25 +159,45 @@ class Interpreter {
   void run_allocate(const Stmt &s) {
     Memory m;
     m.type = s->type;
-    int64_t elements = 1;
-    if (s->args.size() == 1) {
-      elements = scalar(s->args[0]);
-    } else {
-      for (size_t d = 0; d < s->args.size(); d += 2) {
-        polyhalite_dimension_t dim{};
-        dim.min = static_cast<int32_t>(scalar(s->args[d]));
-        dim.extent = static_cast<int32_t>(scalar(s->args[d + 1]));
-        dim.stride = static_cast<int32_t>(elements);
-        elements *= dim.extent;
-        m.dims.push_back(dim);
-      }
-    }
+    const int64_t elements = s->args.size() == 1 ? scalar(s->args[0]) : take_box(s, m);
     if (elements < 0)
       fail("allocation '" + s->name + "' has " + std::to_string(elements) + " elements");
     m.last = elements - 1;
     m.bytes.resize(static_cast<size_t>(elements * s->type.bytes()));
     m.written.resize(static_cast<size_t>(elements));
     m.data = m.bytes.data();
+    memory_[s->name] = std::move(m);
+    run(s->body[0]);
+    memory_.erase(s->name);
+  }
+
+  // Dimensions from pairs of min and extent; the number of elements.
+  int64_t take_box(const Stmt &s, Memory &m) {
+    int64_t elements = 1;
+    for (size_t d = 0; d + 1 < s->args.size(); d += 2) {
+      polyhalite_dimension_t dim{};
+      dim.min = static_cast<int32_t>(scalar(s->args[d]));
+      dim.extent = static_cast<int32_t>(scalar(s->args[d + 1]));
+      dim.stride = static_cast<int32_t>(elements);
+      elements *= dim.extent;
+      m.dims.push_back(dim);
+    }
+    return elements;
+  }
+
+  void run_place(const Stmt &s) {
+    const Memory &block = memory(s->inside);
+    Memory m;
+    m.type = s->type;
+    const int64_t elements = take_box(s, m), at = scalar(s->args.back());
+    if (elements < 0 || at < block.first || at + elements - 1 > block.last) {
+      fail("box '" + s->name + "' takes elements " + std::to_string(at) + " to " +
+           std::to_string(at + elements - 1) + " of '" + s->inside + "', which has " +
+           std::to_string(block.last + 1));
+    }
+    m.last = elements - 1;
+    m.written.resize(static_cast<size_t>(elements));  // nothing of it yet, whatever is in the block
+    m.data = block.data + at * s->type.bytes();
     memory_[s->name] = std::move(m);
     run(s->body[0]);
     memory_.erase(s->name);

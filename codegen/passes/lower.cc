@@ -91,6 +91,8 @@ class Lowering {
         return stage(n.stage);
       case TreeNode::Allocate:
         return allocate(n, inside);
+      case TreeNode::Hoist:
+        return hoist(n, inside);
       case TreeNode::Branch:
         return make_if(n.condition, block(n.children, inside),
                        n.otherwise.empty() ? Stmt() : block(n.otherwise, inside));
@@ -131,8 +133,33 @@ class Lowering {
         bytes = kMaxStackBytes + 1;
       }
     }
-    return make_allocate(def.name, def.types[0], std::move(args), bytes <= kMaxStackBytes,
-                         block(n.children, inside));
+    const Stmt body = block(n.children, inside);
+    if (!fs.hoisted) {
+      return make_allocate(def.name, def.types[0], std::move(args), bytes <= kMaxStackBytes, body);
+    }
+    Expr at = make_cast(Int(64), fs.hoisted->slot);
+    for (const Expr &e : fs.hoisted->extents) at = make_binary(Op::Mul, at, make_cast(Int(64), e));
+    return make_place(def.name, def.types[0], std::move(args), memory_name(def.name), at, body);
+  }
+
+  static std::string memory_name(const std::string &func) { return func + ".memory"; }
+
+  // The memory that storages inside are placed in, those of a ring one behind the other.
+  Stmt hoist(const TreeNode &n, int inside) {
+    const FuncDef &def = tree_.algorithm.funcs[n.stage.func];
+    std::vector<Expr> extents = survey_.funcs[n.stage.func].hoisted->extents;
+    const Expr &ring = tree_.placements[n.stage.func].ring;
+    if (ring.defined()) extents.push_back(ring);
+    std::vector<Expr> args;
+    int64_t bytes = def.types[0].bytes();
+    for (const Expr &e : extents) {
+      args.push_back(Expr(0));
+      args.push_back(e);
+      int64_t k = 0;
+      bytes = is_const_int(e, &k) && bytes <= kMaxStackBytes ? bytes * k : kMaxStackBytes + 1;
+    }
+    return make_allocate(memory_name(def.name), def.types[0], std::move(args),
+                         bytes <= kMaxStackBytes, block(n.children, inside));
   }
 
   Stmt stage(const StageId &s) {

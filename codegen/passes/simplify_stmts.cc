@@ -71,6 +71,13 @@ class StmtSimplifier : public StmtRewriter {
         const Stmt out = rewrite_children(s);
         return used_.erase(s->name) ? out : out->body[0];
       }
+      case StmtKind::Place: {
+        used_.erase(s->name);
+        const Stmt out = rewrite_children(s);
+        if (!used_.erase(s->name)) return out->body[0];
+        used_.insert(s->inside);
+        return out;
+      }
       case StmtKind::Provide:
         used_.insert(s->name);
         return rewrite_children(s);

@@ -30,10 +30,21 @@ const char *directive_name(DirectiveKind kind) {
       return "store_root";
     case DirectiveKind::StoreAt:
       return "store_at";
+    case DirectiveKind::HoistStorage:
+      return "hoist_storage";
+    case DirectiveKind::HoistStorageRoot:
+      return "hoist_storage_root";
+    case DirectiveKind::RingBuffer:
+      return "ring_buffer";
     case DirectiveKind::Bound:
       return "bound";
   }
   return "";
+}
+
+bool names_level(DirectiveKind kind) {
+  return kind == DirectiveKind::ComputeAt || kind == DirectiveKind::StoreAt ||
+         kind == DirectiveKind::HoistStorage;
 }
 
 }  // namespace polyhalite

@@ -404,9 +404,7 @@ FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
                    [](const Directive &a, const Directive &b) { return a.order < b.order; });
   // Loops get their names in the order of the directives that make them, before any reference from
   // another Func's compute_at.
-  auto is_level = [](const Directive &d) {
-    return d.kind == DirectiveKind::ComputeAt || d.kind == DirectiveKind::StoreAt;
-  };
+  auto is_level = [](const Directive &d) { return names_level(d.kind); };
   for (Directive &d : list) {
     if (is_level(d)) continue;
     for (std::string &loop : d.loops) loop = stage_names[{d.func, d.stage}](loop);

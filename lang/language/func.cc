@@ -258,6 +258,41 @@ Func &Func::store_at(const LoopLevel &level) {
   return *this;
 }
 
+Func &Func::hoist_storage(const Func &consumer, const VarOrRVar &loop) {
+  return hoist_storage(LoopLevel(consumer, loop));
+}
+
+Func &Func::hoist_storage_root(Here here) {
+  record(*contents_, 0, DirectiveKind::HoistStorageRoot, {}, {}, here.where);
+  return *this;
+}
+
+Func &Func::hoist_storage(const LoopLevel &level) {
+  if (level.kind_ == LoopLevel::Kind::Root) return hoist_storage_root(Here(level.where_));
+  if (level.kind_ == LoopLevel::Kind::Inlined) {
+    user_error("hoist_storage to an inlined level for '" + plain_name(name()) + "'",
+               "an inlined Func has no storage", "use hoist_storage_root or a loop of a consumer",
+               level.where_);
+  }
+  Directive &d =
+      record(*contents_, 0, DirectiveKind::HoistStorage, {level.loop_}, {}, level.where_);
+  d.target_func = level.func_;
+  d.target_stage = level.stage_;
+  return *this;
+}
+
+Func &Func::ring_buffer(Expr extent, Here here) {
+  const std::string what = "the extent of ring_buffer() of '" + plain_name(name()) + "'";
+  extent = detail::fixed_integer(std::move(extent), what, here.where);
+  int64_t n;
+  if (is_const_int(extent, &n) && n <= 0) {
+    user_error(what + " is " + std::to_string(n), "a ring holds at least one storage",
+               "give an extent of at least 1", here.where);
+  }
+  record(*contents_, 0, DirectiveKind::RingBuffer, {}, {std::move(extent)}, here.where);
+  return *this;
+}
+
 size_t Func::argument_index(const char *word, const VarOrRVar &var) const {
   const std::vector<std::string> &args = contents_->pure_args;
   for (size_t i = 0; i < args.size(); i++) {

@@ -334,6 +334,22 @@ class ScheduleDraw {
         s.target_stage = outer.first.second;
       }
     }
+    if (dice_.chance(20)) hoist(f);
+  }
+
+  // Memory for its storages, taken further outside.
+  void hoist(const FuncDef &f) {
+    const auto outer = random_loop(f.name);
+    if (dice_.chance(50) || outer.second.empty()) {
+      add(DirectiveKind::HoistStorageRoot, f.name, 0, {});
+    } else {
+      Directive &d = add(DirectiveKind::HoistStorage, f.name, 0, {outer.second});
+      d.target_func = outer.first.first;
+      d.target_stage = outer.first.second;
+    }
+    if (dice_.chance(40)) {
+      add(DirectiveKind::RingBuffer, f.name, 0, {}).factors = {Expr(dice_.between(1, 3))};
+    }
   }
 
   // Computed at a loop of the output, stored at one outside of it.

@@ -114,6 +114,18 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   Func &store_root(Here here = Here());
   Func &store_at(const Func &consumer, const VarOrRVar &loop);
   Func &store_at(const LoopLevel &level);
+  /// Takes the storage's memory once outside of the loop, not anew in each of its iterations; what
+  /// the storage holds still ends where its store level says.
+  ///
+  ///   g.compute_at(f, x).hoist_storage(f, y)
+  ///   for y { for x { allocate g { ... } } }  ->  for y { memory { for x { g in memory { ... } } }
+  ///   }
+  Func &hoist_storage(const Func &consumer, const VarOrRVar &loop);
+  Func &hoist_storage(const LoopLevel &level);
+  Func &hoist_storage_root(Here here = Here());
+  /// Hoisted memory holds `extent` storages: iterations of the loops between hoist and store level
+  /// take them in turn, so that with async() as many productions may be under way.
+  Func &ring_buffer(Expr extent, Here here = Here());
   /// Promises that the Func is needed over [min, min + extent) of var only; checked at entry.
   Func &bound(const VarOrRVar &var, Expr min, Expr extent);
 
