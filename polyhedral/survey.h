@@ -60,6 +60,11 @@ struct HoistedStorage {
   Expr slot;                  // of the ring, at the store level; 0 without ring
 };
 
+/// How far the productions of an async Func may run ahead.
+struct AsyncSurvey {
+  Expr ahead;  // production i + ahead waits until production i has been consumed; null: no limit
+};
+
 struct FuncSurvey {
   Box needed;                // what consumers read at the compute level, over what is known there
   Box computed;              // of that, what an iteration computes: all, unless a window slides
@@ -71,6 +76,7 @@ struct FuncSurvey {
   /// sliding window holds at once.
   std::vector<int64_t> fold;
   std::optional<HoistedStorage> hoisted;
+  std::optional<AsyncSurvey> async;
 };
 
 /// A condition on parameters that a proof rests on and that the entry checks: "extent at least the

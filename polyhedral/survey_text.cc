@@ -110,10 +110,12 @@ class Printer {
         }
         break;
       case TreeNode::Fork:
-        os_ << pad(depth) << "fork\n";
+        os_ << pad(depth) << "fork " << tree_.algorithm.funcs[n.stage.func].name;
+        if (const Expr &ahead = survey_.funcs[n.stage.func].async->ahead; ahead.defined()) {
+          os_ << " ahead " << to_text(ahead);
+        }
+        os_ << "\n";
         block(n.children, depth + 1);
-        os_ << pad(depth) << "and\n";
-        block(n.otherwise, depth + 1);
         break;
     }
   }

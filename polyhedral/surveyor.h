@@ -121,6 +121,7 @@ class Surveyor {
   ConstantUpperBound::Meaning meaning(const VariableNode &v);
   void survey_storage(int f, int compute_scope);
   void survey_hoisted(int f);
+  void survey_async(int f);
   void survey_inputs();
 
   const LoopTree &tree_;

@@ -30,6 +30,7 @@ void Surveyor::survey_func(int f) {
   for (size_t s = 0; s < def.stages.size(); s++) survey_stage({f, static_cast<int>(s)});
   survey_storage(f, scope);
   survey_hoisted(f);
+  survey_async(f);
 }
 
 std::vector<Interval> Surveyor::needed(const std::string &callee, int dimensions, int scope) {

@@ -47,6 +47,7 @@ std::map<std::string, LevelDirectives> collect_levels(const std::vector<Directiv
     if (is_store_level(d.kind)) levels[d.func].store = d;
     if (is_hoist_level(d.kind)) levels[d.func].hoist = d;
     if (d.kind == DirectiveKind::RingBuffer) levels[d.func].ring = d;
+    if (d.kind == DirectiveKind::Async) levels[d.func].async = d;
   }
   return levels;
 }
@@ -59,11 +60,11 @@ std::set<std::string> choose_inlined(const Algorithm &a,
     auto found = levels.find(f.name);
     LevelDirectives level = found == levels.end() ? LevelDirectives{} : found->second;
     if (level.compute && level.compute->kind != DirectiveKind::ComputeInline) continue;
-    for (const auto &d : {level.store, level.hoist, level.ring}) {
+    for (const auto &d : {level.store, level.hoist, level.ring, level.async}) {
       if (!d) continue;
       user_error(std::string("cannot ") + directive_verb(d->kind) + " '" + f.name +
                      "': it is computed inline",
-                 "only a Func with a compute level has storage",
+                 "only a Func with a compute level has storage and productions of its own",
                  "add compute_root or compute_at, or drop " + std::string(directive_name(d->kind)),
                  d->where);
     }
@@ -179,6 +180,7 @@ LoopTree build_tree(const Algorithm &algorithm, const std::vector<Directive> &gi
   }
   t = bind_levels(std::move(t), m, algorithm, levels);
   t = place(std::move(t));
+  check_forks(t);
   t.hash = tree_hash(t);
   return t;
 }

@@ -265,6 +265,8 @@ const char *directive_verb(DirectiveKind kind) {
       return "hoist";
     case DirectiveKind::RingBuffer:
       return "ring-buffer";
+    case DirectiveKind::Async:
+      return "run asynchronously";
     default:
       return directive_name(kind);
   }

@@ -88,6 +88,8 @@ class Binder {
       p.store = d.store->kind == DirectiveKind::StoreRoot ? kRoot : bind_store(f, *d.store);
     }
     bind_hoist(f, d);
+    p.async = d.async.has_value();
+    if (d.async) p.async_where = d.async->where;
   }
 
   void bind_hoist(int f, const LevelDirectives &d) {

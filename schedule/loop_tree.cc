@@ -83,6 +83,14 @@ Tree make_hoist(int func, std::vector<Tree> children) {
   return finish(std::move(n));
 }
 
+Tree make_fork(int func, std::vector<Tree> children) {
+  TreeNode n;
+  n.kind = TreeNode::Fork;
+  n.stage.func = func;
+  n.children = std::move(children);
+  return finish(std::move(n));
+}
+
 std::string describe_stage(const std::string &func, int stage) {
   std::string quoted = "'" + func + "'";
   return stage == 0 ? quoted : "update " + std::to_string(stage - 1) + " of " + quoted;

@@ -7,13 +7,15 @@
 //           | allocate FUNC { block }     storage lives for the block
 //           | hoist FUNC [ring N] { block } the memory of FUNC's storage, which lives inside
 //           | branch CONDITION { block } else { block }     (specialize)
-//           | fork { block } { block }                       (async)
+//           | fork FUNC { block }         productions of FUNC inside run in a task beside the rest
 //
 // A Func's production (its stages' loop nests, in order) stands in the block of its compute level,
 // before the consumer's nest in that block. Its allocation encloses production and uses in the
 // block of its store level. Outputs have no allocation. Where the storage is hoisted, its memory is
 // taken once in the block of the hoist level; what it holds still ends with the allocation. A ring
 // of N is N such memories that storages take one after the other.
+// A fork stands around all that the storage encloses, or all that a ring does. Both tasks run the
+// loops between it and the productions; codegen's lowering makes two copies of them, and waits.
 #pragma once
 
 #include <cstdint>
@@ -79,10 +81,10 @@ using Tree = std::shared_ptr<const TreeNode>;
 struct TreeNode {
   enum Kind : uint8_t { Loop, Stage, Allocate, Hoist, Branch, Fork } kind;
   int loop = -1;                // Loop
-  StageId stage;                // Stage; Allocate, Hoist: stage.func
+  StageId stage;                // Stage; Allocate, Hoist, Fork: stage.func
   Expr condition;               // Branch
-  std::vector<Tree> children;   // Loop, Allocate, Hoist; Branch: the then part
-  std::vector<Tree> otherwise;  // Branch: else part; Fork: second part
+  std::vector<Tree> children;   // Loop, Allocate, Hoist, Fork; Branch: the then part
+  std::vector<Tree> otherwise;  // Branch: else part
   uint64_t hash = 0;            // of the whole subtree, set at construction
 };
 
@@ -90,6 +92,7 @@ Tree make_loop(int loop, std::vector<Tree> children);
 Tree make_stage(StageId stage);
 Tree make_allocate(int func, std::vector<Tree> children);
 Tree make_hoist(int func, std::vector<Tree> children);
+Tree make_fork(int func, std::vector<Tree> children);
 
 /// Where a func is computed or stored: a loop's id, or kRoot.
 inline constexpr int kRoot = -1;
@@ -99,7 +102,11 @@ struct FuncPlacement {
   int store = kRoot;
   std::optional<int> hoist;  // where the storage's memory is taken, if not with the storage
   Expr ring;                 // how many storages the hoisted memory has; null: one
-  SourceLocation compute_where, store_where, hoist_where;
+  bool async = false;        // productions run in a task of their own
+  SourceLocation compute_where, store_where, hoist_where, async_where;
+
+  /// The level of what both tasks of an async Func share.
+  int fork_level() const { return hoist && ring.defined() ? *hoist : store; }
 };
 
 struct BoundDirective {  // bound(x, min, extent): a promise checked at entry

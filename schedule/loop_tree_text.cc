@@ -51,12 +51,12 @@ void print(std::ostream &os, const LoopTree &t, const Tree &node, int depth) {
       os << "if " << to_text(node->condition) << "\n";
       break;
     case TreeNode::Fork:
-      os << "fork\n";
+      os << "fork " << quote_name(t.func(node->stage).name) << "\n";
       break;
   }
   for (const Tree &c : node->children) print(os, t, c, depth + 1);
-  if (node->kind != TreeNode::Branch && node->kind != TreeNode::Fork) return;
-  os << std::string(2 * depth, ' ') << (node->kind == TreeNode::Branch ? "else\n" : "and\n");
+  if (node->kind != TreeNode::Branch) return;
+  os << std::string(2 * depth, ' ') << "else\n";
   for (const Tree &c : node->otherwise) print(os, t, c, depth + 1);
 }
 

@@ -21,7 +21,7 @@ constexpr DirectiveKind kKinds[] = {
     DirectiveKind::ComputeAt,    DirectiveKind::StoreRoot,
     DirectiveKind::StoreAt,      DirectiveKind::Bound,
     DirectiveKind::HoistStorage, DirectiveKind::HoistStorageRoot,
-    DirectiveKind::RingBuffer,
+    DirectiveKind::RingBuffer,   DirectiveKind::Async,
 };
 
 struct Source {
@@ -238,6 +238,7 @@ class Parser {
       case DirectiveKind::ComputeInline:
       case DirectiveKind::StoreRoot:
       case DirectiveKind::HoistStorageRoot:
+      case DirectiveKind::Async:
         break;
     }
   }

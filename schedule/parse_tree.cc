@@ -30,6 +30,7 @@ class Assembler {
     for (const auto &[stage, leaf] : leaves_) check_uses(stage, leaf);
     tree_ = place(std::move(tree_));
     check_nodes();
+    check_forks(tree_);
     tree_.hash = tree_hash(tree_);
     return std::move(tree_);
   }
@@ -161,8 +162,10 @@ class Assembler {
 
   void find_stores() {
     std::map<int, int> allocations, hoists;
+    std::set<int> asynchronous;
     for (int i = 0; i < static_cast<int>(lines_.size()); i++) {
       const TreeLine &line = lines_[i];
+      if (line.kind == TreeNode::Fork) asynchronous.insert(line.stage.func);
       if (line.kind != TreeNode::Allocate && line.kind != TreeNode::Hoist) continue;
       const std::string &name = func(line.stage.func).name;
       if (tree_.algorithm.is_output(name)) {
@@ -189,6 +192,7 @@ class Assembler {
           p.ring = lines_[hoist->second].ring;
         }
       }
+      p.async = asynchronous.count(f) > 0;
       tree_.placements.push_back(std::move(p));
     }
   }
@@ -235,6 +239,7 @@ class Assembler {
   std::string node_text(const TreeNode &n) const {
     if (n.kind == TreeNode::Loop) return "'for " + tree_.loops[n.loop].name + "'";
     if (n.kind == TreeNode::Allocate) return "'allocate " + func(n.stage.func).name + "'";
+    if (n.kind == TreeNode::Fork) return "'fork " + func(n.stage.func).name + "'";
     if (n.kind == TreeNode::Hoist) return "'hoist " + func(n.stage.func).name + "'";
     return "'" + func(n.stage.func).name + ".s" + std::to_string(n.stage.stage) + "'";
   }

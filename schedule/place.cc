@@ -126,6 +126,9 @@ class Placer {
       children.push_back(i.node);
       allocation.touches.insert(i.touches.begin(), i.touches.end());
     }
+    const FuncPlacement &p = t_.placements[around.func];
+    const bool forks = p.async && (make == make_hoist) == p.ring.defined();
+    if (forks) children = {make_fork(around.func, std::move(children))};
     allocation.node = make(around.func, std::move(children));
     result.push_back(std::move(allocation));
     for (Item &i : wrap(items, around.last + 1, end, after, make)) result.push_back(std::move(i));
@@ -136,7 +139,67 @@ class Placer {
   std::vector<std::vector<std::set<int>>> touched_;  // [func][stage]
 };
 
+void collect_stages(const Tree &n, std::set<StageId> &out) {
+  if (n->kind == TreeNode::Stage) out.insert(n->stage);
+  for (const auto *block : {&n->children, &n->otherwise}) {
+    for (const Tree &c : *block) collect_stages(c, out);
+  }
+}
+
+// The nests that compute a Func, and all inside of them.
+void collect_production(const LoopTree &t, const Tree &n, int func, std::set<StageId> &out) {
+  const bool begins = (n->kind == TreeNode::Stage && n->stage.func == func) ||
+                      (n->kind == TreeNode::Loop && t.loops[n->loop].stage.func == func);
+  for (const auto *block : {&n->children, &n->otherwise}) {
+    for (const Tree &c : *block) {
+      begins ? collect_stages(c, out) : collect_production(t, c, func, out);
+    }
+  }
+  if (begins && n->kind == TreeNode::Stage) out.insert(n->stage);
+}
+
+void check_fork(const LoopTree &t, const Tree &fork, const std::set<int> &outer_forks) {
+  const int func = fork->stage.func;
+  std::set<StageId> production, all;
+  for (const Tree &c : fork->children) {
+    collect_production(t, c, func, production);
+    collect_stages(c, all);
+  }
+  std::set<int> computed_beside;
+  for (const StageId &s : all) {
+    if (!production.count(s)) computed_beside.insert(s.func);
+  }
+  for (const StageId &s : production) {
+    for (const std::string &name : called_funcs(t.definition(s))) {
+      const int g = t.algorithm.index_of(name);
+      if (!computed_beside.count(g) || outer_forks.count(g)) continue;
+      const std::string &f = t.algorithm.funcs[func].name;
+      user_error("cannot run '" + f + "' asynchronously: it uses '" + name +
+                     "', which is computed in the task beside it",
+                 "'" + name + "' is computed between where '" + f + "' is stored and where '" + f +
+                     "' is computed",
+                 "compute '" + name + "' inside '" + f + "' or outside of its storage, or make '" +
+                     name + "' async too and store it outside of '" + f + "'",
+                 t.placements[func].async_where);
+    }
+  }
+}
+
+void check_forks(const LoopTree &t, const std::vector<Tree> &nodes, std::set<int> outer_forks) {
+  for (const Tree &n : nodes) {
+    std::set<int> inside = outer_forks;
+    if (n->kind == TreeNode::Fork) {
+      check_fork(t, n, outer_forks);
+      inside.insert(n->stage.func);
+    }
+    check_forks(t, n->children, inside);
+    check_forks(t, n->otherwise, inside);
+  }
+}
+
 }  // namespace
+
+void check_forks(const LoopTree &tree) { check_forks(tree, tree.roots, {}); }
 
 LoopTree place(LoopTree tree) {
   tree.roots = Placer(tree).roots();

@@ -52,9 +52,11 @@ class Reader {
     place(line);
     if (named && tokens_.accept("for")) {
       read_loop(line);
-    } else if (named && (tokens_.at("allocate") || tokens_.at("hoist"))) {
-      line.kind = tokens_.accept("hoist") ? TreeNode::Hoist : TreeNode::Allocate;
-      if (line.kind == TreeNode::Allocate) tokens_.expect("allocate", "first");
+    } else if (named && (tokens_.at("allocate") || tokens_.at("hoist") || tokens_.at("fork"))) {
+      const std::string word = tokens_.next().text;
+      line.kind = word == "hoist"  ? TreeNode::Hoist
+                  : word == "fork" ? TreeNode::Fork
+                                   : TreeNode::Allocate;
       const std::string func = tokens_.expect_name("a Func");
       line.stage.func = algorithm_.index_of(func);
       if (line.stage.func < 0) tokens_.fail_behind("the algorithm has no Func '" + func + "'");
@@ -80,7 +82,7 @@ class Reader {
     }
     if (line.depth > 0) line.parent = enclosing_.back();
     // A stage encloses nothing.
-    if (tokens_.at("for") || tokens_.at("allocate") || tokens_.at("hoist")) {
+    if (tokens_.at("for") || tokens_.at("allocate") || tokens_.at("hoist") || tokens_.at("fork")) {
       enclosing_.push_back(static_cast<int>(result_.lines.size()));
     }
   }
@@ -113,13 +115,14 @@ class Reader {
   // f.s0: y -> yo, yi by 32 ShiftInwards; c, x -> t
   void read_stage(TreeLine &line) {
     line.kind = TreeNode::Stage;
-    const std::string name = tokens_.expect_name("for, allocate, hoist or a stage: FUNC.sSTAGE");
+    const std::string name =
+        tokens_.expect_name("for, allocate, hoist, fork or a stage: FUNC.sSTAGE");
     std::string rest;
     const auto stage = stage_of(name, rest);
     if (!stage || !rest.empty()) {
       tokens_.fail_behind(
           "'" + name + "' is no stage of the algorithm", "",
-          "a node is 'for LOOP KIND', 'allocate FUNC', 'hoist FUNC' or 'FUNC.sSTAGE'");
+          "a node is 'for LOOP KIND', 'allocate FUNC', 'hoist FUNC', 'fork FUNC' or 'FUNC.sSTAGE'");
     }
     line.stage = *stage;
     if (!tokens_.accept(":")) return;

@@ -270,6 +270,9 @@ class FunctionParser {
       return make_assert(condition, exprs_.parse());
     }
     if (tokens_.accept("evaluate")) return make_evaluate(exprs_.parse());
+    if (tokens_.accept("fork")) return parse_fork();
+    if (tokens_.accept("acquire")) return make_acquire(tokens_.expect_name("a semaphore"));
+    if (tokens_.accept("release")) return make_release(tokens_.expect_name("a semaphore"));
     if (tokens_.accept("produce")) {
       const std::string name = tokens_.expect_name("the produced Func's name");
       return make_produce(name, parse_block("after the produced Func's name"));
@@ -288,6 +291,23 @@ class FunctionParser {
     tokens_.expect("=", "after the provided element");
     if (tokens_.accept("{")) return make_provide(name, std::move(indices), exprs_.parse_list("}"));
     return make_provide(name, std::move(indices), {exprs_.parse()});
+  }
+
+  Stmt parse_fork() {
+    const std::string func = tokens_.expect_name("the produced Func's name");
+    std::vector<std::string> semaphores;
+    std::vector<Expr> counts;
+    tokens_.expect("(", "before the fork's semaphores");
+    while (!tokens_.accept(")")) {
+      if (!semaphores.empty()) tokens_.expect(",", "between semaphores");
+      semaphores.push_back(tokens_.expect_name("a semaphore"));
+      tokens_.expect("=", "before the semaphore's count");
+      counts.push_back(exprs_.parse());
+    }
+    Stmt producer = parse_block("before the producer");
+    tokens_.expect("and", "before the consumer");
+    return make_fork_stmt(func, std::move(semaphores), std::move(counts), producer,
+                          parse_block("before the consumer"));
   }
 
   Stmt parse_for() {

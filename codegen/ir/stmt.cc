@@ -75,6 +75,24 @@ Stmt make_assert(Expr condition, Expr error) {
 
 Stmt make_evaluate(Expr value) { return wrap({StmtKind::Evaluate, "", {std::move(value)}, {}}); }
 
+Stmt make_fork_stmt(std::string func, std::vector<std::string> semaphores, std::vector<Expr> counts,
+                    Stmt producer, Stmt consumer) {
+  StmtNode n{StmtKind::Fork,
+             std::move(func),
+             std::move(counts),
+             {std::move(producer), std::move(consumer)}};
+  n.semaphores = std::move(semaphores);
+  return wrap(std::move(n));
+}
+
+Stmt make_acquire(std::string semaphore) {
+  return wrap({StmtKind::Acquire, std::move(semaphore), {}, {}});
+}
+
+Stmt make_release(std::string semaphore) {
+  return wrap({StmtKind::Release, std::move(semaphore), {}, {}});
+}
+
 Stmt make_produce(std::string name, Stmt body) {
   return wrap({StmtKind::Produce, std::move(name), {}, {std::move(body)}});
 }

@@ -28,6 +28,9 @@ enum class StmtKind : uint8_t {
   Assert,    // args {condition, error}: `error` is an Extern call that returns the error code, made
              // and returned from the function where the condition is false
   Evaluate,  // args {value}, for its effect
+  Fork,      // name: func; semaphores; args: their first counts; body {producer, consumer}
+  Acquire,   // name: a semaphore of a fork around
+  Release,   // name: a semaphore of a fork around
   Produce,   // name: func; body[0]: its production. A marker for readers, without effect
 };
 
@@ -55,9 +58,10 @@ struct StmtNode {
   std::vector<Stmt> body{};
   LoopKind loop_kind = LoopKind::Serial;
   Type type{};
-  int value_count = 1;    // Provide
-  bool on_stack = false;  // Allocate
-  std::string inside{};   // Place
+  int value_count = 1;                    // Provide
+  bool on_stack = false;                  // Allocate
+  std::string inside{};                   // Place
+  std::vector<std::string> semaphores{};  // Fork
 };
 
 Stmt make_block(std::vector<Stmt> stmts);  // flattens nested blocks, drops undefined ones
@@ -71,6 +75,10 @@ Stmt make_store(std::string name, Expr index, Expr value, Expr mask = {});
 Stmt make_if(Expr condition, Stmt then_case, Stmt else_case = {});
 Stmt make_assert(Expr condition, Expr error);
 Stmt make_evaluate(Expr value);
+Stmt make_fork_stmt(std::string func, std::vector<std::string> semaphores, std::vector<Expr> counts,
+                    Stmt producer, Stmt consumer);
+Stmt make_acquire(std::string semaphore);
+Stmt make_release(std::string semaphore);
 Stmt make_produce(std::string name, Stmt body);
 /// A copy of `s` with other args and body; `s` itself where nothing differs.
 Stmt with_parts(const Stmt &s, std::vector<Expr> args, std::vector<Stmt> body);

@@ -16,7 +16,8 @@ constexpr int64_t kPrintedElements = 1024;
 // Names that would begin another statement stand in backquotes.
 std::string name_text(const std::string &name) {
   static const std::set<std::string> kWords = {"for",      "allocate", "assert",   "else",
-                                               "evaluate", "produce",  "constant", "place"};
+                                               "evaluate", "produce",  "constant", "place",
+                                               "fork",     "acquire",  "release"};
   return kWords.count(name) ? "`" + name + "`" : quote_name(name);
 }
 
@@ -144,6 +145,21 @@ class Printer {
         line() << "evaluate ";
         print_expr(os_, s->args[0]);
         os_ << "\n";
+        return;
+      case StmtKind::Fork:
+        line() << "fork " << name_text(s->name) << " (";
+        for (size_t i = 0; i < s->semaphores.size(); i++) {
+          os_ << (i ? ", " : "") << name_text(s->semaphores[i]) << " = ";
+          print_expr(os_, s->args[i]);
+        }
+        os_ << ") {\n";
+        close(s->body[0], "} and {\n");
+        return close(s->body[1], "}\n");
+      case StmtKind::Acquire:
+        line() << "acquire " << name_text(s->name) << "\n";
+        return;
+      case StmtKind::Release:
+        line() << "release " << name_text(s->name) << "\n";
         return;
       case StmtKind::Produce:
         line() << "produce " << name_text(s->name) << " {\n";

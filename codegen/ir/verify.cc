@@ -19,6 +19,8 @@
 //                statements beside each other may reuse names
 //   buffers      what is accessed is an argument, a constant or an allocation around the access, of
 //                the access's element type; inputs and constants are never written
+//   semaphores   those of an Acquire and a Release belong to a Fork around them; a Fork's first
+//                counts are Int(32)
 // Multi-dimensional level
 //   no flat      no Load, Store, Ramp, Broadcast, Shuffle, no vectors
 //   indices      as many as the buffer has dimensions, each Int(32)
@@ -153,6 +155,11 @@ class Verifier {
           return {2, 2, 0, 0};
         case StmtKind::Evaluate:
           return {1, 1, 0, 0};
+        case StmtKind::Fork:
+          return {s->semaphores.size(), s->semaphores.size(), 2, 2};
+        case StmtKind::Acquire:
+        case StmtKind::Release:
+          return {0, 0, 0, 0};
         case StmtKind::Produce:
           return {0, 0, 1, 1};
       }
@@ -215,7 +222,27 @@ class Verifier {
       }
       case StmtKind::Evaluate:
         return;
+      case StmtKind::Fork:
+        return fork(s);
+      case StmtKind::Acquire:
+      case StmtKind::Release:
+        return require(semaphores_.count(s->name), "semaphores",
+                       "no fork around has a semaphore '" + s->name + "'");
     }
+  }
+
+  void fork(const Stmt &s) {
+    for (size_t i = 0; i < s->semaphores.size(); i++) {
+      require(s->args[i].type() == Int(32), "semaphores",
+              "the count of '" + s->semaphores[i] + "' is no int32");
+      require(semaphores_.insert(s->semaphores[i]).second, "shadowing",
+              "'" + s->semaphores[i] + "' is a semaphore here already");
+    }
+    if (problem_) return;
+    depth_++;
+    for (const Stmt &b : s->body) stmt(b);
+    depth_--;
+    for (const std::string &name : s->semaphores) semaphores_.erase(name);
   }
 
   void operand(const Expr &e) {
@@ -468,6 +495,7 @@ class Verifier {
   std::map<std::string, Type> params_;
   std::map<std::string, std::pair<Type, VariableKind>> bound_;
   std::map<std::string, Buffer> buffers_;
+  std::set<std::string> semaphores_;
   std::set<const ExprNode *> seen_;
   int lets_ = 0;   // expression Lets around
   int depth_ = 0;  // loops, Ifs and allocations around

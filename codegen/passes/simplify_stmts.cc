@@ -101,6 +101,9 @@ class StmtSimplifier : public StmtRewriter {
         return is_no_op(out->body[0]) ? out->body[0] : out;
       }
       case StmtKind::Block:
+      case StmtKind::Fork:
+      case StmtKind::Acquire:
+      case StmtKind::Release:
         return rewrite_children(s);
     }
     return s;

@@ -16,6 +16,23 @@ void set_error_sink(ErrorSink sink);
 /// Hands the message to the sink or to polyhalite_error.
 void report(void *user_context, const char *message);
 
+/// What spinning threads do meanwhile; and for how many times before they sleep.
+inline constexpr int kSpins = 400;  // pauses, about 40 cycles each
+inline void pause_briefly() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// The parallel loop that this thread works for: loops below it are its own to help with.
+void *current_job_of_thread();
+void set_current_job(void *job);
+
+/// Ends the threads that wait for forks.
+void stop_fork_threads();
+
 /// Releases the memory that freed blocks left behind for reuse.
 void release_cached_memory();
 

@@ -36,6 +36,8 @@ const char *directive_name(DirectiveKind kind) {
       return "hoist_storage_root";
     case DirectiveKind::RingBuffer:
       return "ring_buffer";
+    case DirectiveKind::Async:
+      return "async";
     case DirectiveKind::Bound:
       return "bound";
   }

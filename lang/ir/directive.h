@@ -31,6 +31,7 @@ enum class DirectiveKind : uint8_t {
   HoistStorage,      // target_func, target_stage, loops {loop of the target}
   HoistStorageRoot,  //
   RingBuffer,        // factors {extent}
+  Async,             //
   Bound,             // loops {var}, factors {min, extent}
 };
 

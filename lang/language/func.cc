@@ -293,6 +293,11 @@ Func &Func::ring_buffer(Expr extent, Here here) {
   return *this;
 }
 
+Func &Func::async(Here here) {
+  record(*contents_, 0, DirectiveKind::Async, {}, {}, here.where);
+  return *this;
+}
+
 size_t Func::argument_index(const char *word, const VarOrRVar &var) const {
   const std::vector<std::string> &args = contents_->pure_args;
   for (size_t i = 0; i < args.size(); i++) {

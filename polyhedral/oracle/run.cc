@@ -176,9 +176,8 @@ void Run::block(const std::vector<Tree> &nodes) {
       case TreeNode::Branch:
         block(evaluate(program({n->condition}))[0].i ? n->children : n->otherwise);
         break;
-      case TreeNode::Fork:
+      case TreeNode::Fork:  // one of the orders that its waits allow
         block(n->children);
-        block(n->otherwise);
         break;
     }
   }

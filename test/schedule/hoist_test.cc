@@ -74,7 +74,7 @@ TEST(hoist, inside_of_the_storage_is_refused) {
 TEST(hoist, of_an_inlined_func_is_refused) {
   EXPECT_EQ(tree(kTiles, "bx.hoist_storage_root()"),
             "s.txt:1: error: cannot hoist 'bx': it is computed inline\n"
-            "  why: only a Func with a compute level has storage\n"
+            "  why: only a Func with a compute level has storage and productions of its own\n"
             "  fix: add compute_root or compute_at, or drop hoist_storage_root\n");
 }
 

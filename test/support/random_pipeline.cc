@@ -335,6 +335,7 @@ class ScheduleDraw {
       }
     }
     if (dice_.chance(20)) hoist(f);
+    if (dice_.chance(15)) add(DirectiveKind::Async, f.name, 0, {});
   }
 
   // Memory for its storages, taken further outside.
@@ -357,8 +358,8 @@ class ScheduleDraw {
     const auto &dims = dims_.at({algorithm_.outputs[0], 0});
     if (algorithm_.is_output(f.name) || dice_.chance(15)) return;
     const int at = dice_.between(0, static_cast<int>(dims.size()) - 1);
-    Directive &d = add(DirectiveKind::ComputeAt, f.name, 0, {dims[at]});
-    d.target_func = algorithm_.outputs[0];
+    add(DirectiveKind::ComputeAt, f.name, 0, {dims[at]}).target_func = algorithm_.outputs[0];
+    if (dice_.chance(25)) add(DirectiveKind::Async, f.name, 0, {});
     if (at + 1 == static_cast<int>(dims.size()) || dice_.chance(50)) {
       add(DirectiveKind::StoreRoot, f.name, 0, {});
       return;

@@ -126,6 +126,14 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   /// Hoisted memory holds `extent` storages: iterations of the loops between hoist and store level
   /// take them in turn, so that with async() as many productions may be under way.
   Func &ring_buffer(Expr extent, Here here = Here());
+  /// Productions run in a task beside the rest of what the storage encloses; consumers wait for
+  /// them, and productions for consumers where storage is folded or taken in turn.
+  ///
+  ///   allocate f { for y { f's production; its uses } }
+  ///     ->  allocate f { for y { wait for room; f's production; tell }
+  ///                      beside
+  ///                      for y { wait for f; its uses; make room } }
+  Func &async(Here here = Here());
   /// Promises that the Func is needed over [min, min + extent) of var only; checked at entry.
   Func &bound(const VarOrRVar &var, Expr min, Expr extent);
 
