@@ -52,7 +52,10 @@ class Surveyor {
   Interval dim_interval(const StageId &s, const std::string &dim, int scope);
 
   // Funcs: boxes at compute levels.
-  void survey_func(int f);
+  /// The Funcs whose stages share loops, together; each group after all that consume it.
+  std::vector<std::vector<int>> consumers_first() const;
+  void survey_group(const std::vector<int> &funcs);
+  void survey_box(int f);
   /// The hull of all surveyed reads of `callee`, at `scope`. Empty ends where nothing reads.
   std::vector<Interval> needed(const std::string &callee, int dimensions, int scope);
   void check_bounded(const FuncDef &def, int d, const Interval &i);
@@ -85,7 +88,10 @@ class Surveyor {
   // Stages: ranges, loops and values of dimensions.
   static std::string stage_prefix(const LoopTree &t, const StageId &s);
   std::string base_symbol_name(const StageId &s, const std::string &dim) const;
+  void survey_ranges(const StageId &s);
   void survey_stage(const StageId &s);
+  /// The range of a loop that stages share: the hull of theirs, aligned.
+  void survey_shared(const std::vector<int> &funcs);
   static Expr canonical(const Expr &e);
   /// A pure variable that an update fixes (f(0, y) += ...) has no loop and no value there.
   static void fix_absent(StageSurvey &out, const std::string &dim);

@@ -168,9 +168,9 @@ std::optional<size_t> Surveyor::sliding_dimension(int f, int loop,
       return std::nullopt;
     }
   }
-  for (int l : nest.loops) {
-    const LoopInfo &info = tree_.loops[l];
-    if (info.dim == def.args[*found] && info.kind != LoopKind::Serial) return std::nullopt;
+  for (size_t i = 0; i < nest.loops.size(); i++) {
+    if (tree_.dim({f, 0}, i) != def.args[*found]) continue;
+    if (tree_.loops[nest.loops[i]].kind != LoopKind::Serial) return std::nullopt;
   }
   return found;
 }
@@ -186,8 +186,7 @@ void Surveyor::slide_along(int f, size_t d, int loop, int compute_scope) {
   // theirs, so that a chain's bounds stay as short as its first stage's.
   const Expr at_first = make_binary(Op::Le, counter, out_.loops[loop].min);
   const Expr later = make_binary(Op::Max, UnderCondition(at_first, false)(min), sum(before, 1));
-  const Expr rest =
-      make_select(at_first, UnderCondition(at_first, true)(min), simplify(later));
+  const Expr rest = make_select(at_first, UnderCondition(at_first, true)(min), simplify(later));
   const FuncDef &def = tree_.algorithm.funcs[f];
   const std::string symbol = def.name + ".new." + std::to_string(d);
   fs.computed[d].min = add_symbol(compute_scope, symbol, rest, fs.needed[d].min);

@@ -6,6 +6,7 @@
 #include "schedule/inline.h"
 #include "schedule/levels.h"
 #include "schedule/place.h"
+#include "schedule/share_loops.h"
 
 namespace polyhalite {
 
@@ -178,7 +179,9 @@ LoopTree build_tree(const Algorithm &algorithm, const std::vector<Directive> &gi
         t.bounds.push_back(bound(func, f, d));
     }
   }
+  t = share_loops(std::move(t), directives);
   t = bind_levels(std::move(t), m, algorithm, levels);
+  check_shared(t);
   t = place(std::move(t));
   check_forks(t);
   t.hash = tree_hash(t);

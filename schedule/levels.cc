@@ -133,10 +133,14 @@ class Binder {
     std::optional<int> other_stage;
     for (int l : legal) {
       const LoopInfo &loop = t_.loops[l];
-      if (loop.label != d.loops[0] || m_.origin_of(name_of(loop.stage.func)) != d.target_func)
-        continue;
-      if (loop.stage.stage == d.target_stage) return l;
-      if (d.target_stage <= 0 && !other_stage) other_stage = l;
+      if (loop.label != d.loops[0]) continue;
+      std::vector<StageId> stages = loop.also;
+      stages.insert(stages.begin(), loop.stage);
+      for (const StageId &s : stages) {
+        if (m_.origin_of(name_of(s.func)) != d.target_func) continue;
+        if (s.stage == d.target_stage) return l;
+        if (d.target_stage <= 0 && !other_stage) other_stage = l;
+      }
     }
     return other_stage;
   }

@@ -38,6 +38,20 @@ const char *loop_kind_name(LoopKind kind) {
   return "";
 }
 
+const char *align_strategy_name(LoopAlignStrategy align) {
+  switch (align) {
+    case LoopAlignStrategy::AlignStart:
+      return "AlignStart";
+    case LoopAlignStrategy::AlignEnd:
+      return "AlignEnd";
+    case LoopAlignStrategy::NoAlign:
+      return "NoAlign";
+    case LoopAlignStrategy::Auto:
+      return "Auto";
+  }
+  return "";
+}
+
 const char *tail_strategy_name(TailStrategy tail) {
   switch (tail) {
     case TailStrategy::Auto:
@@ -106,6 +120,11 @@ uint64_t tree_hash(const LoopTree &t) {
   }
   for (const auto &stages : t.nests) {
     for (const StageNest &n : stages) {
+      for (const SharedLoop &s : n.shared) {
+        add(std::hash<std::string>()(s.dim));
+        add(static_cast<uint64_t>(s.leader.func) * 4096 + s.leader.stage * 8 +
+            static_cast<uint64_t>(s.align));
+      }
       for (const Derivation &d : n.derivations) {
         add(std::hash<std::string>()(d.a + "," + d.b + "," + d.c));
         add(static_cast<uint64_t>(d.kind) * 8 + static_cast<uint64_t>(d.tail));

@@ -32,6 +32,8 @@ namespace polyhalite {
 enum class LoopKind : uint8_t { Serial, Parallel, Vector, Unrolled };
 /// "serial", "parallel", "vector", "unrolled".
 const char *loop_kind_name(LoopKind kind);
+/// "AlignStart"...
+const char *align_strategy_name(LoopAlignStrategy align);
 /// "GuardWithIf"...
 const char *tail_strategy_name(TailStrategy tail);
 
@@ -67,12 +69,23 @@ struct LoopInfo {
   std::string name;   // unique in the pipeline, for printing and IR: FUNC.sSTAGE.LABEL
   LoopKind kind = LoopKind::Serial;
   bool is_reduction = false;  // comes from reduction variables (wholly or, fused, partly)
+  std::vector<StageId> also;  // the stages that share it
   SourceLocation where;       // of the directive that made or marked it, else the definition
+};
+
+/// A loop of another stage that drives a dimension of this one (compute_with).
+struct SharedLoop {
+  StageId leader;   // the stage that the directive names; it has the loop at the same depth
+  std::string dim;  // this stage's dimension
+  bool is_reduction = false;
+  LoopAlignStrategy align = LoopAlignStrategy::NoAlign;  // to the leader's range
+  SourceLocation where;                                  // of the directive
 };
 
 struct StageNest {
   std::vector<Derivation> derivations;
-  std::vector<int> loops;  // ids, outermost first
+  std::vector<int> loops;          // ids, outermost first
+  std::vector<SharedLoop> shared;  // the first of `loops`, where other stages lead them
 };
 
 struct TreeNode;
@@ -129,6 +142,15 @@ struct LoopTree {
   const StageNest &nest(StageId s) const { return nests[s.func][s.stage]; }
   const StageDef &definition(StageId s) const { return algorithm.funcs[s.func].stages[s.stage]; }
   const FuncDef &func(StageId s) const { return algorithm.funcs[s.func]; }
+  /// The dimension of stage s that its loop number i drives, and whether reductions made it.
+  const std::string &dim(StageId s, size_t i) const {
+    const StageNest &n = nest(s);
+    return i < n.shared.size() ? n.shared[i].dim : loops[n.loops[i]].dim;
+  }
+  bool is_reduction(StageId s, size_t i) const {
+    const StageNest &n = nest(s);
+    return i < n.shared.size() ? n.shared[i].is_reduction : loops[n.loops[i]].is_reduction;
+  }
   /// "'blur_y'" or "update 0 of 'acc'", quoted for messages.
   std::string describe(StageId s) const;
 };

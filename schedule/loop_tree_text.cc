@@ -23,6 +23,17 @@ void print(std::ostream &os, const LoopTree &t, const Tree &node, int depth) {
     }
     case TreeNode::Stage: {
       os << quote_name(t.func(node->stage).name + ".s" + std::to_string(node->stage.stage));
+      // f.s1 with g.s0 over y AlignStart, x NoAlign
+      const std::vector<SharedLoop> &shared = t.nest(node->stage).shared;
+      for (size_t i = 0; i < shared.size(); i++) {
+        const StageId leader = shared[i].leader;
+        if (i == 0) {
+          os << " with " << quote_name(t.func(leader).name + ".s" + std::to_string(leader.stage))
+             << " over ";
+        }
+        os << (i ? ", " : "") << quote_name(shared[i].dim) << " "
+           << align_strategy_name(shared[i].align);
+      }
       const char *separator = ": ";
       for (const Derivation &d : t.nest(node->stage).derivations) {
         os << separator;

@@ -1,6 +1,7 @@
 #include "schedule/place.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 #include "schedule/inline.h"
@@ -11,7 +12,8 @@ namespace {
 
 struct Item {
   Tree node;
-  std::set<int> touches;  // Funcs produced or called inside
+  std::set<int> touches;        // Funcs produced or called inside
+  std::vector<StageId> stages;  // whose nest it is
 };
 
 class Placer {
@@ -37,29 +39,134 @@ class Placer {
   }
 
  private:
+  using Stages = std::vector<StageId>;
+
+  // Stages that share their loop number `depth`, in the order of `stages`.
+  std::vector<Stages> clusters(const Stages &stages, size_t depth) const {
+    std::vector<Stages> found;
+    for (const StageId &s : stages) {
+      const std::vector<int> &loops = t_.nest(s).loops;
+      auto same = found.end();
+      if (depth < loops.size()) {
+        same = std::find_if(found.begin(), found.end(), [&](const Stages &c) {
+          const std::vector<int> &others = t_.nest(c[0]).loops;
+          return depth < others.size() && others[depth] == loops[depth];
+        });
+      }
+      same == found.end() ? found.push_back({s}) : same->push_back(s);
+    }
+    return found;
+  }
+
   void add_productions(int level, std::vector<Item> &items) const {
+    Stages stages;
     for (int f = 0; f < static_cast<int>(t_.nests.size()); f++) {
       if (t_.placements[f].compute != level) continue;
-      for (int s = 0; s < static_cast<int>(t_.nests[f].size()); s++)
-        items.push_back(nest({f, s}, 0));
+      for (int s = 0; s < static_cast<int>(t_.nests[f].size()); s++) stages.push_back({f, s});
+    }
+    const std::vector<Stages> groups = clusters(stages, 0);
+    std::vector<Item> nests;
+    for (const Stages &g : groups) nests.push_back(nest(g, 0));
+    if (groups.size() == stages.size()) {  // nothing is shared: producers come first already
+      for (Item &i : nests) items.push_back(std::move(i));
+      return;
+    }
+    for (size_t i : in_order(groups, nests)) items.push_back(std::move(nests[i]));
+  }
+
+  // The groups so that all stages of a Func stand in order, and before what uses it.
+  std::vector<size_t> in_order(const std::vector<Stages> &groups,
+                               const std::vector<Item> &nests) const {
+    auto must_follow = [&](size_t later, size_t first) {
+      for (const StageId &a : groups[first]) {
+        for (const StageId &b : groups[later]) {
+          if (a.func == b.func && a.stage < b.stage) return true;
+        }
+        const bool produces_it = std::any_of(groups[later].begin(), groups[later].end(),
+                                             [&](const StageId &b) { return b.func == a.func; });
+        if (!produces_it && nests[later].touches.count(a.func)) return true;
+      }
+      return false;
+    };
+    std::vector<size_t> order;
+    std::vector<bool> placed(groups.size(), false);
+    while (order.size() < groups.size()) {
+      size_t next = groups.size();
+      for (size_t i = 0; i < groups.size() && next == groups.size(); i++) {
+        bool ready = !placed[i];
+        for (size_t j = 0; j < groups.size() && ready; j++) {
+          ready = placed[j] || j == i || !must_follow(i, j);
+        }
+        if (ready) next = i;
+      }
+      if (next == groups.size()) refuse_order(groups, placed);
+      placed[next] = true;
+      order.push_back(next);
+    }
+    return order;
+  }
+
+  [[noreturn]] void refuse_order(const std::vector<Stages> &groups,
+                                 const std::vector<bool> &placed) const {
+    for (size_t i = 0; i < groups.size(); i++) {
+      if (placed[i] || groups[i].size() < 2) continue;
+      const StageId follower = groups[i][1];
+      user_error("cannot compute " + t_.describe(follower) + " with " + t_.describe(groups[i][0]),
+                 "the stages between them in the algorithm would have to run both before and after "
+                 "the loops that they share",
+                 "compute stages with each other that no other stage separates",
+                 t_.nest(follower).shared[0].where);
+    }
+    internal_check(false, "only shared loops break the order of productions");
+    std::abort();
+  }
+
+  // None of the stages needs what another one computes, itself or through productions inside.
+  void check_independent(const Stages &stages, const std::vector<Item> &items) const {
+    for (const StageId &s : stages) {
+      for (const StageId &other : stages) {
+        if (s == other) continue;
+        const StageId &follower = t_.nest(s).shared.empty() ? other : s;
+        if (s.func == other.func) {
+          user_error("cannot compute " + t_.describe(follower) + " with " +
+                         t_.describe(t_.nest(follower).shared[0].leader) + ": " +
+                         t_.describe(s.stage < other.stage ? s : other) + " shares the loop too",
+                     "stages of one Func run one after the other",
+                     "let one stage of '" + t_.func(s).name + "' share the loop",
+                     t_.nest(follower).shared[0].where);
+        }
+        for (const Item &i : items) {
+          const bool own = std::any_of(i.stages.begin(), i.stages.end(),
+                                       [&](const StageId &of) { return of.func == s.func; });
+          if (own || !i.touches.count(s.func)) continue;
+          user_error("cannot compute " + t_.describe(follower) + " with " +
+                         t_.describe(t_.nest(follower).shared[0].leader) +
+                         ": one needs what the other computes",
+                     "iterations of the loops that they share would read values that later ones "
+                     "compute",
+                     "use compute_at, or drop compute_with", t_.nest(follower).shared[0].where);
+        }
+      }
     }
   }
 
-  // The stage's nest from its loop number `depth` inwards.
-  Item nest(StageId s, size_t depth) const {
+  // The nests of stages that share the loops before number `depth`, from there inwards.
+  Item nest(const Stages &stages, size_t depth) const {
+    const StageId s = stages[0];
     const std::vector<int> &loops = t_.nest(s).loops;
-    if (depth == loops.size()) return {make_stage(s), touched_[s.func][s.stage]};
+    if (depth == loops.size()) return {make_stage(s), touched_[s.func][s.stage], {s}};
     int loop = loops[depth];
     std::vector<Item> items;
     add_productions(loop, items);
-    items.push_back(nest(s, depth + 1));
+    for (const Stages &c : clusters(stages, depth + 1)) items.push_back(nest(c, depth + 1));
+    if (stages.size() > 1) check_independent(stages, items);
     std::vector<Tree> children;
     std::set<int> touches;
     for (Item &i : enclosed(loop, std::move(items))) {
       children.push_back(i.node);
       touches.insert(i.touches.begin(), i.touches.end());
     }
-    return {make_loop(loop, std::move(children)), std::move(touches)};
+    return {make_loop(loop, std::move(children)), std::move(touches), stages};
   }
 
   // Wraps runs of items in the allocations of the Funcs stored at `level`, and these in the memory

@@ -125,10 +125,39 @@ class Reader {
           "a node is 'for LOOP KIND', 'allocate FUNC', 'hoist FUNC', 'fork FUNC' or 'FUNC.sSTAGE'");
     }
     line.stage = *stage;
+    if (tokens_.accept("with")) read_shared(line);
     if (!tokens_.accept(":")) return;
     do {
       line.derivations.push_back(read_derivation());
     } while (tokens_.accept(";"));
+  }
+
+  // with g.s0 over y AlignStart, x NoAlign
+  void read_shared(TreeLine &line) {
+    const std::string name = tokens_.expect_name("a stage: FUNC.sSTAGE");
+    std::string rest;
+    const auto leader = stage_of(name, rest);
+    if (!leader || !rest.empty())
+      tokens_.fail_behind("'" + name + "' is no stage of the algorithm");
+    tokens_.expect("over", "before the loops that are shared");
+    do {
+      SharedLoop s;
+      s.where = tokens_.where();
+      s.leader = *leader;
+      s.dim = tokens_.expect_name("a dimension");
+      bool found = false;
+      for (LoopAlignStrategy a : {LoopAlignStrategy::AlignStart, LoopAlignStrategy::AlignEnd,
+                                  LoopAlignStrategy::NoAlign}) {
+        if (found || !tokens_.accept(align_strategy_name(a))) continue;
+        s.align = a;
+        found = true;
+      }
+      if (!found) {
+        tokens_.fail("expected an alignment, found " + tokens_.describe_next(), "",
+                     "a tree has: AlignStart, AlignEnd, NoAlign");
+      }
+      line.shared.push_back(std::move(s));
+    } while (tokens_.accept(","));
   }
 
   Derivation read_derivation() {

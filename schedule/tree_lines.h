@@ -16,6 +16,7 @@ struct TreeLine {
   Expr ring;                            // Hoist; null if it is none
   LoopInfo loop;                        // Loop; without id
   std::vector<Derivation> derivations;  // Stage
+  std::vector<SharedLoop> shared;       // Stage
   SourceLocation where;
 };
 

@@ -38,6 +38,8 @@ const char *directive_name(DirectiveKind kind) {
       return "ring_buffer";
     case DirectiveKind::Async:
       return "async";
+    case DirectiveKind::ComputeWith:
+      return "compute_with";
     case DirectiveKind::Bound:
       return "bound";
   }
@@ -46,7 +48,7 @@ const char *directive_name(DirectiveKind kind) {
 
 bool names_level(DirectiveKind kind) {
   return kind == DirectiveKind::ComputeAt || kind == DirectiveKind::StoreAt ||
-         kind == DirectiveKind::HoistStorage;
+         kind == DirectiveKind::HoistStorage || kind == DirectiveKind::ComputeWith;
 }
 
 }  // namespace polyhalite

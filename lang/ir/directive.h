@@ -7,6 +7,7 @@
 
 #include "polyhalite/error.h"
 #include "polyhalite/expr.h"
+#include "polyhalite/loop_align_strategy.h"
 #include "polyhalite/tail_strategy.h"
 
 namespace polyhalite {
@@ -32,6 +33,8 @@ enum class DirectiveKind : uint8_t {
   HoistStorageRoot,  //
   RingBuffer,        // factors {extent}
   Async,             //
+  ComputeWith,       // target_func, target_stage, loops {loop of the target, loops of its own...},
+                     // aligns: one for each of its own
   Bound,             // loops {var}, factors {min, extent}
 };
 
@@ -50,7 +53,8 @@ struct Directive {
   std::vector<std::string> loops;
   std::vector<Expr> factors;
   TailStrategy tail = TailStrategy::Auto;
-  std::string target_func;  // ComputeAt, StoreAt
+  std::vector<LoopAlignStrategy> aligns;
+  std::string target_func;  // where names_level()
   int target_stage = 0;
   SourceLocation where;
   uint64_t order = 0;  // position among all directives of the process: later calls are greater

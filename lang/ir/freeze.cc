@@ -6,10 +6,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "polyhalite/buffer_contents.h"
 #include "lang/ir/node.h"
 #include "lang/ir/visit.h"
 #include "lang/language/names.h"
+#include "polyhalite/buffer_contents.h"
 
 namespace polyhalite {
 
@@ -427,6 +427,9 @@ FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
     if (d.target_stage < 0) d.target_stage = resolve_stage(t, d.loops[0], f);
     d.loops[0] = d.target_stage < stages ? stage_names[{t.name, d.target_stage}](d.loops[0])
                                          : plain_name(d.loops[0]);
+    for (size_t i = 1; i < d.loops.size(); i++) {
+      d.loops[i] = stage_names[{f->name, d.stage}](d.loops[i]);
+    }
     d.target_func = names.funcs.at(&t);
   }
   result.directives = std::move(list);

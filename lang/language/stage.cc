@@ -284,6 +284,48 @@ Self &Schedulable<Self>::tile(const std::vector<VarOrRVar> &previous,
   return self();
 }
 
+template <typename Self>
+Self &Schedulable<Self>::compute_with(
+    const LoopLevel &level, const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align) {
+  const Stage &s = self().stage_to_schedule();
+  if (level.kind_ != LoopLevel::Kind::Loop) {
+    user_error("cannot compute " + describe_stage(*s.function(), s.index()) + " with root",
+               "compute_with names a loop of another stage",
+               "give a Func, one of its loops, and if it has updates the stage", level.where_);
+  }
+  const VarOrRVar loop(Var::of_loop(level.loop_));
+  FunctionContents &f = defined_function(s, "compute_with", loop);
+  Directive &d = record(f, s.index(), DirectiveKind::ComputeWith, {level.loop_}, {}, level.where_);
+  d.target_func = level.func_;
+  d.target_stage = level.stage_ < 0 ? 0 : level.stage_;
+  for (const auto &[name, how] : align) {
+    d.loops.push_back(name.name);
+    d.aligns.push_back(how);
+  }
+  return self();
+}
+
+template <typename Self>
+Self &Schedulable<Self>::compute_with(const LoopLevel &level, LoopAlignStrategy align) {
+  if (align == LoopAlignStrategy::Auto || level.kind_ != LoopLevel::Kind::Loop) {
+    return compute_with(level, std::vector<std::pair<VarOrRVar, LoopAlignStrategy>>{});
+  }
+  return compute_with(level, {{VarOrRVar(Var::of_loop(level.loop_)), align}});
+}
+
+template <typename Self>
+Self &Schedulable<Self>::compute_with(
+    const Stage &leader, const VarOrRVar &loop,
+    const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align) {
+  return compute_with(LoopLevel(Func(leader.function()), loop, leader.index()), align);
+}
+
+template <typename Self>
+Self &Schedulable<Self>::compute_with(const Stage &leader, const VarOrRVar &loop,
+                                      LoopAlignStrategy align) {
+  return compute_with(LoopLevel(Func(leader.function()), loop, leader.index()), align);
+}
+
 template class Schedulable<Func>;
 template class Schedulable<Stage>;
 
