@@ -68,7 +68,7 @@ Meeting find_meeting(JudgeContext &c, int f, const std::vector<int> &path, size_
   return m;
 }
 
-void judge_func(JudgeContext &c, int f) {
+void judge_tasks(JudgeContext &c, int f) {
   const FuncDef &func = c.tree.algorithm.funcs[f];
   const FuncPlacement &placement = c.tree.placements[f];
   const std::string about = "asynchronous '" + func.name + "'";
@@ -135,7 +135,7 @@ void judge_func(JudgeContext &c, int f) {
 void judge_async(JudgeContext &c) {
   for (size_t f = 0; f < c.tree.algorithm.funcs.size(); f++) {
     if (c.refused()) return;
-    if (c.survey.funcs[f].async) judge_func(c, static_cast<int>(f));
+    if (c.survey.funcs[f].async) judge_tasks(c, static_cast<int>(f));
   }
 }
 
