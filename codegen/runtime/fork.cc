@@ -213,7 +213,7 @@ PH_WEAK int polyhalite_do_fork(void *user_context, polyhalite_task_t producer,
   if (!thread) {
     pthread_mutex_unlock(&runtime::threads.lock);
     runtime::report(user_context, "no thread could be started for an asynchronous producer");
-    return polyhalite_error_code_generic;
+    return polyhalite_error_code_generic_error;
   }
   thread->fork = &fork;
   pthread_cond_signal(&thread->wake);
