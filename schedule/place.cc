@@ -109,13 +109,15 @@ class Placer {
   [[noreturn]] void refuse_order(const std::vector<Stages> &groups,
                                  const std::vector<bool> &placed) const {
     for (size_t i = 0; i < groups.size(); i++) {
-      if (placed[i] || groups[i].size() < 2) continue;
-      const StageId follower = groups[i][1];
-      user_error("cannot compute " + t_.describe(follower) + " with " + t_.describe(groups[i][0]),
-                 "the stages between them in the algorithm would have to run both before and after "
-                 "the loops that they share",
-                 "compute stages with each other that no other stage separates",
-                 t_.nest(follower).shared[0].where);
+      for (const StageId &follower : groups[i]) {
+        const std::vector<SharedLoop> &shared = t_.nest(follower).shared;
+        if (placed[i] || shared.empty()) continue;
+        user_error(
+            "cannot compute " + t_.describe(follower) + " with " + t_.describe(shared[0].leader),
+            "the stages between them in the algorithm would have to run both before and "
+            "after the loops that they share",
+            "compute stages with each other that no other stage separates", shared[0].where);
+      }
     }
     internal_check(false, "only shared loops break the order of productions");
     std::abort();
