@@ -3,8 +3,8 @@
 // is read. isl judges exactly these boxes; lowering emits exactly these loops.
 //
 // Everything is an Int(32) expression over loop counters (VariableKind::Loop), parameters, buffer
-// fields and symbols (VariableKind::Symbol). A symbol is a scalar with a name, bound once at the top
-// of a loop's body (or at the root): a split's base, a region's bound that is not affine.
+// fields and symbols (VariableKind::Symbol). A symbol is a scalar with a name, bound once at the
+// top of a loop's body (or at the root): a split's base, a region's bound that is not affine.
 //
 //   for blur_y.s0.yo in [0, (blur_y.extent.1 + 31)/32)
 //     let blur_y.s0.yo.base = min(yo*32 + blur_y.min.1, blur_y.min.1 + blur_y.extent.1 - 32)
@@ -29,8 +29,9 @@ using Box = std::vector<IndexRange>;
 
 struct Symbol {
   std::string name;
-  Expr value;         // over loops and symbols outside of, or earlier in, its loop
-  Expr lower, upper;  // bounds in terms outside its loop, where tighter than those of `value`; or null
+  Expr value;  // over loops and symbols outside of, or earlier in, its loop
+  Expr lower,
+      upper;  // bounds in terms outside its loop, where tighter than those of `value`; or null
 };
 
 struct LoopBounds {
@@ -45,24 +46,37 @@ struct Guard {
 };
 
 struct StageSurvey {
-  /// Every dimension's value (algorithm variables and those made by splits and fuses) over loops and
-  /// symbols. Affine for algorithm variables.
+  /// Every dimension's value (algorithm variables and those made by splits and fuses) over loops
+  /// and symbols. Affine for algorithm variables.
   std::map<std::string, Expr> dims;
   /// The interval that each algorithm variable runs over at the compute level.
   std::map<std::string, IndexRange> ranges;
   std::vector<Guard> guards;
 };
 
+/// The memory of a storage that is hoisted.
+struct HoistedStorage {
+  std::vector<Expr> extents;  // at the hoist level; at least those of every storage inside
+  Expr slot;                  // of the ring, at the store level; 0 without ring
+};
+
+/// How far the productions of an async Func may run ahead.
+struct AsyncSurvey {
+  Expr ahead;  // production i + ahead waits until production i has been consumed; null: no limit
+};
+
 struct FuncSurvey {
-  Box needed;    // what consumers read at the compute level, over what is known there
-  Box computed;  // of that, what an iteration computes: all, unless a window slides
+  Box needed;                // what consumers read at the compute level, over what is known there
+  Box computed;              // of that, what an iteration computes: all, unless a window slides
   std::vector<bool> slides;  // per dimension: what the iterations before computed is left out
-  Box stored;    // at the store level; extents are constants where the engine finds one
+  Box stored;                // at the store level; extents are constants where the engine finds one
   /// Constant upper bounds of `stored`'s extents, where known.
   std::vector<std::optional<int64_t>> stored_extent;
   /// Per dimension, 0 or the ring's size: cell i lies at i modulo it. At least as many cells as a
   /// sliding window holds at once.
   std::vector<int64_t> fold;
+  std::optional<HoistedStorage> hoisted;
+  std::optional<AsyncSurvey> async;
 };
 
 /// A condition on parameters that a proof rests on and that the entry checks: "extent at least the
@@ -72,7 +86,8 @@ struct Assumption {
   std::string func;
   int dimension = -1;
   std::string text;  // what must hold, for the error message
-  Expr actual, wanted;  // both numbers, for the message: "extent is ACTUAL, must be at least WANTED"
+  Expr actual,
+      wanted;  // both numbers, for the message: "extent is ACTUAL, must be at least WANTED"
   SourceLocation where;
 };
 
@@ -87,8 +102,8 @@ struct Survey {
   std::vector<Assumption> assumptions;
 };
 
-/// Throws CompileError: unbounded accesses of inputs or producers, vector and unrolled loops without
-/// constant extent, sizes that no bound limits.
+/// Throws CompileError: unbounded accesses of inputs or producers, vector and unrolled loops
+/// without constant extent, sizes that no bound limits.
 Survey survey(const LoopTree &tree);
 
 /// Golden text.

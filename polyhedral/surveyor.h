@@ -63,7 +63,10 @@ class Surveyor {
   static Interval limits_of(const Expr &predicate, const std::string &variable);
 
   // Funcs: boxes at compute levels.
-  void survey_func(int f);
+  /// The Funcs whose stages share loops, together; each group after all that consume it.
+  std::vector<std::vector<int>> consumers_first() const;
+  void survey_group(const std::vector<int> &funcs);
+  void survey_box(int f);
   /// The hull of all surveyed reads of `callee`, at `scope`. Empty ends where nothing reads.
   std::vector<Interval> needed(const std::string &callee, int dimensions, int scope);
   /// What an extern stage asks for when the box is that of its needs at `scope`: symbols there.
@@ -98,7 +101,10 @@ class Surveyor {
   // Stages: ranges, loops and values of dimensions.
   static std::string stage_prefix(const LoopTree &t, const StageId &s);
   std::string base_symbol_name(const StageId &s, const std::string &dim) const;
+  void survey_ranges(const StageId &s);
   void survey_stage(const StageId &s);
+  /// The range of a loop that stages share: the hull of theirs, aligned.
+  void survey_shared(const std::vector<int> &funcs);
   static Expr canonical(const Expr &e);
   /// A pure variable that an update fixes (f(0, y) += ...) has no loop and no value there.
   static void fix_absent(StageSurvey &out, const std::string &dim);
@@ -127,10 +133,14 @@ class Surveyor {
   /// iteration before computed stays valid. `inner`: the loops between `loop` and the production.
   std::optional<size_t> sliding_dimension(int f, int loop, const std::vector<int> &inner) const;
   void slide_along(int f, size_t d, int loop, int compute_scope);
+  /// Makes dimension d, whose window moves with `loop`, a ring where its size is known.
+  void fold(int f, size_t d, int loop);
 
   // Storage and inputs.
   ConstantUpperBound::Meaning meaning(const VariableNode &v);
   void survey_storage(int f, int compute_scope);
+  void survey_hoisted(int f);
+  void survey_async(int f);
   void survey_inputs();
 
   const LoopTree &tree_;

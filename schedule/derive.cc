@@ -274,6 +274,13 @@ const char *directive_verb(DirectiveKind kind) {
     case DirectiveKind::StoreRoot:
     case DirectiveKind::StoreAt:
       return "store";
+    case DirectiveKind::HoistStorage:
+    case DirectiveKind::HoistStorageRoot:
+      return "hoist";
+    case DirectiveKind::RingBuffer:
+      return "ring-buffer";
+    case DirectiveKind::Async:
+      return "run asynchronously";
     default:
       return directive_name(kind);
   }

@@ -44,6 +44,20 @@ const char *loop_kind_name(LoopKind kind) {
   return "";
 }
 
+const char *align_strategy_name(LoopAlignStrategy align) {
+  switch (align) {
+    case LoopAlignStrategy::AlignStart:
+      return "AlignStart";
+    case LoopAlignStrategy::AlignEnd:
+      return "AlignEnd";
+    case LoopAlignStrategy::NoAlign:
+      return "NoAlign";
+    case LoopAlignStrategy::Auto:
+      return "Auto";
+  }
+  return "";
+}
+
 const char *tail_strategy_name(TailStrategy tail) {
   switch (tail) {
     case TailStrategy::Auto:
@@ -76,6 +90,22 @@ Tree make_stage(StageId stage) {
 Tree make_allocate(int func, std::vector<Tree> children) {
   TreeNode n;
   n.kind = TreeNode::Allocate;
+  n.stage.func = func;
+  n.children = std::move(children);
+  return finish(std::move(n));
+}
+
+Tree make_hoist(int func, std::vector<Tree> children) {
+  TreeNode n;
+  n.kind = TreeNode::Hoist;
+  n.stage.func = func;
+  n.children = std::move(children);
+  return finish(std::move(n));
+}
+
+Tree make_fork(int func, std::vector<Tree> children) {
+  TreeNode n;
+  n.kind = TreeNode::Fork;
   n.stage.func = func;
   n.children = std::move(children);
   return finish(std::move(n));
@@ -124,6 +154,11 @@ uint64_t tree_hash(const LoopTree &t) {
   }
   for (const auto &stages : t.nests) {
     for (const StageNest &n : stages) {
+      for (const SharedLoop &s : n.shared) {
+        add(std::hash<std::string>()(s.dim));
+        add(static_cast<uint64_t>(s.leader.func) * 4096 + s.leader.stage * 8 +
+            static_cast<uint64_t>(s.align));
+      }
       for (const Derivation &d : n.derivations) {
         add(std::hash<std::string>()(d.a + "," + d.b + "," + d.c));
         add(static_cast<uint64_t>(d.kind) * 8 + static_cast<uint64_t>(d.tail));
@@ -135,6 +170,9 @@ uint64_t tree_hash(const LoopTree &t) {
     add(static_cast<uint64_t>(b.func) * 64 + b.dimension);
     add(structural_hash(b.min));
     add(structural_hash(b.extent));
+  }
+  for (const FuncPlacement &p : t.placements) {
+    if (p.ring.defined()) add(structural_hash(p.ring));
   }
   for (const Tree &r : t.roots) add(r->hash);
   return h;

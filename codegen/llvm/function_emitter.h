@@ -116,16 +116,26 @@ class FunctionEmitter {
   void load_fields();
   bool uses_fields(const StmtNode &s);
 
-  // -- Parallel loops (emit_parallel.cc)
+  // -- Parallel loops and forks (emit_parallel.cc)
   void emit_parallel_for(const StmtNode &loop);
+  void emit_fork(const StmtNode &fork);
+  void emit_acquire(const StmtNode &s);
+  void emit_release(const StmtNode &s);
   struct Capture {
     std::string name;
     enum Kind { Variable, Wide, Pointer, Argument } kind;
     Value *value;
     llvm::Type *narrow;  // Wide: the variable's own type
   };
-  std::vector<Capture> captures_of(const StmtNode &loop);
-  void emit_task(const StmtNode &loop, const std::vector<Capture> &captures,
+  std::vector<Capture> captures_of(const std::vector<Stmt> &bodies);
+  /// The task's closure in memory, filled.
+  Value *store_captures(const std::string &name, const std::vector<Capture> &captures,
+                        llvm::StructType *closure);
+  llvm::StructType *closure_type(const std::vector<Capture> &captures);
+  /// A function of the module that runs `body`, its index bound to `counter` unless that is empty.
+  llvm::Function *make_task(const std::string &name, const std::string &counter, const Stmt &body,
+                            const std::vector<Capture> &captures, llvm::StructType *closure);
+  void emit_task(const std::string &counter, const Stmt &body, const std::vector<Capture> &captures,
                  llvm::StructType *closure);
 
   ModuleState &module_;

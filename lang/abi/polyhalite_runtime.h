@@ -48,6 +48,21 @@ int polyhalite_default_do_par_for(void *user_context, polyhalite_task_t task, in
 int polyhalite_default_do_task(void *user_context, polyhalite_task_t task, int index,
                                uint8_t *closure);
 
+/* A counter that tasks of a fork wait for. */
+typedef struct polyhalite_semaphore_t {
+  uint64_t opaque[2];
+} polyhalite_semaphore_t;
+void polyhalite_semaphore_init(polyhalite_semaphore_t *semaphore, int count);
+/* Waits until the count is positive, and takes 1 off. Not 0 where the fork that owns the semaphore
+ * has failed: the code with which it did. */
+int polyhalite_semaphore_acquire(polyhalite_semaphore_t *semaphore);
+void polyhalite_semaphore_release(polyhalite_semaphore_t *semaphore);
+/* Runs producer(user_context, 0, closure) beside consumer(user_context, 1, closure), on a thread of
+ * its own, so that either may wait for the other. Where one of them fails, the other's waiting for
+ * `semaphores` ends. Returns the first non-zero result. */
+int polyhalite_do_fork(void *user_context, polyhalite_task_t producer, polyhalite_task_t consumer,
+                       uint8_t *closure, polyhalite_semaphore_t *const *semaphores, int count);
+
 /* Handlers at run time: each returns the one before; null restores the default. */
 typedef int (*polyhalite_do_par_for_t)(void *, polyhalite_task_t, int, int, uint8_t *);
 typedef int (*polyhalite_do_task_t)(void *, polyhalite_task_t, int, uint8_t *);

@@ -9,6 +9,7 @@
 #include "polyhalite/choices.h"
 #include "polyhalite/error.h"
 #include "polyhalite/expr.h"
+#include "polyhalite/loop_align_strategy.h"
 #include "polyhalite/tail_strategy.h"
 
 namespace polyhalite {
@@ -17,20 +18,26 @@ namespace polyhalite {
 /// Convenience forms expand when they are called: tile = split, split, reorder;
 /// vectorize(x, 8) = split + vectorize of the inner part (likewise parallel and unroll).
 enum class DirectiveKind : uint8_t {
-  Split,          // loops {old, outer, inner}, factors {factor}, tail
-  Fuse,           // loops {inner, outer, fused}
-  Reorder,        // loops, innermost first
-  Rename,         // loops {old, new}
-  Parallel,       // loops {loop}
-  Vectorize,      // loops {loop}: the whole loop, of constant extent
-  Unroll,         // loops {loop}: the whole loop, of constant extent
-  Serial,         // loops {loop}
-  ComputeRoot,    //
-  ComputeInline,  //
-  ComputeAt,      // target_func, target_stage, loops {loop of the target}
-  StoreRoot,      //
-  StoreAt,        // target_func, target_stage, loops {loop of the target}
-  Bound,          // loops {var}, factors {min, extent}
+  Split,             // loops {old, outer, inner}, factors {factor}, tail
+  Fuse,              // loops {inner, outer, fused}
+  Reorder,           // loops, innermost first
+  Rename,            // loops {old, new}
+  Parallel,          // loops {loop}
+  Vectorize,         // loops {loop}: the whole loop, of constant extent
+  Unroll,            // loops {loop}: the whole loop, of constant extent
+  Serial,            // loops {loop}
+  ComputeRoot,       //
+  ComputeInline,     //
+  ComputeAt,         // target_func, target_stage, loops {loop of the target}
+  StoreRoot,         //
+  StoreAt,           // target_func, target_stage, loops {loop of the target}
+  HoistStorage,      // target_func, target_stage, loops {loop of the target}
+  HoistStorageRoot,  //
+  RingBuffer,        // factors {extent}
+  Async,             //
+  ComputeWith,       // target_func, target_stage, loops {loop of the target, loops of its own...},
+                     // aligns: one for each of its own
+  Bound,             // loops {var}, factors {min, extent}
 
   GpuBlocks,        // loops, innermost first; device
   GpuThreads,       // loops, innermost first; device
@@ -50,16 +57,23 @@ bool names_device(DirectiveKind kind);
 /// Whether the directive moves work or values to another device than the processor.
 bool concerns_device(DirectiveKind kind);
 
+/// Does it name a loop of another stage: target_func, target_stage, loops[0]?
+bool names_level(DirectiveKind kind);
+
+/// The loop name that stands for the place outside of all loops of a stage: Var::outermost().
+inline constexpr const char *kOutermost = "__outermost";
+
 struct LoopLevelContents;
 
 struct Directive {
   DirectiveKind kind;
-  std::string func;   // whose schedule; process-unique before the freeze, pipeline-unique after
-  int stage = 0;      // 0: pure definition, k: update k-1. Func-wide directives have 0.
+  std::string func;  // whose schedule; process-unique before the freeze, pipeline-unique after
+  int stage = 0;     // 0: pure definition, k: update k-1. Func-wide directives have 0.
   std::vector<std::string> loops;
   std::vector<Expr> factors;
   TailStrategy tail = TailStrategy::Auto;
-  std::string target_func;  // ComputeAt, StoreAt
+  std::vector<LoopAlignStrategy> aligns;
+  std::string target_func;  // where names_level()
   int target_stage = 0;
   DeviceAPI device = DeviceAPI::Default_GPU;  // of directives that name one
   // ComputeAt and StoreAt before the freeze, which fills in the place.

@@ -288,6 +288,42 @@ Self &Schedulable<Self>::tile(const std::vector<VarOrRVar> &previous,
   return self();
 }
 
+template <typename Self>
+Self &Schedulable<Self>::compute_with(
+    const LoopLevel &level, const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align) {
+  const Stage &s = self().stage_to_schedule();
+  const VarOrRVar loop(Var::of_loop(level.contents()->loop));
+  FunctionContents &f = defined_function(s, "compute_with", loop);
+  Directive &d =
+      record_level(f, s.index(), DirectiveKind::ComputeWith, level, Here(level.contents()->where));
+  for (const auto &[name, how] : align) {
+    d.loops.push_back(name.name);
+    d.aligns.push_back(how);
+  }
+  return self();
+}
+
+template <typename Self>
+Self &Schedulable<Self>::compute_with(const LoopLevel &level, LoopAlignStrategy align) {
+  if (align == LoopAlignStrategy::Auto) {
+    return compute_with(level, std::vector<std::pair<VarOrRVar, LoopAlignStrategy>>{});
+  }
+  return compute_with(level, {{VarOrRVar(Var::of_loop(kSharedLoop)), align}});
+}
+
+template <typename Self>
+Self &Schedulable<Self>::compute_with(
+    const Stage &leader, const VarOrRVar &loop,
+    const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align) {
+  return compute_with(LoopLevel(Func(leader.function()), loop, leader.index()), align);
+}
+
+template <typename Self>
+Self &Schedulable<Self>::compute_with(const Stage &leader, const VarOrRVar &loop,
+                                      LoopAlignStrategy align) {
+  return compute_with(LoopLevel(Func(leader.function()), loop, leader.index()), align);
+}
+
 template class Schedulable<Func>;
 template class Schedulable<Stage>;
 

@@ -119,6 +119,26 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   /// Copies the values to the device or back where the next consumer runs; devices do not exist yet.
   Func &copy_to_device(DeviceAPI api = DeviceAPI::Default_GPU, Here here = Here());
   Func &copy_to_host(Here here = Here());
+  /// Takes the storage's memory once outside of the loop, not anew in each of its iterations; what
+  /// the storage holds still ends where its store level says.
+  ///
+  ///   g.compute_at(f, x).hoist_storage(f, y)
+  ///   for y { for x { allocate g { ... } } }  ->  for y { memory { for x { g in memory { ... } } }
+  ///   }
+  Func &hoist_storage(const Func &consumer, const VarOrRVar &loop);
+  Func &hoist_storage(const LoopLevel &level, Here here = Here());
+  Func &hoist_storage_root(Here here = Here());
+  /// Hoisted memory holds `extent` storages: iterations of the loops between hoist and store level
+  /// take them in turn, so that with async() as many productions may be under way.
+  Func &ring_buffer(Expr extent, Here here = Here());
+  /// Productions run in a task beside the rest of what the storage encloses; consumers wait for
+  /// them, and productions for consumers where storage is folded or taken in turn.
+  ///
+  ///   allocate f { for y { f's production; its uses } }
+  ///     ->  allocate f { for y { wait for room; f's production; tell }
+  ///                      beside
+  ///                      for y { wait for f; its uses; make room } }
+  Func &async(Here here = Here());
   /// Promises that the Func is needed over [min, min + extent) of var only; checked at entry.
   Func &bound(const VarOrRVar &var, Expr min, Expr extent);
 
