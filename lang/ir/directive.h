@@ -9,7 +9,6 @@
 #include "polyhalite/choices.h"
 #include "polyhalite/error.h"
 #include "polyhalite/expr.h"
-#include "polyhalite/loop_align_strategy.h"
 #include "polyhalite/tail_strategy.h"
 
 namespace polyhalite {

@@ -8,6 +8,7 @@
 #include "lang/ir/node.h"
 #include "lang/language/define.h"
 #include "lang/language/fixed_value.h"
+#include "lang/language/loop_level.h"
 #include "lang/language/match_types.h"
 #include "lang/language/names.h"
 #include "lang/language/record.h"
@@ -308,7 +309,8 @@ Self &Schedulable<Self>::compute_with(const LoopLevel &level, LoopAlignStrategy 
   if (align == LoopAlignStrategy::Auto) {
     return compute_with(level, std::vector<std::pair<VarOrRVar, LoopAlignStrategy>>{});
   }
-  return compute_with(level, {{VarOrRVar(Var::of_loop(kSharedLoop)), align}});
+  return compute_with(level, std::vector<std::pair<VarOrRVar, LoopAlignStrategy>>{
+                                 {VarOrRVar(Var::of_loop(kSharedLoop)), align}});
 }
 
 template <typename Self>

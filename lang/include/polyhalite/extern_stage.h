@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "polyhalite/buffer.h"
+#include "polyhalite/choices.h"
 #include "polyhalite/expr.h"
 #include "polyhalite/operators.h"
 
@@ -18,13 +19,6 @@ struct FunctionContents;
 struct Parameter;
 template <typename T>
 class Param;
-
-/// How an extern stage's function is named in object code.
-enum class NameMangling {
-  Default,    ///< as C
-  C,          ///< as C
-  CPlusPlus,  ///< as a function of C++: CompileError, as there is no such support yet
-};
 
 /// What an extern stage's function gets, in order: a Func (as one polyhalite_buffer_t * for each of
 /// its values, over the box that the function asked for), an image (its whole buffer) or a scalar.

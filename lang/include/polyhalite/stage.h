@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "polyhalite/device_schedule.h"
-#include "polyhalite/loop_align_strategy.h"
+#include "polyhalite/choices.h"
 #include "polyhalite/tail_strategy.h"
 #include "polyhalite/var.h"
 
