@@ -154,7 +154,8 @@ std::vector<FuncPtr> thaw(const FrozenPipeline &pipeline,
     const auto target = thawed.funcs.find(d.target_func);
     if (target != thawed.funcs.end()) d.target_func = target->second->name;
     d.func = at->second->name;
-    Directive &place = record(*at->second, d.stage, d.kind, {}, {}, d.where);
+    Directive &place =
+        record(*at->second, d.stage, d.kind, d.loops, d.factors, d.where, d.tail);
     d.order = place.order;
     place = std::move(d);
   }
