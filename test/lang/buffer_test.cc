@@ -105,5 +105,12 @@ TEST(Buffer, NamesFollowSizesInConstructors) {
   EXPECT_EQ(wrapped(2, 1), 5);
 }
 
+TEST(Buffer, OneCoordinateOfAScalarIsItsElement) {
+  Buffer<int> b = Buffer<int>::make_scalar();
+  b() = 7;
+  EXPECT_EQ(b(0), 7);
+  EXPECT_NE(message_of([&] { b(1); }).find("it has 0 dimensions"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace polyhalite

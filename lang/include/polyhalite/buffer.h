@@ -59,10 +59,10 @@ template <typename... Args>
 struct SizesAndName : std::true_type {};
 template <typename First, typename... More>
 struct SizesAndName<First, More...>
-    : std::bool_constant<
-          runtime::AllInts<First>::value
-              ? SizesAndName<More...>::value
-              : (sizeof...(More) == 0 && std::is_convertible_v<First, std::string>)> {};
+    : std::bool_constant<runtime::AllInts<First>::value
+                             ? SizesAndName<More...>::value
+                             : (sizeof...(More) == 0 &&
+                                std::is_convertible_v<First, std::string>)> {};
 
 template <typename... Args>
 std::vector<int> leading_sizes(const Args &...args) {
@@ -85,8 +85,8 @@ std::string trailing_name(const Args &...args) {
 
 }  // namespace detail
 
-/// A shared, named handle on an array: copies see each other's crops. T is the element type, const or
-/// not, or void where it is known at run time only; D is the number of dimensions, or AnyDims.
+/// A shared, named handle on an array: copies see each other's crops. T is the element type, const
+/// or not, or void where it is known at run time only; D is the number of dimensions, or AnyDims.
 /// Conversions between them are checked. Methods without a comment are those of runtime::Buffer.
 template <typename T = void, int D = AnyDims>
 class Buffer {
@@ -253,11 +253,12 @@ class Buffer {
   }
 
   // What runtime::Buffer does, with a CompileError where it refuses.
-#define PH_FORWARD(method, Self, constness)                                            \
-  template <typename... Args>                                                          \
-  auto method(Args &&...args) constness->decltype(std::declval<Self &>().method(       \
-      std::forward<Args>(args)...)) {                                                  \
-    return guarded([&]() -> decltype(auto) { return get()->method(std::forward<Args>(args)...); }); \
+#define PH_FORWARD(method, Self, constness)                                              \
+  template <typename... Args>                                                            \
+  auto method(Args &&...args)                                                            \
+      constness->decltype(std::declval<Self &>().method(std::forward<Args>(args)...)) {  \
+    return guarded(                                                                      \
+        [&]() -> decltype(auto) { return get()->method(std::forward<Args>(args)...); }); \
   }
 #define PH_FORWARD_CONST(method) PH_FORWARD(method, const Raw, const)
 #define PH_FORWARD_MUTABLE(method) PH_FORWARD(method, Raw, )
@@ -371,12 +372,14 @@ class Buffer {
 
   template <typename... Ints, typename = std::enable_if_t<runtime::AllInts<Ints...>::value>>
   auto operator()(int first, Ints... more) -> decltype(std::declval<Raw &>()(first, more...)) {
+    if (is_scalar_at(first, sizeof...(more))) return (*this)(&first);
     check_coordinates(1 + static_cast<int>(sizeof...(more)));
     return contents_->buf.template as_unchecked<T, D>()(first, more...);
   }
   template <typename... Ints, typename = std::enable_if_t<runtime::AllInts<Ints...>::value>>
   auto operator()(int first, Ints... more) const
       -> decltype(std::declval<const Raw &>()(first, more...)) {
+    if (is_scalar_at(first, sizeof...(more))) return (*this)(&first);
     check_coordinates(1 + static_cast<int>(sizeof...(more)));
     return std::as_const(contents_->buf).template as_unchecked<T, D>()(first, more...);
   }
@@ -410,6 +413,10 @@ class Buffer {
   }
   BufferContents &defined_contents() const {
     return contents_ ? *contents_ : detail::defined_contents(nullptr);
+  }
+  // b(0) of a buffer without dimensions is its one element.
+  bool is_scalar_at(int first, size_t more) const {
+    return more == 0 && first == 0 && defined_contents().dimensions() == 0;
   }
   void check_coordinates(int count) const {
     if (defined_contents().dimensions() != count) detail::wrong_coordinates(*contents_, count);
