@@ -88,6 +88,7 @@ TEST(Buffer, RefusesWhatLeavesItsShape) {
             "which has 4 from 0\n"
             "  why: its extents are 4 from 0, 3 from 0\n"
             "  fix: stay within its shape");
+  EXPECT_EQ(b(1, 0, 0), b(1, 0));
   EXPECT_EQ(message_of([&] { b(1); }),
             "error: Buffer 'grid' is indexed with 1 coordinate\n"
             "  why: it has 2 dimensions\n"

@@ -34,9 +34,11 @@ std::vector<polyhalite_dimension_t> checked_dimensions(const std::vector<int> &s
 /// b itself; CompileError for the null contents of an undefined Buffer.
 BufferContents &defined_contents(BufferContents *b, const Here &here = Here(SourceLocation{}));
 void set_buffer_name(BufferContents &b, const std::string &name);
-/// CompileError for a use that the runtime's Buffer refused, or a wrong number of coordinates.
+/// CompileError for a use that the runtime's Buffer refused.
 [[noreturn]] void buffer_misused(const BufferContents &b, const std::string &what);
-[[noreturn]] void wrong_coordinates(const BufferContents &b, int count);
+/// CompileError unless there is a coordinate for each dimension. Dimensions beyond those that b has
+/// have one element, at 0.
+void check_coordinates(const BufferContents &b, int count, const int *pos);
 /// CompileError unless b has dimension i.
 void check_dimension(const BufferContents &b, int i);
 Expr buffer_call(const std::shared_ptr<BufferContents> &b, const std::vector<Expr> &args);
@@ -372,24 +374,28 @@ class Buffer {
 
   template <typename... Ints, typename = std::enable_if_t<runtime::AllInts<Ints...>::value>>
   auto operator()(int first, Ints... more) -> decltype(std::declval<Raw &>()(first, more...)) {
-    if (is_scalar_at(first, sizeof...(more))) return (*this)(&first);
-    check_coordinates(1 + static_cast<int>(sizeof...(more)));
-    return contents_->buf.template as_unchecked<T, D>()(first, more...);
+    auto &b = unchecked();
+    if (b.dimensions() == 1 + static_cast<int>(sizeof...(more))) return b(first, more...);
+    const int pos[] = {first, static_cast<int>(more)...};
+    detail::check_coordinates(*contents_, 1 + static_cast<int>(sizeof...(more)), pos);
+    return b(pos);
   }
   template <typename... Ints, typename = std::enable_if_t<runtime::AllInts<Ints...>::value>>
   auto operator()(int first, Ints... more) const
       -> decltype(std::declval<const Raw &>()(first, more...)) {
-    if (is_scalar_at(first, sizeof...(more))) return (*this)(&first);
-    check_coordinates(1 + static_cast<int>(sizeof...(more)));
-    return std::as_const(contents_->buf).template as_unchecked<T, D>()(first, more...);
+    const auto &b = std::as_const(*this).unchecked();
+    if (b.dimensions() == 1 + static_cast<int>(sizeof...(more))) return b(first, more...);
+    const int pos[] = {first, static_cast<int>(more)...};
+    detail::check_coordinates(*contents_, 1 + static_cast<int>(sizeof...(more)), pos);
+    return b(pos);
   }
   auto operator()() -> decltype(std::declval<Raw &>()()) {
-    check_coordinates(0);
-    return contents_->buf.template as_unchecked<T, D>()();
+    if (dimensions() != 0) detail::check_coordinates(*contents_, 0, nullptr);
+    return unchecked()();
   }
   auto operator()() const -> decltype(std::declval<const Raw &>()()) {
-    check_coordinates(0);
-    return std::as_const(contents_->buf).template as_unchecked<T, D>()();
+    if (dimensions() != 0) detail::check_coordinates(*contents_, 0, nullptr);
+    return unchecked()();
   }
   auto operator()(const int *pos) -> decltype(std::declval<Raw &>()(pos)) { return (*get())(pos); }
   auto operator()(const int *pos) const -> decltype(std::declval<const Raw &>()(pos)) {
@@ -414,12 +420,10 @@ class Buffer {
   BufferContents &defined_contents() const {
     return contents_ ? *contents_ : detail::defined_contents(nullptr);
   }
-  // b(0) of a buffer without dimensions is its one element.
-  bool is_scalar_at(int first, size_t more) const {
-    return more == 0 && first == 0 && defined_contents().dimensions() == 0;
-  }
-  void check_coordinates(int count) const {
-    if (defined_contents().dimensions() != count) detail::wrong_coordinates(*contents_, count);
+  Raw &unchecked() { return defined_contents().buf.template as_unchecked<T, D>(); }
+  const Raw &unchecked() const {
+    return static_cast<const BufferContents &>(defined_contents())
+        .buf.template as_unchecked<T, D>();
   }
   template <typename F>
   decltype(auto) guarded(F &&f) const {
