@@ -3,8 +3,8 @@
 // is read. isl judges exactly these boxes; lowering emits exactly these loops.
 //
 // Everything is an Int(32) expression over loop counters (VariableKind::Loop), parameters, buffer
-// fields and symbols (VariableKind::Symbol). A symbol is a scalar with a name, bound once at the top
-// of a loop's body (or at the root): a split's base, a region's bound that is not affine.
+// fields and symbols (VariableKind::Symbol). A symbol is a scalar with a name, bound once at the
+// top of a loop's body (or at the root): a split's base, a region's bound that is not affine.
 //
 //   for blur_y.s0.yo in [0, (blur_y.extent.1 + 31)/32)
 //     let blur_y.s0.yo.base = min(yo*32 + blur_y.min.1, blur_y.min.1 + blur_y.extent.1 - 32)
@@ -29,8 +29,9 @@ using Box = std::vector<IndexRange>;
 
 struct Symbol {
   std::string name;
-  Expr value;         // over loops and symbols outside of, or earlier in, its loop
-  Expr lower, upper;  // bounds in terms outside its loop, where tighter than those of `value`; or null
+  Expr value;  // over loops and symbols outside of, or earlier in, its loop
+  Expr lower,
+      upper;  // bounds in terms outside its loop, where tighter than those of `value`; or null
 };
 
 struct LoopBounds {
@@ -40,24 +41,36 @@ struct LoopBounds {
 
 /// A condition under which a stage's instance exists: the guard of GuardWithIf, an RDom predicate.
 struct Guard {
+  /// What runs where the condition does not hold. For the algorithm no instance is there.
+  enum Rest : uint8_t {
+    Nothing,
+    Loads,   // PredicateStores, RoundUpAndBlend: evaluates, and stores nothing
+    Stores,  // PredicateLoads: reads nothing, and stores any value
+    Blends,  // ShiftInwardsAndBlend: evaluates, and stores the value that is there
+  };
   Expr condition;  // over loops and symbols
   SourceLocation where;
+  Rest rest = Nothing;
 };
 
 struct StageSurvey {
-  /// Every dimension's value (algorithm variables and those made by splits and fuses) over loops and
-  /// symbols. Affine for algorithm variables.
+  /// Every dimension's value (algorithm variables and those made by splits and fuses) over loops
+  /// and symbols. Affine for algorithm variables.
   std::map<std::string, Expr> dims;
   /// The interval that each algorithm variable runs over at the compute level.
   std::map<std::string, IndexRange> ranges;
+  /// Of ranges that grew to whole tiles, but whose rest the stage leaves alone: the last point.
+  std::map<std::string, Expr> last;
   std::vector<Guard> guards;
 };
 
 struct FuncSurvey {
-  Box needed;    // what consumers read at the compute level, over what is known there
-  Box computed;  // of that, what an iteration computes: all, unless a window slides
+  Box needed;              // what consumers read at the compute level, over what is known there
+  Box computed;            // of that, what an iteration computes: all, unless a window slides
+  std::vector<Expr> last;  // per dimension, where a tail leaves the rest of grown boxes alone: the
+                           // last index that is needed; else null
   std::vector<bool> slides;  // per dimension: what the iterations before computed is left out
-  Box stored;    // at the store level; extents are constants where the engine finds one
+  Box stored;                // at the store level; extents are constants where the engine finds one
   /// Constant upper bounds of `stored`'s extents, where known.
   std::vector<std::optional<int64_t>> stored_extent;
   /// Per dimension, 0 or the ring's size: cell i lies at i modulo it. At least as many cells as a
@@ -72,8 +85,14 @@ struct Assumption {
   std::string func;
   int dimension = -1;
   std::string text;  // what must hold, for the error message
-  Expr actual, wanted;  // both numbers, for the message: "extent is ACTUAL, must be at least WANTED"
+  Expr actual,
+      wanted;  // both numbers, for the message: "extent is ACTUAL, must be at least WANTED"
   SourceLocation where;
+};
+
+/// What a prefetch asks for, over what the body of its loop sees, and what there is of it.
+struct PrefetchSurvey {
+  Box wanted, held;
 };
 
 struct Survey {
@@ -81,14 +100,15 @@ struct Survey {
   std::vector<LoopBounds> loops;                 // [loop id]
   std::vector<std::vector<StageSurvey>> stages;  // [func][stage]
   std::vector<FuncSurvey> funcs;                 // [func]; outputs too
+  std::vector<PrefetchSurvey> prefetches;        // [number of the tree's prefetch]
   // Image name -> box read, over root symbols. Outputs are named as Funcs; of several values, the
   // buffers have the shape of the first one's.
   std::map<std::string, Box> inputs;
   std::vector<Assumption> assumptions;
 };
 
-/// Throws CompileError: unbounded accesses of inputs or producers, vector and unrolled loops without
-/// constant extent, sizes that no bound limits.
+/// Throws CompileError: unbounded accesses of inputs or producers, vector and unrolled loops
+/// without constant extent, sizes that no bound limits.
 Survey survey(const LoopTree &tree);
 
 /// Golden text.

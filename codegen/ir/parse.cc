@@ -230,9 +230,15 @@ class FunctionParser {
       tokens_.expect("(", "before the allocation's box");
       args = exprs_.parse_list(")");
     }
+    std::vector<int> order;
+    if (tokens_.accept("order")) {
+      for (size_t d = 0; d < args.size() / 2; d++) {
+        order.push_back(static_cast<int>(tokens_.expect_integer("the number of a dimension")));
+      }
+    }
     const bool on_stack = tokens_.accept("stack");
     Stmt body = in_scope(buffers_, name, t, [&] { return parse_rest_of_block(); });
-    return make_allocate(name, t, std::move(args), on_stack, body);
+    return make_allocate(name, t, std::move(args), on_stack, body, std::move(order));
   }
 
   Stmt parse_stmt() {
@@ -281,9 +287,15 @@ class FunctionParser {
     for (LoopKind k : {LoopKind::Parallel, LoopKind::Vector, LoopKind::Unrolled}) {
       if (tokens_.accept(loop_kind_name(k))) kind = k;
     }
+    Partition partition = Partition::Auto;
+    if (tokens_.accept("partition")) {
+      const std::string word = tokens_.expect_name("Never or Always");
+      partition = word == "Never" ? Partition::Never : Partition::Always;
+      if (word != partition_name(partition)) tokens_.fail_behind("expected Never or Always");
+    }
     Stmt body = in_scope(variables_, name, make_variable(Int(32), VariableKind::Loop, name),
                          [&] { return parse_block("before the loop's body"); });
-    return make_for(name, range[0], range[1], kind, body);
+    return make_for(name, range[0], range[1], kind, body, partition);
   }
 
   TokenStream tokens_;

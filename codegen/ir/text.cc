@@ -83,6 +83,7 @@ class Printer {
         list(s->args, 0, 2);
         os_ << ")";
         if (s->loop_kind != LoopKind::Serial) os_ << " " << loop_kind_name(s->loop_kind);
+        if (s->partition != Partition::Auto) os_ << " partition " << partition_name(s->partition);
         os_ << " {\n";
         return close(s->body[0], "}\n");
       case StmtKind::Let:
@@ -95,7 +96,10 @@ class Printer {
         line() << "allocate " << name_text(s->name) << ": " << s->type.to_string()
                << (flat ? "[" : "(");
         list(s->args, 0, s->args.size());
-        os_ << (flat ? "]" : ")") << (s->on_stack ? " stack\n" : "\n");
+        os_ << (flat ? "]" : ")");
+        if (!s->order.empty()) os_ << " order";
+        for (int d : s->order) os_ << " " << d;
+        os_ << (s->on_stack ? " stack\n" : "\n");
         return print_body(s->body[0]);
       }
       case StmtKind::Provide: {

@@ -71,6 +71,8 @@ class FunctionEmitter {
   Value *emit_extern(const CallNode &call);
 
   // -- Memory (emit_memory.cc)
+  /// Asks the caches for what a scalar Load would read.
+  Value *emit_prefetch(const Expr &load);
   Value *emit_load(const Expr &e);
   Value *load_dense(const LoadNode &load, const LaneAddress &at, Value *mask);
   Value *load_strided(const LoadNode &load, const LaneAddress &at, int64_t stride);

@@ -72,6 +72,7 @@ class FlattenExpr : public ExprRewriter {
     }
     const Expr r = rewrite_children(e);
     const CallNode *call = as_call(r);
+    if (as_intrinsic(r, intrinsic::kGuarded)) return guarded(call->args[0], call->args[1]);
     if (!call || (call->kind != CallKind::Func && call->kind != CallKind::Image)) return r;
     const std::string name = buffer_name(layouts_, call->name, call->value_index);
     auto load =
@@ -81,6 +82,19 @@ class FlattenExpr : public ExprRewriter {
   }
 
  private:
+  // What was a call is a Load by now, unless another pass put a value in its place.
+  static Expr guarded(const Expr &condition, const Expr &e) {
+    const LoadNode *load = as_load(e);
+    if (!load || is_true(condition)) return e;
+    auto masked = std::make_shared<LoadNode>(*load);
+    if (masked->args.size() > 1) {
+      masked->args[1] = make_binary(Op::And, masked->args[1], condition);
+    } else {
+      masked->args.push_back(condition);
+    }
+    return Expr(std::shared_ptr<const ExprNode>(std::move(masked)));
+  }
+
   const Layouts &layouts_;
   const std::map<std::string, Expr> &fields_;
 };
@@ -168,13 +182,16 @@ class Flatten : public StmtRewriter {
     std::vector<std::pair<std::string, Expr>> lets;
     Expr stride = int64(1);
     std::vector<Expr> extents = {int64(buffer_limit_ / s->type.bytes())};
-    for (size_t d = 0; d < s->args.size() / 2; d++) {
-      layout.dims.push_back({rewrite_expr(s->args[2 * d]), stride});
+    const size_t dims = s->args.size() / 2;
+    layout.dims.resize(dims);
+    for (size_t i = 0; i < dims; i++) {
+      const size_t d = s->order.empty() ? i : static_cast<size_t>(s->order[i]);
+      layout.dims[d] = {rewrite_expr(s->args[2 * d]), stride};
       const Expr extent = make_cast(Int(64), rewrite_expr(s->args[2 * d + 1]));
       extents.push_back(simplify(extent));
       stride = simplify(make_binary(Op::Mul, stride, extent));
       if (!is_const_int(stride) && !as_variable(stride)) {
-        const std::string name = field_name(s->name, "stride", d + 1);
+        const std::string name = field_name(s->name, "stride", i + 1);
         lets.emplace_back(name, stride);
         stride = make_variable(Int(64), VariableKind::Symbol, name);
       }

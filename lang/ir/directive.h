@@ -13,24 +13,37 @@
 
 namespace polyhalite {
 
+struct Parameter;
+
 /// One line of a schedule's text form each; `loops` and `factors` hold what the comment names.
 /// Convenience forms expand when they are called: tile = split, split, reorder;
 /// vectorize(x, 8) = split + vectorize of the inner part (likewise parallel and unroll).
 enum class DirectiveKind : uint8_t {
-  Split,          // loops {old, outer, inner}, factors {factor}, tail
-  Fuse,           // loops {inner, outer, fused}
-  Reorder,        // loops, innermost first
-  Rename,         // loops {old, new}
-  Parallel,       // loops {loop}
-  Vectorize,      // loops {loop}: the whole loop, of constant extent
-  Unroll,         // loops {loop}: the whole loop, of constant extent
-  Serial,         // loops {loop}
-  ComputeRoot,    //
-  ComputeInline,  //
-  ComputeAt,      // target_func, target_stage, loops {loop of the target}
-  StoreRoot,      //
-  StoreAt,        // target_func, target_stage, loops {loop of the target}
-  Bound,          // loops {var}, factors {min, extent}
+  Split,           // loops {old, outer, inner}, factors {factor}, tail
+  Fuse,            // loops {inner, outer, fused}
+  Reorder,         // loops, innermost first
+  Rename,          // loops {old, new}
+  Parallel,        // loops {loop}
+  Vectorize,       // loops {loop}: the whole loop, of constant extent
+  Unroll,          // loops {loop}: the whole loop, of constant extent
+  Serial,          // loops {loop}
+  ComputeRoot,     //
+  ComputeInline,   //
+  ComputeAt,       // target_func, target_stage, loops {loop of the target}
+  StoreRoot,       //
+  StoreAt,         // target_func, target_stage, loops {loop of the target}
+  Bound,           // loops {var}, factors {min, extent}
+  BoundExtent,     // loops {var}, factors {extent}
+  AlignBounds,     // loops {var}, factors {modulus, remainder}
+  AlignExtent,     // loops {var}, factors {modulus}
+  ReorderStorage,  // loops: variables, innermost in memory first
+  AlignStorage,    // loops {var}, factors {alignment}
+  FoldStorage,     // loops {var}, factors {extent}, option "" or "backward"
+  BoundStorage,    // loops {var}, factors {extent}
+  StoreIn,         // option: a MemoryType
+  Partition,       // loops {loop}, option: a Partition
+  Prefetch,        // target_func: what is prefetched, a Func or an image; loops {at, from},
+                   // factors {offset}, option: a PrefetchBoundStrategy
 
   GpuBlocks,        // loops, innermost first; device
   GpuThreads,       // loops, innermost first; device
@@ -54,16 +67,18 @@ struct LoopLevelContents;
 
 struct Directive {
   DirectiveKind kind;
-  std::string func;   // whose schedule; process-unique before the freeze, pipeline-unique after
-  int stage = 0;      // 0: pure definition, k: update k-1. Func-wide directives have 0.
+  std::string func;  // whose schedule; process-unique before the freeze, pipeline-unique after
+  int stage = 0;     // 0: pure definition, k: update k-1. Func-wide directives have 0.
   std::vector<std::string> loops;
   std::vector<Expr> factors;
   TailStrategy tail = TailStrategy::Auto;
-  std::string target_func;  // ComputeAt, StoreAt
+  std::string option;       // the word of an enumeration, see DirectiveKind
+  std::string target_func;  // ComputeAt, StoreAt, Prefetch
   int target_stage = 0;
   DeviceAPI device = DeviceAPI::Default_GPU;  // of directives that name one
   // ComputeAt and StoreAt before the freeze, which fills in the place.
   std::shared_ptr<LoopLevelContents> level;
+  std::shared_ptr<Parameter> target_image;  // Prefetch of an image, before the freeze
   SourceLocation where;
   uint64_t order = 0;  // position among all directives of the process: later calls are greater
 };
