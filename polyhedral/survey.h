@@ -37,6 +37,7 @@ struct Symbol {
 struct LoopBounds {
   Expr min, extent;             // over what is outside the loop
   std::vector<Symbol> symbols;  // bound at the top of the body, in this order
+  bool stays_serial = false;    // was to be unrolled, has no constant extent, and may fail to be
 };
 
 /// A condition under which a stage's instance exists: the guard of GuardWithIf, an RDom predicate.

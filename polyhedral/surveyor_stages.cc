@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 #include "lang/ir/expr_text.h"
@@ -103,6 +104,11 @@ void Surveyor::require_constant_extent(const StageId &s, const LoopInfo &l, Loop
     out.guards.push_back({make_binary(Op::Lt, difference(counter, b.min), b.extent), l.where});
     guarded_.insert({s, l.dim});
     b.extent = make_int(Int(32), std::max<int64_t>(*most, 0));
+    return;
+  }
+  const char *permitted = std::getenv("HL_PERMIT_FAILED_UNROLL");
+  if (l.kind == LoopKind::Unrolled && permitted && std::string(permitted) == "1") {
+    b.stays_serial = true;
     return;
   }
   const char *word = l.kind == LoopKind::Vector ? "vectorize" : "unroll";

@@ -137,7 +137,8 @@ class Lowering {
       if (tree_.prefetches[i].at == n.loop) body.push_back(prefetch(i));
     }
     body.push_back(block(n.children, info.stage.func));
-    return make_for(info.name, bounds.min, bounds.extent, info.kind,
+    return make_for(info.name, bounds.min, bounds.extent,
+                    bounds.stays_serial ? LoopKind::Serial : info.kind,
                     with_symbols(bounds.symbols, make_block(std::move(body))), info.partition);
   }
 
