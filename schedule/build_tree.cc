@@ -207,12 +207,19 @@ LoopTree build_tree(const Algorithm &algorithm, const std::vector<Directive> &gi
     for (int s = 0; s < static_cast<int>(func.stages.size()); s++) {
       errors.attempt([&] { add_nest(t, {f, s}, dimensions(func, s, user_name, directives)); });
     }
-    for (BoundDirective &b : bounds_of(func, f, user_name, directives)) {
-      t.bounds.push_back(std::move(b));
-    }
-    t.storage.push_back(storage_of(func, user_name, directives));
+    errors.attempt([&] {
+      for (BoundDirective &b : bounds_of(func, f, user_name, directives)) {
+        t.bounds.push_back(std::move(b));
+      }
+    });
+    errors.attempt([&] { t.storage.push_back(storage_of(func, user_name, directives)); });
+  }
+  errors.raise();
+  for (int f = 0; f < static_cast<int>(t.algorithm.funcs.size()); f++) {
     for (const Directive &d : directives) {
-      if (d.kind != DirectiveKind::Prefetch || d.func != user_name) continue;
+      if (d.kind != DirectiveKind::Prefetch || d.func != m.origin_of(t.algorithm.funcs[f].name)) {
+        continue;
+      }
       errors.attempt([&] { t.prefetches.push_back(prefetch(t, {f, d.stage}, d)); });
     }
   }

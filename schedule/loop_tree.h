@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "lang/ir/algorithm.h"
-#include "polyhalite/schedule_types.h"
+#include "polyhalite/choices.h"
 #include "polyhalite/tail_strategy.h"
 
 namespace polyhalite {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "polyhalite/device_schedule.h"
-#include "polyhalite/schedule_types.h"
+#include "polyhalite/choices.h"
 #include "polyhalite/tail_strategy.h"
 #include "polyhalite/var.h"
 

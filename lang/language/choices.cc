@@ -1,4 +1,4 @@
-#include "polyhalite/schedule_types.h"
+#include "polyhalite/choices.h"
 
 namespace polyhalite {
 
