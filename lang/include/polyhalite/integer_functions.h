@@ -59,13 +59,11 @@ Expr rounding_mul_shift_right(Expr a, Expr b, int q);
 Expr div_round_to_zero(Expr x, Expr y);
 Expr mod_round_to_zero(Expr x, Expr y);
 
-/// Division by what varies but is small. The same values as x / y, div_round_to_zero(x, y) and
-/// x % y: there is no table here that would make them quicker.
-inline Expr fast_integer_divide(Expr x, Expr y) { return std::move(x) / std::move(y); }
-inline Expr fast_integer_divide_round_to_zero(Expr x, Expr y) {
-  return div_round_to_zero(std::move(x), std::move(y));
-}
-inline Expr fast_integer_modulo(Expr x, Expr y) { return std::move(x) % std::move(y); }
+/// Division of x by an unsigned y of up to 32 bits that varies: of x's type the values of x / y,
+/// div_round_to_zero(x, y) and x % y in a type that holds both.
+Expr fast_integer_divide(Expr x, Expr y);
+Expr fast_integer_divide_round_to_zero(Expr x, Expr y);
+Expr fast_integer_modulo(Expr x, Expr y);
 
 /// Counts of bits, of x's type. Of 0 the counts of zeros are the width.
 Expr popcount(Expr x);
