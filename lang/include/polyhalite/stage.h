@@ -95,6 +95,26 @@ class Schedulable : public DeviceSchedulable<Self> {
   Self &tile(const std::vector<VarOrRVar> &previous, const std::vector<VarOrRVar> &outers,
              const std::vector<VarOrRVar> &inners, const std::vector<Expr> &factors,
              TailStrategy tail = TailStrategy::Auto);
+  /// With a tail for each dimension.
+  Self &tile(const std::vector<VarOrRVar> &previous, const std::vector<VarOrRVar> &outers,
+             const std::vector<VarOrRVar> &inners, const std::vector<Expr> &factors,
+             const std::vector<TailStrategy> &tails, Here here = Here()) {
+    const size_t n = previous.size();
+    if (n == 0 || outers.size() != n || inners.size() != n || factors.size() != n ||
+        tails.size() != n) {
+      user_error("cannot tile: " + std::to_string(n) + " loops, " + std::to_string(outers.size()) +
+                     " outer and " + std::to_string(inners.size()) + " inner names, " +
+                     std::to_string(factors.size()) + " factors, " + std::to_string(tails.size()) +
+                     " tails",
+                 "each tiled loop has one of each", "give lists of the same length", here.where);
+    }
+    for (size_t i = 0; i < n; i++) {
+      self().split(previous[i], outers[i], inners[i], factors[i], tails[i]);
+    }
+    std::vector<VarOrRVar> order = inners;
+    order.insert(order.end(), outers.begin(), outers.end());
+    return self().reorder(order);
+  }
 
   /// Runs this stage in the loops of another one, from the outermost down to `loop`; both have
   /// loops of the same names and kinds there, and neither needs what the other computes. `align`
