@@ -330,7 +330,17 @@ Expr lerp(Expr zero, Expr one, Expr weight) {
   detail::require_defined(zero, "lerp");
   detail::require_defined(one, "lerp");
   detail::require_defined(weight, "lerp");
-  if (zero.type() != one.type()) match(zero, one, "lerp");
+  if (zero.type() != one.type()) {
+    // Only literals take the other's type.
+    const auto is_literal = [](const Expr &e) {
+      return is_const(e) && (e.type() == Int(32) || e.type() == Float(32));
+    };
+    if (!is_literal(zero) && !is_literal(one)) {
+      user_error("'lerp' of a " + zero.type().to_string() + " and a " + one.type().to_string(),
+                 "both ends have one type, which is the result's", "cast one of them");
+    }
+    match(zero, one, "lerp");
+  }
   if (!weight.type().is_uint() && !weight.type().is_float()) {
     user_error("the weight of 'lerp' has type " + weight.type().to_string(),
                "weights are floats, or unsigned integers that count parts of their largest value",
