@@ -41,9 +41,9 @@ void judge_split(JudgeContext &c, StageId s, const Derivation &d) {
     c.certify('a', about, Proof::Structural, "the factor divides the extent");
   } else if (d.tail == TailStrategy::GuardWithIf) {
     c.certify('a', about, Proof::Structural, "a guard cuts the last tile");
-  } else if (d.tail == TailStrategy::ShiftInwards && s.stage == 0) {
+  } else if (d.tail == TailStrategy::ShiftInwards && !c.tree.is_update(s)) {
     c.certify('a', about, Proof::Structural, "the last tile is shifted and computes equal values");
-  } else if (d.tail == TailStrategy::RoundUp && (s.stage == 0 || can_grow(c.tree, s, d.a))) {
+  } else if (d.tail == TailStrategy::RoundUp && (!c.tree.is_update(s) || can_grow(c.tree, s, d.a))) {
     c.certify('a', about, Proof::Structural, "the stage's region grows to whole tiles");
   } else {
     c.refuse({'a',

@@ -93,7 +93,9 @@ class Surveyor {
   /// Grows a range to what the splits of all stages need; an output's is the caller's to grow where
   /// it must be larger, which the entry checks.
   void apply_needs(int f, int d, Interval &i, bool output);
-  void assume_extent(int f, int d, const Expr &least, const Derivation &split);
+  /// The condition, as far as the stage or branch runs at all.
+  Expr where_it_runs(const StageId &s, const Expr &condition) const;
+  void assume_extent(const StageId &s, int d, const Expr &least, const Derivation &split);
   /// Ends that are not affine become symbols, so that what follows stays short.
   void name_box(int f, std::vector<Interval> &box, int scope);
   Expr name_end(int scope, const std::string &name, const Expr &e);

@@ -96,7 +96,8 @@ class StmtSimplifier : public StmtRewriter {
       }
       case StmtKind::Evaluate:
         return calls_extern(s->args[0]) ? rewrite_children(s) : make_block({});
-      case StmtKind::Produce: {
+      case StmtKind::Produce:
+      case StmtKind::Atomic: {
         const Stmt out = rewrite_children(s);
         return is_no_op(out->body[0]) ? out->body[0] : out;
       }

@@ -17,20 +17,26 @@
 
 namespace polyhalite {
 
-Directive &record(FunctionContents &f, int stage, DirectiveKind kind,
-                  std::vector<std::string> loops, std::vector<Expr> factors,
-                  const SourceLocation &where, TailStrategy tail) {
+Directive stamped(std::string func, int stage, DirectiveKind kind, std::vector<std::string> loops,
+                  std::vector<Expr> factors, const SourceLocation &where, TailStrategy tail) {
   static std::atomic<uint64_t> count{0};
   Directive d;
   d.kind = kind;
-  d.func = f.name;
+  d.func = std::move(func);
   d.stage = stage;
   d.loops = std::move(loops);
   d.factors = std::move(factors);
   d.tail = tail;
   d.where = where;
-  check_loops(f, d);
   d.order = ++count;
+  return d;
+}
+
+Directive &record(FunctionContents &f, int stage, DirectiveKind kind,
+                  std::vector<std::string> loops, std::vector<Expr> factors,
+                  const SourceLocation &where, TailStrategy tail) {
+  Directive d = stamped(f.name, stage, kind, std::move(loops), std::move(factors), where, tail);
+  check_loops(f, d);
   f.directives.push_back(std::move(d));
   return f.directives.back();
 }
@@ -72,8 +78,8 @@ Expr checked_factor(const Stage &s, const char *word, const VarOrRVar &loop, Exp
 }
 
 void record_loop(const Stage &s, DirectiveKind kind, const VarOrRVar &loop) {
-  record(defined_function(s, directive_name(kind), loop), s.index(), kind, {loop.name}, {},
-         loop.where);
+  defined_function(s, directive_name(kind), loop);
+  record(s, kind, {loop.name}, {}, loop.where);
 }
 
 void record_split(const Stage &s, const VarOrRVar &old, const std::string &outer,
@@ -92,7 +98,7 @@ void record_split(const Stage &s, const VarOrRVar &old, const std::string &outer
                "shifting the last tile inwards computes values twice, which an update may not do",
                "use GuardWithIf or RoundUp", old.where);
   }
-  record(f, s.index(), DirectiveKind::Split, {old.name, outer, inner}, {std::move(factor)},
+  record(s, DirectiveKind::Split, {old.name, outer, inner}, {std::move(factor)},
          old.where, tail);
 }
 
@@ -124,7 +130,7 @@ void record_split_and_mark(const Stage &s, DirectiveKind kind, const VarOrRVar &
   const std::string inner = fresh_inner_name(s, loop.name, suffix);
   record_split(s, loop, loop.name, inner, std::move(factor), tail, directive_name(kind));
   const bool outer_is_marked = kind == DirectiveKind::Parallel;
-  record(*s.function(), s.index(), kind, {outer_is_marked ? loop.name : inner}, {}, loop.where);
+  record(s, kind, {outer_is_marked ? loop.name : inner}, {}, loop.where);
 }
 
 void check_distinct(const Stage &s, const std::vector<VarOrRVar> &loops) {
@@ -145,8 +151,19 @@ std::vector<std::string> names_of(const std::vector<VarOrRVar> &loops) {
 
 }  // namespace
 
-Stage::Stage(std::shared_ptr<FunctionContents> func, int stage)
-    : func_(std::move(func)), stage_(stage) {}
+Directive &record(const Stage &s, DirectiveKind kind, std::vector<std::string> loops,
+                  std::vector<Expr> factors, const SourceLocation &where, TailStrategy tail) {
+  FunctionContents &f = *s.function();
+  Directive d =
+      stamped(f.name, s.index(), kind, std::move(loops), std::move(factors), where, tail);
+  d.branch = s.branch();
+  check_loops(f, d);
+  f.directives.push_back(std::move(d));
+  return f.directives.back();
+}
+
+Stage::Stage(std::shared_ptr<FunctionContents> func, int stage, std::vector<Expr> branch)
+    : func_(std::move(func)), stage_(stage), branch_(std::move(branch)) {}
 
 std::string Stage::name() const {
   return stage_ == 0 ? func_->name : func_->name + ".update(" + std::to_string(stage_ - 1) + ")";
@@ -162,6 +179,48 @@ void Stage::unscheduled(Here here) {
                  (scheduled ? ", which has a schedule" : " for the second time"),
              "it says once, and in place of directives, that a stage has none",
              "drop it, or the directives", here.where);
+}
+
+std::string Stage::dump_argument_list() const {
+  const FunctionContents &f = *func_;
+  std::vector<std::string> loops;  // innermost first
+  if (f.pure) {
+    const Definition &d = stage_ == 0 ? *f.pure : f.updates[stage_ - 1];
+    for (size_t k = 0; d.domain && k < d.domain->vars.size(); k++) {
+      loops.push_back(d.domain->vars[k].var);
+    }
+    for (size_t i = 0; i < d.args.size(); i++) {
+      const VariableNode *v = as_variable(d.args[i]);
+      if (v && v->name == f.pure_args[i]) loops.push_back(v->name);
+    }
+  }
+  auto find = [&](const std::string &name) { return std::find(loops.begin(), loops.end(), name); };
+  for (const Directive &d : f.directives) {
+    if (d.stage != stage_ || (!d.branch.empty() && d.branch.size() != branch_.size())) continue;
+    const auto at = d.loops.empty() ? loops.end() : find(d.loops[0]);
+    if (at == loops.end()) continue;
+    if (d.kind == DirectiveKind::Split) {
+      *at = d.loops[1];
+      loops.insert(at, d.loops[2]);
+    } else if (d.kind == DirectiveKind::Rename) {
+      *at = d.loops[1];
+    } else if (d.kind == DirectiveKind::Fuse) {
+      *at = d.loops[2];
+      if (const auto outer = find(d.loops[1]); outer != loops.end()) loops.erase(outer);
+    } else if (d.kind == DirectiveKind::Reorder) {
+      std::vector<std::ptrdiff_t> places;
+      for (const std::string &name : d.loops) {
+        if (const auto l = find(name); l != loops.end()) places.push_back(l - loops.begin());
+      }
+      std::vector<std::string> names;
+      for (const std::ptrdiff_t p : places) names.push_back(loops[p]);
+      std::sort(places.begin(), places.end());
+      for (size_t i = 0; i < places.size(); i++) loops[places[i]] = names[i];
+    }
+  }
+  std::string text = "Vars:";
+  for (const std::string &l : loops) text += " " + plain_name(l);
+  return text + "\n";
 }
 
 template <typename Self>
@@ -182,7 +241,7 @@ Self &Schedulable<Self>::fuse(const VarOrRVar &inner, const VarOrRVar &outer,
                    " with itself",
                "fuse joins two loops", "name two different loops", inner.where);
   }
-  record(f, s.index(), DirectiveKind::Fuse, {inner.name, outer.name, fused.name}, {}, inner.where);
+  record(s, DirectiveKind::Fuse, {inner.name, outer.name, fused.name}, {}, inner.where);
   return self();
 }
 
@@ -190,17 +249,17 @@ template <typename Self>
 Self &Schedulable<Self>::reorder(const std::vector<VarOrRVar> &loops) {
   if (loops.empty()) return self();
   const Stage &s = self().stage_to_schedule();
-  FunctionContents &f = defined_function(s, "reorder", loops[0]);
+  defined_function(s, "reorder", loops[0]);
   check_distinct(s, loops);
-  record(f, s.index(), DirectiveKind::Reorder, names_of(loops), {}, loops[0].where);
+  record(s, DirectiveKind::Reorder, names_of(loops), {}, loops[0].where);
   return self();
 }
 
 template <typename Self>
 Self &Schedulable<Self>::rename(const VarOrRVar &old, const VarOrRVar &fresh) {
   const Stage &s = self().stage_to_schedule();
-  record(defined_function(s, "rename", old), s.index(), DirectiveKind::Rename,
-         {old.name, fresh.name}, {}, old.where);
+  defined_function(s, "rename", old);
+  record(s, DirectiveKind::Rename, {old.name, fresh.name}, {}, old.where);
   return self();
 }
 
@@ -285,7 +344,7 @@ Self &Schedulable<Self>::tile(const std::vector<VarOrRVar> &previous,
   std::vector<VarOrRVar> order = inners;
   order.insert(order.end(), outers.begin(), outers.end());
   check_distinct(s, order);
-  record(*s.function(), s.index(), DirectiveKind::Reorder, names_of(order), {}, previous[0].where);
+  record(s, DirectiveKind::Reorder, names_of(order), {}, previous[0].where);
   return self();
 }
 

@@ -81,6 +81,7 @@ void SurveyScope::enter_stage(StageId stage) {
   const StageSurvey &s = survey_.stages[stage.func][stage.stage];
   for (const auto &[name, value] : s.dims) translator_.define(name, value);
   for (const Guard &g : s.guards) translator_.assume(g.condition);
+  if (const Expr e = runs_where(tree_.func(stage), stage.stage); e.defined()) translator_.assume(e);
 }
 
 void SurveyScope::require_inside(const std::vector<AffineRow> &cell, const Box &box) {
