@@ -18,6 +18,7 @@ namespace polyhalite {
 enum class Proof : uint8_t {
   Structural,  // legal by construction; the rule is named
   Isl,         // decided by isl on the exact relations
+  Waiver,      // not proven: the schedule promises it
   Undecided,   // the quota ran out, or the relation is opaque: counts as refused
 };
 

@@ -25,7 +25,7 @@ std::vector<Access> accesses(const LoopTree &tree, StageId s) {
   std::vector<Access> found;
   if (is_extern_stage(def)) return found;  // its reads are its promise
   for (const CellWrite &w : cell_writes(def)) {
-    if (s.stage > 0) found.push_back({tree.func(s).name, w.cell});
+    if (tree.is_update(s)) found.push_back({tree.func(s).name, w.cell});
   }
   auto collect = [&](const Expr &e) {
     for_each_node(e, [&](const Expr &n) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "lang/simplify/associative.h"
 #include "polyhedral/conflict.h"
 #include "polyhedral/judge_context.h"
 
@@ -70,8 +71,9 @@ class ReductionOrder {
 };
 
 std::optional<std::string> structural_rule(const LoopTree &tree, StageId s) {
-  if (s.stage == 0) return "a pure definition has no order";
-  if (is_reduction_update(tree.func(s), s.stage)) {
+  if (!tree.is_update(s)) return "a pure definition has no order";
+  const auto update = prove_associative(tree.func(s), s.stage);
+  if (update && update->commutative) {
     return "the operator is associative and commutative";
   }
   if (!is_pure_in_its_variables(tree, s)) return std::nullopt;
@@ -130,6 +132,13 @@ void judge_update(JudgeContext &c, StageId s) {
     c.certify('c', about, Proof::Structural, *rule);
     return;
   }
+  const StageNest &promise = c.tree.nest(s);
+  if (promise.allow_races || promise.any_order) {
+    c.certify('c', about, Proof::Waiver,
+              promise.any_order ? "atomic, and its order is promised not to matter"
+                             : "allow_race_conditions");
+    return;
+  }
   const ConflictAnswer answer =
       find_conflict(c, s, [](Problem &p, const StageInstance &first, const StageInstance &second) {
         p.choices.push_back(lexicographically_less(first.position_rows(), second.position_rows()));
@@ -182,7 +191,7 @@ void judge_order(JudgeContext &c) {
       c.certify('c', "loops that " + c.tree.describe(s) + " shares", Proof::Structural,
                 "neither stage needs what the other computes");
     }
-    if (s.stage > 0) {
+    if (c.tree.is_update(s)) {
       c.certify('c', "order of " + c.tree.describe(s) + " after the stage before it",
                 Proof::Structural, "stages of a production run one after the other");
     }

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "lang/simplify/associative.h"
 #include "polyhedral/conflict.h"
 #include "polyhedral/judge_context.h"
 
@@ -78,6 +79,30 @@ const Derivation *blended_by(const LoopTree &tree, StageId s, const LoopInfo &lo
   return nullptr;
 }
 
+// What atomic and allow_race_conditions say of a loop; false: nothing.
+bool judge_promise(JudgeContext &c, StageId s, const LoopInfo &loop, const std::string &about) {
+  const StageNest &nest = c.tree.nest(s);
+  if (nest.allow_races) {
+    c.certify('e', about, Proof::Waiver, "allow_race_conditions");
+    return true;
+  }
+  if (!nest.atomic) return false;
+  std::string why;
+  const auto update = prove_associative(c.tree.func(s), s.stage, &why);
+  if (update && update->commutative) {
+    c.certify('e', about, Proof::Structural, "atomic updates with a commutative operator");
+  } else if (nest.any_order) {
+    c.certify('e', about, Proof::Waiver, "atomic, and its order is promised not to matter");
+  } else if (update) {
+    c.certify('e', about, Proof::Waiver, "atomic, and of equal operands any may be taken");
+  } else {
+    c.undecided('e', "cannot prove that updates of " + c.tree.describe(s) +
+                         " may run atomically in any order",
+                why, "promise it by atomic(true), or keep '" + loop.label + "' serial", loop.where);
+  }
+  return true;
+}
+
 void judge_loop(JudgeContext &c, StageId s, size_t position) {
   const LoopInfo &loop = c.tree.loops[c.tree.nest(s).loops[position]];
   const bool vector = loop.kind == LoopKind::Vector;
@@ -96,7 +121,7 @@ void judge_loop(JudgeContext &c, StageId s, size_t position) {
               {}});
     return;
   }
-  if (s.stage == 0) {
+  if (!c.tree.is_update(s)) {
     c.certify('e', about, Proof::Structural, "a pure definition reads nothing of its own");
     return;
   }
@@ -104,6 +129,7 @@ void judge_loop(JudgeContext &c, StageId s, size_t position) {
     c.certify('e', about, Proof::Structural, "iterations touch cells of their own");
     return;
   }
+  if (judge_promise(c, s, loop, about)) return;
   const std::string what = vector ? "vectorize loop '" + loop.label + "' of " + stage
                                   : "run loop '" + loop.label + "' of " + stage + " in parallel";
   ConflictAnswer answer =

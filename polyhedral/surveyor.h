@@ -96,7 +96,9 @@ class Surveyor {
   /// it must be larger, which the entry checks.
   void apply_needs(int f, int d, Interval &i, bool output);
   bool leaves_rest(int f, int d) const;
-  void assume_extent(int f, int d, const Expr &least, const Derivation &split);
+  /// The condition, as far as the stage or branch runs at all.
+  Expr where_it_runs(const StageId &s, const Expr &condition) const;
+  void assume_extent(const StageId &s, int d, const Expr &least, const Derivation &split);
   /// Ends that are not affine become symbols, so that what follows stays short.
   void name_box(int f, std::vector<Interval> &box, int scope);
   Expr name_end(int scope, const std::string &name, const Expr &e);

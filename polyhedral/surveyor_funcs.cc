@@ -236,6 +236,7 @@ void Surveyor::include_own_updates(int f, std::vector<Interval> &box) {
   const FuncDef &def = tree_.algorithm.funcs[f];
   for (size_t s = 1; s < def.stages.size(); s++) {
     const StageDef &stage = def.stages[s];
+    if (!def.is_update(static_cast<int>(s))) continue;
     auto range_of = [&](const VariableNode &v) -> std::optional<Interval> {
       if (v.kind == VariableKind::Pure) {
         const auto at = std::find(def.args.begin(), def.args.end(), v.name);
@@ -338,13 +339,13 @@ void Surveyor::apply_needs(int f, int d, Interval &i, bool output) {
     }
     if (n.symbolic_at_least.defined()) {
       if (output) {
-        assume_extent(f, d, n.symbolic_at_least, *n.origin);
+        assume_extent({f, static_cast<int>(s)}, d, n.symbolic_at_least, *n.origin);
       } else {
         i.max = larger(i.max, sum(sum(i.min, n.symbolic_at_least), -1));
       }
     }
     if (output && n.at_least > 1) {
-      assume_extent(f, d, make_int(Int(32), n.at_least), *n.origin);
+      assume_extent({f, static_cast<int>(s)}, d, make_int(Int(32), n.at_least), *n.origin);
     }
     at_least = std::max(at_least, n.at_least);
     multiple = std::lcm(multiple, n.multiple);
@@ -366,10 +367,15 @@ void Surveyor::apply_needs(int f, int d, Interval &i, bool output) {
   }
 }
 
-void Surveyor::assume_extent(int f, int d, const Expr &least, const Derivation &split) {
-  const FuncDef &def = tree_.algorithm.funcs[f];
+Expr Surveyor::where_it_runs(const StageId &s, const Expr &condition) const {
+  const Expr runs = runs_where(tree_.func(s), s.stage);
+  return runs.defined() ? make_binary(Op::Or, make_not(runs), condition) : condition;
+}
+
+void Surveyor::assume_extent(const StageId &s, int d, const Expr &least, const Derivation &split) {
+  const FuncDef &def = tree_.func(s);
   const Expr extent = buffer_field(def.buffer_name(0), "extent", d);
-  assume(make_binary(Op::Ge, extent, least), def.name, d,
+  assume(where_it_runs(s, make_binary(Op::Ge, extent, least)), def.name, d,
          "a split of '" + def.args[d] +
              "' with tail ShiftInwards needs an extent of at least its factor (GuardWithIf "
              "needs no such thing)",

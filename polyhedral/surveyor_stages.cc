@@ -8,6 +8,7 @@
 #include "lang/simplify/simplify.h"
 #include "polyhedral/surveyor.h"
 #include "schedule/derive.h"
+#include "schedule/specialize.h"
 
 namespace polyhalite {
 
@@ -37,6 +38,11 @@ void Surveyor::survey_ranges(const StageId &s) {
   }
   for (const ReductionVariable &r : stage.rvars) {
     out.ranges[r.var] = {canonical(r.min), sum(sum(r.min, r.extent), -1)};
+  }
+  if (const Expr where = runs_where(def, s.stage); where.defined()) {
+    for (auto &[name, r] : out.ranges) {
+      r = {simplify_under(r.min, where), simplify_under(r.max, where)};
+    }
   }
   assume_factors(s);
   derive_ranges(s, out);
@@ -228,9 +234,9 @@ void Surveyor::assume_factors(const StageId &s) {
     const Expr least = make_int(Int(32), 1), most = make_int(Int(32), kMaxFactor);
     const std::string text =
         "the factor " + to_text(d.factor) + " of the split of '" + d.a + "' must be ";
-    assume(make_binary(Op::Ge, d.factor, least), def.name, dimension, text + "positive", d.factor,
+    assume(where_it_runs(s, make_binary(Op::Ge, d.factor, least)), def.name, dimension, text + "positive", d.factor,
            least, d.where);
-    assume(make_binary(Op::Le, d.factor, most), def.name, dimension,
+    assume(where_it_runs(s, make_binary(Op::Le, d.factor, most)), def.name, dimension,
            text + "at most " + std::to_string(kMaxFactor), d.factor, most, d.where);
   }
 }

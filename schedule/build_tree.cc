@@ -6,6 +6,7 @@
 #include "lang/ir/visit.h"
 #include "polyhalite/error.h"
 #include "schedule/derive.h"
+#include "schedule/derive_algorithm.h"
 #include "schedule/inline.h"
 #include "schedule/levels.h"
 #include "schedule/place.h"
@@ -29,22 +30,6 @@ bool is_hoist_level(DirectiveKind k) {
   return k == DirectiveKind::HoistStorageRoot || k == DirectiveKind::HoistStorage;
 }
 
-void check_subject(const Algorithm &a, const Directive &d) {
-  std::string what = std::string("cannot ") + directive_verb(d.kind) + " ";
-  const FuncDef *f = a.find(d.func);
-  if (!f) {
-    std::string names;
-    for (const FuncDef &g : a.funcs) names += (names.empty() ? "" : ", ") + g.name;
-    user_error(what + "'" + d.func + "': the pipeline has no such Func", "",
-               "name one of: " + names, d.where);
-  }
-  if (d.stage < 0 || d.stage >= static_cast<int>(f->stages.size())) {
-    user_error(what + describe_stage(d.func, d.stage) + ": there is no such update", "",
-               "'" + d.func + "' has " + std::to_string(f->stages.size() - 1) + " of them",
-               d.where);
-  }
-}
-
 std::map<std::string, LevelDirectives> collect_levels(const std::vector<Directive> &directives) {
   std::map<std::string, LevelDirectives> levels;
   for (const Directive &d : directives) {
@@ -55,6 +40,15 @@ std::map<std::string, LevelDirectives> collect_levels(const std::vector<Directiv
     if (d.kind == DirectiveKind::Async) levels[d.func].async = d;
   }
   return levels;
+}
+
+ComputeTargets compute_targets(const std::map<std::string, LevelDirectives> &levels) {
+  ComputeTargets targets;
+  for (const auto &[func, level] : levels) {
+    if (!level.compute || level.compute->kind != DirectiveKind::ComputeAt) continue;
+    targets[func] = level.compute->target_func;
+  }
+  return targets;
 }
 
 std::set<std::string> choose_inlined(const Algorithm &a,
@@ -92,7 +86,7 @@ std::set<std::string> choose_inlined(const Algorithm &a,
 
 // Splits and orders of an inlined Func mean nothing, as in Halide; a kind of loop asks for a loop.
 void check_inlined(const Algorithm &a, const std::set<std::string> &inlined, const Directive &d) {
-  if (!inlined.count(d.func) || a.find(d.func)->stages.size() > 1) return;
+  if (!inlined.count(d.func) || a.find(d.func)->num_definitions() > 1) return;
   if (d.kind != DirectiveKind::Parallel && d.kind != DirectiveKind::Vectorize &&
       d.kind != DirectiveKind::Unroll) {
     return;
@@ -112,8 +106,7 @@ StageDimensions dimensions(const FuncDef &f, int stage, const std::string &user_
   return s;
 }
 
-void add_nest(LoopTree &t, StageId id, const StageDimensions &s) {
-  StageNest nest;
+void add_nest(LoopTree &t, StageId id, const StageDimensions &s, StageNest nest) {
   nest.derivations = s.derivations;
   for (const LoopDimension &d : s.loops) {
     LoopInfo loop;
@@ -121,7 +114,7 @@ void add_nest(LoopTree &t, StageId id, const StageDimensions &s) {
     loop.stage = id;
     loop.dim = d.name;
     loop.label = d.label;
-    loop.name = s.func + ".s" + std::to_string(s.stage) + "." + d.label;
+    loop.name = s.func + ".s" + std::to_string(id.stage) + "." + d.label;
     loop.kind = d.kind;
     loop.partition = d.partition;
     loop.is_reduction = d.is_reduction;
@@ -130,6 +123,21 @@ void add_nest(LoopTree &t, StageId id, const StageDimensions &s) {
     t.loops.push_back(std::move(loop));
   }
   t.nests[id.func].push_back(std::move(nest));
+}
+
+// What the stage may do without proof.
+StageNest waivers(int stage, const std::string &user_name,
+                  const std::vector<Directive> &directives) {
+  StageNest nest;
+  for (const Directive &d : directives) {
+    if (d.func != user_name || d.stage != stage) continue;
+    if (d.kind == DirectiveKind::Atomic) {
+      nest.atomic = true;
+      nest.any_order = is_true(d.factors[0]);
+    }
+    if (d.kind == DirectiveKind::AllowRaceConditions) nest.allow_races = true;
+  }
+  return nest;
 }
 
 // What a prefetch asks for, at loops of the stage number `id`.
@@ -174,9 +182,12 @@ PrefetchDirective prefetch(const LoopTree &t, StageId id, const Directive &d) {
 
 // A parsed schedule names Params and image fields; the algorithm holds what the names stand for.
 Directive with_params(const Algorithm &a, Directive d) {
-  for (Expr &factor : d.factors) {
+  std::vector<Expr *> exprs;
+  for (Expr &e : d.factors) exprs.push_back(&e);
+  for (Expr &e : d.branch) exprs.push_back(&e);
+  for (Expr *factor : exprs) {
     std::map<std::string, Expr> bound;
-    for_each_node(factor, [&](const Expr &e) {
+    for_each_node(*factor, [&](const Expr &e) {
       const VariableNode *v = as_variable(e);
       if (!v || v->param || v->image) return;
       bool field = v->kind == VariableKind::BufferField;
@@ -189,27 +200,28 @@ Directive with_params(const Algorithm &a, Directive d) {
         bound[v->name] = make_cast(v->type, Expr(node));
       }
       if (bound.count(v->name)) return;
+      if (field && a.is_output(v->name.substr(0, v->name.find('.')))) return;
       user_error("cannot " + std::string(directive_verb(d.kind)) + " '" + d.func +
                      "': the pipeline " + "has no Param '" + v->name + "'",
                  "", "use a constant, or a Param that the algorithm uses", d.where);
     });
-    if (!bound.empty()) factor = substitute(bound, factor);
+    if (!bound.empty()) *factor = substitute(bound, *factor);
   }
   return d;
 }
 
 }  // namespace
 
-LoopTree build_tree(const Algorithm &algorithm, const std::vector<Directive> &given) {
-  std::vector<Directive> directives;
+LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &given) {
+  std::vector<Directive> bound_directives;
   ErrorList errors;
   for (const Directive &d : given) {
-    errors.attempt([&] {
-      check_subject(algorithm, d);
-      directives.push_back(with_params(algorithm, d));
-    });
+    errors.attempt([&] { bound_directives.push_back(with_params(original, d)); });
   }
   errors.raise();
+  const DerivedAlgorithm derived = derive_algorithm(original, bound_directives);
+  const Algorithm &algorithm = derived.algorithm;
+  const std::vector<Directive> &directives = derived.directives;
   auto levels = collect_levels(directives);
   auto inlined = choose_inlined(algorithm, levels);
   std::set<std::string> told;  // one error for each Func: the rest have the same reason
@@ -218,7 +230,7 @@ LoopTree build_tree(const Algorithm &algorithm, const std::vector<Directive> &gi
     if (!errors.attempt([&] { check_inlined(algorithm, inlined, d); })) told.insert(d.func);
   }
 
-  Materialised m = inline_funcs(algorithm, inlined);
+  Materialised m = copy_per_branch(inline_funcs(algorithm, inlined), compute_targets(levels));
   LoopTree t;
   t.algorithm = m.algorithm;
   t.directives = given;
@@ -227,7 +239,14 @@ LoopTree build_tree(const Algorithm &algorithm, const std::vector<Directive> &gi
     const FuncDef &func = t.algorithm.funcs[f];
     const std::string &user_name = m.origin_of(func.name);
     for (int s = 0; s < static_cast<int>(func.stages.size()); s++) {
-      errors.attempt([&] { add_nest(t, {f, s}, dimensions(func, s, user_name, directives)); });
+      if (!func.stages[s].fail.empty()) {
+        t.nests[f].emplace_back();
+        continue;
+      }
+      errors.attempt([&] {
+        add_nest(t, {f, s}, dimensions(func, s, user_name, directives),
+                 waivers(s, user_name, directives));
+      });
     }
     errors.attempt([&] {
       for (BoundDirective &b : bounds_of(func, f, user_name, directives)) {

@@ -200,7 +200,7 @@ StageDimensions default_dimensions(const FuncDef &func, int stage) {
   const StageDef &def = func.stages[stage];
   StageDimensions s;
   s.func = func.name;
-  s.stage = stage;
+  s.stage = func.definition_of(stage);
   if (is_extern_stage(def)) return s;  // its loops are the C function's
   auto add = [&](const std::string &name, bool reduction, std::optional<int64_t> extent) {
     LoopDimension d;

@@ -1,11 +1,15 @@
 #include "schedule/inline.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "lang/ir/extern_stage.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/linear.h"
 #include "polyhalite/error.h"
+#include "schedule/specialize.h"
+#include "schedule/stage_exprs.h"
 
 namespace polyhalite {
 
@@ -14,27 +18,6 @@ namespace {
 const CallNode *as_func_call(const Expr &e) {
   const CallNode *call = as_call(e);
   return call && call->kind == CallKind::Func ? call : nullptr;
-}
-
-template <typename F>
-void for_each_expr(const StageDef &stage, F &&visit) {
-  for (const Expr &e : stage.args) visit(e);
-  for (const Expr &e : stage.values) visit(e);
-  for (const ReductionVariable &r : stage.rvars) {
-    visit(r.min);
-    visit(r.extent);
-  }
-  if (stage.predicate.defined()) visit(stage.predicate);
-}
-
-void rewrite_stage(StageDef &stage, ExprRewriter &rewriter) {
-  for (Expr &e : stage.args) e = rewriter(e);
-  for (Expr &e : stage.values) e = rewriter(e);
-  for (ReductionVariable &r : stage.rvars) {
-    r.min = rewriter(r.min);
-    r.extent = rewriter(r.extent);
-  }
-  if (stage.predicate.defined()) stage.predicate = rewriter(stage.predicate);
 }
 
 // f(x, y + 1)  ->  the body of f at (x, y + 1). Equal calls share one body.
@@ -70,22 +53,6 @@ class InlineCalls : public ExprRewriter {
   std::map<Expr, Expr, ExprLess> done_;
 };
 
-class RenameCalls : public ExprRewriter {
- public:
-  RenameCalls(const std::string &from, const std::string &to) : from_(from), to_(to) {}
-
- protected:
-  Expr rewrite(const Expr &e) override {
-    Expr result = rewrite_children(e);
-    const CallNode *call = as_func_call(result);
-    if (!call || call->name != from_) return result;
-    return make_func_call(call->type, to_, call->args, call->value_index);
-  }
-
- private:
-  const std::string &from_, &to_;
-};
-
 // Distinct nodes; inlining doubles an expression each time a Func reads another at two places.
 void require_compact(const FuncDef &f) {
   constexpr int kMaxNodes = 100000;
@@ -110,7 +77,7 @@ void substitute_pure(Algorithm &a, const std::set<std::string> &inlined) {
     InlineCalls rewriter(bodies);
     for (StageDef &s : f.stages) rewrite_stage(s, rewriter);
     require_compact(f);
-    if (f.stages.size() == 1 && inlined.count(f.name) && !is_extern_stage(f.stages[0])) {
+    if (f.num_definitions() == 1 && inlined.count(f.name) && !is_extern_stage(f.stages[0])) {
       substituted.push_back(std::make_unique<FuncDef>(std::move(f)));
       bodies[substituted.back()->name] = substituted.back().get();
     } else {
@@ -169,7 +136,93 @@ void copy_per_caller(Materialised &m, const std::set<std::string> &inlined) {
   }
 }
 
+// The branch of a stage (or a copy made for one) inside of whose nest something is computed.
+struct Context {
+  std::string func;
+  int stage = -1;  // -1: any
+  bool operator==(const Context &o) const { return func == o.func && stage == o.stage; }
+};
+
+class BranchCopies {
+ public:
+  BranchCopies(Materialised m, const ComputeTargets &targets)
+      : m_(std::move(m)), targets_(targets) {}
+
+  Materialised run() {
+    // Consumers first: they say which copies of their producers there are.
+    for (size_t i = m_.algorithm.funcs.size(); i-- > 0;) split(i);
+    return std::move(m_);
+  }
+
+ private:
+  void split(size_t index) {
+    const FuncDef original = m_.algorithm.funcs[index];
+    const auto target = targets_.find(m_.origin_of(original.name));
+    if (target == targets_.end()) return;
+    std::vector<FuncDef> copies;
+    std::vector<std::pair<Context, std::string>> names;  // of the copy for a context
+    for (size_t c = index + 1; c < m_.algorithm.funcs.size(); c++) {
+      FuncDef &caller = m_.algorithm.funcs[c];
+      for (size_t s = 0; s < caller.stages.size(); s++) {
+        if (!called_funcs(caller.stages[s]).count(original.name)) continue;
+        const int stage = static_cast<int>(s);
+        const auto around = context({caller.name, stage}, target->second);
+        if (!around) continue;
+        auto known = std::find_if(names.begin(), names.end(),
+                                  [&](const auto &n) { return n.first == *around; });
+        if (known == names.end()) {
+          std::string name = original.name;
+          if (!names.empty()) {
+            name += "$" + caller.name + "$b" + std::to_string(s);
+            while (m_.algorithm.index_of(name) >= 0) name += "$";
+            copies.push_back(original);
+            copies.back().name = name;
+            RenameCalls rename(original.name, name);
+            for (StageDef &d : copies.back().stages) {
+              rewrite_stage(d, [&](const Expr &e) { return rename(e); });
+            }
+            m_.origin[name] = m_.origin_of(original.name);
+          }
+          home_[name] = {caller.name, stage};
+          names.push_back({*around, name});
+          known = names.end() - 1;
+        }
+        if (known->second == original.name) continue;
+        RenameCalls rename(original.name, known->second);
+        rewrite_stage(caller.stages[s], [&](const Expr &e) { return rename(e); });
+      }
+    }
+    auto &funcs = m_.algorithm.funcs;
+    funcs.insert(funcs.begin() + index + 1, copies.begin(), copies.end());
+  }
+
+  // Which part of `target` (or of its copies) a stage runs in; nullopt: in none.
+  std::optional<Context> context(const Context &user, const std::string &target) const {
+    const FuncDef &f = *m_.algorithm.find(user.func);
+    if (m_.origin_of(user.func) == target) {
+      const int stage = f.definition_of(user.stage);
+      const bool branched = stage != user.stage || !f.branches_of(stage).empty();
+      return Context{user.func, branched ? user.stage : -1};
+    }
+    const auto home = home_.find(user.func);
+    if (home == home_.end()) return std::nullopt;
+    return context(home->second, target);
+  }
+
+  Materialised m_;
+  const ComputeTargets &targets_;
+  std::map<std::string, Context> home_;  // of Funcs with a target: a stage that uses it there
+};
+
 }  // namespace
+
+Materialised copy_per_branch(Materialised m, const ComputeTargets &targets) {
+  const bool any = std::any_of(
+      m.algorithm.funcs.begin(), m.algorithm.funcs.end(), [](const FuncDef &f) {
+        return f.num_definitions() != static_cast<int>(f.stages.size());
+      });
+  return any ? BranchCopies(std::move(m), targets).run() : m;
+}
 
 std::set<std::string> called_funcs(const StageDef &stage) {
   std::set<std::string> names;
@@ -184,6 +237,7 @@ std::set<std::string> called_funcs(const StageDef &stage) {
 Materialised inline_funcs(const Algorithm &algorithm, const std::set<std::string> &inlined) {
   Materialised m{algorithm, {}};
   substitute_pure(m.algorithm, inlined);
+  for (FuncDef &f : m.algorithm.funcs) simplify_branches(f);
   drop_unused(m.algorithm);
   copy_per_caller(m, inlined);
   return m;

@@ -29,6 +29,14 @@ struct Materialised {
 /// Funcs that no output needs are dropped.
 Materialised inline_funcs(const Algorithm &algorithm, const std::set<std::string> &inlined);
 
+/// Where Funcs are computed, by name: the Func at whose loops.
+using ComputeTargets = std::map<std::string, std::string>;
+
+/// A Func that is computed at a loop of a stage with branches is computed in each branch that uses
+/// it: each but the first gets a copy, named FUNC$CALLER$bK in branch K, with the same directives.
+///   if c { for x {f; g} } else { for x {f$g$b1; g} }
+Materialised copy_per_branch(Materialised m, const ComputeTargets &targets);
+
 /// The names of the Funcs that a stage calls, itself included where it does.
 std::set<std::string> called_funcs(const StageDef &stage);
 

@@ -161,7 +161,7 @@ class Binder {
       stages.insert(stages.begin(), loop.stage);
       for (const StageId &s : stages) {
         if (m_.origin_of(name_of(s.func)) != d.target_func) continue;
-        if (s.stage == d.target_stage) return l;
+        if (definition_of(s) == d.target_stage) return l;
         if (d.target_stage <= 0 && !other_stage) other_stage = l;
       }
     }
@@ -176,11 +176,13 @@ class Binder {
     if (level == kRoot || std::count(legal.begin(), legal.end(), level)) return level;
     return std::nullopt;
   }
+  int definition_of(StageId s) const { return t_.func(s).definition_of(s.stage); }
 
   std::string level_name(int l) const {
     const LoopInfo &loop = t_.loops[l];
     std::string text = name_of(loop.stage.func);
-    if (loop.stage.stage > 0) text += ".update(" + std::to_string(loop.stage.stage - 1) + ")";
+    const int stage = definition_of(loop.stage);
+    if (stage > 0) text += ".update(" + std::to_string(stage - 1) + ")";
     return text + "." + loop.label;
   }
 
@@ -267,7 +269,7 @@ class Binder {
     std::vector<int> found;
     for (const LoopInfo &l : t_.loops) {
       if (l.stage.func == target && l.label == d.loops[0] &&
-          (d.target_stage <= 0 || l.stage.stage == d.target_stage)) {
+          (d.target_stage <= 0 || definition_of(l.stage) == d.target_stage)) {
         found.push_back(l.id);
       }
     }

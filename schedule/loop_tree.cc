@@ -2,6 +2,8 @@
 
 #include <functional>
 
+#include "lang/ir/expr_text.h"
+
 namespace polyhalite {
 
 namespace {
@@ -141,6 +143,15 @@ Tree make_fork(int func, std::vector<Tree> children) {
   return finish(std::move(n));
 }
 
+Tree make_branch(Expr condition, std::vector<Tree> children, std::vector<Tree> otherwise) {
+  TreeNode n;
+  n.kind = TreeNode::Branch;
+  n.condition = std::move(condition);
+  n.children = std::move(children);
+  n.otherwise = std::move(otherwise);
+  return finish(std::move(n));
+}
+
 std::string describe_stage(const std::string &func, int stage) {
   std::string quoted = "'" + func + "'";
   return stage == 0 ? quoted : "update " + std::to_string(stage - 1) + " of " + quoted;
@@ -225,6 +236,10 @@ uint64_t tree_hash(const LoopTree &t) {
   return h;
 }
 
-std::string LoopTree::describe(StageId s) const { return describe_stage(func(s).name, s.stage); }
+std::string LoopTree::describe(StageId s) const {
+  const std::string text = describe_stage(func(s).name, func(s).definition_of(s.stage));
+  const Expr when = definition(s).when;
+  return when.defined() ? text + " specialized for " + to_text(when) : text;
+}
 
 }  // namespace polyhalite

@@ -91,6 +91,9 @@ struct StageNest {
   std::vector<Derivation> derivations;
   std::vector<int> loops;          // ids, outermost first
   std::vector<SharedLoop> shared;  // the first of `loops`, where other stages lead them
+  bool atomic = false;       // updates of a cell are made one by one
+  bool any_order = false;    // a promise: their order does not matter
+  bool allow_races = false;  // a promise: iterations that touch one cell do no harm
 };
 
 struct TreeNode;
@@ -111,6 +114,7 @@ Tree make_stage(StageId stage);
 Tree make_allocate(int func, std::vector<Tree> children);
 Tree make_hoist(int func, std::vector<Tree> children);
 Tree make_fork(int func, std::vector<Tree> children);
+Tree make_branch(Expr condition, std::vector<Tree> children, std::vector<Tree> otherwise);
 
 /// Where a func is computed or stored: a loop's id, or kRoot.
 inline constexpr int kRoot = -1;
@@ -187,6 +191,8 @@ struct LoopTree {
     const StageNest &n = nest(s);
     return i < n.shared.size() ? n.shared[i].is_reduction : loops[n.loops[i]].is_reduction;
   }
+  /// Is it an update, or a branch of one?
+  bool is_update(StageId s) const { return func(s).is_update(s.stage); }
   /// "'blur_y'" or "update 0 of 'acc'", quoted for messages.
   std::string describe(StageId s) const;
 };

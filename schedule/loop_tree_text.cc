@@ -24,8 +24,11 @@ void print(std::ostream &os, const LoopTree &t, const Tree &node, int depth) {
     }
     case TreeNode::Stage: {
       os << quote_name(t.func(node->stage).name + ".s" + std::to_string(node->stage.stage));
+      const StageNest &nest = t.nest(node->stage);
+      if (nest.atomic) os << (nest.any_order ? " atomic any_order" : " atomic");
+      if (nest.allow_races) os << " allow_races";
       // f.s1 with g.s0 over y AlignStart, x NoAlign
-      const std::vector<SharedLoop> &shared = t.nest(node->stage).shared;
+      const std::vector<SharedLoop> &shared = nest.shared;
       for (size_t i = 0; i < shared.size(); i++) {
         const StageId leader = shared[i].leader;
         if (i == 0) {

@@ -33,7 +33,15 @@ constexpr DirectiveKind kKinds[] = {
     DirectiveKind::AlignStorage, DirectiveKind::FoldStorage,
     DirectiveKind::BoundStorage, DirectiveKind::StoreIn,
     DirectiveKind::Partition,    DirectiveKind::Prefetch,
+    DirectiveKind::In,           DirectiveKind::CloneIn,
+    DirectiveKind::Rfactor,      DirectiveKind::Specialize,
+    DirectiveKind::SpecializeFail, DirectiveKind::Atomic,
+    DirectiveKind::AllowRaceConditions,
 };
+
+bool makes_func(DirectiveKind k) {
+  return k == DirectiveKind::In || k == DirectiveKind::CloneIn || k == DirectiveKind::Rfactor;
+}
 
 struct Source {
   Form form = Form::Text;
@@ -130,7 +138,8 @@ class Parser {
       declare(tokens_.expect_name("a handle"));
       return true;
     }
-    if (source_.form == Form::Python && tokens_.peek(1).text == "=") {
+    const bool makes_func = tokens_.peek(2).kind == Token::Name && tokens_.peek(2).text != "ph.Var";
+    if (source_.form == Form::Python && tokens_.peek(1).text == "=" && !makes_func) {
       std::string handle = tokens_.expect_name("a handle");
       tokens_.expect("=", "after a handle");
       tokens_.expect("ph.Var", "after '='");
@@ -151,24 +160,50 @@ class Parser {
   Directive statement() {
     Directive d;
     d.where = tokens_.where();
-    std::string word = subject(d);
-    bool known = false;
-    for (DirectiveKind k : kKinds) {
-      if (word != directive_name(k)) continue;
-      d.kind = k;
-      known = true;
+    // f_in_g = f.in(g)    Func f_in_g = f.in(g)
+    if (source_.form == Form::Cpp && tokens_.at("Func") && tokens_.peek(1).kind == Token::Name) {
+      tokens_.next();
     }
-    if (!known) {
-      std::string words;
-      for (DirectiveKind k : kKinds)
-        words += (words.empty() ? "" : ", ") + std::string(directive_name(k));
-      throw CompileError(
-          {"unknown directive '" + word + "'", "", "directives are: " + words, d.where});
+    if (tokens_.peek(1).text == "=" && tokens_.peek().kind == Token::Name) {
+      d.makes = func_name(tokens_.expect_name("a Func"));
+      tokens_.expect("=", "after a new Func");
+    }
+    std::string word = subject(d);
+    d.kind = kind_of(word, d.where);
+    // f.specialize(c).split(...): the branch's loops
+    while (d.kind == DirectiveKind::Specialize) {
+      tokens_.expect("(", "after a directive");
+      const Expr condition = factor();
+      if (!tokens_.at(")") || tokens_.peek(1).text != ".") {
+        d.factors = {condition};
+        tokens_.expect(")", "after the arguments");
+        return d;
+      }
+      d.branch.push_back(condition);
+      tokens_.expect(")", "after a condition");
+      tokens_.expect(".", "after a branch");
+      d.kind = kind_of(tokens_.expect_name("a directive"), d.where);
+    }
+    if (makes_func(d.kind) != !d.makes.empty()) {
+      throw CompileError({std::string(directive_name(d.kind)) +
+                              (d.makes.empty() ? " makes a Func that has no name" : " makes no Func"),
+                          "", makes_func(d.kind) ? "write NAME = FUNC.DIRECTIVE(...)" : "",
+                          d.where});
     }
     tokens_.expect("(", "after a directive");
     arguments(d);
     tokens_.expect(")", "after the arguments");
     return d;
+  }
+
+  static DirectiveKind kind_of(const std::string &word, const SourceLocation &where) {
+    std::string words;
+    for (DirectiveKind k : kKinds) {
+      if (word == directive_name(k)) return k;
+      words += (words.empty() ? "" : ", ") + std::string(directive_name(k));
+    }
+    throw CompileError(
+        {"unknown directive '" + word + "'", "", "directives are: " + words, where});
   }
 
   // f.split    f.update(0).split    `a b`.split: fills func and stage, returns the word
@@ -276,6 +311,27 @@ class Parser {
         comma();
         d.factors.push_back(factor());
         break;
+      case DirectiveKind::In:
+      case DirectiveKind::CloneIn:
+        consumers(d);
+        break;
+      case DirectiveKind::Rfactor:
+        for (skip_brackets(); !tokens_.at(")"); skip_brackets()) {
+          if (!d.loops.empty()) comma();
+          skip_brackets();
+          loops(d, 2);
+        }
+        break;
+      case DirectiveKind::SpecializeFail:
+        if (tokens_.peek().kind != Token::String) tokens_.fail("expected a message as a string");
+        d.factors.push_back(make_string(tokens_.next().text));
+        break;
+      case DirectiveKind::Atomic:
+        d.factors.push_back(factor());
+        if (!is_const(d.factors[0]) || !d.factors[0].type().is_bool()) {
+          tokens_.fail_behind("atomic takes true or false");
+        }
+        break;
       case DirectiveKind::ComputeWith:
         level(d);
         if (tokens_.accept(",")) alignments(d);
@@ -305,7 +361,23 @@ class Parser {
       case DirectiveKind::StoreRoot:
       case DirectiveKind::HoistStorageRoot:
       case DirectiveKind::Async:
+      case DirectiveKind::AllowRaceConditions:
+      case DirectiveKind::Specialize:
         break;
+    }
+  }
+
+  // {a, b} and [a, b] of the programming languages.
+  void skip_brackets() {
+    while (tokens_.accept("{") || tokens_.accept("}") || tokens_.accept("[") ||
+           tokens_.accept("]")) {
+    }
+  }
+
+  void consumers(Directive &d) {
+    for (skip_brackets(); !tokens_.at(")"); skip_brackets()) {
+      if (!d.consumers.empty()) comma();
+      d.consumers.push_back(func_name(tokens_.expect_name("a Func")));
     }
   }
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "lang/ir/expr_text.h"
 #include "schedule/derive.h"
 #include "schedule/inline.h"
 #include "schedule/place.h"
@@ -70,7 +71,7 @@ class Assembler {
         taken.insert(l);
       }
       // Loops of a stage that leads it stand around its own.
-      for (size_t s = 0; s < leaf.shared.size(); s++, l = loop_around(l)) {
+      for (size_t s = 0; s < leaf.nest.shared.size(); s++, l = loop_around(l)) {
         if (l < 0) {
           user_error(tree_.describe(leaf.stage) + " shares more loops than stand around it", "", "",
                      leaf.where);
@@ -79,6 +80,8 @@ class Assembler {
       }
       outside_[leaf.stage] = l;
     }
+    // Where the first stage fails, its branches say where the Func is computed.
+    for (const auto &[stage, line] : leaves_) outside_.emplace(StageId{stage.func, 0}, outside_[stage]);
     std::set<std::string> names;
     for (int i = 0; i < static_cast<int>(lines_.size()); i++) {
       const TreeLine &line = lines_[i];
@@ -99,12 +102,14 @@ class Assembler {
       tree_.nests.emplace_back();
       for (int s = 0; s < static_cast<int>(func(f).stages.size()); s++) {
         const StageId id{f, s};
+        if (!func(f).stages[s].fail.empty()) {
+          tree_.nests[f].emplace_back();
+          continue;
+        }
         if (!leaves_.count(id)) {
           user_error("the tree lacks " + tree_.describe(id), "", "", end_);
         }
-        StageNest nest;
-        nest.derivations = lines_[leaves_.at(id)].derivations;
-        nest.shared = lines_[leaves_.at(id)].shared;
+        StageNest nest = lines_[leaves_.at(id)].nest;
         check_dimensions(id, nest);
         for (int line : nests_[id]) {
           auto [known, is_new] = loop_id_.emplace(line, static_cast<int>(tree_.loops.size()));
@@ -255,8 +260,7 @@ class Assembler {
     std::function<void(const Tree &, int)> compare = [&](const Tree &n, int depth) {
       const TreeLine *line = next < lines_.size() ? &lines_[next++] : nullptr;
       const bool same = line && line->kind == n->kind && line->depth == depth &&
-                        (n->kind == TreeNode::Loop ? line->loop.name == tree_.loops[n->loop].name
-                                                   : line->stage == n->stage);
+                        is_same(*line, *n);
       if (!same) {
         user_error("the tree's nodes do not stand where their levels put them",
                    "producers come before their consumers, and an allocation encloses exactly the "
@@ -266,6 +270,16 @@ class Assembler {
                    line ? line->where : end_);
       }
       for (const Tree &c : n->children) compare(c, depth + 1);
+      if (n->kind != TreeNode::Branch) return;
+      const TreeLine *other = next < lines_.size() ? &lines_[next++] : nullptr;
+      if (!other || other->kind != TreeNode::Branch || other->depth != depth ||
+          other->condition.defined()) {
+        user_error("'if " + to_text(n->condition) + "' has no else part",
+                   "its other stage or branch stands there, or nothing",
+                   "expected 'else' here, " + std::to_string(2 * depth) + " spaces from the left",
+                   other ? other->where : end_);
+      }
+      for (const Tree &c : n->otherwise) compare(c, depth + 1);
     };
     for (const Tree &r : tree_.roots) compare(r, 0);
     if (next < lines_.size()) {
@@ -273,7 +287,16 @@ class Assembler {
     }
   }
 
+  bool is_same(const TreeLine &line, const TreeNode &n) const {
+    if (n.kind == TreeNode::Loop) return line.loop.name == tree_.loops[n.loop].name;
+    if (n.kind == TreeNode::Branch) {
+      return line.condition.defined() && equal(line.condition, n.condition);
+    }
+    return line.stage == n.stage;
+  }
+
   std::string node_text(const TreeNode &n) const {
+    if (n.kind == TreeNode::Branch) return "'if " + to_text(n.condition) + "'";
     if (n.kind == TreeNode::Loop) return "'for " + tree_.loops[n.loop].name + "'";
     if (n.kind == TreeNode::Allocate) return "'allocate " + func(n.stage.func).name + "'";
     if (n.kind == TreeNode::Fork) return "'fork " + func(n.stage.func).name + "'";

@@ -62,11 +62,13 @@ class Placer {
     Stages stages;
     for (int f = 0; f < static_cast<int>(t_.nests.size()); f++) {
       if (t_.placements[f].compute != level) continue;
-      for (int s = 0; s < static_cast<int>(t_.nests[f].size()); s++) stages.push_back({f, s});
+      for (int s = 0; s < t_.algorithm.funcs[f].num_definitions(); s++) {
+        stages.push_back({f, s});
+      }
     }
     const std::vector<Stages> groups = clusters(stages, 0);
     std::vector<Item> nests;
-    for (const Stages &g : groups) nests.push_back(nest(g, 0));
+    for (const Stages &g : groups) nests.push_back(with_branches(g));
     if (groups.size() == stages.size()) {  // nothing is shared: producers come first already
       for (Item &i : nests) items.push_back(std::move(i));
       return;
@@ -150,6 +152,39 @@ class Placer {
         }
       }
     }
+  }
+
+  // The nests, or if CONDITION { nest of the branch } else { ... }. Nothing stands where it fails.
+  Item with_branches(const Stages &stages) const {
+    const StageId s = stages[0];
+    std::vector<Item> rest;
+    if (t_.definition(s).fail.empty()) rest.push_back(nest(stages, 0));
+    for (const StageId &of : stages) {
+      if (stages.size() == 1 || t_.func(of).branches_of(of.stage).empty()) continue;
+      const StageId &follower = t_.nest(s).shared.empty() ? stages[1] : s;
+      user_error("cannot compute " + t_.describe(follower) + " with " +
+                     t_.describe(t_.nest(follower).shared[0].leader) + ": " + t_.describe(of) +
+                     " is specialized",
+                 "its branches have loops of their own", "drop specialize, or compute_with",
+                 t_.nest(follower).shared[0].where);
+    }
+    const std::vector<int> branches = t_.func(s).branches_of(s.stage);
+    for (auto b = branches.rbegin(); b != branches.rend(); ++b) {
+      const Item taken = with_branches({{s.func, *b}});
+      Item both{nullptr, taken.touches, {s}};
+      std::vector<Tree> otherwise;
+      for (const Item &i : rest) {
+        otherwise.push_back(i.node);
+        both.touches.insert(i.touches.begin(), i.touches.end());
+      }
+      both.node = make_branch(t_.func(s).stages[*b].when, {taken.node}, std::move(otherwise));
+      rest = {std::move(both)};
+    }
+    if (rest.empty()) {
+      user_error("specialize_fail() of " + t_.describe(s) + ", which has no branches",
+                 "every run would fail", "specialize it before", t_.definition(s).where);
+    }
+    return rest[0];
   }
 
   // The nests of stages that share the loops before number `depth`, from there inwards.

@@ -30,19 +30,42 @@ class Printer {
   virtual const char *end() const { return ""; }
   /// "{x AlignStart}": of compute_with.
   virtual std::string alignments(const Directive &d) const = 0;
+  /// Several things as one argument.
+  virtual std::string list(const std::vector<std::string> &items) const {
+    std::string text;
+    for (const std::string &i : items) text += (text.empty() ? "" : ", ") + i;
+    return text;
+  }
+  /// `call` makes the Func d.makes.
+  virtual std::string made(const Directive &d, const std::string &call) const {
+    return func(d.makes) + " = " + call;
+  }
 
   std::string line(const Directive &d) const {
     std::string text = func(d.func);
     if (d.stage > 0) text += ".update(" + std::to_string(d.stage - 1) + ")";
+    for (const Expr &e : d.branch) text += ".specialize(" + to_text(e) + ")";
     text += std::string(".") + directive_name(d.kind) + "(";
     std::vector<std::string> args;
+    if (!d.makes.empty()) text = made(d, text);
     if (names_level(d.kind)) {
       args.push_back(level(d));
       if (!d.aligns.empty()) args.push_back(alignments(d));
+    } else if (d.kind == DirectiveKind::Rfactor) {
+      std::vector<std::string> pairs;
+      for (size_t i = 0; i + 1 < d.loops.size(); i += 2) {
+        const std::string pair = loop(d.loops[i]) + ", " + loop(d.loops[i + 1]);
+        pairs.push_back(d.loops.size() > 2 ? list({pair}) : pair);
+      }
+      args.push_back(pairs.size() > 1 ? list(pairs) : pairs[0]);
     } else {
       if (d.kind == DirectiveKind::Prefetch) args.push_back(func(d.target_func));
       for (const std::string &l : d.loops) args.push_back(loop(l));
     }
+    std::vector<std::string> consumers;
+    for (const std::string &c : d.consumers) consumers.push_back(func(c));
+    if (consumers.size() > 1) consumers = {list(consumers)};
+    args.insert(args.end(), consumers.begin(), consumers.end());
     for (const Expr &factor : d.factors) args.push_back(to_text(factor));
     if (d.kind == DirectiveKind::Split && d.tail != TailStrategy::Auto)
       args.push_back(tail(d.tail));
@@ -103,6 +126,8 @@ class CodePrinter : public Printer {
       : python_(python), handles_funcs_(reserved()), handles_loops_({}) {
     std::set<std::string> taken = reserved();
     for (const Directive &d : directives) {
+      for (const std::string &c : d.consumers) taken.insert(handles_funcs_.add(c));
+      if (!d.makes.empty()) taken.insert(handles_funcs_.add(d.makes));
       taken.insert(handles_funcs_.add(d.func));
       if (!d.target_func.empty()) taken.insert(handles_funcs_.add(d.target_func));
       for (const Expr &factor : d.factors) {
@@ -151,6 +176,12 @@ class CodePrinter : public Printer {
     }
     return text + (python_ ? "]" : "}");
   }
+  std::string list(const std::vector<std::string> &items) const override {
+    return (python_ ? "[" : "{") + Printer::list(items) + (python_ ? "]" : "}");
+  }
+  std::string made(const Directive &d, const std::string &call) const override {
+    return (python_ ? "" : "Func ") + func(d.makes) + " = " + call;
+  }
 
   std::string print(const std::vector<Directive> &directives) const {
     std::ostringstream os;
@@ -185,7 +216,7 @@ class CodePrinter : public Printer {
             "ph",     "private",  "public", "return", "short",  "signed",    "static",
             "struct", "switch",   "this",   "throw",  "try",    "union",     "using",
             "void",   "while",    "with",   "yield",  "Var",    "LoopLevel", "TailStrategy",
-            "update", "DeviceAPI"};
+            "update", "DeviceAPI", "Func"};
   }
 
   bool python_;
@@ -218,6 +249,12 @@ bool same_directive(const Directive &a, const Directive &b) {
   }
   for (size_t i = 0; i < a.factors.size(); i++) {
     if (!equal(a.factors[i], b.factors[i])) return false;
+  }
+  if (a.consumers != b.consumers || a.makes != b.makes || a.branch.size() != b.branch.size()) {
+    return false;
+  }
+  for (size_t i = 0; i < a.branch.size(); i++) {
+    if (!equal(a.branch[i], b.branch[i])) return false;
   }
   return true;
 }

@@ -47,6 +47,7 @@ class Reader {
 
  private:
   void read_line() {
+    const bool is_alone = tokens_.peek(1).starts_line || tokens_.peek(1).kind == Token::End;
     const bool named = tokens_.peek(1).kind == Token::Name && !tokens_.peek(1).starts_line;
     if (named && result_.lines.empty()) {
       if (tokens_.accept("bound")) return read_bound();
@@ -67,6 +68,11 @@ class Reader {
       line.stage.func = algorithm_.index_of(func);
       if (line.stage.func < 0) tokens_.fail_behind("the algorithm has no Func '" + func + "'");
       if (line.kind == TreeNode::Hoist && tokens_.accept("ring")) line.ring = read_scalar();
+    } else if (!is_alone && tokens_.accept("if")) {
+      line.kind = TreeNode::Branch;
+      line.condition = read_condition();
+    } else if (is_alone && tokens_.accept("else")) {
+      line.kind = TreeNode::Branch;
     } else {
       read_stage(line);
     }
@@ -88,7 +94,8 @@ class Reader {
     }
     if (line.depth > 0) line.parent = enclosing_.back();
     // A stage encloses nothing.
-    if (tokens_.at("for") || tokens_.at("allocate") || tokens_.at("hoist") || tokens_.at("fork")) {
+    if (tokens_.at("for") || tokens_.at("allocate") || tokens_.at("hoist") || tokens_.at("fork") ||
+        tokens_.at("if") || tokens_.at("else")) {
       enclosing_.push_back(static_cast<int>(result_.lines.size()));
     }
   }
@@ -136,10 +143,13 @@ class Reader {
           "a node is 'for LOOP KIND', 'allocate FUNC', 'hoist FUNC', 'fork FUNC' or 'FUNC.sSTAGE'");
     }
     line.stage = *stage;
+    line.nest.atomic = tokens_.accept("atomic");
+    line.nest.any_order = line.nest.atomic && tokens_.accept("any_order");
+    line.nest.allow_races = tokens_.accept("allow_races");
     if (tokens_.accept("with")) read_shared(line);
     if (!tokens_.accept(":")) return;
     do {
-      line.derivations.push_back(read_derivation());
+      line.nest.derivations.push_back(read_derivation());
     } while (tokens_.accept(";"));
   }
 
@@ -167,7 +177,7 @@ class Reader {
         tokens_.fail("expected an alignment, found " + tokens_.describe_next(), "",
                      "a tree has: AlignStart, AlignEnd, NoAlign");
       }
-      line.shared.push_back(std::move(s));
+      line.nest.shared.push_back(std::move(s));
     } while (tokens_.accept(","));
   }
 
@@ -298,12 +308,24 @@ class Reader {
     tokens_.fail_behind("the algorithm has no dimension '" + name + "'");
   }
 
+  Expr read_fixed() {
+    NameResolver names;
+    names.variable = names.param = [this](const std::string &name) { return input(name); };
+    return ExprParser(tokens_, names).parse();
+  }
+
+  Expr read_condition() {
+    const SourceLocation where = tokens_.where();
+    const Expr e = read_fixed();
+    if (e.type().is_bool()) return e;
+    user_error("expected a condition, found a value of type " + e.type().to_string(), "", "",
+               where);
+  }
+
   // An int32 over the algorithm's Params and image fields.
   Expr read_scalar() {
     const SourceLocation where = tokens_.where();
-    NameResolver names;
-    names.variable = names.param = [this](const std::string &name) { return input(name); };
-    const Expr e = ExprParser(tokens_, names).parse();
+    const Expr e = read_fixed();
     if (e.type() != Int(32)) {
       user_error("expected a value of type int32, found one of " + e.type().to_string(), "", "",
                  where);

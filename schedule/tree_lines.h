@@ -9,14 +9,14 @@
 namespace polyhalite {
 
 struct TreeLine {
-  TreeNode::Kind kind = TreeNode::Loop;  // Loop, Stage, Allocate, Hoist or Fork
+  TreeNode::Kind kind = TreeNode::Loop;  // Loop, Stage, Allocate, Hoist, Fork or Branch
   int parent = -1;                       // the line of the node that encloses this one
   int depth = 0;
   StageId stage;                        // Allocate, Hoist, Fork: of its Func
   Expr ring;                            // Hoist; null if it is none
   LoopInfo loop;                        // Loop; without id
-  std::vector<Derivation> derivations;  // Stage
-  std::vector<SharedLoop> shared;       // Stage
+  StageNest nest;                       // Stage; without loops
+  Expr condition;                       // Branch; undefined: its else part
   SourceLocation where;
 };
 

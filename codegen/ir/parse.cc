@@ -284,6 +284,10 @@ class FunctionParser {
     if (tokens_.accept("fork")) return parse_fork();
     if (tokens_.accept("acquire")) return make_acquire(tokens_.expect_name("a semaphore"));
     if (tokens_.accept("release")) return make_release(tokens_.expect_name("a semaphore"));
+    if (tokens_.at("atomic") && tokens_.peek(1).text == "{") {
+      tokens_.next();
+      return make_atomic(parse_block("after 'atomic'"));
+    }
     if (tokens_.accept("produce")) {
       const std::string name = tokens_.expect_name("the produced Func's name");
       return make_produce(name, parse_block("after the produced Func's name"));

@@ -98,6 +98,8 @@ Stmt make_release(std::string semaphore) {
   return wrap({StmtKind::Release, std::move(semaphore), {}, {}});
 }
 
+Stmt make_atomic(Stmt body) { return wrap({StmtKind::Atomic, {}, {}, {std::move(body)}}); }
+
 Stmt make_produce(std::string name, Stmt body) {
   return wrap({StmtKind::Produce, std::move(name), {}, {std::move(body)}});
 }

@@ -32,6 +32,7 @@ enum class StmtKind : uint8_t {
   Acquire,   // name: a semaphore of a fork around
   Release,   // name: a semaphore of a fork around
   Produce,   // name: func; body[0]: its production. A marker for readers, without effect
+  Atomic,    // body[0]: updates of one cell, which iterations of parallel loops make one by one
 };
 
 struct StmtNode;
@@ -84,6 +85,7 @@ Stmt make_fork_stmt(std::string func, std::vector<std::string> semaphores, std::
                     Stmt producer, Stmt consumer);
 Stmt make_acquire(std::string semaphore);
 Stmt make_release(std::string semaphore);
+Stmt make_atomic(Stmt body);
 Stmt make_produce(std::string name, Stmt body);
 /// A copy of `s` with other args and body; `s` itself where nothing differs.
 Stmt with_parts(const Stmt &s, std::vector<Expr> args, std::vector<Stmt> body);

@@ -171,6 +171,9 @@ class Printer {
       case StmtKind::Release:
         line() << "release " << name_text(s->name) << "\n";
         return;
+      case StmtKind::Atomic:
+        line() << "atomic {\n";
+        return close(s->body[0], "}\n");
       case StmtKind::Produce:
         line() << "produce " << name_text(s->name) << " {\n";
         return close(s->body[0], "}\n");

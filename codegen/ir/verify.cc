@@ -161,6 +161,7 @@ class Verifier {
         case StmtKind::Release:
           return {0, 0, 0, 0};
         case StmtKind::Produce:
+        case StmtKind::Atomic:
           return {0, 0, 1, 1};
       }
       return {};
@@ -189,6 +190,7 @@ class Verifier {
     switch (s->kind) {
       case StmtKind::Block:
       case StmtKind::Produce:
+      case StmtKind::Atomic:
         for (const Stmt &b : s->body) stmt(b);
         return;
       case StmtKind::For:

@@ -52,6 +52,9 @@ const RuntimeSymbol kRuntime[] = {
     PH_SYMBOL(polyhalite_error_constraint_violated),
     PH_SYMBOL(polyhalite_error_buffer_too_large),
     PH_SYMBOL(polyhalite_error_out_of_memory),
+    PH_SYMBOL(polyhalite_atomic_begin),
+    PH_SYMBOL(polyhalite_atomic_end),
+    PH_SYMBOL(polyhalite_error_specialize_fail),
     PH_SYMBOL(polyhalite_error_assumption),
 };
 #undef PH_SYMBOL

@@ -146,6 +146,18 @@ class Checks {
     }
   }
 
+  void branches(const LoopTree &tree) {
+    for (const FuncDef &f : tree.algorithm.funcs) {
+      for (size_t s = 0; s < f.stages.size(); s++) {
+        if (f.stages[s].fail.empty()) continue;
+        const Expr where = runs_where(f, static_cast<int>(s));
+        require(where.defined() ? make_not(where) : make_false(),
+                error_call("polyhalite_error_specialize_fail",
+                           {make_string(f.stages[s].fail)}));
+      }
+    }
+  }
+
   void box(const std::string &buffer, const Box &need) {
     Box held;
     for (int d = 0; d < static_cast<int>(need.size()); d++) {
@@ -240,6 +252,7 @@ std::vector<Stmt> value_checks(const std::string &function,
     checks.constraints(a, constraints_of(a, tree.algorithm));
   }
   checks.same_shapes(tree.algorithm);
+  checks.branches(tree);
   checks.assumptions(survey);
   for (const FunctionArgument &a : args) {
     const Box *need = a.is_buffer ? needed_box(a, tree.algorithm, survey) : nullptr;

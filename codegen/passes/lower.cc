@@ -100,6 +100,11 @@ class Lowering {
   int producer(const TreeNode &n) const {
     if (n.kind == TreeNode::Loop) return tree_.loops[n.loop].stage.func;
     if (n.kind == TreeNode::Stage) return n.stage.func;
+    if (n.kind == TreeNode::Branch) {
+      for (const auto *part : {&n.children, &n.otherwise}) {
+        if (!part->empty()) return producer(*part->front());
+      }
+    }
     return -1;
   }
 
@@ -212,7 +217,9 @@ class Lowering {
         for (const Wait &w : waits) {
           if (w.inside && w.first == i) waiting_inside.insert(w.func);
         }
-        nests.push_back(node(*items[i], inside, inside_nest(*items[i], view), waiting_inside));
+        // A branch's blocks belong to the production that is marked here.
+        const int within = func >= 0 ? func : inside;
+        nests.push_back(node(*items[i], within, inside_nest(*items[i], view), waiting_inside));
         i++;
         for (const Wait &w : waits) cut |= w.first == i || w.last + 1 == i;
       } while (func >= 0 && !cut && i < items.size() && producer(*items[i]) == func);
@@ -249,13 +256,18 @@ class Lowering {
       case TreeNode::Hoist:
         return hoist(n, inside, view, waiting);
       case TreeNode::Branch:
-        return make_if(n.condition, block(n.children, inside, view, waiting),
-                       n.otherwise.empty() ? Stmt() : block(n.otherwise, inside, view, waiting));
+        return branch(n.condition, block(n.children, inside, view, waiting),
+                      block(n.otherwise, inside, view, waiting));
       case TreeNode::Fork:
         return fork(n, inside, view, waiting);
     }
     internal_check(false, "lower: a loop tree node without a lowering");
     return Stmt();
+  }
+
+  static Stmt branch(const Expr &condition, const Stmt &then_case, const Stmt &else_case) {
+    if (then_case.defined()) return make_if(condition, then_case, else_case);
+    return else_case.defined() ? make_if(make_not(condition), else_case) : else_case;
   }
 
   // fork f { block }  ->  fork (semaphores) { block, f's productions } and { block, the rest }
@@ -466,6 +478,18 @@ class Lowering {
     return inside.defined() ? make_if(inside, s) : s;
   }
 
+  /// May iterations that run at once update one cell?
+  bool is_shared(const StageId &s) const {
+    const StageNest &nest = tree_.nest(s);
+    if (!nest.atomic) return false;
+    for (int l : nest.loops) {
+      const LoopInfo &loop = tree_.loops[l];
+      const bool at_once = loop.kind == LoopKind::Parallel || loop.kind == LoopKind::Vector;
+      if (at_once && loop.is_reduction) return true;
+    }
+    return false;
+  }
+
   Stmt stage(const StageId &s) {
     const StageDef &def = tree_.definition(s);
     if (const CallNode *call = as_extern_stage(def)) {
@@ -514,6 +538,7 @@ class Lowering {
     }
     Stmt body = writes.size() == 1 ? provide(func.name, writes[0].cell, writes[0].values)
                                    : provide_together(func.name, std::move(writes));
+    if (is_shared(s)) body = make_atomic(body);
     if (stores.defined()) body = make_if(stores, body);
     for (const auto &[symbol, value] : lets) body = make_let_stmt(symbol, value, body);
     for (auto it = st.guards.rbegin(); it != st.guards.rend(); ++it) {

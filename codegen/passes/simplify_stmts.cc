@@ -99,7 +99,8 @@ class StmtSimplifier : public StmtRewriter {
         return calls_extern(s->args[0]) || as_intrinsic(s->args[0], intrinsic::kPrefetch)
                    ? rewrite_children(s)
                    : make_block({});
-      case StmtKind::Produce: {
+      case StmtKind::Produce:
+      case StmtKind::Atomic: {
         const Stmt out = rewrite_children(s);
         return is_no_op(out->body[0]) ? out->body[0] : out;
       }

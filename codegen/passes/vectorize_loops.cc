@@ -290,9 +290,57 @@ class VectorBody {
         return inner_loop(s);
       case StmtKind::Allocate:
         return allocate(s);
+      case StmtKind::Atomic:
+        return reduction(s);
       default:
         return Stmt();
     }
+  }
+
+  // atomic { f[i] = op(f[i], e) } with one cell for all lanes: the lanes of e are combined first, in
+  // halves. An operator without that form, or cells that differ, go lane after lane.
+  Stmt reduction(const Stmt &s) {
+    const Stmt &update = s->body[0];
+    if (update->kind != StmtKind::Store || update->args.size() > 2 || is_masked()) return Stmt();
+    if (loop_.private_buffers.count(update->name)) return Stmt();
+    const Expr &value = update->args[1];
+    const Op op = value->op;
+    const bool combines = op == Op::Add || op == Op::Mul || op == Op::Min || op == Op::Max ||
+                          op == Op::And || op == Op::Or;
+    if (!combines || !value.type().is_scalar() || !is_uniform(update->args[0])) return Stmt();
+    for (int own = 0; own < 2; own++) {
+      const LoadNode *load = as_load(value->args[own]);
+      if (!load || load->buffer != update->name || load->args.size() > 1) continue;
+      if (!equal(load->args[0], update->args[0])) continue;
+      WidenExpr w(loop_);
+      const Expr lanes = w.widened(value->args[1 - own]);
+      if (!w.possible() || reads(lanes, update->name)) return Stmt();
+      return make_atomic(make_store(update->name, update->args[0],
+                                    make_binary(op, value->args[own], combined(op, lanes))));
+    }
+    return Stmt();
+  }
+
+  static bool reads(const Expr &e, const std::string &buffer) {
+    bool found = false;
+    for_each_node(e, [&](const Expr &n) { found |= as_load(n) && as_load(n)->buffer == buffer; });
+    return found;
+  }
+
+  // All lanes of e in one, half by half.
+  Expr combined(Op op, const Expr &e) const {
+    const int n = e.type().lanes(), half = n / 2;
+    if (n == 1) return e;
+    const std::string name = original_->name + ".lanes." + std::to_string(n);
+    const Expr all = make_variable(e.type(), VariableKind::Symbol, name);
+    auto lanes = [&](int from, int count) {
+      std::vector<int> picks(count);
+      for (int i = 0; i < count; i++) picks[i] = from + i;
+      return Expr(std::make_shared<const ShuffleNode>(std::vector<Expr>{all}, std::move(picks)));
+    };
+    Expr result = combined(op, make_binary(op, lanes(0, half), lanes(half, half)));
+    if (n % 2 != 0) result = make_binary(op, result, lanes(n - 1, 1));
+    return make_let(name, e, result);
   }
 
   bool is_uniform(const Expr &e) {

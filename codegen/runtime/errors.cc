@@ -229,6 +229,11 @@ PH_WEAK int polyhalite_error_out_of_memory(void *user_context, const char *funct
               function, buffer, static_cast<long long>(bytes));
 }
 
+PH_WEAK int polyhalite_error_specialize_fail(void *user_context, const char *message) {
+  return fail(user_context, polyhalite_error_code_specialize_fail,
+              "the schedule has no branch for these inputs: %s", message);
+}
+
 PH_WEAK int polyhalite_error_assumption(void *user_context, const char *function,
                                         const char *buffer, int32_t dimension, const char *text,
                                         int32_t actual, int32_t wanted) {

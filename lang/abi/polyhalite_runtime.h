@@ -129,6 +129,12 @@ int polyhalite_answer_query(void *user_context, polyhalite_buffer_t *buffer, int
                             uint32_t type, int32_t min, int32_t extent, int32_t stride);
 /* What a pipeline returns after a query: 0. */
 int polyhalite_query_answered(void *user_context);
+/* Around an update of a cell that parallel iterations share; nobody else that names this cell is
+ * between the two at once. */
+void polyhalite_atomic_begin(const void *cell);
+void polyhalite_atomic_end(const void *cell);
+/* The schedule has no branch for these inputs. */
+int polyhalite_error_specialize_fail(void *user_context, const char *message);
 /* An assumption of a proof: "split of 'x' shifts inwards: extent ACTUAL must be at least WANTED".
  */
 int polyhalite_error_assumption(void *user_context, const char *function, const char *buffer,

@@ -50,6 +50,36 @@ int split_operands(const Expr &e, Op op, const FuncDef &f, const StageDef &updat
 
 }  // namespace
 
+int FuncDef::num_definitions() const {
+  int n = 0;
+  while (n < static_cast<int>(stages.size()) && stages[n].instead_of < 0) n++;
+  return n;
+}
+
+std::vector<int> FuncDef::branches_of(int stage) const {
+  std::vector<int> branches;
+  for (size_t s = 0; s < stages.size(); s++) {
+    if (stages[s].instead_of == stage) branches.push_back(static_cast<int>(s));
+  }
+  return branches;
+}
+
+Expr runs_where(const FuncDef &f, int stage) {
+  Expr where;
+  auto require = [&](const Expr &e) {
+    where = where.defined() ? make_binary(Op::And, e, where) : e;
+  };
+  for (const int branch : f.branches_of(stage)) require(make_not(f.stages[branch].when));
+  for (int s = stage; f.stages[s].instead_of >= 0; s = f.stages[s].instead_of) {
+    require(f.stages[s].when);
+    for (const int other : f.branches_of(f.stages[s].instead_of)) {
+      if (other == s) break;
+      require(make_not(f.stages[other].when));
+    }
+  }
+  return where;
+}
+
 std::vector<CellWrite> cell_writes(const StageDef &stage) {
   size_t n = 1;
   for (const auto *list : {&stage.args, &stage.values}) {
@@ -85,7 +115,7 @@ bool Algorithm::is_output(const std::string &name) const {
 }
 
 bool is_reduction_update(const FuncDef &f, int stage, Op *op) {
-  if (stage < 1 || stage >= static_cast<int>(f.stages.size())) return false;
+  if (stage >= static_cast<int>(f.stages.size()) || !f.is_update(stage)) return false;
   const StageDef &update = f.stages[stage];
   if (update.values.size() != 1 || cell_writes(update).size() != 1) return false;
   const Expr &value = update.values[0];

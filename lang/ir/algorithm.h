@@ -20,6 +20,12 @@ struct StageDef {
   std::vector<ReductionVariable> rvars;  // first is innermost; empty for pure definitions
   Expr predicate;                        // null if none
   SourceLocation where;
+  // Of a schedule's branch (specialize): the stage that it stands in for where `when` holds, unless
+  // an earlier branch of the same stage does.
+  int instead_of = -1;
+  Expr when;
+  // Of a stage with branches: what the pipeline fails with where none is taken; empty: it runs.
+  std::string fail;
 };
 
 /// A cell that an instance of a stage writes, and the values.
@@ -36,7 +42,7 @@ struct FuncDef {
   std::string name;
   std::vector<std::string> args;  // the pure variables' names, first is innermost
   std::vector<Type> types;        // of the values
-  std::vector<StageDef> stages;   // [0] pure, then updates in order
+  std::vector<StageDef> stages;   // [0] pure, then updates in order, then branches of these
   SourceLocation where;
 
   int dimensions() const { return static_cast<int>(args.size()); }
@@ -44,7 +50,21 @@ struct FuncDef {
   std::string buffer_name(int i) const {
     return types.size() == 1 ? name : name + "." + std::to_string(i);
   }
+  /// The definition that a stage or its branch is of: 0 is the pure one.
+  int definition_of(int stage) const {
+    while (stages[stage].instead_of >= 0) stage = stages[stage].instead_of;
+    return stage;
+  }
+  bool is_update(int stage) const { return definition_of(stage) > 0; }
+  /// Of the pure definition and the updates.
+  int num_definitions() const;
+  /// The branches of a stage, first choice first.
+  std::vector<int> branches_of(int stage) const;
 };
+
+/// Where the stage runs: its own condition, those around it, none of the choices before it and none
+/// of its branches. Undefined: always.
+Expr runs_where(const FuncDef &f, int stage);
 
 /// An input of a pipeline, in the order in which the compiled function takes it.
 struct AlgorithmInput {

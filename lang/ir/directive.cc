@@ -76,6 +76,20 @@ const char *directive_name(DirectiveKind kind) {
       return "copy_to_device";
     case DirectiveKind::CopyToHost:
       return "copy_to_host";
+    case DirectiveKind::In:
+      return "in";
+    case DirectiveKind::CloneIn:
+      return "clone_in";
+    case DirectiveKind::Rfactor:
+      return "rfactor";
+    case DirectiveKind::Specialize:
+      return "specialize";
+    case DirectiveKind::SpecializeFail:
+      return "specialize_fail";
+    case DirectiveKind::Atomic:
+      return "atomic";
+    case DirectiveKind::AllowRaceConditions:
+      return "allow_race_conditions";
   }
   return "";
 }

@@ -58,6 +58,15 @@ enum class DirectiveKind : uint8_t {
   Hexagon,          // loops {loop}, or none: the whole stage
   CopyToDevice,     // device
   CopyToHost,       //
+  // These derive a new algorithm (schedule/derive_algorithm.h).
+  In,              // consumers (none: all), makes: they read a copy of the Func's values
+  CloneIn,         // consumers, makes: they read a Func that computes the same
+  Rfactor,         // loops {reduction loop, new var, ...}, makes: partial results
+  Specialize,      // factors {condition}: a branch of the stage, with a schedule of its own
+  SpecializeFail,  // factors {message}: where no branch's condition holds, the pipeline fails
+  // What a stage may do although order or independence is not proven.
+  Atomic,               // factors {override the associativity test}
+  AllowRaceConditions,  //
 };
 
 /// "split", "compute_at"...: the word in all text forms.
@@ -77,6 +86,8 @@ inline constexpr const char *kOutermost = "__outermost";
 
 struct LoopLevelContents;
 
+struct LoopLevelContents;
+
 struct Directive {
   DirectiveKind kind;
   std::string func;  // whose schedule; process-unique before the freeze, pipeline-unique after
@@ -92,6 +103,10 @@ struct Directive {
   // ComputeAt and StoreAt before the freeze, which fills in the place.
   std::shared_ptr<LoopLevelContents> level;
   std::shared_ptr<Parameter> target_image;  // Prefetch of an image, before the freeze
+  std::vector<std::string> consumers;  // In, CloneIn
+  std::string makes;                   // In, CloneIn, Rfactor: the Func that it makes
+  // Conditions of the specializations around the loops that it speaks of, outermost first.
+  std::vector<Expr> branch;
   SourceLocation where;
   uint64_t order = 0;  // position among all directives of the process: later calls are greater
 };

@@ -22,6 +22,9 @@ using ParamPtr = std::shared_ptr<Parameter>;
 // Everything reachable from the outputs, each list in order of first meeting.
 class Reach {
  public:
+  bool has(const FunctionContents *f) const { return seen_funcs_.count(f) > 0; }
+  bool has(const FuncPtr &f) const { return has(f.get()); }
+
   void output(const FuncPtr &f) {
     if (!f->pure) {
       user_error("output '" + plain_name(f->name) + "' is undefined", "it has no values to compute",
@@ -35,6 +38,7 @@ class Reach {
     if (p->is_output || !seen_params_.insert(p.get()).second) return;
     params.push_back(p);
     constraints(*p);
+    derived(p, p->derived);
   }
 
   void constraints(const Parameter &parameter) {
@@ -46,18 +50,41 @@ class Reach {
   }
 
   std::vector<FuncPtr> funcs;  // producers before consumers
+  std::vector<FuncPtr> made;   // by directives; those that are called are in `funcs` too
   std::vector<ParamPtr> params;
   std::vector<std::shared_ptr<BufferContents>> images;
 
  private:
   void visit(const FuncPtr &f) {
     if (!seen_funcs_.insert(f.get()).second) return;
+    if (f->is_partial) {
+      user_error("'" + plain_name(f->name) + "' is called, but it holds partial results of an update",
+                 "rfactor makes it as a part of the schedule", "call the Func that the update is of",
+                 f->where);
+    }
     stage(*f->pure);
     for (const Definition &d : f->updates) stage(d);
-    for (const Directive &d : f->directives) {
-      for (const Expr &e : d.factors) expr(e);
-    }
+    directives(f->directives);
     funcs.push_back(f);
+    derived(f, f->derived);
+  }
+
+  void directives(const std::vector<Directive> &list) {
+    for (const Directive &d : list) {
+      for (const Expr &e : d.factors) expr(e);
+      for (const Expr &e : d.branch) expr(e);
+    }
+  }
+
+  // Funcs that directives make of `owner`: part of the schedule, unless they are called as well.
+  template <typename Owner>
+  void derived(const std::shared_ptr<Owner> &owner, const std::vector<DerivedFunc> &list) {
+    for (const DerivedFunc &d : list) {
+      if (!seen_made_.insert(d.func.get()).second) continue;
+      made.push_back(FuncPtr(owner, d.func.get()));
+      directives(d.func->directives);
+      derived(owner, d.func->derived);
+    }
   }
 
   void stage(const Definition &d) {
@@ -89,7 +116,7 @@ class Reach {
     if (seen_images_.insert(b.get()).second) images.push_back(b);
   }
 
-  std::unordered_set<const FunctionContents *> seen_funcs_;
+  std::unordered_set<const FunctionContents *> seen_funcs_, seen_made_;
   std::unordered_set<const Parameter *> seen_params_;
   std::unordered_set<const BufferContents *> seen_images_;
 };
@@ -128,6 +155,10 @@ struct Names {
   std::map<std::string, const FunctionContents *> by_process_name;
   std::unordered_map<const Parameter *, ParamPtr> params;
   std::unordered_map<const BufferContents *, std::shared_ptr<BufferContents>> images;
+
+  const std::string &of_func(const std::string &process_name) const {
+    return funcs.at(by_process_name.at(process_name));
+  }
 };
 
 // Rewrites one stage's expressions to pipeline-unique names.
@@ -329,6 +360,124 @@ std::string prefetched(const Directive &d, const Names &names) {
              "name a Func or an image that '" + d.func + "' reads", d.where);
 }
 
+using AllStageNames = std::map<std::pair<std::string, int>, StageNames>;  // by process name
+
+// The stages that the directive makes share names of loops with those that it makes them of.
+void share_names(const Directive &d, const Reach &reach, AllStageNames &names) {
+  const auto made = std::find_if(reach.made.begin(), reach.made.end(),
+                                 [&](const FuncPtr &f) { return f->name == d.makes; });
+  if (made == reach.made.end() || reach.has(*made)) return;
+  const FunctionContents &f = **made;
+  for (int s = 0; s <= static_cast<int>(f.updates.size()); s++) {
+    const int like = d.kind == DirectiveKind::Rfactor && s > 0 ? d.stage : s;
+    StageNames &scope = names[{f.name, s}];
+    scope = names[{d.func, like}];
+    for (const std::string &a : f.pure_args) scope(a);
+  }
+}
+
+// Consumers that the pipeline does not have need no wrapper; false where none is left.
+bool keep_consumers(Directive *d, const Names &names) {
+  if (d->consumers.empty()) return true;
+  std::vector<std::string> kept;
+  for (const std::string &c : d->consumers) {
+    const auto it = names.by_process_name.find(c);
+    if (it != names.by_process_name.end()) kept.push_back(names.funcs.at(it->second));
+  }
+  d->consumers = std::move(kept);
+  return !d->consumers.empty();
+}
+
+void rename_level(Directive *d, const Names &names, AllStageNames &stage_names) {
+  const FunctionContents *f = names.by_process_name.at(d->func);
+  const auto target = names.by_process_name.find(d->target_func);
+  if (target == names.by_process_name.end()) {
+    user_error(std::string("cannot ") + directive_name(d->kind) + " '" +
+                   plain_name(d->target_func) + "' for '" + names.funcs.at(f) + "'",
+               "'" + plain_name(d->target_func) + "' is not part of this pipeline",
+               "name a consumer of '" + names.funcs.at(f) + "'", d->where);
+  }
+  const FunctionContents &t = *target->second;
+  const int stages = static_cast<int>(t.updates.size()) + 1;
+  if (d->target_stage < 0) d->target_stage = resolve_stage(t, d->loops[0], f);
+  d->loops[0] = d->target_stage < stages ? stage_names[{t.name, d->target_stage}](d->loops[0])
+                                         : plain_name(d->loops[0]);
+  for (size_t i = 1; i < d->loops.size(); i++) {
+    d->loops[i] = stage_names[{f->name, d->stage}](d->loops[i]);
+  }
+  d->target_func = names.funcs.at(&t);
+}
+
+struct Pending {
+  Directive d;
+  const Parameter *image = nullptr;  // whose directive it is, or null: a Func's
+};
+
+std::vector<Pending> collect_directives(const Reach &reach) {
+  std::vector<Pending> list;
+  auto take = [&](const std::vector<Directive> &from, const Parameter *image) {
+    for (const Directive &d : from) list.push_back({d, image});
+  };
+  for (const ParamPtr &p : reach.params) take(p->directives, p.get());
+  for (const FuncPtr &f : reach.funcs) take(f->directives, nullptr);
+  for (const FuncPtr &f : reach.made) {
+    if (!reach.has(f)) take(f->directives, nullptr);
+  }
+  std::stable_sort(list.begin(), list.end(),
+                   [](const Pending &a, const Pending &b) { return a.d.order < b.d.order; });
+  return list;
+}
+
+// Directives on Funcs that this pipeline has no use for are left out.
+std::vector<Pending> needed_directives(const Reach &reach, const Names &names) {
+  std::vector<Pending> result;
+  std::set<std::string> unmade;  // process names
+  for (Pending &p : collect_directives(reach)) {
+    Directive &d = p.d;
+    if (!p.image && unmade.count(d.func)) {
+      if (!d.makes.empty()) unmade.insert(d.makes);
+      continue;
+    }
+    if (d.level && !bind_level(&d)) continue;
+    if (!keep_consumers(&d, names)) {
+      if (!reach.has(names.by_process_name.at(d.makes))) unmade.insert(d.makes);
+      continue;
+    }
+    result.push_back(std::move(p));
+  }
+  return result;
+}
+
+std::vector<Directive> freeze_directives(const Reach &reach, const Names &names,
+                                         AllStageNames &stage_names) {
+  std::vector<Pending> list = needed_directives(reach, names);
+  // Loops get their names in the order of the directives that make them, before any reference from
+  // another Func's compute_at.
+  for (Pending &p : list) {
+    Directive &d = p.d;
+    if (!p.image && !d.makes.empty()) share_names(d, reach, stage_names);
+    if (names_level(d.kind)) continue;
+    for (size_t i = 0; i < d.loops.size(); i++) {
+      const bool is_new = d.kind == DirectiveKind::Rfactor && i % 2 == 1;
+      d.loops[i] = is_new ? stage_names[{d.makes, 1}](d.loops[i])
+                          : stage_names[{d.func, d.stage}](d.loops[i]);
+    }
+  }
+  std::vector<Directive> result;
+  for (Pending &p : list) {
+    Directive &d = p.d;
+    Rename rename(names, nullptr);
+    for (Expr &e : d.factors) e = rename(e);
+    for (Expr &e : d.branch) e = rename(e);
+    if (names_level(d.kind)) rename_level(&d, names, stage_names);
+    d.func = p.image ? names.params.at(p.image)->name : names.of_func(d.func);
+    if (d.kind == DirectiveKind::Prefetch) d.target_func = prefetched(d, names);
+    if (!d.makes.empty()) d.makes = names.of_func(d.makes);
+    result.push_back(std::move(d));
+  }
+  return result;
+}
+
 }  // namespace
 
 void check_arguments(const FrozenPipeline &pipeline, const std::vector<ParamPtr> &declared) {
@@ -373,6 +522,7 @@ FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
     if (!names.params.count(p.get())) names.params[p.get()] = copy_parameter(*p, &scope);
   }
   for (const FuncPtr &f : reach.funcs) name_func(f);
+  for (const FuncPtr &f : reach.made) name_func(f);
   for (const auto &b : reach.images) {
     if (b->raw().flags & polyhalite_buffer_flag_device_dirty) {
       user_error("the Buffer '" + b->name + "' has newer values on a device",
@@ -403,7 +553,7 @@ FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
     result.bindings.push_back(p);
   }
 
-  std::map<std::pair<std::string, int>, StageNames> stage_names;  // by process name
+  AllStageNames stage_names;
   for (const FuncPtr &f : reach.funcs) {
     FuncDef def;
     def.name = names.funcs[f.get()];
@@ -426,46 +576,10 @@ FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
     if (!f->frozen) f->frozen = true;
   }
 
-  std::vector<Directive> list;
-  for (const FuncPtr &f : reach.funcs) {
-    for (Directive d : f->directives) {
-      if (!d.level || bind_level(&d)) list.push_back(std::move(d));
-    }
+  for (const FuncPtr &f : reach.made) {
+    if (!reach.has(f)) result.made.push_back(f);
   }
-  std::stable_sort(list.begin(), list.end(),
-                   [](const Directive &a, const Directive &b) { return a.order < b.order; });
-  // Loops get their names in the order of the directives that make them, before any reference from
-  // another Func's compute_at.
-  auto is_level = [](const Directive &d) { return names_level(d.kind); };
-  for (Directive &d : list) {
-    if (is_level(d)) continue;
-    for (std::string &loop : d.loops) loop = stage_names[{d.func, d.stage}](loop);
-  }
-  for (Directive &d : list) {
-    const FunctionContents *f = names.by_process_name.at(d.func);
-    Rename rename(names, nullptr);
-    for (Expr &e : d.factors) e = rename(e);
-    d.func = names.funcs.at(f);
-    if (d.kind == DirectiveKind::Prefetch) d.target_func = prefetched(d, names);
-    if (!is_level(d)) continue;
-    const auto target = names.by_process_name.find(d.target_func);
-    if (target == names.by_process_name.end()) {
-      user_error(std::string("cannot ") + directive_name(d.kind) + " '" +
-                     plain_name(d.target_func) + "' for '" + d.func + "'",
-                 "'" + plain_name(d.target_func) + "' is not part of this pipeline",
-                 "name a consumer of '" + d.func + "'", d.where);
-    }
-    const FunctionContents &t = *target->second;
-    const int stages = static_cast<int>(t.updates.size()) + 1;
-    if (d.target_stage < 0) d.target_stage = resolve_stage(t, d.loops[0], f);
-    d.loops[0] = d.target_stage < stages ? stage_names[{t.name, d.target_stage}](d.loops[0])
-                                         : plain_name(d.loops[0]);
-    for (size_t i = 1; i < d.loops.size(); i++) {
-      d.loops[i] = stage_names[{f->name, d.stage}](d.loops[i]);
-    }
-    d.target_func = names.funcs.at(&t);
-  }
-  result.directives = std::move(list);
+  result.directives = freeze_directives(reach, names, stage_names);
   return result;
 }
 

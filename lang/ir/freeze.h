@@ -17,6 +17,7 @@ struct FrozenPipeline {
   std::vector<std::shared_ptr<FunctionContents>> functions;  // behind each of algorithm.funcs
   // What metadata calls the outputs' buffers, one for each value; empty: by their Funcs.
   std::vector<std::string> output_names;
+  std::vector<std::shared_ptr<FunctionContents>> made;       // behind those that directives make
 };
 
 /// Collects every Func reachable from `outputs` (depth first, so that the order and the names are

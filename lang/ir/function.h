@@ -29,6 +29,16 @@ struct ReductionDomain {
   Expr predicate;
 };
 
+struct FunctionContents;
+
+/// A Func that a directive made of another. Its owner is what it was made of, and handles to it
+/// keep the owner alive.
+struct DerivedFunc {
+  DirectiveKind kind;
+  std::vector<std::string> consumers;  // In, CloneIn: process-unique; none: all
+  std::shared_ptr<FunctionContents> func;
+};
+
 /// A scalar Param or an ImageParam, identified by its address; `name` is unique in a pipeline.
 struct Parameter {
   std::string name;
@@ -49,6 +59,8 @@ struct Parameter {
   };
   std::vector<DimConstraint> dims;         // one per dimension of a buffer
   uint64_t edits = 0;                      // changes of limits and constraints, for caches
+  std::vector<Directive> directives;       // of a buffer: In
+  std::vector<DerivedFunc> derived;
 };
 
 /// One definition: f(args) = values, under `domain` for updates.
@@ -76,6 +88,9 @@ struct FunctionContents {
   std::set<int> unscheduled;          // stages that are left alone on purpose: no warning
   std::vector<BoundsEstimate> estimates;  // one per argument, or empty
   std::vector<std::shared_ptr<Parameter>> output_params;  // one per value once asked for, or empty
+  std::vector<DerivedFunc> derived;
+  // Made by rfactor: the definitions show the operator, and no program may call it.
+  bool is_partial = false;
   bool frozen = false;                // a consumer has been realized: no more definitions
   SourceLocation where;
 };

@@ -228,10 +228,28 @@ class AlgorithmParser {
 
   // -- Definitions
 
+  // instead of 0 if n == 1: ...    fail "no such size": ...
+  void parse_branch(StageDef &stage) {
+    if (tokens_.at("instead") && tokens_.peek(1).text == "of") {
+      tokens_.next();
+      tokens_.next();
+      stage.instead_of = static_cast<int>(tokens_.expect_integer("the number of a definition"));
+      tokens_.expect("if", "before a branch's condition");
+      stage.when = parse_typed(Bool(), names(nullptr));
+      tokens_.expect(":", "after a branch's condition");
+    }
+    if (tokens_.at("fail") && tokens_.peek(1).kind == Token::String) {
+      tokens_.next();
+      stage.fail = tokens_.next().text;
+      tokens_.expect(":", "after a message");
+    }
+  }
+
   void parse_definition() {
     StageDef stage;
     stage.where = tokens_.where();
     rvars_.clear();
+    parse_branch(stage);
     if (tokens_.accept("over")) {
       do {
         ReductionVariable r;
@@ -292,6 +310,7 @@ class AlgorithmParser {
     }
     stage.values = parse_values(&f);
     for (const Expr &e : stage.values) f.types.push_back(e.type());
+    if (stage.instead_of >= 0) tokens_.fail_behind("a first definition is no branch of another");
     f.stages.push_back(std::move(stage));
     result_.funcs.push_back(std::move(f));
   }
@@ -319,6 +338,11 @@ class AlgorithmParser {
     }
     if (!same)
       tokens_.fail_behind("the values of an update differ in type from the Func's first ones");
+    const int known = static_cast<int>(f.stages.size());
+    if (stage.instead_of >= known || (stage.instead_of < 0 && f.num_definitions() < known)) {
+      tokens_.fail_behind(in_quotes(f.name) + " has " + std::to_string(known) +
+                          " definitions here, and branches follow all of them");
+    }
     result_.funcs[index].stages.push_back(std::move(stage));
   }
 

@@ -147,6 +147,12 @@ class AlgorithmPrinter {
     // A parameter may have the name of a variable.
     std::set<std::string> shadowed(f.args.begin(), f.args.end());
     for (const ReductionVariable &r : s.rvars) shadowed.insert(r.var);
+    if (s.instead_of >= 0) {
+      os_ << "instead of " << s.instead_of << " if ";
+      print_expr(os_, s.when, &shadowed);
+      os_ << ": ";
+    }
+    if (!s.fail.empty()) os_ << "fail " << quote_string(s.fail) << ": ";
     if (!s.rvars.empty() || s.predicate.defined()) {
       const char *separator = "over ";
       for (const ReductionVariable &r : s.rvars) {

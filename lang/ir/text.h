@@ -12,6 +12,8 @@
 //   hist(x) = 0                              the first definition of a name is its pure one
 //   over r(0, 10), s(0, 20) where r < s: hist(in(r, s)) = hist(in(r, s)) + 1
 //   pair(x) = {x, 2*x}                       several values
+//   instead of 0 if n == 1: f(x) = 0         a branch of the first definition (0), see StageDef
+//   fail "too big": f(x) = 0                 runs nowhere: outside of its branches is an error
 //   output blur, hist
 //
 // Inputs stand in the order in which the compiled function takes them.

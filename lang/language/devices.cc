@@ -26,7 +26,7 @@ void record_device(const Stage &s, DirectiveKind kind, const std::vector<VarOrRV
   for (const VarOrRVar &l : loops) {
     if (l.name != kOutermost) names.push_back(l.name);
   }
-  record(f, s.index(), kind, std::move(names), {}, where).device = api;
+  record(s, kind, std::move(names), {}, where).device = api;
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ struct EditStamp {
   struct ParamEdits {
     std::shared_ptr<Parameter> param;
     uint64_t edits;
+    size_t directives;
   };
   std::vector<FuncEdits> funcs;
   std::vector<ParamEdits> params;

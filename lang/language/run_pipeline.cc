@@ -10,11 +10,16 @@ namespace {
 
 EditStamp stamp_of(const FrozenPipeline &frozen, const Target &target) {
   EditStamp stamp;
-  for (const auto &f : frozen.functions) {
-    stamp.funcs.push_back({f, f->updates.size(), f->directives.size()});
-    for (const auto &p : f->output_params) stamp.params.push_back({p, p->edits});
+  auto add_param = [&](const std::shared_ptr<Parameter> &p) {
+    stamp.params.push_back({p, p->edits, p->directives.size()});
+  };
+  for (const auto *funcs : {&frozen.functions, &frozen.made}) {
+    for (const auto &f : *funcs) {
+      stamp.funcs.push_back({f, f->updates.size(), f->directives.size()});
+      for (const auto &p : f->output_params) add_param(p);
+    }
   }
-  for (const auto &p : frozen.bindings) stamp.params.push_back({p, p->edits});
+  for (const auto &p : frozen.bindings) add_param(p);
   stamp.target = target.to_string();
   return stamp;
 }
@@ -26,7 +31,7 @@ bool is_current(const EditStamp &stamp, const Target &target) {
     }
   }
   for (const EditStamp::ParamEdits &p : stamp.params) {
-    if (p.param->edits != p.edits) return false;
+    if (p.param->edits != p.edits || p.param->directives.size() != p.directives) return false;
   }
   return stamp.target == target.to_string();
 }

@@ -19,20 +19,26 @@
 
 namespace polyhalite {
 
-Directive &record(FunctionContents &f, int stage, DirectiveKind kind,
-                  std::vector<std::string> loops, std::vector<Expr> factors,
-                  const SourceLocation &where, TailStrategy tail) {
+Directive stamped(std::string func, int stage, DirectiveKind kind, std::vector<std::string> loops,
+                  std::vector<Expr> factors, const SourceLocation &where, TailStrategy tail) {
   static std::atomic<uint64_t> count{0};
   Directive d;
   d.kind = kind;
-  d.func = f.name;
+  d.func = std::move(func);
   d.stage = stage;
   d.loops = std::move(loops);
   d.factors = std::move(factors);
   d.tail = tail;
   d.where = where;
-  check_loops(f, d);
   d.order = ++count;
+  return d;
+}
+
+Directive &record(FunctionContents &f, int stage, DirectiveKind kind,
+                  std::vector<std::string> loops, std::vector<Expr> factors,
+                  const SourceLocation &where, TailStrategy tail) {
+  Directive d = stamped(f.name, stage, kind, std::move(loops), std::move(factors), where, tail);
+  check_loops(f, d);
   f.directives.push_back(std::move(d));
   return f.directives.back();
 }
@@ -74,8 +80,8 @@ Expr checked_factor(const Stage &s, const char *word, const VarOrRVar &loop, Exp
 }
 
 void record_loop(const Stage &s, DirectiveKind kind, const VarOrRVar &loop) {
-  record(defined_function(s, directive_name(kind), loop), s.index(), kind, {loop.name}, {},
-         loop.where);
+  defined_function(s, directive_name(kind), loop);
+  record(s, kind, {loop.name}, {}, loop.where);
 }
 
 // What the directives so far say of where a stage's loops come from, by the names that the user has
@@ -199,7 +205,7 @@ void record_split(const Stage &s, const VarOrRVar &old, const std::string &outer
   }
   const auto parallel = origins.parallel_beside(old.name);
   if (is_blending(tail) && parallel) refuse_blend_race(f, s.index(), old, *parallel, old.where);
-  record(f, s.index(), DirectiveKind::Split, {old.name, outer, inner}, {std::move(factor)},
+  record(s, DirectiveKind::Split, {old.name, outer, inner}, {std::move(factor)},
          old.where, tail);
 }
 
@@ -241,7 +247,7 @@ void record_split_and_mark(const Stage &s, DirectiveKind kind, const VarOrRVar &
   if (kind == DirectiveKind::Parallel) {
     record_parallel(s, loop);
   } else {
-    record(*s.function(), s.index(), kind, {inner}, {}, loop.where);
+    record(s, kind, {inner}, {}, loop.where);
   }
 }
 
@@ -278,7 +284,7 @@ Directive &record_prefetch(const Stage &s, const std::string &target, const VarO
       std::move(offset),
       "the offset of the prefetch of " + quoted(target) + " in " + describe_stage(f, s.index()),
       at.where);
-  Directive &d = record(f, s.index(), DirectiveKind::Prefetch, {at.name, from.name},
+  Directive &d = record(s, DirectiveKind::Prefetch, {at.name, from.name},
                         {std::move(offset)}, at.where);
   d.option = prefetch_bound_name(strategy);
   d.target_func = target;
@@ -303,8 +309,19 @@ std::vector<std::string> names_of(const std::vector<VarOrRVar> &loops) {
 
 }  // namespace
 
-Stage::Stage(std::shared_ptr<FunctionContents> func, int stage)
-    : func_(std::move(func)), stage_(stage) {}
+Directive &record(const Stage &s, DirectiveKind kind, std::vector<std::string> loops,
+                  std::vector<Expr> factors, const SourceLocation &where, TailStrategy tail) {
+  FunctionContents &f = *s.function();
+  Directive d =
+      stamped(f.name, s.index(), kind, std::move(loops), std::move(factors), where, tail);
+  d.branch = s.branch();
+  check_loops(f, d);
+  f.directives.push_back(std::move(d));
+  return f.directives.back();
+}
+
+Stage::Stage(std::shared_ptr<FunctionContents> func, int stage, std::vector<Expr> branch)
+    : func_(std::move(func)), stage_(stage), branch_(std::move(branch)) {}
 
 std::string Stage::name() const {
   return stage_ == 0 ? func_->name : func_->name + ".update(" + std::to_string(stage_ - 1) + ")";
@@ -320,6 +337,48 @@ void Stage::unscheduled(Here here) {
                  (scheduled ? ", which has a schedule" : " for the second time"),
              "it says once, and in place of directives, that a stage has none",
              "drop it, or the directives", here.where);
+}
+
+std::string Stage::dump_argument_list() const {
+  const FunctionContents &f = *func_;
+  std::vector<std::string> loops;  // innermost first
+  if (f.pure) {
+    const Definition &d = stage_ == 0 ? *f.pure : f.updates[stage_ - 1];
+    for (size_t k = 0; d.domain && k < d.domain->vars.size(); k++) {
+      loops.push_back(d.domain->vars[k].var);
+    }
+    for (size_t i = 0; i < d.args.size(); i++) {
+      const VariableNode *v = as_variable(d.args[i]);
+      if (v && v->name == f.pure_args[i]) loops.push_back(v->name);
+    }
+  }
+  auto find = [&](const std::string &name) { return std::find(loops.begin(), loops.end(), name); };
+  for (const Directive &d : f.directives) {
+    if (d.stage != stage_ || (!d.branch.empty() && d.branch.size() != branch_.size())) continue;
+    const auto at = d.loops.empty() ? loops.end() : find(d.loops[0]);
+    if (at == loops.end()) continue;
+    if (d.kind == DirectiveKind::Split) {
+      *at = d.loops[1];
+      loops.insert(at, d.loops[2]);
+    } else if (d.kind == DirectiveKind::Rename) {
+      *at = d.loops[1];
+    } else if (d.kind == DirectiveKind::Fuse) {
+      *at = d.loops[2];
+      if (const auto outer = find(d.loops[1]); outer != loops.end()) loops.erase(outer);
+    } else if (d.kind == DirectiveKind::Reorder) {
+      std::vector<std::ptrdiff_t> places;
+      for (const std::string &name : d.loops) {
+        if (const auto l = find(name); l != loops.end()) places.push_back(l - loops.begin());
+      }
+      std::vector<std::string> names;
+      for (const std::ptrdiff_t p : places) names.push_back(loops[p]);
+      std::sort(places.begin(), places.end());
+      for (size_t i = 0; i < places.size(); i++) loops[places[i]] = names[i];
+    }
+  }
+  std::string text = "Vars:";
+  for (const std::string &l : loops) text += " " + plain_name(l);
+  return text + "\n";
 }
 
 template <typename Self>
@@ -340,7 +399,7 @@ Self &Schedulable<Self>::fuse(const VarOrRVar &inner, const VarOrRVar &outer,
                    " with itself",
                "fuse joins two loops", "name two different loops", inner.where);
   }
-  record(f, s.index(), DirectiveKind::Fuse, {inner.name, outer.name, fused.name}, {}, inner.where);
+  record(s, DirectiveKind::Fuse, {inner.name, outer.name, fused.name}, {}, inner.where);
   return self();
 }
 
@@ -348,17 +407,17 @@ template <typename Self>
 Self &Schedulable<Self>::reorder(const std::vector<VarOrRVar> &loops) {
   if (loops.empty()) return self();
   const Stage &s = self().stage_to_schedule();
-  FunctionContents &f = defined_function(s, "reorder", loops[0]);
+  defined_function(s, "reorder", loops[0]);
   check_distinct(s, loops);
-  record(f, s.index(), DirectiveKind::Reorder, names_of(loops), {}, loops[0].where);
+  record(s, DirectiveKind::Reorder, names_of(loops), {}, loops[0].where);
   return self();
 }
 
 template <typename Self>
 Self &Schedulable<Self>::rename(const VarOrRVar &old, const VarOrRVar &fresh) {
   const Stage &s = self().stage_to_schedule();
-  record(defined_function(s, "rename", old), s.index(), DirectiveKind::Rename,
-         {old.name, fresh.name}, {}, old.where);
+  defined_function(s, "rename", old);
+  record(s, DirectiveKind::Rename, {old.name, fresh.name}, {}, old.where);
   return self();
 }
 
@@ -461,7 +520,7 @@ Self &Schedulable<Self>::tile(const std::vector<VarOrRVar> &previous,
   std::vector<VarOrRVar> order = inners;
   order.insert(order.end(), outers.begin(), outers.end());
   check_distinct(s, order);
-  record(*s.function(), s.index(), DirectiveKind::Reorder, names_of(order), {}, previous[0].where);
+  record(s, DirectiveKind::Reorder, names_of(order), {}, previous[0].where);
   return self();
 }
 
@@ -483,8 +542,8 @@ Self &Schedulable<Self>::compute_with(
 template <typename Self>
 Self &Schedulable<Self>::partition(const VarOrRVar &loop, Partition policy) {
   const Stage &s = self().stage_to_schedule();
-  record(defined_function(s, "partition", loop), s.index(), DirectiveKind::Partition, {loop.name},
-         {}, loop.where)
+  defined_function(s, "partition", loop);
+  record(s, DirectiveKind::Partition, {loop.name}, {}, loop.where)
       .option = partition_name(policy);
   return self();
 }
@@ -521,7 +580,7 @@ Self &Schedulable<Self>::partition_all(Partition policy, const SourceLocation &w
                where);
   }
   for (const std::string &loop : current_loops(f, s.index())) {
-    record(f, s.index(), DirectiveKind::Partition, {loop}, {}, where).option =
+    record(s, DirectiveKind::Partition, {loop}, {}, where).option =
         partition_name(policy);
   }
   return self();

@@ -12,6 +12,7 @@ namespace {
 struct Loop {
   std::string name;
   DirectiveKind kind = DirectiveKind::Serial;  // the directive that marked it
+  bool is_reduction = false;
 };
 
 const Definition &definition(const FunctionContents &f, int stage) {
@@ -29,7 +30,9 @@ std::vector<Loop> default_loops(const FunctionContents &f, int stage) {
     }
   }
   if (!def.domain) return loops;
-  for (size_t i = def.domain->vars.size(); i-- > 0;) loops.push_back({def.domain->vars[i].var});
+  for (size_t i = def.domain->vars.size(); i-- > 0;) {
+    loops.push_back({def.domain->vars[i].var, DirectiveKind::Serial, true});
+  }
   return loops;
 }
 
@@ -86,6 +89,8 @@ class Replay {
       case DirectiveKind::GpuLanes:
         for (const std::string &l : d.loops) loops_[place(d, l)].kind = d.kind;
         return;
+      case DirectiveKind::Rfactor:
+        return factor(d);
       default:
         return;
     }
@@ -117,8 +122,9 @@ class Replay {
 
   void split(const Directive &d) {
     const size_t at = place(d, d.loops[0]);
-    const Loop outer{fresh(d, d.loops[1], {d.loops[0]}), loops_[at].kind};
-    const Loop inner{fresh(d, d.loops[2], {d.loops[0]}), loops_[at].kind};
+    Loop outer = loops_[at], inner = loops_[at];
+    outer.name = fresh(d, d.loops[1], {d.loops[0]});
+    inner.name = fresh(d, d.loops[2], {d.loops[0]});
     loops_[at] = outer;
     loops_.insert(loops_.begin() + static_cast<std::ptrdiff_t>(at) + 1, inner);
   }
@@ -134,7 +140,24 @@ class Replay {
                  "fuse first, then say how the fused loop runs", d.where);
     }
     loops_[inner].name = d.loops[2];
+    loops_[inner].is_reduction |= loops_[outer].is_reduction;
     loops_.erase(loops_.begin() + static_cast<std::ptrdiff_t>(outer));
+  }
+
+  // What is left merges partial results: over the preserved loops, for every cell.
+  void factor(const Directive &d) {
+    std::vector<Loop> left;
+    for (size_t i = f_.pure_args.size(); i-- > 0;) {
+      const std::string &arg = f_.pure_args[i];
+      const VariableNode *v = as_variable(definition(f_, stage_).args[i]);
+      if (!v || v->name != arg) left.push_back({arg});
+    }
+    for (const Loop &l : loops_) {
+      bool stays = !l.is_reduction;
+      for (size_t i = 0; i < d.loops.size(); i += 2) stays |= d.loops[i] == l.name;
+      if (stays) left.push_back(l);
+    }
+    loops_ = std::move(left);
   }
 
   void reorder(const Directive &d) {
@@ -155,9 +178,20 @@ class Replay {
 
 void check_loops(const FunctionContents &f, const Directive &d) {
   if (!f.pure || !concerns_loops(d.kind) || d.stage > static_cast<int>(f.updates.size())) return;
+  if (f.is_partial) return;  // its loops follow from those of the update that it is part of
   Replay replay(f, d.stage);
+  std::vector<Expr> branch;  // that the loops are of so far: a branch starts with its stage's
+  auto is_same = [](const std::vector<Expr> &a, const std::vector<Expr> &b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const Expr &x, const Expr &y) { return equal(x, y); });
+  };
   for (const Directive &old : f.directives) {
-    if (old.stage == d.stage && concerns_loops(old.kind)) replay.apply(old);
+    if (old.stage != d.stage || !is_same(old.branch, branch)) continue;
+    if (old.kind != DirectiveKind::Specialize) {
+      replay.apply(old);
+    } else if (branch.size() < d.branch.size() && equal(old.factors[0], d.branch[branch.size()])) {
+      branch.push_back(old.factors[0]);
+    }
   }
   replay.apply(d);
 }

@@ -54,6 +54,7 @@ class InstanceBuilder {
       }
     }
     if (def.predicate.defined()) instance_.scope.assume(def.predicate);
+    if (const Expr e = runs_where(func, stage_.stage); e.defined()) instance_.scope.assume(e);
   }
 
  private:

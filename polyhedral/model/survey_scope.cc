@@ -85,6 +85,7 @@ void SurveyScope::enter_stage(StageId stage, What what) {
     if (what == Reads && reads_anyway) continue;
     translator_.assume(g.condition);
   }
+  if (const Expr e = runs_where(tree_.func(stage), stage.stage); e.defined()) translator_.assume(e);
 }
 
 void SurveyScope::require_inside(const std::vector<AffineRow> &cell, const Box &box) {

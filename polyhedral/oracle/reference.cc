@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lang/simplify/associative.h"
+
 #include "polyhalite/error.h"
 
 namespace polyhalite::oracle {
@@ -60,7 +62,8 @@ StageProgram::StageProgram(const FuncDef &f, int stage, const Constants &constan
   }
   if (def.predicate.defined()) predicate = Program({def.predicate}, slots, constants);
   bounds = Program(limits, slots, constants);
-  is_reduction = is_reduction_update(f, stage);
+  const auto update = prove_associative(f, stage);
+  is_reduction = update && update->commutative;
 }
 
 std::vector<Value> StageProgram::slots_at(const Coordinates &point) const {
@@ -195,16 +198,34 @@ Reference::Reference(const Algorithm &algorithm, const Data &data)
     for (size_t s = 0; s < func.stages.size(); s++) {
       programs_[f].emplace_back(func, static_cast<int>(s), constants);
     }
+    take_branches(static_cast<int>(f), constants);
     for (int d = 0; d < func.dimensions(); d++) {
       size_t stages = 0;
-      for (const StageProgram &p : programs_[f])
+      const size_t definitions = func.num_definitions();
+      for (size_t s = 0; s < definitions; s++) {
+        const StageProgram &p = programs_[f][s];
         stages += std::count(p.pure.begin(), p.pure.end(), d);
-      if (stages == programs_[f].size()) {
+      }
+      if (stages == definitions) {
         states_[f].apart.push_back(d);
       } else if (stages > 1) {
         states_[f].ranged.push_back(d);
       }
     }
+  }
+}
+
+// Each definition runs as the branch that the parameters choose does.
+void Reference::take_branches(int f, const Constants &constants) {
+  const FuncDef &func = algorithm_.funcs[f];
+  class Nothing : public Surroundings {
+    Value access(const CallNode &, const Coordinates &) override { return {}; }
+  } nothing;
+  for (int s = func.num_definitions(); s < static_cast<int>(func.stages.size()); s++) {
+    Slots slots;
+    const Program where({runs_where(func, s)}, slots, constants);
+    if (!where.run({}, nothing)[0].i) continue;
+    programs_[f][func.definition_of(s)] = StageProgram(func, s, constants);
   }
 }
 
@@ -230,7 +251,8 @@ Reference::Column &Reference::column(int func, const Coordinates &at) {
   if (!column) {
     column = std::make_unique<Column>();
     Run run(*this, func, *column);
-    for (size_t s = 1; s < programs_[func].size(); s++) run.update(static_cast<int>(s), key);
+    const int definitions = algorithm_.funcs[func].num_definitions();
+    for (int s = 1; s < definitions; s++) run.update(s, key);
   }
   return *column;
 }

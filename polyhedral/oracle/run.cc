@@ -238,6 +238,8 @@ void Run::hoist(const TreeNode &n) {
 
 void Run::stage(StageId s) {
   const CompiledStage &compiled = stages_[s.func][s.stage];
+  // A branch does what its definition does.
+  s.stage = tree_.func(s).definition_of(s.stage);
   Point p{s, {}};
   for (const Value &v : evaluate(compiled.point)) p.at.push_back(v.i);
   now_ = p;
@@ -348,8 +350,11 @@ void Run::touch(Storage &storage, const Coordinates &at, bool writes) {
   for (size_t k = storage.depth; k < concurrent_.size(); k++) {
     const LoopInfo &l = tree_.loops[concurrent_[k]->loop()];
     // A pure definition's own loops meet a point twice only where a tile was shifted inwards.
+    // The program takes the blame, or the machine makes the updates one by one.
+    const StageNest &nest = tree_.nest(l.stage);
+    if (l.stage.func == p.stage.func && (nest.atomic || nest.allow_races)) continue;
     auto forgive = [&](const Point &other) {
-      return p.stage.stage == 0 && l.stage == p.stage && other == p;
+      return !tree_.is_update(p.stage) && l.stage == p.stage && other == p;
     };
     auto clash = concurrent_[k]->touch(storage.home(), storage.place(at), p, writes, forgive);
     if (!clash) continue;

@@ -6,6 +6,8 @@
 
 #include "lang/ir/intrinsics.h"
 #include "polyhalite/integer_functions.h"
+#include "polyhalite/error.h"
+#include "schedule/derive_algorithm.h"
 
 namespace polyhalite::test {
 
@@ -337,13 +339,16 @@ class AlgorithmDraw {
 class ScheduleDraw {
  public:
   ScheduleDraw(Dice &dice, const Algorithm &a, bool windows)
-      : dice_(dice), algorithm_(a), windows_(windows) {
+      : dice_(dice), original_(a), algorithm_(a), windows_(windows) {
     for (const FuncDef &f : a.funcs) {
       for (size_t s = 0; s < f.stages.size(); s++) dims_[{f.name, int(s)}] = initial(f, int(s));
     }
   }
 
   std::vector<Directive> draw() {
+    if (dice_.chance(35)) {
+      for (int i = dice_.between(1, 2); i > 0; i--) deriving_directive();
+    }
     if (windows_) {
       for (int i = dice_.between(0, 2); i > 0; i--) loop_directive();
       for (const FuncDef &f : algorithm_.funcs) place_window(f);
@@ -453,6 +458,65 @@ class ScheduleDraw {
     }
   }
 
+  // in, clone_in, rfactor, specialize or atomic; what cannot be is taken back.
+  void deriving_directive() {
+    const size_t before = list_.size();
+    const FuncDef &f = dice_.pick(algorithm_.funcs);
+    const std::string func = f.name, made = func + "_made" + std::to_string(fresh_++);
+    const int stage = dice_.between(0, f.num_definitions() - 1);
+    const int kind = dice_.between(0, 99);
+    if (kind < 40 && !algorithm_.is_output(func)) {
+      Directive &d =
+          add(kind < 25 ? DirectiveKind::In : DirectiveKind::CloneIn, func, 0, {});
+      d.makes = made;
+      for (const FuncDef &g : algorithm_.funcs) {
+        bool reader = false;
+        for (const StageDef &s : g.stages) {
+          for (const Expr &e : s.values) reader |= reads(e, func);
+        }
+        if (reader && g.name != func && dice_.chance(70)) d.consumers.push_back(g.name);
+      }
+      if (d.kind == DirectiveKind::CloneIn && d.consumers.empty()) d.consumers = {func};
+    } else if (kind < 70 && stage > 0 && !f.stages[stage].rvars.empty()) {
+      std::vector<std::string> loops;
+      for (const ReductionVariable &r : f.stages[stage].rvars) {
+        std::string loop = r.var;
+        if (dice_.chance(40)) {
+          Directive &d = add(DirectiveKind::Split, func, stage, {loop, loop + "o", loop + "i"});
+          d.factors = {Expr(dice_.between(1, 4))};
+          loop += dice_.chance(60) ? "o" : "i";
+        }
+        if (loops.empty() || dice_.chance(40)) {
+          loops.insert(loops.end(), {loop, "u" + std::to_string(fresh_++)});
+        }
+      }
+      add(DirectiveKind::Rfactor, func, stage, loops).makes = made;
+    } else if (kind < 90) {
+      const Expr extent = make_variable(Int(32), VariableKind::BufferField,
+                                        algorithm_.outputs[0] + ".extent.0");
+      const Expr condition = make_binary(dice_.pick<Op>({Op::Eq, Op::Gt, Op::Le}), extent,
+                                         Expr(dice_.between(1, 12)));
+      add(DirectiveKind::Specialize, func, stage, {}).factors = {condition};
+      branches_.push_back({func, stage, condition, dims_.at({func, stage})});
+    } else if (stage > 0) {
+      add(DirectiveKind::Atomic, func, stage, {}).factors = {make_false()};
+    }
+    try {
+      algorithm_ = derive_algorithm(original_, list_).algorithm;
+    } catch (const CompileError &) {
+      list_.resize(before);
+      return;
+    }
+    for (const FuncDef &g : algorithm_.funcs) {
+      if (g.name == made) {
+        for (int s = 0; s < g.num_definitions(); s++) dims_[{made, s}] = initial(g, s);
+        if (dice_.chance(75)) place(FuncDef(g));
+      } else if (g.name == func) {
+        dims_[{func, stage}] = initial(g, stage);
+      }
+    }
+  }
+
   // Computed at a loop of the output, stored at one outside of it.
   void place_window(const FuncDef &f) {
     const auto &dims = dims_.at({algorithm_.outputs[0], 0});
@@ -482,12 +546,12 @@ class ScheduleDraw {
     std::vector<std::pair<std::string, int>> stages;
     const bool any = dice_.chance(15);
     for (const FuncDef &f : algorithm_.funcs) {
-      for (size_t i = 0; i < f.stages.size(); i++) {
+      for (int i = 0; i < f.num_definitions(); i++) {
         const StageDef &s = f.stages[i];
         bool reader = any;
         for (const Expr &e : s.args) reader |= reads(e, func);
         for (const Expr &e : s.values) reader |= reads(e, func);
-        if (reader && (f.name != func || any)) stages.push_back({f.name, static_cast<int>(i)});
+        if (reader && (f.name != func || any)) stages.push_back({f.name, i});
       }
     }
     if (stages.empty()) return {{func, 0}, ""};
@@ -497,10 +561,19 @@ class ScheduleDraw {
   }
 
   void loop_directive() {
+    if (!branches_.empty() && dice_.chance(40)) {
+      Branch &b = branches_[dice_.between(0, static_cast<int>(branches_.size()) - 1)];
+      const size_t before = list_.size();
+      loop_directive(b.func, b.stage, b.dims);
+      for (size_t i = before; i < list_.size(); i++) list_[i].branch = {b.condition};
+      return;
+    }
     auto it = dims_.begin();
     std::advance(it, dice_.between(0, static_cast<int>(dims_.size()) - 1));
-    const auto &[func, stage] = it->first;
-    std::vector<std::string> &dims = it->second;
+    loop_directive(it->first.first, it->first.second, it->second);
+  }
+
+  void loop_directive(const std::string &func, int stage, std::vector<std::string> &dims) {
     if (dims.empty()) return;
     const int kind = dice_.between(0, 99);
     const std::string dim = dice_.chance(2) ? "nowhere" : dice_.pick(dims);
@@ -606,9 +679,17 @@ class ScheduleDraw {
   }
 
   Dice &dice_;
-  const Algorithm &algorithm_;
+  const Algorithm &original_;
+  Algorithm algorithm_;  // with what directives have made of it
   const bool windows_;
   std::map<std::pair<std::string, int>, std::vector<std::string>> dims_;  // innermost first
+  struct Branch {
+    std::string func;
+    int stage;
+    Expr condition;
+    std::vector<std::string> dims;
+  };
+  std::vector<Branch> branches_;
   std::vector<Directive> list_;
   int fresh_ = 0;
 };

@@ -150,6 +150,18 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   ///                      beside
   ///                      for y { wait for f; its uses; make room } }
   Func &async(Here here = Here());
+  // Funcs that stand between this one and its consumers, to be scheduled. Asking again gives the
+  // same Func.
+  /// f_in_g(x) = f(x), which `consumer` reads in place of f.
+  Func in(const Func &consumer, Here here = Here());
+  /// One for all of `consumers`; CompileError where some have one of their own.
+  Func in(const std::vector<Func> &consumers, Here here = Here());
+  /// One for every consumer that has none of its own.
+  Func in(Here here = Here());
+  /// f_clone_in_g, with the definitions of f, which `consumer` reads in place of f.
+  Func clone_in(const Func &consumer, Here here = Here());
+  Func clone_in(const std::vector<Func> &consumers, Here here = Here());
+
   /// Promises that the Func is needed over [min, min + extent) of var only; checked at entry.
   Func &bound(const VarOrRVar &var, Expr min, Expr extent);
 

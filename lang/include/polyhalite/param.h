@@ -236,6 +236,12 @@ class ImageParam : public OutputImageParam {
     return (*this)({std::move(first.value), Expr(std::forward<Args>(more))...}, Here(first.where));
   }
 
+  /// A Func that reads the image, to be scheduled: the consumer, or each of them, or every one that
+  /// has none of its own, reads it in place of the image.
+  Func in(const Func &consumer, Here here = Here());
+  Func in(const std::vector<Func> &consumers, Here here = Here());
+  Func in(Here here = Here());
+
   /// A Func of implicit arguments that reads the image.
   operator Func() const;  // NOLINT
 };

@@ -151,6 +151,21 @@ class Schedulable : public DeviceSchedulable<Self> {
   Self &compute_with(const LoopLevel &level,
                      const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align);
   Self &compute_with(const LoopLevel &level, LoopAlignStrategy align = LoopAlignStrategy::Auto);
+  /// A branch of the stage for runs where `condition` over Params and shapes holds: the first of
+  /// the conditions that does decides.
+  ///   for x {S}  ->  if condition { for x {S} } else { for x {S} }
+  /// The branch starts with the directives given so far, but for other specializations; the
+  /// returned handle schedules it, and later directives of this handle speak of the other runs.
+  /// The same condition again gives the same branch.
+  Stage specialize(const Expr &condition, Here here = Here());
+  /// Runs where no branch's condition holds end with an error that carries `message`.
+  void specialize_fail(const std::string &message, Here here = Here());
+  /// Runs each update of a cell as one atomic step, so that parallel and vector loops over
+  /// reduction variables may update it in any order. CompileError unless the update is associative
+  /// or `override_associativity_test` promises that the order does not matter.
+  Self &atomic(bool override_associativity_test = false, Here here = Here());
+  /// Promises that iterations of parallel and vector loops that touch one cell do no harm.
+  Self &allow_race_conditions(Here here = Here());
 
  protected:
   ~Schedulable() = default;
@@ -164,20 +179,35 @@ class Schedulable : public DeviceSchedulable<Self> {
 
 class Stage : public Schedulable<Stage> {
  public:
-  Stage(std::shared_ptr<FunctionContents> func, int stage);
+  /// `branch`: the conditions of the specializations that it is inside of, outermost first.
+  Stage(std::shared_ptr<FunctionContents> func, int stage, std::vector<Expr> branch = {});
   /// "f" or "f.update(2)".
   std::string name() const;
   /// Says that the stage has no schedule on purpose: no warning that it was forgotten. CompileError
   /// where it has one, or where that has been said before.
   void unscheduled(Here here = Here());
+  /// "Vars: x y": the loops that the stage has after all directives so far, innermost first.
+  std::string dump_argument_list() const;
+
+  /// Splits an associative update into partial results and their merging. Each `preserved`
+  /// reduction loop becomes a dimension, of the new Var, of the Func that holds partial results:
+  ///   f(x) += g(x, r, s)   ->   f_intm(x, u) = 0;  f_intm(x, u) += g(x, r, u);
+  ///                             f(x) += f_intm(x, s)
+  /// Returns that Func. CompileError where associativity is not proven, or commutativity where the
+  /// new order needs it.
+  Func rfactor(const std::vector<std::pair<RVar, Var>> &preserved, Here here = Here());
+  Func rfactor(const RVar &r, const Var &v, Here here = Here());
+
   const Stage &stage_to_schedule() const { return *this; }
 
   const std::shared_ptr<FunctionContents> &function() const { return func_; }
   int index() const { return stage_; }
+  const std::vector<Expr> &branch() const { return branch_; }
 
  private:
   std::shared_ptr<FunctionContents> func_;
   int stage_;
+  std::vector<Expr> branch_;
 };
 
 }  // namespace polyhalite

@@ -1,0 +1,389 @@
+#include "schedule/rfactor.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "lang/ir/visit.h"
+#include "lang/simplify/associative.h"
+#include "lang/simplify/simplify.h"
+#include "polyhalite/error.h"
+#include "schedule/derive.h"
+
+namespace polyhalite {
+
+namespace {
+
+Expr operator_plus(const Expr &a, const Expr &b) { return make_binary(Op::Add, a, b); }
+Expr rvar(const std::string &name) {
+  return make_variable(Int(32), VariableKind::Reduction, name);
+}
+Expr pure(const std::string &name) { return make_variable(Int(32), VariableKind::Pure, name); }
+
+Expr conjunction(const Expr &a, const Expr &b) {
+  if (!a.defined() || !b.defined()) return a.defined() ? a : b;
+  return make_binary(Op::And, a, b);
+}
+
+bool mentions_any(const Expr &e, const std::set<std::string> &names) {
+  const auto free = free_variables(e);
+  return std::any_of(free.begin(), free.end(),
+                     [&](const std::string &v) { return names.count(v) > 0; });
+}
+
+// The reduction loops that the stage has at this point, and what they make of its variables.
+class ReductionLoops {
+ public:
+  ReductionLoops(const StageDef &def, const StageDimensions &dims, const Directive &d)
+      : def_(def), dims_(dims) {
+    for (const ReductionVariable &r : def.rvars) {
+      extent_[r.var] = r.extent;
+      reduction_.insert(r.var);
+    }
+    for (const Derivation &v : dims.derivations) extend(v, d);
+    for (const LoopDimension &l : dims.loops) {
+      if (reduction_.count(l.name)) loops_.push_back(l);
+    }
+  }
+
+  /// Outermost first.
+  const std::vector<LoopDimension> &loops() const { return loops_; }
+  bool is_reduction(const std::string &dim) const { return reduction_.count(dim) > 0; }
+
+  /// The loop as a variable of a domain.
+  ReductionVariable variable(const LoopDimension &l) const {
+    for (const ReductionVariable &r : def_.rvars) {
+      if (r.var == l.name) return {l.label, r.min, r.extent};
+    }
+    return {l.label, Expr(0), simplify(extent_.at(l.name))};
+  }
+
+  /// The definition's reduction variables in terms of `values`: each loop's counter.
+  std::map<std::string, Expr> values(const std::map<std::string, Expr> &counters) {
+    at_ = counters;
+    for (auto v = dims_.derivations.rbegin(); v != dims_.derivations.rend(); ++v) undo(*v);
+    std::map<std::string, Expr> result;
+    for (const ReductionVariable &r : def_.rvars) {
+      const bool is_loop = counters.count(r.var) > 0;
+      result[r.var] = is_loop ? at_.at(r.var) : simplify(operator_plus(r.min, at_.at(r.var)));
+    }
+    return result;
+  }
+  /// Where these values lie inside the domain's box; undefined: everywhere.
+  const Expr &guard() const { return guard_; }
+
+ private:
+  void extend(const Derivation &v, const Directive &d) {
+    if (!reduction_.count(v.a) && !(v.kind == Derivation::Fuse && reduction_.count(v.b))) return;
+    if (v.kind == Derivation::Split) {
+      extent_[v.c] = v.factor;
+      extent_[v.b] = make_binary(
+          Op::Div,
+          operator_plus(extent_.at(v.a), make_binary(Op::Sub, v.factor, Expr(1))), v.factor);
+      reduction_.insert({v.b, v.c});
+      return;
+    }
+    if (!reduction_.count(v.a) || !reduction_.count(v.b)) {
+      user_error("cannot rfactor " + describe_stage(dims_.func, dims_.stage) + ": '" + v.a +
+                     "' and '" + v.b + "' are fused",
+                 "the fused loop runs over a pure and a reduction variable",
+                 "call rfactor before the fuse", d.where);
+    }
+    extent_[v.c] = make_binary(Op::Mul, extent_.at(v.a), extent_.at(v.b));
+    reduction_.insert(v.c);
+  }
+
+  // The counter, from 0, of the dimension that v takes apart or joins.
+  void undo(const Derivation &v) {
+    if (!reduction_.count(v.c)) return;
+    if (v.kind == Derivation::Fuse) {
+      const Expr c = at_.at(v.c), n = extent_.at(v.b);
+      at_[v.a] = make_binary(Op::Div, c, n);
+      at_[v.b] = make_binary(Op::Mod, c, n);
+      return;
+    }
+    const Expr value =
+        operator_plus(make_binary(Op::Mul, at_.at(v.b), v.factor), at_.at(v.c));
+    at_[v.a] = value;
+    const Expr extent = extent_.at(v.a);
+    int64_t n, factor;
+    if (is_const_int(simplify(extent), &n) && is_const_int(v.factor, &factor) && n % factor == 0) {
+      return;
+    }
+    // Beyond the end nothing runs, and what would be read there counts for no region.
+    guard_ = conjunction(guard_, make_binary(Op::Lt, value, extent));
+    at_[v.a] = make_binary(Op::Min, value, make_binary(Op::Sub, extent, Expr(1)));
+  }
+
+  const StageDef &def_;
+  const StageDimensions &dims_;
+  std::map<std::string, Expr> extent_;  // of each reduction dimension
+  std::set<std::string> reduction_;
+  std::vector<LoopDimension> loops_;
+  std::map<std::string, Expr> at_;
+  Expr guard_;
+};
+
+class Factoring {
+ public:
+  Factoring(Algorithm a, const Directive &d, const std::vector<Directive> &before)
+      : a_(std::move(a)), d_(d), before_(before), what_("cannot rfactor " + stage_text()) {
+    for (const ReductionVariable &r : a_.find(d.func)->stages[d.stage].rvars) {
+      reductions_.insert(r.var);
+    }
+  }
+
+  Factored run() {
+    const int f = a_.index_of(d_.func);
+    const FuncDef func = a_.funcs[f];
+    const StageDef def = func.stages[d_.stage];
+    std::string why;
+    const auto update = prove_associative(func, d_.stage, &why);
+    if (!update) refuse("it is not proven associative", why, "leave the reduction whole");
+
+    StageDimensions dims = default_dimensions(func, d_.stage);
+    for (const Directive &b : before_) dims = derive(dims, b);
+    ReductionLoops loops(def, dims, d_);
+    read_preserved(loops, dims);
+    if (update->needs_operand && (def.predicate.defined() || has_rest(loops))) {
+      refuse("its identity is no identity where a domain is empty",
+             "the update takes equal values too, as with <= or >=",
+             "compare with < or >, so that equal values change nothing");
+    }
+    check_order(*update, dims, loops);
+
+    if (a_.index_of(d_.makes) < 0) {
+      a_.funcs.insert(a_.funcs.begin() + f, partial_results(func, def, *update, loops));
+    }
+    merge(a_.funcs[a_.index_of(d_.func)], def, *update, loops);
+    return {std::move(a_), carried_directives(dims, loops)};
+  }
+
+ private:
+  std::string stage_text() const {
+    const FuncDef &f = *a_.find(d_.func);
+    return describe_stage(d_.func, f.definition_of(d_.stage));
+  }
+
+  [[noreturn]] void refuse(const std::string &what, const std::string &why,
+                           const std::string &fix) const {
+    user_error(what_ + ": " + what, why, fix, d_.where);
+  }
+
+  void read_preserved(const ReductionLoops &loops, const StageDimensions &dims) {
+    for (size_t i = 0; i + 1 < d_.loops.size(); i += 2) {
+      const auto loop = std::find_if(dims.loops.begin(), dims.loops.end(),
+                                     [&](const auto &l) { return l.label == d_.loops[i]; });
+      if (loop == dims.loops.end()) {
+        refuse("it has no loop '" + d_.loops[i] + "'", "",
+               "its loops are, outermost first: " + loop_list(dims));
+      }
+      if (!loops.is_reduction(loop->name)) {
+        refuse("'" + d_.loops[i] + "' is no reduction loop", "",
+               "preserve loops of its reduction domain");
+      }
+      new_var_[loop->name] = d_.loops[i + 1];
+    }
+  }
+
+  // Does any loop run past the end of its domain?
+  static bool has_rest(ReductionLoops &loops) {
+    std::map<std::string, Expr> counters;
+    for (const LoopDimension &l : loops.loops()) counters[l.name] = rvar(l.label);
+    loops.values(counters);
+    return loops.guard().defined();
+  }
+
+  // Merging takes the partial results in the order of the preserved loops. With others outside of
+  // them, operands change places.
+  void check_order(const AssociativeUpdate &update, const StageDimensions &dims,
+                   const ReductionLoops &loops) const {
+    if (update.commutative) return;
+    bool inside = false;
+    for (const LoopDimension &l : loops.loops()) {
+      if (!new_var_.count(l.name)) inside = true;
+      if (inside && new_var_.count(l.name)) {
+        refuse("'" + l.label + "' is inside of a reduction loop that is not preserved",
+               "the operator is associative, but not commutative: operands would change places",
+               "preserve the outer loops of: " + loop_list(dims));
+      }
+    }
+    // The loops themselves must still be in the algorithm's order.
+    std::vector<std::string> order;
+    for (const LoopDimension &l : loops.loops()) order.push_back(l.name);
+    StageDimensions natural = default_dimensions(*a_.find(d_.func), d_.stage);
+    for (const Directive &b : before_) {
+      if (b.kind == DirectiveKind::Split || b.kind == DirectiveKind::Fuse ||
+          b.kind == DirectiveKind::Rename) {
+        natural = derive(natural, b);
+      }
+    }
+    std::vector<std::string> wanted;
+    for (const LoopDimension &l : natural.loops) {
+      if (loops.is_reduction(l.name)) wanted.push_back(l.name);
+    }
+    if (order == wanted) return;
+    refuse("its reduction loops have been reordered",
+           "the operator is associative, but not commutative: operands would change places",
+           "leave them in the algorithm's order");
+  }
+
+  // f_intm(args, u) = identity;  over the rest: f_intm(args, u) = op(f_intm(args, u), ...)
+  FuncDef partial_results(const FuncDef &func, const StageDef &def,
+                          const AssociativeUpdate &update, ReductionLoops &loops) const {
+    FuncDef p;
+    p.name = d_.makes;
+    p.types = func.types;
+    p.where = d_.where;
+    p.args = func.args;
+    std::vector<Expr> extra;
+    std::map<std::string, Expr> counters;
+    StageDef rest;
+    for (const LoopDimension &l : loops.loops()) {
+      const auto v = new_var_.find(l.name);
+      counters[l.name] = v == new_var_.end() ? rvar(l.label) : pure(v->second);
+      if (v == new_var_.end()) rest.rvars.insert(rest.rvars.begin(), loops.variable(l));
+    }
+    for (size_t i = 1; i < d_.loops.size(); i += 2) {
+      p.args.push_back(d_.loops[i]);
+      extra.push_back(pure(d_.loops[i]));
+    }
+    StageDef first;
+    for (const std::string &a : p.args) first.args.push_back(pure(a));
+    first.values = update.identity;
+    first.where = rest.where = d_.where;
+
+    const std::map<std::string, Expr> at = loops.values(counters);
+    for (const Expr &a : def.args) rest.args.push_back(simplify(substitute(at, a)));
+    rest.args.insert(rest.args.end(), extra.begin(), extra.end());
+    std::vector<Expr> own, operands;
+    for (size_t i = 0; i < func.types.size(); i++) {
+      own.push_back(make_func_call(func.types[i], p.name, rest.args, static_cast<int>(i)));
+      operands.push_back(substitute(at, update.operands[i]));
+    }
+    rest.values = update.combine(own, operands);
+    if (def.predicate.defined()) rest.predicate = substitute(at, def.predicate);
+    rest.predicate = conjunction(loops.guard(), rest.predicate);
+    p.stages = {std::move(first), std::move(rest)};
+    return p;
+  }
+
+  // over the preserved: f(args) = op(f(args), f_intm(args, ...))
+  void merge(FuncDef &func, const StageDef &def, const AssociativeUpdate &update,
+             const ReductionLoops &loops) const {
+    StageDef &s = func.stages[d_.stage];
+    std::set<std::string> inner;  // what an index must not depend on to stay as it is
+    for (const ReductionVariable &r : def.rvars) inner.insert(r.var);
+    std::vector<Expr> args;
+    for (size_t i = 0; i < def.args.size(); i++) {
+      const bool stays = !mentions_any(def.args[i], inner) && !reads_data(def.args[i]);
+      args.push_back(stays ? def.args[i] : pure(func.args[i]));
+    }
+    s.args = args;
+    s.rvars.clear();
+    std::map<std::string, std::string> label_of;  // new Var -> loop
+    for (const LoopDimension &l : loops.loops()) {
+      const auto v = new_var_.find(l.name);
+      if (v == new_var_.end()) continue;
+      s.rvars.insert(s.rvars.begin(), loops.variable(l));
+      label_of[v->second] = l.label;
+    }
+    std::vector<Expr> at = args, own, parts;
+    for (size_t i = 1; i < d_.loops.size(); i += 2) at.push_back(rvar(label_of.at(d_.loops[i])));
+    for (size_t i = 0; i < func.types.size(); i++) {
+      own.push_back(make_func_call(func.types[i], func.name, args, static_cast<int>(i)));
+      parts.push_back(make_func_call(func.types[i], d_.makes, at, static_cast<int>(i)));
+    }
+    s.values = update.combine(own, parts);
+    s.predicate = Expr();
+  }
+
+  static bool reads_data(const Expr &e) {
+    bool found = false;
+    for_each_node(e, [&](const Expr &n) {
+      const CallNode *c = as_call(n);
+      found |= c && (c->kind == CallKind::Func || c->kind == CallKind::Image);
+    });
+    return found;
+  }
+
+  // Splits, fuses and renames of pure loops go to both; then each gets the order and the kinds that
+  // the loops have now.
+  std::vector<Directive> carried_directives(const StageDimensions &dims,
+                                            const ReductionLoops &loops) const {
+    std::vector<Directive> list;
+    auto add = [&](const std::string &func, int stage, Directive b) {
+      b.func = func;
+      b.stage = stage;
+      list.push_back(std::move(b));
+    };
+    std::set<std::string> labels = reductions_;  // of reduction loops, at any time
+    for (const Directive &b : before_) {
+      const bool makes = b.kind == DirectiveKind::Split || b.kind == DirectiveKind::Fuse ||
+                         b.kind == DirectiveKind::Rename;
+      if (!makes) {
+        if (b.kind == DirectiveKind::Atomic || b.kind == DirectiveKind::AllowRaceConditions) {
+          add(d_.func, d_.stage, b);
+          add(d_.makes, 1, b);
+        }
+        continue;
+      }
+      if (labels.count(b.loops[0])) {
+        labels.insert(b.loops.begin() + 1, b.loops.end());
+        continue;
+      }
+      add(d_.func, d_.stage, b);
+      add(d_.makes, 1, b);
+    }
+    Directive order = d_, partial_order = d_;
+    for (Directive *o : {&order, &partial_order}) {
+      o->kind = DirectiveKind::Reorder;
+      o->loops.clear();
+      o->makes.clear();
+    }
+    std::vector<Directive> kinds;
+    for (auto l = dims.loops.rbegin(); l != dims.loops.rend(); ++l) {
+      const auto v = new_var_.find(l->name);
+      const bool is_pure = !loops.is_reduction(l->name);
+      const std::string in_partial = v == new_var_.end() ? l->label : v->second;
+      partial_order.loops.push_back(in_partial);
+      if (is_pure || v != new_var_.end()) order.loops.push_back(l->label);
+      if (l->kind == LoopKind::Serial) continue;
+      Directive mark = order;
+      mark.kind = l->kind == LoopKind::Parallel ? DirectiveKind::Parallel
+                  : l->kind == LoopKind::Vector ? DirectiveKind::Vectorize
+                                                : DirectiveKind::Unroll;
+      mark.where = l->where;
+      mark.loops = {in_partial};
+      mark.func = d_.makes;
+      mark.stage = 1;
+      kinds.push_back(mark);
+      if (!is_pure) continue;
+      mark.loops = {l->label};
+      mark.func = d_.func;
+      mark.stage = d_.stage;
+      kinds.push_back(mark);
+    }
+    if (order.loops.size() > 1) add(d_.func, d_.stage, order);
+    if (partial_order.loops.size() > 1) add(d_.makes, 1, partial_order);
+    list.insert(list.end(), kinds.begin(), kinds.end());
+    return list;
+  }
+
+  Algorithm a_;
+  const Directive &d_;
+  const std::vector<Directive> &before_;
+  const std::string what_;
+  std::map<std::string, std::string> new_var_;  // preserved dimension -> Var
+  std::set<std::string> reductions_;            // the definition's variables
+};
+
+}  // namespace
+
+Factored rfactor(Algorithm a, const Directive &d, const std::vector<Directive> &before) {
+  return Factoring(std::move(a), d, before).run();
+}
+
+}  // namespace polyhalite

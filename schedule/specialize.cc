@@ -1,0 +1,172 @@
+#include "schedule/specialize.h"
+
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "lang/simplify/linear.h"
+#include "lang/simplify/simplify.h"
+#include "schedule/stage_exprs.h"
+
+namespace polyhalite {
+
+namespace {
+
+std::optional<Op> negated(Op op) {
+  switch (op) {
+    case Op::Eq:
+      return Op::Ne;
+    case Op::Ne:
+      return Op::Eq;
+    case Op::Lt:
+      return Op::Ge;
+    case Op::Ge:
+      return Op::Lt;
+    case Op::Gt:
+      return Op::Le;
+    case Op::Le:
+      return Op::Gt;
+    default:
+      return std::nullopt;
+  }
+}
+
+Op mirrored(Op op) {
+  switch (op) {
+    case Op::Lt:
+      return Op::Gt;
+    case Op::Gt:
+      return Op::Lt;
+    case Op::Le:
+      return Op::Ge;
+    case Op::Ge:
+      return Op::Le;
+    default:
+      return op;
+  }
+}
+
+// Expressions whose values a condition fixes.
+using Facts = std::map<Expr, Expr, ExprLess>;
+
+void learn_comparison(Op op, const Expr &a, const Expr &b, Facts &facts) {
+  auto say = [&](Op o, bool value) {
+    const Expr v = value ? make_true(a.type().lanes()) : make_false(a.type().lanes());
+    facts[make_binary(o, a, b)] = v;
+    facts[make_binary(mirrored(o), b, a)] = v;
+  };
+  say(op, true);
+  // Not (a < b) is a >= b only where neither is NaN.
+  if (const auto no = negated(op); no && (!a.type().is_float() || op == Op::Eq || op == Op::Ne)) {
+    say(*no, false);
+  }
+  if (op == Op::Lt || op == Op::Gt) {
+    say(op == Op::Lt ? Op::Le : Op::Ge, true);
+    say(Op::Ne, true);
+    say(Op::Eq, false);
+  }
+  if (op != Op::Eq || a.type().is_float()) return;
+  if (is_const(b) && !is_const(a)) facts[a] = b;
+  if (is_const(a) && !is_const(b)) facts[b] = a;
+}
+
+void learn(const Expr &condition, bool holds, Facts &facts) {
+  facts[condition] = holds ? make_true() : make_false();
+  switch (condition->op) {
+    case Op::Not:
+      learn(condition->args[0], !holds, facts);
+      return;
+    case Op::And:
+    case Op::Or:
+      // A conjunction that holds, or a disjunction that does not, says something of both parts.
+      if ((condition->op == Op::And) != holds) return;
+      for (const Expr &part : condition->args) learn(part, holds, facts);
+      return;
+    case Op::Call:
+      if (as_call(condition)->kind == CallKind::Intrinsic && condition->args.size() == 1) {
+        learn(condition->args[0], holds, facts);  // likely(c)
+      }
+      return;
+    default:
+      break;
+  }
+  if (!is_comparison(condition->op)) return;
+  const Expr &a = condition->args[0], &b = condition->args[1];
+  if (holds) return learn_comparison(condition->op, a, b, facts);
+  const auto no = negated(condition->op);
+  if (no && !a.type().is_float()) learn_comparison(*no, a, b, facts);
+}
+
+class Apply : public ExprRewriter {
+ public:
+  explicit Apply(const Facts &facts) : facts_(facts) {}
+
+ protected:
+  Expr rewrite(const Expr &e) override {
+    const auto it = facts_.find(e);
+    if (it != facts_.end()) return it->second;
+    // A side of a select that is never taken must not be rewritten into something undefined.
+    const Expr r = rewrite_children(e);
+    const auto again = facts_.find(r);
+    return again == facts_.end() ? r : again->second;
+  }
+
+ private:
+  const Facts &facts_;
+};
+
+}  // namespace
+
+Expr simplify_under(const Expr &e, const Expr &condition, bool holds) {
+  Facts facts;
+  learn(condition, holds, facts);
+  Apply apply(facts);
+  const Expr r = apply(e);
+  return r.same_as(e) ? e : simplify(r);
+}
+
+int find_branch(const FuncDef &func, int stage, const Expr &condition) {
+  for (const int b : func.branches_of(stage)) {
+    if (equal(func.stages[b].when, condition)) return b;
+  }
+  return -1;
+}
+
+int add_branch(FuncDef &func, int stage, const Expr &condition, const SourceLocation &where) {
+  StageDef branch = func.stages[stage];
+  branch.instead_of = stage;
+  branch.when = condition;
+  branch.where = where;
+  branch.fail.clear();
+  func.stages.push_back(std::move(branch));
+  return static_cast<int>(func.stages.size()) - 1;
+}
+
+namespace {
+
+void assume(StageDef &s, const Expr &condition, bool holds) {
+  // The left side stays as it is written: reads of the same cell are recognised by it.
+  const std::vector<Expr> args = s.args;
+  rewrite_stage(s, [&](const Expr &e) { return simplify_under(e, condition, holds); });
+  s.args = args;
+}
+
+}  // namespace
+
+void simplify_branches(FuncDef &func) {
+  for (size_t i = 0; i < func.stages.size(); i++) {
+    const int stage = static_cast<int>(i);
+    StageDef &s = func.stages[i];
+    for (const int branch : func.branches_of(stage)) assume(s, func.stages[branch].when, false);
+    for (int at = stage; func.stages[at].instead_of >= 0; at = func.stages[at].instead_of) {
+      assume(s, func.stages[at].when, true);
+      for (const int other : func.branches_of(func.stages[at].instead_of)) {
+        if (other == at) break;
+        assume(s, func.stages[other].when, false);
+      }
+    }
+  }
+}
+
+}  // namespace polyhalite

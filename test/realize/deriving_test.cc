@@ -1,0 +1,206 @@
+// Directives that derive stages and branches, compiled and run: results are those of the algorithm
+// without them.
+#include <gtest/gtest.h>
+
+#include "lang/messages.h"
+#include "polyhalite/polyhalite.h"
+
+namespace polyhalite {
+namespace {
+
+Buffer<int32_t> numbers(int width, int height) {
+  Buffer<int32_t> b(width, height);
+  b.for_each_element([&](int x, int y) { b(x, y) = (x * 37 + y * 101) % 59 - 20; });
+  return b;
+}
+
+template <typename T>
+int differences(const Buffer<T> &a, const Buffer<T> &b) {
+  int n = 0;
+  a.for_each_element([&](int x) { n += a(x) != b(x); });
+  return n;
+}
+
+// Rows of `in` summed up; `schedule` gets the Func.
+template <typename Schedule>
+Buffer<int32_t> sums(const Buffer<int32_t> &in, Schedule &&schedule) {
+  Var x("x");
+  RDom r(0, in.height(), "r");
+  Func f("f");
+  f(x) = 7;
+  f(x) += in(x, r);
+  schedule(f, x, r);
+  return f.realize({in.width()});
+}
+
+TEST(Deriving, WrappersAndClones) {
+  const Buffer<int32_t> in = numbers(40, 3);
+  Var x("x"), xi("xi");
+  ImageParam image(Int(32), 2, "image");
+  image.set(in);
+  auto run = [&](bool scheduled) {
+    Func f("f"), g("g"), h("h");
+    f(x) = image(x, 0) + 2 * image(x, 1);
+    g(x) = f(x) + f(x + 1);
+    h(x) = g(x) * f(x);
+    if (scheduled) {
+      h.split(x, x, xi, 8);
+      g.compute_root();
+      f.in(g).compute_at(g, x);
+      f.clone_in(h).compute_at(h, x).vectorize(x, 4);
+      f.compute_root();
+      image.in().compute_root().vectorize(image.in().args()[0], 4);
+    }
+    return Buffer<int32_t>(h.realize({32}));
+  };
+  EXPECT_EQ(differences(run(true), run(false)), 0);
+}
+
+TEST(Deriving, AWrapperOfAFuncWithUpdatesIsAskedForTwice) {
+  Var x("x");
+  Func f("f"), g("g");
+  f(x) = x;
+  f(x) += 5;
+  g(x) = f(x) * 2;
+  f.in(g).compute_root();
+  EXPECT_EQ(f.in(g).name(), f.in(g).name());
+  Buffer<int32_t> out = g.realize({10});
+  for (int i = 0; i < 10; i++) EXPECT_EQ(out(i), (i + 5) * 2);
+}
+
+TEST(Deriving, PartialSumsInParallelAndVectors) {
+  const Buffer<int32_t> in = numbers(20, 101);
+  const Buffer<int32_t> plain = sums(in, [](Func &, Var &, RDom &) {});
+  EXPECT_EQ(differences(sums(in,
+                             [](Func &f, Var &x, RDom &r) {
+                               RVar ro("ro"), ri("ri");
+                               Var u("u");
+                               f.update().split(r, ro, ri, 8);
+                               Func p = f.update().rfactor(ro, u);
+                               p.compute_root().update().parallel(u);
+                               p.vectorize(x, 4);
+                             }),
+                        plain),
+            0);
+  EXPECT_EQ(differences(sums(in,
+                             [](Func &f, Var &x, RDom &r) {
+                               RVar ro("ro"), ri("ri");
+                               Var u("u"), v("v");
+                               f.update().split(r, ro, ri, 8);
+                               Func p = f.update().rfactor({{ro, u}, {ri, v}});
+                               p.compute_root().update().parallel(u).vectorize(v);
+                             }),
+                        plain),
+            0);
+}
+
+TEST(Deriving, PartialResultsOfPartialResults) {
+  const Buffer<int32_t> in = numbers(20, 64);
+  const Buffer<int32_t> plain = sums(in, [](Func &, Var &, RDom &) {});
+  EXPECT_EQ(differences(sums(in,
+                             [](Func &f, Var &x, RDom &r) {
+                               RVar ro("ro"), ri("ri"), rii("rii"), rio("rio");
+                               Var u("u"), v("v");
+                               f.update().split(r, ro, ri, 16);
+                               Func p = f.update().rfactor(ro, u);
+                               p.compute_root().update().split(ri, rio, rii, 4);
+                               Func q = p.update().rfactor(rii, v);
+                               q.compute_at(p, u);
+                             }),
+                        plain),
+            0);
+}
+
+TEST(Deriving, AtomicUpdates) {
+  const Buffer<int32_t> in = numbers(100, 50);
+  Var x("x");
+  auto histogram = [&](bool parallel) {
+    RDom r(0, 100, 0, 50, "r");
+    Func f("f");
+    f(x) = 0;
+    f(clamp(in(r.x, r.y) + 20, 0, 59)) += 1;
+    if (parallel) f.update().atomic().parallel(r.y);
+    return Buffer<int32_t>(f.realize({60}));
+  };
+  EXPECT_EQ(differences(histogram(true), histogram(false)), 0);
+  const Buffer<int32_t> plain = sums(in, [](Func &, Var &, RDom &) {});
+  EXPECT_EQ(differences(sums(in,
+                             [](Func &f, Var &, RDom &r) {
+                               RVar ro("ro"), ri("ri");
+                               f.update().atomic().split(r, ro, ri, 8).vectorize(ri);
+                             }),
+                        plain),
+            0);
+}
+
+TEST(Deriving, AtomicNeedsAnOperatorOrAPromise) {
+  Var x("x");
+  RDom r(0, 10, "r");
+  auto make = [&](bool promise) {
+    Func f("f");
+    f(x) = 1;
+    f(x) = 3 - f(x);
+    f.update().atomic(promise);
+    return f;
+  };
+  EXPECT_EQ(Buffer<int32_t>(make(false).realize({4}))(2), 2);
+  Func g("g");
+  g(x) = 1;
+  g(x) = r - g(x);
+  g.update().atomic().parallel(r);
+  EXPECT_EQ(message_of([&] { g.realize({4}); }),
+            at(__LINE__ - 2) +
+                "error: cannot prove that updates of update 0 of 'g' may run atomically in any "
+                "order\n  why: no associative operator is known that its value is made with\n"
+                "  fix: promise it by atomic(true), or keep 'r' serial");
+}
+
+TEST(Deriving, BranchesRunWhereTheirConditionsHold) {
+  Var x("x");
+  Param<int> n("n");
+  Param<bool> twice("twice");
+  Func p("p"), f("f");
+  p(x) = x * n;
+  f(x) = select(twice, p(x) * 2, p(x) + n);
+  p.compute_at(f, x);
+  f.specialize(n == 3).specialize(twice).vectorize(x, 4, TailStrategy::GuardWithIf);
+  f.specialize(n == 3).unroll(x, 2, TailStrategy::GuardWithIf);
+  f.specialize(n > 10);
+  for (int value : {1, 3, 11}) {
+    for (bool t : {false, true}) {
+      n.set(value);
+      twice.set(t);
+      Buffer<int32_t> out = f.realize({13});
+      for (int i = 0; i < 13; i++) EXPECT_EQ(out(i), t ? i * value * 2 : i * value + value);
+    }
+  }
+}
+
+TEST(Deriving, ABranchForSmallOutputsLiftsTheNeedOfTheSplit) {
+  Var x("x");
+  Func f("f");
+  Param<int> width("width");
+  f(x) = x;
+  f.specialize(width >= 8).vectorize(x, 8);
+  width.set(3);
+  EXPECT_EQ(Buffer<int32_t>(f.realize({3}))(2), 2);
+  width.set(8);
+  EXPECT_EQ(Buffer<int32_t>(f.realize({8}))(7), 7);
+}
+
+TEST(Deriving, NoBranchIsAnErrorOfTheRun) {
+  Var x("x");
+  Param<int> n("n");
+  Func f("f");
+  f(x) = x + n;
+  f.specialize(n == 1);
+  f.specialize_fail("n is 1");
+  n.set(1);
+  EXPECT_EQ(Buffer<int32_t>(f.realize({4}))(3), 4);
+  n.set(2);
+  EXPECT_NE(message_of([&] { f.realize({4}); }).find("no branch for these inputs: n is 1"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace polyhalite
