@@ -25,7 +25,7 @@ std::string run_once(System system, AppCase &app, const std::string &schedule) {
 
 std::string compare_outputs(AppCase &app, const std::string &schedule) {
   AppCase theirs = app;
-  theirs.output = app.output.allocate_like();
+  theirs.output = AnyBuffer::make_with_shape_of(app.output);
   std::string failure = run_once(System::Polyhalite, app, schedule);
   if (failure.empty()) failure = run_once(System::Halide, theirs, schedule);
   if (!failure.empty()) return failure;

@@ -58,7 +58,7 @@ ScheduledRun run_scheduled(AppCase &app, const FrozenPipeline &pipeline) {
 
 double run_halide(AppCase &app) {
   AppCase theirs = app;
-  theirs.output = app.output.allocate_like();
+  theirs.output = AnyBuffer::make_with_shape_of(app.output);
   return median_seconds([&] {
     if (run_compiled(System::Halide, app.name, "good", theirs.arguments()) != 0) {
       throw std::runtime_error("Halide's " + app.name + " failed");
