@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "polyhalite/error.h"
+#include "polyhalite/jit_context.h"
 #include "polyhalite/target.h"
 
 namespace polyhalite {
 
 struct FrozenPipeline;
-struct JITExtern;
 struct JITUserContext;
 
 /// What a compilation can write. The text forms are also those of --emit.
