@@ -2,8 +2,8 @@
 
 #include "lang/language/inputs.h"
 #include "lang/language/names.h"
-#include "lang/language/warnings.h"
 #include "lang/language/run_pipeline.h"
+#include "lang/language/warnings.h"
 
 namespace polyhalite {
 
@@ -66,6 +66,25 @@ const std::vector<Argument> &Callable::arguments() const {
                "make it with compile_to_callable()");
   }
   return contents_->arguments;
+}
+
+void Callable::check_types(const std::vector<detail::CallArgument> &types, const Here &here) const {
+  const std::vector<Argument> &wanted = arguments();
+  if (types.size() != wanted.size()) {
+    user_error(
+        "a std::function of " + std::to_string(types.size()) + " arguments is made of a Callable",
+        "it takes " + std::to_string(wanted.size()) + ", inputs and outputs",
+        "give one type for each", here.where);
+  }
+  for (size_t i = 0; i < types.size(); i++) {
+    const Argument &w = wanted[i];
+    const std::string problem = problem_of(w, types[i]);
+    if (problem.empty()) continue;
+    user_error("Argument " + std::to_string(i + 1) + " of " + std::to_string(types.size()) + " ('" +
+                   w.name + "') was expected to be " +
+                   described(w.type, w.is_buffer(), w.dimensions),
+               problem, "give such a type to make_std_function", here.where);
+  }
 }
 
 int Callable::call(JITUserContext *context, const std::vector<detail::CallArgument> &args) const {

@@ -42,25 +42,39 @@ struct IsBuffer<runtime::Buffer<T, D, S>> : std::true_type {
 };
 
 template <typename T>
-CallArgument call_argument(const T &value) {
+constexpr bool is_raw_buffer =
+    std::is_same_v<T, polyhalite_buffer_t *> || std::is_same_v<T, const polyhalite_buffer_t *>;
+
+/// What a C++ type says of an argument; no value.
+template <typename T>
+CallArgument argument_of_type() {
   CallArgument a;
   if constexpr (IsBuffer<T>::value) {
     a.is_buffer = true;
     a.type = IsBuffer<T>::type();
     a.dimensions = IsBuffer<T>::dimensions;
+  } else if constexpr (is_raw_buffer<T>) {
+    a.is_buffer = true;
+    a.type = Handle();
+  } else {
+    a.type = type_of<T>();
+  }
+  return a;
+}
+
+template <typename T>
+CallArgument call_argument(const T &value) {
+  CallArgument a = argument_of_type<T>();
+  if constexpr (IsBuffer<T>::value) {
     if constexpr (std::is_base_of_v<runtime::BufferBase, T>) {
       a.buffer = const_cast<polyhalite_buffer_t *>(value.raw_buffer());
     } else {
       a.buffer = value.defined() ? &value.contents()->raw() : nullptr;
     }
-  } else if constexpr (std::is_same_v<T, polyhalite_buffer_t *> ||
-                       std::is_same_v<T, const polyhalite_buffer_t *>) {
-    a.is_buffer = true;
-    a.type = Handle();
+  } else if constexpr (is_raw_buffer<T>) {
     a.buffer = const_cast<polyhalite_buffer_t *>(value);
   } else {
     static_assert(sizeof(T) <= sizeof(a.bits), "an argument of a Callable is a scalar or a buffer");
-    a.type = type_of<T>();
     std::memcpy(&a.bits, &value, sizeof(T));
   }
   return a;
@@ -89,9 +103,16 @@ class Callable {
     return call(nullptr, {detail::call_argument<std::decay_t<Args>>(args)...});
   }
 
-  /// As a std::function of these types; the first may be JITUserContext *.
+  /// As a std::function of these types; the first may be JITUserContext *. CompileError where the
+  /// types are not those of the arguments.
   template <typename First, typename... Rest>
-  std::function<int(First, Rest...)> make_std_function() const {
+  std::function<int(First, Rest...)> make_std_function(Here here = Here()) const {
+    std::vector<detail::CallArgument> types;
+    if constexpr (!std::is_base_of_v<JITUserContext, std::remove_pointer_t<std::decay_t<First>>>) {
+      types.push_back(detail::argument_of_type<std::decay_t<First>>());
+    }
+    (types.push_back(detail::argument_of_type<std::decay_t<Rest>>()), ...);
+    check_types(types, here);
     return [callable = *this](First first, Rest... rest) {
       return callable(std::forward<First>(first), std::forward<Rest>(rest)...);
     };
@@ -101,6 +122,7 @@ class Callable {
   const std::vector<Argument> &arguments() const;
 
  private:
+  void check_types(const std::vector<detail::CallArgument> &types, const Here &here) const;
   int call(JITUserContext *context, const std::vector<detail::CallArgument> &args) const;
   std::shared_ptr<const CallableContents> contents_;
 };
