@@ -62,7 +62,8 @@ void judge_access(JudgeContext &c, StageId s, const Access &access) {
       SurveyScope scope(problem, shared, c.tree, c.survey);
       for (int l : c.path_to(c.tree.placements[s.func].compute)) scope.enter_loop(l);
       for (int l : c.tree.nest(s).loops) scope.enter_loop(l);
-      scope.enter_stage(s);
+      const bool own = access.func == c.tree.func(s).name;
+      scope.enter_stage(s, own ? SurveyScope::Instances : SurveyScope::Reads);
       Translator &t = scope.translator();
       const AffineRow at = t.row(access.cell[d]);
       problem.require_nonnegative((below ? t.row(box[d].min) - at : at - t.row(box[d].max)) -

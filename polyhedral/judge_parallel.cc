@@ -1,6 +1,7 @@
 // (e) parallel and vector loops carry nothing: no two of their iterations touch one cell of the
 // stage's Func, one of them writing. The licence to reorder a reduction does not help here: its
 // iterations still read and write one cell at once.
+#include <set>
 #include <utility>
 
 #include "polyhedral/conflict.h"
@@ -61,12 +62,40 @@ std::string why_text(const std::string &func, const Conflict &k) {
   return why + parameters_text(k.parameters);
 }
 
+// The split with a blending tail whose tiles iterations of this loop run at once, if there is one.
+const Derivation *blended_by(const LoopTree &tree, StageId s, const LoopInfo &loop) {
+  const std::vector<Derivation> &derivations = tree.nest(s).derivations;
+  for (size_t i = 0; i < derivations.size(); i++) {
+    if (derivations[i].kind != Derivation::Split || !is_blending(derivations[i].tail)) continue;
+    std::set<std::string> tiles = {derivations[i].b};
+    for (size_t k = i + 1; k < derivations.size(); k++) {
+      const Derivation &d = derivations[k];
+      if (d.kind == Derivation::Split && tiles.count(d.a)) tiles.insert({d.b, d.c});
+      if (d.kind == Derivation::Fuse && (tiles.count(d.a) || tiles.count(d.b))) tiles.insert(d.c);
+    }
+    if (tiles.count(loop.dim)) return &derivations[i];
+  }
+  return nullptr;
+}
+
 void judge_loop(JudgeContext &c, StageId s, size_t position) {
   const LoopInfo &loop = c.tree.loops[c.tree.nest(s).loops[position]];
   const bool vector = loop.kind == LoopKind::Vector;
   const std::string stage = c.tree.describe(s);
   const std::string about =
       std::string(vector ? "vector" : "parallel") + " loop '" + loop.label + "' of " + stage;
+  if (const Derivation *split = blended_by(c.tree, s, loop)) {
+    c.refuse({'e',
+              Proof::Structural,
+              {std::string("cannot ") + (vector ? "vectorize" : "run in parallel") + " loop '" +
+                   loop.label + "' of " + stage,
+               "tiles of the split of '" + split->a + "' with " + tail_strategy_name(split->tail) +
+                   " read and write again points of other tiles",
+               "use GuardWithIf for that split, or keep '" + loop.label + "' serial", loop.where},
+              {},
+              {}});
+    return;
+  }
   if (s.stage == 0) {
     c.certify('e', about, Proof::Structural, "a pure definition reads nothing of its own");
     return;

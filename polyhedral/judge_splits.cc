@@ -39,8 +39,20 @@ void judge_split(JudgeContext &c, StageId s, const Derivation &d) {
       "cannot split '" + d.a + "' of " + c.tree.describe(s) + " with " + tail_strategy_name(d.tail);
   if (divides(c.survey, s, d)) {
     c.certify('a', about, Proof::Structural, "the factor divides the extent");
-  } else if (d.tail == TailStrategy::GuardWithIf) {
+  } else if (is_guarding(d.tail)) {
     c.certify('a', about, Proof::Structural, "a guard cuts the last tile");
+  } else if (d.tail == TailStrategy::PredicateStores) {
+    c.certify('a', about, Proof::Structural,
+              "the last tile stores within the range only, and reads whole tiles");
+  } else if (d.tail == TailStrategy::ShiftInwardsAndBlend) {
+    c.certify('a', about, Proof::Structural,
+              "the last tile is shifted, and points of the tile before keep their values");
+  } else if (d.tail == TailStrategy::PredicateLoads && can_grow(c.tree, s, d.a)) {
+    c.certify('a', about, Proof::Structural,
+              "the stage's region grows to whole tiles, whose rest reads nothing");
+  } else if (d.tail == TailStrategy::RoundUpAndBlend && can_grow(c.tree, s, d.a)) {
+    c.certify('a', about, Proof::Structural,
+              "the stage's region grows to whole tiles, whose rest keeps its values");
   } else if (d.tail == TailStrategy::ShiftInwards && s.stage == 0) {
     c.certify('a', about, Proof::Structural, "the last tile is shifted and computes equal values");
   } else if (d.tail == TailStrategy::RoundUp && (s.stage == 0 || can_grow(c.tree, s, d.a))) {
@@ -86,7 +98,9 @@ std::optional<PointSets> point_sets(JudgeContext &c, StageId s, SurveyScope::Sha
   for (const std::string &name : algorithm_variables(c, s)) {
     const int x = sets.points.add(ModelVariable::Coordinate, name);
     wanted.translator().bind(name, AffineRow::variable(x));
-    const IndexRange &r = c.survey.stages[s.func][s.stage].ranges.at(name);
+    const StageSurvey &st = c.survey.stages[s.func][s.stage];
+    IndexRange r = st.ranges.at(name);
+    if (auto last = st.last.find(name); last != st.last.end()) r.max = last->second;
     wanted.require_inside({AffineRow::variable(x)}, {r});
     sets.point_keep.push_back(x);
     const int y = sets.visits.add(ModelVariable::Coordinate, name);

@@ -37,12 +37,21 @@ struct Symbol {
 struct LoopBounds {
   Expr min, extent;             // over what is outside the loop
   std::vector<Symbol> symbols;  // bound at the top of the body, in this order
+  bool stays_serial = false;    // was to be unrolled, has no constant extent, and may fail to be
 };
 
 /// A condition under which a stage's instance exists: the guard of GuardWithIf, an RDom predicate.
 struct Guard {
+  /// What runs where the condition does not hold. For the algorithm no instance is there.
+  enum Rest : uint8_t {
+    Nothing,
+    Loads,   // PredicateStores, RoundUpAndBlend: evaluates, and stores nothing
+    Stores,  // PredicateLoads: reads nothing, and stores any value
+    Blends,  // ShiftInwardsAndBlend: evaluates, and stores the value that is there
+  };
   Expr condition;  // over loops and symbols
   SourceLocation where;
+  Rest rest = Nothing;
 };
 
 struct StageSurvey {
@@ -51,6 +60,8 @@ struct StageSurvey {
   std::map<std::string, Expr> dims;
   /// The interval that each algorithm variable runs over at the compute level.
   std::map<std::string, IndexRange> ranges;
+  /// Of ranges that grew to whole tiles, but whose rest the stage leaves alone: the last point.
+  std::map<std::string, Expr> last;
   std::vector<Guard> guards;
 };
 
@@ -68,6 +79,8 @@ struct AsyncSurvey {
 struct FuncSurvey {
   Box needed;                // what consumers read at the compute level, over what is known there
   Box computed;              // of that, what an iteration computes: all, unless a window slides
+  std::vector<Expr> last;  // per dimension, where a tail leaves the rest of grown boxes alone: the
+                           // last index that is needed; else null
   std::vector<bool> slides;  // per dimension: what the iterations before computed is left out
   Box stored;                // at the store level; extents are constants where the engine finds one
   /// Constant upper bounds of `stored`'s extents, where known.
@@ -91,11 +104,17 @@ struct Assumption {
   SourceLocation where;
 };
 
+/// What a prefetch asks for, over what the body of its loop sees, and what there is of it.
+struct PrefetchSurvey {
+  Box wanted, held;
+};
+
 struct Survey {
   std::vector<Symbol> root_symbols;              // bound at the root, before all else
   std::vector<LoopBounds> loops;                 // [loop id]
   std::vector<std::vector<StageSurvey>> stages;  // [func][stage]
   std::vector<FuncSurvey> funcs;                 // [func]; outputs too
+  std::vector<PrefetchSurvey> prefetches;        // [number of the tree's prefetch]
   // Image name -> box read, over root symbols. Outputs are named as Funcs; of several values, the
   // buffers have the shape of the first one's.
   std::map<std::string, Box> inputs;

@@ -46,6 +46,15 @@ class Printer {
     }
   }
 
+  void prefetches(int loop, int depth) {
+    for (size_t i = 0; i < survey_.prefetches.size(); i++) {
+      if (tree_.prefetches[i].at != loop) continue;
+      os_ << pad(depth) << "prefetch " << tree_.prefetches[i].target;
+      print_box(os_, survey_.prefetches[i].wanted);
+      os_ << "\n";
+    }
+  }
+
   void print_rings(const std::vector<int64_t> &fold) {
     if (std::all_of(fold.begin(), fold.end(), [](int64_t n) { return n == 0; })) return;
     os_ << " ring";
@@ -64,6 +73,7 @@ class Printer {
         os_ << pad(depth) << loop_kind_name(info.kind) << " " << info.name << " from "
             << to_text(b.min) << " extent " << to_text(b.extent) << "\n";
         symbols(b.symbols, depth + 1);
+        prefetches(n.loop, depth + 1);
         block(n.children, depth + 1);
         break;
       }
@@ -77,7 +87,10 @@ class Printer {
         for (const ReductionVariable &r : tree_.definition(n.stage).rvars) {
           os_ << " " << r.var << "=" << to_text(st.dims.at(r.var));
         }
-        for (const Guard &g : st.guards) os_ << " if " << to_text(g.condition);
+        for (const Guard &g : st.guards) {
+          const char *words[] = {" if ", " stores if ", " loads if ", " blends if "};
+          os_ << words[g.rest] << to_text(g.condition);
+        }
         os_ << "\n";
         break;
       }

@@ -31,8 +31,9 @@ struct ExternRead {
 
 /// Requirements of a dimension's splits on its extent.
 struct ExtentNeed {
-  int64_t at_least = 1;                       // ShiftInwards
-  int64_t multiple = 1;                       // RoundUp
+  int64_t at_least = 1;                       // tails that shift
+  int64_t multiple = 1;                       // tails that round up
+  bool leaves_rest = false;                   // a tail that leaves the rest of the last tile alone
   Expr symbolic_at_least, symbolic_multiple;  // of a factor that is no constant
   const Derivation *origin = nullptr;
 };
@@ -73,7 +74,8 @@ class Surveyor {
   std::vector<Interval> asked(const ExternRead &r, int dimensions, int scope);
   void check_bounded(const FuncDef &def, int d, const Interval &i);
   /// bound() fixes a dimension's range; that it covers what is needed is checked at entry.
-  void apply_bounds(int f, std::vector<Interval> &box);
+  void apply_bounds(int f, std::vector<Interval> &box, int scope);
+  void align(const BoundDirective &b, size_t number, Interval &i, int scope);
   void assume(Expr condition, const std::string &func, int dimension, std::string text, Expr actual,
               Expr wanted, SourceLocation where);
   /// Updates touch cells at other places than their pure variables say: the box takes them in.
@@ -93,6 +95,7 @@ class Surveyor {
   /// Grows a range to what the splits of all stages need; an output's is the caller's to grow where
   /// it must be larger, which the entry checks.
   void apply_needs(int f, int d, Interval &i, bool output);
+  bool leaves_rest(int f, int d) const;
   void assume_extent(int f, int d, const Expr &least, const Derivation &split);
   /// Ends that are not affine become symbols, so that what follows stays short.
   void name_box(int f, std::vector<Interval> &box, int scope);
@@ -114,10 +117,21 @@ class Surveyor {
   void require_few(const StageId &s, const LoopInfo &l, const LoopBounds &b, int64_t most,
                    int64_t *count);
   void require_constant_extent(const StageId &s, const LoopInfo &l, LoopBounds &b);
-  Expr split_base(const StageId &s, const Derivation &d, const Expr &outer);
+  Expr split_base(const StageId &s, const Derivation &d, const Expr &outer) const;
   static bool divides(const Derivation &d, const IndexRange &a);
   void derive_values(const StageId &s, StageSurvey &out);
   void split_value(const StageId &s, const Derivation &d, StageSurvey &out);
+  /// Guards of tails that leave the rest of a grown range alone.
+  void guard_rest(const StageId &s, StageSurvey &out);
+  /// Do reads of this dimension go beyond its range, in iterations that store nothing?
+  bool overshoots(const StageId &s, const std::string &dim) const;
+  /// The last value that reads reach then.
+  Expr overshoot_end(const StageId &s, const std::string &dim) const;
+  bool follows_a_rest(const StageId &s, int d) const;
+  /// Does the stage run to the last needed cell of dimension d only, though the box has grown?
+  bool ends_at_last(const StageId &s, int d) const;
+  /// The last value of the dimension for which reads take place, where guards say so; or null.
+  Expr read_limit(const StageId &s, const std::string &dim) const;
   /// Does a guard cut iterations of this dimension, or of what it was split and fused into?
   bool is_guarded(const StageId &s, const std::string &dim) const;
   void fuse_value(const StageId &s, const Derivation &d, StageSurvey &out);
@@ -136,7 +150,12 @@ class Surveyor {
   /// Makes dimension d, whose window moves with `loop`, a ring where its size is known.
   void fold(int f, size_t d, int loop);
 
-  // Storage and inputs.
+  void fold_as_asked(int f);
+  bool keeps_rings(int f, size_t d, const std::vector<int> &inner) const;
+
+  // Storage, prefetches and inputs.
+  void survey_prefetches();
+  void bound_storage(int f, int d, IndexRange &r, std::optional<int64_t> &extent);
   ConstantUpperBound::Meaning meaning(const VariableNode &v);
   void survey_storage(int f, int compute_scope);
   void survey_hoisted(int f);
@@ -151,7 +170,7 @@ class Surveyor {
   std::map<std::string, Symbol> symbol_;
   std::vector<ReadSite> reads_;
   std::vector<ExternRead> extern_reads_;
-  std::set<std::pair<StageId, std::string>> guarded_;
+  std::set<std::pair<StageId, std::string>> guarded_, reads_to_last_;
   std::map<int, std::vector<Interval>> touched_;  // outputs: beyond what the caller wants
 };
 

@@ -86,13 +86,20 @@ void Surveyor::survey_box(int f) {
       box[d] = {min, sum(sum(min, extent), -1)};
     }
   }
-  apply_bounds(f, box);
+  apply_bounds(f, box, scope);
   for (int d = 0; d < def.dimensions(); d++) check_bounded(def, d, box[d]);
   include_own_updates(f, box);
+  const std::vector<Interval> wanted = box;
   for (int d = 0; d < def.dimensions(); d++) apply_needs(f, d, box[d], output);
   name_box(f, box, scope);
+  for (int d = 0; d < def.dimensions(); d++) {
+    const bool grew = leaves_rest(f, d) && !equal(wanted[d].max, box[d].max);
+    out_.funcs[f].last.push_back(
+        grew ? name_end(scope, def.name + ".last." + std::to_string(d), wanted[d].max) : Expr());
+  }
   out_.funcs[f].computed = out_.funcs[f].needed;
   slide(f, scope);
+  if (!output) fold_as_asked(f);
 }
 
 std::vector<Interval> Surveyor::needed(const std::string &callee, int dimensions, int scope) {
@@ -150,12 +157,31 @@ void Surveyor::check_bounded(const FuncDef &def, int d, const Interval &i) {
       def.where);
 }
 
-void Surveyor::apply_bounds(int f, std::vector<Interval> &box) {
+void Surveyor::apply_bounds(int f, std::vector<Interval> &box, int scope) {
   const FuncDef &def = tree_.algorithm.funcs[f];
-  for (const BoundDirective &b : tree_.bounds) {
+  for (size_t number = 0; number < tree_.bounds.size(); number++) {
+    const BoundDirective &b = tree_.bounds[number];
     if (b.func != f) continue;
     const int d = b.dimension;
     Interval &i = box[d];
+    if (b.modulus.defined()) {
+      align(b, number, i, scope);
+      continue;
+    }
+    if (!b.min.defined()) {
+      if (!i.min.defined() || !i.max.defined()) continue;
+      const Expr extent = sum(
+          difference(bound_at(i.max, nullptr, kRoot).max, bound_at(i.min, nullptr, kRoot).min), 1);
+      const Expr here = bound_at(extent_of({i.min, i.max}), nullptr, kRoot).max;
+      const Expr most = here.defined() ? here : extent;
+      assume(make_binary(Op::Le, most, b.extent), def.name, d,
+             "bound_extent() of '" + def.args[d] +
+                 "' promises that no more than its extent is "
+                 "needed",
+             most, b.extent, b.where);
+      i.max = sum(i.min, sum(b.extent, -1));
+      continue;
+    }
     const Expr max = sum(sum(b.min, b.extent), -1);
     const Interval at_root = {i.min.defined() ? bound_at(i.min, nullptr, kRoot).min : Expr(),
                               i.max.defined() ? bound_at(i.max, nullptr, kRoot).max : Expr()};
@@ -172,6 +198,27 @@ void Surveyor::apply_bounds(int f, std::vector<Interval> &box) {
     }
     i = {b.min, max};
   }
+}
+
+// Quotients get names of their own, so that ends stay sums: that they are multiples is seen.
+void Surveyor::align(const BoundDirective &b, size_t number, Interval &i, int scope) {
+  if (!i.min.defined() || !i.max.defined()) return;
+  const std::string prefix = tree_.algorithm.funcs[b.func].name + ".aligned_",
+                    suffix = "." + std::to_string(number);
+  auto multiple = [&](const char *end, const Expr &quotient) {
+    const Expr q = name_end(scope, prefix + end + suffix, quotient);
+    const auto k = constant(b.modulus);
+    return k ? product(q, *k) : simplify(make_binary(Op::Mul, q, b.modulus));
+  };
+  if (!b.remainder.defined()) {
+    const Expr tiles = ceil_div(extent_of({i.min, i.max}), b.modulus);
+    i.max = sum(i.min, sum(multiple("extent", tiles), -1));
+    return;
+  }
+  const Expr first = make_binary(Op::Div, difference(i.min, b.remainder), b.modulus);
+  const Expr end = ceil_div(sum(difference(i.max, b.remainder), 1), b.modulus);
+  i.min = sum(multiple("lo", simplify(first)), b.remainder);
+  i.max = sum(sum(multiple("hi", end), b.remainder), -1);
 }
 
 void Surveyor::assume(Expr condition, const std::string &func, int dimension, std::string text,
@@ -249,24 +296,33 @@ ExtentNeed Surveyor::need_of(const StageNest &nest, const std::string &dim) cons
     const ExtentNeed outer = need_of(nest, d.b);
     need.origin = outer.origin;
     const auto k = constant(d.factor);
+    need.leaves_rest = outer.leaves_rest || d.tail == TailStrategy::PredicateLoads ||
+                       d.tail == TailStrategy::RoundUpAndBlend;
     if (!k) {
-      if (d.tail == TailStrategy::RoundUp) need.symbolic_multiple = d.factor, need.origin = &d;
-      if (d.tail == TailStrategy::ShiftInwards) {
+      if (is_rounding(d.tail)) need.symbolic_multiple = d.factor, need.origin = &d;
+      if (is_shifting(d.tail)) {
         need.symbolic_at_least = d.factor, need.origin = &d;
       }
       return need;
     }
     need.at_least = (outer.at_least - 1) * *k + 1;
     if (outer.multiple > 1) need.multiple = outer.multiple * *k;
-    if (d.tail == TailStrategy::RoundUp) {
+    if (is_rounding(d.tail)) {
       need.multiple = std::max(need.multiple, *k), need.origin = &d;
     }
-    if (d.tail == TailStrategy::ShiftInwards) {
+    if (is_shifting(d.tail)) {
       need.at_least = std::max(need.at_least, *k), need.origin = &d;
     }
     return need;
   }
   return need;
+}
+
+bool Surveyor::leaves_rest(int f, int d) const {
+  for (const StageNest &nest : tree_.nests[f]) {
+    if (need_of(nest, tree_.algorithm.funcs[f].args[d]).leaves_rest) return true;
+  }
+  return false;
 }
 
 void Surveyor::apply_needs(int f, int d, Interval &i, bool output) {

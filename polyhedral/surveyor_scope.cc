@@ -21,6 +21,7 @@ Survey Surveyor::run() {
   // Consumers first: a producer's box is the hull of what they read.
   for (const std::vector<int> &group : consumers_first()) survey_group(group);
   survey_inputs();
+  survey_prefetches();
   return std::move(out_);
 }
 
@@ -204,12 +205,14 @@ Interval Surveyor::unconditional_interval(const StageId &s, const std::string &d
   const Expr value = st.dims.at(dim);
   const IndexRange &range = st.ranges.at(dim);
   // Iterations that a guard cuts have values beyond the range; nothing that they would read counts.
-  const bool guarded = is_guarded(s, dim);
+  const Expr limit = read_limit(s, dim);
   if (visible(scope, innermost_owner(value))) {
-    const Expr point = guarded ? smaller(value, range.max) : value;
+    const Expr point = limit.defined() ? smaller(value, limit) : value;
     return {point, point};
   }
-  if (!depends_on_visible_loop(s, value, scope)) return {range.min, range.max};
+  if (!depends_on_visible_loop(s, value, scope) && !overshoots(s, dim)) {
+    return {range.min, limit.defined() ? limit : range.max};
+  }
   for (const Derivation &d : tree_.nest(s).derivations) {
     if (d.kind == Derivation::Split && d.a == dim) {
       const Interval outer = dim_interval(s, d.b, scope), inner = dim_interval(s, d.c, scope);
@@ -221,7 +224,7 @@ Interval Surveyor::unconditional_interval(const StageId &s, const std::string &d
         base = {split_base(s, d, outer.min), split_base(s, d, outer.max)};
       }
       Interval r{sum(base.min, inner.min), sum(base.max, inner.max)};
-      if (guarded) r.max = smaller(r.max, range.max);
+      if (limit.defined()) r.max = smaller(r.max, limit);
       return r;
     }
   }

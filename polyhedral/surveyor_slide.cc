@@ -113,7 +113,11 @@ void Surveyor::slide(int f, int compute_scope) {
   size_t along = 0;
   for (int l = compute_scope; l != store; inner.push_back(l), l = parent_[l]) {
     if (tree_.loops[l].kind != LoopKind::Serial) continue;
-    if (auto d = sliding_dimension(f, l, inner); d && slid.insert(*d).second) {
+    const auto d = sliding_dimension(f, l, inner);
+    if (d && keeps_rings(f, *d, inner) && slid.insert(*d).second) {
+      // What this loop keeps from its iteration before spans whole runs of the loops inside: no
+      // ring of theirs would hold it.
+      fs.fold.assign(fs.needed.size(), 0);
       slide_along(f, *d, l, compute_scope);
       outermost = l;
       along = *d;
@@ -135,6 +139,29 @@ void Surveyor::fold(int f, size_t d, int loop) {
   const Expr width = difference(fs.needed[d].max, fs.needed[d].min);
   const auto most = ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(width);
   if (most) fs.fold[d] = next_power_of_two(*most + 1);
+}
+
+// Would what dimension d keeps stay in the rings that the user has asked for over others?
+bool Surveyor::keeps_rings(int f, size_t d, const std::vector<int> &inner) const {
+  const FuncSurvey &fs = out_.funcs[f];
+  for (size_t e = 0; e < fs.needed.size(); e++) {
+    if (e == d || tree_.storage[f].dims[e].fold == 0) continue;
+    for (int m : inner) {
+      const std::string &name = tree_.loops[m].name;
+      for (const Expr &end : {fs.needed[e].min, fs.needed[e].max}) {
+        if (uses_variable(expand_within(end, parent_[m]), name)) return false;
+      }
+    }
+  }
+  return true;
+}
+
+void Surveyor::fold_as_asked(int f) {
+  FuncSurvey &fs = out_.funcs[f];
+  fs.fold.resize(fs.needed.size(), 0);
+  for (size_t d = 0; d < fs.fold.size(); d++) {
+    if (const int64_t n = tree_.storage[f].dims[d].fold) fs.fold[d] = n;
+  }
 }
 
 std::optional<size_t> Surveyor::sliding_dimension(int f, int loop,

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <numeric>
 
@@ -32,6 +33,7 @@ void Surveyor::survey_ranges(const StageId &s) {
   StageSurvey &out = out_.stages[s.func][s.stage];
   for (int d = 0; d < def.dimensions(); d++) {
     out.ranges[def.args[d]] = out_.funcs[s.func].computed[d];
+    if (ends_at_last(s, d)) out.ranges[def.args[d]].max = out_.funcs[s.func].last[d];
   }
   for (const ReductionVariable &r : stage.rvars) {
     out.ranges[r.var] = {canonical(r.min), sum(sum(r.min, r.extent), -1)};
@@ -132,6 +134,7 @@ void Surveyor::survey_stage(const StageId &s) {
     }
   }
   derive_values(s, out);
+  guard_rest(s, out);
   for (const std::string &a : def.args) fix_absent(out, a);
   for (const ReductionVariable &r : stage.rvars) fix_absent(out, r.var);
   if (stage.predicate.defined()) {
@@ -155,7 +158,7 @@ void Surveyor::derive_ranges(const StageId &s, StageSurvey &out) {
       const IndexRange &a = out.ranges.at(d.a);
       const auto e = constant(simplify(extent_of(a)));
       const auto k = constant(d.factor);
-      if (e && k && *e < *k && d.tail == TailStrategy::ShiftInwards) {
+      if (e && k && *e < *k && is_shifting(d.tail)) {
         user_error(
             "split of '" + d.a + "' of '" + tree_.func(s).name + "' by " + std::to_string(*k) +
                 " cannot shift inwards: the extent is " + std::to_string(*e),
@@ -176,6 +179,21 @@ void Surveyor::derive_ranges(const StageId &s, StageSurvey &out) {
 void Surveyor::require_constant_extent(const StageId &s, const LoopInfo &l, LoopBounds &b) {
   if (l.kind != LoopKind::Vector && l.kind != LoopKind::Unrolled) return;
   if (constant(b.extent)) return;
+  // As many iterations as there ever are, those beyond the extent guarded.
+  const auto most = ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(b.extent);
+  if (most) {
+    const Expr counter = make_variable(Int(32), VariableKind::Loop, l.name);
+    StageSurvey &out = out_.stages[s.func][s.stage];
+    out.guards.push_back({make_binary(Op::Lt, difference(counter, b.min), b.extent), l.where});
+    guarded_.insert({s, l.dim});
+    b.extent = make_int(Int(32), std::max<int64_t>(*most, 0));
+    return;
+  }
+  const char *permitted = std::getenv("HL_PERMIT_FAILED_UNROLL");
+  if (l.kind == LoopKind::Unrolled && permitted && std::string(permitted) == "1") {
+    b.stays_serial = true;
+    return;
+  }
   const char *word = l.kind == LoopKind::Vector ? "vectorize" : "unroll";
   user_error("cannot " + std::string(word) + " loop '" + l.label + "' of " + tree_.describe(s) +
                  ": its extent is not a constant",
@@ -217,12 +235,12 @@ void Surveyor::assume_factors(const StageId &s) {
   }
 }
 
-Expr Surveyor::split_base(const StageId &s, const Derivation &d, const Expr &outer) {
+Expr Surveyor::split_base(const StageId &s, const Derivation &d, const Expr &outer) const {
   const IndexRange &a = out_.stages[s.func][s.stage].ranges.at(d.a);
   const auto k = constant(d.factor);
   const Expr scaled = k ? product(outer, *k) : make_binary(Op::Mul, outer, d.factor);
   const Expr base = sum(a.min, scaled);
-  if (d.tail != TailStrategy::ShiftInwards || divides(d, a)) return base;
+  if (!is_shifting(d.tail) || divides(d, a)) return base;
   return smaller(base, sum(difference(a.max, d.factor), 1));
 }
 
@@ -252,17 +270,27 @@ void Surveyor::split_value(const StageId &s, const Derivation &d, StageSurvey &o
   for (const auto &[atom, c] : l.terms) affine = affine && as_variable(atom);
   if (!affine) {
     const Expr last = sum(difference(a.max, d.factor), 1);
-    const bool shifts = d.tail == TailStrategy::ShiftInwards;
+    const bool shifts = is_shifting(d.tail);
     base = add_symbol(innermost_owner(base), base_symbol_name(s, d.a), base, a.min,
                       shifts ? last : Expr());
   }
   out.dims[d.a] = sum(base, inner);
-  const bool rounded = d.tail == TailStrategy::RoundUp;
-  if (d.tail == TailStrategy::GuardWithIf && !divides(d, a)) {
+  const bool rounded = is_rounding(d.tail);
+  if (divides(d, a)) return;
+  const Expr inside = make_binary(Op::Le, out.dims[d.a], a.max);
+  if (is_guarding(d.tail)) {
     guarded_.insert({s, d.a});
-    out.guards.push_back({make_binary(Op::Le, out.dims[d.a], a.max), d.where});
+    out.guards.push_back({inside, d.where});
+  } else if (d.tail == TailStrategy::PredicateStores) {
+    out.guards.push_back({inside, d.where, Guard::Loads});
+  } else if (d.tail == TailStrategy::ShiftInwardsAndBlend) {
+    // What lies before the tile's own place belongs to the tile before.
+    const auto k = constant(d.factor);
+    const Expr scaled = k ? product(outer, *k) : make_binary(Op::Mul, outer, d.factor);
+    out.guards.push_back(
+        {make_binary(Op::Ge, out.dims[d.a], sum(a.min, scaled)), d.where, Guard::Blends});
   }
-  if (rounded && constant(d.factor) && constant(simplify(extent_of(a))) && !divides(d, a)) {
+  if (rounded && constant(d.factor) && constant(simplify(extent_of(a)))) {
     user_error("split of '" + d.a + "' of '" + tree_.func(s).name + "' by " +
                    std::to_string(*constant(d.factor)) + " cannot round up: the extent is " +
                    std::to_string(*constant(simplify(extent_of(a)))),
@@ -275,13 +303,92 @@ bool Surveyor::is_guarded(const StageId &s, const std::string &dim) const {
   std::set<std::string> parts = {dim};
   for (const Derivation &d : tree_.nest(s).derivations) {
     if (d.kind == Derivation::Split && parts.count(d.a)) {
-      if (guarded_.count({s, d.a})) return true;
       parts.insert({d.b, d.c});
     } else if (d.kind == Derivation::Fuse && (parts.count(d.a) || parts.count(d.b))) {
       parts.insert(d.c);
     }
   }
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const std::string &p) { return guarded_.count({s, p}) > 0; });
+}
+
+Expr Surveyor::read_limit(const StageId &s, const std::string &dim) const {
+  const StageSurvey &st = out_.stages[s.func][s.stage];
+  if (reads_to_last_.count({s, dim})) return st.last.at(dim);
+  if (!is_guarded(s, dim)) return Expr();
+  const bool cut = guarded_.count({s, dim}) > 0 || !overshoots(s, dim);
+  return cut ? st.ranges.at(dim).max : overshoot_end(s, dim);
+}
+
+Expr Surveyor::overshoot_end(const StageId &s, const std::string &dim) const {
+  const StageSurvey &st = out_.stages[s.func][s.stage];
+  for (const Derivation &d : tree_.nest(s).derivations) {
+    if (d.kind != Derivation::Split || d.a != dim || !overshoots(s, dim)) continue;
+    return sum(sum(split_base(s, d, overshoot_end(s, d.b)), d.factor), -1);
+  }
+  return st.ranges.at(dim).max;
+}
+
+// Stages before this one leave cells beyond the last needed one unwritten.
+bool Surveyor::follows_a_rest(const StageId &s, int d) const {
+  if (!out_.funcs[s.func].last[d].defined()) return false;
+  for (int earlier = 0; earlier < s.stage; earlier++) {
+    const StageNest &nest = tree_.nest({s.func, earlier});
+    if (need_of(nest, tree_.func(s).args[d]).leaves_rest) return true;
+  }
   return false;
+}
+
+bool Surveyor::ends_at_last(const StageId &s, int d) const {
+  if (!follows_a_rest(s, d)) return false;
+  const ExtentNeed own = need_of(tree_.nest(s), tree_.func(s).args[d]);
+  return own.at_least == 1 && own.multiple == 1 && !own.symbolic_at_least.defined() &&
+         !own.symbolic_multiple.defined();
+}
+
+bool Surveyor::overshoots(const StageId &s, const std::string &dim) const {
+  const StageSurvey &st = out_.stages[s.func][s.stage];
+  for (const Derivation &d : tree_.nest(s).derivations) {
+    if (d.kind != Derivation::Split || d.a != dim) continue;
+    const bool here = d.tail == TailStrategy::PredicateStores && !divides(d, st.ranges.at(d.a));
+    return here || overshoots(s, d.b);
+  }
+  return false;
+}
+
+void Surveyor::guard_rest(const StageId &s, StageSurvey &out) {
+  const FuncDef &def = tree_.func(s);
+  for (int v = 0; v < def.dimensions(); v++) {
+    const Expr &last = out_.funcs[s.func].last[v];
+    if (!last.defined() || !out.dims.count(def.args[v])) continue;
+    const size_t before = out.guards.size();
+    // The chain of splits of the variable and of its outer parts.
+    std::string dim = def.args[v];
+    for (const Derivation &d : tree_.nest(s).derivations) {
+      if (d.kind != Derivation::Split || d.a != dim) continue;
+      dim = d.b;
+      const bool loads = d.tail == TailStrategy::PredicateLoads;
+      // A cell that is found by reading: an instance that reads nothing has none.
+      bool reads_cell = false;
+      for (const Expr &e : tree_.definition(s).args) {
+        for_each_node(
+            e, [&](const Expr &n) { reads_cell |= as_call(n) && !as_call(n)->args.empty(); });
+      }
+      if (!loads && d.tail != TailStrategy::RoundUpAndBlend) continue;
+      out.last[def.args[v]] = last;
+      out.guards.push_back({make_binary(Op::Le, out.dims.at(def.args[v]), last), d.where,
+                            !loads       ? Guard::Loads
+                            : reads_cell ? Guard::Nothing
+                                         : Guard::Stores});
+      if (loads) reads_to_last_.insert({s, def.args[v]});
+    }
+    if (out.guards.size() == before && follows_a_rest(s, v) && !ends_at_last(s, v)) {
+      out.last[def.args[v]] = last;
+      out.guards.push_back(
+          {make_binary(Op::Le, out.dims.at(def.args[v]), last), tree_.definition(s).where});
+      reads_to_last_.insert({s, def.args[v]});
+    }
+  }
 }
 
 void Surveyor::fuse_value(const StageId &s, const Derivation &d, StageSurvey &out) {

@@ -42,6 +42,9 @@ void Surveyor::survey_storage(int f, int compute_scope) {
       extent = std::max<int64_t>(*k + 1, 0);
       r.max = sum(r.min, *extent - 1);
     }
+    if (tree_.storage[f].dims[d].bound.defined() && !tree_.algorithm.is_output(def.name)) {
+      bound_storage(f, d, r, extent);
+    }
     fs.stored.push_back(r);
     fs.stored_extent.push_back(extent);
   }
@@ -65,6 +68,11 @@ void Surveyor::survey_hoisted(int f) {
       check_bounded(def, d, {i.max, i.max});
       extent = name_end(*p.hoist, def.name + ".hoisted." + std::to_string(d),
                         larger(sum(i.max, 1), make_int(Int(32), 0)));
+    }
+    if (const int64_t align = tree_.storage[f].dims[d].align; align > 1) {
+      const Expr k = make_int(Int(32), align);
+      extent = make_binary(Op::Div, sum(extent, static_cast<int>(align) - 1), k);
+      extent = simplify(make_binary(Op::Mul, extent, k));
     }
     h.extents.push_back(extent);
   }
@@ -123,6 +131,89 @@ void Surveyor::survey_async(int f) {
     return;
   }
   if (moves) fs.async->ahead = Expr();
+}
+
+// bound_storage: exactly as many cells, which the entry checks where it does not follow.
+void Surveyor::bound_storage(int f, int d, IndexRange &r, std::optional<int64_t> &extent) {
+  const FuncDef &def = tree_.algorithm.funcs[f];
+  const StorageDimension &dim = tree_.storage[f].dims[d];
+  const auto most = constant(dim.bound);
+  if (!extent || !most || *extent > *most) {
+    const Expr needed = extent ? make_int(Int(32), *extent)
+                               : bound_at(sum(difference(r.max, r.min), 1), nullptr, kRoot).max;
+    if (!needed.defined()) check_bounded(def, d, {});
+    if (extent && most) {
+      user_error("the storage of '" + def.name + "' needs " + std::to_string(*extent) +
+                     " cells over '" + def.args[d] + "', and bound_storage() gives it " +
+                     std::to_string(*most),
+                 "", "bound it to at least " + std::to_string(*extent), dim.bound_where);
+    }
+    assume(make_binary(Op::Le, needed, dim.bound), def.name, d,
+           "bound_storage() of '" + def.args[d] + "' promises that no more cells are needed",
+           needed, dim.bound, dim.bound_where);
+  }
+  r.max = sum(sum(r.min, dim.bound), -1);
+  extent = most;
+}
+
+// The region that the body reads in the iteration asked for: in the body's terms, with the counter
+// of the loop it is asked from moved on.
+void Surveyor::survey_prefetches() {
+  for (const PrefetchDirective &p : tree_.prefetches) {
+    const int f = tree_.algorithm.index_of(p.target);
+    std::vector<Interval> box;
+    bool first = true;
+    for (const ReadSite &r : reads_) {
+      if (r.callee != p.target) continue;
+      const auto &loops = tree_.nest(r.stage).loops;
+      const bool inside = !loops.empty() ? visible(loops.back(), p.at)
+                                         : visible(tree_.placements[r.stage.func].compute, p.at);
+      if (!inside) continue;
+      for (size_t d = 0; d < r.args.size(); d++) {
+        const Interval i = bound_at(r.args[d], &r.stage, p.at);
+        if (first) {
+          box.push_back(i);
+        } else {
+          box[d] = hull(box[d], i);
+        }
+      }
+      first = false;
+    }
+    const std::string what = "cannot prefetch '" + p.target + "' at loop '" +
+                             tree_.loops[p.at].label + "' of " +
+                             tree_.describe(tree_.loops[p.at].stage);
+    if (first) {
+      user_error(what, "nothing inside of that loop reads '" + p.target + "'",
+                 "prefetch what '" + tree_.func(tree_.loops[p.at].stage).name +
+                     "' or a Func computed inside the loop reads",
+                 p.where);
+    }
+    if (f >= 0 && !visible(parent_[p.at], tree_.placements[f].store)) {
+      user_error(what, "'" + p.target + "' is stored inside of that loop",
+                 "store it outside, as with compute_root()", p.where);
+    }
+    const std::string &from = tree_.loops[p.from].name;
+    const Expr next = sum(make_variable(Int(32), VariableKind::Loop, from), p.offset);
+    auto moved = [&](const Expr &e) {
+      return simplify(substitute(from, next, expand_within(e, parent_[p.from])));
+    };
+    PrefetchSurvey out;
+    for (size_t d = 0; d < box.size(); d++) {
+      if (!box[d].min.defined() || !box[d].max.defined()) {
+        user_error(what, "the region that is read is unbounded in dimension " + std::to_string(d),
+                   "clamp the index", p.where);
+      }
+      out.wanted.push_back({moved(box[d].min), moved(box[d].max)});
+      if (f >= 0) {
+        out.held.push_back(out_.funcs[f].stored[d]);
+      } else {
+        const Expr min = buffer_field(p.target, "min", static_cast<int>(d));
+        out.held.push_back(
+            {min, sum(sum(min, buffer_field(p.target, "extent", static_cast<int>(d))), -1)});
+      }
+    }
+    out_.prefetches.push_back(std::move(out));
+  }
 }
 
 void Surveyor::survey_inputs() {

@@ -10,6 +10,7 @@
 #include "schedule/levels.h"
 #include "schedule/place.h"
 #include "schedule/share_loops.h"
+#include "schedule/storage.h"
 
 namespace polyhalite {
 
@@ -122,6 +123,7 @@ void add_nest(LoopTree &t, StageId id, const StageDimensions &s) {
     loop.label = d.label;
     loop.name = s.func + ".s" + std::to_string(s.stage) + "." + d.label;
     loop.kind = d.kind;
+    loop.partition = d.partition;
     loop.is_reduction = d.is_reduction;
     loop.where = d.where;
     nest.loops.push_back(loop.id);
@@ -130,14 +132,44 @@ void add_nest(LoopTree &t, StageId id, const StageDimensions &s) {
   t.nests[id.func].push_back(std::move(nest));
 }
 
-BoundDirective bound(const FuncDef &f, int index, const Directive &d) {
-  for (int i = 0; i < f.dimensions(); i++) {
-    if (f.args[i] == d.loops[0]) return {index, i, d.factors[0], d.factors[1], d.where};
+// What a prefetch asks for, at loops of the stage number `id`.
+PrefetchDirective prefetch(const LoopTree &t, StageId id, const Directive &d) {
+  const std::string what = "cannot prefetch '" + d.target_func + "' in " + t.describe(id);
+  auto find = [&](const std::string &label) {
+    std::string labels;
+    const std::vector<int> &loops = t.nest(id).loops;
+    for (size_t i = 0; i < loops.size(); i++) {
+      if (t.loops[loops[i]].label == label) return i;
+      labels += (labels.empty() ? "" : ", ") + t.loops[loops[i]].label;
+    }
+    user_error(what + ": it has no loop '" + label + "'", "",
+               "its loops are, outermost first: " + (labels.empty() ? "none" : labels), d.where);
+  };
+  const size_t at = find(d.loops[0]), from = find(d.loops[1]);
+  if (from > at) {
+    user_error(what + " at '" + d.loops[0] + "' from '" + d.loops[1] + "'",
+               "loop '" + d.loops[1] + "' is inside '" + d.loops[0] +
+                   "', so that it has no iteration there",
+               "name a loop 'from' that is loop 'at', or around it", d.where);
   }
-  std::string names;
-  for (const std::string &a : f.args) names += (names.empty() ? "" : ", ") + a;
-  user_error("cannot bound '" + d.loops[0] + "' of '" + d.func + "': it is no dimension of it", "",
-             "its dimensions are: " + (names.empty() ? "none" : names), d.where);
+  for (size_t i = 0; i <= at; i++) {
+    const LoopInfo &loop = t.loops[t.nest(id).loops[i]];
+    if (loop.kind != LoopKind::Vector) continue;
+    user_error(what + " at '" + d.loops[0] + "'",
+               "vector loop '" + loop.label + "' runs its iterations at once",
+               "prefetch at a loop around it", d.where);
+  }
+  PrefetchDirective p;
+  p.target = d.target_func;
+  p.at = t.nest(id).loops[at];
+  p.from = t.nest(id).loops[from];
+  p.offset = d.factors[0];
+  p.where = d.where;
+  for (PrefetchBoundStrategy s : {PrefetchBoundStrategy::Clamp, PrefetchBoundStrategy::GuardWithIf,
+                                  PrefetchBoundStrategy::NonFaulting}) {
+    if (d.option == prefetch_bound_name(s)) p.strategy = s;
+  }
+  return p;
 }
 
 // A parsed schedule names Params and image fields; the algorithm holds what the names stand for.
@@ -197,9 +229,20 @@ LoopTree build_tree(const Algorithm &algorithm, const std::vector<Directive> &gi
     for (int s = 0; s < static_cast<int>(func.stages.size()); s++) {
       errors.attempt([&] { add_nest(t, {f, s}, dimensions(func, s, user_name, directives)); });
     }
+    errors.attempt([&] {
+      for (BoundDirective &b : bounds_of(func, f, user_name, directives)) {
+        t.bounds.push_back(std::move(b));
+      }
+    });
+    errors.attempt([&] { t.storage.push_back(storage_of(func, user_name, directives)); });
+  }
+  errors.raise();
+  for (int f = 0; f < static_cast<int>(t.algorithm.funcs.size()); f++) {
     for (const Directive &d : directives) {
-      if (d.kind != DirectiveKind::Bound || d.func != user_name) continue;
-      errors.attempt([&] { t.bounds.push_back(bound(func, f, d)); });
+      if (d.kind != DirectiveKind::Prefetch || d.func != m.origin_of(t.algorithm.funcs[f].name)) {
+        continue;
+      }
+      errors.attempt([&] { t.prefetches.push_back(prefetch(t, {f, d.stage}, d)); });
     }
   }
   errors.raise();

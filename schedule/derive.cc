@@ -104,6 +104,8 @@ StageDimensions split(StageDimensions s, const Directive &d) {
   inner.label = inner_label;
   outer.is_variable = inner.is_variable = false;
   inner.is_inside = true;
+  inner.is_predicated =
+      d.tail == TailStrategy::PredicateLoads || d.tail == TailStrategy::PredicateStores;
   outer.where = inner.where = d.where;
   outer.extent = inner.extent = std::nullopt;
   if (constant) {
@@ -184,6 +186,14 @@ StageDimensions mark(StageDimensions s, const Directive &d, LoopKind kind) {
   return s;
 }
 
+StageDimensions partition(StageDimensions s, const Directive &d) {
+  size_t at = find_loop(s, d.loops[0], d);
+  for (Partition p : {Partition::Auto, Partition::Never, Partition::Always}) {
+    if (d.option == partition_name(p)) s.loops[at].partition = p;
+  }
+  return s;
+}
+
 }  // namespace
 
 StageDimensions default_dimensions(const FuncDef &func, int stage) {
@@ -233,6 +243,8 @@ StageDimensions derive(const StageDimensions &dims, const Directive &d) {
       return mark(dims, d, LoopKind::Unrolled);
     case DirectiveKind::Serial:
       return mark(dims, d, LoopKind::Serial);
+    case DirectiveKind::Partition:
+      return partition(dims, d);
     case DirectiveKind::GpuBlocks:
       return mark(dims, d, LoopKind::GpuBlock);
     case DirectiveKind::GpuThreads:
@@ -273,6 +285,7 @@ const char *directive_verb(DirectiveKind kind) {
       return "compute";
     case DirectiveKind::StoreRoot:
     case DirectiveKind::StoreAt:
+    case DirectiveKind::StoreIn:
       return "store";
     case DirectiveKind::HoistStorage:
     case DirectiveKind::HoistStorageRoot:
@@ -281,6 +294,20 @@ const char *directive_verb(DirectiveKind kind) {
       return "ring-buffer";
     case DirectiveKind::Async:
       return "run asynchronously";
+    case DirectiveKind::BoundExtent:
+      return "bound the extent of";
+    case DirectiveKind::AlignBounds:
+      return "align the bounds of";
+    case DirectiveKind::AlignExtent:
+      return "align the extent of";
+    case DirectiveKind::ReorderStorage:
+      return "reorder the storage of";
+    case DirectiveKind::AlignStorage:
+      return "align the storage of";
+    case DirectiveKind::FoldStorage:
+      return "fold the storage of";
+    case DirectiveKind::BoundStorage:
+      return "bound the storage of";
     default:
       return directive_name(kind);
   }

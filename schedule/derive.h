@@ -17,10 +17,12 @@ struct LoopDimension {
   std::string name;   // unambiguous, see Derivation
   std::string label;  // the user's; unique among the stage's current dimensions
   LoopKind kind = LoopKind::Serial;
+  Partition partition = Partition::Auto;
   bool is_reduction = false;
   bool is_variable = false;       // of the algorithm
   bool is_fused = false;          // made by a fuse, or split from such a one
   bool is_inside = false;         // the inner loop of a split, or split or fused from such a one
+  bool is_predicated = false;     // the inner loop of a split that predicates loads or stores
   std::optional<int64_t> extent;  // where it is the same for every run; of pure variables never
   SourceLocation where;
 };

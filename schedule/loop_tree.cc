@@ -66,10 +66,40 @@ const char *tail_strategy_name(TailStrategy tail) {
       return "RoundUp";
     case TailStrategy::GuardWithIf:
       return "GuardWithIf";
+    case TailStrategy::Predicate:
+      return "Predicate";
+    case TailStrategy::PredicateLoads:
+      return "PredicateLoads";
+    case TailStrategy::PredicateStores:
+      return "PredicateStores";
     case TailStrategy::ShiftInwards:
       return "ShiftInwards";
+    case TailStrategy::ShiftInwardsAndBlend:
+      return "ShiftInwardsAndBlend";
+    case TailStrategy::RoundUpAndBlend:
+      return "RoundUpAndBlend";
   }
   return "";
+}
+
+const std::vector<TailStrategy> &tail_strategies() {
+  static const std::vector<TailStrategy> kAll = {TailStrategy::RoundUp,
+                                                 TailStrategy::GuardWithIf,
+                                                 TailStrategy::Predicate,
+                                                 TailStrategy::PredicateLoads,
+                                                 TailStrategy::PredicateStores,
+                                                 TailStrategy::ShiftInwards,
+                                                 TailStrategy::ShiftInwardsAndBlend,
+                                                 TailStrategy::RoundUpAndBlend};
+  return kAll;
+}
+
+std::string tail_strategy_names() {
+  std::string names;
+  for (TailStrategy t : tail_strategies()) {
+    names += (names.empty() ? "" : ", ") + std::string(tail_strategy_name(t));
+  }
+  return names;
 }
 
 Tree make_loop(int loop, std::vector<Tree> children) {
@@ -151,6 +181,7 @@ uint64_t tree_hash(const LoopTree &t) {
     add(std::hash<std::string>()(l.name));
     add(std::hash<std::string>()(l.dim));
     add(static_cast<uint64_t>(l.kind));
+    add(static_cast<uint64_t>(l.partition));
   }
   for (const auto &stages : t.nests) {
     for (const StageNest &n : stages) {
@@ -161,15 +192,31 @@ uint64_t tree_hash(const LoopTree &t) {
       }
       for (const Derivation &d : n.derivations) {
         add(std::hash<std::string>()(d.a + "," + d.b + "," + d.c));
-        add(static_cast<uint64_t>(d.kind) * 8 + static_cast<uint64_t>(d.tail));
+        add(static_cast<uint64_t>(d.kind) * 16 + static_cast<uint64_t>(d.tail));
         if (d.factor.defined()) add(structural_hash(d.factor));
       }
     }
   }
   for (const BoundDirective &b : t.bounds) {
     add(static_cast<uint64_t>(b.func) * 64 + b.dimension);
-    add(structural_hash(b.min));
-    add(structural_hash(b.extent));
+    for (const Expr &e : {b.min, b.extent, b.modulus, b.remainder}) {
+      add(e.defined() ? structural_hash(e) : 0);
+    }
+  }
+  for (const FuncStorage &s : t.storage) {
+    for (int d : s.order) add(static_cast<uint64_t>(d) + 1);
+    for (const StorageDimension &d : s.dims) {
+      add(static_cast<uint64_t>(d.align) * 2 + d.backward);
+      add(static_cast<uint64_t>(d.fold));
+      add(d.bound.defined() ? structural_hash(d.bound) : 0);
+    }
+    add(static_cast<uint64_t>(s.memory));
+  }
+  for (const PrefetchDirective &p : t.prefetches) {
+    add(std::hash<std::string>()(p.target));
+    add(static_cast<uint64_t>(p.at) * 64 + static_cast<uint64_t>(p.from));
+    add(structural_hash(p.offset));
+    add(static_cast<uint64_t>(p.strategy));
   }
   for (const FuncPlacement &p : t.placements) {
     if (p.ring.defined()) add(structural_hash(p.ring));

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "lang/ir/algorithm.h"
+#include "polyhalite/choices.h"
 #include "polyhalite/tail_strategy.h"
 
 namespace polyhalite {
@@ -36,6 +37,9 @@ const char *loop_kind_name(LoopKind kind);
 const char *align_strategy_name(LoopAlignStrategy align);
 /// "GuardWithIf"...
 const char *tail_strategy_name(TailStrategy tail);
+/// All that a loop tree may have, which Auto is not; and their names, "RoundUp, GuardWithIf...".
+const std::vector<TailStrategy> &tail_strategies();
+std::string tail_strategy_names();
 
 struct StageId {
   int func = -1;  // index in LoopTree::algorithm.funcs
@@ -68,6 +72,7 @@ struct LoopInfo {
   std::string label;  // what the user calls the loop, for messages: "yo", "x"
   std::string name;   // unique in the pipeline, for printing and IR: FUNC.sSTAGE.LABEL
   LoopKind kind = LoopKind::Serial;
+  Partition partition = Partition::Auto;
   bool is_reduction = false;  // comes from reduction variables (wholly or, fused, partly)
   std::vector<StageId> also;  // the stages that share it
   SourceLocation where;       // of the directive that made or marked it, else the definition
@@ -122,10 +127,39 @@ struct FuncPlacement {
   int fork_level() const { return hoist && ring.defined() ? *hoist : store; }
 };
 
-struct BoundDirective {  // bound(x, min, extent): a promise checked at entry
-  int func;
-  int dimension;
+/// bound(x, min, extent), bound_extent (no min): a promise checked at entry. align_bounds,
+/// align_extent (no remainder): the region grows.
+struct BoundDirective {
+  int func = -1;
+  int dimension = -1;
   Expr min, extent;
+  Expr modulus, remainder;
+  SourceLocation where;
+};
+
+struct StorageDimension {
+  int64_t align = 1;      // the extent in memory is a multiple of it
+  int64_t fold = 0;       // the ring's size, 0: none is asked for
+  bool backward = false;  // the ring's window moves down
+  Expr bound;             // the extent in memory, or null
+  SourceLocation fold_where, bound_where;
+};
+
+/// How a Func is stored: reorder_storage, align_storage, fold_storage, bound_storage, store_in.
+struct FuncStorage {
+  std::vector<int> order;  // dimensions, innermost in memory first; empty: 0, 1, 2...
+  std::vector<StorageDimension> dims;
+  MemoryType memory = MemoryType::Auto;
+  SourceLocation memory_where;
+};
+
+/// At the top of loop `at`'s body, what iteration `from` + offset of the body reads of `target` is
+/// asked for.
+struct PrefetchDirective {
+  std::string target;      // a Func or an image
+  int at = -1, from = -1;  // loops
+  Expr offset;
+  PrefetchBoundStrategy strategy = PrefetchBoundStrategy::GuardWithIf;
   SourceLocation where;
 };
 
@@ -134,7 +168,9 @@ struct LoopTree {
   std::vector<LoopInfo> loops;                // [id]
   std::vector<std::vector<StageNest>> nests;  // [func][stage]
   std::vector<FuncPlacement> placements;      // [func]
+  std::vector<FuncStorage> storage;           // [func]
   std::vector<BoundDirective> bounds;
+  std::vector<PrefetchDirective> prefetches;
   std::vector<Tree> roots;
   std::vector<Directive> directives;  // the whole list that gave this tree
   uint64_t hash = 0;

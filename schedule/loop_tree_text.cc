@@ -17,6 +17,7 @@ void print(std::ostream &os, const LoopTree &t, const Tree &node, int depth) {
       const LoopInfo &l = t.loops[node->loop];
       os << "for " << quote_name(l.name) << " " << loop_kind_name(l.kind);
       if (l.is_reduction) os << " reduction";
+      if (l.partition != Partition::Auto) os << " partition " << partition_name(l.partition);
       if (l.dim != l.label) os << " of " << quote_name(l.dim);
       os << "\n";
       break;
@@ -71,6 +72,29 @@ void print(std::ostream &os, const LoopTree &t, const Tree &node, int depth) {
   for (const Tree &c : node->otherwise) print(os, t, c, depth + 1);
 }
 
+// store f in Stack
+// store f order 1 0
+// store f.y align 8 fold 4 bound n
+void print_storage(std::ostream &os, const FuncDef &f, const FuncStorage &s) {
+  if (s.memory != MemoryType::Auto) {
+    os << "store " << quote_name(f.name) << " in " << memory_type_name(s.memory) << "\n";
+  }
+  if (!s.order.empty()) {
+    os << "store " << quote_name(f.name) << " order";
+    for (int d : s.order) os << " " << d;
+    os << "\n";
+  }
+  for (size_t d = 0; d < s.dims.size(); d++) {
+    const StorageDimension &dim = s.dims[d];
+    if (dim.align == 1 && dim.fold == 0 && !dim.bound.defined()) continue;
+    os << "store " << quote_name(f.name + "." + f.args[d]);
+    if (dim.align != 1) os << " align " << dim.align;
+    if (dim.fold != 0) os << " fold " << dim.fold << (dim.backward ? " backward" : "");
+    if (dim.bound.defined()) os << " bound " << to_text(dim.bound);
+    os << "\n";
+  }
+}
+
 }  // namespace
 
 std::string to_text(const LoopTree &t) {
@@ -78,8 +102,19 @@ std::string to_text(const LoopTree &t) {
   os << "tree 1\n";
   for (const BoundDirective &b : t.bounds) {
     const FuncDef &f = t.algorithm.funcs[b.func];
-    os << "bound " << quote_name(f.name + "." + f.args[b.dimension]) << " from " << to_text(b.min)
-       << " extent " << to_text(b.extent) << "\n";
+    os << "bound " << quote_name(f.name + "." + f.args[b.dimension]);
+    if (b.min.defined()) os << " from " << to_text(b.min);
+    if (b.extent.defined()) os << " extent " << to_text(b.extent);
+    if (b.modulus.defined()) os << " multiple " << to_text(b.modulus);
+    if (b.remainder.defined()) os << " of " << to_text(b.remainder);
+    os << "\n";
+  }
+  for (size_t f = 0; f < t.storage.size(); f++)
+    print_storage(os, t.algorithm.funcs[f], t.storage[f]);
+  for (const PrefetchDirective &p : t.prefetches) {
+    os << "prefetch " << quote_name(p.target) << " at " << quote_name(t.loops[p.at].name)
+       << " from " << quote_name(t.loops[p.from].name) << " by " << to_text(p.offset) << " "
+       << prefetch_bound_name(p.strategy) << "\n";
   }
   for (const Tree &r : t.roots) print(os, t, r, 0);
   return os.str();

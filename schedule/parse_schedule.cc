@@ -28,6 +28,11 @@ constexpr DirectiveKind kKinds[] = {
     DirectiveKind::GpuLanes,     DirectiveKind::GpuSingleThread,
     DirectiveKind::Hexagon,      DirectiveKind::CopyToDevice,
     DirectiveKind::CopyToHost,
+    DirectiveKind::BoundExtent,  DirectiveKind::AlignBounds,
+    DirectiveKind::AlignExtent,  DirectiveKind::ReorderStorage,
+    DirectiveKind::AlignStorage, DirectiveKind::FoldStorage,
+    DirectiveKind::BoundStorage, DirectiveKind::StoreIn,
+    DirectiveKind::Partition,    DirectiveKind::Prefetch,
 };
 
 struct Source {
@@ -216,6 +221,7 @@ class Parser {
         loops(d, 2);
         break;
       case DirectiveKind::Reorder:
+      case DirectiveKind::ReorderStorage:
         loops(d, 1);
         while (tokens_.accept(",")) loops(d, 1);
         break;
@@ -230,6 +236,39 @@ class Parser {
       case DirectiveKind::HoistStorage:
         level(d);
         break;
+      case DirectiveKind::BoundExtent:
+      case DirectiveKind::AlignExtent:
+      case DirectiveKind::AlignStorage:
+      case DirectiveKind::BoundStorage:
+        loops(d, 1);
+        comma();
+        d.factors.push_back(factor());
+        break;
+      case DirectiveKind::FoldStorage:
+        loops(d, 1);
+        comma();
+        d.factors.push_back(factor());
+        if (tokens_.accept(",")) d.option = option("", {"backward", "forward"});
+        if (d.option == "forward") d.option = "";
+        break;
+      case DirectiveKind::StoreIn:
+        d.option = option("MemoryType", {"Auto", "Heap", "Stack", "Register"});
+        break;
+      case DirectiveKind::Partition:
+        loops(d, 1);
+        comma();
+        d.option = option("Partition", {"Auto", "Never", "Always"});
+        break;
+      case DirectiveKind::Prefetch:
+        d.target_func = func_name(tokens_.expect_name("a Func or an image"));
+        comma();
+        loops(d, 2);
+        comma();
+        d.factors.push_back(factor());
+        comma();
+        d.option = option("PrefetchBoundStrategy", {"Clamp", "GuardWithIf", "NonFaulting"});
+        break;
+      case DirectiveKind::AlignBounds:
       case DirectiveKind::Bound:
         loops(d, 1);
         comma();
@@ -358,12 +397,33 @@ class Parser {
       word = tokens_.expect_name("a tail strategy");
     }
     if (source_.form == Form::Python) word = word.substr(word.rfind('.') + 1);
-    for (TailStrategy t : {TailStrategy::Auto, TailStrategy::RoundUp, TailStrategy::GuardWithIf,
-                           TailStrategy::ShiftInwards}) {
+    if (word == tail_strategy_name(TailStrategy::Auto)) return TailStrategy::Auto;
+    for (TailStrategy t : tail_strategies()) {
       if (word == tail_strategy_name(t)) return t;
     }
     throw CompileError({"unknown tail strategy '" + word + "'", "",
-                        "strategies are: Auto, RoundUp, GuardWithIf, ShiftInwards", where});
+                        "strategies are: Auto, " + tail_strategy_names(), where});
+  }
+
+  // Stack    MemoryType::Stack    ph.MemoryType.Stack    (of a fold) backward    false    False
+  std::string option(const std::string &type, const std::vector<const char *> &words) {
+    SourceLocation where = tokens_.where();
+    std::string word = tokens_.expect_name("an option");
+    if (source_.form == Form::Cpp && word == type) {
+      tokens_.expect(":", "after a type");
+      tokens_.expect(":", "after a type");
+      word = tokens_.expect_name("an option");
+    }
+    if (source_.form == Form::Python) word = word.substr(word.rfind('.') + 1);
+    if (source_.form != Form::Text && type.empty()) {
+      word = word == "false" || word == "False" ? "backward" : "forward";
+    }
+    std::string known;
+    for (const char *w : words) {
+      if (word == w) return word;
+      known += (known.empty() ? "" : ", ") + std::string(w);
+    }
+    throw CompileError({"unknown option '" + word + "'", "", "options are: " + known, where});
   }
 
   // DeviceAPI.CUDA    DeviceAPI::CUDA    ph.DeviceAPI.CUDA    or something else, which stays

@@ -22,6 +22,12 @@ class Assembler {
       : lines_(std::move(text.lines)), end_(std::move(end)) {
     tree_.algorithm = algorithm;
     tree_.bounds = std::move(text.bounds);
+    tree_.storage = std::move(text.storage);
+    tree_.storage.resize(algorithm.funcs.size());
+    for (size_t f = 0; f < algorithm.funcs.size(); f++) {
+      tree_.storage[f].dims.resize(algorithm.funcs[f].dimensions());
+    }
+    prefetches_ = std::move(text.prefetches);
   }
 
   LoopTree run() {
@@ -29,6 +35,7 @@ class Assembler {
     add_nests();
     tree_ = with_leaders_loops(std::move(tree_));
     find_stores();
+    add_prefetches();
     for (const auto &[stage, leaf] : leaves_) check_uses(stage, leaf);
     tree_ = place(std::move(tree_));
     check_nodes();
@@ -112,6 +119,20 @@ class Assembler {
         user_error(tree_.describe(id) + " stands in another loop than " + tree_.describe({f, 0}),
                    "all stages of a Func have one compute level", "", lines_[leaves_.at(id)].where);
       }
+    }
+  }
+
+  void add_prefetches() {
+    auto find = [&](const std::string &name, const SourceLocation &where) {
+      for (const LoopInfo &l : tree_.loops) {
+        if (l.name == name) return l.id;
+      }
+      user_error("the tree has no loop '" + name + "'", "", "", where);
+    };
+    for (TreePrefetch &p : prefetches_) {
+      p.directive.at = find(p.at, p.directive.where);
+      p.directive.from = find(p.from, p.directive.where);
+      tree_.prefetches.push_back(std::move(p.directive));
     }
   }
 
@@ -261,6 +282,7 @@ class Assembler {
   }
 
   std::vector<TreeLine> lines_;
+  std::vector<TreePrefetch> prefetches_;
   SourceLocation end_;
   LoopTree tree_;
   std::map<StageId, int> leaves_;              // line of the stage

@@ -26,6 +26,7 @@ class Printer {
   virtual std::string device(DeviceAPI api) const {
     return std::string("DeviceAPI.") + device_api_name(api);
   }
+  virtual std::string option(const Directive &d) const = 0;
   virtual const char *end() const { return ""; }
   /// "{x AlignStart}": of compute_with.
   virtual std::string alignments(const Directive &d) const = 0;
@@ -39,6 +40,7 @@ class Printer {
       args.push_back(level(d));
       if (!d.aligns.empty()) args.push_back(alignments(d));
     } else {
+      if (d.kind == DirectiveKind::Prefetch) args.push_back(func(d.target_func));
       for (const std::string &l : d.loops) args.push_back(loop(l));
     }
     for (const Expr &factor : d.factors) args.push_back(to_text(factor));
@@ -47,6 +49,7 @@ class Printer {
     if (names_device(d.kind) && d.device != DeviceAPI::Default_GPU) {
       args.push_back(device(d.device));
     }
+    if (!d.option.empty()) args.push_back(option(d));
     for (size_t i = 0; i < args.size(); i++) text += (i ? ", " : "") + args[i];
     return text + ")" + end();
   }
@@ -57,6 +60,7 @@ class TextPrinter : public Printer {
   std::string func(const std::string &name) const override { return quote_name(name); }
   std::string loop(const std::string &name) const override { return quote_name(name); }
   std::string tail(TailStrategy t) const override { return tail_strategy_name(t); }
+  std::string option(const Directive &d) const override { return d.option; }
   std::string level(const Directive &d) const override {
     std::string text = func(d.target_func);
     if (d.target_stage > 0) text += ".update(" + std::to_string(d.target_stage - 1) + ")";
@@ -124,6 +128,18 @@ class CodePrinter : public Printer {
     if (d.target_stage <= 0) return text;
     return (python_ ? "ph.LoopLevel(" : "LoopLevel(") + text + ", " +
            std::to_string(d.target_stage) + ")";
+  }
+  std::string option(const Directive &d) const override {
+    switch (d.kind) {
+      case DirectiveKind::StoreIn:
+        return (python_ ? "ph.MemoryType." : "MemoryType::") + d.option;
+      case DirectiveKind::Partition:
+        return (python_ ? "ph.Partition." : "Partition::") + d.option;
+      case DirectiveKind::Prefetch:
+        return (python_ ? "ph.PrefetchBoundStrategy." : "PrefetchBoundStrategy::") + d.option;
+      default:
+        return python_ ? "False" : "false";  // of fold_storage: not forward
+    }
   }
   const char *end() const override { return python_ ? "" : ";"; }
   std::string alignments(const Directive &d) const override {
@@ -194,7 +210,7 @@ std::string to_python(const std::vector<Directive> &directives) {
 
 bool same_directive(const Directive &a, const Directive &b) {
   if (a.aligns != b.aligns || a.kind != b.kind || a.func != b.func || a.stage != b.stage ||
-      a.loops != b.loops || a.tail != b.tail || a.device != b.device ||
+      a.loops != b.loops || a.tail != b.tail || a.option != b.option || a.device != b.device ||
       a.target_func != b.target_func ||
       std::max(a.target_stage, 0) != std::max(b.target_stage, 0) ||
       a.factors.size() != b.factors.size()) {

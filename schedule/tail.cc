@@ -25,8 +25,15 @@ TailStrategy resolve_tail(const StageDimensions &s, const LoopDimension &old, co
   bool known = is_const_int(factor, &f) && old.extent;
   bool divides = known && *old.extent % f == 0;
   bool rest = known && !divides;
+  if (old.is_predicated && !divides) {
+    user_error(std::string("cannot split '") + old.label + "' of " +
+                   describe_stage(s.func, s.stage) + ": it is the inner loop of a split with " +
+                   "PredicateLoads or PredicateStores",
+               "such a tail is for the innermost split of a dimension",
+               std::string("use ") + kGuard + " for the outer split", d.where);
+  }
   if (d.tail == TailStrategy::Auto) return automatic(s, old, divides, rest);
-  if (d.tail == TailStrategy::GuardWithIf) return d.tail;
+  if (is_guarding(d.tail)) return d.tail;
 
   std::string what = std::string("cannot split '") + old.label + "' of " +
                      describe_stage(s.func, s.stage) + " with " + tail_strategy_name(d.tail);
@@ -40,12 +47,19 @@ TailStrategy resolve_tail(const StageDimensions &s, const LoopDimension &old, co
     user_error(what, "an update that runs twice on one point changes the result",
                "use TailStrategy::RoundUp or GuardWithIf", d.where);
   }
-  if (d.tail == TailStrategy::ShiftInwards && known && f > *old.extent) {
+  if (is_shifting(d.tail) && known && f > *old.extent) {
     user_error(
         what + ": factor " + std::to_string(f) + " exceeds extent " + std::to_string(*old.extent),
         "a tile cannot be shifted inside a smaller loop", std::string("use ") + kGuard, d.where);
   }
-  if (d.tail == TailStrategy::RoundUp && !old.is_variable && rest) {
+  const bool predicates =
+      d.tail == TailStrategy::PredicateLoads || d.tail == TailStrategy::PredicateStores;
+  if (predicates && old.is_inside && !divides) {
+    user_error(
+        what, "'" + old.label + "' is the inner loop of another split, and has no range of its own",
+        std::string("use ") + kGuard, d.where);
+  }
+  if ((is_rounding(d.tail) || predicates) && !old.is_variable && rest) {
     user_error(what + ": " + numbers, "the loop around '" + old.label + "' fixes its extent",
                "use a factor that divides " + std::to_string(*old.extent) + ", or " + kGuard,
                d.where);

@@ -1,7 +1,9 @@
 #include "schedule/tree_lines.h"
 
+#include <algorithm>
 #include <cctype>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "lang/ir/expr_text.h"
@@ -46,7 +48,11 @@ class Reader {
  private:
   void read_line() {
     const bool named = tokens_.peek(1).kind == Token::Name && !tokens_.peek(1).starts_line;
-    if (named && result_.lines.empty() && tokens_.accept("bound")) return read_bound();
+    if (named && result_.lines.empty()) {
+      if (tokens_.accept("bound")) return read_bound();
+      if (tokens_.accept("store")) return read_storage();
+      if (tokens_.accept("prefetch")) return read_prefetch();
+    }
     TreeLine line;
     line.where = tokens_.where();
     place(line);
@@ -100,6 +106,11 @@ class Reader {
     line.stage = loop.stage = *stage;
     loop.kind = read_kind();
     loop.is_reduction = tokens_.accept("reduction");
+    if (tokens_.accept("partition")) {
+      const std::string word = tokens_.expect_name("Never or Always");
+      if (word != "Never" && word != "Always") tokens_.fail_behind("expected Never or Always");
+      loop.partition = word == "Never" ? Partition::Never : Partition::Always;
+    }
     loop.dim = tokens_.accept("of") ? tokens_.expect_name("a dimension") : loop.label;
   }
 
@@ -161,7 +172,8 @@ class Reader {
   }
 
   Derivation read_derivation() {
-    Derivation d{Derivation::Split, tokens_.expect_name("a dimension"), "", "", {}, {}, {}};
+    Derivation d{
+        Derivation::Split, tokens_.expect_name("a dimension"), "", "", {}, TailStrategy::Auto, {}};
     d.where = tokens_.where();
     if (tokens_.accept(",")) {
       d.kind = Derivation::Fuse;
@@ -176,32 +188,114 @@ class Reader {
     d.c = tokens_.expect_name("a dimension");
     tokens_.expect("by", "before the factor");
     d.factor = read_scalar();
-    for (TailStrategy t :
-         {TailStrategy::RoundUp, TailStrategy::GuardWithIf, TailStrategy::ShiftInwards}) {
+    for (TailStrategy t : tail_strategies()) {
       if (!tokens_.accept(tail_strategy_name(t))) continue;
       d.tail = t;
       return d;
     }
     tokens_.fail("expected a tail strategy, found " + tokens_.describe_next(), "",
-                 "a tree has: RoundUp, GuardWithIf, ShiftInwards");
+                 "a tree has: " + tail_strategy_names());
   }
 
-  // bound f.x from 0 extent n
+  // bound f.x from 0 extent n    bound f.x extent n    bound f.x multiple 4 of 0
   void read_bound() {
-    BoundDirective b{-1, -1, {}, {}, tokens_.where()};
+    BoundDirective b;
+    b.where = tokens_.where();
+    std::tie(b.func, b.dimension) = read_dimension();
+    if (tokens_.accept("multiple")) {
+      b.modulus = read_scalar();
+      if (tokens_.accept("of")) b.remainder = read_scalar();
+    } else {
+      if (tokens_.accept("from")) b.min = read_scalar();
+      tokens_.expect("extent", "before the extent");
+      b.extent = read_scalar();
+    }
+    result_.bounds.push_back(std::move(b));
+  }
+
+  // store f in Stack    store f order 1 0    store f.x align 8 fold 4 backward bound n
+  void read_storage() {
+    result_.storage.resize(algorithm_.funcs.size());
+    if (const int f = algorithm_.index_of(tokens_.peek().text); f >= 0) {
+      tokens_.next();
+      FuncStorage &s = result_.storage[f];
+      if (tokens_.accept("in")) {
+        const std::string word = tokens_.expect_name("a type of memory");
+        for (MemoryType m : {MemoryType::Heap, MemoryType::Stack, MemoryType::Register}) {
+          if (word == memory_type_name(m)) s.memory = m;
+        }
+        if (s.memory == MemoryType::Auto) {
+          tokens_.fail_behind("'" + word + "' is no type of memory", "",
+                              "types are: Heap, Stack, Register");
+        }
+        return;
+      }
+      tokens_.expect("order", "or 'in' after a Func");
+      const int dims = algorithm_.funcs[f].dimensions();
+      while (static_cast<int>(s.order.size()) < dims) {
+        const int64_t d = tokens_.expect_integer("the number of a dimension");
+        if (d < 0 || d >= dims || std::count(s.order.begin(), s.order.end(), d)) {
+          tokens_.fail_behind("the order names each dimension once, from 0");
+        }
+        s.order.push_back(static_cast<int>(d));
+      }
+      return;
+    }
+    const auto [f, d] = read_dimension();
+    FuncStorage &s = result_.storage[f];
+    s.dims.resize(algorithm_.funcs[f].dimensions());
+    StorageDimension &dim = s.dims[d];
+    if (tokens_.accept("align")) dim.align = read_size("an alignment");
+    if (tokens_.accept("fold")) {
+      dim.fold = read_size("the size of a ring");
+      dim.backward = tokens_.accept("backward");
+    }
+    if (tokens_.accept("bound")) dim.bound = read_scalar();
+  }
+
+  int64_t read_size(const char *what) {
+    const int64_t n = tokens_.expect_integer(what);
+    if (n < 1 || n > INT32_MAX) tokens_.fail_behind("it counts elements");
+    return n;
+  }
+
+  // prefetch in at f.s0.x from f.s0.y by 2 Clamp
+  void read_prefetch() {
+    TreePrefetch p;
+    p.directive.where = tokens_.where();
+    p.directive.target = tokens_.expect_name("a Func or an image");
+    tokens_.expect("at", "after what is prefetched");
+    p.at = tokens_.expect_name("a loop");
+    tokens_.expect("from", "after a loop");
+    p.from = tokens_.expect_name("a loop");
+    tokens_.expect("by", "after a loop");
+    p.directive.offset = read_scalar();
+    const std::string word = tokens_.expect_name("what happens at the ends");
+    bool known = false;
+    for (PrefetchBoundStrategy s :
+         {PrefetchBoundStrategy::Clamp, PrefetchBoundStrategy::GuardWithIf,
+          PrefetchBoundStrategy::NonFaulting}) {
+      if (word != prefetch_bound_name(s)) continue;
+      p.directive.strategy = s;
+      known = true;
+    }
+    if (!known) {
+      tokens_.fail_behind("'" + word + "' is no way to bound a prefetch", "",
+                          "ways are: Clamp, GuardWithIf, NonFaulting");
+    }
+    result_.prefetches.push_back(std::move(p));
+  }
+
+  // FUNC.VAR: the numbers of both.
+  std::pair<int, int> read_dimension() {
     const std::string name = tokens_.expect_name("a dimension: FUNC.VAR");
     for (size_t f = 0; f < algorithm_.funcs.size(); f++) {
       const FuncDef &func = algorithm_.funcs[f];
       for (int d = 0; d < func.dimensions(); d++) {
-        if (name == func.name + "." + func.args[d]) b.func = static_cast<int>(f), b.dimension = d;
+        if (name == func.name + "." + func.args[d]) return {static_cast<int>(f), d};
       }
     }
-    if (b.func < 0) tokens_.fail_behind("the algorithm has no dimension '" + name + "'");
-    tokens_.expect("from", "before the minimum");
-    b.min = read_scalar();
-    tokens_.expect("extent", "before the extent");
-    b.extent = read_scalar();
-    result_.bounds.push_back(std::move(b));
+    tokens_.fail_behind("the algorithm has no dimension '" + name + "'");
   }
 
   // An int32 over the algorithm's Params and image fields.

@@ -20,8 +20,15 @@ struct TreeLine {
   SourceLocation where;
 };
 
+struct TreePrefetch {
+  PrefetchDirective directive;  // without loops
+  std::string at, from;         // their names
+};
+
 struct TreeLines {
   std::vector<BoundDirective> bounds;
+  std::vector<FuncStorage> storage;  // [func], or empty
+  std::vector<TreePrefetch> prefetches;
   std::vector<TreeLine> lines;
 };
 

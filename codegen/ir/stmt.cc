@@ -24,9 +24,11 @@ Stmt make_block(std::vector<Stmt> stmts) {
   return wrap(std::move(block));
 }
 
-Stmt make_for(std::string name, Expr min, Expr extent, LoopKind kind, Stmt body) {
+Stmt make_for(std::string name, Expr min, Expr extent, LoopKind kind, Stmt body,
+              Partition partition) {
   StmtNode n{StmtKind::For, std::move(name), {min, extent}, {std::move(body)}};
   n.loop_kind = kind;
+  n.partition = partition;
   return wrap(std::move(n));
 }
 
@@ -34,19 +36,22 @@ Stmt make_let_stmt(std::string name, Expr value, Stmt body) {
   return wrap({StmtKind::Let, std::move(name), {std::move(value)}, {std::move(body)}});
 }
 
-Stmt make_allocate(std::string name, Type type, std::vector<Expr> args, bool on_stack, Stmt body) {
+Stmt make_allocate(std::string name, Type type, std::vector<Expr> args, bool on_stack, Stmt body,
+                   std::vector<int> order) {
   StmtNode n{StmtKind::Allocate, std::move(name), std::move(args), {std::move(body)}};
   n.type = type;
   n.on_stack = on_stack;
+  n.order = std::move(order);
   return wrap(std::move(n));
 }
 
 Stmt make_place(std::string name, Type type, std::vector<Expr> box, std::string inside, Expr at,
-                Stmt body) {
+                Stmt body, std::vector<int> order) {
   StmtNode n{StmtKind::Place, std::move(name), std::move(box), {std::move(body)}};
   n.args.push_back(std::move(at));
   n.type = type;
   n.inside = std::move(inside);
+  n.order = std::move(order);
   return wrap(std::move(n));
 }
 

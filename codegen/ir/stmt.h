@@ -62,14 +62,19 @@ struct StmtNode {
   bool on_stack = false;                  // Allocate
   std::string inside{};                   // Place
   std::vector<std::string> semaphores{};  // Fork
+  std::vector<int> order{};  // multi-dimensional Allocate, Place: dimensions, innermost in memory first;
+                             // empty: 0, 1, 2...
+  Partition partition = Partition::Auto;  // For
 };
 
 Stmt make_block(std::vector<Stmt> stmts);  // flattens nested blocks, drops undefined ones
-Stmt make_for(std::string name, Expr min, Expr extent, LoopKind kind, Stmt body);
+Stmt make_for(std::string name, Expr min, Expr extent, LoopKind kind, Stmt body,
+              Partition partition = Partition::Auto);
 Stmt make_let_stmt(std::string name, Expr value, Stmt body);
-Stmt make_allocate(std::string name, Type type, std::vector<Expr> args, bool on_stack, Stmt body);
+Stmt make_allocate(std::string name, Type type, std::vector<Expr> args, bool on_stack, Stmt body,
+                   std::vector<int> order = {});
 Stmt make_place(std::string name, Type type, std::vector<Expr> box, std::string inside, Expr at,
-                Stmt body);
+                Stmt body, std::vector<int> order = {});
 Stmt make_provide(std::string name, std::vector<Expr> indices, std::vector<Expr> values);
 Stmt make_store(std::string name, Expr index, Expr value, Expr mask = {});
 Stmt make_if(Expr condition, Stmt then_case, Stmt else_case = {});

@@ -76,6 +76,11 @@ class Printer {
     }
   }
 
+  void order(const Stmt &box) {
+    if (!box->order.empty()) os_ << " order";
+    for (int d : box->order) os_ << " " << d;
+  }
+
   void print(const Stmt &s) {
     switch (s->kind) {
       case StmtKind::Block:
@@ -85,6 +90,7 @@ class Printer {
         list(s->args, 0, 2);
         os_ << ")";
         if (s->loop_kind != LoopKind::Serial) os_ << " " << loop_kind_name(s->loop_kind);
+        if (s->partition != Partition::Auto) os_ << " partition " << partition_name(s->partition);
         os_ << " {\n";
         return close(s->body[0], "}\n");
       case StmtKind::Let:
@@ -97,13 +103,17 @@ class Printer {
         line() << "allocate " << name_text(s->name) << ": " << s->type.to_string()
                << (flat ? "[" : "(");
         list(s->args, 0, s->args.size());
-        os_ << (flat ? "]" : ")") << (s->on_stack ? " stack\n" : "\n");
+        os_ << (flat ? "]" : ")");
+        order(s);
+        os_ << (s->on_stack ? " stack\n" : "\n");
         return print_body(s->body[0]);
       }
       case StmtKind::Place:
         line() << "place " << name_text(s->name) << ": " << s->type.to_string() << "(";
         list(s->args, 0, s->args.size() - 1);
-        os_ << ") in " << name_text(s->inside) << " at ";
+        os_ << ")";
+        order(s);
+        os_ << " in " << name_text(s->inside) << " at ";
         print_expr(os_, s->args.back());
         os_ << "\n";
         return print_body(s->body[0]);

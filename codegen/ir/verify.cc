@@ -287,6 +287,13 @@ class Verifier {
       constant &= is_const_int(s->args[i], &n);
       if (elements <= kMaxStackBytes) elements *= n;
     }
+    if (!s->order.empty()) {
+      std::vector<int> sorted = s->order;
+      std::sort(sorted.begin(), sorted.end());
+      bool each = !is_flat() && sorted.size() == s->args.size() / 2;
+      for (size_t d = 0; d < sorted.size(); d++) each &= sorted[d] == static_cast<int>(d);
+      require(each, "shape", "the order of '" + s->name + "' does not name each dimension once");
+    }
     require(s->type.is_scalar(), "lanes", "the element of '" + s->name + "' is no scalar");
     if (s->on_stack) {
       require(constant, "constants", "the stack allocation '" + s->name + "' has no constant size");

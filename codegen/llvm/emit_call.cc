@@ -88,6 +88,7 @@ Value *FunctionEmitter::emit_intrinsic(const CallNode &call) {
     Value *a = emit(args[0]), *b = emit(args[1]), *c = emit(args[2]);
     return builder_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
   }
+  if (name == intrinsic::kPrefetch) return emit_prefetch(args[0]);
   return emit_buffer_fact(call);
 }
 

@@ -81,6 +81,8 @@ class FunctionEmitter {
   Value *call_c_function(const Expr &name, const std::vector<Value *> &args, const char *error);
 
   // -- Memory (emit_memory.cc)
+  /// Asks the caches for what a scalar Load would read.
+  Value *emit_prefetch(const Expr &load);
   Value *emit_load(const Expr &e);
   Value *load_dense(const LoadNode &load, const LaneAddress &at, Value *mask);
   Value *load_strided(const LoadNode &load, const LaneAddress &at, int64_t stride);

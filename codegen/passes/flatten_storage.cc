@@ -80,6 +80,7 @@ class FlattenExpr : public ExprRewriter {
     }
     const Expr r = rewrite_children(e);
     const CallNode *call = as_call(r);
+    if (as_intrinsic(r, intrinsic::kGuarded)) return guarded(call->args[0], call->args[1]);
     if (!call || (call->kind != CallKind::Func && call->kind != CallKind::Image)) return r;
     const std::string name = buffer_name(layouts_, call->name, call->value_index);
     auto load = std::make_shared<LoadNode>(call->type, home(layouts_, name),
@@ -89,6 +90,19 @@ class FlattenExpr : public ExprRewriter {
   }
 
  private:
+  // What was a call is a Load by now, unless another pass put a value in its place.
+  static Expr guarded(const Expr &condition, const Expr &e) {
+    const LoadNode *load = as_load(e);
+    if (!load || is_true(condition)) return e;
+    auto masked = std::make_shared<LoadNode>(*load);
+    if (masked->args.size() > 1) {
+      masked->args[1] = make_binary(Op::And, masked->args[1], condition);
+    } else {
+      masked->args.push_back(condition);
+    }
+    return Expr(std::shared_ptr<const ExprNode>(std::move(masked)));
+  }
+
   const Layouts &layouts_;
   const std::map<std::string, Expr> &fields_;
 };
@@ -192,11 +206,14 @@ class Flatten : public StmtRewriter {
   // product of what is added to `extents`.
   Expr dense(const Stmt &s, Layout &layout, Lets &lets, std::vector<Expr> &extents) {
     Expr stride = int64(1);
-    for (size_t d = 0; d < s->args.size() / 2; d++) {
-      layout.dims.push_back({rewrite_expr(s->args[2 * d]), stride});
+    const size_t dims = s->args.size() / 2;
+    layout.dims.resize(dims);
+    for (size_t i = 0; i < dims; i++) {
+      const size_t d = s->order.empty() ? i : static_cast<size_t>(s->order[i]);
+      layout.dims[d] = {rewrite_expr(s->args[2 * d]), stride};
       const Expr extent = make_cast(Int(64), rewrite_expr(s->args[2 * d + 1]));
       extents.push_back(simplify(extent));
-      stride = named(field_name(s->name, "stride", d + 1),
+      stride = named(field_name(s->name, "stride", i + 1),
                      simplify(make_binary(Op::Mul, stride, extent)), lets);
     }
     return stride;

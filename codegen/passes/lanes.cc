@@ -1,5 +1,11 @@
 #include "codegen/passes/lanes.h"
 
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "lang/simplify/linear.h"
 #include "lang/simplify/simplify.h"
 
 namespace polyhalite {
@@ -32,10 +38,102 @@ Expr pick(const Expr &e, std::vector<int> lanes) {
   return Expr(std::make_shared<const ShuffleNode>(std::vector<Expr>{e}, std::move(lanes)));
 }
 
+// A value whose lanes are those of a shorter one, some of them several times.
+struct Picked {
+  Expr from;
+  std::vector<int> lanes;
+};
+
+std::optional<Picked> as_picked(const Expr &e) {
+  if (e->op != Op::Shuffle || e->args.size() != 1) return std::nullopt;
+  if (e->args[0].type().lanes() > e.type().lanes()) return std::nullopt;
+  return Picked{e->args[0], as_shuffle(e)->indices};
+}
+
+// base + offsets[0], base + offsets[1]...
+Expr from_offsets(const Expr &base, const std::vector<int64_t> &offsets) {
+  const int n = static_cast<int>(offsets.size());
+  const int64_t low = *std::min_element(offsets.begin(), offsets.end());
+  int64_t step = 0, reach = 0;
+  for (int64_t o : offsets) {
+    step = std::gcd(step, o - low);
+    reach = std::max(reach, o - low);
+  }
+  const Expr first = simplify(make_binary(Op::Add, base, make_int(base.type(), low)));
+  if (step == 0) return make_broadcast(first, n);
+  const int64_t steps = reach / step + 1;
+  std::vector<int> lanes;
+  bool in_order = steps == n;
+  for (int i = 0; i < n; i++) {
+    lanes.push_back(static_cast<int>((offsets[i] - low) / step));
+    in_order = in_order && lanes[i] == i;
+  }
+  const Expr ramp = make_ramp(first, make_int(base.type(), step), static_cast<int>(steps));
+  return in_order ? ramp : pick(ramp, std::move(lanes));
+}
+
+// ramp(2*k, 1, 4)/2 -> {k, k, k + 1, k + 1};  ramp(2*k, 1, 4) % 2 -> {0, 1, 0, 1}: where it is
+// known what the divisor leaves of the base.
+std::optional<Expr> divide_ramp(Op op, const Expr &a, const Expr &b) {
+  int64_t divisor, stride;
+  if (a->op != Op::Ramp || b->op != Op::Broadcast || !is_const_int(b->args[0], &divisor) ||
+      !is_const_int(a->args[1], &stride) || divisor <= 0) {
+    return std::nullopt;
+  }
+  Linear quotient = to_linear(a->args[0]);
+  for (auto &[atom, coefficient] : quotient.terms) {
+    if (coefficient % divisor != 0) return std::nullopt;
+    coefficient /= divisor;
+  }
+  auto floor_of = [&](int64_t v) { return (v - ((v % divisor) + divisor) % divisor) / divisor; };
+  const int64_t rest = quotient.constant - floor_of(quotient.constant) * divisor;
+  quotient.constant = floor_of(quotient.constant);
+  std::vector<int64_t> offsets;
+  for (int i = 0; i < a.type().lanes(); i++) {
+    const int64_t v = rest + stride * i;
+    offsets.push_back(op == Op::Div ? floor_of(v) : v - floor_of(v) * divisor);
+  }
+  const Type t = a.type().element_of();
+  const Expr base = op == Op::Div ? to_expr(quotient) : make_zero(t);
+  const auto [low, high] = std::minmax_element(offsets.begin(), offsets.end());
+  if (*high - *low >= a.type().lanes()) return std::nullopt;
+  return from_offsets(base, offsets);
+}
+
+// The operation on the shorter value, where one operand is picked from one and the other is the
+// same in every lane, or both are picked alike.
+std::optional<Expr> on_picked(Op op, const Expr &a, const Expr &b) {
+  const auto x = as_picked(a), y = as_picked(b);
+  auto spread = [](const Expr &e, int lanes) -> std::optional<Expr> {
+    if (e->op != Op::Broadcast || !e->args[0].type().is_scalar()) return std::nullopt;
+    return lanes == 1 ? e->args[0] : make_broadcast(e->args[0], lanes);
+  };
+  if (x && y && x->lanes == y->lanes && x->from.type().lanes() == y->from.type().lanes()) {
+    return pick(lane_binary(op, x->from, y->from), x->lanes);
+  }
+  if (x && !y) {
+    if (auto same = spread(b, x->from.type().lanes())) {
+      return pick(lane_binary(op, x->from, *same), x->lanes);
+    }
+  }
+  if (y && !x) {
+    if (auto same = spread(a, y->from.type().lanes())) {
+      return pick(lane_binary(op, *same, y->from), y->lanes);
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Expr lane_binary(Op op, const Expr &a, const Expr &b) {
   const Type t = a.type();
+  if (t.is_vector() && (op == Op::Div || op == Op::Mod) && t.is_affine()) {
+    if (auto e = divide_ramp(op, a, b)) return *e;
+  }
+  if (t.is_vector()) {
+    if (auto e = on_picked(op, a, b)) return *e;
+  }
   if (!is_linear_op(op) || !t.is_affine()) return make_binary(op, a, b);
   if (t.is_scalar()) return simplify(make_binary(op, a, b));
   Steps x, y;
@@ -51,6 +149,9 @@ Expr lane_binary(Op op, const Expr &a, const Expr &b) {
 }
 
 Expr lane_cast(Type t, const Expr &a) {
+  if (const auto x = as_picked(a)) {
+    return pick(lane_cast(t.with_lanes(x->from.type().lanes()), x->from), x->lanes);
+  }
   Steps s;
   const bool widens = t.is_affine() && a.type().is_affine() && t.bits() >= a.type().bits();
   if (!widens || !as_steps(a, &s)) return make_cast(t, a);

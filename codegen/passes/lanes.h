@@ -5,7 +5,9 @@
 
 namespace polyhalite {
 
-/// a op b for operands of one type, lane by lane; sums, differences and products of ramps and
+/// a op b for operands of one type, lane by lane. Quotients of ramps are lanes of shorter ramps:
+///   ramp(2*k, 1, 8) / broadcast(2, 8) -> shuffle({ramp(k, 1, 4)}, {0, 0, 1, 1, 2, 2, 3, 3})
+/// Sums, differences and products of ramps and
 /// broadcasts of Int(32) and Int(64) are ramps and broadcasts again:
 ///   ramp(b, s, n) + broadcast(c, n) -> ramp(b + c, s, n)
 Expr lane_binary(Op op, const Expr &a, const Expr &b);

@@ -6,11 +6,11 @@
 
 #include "codegen/passes/bounds_query.h"
 #include "codegen/passes/entry_checks.h"
-#include "polyhalite/buffer_contents.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/undef.h"
 #include "lang/ir/extern_stage.h"
 #include "lang/ir/visit.h"
+#include "polyhalite/buffer_contents.h"
 #include "polyhedral/extern_bounds.h"
 #include "schedule/inline.h"
 
@@ -20,6 +20,8 @@ namespace {
 
 // Larger allocations go to the heap: thread-pool stacks are small.
 constexpr int64_t kMaxStackBytes = 16 * 1024;
+// What a frame may hold where a directive asks for the stack.
+constexpr int64_t kMostStackBytes = 64 * 1024;
 
 /// Accesses of folded Funcs go to their rings.
 class RingAccesses : public ExprRewriter {
@@ -47,6 +49,29 @@ class RingAccesses : public ExprRewriter {
  private:
   const LoopTree &tree_;
   const Survey &survey_;
+};
+
+/// Reads of Funcs and images take place where a condition holds only: those of `func`, or of all
+/// others.
+class GuardedReads : public ExprRewriter {
+ public:
+  GuardedReads(const Expr &condition, const std::string &func, bool own)
+      : condition_(condition), func_(func), own_(own) {}
+
+ protected:
+  Expr rewrite(const Expr &e) override {
+    if (!condition_.defined()) return e;
+    const Expr r = rewrite_children(e);
+    const CallNode *c = as_call(r);
+    if (!c || (c->kind != CallKind::Func && c->kind != CallKind::Image)) return r;
+    if ((c->kind == CallKind::Func && c->name == func_) != own_) return r;
+    return make_intrinsic(r.type(), intrinsic::kGuarded, {condition_, r});
+  }
+
+ private:
+  const Expr &condition_;
+  const std::string &func_;
+  const bool own_;
 };
 
 class Lowering {
@@ -260,31 +285,41 @@ class Lowering {
   Stmt loop(const TreeNode &n, const View &view) {
     const LoopInfo &info = tree_.loops[n.loop];
     const LoopBounds &bounds = survey_.loops[n.loop];
-    return make_for(info.name, bounds.min, bounds.extent, info.kind,
-                    with_symbols(bounds.symbols, block(n.children, info.stage.func, view)));
+    std::vector<Stmt> body;
+    for (size_t i = 0; i < tree_.prefetches.size(); i++) {
+      if (tree_.prefetches[i].at == n.loop) body.push_back(prefetch(i));
+    }
+    body.push_back(block(n.children, info.stage.func, view));
+    return make_for(info.name, bounds.min, bounds.extent,
+                    bounds.stays_serial ? LoopKind::Serial : info.kind,
+                    with_symbols(bounds.symbols, make_block(std::move(body))), info.partition);
   }
 
   Stmt allocate(const TreeNode &n, int inside, const View &view, const std::set<int> &waiting) {
     const FuncDef &def = tree_.algorithm.funcs[n.stage.func];
     const FuncSurvey &fs = survey_.funcs[n.stage.func];
     std::vector<Expr> args;
-    int64_t elements = 1;
+    const FuncStorage &storage = tree_.storage[n.stage.func];
+    int64_t cells = 1;
     for (int d = 0; d < def.dimensions(); d++) {
       const IndexRange &r = fs.stored[d];
       const Expr extent = make_binary(Op::Add, make_binary(Op::Sub, r.max, r.min), Expr(1));
-      if (fs.fold[d] > 0) {
-        args.push_back(Expr(0));
-        args.push_back(Expr(static_cast<int32_t>(fs.fold[d])));
-        elements = elements > kMaxStackBytes ? elements : elements * fs.fold[d];
-        continue;
-      }
-      args.push_back(r.min);
-      if (fs.stored_extent[d]) {
-        args.push_back(Expr(static_cast<int32_t>(*fs.stored_extent[d])));
-        elements = elements > kMaxStackBytes ? elements : elements * *fs.stored_extent[d];
+      const int64_t align = storage.dims[d].align;
+      args.push_back(fs.fold[d] > 0 ? Expr(0) : r.min);
+      if (fs.fold[d] > 0 || fs.stored_extent[d]) {
+        const int64_t n = fs.fold[d] > 0 ? fs.fold[d] : *fs.stored_extent[d];
+        const int64_t padded = (n + align - 1) / align * align;
+        args.push_back(make_int(Int(32), padded));
+        cells = cells > kMostStackBytes ? cells : cells * padded;
       } else {
-        args.push_back(make_binary(Op::Max, extent, Expr(0)));
-        elements = kMaxStackBytes + 1;
+        Expr padded = make_binary(Op::Max, extent, Expr(0));
+        if (align > 1) {
+          const Expr k = make_int(Int(32), align);
+          padded = plus(padded, make_int(Int(32), align - 1));
+          padded = make_binary(Op::Mul, make_binary(Op::Div, padded, k), k);
+        }
+        args.push_back(padded);
+        cells = kMostStackBytes + 1;
       }
     }
     Stmt s = block(n.children, inside, view, waiting);
@@ -292,12 +327,13 @@ class Lowering {
       const Type t = def.types[i];
       const std::string name = def.buffer_name(i);
       if (!fs.hoisted) {
-        s = make_allocate(name, t, args, elements * t.bytes() <= kMaxStackBytes, s);
+        s = make_allocate(name, t, args, on_stack(def, storage, cells * t.bytes()), s,
+                          storage.order);
         continue;
       }
       Expr at = make_cast(Int(64), fs.hoisted->slot);
       for (const Expr &e : fs.hoisted->extents) at = make_binary(Op::Mul, at, make_cast(Int(64), e));
-      s = make_place(name, t, args, memory_name(name), at, s);
+      s = make_place(name, t, args, memory_name(name), at, s, storage.order);
     }
     return s;
   }
@@ -323,7 +359,7 @@ class Lowering {
     for (int i = static_cast<int>(def.types.size()); i-- > 0;) {
       const Type t = def.types[i];
       s = make_allocate(memory_name(def.buffer_name(i)), t, args,
-                        elements * t.bytes() <= kMaxStackBytes, s);
+                        on_stack(def, tree_.storage[n.stage.func], elements * t.bytes()), s);
     }
     return s;
   }
@@ -356,6 +392,80 @@ class Lowering {
     return make_evaluate(extern_call_node(Int(32), intrinsic::kExternStage, std::move(args)));
   }
 
+  static bool on_stack(const FuncDef &def, const FuncStorage &storage, int64_t bytes) {
+    switch (storage.memory) {
+      case MemoryType::Heap:
+        return false;
+      case MemoryType::Stack:
+        return bytes <= kMostStackBytes;
+      case MemoryType::Register:
+        if (bytes <= kMostStackBytes) return true;
+        user_error(
+            "cannot store '" + def.name + "' in registers",
+            "its size is no constant, or more than " + std::to_string(kMostStackBytes) + " bytes",
+            "compute it at an inner loop, or use MemoryType::Stack", storage.memory_where);
+      default:
+        return bytes <= kMaxStackBytes;
+    }
+  }
+
+  // Loops over the region around a prefetch of each cache line of its rows:
+  //
+  //   for f.prefetch.1 in ... { for f.prefetch.0 in (0, lines) { prefetch f(min + 16*x, y) } }
+  Stmt prefetch(size_t i) {
+    const PrefetchDirective &p = tree_.prefetches[i];
+    const PrefetchSurvey &survey = survey_.prefetches[i];
+    const int f = tree_.algorithm.index_of(p.target);
+    Type type;
+    std::shared_ptr<Parameter> param;
+    if (f >= 0) {
+      type = tree_.algorithm.funcs[f].types[0];
+    } else {
+      for (const AlgorithmInput &in : tree_.algorithm.inputs) {
+        if (in.param->name == p.target) param = in.param;
+      }
+      if (!param) return Stmt();  // a constant: part of the code, and read again and again
+      type = param->type;
+    }
+    constexpr int64_t kLineBytes = 64;
+    const int64_t step = std::max<int64_t>(kLineBytes / type.bytes(), 1);
+    const std::string prefix = p.target + ".prefetch." + std::to_string(i) + ".";
+    const int innermost = f >= 0 && !tree_.storage[f].order.empty() ? tree_.storage[f].order[0] : 0;
+    std::vector<Expr> indices;
+    Expr inside;
+    std::vector<std::pair<std::string, Expr>> loops;  // innermost first
+    for (size_t d = 0; d < survey.wanted.size(); d++) {
+      Expr min = survey.wanted[d].min, max = survey.wanted[d].max;
+      const IndexRange &held = survey.held[d];
+      if (p.strategy == PrefetchBoundStrategy::Clamp) {
+        min = make_binary(Op::Max, min, held.min);
+        max = make_binary(Op::Min, max, held.max);
+      } else if (p.strategy == PrefetchBoundStrategy::GuardWithIf) {
+        const Expr both = make_binary(Op::And, make_binary(Op::Ge, min, held.min),
+                                      make_binary(Op::Le, max, held.max));
+        inside = inside.defined() ? make_binary(Op::And, inside, both) : both;
+      }
+      const bool rows = static_cast<int>(d) == innermost;
+      const int64_t by = rows ? step : 1;
+      const std::string name = prefix + std::to_string(d);
+      const Expr counter = make_variable(Int(32), VariableKind::Loop, name);
+      const Expr k = make_int(Int(32), by);
+      indices.push_back(plus(min, make_binary(Op::Mul, counter, k)));
+      const Expr extent = make_binary(Op::Div, plus(make_binary(Op::Sub, max, min), k), k);
+      loops.insert(rows ? loops.begin() : loops.end(), {name, extent});
+    }
+    if (f >= 0) RingAccesses(tree_, survey_).fold(f, indices);
+    auto call = std::make_shared<CallNode>(type, f >= 0 ? CallKind::Func : CallKind::Image,
+                                           p.target, std::move(indices));
+    call->param = param;
+    Stmt s = make_evaluate(make_intrinsic(
+        Bool(), intrinsic::kPrefetch, {Expr(std::shared_ptr<const ExprNode>(std::move(call)))}));
+    for (const auto &[name, extent] : loops) {
+      s = make_for(name, Expr(0), extent, LoopKind::Serial, s, Partition::Never);
+    }
+    return inside.defined() ? make_if(inside, s) : s;
+  }
+
   Stmt stage(const StageId &s) {
     const StageDef &def = tree_.definition(s);
     if (const CallNode *call = as_extern_stage(def)) {
@@ -363,17 +473,51 @@ class Lowering {
     }
     const StageSurvey &st = survey_.stages[s.func][s.stage];
     RingAccesses in_rings(tree_, survey_);
+    const FuncDef &func = tree_.func(s);
+    Expr stores, loads;  // of PredicateStores and PredicateLoads
+    std::vector<Expr> blends;
+    for (const Guard &g : st.guards) {
+      const Expr c = in_rings(g.condition);
+      if (g.rest == Guard::Loads) stores = both(stores, c);
+      if (g.rest == Guard::Stores) loads = both(loads, c);
+      if (g.rest == Guard::Blends) blends.push_back(c);
+    }
+    // What the stage reads of itself lies in boxes that its predicated stores do not grow.
+    GuardedReads guarded_own(stores, func.name, true), guarded(loads, func.name, false);
     std::vector<CellWrite> writes = cell_writes(def);
+    bool has_undef = false;
     for (CellWrite &w : writes) {
       for (Expr &e : w.cell) e = in_rings(substitute(st.dims, e));
       for (Expr &e : w.values) e = in_rings(substitute(st.dims, e));
       in_rings.fold(s.func, w.cell);
+      for (size_t v = 0; v < w.values.size(); v++) {
+        Expr &value = w.values[v];
+        has_undef = has_undef || split_undef(value).condition.defined();
+        for (const Expr &c : blends) {
+          const Expr old = make_func_call(value.type(), func.name, w.cell, static_cast<int>(v));
+          value = make_select(c, make_intrinsic(value.type(), intrinsic::kLikely, {value}),
+                              make_intrinsic(old.type(), intrinsic::kGuarded, {make_not(c), old}));
+        }
+        value = guarded(guarded_own(value));
+      }
     }
-    const std::string &name = tree_.func(s).name;
-    Stmt body = writes.size() == 1 ? provide(name, writes[0].cell, writes[0].values)
-                                   : provide_together(name, std::move(writes));
+    // Predicated stores evaluate outside of their condition.
+    std::vector<std::pair<std::string, Expr>> lets;
+    if (stores.defined() && writes.size() == 1 && !has_undef) {
+      for (size_t v = 0; v < writes[0].values.size(); v++) {
+        Expr &value = writes[0].values[v];
+        const std::string symbol =
+            func.name + ".s" + std::to_string(s.stage) + ".value." + std::to_string(v);
+        lets.emplace_back(symbol, value);
+        value = make_variable(value.type(), VariableKind::Symbol, symbol);
+      }
+    }
+    Stmt body = writes.size() == 1 ? provide(func.name, writes[0].cell, writes[0].values)
+                                   : provide_together(func.name, std::move(writes));
+    if (stores.defined()) body = make_if(stores, body);
+    for (const auto &[symbol, value] : lets) body = make_let_stmt(symbol, value, body);
     for (auto it = st.guards.rbegin(); it != st.guards.rend(); ++it) {
-      body = make_if(in_rings(it->condition), body);
+      if (it->rest == Guard::Nothing) body = make_if(in_rings(it->condition), body);
     }
     return body;
   }
@@ -447,6 +591,11 @@ class Lowering {
       found = found || (c && c->kind == CallKind::Func && c->name == name);
     });
     return found;
+  }
+
+  static Expr plus(const Expr &a, const Expr &b) { return make_binary(Op::Add, a, b); }
+  static Expr both(const Expr &a, const Expr &b) {
+    return a.defined() ? make_binary(Op::And, a, b) : b;
   }
 
   const LoopTree &tree_;

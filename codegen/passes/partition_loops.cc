@@ -1,9 +1,13 @@
 #include "codegen/passes/partition_loops.h"
 
+#include <set>
+#include <utility>
+
 #include "codegen/ir/visit.h"
 #include "codegen/passes/steady_state.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
+#include "polyhalite/error.h"
 
 namespace polyhalite {
 
@@ -118,26 +122,41 @@ Expr sum(const Expr &a, const Expr &b) { return make_binary(Op::Add, a, b); }
 Expr minus(const Expr &a, const Expr &b) { return make_binary(Op::Sub, a, b); }
 Expr symbol(const std::string &name) { return make_variable(Int(32), VariableKind::Symbol, name); }
 
-class PartitionLoops : public StmtRewriter {
+class CutLoops : public StmtRewriter {
  protected:
   Stmt rewrite(const Stmt &s) override {
     if (s->kind != StmtKind::For) return rewrite_children(s);
-    const SteadyState steady = steady_state(s, in_edge_);
+    const bool always = s->partition == Partition::Always;
+    if (always) asked_.insert(s->name);
+    const SteadyState steady = steady_state(s, in_edge_ && !always);
     if (steady.replacements.empty()) return rewrite_children(s);
     Stmt edge;
     if (steady.only_guard) edge = WithoutGuard(steady.only_guard)(s->body[0]);
     const bool shortens = edge.defined() && does_nothing(edge);
-    if (!shortens && (in_edge_ || size_of(s->body[0]) > kMaxCopiedSize)) return rewrite_children(s);
+    const bool too_large = in_edge_ || size_of(s->body[0]) > kMaxCopiedSize;
+    if (!shortens && too_large && !always) return rewrite_children(s);
+    cut_.insert(s->name);
     const Stmt body = (*this)(SteadyBody(steady.replacements)(s->body[0]));
     if (shortens) {
       edge = Stmt();
     } else {
       if (!edge.defined()) edge = s->body[0];
-      in_edge_ = true;
-      edge = (*this)(WithoutLikely()(edge));
-      in_edge_ = false;
+      const bool outer = std::exchange(in_edge_, true);
+      edge = (*this)(always ? edge : WithoutLikely()(edge));
+      in_edge_ = outer;
     }
     return cut(s, steady, body, edge);
+  }
+
+ public:
+  /// Every loop that is to be cut always was cut somewhere.
+  void check() const {
+    for (const std::string &loop : asked_) {
+      if (cut_.count(loop)) continue;
+      user_error("cannot cut loop '" + loop + "', for which Partition::Always asks",
+                 "no guard, clamp or boundary condition in it holds throughout its middle",
+                 "use Partition::Auto");
+    }
   }
 
  private:
@@ -186,13 +205,16 @@ class PartitionLoops : public StmtRewriter {
   }
 
   bool in_edge_ = false;
+  std::set<std::string> asked_, cut_;  // loops
 };
 
 }  // namespace
 
 Function partition_loops(const Function &f) {
   Function out = f;
-  out.body = WithoutLikely()(PartitionLoops()(ResolveInnermost()(f.body)));
+  CutLoops pass;
+  out.body = WithoutLikely()(pass(ResolveInnermost()(f.body)));
+  pass.check();
   return out;
 }
 

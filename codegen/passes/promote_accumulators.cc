@@ -224,7 +224,7 @@ class Promote : public StmtRewriter {
       if ((*s)->kind == StmtKind::If) leaf = make_if(substitute(nest.symbols, (*s)->args[0]), leaf);
       if (in_cell) {
         leaf = make_for((*s)->name, substitute(nest.symbols, (*s)->args[0]), (*s)->args[1],
-                        (*s)->loop_kind, leaf);
+                        (*s)->loop_kind, leaf, (*s)->partition);
       }
     }
     return leaf;

@@ -5,6 +5,7 @@
 
 #include "codegen/ir/visit.h"
 #include "codegen/passes/facts.h"
+#include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
 
 namespace polyhalite {
@@ -95,7 +96,9 @@ class StmtSimplifier : public StmtRewriter {
         return is_true(out->args[0]) ? make_block({}) : out;
       }
       case StmtKind::Evaluate:
-        return calls_extern(s->args[0]) ? rewrite_children(s) : make_block({});
+        return calls_extern(s->args[0]) || as_intrinsic(s->args[0], intrinsic::kPrefetch)
+                   ? rewrite_children(s)
+                   : make_block({});
       case StmtKind::Produce: {
         const Stmt out = rewrite_children(s);
         return is_no_op(out->body[0]) ? out->body[0] : out;

@@ -262,6 +262,11 @@ class Collector {
         c.is_clamp = true;
         c.replacements[{s.get(), n.get()}] = steady_value(n, &c);
         add(c);
+      } else if (const CallNode *guarded = as_intrinsic(n, intrinsic::kGuarded)) {
+        std::vector<std::pair<const ExprNode *, bool>> decided;
+        if (!split(guarded->args[0], true, &c, &decided)) return;
+        c.replacements[{s.get(), n.get()}] = guarded->args[1];
+        add(c);
       } else if (n->op == Op::Select && is_likely(n->args[1]) != is_likely(n->args[2])) {
         const bool wanted = is_likely(n->args[1]);
         std::vector<std::pair<const ExprNode *, bool>> decided;
@@ -340,7 +345,8 @@ Expr strip_likely(const Expr &e) { return StripLikely()(e); }
 bool may_be_cut(const Stmt &loop) {
   int64_t n;
   const bool is_short = is_const_int(loop->args[1], &n) && n < kShortLoop;
-  return !is_short &&
+  if (loop->partition == Partition::Never) return false;
+  return (!is_short || loop->partition == Partition::Always) &&
          (loop->loop_kind == LoopKind::Serial || loop->loop_kind == LoopKind::Parallel);
 }
 

@@ -195,10 +195,28 @@ class WidenExpr : public ExprRewriter {
     }
     index = widen(load->args[0], index);
     if (mask.defined()) mask = widen(load->args[1], mask);
+    if (!mask.defined() && !loop_.mask.defined()) {
+      if (const Expr each = load_once(*load, index); each.defined()) return each;
+    }
     auto out = std::make_shared<LoadNode>(e.type().with_lanes(lanes * loop_.n), load->buffer, index,
                                           with_loop_mask(mask, lanes));
     out->image = load->image;
     return Expr(std::shared_ptr<const ExprNode>(std::move(out)));
+  }
+
+  // Lanes that are read several times are read once: load({i, i, j, j}) -> {a, a, b, b}, {a, b} =
+  // load({i, j}).
+  static Expr load_once(const LoadNode &load, const Expr &index) {
+    if (index->op != Op::Shuffle || index->args.size() != 1) return Expr();
+    const std::vector<int> &lanes = as_shuffle(index)->indices;
+    const Expr &from = index->args[0];
+    const std::set<int> used(lanes.begin(), lanes.end());
+    if (used.size() != static_cast<size_t>(from.type().lanes())) return Expr();
+    auto out =
+        std::make_shared<LoadNode>(load.type.with_lanes(from.type().lanes()), load.buffer, from);
+    out->image = load.image;
+    return Expr(std::make_shared<const ShuffleNode>(
+        std::vector<Expr>{Expr(std::shared_ptr<const ExprNode>(std::move(out)))}, lanes));
   }
 
  public:

@@ -42,6 +42,26 @@ const char *directive_name(DirectiveKind kind) {
       return "compute_with";
     case DirectiveKind::Bound:
       return "bound";
+    case DirectiveKind::BoundExtent:
+      return "bound_extent";
+    case DirectiveKind::AlignBounds:
+      return "align_bounds";
+    case DirectiveKind::AlignExtent:
+      return "align_extent";
+    case DirectiveKind::ReorderStorage:
+      return "reorder_storage";
+    case DirectiveKind::AlignStorage:
+      return "align_storage";
+    case DirectiveKind::FoldStorage:
+      return "fold_storage";
+    case DirectiveKind::BoundStorage:
+      return "bound_storage";
+    case DirectiveKind::StoreIn:
+      return "store_in";
+    case DirectiveKind::Partition:
+      return "partition";
+    case DirectiveKind::Prefetch:
+      return "prefetch";
     case DirectiveKind::GpuBlocks:
       return "gpu_blocks";
     case DirectiveKind::GpuThreads:

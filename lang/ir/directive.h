@@ -13,6 +13,8 @@
 
 namespace polyhalite {
 
+struct Parameter;
+
 /// One line of a schedule's text form each; `loops` and `factors` hold what the comment names.
 /// Convenience forms expand when they are called: tile = split, split, reorder;
 /// vectorize(x, 8) = split + vectorize of the inner part (likewise parallel and unroll).
@@ -37,6 +39,17 @@ enum class DirectiveKind : uint8_t {
   ComputeWith,       // target_func, target_stage, loops {loop of the target, loops of its own...},
                      // aligns: one for each of its own
   Bound,             // loops {var}, factors {min, extent}
+  BoundExtent,     // loops {var}, factors {extent}
+  AlignBounds,     // loops {var}, factors {modulus, remainder}
+  AlignExtent,     // loops {var}, factors {modulus}
+  ReorderStorage,  // loops: variables, innermost in memory first
+  AlignStorage,    // loops {var}, factors {alignment}
+  FoldStorage,     // loops {var}, factors {extent}, option "" or "backward"
+  BoundStorage,    // loops {var}, factors {extent}
+  StoreIn,         // option: a MemoryType
+  Partition,       // loops {loop}, option: a Partition
+  Prefetch,        // target_func: what is prefetched, a Func or an image; loops {at, from},
+                   // factors {offset}, option: a PrefetchBoundStrategy
 
   GpuBlocks,        // loops, innermost first; device
   GpuThreads,       // loops, innermost first; device
@@ -72,11 +85,13 @@ struct Directive {
   std::vector<Expr> factors;
   TailStrategy tail = TailStrategy::Auto;
   std::vector<LoopAlignStrategy> aligns;
-  std::string target_func;  // where names_level()
+  std::string option;       // the word of an enumeration, see DirectiveKind
+  std::string target_func;  // where names_level(), and of Prefetch
   int target_stage = 0;
   DeviceAPI device = DeviceAPI::Default_GPU;  // of directives that name one
   // ComputeAt and StoreAt before the freeze, which fills in the place.
   std::shared_ptr<LoopLevelContents> level;
+  std::shared_ptr<Parameter> target_image;  // Prefetch of an image, before the freeze
   SourceLocation where;
   uint64_t order = 0;  // position among all directives of the process: later calls are greater
 };

@@ -314,6 +314,21 @@ int resolve_stage(const FunctionContents &target, const std::string &loop,
   return std::max(first, 0);
 }
 
+// The name in the pipeline of what a prefetch asks for.
+std::string prefetched(const Directive &d, const Names &names) {
+  if (d.target_image) {
+    const auto image = names.params.find(d.target_image.get());
+    if (image != names.params.end()) return image->second->name;
+  } else {
+    const auto func = names.by_process_name.find(d.target_func);
+    if (func != names.by_process_name.end()) return names.funcs.at(func->second);
+  }
+  const std::string target = plain_name(d.target_image ? d.target_image->name : d.target_func);
+  user_error("cannot prefetch '" + target + "' in '" + d.func + "'",
+             "'" + target + "' is not part of this pipeline",
+             "name a Func or an image that '" + d.func + "' reads", d.where);
+}
+
 }  // namespace
 
 void check_arguments(const FrozenPipeline &pipeline, const std::vector<ParamPtr> &declared) {
@@ -431,6 +446,7 @@ FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
     Rename rename(names, nullptr);
     for (Expr &e : d.factors) e = rename(e);
     d.func = names.funcs.at(f);
+    if (d.kind == DirectiveKind::Prefetch) d.target_func = prefetched(d, names);
     if (!is_level(d)) continue;
     const auto target = names.by_process_name.find(d.target_func);
     if (target == names.by_process_name.end()) {

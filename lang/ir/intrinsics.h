@@ -17,7 +17,8 @@ inline constexpr const char *kBitwiseAnd = "bitwise_and";
 inline constexpr const char *kBitwiseOr = "bitwise_or";
 inline constexpr const char *kBitwiseXor = "bitwise_xor";
 inline constexpr const char *kBitwiseNot = "bitwise_not";
-inline constexpr const char *kStrictFloat = "strict_float";  // no contraction or reassociation inside
+inline constexpr const char *kStrictFloat =
+    "strict_float";  // no contraction or reassociation inside
 inline constexpr const char *kFma = "fma";
 // Of the operand's type; of 0 the counts of zeros are the width.
 inline constexpr const char *kPopcount = "popcount";
@@ -53,6 +54,12 @@ inline constexpr const char *kRandom = "random";
 // scatter_gather(a, b, ...) as a whole index or a whole value of an update: the update writes
 // several cells, see cell_writes().
 inline constexpr const char *kScatterGather = "scatter_gather";
+
+// Multi-dimensional loop IR: guarded(c, f(i)) is f(i) where c holds, else any value, and then f is
+// not read. flatten_storage leaves none.
+inline constexpr const char *kGuarded = "guarded";
+// Loop IR: prefetch(f(i)) asks the caches for the line that holds f(i); it reads nothing. Bool.
+inline constexpr const char *kPrefetch = "prefetch";
 
 inline constexpr const char *kUserContext = "user_context";  // Handle: the context of the call
 

@@ -283,20 +283,94 @@ Func &Func::set_estimates(const Region &estimates, Here here) {
   return *this;
 }
 
-Func &Func::bound(const VarOrRVar &var, Expr min, Expr extent) {
-  argument_index("bound", var);
-  const std::string whose =
-      " of bound() of '" + plain_name(var.name) + "' of '" + plain_name(name()) + "'";
-  min = detail::fixed_integer(std::move(min), "the min" + whose, var.where);
-  extent = detail::fixed_integer(std::move(extent), "the extent" + whose, var.where);
-  int64_t n;
-  if (is_const_int(extent, &n) && n <= 0) {
-    user_error("cannot bound '" + plain_name(var.name) + "' of '" + plain_name(name()) +
-                   "' to extent " + std::to_string(n),
-               "extents count elements", "give an extent of at least 1", var.where);
+// A word with fixed integers for a variable; the last of `names` is at least `least`.
+Func &Func::record_bounds(DirectiveKind kind, const VarOrRVar &var, std::vector<Expr> factors,
+                          std::vector<const char *> names, int64_t least) {
+  const char *word = directive_name(kind);
+  argument_index(word, var);
+  const std::string whose = std::string(" of ") + word + "() of '" + plain_name(var.name) +
+                            "' of '" + plain_name(name()) + "'";
+  for (size_t i = 0; i < factors.size(); i++) {
+    factors[i] = detail::fixed_integer(std::move(factors[i]),
+                                       std::string("the ") + names[i] + whose, var.where);
+    int64_t n;
+    if (std::string(names[i]) == "min" || std::string(names[i]) == "remainder") continue;
+    if (!is_const_int(factors[i], &n) || n >= least) continue;
+    user_error(std::string("cannot ") + word + " '" + plain_name(var.name) + "' of '" +
+                   plain_name(name()) + "' to " + names[i] + " " + std::to_string(n),
+               "it counts elements",
+               std::string("give ") + (names[i][0] == 'e' || names[i][0] == 'a' ? "an " : "a ") +
+                   names[i] + " of at least " + std::to_string(least),
+               var.where);
   }
-  record(*contents_, 0, DirectiveKind::Bound, {var.name}, {std::move(min), std::move(extent)},
-         var.where);
+  record(*contents_, 0, kind, {var.name}, std::move(factors), var.where);
+  return *this;
+}
+
+Func &Func::bound(const VarOrRVar &var, Expr min, Expr extent) {
+  if (!min.defined()) return bound_extent(var, std::move(extent));
+  return record_bounds(DirectiveKind::Bound, var, {std::move(min), std::move(extent)},
+                       {"min", "extent"}, 1);
+}
+
+Func &Func::bound_extent(const VarOrRVar &var, Expr extent) {
+  return record_bounds(DirectiveKind::BoundExtent, var, {std::move(extent)}, {"extent"}, 1);
+}
+
+Func &Func::align_bounds(const VarOrRVar &var, Expr modulus, Expr remainder) {
+  return record_bounds(DirectiveKind::AlignBounds, var, {std::move(modulus), std::move(remainder)},
+                       {"modulus", "remainder"}, 1);
+}
+
+Func &Func::align_extent(const VarOrRVar &var, Expr modulus) {
+  return record_bounds(DirectiveKind::AlignExtent, var, {std::move(modulus)}, {"modulus"}, 1);
+}
+
+Func &Func::reorder_storage(const std::vector<Var> &dims, Here here) {
+  std::vector<std::string> names;
+  for (const Var &v : dims) {
+    const VarOrRVar var(v);
+    argument_index("reorder the storage of", var);
+    if (std::count(names.begin(), names.end(), v.name())) {
+      user_error("cannot reorder the storage of '" + plain_name(name()) + "': '" +
+                     plain_name(v.name()) + "' is named twice",
+                 "each dimension has one place", "name it once", here.where);
+    }
+    names.push_back(v.name());
+  }
+  record(*contents_, 0, DirectiveKind::ReorderStorage, std::move(names), {}, here.where);
+  return *this;
+}
+
+Func &Func::align_storage(const VarOrRVar &dim, Expr alignment) {
+  return record_bounds(DirectiveKind::AlignStorage, dim, {std::move(alignment)}, {"alignment"}, 1);
+}
+
+Func &Func::fold_storage(const VarOrRVar &dim, Expr extent, bool fold_forward) {
+  record_bounds(DirectiveKind::FoldStorage, dim, {std::move(extent)}, {"extent"}, 1);
+  if (!fold_forward) contents_->directives.back().option = "backward";
+  return *this;
+}
+
+Func &Func::bound_storage(const VarOrRVar &dim, Expr extent) {
+  return record_bounds(DirectiveKind::BoundStorage, dim, {std::move(extent)}, {"extent"}, 1);
+}
+
+Func &Func::store_in(MemoryType memory, Here here) {
+  switch (memory) {
+    case MemoryType::Auto:
+    case MemoryType::Heap:
+    case MemoryType::Stack:
+    case MemoryType::Register:
+      break;
+    default:
+      user_error(
+          "cannot store '" + plain_name(name()) + "' in MemoryType::" + memory_type_name(memory),
+          "the targets that are compiled for have no such memory",
+          "use Auto, Heap, Stack or Register", here.where);
+  }
+  record(*contents_, 0, DirectiveKind::StoreIn, {}, {}, here.where).option =
+      memory_type_name(memory);
   return *this;
 }
 

@@ -221,6 +221,32 @@ Expr mod_round_to_zero(Expr x, Expr y) {
   return integer_call(intrinsic::kModRoundToZero, std::move(x), std::move(y));
 }
 
+namespace {
+
+// x in a type that holds x and y.
+Expr beside(const char *user, const Expr &x, const Expr &y) {
+  require_integers(user, x);
+  require_integers(user, y);
+  const bool holds =
+      x.type().bits() == 64 || x.type().element_of().can_represent(y.type().element_of());
+  return holds ? x : cast(x.type().with_bits(64), x);
+}
+
+}  // namespace
+
+Expr fast_integer_divide(Expr x, Expr y) {
+  const Expr wide = beside("fast_integer_divide", x, y);
+  return cast(x.type(), wide / cast(wide.type().element_of(), y));
+}
+Expr fast_integer_divide_round_to_zero(Expr x, Expr y) {
+  const Expr wide = beside("fast_integer_divide_round_to_zero", x, y);
+  return cast(x.type(), div_round_to_zero(wide, cast(wide.type().element_of(), y)));
+}
+Expr fast_integer_modulo(Expr x, Expr y) {
+  const Expr wide = beside("fast_integer_modulo", x, y);
+  return cast(x.type(), wide % cast(wide.type().element_of(), y));
+}
+
 Expr popcount(Expr x) { return bit_count(intrinsic::kPopcount, std::move(x)); }
 Expr count_leading_zeros(Expr x) { return bit_count(intrinsic::kCountLeadingZeros, std::move(x)); }
 Expr count_trailing_zeros(Expr x) {

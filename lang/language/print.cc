@@ -33,16 +33,10 @@ std::ostream &operator<<(std::ostream &os, const DeviceAPI &api) {
 }
 
 std::ostream &operator<<(std::ostream &os, const MemoryType &m) {
-  static constexpr const char *kNames[] = {"Auto",        "Heap",      "Stack",
-                                           "Register",    "GPUShared", "GPUTexture",
-                                           "LockedCache", "VTCM",      "AMXTile"};
-  return os << kNames[static_cast<int>(m)];
+  return os << memory_type_name(m);
 }
 
-std::ostream &operator<<(std::ostream &os, const Partition &p) {
-  static constexpr const char *kNames[] = {"Auto", "Never", "Always"};
-  return os << kNames[static_cast<int>(p)];
-}
+std::ostream &operator<<(std::ostream &os, const Partition &p) { return os << partition_name(p); }
 
 std::ostream &operator<<(std::ostream &os, const NameMangling &m) {
   static constexpr const char *kNames[] = {"Default", "C", "CPlusPlus"};

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
+#include <optional>
 #include <set>
 
 #include "lang/ir/function.h"
@@ -76,6 +78,98 @@ void record_loop(const Stage &s, DirectiveKind kind, const VarOrRVar &loop) {
          loop.where);
 }
 
+// What the directives so far say of where a stage's loops come from, by the names that the user has
+// for them.
+class LoopOrigins {
+ public:
+  LoopOrigins(const FunctionContents &f, int stage) {
+    for (const Directive &d : f.directives) {
+      if (d.stage == stage) apply(d);
+    }
+  }
+
+  /// Is it the inner loop of a split, or made of such a one?
+  bool is_inside(const std::string &loop) const { return inside_.count(loop) > 0; }
+  /// A parallel loop that shares a variable with this one.
+  std::optional<std::string> parallel_beside(const std::string &loop) const {
+    return beside(loop, parallel_);
+  }
+  /// A loop with a variable of this one that a split with a blending tail has made.
+  std::optional<std::string> blended_beside(const std::string &loop) const {
+    return beside(loop, blended_);
+  }
+
+ private:
+  void apply(const Directive &d) {
+    const std::vector<std::string> &l = d.loops;
+    switch (d.kind) {
+      case DirectiveKind::Split: {
+        const auto variables = take(l[0]);
+        const bool inside = inside_.erase(l[0]) > 0;
+        const bool parallel = parallel_.erase(l[0]) > 0;
+        variables_[l[1]] = variables_[l[2]] = variables;
+        if (inside) inside_.insert(l[1]);
+        inside_.insert(l[2]);
+        if (parallel) parallel_.insert({l[1], l[2]});
+        if (is_blending(d.tail)) blended_.insert(l[2]);
+        break;
+      }
+      case DirectiveKind::Fuse: {
+        auto variables = take(l[0]);
+        for (const std::string &v : take(l[1])) variables.insert(v);
+        variables_[l[2]] = variables;
+        const bool inside = inside_.erase(l[0]) + inside_.erase(l[1]) > 0;
+        if (inside) inside_.insert(l[2]);
+        break;
+      }
+      case DirectiveKind::Rename:
+        variables_[l[1]] = take(l[0]);
+        for (auto *set : {&inside_, &parallel_, &blended_}) {
+          if (set->erase(l[0])) set->insert(l[1]);
+        }
+        break;
+      case DirectiveKind::Parallel:
+        parallel_.insert(l[0]);
+        break;
+      default:
+        break;
+    }
+  }
+
+  std::set<std::string> variables_of(const std::string &loop) const {
+    auto it = variables_.find(loop);
+    return it == variables_.end() ? std::set<std::string>{loop} : it->second;
+  }
+  std::set<std::string> take(const std::string &loop) {
+    auto variables = variables_of(loop);
+    variables_.erase(loop);
+    return variables;
+  }
+  std::optional<std::string> beside(const std::string &loop,
+                                    const std::set<std::string> &others) const {
+    const auto mine = variables_of(loop);
+    for (const std::string &other : others) {
+      for (const std::string &v : variables_of(other)) {
+        if (mine.count(v)) return other;
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::map<std::string, std::set<std::string>> variables_;  // of derived loops
+  std::set<std::string> inside_, parallel_, blended_;
+};
+
+[[noreturn]] void refuse_blend_race(const FunctionContents &f, int stage, const VarOrRVar &blended,
+                                    const std::string &parallel, const SourceLocation &where) {
+  user_error(
+      "cannot blend the tail of " + quoted(blended.name) + " of " + describe_stage(f, stage) +
+          " beside the parallel loop " + quoted(parallel),
+      "a blending tail reads and writes again points that another tile writes, so tiles must "
+      "run one after the other",
+      "use GuardWithIf, or run a loop over another dimension in parallel", where);
+}
+
 void record_split(const Stage &s, const VarOrRVar &old, const std::string &outer,
                   const std::string &inner, Expr factor, TailStrategy tail, const char *word) {
   FunctionContents &f = defined_function(s, word, old);
@@ -86,14 +180,35 @@ void record_split(const Stage &s, const VarOrRVar &old, const std::string &outer
                "the outer and the inner loop need different names", "rename one of them",
                old.where);
   }
+  const std::string what =
+      std::string("cannot split ") + quoted(old.name) + " of " + describe_stage(f, s.index());
   if (tail == TailStrategy::ShiftInwards && s.index() > 0) {
-    user_error(std::string("cannot split ") + quoted(old.name) + " of " +
-                   describe_stage(f, s.index()) + " with ShiftInwards",
+    user_error(what + " with ShiftInwards",
                "shifting the last tile inwards computes values twice, which an update may not do",
                "use GuardWithIf or RoundUp", old.where);
   }
+  const LoopOrigins origins(f, s.index());
+  const bool predicates =
+      tail == TailStrategy::PredicateLoads || tail == TailStrategy::PredicateStores;
+  if (predicates && origins.is_inside(old.name)) {
+    user_error(
+        what + (tail == TailStrategy::PredicateLoads ? " with PredicateLoads"
+                                                     : " with PredicateStores"),
+        quoted(old.name) + " is the inner loop of another split, and has no range of its own",
+        "split the outer loop with this tail, or use GuardWithIf", old.where);
+  }
+  const auto parallel = origins.parallel_beside(old.name);
+  if (is_blending(tail) && parallel) refuse_blend_race(f, s.index(), old, *parallel, old.where);
   record(f, s.index(), DirectiveKind::Split, {old.name, outer, inner}, {std::move(factor)},
          old.where, tail);
+}
+
+void record_parallel(const Stage &s, const VarOrRVar &loop) {
+  FunctionContents &f = defined_function(s, "parallel", loop);
+  if (const auto blended = LoopOrigins(f, s.index()).blended_beside(loop.name)) {
+    refuse_blend_race(f, s.index(), VarOrRVar(Var::of_loop(*blended)), loop.name, loop.where);
+  }
+  record_loop(s, DirectiveKind::Parallel, loop);
 }
 
 // LOOP_SUFFIX, made unique within the stage.
@@ -123,8 +238,51 @@ void record_split_and_mark(const Stage &s, DirectiveKind kind, const VarOrRVar &
                            TailStrategy tail, const char *suffix) {
   const std::string inner = fresh_inner_name(s, loop.name, suffix);
   record_split(s, loop, loop.name, inner, std::move(factor), tail, directive_name(kind));
-  const bool outer_is_marked = kind == DirectiveKind::Parallel;
-  record(*s.function(), s.index(), kind, {outer_is_marked ? loop.name : inner}, {}, loop.where);
+  if (kind == DirectiveKind::Parallel) {
+    record_parallel(s, loop);
+  } else {
+    record(*s.function(), s.index(), kind, {inner}, {}, loop.where);
+  }
+}
+
+// The loops of a stage after its directives so far.
+std::vector<std::string> current_loops(const FunctionContents &f, int stage) {
+  std::vector<std::string> loops;
+  const Definition &def = stage == 0 ? *f.pure : f.updates[stage - 1];
+  if (def.domain) {
+    for (const ReductionVariable &v : def.domain->vars) loops.push_back(v.var);
+  }
+  for (size_t i = 0; i < f.pure_args.size(); i++) {
+    const VariableNode *v = as_variable(def.args[i]);
+    if (v && v->kind == VariableKind::Pure && v->name == f.pure_args[i]) loops.push_back(v->name);
+  }
+  auto replace = [&](const std::string &old, const std::vector<std::string> &fresh) {
+    const auto at = std::find(loops.begin(), loops.end(), old);
+    if (at != loops.end()) loops.insert(loops.erase(at), fresh.begin(), fresh.end());
+  };
+  for (const Directive &d : f.directives) {
+    if (d.stage != stage) continue;
+    if (d.kind == DirectiveKind::Split) replace(d.loops[0], {d.loops[2], d.loops[1]});
+    if (d.kind == DirectiveKind::Rename) replace(d.loops[0], {d.loops[1]});
+    if (d.kind != DirectiveKind::Fuse) continue;
+    replace(d.loops[0], {d.loops[2]});
+    replace(d.loops[1], {});
+  }
+  return loops;
+}
+
+Directive &record_prefetch(const Stage &s, const std::string &target, const VarOrRVar &at,
+                           const VarOrRVar &from, Expr offset, PrefetchBoundStrategy strategy) {
+  FunctionContents &f = defined_function(s, "prefetch at", at);
+  offset = detail::fixed_integer(
+      std::move(offset),
+      "the offset of the prefetch of " + quoted(target) + " in " + describe_stage(f, s.index()),
+      at.where);
+  Directive &d = record(f, s.index(), DirectiveKind::Prefetch, {at.name, from.name},
+                        {std::move(offset)}, at.where);
+  d.option = prefetch_bound_name(strategy);
+  d.target_func = target;
+  return d;
 }
 
 void check_distinct(const Stage &s, const std::vector<VarOrRVar> &loops) {
@@ -212,7 +370,7 @@ Self &Schedulable<Self>::serial(const VarOrRVar &loop) {
 
 template <typename Self>
 Self &Schedulable<Self>::parallel(const VarOrRVar &loop) {
-  record_loop(self().stage_to_schedule(), DirectiveKind::Parallel, loop);
+  record_parallel(self().stage_to_schedule(), loop);
   return self();
 }
 
@@ -269,18 +427,36 @@ Self &Schedulable<Self>::tile(const std::vector<VarOrRVar> &previous,
                               const std::vector<VarOrRVar> &outers,
                               const std::vector<VarOrRVar> &inners,
                               const std::vector<Expr> &factors, TailStrategy tail) {
+  return tile(previous, outers, inners, factors, std::vector<TailStrategy>(previous.size(), tail));
+}
+
+template <typename Self>
+Self &Schedulable<Self>::tile(const std::vector<VarOrRVar> &previous,
+                              const std::vector<VarOrRVar> &inners,
+                              const std::vector<Expr> &factors, TailStrategy tail) {
+  return tile(previous, previous, inners, factors, tail);
+}
+
+template <typename Self>
+Self &Schedulable<Self>::tile(const std::vector<VarOrRVar> &previous,
+                              const std::vector<VarOrRVar> &outers,
+                              const std::vector<VarOrRVar> &inners,
+                              const std::vector<Expr> &factors,
+                              const std::vector<TailStrategy> &tails) {
   const Stage &s = self().stage_to_schedule();
   const size_t n = previous.size();
-  if (n == 0 || outers.size() != n || inners.size() != n || factors.size() != n) {
+  if (n == 0 || outers.size() != n || inners.size() != n || factors.size() != n ||
+      tails.size() != n) {
     user_error("cannot tile " + describe_stage(*s.function(), s.index()) + ": " +
                    std::to_string(n) + " loops, " + std::to_string(outers.size()) + " outer and " +
                    std::to_string(inners.size()) + " inner names, " +
-                   std::to_string(factors.size()) + " factors",
+                   std::to_string(factors.size()) + " factors, " + std::to_string(tails.size()) +
+                   " tails",
                "each tiled loop has one of each", "give lists of the same length",
                n == 0 ? SourceLocation{} : previous[0].where);
   }
   for (size_t i = 0; i < n; i++) {
-    record_split(s, previous[i], outers[i].name, inners[i].name, factors[i], tail, "tile");
+    record_split(s, previous[i], outers[i].name, inners[i].name, factors[i], tails[i], "tile");
   }
   std::vector<VarOrRVar> order = inners;
   order.insert(order.end(), outers.begin(), outers.end());
@@ -305,6 +481,53 @@ Self &Schedulable<Self>::compute_with(
 }
 
 template <typename Self>
+Self &Schedulable<Self>::partition(const VarOrRVar &loop, Partition policy) {
+  const Stage &s = self().stage_to_schedule();
+  record(defined_function(s, "partition", loop), s.index(), DirectiveKind::Partition, {loop.name},
+         {}, loop.where)
+      .option = partition_name(policy);
+  return self();
+}
+
+template <typename Self>
+Self &Schedulable<Self>::never_partition(const std::vector<VarOrRVar> &loops) {
+  for (const VarOrRVar &l : loops) partition(l, Partition::Never);
+  return self();
+}
+
+template <typename Self>
+Self &Schedulable<Self>::always_partition(const std::vector<VarOrRVar> &loops) {
+  for (const VarOrRVar &l : loops) partition(l, Partition::Always);
+  return self();
+}
+
+template <typename Self>
+Self &Schedulable<Self>::never_partition_all(Here here) {
+  return partition_all(Partition::Never, here.where);
+}
+
+template <typename Self>
+Self &Schedulable<Self>::always_partition_all(Here here) {
+  return partition_all(Partition::Always, here.where);
+}
+
+template <typename Self>
+Self &Schedulable<Self>::partition_all(Partition policy, const SourceLocation &where) {
+  const Stage &s = self().stage_to_schedule();
+  FunctionContents &f = *s.function();
+  if (!f.pure) {
+    user_error("cannot partition the loops of " + quoted(f.name),
+               "the Func is undefined, so it has no loops", "define the Func before its schedule",
+               where);
+  }
+  for (const std::string &loop : current_loops(f, s.index())) {
+    record(f, s.index(), DirectiveKind::Partition, {loop}, {}, where).option =
+        partition_name(policy);
+  }
+  return self();
+}
+
+template <typename Self>
 Self &Schedulable<Self>::compute_with(const LoopLevel &level, LoopAlignStrategy align) {
   if (align == LoopAlignStrategy::Auto) {
     return compute_with(level, std::vector<std::pair<VarOrRVar, LoopAlignStrategy>>{});
@@ -324,6 +547,22 @@ template <typename Self>
 Self &Schedulable<Self>::compute_with(const Stage &leader, const VarOrRVar &loop,
                                       LoopAlignStrategy align) {
   return compute_with(LoopLevel(Func(leader.function()), loop, leader.index()), align);
+}
+
+template <typename Self>
+Self &Schedulable<Self>::prefetch(const Func &f, const VarOrRVar &at, const VarOrRVar &from,
+                                  Expr offset, PrefetchBoundStrategy strategy) {
+  record_prefetch(self().stage_to_schedule(), f.name(), at, from, std::move(offset), strategy);
+  return self();
+}
+
+template <typename Self>
+Self &Schedulable<Self>::prefetch_image(const std::shared_ptr<Parameter> &image,
+                                        const VarOrRVar &at, const VarOrRVar &from, Expr offset,
+                                        PrefetchBoundStrategy strategy) {
+  record_prefetch(self().stage_to_schedule(), image->name, at, from, std::move(offset), strategy)
+      .target_image = image;
+  return self();
 }
 
 template class Schedulable<Func>;

@@ -30,7 +30,7 @@ class InstanceBuilder {
         ranges_(survey.stages[stage.func][stage.stage].ranges),
         stage_(stage) {
     for (const Derivation &d : nest_.derivations) {
-      if (d.kind == Derivation::Split && d.tail == TailStrategy::RoundUp) rounded_.insert(d.a);
+      if (d.kind == Derivation::Split && is_rounding(d.tail)) rounded_.insert(d.a);
     }
   }
 
@@ -111,7 +111,7 @@ class InstanceBuilder {
 
   void tile(const DimensionModel &a, const AffineRow &offset, const AffineRow &c, int64_t factor,
             TailStrategy tail) {
-    if (tail != TailStrategy::ShiftInwards || !a.extent) {
+    if (!is_shifting(tail) || !a.extent) {
       problem_.require_zero(a.value - a.min - offset - c);
       return;
     }
@@ -122,6 +122,8 @@ class InstanceBuilder {
     full.zero.push_back(a.value - a.min - offset - c);
     shifted.nonnegative.push_back(offset - last - AffineRow(1));
     shifted.zero.push_back(a.value - a.min - last - c);
+    // Blended points belong to the tile before.
+    if (is_blending(tail)) shifted.nonnegative.push_back(a.value - a.min - offset);
     problem_.choices.push_back({full, shifted});
   }
 

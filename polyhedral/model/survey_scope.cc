@@ -77,10 +77,14 @@ AffineRow SurveyScope::enter_loop(int loop) {
   return translator_.row(loop_variable(info));
 }
 
-void SurveyScope::enter_stage(StageId stage) {
+void SurveyScope::enter_stage(StageId stage, What what) {
   const StageSurvey &s = survey_.stages[stage.func][stage.stage];
   for (const auto &[name, value] : s.dims) translator_.define(name, value);
-  for (const Guard &g : s.guards) translator_.assume(g.condition);
+  for (const Guard &g : s.guards) {
+    const bool reads_anyway = g.rest == Guard::Loads || g.rest == Guard::Blends;
+    if (what == Reads && reads_anyway) continue;
+    translator_.assume(g.condition);
+  }
 }
 
 void SurveyScope::require_inside(const std::vector<AffineRow> &cell, const Box &box) {

@@ -26,8 +26,10 @@ class SurveyScope {
   bool is_free(const std::string &symbol) const { return free_.count(symbol) > 0; }
   /// A loop with an iteration of its own; its counter is returned.
   AffineRow enter_loop(int loop);
-  /// Binds the stage's variables to their values over loops, and adds its guards.
-  void enter_stage(StageId stage);
+  enum What : uint8_t { Instances, Reads };
+  /// Binds the stage's variables to their values over loops, and adds the guards of its instances,
+  /// or of all that reads.
+  void enter_stage(StageId stage, What what = Instances);
   /// Adds that `cell` lies in the box.
   void require_inside(const std::vector<AffineRow> &cell, const Box &box);
 

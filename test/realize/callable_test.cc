@@ -38,23 +38,6 @@ TEST(Callable, TakesInputsAndOutputsInOrder) {
   EXPECT_EQ(c.arguments()[2].kind, Argument::OutputBuffer);
 }
 
-TEST(Callable, AStdFunctionHasTheTypesOfTheArguments) {
-  Scaled s;
-  const Callable c = s.f.compile_to_callable({s.in, s.k});
-  EXPECT_EQ(message_of([&] { c.make_std_function<Buffer<uint8_t, 2>, int, Buffer<int, 1>>(); }),
-            at(__LINE__ - 1) +
-                "error: Argument 1 of 3 ('in') was expected to be a buffer of type 'uint8' and "
-                "dimension 1\n"
-                "  why: got a buffer of type 'uint8' and dimension 2\n"
-                "  fix: give such a type to make_std_function");
-  EXPECT_EQ(message_of([&] { c.make_std_function<Buffer<uint8_t>, int>(); }),
-            at(__LINE__ - 1) +
-                "error: a std::function of 2 arguments is made of a Callable\n"
-                "  why: it takes 3, inputs and outputs\n"
-                "  fix: give one type for each");
-  c.make_std_function<JITUserContext *, polyhalite_buffer_t *, int, Buffer<>>();
-}
-
 TEST(Callable, BecomesAStdFunction) {
   Scaled s;
   const auto call = s.f.compile_to_callable({s.in, s.k})

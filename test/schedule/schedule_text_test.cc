@@ -102,6 +102,35 @@ TEST(schedule_text, names_that_are_no_identifiers_get_handles) {
   EXPECT_EQ(to_text(parse_schedule(to_python(list))), to_text(list));
 }
 
+// Each form of each word that takes an option or names storage.
+TEST(schedule_text, storage_and_loop_words_read_back) {
+  const std::string text =
+      "schedule 1\n"
+      "f.bound(x, 0, 16)\n"
+      "f.bound_extent(x, 16)\n"
+      "f.align_bounds(x, 4, 1)\n"
+      "f.align_extent(x, 4)\n"
+      "f.reorder_storage(y, x)\n"
+      "f.align_storage(x, 8)\n"
+      "f.fold_storage(y, 4)\n"
+      "f.fold_storage(y, 4, backward)\n"
+      "f.bound_storage(x, 64)\n"
+      "f.store_in(Stack)\n"
+      "f.partition(x, Always)\n"
+      "f.prefetch(in, x, y, 2, Clamp)\n"
+      "f.split(x, xo, xi, 8, RoundUpAndBlend)\n"
+      "f.update(0).split(x, xo, xi, 8, PredicateStores)\n";
+  const auto list = parse_schedule(text);
+  EXPECT_EQ(to_text(list), text);
+  EXPECT_EQ(to_text(parse_schedule(to_cpp(list))), text);
+  EXPECT_EQ(to_text(parse_schedule(to_python(list))), text);
+  EXPECT_NE(to_cpp(list).find("f.fold_storage(y, 4, false);"), std::string::npos);
+  EXPECT_NE(to_cpp(list).find("f.store_in(MemoryType::Stack);"), std::string::npos);
+  EXPECT_NE(to_python(list).find("f.prefetch(in_, x, y, 2, ph.PrefetchBoundStrategy.Clamp)"),
+            std::string::npos)
+      << to_python(list);
+}
+
 TEST(schedule_text, broken_texts) {
   EXPECT_EQ(error_of(""),
             "s.txt:1: error: expected 'schedule 1', found ''\n"
@@ -119,7 +148,8 @@ TEST(schedule_text, broken_texts) {
             "s.txt:2: error: expected ',' between arguments, found ')'");
   EXPECT_EQ(error_of("schedule 1\nf.split(x, xo, xi, 8, Around)"),
             "s.txt:2: error: unknown tail strategy 'Around'\n"
-            "  fix: strategies are: Auto, RoundUp, GuardWithIf, ShiftInwards");
+            "  fix: strategies are: Auto, RoundUp, GuardWithIf, Predicate, PredicateLoads, "
+            "PredicateStores, ShiftInwards, ShiftInwardsAndBlend, RoundUpAndBlend");
   EXPECT_EQ(error_of("schedule 1\n\nf(x)"),
             "s.txt:3: error: expected a directive: FUNC.DIRECTIVE(...) after 'f'");
   EXPECT_EQ(error_of("schedule 1\nf.update(-1).parallel(x)"),

@@ -348,6 +348,7 @@ class ScheduleDraw {
       for (int i = dice_.between(0, 2); i > 0; i--) loop_directive();
       for (const FuncDef &f : algorithm_.funcs) place_window(f);
       for (int i = dice_.between(0, 3); i > 0; i--) loop_directive();
+      for (int i = dice_.between(0, 2); i > 0; i--) storage_directive();
       return std::move(list_);
     }
     for (const FuncDef &f : algorithm_.funcs) {
@@ -360,6 +361,7 @@ class ScheduleDraw {
     for (const FuncDef &f : algorithm_.funcs) {
       if (!algorithm_.is_output(f.name) && dice_.chance(35)) place(f);
     }
+    for (int i = dice_.chance(60) ? dice_.between(1, 3) : 0; i > 0; i--) storage_directive();
     return std::move(list_);
   }
 
@@ -508,9 +510,11 @@ class ScheduleDraw {
       const std::string outer = dim + "o" + n, inner = dim + "i" + n;
       Directive &d = add(DirectiveKind::Split, func, stage, {dim, outer, inner});
       d.factors = {Expr(dice_.chance(2) ? 0 : dice_.between(1, 6))};
-      d.tail = dice_.pick<TailStrategy>({TailStrategy::Auto, TailStrategy::Auto,
-                                         TailStrategy::GuardWithIf, TailStrategy::GuardWithIf,
-                                         TailStrategy::RoundUp, TailStrategy::ShiftInwards});
+      d.tail = dice_.pick<TailStrategy>(
+          {TailStrategy::Auto, TailStrategy::Auto, TailStrategy::Auto, TailStrategy::GuardWithIf,
+           TailStrategy::GuardWithIf, TailStrategy::Predicate, TailStrategy::PredicateLoads,
+           TailStrategy::PredicateStores, TailStrategy::RoundUp, TailStrategy::ShiftInwards,
+           TailStrategy::ShiftInwardsAndBlend, TailStrategy::RoundUpAndBlend});
       if (stage > 0 && d.tail == TailStrategy::ShiftInwards && dice_.chance(90)) {
         d.tail = TailStrategy::Auto;
       }
@@ -543,7 +547,62 @@ class ScheduleDraw {
                    : std::vector<DirectiveKind>{DirectiveKind::Parallel, DirectiveKind::Parallel,
                                                 DirectiveKind::Serial};
       add(dice_.pick(kinds), func, stage, {dim});
+      if (dice_.chance(10)) {
+        add(DirectiveKind::Partition, func, stage, {dim}).option =
+            dice_.pick<std::string>({"Never", "Auto"});
+      }
     }
+  }
+
+  // How a Func is stored, and over what it is computed.
+  void storage_directive() {
+    const FuncDef &f = dice_.pick(algorithm_.funcs);
+    const std::string dim = dice_.pick(f.args);
+    switch (dice_.between(0, 8)) {
+      case 0:
+        add(DirectiveKind::ReorderStorage, f.name, 0, {f.args.rbegin(), f.args.rend()});
+        return;
+      case 1:
+        add(DirectiveKind::AlignStorage, f.name, 0, {dim}).factors = {Expr(dice_.between(1, 8))};
+        return;
+      case 2:
+        add(DirectiveKind::FoldStorage, f.name, 0, {dim}).factors = {Expr(dice_.between(1, 12))};
+        return;
+      case 3:
+        add(DirectiveKind::BoundStorage, f.name, 0, {dim}).factors = {Expr(dice_.between(4, 40))};
+        return;
+      case 4:
+        add(DirectiveKind::StoreIn, f.name, 0, {}).option =
+            dice_.pick<std::string>({"Heap", "Stack", "Auto"});
+        return;
+      case 5:
+        add(DirectiveKind::AlignBounds, f.name, 0, {dim}).factors = {Expr(dice_.between(1, 5)),
+                                                                     Expr(dice_.between(-1, 4))};
+        return;
+      case 6:
+        add(DirectiveKind::AlignExtent, f.name, 0, {dim}).factors = {Expr(dice_.between(1, 5))};
+        return;
+      case 7:
+        add(DirectiveKind::BoundExtent, f.name, 0, {dim}).factors = {Expr(dice_.between(1, 20))};
+        return;
+      default:
+        prefetch(f);
+    }
+  }
+
+  // Of what stage 0 of f reads, at a loop of it.
+  void prefetch(const FuncDef &f) {
+    const auto &dims = dims_.at({f.name, 0});
+    std::vector<std::string> targets = {"in"};
+    for (const FuncDef &g : algorithm_.funcs) {
+      if (reads(f.stages[0].values[0], g.name)) targets.push_back(g.name);
+    }
+    const int at = dice_.between(0, static_cast<int>(dims.size()) - 1);
+    Directive &d = add(DirectiveKind::Prefetch, f.name, 0,
+                       {dims[at], dims[dice_.between(at, static_cast<int>(dims.size()) - 1)]});
+    d.factors = {Expr(dice_.between(-1, 3))};
+    d.target_func = dice_.pick(targets);
+    d.option = dice_.pick<std::string>({"Clamp", "GuardWithIf", "NonFaulting"});
   }
 
   Dice &dice_;

@@ -19,7 +19,8 @@ struct CallableContents;
 
 namespace detail {
 
-/// One argument of a call: a buffer or a scalar's bits, and what its C++ type says about it.
+/// One argument of a call: a buffer or a scalar's bits, and what its C++ type says about it. A type's
+/// description has no value.
 struct CallArgument {
   bool is_buffer = false;
   Type type;            // Handle() for a buffer whose element type is not known before the call
@@ -42,29 +43,30 @@ struct IsBuffer<runtime::Buffer<T, D, S>> : std::true_type {
 };
 
 template <typename T>
-constexpr bool is_raw_buffer =
+inline constexpr bool is_raw_buffer =
     std::is_same_v<T, polyhalite_buffer_t *> || std::is_same_v<T, const polyhalite_buffer_t *>;
 
-/// What a C++ type says of an argument; no value.
 template <typename T>
-CallArgument argument_of_type() {
+CallArgument describe_argument() {
+  using U = std::decay_t<T>;
   CallArgument a;
-  if constexpr (IsBuffer<T>::value) {
+  if constexpr (IsBuffer<U>::value) {
     a.is_buffer = true;
-    a.type = IsBuffer<T>::type();
-    a.dimensions = IsBuffer<T>::dimensions;
-  } else if constexpr (is_raw_buffer<T>) {
+    a.type = IsBuffer<U>::type();
+    a.dimensions = IsBuffer<U>::dimensions;
+  } else if constexpr (is_raw_buffer<U>) {
     a.is_buffer = true;
     a.type = Handle();
   } else {
-    a.type = type_of<T>();
+    static_assert(sizeof(U) <= sizeof(a.bits), "an argument of a Callable is a scalar or a buffer");
+    a.type = type_of<U>();
   }
   return a;
 }
 
 template <typename T>
 CallArgument call_argument(const T &value) {
-  CallArgument a = argument_of_type<T>();
+  CallArgument a = describe_argument<T>();
   if constexpr (IsBuffer<T>::value) {
     if constexpr (std::is_base_of_v<runtime::BufferBase, T>) {
       a.buffer = const_cast<polyhalite_buffer_t *>(value.raw_buffer());
@@ -74,7 +76,6 @@ CallArgument call_argument(const T &value) {
   } else if constexpr (is_raw_buffer<T>) {
     a.buffer = const_cast<polyhalite_buffer_t *>(value);
   } else {
-    static_assert(sizeof(T) <= sizeof(a.bits), "an argument of a Callable is a scalar or a buffer");
     std::memcpy(&a.bits, &value, sizeof(T));
   }
   return a;
@@ -103,16 +104,16 @@ class Callable {
     return call(nullptr, {detail::call_argument<std::decay_t<Args>>(args)...});
   }
 
-  /// As a std::function of these types; the first may be JITUserContext *. CompileError where the
-  /// types are not those of the arguments.
+  /// As a std::function of these types; the first may be JITUserContext *. Types that do not fit fail
+  /// here as a call with them would.
   template <typename First, typename... Rest>
-  std::function<int(First, Rest...)> make_std_function(Here here = Here()) const {
-    std::vector<detail::CallArgument> types;
-    if constexpr (!std::is_base_of_v<JITUserContext, std::remove_pointer_t<std::decay_t<First>>>) {
-      types.push_back(detail::argument_of_type<std::decay_t<First>>());
+  std::function<int(First, Rest...)> make_std_function() const {
+    if constexpr (std::is_same_v<std::decay_t<First>, JITUserContext *>) {
+      check({detail::describe_argument<Rest>()...}, false, nullptr);
+    } else {
+      check({detail::describe_argument<First>(), detail::describe_argument<Rest>()...}, false,
+            nullptr);
     }
-    (types.push_back(detail::argument_of_type<std::decay_t<Rest>>()), ...);
-    check_types(types, here);
     return [callable = *this](First first, Rest... rest) {
       return callable(std::forward<First>(first), std::forward<Rest>(rest)...);
     };
@@ -122,7 +123,9 @@ class Callable {
   const std::vector<Argument> &arguments() const;
 
  private:
-  void check_types(const std::vector<detail::CallArgument> &types, const Here &here) const;
+  /// 0, or the code of a failure that a handler took. `values`: null buffers are failures.
+  int check(const std::vector<detail::CallArgument> &args, bool values,
+            JITUserContext *context) const;
   int call(JITUserContext *context, const std::vector<detail::CallArgument> &args) const;
   std::shared_ptr<const CallableContents> contents_;
 };

@@ -15,6 +15,8 @@ enum class MemoryType {
   VTCM,         // tightly coupled memory of Hexagon's vector units
   AMXTile,      // tile registers of x86
 };
+/// "Auto", "Heap"...
+const char *memory_type_name(MemoryType m);
 
 /// The device that a loop runs on.
 enum class DeviceAPI {
@@ -38,12 +40,18 @@ inline constexpr DeviceAPI all_device_apis[] = {
     DeviceAPI::D3D12Compute, DeviceAPI::Vulkan, DeviceAPI::WebGPU,
 };
 
-/// Whether a loop is cut into a steady state and its ends.
+/// Whether a loop is cut into a steady state and its ends:
+///
+///     for x in [0, n) { f(x) = in(clamp(x - 1)) }
+///  -> for x in [0, 1) { f(x) = in(clamp(x - 1)) }
+///     for x in [1, n) { f(x) = in(x - 1) }
 enum class Partition {
   Auto,  // where it pays
   Never,
-  Always,  // or the pipeline is refused
+  Always,  // also inside the ends of a loop around; the pipeline is refused where nothing is cut
 };
+/// "Auto", "Never", "Always".
+const char *partition_name(Partition p);
 
 /// What a prefetch does beyond the bounds of what it fetches.
 enum class PrefetchBoundStrategy {
@@ -51,6 +59,8 @@ enum class PrefetchBoundStrategy {
   GuardWithIf,  // fetch nothing where a part lies outside
   NonFaulting,  // fetch all the same: a prefetch does not trap
 };
+/// "Clamp", "GuardWithIf", "NonFaulting".
+const char *prefetch_bound_name(PrefetchBoundStrategy s);
 
 /// How compute_with lines up two loops of different bounds.
 enum class LoopAlignStrategy {

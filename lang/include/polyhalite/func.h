@@ -23,6 +23,7 @@ namespace polyhalite {
 
 struct FunctionContents;
 class OutputImageParam;
+enum class DirectiveKind : uint8_t;
 
 /// A handle: copies share definitions and schedule.
 class Func : public Schedulable<Func>, public Realizable<Func> {
@@ -152,6 +153,43 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   /// Promises that the Func is needed over [min, min + extent) of var only; checked at entry.
   Func &bound(const VarOrRVar &var, Expr min, Expr extent);
 
+  /// The same for the extent alone; the minimum is what is needed.
+  Func &bound_extent(const VarOrRVar &var, Expr extent);
+  /// Grows the region so that its minimum is `remainder` modulo `modulus`, and its extent a
+  /// multiple of `modulus`. An output's buffer must have such bounds.
+  ///
+  ///     f needed over [3, 8]  ->  computed over [2, 9]     f.align_bounds(x, 4, 2)
+  Func &align_bounds(const VarOrRVar &var, Expr modulus, Expr remainder = 0);
+  /// Grows the region so that its extent is a multiple of `modulus`.
+  Func &align_extent(const VarOrRVar &var, Expr modulus);
+
+  // How the Func's storage is laid out. Values do not depend on it; an output's buffer is laid out
+  // by its owner.
+
+  /// The order of the dimensions in memory, innermost first. Dimensions that are not named keep
+  /// their places.
+  ///
+  ///     f(x, y, c) at x + y*W + c*W*H  ->  at c + x*C + y*C*W     f.reorder_storage(c, x, y)
+  Func &reorder_storage(const std::vector<Var> &dims, Here here = Here());
+  template <typename... Args,
+            typename = std::enable_if_t<(std::is_convertible_v<Args, Var> && ...)>>
+  Func &reorder_storage(const Var &x, const Var &y, Args &&...more) {
+    return reorder_storage(std::vector<Var>{x, y, Var(std::forward<Args>(more))...});
+  }
+  /// Rounds the storage's extent of a dimension up to a multiple of `alignment`.
+  Func &align_storage(const VarOrRVar &dim, Expr alignment);
+  /// Stores a dimension in a ring of `extent` cells: cell i lies at i modulo `extent`. Refused
+  /// where the ring loses a value that is still read.
+  ///
+  ///     for y { f(x, y..y+2) ... }  in  f[W][H + 2]  ->  f[W][4]     f.fold_storage(y, 4)
+  ///
+  /// `fold_forward` says that the window moves up.
+  Func &fold_storage(const VarOrRVar &dim, Expr extent, bool fold_forward = true);
+  /// Promises that a dimension of the storage needs at most `extent` cells; checked at entry where
+  /// it does not follow. The storage has as many.
+  Func &bound_storage(const VarOrRVar &dim, Expr extent);
+  Func &store_in(MemoryType memory, Here here = Here());
+
   /// Bounds that an auto-scheduler may assume; no promise, and nothing checks them.
   Func &set_estimate(const VarOrRVar &var, Expr min, Expr extent);
   Func &set_estimates(const Region &estimates, Here here = Here());
@@ -170,6 +208,8 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   FuncRef call(const std::vector<Expr> &args, const SourceLocation &where) const;
   /// The one value; CompileError, naming what was asked for, where there are several.
   Expr single(const Tuple &values, const std::string &word, const Here &here) const;
+  Func &record_bounds(DirectiveKind kind, const VarOrRVar &var, std::vector<Expr> factors,
+                      std::vector<const char *> names, int64_t least);
   size_t argument_index(const char *word, const VarOrRVar &var) const;
   std::shared_ptr<FunctionContents> contents_;
   std::shared_ptr<PipelineContents> pipeline_;  // with this Func as its output

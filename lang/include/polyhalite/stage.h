@@ -15,6 +15,7 @@
 namespace polyhalite {
 
 struct FunctionContents;
+struct Parameter;
 class Func;
 
 struct LoopLevelContents;
@@ -95,25 +96,45 @@ class Schedulable : public DeviceSchedulable<Self> {
   Self &tile(const std::vector<VarOrRVar> &previous, const std::vector<VarOrRVar> &outers,
              const std::vector<VarOrRVar> &inners, const std::vector<Expr> &factors,
              TailStrategy tail = TailStrategy::Auto);
-  /// With a tail for each dimension.
+  /// The outer loops keep the names.
+  Self &tile(const std::vector<VarOrRVar> &previous, const std::vector<VarOrRVar> &inners,
+             const std::vector<Expr> &factors, TailStrategy tail = TailStrategy::Auto);
+  /// A tail for each dimension.
   Self &tile(const std::vector<VarOrRVar> &previous, const std::vector<VarOrRVar> &outers,
              const std::vector<VarOrRVar> &inners, const std::vector<Expr> &factors,
-             const std::vector<TailStrategy> &tails, Here here = Here()) {
-    const size_t n = previous.size();
-    if (n == 0 || outers.size() != n || inners.size() != n || factors.size() != n ||
-        tails.size() != n) {
-      user_error("cannot tile: " + std::to_string(n) + " loops, " + std::to_string(outers.size()) +
-                     " outer and " + std::to_string(inners.size()) + " inner names, " +
-                     std::to_string(factors.size()) + " factors, " + std::to_string(tails.size()) +
-                     " tails",
-                 "each tiled loop has one of each", "give lists of the same length", here.where);
-    }
-    for (size_t i = 0; i < n; i++) {
-      self().split(previous[i], outers[i], inners[i], factors[i], tails[i]);
-    }
-    std::vector<VarOrRVar> order = inners;
-    order.insert(order.end(), outers.begin(), outers.end());
-    return self().reorder(order);
+             const std::vector<TailStrategy> &tails);
+
+  /// Is the loop cut where guards and clamps inside it hold in its middle? See Partition.
+  Self &partition(const VarOrRVar &loop, Partition policy);
+  Self &never_partition(const std::vector<VarOrRVar> &loops);
+  template <typename... Args,
+            typename = std::enable_if_t<(std::is_convertible_v<Args, VarOrRVar> && ...)>>
+  Self &never_partition(const VarOrRVar &x, Args &&...more) {
+    return never_partition(std::vector<VarOrRVar>{x, VarOrRVar(std::forward<Args>(more))...});
+  }
+  Self &always_partition(const std::vector<VarOrRVar> &loops);
+  template <typename... Args,
+            typename = std::enable_if_t<(std::is_convertible_v<Args, VarOrRVar> && ...)>>
+  Self &always_partition(const VarOrRVar &x, Args &&...more) {
+    return always_partition(std::vector<VarOrRVar>{x, VarOrRVar(std::forward<Args>(more))...});
+  }
+  /// All loops that the stage has by then.
+  Self &never_partition_all(Here here = Here());
+  Self &always_partition_all(Here here = Here());
+
+  /// At the top of loop `at`, asks the caches for what iteration `from` + `offset` will read of f:
+  ///
+  ///     for y { for x { g(x, y) = f(x, y) } }
+  ///  -> for y { prefetch f(all x, y + 2); for x { ... } }     g.prefetch(f, y, y, 2)
+  ///
+  /// `from` is `at` or a loop around it. The values do not depend on it.
+  Self &prefetch(const Func &f, const VarOrRVar &at, const VarOrRVar &from, Expr offset = 1,
+                 PrefetchBoundStrategy strategy = PrefetchBoundStrategy::GuardWithIf);
+  template <typename Image, typename = std::enable_if_t<!std::is_base_of_v<Func, Image>>,
+            typename = decltype(std::declval<const Image &>().parameter())>
+  Self &prefetch(const Image &image, const VarOrRVar &at, const VarOrRVar &from, Expr offset = 1,
+                 PrefetchBoundStrategy strategy = PrefetchBoundStrategy::GuardWithIf) {
+    return prefetch_image(image.parameter(), at, from, std::move(offset), strategy);
   }
 
   /// Runs this stage in the loops of another one, from the outermost down to `loop`; both have
@@ -135,6 +156,9 @@ class Schedulable : public DeviceSchedulable<Self> {
   ~Schedulable() = default;
 
  private:
+  Self &prefetch_image(const std::shared_ptr<Parameter> &image, const VarOrRVar &at,
+                       const VarOrRVar &from, Expr offset, PrefetchBoundStrategy strategy);
+  Self &partition_all(Partition policy, const SourceLocation &where);
   Self &self() { return static_cast<Self &>(*this); }
 };
 

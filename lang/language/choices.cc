@@ -1,0 +1,53 @@
+#include "polyhalite/choices.h"
+
+namespace polyhalite {
+
+const char *memory_type_name(MemoryType m) {
+  switch (m) {
+    case MemoryType::Auto:
+      return "Auto";
+    case MemoryType::Heap:
+      return "Heap";
+    case MemoryType::Stack:
+      return "Stack";
+    case MemoryType::Register:
+      return "Register";
+    case MemoryType::GPUShared:
+      return "GPUShared";
+    case MemoryType::GPUTexture:
+      return "GPUTexture";
+    case MemoryType::LockedCache:
+      return "LockedCache";
+    case MemoryType::VTCM:
+      return "VTCM";
+    case MemoryType::AMXTile:
+      return "AMXTile";
+  }
+  return "";
+}
+
+const char *partition_name(Partition p) {
+  switch (p) {
+    case Partition::Auto:
+      return "Auto";
+    case Partition::Never:
+      return "Never";
+    case Partition::Always:
+      return "Always";
+  }
+  return "";
+}
+
+const char *prefetch_bound_name(PrefetchBoundStrategy s) {
+  switch (s) {
+    case PrefetchBoundStrategy::Clamp:
+      return "Clamp";
+    case PrefetchBoundStrategy::GuardWithIf:
+      return "GuardWithIf";
+    case PrefetchBoundStrategy::NonFaulting:
+      return "NonFaulting";
+  }
+  return "";
+}
+
+}  // namespace polyhalite

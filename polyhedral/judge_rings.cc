@@ -1,0 +1,81 @@
+// (d) for rings that fold_storage asks for: cell i lies at i modulo the ring's size, so that the
+// cells of one production's window need places of their own, and productions run one after the
+// other. What a sliding window keeps of the iterations before lies inside the window (the surveyor
+// slides along no loop whose kept cells a ring inside of it would reuse).
+#include <utility>
+
+#include "polyhedral/judge_context.h"
+#include "polyhedral/model/survey_scope.h"
+
+namespace polyhalite {
+
+namespace {
+
+void refuse(JudgeContext &c, int f, size_t d, std::string why, std::string fix, bool proven,
+            std::vector<std::pair<std::string, int64_t>> parameters = {}) {
+  const FuncDef &func = c.tree.algorithm.funcs[f];
+  const int64_t ring = c.survey.funcs[f].fold[d];
+  Refusal refusal{'d', proven ? Proof::Isl : Proof::Undecided, {}, {}, std::move(parameters)};
+  refusal.diagnostic = {
+      std::string(proven ? "cannot fold" : "cannot prove that it is legal to fold") + " '" +
+          func.args[d] + "' of '" + func.name + "' into a ring of " + std::to_string(ring),
+      std::move(why), std::move(fix), c.tree.storage[f].dims[d].fold_where};
+  c.refuse(std::move(refusal));
+}
+
+// Two cells of one production's window at one place of the ring.
+void judge_ring(JudgeContext &c, int f, size_t d) {
+  const FuncDef &func = c.tree.algorithm.funcs[f];
+  const FuncPlacement &placement = c.tree.placements[f];
+  const int64_t ring = c.survey.funcs[f].fold[d];
+  for (int l : c.path_between(placement.store, placement.compute)) {
+    const LoopInfo &loop = c.tree.loops[l];
+    if (loop.kind != LoopKind::Parallel && loop.kind != LoopKind::Vector) continue;
+    return refuse(c, f, d,
+                  std::string("iterations of the ") + loop_kind_name(loop.kind) + " loop '" +
+                      loop.label + "' run at once and would share the ring",
+                  "store '" + func.name + "' inside loop '" + loop.label + "'", true);
+  }
+  Problem problem;
+  SharedAtoms shared;
+  SurveyScope scope(problem, shared, c.tree, c.survey);
+  for (int l : c.path_to(placement.compute)) scope.enter_loop(l);
+  const IndexRange &window = c.survey.funcs[f].needed[d];
+  const AffineRow first = problem.fresh(ModelVariable::Coordinate, "");
+  const AffineRow second = problem.fresh(ModelVariable::Coordinate, "");
+  scope.require_inside({first}, {window});
+  scope.require_inside({second}, {window});
+  problem.require_nonnegative(second - first - AffineRow(ring));
+  const Solution s = c.solver.solve(problem);
+  if (s.answer == Solution::Unknown) {
+    return refuse(c, f, d, s.problem, "use a larger ring, or none", false);
+  }
+  if (s.answer == Solution::Found) {
+    const auto cell = [&](const AffineRow &r) {
+      return func.args[d] + "=" + std::to_string(r.evaluate(s.values));
+    };
+    const auto parameters = named_parameters(problem, s.values);
+    return refuse(c, f, d,
+                  cell(first) + " and " + cell(second) +
+                      " are needed at once and would lie at one place" +
+                      parameters_text(parameters),
+                  "use a ring that holds what one iteration needs, or none",
+                  !scope.translator().inexact(), parameters);
+  }
+  c.certify('d', "ring over '" + func.args[d] + "' of '" + func.name + "'", Proof::Isl,
+            "cells that are needed at once have places of their own");
+}
+
+}  // namespace
+
+void judge_rings(JudgeContext &c) {
+  for (size_t f = 0; f < c.tree.algorithm.funcs.size(); f++) {
+    if (c.tree.algorithm.is_output(c.tree.algorithm.funcs[f].name)) continue;
+    for (size_t d = 0; d < c.survey.funcs[f].fold.size(); d++) {
+      if (c.refused()) return;
+      if (c.tree.storage[f].dims[d].fold > 0) judge_ring(c, static_cast<int>(f), d);
+    }
+  }
+}
+
+}  // namespace polyhalite

@@ -1,0 +1,126 @@
+// What each tail makes of regions, guards and proofs.
+#include <gtest/gtest.h>
+
+#include "polyhalite/error.h"
+#include "verdict.h"
+
+namespace polyhalite {
+namespace {
+
+const char *kAlgorithm = R"(in(x) = x
+f(x) = in(x) + in(x + 1)
+f(x) = f(x) + in(x + 2)
+g(x) = f(x) + f(x + 3)
+output g
+)";
+
+// The lines of the survey that concern the pure definition (0) or the update (1) of f.
+std::string surveyed(const std::string &tail, int stage) {
+  const std::string f = stage == 0 ? "f" : "f.update(0)";
+  const LoopTree tree =
+      build_tree(algorithm_of(kAlgorithm), directives("in.compute_root()\nf.compute_root()\n" + f +
+                                                      ".split(x, xo, xi, 8, " + tail + ")\n"));
+  std::istringstream lines(to_text(tree, survey(tree)));
+  std::string line, text;
+  const std::string loop = "f.s" + std::to_string(stage);
+  while (std::getline(lines, line)) {
+    const bool about = line.find("let f.last") != line.npos || line.find("allocate") != line.npos ||
+                       line.find(loop + ".xo from") != line.npos ||
+                       line.find("let " + loop) != line.npos ||
+                       line.find(stage == 0 ? " 'f' x=" : " update 0 of 'f' x=") != line.npos;
+    if (about) text += line.substr(line.find_first_not_of(' ')) + "\n";
+  }
+  return text;
+}
+
+std::string judged_tail(const std::string &tail, int stage, const std::string &more = "") {
+  const std::string f = stage == 0 ? "f" : "f.update(0)";
+  return verdict(kAlgorithm, "in.compute_root()\nf.compute_root()\n" + f + ".split(x, xo, xi, 8, " +
+                                 tail + ")\n" + more);
+}
+
+TEST(tails, all_are_legal_on_updates_but_the_one_that_runs_points_twice) {
+  for (const char *tail : {"RoundUp", "GuardWithIf", "Predicate", "PredicateLoads",
+                           "PredicateStores", "ShiftInwardsAndBlend", "RoundUpAndBlend"}) {
+    for (const int stage : {0, 1}) {
+      EXPECT_EQ(judged_tail(tail, stage), "legal") << tail << " " << stage;
+      const std::string f = stage == 0 ? "f" : "f.update(0)";
+      EXPECT_EQ(judged_tail(tail, stage, f + ".vectorize(xi)\n"), "legal") << tail << " " << stage;
+    }
+  }
+  EXPECT_EQ(judged_tail("ShiftInwards", 0), "legal");
+  EXPECT_EQ(judged_tail("ShiftInwards", 1),
+            "test:3: error: cannot split 'x' of update 0 of 'f' with ShiftInwards\n"
+            "  why: an update that runs twice on one point changes the result\n"
+            "  fix: use TailStrategy::RoundUp or GuardWithIf");
+}
+
+TEST(tails, predicated_stores_read_whole_tiles) {
+  EXPECT_EQ(surveyed("PredicateStores", 1),
+            R"(allocate in [g.min.0, in.hi.0]
+allocate f [g.min.0, g.extent.0 + g.min.0 + 2]
+serial f.s1.xo from 0 extent (g.extent.0 + 2)/8 + 1
+update 0 of 'f' x=g.min.0 + f.s1.xi + f.s1.xo*8 stores if g.min.0 + f.s1.xi + f.s1.xo*8 <= g.extent.0 + g.min.0 + 2
+)");
+}
+
+TEST(tails, tiles_of_a_blending_tail_run_one_after_the_other) {
+  EXPECT_EQ(
+      judged_tail("ShiftInwardsAndBlend", 1, "f.update(0).parallel(xo)\n"),
+      "test:4: error: cannot run in parallel loop 'xo' of update 0 of 'f'\n"
+      "  why: tiles of the split of 'x' with ShiftInwardsAndBlend read and write again points "
+      "of other tiles\n"
+      "  fix: use GuardWithIf for that split, or keep 'xo' serial");
+  EXPECT_EQ(
+      judged_tail("RoundUpAndBlend", 1, "f.update(0).fuse(xi, xo, t)\nf.update(0).parallel(t)\n"),
+      "test:5: error: cannot run in parallel loop 't' of update 0 of 'f'\n"
+      "  why: tiles of the split of 'x' with RoundUpAndBlend read and write again points of "
+      "other tiles\n"
+      "  fix: use GuardWithIf for that split, or keep 't' serial");
+}
+
+TEST(tails, inner_loops_of_other_splits_have_no_range_to_predicate) {
+  EXPECT_EQ(judged_tail("PredicateStores", 0, "f.split(xi, xio, xii, 3)\n"),
+            "test:4: error: cannot split 'xi' of 'f': it is the inner loop of a split with "
+            "PredicateLoads or PredicateStores\n"
+            "  why: such a tail is for the innermost split of a dimension\n"
+            "  fix: use TailStrategy::GuardWithIf for the outer split");
+  EXPECT_EQ(judged_tail("GuardWithIf", 0, "f.split(xi, xio, xii, 3, PredicateLoads)\n"),
+            "test:4: error: cannot split 'xi' of 'f' with PredicateLoads\n"
+            "  why: 'xi' is the inner loop of another split, and has no range of its own\n"
+            "  fix: use TailStrategy::GuardWithIf");
+  EXPECT_EQ(judged_tail("PredicateStores", 0, "f.split(xi, xio, xii, 4)\n"), "legal");
+}
+
+// A ring of three rows holds what one row of g needs, a ring of two does not.
+TEST(rings, hold_what_is_needed_at_once) {
+  const char *stencil = "f(x, y) = x + y\ng(x, y) = f(x, y - 1) + f(x, y + 1)\noutput g\n";
+  const std::string place = "f.compute_at(g, y)\nf.store_root()\n";
+  EXPECT_EQ(verdict(stencil, place + "f.fold_storage(y, 3)\n"), "legal");
+  EXPECT_EQ(verdict(stencil, place + "f.fold_storage(y, 2)\n"),
+            "test:3: error: cannot fold 'y' of 'f' into a ring of 2\n"
+            "  why: y=0 and y=2 are needed at once and would lie at one place (with "
+            "g.extent.1=2)\n"
+            "  fix: use a ring that holds what one iteration needs, or none");
+}
+
+// What loop z keeps spans all rows: the rows' ring would lose it.
+TEST(rings, an_outer_loop_that_keeps_cells_unfolds_the_rings_inside) {
+  const char *volume =
+      "f(x, y, z) = x + y + z\ng(x, y, z) = f(x, y - 1, z - 1) + f(x, y + 1, z + 1)\noutput g\n";
+  const LoopTree tree =
+      build_tree(algorithm_of(volume), directives("f.compute_at(g, y)\nf.store_root()\n"));
+  const Survey s = survey(tree);
+  EXPECT_EQ(s.funcs[0].slides, (std::vector<bool>{false, true, true}));
+  EXPECT_EQ(s.funcs[0].fold, (std::vector<int64_t>{0, 0, 4}));
+  // A ring over y that is asked for keeps z from sliding.
+  const LoopTree folded =
+      build_tree(algorithm_of(volume),
+                 directives("f.compute_at(g, y)\nf.store_root()\nf.fold_storage(y, 3)\n"));
+  const Survey r = survey(folded);
+  EXPECT_EQ(r.funcs[0].slides, (std::vector<bool>{false, true, false}));
+  EXPECT_EQ(r.funcs[0].fold, (std::vector<int64_t>{0, 3, 0}));
+}
+
+}  // namespace
+}  // namespace polyhalite

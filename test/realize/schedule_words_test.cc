@@ -1,0 +1,152 @@
+// Every tail, and the words for storage, bounds, prefetches and partition, give the values that the
+// algorithm has.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "polyhalite/polyhalite.h"
+
+namespace polyhalite {
+namespace {
+
+constexpr TailStrategy kTails[] = {TailStrategy::RoundUp,
+                                   TailStrategy::GuardWithIf,
+                                   TailStrategy::Predicate,
+                                   TailStrategy::PredicateLoads,
+                                   TailStrategy::PredicateStores,
+                                   TailStrategy::ShiftInwards,
+                                   TailStrategy::ShiftInwardsAndBlend,
+                                   TailStrategy::RoundUpAndBlend,
+                                   TailStrategy::Auto};
+
+void expect(const Buffer<int> &got, const std::function<int(int)> &wanted,
+            const std::string &what) {
+  for (int x = 0; x < got.width(); x++) {
+    ASSERT_EQ(got(x), wanted(x)) << what << " at " << x;
+  }
+}
+
+Buffer<int> squares() {
+  Buffer<int> in(100);
+  for (int i = 0; i < 100; i++) in(i) = i * i % 37;
+  return in;
+}
+
+// f and its update are split by 8 over extents that 8 divides and does not.
+TEST(tails, every_tail_on_every_stage_serial_unrolled_and_vectorized) {
+  const Buffer<int> in = squares();
+  auto f_at = [&](int x) { return in(x) + x + 2 * in(x + 1); };
+  for (TailStrategy tail : kTails) {
+    for (const bool update : {false, true}) {
+      if (update && tail == TailStrategy::ShiftInwards) continue;
+      for (const int how : {0, 1, 2}) {
+        for (const int n : {13, 23, 61}) {
+          Func f("f"), g("g");
+          Var x("x"), xo("xo"), xi("xi");
+          f(x) = in(x) + x;
+          f(x) += 2 * in(x + 1);
+          g(x) = f(x) + f(x + 3);
+          f.compute_root();
+          Stage s = update ? f.update() : Stage(f);
+          s.split(x, xo, xi, 8, tail);
+          if (how == 1) s.vectorize(xi);
+          if (how == 2) s.unroll(xi);
+          expect(
+              g.realize({n}), [&](int i) { return f_at(i) + f_at(i + 3); },
+              "tail " + std::to_string(static_cast<int>(tail)) + " how " + std::to_string(how));
+        }
+      }
+    }
+  }
+}
+
+TEST(tails, producers_in_tiles_of_consumers) {
+  auto f_at = [](int x) { return 6 * x + 3; };
+  for (TailStrategy outer : kTails) {
+    for (TailStrategy inner : kTails) {
+      Func in("in"), f("f"), g("g");
+      Var x("x"), xo("xo"), xi("xi");
+      in(x) = x * 3;
+      f(x) = in(x) + in(x + 1);
+      g(x) = f(x) * 2 + f(x + 2);
+      in.compute_root();
+      g.split(x, xo, xi, 32, outer);
+      f.compute_at(g, xo).vectorize(x, 8, inner);
+      expect(g.realize({96}), [&](int i) { return f_at(i) * 2 + f_at(i + 2); }, "nested");
+    }
+  }
+}
+
+TEST(words, order_and_alignment_of_storage_change_no_value) {
+  Func f("f"), g("g");
+  Var x("x"), y("y"), c("c");
+  f(x, y, c) = x + y * 100 + c * 10000;
+  g(x, y, c) = f(x, y, c) + f(x, y + 1, c) + f(x + 1, y, c);
+  f.compute_root().reorder_storage(c, x, y).align_storage(x, 32).vectorize(x, 8);
+  g.vectorize(x, 8).bound(c, 0, 3).unroll(c);
+  const Buffer<int> r = g.realize({50, 20, 3});
+  for (int k = 0; k < 3; k++) {
+    for (int j = 0; j < 20; j++) {
+      for (int i = 0; i < 50; i++) ASSERT_EQ(r(i, j, k), 3 * (i + j * 100 + k * 10000) + 101);
+    }
+  }
+}
+
+TEST(words, loops_of_bounded_extent_unroll_and_vectorize) {
+  for (const bool vector : {false, true}) {
+    Func f("f"), g("g");
+    Var x("x"), xo("xo"), xi("xi");
+    f(x) = x * 3;
+    g(x) = f(x) * 2;
+    g.split(x, xo, xi, 8, TailStrategy::GuardWithIf).unroll(xi);
+    f.compute_at(g, xo).store_in(MemoryType::Stack);
+    vector ? f.vectorize(x) : f.unroll(x);
+    expect(g.realize({23}), [](int i) { return i * 6; }, "bounded");
+  }
+}
+
+TEST(words, prefetches_and_partition_change_no_value) {
+  for (PrefetchBoundStrategy s : {PrefetchBoundStrategy::Clamp, PrefetchBoundStrategy::GuardWithIf,
+                                  PrefetchBoundStrategy::NonFaulting}) {
+    for (Partition p : {Partition::Auto, Partition::Never, Partition::Always}) {
+      ImageParam in(Int(32), 1, "in");
+      in.set(squares());
+      Func f("f"), g("g");
+      Var x("x");
+      f(x) = BoundaryConditions::repeat_edge(in)(x - 1) + 1;
+      g(x) = f(x) + f(x + 1);
+      f.compute_root().prefetch(in, x, x, 16, s).partition(x, p);
+      g.prefetch(f, x, x, 8, s);
+      const Buffer<int> data = squares();
+      auto f_at = [&](int i) { return data(std::min(std::max(i - 1, 0), 99)) + 1; };
+      expect(g.realize({120}), [&](int i) { return f_at(i) + f_at(i + 1); }, "prefetch");
+    }
+  }
+}
+
+// Pairs of a's and b's: quotients and rests of vector indices are lanes of shorter vectors.
+TEST(words, interleaved_selects_and_stores) {
+  Func a("a"), b("b"), f("f"), rgb("rgb");
+  Var x("x"), c("c");
+  a(x) = x * 5;
+  b(x) = x * 7 + 1;
+  f(x) = select(x % 2 == 0, a(x / 2), b(x / 2));
+  rgb(x, c) = f(x) + c;
+  a.compute_root();
+  b.compute_root();
+  f.compute_root().align_bounds(x, 2).vectorize(x, 8);
+  rgb.reorder(c, x).bound(c, 0, 3).unroll(c).vectorize(x, 8);
+  rgb.output_buffer().dim(0).set_stride(3);
+  rgb.output_buffer().dim(1).set_stride(1);
+  Buffer<int> out = Buffer<int>::make_interleaved(37, 1, 3).sliced(1, 0);
+  rgb.realize(out);
+  for (int i = 0; i < 37; i++) {
+    for (int k = 0; k < 3; k++) {
+      ASSERT_EQ(out(i, k), (i % 2 ? i / 2 * 7 + 1 : i / 2 * 5) + k) << i << " " << k;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace polyhalite

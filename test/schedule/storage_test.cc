@@ -1,0 +1,92 @@
+// Words that say how Funcs are stored and over what they are computed, as the tree holds them.
+#include <gtest/gtest.h>
+
+#include "schedule/parse_tree.h"
+#include "test/schedule/build.h"
+
+namespace polyhalite {
+namespace {
+
+constexpr const char *kPair =
+    "f(x, y, c) = x + y\ng(x, y, c) = f(x, y, c) + f(x, y + 1, c)\noutput g\n";
+
+constexpr const char *kLoops = R"(allocate f
+  for f.s0.c serial
+    for f.s0.y serial
+      for f.s0.x serial
+        f.s0
+  for g.s0.c serial
+    for g.s0.y serial
+      for g.s0.x serial
+        g.s0
+)";
+
+std::string words(const std::string &schedule) {
+  const std::string text = tree(kPair, "f.compute_root()\n" + schedule);
+  const size_t at = text.find("allocate f\n");
+  if (at == std::string::npos) return text;
+  EXPECT_EQ(text.substr(at), kLoops);
+  return text.substr(0, at);
+}
+
+TEST(storage, words_print_and_read_back) {
+  const std::string schedule =
+      "f.compute_root()\nf.store_in(Stack)\nf.reorder_storage(c, x)\nf.align_storage(x, 8)\n"
+      "f.fold_storage(y, 4, backward)\nf.bound_storage(x, 64)\nf.bound_extent(c, 3)\n"
+      "f.align_bounds(y, 4, 1)\nf.align_extent(x, 2)\ng.partition(y, Always)\n"
+      "g.prefetch(f, x, y, 2, Clamp)\n";
+  const LoopTree t = build(kPair, schedule);
+  EXPECT_EQ(to_text(t), R"(tree 1
+bound f.c extent 3
+bound f.y multiple 4 of 1
+bound f.x multiple 2
+store f in Stack
+store f order 2 1 0
+store f.x align 8 bound 64
+store f.y fold 4 backward
+prefetch f at g.s0.x from g.s0.y by 2 Clamp
+allocate f
+  for f.s0.c serial
+    for f.s0.y serial
+      for f.s0.x serial
+        f.s0
+  for g.s0.c serial
+    for g.s0.y serial partition Always
+      for g.s0.x serial
+        g.s0
+)");
+  const LoopTree read = parse_tree(to_text(t), t.algorithm);
+  EXPECT_EQ(to_text(read), to_text(t));
+  EXPECT_EQ(read.hash, t.hash);
+}
+
+TEST(storage, named_dimensions_change_places_among_themselves) {
+  EXPECT_EQ(words("f.reorder_storage(c, x, y)\n"), "store f order 2 0 1\n");
+  EXPECT_EQ(words("f.reorder_storage(c, y)\n"), "store f order 0 2 1\n");
+  EXPECT_EQ(words("f.reorder_storage(x, y, c)\n"), "");
+}
+
+TEST(storage, mistakes) {
+  EXPECT_EQ(words("f.reorder_storage(x, z)\n"),
+            "s.txt:2: error: cannot reorder the storage of 'z' of 'f': it is no dimension of it\n"
+            "  fix: its dimensions are: x, y, c\n");
+  EXPECT_EQ(words("f.reorder_storage(x, y, x)\n"),
+            "s.txt:2: error: cannot reorder the storage of 'f': 'x' is named twice\n"
+            "  fix: name each dimension once, innermost first\n");
+  EXPECT_EQ(words("f.align_storage(x, 0)\n"),
+            "s.txt:2: error: cannot align the storage of 'x' of 'f': the alignment is 0\n"
+            "  fix: give at least 1\n");
+  EXPECT_EQ(words("g.prefetch(f, x, z, 1, Clamp)\n"),
+            "s.txt:2: error: cannot prefetch 'f' in 'g': it has no loop 'z'\n"
+            "  fix: its loops are, outermost first: c, y, x\n");
+  EXPECT_EQ(words("g.prefetch(f, y, x, 1, Clamp)\n"),
+            "s.txt:2: error: cannot prefetch 'f' in 'g' at 'y' from 'x'\n"
+            "  why: loop 'x' is inside 'y', so that it has no iteration there\n"
+            "  fix: name a loop 'from' that is loop 'at', or around it\n");
+  EXPECT_EQ(words("f.store_in(VTCM)\n"),
+            "s.txt:3: error: unknown option 'VTCM'\n"
+            "  fix: options are: Auto, Heap, Stack, Register\n");
+}
+
+}  // namespace
+}  // namespace polyhalite
