@@ -85,12 +85,19 @@ std::unique_ptr<GeneratorBase> GeneratorRegistry::make_from(const std::string &n
   return generator;
 }
 
+Callable GeneratorBase::compile_to_callable(const JITHandlers *handlers,
+                                            const std::map<std::string, JITExtern> *externs) {
+  Pipeline pipeline = build_pipeline();
+  if (handlers) pipeline.jit_handlers() = *handlers;
+  if (externs) pipeline.set_jit_externs(*externs);
+  return pipeline.compile_to_callable(arguments(), get_target());
+}
+
 Callable create_callable_from_generator(const GeneratorContext &context, const std::string &name,
                                         const GeneratorParamsMap &params) {
   auto generator = GeneratorRegistry::make(name, context);
   generator->set_generatorparam_values(params);
-  Pipeline pipeline = generator->build_pipeline();
-  return pipeline.compile_to_callable(generator->arguments(), generator->get_target());
+  return generator->compile_to_callable();
 }
 
 Callable create_callable_from_generator(const Target &target, const std::string &name,

@@ -73,5 +73,13 @@ TEST_F(RefusedUses, BuffersWithNewerValuesOnADevice) {
             "  fix: call copy_to_host() first");
 }
 
+TEST_F(RefusedUses, CopiesToDevices) {
+  Buffer<float> image({4}, "image");
+  EXPECT_EQ(message_of([&] { image.copy_to_device(DeviceAPI::CUDA, Target("x86-64-linux")); }),
+            "error: Buffer::copy_to_device: the device CUDA is not available\n"
+            "  why: the target 'x86-64-linux' does not have it\n"
+            "  fix: add its feature to the target, or leave the data on the host");
+}
+
 }  // namespace
 }  // namespace polyhalite

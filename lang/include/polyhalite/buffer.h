@@ -331,6 +331,14 @@ class Buffer {
                     JITUserContext * = nullptr) {
     detail::device_not_available("device_malloc", t);
   }
+  int copy_to_device(const DeviceAPI &api, const Target &t = get_jit_target_from_environment(),
+                     JITUserContext * = nullptr) {
+    return copy_to_device(get_device_interface_for_device_api(api, t, "Buffer::copy_to_device"));
+  }
+  int device_malloc(const DeviceAPI &api, const Target &t = get_jit_target_from_environment(),
+                    JITUserContext * = nullptr) {
+    return device_malloc(get_device_interface_for_device_api(api, t, "Buffer::device_malloc"));
+  }
 
   template <typename F, typename... Others>
   Buffer &for_each_value(F &&f, Others &&...others) {

@@ -155,6 +155,9 @@ class GeneratorBase : public GeneratorNames {
   /// Runs what has not run yet of configure(), generate() and schedule(). CompileError where an
   /// output is undefined or of another type or number of dimensions than declared.
   Pipeline build_pipeline();
+  /// The same, compiled in process; null stands for the defaults.
+  Callable compile_to_callable(const JITHandlers *handlers = nullptr,
+                               const std::map<std::string, JITExtern> *externs = nullptr);
   /// Of a generator that has run generate().
   Pipeline get_pipeline();
   /// In declared order, arrays element by element.
