@@ -1,118 +1,263 @@
 # Ahead-of-time compilation in CMake projects. Arguments are those of Halide's helpers.
 #
-#   add_polyhalite_generator(NAME SOURCES file... [LINK_LIBRARIES library...])
+#   add_polyhalite_generator(NAME [SOURCES] file... [LINK_LIBRARIES library...])
 # A program NAME from generators: their sources, Halide.h and <polyhalite/...>, and main().
+# (PACKAGE_NAME, PACKAGE_NAMESPACE and EXPORT_FILE serve cross compilation in Halide; here the
+# alias NAMESPACE::NAME is made.)
 #
 #   add_polyhalite_library(NAME FROM generator-target
-#                          [GENERATOR generator] [FUNCTION_NAME function] [TARGETS target]
-#                          [FEATURES feature...] [PARAMS name=value...] [USE_RUNTIME library]
-#                          [HEADER variable] [STMT variable] [SCHEDULE variable]
-#                          [ASSEMBLY variable] [LLVM_ASSEMBLY variable]
-#                          [ALGORITHM variable] [TREE variable])
+#                          [GENERATOR generator] [FUNCTION_NAME function] [NAMESPACE namespace]
+#                          [USE_RUNTIME library] [PARAMS name=value...] [TARGETS target...]
+#                          [FEATURES feature...] [DEPENDS file...] [PLUGINS library...]
+#                          [AUTOSCHEDULER name] [GRADIENT_DESCENT] [C_BACKEND] [NO_THREADS]
+#                          [NO_DL_LIBS]
+#                          [HEADER variable] [FUNCTION_INFO_HEADER variable]
+#                          [REGISTRATION variable] [PYTHON_EXTENSION variable] [STMT variable]
+#                          [STMT_HTML variable] [CONCEPTUAL_STMT variable] [SCHEDULE variable]
+#                          [ASSEMBLY variable] [BITCODE variable] [LLVM_ASSEMBLY variable]
+#                          [COMPILER_LOG variable] [HLPIPE variable] [ALGORITHM variable]
+#                          [TREE variable])
 # A static library NAME that holds one compiled pipeline, with its header NAME.h (FUNCTION_NAME.h
 # where that is given). Linking it brings the header's folder and the runtime. Each output that is
 # named sets its variable to the file's path. The generator and the function are called NAME unless
-# said otherwise; the target is "host".
+# said otherwise; the target is "host". "host" in TARGETS is this machine, "cmake" the plain
+# architecture that CMake compiles for. Several targets make one function that calls the first
+# which the machine can run; the last is for all machines.
+# NAME.runtime is the runtime, and NAME.rungen a program that runs and measures the pipeline.
 #
-#   add_polyhalite_runtime(NAME FROM generator-target [TARGETS target] [FEATURES feature...])
-# A static library NAME with the runtime for `target`, for USE_RUNTIME.
+#   add_polyhalite_stub(NAME FROM generator-target [GENERATOR generator] [PARAMS name=value...])
+# A library NAME to link with programs and generators that call the generator from C++: its header
+# is NAME.stub.h.
+#
+#   add_polyhalite_runtime(NAME [FROM generator-target] [TARGETS target] [FEATURES feature...])
+# A library NAME with the runtime for `target`, for USE_RUNTIME.
 
 function(add_polyhalite_generator name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK_LIBRARIES")
-  if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
-    message(FATAL_ERROR "add_polyhalite_generator(${name}): cannot use "
-      "'${arg_UNPARSED_ARGUMENTS}'; write add_polyhalite_generator(${name} SOURCES file...)")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PACKAGE_NAME;PACKAGE_NAMESPACE;EXPORT_FILE;PYSTUB"
+    "SOURCES;LINK_LIBRARIES")
+  set(sources ${arg_SOURCES} ${arg_UNPARSED_ARGUMENTS})
+  if(NOT sources)
+    message(FATAL_ERROR "add_polyhalite_generator(${name}): there are no sources; write "
+      "add_polyhalite_generator(${name} SOURCES file...)")
   endif()
-  add_executable(${name} ${arg_SOURCES})
+  if(arg_PYSTUB)
+    message(FATAL_ERROR "add_polyhalite_generator(${name}): PYSTUB is not available; call the "
+      "generator from C++ by add_polyhalite_stub")
+  endif()
+  # The objects serve stubs as well.
+  add_library(${name}.objects OBJECT ${sources})
+  target_link_libraries(${name}.objects
+    PUBLIC Polyhalite::Polyhalite Polyhalite::Halide ${arg_LINK_LIBRARIES})
+  add_executable(${name} $<TARGET_OBJECTS:${name}.objects>)
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
   target_link_libraries(${name}
     PRIVATE Polyhalite::Generator Polyhalite::Halide ${arg_LINK_LIBRARIES})
+  if(NOT arg_PACKAGE_NAMESPACE)
+    set(arg_PACKAGE_NAMESPACE ${PROJECT_NAME}::polyhalite_generators::)
+  endif()
+  add_executable(${arg_PACKAGE_NAMESPACE}${name} ALIAS ${name})
 endfunction()
 
-# The one target string of a list of targets and a list of features.
-function(_polyhalite_target_string name result targets features)
-  list(LENGTH targets count)
-  if(count GREATER 1)
-    message(FATAL_ERROR "add_polyhalite_library(${name}): TARGETS names ${count} targets, "
-      "but a library is compiled for one; add one library for each")
+# The plain target that CMake compiles for.
+function(_polyhalite_cmake_target result)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64|ARM64")
+    set(${result} arm-64-linux PARENT_SCOPE)
+  else()
+    set(${result} x86-64-linux PARENT_SCOPE)
   endif()
-  if(count EQUAL 0)
+endfunction()
+
+# The target strings, joined by commas: each with all features.
+function(_polyhalite_target_string result targets features)
+  if(NOT targets)
     set(targets host)
   endif()
-  list(JOIN features "-" joined)
-  if(joined)
-    string(APPEND targets "-${joined}")
-  endif()
-  set(${result} ${targets} PARENT_SCOPE)
+  _polyhalite_cmake_target(plain)
+  list(REMOVE_ITEM features "")
+  set(list "")
+  foreach(target IN LISTS targets)
+    string(REGEX REPLACE "^cmake" "${plain}" target "${target}")
+    foreach(feature IN LISTS features)
+      string(APPEND target "-${feature}")
+    endforeach()
+    list(APPEND list ${target})
+  endforeach()
+  list(JOIN list "," joined)
+  set(${result} ${joined} PARENT_SCOPE)
 endfunction()
 
+function(_polyhalite_require_generator function name from)
+  if(NOT TARGET "${from}")
+    message(FATAL_ERROR "${function}(${name}): FROM must name a target made by "
+      "add_polyhalite_generator; '${from}' is none")
+  endif()
+endfunction()
+
+# Outputs by their arguments' names, with their files' extensions. A macro: functions see variables of
+# their caller's folder only.
+macro(_polyhalite_define_outputs)
+  set(_polyhalite_outputs
+    HEADER FUNCTION_INFO_HEADER REGISTRATION PYTHON_EXTENSION STMT STMT_HTML CONCEPTUAL_STMT SCHEDULE
+    ASSEMBLY BITCODE LLVM_ASSEMBLY COMPILER_LOG HLPIPE ALGORITHM TREE)
+  set(_polyhalite_extension_HEADER .h)
+  set(_polyhalite_extension_FUNCTION_INFO_HEADER .function_info.h)
+  set(_polyhalite_extension_REGISTRATION .registration.cpp)
+  set(_polyhalite_extension_PYTHON_EXTENSION .py.cpp)
+  set(_polyhalite_extension_STMT .stmt)
+  set(_polyhalite_extension_STMT_HTML .stmt.html)
+  set(_polyhalite_extension_CONCEPTUAL_STMT .conceptual.stmt)
+  set(_polyhalite_extension_SCHEDULE .schedule)
+  set(_polyhalite_extension_ASSEMBLY .s)
+  set(_polyhalite_extension_BITCODE .bc)
+  set(_polyhalite_extension_LLVM_ASSEMBLY .ll)
+  set(_polyhalite_extension_COMPILER_LOG .halide_compiler_log)
+  set(_polyhalite_extension_HLPIPE .hlpipe)
+  set(_polyhalite_extension_ALGORITHM .algorithm)
+  set(_polyhalite_extension_TREE .tree)
+endmacro()
+
 function(add_polyhalite_library name)
-  set(texts STMT SCHEDULE ASSEMBLY LLVM_ASSEMBLY ALGORITHM TREE)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FROM;GENERATOR;FUNCTION_NAME;USE_RUNTIME;HEADER;${texts}"
-    "TARGETS;FEATURES;PARAMS")
+  _polyhalite_define_outputs()
+  cmake_parse_arguments(PARSE_ARGV 1 arg "GRADIENT_DESCENT;C_BACKEND;NO_THREADS;NO_DL_LIBS;_HALIDE_HEADERS"
+    "FROM;GENERATOR;FUNCTION_NAME;NAMESPACE;USE_RUNTIME;AUTOSCHEDULER;FEATURIZATION;C_SOURCE;\
+PYTORCH_WRAPPER;${_polyhalite_outputs}"
+    "TARGETS;FEATURES;PARAMS;DEPENDS;PLUGINS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "add_polyhalite_library(${name}): unknown '${arg_UNPARSED_ARGUMENTS}'; the "
       "arguments are listed in PolyhaliteGeneratorHelpers.cmake")
   endif()
-  if(NOT TARGET "${arg_FROM}")
-    message(FATAL_ERROR "add_polyhalite_library(${name}): FROM must name a target made by "
-      "add_polyhalite_generator; '${arg_FROM}' is none")
-  endif()
+  foreach(absent C_BACKEND FEATURIZATION C_SOURCE PYTORCH_WRAPPER GRADIENT_DESCENT)
+    if(arg_${absent})
+      message(FATAL_ERROR "add_polyhalite_library(${name}): ${absent} is not available")
+    endif()
+  endforeach()
+  _polyhalite_require_generator(add_polyhalite_library ${name} "${arg_FROM}")
   if(NOT arg_GENERATOR)
     set(arg_GENERATOR ${name})
   endif()
   if(NOT arg_FUNCTION_NAME)
     set(arg_FUNCTION_NAME ${name})
   endif()
+  string(REGEX REPLACE "^.*::" "" base "${arg_FUNCTION_NAME}")
+  if(arg_NAMESPACE)
+    set(arg_FUNCTION_NAME "${arg_NAMESPACE}::${arg_FUNCTION_NAME}")
+  endif()
+  add_library(${name}.runtime INTERFACE)
   if(NOT arg_USE_RUNTIME)
     set(arg_USE_RUNTIME Polyhalite::Runtime)
   endif()
-  _polyhalite_target_string(${name} target "${arg_TARGETS}" "${arg_FEATURES}")
+  target_link_libraries(${name}.runtime INTERFACE ${arg_USE_RUNTIME})
+  set(headers "")
+  if(arg__HALIDE_HEADERS)
+    set(headers Halide::Runtime)
+  endif()
+  _polyhalite_target_string(target "${arg_TARGETS}" "${arg_FEATURES};no_runtime")
+  list(LENGTH arg_TARGETS target_count)
 
-  # Extensions are those of the generator's -e kinds.
-  set(extension_STMT .stmt)
-  set(extension_SCHEDULE .schedule)
-  set(extension_ASSEMBLY .s)
-  set(extension_LLVM_ASSEMBLY .ll)
-  set(extension_ALGORITHM .algorithm)
-  set(extension_TREE .tree)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/polyhalite/${name})
   file(MAKE_DIRECTORY ${folder})
-  set(emit object c_header)
-  set(outputs ${folder}/${arg_FUNCTION_NAME}.o ${folder}/${arg_FUNCTION_NAME}.h)
-  if(arg_HEADER)
-    set(${arg_HEADER} ${folder}/${arg_FUNCTION_NAME}.h PARENT_SCOPE)
+  # Several targets make several objects, whose names the generator chooses: their archive is used.
+  if(target_count GREATER 1)
+    set(code ${folder}/${base}.a)
+    set(emit static_library c_header registration)
+  else()
+    set(code ${folder}/${base}.o)
+    set(emit object c_header registration)
   endif()
-  foreach(text IN LISTS texts)
-    if(arg_${text})
-      string(TOLOWER ${text} kind)
+  set(outputs ${code} ${folder}/${base}.h ${folder}/${base}.registration.cpp)
+  foreach(output IN LISTS _polyhalite_outputs)
+    if(NOT arg_${output})
+      continue()
+    endif()
+    set(file ${folder}/${base}${_polyhalite_extension_${output}})
+    set(${arg_${output}} ${file} PARENT_SCOPE)
+    if(NOT output MATCHES "^(HEADER|REGISTRATION)$")
+      string(TOLOWER ${output} kind)
       list(APPEND emit ${kind})
-      list(APPEND outputs ${folder}/${arg_FUNCTION_NAME}${extension_${text}})
-      set(${arg_${text}} ${folder}/${arg_FUNCTION_NAME}${extension_${text}} PARENT_SCOPE)
+      list(APPEND outputs ${file})
     endif()
   endforeach()
   list(JOIN emit "," emit)
+  set(options "")
+  foreach(plugin IN LISTS arg_PLUGINS)
+    if(TARGET ${plugin})
+      set(plugin $<TARGET_FILE:${plugin}>)
+    endif()
+    list(APPEND options -p ${plugin})
+  endforeach()
+  if(arg_AUTOSCHEDULER)
+    string(REGEX REPLACE "^.*::" "" scheduler "${arg_AUTOSCHEDULER}")
+    list(APPEND arg_PARAMS autoscheduler=${scheduler})
+  endif()
 
   add_custom_command(OUTPUT ${outputs}
-    COMMAND ${arg_FROM} -g ${arg_GENERATOR} -f ${arg_FUNCTION_NAME} -o ${folder} -e ${emit}
-            target=${target}-no_runtime ${arg_PARAMS}
-    DEPENDS ${arg_FROM}
+    COMMAND ${arg_FROM} -g ${arg_GENERATOR} -f ${arg_FUNCTION_NAME} -n ${base} -o ${folder}
+            -e ${emit} ${options} target=${target} ${arg_PARAMS}
+    DEPENDS ${arg_FROM} ${arg_DEPENDS}
     COMMENT "Compiling pipeline ${name}"
     VERBATIM)
-  add_library(${name} STATIC ${outputs})
-  set_source_files_properties(${folder}/${arg_FUNCTION_NAME}.o
-    PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
-  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
-  target_include_directories(${name} INTERFACE $<BUILD_INTERFACE:${folder}>)
-  target_link_libraries(${name} PUBLIC ${arg_USE_RUNTIME})
+  if(target_count GREATER 1)
+    add_library(${name} STATIC IMPORTED GLOBAL)
+    set_target_properties(${name} PROPERTIES IMPORTED_LOCATION ${code})
+    add_custom_target(${name}.files DEPENDS ${outputs})
+    add_dependencies(${name} ${name}.files)
+    target_include_directories(${name} INTERFACE ${folder})
+    target_link_libraries(${name} INTERFACE ${arg_USE_RUNTIME} ${headers})
+  else()
+    add_library(${name} STATIC ${outputs})
+    # They are for who wants them, not for this library.
+    set_source_files_properties(${outputs} PROPERTIES GENERATED TRUE HEADER_FILE_ONLY TRUE)
+    set_source_files_properties(${code} PROPERTIES HEADER_FILE_ONLY FALSE EXTERNAL_OBJECT TRUE)
+    set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
+    target_include_directories(${name} INTERFACE $<BUILD_INTERFACE:${folder}>)
+    target_link_libraries(${name} PUBLIC ${arg_USE_RUNTIME} ${headers})
+  endif()
+
+  if(TARGET Polyhalite::RunGenMain)
+    # A copy, since sources of the library are no sources elsewhere.
+    set(registration ${folder}/${base}.rungen.cpp)
+    add_custom_command(OUTPUT ${registration}
+      COMMAND ${CMAKE_COMMAND} -E copy ${folder}/${base}.registration.cpp ${registration}
+      DEPENDS ${folder}/${base}.registration.cpp
+      VERBATIM)
+    add_executable(${name}.rungen EXCLUDE_FROM_ALL ${registration})
+    target_link_libraries(${name}.rungen PRIVATE ${name} Polyhalite::RunGenMain)
+    if(target_count GREATER 1)
+      add_dependencies(${name}.rungen ${name}.files)
+    endif()
+  endif()
+endfunction()
+
+function(add_polyhalite_stub name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FROM;GENERATOR" "PARAMS")
+  _polyhalite_require_generator(add_polyhalite_stub ${name} "${arg_FROM}")
+  if(NOT arg_GENERATOR)
+    set(arg_GENERATOR ${name})
+  endif()
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/polyhalite/${name})
+  file(MAKE_DIRECTORY ${folder})
+  add_custom_command(OUTPUT ${folder}/${name}.stub.h
+    COMMAND ${arg_FROM} -g ${arg_GENERATOR} -n ${name} -o ${folder} -e cpp_stub ${arg_PARAMS}
+    DEPENDS ${arg_FROM}
+    COMMENT "Making stub ${name}"
+    VERBATIM)
+  add_custom_target(${name}.files DEPENDS ${folder}/${name}.stub.h)
+  add_library(${name} INTERFACE)
+  add_dependencies(${name} ${name}.files)
+  target_include_directories(${name} INTERFACE ${folder})
+  target_sources(${name} INTERFACE $<TARGET_OBJECTS:${arg_FROM}.objects>)
+  target_link_libraries(${name} INTERFACE Polyhalite::Polyhalite Polyhalite::Halide)
 endfunction()
 
 function(add_polyhalite_runtime name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FROM" "TARGETS;FEATURES")
-  if(NOT TARGET "${arg_FROM}")
-    message(FATAL_ERROR "add_polyhalite_runtime(${name}): FROM must name a target made by "
-      "add_polyhalite_generator; '${arg_FROM}' is none")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "NO_THREADS;NO_DL_LIBS" "FROM" "TARGETS;FEATURES")
+  if(NOT arg_FROM)
+    add_library(${name} INTERFACE)
+    target_link_libraries(${name} INTERFACE Polyhalite::Runtime)
+    return()
   endif()
-  _polyhalite_target_string(${name} target "${arg_TARGETS}" "${arg_FEATURES}")
+  _polyhalite_require_generator(add_polyhalite_runtime ${name} "${arg_FROM}")
+  _polyhalite_target_string(target "${arg_TARGETS}" "${arg_FEATURES}")
   set(object ${CMAKE_CURRENT_BINARY_DIR}/polyhalite/${name}.o)
   file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/polyhalite)
   add_custom_command(OUTPUT ${object}

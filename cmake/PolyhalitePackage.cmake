@@ -3,6 +3,8 @@
 #   Polyhalite::Halide      the same behind Halide.h
 #   Polyhalite::Generator   main() for programs that consist of generators
 #   Polyhalite::Runtime     what compiled pipelines need at run time
+#   Polyhalite::RunGenMain  main() of programs that run a compiled pipeline by its registration
+# The package Halide stands beside it, for projects that say find_package(Halide).
 # Headers install to include/, the compatibility headers to include/polyhalite/halide.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -38,6 +40,22 @@ set_target_properties(polyhalite_runtime PROPERTIES
     "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/lang/include;${PROJECT_SOURCE_DIR}/lang/abi>;\
 $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR};${CMAKE_INSTALL_INCLUDEDIR}/polyhalite>")
 
+# The runner needs libraries for command lines and pictures; without them there is none.
+set(rungen_targets "")
+find_path(POLYHALITE_CLI11_INCLUDE CLI/CLI.hpp)
+find_path(POLYHALITE_STB_INCLUDE stb/stb_image.h)
+if(POLYHALITE_CLI11_INCLUDE AND POLYHALITE_STB_INCLUDE)
+  file(GLOB rungen_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/apps/rungen/*.cc)
+  add_library(PolyhaliteRunGenMain STATIC ${rungen_sources})
+  set_target_properties(PolyhaliteRunGenMain PROPERTIES EXPORT_NAME RunGenMain)
+  target_include_directories(PolyhaliteRunGenMain PRIVATE ${PROJECT_SOURCE_DIR}
+    ${PROJECT_SOURCE_DIR}/lang/abi)
+  target_include_directories(PolyhaliteRunGenMain SYSTEM PRIVATE ${POLYHALITE_CLI11_INCLUDE}
+    ${POLYHALITE_STB_INCLUDE})
+  add_library(Polyhalite::RunGenMain ALIAS PolyhaliteRunGenMain)
+  set(rungen_targets PolyhaliteRunGenMain)
+endif()
+
 add_library(Polyhalite::Polyhalite ALIAS Polyhalite)
 add_library(Polyhalite::Halide ALIAS PolyhaliteHalide)
 add_library(Polyhalite::Generator ALIAS PolyhaliteGenerator)
@@ -45,6 +63,7 @@ add_library(Polyhalite::Runtime ALIAS polyhalite_runtime)
 include(PolyhaliteGeneratorHelpers)
 
 install(TARGETS Polyhalite PolyhaliteHalide PolyhaliteGenerator polyhalite_runtime
+                ${rungen_targets}
         EXPORT PolyhaliteTargets)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/lang/include/polyhalite
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
@@ -61,3 +80,14 @@ install(FILES ${PROJECT_BINARY_DIR}/PolyhaliteConfig.cmake
               ${PROJECT_BINARY_DIR}/PolyhaliteConfigVersion.cmake
               ${PROJECT_SOURCE_DIR}/cmake/PolyhaliteGeneratorHelpers.cmake
         DESTINATION ${package_folder})
+
+# Halide's package over this one.
+set(halide_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Halide)
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/HalideConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/HalideConfig.cmake INSTALL_DESTINATION ${halide_package_folder})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/HalideConfigVersion.cmake
+  VERSION 21.0.0 COMPATIBILITY AnyNewerVersion)
+install(FILES ${PROJECT_BINARY_DIR}/HalideConfig.cmake
+              ${PROJECT_BINARY_DIR}/HalideConfigVersion.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/HalideHelpers.cmake
+        DESTINATION ${halide_package_folder})

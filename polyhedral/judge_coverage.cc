@@ -4,6 +4,7 @@
 // judging.
 #include <utility>
 
+#include "lang/ir/extern_stage.h"
 #include "lang/ir/visit.h"
 #include "polyhedral/conflict.h"
 #include "polyhedral/judge_context.h"
@@ -22,6 +23,7 @@ struct Access {
 std::vector<Access> accesses(const LoopTree &tree, StageId s) {
   const StageDef &def = tree.definition(s);
   std::vector<Access> found;
+  if (is_extern_stage(def)) return found;  // its reads are its promise
   for (const CellWrite &w : cell_writes(def)) {
     if (s.stage > 0) found.push_back({tree.func(s).name, w.cell});
   }
@@ -108,6 +110,11 @@ void judge_coverage(JudgeContext &c) {
   }
   if (c.refused()) return;
   for (const FuncDef &f : c.tree.algorithm.funcs) {
+    if (const CallNode *stage = as_extern_stage(f.stages[0])) {
+      c.certify('b', "reads of extern stage '" + f.name + "'", Proof::Structural,
+                "the boxes are what '" + extern_function(*stage) +
+                    "' asks for; that it reads no more is its promise");
+    }
     c.certify('b', "coverage of '" + f.name + "'", c.options.exact ? Proof::Isl : Proof::Structural,
               c.tree.algorithm.is_output(f.name)
                   ? "the caller's buffer is the box; what is touched beyond it is checked at entry"

@@ -20,7 +20,7 @@ class ReductionOrder {
   ReductionOrder(const LoopTree &tree, StageId stage) : nest_(tree.nest(stage)) {
     const StageDef &def = tree.definition(stage);
     for (size_t r = def.rvars.size(); r-- > 0;) variables_.push_back(def.rvars[r].var);
-    for (int loop : nest_.loops) dims_.push_back(tree.loops[loop].dim);
+    for (size_t i = 0; i < nest_.loops.size(); i++) dims_.push_back(tree.dim(stage, i));
   }
 
   bool kept() {
@@ -178,6 +178,10 @@ void judge_order(JudgeContext &c) {
   for (const StageId &s : c.stages()) {
     if (c.refused()) return;
     judge_update(c, s);
+    if (!c.tree.nest(s).shared.empty()) {
+      c.certify('c', "loops that " + c.tree.describe(s) + " shares", Proof::Structural,
+                "neither stage needs what the other computes");
+    }
     if (s.stage > 0) {
       c.certify('c', "order of " + c.tree.describe(s) + " after the stage before it",
                 Proof::Structural, "stages of a production run one after the other");

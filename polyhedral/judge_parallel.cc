@@ -31,8 +31,9 @@ std::string legal_instead(const LoopTree &tree, StageId s, const LoopInfo &loop)
   const bool vector = loop.kind == LoopKind::Vector;
   std::string fix;
   // The outermost pure loop to run in parallel, the innermost one to vectorize.
-  for (int l : tree.nest(s).loops) {
-    if (tree.loops[l].is_reduction || tree.loops[l].kind != LoopKind::Serial) continue;
+  for (size_t i = 0; i < tree.nest(s).loops.size(); i++) {
+    const int l = tree.nest(s).loops[i];
+    if (tree.is_reduction(s, i) || tree.loops[l].kind != LoopKind::Serial) continue;
     fix = (vector ? "vectorize '" : "run '") + tree.loops[l].label +
           (vector ? "' instead, or " : "' in parallel instead, or ");
     if (!vector) break;
@@ -77,7 +78,8 @@ const Derivation *blended_by(const LoopTree &tree, StageId s, const LoopInfo &lo
   return nullptr;
 }
 
-void judge_loop(JudgeContext &c, StageId s, const LoopInfo &loop) {
+void judge_loop(JudgeContext &c, StageId s, size_t position) {
+  const LoopInfo &loop = c.tree.loops[c.tree.nest(s).loops[position]];
   const bool vector = loop.kind == LoopKind::Vector;
   const std::string stage = c.tree.describe(s);
   const std::string about =
@@ -98,7 +100,7 @@ void judge_loop(JudgeContext &c, StageId s, const LoopInfo &loop) {
     c.certify('e', about, Proof::Structural, "a pure definition reads nothing of its own");
     return;
   }
-  if (!loop.is_reduction && is_pure_in_its_variables(c.tree, s)) {
+  if (!c.tree.is_reduction(s, position) && is_pure_in_its_variables(c.tree, s)) {
     c.certify('e', about, Proof::Structural, "iterations touch cells of their own");
     return;
   }
@@ -135,11 +137,11 @@ void judge_loop(JudgeContext &c, StageId s, const LoopInfo &loop) {
 
 void judge_parallel(JudgeContext &c) {
   for (const StageId &s : c.stages()) {
-    for (int l : c.tree.nest(s).loops) {
-      const LoopInfo &loop = c.tree.loops[l];
+    for (size_t i = 0; i < c.tree.nest(s).loops.size(); i++) {
+      const LoopInfo &loop = c.tree.loops[c.tree.nest(s).loops[i]];
       if (loop.kind != LoopKind::Parallel && loop.kind != LoopKind::Vector) continue;
       if (c.refused()) return;
-      judge_loop(c, s, loop);
+      judge_loop(c, s, i);
     }
   }
 }

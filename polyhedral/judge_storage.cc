@@ -57,10 +57,40 @@ Overlap find_overlap(JudgeContext &c, int f, const std::vector<int> &path, size_
   return o;
 }
 
+// Iterations that run at once would have their storages in one memory.
+bool judge_hoist(JudgeContext &c, int f) {
+  const FuncDef &func = c.tree.algorithm.funcs[f];
+  const FuncPlacement &placement = c.tree.placements[f];
+  if (!placement.hoist) return true;
+  for (int l : c.path_between(*placement.hoist, placement.store)) {
+    const LoopInfo &loop = c.tree.loops[l];
+    if (loop.kind != LoopKind::Parallel && loop.kind != LoopKind::Vector) continue;
+    const LoopBounds &bounds = c.survey.loops[l];
+    int64_t extent;
+    if (is_const_int(bounds.extent, &extent) && extent <= 1) continue;
+    Refusal refusal{'d', Proof::Structural, {}, {}, {}};
+    Diagnostic &d = refusal.diagnostic;
+    d.what = std::string("cannot hoist the storage of '") + func.name + "' out of the " +
+             loop_kind_name(loop.kind) + " loop '" + loop.label + "' of " +
+             c.tree.describe(loop.stage);
+    d.why = "iterations of '" + loop.label + "' run at once, and each needs storage of its own" +
+            (placement.ring.defined() ? "; a ring's storages are taken in turn" : "");
+    d.fix =
+        "hoist it to loop '" + loop.label + "' or inside it, or keep '" + loop.label + "' serial";
+    d.where = placement.hoist_where;
+    c.refuse(std::move(refusal));
+    return false;
+  }
+  c.certify('d', "hoisted storage of '" + func.name + "'", Proof::Structural,
+            "storages in one memory live one after the other");
+  return true;
+}
+
 void judge_func(JudgeContext &c, int f) {
   const FuncDef &func = c.tree.algorithm.funcs[f];
   const FuncPlacement &placement = c.tree.placements[f];
   const std::string about = "storage of '" + func.name + "'";
+  if (!judge_hoist(c, f)) return;
   if (placement.store == placement.compute) {
     c.certify('d', about, Proof::Structural, "each production has storage of its own");
     return;

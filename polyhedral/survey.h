@@ -65,6 +65,17 @@ struct StageSurvey {
   std::vector<Guard> guards;
 };
 
+/// The memory of a storage that is hoisted.
+struct HoistedStorage {
+  std::vector<Expr> extents;  // at the hoist level; at least those of every storage inside
+  Expr slot;                  // of the ring, at the store level; 0 without ring
+};
+
+/// How far the productions of an async Func may run ahead.
+struct AsyncSurvey {
+  Expr ahead;  // production i + ahead waits until production i has been consumed; null: no limit
+};
+
 struct FuncSurvey {
   Box needed;              // what consumers read at the compute level, over what is known there
   Box computed;            // of that, what an iteration computes: all, unless a window slides
@@ -77,6 +88,8 @@ struct FuncSurvey {
   /// Per dimension, 0 or the ring's size: cell i lies at i modulo it. At least as many cells as a
   /// sliding window holds at once.
   std::vector<int64_t> fold;
+  std::optional<HoistedStorage> hoisted;
+  std::optional<AsyncSurvey> async;
 };
 
 /// A condition on parameters that a proof rests on and that the entry checks: "extent at least the

@@ -101,6 +101,19 @@ class Printer {
         os_ << "\n";
         block(n.children, depth + 1);
         break;
+      case TreeNode::Hoist: {
+        const HoistedStorage &h = *survey_.funcs[n.stage.func].hoisted;
+        os_ << pad(depth) << "hoist " << tree_.algorithm.funcs[n.stage.func].name << " [";
+        for (size_t d = 0; d < h.extents.size(); d++) {
+          os_ << (d ? ", " : "") << to_text(simplify(h.extents[d]));
+        }
+        os_ << "]";
+        const Expr &ring = tree_.placements[n.stage.func].ring;
+        if (ring.defined()) os_ << " ring " << to_text(ring) << " at " << to_text(h.slot);
+        os_ << "\n";
+        block(n.children, depth + 1);
+        break;
+      }
       case TreeNode::Branch:
         os_ << pad(depth) << "if " << to_text(n.condition) << "\n";
         block(n.children, depth + 1);
@@ -110,10 +123,12 @@ class Printer {
         }
         break;
       case TreeNode::Fork:
-        os_ << pad(depth) << "fork\n";
+        os_ << pad(depth) << "fork " << tree_.algorithm.funcs[n.stage.func].name;
+        if (const Expr &ahead = survey_.funcs[n.stage.func].async->ahead; ahead.defined()) {
+          os_ << " ahead " << to_text(ahead);
+        }
+        os_ << "\n";
         block(n.children, depth + 1);
-        os_ << pad(depth) << "and\n";
-        block(n.otherwise, depth + 1);
         break;
     }
   }

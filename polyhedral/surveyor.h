@@ -22,6 +22,13 @@ struct ReadSite {
   std::vector<Expr> args;
 };
 
+/// A Func that an extern stage takes, as C argument number `operand` of its function.
+struct ExternRead {
+  StageId stage;
+  std::string callee;
+  size_t operand;
+};
+
 /// Requirements of a dimension's splits on its extent.
 struct ExtentNeed {
   int64_t at_least = 1;                       // tails that shift
@@ -57,9 +64,14 @@ class Surveyor {
   static Interval limits_of(const Expr &predicate, const std::string &variable);
 
   // Funcs: boxes at compute levels.
-  void survey_func(int f);
+  /// The Funcs whose stages share loops, together; each group after all that consume it.
+  std::vector<std::vector<int>> consumers_first() const;
+  void survey_group(const std::vector<int> &funcs);
+  void survey_box(int f);
   /// The hull of all surveyed reads of `callee`, at `scope`. Empty ends where nothing reads.
   std::vector<Interval> needed(const std::string &callee, int dimensions, int scope);
+  /// What an extern stage asks for when the box is that of its needs at `scope`: symbols there.
+  std::vector<Interval> asked(const ExternRead &r, int dimensions, int scope);
   void check_bounded(const FuncDef &def, int d, const Interval &i);
   /// bound() fixes a dimension's range; that it covers what is needed is checked at entry.
   void apply_bounds(int f, std::vector<Interval> &box, int scope);
@@ -92,7 +104,10 @@ class Surveyor {
   // Stages: ranges, loops and values of dimensions.
   static std::string stage_prefix(const LoopTree &t, const StageId &s);
   std::string base_symbol_name(const StageId &s, const std::string &dim) const;
+  void survey_ranges(const StageId &s);
   void survey_stage(const StageId &s);
+  /// The range of a loop that stages share: the hull of theirs, aligned.
+  void survey_shared(const std::vector<int> &funcs);
   static Expr canonical(const Expr &e);
   /// A pure variable that an update fixes (f(0, y) += ...) has no loop and no value there.
   static void fix_absent(StageSurvey &out, const std::string &dim);
@@ -132,6 +147,8 @@ class Surveyor {
   /// iteration before computed stays valid. `inner`: the loops between `loop` and the production.
   std::optional<size_t> sliding_dimension(int f, int loop, const std::vector<int> &inner) const;
   void slide_along(int f, size_t d, int loop, int compute_scope);
+  /// Makes dimension d, whose window moves with `loop`, a ring where its size is known.
+  void fold(int f, size_t d, int loop);
 
   void fold_as_asked(int f);
   bool keeps_rings(int f, size_t d, const std::vector<int> &inner) const;
@@ -141,6 +158,8 @@ class Surveyor {
   void bound_storage(int f, int d, IndexRange &r, std::optional<int64_t> &extent);
   ConstantUpperBound::Meaning meaning(const VariableNode &v);
   void survey_storage(int f, int compute_scope);
+  void survey_hoisted(int f);
+  void survey_async(int f);
   void survey_inputs();
 
   const LoopTree &tree_;
@@ -150,6 +169,7 @@ class Surveyor {
   std::map<std::string, int> symbol_owner_;
   std::map<std::string, Symbol> symbol_;
   std::vector<ReadSite> reads_;
+  std::vector<ExternRead> extern_reads_;
   std::set<std::pair<StageId, std::string>> guarded_, reads_to_last_;
   std::map<int, std::vector<Interval>> touched_;  // outputs: beyond what the caller wants
 };

@@ -2,11 +2,77 @@
 #include <numeric>
 
 #include "lang/simplify/simplify.h"
+#include "polyhedral/extern_bounds.h"
 #include "polyhedral/surveyor.h"
 
 namespace polyhalite {
 
-void Surveyor::survey_func(int f) {
+std::vector<std::vector<int>> Surveyor::consumers_first() const {
+  const int n = static_cast<int>(tree_.algorithm.funcs.size());
+  std::vector<int> leader(n);
+  std::iota(leader.begin(), leader.end(), 0);
+  for (const LoopInfo &l : tree_.loops) {
+    for (const StageId &s : l.also) {
+      const int from = leader[s.func], to = leader[l.stage.func];
+      std::replace(leader.begin(), leader.end(), from, to);
+    }
+  }
+  std::vector<std::set<int>> consumers(n);  // [group] groups that read its Funcs
+  for (int f = 0; f < n; f++) {
+    for (const StageDef &s : tree_.algorithm.funcs[f].stages) {
+      for_each_call(s, [&](const CallNode &c) {
+        const int callee = c.kind == CallKind::Func ? tree_.algorithm.index_of(c.name) : -1;
+        if (callee >= 0 && leader[callee] != leader[f]) consumers[leader[callee]].insert(leader[f]);
+      });
+    }
+  }
+  std::vector<std::vector<int>> order;
+  std::set<int> done;
+  for (bool found = true; found;) {
+    found = false;
+    for (int f = n - 1; f >= 0 && !found; f--) {
+      const std::set<int> &c = consumers[leader[f]];
+      if (done.count(leader[f]) || !std::includes(done.begin(), done.end(), c.begin(), c.end())) {
+        continue;
+      }
+      found = true;
+      done.insert(leader[f]);
+      order.emplace_back();
+      for (int g = n - 1; g >= 0; g--) {
+        if (leader[g] == leader[f]) order.back().push_back(g);
+      }
+    }
+  }
+  for (const LoopInfo &l : tree_.loops) {
+    if (l.also.empty() || done.count(leader[l.stage.func])) continue;
+    const StageId follower = l.also[0];
+    user_error("cannot compute " + tree_.describe(follower) + " with " + tree_.describe(l.stage),
+               "a Func between them needs the one and is needed by the other",
+               "compute stages with each other that no other Func separates",
+               tree_.nest(follower).shared[0].where);
+  }
+  return order;
+}
+
+void Surveyor::survey_group(const std::vector<int> &funcs) {
+  auto for_each_stage = [&](auto visit) {
+    for (int f : funcs) {
+      const int stages = static_cast<int>(tree_.nests[f].size());
+      for (int s = 0; s < stages; s++) visit(StageId{f, s});
+    }
+  };
+  for (int f : funcs) survey_box(f);
+  for_each_stage([&](const StageId &s) { survey_ranges(s); });
+  survey_shared(funcs);
+  for_each_stage([&](const StageId &s) { survey_stage(s); });
+  for (int f : funcs) {
+    survey_storage(f, tree_.placements[f].compute);
+    survey_hoisted(f);
+    survey_async(f);
+  }
+}
+
+void Surveyor::survey_box(int f) {
   const FuncDef &def = tree_.algorithm.funcs[f];
   const int scope = tree_.placements[f].compute;
   const bool output = tree_.algorithm.is_output(def.name);
@@ -34,8 +100,6 @@ void Surveyor::survey_func(int f) {
   out_.funcs[f].computed = out_.funcs[f].needed;
   slide(f, scope);
   if (!output) fold_as_asked(f);
-  for (size_t s = 0; s < def.stages.size(); s++) survey_stage({f, static_cast<int>(s)});
-  survey_storage(f, scope);
 }
 
 std::vector<Interval> Surveyor::needed(const std::string &callee, int dimensions, int scope) {
@@ -49,7 +113,37 @@ std::vector<Interval> Surveyor::needed(const std::string &callee, int dimensions
     }
     first = false;
   }
+  for (const ExternRead &r : extern_reads_) {
+    if (r.callee != callee) continue;
+    const std::vector<Interval> ask = asked(r, dimensions, scope);
+    for (int d = 0; d < dimensions; d++) box[d] = first ? ask[d] : hull(box[d], ask[d]);
+    first = false;
+  }
   return box;
+}
+
+std::vector<Interval> Surveyor::asked(const ExternRead &r, int dimensions, int scope) {
+  const FuncDef &stage = tree_.func(r.stage);
+  std::vector<Expr> box;
+  for (const IndexRange &range : out_.funcs[r.stage.func].needed) {
+    const Expr min = bound_at(range.min, nullptr, scope).min;
+    const Expr max = bound_at(range.max, nullptr, scope).max;
+    if (!min.defined() || !max.defined()) {
+      return std::vector<Interval>(static_cast<size_t>(dimensions));
+    }
+    box.insert(box.end(), {min, extent_of({min, max})});
+  }
+  std::vector<Interval> ask;
+  for (int d = 0; d < dimensions; d++) {
+    auto symbol = [&](const char *what, bool is_max) {
+      const std::string name = stage.name + ".asks." + r.callee + "." + std::to_string(r.operand) +
+                               "." + what + "." + std::to_string(d);
+      return add_symbol(scope, name,
+                        extern_bounds(stage, tree_.algorithm, r.operand, d, is_max, box));
+    };
+    ask.push_back({symbol("min", false), symbol("max", true)});
+  }
+  return ask;
 }
 
 void Surveyor::check_bounded(const FuncDef &def, int d, const Interval &i) {

@@ -19,7 +19,7 @@ Surveyor::Surveyor(const LoopTree &tree) : tree_(tree) {
 
 Survey Surveyor::run() {
   // Consumers first: a producer's box is the hull of what they read.
-  for (int f = static_cast<int>(tree_.algorithm.funcs.size()) - 1; f >= 0; f--) survey_func(f);
+  for (const std::vector<int> &group : consumers_first()) survey_group(group);
   survey_inputs();
   survey_prefetches();
   return std::move(out_);
@@ -120,7 +120,9 @@ bool Surveyor::depends_on_visible_loop(const StageId &s, const Expr &value, int 
   for_each_node(value, [&](const Expr &n) {
     if (const VariableNode *v = as_variable(n)) {
       const int o = owner_of(*v);
-      if (o != kRoot && tree_.loops[o].stage == s && visible(scope, o)) any = true;
+      const std::vector<int> &own = tree_.nest(s).loops;
+      const bool drives = std::find(own.begin(), own.end(), o) != own.end();
+      if (o != kRoot && drives && visible(scope, o)) any = true;
     }
   });
   return any;

@@ -7,6 +7,7 @@
 // and the storage folds to a ring of as many rows as the window has.
 #include <algorithm>
 
+#include "lang/ir/extern_stage.h"
 #include "lang/simplify/simplify.h"
 #include "polyhedral/surveyor.h"
 
@@ -101,21 +102,40 @@ void Surveyor::slide(int f, int compute_scope) {
   fs.slides.assign(fs.needed.size(), false);
   const FuncDef &def = tree_.algorithm.funcs[f];
   if (store == compute_scope || def.stages.size() != 1) return;
+  // A C function computes and reads whole boxes.
+  if (is_extern_stage(def.stages[0])) return;
+  for (const ExternRead &r : extern_reads_) {
+    if (r.callee == def.name) return;
+  }
   std::vector<int> inner;  // loops of the path inside the one that is tried
   std::set<size_t> slid;
+  int outermost = kRoot;
+  size_t along = 0;
   for (int l = compute_scope; l != store; inner.push_back(l), l = parent_[l]) {
     if (tree_.loops[l].kind != LoopKind::Serial) continue;
     const auto d = sliding_dimension(f, l, inner);
     if (d && keeps_rings(f, *d, inner) && slid.insert(*d).second) {
-      // What this loop keeps from its iteration before spans whole runs of the loops inside: no
-      // ring of theirs would hold it.
-      fs.fold.assign(fs.needed.size(), 0);
       slide_along(f, *d, l, compute_scope);
-      // A ring holds the last window alone: the next iteration of a loop further out finds nothing
-      // of the one before it.
-      if (fs.fold[*d] > 0) return;
+      outermost = l;
+      along = *d;
     }
   }
+  // What an iteration of the outermost such loop leaves to the next one, all windows inside have
+  // passed over: a ring along one of them would have lost it.
+  if (!slid.empty()) fold(f, along, outermost);
+}
+
+void Surveyor::fold(int f, size_t d, int loop) {
+  // Dimension 0 stays whole: vectors run along it. Iterations that run at once share no ring.
+  if (d == 0) return;
+  for (int l = parent_[loop]; l != tree_.placements[f].store; l = parent_[l]) {
+    const LoopKind kind = tree_.loops[l].kind;
+    if (kind == LoopKind::Parallel || kind == LoopKind::Vector) return;
+  }
+  FuncSurvey &fs = out_.funcs[f];
+  const Expr width = difference(fs.needed[d].max, fs.needed[d].min);
+  const auto most = ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(width);
+  if (most) fs.fold[d] = next_power_of_two(*most + 1);
 }
 
 // Would what dimension d keeps stay in the rings that the user has asked for over others?
@@ -178,9 +198,9 @@ std::optional<size_t> Surveyor::sliding_dimension(int f, int loop,
       return std::nullopt;
     }
   }
-  for (int l : nest.loops) {
-    const LoopInfo &info = tree_.loops[l];
-    if (info.dim == def.args[*found] && info.kind != LoopKind::Serial) return std::nullopt;
+  for (size_t i = 0; i < nest.loops.size(); i++) {
+    if (tree_.dim({f, 0}, i) != def.args[*found]) continue;
+    if (tree_.loops[nest.loops[i]].kind != LoopKind::Serial) return std::nullopt;
   }
   return found;
 }
@@ -196,21 +216,11 @@ void Surveyor::slide_along(int f, size_t d, int loop, int compute_scope) {
   // theirs, so that a chain's bounds stay as short as its first stage's.
   const Expr at_first = make_binary(Op::Le, counter, out_.loops[loop].min);
   const Expr later = make_binary(Op::Max, UnderCondition(at_first, false)(min), sum(before, 1));
-  const Expr rest =
-      make_select(at_first, UnderCondition(at_first, true)(min), simplify(later));
+  const Expr rest = make_select(at_first, UnderCondition(at_first, true)(min), simplify(later));
   const FuncDef &def = tree_.algorithm.funcs[f];
   const std::string symbol = def.name + ".new." + std::to_string(d);
   fs.computed[d].min = add_symbol(compute_scope, symbol, rest, fs.needed[d].min);
   fs.slides[d] = true;
-  // Dimension 0 stays whole: vectors run along it. Iterations that run at once share no ring.
-  if (d == 0) return;
-  for (int l = parent_[loop]; l != tree_.placements[f].store; l = parent_[l]) {
-    const LoopKind kind = tree_.loops[l].kind;
-    if (kind == LoopKind::Parallel || kind == LoopKind::Vector) return;
-  }
-  const Expr width = difference(fs.needed[d].max, fs.needed[d].min);
-  const auto most = ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(width);
-  if (most) fs.fold[d] = next_power_of_two(*most + 1);
 }
 
 }  // namespace polyhalite

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <numeric>
 
 #include "lang/ir/expr_text.h"
+#include "lang/ir/extern_stage.h"
 #include "lang/simplify/simplify.h"
 #include "polyhedral/surveyor.h"
 #include "schedule/derive.h"
@@ -25,10 +27,9 @@ std::string Surveyor::base_symbol_name(const StageId &s, const std::string &dim)
   return stage_prefix(tree_, s) + "." + dim + ".base";
 }
 
-void Surveyor::survey_stage(const StageId &s) {
+void Surveyor::survey_ranges(const StageId &s) {
   const FuncDef &def = tree_.func(s);
   const StageDef &stage = tree_.definition(s);
-  const StageNest &nest = tree_.nest(s);
   StageSurvey &out = out_.stages[s.func][s.stage];
   for (int d = 0; d < def.dimensions(); d++) {
     out.ranges[def.args[d]] = out_.funcs[s.func].computed[d];
@@ -39,16 +40,98 @@ void Surveyor::survey_stage(const StageId &s) {
   }
   assume_factors(s);
   derive_ranges(s, out);
+}
+
+// One loop for the dimensions of several stages:
+//
+//   f over [a, b], g over [c, d], no alignment   for y in [min(a, c), max(b, d)]
+//                                                  let f.y = max(min(y, b), a), f where a <= y <= b
+// A stage's own value stays within its range where the loop goes beyond: its producers' boxes,
+// which are computed there too, are then none that nobody needs.
+void Surveyor::survey_shared(const std::vector<int> &funcs) {
+  std::map<int, std::vector<StageId>> sharing;  // [loop], the leader first
+  for (const LoopInfo &l : tree_.loops) {
+    if (l.also.empty() || !std::count(funcs.begin(), funcs.end(), l.stage.func)) continue;
+    sharing[l.id] = {l.stage};
+    sharing[l.id].insert(sharing[l.id].end(), l.also.begin(), l.also.end());
+  }
+  auto range = [&](const StageId &s, size_t i) -> const IndexRange & {
+    return out_.stages[s.func][s.stage].ranges.at(tree_.dim(s, i));
+  };
+  // A follower's leader may be a follower itself.
+  std::function<Expr(const StageId &, size_t)> offset = [&](const StageId &s, size_t i) -> Expr {
+    const StageNest &nest = tree_.nest(s);
+    if (i >= nest.shared.size()) return make_int(Int(32), 0);
+    const SharedLoop &shared = nest.shared[i];
+    const Expr of_leader = offset(shared.leader, i);
+    const IndexRange &own = range(s, i), &led = range(shared.leader, i);
+    if (shared.align == LoopAlignStrategy::AlignStart) {
+      return sum(of_leader, difference(led.min, own.min));
+    }
+    if (shared.align == LoopAlignStrategy::AlignEnd) {
+      return sum(of_leader, difference(led.max, own.max));
+    }
+    return of_leader;
+  };
+  for (const auto &[l, stages] : sharing) {
+    const std::vector<int> &path = tree_.nest(stages[0]).loops;
+    const size_t i = std::find(path.begin(), path.end(), l) - path.begin();
+    Expr min, max;
+    for (const StageId &s : stages) {
+      const Expr low = sum(range(s, i).min, offset(s, i)),
+                 high = sum(range(s, i).max, offset(s, i));
+      min = min.defined() ? smaller(min, low) : low;
+      max = max.defined() ? larger(max, high) : high;
+    }
+    const std::string name = tree_.loops[l].name;
+    const auto width = constant_difference(max, min);
+    min = name_end(parent_[l], name + ".shared_lo", min);
+    max = width ? sum(min, *width) : name_end(parent_[l], name + ".shared_hi", max);
+    out_.loops[l].min = min;
+    out_.loops[l].extent = simplify(extent_of({min, max}));
+    const Expr counter = make_variable(Int(32), VariableKind::Loop, name);
+    for (const StageId &s : stages) {
+      const IndexRange &own = range(s, i);
+      const Expr value = difference(counter, offset(s, i));
+      StageSurvey &st = out_.stages[s.func][s.stage];
+      const Expr first = sum(own.min, offset(s, i)), last = sum(own.max, offset(s, i));
+      const bool whole =
+          constant_difference(first, min) == 0 && constant_difference(last, max) == 0;
+      const std::string &dim = tree_.dim(s, i);
+      if (whole) {
+        st.dims[dim] = value;
+        continue;
+      }
+      const Expr clamped = make_binary(Op::Max, make_binary(Op::Min, value, own.max), own.min);
+      st.dims[dim] =
+          add_symbol(l, stage_prefix(tree_, s) + "." + dim + ".shared", clamped, own.min, own.max);
+      st.guards.push_back({make_binary(Op::And, make_binary(Op::Ge, value, own.min),
+                                       make_binary(Op::Le, value, own.max)),
+                           tree_.loops[l].where});
+    }
+  }
+}
+
+void Surveyor::survey_stage(const StageId &s) {
+  const FuncDef &def = tree_.func(s);
+  const StageDef &stage = tree_.definition(s);
+  const StageNest &nest = tree_.nest(s);
+  StageSurvey &out = out_.stages[s.func][s.stage];
   int64_t lanes = 1, copies = 1;
-  for (int l : nest.loops) {
+  for (size_t i = 0; i < nest.loops.size(); i++) {
+    const int l = nest.loops[i];
     const LoopInfo &info = tree_.loops[l];
-    const IndexRange &r = out.ranges.at(info.dim);
-    out_.loops[l].min = r.min;
-    out_.loops[l].extent = simplify(extent_of(r));
+    if (info.also.empty()) {
+      const IndexRange &r = out.ranges.at(info.dim);
+      out_.loops[l].min = r.min;
+      out_.loops[l].extent = simplify(extent_of(r));
+    }
     require_constant_extent(s, info, out_.loops[l]);
     if (info.kind == LoopKind::Vector) require_few(s, info, out_.loops[l], kMaxLanes, &lanes);
     if (info.kind == LoopKind::Unrolled) require_few(s, info, out_.loops[l], kMaxCopies, &copies);
-    out.dims[info.dim] = make_variable(Int(32), VariableKind::Loop, info.name);
+    if (info.also.empty()) {
+      out.dims[info.dim] = make_variable(Int(32), VariableKind::Loop, info.name);
+    }
   }
   derive_values(s, out);
   guard_rest(s, out);
@@ -322,6 +405,14 @@ void Surveyor::fuse_value(const StageId &s, const Derivation &d, StageSurvey &ou
 }
 
 void Surveyor::record_reads(const StageId &s) {
+  if (const CallNode *stage = as_extern_stage(tree_.definition(s))) {
+    const std::vector<ExternOperand> operands = extern_operands(*stage);
+    for (size_t i = 0; i < operands.size(); i++) {
+      const CallNode *b = operands[i].buffer;
+      if (b && b->kind == CallKind::Func) extern_reads_.push_back({s, b->name, i});
+    }
+    return;
+  }
   for_each_call(tree_.definition(s), [&](const CallNode &c) {
     if (c.kind != CallKind::Func && c.kind != CallKind::Image) return;
     if (c.kind == CallKind::Func && c.name == tree_.func(s).name) return;

@@ -2,12 +2,14 @@
 
 #include <set>
 
+#include "lang/ir/extern_stage.h"
 #include "lang/ir/visit.h"
 #include "polyhalite/error.h"
 #include "schedule/derive.h"
 #include "schedule/inline.h"
 #include "schedule/levels.h"
 #include "schedule/place.h"
+#include "schedule/share_loops.h"
 #include "schedule/storage.h"
 
 namespace polyhalite {
@@ -21,6 +23,10 @@ bool is_level(DirectiveKind k) {
 
 bool is_store_level(DirectiveKind k) {
   return k == DirectiveKind::StoreRoot || k == DirectiveKind::StoreAt;
+}
+
+bool is_hoist_level(DirectiveKind k) {
+  return k == DirectiveKind::HoistStorageRoot || k == DirectiveKind::HoistStorage;
 }
 
 void check_subject(const Algorithm &a, const Directive &d) {
@@ -44,6 +50,9 @@ std::map<std::string, LevelDirectives> collect_levels(const std::vector<Directiv
   for (const Directive &d : directives) {
     if (is_level(d.kind)) levels[d.func].compute = d;
     if (is_store_level(d.kind)) levels[d.func].store = d;
+    if (is_hoist_level(d.kind)) levels[d.func].hoist = d;
+    if (d.kind == DirectiveKind::RingBuffer) levels[d.func].ring = d;
+    if (d.kind == DirectiveKind::Async) levels[d.func].async = d;
   }
   return levels;
 }
@@ -56,14 +65,27 @@ std::set<std::string> choose_inlined(const Algorithm &a,
     auto found = levels.find(f.name);
     LevelDirectives level = found == levels.end() ? LevelDirectives{} : found->second;
     if (level.compute && level.compute->kind != DirectiveKind::ComputeInline) continue;
-    if (level.store) {
-      user_error("cannot store '" + f.name + "': it is computed inline",
-                 "only a Func with a compute level has storage",
-                 "add compute_root or compute_at, or drop " +
-                     std::string(directive_name(level.store->kind)),
-                 level.store->where);
+    for (const auto &d : {level.store, level.hoist, level.ring, level.async}) {
+      if (!d) continue;
+      user_error(std::string("cannot ") + directive_verb(d->kind) + " '" + f.name +
+                     "': it is computed inline",
+                 "only a Func with a compute level has storage and productions of its own",
+                 "add compute_root or compute_at, or drop " + std::string(directive_name(d->kind)),
+                 d->where);
     }
     inlined.insert(f.name);
+  }
+  // A C function reads memory.
+  for (const FuncDef &f : a.funcs) {
+    const CallNode *stage = as_extern_stage(f.stages[0]);
+    if (!stage) continue;
+    for (const ExternOperand &o : extern_operands(*stage)) {
+      if (!o.buffer || !inlined.count(o.buffer->name)) continue;
+      user_error("extern stage '" + f.name + "' takes '" + o.buffer->name +
+                     "', which is computed inline",
+                 "the C function '" + extern_function(*stage) + "' reads it from memory",
+                 "add compute_root or compute_at to '" + o.buffer->name + "'", f.where);
+    }
   }
   return inlined;
 }
@@ -224,8 +246,11 @@ LoopTree build_tree(const Algorithm &algorithm, const std::vector<Directive> &gi
     }
   }
   errors.raise();
+  t = share_loops(std::move(t), directives);
   t = bind_levels(std::move(t), m, algorithm, levels);
+  check_shared(t);
   t = place(std::move(t));
+  check_forks(t);
   t.hash = tree_hash(t);
   return t;
 }

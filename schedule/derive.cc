@@ -1,5 +1,7 @@
 #include "schedule/derive.h"
 
+#include "lang/ir/extern_stage.h"
+
 #include <algorithm>
 #include <set>
 
@@ -199,6 +201,7 @@ StageDimensions default_dimensions(const FuncDef &func, int stage) {
   StageDimensions s;
   s.func = func.name;
   s.stage = stage;
+  if (is_extern_stage(def)) return s;  // its loops are the C function's
   auto add = [&](const std::string &name, bool reduction, std::optional<int64_t> extent) {
     LoopDimension d;
     d.name = d.label = name;
@@ -298,6 +301,13 @@ const char *directive_verb(DirectiveKind kind) {
       return "fold the storage of";
     case DirectiveKind::BoundStorage:
       return "bound the storage of";
+    case DirectiveKind::HoistStorage:
+    case DirectiveKind::HoistStorageRoot:
+      return "hoist";
+    case DirectiveKind::RingBuffer:
+      return "ring-buffer";
+    case DirectiveKind::Async:
+      return "run asynchronously";
     default:
       return directive_name(kind);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lang/ir/extern_stage.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/linear.h"
 #include "polyhalite/error.h"
@@ -109,7 +110,7 @@ void substitute_pure(Algorithm &a, const std::set<std::string> &inlined) {
     InlineCalls rewriter(bodies);
     for (StageDef &s : f.stages) rewrite_stage(s, rewriter);
     require_compact(f);
-    if (f.stages.size() == 1 && inlined.count(f.name)) {
+    if (f.stages.size() == 1 && inlined.count(f.name) && !is_extern_stage(f.stages[0])) {
       substituted.push_back(std::make_unique<FuncDef>(std::move(f)));
       bodies[substituted.back()->name] = substituted.back().get();
     } else {

@@ -91,6 +91,33 @@ class Binder {
       p.store_where = d.store->where;
       p.store = d.store->kind == DirectiveKind::StoreRoot ? kRoot : bind_store(f, *d.store);
     }
+    bind_hoist(f, d);
+    p.async = d.async.has_value();
+    if (d.async) p.async_where = d.async->where;
+  }
+
+  void bind_hoist(int f, const LevelDirectives &d) {
+    FuncPlacement &p = t_.placements[f];
+    if (d.hoist) {
+      p.hoist_where = d.hoist->where;
+      Path legal = outside_[f];
+      legal.erase(
+          p.store == kRoot ? legal.begin() : std::find(legal.begin(), legal.end(), p.store) + 1,
+          legal.end());
+      p.hoist = d.hoist->kind == DirectiveKind::HoistStorageRoot ? std::optional<int>(kRoot)
+                                                                 : choose(*d.hoist, legal);
+      if (!p.hoist) refuse(f, *d.hoist, legal);
+    }
+    if (!d.ring) return;
+    if (!d.hoist) {
+      user_error(
+          "cannot ring-buffer '" + m_.origin_of(name_of(f)) + "': its storage is not hoisted",
+          "a ring holds the storages of several iterations of a loop, so its memory lives "
+          "outside of that loop",
+          "add hoist_storage at a loop outside of its storage, or hoist_storage_root",
+          d.ring->where);
+    }
+    p.ring = d.ring->factors[0];
   }
 
   // Lanes run a production together, on one thread.
@@ -113,10 +140,8 @@ class Binder {
   }
 
   void check_output(int f, const LevelDirectives &d) const {
-    for (const auto &level : {d.compute, d.store}) {
-      if (!level ||
-          (level->kind != DirectiveKind::ComputeAt && level->kind != DirectiveKind::StoreAt))
-        continue;
+    for (const auto &level : {d.compute, d.store, d.hoist}) {
+      if (!level || !names_level(level->kind)) continue;
       user_error(std::string("cannot ") + directive_verb(level->kind) + " '" + name_of(f) +
                      "' at a loop of '" + level->target_func + "': it is an output of the pipeline",
                  "the caller's buffer holds it whole",
@@ -127,15 +152,29 @@ class Binder {
   // The outermost loop of `legal` that the directive can mean. A target stage of 0 also stands for
   // "whichever stage uses it", as in Halide's LoopLevel(func, var).
   std::optional<int> choose(const Directive &d, const Path &legal) const {
+    if (d.loops[0] == kOutermost) return around_target(d, legal);
     std::optional<int> other_stage;
     for (int l : legal) {
       const LoopInfo &loop = t_.loops[l];
-      if (loop.label != d.loops[0] || m_.origin_of(name_of(loop.stage.func)) != d.target_func)
-        continue;
-      if (loop.stage.stage == d.target_stage) return l;
-      if (d.target_stage <= 0 && !other_stage) other_stage = l;
+      if (loop.label != d.loops[0]) continue;
+      std::vector<StageId> stages = loop.also;
+      stages.insert(stages.begin(), loop.stage);
+      for (const StageId &s : stages) {
+        if (m_.origin_of(name_of(s.func)) != d.target_func) continue;
+        if (s.stage == d.target_stage) return l;
+        if (d.target_stage <= 0 && !other_stage) other_stage = l;
+      }
     }
     return other_stage;
+  }
+
+  // Outside of the target's own loops: where it is computed itself, if that is legal.
+  std::optional<int> around_target(const Directive &d, const Path &legal) const {
+    const int target = t_.algorithm.index_of(d.target_func);
+    if (target < 0 || m_.origin_of(d.target_func) != d.target_func) return std::nullopt;
+    const int level = t_.placements[target].compute;
+    if (level == kRoot || std::count(legal.begin(), legal.end(), level)) return level;
+    return std::nullopt;
   }
 
   std::string level_name(int l) const {
@@ -200,8 +239,10 @@ class Binder {
                      : fix,
                  d.where);
     }
-    if (d.kind == DirectiveKind::StoreAt) {
-      user_error(what + ": that loop does not enclose where it is computed", "", fix, d.where);
+    if (d.kind == DirectiveKind::StoreAt || d.kind == DirectiveKind::HoistStorage) {
+      user_error(what + ": that loop does not enclose where it is " +
+                     (d.kind == DirectiveKind::StoreAt ? "computed" : "stored"),
+                 "", fix, d.where);
     }
     refuse_by_use(f, what, named, fix, d);
   }

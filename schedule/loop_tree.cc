@@ -44,6 +44,20 @@ const char *loop_kind_name(LoopKind kind) {
   return "";
 }
 
+const char *align_strategy_name(LoopAlignStrategy align) {
+  switch (align) {
+    case LoopAlignStrategy::AlignStart:
+      return "AlignStart";
+    case LoopAlignStrategy::AlignEnd:
+      return "AlignEnd";
+    case LoopAlignStrategy::NoAlign:
+      return "NoAlign";
+    case LoopAlignStrategy::Auto:
+      return "Auto";
+  }
+  return "";
+}
+
 const char *tail_strategy_name(TailStrategy tail) {
   switch (tail) {
     case TailStrategy::Auto:
@@ -111,6 +125,22 @@ Tree make_allocate(int func, std::vector<Tree> children) {
   return finish(std::move(n));
 }
 
+Tree make_hoist(int func, std::vector<Tree> children) {
+  TreeNode n;
+  n.kind = TreeNode::Hoist;
+  n.stage.func = func;
+  n.children = std::move(children);
+  return finish(std::move(n));
+}
+
+Tree make_fork(int func, std::vector<Tree> children) {
+  TreeNode n;
+  n.kind = TreeNode::Fork;
+  n.stage.func = func;
+  n.children = std::move(children);
+  return finish(std::move(n));
+}
+
 std::string describe_stage(const std::string &func, int stage) {
   std::string quoted = "'" + func + "'";
   return stage == 0 ? quoted : "update " + std::to_string(stage - 1) + " of " + quoted;
@@ -155,6 +185,11 @@ uint64_t tree_hash(const LoopTree &t) {
   }
   for (const auto &stages : t.nests) {
     for (const StageNest &n : stages) {
+      for (const SharedLoop &s : n.shared) {
+        add(std::hash<std::string>()(s.dim));
+        add(static_cast<uint64_t>(s.leader.func) * 4096 + s.leader.stage * 8 +
+            static_cast<uint64_t>(s.align));
+      }
       for (const Derivation &d : n.derivations) {
         add(std::hash<std::string>()(d.a + "," + d.b + "," + d.c));
         add(static_cast<uint64_t>(d.kind) * 16 + static_cast<uint64_t>(d.tail));
@@ -182,6 +217,9 @@ uint64_t tree_hash(const LoopTree &t) {
     add(static_cast<uint64_t>(p.at) * 64 + static_cast<uint64_t>(p.from));
     add(structural_hash(p.offset));
     add(static_cast<uint64_t>(p.strategy));
+  }
+  for (const FuncPlacement &p : t.placements) {
+    if (p.ring.defined()) add(structural_hash(p.ring));
   }
   for (const Tree &r : t.roots) add(r->hash);
   return h;

@@ -5,16 +5,22 @@
 //   node  ::= loop ID { block }           drives one stage's dimension (several with compute_with)
 //           | stage FUNC.S                leaf: one instance of a definition
 //           | allocate FUNC { block }     storage lives for the block
+//           | hoist FUNC [ring N] { block } the memory of FUNC's storage, which lives inside
 //           | branch CONDITION { block } else { block }     (specialize)
-//           | fork { block } { block }                       (async)
+//           | fork FUNC { block }         productions of FUNC inside run in a task beside the rest
 //
 // A Func's production (its stages' loop nests, in order) stands in the block of its compute level,
 // before the consumer's nest in that block. Its allocation encloses production and uses in the
-// block of its store level. Outputs have no allocation.
+// block of its store level. Outputs have no allocation. Where the storage is hoisted, its memory is
+// taken once in the block of the hoist level; what it holds still ends with the allocation. A ring
+// of N is N such memories that storages take one after the other.
+// A fork stands around all that the storage encloses, or all that a ring does. Both tasks run the
+// loops between it and the productions; codegen's lowering makes two copies of them, and waits.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +33,8 @@ namespace polyhalite {
 enum class LoopKind : uint8_t { Serial, Parallel, Vector, Unrolled, GpuBlock, GpuThread, GpuLane };
 /// "serial", "parallel", "vector", "unrolled", "gpu_block", "gpu_thread", "gpu_lane".
 const char *loop_kind_name(LoopKind kind);
+/// "AlignStart"...
+const char *align_strategy_name(LoopAlignStrategy align);
 /// "GuardWithIf"...
 const char *tail_strategy_name(TailStrategy tail);
 /// All that a loop tree may have, which Auto is not; and their names, "RoundUp, GuardWithIf...".
@@ -66,30 +74,43 @@ struct LoopInfo {
   LoopKind kind = LoopKind::Serial;
   Partition partition = Partition::Auto;
   bool is_reduction = false;  // comes from reduction variables (wholly or, fused, partly)
+  std::vector<StageId> also;  // the stages that share it
   SourceLocation where;       // of the directive that made or marked it, else the definition
+};
+
+/// A loop of another stage that drives a dimension of this one (compute_with).
+struct SharedLoop {
+  StageId leader;   // the stage that the directive names; it has the loop at the same depth
+  std::string dim;  // this stage's dimension
+  bool is_reduction = false;
+  LoopAlignStrategy align = LoopAlignStrategy::NoAlign;  // to the leader's range
+  SourceLocation where;                                  // of the directive
 };
 
 struct StageNest {
   std::vector<Derivation> derivations;
-  std::vector<int> loops;  // ids, outermost first
+  std::vector<int> loops;          // ids, outermost first
+  std::vector<SharedLoop> shared;  // the first of `loops`, where other stages lead them
 };
 
 struct TreeNode;
 using Tree = std::shared_ptr<const TreeNode>;
 
 struct TreeNode {
-  enum Kind : uint8_t { Loop, Stage, Allocate, Branch, Fork } kind;
+  enum Kind : uint8_t { Loop, Stage, Allocate, Hoist, Branch, Fork } kind;
   int loop = -1;                // Loop
-  StageId stage;                // Stage; Allocate: stage.func
+  StageId stage;                // Stage; Allocate, Hoist, Fork: stage.func
   Expr condition;               // Branch
-  std::vector<Tree> children;   // Loop, Allocate; Branch: the then part
-  std::vector<Tree> otherwise;  // Branch: else part; Fork: second part
+  std::vector<Tree> children;   // Loop, Allocate, Hoist, Fork; Branch: the then part
+  std::vector<Tree> otherwise;  // Branch: else part
   uint64_t hash = 0;            // of the whole subtree, set at construction
 };
 
 Tree make_loop(int loop, std::vector<Tree> children);
 Tree make_stage(StageId stage);
 Tree make_allocate(int func, std::vector<Tree> children);
+Tree make_hoist(int func, std::vector<Tree> children);
+Tree make_fork(int func, std::vector<Tree> children);
 
 /// Where a func is computed or stored: a loop's id, or kRoot.
 inline constexpr int kRoot = -1;
@@ -97,7 +118,13 @@ inline constexpr int kRoot = -1;
 struct FuncPlacement {
   int compute = kRoot;
   int store = kRoot;
-  SourceLocation compute_where, store_where;
+  std::optional<int> hoist;  // where the storage's memory is taken, if not with the storage
+  Expr ring;                 // how many storages the hoisted memory has; null: one
+  bool async = false;        // productions run in a task of their own
+  SourceLocation compute_where, store_where, hoist_where, async_where;
+
+  /// The level of what both tasks of an async Func share.
+  int fork_level() const { return hoist && ring.defined() ? *hoist : store; }
 };
 
 /// bound(x, min, extent), bound_extent (no min): a promise checked at entry. align_bounds,
@@ -151,6 +178,15 @@ struct LoopTree {
   const StageNest &nest(StageId s) const { return nests[s.func][s.stage]; }
   const StageDef &definition(StageId s) const { return algorithm.funcs[s.func].stages[s.stage]; }
   const FuncDef &func(StageId s) const { return algorithm.funcs[s.func]; }
+  /// The dimension of stage s that its loop number i drives, and whether reductions made it.
+  const std::string &dim(StageId s, size_t i) const {
+    const StageNest &n = nest(s);
+    return i < n.shared.size() ? n.shared[i].dim : loops[n.loops[i]].dim;
+  }
+  bool is_reduction(StageId s, size_t i) const {
+    const StageNest &n = nest(s);
+    return i < n.shared.size() ? n.shared[i].is_reduction : loops[n.loops[i]].is_reduction;
+  }
   /// "'blur_y'" or "update 0 of 'acc'", quoted for messages.
   std::string describe(StageId s) const;
 };

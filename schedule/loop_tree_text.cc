@@ -24,6 +24,17 @@ void print(std::ostream &os, const LoopTree &t, const Tree &node, int depth) {
     }
     case TreeNode::Stage: {
       os << quote_name(t.func(node->stage).name + ".s" + std::to_string(node->stage.stage));
+      // f.s1 with g.s0 over y AlignStart, x NoAlign
+      const std::vector<SharedLoop> &shared = t.nest(node->stage).shared;
+      for (size_t i = 0; i < shared.size(); i++) {
+        const StageId leader = shared[i].leader;
+        if (i == 0) {
+          os << " with " << quote_name(t.func(leader).name + ".s" + std::to_string(leader.stage))
+             << " over ";
+        }
+        os << (i ? ", " : "") << quote_name(shared[i].dim) << " "
+           << align_strategy_name(shared[i].align);
+      }
       const char *separator = ": ";
       for (const Derivation &d : t.nest(node->stage).derivations) {
         os << separator;
@@ -41,16 +52,23 @@ void print(std::ostream &os, const LoopTree &t, const Tree &node, int depth) {
     case TreeNode::Allocate:
       os << "allocate " << quote_name(t.func(node->stage).name) << "\n";
       break;
+    case TreeNode::Hoist: {
+      const Expr &ring = t.placements[node->stage.func].ring;
+      os << "hoist " << quote_name(t.func(node->stage).name);
+      if (ring.defined()) os << " ring " << to_text(ring);
+      os << "\n";
+      break;
+    }
     case TreeNode::Branch:
       os << "if " << to_text(node->condition) << "\n";
       break;
     case TreeNode::Fork:
-      os << "fork\n";
+      os << "fork " << quote_name(t.func(node->stage).name) << "\n";
       break;
   }
   for (const Tree &c : node->children) print(os, t, c, depth + 1);
-  if (node->kind != TreeNode::Branch && node->kind != TreeNode::Fork) return;
-  os << std::string(2 * depth, ' ') << (node->kind == TreeNode::Branch ? "else\n" : "and\n");
+  if (node->kind != TreeNode::Branch) return;
+  os << std::string(2 * depth, ' ') << "else\n";
   for (const Tree &c : node->otherwise) print(os, t, c, depth + 1);
 }
 

@@ -14,13 +14,20 @@ namespace {
 enum class Form { Text, Cpp, Python };
 
 constexpr DirectiveKind kKinds[] = {
-    DirectiveKind::Split,         DirectiveKind::Fuse,         DirectiveKind::Reorder,
-    DirectiveKind::Rename,        DirectiveKind::Parallel,     DirectiveKind::Vectorize,
-    DirectiveKind::Unroll,        DirectiveKind::Serial,       DirectiveKind::ComputeRoot,
-    DirectiveKind::ComputeInline, DirectiveKind::ComputeAt,    DirectiveKind::StoreRoot,
-    DirectiveKind::StoreAt,       DirectiveKind::Bound,        DirectiveKind::GpuBlocks,
-    DirectiveKind::GpuThreads,    DirectiveKind::GpuLanes,     DirectiveKind::GpuSingleThread,
-    DirectiveKind::Hexagon,       DirectiveKind::CopyToDevice, DirectiveKind::CopyToHost,
+    DirectiveKind::Split,        DirectiveKind::Fuse,
+    DirectiveKind::Reorder,      DirectiveKind::Rename,
+    DirectiveKind::Parallel,     DirectiveKind::Vectorize,
+    DirectiveKind::Unroll,       DirectiveKind::Serial,
+    DirectiveKind::ComputeRoot,  DirectiveKind::ComputeInline,
+    DirectiveKind::ComputeAt,    DirectiveKind::StoreRoot,
+    DirectiveKind::StoreAt,      DirectiveKind::Bound,
+    DirectiveKind::HoistStorage, DirectiveKind::HoistStorageRoot,
+    DirectiveKind::RingBuffer,   DirectiveKind::Async,
+    DirectiveKind::ComputeWith,
+    DirectiveKind::GpuBlocks,    DirectiveKind::GpuThreads,
+    DirectiveKind::GpuLanes,     DirectiveKind::GpuSingleThread,
+    DirectiveKind::Hexagon,      DirectiveKind::CopyToDevice,
+    DirectiveKind::CopyToHost,
     DirectiveKind::BoundExtent,
     DirectiveKind::AlignBounds,   DirectiveKind::AlignExtent, DirectiveKind::ReorderStorage,
     DirectiveKind::AlignStorage,  DirectiveKind::FoldStorage, DirectiveKind::BoundStorage,
@@ -225,6 +232,7 @@ class Parser {
         break;
       case DirectiveKind::ComputeAt:
       case DirectiveKind::StoreAt:
+      case DirectiveKind::HoistStorage:
         level(d);
         break;
       case DirectiveKind::BoundExtent:
@@ -267,6 +275,13 @@ class Parser {
         comma();
         d.factors.push_back(factor());
         break;
+      case DirectiveKind::ComputeWith:
+        level(d);
+        if (tokens_.accept(",")) alignments(d);
+        break;
+      case DirectiveKind::RingBuffer:
+        d.factors.push_back(factor());
+        break;
       case DirectiveKind::GpuBlocks:
       case DirectiveKind::GpuThreads:
       case DirectiveKind::GpuLanes:
@@ -287,6 +302,8 @@ class Parser {
       case DirectiveKind::ComputeRoot:
       case DirectiveKind::ComputeInline:
       case DirectiveKind::StoreRoot:
+      case DirectiveKind::HoistStorageRoot:
+      case DirectiveKind::Async:
         break;
     }
   }
@@ -320,6 +337,39 @@ class Parser {
     d.target_func = func_name(name);
     comma();
     loops(d, 1);
+  }
+
+  // {x AlignStart, y AlignEnd}    {{x, LoopAlignStrategy::AlignStart}, ...}
+  // [(x, ph.LoopAlignStrategy.AlignStart), ...]
+  void alignments(Directive &d) {
+    const bool text = source_.form == Form::Text, python = source_.form == Form::Python;
+    const char *end = python ? "]" : "}";
+    tokens_.expect(python ? "[" : "{", "before alignments");
+    while (!tokens_.accept(end)) {
+      if (!d.aligns.empty()) comma();
+      if (!text) tokens_.expect(python ? "(" : "{", "before an alignment");
+      loops(d, 1);
+      if (!text) comma();
+      d.aligns.push_back(alignment());
+      if (!text) tokens_.expect(python ? ")" : "}", "after an alignment");
+    }
+  }
+
+  LoopAlignStrategy alignment() {
+    const SourceLocation where = tokens_.where();
+    std::string word = tokens_.expect_name("an alignment");
+    if (source_.form == Form::Cpp && word == "LoopAlignStrategy") {
+      tokens_.expect(":", "after LoopAlignStrategy");
+      tokens_.expect(":", "after LoopAlignStrategy");
+      word = tokens_.expect_name("an alignment");
+    }
+    if (source_.form == Form::Python) word = word.substr(word.rfind('.') + 1);
+    for (LoopAlignStrategy a : {LoopAlignStrategy::AlignStart, LoopAlignStrategy::AlignEnd,
+                                LoopAlignStrategy::NoAlign, LoopAlignStrategy::Auto}) {
+      if (word == align_strategy_name(a)) return a;
+    }
+    throw CompileError({"unknown alignment '" + word + "'", "",
+                        "alignments are: AlignStart, AlignEnd, NoAlign, Auto", where});
   }
 
   void comma() { tokens_.expect(",", "between arguments"); }

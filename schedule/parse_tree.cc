@@ -9,6 +9,7 @@
 #include "schedule/derive.h"
 #include "schedule/inline.h"
 #include "schedule/place.h"
+#include "schedule/share_loops.h"
 #include "schedule/tree_lines.h"
 
 namespace polyhalite {
@@ -32,11 +33,13 @@ class Assembler {
   LoopTree run() {
     find_nests();
     add_nests();
+    tree_ = with_leaders_loops(std::move(tree_));
     find_stores();
     add_prefetches();
     for (const auto &[stage, leaf] : leaves_) check_uses(stage, leaf);
     tree_ = place(std::move(tree_));
     check_nodes();
+    check_forks(tree_);
     tree_.hash = tree_hash(tree_);
     return std::move(tree_);
   }
@@ -66,6 +69,14 @@ class Assembler {
         nests_[leaf.stage].insert(nests_[leaf.stage].begin(), l);
         taken.insert(l);
       }
+      // Loops of a stage that leads it stand around its own.
+      for (size_t s = 0; s < leaf.shared.size(); s++, l = loop_around(l)) {
+        if (l < 0) {
+          user_error(tree_.describe(leaf.stage) + " shares more loops than stand around it", "", "",
+                     leaf.where);
+        }
+        nests_[leaf.stage].insert(nests_[leaf.stage].begin(), l);
+      }
       outside_[leaf.stage] = l;
     }
     std::set<std::string> names;
@@ -93,12 +104,14 @@ class Assembler {
         }
         StageNest nest;
         nest.derivations = lines_[leaves_.at(id)].derivations;
-        check_dimensions(id, nest.derivations);
+        nest.shared = lines_[leaves_.at(id)].shared;
+        check_dimensions(id, nest);
         for (int line : nests_[id]) {
+          auto [known, is_new] = loop_id_.emplace(line, static_cast<int>(tree_.loops.size()));
+          nest.loops.push_back(known->second);
+          if (!is_new) continue;
           LoopInfo loop = lines_[line].loop;
-          loop.id = static_cast<int>(tree_.loops.size());
-          loop_id_[line] = loop.id;
-          nest.loops.push_back(loop.id);
+          loop.id = known->second;
           tree_.loops.push_back(std::move(loop));
         }
         tree_.nests[f].push_back(std::move(nest));
@@ -124,7 +137,8 @@ class Assembler {
   }
 
   // The loops are the dimensions that the derivations leave of the definition's.
-  void check_dimensions(StageId id, const std::vector<Derivation> &derivations) {
+  void check_dimensions(StageId id, StageNest &nest) {
+    const std::vector<Derivation> &derivations = nest.derivations;
     const TreeLine &leaf = lines_[leaves_.at(id)];
     std::map<std::string, bool> left;  // dimension -> is it of a reduction
     std::set<std::string> known;
@@ -159,14 +173,17 @@ class Assembler {
       if (d.kind == Derivation::Split) make(d.b, a);
       make(d.c, a || b);
     }
-    for (int line : nests_[id]) {
-      const LoopInfo &loop = lines_[line].loop;
+    for (size_t i = 0; i < nests_[id].size(); i++) {
+      LoopInfo loop = lines_[nests_[id][i]].loop;
+      const bool shared = i < nest.shared.size();
+      if (shared) loop.dim = nest.shared[i].dim;
       auto it = left.find(loop.dim);
       if (it == left.end()) {
         user_error("'" + loop.dim + "' is no dimension that a loop of " + tree_.describe(id) +
                        " can run over",
                    "", "", loop.where);
       }
+      if (shared) nest.shared[i].is_reduction = loop.is_reduction = it->second;
       if (it->second != loop.is_reduction) {
         user_error(
             "loop '" + loop.name + "' is " + (it->second ? "" : "not ") + "of a reduction variable",
@@ -181,16 +198,20 @@ class Assembler {
   }
 
   void find_stores() {
-    std::map<int, int> allocations;
+    std::map<int, int> allocations, hoists;
+    std::set<int> asynchronous;
     for (int i = 0; i < static_cast<int>(lines_.size()); i++) {
       const TreeLine &line = lines_[i];
-      if (line.kind != TreeNode::Allocate) continue;
+      if (line.kind == TreeNode::Fork) asynchronous.insert(line.stage.func);
+      if (line.kind != TreeNode::Allocate && line.kind != TreeNode::Hoist) continue;
       const std::string &name = func(line.stage.func).name;
       if (tree_.algorithm.is_output(name)) {
         user_error("'" + name + "' is an output: the caller has its storage", "", "", line.where);
       }
-      if (!allocations.emplace(line.stage.func, i).second) {
-        user_error("'" + name + "' is allocated twice", "", "", line.where);
+      const bool hoist = line.kind == TreeNode::Hoist;
+      if (!(hoist ? hoists : allocations).emplace(line.stage.func, i).second) {
+        user_error("'" + name + "' is " + (hoist ? "hoisted" : "allocated") + " twice", "", "",
+                   line.where);
       }
     }
     auto id_of = [&](int loop) { return loop < 0 ? kRoot : loop_id_.at(loop); };
@@ -203,7 +224,12 @@ class Assembler {
           user_error("the tree does not allocate '" + func(f).name + "'", "", "", end_);
         }
         p.store = id_of(loop_around(it->second));
+        if (auto hoist = hoists.find(f); hoist != hoists.end()) {
+          p.hoist = id_of(loop_around(hoist->second));
+          p.ring = lines_[hoist->second].ring;
+        }
       }
+      p.async = asynchronous.count(f) > 0;
       tree_.placements.push_back(std::move(p));
     }
   }
@@ -250,6 +276,8 @@ class Assembler {
   std::string node_text(const TreeNode &n) const {
     if (n.kind == TreeNode::Loop) return "'for " + tree_.loops[n.loop].name + "'";
     if (n.kind == TreeNode::Allocate) return "'allocate " + func(n.stage.func).name + "'";
+    if (n.kind == TreeNode::Fork) return "'fork " + func(n.stage.func).name + "'";
+    if (n.kind == TreeNode::Hoist) return "'hoist " + func(n.stage.func).name + "'";
     return "'" + func(n.stage.func).name + ".s" + std::to_string(n.stage.stage) + "'";
   }
 

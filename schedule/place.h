@@ -7,6 +7,9 @@
 
 namespace polyhalite {
 
+/// CompileError where an async Func needs what the task beside it computes.
+void check_forks(const LoopTree &tree);
+
 /// Fills `roots` of a tree that has all else but the hash.
 ///   block of L:  [allocate f {] f's stages ... the rest of L's nest [}]
 LoopTree place(LoopTree tree);

@@ -28,14 +28,17 @@ class Printer {
   }
   virtual std::string option(const Directive &d) const = 0;
   virtual const char *end() const { return ""; }
+  /// "{x AlignStart}": of compute_with.
+  virtual std::string alignments(const Directive &d) const = 0;
 
   std::string line(const Directive &d) const {
     std::string text = func(d.func);
     if (d.stage > 0) text += ".update(" + std::to_string(d.stage - 1) + ")";
     text += std::string(".") + directive_name(d.kind) + "(";
     std::vector<std::string> args;
-    if (d.kind == DirectiveKind::ComputeAt || d.kind == DirectiveKind::StoreAt) {
+    if (names_level(d.kind)) {
       args.push_back(level(d));
+      if (!d.aligns.empty()) args.push_back(alignments(d));
     } else {
       if (d.kind == DirectiveKind::Prefetch) args.push_back(func(d.target_func));
       for (const std::string &l : d.loops) args.push_back(loop(l));
@@ -62,6 +65,13 @@ class TextPrinter : public Printer {
     std::string text = func(d.target_func);
     if (d.target_stage > 0) text += ".update(" + std::to_string(d.target_stage - 1) + ")";
     return text + ", " + loop(d.loops[0]);
+  }
+  std::string alignments(const Directive &d) const override {
+    std::string text;
+    for (size_t i = 0; i < d.aligns.size(); i++) {
+      text += (i ? ", " : "{") + loop(d.loops[i + 1]) + " " + align_strategy_name(d.aligns[i]);
+    }
+    return text + "}";
   }
 };
 
@@ -132,6 +142,15 @@ class CodePrinter : public Printer {
     }
   }
   const char *end() const override { return python_ ? "" : ";"; }
+  std::string alignments(const Directive &d) const override {
+    std::string text = python_ ? "[" : "{";
+    for (size_t i = 0; i < d.aligns.size(); i++) {
+      text += (i ? ", " : "") + std::string(python_ ? "(" : "{") + loop(d.loops[i + 1]) + ", " +
+              (python_ ? "ph.LoopAlignStrategy." : "LoopAlignStrategy::") +
+              align_strategy_name(d.aligns[i]) + (python_ ? ")" : "}");
+    }
+    return text + (python_ ? "]" : "}");
+  }
 
   std::string print(const std::vector<Directive> &directives) const {
     std::ostringstream os;
@@ -190,8 +209,9 @@ std::string to_python(const std::vector<Directive> &directives) {
 }
 
 bool same_directive(const Directive &a, const Directive &b) {
-  if (a.kind != b.kind || a.func != b.func || a.stage != b.stage || a.loops != b.loops ||
-      a.tail != b.tail || a.option != b.option || a.device != b.device || a.target_func != b.target_func ||
+  if (a.aligns != b.aligns || a.kind != b.kind || a.func != b.func || a.stage != b.stage ||
+      a.loops != b.loops || a.tail != b.tail || a.option != b.option || a.device != b.device ||
+      a.target_func != b.target_func ||
       std::max(a.target_stage, 0) != std::max(b.target_stage, 0) ||
       a.factors.size() != b.factors.size()) {
     return false;

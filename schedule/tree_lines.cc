@@ -58,11 +58,15 @@ class Reader {
     place(line);
     if (named && tokens_.accept("for")) {
       read_loop(line);
-    } else if (named && tokens_.accept("allocate")) {
-      line.kind = TreeNode::Allocate;
+    } else if (named && (tokens_.at("allocate") || tokens_.at("hoist") || tokens_.at("fork"))) {
+      const std::string word = tokens_.next().text;
+      line.kind = word == "hoist"  ? TreeNode::Hoist
+                  : word == "fork" ? TreeNode::Fork
+                                   : TreeNode::Allocate;
       const std::string func = tokens_.expect_name("a Func");
       line.stage.func = algorithm_.index_of(func);
       if (line.stage.func < 0) tokens_.fail_behind("the algorithm has no Func '" + func + "'");
+      if (line.kind == TreeNode::Hoist && tokens_.accept("ring")) line.ring = read_scalar();
     } else {
       read_stage(line);
     }
@@ -84,7 +88,7 @@ class Reader {
     }
     if (line.depth > 0) line.parent = enclosing_.back();
     // A stage encloses nothing.
-    if (tokens_.at("for") || tokens_.at("allocate")) {
+    if (tokens_.at("for") || tokens_.at("allocate") || tokens_.at("hoist") || tokens_.at("fork")) {
       enclosing_.push_back(static_cast<int>(result_.lines.size()));
     }
   }
@@ -122,18 +126,49 @@ class Reader {
   // f.s0: y -> yo, yi by 32 ShiftInwards; c, x -> t
   void read_stage(TreeLine &line) {
     line.kind = TreeNode::Stage;
-    const std::string name = tokens_.expect_name("for, allocate or a stage: FUNC.sSTAGE");
+    const std::string name =
+        tokens_.expect_name("for, allocate, hoist, fork or a stage: FUNC.sSTAGE");
     std::string rest;
     const auto stage = stage_of(name, rest);
     if (!stage || !rest.empty()) {
-      tokens_.fail_behind("'" + name + "' is no stage of the algorithm", "",
-                          "a node is 'for LOOP KIND', 'allocate FUNC' or 'FUNC.sSTAGE'");
+      tokens_.fail_behind(
+          "'" + name + "' is no stage of the algorithm", "",
+          "a node is 'for LOOP KIND', 'allocate FUNC', 'hoist FUNC', 'fork FUNC' or 'FUNC.sSTAGE'");
     }
     line.stage = *stage;
+    if (tokens_.accept("with")) read_shared(line);
     if (!tokens_.accept(":")) return;
     do {
       line.derivations.push_back(read_derivation());
     } while (tokens_.accept(";"));
+  }
+
+  // with g.s0 over y AlignStart, x NoAlign
+  void read_shared(TreeLine &line) {
+    const std::string name = tokens_.expect_name("a stage: FUNC.sSTAGE");
+    std::string rest;
+    const auto leader = stage_of(name, rest);
+    if (!leader || !rest.empty())
+      tokens_.fail_behind("'" + name + "' is no stage of the algorithm");
+    tokens_.expect("over", "before the loops that are shared");
+    do {
+      SharedLoop s;
+      s.where = tokens_.where();
+      s.leader = *leader;
+      s.dim = tokens_.expect_name("a dimension");
+      bool found = false;
+      for (LoopAlignStrategy a : {LoopAlignStrategy::AlignStart, LoopAlignStrategy::AlignEnd,
+                                  LoopAlignStrategy::NoAlign}) {
+        if (found || !tokens_.accept(align_strategy_name(a))) continue;
+        s.align = a;
+        found = true;
+      }
+      if (!found) {
+        tokens_.fail("expected an alignment, found " + tokens_.describe_next(), "",
+                     "a tree has: AlignStart, AlignEnd, NoAlign");
+      }
+      line.shared.push_back(std::move(s));
+    } while (tokens_.accept(","));
   }
 
   Derivation read_derivation() {

@@ -9,12 +9,14 @@
 namespace polyhalite {
 
 struct TreeLine {
-  TreeNode::Kind kind = TreeNode::Loop;  // Loop, Stage or Allocate
+  TreeNode::Kind kind = TreeNode::Loop;  // Loop, Stage, Allocate, Hoist or Fork
   int parent = -1;                       // the line of the node that encloses this one
   int depth = 0;
-  StageId stage;                        // Allocate: of its Func
+  StageId stage;                        // Allocate, Hoist, Fork: of its Func
+  Expr ring;                            // Hoist; null if it is none
   LoopInfo loop;                        // Loop; without id
   std::vector<Derivation> derivations;  // Stage
+  std::vector<SharedLoop> shared;       // Stage
   SourceLocation where;
 };
 

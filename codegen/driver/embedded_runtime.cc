@@ -33,8 +33,12 @@ constexpr Target::Arch kArch = Target::X86;
 
 }  // namespace
 
+bool has_runtime_object(const Target &target) {
+  return target.arch == kArch && target.bits == 64 && target.os == Target::Linux;
+}
+
 std::string runtime_object(const Target &target) {
-  if (target.arch != kArch || target.bits != 64 || target.os != Target::Linux) {
+  if (!has_runtime_object(target)) {
     user_error("there is no ready runtime for target '" + target.to_string() + "'",
                "this library carries the runtime of the machine that it was built for",
                "compile codegen/runtime of the source tree for that machine");

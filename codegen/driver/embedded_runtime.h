@@ -7,6 +7,7 @@
 
 namespace polyhalite {
 
+bool has_runtime_object(const Target &target);
 /// Throws CompileError for targets that it was not built for.
 std::string runtime_object(const Target &target);
 

@@ -2,17 +2,17 @@
 #include <cctype>
 
 #include "codegen/driver/compile.h"
+#include "codegen/driver/describe_filter.h"
 #include "codegen/driver/embedded_runtime.h"
+#include "codegen/driver/generated_sources.h"
 #include "codegen/driver/output_file.h"
-#include "codegen/ir/text.h"
+#include "codegen/driver/outputs.h"
+#include "codegen/driver/pipeline_text.h"
 #include "codegen/llvm/c_header.h"
+#include "codegen/llvm/emit_dispatch.h"
 #include "codegen/llvm/jit.h"
-#include "codegen/llvm/object.h"
-#include "lang/ir/intrinsics.h"
 #include "lang/target_words.h"
 #include "polyhalite/backend.h"
-#include "schedule/build_tree.h"
-#include "schedule/schedule_text.h"
 
 namespace polyhalite {
 
@@ -53,123 +53,13 @@ void check_runs_here(const Target &target) {
              "use the target 'host', or compile to a file");
 }
 
-// Names that a header could not declare, or under which compiled code would call itself.
-bool is_taken(const std::string &name) {
-  bool taken = is_c_keyword(name) || name == "main" || name.starts_with("polyhalite_");
-  for (const char *word : {"memcpy", "memset", "memmove", "malloc", "free", "printf", "abort"}) {
-    taken = taken || name == word;
-  }
-  for (const std::string word : math::kNames) {
-    taken = taken || name == word || name == word + "f";
-  }
-  return taken;
+// "folder/base.o" for "SUFFIX" -> "folder/base-SUFFIX.o".
+std::string with_suffix(const std::string &path, Emit what, const std::string &suffix) {
+  const std::string extension = emit_extension(what);
+  const bool ends = path.size() > extension.size() && path.ends_with(extension);
+  const std::string base = ends ? path.substr(0, path.size() - extension.size()) : path;
+  return base + "-" + suffix + (ends ? extension : "");
 }
-
-void check_symbol(const std::string &name) {
-  bool good = !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0]));
-  for (char c : name) good = good && (std::isalnum(static_cast<unsigned char>(c)) || c == '_');
-  if (good && is_taken(name)) {
-    user_error("'" + name + "' cannot name a compiled function",
-               "C, C++, the C library or the runtime of Polyhalite has that name already",
-               "give the function another name");
-  }
-  if (good) return;
-  user_error("'" + name + "' cannot name a compiled function",
-             "a C symbol has letters, digits and underscores, and does not begin with a digit",
-             "give the function another name");
-}
-
-// "object" -> "the object", for messages about files.
-std::string described(Emit e) {
-  switch (e) {
-    case Emit::object:
-      return "the object";
-    case Emit::static_library:
-      return "the static library";
-    case Emit::c_header:
-      return "the C header";
-    case Emit::assembly:
-      return "the assembly";
-    case Emit::llvm_assembly:
-      return "the LLVM assembly";
-    case Emit::stmt:
-      return "the loop IR";
-    case Emit::schedule:
-      return "the schedule";
-    case Emit::algorithm:
-      return "the algorithm";
-    case Emit::tree:
-      return "the loop tree";
-  }
-  return "the output";
-}
-
-// One pipeline for files; each stage is computed when the first output asks for it.
-class Outputs {
- public:
-  Outputs(const FrozenPipeline &pipeline, const std::string &name, const Target &target)
-      : pipeline_(pipeline), name_(name), target_(target.without_feature(Target::JIT)) {}
-
-  std::string make(Emit what) {
-    switch (what) {
-      case Emit::algorithm:
-        return to_text(pipeline_.algorithm);
-      case Emit::schedule:
-        return to_text(pipeline_.directives);
-      case Emit::tree:
-        return to_text(build_tree(pipeline_.algorithm, pipeline_.directives));
-      case Emit::stmt:
-        return to_text(lowered().function);
-      case Emit::c_header:
-        return c_header(lowered().function, target_);
-      case Emit::assembly:
-        return code(CodeForm::Assembly);
-      case Emit::llvm_assembly:
-        return code(CodeForm::LlvmAssembly);
-      case Emit::object:
-        return object();
-      case Emit::static_library:
-        return make_archive({{name_ + ".o", object()}});
-    }
-    internal_check(false, "an output of no kind");
-    return {};
-  }
-
-  CompileTimes times() const {
-    CompileTimes t = lowered_ ? lowered_->times : CompileTimes();
-    t.llvm = llvm_seconds_;
-    return t;
-  }
-
- private:
-  const LoweredPipeline &lowered() {
-    if (!lowered_) {
-      check_symbol(name_);
-      lowered_ = std::make_unique<LoweredPipeline>(lower_pipeline(pipeline_, name_, target_));
-    }
-    return *lowered_;
-  }
-
-  std::string code(CodeForm form) {
-    const Function &f = lowered().function;
-    const Stopwatch llvm;
-    std::string bytes = compile(f, target_, form);
-    llvm_seconds_ += llvm.seconds();
-    return bytes;
-  }
-
-  const std::string &object() {
-    if (object_.empty()) object_ = code(CodeForm::Object);
-    return object_;
-  }
-
-  const FrozenPipeline &pipeline_;
-  const std::string &name_;
-  const Target target_;
-  std::unique_ptr<LoweredPipeline> lowered_;
-  std::string object_;
-  double llvm_seconds_ = 0;
-};
 
 class LlvmBackend : public Backend {
  public:
@@ -186,6 +76,53 @@ class LlvmBackend : public Backend {
     Outputs outputs(pipeline, function_name, target);
     for (const auto &[what, path] : files) write_file(path, outputs.make(what), described(what));
     if (times) *times = outputs.times();
+  }
+
+  void emit_multitarget(const std::vector<Variant> &variants, const std::string &function_name,
+                        const std::map<Emit, std::string> &files, CompileTimes *times) override {
+    internal_check(!variants.empty(), "a compilation for no target");
+    std::vector<std::string> names;
+    for (const Variant &v : variants) {
+      names.push_back(function_name + "_" + identifier(v.suffix));
+    }
+    std::vector<std::unique_ptr<Outputs>> outputs;
+    std::vector<DispatchChoice> choices;
+    for (size_t i = 0; i < variants.size(); i++) {
+      const Variant &v = variants[i];
+      outputs.push_back(std::make_unique<Outputs>(*v.pipeline, names[i], v.target));
+      choices.push_back({outputs[i]->filter().symbol(), v.target});
+    }
+    // What callers see is the compilation that runs everywhere.
+    const Filter filter =
+        describe_filter(*variants.back().pipeline, function_name, variants.back().target);
+    check_same_arguments(filter, outputs);
+    for (const auto &[what, path] : files) {
+      if (is_per_target(what)) {
+        for (size_t i = 0; i < variants.size(); i++) {
+          write_file(with_suffix(path, what, variants[i].suffix), outputs[i]->make(what),
+                     described(what));
+        }
+        if (what == Emit::object) {
+          write_file(path, compile_dispatch(filter, choices, CodeForm::Object), described(what));
+        }
+        continue;
+      }
+      write_file(path, shared(what, filter, choices, outputs), described(what));
+    }
+    if (times) {
+      for (const auto &o : outputs) {
+        const CompileTimes t = o->times();
+        times->schedule += t.schedule;
+        times->survey += t.survey;
+        times->judge += t.judge;
+        times->lower += t.lower;
+        times->llvm += t.llvm;
+      }
+    }
+  }
+
+  FrozenPipeline parse_pipeline(const std::string &text, const std::string &name) override {
+    return parse_pipeline_text(text, name);
   }
 
   std::string emit_text(const FrozenPipeline &pipeline, const std::string &function_name,
@@ -205,6 +142,60 @@ class LlvmBackend : public Backend {
   }
 
  private:
+  static std::string identifier(const std::string &suffix) {
+    std::string text;
+    for (char c : suffix) text += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+    return text;
+  }
+
+  // The dispatching function hands its arguments on as they are.
+  static void check_same_arguments(const Filter &filter,
+                                   const std::vector<std::unique_ptr<Outputs>> &outputs) {
+    for (const auto &o : outputs) {
+      const Filter &other = o->filter();
+      bool same = other.arguments.size() == filter.arguments.size();
+      for (size_t i = 0; same && i < filter.arguments.size(); i++) {
+        const FilterArgument &a = filter.arguments[i], &b = other.arguments[i];
+        same = a.name == b.name && a.kind == b.kind && a.type == b.type &&
+               a.dimensions == b.dimensions;
+      }
+      if (same) continue;
+      user_error("'" + filter.name + "' has other arguments for target '" +
+                     other.target.to_string() + "' than for '" + filter.target.to_string() + "'",
+                 "one function stands for both",
+                 "let generate() declare the same inputs and outputs for every target");
+    }
+  }
+
+  // A file of which a compilation for several targets has only one.
+  static std::string shared(Emit what, const Filter &filter,
+                            const std::vector<DispatchChoice> &choices,
+                            const std::vector<std::unique_ptr<Outputs>> &outputs) {
+    switch (what) {
+      case Emit::c_header:
+        for (const auto &o : outputs) o->make(Emit::c_header);  // refused schedules have none
+        return c_header(filter);
+      case Emit::function_info_header:
+        return function_info_header(filter);
+      case Emit::registration:
+        return registration_source(filter);
+      case Emit::python_extension:
+        return python_extension_source(filter);
+      default:
+        break;
+    }
+    internal_check(what == Emit::static_library, "one file for several targets");
+    std::vector<std::pair<std::string, std::string>> members;
+    for (const auto &o : outputs) {
+      members.emplace_back(o->filter().name + ".o", o->make(Emit::object));
+    }
+    members.emplace_back(filter.name + ".o", compile_dispatch(filter, choices, CodeForm::Object));
+    if (!filter.target.has_feature(Target::NoRuntime) && has_runtime_object(filter.target)) {
+      members.emplace_back("polyhalite_runtime.o", runtime_object(filter.target));
+    }
+    return make_archive(members);
+  }
+
   // In process, messages name the pipeline by its first output.
   static std::string symbol_of(const FrozenPipeline &pipeline) {
     return pipeline.algorithm.outputs.empty() ? "pipeline" : pipeline.algorithm.outputs[0];

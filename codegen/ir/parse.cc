@@ -176,7 +176,8 @@ class FunctionParser {
     return parse_rest_of_block();
   }
 
-  // Statements up to and with the closing brace. A let or an allocation takes what follows it.
+  // Statements up to and with the closing brace. A let, an allocation or a place takes what follows
+  // it.
   Stmt parse_rest_of_block() {
     std::vector<Stmt> stmts;
     while (!tokens_.accept("}")) {
@@ -186,6 +187,10 @@ class FunctionParser {
       }
       if (tokens_.accept("allocate")) {
         stmts.push_back(parse_allocate());
+        return make_block(std::move(stmts));
+      }
+      if (tokens_.accept("place")) {
+        stmts.push_back(parse_place());
         return make_block(std::move(stmts));
       }
       stmts.push_back(parse_stmt());
@@ -241,6 +246,20 @@ class FunctionParser {
     return make_allocate(name, t, std::move(args), on_stack, body, std::move(order));
   }
 
+  Stmt parse_place() {
+    const std::string name = tokens_.expect_name("the box's name");
+    tokens_.expect(":", "after the box's name");
+    const Type t = parse_type_name();
+    tokens_.expect("(", "before the box");
+    std::vector<Expr> box = exprs_.parse_list(")");
+    tokens_.expect("in", "after the box");
+    const std::string inside = tokens_.expect_name("an allocation");
+    tokens_.expect("at", "after the allocation");
+    const Expr at = exprs_.parse();
+    Stmt body = in_scope(buffers_, name, t, [&] { return parse_rest_of_block(); });
+    return make_place(name, t, std::move(box), inside, at, body);
+  }
+
   Stmt parse_stmt() {
     if (tokens_.accept("{")) return parse_rest_of_block();
     if (tokens_.accept("for")) return parse_for();
@@ -257,6 +276,9 @@ class FunctionParser {
       return make_assert(condition, exprs_.parse());
     }
     if (tokens_.accept("evaluate")) return make_evaluate(exprs_.parse());
+    if (tokens_.accept("fork")) return parse_fork();
+    if (tokens_.accept("acquire")) return make_acquire(tokens_.expect_name("a semaphore"));
+    if (tokens_.accept("release")) return make_release(tokens_.expect_name("a semaphore"));
     if (tokens_.accept("produce")) {
       const std::string name = tokens_.expect_name("the produced Func's name");
       return make_produce(name, parse_block("after the produced Func's name"));
@@ -275,6 +297,23 @@ class FunctionParser {
     tokens_.expect("=", "after the provided element");
     if (tokens_.accept("{")) return make_provide(name, std::move(indices), exprs_.parse_list("}"));
     return make_provide(name, std::move(indices), {exprs_.parse()});
+  }
+
+  Stmt parse_fork() {
+    const std::string func = tokens_.expect_name("the produced Func's name");
+    std::vector<std::string> semaphores;
+    std::vector<Expr> counts;
+    tokens_.expect("(", "before the fork's semaphores");
+    while (!tokens_.accept(")")) {
+      if (!semaphores.empty()) tokens_.expect(",", "between semaphores");
+      semaphores.push_back(tokens_.expect_name("a semaphore"));
+      tokens_.expect("=", "before the semaphore's count");
+      counts.push_back(exprs_.parse());
+    }
+    Stmt producer = parse_block("before the producer");
+    tokens_.expect("and", "before the consumer");
+    return make_fork_stmt(func, std::move(semaphores), std::move(counts), producer,
+                          parse_block("before the consumer"));
   }
 
   Stmt parse_for() {

@@ -45,6 +45,16 @@ Stmt make_allocate(std::string name, Type type, std::vector<Expr> args, bool on_
   return wrap(std::move(n));
 }
 
+Stmt make_place(std::string name, Type type, std::vector<Expr> box, std::string inside, Expr at,
+                Stmt body, std::vector<int> order) {
+  StmtNode n{StmtKind::Place, std::move(name), std::move(box), {std::move(body)}};
+  n.args.push_back(std::move(at));
+  n.type = type;
+  n.inside = std::move(inside);
+  n.order = std::move(order);
+  return wrap(std::move(n));
+}
+
 Stmt make_provide(std::string name, std::vector<Expr> indices, std::vector<Expr> values) {
   StmtNode n{StmtKind::Provide, std::move(name), std::move(indices), {}};
   n.value_count = static_cast<int>(values.size());
@@ -69,6 +79,24 @@ Stmt make_assert(Expr condition, Expr error) {
 }
 
 Stmt make_evaluate(Expr value) { return wrap({StmtKind::Evaluate, "", {std::move(value)}, {}}); }
+
+Stmt make_fork_stmt(std::string func, std::vector<std::string> semaphores, std::vector<Expr> counts,
+                    Stmt producer, Stmt consumer) {
+  StmtNode n{StmtKind::Fork,
+             std::move(func),
+             std::move(counts),
+             {std::move(producer), std::move(consumer)}};
+  n.semaphores = std::move(semaphores);
+  return wrap(std::move(n));
+}
+
+Stmt make_acquire(std::string semaphore) {
+  return wrap({StmtKind::Acquire, std::move(semaphore), {}, {}});
+}
+
+Stmt make_release(std::string semaphore) {
+  return wrap({StmtKind::Release, std::move(semaphore), {}, {}});
+}
 
 Stmt make_produce(std::string name, Stmt body) {
   return wrap({StmtKind::Produce, std::move(name), {}, {std::move(body)}});

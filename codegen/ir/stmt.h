@@ -20,12 +20,17 @@ enum class StmtKind : uint8_t {
   Let,       // name: Symbol; args {value}; body[0]
   Allocate,  // name; type; args: multi-dimensional {min0, extent0, min1, ...}, flat {elements};
              // body[0]; on_stack: constant size, in the frame; freed at the end
+  Place,     // name; type; inside: an allocation; args {min0, extent0, min1, ..., at}; body[0]. The
+             // box NAME takes the elements of `inside` from `at` (Int(64)) on
   Provide,   // name: func; args {index..., value...}; value_count values     f(i, j) = v
   Store,     // name: buffer; args {index, value} or {index, value, mask}
   If,        // args {condition}; body {then} or {then, else}
   Assert,    // args {condition, error}: `error` is an Extern call that returns the error code, made
              // and returned from the function where the condition is false
   Evaluate,  // args {value}, for its effect
+  Fork,      // name: func; semaphores; args: their first counts; body {producer, consumer}
+  Acquire,   // name: a semaphore of a fork around
+  Release,   // name: a semaphore of a fork around
   Produce,   // name: func; body[0]: its production. A marker for readers, without effect
 };
 
@@ -58,6 +63,8 @@ struct StmtNode {
   std::vector<int> order{};  // multi-dimensional Allocate: dimensions, innermost in memory first;
                              // empty: 0, 1, 2...
   Partition partition = Partition::Auto;  // For
+  std::string inside{};                   // Place
+  std::vector<std::string> semaphores{};  // Fork
 };
 
 Stmt make_block(std::vector<Stmt> stmts);  // flattens nested blocks, drops undefined ones
@@ -66,11 +73,17 @@ Stmt make_for(std::string name, Expr min, Expr extent, LoopKind kind, Stmt body,
 Stmt make_let_stmt(std::string name, Expr value, Stmt body);
 Stmt make_allocate(std::string name, Type type, std::vector<Expr> args, bool on_stack, Stmt body,
                    std::vector<int> order = {});
+Stmt make_place(std::string name, Type type, std::vector<Expr> box, std::string inside, Expr at,
+                Stmt body, std::vector<int> order = {});
 Stmt make_provide(std::string name, std::vector<Expr> indices, std::vector<Expr> values);
 Stmt make_store(std::string name, Expr index, Expr value, Expr mask = {});
 Stmt make_if(Expr condition, Stmt then_case, Stmt else_case = {});
 Stmt make_assert(Expr condition, Expr error);
 Stmt make_evaluate(Expr value);
+Stmt make_fork_stmt(std::string func, std::vector<std::string> semaphores, std::vector<Expr> counts,
+                    Stmt producer, Stmt consumer);
+Stmt make_acquire(std::string semaphore);
+Stmt make_release(std::string semaphore);
 Stmt make_produce(std::string name, Stmt body);
 /// A copy of `s` with other args and body; `s` itself where nothing differs.
 Stmt with_parts(const Stmt &s, std::vector<Expr> args, std::vector<Stmt> body);

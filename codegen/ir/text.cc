@@ -15,8 +15,9 @@ constexpr int64_t kPrintedElements = 1024;
 
 // Names that would begin another statement stand in backquotes.
 std::string name_text(const std::string &name) {
-  static const std::set<std::string> kWords = {"for",      "allocate", "assert",  "else",
-                                               "evaluate", "produce",  "constant"};
+  static const std::set<std::string> kWords = {"for",      "allocate", "assert",   "else",
+                                               "evaluate", "produce",  "constant", "place",
+                                               "fork",     "acquire",  "release"};
   return kWords.count(name) ? "`" + name + "`" : quote_name(name);
 }
 
@@ -46,7 +47,8 @@ class Printer {
     if (s->kind != StmtKind::Block) return print(s);
     for (size_t i = 0; i < s->body.size(); i++) {
       const Stmt &b = s->body[i];
-      const bool opens_scope = b->kind == StmtKind::Let || b->kind == StmtKind::Allocate;
+      const bool opens_scope =
+          b->kind == StmtKind::Let || b->kind == StmtKind::Allocate || b->kind == StmtKind::Place;
       if (opens_scope && i + 1 < s->body.size()) {
         line() << "{\n";
         close(b, "}\n");
@@ -102,6 +104,13 @@ class Printer {
         os_ << (s->on_stack ? " stack\n" : "\n");
         return print_body(s->body[0]);
       }
+      case StmtKind::Place:
+        line() << "place " << name_text(s->name) << ": " << s->type.to_string() << "(";
+        list(s->args, 0, s->args.size() - 1);
+        os_ << ") in " << name_text(s->inside) << " at ";
+        print_expr(os_, s->args.back());
+        os_ << "\n";
+        return print_body(s->body[0]);
       case StmtKind::Provide: {
         const size_t dims = s->args.size() - static_cast<size_t>(s->value_count);
         line() << name_text(s->name) << "(";
@@ -140,6 +149,21 @@ class Printer {
         line() << "evaluate ";
         print_expr(os_, s->args[0]);
         os_ << "\n";
+        return;
+      case StmtKind::Fork:
+        line() << "fork " << name_text(s->name) << " (";
+        for (size_t i = 0; i < s->semaphores.size(); i++) {
+          os_ << (i ? ", " : "") << name_text(s->semaphores[i]) << " = ";
+          print_expr(os_, s->args[i]);
+        }
+        os_ << ") {\n";
+        close(s->body[0], "} and {\n");
+        return close(s->body[1], "}\n");
+      case StmtKind::Acquire:
+        line() << "acquire " << name_text(s->name) << "\n";
+        return;
+      case StmtKind::Release:
+        line() << "release " << name_text(s->name) << "\n";
         return;
       case StmtKind::Produce:
         line() << "produce " << name_text(s->name) << " {\n";

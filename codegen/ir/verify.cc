@@ -19,11 +19,15 @@
 //                statements beside each other may reuse names
 //   buffers      what is accessed is an argument, a constant or an allocation around the access, of
 //                the access's element type; inputs and constants are never written
+//   semaphores   those of an Acquire and a Release belong to a Fork around them; a Fork's first
+//                counts are Int(32)
 // Multi-dimensional level
 //   no flat      no Load, Store, Ramp, Broadcast, Shuffle, no vectors
 //   indices      as many as the buffer has dimensions, each Int(32)
+//   places       what a box is placed in is an allocation around it, of its element type, and the
+//                box begins at an Int(64)
 // Flat level
-//   no boxes     no Provide, no call of a Func or an image; an allocation has one size
+//   no boxes     no Provide, no Place, no call of a Func or an image; an allocation has one size
 //   indices      Int(64), as many lanes as the value; a mask is Bool of as many lanes
 // Emittable level
 //   flat, and
@@ -139,6 +143,8 @@ class Verifier {
           return {1, 1, 1, 1};
         case StmtKind::Allocate:
           return flat_size ? Shape{1, 1, 1, 1} : Shape{0, SIZE_MAX, 1, 1};
+        case StmtKind::Place:
+          return {1, SIZE_MAX, 1, 1};
         case StmtKind::Provide:
           return {static_cast<size_t>(s->value_count), SIZE_MAX, 0, 0};
         case StmtKind::Store:
@@ -149,6 +155,11 @@ class Verifier {
           return {2, 2, 0, 0};
         case StmtKind::Evaluate:
           return {1, 1, 0, 0};
+        case StmtKind::Fork:
+          return {s->semaphores.size(), s->semaphores.size(), 2, 2};
+        case StmtKind::Acquire:
+        case StmtKind::Release:
+          return {0, 0, 0, 0};
         case StmtKind::Produce:
           return {0, 0, 1, 1};
       }
@@ -159,6 +170,7 @@ class Verifier {
     for (const Expr &e : s->args) good &= e.defined();
     for (const Stmt &b : s->body) good &= b.defined();
     if (s->kind == StmtKind::Allocate && !flat_size) good &= s->args.size() % 2 == 0;
+    if (s->kind == StmtKind::Place) good &= s->args.size() % 2 == 1;
     if (s->kind == StmtKind::Provide) good &= s->value_count >= 1;
     if (!good) {
       current_ = Stmt();  // its text cannot be trusted
@@ -186,6 +198,8 @@ class Verifier {
                         [&] { stmt(s->body[0]); });
       case StmtKind::Allocate:
         return allocate(s);
+      case StmtKind::Place:
+        return place(s);
       case StmtKind::Provide:
         return provide(s);
       case StmtKind::Store:
@@ -208,7 +222,27 @@ class Verifier {
       }
       case StmtKind::Evaluate:
         return;
+      case StmtKind::Fork:
+        return fork(s);
+      case StmtKind::Acquire:
+      case StmtKind::Release:
+        return require(semaphores_.count(s->name), "semaphores",
+                       "no fork around has a semaphore '" + s->name + "'");
     }
+  }
+
+  void fork(const Stmt &s) {
+    for (size_t i = 0; i < s->semaphores.size(); i++) {
+      require(s->args[i].type() == Int(32), "semaphores",
+              "the count of '" + s->semaphores[i] + "' is no int32");
+      require(semaphores_.insert(s->semaphores[i]).second, "shadowing",
+              "'" + s->semaphores[i] + "' is a semaphore here already");
+    }
+    if (problem_) return;
+    depth_++;
+    for (const Stmt &b : s->body) stmt(b);
+    depth_--;
+    for (const std::string &name : s->semaphores) semaphores_.erase(name);
   }
 
   void operand(const Expr &e) {
@@ -270,6 +304,29 @@ class Verifier {
             "'" + s->name + "' means something here already");
     if (problem_) return;
     buffers_[s->name] = {s->type, is_flat() ? -1 : static_cast<int>(s->args.size() / 2), true};
+    depth_++;
+    stmt(s->body[0]);
+    depth_--;
+    buffers_.erase(s->name);
+  }
+
+  void place(const Stmt &s) {
+    require(!is_flat(), "no boxes", "a Place of '" + s->name + "'");
+    auto block = buffers_.find(s->inside);
+    require(block != buffers_.end() && !arguments_.count(s->inside), "places",
+            "'" + s->inside + "' is no allocation around '" + s->name + "'");
+    if (problem_) return;
+    require(block->second.type == s->type, "places",
+            "'" + s->inside + "' has elements of type " + block->second.type.to_string());
+    require(s->args.back().type() == Int(64), "places",
+            "the place of '" + s->name + "' is no int64");
+    for (size_t i = 0; i + 1 < s->args.size(); i++) {
+      require(s->args[i].type() == Int(32), "types", "a size of '" + s->name + "' is no int32");
+    }
+    require(!means_something(s->name), "shadowing",
+            "'" + s->name + "' means something here already");
+    if (problem_) return;
+    buffers_[s->name] = {s->type, static_cast<int>(s->args.size() / 2), true};
     depth_++;
     stmt(s->body[0]);
     depth_--;
@@ -445,6 +502,7 @@ class Verifier {
   std::map<std::string, Type> params_;
   std::map<std::string, std::pair<Type, VariableKind>> bound_;
   std::map<std::string, Buffer> buffers_;
+  std::set<std::string> semaphores_;
   std::set<const ExprNode *> seen_;
   int lets_ = 0;   // expression Lets around
   int depth_ = 0;  // loops, Ifs and allocations around

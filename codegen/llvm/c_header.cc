@@ -7,32 +7,33 @@ namespace polyhalite {
 
 namespace {
 
-std::string c_type(Type t) {
-  if (t.is_bool()) return "bool";
-  if (t.is_handle()) return "void *";
-  if (t.is_float()) return t.bits() == 64 ? "double" : t.bits() == 32 ? "float" : "uint16_t";
-  return (t.is_int() ? "int" : "uint") + std::to_string(t.bits()) + "_t";
-}
-
-// A name as an identifier of C and C++.
-std::string identifier(const std::string &name) {
-  std::string text;
-  for (char c : name) text += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  return is_c_keyword(text) ? text + "_" : text;
-}
-
-std::string declaration(const FunctionArgument &a) {
-  if (a.is_buffer) return "struct polyhalite_buffer_t *" + identifier(a.name) + "_buffer";
+std::string declaration(const FilterArgument &a) {
+  if (a.name == kUserContextName) return "void const *__user_context";
+  if (a.kind != FilterArgument::InputScalar) {
+    return "struct polyhalite_buffer_t *" + c_identifier(a.name) + "_buffer";
+  }
   const std::string type = c_type(a.type);
-  return type + (type.back() == '*' ? "" : " ") + identifier(a.name);
+  return type + (type.back() == '*' ? "" : " ") + c_identifier(a.name);
 }
 
-std::string description(const FunctionArgument &a) {
-  std::string text = " *   " + a.name + ": " + (a.is_output ? "output, " : "input, ");
-  if (!a.is_buffer) return text + c_type(a.type) + "\n";
+std::string description(const FilterArgument &a) {
+  if (a.name == kUserContextName) {
+    return " *   __user_context: handed to every function of the runtime\n";
+  }
+  const bool output = a.kind == FilterArgument::OutputBuffer;
+  std::string text = " *   " + a.name + ": " + (output ? "output, " : "input, ");
+  if (a.kind == FilterArgument::InputScalar) return text + c_type(a.type) + "\n";
   text += "buffer of " + a.type.to_string();
   return text + ", " + std::to_string(a.dimensions) +
          (a.dimensions == 1 ? " dimension\n" : " dimensions\n");
+}
+
+std::string upper(const std::string &name) {
+  std::string text;
+  for (char c : c_identifier(name)) {
+    text += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  }
+  return text;
 }
 
 }  // namespace
@@ -134,22 +135,47 @@ bool is_c_keyword(const std::string &word) {
   return kWords.count(word) > 0;
 }
 
-std::string c_header(const Function &f, const Target &target) {
+std::string include_guard(const Filter &f, const std::string &what) {
   std::string guard = "POLYHALITE_GENERATED_";
-  for (char c : identifier(f.name)) {
-    guard += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  }
-  guard += "_H";
-  const bool user_context = target.has_feature(Target::UserContext);
-  std::string args = user_context ? "void *user_context" : "", list;
-  if (user_context) list += " *   user_context: handed to every function of the runtime\n";
-  for (const FunctionArgument &a : f.args) {
+  for (const std::string &n : f.namespaces) guard += upper(n) + "_";
+  return guard + upper(f.name) + "_" + what;
+}
+
+std::string open_namespaces(const Filter &f) {
+  std::string text;
+  for (const std::string &n : f.namespaces) text += "namespace " + n + " {\n";
+  return text.empty() ? "" : text + "\n";
+}
+
+std::string close_namespaces(const Filter &f) {
+  std::string text;
+  for (const std::string &n : f.namespaces) text = "}  // namespace " + n + "\n" + text;
+  return text.empty() ? "" : "\n" + text;
+}
+
+std::string c_header(const Filter &f) {
+  const std::string guard = include_guard(f, "H");
+  std::string args, list;
+  for (const FilterArgument &a : f.arguments) {
     args += (args.empty() ? "" : ", ") + declaration(a);
     list += description(a);
   }
   if (args.empty()) args = "void";
-  return "/* " + f.name + ", compiled by Polyhalite for " +
-         target.without_feature(Target::JIT).to_string() +
+  const bool c_linkage = !f.is_mangled();
+  std::string open, close;
+  if (c_linkage) {
+    open = "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+    close = "\n#ifdef __cplusplus\n}\n#endif\n";
+  }
+  if (!f.namespaces.empty()) {
+    // C has no namespaces: there the functions go by their last names.
+    open += c_linkage ? "#ifdef __cplusplus\n" + open_namespaces(f) + "#endif\n\n"
+                      : open_namespaces(f);
+    close = (c_linkage ? "\n#ifdef __cplusplus" + close_namespaces(f) + "#endif\n"
+                       : close_namespaces(f)) +
+            close;
+  }
+  return "/* " + f.name + ", compiled by Polyhalite for " + f.target.to_string() +
          ".\n *\n"
          " * Link the pipeline's object or library and the runtime (Polyhalite::Runtime, or what "
          "the\n"
@@ -162,16 +188,16 @@ std::string c_header(const Function &f, const Target &target) {
          "#ifndef " +
          guard + "\n#define " + guard +
          "\n\n#include <stdbool.h>\n#include <stdint.h>\n\n"
-         "struct polyhalite_buffer_t;\n\n"
-         "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
-         "int " +
-         f.name + "(" + args +
+         "struct polyhalite_buffer_t;\nstruct polyhalite_filter_metadata_t;\n\n" +
+         open + "int " + f.name + "(" + args +
          ");\n\n"
          "/* The same arguments: buffers themselves, all else by address. */\n"
          "int " +
          f.name +
          "_argv(void **args);\n\n"
-         "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
+         "/* Names, types, defaults and estimates of the arguments (polyhalite_metadata.h). */\n"
+         "const struct polyhalite_filter_metadata_t *" +
+         f.name + "_metadata(" + (c_linkage ? "void" : "") + ");\n" + close + "\n#endif\n";
 }
 
 }  // namespace polyhalite

@@ -4,6 +4,7 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "codegen/llvm/emit_metadata.h"
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/machine.h"
 #include "codegen/llvm/types.h"
@@ -35,13 +36,17 @@ void add_extensions(ModuleState &state, llvm::Function *f) {
   }
 }
 
+std::string argv_name(const ModuleState &state) {
+  const EmitOptions &o = state.options;
+  return o.filter ? o.filter->argv_symbol() : o.symbol_prefix + state.function.name + "_argv";
+}
+
 void emit_argv(ModuleState &state, llvm::Function *pipeline) {
   llvm::LLVMContext &context = state.context();
   llvm::Type *pointer = llvm::PointerType::get(context, 0);
   auto *type = llvm::FunctionType::get(llvm::Type::getInt32Ty(context), {pointer}, false);
   llvm::Function *f =
-      state.make_function(state.options.symbol_prefix + state.function.name + "_argv", type,
-                          llvm::GlobalValue::ExternalLinkage);
+      state.make_function(argv_name(state), type, llvm::GlobalValue::ExternalLinkage);
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "entry", f));
   std::vector<llvm::Value *> args;
   auto next = [&]() -> llvm::Value * {
@@ -66,17 +71,23 @@ void emit_argv(ModuleState &state, llvm::Function *pipeline) {
 
 std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext &context, const Function &f,
                                           const Target &target, llvm::TargetMachine &machine,
-                                          const EmitOptions &options) {
+                                          const EmitOptions &options, const BodyWriter &body) {
   auto module = std::make_unique<llvm::Module>(f.name, context);
   module->setTargetTriple(machine.getTargetTriple().str());
   module->setDataLayout(machine.createDataLayout());
   module->setPICLevel(llvm::PICLevel::BigPIC);
   ModuleState state(*module, f, target, options);
   llvm::Function *pipeline = state.make_function(
-      options.symbol_prefix + f.name, pipeline_type(state), llvm::GlobalValue::ExternalLinkage);
+      options.filter ? options.filter->symbol() : options.symbol_prefix + f.name,
+      pipeline_type(state), llvm::GlobalValue::ExternalLinkage);
   add_extensions(state, pipeline);
-  FunctionEmitter(state, pipeline).emit_pipeline();
+  if (body) {
+    body(state, pipeline);
+  } else {
+    FunctionEmitter(state, pipeline).emit_pipeline();
+  }
   emit_argv(state, pipeline);
+  if (options.filter) emit_metadata(state, *options.filter);
   for (llvm::Function &function : *module) {
     if (function.isDeclaration()) continue;
     function.addFnAttr("target-cpu", machine.getTargetCPU());

@@ -95,6 +95,7 @@ bool FunctionEmitter::uses_fields(const StmtNode &s) {
     case StmtKind::For:
     case StmtKind::If:
     case StmtKind::Store:
+    case StmtKind::Fork:
       return true;
     default:
       break;

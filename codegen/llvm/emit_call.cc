@@ -148,6 +148,8 @@ Value *FunctionEmitter::emit_absolute_difference(const CallNode &call) {
 }
 
 Value *FunctionEmitter::emit_extern(const CallNode &call) {
+  if (call.name == intrinsic::kExternStage) return emit_extern_stage(call);
+  if (call.name == intrinsic::kExternBounds) return emit_extern_bounds(call);
   std::vector<Value *> args;
   std::vector<llvm::Type *> types;
   if (belongs_to_runtime(call.name)) args.push_back(user_context_);

@@ -1,8 +1,11 @@
-// Parallel loops: the body becomes a task function, what it uses a closure.
+// Parallel loops and forks: the body becomes a task function, what it uses a closure.
 //
 //   parallel for y in [a, a+n) { ... k, rows ... }
 //     ->  closure = {k, rows};  polyhalite_do_par_for(context, task, a, n, closure)
 //         int task(context, y, closure) { k, rows = closure; ... }
+//
+//   fork f (s = 0) { A } and { B }
+//     ->  s = semaphore(0);  polyhalite_do_fork(context, task_a, task_b, closure, {s}, 1)
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
 #include "lang/ir/intrinsics.h"
@@ -30,16 +33,18 @@ struct Names {
         }
       });
     }
-    if (s->kind == StmtKind::Store) buffers.insert(s->name);
+    const bool waits = s->kind == StmtKind::Acquire || s->kind == StmtKind::Release;
+    if (s->kind == StmtKind::Store || waits) buffers.insert(s->name);
     for (const Stmt &child : s->body) add(child);
   }
 };
 
 }  // namespace
 
-std::vector<FunctionEmitter::Capture> FunctionEmitter::captures_of(const StmtNode &loop) {
+std::vector<FunctionEmitter::Capture> FunctionEmitter::captures_of(
+    const std::vector<Stmt> &bodies) {
   Names names;
-  names.add(loop.body[0]);
+  for (const Stmt &body : bodies) names.add(body);
   std::vector<Capture> captures;
   for (const std::string &name : names.variables) {
     const Binding *b = scopes_.find(name);
@@ -63,27 +68,44 @@ std::vector<FunctionEmitter::Capture> FunctionEmitter::captures_of(const StmtNod
   return captures;
 }
 
-void FunctionEmitter::emit_parallel_for(const StmtNode &loop) {
-  if (straight_line_) load_fields();
-  const std::vector<Capture> captures = captures_of(loop);
+llvm::StructType *FunctionEmitter::closure_type(const std::vector<Capture> &captures) {
   std::vector<llvm::Type *> types;
   for (const Capture &c : captures) types.push_back(c.value->getType());
-  llvm::StructType *closure = llvm::StructType::get(context_, types);
+  return llvm::StructType::get(context_, types);
+}
 
+Value *FunctionEmitter::store_captures(const std::string &name,
+                                       const std::vector<Capture> &captures,
+                                       llvm::StructType *closure) {
   llvm::IRBuilder<> entry(entry_position());
-  llvm::AllocaInst *storage = entry.CreateAlloca(closure, nullptr, loop.name + ".closure");
+  llvm::AllocaInst *storage = entry.CreateAlloca(closure, nullptr, name + ".closure");
   for (size_t i = 0; i < captures.size(); i++) {
     builder_.CreateStore(captures[i].value,
                          builder_.CreateStructGEP(closure, storage, static_cast<unsigned>(i)));
   }
+  return storage;
+}
+
+llvm::Function *FunctionEmitter::make_task(const std::string &name, const std::string &counter,
+                                           const Stmt &body, const std::vector<Capture> &captures,
+                                           llvm::StructType *closure) {
   llvm::Type *pointer = builder_.getPtrTy(), *i32 = builder_.getInt32Ty();
   auto *task_type = llvm::FunctionType::get(i32, {pointer, i32, pointer}, false);
-  llvm::Function *task = module_.make_function(module_.function.name + "." + loop.name, task_type,
+  llvm::Function *task = module_.make_function(module_.function.name + "." + name, task_type,
                                                llvm::GlobalValue::InternalLinkage);
-  FunctionEmitter body(module_, task);
-  body.own_storage_ = own_storage_;
-  body.emit_task(loop, captures, closure);
+  FunctionEmitter emitter(module_, task);
+  emitter.own_storage_ = own_storage_;
+  emitter.emit_task(counter, body, captures, closure);
+  return task;
+}
 
+void FunctionEmitter::emit_parallel_for(const StmtNode &loop) {
+  if (straight_line_) load_fields();
+  const std::vector<Capture> captures = captures_of({loop.body[0]});
+  llvm::StructType *closure = closure_type(captures);
+  Value *storage = store_captures(loop.name, captures, closure);
+  llvm::Function *task = make_task(loop.name, loop.name, loop.body[0], captures, closure);
+  llvm::Type *pointer = builder_.getPtrTy(), *i32 = builder_.getInt32Ty();
   llvm::FunctionCallee run =
       module_.declare("polyhalite_do_par_for", i32, {pointer, pointer, i32, i32, pointer});
   Value *code = builder_.CreateCall(
@@ -92,8 +114,55 @@ void FunctionEmitter::emit_parallel_for(const StmtNode &loop) {
   return_if_nonzero(code);
 }
 
-void FunctionEmitter::emit_task(const StmtNode &loop, const std::vector<Capture> &captures,
-                                llvm::StructType *closure) {
+void FunctionEmitter::emit_fork(const StmtNode &fork) {
+  if (straight_line_) load_fields();
+  llvm::Type *pointer = builder_.getPtrTy(), *i32 = builder_.getInt32Ty();
+  const auto count = static_cast<unsigned>(fork.semaphores.size());
+  auto *semaphore = llvm::ArrayType::get(builder_.getInt64Ty(), 2);
+  llvm::FunctionCallee init =
+      module_.declare("polyhalite_semaphore_init", builder_.getVoidTy(), {pointer, i32});
+  llvm::IRBuilder<> entry(entry_position());
+  auto *list_type = llvm::ArrayType::get(pointer, count);
+  Value *list = entry.CreateAlloca(list_type, nullptr, fork.name + ".semaphores");
+  for (unsigned i = 0; i < count; i++) {
+    Value *s = entry.CreateAlloca(semaphore, nullptr, fork.semaphores[i]);
+    builder_.CreateCall(init, {s, emit(fork.args[i])});
+    builder_.CreateStore(s, builder_.CreateConstInBoundsGEP2_32(list_type, list, 0, i));
+    pointers_[fork.semaphores[i]] = s;
+  }
+  const std::vector<Capture> captures = captures_of(fork.body);
+  llvm::StructType *closure = closure_type(captures);
+  Value *storage = store_captures(fork.name, captures, closure);
+  llvm::Function *producer =
+      make_task(fork.name + ".producer", "", fork.body[0], captures, closure);
+  llvm::Function *consumer =
+      make_task(fork.name + ".consumer", "", fork.body[1], captures, closure);
+  for (const std::string &name : fork.semaphores) pointers_.erase(name);
+  llvm::FunctionCallee run = module_.declare("polyhalite_do_fork", i32,
+                                             {pointer, pointer, pointer, pointer, pointer, i32});
+  Value *code = builder_.CreateCall(
+      run, {user_context_, producer, consumer, storage, list, builder_.getInt32(count)});
+  scopes_.memory_changed();
+  return_if_nonzero(code);
+}
+
+void FunctionEmitter::emit_acquire(const StmtNode &s) {
+  llvm::FunctionCallee acquire =
+      module_.declare("polyhalite_semaphore_acquire", builder_.getInt32Ty(), {builder_.getPtrTy()});
+  Value *code = builder_.CreateCall(acquire, {pointers_.at(s.name)});
+  scopes_.memory_changed();
+  return_if_nonzero(code);
+}
+
+void FunctionEmitter::emit_release(const StmtNode &s) {
+  llvm::FunctionCallee release =
+      module_.declare("polyhalite_semaphore_release", builder_.getVoidTy(), {builder_.getPtrTy()});
+  builder_.CreateCall(release, {pointers_.at(s.name)});
+  scopes_.memory_changed();
+}
+
+void FunctionEmitter::emit_task(const std::string &counter, const Stmt &body,
+                                const std::vector<Capture> &captures, llvm::StructType *closure) {
   user_context_ = function_->getArg(0);
   Value *index = function_->getArg(1), *storage = function_->getArg(2);
   fields_loaded_ = true;
@@ -119,9 +188,11 @@ void FunctionEmitter::emit_task(const StmtNode &loop, const std::vector<Capture>
     }
   }
   depth_++;
-  scopes_.bind(loop.name,
-               {index, builder_.CreateSExt(index, builder_.getInt64Ty()), depth_, Expr()});
-  emit_stmt(loop.body[0]);
+  if (!counter.empty()) {
+    scopes_.bind(counter,
+                 {index, builder_.CreateSExt(index, builder_.getInt64Ty()), depth_, Expr()});
+  }
+  emit_stmt(body);
   builder_.CreateRet(builder_.getInt32(0));
 }
 

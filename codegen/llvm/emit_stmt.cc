@@ -56,6 +56,12 @@ void FunctionEmitter::emit_stmt(const Stmt &s) {
       return emit_if(*s);
     case StmtKind::Assert:
       return emit_assert(*s);
+    case StmtKind::Fork:
+      return emit_fork(*s);
+    case StmtKind::Acquire:
+      return emit_acquire(*s);
+    case StmtKind::Release:
+      return emit_release(*s);
     case StmtKind::Evaluate:
       emit(s->args[0]);
       return;
@@ -63,9 +69,10 @@ void FunctionEmitter::emit_stmt(const Stmt &s) {
       emit_stmt(s->body[0]);
       return;
     case StmtKind::Provide:
+    case StmtKind::Place:
       break;
   }
-  internal_check(false, "flat loop IR has no Provide");
+  internal_check(false, "flat loop IR has no boxes");
 }
 
 void FunctionEmitter::emit_serial_for(const StmtNode &loop) {

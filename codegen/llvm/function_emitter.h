@@ -5,6 +5,8 @@
 
 #include <llvm/IR/IRBuilder.h>
 
+#include <array>
+
 #include <unordered_map>
 #include <vector>
 
@@ -70,6 +72,14 @@ class FunctionEmitter {
   Value *print_items(const CallNode &call, size_t first, int lane);
   Value *emit_extern(const CallNode &call);
 
+  // -- Extern stages (emit_extern_stage.cc)
+  Value *emit_extern_stage(const CallNode &call);
+  Value *emit_extern_bounds(const CallNode &call);
+  Value *emit_c_argument(const Expr &e);
+  Value *emit_buffer(llvm::Value *host, Value *type, const std::vector<std::array<Value *, 3>> &dims);
+  /// Calls the C function and leaves with its code where it fails, after `error` has reported it.
+  Value *call_c_function(const Expr &name, const std::vector<Value *> &args, const char *error);
+
   // -- Memory (emit_memory.cc)
   /// Asks the caches for what a scalar Load would read.
   Value *emit_prefetch(const Expr &load);
@@ -108,16 +118,26 @@ class FunctionEmitter {
   void load_fields();
   bool uses_fields(const StmtNode &s);
 
-  // -- Parallel loops (emit_parallel.cc)
+  // -- Parallel loops and forks (emit_parallel.cc)
   void emit_parallel_for(const StmtNode &loop);
+  void emit_fork(const StmtNode &fork);
+  void emit_acquire(const StmtNode &s);
+  void emit_release(const StmtNode &s);
   struct Capture {
     std::string name;
     enum Kind { Variable, Wide, Pointer, Argument } kind;
     Value *value;
     llvm::Type *narrow;  // Wide: the variable's own type
   };
-  std::vector<Capture> captures_of(const StmtNode &loop);
-  void emit_task(const StmtNode &loop, const std::vector<Capture> &captures,
+  std::vector<Capture> captures_of(const std::vector<Stmt> &bodies);
+  /// The task's closure in memory, filled.
+  Value *store_captures(const std::string &name, const std::vector<Capture> &captures,
+                        llvm::StructType *closure);
+  llvm::StructType *closure_type(const std::vector<Capture> &captures);
+  /// A function of the module that runs `body`, its index bound to `counter` unless that is empty.
+  llvm::Function *make_task(const std::string &name, const std::string &counter, const Stmt &body,
+                            const std::vector<Capture> &captures, llvm::StructType *closure);
+  void emit_task(const std::string &counter, const Stmt &body, const std::vector<Capture> &captures,
                  llvm::StructType *closure);
 
   ModuleState &module_;

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "codegen/ir/stmt.h"
+#include "codegen/llvm/filter.h"
 #include "polyhalite/target.h"
 
 namespace polyhalite {
@@ -20,8 +21,10 @@ struct EmitOptions {
   bool user_context = false;
   /// Constant buffers are used where they lie in this process, not embedded.
   bool constants_by_address = false;
-  /// Before the names of the two C functions.
+  /// Before the function's name, where `filter` gives no names.
   std::string symbol_prefix;
+  /// For files: gives the names of the C functions, and the metadata; else null.
+  const Filter *filter = nullptr;
 };
 
 class ModuleState {

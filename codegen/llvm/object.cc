@@ -1,10 +1,12 @@
 #include "codegen/llvm/object.h"
 
+#include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/Object/ArchiveWriter.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "codegen/llvm/compile_module.h"
 #include "codegen/llvm/emit.h"
 #include "codegen/llvm/machine.h"
 #include "codegen/llvm/optimize.h"
@@ -16,9 +18,17 @@ namespace {
 
 std::string compile_with(const Function &f, const Target &target, CodeForm form,
                          const EmitOptions &options) {
+  return compile_module(target, form, [&](llvm::LLVMContext &context, llvm::TargetMachine &machine) {
+    return emit_module(context, f, target, machine, options);
+  });
+}
+
+}  // namespace
+
+std::string compile_module(const Target &target, CodeForm form, const ModuleMaker &make) {
   llvm::LLVMContext context;
   auto machine = make_machine(target);
-  auto module = emit_module(context, f, target, *machine, options);
+  auto module = make(context, *machine);
   optimize(*module, *machine);
   if (form == CodeForm::LlvmAssembly) {
     std::string text;
@@ -28,6 +38,10 @@ std::string compile_with(const Function &f, const Target &target, CodeForm form,
   }
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream out(bytes);
+  if (form == CodeForm::Bitcode) {
+    llvm::WriteBitcodeToFile(*module, out);
+    return std::string(bytes.data(), bytes.size());
+  }
   llvm::legacy::PassManager passes;
   const auto type = form == CodeForm::Object ? llvm::CodeGenFileType::ObjectFile
                                              : llvm::CodeGenFileType::AssemblyFile;
@@ -37,16 +51,16 @@ std::string compile_with(const Function &f, const Target &target, CodeForm form,
   return std::string(bytes.data(), bytes.size());
 }
 
-}  // namespace
-
-std::string compile(const Function &f, const Target &target, CodeForm form) {
-  return compile_with(f, target.without_feature(Target::JIT), form,
-                      {target.has_feature(Target::UserContext), false, ""});
+std::string compile(const Function &f, const Filter &filter, CodeForm form) {
+  EmitOptions options;
+  options.user_context = filter.target.has_feature(Target::UserContext);
+  options.filter = &filter;
+  return compile_with(f, filter.target, form, options);
 }
 
 std::string compile_for_process(const Function &f, const Target &target, CodeForm form) {
   return compile_with(f, target.with_feature(Target::JIT), form,
-                      {true, true, kProcessSymbolPrefix});
+                      {true, true, kProcessSymbolPrefix, nullptr});
 }
 
 std::string make_archive(const std::vector<std::pair<std::string, std::string>> &members) {

@@ -7,14 +7,16 @@
 #include <vector>
 
 #include "codegen/ir/stmt.h"
+#include "codegen/llvm/filter.h"
 #include "polyhalite/target.h"
 
 namespace polyhalite {
 
-enum class CodeForm : uint8_t { Object, Assembly, LlvmAssembly };
+enum class CodeForm : uint8_t { Object, Assembly, LlvmAssembly, Bitcode };
 
-/// For files: constant buffers are embedded; a user context is taken where the target has it.
-std::string compile(const Function &f, const Target &target, CodeForm form);
+/// For files: names, target and metadata are the filter's, constant buffers are embedded, a user
+/// context is taken where the target has it.
+std::string compile(const Function &f, const Filter &filter, CodeForm form);
 /// Before the names of what is compiled for this process: no C function has such a name.
 inline constexpr const char *kProcessSymbolPrefix = "pipeline.";
 /// For this process: a user context comes first, constant buffers are used where they lie.

@@ -1,8 +1,12 @@
 #include "codegen/oracle/interpret_ir.h"
 
 #include <algorithm>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
 #include <numeric>
 #include <random>
+#include <thread>
 #include <unordered_map>
 
 #include "codegen/oracle/value.h"
@@ -19,10 +23,15 @@ namespace {
 struct Memory {
   Type type;
   uint8_t *data = nullptr;
-  std::vector<polyhalite_dimension_t> dims;  // empty at the flat level's allocations
-  int64_t first = 0, last = -1;              // element indices that are inside
-  std::vector<uint8_t> bytes;                // of allocations
-  std::vector<bool> written;                 // of allocations
+  std::vector<polyhalite_dimension_t> dims;     // empty at the flat level's allocations
+  int64_t first = 0, last = -1;                 // element indices that are inside
+  std::shared_ptr<std::vector<uint8_t>> bytes;  // of allocations; tasks of a fork share them
+  std::shared_ptr<std::vector<bool>> written;   // of allocations
+};
+
+struct Semaphore {
+  int64_t count = 0;
+  bool take() { return count > 0 && count-- > 0; }
 };
 
 [[noreturn]] void fail(std::string what) { throw InternalError({std::move(what), "", "", {}}); }
@@ -60,10 +69,67 @@ Memory external_memory(const std::string &name, Type type, const polyhalite_buff
   return m;
 }
 
+// The tasks of all running forks, of which one runs at a time: the next one is drawn wherever a
+// task waits or lets others go on, so that each of the orders that the waits allow may come.
+class Turns {
+ public:
+  explicit Turns(uint64_t seed) : random_(seed) {}
+
+  void begin(int task) {
+    std::unique_lock<std::mutex> hold(lock_);
+    changed_.wait(hold, [&] { return running_ == task; });
+  }
+  int add() {
+    std::lock_guard<std::mutex> hold(lock_);
+    ready_.push_back(next_);
+    return next_++;
+  }
+  /// Another task goes on while `task` waits for `holds`; an error where all wait.
+  template <typename Condition>
+  void wait_until(int task, Condition holds) {
+    std::unique_lock<std::mutex> hold(lock_);
+    while (!holds()) {
+      if (++idle_ > kMaxIdle) fail("all tasks of a fork wait for each other");
+      hand_over(hold, task);
+    }
+    idle_ = 0;
+  }
+  void offer(int task) {
+    std::unique_lock<std::mutex> hold(lock_);
+    idle_ = 0;
+    hand_over(hold, task);
+  }
+  void end(int task) {
+    std::lock_guard<std::mutex> hold(lock_);
+    ready_.erase(std::find(ready_.begin(), ready_.end(), task));
+    idle_ = 0;
+    if (!ready_.empty()) running_ = ready_[random_() % ready_.size()];
+    changed_.notify_all();
+  }
+  bool has_ended(int task) const {
+    return std::find(ready_.begin(), ready_.end(), task) == ready_.end();
+  }
+
+ private:
+  static constexpr int kMaxIdle = 2000;
+  void hand_over(std::unique_lock<std::mutex> &hold, int task) {
+    running_ = ready_[random_() % ready_.size()];
+    changed_.notify_all();
+    changed_.wait(hold, [&] { return running_ == task; });
+  }
+
+  std::mutex lock_;
+  std::condition_variable changed_;
+  std::mt19937_64 random_;
+  std::vector<int> ready_ = {0};
+  int running_ = 0, next_ = 1;
+  int idle_ = 0;  // hand-overs since a task got on
+};
+
 class Interpreter {
  public:
   Interpreter(const Function &f, const IrArguments &args, const InterpretOptions &options)
-      : options_(options), random_(options.seed) {
+      : options_(options), random_(options.seed), turns_(std::make_shared<Turns>(options.seed)) {
     for (const FunctionArgument &a : f.args) {
       a.is_buffer ? add_buffer(a, args) : add_scalar(a, args);
     }
@@ -83,6 +149,8 @@ class Interpreter {
         return run_bound(s->name, evaluate(s->args[0]), s->body[0]);
       case StmtKind::Allocate:
         return run_allocate(s);
+      case StmtKind::Place:
+        return run_place(s);
       case StmtKind::Provide:
         return run_provide(s);
       case StmtKind::Store:
@@ -100,6 +168,14 @@ class Interpreter {
       case StmtKind::Evaluate:
         evaluate(s->args[0]);
         return;
+      case StmtKind::Fork:
+        return run_fork(s);
+      case StmtKind::Acquire:
+        turns_->wait_until(task_, [&] { return semaphores_.at(s->name)->take(); });
+        return turns_->offer(task_);
+      case StmtKind::Release:
+        semaphores_.at(s->name)->count++;
+        return turns_->offer(task_);
       case StmtKind::Produce:
         return run(s->body[0]);
     }
@@ -155,28 +231,90 @@ class Interpreter {
     for (int64_t i : order) run_bound(s->name, {Int(32), {Lane{.i = i}}}, s->body[0]);
   }
 
+  // The producer runs on a thread of its own, as a copy that shares all memory.
+  void run_fork(const Stmt &s) {
+    for (size_t i = 0; i < s->semaphores.size(); i++) {
+      semaphores_[s->semaphores[i]] = std::make_shared<Semaphore>(Semaphore{scalar(s->args[i])});
+    }
+    Interpreter producer(*this);
+    producer.task_ = turns_->add();
+    std::exception_ptr problem;
+    std::thread thread([&] {
+      turns_->begin(producer.task_);
+      try {
+        producer.run(s->body[0]);
+      } catch (...) {
+        problem = std::current_exception();
+      }
+      turns_->end(producer.task_);
+    });
+    std::exception_ptr own;
+    try {
+      run(s->body[1]);
+      turns_->wait_until(task_, [&] { return turns_->has_ended(producer.task_); });
+    } catch (...) {
+      own = std::current_exception();
+      abandon(s, producer.task_);
+    }
+    thread.join();
+    if (problem) std::rethrow_exception(problem);
+    if (own) std::rethrow_exception(own);
+  }
+
+  // Lets the other task of a fork run to its end.
+  void abandon(const Stmt &s, int other) {
+    constexpr int64_t kEnough = int64_t{1} << 40;
+    for (const std::string &name : s->semaphores) semaphores_.at(name)->count = kEnough;
+    try {
+      turns_->wait_until(task_, [&] { return turns_->has_ended(other); });
+    } catch (...) {
+    }
+  }
+
   void run_allocate(const Stmt &s) {
     Memory m;
     m.type = s->type;
-    int64_t elements = 1;
-    if (s->args.size() == 1) {
-      elements = scalar(s->args[0]);
-    } else {
-      for (size_t d = 0; d < s->args.size(); d += 2) {
-        polyhalite_dimension_t dim{};
-        dim.min = static_cast<int32_t>(scalar(s->args[d]));
-        dim.extent = static_cast<int32_t>(scalar(s->args[d + 1]));
-        dim.stride = static_cast<int32_t>(elements);
-        elements *= dim.extent;
-        m.dims.push_back(dim);
-      }
-    }
+    const int64_t elements = s->args.size() == 1 ? scalar(s->args[0]) : take_box(s, m);
     if (elements < 0)
       fail("allocation '" + s->name + "' has " + std::to_string(elements) + " elements");
     m.last = elements - 1;
-    m.bytes.resize(static_cast<size_t>(elements * s->type.bytes()));
-    m.written.resize(static_cast<size_t>(elements));
-    m.data = m.bytes.data();
+    m.bytes =
+        std::make_shared<std::vector<uint8_t>>(static_cast<size_t>(elements * s->type.bytes()));
+    m.written = std::make_shared<std::vector<bool>>(static_cast<size_t>(elements));
+    m.data = m.bytes->data();
+    memory_[s->name] = std::move(m);
+    run(s->body[0]);
+    memory_.erase(s->name);
+  }
+
+  // Dimensions from pairs of min and extent; the number of elements.
+  int64_t take_box(const Stmt &s, Memory &m) {
+    int64_t elements = 1;
+    for (size_t d = 0; d + 1 < s->args.size(); d += 2) {
+      polyhalite_dimension_t dim{};
+      dim.min = static_cast<int32_t>(scalar(s->args[d]));
+      dim.extent = static_cast<int32_t>(scalar(s->args[d + 1]));
+      dim.stride = static_cast<int32_t>(elements);
+      elements *= dim.extent;
+      m.dims.push_back(dim);
+    }
+    return elements;
+  }
+
+  void run_place(const Stmt &s) {
+    const Memory &block = memory(s->inside);
+    Memory m;
+    m.type = s->type;
+    const int64_t elements = take_box(s, m), at = scalar(s->args.back());
+    if (elements < 0 || at < block.first || at + elements - 1 > block.last) {
+      fail("box '" + s->name + "' takes elements " + std::to_string(at) + " to " +
+           std::to_string(at + elements - 1) + " of '" + s->inside + "', which has " +
+           std::to_string(block.last + 1));
+    }
+    m.last = elements - 1;
+    // Nothing of it yet, whatever is in the block.
+    m.written = std::make_shared<std::vector<bool>>(static_cast<size_t>(elements));
+    m.data = block.data + at * s->type.bytes();
     memory_[s->name] = std::move(m);
     run(s->body[0]);
     memory_.erase(s->name);
@@ -226,12 +364,12 @@ class Interpreter {
   static void write(const std::string &name, Memory &m, int64_t at, Lane v) {
     check_inside(name, m, at);
     write_element(m.type, v, m.data + at * m.type.bytes());
-    if (!m.written.empty()) m.written[static_cast<size_t>(at)] = true;
+    if (m.written) (*m.written)[static_cast<size_t>(at)] = true;
   }
 
   Lane read(const std::string &name, const Memory &m, int64_t at) const {
     check_inside(name, m, at);
-    if (unused_ == 0 && !m.written.empty() && !m.written[static_cast<size_t>(at)]) {
+    if (unused_ == 0 && m.written && !(*m.written)[static_cast<size_t>(at)]) {
       fail("read of '" + name + "' at element " + std::to_string(at) + ", which nobody wrote");
     }
     return read_element(m.type, m.data + at * m.type.bytes());
@@ -451,6 +589,9 @@ class Interpreter {
   std::map<std::string, Value> environment_;
   std::map<std::string, Memory> memory_;
   int unused_ = 0;  // sides of selects around that are not taken
+  std::map<std::string, std::shared_ptr<Semaphore>> semaphores_;
+  std::shared_ptr<Turns> turns_;
+  int task_ = 0;
 };
 
 }  // namespace

@@ -21,6 +21,8 @@ struct Layout {
     Expr stride;  // Int(64)
   };
   std::vector<Dimension> dims;
+  std::string buffer;  // where the elements are: a block that a box is placed in; empty: its own
+  Expr at;             // the block's element where the box begins; null: 0
 };
 
 Expr int64(int64_t v) { return make_int(Int(64), v); }
@@ -50,10 +52,16 @@ Expr flat_index(const Layout &layout, const std::vector<Expr> &indices) {
     offset.add(to_linear(make_cast(Int(64), layout.dims[d].min)), -1);
     sum.add(product(offset, layout.dims[d].stride));
   }
+  if (layout.at.defined()) sum.add(to_linear(layout.at));
   return to_expr(sum);
 }
 
 using Layouts = std::map<std::string, Layout>;
+
+const std::string &home(const Layouts &layouts, const std::string &name) {
+  const std::string &buffer = layouts.at(name).buffer;
+  return buffer.empty() ? name : buffer;
+}
 
 std::string buffer_name(const Layouts &layouts, const std::string &func, int value_index) {
   return layouts.count(func) ? func : func + "." + std::to_string(value_index);
@@ -75,8 +83,8 @@ class FlattenExpr : public ExprRewriter {
     if (as_intrinsic(r, intrinsic::kGuarded)) return guarded(call->args[0], call->args[1]);
     if (!call || (call->kind != CallKind::Func && call->kind != CallKind::Image)) return r;
     const std::string name = buffer_name(layouts_, call->name, call->value_index);
-    auto load =
-        std::make_shared<LoadNode>(call->type, name, flat_index(layouts_.at(name), call->args));
+    auto load = std::make_shared<LoadNode>(call->type, home(layouts_, name),
+                                           flat_index(layouts_.at(name), call->args));
     load->image = call->image;
     return Expr(std::shared_ptr<const ExprNode>(std::move(load)));
   }
@@ -117,6 +125,8 @@ class Flatten : public StmtRewriter {
         return rewrite_block(s);
       case StmtKind::Allocate:
         return rewrite_allocate(s);
+      case StmtKind::Place:
+        return rewrite_place(s);
       case StmtKind::Provide:
         return rewrite_provide(s);
       default:
@@ -176,12 +186,26 @@ class Flatten : public StmtRewriter {
     return make_block(std::move(out));
   }
 
-  // Strides that are more than a number or a name are bound once, around the allocation.
-  Stmt rewrite_allocate(const Stmt &s) {
-    Layout layout;
-    std::vector<std::pair<std::string, Expr>> lets;
+  using Lets = std::vector<std::pair<std::string, Expr>>;
+
+  // Binds a value that is more than a number or a name to a name.
+  static Expr named(const std::string &name, const Expr &value, Lets &lets) {
+    if (is_const_int(value) || as_variable(value)) return value;
+    lets.emplace_back(name, value);
+    return make_variable(Int(64), VariableKind::Symbol, name);
+  }
+
+  static Stmt with_lets(const Lets &lets, Stmt s) {
+    for (auto it = lets.rbegin(); it != lets.rend(); ++it) {
+      s = make_let_stmt(it->first, it->second, s);
+    }
+    return s;
+  }
+
+  // The layout of a dense box from pairs of min and extent, and the number of its elements, the
+  // product of what is added to `extents`.
+  Expr dense(const Stmt &s, Layout &layout, Lets &lets, std::vector<Expr> &extents) {
     Expr stride = int64(1);
-    std::vector<Expr> extents = {int64(buffer_limit_ / s->type.bytes())};
     const size_t dims = s->args.size() / 2;
     layout.dims.resize(dims);
     for (size_t i = 0; i < dims; i++) {
@@ -189,24 +213,41 @@ class Flatten : public StmtRewriter {
       layout.dims[d] = {rewrite_expr(s->args[2 * d]), stride};
       const Expr extent = make_cast(Int(64), rewrite_expr(s->args[2 * d + 1]));
       extents.push_back(simplify(extent));
-      stride = simplify(make_binary(Op::Mul, stride, extent));
-      if (!is_const_int(stride) && !as_variable(stride)) {
-        const std::string name = field_name(s->name, "stride", i + 1);
-        lets.emplace_back(name, stride);
-        stride = make_variable(Int(64), VariableKind::Symbol, name);
-      }
+      stride = named(field_name(s->name, "stride", i + 1),
+                     simplify(make_binary(Op::Mul, stride, extent)), lets);
     }
+    return stride;
+  }
+
+  Stmt rewrite_allocate(const Stmt &s) {
+    Layout layout;
+    Lets lets;
+    std::vector<Expr> extents = {int64(buffer_limit_ / s->type.bytes())};
+    const Expr elements = dense(s, layout, lets, extents);
     layouts_[s->name] = std::move(layout);
     // Two int32 have a product in int64; more may not.
-    const bool limited = !is_const_int(stride) && (extents.size() > 3 || buffer_limit_ != INT64_MAX);
-    const Expr size =
-        limited ? make_intrinsic(Int(64), intrinsic::kLimitedProduct, std::move(extents)) : stride;
-    Stmt out = make_allocate(s->name, s->type, {size}, s->on_stack, (*this)(s->body[0]));
+    const bool limited =
+        !is_const_int(elements) && (extents.size() > 3 || buffer_limit_ != INT64_MAX);
+    const Expr size = limited
+                          ? make_intrinsic(Int(64), intrinsic::kLimitedProduct, std::move(extents))
+                          : elements;
+    const Stmt out = make_allocate(s->name, s->type, {size}, s->on_stack, (*this)(s->body[0]));
     layouts_.erase(s->name);
-    for (auto it = lets.rbegin(); it != lets.rend(); ++it) {
-      out = make_let_stmt(it->first, it->second, out);
-    }
-    return out;
+    return with_lets(lets, out);
+  }
+
+  // place f: T (m, e) in block at k { f(i) = v }  ->  block[i - m + k] = v
+  Stmt rewrite_place(const Stmt &s) {
+    Layout layout;
+    Lets lets;
+    std::vector<Expr> extents;
+    dense(s, layout, lets, extents);
+    layout.buffer = s->inside;
+    layout.at = named(s->name + ".at", simplify(rewrite_expr(s->args.back())), lets);
+    layouts_[s->name] = std::move(layout);
+    const Stmt out = (*this)(s->body[0]);
+    layouts_.erase(s->name);
+    return with_lets(lets, out);
   }
 
   Stmt rewrite_provide(const Stmt &s) {
@@ -217,7 +258,7 @@ class Flatten : public StmtRewriter {
     }
     auto store = [&](size_t i, const Expr &value) {
       const std::string name = buffer_name(layouts_, s->name, static_cast<int>(i));
-      return make_store(name, flat_index(layouts_.at(name), indices), value);
+      return make_store(home(layouts_, name), flat_index(layouts_.at(name), indices), value);
     };
     if (values.size() == 1) return store(0, values[0]);
     // All values are known before the first one is stored: they may read what is overwritten. A

@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "codegen/passes/bounds_query.h"
 #include "codegen/passes/entry_checks.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/undef.h"
+#include "lang/ir/extern_stage.h"
 #include "lang/ir/visit.h"
 #include "polyhalite/buffer_contents.h"
+#include "polyhedral/extern_bounds.h"
+#include "schedule/inline.h"
 
 namespace polyhalite {
 
@@ -88,6 +92,10 @@ class Lowering {
     return s;
   }
 
+  /// Which task a subtree is lowered for: of each fork around, the one that produces its Func, or
+  /// the one that consumes it.
+  using View = std::map<int, bool>;  // [func of the fork] is it the producer's task
+
   /// The Func whose nest this is, or -1.
   int producer(const TreeNode &n) const {
     if (n.kind == TreeNode::Loop) return tree_.loops[n.loop].stage.func;
@@ -95,54 +103,199 @@ class Lowering {
     return -1;
   }
 
-  /// `inside`: the Func whose nest this block is in; its loops need no marker of their own.
-  Stmt block(const std::vector<Tree> &nodes, int inside = -1) {
-    std::vector<Stmt> out;
-    for (size_t i = 0; i < nodes.size();) {
-      const int func = producer(*nodes[i]);
-      std::vector<Stmt> nests = {node(*nodes[i++], inside)};
-      while (func >= 0 && i < nodes.size() && producer(*nodes[i]) == func) {
-        nests.push_back(node(*nodes[i++], inside));
+  static bool produces(const View &view) {
+    return std::any_of(view.begin(), view.end(), [](const auto &f) { return f.second; });
+  }
+
+  /// What the nest of a Func is lowered for, by a task that is to produce it.
+  View inside_nest(const TreeNode &n, View view) const {
+    view.erase(producer(n));
+    return view;
+  }
+
+  /// Calls visit on the stages inside n that the task runs, until it returns true.
+  template <typename Visit>
+  bool any_stage(const TreeNode &n, const View &view, Visit visit) const {
+    const auto found = view.find(producer(n));
+    if (found != view.end() && !found->second) return false;
+    if (n.kind == TreeNode::Stage) return !produces(inside_nest(n, view)) && visit(n.stage);
+    const View inner = inside_nest(n, view);
+    for (const auto *block : {&n.children, &n.otherwise}) {
+      for (const Tree &c : *block) {
+        if (any_stage(*c, inner, visit)) return true;
       }
-      Stmt s = make_block(std::move(nests));
-      const bool marked = func >= 0 && func != inside;
-      out.push_back(marked ? make_produce(tree_.algorithm.funcs[func].name, s) : s);
+    }
+    return false;
+  }
+
+  bool is_kept(const TreeNode &n, const View &view) const {
+    return any_stage(n, view, [](const StageId &) { return true; });
+  }
+
+  bool uses(const TreeNode &n, const View &view, int func) const {
+    const std::string &name = tree_.algorithm.funcs[func].name;
+    return any_stage(n, view, [&](const StageId &s) {
+      return called_funcs(tree_.definition(s)).count(name) > 0;
+    });
+  }
+
+  /// Where the task waits for an async Func, and tells that it is done: around the items
+  /// [first, last] of a block, or inside the only one.
+  struct Wait {
+    int func;
+    size_t first, last;
+    bool inside;
+    int channel;
+  };
+
+  /// `waiting`: Funcs whose productions stand in a block around, and that this block waits for.
+  std::vector<Wait> find_waits(const std::vector<const TreeNode *> &items, const View &view,
+                               const std::set<int> &waiting) {
+    std::vector<Wait> waits;
+    for (int f : waiting) {
+      Wait w{f, items.size(), 0, false, 0};
+      for (size_t i = 0; i < items.size(); i++) {
+        if (!uses(*items[i], view, f)) continue;
+        w.first = std::min(w.first, i);
+        w.last = i;
+      }
+      if (w.first == items.size()) continue;
+      const TreeNode::Kind kind = items[w.first]->kind;
+      w.inside = w.first == w.last &&
+                 (kind == TreeNode::Allocate || kind == TreeNode::Hoist || kind == TreeNode::Fork);
+      if (!w.inside) w.channel = channels_[f]++;
+      waits.push_back(w);
+    }
+    return waits;
+  }
+
+  std::string semaphore(int func, const char *what, int channel) const {
+    return tree_.algorithm.funcs[func].name + "." + what + "." + std::to_string(channel);
+  }
+
+  bool is_limited(int func) const { return survey_.funcs[func].async->ahead.defined(); }
+
+  // wait for room; the production; tell every consumer
+  Stmt production(int func, Stmt nests) const {
+    std::vector<Stmt> out;
+    for (int c = 0; is_limited(func) && c < consumers_.at(func); c++) {
+      out.push_back(make_acquire(semaphore(func, "room", c)));
+    }
+    out.push_back(std::move(nests));
+    for (int c = 0; c < consumers_.at(func); c++) {
+      out.push_back(make_release(semaphore(func, "ready", c)));
     }
     return make_block(std::move(out));
   }
 
-  Stmt node(const TreeNode &n, int inside) {
+  /// `inside`: the Func whose nest this block is in; its loops need no marker of their own.
+  /// Undefined where the task has nothing to do here.
+  Stmt block(const std::vector<Tree> &nodes, int inside = -1, const View &view = {},
+             std::set<int> waiting = {}) {
+    std::vector<const TreeNode *> items;
+    for (const Tree &n : nodes) {
+      const int func = producer(*n);
+      const auto found = func == inside ? view.end() : view.find(func);
+      if (found != view.end() && !found->second) waiting.insert(func);
+      if (is_kept(*n, view)) items.push_back(n.get());
+    }
+    if (items.empty()) return Stmt();
+    const std::vector<Wait> waits = find_waits(items, view, waiting);
+    std::vector<Stmt> out;
+    for (size_t i = 0; i < items.size();) {
+      const size_t begin = i;
+      const int func = producer(*items[i]);
+      std::vector<Stmt> nests;
+      bool cut = false;  // by a wait
+      do {
+        std::set<int> waiting_inside;
+        for (const Wait &w : waits) {
+          if (w.inside && w.first == i) waiting_inside.insert(w.func);
+        }
+        nests.push_back(node(*items[i], inside, inside_nest(*items[i], view), waiting_inside));
+        i++;
+        for (const Wait &w : waits) cut |= w.first == i || w.last + 1 == i;
+      } while (func >= 0 && !cut && i < items.size() && producer(*items[i]) == func);
+      Stmt s = make_block(std::move(nests));
+      const bool marked = func >= 0 && func != inside;
+      if (marked) s = make_produce(tree_.algorithm.funcs[func].name, s);
+      const auto found = marked ? view.find(func) : view.end();
+      if (found != view.end() && !produces(inside_nest(*items[begin], view))) {
+        s = production(func, s);
+      }
+      for (const Wait &w : waits) {
+        if (!w.inside && w.first == begin) {
+          out.push_back(make_acquire(semaphore(w.func, "ready", w.channel)));
+        }
+      }
+      out.push_back(s);
+      for (const Wait &w : waits) {
+        if (!w.inside && w.last + 1 == i && is_limited(w.func)) {
+          out.push_back(make_release(semaphore(w.func, "room", w.channel)));
+        }
+      }
+    }
+    return make_block(std::move(out));
+  }
+
+  Stmt node(const TreeNode &n, int inside, const View &view, const std::set<int> &waiting) {
     switch (n.kind) {
       case TreeNode::Loop:
-        return loop(n);
+        return loop(n, view);
       case TreeNode::Stage:
         return stage(n.stage);
       case TreeNode::Allocate:
-        return allocate(n, inside);
+        return allocate(n, inside, view, waiting);
+      case TreeNode::Hoist:
+        return hoist(n, inside, view, waiting);
       case TreeNode::Branch:
-        return make_if(n.condition, block(n.children, inside),
-                       n.otherwise.empty() ? Stmt() : block(n.otherwise, inside));
+        return make_if(n.condition, block(n.children, inside, view, waiting),
+                       n.otherwise.empty() ? Stmt() : block(n.otherwise, inside, view, waiting));
       case TreeNode::Fork:
-        break;
+        return fork(n, inside, view, waiting);
     }
     internal_check(false, "lower: a loop tree node without a lowering");
     return Stmt();
   }
 
-  Stmt loop(const TreeNode &n) {
+  // fork f { block }  ->  fork (semaphores) { block, f's productions } and { block, the rest }
+  // A task of an outer fork that has no part in one of the two runs the other alone.
+  Stmt fork(const TreeNode &n, int inside, View view, const std::set<int> &waiting) {
+    const int func = n.stage.func;
+    view[func] = false;
+    channels_[func] = 0;
+    const Stmt consumer = block(n.children, inside, view, waiting);
+    const int consumers = consumers_[func] = channels_[func];
+    view[func] = true;
+    const Stmt producer = block(n.children, inside, view, waiting);
+    if (!consumer.defined() || !producer.defined()) return consumer.defined() ? consumer : producer;
+    std::vector<std::string> semaphores;
+    std::vector<Expr> counts;
+    for (int c = 0; c < consumers; c++) {
+      semaphores.push_back(semaphore(func, "ready", c));
+      counts.push_back(Expr(0));
+      if (!is_limited(func)) continue;
+      semaphores.push_back(semaphore(func, "room", c));
+      counts.push_back(survey_.funcs[func].async->ahead);
+    }
+    return make_fork_stmt(tree_.algorithm.funcs[func].name, std::move(semaphores),
+                          std::move(counts), producer, consumer);
+  }
+
+  Stmt loop(const TreeNode &n, const View &view) {
     const LoopInfo &info = tree_.loops[n.loop];
     const LoopBounds &bounds = survey_.loops[n.loop];
     std::vector<Stmt> body;
     for (size_t i = 0; i < tree_.prefetches.size(); i++) {
       if (tree_.prefetches[i].at == n.loop) body.push_back(prefetch(i));
     }
-    body.push_back(block(n.children, info.stage.func));
+    body.push_back(block(n.children, info.stage.func, view));
     return make_for(info.name, bounds.min, bounds.extent,
                     bounds.stays_serial ? LoopKind::Serial : info.kind,
                     with_symbols(bounds.symbols, make_block(std::move(body))), info.partition);
   }
 
-  Stmt allocate(const TreeNode &n, int inside) {
+  Stmt allocate(const TreeNode &n, int inside, const View &view, const std::set<int> &waiting) {
     const FuncDef &def = tree_.algorithm.funcs[n.stage.func];
     const FuncSurvey &fs = survey_.funcs[n.stage.func];
     std::vector<Expr> args;
@@ -169,11 +322,18 @@ class Lowering {
         cells = kMostStackBytes + 1;
       }
     }
-    Stmt s = block(n.children, inside);
+    Stmt s = block(n.children, inside, view, waiting);
     for (int i = static_cast<int>(def.types.size()); i-- > 0;) {
       const Type t = def.types[i];
-      s = make_allocate(def.buffer_name(i), t, args, on_stack(def, storage, cells * t.bytes()), s,
-                        storage.order);
+      const std::string name = def.buffer_name(i);
+      if (!fs.hoisted) {
+        s = make_allocate(name, t, args, on_stack(def, storage, cells * t.bytes()), s,
+                          storage.order);
+        continue;
+      }
+      Expr at = make_cast(Int(64), fs.hoisted->slot);
+      for (const Expr &e : fs.hoisted->extents) at = make_binary(Op::Mul, at, make_cast(Int(64), e));
+      s = make_place(name, t, args, memory_name(name), at, s, storage.order);
     }
     return s;
   }
@@ -252,8 +412,65 @@ class Lowering {
     return inside.defined() ? make_if(inside, s) : s;
   }
 
+  static std::string memory_name(const std::string &buffer) { return buffer + ".memory"; }
+
+  // The memory that storages inside are placed in, those of a ring one behind the other.
+  Stmt hoist(const TreeNode &n, int inside, const View &view, const std::set<int> &waiting) {
+    const FuncDef &def = tree_.algorithm.funcs[n.stage.func];
+    std::vector<Expr> extents = survey_.funcs[n.stage.func].hoisted->extents;
+    const Expr &ring = tree_.placements[n.stage.func].ring;
+    if (ring.defined()) extents.push_back(ring);
+    std::vector<Expr> args;
+    int64_t elements = 1;
+    for (const Expr &e : extents) {
+      args.push_back(Expr(0));
+      args.push_back(e);
+      int64_t k = 0;
+      const bool small = is_const_int(e, &k) && elements <= kMaxStackBytes;
+      elements = small ? elements * k : kMaxStackBytes + 1;
+    }
+    Stmt s = block(n.children, inside, view, waiting);
+    for (int i = static_cast<int>(def.types.size()); i-- > 0;) {
+      const Type t = def.types[i];
+      s = make_allocate(memory_name(def.buffer_name(i)), t, args,
+                        elements * t.bytes() <= kMaxStackBytes, s);
+    }
+    return s;
+  }
+
+  // An access of value `index` of a Func.
+  static Expr box_view(const FuncDef &f, int index, const Box &box) {
+    std::vector<Expr> mins, extents;
+    for (const IndexRange &r : box) {
+      mins.push_back(r.min);
+      extents.push_back(make_binary(Op::Add, make_binary(Op::Sub, r.max, r.min), Expr(1)));
+    }
+    return buffer_view(mins, extents, [&](const std::vector<Expr> &indices) {
+      return make_func_call(f.types[static_cast<size_t>(index)], f.name, indices, index);
+    });
+  }
+
+  Stmt extern_stage(const FuncDef &f, const CallNode &call, const Box &box) {
+    std::vector<Expr> args = {call.args[0]};
+    for (const ExternOperand &o : extern_operands(call)) {
+      const int producer = o.buffer ? tree_.algorithm.index_of(o.buffer->name) : -1;
+      args.push_back(!o.buffer ? o.scalar
+                     : producer < 0
+                         ? view_of_image(*o.buffer)
+                         : box_view(tree_.algorithm.funcs[producer], o.buffer->value_index,
+                                survey_.funcs[producer].needed));
+    }
+    for (size_t i = 0; i < f.types.size(); i++) {
+      args.push_back(box_view(f, static_cast<int>(i), box));
+    }
+    return make_evaluate(extern_call_node(Int(32), intrinsic::kExternStage, std::move(args)));
+  }
+
   Stmt stage(const StageId &s) {
     const StageDef &def = tree_.definition(s);
+    if (const CallNode *call = as_extern_stage(def)) {
+      return extern_stage(tree_.func(s), *call, survey_.funcs[s.func].computed);
+    }
     const StageSurvey &st = survey_.stages[s.func][s.stage];
     RingAccesses in_rings(tree_, survey_);
     const FuncDef &func = tree_.func(s);
@@ -383,6 +600,8 @@ class Lowering {
 
   const LoopTree &tree_;
   const Survey &survey_;
+  std::map<int, int> channels_;   // [func] consumers' waits so far
+  std::map<int, int> consumers_;  // [func] all of them
 };
 
 std::vector<std::shared_ptr<BufferContents>> constant_buffers(const Algorithm &a) {
@@ -397,6 +616,10 @@ std::vector<std::shared_ptr<BufferContents>> constant_buffers(const Algorithm &a
     for (const StageDef &s : f.stages) {
       for (const Expr &e : s.args) look(e);
       for (const Expr &e : s.values) look(e);
+      for (const ReductionVariable &r : s.rvars) {
+        look(r.min);
+        look(r.extent);
+      }
       look(s.predicate);
     }
   }

@@ -112,7 +112,8 @@ bool does_nothing(const Stmt &s) {
   bool found = false;
   for_each_stmt(s, [&](const Stmt &t) {
     found |= t->kind == StmtKind::Provide || t->kind == StmtKind::Store ||
-             t->kind == StmtKind::Evaluate || t->kind == StmtKind::Assert;
+             t->kind == StmtKind::Evaluate || t->kind == StmtKind::Assert ||
+             t->kind == StmtKind::Acquire || t->kind == StmtKind::Release;
   });
   return !found;
 }

@@ -72,6 +72,13 @@ class StmtSimplifier : public StmtRewriter {
         const Stmt out = rewrite_children(s);
         return used_.erase(s->name) ? out : out->body[0];
       }
+      case StmtKind::Place: {
+        used_.erase(s->name);
+        const Stmt out = rewrite_children(s);
+        if (!used_.erase(s->name)) return out->body[0];
+        used_.insert(s->inside);
+        return out;
+      }
       case StmtKind::Provide:
         use_buffers(s);
         return rewrite_children(s);
@@ -97,6 +104,9 @@ class StmtSimplifier : public StmtRewriter {
         return is_no_op(out->body[0]) ? out->body[0] : out;
       }
       case StmtKind::Block:
+      case StmtKind::Fork:
+      case StmtKind::Acquire:
+      case StmtKind::Release:
         return rewrite_children(s);
     }
     return s;

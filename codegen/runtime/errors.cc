@@ -114,6 +114,21 @@ PH_WEAK int polyhalite_error_host_is_null(void *user_context, const char *functi
               buffer);
 }
 
+PH_WEAK int polyhalite_error_extern_stage_failed(void *user_context, const char *function,
+                                                 const char *extern_function, int32_t code) {
+  return fail(user_context, code, "%s: the function '%s' of an extern stage returned %d, not 0",
+              function, extern_function, code);
+}
+
+PH_WEAK int polyhalite_error_bounds_inference_call_failed(void *user_context, const char *function,
+                                                          const char *extern_function,
+                                                          int32_t code) {
+  return fail(user_context, code,
+              "%s: the function '%s' of an extern stage returned %d, not 0, when it was asked what "
+              "it needs (some buffers had no memory)",
+              function, extern_function, code);
+}
+
 PH_WEAK int polyhalite_error_unaligned_host_ptr(void *user_context, const char *function,
                                                 const char *buffer, int32_t alignment) {
   return fail(user_context, polyhalite_error_code_unaligned_host_ptr,

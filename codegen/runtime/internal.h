@@ -18,6 +18,22 @@ void report(void *user_context, const char *message);
 
 /// Values as text with spaces between, cut to fit; returns the length.
 size_t format_items(char *to, size_t room, const polyhalite_print_item_t *items, int count);
+/// What spinning threads do meanwhile; and for how many times before they sleep.
+inline constexpr int kSpins = 400;  // pauses, about 40 cycles each
+inline void pause_briefly() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// The parallel loop that this thread works for: loops below it are its own to help with.
+void *current_job_of_thread();
+void set_current_job(void *job);
+
+/// Ends the threads that wait for forks.
+void stop_fork_threads();
 
 /// Releases the memory that freed blocks left behind for reuse.
 void release_cached_memory();

@@ -13,7 +13,6 @@ namespace polyhalite::runtime {
 namespace {
 
 constexpr int kMaxThreads = 256;
-constexpr int kSpins = 400;           // pauses, about 40 cycles each
 constexpr int kShareOfRemaining = 4;  // a thread takes 1/(4 * threads) of what is left
 
 struct Job {
@@ -45,14 +44,6 @@ polyhalite_do_task_t do_task_handler = nullptr;
 polyhalite_do_par_for_t do_par_for_handler = nullptr;
 Pool pool;
 thread_local Job *current_job = nullptr;
-
-void pause_briefly() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 int number_in_environment(const char *name) {
   const char *text = getenv(name);
@@ -264,10 +255,14 @@ void shut_down() {
   pool.stopping = false;
   pool.started = 0;
   pthread_mutex_unlock(&pool.lock);
+  stop_fork_threads();
   release_cached_memory();
 }
 
 }  // namespace
+
+void *current_job_of_thread() { return current_job; }
+void set_current_job(void *job) { current_job = static_cast<Job *>(job); }
 
 }  // namespace polyhalite::runtime
 

@@ -48,6 +48,21 @@ int polyhalite_default_do_par_for(void *user_context, polyhalite_task_t task, in
 int polyhalite_default_do_task(void *user_context, polyhalite_task_t task, int index,
                                uint8_t *closure);
 
+/* A counter that tasks of a fork wait for. */
+typedef struct polyhalite_semaphore_t {
+  uint64_t opaque[2];
+} polyhalite_semaphore_t;
+void polyhalite_semaphore_init(polyhalite_semaphore_t *semaphore, int count);
+/* Waits until the count is positive, and takes 1 off. Not 0 where the fork that owns the semaphore
+ * has failed: the code with which it did. */
+int polyhalite_semaphore_acquire(polyhalite_semaphore_t *semaphore);
+void polyhalite_semaphore_release(polyhalite_semaphore_t *semaphore);
+/* Runs producer(user_context, 0, closure) beside consumer(user_context, 1, closure), on a thread of
+ * its own, so that either may wait for the other. Where one of them fails, the other's waiting for
+ * `semaphores` ends. Returns the first non-zero result. */
+int polyhalite_do_fork(void *user_context, polyhalite_task_t producer, polyhalite_task_t consumer,
+                       uint8_t *closure, polyhalite_semaphore_t *const *semaphores, int count);
+
 /* Handlers at run time: each returns the one before; null restores the default. */
 typedef int (*polyhalite_do_par_for_t)(void *, polyhalite_task_t, int, int, uint8_t *);
 typedef int (*polyhalite_do_task_t)(void *, polyhalite_task_t, int, uint8_t *);
@@ -65,6 +80,15 @@ polyhalite_free_t polyhalite_set_custom_free(polyhalite_free_t handler);
 int polyhalite_set_num_threads(int n);
 int polyhalite_get_num_threads(void);
 void polyhalite_shutdown_thread_pool(void);
+
+/* Whether code for these features (bit N of word N/64: polyhalite_target_features.h) runs here.
+ * Asked once by pipelines that were compiled for several targets. The default one knows
+ * instruction sets and ignores all else. */
+int polyhalite_can_use_target_features(int count, const uint64_t *features);
+int polyhalite_default_can_use_target_features(int count, const uint64_t *features);
+typedef int (*polyhalite_can_use_target_features_t)(int count, const uint64_t *features);
+polyhalite_can_use_target_features_t polyhalite_set_custom_can_use_target_features(
+    polyhalite_can_use_target_features_t handler);
 
 /* Called by compiled code: each makes the message, hands it to polyhalite_error and returns the
  * code that the pipeline then returns. */
@@ -86,6 +110,10 @@ int polyhalite_error_buffer_too_large(void *user_context, const char *function, 
                                       int64_t bytes, int64_t limit);
 int polyhalite_error_out_of_memory(void *user_context, const char *function, const char *buffer,
                                    int64_t bytes);
+int polyhalite_error_extern_stage_failed(void *user_context, const char *function,
+                                         const char *extern_function, int32_t code);
+int polyhalite_error_bounds_inference_call_failed(void *user_context, const char *function,
+                                                  const char *extern_function, int32_t code);
 int polyhalite_error_unaligned_host_ptr(void *user_context, const char *function,
                                         const char *buffer, int32_t alignment);
 int polyhalite_error_dim_is_null(void *user_context, const char *function, const char *buffer);

@@ -1,9 +1,12 @@
 // The command line of programs that consist of generators.
+#include <dlfcn.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
+#include <fstream>
 #include <iostream>
 #include <optional>
 #include <set>
@@ -16,52 +19,73 @@ namespace polyhalite {
 
 namespace {
 
-constexpr Emit kEmits[] = {Emit::object,   Emit::static_library, Emit::c_header,
-                           Emit::assembly, Emit::llvm_assembly,  Emit::stmt,
-                           Emit::schedule, Emit::algorithm,      Emit::tree};
+// What a program of generators can write: outputs of a compilation, and the generator's stub.
+struct Wanted {
+  std::vector<Emit> emits;
+  bool stub = false;
+  bool empty() const { return emits.empty() && !stub; }
+};
 
 struct Options {
-  std::string generator, function, folder, base, runtime;
-  std::vector<Emit> emits;
+  std::string generator, function, folder, base, runtime, autoscheduler;
+  Wanted wanted;
   std::vector<std::pair<std::string, std::string>> params;
-  bool help = false, times = false;
+  std::vector<std::string> plugins;
+  bool help = false, verbose = false;
+  int timeout = 0;  // seconds; 0: none
 };
 
 std::string emit_names() {
   std::string s;
-  for (Emit e : kEmits) s += (s.empty() ? "" : ", ") + std::string(emit_name(e));
-  return s;
+  for (Emit e : all_emits()) s += std::string(emit_name(e)) + ", ";
+  return s + "cpp_stub";
 }
 
-Emit parse_emit(const std::string &word) {
-  for (Emit e : kEmits) {
-    if (word == emit_name(e)) return e;
+void add_emit(const std::string &word, Wanted *wanted) {
+  for (Emit e : all_emits()) {
+    if (word == emit_name(e)) {
+      wanted->emits.push_back(e);
+      return;
+    }
   }
-  if (word == "h") return Emit::c_header;
-  if (word == "o") return Emit::object;
-  user_error("cannot emit '" + word + "'", "it is no output of a compilation",
-             "choose from: " + emit_names());
+  if (word == "h") {
+    wanted->emits.push_back(Emit::c_header);
+  } else if (word == "o") {
+    wanted->emits.push_back(Emit::object);
+  } else if (word == "cpp_stub") {
+    wanted->stub = true;
+  } else {
+    // Outputs of Halide's generators that need what this compiler has not.
+    const std::pair<const char *, const char *> absent[] = {
+        {"c_source", "code is made by LLVM; no C is written"},
+        {"featurization", "no auto-scheduler is there that would read it"},
+        {"pytorch_wrapper", "there is no wrapper for PyTorch"},
+        {"device_code", "code is made for CPUs"},
+        {"conceptual_stmt_html", "the conceptual form is text only"}};
+    for (const auto &[name, why] : absent) {
+      if (word != name) continue;
+      user_error("the output '" + word + "' is not available", why,
+                 "choose from: " + emit_names());
+    }
+    user_error("cannot emit '" + word + "'", "it is no output of a compilation",
+               "choose from: " + emit_names());
+  }
 }
 
-std::vector<Emit> parse_emits(const std::string &text) {
-  std::vector<Emit> list;
-  size_t start = 0;
-  while (start <= text.size()) {
-    const size_t comma = std::min(text.find(',', start), text.size());
-    const std::string word = text.substr(start, comma - start);
-    if (!word.empty()) list.push_back(parse_emit(word));
-    start = comma + 1;
+Wanted parse_emits(const std::string &text) {
+  Wanted wanted;
+  for (const std::string &word : detail::split_at_commas(text)) {
+    if (!word.empty()) add_emit(word, &wanted);
   }
-  return list;
+  return wanted;
 }
 
 Options parse_options(const std::vector<std::string> &words) {
   Options o;
-  const std::map<std::string, std::string *> texts = {{"-g", &o.generator},
-                                                      {"-f", &o.function},
-                                                      {"-o", &o.folder},
-                                                      {"-n", &o.base},
-                                                      {"-r", &o.runtime}};
+  const std::map<std::string, std::string *> texts = {
+      {"-g", &o.generator}, {"-f", &o.function}, {"-o", &o.folder},
+      {"-n", &o.base},      {"-r", &o.runtime},  {"-s", &o.autoscheduler}};
+  const std::set<std::string> others = {"-e", "-d", "-p", "-t", "-v"};
   for (size_t i = 0; i < words.size(); i++) {
     const std::string &word = words[i];
     if (word == "--help" || word == "-h") {
@@ -77,10 +101,9 @@ Options parse_options(const std::vector<std::string> &words) {
       o.params.emplace_back(word.substr(0, equals), word.substr(equals + 1));
       continue;
     }
-    const bool known = texts.count(word) || word == "-e" || word == "-d";
-    if (!known) {
-      user_error("unknown option '" + word + "'", "the options are: -g -f -o -n -e -r -d --help",
-                 "see --help");
+    if (!texts.count(word) && !others.count(word)) {
+      user_error("unknown option '" + word + "'",
+                 "the options are: -g -f -o -n -e -r -p -s -d -t -v --help", "see --help");
     }
     if (i + 1 == words.size()) {
       user_error("option '" + word + "' has no value", "it is the last word of the command line",
@@ -88,9 +111,20 @@ Options parse_options(const std::vector<std::string> &words) {
     }
     const std::string &value = words[++i];
     if (word == "-e") {
-      o.emits = parse_emits(value);
+      o.wanted = parse_emits(value);
+    } else if (word == "-v") {
+      o.verbose = value != "0";
+    } else if (word == "-t") {
+      o.timeout = static_cast<int>(detail::parse_integer("-t", value, 0, 1 << 30));
+    } else if (word == "-p") {
+      for (const std::string &plugin : detail::split_at_commas(value)) {
+        if (!plugin.empty()) o.plugins.push_back(plugin);
+      }
     } else if (word == "-d") {
-      o.times = value != "0";
+      if (value != "0") {
+        user_error("a gradient pipeline (-d 1) is not available",
+                   "this compiler derives no adjoints", "leave -d out");
+      }
     } else {
       *texts.at(word) = value;
     }
@@ -106,16 +140,20 @@ std::string generator_list() {
 
 void print_help(const std::string &program, std::ostream &out) {
   out << "usage: " << program
-      << " -g GENERATOR -o FOLDER [-f FUNCTION] [-e KIND,...] [-n BASE] [-d 1]"
-         " [target=TARGET] [NAME=VALUE...]\n"
+      << " -g GENERATOR -o FOLDER [-f FUNCTION] [-e KIND,...] [-n BASE] [-p PLUGIN,...] [-t SECONDS]"
+         " [-v 1] [target=TARGET,...] [NAME=VALUE...]\n"
       << "       " << program << " -r RUNTIME -o FOLDER [-e KIND] [target=TARGET]\n"
       << "  -g  the generator; may be left out where the program has only one\n"
       << "  -o  the folder of the files that are written\n"
-      << "  -f  the C function's name; by default the generator's\n"
+      << "  -f  the C function's name, namespaces included; by default the generator's\n"
       << "  -e  what to write: " << emit_names() << "; by default static_library,c_header\n"
       << "  -n  the files' name without extension; by default the function's\n"
       << "  -r  writes a library of the runtime\n"
-      << "  -d  1 prints compile times\n"
+      << "  -p  shared libraries to load before\n"
+      << "  -t  ends the program with an error after so many seconds\n"
+      << "  -v  1 prints the files' names and compile times\n"
+      << "Several targets make one function that calls the first which the machine can run; the\n"
+      << "last is for all machines.\n"
       << "generators:\n"
       << generator_list();
   for (const std::string &name : GeneratorRegistry::names()) {
@@ -148,22 +186,41 @@ void check_folder(const std::string &folder) {
              "create it, or name another with -o");
 }
 
-Target find_target(const Options &o) {
+std::vector<Target> find_targets(const Options &o) {
+  std::vector<Target> targets;
   for (const auto &[name, value] : o.params) {
-    if (name == "target") return Target(value);
+    if (name != "target") continue;
+    for (const std::string &text : detail::split_at_commas(value)) {
+      const Target target(text);
+      for (const Target &other : targets) {
+        if (other == target) {
+          user_error("the target '" + text + "' is named twice",
+                     "each target is one compilation", "name it once");
+        }
+        if (other.arch != target.arch || other.bits != target.bits || other.os != target.os) {
+          user_error("the targets '" + other.to_string() + "' and '" + target.to_string() +
+                         "' are for different machines",
+                     "one function runs on machines of one architecture and system",
+                     "compile for them one by one");
+        }
+      }
+      targets.push_back(target);
+    }
   }
-  return get_target_from_environment();
+  if (targets.empty()) targets.push_back(get_target_from_environment());
+  return targets;
 }
 
 void emit_runtime(const Options &o) {
-  std::vector<Emit> emits = o.emits;
+  std::vector<Emit> emits = o.wanted.emits;
   if (emits.empty()) emits = {Emit::static_library};
   for (Emit e : emits) {
     if (e != Emit::object && e != Emit::static_library) {
       user_error(std::string("cannot emit '") + emit_name(e) + "' of the runtime",
                  "the runtime is machine code only", "choose object or static_library");
     }
-    backend().emit_runtime(find_target(o), e, o.folder + "/" + o.runtime + emit_extension(e));
+    backend().emit_runtime(find_targets(o)[0], e,
+                           o.folder + "/" + o.runtime + emit_extension(e));
   }
 }
 
@@ -188,34 +245,96 @@ std::string thrown_by_generator(const std::string &text) {
       .to_string();
 }
 
-void emit_generator(const Options &o, std::ostream &out) {
-  const std::string name = choose_generator(o);
-  auto generator = GeneratorRegistry::make(name, GeneratorContext(find_target(o)));
+std::unique_ptr<GeneratorBase> make_generator(const Options &o, const std::string &name,
+                                              const Target &target) {
+  auto generator = GeneratorRegistry::make(
+      name, GeneratorContext(target, AutoschedulerParams(o.autoscheduler)));
+  // Shapes and values first; what configure() adds may have shapes of its own.
   for (const auto &[param, value] : o.params) {
     if (param != "target") generator->set_generatorparam_value(param, value);
   }
+  return generator;
+}
+
+std::shared_ptr<const FrozenPipeline> build(GeneratorBase &generator) {
+  std::vector<std::shared_ptr<FunctionContents>> outputs;
+  for (const Func &f : generator.build_pipeline().outputs()) outputs.push_back(f.function());
+  std::vector<std::shared_ptr<Parameter>> inputs;
+  for (const Argument &a : generator.arguments()) inputs.push_back(a.parameter());
+  auto frozen = std::make_shared<FrozenPipeline>(freeze(outputs, inputs));
+  check_arguments(*frozen, inputs);
+  frozen->output_names = generator.output_names();
+  return frozen;
+}
+
+void write_stub(const std::string &path, const std::string &text) {
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  if (file.good()) return;
+  user_error("cannot write the stub '" + path + "'", std::strerror(errno),
+             "choose a folder that exists and may be written to");
+}
+
+// The last part of "a::b::f".
+std::string plain_function(const std::string &function) {
+  const size_t colons = function.rfind("::");
+  return colons == std::string::npos ? function : function.substr(colons + 2);
+}
+
+void emit_generator(const Options &o, std::ostream &out) {
+  const std::string name = choose_generator(o);
+  const std::vector<Target> targets = find_targets(o);
+  std::vector<std::unique_ptr<GeneratorBase>> generators;
+  for (const Target &t : targets) generators.push_back(make_generator(o, name, t));
   check_folder(o.folder);
-  const Pipeline pipeline = generator->build_pipeline();
 
   const std::string function = o.function.empty() ? name : o.function;
-  const std::string base = o.folder + "/" + (o.base.empty() ? function : o.base);
-  std::vector<Emit> emits = o.emits;
-  if (emits.empty()) emits = {Emit::static_library, Emit::c_header};
+  const std::string base =
+      o.folder + "/" + (o.base.empty() ? plain_function(function) : o.base);
+  Wanted wanted = o.wanted;
+  if (wanted.empty()) wanted.emits = {Emit::static_library, Emit::c_header};
   std::map<Emit, std::string> files;
-  for (Emit e : emits) files[e] = base + emit_extension(e);
+  for (Emit e : wanted.emits) files[e] = base + emit_extension(e);
 
-  std::vector<std::shared_ptr<FunctionContents>> outputs;
-  for (const Func &f : pipeline.outputs()) outputs.push_back(f.function());
-  std::vector<std::shared_ptr<Parameter>> inputs;
-  for (const Argument &a : generator->arguments()) inputs.push_back(a.parameter());
-  CompileTimes times;
-  const FrozenPipeline frozen = freeze(outputs, inputs);
-  check_arguments(frozen, inputs);
-  backend().emit(frozen, function, generator->get_target(), files, &times);
-  if (o.times) {
-    out << "seconds: schedule " << times.schedule << ", survey " << times.survey << ", judge "
-        << times.judge << ", lower " << times.lower << ", llvm " << times.llvm << "\n";
+  if (wanted.stub) {
+    const std::string path = base + ".stub.h";
+    write_stub(path, make_generator(o, name, targets[0])->stub_header());
+    if (o.verbose) out << path << "\n";
   }
+  if (files.empty()) return;
+  CompileTimes times;
+  if (targets.size() == 1) {
+    backend().emit(*build(*generators[0]), function, generators[0]->get_target(), files, &times);
+  } else {
+    std::vector<Backend::Variant> variants;
+    for (auto &g : generators) {
+      const Target target = g->get_target();
+      variants.push_back({build(*g), target, target.to_string()});
+    }
+    backend().emit_multitarget(variants, function, files, &times);
+  }
+  if (!o.verbose) return;
+  for (const auto &[emit, path] : files) out << path << "\n";
+  out << "seconds: schedule " << times.schedule << ", survey " << times.survey << ", judge "
+      << times.judge << ", lower " << times.lower << ", llvm " << times.llvm << "\n";
+}
+
+void load_plugins(const Options &o) {
+  for (const std::string &plugin : o.plugins) {
+    if (dlopen(plugin.c_str(), RTLD_LAZY | RTLD_GLOBAL)) continue;
+    const char *why = dlerror();
+    user_error("cannot load the plugin '" + plugin + "'", why ? why : "it is no shared library",
+               "give the path of a shared library that is built against Polyhalite");
+  }
+}
+
+void end_by_timeout(int) {
+  constexpr char kMessage[] =
+      "error: the generator did not end in time\n  why: -t limits its seconds\n"
+      "  fix: give it more, or simplify the pipeline\n";
+  const ssize_t ignored = write(2, kMessage, sizeof(kMessage) - 1);
+  _exit(ignored < 0 ? 2 : 1);
 }
 
 }  // namespace
@@ -227,6 +346,11 @@ int generate_main(int argc, char **argv, std::ostream &output, std::ostream &err
       print_help(argv[0], output);
       return 0;
     }
+    if (o.timeout > 0) {
+      std::signal(SIGALRM, end_by_timeout);
+      alarm(static_cast<unsigned>(o.timeout));
+    }
+    load_plugins(o);
     if (!o.runtime.empty()) {
       check_folder(o.folder);
       emit_runtime(o);

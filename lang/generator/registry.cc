@@ -1,6 +1,7 @@
 // The generators of this program, by name.
 #include <map>
 
+#include "polyhalite/callable.h"
 #include "polyhalite/generator.h"
 
 namespace polyhalite {
@@ -82,6 +83,19 @@ std::unique_ptr<GeneratorBase> GeneratorRegistry::make_from(const std::string &n
   generator->name_ = name;
   generator->init_from_context(context);
   return generator;
+}
+
+Callable create_callable_from_generator(const GeneratorContext &context, const std::string &name,
+                                        const GeneratorParamsMap &params) {
+  auto generator = GeneratorRegistry::make(name, context);
+  generator->set_generatorparam_values(params);
+  Pipeline pipeline = generator->build_pipeline();
+  return pipeline.compile_to_callable(generator->arguments(), generator->get_target());
+}
+
+Callable create_callable_from_generator(const Target &target, const std::string &name,
+                                        const GeneratorParamsMap &params) {
+  return create_callable_from_generator(GeneratorContext(target), name, params);
 }
 
 }  // namespace polyhalite

@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 
+#include "lang/interpret/extern_stage.h"
 #include "lang/interpret/stage.h"
 #include "polyhalite/buffer_contents.h"
 #include "lang/ir/visit.h"
@@ -188,6 +189,11 @@ class Interpreter {
     return &values_[index_.at(c.name)].grids[c.value_index];
   }
 
+  ExternContext extern_context(const Bindings &names) {
+    return {[this](const CallNode &c) { return grid_of(c); },
+            [this](const CallNode &c) { return index_.count(c.name) > 0; }, names};
+  }
+
   // -- Regions
 
   // The spans of a stage's reduction variables.
@@ -220,6 +226,12 @@ class Interpreter {
     std::map<int, Box> demands;
     if (is_empty(box)) return demands;
     const FuncDef &def = a_.funcs[f];
+    if (const CallNode *stage = as_extern_stage(def.stages[0]); stage && !own) {
+      const Bindings names = bindings();
+      for (auto &[name, need] : asked_by_extern(def, *stage, box, extern_context(names))) {
+        demands[index_.at(name)] = need;
+      }
+    }
     for (size_t stage = 0; stage < def.stages.size(); stage++) {
       const StageDef &s = def.stages[stage];
       const IndexDomain domain = domain_of(def, static_cast<int>(stage), box);
@@ -242,6 +254,7 @@ class Interpreter {
           }
         });
       };
+      if (is_extern_stage(s)) continue;
       if (s.predicate.defined()) collect(s.predicate, unguarded);
       for (const Expr &e : s.args) collect(e, domain);
       for (const Expr &e : s.values) collect(e, domain);
@@ -332,7 +345,12 @@ class Interpreter {
         stride *= s.extent();
       }
     }
-    for (size_t stage = 0; count > 0 && stage < def.stages.size(); stage++) {
+    if (const CallNode *stage = as_extern_stage(def.stages[0]); stage && count > 0) {
+      const Bindings names = bindings();
+      run_extern(def, *stage, v.grids, extern_context(names));
+    }
+    for (size_t stage = is_extern_stage(def.stages[0]); count > 0 && stage < def.stages.size();
+         stage++) {
       run_stage(def, static_cast<int>(stage), box, reduction_of(def.stages[stage]), bindings(),
                 v.grids);
     }

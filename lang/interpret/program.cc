@@ -132,6 +132,8 @@ Register *Program::compile_node(const Expr &e) {
         r = add_intrinsic(*this, c, args);
       } else if (c.kind == CallKind::Math) {
         r = add_math(*this, c, args);
+      } else if (c.kind == CallKind::Extern) {
+        r = add_extern(*this, c, args);
       } else {
         cannot("the external function '" + c.name + "'");
       }

@@ -128,6 +128,7 @@ Register *add_cast(Program &p, Type t, Register *a);
 Register *add_reinterpret(Program &p, Type t, Register *a);
 Register *add_intrinsic(Program &p, const CallNode &c, const std::vector<Register *> &args);
 Register *add_math(Program &p, const CallNode &c, const std::vector<Register *> &args);
+Register *add_extern(Program &p, const CallNode &c, const std::vector<Register *> &args);
 Register *add_load(Program &p, const Grid &grid, const std::vector<Register *> &args);
 
 /// A 16-bit float's value, and the bits of the one nearest to a value.

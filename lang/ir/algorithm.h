@@ -70,6 +70,7 @@ struct Algorithm {
 bool is_reduction_update(const FuncDef &f, int stage, Op *op = nullptr);
 
 /// Printed form: one definition a line, readable by parse_algorithm (text.h).
-std::string to_text(const Algorithm &a);
+/// Constants of more elements print without them, and do not read back.
+std::string to_text(const Algorithm &a, int64_t most_elements = 65536);
 
 }  // namespace polyhalite

@@ -30,6 +30,16 @@ const char *directive_name(DirectiveKind kind) {
       return "store_root";
     case DirectiveKind::StoreAt:
       return "store_at";
+    case DirectiveKind::HoistStorage:
+      return "hoist_storage";
+    case DirectiveKind::HoistStorageRoot:
+      return "hoist_storage_root";
+    case DirectiveKind::RingBuffer:
+      return "ring_buffer";
+    case DirectiveKind::Async:
+      return "async";
+    case DirectiveKind::ComputeWith:
+      return "compute_with";
     case DirectiveKind::Bound:
       return "bound";
     case DirectiveKind::BoundExtent:
@@ -106,6 +116,11 @@ bool names_device(DirectiveKind kind) {
 
 bool concerns_device(DirectiveKind kind) {
   return names_device(kind) || kind == DirectiveKind::Hexagon || kind == DirectiveKind::CopyToHost;
+}
+
+bool names_level(DirectiveKind kind) {
+  return kind == DirectiveKind::ComputeAt || kind == DirectiveKind::StoreAt ||
+         kind == DirectiveKind::HoistStorage || kind == DirectiveKind::ComputeWith;
 }
 
 }  // namespace polyhalite

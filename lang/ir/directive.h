@@ -32,6 +32,12 @@ enum class DirectiveKind : uint8_t {
   ComputeAt,       // target_func, target_stage, loops {loop of the target}
   StoreRoot,       //
   StoreAt,         // target_func, target_stage, loops {loop of the target}
+  HoistStorage,      // target_func, target_stage, loops {loop of the target}
+  HoistStorageRoot,  //
+  RingBuffer,        // factors {extent}
+  Async,             //
+  ComputeWith,       // target_func, target_stage, loops {loop of the target, loops of its own...},
+                     // aligns: one for each of its own
   Bound,           // loops {var}, factors {min, extent}
   BoundExtent,     // loops {var}, factors {extent}
   AlignBounds,     // loops {var}, factors {modulus, remainder}
@@ -63,6 +69,12 @@ bool names_device(DirectiveKind kind);
 /// Whether the directive moves work or values to another device than the processor.
 bool concerns_device(DirectiveKind kind);
 
+/// Does it name a loop of another stage: target_func, target_stage, loops[0]?
+bool names_level(DirectiveKind kind);
+
+/// The loop name that stands for the place outside of all loops of a stage: Var::outermost().
+inline constexpr const char *kOutermost = "__outermost";
+
 struct LoopLevelContents;
 
 struct Directive {
@@ -73,7 +85,8 @@ struct Directive {
   std::vector<Expr> factors;
   TailStrategy tail = TailStrategy::Auto;
   std::string option;       // the word of an enumeration, see DirectiveKind
-  std::string target_func;  // ComputeAt, StoreAt, Prefetch
+  std::vector<LoopAlignStrategy> aligns;
+  std::string target_func;  // where names_level()
   int target_stage = 0;
   DeviceAPI device = DeviceAPI::Default_GPU;  // of directives that name one
   // ComputeAt and StoreAt before the freeze, which fills in the place.

@@ -6,11 +6,11 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "polyhalite/buffer_contents.h"
 #include "lang/ir/node.h"
 #include "lang/ir/visit.h"
 #include "lang/language/loop_level.h"
 #include "lang/language/names.h"
+#include "polyhalite/buffer_contents.h"
 
 namespace polyhalite {
 
@@ -422,9 +422,7 @@ FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
                    [](const Directive &a, const Directive &b) { return a.order < b.order; });
   // Loops get their names in the order of the directives that make them, before any reference from
   // another Func's compute_at.
-  auto is_level = [](const Directive &d) {
-    return d.kind == DirectiveKind::ComputeAt || d.kind == DirectiveKind::StoreAt;
-  };
+  auto is_level = [](const Directive &d) { return names_level(d.kind); };
   for (Directive &d : list) {
     if (is_level(d)) continue;
     for (std::string &loop : d.loops) loop = stage_names[{d.func, d.stage}](loop);
@@ -448,6 +446,9 @@ FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
     if (d.target_stage < 0) d.target_stage = resolve_stage(t, d.loops[0], f);
     d.loops[0] = d.target_stage < stages ? stage_names[{t.name, d.target_stage}](d.loops[0])
                                          : plain_name(d.loops[0]);
+    for (size_t i = 1; i < d.loops.size(); i++) {
+      d.loops[i] = stage_names[{f->name, d.stage}](d.loops[i]);
+    }
     d.target_func = names.funcs.at(&t);
   }
   result.directives = std::move(list);

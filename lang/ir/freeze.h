@@ -15,6 +15,8 @@ struct FrozenPipeline {
   // names: realize() reads bound values here. Empty for algorithms that were parsed.
   std::vector<std::shared_ptr<Parameter>> bindings;
   std::vector<std::shared_ptr<FunctionContents>> functions;  // behind each of algorithm.funcs
+  // What metadata calls the outputs' buffers, one for each value; empty: by their Funcs.
+  std::vector<std::string> output_names;
 };
 
 /// Collects every Func reachable from `outputs` (depth first, so that the order and the names are

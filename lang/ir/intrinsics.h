@@ -63,6 +63,14 @@ inline constexpr const char *kPrefetch = "prefetch";
 
 inline constexpr const char *kUserContext = "user_context";  // Handle: the context of the call
 
+// Extern stages (extern_stage.h): the arguments of their C functions, and calls of those.
+inline constexpr const char *kExternStage = "extern_stage";
+inline constexpr const char *kExternBuffer = "extern_buffer";
+inline constexpr const char *kExternIndex = "extern_index";
+inline constexpr const char *kExternBounds = "extern_bounds";
+inline constexpr const char *kBufferView = "buffer_view";
+inline constexpr const char *kBufferQuery = "buffer_query";
+
 // Loop IR: limited_product(limit, a, b...) is a * b * ... of numbers that are not negative where that
 // is at most limit, else the largest Int(64): sizes of allocations, which then fail.
 inline constexpr const char *kLimitedProduct = "limited_product";

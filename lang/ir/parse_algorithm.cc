@@ -101,8 +101,11 @@ class AlgorithmParser {
       Expr *field = tokens_.accept("min")        ? &p->min_value
                     : tokens_.accept("max")      ? &p->max_value
                     : tokens_.accept("estimate") ? &p->estimate
+                    : tokens_.accept("default")  ? &p->default_value
                                                  : nullptr;
-      if (!field) tokens_.fail("expected min, max or estimate, found " + tokens_.describe_next());
+      if (!field) {
+        tokens_.fail("expected min, max, estimate or default, found " + tokens_.describe_next());
+      }
       *field = parse_typed(p->type, names(nullptr));
     }
     result_.inputs.push_back({p});

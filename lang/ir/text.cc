@@ -12,9 +12,6 @@ namespace polyhalite {
 
 namespace {
 
-// Constants with more elements print without them: such a text does not read back.
-constexpr int64_t kMaxElements = 65536;
-
 Expr read_element(const uint8_t *at, Type t) {
   if (t.is_float()) {
     double v = 0;
@@ -49,7 +46,8 @@ void for_each_element(const BufferContents &b, const Visit &visit) {
 
 class AlgorithmPrinter {
  public:
-  explicit AlgorithmPrinter(const Algorithm &a) : a_(a) {}
+  AlgorithmPrinter(const Algorithm &a, int64_t most_elements)
+      : a_(a), most_elements_(most_elements) {}
 
   std::string run() {
     os_ << "algorithm 1\n";
@@ -84,6 +82,7 @@ class AlgorithmPrinter {
       print_field("min", -1, p.min_value);
       print_field("max", -1, p.max_value);
       print_field("estimate", -1, p.estimate);
+      print_field("default", -1, p.default_value);
     } else {
       os_ << ", " << p.dimensions;
       if (p.host_alignment > 0) os_ << ", alignment " << p.host_alignment;
@@ -130,7 +129,7 @@ class AlgorithmPrinter {
     }
     os_ << " = ";
     const bool has_text = !b.type().is_float() || b.type().bits() >= 32;
-    if (count > kMaxElements || !b.raw().host || !has_text) {
+    if (count > most_elements_ || !b.raw().host || !has_text) {
       os_ << "omitted\n";
       return;
     }
@@ -187,11 +186,14 @@ class AlgorithmPrinter {
   }
 
   const Algorithm &a_;
+  const int64_t most_elements_;
   std::ostringstream os_;
 };
 
 }  // namespace
 
-std::string to_text(const Algorithm &a) { return AlgorithmPrinter(a).run(); }
+std::string to_text(const Algorithm &a, int64_t most_elements) {
+  return AlgorithmPrinter(a, most_elements).run();
+}
 
 }  // namespace polyhalite

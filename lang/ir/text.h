@@ -2,7 +2,8 @@
 // parse_algorithm(to_text(a)) computes what a does. One declaration or definition a line.
 //
 //   algorithm 1
-//   param gain: float32                      a scalar; then: min E, max E, estimate E
+//   param gain: float32                      a scalar; then: min E, max E, estimate E,
+//                                            default E
 //   image in: uint8, 2                       an ImageParam of 2 dimensions; then, per fixed field:
 //                                            min.0 E, extent.0 E, stride.0 E, and for estimates
 //                                            min_estimate.0 E, extent_estimate.0 E

@@ -209,12 +209,43 @@ Func &Func::store_at(const Func &consumer, const VarOrRVar &loop) {
 }
 
 Func &Func::compute_at(const LoopLevel &level, Here here) {
-  record_level(*contents_, DirectiveKind::ComputeAt, level, here);
+  record_level(*contents_, 0, DirectiveKind::ComputeAt, level, here);
   return *this;
 }
 
 Func &Func::store_at(const LoopLevel &level, Here here) {
-  record_level(*contents_, DirectiveKind::StoreAt, level, here);
+  record_level(*contents_, 0, DirectiveKind::StoreAt, level, here);
+  return *this;
+}
+
+Func &Func::hoist_storage(const Func &consumer, const VarOrRVar &loop) {
+  return hoist_storage(LoopLevel(consumer, loop), Here(loop.where));
+}
+
+Func &Func::hoist_storage(const LoopLevel &level, Here here) {
+  record_level(*contents_, 0, DirectiveKind::HoistStorage, level, here);
+  return *this;
+}
+
+Func &Func::hoist_storage_root(Here here) {
+  record(*contents_, 0, DirectiveKind::HoistStorageRoot, {}, {}, here.where);
+  return *this;
+}
+
+Func &Func::ring_buffer(Expr extent, Here here) {
+  const std::string what = "the extent of ring_buffer() of '" + plain_name(name()) + "'";
+  extent = detail::fixed_integer(std::move(extent), what, here.where);
+  int64_t n;
+  if (is_const_int(extent, &n) && n <= 0) {
+    user_error(what + " is " + std::to_string(n), "a ring holds at least one storage",
+               "give an extent of at least 1", here.where);
+  }
+  record(*contents_, 0, DirectiveKind::RingBuffer, {}, {std::move(extent)}, here.where);
+  return *this;
+}
+
+Func &Func::async(Here here) {
+  record(*contents_, 0, DirectiveKind::Async, {}, {}, here.where);
   return *this;
 }
 

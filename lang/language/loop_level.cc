@@ -112,15 +112,55 @@ std::string LoopLevel::to_string(Here here) const {
   return text_of(settled(*this, "to_string", here));
 }
 
-void record_level(FunctionContents &f, DirectiveKind kind, const LoopLevel &level,
-                  const Here &here) {
+Directive &record_level(FunctionContents &f, int stage, DirectiveKind kind, const LoopLevel &level,
+                        const Here &here) {
   const SourceLocation &named = level.contents()->where;
-  record(f, 0, kind, {}, {}, named.line ? named : here.where).level = level.contents();
+  Directive &d = record(f, stage, kind, {}, {}, named.line ? named : here.where);
+  d.level = level.contents();
+  return d;
 }
+
+namespace {
+
+void bind_root(Directive *d) {
+  switch (d->kind) {
+    case DirectiveKind::StoreAt:
+      d->kind = DirectiveKind::StoreRoot;
+      return;
+    case DirectiveKind::HoistStorage:
+      d->kind = DirectiveKind::HoistStorageRoot;
+      return;
+    case DirectiveKind::ComputeWith:
+      user_error("cannot compute '" + plain_name(d->func) + "' with root",
+                 "compute_with names a loop of another stage",
+                 "give a Func, one of its loops, and if it has updates the stage", d->where);
+    default:
+      d->kind = DirectiveKind::ComputeRoot;
+  }
+}
+
+// False where the directive says nothing then.
+bool bind_inlined(Directive *d) {
+  switch (d->kind) {
+    case DirectiveKind::StoreAt:
+      return false;
+    case DirectiveKind::HoistStorage:
+    case DirectiveKind::ComputeWith:
+      user_error(std::string(directive_name(d->kind)) + " at an inlined level for '" +
+                     plain_name(d->func) + "'",
+                 "an inlined Func has neither storage nor loops",
+                 "name a loop of a consumer, or of another stage", d->where);
+    default:
+      d->kind = DirectiveKind::ComputeInline;
+      return true;
+  }
+}
+
+}  // namespace
 
 bool bind_level(Directive *d) {
   LoopLevelContents &l = *d->level;
-  const bool stores = d->kind == DirectiveKind::StoreAt;
+  bool says_something = true;
   switch (l.kind) {
     case LoopLevelContents::Undefined:
       user_error(std::string("cannot ") + directive_name(d->kind) + " '" + plain_name(d->func) +
@@ -128,20 +168,23 @@ bool bind_level(Directive *d) {
                  "a LoopLevel made without a place has to get one with set()",
                  "set() it before the pipeline is compiled", d->where);
     case LoopLevelContents::Root:
-      d->kind = stores ? DirectiveKind::StoreRoot : DirectiveKind::ComputeRoot;
+      bind_root(d);
       break;
     case LoopLevelContents::Inlined:
-      d->kind = DirectiveKind::ComputeInline;
+      says_something = bind_inlined(d);
       break;
     case LoopLevelContents::Loop:
-      d->loops = {l.loop};
+      for (std::string &own : d->loops) {
+        if (own == kSharedLoop) own = l.loop;
+      }
+      d->loops.insert(d->loops.begin(), l.loop);
       d->target_func = l.func;
-      d->target_stage = l.stage;
+      d->target_stage = d->kind == DirectiveKind::ComputeWith && l.stage < 0 ? 0 : l.stage;
       break;
   }
   if (!l.locked) l.locked = true;
   d->level = nullptr;
-  return !(stores && d->kind == DirectiveKind::ComputeInline);
+  return says_something;
 }
 
 }  // namespace polyhalite

@@ -17,9 +17,12 @@ struct LoopLevelContents {
   SourceLocation where;
 };
 
-/// Appends ComputeAt or StoreAt with the level that is bound at the freeze.
-void record_level(FunctionContents &f, DirectiveKind kind, const LoopLevel &level,
-                  const Here &here);
+/// Among the loops of a ComputeWith: the one that its level names.
+inline constexpr const char *kSharedLoop = "";
+
+/// Appends a directive that names a level, which is bound at the freeze.
+Directive &record_level(FunctionContents &f, int stage, DirectiveKind kind, const LoopLevel &level,
+                        const Here &here);
 
 /// The directive with its level's place of now, which is locked. False where it says nothing: a
 /// StoreAt of an inlined level.

@@ -1,5 +1,8 @@
 #include "polyhalite/param.h"
 
+#include <cmath>
+#include <cstring>
+
 #include "polyhalite/buffer_contents.h"
 #include "lang/ir/function.h"
 #include "lang/ir/node.h"
@@ -14,6 +17,11 @@ namespace polyhalite {
 namespace detail {
 
 std::shared_ptr<Parameter> make_scalar_parameter(Type t, const std::string &name) {
+  if (name == "__user_context") {
+    user_error("a Param is called '__user_context'",
+               "the user context is no input: the target's feature user_context adds it",
+               "give the Param another name, or give realize() a JITUserContext");
+  }
   auto p = std::make_shared<Parameter>();
   p->name = name.empty() ? anonymous_name("p") : clean_name(name);
   p->type = t;
@@ -83,6 +91,85 @@ void set_parameter_limit(Parameter &p, Limit limit, Expr value, const Here &here
   if (limit == Limit::Default && value.defined()) set_parameter_bits(p, constant_bits(value));
   limit_field(p, limit) = std::move(value);
   p.edits++;
+}
+
+Type parameter_type(const Parameter &p) { return p.type; }
+
+void check_parameter_type(const Parameter &p, const Type &t) {
+  if (p.type == t) return;
+  user_error("Param '" + plain_name(p.name) + "' is used as one of " + t.to_string(),
+             "its type is " + p.type.to_string(), "use its own type");
+}
+
+namespace {
+
+[[noreturn]] void lost(const Parameter &p, const Number &n) {
+  const std::string text = n.kind == Number::Signed     ? std::to_string(n.i)
+                           : n.kind == Number::Unsigned ? std::to_string(n.u)
+                                                        : std::to_string(n.f);
+  user_error("the value " + text + " for Param '" + plain_name(p.name) + "'",
+             "its type is " + p.type.to_string() + ", which cannot hold it",
+             "give a value of that type");
+}
+
+// Does the number lie in the integers of `t`? Reals must be whole.
+bool is_integer_of(const Type &t, const Number &n) {
+  const int bits = t.is_handle() ? 64 : t.bits();
+  const double least = t.is_int() ? -std::ldexp(1.0, bits - 1) : 0;
+  const double end = std::ldexp(1.0, t.is_int() ? bits - 1 : bits);
+  switch (n.kind) {
+    case Number::Real:
+      return n.f == std::floor(n.f) && n.f >= least && n.f < end;
+    case Number::Unsigned:
+      return t.is_int() ? n.u <= (uint64_t{1} << (bits - 1)) - 1
+                        : bits == 64 || n.u < uint64_t{1} << bits;
+    default:
+      if (!t.is_int()) return n.i >= 0 && (bits == 64 || n.i < int64_t{1} << bits);
+      return bits == 64 ||
+             (n.i >= -(int64_t{1} << (bits - 1)) && n.i < int64_t{1} << (bits - 1));
+  }
+}
+
+double as_real(const Number &n) {
+  return n.kind == Number::Real       ? n.f
+         : n.kind == Number::Unsigned ? static_cast<double>(n.u)
+                                      : static_cast<double>(n.i);
+}
+
+uint64_t as_integer(const Type &t, const Number &n) {
+  if (n.kind == Number::Unsigned) return n.u;
+  if (n.kind == Number::Signed) return static_cast<uint64_t>(n.i);
+  return t.is_int() ? static_cast<uint64_t>(static_cast<int64_t>(n.f))
+                    : static_cast<uint64_t>(n.f);
+}
+
+}  // namespace
+
+uint64_t parameter_bits_of(const Parameter &p, const Number &n) {
+  if (!p.type.is_float()) {
+    if (!is_integer_of(p.type, n)) lost(p, n);
+    return as_integer(p.type, n);
+  }
+  uint64_t bits = 0;
+  const double real = as_real(n);
+  if (p.type == Float(64)) {
+    std::memcpy(&bits, &real, sizeof real);
+  } else if (p.type == Float(32)) {
+    const float single = static_cast<float>(real);
+    // A double loses digits, as everywhere in C++; a whole number must not.
+    const bool changes = n.kind != Number::Real && static_cast<double>(single) != real;
+    if (changes || (std::isinf(single) && !std::isinf(real))) lost(p, n);
+    std::memcpy(&bits, &single, sizeof single);
+  } else {
+    user_error("Param '" + plain_name(p.name) + "' gets a number of another type",
+               "its type is " + p.type.to_string(), "set a value of that type");
+  }
+  return bits;
+}
+
+Expr checked_number(const Parameter &p, const Number &n) {
+  if (p.type.is_float()) return make_float(p.type, as_real(n));
+  return make_int(p.type, static_cast<int64_t>(parameter_bits_of(p, n)));
 }
 
 Expr parameter_limit(const Parameter &p, Limit limit) {

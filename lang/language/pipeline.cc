@@ -51,19 +51,50 @@ void run(PipelineContents &p, const Compilation &c,
   call_pipeline(*c.code, args, context, p.handlers, here);
 }
 
-// An output, or the error at the caller's place.
-Buffer<> allocated(Type t, const std::vector<int> &sizes, const Here &here) {
-  auto placed = [&](Diagnostic d) {
+// f(), whose errors are at the caller's place.
+template <typename F>
+auto placed(const Here &here, F &&f) {
+  auto at_caller = [&](Diagnostic d) {
     d.where = here.where;
     return d;
   };
   try {
-    return Buffer<>(t, sizes);
+    return f();
   } catch (const CompileError &e) {
-    throw CompileError(placed(e.diagnostic()));
+    throw CompileError(at_caller(e.diagnostic()));
   } catch (const RuntimeError &e) {
-    throw RuntimeError(placed(e.diagnostic()));
+    throw RuntimeError(at_caller(e.diagnostic()));
   }
+}
+
+// Outputs of these sizes, or of larger ones where the schedule writes beyond them. `failed`: the
+// pipeline could not be asked, and a handler knows.
+std::vector<Buffer<>> allocated_outputs(PipelineContents &p, const Compilation &c,
+                                        const std::vector<int> &sizes, JITUserContext *context,
+                                        const Here &here, bool *failed) {
+  std::vector<runtime::Buffer<>> shapes;
+  for (Type t : output_types(p)) {
+    shapes.emplace_back(t, nullptr,
+                        placed(here, [&] { return detail::checked_dimensions(sizes); }));
+  }
+  BoundInputs inputs;
+  const bool asks = !c.target.has_feature(Target::NoBoundsQuery) && !sizes.empty();
+  if (asks && !inputs.bind(c.frozen, here)) {
+    std::vector<void *> args = inputs.arguments();
+    for (runtime::Buffer<> &b : shapes) args.push_back(b.raw_buffer());
+    *failed = !call_pipeline(*c.code, args, context, p.handlers, here);
+  }
+  std::vector<Buffer<>> outputs;
+  for (const runtime::Buffer<> &b : shapes) {
+    std::vector<int> mins, extents;
+    for (int d = 0; d < b.dimensions(); d++) {
+      mins.push_back(b.min(d));
+      extents.push_back(b.extent(d));
+    }
+    outputs.push_back(placed(here, [&] { return Buffer<>(b.type(), extents); }));
+    outputs.back().set_min(mins);
+  }
+  return outputs;
 }
 
 void check_sizes(const PipelineContents &p, const std::vector<int> &sizes, const char *method,
@@ -95,13 +126,14 @@ Realization Realizable<Self>::run_on_sizes(JITUserContext *context, const std::v
   PipelineContents &p = contents();
   auto c = compile_in_process(p, target);
   check_sizes(p, sizes, "realize", here);
-  std::vector<Buffer<>> buffers;
+  bool failed = false;
+  std::vector<Buffer<>> buffers = allocated_outputs(p, *c, sizes, context, here, &failed);
   std::vector<polyhalite_buffer_t *> raw;
-  for (Type t : output_types(p)) {
-    buffers.push_back(allocated(t, sizes, here));
-    raw.push_back(buffers.back().raw_buffer());
+  for (Buffer<> &b : buffers) raw.push_back(b.raw_buffer());
+  if (!failed) run(p, *c, raw, context, here);
+  for (Buffer<> &b : buffers) {
+    for (size_t d = 0; d < sizes.size(); d++) b.crop(static_cast<int>(d), 0, sizes[d]);
   }
-  run(p, *c, raw, context, here);
   return Realization(std::move(buffers));
 }
 

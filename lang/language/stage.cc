@@ -10,6 +10,7 @@
 #include "lang/ir/node.h"
 #include "lang/language/define.h"
 #include "lang/language/fixed_value.h"
+#include "lang/language/loop_level.h"
 #include "lang/language/match_types.h"
 #include "lang/language/names.h"
 #include "lang/language/record.h"
@@ -512,6 +513,21 @@ Self &Schedulable<Self>::partition_all(Partition policy, const SourceLocation &w
 }
 
 template <typename Self>
+Self &Schedulable<Self>::compute_with(
+    const LoopLevel &level, const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align) {
+  const Stage &s = self().stage_to_schedule();
+  const VarOrRVar loop(Var::of_loop(level.contents()->loop));
+  FunctionContents &f = defined_function(s, "compute_with", loop);
+  Directive &d =
+      record_level(f, s.index(), DirectiveKind::ComputeWith, level, Here(level.contents()->where));
+  for (const auto &[name, how] : align) {
+    d.loops.push_back(name.name);
+    d.aligns.push_back(how);
+  }
+  return self();
+}
+
+template <typename Self>
 Self &Schedulable<Self>::prefetch(const Func &f, const VarOrRVar &at, const VarOrRVar &from,
                                   Expr offset, PrefetchBoundStrategy strategy) {
   record_prefetch(self().stage_to_schedule(), f.name(), at, from, std::move(offset), strategy);
@@ -525,6 +541,28 @@ Self &Schedulable<Self>::prefetch_image(const std::shared_ptr<Parameter> &image,
   record_prefetch(self().stage_to_schedule(), image->name, at, from, std::move(offset), strategy)
       .target_image = image;
   return self();
+}
+
+template <typename Self>
+Self &Schedulable<Self>::compute_with(const LoopLevel &level, LoopAlignStrategy align) {
+  if (align == LoopAlignStrategy::Auto) {
+    return compute_with(level, std::vector<std::pair<VarOrRVar, LoopAlignStrategy>>{});
+  }
+  return compute_with(level, std::vector<std::pair<VarOrRVar, LoopAlignStrategy>>{
+                                 {VarOrRVar(Var::of_loop(kSharedLoop)), align}});
+}
+
+template <typename Self>
+Self &Schedulable<Self>::compute_with(
+    const Stage &leader, const VarOrRVar &loop,
+    const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align) {
+  return compute_with(LoopLevel(Func(leader.function()), loop, leader.index()), align);
+}
+
+template <typename Self>
+Self &Schedulable<Self>::compute_with(const Stage &leader, const VarOrRVar &loop,
+                                      LoopAlignStrategy align) {
+  return compute_with(LoopLevel(Func(leader.function()), loop, leader.index()), align);
 }
 
 template class Schedulable<Func>;

@@ -2,6 +2,7 @@
 
 #include "lang/ir/function.h"
 #include "lang/ir/node.h"
+#include "lang/ir/directive.h"
 #include "lang/language/names.h"
 #include "polyhalite/rdom.h"
 

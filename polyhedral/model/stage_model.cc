@@ -44,9 +44,10 @@ class InstanceBuilder {
     for (const Derivation &d : nest_.derivations) {
       d.kind == Derivation::Split ? split(d) : fuse(d);
     }
-    for (int loop : nest_.loops) {
+    for (size_t i = 0; i < nest_.loops.size(); i++) {
+      const int loop = nest_.loops[i];
       const LoopInfo &info = tree_.loops[loop];
-      const DimensionModel &dim = dims_[info.dim];
+      const DimensionModel &dim = dims_[tree_.dim(stage_, i)];
       for (const auto &[name, row] : dim.coordinates) {
         const bool fused = dim.coordinates.size() > 1;
         instance_.time.push_back({loop, fused ? name : info.label, row});

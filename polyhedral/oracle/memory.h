@@ -10,15 +10,36 @@
 
 namespace polyhalite::oracle {
 
+/// Memory that is taken outside of the storages in it.
+struct HoistedMemory {
+  std::vector<int64_t> extents;
+  size_t depth = 0;  // how many concurrent loops were running where it was taken
+};
+
 struct Storage {
   int func = -1;
   std::vector<Extent> box;
-  std::vector<int64_t> fold;  // per dimension, 0 or the ring's size; empty: none
+  const HoistedMemory *memory = nullptr;  // null: its own
+  int64_t slot = 0;                       // of the ring in `memory`
+  std::vector<int64_t> fold;              // per dimension, 0 or the ring's size; empty: none
   size_t depth = 0;  // how many concurrent loops were running where it was allocated
   std::unordered_map<Coordinates, Content, CoordinatesHash> cells;
 
   bool holds(const Coordinates &at) const;
-  /// Where the cell of these coordinates lies.
+  /// What concurrent iterations must not share, and where these coordinates lie in it.
+  const void *home() const { return memory ? static_cast<const void *>(memory) : this; }
+  Coordinates place(const Coordinates &at) const {
+    const Coordinates cell = in_rings(at);
+    if (!memory) return cell;
+    int64_t element = 0, stride = 1;
+    for (size_t d = 0; d < cell.size(); d++) {
+      const bool ring = !fold.empty() && fold[d] > 0;
+      element += (ring ? cell[d] : cell[d] - box[d].min) * stride;
+      stride *= ring ? fold[d] : box[d].extent;
+    }
+    return {slot, element};
+  }
+  /// Which cell these coordinates have.
   Coordinates in_rings(Coordinates at) const {
     for (size_t d = 0; d < fold.size(); d++) {
       if (fold[d] > 0) at[d] = ((at[d] % fold[d]) + fold[d]) % fold[d];
@@ -41,7 +62,7 @@ class ConcurrentLoop {
   /// Notes that `p` touches a cell; the iteration that it clashes with, if any. `forgive` says of
   /// an earlier write that both write one value by design.
   template <typename Forgive>
-  std::optional<Clash> touch(const Storage *storage, const Coordinates &at, const Point &p,
+  std::optional<Clash> touch(const void *storage, const Coordinates &at, const Point &p,
                              bool writes, Forgive &&forgive) {
     Touches &t = touches_[storage][at];
     for (const Touch &w : t.writers) {
@@ -73,7 +94,7 @@ class ConcurrentLoop {
 
   int loop_;
   int64_t iteration_ = 0;
-  std::unordered_map<const Storage *, std::unordered_map<Coordinates, Touches, CoordinatesHash>>
+  std::unordered_map<const void *, std::unordered_map<Coordinates, Touches, CoordinatesHash>>
       touches_;
 };
 

@@ -170,12 +170,14 @@ void Run::block(const std::vector<Tree> &nodes) {
       case TreeNode::Allocate:
         allocate(*n);
         break;
+      case TreeNode::Hoist:
+        hoist(*n);
+        break;
       case TreeNode::Branch:
         block(evaluate(program({n->condition}))[0].i ? n->children : n->otherwise);
         break;
-      case TreeNode::Fork:
+      case TreeNode::Fork:  // one of the orders that its waits allow
         block(n->children);
-        block(n->otherwise);
         break;
     }
   }
@@ -204,9 +206,34 @@ void Run::allocate(const TreeNode &n) {
   storage->box = evaluate(survey_.funcs[f].stored);
   storage->fold = survey_.funcs[f].fold;
   storage->depth = concurrent_.size();
+  if (const auto &hoisted = survey_.funcs[f].hoisted) {
+    storage->memory = memories_.at(f).get();
+    storage->depth = storage->memory->depth;
+    storage->slot = evaluate(program({hoisted->slot}))[0].i;
+    for (size_t d = 0; d < storage->box.size(); d++) {
+      const int64_t ring = storage->fold[d];
+      const int64_t extent = ring > 0 ? ring : storage->box[d].extent;
+      if (extent <= storage->memory->extents[d]) continue;
+      fail('f', tree_.algorithm.funcs[f].name, {},
+           "storage of extent " + std::to_string(extent) + " in dimension " + std::to_string(d) +
+               " does not fit in the hoisted memory");
+    }
+  }
   std::swap(storages_[f], storage);
   block(n.children);
   std::swap(storages_[f], storage);
+}
+
+void Run::hoist(const TreeNode &n) {
+  const int f = n.stage.func;
+  auto memory = std::make_unique<HoistedMemory>();
+  for (const Value &v : evaluate(program(survey_.funcs[f].hoisted->extents))) {
+    memory->extents.push_back(v.i);
+  }
+  memory->depth = concurrent_.size();
+  std::swap(memories_[f], memory);
+  block(n.children);
+  std::swap(memories_[f], memory);
 }
 
 void Run::stage(StageId s) {
@@ -324,7 +351,7 @@ void Run::touch(Storage &storage, const Coordinates &at, bool writes) {
     auto forgive = [&](const Point &other) {
       return p.stage.stage == 0 && l.stage == p.stage && other == p;
     };
-    auto clash = concurrent_[k]->touch(&storage, storage.in_rings(at), p, writes, forgive);
+    auto clash = concurrent_[k]->touch(storage.home(), storage.place(at), p, writes, forgive);
     if (!clash) continue;
     const std::string &name = tree_.algorithm.funcs[storage.func].name;
     fail(l.stage.func == storage.func ? 'e' : 'd', name, at,

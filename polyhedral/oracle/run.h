@@ -48,6 +48,7 @@ class Run : public Surroundings {
   void block(const std::vector<Tree> &nodes);
   void loop(const TreeNode &n);
   void allocate(const TreeNode &n);
+  void hoist(const TreeNode &n);
   void stage(StageId s);
   void check_outputs();
 
@@ -76,6 +77,7 @@ class Run : public Surroundings {
   std::vector<CompiledLoop> loops_;
   std::vector<std::vector<CompiledStage>> stages_;
   std::vector<std::unique_ptr<Storage>> storages_;           // [func]; null: not allocated now
+  std::map<int, std::unique_ptr<HoistedMemory>> memories_;   // [func]
   std::vector<std::unique_ptr<ConcurrentLoop>> concurrent_;  // outermost first
   std::map<std::string, std::vector<Extent>> inputs_;        // boxes that are read
   std::vector<CompiledSymbol> root_symbols_;

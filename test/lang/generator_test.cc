@@ -79,6 +79,15 @@ class NotingBackend : public Backend {
                         Emit) override {
     return "";
   }
+  void emit_multitarget(const std::vector<Variant> &variants, const std::string &function_name,
+                        const std::map<Emit, std::string> &files, CompileTimes *) override {
+    notes += function_name + " for";
+    for (const Variant &v : variants) notes += " " + v.suffix;
+    notes += "\n";
+    for (const auto &[emit, file] : files)
+      notes += std::string(emit_name(emit)) + " " + file + "\n";
+  }
+  FrozenPipeline parse_pipeline(const std::string &, const std::string &) override { return {}; }
   void emit_runtime(const Target &, Emit what, const std::string &file) override {
     notes += std::string("runtime ") + emit_name(what) + " " + file + "\n";
   }
@@ -130,6 +139,32 @@ TEST(GeneratorCommandLine, ParametersReachGenerateAndSchedule) {
             "c_header /tmp/base.h\n");
 }
 
+TEST(GeneratorCommandLine, SeveralTargetsMakeOneFunction) {
+  const Outcome r = run({"-g", "brighten", "-f", "space::bright", "-o", "/tmp", "-e",
+                         "static_library", "target=x86-64-linux-avx2,x86-64-linux"});
+  EXPECT_EQ(r.errors, "");
+  EXPECT_EQ(r.notes.substr(0, r.notes.find(" for ")), "space::bright");
+  EXPECT_NE(r.notes.find("avx2"), std::string::npos);
+  EXPECT_NE(r.notes.find(" x86-64-linux\nstatic_library /tmp/bright.a\n"), std::string::npos);
+  EXPECT_EQ(run({"-g", "brighten", "-o", "/tmp", "target=x86-64-linux,arm-64-linux"}).errors,
+            "error: the targets 'x86-64-linux' and 'arm-64-linux' are for different machines\n"
+            "  why: one function runs on machines of one architecture and system\n"
+            "  fix: compile for them one by one\n");
+}
+
+TEST(GeneratorCommandLine, OutputsThatAreNotAvailable) {
+  const Outcome r = run({"-g", "brighten", "-o", "/tmp", "-e", "featurization"});
+  EXPECT_EQ(r.errors.substr(0, r.errors.find("\n  fix")),
+            "error: the output 'featurization' is not available\n"
+            "  why: no auto-scheduler is there that would read it");
+  EXPECT_EQ(run({"-g", "brighten", "-o", "/tmp", "-d", "1"}).errors,
+            "error: a gradient pipeline (-d 1) is not available\n"
+            "  why: this compiler derives no adjoints\n"
+            "  fix: leave -d out\n");
+  const Outcome plugin = run({"-p", "/no/such/plugin.so", "-g", "brighten", "-o", "/tmp"});
+  EXPECT_EQ(plugin.errors.rfind("error: cannot load the plugin '/no/such/plugin.so'\n", 0), 0u);
+}
+
 TEST(GeneratorCommandLine, WritesTheRuntime) {
   const Outcome r = run({"-r", "rt", "-o", "/tmp", "-e", "object", "target=x86-64-linux"});
   EXPECT_EQ(r.code, 0);
@@ -158,7 +193,7 @@ TEST(GeneratorCommandLine, UnknownGenerator) {
 TEST(GeneratorCommandLine, UnknownOption) {
   EXPECT_EQ(run({"-q", "x"}).errors,
             "error: unknown option '-q'\n"
-            "  why: the options are: -g -f -o -n -e -r -d --help\n"
+            "  why: the options are: -g -f -o -n -e -r -p -s -d -t -v --help\n"
             "  fix: see --help\n");
 }
 
@@ -197,8 +232,9 @@ TEST(GeneratorCommandLine, UnknownKindOfOutput) {
   EXPECT_EQ(run({"-g", "brighten", "-o", "/tmp", "-e", "object,pdf"}).errors,
             "error: cannot emit 'pdf'\n"
             "  why: it is no output of a compilation\n"
-            "  fix: choose from: object, static_library, c_header, assembly, llvm_assembly, stmt, "
-            "schedule, algorithm, tree\n");
+            "  fix: choose from: object, static_library, c_header, assembly, bitcode, llvm_assembly, "
+            "stmt, stmt_html, conceptual_stmt, schedule, algorithm, tree, function_info_header, "
+            "registration, python_extension, compiler_log, hlpipe, cpp_stub\n");
 }
 
 TEST(GeneratorCommandLine, BrokenTarget) {

@@ -84,6 +84,28 @@ TEST(InferInputBounds, ReportsMissingParams) {
   EXPECT_EQ(s.in.get().min(0), 30);
 }
 
+TEST(Realize, CropsOutputsThatTheScheduleRoundsUp) {
+  Func f("f");
+  Var x("x"), y("y"), xi("xi");
+  f(x, y) = x + 100 * y;
+  f.split(x, x, xi, 16, TailStrategy::RoundUp).vectorize(xi);
+  const Buffer<int> b = f.realize({30, 3});
+  EXPECT_EQ(b.extent(0), 30);
+  EXPECT_EQ(b.stride(1), 32);
+  EXPECT_EQ(b(29, 2), 229);
+}
+
+TEST(Realize, CropsOutputsThatUpdatesScatterBeyond) {
+  Func f("f");
+  Var x("x");
+  RDom r(0, 50, "r");
+  f(x) = 0;
+  f(r) = r + 1;
+  const Buffer<int> b = f.realize({10});
+  EXPECT_EQ(b.extent(0), 10);
+  EXPECT_EQ(b(9), 10);
+}
+
 TEST(Realize, RefusesInputsWithoutMemory) {
   Stencil s;
   s.in.set(Buffer<int>(static_cast<int *>(nullptr), std::vector<int>{20, 30}));

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "lang/interpret/interpret.h"
+#include "lang/ir/freeze.h"
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
@@ -146,6 +148,20 @@ TEST(ExternCall, FindsTheProgramsFunctions) {
   const Buffer<int> out = f.realize({200});
   EXPECT_EQ(out(100), -100);
   EXPECT_EQ(out(128), 128);
+}
+
+TEST(ExternCall, InterpretsAsItRuns) {
+  Func f("f");
+  Var x("x");
+  f(x) = extern_call(Float(32), "ldexpf", {cast<float>(x) + 0.5f, x % 5}, {Float(32), Int(32)});
+  f.vectorize(x, 4);
+  const Buffer<float> compiled = f.realize({50});
+  Buffer<float> expected(50);
+  interpret(freeze({f.function()}).algorithm, {}, {}, {expected.raw_buffer()});
+  int differences = 0;
+  compiled.for_each_value([&](float a, float b) { differences += a != b; }, expected);
+  EXPECT_EQ(differences, 0);
+  EXPECT_EQ(compiled(9), 152.0f);
 }
 
 TEST(ExternCall, RefusesOtherTypesAndUnknownNames) {

@@ -109,7 +109,7 @@ TEST(errors, store_level_inside_the_compute_level) {
 TEST(errors, store_level_of_an_inlined_func) {
   EXPECT_EQ(tree(kBlur, "bx.store_root()"),
             "s.txt:1: error: cannot store 'bx': it is computed inline\n"
-            "  why: only a Func with a compute level has storage\n"
+            "  why: only a Func with a compute level has storage and productions of its own\n"
             "  fix: add compute_root or compute_at, or drop store_root\n");
 }
 

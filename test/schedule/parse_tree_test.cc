@@ -120,7 +120,7 @@ TEST(parse_tree, broken_text_is_refused_with_its_line) {
        "vector, unrolled"},
       {"      bx.s0\n", "      bx.s1\n",
        "t.txt:6: error: 'bx.s1' is no stage of the algorithm\n  fix: a node is 'for LOOP KIND', "
-       "'allocate FUNC' or 'FUNC.sSTAGE'"},
+       "'allocate FUNC', 'hoist FUNC', 'fork FUNC' or 'FUNC.sSTAGE'"},
       {"      bx.s0\n", "",
        "t.txt:4: error: loop 'bx.s0.y' is not around its stage\n  why: a "
        "stage's loops stand around it without those of other stages between"},

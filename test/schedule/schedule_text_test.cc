@@ -138,13 +138,12 @@ TEST(schedule_text, broken_texts) {
   EXPECT_EQ(error_of("schedule 2\n"),
             "s.txt:1: error: unknown version '2' of the schedule format\n"
             "  fix: this library reads version 1");
-  EXPECT_EQ(
-      error_of("schedule 1\nf.spilt(x, xo, xi, 8)"),
-      "s.txt:2: error: unknown directive 'spilt'\n"
-      "  fix: directives are: split, fuse, reorder, rename, parallel, vectorize, unroll, serial, "
-      "compute_root, compute_inline, compute_at, store_root, store_at, bound, bound_extent, "
-      "align_bounds, align_extent, reorder_storage, align_storage, fold_storage, bound_storage, "
-      "store_in, partition, prefetch");
+  const std::string unknown = error_of("schedule 1\nf.spilt(x, xo, xi, 8)");
+  EXPECT_EQ(unknown.rfind("s.txt:2: error: unknown directive 'spilt'\n"
+                          "  fix: directives are: split, fuse, reorder, rename, parallel, ",
+                          0),
+            0u)
+      << unknown;
   EXPECT_EQ(error_of("schedule 1\nf.split(x, xo, xi)"),
             "s.txt:2: error: expected ',' between arguments, found ')'");
   EXPECT_EQ(error_of("schedule 1\nf.split(x, xo, xi, 8, Around)"),

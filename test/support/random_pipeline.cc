@@ -356,6 +356,7 @@ class ScheduleDraw {
     }
     const int n = dice_.between(0, 8);
     for (int i = 0; i < n; i++) loop_directive();
+    if (dice_.chance(20)) share_loops();
     // Levels name loops that exist by now.
     for (const FuncDef &f : algorithm_.funcs) {
       if (!algorithm_.is_output(f.name) && dice_.chance(35)) place(f);
@@ -409,6 +410,47 @@ class ScheduleDraw {
         s.target_stage = outer.first.second;
       }
     }
+    if (dice_.chance(20)) hoist(f);
+    if (dice_.chance(15)) add(DirectiveKind::Async, f.name, 0, {});
+  }
+
+  // Two stages with equal outer loops, both at root.
+  void share_loops() {
+    std::vector<std::pair<std::string, int>> stages;
+    for (const auto &[stage, dims] : dims_) {
+      if (!dims.empty()) stages.push_back(stage);
+    }
+    const auto leader = dice_.pick(stages), follower = dice_.pick(stages);
+    for (const auto &s : {leader, follower}) {
+      if (!algorithm_.is_output(s.first)) add(DirectiveKind::ComputeRoot, s.first, 0, {});
+    }
+    const std::string loop =
+        dims_.at(leader)[dice_.between(std::max(0, static_cast<int>(dims_.at(leader).size()) - 2),
+                                       static_cast<int>(dims_.at(leader).size()) - 1)];
+    Directive &d = add(DirectiveKind::ComputeWith, follower.first, follower.second, {loop});
+    d.target_func = leader.first;
+    d.target_stage = leader.second;
+    if (dice_.chance(60)) {
+      d.loops.push_back(loop);
+      d.aligns = {
+          dice_.pick<LoopAlignStrategy>({LoopAlignStrategy::AlignStart, LoopAlignStrategy::AlignEnd,
+                                         LoopAlignStrategy::NoAlign})};
+    }
+  }
+
+  // Memory for its storages, taken further outside.
+  void hoist(const FuncDef &f) {
+    const auto outer = random_loop(f.name);
+    if (dice_.chance(50) || outer.second.empty()) {
+      add(DirectiveKind::HoistStorageRoot, f.name, 0, {});
+    } else {
+      Directive &d = add(DirectiveKind::HoistStorage, f.name, 0, {outer.second});
+      d.target_func = outer.first.first;
+      d.target_stage = outer.first.second;
+    }
+    if (dice_.chance(40)) {
+      add(DirectiveKind::RingBuffer, f.name, 0, {}).factors = {Expr(dice_.between(1, 3))};
+    }
   }
 
   // Computed at a loop of the output, stored at one outside of it.
@@ -416,8 +458,8 @@ class ScheduleDraw {
     const auto &dims = dims_.at({algorithm_.outputs[0], 0});
     if (algorithm_.is_output(f.name) || dice_.chance(15)) return;
     const int at = dice_.between(0, static_cast<int>(dims.size()) - 1);
-    Directive &d = add(DirectiveKind::ComputeAt, f.name, 0, {dims[at]});
-    d.target_func = algorithm_.outputs[0];
+    add(DirectiveKind::ComputeAt, f.name, 0, {dims[at]}).target_func = algorithm_.outputs[0];
+    if (dice_.chance(25)) add(DirectiveKind::Async, f.name, 0, {});
     if (at + 1 == static_cast<int>(dims.size()) || dice_.chance(50)) {
       add(DirectiveKind::StoreRoot, f.name, 0, {});
       return;

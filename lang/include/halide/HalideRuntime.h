@@ -12,6 +12,7 @@
 #include <string_view>
 #endif
 
+#include "polyhalite_metadata.h"
 #include "polyhalite_runtime.h"
 #include "polyhalite_target_features.h"
 

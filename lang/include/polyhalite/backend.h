@@ -17,12 +17,20 @@ struct JITUserContext;
 
 /// What a compilation can write. The text forms are also those of --emit.
 enum class Emit {
-  object, static_library, c_header, assembly, llvm_assembly, stmt, schedule, algorithm, tree,
+  object, static_library, c_header, assembly, bitcode, llvm_assembly, stmt, stmt_html,
+  conceptual_stmt, schedule, algorithm, tree, function_info_header, registration,
+  python_extension, compiler_log, hlpipe,
 };
-/// "object", "static_library"... as in a generator's -e; empty for none.
+/// In the order of the enumeration.
+const std::vector<Emit> &all_emits();
+/// "object", "static_library"... as in a generator's -e.
 const char *emit_name(Emit e);
-/// ".o", ".a", ".h", ".s", ".ll", ".stmt", ".schedule", ".algorithm", ".tree".
+/// ".o", ".a", ".h", ".s", ".bc", ".ll", ".stmt", ".stmt.html", ".conceptual.stmt", ".schedule",
+/// ".algorithm", ".tree", ".function_info.h", ".registration.cpp", ".py.cpp",
+/// ".halide_compiler_log", ".hlpipe".
 const char *emit_extension(Emit e);
+/// Whether a compilation for several targets writes one file for each, NAME-SUFFIX.EXTENSION.
+bool is_per_target(Emit e);
 
 struct CompileTimes {  // seconds
   double schedule = 0, survey = 0, judge = 0, lower = 0, llvm = 0;
@@ -52,9 +60,22 @@ class Backend {
   virtual void emit(const FrozenPipeline &pipeline, const std::string &function_name,
                     const Target &target, const std::map<Emit, std::string> &files,
                     CompileTimes *times = nullptr) = 0;
+  /// One pipeline compiled for several targets behind one function, which calls the first that the
+  /// machine can run; the last is for all others. Files as emit() names them.
+  struct Variant {
+    std::shared_ptr<const FrozenPipeline> pipeline;
+    Target target;
+    std::string suffix;  // of the function's and the files' names
+  };
+  virtual void emit_multitarget(const std::vector<Variant> &variants,
+                                const std::string &function_name,
+                                const std::map<Emit, std::string> &files,
+                                CompileTimes *times = nullptr) = 0;
   /// The text of a stage (stmt, schedule, algorithm, tree, assembly, llvm_assembly).
   virtual std::string emit_text(const FrozenPipeline &pipeline, const std::string &function_name,
                                 const Target &target, Emit what) = 0;
+  /// What Emit::hlpipe writes, read back; CompileError at NAME:LINE.
+  virtual FrozenPipeline parse_pipeline(const std::string &text, const std::string &name) = 0;
   /// The runtime as a static library or object for `target`.
   virtual void emit_runtime(const Target &target, Emit what, const std::string &file) = 0;
 };

@@ -66,7 +66,7 @@ const char *prefetch_bound_name(PrefetchBoundStrategy s);
 enum class LoopAlignStrategy {
   AlignStart,  // their first iterations run together
   AlignEnd,    // their last iterations run together
-  NoAlign,     // iterations of the same index run together
+  NoAlign,     // equal values of the loops run together
   Auto,        // NoAlign
 };
 

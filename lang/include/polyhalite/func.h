@@ -11,6 +11,7 @@
 #include "polyhalite/error.h"
 #include "polyhalite/expr.h"
 #include "polyhalite/func_ref.h"
+#include "polyhalite/extern_stage.h"
 #include "polyhalite/operators.h"
 #include "polyhalite/rdom.h"
 #include "polyhalite/realize.h"
@@ -57,6 +58,33 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   std::vector<RVar> rvars(int i = 0, Here here = Here()) const;
   bool has_update_definition() const { return num_update_definitions() > 0; }
   int num_update_definitions() const;
+  /// Has the C function `function` compute the values, a box at a time. It gets the `params`, then
+  /// one polyhalite_buffer_t * for each value, and returns 0 or an error code. Where a buffer of a
+  /// Func has no memory (is_bounds_query()), it is asked what it needs: it sets the min and extent of
+  /// each dimension of such buffers for the box that the outputs have, and computes nothing; for a
+  /// larger box it must ask for no less. It reads nothing beyond what it asked for.
+  /// Funcs among the params need compute_root() or compute_at().
+  void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &params,
+                     const std::vector<Type> &types, const std::vector<Var> &args,
+                     NameMangling mangling = NameMangling::Default, Here here = Here());
+  void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &params,
+                     const std::vector<Type> &types, int dimensions,
+                     NameMangling mangling = NameMangling::Default, Here here = Here());
+  void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &params,
+                     Type type, const std::vector<Var> &args,
+                     NameMangling mangling = NameMangling::Default, Here here = Here()) {
+    define_extern(function, params, std::vector<Type>{type}, args, mangling, std::move(here));
+  }
+  void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &params,
+                     Type type, int dimensions, NameMangling mangling = NameMangling::Default,
+                     Here here = Here()) {
+    define_extern(function, params, std::vector<Type>{type}, dimensions, mangling,
+                  std::move(here));
+  }
+  bool is_extern() const;
+  /// CompileError where it is none.
+  std::string extern_function_name() const;
+
   /// The buffer of this Func as an output, or of each of its values: constraints on its shape.
   /// CompileError while undefined.
   OutputImageParam output_buffer(Here here = Here()) const;
@@ -92,6 +120,26 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   /// Copies the values to the device or back where the next consumer runs; devices do not exist yet.
   Func &copy_to_device(DeviceAPI api = DeviceAPI::Default_GPU, Here here = Here());
   Func &copy_to_host(Here here = Here());
+  /// Takes the storage's memory once outside of the loop, not anew in each of its iterations; what
+  /// the storage holds still ends where its store level says.
+  ///
+  ///   g.compute_at(f, x).hoist_storage(f, y)
+  ///   for y { for x { allocate g { ... } } }  ->  for y { memory { for x { g in memory { ... } } }
+  ///   }
+  Func &hoist_storage(const Func &consumer, const VarOrRVar &loop);
+  Func &hoist_storage(const LoopLevel &level, Here here = Here());
+  Func &hoist_storage_root(Here here = Here());
+  /// Hoisted memory holds `extent` storages: iterations of the loops between hoist and store level
+  /// take them in turn, so that with async() as many productions may be under way.
+  Func &ring_buffer(Expr extent, Here here = Here());
+  /// Productions run in a task beside the rest of what the storage encloses; consumers wait for
+  /// them, and productions for consumers where storage is folded or taken in turn.
+  ///
+  ///   allocate f { for y { f's production; its uses } }
+  ///     ->  allocate f { for y { wait for room; f's production; tell }
+  ///                      beside
+  ///                      for y { wait for f; its uses; make room } }
+  Func &async(Here here = Here());
   /// Promises that the Func is needed over [min, min + extent) of var only; checked at entry.
   Func &bound(const VarOrRVar &var, Expr min, Expr extent);
 

@@ -69,6 +69,10 @@ struct GeneratorNames {
   using GeneratorContext = polyhalite::GeneratorContext;
   using ImageParam = polyhalite::ImageParam;
   using LoopLevel = polyhalite::LoopLevel;
+  using MemoryType = polyhalite::MemoryType;
+  using NameMangling = polyhalite::NameMangling;
+  using Partition = polyhalite::Partition;
+  using PrefetchBoundStrategy = polyhalite::PrefetchBoundStrategy;
   using Pipeline = polyhalite::Pipeline;
   using RDom = polyhalite::RDom;
   using RVar = polyhalite::RVar;
@@ -112,7 +116,7 @@ class GeneratorBase : public GeneratorNames {
   const std::string &name() const { return name_; }
   GeneratorContext context() const;
   Target get_target() const { return target.value(); }
-  int natural_vector_size(Type t) const { return get_target().natural_vector_size(t.bytes()); }
+  int natural_vector_size(Type t) const { return get_target().natural_vector_size(t); }
   template <typename T>
   int natural_vector_size() const {
     return get_target().natural_vector_size<T>();
@@ -355,6 +359,13 @@ struct GeneratorRegistration {
     GeneratorRegistry::add_alias(name, original, values);
   }
 };
+
+/// A registered generator with these parameters, compiled in process. All inputs are buffers and
+/// scalars, as of the C function.
+Callable create_callable_from_generator(const GeneratorContext &context, const std::string &name,
+                                        const GeneratorParamsMap &params = {});
+Callable create_callable_from_generator(const Target &target, const std::string &name,
+                                        const GeneratorParamsMap &params = {});
 
 /// The command line of a program of generators; Polyhalite::Generator has a main() that calls it.
 /// Returns the exit code; messages go to `errors`.

@@ -264,6 +264,21 @@ class OutputFunc : public DeclaredOutput, public Func {
   int dimensions() const;
   std::vector<Func> funcs() const override { return {*this}; }
   void materialize() override {}
+
+  // Of the output's buffer, as of an ImageParam.
+  Dimension dim(int i) const { return output_buffer().dim(i); }
+  Expr left() const { return dim(0).min(); }
+  Expr right() const { return dim(0).max(); }
+  Expr top() const { return dim(1).min(); }
+  Expr bottom() const { return dim(1).max(); }
+  Expr width() const { return dim(0).extent(); }
+  Expr height() const { return dim(1).extent(); }
+  Expr channels() const { return dim(2).extent(); }
+  OutputFunc &set_host_alignment(int bytes) {
+    output_buffer().set_host_alignment(bytes);
+    return *this;
+  }
+  int host_alignment() const { return output_buffer().host_alignment(); }
   OutputFunc &operator=(const Func &f);
   OutputFunc &operator=(const OutputFunc &o) { return *this = static_cast<const Func &>(o); }
   template <typename T, int D>

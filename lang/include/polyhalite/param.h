@@ -27,44 +27,108 @@ void set_parameter_bits(Parameter &p, uint64_t bits);
 enum class Limit { Min, Max, Estimate, Default };
 void set_parameter_limit(Parameter &p, Limit limit, Expr value, const Here &here);
 Expr parameter_limit(const Parameter &p, Limit limit);
+Type parameter_type(const Parameter &p);
+/// CompileError unless p has this type.
+void check_parameter_type(const Parameter &p, const Type &t);
+
+/// A number or pointer of C++ without loss.
+struct Number {
+  enum Kind { Signed, Unsigned, Real } kind = Signed;
+  int64_t i = 0;
+  uint64_t u = 0;
+  double f = 0;
+
+  template <typename V, typename = std::enable_if_t<std::is_arithmetic_v<V> || std::is_pointer_v<V> ||
+                                                    std::is_convertible_v<V, double>>>
+  explicit Number(V v) {
+    if constexpr (std::is_pointer_v<V>) {
+      kind = Unsigned;
+      u = reinterpret_cast<uint64_t>(v);
+    } else if constexpr (std::is_integral_v<V> && std::is_signed_v<V>) {
+      i = v;
+    } else if constexpr (std::is_integral_v<V>) {
+      kind = Unsigned;
+      u = v;
+    } else {
+      kind = Real;
+      f = static_cast<double>(v);
+    }
+  }
+};
+/// The number as bits of p's type, and as an Expr of it. CompileError where it would change.
+uint64_t parameter_bits_of(const Parameter &p, const Number &n);
+Expr checked_number(const Parameter &p, const Number &n);
 
 }  // namespace detail
 
-/// A scalar input of type T.
-template <typename T>
+/// A scalar input of type T, or with T void of a type that is known at run time only.
+template <typename T = void>
 class Param {
-  static_assert(is_scalar_type<T>, "a Param has a scalar type");
+  static_assert(std::is_void_v<T> || is_scalar_type<T>, "a Param has a scalar type, or void");
+  template <typename>
+  friend class Param;
+  struct NoType;
+  // void has no values: what takes one is then compiled for no caller.
+  using Value = std::conditional_t<std::is_void_v<T>, NoType *, T>;
+  template <typename V>
+  using IfTyped = std::enable_if_t<!std::is_void_v<V>>;
+  template <typename V>
+  using IfVoid = std::enable_if_t<std::is_void_v<V>>;
 
  public:
+  static constexpr bool has_static_type = !std::is_void_v<T>;
+  static Type static_type() { return type_of<T>(); }
+
+  template <typename V = T, typename = IfTyped<V>>
   Param() : Param(std::string()) {}
+  template <typename V = T, typename = IfTyped<V>>
   explicit Param(const std::string &name)
-      : param_(detail::make_scalar_parameter(type_of<T>(), name)) {}
+      : param_(detail::make_scalar_parameter(type_of<V>(), name)) {}
   explicit Param(const char *name) : Param(std::string(name)) {}
+  template <typename V = T, typename = IfVoid<V>>
+  explicit Param(const Type &type, const std::string &name = "")
+      : param_(detail::make_scalar_parameter(type, name)) {}
   /// With a value for JIT.
-  template <typename U, typename = std::enable_if_t<std::is_convertible_v<U, T> &&
-                                                    !std::is_pointer_v<std::decay_t<U>>>>
-  explicit Param(U value) : Param() {
-    set(static_cast<T>(value));
+  template <typename U, typename V = T,
+            typename = std::enable_if_t<!std::is_void_v<V> && std::is_convertible_v<U, Value> &&
+                                        !std::is_pointer_v<std::decay_t<U>>>>
+  explicit Param(U value) : Param(std::string()) {
+    set(static_cast<Value>(value));
   }
-  Param(const std::string &name, T value) : Param(name) { set(value); }
-  Param(T value, Expr min, Expr max) : Param(value) { set_range(std::move(min), std::move(max)); }
-  Param(const std::string &name, T value, Expr min, Expr max) : Param(name, value) {
+  Param(const std::string &name, Value value) : Param(name) { set(value); }
+  Param(Value value, Expr min, Expr max) : Param(value) {
     set_range(std::move(min), std::move(max));
+  }
+  Param(const std::string &name, Value value, Expr min, Expr max) : Param(name, value) {
+    set_range(std::move(min), std::move(max));
+  }
+  /// The same input. CompileError where its type is another one than T.
+  template <typename T2, typename = std::enable_if_t<!std::is_same_v<T, T2>>>
+  Param(const Param<T2> &o) : param_(o.param_) {  // NOLINT
+    if constexpr (!std::is_void_v<T>) detail::check_parameter_type(*param_, type_of<T>());
   }
 
   const std::string &name() const { return detail::parameter_name(*param_); }
-  Type type() const { return type_of<T>(); }
+  Type type() const { return detail::parameter_type(*param_); }
 
-  /// The value that realize() passes.
-  void set(T value) {
-    uint64_t bits = 0;
-    std::memcpy(&bits, &value, sizeof(T));
-    detail::set_parameter_bits(*param_, bits);
+  /// The value that realize() passes. CompileError for numbers that the type cannot hold.
+  template <typename V>
+  void set(const V &value) {
+    if constexpr (std::is_same_v<V, T>) {
+      uint64_t bits = 0;
+      std::memcpy(&bits, &value, sizeof(V));
+      detail::set_parameter_bits(*param_, bits);
+    } else {
+      detail::set_parameter_bits(*param_, detail::parameter_bits_of(*param_, detail::Number(value)));
+    }
   }
-  T get() const {
+  /// CompileError unless the type is V's.
+  template <typename V = Value>
+  V get() const {
+    if constexpr (!std::is_same_v<V, T>) detail::check_parameter_type(*param_, type_of<V>());
     const uint64_t bits = detail::parameter_bits(*param_);
-    T value;
-    std::memcpy(&value, &bits, sizeof(T));
+    V value;
+    std::memcpy(&value, &bits, sizeof(V));
     return value;
   }
 
@@ -82,8 +146,10 @@ class Param {
   Expr min_value() const { return detail::parameter_limit(*param_, detail::Limit::Min); }
   Expr max_value() const { return detail::parameter_limit(*param_, detail::Limit::Max); }
   /// What an auto-scheduler may assume.
-  void set_estimate(T value) {
-    detail::set_parameter_limit(*param_, detail::Limit::Estimate, Expr(value), Here());
+  template <typename V>
+  void set_estimate(const V &value, Here here = Here()) {
+    detail::set_parameter_limit(*param_, detail::Limit::Estimate,
+                                detail::checked_number(*param_, detail::Number(value)), here);
   }
 
   operator Expr() const { return detail::parameter_value(param_); }  // NOLINT

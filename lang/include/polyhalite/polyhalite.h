@@ -23,6 +23,7 @@
 #include "polyhalite/pipeline.h"
 #include "polyhalite/print.h"
 #include "polyhalite/rdom.h"
+#include "polyhalite/serialize.h"
 #include "polyhalite/target.h"
 #include "polyhalite/target_query.h"
 #include "polyhalite/tuple.h"

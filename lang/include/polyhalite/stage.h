@@ -137,6 +137,21 @@ class Schedulable : public DeviceSchedulable<Self> {
     return prefetch_image(image.parameter(), at, from, std::move(offset), strategy);
   }
 
+  /// Runs this stage in the loops of another one, from the outermost down to `loop`; both have
+  /// loops of the same names and kinds there, and neither needs what the other computes. `align`
+  /// says how ranges that differ meet; where the loop goes beyond the stage's own, the stage does
+  /// nothing.
+  ///
+  ///   f.compute_with(g, y)     for y { for x { g } }           for y { for x { g }
+  ///                            for y { for x { f } }     ->            for x { f } }
+  Self &compute_with(const Stage &leader, const VarOrRVar &loop,
+                     const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align);
+  Self &compute_with(const Stage &leader, const VarOrRVar &loop,
+                     LoopAlignStrategy align = LoopAlignStrategy::Auto);
+  Self &compute_with(const LoopLevel &level,
+                     const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align);
+  Self &compute_with(const LoopLevel &level, LoopAlignStrategy align = LoopAlignStrategy::Auto);
+
  protected:
   ~Schedulable() = default;
 

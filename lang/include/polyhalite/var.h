@@ -45,7 +45,7 @@ class Var {
 
   /// The Var of an existing loop or argument, whatever its name.
   static Var of_loop(std::string name);
-  /// The loop outside all loops of a Func's stages, for compute_at.
+  /// The place outside of all loops of a stage, for compute_at and its like.
   static Var outermost();
   /// The variable that stands for dimension n of a Func whose arguments are not named: "_0".
   static Var implicit(int n);

@@ -102,8 +102,8 @@ class Files : public testing::Test {
 };
 
 TEST_F(Files, static_library_and_header_serve_a_c_program) {
-  write("scale.h", c_header(function_, host_));
-  write("libscale.a", make_archive({{"scale.o", compile(function_, host_, CodeForm::Object)}}));
+  write("scale.h", c_header(filter_of(function_, host_)));
+  write("libscale.a", make_archive({{"scale.o", compile(function_, filter_of(function_, host_), CodeForm::Object)}}));
   write("libruntime.a", make_archive({{"polyhalite_runtime.o", runtime_object(host_)}}));
   const auto [text, status] = run_program(
       "static void quiet(void *context, const char *message) { printf(\"%s\\n\", message); }\n"
@@ -120,8 +120,8 @@ TEST_F(Files, static_library_and_header_serve_a_c_program) {
 }
 
 TEST_F(Files, programs_replace_the_runtime_by_defining_it) {
-  write("scale.h", c_header(function_, host_));
-  write("scale.o", compile(function_, host_, CodeForm::Object));
+  write("scale.h", c_header(filter_of(function_, host_)));
+  write("scale.o", compile(function_, filter_of(function_, host_), CodeForm::Object));
   write("runtime.o", runtime_object(host_));
   const auto [text, status] = run_program(
       "void *polyhalite_malloc(void *context, size_t bytes) { printf(\"malloc %zu\\n\", bytes); "
@@ -134,8 +134,8 @@ TEST_F(Files, programs_replace_the_runtime_by_defining_it) {
 }
 
 TEST_F(Files, errors_end_the_program_where_nobody_handles_them) {
-  write("scale.h", c_header(function_, host_));
-  write("scale.o", compile(function_, host_, CodeForm::Object));
+  write("scale.h", c_header(filter_of(function_, host_)));
+  write("scale.o", compile(function_, filter_of(function_, host_), CodeForm::Object));
   write("runtime.o", runtime_object(host_));
   const auto [text, status] = run_program("", "scale.o runtime.o");
   EXPECT_NE(status, 0);
@@ -144,14 +144,14 @@ TEST_F(Files, errors_end_the_program_where_nobody_handles_them) {
 }
 
 TEST_F(Files, header_says_what_the_arguments_are) {
-  EXPECT_EQ(c_header(function_, Target("x86-64-linux-user_context")),
+  EXPECT_EQ(c_header(filter_of(function_, Target("x86-64-linux-user_context"))),
             R"(/* scale, compiled by Polyhalite for x86-64-linux-user_context.
  *
  * Link the pipeline's object or library and the runtime (Polyhalite::Runtime, or what the
  * generator writes with -r): the former holds this pipeline only. Outputs must not overlap
  * inputs or each other. Calls may come from many threads.
  *
- *   user_context: handed to every function of the runtime
+ *   __user_context: handed to every function of the runtime
  *   in: input, buffer of float32, 1 dimension
  *   gain: input, float
  *   shift: input, int8_t
@@ -166,15 +166,19 @@ TEST_F(Files, header_says_what_the_arguments_are) {
 #include <stdint.h>
 
 struct polyhalite_buffer_t;
+struct polyhalite_filter_metadata_t;
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-int scale(void *user_context, struct polyhalite_buffer_t *in_buffer, float gain, int8_t shift, bool on, struct polyhalite_buffer_t *out_buffer);
+int scale(void const *__user_context, struct polyhalite_buffer_t *in_buffer, float gain, int8_t shift, bool on, struct polyhalite_buffer_t *out_buffer);
 
 /* The same arguments: buffers themselves, all else by address. */
 int scale_argv(void **args);
+
+/* Names, types, defaults and estimates of the arguments (polyhalite_metadata.h). */
+const struct polyhalite_filter_metadata_t *scale_metadata(void);
 
 #ifdef __cplusplus
 }
@@ -186,13 +190,13 @@ int scale_argv(void **args);
 
 TEST_F(Files, arm_objects_are_made_on_any_machine) {
   const Target arm("arm-64-linux");
-  const std::string object = compile(function_, arm, CodeForm::Object);
+  const std::string object = compile(function_, filter_of(function_, arm), CodeForm::Object);
   // ELF, 64 bits, little-endian, for machine 183 (AArch64).
   ASSERT_GT(object.size(), 20u);
   EXPECT_EQ(object.substr(0, 6), std::string("\x7f"
                                              "ELF\x02\x01"));
   EXPECT_EQ(static_cast<unsigned char>(object[18]), 183);
-  const std::string assembly = compile(function_, arm, CodeForm::Assembly);
+  const std::string assembly = compile(function_, filter_of(function_, arm), CodeForm::Assembly);
   EXPECT_NE(assembly.find("bl\tpolyhalite_do_par_for"), std::string::npos) << assembly;
 }
 
@@ -202,7 +206,7 @@ TEST_F(Files, instructions_are_those_of_the_target) {
 }
 )");
   auto assembly = [&](const char *target) {
-    return compile(f, Target(target), CodeForm::Assembly);
+    return compile(f, filter_of(f, Target(target)), CodeForm::Assembly);
   };
   const std::string plain = assembly("x86-64-linux"), avx = assembly("x86-64-linux-avx"),
                     fused = assembly("x86-64-linux-avx-avx2-fma"), arm = assembly("arm-64-linux");
@@ -217,14 +221,15 @@ TEST_F(Files, instructions_are_those_of_the_target) {
 
 TEST_F(Files, bytes_are_the_same_in_every_run) {
   for (CodeForm form : {CodeForm::Object, CodeForm::Assembly, CodeForm::LlvmAssembly}) {
-    EXPECT_EQ(compile(function_, host_, form), compile(parse_function(kScale), host_, form));
+    const Filter filter = filter_of(function_, host_);
+    EXPECT_EQ(compile(function_, filter, form), compile(parse_function(kScale), filter, form));
   }
   EXPECT_EQ(make_archive({{"a.o", "x"}}), make_archive({{"a.o", "x"}}));
 }
 
 TEST_F(Files, targets_without_a_code_generator_are_refused) {
   try {
-    compile(function_, Target(), CodeForm::Object);
+    compile(function_, filter_of(function_, Target()), CodeForm::Object);
     FAIL();
   } catch (const CompileError &e) {
     EXPECT_EQ(std::string(e.what()),

@@ -1,0 +1,41 @@
+#include "polyhedral/extern_bounds.h"
+
+#include "lang/ir/intrinsics.h"
+#include "polyhedral/surveyor.h"
+
+namespace polyhalite {
+
+Expr view_of_image(const CallNode &image) {
+  std::vector<Expr> mins, extents;
+  for (size_t d = 0; d < image.args.size(); d++) {
+    mins.push_back(buffer_field(image.name, "min", static_cast<int>(d)));
+    extents.push_back(buffer_field(image.name, "extent", static_cast<int>(d)));
+  }
+  return buffer_view(mins, extents, [&](const std::vector<Expr> &indices) {
+    auto call = std::make_shared<CallNode>(image.type, CallKind::Image, image.name, indices);
+    call->param = image.param;
+    call->image = image.image;
+    return Expr(std::move(call));
+  });
+}
+
+Expr extern_bounds(const FuncDef &stage, const Algorithm &algorithm, size_t operand, int d,
+                   bool is_max, const std::vector<Expr> &box) {
+  const CallNode &call = *as_extern_stage(stage.stages[0]);
+  std::vector<Expr> args = {call.args[0], Expr(static_cast<int>(operand)), Expr(d),
+                            Expr(is_max ? 1 : 0)};
+  for (const ExternOperand &o : extern_operands(call)) {
+    if (!o.buffer) {
+      args.push_back(o.scalar);
+    } else if (algorithm.find(o.buffer->name)) {
+      args.push_back(
+          buffer_query(o.buffer->type, static_cast<int>(o.buffer->args.size()), {}));
+    } else {
+      args.push_back(view_of_image(*o.buffer));
+    }
+  }
+  for (Type t : stage.types) args.push_back(buffer_query(t, stage.dimensions(), box));
+  return extern_call_node(Int(32), intrinsic::kExternBounds, std::move(args));
+}
+
+}  // namespace polyhalite

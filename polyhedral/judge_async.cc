@@ -1,0 +1,142 @@
+// (d) async. Both tasks run the loops between the fork and the productions in one order, so that
+// counting semaphores pair the k-th production with the k-th consumption: consumption k begins when
+// productions 0..k have ended, and production k + ahead when consumptions 0..k have. What is left
+// to show is that a production never writes what a consumption that may run beside it reads:
+// earlier ones, by fewer than `ahead` iterations, or by any number where nothing limits them.
+#include <utility>
+
+#include "polyhedral/conflict.h"
+#include "polyhedral/judge_context.h"
+#include "polyhedral/model/survey_scope.h"
+
+namespace polyhalite {
+
+namespace {
+
+struct Meeting {
+  Solution solution;
+  int64_t produced = 0, consumed = 0;  // iterations of the loop
+  std::optional<std::string> inexact;
+};
+
+// Iterations of the loops between, one consuming and a later one producing, that meet in a cell.
+// With a limit there is one loop, and the later one is nearer than the limit.
+Meeting find_meeting(JudgeContext &c, int f, const std::vector<int> &path, size_t inside,
+                     std::optional<int64_t> ahead) {
+  const FuncSurvey &boxes = c.survey.funcs[f];
+  Problem problem;
+  SharedAtoms shared;
+  SurveyScope scopes[2] = {{problem, shared, c.tree, c.survey},
+                           {problem, shared, c.tree, c.survey}};
+  std::vector<AffineRow> iteration[2];
+  for (int i = 0; i < 2; i++) {
+    for (size_t l = 0; l < path.size(); l++) {
+      if (l < inside) {
+        scopes[i].enter_shared_loop(path[l]);
+      } else {
+        iteration[i].push_back(scopes[i].enter_loop(path[l]));
+      }
+    }
+  }
+  std::vector<AffineRow> read, written;
+  for (size_t d = 0; d < boxes.needed.size(); d++) {
+    read.push_back(problem.fresh(ModelVariable::Coordinate, ""));
+    if (boxes.fold[d] == 0) {
+      written.push_back(read[d]);
+      continue;
+    }
+    const AffineRow turns = problem.fresh(ModelVariable::Existential, "");
+    written.push_back(read[d] + boxes.fold[d] * turns);
+  }
+  scopes[0].require_inside(read, boxes.needed);
+  scopes[1].require_inside(written, boxes.computed);
+  if (ahead) {
+    const AffineRow distance = iteration[1][0] - iteration[0][0];
+    problem.require_nonnegative(distance - AffineRow(1));
+    problem.require_nonnegative(AffineRow(*ahead - 1) - distance);
+  } else {
+    problem.choices.push_back(lexicographically_less(iteration[0], iteration[1]));
+  }
+  Meeting m;
+  m.solution = c.solver.solve(problem);
+  for (const SurveyScope &s : scopes) {
+    if (!m.inexact) m.inexact = const_cast<SurveyScope &>(s).translator().inexact();
+  }
+  if (m.solution.answer != Solution::Found) return m;
+  m.consumed = iteration[0][0].evaluate(m.solution.values);
+  m.produced = iteration[1][0].evaluate(m.solution.values);
+  return m;
+}
+
+void judge_tasks(JudgeContext &c, int f) {
+  const FuncDef &func = c.tree.algorithm.funcs[f];
+  const FuncPlacement &placement = c.tree.placements[f];
+  const std::string about = "asynchronous '" + func.name + "'";
+  const std::vector<int> between = c.path_between(placement.fork_level(), placement.compute);
+  for (int l : between) {
+    const LoopInfo &loop = c.tree.loops[l];
+    if (loop.kind != LoopKind::Parallel && loop.kind != LoopKind::Vector) continue;
+    Refusal refusal{'d', Proof::Structural, {}, {}, {}};
+    Diagnostic &d = refusal.diagnostic;
+    d.what = "cannot run '" + func.name + "' asynchronously across the " +
+             loop_kind_name(loop.kind) + " loop '" + loop.label + "' of " +
+             c.tree.describe(loop.stage);
+    d.why = "a consumer counts the productions before its own, and iterations of '" + loop.label +
+            "' have no order";
+    d.fix = "store '" + func.name + "' at loop '" + loop.label + "' or inside it, or keep '" +
+            loop.label + "' serial";
+    d.where = placement.async_where;
+    c.refuse(std::move(refusal));
+    return;
+  }
+  const Expr &ahead = c.survey.funcs[f].async->ahead;
+  if (between.empty()) {
+    c.certify('d', about, Proof::Structural, "the consumer waits for the whole production");
+    return;
+  }
+  if (placement.ring.defined() && placement.store == placement.compute) {
+    c.certify('d', about, Proof::Structural, "productions in one ring have storages of their own");
+    return;
+  }
+  int64_t limit = 0;
+  const bool limited = ahead.defined() && is_const_int(ahead, &limit);
+  if (limited && limit == 1) {
+    c.certify('d', about, Proof::Structural,
+              "a production begins when the one before it is consumed");
+    return;
+  }
+  const std::vector<int> path = c.path_to(placement.compute);
+  const Meeting m = find_meeting(c, f, path, path.size() - between.size(),
+                                 limited ? std::optional<int64_t>(limit) : std::nullopt);
+  if (m.solution.answer == Solution::None) {
+    c.certify('d', about, Proof::Isl,
+              limited ? "productions at most " + std::to_string(limit - 1) +
+                            " ahead write cells that no consumer reads any more"
+                      : "later productions write cells that no earlier consumer reads");
+    return;
+  }
+  const bool unknown = m.solution.answer == Solution::Unknown || m.inexact;
+  const std::string label = c.tree.loops[between[0]].label;
+  Refusal refusal{'d', unknown ? Proof::Undecided : Proof::Isl, {}, {}, {}};
+  refusal.diagnostic = {std::string(unknown ? "cannot prove that it is legal to" : "cannot") +
+                            " run '" + func.name + "' asynchronously",
+                        m.solution.answer == Solution::Unknown
+                            ? m.solution.problem
+                            : "its production at " + label + "=" + std::to_string(m.produced) +
+                                  " writes what the consumer at " + label + "=" +
+                                  std::to_string(m.consumed) + " may still read",
+                        "store '" + func.name + "' where it is computed, or drop async",
+                        placement.async_where};
+  c.refuse(std::move(refusal));
+}
+
+}  // namespace
+
+void judge_async(JudgeContext &c) {
+  for (size_t f = 0; f < c.tree.algorithm.funcs.size(); f++) {
+    if (c.refused()) return;
+    if (c.survey.funcs[f].async) judge_tasks(c, static_cast<int>(f));
+  }
+}
+
+}  // namespace polyhalite

@@ -1,0 +1,282 @@
+// What goes with a compiled pipeline: metadata, C++ names, several targets behind one function,
+// generated sources, the cache. Each is used as a program uses it: compiled, linked and run.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "codegen/driver/compile_cache.h"
+#include "codegen/driver/describe_filter.h"
+#include "codegen/driver/generated_sources.h"
+#include "codegen/driver/output_file.h"
+#include "lang/ir/freeze.h"
+#include "polyhalite/backend.h"
+#include "polyhalite/polyhalite.h"
+
+namespace polyhalite {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr const char *kSanitizers = " -fsanitize=address,undefined";
+#else
+constexpr const char *kSanitizers = "";
+#endif
+
+class AheadOfTime : public testing::Test {
+ protected:
+  AheadOfTime() {
+    char name[] = "/tmp/polyhalite_aot_XXXXXX";
+    folder_ = mkdtemp(name);
+    backend().emit_runtime(host_, Emit::static_library, path("libruntime.a"));
+  }
+  ~AheadOfTime() override { std::filesystem::remove_all(folder_); }
+
+  std::string path(const std::string &name) const { return folder_ + "/" + name; }
+
+  // f(x) = in(x)*gain + extra
+  std::shared_ptr<FrozenPipeline> scale(int extra) {
+    ImageParam in(UInt(8), 1, "in");
+    Param<int> gain("gain", 3, 1, 9);
+    Var x("x");
+    Func f("f");
+    f(x) = cast<int>(in(x)) * gain + extra;
+    in.dim(0).set_estimate(2, 100);
+    gain.set_estimate(4);
+    f.set_estimate(x, 0, 50);
+    auto p = std::make_shared<FrozenPipeline>(
+        freeze({f.function()}, {in.parameter(), gain.parameter()}));
+    p->output_names = {"result"};
+    return p;
+  }
+
+  // What the command prints and its exit status.
+  std::pair<std::string, int> run(const std::string &command) {
+    std::FILE *pipe = popen(("cd " + folder_ + " && " + command + " 2>&1").c_str(), "r");
+    std::string text;
+    std::array<char, 4096> chunk;
+    while (size_t n = std::fread(chunk.data(), 1, chunk.size(), pipe)) text.append(chunk.data(), n);
+    return {text, pclose(pipe)};
+  }
+
+  // What a C++ program prints that has `body` in main() and a dense buffer `in` of 1 to 8 and `out`.
+  std::string output_of(const std::string &declarations, const std::string &body,
+                        const std::string &files) {
+    write_file(path("main.cc"),
+               "#include <cstdio>\n#include \"lang/abi/polyhalite_metadata.h\"\n" + declarations +
+                   R"(
+int main() {
+  uint8_t from[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+  int32_t to[8] = {};
+  polyhalite_dimension_t from_dim = {0, 8, 1, 0}, to_dim = {0, 8, 1, 0};
+  polyhalite_buffer_t in{}, out{};
+  in.host = from; in.type.code = polyhalite_type_uint; in.type.bits = 8; in.type.lanes = 1;
+  in.dimensions = 1; in.dim = &from_dim;
+  out.host = (uint8_t *)to; out.type.code = polyhalite_type_int; out.type.bits = 32;
+  out.type.lanes = 1; out.dimensions = 1; out.dim = &to_dim;
+)" + body + "  return 0;\n}\n",
+               "the test's program");
+    const auto built = run("c++ -std=c++17 -Wall -I. -I" POLYHALITE_TEST_DIR
+                           "/../.. -I" POLYHALITE_TEST_DIR "/../../lang/abi main.cc " +
+                           files + " libruntime.a -lpthread -o main" + kSanitizers);
+    EXPECT_EQ(built.second, 0) << built.first;
+    const auto [text, status] = run("./main");
+    EXPECT_EQ(status, 0);
+    return text;
+  }
+
+  std::string folder_;
+  Target host_ = get_host_target();
+};
+
+TEST_F(AheadOfTime, MetadataTellsOfTheArguments) {
+  backend().emit(*scale(5), "scale", host_,
+                 {{Emit::object, path("scale.o")},
+                  {Emit::c_header, path("scale.h")},
+                  {Emit::function_info_header, path("scale.function_info.h")},
+                  {Emit::registration, path("scale.registration.cpp")}});
+  EXPECT_EQ(output_of("#include \"scale.h\"\n#include \"scale.function_info.h\"\n"
+                      "static_assert(scale_argument_info().size() == 3);\n"
+                      "static_assert(scale_argument_info()[2].name == \"result\");\n"
+                      "static_assert(scale_argument_info()[0].kind == "
+                      "HalideFunctionInfo::InputBuffer);\n"
+                      "extern \"C\" void polyhalite_register_argv_and_metadata(int (*f)(void **),\n"
+                      "    const polyhalite_filter_metadata_t *m, const char *const *) {\n"
+                      "  std::printf(\"registered %s\\n\", m->name);\n}\n",
+                      R"(
+  const polyhalite_filter_metadata_t *m = scale_metadata();
+  std::printf("%d %d %s\n", m->version, m->num_arguments, m->name);
+  for (int i = 0; i < m->num_arguments; i++) {
+    const polyhalite_filter_argument_t &a = m->arguments[i];
+    std::printf("%s %d %d %d/%d", a.name, a.kind, a.dimensions, a.type.code, a.type.bits);
+    if (a.scalar_min) std::printf(" min %d", a.scalar_min->u.i32);
+    if (a.scalar_max) std::printf(" max %d", a.scalar_max->u.i32);
+    if (a.scalar_estimate) std::printf(" estimate %d", a.scalar_estimate->u.i32);
+    if (a.buffer_estimates) {
+      std::printf(" [%d, %d]", (int)*a.buffer_estimates[0], (int)*a.buffer_estimates[1]);
+    }
+    std::printf("\n");
+  }
+  if (scale(&in, 2, &out) != 0) return 1;
+  std::printf("%d %d\n", to[0], to[7]);
+)",
+                      "scale.registration.cpp scale.o"),
+            "registered scale\n"
+            "1 3 scale\n"
+            "in 1 1 1/8 [2, 100]\n"
+            "gain 0 0 0/32 min 1 max 9 estimate 4\n"
+            "result 2 1 0/32 [0, 50]\n"
+            "7 21\n");
+}
+
+TEST_F(AheadOfTime, NamesOfCPlusPlus) {
+  const Target target = host_.with_feature(Target::CPlusPlusMangling);
+  backend().emit(*scale(1), "outer::inner::scale", target,
+                 {{Emit::object, path("scale.o")}, {Emit::c_header, path("scale.h")}});
+  EXPECT_EQ(output_of("#include \"scale.h\"\n",
+                      "  if (outer::inner::scale(&in, 2, &out) != 0) return 1;\n"
+                      "  int gain = 3; void *args[] = {&in, &gain, &out};\n"
+                      "  std::printf(\"%d\\n\", to[7]);\n"
+                      "  if (outer::inner::scale_argv(args) != 0) return 1;\n"
+                      "  std::printf(\"%d %s\\n\", to[7], outer::inner::scale_metadata()->name);\n",
+                      "scale.o"),
+            "17\n25 scale\n");
+}
+
+TEST_F(AheadOfTime, NamespacesWithoutMangling) {
+  backend().emit(*scale(1), "outer::scale", host_,
+                 {{Emit::object, path("scale.o")}, {Emit::c_header, path("scale.h")}});
+  EXPECT_EQ(output_of("#include \"scale.h\"\n",
+                      "  if (outer::scale(&in, 2, &out) != 0) return 1;\n"
+                      "  std::printf(\"%d\\n\", to[7]);\n",
+                      "scale.o"),
+            "17\n");
+}
+
+TEST_F(AheadOfTime, SeveralTargetsAreChosenAtRunTime) {
+  const Target plain(host_.os, host_.arch, host_.bits);
+  const Target fast = plain.with_feature(Target::NoBoundsQuery);
+  backend().emit_multitarget({{scale(100), fast, "fast"}, {scale(200), plain, "plain"}}, "scale",
+                             {{Emit::static_library, path("libscale.a")},
+                              {Emit::c_header, path("scale.h")},
+                              {Emit::stmt, path("scale.stmt")}});
+  EXPECT_TRUE(std::filesystem::exists(path("scale-fast.stmt")));
+  EXPECT_TRUE(std::filesystem::exists(path("scale-plain.stmt")));
+  const std::string program =
+      "#include \"scale.h\"\n#include \"lang/abi/polyhalite_target_features.h\"\n"
+      "int asked = 0;\n"
+      "static int can(int count, const uint64_t *features) {\n"
+      "  asked++;\n"
+      "  const int f = polyhalite_target_feature_no_bounds_query;\n"
+      "  return f / 64 < count && (features[f / 64] >> (f % 64) & 1) ? ANSWER : -1;\n}\n"
+      "__attribute__((constructor)) static void setup() {\n"
+      "  polyhalite_set_custom_can_use_target_features(can);\n}\n";
+  for (const char *answer : {"0", "1"}) {
+    std::string declarations = program;
+    declarations.replace(declarations.find("ANSWER"), 6, answer);
+    EXPECT_EQ(output_of(declarations,
+                        "  for (int i = 0; i < 3; i++) if (scale(&in, 1, &out) != 0) return 1;\n"
+                        "  std::printf(\"%d %d %s\\n\", to[0], asked, scale_metadata()->name);\n",
+                        "libscale.a"),
+              std::string(answer[0] == '1' ? "101" : "201") + " 1 scale\n");
+  }
+  // The default knows this machine.
+  EXPECT_EQ(output_of("#include \"scale.h\"\n",
+                      "  if (scale(&in, 1, &out) != 0) return 1;\n  std::printf(\"%d\\n\", to[0]);\n",
+                      "libscale.a"),
+            "101\n");
+}
+
+TEST_F(AheadOfTime, TargetsMustAgreeOnTheArguments) {
+  auto other = scale(2);
+  other->output_names = {"different"};
+  const Target plain(host_.os, host_.arch, host_.bits);
+  try {
+    backend().emit_multitarget(
+        {{other, plain.with_feature(Target::NoAsserts), "a"}, {scale(1), plain, "b"}}, "scale",
+        {{Emit::static_library, path("libscale.a")}});
+    FAIL();
+  } catch (const CompileError &e) {
+    EXPECT_NE(std::string(e.what()).find("error: 'scale' has other arguments for target '"),
+              std::string::npos)
+        << e.what();
+  }
+}
+
+TEST(FilterNames, AreManglesOfTheItaniumAbi) {
+  Filter f = make_filter("A::B::f", Target("x86-64-linux-c_plus_plus_name_mangling"));
+  auto add = [&](const std::string &name, FilterArgument::Kind kind, Type t) {
+    FilterArgument a;
+    a.name = name;
+    a.kind = kind;
+    a.type = t;
+    f.arguments.push_back(a);
+  };
+  add(kUserContextName, FilterArgument::InputScalar, Handle());
+  add("a", FilterArgument::InputBuffer, UInt(8));
+  add("i", FilterArgument::InputScalar, Int(8));
+  add("b", FilterArgument::InputScalar, Bool());
+  add("h", FilterArgument::InputScalar, Handle());
+  add("d", FilterArgument::InputScalar, Float(64));
+  add("g", FilterArgument::OutputBuffer, UInt(8));
+  EXPECT_EQ(f.symbol(), "_ZN1A1B1fEPKvP19polyhalite_buffer_tabPvdS4_");
+  EXPECT_EQ(f.argv_symbol(), "_ZN1A1B6f_argvEPPv");
+  EXPECT_EQ(f.metadata_symbol(), "_ZN1A1B10f_metadataEv");
+}
+
+TEST(CompileCacheFolder, KeepsWhatWasCompiled) {
+  char name[] = "/tmp/polyhalite_cache_XXXXXX";
+  const std::string folder = mkdtemp(name);
+  setenv("PH_CACHE_DIR", folder.c_str(), 1);
+  {
+    const CompileCache cache("key"), same("key"), other("other key");
+    ASSERT_TRUE(cache.enabled());
+    EXPECT_FALSE(cache.find("object"));
+    cache.store("object", std::string("bytes\0more", 10));
+    ASSERT_TRUE(same.find("object"));
+    EXPECT_EQ(*same.find("object"), std::string("bytes\0more", 10));
+    EXPECT_FALSE(same.find("assembly"));
+    EXPECT_FALSE(other.find("object"));
+    // A broken entry is none.
+    for (const auto &entry : std::filesystem::directory_iterator(folder)) {
+      std::ofstream(entry.path(), std::ios::app) << "damage";
+    }
+    EXPECT_FALSE(same.find("object"));
+    // Entries that were used longest ago make room.
+    setenv("PH_CACHE_MB", "1", 1);
+    for (int i = 0; i < 5; i++) {
+      CompileCache("entry " + std::to_string(i)).store("object", std::string(300 << 10, 'x'));
+    }
+    EXPECT_FALSE(CompileCache("entry 0").find("object"));
+    EXPECT_TRUE(CompileCache("entry 4").find("object"));
+    unsetenv("PH_CACHE_MB");
+  }
+  unsetenv("PH_CACHE_DIR");
+  EXPECT_FALSE(CompileCache("key").enabled());
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(AheadOfTime, CachedObjectsAreTheSame) {
+  const std::string cache = path("cache");
+  setenv("PH_CACHE_DIR", cache.c_str(), 1);
+  CompileTimes first, second, third;
+  auto read = [&](const char *file) {
+    std::ifstream in(path(file), std::ios::binary);
+    return std::string((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  };
+  backend().emit(*scale(1), "scale", host_, {{Emit::object, path("a.o")}}, &first);
+  backend().emit(*scale(1), "scale", host_, {{Emit::object, path("b.o")}}, &second);
+  backend().emit(*scale(2), "scale", host_, {{Emit::object, path("c.o")}}, &third);
+  unsetenv("PH_CACHE_DIR");
+  EXPECT_GT(first.llvm, 0);
+  EXPECT_EQ(second.llvm, 0);
+  EXPECT_GT(third.llvm, 0);
+  EXPECT_EQ(read("a.o"), read("b.o"));
+  EXPECT_NE(read("a.o"), read("c.o"));
+}
+
+}  // namespace
+}  // namespace polyhalite

@@ -1,0 +1,15 @@
+#include "Halide.h"
+
+class Half : public Halide::Generator<Half> {
+ public:
+  GeneratorParam<int> factor{"factor", 2};
+  Input<Buffer<float, 1>> input{"input"};
+  Output<Buffer<float, 1>> output{"output"};
+
+  void generate() {
+    Var x("x");
+    output(x) = input(x) / static_cast<float>(static_cast<int>(factor));
+  }
+};
+
+HALIDE_REGISTER_GENERATOR(Half, half)

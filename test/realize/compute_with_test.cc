@@ -1,0 +1,72 @@
+// Stages that share loops, against plain loops.
+#include <gtest/gtest.h>
+
+#include "polyhalite/polyhalite.h"
+
+namespace polyhalite {
+namespace {
+
+class ComputeWith : public ::testing::Test {
+ protected:
+  ComputeWith() {
+    p(x, y) = x + 10 * y;
+    f(x, y) = p(x, y) + 1;
+    g(x, y) = p(x, y) * 2;
+    h(x, y) = f(x, y) + f(x + 3, y + 2) + g(x - 1, y - 4) + g(x, y + 1);
+    f.compute_root();
+    g.compute_root();
+  }
+  void expect_right(int width, int height) {
+    Buffer<int32_t> out = h.realize({width, height});
+    int wrong = 0;
+    out.for_each_element([&](int i, int j) {
+      auto p_at = [](int x, int y) { return x + 10 * y; };
+      wrong += out(i, j) != p_at(i, j) + 1 + p_at(i + 3, j + 2) + 1 + 2 * p_at(i - 1, j - 4) +
+                                2 * p_at(i, j + 1);
+    });
+    EXPECT_EQ(wrong, 0);
+  }
+  Func p{"p"}, f{"f"}, g{"g"}, h{"h"};
+  Var x{"x"}, y{"y"}, xi{"xi"};
+};
+
+TEST_F(ComputeWith, RangesThatDiffer) {
+  g.compute_with(f, x);
+  expect_right(12, 7);
+}
+
+TEST_F(ComputeWith, AlignedStarts) {
+  g.compute_with(f, y, LoopAlignStrategy::AlignStart);
+  expect_right(12, 7);
+}
+
+TEST_F(ComputeWith, AlignedEndsWithAProducerInTheSharedLoop) {
+  g.compute_with(f, x, {{x, LoopAlignStrategy::AlignStart}, {y, LoopAlignStrategy::AlignEnd}});
+  p.compute_at(f, y);
+  expect_right(9, 11);
+}
+
+TEST_F(ComputeWith, SplitVectorsAndThreads) {
+  for (Func k : {f, g}) k.split(x, x, xi, 4, TailStrategy::GuardWithIf).vectorize(xi).parallel(y);
+  g.compute_with(f, x);
+  p.compute_at(g, x);
+  expect_right(21, 6);
+}
+
+TEST_F(ComputeWith, Updates) {
+  f(x, y) += x;
+  g(x, y) += y;
+  g.compute_with(f, y);
+  g.update().compute_with(f.update(), x);
+  Buffer<int32_t> out = h.realize({8, 5});
+  auto f_at = [](int x, int y) { return 2 * x + 10 * y + 1; };
+  auto g_at = [](int x, int y) { return 2 * x + 21 * y; };
+  int wrong = 0;
+  out.for_each_element([&](int i, int j) {
+    wrong += out(i, j) != f_at(i, j) + f_at(i + 3, j + 2) + g_at(i - 1, j - 4) + g_at(i, j + 1);
+  });
+  EXPECT_EQ(wrong, 0);
+}
+
+}  // namespace
+}  // namespace polyhalite

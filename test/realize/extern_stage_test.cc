@@ -1,0 +1,195 @@
+// Extern stages: C functions that compute boxes, compiled against the interpreter and plain loops.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "lang/interpret/interpret.h"
+#include "lang/ir/freeze.h"
+#include "lang/messages.h"
+#include "polyhalite/polyhalite.h"
+
+extern "C" {
+
+// out(x) = in(-x) + offset.
+__attribute__((visibility("default"))) int ph_test_mirror(polyhalite_buffer_t *in, int offset,
+                                                         polyhalite_buffer_t *out) {
+  const polyhalite_dimension_t &o = out->dim[0];
+  const int last = o.min + o.extent - 1;
+  if (in->is_bounds_query()) {
+    in->dim[0].min = -last;
+    in->dim[0].extent = o.extent;
+    return 0;
+  }
+  for (int x = o.min; x <= last; x++) {
+    reinterpret_cast<int *>(out->host)[(x - o.min) * o.stride] =
+        reinterpret_cast<const int *>(in->host)[(-x - in->dim[0].min) * in->dim[0].stride] + offset;
+  }
+  return 0;
+}
+
+// Sums and differences of a 3-wide row; any shape of the outputs.
+__attribute__((visibility("default"))) int ph_test_row(polyhalite_buffer_t *in,
+                                                      polyhalite_buffer_t *sum,
+                                                      polyhalite_buffer_t *difference) {
+  if (in->is_bounds_query()) {
+    in->dim[0].min = sum->dim[0].min - 1;
+    in->dim[0].extent = sum->dim[0].extent + 2;
+    in->dim[1].min = sum->dim[1].min;
+    in->dim[1].extent = sum->dim[1].extent;
+    return 0;
+  }
+  for (int y = sum->dim[1].min; y < sum->dim[1].min + sum->dim[1].extent; y++) {
+    for (int x = sum->dim[0].min; x < sum->dim[0].min + sum->dim[0].extent; x++) {
+      auto at = [](const polyhalite_buffer_t *b, int i, int j) -> int & {
+        const int pos[] = {i, j};
+        return *reinterpret_cast<int *>(b->address_of(pos));
+      };
+      at(sum, x, y) = at(in, x - 1, y) + at(in, x, y) + at(in, x + 1, y);
+      at(difference, x, y) = at(in, x + 1, y) - at(in, x - 1, y);
+    }
+  }
+  return 0;
+}
+
+__attribute__((visibility("default"))) int ph_test_fails(polyhalite_buffer_t *out) {
+  return out->host ? -77 : 0;
+}
+
+// Copies an image of any layout.
+__attribute__((visibility("default"))) int ph_test_copy(polyhalite_buffer_t *in,
+                                                       polyhalite_buffer_t *out) {
+  for (int x = out->dim[0].min; x < out->dim[0].min + out->dim[0].extent; x++) {
+    *reinterpret_cast<int *>(out->address_of(&x)) = *reinterpret_cast<int *>(in->address_of(&x));
+  }
+  return 0;
+}
+
+}  // extern "C"
+
+namespace polyhalite {
+namespace {
+
+const std::map<std::string, JITExtern> kFunctions = {{"ph_test_mirror", ph_test_mirror},
+                                                     {"ph_test_row", ph_test_row},
+                                                     {"ph_test_fails", ph_test_fails},
+                                                     {"ph_test_copy", ph_test_copy}};
+
+int differences_from_interpreter(Func f, const Buffer<int> &compiled) {
+  Buffer<int> expected = Buffer<int>::make_with_shape_of(compiled);
+  interpret(freeze({f.function()}).algorithm, {}, {}, {expected.raw_buffer()});
+  int differences = 0;
+  compiled.for_each_value([&](int a, int b) { differences += a != b; }, expected);
+  return differences;
+}
+
+struct Mirrored {
+  Func in{"in"}, mirrored{"mirrored"}, out{"out"};
+  Var x{"x"}, xo{"xo"}, xi{"xi"};
+  Mirrored() {
+    in(x) = x * x + x;
+    mirrored.define_extern("ph_test_mirror", {in, 5}, Int(32), {x});
+    out(x) = mirrored(x) + mirrored(x + 3);
+    out.set_jit_externs(kFunctions);
+  }
+};
+
+TEST(ExternStage, ComputesWhatItAsksFor) {
+  Mirrored m;
+  m.in.compute_root();
+  m.mirrored.compute_root();
+  const Buffer<int> out = m.out.realize({50});
+  for (int i = 0; i < 50; i++) {
+    const int j = i + 3;
+    ASSERT_EQ(out(i), i * i - i + 5 + j * j - j + 5) << i;
+  }
+  EXPECT_EQ(differences_from_interpreter(m.out, out), 0);
+}
+
+TEST(ExternStage, InTilesAndInParallel) {
+  Mirrored m;
+  m.out.split(m.x, m.xo, m.xi, 8).parallel(m.xo).vectorize(m.xi, 4);
+  m.mirrored.compute_at(m.out, m.xo);
+  m.in.compute_at(m.out, m.xo).vectorize(m.x, 4);
+  const Buffer<int> out = m.out.realize({50});
+  EXPECT_EQ(differences_from_interpreter(m.out, out), 0);
+}
+
+TEST(ExternStage, AsTheOutputAndOfSeveralInputsRows) {
+  Func in("in"), stage("stage");
+  Var x("x");
+  in(x) = 7 * x;
+  in.compute_root();
+  stage.define_extern("ph_test_mirror", {in, 1}, Int(32), {x});
+  stage.set_jit_externs(kFunctions);
+  Buffer<int> out(20);
+  out.set_min(-4);
+  stage.realize(out);
+  for (int i = -4; i < 16; i++) ASSERT_EQ(out(i), -7 * i + 1);
+}
+
+TEST(ExternStage, InputsOfItAreInferred) {
+  ImageParam image(Int(32), 1, "image");
+  Func in("in"), stage("stage");
+  Var x("x");
+  in(x) = image(x + 100);
+  in.compute_root();
+  stage.define_extern("ph_test_mirror", {in, 0}, Int(32), {x});
+  stage.set_jit_externs(kFunctions);
+  stage.infer_input_bounds({10});
+  EXPECT_EQ(image.get().min(0), 91);
+  EXPECT_EQ(image.get().extent(0), 10);
+}
+
+TEST(ExternStage, TakesImagesWhole) {
+  Buffer<int> values(12);
+  values.fill([](int x) { return 3 * x; });
+  ImageParam image(Int(32), 1, "image");
+  image.set(values);
+  Func constant("constant"), bound("bound"), out("out");
+  Var x("x");
+  constant.define_extern("ph_test_copy", {values}, Int(32), {x});
+  bound.define_extern("ph_test_copy", {image}, Int(32), {x});
+  constant.compute_root();
+  bound.compute_root();
+  out(x) = constant(x) * 1000 + bound(x + 1);
+  out.set_jit_externs(kFunctions);
+  const Buffer<int> result = out.realize({11});
+  for (int i = 0; i < 11; i++) ASSERT_EQ(result(i), 3000 * i + 3 * i + 3);
+}
+
+TEST(ExternStage, FailuresEndTheRun) {
+  Func stage("stage"), out("out");
+  Var x("x"), y("y");
+  stage.define_extern("ph_test_fails", {}, Int(32), {x});
+  out(x, y) = stage(x) + y;
+  stage.compute_at(out, y);
+  out.parallel(y);
+  out.set_jit_externs(kFunctions);
+  EXPECT_NE(message_of([&] { out.realize({4, 8}); })
+                .find("out: the function 'ph_test_fails' of an extern stage returned -77, not 0"),
+            std::string::npos);
+}
+
+TEST(ExternStage, RefusesWhatNoCFunctionCanTake) {
+  Func in("in"), stage("stage"), undefined("undefined"), other("other");
+  Var x("x");
+  in(x) = x;
+  stage.define_extern("ph_test_mirror", {in, 1}, Int(32), {x});
+  const std::string text = message_of([&] { stage.realize({4}); });
+  EXPECT_NE(text.find("error: extern stage 'stage' takes 'in', which is computed inline\n"
+                      "  why: the C function 'ph_test_mirror' reads it from memory\n"
+                      "  fix: add compute_root or compute_at to 'in'"),
+            std::string::npos)
+      << text;
+  const int line = __LINE__ + 1;
+  EXPECT_EQ(message_of([&] { other.define_extern("f", {undefined}, Int(32), {x}); }),
+            at(line) +
+                "error: argument 0 of extern stage 'other' is 'undefined', which is undefined\n"
+                "  why: there is nothing to pass\n"
+                "  fix: define it first, as in f(x, y) = ...");
+  EXPECT_TRUE(stage.is_extern());
+  EXPECT_EQ(stage.extern_function_name(), "ph_test_mirror");
+}
+
+}  // namespace
+}  // namespace polyhalite
