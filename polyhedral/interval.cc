@@ -236,6 +236,14 @@ Interval Bounder::bound_atom(const Expr &e) {
     case Op::Cast: {
       const Type from = e->args[0].type();
       if (from == Int(32)) return bound(e->args[0]);
+      if (const CallNode *c = as_intrinsic(e->args[0], intrinsic::kAbs);
+          c && c->args[0].type() == Int(32)) {
+        // max(-x, x, 0) at the ends of x.
+        const Interval i = bound(c->args[0]);
+        if (!i.min.defined() || !i.max.defined()) return {constant32(0), Expr()};
+        const Expr negated = product(i.min, -1);
+        return {larger(larger(i.min, product(i.max, -1)), constant32(0)), larger(i.max, negated)};
+      }
       return from_constants(constant_interval(e));
     }
     case Op::Call:

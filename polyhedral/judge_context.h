@@ -39,10 +39,10 @@ void judge_coverage(JudgeContext &c);
 void judge_order(JudgeContext &c);
 /// (d) storage that outlives a production is not shared by loops that run at once.
 void judge_storage(JudgeContext &c);
-/// (d) rings that directives ask for hold what is needed at once.
-void judge_rings(JudgeContext &c);
 /// (d) productions of async Funcs that run ahead leave alone what is still read.
 void judge_async(JudgeContext &c);
+/// (d) rings that directives ask for hold what is needed at once.
+void judge_rings(JudgeContext &c);
 /// (e) parallel and vector loops carry nothing.
 void judge_parallel(JudgeContext &c);
 /// (f) addresses stay inside allocations.

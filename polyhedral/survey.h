@@ -77,8 +77,8 @@ struct AsyncSurvey {
 };
 
 struct FuncSurvey {
-  Box needed;              // what consumers read at the compute level, over what is known there
-  Box computed;            // of that, what an iteration computes: all, unless a window slides
+  Box needed;                // what consumers read at the compute level, over what is known there
+  Box computed;              // of that, what an iteration computes: all, unless a window slides
   std::vector<Expr> last;  // per dimension, where a tail leaves the rest of grown boxes alone: the
                            // last index that is needed; else null
   std::vector<bool> slides;  // per dimension: what the iterations before computed is left out

@@ -50,6 +50,89 @@ void Surveyor::survey_storage(int f, int compute_scope) {
   }
 }
 
+void Surveyor::survey_hoisted(int f) {
+  const FuncPlacement &p = tree_.placements[f];
+  if (!p.hoist) return;
+  const FuncDef &def = tree_.algorithm.funcs[f];
+  FuncSurvey &fs = out_.funcs[f];
+  HoistedStorage h;
+  for (int d = 0; d < def.dimensions(); d++) {
+    Expr extent;
+    if (fs.fold[d] > 0) {
+      extent = make_int(Int(32), fs.fold[d]);
+    } else if (fs.stored_extent[d]) {
+      extent = make_int(Int(32), *fs.stored_extent[d]);
+    } else {
+      const IndexRange &r = fs.stored[d];
+      const Interval i = bound_at(difference(r.max, r.min), nullptr, *p.hoist);
+      check_bounded(def, d, {i.max, i.max});
+      extent = name_end(*p.hoist, def.name + ".hoisted." + std::to_string(d),
+                        larger(sum(i.max, 1), make_int(Int(32), 0)));
+    }
+    if (const int64_t align = tree_.storage[f].dims[d].align; align > 1) {
+      const Expr k = make_int(Int(32), align);
+      extent = make_binary(Op::Div, sum(extent, static_cast<int>(align) - 1), k);
+      extent = simplify(make_binary(Op::Mul, extent, k));
+    }
+    h.extents.push_back(extent);
+  }
+  h.slot = make_int(Int(32), 0);
+  if (p.ring.defined()) {
+    // Iterations of the loops between, counted; the innermost counts fastest.
+    Expr index = make_int(Int(32), 0);
+    Expr step = make_int(Int(32), 1);
+    for (int l = p.store; l != *p.hoist; l = parent_[l]) {
+      const LoopBounds &b = out_.loops[l];
+      const Expr counter = make_variable(Int(32), VariableKind::Loop, tree_.loops[l].name);
+      index = sum(index, simplify(make_binary(Op::Mul, difference(counter, b.min), step)));
+      step = simplify(make_binary(Op::Mul, step, b.extent));
+    }
+    h.slot = simplify(make_binary(Op::Mod, index, p.ring));
+    assume(make_binary(Op::Ge, p.ring, make_int(Int(32), 1)), def.name, 0,
+           "the extent of ring_buffer() of '" + def.name + "' must be positive", p.ring,
+           make_int(Int(32), 1), p.hoist_where);
+  }
+  fs.hoisted = std::move(h);
+}
+
+// Room for productions that run ahead: the storages of a ring; the cells of a folded window beside
+// those that the window needs; all where windows meet no cell of a later production. Else each
+// production waits for the one before it to be consumed.
+void Surveyor::survey_async(int f) {
+  const FuncPlacement &p = tree_.placements[f];
+  if (!p.async || tree_.algorithm.is_output(tree_.algorithm.funcs[f].name)) return;
+  FuncSurvey &fs = out_.funcs[f];
+  fs.async = AsyncSurvey{};
+  if (p.fork_level() == p.compute) return;  // one production
+  fs.async->ahead = make_int(Int(32), 1);
+  if (p.ring.defined()) {
+    if (p.store == p.compute) fs.async->ahead = p.ring;
+    return;
+  }
+  const int loop = p.compute;
+  if (parent_[loop] != p.store) return;
+  const std::string &name = tree_.loops[loop].name;
+  const Expr next = make_binary(Op::Add, make_variable(Int(32), VariableKind::Loop, name), Expr(1));
+  auto most = [&](const Expr &e) {
+    return ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(e);
+  };
+  bool moves = false;  // a window that meets no cell of a later production
+  for (size_t d = 0; d < fs.needed.size(); d++) {
+    const Expr min = expand_within(fs.needed[d].min, parent_[loop]);
+    const Expr max = expand_within(fs.needed[d].max, parent_[loop]);
+    const auto gap = constant_difference(substitute(name, next, min), max);
+    moves |= fs.slides[d] || (gap && *gap > 0);
+    if (fs.fold[d] == 0) continue;
+    const auto width = most(difference(max, min));
+    const auto step = most(difference(substitute(name, next, max), max));
+    if (!width || !step || !fs.slides[d]) return;
+    const int64_t spare = fs.fold[d] - (*width + 1);
+    fs.async->ahead = make_int(Int(32), 1 + spare / std::max<int64_t>(*step, 1));
+    return;
+  }
+  if (moves) fs.async->ahead = Expr();
+}
+
 // bound_storage: exactly as many cells, which the entry checks where it does not follow.
 void Surveyor::bound_storage(int f, int d, IndexRange &r, std::optional<int64_t> &extent) {
   const FuncDef &def = tree_.algorithm.funcs[f];
@@ -131,87 +214,6 @@ void Surveyor::survey_prefetches() {
     }
     out_.prefetches.push_back(std::move(out));
   }
-}
-
-void Surveyor::survey_hoisted(int f) {
-  const FuncPlacement &p = tree_.placements[f];
-  if (!p.hoist) return;
-  const FuncDef &def = tree_.algorithm.funcs[f];
-  FuncSurvey &fs = out_.funcs[f];
-  HoistedStorage h;
-  for (int d = 0; d < def.dimensions(); d++) {
-    Expr extent;
-    if (fs.fold[d] > 0) {
-      extent = make_int(Int(32), fs.fold[d]);
-    } else if (fs.stored_extent[d]) {
-      extent = make_int(Int(32), *fs.stored_extent[d]);
-    } else {
-      const IndexRange &r = fs.stored[d];
-      const Interval i = bound_at(difference(r.max, r.min), nullptr, *p.hoist);
-      check_bounded(def, d, {i.max, i.max});
-      extent = name_end(*p.hoist, def.name + ".hoisted." + std::to_string(d),
-                        larger(sum(i.max, 1), make_int(Int(32), 0)));
-    }
-    if (const int64_t align = tree_.storage[f].dims[d].align; align > 1) {
-      extent = product(ceil_div(extent, make_int(Int(32), align)), align);
-    }
-    h.extents.push_back(extent);
-  }
-  h.slot = make_int(Int(32), 0);
-  if (p.ring.defined()) {
-    // Iterations of the loops between, counted; the innermost counts fastest.
-    Expr index = make_int(Int(32), 0);
-    Expr step = make_int(Int(32), 1);
-    for (int l = p.store; l != *p.hoist; l = parent_[l]) {
-      const LoopBounds &b = out_.loops[l];
-      const Expr counter = make_variable(Int(32), VariableKind::Loop, tree_.loops[l].name);
-      index = sum(index, simplify(make_binary(Op::Mul, difference(counter, b.min), step)));
-      step = simplify(make_binary(Op::Mul, step, b.extent));
-    }
-    h.slot = simplify(make_binary(Op::Mod, index, p.ring));
-    assume(make_binary(Op::Ge, p.ring, make_int(Int(32), 1)), def.name, 0,
-           "the extent of ring_buffer() of '" + def.name + "' must be positive", p.ring,
-           make_int(Int(32), 1), p.hoist_where);
-  }
-  fs.hoisted = std::move(h);
-}
-
-// Room for productions that run ahead: the storages of a ring; the cells of a folded window beside
-// those that the window needs; all where windows meet no cell of a later production. Else each
-// production waits for the one before it to be consumed.
-void Surveyor::survey_async(int f) {
-  const FuncPlacement &p = tree_.placements[f];
-  if (!p.async || tree_.algorithm.is_output(tree_.algorithm.funcs[f].name)) return;
-  FuncSurvey &fs = out_.funcs[f];
-  fs.async = AsyncSurvey{};
-  if (p.fork_level() == p.compute) return;  // one production
-  fs.async->ahead = make_int(Int(32), 1);
-  if (p.ring.defined()) {
-    if (p.store == p.compute) fs.async->ahead = p.ring;
-    return;
-  }
-  const int loop = p.compute;
-  if (parent_[loop] != p.store) return;
-  const std::string &name = tree_.loops[loop].name;
-  const Expr next = make_binary(Op::Add, make_variable(Int(32), VariableKind::Loop, name), Expr(1));
-  auto most = [&](const Expr &e) {
-    return ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(e);
-  };
-  bool moves = false;  // a window that meets no cell of a later production
-  for (size_t d = 0; d < fs.needed.size(); d++) {
-    const Expr min = expand_within(fs.needed[d].min, parent_[loop]);
-    const Expr max = expand_within(fs.needed[d].max, parent_[loop]);
-    const auto gap = constant_difference(substitute(name, next, min), max);
-    moves |= fs.slides[d] || (gap && *gap > 0);
-    if (fs.fold[d] == 0) continue;
-    const auto width = most(difference(max, min));
-    const auto step = most(difference(substitute(name, next, max), max));
-    if (!width || !step || !fs.slides[d]) return;
-    const int64_t spare = fs.fold[d] - (*width + 1);
-    fs.async->ahead = make_int(Int(32), 1 + spare / std::max<int64_t>(*step, 1));
-    return;
-  }
-  if (moves) fs.async->ahead = Expr();
 }
 
 void Surveyor::survey_inputs() {

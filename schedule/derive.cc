@@ -287,6 +287,13 @@ const char *directive_verb(DirectiveKind kind) {
     case DirectiveKind::StoreAt:
     case DirectiveKind::StoreIn:
       return "store";
+    case DirectiveKind::HoistStorage:
+    case DirectiveKind::HoistStorageRoot:
+      return "hoist";
+    case DirectiveKind::RingBuffer:
+      return "ring-buffer";
+    case DirectiveKind::Async:
+      return "run asynchronously";
     case DirectiveKind::BoundExtent:
       return "bound the extent of";
     case DirectiveKind::AlignBounds:
@@ -301,13 +308,6 @@ const char *directive_verb(DirectiveKind kind) {
       return "fold the storage of";
     case DirectiveKind::BoundStorage:
       return "bound the storage of";
-    case DirectiveKind::HoistStorage:
-    case DirectiveKind::HoistStorageRoot:
-      return "hoist";
-    case DirectiveKind::RingBuffer:
-      return "ring-buffer";
-    case DirectiveKind::Async:
-      return "run asynchronously";
     default:
       return directive_name(kind);
   }

@@ -28,10 +28,11 @@ constexpr DirectiveKind kKinds[] = {
     DirectiveKind::GpuLanes,     DirectiveKind::GpuSingleThread,
     DirectiveKind::Hexagon,      DirectiveKind::CopyToDevice,
     DirectiveKind::CopyToHost,
-    DirectiveKind::BoundExtent,
-    DirectiveKind::AlignBounds,   DirectiveKind::AlignExtent, DirectiveKind::ReorderStorage,
-    DirectiveKind::AlignStorage,  DirectiveKind::FoldStorage, DirectiveKind::BoundStorage,
-    DirectiveKind::StoreIn,       DirectiveKind::Partition,   DirectiveKind::Prefetch,
+    DirectiveKind::BoundExtent,  DirectiveKind::AlignBounds,
+    DirectiveKind::AlignExtent,  DirectiveKind::ReorderStorage,
+    DirectiveKind::AlignStorage, DirectiveKind::FoldStorage,
+    DirectiveKind::BoundStorage, DirectiveKind::StoreIn,
+    DirectiveKind::Partition,    DirectiveKind::Prefetch,
 };
 
 struct Source {

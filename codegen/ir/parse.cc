@@ -235,15 +235,19 @@ class FunctionParser {
       tokens_.expect("(", "before the allocation's box");
       args = exprs_.parse_list(")");
     }
-    std::vector<int> order;
-    if (tokens_.accept("order")) {
-      for (size_t d = 0; d < args.size() / 2; d++) {
-        order.push_back(static_cast<int>(tokens_.expect_integer("the number of a dimension")));
-      }
-    }
+    std::vector<int> order = parse_order(args.size() / 2);
     const bool on_stack = tokens_.accept("stack");
     Stmt body = in_scope(buffers_, name, t, [&] { return parse_rest_of_block(); });
     return make_allocate(name, t, std::move(args), on_stack, body, std::move(order));
+  }
+
+  std::vector<int> parse_order(size_t dimensions) {
+    std::vector<int> order;
+    if (!tokens_.accept("order")) return order;
+    for (size_t d = 0; d < dimensions; d++) {
+      order.push_back(static_cast<int>(tokens_.expect_integer("the number of a dimension")));
+    }
+    return order;
   }
 
   Stmt parse_place() {
@@ -252,12 +256,13 @@ class FunctionParser {
     const Type t = parse_type_name();
     tokens_.expect("(", "before the box");
     std::vector<Expr> box = exprs_.parse_list(")");
+    std::vector<int> order = parse_order(box.size() / 2);
     tokens_.expect("in", "after the box");
     const std::string inside = tokens_.expect_name("an allocation");
     tokens_.expect("at", "after the allocation");
     const Expr at = exprs_.parse();
     Stmt body = in_scope(buffers_, name, t, [&] { return parse_rest_of_block(); });
-    return make_place(name, t, std::move(box), inside, at, body);
+    return make_place(name, t, std::move(box), inside, at, body, std::move(order));
   }
 
   Stmt parse_stmt() {

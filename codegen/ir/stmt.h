@@ -58,13 +58,13 @@ struct StmtNode {
   std::vector<Stmt> body{};
   LoopKind loop_kind = LoopKind::Serial;
   Type type{};
-  int value_count = 1;       // Provide
-  bool on_stack = false;     // Allocate
-  std::vector<int> order{};  // multi-dimensional Allocate: dimensions, innermost in memory first;
-                             // empty: 0, 1, 2...
-  Partition partition = Partition::Auto;  // For
+  int value_count = 1;                    // Provide
+  bool on_stack = false;                  // Allocate
   std::string inside{};                   // Place
   std::vector<std::string> semaphores{};  // Fork
+  std::vector<int> order{};  // multi-dimensional Allocate, Place: dimensions, innermost in memory first;
+                             // empty: 0, 1, 2...
+  Partition partition = Partition::Auto;  // For
 };
 
 Stmt make_block(std::vector<Stmt> stmts);  // flattens nested blocks, drops undefined ones

@@ -76,6 +76,11 @@ class Printer {
     }
   }
 
+  void order(const Stmt &box) {
+    if (!box->order.empty()) os_ << " order";
+    for (int d : box->order) os_ << " " << d;
+  }
+
   void print(const Stmt &s) {
     switch (s->kind) {
       case StmtKind::Block:
@@ -99,15 +104,16 @@ class Printer {
                << (flat ? "[" : "(");
         list(s->args, 0, s->args.size());
         os_ << (flat ? "]" : ")");
-        if (!s->order.empty()) os_ << " order";
-        for (int d : s->order) os_ << " " << d;
+        order(s);
         os_ << (s->on_stack ? " stack\n" : "\n");
         return print_body(s->body[0]);
       }
       case StmtKind::Place:
         line() << "place " << name_text(s->name) << ": " << s->type.to_string() << "(";
         list(s->args, 0, s->args.size() - 1);
-        os_ << ") in " << name_text(s->inside) << " at ";
+        os_ << ")";
+        order(s);
+        os_ << " in " << name_text(s->inside) << " at ";
         print_expr(os_, s->args.back());
         os_ << "\n";
         return print_body(s->body[0]);

@@ -78,7 +78,8 @@ llvm::Constant *ModuleState::string(const std::string &text) {
   auto *global = new llvm::GlobalVariable(module, bytes->getType(), true,
                                           llvm::GlobalValue::PrivateLinkage, bytes, "text");
   global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
-  global->setAlignment(llvm::Align(1));
+  // Programs see addresses of texts as handles, whose low bits some use.
+  global->setAlignment(llvm::Align(8));
   return known = global;
 }
 

@@ -338,6 +338,60 @@ class Lowering {
     return s;
   }
 
+  static std::string memory_name(const std::string &buffer) { return buffer + ".memory"; }
+
+  // The memory that storages inside are placed in, those of a ring one behind the other.
+  Stmt hoist(const TreeNode &n, int inside, const View &view, const std::set<int> &waiting) {
+    const FuncDef &def = tree_.algorithm.funcs[n.stage.func];
+    std::vector<Expr> extents = survey_.funcs[n.stage.func].hoisted->extents;
+    const Expr &ring = tree_.placements[n.stage.func].ring;
+    if (ring.defined()) extents.push_back(ring);
+    std::vector<Expr> args;
+    int64_t elements = 1;
+    for (const Expr &e : extents) {
+      args.push_back(Expr(0));
+      args.push_back(e);
+      int64_t k = 0;
+      const bool small = is_const_int(e, &k) && elements <= kMaxStackBytes;
+      elements = small ? elements * k : kMaxStackBytes + 1;
+    }
+    Stmt s = block(n.children, inside, view, waiting);
+    for (int i = static_cast<int>(def.types.size()); i-- > 0;) {
+      const Type t = def.types[i];
+      s = make_allocate(memory_name(def.buffer_name(i)), t, args,
+                        on_stack(def, tree_.storage[n.stage.func], elements * t.bytes()), s);
+    }
+    return s;
+  }
+
+  // An access of value `index` of a Func.
+  static Expr box_view(const FuncDef &f, int index, const Box &box) {
+    std::vector<Expr> mins, extents;
+    for (const IndexRange &r : box) {
+      mins.push_back(r.min);
+      extents.push_back(make_binary(Op::Add, make_binary(Op::Sub, r.max, r.min), Expr(1)));
+    }
+    return buffer_view(mins, extents, [&](const std::vector<Expr> &indices) {
+      return make_func_call(f.types[static_cast<size_t>(index)], f.name, indices, index);
+    });
+  }
+
+  Stmt extern_stage(const FuncDef &f, const CallNode &call, const Box &box) {
+    std::vector<Expr> args = {call.args[0]};
+    for (const ExternOperand &o : extern_operands(call)) {
+      const int producer = o.buffer ? tree_.algorithm.index_of(o.buffer->name) : -1;
+      args.push_back(!o.buffer ? o.scalar
+                     : producer < 0
+                         ? view_of_image(*o.buffer)
+                         : box_view(tree_.algorithm.funcs[producer], o.buffer->value_index,
+                                survey_.funcs[producer].needed));
+    }
+    for (size_t i = 0; i < f.types.size(); i++) {
+      args.push_back(box_view(f, static_cast<int>(i), box));
+    }
+    return make_evaluate(extern_call_node(Int(32), intrinsic::kExternStage, std::move(args)));
+  }
+
   static bool on_stack(const FuncDef &def, const FuncStorage &storage, int64_t bytes) {
     switch (storage.memory) {
       case MemoryType::Heap:
@@ -410,60 +464,6 @@ class Lowering {
       s = make_for(name, Expr(0), extent, LoopKind::Serial, s, Partition::Never);
     }
     return inside.defined() ? make_if(inside, s) : s;
-  }
-
-  static std::string memory_name(const std::string &buffer) { return buffer + ".memory"; }
-
-  // The memory that storages inside are placed in, those of a ring one behind the other.
-  Stmt hoist(const TreeNode &n, int inside, const View &view, const std::set<int> &waiting) {
-    const FuncDef &def = tree_.algorithm.funcs[n.stage.func];
-    std::vector<Expr> extents = survey_.funcs[n.stage.func].hoisted->extents;
-    const Expr &ring = tree_.placements[n.stage.func].ring;
-    if (ring.defined()) extents.push_back(ring);
-    std::vector<Expr> args;
-    int64_t elements = 1;
-    for (const Expr &e : extents) {
-      args.push_back(Expr(0));
-      args.push_back(e);
-      int64_t k = 0;
-      const bool small = is_const_int(e, &k) && elements <= kMaxStackBytes;
-      elements = small ? elements * k : kMaxStackBytes + 1;
-    }
-    Stmt s = block(n.children, inside, view, waiting);
-    for (int i = static_cast<int>(def.types.size()); i-- > 0;) {
-      const Type t = def.types[i];
-      s = make_allocate(memory_name(def.buffer_name(i)), t, args,
-                        elements * t.bytes() <= kMaxStackBytes, s);
-    }
-    return s;
-  }
-
-  // An access of value `index` of a Func.
-  static Expr box_view(const FuncDef &f, int index, const Box &box) {
-    std::vector<Expr> mins, extents;
-    for (const IndexRange &r : box) {
-      mins.push_back(r.min);
-      extents.push_back(make_binary(Op::Add, make_binary(Op::Sub, r.max, r.min), Expr(1)));
-    }
-    return buffer_view(mins, extents, [&](const std::vector<Expr> &indices) {
-      return make_func_call(f.types[static_cast<size_t>(index)], f.name, indices, index);
-    });
-  }
-
-  Stmt extern_stage(const FuncDef &f, const CallNode &call, const Box &box) {
-    std::vector<Expr> args = {call.args[0]};
-    for (const ExternOperand &o : extern_operands(call)) {
-      const int producer = o.buffer ? tree_.algorithm.index_of(o.buffer->name) : -1;
-      args.push_back(!o.buffer ? o.scalar
-                     : producer < 0
-                         ? view_of_image(*o.buffer)
-                         : box_view(tree_.algorithm.funcs[producer], o.buffer->value_index,
-                                survey_.funcs[producer].needed));
-    }
-    for (size_t i = 0; i < f.types.size(); i++) {
-      args.push_back(box_view(f, static_cast<int>(i), box));
-    }
-    return make_evaluate(extern_call_node(Int(32), intrinsic::kExternStage, std::move(args)));
   }
 
   Stmt stage(const StageId &s) {

@@ -19,26 +19,26 @@ struct Parameter;
 /// Convenience forms expand when they are called: tile = split, split, reorder;
 /// vectorize(x, 8) = split + vectorize of the inner part (likewise parallel and unroll).
 enum class DirectiveKind : uint8_t {
-  Split,           // loops {old, outer, inner}, factors {factor}, tail
-  Fuse,            // loops {inner, outer, fused}
-  Reorder,         // loops, innermost first
-  Rename,          // loops {old, new}
-  Parallel,        // loops {loop}
-  Vectorize,       // loops {loop}: the whole loop, of constant extent
-  Unroll,          // loops {loop}: the whole loop, of constant extent
-  Serial,          // loops {loop}
-  ComputeRoot,     //
-  ComputeInline,   //
-  ComputeAt,       // target_func, target_stage, loops {loop of the target}
-  StoreRoot,       //
-  StoreAt,         // target_func, target_stage, loops {loop of the target}
+  Split,             // loops {old, outer, inner}, factors {factor}, tail
+  Fuse,              // loops {inner, outer, fused}
+  Reorder,           // loops, innermost first
+  Rename,            // loops {old, new}
+  Parallel,          // loops {loop}
+  Vectorize,         // loops {loop}: the whole loop, of constant extent
+  Unroll,            // loops {loop}: the whole loop, of constant extent
+  Serial,            // loops {loop}
+  ComputeRoot,       //
+  ComputeInline,     //
+  ComputeAt,         // target_func, target_stage, loops {loop of the target}
+  StoreRoot,         //
+  StoreAt,           // target_func, target_stage, loops {loop of the target}
   HoistStorage,      // target_func, target_stage, loops {loop of the target}
   HoistStorageRoot,  //
   RingBuffer,        // factors {extent}
   Async,             //
   ComputeWith,       // target_func, target_stage, loops {loop of the target, loops of its own...},
                      // aligns: one for each of its own
-  Bound,           // loops {var}, factors {min, extent}
+  Bound,             // loops {var}, factors {min, extent}
   BoundExtent,     // loops {var}, factors {extent}
   AlignBounds,     // loops {var}, factors {modulus, remainder}
   AlignExtent,     // loops {var}, factors {modulus}
@@ -84,9 +84,9 @@ struct Directive {
   std::vector<std::string> loops;
   std::vector<Expr> factors;
   TailStrategy tail = TailStrategy::Auto;
-  std::string option;       // the word of an enumeration, see DirectiveKind
   std::vector<LoopAlignStrategy> aligns;
-  std::string target_func;  // where names_level()
+  std::string option;       // the word of an enumeration, see DirectiveKind
+  std::string target_func;  // where names_level(), and of Prefetch
   int target_stage = 0;
   DeviceAPI device = DeviceAPI::Default_GPU;  // of directives that name one
   // ComputeAt and StoreAt before the freeze, which fills in the place.

@@ -373,10 +373,24 @@ FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
     if (!names.params.count(p.get())) names.params[p.get()] = copy_parameter(*p, &scope);
   }
   for (const FuncPtr &f : reach.funcs) name_func(f);
-  for (const auto &b : reach.images) names.images[b.get()] = copy_image(*b, &scope);
+  for (const auto &b : reach.images) {
+    if (b->raw().flags & polyhalite_buffer_flag_device_dirty) {
+      user_error("the Buffer '" + b->name + "' has newer values on a device",
+                 "code is made for the processor, which reads the host's copy",
+                 "call copy_to_host() first");
+    }
+    names.images[b.get()] = copy_image(*b, &scope);
+  }
   for (const FuncPtr &f : outputs) {
     for (size_t i = 0; i < f->output_params.size(); i++) {
       const ParamPtr &p = f->output_params[i];
+      for (const Parameter::DimConstraint &d : p->dims) {
+        if (i == 0 || (!d.min.defined() && !d.extent.defined())) continue;
+        user_error("the min or extent of value " + std::to_string(i) + " of output '" +
+                       plain_name(f->name) + "' is fixed",
+                   "the buffers of all values have the bounds of the first",
+                   "fix those of output_buffers()[0]", f->where);
+      }
       names.params[p.get()] = std::make_shared<Parameter>(*p);
       names.params[p.get()]->name =
           names.funcs[f.get()] + (f->types.size() > 1 ? "." + std::to_string(i) : "");

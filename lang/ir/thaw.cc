@@ -3,6 +3,7 @@
 #include "lang/ir/visit.h"
 #include "lang/language/names.h"
 #include "lang/language/record.h"
+#include "polyhalite/param.h"
 
 namespace polyhalite {
 
@@ -108,6 +109,29 @@ Definition thaw_stage(const StageDef &s, const Thawed &thawed, const FunctionCon
   return d;
 }
 
+// The constraints on the buffers of an output, one parameter for each value.
+std::vector<ParamPtr> thaw_output_buffers(const Algorithm &algorithm, const FuncDef &def,
+                                          const Thawed &thawed) {
+  std::vector<ParamPtr> list(def.types.size());
+  bool any = false;
+  for (size_t i = 0; i < list.size(); i++) {
+    for (const ParamPtr &constrained : algorithm.output_buffers) {
+      if (constrained->name != def.buffer_name(static_cast<int>(i))) continue;
+      list[i] = std::make_shared<Parameter>(*constrained);
+      renew_limits(list[i].get(), thawed);
+      any = true;
+    }
+  }
+  if (!any) return {};
+  // All values have one, once one has.
+  for (size_t i = 0; i < list.size(); i++) {
+    if (list[i]) continue;
+    list[i] = ImageParam(def.types[i], def.dimensions(), def.buffer_name(static_cast<int>(i)))
+                  .parameter();
+  }
+  return list;
+}
+
 }  // namespace
 
 std::vector<FuncPtr> thaw(const FrozenPipeline &pipeline,
@@ -154,7 +178,8 @@ std::vector<FuncPtr> thaw(const FrozenPipeline &pipeline,
     const auto target = thawed.funcs.find(d.target_func);
     if (target != thawed.funcs.end()) d.target_func = target->second->name;
     d.func = at->second->name;
-    Directive &place = record(*at->second, d.stage, d.kind, {}, {}, d.where);
+    Directive &place =
+        record(*at->second, d.stage, d.kind, d.loops, d.factors, d.where, d.tail);
     d.order = place.order;
     place = std::move(d);
   }
@@ -165,6 +190,8 @@ std::vector<FuncPtr> thaw(const FrozenPipeline &pipeline,
       user_error("the output '" + name + "' is undefined", "the algorithm does not define it",
                  "name one of its Funcs");
     }
+    at->second->output_params =
+        thaw_output_buffers(pipeline.algorithm, *pipeline.algorithm.find(name), thawed);
     outputs.push_back(at->second);
   }
   return outputs;

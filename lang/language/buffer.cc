@@ -46,7 +46,10 @@ BufferContents &defined_contents(BufferContents *b, const Here &here) {
   return *b;
 }
 
-void wrong_coordinates(const BufferContents &b, int count) {
+void check_coordinates(const BufferContents &b, int count, const int *pos) {
+  bool fine = count >= b.dimensions();
+  for (int d = b.dimensions(); fine && d < count; d++) fine = pos[d] == 0;
+  if (fine) return;
   user_error("Buffer '" + plain_name(b.name) + "' is indexed with " + std::to_string(count) +
                  (count == 1 ? " coordinate" : " coordinates"),
              "it has " + std::to_string(b.dimensions()) +

@@ -68,7 +68,8 @@ const std::vector<Argument> &Callable::arguments() const {
   return contents_->arguments;
 }
 
-int Callable::call(JITUserContext *context, const std::vector<detail::CallArgument> &args) const {
+int Callable::check(const std::vector<detail::CallArgument> &args, bool values,
+                    JITUserContext *context) const {
   if (!contents_) {
     user_error("an undefined Callable is called", "it has no code",
                "make it with compile_to_callable()");
@@ -85,7 +86,6 @@ int Callable::call(JITUserContext *context, const std::vector<detail::CallArgume
                 "it takes " + std::to_string(wanted.size()) + ", inputs and outputs",
                 "give one argument for each");
   }
-  std::vector<void *> addresses;
   for (size_t i = 0; i < args.size(); i++) {
     const Argument &w = wanted[i];
     const std::string problem = problem_of(w, args[i]);
@@ -96,14 +96,22 @@ int Callable::call(JITUserContext *context, const std::vector<detail::CallArgume
                       described(w.type, w.is_buffer(), w.dimensions),
                   problem, "give such an argument");
     }
-    if (args[i].is_buffer && !args[i].buffer) {
+    if (values && args[i].is_buffer && !args[i].buffer) {
       return fail(polyhalite_error_code_buffer_argument_is_null,
                   "Buffer argument " + w.name + " is nullptr", "there are no elements to use",
                   "give a Buffer that is defined");
     }
-    addresses.push_back(args[i].is_buffer
-                            ? static_cast<void *>(args[i].buffer)
-                            : const_cast<void *>(static_cast<const void *>(&args[i].bits)));
+  }
+  return 0;
+}
+
+int Callable::call(JITUserContext *context, const std::vector<detail::CallArgument> &args) const {
+  if (const int code = check(args, true, context)) return code;
+  std::vector<void *> addresses;
+  for (const detail::CallArgument &a : args) {
+    addresses.push_back(a.is_buffer
+                            ? static_cast<void *>(a.buffer)
+                            : const_cast<void *>(static_cast<const void *>(&a.bits)));
   }
   ContextOfCall in_use(context, contents_->handlers);
   std::string message;

@@ -100,6 +100,18 @@ void Func::define_extern(const std::string &function, const std::vector<ExternFu
   define_extern(function, params, types, args, mangling, std::move(here));
 }
 
+void Func::define_extern(const std::string &function, const std::vector<ExternFuncArgument> &params,
+                         const std::vector<Type> &types, int dimensions, NameMangling mangling,
+                         DeviceAPI device, Here here) {
+  if (device != DeviceAPI::None && device != DeviceAPI::Host) {
+    const char *device_name = device_api_name(device);
+    user_error("extern stage '" + plain_name(name()) + "' on " +
+                   (device_name ? device_name : "an unknown device") + ": it is not available",
+               "code is made for the processor only", "leave the device out", here.where);
+  }
+  define_extern(function, params, types, dimensions, mangling, std::move(here));
+}
+
 namespace {
 
 const CallNode *extern_stage_of(const FunctionContents &f) {

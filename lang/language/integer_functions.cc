@@ -221,6 +221,32 @@ Expr mod_round_to_zero(Expr x, Expr y) {
   return integer_call(intrinsic::kModRoundToZero, std::move(x), std::move(y));
 }
 
+namespace {
+
+// x in a type that holds x and y.
+Expr beside(const char *user, const Expr &x, const Expr &y) {
+  require_integers(user, x);
+  require_integers(user, y);
+  const bool holds =
+      x.type().bits() == 64 || x.type().element_of().can_represent(y.type().element_of());
+  return holds ? x : cast(x.type().with_bits(64), x);
+}
+
+}  // namespace
+
+Expr fast_integer_divide(Expr x, Expr y) {
+  const Expr wide = beside("fast_integer_divide", x, y);
+  return cast(x.type(), wide / cast(wide.type().element_of(), y));
+}
+Expr fast_integer_divide_round_to_zero(Expr x, Expr y) {
+  const Expr wide = beside("fast_integer_divide_round_to_zero", x, y);
+  return cast(x.type(), div_round_to_zero(wide, cast(wide.type().element_of(), y)));
+}
+Expr fast_integer_modulo(Expr x, Expr y) {
+  const Expr wide = beside("fast_integer_modulo", x, y);
+  return cast(x.type(), wide % cast(wide.type().element_of(), y));
+}
+
 Expr popcount(Expr x) { return bit_count(intrinsic::kPopcount, std::move(x)); }
 Expr count_leading_zeros(Expr x) { return bit_count(intrinsic::kCountLeadingZeros, std::move(x)); }
 Expr count_trailing_zeros(Expr x) {
@@ -304,7 +330,17 @@ Expr lerp(Expr zero, Expr one, Expr weight) {
   detail::require_defined(zero, "lerp");
   detail::require_defined(one, "lerp");
   detail::require_defined(weight, "lerp");
-  if (zero.type() != one.type()) match(zero, one, "lerp");
+  if (zero.type() != one.type()) {
+    // Only literals take the other's type.
+    const auto is_literal = [](const Expr &e) {
+      return is_const(e) && (e.type() == Int(32) || e.type() == Float(32));
+    };
+    if (!is_literal(zero) && !is_literal(one)) {
+      user_error("'lerp' of a " + zero.type().to_string() + " and a " + one.type().to_string(),
+                 "both ends have one type, which is the result's", "cast one of them");
+    }
+    match(zero, one, "lerp");
+  }
   if (!weight.type().is_uint() && !weight.type().is_float()) {
     user_error("the weight of 'lerp' has type " + weight.type().to_string(),
                "weights are floats, or unsigned integers that count parts of their largest value",

@@ -10,7 +10,8 @@ namespace {
 Expr as_float(Expr x, const char *user) {
   detail::require_defined(x, user);
   const Type t = x.type();
-  return t.is_float() ? x : cast(Float(32, t.lanes()), std::move(x));
+  // bfloat16 has no functions of its own, as in Halide.
+  return t.is_float() && !t.is_bfloat() ? x : cast(Float(32, t.lanes()), std::move(x));
 }
 
 Expr unary(const char *name, Expr x) {

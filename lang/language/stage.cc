@@ -466,6 +466,21 @@ Self &Schedulable<Self>::tile(const std::vector<VarOrRVar> &previous,
 }
 
 template <typename Self>
+Self &Schedulable<Self>::compute_with(
+    const LoopLevel &level, const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align) {
+  const Stage &s = self().stage_to_schedule();
+  const VarOrRVar loop(Var::of_loop(level.contents()->loop));
+  FunctionContents &f = defined_function(s, "compute_with", loop);
+  Directive &d =
+      record_level(f, s.index(), DirectiveKind::ComputeWith, level, Here(level.contents()->where));
+  for (const auto &[name, how] : align) {
+    d.loops.push_back(name.name);
+    d.aligns.push_back(how);
+  }
+  return self();
+}
+
+template <typename Self>
 Self &Schedulable<Self>::partition(const VarOrRVar &loop, Partition policy) {
   const Stage &s = self().stage_to_schedule();
   record(defined_function(s, "partition", loop), s.index(), DirectiveKind::Partition, {loop.name},
@@ -513,37 +528,6 @@ Self &Schedulable<Self>::partition_all(Partition policy, const SourceLocation &w
 }
 
 template <typename Self>
-Self &Schedulable<Self>::compute_with(
-    const LoopLevel &level, const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align) {
-  const Stage &s = self().stage_to_schedule();
-  const VarOrRVar loop(Var::of_loop(level.contents()->loop));
-  FunctionContents &f = defined_function(s, "compute_with", loop);
-  Directive &d =
-      record_level(f, s.index(), DirectiveKind::ComputeWith, level, Here(level.contents()->where));
-  for (const auto &[name, how] : align) {
-    d.loops.push_back(name.name);
-    d.aligns.push_back(how);
-  }
-  return self();
-}
-
-template <typename Self>
-Self &Schedulable<Self>::prefetch(const Func &f, const VarOrRVar &at, const VarOrRVar &from,
-                                  Expr offset, PrefetchBoundStrategy strategy) {
-  record_prefetch(self().stage_to_schedule(), f.name(), at, from, std::move(offset), strategy);
-  return self();
-}
-
-template <typename Self>
-Self &Schedulable<Self>::prefetch_image(const std::shared_ptr<Parameter> &image,
-                                        const VarOrRVar &at, const VarOrRVar &from, Expr offset,
-                                        PrefetchBoundStrategy strategy) {
-  record_prefetch(self().stage_to_schedule(), image->name, at, from, std::move(offset), strategy)
-      .target_image = image;
-  return self();
-}
-
-template <typename Self>
 Self &Schedulable<Self>::compute_with(const LoopLevel &level, LoopAlignStrategy align) {
   if (align == LoopAlignStrategy::Auto) {
     return compute_with(level, std::vector<std::pair<VarOrRVar, LoopAlignStrategy>>{});
@@ -563,6 +547,22 @@ template <typename Self>
 Self &Schedulable<Self>::compute_with(const Stage &leader, const VarOrRVar &loop,
                                       LoopAlignStrategy align) {
   return compute_with(LoopLevel(Func(leader.function()), loop, leader.index()), align);
+}
+
+template <typename Self>
+Self &Schedulable<Self>::prefetch(const Func &f, const VarOrRVar &at, const VarOrRVar &from,
+                                  Expr offset, PrefetchBoundStrategy strategy) {
+  record_prefetch(self().stage_to_schedule(), f.name(), at, from, std::move(offset), strategy);
+  return self();
+}
+
+template <typename Self>
+Self &Schedulable<Self>::prefetch_image(const std::shared_ptr<Parameter> &image,
+                                        const VarOrRVar &at, const VarOrRVar &from, Expr offset,
+                                        PrefetchBoundStrategy strategy) {
+  record_prefetch(self().stage_to_schedule(), image->name, at, from, std::move(offset), strategy)
+      .target_image = image;
+  return self();
 }
 
 template class Schedulable<Func>;

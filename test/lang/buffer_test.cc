@@ -88,6 +88,7 @@ TEST(Buffer, RefusesWhatLeavesItsShape) {
             "which has 4 from 0\n"
             "  why: its extents are 4 from 0, 3 from 0\n"
             "  fix: stay within its shape");
+  EXPECT_EQ(b(1, 0, 0), b(1, 0));
   EXPECT_EQ(message_of([&] { b(1); }),
             "error: Buffer 'grid' is indexed with 1 coordinate\n"
             "  why: it has 2 dimensions\n"
@@ -103,6 +104,13 @@ TEST(Buffer, NamesFollowSizesInConstructors) {
   const Buffer<int> wrapped(values, "table");
   EXPECT_EQ(wrapped.extent(0), 3);
   EXPECT_EQ(wrapped(2, 1), 5);
+}
+
+TEST(Buffer, OneCoordinateOfAScalarIsItsElement) {
+  Buffer<int> b = Buffer<int>::make_scalar();
+  b() = 7;
+  EXPECT_EQ(b(0), 7);
+  EXPECT_NE(message_of([&] { b(1); }).find("it has 0 dimensions"), std::string::npos);
 }
 
 }  // namespace

@@ -26,12 +26,12 @@ TEST(TargetQuery, AnswersAreConstantsOfTheTarget) {
   EXPECT_EQ(resolved("arm-64-linux"),
             "algorithm 1\n"
             "f(x) = select(true, 1, 2) + select(true, 4, 8)\n"
-            "f(x) += r*int32(false) over r(0, 64)\n"
+            "over r(0, 64): f(x) = f(x) + r*int32(false)\n"
             "output f\n4");
   EXPECT_EQ(resolved("x86-32-windows-avx2"),
             "algorithm 1\n"
             "f(x) = select(false, 1, 2) + select(false, 4, 8)\n"
-            "f(x) += r*int32(true) over r(0, 32)\n"
+            "over r(0, 32): f(x) = f(x) + r*int32(true)\n"
             "output f\n8");
 }
 

@@ -53,9 +53,16 @@ TEST_F(ComputeWith, SplitVectorsAndThreads) {
   expect_right(21, 6);
 }
 
-TEST_F(ComputeWith, Updates) {
+TEST(ComputeWithUpdates, OneLoopForEachPairOfStages) {
+  Func f("f"), g("g"), h("h");
+  Var x("x"), y("y");
+  f(x, y) = x + 10 * y + 1;
   f(x, y) += x;
+  g(x, y) = 2 * x + 20 * y;
   g(x, y) += y;
+  h(x, y) = f(x, y) + f(x + 3, y + 2) + g(x - 1, y - 4) + g(x, y + 1);
+  f.compute_root();
+  g.compute_root();
   g.compute_with(f, y);
   g.update().compute_with(f.update(), x);
   Buffer<int32_t> out = h.realize({8, 5});

@@ -127,9 +127,9 @@ void check_float16() {
   expect_as_interpreted<T>("-", [&](Expr x) { return without_nan(a(x) - b(x)); }, kSize);
   expect_as_interpreted<T>("*", [&](Expr x) { return without_nan(a(x) * b(x)); }, kSize);
   expect_as_interpreted<T>("/", [&](Expr x) { return without_nan(a(x) / b(x)); }, kSize);
-  expect_as_interpreted<T>("sqrt", [&](Expr x) { return without_nan(sqrt(abs(a(x)))); }, kSize);
+  expect_as_interpreted<T>("sqrt", [&](Expr x) { return without_nan(cast<T>(sqrt(abs(a(x))))); }, kSize);
   expect_as_interpreted<T>(
-      "min", [&](Expr x) { return without_nan(min(floor(a(x)), b(x))); }, kSize);
+      "min", [&](Expr x) { return without_nan(cast<T>(min(floor(a(x)), b(x)))); }, kSize);
   expect_as_interpreted<float>("to float32", [&](Expr x) {
     return without_nan(cast<float>(a(x)));
   }, kSize);

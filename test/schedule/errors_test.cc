@@ -223,7 +223,7 @@ TEST(errors, independent_ones_are_reported_together) {
   EXPECT_EQ(tree(R"(a(x) = x
 b(x) = a(x) + a(x + 1)
 c(x) = b(x)
-c(x) += b(x + 1)
+c(x) = c(x) + b(x + 1)
 output c
 )",
                  "a.parallel(x)\na.vectorize(x)\nb.compute_root()\nb.parallel(z)\nb.parallel(y)\n"

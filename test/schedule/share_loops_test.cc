@@ -53,8 +53,8 @@ f.compute_with(g.update(0), x)
   allocate f
     for g.s1.y serial
       for g.s1.x serial
-        g.s1
         f.s0 with g.s1 over y NoAlign, x NoAlign
+        g.s1
     for h.s0.y serial
       for h.s0.x serial
         h.s0

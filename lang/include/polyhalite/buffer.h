@@ -34,9 +34,11 @@ std::vector<polyhalite_dimension_t> checked_dimensions(const std::vector<int> &s
 /// b itself; CompileError for the null contents of an undefined Buffer.
 BufferContents &defined_contents(BufferContents *b, const Here &here = Here(SourceLocation{}));
 void set_buffer_name(BufferContents &b, const std::string &name);
-/// CompileError for a use that the runtime's Buffer refused, or a wrong number of coordinates.
+/// CompileError for a use that the runtime's Buffer refused.
 [[noreturn]] void buffer_misused(const BufferContents &b, const std::string &what);
-[[noreturn]] void wrong_coordinates(const BufferContents &b, int count);
+/// CompileError unless there is a coordinate for each dimension. Dimensions beyond those that b has
+/// have one element, at 0.
+void check_coordinates(const BufferContents &b, int count, const int *pos);
 /// CompileError unless b has dimension i.
 void check_dimension(const BufferContents &b, int i);
 Expr buffer_call(const std::shared_ptr<BufferContents> &b, const std::vector<Expr> &args);
@@ -59,10 +61,10 @@ template <typename... Args>
 struct SizesAndName : std::true_type {};
 template <typename First, typename... More>
 struct SizesAndName<First, More...>
-    : std::bool_constant<
-          runtime::AllInts<First>::value
-              ? SizesAndName<More...>::value
-              : (sizeof...(More) == 0 && std::is_convertible_v<First, std::string>)> {};
+    : std::bool_constant<runtime::AllInts<First>::value
+                             ? SizesAndName<More...>::value
+                             : (sizeof...(More) == 0 &&
+                                std::is_convertible_v<First, std::string>)> {};
 
 template <typename... Args>
 std::vector<int> leading_sizes(const Args &...args) {
@@ -85,8 +87,8 @@ std::string trailing_name(const Args &...args) {
 
 }  // namespace detail
 
-/// A shared, named handle on an array: copies see each other's crops. T is the element type, const or
-/// not, or void where it is known at run time only; D is the number of dimensions, or AnyDims.
+/// A shared, named handle on an array: copies see each other's crops. T is the element type, const
+/// or not, or void where it is known at run time only; D is the number of dimensions, or AnyDims.
 /// Conversions between them are checked. Methods without a comment are those of runtime::Buffer.
 template <typename T = void, int D = AnyDims>
 class Buffer {
@@ -253,11 +255,12 @@ class Buffer {
   }
 
   // What runtime::Buffer does, with a CompileError where it refuses.
-#define PH_FORWARD(method, Self, constness)                                            \
-  template <typename... Args>                                                          \
-  auto method(Args &&...args) constness->decltype(std::declval<Self &>().method(       \
-      std::forward<Args>(args)...)) {                                                  \
-    return guarded([&]() -> decltype(auto) { return get()->method(std::forward<Args>(args)...); }); \
+#define PH_FORWARD(method, Self, constness)                                              \
+  template <typename... Args>                                                            \
+  auto method(Args &&...args)                                                            \
+      constness->decltype(std::declval<Self &>().method(std::forward<Args>(args)...)) {  \
+    return guarded(                                                                      \
+        [&]() -> decltype(auto) { return get()->method(std::forward<Args>(args)...); }); \
   }
 #define PH_FORWARD_CONST(method) PH_FORWARD(method, const Raw, const)
 #define PH_FORWARD_MUTABLE(method) PH_FORWARD(method, Raw, )
@@ -371,22 +374,28 @@ class Buffer {
 
   template <typename... Ints, typename = std::enable_if_t<runtime::AllInts<Ints...>::value>>
   auto operator()(int first, Ints... more) -> decltype(std::declval<Raw &>()(first, more...)) {
-    check_coordinates(1 + static_cast<int>(sizeof...(more)));
-    return contents_->buf.template as_unchecked<T, D>()(first, more...);
+    auto &b = unchecked();
+    if (b.dimensions() == 1 + static_cast<int>(sizeof...(more))) return b(first, more...);
+    const int pos[] = {first, static_cast<int>(more)...};
+    detail::check_coordinates(*contents_, 1 + static_cast<int>(sizeof...(more)), pos);
+    return b(pos);
   }
   template <typename... Ints, typename = std::enable_if_t<runtime::AllInts<Ints...>::value>>
   auto operator()(int first, Ints... more) const
       -> decltype(std::declval<const Raw &>()(first, more...)) {
-    check_coordinates(1 + static_cast<int>(sizeof...(more)));
-    return std::as_const(contents_->buf).template as_unchecked<T, D>()(first, more...);
+    const auto &b = std::as_const(*this).unchecked();
+    if (b.dimensions() == 1 + static_cast<int>(sizeof...(more))) return b(first, more...);
+    const int pos[] = {first, static_cast<int>(more)...};
+    detail::check_coordinates(*contents_, 1 + static_cast<int>(sizeof...(more)), pos);
+    return b(pos);
   }
   auto operator()() -> decltype(std::declval<Raw &>()()) {
-    check_coordinates(0);
-    return contents_->buf.template as_unchecked<T, D>()();
+    if (dimensions() != 0) detail::check_coordinates(*contents_, 0, nullptr);
+    return unchecked()();
   }
   auto operator()() const -> decltype(std::declval<const Raw &>()()) {
-    check_coordinates(0);
-    return std::as_const(contents_->buf).template as_unchecked<T, D>()();
+    if (dimensions() != 0) detail::check_coordinates(*contents_, 0, nullptr);
+    return unchecked()();
   }
   auto operator()(const int *pos) -> decltype(std::declval<Raw &>()(pos)) { return (*get())(pos); }
   auto operator()(const int *pos) const -> decltype(std::declval<const Raw &>()(pos)) {
@@ -411,8 +420,10 @@ class Buffer {
   BufferContents &defined_contents() const {
     return contents_ ? *contents_ : detail::defined_contents(nullptr);
   }
-  void check_coordinates(int count) const {
-    if (defined_contents().dimensions() != count) detail::wrong_coordinates(*contents_, count);
+  Raw &unchecked() { return defined_contents().buf.template as_unchecked<T, D>(); }
+  const Raw &unchecked() const {
+    return static_cast<const BufferContents &>(defined_contents())
+        .buf.template as_unchecked<T, D>();
   }
   template <typename F>
   decltype(auto) guarded(F &&f) const {

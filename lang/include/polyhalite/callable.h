@@ -19,7 +19,8 @@ struct CallableContents;
 
 namespace detail {
 
-/// One argument of a call: a buffer or a scalar's bits, and what its C++ type says about it.
+/// One argument of a call: a buffer or a scalar's bits, and what its C++ type says about it. A type's
+/// description has no value.
 struct CallArgument {
   bool is_buffer = false;
   Type type;            // Handle() for a buffer whose element type is not known before the call
@@ -42,25 +43,39 @@ struct IsBuffer<runtime::Buffer<T, D, S>> : std::true_type {
 };
 
 template <typename T>
-CallArgument call_argument(const T &value) {
+inline constexpr bool is_raw_buffer =
+    std::is_same_v<T, polyhalite_buffer_t *> || std::is_same_v<T, const polyhalite_buffer_t *>;
+
+template <typename T>
+CallArgument describe_argument() {
+  using U = std::decay_t<T>;
   CallArgument a;
-  if constexpr (IsBuffer<T>::value) {
+  if constexpr (IsBuffer<U>::value) {
     a.is_buffer = true;
-    a.type = IsBuffer<T>::type();
-    a.dimensions = IsBuffer<T>::dimensions;
+    a.type = IsBuffer<U>::type();
+    a.dimensions = IsBuffer<U>::dimensions;
+  } else if constexpr (is_raw_buffer<U>) {
+    a.is_buffer = true;
+    a.type = Handle();
+  } else {
+    static_assert(sizeof(U) <= sizeof(a.bits), "an argument of a Callable is a scalar or a buffer");
+    a.type = type_of<U>();
+  }
+  return a;
+}
+
+template <typename T>
+CallArgument call_argument(const T &value) {
+  CallArgument a = describe_argument<T>();
+  if constexpr (IsBuffer<T>::value) {
     if constexpr (std::is_base_of_v<runtime::BufferBase, T>) {
       a.buffer = const_cast<polyhalite_buffer_t *>(value.raw_buffer());
     } else {
       a.buffer = value.defined() ? &value.contents()->raw() : nullptr;
     }
-  } else if constexpr (std::is_same_v<T, polyhalite_buffer_t *> ||
-                       std::is_same_v<T, const polyhalite_buffer_t *>) {
-    a.is_buffer = true;
-    a.type = Handle();
+  } else if constexpr (is_raw_buffer<T>) {
     a.buffer = const_cast<polyhalite_buffer_t *>(value);
   } else {
-    static_assert(sizeof(T) <= sizeof(a.bits), "an argument of a Callable is a scalar or a buffer");
-    a.type = type_of<T>();
     std::memcpy(&a.bits, &value, sizeof(T));
   }
   return a;
@@ -89,9 +104,16 @@ class Callable {
     return call(nullptr, {detail::call_argument<std::decay_t<Args>>(args)...});
   }
 
-  /// As a std::function of these types; the first may be JITUserContext *.
+  /// As a std::function of these types; the first may be JITUserContext *. Types that do not fit fail
+  /// here as a call with them would.
   template <typename First, typename... Rest>
   std::function<int(First, Rest...)> make_std_function() const {
+    if constexpr (std::is_same_v<std::decay_t<First>, JITUserContext *>) {
+      check({detail::describe_argument<Rest>()...}, false, nullptr);
+    } else {
+      check({detail::describe_argument<First>(), detail::describe_argument<Rest>()...}, false,
+            nullptr);
+    }
     return [callable = *this](First first, Rest... rest) {
       return callable(std::forward<First>(first), std::forward<Rest>(rest)...);
     };
@@ -101,6 +123,9 @@ class Callable {
   const std::vector<Argument> &arguments() const;
 
  private:
+  /// 0, or the code of a failure that a handler took. `values`: null buffers are failures.
+  int check(const std::vector<detail::CallArgument> &args, bool values,
+            JITUserContext *context) const;
   int call(JITUserContext *context, const std::vector<detail::CallArgument> &args) const;
   std::shared_ptr<const CallableContents> contents_;
 };

@@ -81,6 +81,16 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
     define_extern(function, params, std::vector<Type>{type}, dimensions, mangling,
                   std::move(here));
   }
+  /// For the processor only: CompileError for other devices than None and Host.
+  void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &params,
+                     const std::vector<Type> &types, int dimensions, NameMangling mangling,
+                     DeviceAPI device, Here here = Here());
+  void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &params,
+                     Type type, int dimensions, NameMangling mangling, DeviceAPI device,
+                     Here here = Here()) {
+    define_extern(function, params, std::vector<Type>{type}, dimensions, mangling, device,
+                  std::move(here));
+  }
   bool is_extern() const;
   /// CompileError where it is none.
   std::string extern_function_name() const;

@@ -81,6 +81,7 @@ struct GeneratorNames {
   using Stage = polyhalite::Stage;
   using TailStrategy = polyhalite::TailStrategy;
   using Target = polyhalite::Target;
+  using Tuple = polyhalite::Tuple;
   using Type = polyhalite::Type;
   using Var = polyhalite::Var;
   template <typename T = void, int D = -1>

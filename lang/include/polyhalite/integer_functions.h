@@ -59,6 +59,12 @@ Expr rounding_mul_shift_right(Expr a, Expr b, int q);
 Expr div_round_to_zero(Expr x, Expr y);
 Expr mod_round_to_zero(Expr x, Expr y);
 
+/// Division of x by an unsigned y of up to 32 bits that varies: of x's type the values of x / y,
+/// div_round_to_zero(x, y) and x % y in a type that holds both.
+Expr fast_integer_divide(Expr x, Expr y);
+Expr fast_integer_divide_round_to_zero(Expr x, Expr y);
+Expr fast_integer_modulo(Expr x, Expr y);
+
 /// Counts of bits, of x's type. Of 0 the counts of zeros are the width.
 Expr popcount(Expr x);
 Expr count_leading_zeros(Expr x);

@@ -70,6 +70,16 @@ TEST(Serialize, GoesRoundWithAlgorithmScheduleParametersAndConstants) {
   EXPECT_EQ(third(5, 5) * 3, before(5, 5));
 }
 
+TEST(Serialize, ConstraintsOnOutputsAreKept) {
+  Program p;
+  p.sum.output_buffer().dim(0).set_bounds(0, 16).dim(1).set_stride(32);
+  std::vector<uint8_t> data, again;
+  serialize_pipeline(Pipeline(p.sum), data);
+  serialize_pipeline(deserialize_pipeline(data), again);
+  EXPECT_EQ(text_of(again), text_of(data));
+  EXPECT_NE(text_of(data).find("32"), std::string::npos);
+}
+
 TEST(Serialize, ThroughAFile) {
   char name[] = "/tmp/polyhalite_serialize_XXXXXX";
   const std::string folder = mkdtemp(name), file = folder + "/sum.hlpipe";
