@@ -115,9 +115,6 @@ void Surveyor::slide(int f, int compute_scope) {
     if (tree_.loops[l].kind != LoopKind::Serial) continue;
     const auto d = sliding_dimension(f, l, inner);
     if (d && keeps_rings(f, *d, inner) && slid.insert(*d).second) {
-      // What this loop keeps from its iteration before spans whole runs of the loops inside: no
-      // ring of theirs would hold it.
-      fs.fold.assign(fs.needed.size(), 0);
       slide_along(f, *d, l, compute_scope);
       outermost = l;
       along = *d;
