@@ -88,8 +88,10 @@ std::vector<Buffer<>> allocated_outputs(PipelineContents &p, const Compilation &
   for (const runtime::Buffer<> &b : shapes) {
     std::vector<int> mins, extents;
     for (int d = 0; d < b.dimensions(); d++) {
-      mins.push_back(b.min(d));
-      extents.push_back(b.extent(d));
+      // A promise of bound() may leave less than is asked for: the run says so.
+      const int size = sizes[static_cast<size_t>(d)];
+      mins.push_back(std::min(b.min(d), 0));
+      extents.push_back(std::max(b.min(d) + b.extent(d), size) - mins.back());
     }
     outputs.push_back(placed(here, [&] { return Buffer<>(b.type(), extents); }));
     outputs.back().set_min(mins);

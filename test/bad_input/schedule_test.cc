@@ -161,7 +161,7 @@ TEST_F(BadSchedule, bounds_that_vary) {
             "  fix: use a constant or an expression of Params and of images' sizes");
   EXPECT_EQ(text_of([&] { g.bound(x, 0, 0); }),
             "@: error: cannot bound 'x' of 'g' to extent 0\n"
-            "  why: extents count elements\n"
+            "  why: it counts elements\n"
             "  fix: give an extent of at least 1");
 }
 
@@ -169,13 +169,12 @@ TEST_F(BadSchedule, tiles_of_unequal_lists) {
   EXPECT_EQ(text_of([&] {
               g.tile({x, y}, {xo}, {xi}, {4});
             }),
-            "@: error: cannot tile 'g': 2 loops, 1 outer and 1 inner names, 1 factors\n"
+            "@: error: cannot tile 'g': 2 loops, 1 outer and 1 inner names, 1 factors, 2 tails\n"
             "  why: each tiled loop has one of each\n"
             "  fix: give lists of the same length");
   EXPECT_EQ(text_of([&] { g.tile(x, y, xi, xi, 4, 4); }),
-            "@: error: cannot reorder 'g': 'xi' is named twice\n"
-            "  why: each loop has one place\n"
-            "  fix: name it once");
+            "@: error: cannot split: 'g' already has a loop 'xi'\n"
+            "  fix: give the new loop a name other than: y, x, xi");
 }
 
 TEST_F(BadSchedule, regions_that_data_chooses) {

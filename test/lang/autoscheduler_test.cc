@@ -26,7 +26,7 @@ TEST(Autoscheduler, ARegisteredOneIsCalledWithItsParameters) {
   EXPECT_EQ(results.target, Target("arm-64-linux"));
   EXPECT_EQ(results.autoscheduler_params.name, "everything_at_root");
   EXPECT_EQ(message_of([&] { Pipeline(f).apply_autoscheduler(Target("host"), {"Adams2019"}); }),
-            at(__LINE__ - 2) +
+            at(__LINE__ - 1) +
                 "error: the auto-scheduler 'Adams2019' is not available\n"
                 "  why: registered are: everything_at_root\n"
                 "  fix: load it with load_plugin() or add it with Pipeline::add_autoscheduler()");

@@ -76,7 +76,7 @@ TEST_F(LoopLevels, RootIsNoLoop) {
   producer.compute_at(level);
   schedule();
   EXPECT_TRUE(level.is_root());
-  EXPECT_EQ(message_of([&] { level.func(); }), at(__LINE__ - 1) +
+  EXPECT_EQ(message_of([&] { level.func(); }), at(__LINE__) +
                                                    "error: func() of the LoopLevel root\n"
                                                    "  why: it is no loop\n"
                                                    "  fix: ask is_root() and is_inlined() first");

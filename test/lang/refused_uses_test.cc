@@ -25,8 +25,8 @@ TEST_F(RefusedUses, TilesWithATailForEachDimension) {
               f.tile({xo, yo}, {x, y}, {x, y}, {8, 4},
                      {TailStrategy::Auto, TailStrategy::Auto, TailStrategy::Auto});
             }),
-            at(__LINE__ - 3) +
-                "error: cannot tile: 2 loops, 2 outer and 2 inner names, 2 factors, 3 tails\n"
+            at(__LINE__ - 4) +
+                "error: cannot tile 'f': 2 loops, 2 outer and 2 inner names, 2 factors, 3 tails\n"
                 "  why: each tiled loop has one of each\n"
                 "  fix: give lists of the same length");
 }
@@ -35,7 +35,7 @@ TEST_F(RefusedUses, ExternStagesOfDevices) {
   EXPECT_EQ(message_of([&] {
               f.define_extern("shade", {}, Int(32), 1, NameMangling::Default, DeviceAPI::OpenCL);
             }),
-            at(__LINE__ - 2) +
+            at(__LINE__ - 3) +
                 "error: extern stage 'f' on OpenCL: it is not available\n"
                 "  why: code is made for the processor only\n"
                 "  fix: leave the device out");

@@ -54,7 +54,7 @@ TEST_F(StageLoops, LoopsOfTwoKindsAreNotFused) {
 }
 
 TEST_F(StageLoops, VarsDoNotNameReductionVariables) {
-  EXPECT_EQ(message_of([&] { f.update().split(Var(r.x.name()), xo, xi, 2); }),
+  EXPECT_EQ(message_of([&] { f.update().split(Var::of_loop(r.x.name()), xo, xi, 2); }),
             at(__LINE__ - 1) +
                 "error: cannot split 'r_x' of update 0 of 'f': it is named by a Var\n"
                 "  why: it is a reduction variable, whose order matters\n"

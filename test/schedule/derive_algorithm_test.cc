@@ -102,7 +102,7 @@ TEST(derive_algorithm, rfactor_guards_a_rest) {
   EXPECT_EQ(derived(kSum, "f.update(0).split(r, ro, ri, 8)\np = f.update(0).rfactor(ri, u)"),
             R"(image in: int32, 2
 p(x, u) = 0
-over ro(0, 13) where ro*8 + u < 100: p(x, u) = p(x, u) + in(x, min(ro*8 + u, 99))
+over ro(0, 13) where ro*8 + u < 100: p(x, u) = p(x, u) + in(x, min(u + ro*8, 99))
 f(x) = 0
 over ri(0, 8): f(x) = f(x) + p(x, ri)
 output f
@@ -168,14 +168,14 @@ output f
 )";
 
 TEST(derive_algorithm, a_branch_knows_its_condition) {
-  const LoopTree t = build(kBranched, "f.specialize(on && n == 2)\nf.specialize(!on)");
+  const LoopTree t = build(kBranched, "f.specialize(n == 2)\nf.specialize(n == 3)");
   EXPECT_EQ(to_text(t.algorithm), R"(algorithm 1
 image in: int32, 1
 param n: int32
 param on: bool
-f(x) = (in(x) + 1)*n
-instead of 0 if on && n == 2: f(x) = in(x)*2 + 2
-instead of 0 if !on: f(x) = in(x)
+f(x) = select(on, (in(x) + 1)*n, in(x))
+instead of 0 if n == 2: f(x) = select(on, in(x)*2 + 2, in(x))
+instead of 0 if n == 3: f(x) = select(on, in(x)*3 + 3, in(x))
 output f
 )");
 }
@@ -206,10 +206,11 @@ else
 
 TEST(derive_algorithm, trees_with_branches_read_back) {
   const LoopTree t = build(kBranched, R"(f.specialize(n == 1)
-f.specialize(n == 1).specialize(on).vectorize(x, 4, GuardWithIf)
+f.specialize(n == 1).split(x, xo, xi, 4, GuardWithIf)
+f.specialize(n == 1).vectorize(xi)
 f.specialize(n == 3)
 f.specialize_fail("n is 1 or 3")
-p.compute_at(f, x)
+p.compute_root()
 )");
   const std::string text = to_text(t);
   EXPECT_EQ(to_text(parse_tree(text, t.algorithm)), text);

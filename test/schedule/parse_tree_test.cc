@@ -117,7 +117,7 @@ TEST(parse_tree, broken_text_is_refused_with_its_line) {
        "of the loop or allocation that encloses it\n  fix: indent it by at most 4"},
       {"parallel", "wild",
        "t.txt:7: error: expected a kind of loop, found 'wild'\n  fix: kinds are: serial, parallel, "
-       "vector, unrolled"},
+       "vector, unrolled, gpu_block, gpu_thread, gpu_lane"},
       {"      bx.s0\n", "      bx.s1\n",
        "t.txt:6: error: 'bx.s1' is no stage of the algorithm\n  fix: a node is 'for LOOP KIND', "
        "'allocate FUNC', 'hoist FUNC', 'fork FUNC' or 'FUNC.sSTAGE'"},

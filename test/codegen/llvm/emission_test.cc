@@ -115,8 +115,12 @@ TEST_P(FloatTypes, arithmetic) {
   for (const char *e :
        {"A + B", "A - B", "A*B", "A/B", "min(A, B)", "max(A, B)", "abs(A)", "strict_float(A*B + A)",
         "fma(A, B, A)", "select(A < B, A, B)", "floor(A)", "ceil(A)", "trunc(A)", "round(A)",
-        "sqrt(abs(A))", "sin(A)", "pow(A, B)", "exp(min(A, B))", "atan2(A, B)"}) {
+        "sqrt(abs(A))"}) {
     expect_same_expression(t, t, e);
+  }
+  // Those of float32 are our own, close to the C library's and not equal: realize/numbers_test.
+  for (const char *e : {"sin(A)", "pow(A, B)", "exp(min(A, B))", "atan2(A, B)"}) {
+    if (t.bits() == 64) expect_same_expression(t, t, e);
   }
   // b holds zeros, and what is no number has no one bit pattern
   expect_same_expression(t, t, "A % (abs(B) + abs(A) + abs(A)*abs(A))");
