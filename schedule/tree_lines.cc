@@ -344,6 +344,13 @@ class Reader {
       node->param = i.param;
       return Expr(std::shared_ptr<const ExprNode>(std::move(node)));
     }
+    for (const std::string &output : algorithm_.outputs) {
+      for (const char *field : {".min.", ".extent.", ".stride."}) {
+        if (name.rfind(output + field, 0) == 0) {
+          return make_variable(Int(32), VariableKind::BufferField, name);
+        }
+      }
+    }
     return Expr();
   }
 
