@@ -16,7 +16,8 @@ namespace {
 
 // Does it speak of one stage, so that a branch of the stage starts with it?
 bool is_of_stage(DirectiveKind kind) {
-  return concerns_loops(kind) || kind == DirectiveKind::Atomic ||
+  return concerns_loops(kind) || kind == DirectiveKind::Partition ||
+         kind == DirectiveKind::Prefetch || kind == DirectiveKind::Atomic ||
          kind == DirectiveKind::AllowRaceConditions;
 }
 

@@ -344,7 +344,8 @@ class Reader {
       node->param = i.param;
       return Expr(std::shared_ptr<const ExprNode>(std::move(node)));
     }
-    for (const std::string &output : algorithm_.outputs) {
+    for (const std::string &f : algorithm_.outputs) {
+      const std::string output = algorithm_.find(f)->buffer_name(0);
       for (const char *field : {".min.", ".extent.", ".stride."}) {
         if (name.rfind(output + field, 0) == 0) {
           return make_variable(Int(32), VariableKind::BufferField, name);

@@ -4,14 +4,14 @@
 
 #include "polyhalite_runtime.h"
 
-// Lines POLYHALITE_APP(name), one per application; made from the list of apps/CMakeLists.txt.
+// Lines POLYHALITE_APP(name), one per application; see app_list.h.
 // Buffers of both systems have the same layout, so all arguments are untyped pointers here.
 #define POLYHALITE_APP(name)                      \
   extern "C" int ph_##name##_none_argv(void **);  \
   extern "C" int ph_##name##_naive_argv(void **); \
   extern "C" int ph_##name##_good_argv(void **);  \
   extern "C" int halide_##name##_good_argv(void **);
-#include "app_list.h"
+#include "apps/common/app_list.h"
 #undef POLYHALITE_APP
 extern "C" int halide_set_num_threads(int);
 extern "C" void halide_shutdown_thread_pool();
@@ -27,13 +27,13 @@ const std::map<std::string, Compiled> &entries(System system) {
   {#name "/none", ph_##name##_none_argv},  \
   {#name "/naive", ph_##name##_naive_argv}, \
   {#name "/good", ph_##name##_good_argv},
-#include "app_list.h"
+#include "apps/common/app_list.h"
 #undef POLYHALITE_APP
   };
   static const std::map<std::string, Compiled> theirs = {
 #if POLYHALITE_HAVE_HALIDE
 #define POLYHALITE_APP(name) {#name "/good", halide_##name##_good_argv},
-#include "app_list.h"
+#include "apps/common/app_list.h"
 #undef POLYHALITE_APP
 #endif
   };
@@ -47,7 +47,7 @@ bool have_halide() { return POLYHALITE_HAVE_HALIDE; }
 std::vector<std::string> app_names() {
   return {
 #define POLYHALITE_APP(name) #name,
-#include "app_list.h"
+#include "apps/common/app_list.h"
 #undef POLYHALITE_APP
   };
 }

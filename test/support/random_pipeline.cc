@@ -492,8 +492,9 @@ class ScheduleDraw {
       }
       add(DirectiveKind::Rfactor, func, stage, loops).makes = made;
     } else if (kind < 90) {
-      const Expr extent = make_variable(Int(32), VariableKind::BufferField,
-                                        algorithm_.outputs[0] + ".extent.0");
+      const std::string buffer = algorithm_.find(algorithm_.outputs[0])->buffer_name(0);
+      const Expr extent =
+          make_variable(Int(32), VariableKind::BufferField, buffer + ".extent.0");
       const Expr condition = make_binary(dice_.pick<Op>({Op::Eq, Op::Gt, Op::Le}), extent,
                                          Expr(dice_.between(1, 12)));
       add(DirectiveKind::Specialize, func, stage, {}).factors = {condition};
