@@ -33,9 +33,16 @@ struct Bytes {
 
 std::vector<uint8_t> values_of(const Algorithm &a, const test::RandomPipeline &p,
                                const std::map<std::string, const polyhalite_buffer_t *> &images) {
-  Bytes out(a.find(a.outputs[0])->types[0], p.output_min, p.output_extent);
-  interpret(a, images, {}, {&out.raw});
-  return out.data;
+  std::vector<std::unique_ptr<Bytes>> outputs;  // one for each value
+  std::vector<polyhalite_buffer_t *> raw;
+  for (const Type t : a.find(a.outputs[0])->types) {
+    outputs.push_back(std::make_unique<Bytes>(t, p.output_min, p.output_extent));
+    raw.push_back(&outputs.back()->raw);
+  }
+  interpret(a, images, {}, raw);
+  std::vector<uint8_t> all;
+  for (const auto &o : outputs) all.insert(all.end(), o->data.begin(), o->data.end());
+  return all;
 }
 
 TEST(random_algorithm, computes_the_same_after_a_round_trip_through_text) {
