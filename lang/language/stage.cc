@@ -1,7 +1,6 @@
 #include "polyhalite/stage.h"
 
 #include <algorithm>
-#include <atomic>
 #include <map>
 #include <optional>
 #include <set>
@@ -18,30 +17,6 @@
 #include "polyhalite/func.h"
 
 namespace polyhalite {
-
-Directive stamped(std::string func, int stage, DirectiveKind kind, std::vector<std::string> loops,
-                  std::vector<Expr> factors, const SourceLocation &where, TailStrategy tail) {
-  static std::atomic<uint64_t> count{0};
-  Directive d;
-  d.kind = kind;
-  d.func = std::move(func);
-  d.stage = stage;
-  d.loops = std::move(loops);
-  d.factors = std::move(factors);
-  d.tail = tail;
-  d.where = where;
-  d.order = ++count;
-  return d;
-}
-
-Directive &record(FunctionContents &f, int stage, DirectiveKind kind,
-                  std::vector<std::string> loops, std::vector<Expr> factors,
-                  const SourceLocation &where, TailStrategy tail) {
-  Directive d = stamped(f.name, stage, kind, std::move(loops), std::move(factors), where, tail);
-  check_loops(f, d);
-  f.directives.push_back(std::move(d));
-  return f.directives.back();
-}
 
 namespace {
 
@@ -251,32 +226,6 @@ void record_split_and_mark(const Stage &s, DirectiveKind kind, const VarOrRVar &
   }
 }
 
-// The loops of a stage after its directives so far.
-std::vector<std::string> current_loops(const FunctionContents &f, int stage) {
-  std::vector<std::string> loops;
-  const Definition &def = stage == 0 ? *f.pure : f.updates[stage - 1];
-  if (def.domain) {
-    for (const ReductionVariable &v : def.domain->vars) loops.push_back(v.var);
-  }
-  for (size_t i = 0; i < f.pure_args.size(); i++) {
-    const VariableNode *v = as_variable(def.args[i]);
-    if (v && v->kind == VariableKind::Pure && v->name == f.pure_args[i]) loops.push_back(v->name);
-  }
-  auto replace = [&](const std::string &old, const std::vector<std::string> &fresh) {
-    const auto at = std::find(loops.begin(), loops.end(), old);
-    if (at != loops.end()) loops.insert(loops.erase(at), fresh.begin(), fresh.end());
-  };
-  for (const Directive &d : f.directives) {
-    if (d.stage != stage) continue;
-    if (d.kind == DirectiveKind::Split) replace(d.loops[0], {d.loops[2], d.loops[1]});
-    if (d.kind == DirectiveKind::Rename) replace(d.loops[0], {d.loops[1]});
-    if (d.kind != DirectiveKind::Fuse) continue;
-    replace(d.loops[0], {d.loops[2]});
-    replace(d.loops[1], {});
-  }
-  return loops;
-}
-
 Directive &record_prefetch(const Stage &s, const std::string &target, const VarOrRVar &at,
                            const VarOrRVar &from, Expr offset, PrefetchBoundStrategy strategy) {
   FunctionContents &f = defined_function(s, "prefetch at", at);
@@ -308,17 +257,6 @@ std::vector<std::string> names_of(const std::vector<VarOrRVar> &loops) {
 }
 
 }  // namespace
-
-Directive &record(const Stage &s, DirectiveKind kind, std::vector<std::string> loops,
-                  std::vector<Expr> factors, const SourceLocation &where, TailStrategy tail) {
-  FunctionContents &f = *s.function();
-  Directive d =
-      stamped(f.name, s.index(), kind, std::move(loops), std::move(factors), where, tail);
-  d.branch = s.branch();
-  check_loops(f, d);
-  f.directives.push_back(std::move(d));
-  return f.directives.back();
-}
 
 Stage::Stage(std::shared_ptr<FunctionContents> func, int stage, std::vector<Expr> branch)
     : func_(std::move(func)), stage_(stage), branch_(std::move(branch)) {}
@@ -509,8 +447,8 @@ Self &Schedulable<Self>::tile(const std::vector<VarOrRVar> &previous,
     user_error("cannot tile " + describe_stage(*s.function(), s.index()) + ": " +
                    std::to_string(n) + " loops, " + std::to_string(outers.size()) + " outer and " +
                    std::to_string(inners.size()) + " inner names, " +
-                   std::to_string(factors.size()) + " factors, " + std::to_string(tails.size()) +
-                   " tails",
+                   std::to_string(factors.size()) + " factors" +
+                   (tails.size() != n ? ", " + std::to_string(tails.size()) + " tails" : ""),
                "each tiled loop has one of each", "give lists of the same length",
                n == 0 ? SourceLocation{} : previous[0].where);
   }
@@ -579,7 +517,7 @@ Self &Schedulable<Self>::partition_all(Partition policy, const SourceLocation &w
                "the Func is undefined, so it has no loops", "define the Func before its schedule",
                where);
   }
-  for (const std::string &loop : current_loops(f, s.index())) {
+  for (const std::string &loop : current_loops(f, s.index(), s.branch())) {
     record(s, DirectiveKind::Partition, {loop}, {}, where).option =
         partition_name(policy);
   }

@@ -69,6 +69,13 @@ class Replay {
   Replay(const FunctionContents &f, int stage)
       : f_(f), stage_(stage), loops_(default_loops(f, stage)) {}
 
+  /// Innermost first.
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (auto l = loops_.rbegin(); l != loops_.rend(); ++l) names.push_back(l->name);
+    return names;
+  }
+
   void apply(const Directive &d) {
     switch (d.kind) {
       case DirectiveKind::Split:
@@ -174,26 +181,37 @@ class Replay {
   std::vector<Loop> loops_;
 };
 
-}  // namespace
-
-void check_loops(const FunctionContents &f, const Directive &d) {
-  if (!f.pure || !concerns_loops(d.kind) || d.stage > static_cast<int>(f.updates.size())) return;
-  if (f.is_partial) return;  // its loops follow from those of the update that it is part of
-  Replay replay(f, d.stage);
-  std::vector<Expr> branch;  // that the loops are of so far: a branch starts with its stage's
+// The loops of a branch of the stage, or of the stage itself, after the directives so far: a branch
+// starts with its stage's.
+Replay replayed(const FunctionContents &f, int stage, const std::vector<Expr> &wanted) {
+  Replay replay(f, stage);
+  std::vector<Expr> branch;
   auto is_same = [](const std::vector<Expr> &a, const std::vector<Expr> &b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                       [](const Expr &x, const Expr &y) { return equal(x, y); });
   };
   for (const Directive &old : f.directives) {
-    if (old.stage != d.stage || !is_same(old.branch, branch)) continue;
+    if (old.stage != stage || !is_same(old.branch, branch)) continue;
     if (old.kind != DirectiveKind::Specialize) {
       replay.apply(old);
-    } else if (branch.size() < d.branch.size() && equal(old.factors[0], d.branch[branch.size()])) {
+    } else if (branch.size() < wanted.size() && equal(old.factors[0], wanted[branch.size()])) {
       branch.push_back(old.factors[0]);
     }
   }
-  replay.apply(d);
+  return replay;
+}
+
+}  // namespace
+
+void check_loops(const FunctionContents &f, const Directive &d) {
+  if (!f.pure || !concerns_loops(d.kind) || d.stage > static_cast<int>(f.updates.size())) return;
+  if (f.is_partial) return;  // its loops follow from those of the update that it is part of
+  replayed(f, d.stage, d.branch).apply(d);
+}
+
+std::vector<std::string> current_loops(const FunctionContents &f, int stage,
+                                       const std::vector<Expr> &branch) {
+  return replayed(f, stage, branch).names();
 }
 
 void check_kind_of_name(const FunctionContents &f, int stage, const char *word,

@@ -2,6 +2,9 @@
 // there is refused at its own call. schedule/derive.h has the meaning of directives.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "lang/ir/function.h"
 #include "polyhalite/var.h"
 
@@ -10,6 +13,10 @@ namespace polyhalite {
 /// CompileError where `d` names a loop that its stage has not, or makes one that it has already, or
 /// fuses loops of two kinds. `d` is not yet among the directives of `f`.
 void check_loops(const FunctionContents &f, const Directive &d);
+
+/// The loops of a branch of a defined stage (none: of the stage itself), innermost first.
+std::vector<std::string> current_loops(const FunctionContents &f, int stage,
+                                       const std::vector<Expr> &branch);
 
 /// CompileError where a Var names a reduction variable of the stage.
 void check_kind_of_name(const FunctionContents &f, int stage, const char *word,

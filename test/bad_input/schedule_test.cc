@@ -169,7 +169,7 @@ TEST_F(BadSchedule, tiles_of_unequal_lists) {
   EXPECT_EQ(text_of([&] {
               g.tile({x, y}, {xo}, {xi}, {4});
             }),
-            "@: error: cannot tile 'g': 2 loops, 1 outer and 1 inner names, 1 factors, 2 tails\n"
+            "@: error: cannot tile 'g': 2 loops, 1 outer and 1 inner names, 1 factors\n"
             "  why: each tiled loop has one of each\n"
             "  fix: give lists of the same length");
   EXPECT_EQ(text_of([&] { g.tile(x, y, xi, xi, 4, 4); }),
