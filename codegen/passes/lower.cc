@@ -153,7 +153,6 @@ class Lowering {
     int channel;
   };
 
-  /// `waiting`: Funcs whose productions stand in a block around, and that this block waits for.
   std::vector<Wait> find_waits(const std::vector<const TreeNode *> &items, const View &view,
                                const std::set<int> &waiting) {
     std::vector<Wait> waits;
@@ -193,15 +192,21 @@ class Lowering {
     return make_block(std::move(out));
   }
 
+  /// Is a nest of the Func among the nodes, or in a storage, a fork or a branch among them?
+  bool produced_among(const std::vector<Tree> &nodes, int func) const {
+    return std::any_of(nodes.begin(), nodes.end(), [&](const Tree &n) {
+      if (n->kind == TreeNode::Loop || n->kind == TreeNode::Stage) return producer(*n) == func;
+      return produced_among(n->children, func) || produced_among(n->otherwise, func);
+    });
+  }
+
   /// `inside`: the Func whose nest this block is in; its loops need no marker of their own.
-  /// Undefined where the task has nothing to do here.
+  /// `waiting`: async Funcs that are produced in this block or one around it, and that what is used
+  /// of them in here waits for. Undefined where the task has nothing to do here.
   Stmt block(const std::vector<Tree> &nodes, int inside = -1, const View &view = {},
-             std::set<int> waiting = {}) {
+             const std::set<int> &waiting = {}) {
     std::vector<const TreeNode *> items;
     for (const Tree &n : nodes) {
-      const int func = producer(*n);
-      const auto found = func == inside ? view.end() : view.find(func);
-      if (found != view.end() && !found->second) waiting.insert(func);
       if (is_kept(*n, view)) items.push_back(n.get());
     }
     if (items.empty()) return Stmt();
@@ -276,7 +281,9 @@ class Lowering {
     const int func = n.stage.func;
     view[func] = false;
     channels_[func] = 0;
-    const Stmt consumer = block(n.children, inside, view, waiting);
+    std::set<int> waiting_for_this = waiting;
+    if (produced_among(n.children, func)) waiting_for_this.insert(func);
+    const Stmt consumer = block(n.children, inside, view, waiting_for_this);
     const int consumers = consumers_[func] = channels_[func];
     view[func] = true;
     const Stmt producer = block(n.children, inside, view, waiting);
@@ -301,7 +308,11 @@ class Lowering {
     for (size_t i = 0; i < tree_.prefetches.size(); i++) {
       if (tree_.prefetches[i].at == n.loop) body.push_back(prefetch(i));
     }
-    body.push_back(block(n.children, info.stage.func, view));
+    std::set<int> waiting;
+    for (const auto &[func, is_producer] : view) {
+      if (!is_producer && produced_among(n.children, func)) waiting.insert(func);
+    }
+    body.push_back(block(n.children, info.stage.func, view, waiting));
     return make_for(info.name, bounds.min, bounds.extent,
                     bounds.stays_serial ? LoopKind::Serial : info.kind,
                     with_symbols(bounds.symbols, make_block(std::move(body))), info.partition);
