@@ -128,6 +128,17 @@ bool names_device(DirectiveKind kind) {
   }
 }
 
+const std::vector<DirectiveKind> &all_directive_kinds() {
+  static const std::vector<DirectiveKind> kinds = [] {
+    std::vector<DirectiveKind> all;
+    for (DirectiveKind k{}; *directive_name(k); k = static_cast<DirectiveKind>(all.size())) {
+      all.push_back(k);
+    }
+    return all;
+  }();
+  return kinds;
+}
+
 bool concerns_device(DirectiveKind kind) {
   return names_device(kind) || kind == DirectiveKind::Hexagon || kind == DirectiveKind::CopyToHost;
 }

@@ -71,6 +71,7 @@ enum class DirectiveKind : uint8_t {
 
 /// "split", "compute_at"...: the word in all text forms.
 const char *directive_name(DirectiveKind kind);
+const std::vector<DirectiveKind> &all_directive_kinds();
 /// Whether the directive makes, orders or marks loops of its stage.
 bool concerns_loops(DirectiveKind kind);
 /// Whether the directive has a device as its last argument.
@@ -83,8 +84,6 @@ bool names_level(DirectiveKind kind);
 
 /// The loop name that stands for the place outside of all loops of a stage: Var::outermost().
 inline constexpr const char *kOutermost = "__outermost";
-
-struct LoopLevelContents;
 
 struct LoopLevelContents;
 
