@@ -6,6 +6,7 @@
 #include "polyhalite/buffer_contents.h"
 #include "lang/ir/expr_text.h"
 #include "lang/ir/text.h"
+#include "lang/ir/unowned.h"
 
 namespace polyhalite {
 
@@ -125,6 +126,7 @@ class AlgorithmParser {
     p->dims.resize(p->dimensions);
     result_.inputs.push_back({p});
     parse_image_fields(*p);
+    disown_itself(*p);
   }
 
   // Constraints on the buffer of an output.
