@@ -109,6 +109,7 @@ StageDimensions dimensions(const FuncDef &f, int stage, const std::string &user_
 void add_nest(LoopTree &t, StageId id, const StageDimensions &s, StageNest nest) {
   nest.derivations = s.derivations;
   for (const LoopDimension &d : s.loops) {
+    if (d.is_extern) continue;
     LoopInfo loop;
     loop.id = static_cast<int>(t.loops.size());
     loop.stage = id;

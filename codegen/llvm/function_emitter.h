@@ -75,6 +75,13 @@ class FunctionEmitter {
   // -- Extern stages (emit_extern_stage.cc)
   Value *emit_extern_stage(const CallNode &call);
   Value *emit_extern_bounds(const CallNode &call);
+  /// The C function that was asked last, with its arguments; what they hold then. One question has
+  /// answers about every buffer.
+  struct {
+    std::vector<Expr> question;
+    std::vector<Value *> args;
+    llvm::BasicBlock *block = nullptr;  // where the answers are known
+  } asked_;
   Value *emit_c_argument(const Expr &e);
   Value *emit_buffer(llvm::Value *host, Value *type, const std::vector<std::array<Value *, 3>> &dims);
   /// Calls the C function and leaves with its code where it fails, after `error` has reported it.

@@ -74,6 +74,50 @@ class GuardedReads : public ExprRewriter {
   const bool own_;
 };
 
+/// Indices whose bounds rest on values stay inside of what is there.
+///
+///   in(cast<int>(f(x)))  ->  in(max(min(cast<int>(f(x)), box.max), box.min))
+class HeldIndices : public ExprRewriter {
+ public:
+  HeldIndices(const LoopTree &tree, const Survey &survey, const StageId &s)
+      : tree_(tree), survey_(survey), held_(survey.stages[s.func][s.stage].held) {
+    for (HeldIndex &h : held_) {
+      h.index = substitute(survey.stages[s.func][s.stage].dims, h.index);
+    }
+  }
+
+  void hold(const std::string &callee, std::vector<Expr> &indices,
+            const std::vector<Expr> &before) const {
+    const auto found = survey_.inputs.find(callee);
+    for (size_t d = 0; d < indices.size(); d++) {
+      const auto h = std::find_if(held_.begin(), held_.end(), [&](const HeldIndex &at) {
+        return at.callee == callee && at.dimension == d && equal(at.index, before[d]);
+      });
+      if (h == held_.end()) continue;
+      const Box &box = found != survey_.inputs.end()
+                           ? found->second
+                           : survey_.funcs[tree_.algorithm.index_of(callee)].needed;
+      indices[d] =
+          make_binary(Op::Max, make_binary(Op::Min, indices[d], box[d].max), box[d].min);
+    }
+  }
+
+ protected:
+  Expr rewrite(const Expr &e) override {
+    const Expr r = held_.empty() ? e : rewrite_children(e);
+    const CallNode *c = as_call(r);
+    if (!c || held_.empty() || (c->kind != CallKind::Func && c->kind != CallKind::Image)) return r;
+    std::vector<Expr> args = c->args;
+    hold(c->name, args, as_call(e)->args);
+    return with_args(r, std::move(args));
+  }
+
+ private:
+  const LoopTree &tree_;
+  const Survey &survey_;
+  std::vector<HeldIndex> held_;
+};
+
 class Lowering {
  public:
   Lowering(const LoopTree &tree, const Survey &survey) : tree_(tree), survey_(survey) {}
@@ -504,15 +548,21 @@ class Lowering {
   Stmt stage(const StageId &s) {
     const StageDef &def = tree_.definition(s);
     if (const CallNode *call = as_extern_stage(def)) {
-      return extern_stage(tree_.func(s), *call, survey_.funcs[s.func].computed);
+      const StageSurvey &one = survey_.stages[s.func][s.stage];
+      Stmt body = extern_stage(tree_.func(s), *call, one.box);
+      for (auto it = one.guards.rbegin(); it != one.guards.rend(); ++it) {
+        body = make_if(it->condition, body);
+      }
+      return body;
     }
     const StageSurvey &st = survey_.stages[s.func][s.stage];
     RingAccesses in_rings(tree_, survey_);
+    HeldIndices held(tree_, survey_, s);
     const FuncDef &func = tree_.func(s);
     Expr stores, loads;  // of PredicateStores and PredicateLoads
     std::vector<Expr> blends;
     for (const Guard &g : st.guards) {
-      const Expr c = in_rings(g.condition);
+      const Expr c = in_rings(held(g.condition));
       if (g.rest == Guard::Loads) stores = both(stores, c);
       if (g.rest == Guard::Stores) loads = both(loads, c);
       if (g.rest == Guard::Blends) blends.push_back(c);
@@ -522,8 +572,13 @@ class Lowering {
     std::vector<CellWrite> writes = cell_writes(def);
     bool has_undef = false;
     for (CellWrite &w : writes) {
-      for (Expr &e : w.cell) e = in_rings(substitute(st.dims, e));
-      for (Expr &e : w.values) e = in_rings(substitute(st.dims, e));
+      for (Expr &e : w.cell) e = substitute(st.dims, e);
+      std::vector<Expr> cell;
+      for (const Expr &e : w.cell) cell.push_back(held(e));
+      held.hold(func.name, cell, w.cell);
+      w.cell.clear();
+      for (const Expr &e : cell) w.cell.push_back(in_rings(e));
+      for (Expr &e : w.values) e = in_rings(held(substitute(st.dims, e)));
       in_rings.fold(s.func, w.cell);
       for (size_t v = 0; v < w.values.size(); v++) {
         Expr &value = w.values[v];
@@ -553,7 +608,7 @@ class Lowering {
     if (stores.defined()) body = make_if(stores, body);
     for (const auto &[symbol, value] : lets) body = make_let_stmt(symbol, value, body);
     for (auto it = st.guards.rbegin(); it != st.guards.rend(); ++it) {
-      if (it->rest == Guard::Nothing) body = make_if(in_rings(it->condition), body);
+      if (it->rest == Guard::Nothing) body = make_if(in_rings(held(it->condition)), body);
     }
     return body;
   }

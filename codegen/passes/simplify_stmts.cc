@@ -127,7 +127,9 @@ class StmtSimplifier : public StmtRewriter {
     for_each_node(e, [&](const Expr &n) {
       if (const LoadNode *load = as_load(n)) used_.insert(load->buffer);
       const CallNode *call = as_call(n);
-      if (call && call->kind == CallKind::Func) used_.insert(call->name);
+      if (!call || call->kind != CallKind::Func) return;
+      used_.insert(call->name);
+      used_.insert(call->name + "." + std::to_string(call->value_index));
     });
     return e;
   }

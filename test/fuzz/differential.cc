@@ -231,7 +231,7 @@ class Trial {
     bool slides = false, folds = false;
     for (const FuncSurvey &f : s.funcs) {
       for (size_t d = 0; d < f.needed.size(); d++) {
-        slides |= f.slides[d];
+        slides |= f.slides[d].has_value();
         folds |= f.fold[d] > 0;
       }
     }
