@@ -236,9 +236,12 @@ class FunctionParser {
       args = exprs_.parse_list(")");
     }
     std::vector<int> order = parse_order(args.size() / 2);
-    const bool on_stack = tokens_.accept("stack");
+    Home home = Home::Auto;
+    for (const Home h : {Home::Heap, Home::Stack, Home::Shared}) {
+      if (tokens_.accept(home_name(h))) home = h;
+    }
     Stmt body = in_scope(buffers_, name, t, [&] { return parse_rest_of_block(); });
-    return make_allocate(name, t, std::move(args), on_stack, body, std::move(order));
+    return make_allocate(name, t, std::move(args), home, body, std::move(order));
   }
 
   std::vector<int> parse_order(size_t dimensions) {

@@ -105,7 +105,8 @@ class Printer {
         list(s->args, 0, s->args.size());
         os_ << (flat ? "]" : ")");
         order(s);
-        os_ << (s->on_stack ? " stack\n" : "\n");
+        if (s->home != Home::Auto) os_ << " " << home_name(s->home);
+        os_ << "\n";
         return print_body(s->body[0]);
       }
       case StmtKind::Place:

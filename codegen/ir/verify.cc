@@ -297,7 +297,7 @@ class Verifier {
       require(each, "shape", "the order of '" + s->name + "' does not name each dimension once");
     }
     require(s->type.is_scalar(), "lanes", "the element of '" + s->name + "' is no scalar");
-    if (s->on_stack) {
+    if (s->home == Home::Stack) {
       require(constant, "constants", "the stack allocation '" + s->name + "' has no constant size");
       require(elements * s->type.bytes() <= kMaxStackBytes, "constants",
               "the stack allocation '" + s->name + "' takes more than 64 KiB");

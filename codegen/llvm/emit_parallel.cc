@@ -194,6 +194,7 @@ void FunctionEmitter::emit_task(const std::string &counter, const Stmt &body,
   }
   emit_stmt(body);
   builder_.CreateRet(builder_.getInt32(0));
+  release_slots();
 }
 
 }  // namespace polyhalite

@@ -518,7 +518,7 @@ class Interpreter {
 
   Value lane_by_lane(const Expr &e, Memo &memo) {
     const CallNode *call = as_call(e);
-    if (call && (call->kind == CallKind::Extern || call->args.empty() ||
+    if (call && (is_extern(*call) || call->args.empty() ||
                  call->args[0]->op == Op::StringImm)) {
       return fact(*call);
     }

@@ -394,7 +394,7 @@ class Lowering {
       const Type t = def.types[i];
       const std::string name = def.buffer_name(i);
       if (!fs.hoisted) {
-        s = make_allocate(name, t, args, on_stack(def, storage, cells * t.bytes()), s,
+        s = make_allocate(name, t, args, home(def, storage, cells * t.bytes()), s,
                           storage.order);
         continue;
       }
@@ -426,7 +426,7 @@ class Lowering {
     for (int i = static_cast<int>(def.types.size()); i-- > 0;) {
       const Type t = def.types[i];
       s = make_allocate(memory_name(def.buffer_name(i)), t, args,
-                        on_stack(def, tree_.storage[n.stage.func], elements * t.bytes()), s);
+                        home(def, tree_.storage[n.stage.func], elements * t.bytes()), s);
     }
     return s;
   }
@@ -459,20 +459,20 @@ class Lowering {
     return make_evaluate(extern_call_node(Int(32), intrinsic::kExternStage, std::move(args)));
   }
 
-  static bool on_stack(const FuncDef &def, const FuncStorage &storage, int64_t bytes) {
+  static Home home(const FuncDef &def, const FuncStorage &storage, int64_t bytes) {
     switch (storage.memory) {
       case MemoryType::Heap:
-        return false;
+        return Home::Heap;
       case MemoryType::Stack:
-        return bytes <= kMostStackBytes;
+        return bytes <= kMostStackBytes ? Home::Stack : Home::Shared;
       case MemoryType::Register:
-        if (bytes <= kMostStackBytes) return true;
+        if (bytes <= kMostStackBytes) return Home::Stack;
         user_error(
             "cannot store '" + def.name + "' in registers",
             "its size is no constant, or more than " + std::to_string(kMostStackBytes) + " bytes",
             "compute it at an inner loop, or use MemoryType::Stack", storage.memory_where);
       default:
-        return bytes <= kMaxStackBytes;
+        return bytes <= kMaxStackBytes ? Home::Stack : Home::Auto;
     }
   }
 

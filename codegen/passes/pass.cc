@@ -5,8 +5,10 @@
 
 #include "codegen/passes/flatten_storage.h"
 #include "codegen/passes/hoist_allocations.h"
+#include "codegen/passes/hoist_calls.h"
 #include "codegen/passes/partition_loops.h"
 #include "codegen/passes/promote_accumulators.h"
+#include "codegen/passes/share_storage.h"
 #include "codegen/passes/simplify_stmts.h"
 #include "codegen/passes/skip_stages.h"
 #include "codegen/passes/unroll_loops.h"
@@ -42,9 +44,11 @@ const std::vector<Pass> &pass_list() {
       {"partition_loops", IrLevel::MultiDimensional, true, any_target<partition_loops>},
       {"simplify_cuts", IrLevel::MultiDimensional, true, any_target<simplify_stmts>},
       {"promote_accumulators", IrLevel::MultiDimensional, true, any_target<promote_accumulators>},
+      {"share_storage", IrLevel::MultiDimensional, true, any_target<share_storage>},
       {"flatten_storage", IrLevel::Flat, false, any_target<flatten_storage>},
       {"simplify_flat", IrLevel::Flat, true, any_target<simplify_stmts>},
       {"hoist_allocations", IrLevel::Flat, true, any_target<hoist_allocations>},
+      {"hoist_calls", IrLevel::Flat, true, any_target<hoist_calls>},
       {"vectorize_loops", IrLevel::Flat, false, any_target<vectorize_loops>},
       {"unroll_loops", IrLevel::Emittable, false, any_target<unroll_loops>},
       {"widen_float16", IrLevel::Emittable, false, widen_float16},

@@ -243,6 +243,10 @@ const VariableNode *as_variable(const Expr &e) {
 const CallNode *as_call(const Expr &e) {
   return e.defined() && e->op == Op::Call ? static_cast<const CallNode *>(e.get()) : nullptr;
 }
+bool is_extern(const CallNode &c) {
+  return c.kind == CallKind::Extern || c.kind == CallKind::PureExtern;
+}
+
 const CallNode *as_intrinsic(const Expr &e, const char *name) {
   const CallNode *c = as_call(e);
   return c && c->kind == CallKind::Intrinsic && c->name == name ? c : nullptr;

@@ -115,7 +115,8 @@ enum class CallKind : uint8_t {
   Image,      // an ImageParam (`param`) or a constant Buffer (`image`) at args
   Intrinsic,  // meaning fixed by this library, listed in intrinsics.h
   Math,       // a pure C math function by its plain name, typed by its arguments: "sqrt", "exp"...
-  Extern,     // a function of the user
+  Extern,     // a C function of the user
+  PureExtern, // one whose results depend on its arguments alone, and that does nothing else
 };
 
 struct CallNode : ExprNode {
@@ -183,6 +184,8 @@ const ImmNode *as_imm(const Expr &e);
 const VariableNode *as_variable(const Expr &e);
 const CallNode *as_call(const Expr &e);
 const CallNode *as_intrinsic(const Expr &e, const char *name);
+/// Is c a C function of the user, pure or not?
+bool is_extern(const CallNode &c);
 /// What an intrinsic that only says something about a value, or acts beside it (likely, print,
 /// require...), has as its value; undefined for any other expression.
 Expr wrapped_value(const Expr &e);

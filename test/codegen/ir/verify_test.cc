@@ -59,8 +59,8 @@ TEST(Verify, Shape) {
   EXPECT_EQ(with_body(Stmt()), "loop IR breaks 'shape': the function has no body");
   EXPECT_EQ(with_body(make_for("x", 0, Expr(), LoopKind::Serial, make_block({}))), wrong);
   EXPECT_EQ(with_body(make_for("x", 0, 1, LoopKind::Serial, Stmt())), wrong);
-  EXPECT_EQ(with_body(make_allocate("t", Float(32), {0}, false, make_block({}))), wrong);
-  EXPECT_EQ(with_body(make_allocate("t", Float(32), {0, 1}, false, make_block({})), IrLevel::Flat),
+  EXPECT_EQ(with_body(make_allocate("t", Float(32), {0}, Home::Auto, make_block({}))), wrong);
+  EXPECT_EQ(with_body(make_allocate("t", Float(32), {0, 1}, Home::Auto, make_block({})), IrLevel::Flat),
             wrong);
 }
 
