@@ -213,7 +213,8 @@ Directive with_params(const Algorithm &a, Directive d) {
 
 }  // namespace
 
-LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &given) {
+LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &given,
+                    int64_t *work) {
   std::vector<Directive> bound_directives;
   ErrorList errors;
   for (const Directive &d : given) {
@@ -231,7 +232,7 @@ LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &giv
     if (!errors.attempt([&] { check_inlined(algorithm, inlined, d); })) told.insert(d.func);
   }
 
-  Materialised m = copy_per_branch(inline_funcs(algorithm, inlined), compute_targets(levels));
+  Materialised m = copy_per_branch(inline_funcs(algorithm, inlined, work), compute_targets(levels));
   LoopTree t;
   t.algorithm = m.algorithm;
   t.directives = given;

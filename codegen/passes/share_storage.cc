@@ -134,7 +134,7 @@ class ShareStorage : public StmtRewriter {
   Stmt allocate(const Stmt &s) {
     if (!may_share(s)) return rewrite_children(s);
     for (Memory &m : memory_) {
-      const Stmt &a = m.allocation;
+      const Stmt a = m.allocation;  // memory_ moves below
       if (a->home != s->home || a->type != s->type || !fits(s, a) || is_needed(m, s)) continue;
       m.names.push_back(s->name);
       const Stmt body = (*this)(s->body[0]);
