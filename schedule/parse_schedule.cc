@@ -23,6 +23,7 @@ constexpr DirectiveKind kKinds[] = {
     DirectiveKind::StoreAt,      DirectiveKind::Bound,
     DirectiveKind::HoistStorage, DirectiveKind::HoistStorageRoot,
     DirectiveKind::RingBuffer,   DirectiveKind::Async,
+    DirectiveKind::Memoize,
     DirectiveKind::ComputeWith,
     DirectiveKind::GpuBlocks,    DirectiveKind::GpuThreads,
     DirectiveKind::GpuLanes,     DirectiveKind::GpuSingleThread,
@@ -338,6 +339,9 @@ class Parser {
         break;
       case DirectiveKind::RingBuffer:
         d.factors.push_back(factor());
+        break;
+      case DirectiveKind::Memoize:
+        if (!tokens_.at(")")) d.factors.push_back(factor());
         break;
       case DirectiveKind::GpuBlocks:
       case DirectiveKind::GpuThreads:

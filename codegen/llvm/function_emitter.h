@@ -106,6 +106,8 @@ class FunctionEmitter {
   void emit_if(const StmtNode &s);
   void emit_assert(const StmtNode &s);
   void emit_allocate(const StmtNode &s);
+  void emit_memoize(const StmtNode &s);
+  llvm::Value *emit_key(const Expr &e);
   void emit_atomic(const StmtNode &s);  // emit_atomic.cc
   Value *scalar_address(const std::string &buffer, Type t, const Expr &index);
   /// Frees what is live and returns `code` from the function.
