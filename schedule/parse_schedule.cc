@@ -313,6 +313,9 @@ class Parser {
       case DirectiveKind::RingBuffer:
         d.factors.push_back(factor());
         break;
+      case DirectiveKind::Memoize:
+        if (!tokens_.at(")")) d.factors.push_back(factor());
+        break;
       case DirectiveKind::GpuBlocks:
       case DirectiveKind::GpuThreads:
       case DirectiveKind::GpuLanes:

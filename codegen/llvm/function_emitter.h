@@ -128,6 +128,8 @@ class FunctionEmitter {
   void emit_free(Value *memory);
   /// Gives back what slots hold in front of every return.
   void release_slots();
+  void emit_memoize(const StmtNode &s);
+  llvm::Value *emit_key(const Expr &e);
   void emit_atomic(const StmtNode &s);  // emit_atomic.cc
   Value *scalar_address(const std::string &buffer, Type t, const Expr &index);
   /// Frees what is live and returns `code` from the function.

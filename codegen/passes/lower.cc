@@ -13,6 +13,7 @@
 #include "polyhalite/buffer_contents.h"
 #include "polyhedral/extern_bounds.h"
 #include "schedule/inline.h"
+#include "schedule/memoize.h"
 
 namespace polyhalite {
 
@@ -120,7 +121,8 @@ class HeldIndices : public ExprRewriter {
 
 class Lowering {
  public:
-  Lowering(const LoopTree &tree, const Survey &survey) : tree_(tree), survey_(survey) {}
+  Lowering(const LoopTree &tree, const Survey &survey, std::string memory_name)
+      : tree_(tree), survey_(survey), memory_name_(std::move(memory_name)) {}
 
   /// `checks` use the root's symbols, so they stand inside their bindings.
   Stmt body(std::vector<Stmt> checks) {
@@ -274,6 +276,7 @@ class Lowering {
       } while (func >= 0 && !cut && i < items.size() && producer(*items[i]) == func);
       Stmt s = make_block(std::move(nests));
       const bool marked = func >= 0 && func != inside;
+      if (marked && tree_.storage[func].memoized) s = memoize(func, s);
       if (marked) s = make_produce(tree_.algorithm.funcs[func].name, s);
       const auto found = marked ? view.find(func) : view.end();
       if (found != view.end() && !produces(inside_nest(*items[begin], view))) {
@@ -405,6 +408,30 @@ class Lowering {
     return s;
   }
 
+  // production  ->  memoize "pipeline/f" of f by (box, inputs) { production }
+  Stmt memoize(int func, const Stmt &production) const {
+    const FuncDef &def = tree_.algorithm.funcs[func];
+    const FuncSurvey &fs = survey_.funcs[func];
+    std::vector<Expr> key;
+    for (int d = 0; d < def.dimensions(); d++) {
+      for (const Box *box : {&fs.stored, &fs.computed}) {
+        key.push_back((*box)[d].min);
+        key.push_back((*box)[d].max);
+      }
+    }
+    const FuncStorage &storage = tree_.storage[func];
+    for (Expr &e : memoization_key(tree_.algorithm, func, storage.memoize_where)) {
+      key.push_back(std::move(e));
+    }
+    std::vector<std::string> buffers;
+    for (int i = 0; i < static_cast<int>(def.types.size()); i++) {
+      buffers.push_back(def.buffer_name(i));
+    }
+    const std::string name =
+        memory_name_ + "/" + tree_.algorithm.funcs[memoized_as(tree_, func)].name;
+    return make_memoize(name, std::move(buffers), {}, storage.eviction, std::move(key), production);
+  }
+
   static std::string memory_name(const std::string &buffer) { return buffer + ".memory"; }
 
   // The memory that storages inside are placed in, those of a ring one behind the other.
@@ -484,7 +511,7 @@ class Lowering {
     const PrefetchSurvey &survey = survey_.prefetches[i];
     const int f = tree_.algorithm.index_of(p.target);
     Type type;
-    std::shared_ptr<Parameter> param;
+    std::shared_ptr<ParameterContents> param;
     if (f >= 0) {
       type = tree_.algorithm.funcs[f].types[0];
     } else {
@@ -691,6 +718,7 @@ class Lowering {
 
   const LoopTree &tree_;
   const Survey &survey_;
+  const std::string memory_name_;  // of what outlives a run
   std::map<int, int> channels_;   // [func] consumers' waits so far
   std::map<int, int> consumers_;  // [func] all of them
 };
@@ -745,7 +773,8 @@ Function lower(const std::string &name, const LoopTree &tree, const Survey &surv
   for (Stmt &s : value_checks(name, f.args, f.constants, tree, survey, f.buffer_limit)) {
     front.push_back(std::move(s));
   }
-  all.push_back(Lowering(tree, survey).body(std::move(front)));
+  all.push_back(Lowering(tree, survey, options.memory_name.empty() ? name : options.memory_name)
+                    .body(std::move(front)));
   f.body = make_block(std::move(all));
   return f;
 }

@@ -38,6 +38,8 @@ const char *directive_name(DirectiveKind kind) {
       return "ring_buffer";
     case DirectiveKind::Async:
       return "async";
+    case DirectiveKind::Memoize:
+      return "memoize";
     case DirectiveKind::ComputeWith:
       return "compute_with";
     case DirectiveKind::Bound:

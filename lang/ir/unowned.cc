@@ -10,7 +10,7 @@ namespace {
 
 class Disown : public ExprRewriter {
  public:
-  explicit Disown(const Parameter &p) : p_(p) {}
+  explicit Disown(const ParameterContents &p) : p_(p) {}
 
  protected:
   Expr rewrite(const Expr &e) override {
@@ -22,15 +22,15 @@ class Disown : public ExprRewriter {
   }
 
  private:
-  const Parameter &p_;
+  const ParameterContents &p_;
 };
 
 }  // namespace
 
-void disown_itself(Parameter &p) {
+void disown_itself(ParameterContents &p) {
   Disown disown(p);
   std::vector<Expr *> all = {&p.min_value, &p.max_value, &p.estimate, &p.default_value};
-  for (Parameter::DimConstraint &d : p.dims) {
+  for (ParameterContents::DimConstraint &d : p.dims) {
     for (Expr *e : {&d.min, &d.extent, &d.stride, &d.min_estimate, &d.extent_estimate}) {
       all.push_back(e);
     }

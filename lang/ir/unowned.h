@@ -5,7 +5,7 @@
 
 namespace polyhalite {
 
-struct Parameter;
+struct ParameterContents;
 
 template <typename T>
 std::shared_ptr<T> unowned(const std::shared_ptr<T> &p) {
@@ -14,6 +14,6 @@ std::shared_ptr<T> unowned(const std::shared_ptr<T> &p) {
 
 /// Limits and constraints that speak of the parameter they belong to (a stride that follows from an
 /// extent) no longer own it; else it would live for ever.
-void disown_itself(Parameter &p);
+void disown_itself(ParameterContents &p);
 
 }  // namespace polyhalite

@@ -161,7 +161,7 @@ Func derive_func(const FuncPtr &of, DirectiveKind kind, const std::vector<Func> 
   return Func(FuncPtr(of, f.get()));
 }
 
-Func derive_image(const std::shared_ptr<Parameter> &of, const std::vector<Func> &consumers,
+Func derive_image(const std::shared_ptr<ParameterContents> &of, const std::vector<Func> &consumers,
                   const Here &here) {
   const std::vector<std::string> names = names_of(consumers);
   FuncPtr f = existing(of->derived, of->name, DirectiveKind::In, names, here);

@@ -37,7 +37,7 @@ class AheadOfTime : public testing::Test {
     gain.set_estimate(4);
     f.set_estimate(x, 0, 50);
     auto p = std::make_shared<FrozenPipeline>(
-        freeze({f.function()}, {in.parameter(), gain.parameter()}));
+        freeze({f.function()}, {in.parameter().contents(), gain.parameter().contents()}));
     p->output_names = {"result"};
     return p;
   }
