@@ -44,6 +44,7 @@ LoweredPipeline lower_pipeline(const FrozenPipeline &frozen, const std::string &
   result.times.schedule = judged.schedule_seconds;
   result.times.survey = judged.survey_seconds;
   result.times.judge = judged.judgement.seconds;
+  result.promises = promises(judged.judgement);
 
   const Stopwatch lowering;
   LowerOptions lowering_options;

@@ -310,7 +310,7 @@ std::vector<Argument> Realizable<Self>::infer_arguments() const {
 
 template <typename Self>
 void Realizable<Self>::print_loop_nest() const {
-  std::cerr << emit_text(Emit::tree);
+  std::cerr << emit_text(Emit::conceptual_stmt);
 }
 
 template <typename Self>

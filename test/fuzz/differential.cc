@@ -413,14 +413,6 @@ void judge_both_ways(uint64_t seed, DifferentialCounts &counts) {
   const Judgement structural = judge(tree, s);
   structural.legal() ? counts.accepted++ : counts.refused++;
   if (!structural.legal()) counts.refused_by_claim[structural.refusal->claim]++;
-  // The exact form takes a stage to run everywhere; those of branches run under their conditions.
-  const auto &directives = p.frozen.directives;
-  if (std::any_of(directives.begin(), directives.end(), [](const Directive &d) {
-        return d.kind == DirectiveKind::Specialize;
-      })) {
-    counts.branched++;
-    return;
-  }
   JudgeOptions options;
   options.exact = true;
   options.isl_operations = 200'000;
@@ -468,8 +460,8 @@ std::string report(const DifferentialCounts &c) {
      << " false refusals";
   for (const auto &[claim, n] : c.false_by_claim) os << " (" << claim << ") " << n;
   os << "\n"
-     << c.judged_exactly << " judged exactly too, " << c.exactly_unknown << " not decided then, "
-     << c.branched << " with branches not judged so\n"
+     << c.judged_exactly << " judged exactly too, " << c.exactly_unknown << " not decided then
+"
      << c.executed << " run against the interpreter, " << c.memoized << " memoized, " << c.not_run
      << " not run (boxes too large or checks that no size meets)\n"
      << c.failures.size() << " failures\n";
