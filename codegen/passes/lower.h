@@ -9,7 +9,7 @@
 namespace polyhalite {
 
 struct LowerOptions {
-  bool bounds_queries = true;         // a call with a buffer without memory asks for shapes
+  bool bounds_queries = true;        // a call with a buffer without memory asks for shapes
   int64_t buffer_limit = INT64_MAX;  // bytes that one buffer may have
 };
 
