@@ -18,6 +18,8 @@ constexpr DirectiveKind kKinds[] = {
     DirectiveKind::Unroll,        DirectiveKind::Serial,    DirectiveKind::ComputeRoot,
     DirectiveKind::ComputeInline, DirectiveKind::ComputeAt, DirectiveKind::StoreRoot,
     DirectiveKind::StoreAt,       DirectiveKind::Bound,
+    DirectiveKind::TraceLoads,    DirectiveKind::TraceStores, DirectiveKind::TraceRealizations,
+    DirectiveKind::TracePipeline, DirectiveKind::TraceTag,
 };
 
 struct Source {
@@ -229,6 +231,14 @@ class Parser {
       case DirectiveKind::ComputeRoot:
       case DirectiveKind::ComputeInline:
       case DirectiveKind::StoreRoot:
+      case DirectiveKind::TraceLoads:
+      case DirectiveKind::TraceStores:
+      case DirectiveKind::TraceRealizations:
+      case DirectiveKind::TracePipeline:
+        break;
+      case DirectiveKind::TraceTag:
+        d.factors.push_back(factor());
+        if (d.factors[0]->op != Op::StringImm) tokens_.fail_behind("a trace tag is a text");
         break;
     }
   }

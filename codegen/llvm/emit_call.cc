@@ -41,6 +41,7 @@ Value *FunctionEmitter::emit_intrinsic(const CallNode &call) {
   }
   if (name == intrinsic::kPrint) return emit_print(call);
   if (name == intrinsic::kRequire) return emit_require(call);
+  if (name == intrinsic::kTrace || name == intrinsic::kTraceAccess) return emit_trace(call);
   if (name == intrinsic::kStrictFloat) {
     const bool outside = strict_;
     strict_ = true;

@@ -66,6 +66,7 @@ class FunctionEmitter {
   Value *emit_library_math(const CallNode &call, const std::vector<Value *> &args);
   // emit_effects.cc
   Value *emit_print(const CallNode &call);
+  Value *emit_trace(const CallNode &call);  // emit_trace.cc
   Value *emit_require(const CallNode &call);
   Value *print_items(const CallNode &call, size_t first, int lane);
   Value *emit_extern(const CallNode &call);

@@ -5,6 +5,7 @@
 #include "codegen/passes/bounds_query.h"
 #include "codegen/passes/entry_checks.h"
 #include "polyhalite/buffer_contents.h"
+#include "codegen/passes/trace.h"
 #include "lang/ir/undef.h"
 #include "lang/ir/visit.h"
 
@@ -45,11 +46,13 @@ class RingAccesses : public ExprRewriter {
 
 class Lowering {
  public:
-  Lowering(const LoopTree &tree, const Survey &survey) : tree_(tree), survey_(survey) {}
+  Lowering(const LoopTree &tree, const Survey &survey)
+      : tree_(tree), survey_(survey), tracer_(tree) {}
 
   /// `checks` use the root's symbols, so they stand inside their bindings.
-  Stmt body(std::vector<Stmt> checks) {
-    checks.push_back(block(tree_.roots));
+  Stmt body(const std::string &name, std::vector<Stmt> checks) {
+    auto all = [&] { return outputs_realized(tree_.algorithm.outputs, 0); };
+    checks.push_back(tracer_.active() ? tracer_.pipeline(name, all) : all());
     return with_symbols(survey_.root_symbols, make_block(std::move(checks)));
   }
 
@@ -68,18 +71,67 @@ class Lowering {
     return -1;
   }
 
-  /// `inside`: the Func whose nest this block is in; its loops need no marker of their own.
-  Stmt block(const std::vector<Tree> &nodes, int inside = -1) {
-    std::vector<Stmt> out;
-    for (size_t i = 0; i < nodes.size();) {
-      const int func = producer(*nodes[i]);
-      std::vector<Stmt> nests = {node(*nodes[i++], inside)};
-      while (func >= 0 && i < nodes.size() && producer(*nodes[i]) == func) {
-        nests.push_back(node(*nodes[i++], inside));
+  // The whole nest, within the realizations of the outputs from number `first` on.
+  Stmt outputs_realized(const std::vector<std::string> &outputs, size_t first) {
+    if (first == outputs.size()) return block(tree_.roots);
+    const std::string &f = outputs[first];
+    auto rest = [&] { return outputs_realized(outputs, first + 1); };
+    if (!tracer_.traces_realizations(f)) return rest();
+    std::vector<Expr> box;
+    for (int d = 0; d < tree_.algorithm.find(f)->dimensions(); d++) {
+      for (const char *field : {".min.", ".extent."}) {
+        box.push_back(
+            make_variable(Int(32), VariableKind::BufferField, f + field + std::to_string(d)));
       }
-      Stmt s = make_block(std::move(nests));
+    }
+    return tracer_.between(f, f + ".trace", polyhalite_trace_begin_realization,
+                           polyhalite_trace_end_realization, "", box, rest);
+  }
+
+  // What is between two events of f, of the box that it computes here.
+  template <typename Open>
+  Stmt traced(int func, const char *symbol, polyhalite_trace_event_code_t begin,
+              polyhalite_trace_event_code_t end, Open open) {
+    const std::string &f = tree_.algorithm.funcs[func].name;
+    std::vector<Expr> box;
+    for (const IndexRange &r : survey_.funcs[func].computed) {
+      box.push_back(r.min);
+      box.push_back(make_binary(Op::Add, make_binary(Op::Sub, r.max, r.min), Expr(1)));
+    }
+    return tracer_.between(f, f + symbol, begin, end, f + ".trace", box, open);
+  }
+
+  /// `inside`: the Func whose nest this block is in; its loops need no marker of their own.
+  Stmt block(const std::vector<Tree> &nodes, int inside = -1, size_t first = 0) {
+    std::vector<Stmt> out;
+    for (size_t i = first; i < nodes.size();) {
+      const int func = producer(*nodes[i]);
       const bool marked = func >= 0 && func != inside;
-      out.push_back(marked ? make_produce(tree_.algorithm.funcs[func].name, s) : s);
+      auto nests = [&] {
+        std::vector<Stmt> all = {node(*nodes[i++], inside)};
+        while (func >= 0 && i < nodes.size() && producer(*nodes[i]) == func) {
+          all.push_back(node(*nodes[i++], inside));
+        }
+        return make_block(std::move(all));
+      };
+      if (!marked) {
+        out.push_back(nests());
+        continue;
+      }
+      const std::string &name = tree_.algorithm.funcs[func].name;
+      if (!tracer_.traces_realizations(name)) {
+        out.push_back(make_produce(name, nests()));
+        continue;
+      }
+      out.push_back(make_produce(name, traced(func, ".trace.produce", polyhalite_trace_produce,
+                                              polyhalite_trace_end_produce, nests)));
+      // What comes after a production uses it.
+      if (i < nodes.size()) {
+        out.push_back(traced(func, ".trace.consume", polyhalite_trace_consume,
+                             polyhalite_trace_end_consume,
+                             [&] { return block(nodes, inside, i); }));
+      }
+      break;
     }
     return make_block(std::move(out));
   }
@@ -132,8 +184,14 @@ class Lowering {
         bytes = kMaxStackBytes + 1;
       }
     }
-    return make_allocate(def.name, def.types[0], std::move(args), bytes <= kMaxStackBytes,
-                         block(n.children, inside));
+    auto body = [&] { return block(n.children, inside); };
+    const std::vector<Expr> box = args;
+    return make_allocate(
+        def.name, def.types[0], std::move(args), bytes <= kMaxStackBytes,
+        tracer_.traces_realizations(def.name)
+            ? tracer_.between(def.name, def.name + ".trace", polyhalite_trace_begin_realization,
+                              polyhalite_trace_end_realization, "", box, body)
+            : body());
   }
 
   Stmt stage(const StageId &s) {
@@ -141,8 +199,20 @@ class Lowering {
     const StageSurvey &st = survey_.stages[s.func][s.stage];
     std::vector<Expr> indices, values;
     RingAccesses in_rings(tree_, survey_);
-    for (const Expr &e : def.args) indices.push_back(in_rings(substitute(st.dims, e)));
-    for (const Expr &e : def.values) values.push_back(in_rings(substitute(st.dims, e)));
+    const std::string &name = tree_.func(s).name;
+    auto ready = [&](const Expr &e) {
+      const Expr placed = substitute(st.dims, e);
+      return tracer_.active() ? tracer_.with_loads(placed) : placed;
+    };
+    for (const Expr &e : def.args) indices.push_back(ready(e));
+    for (const Expr &e : def.values) {
+      Expr v = ready(e);
+      if (tracer_.traces_stores(name)) {
+        v = tracer_.stored(name, static_cast<int>(values.size()), v, indices);
+      }
+      values.push_back(in_rings(v));
+    }
+    for (Expr &e : indices) e = in_rings(e);
     in_rings.fold(s.func, indices);
     Stmt body = provide(tree_.func(s).name, std::move(indices), std::move(values));
     for (auto it = st.guards.rbegin(); it != st.guards.rend(); ++it) {
@@ -178,6 +248,7 @@ class Lowering {
 
   const LoopTree &tree_;
   const Survey &survey_;
+  Tracer tracer_;
 };
 
 std::vector<std::shared_ptr<BufferContents>> constant_buffers(const Algorithm &a) {
@@ -223,7 +294,7 @@ Function lower(const std::string &name, const LoopTree &tree, const Survey &surv
   for (Stmt &s : value_checks(name, f.args, f.constants, tree, survey, f.buffer_limit)) {
     front.push_back(std::move(s));
   }
-  all.push_back(Lowering(tree, survey).body(std::move(front)));
+  all.push_back(Lowering(tree, survey).body(name, std::move(front)));
   f.body = make_block(std::move(all));
   return f;
 }

@@ -45,11 +45,11 @@ bool part_costly_term(const Expr &value, Expr *term, Linear *rest) {
   return !rest->is_constant() || rest->constant != 0;
 }
 
-bool calls_extern(const Expr &e) {
+bool has_effect(const Expr &e) {
   bool found = false;
   for_each_node(e, [&](const Expr &n) {
     const CallNode *call = as_call(n);
-    found = found || (call && call->kind == CallKind::Extern);
+    found = found || (call && acts(*call));
   });
   return found;
 }
@@ -88,7 +88,7 @@ class StmtSimplifier : public StmtRewriter {
         return is_true(out->args[0]) ? make_block({}) : out;
       }
       case StmtKind::Evaluate:
-        return calls_extern(s->args[0]) ? rewrite_children(s) : make_block({});
+        return has_effect(s->args[0]) ? rewrite_children(s) : make_block({});
       case StmtKind::Produce: {
         const Stmt out = rewrite_children(s);
         return is_no_op(out->body[0]) ? out->body[0] : out;

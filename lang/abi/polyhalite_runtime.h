@@ -30,6 +30,49 @@ int polyhalite_error_requirement_failed(void *user_context, const char *function
                                         const char *condition,
                                         const polyhalite_print_item_t *items, int count);
 
+/* What a traced pipeline reports. The layout is that of halide_trace_event_t. */
+typedef enum polyhalite_trace_event_code_t {
+  polyhalite_trace_load = 0,
+  polyhalite_trace_store = 1,
+  polyhalite_trace_begin_realization = 2,
+  polyhalite_trace_end_realization = 3,
+  polyhalite_trace_produce = 4,
+  polyhalite_trace_end_produce = 5,
+  polyhalite_trace_consume = 6,
+  polyhalite_trace_end_consume = 7,
+  polyhalite_trace_begin_pipeline = 8,
+  polyhalite_trace_end_pipeline = 9,
+  polyhalite_trace_tag = 10
+} polyhalite_trace_event_code_t;
+typedef struct polyhalite_trace_event_t {
+  const char *func;     /* the Func's, the image's or the pipeline's name */
+  void *value;          /* of loads and stores: type.lanes elements; else null */
+  int32_t *coordinates; /* of loads and stores: per dimension type.lanes indices; of realizations
+                           and productions: min and extent per dimension */
+  const char *trace_tag;
+  struct polyhalite_type_t type;
+  polyhalite_trace_event_code_t event;
+  int32_t parent_id;   /* what polyhalite_trace returned for the event that this one is part of */
+  int32_t value_index; /* of a Func of several values */
+  int32_t dimensions;  /* the length of `coordinates` */
+} polyhalite_trace_event_t;
+/* One event in a trace file; its coordinates, value, name and tag follow, the whole in multiples of
+ * four bytes. */
+typedef struct polyhalite_trace_packet_t {
+  uint32_t size;
+  int32_t id;
+  struct polyhalite_type_t type;
+  polyhalite_trace_event_code_t event;
+  int32_t parent_id, value_index, dimensions;
+} polyhalite_trace_packet_t;
+/* Returns the event's number. By default events are lines of text on stdout, or packets in the file
+ * that PH_TRACE_FILE or HL_TRACE_FILE names. */
+int32_t polyhalite_trace(void *user_context, const polyhalite_trace_event_t *event);
+int32_t polyhalite_default_trace(void *user_context, const polyhalite_trace_event_t *event);
+typedef int32_t (*polyhalite_trace_handler_t)(void *, const polyhalite_trace_event_t *);
+polyhalite_trace_handler_t polyhalite_set_custom_trace(polyhalite_trace_handler_t handler);
+void polyhalite_set_trace_file(int fd); /* 0: text on stdout */
+
 typedef int (*polyhalite_task_t)(void *user_context, int index, uint8_t *closure);
 /* Runs task(min) .. task(min + extent - 1), in any order; returns the first non-zero result. */
 int polyhalite_do_par_for(void *user_context, polyhalite_task_t task, int min, int extent,

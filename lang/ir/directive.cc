@@ -32,6 +32,16 @@ const char *directive_name(DirectiveKind kind) {
       return "store_at";
     case DirectiveKind::Bound:
       return "bound";
+    case DirectiveKind::TraceLoads:
+      return "trace_loads";
+    case DirectiveKind::TraceStores:
+      return "trace_stores";
+    case DirectiveKind::TraceRealizations:
+      return "trace_realizations";
+    case DirectiveKind::TracePipeline:
+      return "trace_pipeline";
+    case DirectiveKind::TraceTag:
+      return "add_trace_tag";
   }
   return "";
 }

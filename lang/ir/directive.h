@@ -29,6 +29,11 @@ enum class DirectiveKind : uint8_t {
   StoreRoot,      //
   StoreAt,        // target_func, target_stage, loops {loop of the target}
   Bound,          // loops {var}, factors {min, extent}
+  TraceLoads,         //
+  TraceStores,        //
+  TraceRealizations,  //
+  TracePipeline,      // of the pipeline that the Func is an output of
+  TraceTag,           // factors {text}
 };
 
 /// "split", "compute_at"...: the word in all text forms.

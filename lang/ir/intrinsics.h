@@ -46,6 +46,10 @@ inline constexpr const char *kMemoizeTag = "memoize_tag";
 inline constexpr const char *kPrint = "print";
 // require(condition, x, items...) = x; the pipeline fails where the condition does not hold.
 inline constexpr const char *kRequire = "require";
+// trace(func, event, parent, value_index, tag, coordinates...) reports an event and is its number;
+// trace_access(x, func, event, parent, value_index, coordinates...) = x, reported as it is computed.
+inline constexpr const char *kTrace = "trace";
+inline constexpr const char *kTraceAccess = "trace_access";
 // undef() has no value: a definition does not write where its value needs one.
 inline constexpr const char *kUndef = "undef";
 // Before definitions: random(seed, ...), replaced by arithmetic on variables.

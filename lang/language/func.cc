@@ -309,4 +309,24 @@ Func &Func::bound(const VarOrRVar &var, Expr min, Expr extent) {
   return *this;
 }
 
+Func &Func::trace_loads(Here here) {
+  record(*contents_, 0, DirectiveKind::TraceLoads, {}, {}, here.where);
+  return *this;
+}
+
+Func &Func::trace_stores(Here here) {
+  record(*contents_, 0, DirectiveKind::TraceStores, {}, {}, here.where);
+  return *this;
+}
+
+Func &Func::trace_realizations(Here here) {
+  record(*contents_, 0, DirectiveKind::TraceRealizations, {}, {}, here.where);
+  return *this;
+}
+
+Func &Func::add_trace_tag(const std::string &text, Here here) {
+  record(*contents_, 0, DirectiveKind::TraceTag, {}, {make_string(text)}, here.where);
+  return *this;
+}
+
 }  // namespace polyhalite

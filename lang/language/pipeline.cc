@@ -8,6 +8,7 @@
 #include "lang/language/run_pipeline.h"
 #include "polyhalite/buffer_contents.h"
 #include "polyhalite/callable.h"
+#include "lang/language/record.h"
 #include "polyhalite/param.h"
 
 namespace polyhalite {
@@ -21,6 +22,11 @@ Pipeline::Pipeline(const std::vector<Func> &outputs)
                "give at least one Func");
   }
   for (const Func &f : outputs) contents_->outputs.push_back(f.function());
+}
+
+void Pipeline::trace_pipeline(Here here) {
+  if (!defined()) user_error("trace_pipeline() of an undefined Pipeline", "", "give it outputs");
+  record(*contents_->outputs[0], 0, DirectiveKind::TracePipeline, {}, {}, here.where);
 }
 
 std::vector<Func> Pipeline::outputs() const {

@@ -117,6 +117,15 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   /// Promises that the Func is needed over [min, min + extent) of var only; checked at entry.
   Func &bound(const VarOrRVar &var, Expr min, Expr extent);
 
+  /// Report what happens to the Func as trace events, see polyhalite_trace_event_t: every value that
+  /// is read or written, or the begin and end of its storage, productions and uses. Of a Func that
+  /// is computed inline there is nothing to report.
+  Func &trace_loads(Here here = Here());
+  Func &trace_stores(Here here = Here());
+  Func &trace_realizations(Here here = Here());
+  /// A text for readers of the trace, reported once at the beginning of the pipeline.
+  Func &add_trace_tag(const std::string &text, Here here = Here());
+
   /// Bounds that an auto-scheduler may assume; no promise, and nothing checks them.
   Func &set_estimate(const VarOrRVar &var, Expr min, Expr extent);
   Func &set_estimates(const Region &estimates, Here here = Here());

@@ -17,6 +17,8 @@ class Pipeline : public Realizable<Pipeline> {
 
   bool defined() const { return contents_ != nullptr; }
   std::vector<Func> outputs() const;
+  /// Reports its begin and end as trace events, see Func::trace_loads().
+  void trace_pipeline(Here here = Here());
   const std::shared_ptr<PipelineContents> &pipeline_contents() const { return contents_; }
 
  private:
