@@ -168,7 +168,8 @@ class Draw {
         DirectiveKind::Rename,        DirectiveKind::Parallel,  DirectiveKind::Vectorize,
         DirectiveKind::Unroll,        DirectiveKind::Serial,    DirectiveKind::ComputeRoot,
         DirectiveKind::ComputeInline, DirectiveKind::ComputeAt, DirectiveKind::StoreRoot,
-        DirectiveKind::StoreAt,       DirectiveKind::Bound};
+        DirectiveKind::StoreAt,       DirectiveKind::Bound,     DirectiveKind::TraceLoads,
+        DirectiveKind::TraceStores,   DirectiveKind::TraceTag};
     static constexpr TailStrategy kTails[] = {TailStrategy::Auto, TailStrategy::RoundUp,
                                               TailStrategy::GuardWithIf,
                                               TailStrategy::ShiftInwards};
@@ -191,6 +192,10 @@ class Draw {
       case DirectiveKind::Reorder:
         loops = 1 + number(5);
         break;
+      case DirectiveKind::TraceTag:
+        d.factors = {make_string("tag \"1\"\n")};
+        loops = 0;
+        break;
       case DirectiveKind::Bound:
         d.factors = {factor(), factor()};
         break;
@@ -199,6 +204,8 @@ class Draw {
         d.target_func = func();
         d.target_stage = number(4) - 1;
         break;
+      case DirectiveKind::TraceLoads:
+      case DirectiveKind::TraceStores:
       case DirectiveKind::ComputeRoot:
       case DirectiveKind::ComputeInline:
       case DirectiveKind::StoreRoot:
