@@ -95,6 +95,12 @@ void handled_print(JITUserContext *context, const char *text) {
   });
 }
 
+int32_t handled_trace(JITUserContext *context, const polyhalite_trace_event_t *event) {
+  const auto handler = context->handlers.custom_trace;
+  if (!handler) return polyhalite_trace(context, event);
+  return guarded(context, int32_t{0}, [&] { return handler(context, event); });
+}
+
 using JitTask = int (*)(JITUserContext *, int, uint8_t *);
 
 // A task that runs through the handler custom_do_task.
@@ -139,6 +145,7 @@ const std::vector<RuntimeSymbol> &handled_runtime() {
       {"polyhalite_malloc", address_of(handled_malloc)},
       {"polyhalite_free", address_of(handled_free)},
       {"polyhalite_print", address_of(handled_print)},
+      {"polyhalite_trace", address_of(handled_trace)},
       {"polyhalite_do_par_for", address_of(handled_do_par_for)},
   };
   return *symbols;

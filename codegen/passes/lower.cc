@@ -4,10 +4,10 @@
 
 #include "codegen/passes/bounds_query.h"
 #include "codegen/passes/entry_checks.h"
-#include "polyhalite/buffer_contents.h"
 #include "codegen/passes/trace.h"
 #include "lang/ir/undef.h"
 #include "lang/ir/visit.h"
+#include "polyhalite/buffer_contents.h"
 
 namespace polyhalite {
 

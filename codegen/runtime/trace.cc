@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kNotAsked = -1, kToStdout = 0;
 
-polyhalite_trace_handler_t trace_handler = nullptr;
+polyhalite_trace_t trace_handler = nullptr;
 int trace_file = kNotAsked;
 int32_t last_id = 0;
 
@@ -152,12 +152,12 @@ PH_WEAK int32_t polyhalite_default_trace(void *user_context,
 }
 
 PH_WEAK int32_t polyhalite_trace(void *user_context, const polyhalite_trace_event_t *event) {
-  polyhalite_trace_handler_t handler = __atomic_load_n(&runtime::trace_handler, __ATOMIC_ACQUIRE);
+  polyhalite_trace_t handler = __atomic_load_n(&runtime::trace_handler, __ATOMIC_ACQUIRE);
   return handler ? handler(user_context, event) : polyhalite_default_trace(user_context, event);
 }
 
-PH_WEAK polyhalite_trace_handler_t
-polyhalite_set_custom_trace(polyhalite_trace_handler_t handler) {
+PH_WEAK polyhalite_trace_t
+polyhalite_set_custom_trace(polyhalite_trace_t handler) {
   return __atomic_exchange_n(&runtime::trace_handler, handler, __ATOMIC_ACQ_REL);
 }
 

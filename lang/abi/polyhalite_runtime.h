@@ -69,8 +69,8 @@ typedef struct polyhalite_trace_packet_t {
  * that PH_TRACE_FILE or HL_TRACE_FILE names. */
 int32_t polyhalite_trace(void *user_context, const polyhalite_trace_event_t *event);
 int32_t polyhalite_default_trace(void *user_context, const polyhalite_trace_event_t *event);
-typedef int32_t (*polyhalite_trace_handler_t)(void *, const polyhalite_trace_event_t *);
-polyhalite_trace_handler_t polyhalite_set_custom_trace(polyhalite_trace_handler_t handler);
+typedef int32_t (*polyhalite_trace_t)(void *, const polyhalite_trace_event_t *);
+polyhalite_trace_t polyhalite_set_custom_trace(polyhalite_trace_t handler);
 void polyhalite_set_trace_file(int fd); /* 0: text on stdout */
 
 typedef int (*polyhalite_task_t)(void *user_context, int index, uint8_t *closure);

@@ -5,10 +5,10 @@
 #include "lang/language/infer_bounds.h"
 #include "lang/language/inputs.h"
 #include "lang/language/names.h"
+#include "lang/language/record.h"
 #include "lang/language/run_pipeline.h"
 #include "polyhalite/buffer_contents.h"
 #include "polyhalite/callable.h"
-#include "lang/language/record.h"
 #include "polyhalite/param.h"
 
 namespace polyhalite {

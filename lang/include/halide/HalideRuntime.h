@@ -410,24 +410,4 @@
 #define halide_type_t polyhalite_type_t
 #define halide_type_uint polyhalite_type_uint
 
-#define halide_trace_load polyhalite_trace_load
-#define halide_trace_store polyhalite_trace_store
-#define halide_trace_begin_realization polyhalite_trace_begin_realization
-#define halide_trace_end_realization polyhalite_trace_end_realization
-#define halide_trace_produce polyhalite_trace_produce
-#define halide_trace_end_produce polyhalite_trace_end_produce
-#define halide_trace_consume polyhalite_trace_consume
-#define halide_trace_end_consume polyhalite_trace_end_consume
-#define halide_trace_begin_pipeline polyhalite_trace_begin_pipeline
-#define halide_trace_end_pipeline polyhalite_trace_end_pipeline
-#define halide_trace_tag polyhalite_trace_tag
-#define halide_trace_event_code_t polyhalite_trace_event_code_t
-#define halide_trace_event_t polyhalite_trace_event_t
-#define halide_trace_packet_t polyhalite_trace_packet_t
-#define halide_trace polyhalite_trace
-#define halide_default_trace polyhalite_default_trace
-#define halide_trace_t polyhalite_trace_handler_t
-#define halide_set_custom_trace polyhalite_set_custom_trace
-#define halide_set_trace_file polyhalite_set_trace_file
-
 #endif
