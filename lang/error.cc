@@ -1,21 +1,72 @@
 #include "polyhalite/error.h"
 
+#include <atomic>
+#include <cstdio>
+
+#include "polyhalite/report.h"
+
 namespace polyhalite {
 
-std::string Diagnostic::to_string() const {
+namespace {
+
+std::atomic<CompileTimeErrorReporter *> reporter{nullptr};
+
+std::string text_of(const Diagnostic &d, const char *kind) {
   std::string s;
-  if (where.line > 0) s = where.file + ":" + std::to_string(where.line) + ": ";
-  s += "error: " + what;
-  if (!why.empty()) s += "\n  why: " + why;
-  if (!fix.empty()) s += "\n  fix: " + fix;
+  if (d.where.line > 0) s = d.where.file + ":" + std::to_string(d.where.line) + ": ";
+  s += kind + d.what;
+  if (!d.why.empty()) s += "\n  why: " + d.why;
+  if (!d.fix.empty()) s += "\n  fix: " + d.fix;
   return s;
 }
 
-Error::Error(Diagnostic d) : std::runtime_error(d.to_string()), diagnostic_(std::move(d)) {}
+std::string text_of(const std::vector<Diagnostic> &list) {
+  std::string s;
+  for (const Diagnostic &d : list) s += (s.empty() ? "" : "\n") + d.to_string();
+  return s;
+}
+
+}  // namespace
+
+std::string Diagnostic::to_string() const { return text_of(*this, "error: "); }
+
+Error::Error(Diagnostic d) : Error(std::vector<Diagnostic>{std::move(d)}) {}
+
+Error::Error(std::vector<Diagnostic> list)
+    : std::runtime_error(text_of(list)), diagnostics_(std::move(list)) {}
+
+Error::Error(const std::string &message)
+    : std::runtime_error(message), diagnostics_{{message, "", "", {}}} {}
+
+void set_custom_compile_time_error_reporter(CompileTimeErrorReporter *r) { reporter = r; }
 
 void user_error(std::string what, std::string why, std::string fix, SourceLocation where) {
-  throw CompileError({std::move(what), std::move(why), std::move(fix), std::move(where)});
+  const CompileError error({std::move(what), std::move(why), std::move(fix), std::move(where)});
+  if (CompileTimeErrorReporter *r = reporter) r->error(error.what());
+  throw error;
 }
+
+void user_warning(std::string what, std::string why, std::string fix, SourceLocation where) {
+  const std::string text =
+      text_of({std::move(what), std::move(why), std::move(fix), std::move(where)}, "Warning: ");
+  if (CompileTimeErrorReporter *r = reporter) {
+    r->warning(text.c_str());
+  } else {
+    std::fprintf(stderr, "%s\n", text.c_str());
+  }
+}
+
+namespace detail {
+
+WarningStream::~WarningStream() { user_warning(text(), "", ""); }
+
+UserErrorStream::~UserErrorStream() noexcept(false) { user_error(text(), "", ""); }
+
+InternalErrorStream::~InternalErrorStream() noexcept(false) {
+  throw InternalError(Diagnostic{"internal: " + text(), "", "", where_});
+}
+
+}  // namespace detail
 
 void internal_check(bool condition, const char *what, CallSite site) {
   if (condition) return;

@@ -1,207 +1,190 @@
+// What targets can do, and which of their features go together.
 #include "polyhalite/target.h"
 
+#include <algorithm>
 #include <atomic>
-#include <cstdlib>
-#if defined(__x86_64__)
-#include <cpuid.h>
-#elif defined(__aarch64__)
-#include <sys/auxv.h>
-#endif
+#include <iterator>
 
+#include "lang/target_words.h"
 #include "polyhalite/error.h"
 
 namespace polyhalite {
 
 namespace {
 
-// In alphabetical order, which is the order of to_string.
-struct FeatureName {
-  const char *name;
-  Target::Feature feature;
-};
-constexpr FeatureName kFeatureNames[] = {
-    {"arm_dot_prod", Target::ARMDotProd},
-    {"arm_fp16", Target::ARMFp16},
-    {"avx", Target::AVX},
-    {"avx2", Target::AVX2},
-    {"avx512", Target::AVX512},
-    {"avx512_cannonlake", Target::AVX512_Cannonlake},
-    {"avx512_sapphirerapids", Target::AVX512_SapphireRapids},
-    {"avx512_skylake", Target::AVX512_Skylake},
-    {"debug", Target::Debug},
-    {"f16c", Target::F16C},
-    {"fma", Target::FMA},
-    {"jit", Target::JIT},
-    {"large_buffers", Target::LargeBuffers},
-    {"no_asserts", Target::NoAsserts},
-    {"no_bounds_query", Target::NoBoundsQuery},
-    {"no_runtime", Target::NoRuntime},
-    {"sse41", Target::SSE41},
-    {"strict_float", Target::StrictFloat},
-    {"user_context", Target::UserContext},
-};
-static_assert(sizeof(kFeatureNames) / sizeof(kFeatureNames[0]) == Target::FeatureEnd);
-
 // Each instruction set brings those that it is built on.
 struct Implication {
   Target::Feature feature, implied;
 };
 constexpr Implication kImplied[] = {
-    {Target::AVX512_SapphireRapids, Target::AVX512_Cannonlake},
+    {Target::AVX512_SapphireRapids, Target::AVX512_Zen4},
+    {Target::AVX512_SapphireRapids, Target::AVXVNNI},
+    {Target::AVX512_Zen5, Target::AVX512_Zen4},
+    {Target::AVX512_Zen5, Target::AVXVNNI},
+    {Target::AVX512_Zen4, Target::AVX512_Cannonlake},
     {Target::AVX512_Cannonlake, Target::AVX512_Skylake},
     {Target::AVX512_Skylake, Target::AVX512},
+    {Target::AVX512_KNL, Target::AVX512},
     {Target::AVX512, Target::AVX2},
     {Target::AVX512, Target::FMA},
     {Target::AVX512, Target::F16C},
+    {Target::AVXVNNI, Target::AVX2},
     {Target::AVX2, Target::AVX},
     {Target::FMA, Target::AVX},
+    {Target::FMA4, Target::AVX},
     {Target::F16C, Target::AVX},
     {Target::AVX, Target::SSE41},
+    {Target::SVE2, Target::SVE},
 };
 
-std::string known_words() {
-  std::string s = "host; x86, arm; 32, 64; linux;";
-  const char *separator = " ";
-  for (const FeatureName &f : kFeatureNames) {
-    s += separator;
-    s += f.name;
-    separator = ", ";
+struct Owner {
+  Target::Feature feature;
+  Target::Arch arch;
+};
+constexpr Owner kOwners[] = {
+    {Target::SSE41, Target::X86},
+    {Target::AVX, Target::X86},
+    {Target::AVX2, Target::X86},
+    {Target::AVXVNNI, Target::X86},
+    {Target::FMA, Target::X86},
+    {Target::FMA4, Target::X86},
+    {Target::F16C, Target::X86},
+    {Target::AVX512, Target::X86},
+    {Target::AVX512_KNL, Target::X86},
+    {Target::AVX512_Skylake, Target::X86},
+    {Target::AVX512_Cannonlake, Target::X86},
+    {Target::AVX512_Zen4, Target::X86},
+    {Target::AVX512_Zen5, Target::X86},
+    {Target::AVX512_SapphireRapids, Target::X86},
+    {Target::AVX10_1, Target::X86},
+    {Target::X86APX, Target::X86},
+    {Target::ARMv7s, Target::ARM},
+    {Target::NoNEON, Target::ARM},
+    {Target::SVE, Target::ARM},
+    {Target::SVE2, Target::ARM},
+    {Target::ARMDotProd, Target::ARM},
+    {Target::ARMFp16, Target::ARM},
+    {Target::ARMv8a, Target::ARM},
+    {Target::ARMv81a, Target::ARM},
+    {Target::ARMv82a, Target::ARM},
+    {Target::ARMv83a, Target::ARM},
+    {Target::ARMv84a, Target::ARM},
+    {Target::ARMv85a, Target::ARM},
+    {Target::ARMv86a, Target::ARM},
+    {Target::ARMv87a, Target::ARM},
+    {Target::ARMv88a, Target::ARM},
+    {Target::ARMv89a, Target::ARM},
+    {Target::VSX, Target::POWERPC},
+    {Target::POWER_ARCH_2_07, Target::POWERPC},
+    {Target::RVV, Target::RISCV},
+    {Target::WasmMvpOnly, Target::WebAssembly},
+    {Target::WasmSimd128, Target::WebAssembly},
+    {Target::WasmThreads, Target::WebAssembly},
+    {Target::WasmBulkMemory, Target::WebAssembly},
+};
+
+struct DeviceFeature {
+  DeviceAPI api;
+  Target::Feature feature;
+  bool is_gpu;
+};
+// In the order in which Default_GPU looks.
+constexpr DeviceFeature kDevices[] = {
+    {DeviceAPI::Metal, Target::Metal, true},
+    {DeviceAPI::OpenCL, Target::OpenCL, true},
+    {DeviceAPI::CUDA, Target::CUDA, true},
+    {DeviceAPI::D3D12Compute, Target::D3D12Compute, true},
+    {DeviceAPI::Vulkan, Target::Vulkan, true},
+    {DeviceAPI::WebGPU, Target::WebGPU, true},
+    {DeviceAPI::Hexagon, Target::HVX, false},
+    {DeviceAPI::HexagonDma, Target::HexagonDma, false},
+};
+
+struct Capability {
+  Target::Feature feature;
+  int version;  // times 10
+};
+constexpr Capability kCuda[] = {
+    {Target::CUDACapability30, 30}, {Target::CUDACapability32, 32}, {Target::CUDACapability35, 35},
+    {Target::CUDACapability50, 50}, {Target::CUDACapability61, 61}, {Target::CUDACapability70, 70},
+    {Target::CUDACapability75, 75}, {Target::CUDACapability80, 80}, {Target::CUDACapability86, 86},
+};
+constexpr Capability kVulkan[] = {
+    {Target::VulkanV10, 10}, {Target::VulkanV12, 12}, {Target::VulkanV13, 13}};
+constexpr Capability kArmV8[] = {
+    {Target::ARMv8a, 80},  {Target::ARMv81a, 81}, {Target::ARMv82a, 82}, {Target::ARMv83a, 83},
+    {Target::ARMv84a, 84}, {Target::ARMv85a, 85}, {Target::ARMv86a, 86}, {Target::ARMv87a, 87},
+    {Target::ARMv88a, 88}, {Target::ARMv89a, 89},
+};
+
+// The least version whose feature is on.
+template <size_t N>
+int lower_bound(const Target &t, const Capability (&list)[N], int none) {
+  for (const Capability &c : list) {
+    if (t.has_feature(c.feature)) return c.version;
   }
-  return s;
+  return none;
 }
 
-std::vector<std::string> split_words(const std::string &text) {
-  std::vector<std::string> words(1);
-  for (char c : text) {
-    if (c == '-') {
-      words.emplace_back();
-    } else {
-      words.back() += c;
-    }
-  }
-  return words;
+// Of two bounds, a runtime has to stay below the lesser; a bound that only one target states is
+// none.
+template <size_t N>
+void set_common_capability(const Target &a, const Target &b, const Capability (&list)[N],
+                           Target *result) {
+  const int common = std::min(lower_bound(a, list, -1), lower_bound(b, list, -1));
+  for (const Capability &c : list) result->set_feature(c.feature, c.version == common);
 }
 
-[[noreturn]] void bad_target(const std::string &text, const std::string &why) {
-  user_error(
-      "cannot read the target '" + text + "'", why,
-      "write arch-bits-os and then features, as in x86-64-linux-avx2-fma, or host; the known "
-      "words are: " +
-          known_words());
-}
-
-// The target that one of the two variables names, else this machine.
-Target target_of(const char *first, const char *second) {
-  for (const char *name : {first, second}) {
-    const char *value = std::getenv(name);
-    if (!value || !*value) continue;
-    try {
-      return Target(value);
-    } catch (const CompileError &e) {
-      Diagnostic d = e.diagnostic();
-      d.what += std::string(" of the environment variable ") + name;
-      throw CompileError(d);
-    }
-  }
-  return get_host_target();
-}
-
-#if defined(__x86_64__)
-// The vector registers that the operating system saves: bits of XCR0.
-unsigned saved_registers() {
-  unsigned low, high;
-  __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  return low;
-}
-
-void detect_features(Target *t) {
-  unsigned a, b, c, d;
-  if (!__get_cpuid(1, &a, &b, &c, &d)) return;
-  const unsigned leaf1 = c;
-  if (leaf1 & bit_SSE4_1) t->set_feature(Target::SSE41);
-  if (!(leaf1 & bit_OSXSAVE) || !(leaf1 & bit_AVX)) return;
-  const unsigned saved = saved_registers();
-  if ((saved & 0x6) != 0x6) return;
-  t->set_feature(Target::AVX);
-  if (leaf1 & bit_FMA) t->set_feature(Target::FMA);
-  if (leaf1 & bit_F16C) t->set_feature(Target::F16C);
-  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return;
-  if (b & bit_AVX2) t->set_feature(Target::AVX2);
-  if ((saved & 0xe0) != 0xe0) return;
-  if (!(b & bit_AVX512F) || !(b & bit_AVX512CD)) return;
-  t->set_feature(Target::AVX512);
-  if (!(b & bit_AVX512VL) || !(b & bit_AVX512BW) || !(b & bit_AVX512DQ)) return;
-  t->set_feature(Target::AVX512_Skylake);
-  if (!(b & bit_AVX512IFMA) || !(c & bit_AVX512VBMI)) return;
-  t->set_feature(Target::AVX512_Cannonlake);
-  const bool vnni = c & bit_AVX512VNNI;
-  unsigned a1, b1, c1, d1;
-  if (!__get_cpuid_count(7, 1, &a1, &b1, &c1, &d1)) return;
-  const bool bf16 = a1 & (1u << 5);
-  const bool amx = (d & (1u << 24)) && (d & (1u << 25)) && (saved & 0x60000) == 0x60000;
-  if (vnni && bf16 && amx) t->set_feature(Target::AVX512_SapphireRapids);
-}
-#elif defined(__aarch64__)
-void detect_features(Target *t) {
-  const unsigned long capabilities = getauxval(AT_HWCAP);
-  if (capabilities & (1ul << 20)) t->set_feature(Target::ARMDotProd);
-  if (capabilities & (1ul << 10)) t->set_feature(Target::ARMFp16);
-}
-#else
-#error "the host must be x86-64 or AArch64"
-#endif
+// What both parts of a program must agree on.
+constexpr Target::Feature kEqualInRuntimes[] = {
+    Target::Debug, Target::SoftFloatABI, Target::ASAN,
+    Target::MSAN,  Target::TSAN,         Target::HexagonDma,
+    Target::HVX,   Target::WasmThreads,  Target::SanitizerCoverage};
 
 }  // namespace
 
-Target::Target(OS o, Arch a, int b, const std::vector<Feature> &features)
-    : os(o), arch(a), bits(b) {
-  for (Feature f : features) set_feature(f);
+std::optional<Target::Arch> architecture_of(Target::Feature f) {
+  for (const Owner &o : kOwners) {
+    if (o.feature == f) return o.arch;
+  }
+  return std::nullopt;
 }
 
-Target::Target(const std::string &text) {
-  bool is_host = false;
-  for (const std::string &word : split_words(text)) {
-    if (word == "host") {
-      if (is_host || arch != ArchUnknown || bits || os != OSUnknown || features_) {
-        bad_target(text, "'host' must be the first word");
-      }
-      is_host = true;
-      *this = get_host_target();
-    } else if (word == "x86" || word == "arm") {
-      if (arch != ArchUnknown) bad_target(text, "'" + word + "' names a second architecture");
-      arch = word == "x86" ? X86 : ARM;
-    } else if (word == "32" || word == "64") {
-      if (bits) bad_target(text, "'" + word + "' gives the bits a second time");
-      bits = word == "32" ? 32 : 64;
-    } else if (word == "linux") {
-      if (os != OSUnknown) bad_target(text, "'linux' names a second operating system");
-      os = Linux;
-    } else {
-      bool known = false;
-      for (const FeatureName &f : kFeatureNames) {
-        if (word == f.name) {
-          set_feature(f.feature);
-          known = true;
-        }
-      }
-      if (!known) bad_target(text, "'" + word + "' is no known word");
-    }
-  }
-  if (arch == ArchUnknown) bad_target(text, "it names no architecture");
-  if (bits == 0) bad_target(text, "it does not say 32 or 64 bits");
-  if (os == OSUnknown) bad_target(text, "it names no operating system");
-  if (bits != 64) bad_target(text, "only 64-bit machines are supported");
+Target::Target(OS o, Arch a, int b, const std::vector<Feature> &features)
+    : Target(o, a, b, ProcessorGeneric, features) {}
+
+Target::Target(OS o, Arch a, int b, Processor tune, const std::vector<Feature> &features,
+               int vector_width)
+    : os(o), arch(a), bits(b), vector_bits(vector_width), processor_tune(tune) {
+  for (Feature f : features) set_feature(f);
+  check_features();
 }
+
+void Target::check_features() const {
+  if (arch == ArchUnknown) return;
+  for (const Owner &o : kOwners) {
+    if (!has_feature(o.feature) || o.arch == arch) continue;
+    user_error("the target '" + to_string() + "' has the feature " + feature_to_name(o.feature),
+               "that is an instruction set of " + std::string(arch_word(o.arch)) + ", not of " +
+                   arch_word(arch),
+               "leave it out, or name the other architecture");
+  }
+}
+
+bool Target::has_unknowns() const { return os == OSUnknown || arch == ArchUnknown || bits == 0; }
 
 void Target::set_feature(Feature f, bool value) {
-  if (value) {
-    features_ |= 1ull << f;
-    for (const Implication &i : kImplied) {
-      if (i.feature == f) set_feature(i.implied);
-    }
-  } else {
-    features_ &= ~(1ull << f);
+  if (f == FeatureEnd) return;
+  if (f < 0 || f > FeatureEnd) feature_to_name(f);  // throws
+  features_[f] = value;
+  if (!value) return;
+  for (const Implication &i : kImplied) {
+    if (i.feature == f) set_feature(i.implied);
   }
+}
+
+void Target::set_features(const std::vector<Feature> &list, bool value) {
+  for (Feature f : list) set_feature(f, value);
 }
 
 Target Target::with_feature(Feature f) const {
@@ -216,22 +199,129 @@ Target Target::without_feature(Feature f) const {
   return t;
 }
 
-std::string Target::to_string() const {
-  std::string s = arch == X86 ? "x86" : arch == ARM ? "arm" : "arch_unknown";
-  s += "-" + std::to_string(bits) + (os == Linux ? "-linux" : "-os_unknown");
-  for (const FeatureName &f : kFeatureNames) {
-    if (has_feature(f.feature)) s += std::string("-") + f.name;
-  }
-  return s;
+bool Target::features_any_of(const std::vector<Feature> &list) const {
+  return std::any_of(list.begin(), list.end(), [&](Feature f) { return has_feature(f); });
+}
+
+bool Target::features_all_of(const std::vector<Feature> &list) const {
+  return std::all_of(list.begin(), list.end(), [&](Feature f) { return has_feature(f); });
 }
 
 bool Target::operator==(const Target &o) const {
-  return os == o.os && arch == o.arch && bits == o.bits && features_ == o.features_;
+  return os == o.os && arch == o.arch && bits == o.bits && processor_tune == o.processor_tune &&
+         vector_bits == o.vector_bits && features_ == o.features_;
+}
+
+bool Target::has_gpu_feature() const {
+  return get_default_device_api_for_target(*this) != DeviceAPI::Host;
+}
+
+bool Target::supports_device_api(DeviceAPI api) const {
+  switch (api) {
+    case DeviceAPI::None:
+    case DeviceAPI::Host:
+      return true;
+    case DeviceAPI::Default_GPU:
+      return has_gpu_feature();
+    default:
+      return has_feature(target_feature_for_device_api(api));
+  }
+}
+
+DeviceAPI Target::get_required_device_api() const {
+  for (const DeviceFeature &d : kDevices) {
+    if (has_feature(d.feature)) return d.api;
+  }
+  return DeviceAPI::None;
+}
+
+bool Target::supports_type(const Type &t) const {
+  return std::all_of(std::begin(kDevices), std::end(kDevices), [&](const DeviceFeature &d) {
+    return !has_feature(d.feature) || supports_type(t, d.api);
+  });
+}
+
+bool Target::supports_type(const Type &t, DeviceAPI device) const {
+  if (device == DeviceAPI::Default_GPU) device = get_default_device_api_for_target(*this);
+  const bool half = t.is_float() && t.bits() == 16;
+  const bool wide = t.bits() == 64;
+  switch (device) {
+    case DeviceAPI::Metal:
+    case DeviceAPI::D3D12Compute:
+    case DeviceAPI::WebGPU:
+      return !wide;
+    case DeviceAPI::Hexagon:
+      return !(wide && t.is_float());
+    case DeviceAPI::OpenCL:
+      if (half) return has_feature(CLHalf);
+      return !(wide && t.is_float()) || has_feature(CLDoubles);
+    case DeviceAPI::Vulkan:
+      if (t.is_float())
+        return wide ? has_feature(VulkanFloat64) : !half || has_feature(VulkanFloat16);
+      if (t.bits() == 8) return has_feature(VulkanInt8);
+      if (t.bits() == 16) return has_feature(VulkanInt16);
+      return !wide || has_feature(VulkanInt64);
+    default:
+      return true;
+  }
+}
+
+bool Target::get_runtime_compatible_target(const Target &other, Target &result) const {
+  if (arch != other.arch || bits != other.bits || os != other.os) return false;
+  for (Feature f : kEqualInRuntimes) {
+    if (has_feature(f) != other.has_feature(f)) return false;
+  }
+  Target common(os, arch, bits);
+  for (Feature f : kEqualInRuntimes) common.set_feature(f, has_feature(f));
+  // Instructions that both machines have, devices that either uses.
+  for (const Owner &o : kOwners) {
+    if (has_feature(o.feature) && other.has_feature(o.feature)) common.set_feature(o.feature);
+  }
+  for (const DeviceFeature &d : kDevices) {
+    if (has_feature(d.feature) || other.has_feature(d.feature)) common.set_feature(d.feature);
+  }
+  set_common_capability(*this, other, kCuda, &common);
+  set_common_capability(*this, other, kVulkan, &common);
+  set_common_capability(*this, other, kArmV8, &common);
+  result = common;
+  return true;
+}
+
+bool Target::supported() const {
+  return os == Linux && bits == 64 && (arch == X86 || arch == ARM) &&
+         get_required_device_api() == DeviceAPI::None;
+}
+
+int Target::get_cuda_capability_lower_bound() const {
+  return has_feature(CUDA) ? lower_bound(*this, kCuda, 20) : -1;
+}
+
+int Target::get_vulkan_capability_lower_bound() const {
+  return has_feature(Vulkan) ? lower_bound(*this, kVulkan, 10) : -1;
+}
+
+int Target::get_arm_v8_lower_bound() const { return lower_bound(*this, kArmV8, -1); }
+
+int Target::natural_vector_size(const Type &t) const {
+  if (t.bytes() == 0) {
+    user_error("natural_vector_size() of a type without bits", "it has no size in memory",
+               "give a type such as Float(32)");
+  }
+  // Floats have wide vectors from AVX on, integers from AVX2 on.
+  if (arch == X86 && has_feature(AVX) && !has_feature(AVX2) && !t.is_float()) return 16 / t.bytes();
+  return natural_vector_size(t.bytes());
 }
 
 int Target::natural_vector_size(int bytes_per_lane) const {
+  if (has_unknowns()) {
+    user_error("natural_vector_size() of the target '" + to_string() + "'",
+               "vectors are as wide as the machine makes them, and parts of it are unknown",
+               "name architecture, bits and system, as in Target(\"x86-64-linux\")");
+  }
   int bytes = 16;
-  if (arch == X86) {
+  if (vector_bits) {
+    bytes = vector_bits / 8;
+  } else if (arch == X86) {
     if (has_feature(AVX512_Skylake)) {
       bytes = 64;
     } else if (has_feature(AVX512)) {
@@ -241,8 +331,14 @@ int Target::natural_vector_size(int bytes_per_lane) const {
     } else if (has_feature(AVX)) {
       bytes = bytes_per_lane >= 4 ? 32 : 16;
     }
+  } else if (arch == Hexagon) {
+    bytes = has_feature(HVX) ? 128 : bytes_per_lane;
+  } else if (arch == WebAssembly && !has_feature(WasmSimd128)) {
+    bytes = bytes_per_lane;
+  } else if (arch == RISCV) {
+    bytes = bytes_per_lane;
   }
-  return bytes / bytes_per_lane;
+  return std::max(1, bytes / bytes_per_lane);
 }
 
 namespace {
@@ -258,20 +354,54 @@ std::optional<int64_t> default_buffer_limit() {
 
 void set_default_buffer_limit(std::optional<int64_t> bytes) { buffer_limit = bytes.value_or(-1); }
 
-Target get_host_target() {
-#if defined(__x86_64__)
-  Target t(Target::Linux, Target::X86, 64);
-#else
-  Target t(Target::Linux, Target::ARM, 64);
-#endif
-  detect_features(&t);
-  return t;
+Target::Feature target_feature_for_device_api(DeviceAPI api) {
+  for (const DeviceFeature &d : kDevices) {
+    if (d.api == api) return d.feature;
+  }
+  return Target::FeatureEnd;
 }
 
-Target get_target_from_environment() { return target_of("PH_TARGET", "HL_TARGET"); }
+DeviceAPI get_default_device_api_for_target(const Target &t) {
+  for (const DeviceFeature &d : kDevices) {
+    if (d.is_gpu && t.has_feature(d.feature)) return d.api;
+  }
+  return DeviceAPI::Host;
+}
 
-Target get_jit_target_from_environment() {
-  return target_of("PH_JIT_TARGET", "HL_JIT_TARGET").with_feature(Target::JIT);
+const char *device_api_name(DeviceAPI api) {
+  static constexpr const char *kNames[] = {"None",         "Host",   "Default_GPU", "CUDA",
+                                           "OpenCL",       "Metal",  "Hexagon",     "HexagonDma",
+                                           "D3D12Compute", "Vulkan", "WebGPU"};
+  static_assert(std::size(kNames) == std::size(all_device_apis));
+  const auto i = static_cast<size_t>(api);
+  return i < std::size(kNames) ? kNames[i] : nullptr;
+}
+
+const polyhalite_device_interface_t *get_device_interface_for_device_api(DeviceAPI api,
+                                                                         const Target &target,
+                                                                         const char *error_site) {
+  if (!error_site) return nullptr;
+  const std::string site = std::string(error_site) + ": ";
+  const char *name = device_api_name(api);
+  if (!name) {
+    user_error(site + "there is no device of number " + std::to_string(static_cast<int>(api)),
+               "devices are the enumerators of DeviceAPI", "use DeviceAPI::Host");
+  }
+  if (api == DeviceAPI::None || api == DeviceAPI::Host) {
+    user_error(site + "DeviceAPI::" + name + " has no device interface",
+               "it stands for the processor itself", "name a device, such as CUDA");
+  }
+  if (!target.supports_device_api(api)) {
+    user_error(site + "the device " + name + " is not available",
+               "the target '" + target.to_string() + "' does not have it",
+               "add its feature to the target, or leave the data on the host");
+  }
+  user_error(site + "the device " + name + " is not available",
+             "this version makes no code for devices", "leave the data on the host");
+}
+
+bool host_supports_target_device(const Target &t) {
+  return t.get_required_device_api() == DeviceAPI::None;
 }
 
 }  // namespace polyhalite

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "polyhalite/target.h"
 #include "polyhedral/judge_context.h"
 #include "schedule/build_tree.h"
 
@@ -25,6 +26,19 @@ bool is_legal_prefix(const Algorithm &algorithm, const std::vector<Directive> &d
   }
 }
 
+// Devices have words, and no code yet: the last place that has a user's line refuses.
+void refuse_devices(const std::vector<Directive> &directives) {
+  for (const Directive &d : directives) {
+    if (!concerns_device(d.kind)) continue;
+    const std::string device = d.kind == DirectiveKind::Hexagon     ? "Hexagon"
+                               : d.device == DeviceAPI::Default_GPU ? "a GPU"
+                                                                    : device_api_name(d.device);
+    user_error(std::string("cannot ") + directive_name(d.kind) + " on '" + d.func + "': " + device +
+                   " is not available",
+               "code is made for the processor only", "leave the directive out", d.where);
+  }
+}
+
 }  // namespace
 
 Judged build_and_judge(const Algorithm &algorithm, const std::vector<Directive> &directives,
@@ -33,6 +47,7 @@ Judged build_and_judge(const Algorithm &algorithm, const std::vector<Directive> 
   const auto start = Clock::now();
   LoopTree tree = build_tree(algorithm, directives);
   const auto built = Clock::now();
+  refuse_devices(directives);
   Survey regions = survey(tree);
   const auto surveyed = Clock::now();
   Judgement judgement = judge_with(tree, regions, options, solver);

@@ -1,5 +1,6 @@
 #include "polyhedral/conflict.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace polyhalite {
@@ -64,7 +65,8 @@ ConflictAnswer ask(JudgeContext &c, StageId stage, Conflict::Kind kind,
 
 ConflictAnswer find_conflict(JudgeContext &c, StageId stage, const Relate &relate) {
   const std::vector<SelfAccess> accesses = self_accesses(c.tree, stage);
-  const std::vector<Expr> &write = accesses[0].cell;
+  const auto reads =
+      std::find_if(accesses.begin(), accesses.end(), [](const SelfAccess &a) { return !a.writes; });
   ConflictAnswer best;
   // True where the answer settles the question.
   auto consider = [&](ConflictAnswer answer) {
@@ -76,17 +78,25 @@ ConflictAnswer find_conflict(JudgeContext &c, StageId stage, const Relate &relat
     return false;
   };
   bool reads_what_it_writes = false;
-  for (size_t r = 1; r < accesses.size(); r++) {
-    if (consider(ask(c, stage, Conflict::Flow, write, accesses[r].cell, relate))) return best;
-    reads_what_it_writes = reads_what_it_writes || same_cell(write, accesses[r].cell);
+  for (auto write = accesses.begin(); write != reads; ++write) {
+    for (auto read = reads; read != accesses.end(); ++read) {
+      if (consider(ask(c, stage, Conflict::Flow, write->cell, read->cell, relate))) return best;
+      reads_what_it_writes = reads_what_it_writes || same_cell(write->cell, read->cell);
+    }
   }
-  for (size_t r = 1; r < accesses.size(); r++) {
-    // The cell that it writes: answered above, as flow.
-    if (same_cell(write, accesses[r].cell)) continue;
-    if (consider(ask(c, stage, Conflict::Anti, accesses[r].cell, write, relate))) return best;
+  for (auto write = accesses.begin(); write != reads; ++write) {
+    for (auto read = reads; read != accesses.end(); ++read) {
+      // The cell that it writes: answered above, as flow.
+      if (same_cell(write->cell, read->cell)) continue;
+      if (consider(ask(c, stage, Conflict::Anti, read->cell, write->cell, relate))) return best;
+    }
   }
-  if (!reads_what_it_writes) {
-    consider(ask(c, stage, Conflict::Output, write, write, relate));
+  // Two writes of one cell that is read too: answered above.
+  if (reads_what_it_writes && reads - accesses.begin() == 1) return best;
+  for (auto first = accesses.begin(); first != reads; ++first) {
+    for (auto second = accesses.begin(); second != reads; ++second) {
+      if (consider(ask(c, stage, Conflict::Output, first->cell, second->cell, relate))) return best;
+    }
   }
   return best;
 }

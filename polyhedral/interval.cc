@@ -207,8 +207,15 @@ Interval Bounder::bound_atom(const Expr &e) {
                   a.max.defined() ? divide(a.max, k) : Expr()};
         }
       }
-      // |a / b| <= |a| for every integer b
       if (!a.min.defined() || !a.max.defined()) return {};
+      // By one divisor, whatever its sign, quotients rise or fall with a.
+      const Interval b = bound(e->args[1]);
+      if (b.is_point()) {
+        const Expr low = make_binary(Op::Div, a.min, b.min);
+        const Expr high = make_binary(Op::Div, a.max, b.min);
+        return {smaller(low, high), larger(low, high)};
+      }
+      // |a / b| <= |a| for every integer b
       const Expr m = larger(a.max, product(a.min, -1));
       return {smaller(product(m, -1), constant32(0)), larger(m, constant32(0))};
     }

@@ -22,7 +22,9 @@ struct Access {
 std::vector<Access> accesses(const LoopTree &tree, StageId s) {
   const StageDef &def = tree.definition(s);
   std::vector<Access> found;
-  if (s.stage > 0) found.push_back({tree.func(s).name, def.args});
+  for (const CellWrite &w : cell_writes(def)) {
+    if (s.stage > 0) found.push_back({tree.func(s).name, w.cell});
+  }
   auto collect = [&](const Expr &e) {
     for_each_node(e, [&](const Expr &n) {
       const CallNode *call = as_call(n);

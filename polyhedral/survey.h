@@ -81,7 +81,9 @@ struct Survey {
   std::vector<LoopBounds> loops;                 // [loop id]
   std::vector<std::vector<StageSurvey>> stages;  // [func][stage]
   std::vector<FuncSurvey> funcs;                 // [func]; outputs too
-  std::map<std::string, Box> inputs;             // image name -> box read, over root symbols
+  // Image name -> box read, over root symbols. Outputs are named as Funcs; of several values, the
+  // buffers have the shape of the first one's.
+  std::map<std::string, Box> inputs;
   std::vector<Assumption> assumptions;
 };
 

@@ -50,6 +50,10 @@ class Surveyor {
   bool depends_on_visible_loop(const StageId &s, const Expr &value, int scope) const;
   /// The interval of a dimension of stage s, the loops outside `scope` fixed.
   Interval dim_interval(const StageId &s, const std::string &dim, int scope);
+  Interval unconditional_interval(const StageId &s, const std::string &dim, int scope);
+  /// What the condition of a stage's domain leaves of a variable, over the others:
+  /// x < y && x >= 3  ->  [3, y - 1]. An end that it does not limit is null.
+  static Interval limits_of(const Expr &predicate, const std::string &variable);
 
   // Funcs: boxes at compute levels.
   void survey_func(int f);

@@ -15,8 +15,8 @@ void Surveyor::survey_func(int f) {
     // The caller's buffer says what is wanted; consumers inside the pipeline may touch more.
     touched_[f] = box;
     for (int d = 0; d < def.dimensions(); d++) {
-      const Expr min = buffer_field(def.name, "min", d),
-                 extent = buffer_field(def.name, "extent", d);
+      const Expr min = buffer_field(def.buffer_name(0), "min", d),
+                 extent = buffer_field(def.buffer_name(0), "extent", d);
       box[d] = {min, sum(sum(min, extent), -1)};
     }
   }
@@ -95,7 +95,7 @@ void Surveyor::include_own_updates(int f, std::vector<Interval> &box) {
   const FuncDef &def = tree_.algorithm.funcs[f];
   for (size_t s = 1; s < def.stages.size(); s++) {
     const StageDef &stage = def.stages[s];
-    auto resolve_here = [&](const VariableNode &v) -> std::optional<Interval> {
+    auto range_of = [&](const VariableNode &v) -> std::optional<Interval> {
       if (v.kind == VariableKind::Pure) {
         const auto at = std::find(def.args.begin(), def.args.end(), v.name);
         return box[at - def.args.begin()];
@@ -109,8 +109,19 @@ void Surveyor::include_own_updates(int f, std::vector<Interval> &box) {
       }
       return std::nullopt;
     };
-    Bounder bounder(resolve_here);
-    std::vector<std::vector<Expr>> cells = {stage.args};
+    Bounder whole(range_of);
+    Bounder bounder([&](const VariableNode &v) {
+      std::optional<Interval> i = range_of(v);
+      if (!i) return i;
+      const Interval limits = limits_of(stage.predicate, v.name);
+      const Expr low = limits.min.defined() ? whole(limits.min).min : Expr();
+      const Expr high = limits.max.defined() ? whole(limits.max).max : Expr();
+      if (low.defined()) i->min = larger(i->min, low);
+      if (high.defined()) i->max = smaller(i->max, high);
+      return i;
+    });
+    std::vector<std::vector<Expr>> cells;
+    for (const CellWrite &w : cell_writes(stage)) cells.push_back(w.cell);
     for_each_call(stage, [&](const CallNode &c) {
       if (c.kind == CallKind::Func && c.name == def.name) cells.push_back(c.args);
     });
@@ -207,7 +218,7 @@ void Surveyor::apply_needs(int f, int d, Interval &i, bool output) {
 
 void Surveyor::assume_extent(int f, int d, const Expr &least, const Derivation &split) {
   const FuncDef &def = tree_.algorithm.funcs[f];
-  const Expr extent = buffer_field(def.name, "extent", d);
+  const Expr extent = buffer_field(def.buffer_name(0), "extent", d);
   assume(make_binary(Op::Ge, extent, least), def.name, d,
          "a split of '" + def.args[d] +
              "' with tail ShiftInwards needs an extent of at least its factor (GuardWithIf "

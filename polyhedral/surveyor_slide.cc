@@ -107,6 +107,9 @@ void Surveyor::slide(int f, int compute_scope) {
     if (tree_.loops[l].kind != LoopKind::Serial) continue;
     if (auto d = sliding_dimension(f, l, inner); d && slid.insert(*d).second) {
       slide_along(f, *d, l, compute_scope);
+      // A ring holds the last window alone: the next iteration of a loop further out finds nothing
+      // of the one before it.
+      if (fs.fold[*d] > 0) return;
     }
   }
 }

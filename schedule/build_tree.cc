@@ -1,5 +1,7 @@
 #include "schedule/build_tree.h"
 
+#include <set>
+
 #include "lang/ir/visit.h"
 #include "polyhalite/error.h"
 #include "schedule/derive.h"
@@ -146,13 +148,21 @@ Directive with_params(const Algorithm &a, Directive d) {
 
 LoopTree build_tree(const Algorithm &algorithm, const std::vector<Directive> &given) {
   std::vector<Directive> directives;
+  ErrorList errors;
   for (const Directive &d : given) {
-    check_subject(algorithm, d);
-    directives.push_back(with_params(algorithm, d));
+    errors.attempt([&] {
+      check_subject(algorithm, d);
+      directives.push_back(with_params(algorithm, d));
+    });
   }
+  errors.raise();
   auto levels = collect_levels(directives);
   auto inlined = choose_inlined(algorithm, levels);
-  for (const Directive &d : directives) check_inlined(algorithm, inlined, d);
+  std::set<std::string> told;  // one error for each Func: the rest have the same reason
+  for (const Directive &d : directives) {
+    if (told.count(d.func)) continue;
+    if (!errors.attempt([&] { check_inlined(algorithm, inlined, d); })) told.insert(d.func);
+  }
 
   Materialised m = inline_funcs(algorithm, inlined);
   LoopTree t;
@@ -163,13 +173,14 @@ LoopTree build_tree(const Algorithm &algorithm, const std::vector<Directive> &gi
     const FuncDef &func = t.algorithm.funcs[f];
     const std::string &user_name = m.origin_of(func.name);
     for (int s = 0; s < static_cast<int>(func.stages.size()); s++) {
-      add_nest(t, {f, s}, dimensions(func, s, user_name, directives));
+      errors.attempt([&] { add_nest(t, {f, s}, dimensions(func, s, user_name, directives)); });
     }
     for (const Directive &d : directives) {
-      if (d.kind == DirectiveKind::Bound && d.func == user_name)
-        t.bounds.push_back(bound(func, f, d));
+      if (d.kind != DirectiveKind::Bound || d.func != user_name) continue;
+      errors.attempt([&] { t.bounds.push_back(bound(func, f, d)); });
     }
   }
+  errors.raise();
   t = bind_levels(std::move(t), m, algorithm, levels);
   t = place(std::move(t));
   t.hash = tree_hash(t);

@@ -174,9 +174,11 @@ StageDimensions rename(StageDimensions s, const Directive &d) {
 }
 
 StageDimensions mark(StageDimensions s, const Directive &d, LoopKind kind) {
-  size_t at = find_loop(s, d.loops[0], d);
-  s.loops[at].kind = kind;
-  s.loops[at].where = d.where;
+  for (const std::string &label : d.loops) {
+    size_t at = find_loop(s, label, d);
+    s.loops[at].kind = kind;
+    s.loops[at].where = d.where;
+  }
   return s;
 }
 
@@ -228,6 +230,15 @@ StageDimensions derive(const StageDimensions &dims, const Directive &d) {
       return mark(dims, d, LoopKind::Unrolled);
     case DirectiveKind::Serial:
       return mark(dims, d, LoopKind::Serial);
+    case DirectiveKind::GpuBlocks:
+      return mark(dims, d, LoopKind::GpuBlock);
+    case DirectiveKind::GpuThreads:
+      return mark(dims, d, LoopKind::GpuThread);
+    case DirectiveKind::GpuLanes:
+      return mark(dims, d, LoopKind::GpuLane);
+    case DirectiveKind::Hexagon:
+      for (const std::string &label : d.loops) find_loop(dims, label, d);
+      return dims;
     default:
       return dims;  // levels and bounds concern the whole Func
   }

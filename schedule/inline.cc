@@ -52,8 +52,14 @@ class InlineCalls : public ExprRewriter {
     if (is_new) {
       const FuncDef &f = *body->second;
       std::map<std::string, Expr> at;
-      for (int d = 0; d < f.dimensions(); d++) at[f.args[d]] = call->args[d];
-      known->second = substitute(at, f.stages[0].values[call->value_index]);
+      for (int d = 0; d < f.dimensions(); d++) {
+        // f(x) of f(x) = e is e itself: what calls share stays shared.
+        const VariableNode *v = as_variable(call->args[d]);
+        const bool same = v && v->kind == VariableKind::Pure && v->name == f.args[d];
+        if (!same) at[f.args[d]] = call->args[d];
+      }
+      const Expr &value = f.stages[0].values[call->value_index];
+      known->second = at.empty() ? value : substitute(at, value);
     }
     return known->second;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lang/language/names.h"
 #include "polyhalite/error.h"
 #include "schedule/derive.h"
 
@@ -71,8 +72,10 @@ class Binder {
       check_output(f, d);
       return;
     }
-    Path legal = outside_vectors(common_path(f));
-    if (!d.compute || d.compute->kind == DirectiveKind::ComputeInline) {
+    // Without a word, no production is put inside a vector loop.
+    const bool inlined = !d.compute || d.compute->kind == DirectiveKind::ComputeInline;
+    Path legal = inlined ? outside_vectors(common_path(f)) : common_path(f);
+    if (inlined) {
       if (!legal.empty()) p.compute = legal.back();
     } else {
       p.compute_where = d.compute->where;
@@ -81,11 +84,31 @@ class Binder {
     }
     auto end = std::find(legal.begin(), legal.end(), p.compute);
     outside_[f] = p.compute == kRoot ? Path() : Path(legal.begin(), end + 1);
+    refuse_parallel_lanes(f);
     p.store = p.compute;
     p.store_where = p.compute_where;
     if (d.store) {
       p.store_where = d.store->where;
       p.store = d.store->kind == DirectiveKind::StoreRoot ? kRoot : bind_store(f, *d.store);
+    }
+  }
+
+  // Lanes run a production together, on one thread.
+  void refuse_parallel_lanes(int f) const {
+    for (int outer : outside_.at(f)) {
+      if (t_.loops[outer].kind != LoopKind::Vector) continue;
+      for (const StageNest &nest : t_.nests[f]) {
+        for (int l : nest.loops) {
+          if (t_.loops[l].kind != LoopKind::Parallel) continue;
+          user_error("cannot run '" + t_.loops[l].label + "' of '" + name_of(f) +
+                         "' in parallel: it is computed inside the vector loop '" +
+                         level_name(outer) + "'",
+                     "",
+                     "compute '" + name_of(f) + "' outside that loop, or keep '" +
+                         t_.loops[l].label + "' serial",
+                     t_.loops[l].where);
+        }
+      }
     }
   }
 
@@ -128,15 +151,28 @@ class Binder {
     return text;
   }
 
-  int bind_compute(int f, const Directive &d, const Path &legal) const {
-    if (auto l = choose(d, legal)) return *l;
-    refuse(f, d, legal);
+  // Var::outermost() of a Func is where that is computed itself, if `legal` reaches so far.
+  std::optional<int> choose_outermost(const Directive &d, const Path &legal) const {
+    const int t = t_.algorithm.index_of(d.target_func);
+    if (t < 0) return std::nullopt;
+    const Path &around = outside_[t];
+    if (around.size() > legal.size() || !std::equal(around.begin(), around.end(), legal.begin())) {
+      return std::nullopt;
+    }
+    return around.empty() ? kRoot : around.back();
   }
 
-  int bind_store(int f, const Directive &d) const {
-    if (auto l = choose(d, outside_[f])) return *l;
-    refuse(f, d, outside_[f]);
+  int bind_level(int f, const Directive &d, const Path &legal) const {
+    const auto l = d.loops[0] == kOutermost ? choose_outermost(d, legal) : choose(d, legal);
+    if (!l) refuse(f, d, legal);
+    return *l;
   }
+
+  int bind_compute(int f, const Directive &d, const Path &legal) const {
+    return bind_level(f, d, legal);
+  }
+
+  int bind_store(int f, const Directive &d) const { return bind_level(f, d, outside_[f]); }
 
   [[noreturn]] void refuse(int f, const Directive &d, const Path &legal) const {
     const std::string &target = d.target_func;
@@ -166,12 +202,6 @@ class Binder {
     }
     if (d.kind == DirectiveKind::StoreAt) {
       user_error(what + ": that loop does not enclose where it is computed", "", fix, d.where);
-    }
-    for (int l : common_path(f)) {
-      if (std::count(named.begin(), named.end(), l)) {
-        user_error(what + ": that is in a vector loop", "lanes cannot run a production each", fix,
-                   d.where);
-      }
     }
     refuse_by_use(f, what, named, fix, d);
   }

@@ -34,6 +34,12 @@ const char *loop_kind_name(LoopKind kind) {
       return "vector";
     case LoopKind::Unrolled:
       return "unrolled";
+    case LoopKind::GpuBlock:
+      return "gpu_block";
+    case LoopKind::GpuThread:
+      return "gpu_thread";
+    case LoopKind::GpuLane:
+      return "gpu_lane";
   }
   return "";
 }
@@ -81,8 +87,36 @@ std::string describe_stage(const std::string &func, int stage) {
 }
 
 uint64_t tree_hash(const LoopTree &t) {
-  uint64_t h = std::hash<std::string>()(to_text(t.algorithm));
+  uint64_t h = 0;
   auto add = [&](uint64_t v) { h = (h ^ v) * 0x9e3779b97f4a7c15ull + (h >> 29); };
+  auto add_text = [&](const std::string &s) { add(std::hash<std::string>()(s)); };
+  auto add_expr = [&](const Expr &e) { add(e.defined() ? structural_hash(e) : 0); };
+  // Not by its text: in text, what expressions share is written out each time.
+  for (const AlgorithmInput &i : t.algorithm.inputs) {
+    add_text(i.param->name + ": " + i.param->type.to_string());
+    add(static_cast<uint64_t>(i.param->is_buffer ? i.param->dimensions : -1));
+    add_expr(i.param->min_value);
+    add_expr(i.param->max_value);
+    for (const Parameter::DimConstraint &d : i.param->dims) {
+      for (const Expr &e : {d.min, d.extent, d.stride}) add_expr(e);
+    }
+  }
+  for (const std::string &output : t.algorithm.outputs) add_text(output);
+  for (const FuncDef &f : t.algorithm.funcs) {
+    add_text(f.name);
+    for (const std::string &a : f.args) add_text(a);
+    for (const StageDef &s : f.stages) {
+      add(s.args.size());
+      for (const Expr &e : s.args) add_expr(e);
+      for (const Expr &e : s.values) add_expr(e);
+      for (const ReductionVariable &r : s.rvars) {
+        add_text(r.var);
+        add_expr(r.min);
+        add_expr(r.extent);
+      }
+      add_expr(s.predicate);
+    }
+  }
   for (const LoopInfo &l : t.loops) {
     add(std::hash<std::string>()(l.name));
     add(std::hash<std::string>()(l.dim));

@@ -23,8 +23,8 @@
 
 namespace polyhalite {
 
-enum class LoopKind : uint8_t { Serial, Parallel, Vector, Unrolled };
-/// "serial", "parallel", "vector", "unrolled".
+enum class LoopKind : uint8_t { Serial, Parallel, Vector, Unrolled, GpuBlock, GpuThread, GpuLane };
+/// "serial", "parallel", "vector", "unrolled", "gpu_block", "gpu_thread", "gpu_lane".
 const char *loop_kind_name(LoopKind kind);
 /// "GuardWithIf"...
 const char *tail_strategy_name(TailStrategy tail);

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "lang/ir/expr_text.h"
+#include "polyhalite/target.h"
 #include "schedule/loop_tree.h"
 #include "schedule/schedule_text.h"
 
@@ -13,12 +14,14 @@ namespace {
 enum class Form { Text, Cpp, Python };
 
 constexpr DirectiveKind kKinds[] = {
-    DirectiveKind::Split,         DirectiveKind::Fuse,      DirectiveKind::Reorder,
-    DirectiveKind::Rename,        DirectiveKind::Parallel,  DirectiveKind::Vectorize,
-    DirectiveKind::Unroll,        DirectiveKind::Serial,    DirectiveKind::ComputeRoot,
-    DirectiveKind::ComputeInline, DirectiveKind::ComputeAt, DirectiveKind::StoreRoot,
-    DirectiveKind::StoreAt,       DirectiveKind::Bound,
-    DirectiveKind::TraceLoads,    DirectiveKind::TraceStores, DirectiveKind::TraceRealizations,
+    DirectiveKind::Split,         DirectiveKind::Fuse,         DirectiveKind::Reorder,
+    DirectiveKind::Rename,        DirectiveKind::Parallel,     DirectiveKind::Vectorize,
+    DirectiveKind::Unroll,        DirectiveKind::Serial,       DirectiveKind::ComputeRoot,
+    DirectiveKind::ComputeInline, DirectiveKind::ComputeAt,    DirectiveKind::StoreRoot,
+    DirectiveKind::StoreAt,       DirectiveKind::Bound,        DirectiveKind::GpuBlocks,
+    DirectiveKind::GpuThreads,    DirectiveKind::GpuLanes,     DirectiveKind::GpuSingleThread,
+    DirectiveKind::Hexagon,       DirectiveKind::CopyToDevice, DirectiveKind::CopyToHost,
+    DirectiveKind::TraceLoads,    DirectiveKind::TraceStores,  DirectiveKind::TraceRealizations,
     DirectiveKind::TracePipeline, DirectiveKind::TraceTag,
 };
 
@@ -228,6 +231,23 @@ class Parser {
         comma();
         d.factors.push_back(factor());
         break;
+      case DirectiveKind::GpuBlocks:
+      case DirectiveKind::GpuThreads:
+      case DirectiveKind::GpuLanes:
+        loops(d, 1);
+        while (tokens_.accept(",")) {
+          if (device(d)) break;
+          loops(d, 1);
+        }
+        break;
+      case DirectiveKind::GpuSingleThread:
+      case DirectiveKind::CopyToDevice:
+        device(d);
+        break;
+      case DirectiveKind::Hexagon:
+        if (!tokens_.at(")")) loops(d, 1);
+        break;
+      case DirectiveKind::CopyToHost:
       case DirectiveKind::ComputeRoot:
       case DirectiveKind::ComputeInline:
       case DirectiveKind::StoreRoot:
@@ -304,6 +324,31 @@ class Parser {
     }
     throw CompileError({"unknown tail strategy '" + word + "'", "",
                         "strategies are: Auto, RoundUp, GuardWithIf, ShiftInwards", where});
+  }
+
+  // DeviceAPI.CUDA    DeviceAPI::CUDA    ph.DeviceAPI.CUDA    or something else, which stays
+  bool device(Directive &d) {
+    const Token &t = tokens_.peek();
+    const std::string prefix = source_.form == Form::Python ? "ph.DeviceAPI." : "DeviceAPI.";
+    const bool cpp = source_.form == Form::Cpp && t.text == "DeviceAPI";
+    if (t.quoted || (!cpp && t.text.compare(0, prefix.size(), prefix) != 0)) return false;
+    const SourceLocation where = tokens_.where();
+    std::string word = tokens_.expect_name("a device");
+    if (cpp) {
+      tokens_.expect(":", "after DeviceAPI");
+      tokens_.expect(":", "after DeviceAPI");
+      word = tokens_.expect_name("a device");
+    }
+    word = word.substr(word.rfind('.') + 1);
+    std::string words;
+    for (DeviceAPI api : all_device_apis) {
+      if (word == device_api_name(api)) {
+        d.device = api;
+        return true;
+      }
+      words += (words.empty() ? "" : ", ") + std::string(device_api_name(api));
+    }
+    throw CompileError({"unknown device '" + word + "'", "", "devices are: " + words, where});
   }
 
   Expr factor() {

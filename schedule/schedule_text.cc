@@ -8,6 +8,7 @@
 
 #include "lang/ir/expr_text.h"
 #include "lang/ir/visit.h"
+#include "polyhalite/target.h"
 #include "schedule/loop_tree.h"
 
 namespace polyhalite {
@@ -22,6 +23,9 @@ class Printer {
   virtual std::string loop(const std::string &name) const = 0;
   virtual std::string tail(TailStrategy t) const = 0;
   virtual std::string level(const Directive &d) const = 0;
+  virtual std::string device(DeviceAPI api) const {
+    return std::string("DeviceAPI.") + device_api_name(api);
+  }
   virtual const char *end() const { return ""; }
 
   std::string line(const Directive &d) const {
@@ -37,6 +41,9 @@ class Printer {
     for (const Expr &factor : d.factors) args.push_back(to_text(factor));
     if (d.kind == DirectiveKind::Split && d.tail != TailStrategy::Auto)
       args.push_back(tail(d.tail));
+    if (names_device(d.kind) && d.device != DeviceAPI::Default_GPU) {
+      args.push_back(device(d.device));
+    }
     for (size_t i = 0; i < args.size(); i++) text += (i ? ", " : "") + args[i];
     return text + ")" + end();
   }
@@ -99,6 +106,9 @@ class CodePrinter : public Printer {
   std::string tail(TailStrategy t) const override {
     return (python_ ? "ph.TailStrategy." : "TailStrategy::") + std::string(tail_strategy_name(t));
   }
+  std::string device(DeviceAPI api) const override {
+    return (python_ ? "ph.DeviceAPI." : "DeviceAPI::") + std::string(device_api_name(api));
+  }
   std::string level(const Directive &d) const override {
     std::string text = func(d.target_func) + ", " + loop(d.loops[0]);
     if (d.target_stage <= 0) return text;
@@ -140,7 +150,7 @@ class CodePrinter : public Printer {
             "ph",     "private",  "public", "return", "short",  "signed",    "static",
             "struct", "switch",   "this",   "throw",  "try",    "union",     "using",
             "void",   "while",    "with",   "yield",  "Var",    "LoopLevel", "TailStrategy",
-            "update"};
+            "update", "DeviceAPI"};
   }
 
   bool python_;
@@ -165,7 +175,7 @@ std::string to_python(const std::vector<Directive> &directives) {
 
 bool same_directive(const Directive &a, const Directive &b) {
   if (a.kind != b.kind || a.func != b.func || a.stage != b.stage || a.loops != b.loops ||
-      a.tail != b.tail || a.target_func != b.target_func ||
+      a.tail != b.tail || a.device != b.device || a.target_func != b.target_func ||
       std::max(a.target_stage, 0) != std::max(b.target_stage, 0) ||
       a.factors.size() != b.factors.size()) {
     return false;

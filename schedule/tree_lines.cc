@@ -100,12 +100,12 @@ class Reader {
   }
 
   LoopKind read_kind() {
-    for (LoopKind k :
-         {LoopKind::Serial, LoopKind::Parallel, LoopKind::Vector, LoopKind::Unrolled}) {
+    for (LoopKind k : {LoopKind::Serial, LoopKind::Parallel, LoopKind::Vector, LoopKind::Unrolled,
+                       LoopKind::GpuBlock, LoopKind::GpuThread, LoopKind::GpuLane}) {
       if (tokens_.accept(loop_kind_name(k))) return k;
     }
     tokens_.fail("expected a kind of loop, found " + tokens_.describe_next(), "",
-                 "kinds are: serial, parallel, vector, unrolled");
+                 "kinds are: serial, parallel, vector, unrolled, gpu_block, gpu_thread, gpu_lane");
   }
 
   // f.s0: y -> yo, yi by 32 ShiftInwards; c, x -> t

@@ -6,6 +6,7 @@
 
 #include "codegen/passes/lower.h"
 #include "codegen/passes/pass.h"
+#include "lang/ir/resolve_target.h"
 #include "polyhedral/judge.h"
 
 namespace polyhalite {
@@ -34,9 +35,10 @@ bool verifies_passes() {
 Stopwatch::Stopwatch() : start_(nanoseconds()) {}
 double Stopwatch::seconds() const { return 1e-9 * static_cast<double>(nanoseconds() - start_); }
 
-LoweredPipeline lower_pipeline(const FrozenPipeline &pipeline, const std::string &name,
+LoweredPipeline lower_pipeline(const FrozenPipeline &frozen, const std::string &name,
                                const Target &target) {
   LoweredPipeline result;
+  const FrozenPipeline pipeline = resolve_target(frozen, target);
   Judged judged = build_and_judge(pipeline.algorithm, pipeline.directives);
   result.times.schedule = judged.schedule_seconds;
   result.times.survey = judged.survey_seconds;

@@ -9,6 +9,7 @@
 #include "codegen/llvm/jit.h"
 #include "codegen/llvm/object.h"
 #include "lang/ir/intrinsics.h"
+#include "lang/target_words.h"
 #include "polyhalite/backend.h"
 #include "schedule/build_tree.h"
 #include "schedule/schedule_text.h"
@@ -41,8 +42,9 @@ class PipelineInProcess : public CompiledPipeline {
 void check_runs_here(const Target &target) {
   const Target host = get_host_target();
   bool runs = target.arch == host.arch && target.bits == host.bits && target.os == host.os;
-  for (int f = Target::SSE41; f < Target::FeatureEnd; f++) {
+  for (int f = 0; f < Target::FeatureEnd; f++) {
     const auto feature = static_cast<Target::Feature>(f);
+    if (!architecture_of(feature)) continue;
     if (target.has_feature(feature) && !host.has_feature(feature)) runs = false;
   }
   if (runs) return;

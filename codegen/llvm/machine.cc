@@ -46,6 +46,9 @@ constexpr Feature kX86Features[] = {
     {Target::AVX512_SapphireRapids,
      "+avx512f,+avx512cd,+avx512vl,+avx512bw,+avx512dq,+avx512ifma,+avx512vbmi,+avx512vnni,"
      "+avx512bf16,+avx512fp16,+amx-tile,+amx-int8,+amx-bf16"},
+    {Target::AVXVNNI, "+avxvnni"},
+    {Target::FMA4, "+fma4"},
+    {Target::AVX512_Zen4, "+avx512vnni,+avx512bf16,+avx512vbmi2,+avx512bitalg,+avx512vpopcntdq"},
 };
 constexpr Feature kArmFeatures[] = {
     {Target::ARMDotProd, "+dotprod"},
@@ -79,6 +82,10 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const Target &target) {
     user_error("there is no code generator for target '" + target.to_string() + "'",
                "code is made for 64-bit x86 and ARM",
                "use x86-64-linux or arm-64-linux, with features such as avx2-fma");
+  }
+  if (target.os != Target::Linux) {
+    user_error("there is no code generator for target '" + target.to_string() + "'",
+               "code is made for Linux", "use x86-64-linux or arm-64-linux");
   }
   std::string problem;
   const llvm::Target *found = llvm::TargetRegistry::lookupTarget(triple, problem);

@@ -229,9 +229,9 @@ class Interpreter {
     if (!m.written.empty()) m.written[static_cast<size_t>(at)] = true;
   }
 
-  static Lane read(const std::string &name, const Memory &m, int64_t at) {
+  Lane read(const std::string &name, const Memory &m, int64_t at) const {
     check_inside(name, m, at);
-    if (!m.written.empty() && !m.written[static_cast<size_t>(at)]) {
+    if (unused_ == 0 && !m.written.empty() && !m.written[static_cast<size_t>(at)]) {
       fail("read of '" + name + "' at element " + std::to_string(at) + ", which nobody wrote");
     }
     return read_element(m.type, m.data + at * m.type.bytes());
@@ -299,6 +299,17 @@ class Interpreter {
       }
       case Op::Load:
         return load(*as_load(e), memo);
+      case Op::Select: {
+        const Value condition = evaluate(e->args[0], memo);
+        if (condition.lanes.size() > 1) return lane_by_lane(e, memo);
+        const int chosen = condition.lanes[0].u ? 1 : 2;
+        // The other side may be arbitrary, but it is evaluated: its addresses count.
+        Memo apart;
+        unused_++;
+        evaluate(e->args[3 - chosen], apart);
+        unused_--;
+        return evaluate(e->args[chosen], memo);
+      }
       case Op::Ramp: {
         const Value base = evaluate(e->args[0], memo), stride = evaluate(e->args[1], memo);
         const size_t steps = static_cast<size_t>(e.type().lanes()) / base.lanes.size();
@@ -437,6 +448,7 @@ class Interpreter {
   std::vector<Expr> kept_;
   std::map<std::string, Value> environment_;
   std::map<std::string, Memory> memory_;
+  int unused_ = 0;  // sides of selects around that are not taken
 };
 
 }  // namespace

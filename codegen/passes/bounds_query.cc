@@ -75,7 +75,8 @@ void answer(const FunctionArgument &a, const Parameter *constraints, const Box *
       if (c.extent.defined()) extent = NeededShape(needed)(c.extent);
       if (c.stride.defined()) stride = NeededShape(needed)(c.stride);
     }
-    const uint32_t type = uint32_t(a.type.code()) | uint32_t(a.type.bits()) << 8 | uint32_t{1} << 16;
+    const uint32_t type =
+        uint32_t(a.type.code()) | uint32_t(a.type.bits()) << 8 | uint32_t{1} << 16;
     out.push_back(make_evaluate(
         call("polyhalite_answer_query",
              {fact(Handle(), intrinsic::kBufferPointer, a.name), Expr(static_cast<int>(d)),
@@ -94,9 +95,7 @@ std::vector<Stmt> answer_bounds_query(const std::vector<FunctionArgument> &args,
     if (!a.is_buffer) continue;
     const Expr missing = fact(Bool(), intrinsic::kBufferHostIsNull, a.name);
     asks = asks.defined() ? make_binary(Op::Or, asks, missing) : missing;
-    const auto it = survey.inputs.find(a.name);
-    answer(a, constraints_of(a, tree.algorithm), it == survey.inputs.end() ? nullptr : &it->second,
-           answers);
+    answer(a, constraints_of(a, tree.algorithm), needed_box(a, tree.algorithm, survey), answers);
   }
   if (!asks.defined()) return {};
   std::vector<Stmt> out;

@@ -1,8 +1,8 @@
 #include "codegen/passes/entry_checks.h"
 
-#include "polyhalite/buffer_contents.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/simplify/simplify.h"
+#include "polyhalite/buffer_contents.h"
 #include "polyhalite/error.h"
 
 namespace polyhalite {
@@ -123,6 +123,21 @@ class Checks {
     }
   }
 
+  // Of a Func of several values, one box is computed.
+  void same_shapes(const Algorithm &algorithm) {
+    for (const std::string &output : algorithm.outputs) {
+      const FuncDef &def = *algorithm.find(output);
+      for (size_t i = 1; i < def.types.size(); i++) {
+        for (int d = 0; d < def.dimensions(); d++) {
+          for (const char *what : {"min", "extent"}) {
+            constraint(def.buffer_name(static_cast<int>(i)), d, what,
+                       field(def.buffer_name(0), what, d));
+          }
+        }
+      }
+    }
+  }
+
   void assumptions(const Survey &survey) {
     for (const Assumption &a : survey.assumptions) {
       require(a.condition, error_call("polyhalite_error_assumption",
@@ -193,6 +208,20 @@ const Parameter *constraints_of(const FunctionArgument &a, const Algorithm &algo
   return nullptr;
 }
 
+const Box *needed_box(const FunctionArgument &a, const Algorithm &algorithm, const Survey &survey) {
+  auto box_of = [&](const std::string &name) {
+    const auto it = survey.inputs.find(name);
+    return it == survey.inputs.end() ? nullptr : &it->second;
+  };
+  for (const std::string &output : algorithm.outputs) {
+    const FuncDef &def = *algorithm.find(output);
+    for (size_t i = 0; i < def.types.size(); i++) {
+      if (def.buffer_name(static_cast<int>(i)) == a.name) return box_of(output);
+    }
+  }
+  return box_of(a.name);
+}
+
 std::vector<Stmt> value_checks(const std::string &function,
                                const std::vector<FunctionArgument> &args,
                                const std::vector<std::shared_ptr<BufferContents>> &constants,
@@ -210,10 +239,11 @@ std::vector<Stmt> value_checks(const std::string &function,
     if (!a.is_buffer) continue;
     checks.constraints(a, constraints_of(a, tree.algorithm));
   }
+  checks.same_shapes(tree.algorithm);
   checks.assumptions(survey);
   for (const FunctionArgument &a : args) {
-    auto it = survey.inputs.find(a.name);
-    if (a.is_buffer && it != survey.inputs.end()) checks.box(a.name, it->second);
+    const Box *need = a.is_buffer ? needed_box(a, tree.algorithm, survey) : nullptr;
+    if (need) checks.box(a.name, *need);
   }
   for (const auto &c : constants) {
     auto it = survey.inputs.find(c->name);

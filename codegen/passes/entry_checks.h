@@ -19,10 +19,16 @@ std::vector<Stmt> shape_checks(const std::string &function,
 /// What the program promises about a buffer argument; null where it says nothing.
 const Parameter *constraints_of(const FunctionArgument &a, const Algorithm &algorithm);
 
-/// The ranges of buffers and scalars, the user's constraints, the assumptions of the survey, and the
-/// boxes that are read and written; no buffer has more than `buffer_limit` bytes. They use the survey's root symbols.
-std::vector<Stmt> value_checks(const std::string &function, const std::vector<FunctionArgument> &args,
+/// The ranges of buffers and scalars, the user's constraints, the assumptions of the survey, and
+/// the boxes that are read and written; no buffer has more than `buffer_limit` bytes. They use the
+/// survey's root symbols.
+std::vector<Stmt> value_checks(const std::string &function,
+                               const std::vector<FunctionArgument> &args,
                                const std::vector<std::shared_ptr<BufferContents>> &constants,
                                const LoopTree &tree, const Survey &survey, int64_t buffer_limit);
+
+/// What the pipeline touches of a buffer argument, or null. An output Func of several values is
+/// touched alike in the buffer of each.
+const Box *needed_box(const FunctionArgument &a, const Algorithm &algorithm, const Survey &survey);
 
 }  // namespace polyhalite

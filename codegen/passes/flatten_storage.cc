@@ -203,17 +203,38 @@ class Flatten : public StmtRewriter {
       return make_store(name, flat_index(layouts_.at(name), indices), value);
     };
     if (values.size() == 1) return store(0, values[0]);
-    // All values are known before the first one is stored: they may read what is overwritten.
-    std::vector<Stmt> stores;
+    // All values are known before the first one is stored: they may read what is overwritten. A
+    // value that stays as it is needs no store.
+    std::vector<size_t> changed;
     for (size_t i = 0; i < values.size(); i++) {
+      if (!keeps_value(s, i)) changed.push_back(i);
+    }
+    if (changed.empty()) return store(0, values[0]);
+    if (changed.size() == 1) return store(changed[0], values[changed[0]]);
+    std::vector<Stmt> stores;
+    for (size_t i : changed) {
       const std::string name = s->name + ".value." + std::to_string(i);
       stores.push_back(store(i, make_variable(values[i].type(), VariableKind::Symbol, name)));
     }
     Stmt out = make_block(std::move(stores));
-    for (size_t i = values.size(); i-- > 0;) {
-      out = make_let_stmt(s->name + ".value." + std::to_string(i), values[i], out);
+    for (auto i = changed.rbegin(); i != changed.rend(); ++i) {
+      out = make_let_stmt(s->name + ".value." + std::to_string(*i), values[*i], out);
     }
     return out;
+  }
+
+  // f(i) = {..., f(i).V, ...}
+  static bool keeps_value(const Stmt &provide, size_t v) {
+    const size_t dims = provide->args.size() - static_cast<size_t>(provide->value_count);
+    const CallNode *c = as_call(provide->args[dims + v]);
+    if (!c || c->kind != CallKind::Func || c->name != provide->name ||
+        c->value_index != static_cast<int>(v)) {
+      return false;
+    }
+    for (size_t d = 0; d < dims; d++) {
+      if (!equal(c->args[d], provide->args[d])) return false;
+    }
+    return true;
   }
 
   const int64_t buffer_limit_;

@@ -5,6 +5,7 @@
 #include "codegen/passes/bounds_query.h"
 #include "codegen/passes/entry_checks.h"
 #include "codegen/passes/trace.h"
+#include "lang/ir/intrinsics.h"
 #include "lang/ir/undef.h"
 #include "lang/ir/visit.h"
 #include "polyhalite/buffer_contents.h"
@@ -165,56 +166,62 @@ class Lowering {
     const FuncDef &def = tree_.algorithm.funcs[n.stage.func];
     const FuncSurvey &fs = survey_.funcs[n.stage.func];
     std::vector<Expr> args;
-    int64_t bytes = def.types[0].bytes();
+    int64_t elements = 1;
     for (int d = 0; d < def.dimensions(); d++) {
       const IndexRange &r = fs.stored[d];
       const Expr extent = make_binary(Op::Add, make_binary(Op::Sub, r.max, r.min), Expr(1));
       if (fs.fold[d] > 0) {
         args.push_back(Expr(0));
         args.push_back(Expr(static_cast<int32_t>(fs.fold[d])));
-        bytes = bytes > kMaxStackBytes ? bytes : bytes * fs.fold[d];
+        elements = elements > kMaxStackBytes ? elements : elements * fs.fold[d];
         continue;
       }
       args.push_back(r.min);
       if (fs.stored_extent[d]) {
         args.push_back(Expr(static_cast<int32_t>(*fs.stored_extent[d])));
-        bytes = bytes > kMaxStackBytes ? bytes : bytes * *fs.stored_extent[d];
+        elements = elements > kMaxStackBytes ? elements : elements * *fs.stored_extent[d];
       } else {
         args.push_back(make_binary(Op::Max, extent, Expr(0)));
-        bytes = kMaxStackBytes + 1;
+        elements = kMaxStackBytes + 1;
       }
     }
     auto body = [&] { return block(n.children, inside); };
-    const std::vector<Expr> box = args;
-    return make_allocate(
-        def.name, def.types[0], std::move(args), bytes <= kMaxStackBytes,
-        tracer_.traces_realizations(def.name)
-            ? tracer_.between(def.name, def.name + ".trace", polyhalite_trace_begin_realization,
-                              polyhalite_trace_end_realization, "", box, body)
-            : body());
+    Stmt s = tracer_.traces_realizations(def.name)
+                 ? tracer_.between(def.name, def.name + ".trace",
+                                   polyhalite_trace_begin_realization,
+                                   polyhalite_trace_end_realization, "", args, body)
+                 : body();
+    for (int i = static_cast<int>(def.types.size()); i-- > 0;) {
+      const Type t = def.types[i];
+      s = make_allocate(def.buffer_name(i), t, args, elements * t.bytes() <= kMaxStackBytes, s);
+    }
+    return s;
   }
 
   Stmt stage(const StageId &s) {
     const StageDef &def = tree_.definition(s);
     const StageSurvey &st = survey_.stages[s.func][s.stage];
-    std::vector<Expr> indices, values;
     RingAccesses in_rings(tree_, survey_);
     const std::string &name = tree_.func(s).name;
-    auto ready = [&](const Expr &e) {
-      const Expr placed = substitute(st.dims, e);
-      return tracer_.active() ? tracer_.with_loads(placed) : placed;
+    auto placed = [&](const Expr &e) {
+      const Expr at_loops = substitute(st.dims, e);
+      return tracer_.active() ? tracer_.with_loads(at_loops) : at_loops;
     };
-    for (const Expr &e : def.args) indices.push_back(ready(e));
-    for (const Expr &e : def.values) {
-      Expr v = ready(e);
-      if (tracer_.traces_stores(name)) {
-        v = tracer_.stored(name, static_cast<int>(values.size()), v, indices);
+    std::vector<CellWrite> writes = cell_writes(def);
+    for (CellWrite &w : writes) {
+      for (Expr &e : w.cell) e = placed(e);
+      for (size_t i = 0; i < w.values.size(); i++) {
+        Expr v = placed(w.values[i]);
+        if (tracer_.traces_stores(name)) {
+          v = tracer_.stored(name, static_cast<int>(i), v, w.cell);
+        }
+        w.values[i] = in_rings(v);
       }
-      values.push_back(in_rings(v));
+      for (Expr &e : w.cell) e = in_rings(e);
+      in_rings.fold(s.func, w.cell);
     }
-    for (Expr &e : indices) e = in_rings(e);
-    in_rings.fold(s.func, indices);
-    Stmt body = provide(tree_.func(s).name, std::move(indices), std::move(values));
+    Stmt body = writes.size() == 1 ? provide(name, writes[0].cell, writes[0].values)
+                                   : provide_together(name, std::move(writes));
     for (auto it = st.guards.rbegin(); it != st.guards.rend(); ++it) {
       body = make_if(in_rings(it->condition), body);
     }
@@ -244,6 +251,52 @@ class Lowering {
       values[i] = is_false(conditions[i]) ? old : make_select(conditions[i], values[i], old);
     }
     return make_provide(name, std::move(indices), std::move(values));
+  }
+
+  // All indices and values are known before the first cell is written: they may read what is
+  // overwritten.
+  static Stmt provide_together(const std::string &name, std::vector<CellWrite> writes) {
+    std::vector<std::pair<std::string, Expr>> lets;
+    auto bind = [&](Expr &e, const std::string &suffix) {
+      if (is_const(e) || as_variable(e)) return;
+      const std::string symbol = name + ".scattered." + suffix;
+      lets.emplace_back(symbol, e);
+      e = make_variable(e.type(), VariableKind::Symbol, symbol);
+    };
+    std::vector<Stmt> provides;
+    for (size_t i = 0; i < writes.size(); i++) {
+      const std::string which = std::to_string(i);
+      for (size_t v = 0; v < writes[i].values.size(); v++) {
+        PartlyDefined p = split_undef(writes[i].values[v]);
+        bind(p.value, which + ".value." + std::to_string(v));
+        if (p.condition.defined()) {
+          bind(p.condition, which + ".written." + std::to_string(v));
+          p.value = make_select(p.condition, p.value,
+                                make_intrinsic(p.value.type(), intrinsic::kUndef, {}));
+        }
+        writes[i].values[v] = p.value;
+      }
+      for (size_t d = 0; d < writes[i].cell.size(); d++) {
+        if (reads_func(writes[i].cell[d], name)) {
+          bind(writes[i].cell[d], which + ".index." + std::to_string(d));
+        }
+      }
+      provides.push_back(provide(name, writes[i].cell, writes[i].values));
+    }
+    Stmt out = make_block(std::move(provides));
+    for (auto it = lets.rbegin(); it != lets.rend(); ++it) {
+      out = make_let_stmt(it->first, it->second, out);
+    }
+    return out;
+  }
+
+  static bool reads_func(const Expr &e, const std::string &name) {
+    bool found = false;
+    for_each_node(e, [&](const Expr &n) {
+      const CallNode *c = as_call(n);
+      found = found || (c && c->kind == CallKind::Func && c->name == name);
+    });
+    return found;
   }
 
   const LoopTree &tree_;
@@ -285,7 +338,10 @@ Function lower(const std::string &name, const LoopTree &tree, const Survey &surv
   }
   for (const std::string &output : a.outputs) {
     const FuncDef &def = *a.find(output);
-    f.args.push_back({output, true, true, def.types[0], def.dimensions()});
+    for (size_t i = 0; i < def.types.size(); i++) {
+      f.args.push_back(
+          {def.buffer_name(static_cast<int>(i)), true, true, def.types[i], def.dimensions()});
+    }
   }
   f.constants = constant_buffers(a);
   std::vector<Stmt> all = shape_checks(name, f.args, options.bounds_queries);

@@ -117,7 +117,7 @@ Expr sum(const Expr &a, const Expr &b) { return make_binary(Op::Add, a, b); }
 Expr minus(const Expr &a, const Expr &b) { return make_binary(Op::Sub, a, b); }
 Expr symbol(const std::string &name) { return make_variable(Int(32), VariableKind::Symbol, name); }
 
-class Partition : public StmtRewriter {
+class PartitionLoops : public StmtRewriter {
  protected:
   Stmt rewrite(const Stmt &s) override {
     if (s->kind != StmtKind::For) return rewrite_children(s);
@@ -191,7 +191,7 @@ class Partition : public StmtRewriter {
 
 Function partition_loops(const Function &f) {
   Function out = f;
-  out.body = WithoutLikely()(Partition()(ResolveInnermost()(f.body)));
+  out.body = WithoutLikely()(PartitionLoops()(ResolveInnermost()(f.body)));
   return out;
 }
 

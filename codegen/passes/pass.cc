@@ -8,6 +8,7 @@
 #include "codegen/passes/partition_loops.h"
 #include "codegen/passes/promote_accumulators.h"
 #include "codegen/passes/simplify_stmts.h"
+#include "codegen/passes/skip_stages.h"
 #include "codegen/passes/unroll_loops.h"
 #include "codegen/passes/vectorize_loops.h"
 #include "codegen/passes/widen_float16.h"
@@ -35,6 +36,7 @@ void check(const Function &f, IrLevel level, const char *pass) {
 
 const std::vector<Pass> &pass_list() {
   static const std::vector<Pass> kPasses = {
+      {"skip_stages", IrLevel::MultiDimensional, true, any_target<skip_stages>},
       {"simplify", IrLevel::MultiDimensional, true, any_target<simplify_stmts>},
       {"partition_loops", IrLevel::MultiDimensional, true, any_target<partition_loops>},
       {"simplify_cuts", IrLevel::MultiDimensional, true, any_target<simplify_stmts>},

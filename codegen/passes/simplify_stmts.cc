@@ -72,7 +72,7 @@ class StmtSimplifier : public StmtRewriter {
         return used_.erase(s->name) ? out : out->body[0];
       }
       case StmtKind::Provide:
-        used_.insert(s->name);
+        use_buffers(s);
         return rewrite_children(s);
       case StmtKind::Store: {
         const Stmt out = rewrite_children(s);
@@ -100,6 +100,13 @@ class StmtSimplifier : public StmtRewriter {
   }
 
  private:
+  void use_buffers(const Stmt &provide) {
+    used_.insert(provide->name);
+    for (int i = 0; provide->value_count > 1 && i < provide->value_count; i++) {
+      used_.insert(provide->name + "." + std::to_string(i));
+    }
+  }
+
   // e itself, its names noted: it stands in the result.
   const Expr &noted(const Expr &e) {
     for (const std::string &name : free_variables(e)) used_.insert(name);

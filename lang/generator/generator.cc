@@ -248,11 +248,6 @@ void GeneratorBase::run() {
     user_error(of_this() + " has no outputs", "there is nothing to compute",
                "declare an Output member");
   }
-  if (using_autoscheduler()) {
-    user_error("the auto-scheduler '" + autoscheduler_.name + "' is not available",
-               "this version of Polyhalite schedules nothing by itself",
-               "leave the autoscheduler parameter out, and schedule in schedule()");
-  }
   for (detail::DeclaredInput *i : inputs_) i->materialize();
   for (detail::DeclaredOutput *o : outputs_) o->materialize();
   phase_ = Phase::Generating;
@@ -263,7 +258,9 @@ void GeneratorBase::run() {
 
 Pipeline GeneratorBase::build_pipeline() {
   run();
-  return get_pipeline();
+  Pipeline pipeline = get_pipeline();
+  if (using_autoscheduler()) pipeline.apply_autoscheduler(target.value(), autoscheduler_);
+  return pipeline;
 }
 
 Pipeline GeneratorBase::get_pipeline() {

@@ -34,7 +34,8 @@ bool instances_are_apart(const FuncDef &f, const StageDef &s,
     }
     return true;
   };
-  bool apart = keeps_place(s.args);
+  bool apart = true;
+  for (const CellWrite &w : cell_writes(s)) apart &= keeps_place(w.cell);
   for (const Expr &e : all_exprs(s)) {
     for_each_node(e, [&](const Expr &n) {
       const CallNode *c = as_call(n);
@@ -43,6 +44,19 @@ bool instances_are_apart(const FuncDef &f, const StageDef &s,
   }
   return apart;
 }
+
+// One of the cells that an instance writes, for a row of instances.
+struct Write {
+  std::vector<Register *> indices, results;
+  std::vector<Register *> written;  // per result: where there is one, null for everywhere
+  int64_t offset[kLanes];
+  bool active[kLanes];
+  bool is_run = false;  // every lane writes, one cell after the other
+
+  bool writes(size_t result, int lane) const {
+    return active[lane] && (!written[result] || written[result]->as<uint8_t>()[lane]);
+  }
+};
 
 class StageRun {
  public:
@@ -56,14 +70,20 @@ class StageRun {
         values_(values),
         program_(with_variables(bindings)) {
     if (s_.predicate.defined()) holds_ = program_.compile(s_.predicate);
-    for (const Expr &e : s_.args) indices_.push_back(program_.compile(e));
-    for (const Expr &e : s_.values) {
-      const PartlyDefined p = split_undef(e);
-      results_.push_back(program_.compile(p.value));
-      written_.push_back(p.condition.defined() ? program_.compile(p.condition) : nullptr);
-    }
     targets_are_fixed_ = !holds_ || program_.level_of(holds_) < Level::Point;
-    for (const Register *r : indices_) targets_are_fixed_ &= program_.level_of(r) < Level::Point;
+    for (const CellWrite &w : cell_writes(s_)) {
+      writes_.emplace_back();
+      for (const Expr &e : w.cell) {
+        writes_.back().indices.push_back(program_.compile(e));
+        targets_are_fixed_ &= program_.level_of(writes_.back().indices.back()) < Level::Point;
+      }
+      for (const Expr &e : w.values) {
+        const PartlyDefined p = split_undef(e);
+        writes_.back().results.push_back(program_.compile(p.value));
+        writes_.back().written.push_back(
+            p.condition.defined() ? program_.compile(p.condition) : nullptr);
+      }
+    }
   }
 
   void run() {
@@ -156,57 +176,67 @@ class StageRun {
   template <typename PointOf>
   void store(int n, bool is_new_row, const PointOf &point_of, const std::vector<std::string> &pure,
              const std::vector<int64_t> &reduction) {
-    auto require = [&](Register *r, int lane) {
+    auto require = [&](const Register *r, int lane) {
       if (r->poisoned && r->poison[lane]) fail(*r, lane, point_of(lane), pure, reduction);
     };
-    if (is_new_row || !targets_are_fixed_) find_targets(n, require);
-    for (size_t v = 0; v < results_.size(); v++) {
-      Register *r = results_[v];
-      Register *written = written_[v];
-      for (int i = 0; written && i < n; i++) {
-        if (active_[i]) require(written, i);
-      }
-      auto writes = [&](int i) { return active_[i] && (!written || written->as<uint8_t>()[i]); };
-      for (int i = 0; r->poisoned && i < n; i++) {
-        if (writes(i)) require(r, i);
-      }
-      with_type(r->type, [&]<typename T>() {
-        T *host = reinterpret_cast<T *>(values_[v].host);
-        const T *from = r->as<T>();
-        if (is_run_ && !written) {
-          std::memcpy(host + offset_[0], from, static_cast<size_t>(n) * sizeof(T));
-          return;
+    for (Write &w : writes_) {
+      if (is_new_row || !targets_are_fixed_) find_targets(w, n, require);
+      for (size_t v = 0; v < w.results.size(); v++) {
+        const Register *r = w.results[v], *written = w.written[v];
+        for (int i = 0; written && i < n; i++) {
+          if (w.active[i]) require(written, i);
         }
-        for (int i = 0; i < n; i++) {
-          if (writes(i)) host[offset_[i]] = from[i];
+        for (int i = 0; r->poisoned && i < n; i++) {
+          if (w.writes(v, i)) require(r, i);
         }
-      });
+      }
     }
+    for (const Write &w : writes_) {
+      for (size_t v = 0; v < w.results.size(); v++) write(w, v, n);
+    }
+  }
+
+  // Registers are not what is overwritten: all values are known.
+  void write(const Write &w, size_t v, int n) {
+    Register *r = w.results[v];
+    with_type(r->type, [&]<typename T>() {
+      T *host = reinterpret_cast<T *>(values_[v].host);
+      const T *from = r->as<T>();
+      if (w.is_run && !w.written[v]) {
+        std::memcpy(host + w.offset[0], from, static_cast<size_t>(n) * sizeof(T));
+        return;
+      }
+      for (int i = 0; i < n; i++) {
+        if (w.writes(v, i)) host[w.offset[i]] = from[i];
+      }
+    });
   }
 
   // Which lanes write, and where.
   template <typename Require>
-  void find_targets(int n, const Require &require) {
+  void find_targets(Write &w, int n, const Require &require) {
     for (int i = 0; i < n; i++) {
-      offset_[i] = 0;
-      active_[i] = true;
+      w.offset[i] = 0;
+      w.active[i] = true;
       if (!holds_) continue;
       require(holds_, i);
-      active_[i] = holds_->as<uint8_t>()[i];
+      w.active[i] = holds_->as<uint8_t>()[i];
     }
     const Grid &grid = values_[0];
-    for (size_t d = 0; d < indices_.size(); d++) {
-      const int32_t *at = indices_[d]->as<int32_t>();
+    for (size_t d = 0; d < w.indices.size(); d++) {
+      const int32_t *at = w.indices[d]->template as<int32_t>();
       for (int i = 0; i < n; i++) {
-        if (!active_[i]) continue;
-        if (indices_[d]->poisoned) require(indices_[d], i);
+        if (!w.active[i]) continue;
+        if (w.indices[d]->poisoned) require(w.indices[d], i);
         const int64_t distance = at[i] - grid.min[d];
-        active_[i] = distance >= 0 && distance < grid.extent[d];
-        offset_[i] += distance * grid.stride[d];
+        w.active[i] = distance >= 0 && distance < grid.extent[d];
+        w.offset[i] += distance * grid.stride[d];
       }
     }
-    is_run_ = true;
-    for (int i = 0; i < n; i++) is_run_ = is_run_ && active_[i] && offset_[i] == offset_[0] + i;
+    w.is_run = true;
+    for (int i = 0; i < n; i++) {
+      w.is_run = w.is_run && w.active[i] && w.offset[i] == w.offset[0] + i;
+    }
   }
 
   [[noreturn]] void fail(const Register &r, int lane, const std::vector<int64_t> &point,
@@ -236,12 +266,8 @@ class StageRun {
   const std::vector<Grid> &values_;
   Program program_;
   Register *holds_ = nullptr;
-  std::vector<Register *> indices_, results_;
-  std::vector<Register *> written_;  // per result: where there is one, null for everywhere
+  std::vector<Write> writes_;
   bool targets_are_fixed_;  // within a row, whatever the reduction variables are
-  int64_t offset_[kLanes];
-  bool active_[kLanes];
-  bool is_run_ = false;  // every lane writes, one cell after the other
 };
 
 }  // namespace

@@ -50,6 +50,24 @@ int split_operands(const Expr &e, Op op, const FuncDef &f, const StageDef &updat
 
 }  // namespace
 
+std::vector<CellWrite> cell_writes(const StageDef &stage) {
+  size_t n = 1;
+  for (const auto *list : {&stage.args, &stage.values}) {
+    for (const Expr &e : *list) {
+      if (as_intrinsic(e, intrinsic::kScatterGather)) n = std::max(n, e->args.size());
+    }
+  }
+  std::vector<CellWrite> writes(n);
+  for (size_t i = 0; i < n; i++) {
+    auto part = [&](const Expr &e) {
+      return as_intrinsic(e, intrinsic::kScatterGather) ? e->args[i] : e;
+    };
+    for (const Expr &e : stage.args) writes[i].cell.push_back(part(e));
+    for (const Expr &e : stage.values) writes[i].values.push_back(part(e));
+  }
+  return writes;
+}
+
 const FuncDef *Algorithm::find(const std::string &name) const {
   const int i = index_of(name);
   return i < 0 ? nullptr : &funcs[i];
@@ -69,7 +87,7 @@ bool Algorithm::is_output(const std::string &name) const {
 bool is_reduction_update(const FuncDef &f, int stage, Op *op) {
   if (stage < 1 || stage >= static_cast<int>(f.stages.size())) return false;
   const StageDef &update = f.stages[stage];
-  if (update.values.size() != 1) return false;
+  if (update.values.size() != 1 || cell_writes(update).size() != 1) return false;
   const Expr &value = update.values[0];
   for (const Expr &a : update.args) {
     if (calls(a, f.name)) return false;

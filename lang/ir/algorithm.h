@@ -12,8 +12,8 @@
 namespace polyhalite {
 
 /// One definition of a frozen Func. In `args` and `values`, Funcs are called by their
-/// pipeline-unique names, pure variables are Variable(Pure), reduction variables Variable(Reduction)
-/// with names unique within the stage.
+/// pipeline-unique names, pure variables are Variable(Pure), reduction variables
+/// Variable(Reduction) with names unique within the stage.
 struct StageDef {
   std::vector<Expr> args;
   std::vector<Expr> values;
@@ -21,6 +21,16 @@ struct StageDef {
   Expr predicate;                        // null if none
   SourceLocation where;
 };
+
+/// A cell that an instance of a stage writes, and the values.
+struct CellWrite {
+  std::vector<Expr> cell, values;
+};
+
+/// What an instance writes, in this order, after all values and indices are known: one cell, or
+/// several where an index or a value is scatter_gather.
+///   f(x, scatter_gather(a, b)) = scatter_gather(u, v)   ->   f(x, a) = u, then f(x, b) = v
+std::vector<CellWrite> cell_writes(const StageDef &stage);
 
 struct FuncDef {
   std::string name;
@@ -30,6 +40,10 @@ struct FuncDef {
   SourceLocation where;
 
   int dimensions() const { return static_cast<int>(args.size()); }
+  /// Of the buffer that holds value i: the Func's name, or NAME.I where there are several values.
+  std::string buffer_name(int i) const {
+    return types.size() == 1 ? name : name + "." + std::to_string(i);
+  }
 };
 
 /// An input of a pipeline, in the order in which the compiled function takes it.

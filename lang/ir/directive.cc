@@ -42,8 +42,60 @@ const char *directive_name(DirectiveKind kind) {
       return "trace_pipeline";
     case DirectiveKind::TraceTag:
       return "add_trace_tag";
+    case DirectiveKind::GpuBlocks:
+      return "gpu_blocks";
+    case DirectiveKind::GpuThreads:
+      return "gpu_threads";
+    case DirectiveKind::GpuLanes:
+      return "gpu_lanes";
+    case DirectiveKind::GpuSingleThread:
+      return "gpu_single_thread";
+    case DirectiveKind::Hexagon:
+      return "hexagon";
+    case DirectiveKind::CopyToDevice:
+      return "copy_to_device";
+    case DirectiveKind::CopyToHost:
+      return "copy_to_host";
   }
   return "";
+}
+
+bool concerns_loops(DirectiveKind kind) {
+  switch (kind) {
+    case DirectiveKind::Split:
+    case DirectiveKind::Fuse:
+    case DirectiveKind::Reorder:
+    case DirectiveKind::Rename:
+    case DirectiveKind::Parallel:
+    case DirectiveKind::Vectorize:
+    case DirectiveKind::Unroll:
+    case DirectiveKind::Serial:
+    case DirectiveKind::GpuBlocks:
+    case DirectiveKind::GpuThreads:
+    case DirectiveKind::GpuLanes:
+    case DirectiveKind::GpuSingleThread:
+    case DirectiveKind::Hexagon:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool names_device(DirectiveKind kind) {
+  switch (kind) {
+    case DirectiveKind::GpuBlocks:
+    case DirectiveKind::GpuThreads:
+    case DirectiveKind::GpuLanes:
+    case DirectiveKind::GpuSingleThread:
+    case DirectiveKind::CopyToDevice:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool concerns_device(DirectiveKind kind) {
+  return names_device(kind) || kind == DirectiveKind::Hexagon || kind == DirectiveKind::CopyToHost;
 }
 
 }  // namespace polyhalite

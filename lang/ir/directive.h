@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "polyhalite/choices.h"
 #include "polyhalite/error.h"
 #include "polyhalite/expr.h"
 #include "polyhalite/tail_strategy.h"
@@ -34,10 +36,26 @@ enum class DirectiveKind : uint8_t {
   TraceRealizations,  //
   TracePipeline,      // of the pipeline that the Func is an output of
   TraceTag,           // factors {text}
+
+  GpuBlocks,        // loops, innermost first; device
+  GpuThreads,       // loops, innermost first; device
+  GpuLanes,         // loops {loop}; device
+  GpuSingleThread,  // the stage is one thread of a kernel; device
+  Hexagon,          // loops {loop}, or none: the whole stage
+  CopyToDevice,     // device
+  CopyToHost,       //
 };
 
 /// "split", "compute_at"...: the word in all text forms.
 const char *directive_name(DirectiveKind kind);
+/// Whether the directive makes, orders or marks loops of its stage.
+bool concerns_loops(DirectiveKind kind);
+/// Whether the directive has a device as its last argument.
+bool names_device(DirectiveKind kind);
+/// Whether the directive moves work or values to another device than the processor.
+bool concerns_device(DirectiveKind kind);
+
+struct LoopLevelContents;
 
 struct Directive {
   DirectiveKind kind;
@@ -48,6 +66,9 @@ struct Directive {
   TailStrategy tail = TailStrategy::Auto;
   std::string target_func;  // ComputeAt, StoreAt
   int target_stage = 0;
+  DeviceAPI device = DeviceAPI::Default_GPU;  // of directives that name one
+  // ComputeAt and StoreAt before the freeze, which fills in the place.
+  std::shared_ptr<LoopLevelContents> level;
   SourceLocation where;
   uint64_t order = 0;  // position among all directives of the process: later calls are greater
 };

@@ -9,6 +9,7 @@
 #include "polyhalite/buffer_contents.h"
 #include "lang/ir/node.h"
 #include "lang/ir/visit.h"
+#include "lang/language/loop_level.h"
 #include "lang/language/names.h"
 
 namespace polyhalite {
@@ -398,7 +399,9 @@ FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
 
   std::vector<Directive> list;
   for (const FuncPtr &f : reach.funcs) {
-    list.insert(list.end(), f->directives.begin(), f->directives.end());
+    for (Directive d : f->directives) {
+      if (!d.level || bind_level(&d)) list.push_back(std::move(d));
+    }
   }
   std::stable_sort(list.begin(), list.end(),
                    [](const Directive &a, const Directive &b) { return a.order < b.order; });

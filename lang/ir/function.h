@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,8 @@ struct ReductionVariable {
   Expr min, extent;
 };
 
-/// An RDom. The first variable is the innermost loop. `predicate` (where) is null if none.
+/// An RDom. The first variable is the innermost loop. `predicate` (where) is null if none; the
+/// domain's own variables stand in it without a domain, which would own itself.
 struct ReductionDomain {
   std::vector<ReductionVariable> vars;
   Expr predicate;
@@ -68,9 +70,12 @@ struct FunctionContents {
   std::string name;  // as the user gave it, made unique in the process ("f", "f$1")
   std::vector<std::string> pure_args;
   std::vector<Type> types;  // of the values; empty while undefined
+  std::vector<Type> required_types;  // of every definition; any where empty
+  int required_dimensions = -1;      // any where negative
   std::optional<Definition> pure;
   std::vector<Definition> updates;
   std::vector<Directive> directives;  // in the order of their calls, stamped by Directive::order
+  std::set<int> unscheduled;          // stages that are left alone on purpose: no warning
   std::vector<BoundsEstimate> estimates;  // one per argument, or empty
   std::vector<std::shared_ptr<Parameter>> output_params;  // one per value once asked for, or empty
   bool frozen = false;                // a consumer has been realized: no more definitions

@@ -54,6 +54,9 @@ inline constexpr const char *kTraceAccess = "trace_access";
 inline constexpr const char *kUndef = "undef";
 // Before definitions: random(seed, ...), replaced by arithmetic on variables.
 inline constexpr const char *kRandom = "random";
+// scatter_gather(a, b, ...) as a whole index or a whole value of an update: the update writes
+// several cells, see cell_writes().
+inline constexpr const char *kScatterGather = "scatter_gather";
 
 inline constexpr const char *kUserContext = "user_context";  // Handle: the context of the call
 

@@ -1,13 +1,15 @@
 #include "lang/language/call.h"
 
 #include "lang/ir/node.h"
+#include "lang/language/implicit.h"
 #include "lang/language/match_types.h"
 
 namespace polyhalite::detail {
 
-std::vector<Expr> call_arguments(const std::vector<Expr> &args, int dimensions, const char *kind,
+std::vector<Expr> call_arguments(const std::vector<Expr> &given, int dimensions, const char *kind,
                                  const std::string &name, const SourceLocation &where) {
   const std::string who = std::string(kind) + " '" + name + "'";
+  const std::vector<Expr> args = expand_placeholder(given, dimensions, name, where);
   if (static_cast<int>(args.size()) != dimensions) {
     user_error(who + " is called with " + std::to_string(args.size()) + " arguments",
                "it has " + std::to_string(dimensions) + " dimensions",

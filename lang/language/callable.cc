@@ -2,6 +2,7 @@
 
 #include "lang/language/inputs.h"
 #include "lang/language/names.h"
+#include "lang/language/warnings.h"
 #include "lang/language/run_pipeline.h"
 
 namespace polyhalite {
@@ -42,6 +43,7 @@ Callable make_callable(PipelineContents &p, const std::vector<Argument> &args, T
   const FrozenPipeline frozen = freeze(p.outputs, declared);
   check_arguments(frozen, declared);
   auto contents = std::make_shared<CallableContents>();
+  warn_of_unscheduled_updates(frozen);
   contents->code = backend().jit(frozen, target, p.externs);
   contents->handlers = p.handlers;
   for (const auto &input : declared) {

@@ -15,9 +15,9 @@ std::string describe_stage(const FunctionContents &f, int stage);
 int define(const std::shared_ptr<FunctionContents> &f, const std::vector<Expr> &args,
            std::vector<Expr> values, const SourceLocation &where);
 
-/// Gives an undefined f the pure definition `value` over the pure variables among args, and fresh
+/// Gives an undefined f the pure definition `values` over the pure variables among args, and fresh
 /// ones for the rest.
 void define_base_case(const std::shared_ptr<FunctionContents> &f, const std::vector<Expr> &args,
-                      Expr value, const SourceLocation &where);
+                      std::vector<Expr> values, const SourceLocation &where);
 
 }  // namespace polyhalite

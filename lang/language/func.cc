@@ -3,9 +3,8 @@
 #include "lang/ir/function.h"
 #include "lang/ir/node.h"
 #include "lang/ir/visit.h"
-#include "lang/language/call.h"
-#include "lang/language/define.h"
 #include "lang/language/fixed_value.h"
+#include "lang/language/loop_level.h"
 #include "lang/language/match_types.h"
 #include "lang/language/names.h"
 #include "lang/language/pipeline_contents.h"
@@ -13,66 +12,6 @@
 #include "polyhalite/param.h"
 
 namespace polyhalite {
-
-FuncRef::FuncRef(std::shared_ptr<FunctionContents> func, std::vector<Expr> args,
-                 SourceLocation where)
-    : func_(std::move(func)), args_(std::move(args)), where_(std::move(where)) {
-  if (func_->pure) {
-    args_ = detail::call_arguments(args_, static_cast<int>(func_->pure_args.size()), "Func",
-                                   plain_name(func_->name), where_);
-  }
-}
-
-Stage FuncRef::operator=(const Expr &value) {
-  return Stage(func_, define(func_, args_, {value}, where_));
-}
-
-Stage FuncRef::operator=(const FuncRef &value) { return *this = Expr(value); }
-
-namespace {
-
-void define_first(const std::shared_ptr<FunctionContents> &f, const std::vector<Expr> &args,
-                  const Expr &value, int initial, const SourceLocation &where) {
-  if (f->pure) return;
-  detail::require_defined(value, "update");
-  define_base_case(f, args, make_int(value.type(), initial), where);
-}
-
-}  // namespace
-
-Stage FuncRef::operator+=(const Expr &value) {
-  define_first(func_, args_, value, 0, where_);
-  return *this = Expr(*this) + value;
-}
-
-Stage FuncRef::operator-=(const Expr &value) {
-  define_first(func_, args_, value, 0, where_);
-  return *this = Expr(*this) - value;
-}
-
-Stage FuncRef::operator*=(const Expr &value) {
-  define_first(func_, args_, value, 1, where_);
-  return *this = Expr(*this) * value;
-}
-
-Stage FuncRef::operator/=(const Expr &value) {
-  define_first(func_, args_, value, 1, where_);
-  return *this = Expr(*this) / value;
-}
-
-FuncRef::operator Expr() const {
-  const std::string name = "'" + plain_name(func_->name) + "'";
-  if (!func_->pure) {
-    user_error("Func " + name + " is used before it is defined", "it has no values yet",
-               "define it first, as in f(x, y) = ...", where_);
-  }
-  auto node = std::make_shared<CallNode>(
-      func_->types[0], CallKind::Func, func_->name,
-      detail::call_arguments(args_, static_cast<int>(func_->pure_args.size()), "Func",
-                             plain_name(func_->name), where_));
-  node->func = func_;
-  return Expr(std::shared_ptr<const ExprNode>(std::move(node)));
-}
 
 namespace {
 
@@ -102,7 +41,15 @@ Func::Func(Here here) : Func(make_contents(anonymous_name("f"), std::move(here))
 Func::Func(const std::string &name, Here here)
     : Func(make_contents(unique_name(clean_name(name)), std::move(here))) {}
 
-Func::Func(const Expr &e, Here here) : Func(here) { (*this)(std::vector<Expr>{}, here) = e; }
+Func::Func(const Expr &e, Here here) : Func(here) {
+  (*this)(std::vector<Expr>{Var("_")}, here) = e;
+}
+
+Func::Func(const std::vector<Type> &types, int dimensions, const std::string &name, Here here)
+    : Func(name, std::move(here)) {
+  contents_->required_types = types;
+  contents_->required_dimensions = dimensions;
+}
 
 Func::Func(std::shared_ptr<FunctionContents> contents)
     : contents_(std::move(contents)), pipeline_(std::make_shared<PipelineContents>()) {
@@ -111,7 +58,12 @@ Func::Func(std::shared_ptr<FunctionContents> contents)
 
 const std::string &Func::name() const { return contents_->name; }
 bool Func::defined() const { return contents_->pure.has_value(); }
-int Func::dimensions() const { return static_cast<int>(contents_->pure_args.size()); }
+int Func::dimensions() const {
+  if (!defined() && contents_->required_dimensions != AnyDims) {
+    return contents_->required_dimensions;
+  }
+  return static_cast<int>(contents_->pure_args.size());
+}
 
 std::vector<Var> Func::args() const {
   std::vector<Var> vars;
@@ -119,12 +71,14 @@ std::vector<Var> Func::args() const {
   return vars;
 }
 
-Expr Func::value(Here here) const {
+Expr Func::value(Here here) const { return single(values(here), "value()", here); }
+
+Tuple Func::values(Here here) const {
   if (!defined()) {
     user_error("Func '" + plain_name(name()) + "' has no value", "it is undefined",
                "define it first, as in f(x, y) = ...", here.where);
   }
-  return contents_->pure->values[0];
+  return Tuple(contents_->pure->values);
 }
 
 OutputImageParam Func::output_buffer(Here here) const {
@@ -158,12 +112,29 @@ std::vector<OutputImageParam> Func::output_buffers(Here here) const {
   return all;
 }
 
-Type Func::type(Here here) const {
-  if (!defined()) {
+Expr Func::single(const Tuple &values, const std::string &word, const Here &here) const {
+  if (values.size() == 1) return values[0];
+  user_error(word + " of Func '" + plain_name(name()) + "', which has " +
+                 std::to_string(values.size()) + " values",
+             "only a Func of one value has a single Expr", "ask for all of them, as a Tuple",
+             here.where);
+}
+
+const std::vector<Type> &Func::types() const {
+  return defined() ? contents_->types : contents_->required_types;
+}
+
+const Type &Func::type(Here here) const {
+  if (types().empty()) {
     user_error("Func '" + plain_name(name()) + "' has no type", "it is undefined",
                "define it first, as in f(x, y) = ...", here.where);
   }
-  return contents_->types[0];
+  if (types().size() > 1) {
+    user_error("type() of Func '" + plain_name(name()) + "', which has " +
+                   std::to_string(types().size()) + " values",
+               "only a Func of one value has a single type", "use types()", here.where);
+  }
+  return types()[0];
 }
 
 std::vector<Expr> Func::update_args(int i, Here here) const {
@@ -171,7 +142,11 @@ std::vector<Expr> Func::update_args(int i, Here here) const {
 }
 
 Expr Func::update_value(int i, Here here) const {
-  return update_definition(*contents_, i, here).values[0];
+  return single(update_values(i, here), "update_value(" + std::to_string(i) + ")", here);
+}
+
+Tuple Func::update_values(int i, Here here) const {
+  return Tuple(update_definition(*contents_, i, here).values);
 }
 
 std::vector<RVar> Func::rvars(int i, Here here) const {
@@ -184,7 +159,6 @@ std::vector<RVar> Func::rvars(int i, Here here) const {
 }
 
 int Func::num_update_definitions() const { return static_cast<int>(contents_->updates.size()); }
-const std::vector<Type> &Func::output_types() const { return contents_->types; }
 
 FuncRef Func::operator()(const std::vector<Expr> &args, Here here) const {
   return FuncRef(contents_, args, here.where);
@@ -196,10 +170,8 @@ FuncRef Func::operator()(const std::vector<Var> &args, Here here) const {
 
 FuncRef Func::operator()(Here here) const { return FuncRef(contents_, {}, here.where); }
 
-FuncRef Func::call(const std::vector<Index> &args) const {
-  std::vector<Expr> values;
-  for (const Index &a : args) values.push_back(a.value);
-  return FuncRef(contents_, std::move(values), args[0].where);
+FuncRef Func::call(const std::vector<Expr> &args, const SourceLocation &where) const {
+  return FuncRef(contents_, args, where);
 }
 
 Stage Func::update(int i, Here here) {
@@ -229,32 +201,20 @@ Func &Func::store_root(Here here) {
 }
 
 Func &Func::compute_at(const Func &consumer, const VarOrRVar &loop) {
-  return compute_at(LoopLevel(consumer, loop));
+  return compute_at(LoopLevel(consumer, loop), Here(loop.where));
 }
 
 Func &Func::store_at(const Func &consumer, const VarOrRVar &loop) {
-  return store_at(LoopLevel(consumer, loop));
+  return store_at(LoopLevel(consumer, loop), Here(loop.where));
 }
 
-Func &Func::compute_at(const LoopLevel &level) {
-  if (level.kind_ == LoopLevel::Kind::Root) return compute_root(Here(level.where_));
-  if (level.kind_ == LoopLevel::Kind::Inlined) return compute_inline(Here(level.where_));
-  Directive &d = record(*contents_, 0, DirectiveKind::ComputeAt, {level.loop_}, {}, level.where_);
-  d.target_func = level.func_;
-  d.target_stage = level.stage_;
+Func &Func::compute_at(const LoopLevel &level, Here here) {
+  record_level(*contents_, DirectiveKind::ComputeAt, level, here);
   return *this;
 }
 
-Func &Func::store_at(const LoopLevel &level) {
-  if (level.kind_ == LoopLevel::Kind::Root) return store_root(Here(level.where_));
-  if (level.kind_ == LoopLevel::Kind::Inlined) {
-    user_error("store_at an inlined level for '" + plain_name(name()) + "'",
-               "an inlined Func has no storage", "use store_root or a loop of a consumer",
-               level.where_);
-  }
-  Directive &d = record(*contents_, 0, DirectiveKind::StoreAt, {level.loop_}, {}, level.where_);
-  d.target_func = level.func_;
-  d.target_stage = level.stage_;
+Func &Func::store_at(const LoopLevel &level, Here here) {
+  record_level(*contents_, DirectiveKind::StoreAt, level, here);
   return *this;
 }
 

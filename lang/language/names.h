@@ -5,6 +5,8 @@
 
 namespace polyhalite {
 
+/// The name of Var::outermost(), the loop outside all loops of a stage.
+inline constexpr const char *kOutermost = "__outermost";
 /// `text` with every character but letters, digits and '_' as '_'; "_" before a leading digit.
 std::string clean_name(const std::string &text);
 /// A name that no user can give and nobody else gets: "hint$7".

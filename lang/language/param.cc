@@ -283,12 +283,6 @@ Expr ImageParam::operator()(const std::vector<Expr> &args, Here here) const {
   return Expr(std::shared_ptr<const ExprNode>(std::move(node)));
 }
 
-Expr ImageParam::call(const std::vector<Index> &args) const {
-  std::vector<Expr> values;
-  for (const Index &a : args) values.push_back(a.value);
-  return (*this)(values, Here(args.empty() ? SourceLocation{} : args[0].where));
-}
-
 ImageParam::operator Func() const {
   Func f(plain_name(name()) + "_im");
   const std::vector<Expr> args = Func::implicit_args(dimensions());

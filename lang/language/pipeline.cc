@@ -7,6 +7,7 @@
 #include "lang/language/names.h"
 #include "lang/language/record.h"
 #include "lang/language/run_pipeline.h"
+#include "lang/language/warnings.h"
 #include "polyhalite/buffer_contents.h"
 #include "polyhalite/callable.h"
 #include "polyhalite/param.h"
@@ -185,6 +186,7 @@ void Realizable<Self>::compile_to(const std::map<Emit, std::string> &files,
   const auto declared = declared_inputs(p, args);
   const FrozenPipeline frozen = freeze(p.outputs, declared);
   if (files.size() != files.count(Emit::stmt)) check_arguments(frozen, declared);
+  warn_of_unscheduled_updates(frozen);
   backend().emit(frozen, symbol, target, files);
 }
 

@@ -37,6 +37,25 @@ Expr checked_extent(const Expr &e, const std::string &what, const Here &here) {
   return extent;
 }
 
+// e with the domain's own variables free of it: a predicate that names its domain would keep it
+// alive for ever.
+class DropDomain : public ExprRewriter {
+ public:
+  explicit DropDomain(const ReductionDomain *domain) : domain_(domain) {}
+
+ protected:
+  Expr rewrite(const Expr &e) override {
+    const VariableNode *v = as_variable(e);
+    if (!v || v->domain.get() != domain_) return rewrite_children(e);
+    auto copy = std::make_shared<VariableNode>(*v);
+    copy->domain = nullptr;
+    return Expr(std::shared_ptr<const ExprNode>(std::move(copy)));
+  }
+
+ private:
+  const ReductionDomain *domain_;
+};
+
 }  // namespace
 
 RDom::RDom(const Region &region, const std::string &name, Here here) {
@@ -102,6 +121,7 @@ void RDom::where(Expr condition, Here here) {
     user_error("where() with a value of type " + condition.type().to_string(),
                "conditions have type bool", "compare it, as in x != 0", here.where);
   }
+  condition = DropDomain(domain_.get())(condition);
   domain_->predicate =
       domain_->predicate.defined() ? domain_->predicate && condition : std::move(condition);
 }

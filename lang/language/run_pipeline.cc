@@ -1,6 +1,7 @@
 #include "lang/language/run_pipeline.h"
 
 #include "lang/language/names.h"
+#include "lang/language/warnings.h"
 #include "polyhalite/buffer_contents.h"
 
 namespace polyhalite {
@@ -47,6 +48,7 @@ std::shared_ptr<const Compilation> compile_in_process(PipelineContents &p, Targe
   c->frozen = freeze(p.outputs);
   c->stamp = stamp_of(c->frozen, target);
   c->target = target;
+  warn_of_unscheduled_updates(c->frozen);
   c->code = backend().jit(c->frozen, target, p.externs);
   p.last = c;
   return c;

@@ -1,5 +1,6 @@
 #include "polyhalite/stage.h"
 
+#include <algorithm>
 #include <atomic>
 #include <set>
 
@@ -10,6 +11,7 @@
 #include "lang/language/match_types.h"
 #include "lang/language/names.h"
 #include "lang/language/record.h"
+#include "lang/language/stage_loops.h"
 #include "polyhalite/func.h"
 
 namespace polyhalite {
@@ -26,6 +28,7 @@ Directive &record(FunctionContents &f, int stage, DirectiveKind kind,
   d.factors = std::move(factors);
   d.tail = tail;
   d.where = where;
+  check_loops(f, d);
   d.order = ++count;
   f.directives.push_back(std::move(d));
   return f.directives.back();
@@ -42,6 +45,7 @@ FunctionContents &defined_function(const Stage &s, const char *word, const VarOr
                "the Func is undefined, so it has no loops", "define the Func before its schedule",
                loop.where);
   }
+  check_kind_of_name(f, s.index(), word, loop);
   return f;
 }
 
@@ -140,23 +144,23 @@ std::vector<std::string> names_of(const std::vector<VarOrRVar> &loops) {
 
 }  // namespace
 
-LoopLevel::LoopLevel(const Func &func, const VarOrRVar &loop, int stage)
-    : func_(func.name()), loop_(loop.name), stage_(stage), where_(loop.where) {
-  if (!func.defined()) {
-    user_error("cannot compute at " + quoted(loop.name) + " of " + quoted(func.name()),
-               "the Func is undefined, so it has no loops", "define the Func before the schedule",
-               loop.where);
-  }
-}
-
-LoopLevel LoopLevel::root(Here here) { return LoopLevel(Kind::Root, std::move(here.where)); }
-LoopLevel LoopLevel::inlined(Here here) { return LoopLevel(Kind::Inlined, std::move(here.where)); }
-
 Stage::Stage(std::shared_ptr<FunctionContents> func, int stage)
     : func_(std::move(func)), stage_(stage) {}
 
 std::string Stage::name() const {
   return stage_ == 0 ? func_->name : func_->name + ".update(" + std::to_string(stage_ - 1) + ")";
+}
+
+void Stage::unscheduled(Here here) {
+  const bool scheduled =
+      std::any_of(func_->directives.begin(), func_->directives.end(), [&](const Directive &d) {
+        return d.stage == stage_ && concerns_loops(d.kind);
+      });
+  if (func_->unscheduled.insert(stage_).second && !scheduled) return;
+  user_error("unscheduled() on " + describe_stage(*func_, stage_) +
+                 (scheduled ? ", which has a schedule" : " for the second time"),
+             "it says once, and in place of directives, that a stage has none",
+             "drop it, or the directives", here.where);
 }
 
 template <typename Self>

@@ -18,7 +18,24 @@ Var Var::of_loop(std::string name) {
   return v;
 }
 
+Var Var::outermost() { return of_loop(kOutermost); }
+
 Var Var::implicit(int n) { return Var("_" + std::to_string(n)); }
+
+int Var::implicit_index(const std::string &name) {
+  if (name.size() < 2 || name.size() > 5 || name[0] != '_') return -1;
+  int n = 0;
+  for (size_t i = 1; i < name.size(); i++) {
+    if (name[i] < '0' || name[i] > '9') return -1;
+    n = 10 * n + (name[i] - '0');
+  }
+  return n;
+}
+
+bool Var::is_implicit(const std::string &name) { return implicit_index(name) >= 0; }
+
+const Var _("_"), _0("_0"), _1("_1"), _2("_2"), _3("_3"), _4("_4"), _5("_5"), _6("_6"), _7("_7"),
+    _8("_8"), _9("_9");
 
 RVar::RVar() : name_(anonymous_name("r")) {}
 RVar::RVar(const std::string &name) : name_(clean_name(name)) {}

@@ -192,7 +192,8 @@ StageInstance add_instance(Problem &problem, SharedAtoms &shared, const LoopTree
 
 std::vector<SelfAccess> self_accesses(const LoopTree &tree, StageId stage) {
   const StageDef &def = tree.definition(stage);
-  std::vector<SelfAccess> accesses = {{def.args, true}};
+  std::vector<SelfAccess> accesses;
+  for (const CellWrite &w : cell_writes(def)) accesses.push_back({w.cell, true});
   auto add_read = [&](const std::vector<Expr> &cell) {
     for (const SelfAccess &a : accesses) {
       bool same = !a.writes;

@@ -45,7 +45,7 @@ struct SelfAccess {
   bool writes;
 };
 
-/// The write first, then each distinct read.
+/// The writes first, then each distinct read.
 std::vector<SelfAccess> self_accesses(const LoopTree &tree, StageId stage);
 
 /// Instances with different pure variables touch different cells: in every access of the stage to

@@ -55,8 +55,9 @@ StageProgram::StageProgram(const FuncDef &f, int stage, const Constants &constan
     limits.push_back(r.min);
     limits.push_back(r.extent);
   }
-  cell = Program(def.args, slots, constants);
-  values = Program(def.values, slots, constants);
+  for (const CellWrite &w : cell_writes(def)) {
+    writes.push_back({Program(w.cell, slots, constants), Program(w.values, slots, constants)});
+  }
   if (def.predicate.defined()) predicate = Program({def.predicate}, slots, constants);
   bounds = Program(limits, slots, constants);
   is_reduction = is_reduction_update(f, stage);
@@ -97,7 +98,7 @@ class Reference::Run : public Surroundings {
     if (is_new) {
       StageId pure{func_, 0};
       const StageProgram &p = r_.program(pure);
-      std::vector<Value> values = p.values.run(p.slots_at(at), *this);
+      std::vector<Value> values = p.writes[0].values.run(p.slots_at(at), *this);
       // Running it may have moved the map's cells.
       column_.cells[at] = {Content::written({pure, at}), std::move(values)};
       return column_.cells[at];
@@ -164,13 +165,18 @@ class Reference::Run : public Surroundings {
   void instance(const StageProgram &p) {
     const std::vector<Value> slots = p.slots_at(point_);
     if (!p.predicate.empty() && !p.predicate.run(slots, *this)[0].i) return;
-    Coordinates at;
-    for (const Value &v : p.cell.run(slots, *this)) at.push_back(v.i);
-    std::vector<Value> values = p.values.run(slots, *this);
-    Cell old = cell(at);
     const Point point{{func_, stage_}, point_};
-    column_.cells[at] = {p.is_reduction ? old.content.with(point) : Content::written(point),
-                         std::move(values)};
+    std::vector<std::pair<Coordinates, std::vector<Value>>> written;
+    for (const StageProgram::Write &w : p.writes) {
+      Coordinates at;
+      for (const Value &v : w.cell.run(slots, *this)) at.push_back(v.i);
+      written.emplace_back(at, w.values.run(slots, *this));
+    }
+    for (auto &[at, values] : written) {
+      const Cell old = cell(at);
+      column_.cells[at] = {p.is_reduction ? old.content.with(point) : Content::written(point),
+                           std::move(values)};
+    }
   }
 
   Reference &r_;

@@ -57,7 +57,11 @@ struct StageProgram {
   std::vector<int> pure;          // the dimensions whose variables it has
   std::vector<int> slot_of_pure;  // parallel to `pure`
   std::vector<int> slot_of_rvar;
-  Program cell, values, predicate, bounds;  // bounds: min, extent of each reduction variable
+  struct Write {
+    Program cell, values;
+  };
+  std::vector<Write> writes;  // of an instance, see cell_writes()
+  Program predicate, bounds;  // bounds: min, extent of each reduction variable
   bool is_reduction = false;                // is_reduction_update()
 
   StageProgram(const FuncDef &f, int stage, const Constants &constants);

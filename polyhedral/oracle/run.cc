@@ -221,13 +221,18 @@ void Run::stage(StageId s) {
   const StageProgram &definition = reference_.program(s);
   check_domain(definition);
   const std::vector<Value> slots = definition.slots_at(p.at);
-  Coordinates at;
-  for (const Value &v : definition.cell.run(slots, *this)) at.push_back(v.i);
-  definition.values.run(slots, *this);
-  Storage &storage = storage_of(s.func, at, "writes");
-  touch(storage, at, true);
-  auto [cell, is_new] = storage.cells.try_emplace(storage.in_rings(at));
-  cell->second = definition.is_reduction ? cell->second.with(p) : Content::written(p);
+  std::vector<Coordinates> written;
+  for (const StageProgram::Write &w : definition.writes) {
+    written.emplace_back();
+    for (const Value &v : w.cell.run(slots, *this)) written.back().push_back(v.i);
+    w.values.run(slots, *this);
+  }
+  for (const Coordinates &at : written) {
+    Storage &storage = storage_of(s.func, at, "writes");
+    touch(storage, at, true);
+    auto [cell, is_new] = storage.cells.try_emplace(storage.in_rings(at));
+    cell->second = definition.is_reduction ? cell->second.with(p) : Content::written(p);
+  }
 }
 
 void Run::check_domain(const StageProgram &p) {

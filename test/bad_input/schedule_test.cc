@@ -125,6 +125,25 @@ TEST_F(BadSchedule, loops_of_an_inlined_func) {
             "  fix: add compute_root or compute_at to 'f'");
 }
 
+TEST_F(BadSchedule, loops_that_are_not_there) {
+  EXPECT_EQ(text_of([&] { g.parallel(xo); }),
+            "@: error: cannot parallelize 'xo': 'g' has no such loop\n"
+            "  fix: its loops are, outermost first: y, x");
+}
+
+TEST_F(BadSchedule, devices) {
+  g.gpu_tile(x, y, xo, xi, 8, 8);
+  EXPECT_EQ(text_of([&] { g.compile_jit(); }, __builtin_FILE(), __LINE__ - 1),
+            "@: error: cannot gpu_blocks on 'g': a GPU is not available\n"
+            "  why: code is made for the processor only\n"
+            "  fix: leave the directive out");
+  f.compute_root().hexagon();
+  EXPECT_EQ(text_of([&] { f.compile_jit(); }, __builtin_FILE(), __LINE__ - 1),
+            "@: error: cannot hexagon on 'f': Hexagon is not available\n"
+            "  why: code is made for the processor only\n"
+            "  fix: leave the directive out");
+}
+
 TEST_F(BadSchedule, bounds_that_vary) {
   EXPECT_EQ(text_of([&] { g.bound(x, 0, y); }),
             "@: error: the extent of bound() of 'x' of 'g' depends on 'y'\n"

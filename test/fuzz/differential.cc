@@ -1,6 +1,7 @@
 #include "test/fuzz/differential.h"
 
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -13,6 +14,7 @@
 #include "lang/ir/visit.h"
 #include "lang/simplify/simplify.h"
 #include "polyhalite/backend.h"
+#include "polyhalite/jit_context.h"
 #include "polyhedral/judge.h"
 #include "polyhedral/oracle/brute_force.h"
 #include "schedule/build_tree.h"
@@ -116,6 +118,23 @@ class GuardedBuffer {
   int64_t payload_ = 0;
 };
 
+/// One buffer for each value of the output.
+class OutputBuffers {
+ public:
+  OutputBuffers(const std::vector<Type> &types, const Extents &e) {
+    for (const Type t : types) buffers_.push_back(std::make_unique<GuardedBuffer>(t, e));
+  }
+  const GuardedBuffer &operator[](size_t v) const { return *buffers_[v]; }
+  std::vector<polyhalite_buffer_t *> raw() const {
+    std::vector<polyhalite_buffer_t *> all;
+    for (const auto &b : buffers_) all.push_back(b->raw());
+    return all;
+  }
+
+ private:
+  std::vector<std::unique_ptr<GuardedBuffer>> buffers_;
+};
+
 using Environment = std::map<std::string, Expr>;
 
 std::optional<int64_t> evaluate(const Expr &e, const Environment &env) {
@@ -123,12 +142,12 @@ std::optional<int64_t> evaluate(const Expr &e, const Environment &env) {
   return is_const_int(simplify(substitute(env, e)), &v) ? std::optional(v) : std::nullopt;
 }
 
-Environment environment(const std::string &output, const Extents &e, const Survey &survey) {
+Environment environment(const std::string &buffer, const Extents &e, const Survey &survey) {
   Environment env;
   for (size_t d = 0; d < e.min.size(); d++) {
     const std::string suffix = "." + std::to_string(d);
-    env[output + ".min" + suffix] = Expr(static_cast<int32_t>(e.min[d]));
-    env[output + ".extent" + suffix] = Expr(static_cast<int32_t>(e.extent[d]));
+    env[buffer + ".min" + suffix] = Expr(static_cast<int32_t>(e.min[d]));
+    env[buffer + ".extent" + suffix] = Expr(static_cast<int32_t>(e.extent[d]));
   }
   for (const Symbol &s : survey.root_symbols) {
     if (auto v = evaluate(s.value, env)) env[s.name] = Expr(static_cast<int32_t>(*v));
@@ -138,9 +157,10 @@ Environment environment(const std::string &output, const Extents &e, const Surve
 
 /// Grows the output until the entry checks hold; false where they cannot or the boxes are too
 /// large.
-bool fit_output(const std::string &output, Extents &e, const Survey &survey) {
+bool fit_output(const std::string &output, const std::string &buffer, Extents &e,
+                const Survey &survey) {
   for (int tries = 0; tries < 8; tries++) {
-    const Environment env = environment(output, e, survey);
+    const Environment env = environment(buffer, e, survey);
     bool fits = true;
     for (const Assumption &a : survey.assumptions) {
       if (is_true(simplify(substitute(env, a.condition)))) continue;
@@ -185,10 +205,13 @@ class Trial {
     if (!verdict.legal()) counts_.refused_by_claim[verdict.refusal->claim]++;
     if (verdict.legal()) count_windows(s);
     output_ = tree.algorithm.outputs[0];
+    const FuncDef &output = *tree.algorithm.find(output_);
+    first_buffer_ = output.buffer_name(0);
+    types_ = output.types;
     Extents e;
     for (int m : p_.output_min) e.min.push_back(m);
     for (int n : p_.output_extent) e.extent.push_back(n);
-    if (!fit_output(output_, e, s)) {
+    if (!fit_output(output_, first_buffer_, e, s)) {
       counts_.not_run++;
       return;
     }
@@ -223,10 +246,11 @@ class Trial {
     for (const int64_t grow : {0, 7}) {
       Extents e = first;
       for (int64_t &n : e.extent) n += grow;
-      if (grow > 0 && (verdict.legal() || !fit_output(output_, e, s))) continue;
+      if (grow > 0 && (verdict.legal() || !fit_output(output_, first_buffer_, e, s))) continue;
       oracle::Experiment experiment;
       auto &box = experiment.buffers[output_];
       for (size_t d = 0; d < e.min.size(); d++) box.push_back({e.min[d], e.extent[d]});
+      experiment.buffers[first_buffer_] = box;
       experiment.seed = seed_;
       const oracle::Enumeration found =
           oracle::brute_force(tree, s, experiment, 3, {kMaxInstances});
@@ -249,7 +273,7 @@ class Trial {
   }
 
   void execute(const LoopTree &tree, const Survey &s, const Extents &e) {
-    const Environment env = environment(output_, e, s);
+    const Environment env = environment(first_buffer_, e, s);
     std::map<std::string, std::unique_ptr<GuardedBuffer>> images, margins;
     std::map<std::string, const polyhalite_buffer_t *> for_reference;
     Dice dice(seed_ + 77);
@@ -284,11 +308,10 @@ class Trial {
       w->copy_from(*b);
       for_reference[i.param->name] = w->raw();
     }
-    const Type type = tree.algorithm.find(output_)->types[0];
-    GuardedBuffer expected(type, e), interpreted(type, e), compiled(type, e);
+    OutputBuffers expected(types_, e), interpreted(types_, e), compiled(types_, e);
     counts_.executed++;
     try {
-      interpret(p_.frozen.algorithm, for_reference, {}, {expected.raw()});
+      interpret(p_.frozen.algorithm, for_reference, {}, expected.raw());
     } catch (const Error &x) {
       return fail(std::string("reference: ") + x.what());
     }
@@ -299,9 +322,12 @@ class Trial {
       f = run_passes(f, target_, options);
       IrArguments args;
       for (auto &[name, b] : images) args.buffers[name] = b->raw();
-      args.buffers[output_] = interpreted.raw();
+      const FuncDef &output = *tree.algorithm.find(output_);
+      for (size_t v = 0; v < types_.size(); v++) {
+        args.buffers[output.buffer_name(static_cast<int>(v))] = interpreted.raw()[v];
+      }
       interpret_ir(f, args, {ParallelOrder::Shuffled, seed_});
-      check(interpreted, expected, type, "loop IR");
+      check(interpreted, expected, "loop IR");
     } catch (const Error &x) {
       fail(std::string("loop IR: ") + x.what());
     }
@@ -310,12 +336,12 @@ class Trial {
       for (const AlgorithmInput &i : p_.frozen.algorithm.inputs) {
         args.push_back(images[i.param->name]->raw());
       }
-      args.push_back(compiled.raw());
+      for (polyhalite_buffer_t *b : compiled.raw()) args.push_back(b);
       std::string message;
       if (backend().jit(p_.frozen, target_)->call(args, &message) != 0) {
         return fail("compiled code: " + message);
       }
-      check(compiled, expected, type, "compiled code");
+      check(compiled, expected, "compiled code");
     } catch (const Error &x) {
       fail(std::string("compile: ") + x.what());
     }
@@ -324,20 +350,26 @@ class Trial {
     }
   }
 
-  void check(const GuardedBuffer &found, const GuardedBuffer &expected, Type t, const char *who) {
-    if (!found.guards_intact()) fail(std::string(who) + " wrote beyond the ends of the output");
-    const int64_t at = found.difference(expected);
-    if (at >= 0) {
-      fail(std::string(who) + " differs from the interpreter at element " +
-           std::to_string(at / t.bytes()));
+  void check(const OutputBuffers &found, const OutputBuffers &expected, const char *who) {
+    for (size_t v = 0; v < types_.size(); v++) {
+      const std::string which = types_.size() == 1 ? "" : " of value " + std::to_string(v);
+      if (!found[v].guards_intact()) {
+        fail(std::string(who) + " wrote beyond the ends of the output" + which);
+      }
+      const int64_t at = found[v].difference(expected[v]);
+      if (at >= 0) {
+        fail(std::string(who) + " differs from the interpreter at element " +
+             std::to_string(at / types_[v].bytes()) + which);
+      }
     }
   }
 
   const uint64_t seed_;
   DifferentialCounts &counts_;
   RandomPipeline p_;
-  std::string output_;
-  bool too_large_ = false;  // to enumerate, and so to interpret
+  std::string output_, first_buffer_;
+  std::vector<Type> types_;  // of the output's values
+  bool too_large_ = false;   // to enumerate, and so to interpret
   const Target target_ = get_jit_target_from_environment();
 };
 

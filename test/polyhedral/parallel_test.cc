@@ -143,7 +143,7 @@ TEST(storage, used_by_one_production_after_the_other_is_legal) {
 }
 
 TEST(storage, shared_by_lanes_that_overlap_is_refused) {
-  // Directives cannot compute a Func inside a vector loop; trees can.
+  // A vector loop has a constant extent; the judge needs none.
   LoopTree tree = build_tree(algorithm_of(kBlur), directives(R"(by.parallel(y)
 bx.store_root()
 bx.compute_at(by, y)

@@ -65,6 +65,21 @@ serial by.s0.yo from 0 extent (by.extent.1 + 31)/32
 )");
 }
 
+TEST(survey, the_condition_of_a_domain_cuts_what_is_read) {
+  const char *algorithm = R"(image in: int32, 1
+g(x) = in(x)
+f(x, y) = 0
+over r_x(0, 100), r_y(0, 50) where r_x < r_y && r_x >= 3: f(r_x, r_y) = g(r_x)
+output f
+)";
+  const std::string text = surveyed(algorithm, "g.compute_at(f, r_y)");
+  EXPECT_EQ(lines_with(text, "needs in"), "needs in [3, 48]\n");
+  EXPECT_EQ(lines_with(text, "needs f"),
+            "needs f [min(f.min.0, 3), max(f.extent.0 + f.min.0 - 1, 48)] "
+            "[min(f.min.1, 1), max(f.extent.1 + f.min.1 - 1, 49)]\n");
+  EXPECT_EQ(lines_with(text, "serial g"), "serial g.s0.x from 3 extent f.s1.r_y - 3\n");
+}
+
 // Iterations that the guard cuts read nothing beyond the last row.
 TEST(survey, window_slides_and_folds_where_storage_outlives_production) {
   EXPECT_EQ(

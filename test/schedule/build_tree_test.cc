@@ -290,5 +290,38 @@ output f
 )");
 }
 
+TEST(build_tree, kinds_of_gpu_loops) {
+  EXPECT_EQ(tree(kBlur, R"(by.split(x, bx, tx, 16)
+by.gpu_blocks(bx, y)
+by.gpu_threads(tx, DeviceAPI.CUDA)
+)"),
+            R"(for by.s0.y gpu_block
+  for by.s0.bx gpu_block
+    for by.s0.tx gpu_thread
+      by.s0: x -> bx, tx by 16 ShiftInwards
+)");
+}
+
+TEST(build_tree, outermost_is_where_the_consumer_is_computed) {
+  const char *three = R"(a(x, y) = x + y
+b(x, y) = a(x, y) + 1
+c(x, y) = b(x, y) + 1
+output c
+)";
+  EXPECT_EQ(tree(three, "b.compute_at(c, y)\na.compute_at(b, __outermost)\n"),
+            R"(for c.s0.y serial
+  allocate a
+    for a.s0.y serial
+      for a.s0.x serial
+        a.s0
+    allocate b
+      for b.s0.y serial
+        for b.s0.x serial
+          b.s0
+      for c.s0.x serial
+        c.s0
+)");
+}
+
 }  // namespace
 }  // namespace polyhalite

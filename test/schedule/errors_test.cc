@@ -67,11 +67,13 @@ TEST(errors, level_of_its_own) {
             "  fix: compute it at one of: root, sh.y, sh.x\n");
 }
 
-TEST(errors, level_in_a_vector_loop) {
-  EXPECT_EQ(tree(kBlur, "sh.split(x, xo, xi, 8)\nsh.vectorize(xi)\nbx.compute_at(sh, xi)"),
-            "s.txt:3: error: cannot compute 'bx' at loop 'xi' of 'sh': that is in a vector loop\n"
-            "  why: lanes cannot run a production each\n"
-            "  fix: compute it at one of: root, sh.y, sh.xo\n");
+TEST(errors, parallel_loop_of_a_func_computed_in_a_vector_loop) {
+  EXPECT_EQ(
+      tree(kBlur,
+           "sh.split(x, xo, xi, 8)\nsh.vectorize(xi)\nbx.compute_at(sh, xi)\nbx.parallel(y)"),
+      "s.txt:4: error: cannot run 'y' of 'bx' in parallel: it is computed inside the vector loop "
+      "'sh.xi'\n"
+      "  fix: compute 'bx' outside that loop, or keep 'y' serial\n");
 }
 
 TEST(errors, legal_levels_name_updates) {
@@ -215,6 +217,25 @@ TEST(errors, bound_of_no_dimension) {
   EXPECT_EQ(tree(kUpdate, "f.bound(r, 0, 8)"),
             "s.txt:1: error: cannot bound 'r' of 'f': it is no dimension of it\n"
             "  fix: its dimensions are: x, y\n");
+}
+
+TEST(errors, independent_ones_are_reported_together) {
+  EXPECT_EQ(tree(R"(a(x) = x
+b(x) = a(x) + a(x + 1)
+c(x) = b(x)
+c(x) += b(x + 1)
+output c
+)",
+                 "a.parallel(x)\na.vectorize(x)\nb.compute_root()\nb.parallel(z)\nb.parallel(y)\n"
+                 "c.update(0).unroll(w)\nc.bound(q, 0, 4)\n"),
+            "s.txt:1: error: cannot parallelize 'x' of 'a': it is computed inline and has no loops\n"
+            "  fix: add compute_root or compute_at to 'a'\n"
+            "s.txt:4: error: cannot parallelize 'z': 'b' has no such loop\n"
+            "  fix: its loops are, outermost first: x\n"
+            "s.txt:6: error: cannot unroll 'w': update 0 of 'c' has no such loop\n"
+            "  fix: its loops are, outermost first: x\n"
+            "s.txt:7: error: cannot bound 'q' of 'c': it is no dimension of it\n"
+            "  fix: its dimensions are: x\n");
 }
 
 }  // namespace

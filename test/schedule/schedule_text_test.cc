@@ -164,12 +164,16 @@ class Draw {
   }
   Directive directive() {
     static constexpr DirectiveKind kKinds[] = {
-        DirectiveKind::Split,         DirectiveKind::Fuse,      DirectiveKind::Reorder,
-        DirectiveKind::Rename,        DirectiveKind::Parallel,  DirectiveKind::Vectorize,
-        DirectiveKind::Unroll,        DirectiveKind::Serial,    DirectiveKind::ComputeRoot,
-        DirectiveKind::ComputeInline, DirectiveKind::ComputeAt, DirectiveKind::StoreRoot,
-        DirectiveKind::StoreAt,       DirectiveKind::Bound,     DirectiveKind::TraceLoads,
-        DirectiveKind::TraceStores,   DirectiveKind::TraceTag};
+        DirectiveKind::Split,         DirectiveKind::Fuse,         DirectiveKind::Reorder,
+        DirectiveKind::Rename,        DirectiveKind::Parallel,     DirectiveKind::Vectorize,
+        DirectiveKind::Unroll,        DirectiveKind::Serial,       DirectiveKind::ComputeRoot,
+        DirectiveKind::ComputeInline, DirectiveKind::ComputeAt,    DirectiveKind::StoreRoot,
+        DirectiveKind::StoreAt,       DirectiveKind::Bound,        DirectiveKind::GpuBlocks,
+        DirectiveKind::GpuThreads,    DirectiveKind::GpuLanes,     DirectiveKind::GpuSingleThread,
+        DirectiveKind::Hexagon,       DirectiveKind::CopyToDevice, DirectiveKind::CopyToHost,
+        DirectiveKind::TraceLoads,    DirectiveKind::TraceStores,  DirectiveKind::TraceTag};
+    static constexpr DeviceAPI kDevices[] = {DeviceAPI::Default_GPU, DeviceAPI::CUDA,
+                                             DeviceAPI::D3D12Compute};
     static constexpr TailStrategy kTails[] = {TailStrategy::Auto, TailStrategy::RoundUp,
                                               TailStrategy::GuardWithIf,
                                               TailStrategy::ShiftInwards};
@@ -204,6 +208,23 @@ class Draw {
         d.target_func = func();
         d.target_stage = number(4) - 1;
         break;
+      case DirectiveKind::GpuBlocks:
+      case DirectiveKind::GpuThreads:
+        loops = 1 + number(3);
+        d.device = of(kDevices);
+        break;
+      case DirectiveKind::GpuLanes:
+        d.device = of(kDevices);
+        break;
+      case DirectiveKind::GpuSingleThread:
+      case DirectiveKind::CopyToDevice:
+        loops = 0;
+        d.device = of(kDevices);
+        break;
+      case DirectiveKind::Hexagon:
+        loops = number(2);
+        break;
+      case DirectiveKind::CopyToHost:
       case DirectiveKind::TraceLoads:
       case DirectiveKind::TraceStores:
       case DirectiveKind::ComputeRoot:

@@ -126,8 +126,9 @@ class AlgorithmDraw {
     // Recent Funcs more often, so that chains get long.
     const int last = static_cast<int>(algorithm_.funcs.size()) - 1;
     const FuncDef &f = algorithm_.funcs[dice_.chance(60) ? last : dice_.between(0, last)];
-    Expr e = make_func_call(f.types[0], f.name, indices(vars, f.dimensions()));
-    return f.types[0] == t && t.is_affine() ? limited(e) : convert(t, e);
+    const int v = dice_.between(0, static_cast<int>(f.types.size()) - 1);
+    Expr e = make_func_call(f.types[v], f.name, indices(vars, f.dimensions()), v);
+    return f.types[v] == t && t.is_affine() ? limited(e) : convert(t, e);
   }
 
   Expr value(Type t, const std::vector<Expr> &vars, int depth) {
@@ -187,16 +188,46 @@ class AlgorithmDraw {
     const int dimensions = last || stencils_ ? 2 : dice_.between(1, 3);
     const std::vector<std::string> names = {"x", "y", "z"};
     f.args.assign(names.begin(), names.begin() + dimensions);
-    f.types = {any_type()};
+    const int values = dice_.chance(25) ? dice_.between(2, 3) : 1;
+    for (int v = 0; v < values; v++) f.types.push_back(any_type());
     std::vector<Expr> vars;
     for (const std::string &a : f.args) vars.push_back(pure(a));
     StageDef s;
     s.args = vars;
-    s.values = {finish(value(f.types[0], vars, dice_.between(1, 3)))};
+    for (const Type t : f.types) s.values.push_back(finish(value(t, vars, dice_.between(1, 3))));
     f.stages.push_back(s);
     const int updates = !stencils_ && dice_.chance(45) ? dice_.between(1, 2) : 0;
     for (int u = 0; u < updates; u++) draw_update(f, vars);
     algorithm_.funcs.push_back(f);
+  }
+
+  // Value v of an update of f at `cell`.
+  Expr updated_value(const FuncDef &f, int v, const std::vector<Expr> &cell,
+                     const std::vector<Expr> &vars) {
+    const Type t = f.types[v];
+    const Expr self = make_func_call(t, f.name, cell, v);
+    const int kind = dice_.between(0, 99);
+    Expr e = value(t, vars, 1);
+    if (kind < 40) {
+      e = make_binary(Op::Add, self, t.is_affine() ? limited(e) : e);
+    } else if (kind < 60) {
+      e = make_binary(dice_.chance(50) ? Op::Min : Op::Max, self, e);
+    } else if (kind < 85) {
+      // A scan or a stencil on itself: other cells, shifted along reduction variables, and of
+      // several values maybe another one.
+      std::vector<Expr> other = cell;
+      for (Expr &index : other) {
+        const VariableNode *var = as_variable(index);
+        if (!(var && var->kind == VariableKind::Pure) && dice_.chance(70)) {
+          index = make_binary(Op::Add, index, Expr(dice_.between(-2, 2)));
+        }
+      }
+      const int from = dice_.between(0, static_cast<int>(f.types.size()) - 1);
+      Expr read = make_func_call(f.types[from], f.name, other, from);
+      if (from != v) read = convert(t, read);
+      e = finish(make_binary(dice_.chance(70) ? Op::Add : Op::Sub, read, e));
+    }
+    return t.is_float() ? finish(e) : e;
   }
 
   void draw_update(FuncDef &f, const std::vector<Expr> &pure_vars) {
@@ -227,28 +258,39 @@ class AlgorithmDraw {
       }
     }
     if (vars.empty()) vars.push_back(Expr(dice_.between(0, 3)));
-    const Type t = f.types[0];
-    const Expr self = make_func_call(t, f.name, s.args);
-    const int kind = dice_.between(0, 99);
-    Expr v = value(t, vars, 1);
-    if (kind < 40) {
-      v = make_binary(Op::Add, self, t.is_affine() ? limited(v) : v);
-    } else if (kind < 60) {
-      v = make_binary(dice_.chance(50) ? Op::Min : Op::Max, self, v);
-    } else if (kind < 85) {
-      // A scan or a stencil on itself: other cells, shifted along reduction variables.
-      std::vector<Expr> cell = s.args;
-      for (size_t d = 0; d < cell.size(); d++) {
-        const VariableNode *var = as_variable(cell[d]);
-        if (!(var && var->kind == VariableKind::Pure) && dice_.chance(70)) {
-          cell[d] = make_binary(Op::Add, cell[d], Expr(dice_.between(-2, 2)));
-        }
-      }
-      const Expr other = make_func_call(t, f.name, cell);
-      v = finish(make_binary(dice_.chance(70) ? Op::Add : Op::Sub, other, v));
+    // Sometimes two cells at once.
+    std::vector<Expr> second = s.args;
+    for (size_t d = 0; d < second.size() && f.args.size() > 1 && dice_.chance(12); d++) {
+      const VariableNode *var = as_variable(second[d]);
+      if (var && var->kind == VariableKind::Pure) continue;
+      second[d] = make_binary(Op::Add, second[d], Expr(dice_.between(0, 3)));
     }
-    if (t.is_float()) v = finish(v);
-    s.values = {v};
+    const bool scatters =
+        !equal(make_intrinsic(Int(32), "cell", second), make_intrinsic(Int(32), "cell", s.args));
+    for (size_t v = 0; v < f.types.size(); v++) {
+      // Of several values, some stay as they are.
+      if (v > 0 && dice_.chance(30)) {
+        const Expr kept = make_func_call(f.types[v], f.name, s.args, static_cast<int>(v));
+        s.values.push_back(
+            scatters ? make_intrinsic(
+                           f.types[v], intrinsic::kScatterGather,
+                           {kept, make_func_call(f.types[v], f.name, second, static_cast<int>(v))})
+                     : kept);
+        continue;
+      }
+      Expr e = updated_value(f, static_cast<int>(v), s.args, vars);
+      if (scatters && dice_.chance(70)) {
+        const Expr other = updated_value(f, static_cast<int>(v), second, vars);
+        e = make_intrinsic(e.type(), intrinsic::kScatterGather, {e, other});
+      }
+      s.values.push_back(e);
+    }
+    if (scatters) {
+      for (size_t d = 0; d < s.args.size(); d++) {
+        if (equal(s.args[d], second[d])) continue;
+        s.args[d] = make_intrinsic(Int(32), intrinsic::kScatterGather, {s.args[d], second[d]});
+      }
+    }
     if (!reductions.empty() && dice_.chance(15)) {
       s.predicate = make_binary(Op::Le, reductions[0],
                                 reductions.size() > 1 ? reductions[1] : Expr(dice_.between(0, 4)));

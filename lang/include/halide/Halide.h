@@ -1,11 +1,49 @@
 // Halide's names over Polyhalite, so that programs which use Halide's public interface compile.
 #pragma once
 
+// Programs rely on what the header of the language brings with it.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bitset>
+#include <cassert>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <initializer_list>
+#include <iostream>
+#include <istream>
+#include <iterator>
+#include <limits>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <ostream>
+#include <random>
+#include <set>
+#include <sstream>
+#include <stack>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
 #include "HalideBuffer.h"
 #include "HalideExtern.h"
 #include "HalideRuntime.h"
 #include "polyhalite/generator.h"
 #include "polyhalite/polyhalite.h"
+#include "polyhalite/report.h"
 
 namespace Halide {
 using namespace polyhalite;
@@ -16,6 +54,22 @@ inline const bool buffers_are_limited = (polyhalite::set_default_buffer_limit(IN
 }  // namespace Internal
 
 }  // namespace Halide
+
+// Messages of a program's own; the last two tell of its own mistakes.
+#define _halide_user_assert(condition) user_assert(condition)
+#define _halide_internal_assert(condition) internal_assert(condition)
+#define user_warning ::polyhalite::detail::WarningStream()
+#define user_error ::polyhalite::detail::UserErrorStream()
+#define user_assert(condition) \
+  if (condition) {             \
+  } else                       \
+    user_error
+#define internal_error \
+  ::polyhalite::detail::InternalErrorStream(::polyhalite::SourceLocation{__FILE__, __LINE__})
+#define internal_assert(condition) \
+  if (condition) {                 \
+  } else                           \
+    internal_error
 
 #define HALIDE_REGISTER_GENERATOR(...) POLYHALITE_REGISTER_GENERATOR(__VA_ARGS__)
 #define HALIDE_REGISTER_GENERATOR_ALIAS(...) POLYHALITE_REGISTER_GENERATOR_ALIAS(__VA_ARGS__)

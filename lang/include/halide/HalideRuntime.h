@@ -13,6 +13,7 @@
 #endif
 
 #include "polyhalite_runtime.h"
+#include "polyhalite_target_features.h"
 
 #define HALIDE_VERSION_MAJOR 21
 #define HALIDE_VERSION_MINOR 0
@@ -210,7 +211,7 @@
 #define halide_get_trace_file polyhalite_get_trace_file
 #define halide_handle_traits polyhalite_handle_traits
 #define halide_join_thread polyhalite_join_thread
-#define halide_llvm_large_code_model polyhalite_llvm_large_code_model
+#define halide_llvm_large_code_model polyhalite_target_feature_llvm_large_code_model
 #define halide_load_library polyhalite_load_library
 #define halide_load_library_t polyhalite_load_library_t
 #define halide_loop_task_t polyhalite_loop_task_t

@@ -33,20 +33,56 @@ struct Diagnostic {
   std::string to_string() const;
 };
 
-/// Every exception of the library derives from Error; what() is the diagnostic's text.
+/// Every exception of the library derives from Error; what() is the diagnostic's text, or the
+/// message of a program that throws one itself.
 class Error : public std::runtime_error {
  public:
   explicit Error(Diagnostic d);
-  const Diagnostic &diagnostic() const { return diagnostic_; }
+  /// Several problems that do not depend on each other: at least one.
+  explicit Error(std::vector<Diagnostic> list);
+  explicit Error(const std::string &message);
+  /// The first of them.
+  const Diagnostic &diagnostic() const { return diagnostics_[0]; }
+  const std::vector<Diagnostic> &diagnostics() const { return diagnostics_; }
 
  private:
-  Diagnostic diagnostic_;
+  std::vector<Diagnostic> diagnostics_;
 };
 
 /// A mistake in an algorithm or a schedule.
 class CompileError : public Error {
  public:
   using Error::Error;
+};
+
+/// Gathers the errors of independent parts, so that a user sees them together.
+class ErrorList {
+ public:
+  /// Runs f; keeps what it throws. Returns whether f ended without an error.
+  template <typename F>
+  bool attempt(F &&f) {
+    try {
+      f();
+      return true;
+    } catch (const CompileError &e) {
+      for (const Diagnostic &d : e.diagnostics()) add(d);
+      return false;
+    }
+  }
+  /// Throws one CompileError with all errors; nothing where there are none.
+  void raise() const {
+    if (!list_.empty()) throw CompileError(list_);
+  }
+
+ private:
+  // What is wrong in several copies of a Func is told once.
+  void add(const Diagnostic &d) {
+    for (const Diagnostic &old : list_) {
+      if (old.to_string() == d.to_string()) return;
+    }
+    list_.push_back(d);
+  }
+  std::vector<Diagnostic> list_;
 };
 
 /// A failure while a compiled pipeline runs: a buffer that does not fit, a failed check.
@@ -64,6 +100,23 @@ class InternalError : public Error {
 /// Throws CompileError.
 [[noreturn]] void user_error(std::string what, std::string why, std::string fix,
                              SourceLocation where = {});
+
+/// Whether errors are thrown: they always are.
+constexpr bool exceptions_enabled() { return true; }
+
+/// Takes the place of exceptions and of stderr for what is found before a pipeline runs.
+class CompileTimeErrorReporter {
+ public:
+  virtual ~CompileTimeErrorReporter() = default;
+  virtual void warning(const char *message) = 0;
+  /// Must not return.
+  [[noreturn]] virtual void error(const char *message) = 0;
+};
+/// Null brings exceptions back. The reporter must live until it is replaced.
+void set_custom_compile_time_error_reporter(CompileTimeErrorReporter *reporter);
+
+/// "Warning: WHAT..." in the form of a diagnostic, on stderr or to the reporter.
+void user_warning(std::string what, std::string why, std::string fix, SourceLocation where = {});
 
 /// Throws InternalError unless `condition` holds.
 void internal_check(bool condition, const char *what, CallSite site = {});

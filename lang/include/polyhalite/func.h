@@ -10,10 +10,12 @@
 
 #include "polyhalite/error.h"
 #include "polyhalite/expr.h"
+#include "polyhalite/func_ref.h"
 #include "polyhalite/operators.h"
 #include "polyhalite/rdom.h"
 #include "polyhalite/realize.h"
 #include "polyhalite/stage.h"
+#include "polyhalite/tuple.h"
 #include "polyhalite/var.h"
 
 namespace polyhalite {
@@ -21,39 +23,19 @@ namespace polyhalite {
 struct FunctionContents;
 class OutputImageParam;
 
-/// f(args): a value where it is used, a definition where it is assigned to.
-class FuncRef {
- public:
-  FuncRef(std::shared_ptr<FunctionContents> func, std::vector<Expr> args, SourceLocation where);
-  FuncRef(const FuncRef &) = default;
-
-  /// The pure definition if there is none yet, else an update.
-  Stage operator=(const Expr &value);     // NOLINT
-  Stage operator=(const FuncRef &value);  // NOLINT
-  /// Updates. An undefined Func is defined first: as 0 for += and -=, as 1 for *= and /=.
-  Stage operator+=(const Expr &value);
-  Stage operator-=(const Expr &value);
-  Stage operator*=(const Expr &value);
-  Stage operator/=(const Expr &value);
-  operator Expr() const;  // NOLINT
-
- private:
-  std::shared_ptr<FunctionContents> func_;
-  std::vector<Expr> args_;
-  SourceLocation where_;
-};
-
-inline Expr min(const FuncRef &a, const FuncRef &b) { return min(Expr(a), Expr(b)); }
-inline Expr max(const FuncRef &a, const FuncRef &b) { return max(Expr(a), Expr(b)); }
-
 /// A handle: copies share definitions and schedule.
 class Func : public Schedulable<Func>, public Realizable<Func> {
  public:
   Func(Here here = Here());  // NOLINT
   explicit Func(const std::string &name, Here here = Here());
   explicit Func(const char *name, Here here = Here()) : Func(std::string(name), std::move(here)) {}
-  /// Of no arguments: e has no free variables.
+  /// Over the implicit variables of e, as in Func(g(_) + 1); of no arguments where it has none.
   explicit Func(const Expr &e, Here here = Here());
+  /// A Func whose definition must have these types of values (any, where the list is empty) and
+  /// this number of dimensions (any, for AnyDims).
+  Func(const std::vector<Type> &types, int dimensions, const std::string &name, Here here = Here());
+  Func(const Type &type, int dimensions, const std::string &name, Here here = Here())
+      : Func(std::vector<Type>{type}, dimensions, name, std::move(here)) {}
   template <typename T, int D>
   explicit Func(const Buffer<T, D> &image, Here here = Here()) : Func(std::move(here)) {
     const std::vector<Expr> args = implicit_args(image.dimensions());
@@ -62,12 +44,15 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
 
   const std::string &name() const;
   bool defined() const;
+  /// While undefined, what the constructor requires, else 0.
   int dimensions() const;
   std::vector<Var> args() const;
-  /// The right-hand side of the pure definition; CompileError while undefined.
+  /// The right-hand side of the pure definition; CompileError while undefined, and for a Tuple.
   Expr value(Here here = Here()) const;
+  Tuple values(Here here = Here()) const;
   std::vector<Expr> update_args(int i = 0, Here here = Here()) const;
   Expr update_value(int i = 0, Here here = Here()) const;
+  Tuple update_values(int i = 0, Here here = Here()) const;
   std::vector<RVar> rvars(int i = 0, Here here = Here()) const;
   bool has_update_definition() const { return num_update_definitions() > 0; }
   int num_update_definitions() const;
@@ -75,30 +60,19 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   /// CompileError while undefined.
   OutputImageParam output_buffer(Here here = Here()) const;
   std::vector<OutputImageParam> output_buffers(Here here = Here()) const;
-  /// Of the values; empty while undefined.
-  const std::vector<Type> &output_types() const;
-  /// CompileError while undefined.
-  Type type(Here here = Here()) const;
-  int outputs() const { return static_cast<int>(output_types().size()); }
+  /// Of the values, or what the constructor requires; empty while neither is known.
+  const std::vector<Type> &types() const;
+  const std::vector<Type> &output_types() const { return types(); }
+  /// Of a single value; CompileError while it is not known.
+  const Type &type(Here here = Here()) const;
+  int outputs() const { return static_cast<int>(types().size()); }
 
   FuncRef operator()(const std::vector<Expr> &args, Here here = Here()) const;
   FuncRef operator()(const std::vector<Var> &args, Here here = Here()) const;
   FuncRef operator()(Here here = Here()) const;
-  FuncRef operator()(Index a) const { return call({a}); }
-  FuncRef operator()(Index a, Index b) const { return call({a, b}); }
-  FuncRef operator()(Index a, Index b, Index c) const { return call({a, b, c}); }
-  FuncRef operator()(Index a, Index b, Index c, Index d) const { return call({a, b, c, d}); }
-  FuncRef operator()(Index a, Index b, Index c, Index d, Index e) const {
-    return call({a, b, c, d, e});
-  }
-  FuncRef operator()(Index a, Index b, Index c, Index d, Index e, Index f) const {
-    return call({a, b, c, d, e, f});
-  }
-  FuncRef operator()(Index a, Index b, Index c, Index d, Index e, Index f, Index g) const {
-    return call({a, b, c, d, e, f, g});
-  }
-  FuncRef operator()(Index a, Index b, Index c, Index d, Index e, Index f, Index g, Index h) const {
-    return call({a, b, c, d, e, f, g, h});
+  template <typename... Args, typename = std::enable_if_t<detail::all_exprs<Args...>>>
+  FuncRef operator()(Index first, Args &&...more) const {
+    return call({std::move(first.value), Expr(std::forward<Args>(more))...}, first.where);
   }
 
   /// Update definition i, to be scheduled. Directives on the Func itself mean its pure definition.
@@ -110,10 +84,13 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   Func &compute_root(Here here = Here());
   Func &compute_inline(Here here = Here());
   Func &compute_at(const Func &consumer, const VarOrRVar &loop);
-  Func &compute_at(const LoopLevel &level);
+  Func &compute_at(const LoopLevel &level, Here here = Here());
   Func &store_root(Here here = Here());
   Func &store_at(const Func &consumer, const VarOrRVar &loop);
-  Func &store_at(const LoopLevel &level);
+  Func &store_at(const LoopLevel &level, Here here = Here());
+  /// Copies the values to the device or back where the next consumer runs; devices do not exist yet.
+  Func &copy_to_device(DeviceAPI api = DeviceAPI::Default_GPU, Here here = Here());
+  Func &copy_to_host(Here here = Here());
   /// Promises that the Func is needed over [min, min + extent) of var only; checked at entry.
   Func &bound(const VarOrRVar &var, Expr min, Expr extent);
 
@@ -141,7 +118,9 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   static std::vector<Expr> implicit_args(int n);
 
  private:
-  FuncRef call(const std::vector<Index> &args) const;
+  FuncRef call(const std::vector<Expr> &args, const SourceLocation &where) const;
+  /// The one value; CompileError, naming what was asked for, where there are several.
+  Expr single(const Tuple &values, const std::string &word, const Here &here) const;
   size_t argument_index(const char *word, const VarOrRVar &var) const;
   std::shared_ptr<FunctionContents> contents_;
   std::shared_ptr<PipelineContents> pipeline_;  // with this Func as its output

@@ -167,22 +167,14 @@ class ImageParam : public OutputImageParam {
 
   Expr operator()(const std::vector<Expr> &args, Here here = Here()) const;
   Expr operator()() const { return (*this)(std::vector<Expr>{}); }
-  Expr operator()(Index a) const { return call({a}); }
-  Expr operator()(Index a, Index b) const { return call({a, b}); }
-  Expr operator()(Index a, Index b, Index c) const { return call({a, b, c}); }
-  Expr operator()(Index a, Index b, Index c, Index d) const { return call({a, b, c, d}); }
-  Expr operator()(Index a, Index b, Index c, Index d, Index e) const {
-    return call({a, b, c, d, e});
-  }
-  Expr operator()(Index a, Index b, Index c, Index d, Index e, Index f) const {
-    return call({a, b, c, d, e, f});
+  /// One index for each dimension; `_` stands for those that are not named.
+  template <typename... Args, typename = std::enable_if_t<detail::all_exprs<Args...>>>
+  Expr operator()(Index first, Args &&...more) const {
+    return (*this)({std::move(first.value), Expr(std::forward<Args>(more))...}, Here(first.where));
   }
 
   /// A Func of implicit arguments that reads the image.
   operator Func() const;  // NOLINT
-
- private:
-  Expr call(const std::vector<Index> &args) const;
 };
 
 }  // namespace polyhalite

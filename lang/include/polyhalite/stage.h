@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "polyhalite/device_schedule.h"
 #include "polyhalite/tail_strategy.h"
 #include "polyhalite/var.h"
 
@@ -15,23 +16,39 @@ namespace polyhalite {
 struct FunctionContents;
 class Func;
 
-/// A place for compute_at and store_at: a loop of a Func's stage, or outside all loops.
+struct LoopLevelContents;
+
+/// A place for compute_at and store_at: a loop of a Func's stage, or outside all loops. Copies
+/// share the place, and set() gives all of them another one until a pipeline that has it is
+/// compiled.
 class LoopLevel {
  public:
+  /// Undefined: to be set() before the pipeline is compiled.
+  LoopLevel();
   /// `stage` is 0 for the pure definition, k for update k - 1; -1 finds the first stage that has
   /// the loop and uses the Func that is placed there.
   LoopLevel(const Func &func, const VarOrRVar &loop, int stage = -1);
   static LoopLevel root(Here here = Here());
   static LoopLevel inlined(Here here = Here());
 
+  bool defined() const;
+  /// CompileError where a pipeline has been compiled with this place.
+  void set(const LoopLevel &other, Here here = Here());
+
+  // What the place is, which is settled when a pipeline is compiled: CompileError before.
+  bool is_root(Here here = Here()) const;
+  bool is_inlined(Here here = Here()) const;
+  /// Of a loop: "f", the loop, the stage as in the constructor.
+  std::string func(Here here = Here()) const;
+  VarOrRVar var(Here here = Here()) const;
+  int stage_index(Here here = Here()) const;
+  /// "f.x", "root", "inlined".
+  std::string to_string(Here here = Here()) const;
+
+  const std::shared_ptr<LoopLevelContents> &contents() const { return contents_; }
+
  private:
-  friend class Func;
-  enum class Kind { Loop, Root, Inlined };
-  LoopLevel(Kind kind, SourceLocation where) : kind_(kind), where_(std::move(where)) {}
-  Kind kind_ = Kind::Loop;
-  std::string func_, loop_;
-  int stage_ = -1;
-  SourceLocation where_;
+  std::shared_ptr<LoopLevelContents> contents_;
 };
 
 class Stage;
@@ -40,7 +57,7 @@ class Stage;
 /// directives and returns the handle. Errors that need no other directive are raised at the call:
 /// factors that are not positive, names given twice, an undefined Func.
 template <typename Self>
-class Schedulable {
+class Schedulable : public DeviceSchedulable<Self> {
  public:
   /// old -> outer * factor + inner. `outer` or `inner` may repeat the name of `old`.
   Self &split(const VarOrRVar &old, const VarOrRVar &outer, const VarOrRVar &inner, Expr factor,
@@ -90,6 +107,9 @@ class Stage : public Schedulable<Stage> {
   Stage(std::shared_ptr<FunctionContents> func, int stage);
   /// "f" or "f.update(2)".
   std::string name() const;
+  /// Says that the stage has no schedule on purpose: no warning that it was forgotten. CompileError
+  /// where it has one, or where that has been said before.
+  void unscheduled(Here here = Here());
   const Stage &stage_to_schedule() const { return *this; }
 
   const std::shared_ptr<FunctionContents> &function() const { return func_; }

@@ -45,12 +45,25 @@ class Var {
 
   /// The Var of an existing loop or argument, whatever its name.
   static Var of_loop(std::string name);
+  /// The loop outside all loops of a Func's stages, for compute_at.
+  static Var outermost();
   /// The variable that stands for dimension n of a Func whose arguments are not named: "_0".
   static Var implicit(int n);
+  /// "_0", "_1"...
+  static bool is_implicit(const std::string &name);
+  bool is_implicit() const { return is_implicit(name_); }
+  /// n of implicit(n), or -1.
+  static int implicit_index(const std::string &name);
+  int implicit_index() const { return implicit_index(name_); }
+  /// "_": see FuncRef.
+  static bool is_placeholder(const std::string &name) { return name == "_"; }
+  bool is_placeholder() const { return is_placeholder(name_); }
 
  private:
   std::string name_;
 };
+
+extern const Var _, _0, _1, _2, _3, _4, _5, _6, _7, _8, _9;
 
 /// A variable of a reduction domain, or the name of a loop that splitting one makes.
 class RVar {

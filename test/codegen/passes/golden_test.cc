@@ -6,6 +6,7 @@
 #include "codegen/passes/partition_loops.h"
 #include "codegen/passes/promote_accumulators.h"
 #include "codegen/passes/simplify_stmts.h"
+#include "codegen/passes/skip_stages.h"
 #include "codegen/passes/unroll_loops.h"
 #include "codegen/passes/vectorize_loops.h"
 
@@ -20,6 +21,10 @@ TEST(PassGolden, SimplifyStmts) {
 
 TEST(PassGolden, FlattenStorage) {
   check_golden("flatten_storage", IrLevel::MultiDimensional, IrLevel::Flat, flatten_storage);
+}
+
+TEST(PassGolden, SkipStages) {
+  check_golden("skip_stages", IrLevel::MultiDimensional, IrLevel::MultiDimensional, skip_stages);
 }
 
 TEST(PassGolden, HoistAllocations) {

@@ -1,0 +1,269 @@
+#include "codegen/passes/skip_stages.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "codegen/ir/visit.h"
+#include "lang/ir/visit.h"
+#include "lang/simplify/simplify.h"
+
+namespace polyhalite {
+
+namespace {
+
+// Conditions; an undefined one never holds.
+
+Expr either(const Expr &a, const Expr &b) {
+  if (!a.defined() || is_true(b)) return b;
+  if (!b.defined() || is_true(a) || equal(a, b)) return a;
+  return make_binary(Op::Or, a, b);
+}
+
+Expr both(const Expr &a, const Expr &b) {
+  if (!a.defined() || !b.defined()) return Expr();
+  if (is_true(a)) return b;
+  return is_true(b) ? a : make_binary(Op::And, a, b);
+}
+
+// Where a statement reads a Func, in terms of conditions that the production can ask.
+class Needs {
+ public:
+  using CanAsk = std::function<bool(const Expr &condition)>;
+
+  Needs(const std::string &func, CanAsk can_ask) : func_(func), can_ask_(std::move(can_ask)) {}
+
+  Expr of(const Stmt &s) {
+    if (s->kind == StmtKind::Produce && s->name == func_) return Expr();
+    Expr need;
+    if (s->kind == StmtKind::If) {
+      // What a guard protects from being read is not read in front of it either.
+      const Expr then_case = without_reads(of(s->body[0]));
+      const Expr else_case = s->body.size() > 1 ? without_reads(of(s->body[1])) : Expr();
+      need = where(s->args[0], then_case, else_case);
+    } else {
+      for (const Stmt &b : s->body) need = either(need, of(b));
+      for (const Expr &e : s->args) need = either(need, of(e));
+    }
+    const bool by_name = s->kind == StmtKind::Evaluate || s->kind == StmtKind::Assert;
+    return by_name && names_func(s) ? make_true() : need;
+  }
+
+ private:
+  Expr of(const Expr &e) {
+    auto known = memo_.find(e.get());
+    if (known != memo_.end()) return known->second;
+    Expr need;
+    const CallNode *call = as_call(e);
+    if (call && call->kind == CallKind::Func && call->name == func_) {
+      need = make_true();
+    } else if (e->op == Op::Select) {
+      need = where(e->args[0], of(e->args[1]), of(e->args[2]));
+    } else {
+      for (const Expr &a : e->args) need = either(need, of(a));
+    }
+    return memo_[e.get()] = need;
+  }
+
+  // Of `condition`, and of what is done where it holds and where it does not.
+  Expr where(const Expr &condition, const Expr &then_case, const Expr &else_case) {
+    const Expr always = of(condition);
+    if (!then_case.defined() && !else_case.defined()) return always;
+    if (!can_ask_(condition)) return either(always, either(then_case, else_case));
+    return either(always, either(both(condition, then_case), both(make_not(condition), else_case)));
+  }
+
+  static Expr without_reads(const Expr &need) {
+    bool reads = false;
+    if (need.defined()) {
+      for_each_node(need, [&](const Expr &n) {
+        const CallNode *c = as_call(n);
+        reads = reads || (c && (c->kind == CallKind::Func || c->kind == CallKind::Image));
+      });
+    }
+    return reads ? make_true() : need;
+  }
+
+  // Other forms of access know a buffer by its name.
+  bool names_func(const Stmt &s) const {
+    bool found = false;
+    for_each_operand(s, [&](const Expr &operand) {
+      for_each_node(operand, [&](const Expr &n) {
+        const ImmNode *text = n->op == Op::StringImm ? as_imm(n) : nullptr;
+        const VariableNode *v = as_variable(n);
+        const std::string &name = text ? text->s : v ? v->name : std::string();
+        found = found || name == func_ || name.compare(0, func_.size() + 1, func_ + ".") == 0;
+      });
+    });
+    return found;
+  }
+
+  const std::string &func_;
+  const CanAsk can_ask_;
+  std::unordered_map<const ExprNode *, Expr> memo_;
+};
+
+std::set<std::string> written_funcs(const Stmt &s) {
+  std::set<std::string> names;
+  for_each_stmt(s, [&](const Stmt &t) {
+    if (t->kind == StmtKind::Provide) names.insert(t->name);
+  });
+  return names;
+}
+
+// "f" of the allocations f, f.0, f.1...
+std::string func_of_allocation(const std::string &name) {
+  const size_t dot = name.rfind('.');
+  const bool numbered = dot != std::string::npos && dot + 1 < name.size() &&
+                        std::all_of(name.begin() + static_cast<long>(dot) + 1, name.end(),
+                                    [](char c) { return c >= '0' && c <= '9'; });
+  return numbered ? name.substr(0, dot) : name;
+}
+
+// The productions of a Func below its allocation.
+class Productions {
+ public:
+  Productions(const Stmt &s, const std::string &func) : func_(func) { find(s, true); }
+
+  bool found() const { return count_ > 0; }
+  /// False where one may not be left out: it does more than write the Func, or is part of a
+  /// statement that counts on it.
+  bool can_be_skipped() const { return simple_; }
+
+ private:
+  void find(const Stmt &s, bool simple) {
+    switch (s->kind) {
+      case StmtKind::Block:
+      case StmtKind::Let:
+      case StmtKind::For:
+      case StmtKind::If:
+      case StmtKind::Allocate:
+      case StmtKind::Produce:
+        break;
+      default:
+        simple = false;
+    }
+    if (s->kind == StmtKind::Produce && s->name == func_) {
+      count_++;
+      simple_ = simple_ && simple && writes_only_func(s);
+      return;
+    }
+    for (const Stmt &b : s->body) find(b, simple);
+  }
+
+  bool writes_only_func(const Stmt &s) const {
+    std::set<std::string> own = {func_};
+    for_each_stmt(s, [&](const Stmt &t) {
+      if (t->kind == StmtKind::Allocate) own.insert(func_of_allocation(t->name));
+    });
+    const std::set<std::string> written = written_funcs(s);
+    return std::includes(own.begin(), own.end(), written.begin(), written.end());
+  }
+
+  const std::string &func_;
+  int count_ = 0;
+  bool simple_ = true;
+};
+
+class GuardProductions : public StmtRewriter {
+ public:
+  GuardProductions(const std::string &func, Expr condition)
+      : func_(func), condition_(std::move(condition)) {}
+
+ protected:
+  Stmt rewrite(const Stmt &s) override {
+    if (s->kind == StmtKind::Produce && s->name == func_) return make_if(condition_, s);
+    return rewrite_children(s);
+  }
+
+ private:
+  const std::string &func_;
+  const Expr condition_;
+};
+
+class SkipStages : public StmtRewriter {
+ protected:
+  Stmt rewrite(const Stmt &s) override {
+    switch (s->kind) {
+      case StmtKind::For: {
+        const bool vector = s->loop_kind == LoopKind::Vector;
+        bound_.insert(s->name);
+        depth_++;
+        vectors_ += vector;
+        const Stmt out = rewrite_children(s);
+        vectors_ -= vector;
+        depth_--;
+        bound_.erase(s->name);
+        return out;
+      }
+      case StmtKind::Let: {
+        bound_.insert(s->name);
+        const Stmt out = rewrite_children(s);
+        bound_.erase(s->name);
+        return out;
+      }
+      case StmtKind::Allocate: {
+        const std::string func = func_of_allocation(s->name);
+        const bool outermost = depth_of_.emplace(func, depth_).second;
+        // What stands inside first: where a consumer does not run, it needs nothing.
+        const Stmt out = rewrite_children(s);
+        if (!outermost) return out;
+        depth_of_.erase(func);
+        return guarded(out, func);
+      }
+      default:
+        return rewrite_children(s);
+    }
+  }
+
+ private:
+  Stmt guarded(const Stmt &allocation, const std::string &func) const {
+    const Stmt &body = allocation->body[0];
+    const Productions productions(body, func);
+    // Lanes differ in what they need.
+    if (vectors_ > 0 || !productions.found() || !productions.can_be_skipped()) return allocation;
+    const std::set<std::string> written = written_funcs(body);
+    Needs needs(func, [&](const Expr &e) { return is_fixed(e, written); });
+    Expr condition = needs.of(body);
+    if (!condition.defined()) return allocation;
+    condition = simplify(condition);
+    if (is_true(condition)) return allocation;
+    return with_parts(allocation, allocation->args, {GuardProductions(func, condition)(body)});
+  }
+
+  // Is e known at the allocation, and the same until its end?
+  bool is_fixed(const Expr &e, const std::set<std::string> &written) const {
+    bool fixed = true;
+    for_each_node(e, [&](const Expr &n) {
+      if (const VariableNode *v = as_variable(n)) {
+        const bool input = v->kind == VariableKind::Param || v->kind == VariableKind::BufferField;
+        fixed = fixed && (input || bound_.count(v->name));
+      }
+      const CallNode *c = as_call(n);
+      if (!c) return;
+      if (c->kind == CallKind::Extern) fixed = false;
+      if (c->kind != CallKind::Func) return;
+      // Stored by a loop further out: what stands beside the production may come after it.
+      const auto stored = depth_of_.find(c->name);
+      fixed =
+          fixed && stored != depth_of_.end() && stored->second < depth_ && !written.count(c->name);
+    });
+    return fixed;
+  }
+
+  std::set<std::string> bound_;          // counters and symbols around
+  std::map<std::string, int> depth_of_;  // loops around the allocations of Funcs
+  int depth_ = 0, vectors_ = 0;          // loops around, and those of them that are vectors
+};
+
+}  // namespace
+
+Function skip_stages(const Function &f) {
+  Function out = f;
+  out.body = SkipStages()(f.body);
+  return out;
+}
+
+}  // namespace polyhalite

@@ -1,0 +1,106 @@
+// What the machine that runs this can do, and which target the environment asks for.
+#if defined(__x86_64__)
+#include <cpuid.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
+
+#include <cstdlib>
+
+#include "lang/target_words.h"
+#include "polyhalite/error.h"
+
+namespace polyhalite {
+
+namespace {
+
+// The target that one of the two variables names, else this machine.
+Target target_of(const char *first, const char *second) {
+  for (const char *name : {first, second}) {
+    const char *value = std::getenv(name);
+    if (!value || !*value) continue;
+    try {
+      return Target(value);
+    } catch (const CompileError &e) {
+      Diagnostic d = e.diagnostic();
+      d.what += std::string(" of the environment variable ") + name;
+      throw CompileError(d);
+    }
+  }
+  return get_host_target();
+}
+
+#if defined(__x86_64__)
+// The vector registers that the operating system saves: bits of XCR0.
+unsigned saved_registers() {
+  unsigned low, high;
+  __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return low;
+}
+#endif
+
+}  // namespace
+
+#if defined(__x86_64__)
+void detect_features(Target *t) {
+  unsigned a, b, c, d;
+  if (!__get_cpuid(1, &a, &b, &c, &d)) return;
+  const unsigned leaf1 = c;
+  if (leaf1 & bit_SSE4_1) t->set_feature(Target::SSE41);
+  if (!(leaf1 & bit_OSXSAVE) || !(leaf1 & bit_AVX)) return;
+  const unsigned saved = saved_registers();
+  if ((saved & 0x6) != 0x6) return;
+  t->set_feature(Target::AVX);
+  if (leaf1 & bit_FMA) t->set_feature(Target::FMA);
+  if (leaf1 & bit_F16C) t->set_feature(Target::F16C);
+  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return;
+  if (b & bit_AVX2) t->set_feature(Target::AVX2);
+  if ((saved & 0xe0) != 0xe0) return;
+  if (!(b & bit_AVX512F) || !(b & bit_AVX512CD)) return;
+  t->set_feature(Target::AVX512);
+  if (!(b & bit_AVX512VL) || !(b & bit_AVX512BW) || !(b & bit_AVX512DQ)) return;
+  t->set_feature(Target::AVX512_Skylake);
+  if (!(b & bit_AVX512IFMA) || !(c & bit_AVX512VBMI)) return;
+  t->set_feature(Target::AVX512_Cannonlake);
+  const bool vnni = c & bit_AVX512VNNI;
+  unsigned a1, b1, c1, d1;
+  if (!__get_cpuid_count(7, 1, &a1, &b1, &c1, &d1)) return;
+  const bool bf16 = a1 & (1u << 5);
+  const bool amx = (d & (1u << 24)) && (d & (1u << 25)) && (saved & 0x60000) == 0x60000;
+  if (vnni && bf16) t->set_feature(Target::AVX512_Zen4);
+  if (vnni && bf16 && amx) t->set_feature(Target::AVX512_SapphireRapids);
+}
+#elif defined(__aarch64__)
+void detect_features(Target *t) {
+  const unsigned long capabilities = getauxval(AT_HWCAP);
+  if (capabilities & (1ul << 20)) t->set_feature(Target::ARMDotProd);
+  if (capabilities & (1ul << 10)) t->set_feature(Target::ARMFp16);
+}
+#else
+#error "the host must be x86-64 or AArch64"
+#endif
+
+Target get_host_target() {
+#if defined(__x86_64__)
+  Target t(Target::Linux, Target::X86, 64);
+#else
+  Target t(Target::Linux, Target::ARM, 64);
+#endif
+  detect_features(&t);
+  return t;
+}
+
+Target get_target_from_environment() { return target_of("PH_TARGET", "HL_TARGET"); }
+
+Target get_jit_target_from_environment() {
+  const Target t = target_of("PH_JIT_TARGET", "HL_JIT_TARGET").with_feature(Target::JIT);
+  const Target host = get_host_target();
+  if (t.arch != host.arch || t.bits != host.bits || t.os != host.os) {
+    user_error("the environment asks to run code for '" + t.to_string() + "' in this process",
+               "this machine is '" + host.to_string() + "'",
+               "let HL_JIT_TARGET begin with 'host', or leave it out");
+  }
+  return t;
+}
+
+}  // namespace polyhalite

@@ -1,0 +1,12 @@
+/* Direct3D 12 in programs written for Halide. No code is made for the device, so that it is never there:
+ * a null interface says so. */
+#ifndef POLYHALITE_HALIDE_RUNTIME_D3D12COMPUTE_H
+#define POLYHALITE_HALIDE_RUNTIME_D3D12COMPUTE_H
+
+#include "HalideRuntime.h"
+
+static inline const struct halide_device_interface_t *halide_d3d12compute_device_interface(void) {
+  return NULL;
+}
+
+#endif

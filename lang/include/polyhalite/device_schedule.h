@@ -1,0 +1,118 @@
+// The words of schedules for devices: GPUs and Hexagon DSPs.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "polyhalite/choices.h"
+#include "polyhalite/tail_strategy.h"
+#include "polyhalite/var.h"
+
+namespace polyhalite {
+
+class Stage;
+
+namespace detail {
+
+enum class DeviceWord { Blocks, Threads, Lanes, SingleThread, Hexagon };
+void record_for_device(const Stage &s, DeviceWord word, const std::vector<VarOrRVar> &loops,
+                       DeviceAPI api, const SourceLocation &where);
+
+}  // namespace detail
+
+/// Part of Schedulable. The words are kept, shown and checked like others; compiling a schedule
+/// that has one is a CompileError, since no code is made for devices.
+template <typename Self>
+class DeviceSchedulable {
+  using Word = detail::DeviceWord;
+  using Loop = const VarOrRVar &;
+  static constexpr DeviceAPI kDefault = DeviceAPI::Default_GPU;
+  static constexpr TailStrategy kAuto = TailStrategy::Auto;
+
+ public:
+  /// The loops are the blocks, threads or lanes of a kernel, x innermost.
+  Self &gpu_blocks(Loop x, DeviceAPI api = kDefault) { return mark(Word::Blocks, {x}, api); }
+  Self &gpu_blocks(Loop x, Loop y, DeviceAPI api = kDefault) {
+    return mark(Word::Blocks, {x, y}, api);
+  }
+  Self &gpu_blocks(Loop x, Loop y, Loop z, DeviceAPI api = kDefault) {
+    return mark(Word::Blocks, {x, y, z}, api);
+  }
+  Self &gpu_threads(Loop x, DeviceAPI api = kDefault) { return mark(Word::Threads, {x}, api); }
+  Self &gpu_threads(Loop x, Loop y, DeviceAPI api = kDefault) {
+    return mark(Word::Threads, {x, y}, api);
+  }
+  Self &gpu_threads(Loop x, Loop y, Loop z, DeviceAPI api = kDefault) {
+    return mark(Word::Threads, {x, y, z}, api);
+  }
+  Self &gpu_lanes(Loop x, DeviceAPI api = kDefault) { return mark(Word::Lanes, {x}, api); }
+  /// The whole stage is a kernel of one thread.
+  Self &gpu_single_thread(DeviceAPI api = kDefault, Here here = Here()) {
+    detail::record_for_device(self().stage_to_schedule(), Word::SingleThread, {}, api, here.where);
+    return self();
+  }
+
+  /// Blocks and threads at once.
+  Self &gpu(Loop block_x, Loop thread_x, DeviceAPI api = kDefault) {
+    return gpu_blocks(block_x, api).gpu_threads(thread_x, api);
+  }
+  Self &gpu(Loop block_x, Loop block_y, Loop thread_x, Loop thread_y, DeviceAPI api = kDefault) {
+    return gpu_blocks(block_x, block_y, api).gpu_threads(thread_x, thread_y, api);
+  }
+  Self &gpu(Loop block_x, Loop block_y, Loop block_z, Loop thread_x, Loop thread_y, Loop thread_z,
+            DeviceAPI api = kDefault) {
+    return gpu_blocks(block_x, block_y, block_z, api)
+        .gpu_threads(thread_x, thread_y, thread_z, api);
+  }
+
+  /// Tiles: a tile is a block, its points are the threads. Without names for the blocks, the outer
+  /// loops keep the names x, y and z.
+  Self &gpu_tile(Loop x, Loop block_x, Loop thread_x, const Expr &x_size, TailStrategy tail = kAuto,
+                 DeviceAPI api = kDefault) {
+    return self().split(x, block_x, thread_x, x_size, tail).gpu(block_x, thread_x, api);
+  }
+  Self &gpu_tile(Loop x, Loop thread_x, const Expr &x_size, TailStrategy tail = kAuto,
+                 DeviceAPI api = kDefault) {
+    return gpu_tile(x, x, thread_x, x_size, tail, api);
+  }
+  Self &gpu_tile(Loop x, Loop y, Loop block_x, Loop block_y, Loop thread_x, Loop thread_y,
+                 const Expr &x_size, const Expr &y_size, TailStrategy tail = kAuto,
+                 DeviceAPI api = kDefault) {
+    return self()
+        .tile(x, y, block_x, block_y, thread_x, thread_y, x_size, y_size, tail)
+        .gpu(block_x, block_y, thread_x, thread_y, api);
+  }
+  Self &gpu_tile(Loop x, Loop y, Loop thread_x, Loop thread_y, const Expr &x_size,
+                 const Expr &y_size, TailStrategy tail = kAuto, DeviceAPI api = kDefault) {
+    return gpu_tile(x, y, x, y, thread_x, thread_y, x_size, y_size, tail, api);
+  }
+  Self &gpu_tile(Loop x, Loop y, Loop z, Loop block_x, Loop block_y, Loop block_z, Loop thread_x,
+                 Loop thread_y, Loop thread_z, const Expr &x_size, const Expr &y_size,
+                 const Expr &z_size, TailStrategy tail = kAuto, DeviceAPI api = kDefault) {
+    return self()
+        .tile(std::vector<VarOrRVar>{x, y, z}, {block_x, block_y, block_z},
+              {thread_x, thread_y, thread_z}, {x_size, y_size, z_size}, tail)
+        .gpu(block_x, block_y, block_z, thread_x, thread_y, thread_z, api);
+  }
+  Self &gpu_tile(Loop x, Loop y, Loop z, Loop thread_x, Loop thread_y, Loop thread_z,
+                 const Expr &x_size, const Expr &y_size, const Expr &z_size,
+                 TailStrategy tail = kAuto, DeviceAPI api = kDefault) {
+    return gpu_tile(x, y, z, x, y, z, thread_x, thread_y, thread_z, x_size, y_size, z_size, tail,
+                    api);
+  }
+
+  /// The loop and what is in it run on a Hexagon DSP.
+  Self &hexagon(Loop loop = Var::outermost()) { return mark(Word::Hexagon, {loop}, kDefault); }
+
+ protected:
+  ~DeviceSchedulable() = default;
+
+ private:
+  Self &self() { return static_cast<Self &>(*this); }
+  Self &mark(Word word, const std::vector<VarOrRVar> &loops, DeviceAPI api) {
+    detail::record_for_device(self().stage_to_schedule(), word, loops, api, loops[0].where);
+    return self();
+  }
+};
+
+}  // namespace polyhalite

@@ -1,0 +1,82 @@
+#include "lang/ir/resolve_target.h"
+
+#include "lang/ir/visit.h"
+#include "polyhalite/target_query.h"
+
+namespace polyhalite {
+
+namespace {
+
+constexpr const char *kArchIs = "target_arch_is";
+constexpr const char *kOsIs = "target_os_is";
+constexpr const char *kHasFeature = "target_has_feature";
+constexpr const char *kBits = "target_bits";
+constexpr const char *kNaturalVectorSize = "target_natural_vector_size";  // of code, bits
+
+class Resolver : public ExprRewriter {
+ public:
+  explicit Resolver(const Target &target) : target_(target) {}
+
+  void resolve(Expr *e) {
+    if (e->defined()) *e = (*this)(*e);
+  }
+
+ protected:
+  Expr rewrite(const Expr &e) override {
+    if (as_intrinsic(e, kArchIs)) return make_bool(target_.arch == constant(e, 0));
+    if (as_intrinsic(e, kOsIs)) return make_bool(target_.os == constant(e, 0));
+    if (as_intrinsic(e, kHasFeature)) {
+      return make_bool(target_.has_feature(static_cast<Target::Feature>(constant(e, 0))));
+    }
+    if (as_intrinsic(e, kBits)) return make_int(Int(32), target_.bits);
+    if (as_intrinsic(e, kNaturalVectorSize)) {
+      const Type t(static_cast<Type::Code>(constant(e, 0)), static_cast<int>(constant(e, 1)));
+      return make_int(Int(32), target_.natural_vector_size(t));
+    }
+    return rewrite_children(e);
+  }
+
+ private:
+  static Expr make_bool(bool value) { return value ? make_true() : make_false(); }
+  static int64_t constant(const Expr &e, int i) {
+    int64_t value = 0;
+    is_const_int(e->args[i], &value);
+    return value;
+  }
+  const Target &target_;
+};
+
+Expr question(Type t, const char *name, std::vector<Expr> args) {
+  return make_intrinsic(t, name, std::move(args));
+}
+
+}  // namespace
+
+Expr target_arch_is(Target::Arch arch) { return question(Bool(), kArchIs, {Expr(int{arch})}); }
+Expr target_os_is(Target::OS os) { return question(Bool(), kOsIs, {Expr(int{os})}); }
+Expr target_has_feature(Target::Feature f) { return question(Bool(), kHasFeature, {Expr(int{f})}); }
+Expr target_bits() { return question(Int(32), kBits, {}); }
+Expr target_natural_vector_size(Type t) {
+  return question(Int(32), kNaturalVectorSize, {Expr(int{t.code()}), Expr(t.bits())});
+}
+
+FrozenPipeline resolve_target(FrozenPipeline pipeline, const Target &target) {
+  Resolver r(target);
+  for (FuncDef &f : pipeline.algorithm.funcs) {
+    for (StageDef &s : f.stages) {
+      for (Expr &e : s.args) r.resolve(&e);
+      for (Expr &e : s.values) r.resolve(&e);
+      for (ReductionVariable &v : s.rvars) {
+        r.resolve(&v.min);
+        r.resolve(&v.extent);
+      }
+      r.resolve(&s.predicate);
+    }
+  }
+  for (Directive &d : pipeline.directives) {
+    for (Expr &e : d.factors) r.resolve(&e);
+  }
+  return pipeline;
+}
+
+}  // namespace polyhalite

@@ -1,0 +1,52 @@
+#include "polyhalite/print.h"
+
+#include <ostream>
+
+#include "lang/ir/expr_text.h"
+#include "lang/ir/function.h"
+#include "lang/language/names.h"
+
+namespace polyhalite {
+
+std::ostream &operator<<(std::ostream &os, const Expr &e) {
+  return os << (e.defined() ? to_text(e) : "(undefined)");
+}
+
+std::ostream &operator<<(std::ostream &os, const Type &t) { return os << t.to_string(); }
+
+std::ostream &operator<<(std::ostream &os, const RVar &r) {
+  return os << plain_name(r.name()) << "(" << r.min() << ", " << r.extent() << ")";
+}
+
+std::ostream &operator<<(std::ostream &os, const RDom &r) {
+  os << "RDom(";
+  for (int i = 0; r.defined() && i < r.dimensions(); i++) os << (i ? ", " : "") << r[i];
+  return os << ")";
+}
+
+std::ostream &operator<<(std::ostream &os, const Target &t) { return os << t.to_string(); }
+std::ostream &operator<<(std::ostream &os, const LoopLevel &l) { return os << l.to_string(); }
+
+std::ostream &operator<<(std::ostream &os, const DeviceAPI &api) {
+  const char *name = device_api_name(api);
+  return os << (name ? name : "DeviceAPI(?)");
+}
+
+std::ostream &operator<<(std::ostream &os, const MemoryType &m) {
+  static constexpr const char *kNames[] = {"Auto",        "Heap",      "Stack",
+                                           "Register",    "GPUShared", "GPUTexture",
+                                           "LockedCache", "VTCM",      "AMXTile"};
+  return os << kNames[static_cast<int>(m)];
+}
+
+std::ostream &operator<<(std::ostream &os, const Partition &p) {
+  static constexpr const char *kNames[] = {"Auto", "Never", "Always"};
+  return os << kNames[static_cast<int>(p)];
+}
+
+std::ostream &operator<<(std::ostream &os, const NameMangling &m) {
+  static constexpr const char *kNames[] = {"Default", "C", "CPlusPlus"};
+  return os << kNames[static_cast<int>(m)];
+}
+
+}  // namespace polyhalite

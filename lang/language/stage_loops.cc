@@ -1,0 +1,179 @@
+#include "lang/language/stage_loops.h"
+
+#include <algorithm>
+
+#include "lang/language/define.h"
+#include "lang/language/names.h"
+
+namespace polyhalite {
+
+namespace {
+
+struct Loop {
+  std::string name;
+  DirectiveKind kind = DirectiveKind::Serial;  // the directive that marked it
+};
+
+const Definition &definition(const FunctionContents &f, int stage) {
+  return stage == 0 ? *f.pure : f.updates[stage - 1];
+}
+
+// Outermost first.
+std::vector<Loop> default_loops(const FunctionContents &f, int stage) {
+  const Definition &def = definition(f, stage);
+  std::vector<Loop> loops;
+  for (size_t i = f.pure_args.size(); i-- > 0;) {
+    const VariableNode *v = as_variable(def.args[i]);
+    if (v && v->kind == VariableKind::Pure && v->name == f.pure_args[i]) {
+      loops.push_back({f.pure_args[i]});
+    }
+  }
+  if (!def.domain) return loops;
+  for (size_t i = def.domain->vars.size(); i-- > 0;) loops.push_back({def.domain->vars[i].var});
+  return loops;
+}
+
+const char *kind_name(DirectiveKind kind) {
+  switch (kind) {
+    case DirectiveKind::Parallel:
+      return "parallel";
+    case DirectiveKind::Vectorize:
+      return "vector";
+    case DirectiveKind::Unroll:
+      return "unrolled";
+    case DirectiveKind::Serial:
+      return "serial";
+    default:
+      return "GPU";
+  }
+}
+
+const char *verb(DirectiveKind kind) {
+  if (kind == DirectiveKind::Parallel) return "parallelize";
+  if (kind == DirectiveKind::Serial) return "serialize";
+  return directive_name(kind);
+}
+
+std::string list_of(const std::vector<Loop> &loops) {
+  std::string text;
+  for (const Loop &l : loops) text += (text.empty() ? "" : ", ") + plain_name(l.name);
+  return text.empty() ? "none" : text;
+}
+
+// Applies directives to a list of loops.
+class Replay {
+ public:
+  Replay(const FunctionContents &f, int stage)
+      : f_(f), stage_(stage), loops_(default_loops(f, stage)) {}
+
+  void apply(const Directive &d) {
+    switch (d.kind) {
+      case DirectiveKind::Split:
+        return split(d);
+      case DirectiveKind::Fuse:
+        return fuse(d);
+      case DirectiveKind::Reorder:
+        return reorder(d);
+      case DirectiveKind::Rename:
+        loops_[place(d, d.loops[0])].name = fresh(d, d.loops[1], {d.loops[0]});
+        return;
+      case DirectiveKind::Parallel:
+      case DirectiveKind::Vectorize:
+      case DirectiveKind::Unroll:
+      case DirectiveKind::Serial:
+      case DirectiveKind::GpuBlocks:
+      case DirectiveKind::GpuThreads:
+      case DirectiveKind::GpuLanes:
+        for (const std::string &l : d.loops) loops_[place(d, l)].kind = d.kind;
+        return;
+      default:
+        return;
+    }
+  }
+
+ private:
+  std::string whose() const { return describe_stage(f_, stage_); }
+
+  size_t place(const Directive &d, const std::string &name) const {
+    for (size_t i = 0; i < loops_.size(); i++) {
+      if (loops_[i].name == name) return i;
+    }
+    user_error(std::string("cannot ") + verb(d.kind) + " '" + plain_name(name) +
+                   "': " + whose() + " has no such loop",
+               "", "its loops are, outermost first: " + list_of(loops_), d.where);
+  }
+
+  // `name`, which no loop but the replaced ones may have.
+  std::string fresh(const Directive &d, const std::string &name,
+                    const std::vector<std::string> &replaced) const {
+    for (const Loop &l : loops_) {
+      if (l.name != name || std::count(replaced.begin(), replaced.end(), name)) continue;
+      user_error(std::string("cannot ") + verb(d.kind) + ": " + whose() +
+                     " already has a loop '" + plain_name(name) + "'",
+                 "", "give the new loop a name other than: " + list_of(loops_), d.where);
+    }
+    return name;
+  }
+
+  void split(const Directive &d) {
+    const size_t at = place(d, d.loops[0]);
+    const Loop outer{fresh(d, d.loops[1], {d.loops[0]}), loops_[at].kind};
+    const Loop inner{fresh(d, d.loops[2], {d.loops[0]}), loops_[at].kind};
+    loops_[at] = outer;
+    loops_.insert(loops_.begin() + static_cast<std::ptrdiff_t>(at) + 1, inner);
+  }
+
+  void fuse(const Directive &d) {
+    const size_t inner = place(d, d.loops[0]), outer = place(d, d.loops[1]);
+    fresh(d, d.loops[2], {d.loops[0], d.loops[1]});
+    if (loops_[inner].kind != loops_[outer].kind) {
+      user_error("cannot fuse '" + plain_name(d.loops[0]) + "' (" + kind_name(loops_[inner].kind) +
+                     ") with '" + plain_name(d.loops[1]) + "' (" + kind_name(loops_[outer].kind) +
+                     ") of " + whose(),
+                 "the fused loop would have two kinds",
+                 "fuse first, then say how the fused loop runs", d.where);
+    }
+    loops_[inner].name = d.loops[2];
+    loops_.erase(loops_.begin() + static_cast<std::ptrdiff_t>(outer));
+  }
+
+  void reorder(const Directive &d) {
+    std::vector<size_t> places;
+    for (const std::string &l : d.loops) places.push_back(place(d, l));
+    std::vector<size_t> sorted = places;
+    std::sort(sorted.rbegin(), sorted.rend());
+    const std::vector<Loop> old = loops_;
+    for (size_t i = 0; i < places.size(); i++) loops_[sorted[i]] = old[places[i]];
+  }
+
+  const FunctionContents &f_;
+  int stage_;
+  std::vector<Loop> loops_;
+};
+
+}  // namespace
+
+void check_loops(const FunctionContents &f, const Directive &d) {
+  if (!f.pure || !concerns_loops(d.kind) || d.stage > static_cast<int>(f.updates.size())) return;
+  Replay replay(f, d.stage);
+  for (const Directive &old : f.directives) {
+    if (old.stage == d.stage && concerns_loops(old.kind)) replay.apply(old);
+  }
+  replay.apply(d);
+}
+
+void check_kind_of_name(const FunctionContents &f, int stage, const char *word,
+                        const VarOrRVar &loop) {
+  if (loop.is_rvar || stage == 0) return;
+  const auto &domain = f.updates[static_cast<size_t>(stage) - 1].domain;
+  if (!domain) return;
+  for (const ReductionVariable &v : domain->vars) {
+    if (v.var != loop.name) continue;
+    user_error(std::string("cannot ") + word + " '" + plain_name(loop.name) + "' of " +
+                   describe_stage(f, stage) + ": it is named by a Var",
+               "it is a reduction variable, whose order matters", "name it by the RVar of its RDom",
+               loop.where);
+  }
+}
+
+}  // namespace polyhalite

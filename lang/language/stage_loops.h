@@ -1,0 +1,18 @@
+// The loops that a stage has after the directives so far, so that a directive on a loop that is not
+// there is refused at its own call. schedule/derive.h has the meaning of directives.
+#pragma once
+
+#include "lang/ir/function.h"
+#include "polyhalite/var.h"
+
+namespace polyhalite {
+
+/// CompileError where `d` names a loop that its stage has not, or makes one that it has already, or
+/// fuses loops of two kinds. `d` is not yet among the directives of `f`.
+void check_loops(const FunctionContents &f, const Directive &d);
+
+/// CompileError where a Var names a reduction variable of the stage.
+void check_kind_of_name(const FunctionContents &f, int stage, const char *word,
+                        const VarOrRVar &loop);
+
+}  // namespace polyhalite

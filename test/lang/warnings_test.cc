@@ -1,0 +1,57 @@
+// What is allowed and rarely meant.
+#include <gtest/gtest.h>
+
+#include "lang/ir/freeze.h"
+#include "lang/language/warnings.h"
+#include "lang/messages.h"
+#include "polyhalite/polyhalite.h"
+
+namespace polyhalite {
+namespace {
+
+struct Warnings : testing::Test {
+  Var x{"x"};
+  Func f{"f"};
+  void SetUp() override { f(x) = x; }
+  template <typename F>
+  std::string warned(F &&what) {
+    testing::internal::CaptureStderr();
+    what();
+    return testing::internal::GetCapturedStderr();
+  }
+};
+
+TEST_F(Warnings, ADefinitionThatHidesTheOthers) {
+  EXPECT_EQ(warned([&] { f(x) = 2; }),
+            at(__LINE__ - 1) +
+                "Warning: update 0 of 'f' hides every definition before it\n"
+                "  why: it gives all points values that do not depend on the old ones\n"
+                "  fix: leave the earlier ones out, or give this Func another name\n");
+  RDom r(0, 4, "r");
+  EXPECT_EQ(warned([&] {
+              f(x) = f(x) + 2;
+              f(r) = 1;
+              f(x) += 1;
+              f(0) = 7;
+            }),
+            "");
+}
+
+TEST_F(Warnings, AnUpdateThatIsForgotten) {
+  f(x) += 5;
+  const int line = __LINE__ - 1;
+  const auto compile = [&] { warn_of_unscheduled_updates(freeze({f.function()})); };
+  f.compute_root();
+  EXPECT_EQ(warned(compile), "") << "no stage has a directive for its loops";
+  f.vectorize(x, 8);
+  EXPECT_EQ(warned(compile),
+            at(line) +
+                "Warning: update 0 of 'f' is not scheduled, and another of its definitions is\n"
+                "  why: directives on a Func concern its pure definition only\n"
+                "  fix: schedule update(0), or say update(0).unscheduled()\n");
+  f.update().unscheduled();
+  EXPECT_EQ(warned(compile), "");
+}
+
+}  // namespace
+}  // namespace polyhalite
