@@ -50,6 +50,9 @@ LoweredPipeline lower_pipeline(const FrozenPipeline &frozen, const std::string &
   if (default_buffer_limit() && !target.has_feature(Target::LargeBuffers)) {
     lowering_options.buffer_limit = *default_buffer_limit();
   }
+  lowering_options.trace_all = {
+      target.has_feature(Target::TraceLoads), target.has_feature(Target::TraceStores),
+      target.has_feature(Target::TraceRealizations), target.has_feature(Target::TracePipeline)};
   PassOptions options;
   options.verify = verifies_passes();
   result.function = run_passes(lower(name, judged.tree, judged.survey, lowering_options), target, options);

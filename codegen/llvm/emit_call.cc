@@ -41,6 +41,8 @@ Value *FunctionEmitter::emit_intrinsic(const CallNode &call) {
   }
   if (name == intrinsic::kPrint) return emit_print(call);
   if (name == intrinsic::kRequire) return emit_require(call);
+  if (name == intrinsic::kTrace) return emit_trace(call);
+  if (name == intrinsic::kTraceAccess) return emit_trace_access(call);
   if (name == intrinsic::kStrictFloat) {
     const bool outside = strict_;
     strict_ = true;

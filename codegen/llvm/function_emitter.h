@@ -72,6 +72,21 @@ class FunctionEmitter {
   Value *print_items(const CallNode &call, size_t first, int lane);
   Value *emit_extern(const CallNode &call);
 
+  // -- Trace events (emit_trace.cc)
+  struct TraceEvent {
+    std::string func;
+    Type type;
+    Value *value = nullptr, *coordinates = nullptr, *tag = nullptr;  // null: none
+    Value *code = nullptr, *parent = nullptr, *value_index = nullptr;
+    size_t dimensions = 0;
+  };
+  Value *emit_trace(const CallNode &call);
+  Value *emit_trace_access(const CallNode &call);
+  /// A polyhalite_trace_event_t.
+  Value *store_event(const TraceEvent &e);
+  Value *store_numbers(const std::vector<Value *> &numbers, int lanes);
+  llvm::FunctionCallee trace_function();
+
   // -- Extern stages (emit_extern_stage.cc)
   Value *emit_extern_stage(const CallNode &call);
   Value *emit_extern_bounds(const CallNode &call);

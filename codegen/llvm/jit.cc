@@ -31,6 +31,8 @@ const RuntimeSymbol kRuntime[] = {
     PH_SYMBOL(polyhalite_format_line),
     PH_SYMBOL(polyhalite_error_requirement_failed),
     PH_SYMBOL(polyhalite_error),
+    PH_SYMBOL(polyhalite_format_trace_tag),
+    PH_SYMBOL(polyhalite_trace_lanes),
     PH_SYMBOL(polyhalite_answer_query),
     PH_SYMBOL(polyhalite_error_extern_stage_failed),
     PH_SYMBOL(polyhalite_error_bounds_inference_call_failed),

@@ -1,5 +1,7 @@
 #include "codegen/passes/lower.h"
 
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -9,6 +11,7 @@
 #include "codegen/passes/prefetch_loops.h"
 #include "codegen/passes/stage_body.h"
 #include "codegen/passes/storage_scopes.h"
+#include "codegen/passes/trace.h"
 #include "lang/ir/visit.h"
 #include "polyhalite/buffer_contents.h"
 
@@ -18,12 +21,23 @@ namespace {
 
 class Lowering {
  public:
-  Lowering(const LoopTree &tree, const Survey &survey)
-      : tree_(tree), survey_(survey), tasks_(tree, survey) {}
+  Lowering(const LoopTree &tree, const Survey &survey, const TraceAll &trace_all)
+      : tree_(tree), survey_(survey), tasks_(tree, survey), tracer_(tree, survey, trace_all) {}
 
   /// `checks` use the root's symbols, so they stand inside their bindings.
-  Stmt body(std::vector<Stmt> checks) {
-    checks.push_back(block(tree_.roots));
+  Stmt body(const std::string &name, std::vector<Stmt> checks) {
+    std::vector<int> outputs;
+    for (const std::string &f : tree_.algorithm.outputs) {
+      const int func = tree_.algorithm.index_of(f);
+      if (tracer_.traces_realizations(func)) outputs.push_back(func);
+    }
+    // The last output is the outermost.
+    for (auto it = outputs.rbegin(); it != outputs.rend(); ++it) {
+      tracer_.open(*it, Tracer::Span::Realization);
+    }
+    Stmt all = block(tree_.roots);
+    for (int func : outputs) all = tracer_.close(func, all);
+    checks.push_back(tracer_.is_active() ? tracer_.pipeline(name, all) : all);
     return with_symbols(survey_.root_symbols, make_block(std::move(checks)));
   }
 
@@ -36,6 +50,55 @@ class Lowering {
   }
 
   int producer(const TreeNode &n) const { return producing_func(tree_, n); }
+
+  /// What `make` gives, between two events of func where its realizations are traced.
+  template <typename Make>
+  Stmt spanned(int func, Tracer::Span span, Make make) {
+    if (!tracer_.traces_realizations(func) || tracer_.is_open(func, span)) return make();
+    tracer_.open(func, span);
+    const Stmt s = make();
+    return tracer_.close(func, s);
+  }
+
+  /// The Funcs whose productions a nest of func makes along with func's (compute_with).
+  std::vector<int> produced_along(const TreeNode &n, int func) const {
+    std::vector<int> others;
+    if (n.kind != TreeNode::Loop) return others;
+    for (const StageId &s : tree_.loops[n.loop].also) {
+      const bool known = std::find(others.begin(), others.end(), s.func) != others.end();
+      if (s.func != func && !known) others.push_back(s.func);
+    }
+    return others;
+  }
+
+  // What of a block has been made, and the Funcs whose consumption began in it.
+  class Sequence {
+   public:
+    explicit Sequence(Tracer &tracer) : tracer_(tracer) {}
+
+    void add(Stmt s) { parts_.push_back(std::move(s)); }
+    /// What is added from here on uses func.
+    void consume(int func) {
+      if (!tracer_.traces_realizations(func)) return;
+      if (tracer_.is_open(func, Tracer::Span::Consumption)) return;
+      tracer_.open(func, Tracer::Span::Consumption);
+      before_.emplace_back(func, std::move(parts_));
+      parts_.clear();
+    }
+    Stmt take() {
+      for (; !before_.empty(); before_.pop_back()) {
+        auto &[func, parts] = before_.back();
+        parts.push_back(tracer_.close(func, make_block(std::move(parts_))));
+        parts_ = std::move(parts);
+      }
+      return make_block(std::move(parts_));
+    }
+
+   private:
+    Tracer &tracer_;
+    std::vector<Stmt> parts_;
+    std::vector<std::pair<int, std::vector<Stmt>>> before_;
+  };
 
   /// `inside`: the Func whose nest this block is in; its loops need no marker of their own.
   /// `waiting`: async Funcs that this block waits for.
@@ -51,40 +114,62 @@ class Lowering {
     }
     if (items.empty()) return Stmt();
     const std::vector<AsyncWait> waits = tasks_.find_waits(items, view, waiting);
-    std::vector<Stmt> out;
+    Sequence out(tracer_);
     for (size_t i = 0; i < items.size();) {
       const size_t begin = i;
       const int func = producer(*items[i]);
-      std::vector<Stmt> nests;
-      bool cut = false;  // by a wait
-      do {
-        std::set<int> waiting_inside;
-        for (const AsyncWait &w : waits) {
-          if (w.inside && w.first == i) waiting_inside.insert(w.func);
-        }
-        // A branch's blocks belong to the production that is marked here.
-        const int within = func >= 0 ? func : inside;
-        nests.push_back(
-            node(*items[i], within, tasks_.inside_nest(*items[i], view), waiting_inside));
-        i++;
-        for (const AsyncWait &w : waits) cut |= w.first == i || w.last + 1 == i;
-      } while (func >= 0 && !cut && i < items.size() && producer(*items[i]) == func);
-      Stmt s = make_block(std::move(nests));
       const bool marked = func >= 0 && func != inside;
-      if (marked) s = make_produce(tree_.algorithm.funcs[func].name, s);
+      auto nests = [&] {
+        std::vector<Stmt> all;
+        bool cut = false;  // by a wait
+        do {
+          std::set<int> waiting_inside;
+          for (const AsyncWait &w : waits) {
+            if (w.inside && w.first == i) waiting_inside.insert(w.func);
+          }
+          // A branch's blocks belong to the production that is marked here.
+          const int within = func >= 0 ? func : inside;
+          all.push_back(
+              node(*items[i], within, tasks_.inside_nest(*items[i], view), waiting_inside));
+          i++;
+          for (const AsyncWait &w : waits) cut |= w.first == i || w.last + 1 == i;
+        } while (func >= 0 && !cut && i < items.size() && producer(*items[i]) == func);
+        return make_block(std::move(all));
+      };
+      for (const AsyncWait &w : waits) {
+        if (w.inside || w.first != begin) continue;
+        out.add(tasks_.acquire(w));
+        out.consume(w.func);
+      }
+      const std::vector<int> along =
+          marked ? produced_along(*items[begin], func) : std::vector<int>();
+      Stmt s = marked
+                   ? make_produce(tree_.algorithm.funcs[func].name, production(func, along, nests))
+                   : nests();
       const auto found = marked ? view.find(func) : view.end();
-      if (found != view.end() && !tasks_.is_for_another(*items[begin], view)) {
-        s = tasks_.production(func, s);
-      }
+      const bool for_task = found != view.end() && !tasks_.is_for_another(*items[begin], view);
+      if (for_task) s = tasks_.production(func, s);
+      out.add(s);
       for (const AsyncWait &w : waits) {
-        if (!w.inside && w.first == begin) out.push_back(tasks_.acquire(w));
+        if (!w.inside && w.last + 1 == i) out.add(tasks_.release(w));
       }
-      out.push_back(s);
-      for (const AsyncWait &w : waits) {
-        if (!w.inside && w.last + 1 == i) out.push_back(tasks_.release(w));
-      }
+      const bool goes_on = i < items.size() && producer(*items[i]) == func;
+      if (!marked || goes_on || i == items.size()) continue;
+      out.consume(func);
+      for (int f : along) out.consume(f);
     }
-    return make_block(std::move(out));
+    return out.take();
+  }
+
+  /// The production of func, within those of the Funcs that it makes along.
+  Stmt production(int func, const std::vector<int> &along, const std::function<Stmt()> &make) {
+    std::function<Stmt()> all = [&] { return spanned(func, Tracer::Span::Production, make); };
+    for (int f : along) {
+      all = [this, f, inner = std::move(all)] {
+        return spanned(f, Tracer::Span::Production, inner);
+      };
+    }
+    return all();
   }
 
   Stmt node(const TreeNode &n, int inside, const TaskView &view, const std::set<int> &waiting) {
@@ -92,9 +177,11 @@ class Lowering {
       case TreeNode::Loop:
         return loop(n, view);
       case TreeNode::Stage:
-        return stage_body(tree_, survey_, n.stage);
+        return stage_body(tree_, survey_, tracer_, n.stage);
       case TreeNode::Allocate:
-        return with_storage(tree_, survey_, n.stage.func, block(n.children, inside, view, waiting));
+        return with_storage(tree_, survey_, n.stage.func,
+                            spanned(n.stage.func, Tracer::Span::Realization,
+                                    [&] { return block(n.children, inside, view, waiting); }));
       case TreeNode::Hoist:
         return with_hoisted_memory(tree_, survey_, n.stage.func,
                                    block(n.children, inside, view, waiting));
@@ -131,6 +218,7 @@ class Lowering {
   const LoopTree &tree_;
   const Survey &survey_;
   AsyncTasks tasks_;
+  Tracer tracer_;
 };
 
 std::vector<std::shared_ptr<BufferContents>> constant_buffers(const Algorithm &a) {
@@ -183,7 +271,7 @@ Function lower(const std::string &name, const LoopTree &tree, const Survey &surv
   for (Stmt &s : value_checks(name, f.args, f.constants, tree, survey, f.buffer_limit)) {
     front.push_back(std::move(s));
   }
-  all.push_back(Lowering(tree, survey).body(std::move(front)));
+  all.push_back(Lowering(tree, survey, options.trace_all).body(name, std::move(front)));
   f.body = make_block(std::move(all));
   return f;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "codegen/ir/stmt.h"
+#include "codegen/passes/trace.h"
 #include "polyhedral/survey.h"
 
 namespace polyhalite {
@@ -11,6 +12,7 @@ namespace polyhalite {
 struct LowerOptions {
   bool bounds_queries = true;        // a call with a buffer without memory asks for shapes
   int64_t buffer_limit = INT64_MAX;  // bytes that one buffer may have
+  TraceAll trace_all;
 };
 
 /// Loops, symbols, guards and allocations exactly as surveyed, with the entry checks in front, and

@@ -46,11 +46,11 @@ bool part_costly_term(const Expr &value, Expr *term, Linear *rest) {
   return !rest->is_constant() || rest->constant != 0;
 }
 
-bool calls_extern(const Expr &e) {
+bool has_effect(const Expr &e) {
   bool found = false;
   for_each_node(e, [&](const Expr &n) {
     const CallNode *call = as_call(n);
-    found = found || (call && call->kind == CallKind::Extern);
+    found = found || (call && acts(*call));
   });
   return found;
 }
@@ -96,7 +96,7 @@ class StmtSimplifier : public StmtRewriter {
         return is_true(out->args[0]) ? make_block({}) : out;
       }
       case StmtKind::Evaluate:
-        return calls_extern(s->args[0]) || as_intrinsic(s->args[0], intrinsic::kPrefetch)
+        return has_effect(s->args[0]) || as_intrinsic(s->args[0], intrinsic::kPrefetch)
                    ? rewrite_children(s)
                    : make_block({});
       case StmtKind::Produce:

@@ -16,6 +16,12 @@ void set_error_sink(ErrorSink sink);
 /// Hands the message to the sink or to polyhalite_error.
 void report(void *user_context, const char *message);
 
+/// The same of what pipelines print.
+using PrintSink = bool (*)(void *user_context, const char *text);
+void set_print_sink(PrintSink sink);
+/// Hands the text to the sink or to polyhalite_print.
+void print_text(void *user_context, const char *text);
+
 /// Values as text with spaces between, cut to fit; returns the length.
 size_t format_items(char *to, size_t room, const polyhalite_print_item_t *items, int count);
 /// What spinning threads do meanwhile; and for how many times before they sleep.

@@ -18,6 +18,8 @@ class Pipeline : public Realizable<Pipeline> {
 
   bool defined() const { return contents_ != nullptr; }
   std::vector<Func> outputs() const;
+  /// Reports its begin and end as trace events, see Func::trace_loads().
+  void trace_pipeline(Here here = Here());
 
   /// Lets an auto-scheduler write directives to the pipeline's Funcs. CompileError for a name that
   /// is not registered.
