@@ -100,6 +100,8 @@ Stmt make_release(std::string semaphore) {
 
 Stmt make_atomic(Stmt body) { return wrap({StmtKind::Atomic, {}, {}, {std::move(body)}}); }
 
+Stmt make_profile(Stmt body) { return wrap({StmtKind::Profile, {}, {}, {std::move(body)}}); }
+
 Stmt make_produce(std::string name, Stmt body) {
   return wrap({StmtKind::Produce, std::move(name), {}, {std::move(body)}});
 }

@@ -33,6 +33,7 @@ enum class StmtKind : uint8_t {
   Release,   // name: a semaphore of a fork around
   Produce,   // name: func; body[0]: its production. A marker for readers, without effect
   Atomic,    // body[0]: updates of one cell, which iterations of parallel loops make one by one
+  Profile,   // body[0]: what is measured
 };
 
 struct StmtNode;
@@ -87,6 +88,7 @@ Stmt make_acquire(std::string semaphore);
 Stmt make_release(std::string semaphore);
 Stmt make_atomic(Stmt body);
 Stmt make_produce(std::string name, Stmt body);
+Stmt make_profile(Stmt body);
 /// A copy of `s` with other args and body; `s` itself where nothing differs.
 Stmt with_parts(const Stmt &s, std::vector<Expr> args, std::vector<Stmt> body);
 

@@ -3,6 +3,7 @@
 
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
+#include "lang/abi/polyhalite_profiler.h"
 #include "lang/ir/intrinsics.h"
 #include "polyhalite/error.h"
 
@@ -70,8 +71,9 @@ void FunctionEmitter::emit_stmt(const Stmt &s) {
       if (as_intrinsic(s->args[0], intrinsic::kTrace)) scopes_.memory_changed();
       return;
     case StmtKind::Produce:
-      emit_stmt(s->body[0]);
-      return;
+      return emit_produce(*s);
+    case StmtKind::Profile:
+      return emit_profile(*s);
     case StmtKind::Atomic:
       return emit_atomic(*s);
     case StmtKind::Provide:
@@ -148,6 +150,7 @@ void FunctionEmitter::return_code(Value *code) {
   for (auto heap = live_heap_.rbegin(); heap != live_heap_.rend(); ++heap) {
     builder_.CreateCall(release, {user_context_, heap->pointer});
   }
+  end_profile();
   builder_.CreateRet(code);
 }
 
@@ -195,6 +198,7 @@ void FunctionEmitter::emit_allocate(const StmtNode &s) {
                                        builder_.getInt64(INT64_MAX),
                                        builder_.CreateExtractValue(product, 0));
   llvm::Type *pointer = builder_.getPtrTy();
+  bill(POLYHALITE_PROFILE_MALLOC);
   Value *memory = builder_.CreateCall(
       module_.declare("polyhalite_malloc", pointer, {pointer, builder_.getInt64Ty()}),
       {user_context_, bytes});
@@ -208,6 +212,8 @@ void FunctionEmitter::emit_allocate(const StmtNode &s) {
   return_code(builder_.CreateCall(report, {user_context_, module_.string(module_.function.name),
                                            module_.string(s.name), bytes}));
   builder_.SetInsertPoint(fine);
+  bill(billed_);
+  bill_memory("memory_allocate", s.name, bytes);
   pointers_[s.name] = memory;
   live_heap_.push_back({s.name, memory});
   scopes_.push();
@@ -215,8 +221,11 @@ void FunctionEmitter::emit_allocate(const StmtNode &s) {
   scopes_.pop();
   live_heap_.pop_back();
   pointers_.erase(s.name);
+  bill_memory("memory_free", s.name, bytes);
+  bill(POLYHALITE_PROFILE_FREE);
   builder_.CreateCall(module_.declare("polyhalite_free", builder_.getVoidTy(), {pointer, pointer}),
                       {user_context_, memory});
+  bill(billed_);
 }
 
 }  // namespace polyhalite

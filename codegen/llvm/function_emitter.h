@@ -87,6 +87,24 @@ class FunctionEmitter {
   Value *store_numbers(const std::vector<Value *> &numbers, int lanes);
   llvm::FunctionCallee trace_function();
 
+  // -- Profiles (emit_profile.cc)
+  void emit_profile(const StmtNode &s);
+  void emit_produce(const StmtNode &s);
+  /// From here on this thread works for an entry of the profile's table.
+  void bill(int entry, bool enters = false);
+  /// "memory_allocate" or "memory_free".
+  void bill_memory(const char *event, const std::string &buffer, Value *bytes);
+  /// Around waiting for other threads.
+  void suspend_profile();
+  void resume_profile();
+  Value *profiled_instance();
+  void begin_task_profile(Value *instance);
+  void end_profile();
+  Value *profile_infos();
+  Value *call_profiler(const char *name, llvm::Type *result, const std::vector<Value *> &args);
+  /// Memory in the frame, aligned for pointers.
+  Value *frame_bytes(size_t bytes, const char *name);
+
   // -- Extern stages (emit_extern_stage.cc)
   Value *emit_extern_stage(const CallNode &call);
   Value *emit_extern_bounds(const CallNode &call);
@@ -142,7 +160,7 @@ class FunctionEmitter {
   void emit_release(const StmtNode &s);
   struct Capture {
     std::string name;
-    enum Kind { Variable, Wide, Pointer, Argument } kind;
+    enum Kind { Variable, Wide, Pointer, Argument, Profile } kind;
     Value *value;
     llvm::Type *narrow;  // Wide: the variable's own type
   };
@@ -176,6 +194,9 @@ class FunctionEmitter {
   bool straight_line_ = true;
   bool fields_loaded_ = false;
   bool strict_ = false;
+  Value *profile_ = nullptr;  // this function's polyhalite_profiler_thread; null: nothing is measured
+  const char *profile_end_ = "";  // what the runtime is told where the function returns
+  int billed_ = 0;                // the entry of the profile's table that this code works for
   std::vector<Expr> kept_;  // made here: keys of what is remembered
 };
 

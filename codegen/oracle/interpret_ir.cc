@@ -177,6 +177,7 @@ class Interpreter {
         semaphores_.at(s->name)->count++;
         return turns_->offer(task_);
       case StmtKind::Produce:
+      case StmtKind::Profile:
       case StmtKind::Atomic:
         return run(s->body[0]);
     }

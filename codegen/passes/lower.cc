@@ -25,7 +25,7 @@ class Lowering {
       : tree_(tree), survey_(survey), tasks_(tree, survey), tracer_(tree, survey, trace_all) {}
 
   /// `checks` use the root's symbols, so they stand inside their bindings.
-  Stmt body(const std::string &name, std::vector<Stmt> checks) {
+  Stmt body(const std::string &name, std::vector<Stmt> checks, bool profile) {
     std::vector<int> outputs;
     for (const std::string &f : tree_.algorithm.outputs) {
       const int func = tree_.algorithm.index_of(f);
@@ -37,7 +37,8 @@ class Lowering {
     }
     Stmt all = block(tree_.roots);
     for (int func : outputs) all = tracer_.close(func, all);
-    checks.push_back(tracer_.is_active() ? tracer_.pipeline(name, all) : all);
+    if (tracer_.is_active()) all = tracer_.pipeline(name, all);
+    checks.push_back(profile ? make_profile(all) : all);
     return with_symbols(survey_.root_symbols, make_block(std::move(checks)));
   }
 
@@ -271,7 +272,7 @@ Function lower(const std::string &name, const LoopTree &tree, const Survey &surv
   for (Stmt &s : value_checks(name, f.args, f.constants, tree, survey, f.buffer_limit)) {
     front.push_back(std::move(s));
   }
-  all.push_back(Lowering(tree, survey, options.trace_all).body(name, std::move(front)));
+  all.push_back(Lowering(tree, survey, options.trace_all).body(name, std::move(front), options.profile));
   f.body = make_block(std::move(all));
   return f;
 }

@@ -13,6 +13,7 @@ struct LowerOptions {
   bool bounds_queries = true;        // a call with a buffer without memory asks for shapes
   int64_t buffer_limit = INT64_MAX;  // bytes that one buffer may have
   TraceAll trace_all;
+  bool profile = false;  // is the pipeline measured?
 };
 
 /// Loops, symbols, guards and allocations exactly as surveyed, with the entry checks in front, and

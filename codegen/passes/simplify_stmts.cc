@@ -100,6 +100,7 @@ class StmtSimplifier : public StmtRewriter {
                    ? rewrite_children(s)
                    : make_block({});
       case StmtKind::Produce:
+      case StmtKind::Profile:
       case StmtKind::Atomic: {
         const Stmt out = rewrite_children(s);
         return is_no_op(out->body[0]) ? out->body[0] : out;

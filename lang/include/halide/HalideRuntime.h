@@ -13,6 +13,7 @@
 #endif
 
 #include "polyhalite_metadata.h"
+#include "polyhalite_profiler.h"
 #include "polyhalite_runtime.h"
 #include "polyhalite_target_features.h"
 
