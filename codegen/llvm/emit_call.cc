@@ -151,6 +151,7 @@ Value *FunctionEmitter::emit_absolute_difference(const CallNode &call) {
 
 Value *FunctionEmitter::emit_extern(const CallNode &call) {
   if (call.name == intrinsic::kExternStage) return emit_extern_stage(call);
+  if (call.name == intrinsic::kDebugToFile) return emit_debug_to_file(call);
   if (call.name == intrinsic::kExternBounds) return emit_extern_bounds(call);
   std::vector<Value *> args;
   std::vector<llvm::Type *> types;

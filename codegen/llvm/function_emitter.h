@@ -110,8 +110,11 @@ class FunctionEmitter {
   Value *emit_extern_bounds(const CallNode &call);
   Value *emit_c_argument(const Expr &e);
   Value *emit_buffer(llvm::Value *host, Value *type, const std::vector<std::array<Value *, 3>> &dims);
-  /// Calls the C function and leaves with its code where it fails, after `error` has reported it.
-  Value *call_c_function(const Expr &name, const std::vector<Value *> &args, const char *error);
+  Value *emit_debug_to_file(const CallNode &call);
+  /// Calls the C function and leaves with its code where it fails, after `error` has reported it of
+  /// the culprit.
+  Value *call_c_function(const std::string &function, const std::vector<Value *> &args,
+                         const char *error, const std::string &culprit);
 
   // -- Memory (emit_memory.cc)
   /// Asks the caches for what a scalar Load would read.

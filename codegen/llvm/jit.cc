@@ -34,6 +34,8 @@ const RuntimeSymbol kRuntime[] = {
     PH_SYMBOL(polyhalite_error_requirement_failed),
     PH_SYMBOL(polyhalite_error),
     PH_SYMBOL(polyhalite_format_trace_tag),
+    PH_SYMBOL(polyhalite_debug_to_file),
+    PH_SYMBOL(polyhalite_error_debug_to_file_failed),
     PH_SYMBOL(polyhalite_profiler_instance_start),
     PH_SYMBOL(polyhalite_profiler_instance_end),
     PH_SYMBOL(polyhalite_profiler_task_begin),

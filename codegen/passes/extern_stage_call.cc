@@ -2,6 +2,7 @@
 
 #include "lang/ir/extern_stage.h"
 #include "lang/ir/intrinsics.h"
+#include "polyhalite/error.h"
 #include "polyhedral/extern_bounds.h"
 
 namespace polyhalite {
@@ -37,6 +38,27 @@ Stmt extern_stage_call(const LoopTree &tree, const Survey &survey, int func, con
     args.push_back(box_view(f, static_cast<int>(i), box));
   }
   return make_evaluate(extern_call_node(Int(32), intrinsic::kExternStage, std::move(args)));
+}
+
+Stmt debug_to_files(const LoopTree &tree, const Survey &survey, int func, const Box &box) {
+  const FuncDef &f = tree.algorithm.funcs[func];
+  std::vector<Stmt> out;
+  for (const Directive &d : tree.directives) {
+    if (d.kind != DirectiveKind::DebugToFile || d.func != f.name) continue;
+    if (f.types.size() > 1) {
+      user_error("debug_to_file() of '" + f.name + "'", "a file has one value for each point",
+                 "write each element of the Tuple from a Func of its own", d.where);
+    }
+    for (int64_t ring : survey.funcs[func].fold) {
+      if (ring == 0) continue;
+      user_error("debug_to_file() of '" + f.name + "'",
+                 "it is stored in a ring, which at the end holds its last values only",
+                 "compute it where it is stored, or leave fold_storage() out", d.where);
+    }
+    out.push_back(make_evaluate(
+        extern_call_node(Int(32), intrinsic::kDebugToFile, {d.factors[0], box_view(f, 0, box)})));
+  }
+  return out.empty() ? Stmt() : make_block(std::move(out));
 }
 
 }  // namespace polyhalite

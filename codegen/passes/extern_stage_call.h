@@ -1,4 +1,4 @@
-// The call of the C function that computes an extern stage.
+// Calls of C functions that get a Func's values: what computes an extern stage, debug_to_file.
 #pragma once
 
 #include "codegen/ir/stmt.h"
@@ -8,5 +8,9 @@ namespace polyhalite {
 
 ///     evaluate extern_stage("f", inputs..., views of what Func number `func` computes)
 Stmt extern_stage_call(const LoopTree &tree, const Survey &survey, int func, const CallNode &call);
+
+///     evaluate debug_to_file("name", view of the box of func), for each such directive of func
+/// `box`: what of func is stored.
+Stmt debug_to_files(const LoopTree &tree, const Survey &survey, int func, const Box &box);
 
 }  // namespace polyhalite

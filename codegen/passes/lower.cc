@@ -8,6 +8,7 @@
 #include "codegen/passes/async_tasks.h"
 #include "codegen/passes/bounds_query.h"
 #include "codegen/passes/entry_checks.h"
+#include "codegen/passes/extern_stage_call.h"
 #include "codegen/passes/prefetch_loops.h"
 #include "codegen/passes/stage_body.h"
 #include "codegen/passes/storage_scopes.h"
@@ -35,7 +36,12 @@ class Lowering {
     for (auto it = outputs.rbegin(); it != outputs.rend(); ++it) {
       tracer_.open(*it, Tracer::Span::Realization);
     }
-    Stmt all = block(tree_.roots);
+    std::vector<Stmt> parts = {block(tree_.roots)};
+    for (const std::string &f : tree_.algorithm.outputs) {
+      const int func = tree_.algorithm.index_of(f);
+      parts.push_back(debug_to_files(tree_, survey_, func, whole_output(func)));
+    }
+    Stmt all = make_block(std::move(parts));
     for (int func : outputs) all = tracer_.close(func, all);
     if (tracer_.is_active()) all = tracer_.pipeline(name, all);
     checks.push_back(profile ? make_profile(all) : all);
@@ -43,6 +49,22 @@ class Lowering {
   }
 
  private:
+  // The box of an output's buffer.
+  Box whole_output(int func) const {
+    const FuncDef &f = tree_.algorithm.funcs[func];
+    Box box;
+    for (int d = 0; d < f.dimensions(); d++) {
+      auto field = [&](const char *what) {
+        return make_variable(Int(32), VariableKind::BufferField,
+                             f.buffer_name(0) + what + std::to_string(d));
+      };
+      const Expr min = field(".min.");
+      box.push_back(
+          {min, make_binary(Op::Sub, make_binary(Op::Add, min, field(".extent.")), Expr(1))});
+    }
+    return box;
+  }
+
   static Stmt with_symbols(const std::vector<Symbol> &symbols, Stmt s) {
     for (auto it = symbols.rbegin(); it != symbols.rend(); ++it) {
       s = make_let_stmt(it->name, it->value, s);
@@ -80,7 +102,7 @@ class Lowering {
     void add(Stmt s) { parts_.push_back(std::move(s)); }
     /// What is added from here on uses func.
     void consume(int func) {
-      if (!tracer_.traces_realizations(func)) return;
+      if (!tracer_.traces_realizations(func) || tracer_.is_output(func)) return;
       if (tracer_.is_open(func, Tracer::Span::Consumption)) return;
       tracer_.open(func, Tracer::Span::Consumption);
       before_.emplace_back(func, std::move(parts_));
@@ -180,9 +202,12 @@ class Lowering {
       case TreeNode::Stage:
         return stage_body(tree_, survey_, tracer_, n.stage);
       case TreeNode::Allocate:
-        return with_storage(tree_, survey_, n.stage.func,
-                            spanned(n.stage.func, Tracer::Span::Realization,
-                                    [&] { return block(n.children, inside, view, waiting); }));
+        return with_storage(
+            tree_, survey_, n.stage.func, spanned(n.stage.func, Tracer::Span::Realization, [&] {
+              return make_block({block(n.children, inside, view, waiting),
+                                 debug_to_files(tree_, survey_, n.stage.func,
+                                                survey_.funcs[n.stage.func].stored)});
+            }));
       case TreeNode::Hoist:
         return with_hoisted_memory(tree_, survey_, n.stage.func,
                                    block(n.children, inside, view, waiting));
@@ -272,7 +297,8 @@ Function lower(const std::string &name, const LoopTree &tree, const Survey &surv
   for (Stmt &s : value_checks(name, f.args, f.constants, tree, survey, f.buffer_limit)) {
     front.push_back(std::move(s));
   }
-  all.push_back(Lowering(tree, survey, options.trace_all).body(name, std::move(front), options.profile));
+  all.push_back(
+      Lowering(tree, survey, options.trace_all).body(name, std::move(front), options.profile));
   f.body = make_block(std::move(all));
   return f;
 }

@@ -81,14 +81,17 @@ bool Tracer::is_open(int func, Span span) const {
          std::find(spans->second.begin(), spans->second.end(), span) != spans->second.end();
 }
 
+bool Tracer::is_output(int func) const {
+  const auto &outputs = tree_.algorithm.outputs;
+  return std::find(outputs.begin(), outputs.end(), name_of(func)) != outputs.end();
+}
+
 void Tracer::open(int func, Span span) { open_[name_of(func)].push_back(span); }
 
 std::vector<Expr> Tracer::box_of(int func, Span span) const {
   std::vector<Expr> box;
   const FuncDef &f = tree_.algorithm.funcs[func];
-  const auto &outputs = tree_.algorithm.outputs;
-  const bool is_output = std::find(outputs.begin(), outputs.end(), f.name) != outputs.end();
-  if (span == Span::Realization && is_output) {
+  if (span == Span::Realization && is_output(func)) {
     for (int d = 0; d < f.dimensions(); d++) {
       for (const char *field : {".min.", ".extent."}) {
         box.push_back(make_variable(Int(32), VariableKind::BufferField,
@@ -134,17 +137,9 @@ bool Tracer::traces_load(const CallNode &c) const {
 }
 
 Stmt Tracer::pipeline(const std::string &name, Stmt body) const {
-  std::map<std::string, std::vector<Type>> traced;  // by its accesses or realizations
-  for (const FuncDef &f : tree_.algorithm.funcs) {
-    if (loads_.count(f.name) || stores_.count(f.name) || realizations_.count(f.name)) {
-      traced[f.name] = f.types;
-    }
-  }
-  for (const AlgorithmInput &i : tree_.algorithm.inputs) {
-    if (i.param->is_buffer && (all_.loads || i.param->trace_loads)) {
-      traced[i.param->name] = {i.param->type};
-    }
-  }
+  std::set<std::string> traced = loads_;
+  traced.insert(stores_.begin(), stores_.end());
+  traced.insert(realizations_.begin(), realizations_.end());
   std::vector<Stmt> parts = trace_tags(tree_, survey_, traced, number(kPipeline));
   parts.push_back(std::move(body));
   parts.push_back(

@@ -5,6 +5,7 @@
 //     let f.trace = trace("f", begin_realization, trace, min, extent, ...)
 //       let f.trace.produce = trace("f", produce, f.trace, ...)   ... stores of f ...   end_produce
 //       let f.trace.consume = trace("f", consume, f.trace, ...)   ... loads of f ...    end_consume
+//                                                                 (of Funcs that are no outputs)
 //     end_realization
 //   end_pipeline
 // A load or store of f belongs to the innermost span of f that is open; one of an image to the
@@ -35,6 +36,8 @@ class Tracer {
   bool is_active() const { return is_active_; }
   bool traces_realizations(int func) const { return realizations_.count(name_of(func)) > 0; }
   bool traces_stores(int func) const { return stores_.count(name_of(func)) > 0; }
+
+  bool is_output(int func) const;
 
   /// Between begin and end of the pipeline, behind its tags.
   Stmt pipeline(const std::string &name, Stmt body) const;

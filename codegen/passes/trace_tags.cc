@@ -50,31 +50,36 @@ std::string type_words(const std::vector<Type> &types) {
   return text;
 }
 
+Stmt shape_tag(const std::string &name, const std::vector<Type> &types, const Box &box,
+               const Expr &pipeline) {
+  std::vector<Expr> numbers;
+  for (const IndexRange &r : box) {
+    if (!r.min.defined() || !r.max.defined()) {
+      numbers.clear();  // a region that nothing bounds has no numbers
+      break;
+    }
+    numbers.push_back(r.min);
+    numbers.push_back(sum(difference(r.max, r.min), 1));
+  }
+  const std::string words = type_words(types) + " " + std::to_string(numbers.size() / 2);
+  return make_evaluate(trace_event(name, polyhalite_trace_tag, pipeline, words, numbers));
+}
+
 }  // namespace
 
 std::vector<Stmt> trace_tags(const LoopTree &tree, const Survey &survey,
-                             const std::map<std::string, std::vector<Type>> &traced,
-                             const Expr &pipeline) {
+                             const std::set<std::string> &traced_funcs, const Expr &pipeline) {
   std::vector<Stmt> out;
+  for (const AlgorithmInput &i : tree.algorithm.inputs) {
+    const auto input = survey.inputs.find(i.param->name);
+    if (!i.param->trace_loads || input == survey.inputs.end()) continue;
+    out.push_back(shape_tag(i.param->name, {i.param->type}, input->second, pipeline));
+  }
   WholeRegion whole(tree, survey);
-  for (auto it = traced.rbegin(); it != traced.rend(); ++it) {
-    const auto &[name, types] = *it;
-    const int func = tree.algorithm.index_of(name);
-    const auto input = survey.inputs.find(name);
-    const Box box = func >= 0                      ? whole(survey.funcs[func].stored)
-                    : input != survey.inputs.end() ? input->second
-                                                   : Box();
-    std::vector<Expr> numbers;
-    for (const IndexRange &r : box) {
-      if (!r.min.defined() || !r.max.defined()) {
-        numbers.clear();  // a region that nothing bounds has no numbers
-        break;
-      }
-      numbers.push_back(r.min);
-      numbers.push_back(sum(difference(r.max, r.min), 1));
-    }
-    const std::string words = type_words(types) + " " + std::to_string(numbers.size() / 2);
-    out.push_back(make_evaluate(trace_event(name, polyhalite_trace_tag, pipeline, words, numbers)));
+  for (size_t f = 0; f < tree.algorithm.funcs.size(); f++) {
+    const FuncDef &def = tree.algorithm.funcs[f];
+    if (!traced_funcs.count(def.name)) continue;
+    out.push_back(shape_tag(def.name, def.types, whole(survey.funcs[f].stored), pipeline));
   }
   std::map<std::string, std::vector<std::string>> tags;
   for (const AlgorithmInput &i : tree.algorithm.inputs) {

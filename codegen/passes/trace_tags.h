@@ -2,7 +2,7 @@
 // region that the pipeline touches, and the texts of add_trace_tag().
 #pragma once
 
-#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,11 +11,11 @@
 
 namespace polyhalite {
 
-/// Tag events with the parent `pipeline`. First, for each name of `traced`, the last one first,
+/// Tag events with the parent `pipeline`. First, for each image and then each Func that is traced
+/// (producers first),
 ///     func_type_and_dim: TYPES (CODE BITS LANES)... DIMENSIONS (MIN EXTENT)...
 /// then the user's tags, by name, and of one Func or image in the order in which they were added.
 std::vector<Stmt> trace_tags(const LoopTree &tree, const Survey &survey,
-                             const std::map<std::string, std::vector<Type>> &traced,
-                             const Expr &pipeline);
+                             const std::set<std::string> &traced_funcs, const Expr &pipeline);
 
 }  // namespace polyhalite

@@ -218,8 +218,6 @@ void give_token(Thread *t) {
 
 void merge(Instance *i, uint64_t time) {
   Pipeline *p = i->pipeline_stats;
-  uint64_t all_cycles = 0;
-  for (int f = 0; f < p->num_funcs; f++) all_cycles += i->funcs[f].cycles;
   for (int f = 0; f < p->num_funcs; f++) {
     FuncStats &to = p->funcs[f];
     const FuncStats &from = i->funcs[f];

@@ -71,6 +71,8 @@ inline constexpr const char *kUserContext = "user_context";  // Handle: the cont
 
 // Extern stages (extern_stage.h): the arguments of their C functions, and calls of those.
 inline constexpr const char *kExternStage = "extern_stage";
+// debug_to_file("name", view of f) writes f to a file.
+inline constexpr const char *kDebugToFile = "debug_to_file";
 inline constexpr const char *kExternBuffer = "extern_buffer";
 inline constexpr const char *kExternIndex = "extern_index";
 inline constexpr const char *kExternBounds = "extern_bounds";

@@ -19,6 +19,7 @@
 #include "polyhedral/oracle/brute_force.h"
 #include "schedule/build_tree.h"
 #include "schedule/schedule_text.h"
+#include "test/fuzz/trace_check.h"
 #include "test/support/random_pipeline.h"
 
 namespace polyhalite::test {
@@ -338,9 +339,12 @@ class Trial {
       }
       for (polyhalite_buffer_t *b : compiled.raw()) args.push_back(b);
       std::string message;
-      if (backend().jit(p_.frozen, target_)->call(args, &message) != 0) {
+      TraceCheck trace;
+      if (backend().jit(p_.frozen, target_)->call(args, &message, &trace) != 0) {
         return fail("compiled code: " + message);
       }
+      if (!trace.problem().empty()) fail(trace.problem());
+      counts_.traced += trace.events() > 0;
       check(compiled, expected, "compiled code");
     } catch (const Error &x) {
       fail(std::string("compile: ") + x.what());
@@ -458,7 +462,7 @@ std::string report(const DifferentialCounts &c) {
   os << "\n"
      << c.judged_exactly << " judged exactly too, " << c.exactly_unknown << " not decided then, "
      << c.branched << " with branches not judged so\n"
-     << c.executed << " run against the interpreter, " << c.not_run
+     << c.executed << " run against the interpreter, " << c.traced << " of them traced, " << c.not_run
      << " not run (boxes too large or checks that no size meets)\n"
      << c.failures.size() << " failures\n";
   for (const std::string &f : c.failures) os << "  " << f << "\n";
