@@ -340,6 +340,17 @@ class Parser {
       case DirectiveKind::Async:
       case DirectiveKind::AllowRaceConditions:
       case DirectiveKind::Specialize:
+      case DirectiveKind::TraceLoads:
+      case DirectiveKind::TraceStores:
+      case DirectiveKind::TraceRealizations:
+      case DirectiveKind::TracePipeline:
+        break;
+      case DirectiveKind::TraceTag:
+      case DirectiveKind::DebugToFile:
+        d.factors.push_back(factor());
+        if (d.factors[0]->op != Op::StringImm) {
+          tokens_.fail_behind(std::string(directive_name(d.kind)) + " takes a text");
+        }
         break;
     }
   }

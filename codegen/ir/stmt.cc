@@ -125,6 +125,8 @@ Stmt make_memoize(std::string name, std::vector<std::string> buffers, std::vecto
 
 Stmt make_atomic(Stmt body) { return wrap({StmtKind::Atomic, {}, {}, {std::move(body)}}); }
 
+Stmt make_profile(Stmt body) { return wrap({StmtKind::Profile, {}, {}, {std::move(body)}}); }
+
 Stmt make_produce(std::string name, Stmt body) {
   return wrap({StmtKind::Produce, std::move(name), {}, {std::move(body)}});
 }

@@ -198,6 +198,9 @@ class Printer {
       case StmtKind::Atomic:
         line() << "atomic {\n";
         return close(s->body[0], "}\n");
+      case StmtKind::Profile:
+        line() << "profile {\n";
+        return close(s->body[0], "}\n");
       case StmtKind::Produce:
         line() << "produce " << name_text(s->name) << " {\n";
         return close(s->body[0], "}\n");

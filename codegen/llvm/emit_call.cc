@@ -42,6 +42,8 @@ Value *FunctionEmitter::emit_intrinsic(const CallNode &call) {
   }
   if (name == intrinsic::kPrint) return emit_print(call);
   if (name == intrinsic::kRequire) return emit_require(call);
+  if (name == intrinsic::kTrace) return emit_trace(call);
+  if (name == intrinsic::kTraceAccess) return emit_trace_access(call);
   if (name == intrinsic::kStrictFloat) {
     const bool outside = strict_;
     strict_ = true;
@@ -151,6 +153,7 @@ Value *FunctionEmitter::emit_absolute_difference(const CallNode &call) {
 
 Value *FunctionEmitter::emit_extern(const CallNode &call) {
   if (call.name == intrinsic::kExternStage) return emit_extern_stage(call);
+  if (call.name == intrinsic::kDebugToFile) return emit_debug_to_file(call);
   if (call.name == intrinsic::kExternBounds) return emit_extern_bounds(call);
   std::vector<Value *> args;
   for (const Expr &arg : call.args) args.push_back(emit(arg));

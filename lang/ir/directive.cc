@@ -64,6 +64,18 @@ const char *directive_name(DirectiveKind kind) {
       return "partition";
     case DirectiveKind::Prefetch:
       return "prefetch";
+    case DirectiveKind::TraceLoads:
+      return "trace_loads";
+    case DirectiveKind::TraceStores:
+      return "trace_stores";
+    case DirectiveKind::TraceRealizations:
+      return "trace_realizations";
+    case DirectiveKind::TracePipeline:
+      return "trace_pipeline";
+    case DirectiveKind::TraceTag:
+      return "add_trace_tag";
+    case DirectiveKind::DebugToFile:
+      return "debug_to_file";
     case DirectiveKind::GpuBlocks:
       return "gpu_blocks";
     case DirectiveKind::GpuThreads:

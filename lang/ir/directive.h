@@ -51,6 +51,12 @@ enum class DirectiveKind : uint8_t {
   Partition,       // loops {loop}, option: a Partition
   Prefetch,        // target_func: what is prefetched, a Func or an image; loops {at, from},
                    // factors {offset}, option: a PrefetchBoundStrategy
+  TraceLoads,         //
+  TraceStores,        //
+  TraceRealizations,  //
+  TracePipeline,      // of the pipeline that the Func is an output of
+  TraceTag,           // factors {text}
+  DebugToFile,        // factors {the file's name}
 
   GpuBlocks,        // loops, innermost first; device
   GpuThreads,       // loops, innermost first; device

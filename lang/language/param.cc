@@ -355,6 +355,16 @@ Buffer<void, -1> ImageParam::get() const {
 }
 void ImageParam::reset() { defined_parameter(Here(SourceLocation{})).buffer = nullptr; }
 
+void ImageParam::trace_loads() {
+  param_->trace_loads = true;
+  param_->edits++;
+}
+
+void ImageParam::add_trace_tag(const std::string &text) {
+  param_->trace_tags.push_back(text);
+  param_->edits++;
+}
+
 Expr ImageParam::operator()(const std::vector<Expr> &args, Here here) const {
   defined_parameter(here);
   if (param_->constant) return detail::buffer_call(param_->buffer, args);

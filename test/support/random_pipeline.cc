@@ -739,6 +739,20 @@ void memoize_some(FrozenPipeline &p, Dice &dice) {
   }
 }
 
+void draw_trace(Dice &dice, FrozenPipeline &p) {
+  for (const FuncDef &f : p.algorithm.funcs) {
+    auto add = [&](DirectiveKind kind) {
+      Directive d;
+      d.kind = kind;
+      d.func = f.name;
+      p.directives.push_back(std::move(d));
+    };
+    if (dice.chance(60)) add(DirectiveKind::TraceRealizations);
+    if (dice.chance(60)) add(DirectiveKind::TraceStores);
+    if (dice.chance(60)) add(DirectiveKind::TraceLoads);
+  }
+}
+
 }  // namespace
 
 RandomPipeline random_pipeline(uint64_t seed) {
@@ -754,6 +768,7 @@ RandomPipeline random_pipeline(uint64_t seed) {
     p.output_min.push_back(dice.between(-2, 3));
     p.output_extent.push_back(dice.between(1, 11));
   }
+  if (dice.chance(20)) draw_trace(dice, p.frozen);
   return p;
 }
 
