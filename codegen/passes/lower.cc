@@ -197,15 +197,14 @@ class Lowering {
     return out.take();
   }
 
-  /// The production of func, within those of the Funcs that it makes along.
-  Stmt production(int func, const std::vector<int> &along, const std::function<Stmt()> &make) {
-    std::function<Stmt()> all = [&] { return spanned(func, Tracer::Span::Production, make); };
-    for (int f : along) {
-      all = [this, f, inner = std::move(all)] {
+  /// The production of func, and inside of it those of the Funcs that it makes along.
+  Stmt production(int func, const std::vector<int> &along, std::function<Stmt()> make) {
+    for (auto f = along.rbegin(); f != along.rend(); ++f) {
+      make = [this, f = *f, inner = std::move(make)] {
         return spanned(f, Tracer::Span::Production, inner);
       };
     }
-    return all();
+    return spanned(func, Tracer::Span::Production, make);
   }
 
   Stmt node(const TreeNode &n, int inside, const TaskView &view, const std::set<int> &waiting) {

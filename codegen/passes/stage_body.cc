@@ -1,7 +1,5 @@
 #include "codegen/passes/stage_body.h"
 
-#include <functional>
-
 #include "codegen/passes/extern_stage_call.h"
 #include "codegen/passes/held_indices.h"
 #include "codegen/passes/ring_accesses.h"
@@ -60,15 +58,57 @@ bool is_shared(const LoopTree &tree, const StageId &s) {
   return false;
 }
 
-bool has_call(const Expr &e, const std::function<bool(const CallNode &)> &is_wanted) {
+bool reads_func(const Expr &e, const std::string &name) {
   bool found = false;
-  for_each_node(e, [&](const Expr &n) { found = found || (as_call(n) && is_wanted(*as_call(n))); });
+  for_each_node(e, [&](const Expr &n) {
+    const CallNode *c = as_call(n);
+    found = found || (c && c->kind == CallKind::Func && c->name == name);
+  });
   return found;
 }
 
-bool reads_func(const Expr &e, const std::string &name) {
-  return has_call(e, [&](const CallNode &c) { return c.kind == CallKind::Func && c.name == name; });
-}
+// Names for values that are computed in front of a statement.
+struct Lets {
+  std::vector<std::pair<std::string, Expr>> bound;
+
+  void bind(Expr &e, const std::string &symbol) {
+    bound.emplace_back(symbol, e);
+    e = make_variable(e.type(), VariableKind::Symbol, symbol);
+  }
+  Stmt around(Stmt s) const {
+    for (auto it = bound.rbegin(); it != bound.rend(); ++it) {
+      s = make_let_stmt(it->first, it->second, s);
+    }
+    return s;
+  }
+};
+
+// Accesses that are reported get names, so that they take place once and in the order of the text,
+// whatever becomes of the expression:
+//   f(x + 1)*2 + f(x)  ->  let a = trace_access(f(x + 1)), let b = trace_access(f(x)), a*2 + b
+class NamedReads : public ExprRewriter {
+ public:
+  NamedReads(Lets &lets, std::string prefix) : lets_(lets), prefix_(std::move(prefix)) {}
+
+ protected:
+  Expr rewrite(const Expr &e) override {
+    if (e->op == Op::Let) return e;  // its body's names have no meaning in front of it
+    Expr r = rewrite_children(e);
+    if (!as_intrinsic(r, intrinsic::kTraceAccess)) return r;
+    for (size_t i = 0; i < lets_.bound.size(); i++) {
+      const auto &[symbol, value] = lets_.bound[i];
+      if (i >= first_ && equal(value, r))
+        return make_variable(r.type(), VariableKind::Symbol, symbol);
+    }
+    lets_.bind(r, prefix_ + std::to_string(lets_.bound.size()));
+    return r;
+  }
+
+ private:
+  Lets &lets_;
+  const size_t first_ = lets_.bound.size();  // what stands there already is another event
+  const std::string prefix_;
+};
 
 class StageBody {
  public:
@@ -93,13 +133,16 @@ class StageBody {
     // What the stage reads of itself lies in boxes that its predicated stores do not grow.
     GuardedReads guarded_own(stores, func_.name, true), guarded(loads, func_.name, false);
     std::vector<CellWrite> writes = cell_writes(tree_.definition(stage_));
+    const std::string prefix = func_.name + ".s" + std::to_string(stage_.stage);
+    Lets lets;
     bool has_undef = false;
     for (CellWrite &w : writes) {
       for (Expr &e : w.cell) e = substitute(at_.dims, e);
       std::vector<Expr> cell;
       for (const Expr &e : w.cell) cell.push_back(held_(e));
       held_.hold(func_.name, cell, w.cell);
-      for (size_t d = 0; d < cell.size(); d++) w.cell[d] = reported(cell[d]);
+      NamedReads index(lets, prefix + ".read.");
+      for (size_t d = 0; d < cell.size(); d++) w.cell[d] = index(reported(cell[d]));
       for (size_t v = 0; v < w.values.size(); v++) {
         Expr &value = w.values[v];
         value = placed(value);
@@ -111,20 +154,19 @@ class StageBody {
         }
         value = guarded(guarded_own(value));
       }
+      NamedReads reads(lets, prefix + ".read.");
+      for (Expr &e : w.values) e = reads(e);
     }
     // Predicated stores evaluate outside of their condition.
-    Lets lets;
-    if (stores.defined() && writes.size() == 1 && !has_undef) {
-      const std::string prefix = func_.name + ".s" + std::to_string(stage_.stage) + ".value.";
-      for (size_t v = 0; v < writes[0].values.size(); v++) {
-        lets.bind(writes[0].values[v], prefix + std::to_string(v));
-      }
+    const bool evaluates_outside = stores.defined() && writes.size() == 1 && !has_undef;
+    for (size_t v = 0; evaluates_outside && v < writes[0].values.size(); v++) {
+      lets.bind(writes[0].values[v], prefix + ".value." + std::to_string(v));
     }
-    Stmt body = writes.size() == 1 ? provide_one(std::move(writes[0]))
-                                   : provide_together(std::move(writes));
+    Stmt body = writes.size() == 1 ? provide(writes[0]) : provide_together(std::move(writes));
+    if (!evaluates_outside) body = lets.around(body);
     if (is_shared(tree_, stage_)) body = make_atomic(body);
     if (stores.defined()) body = make_if(stores, body);
-    body = lets.around(body);
+    if (evaluates_outside) body = lets.around(body);
     for (auto it = at_.guards.rbegin(); it != at_.guards.rend(); ++it) {
       if (it->rest == Guard::Nothing) body = make_if(condition(*it), body);
     }
@@ -132,22 +174,6 @@ class StageBody {
   }
 
  private:
-  // Names for values that are computed in front of a statement.
-  struct Lets {
-    std::vector<std::pair<std::string, Expr>> bound;
-
-    void bind(Expr &e, const std::string &symbol) {
-      bound.emplace_back(symbol, e);
-      e = make_variable(e.type(), VariableKind::Symbol, symbol);
-    }
-    Stmt around(Stmt s) const {
-      for (auto it = bound.rbegin(); it != bound.rend(); ++it) {
-        s = make_let_stmt(it->first, it->second, s);
-      }
-      return s;
-    }
-  };
-
   Expr reported(const Expr &e) { return in_rings_(tracer_.with_loads(e)); }
   // What the definition says, at the loops' place.
   Expr placed(const Expr &e) { return reported(held_(substitute(at_.dims, e))); }
@@ -191,18 +217,6 @@ class StageBody {
       values[i] = is_false(conditions[i]) ? old : make_select(conditions[i], values[i], old);
     }
     return store(write.cell, std::move(values));
-  }
-
-  // Indices that report loads do so before values do, and once.
-  Stmt provide_one(CellWrite write) const {
-    Lets lets;
-    const std::string prefix = func_.name + ".s" + std::to_string(stage_.stage) + ".index.";
-    for (size_t d = 0; d < write.cell.size(); d++) {
-      const bool reports = has_call(
-          write.cell[d], [](const CallNode &c) { return c.name == intrinsic::kTraceAccess; });
-      if (reports) lets.bind(write.cell[d], prefix + std::to_string(d));
-    }
-    return lets.around(provide(write));
   }
 
   // All indices and values are known before the first cell is written: they may read what is
