@@ -31,6 +31,8 @@ void refuse_devices(const std::vector<Directive> &directives) {
   for (const Directive &d : directives) {
     if (!concerns_device(d.kind)) continue;
     const std::string device = d.kind == DirectiveKind::Hexagon     ? "Hexagon"
+                               : d.kind == DirectiveKind::SmeStreaming
+                                   ? "the streaming mode of SME"
                                : d.device == DeviceAPI::Default_GPU ? "a GPU"
                                                                     : device_api_name(d.device);
     user_error(std::string("cannot ") + directive_name(d.kind) + " on '" + d.func + "': " + device +

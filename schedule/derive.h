@@ -45,6 +45,9 @@ StageDimensions derive(const StageDimensions &dims, const Directive &directive);
 /// The problem of a finished list of loops, if it has one: a parallel loop inside a vector loop.
 std::optional<Diagnostic> why_broken(const StageDimensions &dims);
 
+/// Does it speak of one stage, so that a branch of the stage starts with it?
+bool is_of_stage(DirectiveKind kind);
+
 /// "parallelize", "compute"...: what a directive does, for messages.
 const char *directive_verb(DirectiveKind kind);
 

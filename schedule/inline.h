@@ -29,6 +29,9 @@ struct Materialised {
 /// Funcs that no output needs are dropped.
 Materialised inline_funcs(const Algorithm &algorithm, const std::set<std::string> &inlined);
 
+/// Substitutes the pure Funcs `names` into one stage; calls of them in their own definitions too.
+void inline_into_stage(Algorithm &a, int func, int stage, const std::set<std::string> &names);
+
 /// Where Funcs are computed, by name: the Func at whose loops.
 using ComputeTargets = std::map<std::string, std::string>;
 

@@ -66,6 +66,7 @@ struct StmtNode {
   std::vector<int> order{};  // multi-dimensional Allocate, Place: dimensions, innermost in memory first;
                              // empty: 0, 1, 2...
   Partition partition = Partition::Auto;  // For
+  bool streams = false;                   // Provide, Store: past the caches
 };
 
 Stmt make_block(std::vector<Stmt> stmts);  // flattens nested blocks, drops undefined ones
@@ -87,6 +88,8 @@ Stmt make_acquire(std::string semaphore);
 Stmt make_release(std::string semaphore);
 Stmt make_atomic(Stmt body);
 Stmt make_produce(std::string name, Stmt body);
+/// A copy of a Provide or a Store that goes past the caches, or not.
+Stmt with_streams(const Stmt &s, bool streams);
 /// A copy of `s` with other args and body; `s` itself where nothing differs.
 Stmt with_parts(const Stmt &s, std::vector<Expr> args, std::vector<Stmt> body);
 

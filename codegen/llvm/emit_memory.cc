@@ -120,16 +120,16 @@ Value *FunctionEmitter::reverse(Value *v) {
 
 // -- Loads
 
-Value *FunctionEmitter::emit_load(const Expr &e) {
+Value *FunctionEmitter::emit_load(const Expr &e, bool streams) {
   const LoadNode &load = *as_load(e);
   const Type t = e.type();
   Value *mask = load.args.size() > 1 && !is_true(load.args[1]) ? emit(load.args[1]) : nullptr;
   const auto at =
       to_lane_address(load.args[0], [this](const std::string &name) { return definition(name); });
   if (!at) return gather(load, mask);
-  if (t.is_scalar()) return load_dense(load, *at, mask);
+  if (t.is_scalar()) return load_dense(load, *at, mask, streams);
   const auto stride = at->stride.as_constant();
-  if (stride == 1) return load_dense(load, *at, mask);
+  if (stride == 1) return load_dense(load, *at, mask, streams);
   if (stride == -1) {
     const LaneAddress first{shifted(at->base, 1 - t.lanes()), Polynomial::constant(1)};
     return reverse(load_dense(load, first, mask ? reverse(mask) : nullptr));
@@ -161,7 +161,8 @@ Value *FunctionEmitter::emit_prefetch(const Expr &e) {
   return builder_.getFalse();
 }
 
-Value *FunctionEmitter::load_dense(const LoadNode &load, const LaneAddress &at, Value *mask) {
+Value *FunctionEmitter::load_dense(const LoadNode &load, const LaneAddress &at, Value *mask,
+                                   bool streams) {
   const Type t = load.type;
   llvm::Type *type = memory_type(context_, t);
   Value *pointer = address(load.buffer, t, at.base);
@@ -169,6 +170,7 @@ Value *FunctionEmitter::load_dense(const LoadNode &load, const LaneAddress &at, 
   llvm::Instruction *access = nullptr;
   if (!mask) {
     access = builder_.CreateAlignedLoad(type, pointer, align);
+    if (streams) mark_stream_load(access);
   } else {
     llvm::Type *vector = t.is_vector() ? type : llvm::FixedVectorType::get(type, 1);
     if (t.is_scalar()) mask = builder_.CreateVectorSplat(1, mask);
@@ -278,10 +280,13 @@ void FunctionEmitter::emit_store(const StmtNode &store) {
   } else if (at && (t.is_scalar() || stride == 1 || stride == -1)) {
     Value *pointer = address(store.name, t, first);
     const llvm::Align align = alignment(store.name, t, first);
-    llvm::Instruction *access = mask ? static_cast<llvm::Instruction *>(
-                                           builder_.CreateMaskedStore(value, pointer, align, mask))
-                                     : builder_.CreateAlignedStore(value, pointer, align);
-    module_.mark_access(access, store.name);
+    if (mask) {
+      module_.mark_access(builder_.CreateMaskedStore(value, pointer, align, mask), store.name);
+    } else if (store.streams) {
+      store_streamed(value, pointer, align, store.name);
+    } else {
+      module_.mark_access(builder_.CreateAlignedStore(value, pointer, align), store.name);
+    }
   } else if (at && !mask) {
     Polynomial p = at->base;
     for (int lane = 0; lane < t.lanes(); lane++) {

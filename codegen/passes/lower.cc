@@ -74,6 +74,32 @@ class GuardedReads : public ExprRewriter {
   const bool own_;
 };
 
+/// Reads of these Funcs and images leave no trace in the caches.
+class StreamedReads : public ExprRewriter {
+ public:
+  explicit StreamedReads(const std::vector<std::string> &names) : names_(names) {}
+
+ protected:
+  Expr rewrite(const Expr &e) override {
+    if (names_.empty()) return e;
+    const Expr r = rewrite_children(e);
+    // What guards a read holds the read itself.
+    const bool guarded = as_intrinsic(e, intrinsic::kGuarded) != nullptr;
+    if (guarded && as_intrinsic(r->args[1], intrinsic::kStream)) {
+      const Expr read = make_intrinsic(r.type(), intrinsic::kGuarded,
+                                       {r->args[0], as_call(r->args[1])->args[0]});
+      return make_intrinsic(r.type(), intrinsic::kStream, {read});
+    }
+    const CallNode *c = as_call(r);
+    if (!c || (c->kind != CallKind::Func && c->kind != CallKind::Image)) return r;
+    if (!std::binary_search(names_.begin(), names_.end(), c->name)) return r;
+    return make_intrinsic(r.type(), intrinsic::kStream, {r});
+  }
+
+ private:
+  const std::vector<std::string> &names_;
+};
+
 class Lowering {
  public:
   Lowering(const LoopTree &tree, const Survey &survey) : tree_(tree), survey_(survey) {}
@@ -519,6 +545,8 @@ class Lowering {
     }
     // What the stage reads of itself lies in boxes that its predicated stores do not grow.
     GuardedReads guarded_own(stores, func.name, true), guarded(loads, func.name, false);
+    const StageNest &nest = tree_.nest(s);
+    StreamedReads streamed(nest.stream_loads);
     std::vector<CellWrite> writes = cell_writes(def);
     bool has_undef = false;
     for (CellWrite &w : writes) {
@@ -533,7 +561,7 @@ class Lowering {
           value = make_select(c, make_intrinsic(value.type(), intrinsic::kLikely, {value}),
                               make_intrinsic(old.type(), intrinsic::kGuarded, {make_not(c), old}));
         }
-        value = guarded(guarded_own(value));
+        value = streamed(guarded(guarded_own(value)));
       }
     }
     // Predicated stores evaluate outside of their condition.
@@ -549,6 +577,7 @@ class Lowering {
     }
     Stmt body = writes.size() == 1 ? provide(func.name, writes[0].cell, writes[0].values)
                                    : provide_together(func.name, std::move(writes));
+    if (nest.stream_stores) body = streamed_provide(body);
     if (is_shared(s)) body = make_atomic(body);
     if (stores.defined()) body = make_if(stores, body);
     for (const auto &[symbol, value] : lets) body = make_let_stmt(symbol, value, body);
@@ -556,6 +585,14 @@ class Lowering {
       if (it->rest == Guard::Nothing) body = make_if(in_rings(it->condition), body);
     }
     return body;
+  }
+
+  // A Provide, or an If around one.
+  static Stmt streamed_provide(const Stmt &s) {
+    if (s->kind == StmtKind::Provide) return with_streams(s, true);
+    std::vector<Stmt> body;
+    for (const Stmt &b : s->body) body.push_back(streamed_provide(b));
+    return with_parts(s, s->args, std::move(body));
   }
 
   // Where a value is undef, nothing is written; of several values those keep what they are.

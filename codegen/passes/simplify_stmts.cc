@@ -86,7 +86,9 @@ class StmtSimplifier : public StmtRewriter {
         const Stmt out = rewrite_children(s);
         if (out->args.size() > 2) {
           if (is_false(out->args[2])) return make_block({});
-          if (is_true(out->args[2])) return make_store(s->name, out->args[0], out->args[1]);
+          if (is_true(out->args[2])) {
+            return with_streams(make_store(s->name, out->args[0], out->args[1]), s->streams);
+          }
         }
         used_.insert(s->name);
         return out;
@@ -96,7 +98,8 @@ class StmtSimplifier : public StmtRewriter {
         return is_true(out->args[0]) ? make_block({}) : out;
       }
       case StmtKind::Evaluate:
-        return calls_extern(s->args[0]) || as_intrinsic(s->args[0], intrinsic::kPrefetch)
+        return calls_extern(s->args[0]) || as_intrinsic(s->args[0], intrinsic::kPrefetch) ||
+                       as_intrinsic(s->args[0], intrinsic::kStreamFence)
                    ? rewrite_children(s)
                    : make_block({});
       case StmtKind::Produce:

@@ -28,6 +28,10 @@ struct FrozenPipeline {
 FrozenPipeline freeze(const std::vector<std::shared_ptr<FunctionContents>> &outputs,
                       const std::vector<std::shared_ptr<Parameter>> &declared_inputs = {});
 
+/// The same while the program is still being written: nothing is settled, and what directives say
+/// of loops of other Funcs stays as it is. For derivation.h.
+FrozenPipeline freeze_so_far(const std::shared_ptr<FunctionContents> &output);
+
 /// CompileError where the pipeline uses an input that `declared` lacks, or `declared` names one
 /// twice: the C function's arguments would not be those that its caller knows.
 void check_arguments(const FrozenPipeline &pipeline,

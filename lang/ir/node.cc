@@ -478,7 +478,8 @@ Expr wrapped_value(const Expr &e) {
   const CallNode *c = as_call(e);
   if (!c || c->kind != CallKind::Intrinsic) return Expr();
   for (const char *name : {intrinsic::kLikely, intrinsic::kLikelyIfInnermost,
-                           intrinsic::kStrictFloat, intrinsic::kMemoizeTag}) {
+                           intrinsic::kStrictFloat, intrinsic::kMemoizeTag,
+                           intrinsic::kStream}) {
     if (c->name == name) return c->args[0];
   }
   const bool second = c->name == intrinsic::kPrint || c->name == intrinsic::kRequire;

@@ -35,7 +35,7 @@ void detail::record_for_device(const Stage &s, DeviceWord word, const std::vecto
                                DeviceAPI api, const SourceLocation &where) {
   static constexpr DirectiveKind kKinds[] = {
       DirectiveKind::GpuBlocks, DirectiveKind::GpuThreads, DirectiveKind::GpuLanes,
-      DirectiveKind::GpuSingleThread, DirectiveKind::Hexagon};
+      DirectiveKind::GpuSingleThread, DirectiveKind::Hexagon, DirectiveKind::SmeStreaming};
   record_device(s, kKinds[static_cast<int>(word)], loops, api, where);
 }
 

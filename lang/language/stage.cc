@@ -319,6 +319,18 @@ std::string Stage::dump_argument_list() const {
   return text + "\n";
 }
 
+std::vector<VarOrRVar> Stage::split_vars() const {
+  std::vector<VarOrRVar> vars;
+  if (func_->pure) {
+    for (const CurrentLoop &l : current_loops(*func_, stage_, branch_)) {
+      vars.emplace_back(Var::of_loop(l.name));
+      vars.back().is_rvar = l.is_reduction;
+    }
+  }
+  vars.emplace_back(Var::outermost());
+  return vars;
+}
+
 template <typename Self>
 Self &Schedulable<Self>::split(const VarOrRVar &old, const VarOrRVar &outer, const VarOrRVar &inner,
                                Expr factor, TailStrategy tail) {
@@ -517,8 +529,8 @@ Self &Schedulable<Self>::partition_all(Partition policy, const SourceLocation &w
                "the Func is undefined, so it has no loops", "define the Func before its schedule",
                where);
   }
-  for (const std::string &loop : current_loops(f, s.index(), s.branch())) {
-    record(s, DirectiveKind::Partition, {loop}, {}, where).option =
+  for (const CurrentLoop &loop : current_loops(f, s.index(), s.branch())) {
+    record(s, DirectiveKind::Partition, {loop.name}, {}, where).option =
         partition_name(policy);
   }
   return self();
