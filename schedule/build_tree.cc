@@ -3,7 +3,7 @@
 #include <set>
 
 #include "lang/ir/extern_stage.h"
-#include "lang/ir/stream_rules.h"
+#include "lang/language/stream_rules.h"
 #include "lang/ir/visit.h"
 #include "polyhalite/error.h"
 #include "schedule/derive.h"

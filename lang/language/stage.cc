@@ -45,6 +45,11 @@ Expr checked_factor(const Stage &s, const char *word, const VarOrRVar &loop, Exp
     user_error(what + " by a factor of type " + factor.type().to_string(),
                "factors count iterations", "give a positive integer", loop.where);
   }
+  if (factor.type().is_uint() && factor.type().bits() > 16) {
+    user_error(what + " by a factor of type " + factor.type().to_string(),
+               "it holds numbers that int32, which loops count in, does not",
+               "cast it to int32", loop.where);
+  }
   int64_t n;
   if (is_const_int(factor, &n) && n <= 0 && factor.type().is_int()) {
     user_error(what + " by " + std::to_string(n),

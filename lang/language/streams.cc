@@ -1,7 +1,7 @@
 // Loads and stores past the caches: the words.
 #include "lang/ir/function.h"
 #include "lang/ir/node.h"
-#include "lang/ir/stream_rules.h"
+#include "lang/language/stream_rules.h"
 #include "lang/language/define.h"
 #include "lang/language/derivation.h"
 #include "lang/language/names.h"

@@ -7,7 +7,7 @@
 #include "lang/ir/intrinsics.h"
 #include "polyhalite/integer_functions.h"
 #include "polyhalite/error.h"
-#include "lang/ir/stream_rules.h"
+#include "lang/language/stream_rules.h"
 #include "lang/simplify/distribute.h"
 #include "schedule/derive_algorithm.h"
 

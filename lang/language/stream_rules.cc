@@ -1,4 +1,4 @@
-#include "lang/ir/stream_rules.h"
+#include "lang/language/stream_rules.h"
 
 #include <algorithm>
 #include <set>
