@@ -166,7 +166,8 @@ class Retyping {
     for (const ReductionVariable &r : s.rvars) {
       int64_t n;
       if (is_const_int(r.extent, &n)) {
-        u.times *= std::max<int64_t>(n, 0);
+        // More steps than fit no machine takes.
+        u.times = std::min<WideInt>(u.times * std::max<int64_t>(n, 0), WideInt{1} << 62);
       } else {
         u.symbolic.push_back(r.extent);
       }

@@ -24,6 +24,7 @@ std::shared_ptr<Parameter> make_scalar_parameter(Type t, const std::string &name
   }
   auto p = std::make_shared<Parameter>();
   p->name = name.empty() ? anonymous_name("p") : clean_name(name);
+  reserve_name(p->name);
   p->type = t;
   return p;
 }
@@ -252,6 +253,7 @@ ImageParam::ImageParam(Type t, int dimensions, const std::string &name, Here her
                "dimensions are counted", "give their number, at least 0", here.where);
   }
   param_->name = name.empty() ? anonymous_name("p") : clean_name(name);
+  reserve_name(param_->name);
   param_->type = t;
   param_->is_buffer = true;
   param_->dimensions = dimensions;

@@ -127,6 +127,11 @@ TEST(StageHandles, ListTheirLoops) {
   EXPECT_FALSE(vars[1].is_rvar);
   EXPECT_EQ(vars[2].name, "xo");
   EXPECT_EQ(vars[3].name, Var::outermost().name());
+  EXPECT_EQ(f.split_vars()[0].name, "x");
+  f.host(x).host();
+  EXPECT_EQ(message_of([&] { f.update().host(x); }),
+            at(__LINE__ - 1) + "error: cannot host 'x': update 0 of 'f' has no such loop\n"
+                               "  fix: its loops are, outermost first: xo, xi, r");
 }
 
 }  // namespace

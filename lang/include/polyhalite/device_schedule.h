@@ -14,7 +14,7 @@ class Stage;
 
 namespace detail {
 
-enum class DeviceWord { Blocks, Threads, Lanes, SingleThread, Hexagon, SmeStreaming };
+enum class DeviceWord { Blocks, Threads, Lanes, SingleThread, Hexagon, SmeStreaming, Host };
 void record_for_device(const Stage &s, DeviceWord word, const std::vector<VarOrRVar> &loops,
                        DeviceAPI api, const SourceLocation &where);
 
@@ -107,6 +107,8 @@ class DeviceSchedulable {
   Self &sme_streaming(Loop loop = Var::outermost()) {
     return mark(Word::SmeStreaming, {loop}, kDefault);
   }
+  /// The loop and what is in it run on the processor, which they do without this word as well.
+  Self &host(Loop loop = Var::outermost()) { return mark(Word::Host, {loop}, kDefault); }
 
  protected:
   ~DeviceSchedulable() = default;

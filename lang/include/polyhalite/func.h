@@ -118,6 +118,8 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   /// Update definition i, to be scheduled. Directives on the Func itself mean its pure definition.
   Stage update(int i = 0, Here here = Here());
   operator Stage() const { return Stage(contents_, 0); }  // NOLINT
+  /// Of the pure definition, see Stage.
+  std::vector<VarOrRVar> split_vars() const { return Stage(contents_, 0).split_vars(); }
 
   // Where the Func is computed and stored. Without a word, a Func with a pure definition only is
   // inlined, and one with updates is computed where it is used innermost.
