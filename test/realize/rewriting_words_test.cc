@@ -130,7 +130,7 @@ TEST_F(ChangeType, ExtentsAreCheckedWhenItRuns) {
   Buffer<int8_t> more = small_numbers(300, 1);
   a.set(more);
   n.set(300);
-  EXPECT_NE(message_of([&] { f.realize({2}); }).find("has too many terms: more than 255"),
+  EXPECT_NE(message_of([&] { f.realize({2}); }).find("has too many terms: more than 256"),
             std::string::npos);
 }
 

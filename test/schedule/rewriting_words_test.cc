@@ -150,8 +150,8 @@ f(x) = float32(h(x))
 
 TEST(change_type, extents_that_are_not_known) {
   EXPECT_EQ(reduction("0.0f", "over r(0, n): f(x) = f(x) + float32(a(r))", "int16"),
-            "h(x) = intrinsic<int16>(require, int64(max(n, 0)) <= 255i64, 0i16, \"the reduction of "
-            "'f' in int16 has too many terms: more than 255\")\n"
+            "h(x) = intrinsic<int16>(require, int64(max(n, 0)) <= 256i64, 0i16, \"the reduction of "
+            "'f' in int16 has too many terms: more than 256\")\n"
             "over r(0, n): h(x) = h(x) + int16(a(r))\n"
             "f(x) = float32(h(x))\n");
   // Any int32 of terms fits.
@@ -301,6 +301,7 @@ p(u) = 0
 p(u) = p(u) + s(min(u, 3))*h(u)
 f() = 0
 over ro(0, 4): f() = f() + p(ro)
+h.update(0).reorder(ri, u)
 )");
 }
 
