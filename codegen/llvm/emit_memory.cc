@@ -170,7 +170,7 @@ Value *FunctionEmitter::load_dense(const LoadNode &load, const LaneAddress &at, 
   llvm::Instruction *access = nullptr;
   if (!mask) {
     access = builder_.CreateAlignedLoad(type, pointer, align);
-    if (streams) mark_stream_load(access);
+    if (streams) mark_stream_load(access, t);
   } else {
     llvm::Type *vector = t.is_vector() ? type : llvm::FixedVectorType::get(type, 1);
     if (t.is_scalar()) mask = builder_.CreateVectorSplat(1, mask);
@@ -283,7 +283,7 @@ void FunctionEmitter::emit_store(const StmtNode &store) {
     if (mask) {
       module_.mark_access(builder_.CreateMaskedStore(value, pointer, align, mask), store.name);
     } else if (store.streams) {
-      store_streamed(value, pointer, align, store.name);
+      store_streamed(value, t, pointer, align, store.name);
     } else {
       module_.mark_access(builder_.CreateAlignedStore(value, pointer, align), store.name);
     }

@@ -93,8 +93,9 @@ class FunctionEmitter {
   void store_scalar_if(Value *mask, Value *value, Value *address, const std::string &buffer);
   void scatter(const StmtNode &store, Value *value, Value *mask);
   // emit_stream.cc
-  void mark_stream_load(llvm::Instruction *access);
-  void store_streamed(Value *value, Value *pointer, llvm::Align align, const std::string &buffer);
+  void mark_stream_load(llvm::Instruction *access, Type t);
+  void store_streamed(Value *value, Type t, Value *pointer, llvm::Align align,
+                      const std::string &buffer);
   Value *emit_stream_fence();
   Value *base_pointer(const std::string &buffer);
   Value *address(const std::string &buffer, Type element, const Polynomial &p);

@@ -68,6 +68,8 @@ TEST(EagerInline, RefusedAtTheCall) {
             at(__LINE__ - 1) + "error: cannot inline 'undefined' into 'consumer'\n"
                                "  why: 'undefined' is undefined\n"
                                "  fix: define it first");
+  EXPECT_EQ(message_of([&] { consumer.eager_inline(root, reduced, root); }).substr(0, 30),
+            at(__LINE__ - 1).substr(0, 30));
   root.compute_at(consumer, x);
   EXPECT_NE(message_of([&] { consumer.eager_inline(root); }).find("it is scheduled compute_at()"),
             std::string::npos);

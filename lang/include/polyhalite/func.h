@@ -270,10 +270,25 @@ auto Stage::hoist_invariants(Here here) {
   return funcs;
 }
 
+/// A Func as an argument among others, with the place of the call.
+struct FuncAt {
+  Func func;
+  SourceLocation where;
+  FuncAt(const Func &f, const char *file = __builtin_FILE(),  // NOLINT
+         int line = __builtin_LINE())
+      : func(f), where{file, line} {}
+};
+
+template <typename Self>
+Self &Schedulable<Self>::eager_inline(const Func &func, Here here) {
+  return eager_inline(std::vector<Func>{func}, std::move(here));
+}
+
 template <typename Self>
 template <typename... Args, typename>
-Self &Schedulable<Self>::eager_inline(const Func &first, Args &&...more) {
-  return eager_inline(std::vector<Func>{first, Func(std::forward<Args>(more))...});
+Self &Schedulable<Self>::eager_inline(const Func &first, const FuncAt &second, Args &&...more) {
+  return eager_inline(std::vector<Func>{first, second.func, Func(std::forward<Args>(more))...},
+                      Here(second.where));
 }
 
 }  // namespace polyhalite

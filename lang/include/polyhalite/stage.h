@@ -18,6 +18,7 @@ struct FunctionContents;
 struct Parameter;
 class Func;
 class FuncVec;
+struct FuncAt;
 
 struct LoopLevelContents;
 
@@ -182,9 +183,10 @@ class Schedulable : public DeviceSchedulable<Self> {
   /// directives see what they are made of; the Funcs themselves stay as they are.
   ///   g(x) = h(x) + 1;  f(x) = g(x)*2   ->   f(x) = (h(x) + 1)*2        f.eager_inline({g})
   Self &eager_inline(const std::vector<Func> &funcs, Here here = Here());
+  Self &eager_inline(const Func &func, Here here = Here());
   template <typename... Args,
             typename = std::enable_if_t<(std::is_convertible_v<Args, Func> && ...)>>
-  Self &eager_inline(const Func &first, Args &&...more);
+  Self &eager_inline(const Func &first, const FuncAt &second, Args &&...more);
 
  protected:
   ~Schedulable() = default;
