@@ -493,7 +493,7 @@ Expr wrapped_value(const Expr &e) {
   if (!c || c->kind != CallKind::Intrinsic) return Expr();
   for (const char *name : {intrinsic::kLikely, intrinsic::kLikelyIfInnermost,
                            intrinsic::kStrictFloat, intrinsic::kMemoizeTag,
-                           intrinsic::kTraceAccess}) {
+                           intrinsic::kTraceAccess, intrinsic::kStream}) {
     if (c->name == name) return c->args[0];
   }
   const bool second = c->name == intrinsic::kPrint || c->name == intrinsic::kRequire;

@@ -45,6 +45,11 @@ Expr checked_factor(const Stage &s, const char *word, const VarOrRVar &loop, Exp
     user_error(what + " by a factor of type " + factor.type().to_string(),
                "factors count iterations", "give a positive integer", loop.where);
   }
+  if (factor.type().is_uint() && factor.type().bits() > 16) {
+    user_error(what + " by a factor of type " + factor.type().to_string(),
+               "it holds numbers that int32, which loops count in, does not",
+               "cast it to int32", loop.where);
+  }
   int64_t n;
   if (is_const_int(factor, &n) && n <= 0 && factor.type().is_int()) {
     user_error(what + " by " + std::to_string(n),
@@ -344,6 +349,18 @@ std::string Stage::dump_argument_list() const {
   return text + "\n";
 }
 
+std::vector<VarOrRVar> Stage::split_vars() const {
+  std::vector<VarOrRVar> vars;
+  if (func_->pure) {
+    for (const CurrentLoop &l : current_loops(*func_, stage_, branch_)) {
+      vars.emplace_back(Var::of_loop(l.name));
+      vars.back().is_rvar = l.is_reduction;
+    }
+  }
+  vars.emplace_back(Var::outermost());
+  return vars;
+}
+
 template <typename Self>
 Self &Schedulable<Self>::split(const VarOrRVar &old, const VarOrRVar &outer, const VarOrRVar &inner,
                                Expr factor, TailStrategy tail) {
@@ -542,8 +559,8 @@ Self &Schedulable<Self>::partition_all(Partition policy, const SourceLocation &w
                "the Func is undefined, so it has no loops", "define the Func before its schedule",
                where);
   }
-  for (const std::string &loop : current_loops(f, s.index(), s.branch())) {
-    record(s, DirectiveKind::Partition, {loop}, {}, where).option =
+  for (const CurrentLoop &loop : current_loops(f, s.index(), s.branch())) {
+    record(s, DirectiveKind::Partition, {loop.name}, {}, where).option =
         partition_name(policy);
   }
   return self();
