@@ -111,6 +111,7 @@ StageDimensions dimensions(const FuncDef &f, int stage, const std::string &user_
 void add_nest(LoopTree &t, StageId id, const StageDimensions &s, StageNest nest) {
   nest.derivations = s.derivations;
   for (const LoopDimension &d : s.loops) {
+    if (d.is_extern) continue;
     LoopInfo loop;
     loop.id = static_cast<int>(t.loops.size());
     loop.stage = id;
@@ -214,7 +215,8 @@ Directive with_params(const Algorithm &a, Directive d) {
 
 }  // namespace
 
-LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &given) {
+LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &given,
+                    int64_t *work) {
   std::vector<Directive> bound_directives;
   ErrorList errors;
   for (const Directive &d : given) {
@@ -232,7 +234,7 @@ LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &giv
     if (!errors.attempt([&] { check_inlined(algorithm, inlined, d); })) told.insert(d.func);
   }
 
-  Materialised m = copy_per_branch(inline_funcs(algorithm, inlined), compute_targets(levels));
+  Materialised m = copy_per_branch(inline_funcs(algorithm, inlined, work), compute_targets(levels));
   LoopTree t;
   t.algorithm = m.algorithm;
   t.directives = given;

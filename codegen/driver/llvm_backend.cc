@@ -5,7 +5,7 @@
 #include "codegen/driver/describe_filter.h"
 #include "codegen/driver/embedded_runtime.h"
 #include "codegen/driver/generated_sources.h"
-#include "codegen/driver/output_file.h"
+#include "lang/output_file.h"
 #include "codegen/driver/outputs.h"
 #include "codegen/driver/pipeline_text.h"
 #include "codegen/llvm/c_header.h"

@@ -236,9 +236,12 @@ class FunctionParser {
       args = exprs_.parse_list(")");
     }
     std::vector<int> order = parse_order(args.size() / 2);
-    const bool on_stack = tokens_.accept("stack");
+    Home home = Home::Auto;
+    for (const Home h : {Home::Heap, Home::Stack, Home::Shared}) {
+      if (tokens_.accept(home_name(h))) home = h;
+    }
     Stmt body = in_scope(buffers_, name, t, [&] { return parse_rest_of_block(); });
-    return make_allocate(name, t, std::move(args), on_stack, body, std::move(order));
+    return make_allocate(name, t, std::move(args), home, body, std::move(order));
   }
 
   std::vector<int> parse_order(size_t dimensions) {
@@ -288,6 +291,10 @@ class FunctionParser {
     if (tokens_.at("atomic") && tokens_.peek(1).text == "{") {
       tokens_.next();
       return make_atomic(parse_block("after 'atomic'"));
+    }
+    if (tokens_.at("profile") && tokens_.peek(1).text == "{") {
+      tokens_.next();
+      return make_profile(parse_block("after 'profile'"));
     }
     if (tokens_.accept("produce")) {
       const std::string name = tokens_.expect_name("the produced Func's name");

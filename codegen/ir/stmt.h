@@ -19,7 +19,7 @@ enum class StmtKind : uint8_t {
   For,       // name: counter (Variable Loop, Int(32)); args {min, extent}; loop_kind; body[0]
   Let,       // name: Symbol; args {value}; body[0]
   Allocate,  // name; type; args: multi-dimensional {min0, extent0, min1, ...}, flat {elements};
-             // body[0]; on_stack: constant size, in the frame; freed at the end
+             // body[0]; home: where its memory comes from; freed at the end
   Place,     // name; type; inside: an allocation; args {min0, extent0, min1, ..., at}; body[0]. The
              // box NAME takes the elements of `inside` from `at` (Int(64)) on
   Provide,   // name: func; args {index..., value...}; value_count values     f(i, j) = v
@@ -36,7 +36,19 @@ enum class StmtKind : uint8_t {
              // their sizes in bytes, then the eviction key if `evicts`, then what the values depend
              // on; body[0] computes them. Where they are kept already, they are copied
   Atomic,    // body[0]: updates of one cell, which iterations of parallel loops make one by one
+  Profile,   // body[0]: what is measured
 };
+
+/// Where the memory of an allocation comes from.
+enum class Home : uint8_t {
+  Auto,    // malloc; may be taken further outside
+  Heap,    // malloc, each time that the allocation is reached
+  Stack,   // the frame; of constant size
+  Shared,  // malloc; kept from one time to the next, and for others, while it is large enough
+};
+
+/// "heap", "stack", "shared"; "" for Auto.
+const char *home_name(Home home);
 
 struct StmtNode;
 
@@ -63,7 +75,7 @@ struct StmtNode {
   LoopKind loop_kind = LoopKind::Serial;
   Type type{};
   int value_count = 1;                    // Provide
-  bool on_stack = false;                  // Allocate
+  Home home = Home::Auto;                 // Allocate
   std::string inside{};                   // Place
   std::vector<std::string> semaphores{};  // Fork
   std::vector<int> order{};  // multi-dimensional Allocate, Place: dimensions, innermost in memory first;
@@ -77,7 +89,7 @@ Stmt make_block(std::vector<Stmt> stmts);  // flattens nested blocks, drops unde
 Stmt make_for(std::string name, Expr min, Expr extent, LoopKind kind, Stmt body,
               Partition partition = Partition::Auto);
 Stmt make_let_stmt(std::string name, Expr value, Stmt body);
-Stmt make_allocate(std::string name, Type type, std::vector<Expr> args, bool on_stack, Stmt body,
+Stmt make_allocate(std::string name, Type type, std::vector<Expr> args, Home home, Stmt body,
                    std::vector<int> order = {});
 Stmt make_place(std::string name, Type type, std::vector<Expr> box, std::string inside, Expr at,
                 Stmt body, std::vector<int> order = {});
@@ -95,6 +107,7 @@ Stmt make_memoize(std::string name, std::vector<std::string> buffers, std::vecto
                   Expr eviction, std::vector<Expr> key, Stmt body);
 Stmt make_atomic(Stmt body);
 Stmt make_produce(std::string name, Stmt body);
+Stmt make_profile(Stmt body);
 /// A copy of `s` with other args and body; `s` itself where nothing differs.
 Stmt with_parts(const Stmt &s, std::vector<Expr> args, std::vector<Stmt> body);
 

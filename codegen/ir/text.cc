@@ -106,7 +106,8 @@ class Printer {
         list(s->args, 0, s->args.size());
         os_ << (flat ? "]" : ")");
         order(s);
-        os_ << (s->on_stack ? " stack\n" : "\n");
+        if (s->home != Home::Auto) os_ << " " << home_name(s->home);
+        os_ << "\n";
         return print_body(s->body[0]);
       }
       case StmtKind::Place:
@@ -196,6 +197,9 @@ class Printer {
       }
       case StmtKind::Atomic:
         line() << "atomic {\n";
+        return close(s->body[0], "}\n");
+      case StmtKind::Profile:
+        line() << "profile {\n";
         return close(s->body[0], "}\n");
       case StmtKind::Produce:
         line() << "produce " << name_text(s->name) << " {\n";

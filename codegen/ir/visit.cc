@@ -65,6 +65,13 @@ std::set<std::string> used_variables(const Stmt &s) {
   return names;
 }
 
+std::string func_of_buffer(const std::string &buffer) {
+  const size_t dot = buffer.rfind('.');
+  if (dot == std::string::npos || dot + 1 == buffer.size()) return buffer;
+  const bool numbered = buffer.find_first_not_of("0123456789", dot + 1) == std::string::npos;
+  return numbered ? buffer.substr(0, dot) : buffer;
+}
+
 bool accesses_buffer(const Stmt &s, const std::string &name) {
   bool found = false;
   for_each_stmt(s, [&](const Stmt &t) {

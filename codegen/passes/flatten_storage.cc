@@ -241,7 +241,7 @@ class Flatten : public StmtRewriter {
     const Expr size = limited
                           ? make_intrinsic(Int(64), intrinsic::kLimitedProduct, std::move(extents))
                           : elements;
-    const Stmt out = make_allocate(s->name, s->type, {size}, s->on_stack, (*this)(s->body[0]));
+    const Stmt out = make_allocate(s->name, s->type, {size}, s->home, (*this)(s->body[0]));
     layouts_.erase(s->name);
     return with_lets(lets, out);
   }

@@ -46,11 +46,11 @@ bool part_costly_term(const Expr &value, Expr *term, Linear *rest) {
   return !rest->is_constant() || rest->constant != 0;
 }
 
-bool calls_extern(const Expr &e) {
+bool has_effect(const Expr &e) {
   bool found = false;
   for_each_node(e, [&](const Expr &n) {
     const CallNode *call = as_call(n);
-    found = found || (call && call->kind == CallKind::Extern);
+    found = found || (call && acts(*call));
   });
   return found;
 }
@@ -100,7 +100,7 @@ class StmtSimplifier : public StmtRewriter {
         if (const CallNode *c = as_intrinsic(e, intrinsic::kRequire)) {
           return is_true(c->args[0]) ? make_block({}) : rewrite_children(s);
         }
-        return calls_extern(e) || as_intrinsic(e, intrinsic::kPrefetch) ? rewrite_children(s)
+        return has_effect(e) || as_intrinsic(e, intrinsic::kPrefetch) ? rewrite_children(s)
                                                                          : make_block({});
       }
       case StmtKind::Memoize: {
@@ -110,6 +110,7 @@ class StmtSimplifier : public StmtRewriter {
         return out;
       }
       case StmtKind::Produce:
+      case StmtKind::Profile:
       case StmtKind::Atomic: {
         const Stmt out = rewrite_children(s);
         return is_no_op(out->body[0]) ? out->body[0] : out;
@@ -137,7 +138,9 @@ class StmtSimplifier : public StmtRewriter {
     for_each_node(e, [&](const Expr &n) {
       if (const LoadNode *load = as_load(n)) used_.insert(load->buffer);
       const CallNode *call = as_call(n);
-      if (call && call->kind == CallKind::Func) used_.insert(call->name);
+      if (!call || call->kind != CallKind::Func) return;
+      used_.insert(call->name);
+      used_.insert(call->name + "." + std::to_string(call->value_index));
     });
     return e;
   }

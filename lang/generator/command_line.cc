@@ -6,13 +6,13 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <fstream>
 #include <iostream>
 #include <optional>
 #include <set>
 
 #include "lang/ir/freeze.h"
 #include "lang/language/pipeline_contents.h"
+#include "lang/output_file.h"
 #include "polyhalite/backend.h"
 #include "polyhalite/generator.h"
 
@@ -267,15 +267,6 @@ std::shared_ptr<const FrozenPipeline> build(GeneratorBase &generator) {
   return frozen;
 }
 
-void write_stub(const std::string &path, const std::string &text) {
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  if (file.good()) return;
-  user_error("cannot write the stub '" + path + "'", std::strerror(errno),
-             "choose a folder that exists and may be written to");
-}
-
 // The last part of "a::b::f".
 std::string plain_function(const std::string &function) {
   const size_t colons = function.rfind("::");
@@ -299,7 +290,7 @@ void emit_generator(const Options &o, std::ostream &out) {
 
   if (wanted.stub) {
     const std::string path = base + ".stub.h";
-    write_stub(path, make_generator(o, name, targets[0])->stub_header());
+    write_file(path, make_generator(o, name, targets[0])->stub_header(), "the stub");
     if (o.verbose) out << path << "\n";
   }
   if (files.empty()) return;

@@ -51,6 +51,12 @@ enum class DirectiveKind : uint8_t {
   Partition,       // loops {loop}, option: a Partition
   Prefetch,        // target_func: what is prefetched, a Func or an image; loops {at, from},
                    // factors {offset}, option: a PrefetchBoundStrategy
+  TraceLoads,         //
+  TraceStores,        //
+  TraceRealizations,  //
+  TracePipeline,      // of the pipeline that the Func is an output of
+  TraceTag,           // factors {text}
+  DebugToFile,        // factors {the file's name}
 
   GpuBlocks,        // loops, innermost first; device
   GpuThreads,       // loops, innermost first; device
@@ -72,6 +78,7 @@ enum class DirectiveKind : uint8_t {
 
 /// "split", "compute_at"...: the word in all text forms.
 const char *directive_name(DirectiveKind kind);
+const std::vector<DirectiveKind> &all_directive_kinds();
 /// Whether the directive makes, orders or marks loops of its stage.
 bool concerns_loops(DirectiveKind kind);
 /// Whether the directive has a device as its last argument.
@@ -84,8 +91,6 @@ bool names_level(DirectiveKind kind);
 
 /// The loop name that stands for the place outside of all loops of a stage: Var::outermost().
 inline constexpr const char *kOutermost = "__outermost";
-
-struct LoopLevelContents;
 
 struct LoopLevelContents;
 

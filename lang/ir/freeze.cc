@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "lang/ir/node.h"
+#include "lang/ir/unowned.h"
 #include "lang/ir/visit.h"
 #include "lang/language/loop_level.h"
 #include "lang/language/names.h"
@@ -255,6 +256,7 @@ void rename_constraints(ParameterContents *p, const Names &names) {
       *e = rename.optional(*e);
     }
   }
+  disown_itself(*p);
 }
 
 const Definition &definition(const FunctionContents &f, int stage) {

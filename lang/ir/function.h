@@ -52,6 +52,8 @@ struct ParameterContents {
   bool has_scalar = false;
   Expr min_value, max_value, estimate;     // of a scalar; null if none
   Expr default_value;                      // of a scalar, for who calls the function by its metadata
+  bool trace_loads = false;
+  std::vector<std::string> trace_tags;
   bool constant = false;                   // of a buffer: stands for the elements of `buffer`
   struct DimConstraint {
     Expr min, extent, stride;              // fixed by the user, or null

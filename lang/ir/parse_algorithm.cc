@@ -7,6 +7,7 @@
 #include "lang/ir/expr_text.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/text.h"
+#include "lang/ir/unowned.h"
 
 namespace polyhalite {
 
@@ -127,6 +128,7 @@ class AlgorithmParser {
     p->dims.resize(p->dimensions);
     result_.inputs.push_back({p});
     parse_image_fields(*p);
+    disown_itself(*p);
   }
 
   void parse_requirement() {

@@ -1,5 +1,6 @@
 #include "lang/ir/thaw.h"
 
+#include "lang/ir/unowned.h"
 #include "lang/ir/visit.h"
 #include "lang/language/names.h"
 #include "lang/language/record.h"
@@ -87,6 +88,7 @@ void renew_limits(ParameterContents *p, const Thawed &thawed) {
       *e = renew.optional(*e);
     }
   }
+  disown_itself(*p);
 }
 
 Definition thaw_stage(const StageDef &s, const Thawed &thawed, const FunctionContents *own) {

@@ -3,6 +3,7 @@
 
 #include "lang/ir/function.h"
 #include "lang/ir/node.h"
+#include "lang/ir/unowned.h"
 #include "lang/ir/visit.h"
 #include "lang/language/names.h"
 #include "lang/language/record.h"
@@ -14,12 +15,6 @@ namespace polyhalite {
 namespace {
 
 using FuncPtr = std::shared_ptr<FunctionContents>;
-
-// Pointers for definitions of derived Funcs: their owner must not be kept alive by what it owns.
-template <typename T>
-std::shared_ptr<T> unowned(const std::shared_ptr<T> &p) {
-  return std::shared_ptr<T>(std::shared_ptr<T>(), p.get());
-}
 
 std::string quoted(const std::string &name) { return "'" + plain_name(name) + "'"; }
 

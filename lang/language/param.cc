@@ -6,6 +6,7 @@
 #include "polyhalite/buffer_contents.h"
 #include "lang/ir/function.h"
 #include "lang/ir/node.h"
+#include "lang/ir/unowned.h"
 #include "lang/language/call.h"
 #include "lang/language/fixed_value.h"
 #include "lang/language/match_types.h"
@@ -90,6 +91,7 @@ void set_parameter_limit(ParameterContents &p, Limit limit, Expr value, const He
   // What nobody sets is the default in process too.
   if (limit == Limit::Default && value.defined()) set_parameter_bits(p, constant_bits(value));
   limit_field(p, limit) = std::move(value);
+  disown_itself(p);
   p.edits++;
 }
 
@@ -214,18 +216,21 @@ Expr Dimension::checked(Expr e, const char *what, const Here &here) const {
 
 Dimension Dimension::set_min(Expr min, Here here) {
   param_->dims[index_].min = checked(std::move(min), "min", here);
+  disown_itself(*param_);
   param_->edits++;
   return *this;
 }
 
 Dimension Dimension::set_extent(Expr extent, Here here) {
   param_->dims[index_].extent = checked(std::move(extent), "extent", here);
+  disown_itself(*param_);
   param_->edits++;
   return *this;
 }
 
 Dimension Dimension::set_stride(Expr stride, Here here) {
   param_->dims[index_].stride = checked(std::move(stride), "stride", here);
+  disown_itself(*param_);
   param_->edits++;
   return *this;
 }
@@ -238,6 +243,7 @@ Dimension Dimension::set_bounds(Expr min, Expr extent, Here here) {
 Dimension Dimension::set_estimate(Expr min, Expr extent) {
   param_->dims[index_].min_estimate = as_int32(std::move(min));
   param_->dims[index_].extent_estimate = as_int32(std::move(extent));
+  disown_itself(*param_);
   return *this;
 }
 
@@ -348,6 +354,16 @@ Buffer<void, -1> ImageParam::get() const {
   return Buffer<>(defined_parameter(Here(SourceLocation{})).buffer);
 }
 void ImageParam::reset() { defined_parameter(Here(SourceLocation{})).buffer = nullptr; }
+
+void ImageParam::trace_loads() {
+  param_->trace_loads = true;
+  param_->edits++;
+}
+
+void ImageParam::add_trace_tag(const std::string &text) {
+  param_->trace_tags.push_back(text);
+  param_->edits++;
+}
 
 Expr ImageParam::operator()(const std::vector<Expr> &args, Here here) const {
   defined_parameter(here);

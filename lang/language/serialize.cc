@@ -8,6 +8,7 @@
 #include "lang/ir/freeze.h"
 #include "lang/ir/thaw.h"
 #include "lang/language/pipeline_contents.h"
+#include "lang/output_file.h"
 #include "polyhalite/backend.h"
 
 namespace polyhalite {
@@ -27,16 +28,6 @@ std::string text_of(const Pipeline &pipeline, std::map<std::string, Parameter> *
     }
   }
   return backend().emit_text(frozen, "pipeline", get_host_target(), Emit::hlpipe);
-}
-
-void write_text(const std::string &filename, const std::string &text) {
-  errno = 0;
-  std::ofstream file(filename, std::ios::binary);
-  file << text;
-  file.close();
-  if (file.good()) return;
-  user_error("cannot write the pipeline to '" + filename + "'", std::strerror(errno),
-             "choose a folder that exists and may be written to");
 }
 
 std::string read_text(std::istream &in) {
@@ -93,12 +84,12 @@ void serialize_pipeline(const Pipeline &pipeline, std::vector<uint8_t> &data,
 }
 
 void serialize_pipeline(const Pipeline &pipeline, const std::string &filename) {
-  write_text(filename, text_of(pipeline, nullptr));
+  write_file(filename, text_of(pipeline, nullptr), "the pipeline");
 }
 
 void serialize_pipeline(const Pipeline &pipeline, const std::string &filename,
                         std::map<std::string, Parameter> &params) {
-  write_text(filename, text_of(pipeline, &params));
+  write_file(filename, text_of(pipeline, &params), "the pipeline");
 }
 
 Pipeline deserialize_pipeline(const std::string &filename,

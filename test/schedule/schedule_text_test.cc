@@ -208,7 +208,8 @@ class Draw {
         DirectiveKind::ComputeInline, DirectiveKind::ComputeAt,    DirectiveKind::StoreRoot,
         DirectiveKind::StoreAt,       DirectiveKind::Bound,        DirectiveKind::GpuBlocks,
         DirectiveKind::GpuThreads,    DirectiveKind::GpuLanes,     DirectiveKind::GpuSingleThread,
-        DirectiveKind::Hexagon,       DirectiveKind::CopyToDevice, DirectiveKind::CopyToHost};
+        DirectiveKind::Hexagon,       DirectiveKind::CopyToDevice, DirectiveKind::CopyToHost,
+        DirectiveKind::TraceLoads,    DirectiveKind::TraceStores,  DirectiveKind::TraceTag};
     static constexpr DeviceAPI kDevices[] = {DeviceAPI::Default_GPU, DeviceAPI::CUDA,
                                              DeviceAPI::D3D12Compute};
     static constexpr TailStrategy kTails[] = {TailStrategy::Auto, TailStrategy::RoundUp,
@@ -232,6 +233,10 @@ class Draw {
         break;
       case DirectiveKind::Reorder:
         loops = 1 + number(5);
+        break;
+      case DirectiveKind::TraceTag:
+        d.factors = {make_string("tag \"1\"\n")};
+        loops = 0;
         break;
       case DirectiveKind::Bound:
         d.factors = {factor(), factor()};
@@ -258,6 +263,8 @@ class Draw {
         loops = number(2);
         break;
       case DirectiveKind::CopyToHost:
+      case DirectiveKind::TraceLoads:
+      case DirectiveKind::TraceStores:
       case DirectiveKind::ComputeRoot:
       case DirectiveKind::ComputeInline:
       case DirectiveKind::StoreRoot:

@@ -75,7 +75,8 @@ class AlgorithmDraw {
     if (kind < 68) return plus(v);
     if (kind < 73) return plus(make_binary(Op::Mul, v, Expr(dice_.pick<int>({2, 3, -1}))));
     if (kind < 79) return plus(make_binary(Op::Div, v, Expr(dice_.between(2, 4))));
-    if (kind < 83) return clamped(plus(v), 0, dice_.between(1, 9));
+    if (kind < 82) return clamped(plus(v), 0, dice_.between(1, 9));
+    if (kind < 83) return plus(half(v));
     if (kind < 86) return plus(make_binary(Op::Mod, v, Expr(dice_.between(2, 5))));
     if (kind < 90) return plus(make_binary(Op::Add, v, dice_.pick(vars)));
     if (kind < 93) return Expr(dice_.between(0, 4));
@@ -85,6 +86,12 @@ class AlgorithmDraw {
       return clamped(make_cast(Int(32), loaded), 0, dice_.between(1, 7));
     }
     return plus(make_binary(Op::Min, v, Expr(dice_.between(0, 6))));
+  }
+
+  // By way of floats, in which it is exact.
+  static Expr half(const Expr &v) {
+    const Expr scaled = make_binary(Op::Mul, make_cast(Float(32), v), make_float(Float(32), 0.5));
+    return make_cast(Int(32), make_math(Float(32), "floor", {scaled}));
   }
 
   std::vector<Expr> indices(const std::vector<Expr> &vars, int dimensions) {
@@ -732,6 +739,20 @@ void memoize_some(FrozenPipeline &p, Dice &dice) {
   }
 }
 
+void draw_trace(Dice &dice, FrozenPipeline &p) {
+  for (const FuncDef &f : p.algorithm.funcs) {
+    auto add = [&](DirectiveKind kind) {
+      Directive d;
+      d.kind = kind;
+      d.func = f.name;
+      p.directives.push_back(std::move(d));
+    };
+    if (dice.chance(60)) add(DirectiveKind::TraceRealizations);
+    if (dice.chance(60)) add(DirectiveKind::TraceStores);
+    if (dice.chance(60)) add(DirectiveKind::TraceLoads);
+  }
+}
+
 }  // namespace
 
 RandomPipeline random_pipeline(uint64_t seed) {
@@ -747,6 +768,7 @@ RandomPipeline random_pipeline(uint64_t seed) {
     p.output_min.push_back(dice.between(-2, 3));
     p.output_extent.push_back(dice.between(1, 11));
   }
+  if (dice.chance(20)) draw_trace(dice, p.frozen);
   return p;
 }
 

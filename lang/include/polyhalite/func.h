@@ -220,6 +220,21 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   /// it does not follow. The storage has as many.
   Func &bound_storage(const VarOrRVar &dim, Expr extent);
   Func &store_in(MemoryType memory, Here here = Here());
+  /// Report what happens to the Func as trace events, see polyhalite_trace_event_t: every value that
+  /// is read or written, or the begin and end of its storage, productions and uses. Of a Func that
+  /// is computed inline there is nothing to report.
+  Func &trace_loads(Here here = Here());
+  Func &trace_stores(Here here = Here());
+  Func &trace_realizations(Here here = Here());
+  /// A text for readers of the trace, reported once at the beginning of the pipeline.
+  Func &add_trace_tag(const std::string &text, Here here = Here());
+  /// Writes the Func's values to a file when they are whole, for debugging; the pipeline fails where
+  /// the file cannot be written. Nothing is written of a Func that is computed inline. Formats, by
+  /// the name's end: .npy (numpy), .tif or .tiff, .mat (MATLAB, level 5), else a header of five int32
+  /// (the extents of four dimensions, the last one times those of all behind it, and the type: float
+  /// 0, double 1, uint8 2, int8 3, uint16 4, int16 5, uint32 6, int32 7, uint64 8, int64 9) and the
+  /// values. The first dimension varies fastest; mins are lost.
+  void debug_to_file(const std::string &filename, Here here = Here());
 
   /// Bounds that an auto-scheduler may assume; no promise, and nothing checks them.
   Func &set_estimate(const VarOrRVar &var, Expr min, Expr extent);

@@ -5,6 +5,7 @@
 #include "polyhalite/boundary_conditions.h"
 #include "polyhalite/buffer.h"
 #include "polyhalite/callable.h"
+#include "polyhalite/cancellation.h"
 #include "polyhalite/concise_casts.h"
 #include "polyhalite/derivative.h"
 #include "polyhalite/effects.h"

@@ -59,8 +59,8 @@ TEST(Verify, Shape) {
   EXPECT_EQ(with_body(Stmt()), "loop IR breaks 'shape': the function has no body");
   EXPECT_EQ(with_body(make_for("x", 0, Expr(), LoopKind::Serial, make_block({}))), wrong);
   EXPECT_EQ(with_body(make_for("x", 0, 1, LoopKind::Serial, Stmt())), wrong);
-  EXPECT_EQ(with_body(make_allocate("t", Float(32), {0}, false, make_block({}))), wrong);
-  EXPECT_EQ(with_body(make_allocate("t", Float(32), {0, 1}, false, make_block({})), IrLevel::Flat),
+  EXPECT_EQ(with_body(make_allocate("t", Float(32), {0}, Home::Auto, make_block({}))), wrong);
+  EXPECT_EQ(with_body(make_allocate("t", Float(32), {0, 1}, Home::Auto, make_block({})), IrLevel::Flat),
             wrong);
 }
 
@@ -113,6 +113,11 @@ TEST(Verify, Entry) {
   EXPECT_EQ(boxes("for x in (0, 4) { assert true else extern<int32>(fail) }"), wrong);
   EXPECT_EQ(boxes("if true { assert true else extern<int32>(fail) }"), wrong);
   EXPECT_EQ(boxes("let a = 1 assert a == 1 else extern<int32>(fail)"), "none");
+  EXPECT_EQ(boxes("for x in (0, k) { profile { } }"),
+            "loop IR breaks 'entry': a Profile inside a loop, an If or an allocation");
+  EXPECT_EQ(boxes("profile { } profile { }"), "loop IR breaks 'entry': a second Profile");
+  EXPECT_EQ(boxes("profile { assert true else extern<int32>(e) }"),
+            "loop IR breaks 'entry': an Assert inside a loop, an If or an allocation");
 }
 
 TEST(Verify, Arguments) {
