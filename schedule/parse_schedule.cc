@@ -13,34 +13,6 @@ namespace {
 
 enum class Form { Text, Cpp, Python };
 
-constexpr DirectiveKind kKinds[] = {
-    DirectiveKind::Split,        DirectiveKind::Fuse,
-    DirectiveKind::Reorder,      DirectiveKind::Rename,
-    DirectiveKind::Parallel,     DirectiveKind::Vectorize,
-    DirectiveKind::Unroll,       DirectiveKind::Serial,
-    DirectiveKind::ComputeRoot,  DirectiveKind::ComputeInline,
-    DirectiveKind::ComputeAt,    DirectiveKind::StoreRoot,
-    DirectiveKind::StoreAt,      DirectiveKind::Bound,
-    DirectiveKind::HoistStorage, DirectiveKind::HoistStorageRoot,
-    DirectiveKind::RingBuffer,   DirectiveKind::Async,
-    DirectiveKind::ComputeWith,
-    DirectiveKind::GpuBlocks,    DirectiveKind::GpuThreads,
-    DirectiveKind::GpuLanes,     DirectiveKind::GpuSingleThread,
-    DirectiveKind::Hexagon,      DirectiveKind::CopyToDevice,
-    DirectiveKind::CopyToHost,
-    DirectiveKind::BoundExtent,  DirectiveKind::AlignBounds,
-    DirectiveKind::AlignExtent,  DirectiveKind::ReorderStorage,
-    DirectiveKind::AlignStorage, DirectiveKind::FoldStorage,
-    DirectiveKind::BoundStorage, DirectiveKind::StoreIn,
-    DirectiveKind::Partition,    DirectiveKind::Prefetch,
-    DirectiveKind::In,           DirectiveKind::CloneIn,
-    DirectiveKind::Rfactor,      DirectiveKind::Specialize,
-    DirectiveKind::SpecializeFail, DirectiveKind::Atomic,
-    DirectiveKind::AllowRaceConditions, DirectiveKind::EagerInline,
-    DirectiveKind::ChangeType,   DirectiveKind::HoistInvariants,
-    DirectiveKind::StreamLoads,  DirectiveKind::StreamStores,
-    DirectiveKind::SmeStreaming,
-};
 
 struct Source {
   Form form = Form::Text;
@@ -218,7 +190,7 @@ class Parser {
 
   static DirectiveKind kind_of(const std::string &word, const SourceLocation &where) {
     std::string words;
-    for (DirectiveKind k : kKinds) {
+    for (DirectiveKind k : all_directive_kinds()) {
       if (word == directive_name(k)) return k;
       words += (words.empty() ? "" : ", ") + std::string(directive_name(k));
     }
@@ -359,6 +331,9 @@ class Parser {
       case DirectiveKind::RingBuffer:
         d.factors.push_back(factor());
         break;
+      case DirectiveKind::Memoize:
+        if (!tokens_.at(")")) d.factors.push_back(factor());
+        break;
       case DirectiveKind::GpuBlocks:
       case DirectiveKind::GpuThreads:
       case DirectiveKind::GpuLanes:
@@ -398,6 +373,17 @@ class Parser {
       case DirectiveKind::Async:
       case DirectiveKind::AllowRaceConditions:
       case DirectiveKind::Specialize:
+      case DirectiveKind::TraceLoads:
+      case DirectiveKind::TraceStores:
+      case DirectiveKind::TraceRealizations:
+      case DirectiveKind::TracePipeline:
+        break;
+      case DirectiveKind::TraceTag:
+      case DirectiveKind::DebugToFile:
+        d.factors.push_back(factor());
+        if (d.factors[0]->op != Op::StringImm) {
+          tokens_.fail_behind(std::string(directive_name(d.kind)) + " takes a text");
+        }
         break;
     }
   }

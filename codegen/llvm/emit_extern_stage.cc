@@ -4,6 +4,7 @@
 //     ->  code = f(&in, 3, &out); if (code) return polyhalite_error_extern_stage_failed(..., code)
 //   extern_bounds("f", 0, d, 0, query, 3, query of the box)
 //     ->  the same call with buffers without memory; then the min of dimension d of argument 0
+#include <algorithm>
 #include <cstddef>
 
 #include "codegen/llvm/function_emitter.h"
@@ -101,11 +102,11 @@ Value *FunctionEmitter::emit_c_argument(const Expr &e) {
   return emit(e);
 }
 
-Value *FunctionEmitter::call_c_function(const Expr &name, const std::vector<Value *> &args,
-                                        const char *error) {
+Value *FunctionEmitter::call_c_function(const std::string &function,
+                                        const std::vector<Value *> &args, const char *error,
+                                        const std::string &culprit) {
   std::vector<llvm::Type *> types;
   for (Value *a : args) types.push_back(a->getType());
-  const std::string &function = as_imm(name)->s;
   Value *code = builder_.CreateCall(module_.declare(function, builder_.getInt32Ty(), types), args);
   scopes_.memory_changed();
   llvm::BasicBlock *fail = block("extern_failed"), *fine = block("extern_done");
@@ -115,7 +116,7 @@ Value *FunctionEmitter::call_c_function(const Expr &name, const std::vector<Valu
   llvm::FunctionCallee report = module_.declare(
       error, builder_.getInt32Ty(), {pointer, pointer, pointer, builder_.getInt32Ty()});
   return_code(builder_.CreateCall(report, {user_context_, module_.string(module_.function.name),
-                                           module_.string(function), code}));
+                                           module_.string(culprit), code}));
   builder_.SetInsertPoint(fine);
   return code;
 }
@@ -125,15 +126,36 @@ Value *FunctionEmitter::emit_extern_stage(const CallNode &call) {
   for (size_t i = kFirstOfStage; i < call.args.size(); i++) {
     args.push_back(emit_c_argument(call.args[i]));
   }
-  return call_c_function(call.args[0], args, "polyhalite_error_extern_stage_failed");
+  const std::string &function = as_imm(call.args[0])->s;
+  return call_c_function(function, args, "polyhalite_error_extern_stage_failed", function);
+}
+
+// debug_to_file("name.npy", view of f)
+Value *FunctionEmitter::emit_debug_to_file(const CallNode &call) {
+  const std::string &file = as_imm(call.args[0])->s;
+  return call_c_function("polyhalite_debug_to_file",
+                         {user_context_, module_.string(file), emit_c_argument(call.args[1])},
+                         "polyhalite_error_debug_to_file_failed", file);
 }
 
 Value *FunctionEmitter::emit_extern_bounds(const CallNode &call) {
-  std::vector<Value *> args;
-  for (size_t i = kFirstOfBounds; i < call.args.size(); i++) {
-    args.push_back(emit_c_argument(call.args[i]));
+  std::vector<Expr> question = {call.args[0]};
+  question.insert(question.end(), call.args.begin() + kFirstOfBounds, call.args.end());
+  const bool known =
+      asked_.block == builder_.GetInsertBlock() &&
+      std::equal(question.begin(), question.end(), asked_.question.begin(), asked_.question.end(),
+                 [](const Expr &a, const Expr &b) { return equal(a, b); });
+  if (!known) {
+    asked_.question = question;
+    asked_.args.clear();
+    for (size_t i = kFirstOfBounds; i < call.args.size(); i++) {
+      asked_.args.push_back(emit_c_argument(call.args[i]));
+    }
+    const std::string &function = as_imm(call.args[0])->s;
+    call_c_function(function, asked_.args, "polyhalite_error_bounds_inference_call_failed", function);
+    asked_.block = builder_.GetInsertBlock();
   }
-  call_c_function(call.args[0], args, "polyhalite_error_bounds_inference_call_failed");
+  const std::vector<Value *> &args = asked_.args;
   int64_t operand = 0, dimension = 0, is_max = 0;
   is_const_int(call.args[1], &operand);
   is_const_int(call.args[2], &dimension);

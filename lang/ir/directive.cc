@@ -38,6 +38,8 @@ const char *directive_name(DirectiveKind kind) {
       return "ring_buffer";
     case DirectiveKind::Async:
       return "async";
+    case DirectiveKind::Memoize:
+      return "memoize";
     case DirectiveKind::ComputeWith:
       return "compute_with";
     case DirectiveKind::Bound:
@@ -62,6 +64,18 @@ const char *directive_name(DirectiveKind kind) {
       return "partition";
     case DirectiveKind::Prefetch:
       return "prefetch";
+    case DirectiveKind::TraceLoads:
+      return "trace_loads";
+    case DirectiveKind::TraceStores:
+      return "trace_stores";
+    case DirectiveKind::TraceRealizations:
+      return "trace_realizations";
+    case DirectiveKind::TracePipeline:
+      return "trace_pipeline";
+    case DirectiveKind::TraceTag:
+      return "add_trace_tag";
+    case DirectiveKind::DebugToFile:
+      return "debug_to_file";
     case DirectiveKind::GpuBlocks:
       return "gpu_blocks";
     case DirectiveKind::GpuThreads:
@@ -139,6 +153,17 @@ bool names_device(DirectiveKind kind) {
     default:
       return false;
   }
+}
+
+const std::vector<DirectiveKind> &all_directive_kinds() {
+  static const std::vector<DirectiveKind> kinds = [] {
+    std::vector<DirectiveKind> all;
+    for (DirectiveKind k{}; *directive_name(k); k = static_cast<DirectiveKind>(all.size())) {
+      all.push_back(k);
+    }
+    return all;
+  }();
+  return kinds;
 }
 
 bool concerns_device(DirectiveKind kind) {

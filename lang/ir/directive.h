@@ -13,7 +13,7 @@
 
 namespace polyhalite {
 
-struct Parameter;
+struct ParameterContents;
 
 /// One line of a schedule's text form each; `loops` and `factors` hold what the comment names.
 /// Convenience forms expand when they are called: tile = split, split, reorder;
@@ -36,6 +36,7 @@ enum class DirectiveKind : uint8_t {
   HoistStorageRoot,  //
   RingBuffer,        // factors {extent}
   Async,             //
+  Memoize,           // factors {} or {eviction key}
   ComputeWith,       // target_func, target_stage, loops {loop of the target, loops of its own...},
                      // aligns: one for each of its own
   Bound,             // loops {var}, factors {min, extent}
@@ -50,6 +51,12 @@ enum class DirectiveKind : uint8_t {
   Partition,       // loops {loop}, option: a Partition
   Prefetch,        // target_func: what is prefetched, a Func or an image; loops {at, from},
                    // factors {offset}, option: a PrefetchBoundStrategy
+  TraceLoads,         //
+  TraceStores,        //
+  TraceRealizations,  //
+  TracePipeline,      // of the pipeline that the Func is an output of
+  TraceTag,           // factors {text}
+  DebugToFile,        // factors {the file's name}
 
   GpuBlocks,        // loops, innermost first; device
   GpuThreads,       // loops, innermost first; device
@@ -78,6 +85,7 @@ enum class DirectiveKind : uint8_t {
 
 /// "split", "compute_at"...: the word in all text forms.
 const char *directive_name(DirectiveKind kind);
+const std::vector<DirectiveKind> &all_directive_kinds();
 /// Whether the directive makes, orders or marks loops of its stage.
 bool concerns_loops(DirectiveKind kind);
 /// Whether the directive has a device as its last argument.
@@ -110,12 +118,12 @@ struct Directive {
   DeviceAPI device = DeviceAPI::Default_GPU;  // of directives that name one
   // ComputeAt and StoreAt before the freeze, which fills in the place.
   std::shared_ptr<LoopLevelContents> level;
-  std::shared_ptr<Parameter> target_image;  // Prefetch of an image, before the freeze
+  std::shared_ptr<ParameterContents> target_image;  // Prefetch of an image, before the freeze
   std::vector<std::string> consumers;  // In, CloneIn
   std::string makes;                   // of those that derive a Func: its name
   std::vector<std::string> makes_more;  // HoistInvariants: the Funcs of further terms
   std::vector<std::string> funcs;       // EagerInline, StreamLoads
-  std::vector<std::shared_ptr<Parameter>> images;  // StreamLoads, before the freeze
+  std::vector<std::shared_ptr<ParameterContents>> images;  // StreamLoads, before the freeze
   Type type;                                       // ChangeType
   // Conditions of the specializations around the loops that it speaks of, outermost first.
   std::vector<Expr> branch;

@@ -47,6 +47,12 @@ inline constexpr const char *kMemoizeTag = "memoize_tag";
 inline constexpr const char *kPrint = "print";
 // require(condition, x, items...) = x; the pipeline fails where the condition does not hold.
 inline constexpr const char *kRequire = "require";
+// trace(func, event, parent, value_index, tag, numbers...) reports an event and is its number; the
+// numbers are its coordinates, or stand behind the text of a tag.
+// trace_access(x, condition, func, event, parent, value_index, coordinates...) = x, reported where
+// the condition holds.
+inline constexpr const char *kTrace = "trace";
+inline constexpr const char *kTraceAccess = "trace_access";
 // undef() has no value: a definition does not write where its value needs one.
 inline constexpr const char *kUndef = "undef";
 // Before definitions: random(seed, ...), replaced by arithmetic on variables.
@@ -69,6 +75,8 @@ inline constexpr const char *kUserContext = "user_context";  // Handle: the cont
 
 // Extern stages (extern_stage.h): the arguments of their C functions, and calls of those.
 inline constexpr const char *kExternStage = "extern_stage";
+// debug_to_file("name", view of f) writes f to a file.
+inline constexpr const char *kDebugToFile = "debug_to_file";
 inline constexpr const char *kExternBuffer = "extern_buffer";
 inline constexpr const char *kExternIndex = "extern_index";
 inline constexpr const char *kExternBounds = "extern_bounds";

@@ -20,7 +20,7 @@ void require_defined(const Stage &s, const char *what, const Here &here) {
 }
 
 // The image that a Func made of an ImageParam reads, or null.
-std::shared_ptr<Parameter> image_of(const Func &f) {
+std::shared_ptr<ParameterContents> image_of(const Func &f) {
   const FunctionContents &c = *f.function();
   if (!c.pure || !c.updates.empty() || c.pure->values.size() != 1) return nullptr;
   const CallNode *call = as_call(c.pure->values[0]);
@@ -60,7 +60,7 @@ Self &Schedulable<Self>::stream_loads(const std::vector<Func> &funcs, Here here)
   require_defined(s, "loads", here);
   if (funcs.empty()) return self();
   std::vector<std::string> names;
-  std::vector<std::shared_ptr<Parameter>> images;
+  std::vector<std::shared_ptr<ParameterContents>> images;
   for (const Func &f : funcs) {
     if (f.name() == s.function()->name) {
       user_error("cannot stream loads of '" + plain_name(f.name()) + "' in " +

@@ -33,6 +33,13 @@ std::string error_of(const std::string &text) {
 
 TEST(schedule_text, reads_and_prints) { EXPECT_EQ(to_text(parse_schedule(kText)), kText); }
 
+TEST(schedule_text, memoize_has_a_key_or_none) {
+  const std::string text = "schedule 1\nf.memoize()\ng.memoize(p + 1)\n";
+  EXPECT_EQ(to_text(parse_schedule(text)), text);
+  EXPECT_EQ(to_cpp(parse_schedule(text)),
+            "// schedule 1\n{\n  f.memoize();\n  g.memoize(p + 1);\n}\n");
+}
+
 TEST(schedule_text, directives_have_their_lines) {
   auto list =
       parse_schedule("\nschedule 1\n\nf.parallel(x)  // fast\n// f.serial(x)\nf.unroll(x)\n", "s");
@@ -245,7 +252,8 @@ class Draw {
         DirectiveKind::ComputeInline, DirectiveKind::ComputeAt,    DirectiveKind::StoreRoot,
         DirectiveKind::StoreAt,       DirectiveKind::Bound,        DirectiveKind::GpuBlocks,
         DirectiveKind::GpuThreads,    DirectiveKind::GpuLanes,     DirectiveKind::GpuSingleThread,
-        DirectiveKind::Hexagon,       DirectiveKind::CopyToDevice, DirectiveKind::CopyToHost};
+        DirectiveKind::Hexagon,       DirectiveKind::CopyToDevice, DirectiveKind::CopyToHost,
+        DirectiveKind::TraceLoads,    DirectiveKind::TraceStores,  DirectiveKind::TraceTag};
     static constexpr DeviceAPI kDevices[] = {DeviceAPI::Default_GPU, DeviceAPI::CUDA,
                                              DeviceAPI::D3D12Compute};
     static constexpr TailStrategy kTails[] = {TailStrategy::Auto, TailStrategy::RoundUp,
@@ -269,6 +277,10 @@ class Draw {
         break;
       case DirectiveKind::Reorder:
         loops = 1 + number(5);
+        break;
+      case DirectiveKind::TraceTag:
+        d.factors = {make_string("tag \"1\"\n")};
+        loops = 0;
         break;
       case DirectiveKind::Bound:
         d.factors = {factor(), factor()};
@@ -295,6 +307,8 @@ class Draw {
         loops = number(2);
         break;
       case DirectiveKind::CopyToHost:
+      case DirectiveKind::TraceLoads:
+      case DirectiveKind::TraceStores:
       case DirectiveKind::ComputeRoot:
       case DirectiveKind::ComputeInline:
       case DirectiveKind::StoreRoot:
