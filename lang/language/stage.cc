@@ -285,24 +285,9 @@ void Stage::unscheduled(Here here) {
 StageSchedule Stage::get_schedule() const {
   const FunctionContents &f = *func_;
   if (!f.pure) return StageSchedule({});
-  const Definition &definition = stage_ == 0 ? *f.pure : f.updates[stage_ - 1];
-  std::set<std::string> reductions;
-  for (size_t k = 0; definition.domain && k < definition.domain->vars.size(); k++) {
-    reductions.insert(definition.domain->vars[k].var);
-  }
-  for (const Directive &d : f.directives) {
-    if (d.stage != stage_) continue;
-    const bool makes_loops = d.kind == DirectiveKind::Split || d.kind == DirectiveKind::Rename ||
-                             d.kind == DirectiveKind::Fuse;
-    if (!makes_loops) continue;
-    const size_t made = d.kind == DirectiveKind::Fuse ? 2 : 1;
-    const bool reduces = std::any_of(d.loops.begin(), d.loops.begin() + static_cast<long>(made),
-                                     [&](const std::string &l) { return reductions.count(l); });
-    for (size_t i = made; reduces && i < d.loops.size(); i++) reductions.insert(d.loops[i]);
-  }
   std::vector<StageSchedule::Dim> dims;
-  for (const std::string &loop : current_loops(f, stage_, branch_)) {
-    dims.push_back({loop, reductions.count(loop) > 0});
+  for (const CurrentLoop &l : current_loops(f, stage_, branch_)) {
+    dims.push_back({l.name, l.is_reduction});
   }
   return StageSchedule(std::move(dims));
 }
