@@ -24,6 +24,7 @@ bool asks_for_more(const Directive &d) {
     case DirectiveKind::RingBuffer:
     case DirectiveKind::Async:
     case DirectiveKind::ComputeWith:
+    case DirectiveKind::Memoize:
     case DirectiveKind::Parallel:
     case DirectiveKind::Vectorize:
     case DirectiveKind::Unroll:
