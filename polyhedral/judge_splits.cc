@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "lang/ir/extern_stage.h"
 #include "polyhedral/judge_context.h"
 #include "polyhedral/model/survey_scope.h"
 
@@ -181,6 +182,8 @@ void judge_splits(JudgeContext &c) {
       if (c.refused()) return;
       judge_split(c, s, d);
     }
+    // A C function visits the points of a call.
+    if (is_extern_stage(c.tree.definition(s))) continue;
     if (c.options.exact && !c.refused()) judge_exactly(c, s);
   }
 }

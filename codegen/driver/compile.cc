@@ -1,5 +1,6 @@
 #include "codegen/driver/compile.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -49,6 +50,11 @@ LoweredPipeline lower_pipeline(const FrozenPipeline &frozen, const std::string &
   lowering_options.bounds_queries = !target.has_feature(Target::NoBoundsQuery);
   if (default_buffer_limit() && !target.has_feature(Target::LargeBuffers)) {
     lowering_options.buffer_limit = *default_buffer_limit();
+  }
+  lowering_options.memory_name = name;
+  if (target.has_feature(Target::JIT)) {
+    static std::atomic<uint64_t> compilations{0};
+    lowering_options.memory_name += "#" + std::to_string(++compilations);
   }
   PassOptions options;
   options.verify = verifies_passes();

@@ -35,11 +35,6 @@ std::string filter_text(const Filter &f) {
   return text.str();
 }
 
-// Static libraries bring the runtime along, unless the target says otherwise or it is another's.
-bool brings_runtime(const Target &target) {
-  return !target.has_feature(Target::NoRuntime) && has_runtime_object(target);
-}
-
 std::string compile_log(const Filter &f, const CompileTimes &t, size_t object_bytes) {
   std::ostringstream text;
   text << "{\n  \"function_name\": \"" << f.name << "\",\n  \"target\": \""
@@ -51,6 +46,10 @@ std::string compile_log(const Filter &f, const CompileTimes &t, size_t object_by
 }
 
 }  // namespace
+
+bool brings_runtime(const Target &target) {
+  return !target.has_feature(Target::NoRuntime) && has_runtime_object(target);
+}
 
 std::string described(Emit e) {
   switch (e) {
@@ -75,6 +74,7 @@ std::string described(Emit e) {
       return "the algorithm";
     case Emit::tree:
     case Emit::conceptual_stmt:
+    case Emit::conceptual_stmt_html:
       return "the loop tree";
     case Emit::function_info_header:
       return "the header of the arguments";
@@ -124,6 +124,8 @@ std::string Outputs::made(Emit what) {
     case Emit::tree:
     case Emit::conceptual_stmt:
       return to_text(build_tree(pipeline_.algorithm, pipeline_.directives));
+    case Emit::conceptual_stmt_html:
+      return stmt_html(filter().name, make(Emit::tree));
     case Emit::hlpipe:
       return pipeline_text(pipeline_);
     case Emit::c_header:

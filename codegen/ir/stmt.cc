@@ -112,6 +112,17 @@ Stmt make_release(std::string semaphore) {
   return wrap({StmtKind::Release, std::move(semaphore), {}, {}});
 }
 
+Stmt make_memoize(std::string name, std::vector<std::string> buffers, std::vector<Expr> sizes,
+                  Expr eviction, std::vector<Expr> key, Stmt body) {
+  StmtNode n{StmtKind::Memoize, std::move(name), std::move(sizes), {std::move(body)}};
+  n.buffers = std::move(buffers);
+  n.is_sized = !n.args.empty();
+  n.evicts = eviction.defined();
+  if (n.evicts) n.args.push_back(std::move(eviction));
+  n.args.insert(n.args.end(), key.begin(), key.end());
+  return wrap(std::move(n));
+}
+
 Stmt make_atomic(Stmt body) { return wrap({StmtKind::Atomic, {}, {}, {std::move(body)}}); }
 
 Stmt make_produce(std::string name, Stmt body) {

@@ -32,6 +32,9 @@ enum class StmtKind : uint8_t {
   Acquire,   // name: a semaphore of a fork around
   Release,   // name: a semaphore of a fork around
   Produce,   // name: func; body[0]: its production. A marker for readers, without effect
+  Memoize,   // name: under which values are kept; buffers: whose contents; args: at the flat level
+             // their sizes in bytes, then the eviction key if `evicts`, then what the values depend
+             // on; body[0] computes them. Where they are kept already, they are copied
   Atomic,    // body[0]: updates of one cell, which iterations of parallel loops make one by one
 };
 
@@ -77,6 +80,8 @@ struct StmtNode {
   std::vector<int> order{};  // multi-dimensional Allocate, Place: dimensions, innermost in memory first;
                              // empty: 0, 1, 2...
   Partition partition = Partition::Auto;  // For
+  std::vector<std::string> buffers{};     // Memoize
+  bool is_sized = false, evicts = false;  // Memoize: do args have sizes, an eviction key?
 };
 
 Stmt make_block(std::vector<Stmt> stmts);  // flattens nested blocks, drops undefined ones
@@ -96,6 +101,9 @@ Stmt make_fork_stmt(std::string func, std::vector<std::string> semaphores, std::
                     Stmt producer, Stmt consumer);
 Stmt make_acquire(std::string semaphore);
 Stmt make_release(std::string semaphore);
+/// `sizes` in bytes, at the flat level; an undefined eviction key stands for none.
+Stmt make_memoize(std::string name, std::vector<std::string> buffers, std::vector<Expr> sizes,
+                  Expr eviction, std::vector<Expr> key, Stmt body);
 Stmt make_atomic(Stmt body);
 Stmt make_produce(std::string name, Stmt body);
 /// A copy of `s` with other args and body; `s` itself where nothing differs.

@@ -1,5 +1,7 @@
 #include "codegen/ir/visit.h"
 
+#include <algorithm>
+
 #include "lang/ir/visit.h"
 
 namespace polyhalite {
@@ -74,6 +76,7 @@ bool accesses_buffer(const Stmt &s, const std::string &name) {
   bool found = false;
   for_each_stmt(s, [&](const Stmt &t) {
     if (t->kind == StmtKind::Store || t->kind == StmtKind::Provide) found |= t->name == name;
+    found |= std::count(t->buffers.begin(), t->buffers.end(), name) > 0;
   });
   for_each_operand(s, [&](const Expr &e) {
     for_each_node(e, [&](const Expr &n) {

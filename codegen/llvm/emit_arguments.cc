@@ -103,6 +103,7 @@ bool FunctionEmitter::uses_fields(const StmtNode &s) {
     case StmtKind::If:
     case StmtKind::Store:
     case StmtKind::Fork:
+    case StmtKind::Memoize:
     case StmtKind::Atomic:
       return true;
     default:

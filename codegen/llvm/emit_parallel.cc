@@ -35,6 +35,7 @@ struct Names {
     }
     const bool waits = s->kind == StmtKind::Acquire || s->kind == StmtKind::Release;
     if (s->kind == StmtKind::Store || waits) buffers.insert(s->name);
+    buffers.insert(s->buffers.begin(), s->buffers.end());
     for (const Stmt &child : s->body) add(child);
   }
 };

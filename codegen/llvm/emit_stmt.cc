@@ -68,6 +68,8 @@ void FunctionEmitter::emit_stmt(const Stmt &s) {
     case StmtKind::Produce:
       emit_stmt(s->body[0]);
       return;
+    case StmtKind::Memoize:
+      return emit_memoize(*s);
     case StmtKind::Atomic:
       return emit_atomic(*s);
     case StmtKind::Provide:

@@ -78,6 +78,13 @@ class FunctionEmitter {
   // -- Extern stages (emit_extern_stage.cc)
   Value *emit_extern_stage(const CallNode &call);
   Value *emit_extern_bounds(const CallNode &call);
+  /// The C function that was asked last, with its arguments; what they hold then. One question has
+  /// answers about every buffer.
+  struct {
+    std::vector<Expr> question;
+    std::vector<Value *> args;
+    llvm::BasicBlock *block = nullptr;  // where the answers are known
+  } asked_;
   Value *emit_c_argument(const Expr &e);
   Value *emit_buffer(llvm::Value *host, Value *type, const std::vector<std::array<Value *, 3>> &dims);
   /// Calls the C function and leaves with its code where it fails, after `error` has reported it.
@@ -121,6 +128,8 @@ class FunctionEmitter {
   void emit_free(Value *memory);
   /// Gives back what slots hold in front of every return.
   void release_slots();
+  void emit_memoize(const StmtNode &s);
+  llvm::Value *emit_key(const Expr &e);
   void emit_atomic(const StmtNode &s);  // emit_atomic.cc
   Value *scalar_address(const std::string &buffer, Type t, const Expr &index);
   /// Frees what is live and returns `code` from the function.

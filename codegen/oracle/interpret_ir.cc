@@ -176,6 +176,7 @@ class Interpreter {
       case StmtKind::Release:
         semaphores_.at(s->name)->count++;
         return turns_->offer(task_);
+      case StmtKind::Memoize:  // nothing is ever kept: the values are the same
       case StmtKind::Produce:
       case StmtKind::Atomic:
         return run(s->body[0]);

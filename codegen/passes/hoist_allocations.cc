@@ -28,6 +28,7 @@ class TakeAllocations : public StmtRewriter {
     switch (s->kind) {
       case StmtKind::Block:
       case StmtKind::Produce:
+      case StmtKind::Memoize:
         return rewrite_children(s);
       case StmtKind::Let: {
         local_.insert(s->name);

@@ -13,6 +13,7 @@
 #include "polyhalite/buffer_contents.h"
 #include "polyhedral/extern_bounds.h"
 #include "schedule/inline.h"
+#include "schedule/memoize.h"
 
 namespace polyhalite {
 
@@ -74,9 +75,54 @@ class GuardedReads : public ExprRewriter {
   const bool own_;
 };
 
+/// Indices whose bounds rest on values stay inside of what is there.
+///
+///   in(cast<int>(f(x)))  ->  in(max(min(cast<int>(f(x)), box.max), box.min))
+class HeldIndices : public ExprRewriter {
+ public:
+  HeldIndices(const LoopTree &tree, const Survey &survey, const StageId &s)
+      : tree_(tree), survey_(survey), held_(survey.stages[s.func][s.stage].held) {
+    for (HeldIndex &h : held_) {
+      h.index = substitute(survey.stages[s.func][s.stage].dims, h.index);
+    }
+  }
+
+  void hold(const std::string &callee, std::vector<Expr> &indices,
+            const std::vector<Expr> &before) const {
+    const auto found = survey_.inputs.find(callee);
+    for (size_t d = 0; d < indices.size(); d++) {
+      const auto h = std::find_if(held_.begin(), held_.end(), [&](const HeldIndex &at) {
+        return at.callee == callee && at.dimension == d && equal(at.index, before[d]);
+      });
+      if (h == held_.end()) continue;
+      const Box &box = found != survey_.inputs.end()
+                           ? found->second
+                           : survey_.funcs[tree_.algorithm.index_of(callee)].needed;
+      indices[d] =
+          make_binary(Op::Max, make_binary(Op::Min, indices[d], box[d].max), box[d].min);
+    }
+  }
+
+ protected:
+  Expr rewrite(const Expr &e) override {
+    const Expr r = held_.empty() ? e : rewrite_children(e);
+    const CallNode *c = as_call(r);
+    if (!c || held_.empty() || (c->kind != CallKind::Func && c->kind != CallKind::Image)) return r;
+    std::vector<Expr> args = c->args;
+    hold(c->name, args, as_call(e)->args);
+    return with_args(r, std::move(args));
+  }
+
+ private:
+  const LoopTree &tree_;
+  const Survey &survey_;
+  std::vector<HeldIndex> held_;
+};
+
 class Lowering {
  public:
-  Lowering(const LoopTree &tree, const Survey &survey) : tree_(tree), survey_(survey) {}
+  Lowering(const LoopTree &tree, const Survey &survey, std::string memory_name)
+      : tree_(tree), survey_(survey), memory_name_(std::move(memory_name)) {}
 
   /// `checks` use the root's symbols, so they stand inside their bindings.
   Stmt body(std::vector<Stmt> checks) {
@@ -153,7 +199,6 @@ class Lowering {
     int channel;
   };
 
-  /// `waiting`: Funcs whose productions stand in a block around, and that this block waits for.
   std::vector<Wait> find_waits(const std::vector<const TreeNode *> &items, const View &view,
                                const std::set<int> &waiting) {
     std::vector<Wait> waits;
@@ -193,15 +238,21 @@ class Lowering {
     return make_block(std::move(out));
   }
 
+  /// Is a nest of the Func among the nodes, or in a storage, a fork or a branch among them?
+  bool produced_among(const std::vector<Tree> &nodes, int func) const {
+    return std::any_of(nodes.begin(), nodes.end(), [&](const Tree &n) {
+      if (n->kind == TreeNode::Loop || n->kind == TreeNode::Stage) return producer(*n) == func;
+      return produced_among(n->children, func) || produced_among(n->otherwise, func);
+    });
+  }
+
   /// `inside`: the Func whose nest this block is in; its loops need no marker of their own.
-  /// Undefined where the task has nothing to do here.
+  /// `waiting`: async Funcs that are produced in this block or one around it, and that what is used
+  /// of them in here waits for. Undefined where the task has nothing to do here.
   Stmt block(const std::vector<Tree> &nodes, int inside = -1, const View &view = {},
-             std::set<int> waiting = {}) {
+             const std::set<int> &waiting = {}) {
     std::vector<const TreeNode *> items;
     for (const Tree &n : nodes) {
-      const int func = producer(*n);
-      const auto found = func == inside ? view.end() : view.find(func);
-      if (found != view.end() && !found->second) waiting.insert(func);
       if (is_kept(*n, view)) items.push_back(n.get());
     }
     if (items.empty()) return Stmt();
@@ -225,6 +276,7 @@ class Lowering {
       } while (func >= 0 && !cut && i < items.size() && producer(*items[i]) == func);
       Stmt s = make_block(std::move(nests));
       const bool marked = func >= 0 && func != inside;
+      if (marked && tree_.storage[func].memoized) s = memoize(func, s);
       if (marked) s = make_produce(tree_.algorithm.funcs[func].name, s);
       const auto found = marked ? view.find(func) : view.end();
       if (found != view.end() && !produces(inside_nest(*items[begin], view))) {
@@ -276,7 +328,9 @@ class Lowering {
     const int func = n.stage.func;
     view[func] = false;
     channels_[func] = 0;
-    const Stmt consumer = block(n.children, inside, view, waiting);
+    std::set<int> waiting_for_this = waiting;
+    if (produced_among(n.children, func)) waiting_for_this.insert(func);
+    const Stmt consumer = block(n.children, inside, view, waiting_for_this);
     const int consumers = consumers_[func] = channels_[func];
     view[func] = true;
     const Stmt producer = block(n.children, inside, view, waiting);
@@ -301,7 +355,11 @@ class Lowering {
     for (size_t i = 0; i < tree_.prefetches.size(); i++) {
       if (tree_.prefetches[i].at == n.loop) body.push_back(prefetch(i));
     }
-    body.push_back(block(n.children, info.stage.func, view));
+    std::set<int> waiting;
+    for (const auto &[func, is_producer] : view) {
+      if (!is_producer && produced_among(n.children, func)) waiting.insert(func);
+    }
+    body.push_back(block(n.children, info.stage.func, view, waiting));
     return make_for(info.name, bounds.min, bounds.extent,
                     bounds.stays_serial ? LoopKind::Serial : info.kind,
                     with_symbols(bounds.symbols, make_block(std::move(body))), info.partition);
@@ -348,6 +406,30 @@ class Lowering {
       s = make_place(name, t, args, memory_name(name), at, s, storage.order);
     }
     return s;
+  }
+
+  // production  ->  memoize "pipeline/f" of f by (box, inputs) { production }
+  Stmt memoize(int func, const Stmt &production) const {
+    const FuncDef &def = tree_.algorithm.funcs[func];
+    const FuncSurvey &fs = survey_.funcs[func];
+    std::vector<Expr> key;
+    for (int d = 0; d < def.dimensions(); d++) {
+      for (const Box *box : {&fs.stored, &fs.computed}) {
+        key.push_back((*box)[d].min);
+        key.push_back((*box)[d].max);
+      }
+    }
+    const FuncStorage &storage = tree_.storage[func];
+    for (Expr &e : memoization_key(tree_.algorithm, func, storage.memoize_where)) {
+      key.push_back(std::move(e));
+    }
+    std::vector<std::string> buffers;
+    for (int i = 0; i < static_cast<int>(def.types.size()); i++) {
+      buffers.push_back(def.buffer_name(i));
+    }
+    const std::string name =
+        memory_name_ + "/" + tree_.algorithm.funcs[memoized_as(tree_, func)].name;
+    return make_memoize(name, std::move(buffers), {}, storage.eviction, std::move(key), production);
   }
 
   static std::string memory_name(const std::string &buffer) { return buffer + ".memory"; }
@@ -429,7 +511,7 @@ class Lowering {
     const PrefetchSurvey &survey = survey_.prefetches[i];
     const int f = tree_.algorithm.index_of(p.target);
     Type type;
-    std::shared_ptr<Parameter> param;
+    std::shared_ptr<ParameterContents> param;
     if (f >= 0) {
       type = tree_.algorithm.funcs[f].types[0];
     } else {
@@ -493,15 +575,21 @@ class Lowering {
   Stmt stage(const StageId &s) {
     const StageDef &def = tree_.definition(s);
     if (const CallNode *call = as_extern_stage(def)) {
-      return extern_stage(tree_.func(s), *call, survey_.funcs[s.func].computed);
+      const StageSurvey &one = survey_.stages[s.func][s.stage];
+      Stmt body = extern_stage(tree_.func(s), *call, one.box);
+      for (auto it = one.guards.rbegin(); it != one.guards.rend(); ++it) {
+        body = make_if(it->condition, body);
+      }
+      return body;
     }
     const StageSurvey &st = survey_.stages[s.func][s.stage];
     RingAccesses in_rings(tree_, survey_);
+    HeldIndices held(tree_, survey_, s);
     const FuncDef &func = tree_.func(s);
     Expr stores, loads;  // of PredicateStores and PredicateLoads
     std::vector<Expr> blends;
     for (const Guard &g : st.guards) {
-      const Expr c = in_rings(g.condition);
+      const Expr c = in_rings(held(g.condition));
       if (g.rest == Guard::Loads) stores = both(stores, c);
       if (g.rest == Guard::Stores) loads = both(loads, c);
       if (g.rest == Guard::Blends) blends.push_back(c);
@@ -511,8 +599,13 @@ class Lowering {
     std::vector<CellWrite> writes = cell_writes(def);
     bool has_undef = false;
     for (CellWrite &w : writes) {
-      for (Expr &e : w.cell) e = in_rings(substitute(st.dims, e));
-      for (Expr &e : w.values) e = in_rings(substitute(st.dims, e));
+      for (Expr &e : w.cell) e = substitute(st.dims, e);
+      std::vector<Expr> cell;
+      for (const Expr &e : w.cell) cell.push_back(held(e));
+      held.hold(func.name, cell, w.cell);
+      w.cell.clear();
+      for (const Expr &e : cell) w.cell.push_back(in_rings(e));
+      for (Expr &e : w.values) e = in_rings(held(substitute(st.dims, e)));
       in_rings.fold(s.func, w.cell);
       for (size_t v = 0; v < w.values.size(); v++) {
         Expr &value = w.values[v];
@@ -542,7 +635,7 @@ class Lowering {
     if (stores.defined()) body = make_if(stores, body);
     for (const auto &[symbol, value] : lets) body = make_let_stmt(symbol, value, body);
     for (auto it = st.guards.rbegin(); it != st.guards.rend(); ++it) {
-      if (it->rest == Guard::Nothing) body = make_if(in_rings(it->condition), body);
+      if (it->rest == Guard::Nothing) body = make_if(in_rings(held(it->condition)), body);
     }
     return body;
   }
@@ -625,6 +718,7 @@ class Lowering {
 
   const LoopTree &tree_;
   const Survey &survey_;
+  const std::string memory_name_;  // of what outlives a run
   std::map<int, int> channels_;   // [func] consumers' waits so far
   std::map<int, int> consumers_;  // [func] all of them
 };
@@ -679,7 +773,8 @@ Function lower(const std::string &name, const LoopTree &tree, const Survey &surv
   for (Stmt &s : value_checks(name, f.args, f.constants, tree, survey, f.buffer_limit)) {
     front.push_back(std::move(s));
   }
-  all.push_back(Lowering(tree, survey).body(std::move(front)));
+  all.push_back(Lowering(tree, survey, options.memory_name.empty() ? name : options.memory_name)
+                    .body(std::move(front)));
   f.body = make_block(std::move(all));
   return f;
 }

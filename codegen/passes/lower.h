@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "codegen/ir/stmt.h"
 #include "polyhedral/survey.h"
@@ -11,6 +12,8 @@ namespace polyhalite {
 struct LowerOptions {
   bool bounds_queries = true;         // a call with a buffer without memory asks for shapes
   int64_t buffer_limit = INT64_MAX;  // bytes that one buffer may have
+  std::string memory_name;            // under which memoized Funcs are kept: unique, so that no
+                                      // other compilation takes their values; empty: the name
 };
 
 /// Loops, symbols, guards and allocations exactly as surveyed, with the entry checks in front, and

@@ -14,6 +14,7 @@
 #include "codegen/passes/unroll_loops.h"
 #include "codegen/passes/vectorize_loops.h"
 #include "codegen/passes/widen_float16.h"
+#include "polyhalite/cancellation.h"
 #include "polyhalite/error.h"
 
 namespace polyhalite {
@@ -74,6 +75,7 @@ Function run_passes(Function f, const Target &target, const PassOptions &options
   for (const Pass &pass : pass_list()) {
     const auto &off = options.switched_off;
     if (std::find(off.begin(), off.end(), pass.name) != off.end()) continue;
+    check_cancelled();
     const auto start = std::chrono::steady_clock::now();
     f = pass.run(f, target);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;

@@ -96,7 +96,7 @@ enum class VariableKind : uint8_t {
 };
 
 struct ReductionDomain;
-struct Parameter;
+struct ParameterContents;
 struct FunctionContents;
 struct BufferContents;
 
@@ -104,7 +104,7 @@ struct VariableNode : ExprNode {
   VariableKind kind;
   std::string name;
   std::shared_ptr<const ReductionDomain> domain;  // Reduction, before the freeze; else null
-  std::shared_ptr<Parameter> param;               // Param, BufferField of a parameter
+  std::shared_ptr<ParameterContents> param;               // Param, BufferField of a parameter
   std::shared_ptr<BufferContents> image;          // BufferField of a constant Buffer
   VariableNode(Type t, VariableKind kind, std::string name)
       : ExprNode(Op::Variable, t), kind(kind), name(std::move(name)) {}
@@ -126,7 +126,7 @@ struct CallNode : ExprNode {
   // Func, before the freeze. Null for a call of a Func inside its own updates (no cycles of
   // ownership), and everywhere after the freeze, where names are unique.
   std::shared_ptr<FunctionContents> func;
-  std::shared_ptr<Parameter> param;
+  std::shared_ptr<ParameterContents> param;
   std::shared_ptr<BufferContents> image;
   CallNode(Type t, CallKind kind, std::string name, std::vector<Expr> args)
       : ExprNode(Op::Call, t, std::move(args)), kind(kind), name(std::move(name)) {}

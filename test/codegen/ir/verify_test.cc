@@ -190,6 +190,20 @@ TEST(Verify, FlatIndices) {
             "loop IR breaks 'indices': the mask of 'out' is no bool of as many lanes");
 }
 
+TEST(Verify, KeepsAllocationsOnly) {
+  EXPECT_EQ(boxes("allocate t: float32(0, 4) memoize \"t\" of t by (k) { t(0) = 1.0f }"), "none");
+  EXPECT_EQ(boxes("memoize \"out\" of out by (k) { out(0, 0) = 1.0f }"),
+            "loop IR breaks 'memoize': 'out' is no allocation around it");
+  EXPECT_EQ(flat("allocate t: float32[4i64] memoize \"t\" of t by (k) { t[0i64] = 1.0f }"),
+            "loop IR breaks 'memoize': sizes stand at the flat level, and only there");
+  EXPECT_EQ(flat("allocate t: float32[4i64] memoize \"t\" of t[16] by (k) { t[0i64] = 1.0f }"),
+            "loop IR breaks 'memoize': a size is no int64");
+  EXPECT_EQ(flat("allocate t: float32[4i64] memoize \"t\" of t[16i64] evict 1.0f by () {}"),
+            "loop IR breaks 'memoize': the eviction key is no integer or handle");
+  EXPECT_EQ(flat("allocate t: float32[4i64] memoize \"t\" of t[16i64] by (ramp(k, 1, 4)) {}"),
+            "loop IR breaks 'memoize': a key is no number");
+}
+
 TEST(Verify, NothingIsLeftToUnroll) {
   EXPECT_EQ(emittable("for x in (0, 4) vector { }"),
             "loop IR breaks 'no unrolled': loop 'x' is vector");
