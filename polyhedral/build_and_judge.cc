@@ -1,4 +1,5 @@
 // The freeze's question: is this list of directives legal, and if not, which one is to blame?
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -13,12 +14,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// What may be inlined in search of the directive to blame.
+constexpr int64_t kSearchedOperations = 500000;
+
 double seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
 
 bool is_legal_prefix(const Algorithm &algorithm, const std::vector<Directive> &directives,
-                     size_t count, const JudgeOptions &options, Solver &solver) {
+                     size_t count, const JudgeOptions &options, Solver &solver, int64_t *work) {
   try {
-    const LoopTree tree = build_tree(algorithm, {directives.begin(), directives.begin() + count});
+    const LoopTree tree =
+        build_tree(algorithm, {directives.begin(), directives.begin() + count}, work);
     return judge_with(tree, survey(tree), options, solver).legal();
   } catch (const CompileError &) {
     // A prefix that lacks what later directives add, such as a bound(), is no legal schedule.
@@ -26,10 +31,27 @@ bool is_legal_prefix(const Algorithm &algorithm, const std::vector<Directive> &d
   }
 }
 
-// Devices have words, and no code yet: the last place that has a user's line refuses.
-void refuse_devices(const std::vector<Directive> &directives) {
+bool is_copy(const FuncDef &f) {
+  if (f.num_definitions() != 1) return false;
+  return std::all_of(f.stages[0].values.begin(), f.stages[0].values.end(), [](const Expr &value) {
+    const CallNode *c = as_call(value);
+    return c && (c->kind == CallKind::Func || c->kind == CallKind::Image);
+  });
+}
+
+// Devices have words, and no code yet: the last place that has a user's line refuses. A copy to the
+// host of what is there already is a copy.
+void refuse_devices(const LoopTree &tree, const std::vector<Directive> &directives) {
   for (const Directive &d : directives) {
     if (!concerns_device(d.kind)) continue;
+    const FuncDef *f = d.kind == DirectiveKind::CopyToHost ? tree.algorithm.find(d.func) : nullptr;
+    if (f && is_copy(*f)) continue;
+    if (f) {
+      user_error("cannot copy_to_host '" + d.func + "'", "it is no copy of another Func",
+                 "define it as one, as in g(x, y) = f(x, y), or call copy_to_host on " + d.func +
+                     ".in()",
+                 d.where);
+    }
     const std::string device = d.kind == DirectiveKind::Hexagon     ? "Hexagon"
                                : d.device == DeviceAPI::Default_GPU ? "a GPU"
                                                                     : device_api_name(d.device);
@@ -47,7 +69,7 @@ Judged build_and_judge(const Algorithm &algorithm, const std::vector<Directive> 
   const auto start = Clock::now();
   LoopTree tree = build_tree(algorithm, directives);
   const auto built = Clock::now();
-  refuse_devices(directives);
+  refuse_devices(tree, directives);
   Survey regions = survey(tree);
   const auto surveyed = Clock::now();
   Judgement judgement = judge_with(tree, regions, options, solver);
@@ -57,9 +79,11 @@ Judged build_and_judge(const Algorithm &algorithm, const std::vector<Directive> 
   }
   // Legality comes and goes with directives, so that the longest legal prefix is looked for from
   // the end; what follows it is to blame.
+  // Where too much is inlined without the rest of the schedule, the search ends.
   Diagnostic d = judgement.refusal->diagnostic;
-  for (size_t count = directives.size(); count-- > 0;) {
-    if (!is_legal_prefix(algorithm, directives, count, options, solver)) continue;
+  int64_t work = kSearchedOperations;
+  for (size_t count = directives.size(); count-- > 0 && work > 0;) {
+    if (!is_legal_prefix(algorithm, directives, count, options, solver, &work)) continue;
     d.where = directives[count].where;
     break;
   }

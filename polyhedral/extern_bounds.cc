@@ -27,12 +27,16 @@ Expr extern_bounds(const FuncDef &stage, const Algorithm &algorithm, size_t oper
   for (const ExternOperand &o : extern_operands(call)) {
     if (!o.buffer) {
       args.push_back(o.scalar);
-    } else if (algorithm.find(o.buffer->name)) {
-      args.push_back(
-          buffer_query(o.buffer->type, static_cast<int>(o.buffer->args.size()), {}));
-    } else {
-      args.push_back(view_of_image(*o.buffer));
+      continue;
     }
+    // Of an image the shape is known.
+    const int dimensions = static_cast<int>(o.buffer->args.size());
+    std::vector<Expr> shape;
+    for (int i = 0; i < dimensions && !algorithm.find(o.buffer->name); i++) {
+      shape.push_back(buffer_field(o.buffer->name, "min", i));
+      shape.push_back(buffer_field(o.buffer->name, "extent", i));
+    }
+    args.push_back(buffer_query(o.buffer->type, dimensions, shape));
   }
   for (Type t : stage.types) args.push_back(buffer_query(t, stage.dimensions(), box));
   return extern_call_node(Int(32), intrinsic::kExternBounds, std::move(args));

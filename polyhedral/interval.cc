@@ -4,8 +4,11 @@
 #include <limits>
 
 #include "lang/ir/expand_intrinsic.h"
+#include "lang/ir/function.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
+#include "lang/simplify/fold.h"
+#include "lang/simplify/simplify.h"
 
 namespace polyhalite {
 
@@ -19,18 +22,15 @@ Expr canonical(const Expr &e) { return to_expr(to_linear(e)); }
 bool has_memory(const Expr &e) {
   const CallNode *c = as_call(e);
   return e->op == Op::Load || (c && (c->kind == CallKind::Func || c->kind == CallKind::Image ||
-                                     c->kind == CallKind::Extern));
+                                     is_extern(*c)));
 }
 
 Expr constant32(int64_t v) { return make_int(Int(32), v); }
 
-Interval from_constants(const ConstantInterval &c) {
-  auto fits = [](int64_t v) {
-    return v >= std::numeric_limits<int32_t>::min() && v <= std::numeric_limits<int32_t>::max();
-  };
+Interval from_constants(const ConstantInterval &c, Type t = Int(32)) {
   Interval r;
-  if (c.min && fits(*c.min)) r.min = constant32(*c.min);
-  if (c.max && fits(*c.max)) r.max = constant32(*c.max);
+  if (c.min && fits(t, *c.min)) r.min = make_int(t, *c.min);
+  if (c.max && fits(t, *c.max)) r.max = make_int(t, *c.max);
   return r;
 }
 
@@ -54,10 +54,27 @@ Expr divide(const Expr &a, int64_t k) {
   return make_binary(Op::Div, a, constant32(k));
 }
 
+Expr as_int32(const Expr &e) {
+  return e.defined() ? simplify(with_strict_floats(make_cast(Int(32), e))) : e;
+}
+
+class StrictFloats : public ExprRewriter {
+ protected:
+  Expr rewrite(const Expr &e) override {
+    const Expr r = rewrite_children(e);
+    if (r->op != Op::Cast || r.type().is_float() || !r->args[0].type().is_float()) return r;
+    const Expr &x = r->args[0];
+    if (is_const(x) || as_intrinsic(x, intrinsic::kStrictFloat)) return r;
+    return make_cast(r.type(), make_intrinsic(x.type(), intrinsic::kStrictFloat, {x}));
+  }
+};
+
 class StripHints : public ExprRewriter {
  protected:
   Expr rewrite(const Expr &e) override {
-    if (const Expr value = wrapped_value(e); value.defined()) return (*this)(value);
+    const Expr value = wrapped_value(e);
+    if (value.defined() && !as_intrinsic(e, intrinsic::kStrictFloat)) return (*this)(value);
+    if (value.defined() && !e.type().is_float()) return (*this)(value);
     if (const LetNode *let = as_let(e)) {
       return (*this)(substitute(let->name, let->args[0], let->args[1]));
     }
@@ -68,6 +85,8 @@ class StripHints : public ExprRewriter {
 }  // namespace
 
 Expr strip_hints(const Expr &e) { return StripHints()(e); }
+
+Expr with_strict_floats(const Expr &e) { return StrictFloats()(e); }
 
 Expr sum(const Expr &a, const Expr &b) {
   Linear l = to_linear(a);
@@ -135,6 +154,8 @@ Interval Bounder::bound(const Expr &e) {
   if (sees_all(e)) {
     const Expr c = e.type().is_affine() ? canonical(e) : e;
     r = {c, c};
+  } else if (e.type().is_float()) {
+    if (value_of_) r = bound_float(e);
   } else {
     r = bound_linear(e);
   }
@@ -142,8 +163,21 @@ Interval Bounder::bound(const Expr &e) {
   return memo_[e.get()] = r;
 }
 
+ConstantInterval Bounder::constants_of(const Expr &e) {
+  if (!value_of_) return constant_interval(e);
+  return constant_interval(e, [&](const CallNode &call) -> ConstantInterval {
+    if (call.kind != CallKind::Func) return {};
+    const Interval i = value_of_(call);
+    ConstantInterval r;
+    int64_t k;
+    if (i.min.defined() && is_const_int(i.min, &k)) r.min = k;
+    if (i.max.defined() && is_const_int(i.max, &k)) r.max = k;
+    return r;
+  });
+}
+
 Interval Bounder::bound_linear(const Expr &e) {
-  if (e.type() != Int(32)) return from_constants(constant_interval(e));
+  if (e.type() != Int(32)) return from_constants(constants_of(e), e.type());
   const Linear l = to_linear(e);
   if (l.terms.size() == 1 && l.constant == 0 && l.terms.begin()->second == 1) {
     return bound_atom(l.terms.begin()->first);
@@ -236,6 +270,11 @@ Interval Bounder::bound_atom(const Expr &e) {
     case Op::Cast: {
       const Type from = e->args[0].type();
       if (from == Int(32)) return bound(e->args[0]);
+      if (from.is_float() && value_of_) {
+        // Rounding to zero keeps the order.
+        const Interval i = bound(e->args[0]);
+        return {as_int32(i.min), as_int32(i.max)};
+      }
       if (const CallNode *c = as_intrinsic(e->args[0], intrinsic::kAbs);
           c && c->args[0].type() == Int(32)) {
         // max(-x, x, 0) at the ends of x.
@@ -244,15 +283,23 @@ Interval Bounder::bound_atom(const Expr &e) {
         const Expr negated = product(i.min, -1);
         return {larger(larger(i.min, product(i.max, -1)), constant32(0)), larger(i.max, negated)};
       }
-      return from_constants(constant_interval(e));
+      return from_constants(constants_of(e));
     }
     case Op::Call:
       if (const CallNode *c = as_intrinsic(e, intrinsic::kPromiseClamped)) {
-        return bound(make_binary(Op::Max, make_binary(Op::Min, c->args[0], c->args[2]), c->args[1]));
+        return bound(
+            make_binary(Op::Max, make_binary(Op::Min, c->args[0], c->args[2]), c->args[1]));
       }
-      return from_constants(constant_interval(e));
+      if (const CallNode *c = as_call(e); value_of_ && c->kind == CallKind::Func) {
+        const Interval i = value_of_(*c);
+        Interval r;
+        if (i.min.defined()) r.min = bound(i.min).min;
+        if (i.max.defined()) r.max = bound(i.max).max;
+        return r;
+      }
+      return from_constants(constants_of(e));
     default:
-      return from_constants(constant_interval(e));
+      return from_constants(constants_of(e));
   }
 }
 
@@ -267,10 +314,32 @@ static ConstantInterval of_type(Type t) {
   return {};
 }
 
-ConstantInterval constant_interval(const Expr &e) {
+namespace {
+
+constexpr int64_t kMost = int64_t{1} << 40;
+
+ConstantInterval within(const ConstantInterval &a, const ConstantInterval &b) {
+  ConstantInterval r = a;
+  if (b.min) r.min = std::max(r.min.value_or(*b.min), *b.min);
+  if (b.max) r.max = std::min(r.max.value_or(*b.max), *b.max);
+  return r;
+}
+
+ConstantInterval limits_of(const Parameter &p) {
+  ConstantInterval r;
+  int64_t k;
+  if (p.min_value.defined() && is_const_int(p.min_value, &k)) r.min = k;
+  if (p.max_value.defined() && is_const_int(p.max_value, &k)) r.max = k;
+  return r;
+}
+
+}  // namespace
+
+ConstantInterval constant_interval(const Expr &e, const KnownCall &known) {
   int64_t k;
   if (is_const_int(e, &k)) return {k, k};
   const ConstantInterval type = of_type(e.type());
+  auto of = [&](const Expr &x) { return constant_interval(x, known); };
   auto clip = [&](ConstantInterval i) -> ConstantInterval {
     // Outside the type's range a value would have wrapped: only the type is known then.
     if (type.min && (!i.min || !i.max || *i.min < *type.min || *i.max > *type.max)) return type;
@@ -279,7 +348,7 @@ ConstantInterval constant_interval(const Expr &e) {
   switch (e->op) {
     case Op::Min:
     case Op::Max: {
-      const ConstantInterval a = constant_interval(e->args[0]), b = constant_interval(e->args[1]);
+      const ConstantInterval a = of(e->args[0]), b = of(e->args[1]);
       ConstantInterval r;
       if (e->op == Op::Min) {
         if (a.min && b.min) r.min = std::min(*a.min, *b.min);
@@ -295,7 +364,7 @@ ConstantInterval constant_interval(const Expr &e) {
       return r;
     }
     case Op::Select: {
-      const ConstantInterval a = constant_interval(e->args[1]), b = constant_interval(e->args[2]);
+      const ConstantInterval a = of(e->args[1]), b = of(e->args[2]);
       ConstantInterval r;
       if (a.min && b.min) r.min = std::min(*a.min, *b.min);
       if (a.max && b.max) r.max = std::max(*a.max, *b.max);
@@ -303,7 +372,7 @@ ConstantInterval constant_interval(const Expr &e) {
     }
     case Op::Add:
     case Op::Sub: {
-      ConstantInterval a = constant_interval(e->args[0]), b = constant_interval(e->args[1]);
+      ConstantInterval a = of(e->args[0]), b = of(e->args[1]);
       if (e->op == Op::Sub) {
         b = {b.max ? std::optional(-*b.max) : std::nullopt,
              b.min ? std::optional(-*b.min) : std::nullopt};
@@ -314,7 +383,7 @@ ConstantInterval constant_interval(const Expr &e) {
       return clip(r);
     }
     case Op::Mul: {
-      const ConstantInterval a = constant_interval(e->args[0]), b = constant_interval(e->args[1]);
+      const ConstantInterval a = of(e->args[0]), b = of(e->args[1]);
       if (!a.min || !a.max || !b.min || !b.max) return type;
       constexpr int64_t kSafe = int64_t{1} << 31;
       for (int64_t v : {*a.min, *a.max, *b.min, *b.max}) {
@@ -325,7 +394,7 @@ ConstantInterval constant_interval(const Expr &e) {
       return clip({ends.first, ends.second});
     }
     case Op::Div: {
-      const ConstantInterval a = constant_interval(e->args[0]);
+      const ConstantInterval a = of(e->args[0]);
       if (!is_const_int(e->args[1], &k) || k <= 0 || !a.min || !a.max) return type;
       auto floor_div = [&](int64_t v) { return v >= 0 ? v / k : -((-v + k - 1) / k); };
       return {floor_div(*a.min), floor_div(*a.max)};
@@ -336,7 +405,7 @@ ConstantInterval constant_interval(const Expr &e) {
     case Op::Cast: {
       const Type from = e->args[0].type();
       if (!from.is_int_or_uint()) return type;
-      const ConstantInterval a = constant_interval(e->args[0]);
+      const ConstantInterval a = of(e->args[0]);
       const Type to = e.type();
       if (to.is_affine() && (!a.min || !a.max || *a.max > INT32_MAX || *a.min < INT32_MIN) &&
           to.bits() == 32) {
@@ -344,26 +413,36 @@ ConstantInterval constant_interval(const Expr &e) {
       }
       return clip(a);
     }
+    case Op::Variable: {
+      const VariableNode *v = as_variable(e);
+      return v->kind == VariableKind::Param && v->param ? within(type, limits_of(*v->param)) : type;
+    }
     case Op::Call: {
       const CallNode *c = as_call(e);
-      if (c->kind != CallKind::Intrinsic) return type;
-      if (const Expr value = wrapped_value(e); value.defined()) return constant_interval(value);
+      if (c->kind != CallKind::Intrinsic) return known ? within(type, known(*c)) : type;
+      if (c->name == intrinsic::kAbs) {
+        const ConstantInterval a = of(c->args[0]);
+        if (!a.min || !a.max || *a.min < -kMost || *a.max > kMost) return type;
+        const bool both_signs = *a.min < 0 && *a.max > 0;
+        return {both_signs ? 0 : std::min(std::abs(*a.min), std::abs(*a.max)),
+                std::max(std::abs(*a.min), std::abs(*a.max))};
+      }
+      if (const Expr value = wrapped_value(e); value.defined()) return of(value);
       if (c->name == intrinsic::kPromiseClamped) {
-        return constant_interval(
-            make_binary(Op::Max, make_binary(Op::Min, c->args[0], c->args[2]), c->args[1]));
+        return of(make_binary(Op::Max, make_binary(Op::Min, c->args[0], c->args[2]), c->args[1]));
       }
       if (c->name == intrinsic::kPopcount || c->name == intrinsic::kCountLeadingZeros ||
           c->name == intrinsic::kCountTrailingZeros) {
         return {0, e.type().bits()};
       }
       if (const Expr meaning = expand_intrinsic(*c); meaning.defined()) {
-        return constant_interval(meaning);
+        return of(meaning);
       }
       if (c->name == intrinsic::kBitwiseAnd && is_const_int(c->args[1], &k) && k >= 0) {
         return {0, k};
       }
       if (c->name == intrinsic::kShiftRight && is_const_int(c->args[1], &k) && k >= 0 && k < 32) {
-        const ConstantInterval a = constant_interval(c->args[0]);
+        const ConstantInterval a = of(c->args[0]);
         if (a.min && a.max) return {*a.min >> k, *a.max >> k};
       }
       return type;

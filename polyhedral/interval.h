@@ -30,35 +30,52 @@ inline Expr sum(const Expr &a, int64_t k) { return sum(a, make_int(a.type(), k))
 /// The union's box; an unbounded end stays unbounded.
 Interval hull(const Interval &a, const Interval &b);
 
+struct ConstantInterval {
+  std::optional<int64_t> min, max;
+};
+/// What is known of a call's integer value beside its form and type.
+using KnownCall = std::function<ConstantInterval(const CallNode &)>;
+/// Constant bounds of an integer expression by its form and type alone, exact about wrapping.
+/// Limits of Params count: the entry checks them.
+ConstantInterval constant_interval(const Expr &e, const KnownCall &known = {});
+
 class Bounder {
  public:
   /// What a variable is to the scope: nullopt if the scope sees it, else its interval, over
   /// variables that are bounded in turn.
   using Resolve = std::function<std::optional<Interval>(const VariableNode &)>;
 
-  explicit Bounder(Resolve resolve) : resolve_(std::move(resolve)) {}
+  /// What is known of a Func's value, in its type.
+  using ValueOf = std::function<Interval(const CallNode &)>;
 
-  /// Bounds of an Int(32) expression. Loads and calls are opaque: bounded by their type alone.
+  explicit Bounder(Resolve resolve) : resolve_(std::move(resolve)) {}
+  /// Bounds floats and values of Funcs too, as if no value were a NaN or read from memory that
+  /// nobody wrote: whoever uses the result keeps accesses inside by other means.
+  Bounder(Resolve resolve, ValueOf value_of)
+      : resolve_(std::move(resolve)), value_of_(std::move(value_of)) {}
+
+  /// Bounds of an Int(32) expression; with values, of one of any scalar type, where they are known.
+  /// Loads and calls are opaque: bounded by their type alone.
   Interval operator()(const Expr &e);
 
  private:
   Interval bound(const Expr &e);
+  Interval bound_float(const Expr &e);
+  Interval bound_float_call(const CallNode &call);
+  Interval bound_float_product(const Expr &a, const Expr &b, Op op);
+  /// Of an integer expression by constants, those of Funcs' values among them.
+  ConstantInterval constants_of(const Expr &e);
   Interval bound_linear(const Expr &e);
   Interval bound_atom(const Expr &e);
   Interval bound_product(const Expr &a, const Expr &b);
   bool sees_all(const Expr &e);
 
   Resolve resolve_;
+  ValueOf value_of_;
   std::map<const ExprNode *, Interval> memo_;
   std::map<const ExprNode *, bool> seen_;
   std::vector<Expr> keep_;  // keys of the maps stay alive
 };
-
-/// Constant bounds of an integer expression by its form and type alone, exact about wrapping.
-struct ConstantInterval {
-  std::optional<int64_t> min, max;
-};
-ConstantInterval constant_interval(const Expr &e);
 
 /// A constant that `e` never exceeds, if one is found: symbols and loop counters are replaced by
 /// `expand` (value or bounds), min, max and divisions by their properties.
@@ -82,5 +99,8 @@ class ConstantUpperBound {
 
 /// e without likely() and lets.
 Expr strip_hints(const Expr &e);
+/// Floats that become integers inside e are computed as they are written, wherever that is: ends of
+/// regions and of regions inside of these come out of the same arithmetic.
+Expr with_strict_floats(const Expr &e);
 
 }  // namespace polyhalite

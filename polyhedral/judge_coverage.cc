@@ -2,6 +2,7 @@
 // and of its updates' accesses. isl looks for an access outside of the box where an update reads
 // its Func beside its pure variables (each read may need another one), and everywhere in exact
 // judging.
+#include <algorithm>
 #include <utility>
 
 #include "lang/ir/extern_stage.h"
@@ -47,15 +48,23 @@ Box box_of(const JudgeContext &c, int f) {
   const FuncSurvey &fs = c.survey.funcs[f];
   Box box = fs.computed;
   for (size_t d = 0; d < box.size(); d++) {
-    if (fs.slides[d]) box[d].min = fs.needed[d].min;
+    if (fs.slides[d]) box[d] = fs.needed[d];
   }
   return box;
+}
+
+bool is_held(const JudgeContext &c, StageId s, const Access &access, size_t d) {
+  const std::vector<HeldIndex> &held = c.survey.stages[s.func][s.stage].held;
+  return std::any_of(held.begin(), held.end(), [&](const HeldIndex &h) {
+    return h.callee == access.func && h.dimension == d && equal(h.index, access.cell[d]);
+  });
 }
 
 void judge_access(JudgeContext &c, StageId s, const Access &access) {
   const int f = c.tree.algorithm.index_of(access.func);
   const Box box = box_of(c, f);
   for (size_t d = 0; d < box.size(); d++) {
+    if (is_held(c, s, access, d)) continue;
     for (const bool below : {true, false}) {
       Problem problem;
       SharedAtoms shared;
@@ -114,6 +123,13 @@ void judge_coverage(JudgeContext &c) {
       c.certify('b', "reads of extern stage '" + f.name + "'", Proof::Structural,
                 "the boxes are what '" + extern_function(*stage) +
                     "' asks for; that it reads no more is its promise");
+    }
+    const int index = c.tree.algorithm.index_of(f.name);
+    for (size_t stage = 0; stage < f.stages.size(); stage++) {
+      const StageId s{index, static_cast<int>(stage)};
+      if (c.survey.stages[index][stage].held.empty()) continue;
+      c.certify('b', "indices of " + c.tree.describe(s) + " by values", Proof::Structural,
+                "they are clamped to the boxes that values of floats and Funcs give");
     }
     c.certify('b', "coverage of '" + f.name + "'", c.options.exact ? Proof::Isl : Proof::Structural,
               c.tree.algorithm.is_output(f.name)

@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "lang/ir/extern_stage.h"
 #include "polyhedral/judge_context.h"
 #include "polyhedral/model/survey_scope.h"
 
@@ -109,6 +110,7 @@ std::optional<PointSets> point_sets(JudgeContext &c, StageId s, SurveyScope::Sha
     sets.visit_keep.push_back(y);
   }
   wanted.translator().assume(c.tree.definition(s).predicate);
+  wanted.translator().assume(runs_where(c.tree.func(s), s.stage));
   for (Translator *t : {&wanted.translator(), &visited.translator()}) {
     if (t->inexact() || t->data_dependent()) return std::nullopt;
   }
@@ -181,6 +183,8 @@ void judge_splits(JudgeContext &c) {
       if (c.refused()) return;
       judge_split(c, s, d);
     }
+    // A C function visits the points of a call.
+    if (is_extern_stage(c.tree.definition(s))) continue;
     if (c.options.exact && !c.refused()) judge_exactly(c, s);
   }
 }

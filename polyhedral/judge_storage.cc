@@ -45,7 +45,8 @@ Overlap find_overlap(JudgeContext &c, int f, const std::vector<int> &path, size_
     }
     scopes[i].require_inside(cell, box);
   }
-  problem.require_nonnegative(iteration[1] - iteration[0] - AffineRow(1));
+  problem.choices.push_back(
+      lexicographically_less(scopes[0].order(path[at]), scopes[1].order(path[at])));
   Overlap o;
   o.solution = c.solver.solve(problem);
   o.inexact = scopes[0].translator().inexact();
@@ -55,6 +56,93 @@ Overlap find_overlap(JudgeContext &c, int f, const std::vector<int> &path, size_
   for (const AffineRow &r : cell) o.cell.push_back(r.evaluate(o.solution.values));
   o.parameters = named_parameters(problem, o.solution.values);
   return o;
+}
+
+// Iterations of a sliding loop, the first of which is `distance` before the second, or any distance
+// where that is null. Loops outside are shared; those inside run alike, or on their own.
+struct Iterations {
+  Problem problem;
+  SharedAtoms shared;
+  std::vector<SurveyScope> scopes;
+  std::vector<AffineRow> counters;
+
+  Iterations(JudgeContext &c, int f, int loop, bool alike) {
+    scopes.reserve(2);
+    const std::vector<int> path = c.path_to(c.tree.placements[f].compute);
+    std::vector<AffineRow> inner[2];
+    for (int i = 0; i < 2; i++) {
+      scopes.emplace_back(problem, shared, c.tree, c.survey);
+      bool inside = false;
+      for (int l : path) {
+        if (l != loop && !inside) {
+          scopes[i].enter_shared_loop(l);
+          continue;
+        }
+        const AffineRow counter = scopes[i].enter_loop(l);
+        if (inside) inner[i].push_back(counter);
+        if (l == loop) counters.push_back(counter);
+        inside = true;
+      }
+    }
+    for (size_t l = 0; alike && l < inner[0].size(); l++) {
+      problem.require_zero(inner[0][l] - inner[1][l]);
+    }
+  }
+  /// A cell of the box's dimension that iteration i has.
+  AffineRow cell(int i, const IndexRange &range) {
+    const AffineRow x = problem.fresh(ModelVariable::Coordinate, "");
+    scopes[i].require_inside({x}, {range});
+    return x;
+  }
+  AffineRow row(int i, const Expr &e) { return scopes[i].translator().row(e); }
+  bool inexact() { return scopes[0].translator().inexact() || scopes[1].translator().inexact(); }
+};
+
+// What sliding relies on, asked of isl where boxes are affine. nullopt: it gave no answer.
+//  - What an iteration leaves out, the one before it needed; the first leaves out nothing.
+//  - No cell that an iteration needs lies a ring's size before one that an earlier iteration
+//  needed.
+std::optional<bool> slides_exactly(JudgeContext &c, int f, size_t d) {
+  const FuncSurvey &boxes = c.survey.funcs[f];
+  const Slide slide = *boxes.slides[d];
+  const IndexRange &needed = boxes.needed[d], &computed = boxes.computed[d];
+  const AffineRow one(1);
+  auto ask = [&](Iterations &i) -> std::optional<bool> {
+    const Solution s = c.solver.solve(i.problem);
+    if (s.answer == Solution::None) return true;
+    if (s.answer == Solution::Unknown || i.inexact()) return std::nullopt;
+    return false;
+  };
+  auto leave_out = [&](Iterations &i, const AffineRow &cell) {
+    i.problem.require_nonnegative(slide.down ? cell - i.row(1, computed.max) - one
+                                             : i.row(1, computed.min) - cell - one);
+  };
+  Iterations later(c, f, slide.loop, true);
+  later.problem.require_zero(later.counters[1] - later.counters[0] - one);
+  const AffineRow cell = later.cell(1, needed);
+  leave_out(later, cell);
+  Conjunction below, above;
+  below.nonnegative.push_back(later.row(0, needed.min) - cell - one);
+  above.nonnegative.push_back(cell - later.row(0, needed.max) - one);
+  later.problem.choices.push_back({below, above});
+  const auto kept = ask(later);
+  if (!kept || !*kept) return kept;
+
+  Iterations first(c, f, slide.loop, true);
+  first.problem.require_zero(first.counters[1] - first.counters[0]);
+  first.problem.require_zero(first.counters[1] - first.row(1, c.survey.loops[slide.loop].min));
+  leave_out(first, first.cell(1, needed));
+  const auto whole = ask(first);
+  // A ring that the user asks for is judged as such.
+  const bool ours = boxes.fold[d] > 0 && c.tree.storage[f].dims[d].fold == 0;
+  if (!whole || !*whole || !ours) return whole;
+
+  Iterations ring(c, f, slide.loop, false);
+  ring.problem.require_nonnegative(ring.counters[1] - ring.counters[0]);
+  const AffineRow early = ring.cell(0, needed), late = ring.cell(1, needed);
+  ring.problem.require_nonnegative((slide.down ? late - early : early - late) -
+                                   AffineRow(boxes.fold[d]));
+  return ask(ring);
 }
 
 // Iterations that run at once would have their storages in one memory.
@@ -91,6 +179,10 @@ void judge_func(JudgeContext &c, int f) {
   const FuncPlacement &placement = c.tree.placements[f];
   const std::string about = "storage of '" + func.name + "'";
   if (!judge_hoist(c, f)) return;
+  if (c.tree.storage[f].memoized) {
+    c.certify('d', "kept values of '" + func.name + "'", Proof::Structural,
+              "they follow from the box and from the inputs in their key");
+  }
   if (placement.store == placement.compute) {
     c.certify('d', about, Proof::Structural, "each production has storage of its own");
     return;
@@ -136,8 +228,21 @@ void judge_func(JudgeContext &c, int f) {
     const std::string ring =
         boxes.fold[d] > 0 ? ", in a ring of " + std::to_string(boxes.fold[d]) + " that holds it"
                           : "";
-    c.certify('d', about, Proof::Structural,
-              "the window over " + func.args[d] + " slides one way" + ring);
+    std::optional<bool> proven;
+    if (c.options.exact) proven = slides_exactly(c, f, d);
+    if (proven && !*proven) {
+      c.refuse({'d',
+                Proof::Isl,
+                {"the window over '" + func.args[d] + "' of '" + func.name +
+                     "' leaves out what is needed",
+                 "", "store it where it is computed", placement.store_where},
+                {},
+                {}});
+      return;
+    }
+    c.certify('d', about, proven ? Proof::Isl : Proof::Structural,
+              "the window over " + func.args[d] + " slides one way" +
+                  (boxes.slides[d]->down ? ", down" : "") + ring);
   }
   if (at_once) {
     c.certify('d', about, Proof::Isl, "iterations that run at once write cells of their own");

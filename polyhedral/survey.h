@@ -54,6 +54,14 @@ struct Guard {
   Rest rest = Nothing;
 };
 
+/// An index of an access whose bounds rest on values: lowering holds it inside the box that the
+/// Func or image has there, so that no NaN and no cell that nobody wrote leads outside of memory.
+struct HeldIndex {
+  std::string callee;
+  size_t dimension;
+  Expr index;  // as the definition has it
+};
+
 struct StageSurvey {
   /// Every dimension's value (algorithm variables and those made by splits and fuses) over loops
   /// and symbols. Affine for algorithm variables.
@@ -63,12 +71,21 @@ struct StageSurvey {
   /// Of ranges that grew to whole tiles, but whose rest the stage leaves alone: the last point.
   std::map<std::string, Expr> last;
   std::vector<Guard> guards;
+  std::vector<HeldIndex> held;
+  /// Of an extern stage: what one call of its C function computes, over the stage's loops.
+  Box box;
 };
 
 /// The memory of a storage that is hoisted.
 struct HoistedStorage {
   std::vector<Expr> extents;  // at the hoist level; at least those of every storage inside
   Expr slot;                  // of the ring, at the store level; 0 without ring
+};
+
+/// A window that moves one way with a serial loop: what the iteration before needed is kept.
+struct Slide {
+  int loop = kRoot;
+  bool down = false;
 };
 
 /// How far the productions of an async Func may run ahead.
@@ -81,7 +98,8 @@ struct FuncSurvey {
   Box computed;              // of that, what an iteration computes: all, unless a window slides
   std::vector<Expr> last;  // per dimension, where a tail leaves the rest of grown boxes alone: the
                            // last index that is needed; else null
-  std::vector<bool> slides;  // per dimension: what the iterations before computed is left out
+  std::vector<std::optional<Slide>> slides;  // per dimension: what the iterations before computed
+                                             // is left out
   Box stored;                // at the store level; extents are constants where the engine finds one
   /// Constant upper bounds of `stored`'s extents, where known.
   std::vector<std::optional<int64_t>> stored_extent;

@@ -1,6 +1,7 @@
 // The region engine's state, shared by the files that do its parts: scopes (surveyor_scope.cc),
 // Funcs' boxes (surveyor_funcs.cc), sliding windows (surveyor_slide.cc), stages' loops
-// (surveyor_stages.cc), storage and inputs (surveyor_storage.cc). Use survey() of survey.h.
+// (surveyor_stages.cc), extern stages (surveyor_extern.cc), what values say of indices
+// (surveyor_values.cc), storage and inputs (surveyor_storage.cc). Use survey() of survey.h.
 #pragma once
 
 #include <map>
@@ -20,9 +21,10 @@ struct ReadSite {
   StageId stage;
   std::string callee;
   std::vector<Expr> args;
+  std::vector<bool> by_value;  // per argument: its bounds rest on floats or on values of Funcs
 };
 
-/// A Func that an extern stage takes, as C argument number `operand` of its function.
+/// A Func or an image that an extern stage takes, as C argument number `operand` of its function.
 struct ExternRead {
   StageId stage;
   std::string callee;
@@ -54,7 +56,7 @@ class Surveyor {
   Expr add_symbol(int owner, const std::string &name, Expr value, Expr lower = {}, Expr upper = {});
   /// What variable v, in an expression of `stage` (or of none), is to `scope`.
   std::optional<Interval> resolve(const VariableNode &v, const StageId *stage, int scope);
-  Interval bound_at(const Expr &e, const StageId *stage, int scope);
+  Interval bound_at(const Expr &e, const StageId *stage, int scope, bool by_value = false);
   bool depends_on_visible_loop(const StageId &s, const Expr &value, int scope) const;
   /// The interval of a dimension of stage s, the loops outside `scope` fixed.
   Interval dim_interval(const StageId &s, const std::string &dim, int scope);
@@ -63,6 +65,17 @@ class Surveyor {
   /// x < y && x >= 3  ->  [3, y - 1]. An end that it does not limit is null.
   static Interval limits_of(const Expr &predicate, const std::string &variable);
 
+  // Values.
+  /// Of a Func's value, whatever its arguments are: over parameters alone.
+  Interval value_interval(const CallNode &call);
+  /// Does an index need what is known of values, floats among them, to be bounded well? Then
+  /// accesses are held inside the box, `bound` being its interval by the form alone.
+  static bool needs_values(const Expr &index, const Interval &bound);
+  /// Fields of buffers that constraints fix are constants.
+  static Expr constrained(const Expr &e);
+  /// A field of the buffer of an output.
+  Expr output_field(const FuncDef &f, const char *what, int dimension) const;
+
   // Funcs: boxes at compute levels.
   /// The Funcs whose stages share loops, together; each group after all that consume it.
   std::vector<std::vector<int>> consumers_first() const;
@@ -70,8 +83,18 @@ class Surveyor {
   void survey_box(int f);
   /// The hull of all surveyed reads of `callee`, at `scope`. Empty ends where nothing reads.
   std::vector<Interval> needed(const std::string &callee, int dimensions, int scope);
-  /// What an extern stage asks for when the box is that of its needs at `scope`: symbols there.
+  // Extern stages: C functions are asked, with buffers without memory, what they read and make.
+  /// What one asks for when its box is what is known of it at `scope`: symbols there.
   std::vector<Interval> asked(const ExternRead &r, int dimensions, int scope);
+  /// The box of an extern stage grows to what its function says that it makes.
+  void grow_as_asked(int f, std::vector<Interval> &box, int scope);
+  /// Answers about buffer `operand` of the function, its own outputs included.
+  std::vector<Interval> answers(const StageId &s, const std::string &what, size_t operand,
+                                int dimensions, const std::vector<Interval> &box, int scope);
+  void survey_extern_box(const StageId &s, StageSurvey &out);
+  /// The last value of a dimension in one call.
+  Expr last_of_call(const StageId &s, const std::string &dim, const StageSurvey &out) const;
+  std::vector<Interval> at_scope(const Box &box, int scope);
   void check_bounded(const FuncDef &def, int d, const Interval &i);
   /// bound() fixes a dimension's range; that it covers what is needed is checked at entry.
   void apply_bounds(int f, std::vector<Interval> &box, int scope);
@@ -142,13 +165,22 @@ class Surveyor {
   // Sliding windows.
   /// e with every symbol that the body of `outside` does not see replaced by its value.
   Expr expand_within(const Expr &e, int outside) const;
-  /// Does e never fall while the loop's counter grows?
-  bool is_nondecreasing(const Expr &e, const std::string &loop) const;
+  bool runs_once(int loop) const;
   void slide(int f, int compute_scope);
+  /// Does each stage of f compute a row of dimension d out of this row alone, in loops that may
+  /// run a varying number of times?
+  bool has_rows_of_its_own(int f, size_t d) const;
+  bool may_vary(const StageId &s, size_t d) const;
+  struct Direction {
+    size_t dimension;
+    bool down;
+  };
   /// The dimension along which func f's window moves with `loop`, if there is just one and what the
-  /// iteration before computed stays valid. `inner`: the loops between `loop` and the production.
-  std::optional<size_t> sliding_dimension(int f, int loop, const std::vector<int> &inner) const;
-  void slide_along(int f, size_t d, int loop, int compute_scope);
+  /// iteration before computed stays valid; where none moves, one that nothing else slides along.
+  /// `inner`: the loops between `loop` and the production.
+  std::optional<Direction> sliding_dimension(int f, int loop, const std::vector<int> &inner) const;
+  void slide_along(int f, const Direction &along, int loop, int compute_scope);
+  bool meets_vectors(int f) const;
   /// Makes dimension d, whose window moves with `loop`, a ring where its size is known.
   void fold(int f, size_t d, int loop);
 
@@ -173,6 +205,7 @@ class Surveyor {
   std::vector<ReadSite> reads_;
   std::vector<ExternRead> extern_reads_;
   std::set<std::pair<StageId, std::string>> guarded_, reads_to_last_;
+  std::map<std::pair<std::string, int>, Interval> values_;  // of Funcs, as far as asked for
   std::map<int, std::vector<Interval>> touched_;  // outputs: beyond what the caller wants
 };
 

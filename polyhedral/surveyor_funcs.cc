@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "lang/ir/extern_stage.h"
 #include "lang/simplify/simplify.h"
-#include "polyhedral/extern_bounds.h"
 #include "polyhedral/surveyor.h"
 
 namespace polyhalite {
@@ -81,14 +81,14 @@ void Surveyor::survey_box(int f) {
     // The caller's buffer says what is wanted; consumers inside the pipeline may touch more.
     touched_[f] = box;
     for (int d = 0; d < def.dimensions(); d++) {
-      const Expr min = buffer_field(def.buffer_name(0), "min", d),
-                 extent = buffer_field(def.buffer_name(0), "extent", d);
+      const Expr min = output_field(def, "min", d), extent = output_field(def, "extent", d);
       box[d] = {min, sum(sum(min, extent), -1)};
     }
   }
   apply_bounds(f, box, scope);
   for (int d = 0; d < def.dimensions(); d++) check_bounded(def, d, box[d]);
   include_own_updates(f, box);
+  if (!output && is_extern_stage(def.stages[0])) grow_as_asked(f, box, scope);
   const std::vector<Interval> wanted = box;
   for (int d = 0; d < def.dimensions(); d++) apply_needs(f, d, box[d], output);
   name_box(f, box, scope);
@@ -108,7 +108,7 @@ std::vector<Interval> Surveyor::needed(const std::string &callee, int dimensions
   for (const ReadSite &r : reads_) {
     if (r.callee != callee) continue;
     for (int d = 0; d < dimensions; d++) {
-      const Interval i = bound_at(r.args[d], &r.stage, scope);
+      const Interval i = bound_at(r.args[d], &r.stage, scope, r.by_value[d]);
       box[d] = first ? i : hull(box[d], i);
     }
     first = false;
@@ -120,30 +120,6 @@ std::vector<Interval> Surveyor::needed(const std::string &callee, int dimensions
     first = false;
   }
   return box;
-}
-
-std::vector<Interval> Surveyor::asked(const ExternRead &r, int dimensions, int scope) {
-  const FuncDef &stage = tree_.func(r.stage);
-  std::vector<Expr> box;
-  for (const IndexRange &range : out_.funcs[r.stage.func].needed) {
-    const Expr min = bound_at(range.min, nullptr, scope).min;
-    const Expr max = bound_at(range.max, nullptr, scope).max;
-    if (!min.defined() || !max.defined()) {
-      return std::vector<Interval>(static_cast<size_t>(dimensions));
-    }
-    box.insert(box.end(), {min, extent_of({min, max})});
-  }
-  std::vector<Interval> ask;
-  for (int d = 0; d < dimensions; d++) {
-    auto symbol = [&](const char *what, bool is_max) {
-      const std::string name = stage.name + ".asks." + r.callee + "." + std::to_string(r.operand) +
-                               "." + what + "." + std::to_string(d);
-      return add_symbol(scope, name,
-                        extern_bounds(stage, tree_.algorithm, r.operand, d, is_max, box));
-    };
-    ask.push_back({symbol("min", false), symbol("max", true)});
-  }
-  return ask;
 }
 
 void Surveyor::check_bounded(const FuncDef &def, int d, const Interval &i) {
@@ -252,7 +228,7 @@ void Surveyor::include_own_updates(int f, std::vector<Interval> &box) {
       return std::nullopt;
     };
     Bounder whole(range_of);
-    Bounder bounder([&](const VariableNode &v) {
+    auto limited = [&](const VariableNode &v) {
       std::optional<Interval> i = range_of(v);
       if (!i) return i;
       const Interval limits = limits_of(stage.predicate, v.name);
@@ -261,7 +237,9 @@ void Surveyor::include_own_updates(int f, std::vector<Interval> &box) {
       if (low.defined()) i->min = larger(i->min, low);
       if (high.defined()) i->max = smaller(i->max, high);
       return i;
-    });
+    };
+    Bounder bounder(limited);
+    Bounder by_value(limited, [&](const CallNode &c) { return value_interval(c); });
     std::vector<std::vector<Expr>> cells;
     for (const CellWrite &w : cell_writes(stage)) cells.push_back(w.cell);
     for_each_call(stage, [&](const CallNode &c) {
@@ -271,7 +249,11 @@ void Surveyor::include_own_updates(int f, std::vector<Interval> &box) {
       for (int d = 0; d < def.dimensions(); d++) {
         const VariableNode *v = as_variable(cell[d]);
         if (v && v->kind == VariableKind::Pure && v->name == def.args[d]) continue;
-        const Interval i = bounder(cell[d]);
+        Interval i = bounder(cell[d]);
+        if (needs_values(cell[d], i)) {
+          i = by_value(with_strict_floats(cell[d]));
+          out_.stages[f][s].held.push_back({def.name, static_cast<size_t>(d), cell[d]});
+        }
         if (!i.min.defined() || !i.max.defined()) {
           user_error("update " + std::to_string(s - 1) + " of '" + def.name +
                          "' touches an unbounded region in dimension " + std::to_string(d) + " (" +

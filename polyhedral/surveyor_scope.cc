@@ -111,8 +111,10 @@ std::optional<Interval> Surveyor::resolve(const VariableNode &v, const StageId *
   }
 }
 
-Interval Surveyor::bound_at(const Expr &e, const StageId *stage, int scope) {
-  return Bounder([&](const VariableNode &v) { return resolve(v, stage, scope); })(e);
+Interval Surveyor::bound_at(const Expr &e, const StageId *stage, int scope, bool by_value) {
+  auto variable = [&](const VariableNode &v) { return resolve(v, stage, scope); };
+  if (!by_value) return Bounder(variable)(e);
+  return Bounder(variable, [&](const CallNode &c) { return value_interval(c); })(e);
 }
 
 bool Surveyor::depends_on_visible_loop(const StageId &s, const Expr &value, int scope) const {

@@ -1,19 +1,23 @@
 // Sliding windows: where a Func's storage outlives its production, an iteration computes only what
-// the iteration before it did not.
+// the iteration before it did not. Windows move up or down, or stand still.
 //
 //   store bx at by.y, compute it at by.yi           allocate bx [base - 1, base + 32]
 //   for yi { compute bx over [yi - 1, yi + 1] }  -> for yi { compute bx over
 //                                                     [yi == 0 ? yi - 1 : yi + 1, yi + 1] }
 // and the storage folds to a ring of as many rows as the window has.
 #include <algorithm>
+#include <numeric>
 
 #include "lang/ir/extern_stage.h"
+#include "lang/ir/intrinsics.h"
 #include "lang/simplify/simplify.h"
 #include "polyhedral/surveyor.h"
 
 namespace polyhalite {
 
 namespace {
+
+constexpr int64_t kMaxUnrolledRows = 64;
 
 int64_t next_power_of_two(int64_t n) {
   int64_t p = 1;
@@ -41,12 +45,102 @@ class UnderCondition : public ExprRewriter {
   bool holds_;
 };
 
+// Bits of a trend: does an expression never fall, never rise, while a loop's counter grows?
+constexpr uint8_t kRises = 1, kFalls = 2;
+
+uint8_t turned(uint8_t trend) {
+  return static_cast<uint8_t>((trend & kRises ? kFalls : 0) | (trend & kFalls ? kRises : 0));
+}
+
+uint8_t trend_of(const Expr &e, const std::string &loop);
+
+uint8_t trend_of_call(const CallNode &c, const std::string &loop) {
+  const bool rising = (c.kind == CallKind::Intrinsic && c.name == intrinsic::kStrictFloat) ||
+                      (c.kind == CallKind::Math && (c.name == "floor" || c.name == "ceil" ||
+                                                    c.name == "round" || c.name == "trunc"));
+  return rising ? trend_of(c.args[0], loop) : 0;
+}
+
+uint8_t trend_of_float(const Expr &e, const std::string &loop) {
+  double k = 0;
+  switch (e->op) {
+    case Op::Add:
+      return trend_of(e->args[0], loop) & trend_of(e->args[1], loop);
+    case Op::Sub:
+      return trend_of(e->args[0], loop) & turned(trend_of(e->args[1], loop));
+    case Op::Mul:
+    case Op::Div: {
+      if (!is_const_float(e->args[1], &k)) return 0;
+      const uint8_t t = trend_of(e->args[0], loop);
+      return k > 0 ? t : k < 0 ? turned(t) : 0;
+    }
+    default:
+      return 0;
+  }
+}
+
+uint8_t trend_of(const Expr &e, const std::string &loop) {
+  if (!uses_variable(e, loop)) return kRises | kFalls;
+  int64_t k;
+  switch (e->op) {
+    case Op::Variable:
+      return kRises;
+    case Op::Min:
+    case Op::Max:
+      return trend_of(e->args[0], loop) & trend_of(e->args[1], loop);
+    case Op::Div:
+      if (e.type().is_float()) return trend_of_float(e, loop);
+      if (!is_const_int(e->args[1], &k) || k == 0) return 0;
+      return k > 0 ? trend_of(e->args[0], loop) : turned(trend_of(e->args[0], loop));
+    case Op::Cast: {
+      const Type from = e->args[0].type();
+      const bool keeps = from == Int(32) || (from.is_float() && from.bits() >= 32);
+      return keeps && (e.type() == Int(32) || e.type().is_float()) ? trend_of(e->args[0], loop) : 0;
+    }
+    case Op::Call:
+      return trend_of_call(*as_call(e), loop);
+    case Op::Select: {
+      // select(loop <= first, a, b): what slide_along makes. It keeps a trend that a and b share
+      // where b goes on from a.
+      const Expr &c = e->args[0], &first = e->args[1], &later = e->args[2];
+      if (c->op != Op::Le || !as_variable(c->args[0]) || as_variable(c->args[0])->name != loop) {
+        return 0;
+      }
+      auto beyond = [&](Op op) {
+        return later->op == op && (equal(later->args[0], first) || equal(later->args[1], first));
+      };
+      const auto step = constant_difference(later, first);
+      const bool up = beyond(Op::Max) || (step && *step >= 0);
+      const bool down = beyond(Op::Min) || (step && *step <= 0);
+      return trend_of(first, loop) & trend_of(later, loop) &
+             static_cast<uint8_t>((up ? kRises : 0) | (down ? kFalls : 0));
+    }
+    default:
+      break;
+  }
+  if (e.type().is_float()) return trend_of_float(e, loop);
+  const Linear l = to_linear(e);
+  if (l.terms.size() == 1 && l.constant == 0 && l.terms.begin()->second == 1) return 0;
+  uint8_t trend = kRises | kFalls;
+  for (const auto &[atom, c] : l.terms) {
+    const uint8_t t = trend_of(atom, loop);
+    trend &= c > 0 ? t : turned(t);
+  }
+  return trend;
+}
+
 }  // namespace
 
 Expr Surveyor::expand_within(const Expr &e, int outside) const {
   std::map<std::string, Expr> values;
   for_each_node(e, [&](const Expr &n) {
     const VariableNode *v = as_variable(n);
+    if (v && v->kind == VariableKind::Loop) {
+      const int loop = loop_by_name_.at(v->name);
+      if (visible(outside, loop) || !runs_once(loop)) return;
+      values[v->name] = expand_within(out_.loops[loop].min, outside);
+      return;
+    }
     if (!v || v->kind != VariableKind::Symbol) return;
     auto it = symbol_.find(v->name);
     if (it == symbol_.end() || visible(outside, symbol_owner_.at(v->name))) return;
@@ -55,79 +149,60 @@ Expr Surveyor::expand_within(const Expr &e, int outside) const {
   return substitute(values, e);
 }
 
-bool Surveyor::is_nondecreasing(const Expr &e, const std::string &loop) const {
-  if (!uses_variable(e, loop)) return true;
-  auto all = [&](size_t from) {
-    for (size_t i = from; i < e->args.size(); i++) {
-      if (!is_nondecreasing(e->args[i], loop)) return false;
-    }
-    return true;
-  };
-  int64_t k;
-  switch (e->op) {
-    case Op::Variable:
-      return true;
-    case Op::Min:
-    case Op::Max:
-      return all(0);
-    case Op::Div:
-      return is_const_int(e->args[1], &k) && k > 0 && is_nondecreasing(e->args[0], loop);
-    case Op::Select: {
-      // select(loop <= first, a, b) with b >= a: what slide_along makes of a nondecreasing a.
-      const Expr &c = e->args[0], &first = e->args[1], &later = e->args[2];
-      if (c->op != Op::Le || !as_variable(c->args[0]) || as_variable(c->args[0])->name != loop) {
-        return false;
-      }
-      const bool max_of_first =
-          later->op == Op::Max && (equal(later->args[0], first) || equal(later->args[1], first));
-      return (max_of_first || constant_difference(later, first).value_or(-1) >= 0) &&
-             is_nondecreasing(first, loop) && is_nondecreasing(later, loop);
-    }
-    default:
-      break;
-  }
-  const Linear l = to_linear(e);
-  if (l.terms.size() == 1 && l.constant == 0 && l.terms.begin()->second == 1) return false;
-  for (const auto &[atom, c] : l.terms) {
-    if (!uses_variable(atom, loop)) continue;
-    if (c < 0 || !is_nondecreasing(atom, loop)) return false;
-  }
-  return true;
+bool Surveyor::runs_once(int loop) const {
+  return out_.loops[loop].extent.defined() && constant(out_.loops[loop].extent) == 1;
 }
 
 void Surveyor::slide(int f, int compute_scope) {
   const int store = tree_.placements[f].store;
   FuncSurvey &fs = out_.funcs[f];
   fs.fold.assign(fs.needed.size(), 0);
-  fs.slides.assign(fs.needed.size(), false);
+  fs.slides.assign(fs.needed.size(), std::nullopt);
   const FuncDef &def = tree_.algorithm.funcs[f];
-  if (store == compute_scope || def.stages.size() != 1) return;
+  if (store == compute_scope) return;
   // A C function computes and reads whole boxes.
   if (is_extern_stage(def.stages[0])) return;
   for (const ExternRead &r : extern_reads_) {
     if (r.callee == def.name) return;
   }
   std::vector<int> inner;  // loops of the path inside the one that is tried
-  std::set<size_t> slid;
   int outermost = kRoot;
   size_t along = 0;
-  for (int l = compute_scope; l != store; inner.push_back(l), l = parent_[l]) {
-    if (tree_.loops[l].kind != LoopKind::Serial) continue;
-    const auto d = sliding_dimension(f, l, inner);
-    if (d && keeps_rings(f, *d, inner) && slid.insert(*d).second) {
-      slide_along(f, *d, l, compute_scope);
-      outermost = l;
-      along = *d;
+  for (int l = compute_scope; l != store; l = parent_[l]) {
+    if (runs_once(l)) continue;
+    if (tree_.loops[l].kind == LoopKind::Serial) {
+      const auto d = sliding_dimension(f, l, inner);
+      if (d && keeps_rings(f, d->dimension, inner)) {
+        slide_along(f, *d, l, compute_scope);
+        outermost = l;
+        along = d->dimension;
+      }
     }
+    inner.push_back(l);
   }
   // What an iteration of the outermost such loop leaves to the next one, all windows inside have
   // passed over: a ring along one of them would have lost it.
-  if (!slid.empty()) fold(f, along, outermost);
+  if (outermost != kRoot) fold(f, along, outermost);
+}
+
+// Does f, or what reads it, run vectors?
+bool Surveyor::meets_vectors(int f) const {
+  auto has = [&](const StageId &s) {
+    const std::vector<int> &loops = tree_.nest(s).loops;
+    return std::any_of(loops.begin(), loops.end(),
+                       [&](int l) { return tree_.loops[l].kind == LoopKind::Vector; });
+  };
+  for (size_t s = 0; s < tree_.nests[f].size(); s++) {
+    if (has({f, static_cast<int>(s)})) return true;
+  }
+  return std::any_of(reads_.begin(), reads_.end(), [&](const ReadSite &r) {
+    return r.callee == tree_.algorithm.funcs[f].name && has(r.stage);
+  });
 }
 
 void Surveyor::fold(int f, size_t d, int loop) {
-  // Dimension 0 stays whole: vectors run along it. Iterations that run at once share no ring.
-  if (d == 0) return;
+  // Dimension 0 stays whole where vectors run along it. Iterations that run at once share no ring.
+  if (d == 0 && meets_vectors(f)) return;
   for (int l = parent_[loop]; l != tree_.placements[f].store; l = parent_[l]) {
     const LoopKind kind = tree_.loops[l].kind;
     if (kind == LoopKind::Parallel || kind == LoopKind::Vector) return;
@@ -161,10 +236,57 @@ void Surveyor::fold_as_asked(int f) {
   }
 }
 
-std::optional<size_t> Surveyor::sliding_dimension(int f, int loop,
-                                                  const std::vector<int> &inner) const {
-  const FuncSurvey &fs = out_.funcs[f];
+// What is left to compute varies in number: no vector takes it, and code is repeated for as many
+// iterations as there ever are. Splits by a constant grow it to what they need.
+bool Surveyor::may_vary(const StageId &s, size_t d) const {
+  const StageNest &nest = tree_.nest(s);
+  std::string dim = tree_.func(s).args[d];
+  bool split = false;
+  for (const Derivation &v : nest.derivations) {
+    if (v.kind == Derivation::Fuse && (v.a == dim || v.b == dim)) return false;
+    if (v.kind != Derivation::Split || v.a != dim) continue;
+    const bool known = is_guarding(v.tail) || v.tail == TailStrategy::ShiftInwards ||
+                       v.tail == TailStrategy::RoundUp;
+    if (!known || !constant(v.factor)) return false;
+    dim = v.b;
+    split = true;
+  }
+  for (size_t i = 0; i < nest.loops.size(); i++) {
+    if (tree_.dim(s, i) != dim) continue;
+    const LoopInfo &loop = tree_.loops[nest.loops[i]];
+    if (!loop.also.empty()) return false;
+    const FuncSurvey &fs = out_.funcs[s.func];
+    const bool few =
+        loop.kind == LoopKind::Unrolled && !split &&
+        constant_difference(fs.needed[d].max, fs.needed[d].min).value_or(kMaxUnrolledRows) <
+            kMaxUnrolledRows;
+    if (loop.kind != LoopKind::Serial && loop.kind != LoopKind::Parallel && !few) return false;
+  }
+  return true;
+}
+
+bool Surveyor::has_rows_of_its_own(int f, size_t d) const {
   const FuncDef &def = tree_.algorithm.funcs[f];
+  auto is_row = [&](const Expr &e) {
+    const VariableNode *v = as_variable(e);
+    return v && v->kind == VariableKind::Pure && v->name == def.args[d];
+  };
+  for (size_t s = 0; s < def.stages.size(); s++) {
+    if (!may_vary({f, static_cast<int>(s)}, d)) return false;
+    if (!def.is_update(static_cast<int>(s))) continue;
+    bool own = true;
+    for (const CellWrite &w : cell_writes(def.stages[s])) own = own && is_row(w.cell[d]);
+    for_each_call(def.stages[s], [&](const CallNode &c) {
+      if (c.kind == CallKind::Func && c.name == def.name) own = own && is_row(c.args[d]);
+    });
+    if (!own) return false;
+  }
+  return true;
+}
+
+std::optional<Surveyor::Direction> Surveyor::sliding_dimension(
+    int f, int loop, const std::vector<int> &inner) const {
+  const FuncSurvey &fs = out_.funcs[f];
   const std::string &name = tree_.loops[loop].name;
   // The loops inside must run the same iterations each time.
   for (int m : inner) {
@@ -172,55 +294,79 @@ std::optional<size_t> Surveyor::sliding_dimension(int f, int loop,
       if (uses_variable(expand_within(e, parent_[loop]), name)) return std::nullopt;
     }
   }
-  std::optional<size_t> found;
+  const Expr next = make_binary(Op::Add, make_variable(Int(32), VariableKind::Loop, name), Expr(1));
+  std::optional<Direction> found;
+  bool moves = false;
   for (size_t d = 0; d < fs.needed.size(); d++) {
     const Expr min = expand_within(fs.needed[d].min, parent_[loop]);
     const Expr max = expand_within(fs.needed[d].max, parent_[loop]);
-    if (!uses_variable(min, name) && !uses_variable(max, name)) continue;
-    if (found || !is_nondecreasing(min, name) || !is_nondecreasing(max, name)) return std::nullopt;
-    for (int m : inner) {
-      const std::string &other = tree_.loops[m].name;
-      if (uses_variable(min, other) || uses_variable(max, other)) return std::nullopt;
+    const bool inside = std::any_of(inner.begin(), inner.end(), [&](int m) {
+      return uses_variable(min, tree_.loops[m].name) || uses_variable(max, tree_.loops[m].name);
+    });
+    if (!uses_variable(min, name) && !uses_variable(max, name)) {
+      // Along one that stands still, all is left out, unless another one moves.
+      if (!moves && !inside && !fs.slides[d] && has_rows_of_its_own(f, d)) found = {d, false};
+      continue;
     }
+    const uint8_t trend = trend_of(min, name) & trend_of(max, name);
+    if (moves || inside || trend == 0) return std::nullopt;
+    moves = true;
+    found.reset();
+    const bool down = (trend & kRises) == 0;
     // Windows that never overlap have nothing to keep.
-    const Expr next =
-        make_binary(Op::Add, make_variable(Int(32), VariableKind::Loop, name), Expr(1));
-    const auto gap = constant_difference(substitute(name, next, min), max);
+    const auto gap = down ? constant_difference(min, substitute(name, next, max))
+                          : constant_difference(substitute(name, next, min), max);
     if (gap && *gap > 0) return std::nullopt;
-    found = d;
-  }
-  if (!found) return std::nullopt;
-  // The rows that are left to compute vary in number: no split, vector or thread takes them.
-  const StageNest &nest = tree_.nest({f, 0});
-  for (const Derivation &derivation : nest.derivations) {
-    const std::string &arg = def.args[*found];
-    if (derivation.a == arg || (derivation.kind == Derivation::Fuse && derivation.b == arg)) {
-      return std::nullopt;
-    }
-  }
-  for (size_t i = 0; i < nest.loops.size(); i++) {
-    if (tree_.dim({f, 0}, i) != def.args[*found]) continue;
-    if (tree_.loops[nest.loops[i]].kind != LoopKind::Serial) return std::nullopt;
+    if (fs.slides[d] || (down && fs.last[d].defined()) || !has_rows_of_its_own(f, d)) continue;
+    found = {d, down};
   }
   return found;
 }
 
-void Surveyor::slide_along(int f, size_t d, int loop, int compute_scope) {
+void Surveyor::slide_along(int f, const Direction &along, int loop, int compute_scope) {
   FuncSurvey &fs = out_.funcs[f];
+  const FuncDef &def = tree_.algorithm.funcs[f];
+  const size_t d = along.dimension;
   const std::string &name = tree_.loops[loop].name;
   const Expr counter = make_variable(Int(32), VariableKind::Loop, name);
+  const Expr last = make_binary(Op::Sub, counter, Expr(1));  // the iteration before
   const Expr min = expand_within(fs.needed[d].min, parent_[loop]);
   const Expr max = expand_within(fs.needed[d].max, parent_[loop]);
-  const Expr before = substitute(name, make_binary(Op::Sub, counter, Expr(1)), max);
   // Consumers that slide along the same loop have bounds with the same condition: each branch keeps
   // theirs, so that a chain's bounds stay as short as its first stage's.
   const Expr at_first = make_binary(Op::Le, counter, out_.loops[loop].min);
-  const Expr later = make_binary(Op::Max, UnderCondition(at_first, false)(min), sum(before, 1));
-  const Expr rest = make_select(at_first, UnderCondition(at_first, true)(min), simplify(later));
-  const FuncDef &def = tree_.algorithm.funcs[f];
+  UnderCondition first(at_first, true), later(at_first, false);
   const std::string symbol = def.name + ".new." + std::to_string(d);
-  fs.computed[d].min = add_symbol(compute_scope, symbol, rest, fs.needed[d].min);
-  fs.slides[d] = true;
+  fs.slides[d] = Slide{loop, along.down};
+  Expr end;
+  if (along.down) {
+    const Expr before = sum(substitute(name, last, min), -1);
+    end = make_select(at_first, first(max), simplify(make_binary(Op::Min, later(max), before)));
+  } else {
+    const Expr before = sum(substitute(name, last, max), 1);
+    end = make_select(at_first, first(min), simplify(make_binary(Op::Max, later(min), before)));
+  }
+  // Whole tiles, the rest of them taken from what is there already: the window has room for one.
+  int64_t at_least = 1, multiple = 1;
+  for (const StageNest &nest : tree_.nests[f]) {
+    const ExtentNeed n = need_of(nest, def.args[d]);
+    at_least = std::max(at_least, n.at_least);
+    multiple = std::lcm(multiple, n.multiple);
+  }
+  if (at_least > 1 || multiple > 1) {
+    const IndexRange &window = fs.needed[d];
+    end = add_symbol(compute_scope, symbol + ".first", end);
+    Expr count = extent_of(along.down ? IndexRange{window.min, end} : IndexRange{end, window.max});
+    if (multiple > 1) count = product(ceil_div(count, make_int(Int(32), multiple)), multiple);
+    if (at_least > 1) {
+      count = make_select(make_binary(Op::Gt, count, Expr(0)),
+                          larger(count, make_int(Int(32), at_least)), Expr(0));
+    }
+    end = along.down ? sum(sum(window.min, count), -1) : difference(sum(window.max, 1), count);
+  }
+  Expr &computed = along.down ? fs.computed[d].max : fs.computed[d].min;
+  computed = along.down ? add_symbol(compute_scope, symbol, end, Expr(), fs.needed[d].max)
+                        : add_symbol(compute_scope, symbol, end, fs.needed[d].min);
 }
 
 }  // namespace polyhalite

@@ -16,7 +16,24 @@ namespace {
 
 // Vectors and unrolled code beyond these sizes take LLVM minutes, or all memory.
 constexpr int64_t kMaxLanes = 4096;
-constexpr int64_t kMaxCopies = 4096;
+constexpr int64_t kMaxCopies = 16384;
+
+// The numbers of parameters and fields where a condition holds: p == 3 && ...
+std::map<std::string, Expr> fixed_where(const Expr &condition) {
+  std::map<std::string, Expr> fixed;
+  std::function<void(const Expr &)> look = [&](const Expr &e) {
+    if (e->op == Op::And) {
+      for (const Expr &part : e->args) look(part);
+    }
+    if (e->op != Op::Eq) return;
+    for (int i : {0, 1}) {
+      const VariableNode *v = as_variable(e->args[i]);
+      if (v && constant(e->args[1 - i])) fixed[v->name] = e->args[1 - i];
+    }
+  };
+  if (condition.defined()) look(simplify(condition));
+  return fixed;
+}
 
 }  // namespace
 
@@ -139,8 +156,15 @@ void Surveyor::survey_stage(const StageId &s) {
       out.dims[info.dim] = make_variable(Int(32), VariableKind::Loop, info.name);
     }
   }
+  if (is_extern_stage(stage)) {
+    // The function's dimensions have no loops: from their first value on.
+    for (const auto &[dim, range] : out.ranges) {
+      if (!out.dims.count(dim)) out.dims[dim] = range.min;
+    }
+  }
   derive_values(s, out);
   guard_rest(s, out);
+  if (is_extern_stage(stage)) survey_extern_box(s, out);
   for (const std::string &a : def.args) fix_absent(out, a);
   for (const ReductionVariable &r : stage.rvars) fix_absent(out, r.var);
   if (stage.predicate.defined()) {
@@ -186,7 +210,11 @@ void Surveyor::require_constant_extent(const StageId &s, const LoopInfo &l, Loop
   if (l.kind != LoopKind::Vector && l.kind != LoopKind::Unrolled) return;
   if (constant(b.extent)) return;
   // As many iterations as there ever are, those beyond the extent guarded.
-  const auto most = ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(b.extent);
+  const std::map<std::string, Expr> fixed = fixed_where(runs_where(tree_.func(s), s.stage));
+  const auto most = ConstantUpperBound([&](const VariableNode &v) {
+    const auto f = fixed.find(v.name);
+    return f == fixed.end() ? meaning(v) : ConstantUpperBound::Meaning{f->second, {}, {}};
+  })(b.extent);
   if (most) {
     const Expr counter = make_variable(Int(32), VariableKind::Loop, l.name);
     StageSurvey &out = out_.stages[s.func][s.stage];
@@ -234,8 +262,8 @@ void Surveyor::assume_factors(const StageId &s) {
     const Expr least = make_int(Int(32), 1), most = make_int(Int(32), kMaxFactor);
     const std::string text =
         "the factor " + to_text(d.factor) + " of the split of '" + d.a + "' must be ";
-    assume(where_it_runs(s, make_binary(Op::Ge, d.factor, least)), def.name, dimension, text + "positive", d.factor,
-           least, d.where);
+    assume(where_it_runs(s, make_binary(Op::Ge, d.factor, least)), def.name, dimension,
+           text + "positive", d.factor, least, d.where);
     assume(where_it_runs(s, make_binary(Op::Le, d.factor, most)), def.name, dimension,
            text + "at most " + std::to_string(kMaxFactor), d.factor, most, d.where);
   }
@@ -314,8 +342,9 @@ bool Surveyor::is_guarded(const StageId &s, const std::string &dim) const {
       parts.insert(d.c);
     }
   }
-  return std::any_of(parts.begin(), parts.end(),
-                     [&](const std::string &p) { return guarded_.count({s, p}) > 0; });
+  return std::any_of(parts.begin(), parts.end(), [&](const std::string &p) {
+    return guarded_.count({s, p}) > 0;
+  });
 }
 
 Expr Surveyor::read_limit(const StageId &s, const std::string &dim) const {
@@ -415,16 +444,25 @@ void Surveyor::record_reads(const StageId &s) {
     const std::vector<ExternOperand> operands = extern_operands(*stage);
     for (size_t i = 0; i < operands.size(); i++) {
       const CallNode *b = operands[i].buffer;
-      if (b && b->kind == CallKind::Func) extern_reads_.push_back({s, b->name, i});
+      if (b) extern_reads_.push_back({s, b->name, i});
     }
     return;
   }
   for_each_call(tree_.definition(s), [&](const CallNode &c) {
     if (c.kind != CallKind::Func && c.kind != CallKind::Image) return;
     if (c.kind == CallKind::Func && c.name == tree_.func(s).name) return;
-    std::vector<Expr> args;
-    for (const Expr &a : c.args) args.push_back(strip_hints(a));
-    reads_.push_back({s, c.name, std::move(args)});
+    ReadSite site{s, c.name, {}, {}};
+    for (size_t d = 0; d < c.args.size(); d++) {
+      Expr a = constrained(strip_hints(c.args[d]));
+      const bool by_value = needs_values(a, bound_at(a, &s, kRoot));
+      if (by_value) {
+        out_.stages[s.func][s.stage].held.push_back({c.name, d, c.args[d]});
+        a = with_strict_floats(a);
+      }
+      site.args.push_back(std::move(a));
+      site.by_value.push_back(by_value);
+    }
+    reads_.push_back(std::move(site));
   });
 }
 

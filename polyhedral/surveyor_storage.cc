@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "lang/ir/extern_stage.h"
 #include "lang/simplify/linear.h"
 #include "lang/simplify/simplify.h"
 #include "polyhedral/surveyor.h"
@@ -120,12 +121,16 @@ void Surveyor::survey_async(int f) {
   for (size_t d = 0; d < fs.needed.size(); d++) {
     const Expr min = expand_within(fs.needed[d].min, parent_[loop]);
     const Expr max = expand_within(fs.needed[d].max, parent_[loop]);
-    const auto gap = constant_difference(substitute(name, next, min), max);
-    moves |= fs.slides[d] || (gap && *gap > 0);
+    const Expr next_min = substitute(name, next, min), next_max = substitute(name, next, max);
+    const auto above = constant_difference(next_min, max);
+    const auto below = constant_difference(min, next_max);
+    moves |= fs.slides[d].has_value() || (above && *above > 0) || (below && *below > 0);
     if (fs.fold[d] == 0) continue;
+    if (!fs.slides[d]) return;
     const auto width = most(difference(max, min));
-    const auto step = most(difference(substitute(name, next, max), max));
-    if (!width || !step || !fs.slides[d]) return;
+    const auto step =
+        most(fs.slides[d]->down ? difference(min, next_min) : difference(next_max, max));
+    if (!width || !step) return;
     const int64_t spare = fs.fold[d] - (*width + 1);
     fs.async->ahead = make_int(Int(32), 1 + spare / std::max<int64_t>(*step, 1));
     return;
@@ -170,7 +175,7 @@ void Surveyor::survey_prefetches() {
                                          : visible(tree_.placements[r.stage.func].compute, p.at);
       if (!inside) continue;
       for (size_t d = 0; d < r.args.size(); d++) {
-        const Interval i = bound_at(r.args[d], &r.stage, p.at);
+        const Interval i = bound_at(r.args[d], &r.stage, p.at, r.by_value[d]);
         if (first) {
           box.push_back(i);
         } else {
@@ -217,18 +222,19 @@ void Surveyor::survey_prefetches() {
 }
 
 void Surveyor::survey_inputs() {
-  std::set<std::string> images;
+  std::map<std::string, std::pair<int, SourceLocation>> images;  // dimensions, and who reads
   for (const ReadSite &r : reads_) {
-    if (tree_.algorithm.index_of(r.callee) < 0) images.insert(r.callee);
+    if (tree_.algorithm.index_of(r.callee) >= 0) continue;
+    images[r.callee] = {static_cast<int>(r.args.size()), tree_.definition(r.stage).where};
   }
-  for (const std::string &name : images) {
-    int dimensions = 0;
-    SourceLocation where;
-    for (const ReadSite &r : reads_) {
-      if (r.callee != name) continue;
-      dimensions = static_cast<int>(r.args.size());
-      where = tree_.definition(r.stage).where;
-    }
+  for (const ExternRead &r : extern_reads_) {
+    if (tree_.algorithm.index_of(r.callee) >= 0) continue;
+    const StageDef &stage = tree_.definition(r.stage);
+    const CallNode &image = *extern_operands(*as_extern_stage(stage))[r.operand].buffer;
+    images[r.callee] = {static_cast<int>(image.args.size()), stage.where};
+  }
+  for (const auto &[name, of] : images) {
+    const auto &[dimensions, where] = of;
     Box box;
     const std::vector<Interval> need = needed(name, dimensions, kRoot);
     for (int d = 0; d < dimensions; d++) {

@@ -9,6 +9,7 @@
 #include "schedule/derive_algorithm.h"
 #include "schedule/inline.h"
 #include "schedule/levels.h"
+#include "schedule/memoize.h"
 #include "schedule/place.h"
 #include "schedule/share_loops.h"
 #include "schedule/storage.h"
@@ -38,6 +39,7 @@ std::map<std::string, LevelDirectives> collect_levels(const std::vector<Directiv
     if (is_hoist_level(d.kind)) levels[d.func].hoist = d;
     if (d.kind == DirectiveKind::RingBuffer) levels[d.func].ring = d;
     if (d.kind == DirectiveKind::Async) levels[d.func].async = d;
+    if (d.kind == DirectiveKind::Memoize) levels[d.func].memoize = d;
   }
   return levels;
 }
@@ -59,7 +61,7 @@ std::set<std::string> choose_inlined(const Algorithm &a,
     auto found = levels.find(f.name);
     LevelDirectives level = found == levels.end() ? LevelDirectives{} : found->second;
     if (level.compute && level.compute->kind != DirectiveKind::ComputeInline) continue;
-    for (const auto &d : {level.store, level.hoist, level.ring, level.async}) {
+    for (const auto &d : {level.store, level.hoist, level.ring, level.async, level.memoize}) {
       if (!d) continue;
       user_error(std::string("cannot ") + directive_verb(d->kind) + " '" + f.name +
                      "': it is computed inline",
@@ -109,6 +111,7 @@ StageDimensions dimensions(const FuncDef &f, int stage, const std::string &user_
 void add_nest(LoopTree &t, StageId id, const StageDimensions &s, StageNest nest) {
   nest.derivations = s.derivations;
   for (const LoopDimension &d : s.loops) {
+    if (d.is_extern) continue;
     LoopInfo loop;
     loop.id = static_cast<int>(t.loops.size());
     loop.stage = id;
@@ -193,7 +196,7 @@ Directive with_params(const Algorithm &a, Directive d) {
       bool field = v->kind == VariableKind::BufferField;
       if (!field && v->kind != VariableKind::Param) return;
       for (const AlgorithmInput &input : a.inputs) {
-        const Parameter &p = *input.param;
+        const ParameterContents &p = *input.param;
         if (p.is_buffer != field || v->name.substr(0, v->name.find('.')) != p.name) continue;
         auto node = std::make_shared<VariableNode>(field ? Int(32) : p.type, v->kind, v->name);
         node->param = input.param;
@@ -212,7 +215,8 @@ Directive with_params(const Algorithm &a, Directive d) {
 
 }  // namespace
 
-LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &given) {
+LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &given,
+                    int64_t *work) {
   std::vector<Directive> bound_directives;
   ErrorList errors;
   for (const Directive &d : given) {
@@ -230,7 +234,7 @@ LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &giv
     if (!errors.attempt([&] { check_inlined(algorithm, inlined, d); })) told.insert(d.func);
   }
 
-  Materialised m = copy_per_branch(inline_funcs(algorithm, inlined), compute_targets(levels));
+  Materialised m = copy_per_branch(inline_funcs(algorithm, inlined, work), compute_targets(levels));
   LoopTree t;
   t.algorithm = m.algorithm;
   t.directives = given;
@@ -270,6 +274,7 @@ LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &giv
   check_shared(t);
   t = place(std::move(t));
   check_forks(t);
+  check_memoized(t);
   t.hash = tree_hash(t);
   return t;
 }

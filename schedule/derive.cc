@@ -99,7 +99,15 @@ StageDimensions split(StageDimensions s, const Directive &d) {
   int64_t factor = 0;
   bool constant = is_const_int(der.factor, &factor);
 
+  if (old.is_extern && der.tail != TailStrategy::ShiftInwards &&
+      der.tail != TailStrategy::RoundUp && !is_guarding(der.tail)) {
+    user_error("cannot split '" + old.label + "' of extern stage " + on(s) + " with " +
+                   tail_strategy_name(der.tail),
+               "a C function computes whole boxes", "use ShiftInwards, GuardWithIf or RoundUp",
+               d.where);
+  }
   LoopDimension outer = old, inner = old;
+  outer.is_extern = false;
   outer.label = outer_label;
   inner.label = inner_label;
   outer.is_variable = inner.is_variable = false;
@@ -138,7 +146,7 @@ StageDimensions fuse(StageDimensions s, const Directive &d) {
   fused.label = d.loops[2];
   fused.name = fresh_name(s, fused.label);
   fused.is_reduction = inner.is_reduction || outer.is_reduction;
-  fused.is_variable = false;
+  fused.is_variable = fused.is_extern = false;
   fused.is_fused = true;
   fused.is_inside = inner.is_inside || outer.is_inside;
   fused.where = d.where;
@@ -180,6 +188,11 @@ StageDimensions rename(StageDimensions s, const Directive &d) {
 StageDimensions mark(StageDimensions s, const Directive &d, LoopKind kind) {
   for (const std::string &label : d.loops) {
     size_t at = find_loop(s, label, d);
+    if (s.loops[at].is_extern && kind == LoopKind::Vector) {
+      user_error("cannot vectorize '" + label + "' of extern stage " + on(s),
+                 "its C function computes it", "leave the directive out", d.where);
+    }
+    s.loops[at].is_extern = false;
     s.loops[at].kind = kind;
     s.loops[at].where = d.where;
   }
@@ -201,12 +214,12 @@ StageDimensions default_dimensions(const FuncDef &func, int stage) {
   StageDimensions s;
   s.func = func.name;
   s.stage = func.definition_of(stage);
-  if (is_extern_stage(def)) return s;  // its loops are the C function's
   auto add = [&](const std::string &name, bool reduction, std::optional<int64_t> extent) {
     LoopDimension d;
     d.name = d.label = name;
     d.is_reduction = reduction;
     d.is_variable = true;
+    d.is_extern = is_extern_stage(def);
     d.extent = extent;
     d.where = def.where;
     s.loops.push_back(d);
@@ -260,8 +273,17 @@ StageDimensions derive(const StageDimensions &dims, const Directive &d) {
 }
 
 std::optional<Diagnostic> why_broken(const StageDimensions &s) {
-  const LoopDimension *vector = nullptr;
+  const LoopDimension *vector = nullptr, *of_function = nullptr;
   for (const LoopDimension &l : s.loops) {
+    if (l.is_extern) of_function = &l;
+    if (!l.is_extern && of_function) {
+      return Diagnostic{"cannot run loop '" + l.label + "' of extern stage " + on(s) + " inside '" +
+                            of_function->label + "'",
+                        "its C function runs '" + of_function->label + "'",
+                        "reorder '" + l.label + "' outside of '" + of_function->label +
+                            "', or make '" + of_function->label + "' serial",
+                        l.where};
+    }
     if (l.kind == LoopKind::Vector) vector = &l;
     if (l.kind != LoopKind::Parallel || !vector) continue;
     return Diagnostic{"cannot run '" + l.label + "' of " + on(s) +

@@ -22,6 +22,7 @@ struct LoopDimension {
   bool is_variable = false;       // of the algorithm
   bool is_fused = false;          // made by a fuse, or split from such a one
   bool is_inside = false;         // the inner loop of a split, or split or fused from such a one
+  bool is_extern = false;         // the C function of an extern stage runs it: no loop of the tree
   bool is_predicated = false;     // the inner loop of a split that predicates loads or stores
   std::optional<int64_t> extent;  // where it is the same for every run; of pure variables never
   SourceLocation where;
@@ -36,13 +37,15 @@ struct StageDimensions {
 
 /// The loops that a stage has by default. Of a pure definition: its arguments, the first innermost.
 /// Of an update: its reduction variables, the first innermost; outside them the pure variables that
-/// its left side has, the first argument innermost.
+/// its left side has, the first argument innermost. Of an extern stage: its arguments too; its C
+/// function runs them, until a directive makes loops of them.
 StageDimensions default_dimensions(const FuncDef &func, int stage);
 
 /// `dims` after one directive of this stage. Throws CompileError.
 StageDimensions derive(const StageDimensions &dims, const Directive &directive);
 
-/// The problem of a finished list of loops, if it has one: a parallel loop inside a vector loop.
+/// The problem of a finished list of loops, if it has one: a parallel loop inside a vector loop, a
+/// loop inside one that a C function runs.
 std::optional<Diagnostic> why_broken(const StageDimensions &dims);
 
 /// "parallelize", "compute"...: what a directive does, for messages.

@@ -77,6 +77,7 @@ void print(std::ostream &os, const LoopTree &t, const Tree &node, int depth) {
 
 // store f in Stack
 // store f order 1 0
+// store f memoized evict 7
 // store f.y align 8 fold 4 bound n
 void print_storage(std::ostream &os, const FuncDef &f, const FuncStorage &s) {
   if (s.memory != MemoryType::Auto) {
@@ -85,6 +86,11 @@ void print_storage(std::ostream &os, const FuncDef &f, const FuncStorage &s) {
   if (!s.order.empty()) {
     os << "store " << quote_name(f.name) << " order";
     for (int d : s.order) os << " " << d;
+    os << "\n";
+  }
+  if (s.memoized) {
+    os << "store " << quote_name(f.name) << " memoized";
+    if (s.eviction.defined()) os << " evict " << to_text(s.eviction);
     os << "\n";
   }
   for (size_t d = 0; d < s.dims.size(); d++) {

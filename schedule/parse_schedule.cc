@@ -13,35 +13,6 @@ namespace {
 
 enum class Form { Text, Cpp, Python };
 
-constexpr DirectiveKind kKinds[] = {
-    DirectiveKind::Split,        DirectiveKind::Fuse,
-    DirectiveKind::Reorder,      DirectiveKind::Rename,
-    DirectiveKind::Parallel,     DirectiveKind::Vectorize,
-    DirectiveKind::Unroll,       DirectiveKind::Serial,
-    DirectiveKind::ComputeRoot,  DirectiveKind::ComputeInline,
-    DirectiveKind::ComputeAt,    DirectiveKind::StoreRoot,
-    DirectiveKind::StoreAt,      DirectiveKind::Bound,
-    DirectiveKind::HoistStorage, DirectiveKind::HoistStorageRoot,
-    DirectiveKind::RingBuffer,   DirectiveKind::Async,
-    DirectiveKind::ComputeWith,
-    DirectiveKind::GpuBlocks,    DirectiveKind::GpuThreads,
-    DirectiveKind::GpuLanes,     DirectiveKind::GpuSingleThread,
-    DirectiveKind::Hexagon,      DirectiveKind::CopyToDevice,
-    DirectiveKind::CopyToHost,
-    DirectiveKind::BoundExtent,  DirectiveKind::AlignBounds,
-    DirectiveKind::AlignExtent,  DirectiveKind::ReorderStorage,
-    DirectiveKind::AlignStorage, DirectiveKind::FoldStorage,
-    DirectiveKind::BoundStorage, DirectiveKind::StoreIn,
-    DirectiveKind::Partition,    DirectiveKind::Prefetch,
-    DirectiveKind::In,           DirectiveKind::CloneIn,
-    DirectiveKind::Rfactor,      DirectiveKind::Specialize,
-    DirectiveKind::SpecializeFail, DirectiveKind::Atomic,
-    DirectiveKind::AllowRaceConditions,
-    DirectiveKind::TraceLoads,   DirectiveKind::TraceStores,
-    DirectiveKind::TraceRealizations, DirectiveKind::TracePipeline,
-    DirectiveKind::TraceTag,     DirectiveKind::DebugToFile,
-};
-
 bool makes_func(DirectiveKind k) {
   return k == DirectiveKind::In || k == DirectiveKind::CloneIn || k == DirectiveKind::Rfactor;
 }
@@ -201,7 +172,7 @@ class Parser {
 
   static DirectiveKind kind_of(const std::string &word, const SourceLocation &where) {
     std::string words;
-    for (DirectiveKind k : kKinds) {
+    for (DirectiveKind k : all_directive_kinds()) {
       if (word == directive_name(k)) return k;
       words += (words.empty() ? "" : ", ") + std::string(directive_name(k));
     }
@@ -341,6 +312,9 @@ class Parser {
         break;
       case DirectiveKind::RingBuffer:
         d.factors.push_back(factor());
+        break;
+      case DirectiveKind::Memoize:
+        if (!tokens_.at(")")) d.factors.push_back(factor());
         break;
       case DirectiveKind::GpuBlocks:
       case DirectiveKind::GpuThreads:

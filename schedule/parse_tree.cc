@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "lang/ir/extern_stage.h"
 #include "lang/ir/expr_text.h"
 #include "schedule/derive.h"
 #include "schedule/inline.h"
@@ -196,7 +197,7 @@ class Assembler {
       }
       left.erase(it);
     }
-    if (!left.empty()) {
+    if (!left.empty() && !is_extern_stage(tree_.definition(id))) {
       user_error(tree_.describe(id) + " has no loop over '" + left.begin()->first + "'", "", "",
                  leaf.where);
     }

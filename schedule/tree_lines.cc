@@ -223,7 +223,7 @@ class Reader {
     result_.bounds.push_back(std::move(b));
   }
 
-  // store f in Stack    store f order 1 0    store f.x align 8 fold 4 backward bound n
+  // store f in Stack    store f order 1 0    store f memoized evict 7    store f.x align 8 fold 4 backward bound n
   void read_storage() {
     result_.storage.resize(algorithm_.funcs.size());
     if (const int f = algorithm_.index_of(tokens_.peek().text); f >= 0) {
@@ -240,7 +240,12 @@ class Reader {
         }
         return;
       }
-      tokens_.expect("order", "or 'in' after a Func");
+      if (tokens_.accept("memoized")) {
+        s.memoized = true;
+        if (tokens_.accept("evict")) s.eviction = read_fixed();
+        return;
+      }
+      tokens_.expect("order", "or 'in' or 'memoized' after a Func");
       const int dims = algorithm_.funcs[f].dimensions();
       while (static_cast<int>(s.order.size()) < dims) {
         const int64_t d = tokens_.expect_integer("the number of a dimension");
@@ -335,7 +340,7 @@ class Reader {
 
   Expr input(const std::string &name) const {
     for (const AlgorithmInput &i : algorithm_.inputs) {
-      const Parameter &p = *i.param;
+      const ParameterContents &p = *i.param;
       const bool is_field = p.is_buffer && name.rfind(p.name + ".", 0) == 0;
       if (!is_field && (p.is_buffer || name != p.name)) continue;
       auto node = std::make_shared<VariableNode>(

@@ -1,5 +1,6 @@
 #include "codegen/driver/compile.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -43,6 +44,7 @@ LoweredPipeline lower_pipeline(const FrozenPipeline &frozen, const std::string &
   result.times.schedule = judged.schedule_seconds;
   result.times.survey = judged.survey_seconds;
   result.times.judge = judged.judgement.seconds;
+  result.promises = promises(judged.judgement);
 
   const Stopwatch lowering;
   LowerOptions lowering_options;
@@ -55,6 +57,11 @@ LoweredPipeline lower_pipeline(const FrozenPipeline &frozen, const std::string &
       target.has_feature(Target::TraceRealizations), target.has_feature(Target::TracePipeline)};
   lowering_options.profile = target.features_any_of(
       {Target::Profile, Target::ProfileByTimer, Target::ProfileCounts});
+  lowering_options.memory_name = name;
+  if (target.has_feature(Target::JIT)) {
+    static std::atomic<uint64_t> compilations{0};
+    lowering_options.memory_name += "#" + std::to_string(++compilations);
+  }
   PassOptions options;
   options.verify = verifies_passes();
   result.function = run_passes(lower(name, judged.tree, judged.survey, lowering_options), target, options);

@@ -6,6 +6,7 @@
 
 #include "polyhalite/buffer_contents.h"
 #include "lang/ir/expr_text.h"
+#include "lang/ir/lexer.h"
 
 namespace polyhalite {
 
@@ -105,7 +106,8 @@ class Printer {
         list(s->args, 0, s->args.size());
         os_ << (flat ? "]" : ")");
         order(s);
-        os_ << (s->on_stack ? " stack\n" : "\n");
+        if (s->home != Home::Auto) os_ << " " << home_name(s->home);
+        os_ << "\n";
         return print_body(s->body[0]);
       }
       case StmtKind::Place:
@@ -171,6 +173,28 @@ class Printer {
       case StmtKind::Release:
         line() << "release " << name_text(s->name) << "\n";
         return;
+      case StmtKind::Memoize: {
+        // The sizes stand at the flat level only.
+        const size_t buffers = s->buffers.size();
+        const bool flat = s->is_sized;
+        line() << "memoize " << quote_string(s->name) << " of ";
+        for (size_t i = 0; i < buffers; i++) {
+          os_ << (i ? ", " : "") << name_text(s->buffers[i]);
+          if (!flat) continue;
+          os_ << "[";
+          print_expr(os_, s->args[i]);
+          os_ << "]";
+        }
+        size_t next = flat ? buffers : 0;
+        if (s->evicts) {
+          os_ << " evict ";
+          print_expr(os_, s->args[next++]);
+        }
+        os_ << " by (";
+        list(s->args, next, s->args.size());
+        os_ << ") {\n";
+        return close(s->body[0], "}\n");
+      }
       case StmtKind::Atomic:
         line() << "atomic {\n";
         return close(s->body[0], "}\n");

@@ -4,6 +4,7 @@
 //     ->  code = f(&in, 3, &out); if (code) return polyhalite_error_extern_stage_failed(..., code)
 //   extern_bounds("f", 0, d, 0, query, 3, query of the box)
 //     ->  the same call with buffers without memory; then the min of dimension d of argument 0
+#include <algorithm>
 #include <cstddef>
 
 #include "codegen/llvm/function_emitter.h"
@@ -138,12 +139,24 @@ Value *FunctionEmitter::emit_debug_to_file(const CallNode &call) {
 }
 
 Value *FunctionEmitter::emit_extern_bounds(const CallNode &call) {
-  std::vector<Value *> args;
-  for (size_t i = kFirstOfBounds; i < call.args.size(); i++) {
-    args.push_back(emit_c_argument(call.args[i]));
+  std::vector<Expr> question = {call.args[0]};
+  question.insert(question.end(), call.args.begin() + kFirstOfBounds, call.args.end());
+  const bool known =
+      asked_.block == builder_.GetInsertBlock() &&
+      std::equal(question.begin(), question.end(), asked_.question.begin(), asked_.question.end(),
+                 [](const Expr &a, const Expr &b) { return equal(a, b); });
+  if (!known) {
+    asked_.question = question;
+    asked_.args.clear();
+    for (size_t i = kFirstOfBounds; i < call.args.size(); i++) {
+      asked_.args.push_back(emit_c_argument(call.args[i]));
+    }
+    const std::string &function = as_imm(call.args[0])->s;
+    call_c_function(function, asked_.args, "polyhalite_error_bounds_inference_call_failed",
+                    function);
+    asked_.block = builder_.GetInsertBlock();
   }
-  const std::string &function = as_imm(call.args[0])->s;
-  call_c_function(function, args, "polyhalite_error_bounds_inference_call_failed", function);
+  const std::vector<Value *> &args = asked_.args;
   int64_t operand = 0, dimension = 0, is_max = 0;
   is_const_int(call.args[1], &operand);
   is_const_int(call.args[2], &dimension);

@@ -35,6 +35,7 @@ struct Names {
     }
     const bool waits = s->kind == StmtKind::Acquire || s->kind == StmtKind::Release;
     if (s->kind == StmtKind::Store || waits) buffers.insert(s->name);
+    buffers.insert(s->buffers.begin(), s->buffers.end());
     for (const Stmt &child : s->body) add(child);
   }
 };
@@ -205,7 +206,9 @@ void FunctionEmitter::emit_task(const std::string &counter, const Stmt &body,
   }
   emit_stmt(body);
   end_profile();
+  profile_ = nullptr;
   builder_.CreateRet(builder_.getInt32(0));
+  release_slots();
 }
 
 }  // namespace polyhalite

@@ -63,6 +63,8 @@ class FunctionEmitter {
   Value *emit_limited_product(const CallNode &call);
   Value *emit_absolute_difference(const CallNode &call);
   Value *emit_buffer_fact(const CallNode &call);
+  // emit_instruction.cc
+  Value *emit_machine_instruction(const CallNode &call);
   // emit_math.cc
   Value *emit_math(const CallNode &call);
   Value *emit_library_math(const CallNode &call, const std::vector<Value *> &args);
@@ -71,6 +73,7 @@ class FunctionEmitter {
   Value *emit_require(const CallNode &call);
   Value *print_items(const CallNode &call, size_t first, int lane);
   Value *emit_extern(const CallNode &call);
+  Value *call_extern(const CallNode &call, std::vector<Value *> args);
 
   // -- Trace events (emit_trace.cc)
   struct TraceEvent {
@@ -108,6 +111,13 @@ class FunctionEmitter {
   // -- Extern stages (emit_extern_stage.cc)
   Value *emit_extern_stage(const CallNode &call);
   Value *emit_extern_bounds(const CallNode &call);
+  /// The C function that was asked last, with its arguments; what they hold then. One question has
+  /// answers about every buffer.
+  struct {
+    std::vector<Expr> question;
+    std::vector<Value *> args;
+    llvm::BasicBlock *block = nullptr;  // where the answers are known
+  } asked_;
   Value *emit_c_argument(const Expr &e);
   Value *emit_buffer(llvm::Value *host, Value *type, const std::vector<std::array<Value *, 3>> &dims);
   Value *emit_debug_to_file(const CallNode &call);
@@ -120,13 +130,16 @@ class FunctionEmitter {
   /// Asks the caches for what a scalar Load would read.
   Value *emit_prefetch(const Expr &load);
   Value *emit_load(const Expr &e);
+  Value *load_lanes_at(const LoadNode &load, Value *mask);
   Value *load_dense(const LoadNode &load, const LaneAddress &at, Value *mask);
   Value *load_strided(const LoadNode &load, const LaneAddress &at, int64_t stride);
   Value *load_lanes(const LoadNode &load, const LaneAddress &at);
   Value *gather(const LoadNode &load, Value *mask);
   void emit_store(const StmtNode &store);
+  void store_lanes_at(const std::string &buffer, Type t, const Expr &index, Value *value,
+                      Value *mask);
   void store_scalar_if(Value *mask, Value *value, Value *address, const std::string &buffer);
-  void scatter(const StmtNode &store, Value *value, Value *mask);
+  void scatter(const std::string &buffer, Type t, const Expr &index, Value *value, Value *mask);
   Value *base_pointer(const std::string &buffer);
   Value *address(const std::string &buffer, Type element, const Polynomial &p);
   Value *lane_pointers(const std::string &buffer, Type element, const Expr &index);
@@ -142,6 +155,17 @@ class FunctionEmitter {
   void emit_if(const StmtNode &s);
   void emit_assert(const StmtNode &s);
   void emit_allocate(const StmtNode &s);
+  // emit_storage.cc
+  void emit_on_stack(const StmtNode &s, int64_t elements);
+  Value *size_in_bytes(const StmtNode &s);
+  /// Memory for s; leaves the function where there is none.
+  Value *emit_malloc(const StmtNode &s, Value *bytes);
+  Value *emit_shared(const StmtNode &s);
+  void emit_free(Value *memory);
+  /// Gives back what slots hold in front of every return.
+  void release_slots();
+  void emit_memoize(const StmtNode &s);
+  llvm::Value *emit_key(const Expr &e);
   void emit_atomic(const StmtNode &s);  // emit_atomic.cc
   Value *scalar_address(const std::string &buffer, Type t, const Expr &index);
   /// Frees what is live and returns `code` from the function.
@@ -191,7 +215,11 @@ class FunctionEmitter {
     Value *pointer;
   };
   std::vector<HeapBlock> live_heap_;
-  std::set<std::string> own_storage_;  // allocations and constants: 64-byte aligned
+  struct Slot {
+    llvm::AllocaInst *pointer, *bytes;
+  };
+  std::map<std::string, Slot> slots_;  // of `shared` allocations, by name, until the function ends
+  std::map<std::string, uint64_t> own_storage_;  // allocations and constants: bytes of alignment
   std::unordered_map<const ExprNode *, bool> reads_memory_;
   int depth_ = 0;  // loops around the point of emission
   bool straight_line_ = true;

@@ -12,6 +12,7 @@
 #include "codegen/llvm/object.h"
 #include "codegen/llvm/profile_table.h"
 #include "codegen/runtime/internal.h"
+#include "lang/abi/polyhalite_memoize.h"
 #include "lang/abi/polyhalite_runtime.h"
 #include "polyhalite/buffer_contents.h"
 #include "polyhalite/error.h"
@@ -71,6 +72,8 @@ const RuntimeSymbol kRuntime[] = {
     PH_SYMBOL(polyhalite_atomic_end),
     PH_SYMBOL(polyhalite_error_specialize_fail),
     PH_SYMBOL(polyhalite_error_assumption),
+    PH_SYMBOL(polyhalite_memoization_cache_lookup),
+    PH_SYMBOL(polyhalite_memoization_cache_store),
 };
 #undef PH_SYMBOL
 
@@ -87,6 +90,7 @@ void define(LLVMOrcLLJITRef jit, std::vector<LLVMOrcCSymbolMapPair> &symbols, co
 struct JitCode::Session {
   LLVMOrcLLJITRef jit = nullptr;
   int (*entry)(void **args) = nullptr;
+  void *function = nullptr;
 
   Session() {
     // The JIT asks for the code generator of this machine, even for ready objects.
@@ -131,6 +135,11 @@ struct JitCode::Session {
   }
 
   void find_entry(const std::string &name) {
+    entry = reinterpret_cast<int (*)(void **)>(find(name + "_argv"));
+    function = reinterpret_cast<void *>(find(name));
+  }
+
+  LLVMOrcExecutorAddress find(const std::string &name) {
     LLVMOrcExecutorAddress address = 0;
     if (LLVMErrorRef error = LLVMOrcLLJITLookup(jit, &address, name.c_str())) {
       char *text = LLVMGetErrorMessage(error);
@@ -140,7 +149,7 @@ struct JitCode::Session {
                  "give the C functions that it calls with set_jit_externs(), or export them from "
                  "the program (-rdynamic)");
     }
-    entry = reinterpret_cast<int (*)(void **)>(address);
+    return address;
   }
 };
 
@@ -152,10 +161,12 @@ JitCode::JitCode(const Function &f, const Target &target,
   const std::string object = compile_for_process(f, target, CodeForm::Object);
   session_->define_symbols(externs);
   session_->add_object(object);
-  session_->find_entry(kProcessSymbolPrefix + f.name + "_argv");
+  session_->find_entry(kProcessSymbolPrefix + f.name);
 }
 
 JitCode::~JitCode() = default;
+
+void *JitCode::address() const { return session_->function; }
 
 int JitCode::call(const std::vector<void *> &args, std::string *message,
                   JITUserContext *context) const {

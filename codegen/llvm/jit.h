@@ -27,6 +27,8 @@ class JitCode {
   /// handler took it. Throws what a handler threw.
   int call(const std::vector<void *> &args, std::string *message,
            JITUserContext *context = nullptr) const;
+  /// The C function int f(void *context, arguments).
+  void *address() const;
 
  private:
   struct Session;

@@ -176,6 +176,7 @@ class Interpreter {
       case StmtKind::Release:
         semaphores_.at(s->name)->count++;
         return turns_->offer(task_);
+      case StmtKind::Memoize:  // nothing is ever kept: the values are the same
       case StmtKind::Produce:
       case StmtKind::Profile:
       case StmtKind::Atomic:
@@ -521,7 +522,7 @@ class Interpreter {
     const CallNode *call = as_call(e);
     // Nobody reads the trace: its numbers are all alike.
     if (call && call->name == intrinsic::kTrace) return {call->type, {Lane{.i = 1}}};
-    if (call && (call->kind == CallKind::Extern || call->args.empty() ||
+    if (call && (is_extern(*call) || call->args.empty() ||
                  call->args[0]->op == Op::StringImm)) {
       return fact(*call);
     }

@@ -9,6 +9,7 @@
 #include "codegen/passes/bounds_query.h"
 #include "codegen/passes/entry_checks.h"
 #include "codegen/passes/extern_stage_call.h"
+#include "codegen/passes/memoized_production.h"
 #include "codegen/passes/prefetch_loops.h"
 #include "codegen/passes/stage_body.h"
 #include "codegen/passes/storage_scopes.h"
@@ -22,11 +23,15 @@ namespace {
 
 class Lowering {
  public:
-  Lowering(const LoopTree &tree, const Survey &survey, const TraceAll &trace_all)
-      : tree_(tree), survey_(survey), tasks_(tree, survey), tracer_(tree, survey, trace_all) {}
+  Lowering(const LoopTree &tree, const Survey &survey, const LowerOptions &options)
+      : tree_(tree),
+        survey_(survey),
+        options_(options),
+        tasks_(tree, survey),
+        tracer_(tree, survey, options.trace_all) {}
 
   /// `checks` use the root's symbols, so they stand inside their bindings.
-  Stmt body(const std::string &name, std::vector<Stmt> checks, bool profile) {
+  Stmt body(const std::string &name, std::vector<Stmt> checks) {
     std::vector<int> outputs;
     for (const std::string &f : tree_.algorithm.outputs) {
       const int func = tree_.algorithm.index_of(f);
@@ -44,7 +49,7 @@ class Lowering {
     Stmt all = make_block(std::move(parts));
     for (int func : outputs) all = tracer_.close(func, all);
     if (tracer_.is_active()) all = tracer_.pipeline(name, all);
-    checks.push_back(profile ? make_profile(all) : all);
+    checks.push_back(options_.profile ? make_profile(all) : all);
     return with_symbols(survey_.root_symbols, make_block(std::move(checks)));
   }
 
@@ -124,15 +129,12 @@ class Lowering {
   };
 
   /// `inside`: the Func whose nest this block is in; its loops need no marker of their own.
-  /// `waiting`: async Funcs that this block waits for.
-  /// Undefined where the task has nothing to do here.
+  /// `waiting`: async Funcs that are produced in this block or one around it, and that what is used
+  /// of them in here waits for. Undefined where the task has nothing to do here.
   Stmt block(const std::vector<Tree> &nodes, int inside = -1, const TaskView &view = {},
-             std::set<int> waiting = {}) {
+             const std::set<int> &waiting = {}) {
     std::vector<const TreeNode *> items;
     for (const Tree &n : nodes) {
-      const int func = producer(*n);
-      const auto found = func == inside ? view.end() : view.find(func);
-      if (found != view.end() && !found->second) waiting.insert(func);
       if (tasks_.is_kept(*n, view)) items.push_back(n.get());
     }
     if (items.empty()) return Stmt();
@@ -157,7 +159,10 @@ class Lowering {
           i++;
           for (const AsyncWait &w : waits) cut |= w.first == i || w.last + 1 == i;
         } while (func >= 0 && !cut && i < items.size() && producer(*items[i]) == func);
-        return make_block(std::move(all));
+        const Stmt s = make_block(std::move(all));
+        return marked && tree_.storage[func].memoized
+                   ? memoized_production(tree_, survey_, func, options_.memory_name, s)
+                   : s;
       };
       for (const AsyncWait &w : waits) {
         if (w.inside || w.first != begin) continue;
@@ -214,8 +219,8 @@ class Lowering {
         return branch(n.condition, block(n.children, inside, view, waiting),
                       block(n.otherwise, inside, view, waiting));
       case TreeNode::Fork:
-        return tasks_.fork(n.stage.func, view, [&](const TaskView &task) {
-          return block(n.children, inside, task, waiting);
+        return tasks_.fork(n, view, waiting, [&](const TaskView &task, const std::set<int> &waits) {
+          return block(n.children, inside, task, waits);
         });
     }
     internal_check(false, "lower: a loop tree node without a lowering");
@@ -234,7 +239,7 @@ class Lowering {
     for (size_t i = 0; i < tree_.prefetches.size(); i++) {
       if (tree_.prefetches[i].at == n.loop) body.push_back(prefetch_loops(tree_, survey_, i));
     }
-    body.push_back(block(n.children, info.stage.func, view));
+    body.push_back(block(n.children, info.stage.func, view, tasks_.waited_for_in(n, view)));
     return make_for(info.name, bounds.min, bounds.extent,
                     bounds.stays_serial ? LoopKind::Serial : info.kind,
                     with_symbols(bounds.symbols, make_block(std::move(body))), info.partition);
@@ -242,6 +247,7 @@ class Lowering {
 
   const LoopTree &tree_;
   const Survey &survey_;
+  const LowerOptions options_;
   AsyncTasks tasks_;
   Tracer tracer_;
 };
@@ -296,8 +302,9 @@ Function lower(const std::string &name, const LoopTree &tree, const Survey &surv
   for (Stmt &s : value_checks(name, f.args, f.constants, tree, survey, f.buffer_limit)) {
     front.push_back(std::move(s));
   }
-  all.push_back(
-      Lowering(tree, survey, options.trace_all).body(name, std::move(front), options.profile));
+  LowerOptions named = options;
+  if (named.memory_name.empty()) named.memory_name = name;
+  all.push_back(Lowering(tree, survey, named).body(name, std::move(front)));
   f.body = make_block(std::move(all));
   return f;
 }

@@ -18,7 +18,7 @@ Stmt prefetch_loops(const LoopTree &tree, const Survey &survey_of, size_t number
   const PrefetchSurvey &survey = survey_of.prefetches[number];
   const int f = tree.algorithm.index_of(p.target);
   Type type;
-  std::shared_ptr<Parameter> param;
+  std::shared_ptr<ParameterContents> param;
   if (f >= 0) {
     type = tree.algorithm.funcs[f].types[0];
   } else {

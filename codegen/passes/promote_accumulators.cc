@@ -169,7 +169,7 @@ class CarriedExpr : public ExprRewriter {
 class Promote : public StmtRewriter {
  protected:
   Stmt rewrite(const Stmt &s) override {
-    if (s->kind == StmtKind::Allocate && s->on_stack) {
+    if (s->kind == StmtKind::Allocate && s->home == Home::Stack) {
       on_stack_.insert(s->name);
       const Stmt out = rewrite_children(s);
       on_stack_.erase(s->name);
@@ -210,7 +210,7 @@ class Promote : public StmtRewriter {
     const Stmt load = for_cells(nest, make_provide(name, at, {cell}));
     const Stmt store = for_cells(nest, make_provide(nest.leaf->name, nest.indices, {carried}));
     const Stmt all =
-        make_allocate(name, type, std::move(box), true, make_block({load, body, store}));
+        make_allocate(name, type, std::move(box), Home::Stack, make_block({load, body, store}));
     // A loop that never runs may not touch its cells.
     const Expr runs = simplify(make_binary(Op::Gt, nest.around[0]->args[1], Expr(0)));
     return is_true(runs) ? all : make_if(runs, all);

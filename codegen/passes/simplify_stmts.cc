@@ -95,10 +95,20 @@ class StmtSimplifier : public StmtRewriter {
         const Stmt out = rewrite_children(s);
         return is_true(out->args[0]) ? make_block({}) : out;
       }
-      case StmtKind::Evaluate:
-        return has_effect(s->args[0]) || as_intrinsic(s->args[0], intrinsic::kPrefetch)
-                   ? rewrite_children(s)
-                   : make_block({});
+      case StmtKind::Evaluate: {
+        const Expr &e = s->args[0];
+        if (const CallNode *c = as_intrinsic(e, intrinsic::kRequire)) {
+          return is_true(c->args[0]) ? make_block({}) : rewrite_children(s);
+        }
+        return has_effect(e) || as_intrinsic(e, intrinsic::kPrefetch) ? rewrite_children(s)
+                                                                         : make_block({});
+      }
+      case StmtKind::Memoize: {
+        const Stmt out = rewrite_children(s);
+        if (is_no_op(out->body[0])) return out->body[0];
+        used_.insert(s->buffers.begin(), s->buffers.end());
+        return out;
+      }
       case StmtKind::Produce:
       case StmtKind::Profile:
       case StmtKind::Atomic: {
@@ -128,7 +138,9 @@ class StmtSimplifier : public StmtRewriter {
     for_each_node(e, [&](const Expr &n) {
       if (const LoadNode *load = as_load(n)) used_.insert(load->buffer);
       const CallNode *call = as_call(n);
-      if (call && call->kind == CallKind::Func) used_.insert(call->name);
+      if (!call || call->kind != CallKind::Func) return;
+      used_.insert(call->name);
+      used_.insert(call->name + "." + std::to_string(call->value_index));
     });
     return e;
   }

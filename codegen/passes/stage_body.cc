@@ -1,6 +1,7 @@
 #include "codegen/passes/stage_body.h"
 
 #include "codegen/passes/extern_stage_call.h"
+#include "codegen/passes/held_indices.h"
 #include "codegen/passes/ring_accesses.h"
 #include "lang/ir/extern_stage.h"
 #include "lang/ir/intrinsics.h"
@@ -117,6 +118,7 @@ class StageBody {
         stage_(s),
         func_(tree.func(s)),
         at_(survey.stages[s.func][s.stage]),
+        held_(tree, survey, s),
         in_rings_(tree, survey) {}
 
   Stmt make() {
@@ -136,7 +138,8 @@ class StageBody {
     bool has_undef = false;
     for (CellWrite &w : writes) {
       NamedReads index(lets, prefix + ".read.");
-      for (Expr &e : w.cell) e = index(placed(e));
+      w.cell = placed(w.cell);
+      for (Expr &e : w.cell) e = index(e);
       for (size_t v = 0; v < w.values.size(); v++) {
         Expr &value = w.values[v];
         value = placed(value);
@@ -169,9 +172,18 @@ class StageBody {
 
  private:
   // What the definition says, at the loops' place.
-  Expr placed(const Expr &e) { return in_rings_(tracer_.with_loads(substitute(at_.dims, e))); }
+  Expr placed(const Expr &e) { return accessed(held_(substitute(at_.dims, e))); }
+  std::vector<Expr> placed(const std::vector<Expr> &cell) {
+    std::vector<Expr> before, out;
+    for (const Expr &e : cell) before.push_back(substitute(at_.dims, e));
+    for (const Expr &e : before) out.push_back(held_(e));
+    held_.hold(func_.name, out, before);
+    for (Expr &e : out) e = accessed(e);
+    return out;
+  }
+  Expr accessed(const Expr &e) { return in_rings_(tracer_.with_loads(e)); }
   // Conditions are over loops and symbols already.
-  Expr condition(const Guard &g) { return in_rings_(tracer_.with_loads(g.condition)); }
+  Expr condition(const Guard &g) { return accessed(held_(g.condition)); }
 
   std::vector<Expr> in_ring(std::vector<Expr> cell) const {
     in_rings_.fold(stage_.func, cell);
@@ -247,6 +259,7 @@ class StageBody {
   const StageId stage_;
   const FuncDef &func_;
   const StageSurvey &at_;
+  HeldIndices held_;
   RingAccesses in_rings_;
 };
 
@@ -255,7 +268,7 @@ class StageBody {
 Stmt stage_body(const LoopTree &tree, const Survey &survey, const Tracer &tracer,
                 const StageId &s) {
   if (const CallNode *call = as_extern_stage(tree.definition(s))) {
-    return extern_stage_call(tree, survey, s.func, *call);
+    return extern_stage_call(tree, survey, s, *call);
   }
   return StageBody(tree, survey, tracer, s).make();
 }

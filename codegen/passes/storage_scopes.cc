@@ -15,20 +15,20 @@ constexpr int64_t kMostStackBytes = 64 * 1024;
 
 std::string memory_name(const std::string &buffer) { return buffer + ".memory"; }
 
-bool on_stack(const FuncDef &def, const FuncStorage &storage, int64_t bytes) {
+Home home(const FuncDef &def, const FuncStorage &storage, int64_t bytes) {
   switch (storage.memory) {
     case MemoryType::Heap:
-      return false;
+      return Home::Heap;
     case MemoryType::Stack:
-      return bytes <= kMostStackBytes;
+      return bytes <= kMostStackBytes ? Home::Stack : Home::Shared;
     case MemoryType::Register:
-      if (bytes <= kMostStackBytes) return true;
+      if (bytes <= kMostStackBytes) return Home::Stack;
       user_error(
           "cannot store '" + def.name + "' in registers",
           "its size is no constant, or more than " + std::to_string(kMostStackBytes) + " bytes",
           "compute it at an inner loop, or use MemoryType::Stack", storage.memory_where);
     default:
-      return bytes <= kMaxStackBytes;
+      return bytes <= kMaxStackBytes ? Home::Stack : Home::Auto;
   }
 }
 
@@ -65,7 +65,7 @@ Stmt with_storage(const LoopTree &tree, const Survey &survey, int func, Stmt s) 
     const Type t = def.types[i];
     const std::string name = def.buffer_name(i);
     if (!fs.hoisted) {
-      s = make_allocate(name, t, args, on_stack(def, storage, cells * t.bytes()), s, storage.order);
+      s = make_allocate(name, t, args, home(def, storage, cells * t.bytes()), s, storage.order);
       continue;
     }
     Expr at = make_cast(Int(64), fs.hoisted->slot);
@@ -92,7 +92,7 @@ Stmt with_hoisted_memory(const LoopTree &tree, const Survey &survey, int func, S
   for (int i = static_cast<int>(def.types.size()); i-- > 0;) {
     const Type t = def.types[i];
     s = make_allocate(memory_name(def.buffer_name(i)), t, args,
-                      on_stack(def, tree.storage[func], elements * t.bytes()), s);
+                      home(def, tree.storage[func], elements * t.bytes()), s);
   }
   return s;
 }

@@ -519,7 +519,7 @@ class VectorBody {
     in_scope_ = outer;
     if (!body.defined()) return body;
     const Expr elements = make_binary(Op::Mul, s->args[0], make_int(Int(64), loop_.n));
-    return make_allocate(s->name, s->type, {simplify(elements)}, s->on_stack, body);
+    return make_allocate(s->name, s->type, {simplify(elements)}, s->home, body);
   }
 
   const Stmt &original_;

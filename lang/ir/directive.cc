@@ -38,6 +38,8 @@ const char *directive_name(DirectiveKind kind) {
       return "ring_buffer";
     case DirectiveKind::Async:
       return "async";
+    case DirectiveKind::Memoize:
+      return "memoize";
     case DirectiveKind::ComputeWith:
       return "compute_with";
     case DirectiveKind::Bound:
@@ -138,6 +140,17 @@ bool names_device(DirectiveKind kind) {
     default:
       return false;
   }
+}
+
+const std::vector<DirectiveKind> &all_directive_kinds() {
+  static const std::vector<DirectiveKind> kinds = [] {
+    std::vector<DirectiveKind> all;
+    for (DirectiveKind k{}; *directive_name(k); k = static_cast<DirectiveKind>(all.size())) {
+      all.push_back(k);
+    }
+    return all;
+  }();
+  return kinds;
 }
 
 bool concerns_device(DirectiveKind kind) {

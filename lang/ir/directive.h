@@ -13,7 +13,7 @@
 
 namespace polyhalite {
 
-struct Parameter;
+struct ParameterContents;
 
 /// One line of a schedule's text form each; `loops` and `factors` hold what the comment names.
 /// Convenience forms expand when they are called: tile = split, split, reorder;
@@ -36,6 +36,7 @@ enum class DirectiveKind : uint8_t {
   HoistStorageRoot,  //
   RingBuffer,        // factors {extent}
   Async,             //
+  Memoize,           // factors {} or {eviction key}
   ComputeWith,       // target_func, target_stage, loops {loop of the target, loops of its own...},
                      // aligns: one for each of its own
   Bound,             // loops {var}, factors {min, extent}
@@ -77,6 +78,7 @@ enum class DirectiveKind : uint8_t {
 
 /// "split", "compute_at"...: the word in all text forms.
 const char *directive_name(DirectiveKind kind);
+const std::vector<DirectiveKind> &all_directive_kinds();
 /// Whether the directive makes, orders or marks loops of its stage.
 bool concerns_loops(DirectiveKind kind);
 /// Whether the directive has a device as its last argument.
@@ -89,8 +91,6 @@ bool names_level(DirectiveKind kind);
 
 /// The loop name that stands for the place outside of all loops of a stage: Var::outermost().
 inline constexpr const char *kOutermost = "__outermost";
-
-struct LoopLevelContents;
 
 struct LoopLevelContents;
 
@@ -108,7 +108,7 @@ struct Directive {
   DeviceAPI device = DeviceAPI::Default_GPU;  // of directives that name one
   // ComputeAt and StoreAt before the freeze, which fills in the place.
   std::shared_ptr<LoopLevelContents> level;
-  std::shared_ptr<Parameter> target_image;  // Prefetch of an image, before the freeze
+  std::shared_ptr<ParameterContents> target_image;  // Prefetch of an image, before the freeze
   std::vector<std::string> consumers;  // In, CloneIn
   std::string makes;                   // In, CloneIn, Rfactor: the Func that it makes
   // Conditions of the specializations around the loops that it speaks of, outermost first.

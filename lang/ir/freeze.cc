@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "lang/ir/node.h"
+#include "lang/ir/unowned.h"
 #include "lang/ir/visit.h"
 #include "lang/language/loop_level.h"
 #include "lang/language/names.h"
@@ -17,7 +18,7 @@ namespace polyhalite {
 namespace {
 
 using FuncPtr = std::shared_ptr<FunctionContents>;
-using ParamPtr = std::shared_ptr<Parameter>;
+using ParamPtr = std::shared_ptr<ParameterContents>;
 
 // Everything reachable from the outputs, each list in order of first meeting.
 class Reach {
@@ -41,13 +42,15 @@ class Reach {
     derived(p, p->derived);
   }
 
-  void constraints(const Parameter &parameter) {
-    const Parameter *p = &parameter;
+  void constraints(const ParameterContents &parameter) {
+    const ParameterContents *p = &parameter;
     for (const Expr &e : {p->min_value, p->max_value}) expr(e);
-    for (const Parameter::DimConstraint &d : p->dims) {
+    for (const ParameterContents::DimConstraint &d : p->dims) {
       for (const Expr &e : {d.min, d.extent, d.stride}) expr(e);
     }
   }
+
+  void requirement(const Expr &e) { expr(e); }
 
   std::vector<FuncPtr> funcs;  // producers before consumers
   std::vector<FuncPtr> made;   // by directives; those that are called are in `funcs` too
@@ -117,7 +120,7 @@ class Reach {
   }
 
   std::unordered_set<const FunctionContents *> seen_funcs_, seen_made_;
-  std::unordered_set<const Parameter *> seen_params_;
+  std::unordered_set<const ParameterContents *> seen_params_;
   std::unordered_set<const BufferContents *> seen_images_;
 };
 
@@ -153,7 +156,7 @@ class StageNames {
 struct Names {
   std::unordered_map<const FunctionContents *, std::string> funcs;
   std::map<std::string, const FunctionContents *> by_process_name;
-  std::unordered_map<const Parameter *, ParamPtr> params;
+  std::unordered_map<const ParameterContents *, ParamPtr> params;
   std::unordered_map<const BufferContents *, std::shared_ptr<BufferContents>> images;
 
   const std::string &of_func(const std::string &process_name) const {
@@ -230,8 +233,8 @@ class Rename : public ExprRewriter {
   StageNames *stage_;
 };
 
-ParamPtr copy_parameter(const Parameter &p, NameScope *scope) {
-  auto copy = std::make_shared<Parameter>(p);
+ParamPtr copy_parameter(const ParameterContents &p, NameScope *scope) {
+  auto copy = std::make_shared<ParameterContents>(p);
   copy->name = scope->fresh(p.name);
   return copy;
 }
@@ -243,16 +246,17 @@ std::shared_ptr<BufferContents> copy_image(const BufferContents &b, NameScope *s
   return copy;
 }
 
-void rename_constraints(Parameter *p, const Names &names) {
+void rename_constraints(ParameterContents *p, const Names &names) {
   Rename rename(names, nullptr);
   p->min_value = rename.optional(p->min_value);
   p->max_value = rename.optional(p->max_value);
   p->estimate = rename.optional(p->estimate);
-  for (Parameter::DimConstraint &d : p->dims) {
+  for (ParameterContents::DimConstraint &d : p->dims) {
     for (Expr *e : {&d.min, &d.extent, &d.stride, &d.min_estimate, &d.extent_estimate}) {
       *e = rename.optional(*e);
     }
   }
+  disown_itself(*p);
 }
 
 const Definition &definition(const FunctionContents &f, int stage) {
@@ -410,12 +414,12 @@ void rename_level(Directive *d, const Names &names, AllStageNames &stage_names) 
 
 struct Pending {
   Directive d;
-  const Parameter *image = nullptr;  // whose directive it is, or null: a Func's
+  const ParameterContents *image = nullptr;  // whose directive it is, or null: a Func's
 };
 
 std::vector<Pending> collect_directives(const Reach &reach) {
   std::vector<Pending> list;
-  auto take = [&](const std::vector<Directive> &from, const Parameter *image) {
+  auto take = [&](const std::vector<Directive> &from, const ParameterContents *image) {
     for (const Directive &d : from) list.push_back({d, image});
   };
   for (const ParamPtr &p : reach.params) take(p->directives, p.get());
@@ -481,10 +485,10 @@ std::vector<Directive> freeze_directives(const Reach &reach, const Names &names,
 }  // namespace
 
 void check_arguments(const FrozenPipeline &pipeline, const std::vector<ParamPtr> &declared) {
-  auto described = [](const Parameter &p) {
+  auto described = [](const ParameterContents &p) {
     return std::string(p.is_buffer ? "ImageParam" : "Param") + " '" + plain_name(p.name) + "'";
   };
-  std::unordered_set<const Parameter *> known;
+  std::unordered_set<const ParameterContents *> known;
   for (const ParamPtr &p : declared) {
     if (known.insert(p.get()).second) continue;
     user_error(described(*p) + " is listed twice among the arguments",
@@ -499,10 +503,12 @@ void check_arguments(const FrozenPipeline &pipeline, const std::vector<ParamPtr>
 }
 
 FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
-                      const std::vector<ParamPtr> &declared_inputs) {
+                      const std::vector<ParamPtr> &declared_inputs,
+                      const std::vector<Expr> &requirements) {
   Reach reach;
   for (const ParamPtr &p : declared_inputs) reach.parameter(p);
   for (const FuncPtr &f : outputs) reach.output(f);
+  for (const Expr &e : requirements) reach.requirement(e);
 
   // Declared inputs and outputs are named by whoever calls the compiled function, so they come
   // first.
@@ -534,14 +540,14 @@ FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
   for (const FuncPtr &f : outputs) {
     for (size_t i = 0; i < f->output_params.size(); i++) {
       const ParamPtr &p = f->output_params[i];
-      for (const Parameter::DimConstraint &d : p->dims) {
+      for (const ParameterContents::DimConstraint &d : p->dims) {
         if (i == 0 || (!d.min.defined() && !d.extent.defined())) continue;
         user_error("the min or extent of value " + std::to_string(i) + " of output '" +
                        plain_name(f->name) + "' is fixed",
                    "the buffers of all values have the bounds of the first",
                    "fix those of output_buffers()[0]", f->where);
       }
-      names.params[p.get()] = std::make_shared<Parameter>(*p);
+      names.params[p.get()] = std::make_shared<ParameterContents>(*p);
       names.params[p.get()]->name =
           names.funcs[f.get()] + (f->types.size() > 1 ? "." + std::to_string(i) : "");
     }
@@ -574,6 +580,10 @@ FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
       result.algorithm.output_buffers.push_back(names.params[p.get()]);
     }
     if (!f->frozen) f->frozen = true;
+  }
+
+  for (const Expr &e : requirements) {
+    result.algorithm.requirements.push_back(Rename(names, nullptr)(e));
   }
 
   for (const FuncPtr &f : reach.made) {

@@ -40,7 +40,7 @@ struct DerivedFunc {
 };
 
 /// A scalar Param or an ImageParam, identified by its address; `name` is unique in a pipeline.
-struct Parameter {
+struct ParameterContents {
   std::string name;
   Type type;
   bool is_buffer = false;
@@ -89,7 +89,8 @@ struct FunctionContents {
   std::vector<Directive> directives;  // in the order of their calls, stamped by Directive::order
   std::set<int> unscheduled;          // stages that are left alone on purpose: no warning
   std::vector<BoundsEstimate> estimates;  // one per argument, or empty
-  std::vector<std::shared_ptr<Parameter>> output_params;  // one per value once asked for, or empty
+  std::vector<std::shared_ptr<ParameterContents>> output_params;  // one per value once
+                                                                  // asked for, or empty
   std::vector<DerivedFunc> derived;
   // Made by rfactor: the definitions show the operator, and no program may call it.
   bool is_partial = false;

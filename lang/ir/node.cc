@@ -243,6 +243,10 @@ const VariableNode *as_variable(const Expr &e) {
 const CallNode *as_call(const Expr &e) {
   return e.defined() && e->op == Op::Call ? static_cast<const CallNode *>(e.get()) : nullptr;
 }
+bool is_extern(const CallNode &c) {
+  return c.kind == CallKind::Extern || c.kind == CallKind::PureExtern;
+}
+
 const CallNode *as_intrinsic(const Expr &e, const char *name) {
   const CallNode *c = as_call(e);
   return c && c->kind == CallKind::Intrinsic && c->name == name ? c : nullptr;
@@ -475,7 +479,7 @@ int compare(const Expr &a, const Expr &b) {
 bool equal(const Expr &a, const Expr &b) { return compare(a, b) == 0; }
 
 bool acts(const CallNode &c) {
-  if (c.kind == CallKind::Extern) return true;
+  if (is_extern(c)) return c.kind == CallKind::Extern;
   if (c.kind != CallKind::Intrinsic) return false;
   for (const char *name : {intrinsic::kPrint, intrinsic::kRequire, intrinsic::kTrace,
                            intrinsic::kTraceAccess}) {

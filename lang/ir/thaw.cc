@@ -1,5 +1,6 @@
 #include "lang/ir/thaw.h"
 
+#include "lang/ir/unowned.h"
 #include "lang/ir/visit.h"
 #include "lang/language/names.h"
 #include "lang/language/record.h"
@@ -10,7 +11,7 @@ namespace polyhalite {
 namespace {
 
 using FuncPtr = std::shared_ptr<FunctionContents>;
-using ParamPtr = std::shared_ptr<Parameter>;
+using ParamPtr = std::shared_ptr<ParameterContents>;
 
 struct Thawed {
   std::map<std::string, FuncPtr> funcs;  // by pipeline-unique name
@@ -59,9 +60,9 @@ class Renew : public ExprRewriter {
   std::shared_ptr<const ReductionDomain> domain_;
 };
 
-void check_fits(const Parameter &given, const Parameter &wanted) {
+void check_fits(const ParameterContents &given, const ParameterContents &wanted) {
   const std::string what = "the input given for '" + wanted.name + "'";
-  auto kind = [](const Parameter &p) { return p.is_buffer ? "an image" : "a scalar"; };
+  auto kind = [](const ParameterContents &p) { return p.is_buffer ? "an image" : "a scalar"; };
   if (given.is_buffer != wanted.is_buffer) {
     user_error(what + " is " + kind(given), std::string("the pipeline takes ") + kind(wanted),
                "give one of that kind");
@@ -77,16 +78,17 @@ void check_fits(const Parameter &given, const Parameter &wanted) {
   }
 }
 
-void renew_limits(Parameter *p, const Thawed &thawed) {
+void renew_limits(ParameterContents *p, const Thawed &thawed) {
   Renew renew(thawed, nullptr, nullptr);
   for (Expr *e : {&p->min_value, &p->max_value, &p->estimate, &p->default_value}) {
     *e = renew.optional(*e);
   }
-  for (Parameter::DimConstraint &d : p->dims) {
+  for (ParameterContents::DimConstraint &d : p->dims) {
     for (Expr *e : {&d.min, &d.extent, &d.stride, &d.min_estimate, &d.extent_estimate}) {
       *e = renew.optional(*e);
     }
   }
+  disown_itself(*p);
 }
 
 Definition thaw_stage(const StageDef &s, const Thawed &thawed, const FunctionContents *own) {
@@ -117,7 +119,7 @@ std::vector<ParamPtr> thaw_output_buffers(const Algorithm &algorithm, const Func
   for (size_t i = 0; i < list.size(); i++) {
     for (const ParamPtr &constrained : algorithm.output_buffers) {
       if (constrained->name != def.buffer_name(static_cast<int>(i))) continue;
-      list[i] = std::make_shared<Parameter>(*constrained);
+      list[i] = std::make_shared<ParameterContents>(*constrained);
       renew_limits(list[i].get(), thawed);
       any = true;
     }
@@ -127,15 +129,16 @@ std::vector<ParamPtr> thaw_output_buffers(const Algorithm &algorithm, const Func
   for (size_t i = 0; i < list.size(); i++) {
     if (list[i]) continue;
     list[i] = ImageParam(def.types[i], def.dimensions(), def.buffer_name(static_cast<int>(i)))
-                  .parameter();
+                  .parameter()
+                  .contents();
   }
   return list;
 }
 
 }  // namespace
 
-std::vector<FuncPtr> thaw(const FrozenPipeline &pipeline,
-                          const std::map<std::string, ParamPtr> &inputs) {
+ThawedPipeline thaw(const FrozenPipeline &pipeline,
+                    const std::map<std::string, ParamPtr> &inputs) {
   Thawed thawed;
   std::vector<ParamPtr> fresh;
   for (const AlgorithmInput &i : pipeline.algorithm.inputs) {
@@ -144,7 +147,7 @@ std::vector<FuncPtr> thaw(const FrozenPipeline &pipeline,
       check_fits(*given->second, *i.param);
       thawed.params[i.param->name] = given->second;
     } else {
-      fresh.push_back(std::make_shared<Parameter>(*i.param));
+      fresh.push_back(std::make_shared<ParameterContents>(*i.param));
       thawed.params[i.param->name] = fresh.back();
     }
   }
@@ -183,7 +186,7 @@ std::vector<FuncPtr> thaw(const FrozenPipeline &pipeline,
     d.order = place.order;
     place = std::move(d);
   }
-  std::vector<FuncPtr> outputs;
+  ThawedPipeline result;
   for (const std::string &name : pipeline.algorithm.outputs) {
     const auto at = thawed.funcs.find(name);
     if (at == thawed.funcs.end()) {
@@ -192,9 +195,11 @@ std::vector<FuncPtr> thaw(const FrozenPipeline &pipeline,
     }
     at->second->output_params =
         thaw_output_buffers(pipeline.algorithm, *pipeline.algorithm.find(name), thawed);
-    outputs.push_back(at->second);
+    result.outputs.push_back(at->second);
   }
-  return outputs;
+  Renew renew(thawed, nullptr, nullptr);
+  for (const Expr &e : pipeline.algorithm.requirements) result.requirements.push_back(renew(e));
+  return result;
 }
 
 }  // namespace polyhalite

@@ -277,6 +277,31 @@ void Stage::unscheduled(Here here) {
              "drop it, or the directives", here.where);
 }
 
+StageSchedule Stage::get_schedule() const {
+  const FunctionContents &f = *func_;
+  if (!f.pure) return StageSchedule({});
+  const Definition &definition = stage_ == 0 ? *f.pure : f.updates[stage_ - 1];
+  std::set<std::string> reductions;
+  for (size_t k = 0; definition.domain && k < definition.domain->vars.size(); k++) {
+    reductions.insert(definition.domain->vars[k].var);
+  }
+  for (const Directive &d : f.directives) {
+    if (d.stage != stage_) continue;
+    const bool makes_loops = d.kind == DirectiveKind::Split || d.kind == DirectiveKind::Rename ||
+                             d.kind == DirectiveKind::Fuse;
+    if (!makes_loops) continue;
+    const size_t made = d.kind == DirectiveKind::Fuse ? 2 : 1;
+    const bool reduces = std::any_of(d.loops.begin(), d.loops.begin() + static_cast<long>(made),
+                                     [&](const std::string &l) { return reductions.count(l); });
+    for (size_t i = made; reduces && i < d.loops.size(); i++) reductions.insert(d.loops[i]);
+  }
+  std::vector<StageSchedule::Dim> dims;
+  for (const std::string &loop : current_loops(f, stage_, branch_)) {
+    dims.push_back({loop, reductions.count(loop) > 0});
+  }
+  return StageSchedule(std::move(dims));
+}
+
 std::string Stage::dump_argument_list() const {
   const FunctionContents &f = *func_;
   std::vector<std::string> loops;  // innermost first
@@ -554,7 +579,7 @@ Self &Schedulable<Self>::prefetch(const Func &f, const VarOrRVar &at, const VarO
 }
 
 template <typename Self>
-Self &Schedulable<Self>::prefetch_image(const std::shared_ptr<Parameter> &image,
+Self &Schedulable<Self>::prefetch_image(const std::shared_ptr<ParameterContents> &image,
                                         const VarOrRVar &at, const VarOrRVar &from, Expr offset,
                                         PrefetchBoundStrategy strategy) {
   record_prefetch(self().stage_to_schedule(), image->name, at, from, std::move(offset), strategy)

@@ -66,7 +66,7 @@ g(x, y) = f(x, y) + f(x + 1, y + 1)
 output g
 )"),
                                 directives("g.reorder(y, x)\nf.store_root()\nf.compute_at(g, y)"));
-  EXPECT_EQ(survey(u).funcs[0].fold, (std::vector<int64_t>{0, 0}));
+  EXPECT_EQ(survey(u).funcs[0].fold, (std::vector<int64_t>{2, 0}));
 }
 
 }  // namespace

@@ -168,7 +168,7 @@ TEST(judge, sliding_windows_are_certified) {
                                 "bx.compute_at(by, yi)\nbx.store_at(by, yo)\n");
   ASSERT_TRUE(j.legal());
   EXPECT_EQ(proof_of(j, 'd', "storage of 'bx'"),
-            "structural: the window over y slides one way, in a ring of 4 that holds it");
+            "isl: the window over y slides one way, in a ring of 4 that holds it");
 }
 
 }  // namespace

@@ -33,6 +33,13 @@ std::string error_of(const std::string &text) {
 
 TEST(schedule_text, reads_and_prints) { EXPECT_EQ(to_text(parse_schedule(kText)), kText); }
 
+TEST(schedule_text, memoize_has_a_key_or_none) {
+  const std::string text = "schedule 1\nf.memoize()\ng.memoize(p + 1)\n";
+  EXPECT_EQ(to_text(parse_schedule(text)), text);
+  EXPECT_EQ(to_cpp(parse_schedule(text)),
+            "// schedule 1\n{\n  f.memoize();\n  g.memoize(p + 1);\n}\n");
+}
+
 TEST(schedule_text, directives_have_their_lines) {
   auto list =
       parse_schedule("\nschedule 1\n\nf.parallel(x)  // fast\n// f.serial(x)\nf.unroll(x)\n", "s");

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "lang/ir/intrinsics.h"
+#include "lang/ir/visit.h"
 #include "polyhalite/integer_functions.h"
 #include "polyhalite/error.h"
 #include "schedule/derive_algorithm.h"
@@ -15,7 +16,7 @@ namespace {
 
 constexpr int kModulus = 61;  // values of wide integers stay in [0, kModulus) between stages
 
-Expr call_image(const std::shared_ptr<Parameter> &p, std::vector<Expr> args) {
+Expr call_image(const std::shared_ptr<ParameterContents> &p, std::vector<Expr> args) {
   auto n = std::make_shared<CallNode>(p->type, CallKind::Image, p->name, std::move(args));
   n->param = p;
   return Expr(std::shared_ptr<const ExprNode>(std::move(n)));
@@ -32,13 +33,13 @@ Expr clamped(Expr e, int low, int high) {
 class AlgorithmDraw {
  public:
   AlgorithmDraw(Dice &dice, bool stencils) : dice_(dice), stencils_(stencils) {
-    in_ = std::make_shared<Parameter>();
+    in_ = std::make_shared<ParameterContents>();
     in_->name = "in";
     in_->type = any_type();
     in_->is_buffer = true;
     in_->dimensions = 2;
     in_->dims.resize(2);
-    table_ = std::make_shared<Parameter>();
+    table_ = std::make_shared<ParameterContents>();
     table_->name = "table";
     table_->type = UInt(8);
     table_->is_buffer = true;
@@ -74,7 +75,8 @@ class AlgorithmDraw {
     if (kind < 68) return plus(v);
     if (kind < 73) return plus(make_binary(Op::Mul, v, Expr(dice_.pick<int>({2, 3, -1}))));
     if (kind < 79) return plus(make_binary(Op::Div, v, Expr(dice_.between(2, 4))));
-    if (kind < 83) return clamped(plus(v), 0, dice_.between(1, 9));
+    if (kind < 82) return clamped(plus(v), 0, dice_.between(1, 9));
+    if (kind < 83) return plus(half(v));
     if (kind < 86) return plus(make_binary(Op::Mod, v, Expr(dice_.between(2, 5))));
     if (kind < 90) return plus(make_binary(Op::Add, v, dice_.pick(vars)));
     if (kind < 93) return Expr(dice_.between(0, 4));
@@ -84,6 +86,12 @@ class AlgorithmDraw {
       return clamped(make_cast(Int(32), loaded), 0, dice_.between(1, 7));
     }
     return plus(make_binary(Op::Min, v, Expr(dice_.between(0, 6))));
+  }
+
+  // By way of floats, in which it is exact.
+  static Expr half(const Expr &v) {
+    const Expr scaled = make_binary(Op::Mul, make_cast(Float(32), v), make_float(Float(32), 0.5));
+    return make_cast(Int(32), make_math(Float(32), "floor", {scaled}));
   }
 
   std::vector<Expr> indices(const std::vector<Expr> &vars, int dimensions) {
@@ -332,7 +340,7 @@ class AlgorithmDraw {
   Dice &dice_;
   const bool stencils_;  // chains of stencils, for sliding windows
   Algorithm algorithm_;
-  std::shared_ptr<Parameter> in_, table_;
+  std::shared_ptr<ParameterContents> in_, table_;
   bool used_in_ = false, used_table_ = false;
 };
 
@@ -709,6 +717,42 @@ void draw_trace(Dice &dice, FrozenPipeline &p) {
   }
 }
 
+// What images hold may differ between runs, unless the program says that it does not.
+class TagImages : public ExprRewriter {
+ protected:
+  Expr rewrite(const Expr &e) override {
+    const Expr r = rewrite_children(e);
+    const CallNode *c = as_call(r);
+    if (!c || c->kind != CallKind::Image) return r;
+    return make_intrinsic(r.type(), intrinsic::kMemoizeTag, {r, Expr(0)});
+  }
+};
+
+// Some Funcs are kept between runs.
+void memoize_some(FrozenPipeline &p, Dice &dice) {
+  TagImages tag;
+  for (FuncDef &f : p.algorithm.funcs) {
+    for (StageDef &s : f.stages) {
+      for (Expr &e : s.args) e = tag(e);
+      for (Expr &e : s.values) e = tag(e);
+      if (s.predicate.defined()) s.predicate = tag(s.predicate);
+    }
+    const bool placed = std::any_of(
+        p.directives.begin(), p.directives.end(), [&](const Directive &d) {
+          return d.func == f.name && (d.kind == DirectiveKind::ComputeRoot ||
+                                      d.kind == DirectiveKind::ComputeAt);
+        });
+    if (p.algorithm.is_output(f.name) || !placed || !dice.chance(60)) continue;
+    Directive d;
+    d.kind = DirectiveKind::Memoize;
+    d.func = f.name;
+    if (dice.chance(20)) d.factors.push_back(Expr(dice.between(1, 3)));
+    d.where = {"memoize", 1};
+    d.order = p.directives.size();
+    p.directives.push_back(std::move(d));
+  }
+}
+
 }  // namespace
 
 RandomPipeline random_pipeline(uint64_t seed) {
@@ -718,6 +762,8 @@ RandomPipeline random_pipeline(uint64_t seed) {
   const bool windows = stencils && dice.chance(70);
   p.frozen.algorithm = AlgorithmDraw(dice, stencils).draw();
   p.frozen.directives = ScheduleDraw(dice, p.frozen.algorithm, windows).draw();
+  Dice kept(seed + 4711);
+  if (kept.chance(15)) memoize_some(p.frozen, kept);
   for (int d = 0; d < p.frozen.algorithm.funcs.back().dimensions(); d++) {
     p.output_min.push_back(dice.between(-2, 3));
     p.output_extent.push_back(dice.between(1, 11));

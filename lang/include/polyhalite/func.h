@@ -25,6 +25,19 @@ struct FunctionContents;
 class OutputImageParam;
 enum class DirectiveKind : uint8_t;
 
+/// Under which number polyhalite_memoization_cache_evict() knows what a memoized Func keeps: an
+/// integer or a handle, which counts as 64 bits; none by default.
+class EvictionKey {
+ public:
+  EvictionKey() = default;
+  template <typename T, typename = std::enable_if_t<std::is_convertible_v<const T &, Expr>>>
+  EvictionKey(const T &key) : key_(key) {}  // NOLINT
+  const Expr &key() const { return key_; }
+
+ private:
+  Expr key_;
+};
+
 /// A handle: copies share definitions and schedule.
 class Func : public Schedulable<Func>, public Realizable<Func> {
  public:
@@ -64,30 +77,25 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   /// each dimension of such buffers for the box that the outputs have, and computes nothing; for a
   /// larger box it must ask for no less. It reads nothing beyond what it asked for.
   /// Funcs among the params need compute_root() or compute_at().
+  /// The function runs on the processor: CompileError for other devices than None and Host.
   void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &params,
                      const std::vector<Type> &types, const std::vector<Var> &args,
-                     NameMangling mangling = NameMangling::Default, Here here = Here());
+                     NameMangling mangling = NameMangling::Default,
+                     DeviceAPI device = DeviceAPI::Host, Here here = Here());
   void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &params,
                      const std::vector<Type> &types, int dimensions,
-                     NameMangling mangling = NameMangling::Default, Here here = Here());
+                     NameMangling mangling = NameMangling::Default,
+                     DeviceAPI device = DeviceAPI::Host, Here here = Here());
   void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &params,
                      Type type, const std::vector<Var> &args,
-                     NameMangling mangling = NameMangling::Default, Here here = Here()) {
-    define_extern(function, params, std::vector<Type>{type}, args, mangling, std::move(here));
+                     NameMangling mangling = NameMangling::Default,
+                     DeviceAPI device = DeviceAPI::Host, Here here = Here()) {
+    define_extern(function, params, std::vector<Type>{type}, args, mangling, device,
+                  std::move(here));
   }
   void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &params,
                      Type type, int dimensions, NameMangling mangling = NameMangling::Default,
-                     Here here = Here()) {
-    define_extern(function, params, std::vector<Type>{type}, dimensions, mangling,
-                  std::move(here));
-  }
-  /// For the processor only: CompileError for other devices than None and Host.
-  void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &params,
-                     const std::vector<Type> &types, int dimensions, NameMangling mangling,
-                     DeviceAPI device, Here here = Here());
-  void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &params,
-                     Type type, int dimensions, NameMangling mangling, DeviceAPI device,
-                     Here here = Here()) {
+                     DeviceAPI device = DeviceAPI::Host, Here here = Here()) {
     define_extern(function, params, std::vector<Type>{type}, dimensions, mangling, device,
                   std::move(here));
   }
@@ -150,6 +158,17 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   ///                      beside
   ///                      for y { wait for f; its uses; make room } }
   Func &async(Here here = Here());
+  /// Keeps what a production computes beyond the run: a later production of the same box, by this
+  /// compilation of the pipeline and with equal values of all Params and shapes that the values
+  /// depend on, takes it from there. The Func is stored where it is computed, and is no output.
+  ///
+  ///   allocate f { produce f { ... } }
+  ///     ->  allocate f { produce f { if kept { copy } else { ...; keep } } }
+  ///
+  /// CompileError where the values depend on images' elements or handles: see memoize_tag().
+  /// polyhalite_memoization_cache_set_size() says how much is kept, and
+  /// polyhalite_memoization_cache_evict() drops what has a given eviction key.
+  Func &memoize(const EvictionKey &key = EvictionKey(), Here here = Here());
   // Funcs that stand between this one and its consumers, to be scheduled. Asking again gives the
   // same Func.
   /// f_in_g(x) = f(x), which `consumer` reads in place of f.

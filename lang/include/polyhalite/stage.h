@@ -15,7 +15,7 @@
 namespace polyhalite {
 
 struct FunctionContents;
-struct Parameter;
+struct ParameterContents;
 class Func;
 
 struct LoopLevelContents;
@@ -131,10 +131,10 @@ class Schedulable : public DeviceSchedulable<Self> {
   Self &prefetch(const Func &f, const VarOrRVar &at, const VarOrRVar &from, Expr offset = 1,
                  PrefetchBoundStrategy strategy = PrefetchBoundStrategy::GuardWithIf);
   template <typename Image, typename = std::enable_if_t<!std::is_base_of_v<Func, Image>>,
-            typename = decltype(std::declval<const Image &>().parameter())>
+            typename = decltype(std::declval<const Image &>().parameter().contents())>
   Self &prefetch(const Image &image, const VarOrRVar &at, const VarOrRVar &from, Expr offset = 1,
                  PrefetchBoundStrategy strategy = PrefetchBoundStrategy::GuardWithIf) {
-    return prefetch_image(image.parameter(), at, from, std::move(offset), strategy);
+    return prefetch_image(image.parameter().contents(), at, from, std::move(offset), strategy);
   }
 
   /// Runs this stage in the loops of another one, from the outermost down to `loop`; both have
@@ -171,10 +171,27 @@ class Schedulable : public DeviceSchedulable<Self> {
   ~Schedulable() = default;
 
  private:
-  Self &prefetch_image(const std::shared_ptr<Parameter> &image, const VarOrRVar &at,
+  Self &prefetch_image(const std::shared_ptr<ParameterContents> &image, const VarOrRVar &at,
                        const VarOrRVar &from, Expr offset, PrefetchBoundStrategy strategy);
   Self &partition_all(Partition policy, const SourceLocation &where);
   Self &self() { return static_cast<Self &>(*this); }
+};
+
+/// The loops that a stage has after all directives so far.
+class StageSchedule {
+ public:
+  struct Dim {
+    std::string var;
+    bool reduction = false;
+    bool is_rvar() const { return reduction; }
+    bool is_pure() const { return !reduction; }
+  };
+  explicit StageSchedule(std::vector<Dim> dims) : dims_(std::move(dims)) {}
+  /// Innermost first.
+  const std::vector<Dim> &dims() const { return dims_; }
+
+ private:
+  std::vector<Dim> dims_;
 };
 
 class Stage : public Schedulable<Stage> {
@@ -188,6 +205,7 @@ class Stage : public Schedulable<Stage> {
   void unscheduled(Here here = Here());
   /// "Vars: x y": the loops that the stage has after all directives so far, innermost first.
   std::string dump_argument_list() const;
+  StageSchedule get_schedule() const;
 
   /// Splits an associative update into partial results and their merging. Each `preserved`
   /// reduction loop becomes a dimension, of the new Var, of the Func that holds partial results:

@@ -3,8 +3,10 @@
 
 #include "codegen/passes/flatten_storage.h"
 #include "codegen/passes/hoist_allocations.h"
+#include "codegen/passes/hoist_calls.h"
 #include "codegen/passes/partition_loops.h"
 #include "codegen/passes/promote_accumulators.h"
+#include "codegen/passes/share_storage.h"
 #include "codegen/passes/simplify_stmts.h"
 #include "codegen/passes/skip_stages.h"
 #include "codegen/passes/unroll_loops.h"
@@ -29,6 +31,15 @@ TEST(PassGolden, SkipStages) {
 
 TEST(PassGolden, HoistAllocations) {
   check_golden("hoist_allocations", IrLevel::Flat, IrLevel::Flat, hoist_allocations);
+}
+
+TEST(PassGolden, HoistCalls) {
+  check_golden("hoist_calls", IrLevel::Flat, IrLevel::Flat, hoist_calls);
+}
+
+TEST(PassGolden, ShareStorage) {
+  check_golden("share_storage", IrLevel::MultiDimensional, IrLevel::MultiDimensional,
+               share_storage);
 }
 
 TEST(PassGolden, VectorizeLoops) {
