@@ -76,7 +76,7 @@ class Page {
       if (line[0] == '+') {
         const Directive d = parse_schedule("schedule 1\n" + after).back();
         words_.insert(directive_name(d.kind));
-        derives |= !d.makes.empty();
+        derives |= !d.makes.empty() || d.kind == DirectiveKind::EagerInline;
       } else {
         before += directive;
       }
