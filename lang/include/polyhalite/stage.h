@@ -209,7 +209,7 @@ class StageSchedule {
   };
   explicit StageSchedule(std::vector<Dim> dims) : dims_(std::move(dims)) {}
   /// Innermost first.
-  const std::vector<Dim> &dims() const { return dims_; }
+  std::vector<Dim> dims() const { return dims_; }  // a copy: a loop over it outlives this
 
  private:
   std::vector<Dim> dims_;
