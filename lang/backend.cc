@@ -30,6 +30,7 @@ constexpr EmitForm kForms[] = {
     {Emit::python_extension, "python_extension", ".py.cpp", false},
     {Emit::compiler_log, "compiler_log", ".halide_compiler_log", true},
     {Emit::hlpipe, "hlpipe", ".hlpipe", true},
+    {Emit::conceptual_stmt_html, "conceptual_stmt_html", ".conceptual.stmt.html", true},
 };
 
 const EmitForm &form_of(Emit e) { return kForms[static_cast<int>(e)]; }

@@ -14,12 +14,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// What may be inlined in search of the directive to blame.
+constexpr int64_t kSearchedOperations = 500000;
+
 double seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
 
 bool is_legal_prefix(const Algorithm &algorithm, const std::vector<Directive> &directives,
-                     size_t count, const JudgeOptions &options, Solver &solver) {
+                     size_t count, const JudgeOptions &options, Solver &solver, int64_t *work) {
   try {
-    const LoopTree tree = build_tree(algorithm, {directives.begin(), directives.begin() + count});
+    const LoopTree tree =
+        build_tree(algorithm, {directives.begin(), directives.begin() + count}, work);
     return judge_with(tree, survey(tree), options, solver).legal();
   } catch (const CompileError &) {
     // A prefix that lacks what later directives add, such as a bound(), is no legal schedule.
@@ -49,6 +53,8 @@ void refuse_devices(const LoopTree &tree, const std::vector<Directive> &directiv
                  d.where);
     }
     const std::string device = d.kind == DirectiveKind::Hexagon     ? "Hexagon"
+                               : d.kind == DirectiveKind::SmeStreaming
+                                   ? "the streaming mode of SME"
                                : d.device == DeviceAPI::Default_GPU ? "a GPU"
                                                                     : device_api_name(d.device);
     user_error(std::string("cannot ") + directive_name(d.kind) + " on '" + d.func + "': " + device +
@@ -75,9 +81,11 @@ Judged build_and_judge(const Algorithm &algorithm, const std::vector<Directive> 
   }
   // Legality comes and goes with directives, so that the longest legal prefix is looked for from
   // the end; what follows it is to blame.
+  // Where too much is inlined without the rest of the schedule, the search ends.
   Diagnostic d = judgement.refusal->diagnostic;
-  for (size_t count = directives.size(); count-- > 0;) {
-    if (!is_legal_prefix(algorithm, directives, count, options, solver)) continue;
+  int64_t work = kSearchedOperations;
+  for (size_t count = directives.size(); count-- > 0 && work > 0;) {
+    if (!is_legal_prefix(algorithm, directives, count, options, solver, &work)) continue;
     d.where = directives[count].where;
     break;
   }

@@ -22,7 +22,7 @@ Expr canonical(const Expr &e) { return to_expr(to_linear(e)); }
 bool has_memory(const Expr &e) {
   const CallNode *c = as_call(e);
   return e->op == Op::Load || (c && (c->kind == CallKind::Func || c->kind == CallKind::Image ||
-                                     c->kind == CallKind::Extern));
+                                     is_extern(*c)));
 }
 
 Expr constant32(int64_t v) { return make_int(Int(32), v); }
@@ -325,7 +325,7 @@ ConstantInterval within(const ConstantInterval &a, const ConstantInterval &b) {
   return r;
 }
 
-ConstantInterval limits_of(const Parameter &p) {
+ConstantInterval limits_of(const ParameterContents &p) {
   ConstantInterval r;
   int64_t k;
   if (p.min_value.defined() && is_const_int(p.min_value, &k)) r.min = k;

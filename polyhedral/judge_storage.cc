@@ -179,6 +179,10 @@ void judge_func(JudgeContext &c, int f) {
   const FuncPlacement &placement = c.tree.placements[f];
   const std::string about = "storage of '" + func.name + "'";
   if (!judge_hoist(c, f)) return;
+  if (c.tree.storage[f].memoized) {
+    c.certify('d', "kept values of '" + func.name + "'", Proof::Structural,
+              "they follow from the box and from the inputs in their key");
+  }
   if (placement.store == placement.compute) {
     c.certify('d', about, Proof::Structural, "each production has storage of its own");
     return;

@@ -3,6 +3,8 @@
 #include <set>
 #include <utility>
 
+#include "polyhalite/cancellation.h"
+
 namespace polyhalite {
 
 namespace {
@@ -159,6 +161,7 @@ Solution Solver::smallest(const Problem &problem, const Conjunction &rows) {
 }
 
 Solution Solver::solve(const Problem &problem) {
+  check_cancelled();
   Solution result;
   auto is_readable = [&](const Solution &s) {
     for (size_t v = 0; v < s.values.size(); v++) {

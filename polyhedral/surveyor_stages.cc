@@ -17,7 +17,7 @@ namespace {
 
 // Vectors and unrolled code beyond these sizes take LLVM minutes, or all memory.
 constexpr int64_t kMaxLanes = 4096;
-constexpr int64_t kMaxCopies = 4096;
+constexpr int64_t kMaxCopies = 16384;
 
 // The numbers of parameters and fields where a condition holds: p == 3 && ...
 std::map<std::string, Expr> fixed_where(const Expr &condition) {

@@ -3,14 +3,17 @@
 #include <set>
 
 #include "lang/ir/extern_stage.h"
+#include "lang/language/stream_rules.h"
 #include "lang/ir/visit.h"
 #include "polyhalite/error.h"
 #include "schedule/derive.h"
 #include "schedule/derive_algorithm.h"
 #include "schedule/inline.h"
 #include "schedule/levels.h"
+#include "schedule/memoize.h"
 #include "schedule/place.h"
 #include "schedule/share_loops.h"
+#include "schedule/stage_exprs.h"
 #include "schedule/storage.h"
 
 namespace polyhalite {
@@ -38,6 +41,7 @@ std::map<std::string, LevelDirectives> collect_levels(const std::vector<Directiv
     if (is_hoist_level(d.kind)) levels[d.func].hoist = d;
     if (d.kind == DirectiveKind::RingBuffer) levels[d.func].ring = d;
     if (d.kind == DirectiveKind::Async) levels[d.func].async = d;
+    if (d.kind == DirectiveKind::Memoize) levels[d.func].memoize = d;
   }
   return levels;
 }
@@ -59,7 +63,7 @@ std::set<std::string> choose_inlined(const Algorithm &a,
     auto found = levels.find(f.name);
     LevelDirectives level = found == levels.end() ? LevelDirectives{} : found->second;
     if (level.compute && level.compute->kind != DirectiveKind::ComputeInline) continue;
-    for (const auto &d : {level.store, level.hoist, level.ring, level.async}) {
+    for (const auto &d : {level.store, level.hoist, level.ring, level.async, level.memoize}) {
       if (!d) continue;
       user_error(std::string("cannot ") + directive_verb(d->kind) + " '" + f.name +
                      "': it is computed inline",
@@ -141,6 +145,38 @@ StageNest waivers(int stage, const std::string &user_name,
   return nest;
 }
 
+// What goes past the caches. Names in directives are those before copies were made.
+void add_streams(StageNest &nest, const FuncDef &func, int stage, const Materialised &m,
+                 const std::vector<Directive> &directives) {
+  bool all = false, any = false;
+  std::set<std::string> wanted;
+  for (const Directive &d : directives) {
+    if (d.func != m.origin_of(func.name) || d.stage != stage) continue;
+    if (d.kind == DirectiveKind::StreamStores) {
+      if (auto why = why_not_streamed(func, stage)) {
+        user_error("cannot stream the stores of " + describe_stage(func.name, stage), why->why,
+                   why->fix, d.where);
+      }
+      nest.stream_stores = true;
+    }
+    if (d.kind != DirectiveKind::StreamLoads) continue;
+    any = true;
+    all |= d.funcs.empty();
+    wanted.insert(d.funcs.begin(), d.funcs.end());
+  }
+  if (!any) return;
+  std::set<std::string> found;
+  for_each_expr(func.stages[static_cast<size_t>(stage)], [&](const Expr &e) {
+    for_each_node(e, [&](const Expr &n) {
+      const CallNode *c = as_call(n);
+      if (!c || (c->kind != CallKind::Func && c->kind != CallKind::Image)) return;
+      if (c->name == func.name) return;
+      if (all || wanted.count(m.origin_of(c->name))) found.insert(c->name);
+    });
+  });
+  nest.stream_loads.assign(found.begin(), found.end());
+}
+
 // What a prefetch asks for, at loops of the stage number `id`.
 PrefetchDirective prefetch(const LoopTree &t, StageId id, const Directive &d) {
   const std::string what = "cannot prefetch '" + d.target_func + "' in " + t.describe(id);
@@ -194,7 +230,7 @@ Directive with_params(const Algorithm &a, Directive d) {
       bool field = v->kind == VariableKind::BufferField;
       if (!field && v->kind != VariableKind::Param) return;
       for (const AlgorithmInput &input : a.inputs) {
-        const Parameter &p = *input.param;
+        const ParameterContents &p = *input.param;
         if (p.is_buffer != field || v->name.substr(0, v->name.find('.')) != p.name) continue;
         auto node = std::make_shared<VariableNode>(field ? Int(32) : p.type, v->kind, v->name);
         node->param = input.param;
@@ -213,7 +249,8 @@ Directive with_params(const Algorithm &a, Directive d) {
 
 }  // namespace
 
-LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &given) {
+LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &given,
+                    int64_t *work) {
   std::vector<Directive> bound_directives;
   ErrorList errors;
   for (const Directive &d : given) {
@@ -231,7 +268,7 @@ LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &giv
     if (!errors.attempt([&] { check_inlined(algorithm, inlined, d); })) told.insert(d.func);
   }
 
-  Materialised m = copy_per_branch(inline_funcs(algorithm, inlined), compute_targets(levels));
+  Materialised m = copy_per_branch(inline_funcs(algorithm, inlined, work), compute_targets(levels));
   LoopTree t;
   t.algorithm = m.algorithm;
   t.directives = given;
@@ -245,8 +282,9 @@ LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &giv
         continue;
       }
       errors.attempt([&] {
-        add_nest(t, {f, s}, dimensions(func, s, user_name, directives),
-                 waivers(s, user_name, directives));
+        StageNest nest = waivers(s, user_name, directives);
+        add_streams(nest, func, s, m, directives);
+        add_nest(t, {f, s}, dimensions(func, s, user_name, directives), std::move(nest));
       });
     }
     errors.attempt([&] {
@@ -271,6 +309,7 @@ LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &giv
   check_shared(t);
   t = place(std::move(t));
   check_forks(t);
+  check_memoized(t);
   t.hash = tree_hash(t);
   return t;
 }

@@ -54,21 +54,23 @@ class InlineCalls : public ExprRewriter {
 };
 
 // Distinct nodes; inlining doubles an expression each time a Func reads another at two places.
-void require_compact(const FuncDef &f) {
+void require_compact(const FuncDef &f, int64_t *work) {
   constexpr int kMaxNodes = 100000;
   int nodes = 0;
   for (const StageDef &s : f.stages) {
     for_each_expr(s, [&](const Expr &e) { for_each_node(e, [&](const Expr &) { nodes++; }); });
-    if (nodes <= kMaxNodes) continue;
+    if (nodes <= kMaxNodes && (!work || nodes <= *work)) continue;
+    if (work) *work = 0;
     user_error("the definition of '" + f.name + "' has " + std::to_string(nodes) +
                    " operations after its producers are inlined",
                "at most " + std::to_string(kMaxNodes) + " can be compiled in reasonable time",
                "give some of the Funcs that it is made of a compute_root() or compute_at()",
                s.where);
   }
+  if (work) *work -= nodes;
 }
 
-void substitute_pure(Algorithm &a, const std::set<std::string> &inlined) {
+void substitute_pure(Algorithm &a, const std::set<std::string> &inlined, int64_t *work) {
   std::vector<FuncDef> kept;
   kept.reserve(a.funcs.size());
   std::vector<std::unique_ptr<FuncDef>> substituted;
@@ -76,7 +78,7 @@ void substitute_pure(Algorithm &a, const std::set<std::string> &inlined) {
   for (FuncDef &f : a.funcs) {
     InlineCalls rewriter(bodies);
     for (StageDef &s : f.stages) rewrite_stage(s, rewriter);
-    require_compact(f);
+    require_compact(f, work);
     if (f.num_definitions() == 1 && inlined.count(f.name) && !is_extern_stage(f.stages[0])) {
       substituted.push_back(std::make_unique<FuncDef>(std::move(f)));
       bodies[substituted.back()->name] = substituted.back().get();
@@ -234,9 +236,26 @@ std::set<std::string> called_funcs(const StageDef &stage) {
   return names;
 }
 
-Materialised inline_funcs(const Algorithm &algorithm, const std::set<std::string> &inlined) {
+void inline_into_stage(Algorithm &a, int func, int stage, const std::set<std::string> &names) {
+  // Producers first: each body is complete before the next one uses it.
+  std::vector<std::unique_ptr<FuncDef>> inlined;
+  std::map<std::string, const FuncDef *> bodies;
+  for (int f = 0; f < func; f++) {
+    if (!names.count(a.funcs[f].name)) continue;
+    inlined.push_back(std::make_unique<FuncDef>(a.funcs[f]));
+    InlineCalls rewriter(bodies);
+    rewrite_stage(inlined.back()->stages[0], rewriter);
+    bodies[inlined.back()->name] = inlined.back().get();
+  }
+  InlineCalls rewriter(bodies);
+  rewrite_stage(a.funcs[func].stages[stage], rewriter);
+  require_compact(a.funcs[func], nullptr);
+}
+
+Materialised inline_funcs(const Algorithm &algorithm, const std::set<std::string> &inlined,
+                          int64_t *work) {
   Materialised m{algorithm, {}};
-  substitute_pure(m.algorithm, inlined);
+  substitute_pure(m.algorithm, inlined, work);
   for (FuncDef &f : m.algorithm.funcs) simplify_branches(f);
   drop_unused(m.algorithm);
   copy_per_caller(m, inlined);

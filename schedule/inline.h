@@ -26,8 +26,13 @@ struct Materialised {
 /// stages call it each but the first gets a copy of its own, named FUNC$CALLER (FUNC$CALLER$uK in
 /// an update):
 ///   s() += f(r);  g(x) = s;  h(x) = s   ->   g(x) = s;  h(x) = s$h
-/// Funcs that no output needs are dropped.
-Materialised inline_funcs(const Algorithm &algorithm, const std::set<std::string> &inlined);
+/// Funcs that no output needs are dropped. Where `work` is given, it counts the operations of the
+/// result's definitions down, and a definition with more than are left is refused.
+Materialised inline_funcs(const Algorithm &algorithm, const std::set<std::string> &inlined,
+                          int64_t *work = nullptr);
+
+/// Substitutes the pure Funcs `names` into one stage; calls of them in their own definitions too.
+void inline_into_stage(Algorithm &a, int func, int stage, const std::set<std::string> &names);
 
 /// Where Funcs are computed, by name: the Func at whose loops.
 using ComputeTargets = std::map<std::string, std::string>;

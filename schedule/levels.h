@@ -12,7 +12,7 @@ namespace polyhalite {
 
 /// What the directives say about a Func's place: the last of each, if any.
 struct LevelDirectives {
-  std::optional<Directive> compute, store, hoist, ring, async;
+  std::optional<Directive> compute, store, hoist, ring, async, memoize;
 };
 
 /// Fills `placements` of a tree that has algorithm, loops and nests. `levels` goes by the user's

@@ -46,44 +46,6 @@ const char *loop_kind_name(LoopKind kind) {
   return "";
 }
 
-const char *align_strategy_name(LoopAlignStrategy align) {
-  switch (align) {
-    case LoopAlignStrategy::AlignStart:
-      return "AlignStart";
-    case LoopAlignStrategy::AlignEnd:
-      return "AlignEnd";
-    case LoopAlignStrategy::NoAlign:
-      return "NoAlign";
-    case LoopAlignStrategy::Auto:
-      return "Auto";
-  }
-  return "";
-}
-
-const char *tail_strategy_name(TailStrategy tail) {
-  switch (tail) {
-    case TailStrategy::Auto:
-      return "Auto";
-    case TailStrategy::RoundUp:
-      return "RoundUp";
-    case TailStrategy::GuardWithIf:
-      return "GuardWithIf";
-    case TailStrategy::Predicate:
-      return "Predicate";
-    case TailStrategy::PredicateLoads:
-      return "PredicateLoads";
-    case TailStrategy::PredicateStores:
-      return "PredicateStores";
-    case TailStrategy::ShiftInwards:
-      return "ShiftInwards";
-    case TailStrategy::ShiftInwardsAndBlend:
-      return "ShiftInwardsAndBlend";
-    case TailStrategy::RoundUpAndBlend:
-      return "RoundUpAndBlend";
-  }
-  return "";
-}
-
 const std::vector<TailStrategy> &tail_strategies() {
   static const std::vector<TailStrategy> kAll = {TailStrategy::RoundUp,
                                                  TailStrategy::GuardWithIf,
@@ -168,7 +130,7 @@ uint64_t tree_hash(const LoopTree &t) {
     add(static_cast<uint64_t>(i.param->is_buffer ? i.param->dimensions : -1));
     add_expr(i.param->min_value);
     add_expr(i.param->max_value);
-    for (const Parameter::DimConstraint &d : i.param->dims) {
+    for (const ParameterContents::DimConstraint &d : i.param->dims) {
       for (const Expr &e : {d.min, d.extent, d.stride}) add_expr(e);
     }
   }
@@ -196,6 +158,8 @@ uint64_t tree_hash(const LoopTree &t) {
   }
   for (const auto &stages : t.nests) {
     for (const StageNest &n : stages) {
+      add(n.stream_stores);
+      for (const std::string &l : n.stream_loads) add(std::hash<std::string>()(l));
       for (const SharedLoop &s : n.shared) {
         add(std::hash<std::string>()(s.dim));
         add(static_cast<uint64_t>(s.leader.func) * 4096 + s.leader.stage * 8 +
@@ -222,6 +186,7 @@ uint64_t tree_hash(const LoopTree &t) {
       add(d.bound.defined() ? structural_hash(d.bound) : 0);
     }
     add(static_cast<uint64_t>(s.memory));
+    if (s.memoized) add(s.eviction.defined() ? structural_hash(s.eviction) : 1);
   }
   for (const PrefetchDirective &p : t.prefetches) {
     add(std::hash<std::string>()(p.target));

@@ -33,10 +33,6 @@ namespace polyhalite {
 enum class LoopKind : uint8_t { Serial, Parallel, Vector, Unrolled, GpuBlock, GpuThread, GpuLane };
 /// "serial", "parallel", "vector", "unrolled", "gpu_block", "gpu_thread", "gpu_lane".
 const char *loop_kind_name(LoopKind kind);
-/// "AlignStart"...
-const char *align_strategy_name(LoopAlignStrategy align);
-/// "GuardWithIf"...
-const char *tail_strategy_name(TailStrategy tail);
 /// All that a loop tree may have, which Auto is not; and their names, "RoundUp, GuardWithIf...".
 const std::vector<TailStrategy> &tail_strategies();
 std::string tail_strategy_names();
@@ -94,6 +90,8 @@ struct StageNest {
   bool atomic = false;       // updates of a cell are made one by one
   bool any_order = false;    // a promise: their order does not matter
   bool allow_races = false;  // a promise: iterations that touch one cell do no harm
+  bool stream_stores = false;             // its stores go past the caches
+  std::vector<std::string> stream_loads;  // so do its reads of these Funcs and images; sorted
 };
 
 struct TreeNode;
@@ -149,12 +147,15 @@ struct StorageDimension {
   SourceLocation fold_where, bound_where;
 };
 
-/// How a Func is stored: reorder_storage, align_storage, fold_storage, bound_storage, store_in.
+/// How a Func is stored: reorder_storage, align_storage, fold_storage, bound_storage, store_in,
+/// memoize.
 struct FuncStorage {
   std::vector<int> order;  // dimensions, innermost in memory first; empty: 0, 1, 2...
   std::vector<StorageDimension> dims;
   MemoryType memory = MemoryType::Auto;
-  SourceLocation memory_where;
+  bool memoized = false;  // productions are kept beyond the run
+  Expr eviction;          // the key by which they are dropped; null: none
+  SourceLocation memory_where, memoize_where;
 };
 
 /// At the top of loop `at`'s body, what iteration `from` + offset of the body reads of `target` is

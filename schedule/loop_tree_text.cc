@@ -27,6 +27,10 @@ void print(std::ostream &os, const LoopTree &t, const Tree &node, int depth) {
       const StageNest &nest = t.nest(node->stage);
       if (nest.atomic) os << (nest.any_order ? " atomic any_order" : " atomic");
       if (nest.allow_races) os << " allow_races";
+      if (nest.stream_stores) os << " stream_stores";
+      for (size_t i = 0; i < nest.stream_loads.size(); i++) {
+        os << (i ? ", " : " stream_loads ") << quote_name(nest.stream_loads[i]);
+      }
       // f.s1 with g.s0 over y AlignStart, x NoAlign
       const std::vector<SharedLoop> &shared = nest.shared;
       for (size_t i = 0; i < shared.size(); i++) {
@@ -77,6 +81,7 @@ void print(std::ostream &os, const LoopTree &t, const Tree &node, int depth) {
 
 // store f in Stack
 // store f order 1 0
+// store f memoized evict 7
 // store f.y align 8 fold 4 bound n
 void print_storage(std::ostream &os, const FuncDef &f, const FuncStorage &s) {
   if (s.memory != MemoryType::Auto) {
@@ -85,6 +90,11 @@ void print_storage(std::ostream &os, const FuncDef &f, const FuncStorage &s) {
   if (!s.order.empty()) {
     os << "store " << quote_name(f.name) << " order";
     for (int d : s.order) os << " " << d;
+    os << "\n";
+  }
+  if (s.memoized) {
+    os << "store " << quote_name(f.name) << " memoized";
+    if (s.eviction.defined()) os << " evict " << to_text(s.eviction);
     os << "\n";
   }
   for (size_t d = 0; d < s.dims.size(); d++) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "lang/simplify/comparison.h"
 #include "lang/simplify/linear.h"
 #include "lang/simplify/simplify.h"
 #include "schedule/stage_exprs.h"
@@ -12,40 +13,6 @@
 namespace polyhalite {
 
 namespace {
-
-std::optional<Op> negated(Op op) {
-  switch (op) {
-    case Op::Eq:
-      return Op::Ne;
-    case Op::Ne:
-      return Op::Eq;
-    case Op::Lt:
-      return Op::Ge;
-    case Op::Ge:
-      return Op::Lt;
-    case Op::Gt:
-      return Op::Le;
-    case Op::Le:
-      return Op::Gt;
-    default:
-      return std::nullopt;
-  }
-}
-
-Op mirrored(Op op) {
-  switch (op) {
-    case Op::Lt:
-      return Op::Gt;
-    case Op::Gt:
-      return Op::Lt;
-    case Op::Le:
-      return Op::Ge;
-    case Op::Ge:
-      return Op::Le;
-    default:
-      return op;
-  }
-}
 
 // Expressions whose values a condition fixes.
 using Facts = std::map<Expr, Expr, ExprLess>;

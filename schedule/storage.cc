@@ -99,6 +99,11 @@ FuncStorage storage_of(const FuncDef &func, const std::string &user_name,
         s.memory = memory_type(d);
         s.memory_where = d.where;
         break;
+      case DirectiveKind::Memoize:
+        s.memoized = true;
+        if (!d.factors.empty()) s.eviction = d.factors[0];
+        s.memoize_where = d.where;
+        break;
       default:
         break;
     }

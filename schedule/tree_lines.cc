@@ -146,6 +146,12 @@ class Reader {
     line.nest.atomic = tokens_.accept("atomic");
     line.nest.any_order = line.nest.atomic && tokens_.accept("any_order");
     line.nest.allow_races = tokens_.accept("allow_races");
+    line.nest.stream_stores = tokens_.accept("stream_stores");
+    if (tokens_.accept("stream_loads")) {
+      do {
+        line.nest.stream_loads.push_back(tokens_.expect_name("a Func or an image"));
+      } while (tokens_.accept(","));
+    }
     if (tokens_.accept("with")) read_shared(line);
     if (!tokens_.accept(":")) return;
     do {
@@ -223,7 +229,7 @@ class Reader {
     result_.bounds.push_back(std::move(b));
   }
 
-  // store f in Stack    store f order 1 0    store f.x align 8 fold 4 backward bound n
+  // store f in Stack    store f order 1 0    store f memoized evict 7    store f.x align 8 fold 4 backward bound n
   void read_storage() {
     result_.storage.resize(algorithm_.funcs.size());
     if (const int f = algorithm_.index_of(tokens_.peek().text); f >= 0) {
@@ -240,7 +246,12 @@ class Reader {
         }
         return;
       }
-      tokens_.expect("order", "or 'in' after a Func");
+      if (tokens_.accept("memoized")) {
+        s.memoized = true;
+        if (tokens_.accept("evict")) s.eviction = read_fixed();
+        return;
+      }
+      tokens_.expect("order", "or 'in' or 'memoized' after a Func");
       const int dims = algorithm_.funcs[f].dimensions();
       while (static_cast<int>(s.order.size()) < dims) {
         const int64_t d = tokens_.expect_integer("the number of a dimension");
@@ -335,7 +346,7 @@ class Reader {
 
   Expr input(const std::string &name) const {
     for (const AlgorithmInput &i : algorithm_.inputs) {
-      const Parameter &p = *i.param;
+      const ParameterContents &p = *i.param;
       const bool is_field = p.is_buffer && name.rfind(p.name + ".", 0) == 0;
       if (!is_field && (p.is_buffer || name != p.name)) continue;
       auto node = std::make_shared<VariableNode>(

@@ -15,8 +15,8 @@ FrozenPipeline frozen_app(const std::string &app, const std::string &schedule) {
   generator->set_generatorparam_value("schedule", schedule);
   std::vector<std::shared_ptr<FunctionContents>> outputs;
   for (const Func &f : generator->build_pipeline().outputs()) outputs.push_back(f.function());
-  std::vector<std::shared_ptr<Parameter>> inputs;
-  for (const Argument &a : generator->arguments()) inputs.push_back(a.parameter());
+  std::vector<std::shared_ptr<ParameterContents>> inputs;
+  for (const Argument &a : generator->arguments()) inputs.push_back(a.parameter().contents());
   return freeze(outputs, inputs);
 }
 

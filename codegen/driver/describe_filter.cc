@@ -8,7 +8,7 @@ namespace {
 
 Expr constant(const Expr &e) { return e.defined() ? simplify(e) : e; }
 
-FilterArgument input(const Parameter &p) {
+FilterArgument input(const ParameterContents &p) {
   FilterArgument a;
   a.name = p.name;
   a.type = p.type;
@@ -21,7 +21,7 @@ FilterArgument input(const Parameter &p) {
   }
   a.kind = FilterArgument::InputBuffer;
   a.dimensions = p.dimensions;
-  for (const Parameter::DimConstraint &d : p.dims) {
+  for (const ParameterContents::DimConstraint &d : p.dims) {
     a.bounds_estimates.push_back(constant(d.min_estimate));
     a.bounds_estimates.push_back(constant(d.extent_estimate));
   }

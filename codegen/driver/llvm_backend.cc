@@ -5,7 +5,7 @@
 #include "codegen/driver/describe_filter.h"
 #include "codegen/driver/embedded_runtime.h"
 #include "codegen/driver/generated_sources.h"
-#include "codegen/driver/output_file.h"
+#include "lang/output_file.h"
 #include "codegen/driver/outputs.h"
 #include "codegen/driver/pipeline_text.h"
 #include "codegen/llvm/c_header.h"
@@ -13,6 +13,7 @@
 #include "codegen/llvm/jit.h"
 #include "lang/target_words.h"
 #include "polyhalite/backend.h"
+#include "schedule/derive_algorithm.h"
 
 namespace polyhalite {
 
@@ -32,10 +33,35 @@ class PipelineInProcess : public CompiledPipeline {
     return code_->call(args, message, context);
   }
   const CompileTimes &times() const override { return times_; }
+  void *address() const override { return code_->address(); }
 
  private:
   CompileTimes times_;
   std::unique_ptr<JitCode> code_;
+};
+
+class PipelineForFiles : public CompiledForFiles {
+ public:
+  PipelineForFiles(std::shared_ptr<const FrozenPipeline> pipeline, const std::string &name,
+                   const Target &target)
+      : pipeline_(std::move(pipeline)),
+        name_(name),
+        target_(target),
+        outputs_(*pipeline_, name_, target) {
+    outputs_.lowered();
+  }
+  const std::string &function_name() const override { return name_; }
+  const Target &target() const override { return target_; }
+  const std::string &bytes(Emit what) override { return outputs_.make(what); }
+  void write(Emit what, const std::string &path) override {
+    write_file(path, outputs_.make(what), described(what));
+  }
+
+ private:
+  const std::shared_ptr<const FrozenPipeline> pipeline_;
+  const std::string name_;
+  const Target target_;
+  Outputs outputs_;
 };
 
 // Code for other machines, or for instructions that this one lacks, cannot run here.
@@ -63,6 +89,14 @@ std::string with_suffix(const std::string &path, Emit what, const std::string &s
 
 class LlvmBackend : public Backend {
  public:
+  FrozenPipeline derive(const FrozenPipeline &pipeline) override {
+    DerivedAlgorithm derived = derive_algorithm(pipeline.algorithm, pipeline.directives);
+    FrozenPipeline out = pipeline;
+    out.algorithm = std::move(derived.algorithm);
+    out.directives = std::move(derived.directives);
+    return out;
+  }
+
   std::shared_ptr<CompiledPipeline> jit(const FrozenPipeline &pipeline, const Target &target,
                                         const std::map<std::string, JITExtern> &externs) override {
     check_runs_here(target);
@@ -76,6 +110,24 @@ class LlvmBackend : public Backend {
     Outputs outputs(pipeline, function_name, target);
     for (const auto &[what, path] : files) write_file(path, outputs.make(what), described(what));
     if (times) *times = outputs.times();
+  }
+
+  std::shared_ptr<CompiledForFiles> prepare(std::shared_ptr<const FrozenPipeline> pipeline,
+                                            const std::string &function_name,
+                                            const Target &target) override {
+    return std::make_shared<PipelineForFiles>(std::move(pipeline), function_name, target);
+  }
+
+  void emit_library(const std::vector<std::shared_ptr<CompiledForFiles>> &parts,
+                    const std::string &file) override {
+    std::vector<std::pair<std::string, std::string>> members;
+    for (const auto &p : parts) {
+      members.emplace_back(p->function_name() + ".o", p->bytes(Emit::object));
+    }
+    if (brings_runtime(parts[0]->target())) {
+      members.emplace_back("polyhalite_runtime.o", runtime_object(parts[0]->target()));
+    }
+    write_file(file, make_archive(members), described(Emit::static_library));
   }
 
   void emit_multitarget(const std::vector<Variant> &variants, const std::string &function_name,

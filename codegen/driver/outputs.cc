@@ -37,11 +37,6 @@ std::string filter_text(const Filter &f) {
   return text.str();
 }
 
-// Static libraries bring the runtime along, unless the target says otherwise or it is another's.
-bool brings_runtime(const Target &target) {
-  return !target.has_feature(Target::NoRuntime) && has_runtime_object(target);
-}
-
 // The loops, and below them what nobody has proven of them.
 std::string tree_with_promises(const LoopTree &tree) {
   std::string text = to_text(tree);
@@ -74,6 +69,10 @@ std::string compile_log(const Filter &f, const CompileTimes &t, size_t object_by
 
 }  // namespace
 
+bool brings_runtime(const Target &target) {
+  return !target.has_feature(Target::NoRuntime) && has_runtime_object(target);
+}
+
 std::string described(Emit e) {
   switch (e) {
     case Emit::object:
@@ -97,6 +96,7 @@ std::string described(Emit e) {
       return "the algorithm";
     case Emit::tree:
     case Emit::conceptual_stmt:
+    case Emit::conceptual_stmt_html:
       return "the loop tree";
     case Emit::function_info_header:
       return "the header of the arguments";
@@ -147,6 +147,8 @@ std::string Outputs::made(Emit what) {
       return to_text(build_tree(pipeline_.algorithm, pipeline_.directives));
     case Emit::conceptual_stmt:
       return tree_with_promises(build_tree(pipeline_.algorithm, pipeline_.directives));
+    case Emit::conceptual_stmt_html:
+      return stmt_html(filter().name, make(Emit::conceptual_stmt));
     case Emit::hlpipe:
       return pipeline_text(pipeline_);
     case Emit::c_header:

@@ -16,6 +16,9 @@ namespace polyhalite {
 /// "the object", for messages about files.
 std::string described(Emit e);
 
+/// Static libraries bring the runtime along, unless the target says otherwise or it is another's.
+bool brings_runtime(const Target &target);
+
 class Outputs {
  public:
   /// References to both are kept.
@@ -27,10 +30,11 @@ class Outputs {
   /// CompileError for names that C cannot have.
   const Filter &filter();
   CompileTimes times() const;
+  /// CompileError where the schedule is refused.
+  const LoweredPipeline &lowered();
 
  private:
   std::string made(Emit what);
-  const LoweredPipeline &lowered();
   std::string code(CodeForm form);
   const CompileCache &cache();
 

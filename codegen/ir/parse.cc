@@ -236,9 +236,12 @@ class FunctionParser {
       args = exprs_.parse_list(")");
     }
     std::vector<int> order = parse_order(args.size() / 2);
-    const bool on_stack = tokens_.accept("stack");
+    Home home = Home::Auto;
+    for (const Home h : {Home::Heap, Home::Stack, Home::Shared}) {
+      if (tokens_.accept(home_name(h))) home = h;
+    }
     Stmt body = in_scope(buffers_, name, t, [&] { return parse_rest_of_block(); });
-    return make_allocate(name, t, std::move(args), on_stack, body, std::move(order));
+    return make_allocate(name, t, std::move(args), home, body, std::move(order));
   }
 
   std::vector<int> parse_order(size_t dimensions) {
@@ -284,14 +287,25 @@ class FunctionParser {
     if (tokens_.accept("fork")) return parse_fork();
     if (tokens_.accept("acquire")) return make_acquire(tokens_.expect_name("a semaphore"));
     if (tokens_.accept("release")) return make_release(tokens_.expect_name("a semaphore"));
+    if (tokens_.at("memoize") && tokens_.peek(1).kind == Token::String) return parse_memoize();
     if (tokens_.at("atomic") && tokens_.peek(1).text == "{") {
       tokens_.next();
       return make_atomic(parse_block("after 'atomic'"));
+    }
+    if (tokens_.at("profile") && tokens_.peek(1).text == "{") {
+      tokens_.next();
+      return make_profile(parse_block("after 'profile'"));
     }
     if (tokens_.accept("produce")) {
       const std::string name = tokens_.expect_name("the produced Func's name");
       return make_produce(name, parse_block("after the produced Func's name"));
     }
+    if (tokens_.accept("stream")) return with_streams(parse_write(), true);
+    return parse_write();
+  }
+
+  // f[i if mask] = v    f(i) = v    f(i) = {v, w}
+  Stmt parse_write() {
     const std::string name = tokens_.expect_name("a statement");
     if (tokens_.accept("[")) {
       const Expr index = exprs_.parse();
@@ -306,6 +320,27 @@ class FunctionParser {
     tokens_.expect("=", "after the provided element");
     if (tokens_.accept("{")) return make_provide(name, std::move(indices), exprs_.parse_list("}"));
     return make_provide(name, std::move(indices), {exprs_.parse()});
+  }
+
+  Stmt parse_memoize() {
+    tokens_.next();
+    const std::string name = tokens_.next().text;
+    tokens_.expect("of", "after the name");
+    std::vector<std::string> buffers;
+    std::vector<Expr> sizes;
+    do {
+      buffers.push_back(tokens_.expect_name("a buffer"));
+      if (!tokens_.accept("[")) continue;
+      sizes.push_back(exprs_.parse());
+      tokens_.expect("]", "after the size");
+    } while (tokens_.accept(","));
+    Expr eviction;
+    if (tokens_.accept("evict")) eviction = exprs_.parse();
+    tokens_.expect("by", "before what the values depend on");
+    tokens_.expect("(", "before what the values depend on");
+    std::vector<Expr> key = exprs_.parse_list(")");
+    return make_memoize(name, std::move(buffers), std::move(sizes), eviction, std::move(key),
+                        parse_block("before what is kept"));
   }
 
   Stmt parse_fork() {

@@ -10,6 +10,20 @@ Stmt wrap(StmtNode node) { return Stmt(std::make_shared<const StmtNode>(std::mov
 
 }  // namespace
 
+const char *home_name(Home home) {
+  switch (home) {
+    case Home::Auto:
+      return "";
+    case Home::Heap:
+      return "heap";
+    case Home::Stack:
+      return "stack";
+    case Home::Shared:
+      return "shared";
+  }
+  return "";
+}
+
 Stmt make_block(std::vector<Stmt> stmts) {
   StmtNode block{StmtKind::Block, "", {}, {}};
   for (Stmt &s : stmts) {
@@ -36,11 +50,11 @@ Stmt make_let_stmt(std::string name, Expr value, Stmt body) {
   return wrap({StmtKind::Let, std::move(name), {std::move(value)}, {std::move(body)}});
 }
 
-Stmt make_allocate(std::string name, Type type, std::vector<Expr> args, bool on_stack, Stmt body,
+Stmt make_allocate(std::string name, Type type, std::vector<Expr> args, Home home, Stmt body,
                    std::vector<int> order) {
   StmtNode n{StmtKind::Allocate, std::move(name), std::move(args), {std::move(body)}};
   n.type = type;
-  n.on_stack = on_stack;
+  n.home = home;
   n.order = std::move(order);
   return wrap(std::move(n));
 }
@@ -98,10 +112,30 @@ Stmt make_release(std::string semaphore) {
   return wrap({StmtKind::Release, std::move(semaphore), {}, {}});
 }
 
+Stmt make_memoize(std::string name, std::vector<std::string> buffers, std::vector<Expr> sizes,
+                  Expr eviction, std::vector<Expr> key, Stmt body) {
+  StmtNode n{StmtKind::Memoize, std::move(name), std::move(sizes), {std::move(body)}};
+  n.buffers = std::move(buffers);
+  n.is_sized = !n.args.empty();
+  n.evicts = eviction.defined();
+  if (n.evicts) n.args.push_back(std::move(eviction));
+  n.args.insert(n.args.end(), key.begin(), key.end());
+  return wrap(std::move(n));
+}
+
 Stmt make_atomic(Stmt body) { return wrap({StmtKind::Atomic, {}, {}, {std::move(body)}}); }
+
+Stmt make_profile(Stmt body) { return wrap({StmtKind::Profile, {}, {}, {std::move(body)}}); }
 
 Stmt make_produce(std::string name, Stmt body) {
   return wrap({StmtKind::Produce, std::move(name), {}, {std::move(body)}});
+}
+
+Stmt with_streams(const Stmt &s, bool streams) {
+  if (s->streams == streams) return s;
+  StmtNode n = *s;
+  n.streams = streams;
+  return wrap(std::move(n));
 }
 
 Stmt with_parts(const Stmt &s, std::vector<Expr> args, std::vector<Stmt> body) {

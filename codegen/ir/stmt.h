@@ -19,7 +19,7 @@ enum class StmtKind : uint8_t {
   For,       // name: counter (Variable Loop, Int(32)); args {min, extent}; loop_kind; body[0]
   Let,       // name: Symbol; args {value}; body[0]
   Allocate,  // name; type; args: multi-dimensional {min0, extent0, min1, ...}, flat {elements};
-             // body[0]; on_stack: constant size, in the frame; freed at the end
+             // body[0]; home: where its memory comes from; freed at the end
   Place,     // name; type; inside: an allocation; args {min0, extent0, min1, ..., at}; body[0]. The
              // box NAME takes the elements of `inside` from `at` (Int(64)) on
   Provide,   // name: func; args {index..., value...}; value_count values     f(i, j) = v
@@ -32,8 +32,23 @@ enum class StmtKind : uint8_t {
   Acquire,   // name: a semaphore of a fork around
   Release,   // name: a semaphore of a fork around
   Produce,   // name: func; body[0]: its production. A marker for readers, without effect
+  Memoize,   // name: under which values are kept; buffers: whose contents; args: at the flat level
+             // their sizes in bytes, then the eviction key if `evicts`, then what the values depend
+             // on; body[0] computes them. Where they are kept already, they are copied
   Atomic,    // body[0]: updates of one cell, which iterations of parallel loops make one by one
+  Profile,   // body[0]: what is measured
 };
+
+/// Where the memory of an allocation comes from.
+enum class Home : uint8_t {
+  Auto,    // malloc; may be taken further outside
+  Heap,    // malloc, each time that the allocation is reached
+  Stack,   // the frame; of constant size
+  Shared,  // malloc; kept from one time to the next, and for others, while it is large enough
+};
+
+/// "heap", "stack", "shared"; "" for Auto.
+const char *home_name(Home home);
 
 struct StmtNode;
 
@@ -60,19 +75,22 @@ struct StmtNode {
   LoopKind loop_kind = LoopKind::Serial;
   Type type{};
   int value_count = 1;                    // Provide
-  bool on_stack = false;                  // Allocate
+  Home home = Home::Auto;                 // Allocate
   std::string inside{};                   // Place
   std::vector<std::string> semaphores{};  // Fork
   std::vector<int> order{};  // multi-dimensional Allocate, Place: dimensions, innermost in memory first;
                              // empty: 0, 1, 2...
   Partition partition = Partition::Auto;  // For
+  std::vector<std::string> buffers{};     // Memoize
+  bool is_sized = false, evicts = false;  // Memoize: do args have sizes, an eviction key?
+  bool streams = false;                   // Provide, Store: past the caches
 };
 
 Stmt make_block(std::vector<Stmt> stmts);  // flattens nested blocks, drops undefined ones
 Stmt make_for(std::string name, Expr min, Expr extent, LoopKind kind, Stmt body,
               Partition partition = Partition::Auto);
 Stmt make_let_stmt(std::string name, Expr value, Stmt body);
-Stmt make_allocate(std::string name, Type type, std::vector<Expr> args, bool on_stack, Stmt body,
+Stmt make_allocate(std::string name, Type type, std::vector<Expr> args, Home home, Stmt body,
                    std::vector<int> order = {});
 Stmt make_place(std::string name, Type type, std::vector<Expr> box, std::string inside, Expr at,
                 Stmt body, std::vector<int> order = {});
@@ -85,8 +103,14 @@ Stmt make_fork_stmt(std::string func, std::vector<std::string> semaphores, std::
                     Stmt producer, Stmt consumer);
 Stmt make_acquire(std::string semaphore);
 Stmt make_release(std::string semaphore);
+/// `sizes` in bytes, at the flat level; an undefined eviction key stands for none.
+Stmt make_memoize(std::string name, std::vector<std::string> buffers, std::vector<Expr> sizes,
+                  Expr eviction, std::vector<Expr> key, Stmt body);
 Stmt make_atomic(Stmt body);
 Stmt make_produce(std::string name, Stmt body);
+Stmt make_profile(Stmt body);
+/// A copy of a Provide or a Store that goes past the caches, or not.
+Stmt with_streams(const Stmt &s, bool streams);
 /// A copy of `s` with other args and body; `s` itself where nothing differs.
 Stmt with_parts(const Stmt &s, std::vector<Expr> args, std::vector<Stmt> body);
 

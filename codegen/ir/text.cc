@@ -6,6 +6,7 @@
 
 #include "polyhalite/buffer_contents.h"
 #include "lang/ir/expr_text.h"
+#include "lang/ir/lexer.h"
 
 namespace polyhalite {
 
@@ -17,7 +18,8 @@ constexpr int64_t kPrintedElements = 1024;
 std::string name_text(const std::string &name) {
   static const std::set<std::string> kWords = {"for",      "allocate", "assert",   "else",
                                                "evaluate", "produce",  "constant", "place",
-                                               "fork",     "acquire",  "release"};
+                                               "fork",     "acquire",  "release",
+                                               "stream"};
   return kWords.count(name) ? "`" + name + "`" : quote_name(name);
 }
 
@@ -105,7 +107,8 @@ class Printer {
         list(s->args, 0, s->args.size());
         os_ << (flat ? "]" : ")");
         order(s);
-        os_ << (s->on_stack ? " stack\n" : "\n");
+        if (s->home != Home::Auto) os_ << " " << home_name(s->home);
+        os_ << "\n";
         return print_body(s->body[0]);
       }
       case StmtKind::Place:
@@ -119,7 +122,7 @@ class Printer {
         return print_body(s->body[0]);
       case StmtKind::Provide: {
         const size_t dims = s->args.size() - static_cast<size_t>(s->value_count);
-        line() << name_text(s->name) << "(";
+        line() << (s->streams ? "stream " : "") << name_text(s->name) << "(";
         list(s->args, 0, dims);
         os_ << (s->value_count == 1 ? ") = " : ") = {");
         list(s->args, dims, s->args.size());
@@ -127,7 +130,7 @@ class Printer {
         return;
       }
       case StmtKind::Store:
-        line() << name_text(s->name) << "[";
+        line() << (s->streams ? "stream " : "") << name_text(s->name) << "[";
         print_expr(os_, s->args[0]);
         if (s->args.size() > 2) {
           os_ << " if ";
@@ -171,8 +174,33 @@ class Printer {
       case StmtKind::Release:
         line() << "release " << name_text(s->name) << "\n";
         return;
+      case StmtKind::Memoize: {
+        // The sizes stand at the flat level only.
+        const size_t buffers = s->buffers.size();
+        const bool flat = s->is_sized;
+        line() << "memoize " << quote_string(s->name) << " of ";
+        for (size_t i = 0; i < buffers; i++) {
+          os_ << (i ? ", " : "") << name_text(s->buffers[i]);
+          if (!flat) continue;
+          os_ << "[";
+          print_expr(os_, s->args[i]);
+          os_ << "]";
+        }
+        size_t next = flat ? buffers : 0;
+        if (s->evicts) {
+          os_ << " evict ";
+          print_expr(os_, s->args[next++]);
+        }
+        os_ << " by (";
+        list(s->args, next, s->args.size());
+        os_ << ") {\n";
+        return close(s->body[0], "}\n");
+      }
       case StmtKind::Atomic:
         line() << "atomic {\n";
+        return close(s->body[0], "}\n");
+      case StmtKind::Profile:
+        line() << "profile {\n";
         return close(s->body[0], "}\n");
       case StmtKind::Produce:
         line() << "produce " << name_text(s->name) << " {\n";

@@ -9,7 +9,8 @@
 //                constant and at most 64 KiB
 //   errors       an Assert's error is a call of an Extern that returns Int(32); texts stand only as
 //                operands of calls
-//   entry        Asserts stand in front: outside of loops, Ifs and allocations
+//   entry        Asserts stand in front: outside of loops, Ifs, allocations and the Profile, of which
+//                there is one at most, outside of loops, Ifs and allocations too
 // Names, at every level
 //   arguments    arguments and constants have different names
 //   bound        a Loop or Symbol variable is bound around its use, with the type that it has
@@ -19,6 +20,8 @@
 //                statements beside each other may reuse names
 //   buffers      what is accessed is an argument, a constant or an allocation around the access, of
 //                the access's element type; inputs and constants are never written
+//   memoize      what is kept is written and allocated around; sizes are Int(64) and stand at the
+//                flat level; the eviction key is an integer or a handle, keys are scalars, no handles
 //   semaphores   those of an Acquire and a Release belong to a Fork around them; a Fork's first
 //                counts are Int(32)
 // Multi-dimensional level
@@ -160,8 +163,11 @@ class Verifier {
         case StmtKind::Acquire:
         case StmtKind::Release:
           return {0, 0, 0, 0};
+        case StmtKind::Memoize:
+          return {(s->is_sized ? s->buffers.size() : 0) + s->evicts, SIZE_MAX, 1, 1};
         case StmtKind::Produce:
         case StmtKind::Atomic:
+        case StmtKind::Profile:
           return {0, 0, 1, 1};
       }
       return {};
@@ -192,6 +198,14 @@ class Verifier {
       case StmtKind::Produce:
       case StmtKind::Atomic:
         for (const Stmt &b : s->body) stmt(b);
+        return;
+      case StmtKind::Profile:
+        require(depth_ == 0, "entry", "a Profile inside a loop, an If or an allocation");
+        require(!has_profile_, "entry", "a second Profile");
+        has_profile_ = true;
+        depth_++;
+        stmt(s->body[0]);
+        depth_--;
         return;
       case StmtKind::For:
         return loop(s);
@@ -224,6 +238,8 @@ class Verifier {
       }
       case StmtKind::Evaluate:
         return;
+      case StmtKind::Memoize:
+        return memoize(s);
       case StmtKind::Fork:
         return fork(s);
       case StmtKind::Acquire:
@@ -231,6 +247,30 @@ class Verifier {
         return require(semaphores_.count(s->name), "semaphores",
                        "no fork around has a semaphore '" + s->name + "'");
     }
+  }
+
+  void memoize(const Stmt &s) {
+    for (const std::string &name : s->buffers) {
+      const auto at = buffers_.find(name);
+      require(at != buffers_.end() && at->second.is_written && !arguments_.count(name), "memoize",
+              "'" + name + "' is no allocation around it");
+    }
+    require(s->is_sized == is_flat(), "memoize", "sizes stand at the flat level, and only there");
+    for (size_t i = 0; i < s->args.size(); i++) {
+      const Type t = s->args[i].type();
+      const size_t sizes = s->is_sized ? s->buffers.size() : 0;
+      if (i < sizes) {
+        require(t == Int(64), "memoize", "a size is no int64");
+      } else if (s->evicts && i == sizes) {
+        require(t.is_scalar() && (t.is_int_or_uint() || t.is_handle()), "memoize",
+                "the eviction key is no integer or handle");
+      } else {
+        require(t.is_scalar() && !t.is_handle(), "memoize", "a key is no number");
+      }
+    }
+    depth_++;
+    stmt(s->body[0]);
+    depth_--;
   }
 
   void fork(const Stmt &s) {
@@ -297,7 +337,7 @@ class Verifier {
       require(each, "shape", "the order of '" + s->name + "' does not name each dimension once");
     }
     require(s->type.is_scalar(), "lanes", "the element of '" + s->name + "' is no scalar");
-    if (s->on_stack) {
+    if (s->home == Home::Stack) {
       require(constant, "constants", "the stack allocation '" + s->name + "' has no constant size");
       require(elements * s->type.bytes() <= kMaxStackBytes, "constants",
               "the stack allocation '" + s->name + "' takes more than 64 KiB");
@@ -507,6 +547,7 @@ class Verifier {
   std::set<std::string> semaphores_;
   std::set<const ExprNode *> seen_;
   int lets_ = 0;   // expression Lets around
+  bool has_profile_ = false;
   int depth_ = 0;  // loops, Ifs and allocations around
   Stmt current_;
   std::optional<Diagnostic> problem_;

@@ -1,5 +1,7 @@
 #include "codegen/ir/visit.h"
 
+#include <algorithm>
+
 #include "lang/ir/visit.h"
 
 namespace polyhalite {
@@ -63,10 +65,18 @@ std::set<std::string> used_variables(const Stmt &s) {
   return names;
 }
 
+std::string func_of_buffer(const std::string &buffer) {
+  const size_t dot = buffer.rfind('.');
+  if (dot == std::string::npos || dot + 1 == buffer.size()) return buffer;
+  const bool numbered = buffer.find_first_not_of("0123456789", dot + 1) == std::string::npos;
+  return numbered ? buffer.substr(0, dot) : buffer;
+}
+
 bool accesses_buffer(const Stmt &s, const std::string &name) {
   bool found = false;
   for_each_stmt(s, [&](const Stmt &t) {
     if (t->kind == StmtKind::Store || t->kind == StmtKind::Provide) found |= t->name == name;
+    found |= std::count(t->buffers.begin(), t->buffers.end(), name) > 0;
   });
   for_each_operand(s, [&](const Expr &e) {
     for_each_node(e, [&](const Expr &n) {

@@ -41,6 +41,9 @@ std::set<std::string> used_variables(const Stmt &s);
 /// Does s read or write a buffer of this name, or a Func of this name?
 bool accesses_buffer(const Stmt &s, const std::string &name);
 
+/// The Func "f" of the buffers "f", "f.0", "f.1"...
+std::string func_of_buffer(const std::string &buffer);
+
 /// True of an empty block.
 bool is_no_op(const Stmt &s);
 /// How many statements and expression nodes s holds: what it costs to copy it.

@@ -13,13 +13,19 @@ namespace polyhalite {
 
 using llvm::Value;
 
+namespace {
+
+constexpr uint64_t kConstantAlignment = 64;
+
+}  // namespace
+
 FunctionEmitter::FunctionEmitter(ModuleState &module, llvm::Function *f)
     : module_(module), context_(module.context()), function_(f), builder_(context_) {
   builder_.SetInsertPoint(llvm::BasicBlock::Create(context_, "entry", f));
   strict_ = module_.target.has_feature(Target::StrictFloat);
   user_context_ = llvm::ConstantPointerNull::get(builder_.getPtrTy());
   for (const auto &c : module_.function.constants) {
-    if (!module_.options.constants_by_address) own_storage_.insert(c->name);
+    if (!module_.options.constants_by_address) own_storage_[c->name] = kConstantAlignment;
   }
 }
 
@@ -27,6 +33,7 @@ void FunctionEmitter::emit_pipeline() {
   bind_arguments();
   emit_stmt(module_.function.body);
   builder_.CreateRet(builder_.getInt32(0));
+  release_slots();
 }
 
 void FunctionEmitter::bind_arguments() {
@@ -91,11 +98,13 @@ bool FunctionEmitter::uses_fields(const StmtNode &s) {
   switch (s.kind) {
     case StmtKind::Block:
     case StmtKind::Produce:
+    case StmtKind::Profile:
       return false;
     case StmtKind::For:
     case StmtKind::If:
     case StmtKind::Store:
     case StmtKind::Fork:
+    case StmtKind::Memoize:
     case StmtKind::Atomic:
       return true;
     default:

@@ -22,6 +22,7 @@ Value *FunctionEmitter::emit_call(const CallNode &call) {
     case CallKind::Math:
       return emit_math(call);
     case CallKind::Extern:
+    case CallKind::PureExtern:
       return emit_extern(call);
     case CallKind::Func:
     case CallKind::Image:
@@ -41,6 +42,8 @@ Value *FunctionEmitter::emit_intrinsic(const CallNode &call) {
   }
   if (name == intrinsic::kPrint) return emit_print(call);
   if (name == intrinsic::kRequire) return emit_require(call);
+  if (name == intrinsic::kTrace) return emit_trace(call);
+  if (name == intrinsic::kTraceAccess) return emit_trace_access(call);
   if (name == intrinsic::kStrictFloat) {
     const bool outside = strict_;
     strict_ = true;
@@ -80,6 +83,7 @@ Value *FunctionEmitter::emit_intrinsic(const CallNode &call) {
              : (is_signed ? llvm::Intrinsic::ssub_sat : llvm::Intrinsic::usub_sat),
         emit(args[0]), emit(args[1]));
   }
+  if (Value *known = emit_machine_instruction(call)) return known;
   if (const Expr meaning = expand_intrinsic(call); meaning.defined()) {
     kept_.push_back(meaning);  // values are remembered by node
     return emit(meaning);
@@ -89,6 +93,9 @@ Value *FunctionEmitter::emit_intrinsic(const CallNode &call) {
     return builder_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
   }
   if (name == intrinsic::kPrefetch) return emit_prefetch(args[0]);
+  // Passes may have put another value in the place of the read.
+  if (name == intrinsic::kStream) return as_load(args[0]) ? emit_load(args[0], true) : emit(args[0]);
+  if (name == intrinsic::kStreamFence) return emit_stream_fence();
   return emit_buffer_fact(call);
 }
 
@@ -149,25 +156,49 @@ Value *FunctionEmitter::emit_absolute_difference(const CallNode &call) {
 
 Value *FunctionEmitter::emit_extern(const CallNode &call) {
   if (call.name == intrinsic::kExternStage) return emit_extern_stage(call);
+  if (call.name == intrinsic::kDebugToFile) return emit_debug_to_file(call);
   if (call.name == intrinsic::kExternBounds) return emit_extern_bounds(call);
   std::vector<Value *> args;
-  std::vector<llvm::Type *> types;
-  if (belongs_to_runtime(call.name)) args.push_back(user_context_);
   for (const Expr &arg : call.args) args.push_back(emit(arg));
+  if (call.type.is_scalar()) return call_extern(call, args);
+  // A C function knows no vectors.
+  std::vector<Value *> lanes;
+  for (int lane = 0; lane < call.type.lanes(); lane++) {
+    std::vector<Value *> scalars;
+    for (size_t i = 0; i < args.size(); i++) {
+      const bool is_vector = call.args[i].type().is_vector();
+      scalars.push_back(is_vector ? builder_.CreateExtractElement(args[i], lane) : args[i]);
+    }
+    lanes.push_back(call_extern(call, scalars));
+  }
+  return concatenate(lanes);
+}
+
+// A call for one lane.
+Value *FunctionEmitter::call_extern(const CallNode &call, std::vector<Value *> args) {
+  const size_t first = belongs_to_runtime(call.name) ? 1 : 0;
+  if (first) args.insert(args.begin(), user_context_);
+  std::vector<llvm::Type *> types;
   for (Value *arg : args) types.push_back(arg->getType());
+  const Type result_type = call.type.element_of();
   llvm::FunctionCallee callee =
-      module_.declare(call.name, register_type(context_, call.type), types);
+      module_.declare(call.name, register_type(context_, result_type), types);
   llvm::CallInst *result = builder_.CreateCall(callee, args);
   // The C ABI extends narrow integers to 32 bits, on both sides of the call.
   auto extension = [](Type t) { return t.is_int() ? llvm::Attribute::SExt : llvm::Attribute::ZExt; };
   auto is_narrow = [](Type t) { return t.is_int_or_uint() && t.bits() < 32; };
   for (size_t i = 0; i < call.args.size(); i++) {
-    const Type t = call.args[i].type();
-    const unsigned position = static_cast<unsigned>(args.size() - call.args.size() + i);
-    if (is_narrow(t)) result->addParamAttr(position, extension(t));
+    const Type t = call.args[i].type().element_of();
+    if (is_narrow(t)) result->addParamAttr(static_cast<unsigned>(first + i), extension(t));
   }
-  if (is_narrow(call.type)) result->addRetAttr(extension(call.type));
-  scopes_.memory_changed();
+  if (is_narrow(result_type)) result->addRetAttr(extension(result_type));
+  if (call.kind == CallKind::PureExtern) {
+    result->setDoesNotAccessMemory();
+    result->setDoesNotThrow();
+    result->addFnAttr(llvm::Attribute::WillReturn);
+  } else {
+    scopes_.memory_changed();
+  }
   return result;
 }
 

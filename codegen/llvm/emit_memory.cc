@@ -9,8 +9,6 @@ using llvm::Value;
 
 namespace {
 
-constexpr uint64_t kStorageAlignment = 64;  // of polyhalite_malloc, stack arrays and constants
-
 Polynomial shifted(Polynomial p, int64_t by) {
   p.add(Polynomial::constant(by));
   return p;
@@ -20,6 +18,28 @@ std::vector<int> reversed_lanes(int lanes) {
   std::vector<int> order;
   for (int i = lanes - 1; i >= 0; i--) order.push_back(i);
   return order;
+}
+
+// The indices of the rows that ramp(row, broadcast(s), n) is: row, row + s, ... Empty where it is
+// something else.
+std::vector<Expr> rows_of(const Expr &index) {
+  if (index->op != Op::Ramp || index->args[0].type().is_scalar()) return {};
+  const Expr &first = index->args[0], &step = index->args[1];
+  if (step->op != Op::Broadcast || step->args[0].type().is_vector()) return {};
+  const Expr &stride = step->args[0];
+  std::vector<Expr> rows = {first};
+  const int n = index.type().lanes() / first.type().lanes();
+  for (int i = 1; i < n; i++) {
+    const Expr by = make_binary(Op::Mul, stride, make_int(stride.type(), i));
+    rows.push_back(make_binary(Op::Add, first, make_broadcast(by, first.type().lanes())));
+  }
+  return rows;
+}
+
+std::vector<int> lanes_of_row(size_t row, int lanes) {
+  std::vector<int> picks;
+  for (int i = 0; i < lanes; i++) picks.push_back(static_cast<int>(row) * lanes + i);
+  return picks;
 }
 
 }  // namespace
@@ -88,8 +108,9 @@ Value *FunctionEmitter::address(const std::string &buffer, Type element, const P
 llvm::Align FunctionEmitter::alignment(const std::string &buffer, Type t,
                                        const Polynomial &p) const {
   const auto element = static_cast<uint64_t>(t.bytes());
-  if (!own_storage_.count(buffer)) return llvm::Align(element);
-  uint64_t known = kStorageAlignment;
+  const auto own = own_storage_.find(buffer);
+  if (own == own_storage_.end()) return llvm::Align(element);
+  uint64_t known = own->second;
   for (const auto &[monomial, coefficient] : p.terms) {
     while (static_cast<uint64_t>(coefficient) * element % known != 0) known /= 2;
   }
@@ -120,16 +141,31 @@ Value *FunctionEmitter::reverse(Value *v) {
 
 // -- Loads
 
-Value *FunctionEmitter::emit_load(const Expr &e) {
+Value *FunctionEmitter::emit_load(const Expr &e, bool streams) {
   const LoadNode &load = *as_load(e);
-  const Type t = e.type();
   Value *mask = load.args.size() > 1 && !is_true(load.args[1]) ? emit(load.args[1]) : nullptr;
+  return load_lanes_at(load, mask, streams);
+}
+
+Value *FunctionEmitter::load_lanes_at(const LoadNode &load, Value *mask, bool streams) {
+  const Type t = load.type;
+  if (const std::vector<Expr> rows = rows_of(load.args[0]); !rows.empty()) {
+    std::vector<Value *> parts;
+    for (size_t i = 0; i < rows.size(); i++) {
+      const int lanes = rows[i].type().lanes();
+      kept_.push_back(rows[i]);
+      const LoadNode row(t.with_lanes(lanes), load.buffer, rows[i]);
+      Value *row_mask = mask ? builder_.CreateShuffleVector(mask, lanes_of_row(i, lanes)) : nullptr;
+      parts.push_back(load_lanes_at(row, row_mask, streams));
+    }
+    return concatenate(parts);
+  }
   const auto at =
       to_lane_address(load.args[0], [this](const std::string &name) { return definition(name); });
   if (!at) return gather(load, mask);
-  if (t.is_scalar()) return load_dense(load, *at, mask);
+  if (t.is_scalar()) return load_dense(load, *at, mask, streams);
   const auto stride = at->stride.as_constant();
-  if (stride == 1) return load_dense(load, *at, mask);
+  if (stride == 1) return load_dense(load, *at, mask, streams);
   if (stride == -1) {
     const LaneAddress first{shifted(at->base, 1 - t.lanes()), Polynomial::constant(1)};
     return reverse(load_dense(load, first, mask ? reverse(mask) : nullptr));
@@ -161,7 +197,8 @@ Value *FunctionEmitter::emit_prefetch(const Expr &e) {
   return builder_.getFalse();
 }
 
-Value *FunctionEmitter::load_dense(const LoadNode &load, const LaneAddress &at, Value *mask) {
+Value *FunctionEmitter::load_dense(const LoadNode &load, const LaneAddress &at, Value *mask,
+                                   bool streams) {
   const Type t = load.type;
   llvm::Type *type = memory_type(context_, t);
   Value *pointer = address(load.buffer, t, at.base);
@@ -169,6 +206,7 @@ Value *FunctionEmitter::load_dense(const LoadNode &load, const LaneAddress &at, 
   llvm::Instruction *access = nullptr;
   if (!mask) {
     access = builder_.CreateAlignedLoad(type, pointer, align);
+    if (streams) mark_stream_load(access, t);
   } else {
     llvm::Type *vector = t.is_vector() ? type : llvm::FixedVectorType::get(type, 1);
     if (t.is_scalar()) mask = builder_.CreateVectorSplat(1, mask);
@@ -264,6 +302,23 @@ void FunctionEmitter::emit_store(const StmtNode &store) {
   const Type t = stored.type();
   Value *value = to_memory(emit(stored), t);
   Value *mask = store.args.size() > 2 && !is_true(store.args[2]) ? emit(store.args[2]) : nullptr;
+  store_lanes_at(store.name, t, index, value, mask, store.streams);
+  scopes_.memory_changed();
+}
+
+void FunctionEmitter::store_lanes_at(const std::string &buffer, Type t, const Expr &index,
+                                     Value *value, Value *mask, bool streams) {
+  if (const std::vector<Expr> rows = rows_of(index); !rows.empty()) {
+    for (size_t i = 0; i < rows.size(); i++) {
+      const int lanes = rows[i].type().lanes();
+      const std::vector<int> picks = lanes_of_row(i, lanes);
+      kept_.push_back(rows[i]);
+      store_lanes_at(buffer, t.with_lanes(lanes), rows[i],
+                     builder_.CreateShuffleVector(value, picks),
+                     mask ? builder_.CreateShuffleVector(mask, picks) : nullptr, streams);
+    }
+    return;
+  }
   const auto at =
       to_lane_address(index, [this](const std::string &name) { return definition(name); });
   const auto stride = at ? at->stride.as_constant() : std::nullopt;
@@ -274,27 +329,29 @@ void FunctionEmitter::emit_store(const StmtNode &store) {
     if (mask) mask = reverse(mask);
   }
   if (at && t.is_scalar() && mask) {
-    store_scalar_if(mask, value, address(store.name, t, first), store.name);
+    store_scalar_if(mask, value, address(buffer, t, first), buffer);
   } else if (at && (t.is_scalar() || stride == 1 || stride == -1)) {
-    Value *pointer = address(store.name, t, first);
-    const llvm::Align align = alignment(store.name, t, first);
-    llvm::Instruction *access = mask ? static_cast<llvm::Instruction *>(
-                                           builder_.CreateMaskedStore(value, pointer, align, mask))
-                                     : builder_.CreateAlignedStore(value, pointer, align);
-    module_.mark_access(access, store.name);
+    Value *pointer = address(buffer, t, first);
+    const llvm::Align align = alignment(buffer, t, first);
+    if (mask) {
+      module_.mark_access(builder_.CreateMaskedStore(value, pointer, align, mask), buffer);
+    } else if (streams) {
+      store_streamed(value, t, pointer, align, buffer);
+    } else {
+      module_.mark_access(builder_.CreateAlignedStore(value, pointer, align), buffer);
+    }
   } else if (at && !mask) {
     Polynomial p = at->base;
     for (int lane = 0; lane < t.lanes(); lane++) {
       Value *element = builder_.CreateExtractElement(value, static_cast<uint64_t>(lane));
-      auto *access = builder_.CreateAlignedStore(element, address(store.name, t, p),
-                                                 alignment(store.name, t, p));
-      module_.mark_access(access, store.name);
+      auto *access = builder_.CreateAlignedStore(element, address(buffer, t, p),
+                                                 alignment(buffer, t, p));
+      module_.mark_access(access, buffer);
       p.add(at->stride);
     }
   } else {
-    scatter(store, value, mask);
+    scatter(buffer, t, index, value, mask);
   }
-  scopes_.memory_changed();
 }
 
 void FunctionEmitter::store_scalar_if(Value *mask, Value *value, Value *address,
@@ -307,20 +364,20 @@ void FunctionEmitter::store_scalar_if(Value *mask, Value *value, Value *address,
   builder_.SetInsertPoint(after);
 }
 
-void FunctionEmitter::scatter(const StmtNode &store, Value *value, Value *mask) {
-  const Type t = store.args[1].type();
-  Value *pointers = lane_pointers(store.name, t, store.args[0]);
+void FunctionEmitter::scatter(const std::string &buffer, Type t, const Expr &index,
+                              Value *value, Value *mask) {
+  Value *pointers = lane_pointers(buffer, t, index);
   const llvm::Align align(static_cast<uint64_t>(t.bytes()));
   if (mask) {
     auto *access = builder_.CreateMaskedScatter(value, pointers, align, mask);
-    module_.mark_access(access, store.name);
+    module_.mark_access(access, buffer);
     return;
   }
   for (int lane = 0; lane < t.lanes(); lane++) {
     auto *access = builder_.CreateAlignedStore(
         builder_.CreateExtractElement(value, static_cast<uint64_t>(lane)),
         builder_.CreateExtractElement(pointers, static_cast<uint64_t>(lane)), align);
-    module_.mark_access(access, store.name);
+    module_.mark_access(access, buffer);
   }
 }
 

@@ -1,8 +1,10 @@
-// Statements: loops, conditions, checks, storage.
+// Statements: loops, conditions, checks.
 #include <llvm/IR/MDBuilder.h>
 
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
+#include "lang/abi/polyhalite_profiler.h"
+#include "lang/ir/intrinsics.h"
 #include "polyhalite/error.h"
 
 namespace polyhalite {
@@ -45,6 +47,8 @@ void FunctionEmitter::emit_stmt(const Stmt &s) {
       return s->loop_kind == LoopKind::Parallel ? emit_parallel_for(*s) : emit_serial_for(*s);
     case StmtKind::Let:
       bind_symbol(s->name, s->args[0]);
+      // A copy of the event is another event.
+      if (as_intrinsic(s->args[0], intrinsic::kTrace)) scopes_.memory_changed();
       emit_stmt(s->body[0]);
       scopes_.pop();
       return;
@@ -64,10 +68,14 @@ void FunctionEmitter::emit_stmt(const Stmt &s) {
       return emit_release(*s);
     case StmtKind::Evaluate:
       emit(s->args[0]);
+      if (as_intrinsic(s->args[0], intrinsic::kTrace)) scopes_.memory_changed();
       return;
     case StmtKind::Produce:
-      emit_stmt(s->body[0]);
-      return;
+      return emit_produce(*s);
+    case StmtKind::Memoize:
+      return emit_memoize(*s);
+    case StmtKind::Profile:
+      return emit_profile(*s);
     case StmtKind::Atomic:
       return emit_atomic(*s);
     case StmtKind::Provide:
@@ -139,11 +147,10 @@ void FunctionEmitter::emit_assert(const StmtNode &s) {
 }
 
 void FunctionEmitter::return_code(Value *code) {
-  llvm::FunctionCallee release = module_.declare("polyhalite_free", builder_.getVoidTy(),
-                                                 {builder_.getPtrTy(), builder_.getPtrTy()});
   for (auto heap = live_heap_.rbegin(); heap != live_heap_.rend(); ++heap) {
-    builder_.CreateCall(release, {user_context_, heap->pointer});
+    emit_free(heap->pointer);
   }
+  end_profile();
   builder_.CreateRet(code);
 }
 
@@ -154,65 +161,6 @@ void FunctionEmitter::return_if_nonzero(Value *code) {
   builder_.SetInsertPoint(fail);
   return_code(code);
   builder_.SetInsertPoint(fine);
-}
-
-llvm::Instruction *FunctionEmitter::entry_position() {
-  return &*function_->getEntryBlock().getFirstInsertionPt();
-}
-
-void FunctionEmitter::emit_allocate(const StmtNode &s) {
-  internal_check(s.args.size() == 1, "flat allocations have one size");
-  const auto element = static_cast<uint64_t>(s.type.bytes());
-  int64_t constant = 0;
-  const bool on_stack = s.on_stack && is_const_int(s.args[0], &constant);
-  own_storage_.insert(s.name);
-  if (on_stack) {
-    llvm::IRBuilder<> entry(entry_position());
-    auto *type = llvm::ArrayType::get(memory_type(context_, s.type.element_of()),
-                                      static_cast<uint64_t>(std::max<int64_t>(constant, 1)));
-    llvm::AllocaInst *array = entry.CreateAlloca(type, nullptr, s.name);
-    array->setAlignment(llvm::Align(64));
-    auto *bytes = builder_.getInt64(type->getNumElements() * element);
-    builder_.CreateLifetimeStart(array, bytes);
-    pointers_[s.name] = array;
-    scopes_.push();
-    emit_stmt(s.body[0]);
-    scopes_.pop();
-    builder_.CreateLifetimeEnd(array, bytes);
-    pointers_.erase(s.name);
-    return;
-  }
-  // An empty region may have a negative extent.
-  Value *elements = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, emit_wide(s.args[0]),
-                                                   builder_.getInt64(0));
-  Value *product = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umul_with_overflow, elements,
-                                                  builder_.getInt64(element));
-  Value *bytes = builder_.CreateSelect(builder_.CreateExtractValue(product, 1),
-                                       builder_.getInt64(INT64_MAX),
-                                       builder_.CreateExtractValue(product, 0));
-  llvm::Type *pointer = builder_.getPtrTy();
-  Value *memory = builder_.CreateCall(
-      module_.declare("polyhalite_malloc", pointer, {pointer, builder_.getInt64Ty()}),
-      {user_context_, bytes});
-  llvm::BasicBlock *fail = block("no_memory"), *fine = block("allocated");
-  builder_.CreateCondBr(builder_.CreateIsNotNull(memory), fine, fail,
-                        llvm::MDBuilder(context_).createBranchWeights(kLikelyWeight, 1));
-  builder_.SetInsertPoint(fail);
-  llvm::FunctionCallee report =
-      module_.declare("polyhalite_error_out_of_memory", builder_.getInt32Ty(),
-                      {pointer, pointer, pointer, builder_.getInt64Ty()});
-  return_code(builder_.CreateCall(report, {user_context_, module_.string(module_.function.name),
-                                           module_.string(s.name), bytes}));
-  builder_.SetInsertPoint(fine);
-  pointers_[s.name] = memory;
-  live_heap_.push_back({s.name, memory});
-  scopes_.push();
-  emit_stmt(s.body[0]);
-  scopes_.pop();
-  live_heap_.pop_back();
-  pointers_.erase(s.name);
-  builder_.CreateCall(module_.declare("polyhalite_free", builder_.getVoidTy(), {pointer, pointer}),
-                      {user_context_, memory});
 }
 
 }  // namespace polyhalite

@@ -27,11 +27,14 @@ class JitCode {
   /// handler took it. Throws what a handler threw.
   int call(const std::vector<void *> &args, std::string *message,
            JITUserContext *context = nullptr) const;
+  /// The C function int f(void *context, arguments).
+  void *address() const;
 
  private:
   struct Session;
   std::unique_ptr<Session> session_;
   std::vector<std::shared_ptr<BufferContents>> constants_;  // used in place by the code
+  bool is_profiled_ = false;  // reports after each call
 };
 
 }  // namespace polyhalite

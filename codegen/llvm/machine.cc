@@ -1,6 +1,7 @@
 #include "codegen/llvm/machine.h"
 
 #include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/TargetParser/Host.h>
 
@@ -12,9 +13,19 @@ namespace polyhalite {
 
 namespace {
 
+// LLVM compares the ends of all blocks that may have one in common, pair by pair: of many branches
+// that differ by little this takes most of the time, and saves nothing but code.
+void limit_tail_merging() {
+  constexpr unsigned kMostBlocks = 12;
+  auto &options = llvm::cl::getRegisteredOptions();
+  const auto limit = options.find("tail-merge-threshold");
+  if (limit != options.end()) static_cast<llvm::cl::opt<unsigned> *>(limit->second)->setValue(kMostBlocks);
+}
+
 void register_code_generators() {
   static std::once_flag once;
   std::call_once(once, [] {
+    limit_tail_merging();
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();

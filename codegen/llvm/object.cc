@@ -10,6 +10,7 @@
 #include "codegen/llvm/emit.h"
 #include "codegen/llvm/machine.h"
 #include "codegen/llvm/optimize.h"
+#include "polyhalite/cancellation.h"
 #include "polyhalite/error.h"
 
 namespace polyhalite {
@@ -29,7 +30,9 @@ std::string compile_module(const Target &target, CodeForm form, const ModuleMake
   llvm::LLVMContext context;
   auto machine = make_machine(target);
   auto module = make(context, *machine);
+  check_cancelled();
   optimize(*module, *machine);
+  check_cancelled();
   if (form == CodeForm::LlvmAssembly) {
     std::string text;
     llvm::raw_string_ostream out(text);

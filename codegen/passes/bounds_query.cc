@@ -49,7 +49,7 @@ class NeededShape : public ExprRewriter {
   const std::map<std::string, Expr> &fields_;
 };
 
-void answer(const FunctionArgument &a, const Parameter *constraints, const Box *need,
+void answer(const FunctionArgument &a, const ParameterContents *constraints, const Box *need,
             std::vector<Stmt> &out) {
   std::map<std::string, Expr> needed;
   const size_t n = static_cast<size_t>(a.dimensions);
@@ -65,7 +65,7 @@ void answer(const FunctionArgument &a, const Parameter *constraints, const Box *
     Expr min = needed.at(field_name(a.name, "min", d));
     Expr extent = needed.at(field_name(a.name, "extent", d));
     if (constraints) {
-      const Parameter::DimConstraint &c = constraints->dims[d];
+      const ParameterContents::DimConstraint &c = constraints->dims[d];
       const NeededShape shape(needed);
       const Expr end = make_binary(Op::Add, min, extent);
       if (c.min.defined()) {

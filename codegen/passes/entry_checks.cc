@@ -83,7 +83,7 @@ class Checks {
     }
   }
 
-  void limits(const Parameter &p) {
+  void limits(const ParameterContents &p) {
     const Expr value = make_variable(p.type, VariableKind::Param, p.name);
     auto limit = [&](Op op, const Expr &bound, const char *error) {
       if (!bound.defined()) return;
@@ -102,7 +102,7 @@ class Checks {
                                                             make_string(what), found, wanted}));
   }
 
-  void constraints(const FunctionArgument &a, const Parameter *p) {
+  void constraints(const FunctionArgument &a, const ParameterContents *p) {
     bool stride_fixed = false;
     if (p) {
       for (size_t d = 0; d < p->dims.size(); d++) {
@@ -144,6 +144,10 @@ class Checks {
                                       {function_, make_string(a.func), Expr(a.dimension),
                                        make_string(a.text), a.actual, a.wanted}));
     }
+  }
+
+  void requirements(const Algorithm &algorithm) {
+    for (const Expr &e : algorithm.requirements) checks_.push_back(make_evaluate(simplify(e)));
   }
 
   void branches(const LoopTree &tree) {
@@ -210,7 +214,7 @@ std::vector<Stmt> shape_checks(const std::string &function,
   return checks.take();
 }
 
-const Parameter *constraints_of(const FunctionArgument &a, const Algorithm &algorithm) {
+const ParameterContents *constraints_of(const FunctionArgument &a, const Algorithm &algorithm) {
   for (const AlgorithmInput &i : algorithm.inputs) {
     if (i.param->name == a.name) return i.param.get();
   }
@@ -252,6 +256,7 @@ std::vector<Stmt> value_checks(const std::string &function,
     checks.constraints(a, constraints_of(a, tree.algorithm));
   }
   checks.same_shapes(tree.algorithm);
+  checks.requirements(tree.algorithm);
   checks.branches(tree);
   checks.assumptions(survey);
   for (const FunctionArgument &a : args) {

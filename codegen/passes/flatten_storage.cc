@@ -129,6 +129,8 @@ class Flatten : public StmtRewriter {
         return rewrite_place(s);
       case StmtKind::Provide:
         return rewrite_provide(s);
+      case StmtKind::Memoize:
+        return rewrite_memoize(s);
       default:
         return rewrite_children(s);
     }
@@ -225,13 +227,21 @@ class Flatten : public StmtRewriter {
     std::vector<Expr> extents = {int64(buffer_limit_ / s->type.bytes())};
     const Expr elements = dense(s, layout, lets, extents);
     layouts_[s->name] = std::move(layout);
+    int64_t count = 0;
+    if (is_const_int(elements, &count) && count > buffer_limit_ / s->type.bytes()) {
+      user_error("'" + s->name + "' is stored in " + std::to_string(count) + " elements of " +
+                     std::to_string(s->type.bytes()) + " bytes",
+                 "a buffer has at most " + std::to_string(buffer_limit_) + " bytes",
+                 "compile for a target with the feature large_buffers, or compute it in parts");
+    }
+    bytes_[s->name] = simplify(make_binary(Op::Mul, elements, int64(s->type.bytes())));
     // Two int32 have a product in int64; more may not.
     const bool limited =
         !is_const_int(elements) && (extents.size() > 3 || buffer_limit_ != INT64_MAX);
     const Expr size = limited
                           ? make_intrinsic(Int(64), intrinsic::kLimitedProduct, std::move(extents))
                           : elements;
-    const Stmt out = make_allocate(s->name, s->type, {size}, s->on_stack, (*this)(s->body[0]));
+    const Stmt out = make_allocate(s->name, s->type, {size}, s->home, (*this)(s->body[0]));
     layouts_.erase(s->name);
     return with_lets(lets, out);
   }
@@ -250,6 +260,19 @@ class Flatten : public StmtRewriter {
     return with_lets(lets, out);
   }
 
+  Stmt rewrite_memoize(const Stmt &s) {
+    std::vector<Expr> sizes, key;
+    for (const std::string &name : s->buffers) sizes.push_back(bytes_.at(name));
+    for (const Expr &e : s->args) key.push_back(rewrite_expr(e));
+    Expr eviction;
+    if (s->evicts) {
+      eviction = key.front();
+      key.erase(key.begin());
+    }
+    return make_memoize(s->name, s->buffers, std::move(sizes), eviction, std::move(key),
+                        (*this)(s->body[0]));
+  }
+
   Stmt rewrite_provide(const Stmt &s) {
     const size_t dims = s->args.size() - static_cast<size_t>(s->value_count);
     std::vector<Expr> indices, values;
@@ -258,7 +281,9 @@ class Flatten : public StmtRewriter {
     }
     auto store = [&](size_t i, const Expr &value) {
       const std::string name = buffer_name(layouts_, s->name, static_cast<int>(i));
-      return make_store(home(layouts_, name), flat_index(layouts_.at(name), indices), value);
+      const Stmt out =
+          make_store(home(layouts_, name), flat_index(layouts_.at(name), indices), value);
+      return with_streams(out, s->streams);
     };
     if (values.size() == 1) return store(0, values[0]);
     // All values are known before the first one is stored: they may read what is overwritten. A
@@ -297,6 +322,7 @@ class Flatten : public StmtRewriter {
 
   const int64_t buffer_limit_;
   Layouts layouts_;
+  std::map<std::string, Expr> bytes_;   // of allocations
   std::map<std::string, Expr> fields_;  // those that are numbers
   std::map<std::string, FunctionArgument> arguments_;
 };

@@ -18,7 +18,7 @@ class TakeAllocations : public StmtRewriter {
   /// The loop with its allocations around it.
   Stmt around(Stmt loop) const {
     for (const Stmt &a : taken_) {
-      loop = make_allocate(a->name, a->type, a->args, a->on_stack, loop);
+      loop = make_allocate(a->name, a->type, a->args, a->home, loop);
     }
     return loop;
   }
@@ -28,6 +28,7 @@ class TakeAllocations : public StmtRewriter {
     switch (s->kind) {
       case StmtKind::Block:
       case StmtKind::Produce:
+      case StmtKind::Memoize:
         return rewrite_children(s);
       case StmtKind::Let: {
         local_.insert(s->name);
@@ -46,7 +47,7 @@ class TakeAllocations : public StmtRewriter {
 
  private:
   bool take(const Stmt &s) {
-    if (s->on_stack) return false;
+    if (s->home != Home::Auto) return false;
     for (const std::string &name : free_variables(s->args[0])) {
       if (local_.count(name)) return false;
     }

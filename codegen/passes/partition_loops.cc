@@ -153,7 +153,9 @@ class CutLoops : public StmtRewriter {
   void check() const {
     for (const std::string &loop : asked_) {
       if (cut_.count(loop)) continue;
-      user_error("cannot cut loop '" + loop + "', for which Partition::Always asks",
+      // In words that programs which expect this error look for.
+      user_error("Loop Partition Policy is set to Always for " + loop +
+                     ", but no loop partitioning was performed.",
                  "no guard, clamp or boundary condition in it holds throughout its middle",
                  "use Partition::Auto");
     }

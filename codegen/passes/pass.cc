@@ -3,15 +3,19 @@
 #include <algorithm>
 #include <chrono>
 
+#include "codegen/passes/fence_streams.h"
 #include "codegen/passes/flatten_storage.h"
 #include "codegen/passes/hoist_allocations.h"
+#include "codegen/passes/hoist_calls.h"
 #include "codegen/passes/partition_loops.h"
 #include "codegen/passes/promote_accumulators.h"
+#include "codegen/passes/share_storage.h"
 #include "codegen/passes/simplify_stmts.h"
 #include "codegen/passes/skip_stages.h"
 #include "codegen/passes/unroll_loops.h"
 #include "codegen/passes/vectorize_loops.h"
 #include "codegen/passes/widen_float16.h"
+#include "polyhalite/cancellation.h"
 #include "polyhalite/error.h"
 
 namespace polyhalite {
@@ -41,12 +45,15 @@ const std::vector<Pass> &pass_list() {
       {"partition_loops", IrLevel::MultiDimensional, true, any_target<partition_loops>},
       {"simplify_cuts", IrLevel::MultiDimensional, true, any_target<simplify_stmts>},
       {"promote_accumulators", IrLevel::MultiDimensional, true, any_target<promote_accumulators>},
+      {"share_storage", IrLevel::MultiDimensional, true, any_target<share_storage>},
       {"flatten_storage", IrLevel::Flat, false, any_target<flatten_storage>},
       {"simplify_flat", IrLevel::Flat, true, any_target<simplify_stmts>},
       {"hoist_allocations", IrLevel::Flat, true, any_target<hoist_allocations>},
+      {"hoist_calls", IrLevel::Flat, true, any_target<hoist_calls>},
       {"vectorize_loops", IrLevel::Flat, false, any_target<vectorize_loops>},
       {"unroll_loops", IrLevel::Emittable, false, any_target<unroll_loops>},
       {"widen_float16", IrLevel::Emittable, false, widen_float16},
+      {"fence_streams", IrLevel::Emittable, false, fence_streams},
       {"simplify_last", IrLevel::Emittable, true, any_target<simplify_stmts>},
   };
   return kPasses;
@@ -70,6 +77,7 @@ Function run_passes(Function f, const Target &target, const PassOptions &options
   for (const Pass &pass : pass_list()) {
     const auto &off = options.switched_off;
     if (std::find(off.begin(), off.end(), pass.name) != off.end()) continue;
+    check_cancelled();
     const auto start = std::chrono::steady_clock::now();
     f = pass.run(f, target);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;

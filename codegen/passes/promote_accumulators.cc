@@ -169,7 +169,7 @@ class CarriedExpr : public ExprRewriter {
 class Promote : public StmtRewriter {
  protected:
   Stmt rewrite(const Stmt &s) override {
-    if (s->kind == StmtKind::Allocate && s->on_stack) {
+    if (s->kind == StmtKind::Allocate && s->home == Home::Stack) {
       on_stack_.insert(s->name);
       const Stmt out = rewrite_children(s);
       on_stack_.erase(s->name);
@@ -208,9 +208,10 @@ class Promote : public StmtRewriter {
 
     const Expr cell = make_func_call(type, nest.leaf->name, nest.indices);
     const Stmt load = for_cells(nest, make_provide(name, at, {cell}));
-    const Stmt store = for_cells(nest, make_provide(nest.leaf->name, nest.indices, {carried}));
+    const Stmt write = make_provide(nest.leaf->name, nest.indices, {carried});
+    const Stmt store = for_cells(nest, with_streams(write, nest.leaf->streams));
     const Stmt all =
-        make_allocate(name, type, std::move(box), true, make_block({load, body, store}));
+        make_allocate(name, type, std::move(box), Home::Stack, make_block({load, body, store}));
     // A loop that never runs may not touch its cells.
     const Expr runs = simplify(make_binary(Op::Gt, nest.around[0]->args[1], Expr(0)));
     return is_true(runs) ? all : make_if(runs, all);

@@ -113,15 +113,6 @@ std::set<std::string> written_funcs(const Stmt &s) {
   return names;
 }
 
-// "f" of the allocations f, f.0, f.1...
-std::string func_of_allocation(const std::string &name) {
-  const size_t dot = name.rfind('.');
-  const bool numbered = dot != std::string::npos && dot + 1 < name.size() &&
-                        std::all_of(name.begin() + static_cast<long>(dot) + 1, name.end(),
-                                    [](char c) { return c >= '0' && c <= '9'; });
-  return numbered ? name.substr(0, dot) : name;
-}
-
 // The productions of a Func below its allocation.
 class Productions {
  public:
@@ -141,6 +132,7 @@ class Productions {
       case StmtKind::If:
       case StmtKind::Allocate:
       case StmtKind::Produce:
+      case StmtKind::Profile:
         break;
       default:
         simple = false;
@@ -156,7 +148,7 @@ class Productions {
   bool writes_only_func(const Stmt &s) const {
     std::set<std::string> own = {func_};
     for_each_stmt(s, [&](const Stmt &t) {
-      if (t->kind == StmtKind::Allocate) own.insert(func_of_allocation(t->name));
+      if (t->kind == StmtKind::Allocate) own.insert(func_of_buffer(t->name));
     });
     const std::set<std::string> written = written_funcs(s);
     return std::includes(own.begin(), own.end(), written.begin(), written.end());
@@ -174,11 +166,18 @@ class GuardProductions : public StmtRewriter {
 
  protected:
   Stmt rewrite(const Stmt &s) override {
+    if (is_guarded(s)) return s;
     if (s->kind == StmtKind::Produce && s->name == func_) return make_if(condition_, s);
     return rewrite_children(s);
   }
 
  private:
+  bool is_guarded(const Stmt &s) const {
+    return s->kind == StmtKind::If && s->body.size() == 1 &&
+           s->body[0]->kind == StmtKind::Produce && s->body[0]->name == func_ &&
+           equal(s->args[0], condition_);
+  }
+
   const std::string &func_;
   const Expr condition_;
 };
@@ -205,7 +204,7 @@ class SkipStages : public StmtRewriter {
         return out;
       }
       case StmtKind::Allocate: {
-        const std::string func = func_of_allocation(s->name);
+        const std::string func = func_of_buffer(s->name);
         const bool outermost = depth_of_.emplace(func, depth_).second;
         // What stands inside first: where a consumer does not run, it needs nothing.
         const Stmt out = rewrite_children(s);
@@ -261,8 +260,14 @@ class SkipStages : public StmtRewriter {
 }  // namespace
 
 Function skip_stages(const Function &f) {
+  // A stage that is skipped may have been the last one to need others, wherever those are stored.
+  constexpr int kMostRounds = 8;
   Function out = f;
-  out.body = SkipStages()(f.body);
+  for (int i = 0; i < kMostRounds; i++) {
+    const Stmt before = out.body;
+    out.body = SkipStages()(before);
+    if (out.body.same_as(before)) break;
+  }
   return out;
 }
 

@@ -63,9 +63,46 @@ Stmt interleaved(const Stmt &loop, int64_t n) {
     for (int i = 0; i < n; i++) order.push_back(i * lanes + lane);
   }
   const int all = lanes * static_cast<int>(n);
-  return make_store(s->name, make_ramp(first, make_one(first.type()), all),
-                    Expr(std::make_shared<const ShuffleNode>(std::move(values), std::move(order))));
+  const Stmt store =
+      make_store(s->name, make_ramp(first, make_one(first.type()), all),
+                 Expr(std::make_shared<const ShuffleNode>(std::move(values), std::move(order))));
+  return with_streams(store, s->streams);
 }
+
+// An expression in one copy: of a select that the counter decides, what is chosen alone, so that the
+// copies of a mux of n values hold n values together, not n each.
+class CopyExpr : public ExprRewriter {
+ public:
+  CopyExpr(const std::string &counter, Expr at) : counter_(counter), at_(std::move(at)) {}
+
+ protected:
+  Expr rewrite(const Expr &e) override {
+    const VariableNode *v = as_variable(e);
+    if (v) return v->name == counter_ ? at_ : e;
+    if (e->op != Op::Select) return rewrite_children(e);
+    const Expr condition = (*this)(e->args[0]);
+    if (condition.same_as(e->args[0])) return rewrite_children(e);
+    const Expr decided = simplify(condition);
+    if (is_true(decided)) return (*this)(e->args[1]);
+    if (is_false(decided)) return (*this)(e->args[2]);
+    return make_select(decided, (*this)(e->args[1]), (*this)(e->args[2]));
+  }
+
+ private:
+  const std::string &counter_;
+  const Expr at_;
+};
+
+class CopyBody : public StmtRewriter {
+ public:
+  CopyBody(const std::string &counter, Expr at) : copy_(counter, std::move(at)) {}
+
+ protected:
+  Expr rewrite_expr(const Expr &e) override { return copy_(e); }
+
+ private:
+  CopyExpr copy_;
+};
 
 class Unroll : public StmtRewriter {
  protected:
@@ -78,7 +115,7 @@ class Unroll : public StmtRewriter {
     std::vector<Stmt> copies;
     for (int64_t i = 0; i < n; i++) {
       const Expr at = simplify(make_binary(Op::Add, r->args[0], make_int(Int(32), i)));
-      copies.push_back(substitute(r->name, at, r->body[0]));
+      copies.push_back(CopyBody(r->name, at)(r->body[0]));
     }
     return make_block(std::move(copies));
   }

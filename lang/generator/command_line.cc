@@ -6,12 +6,13 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <fstream>
 #include <iostream>
 #include <optional>
 #include <set>
 
 #include "lang/ir/freeze.h"
+#include "lang/language/pipeline_contents.h"
+#include "lang/output_file.h"
 #include "polyhalite/backend.h"
 #include "polyhalite/generator.h"
 
@@ -60,8 +61,7 @@ void add_emit(const std::string &word, Wanted *wanted) {
         {"c_source", "code is made by LLVM; no C is written"},
         {"featurization", "no auto-scheduler is there that would read it"},
         {"pytorch_wrapper", "there is no wrapper for PyTorch"},
-        {"device_code", "code is made for CPUs"},
-        {"conceptual_stmt_html", "the conceptual form is text only"}};
+        {"device_code", "code is made for CPUs"}};
     for (const auto &[name, why] : absent) {
       if (word != name) continue;
       user_error("the output '" + word + "' is not available", why,
@@ -257,23 +257,14 @@ std::unique_ptr<GeneratorBase> make_generator(const Options &o, const std::strin
 }
 
 std::shared_ptr<const FrozenPipeline> build(GeneratorBase &generator) {
-  std::vector<std::shared_ptr<FunctionContents>> outputs;
-  for (const Func &f : generator.build_pipeline().outputs()) outputs.push_back(f.function());
-  std::vector<std::shared_ptr<Parameter>> inputs;
-  for (const Argument &a : generator.arguments()) inputs.push_back(a.parameter());
-  auto frozen = std::make_shared<FrozenPipeline>(freeze(outputs, inputs));
+  const Pipeline pipeline = generator.build_pipeline();
+  std::vector<std::shared_ptr<ParameterContents>> inputs;
+  for (const Argument &a : generator.arguments()) inputs.push_back(a.parameter().contents());
+  auto frozen = std::make_shared<FrozenPipeline>(
+      freeze_pipeline(*pipeline.pipeline_contents(), inputs));
   check_arguments(*frozen, inputs);
   frozen->output_names = generator.output_names();
   return frozen;
-}
-
-void write_stub(const std::string &path, const std::string &text) {
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  if (file.good()) return;
-  user_error("cannot write the stub '" + path + "'", std::strerror(errno),
-             "choose a folder that exists and may be written to");
 }
 
 // The last part of "a::b::f".
@@ -299,7 +290,7 @@ void emit_generator(const Options &o, std::ostream &out) {
 
   if (wanted.stub) {
     const std::string path = base + ".stub.h";
-    write_stub(path, make_generator(o, name, targets[0])->stub_header());
+    write_file(path, make_generator(o, name, targets[0])->stub_header(), "the stub");
     if (o.verbose) out << path << "\n";
   }
   if (files.empty()) return;

@@ -275,7 +275,15 @@ Pipeline GeneratorBase::get_pipeline() {
     for (const Func &f : o->funcs()) outputs.push_back(f);
   }
   pipeline_ = Pipeline(outputs);
+  for (const auto &[condition, message] : requirements_) {
+    pipeline_.add_requirement(condition, message);
+  }
   return pipeline_;
+}
+
+void GeneratorBase::add_requirement(const Expr &condition, const std::vector<Expr> &message) {
+  if (pipeline_.defined()) return pipeline_.add_requirement(condition, message);
+  requirements_.emplace_back(condition, message);
 }
 
 std::vector<Argument> GeneratorBase::arguments() const {

@@ -14,8 +14,8 @@ ImageParam StubInput::constant_image(const Buffer<> &buffer) {
                "construct the Buffer with its sizes");
   }
   ImageParam image(buffer.type(), buffer.dimensions(), buffer.name());
-  image.parameter()->constant = true;
-  image.parameter()->dims.assign(buffer.dimensions(), {});
+  image.parameter().contents()->constant = true;
+  image.parameter().contents()->dims.assign(buffer.dimensions(), {});
   image.set(buffer);
   return image;
 }
@@ -48,9 +48,9 @@ const char *kind_words(ArgInfoKind kind) {
   return "";
 }
 
-std::shared_ptr<Parameter> make_parameter(const IoShape &shape, const std::string &name) {
+std::shared_ptr<ParameterContents> make_parameter(const IoShape &shape, const std::string &name) {
   if (shape.kind != ArgInfoKind::Scalar) {
-    return ImageParam(shape.types[0], shape.dimensions, name).parameter();
+    return ImageParam(shape.types[0], shape.dimensions, name).parameter().contents();
   }
   auto p = make_scalar_parameter(shape.types[0], name);
   if (shape.default_value.defined())
@@ -223,7 +223,8 @@ void DeclaredInput::materialize() {
   for (int i = 0; i < shape_.array_size; i++) {
     if (is_bound_) {
       const StubInput &v = bound_[i];
-      parameters_.push_back(v.kind() == ArgInfoKind::Buffer ? v.image().parameter() : nullptr);
+      parameters_.push_back(
+          v.kind() == ArgInfoKind::Buffer ? v.image().parameter().contents() : nullptr);
       images_.push_back(v.image());
       funcs_.push_back(v.func());
       exprs_.push_back(v.expr());

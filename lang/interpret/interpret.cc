@@ -8,6 +8,7 @@
 #include "lang/interpret/extern_stage.h"
 #include "lang/interpret/stage.h"
 #include "polyhalite/buffer_contents.h"
+#include "lang/ir/expr_text.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/simplify.h"
 
@@ -70,6 +71,20 @@ class Interpreter {
     }
   }
 
+  void check_requirements() {
+    for (const Expr &e : a_.requirements) {
+      const CallNode &call = *as_call(e);
+      const Span holds = span_of(make_select(call.args[0], Expr(1), Expr(0)), {}, bindings());
+      if (holds.min == 1) continue;
+      std::string text;
+      for (size_t i = 2; i < call.args.size(); i++) {
+        const ImmNode *imm = as_imm(call.args[i]);
+        text += " " + (call.args[i]->op == Op::StringImm ? imm->s : to_text(call.args[i]));
+      }
+      throw RuntimeError({"a requirement does not hold:" + text, to_text(call.args[0]), "", {}});
+    }
+  }
+
   const Grid &grid(int func, int value) const { return values_[func].grids[value]; }
   int index_of(const std::string &name) const { return index_.at(name); }
 
@@ -129,7 +144,7 @@ class Interpreter {
     return make_float(t, v);
   }
 
-  const Grid &image(const std::string &name, const Parameter *param,
+  const Grid &image(const std::string &name, const ParameterContents *param,
                     const BufferContents *constant) {
     const std::pair key(param ? static_cast<const void *>(param) : constant, name);
     auto it = image_grids_.find(key);
@@ -387,7 +402,9 @@ void copy_out(const Grid &from, const polyhalite_buffer_t &raw) {
 void interpret(const Algorithm &a, const std::map<std::string, const polyhalite_buffer_t *> &images,
                const std::map<std::string, uint64_t> &scalars,
                const std::vector<polyhalite_buffer_t *> &outputs) {
-  Interpreter run(a, images, scalars);
+  // Requirements may ask for the shapes of outputs.
+  std::map<std::string, const polyhalite_buffer_t *> buffers = images;
+  Interpreter run(a, buffers, scalars);
   struct Target {
     int func, value;
     polyhalite_buffer_t *buffer;
@@ -408,6 +425,7 @@ void interpret(const Algorithm &a, const std::map<std::string, const polyhalite_
       for (int d = 0; d < b->dimensions; d++) {
         box.push_back({b->dim[d].min, int64_t{b->dim[d].min} + b->dim[d].extent - 1});
       }
+      buffers.emplace(a.funcs[f].buffer_name(static_cast<int>(v)), b);
       wanted[f] = wanted.count(f) ? hull(wanted[f], box) : box;
       targets.push_back({f, static_cast<int>(v), b});
     }
@@ -417,6 +435,7 @@ void interpret(const Algorithm &a, const std::map<std::string, const polyhalite_
                    std::to_string(outputs.size()) + " buffers are given",
                "", "pass one per output and value");
   }
+  run.check_requirements();
   run.compute(wanted);
   for (const Target &t : targets) copy_out(run.grid(t.func, t.value), *t.buffer);
 }

@@ -132,7 +132,7 @@ Register *Program::compile_node(const Expr &e) {
         r = add_intrinsic(*this, c, args);
       } else if (c.kind == CallKind::Math) {
         r = add_math(*this, c, args);
-      } else if (c.kind == CallKind::Extern) {
+      } else if (is_extern(c)) {
         r = add_extern(*this, c, args);
       } else {
         cannot("the external function '" + c.name + "'");

@@ -68,7 +68,7 @@ Expr runs_where(const FuncDef &f, int stage);
 
 /// An input of a pipeline, in the order in which the compiled function takes it.
 struct AlgorithmInput {
-  std::shared_ptr<Parameter> param;
+  std::shared_ptr<ParameterContents> param;
 };
 
 struct Algorithm {
@@ -76,7 +76,9 @@ struct Algorithm {
   std::vector<std::string> outputs;      // names of funcs
   std::vector<AlgorithmInput> inputs;    // scalars and images that are used, in declared order
   // Constraints on outputs, by their arguments' names; only of outputs that have any.
-  std::vector<std::shared_ptr<Parameter>> output_buffers;
+  std::vector<std::shared_ptr<ParameterContents>> output_buffers;
+  // Calls of the intrinsic require of inputs and shapes only; checked in this order before any loop.
+  std::vector<Expr> requirements;
 
   const FuncDef *find(const std::string &name) const;
   /// Position in `funcs`, or -1.

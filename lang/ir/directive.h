@@ -13,7 +13,7 @@
 
 namespace polyhalite {
 
-struct Parameter;
+struct ParameterContents;
 
 /// One line of a schedule's text form each; `loops` and `factors` hold what the comment names.
 /// Convenience forms expand when they are called: tile = split, split, reorder;
@@ -36,6 +36,7 @@ enum class DirectiveKind : uint8_t {
   HoistStorageRoot,  //
   RingBuffer,        // factors {extent}
   Async,             //
+  Memoize,           // factors {} or {eviction key}
   ComputeWith,       // target_func, target_stage, loops {loop of the target, loops of its own...},
                      // aligns: one for each of its own
   Bound,             // loops {var}, factors {min, extent}
@@ -50,12 +51,19 @@ enum class DirectiveKind : uint8_t {
   Partition,       // loops {loop}, option: a Partition
   Prefetch,        // target_func: what is prefetched, a Func or an image; loops {at, from},
                    // factors {offset}, option: a PrefetchBoundStrategy
+  TraceLoads,         //
+  TraceStores,        //
+  TraceRealizations,  //
+  TracePipeline,      // of the pipeline that the Func is an output of
+  TraceTag,           // factors {text}
+  DebugToFile,        // factors {the file's name}
 
   GpuBlocks,        // loops, innermost first; device
   GpuThreads,       // loops, innermost first; device
   GpuLanes,         // loops {loop}; device
   GpuSingleThread,  // the stage is one thread of a kernel; device
   Hexagon,          // loops {loop}, or none: the whole stage
+  SmeStreaming,     // loops {loop}, or none: the whole stage
   CopyToDevice,     // device
   CopyToHost,       //
   // These derive a new algorithm (schedule/derive_algorithm.h).
@@ -64,13 +72,20 @@ enum class DirectiveKind : uint8_t {
   Rfactor,         // loops {reduction loop, new var, ...}, makes: partial results
   Specialize,      // factors {condition}: a branch of the stage, with a schedule of its own
   SpecializeFail,  // factors {message}: where no branch's condition holds, the pipeline fails
+  EagerInline,      // funcs: their definitions take the place of the stage's calls of them
+  ChangeType,       // type, factors {unproven values too}, makes: the same values in that type
+  HoistInvariants,  // makes, makes_more: sums of the update's terms without what is the same in all
   // What a stage may do although order or independence is not proven.
   Atomic,               // factors {override the associativity test}
   AllowRaceConditions,  //
+  // How the stage's accesses go through the caches.
+  StreamLoads,   // funcs: whose values it reads once (none: of all others); Funcs and images
+  StreamStores,  //
 };
 
 /// "split", "compute_at"...: the word in all text forms.
 const char *directive_name(DirectiveKind kind);
+const std::vector<DirectiveKind> &all_directive_kinds();
 /// Whether the directive makes, orders or marks loops of its stage.
 bool concerns_loops(DirectiveKind kind);
 /// Whether the directive has a device as its last argument.
@@ -78,13 +93,14 @@ bool names_device(DirectiveKind kind);
 /// Whether the directive moves work or values to another device than the processor.
 bool concerns_device(DirectiveKind kind);
 
+/// Does the directive make Funcs of another one?
+bool makes_func(DirectiveKind kind);
+
 /// Does it name a loop of another stage: target_func, target_stage, loops[0]?
 bool names_level(DirectiveKind kind);
 
 /// The loop name that stands for the place outside of all loops of a stage: Var::outermost().
 inline constexpr const char *kOutermost = "__outermost";
-
-struct LoopLevelContents;
 
 struct LoopLevelContents;
 
@@ -102,9 +118,13 @@ struct Directive {
   DeviceAPI device = DeviceAPI::Default_GPU;  // of directives that name one
   // ComputeAt and StoreAt before the freeze, which fills in the place.
   std::shared_ptr<LoopLevelContents> level;
-  std::shared_ptr<Parameter> target_image;  // Prefetch of an image, before the freeze
+  std::shared_ptr<ParameterContents> target_image;  // Prefetch of an image, before the freeze
   std::vector<std::string> consumers;  // In, CloneIn
-  std::string makes;                   // In, CloneIn, Rfactor: the Func that it makes
+  std::string makes;                   // of those that derive a Func: its name
+  std::vector<std::string> makes_more;  // HoistInvariants: the Funcs of further terms
+  std::vector<std::string> funcs;       // EagerInline, StreamLoads
+  std::vector<std::shared_ptr<ParameterContents>> images;  // StreamLoads, before the freeze
+  Type type;                                       // ChangeType
   // Conditions of the specializations around the loops that it speaks of, outermost first.
   std::vector<Expr> branch;
   SourceLocation where;

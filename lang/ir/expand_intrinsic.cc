@@ -38,8 +38,13 @@ Expr rounding_term(const Expr &a, const Expr &b) {
 
 // Halves round up. A shift the other way saturates, as far as twice the width holds.
 Expr expand_rounding_shift_right(const Expr &a, const Expr &b) {
-  const Expr right = (a >> b) + rounding_term(a, b);
   int64_t k = 0;
+  if (is_const_int(b, &k) && k >= 2 && k < a.type().bits()) {
+    // There is room for the 1.
+    const Expr before = a >> make_int(b.type(), k - 1);
+    return (before + make_one(a.type())) >> make_one(b.type());
+  }
+  const Expr right = (a >> b) + rounding_term(a, b);
   const bool never_left = b.type().is_uint() || (is_const_int(b, &k) && k >= 0);
   if (never_left || a.type().bits() == 64) return right;
   const Expr left = saturating_cast(a.type(), widening_shift_left(a, make_zero(b.type()) - b));

@@ -40,7 +40,7 @@ struct DerivedFunc {
 };
 
 /// A scalar Param or an ImageParam, identified by its address; `name` is unique in a pipeline.
-struct Parameter {
+struct ParameterContents {
   std::string name;
   Type type;
   bool is_buffer = false;
@@ -52,6 +52,8 @@ struct Parameter {
   bool has_scalar = false;
   Expr min_value, max_value, estimate;     // of a scalar; null if none
   Expr default_value;                      // of a scalar, for who calls the function by its metadata
+  bool trace_loads = false;
+  std::vector<std::string> trace_tags;
   bool constant = false;                   // of a buffer: stands for the elements of `buffer`
   struct DimConstraint {
     Expr min, extent, stride;              // fixed by the user, or null
@@ -87,10 +89,13 @@ struct FunctionContents {
   std::vector<Directive> directives;  // in the order of their calls, stamped by Directive::order
   std::set<int> unscheduled;          // stages that are left alone on purpose: no warning
   std::vector<BoundsEstimate> estimates;  // one per argument, or empty
-  std::vector<std::shared_ptr<Parameter>> output_params;  // one per value once asked for, or empty
+  std::vector<std::shared_ptr<ParameterContents>> output_params;  // one per value once
+                                                                  // asked for, or empty
   std::vector<DerivedFunc> derived;
-  // Made by rfactor: the definitions show the operator, and no program may call it.
+  // Made by rfactor, hoist_invariants or change_type of `made_of`, which owns it: the definitions
+  // show what a program can ask of them, and no program may call it.
   bool is_partial = false;
+  FunctionContents *made_of = nullptr;
   bool frozen = false;                // a consumer has been realized: no more definitions
   SourceLocation where;
 };

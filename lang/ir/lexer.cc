@@ -211,7 +211,7 @@ const std::set<std::string> &expression_words() {
   static const std::set<std::string> kWords = [] {
     std::set<std::string> words = {"true", "false",     "min",    "max",        "select", "let",
                                    "ramp", "broadcast", "param",  "shuffle",    "over",   "where",
-                                   "math", "intrinsic", "extern", "reinterpret"};
+                                   "math", "intrinsic", "extern", "pure_extern", "reinterpret"};
     for (const char *suffix : {"", "f", "f16", "bf16"}) {
       words.insert(std::string("inf") + suffix);
       words.insert(std::string("nan") + suffix);
@@ -225,7 +225,7 @@ const std::set<std::string> &expression_words() {
           intrinsic::kHalvingAdd, intrinsic::kHalvingSub, intrinsic::kRoundingHalvingAdd,
           intrinsic::kRoundingShiftLeft, intrinsic::kRoundingShiftRight, intrinsic::kMulShiftRight,
           intrinsic::kRoundingMulShiftRight, intrinsic::kDivRoundToZero,
-          intrinsic::kModRoundToZero, intrinsic::kPromiseClamped,
+          intrinsic::kModRoundToZero, intrinsic::kPromiseClamped, intrinsic::kStream,
           intrinsic::kBufferIsNull, intrinsic::kBufferHostIsNull, intrinsic::kBufferDimIsNull,
           intrinsic::kBufferType, intrinsic::kBufferDimensions}) {
       words.insert(name);

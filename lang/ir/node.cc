@@ -243,6 +243,10 @@ const VariableNode *as_variable(const Expr &e) {
 const CallNode *as_call(const Expr &e) {
   return e.defined() && e->op == Op::Call ? static_cast<const CallNode *>(e.get()) : nullptr;
 }
+bool is_extern(const CallNode &c) {
+  return c.kind == CallKind::Extern || c.kind == CallKind::PureExtern;
+}
+
 const CallNode *as_intrinsic(const Expr &e, const char *name) {
   const CallNode *c = as_call(e);
   return c && c->kind == CallKind::Intrinsic && c->name == name ? c : nullptr;
@@ -474,11 +478,22 @@ int compare(const Expr &a, const Expr &b) {
 
 bool equal(const Expr &a, const Expr &b) { return compare(a, b) == 0; }
 
+bool acts(const CallNode &c) {
+  if (c.kind == CallKind::Extern) return true;
+  if (c.kind != CallKind::Intrinsic) return false;
+  for (const char *name : {intrinsic::kPrint, intrinsic::kRequire, intrinsic::kTrace,
+                           intrinsic::kTraceAccess}) {
+    if (c.name == name) return true;
+  }
+  return false;
+}
+
 Expr wrapped_value(const Expr &e) {
   const CallNode *c = as_call(e);
   if (!c || c->kind != CallKind::Intrinsic) return Expr();
   for (const char *name : {intrinsic::kLikely, intrinsic::kLikelyIfInnermost,
-                           intrinsic::kStrictFloat, intrinsic::kMemoizeTag}) {
+                           intrinsic::kStrictFloat, intrinsic::kMemoizeTag,
+                           intrinsic::kTraceAccess, intrinsic::kStream}) {
     if (c->name == name) return c->args[0];
   }
   const bool second = c->name == intrinsic::kPrint || c->name == intrinsic::kRequire;

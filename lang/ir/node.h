@@ -96,7 +96,7 @@ enum class VariableKind : uint8_t {
 };
 
 struct ReductionDomain;
-struct Parameter;
+struct ParameterContents;
 struct FunctionContents;
 struct BufferContents;
 
@@ -104,7 +104,7 @@ struct VariableNode : ExprNode {
   VariableKind kind;
   std::string name;
   std::shared_ptr<const ReductionDomain> domain;  // Reduction, before the freeze; else null
-  std::shared_ptr<Parameter> param;               // Param, BufferField of a parameter
+  std::shared_ptr<ParameterContents> param;               // Param, BufferField of a parameter
   std::shared_ptr<BufferContents> image;          // BufferField of a constant Buffer
   VariableNode(Type t, VariableKind kind, std::string name)
       : ExprNode(Op::Variable, t), kind(kind), name(std::move(name)) {}
@@ -115,7 +115,8 @@ enum class CallKind : uint8_t {
   Image,      // an ImageParam (`param`) or a constant Buffer (`image`) at args
   Intrinsic,  // meaning fixed by this library, listed in intrinsics.h
   Math,       // a pure C math function by its plain name, typed by its arguments: "sqrt", "exp"...
-  Extern,     // a function of the user
+  Extern,     // a C function of the user
+  PureExtern, // one whose results depend on its arguments alone, and that does nothing else
 };
 
 struct CallNode : ExprNode {
@@ -125,7 +126,7 @@ struct CallNode : ExprNode {
   // Func, before the freeze. Null for a call of a Func inside its own updates (no cycles of
   // ownership), and everywhere after the freeze, where names are unique.
   std::shared_ptr<FunctionContents> func;
-  std::shared_ptr<Parameter> param;
+  std::shared_ptr<ParameterContents> param;
   std::shared_ptr<BufferContents> image;
   CallNode(Type t, CallKind kind, std::string name, std::vector<Expr> args)
       : ExprNode(Op::Call, t, std::move(args)), kind(kind), name(std::move(name)) {}
@@ -183,9 +184,13 @@ const ImmNode *as_imm(const Expr &e);
 const VariableNode *as_variable(const Expr &e);
 const CallNode *as_call(const Expr &e);
 const CallNode *as_intrinsic(const Expr &e, const char *name);
+/// Is c a C function of the user, pure or not?
+bool is_extern(const CallNode &c);
 /// What an intrinsic that only says something about a value, or acts beside it (likely, print,
 /// require...), has as its value; undefined for any other expression.
 Expr wrapped_value(const Expr &e);
+/// Is evaluating the call more than its value: does it print, fail, report, or call the user's code?
+bool acts(const CallNode &c);
 const LetNode *as_let(const Expr &e);
 const LoadNode *as_load(const Expr &e);
 const ShuffleNode *as_shuffle(const Expr &e);

@@ -5,7 +5,9 @@
 
 #include "polyhalite/buffer_contents.h"
 #include "lang/ir/expr_text.h"
+#include "lang/ir/intrinsics.h"
 #include "lang/ir/text.h"
+#include "lang/ir/unowned.h"
 
 namespace polyhalite {
 
@@ -59,6 +61,7 @@ class AlgorithmParser {
     if (named && tokens_.accept("constant")) return parse_constant();
     if (named && tokens_.accept("output")) return parse_outputs();
     if (named && tokens_.accept("buffer")) return parse_output_buffer();
+    if (named && tokens_.accept("requirement")) return parse_requirement();
     parse_definition();
   }
 
@@ -94,7 +97,7 @@ class AlgorithmParser {
   }
 
   void parse_scalar() {
-    auto p = std::make_shared<Parameter>();
+    auto p = std::make_shared<ParameterContents>();
     p->name = parse_new_name("the parameter's name");
     p->type = parse_declared_type();
     while (tokens_.accept(",")) {
@@ -112,7 +115,7 @@ class AlgorithmParser {
   }
 
   void parse_image() {
-    auto p = std::make_shared<Parameter>();
+    auto p = std::make_shared<ParameterContents>();
     p->name = parse_new_name("the image's name");
     p->is_buffer = true;
     p->type = parse_declared_type();
@@ -125,6 +128,17 @@ class AlgorithmParser {
     p->dims.resize(p->dimensions);
     result_.inputs.push_back({p});
     parse_image_fields(*p);
+    disown_itself(*p);
+  }
+
+  void parse_requirement() {
+    const SourceLocation where = tokens_.where();
+    const Expr e = ExprParser(tokens_, names(nullptr)).parse();
+    if (!as_intrinsic(e, intrinsic::kRequire)) {
+      user_error("a requirement that is no call of require", "", "write intrinsic<T>(require, ...)",
+                 where);
+    }
+    result_.requirements.push_back(e);
   }
 
   // Constraints on the buffer of an output.
@@ -134,7 +148,7 @@ class AlgorithmParser {
       tokens_.fail(in_quotes(name) + " is no output");
     }
     tokens_.next();
-    auto p = std::make_shared<Parameter>();
+    auto p = std::make_shared<ParameterContents>();
     p->name = name;
     p->is_buffer = p->is_output = true;
     p->type = parse_declared_type();
@@ -149,8 +163,8 @@ class AlgorithmParser {
     parse_image_fields(*p);
   }
 
-  void parse_image_fields(Parameter &parameter) {
-    Parameter *p = &parameter;
+  void parse_image_fields(ParameterContents &parameter) {
+    ParameterContents *p = &parameter;
     while (tokens_.accept(",")) {
       if (tokens_.accept("alignment")) {
         p->host_alignment = static_cast<int>(tokens_.expect_integer("the alignment"));
@@ -163,7 +177,7 @@ class AlgorithmParser {
   }
 
   // "extent.0"
-  Expr &image_field(Parameter &p, const std::string &word) {
+  Expr &image_field(ParameterContents &p, const std::string &word) {
     const size_t dot = word.find('.');
     const std::string what = word.substr(0, dot);
     const int d = dot == std::string::npos ? -1 : std::atoi(word.c_str() + dot + 1);
@@ -366,7 +380,7 @@ class AlgorithmParser {
     return r;
   }
 
-  std::shared_ptr<Parameter> find_input(const std::string &name) const {
+  std::shared_ptr<ParameterContents> find_input(const std::string &name) const {
     for (const AlgorithmInput &input : result_.inputs) {
       if (input.param->name == name) return input.param;
     }
@@ -374,7 +388,7 @@ class AlgorithmParser {
   }
 
   Expr find_param(const std::string &name) const {
-    const std::shared_ptr<Parameter> p = find_input(name);
+    const std::shared_ptr<ParameterContents> p = find_input(name);
     if (!p || p->is_buffer) return Expr();
     auto n = std::make_shared<VariableNode>(p->type, VariableKind::Param, name);
     n->param = p;
@@ -417,7 +431,7 @@ class AlgorithmParser {
 
   Expr find_call(const std::string &name, std::vector<Expr> args, int value_index) const {
     const FuncDef *f = result_.find(name);
-    const std::shared_ptr<Parameter> p = find_input(name);
+    const std::shared_ptr<ParameterContents> p = find_input(name);
     const auto constant = constants_.find(name);
     int dimensions;
     if (f) {

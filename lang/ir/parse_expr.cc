@@ -315,6 +315,7 @@ Expr ExprParser::parse_word(const std::string &word) {
     return make_reinterpret(t, a[0]);
   }
   if (word == "extern") return parse_typed_call(CallKind::Extern);
+  if (word == "pure_extern") return parse_typed_call(CallKind::PureExtern);
   if (word == "intrinsic") return parse_typed_call(CallKind::Intrinsic);
   if (word == "math") return parse_typed_call(CallKind::Math);
   if (word == "param") {

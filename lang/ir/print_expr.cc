@@ -195,16 +195,17 @@ class Printer {
       if (c.value_index != 0) os_ << '.' << c.value_index;
       return;
     }
-    const bool implied = c.kind != CallKind::Extern && is_expression_word(c.name) &&
+    const bool implied = !is_extern(c) && is_expression_word(c.name) &&
                          implied_call_type(c.kind, c.name, c.args) == c.type;
     if (implied) {
       os_ << c.name;
       print_list(c.args);
       return;
     }
-    os_ << (c.kind == CallKind::Extern      ? "extern"
-            : c.kind == CallKind::Intrinsic ? "intrinsic"
-                                            : "math")
+    os_ << (c.kind == CallKind::Extern       ? "extern"
+            : c.kind == CallKind::PureExtern ? "pure_extern"
+            : c.kind == CallKind::Intrinsic  ? "intrinsic"
+                                             : "math")
         << '<' << c.type.to_string() << ">(" << quote_name(c.name);
     for (const Expr &a : c.args) {
       os_ << ", ";

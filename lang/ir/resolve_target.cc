@@ -1,5 +1,6 @@
 #include "lang/ir/resolve_target.h"
 
+#include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
 #include "polyhalite/target_query.h"
 
@@ -33,10 +34,24 @@ class Resolver : public ExprRewriter {
       const Type t(static_cast<Type::Code>(constant(e, 0)), static_cast<int>(constant(e, 1)));
       return make_int(Int(32), target_.natural_vector_size(t));
     }
+    if (as_intrinsic(e, intrinsic::kPromiseClamped) &&
+        target_.has_feature(Target::CheckUnsafePromises)) {
+      return checked_promise(rewrite_children(e));
+    }
     return rewrite_children(e);
   }
 
  private:
+  // promise_clamped(x, a, b)  ->  require(x >= a && x <= b, promise_clamped(x, a, b), text, x)
+  static Expr checked_promise(const Expr &promise) {
+    const Expr &x = promise->args[0], &min = promise->args[1], &max = promise->args[2];
+    const Expr kept = make_binary(Op::And, make_binary(Op::Ge, x, min), make_binary(Op::Le, x, max));
+    return make_intrinsic(
+        promise.type(), intrinsic::kRequire,
+        {kept, promise, make_string("a promise of unsafe_promise_clamped() is broken: from"), min,
+         make_string("to"), max, make_string("was promised, found"), x});
+  }
+
   static Expr make_bool(bool value) { return value ? make_true() : make_false(); }
   static int64_t constant(const Expr &e, int i) {
     int64_t value = 0;
@@ -73,6 +88,7 @@ FrozenPipeline resolve_target(FrozenPipeline pipeline, const Target &target) {
       r.resolve(&s.predicate);
     }
   }
+  for (Expr &e : pipeline.algorithm.requirements) r.resolve(&e);
   for (Directive &d : pipeline.directives) {
     for (Expr &e : d.factors) r.resolve(&e);
   }

@@ -64,6 +64,11 @@ class AlgorithmPrinter {
     }
     os_ << '\n';
     for (const auto &p : a_.output_buffers) print_input(*p);
+    for (const Expr &e : a_.requirements) {
+      os_ << "requirement ";
+      print_expr(os_, e);
+      os_ << '\n';
+    }
     return os_.str();
   }
 
@@ -76,7 +81,7 @@ class AlgorithmPrinter {
     print_expr(os_, e);
   }
 
-  void print_input(const Parameter &p) {
+  void print_input(const ParameterContents &p) {
     os_ << (p.is_output ? "buffer " : p.is_buffer ? "image " : "param ") << quote_name(p.name) << ": " << p.type.to_string();
     if (!p.is_buffer) {
       print_field("min", -1, p.min_value);

@@ -11,10 +11,15 @@
 
 namespace polyhalite {
 
-/// The outputs' Funcs. `inputs` gives parameters by name; others are made. Freezing the outputs
-/// gives the same algorithm and directives. CompileError where a given one does not fit.
-std::vector<std::shared_ptr<FunctionContents>> thaw(
+struct ThawedPipeline {
+  std::vector<std::shared_ptr<FunctionContents>> outputs;
+  std::vector<Expr> requirements;
+};
+
+/// `inputs` gives parameters by name; others are made. Freezing the outputs and requirements gives
+/// the same algorithm and directives. CompileError where a given one does not fit.
+ThawedPipeline thaw(
     const FrozenPipeline &pipeline,
-    const std::map<std::string, std::shared_ptr<Parameter>> &inputs);
+    const std::map<std::string, std::shared_ptr<ParameterContents>> &inputs);
 
 }  // namespace polyhalite

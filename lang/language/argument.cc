@@ -13,7 +13,7 @@ Argument::Argument(const std::string &argument_name, Kind argument_kind, const T
       type(argument_type),
       argument_estimates(estimates) {}
 
-Argument::Argument(std::shared_ptr<Parameter> p) : param_(std::move(p)) {
+Argument::Argument(std::shared_ptr<ParameterContents> p) : param_(std::move(p)) {
   name = param_->name;
   kind = param_->is_buffer ? InputBuffer : InputScalar;
   dimensions = static_cast<uint8_t>(param_->dimensions);
@@ -21,11 +21,11 @@ Argument::Argument(std::shared_ptr<Parameter> p) : param_(std::move(p)) {
   argument_estimates.scalar_min = param_->min_value;
   argument_estimates.scalar_max = param_->max_value;
   argument_estimates.scalar_estimate = param_->estimate;
-  for (const Parameter::DimConstraint &d : param_->dims) {
+  for (const ParameterContents::DimConstraint &d : param_->dims) {
     argument_estimates.buffer_estimates.emplace_back(d.min_estimate, d.extent_estimate);
   }
 }
 
-Argument::Argument(const OutputImageParam &p) : Argument(p.parameter()) {}
+Argument::Argument(const OutputImageParam &p) : Argument(p.parameter().contents()) {}
 
 }  // namespace polyhalite

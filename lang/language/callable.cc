@@ -9,6 +9,7 @@ namespace polyhalite {
 
 struct CallableContents {
   std::shared_ptr<CompiledPipeline> code;
+  std::vector<std::shared_ptr<const Compilation>> externs;  // pipelines that the code calls
   JITHandlers handlers;
   std::vector<Argument> arguments;
 };
@@ -40,11 +41,11 @@ std::string problem_of(const Argument &wanted, const detail::CallArgument &given
 Callable make_callable(PipelineContents &p, const std::vector<Argument> &args, Target target) {
   target.set_feature(Target::JIT);
   const auto declared = declared_inputs(p, args);
-  const FrozenPipeline frozen = freeze(p.outputs, declared);
+  const FrozenPipeline frozen = freeze_pipeline(p, declared);
   check_arguments(frozen, declared);
   auto contents = std::make_shared<CallableContents>();
   warn_of_unscheduled_updates(frozen);
-  contents->code = backend().jit(frozen, target, p.externs);
+  contents->code = backend().jit(frozen, target, linked_externs(p, target, &contents->externs));
   contents->handlers = p.handlers;
   for (const auto &input : declared) {
     contents->arguments.emplace_back(input);

@@ -1,5 +1,7 @@
 #include "polyhalite/choices.h"
 
+#include "polyhalite/tail_strategy.h"
+
 namespace polyhalite {
 
 const char *memory_type_name(MemoryType m) {
@@ -46,6 +48,44 @@ const char *prefetch_bound_name(PrefetchBoundStrategy s) {
       return "GuardWithIf";
     case PrefetchBoundStrategy::NonFaulting:
       return "NonFaulting";
+  }
+  return "";
+}
+
+const char *align_strategy_name(LoopAlignStrategy align) {
+  switch (align) {
+    case LoopAlignStrategy::AlignStart:
+      return "AlignStart";
+    case LoopAlignStrategy::AlignEnd:
+      return "AlignEnd";
+    case LoopAlignStrategy::NoAlign:
+      return "NoAlign";
+    case LoopAlignStrategy::Auto:
+      return "Auto";
+  }
+  return "";
+}
+
+const char *tail_strategy_name(TailStrategy tail) {
+  switch (tail) {
+    case TailStrategy::Auto:
+      return "Auto";
+    case TailStrategy::RoundUp:
+      return "RoundUp";
+    case TailStrategy::GuardWithIf:
+      return "GuardWithIf";
+    case TailStrategy::Predicate:
+      return "Predicate";
+    case TailStrategy::PredicateLoads:
+      return "PredicateLoads";
+    case TailStrategy::PredicateStores:
+      return "PredicateStores";
+    case TailStrategy::ShiftInwards:
+      return "ShiftInwards";
+    case TailStrategy::ShiftInwardsAndBlend:
+      return "ShiftInwardsAndBlend";
+    case TailStrategy::RoundUpAndBlend:
+      return "RoundUpAndBlend";
   }
   return "";
 }

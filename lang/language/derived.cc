@@ -3,6 +3,7 @@
 
 #include "lang/ir/function.h"
 #include "lang/ir/node.h"
+#include "lang/ir/unowned.h"
 #include "lang/ir/visit.h"
 #include "lang/language/names.h"
 #include "lang/language/record.h"
@@ -14,12 +15,6 @@ namespace polyhalite {
 namespace {
 
 using FuncPtr = std::shared_ptr<FunctionContents>;
-
-// Pointers for definitions of derived Funcs: their owner must not be kept alive by what it owns.
-template <typename T>
-std::shared_ptr<T> unowned(const std::shared_ptr<T> &p) {
-  return std::shared_ptr<T>(std::shared_ptr<T>(), p.get());
-}
 
 std::string quoted(const std::string &name) { return "'" + plain_name(name) + "'"; }
 
@@ -41,7 +36,7 @@ std::vector<std::string> names_of(const std::vector<Func> &consumers) {
 FuncPtr existing(const std::vector<DerivedFunc> &derived, const std::string &of, DirectiveKind kind,
                  const std::vector<std::string> &consumers, const Here &here) {
   for (const DerivedFunc &d : derived) {
-    if (d.kind == DirectiveKind::Rfactor) continue;
+    if (d.kind != DirectiveKind::In && d.kind != DirectiveKind::CloneIn) continue;
     if (d.kind == kind && d.consumers == consumers) return d.func;
     for (const std::string &c : consumers) {
       if (!std::count(d.consumers.begin(), d.consumers.end(), c)) continue;
@@ -166,7 +161,7 @@ Func derive_func(const FuncPtr &of, DirectiveKind kind, const std::vector<Func> 
   return Func(FuncPtr(of, f.get()));
 }
 
-Func derive_image(const std::shared_ptr<Parameter> &of, const std::vector<Func> &consumers,
+Func derive_image(const std::shared_ptr<ParameterContents> &of, const std::vector<Func> &consumers,
                   const Here &here) {
   const std::vector<std::string> names = names_of(consumers);
   FuncPtr f = existing(of->derived, of->name, DirectiveKind::In, names, here);

@@ -5,7 +5,9 @@
 
 namespace polyhalite {
 
-Expr extern_call(const Type &result, const std::string &name, const std::vector<Expr> &args,
+namespace {
+
+Expr checked_call(CallKind kind, const Type &result, const std::string &name, const std::vector<Expr> &args,
                  const std::vector<Type> &types, Here here) {
   if (args.size() != types.size()) {
     user_error("'" + name + "' is called with " + std::to_string(args.size()) + " arguments",
@@ -20,7 +22,19 @@ Expr extern_call(const Type &result, const std::string &name, const std::vector<
                    ", and the arguments of C functions are not converted",
                "cast it, as in cast<int>(e)", here.where);
   }
-  return Expr(std::make_shared<CallNode>(result, CallKind::Extern, name, args));
+  return Expr(std::make_shared<CallNode>(result, kind, name, args));
+}
+
+}  // namespace
+
+Expr extern_call(const Type &result, const std::string &name, const std::vector<Expr> &args,
+                 const std::vector<Type> &types, Here here) {
+  return checked_call(CallKind::Extern, result, name, args, types, here);
+}
+
+Expr pure_extern_call(const Type &result, const std::string &name, const std::vector<Expr> &args,
+                      const std::vector<Type> &types, Here here) {
+  return checked_call(CallKind::PureExtern, result, name, args, types, here);
 }
 
 Expr user_context_value() { return make_intrinsic(Handle(), intrinsic::kUserContext, {}); }

@@ -11,7 +11,7 @@
 namespace polyhalite {
 
 ExternFuncArgument::ExternFuncArgument(const Func &f) : func_(f.function()) {}
-ExternFuncArgument::ExternFuncArgument(const ImageParam &p) : image_(p.parameter()) {}
+ExternFuncArgument::ExternFuncArgument(const ImageParam &p) : image_(p.parameter().contents()) {}
 
 namespace {
 
@@ -57,9 +57,15 @@ Expr operand(const ExternFuncArgument &a, size_t position, const std::string &st
 
 void Func::define_extern(const std::string &function, const std::vector<ExternFuncArgument> &params,
                          const std::vector<Type> &types, const std::vector<Var> &args,
-                         NameMangling mangling, Here here) {
+                         NameMangling mangling, DeviceAPI device, Here here) {
   FunctionContents &f = *contents_;
   const std::string who = "'" + plain_name(f.name) + "'";
+  if (device != DeviceAPI::None && device != DeviceAPI::Host) {
+    const char *device_name = device_api_name(device);
+    user_error("extern stage " + who + " on " +
+                   (device_name ? device_name : "an unknown device") + ": it is not available",
+               "code is made for the processor only", "leave the device out", here.where);
+  }
   if (f.pure) {
     user_error("extern stage " + who + " is defined already", "a Func has one pure definition",
                "use another Func", here.where);
@@ -94,22 +100,10 @@ void Func::define_extern(const std::string &function, const std::vector<ExternFu
 
 void Func::define_extern(const std::string &function, const std::vector<ExternFuncArgument> &params,
                          const std::vector<Type> &types, int dimensions, NameMangling mangling,
-                         Here here) {
+                         DeviceAPI device, Here here) {
   std::vector<Var> args;
   for (int i = 0; i < dimensions; i++) args.emplace_back("_e" + std::to_string(i));
-  define_extern(function, params, types, args, mangling, std::move(here));
-}
-
-void Func::define_extern(const std::string &function, const std::vector<ExternFuncArgument> &params,
-                         const std::vector<Type> &types, int dimensions, NameMangling mangling,
-                         DeviceAPI device, Here here) {
-  if (device != DeviceAPI::None && device != DeviceAPI::Host) {
-    const char *device_name = device_api_name(device);
-    user_error("extern stage '" + plain_name(name()) + "' on " +
-                   (device_name ? device_name : "an unknown device") + ": it is not available",
-               "code is made for the processor only", "leave the device out", here.where);
-  }
-  define_extern(function, params, types, dimensions, mangling, std::move(here));
+  define_extern(function, params, types, args, mangling, device, std::move(here));
 }
 
 namespace {

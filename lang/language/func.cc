@@ -97,7 +97,7 @@ std::vector<OutputImageParam> Func::output_buffers(Here here) const {
                "it is undefined", "define it first, as in f(x, y) = ...", here.where);
   }
   for (size_t i = contents_->output_params.size(); i < contents_->types.size(); i++) {
-    auto p = std::make_shared<Parameter>();
+    auto p = std::make_shared<ParameterContents>();
     p->name = contents_->name + (contents_->types.size() > 1 ? "." + std::to_string(i) : "");
     p->type = contents_->types[i];
     p->is_buffer = p->is_output = true;
@@ -249,6 +249,30 @@ Func &Func::async(Here here) {
   return *this;
 }
 
+Func &Func::memoize(const EvictionKey &key, Here here) {
+  const std::string what = "the eviction key of '" + plain_name(name()) + "'";
+  std::vector<Expr> factors;
+  if (key.key().defined()) {
+    const Type t = key.key().type();
+    if (t.is_vector() || !(t.is_int_or_uint() || t.is_handle())) {
+      user_error(what + " has type " + t.to_string(), "entries are known by a number of 64 bits",
+                 "give an integer or a handle", here.where);
+    }
+    detail::require_fixed(key.key(), what, here.where);
+    factors.push_back(key.key());
+  }
+  for (const Directive &d : contents_->directives) {
+    if (d.kind != DirectiveKind::Memoize) continue;
+    const bool same = d.factors.size() == factors.size() &&
+                      (factors.empty() || equal(d.factors[0], factors[0]));
+    if (same) return *this;
+    user_error("'" + plain_name(name()) + "' is memoized under another eviction key already",
+               "what a Func keeps has one", "call memoize() once", here.where);
+  }
+  record(*contents_, 0, DirectiveKind::Memoize, {}, std::move(factors), here.where);
+  return *this;
+}
+
 size_t Func::argument_index(const char *word, const VarOrRVar &var) const {
   const std::vector<std::string> &args = contents_->pure_args;
   for (size_t i = 0; i < args.size(); i++) {
@@ -372,6 +396,30 @@ Func &Func::store_in(MemoryType memory, Here here) {
   record(*contents_, 0, DirectiveKind::StoreIn, {}, {}, here.where).option =
       memory_type_name(memory);
   return *this;
+}
+
+Func &Func::trace_loads(Here here) {
+  record(*contents_, 0, DirectiveKind::TraceLoads, {}, {}, here.where);
+  return *this;
+}
+
+Func &Func::trace_stores(Here here) {
+  record(*contents_, 0, DirectiveKind::TraceStores, {}, {}, here.where);
+  return *this;
+}
+
+Func &Func::trace_realizations(Here here) {
+  record(*contents_, 0, DirectiveKind::TraceRealizations, {}, {}, here.where);
+  return *this;
+}
+
+Func &Func::add_trace_tag(const std::string &text, Here here) {
+  record(*contents_, 0, DirectiveKind::TraceTag, {}, {make_string(text)}, here.where);
+  return *this;
+}
+
+void Func::debug_to_file(const std::string &filename, Here here) {
+  record(*contents_, 0, DirectiveKind::DebugToFile, {}, {make_string(filename)}, here.where);
 }
 
 }  // namespace polyhalite

@@ -9,6 +9,7 @@
 #include "lang/ir/visit.h"
 #include "lang/language/match_types.h"
 #include "lang/language/names.h"
+#include "polyhalite/integer_functions.h"
 
 namespace polyhalite {
 
@@ -119,11 +120,13 @@ Reduction simple(const char *word, const Expr &initial, Combine combine) {
 }
 
 Expr add(Expr a, Expr b) { return std::move(a) + std::move(b); }
+Expr add_saturated(Expr a, Expr b) { return saturating_add(std::move(a), std::move(b)); }
 Expr multiply(Expr a, Expr b) { return std::move(a) * std::move(b); }
 Expr smaller(Expr a, Expr b) { return min(std::move(a), std::move(b)); }
 Expr greater(Expr a, Expr b) { return max(std::move(a), std::move(b)); }
 
 Reduction sum_of(Type t) { return simple("sum", make_zero(t), add); }
+Reduction saturating_sum_of(Type t) { return simple("saturating_sum", make_zero(t), add_saturated); }
 Reduction product_of(Type t) { return simple("product", make_one(t), multiply); }
 Reduction minimum_of(Type t) { return simple("minimum", extreme_value(t, true), smaller); }
 Reduction maximum_of(Type t) { return simple("maximum", extreme_value(t, false), greater); }
@@ -167,6 +170,19 @@ Expr sum(const RDom &r, Expr e, const std::string &name, Here here) {
 Expr sum(Expr e, const Func &f, Here here) { return reduced("sum", sum_of, nullptr, e, f, here); }
 Expr sum(const RDom &r, Expr e, const Func &f, Here here) {
   return reduced("sum", sum_of, r.domain(), e, f, here);
+}
+
+Expr saturating_sum(Expr e, const std::string &name, Here here) {
+  return reduced("saturating_sum", saturating_sum_of, nullptr, e, Func(name, here), here);
+}
+Expr saturating_sum(const RDom &r, Expr e, const std::string &name, Here here) {
+  return reduced("saturating_sum", saturating_sum_of, r.domain(), e, Func(name, here), here);
+}
+Expr saturating_sum(Expr e, const Func &f, Here here) {
+  return reduced("saturating_sum", saturating_sum_of, nullptr, e, f, here);
+}
+Expr saturating_sum(const RDom &r, Expr e, const Func &f, Here here) {
+  return reduced("saturating_sum", saturating_sum_of, r.domain(), e, f, here);
 }
 
 Expr product(Expr e, const std::string &name, Here here) {

@@ -5,16 +5,16 @@
 
 namespace polyhalite {
 
-std::vector<std::shared_ptr<Parameter>> declared_inputs(const PipelineContents &p,
+std::vector<std::shared_ptr<ParameterContents>> declared_inputs(const PipelineContents &p,
                                                         const std::vector<Argument> &args) {
-  std::vector<std::shared_ptr<Parameter>> list;
+  std::vector<std::shared_ptr<ParameterContents>> list;
   std::optional<FrozenPipeline> used;  // computed for the first argument that needs it
   auto by_name = [&](const Argument &a) {
-    if (!used) used = freeze(p.outputs);
+    if (!used) used = freeze_pipeline(p);
     for (const auto &input : used->bindings) {
       if (input->name == a.name || plain_name(input->name) == a.name) return input;
     }
-    auto unread = std::make_shared<Parameter>();
+    auto unread = std::make_shared<ParameterContents>();
     unread->name = clean_name(a.name);
     unread->type = a.type;
     unread->is_buffer = a.is_buffer();
@@ -27,8 +27,8 @@ std::vector<std::shared_ptr<Parameter>> declared_inputs(const PipelineContents &
       user_error("argument '" + a.name + "' is an output", "outputs are the pipeline's own",
                  "list inputs only");
     }
-    if (!a.parameter() && a.name == "__user_context") continue;
-    list.push_back(a.parameter() ? a.parameter() : by_name(a));
+    if (!a.parameter().defined() && a.name == "__user_context") continue;
+    list.push_back(a.parameter().defined() ? a.parameter().contents() : by_name(a));
   }
   return list;
 }

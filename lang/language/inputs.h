@@ -13,7 +13,7 @@ namespace polyhalite {
 
 /// The parameters behind a list of arguments. One that is given by name is the pipeline's input of
 /// that name, or else a new one that nothing reads. The user context is no input: left out.
-std::vector<std::shared_ptr<Parameter>> declared_inputs(const PipelineContents &p,
+std::vector<std::shared_ptr<ParameterContents>> declared_inputs(const PipelineContents &p,
                                                         const std::vector<Argument> &args);
 
 /// Addresses of what is bound to a pipeline's inputs, in order. Scalars are copied; buffers are kept

@@ -339,7 +339,15 @@ Expr lerp(Expr zero, Expr one, Expr weight) {
       user_error("'lerp' of a " + zero.type().to_string() + " and a " + one.type().to_string(),
                  "both ends have one type, which is the result's", "cast one of them");
     }
-    match(zero, one, "lerp");
+    // The other end may be a constant too, of a type that it has been given.
+    int64_t value;
+    if (!is_literal(one) && is_const_int(zero, &value) && one.type().can_represent(value)) {
+      zero = make_int(one.type(), value);
+    } else if (!is_literal(zero) && is_const_int(one, &value) && zero.type().can_represent(value)) {
+      one = make_int(zero.type(), value);
+    } else {
+      match(zero, one, "lerp");
+    }
   }
   if (!weight.type().is_uint() && !weight.type().is_float()) {
     user_error("the weight of 'lerp' has type " + weight.type().to_string(),

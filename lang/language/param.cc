@@ -6,6 +6,7 @@
 #include "polyhalite/buffer_contents.h"
 #include "lang/ir/function.h"
 #include "lang/ir/node.h"
+#include "lang/ir/unowned.h"
 #include "lang/language/call.h"
 #include "lang/language/fixed_value.h"
 #include "lang/language/match_types.h"
@@ -16,28 +17,29 @@ namespace polyhalite {
 
 namespace detail {
 
-std::shared_ptr<Parameter> make_scalar_parameter(Type t, const std::string &name) {
+std::shared_ptr<ParameterContents> make_scalar_parameter(Type t, const std::string &name) {
   if (name == "__user_context") {
     user_error("a Param is called '__user_context'",
                "the user context is no input: the target's feature user_context adds it",
                "give the Param another name, or give realize() a JITUserContext");
   }
-  auto p = std::make_shared<Parameter>();
+  auto p = std::make_shared<ParameterContents>();
   p->name = name.empty() ? anonymous_name("p") : clean_name(name);
+  reserve_name(p->name);
   p->type = t;
   return p;
 }
 
-Expr parameter_value(const std::shared_ptr<Parameter> &p) {
+Expr parameter_value(const std::shared_ptr<ParameterContents> &p) {
   auto node = std::make_shared<VariableNode>(p->type, VariableKind::Param, p->name);
   node->param = p;
   return Expr(std::shared_ptr<const ExprNode>(std::move(node)));
 }
 
-const std::string &parameter_name(const Parameter &p) { return p.name; }
-uint64_t parameter_bits(const Parameter &p) { return p.scalar_bits; }
+const std::string &parameter_name(const ParameterContents &p) { return p.name; }
+uint64_t parameter_bits(const ParameterContents &p) { return p.scalar_bits; }
 
-void set_parameter_bits(Parameter &p, uint64_t bits) {
+void set_parameter_bits(ParameterContents &p, uint64_t bits) {
   p.scalar_bits = bits;
   p.has_scalar = true;
 }
@@ -62,7 +64,7 @@ uint64_t constant_bits(const Expr &e) {
   return bits;
 }
 
-Expr &limit_field(Parameter &p, Limit limit) {
+Expr &limit_field(ParameterContents &p, Limit limit) {
   switch (limit) {
     case Limit::Min:
       return p.min_value;
@@ -78,7 +80,7 @@ Expr &limit_field(Parameter &p, Limit limit) {
 
 }  // namespace
 
-void set_parameter_limit(Parameter &p, Limit limit, Expr value, const Here &here) {
+void set_parameter_limit(ParameterContents &p, Limit limit, Expr value, const Here &here) {
   if (value.defined()) {
     const char *what = limit == Limit::Min   ? "the min"
                        : limit == Limit::Max ? "the max"
@@ -90,12 +92,13 @@ void set_parameter_limit(Parameter &p, Limit limit, Expr value, const Here &here
   // What nobody sets is the default in process too.
   if (limit == Limit::Default && value.defined()) set_parameter_bits(p, constant_bits(value));
   limit_field(p, limit) = std::move(value);
+  disown_itself(p);
   p.edits++;
 }
 
-Type parameter_type(const Parameter &p) { return p.type; }
+Type parameter_type(const ParameterContents &p) { return p.type; }
 
-void check_parameter_type(const Parameter &p, const Type &t) {
+void check_parameter_type(const ParameterContents &p, const Type &t) {
   if (p.type == t) return;
   user_error("Param '" + plain_name(p.name) + "' is used as one of " + t.to_string(),
              "its type is " + p.type.to_string(), "use its own type");
@@ -103,7 +106,7 @@ void check_parameter_type(const Parameter &p, const Type &t) {
 
 namespace {
 
-[[noreturn]] void lost(const Parameter &p, const Number &n) {
+[[noreturn]] void lost(const ParameterContents &p, const Number &n) {
   const std::string text = n.kind == Number::Signed     ? std::to_string(n.i)
                            : n.kind == Number::Unsigned ? std::to_string(n.u)
                                                         : std::to_string(n.f);
@@ -145,7 +148,7 @@ uint64_t as_integer(const Type &t, const Number &n) {
 
 }  // namespace
 
-uint64_t parameter_bits_of(const Parameter &p, const Number &n) {
+uint64_t parameter_bits_of(const ParameterContents &p, const Number &n) {
   if (!p.type.is_float()) {
     if (!is_integer_of(p.type, n)) lost(p, n);
     return as_integer(p.type, n);
@@ -167,20 +170,20 @@ uint64_t parameter_bits_of(const Parameter &p, const Number &n) {
   return bits;
 }
 
-Expr checked_number(const Parameter &p, const Number &n) {
+Expr checked_number(const ParameterContents &p, const Number &n) {
   if (p.type.is_float()) return make_float(p.type, as_real(n));
   return make_int(p.type, static_cast<int64_t>(parameter_bits_of(p, n)));
 }
 
-Expr parameter_limit(const Parameter &p, Limit limit) {
-  return limit_field(const_cast<Parameter &>(p), limit);
+Expr parameter_limit(const ParameterContents &p, Limit limit) {
+  return limit_field(const_cast<ParameterContents &>(p), limit);
 }
 
 }  // namespace detail
 
 namespace {
 
-Expr field(const std::shared_ptr<Parameter> &p, const char *what, int i) {
+Expr field(const std::shared_ptr<ParameterContents> &p, const char *what, int i) {
   auto node = std::make_shared<VariableNode>(Int(32), VariableKind::BufferField,
                                              p->name + "." + what + "." + std::to_string(i));
   if (p->constant) {
@@ -195,7 +198,7 @@ Expr as_int32(Expr e) { return e.defined() ? detail::cast_folding(Int(32), std::
 
 }  // namespace
 
-Dimension::Dimension(std::shared_ptr<Parameter> param, int index)
+Dimension::Dimension(std::shared_ptr<ParameterContents> param, int index)
     : param_(std::move(param)), index_(index) {}
 
 Expr Dimension::min() const { return field(param_, "min", index_); }
@@ -214,18 +217,21 @@ Expr Dimension::checked(Expr e, const char *what, const Here &here) const {
 
 Dimension Dimension::set_min(Expr min, Here here) {
   param_->dims[index_].min = checked(std::move(min), "min", here);
+  disown_itself(*param_);
   param_->edits++;
   return *this;
 }
 
 Dimension Dimension::set_extent(Expr extent, Here here) {
   param_->dims[index_].extent = checked(std::move(extent), "extent", here);
+  disown_itself(*param_);
   param_->edits++;
   return *this;
 }
 
 Dimension Dimension::set_stride(Expr stride, Here here) {
   param_->dims[index_].stride = checked(std::move(stride), "stride", here);
+  disown_itself(*param_);
   param_->edits++;
   return *this;
 }
@@ -238,6 +244,7 @@ Dimension Dimension::set_bounds(Expr min, Expr extent, Here here) {
 Dimension Dimension::set_estimate(Expr min, Expr extent) {
   param_->dims[index_].min_estimate = as_int32(std::move(min));
   param_->dims[index_].extent_estimate = as_int32(std::move(extent));
+  disown_itself(*param_);
   return *this;
 }
 
@@ -246,12 +253,13 @@ Expr Dimension::extent_estimate() const { return param_->dims[index_].extent_est
 Dimension Dimension::dim(int i) const { return Dimension(param_, i); }
 
 ImageParam::ImageParam(Type t, int dimensions, const std::string &name, Here here)
-    : OutputImageParam(std::make_shared<Parameter>()) {
+    : OutputImageParam(std::make_shared<ParameterContents>()) {
   if (dimensions < 0) {
     user_error("an ImageParam of " + std::to_string(dimensions) + " dimensions",
                "dimensions are counted", "give their number, at least 0", here.where);
   }
   param_->name = name.empty() ? anonymous_name("p") : clean_name(name);
+  reserve_name(param_->name);
   param_->type = t;
   param_->is_buffer = true;
   param_->dimensions = dimensions;
@@ -260,7 +268,7 @@ ImageParam::ImageParam(Type t, int dimensions, const std::string &name, Here her
   if (dimensions > 0) param_->dims[0].stride = 1;
 }
 
-Parameter &OutputImageParam::defined_parameter(const Here &here) const {
+ParameterContents &OutputImageParam::defined_parameter(const Here &here) const {
   if (!param_) {
     user_error("an undefined ImageParam is used", "it has no type and no dimensions",
                "construct it as ImageParam(type, dimensions)", here.where);
@@ -277,7 +285,7 @@ int OutputImageParam::dimensions() const {
 }
 
 Dimension OutputImageParam::dim(int i, Here here) const {
-  const Parameter &p = defined_parameter(here);
+  const ParameterContents &p = defined_parameter(here);
   if (i < 0 || i >= dimensions()) {
     user_error("dimension " + std::to_string(i) + " of " +
                    (p.is_output ? "the output '" : "ImageParam '") + plain_name(name()) + "'",
@@ -295,12 +303,12 @@ Region OutputImageParam::region(Here here) const {
 }
 
 int OutputImageParam::host_alignment() const {
-  const Parameter &p = defined_parameter(Here(SourceLocation{}));
+  const ParameterContents &p = defined_parameter(Here(SourceLocation{}));
   return p.host_alignment > 0 ? p.host_alignment : p.type.bytes();
 }
 
 OutputImageParam &OutputImageParam::set_host_alignment(int bytes, Here here) {
-  Parameter &p = defined_parameter(here);
+  ParameterContents &p = defined_parameter(here);
   if (bytes < 1 || (bytes & (bytes - 1)) != 0) {
     user_error("set_host_alignment(" + std::to_string(bytes) + ") of '" + plain_name(name()) + "'",
                "alignments are powers of 2, in bytes", "give one such as 16", here.where);
@@ -348,6 +356,16 @@ Buffer<void, -1> ImageParam::get() const {
   return Buffer<>(defined_parameter(Here(SourceLocation{})).buffer);
 }
 void ImageParam::reset() { defined_parameter(Here(SourceLocation{})).buffer = nullptr; }
+
+void ImageParam::trace_loads() {
+  param_->trace_loads = true;
+  param_->edits++;
+}
+
+void ImageParam::add_trace_tag(const std::string &text) {
+  param_->trace_tags.push_back(text);
+  param_->edits++;
+}
 
 Expr ImageParam::operator()(const std::vector<Expr> &args, Here here) const {
   defined_parameter(here);

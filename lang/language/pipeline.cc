@@ -2,13 +2,18 @@
 
 #include <iostream>
 
+#include "lang/language/fixed_value.h"
 #include "lang/language/infer_bounds.h"
 #include "lang/language/inputs.h"
+#include "lang/language/module_contents.h"
 #include "lang/language/names.h"
+#include "lang/language/record.h"
 #include "lang/language/run_pipeline.h"
 #include "lang/language/warnings.h"
 #include "polyhalite/buffer_contents.h"
 #include "polyhalite/callable.h"
+#include "polyhalite/effects.h"
+#include "polyhalite/module.h"
 #include "polyhalite/param.h"
 
 namespace polyhalite {
@@ -24,10 +29,39 @@ Pipeline::Pipeline(const std::vector<Func> &outputs)
   for (const Func &f : outputs) contents_->outputs.push_back(f.function());
 }
 
+void Pipeline::trace_pipeline(Here here) {
+  if (!defined()) user_error("trace_pipeline() of an undefined Pipeline", "", "give it outputs");
+  record(*contents_->outputs[0], 0, DirectiveKind::TracePipeline, {}, {}, here.where);
+}
+
 std::vector<Func> Pipeline::outputs() const {
   std::vector<Func> funcs;
   for (const auto &f : contents_->outputs) funcs.emplace_back(f);
   return funcs;
+}
+
+Func Pipeline::get_func(size_t index) const {
+  const std::vector<std::shared_ptr<FunctionContents>> funcs =
+      freeze_pipeline(*contents_).functions;
+  if (index >= funcs.size()) {
+    user_error("Func " + std::to_string(index) + " of a Pipeline",
+               "it has " + std::to_string(funcs.size()) + " Funcs, producers before consumers",
+               "count from 0");
+  }
+  return Func(funcs[index]);
+}
+
+void Pipeline::add_requirement(const Expr &condition, const std::vector<Expr> &message,
+                               Here here) {
+  if (!contents_) {
+    user_error("a requirement of an undefined Pipeline", "it has no outputs",
+               "construct it from its output Funcs", here.where);
+  }
+  std::vector<Expr> values = {Expr(0)};
+  values.insert(values.end(), message.begin(), message.end());
+  const Expr requirement = require(condition, values);
+  detail::require_fixed(requirement, "a requirement", here.where);
+  contents_->requirements.push_back(requirement);
 }
 
 namespace {
@@ -49,6 +83,15 @@ void run(PipelineContents &p, const Compilation &c,
     args.push_back(b);
   }
   call_pipeline(*c.code, args, context, p.handlers, here);
+}
+
+// Is `callee` the pipeline, or one of its externs, or one of theirs?
+bool calls_pipeline(const PipelineContents &p, const PipelineContents *callee) {
+  if (&p == callee) return true;
+  for (const auto &[name, e] : p.externs) {
+    if (e.pipeline_contents() && calls_pipeline(*e.pipeline_contents(), callee)) return true;
+  }
+  return false;
 }
 
 // f(), whose errors are at the caller's place.
@@ -182,6 +225,11 @@ JITHandlers &Realizable<Self>::jit_handlers() {
 
 template <typename Self>
 void Realizable<Self>::set_jit_externs(const std::map<std::string, JITExtern> &externs) {
+  for (const auto &[name, e] : externs) {
+    if (!e.pipeline_contents() || !calls_pipeline(*e.pipeline_contents(), &contents())) continue;
+    user_error("extern '" + name + "' is a pipeline that calls this one",
+               "the two would call each other without end", "give another pipeline");
+  }
   contents().externs = externs;
   invalidate_cache();
 }
@@ -212,7 +260,7 @@ void Realizable<Self>::compile_to(const std::map<Emit, std::string> &files,
   PipelineContents &p = contents();
   const std::string symbol = name.empty() ? plain_name(p.outputs[0]->name) : name;
   const auto declared = declared_inputs(p, args);
-  const FrozenPipeline frozen = freeze(p.outputs, declared);
+  const FrozenPipeline frozen = freeze_pipeline(p, declared);
   if (files.size() != files.count(Emit::stmt)) check_arguments(frozen, declared);
   warn_of_unscheduled_updates(frozen);
   backend().emit(frozen, symbol, target, files);
@@ -222,14 +270,47 @@ template <typename Self>
 std::string Realizable<Self>::emit_text(Emit what, const std::vector<Argument> &args,
                                         const Target &target) const {
   PipelineContents &p = contents();
-  return backend().emit_text(freeze(p.outputs, declared_inputs(p, args)),
+  return backend().emit_text(freeze_pipeline(p, declared_inputs(p, args)),
                              plain_name(p.outputs[0]->name), target, what);
+}
+
+template <typename Self>
+Module Realizable<Self>::compile_to_module(const std::vector<Argument> &args,
+                                           const std::string &name, const Target &target) {
+  PipelineContents &p = contents();
+  const auto declared = declared_inputs(p, args);
+  auto frozen = std::make_shared<FrozenPipeline>(freeze_pipeline(p, declared));
+  check_arguments(*frozen, declared);
+  warn_of_unscheduled_updates(*frozen);
+  const std::string symbol = name.empty() ? plain_name(p.outputs[0]->name) : name;
+  return Module(std::make_shared<ModuleContents>(ModuleContents{
+      symbol, target, {{frozen, symbol, backend().prepare(frozen, symbol, target)}}}));
+}
+
+template <typename Self>
+void Realizable<Self>::compile_to_multitarget_static_library(const std::string &prefix,
+                                                             const std::vector<Argument> &args,
+                                                             const std::vector<Target> &targets) {
+  compile_multitarget(
+      plain_name(contents().outputs[0]->name),
+      {{Emit::static_library, prefix + ".a"}, {Emit::c_header, prefix + ".h"}}, targets, {},
+      [&](const std::string &name, const Target &t) { return compile_to_module(args, name, t); });
+}
+
+template <typename Self>
+void Realizable<Self>::compile_to_multitarget_object_files(
+    const std::string &prefix, const std::vector<Argument> &args,
+    const std::vector<Target> &targets, const std::vector<std::string> &suffixes) {
+  compile_multitarget(
+      plain_name(contents().outputs[0]->name),
+      {{Emit::object, prefix + ".o"}, {Emit::c_header, prefix + ".h"}}, targets, suffixes,
+      [&](const std::string &name, const Target &t) { return compile_to_module(args, name, t); });
 }
 
 template <typename Self>
 std::vector<Argument> Realizable<Self>::infer_arguments() const {
   std::vector<Argument> args;
-  for (const auto &p : freeze(contents().outputs).bindings) args.emplace_back(p);
+  for (const auto &p : freeze_pipeline(contents()).bindings) args.emplace_back(p);
   return args;
 }
 

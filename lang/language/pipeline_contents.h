@@ -21,12 +21,13 @@ struct EditStamp {
     size_t updates, directives;
   };
   struct ParamEdits {
-    std::shared_ptr<Parameter> param;
+    std::shared_ptr<ParameterContents> param;
     uint64_t edits;
     size_t directives;
   };
   std::vector<FuncEdits> funcs;
   std::vector<ParamEdits> params;
+  size_t requirements = 0;
   std::string target;
 };
 
@@ -35,14 +36,20 @@ struct Compilation {
   std::shared_ptr<CompiledPipeline> code;
   EditStamp stamp;
   Target target;
+  std::vector<std::shared_ptr<const Compilation>> externs;  // pipelines that the code calls
 };
 
 struct PipelineContents {
   std::vector<std::shared_ptr<FunctionContents>> outputs;
+  std::vector<Expr> requirements;  // as in Algorithm
   JITHandlers handlers;
   std::map<std::string, JITExtern> externs;
   std::mutex mutex;  // guards `last`
   std::shared_ptr<const Compilation> last;
 };
+
+FrozenPipeline freeze_pipeline(
+    const PipelineContents &p,
+    const std::vector<std::shared_ptr<ParameterContents>> &declared_inputs = {});
 
 }  // namespace polyhalite

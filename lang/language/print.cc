@@ -43,4 +43,16 @@ std::ostream &operator<<(std::ostream &os, const NameMangling &m) {
   return os << kNames[static_cast<int>(m)];
 }
 
+std::ostream &operator<<(std::ostream &os, const TailStrategy &t) {
+  return os << tail_strategy_name(t);
+}
+
+std::ostream &operator<<(std::ostream &os, const LoopAlignStrategy &a) {
+  return os << align_strategy_name(a);
+}
+
+std::ostream &operator<<(std::ostream &os, const PrefetchBoundStrategy &s) {
+  return os << prefetch_bound_name(s);
+}
+
 }  // namespace polyhalite

@@ -10,7 +10,7 @@ namespace {
 
 EditStamp stamp_of(const FrozenPipeline &frozen, const Target &target) {
   EditStamp stamp;
-  auto add_param = [&](const std::shared_ptr<Parameter> &p) {
+  auto add_param = [&](const std::shared_ptr<ParameterContents> &p) {
     stamp.params.push_back({p, p->edits, p->directives.size()});
   };
   for (const auto *funcs : {&frozen.functions, &frozen.made}) {
@@ -44,17 +44,49 @@ void fill(F *&handler, F *fallback) {
 
 }  // namespace
 
+FrozenPipeline freeze_pipeline(
+    const PipelineContents &p,
+    const std::vector<std::shared_ptr<ParameterContents>> &declared_inputs) {
+  return freeze(p.outputs, declared_inputs, p.requirements);
+}
+
+std::map<std::string, JITExtern> linked_externs(
+    const PipelineContents &p, const Target &target,
+    std::vector<std::shared_ptr<const Compilation>> *compiled) {
+  std::map<std::string, JITExtern> externs;
+  for (const auto &[name, e] : p.externs) {
+    if (!e.pipeline_contents()) {
+      externs.emplace(name, e);
+      continue;
+    }
+    PipelineContents &called = *e.pipeline_contents();
+    auto c = compile_in_process(called, target);
+    std::vector<Type> args = {Handle()};
+    for (const auto &input : c->frozen.bindings) {
+      args.push_back(input->is_buffer ? Handle() : input->type);
+    }
+    args.resize(args.size() + output_types(called).size(), Handle());
+    externs.emplace(name, ExternCFunction(c->code->address(), ExternSignature(Int(32), false, args)));
+    compiled->push_back(std::move(c));
+  }
+  return externs;
+}
+
 std::shared_ptr<const Compilation> compile_in_process(PipelineContents &p, Target target) {
   std::lock_guard<std::mutex> lock(p.mutex);
   if (target == Target()) target = p.last ? p.last->target : get_jit_target_from_environment();
   target.set_feature(Target::JIT);
-  if (p.last && is_current(p.last->stamp, target)) return p.last;
+  if (p.last && p.last->stamp.requirements == p.requirements.size() &&
+      is_current(p.last->stamp, target)) {
+    return p.last;
+  }
   auto c = std::make_shared<Compilation>();
-  c->frozen = freeze(p.outputs);
+  c->frozen = freeze_pipeline(p);
   c->stamp = stamp_of(c->frozen, target);
   c->target = target;
   warn_of_unscheduled_updates(c->frozen);
-  c->code = backend().jit(c->frozen, target, p.externs);
+  c->stamp.requirements = p.requirements.size();
+  c->code = backend().jit(c->frozen, target, linked_externs(p, target, &c->externs));
   p.last = c;
   return c;
 }
@@ -63,6 +95,7 @@ ContextOfCall::ContextOfCall(JITUserContext *users, const JITHandlers &pipeline)
   JITHandlers &h = get()->handlers;
   before_ = h;
   fill(h.custom_print, pipeline.custom_print);
+  fill(h.custom_trace, pipeline.custom_trace);
   fill(h.custom_malloc, pipeline.custom_malloc);
   fill(h.custom_free, pipeline.custom_free);
   fill(h.custom_do_task, pipeline.custom_do_task);

@@ -1,6 +1,7 @@
 // Running pipelines in process: the compilation that is kept, and calls of it.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +17,12 @@ class Callable;
 /// The last compilation if nothing that it depends on has changed, else a new one. Target() stands for
 /// the target of the last one, or this machine.
 std::shared_ptr<const Compilation> compile_in_process(PipelineContents &p, Target target);
+
+/// The pipeline's externs as C functions: those that are pipelines are compiled, and must live as
+/// long as what calls them.
+std::map<std::string, JITExtern> linked_externs(
+    const PipelineContents &p, const Target &target,
+    std::vector<std::shared_ptr<const Compilation>> *compiled);
 
 /// The context of one call: the user's, with the pipeline's handlers where it has none of its own,
 /// until the call ends; or one with the pipeline's handlers.

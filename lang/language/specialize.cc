@@ -1,6 +1,7 @@
 // Branches of a stage, and what a stage may do without proof.
 #include "lang/ir/function.h"
 #include "lang/ir/node.h"
+#include "lang/ir/visit.h"
 #include "lang/language/define.h"
 #include "lang/language/fixed_value.h"
 #include "lang/language/names.h"
@@ -33,6 +34,15 @@ const Directive *find(const Stage &s, DirectiveKind kind, const Expr &condition 
     if (!condition.defined() || equal(d.factors[0], condition)) return &d;
   }
   return nullptr;
+}
+
+bool reads(const Expr &e, const FunctionContents &f) {
+  bool found = false;
+  for_each_node(e, [&](const Expr &n) {
+    const CallNode *c = as_call(n);
+    found = found || (c && c->kind == CallKind::Func && c->name == f.name);
+  });
+  return found;
 }
 
 }  // namespace
@@ -84,6 +94,15 @@ template <typename Self>
 Self &Schedulable<Self>::atomic(bool override_associativity_test, Here here) {
   const Stage &s = self().stage_to_schedule();
   require_defined_func(s, "make atomic", here);
+  const FunctionContents &f = *s.function();
+  const Definition &definition = s.index() == 0 ? *f.pure : f.updates[s.index() - 1];
+  for (const Expr &index : definition.args) {
+    if (!reads(index, f)) continue;
+    user_error("cannot make " + describe_stage(f, s.index()) + " atomic",
+               "which cell it updates depends on other cells of '" + plain_name(f.name) +
+                   "', which may change meanwhile",
+               "read them from another Func", here.where);
+  }
   record(s, DirectiveKind::Atomic, {}, {override_associativity_test ? make_true() : make_false()},
          here.where);
   return self();

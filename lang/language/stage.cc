@@ -45,6 +45,11 @@ Expr checked_factor(const Stage &s, const char *word, const VarOrRVar &loop, Exp
     user_error(what + " by a factor of type " + factor.type().to_string(),
                "factors count iterations", "give a positive integer", loop.where);
   }
+  if (factor.type().is_uint() && factor.type().bits() > 16) {
+    user_error(what + " by a factor of type " + factor.type().to_string(),
+               "it holds numbers that int32, which loops count in, does not",
+               "cast it to int32", loop.where);
+  }
   int64_t n;
   if (is_const_int(factor, &n) && n <= 0 && factor.type().is_int()) {
     user_error(what + " by " + std::to_string(n),
@@ -277,6 +282,16 @@ void Stage::unscheduled(Here here) {
              "drop it, or the directives", here.where);
 }
 
+StageSchedule Stage::get_schedule() const {
+  const FunctionContents &f = *func_;
+  if (!f.pure) return StageSchedule({});
+  std::vector<StageSchedule::Dim> dims;
+  for (const CurrentLoop &l : current_loops(f, stage_, branch_)) {
+    dims.push_back({l.name, l.is_reduction});
+  }
+  return StageSchedule(std::move(dims));
+}
+
 std::string Stage::dump_argument_list() const {
   const FunctionContents &f = *func_;
   std::vector<std::string> loops;  // innermost first
@@ -317,6 +332,18 @@ std::string Stage::dump_argument_list() const {
   std::string text = "Vars:";
   for (const std::string &l : loops) text += " " + plain_name(l);
   return text + "\n";
+}
+
+std::vector<VarOrRVar> Stage::split_vars() const {
+  std::vector<VarOrRVar> vars;
+  if (func_->pure) {
+    for (const CurrentLoop &l : current_loops(*func_, stage_, branch_)) {
+      vars.emplace_back(Var::of_loop(l.name));
+      vars.back().is_rvar = l.is_reduction;
+    }
+  }
+  vars.emplace_back(Var::outermost());
+  return vars;
 }
 
 template <typename Self>
@@ -517,8 +544,8 @@ Self &Schedulable<Self>::partition_all(Partition policy, const SourceLocation &w
                "the Func is undefined, so it has no loops", "define the Func before its schedule",
                where);
   }
-  for (const std::string &loop : current_loops(f, s.index(), s.branch())) {
-    record(s, DirectiveKind::Partition, {loop}, {}, where).option =
+  for (const CurrentLoop &loop : current_loops(f, s.index(), s.branch())) {
+    record(s, DirectiveKind::Partition, {loop.name}, {}, where).option =
         partition_name(policy);
   }
   return self();
@@ -554,7 +581,7 @@ Self &Schedulable<Self>::prefetch(const Func &f, const VarOrRVar &at, const VarO
 }
 
 template <typename Self>
-Self &Schedulable<Self>::prefetch_image(const std::shared_ptr<Parameter> &image,
+Self &Schedulable<Self>::prefetch_image(const std::shared_ptr<ParameterContents> &image,
                                         const VarOrRVar &at, const VarOrRVar &from, Expr offset,
                                         PrefetchBoundStrategy strategy) {
   record_prefetch(self().stage_to_schedule(), image->name, at, from, std::move(offset), strategy)

@@ -7,6 +7,7 @@
 
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
+#include "lang/simplify/comparison.h"
 #include "lang/simplify/linear.h"
 #include "lang/simplify/polynomial.h"
 #include "lang/simplify/simplify.h"
@@ -304,12 +305,8 @@ class Prover {
     }
     const bool key_first = equal(condition->args[0], old_key);
     if (!key_first && !equal(condition->args[1], old_key)) return std::nullopt;
-    const std::map<Op, Op> mirrored = {
-        {Op::Lt, Op::Gt}, {Op::Gt, Op::Lt}, {Op::Le, Op::Ge}, {Op::Ge, Op::Le}};
-    const std::map<Op, Op> negated = {
-        {Op::Lt, Op::Ge}, {Op::Ge, Op::Lt}, {Op::Le, Op::Gt}, {Op::Gt, Op::Le}};
-    if (key_first) relation = mirrored.at(relation);
-    if (!taken) relation = negated.at(relation);
+    if (key_first) relation = mirrored(relation);
+    if (!taken) relation = *negated(relation);
     return Choice{condition->args[key_first ? 1 : 0], take, relation};
   }
 

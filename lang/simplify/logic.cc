@@ -2,6 +2,7 @@
 #include <numeric>
 #include <vector>
 
+#include "lang/simplify/comparison.h"
 #include "lang/simplify/fold.h"
 #include "lang/simplify/simplifier.h"
 
@@ -11,40 +12,6 @@ namespace {
 
 // Longer conjunctions keep what is beyond as one operand.
 constexpr size_t kMaxOperands = 12;
-
-// The comparison with its sides exchanged.
-Op mirrored(Op op) {
-  switch (op) {
-    case Op::Lt:
-      return Op::Gt;
-    case Op::Le:
-      return Op::Ge;
-    case Op::Gt:
-      return Op::Lt;
-    case Op::Ge:
-      return Op::Le;
-    default:
-      return op;
-  }
-}
-
-// The comparison that holds where `op` does not.
-Op opposite(Op op) {
-  switch (op) {
-    case Op::Eq:
-      return Op::Ne;
-    case Op::Ne:
-      return Op::Eq;
-    case Op::Lt:
-      return Op::Ge;
-    case Op::Le:
-      return Op::Gt;
-    case Op::Gt:
-      return Op::Le;
-    default:
-      return Op::Lt;
-  }
-}
 
 // Whether `a op b` holds for every difference a - b in `d`, or for none.
 std::optional<bool> decided_by(Op op, const ConstantBounds &d) {
@@ -234,7 +201,7 @@ Expr Simplifier::negate(const Expr &a) {
   // A NaN makes both a < b and a >= b false.
   const bool exact =
       is_comparison(a->op) && (!a->args[0].type().is_float() || a->op == Op::Eq || a->op == Op::Ne);
-  if (exact) return intern(make_binary(opposite(a->op), a->args[0], a->args[1]));
+  if (exact) return intern(make_binary(*negated(a->op), a->args[0], a->args[1]));
   return intern(make_not(a));
 }
 

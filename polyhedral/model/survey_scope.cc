@@ -14,7 +14,7 @@ bool is_nonlinear(const Expr &e) {
   bool found = false;
   for_each_node(e, [&](const Expr &n) {
     const CallNode *call = as_call(n);
-    if (call && call->kind == CallKind::Extern) found = true;  // what a C function asks for
+    if (call && is_extern(*call)) found = true;  // what a C function asks for
     if (n->op == Op::Div || n->op == Op::Mod) found = found || !is_const(n->args[1]);
     if (n->op == Op::Mul) found = found || (!is_const(n->args[0]) && !is_const(n->args[1]));
   });

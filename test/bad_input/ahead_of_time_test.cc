@@ -1,13 +1,10 @@
 // A C program that calls a compiled library with every wrong buffer; its error handler prints.
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 
 #include "polyhalite/polyhalite.h"
+#include "test/support/program.h"
 
 namespace polyhalite {
 namespace {
@@ -82,17 +79,8 @@ int main(void) {
 }
 )";
 
-std::pair<std::string, int> run(const std::string &command) {
-  std::FILE *pipe = popen((command + " 2>&1").c_str(), "r");
-  std::string text;
-  std::array<char, 4096> chunk;
-  while (size_t n = std::fread(chunk.data(), 1, chunk.size(), pipe)) text.append(chunk.data(), n);
-  return {text, pclose(pipe)};
-}
-
 TEST(BadCall, every_wrong_argument_is_named_and_the_program_goes_on) {
-  char name[] = "/tmp/polyhalite_call_XXXXXX";
-  const std::string folder = mkdtemp(name);
+  const test::TemporaryFolder folder;
   ImageParam in(Float(32), 1, "in");
   Param<int> gain("gain");
   gain.set_range(1, 10);
@@ -103,14 +91,15 @@ TEST(BadCall, every_wrong_argument_is_named_and_the_program_goes_on) {
   doubled.compute_root();
   sums.vectorize(x, 4);
   const Target target("host");
-  sums.compile_to_static_library(folder + "/sums", {in, gain}, "sums", target);
-  backend().emit_runtime(target, Emit::static_library, folder + "/runtime.a");
-  std::ofstream(folder + "/main.c") << kProgram;
-  const auto built = run("cd " + folder +
-                         " && cc -std=c11 -Wall -Werror -I. -I" POLYHALITE_TEST_DIR
-                         "/../../lang/abi main.c sums.a runtime.a -lm -lpthread -o main");
+  sums.compile_to_static_library(folder.path("sums"), {in, gain}, "sums", target);
+  backend().emit_runtime(target, Emit::static_library, folder.path("runtime.a"));
+  std::ofstream(folder.path("main.c")) << kProgram;
+  const auto built = folder.run(
+      std::string("cc -std=c11 -Wall -Werror -I. -I" POLYHALITE_TEST_DIR
+                  "/../../lang/abi main.c sums.a runtime.a -lm -lpthread -o main") +
+      test::kSanitizers);
   ASSERT_EQ(built.second, 0) << built.first;
-  const auto [text, status] = run(folder + "/main");
+  const auto [text, status] = folder.run("./main");
   EXPECT_EQ(status, 0);
   EXPECT_EQ(
       text,
@@ -166,7 +155,6 @@ TEST(BadCall, every_wrong_argument_is_named_and_the_program_goes_on) {
       "that less of it is stored, or use smaller outputs\n"
       "-11\n"
       "good again: 0\n");
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ TEST_F(BadSchedule, nested_unrolled_loops_that_are_too_long) {
   g.unroll(x, 256).unroll(y, 256);
   EXPECT_EQ(text_of([&] { g.compile_jit(); }, __builtin_FILE(), __LINE__ - 1),
             "@: error: cannot unroll loop 'x_u' of 'g' with its 256 iterations\n"
-            "  why: the stage's code would stand there 65536 times, and at most 4096 can be "
+            "  why: the stage's code would stand there 65536 times, and at most 16384 can be "
             "compiled in reasonable time\n"
             "  fix: unroll(x_u, N) with a small N");
 }

@@ -19,6 +19,7 @@
 #include "polyhedral/oracle/brute_force.h"
 #include "schedule/build_tree.h"
 #include "schedule/schedule_text.h"
+#include "test/fuzz/trace_check.h"
 #include "test/support/random_pipeline.h"
 
 namespace polyhalite::test {
@@ -332,16 +333,28 @@ class Trial {
       fail(std::string("loop IR: ") + x.what());
     }
     try {
-      std::vector<void *> args;
-      for (const AlgorithmInput &i : p_.frozen.algorithm.inputs) {
-        args.push_back(images[i.param->name]->raw());
+      const auto code = backend().jit(p_.frozen, target_);
+      auto run = [&](OutputBuffers &out, const char *who) {
+        std::vector<void *> args;
+        for (const AlgorithmInput &i : p_.frozen.algorithm.inputs) {
+          args.push_back(images[i.param->name]->raw());
+        }
+        for (polyhalite_buffer_t *b : out.raw()) args.push_back(b);
+        std::string message;
+        TraceCheck trace;
+        if (code->call(args, &message, &trace) != 0) return fail(std::string(who) + ": " + message);
+        if (!trace.problem().empty()) fail(trace.problem());
+        counts_.traced += trace.events() > 0;
+        check(out, expected, who);
+      };
+      run(compiled, "compiled code");
+      // What is kept of the first run serves the second.
+      if (std::any_of(tree.storage.begin(), tree.storage.end(),
+                      [](const FuncStorage &f) { return f.memoized; })) {
+        counts_.memoized++;
+        OutputBuffers again(types_, e);
+        run(again, "compiled code, run again");
       }
-      for (polyhalite_buffer_t *b : compiled.raw()) args.push_back(b);
-      std::string message;
-      if (backend().jit(p_.frozen, target_)->call(args, &message) != 0) {
-        return fail("compiled code: " + message);
-      }
-      check(compiled, expected, "compiled code");
     } catch (const Error &x) {
       fail(std::string("compile: ") + x.what());
     }
@@ -449,7 +462,8 @@ std::string report(const DifferentialCounts &c) {
   for (const auto &[claim, n] : c.false_by_claim) os << " (" << claim << ") " << n;
   os << "\n"
      << c.judged_exactly << " judged exactly too, " << c.exactly_unknown << " not decided then\n"
-     << c.executed << " run against the interpreter, " << c.not_run
+     << c.executed << " run against the interpreter, " << c.memoized << " memoized, " << c.traced
+     << " traced, " << c.not_run
      << " not run (boxes too large or checks that no size meets)\n"
      << c.failures.size() << " failures\n";
   for (const std::string &f : c.failures) os << "  " << f << "\n";

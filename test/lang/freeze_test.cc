@@ -25,7 +25,7 @@ std::vector<std::string> input_names(const Algorithm &a) {
 
 struct Built {
   Func output{"out"};
-  std::vector<std::shared_ptr<Parameter>> declared;
+  std::vector<std::shared_ptr<ParameterContents>> declared;
 };
 
 // Two Funcs of one name, a scalar and two images, one of them declared first.
@@ -38,7 +38,7 @@ Built build() {
   left(x) = first(x) + cast<uint8_t>(offset);
   right(x) = second(x) + left(x + second.width());
   b.output(x) = right(x) + left(x);
-  b.declared = {second.parameter()};
+  b.declared = {second.parameter().contents()};
   return b;
 }
 
@@ -77,7 +77,7 @@ TEST(Freeze, BufferFieldsFollowTheInputsName) {
     found = found || (v && v->name == "image$1.extent.0" && v->param->name == "image$1");
   });
   EXPECT_TRUE(found);
-  EXPECT_EQ(p.bindings[1], b.parameter());
+  EXPECT_EQ(p.bindings[1], b.parameter().contents());
 }
 
 TEST(Freeze, UpdatesCallThemselvesByNameAndOwnNothing) {

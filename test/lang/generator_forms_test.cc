@@ -141,8 +141,8 @@ class GeneratorForms : public testing::Test {
 FrozenPipeline frozen(GeneratorBase &g) {
   std::vector<std::shared_ptr<FunctionContents>> outputs;
   for (const Func &f : g.build_pipeline().outputs()) outputs.push_back(f.function());
-  std::vector<std::shared_ptr<Parameter>> inputs;
-  for (const Argument &a : g.arguments()) inputs.push_back(a.parameter());
+  std::vector<std::shared_ptr<ParameterContents>> inputs;
+  for (const Argument &a : g.arguments()) inputs.push_back(a.parameter().contents());
   FrozenPipeline p = freeze(outputs, inputs);
   check_arguments(p, inputs);
   return p;

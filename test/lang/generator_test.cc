@@ -87,6 +87,12 @@ class NotingBackend : public Backend {
     for (const auto &[emit, file] : files)
       notes += std::string(emit_name(emit)) + " " + file + "\n";
   }
+  std::shared_ptr<CompiledForFiles> prepare(std::shared_ptr<const FrozenPipeline>,
+                                            const std::string &, const Target &) override {
+    return nullptr;
+  }
+  void emit_library(const std::vector<std::shared_ptr<CompiledForFiles>> &,
+                    const std::string &) override {}
   FrozenPipeline parse_pipeline(const std::string &, const std::string &) override { return {}; }
   void emit_runtime(const Target &, Emit what, const std::string &file) override {
     notes += std::string("runtime ") + emit_name(what) + " " + file + "\n";
@@ -234,7 +240,7 @@ TEST(GeneratorCommandLine, UnknownKindOfOutput) {
             "  why: it is no output of a compilation\n"
             "  fix: choose from: object, static_library, c_header, assembly, bitcode, llvm_assembly, "
             "stmt, stmt_html, conceptual_stmt, schedule, algorithm, tree, function_info_header, "
-            "registration, python_extension, compiler_log, hlpipe, cpp_stub\n");
+            "registration, python_extension, compiler_log, hlpipe, conceptual_stmt_html, cpp_stub\n");
 }
 
 TEST(GeneratorCommandLine, BrokenTarget) {

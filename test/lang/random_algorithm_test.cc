@@ -56,7 +56,7 @@ TEST(random_algorithm, computes_the_same_after_a_round_trip_through_text) {
     std::map<std::string, const polyhalite_buffer_t *> images;
     std::vector<std::unique_ptr<Bytes>> storage;
     for (const AlgorithmInput &input : p.frozen.algorithm.inputs) {
-      const Parameter &param = *input.param;
+      const ParameterContents &param = *input.param;
       ASSERT_TRUE(param.is_buffer) << "seed " << seed;
       const std::vector<int> min(param.dimensions, -150), extent(param.dimensions, 400);
       storage.push_back(std::make_unique<Bytes>(param.type, min, extent));

@@ -24,11 +24,13 @@ def examples(text):
         files[name] = body
     if "CMakeLists.txt" not in files:
         raise ValueError("the page has no block for CMakeLists.txt")
+    if "enable_testing()" not in files["CMakeLists.txt"]:
+        raise ValueError("CMakeLists.txt does not enable tests")
     programs = EXECUTABLE.findall(files["CMakeLists.txt"])
     if not programs:
         raise ValueError("CMakeLists.txt adds no executable")
     tests = "".join(f"add_test(NAME {p} COMMAND {p})\n" for p in programs)
-    files["CMakeLists.txt"] += "\nenable_testing()\n" + tests
+    files["CMakeLists.txt"] += "\n" + tests
     return files
 
 

@@ -53,6 +53,24 @@ TEST_F(Async, ForkInsideAProducer) {
   expect_right(7, 12);
 }
 
+TEST_F(Async, AForkAroundTheProductionAlone) {
+  Func d("d");
+  d(x, y) = c(x - 1, y) + c(x + 1, y);
+  b.store_root().compute_at(d, y).async();
+  a.store_at(d, y).compute_at(b, x).async();
+  c.store_at(d, y).compute_at(d, x).async();
+  for (int round = 0; round < 50; round++) {
+    Buffer<int32_t> out = d.realize({9, 21});
+    int wrong = 0;
+    out.for_each_element([&](int i, int j) {
+      auto b_at = [](int x, int y) { return 10 * x + 2 * y + 6; };
+      auto c_at = [&](int x, int y) { return b_at(x - 1, y) + b_at(x, y + 2); };
+      wrong += out(i, j) != c_at(i - 1, j) + c_at(i + 1, j);
+    });
+    EXPECT_EQ(wrong, 0);
+  }
+}
+
 TEST_F(Async, HoistedRing) {
   c.split(y, y, yi, 4, TailStrategy::GuardWithIf);
   b.compute_at(c, y).hoist_storage_root().ring_buffer(2).async();

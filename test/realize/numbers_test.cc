@@ -67,7 +67,9 @@ void expect_as_interpreted(const char *name, const std::function<Expr(Expr)> &ma
 template <typename T>
 void check_integer_functions() {
   constexpr int kSize = 500;
-  const Buffer<T> a = random_numbers<T>(kSize, 1), b = random_numbers<T>(kSize, 2);
+  Buffer<T> a = random_numbers<T>(kSize, 1), b = random_numbers<T>(kSize, 2);
+  a(0) = b(0) = std::numeric_limits<T>::lowest();
+  a(1) = b(1) = std::numeric_limits<T>::max();
   using Make = std::function<Expr(Expr, Expr)>;
   const std::vector<std::pair<const char *, Make>> functions = {
       {"saturating_add", [](Expr p, Expr q) { return saturating_add(p, q); }},

@@ -29,6 +29,20 @@ std::string words(const std::string &schedule) {
   return text.substr(0, at);
 }
 
+TEST(storage, memoized_funcs_print_and_read_back) {
+  const LoopTree plain = build(kPair, "f.compute_root()\n");
+  const LoopTree kept = build(kPair, "f.compute_root()\nf.memoize()\n");
+  const LoopTree keyed = build(kPair, "f.compute_root()\nf.memoize(7)\n");
+  EXPECT_EQ(to_text(keyed), "tree 1\nstore f memoized evict 7\n" + std::string(kLoops));
+  EXPECT_EQ(to_text(kept), "tree 1\nstore f memoized\n" + std::string(kLoops));
+  for (const LoopTree *t : {&kept, &keyed}) {
+    const LoopTree read = parse_tree(to_text(*t), t->algorithm);
+    EXPECT_EQ(to_text(read), to_text(*t));
+    EXPECT_EQ(read.hash, t->hash);
+    EXPECT_NE(t->hash, plain.hash);
+  }
+}
+
 TEST(storage, words_print_and_read_back) {
   const std::string schedule =
       "f.compute_root()\nf.store_in(Stack)\nf.reorder_storage(c, x)\nf.align_storage(x, 8)\n"

@@ -5,8 +5,11 @@
 #include <map>
 
 #include "lang/ir/intrinsics.h"
+#include "lang/ir/visit.h"
 #include "polyhalite/integer_functions.h"
 #include "polyhalite/error.h"
+#include "lang/language/stream_rules.h"
+#include "lang/simplify/distribute.h"
 #include "schedule/derive_algorithm.h"
 
 namespace polyhalite::test {
@@ -15,7 +18,7 @@ namespace {
 
 constexpr int kModulus = 61;  // values of wide integers stay in [0, kModulus) between stages
 
-Expr call_image(const std::shared_ptr<Parameter> &p, std::vector<Expr> args) {
+Expr call_image(const std::shared_ptr<ParameterContents> &p, std::vector<Expr> args) {
   auto n = std::make_shared<CallNode>(p->type, CallKind::Image, p->name, std::move(args));
   n->param = p;
   return Expr(std::shared_ptr<const ExprNode>(std::move(n)));
@@ -32,13 +35,13 @@ Expr clamped(Expr e, int low, int high) {
 class AlgorithmDraw {
  public:
   AlgorithmDraw(Dice &dice, bool stencils) : dice_(dice), stencils_(stencils) {
-    in_ = std::make_shared<Parameter>();
+    in_ = std::make_shared<ParameterContents>();
     in_->name = "in";
     in_->type = any_type();
     in_->is_buffer = true;
     in_->dimensions = 2;
     in_->dims.resize(2);
-    table_ = std::make_shared<Parameter>();
+    table_ = std::make_shared<ParameterContents>();
     table_->name = "table";
     table_->type = UInt(8);
     table_->is_buffer = true;
@@ -339,7 +342,7 @@ class AlgorithmDraw {
   Dice &dice_;
   const bool stencils_;  // chains of stencils, for sliding windows
   Algorithm algorithm_;
-  std::shared_ptr<Parameter> in_, table_;
+  std::shared_ptr<ParameterContents> in_, table_;
   bool used_in_ = false, used_table_ = false;
 };
 
@@ -465,8 +468,59 @@ class ScheduleDraw {
     }
   }
 
+  // eager_inline, change_type or hoist_invariants; what cannot be is taken back.
+  void rewriting_directive() {
+    const FuncDef f = dice_.pick(algorithm_.funcs);
+    const int stage = dice_.between(0, f.num_definitions() - 1);
+    const std::string made = f.name + "_made" + std::to_string(fresh_++);
+    const int kind = dice_.between(0, 2);
+    if (kind == 0) {
+      std::vector<std::string> funcs;
+      for (const FuncDef &g : algorithm_.funcs) {
+        if (g.num_definitions() == 1 && g.name != f.name && dice_.chance(60)) {
+          funcs.push_back(g.name);
+        }
+      }
+      if (funcs.empty()) return;
+      add(DirectiveKind::EagerInline, f.name, stage, {}).funcs = std::move(funcs);
+    } else if (kind == 1) {
+      Directive &d = add(DirectiveKind::ChangeType, f.name, 0, {});
+      d.type = dice_.pick<Type>({Int(64), Int(32), Int(16), UInt(16), Float(64), Float(32)});
+      d.factors = {make_false()};
+      d.makes = made;
+    } else if (stage > 0) {
+      Directive &d = add(DirectiveKind::HoistInvariants, f.name, stage, {});
+      d.makes = made;
+      std::string why;
+      const auto terms = reduction_terms(f, stage, constant_ranges(f, stage, list_), &why);
+      for (size_t i = 1; terms && i < terms->size(); i++) {
+        d.makes_more.push_back(made + "_" + std::to_string(i));
+      }
+    } else {
+      return;
+    }
+    try {
+      algorithm_ = derive_algorithm(original_, list_).algorithm;
+    } catch (const CompileError &) {
+      list_.pop_back();
+      return;
+    }
+    for (int s = 0; s < f.num_definitions(); s++) dims_.erase({f.name, s});
+    std::vector<FuncDef> fresh;
+    for (const FuncDef &g : algorithm_.funcs) {
+      const bool is_made = g.name.rfind(made, 0) == 0;
+      if (!is_made && g.name != f.name) continue;
+      for (int s = 0; s < g.num_definitions(); s++) dims_[{g.name, s}] = initial(g, s);
+      if (is_made) fresh.push_back(g);
+    }
+    for (const FuncDef &g : fresh) {
+      if (dice_.chance(75)) place(g);
+    }
+  }
+
   // in, clone_in, rfactor, specialize or atomic; what cannot be is taken back.
   void deriving_directive() {
+    if (dice_.chance(35)) return rewriting_directive();
     const size_t before = list_.size();
     const FuncDef &f = dice_.pick(algorithm_.funcs);
     const std::string func = f.name, made = func + "_made" + std::to_string(fresh_++);
@@ -632,6 +686,17 @@ class ScheduleDraw {
         add(DirectiveKind::Partition, func, stage, {dim}).option =
             dice_.pick<std::string>({"Never", "Auto"});
       }
+      if (dice_.chance(15)) stream(func, stage);
+    }
+  }
+
+  void stream(const std::string &func, int stage) {
+    const FuncDef *f = algorithm_.find(func);
+    if (f && stage < f->num_definitions() && !why_not_streamed(*f, stage) && dice_.chance(60)) {
+      add(DirectiveKind::StreamStores, func, stage, {});
+    } else {
+      Directive &d = add(DirectiveKind::StreamLoads, func, stage, {});
+      if (dice_.chance(50)) d.funcs = {"in"};
     }
   }
 
@@ -702,6 +767,56 @@ class ScheduleDraw {
   int fresh_ = 0;
 };
 
+// What images hold may differ between runs, unless the program says that it does not.
+class TagImages : public ExprRewriter {
+ protected:
+  Expr rewrite(const Expr &e) override {
+    const Expr r = rewrite_children(e);
+    const CallNode *c = as_call(r);
+    if (!c || c->kind != CallKind::Image) return r;
+    return make_intrinsic(r.type(), intrinsic::kMemoizeTag, {r, Expr(0)});
+  }
+};
+
+// Some Funcs are kept between runs.
+void memoize_some(FrozenPipeline &p, Dice &dice) {
+  TagImages tag;
+  for (FuncDef &f : p.algorithm.funcs) {
+    for (StageDef &s : f.stages) {
+      for (Expr &e : s.args) e = tag(e);
+      for (Expr &e : s.values) e = tag(e);
+      if (s.predicate.defined()) s.predicate = tag(s.predicate);
+    }
+    const bool placed = std::any_of(
+        p.directives.begin(), p.directives.end(), [&](const Directive &d) {
+          return d.func == f.name && (d.kind == DirectiveKind::ComputeRoot ||
+                                      d.kind == DirectiveKind::ComputeAt);
+        });
+    if (p.algorithm.is_output(f.name) || !placed || !dice.chance(60)) continue;
+    Directive d;
+    d.kind = DirectiveKind::Memoize;
+    d.func = f.name;
+    if (dice.chance(20)) d.factors.push_back(Expr(dice.between(1, 3)));
+    d.where = {"memoize", 1};
+    d.order = p.directives.size();
+    p.directives.push_back(std::move(d));
+  }
+}
+
+void draw_trace(Dice &dice, FrozenPipeline &p) {
+  for (const FuncDef &f : p.algorithm.funcs) {
+    auto add = [&](DirectiveKind kind) {
+      Directive d;
+      d.kind = kind;
+      d.func = f.name;
+      p.directives.push_back(std::move(d));
+    };
+    if (dice.chance(60)) add(DirectiveKind::TraceRealizations);
+    if (dice.chance(60)) add(DirectiveKind::TraceStores);
+    if (dice.chance(60)) add(DirectiveKind::TraceLoads);
+  }
+}
+
 }  // namespace
 
 RandomPipeline random_pipeline(uint64_t seed) {
@@ -711,10 +826,13 @@ RandomPipeline random_pipeline(uint64_t seed) {
   const bool windows = stencils && dice.chance(70);
   p.frozen.algorithm = AlgorithmDraw(dice, stencils).draw();
   p.frozen.directives = ScheduleDraw(dice, p.frozen.algorithm, windows).draw();
+  Dice kept(seed + 4711);
+  if (kept.chance(15)) memoize_some(p.frozen, kept);
   for (int d = 0; d < p.frozen.algorithm.funcs.back().dimensions(); d++) {
     p.output_min.push_back(dice.between(-2, 3));
     p.output_extent.push_back(dice.between(1, 11));
   }
+  if (dice.chance(20)) draw_trace(dice, p.frozen);
   return p;
 }
 

@@ -51,6 +51,19 @@ using namespace polyhalite;
 namespace Internal {
 // Programs of Halide see an error where a buffer reaches 2 GiB, unless the target has large_buffers.
 inline const bool buffers_are_limited = (polyhalite::set_default_buffer_limit(INT32_MAX), true);
+
+// What pipelines in this process share.
+struct JITSharedRuntime {
+  static void memoization_cache_set_size(int64_t bytes) {
+    polyhalite_memoization_cache_set_size(bytes);
+  }
+  static void memoization_cache_evict(uint64_t eviction_key) {
+    polyhalite_memoization_cache_evict(nullptr, eviction_key);
+  }
+  static void release_all() { polyhalite_memoization_cache_cleanup(); }
+  static int get_num_threads() { return polyhalite_get_num_threads(); }
+  static int set_num_threads(int n) { return polyhalite_set_num_threads(n); }
+};
 }  // namespace Internal
 
 }  // namespace Halide

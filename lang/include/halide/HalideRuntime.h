@@ -12,7 +12,10 @@
 #include <string_view>
 #endif
 
+#include "polyhalite_float16.h"
+#include "polyhalite_memoize.h"
 #include "polyhalite_metadata.h"
+#include "polyhalite_profiler.h"
 #include "polyhalite_runtime.h"
 #include "polyhalite_target_features.h"
 
@@ -220,10 +223,7 @@
 #define halide_malloc_t polyhalite_malloc_t
 #define halide_memoization_cache_cleanup polyhalite_memoization_cache_cleanup
 #define halide_memoization_cache_evict polyhalite_memoization_cache_evict
-#define halide_memoization_cache_lookup polyhalite_memoization_cache_lookup
-#define halide_memoization_cache_release polyhalite_memoization_cache_release
 #define halide_memoization_cache_set_size polyhalite_memoization_cache_set_size
-#define halide_memoization_cache_store polyhalite_memoization_cache_store
 #define halide_msan_annotate_buffer_is_initialized polyhalite_msan_annotate_buffer_is_initialized
 #define halide_msan_annotate_buffer_is_initialized_as_destructor polyhalite_msan_annotate_buffer_is_initialized_as_destructor
 #define halide_msan_annotate_memory_is_initialized polyhalite_msan_annotate_memory_is_initialized

@@ -8,6 +8,7 @@
 
 #include "polyhalite/buffer.h"
 #include "polyhalite/expr.h"
+#include "polyhalite/parameter.h"
 #include "polyhalite/rdom.h"
 #include "polyhalite/type.h"
 
@@ -16,7 +17,7 @@ namespace polyhalite {
 class OutputImageParam;
 template <typename T>
 class Param;
-struct Parameter;
+struct ParameterContents;
 
 /// What is known about an argument's values: for documentation and auto-schedulers.
 struct ArgumentEstimates {
@@ -39,20 +40,21 @@ struct Argument {
            const ArgumentEstimates &estimates = {});
   Argument(const OutputImageParam &p);  // NOLINT
   template <typename T>
-  Argument(const Param<T> &p) : Argument(p.parameter()) {}  // NOLINT
+  Argument(const Param<T> &p) : Argument(p.parameter().contents()) {}  // NOLINT
   template <typename T, int D>
   Argument(const Buffer<T, D> &b)  // NOLINT
       : Argument(b.name(), InputBuffer, b.type(), b.dimensions()) {}
-  explicit Argument(std::shared_ptr<Parameter> p);
+  explicit Argument(std::shared_ptr<ParameterContents> p);
 
   bool is_buffer() const { return kind != InputScalar; }
   bool is_scalar() const { return kind == InputScalar; }
   bool is_input() const { return kind != OutputBuffer; }
   bool is_output() const { return kind == OutputBuffer; }
-  const std::shared_ptr<Parameter> &parameter() const { return param_; }
+  /// Undefined for an argument that is given by name.
+  Parameter parameter() const { return param_; }
 
  private:
-  std::shared_ptr<Parameter> param_;
+  std::shared_ptr<ParameterContents> param_;
 };
 
 }  // namespace polyhalite

@@ -19,15 +19,16 @@ struct JITUserContext;
 enum class Emit {
   object, static_library, c_header, assembly, bitcode, llvm_assembly, stmt, stmt_html,
   conceptual_stmt, schedule, algorithm, tree, function_info_header, registration,
-  python_extension, compiler_log, hlpipe,
+  python_extension, compiler_log, hlpipe, conceptual_stmt_html,
 };
+using OutputFileType = Emit;
 /// In the order of the enumeration.
 const std::vector<Emit> &all_emits();
 /// "object", "static_library"... as in a generator's -e.
 const char *emit_name(Emit e);
 /// ".o", ".a", ".h", ".s", ".bc", ".ll", ".stmt", ".stmt.html", ".conceptual.stmt", ".schedule",
 /// ".algorithm", ".tree", ".function_info.h", ".registration.cpp", ".py.cpp",
-/// ".halide_compiler_log", ".hlpipe".
+/// ".halide_compiler_log", ".hlpipe", ".conceptual.stmt.html".
 const char *emit_extension(Emit e);
 /// Whether a compilation for several targets writes one file for each, NAME-SUFFIX.EXTENSION.
 bool is_per_target(Emit e);
@@ -47,6 +48,19 @@ class CompiledPipeline {
   virtual int call(const std::vector<void *> &args, std::string *message,
                    JITUserContext *context = nullptr) const = 0;
   virtual const CompileTimes &times() const = 0;
+  /// The C function int f(void *context, arguments): scalars by value, buffers by pointer.
+  virtual void *address() const = 0;
+};
+
+/// A pipeline compiled for files; what a file needs is computed when the first asks for it.
+class CompiledForFiles {
+ public:
+  virtual ~CompiledForFiles() = default;
+  virtual const std::string &function_name() const = 0;
+  virtual const Target &target() const = 0;
+  /// CompileError where the pipeline has no such file.
+  virtual const std::string &bytes(Emit what) = 0;
+  virtual void write(Emit what, const std::string &path) = 0;
 };
 
 class Backend {
@@ -60,6 +74,13 @@ class Backend {
   virtual void emit(const FrozenPipeline &pipeline, const std::string &function_name,
                     const Target &target, const std::map<Emit, std::string> &files,
                     CompileTimes *times = nullptr) = 0;
+  /// The same in two steps. CompileError where the schedule is refused.
+  virtual std::shared_ptr<CompiledForFiles> prepare(
+      std::shared_ptr<const FrozenPipeline> pipeline, const std::string &function_name,
+      const Target &target) = 0;
+  /// A static library of several pipelines for one target, at least one.
+  virtual void emit_library(const std::vector<std::shared_ptr<CompiledForFiles>> &parts,
+                            const std::string &file) = 0;
   /// One pipeline compiled for several targets behind one function, which calls the first that the
   /// machine can run; the last is for all others. Files as emit() names them.
   struct Variant {
@@ -74,6 +95,8 @@ class Backend {
   /// The text of a stage (stmt, schedule, algorithm, tree, assembly, llvm_assembly).
   virtual std::string emit_text(const FrozenPipeline &pipeline, const std::string &function_name,
                                 const Target &target, Emit what) = 0;
+  /// The algorithm that the directives derive, with the other directives.
+  virtual FrozenPipeline derive(const FrozenPipeline &pipeline) = 0;
   /// What Emit::hlpipe writes, read back; CompileError at NAME:LINE.
   virtual FrozenPipeline parse_pipeline(const std::string &text, const std::string &name) = 0;
   /// The runtime as a static library or object for `target`.

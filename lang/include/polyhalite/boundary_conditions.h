@@ -14,6 +14,13 @@ namespace polyhalite::BoundaryConditions {
 Func repeat_edge(const Func &source, const Region &bounds);
 /// source where the point is inside the bounds, else `value`.
 Func constant_exterior(const Func &source, const Expr &value, const Region &bounds);
+// What lies beyond the bounds, for the values a b c:
+/// copies of the image, side by side: ... b c [a b c] a b ...
+Func repeat_image(const Func &source, const Region &bounds);
+/// copies, every other one mirrored: ... b a [a b c] c b ...
+Func mirror_image(const Func &source, const Region &bounds);
+/// the same, with edges that are not doubled: ... c b [a b c] b a ...
+Func mirror_interior(const Func &source, const Region &bounds);
 
 namespace detail {
 
@@ -57,6 +64,30 @@ template <typename Image, typename = detail::if_image<Image>>
 Func constant_exterior(const Image &image, const Expr &value, const Region &bounds) {
   return constant_exterior(detail::as_func(image), value, bounds);
 }
+template <typename Image, typename = detail::if_image<Image>>
+Func repeat_image(const Image &image) {
+  return repeat_image(detail::as_func(image), image.region());
+}
+template <typename Image, typename = detail::if_image<Image>>
+Func repeat_image(const Image &image, const Region &bounds) {
+  return repeat_image(detail::as_func(image), bounds);
+}
+template <typename Image, typename = detail::if_image<Image>>
+Func mirror_image(const Image &image) {
+  return mirror_image(detail::as_func(image), image.region());
+}
+template <typename Image, typename = detail::if_image<Image>>
+Func mirror_image(const Image &image, const Region &bounds) {
+  return mirror_image(detail::as_func(image), bounds);
+}
+template <typename Image, typename = detail::if_image<Image>>
+Func mirror_interior(const Image &image) {
+  return mirror_interior(detail::as_func(image), image.region());
+}
+template <typename Image, typename = detail::if_image<Image>>
+Func mirror_interior(const Image &image, const Region &bounds) {
+  return mirror_interior(detail::as_func(image), bounds);
+}
 // Bounds as min, extent, min, extent...
 template <typename Image, typename... More>
 Func repeat_edge(const Image &image, const Expr &min, const Expr &extent, More &&...more) {
@@ -68,6 +99,18 @@ Func constant_exterior(const Image &image, const Expr &value, const Expr &min, c
                        More &&...more) {
   return constant_exterior(detail::as_func(image), value,
                            detail::collect(min, extent, std::forward<More>(more)...));
+}
+template <typename Image, typename... More>
+Func repeat_image(const Image &image, const Expr &min, const Expr &extent, More &&...more) {
+  return repeat_image(detail::as_func(image), detail::collect(min, extent, std::forward<More>(more)...));
+}
+template <typename Image, typename... More>
+Func mirror_image(const Image &image, const Expr &min, const Expr &extent, More &&...more) {
+  return mirror_image(detail::as_func(image), detail::collect(min, extent, std::forward<More>(more)...));
+}
+template <typename Image, typename... More>
+Func mirror_interior(const Image &image, const Expr &min, const Expr &extent, More &&...more) {
+  return mirror_interior(detail::as_func(image), detail::collect(min, extent, std::forward<More>(more)...));
 }
 
 }  // namespace polyhalite::BoundaryConditions

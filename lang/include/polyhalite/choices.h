@@ -69,6 +69,8 @@ enum class LoopAlignStrategy {
   NoAlign,     // equal values of the loops run together
   Auto,        // NoAlign
 };
+/// "AlignStart", "AlignEnd", "NoAlign", "Auto".
+const char *align_strategy_name(LoopAlignStrategy align);
 
 /// How the symbol of an external function is made from its name.
 enum class NameMangling {

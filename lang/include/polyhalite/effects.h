@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,9 @@ namespace detail {
 inline Expr printed(const char *text) { return Expr(std::string(text)); }
 inline Expr printed(std::string text) { return Expr(std::move(text)); }
 inline Expr printed(Expr e) { return e; }
+template <typename T>
+inline constexpr bool is_printed =
+    std::is_convertible_v<T, Expr> || std::is_convertible_v<T, std::string>;
 
 }  // namespace detail
 
@@ -59,8 +63,8 @@ Expr memoize_tag(Expr result, Args &&...keys) {
   return memoize_tag(std::move(result), std::vector<Expr>{Expr(std::forward<Args>(keys))...});
 }
 
-/// value, which is promised to lie in [min, max]: regions are sized by the promise, and nothing
-/// checks it.
+/// value, which is promised to lie in [min, max]: regions are sized by the promise. Only code for a
+/// target with the feature check_unsafe_promises checks it, and fails where it is broken.
 Expr unsafe_promise_clamped(const Expr &value, const Expr &min, const Expr &max);
 
 /// Random numbers: of the pure and reduction variables of the definition that uses them, the

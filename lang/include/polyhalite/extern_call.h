@@ -17,6 +17,12 @@ namespace polyhalite {
 Expr extern_call(const Type &result, const std::string &name, const std::vector<Expr> &args,
                  const std::vector<Type> &types, Here here = Here());
 
+/// The same for a function that is pure: equal arguments give equal results, it does nothing else,
+/// and it may be called where its value is not needed. Loops in which its arguments stay the same
+/// call it once, in front of them.
+Expr pure_extern_call(const Type &result, const std::string &name, const std::vector<Expr> &args,
+                      const std::vector<Type> &types, Here here = Here());
+
 /// What the runtime's functions get as their first argument: the context of the call.
 Expr user_context_value();
 

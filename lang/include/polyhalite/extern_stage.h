@@ -16,7 +16,7 @@ namespace polyhalite {
 class Func;
 class ImageParam;
 struct FunctionContents;
-struct Parameter;
+struct ParameterContents;
 template <typename T>
 class Param;
 
@@ -39,13 +39,13 @@ class ExternFuncArgument {
   bool defined() const { return func_ || buffer_.defined() || image_ || scalar_.defined(); }
   const std::shared_ptr<FunctionContents> &func() const { return func_; }
   const Buffer<> &buffer() const { return buffer_; }
-  const std::shared_ptr<Parameter> &image() const { return image_; }
+  const std::shared_ptr<ParameterContents> &image() const { return image_; }
   const Expr &scalar() const { return scalar_; }
 
  private:
   std::shared_ptr<FunctionContents> func_;
   Buffer<> buffer_;
-  std::shared_ptr<Parameter> image_;
+  std::shared_ptr<ParameterContents> image_;
   Expr scalar_;
 };
 

@@ -144,6 +144,16 @@ class GeneratorBase : public GeneratorNames {
   /// Inputs, then outputs, in declared order. Runs configure().
   std::vector<ArgInfo> arginfos();
 
+  /// As Pipeline::add_requirement(), for the pipeline that the generator makes.
+  void add_requirement(const Expr &condition, const std::vector<Expr> &message = {});
+  template <typename First, typename... Rest,
+            typename = std::enable_if_t<detail::is_printed<First> &&
+                                        (detail::is_printed<Rest> && ...)>>
+  void add_requirement(const Expr &condition, First &&first, Rest &&...rest) {
+    add_requirement(condition, {detail::printed(std::forward<First>(first)),
+                                detail::printed(std::forward<Rest>(rest))...});
+  }
+
   /// Inputs in declared order: Buffers, images, Funcs, expressions, and lists of them for arrays.
   template <typename... Args>
   void set_inputs(const Args &...inputs) {
@@ -251,6 +261,7 @@ class GeneratorBase : public GeneratorNames {
   std::string out_of_order_;  // the first input behind an output
   Phase phase_ = Phase::Created;
   Pipeline pipeline_;
+  std::vector<std::pair<Expr, std::vector<Expr>>> requirements_;  // until the pipeline exists
   // The generator under construction when this one's construction began. Last of the private
   // members: from here on, members of derived classes register with this generator.
   GeneratorBase *enclosing_ = begin_construction();

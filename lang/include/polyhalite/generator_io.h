@@ -17,7 +17,7 @@
 namespace polyhalite {
 
 class GeneratorBase;
-struct Parameter;
+struct ParameterContents;
 
 /// How an input or output reaches the C function: by value, or as a buffer that the program knows
 /// as a Func only or as an image with a shape.
@@ -119,7 +119,7 @@ class DeclaredIo {
 
 class DeclaredInput : public DeclaredIo {
  public:
-  const std::vector<std::shared_ptr<Parameter>> &parameters() const { return parameters_; }
+  const std::vector<std::shared_ptr<ParameterContents>> &parameters() const { return parameters_; }
   /// CompileError where a value does not fit the declaration. Completes what is open.
   void bind(std::vector<StubInput> values);
   /// Makes the values, from parameters where nothing was bound. CompileError where something is
@@ -132,7 +132,8 @@ class DeclaredInput : public DeclaredIo {
 
   std::vector<StubInput> bound_;
   bool is_bound_ = false;
-  std::vector<std::shared_ptr<Parameter>> parameters_;  // one per element; null for Funcs, Exprs
+  // One per element; null for Funcs and Exprs.
+  std::vector<std::shared_ptr<ParameterContents>> parameters_;
   std::vector<ImageParam> images_;
   std::vector<Func> funcs_;
   std::vector<Expr> exprs_;

@@ -20,6 +20,13 @@ Expr sum(const RDom &r, Expr e, const std::string &name = "sum", Here here = Her
 Expr sum(Expr e, const Func &f, Here here = Here());
 Expr sum(const RDom &r, Expr e, const Func &f, Here here = Here());
 
+// The same with saturating_add.
+Expr saturating_sum(Expr e, const std::string &name = "saturating_sum", Here here = Here());
+Expr saturating_sum(const RDom &r, Expr e, const std::string &name = "saturating_sum",
+                    Here here = Here());
+Expr saturating_sum(Expr e, const Func &f, Here here = Here());
+Expr saturating_sum(const RDom &r, Expr e, const Func &f, Here here = Here());
+
 Expr product(Expr e, const std::string &name = "product", Here here = Here());
 Expr product(const RDom &r, Expr e, const std::string &name = "product", Here here = Here());
 Expr product(Expr e, const Func &f, Here here = Here());

@@ -12,17 +12,20 @@
 #include <vector>
 
 #include "polyhalite/type.h"
+#include "polyhalite_runtime.h"
 
 namespace polyhalite {
 
 struct JITUserContext;
 struct PipelineContents;
 class Func;
+class Pipeline;
 
 /// What a program does itself of what pipelines need at run time; null where it leaves that to the
 /// runtime. A handler may throw: the call ends at the next chance and realize() throws what it threw.
 struct JITHandlers {
   void (*custom_print)(JITUserContext *, const char *) = nullptr;
+  int32_t (*custom_trace)(JITUserContext *, const polyhalite_trace_event_t *) = nullptr;
   /// At least `bytes`, 64-byte aligned; null where there is no memory.
   void *(*custom_malloc)(JITUserContext *, size_t bytes) = nullptr;
   void (*custom_free)(JITUserContext *, void *) = nullptr;
@@ -82,10 +85,20 @@ struct JITExtern {
   JITExtern(const ExternCFunction &f) : function_(f) {}  // NOLINT
   template <typename R, typename... Args>
   JITExtern(R (*f)(Args...)) : function_(f) {}  // NOLINT
+  /// The pipeline as a C function, of the context of the call, its inputs in order of first use,
+  /// and its outputs. It is compiled where a pipeline that calls it is, and with the definitions
+  /// and the schedule that it has then.
+  explicit JITExtern(const Pipeline &p);
+  explicit JITExtern(const Func &f);
+  /// Undefined, or without address, where it is the other one.
+  Pipeline pipeline() const;
   const ExternCFunction &extern_c_function() const { return function_; }
+
+  const std::shared_ptr<PipelineContents> &pipeline_contents() const { return pipeline_; }
 
  private:
   ExternCFunction function_;
+  std::shared_ptr<PipelineContents> pipeline_;
 };
 
 }  // namespace polyhalite

@@ -11,25 +11,26 @@
 #include "polyhalite/error.h"
 #include "polyhalite/expr.h"
 #include "polyhalite/func.h"
+#include "polyhalite/parameter.h"
 #include "polyhalite/rdom.h"
 
 namespace polyhalite {
 
-struct Parameter;
+struct ParameterContents;
 
 namespace detail {
 
-std::shared_ptr<Parameter> make_scalar_parameter(Type t, const std::string &name);
-Expr parameter_value(const std::shared_ptr<Parameter> &p);
-const std::string &parameter_name(const Parameter &p);
-uint64_t parameter_bits(const Parameter &p);
-void set_parameter_bits(Parameter &p, uint64_t bits);
+std::shared_ptr<ParameterContents> make_scalar_parameter(Type t, const std::string &name);
+Expr parameter_value(const std::shared_ptr<ParameterContents> &p);
+const std::string &parameter_name(const ParameterContents &p);
+uint64_t parameter_bits(const ParameterContents &p);
+void set_parameter_bits(ParameterContents &p, uint64_t bits);
 enum class Limit { Min, Max, Estimate, Default };
-void set_parameter_limit(Parameter &p, Limit limit, Expr value, const Here &here);
-Expr parameter_limit(const Parameter &p, Limit limit);
-Type parameter_type(const Parameter &p);
+void set_parameter_limit(ParameterContents &p, Limit limit, Expr value, const Here &here);
+Expr parameter_limit(const ParameterContents &p, Limit limit);
+Type parameter_type(const ParameterContents &p);
 /// CompileError unless p has this type.
-void check_parameter_type(const Parameter &p, const Type &t);
+void check_parameter_type(const ParameterContents &p, const Type &t);
 
 /// A number or pointer of C++ without loss.
 struct Number {
@@ -56,8 +57,8 @@ struct Number {
   }
 };
 /// The number as bits of p's type, and as an Expr of it. CompileError where it would change.
-uint64_t parameter_bits_of(const Parameter &p, const Number &n);
-Expr checked_number(const Parameter &p, const Number &n);
+uint64_t parameter_bits_of(const ParameterContents &p, const Number &n);
+Expr checked_number(const ParameterContents &p, const Number &n);
 
 }  // namespace detail
 
@@ -153,17 +154,17 @@ class Param {
   }
 
   operator Expr() const { return detail::parameter_value(param_); }  // NOLINT
-  const std::shared_ptr<Parameter> &parameter() const { return param_; }
+  Parameter parameter() const { return param_; }
 
  private:
-  std::shared_ptr<Parameter> param_;
+  std::shared_ptr<ParameterContents> param_;
 };
 
 /// Dimension i of an image input or of an output buffer: expressions for its shape, and constraints
 /// on it that the compiled pipeline checks at entry.
 class Dimension {
  public:
-  Dimension(std::shared_ptr<Parameter> param, int index);
+  Dimension(std::shared_ptr<ParameterContents> param, int index);
   Expr min() const;
   Expr extent() const;
   Expr max() const;
@@ -180,7 +181,7 @@ class Dimension {
 
  private:
   Expr checked(Expr e, const char *what, const Here &here) const;
-  std::shared_ptr<Parameter> param_;
+  std::shared_ptr<ParameterContents> param_;
   int index_;
 };
 
@@ -189,7 +190,7 @@ class Dimension {
 class OutputImageParam {
  public:
   OutputImageParam() = default;
-  explicit OutputImageParam(std::shared_ptr<Parameter> param) : param_(std::move(param)) {}
+  explicit OutputImageParam(std::shared_ptr<ParameterContents> param) : param_(std::move(param)) {}
 
   bool defined() const { return param_ != nullptr; }
   const std::string &name() const;
@@ -209,11 +210,11 @@ class OutputImageParam {
   int host_alignment() const;
   OutputImageParam &set_host_alignment(int bytes, Here here = Here());
   OutputImageParam &set_estimates(const Region &estimates, Here here = Here());
-  const std::shared_ptr<Parameter> &parameter() const { return param_; }
+  Parameter parameter() const { return param_; }
 
  protected:
-  Parameter &defined_parameter(const Here &here) const;
-  std::shared_ptr<Parameter> param_;
+  ParameterContents &defined_parameter(const Here &here) const;
+  std::shared_ptr<ParameterContents> param_;
 };
 
 /// An image input, and for JIT the Buffer it stands for.
@@ -221,12 +222,16 @@ class ImageParam : public OutputImageParam {
  public:
   ImageParam() = default;
   ImageParam(Type t, int dimensions, const std::string &name = "", Here here = Here());
-  explicit ImageParam(std::shared_ptr<Parameter> param) : OutputImageParam(std::move(param)) {}
+  explicit ImageParam(std::shared_ptr<ParameterContents> param)
+      : OutputImageParam(std::move(param)) {}
 
   /// Binds the buffer that realize() passes.
   void set(const Buffer<void, -1> &image, Here here = Here());
   Buffer<void, -1> get() const;
   void reset();
+  /// See Func::trace_loads().
+  void trace_loads();
+  void add_trace_tag(const std::string &text);
 
   Expr operator()(const std::vector<Expr> &args, Here here = Here()) const;
   Expr operator()() const { return (*this)(std::vector<Expr>{}); }

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "polyhalite/autoscheduler.h"
+#include "polyhalite/effects.h"
 #include "polyhalite/func.h"
 #include "polyhalite/realize.h"
 
@@ -18,6 +21,24 @@ class Pipeline : public Realizable<Pipeline> {
 
   bool defined() const { return contents_ != nullptr; }
   std::vector<Func> outputs() const;
+  /// Reports its begin and end as trace events, see Func::trace_loads().
+  void trace_pipeline(Here here = Here());
+
+  /// Of all its Funcs, producers before consumers.
+  Func get_func(size_t index) const;
+
+  /// The condition is checked, in the order of the calls, before a run computes anything; where it
+  /// does not hold, the run ends with an error that has the message's texts and values, code
+  /// requirement_failed. CompileError where it depends on more than inputs and shapes.
+  void add_requirement(const Expr &condition, const std::vector<Expr> &message = {},
+                       Here here = Here());
+  template <typename First, typename... Rest,
+            typename = std::enable_if_t<detail::is_printed<First> &&
+                                        (detail::is_printed<Rest> && ...)>>
+  void add_requirement(const Expr &condition, First &&first, Rest &&...rest) {
+    add_requirement(condition, {detail::printed(std::forward<First>(first)),
+                                detail::printed(std::forward<Rest>(rest))...});
+  }
 
   /// Lets an auto-scheduler write directives to the pipeline's Funcs. CompileError for a name that
   /// is not registered.
@@ -27,6 +48,7 @@ class Pipeline : public Realizable<Pipeline> {
                                 Here here = Here());
 
   const std::shared_ptr<PipelineContents> &pipeline_contents() const { return contents_; }
+  explicit Pipeline(std::shared_ptr<PipelineContents> contents) : contents_(std::move(contents)) {}
 
  private:
   std::shared_ptr<PipelineContents> contents_;

@@ -7,6 +7,7 @@
 #include "polyhalite/expr.h"
 #include "polyhalite/rdom.h"
 #include "polyhalite/stage.h"
+#include "polyhalite/tail_strategy.h"
 #include "polyhalite/target.h"
 #include "polyhalite/type.h"
 #include "polyhalite/var.h"
@@ -27,5 +28,8 @@ std::ostream &operator<<(std::ostream &os, const DeviceAPI &api);
 std::ostream &operator<<(std::ostream &os, const MemoryType &m);
 std::ostream &operator<<(std::ostream &os, const Partition &p);
 std::ostream &operator<<(std::ostream &os, const NameMangling &m);
+std::ostream &operator<<(std::ostream &os, const TailStrategy &t);
+std::ostream &operator<<(std::ostream &os, const LoopAlignStrategy &a);
+std::ostream &operator<<(std::ostream &os, const PrefetchBoundStrategy &s);
 
 }  // namespace polyhalite

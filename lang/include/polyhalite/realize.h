@@ -11,6 +11,7 @@
 #include "polyhalite/argument.h"
 #include "polyhalite/backend.h"
 #include "polyhalite/buffer.h"
+#include "polyhalite/choices.h"
 #include "polyhalite/jit_context.h"
 #include "polyhalite/realization.h"
 #include "polyhalite/target.h"
@@ -20,6 +21,7 @@ namespace polyhalite {
 
 struct PipelineContents;
 class Callable;
+class Module;
 
 /// Shared by Func (its one pipeline) and Pipeline. Self has pipeline_contents().
 ///
@@ -129,10 +131,31 @@ class Realizable {
                          const Target &target = get_target_from_environment()) {
     emit_one(Emit::c_header, file, args, name, target);
   }
+  void compile_to_bitcode(const std::string &file, const std::vector<Argument> &args,
+                          const std::string &name = "",
+                          const Target &target = get_target_from_environment()) {
+    emit_one(Emit::bitcode, file, args, name, target);
+  }
+  void compile_to_bitcode(const std::string &file, const std::vector<Argument> &args,
+                          const Target &target) {
+    emit_one(Emit::bitcode, file, args, "", target);
+  }
   /// The loop IR.
   void compile_to_lowered_stmt(const std::string &file, const std::vector<Argument> &args = {},
                                const Target &target = get_target_from_environment()) {
     emit_one(Emit::stmt, file, args, "", target);
+  }
+  void compile_to_lowered_stmt(const std::string &file, const std::vector<Argument> &args,
+                               StmtOutputFormat format,
+                               const Target &target = get_target_from_environment()) {
+    emit_one(format == HTML ? Emit::stmt_html : Emit::stmt, file, args, "", target);
+  }
+  /// The loop tree.
+  void compile_to_conceptual_stmt(const std::string &file, const std::vector<Argument> &args,
+                                  StmtOutputFormat format = Text,
+                                  const Target &target = get_target_from_environment()) {
+    emit_one(format == HTML ? Emit::conceptual_stmt_html : Emit::conceptual_stmt, file, args, "",
+             target);
   }
   /// PREFIX.o and PREFIX.h.
   void compile_to_file(const std::string &prefix, const std::vector<Argument> &args,
@@ -148,6 +171,19 @@ class Realizable {
     compile_to({{Emit::static_library, prefix + ".a"}, {Emit::c_header, prefix + ".h"}}, args, name,
                target);
   }
+  /// A library of the code for each target behind one function; see compile_multitarget().
+  /// PREFIX.a and PREFIX.h.
+  void compile_to_multitarget_static_library(const std::string &prefix,
+                                             const std::vector<Argument> &args,
+                                             const std::vector<Target> &targets);
+  /// The same as objects: PREFIX-SUFFIX.o for each target and PREFIX.o, which chooses; PREFIX.h.
+  void compile_to_multitarget_object_files(const std::string &prefix,
+                                           const std::vector<Argument> &args,
+                                           const std::vector<Target> &targets,
+                                           const std::vector<std::string> &suffixes);
+  /// Lowered for files that are written later. CompileError where the schedule is refused.
+  Module compile_to_module(const std::vector<Argument> &args, const std::string &name = "",
+                           const Target &target = get_target_from_environment());
   /// The inputs in order of first use.
   std::vector<Argument> infer_arguments() const;
   /// The loop tree, on stderr.

@@ -38,6 +38,8 @@ enum class TailStrategy {
   /// reduction variables.
   Auto,
 };
+/// "RoundUp", "GuardWithIf"...
+const char *tail_strategy_name(TailStrategy tail);
 
 /// Does the split have a guard of GuardWithIf's form: iterations beyond the range do nothing?
 constexpr bool is_guarding(TailStrategy t) {

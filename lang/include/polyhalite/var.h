@@ -99,6 +99,9 @@ struct VarOrRVar {
   VarOrRVar(const RVar &r, const char *file = __builtin_FILE(),  // NOLINT
             int line = __builtin_LINE())
       : name(r.name()), is_rvar(true), where{file, line} {}
+  VarOrRVar(const std::string &loop, bool is_reduction, const char *file = __builtin_FILE(),
+            int line = __builtin_LINE())
+      : name(loop), is_rvar(is_reduction), where{file, line} {}
   VarOrRVar(const RDom &r, const char *file = __builtin_FILE(),  // NOLINT
             int line = __builtin_LINE());
 };

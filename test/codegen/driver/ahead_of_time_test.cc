@@ -2,7 +2,6 @@
 // generated sources, the cache. Each is used as a program uses it: compiled, linked and run.
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -12,30 +11,20 @@
 #include "codegen/driver/compile_cache.h"
 #include "codegen/driver/describe_filter.h"
 #include "codegen/driver/generated_sources.h"
-#include "codegen/driver/output_file.h"
 #include "lang/ir/freeze.h"
+#include "lang/output_file.h"
 #include "polyhalite/backend.h"
 #include "polyhalite/polyhalite.h"
+#include "test/support/program.h"
 
 namespace polyhalite {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr const char *kSanitizers = " -fsanitize=address,undefined";
-#else
-constexpr const char *kSanitizers = "";
-#endif
-
 class AheadOfTime : public testing::Test {
  protected:
-  AheadOfTime() {
-    char name[] = "/tmp/polyhalite_aot_XXXXXX";
-    folder_ = mkdtemp(name);
-    backend().emit_runtime(host_, Emit::static_library, path("libruntime.a"));
-  }
-  ~AheadOfTime() override { std::filesystem::remove_all(folder_); }
+  AheadOfTime() { backend().emit_runtime(host_, Emit::static_library, path("libruntime.a")); }
 
-  std::string path(const std::string &name) const { return folder_ + "/" + name; }
+  std::string path(const std::string &name) const { return folder_.path(name); }
 
   // f(x) = in(x)*gain + extra
   std::shared_ptr<FrozenPipeline> scale(int extra) {
@@ -48,19 +37,12 @@ class AheadOfTime : public testing::Test {
     gain.set_estimate(4);
     f.set_estimate(x, 0, 50);
     auto p = std::make_shared<FrozenPipeline>(
-        freeze({f.function()}, {in.parameter(), gain.parameter()}));
+        freeze({f.function()}, {in.parameter().contents(), gain.parameter().contents()}));
     p->output_names = {"result"};
     return p;
   }
 
-  // What the command prints and its exit status.
-  std::pair<std::string, int> run(const std::string &command) {
-    std::FILE *pipe = popen(("cd " + folder_ + " && " + command + " 2>&1").c_str(), "r");
-    std::string text;
-    std::array<char, 4096> chunk;
-    while (size_t n = std::fread(chunk.data(), 1, chunk.size(), pipe)) text.append(chunk.data(), n);
-    return {text, pclose(pipe)};
-  }
+  std::pair<std::string, int> run(const std::string &command) { return folder_.run(command); }
 
   // What a C++ program prints that has `body` in main() and a dense buffer `in` of 1 to 8 and `out`.
   std::string output_of(const std::string &declarations, const std::string &body,
@@ -81,14 +63,14 @@ int main() {
                "the test's program");
     const auto built = run("c++ -std=c++17 -Wall -I. -I" POLYHALITE_TEST_DIR
                            "/../.. -I" POLYHALITE_TEST_DIR "/../../lang/abi main.cc " +
-                           files + " libruntime.a -lpthread -o main" + kSanitizers);
+                           files + " libruntime.a -lpthread -o main" + test::kSanitizers);
     EXPECT_EQ(built.second, 0) << built.first;
     const auto [text, status] = run("./main");
     EXPECT_EQ(status, 0);
     return text;
   }
 
-  std::string folder_;
+  const test::TemporaryFolder folder_;
   Target host_ = get_host_target();
 };
 

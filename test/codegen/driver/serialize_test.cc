@@ -49,7 +49,7 @@ TEST(Serialize, GoesRoundWithAlgorithmScheduleParametersAndConstants) {
   p.input.set(Program::picture());
   const Buffer<int> before = p.sum.realize({16, 10});
   std::vector<uint8_t> data, again;
-  std::map<std::string, Argument> inputs;
+  std::map<std::string, Parameter> inputs;
   serialize_pipeline(Pipeline(p.sum), data, inputs);
   EXPECT_EQ(inputs.size(), 2u);
 

@@ -59,8 +59,8 @@ TEST(Verify, Shape) {
   EXPECT_EQ(with_body(Stmt()), "loop IR breaks 'shape': the function has no body");
   EXPECT_EQ(with_body(make_for("x", 0, Expr(), LoopKind::Serial, make_block({}))), wrong);
   EXPECT_EQ(with_body(make_for("x", 0, 1, LoopKind::Serial, Stmt())), wrong);
-  EXPECT_EQ(with_body(make_allocate("t", Float(32), {0}, false, make_block({}))), wrong);
-  EXPECT_EQ(with_body(make_allocate("t", Float(32), {0, 1}, false, make_block({})), IrLevel::Flat),
+  EXPECT_EQ(with_body(make_allocate("t", Float(32), {0}, Home::Auto, make_block({}))), wrong);
+  EXPECT_EQ(with_body(make_allocate("t", Float(32), {0, 1}, Home::Auto, make_block({})), IrLevel::Flat),
             wrong);
 }
 
@@ -113,6 +113,11 @@ TEST(Verify, Entry) {
   EXPECT_EQ(boxes("for x in (0, 4) { assert true else extern<int32>(fail) }"), wrong);
   EXPECT_EQ(boxes("if true { assert true else extern<int32>(fail) }"), wrong);
   EXPECT_EQ(boxes("let a = 1 assert a == 1 else extern<int32>(fail)"), "none");
+  EXPECT_EQ(boxes("for x in (0, k) { profile { } }"),
+            "loop IR breaks 'entry': a Profile inside a loop, an If or an allocation");
+  EXPECT_EQ(boxes("profile { } profile { }"), "loop IR breaks 'entry': a second Profile");
+  EXPECT_EQ(boxes("profile { assert true else extern<int32>(e) }"),
+            "loop IR breaks 'entry': an Assert inside a loop, an If or an allocation");
 }
 
 TEST(Verify, Arguments) {
@@ -188,6 +193,20 @@ TEST(Verify, FlatIndices) {
             "loop IR breaks 'indices': 'out' is accessed at int64x4 for float32x8");
   EXPECT_EQ(flat("out[ramp(0i64, 1i64, 4) if true] = broadcast(1.0f, 4)"),
             "loop IR breaks 'indices': the mask of 'out' is no bool of as many lanes");
+}
+
+TEST(Verify, KeepsAllocationsOnly) {
+  EXPECT_EQ(boxes("allocate t: float32(0, 4) memoize \"t\" of t by (k) { t(0) = 1.0f }"), "none");
+  EXPECT_EQ(boxes("memoize \"out\" of out by (k) { out(0, 0) = 1.0f }"),
+            "loop IR breaks 'memoize': 'out' is no allocation around it");
+  EXPECT_EQ(flat("allocate t: float32[4i64] memoize \"t\" of t by (k) { t[0i64] = 1.0f }"),
+            "loop IR breaks 'memoize': sizes stand at the flat level, and only there");
+  EXPECT_EQ(flat("allocate t: float32[4i64] memoize \"t\" of t[16] by (k) { t[0i64] = 1.0f }"),
+            "loop IR breaks 'memoize': a size is no int64");
+  EXPECT_EQ(flat("allocate t: float32[4i64] memoize \"t\" of t[16i64] evict 1.0f by () {}"),
+            "loop IR breaks 'memoize': the eviction key is no integer or handle");
+  EXPECT_EQ(flat("allocate t: float32[4i64] memoize \"t\" of t[16i64] by (ramp(k, 1, 4)) {}"),
+            "loop IR breaks 'memoize': a key is no number");
 }
 
 TEST(Verify, NothingIsLeftToUnroll) {

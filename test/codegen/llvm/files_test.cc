@@ -1,18 +1,16 @@
 // Objects, libraries and headers, used as a C program does: compiled, linked and run on their own.
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include "codegen/driver/embedded_runtime.h"
-#include "codegen/driver/output_file.h"
 #include "codegen/ir/text.h"
 #include "codegen/llvm/c_header.h"
 #include "codegen/llvm/object.h"
+#include "lang/output_file.h"
 #include "polyhalite/error.h"
+#include "test/support/program.h"
 
 namespace polyhalite {
 namespace {
@@ -57,33 +55,13 @@ int main(void) {
 }
 )";
 
-// What the embedded runtime was compiled with, programs that take it must be linked with.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr const char *kSanitizers = " -fsanitize=address,undefined";
-#else
-constexpr const char *kSanitizers = "";
-#endif
-
 class Files : public testing::Test {
  protected:
-  Files() {
-    char name[] = "/tmp/polyhalite_files_XXXXXX";
-    folder_ = mkdtemp(name);
-  }
-  ~Files() override { std::filesystem::remove_all(folder_); }
-
   void write(const std::string &name, const std::string &bytes) {
-    write_file(folder_ + "/" + name, bytes, "the test's file");
+    write_file(folder_.path(name), bytes, "the test's file");
   }
 
-  // What the command prints, and its exit status.
-  std::pair<std::string, int> run(const std::string &command) {
-    std::FILE *pipe = popen(("cd " + folder_ + " && " + command + " 2>&1").c_str(), "r");
-    std::string text;
-    std::array<char, 4096> chunk;
-    while (size_t n = std::fread(chunk.data(), 1, chunk.size(), pipe)) text.append(chunk.data(), n);
-    return {text, pclose(pipe)};
-  }
+  std::pair<std::string, int> run(const std::string &command) { return folder_.run(command); }
 
   // Compiles the program with `more` declarations, links it with `libraries` and runs it.
   std::pair<std::string, int> run_program(const std::string &more, const std::string &libraries) {
@@ -91,12 +69,12 @@ class Files : public testing::Test {
     program.replace(program.find("MORE"), 4, more);
     write("main.c", program);
     auto built = run("cc -std=c11 -Wall -Werror -I. -I" POLYHALITE_TEST_DIR "/../.. main.c " +
-                     libraries + " -lm -lpthread -o main" + kSanitizers);
+                     libraries + " -lm -lpthread -o main" + test::kSanitizers);
     EXPECT_EQ(built.second, 0) << built.first;
     return run("./main");
   }
 
-  std::string folder_;
+  const test::TemporaryFolder folder_;
   Function function_ = parse_function(kScale);
   Target host_ = get_host_target();
 };
@@ -219,6 +197,33 @@ TEST_F(Files, instructions_are_those_of_the_target) {
   EXPECT_EQ(assembly("x86-64-linux-avx-avx2-fma-strict_float").find("vfmadd"), std::string::npos);
 }
 
+// Aligned storage is known to be so; of a caller's buffer it is asked.
+TEST_F(Files, streams_go_past_the_caches) {
+  const Function f = parse_function(R"(func f(in: input float32[1], out: output float32[1]) {
+  allocate t: float32[64i64]
+  for x in (0, 8) {
+    stream t[ramp(int64(x)*8i64, 1i64, 8)] = stream(in[ramp(int64(x)*8i64, 1i64, 8)])
+  }
+  for x in (0, 8) {
+    stream out[ramp(int64(x)*8i64, 1i64, 8)] = stream(t[ramp(int64(x)*8i64, 1i64, 8)])
+  }
+  evaluate intrinsic<bool>(stream_fence)
+}
+)");
+  auto count = [&](const char *target, const std::string &word) {
+    const std::string text = compile(f, filter_of(f, Target(target)), CodeForm::Assembly);
+    int n = 0;
+    for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) n++;
+    return n;
+  };
+  EXPECT_EQ(count("x86-64-linux-sse41", "movntdq\t"), 4);  // two registers each
+  EXPECT_EQ(count("x86-64-linux-avx-avx2", "vmovntdq\t"), 2);
+  EXPECT_EQ(count("x86-64-linux-avx-avx2", "vmovntdqa"), 1);
+  EXPECT_EQ(count("x86-64-linux-avx-avx2", "sfence"), 1);
+  EXPECT_EQ(count("arm-64-linux", "stnp"), 2);
+  EXPECT_EQ(count("arm-64-linux", "sfence"), 0);
+}
+
 TEST_F(Files, bytes_are_the_same_in_every_run) {
   for (CodeForm form : {CodeForm::Object, CodeForm::Assembly, CodeForm::LlvmAssembly}) {
     const Filter filter = filter_of(function_, host_);
@@ -242,10 +247,10 @@ TEST_F(Files, targets_without_a_code_generator_are_refused) {
 
 TEST_F(Files, unwritable_paths_are_named) {
   try {
-    write_file(folder_ + "/none/scale.o", "", "the object");
+    write_file(folder_.path("none/scale.o"), "", "the object");
     FAIL();
   } catch (const CompileError &e) {
-    EXPECT_EQ(e.diagnostic().what, "cannot write the object '" + folder_ + "/none/scale.o'");
+    EXPECT_EQ(e.diagnostic().what, "cannot write the object '" + folder_.path("none/scale.o'"));
     EXPECT_EQ(e.diagnostic().why, "No such file or directory");
     EXPECT_EQ(e.diagnostic().fix, "choose a folder that exists and may be written to");
   }

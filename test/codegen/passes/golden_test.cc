@@ -1,10 +1,13 @@
 // What each pass makes of small functions, pinned as text.
 #include "test/codegen/golden.h"
 
+#include "codegen/passes/fence_streams.h"
 #include "codegen/passes/flatten_storage.h"
 #include "codegen/passes/hoist_allocations.h"
+#include "codegen/passes/hoist_calls.h"
 #include "codegen/passes/partition_loops.h"
 #include "codegen/passes/promote_accumulators.h"
+#include "codegen/passes/share_storage.h"
 #include "codegen/passes/simplify_stmts.h"
 #include "codegen/passes/skip_stages.h"
 #include "codegen/passes/unroll_loops.h"
@@ -31,6 +34,15 @@ TEST(PassGolden, HoistAllocations) {
   check_golden("hoist_allocations", IrLevel::Flat, IrLevel::Flat, hoist_allocations);
 }
 
+TEST(PassGolden, HoistCalls) {
+  check_golden("hoist_calls", IrLevel::Flat, IrLevel::Flat, hoist_calls);
+}
+
+TEST(PassGolden, ShareStorage) {
+  check_golden("share_storage", IrLevel::MultiDimensional, IrLevel::MultiDimensional,
+               share_storage);
+}
+
 TEST(PassGolden, VectorizeLoops) {
   check_golden("vectorize_loops", IrLevel::Flat, IrLevel::Emittable,
                [](const Function &f) { return simplified(vectorize_loops(f)); });
@@ -48,6 +60,14 @@ TEST(PassGolden, PromoteAccumulators) {
 
 TEST(PassGolden, UnrollLoops) {
   check_golden("unroll_loops", IrLevel::MultiDimensional, IrLevel::MultiDimensional, unroll_loops);
+}
+
+TEST(PassGolden, FenceStreams) {
+  check_golden("fence_streams", IrLevel::Emittable, IrLevel::Emittable, [](const Function &f) {
+    const Function arm = fence_streams(f, Target("arm-64-linux"));
+    EXPECT_TRUE(arm.body.same_as(f.body));
+    return fence_streams(f, Target("x86-64-linux"));
+  });
 }
 
 }  // namespace

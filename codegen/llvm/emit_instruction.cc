@@ -1,0 +1,61 @@
+// Integer functions for which machines have instructions that LLVM does not find by itself.
+#include <llvm/IR/IntrinsicsX86.h>
+
+#include "codegen/llvm/function_emitter.h"
+#include "lang/ir/intrinsics.h"
+
+namespace polyhalite {
+
+using llvm::Value;
+
+namespace {
+
+struct Instruction {
+  int lanes;
+  llvm::Intrinsic::ID id;
+};
+
+// pmulhrsw: (a*b + 2^14) >> 15 of 16-bit integers.
+const Instruction *rounded_product(const Target &target, int lanes) {
+  static constexpr Instruction kForms[] = {{32, llvm::Intrinsic::x86_avx512_pmul_hr_sw_512},
+                                           {16, llvm::Intrinsic::x86_avx2_pmul_hr_sw},
+                                           {8, llvm::Intrinsic::x86_ssse3_pmul_hr_sw_128}};
+  const bool has[] = {target.has_feature(Target::AVX512_Skylake), target.has_feature(Target::AVX2),
+                      target.has_feature(Target::SSE41)};
+  if (target.arch != Target::X86) return nullptr;
+  for (size_t i = 0; i < 3; i++) {
+    if (has[i] && lanes % kForms[i].lanes == 0) return &kForms[i];
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+// The call by an instruction of the target; null where there is none.
+Value *FunctionEmitter::emit_machine_instruction(const CallNode &call) {
+  if (call.name != intrinsic::kRoundingMulShiftRight) return nullptr;
+  int64_t shift = 0;
+  const int lanes = call.type.lanes();
+  if (call.type.element_of() != Int(16) || !is_const_int(call.args[2], &shift) || shift != 15 ||
+      call.args[0].type() != call.type || call.args[1].type() != call.type) {
+    return nullptr;
+  }
+  const Instruction *form = rounded_product(module_.target, lanes);
+  if (!form) return nullptr;
+  Value *a = emit(call.args[0]), *b = emit(call.args[1]);
+  std::vector<Value *> parts;
+  for (int first = 0; first < lanes; first += form->lanes) {
+    std::vector<int> part;
+    for (int i = 0; i < form->lanes; i++) part.push_back(first + i);
+    parts.push_back(builder_.CreateIntrinsic(
+        form->id, {},
+        {builder_.CreateShuffleVector(a, part), builder_.CreateShuffleVector(b, part)}));
+  }
+  Value *product = concatenate(parts);
+  // Of -1 and -1, in Q15, the instruction makes -1, the only product that does not fit.
+  Value *least = llvm::ConstantInt::getSigned(product->getType(), INT16_MIN);
+  Value *overflow = builder_.CreateSExt(builder_.CreateICmpEQ(product, least), product->getType());
+  return builder_.CreateXor(product, overflow);
+}
+
+}  // namespace polyhalite

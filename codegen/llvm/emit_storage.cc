@@ -1,0 +1,167 @@
+// Storage: arrays on the stack, blocks from malloc, slots that keep their blocks.
+#include <llvm/IR/MDBuilder.h>
+
+#include <algorithm>
+
+#include "codegen/llvm/function_emitter.h"
+#include "codegen/llvm/types.h"
+#include "lang/abi/polyhalite_profiler.h"
+#include "polyhalite/error.h"
+
+namespace polyhalite {
+
+using llvm::Value;
+
+namespace {
+
+constexpr uint64_t kStackAlignment = 64;
+// What programs' own allocators give at least.
+constexpr uint64_t kHeapAlignment = 32;
+constexpr uint32_t kLikelyWeight = 1 << 20;
+
+}  // namespace
+
+llvm::Instruction *FunctionEmitter::entry_position() {
+  return &*function_->getEntryBlock().getFirstInsertionPt();
+}
+
+void FunctionEmitter::emit_allocate(const StmtNode &s) {
+  internal_check(s.args.size() == 1, "flat allocations have one size");
+  int64_t elements = 0;
+  const bool on_stack = s.home == Home::Stack && is_const_int(s.args[0], &elements);
+  own_storage_[s.name] = on_stack ? kStackAlignment : kHeapAlignment;
+  if (on_stack) return emit_on_stack(s, elements);
+  const bool shared = s.home == Home::Shared;
+  Value *bytes = size_in_bytes(s);
+  Value *memory = shared ? emit_shared(s, bytes) : emit_malloc(s, bytes);
+  pointers_[s.name] = memory;
+  if (!shared) live_heap_.push_back({s.name, memory});
+  scopes_.push();
+  emit_stmt(s.body[0]);
+  scopes_.pop();
+  pointers_.erase(s.name);
+  if (shared) return;
+  live_heap_.pop_back();
+  bill_memory("memory_free", s.name, bytes);
+  emit_free(memory);
+}
+
+void FunctionEmitter::emit_on_stack(const StmtNode &s, int64_t elements) {
+  llvm::IRBuilder<> entry(entry_position());
+  auto *type = llvm::ArrayType::get(memory_type(context_, s.type.element_of()),
+                                    static_cast<uint64_t>(std::max<int64_t>(elements, 1)));
+  llvm::AllocaInst *array = entry.CreateAlloca(type, nullptr, s.name);
+  array->setAlignment(llvm::Align(kStackAlignment));
+  auto *bytes = builder_.getInt64(type->getNumElements() * static_cast<uint64_t>(s.type.bytes()));
+  builder_.CreateLifetimeStart(array, bytes);
+  pointers_[s.name] = array;
+  scopes_.push();
+  emit_stmt(s.body[0]);
+  scopes_.pop();
+  builder_.CreateLifetimeEnd(array, bytes);
+  pointers_.erase(s.name);
+}
+
+Value *FunctionEmitter::size_in_bytes(const StmtNode &s) {
+  // An empty region may have a negative extent.
+  Value *elements = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, emit_wide(s.args[0]),
+                                                   builder_.getInt64(0));
+  Value *product =
+      builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umul_with_overflow, elements,
+                                     builder_.getInt64(static_cast<uint64_t>(s.type.bytes())));
+  return builder_.CreateSelect(builder_.CreateExtractValue(product, 1),
+                               builder_.getInt64(INT64_MAX),
+                               builder_.CreateExtractValue(product, 0));
+}
+
+Value *FunctionEmitter::emit_malloc(const StmtNode &s, Value *bytes) {
+  llvm::Type *pointer = builder_.getPtrTy();
+  bill(POLYHALITE_PROFILE_MALLOC);
+  Value *memory = builder_.CreateCall(
+      module_.declare("polyhalite_malloc", pointer, {pointer, builder_.getInt64Ty()}),
+      {user_context_, bytes});
+  llvm::BasicBlock *fail = block("no_memory"), *fine = block("allocated");
+  builder_.CreateCondBr(builder_.CreateIsNotNull(memory), fine, fail,
+                        llvm::MDBuilder(context_).createBranchWeights(kLikelyWeight, 1));
+  builder_.SetInsertPoint(fail);
+  llvm::FunctionCallee report =
+      module_.declare("polyhalite_error_out_of_memory", builder_.getInt32Ty(),
+                      {pointer, pointer, pointer, builder_.getInt64Ty()});
+  return_code(builder_.CreateCall(report, {user_context_, module_.string(module_.function.name),
+                                           module_.string(s.name), bytes}));
+  builder_.SetInsertPoint(fine);
+  bill(billed_);
+  bill_memory("memory_allocate", s.name, bytes);
+  return memory;
+}
+
+// The memory that the slot had before, where that is large enough.
+Value *FunctionEmitter::emit_shared(const StmtNode &s, Value *wanted) {
+  llvm::Type *pointer = builder_.getPtrTy(), *i64 = builder_.getInt64Ty();
+  if (!slots_.count(s.name)) {
+    llvm::IRBuilder<> entry(entry_position());
+    const Slot slot = {entry.CreateAlloca(pointer, nullptr, s.name + ".slot"),
+                       entry.CreateAlloca(i64, nullptr, s.name + ".bytes")};
+    entry.CreateStore(llvm::ConstantPointerNull::get(builder_.getPtrTy()), slot.pointer);
+    entry.CreateStore(builder_.getInt64(0), slot.bytes);
+    slots_[s.name] = slot;
+  }
+  const Slot slot = slots_.at(s.name);
+  llvm::BasicBlock *grow = block("grow"), *replace = block("replace"), *take = block("take"),
+                   *ready = block("ready");
+  Value *held = builder_.CreateLoad(i64, slot.bytes);
+  builder_.CreateCondBr(builder_.CreateICmpULT(held, wanted), grow, ready);
+  builder_.SetInsertPoint(grow);
+  Value *old = builder_.CreateLoad(pointer, slot.pointer);
+  builder_.CreateCondBr(builder_.CreateIsNull(old), take, replace);
+  builder_.SetInsertPoint(replace);
+  bill_memory("memory_free", s.name, held);
+  emit_free(old);
+  builder_.CreateStore(llvm::ConstantPointerNull::get(builder_.getPtrTy()), slot.pointer);
+  builder_.CreateBr(take);
+  builder_.SetInsertPoint(take);
+  builder_.CreateStore(emit_malloc(s, wanted), slot.pointer);
+  builder_.CreateStore(wanted, slot.bytes);
+  builder_.CreateBr(ready);
+  builder_.SetInsertPoint(ready);
+  return builder_.CreateLoad(pointer, slot.pointer);
+}
+
+void FunctionEmitter::emit_free(Value *memory) {
+  llvm::Type *pointer = builder_.getPtrTy();
+  bill(POLYHALITE_PROFILE_FREE);
+  builder_.CreateCall(module_.declare("polyhalite_free", builder_.getVoidTy(), {pointer, pointer}),
+                      {user_context_, memory});
+  bill(billed_);
+}
+
+void FunctionEmitter::release_slots() {
+  if (slots_.empty()) return;
+  profile_ = nullptr;  // what is measured has ended at each return
+  llvm::Type *code_type = builder_.getInt32Ty();
+  llvm::IRBuilder<> entry(entry_position());
+  llvm::AllocaInst *code = entry.CreateAlloca(code_type, nullptr, "code");
+  llvm::BasicBlock *leave = llvm::BasicBlock::Create(context_, "leave");
+  for (llvm::BasicBlock &b : *function_) {
+    auto *ret = llvm::dyn_cast<llvm::ReturnInst>(b.getTerminator());
+    if (!ret) continue;
+    builder_.SetInsertPoint(ret);
+    builder_.CreateStore(ret->getReturnValue(), code);
+    builder_.CreateBr(leave);
+    ret->eraseFromParent();
+  }
+  leave->insertInto(function_);
+  builder_.SetInsertPoint(leave);
+  for (const auto &[name, slot] : slots_) {
+    llvm::BasicBlock *held = block("held"), *next = block("next");
+    Value *memory = builder_.CreateLoad(builder_.getPtrTy(), slot.pointer);
+    builder_.CreateCondBr(builder_.CreateIsNull(memory), next, held);
+    builder_.SetInsertPoint(held);
+    emit_free(memory);
+    builder_.CreateBr(next);
+    builder_.SetInsertPoint(next);
+  }
+  builder_.CreateRet(builder_.CreateLoad(code_type, code));
+}
+
+}  // namespace polyhalite
