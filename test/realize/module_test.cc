@@ -51,8 +51,8 @@ TEST_F(ModuleTest, ObjectInMemoryIsTheFiles) {
 }
 
 TEST_F(ModuleTest, LinkedModulesAreOneLibrary) {
-  const Module both = link_modules("both", {f.compile_to_module({k}, "f", target),
-                                            g.compile_to_module({k}, "g", target)});
+  const Module both = link_modules(
+      "both", {f.compile_to_module({k}, "f", target), g.compile_to_module({k}, "g", target)});
   both.compile({{Emit::static_library, folder + "/both.a"}});
   const std::string library = read(folder + "/both.a");
   for (const char *member : {"f.o/", "g.o/", "polyhalite_runtime.o/"}) {
@@ -88,10 +88,9 @@ TEST_F(ModuleTest, RefusedSchedulesHaveNone) {
 
 TEST_F(ModuleTest, OneFunctionForSeveralTargets) {
   Target plain = target;
-  for (Target::Feature feature : {Target::AVX512, Target::AVX512_Cannonlake,
-                                  Target::AVX512_Skylake, Target::AVX512_KNL,
-                                  Target::AVX512_SapphireRapids, Target::AVX512_Zen4,
-                                  Target::AVX512_Zen5}) {
+  for (Target::Feature feature :
+       {Target::AVX512, Target::AVX512_Cannonlake, Target::AVX512_Skylake, Target::AVX512_KNL,
+        Target::AVX512_SapphireRapids, Target::AVX512_Zen4, Target::AVX512_Zen5}) {
     plain = plain.without_feature(feature);
   }
   const Target best = plain == target ? target.with_feature(Target::NoBoundsQuery) : target;
