@@ -2,12 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
+#include "support/program.h"
 
 namespace polyhalite {
 namespace {
@@ -20,13 +20,12 @@ std::string read(const std::string &path) {
 class ModuleTest : public testing::Test {
  protected:
   ModuleTest() {
-    std::filesystem::create_directories(folder);
     f(x) = x + k;
     g(x) = x * k;
   }
-  ~ModuleTest() override { std::filesystem::remove_all(folder); }
 
-  const std::string folder = testing::TempDir() + "polyhalite_module_test";
+  const test::TemporaryFolder own;
+  const std::string folder = own.path();
   const Target target = get_host_target();
   Param<int> k{"k"};
   Var x{"x"};
