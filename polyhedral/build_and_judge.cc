@@ -1,4 +1,5 @@
 // The freeze's question: is this list of directives legal, and if not, which one is to blame?
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -30,11 +31,30 @@ bool is_legal_prefix(const Algorithm &algorithm, const std::vector<Directive> &d
   }
 }
 
-// Devices have words, and no code yet: the last place that has a user's line refuses.
-void refuse_devices(const std::vector<Directive> &directives) {
+bool is_copy(const FuncDef &f) {
+  if (f.num_definitions() != 1) return false;
+  return std::all_of(f.stages[0].values.begin(), f.stages[0].values.end(), [](const Expr &value) {
+    const CallNode *c = as_call(value);
+    return c && (c->kind == CallKind::Func || c->kind == CallKind::Image);
+  });
+}
+
+// Devices have words, and no code yet: the last place that has a user's line refuses. A copy to the
+// host of what is there already is a copy.
+void refuse_devices(const LoopTree &tree, const std::vector<Directive> &directives) {
   for (const Directive &d : directives) {
     if (!concerns_device(d.kind)) continue;
+    const FuncDef *f = d.kind == DirectiveKind::CopyToHost ? tree.algorithm.find(d.func) : nullptr;
+    if (f && is_copy(*f)) continue;
+    if (f) {
+      user_error("cannot copy_to_host '" + d.func + "'", "it is no copy of another Func",
+                 "define it as one, as in g(x, y) = f(x, y), or call copy_to_host on " + d.func +
+                     ".in()",
+                 d.where);
+    }
     const std::string device = d.kind == DirectiveKind::Hexagon     ? "Hexagon"
+                               : d.kind == DirectiveKind::SmeStreaming
+                                   ? "the streaming mode of SME"
                                : d.device == DeviceAPI::Default_GPU ? "a GPU"
                                                                     : device_api_name(d.device);
     user_error(std::string("cannot ") + directive_name(d.kind) + " on '" + d.func + "': " + device +
@@ -51,7 +71,7 @@ Judged build_and_judge(const Algorithm &algorithm, const std::vector<Directive> 
   const auto start = Clock::now();
   LoopTree tree = build_tree(algorithm, directives);
   const auto built = Clock::now();
-  refuse_devices(directives);
+  refuse_devices(tree, directives);
   Survey regions = survey(tree);
   const auto surveyed = Clock::now();
   Judgement judgement = judge_with(tree, regions, options, solver);

@@ -287,7 +287,8 @@ Interval Bounder::bound_atom(const Expr &e) {
     }
     case Op::Call:
       if (const CallNode *c = as_intrinsic(e, intrinsic::kPromiseClamped)) {
-        return bound(make_binary(Op::Max, make_binary(Op::Min, c->args[0], c->args[2]), c->args[1]));
+        return bound(
+            make_binary(Op::Max, make_binary(Op::Min, c->args[0], c->args[2]), c->args[1]));
       }
       if (const CallNode *c = as_call(e); value_of_ && c->kind == CallKind::Func) {
         const Interval i = value_of_(*c);
@@ -428,8 +429,7 @@ ConstantInterval constant_interval(const Expr &e, const KnownCall &known) {
       }
       if (const Expr value = wrapped_value(e); value.defined()) return of(value);
       if (c->name == intrinsic::kPromiseClamped) {
-        return of(
-            make_binary(Op::Max, make_binary(Op::Min, c->args[0], c->args[2]), c->args[1]));
+        return of(make_binary(Op::Max, make_binary(Op::Min, c->args[0], c->args[2]), c->args[1]));
       }
       if (c->name == intrinsic::kPopcount || c->name == intrinsic::kCountLeadingZeros ||
           c->name == intrinsic::kCountTrailingZeros) {

@@ -16,8 +16,8 @@ namespace polyhalite {
 namespace {
 
 // Functions that never fall.
-constexpr const char *kRising[] = {"floor", "ceil", "round", "trunc", "sqrt", "exp",
-                                   "log",   "asin", "atan",  "sinh",  "tanh", "asinh", "erf"};
+constexpr const char *kRising[] = {"floor", "ceil", "round", "trunc", "sqrt",  "exp", "log",
+                                   "asin",  "atan", "sinh",  "tanh",  "asinh", "erf"};
 
 Expr folded(Op op, const Expr &a, const Expr &b) {
   if (!a.defined() || !b.defined()) return Expr();
@@ -39,7 +39,8 @@ Interval Bounder::bound_float_product(const Expr &a, const Expr &b, Op op) {
   auto by = [&](const Interval &i, const Expr &factor) -> Interval {
     auto times = [&](const Expr &e) { return e.defined() ? folded(op, e, factor) : e; };
     const Interval r{times(i.min), times(i.max)};
-    if (!is_const_float(factor, &k)) return {folded(Op::Min, r.min, r.max), folded(Op::Max, r.min, r.max)};
+    if (!is_const_float(factor, &k))
+      return {folded(Op::Min, r.min, r.max), folded(Op::Max, r.min, r.max)};
     if (k == 0) return op == Op::Mul ? Interval{factor, factor} : Interval();
     return k > 0 ? r : Interval{r.max, r.min};
   };

@@ -25,4 +25,13 @@ Judgement judge(const LoopTree &tree, const Survey &survey, const JudgeOptions &
   return judge_with(tree, survey, options, solver);
 }
 
+std::vector<std::string> promises(const Judgement &j) {
+  std::vector<std::string> all;
+  for (const Certificate &c : j.certificates) {
+    if (c.proof != Proof::Waiver) continue;
+    all.push_back(std::string("promised: (") + c.claim + ") " + c.about + ": " + c.rule);
+  }
+  return all;
+}
+
 }  // namespace polyhalite

@@ -51,6 +51,10 @@ struct Judgement {
   bool legal() const { return !refusal; }
 };
 
+/// What the judgement takes on the schedule's word, one a line:
+/// "promised: (e) parallel loop 'r' of update 0 of 'hist': allow_race_conditions".
+std::vector<std::string> promises(const Judgement &j);
+
 struct JudgeOptions {
   unsigned long isl_operations = 2'000'000;  // quota per query
   // Asks isl also what has a structural certificate where relations are affine: the surveyed loops

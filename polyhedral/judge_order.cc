@@ -76,6 +76,7 @@ std::optional<std::string> structural_rule(const LoopTree &tree, StageId s) {
   if (update && update->commutative) {
     return "the operator is associative and commutative";
   }
+  if (writes_one_value(tree, s)) return "instances that write one cell write one value";
   if (!is_pure_in_its_variables(tree, s)) return std::nullopt;
   if (tree.definition(s).rvars.empty()) return "instances touch cells of their own";
   if (ReductionOrder(tree, s).kept()) return "reduction loops run in the algorithm's order";

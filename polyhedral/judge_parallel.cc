@@ -63,11 +63,22 @@ std::string why_text(const std::string &func, const Conflict &k) {
   return why + parameters_text(k.parameters);
 }
 
-// The split with a blending tail whose tiles iterations of this loop run at once, if there is one.
-const Derivation *blended_by(const LoopTree &tree, StageId s, const LoopInfo &loop) {
-  const std::vector<Derivation> &derivations = tree.nest(s).derivations;
+// The split whose shifted and blended tiles iterations of this loop run at once, if there is one.
+// Tiles that round up share no points.
+const Derivation *blended_by(const JudgeContext &c, StageId s, const LoopInfo &loop) {
+  const std::vector<Derivation> &derivations = c.tree.nest(s).derivations;
+  const auto &ranges = c.survey.stages[s.func][s.stage].ranges;
   for (size_t i = 0; i < derivations.size(); i++) {
-    if (derivations[i].kind != Derivation::Split || !is_blending(derivations[i].tail)) continue;
+    if (derivations[i].kind != Derivation::Split ||
+        derivations[i].tail != TailStrategy::ShiftInwardsAndBlend) {
+      continue;
+    }
+    const IndexRange &range = ranges.at(derivations[i].a);
+    const auto width = constant_difference(range.max, range.min);
+    int64_t factor;
+    const bool divides =
+        width && is_const_int(derivations[i].factor, &factor) && (*width + 1) % factor == 0;
+    if (divides) continue;  // no tile is shifted
     std::set<std::string> tiles = {derivations[i].b};
     for (size_t k = i + 1; k < derivations.size(); k++) {
       const Derivation &d = derivations[k];
@@ -109,7 +120,12 @@ void judge_loop(JudgeContext &c, StageId s, size_t position) {
   const std::string stage = c.tree.describe(s);
   const std::string about =
       std::string(vector ? "vector" : "parallel") + " loop '" + loop.label + "' of " + stage;
-  if (const Derivation *split = blended_by(c.tree, s, loop)) {
+  int64_t extent;
+  if (is_const_int(c.survey.loops[loop.id].extent, &extent) && extent <= 1) {
+    c.certify('e', about, Proof::Structural, "it has one iteration");
+    return;
+  }
+  if (const Derivation *split = blended_by(c, s, loop)) {
     c.refuse({'e',
               Proof::Structural,
               {std::string("cannot ") + (vector ? "vectorize" : "run in parallel") + " loop '" +
@@ -127,6 +143,10 @@ void judge_loop(JudgeContext &c, StageId s, size_t position) {
   }
   if (!c.tree.is_reduction(s, position) && is_pure_in_its_variables(c.tree, s)) {
     c.certify('e', about, Proof::Structural, "iterations touch cells of their own");
+    return;
+  }
+  if (writes_one_value(c.tree, s)) {
+    c.certify('e', about, Proof::Structural, "iterations that write one cell write one value");
     return;
   }
   if (judge_promise(c, s, loop, about)) return;

@@ -110,6 +110,7 @@ std::optional<PointSets> point_sets(JudgeContext &c, StageId s, SurveyScope::Sha
     sets.visit_keep.push_back(y);
   }
   wanted.translator().assume(c.tree.definition(s).predicate);
+  wanted.translator().assume(runs_where(c.tree.func(s), s.stage));
   for (Translator *t : {&wanted.translator(), &visited.translator()}) {
     if (t->inexact() || t->data_dependent()) return std::nullopt;
   }

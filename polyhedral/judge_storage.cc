@@ -45,7 +45,8 @@ Overlap find_overlap(JudgeContext &c, int f, const std::vector<int> &path, size_
     }
     scopes[i].require_inside(cell, box);
   }
-  problem.require_nonnegative(iteration[1] - iteration[0] - AffineRow(1));
+  problem.choices.push_back(
+      lexicographically_less(scopes[0].order(path[at]), scopes[1].order(path[at])));
   Overlap o;
   o.solution = c.solver.solve(problem);
   o.inexact = scopes[0].translator().inexact();
@@ -94,14 +95,13 @@ struct Iterations {
     return x;
   }
   AffineRow row(int i, const Expr &e) { return scopes[i].translator().row(e); }
-  bool inexact() {
-    return scopes[0].translator().inexact() || scopes[1].translator().inexact();
-  }
+  bool inexact() { return scopes[0].translator().inexact() || scopes[1].translator().inexact(); }
 };
 
 // What sliding relies on, asked of isl where boxes are affine. nullopt: it gave no answer.
 //  - What an iteration leaves out, the one before it needed; the first leaves out nothing.
-//  - No cell that an iteration needs lies a ring's size before one that an earlier iteration needed.
+//  - No cell that an iteration needs lies a ring's size before one that an earlier iteration
+//  needed.
 std::optional<bool> slides_exactly(JudgeContext &c, int f, size_t d) {
   const FuncSurvey &boxes = c.survey.funcs[f];
   const Slide slide = *boxes.slides[d];

@@ -59,8 +59,7 @@ std::vector<Interval> Surveyor::asked(const ExternRead &r, int dimensions, int s
         as_variable(part[d].min) ? as_variable(part[d].min)->name : what + std::to_string(d);
     auto inside = [&](const char *end, const Expr &e) {
       return add_symbol(scope, name + ".inside." + end,
-                        larger(smaller(e, whole[d].max), whole[d].min), whole[d].min,
-                        whole[d].max);
+                        larger(smaller(e, whole[d].max), whole[d].min), whole[d].min, whole[d].max);
     };
     part[d] = {inside("min", part[d].min), inside("max", part[d].max)};
   }

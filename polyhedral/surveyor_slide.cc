@@ -363,12 +363,10 @@ void Surveyor::slide_along(int f, const Direction &along, int loop, int compute_
   Expr end;
   if (along.down) {
     const Expr before = sum(substitute(name, last, min), -1);
-    end = make_select(at_first, first(max),
-                      simplify(make_binary(Op::Min, later(max), before)));
+    end = make_select(at_first, first(max), simplify(make_binary(Op::Min, later(max), before)));
   } else {
     const Expr before = sum(substitute(name, last, max), 1);
-    end = make_select(at_first, first(min),
-                      simplify(make_binary(Op::Max, later(min), before)));
+    end = make_select(at_first, first(min), simplify(make_binary(Op::Max, later(min), before)));
   }
   // Whole tiles, the rest of them taken from what is there already: the window has room for one.
   int64_t at_least = 1, multiple = 1;

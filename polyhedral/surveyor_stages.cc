@@ -262,8 +262,8 @@ void Surveyor::assume_factors(const StageId &s) {
     const Expr least = make_int(Int(32), 1), most = make_int(Int(32), kMaxFactor);
     const std::string text =
         "the factor " + to_text(d.factor) + " of the split of '" + d.a + "' must be ";
-    assume(where_it_runs(s, make_binary(Op::Ge, d.factor, least)), def.name, dimension, text + "positive", d.factor,
-           least, d.where);
+    assume(where_it_runs(s, make_binary(Op::Ge, d.factor, least)), def.name, dimension,
+           text + "positive", d.factor, least, d.where);
     assume(where_it_runs(s, make_binary(Op::Le, d.factor, most)), def.name, dimension,
            text + "at most " + std::to_string(kMaxFactor), d.factor, most, d.where);
   }
@@ -342,8 +342,9 @@ bool Surveyor::is_guarded(const StageId &s, const std::string &dim) const {
       parts.insert(d.c);
     }
   }
-  return std::any_of(parts.begin(), parts.end(),
-                     [&](const std::string &p) { return guarded_.count({s, p}) > 0; });
+  return std::any_of(parts.begin(), parts.end(), [&](const std::string &p) {
+    return guarded_.count({s, p}) > 0;
+  });
 }
 
 Expr Surveyor::read_limit(const StageId &s, const std::string &dim) const {

@@ -72,8 +72,8 @@ Interval Surveyor::value_interval(const CallNode &call) {
     return Interval{};
   };
   const Expr &value = f->stages[0].values[static_cast<size_t>(call.value_index)];
-  Interval i = Bounder(variable, [&](const CallNode &c) { return value_interval(c); })(
-      constrained(value));
+  Interval i =
+      Bounder(variable, [&](const CallNode &c) { return value_interval(c); })(constrained(value));
   for (Expr *end : {&i.min, &i.max}) {
     if (end->defined() && (*end)->depth > kMaxDepth) *end = Expr();
   }

@@ -44,6 +44,7 @@ LoweredPipeline lower_pipeline(const FrozenPipeline &frozen, const std::string &
   result.times.schedule = judged.schedule_seconds;
   result.times.survey = judged.survey_seconds;
   result.times.judge = judged.judgement.seconds;
+  result.promises = promises(judged.judgement);
 
   const Stopwatch lowering;
   LowerOptions lowering_options;
@@ -56,6 +57,11 @@ LoweredPipeline lower_pipeline(const FrozenPipeline &frozen, const std::string &
     static std::atomic<uint64_t> compilations{0};
     lowering_options.memory_name += "#" + std::to_string(++compilations);
   }
+  lowering_options.trace_all = {
+      target.has_feature(Target::TraceLoads), target.has_feature(Target::TraceStores),
+      target.has_feature(Target::TraceRealizations), target.has_feature(Target::TracePipeline)};
+  lowering_options.profile = target.features_any_of(
+      {Target::Profile, Target::ProfileByTimer, Target::ProfileCounts});
   PassOptions options;
   options.verify = verifies_passes();
   result.function = run_passes(lower(name, judged.tree, judged.survey, lowering_options), target, options);

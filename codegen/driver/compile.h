@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "codegen/ir/stmt.h"
 #include "lang/ir/freeze.h"
@@ -14,6 +15,7 @@ struct LoweredPipeline {
   LoopTree tree;
   Function function;   // flat, after all passes
   CompileTimes times;  // all but LLVM's
+  std::vector<std::string> promises;  // what the schedule says and nobody has proven
 };
 
 /// Throws CompileError where the schedule is refused.

@@ -1,5 +1,6 @@
 #include "codegen/driver/outputs.h"
 
+#include <algorithm>
 #include <sstream>
 
 #include "codegen/driver/describe_filter.h"
@@ -10,6 +11,7 @@
 #include "codegen/ir/text.h"
 #include "codegen/llvm/c_header.h"
 #include "lang/ir/expr_text.h"
+#include "polyhedral/judge.h"
 #include "schedule/build_tree.h"
 #include "schedule/schedule_text.h"
 
@@ -35,13 +37,33 @@ std::string filter_text(const Filter &f) {
   return text.str();
 }
 
-std::string compile_log(const Filter &f, const CompileTimes &t, size_t object_bytes) {
+// The loops, and below them what nobody has proven of them.
+std::string tree_with_promises(const LoopTree &tree) {
+  std::string text = to_text(tree);
+  const bool promises_something =
+      std::any_of(tree.nests.begin(), tree.nests.end(), [](const auto &stages) {
+        return std::any_of(stages.begin(), stages.end(), [](const StageNest &n) {
+          return n.atomic || n.any_order || n.allow_races;
+        });
+      });
+  if (!promises_something) return text;
+  for (const std::string &line : promises(judge(tree, survey(tree)))) text += line + "\n";
+  return text;
+}
+
+std::string compile_log(const Filter &f, const CompileTimes &t, size_t object_bytes,
+                        const std::vector<std::string> &promised) {
   std::ostringstream text;
   text << "{\n  \"function_name\": \"" << f.name << "\",\n  \"target\": \""
        << f.target.to_string() << "\",\n  \"object_code_size\": " << object_bytes
        << ",\n  \"seconds\": {\"schedule\": " << t.schedule << ", \"survey\": " << t.survey
        << ", \"judge\": " << t.judge << ", \"lower\": " << t.lower << ", \"llvm\": " << t.llvm
-       << "}\n}\n";
+       << "},\n  \"promises\": [";
+  // Names of Funcs and loops have nothing to be escaped.
+  for (const std::string &p : promised) {
+    text << (&p == promised.data() ? "\"" : ", \"") << p << "\"";
+  }
+  text << "]\n}\n";
   return text.str();
 }
 
@@ -122,10 +144,11 @@ std::string Outputs::made(Emit what) {
     case Emit::schedule:
       return to_text(pipeline_.directives);
     case Emit::tree:
-    case Emit::conceptual_stmt:
       return to_text(build_tree(pipeline_.algorithm, pipeline_.directives));
+    case Emit::conceptual_stmt:
+      return tree_with_promises(build_tree(pipeline_.algorithm, pipeline_.directives));
     case Emit::conceptual_stmt_html:
-      return stmt_html(filter().name, make(Emit::tree));
+      return stmt_html(filter().name, make(Emit::conceptual_stmt));
     case Emit::hlpipe:
       return pipeline_text(pipeline_);
     case Emit::c_header:
@@ -139,7 +162,7 @@ std::string Outputs::made(Emit what) {
       return python_extension_source(filter());
     case Emit::compiler_log: {
       const size_t bytes = make(Emit::object).size();
-      return compile_log(filter(), times(), bytes);
+      return compile_log(filter(), times(), bytes, lowered().promises);
     }
     case Emit::stmt:
       return to_text(lowered().function);

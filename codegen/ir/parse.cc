@@ -292,10 +292,20 @@ class FunctionParser {
       tokens_.next();
       return make_atomic(parse_block("after 'atomic'"));
     }
+    if (tokens_.at("profile") && tokens_.peek(1).text == "{") {
+      tokens_.next();
+      return make_profile(parse_block("after 'profile'"));
+    }
     if (tokens_.accept("produce")) {
       const std::string name = tokens_.expect_name("the produced Func's name");
       return make_produce(name, parse_block("after the produced Func's name"));
     }
+    if (tokens_.accept("stream")) return with_streams(parse_write(), true);
+    return parse_write();
+  }
+
+  // f[i if mask] = v    f(i) = v    f(i) = {v, w}
+  Stmt parse_write() {
     const std::string name = tokens_.expect_name("a statement");
     if (tokens_.accept("[")) {
       const Expr index = exprs_.parse();

@@ -125,8 +125,17 @@ Stmt make_memoize(std::string name, std::vector<std::string> buffers, std::vecto
 
 Stmt make_atomic(Stmt body) { return wrap({StmtKind::Atomic, {}, {}, {std::move(body)}}); }
 
+Stmt make_profile(Stmt body) { return wrap({StmtKind::Profile, {}, {}, {std::move(body)}}); }
+
 Stmt make_produce(std::string name, Stmt body) {
   return wrap({StmtKind::Produce, std::move(name), {}, {std::move(body)}});
+}
+
+Stmt with_streams(const Stmt &s, bool streams) {
+  if (s->streams == streams) return s;
+  StmtNode n = *s;
+  n.streams = streams;
+  return wrap(std::move(n));
 }
 
 Stmt with_parts(const Stmt &s, std::vector<Expr> args, std::vector<Stmt> body) {

@@ -9,7 +9,8 @@
 //                constant and at most 64 KiB
 //   errors       an Assert's error is a call of an Extern that returns Int(32); texts stand only as
 //                operands of calls
-//   entry        Asserts stand in front: outside of loops, Ifs and allocations
+//   entry        Asserts stand in front: outside of loops, Ifs, allocations and the Profile, of which
+//                there is one at most, outside of loops, Ifs and allocations too
 // Names, at every level
 //   arguments    arguments and constants have different names
 //   bound        a Loop or Symbol variable is bound around its use, with the type that it has
@@ -166,6 +167,7 @@ class Verifier {
           return {(s->is_sized ? s->buffers.size() : 0) + s->evicts, SIZE_MAX, 1, 1};
         case StmtKind::Produce:
         case StmtKind::Atomic:
+        case StmtKind::Profile:
           return {0, 0, 1, 1};
       }
       return {};
@@ -196,6 +198,14 @@ class Verifier {
       case StmtKind::Produce:
       case StmtKind::Atomic:
         for (const Stmt &b : s->body) stmt(b);
+        return;
+      case StmtKind::Profile:
+        require(depth_ == 0, "entry", "a Profile inside a loop, an If or an allocation");
+        require(!has_profile_, "entry", "a second Profile");
+        has_profile_ = true;
+        depth_++;
+        stmt(s->body[0]);
+        depth_--;
         return;
       case StmtKind::For:
         return loop(s);
@@ -537,6 +547,7 @@ class Verifier {
   std::set<std::string> semaphores_;
   std::set<const ExprNode *> seen_;
   int lets_ = 0;   // expression Lets around
+  bool has_profile_ = false;
   int depth_ = 0;  // loops, Ifs and allocations around
   Stmt current_;
   std::optional<Diagnostic> problem_;

@@ -98,6 +98,7 @@ bool FunctionEmitter::uses_fields(const StmtNode &s) {
   switch (s.kind) {
     case StmtKind::Block:
     case StmtKind::Produce:
+    case StmtKind::Profile:
       return false;
     case StmtKind::For:
     case StmtKind::If:

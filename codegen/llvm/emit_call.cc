@@ -42,6 +42,8 @@ Value *FunctionEmitter::emit_intrinsic(const CallNode &call) {
   }
   if (name == intrinsic::kPrint) return emit_print(call);
   if (name == intrinsic::kRequire) return emit_require(call);
+  if (name == intrinsic::kTrace) return emit_trace(call);
+  if (name == intrinsic::kTraceAccess) return emit_trace_access(call);
   if (name == intrinsic::kStrictFloat) {
     const bool outside = strict_;
     strict_ = true;
@@ -91,6 +93,9 @@ Value *FunctionEmitter::emit_intrinsic(const CallNode &call) {
     return builder_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
   }
   if (name == intrinsic::kPrefetch) return emit_prefetch(args[0]);
+  // Passes may have put another value in the place of the read.
+  if (name == intrinsic::kStream) return as_load(args[0]) ? emit_load(args[0], true) : emit(args[0]);
+  if (name == intrinsic::kStreamFence) return emit_stream_fence();
   return emit_buffer_fact(call);
 }
 
@@ -151,6 +156,7 @@ Value *FunctionEmitter::emit_absolute_difference(const CallNode &call) {
 
 Value *FunctionEmitter::emit_extern(const CallNode &call) {
   if (call.name == intrinsic::kExternStage) return emit_extern_stage(call);
+  if (call.name == intrinsic::kDebugToFile) return emit_debug_to_file(call);
   if (call.name == intrinsic::kExternBounds) return emit_extern_bounds(call);
   std::vector<Value *> args;
   for (const Expr &arg : call.args) args.push_back(emit(arg));

@@ -56,9 +56,7 @@ bool FunctionEmitter::reads_memory(const Expr &e) {
   auto at = reads_memory_.find(e.get());
   if (at != reads_memory_.end()) return at->second;
   const CallNode *call = as_call(e);
-  const bool acts = call && (call->kind == CallKind::Extern || call->name == intrinsic::kPrint ||
-                             call->name == intrinsic::kRequire);
-  bool reads = e->op == Op::Load || acts;
+  bool reads = e->op == Op::Load || (call && acts(*call));
   for (const Expr &arg : e->args) reads = reads_memory(arg) || reads;
   return reads_memory_[e.get()] = reads;
 }

@@ -102,11 +102,11 @@ Value *FunctionEmitter::emit_c_argument(const Expr &e) {
   return emit(e);
 }
 
-Value *FunctionEmitter::call_c_function(const Expr &name, const std::vector<Value *> &args,
-                                        const char *error) {
+Value *FunctionEmitter::call_c_function(const std::string &function,
+                                        const std::vector<Value *> &args, const char *error,
+                                        const std::string &culprit) {
   std::vector<llvm::Type *> types;
   for (Value *a : args) types.push_back(a->getType());
-  const std::string &function = as_imm(name)->s;
   Value *code = builder_.CreateCall(module_.declare(function, builder_.getInt32Ty(), types), args);
   scopes_.memory_changed();
   llvm::BasicBlock *fail = block("extern_failed"), *fine = block("extern_done");
@@ -116,7 +116,7 @@ Value *FunctionEmitter::call_c_function(const Expr &name, const std::vector<Valu
   llvm::FunctionCallee report = module_.declare(
       error, builder_.getInt32Ty(), {pointer, pointer, pointer, builder_.getInt32Ty()});
   return_code(builder_.CreateCall(report, {user_context_, module_.string(module_.function.name),
-                                           module_.string(function), code}));
+                                           module_.string(culprit), code}));
   builder_.SetInsertPoint(fine);
   return code;
 }
@@ -126,7 +126,16 @@ Value *FunctionEmitter::emit_extern_stage(const CallNode &call) {
   for (size_t i = kFirstOfStage; i < call.args.size(); i++) {
     args.push_back(emit_c_argument(call.args[i]));
   }
-  return call_c_function(call.args[0], args, "polyhalite_error_extern_stage_failed");
+  const std::string &function = as_imm(call.args[0])->s;
+  return call_c_function(function, args, "polyhalite_error_extern_stage_failed", function);
+}
+
+// debug_to_file("name.npy", view of f)
+Value *FunctionEmitter::emit_debug_to_file(const CallNode &call) {
+  const std::string &file = as_imm(call.args[0])->s;
+  return call_c_function("polyhalite_debug_to_file",
+                         {user_context_, module_.string(file), emit_c_argument(call.args[1])},
+                         "polyhalite_error_debug_to_file_failed", file);
 }
 
 Value *FunctionEmitter::emit_extern_bounds(const CallNode &call) {
@@ -142,7 +151,8 @@ Value *FunctionEmitter::emit_extern_bounds(const CallNode &call) {
     for (size_t i = kFirstOfBounds; i < call.args.size(); i++) {
       asked_.args.push_back(emit_c_argument(call.args[i]));
     }
-    call_c_function(call.args[0], asked_.args, "polyhalite_error_bounds_inference_call_failed");
+    const std::string &function = as_imm(call.args[0])->s;
+    call_c_function(function, asked_.args, "polyhalite_error_bounds_inference_call_failed", function);
     asked_.block = builder_.GetInsertBlock();
   }
   const std::vector<Value *> &args = asked_.args;

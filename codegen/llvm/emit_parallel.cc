@@ -66,6 +66,7 @@ std::vector<FunctionEmitter::Capture> FunctionEmitter::captures_of(
     auto at = arguments_.find(name);
     if (at != arguments_.end()) captures.push_back({name, Capture::Argument, at->second, nullptr});
   }
+  if (profile_) captures.push_back({"profile", Capture::Profile, profiled_instance(), nullptr});
   return captures;
 }
 
@@ -96,6 +97,7 @@ llvm::Function *FunctionEmitter::make_task(const std::string &name, const std::s
                                                llvm::GlobalValue::InternalLinkage);
   FunctionEmitter emitter(module_, task);
   emitter.own_storage_ = own_storage_;
+  emitter.billed_ = billed_;
   emitter.emit_task(counter, body, captures, closure);
   return task;
 }
@@ -109,8 +111,10 @@ void FunctionEmitter::emit_parallel_for(const StmtNode &loop) {
   llvm::Type *pointer = builder_.getPtrTy(), *i32 = builder_.getInt32Ty();
   llvm::FunctionCallee run =
       module_.declare("polyhalite_do_par_for", i32, {pointer, pointer, i32, i32, pointer});
-  Value *code = builder_.CreateCall(
-      run, {user_context_, task, emit(loop.args[0]), emit(loop.args[1]), storage});
+  Value *first = emit(loop.args[0]), *count = emit(loop.args[1]);
+  suspend_profile();
+  Value *code = builder_.CreateCall(run, {user_context_, task, first, count, storage});
+  resume_profile();
   scopes_.memory_changed();
   return_if_nonzero(code);
 }
@@ -141,8 +145,10 @@ void FunctionEmitter::emit_fork(const StmtNode &fork) {
   for (const std::string &name : fork.semaphores) pointers_.erase(name);
   llvm::FunctionCallee run = module_.declare("polyhalite_do_fork", i32,
                                              {pointer, pointer, pointer, pointer, pointer, i32});
+  suspend_profile();
   Value *code = builder_.CreateCall(
       run, {user_context_, producer, consumer, storage, list, builder_.getInt32(count)});
+  resume_profile();
   scopes_.memory_changed();
   return_if_nonzero(code);
 }
@@ -150,7 +156,9 @@ void FunctionEmitter::emit_fork(const StmtNode &fork) {
 void FunctionEmitter::emit_acquire(const StmtNode &s) {
   llvm::FunctionCallee acquire =
       module_.declare("polyhalite_semaphore_acquire", builder_.getInt32Ty(), {builder_.getPtrTy()});
+  suspend_profile();
   Value *code = builder_.CreateCall(acquire, {pointers_.at(s.name)});
+  resume_profile();
   scopes_.memory_changed();
   return_if_nonzero(code);
 }
@@ -180,6 +188,9 @@ void FunctionEmitter::emit_task(const std::string &counter, const Stmt &body,
       case Capture::Argument:
         arguments_[c.name] = value;
         break;
+      case Capture::Profile:
+        begin_task_profile(value);
+        break;
       case Capture::Variable:
         scopes_.bind(c.name, {value, nullptr, depth_, Expr()});
         break;
@@ -194,6 +205,7 @@ void FunctionEmitter::emit_task(const std::string &counter, const Stmt &body,
                  {index, builder_.CreateSExt(index, builder_.getInt64Ty()), depth_, Expr()});
   }
   emit_stmt(body);
+  end_profile();
   builder_.CreateRet(builder_.getInt32(0));
   release_slots();
 }

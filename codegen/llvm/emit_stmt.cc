@@ -3,6 +3,8 @@
 
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
+#include "lang/abi/polyhalite_profiler.h"
+#include "lang/ir/intrinsics.h"
 #include "polyhalite/error.h"
 
 namespace polyhalite {
@@ -45,6 +47,8 @@ void FunctionEmitter::emit_stmt(const Stmt &s) {
       return s->loop_kind == LoopKind::Parallel ? emit_parallel_for(*s) : emit_serial_for(*s);
     case StmtKind::Let:
       bind_symbol(s->name, s->args[0]);
+      // A copy of the event is another event.
+      if (as_intrinsic(s->args[0], intrinsic::kTrace)) scopes_.memory_changed();
       emit_stmt(s->body[0]);
       scopes_.pop();
       return;
@@ -64,12 +68,14 @@ void FunctionEmitter::emit_stmt(const Stmt &s) {
       return emit_release(*s);
     case StmtKind::Evaluate:
       emit(s->args[0]);
+      if (as_intrinsic(s->args[0], intrinsic::kTrace)) scopes_.memory_changed();
       return;
     case StmtKind::Produce:
-      emit_stmt(s->body[0]);
-      return;
+      return emit_produce(*s);
     case StmtKind::Memoize:
       return emit_memoize(*s);
+    case StmtKind::Profile:
+      return emit_profile(*s);
     case StmtKind::Atomic:
       return emit_atomic(*s);
     case StmtKind::Provide:
@@ -144,6 +150,7 @@ void FunctionEmitter::return_code(Value *code) {
   for (auto heap = live_heap_.rbegin(); heap != live_heap_.rend(); ++heap) {
     emit_free(heap->pointer);
   }
+  end_profile();
   builder_.CreateRet(code);
 }
 

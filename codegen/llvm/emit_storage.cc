@@ -5,6 +5,7 @@
 
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
+#include "lang/abi/polyhalite_profiler.h"
 #include "polyhalite/error.h"
 
 namespace polyhalite {
@@ -31,7 +32,8 @@ void FunctionEmitter::emit_allocate(const StmtNode &s) {
   own_storage_[s.name] = on_stack ? kStackAlignment : kHeapAlignment;
   if (on_stack) return emit_on_stack(s, elements);
   const bool shared = s.home == Home::Shared;
-  Value *memory = shared ? emit_shared(s) : emit_malloc(s, size_in_bytes(s));
+  Value *bytes = size_in_bytes(s);
+  Value *memory = shared ? emit_shared(s, bytes) : emit_malloc(s, bytes);
   pointers_[s.name] = memory;
   if (!shared) live_heap_.push_back({s.name, memory});
   scopes_.push();
@@ -40,6 +42,7 @@ void FunctionEmitter::emit_allocate(const StmtNode &s) {
   pointers_.erase(s.name);
   if (shared) return;
   live_heap_.pop_back();
+  bill_memory("memory_free", s.name, bytes);
   emit_free(memory);
 }
 
@@ -73,6 +76,7 @@ Value *FunctionEmitter::size_in_bytes(const StmtNode &s) {
 
 Value *FunctionEmitter::emit_malloc(const StmtNode &s, Value *bytes) {
   llvm::Type *pointer = builder_.getPtrTy();
+  bill(POLYHALITE_PROFILE_MALLOC);
   Value *memory = builder_.CreateCall(
       module_.declare("polyhalite_malloc", pointer, {pointer, builder_.getInt64Ty()}),
       {user_context_, bytes});
@@ -86,11 +90,13 @@ Value *FunctionEmitter::emit_malloc(const StmtNode &s, Value *bytes) {
   return_code(builder_.CreateCall(report, {user_context_, module_.string(module_.function.name),
                                            module_.string(s.name), bytes}));
   builder_.SetInsertPoint(fine);
+  bill(billed_);
+  bill_memory("memory_allocate", s.name, bytes);
   return memory;
 }
 
 // The memory that the slot had before, where that is large enough.
-Value *FunctionEmitter::emit_shared(const StmtNode &s) {
+Value *FunctionEmitter::emit_shared(const StmtNode &s, Value *wanted) {
   llvm::Type *pointer = builder_.getPtrTy(), *i64 = builder_.getInt64Ty();
   if (!slots_.count(s.name)) {
     llvm::IRBuilder<> entry(entry_position());
@@ -101,15 +107,15 @@ Value *FunctionEmitter::emit_shared(const StmtNode &s) {
     slots_[s.name] = slot;
   }
   const Slot slot = slots_.at(s.name);
-  Value *wanted = size_in_bytes(s);
   llvm::BasicBlock *grow = block("grow"), *replace = block("replace"), *take = block("take"),
                    *ready = block("ready");
-  builder_.CreateCondBr(builder_.CreateICmpULT(builder_.CreateLoad(i64, slot.bytes), wanted), grow,
-                        ready);
+  Value *held = builder_.CreateLoad(i64, slot.bytes);
+  builder_.CreateCondBr(builder_.CreateICmpULT(held, wanted), grow, ready);
   builder_.SetInsertPoint(grow);
   Value *old = builder_.CreateLoad(pointer, slot.pointer);
   builder_.CreateCondBr(builder_.CreateIsNull(old), take, replace);
   builder_.SetInsertPoint(replace);
+  bill_memory("memory_free", s.name, held);
   emit_free(old);
   builder_.CreateStore(llvm::ConstantPointerNull::get(builder_.getPtrTy()), slot.pointer);
   builder_.CreateBr(take);
@@ -123,12 +129,15 @@ Value *FunctionEmitter::emit_shared(const StmtNode &s) {
 
 void FunctionEmitter::emit_free(Value *memory) {
   llvm::Type *pointer = builder_.getPtrTy();
+  bill(POLYHALITE_PROFILE_FREE);
   builder_.CreateCall(module_.declare("polyhalite_free", builder_.getVoidTy(), {pointer, pointer}),
                       {user_context_, memory});
+  bill(billed_);
 }
 
 void FunctionEmitter::release_slots() {
   if (slots_.empty()) return;
+  profile_ = nullptr;  // what is measured has ended at each return
   llvm::Type *code_type = builder_.getInt32Ty();
   llvm::IRBuilder<> entry(entry_position());
   llvm::AllocaInst *code = entry.CreateAlloca(code_type, nullptr, "code");

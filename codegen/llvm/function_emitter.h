@@ -75,6 +75,39 @@ class FunctionEmitter {
   Value *emit_extern(const CallNode &call);
   Value *call_extern(const CallNode &call, std::vector<Value *> args);
 
+  // -- Trace events (emit_trace.cc)
+  struct TraceEvent {
+    std::string func;
+    Type type;
+    Value *value = nullptr, *coordinates = nullptr, *tag = nullptr;  // null: none
+    Value *code = nullptr, *parent = nullptr, *value_index = nullptr;
+    size_t dimensions = 0;
+  };
+  Value *emit_trace(const CallNode &call);
+  Value *emit_trace_access(const CallNode &call);
+  /// A polyhalite_trace_event_t.
+  Value *store_event(const TraceEvent &e);
+  Value *store_numbers(const std::vector<Value *> &numbers, int lanes);
+  llvm::FunctionCallee trace_function();
+
+  // -- Profiles (emit_profile.cc)
+  void emit_profile(const StmtNode &s);
+  void emit_produce(const StmtNode &s);
+  /// From here on this thread works for an entry of the profile's table.
+  void bill(int entry, bool enters = false);
+  /// "memory_allocate" or "memory_free".
+  void bill_memory(const char *event, const std::string &buffer, Value *bytes);
+  /// Around waiting for other threads.
+  void suspend_profile();
+  void resume_profile();
+  Value *profiled_instance();
+  void begin_task_profile(Value *instance);
+  void end_profile();
+  Value *profile_infos();
+  Value *call_profiler(const char *name, llvm::Type *result, const std::vector<Value *> &args);
+  /// Memory in the frame, aligned for pointers.
+  Value *frame_bytes(size_t bytes, const char *name);
+
   // -- Extern stages (emit_extern_stage.cc)
   Value *emit_extern_stage(const CallNode &call);
   Value *emit_extern_bounds(const CallNode &call);
@@ -87,23 +120,32 @@ class FunctionEmitter {
   } asked_;
   Value *emit_c_argument(const Expr &e);
   Value *emit_buffer(llvm::Value *host, Value *type, const std::vector<std::array<Value *, 3>> &dims);
-  /// Calls the C function and leaves with its code where it fails, after `error` has reported it.
-  Value *call_c_function(const Expr &name, const std::vector<Value *> &args, const char *error);
+  Value *emit_debug_to_file(const CallNode &call);
+  /// Calls the C function and leaves with its code where it fails, after `error` has reported it of
+  /// the culprit.
+  Value *call_c_function(const std::string &function, const std::vector<Value *> &args,
+                         const char *error, const std::string &culprit);
 
   // -- Memory (emit_memory.cc)
   /// Asks the caches for what a scalar Load would read.
   Value *emit_prefetch(const Expr &load);
-  Value *emit_load(const Expr &e);
-  Value *load_lanes_at(const LoadNode &load, Value *mask);
-  Value *load_dense(const LoadNode &load, const LaneAddress &at, Value *mask);
+  Value *emit_load(const Expr &e, bool streams = false);
+  Value *load_lanes_at(const LoadNode &load, Value *mask, bool streams = false);
+  Value *load_dense(const LoadNode &load, const LaneAddress &at, Value *mask,
+                    bool streams = false);
   Value *load_strided(const LoadNode &load, const LaneAddress &at, int64_t stride);
   Value *load_lanes(const LoadNode &load, const LaneAddress &at);
   Value *gather(const LoadNode &load, Value *mask);
   void emit_store(const StmtNode &store);
   void store_lanes_at(const std::string &buffer, Type t, const Expr &index, Value *value,
-                      Value *mask);
+                      Value *mask, bool streams);
   void store_scalar_if(Value *mask, Value *value, Value *address, const std::string &buffer);
   void scatter(const std::string &buffer, Type t, const Expr &index, Value *value, Value *mask);
+  // emit_stream.cc
+  void mark_stream_load(llvm::Instruction *access, Type t);
+  void store_streamed(Value *value, Type t, Value *pointer, llvm::Align align,
+                      const std::string &buffer);
+  Value *emit_stream_fence();
   Value *base_pointer(const std::string &buffer);
   Value *address(const std::string &buffer, Type element, const Polynomial &p);
   Value *lane_pointers(const std::string &buffer, Type element, const Expr &index);
@@ -124,7 +166,7 @@ class FunctionEmitter {
   Value *size_in_bytes(const StmtNode &s);
   /// Memory for s; leaves the function where there is none.
   Value *emit_malloc(const StmtNode &s, Value *bytes);
-  Value *emit_shared(const StmtNode &s);
+  Value *emit_shared(const StmtNode &s, Value *wanted);
   void emit_free(Value *memory);
   /// Gives back what slots hold in front of every return.
   void release_slots();
@@ -151,7 +193,7 @@ class FunctionEmitter {
   void emit_release(const StmtNode &s);
   struct Capture {
     std::string name;
-    enum Kind { Variable, Wide, Pointer, Argument } kind;
+    enum Kind { Variable, Wide, Pointer, Argument, Profile } kind;
     Value *value;
     llvm::Type *narrow;  // Wide: the variable's own type
   };
@@ -189,6 +231,9 @@ class FunctionEmitter {
   bool straight_line_ = true;
   bool fields_loaded_ = false;
   bool strict_ = false;
+  Value *profile_ = nullptr;  // this function's polyhalite_profiler_thread; null: nothing is measured
+  const char *profile_end_ = "";  // what the runtime is told where the function returns
+  int billed_ = 0;                // the entry of the profile's table that this code works for
   std::vector<Expr> kept_;  // made here: keys of what is remembered
 };
 

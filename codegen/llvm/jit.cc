@@ -11,6 +11,8 @@
 #include "codegen/llvm/jit_handlers.h"
 #include "codegen/llvm/object.h"
 #include "lang/abi/polyhalite_memoize.h"
+#include "codegen/llvm/profile_table.h"
+#include "codegen/runtime/internal.h"
 #include "lang/abi/polyhalite_runtime.h"
 #include "polyhalite/buffer_contents.h"
 #include "polyhalite/error.h"
@@ -32,6 +34,19 @@ const RuntimeSymbol kRuntime[] = {
     PH_SYMBOL(polyhalite_format_line),
     PH_SYMBOL(polyhalite_error_requirement_failed),
     PH_SYMBOL(polyhalite_error),
+    PH_SYMBOL(polyhalite_format_trace_tag),
+    PH_SYMBOL(polyhalite_debug_to_file),
+    PH_SYMBOL(polyhalite_error_debug_to_file_failed),
+    PH_SYMBOL(polyhalite_profiler_instance_start),
+    PH_SYMBOL(polyhalite_profiler_instance_end),
+    PH_SYMBOL(polyhalite_profiler_task_begin),
+    PH_SYMBOL(polyhalite_profiler_task_end),
+    PH_SYMBOL(polyhalite_profiler_suspend),
+    PH_SYMBOL(polyhalite_profiler_resume),
+    PH_SYMBOL(polyhalite_profiler_count),
+    PH_SYMBOL(polyhalite_profiler_memory_allocate),
+    PH_SYMBOL(polyhalite_profiler_memory_free),
+    PH_SYMBOL(polyhalite_trace_lanes),
     PH_SYMBOL(polyhalite_answer_query),
     PH_SYMBOL(polyhalite_error_extern_stage_failed),
     PH_SYMBOL(polyhalite_error_bounds_inference_call_failed),
@@ -140,7 +155,9 @@ struct JitCode::Session {
 
 JitCode::JitCode(const Function &f, const Target &target,
                  const std::map<std::string, JITExtern> &externs)
-    : session_(std::make_unique<Session>()), constants_(f.constants) {
+    : session_(std::make_unique<Session>()),
+      constants_(f.constants),
+      is_profiled_(ProfileTable(f, target).options != 0) {
   const std::string object = compile_for_process(f, target, CodeForm::Object);
   session_->define_symbols(externs);
   session_->add_object(object);
@@ -159,6 +176,7 @@ int JitCode::call(const std::vector<void *> &args, std::string *message,
   all.insert(all.end(), args.begin(), args.end());
   RunningCall call(static_cast<JITUserContext *>(user_context));
   const int code = session_->entry(all.data());
+  if (is_profiled_) runtime::finish_profiling(user_context);
   call.rethrow();
   if (code != 0 && message) *message = call.message();
   return code;

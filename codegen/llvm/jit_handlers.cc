@@ -71,6 +71,18 @@ bool take_message(void *user_context, const char *message) {
   return true;
 }
 
+bool take_text(void *user_context, const char *text) {
+  if (!running_calls().knows(user_context)) return false;
+  auto *context = static_cast<JITUserContext *>(user_context);
+  const auto handler = context->handlers.custom_print;
+  if (!handler) return false;
+  guarded(context, 0, [&] {
+    handler(context, text);
+    return 0;
+  });
+  return true;
+}
+
 void *handled_malloc(JITUserContext *context, size_t bytes) {
   const auto handler = context->handlers.custom_malloc;
   if (!handler) return polyhalite_malloc(context, bytes);
@@ -93,6 +105,12 @@ void handled_print(JITUserContext *context, const char *text) {
     handler(context, text);
     return 0;
   });
+}
+
+int32_t handled_trace(JITUserContext *context, const polyhalite_trace_event_t *event) {
+  const auto handler = context->handlers.custom_trace;
+  if (!handler) return polyhalite_trace(context, event);
+  return guarded(context, int32_t{0}, [&] { return handler(context, event); });
 }
 
 using JitTask = int (*)(JITUserContext *, int, uint8_t *);
@@ -139,6 +157,7 @@ const std::vector<RuntimeSymbol> &handled_runtime() {
       {"polyhalite_malloc", address_of(handled_malloc)},
       {"polyhalite_free", address_of(handled_free)},
       {"polyhalite_print", address_of(handled_print)},
+      {"polyhalite_trace", address_of(handled_trace)},
       {"polyhalite_do_par_for", address_of(handled_do_par_for)},
   };
   return *symbols;
@@ -146,6 +165,7 @@ const std::vector<RuntimeSymbol> &handled_runtime() {
 
 RunningCall::RunningCall(JITUserContext *context) : context_(context) {
   runtime::set_error_sink(take_message);
+  runtime::set_print_sink(take_text);
   running_calls().add(this);
 }
 

@@ -47,7 +47,11 @@ std::set<std::string> buffer_names(const Function &f) {
 
 ModuleState::ModuleState(llvm::Module &module, const Function &function, const Target &target,
                          const EmitOptions &options)
-    : module(module), function(function), target(target), options(options) {
+    : module(module),
+      function(function),
+      target(target),
+      options(options),
+      profile(function, target) {
   llvm::MDBuilder metadata(module.getContext());
   llvm::MDNode *domain = metadata.createAliasScopeDomain(function.name);
   const std::set<std::string> names = buffer_names(function);

@@ -12,6 +12,7 @@
 
 #include "codegen/ir/stmt.h"
 #include "codegen/llvm/filter.h"
+#include "codegen/llvm/profile_table.h"
 #include "polyhalite/target.h"
 
 namespace polyhalite {
@@ -38,6 +39,7 @@ class ModuleState {
   const Function &function;
   const Target &target;
   const EmitOptions options;
+  const ProfileTable profile;
 
   /// An external function, declared on first use.
   llvm::FunctionCallee declare(const std::string &name, llvm::Type *result,

@@ -46,11 +46,11 @@ bool part_costly_term(const Expr &value, Expr *term, Linear *rest) {
   return !rest->is_constant() || rest->constant != 0;
 }
 
-bool calls_extern(const Expr &e) {
+bool has_effect(const Expr &e) {
   bool found = false;
   for_each_node(e, [&](const Expr &n) {
     const CallNode *call = as_call(n);
-    found = found || (call && call->kind == CallKind::Extern);
+    found = found || (call && acts(*call));
   });
   return found;
 }
@@ -86,7 +86,9 @@ class StmtSimplifier : public StmtRewriter {
         const Stmt out = rewrite_children(s);
         if (out->args.size() > 2) {
           if (is_false(out->args[2])) return make_block({});
-          if (is_true(out->args[2])) return make_store(s->name, out->args[0], out->args[1]);
+          if (is_true(out->args[2])) {
+            return with_streams(make_store(s->name, out->args[0], out->args[1]), s->streams);
+          }
         }
         used_.insert(s->name);
         return out;
@@ -100,8 +102,9 @@ class StmtSimplifier : public StmtRewriter {
         if (const CallNode *c = as_intrinsic(e, intrinsic::kRequire)) {
           return is_true(c->args[0]) ? make_block({}) : rewrite_children(s);
         }
-        return calls_extern(e) || as_intrinsic(e, intrinsic::kPrefetch) ? rewrite_children(s)
-                                                                         : make_block({});
+        const bool stays = has_effect(e) || as_intrinsic(e, intrinsic::kPrefetch) ||
+                           as_intrinsic(e, intrinsic::kStreamFence);
+        return stays ? rewrite_children(s) : make_block({});
       }
       case StmtKind::Memoize: {
         const Stmt out = rewrite_children(s);
@@ -110,6 +113,7 @@ class StmtSimplifier : public StmtRewriter {
         return out;
       }
       case StmtKind::Produce:
+      case StmtKind::Profile:
       case StmtKind::Atomic: {
         const Stmt out = rewrite_children(s);
         return is_no_op(out->body[0]) ? out->body[0] : out;

@@ -132,6 +132,7 @@ class Productions {
       case StmtKind::If:
       case StmtKind::Allocate:
       case StmtKind::Produce:
+      case StmtKind::Profile:
         break;
       default:
         simple = false;

@@ -61,6 +61,8 @@ class WidenExpr : public ExprRewriter {
         if (as_intrinsic(e, intrinsic::kPrint) || as_intrinsic(e, intrinsic::kRequire)) {
           return rewrite_acting(e);
         }
+        if (as_intrinsic(e, intrinsic::kTraceAccess)) return rewrite_trace_access(e);
+        if (as_intrinsic(e, intrinsic::kTrace)) return rewrite_trace(e);
         return rewrite_lanewise(e);
       default:
         return rewrite_lanewise(e);
@@ -123,9 +125,73 @@ class WidenExpr : public ExprRewriter {
     std::vector<Expr> args = r->args;
     const Expr own = repeat_groups(loop_.mask, 1, e.type().lanes());
     if (args[0].type().lanes() != own.type().lanes()) args[0] = widen(e->args[0], args[0]);
-    args[0] = prints ? make_binary(Op::And, args[0], own)
-                     : make_binary(Op::Or, args[0], make_not(own));
+    args[0] =
+        prints ? make_binary(Op::And, args[0], own) : make_binary(Op::Or, args[0], make_not(own));
     return with_args(r, std::move(args));
+  }
+
+  // One event reports all lanes; of the iterations, those that take part.
+  Expr rewrite_trace_access(const Expr &e) {
+    constexpr size_t kCondition = 1, kCoordinates = 6;
+    std::vector<Expr> args = e->args;
+    bool varies = false;
+    for (size_t i = 0; i < args.size(); i++) {
+      if (i > kCondition && i < kCoordinates) continue;
+      args[i] = (*this)(args[i]);
+      varies |= args[i].type().lanes() != e->args[i].type().lanes();
+    }
+    const int lanes = e.type().lanes();
+    for (size_t i = 0; varies && i < args.size(); i++) {
+      if (i == 0 || i >= kCoordinates) args[i] = widen(e->args[i], args[i]);
+    }
+    // The condition is a scalar, or has as many lanes as the value.
+    Expr &condition = args[kCondition];
+    if (varies && condition.type().is_vector()) {
+      condition = e->args[kCondition].type().lanes() == lanes
+                      ? widen(e->args[kCondition], condition)
+                      : repeat_groups(condition, 1, lanes);
+    }
+    if (loop_.mask.defined()) {
+      // Where all iterations make one access, it is made if one of them takes part.
+      const Expr own = varies ? repeat_groups(loop_.mask, 1, lanes) : any_lane(loop_.mask);
+      if (own.type().lanes() > condition.type().lanes()) {
+        condition = make_broadcast(condition, own.type().lanes());
+      }
+      condition = make_binary(Op::And, condition,
+                              own.type().lanes() < condition.type().lanes()
+                                  ? make_broadcast(own, condition.type().lanes())
+                                  : own);
+    }
+    auto call = std::make_shared<CallNode>(*as_call(e));
+    call->type = args[0].type();
+    call->args = std::move(args);
+    return Expr(std::shared_ptr<const ExprNode>(std::move(call)));
+  }
+
+  // Iterations have one realization and one production, of the region that holds all of theirs.
+  Expr rewrite_trace(const Expr &e) {
+    constexpr size_t kNumbers = 5;
+    if (loop_.mask.defined()) possible_ = false;
+    std::vector<Expr> args = e->args;
+    for (size_t i = kNumbers; i + 1 < args.size(); i += 2) {
+      const Expr min = (*this)(args[i]), extent = (*this)(args[i + 1]);
+      if (min.type().is_scalar() && extent.type().is_scalar()) continue;
+      const Expr mins = widen(args[i], min);
+      const Expr ends = lane_binary(Op::Add, mins, widen(args[i + 1], extent));
+      args[i] = reduced(Op::Min, mins);
+      args[i + 1] = make_binary(Op::Sub, reduced(Op::Max, ends), args[i]);
+    }
+    return with_args(e, std::move(args));
+  }
+
+  static Expr reduced(Op op, const Expr &e) {
+    Expr all;
+    for (int lane = 0; lane < e.type().lanes(); lane++) {
+      const Expr one(
+          std::make_shared<const ShuffleNode>(std::vector<Expr>{e}, std::vector<int>{lane}));
+      all = all.defined() ? make_binary(op, all, one) : one;
+    }
+    return all;
   }
 
   Expr rewrite_ramp(const Expr &e) {
@@ -292,13 +358,15 @@ class VectorBody {
         return allocate(s);
       case StmtKind::Atomic:
         return reduction(s);
+      case StmtKind::Evaluate:
+        return evaluate(s);
       default:
         return Stmt();
     }
   }
 
-  // atomic { f[i] = op(f[i], e) } with one cell for all lanes: the lanes of e are combined first, in
-  // halves. An operator without that form, or cells that differ, go lane after lane.
+  // atomic { f[i] = op(f[i], e) } with one cell for all lanes: the lanes of e are combined first,
+  // in halves. An operator without that form, or cells that differ, go lane after lane.
   Stmt reduction(const Stmt &s) {
     const Stmt &update = s->body[0];
     if (update->kind != StmtKind::Store || update->args.size() > 2 || is_masked()) return Stmt();
@@ -319,6 +387,14 @@ class VectorBody {
                                     make_binary(op, value->args[own], combined(op, lanes))));
     }
     return Stmt();
+  }
+
+  // Only trace events have a form for all iterations at once.
+  Stmt evaluate(const Stmt &s) {
+    if (!as_intrinsic(s->args[0], intrinsic::kTrace)) return Stmt();
+    WidenExpr w(loop_);
+    const Expr event = w(s->args[0]);
+    return w.possible() ? make_evaluate(event) : Stmt();
   }
 
   static bool reads(const Expr &e, const std::string &buffer) {
@@ -362,7 +438,7 @@ class VectorBody {
     const Expr mask = w.with_loop_mask(own, s->args[1].type().lanes());
     if (!w.possible()) return Stmt();
     uniform_load_ |= w.has_uniform_load();
-    return make_store(s->name, index, value, mask);
+    return with_streams(make_store(s->name, index, value, mask), s->streams);
   }
 
   Stmt let(const Stmt &s) {

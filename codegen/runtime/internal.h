@@ -2,6 +2,7 @@
 // library and threads, and no C++ library.
 #pragma once
 
+#include "lang/abi/polyhalite_profiler.h"
 #include "lang/abi/polyhalite_runtime.h"
 
 #define PH_WEAK __attribute__((weak))
@@ -16,8 +17,20 @@ void set_error_sink(ErrorSink sink);
 /// Hands the message to the sink or to polyhalite_error.
 void report(void *user_context, const char *message);
 
+/// The same of what pipelines print.
+using PrintSink = bool (*)(void *user_context, const char *text);
+void set_print_sink(PrintSink sink);
+/// Hands the text to the sink or to polyhalite_print.
+void print_text(void *user_context, const char *text);
+
 /// Values as text with spaces between, cut to fit; returns the length.
 size_t format_items(char *to, size_t room, const polyhalite_print_item_t *items, int count);
+
+/// profiler_report.cc: prints what was gathered of a list of pipelines.
+void report_profile(void *user_context, const polyhalite_profiler_pipeline_stats *pipelines);
+/// Where no profiled pipeline runs: prints what was gathered, and forgets it.
+void finish_profiling(void *user_context);
+
 /// What spinning threads do meanwhile; and for how many times before they sleep.
 inline constexpr int kSpins = 400;  // pauses, about 40 cycles each
 inline void pause_briefly() {

@@ -9,6 +9,8 @@ namespace polyhalite::runtime {
 
 namespace {
 
+PrintSink print_sink = nullptr;
+
 void append_value(char *to, size_t room, const polyhalite_print_item_t &item) {
   const unsigned code = item.type & 255, bits = item.type >> 8 & 255;
   if (item.type & POLYHALITE_PRINT_TEXT) {
@@ -36,6 +38,13 @@ void append_value(char *to, size_t room, const polyhalite_print_item_t &item) {
 }
 
 }  // namespace
+
+void set_print_sink(PrintSink sink) { __atomic_store_n(&print_sink, sink, __ATOMIC_RELEASE); }
+
+void print_text(void *user_context, const char *text) {
+  const PrintSink sink = __atomic_load_n(&print_sink, __ATOMIC_ACQUIRE);
+  if (!sink || !sink(user_context, text)) polyhalite_print(user_context, text);
+}
 
 size_t format_items(char *to, size_t room, const polyhalite_print_item_t *items, int count) {
   size_t length = 0;

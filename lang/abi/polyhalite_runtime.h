@@ -27,8 +27,88 @@ typedef struct polyhalite_print_item_t {
 /* Writes a line of at most POLYHALITE_PRINT_BYTES: the values with spaces between. */
 void polyhalite_format_line(char *line, const polyhalite_print_item_t *items, int count);
 int polyhalite_error_requirement_failed(void *user_context, const char *function,
-                                        const char *condition,
-                                        const polyhalite_print_item_t *items, int count);
+                                        const char *condition, const polyhalite_print_item_t *items,
+                                        int count);
+
+/* What a traced pipeline reports. The layout is that of halide_trace_event_t. */
+typedef enum polyhalite_trace_event_code_t {
+  polyhalite_trace_load = 0,
+  polyhalite_trace_store = 1,
+  polyhalite_trace_begin_realization = 2,
+  polyhalite_trace_end_realization = 3,
+  polyhalite_trace_produce = 4,
+  polyhalite_trace_end_produce = 5,
+  polyhalite_trace_consume = 6,
+  polyhalite_trace_end_consume = 7,
+  polyhalite_trace_begin_pipeline = 8,
+  polyhalite_trace_end_pipeline = 9,
+  polyhalite_trace_tag = 10
+} polyhalite_trace_event_code_t;
+typedef struct polyhalite_trace_event_t {
+  const char *func;     /* the Func's, the image's or the pipeline's name */
+  void *value;          /* of loads and stores: type.lanes elements; else null */
+  int32_t *coordinates; /* of loads and stores: per dimension type.lanes indices; of realizations
+                           and productions: min and extent per dimension */
+  const char *trace_tag;
+  struct polyhalite_type_t type;
+  polyhalite_trace_event_code_t event;
+  int32_t parent_id;   /* what polyhalite_trace returned for the event that this one is part of */
+  int32_t value_index; /* of a Func of several values */
+  int32_t dimensions;  /* the length of `coordinates` */
+} polyhalite_trace_event_t;
+/* The event of each lane whose byte of `mask` is not 0 goes to `trace`; where none is 0, all lanes
+ * in one event. For compiled code. */
+void polyhalite_trace_lanes(void *user_context, const polyhalite_trace_event_t *event,
+                            const uint8_t *mask,
+                            int32_t (*trace)(void *, const polyhalite_trace_event_t *));
+/* "text 1 -2": `to` has room for the text and 12 bytes a number. For compiled code. */
+void polyhalite_format_trace_tag(char *to, const char *text, const int32_t *numbers, int count);
+/* One event in a trace file; its coordinates, value, name and tag follow, the whole in multiples of
+ * four bytes. */
+typedef struct polyhalite_trace_packet_t {
+  uint32_t size;
+  int32_t id;
+  struct polyhalite_type_t type;
+  polyhalite_trace_event_code_t event;
+  int32_t parent_id, value_index, dimensions;
+#ifdef __cplusplus
+  /* What follows a packet that lies in memory as it was written. */
+  const int *coordinates() const { return reinterpret_cast<const int *>(this + 1); }
+  int *coordinates() { return reinterpret_cast<int *>(this + 1); }
+  const void *value() const { return coordinates() + dimensions; }
+  void *value() { return coordinates() + dimensions; }
+  const char *func() const {
+    return static_cast<const char *>(value()) + type.lanes * ((type.bits + 7) / 8);
+  }
+  char *func() { return static_cast<char *>(value()) + type.lanes * ((type.bits + 7) / 8); }
+  /* "" of all events but tags. */
+  const char *trace_tag() const {
+    const char *f = func();
+    while (*f++) {
+    }
+    return f;
+  }
+  char *trace_tag() {
+    return const_cast<char *>(static_cast<const polyhalite_trace_packet_t *>(this)->trace_tag());
+  }
+#endif
+} polyhalite_trace_packet_t;
+/* Returns the event's number. By default events are lines of text on stdout, or packets in the file
+ * that PH_TRACE_FILE or HL_TRACE_FILE names. */
+int32_t polyhalite_trace(void *user_context, const polyhalite_trace_event_t *event);
+int32_t polyhalite_default_trace(void *user_context, const polyhalite_trace_event_t *event);
+typedef int32_t (*polyhalite_trace_t)(void *, const polyhalite_trace_event_t *);
+polyhalite_trace_t polyhalite_set_custom_trace(polyhalite_trace_t handler);
+void polyhalite_set_trace_file(int fd); /* 0: text on stdout */
+/* Where packets go; 0 for text. May be defined by the program, a file for each user_context. */
+int polyhalite_get_trace_file(void *user_context);
+/* Closes the file that the environment named. 0, or an error code where the trace is not whole. */
+int polyhalite_shutdown_trace(void);
+
+/* Writes a buffer to a file; the format follows from the name's end: .npy, .tif, .tiff, .mat, else
+ * that of .tmp. 0, or an error code. */
+int32_t polyhalite_debug_to_file(void *user_context, const char *filename,
+                                 struct polyhalite_buffer_t *buffer);
 
 typedef int (*polyhalite_task_t)(void *user_context, int index, uint8_t *closure);
 /* Runs task(min) .. task(min + extent - 1), in any order; returns the first non-zero result. */
@@ -114,6 +194,8 @@ int polyhalite_error_extern_stage_failed(void *user_context, const char *functio
                                          const char *extern_function, int32_t code);
 int polyhalite_error_bounds_inference_call_failed(void *user_context, const char *function,
                                                   const char *extern_function, int32_t code);
+int polyhalite_error_debug_to_file_failed(void *user_context, const char *function,
+                                          const char *filename, int32_t code);
 int polyhalite_error_unaligned_host_ptr(void *user_context, const char *function,
                                         const char *buffer, int32_t alignment);
 int polyhalite_error_dim_is_null(void *user_context, const char *function, const char *buffer);

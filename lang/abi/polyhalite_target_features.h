@@ -4,7 +4,7 @@
 #define POLYHALITE_TARGET_FEATURES_H
 
 /* FEATURE(C name, C++ name, word in target strings), in the order of the numbers, which never
- * change: Halide's. */
+ * change: Halide's, then our own. */
 #define POLYHALITE_TARGET_FEATURES(FEATURE) \
   FEATURE(jit, JIT, "jit") \
   FEATURE(debug, Debug, "debug") \
@@ -106,7 +106,8 @@
   FEATURE(semihosting, Semihosting, "semihosting") \
   FEATURE(avx10_1, AVX10_1, "avx10_1") \
   FEATURE(x86_apx, X86APX, "x86apx") \
-  FEATURE(simulator, Simulator, "simulator")
+  FEATURE(simulator, Simulator, "simulator") \
+  FEATURE(profile_counts, ProfileCounts, "profile_counts")
 
 typedef enum polyhalite_target_feature_t {
 #define POLYHALITE_TARGET_FEATURE(c_name, name, word) polyhalite_target_feature_##c_name,

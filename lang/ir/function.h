@@ -52,6 +52,8 @@ struct ParameterContents {
   bool has_scalar = false;
   Expr min_value, max_value, estimate;     // of a scalar; null if none
   Expr default_value;                      // of a scalar, for who calls the function by its metadata
+  bool trace_loads = false;
+  std::vector<std::string> trace_tags;
   bool constant = false;                   // of a buffer: stands for the elements of `buffer`
   struct DimConstraint {
     Expr min, extent, stride;              // fixed by the user, or null
@@ -90,8 +92,10 @@ struct FunctionContents {
   std::vector<std::shared_ptr<ParameterContents>> output_params;  // one per value once
                                                                   // asked for, or empty
   std::vector<DerivedFunc> derived;
-  // Made by rfactor: the definitions show the operator, and no program may call it.
+  // Made by rfactor, hoist_invariants or change_type of `made_of`, which owns it: the definitions
+  // show what a program can ask of them, and no program may call it.
   bool is_partial = false;
+  FunctionContents *made_of = nullptr;
   bool frozen = false;                // a consumer has been realized: no more definitions
   SourceLocation where;
 };

@@ -47,6 +47,12 @@ inline constexpr const char *kMemoizeTag = "memoize_tag";
 inline constexpr const char *kPrint = "print";
 // require(condition, x, items...) = x; the pipeline fails where the condition does not hold.
 inline constexpr const char *kRequire = "require";
+// trace(func, event, parent, value_index, tag, numbers...) reports an event and is its number; the
+// numbers are its coordinates, or stand behind the text of a tag.
+// trace_access(x, condition, func, event, parent, value_index, coordinates...) = x, reported where
+// the condition holds.
+inline constexpr const char *kTrace = "trace";
+inline constexpr const char *kTraceAccess = "trace_access";
 // undef() has no value: a definition does not write where its value needs one.
 inline constexpr const char *kUndef = "undef";
 // Before definitions: random(seed, ...), replaced by arithmetic on variables.
@@ -60,11 +66,17 @@ inline constexpr const char *kScatterGather = "scatter_gather";
 inline constexpr const char *kGuarded = "guarded";
 // Loop IR: prefetch(f(i)) asks the caches for the line that holds f(i); it reads nothing. Bool.
 inline constexpr const char *kPrefetch = "prefetch";
+// Loop IR: stream(f(i)) = f(i), read without keeping it in the caches.
+inline constexpr const char *kStream = "stream";
+// Loop IR: stream_fence() comes before what lets other threads read what this one has streamed. Bool.
+inline constexpr const char *kStreamFence = "stream_fence";
 
 inline constexpr const char *kUserContext = "user_context";  // Handle: the context of the call
 
 // Extern stages (extern_stage.h): the arguments of their C functions, and calls of those.
 inline constexpr const char *kExternStage = "extern_stage";
+// debug_to_file("name", view of f) writes f to a file.
+inline constexpr const char *kDebugToFile = "debug_to_file";
 inline constexpr const char *kExternBuffer = "extern_buffer";
 inline constexpr const char *kExternIndex = "extern_index";
 inline constexpr const char *kExternBounds = "extern_bounds";

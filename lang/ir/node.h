@@ -189,6 +189,8 @@ bool is_extern(const CallNode &c);
 /// What an intrinsic that only says something about a value, or acts beside it (likely, print,
 /// require...), has as its value; undefined for any other expression.
 Expr wrapped_value(const Expr &e);
+/// Is evaluating the call more than its value: does it print, fail, report, or call the user's code?
+bool acts(const CallNode &c);
 const LetNode *as_let(const Expr &e);
 const LoadNode *as_load(const Expr &e);
 const ShuffleNode *as_shuffle(const Expr &e);

@@ -398,4 +398,28 @@ Func &Func::store_in(MemoryType memory, Here here) {
   return *this;
 }
 
+Func &Func::trace_loads(Here here) {
+  record(*contents_, 0, DirectiveKind::TraceLoads, {}, {}, here.where);
+  return *this;
+}
+
+Func &Func::trace_stores(Here here) {
+  record(*contents_, 0, DirectiveKind::TraceStores, {}, {}, here.where);
+  return *this;
+}
+
+Func &Func::trace_realizations(Here here) {
+  record(*contents_, 0, DirectiveKind::TraceRealizations, {}, {}, here.where);
+  return *this;
+}
+
+Func &Func::add_trace_tag(const std::string &text, Here here) {
+  record(*contents_, 0, DirectiveKind::TraceTag, {}, {make_string(text)}, here.where);
+  return *this;
+}
+
+void Func::debug_to_file(const std::string &filename, Here here) {
+  record(*contents_, 0, DirectiveKind::DebugToFile, {}, {make_string(filename)}, here.where);
+}
+
 }  // namespace polyhalite

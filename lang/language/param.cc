@@ -25,6 +25,7 @@ std::shared_ptr<ParameterContents> make_scalar_parameter(Type t, const std::stri
   }
   auto p = std::make_shared<ParameterContents>();
   p->name = name.empty() ? anonymous_name("p") : clean_name(name);
+  reserve_name(p->name);
   p->type = t;
   return p;
 }
@@ -258,6 +259,7 @@ ImageParam::ImageParam(Type t, int dimensions, const std::string &name, Here her
                "dimensions are counted", "give their number, at least 0", here.where);
   }
   param_->name = name.empty() ? anonymous_name("p") : clean_name(name);
+  reserve_name(param_->name);
   param_->type = t;
   param_->is_buffer = true;
   param_->dimensions = dimensions;
@@ -354,6 +356,16 @@ Buffer<void, -1> ImageParam::get() const {
   return Buffer<>(defined_parameter(Here(SourceLocation{})).buffer);
 }
 void ImageParam::reset() { defined_parameter(Here(SourceLocation{})).buffer = nullptr; }
+
+void ImageParam::trace_loads() {
+  param_->trace_loads = true;
+  param_->edits++;
+}
+
+void ImageParam::add_trace_tag(const std::string &text) {
+  param_->trace_tags.push_back(text);
+  param_->edits++;
+}
 
 Expr ImageParam::operator()(const std::vector<Expr> &args, Here here) const {
   defined_parameter(here);

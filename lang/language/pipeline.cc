@@ -7,6 +7,7 @@
 #include "lang/language/inputs.h"
 #include "lang/language/module_contents.h"
 #include "lang/language/names.h"
+#include "lang/language/record.h"
 #include "lang/language/run_pipeline.h"
 #include "lang/language/warnings.h"
 #include "polyhalite/buffer_contents.h"
@@ -26,6 +27,11 @@ Pipeline::Pipeline(const std::vector<Func> &outputs)
                "give at least one Func");
   }
   for (const Func &f : outputs) contents_->outputs.push_back(f.function());
+}
+
+void Pipeline::trace_pipeline(Here here) {
+  if (!defined()) user_error("trace_pipeline() of an undefined Pipeline", "", "give it outputs");
+  record(*contents_->outputs[0], 0, DirectiveKind::TracePipeline, {}, {}, here.where);
 }
 
 std::vector<Func> Pipeline::outputs() const {
@@ -310,7 +316,7 @@ std::vector<Argument> Realizable<Self>::infer_arguments() const {
 
 template <typename Self>
 void Realizable<Self>::print_loop_nest() const {
-  std::cerr << emit_text(Emit::tree);
+  std::cerr << emit_text(Emit::conceptual_stmt);
 }
 
 template <typename Self>

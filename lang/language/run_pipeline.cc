@@ -95,6 +95,7 @@ ContextOfCall::ContextOfCall(JITUserContext *users, const JITHandlers &pipeline)
   JITHandlers &h = get()->handlers;
   before_ = h;
   fill(h.custom_print, pipeline.custom_print);
+  fill(h.custom_trace, pipeline.custom_trace);
   fill(h.custom_malloc, pipeline.custom_malloc);
   fill(h.custom_free, pipeline.custom_free);
   fill(h.custom_do_task, pipeline.custom_do_task);

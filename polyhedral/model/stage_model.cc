@@ -1,10 +1,13 @@
 #include "polyhedral/model/stage_model.h"
 
+#include <algorithm>
+
 #include <map>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
 
 namespace polyhalite {
@@ -233,6 +236,29 @@ bool is_pure_in_its_variables(const LoopTree &tree, StageId stage) {
     }
   }
   return true;
+}
+
+bool writes_one_value(const LoopTree &tree, StageId stage) {
+  const StageDef &def = tree.definition(stage);
+  if (cell_writes(def).size() != 1) return false;
+  for (const SelfAccess &access : self_accesses(tree, stage)) {
+    if (!access.writes) return false;
+  }
+  const std::vector<std::string> &args = tree.func(stage).args;
+  bool one = true;
+  for (const Expr &value : def.values) {
+    for_each_node(value, [&](const Expr &n) {
+      if (const CallNode *c = as_call(n)) {
+        one = one && c->kind != CallKind::Extern && c->name != intrinsic::kUndef;
+      }
+      const VariableNode *v = as_variable(n);
+      if (!v || (v->kind != VariableKind::Pure && v->kind != VariableKind::Reduction)) return;
+      const auto at = std::find(args.begin(), args.end(), v->name);
+      one = one && v->kind == VariableKind::Pure && at != args.end() &&
+            has_pure_variable(tree, stage, static_cast<int>(at - args.begin()));
+    });
+  }
+  return one;
 }
 
 }  // namespace polyhalite

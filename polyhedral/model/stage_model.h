@@ -48,6 +48,11 @@ struct SelfAccess {
 /// The writes first, then each distinct read.
 std::vector<SelfAccess> self_accesses(const LoopTree &tree, StageId stage);
 
+/// Do instances of the update that write one cell write one value there, in whatever order? Its
+/// values read nothing of its Func, and depend on no variable but pure ones that stand on the left
+/// side as they are: f(g(r), x) = h(x).
+bool writes_one_value(const LoopTree &tree, StageId stage);
+
 /// Instances with different pure variables touch different cells: in every access of the stage to
 /// its own Func, each of its pure variables stands alone at its own place, as on the left side.
 bool is_pure_in_its_variables(const LoopTree &tree, StageId stage);

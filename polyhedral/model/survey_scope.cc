@@ -1,6 +1,9 @@
 #include "polyhedral/model/survey_scope.h"
 
+#include <algorithm>
+
 #include "lang/ir/visit.h"
+#include "lang/simplify/linear.h"
 
 namespace polyhalite {
 
@@ -75,6 +78,44 @@ AffineRow SurveyScope::enter_loop(int loop) {
   bound_counter(loop);
   define_symbols(survey_.loops[loop].symbols);
   return translator_.row(loop_variable(info));
+}
+
+// fuse(y, x, t): y and x, as t counts them. False where a guard lets t count beyond them.
+bool SurveyScope::add_parts(const StageId &s, const std::string &dim,
+                            std::vector<AffineRow> &rows) {
+  for (const Derivation &d : tree_.nest(s).derivations) {
+    if (d.kind != Derivation::Fuse || d.c != dim) continue;
+    return add_parts(s, d.a, rows) && add_parts(s, d.b, rows);
+  }
+  const Expr &value = survey_.stages[s.func][s.stage].dims.at(dim);
+  const VariableNode *symbol = as_variable(value);
+  if (is_const_int(value)) {
+    rows.push_back(translator_.row(value));
+    return true;
+  }
+  if (!symbol || symbol->kind != VariableKind::Symbol) return false;
+  for (const LoopBounds &b : survey_.loops) {
+    for (const Symbol &known : b.symbols) {
+      if (known.name != symbol->name) continue;
+      for (const auto &[term, c] : to_linear(known.value).terms) {
+        if (term->op == Op::Min || term->op == Op::Max) return false;
+      }
+    }
+  }
+  rows.push_back(translator_.row(value));
+  return true;
+}
+
+std::vector<AffineRow> SurveyScope::order(int loop) {
+  const LoopInfo &info = tree_.loops[loop];
+  std::vector<AffineRow> parts;
+  const bool fused =
+      std::any_of(tree_.nest(info.stage).derivations.begin(),
+                  tree_.nest(info.stage).derivations.end(), [&](const Derivation &d) {
+                    return d.kind == Derivation::Fuse && d.c == info.dim;
+                  });
+  if (fused && add_parts(info.stage, info.dim, parts)) return parts;
+  return {translator_.row(loop_variable(info))};
 }
 
 void SurveyScope::enter_stage(StageId stage, What what) {

@@ -26,6 +26,9 @@ class SurveyScope {
   bool is_free(const std::string &symbol) const { return free_.count(symbol) > 0; }
   /// A loop with an iteration of its own; its counter is returned.
   AffineRow enter_loop(int loop);
+  /// Numbers that grow, compared one after the other, with the counter of a loop that was entered:
+  /// of a fused loop the counters that it was fused from, which rows can say more of.
+  std::vector<AffineRow> order(int loop);
   enum What : uint8_t { Instances, Reads };
   /// Binds the stage's variables to their values over loops, and adds the guards of its instances,
   /// or of all that reads.
@@ -35,6 +38,7 @@ class SurveyScope {
 
  private:
   void bound_counter(int loop);
+  bool add_parts(const StageId &s, const std::string &dim, std::vector<AffineRow> &rows);
   void define_symbols(const std::vector<Symbol> &symbols);
   void define_shared_symbols(const std::vector<Symbol> &symbols);
 

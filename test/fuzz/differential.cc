@@ -19,6 +19,7 @@
 #include "polyhedral/oracle/brute_force.h"
 #include "schedule/build_tree.h"
 #include "schedule/schedule_text.h"
+#include "test/fuzz/trace_check.h"
 #include "test/support/random_pipeline.h"
 
 namespace polyhalite::test {
@@ -340,11 +341,11 @@ class Trial {
         }
         for (polyhalite_buffer_t *b : out.raw()) args.push_back(b);
         std::string message;
-        if (code->call(args, &message) != 0) {
-          fail(std::string(who) + ": " + message);
-        } else {
-          check(out, expected, who);
-        }
+        TraceCheck trace;
+        if (code->call(args, &message, &trace) != 0) return fail(std::string(who) + ": " + message);
+        if (!trace.problem().empty()) fail(trace.problem());
+        counts_.traced += trace.events() > 0;
+        check(out, expected, who);
       };
       run(compiled, "compiled code");
       // What is kept of the first run serves the second.
@@ -413,14 +414,6 @@ void judge_both_ways(uint64_t seed, DifferentialCounts &counts) {
   const Judgement structural = judge(tree, s);
   structural.legal() ? counts.accepted++ : counts.refused++;
   if (!structural.legal()) counts.refused_by_claim[structural.refusal->claim]++;
-  // The exact form takes a stage to run everywhere; those of branches run under their conditions.
-  const auto &directives = p.frozen.directives;
-  if (std::any_of(directives.begin(), directives.end(), [](const Directive &d) {
-        return d.kind == DirectiveKind::Specialize;
-      })) {
-    counts.branched++;
-    return;
-  }
   JudgeOptions options;
   options.exact = true;
   options.isl_operations = 200'000;
@@ -468,9 +461,9 @@ std::string report(const DifferentialCounts &c) {
      << " false refusals";
   for (const auto &[claim, n] : c.false_by_claim) os << " (" << claim << ") " << n;
   os << "\n"
-     << c.judged_exactly << " judged exactly too, " << c.exactly_unknown << " not decided then, "
-     << c.branched << " with branches not judged so\n"
-     << c.executed << " run against the interpreter, " << c.memoized << " memoized, " << c.not_run
+     << c.judged_exactly << " judged exactly too, " << c.exactly_unknown << " not decided then\n"
+     << c.executed << " run against the interpreter, " << c.memoized << " memoized, " << c.traced
+     << " traced, " << c.not_run
      << " not run (boxes too large or checks that no size meets)\n"
      << c.failures.size() << " failures\n";
   for (const std::string &f : c.failures) os << "  " << f << "\n";

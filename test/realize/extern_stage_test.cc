@@ -58,6 +58,7 @@ __attribute__((visibility("default"))) int ph_test_fails(polyhalite_buffer_t *ou
 // Copies an image of any layout.
 __attribute__((visibility("default"))) int ph_test_copy(polyhalite_buffer_t *in,
                                                        polyhalite_buffer_t *out) {
+  if (in->is_bounds_query()) return 0;  // all of it
   for (int x = out->dim[0].min; x < out->dim[0].min + out->dim[0].extent; x++) {
     *reinterpret_cast<int *>(out->address_of(&x)) = *reinterpret_cast<int *>(in->address_of(&x));
   }

@@ -8,6 +8,8 @@
 #include "lang/ir/visit.h"
 #include "polyhalite/integer_functions.h"
 #include "polyhalite/error.h"
+#include "lang/language/stream_rules.h"
+#include "lang/simplify/distribute.h"
 #include "schedule/derive_algorithm.h"
 
 namespace polyhalite::test {
@@ -75,7 +77,8 @@ class AlgorithmDraw {
     if (kind < 68) return plus(v);
     if (kind < 73) return plus(make_binary(Op::Mul, v, Expr(dice_.pick<int>({2, 3, -1}))));
     if (kind < 79) return plus(make_binary(Op::Div, v, Expr(dice_.between(2, 4))));
-    if (kind < 83) return clamped(plus(v), 0, dice_.between(1, 9));
+    if (kind < 82) return clamped(plus(v), 0, dice_.between(1, 9));
+    if (kind < 83) return plus(half(v));
     if (kind < 86) return plus(make_binary(Op::Mod, v, Expr(dice_.between(2, 5))));
     if (kind < 90) return plus(make_binary(Op::Add, v, dice_.pick(vars)));
     if (kind < 93) return Expr(dice_.between(0, 4));
@@ -85,6 +88,12 @@ class AlgorithmDraw {
       return clamped(make_cast(Int(32), loaded), 0, dice_.between(1, 7));
     }
     return plus(make_binary(Op::Min, v, Expr(dice_.between(0, 6))));
+  }
+
+  // By way of floats, in which it is exact.
+  static Expr half(const Expr &v) {
+    const Expr scaled = make_binary(Op::Mul, make_cast(Float(32), v), make_float(Float(32), 0.5));
+    return make_cast(Int(32), make_math(Float(32), "floor", {scaled}));
   }
 
   std::vector<Expr> indices(const std::vector<Expr> &vars, int dimensions) {
@@ -459,8 +468,59 @@ class ScheduleDraw {
     }
   }
 
+  // eager_inline, change_type or hoist_invariants; what cannot be is taken back.
+  void rewriting_directive() {
+    const FuncDef f = dice_.pick(algorithm_.funcs);
+    const int stage = dice_.between(0, f.num_definitions() - 1);
+    const std::string made = f.name + "_made" + std::to_string(fresh_++);
+    const int kind = dice_.between(0, 2);
+    if (kind == 0) {
+      std::vector<std::string> funcs;
+      for (const FuncDef &g : algorithm_.funcs) {
+        if (g.num_definitions() == 1 && g.name != f.name && dice_.chance(60)) {
+          funcs.push_back(g.name);
+        }
+      }
+      if (funcs.empty()) return;
+      add(DirectiveKind::EagerInline, f.name, stage, {}).funcs = std::move(funcs);
+    } else if (kind == 1) {
+      Directive &d = add(DirectiveKind::ChangeType, f.name, 0, {});
+      d.type = dice_.pick<Type>({Int(64), Int(32), Int(16), UInt(16), Float(64), Float(32)});
+      d.factors = {make_false()};
+      d.makes = made;
+    } else if (stage > 0) {
+      Directive &d = add(DirectiveKind::HoistInvariants, f.name, stage, {});
+      d.makes = made;
+      std::string why;
+      const auto terms = reduction_terms(f, stage, constant_ranges(f, stage, list_), &why);
+      for (size_t i = 1; terms && i < terms->size(); i++) {
+        d.makes_more.push_back(made + "_" + std::to_string(i));
+      }
+    } else {
+      return;
+    }
+    try {
+      algorithm_ = derive_algorithm(original_, list_).algorithm;
+    } catch (const CompileError &) {
+      list_.pop_back();
+      return;
+    }
+    for (int s = 0; s < f.num_definitions(); s++) dims_.erase({f.name, s});
+    std::vector<FuncDef> fresh;
+    for (const FuncDef &g : algorithm_.funcs) {
+      const bool is_made = g.name.rfind(made, 0) == 0;
+      if (!is_made && g.name != f.name) continue;
+      for (int s = 0; s < g.num_definitions(); s++) dims_[{g.name, s}] = initial(g, s);
+      if (is_made) fresh.push_back(g);
+    }
+    for (const FuncDef &g : fresh) {
+      if (dice_.chance(75)) place(g);
+    }
+  }
+
   // in, clone_in, rfactor, specialize or atomic; what cannot be is taken back.
   void deriving_directive() {
+    if (dice_.chance(35)) return rewriting_directive();
     const size_t before = list_.size();
     const FuncDef &f = dice_.pick(algorithm_.funcs);
     const std::string func = f.name, made = func + "_made" + std::to_string(fresh_++);
@@ -626,6 +686,17 @@ class ScheduleDraw {
         add(DirectiveKind::Partition, func, stage, {dim}).option =
             dice_.pick<std::string>({"Never", "Auto"});
       }
+      if (dice_.chance(15)) stream(func, stage);
+    }
+  }
+
+  void stream(const std::string &func, int stage) {
+    const FuncDef *f = algorithm_.find(func);
+    if (f && stage < f->num_definitions() && !why_not_streamed(*f, stage) && dice_.chance(60)) {
+      add(DirectiveKind::StreamStores, func, stage, {});
+    } else {
+      Directive &d = add(DirectiveKind::StreamLoads, func, stage, {});
+      if (dice_.chance(50)) d.funcs = {"in"};
     }
   }
 
@@ -732,6 +803,20 @@ void memoize_some(FrozenPipeline &p, Dice &dice) {
   }
 }
 
+void draw_trace(Dice &dice, FrozenPipeline &p) {
+  for (const FuncDef &f : p.algorithm.funcs) {
+    auto add = [&](DirectiveKind kind) {
+      Directive d;
+      d.kind = kind;
+      d.func = f.name;
+      p.directives.push_back(std::move(d));
+    };
+    if (dice.chance(60)) add(DirectiveKind::TraceRealizations);
+    if (dice.chance(60)) add(DirectiveKind::TraceStores);
+    if (dice.chance(60)) add(DirectiveKind::TraceLoads);
+  }
+}
+
 }  // namespace
 
 RandomPipeline random_pipeline(uint64_t seed) {
@@ -747,6 +832,7 @@ RandomPipeline random_pipeline(uint64_t seed) {
     p.output_min.push_back(dice.between(-2, 3));
     p.output_extent.push_back(dice.between(1, 11));
   }
+  if (dice.chance(20)) draw_trace(dice, p.frozen);
   return p;
 }
 

@@ -15,6 +15,7 @@
 #include "polyhalite_float16.h"
 #include "polyhalite_memoize.h"
 #include "polyhalite_metadata.h"
+#include "polyhalite_profiler.h"
 #include "polyhalite_runtime.h"
 #include "polyhalite_target_features.h"
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "polyhalite/type.h"
+#include "polyhalite_runtime.h"
 
 namespace polyhalite {
 
@@ -24,6 +25,7 @@ class Pipeline;
 /// runtime. A handler may throw: the call ends at the next chance and realize() throws what it threw.
 struct JITHandlers {
   void (*custom_print)(JITUserContext *, const char *) = nullptr;
+  int32_t (*custom_trace)(JITUserContext *, const polyhalite_trace_event_t *) = nullptr;
   /// At least `bytes`, 64-byte aligned; null where there is no memory.
   void *(*custom_malloc)(JITUserContext *, size_t bytes) = nullptr;
   void (*custom_free)(JITUserContext *, void *) = nullptr;

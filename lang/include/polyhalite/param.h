@@ -229,6 +229,9 @@ class ImageParam : public OutputImageParam {
   void set(const Buffer<void, -1> &image, Here here = Here());
   Buffer<void, -1> get() const;
   void reset();
+  /// See Func::trace_loads().
+  void trace_loads();
+  void add_trace_tag(const std::string &text);
 
   Expr operator()(const std::vector<Expr> &args, Here here = Here()) const;
   Expr operator()() const { return (*this)(std::vector<Expr>{}); }

@@ -21,6 +21,8 @@ class Pipeline : public Realizable<Pipeline> {
 
   bool defined() const { return contents_ != nullptr; }
   std::vector<Func> outputs() const;
+  /// Reports its begin and end as trace events, see Func::trace_loads().
+  void trace_pipeline(Here here = Here());
 
   /// Of all its Funcs, producers before consumers.
   Func get_func(size_t index) const;

@@ -68,6 +68,19 @@ TEST(LoopIrText, MemoizeReadsBack) {
 )");
 }
 
+TEST(LoopIrText, ProfilesAndTraceEventsReadBack) {
+  expect_round_trip(R"(func f(in: input float32[1], out: output float32[1]) {
+  profile {
+    let trace = intrinsic<int32>(trace, "f", 8, 0, 0, "")
+    for profile in (out.min.0, out.extent.0) {
+      out(profile) = intrinsic<float32>(trace_access, in(profile), true, "in", 0, trace, 0, profile)
+    }
+    evaluate intrinsic<int32>(trace, "f", 9, trace, 0, "")
+  }
+}
+)");
+}
+
 TEST(LoopIrText, FlatReadsBack) {
   expect_round_trip(R"(func f(in: input float32[1], out: output float32[1]) {
   allocate t: float32[64i64] stack

@@ -113,6 +113,11 @@ TEST(Verify, Entry) {
   EXPECT_EQ(boxes("for x in (0, 4) { assert true else extern<int32>(fail) }"), wrong);
   EXPECT_EQ(boxes("if true { assert true else extern<int32>(fail) }"), wrong);
   EXPECT_EQ(boxes("let a = 1 assert a == 1 else extern<int32>(fail)"), "none");
+  EXPECT_EQ(boxes("for x in (0, k) { profile { } }"),
+            "loop IR breaks 'entry': a Profile inside a loop, an If or an allocation");
+  EXPECT_EQ(boxes("profile { } profile { }"), "loop IR breaks 'entry': a second Profile");
+  EXPECT_EQ(boxes("profile { assert true else extern<int32>(e) }"),
+            "loop IR breaks 'entry': an Assert inside a loop, an If or an allocation");
 }
 
 TEST(Verify, Arguments) {

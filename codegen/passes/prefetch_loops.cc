@@ -1,0 +1,70 @@
+#include "codegen/passes/prefetch_loops.h"
+
+#include <algorithm>
+
+#include "codegen/passes/ring_accesses.h"
+#include "lang/ir/intrinsics.h"
+
+namespace polyhalite {
+
+namespace {
+
+Expr plus(const Expr &a, const Expr &b) { return make_binary(Op::Add, a, b); }
+
+}  // namespace
+
+Stmt prefetch_loops(const LoopTree &tree, const Survey &survey_of, size_t number) {
+  const PrefetchDirective &p = tree.prefetches[number];
+  const PrefetchSurvey &survey = survey_of.prefetches[number];
+  const int f = tree.algorithm.index_of(p.target);
+  Type type;
+  std::shared_ptr<ParameterContents> param;
+  if (f >= 0) {
+    type = tree.algorithm.funcs[f].types[0];
+  } else {
+    for (const AlgorithmInput &in : tree.algorithm.inputs) {
+      if (in.param->name == p.target) param = in.param;
+    }
+    if (!param) return Stmt();  // a constant: part of the code, and read again and again
+    type = param->type;
+  }
+  constexpr int64_t kLineBytes = 64;
+  const int64_t step = std::max<int64_t>(kLineBytes / type.bytes(), 1);
+  const std::string prefix = p.target + ".prefetch." + std::to_string(number) + ".";
+  const int innermost = f >= 0 && !tree.storage[f].order.empty() ? tree.storage[f].order[0] : 0;
+  std::vector<Expr> indices;
+  Expr inside;
+  std::vector<std::pair<std::string, Expr>> loops;  // innermost first
+  for (size_t d = 0; d < survey.wanted.size(); d++) {
+    Expr min = survey.wanted[d].min, max = survey.wanted[d].max;
+    const IndexRange &held = survey.held[d];
+    if (p.strategy == PrefetchBoundStrategy::Clamp) {
+      min = make_binary(Op::Max, min, held.min);
+      max = make_binary(Op::Min, max, held.max);
+    } else if (p.strategy == PrefetchBoundStrategy::GuardWithIf) {
+      const Expr both = make_binary(Op::And, make_binary(Op::Ge, min, held.min),
+                                    make_binary(Op::Le, max, held.max));
+      inside = inside.defined() ? make_binary(Op::And, inside, both) : both;
+    }
+    const bool rows = static_cast<int>(d) == innermost;
+    const int64_t by = rows ? step : 1;
+    const std::string name = prefix + std::to_string(d);
+    const Expr counter = make_variable(Int(32), VariableKind::Loop, name);
+    const Expr k = make_int(Int(32), by);
+    indices.push_back(plus(min, make_binary(Op::Mul, counter, k)));
+    const Expr extent = make_binary(Op::Div, plus(make_binary(Op::Sub, max, min), k), k);
+    loops.insert(rows ? loops.begin() : loops.end(), {name, extent});
+  }
+  if (f >= 0) RingAccesses(tree, survey_of).fold(f, indices);
+  auto call = std::make_shared<CallNode>(type, f >= 0 ? CallKind::Func : CallKind::Image, p.target,
+                                         std::move(indices));
+  call->param = param;
+  Stmt s = make_evaluate(make_intrinsic(Bool(), intrinsic::kPrefetch,
+                                        {Expr(std::shared_ptr<const ExprNode>(std::move(call)))}));
+  for (const auto &[name, extent] : loops) {
+    s = make_for(name, Expr(0), extent, LoopKind::Serial, s, Partition::Never);
+  }
+  return inside.defined() ? make_if(inside, s) : s;
+}
+
+}  // namespace polyhalite

@@ -1,0 +1,100 @@
+#include "codegen/passes/storage_scopes.h"
+
+#include <algorithm>
+
+#include "polyhalite/error.h"
+
+namespace polyhalite {
+
+namespace {
+
+// Larger allocations go to the heap: thread-pool stacks are small.
+constexpr int64_t kMaxStackBytes = 16 * 1024;
+// What a frame may hold where a directive asks for the stack.
+constexpr int64_t kMostStackBytes = 64 * 1024;
+
+std::string memory_name(const std::string &buffer) { return buffer + ".memory"; }
+
+Home home(const FuncDef &def, const FuncStorage &storage, int64_t bytes) {
+  switch (storage.memory) {
+    case MemoryType::Heap:
+      return Home::Heap;
+    case MemoryType::Stack:
+      return bytes <= kMostStackBytes ? Home::Stack : Home::Shared;
+    case MemoryType::Register:
+      if (bytes <= kMostStackBytes) return Home::Stack;
+      user_error(
+          "cannot store '" + def.name + "' in registers",
+          "its size is no constant, or more than " + std::to_string(kMostStackBytes) + " bytes",
+          "compute it at an inner loop, or use MemoryType::Stack", storage.memory_where);
+    default:
+      return bytes <= kMaxStackBytes ? Home::Stack : Home::Auto;
+  }
+}
+
+}  // namespace
+
+Stmt with_storage(const LoopTree &tree, const Survey &survey, int func, Stmt s) {
+  const FuncDef &def = tree.algorithm.funcs[func];
+  const FuncSurvey &fs = survey.funcs[func];
+  std::vector<Expr> args;
+  const FuncStorage &storage = tree.storage[func];
+  int64_t cells = 1;
+  for (int d = 0; d < def.dimensions(); d++) {
+    const IndexRange &r = fs.stored[d];
+    const Expr extent = make_binary(Op::Add, make_binary(Op::Sub, r.max, r.min), Expr(1));
+    const int64_t align = storage.dims[d].align;
+    args.push_back(fs.fold[d] > 0 ? Expr(0) : r.min);
+    if (fs.fold[d] > 0 || fs.stored_extent[d]) {
+      const int64_t n = fs.fold[d] > 0 ? fs.fold[d] : *fs.stored_extent[d];
+      const int64_t padded = (n + align - 1) / align * align;
+      args.push_back(make_int(Int(32), padded));
+      cells = cells > kMostStackBytes ? cells : cells * padded;
+    } else {
+      Expr padded = make_binary(Op::Max, extent, Expr(0));
+      if (align > 1) {
+        const Expr k = make_int(Int(32), align);
+        padded = make_binary(Op::Add, padded, make_int(Int(32), align - 1));
+        padded = make_binary(Op::Mul, make_binary(Op::Div, padded, k), k);
+      }
+      args.push_back(padded);
+      cells = kMostStackBytes + 1;
+    }
+  }
+  for (int i = static_cast<int>(def.types.size()); i-- > 0;) {
+    const Type t = def.types[i];
+    const std::string name = def.buffer_name(i);
+    if (!fs.hoisted) {
+      s = make_allocate(name, t, args, home(def, storage, cells * t.bytes()), s, storage.order);
+      continue;
+    }
+    Expr at = make_cast(Int(64), fs.hoisted->slot);
+    for (const Expr &e : fs.hoisted->extents) at = make_binary(Op::Mul, at, make_cast(Int(64), e));
+    s = make_place(name, t, args, memory_name(name), at, s, storage.order);
+  }
+  return s;
+}
+
+Stmt with_hoisted_memory(const LoopTree &tree, const Survey &survey, int func, Stmt s) {
+  const FuncDef &def = tree.algorithm.funcs[func];
+  std::vector<Expr> extents = survey.funcs[func].hoisted->extents;
+  const Expr &ring = tree.placements[func].ring;
+  if (ring.defined()) extents.push_back(ring);
+  std::vector<Expr> args;
+  int64_t elements = 1;
+  for (const Expr &e : extents) {
+    args.push_back(Expr(0));
+    args.push_back(e);
+    int64_t k = 0;
+    const bool small = is_const_int(e, &k) && elements <= kMaxStackBytes;
+    elements = small ? elements * k : kMaxStackBytes + 1;
+  }
+  for (int i = static_cast<int>(def.types.size()); i-- > 0;) {
+    const Type t = def.types[i];
+    s = make_allocate(memory_name(def.buffer_name(i)), t, args,
+                      home(def, tree.storage[func], elements * t.bytes()), s);
+  }
+  return s;
+}
+
+}  // namespace polyhalite

@@ -1,0 +1,82 @@
+// What lowering makes of pipelines that are traced or measured.
+#include "codegen/passes/lower.h"
+
+#include <gtest/gtest.h>
+
+#include "codegen/ir/text.h"
+#include "codegen/ir/verify.h"
+#include "lang/ir/freeze.h"
+#include "polyhalite/polyhalite.h"
+#include "polyhedral/judge.h"
+
+namespace polyhalite {
+namespace {
+
+// The lowered body from its first line that begins with `word` on.
+std::string lowered(const Func &f, const std::string &word, bool profile = false) {
+  const FrozenPipeline frozen = freeze({f.function()});
+  const Judged judged = build_and_judge(frozen.algorithm, frozen.directives);
+  LowerOptions options;
+  options.bounds_queries = false;
+  options.profile = profile;
+  const Function function = lower("p", judged.tree, judged.survey, options);
+  const auto wrong = verify(function, IrLevel::MultiDimensional);
+  EXPECT_FALSE(wrong) << wrong->to_string();
+  const std::string text = to_text(function);
+  return text.substr(text.find("\n  " + word) + 1);
+}
+
+TEST(Lower, TracedRealizationsEncloseProductionsAndUses) {
+  Var x("x");
+  Func f("f"), g("g");
+  f(x) = x;
+  g(x) = f(x);
+  f.compute_root().trace_realizations().trace_loads();
+  g.trace_stores();
+  EXPECT_EQ(lowered(g, "let trace "), R"(  let trace = intrinsic<int32>(trace, "p", 8, 0, 0, "")
+  evaluate intrinsic<int32>(trace, "f", 10, trace, 0, "func_type_and_dim: 1 0 32 1 1", g.min.0, g.extent.0)
+  evaluate intrinsic<int32>(trace, "g", 10, trace, 0, "func_type_and_dim: 1 0 32 1 1", g.min.0, g.extent.0)
+  {
+    allocate f: int32(g.min.0, max(g.extent.0 + g.min.0 - 1 - g.min.0 + 1, 0))
+    let f.trace = intrinsic<int32>(trace, "f", 2, trace, 0, "", g.min.0, g.extent.0 + g.min.0 - 1 - g.min.0 + 1)
+    produce f {
+      let f.trace.produce = intrinsic<int32>(trace, "f", 4, f.trace, 0, "", g.min.0, g.extent.0 + g.min.0 - 1 - g.min.0 + 1)
+      for f.s0.x in (g.min.0, g.extent.0) {
+        f(f.s0.x) = f.s0.x
+      }
+      evaluate intrinsic<int32>(trace, "f", 5, f.trace.produce, 0, "", g.min.0, g.extent.0 + g.min.0 - 1 - g.min.0 + 1)
+    }
+    {
+      let f.trace.consume = intrinsic<int32>(trace, "f", 6, f.trace, 0, "", g.min.0, g.extent.0 + g.min.0 - 1 - g.min.0 + 1)
+      produce g {
+        for g.s0.x in (g.min.0, g.extent.0) {
+          let g.s0.read.0 = intrinsic<int32>(trace_access, f(g.s0.x), true, "f", 0, f.trace.consume, 0, g.s0.x)
+          g(g.s0.x) = intrinsic<int32>(trace_access, g.s0.read.0, true, "g", 1, 0, 0, g.s0.x)
+        }
+      }
+      evaluate intrinsic<int32>(trace, "f", 7, f.trace.consume, 0, "", g.min.0, g.extent.0 + g.min.0 - 1 - g.min.0 + 1)
+    }
+    evaluate intrinsic<int32>(trace, "f", 3, f.trace, 0, "", g.min.0, g.extent.0 + g.min.0 - 1 - g.min.0 + 1)
+  }
+  evaluate intrinsic<int32>(trace, "p", 9, trace, 0, "")
+}
+)");
+}
+
+TEST(Lower, AProfileIsBehindTheChecks) {
+  Var x("x");
+  Func f("f");
+  f(x) = x;
+  EXPECT_EQ(lowered(f, "profile", true), R"(  profile {
+    produce f {
+      for f.s0.x in (f.min.0, f.extent.0) {
+        f(f.s0.x) = f.s0.x
+      }
+    }
+  }
+}
+)");
+}
+
+}  // namespace
+}  // namespace polyhalite

@@ -1,0 +1,351 @@
+// How much is computed and read: windows that slide, regions that values give, C functions that say
+// their regions.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "lang/messages.h"
+#include "polyhalite/polyhalite.h"
+
+namespace {
+int calls = 0;
+}
+
+extern "C" {
+
+__attribute__((visibility("default"))) int ph_regions_counted(int x) {
+  calls++;
+  return x;
+}
+
+// out = in, in boxes whose first extent is a multiple of 8.
+__attribute__((visibility("default"))) int ph_regions_eights(polyhalite_buffer_t *in,
+                                                             polyhalite_buffer_t *out) {
+  if (out->is_bounds_query()) out->dim[0].extent = (out->dim[0].extent + 7) / 8 * 8;
+  if (in->is_bounds_query()) {
+    in->dim[0].min = out->dim[0].min;
+    in->dim[0].extent = out->dim[0].extent;
+    return 0;
+  }
+  if (out->dim[0].extent % 8 != 0) return -1;
+  for (int x = out->dim[0].min; x < out->dim[0].min + out->dim[0].extent; x++) {
+    *reinterpret_cast<int *>(out->address_of(&x)) = *reinterpret_cast<int *>(in->address_of(&x));
+  }
+  return 0;
+}
+
+// x + y and x - y, in boxes that it counts.
+__attribute__((visibility("default"))) int ph_regions_pair(polyhalite_buffer_t *sum,
+                                                           polyhalite_buffer_t *difference) {
+  if (sum->is_bounds_query()) return 0;
+  calls++;
+  for (int y = sum->dim[1].min; y < sum->dim[1].min + sum->dim[1].extent; y++) {
+    for (int x = sum->dim[0].min; x < sum->dim[0].min + sum->dim[0].extent; x++) {
+      const int at[] = {x, y};
+      *reinterpret_cast<int *>(sum->address_of(at)) = x + y;
+      *reinterpret_cast<int *>(difference->address_of(at)) = x - y;
+    }
+  }
+  return 0;
+}
+
+// out(x, y) = in(x + 2, y) * 10, of boxes at most 4 wide.
+__attribute__((visibility("default"))) int ph_regions_shifted(polyhalite_buffer_t *in,
+                                                              polyhalite_buffer_t *out) {
+  if (in->is_bounds_query()) {
+    for (int d = 0; d < 2; d++) {
+      in->dim[d].min = out->dim[d].min + (d == 0 ? 2 : 0);
+      in->dim[d].extent = out->dim[d].extent;
+    }
+    return 0;
+  }
+  calls++;
+  if (out->dim[0].extent > 4) return -1;
+  for (int y = out->dim[1].min; y < out->dim[1].min + out->dim[1].extent; y++) {
+    for (int x = out->dim[0].min; x < out->dim[0].min + out->dim[0].extent; x++) {
+      const int to[] = {x, y}, from[] = {x + 2, y};
+      *reinterpret_cast<int *>(out->address_of(to)) =
+          10 * *reinterpret_cast<int *>(in->address_of(from));
+    }
+  }
+  return 0;
+}
+
+}  // extern "C"
+
+namespace polyhalite {
+namespace {
+
+Expr counted(const Expr &e) { return extern_call(Int(32), "ph_regions_counted", {e}, {Int(32)}); }
+
+class Regions : public ::testing::Test {
+ protected:
+  Regions() { calls = 0; }
+  // f's values at 0, 1, ... as the formula says, and how often one was computed.
+  template <typename Formula>
+  int calls_of(Func g, int n, Formula formula) {
+    Buffer<int> out = g.realize({n});
+    int wrong = 0;
+    for (int i = 0; i < n; i++) wrong += out(i) != formula(i);
+    EXPECT_EQ(wrong, 0);
+    return calls;
+  }
+  Var x{"x"}, y{"y"}, xo{"xo"}, xi{"xi"};
+  Func f{"f"}, g{"g"}, h{"h"};
+};
+
+using Sliding = Regions;
+
+TEST_F(Sliding, Down) {
+  f(x) = counted(x);
+  g(x) = f(50 - x) + f(52 - x);
+  f.store_root().compute_at(g, x);
+  EXPECT_EQ(calls_of(g, 20, [](int i) { return 102 - 2 * i; }), 22);
+}
+
+TEST_F(Sliding, AWindowThatStandsStillIsComputedOnce) {
+  f(x) = counted(x);
+  g(x) = f(2) + f(5) + x;
+  f.store_root().compute_at(g, x);
+  EXPECT_EQ(calls_of(g, 30, [](int i) { return 7 + i; }), 4);
+}
+
+TEST_F(Sliding, ToANewCellEveryThirdIteration) {
+  f(x) = counted(x);
+  g(x) = f(x / 3);
+  f.store_root().compute_at(g, x);
+  EXPECT_EQ(calls_of(g, 30, [](int i) { return i / 3; }), 10);
+}
+
+TEST_F(Sliding, OfAFuncWithUpdates) {
+  RDom r(0, 4, "r");
+  f(x, y) = 0;
+  f(r, y) = counted(r + y);
+  g(x, y) = f(x, y) + f(x, y + 1);
+  f.store_root().compute_at(g, y);
+  Buffer<int> out = g.realize({4, 9});
+  EXPECT_EQ(out(3, 8), 3 + 8 + 3 + 9);
+  EXPECT_EQ(calls, 4 * 10);
+}
+
+TEST_F(Sliding, NotOfUpdatesThatReachOtherRows) {
+  f(x, y) = counted(y);
+  f(x, x) += 1;
+  g(x, y) = f(x, y) + f(x, y + 1);
+  f.store_root().compute_at(g, y);
+  Buffer<int> out = g.realize({2, 5});
+  for (int j = 0; j < 5; j++) {
+    for (int i = 0; i < 2; i++) EXPECT_EQ(out(i, j), 2 * j + 1 + (i == j) + (i == j + 1));
+  }
+  EXPECT_GT(calls, 2 * 6);
+}
+
+TEST_F(Sliding, InTilesOfTheProducer) {
+  f(x) = counted(x);
+  g(x) = f(x) + f(x + 2);
+  g.split(x, xo, xi, 8, TailStrategy::GuardWithIf);
+  f.store_root().compute_at(g, xo).vectorize(x, 4);
+  // 10 in the first iteration, in three vectors; then 8 at a time.
+  EXPECT_EQ(calls_of(g, 32, [](int i) { return 2 * i + 2; }), 12 + 3 * 8);
+}
+
+TEST_F(Sliding, UnrolledProducer) {
+  f(x) = counted(x) + x * x;
+  g(x) = f(x) + f(x - 1);
+  g.split(x, xo, xi, 10);
+  f.store_root().compute_at(g, xo).unroll(x);
+  EXPECT_EQ(calls_of(g, 100, [](int i) { return i + i * i + i - 1 + (i - 1) * (i - 1); }), 101);
+}
+
+// A loop that runs once is no loop.
+TEST_F(Sliding, ThroughAStageBetween) {
+  f(x) = counted(x);
+  g(x) = f(x) + f(x - 1);
+  h(x) = g(x);
+  f.store_root().compute_at(g, x);
+  g.compute_at(h, x);
+  EXPECT_EQ(calls_of(h, 40, [](int i) { return 2 * i - 1; }), 41);
+}
+
+TEST_F(Sliding, OverAnEdge) {
+  f(x) = counted(x);
+  g(x) = f(clamp(x, 0, 9));
+  h(x) = g(x - 1) + g(x + 1);
+  f.store_root().compute_at(h, x);
+  g.store_root().compute_at(h, x);
+  EXPECT_EQ(calls_of(h, 10, [](int i) { return std::max(i - 1, 0) + std::min(i + 1, 9); }), 10);
+}
+
+using Values = Regions;
+
+TEST_F(Values, FloatsOfLoopsGiveRegions) {
+  ImageParam in(Int(32), 1, "in");
+  g(x) = in(cast<int>(floor(x * 0.7f)) + cast<int>(abs(cast<float>(x) - 3.0f)));
+  g.infer_input_bounds({11});
+  Buffer<int> need = in.get();
+  EXPECT_EQ(need.dim(0).min(), 0);
+  EXPECT_EQ(need.dim(0).max(), 7 + 7);
+  for (int i = 0; i < need.width(); i++) need(i) = i;
+  Buffer<int> out = g.realize({11});
+  for (int i = 0; i < 11; i++) {
+    EXPECT_EQ(out(i), static_cast<int>(std::floor(i * 0.7f)) + std::abs(i - 3));
+  }
+}
+
+TEST_F(Values, OfFuncsGiveRegions) {
+  ImageParam in(Int(32), 1, "in");
+  Param<int> p("p");
+  f(x) = Tuple(clamp(x * x, 3, 9), min(x, p));
+  f.compute_root();
+  g(x) = in(f(x)[0] + max(f(x)[1], 1));
+  p.set(20);
+  g.infer_input_bounds({50});
+  EXPECT_EQ(in.get().dim(0).min(), 4);
+  EXPECT_EQ(in.get().dim(0).max(), 29);
+}
+
+TEST_F(Values, LimitsOfParamsCount) {
+  Param<float> p("p", 2.0f, 1.0f, 10.0f);
+  f(x) = x;
+  f.compute_root();
+  g(x) = f(cast<int>(x / p));
+  Buffer<int> out = g.realize({9});
+  EXPECT_EQ(out(8), 4);
+}
+
+// What has no order and what nobody wrote leads nowhere else.
+TEST_F(Values, NoNumberLeadsOutOfMemory) {
+  Buffer<float> data(8, "data");
+  for (int i = 0; i < 8; i++) data(i) = static_cast<float>(i);
+  data(3) = std::numeric_limits<float>::quiet_NaN();
+  Buffer<int> table(4, "table");
+  for (int i = 0; i < 4; i++) table(i) = 10 + i;
+  g(x) = table(cast<int>(clamp(data(x), 0.0f, 3.0f)));
+  Buffer<int> out = g.realize({8});
+  EXPECT_EQ(out(1), 11);
+  EXPECT_EQ(out(7), 13);
+  EXPECT_TRUE(out(3) >= 10 && out(3) <= 13);
+}
+
+TEST_F(Values, ConstraintsOnBuffersAreConstants) {
+  ImageParam in(Int(32), 1, "in");
+  in.dim(0).set_extent(16);
+  f(x) = x * 3;
+  g(x) = f(x % in.dim(0).extent()) + in(0);
+  f.compute_root().store_in(MemoryType::Stack);
+  Buffer<int> b(16);
+  b.fill(1);
+  in.set(b);
+  Buffer<int> out = g.realize({20});
+  EXPECT_EQ(out(19), 10);
+}
+
+TEST_F(Values, ABranchKnowsTheExtentsItAsksFor) {
+  f(x, y) = x + y;
+  g(x, y) = f(x, y);
+  f.compute_root().specialize(g.output_buffer().dim(1).extent() == 3).unroll(y);
+  Buffer<int> out = g.realize({5, 3});
+  EXPECT_EQ(out(4, 2), 6);
+  Buffer<int> more = g.realize({5, 4});
+  EXPECT_EQ(more(4, 3), 7);
+}
+
+using Functions = Regions;
+
+TEST_F(Functions, MakeMoreThanIsAsked) {
+  f(x) = x * x;
+  g.define_extern("ph_regions_eights", {f}, Int(32), {x});
+  h(x) = g(x) + 1;
+  h.split(x, xo, xi, 5, TailStrategy::GuardWithIf);
+  f.compute_root();
+  g.compute_at(h, xo);
+  Buffer<int> out = h.realize({19});
+  for (int i = 0; i < 19; i++) EXPECT_EQ(out(i), i * i + 1);
+}
+
+TEST_F(Functions, OfSeveralValues) {
+  g.define_extern("ph_regions_pair", {}, {Int(32), Int(32)}, {x, y});
+  h(x, y) = g(x, y)[0] * 100 + g(x, y)[1];
+  g.compute_at(h, y);
+  Buffer<int> out = h.realize({6, 4});
+  for (int j = 0; j < 4; j++) {
+    for (int i = 0; i < 6; i++) EXPECT_EQ(out(i, j), (i + j) * 100 + i - j);
+  }
+  EXPECT_EQ(calls, 4);
+}
+
+TEST_F(Functions, RunInTiles) {
+  f(x, y) = x + y;
+  g.define_extern("ph_regions_shifted", {f}, Int(32), {x, y});
+  g.compute_root().split(x, xo, xi, 4).reorder(xi, y, xo).serial(y);
+  f.compute_at(g, y);
+  Buffer<int> out = g.realize({10, 3});
+  for (int j = 0; j < 3; j++) {
+    for (int i = 0; i < 10; i++) EXPECT_EQ(out(i, j), 10 * (i + 2 + j));
+  }
+  EXPECT_EQ(calls, 3 * 3);
+}
+
+TEST_F(Functions, KeepTheirLoopsInnermost) {
+  f(x, y) = x + y;
+  g.define_extern("ph_regions_shifted", {f}, Int(32), {x, y});
+  g.compute_root().serial(x);
+  f.compute_root();
+  EXPECT_NE(message_of([&] {
+              g.compile_jit();
+            }).find("cannot run loop 'x' of extern stage 'g' inside 'y'"),
+            std::string::npos);
+}
+
+TEST_F(Functions, AreAskedForImages) {
+  ImageParam in(Int(32), 2, "in");
+  g.define_extern("ph_regions_shifted", {in}, Int(32), {x, y});
+  g.infer_input_bounds({4, 3});
+  EXPECT_EQ(in.get().dim(0).min(), 2);
+  EXPECT_EQ(in.get().dim(0).extent(), 4);
+  EXPECT_EQ(in.get().dim(1).extent(), 3);
+}
+
+// What is asked for a part stays inside what is asked for all.
+TEST_F(Functions, LetTheirInputsBeStoredOutside) {
+  f(x, y) = x + y;
+  g.define_extern("ph_regions_shifted", {f}, Int(32), {x, y});
+  h(x, y) = g(x, y);
+  g.compute_at(h, y);
+  f.store_root().compute_at(h, y);
+  Buffer<int> out = h.realize({4, 5});
+  EXPECT_EQ(out(3, 4), 90);
+}
+
+// Values are made of nothing that differs between instances that meet in a cell.
+TEST_F(Regions, ScattersOfOneValueRunInAnyOrder) {
+  RDom r(0, 30, "r");
+  RVar ro("ro"), ri("ri");
+  f(x) = x * x;
+  g(x, y) = 0;
+  g(f(r) % 10, y) = f(y);
+  g.update().split(r, ro, ri, 8).reorder(ro, y, ri).atomic().parallel(ri).parallel(y);
+  Buffer<int> out = g.realize({10, 6});
+  const bool square[] = {true, true, false, false, true, true, true, false, false, true};
+  for (int j = 0; j < 6; j++) {
+    for (int i = 0; i < 10; i++) EXPECT_EQ(out(i, j), square[i] ? j * j : 0);
+  }
+}
+
+TEST_F(Regions, PromisesAreReported) {
+  RDom r(0, 30, "r");
+  f(x) = 0;
+  f(r % 4) = r;
+  f.update().allow_race_conditions().parallel(r);
+  ::testing::internal::CaptureStderr();
+  f.print_loop_nest();
+  const std::string text = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(text.find("promised: (e) parallel loop 'r' of update 0 of 'f': allow_race_conditions"),
+            std::string::npos)
+      << text;
+}
+
+}  // namespace
+}  // namespace polyhalite
