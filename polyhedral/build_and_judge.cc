@@ -53,6 +53,8 @@ void refuse_devices(const LoopTree &tree, const std::vector<Directive> &directiv
                  d.where);
     }
     const std::string device = d.kind == DirectiveKind::Hexagon     ? "Hexagon"
+                               : d.kind == DirectiveKind::SmeStreaming
+                                   ? "the streaming mode of SME"
                                : d.device == DeviceAPI::Default_GPU ? "a GPU"
                                                                     : device_api_name(d.device);
     user_error(std::string("cannot ") + directive_name(d.kind) + " on '" + d.func + "': " + device +

@@ -325,7 +325,7 @@ ConstantInterval within(const ConstantInterval &a, const ConstantInterval &b) {
   return r;
 }
 
-ConstantInterval limits_of(const Parameter &p) {
+ConstantInterval limits_of(const ParameterContents &p) {
   ConstantInterval r;
   int64_t k;
   if (p.min_value.defined() && is_const_int(p.min_value, &k)) r.min = k;

@@ -232,8 +232,28 @@ void Surveyor::fold_as_asked(int f) {
   FuncSurvey &fs = out_.funcs[f];
   fs.fold.resize(fs.needed.size(), 0);
   for (size_t d = 0; d < fs.fold.size(); d++) {
-    if (const int64_t n = tree_.storage[f].dims[d].fold) fs.fold[d] = n;
+    if (const int64_t n = tree_.storage[f].dims[d].fold) fs.fold[d] = ring_for(f, d, n);
   }
+}
+
+// The first iteration computes whole windows, of windows that slide along with it too, and may need
+// more of f than any other one. A ring that is wide enough for the others grows to hold it.
+int64_t Surveyor::ring_for(int f, size_t d, int64_t asked) {
+  const FuncSurvey &fs = out_.funcs[f];
+  if (!fs.slides[d]) return asked;
+  const int loop = fs.slides[d]->loop;
+  const Expr counter = make_variable(Int(32), VariableKind::Loop, tree_.loops[loop].name);
+  const Expr at_first = make_binary(Op::Le, counter, out_.loops[loop].min);
+  auto cells = [&](bool first) {
+    UnderCondition in_iteration(at_first, first);
+    const Expr width = difference(in_iteration(expand_within(fs.needed[d].max, parent_[loop])),
+                                  in_iteration(expand_within(fs.needed[d].min, parent_[loop])));
+    const auto most = ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(width);
+    return most ? *most + 1 : INT64_MAX;
+  };
+  const int64_t at_start = cells(true);
+  const bool grows = at_start > asked && at_start != INT64_MAX && cells(false) <= asked;
+  return grows ? next_power_of_two(at_start) : asked;
 }
 
 // What is left to compute varies in number: no vector takes it, and code is repeated for as many

@@ -20,7 +20,7 @@ class Constrained : public ExprRewriter {
     if (!v) return rewrite_children(e);
     if (v->kind != VariableKind::BufferField || !v->param) return e;
     for (size_t d = 0; d < v->param->dims.size(); d++) {
-      const Parameter::DimConstraint &c = v->param->dims[d];
+      const ParameterContents::DimConstraint &c = v->param->dims[d];
       const std::string suffix = "." + std::to_string(d);
       auto is = [&](const char *what) { return v->name == v->param->name + what + suffix; };
       const Expr value = is(".min")      ? c.min
@@ -40,7 +40,7 @@ Expr Surveyor::constrained(const Expr &e) { return Constrained()(e); }
 Expr Surveyor::output_field(const FuncDef &f, const char *what, int dimension) const {
   for (const auto &p : tree_.algorithm.output_buffers) {
     if (p->name != f.buffer_name(0) || static_cast<size_t>(dimension) >= p->dims.size()) continue;
-    const Parameter::DimConstraint &c = p->dims[static_cast<size_t>(dimension)];
+    const ParameterContents::DimConstraint &c = p->dims[static_cast<size_t>(dimension)];
     const Expr value = std::string(what) == "min" ? c.min : c.extent;
     if (value.defined() && constant(value)) return value;
   }

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "lang/ir/extern_stage.h"
+#include "lang/language/stream_rules.h"
 #include "lang/ir/visit.h"
 #include "polyhalite/error.h"
 #include "schedule/derive.h"
@@ -12,6 +13,7 @@
 #include "schedule/memoize.h"
 #include "schedule/place.h"
 #include "schedule/share_loops.h"
+#include "schedule/stage_exprs.h"
 #include "schedule/storage.h"
 
 namespace polyhalite {
@@ -143,6 +145,38 @@ StageNest waivers(int stage, const std::string &user_name,
   return nest;
 }
 
+// What goes past the caches. Names in directives are those before copies were made.
+void add_streams(StageNest &nest, const FuncDef &func, int stage, const Materialised &m,
+                 const std::vector<Directive> &directives) {
+  bool all = false, any = false;
+  std::set<std::string> wanted;
+  for (const Directive &d : directives) {
+    if (d.func != m.origin_of(func.name) || d.stage != stage) continue;
+    if (d.kind == DirectiveKind::StreamStores) {
+      if (auto why = why_not_streamed(func, stage)) {
+        user_error("cannot stream the stores of " + describe_stage(func.name, stage), why->why,
+                   why->fix, d.where);
+      }
+      nest.stream_stores = true;
+    }
+    if (d.kind != DirectiveKind::StreamLoads) continue;
+    any = true;
+    all |= d.funcs.empty();
+    wanted.insert(d.funcs.begin(), d.funcs.end());
+  }
+  if (!any) return;
+  std::set<std::string> found;
+  for_each_expr(func.stages[static_cast<size_t>(stage)], [&](const Expr &e) {
+    for_each_node(e, [&](const Expr &n) {
+      const CallNode *c = as_call(n);
+      if (!c || (c->kind != CallKind::Func && c->kind != CallKind::Image)) return;
+      if (c->name == func.name) return;
+      if (all || wanted.count(m.origin_of(c->name))) found.insert(c->name);
+    });
+  });
+  nest.stream_loads.assign(found.begin(), found.end());
+}
+
 // What a prefetch asks for, at loops of the stage number `id`.
 PrefetchDirective prefetch(const LoopTree &t, StageId id, const Directive &d) {
   const std::string what = "cannot prefetch '" + d.target_func + "' in " + t.describe(id);
@@ -248,8 +282,9 @@ LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &giv
         continue;
       }
       errors.attempt([&] {
-        add_nest(t, {f, s}, dimensions(func, s, user_name, directives),
-                 waivers(s, user_name, directives));
+        StageNest nest = waivers(s, user_name, directives);
+        add_streams(nest, func, s, m, directives);
+        add_nest(t, {f, s}, dimensions(func, s, user_name, directives), std::move(nest));
       });
     }
     errors.attempt([&] {

@@ -295,6 +295,13 @@ std::optional<Diagnostic> why_broken(const StageDimensions &s) {
   return std::nullopt;
 }
 
+bool is_of_stage(DirectiveKind kind) {
+  return concerns_loops(kind) || kind == DirectiveKind::Partition ||
+         kind == DirectiveKind::Prefetch || kind == DirectiveKind::Atomic ||
+         kind == DirectiveKind::AllowRaceConditions || kind == DirectiveKind::StreamLoads ||
+         kind == DirectiveKind::StreamStores;
+}
+
 const char *directive_verb(DirectiveKind kind) {
   switch (kind) {
     case DirectiveKind::Parallel:
@@ -330,6 +337,18 @@ const char *directive_verb(DirectiveKind kind) {
       return "fold the storage of";
     case DirectiveKind::BoundStorage:
       return "bound the storage of";
+    case DirectiveKind::EagerInline:
+      return "inline into";
+    case DirectiveKind::ChangeType:
+      return "change the type of";
+    case DirectiveKind::HoistInvariants:
+      return "hoist invariants of";
+    case DirectiveKind::StreamLoads:
+      return "stream loads of";
+    case DirectiveKind::StreamStores:
+      return "stream stores of";
+    case DirectiveKind::SmeStreaming:
+      return "stream";
     default:
       return directive_name(kind);
   }

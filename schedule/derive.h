@@ -48,6 +48,9 @@ StageDimensions derive(const StageDimensions &dims, const Directive &directive);
 /// loop inside one that a C function runs.
 std::optional<Diagnostic> why_broken(const StageDimensions &dims);
 
+/// Does it speak of one stage, so that a branch of the stage starts with it?
+bool is_of_stage(DirectiveKind kind);
+
 /// "parallelize", "compute"...: what a directive does, for messages.
 const char *directive_verb(DirectiveKind kind);
 

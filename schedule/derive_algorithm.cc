@@ -5,7 +5,10 @@
 
 #include "lang/ir/expr_text.h"
 #include "polyhalite/error.h"
+#include "schedule/change_type.h"
 #include "schedule/derive.h"
+#include "schedule/eager_inline.h"
+#include "schedule/hoist_invariants.h"
 #include "schedule/rfactor.h"
 #include "schedule/specialize.h"
 #include "schedule/wrap.h"
@@ -13,13 +16,6 @@
 namespace polyhalite {
 
 namespace {
-
-// Does it speak of one stage, so that a branch of the stage starts with it?
-bool is_of_stage(DirectiveKind kind) {
-  return concerns_loops(kind) || kind == DirectiveKind::Partition ||
-         kind == DirectiveKind::Prefetch || kind == DirectiveKind::Atomic ||
-         kind == DirectiveKind::AllowRaceConditions;
-}
 
 class Deriver {
  public:
@@ -51,6 +47,13 @@ class Deriver {
         return specialize(d);
       case DirectiveKind::SpecializeFail:
         return fail(d);
+      case DirectiveKind::EagerInline:
+        a_ = eager_inline(std::move(a_), d, list_);
+        return;
+      case DirectiveKind::ChangeType:
+        return retype(d);
+      case DirectiveKind::HoistInvariants:
+        return hoist(d);
       default:
         list_.push_back(std::move(d));
     }
@@ -111,6 +114,34 @@ class Deriver {
     a_ = std::move(f.algorithm);
     drop_directives_of(d);
     list_.insert(list_.end(), f.directives.begin(), f.directives.end());
+  }
+
+  void hoist(const Directive &d) {
+    if (!func(d).is_update(d.stage)) {
+      user_error("cannot hoist invariants of " + describe_stage(d.func, d.stage),
+                 "a pure definition has no reduction", "call it on an update", d.where);
+    }
+    Hoisted h = hoist_invariants(std::move(a_), d, list_);
+    a_ = std::move(h.algorithm);
+    drop_directives_of(d);
+    list_.insert(list_.end(), h.directives.begin(), h.directives.end());
+  }
+
+  // The new Func has the loops, and so what was said of them. Bounds hold for both.
+  void retype(const Directive &d) {
+    a_ = change_type(std::move(a_), d);
+    std::vector<Directive> bounds;
+    for (Directive &o : list_) {
+      if (names_level(o.kind) && o.target_func == d.func) o.target_func = d.makes;
+      if (o.func != d.func) continue;
+      const bool is_bound = o.kind == DirectiveKind::Bound ||
+                            o.kind == DirectiveKind::BoundExtent ||
+                            o.kind == DirectiveKind::AlignBounds ||
+                            o.kind == DirectiveKind::AlignExtent;
+      if (is_bound) bounds.push_back(o);
+      o.func = d.makes;
+    }
+    list_.insert(list_.end(), bounds.begin(), bounds.end());
   }
 
   void specialize(const Directive &d) {

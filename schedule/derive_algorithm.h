@@ -1,4 +1,4 @@
-// derive_algorithm: what in, clone_in, rfactor and specialize make of an algorithm.
+// derive_algorithm: what deriving directives make of an algorithm.
 #pragma once
 
 #include <vector>
@@ -16,6 +16,8 @@ struct DerivedAlgorithm {
 /// Applies directives in their order. Those that make Funcs or branches change the algorithm:
 ///   in, clone_in   wrap.h
 ///   rfactor        rfactor.h
+///   eager_inline, hoist_invariants, change_type    headers of these names; what was said of a Func
+///                  before its type changes is said of the new one
 ///   specialize     specialize.h; directives on a branch become directives on its stage, which
 ///                  starts with those that the stage had before
 /// Throws CompileError.

@@ -236,6 +236,22 @@ std::set<std::string> called_funcs(const StageDef &stage) {
   return names;
 }
 
+void inline_into_stage(Algorithm &a, int func, int stage, const std::set<std::string> &names) {
+  // Producers first: each body is complete before the next one uses it.
+  std::vector<std::unique_ptr<FuncDef>> inlined;
+  std::map<std::string, const FuncDef *> bodies;
+  for (int f = 0; f < func; f++) {
+    if (!names.count(a.funcs[f].name)) continue;
+    inlined.push_back(std::make_unique<FuncDef>(a.funcs[f]));
+    InlineCalls rewriter(bodies);
+    rewrite_stage(inlined.back()->stages[0], rewriter);
+    bodies[inlined.back()->name] = inlined.back().get();
+  }
+  InlineCalls rewriter(bodies);
+  rewrite_stage(a.funcs[func].stages[stage], rewriter);
+  require_compact(a.funcs[func], nullptr);
+}
+
 Materialised inline_funcs(const Algorithm &algorithm, const std::set<std::string> &inlined,
                           int64_t *work) {
   Materialised m{algorithm, {}};

@@ -31,6 +31,9 @@ struct Materialised {
 Materialised inline_funcs(const Algorithm &algorithm, const std::set<std::string> &inlined,
                           int64_t *work = nullptr);
 
+/// Substitutes the pure Funcs `names` into one stage; calls of them in their own definitions too.
+void inline_into_stage(Algorithm &a, int func, int stage, const std::set<std::string> &names);
+
 /// Where Funcs are computed, by name: the Func at whose loops.
 using ComputeTargets = std::map<std::string, std::string>;
 

@@ -158,6 +158,8 @@ uint64_t tree_hash(const LoopTree &t) {
   }
   for (const auto &stages : t.nests) {
     for (const StageNest &n : stages) {
+      add(n.stream_stores);
+      for (const std::string &l : n.stream_loads) add(std::hash<std::string>()(l));
       for (const SharedLoop &s : n.shared) {
         add(std::hash<std::string>()(s.dim));
         add(static_cast<uint64_t>(s.leader.func) * 4096 + s.leader.stage * 8 +

@@ -90,6 +90,8 @@ struct StageNest {
   bool atomic = false;       // updates of a cell are made one by one
   bool any_order = false;    // a promise: their order does not matter
   bool allow_races = false;  // a promise: iterations that touch one cell do no harm
+  bool stream_stores = false;             // its stores go past the caches
+  std::vector<std::string> stream_loads;  // so do its reads of these Funcs and images; sorted
 };
 
 struct TreeNode;

@@ -27,6 +27,10 @@ void print(std::ostream &os, const LoopTree &t, const Tree &node, int depth) {
       const StageNest &nest = t.nest(node->stage);
       if (nest.atomic) os << (nest.any_order ? " atomic any_order" : " atomic");
       if (nest.allow_races) os << " allow_races";
+      if (nest.stream_stores) os << " stream_stores";
+      for (size_t i = 0; i < nest.stream_loads.size(); i++) {
+        os << (i ? ", " : " stream_loads ") << quote_name(nest.stream_loads[i]);
+      }
       // f.s1 with g.s0 over y AlignStart, x NoAlign
       const std::vector<SharedLoop> &shared = nest.shared;
       for (size_t i = 0; i < shared.size(); i++) {

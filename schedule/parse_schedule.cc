@@ -13,9 +13,6 @@ namespace {
 
 enum class Form { Text, Cpp, Python };
 
-bool makes_func(DirectiveKind k) {
-  return k == DirectiveKind::In || k == DirectiveKind::CloneIn || k == DirectiveKind::Rfactor;
-}
 
 struct Source {
   Form form = Form::Text;
@@ -135,11 +132,24 @@ class Parser {
     Directive d;
     d.where = tokens_.where();
     // f_in_g = f.in(g)    Func f_in_g = f.in(g)
+    // a, b = f.update(0).hoist_invariants()    auto [a, b] = f.update(0).hoist_invariants<2>()
     if (source_.form == Form::Cpp && tokens_.at("Func") && tokens_.peek(1).kind == Token::Name) {
       tokens_.next();
     }
-    if (tokens_.peek(1).text == "=" && tokens_.peek().kind == Token::Name) {
+    const bool bound =
+        source_.form == Form::Cpp && tokens_.at("auto") && tokens_.peek(1).text == "[";
+    if (bound) {
+      tokens_.next();
+      tokens_.next();
+    }
+    const std::string &behind = tokens_.peek(1).text;
+    if (tokens_.peek().kind == Token::Name &&
+        (bound || (!tokens_.peek(1).quoted && (behind == "=" || behind == ",")))) {
       d.makes = func_name(tokens_.expect_name("a Func"));
+      while (tokens_.accept(",")) {
+        d.makes_more.push_back(func_name(tokens_.expect_name("a Func")));
+      }
+      if (bound) tokens_.expect("]", "after new Funcs");
       tokens_.expect("=", "after a new Func");
     }
     std::string word = subject(d);
@@ -163,6 +173,14 @@ class Parser {
                               (d.makes.empty() ? " makes a Func that has no name" : " makes no Func"),
                           "", makes_func(d.kind) ? "write NAME = FUNC.DIRECTIVE(...)" : "",
                           d.where});
+    }
+    if (source_.form == Form::Cpp && !d.makes_more.empty() && tokens_.accept("<")) {
+      tokens_.expect_integer("the number of new Funcs");
+      tokens_.expect(">", "after the number of new Funcs");
+    }
+    if (!d.makes_more.empty() && d.kind != DirectiveKind::HoistInvariants) {
+      throw CompileError({std::string(directive_name(d.kind)) + " makes one Func", "",
+                          "name one before '='", d.where});
     }
     tokens_.expect("(", "after a directive");
     arguments(d);
@@ -287,7 +305,7 @@ class Parser {
         break;
       case DirectiveKind::In:
       case DirectiveKind::CloneIn:
-        consumers(d);
+        names(d.consumers, "a Func");
         break;
       case DirectiveKind::Rfactor:
         for (skip_brackets(); !tokens_.at(")"); skip_brackets()) {
@@ -330,7 +348,22 @@ class Parser {
         device(d);
         break;
       case DirectiveKind::Hexagon:
+      case DirectiveKind::SmeStreaming:
         if (!tokens_.at(")")) loops(d, 1);
+        break;
+      case DirectiveKind::EagerInline:
+      case DirectiveKind::StreamLoads:
+        names(d.funcs, "a Func or an image");
+        break;
+      case DirectiveKind::ChangeType:
+        d.type = type();
+        d.factors.push_back(tokens_.accept(",") ? factor() : make_false());
+        if (!is_const(d.factors[0]) || !d.factors[0].type().is_bool()) {
+          tokens_.fail_behind("change_type takes a type, and true or false");
+        }
+        break;
+      case DirectiveKind::HoistInvariants:
+      case DirectiveKind::StreamStores:
         break;
       case DirectiveKind::CopyToHost:
       case DirectiveKind::ComputeRoot:
@@ -362,11 +395,28 @@ class Parser {
     }
   }
 
-  void consumers(Directive &d) {
+  void names(std::vector<std::string> &list, const char *what) {
     for (skip_brackets(); !tokens_.at(")"); skip_brackets()) {
-      if (!d.consumers.empty()) comma();
-      d.consumers.push_back(func_name(tokens_.expect_name("a Func")));
+      if (!list.empty()) comma();
+      list.push_back(func_name(tokens_.expect_name(what)));
     }
+  }
+
+  // int32    Int(32)    ph.Int(32)
+  Type type() {
+    const SourceLocation where = tokens_.where();
+    std::string word = tokens_.expect_name("a type");
+    if (source_.form != Form::Text) {
+      word = word.substr(word.rfind('.') + 1);
+      for (char &c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      tokens_.expect("(", "after the kind of a type");
+      word += std::to_string(tokens_.expect_integer("the bits of a type"));
+      tokens_.expect(")", "after the bits of a type");
+    }
+    const Type t = parse_type(word);
+    if (t.bits() > 0) return t;
+    throw CompileError({"unknown type '" + word + "'", "",
+                        "types are int8, uint16, float32 and their like", where});
   }
 
   // f, x    f.update(0), x    LoopLevel(f, x, 1)

@@ -27,6 +27,9 @@ class Printer {
     return std::string("DeviceAPI.") + device_api_name(api);
   }
   virtual std::string option(const Directive &d) const = 0;
+  virtual std::string type(const Type &t) const { return t.to_string(); }
+  /// What says how many Funcs the call makes.
+  virtual std::string several(const Directive &) const { return ""; }
   virtual const char *end() const { return ""; }
   /// "{x AlignStart}": of compute_with.
   virtual std::string alignments(const Directive &d) const = 0;
@@ -38,14 +41,19 @@ class Printer {
   }
   /// `call` makes the Func d.makes.
   virtual std::string made(const Directive &d, const std::string &call) const {
-    return func(d.makes) + " = " + call;
+    return made_names(d) + " = " + call;
+  }
+  std::string made_names(const Directive &d) const {
+    std::string text = func(d.makes);
+    for (const std::string &m : d.makes_more) text += ", " + func(m);
+    return text;
   }
 
   std::string line(const Directive &d) const {
     std::string text = func(d.func);
     if (d.stage > 0) text += ".update(" + std::to_string(d.stage - 1) + ")";
     for (const Expr &e : d.branch) text += ".specialize(" + to_text(e) + ")";
-    text += std::string(".") + directive_name(d.kind) + "(";
+    text += std::string(".") + directive_name(d.kind) + several(d) + "(";
     std::vector<std::string> args;
     if (!d.makes.empty()) text = made(d, text);
     if (names_level(d.kind)) {
@@ -62,11 +70,21 @@ class Printer {
       if (d.kind == DirectiveKind::Prefetch) args.push_back(func(d.target_func));
       for (const std::string &l : d.loops) args.push_back(loop(l));
     }
+    if (!d.funcs.empty()) {
+      std::vector<std::string> names;
+      for (const std::string &f : d.funcs) names.push_back(func(f));
+      args.push_back(list(names));
+    }
+    if (d.kind == DirectiveKind::ChangeType) args.push_back(type(d.type));
     std::vector<std::string> consumers;
     for (const std::string &c : d.consumers) consumers.push_back(func(c));
     if (consumers.size() > 1) consumers = {list(consumers)};
     args.insert(args.end(), consumers.begin(), consumers.end());
-    for (const Expr &factor : d.factors) args.push_back(to_text(factor));
+    for (const Expr &factor : d.factors) {
+      // Proven, which goes without saying.
+      if (d.kind == DirectiveKind::ChangeType && is_false(factor)) continue;
+      args.push_back(to_text(factor));
+    }
     if (d.kind == DirectiveKind::Split && d.tail != TailStrategy::Auto)
       args.push_back(tail(d.tail));
     if (names_device(d.kind) && d.device != DeviceAPI::Default_GPU) {
@@ -128,6 +146,8 @@ class CodePrinter : public Printer {
     for (const Directive &d : directives) {
       for (const std::string &c : d.consumers) taken.insert(handles_funcs_.add(c));
       if (!d.makes.empty()) taken.insert(handles_funcs_.add(d.makes));
+      for (const std::string &m : d.makes_more) taken.insert(handles_funcs_.add(m));
+      for (const std::string &f : d.funcs) taken.insert(handles_funcs_.add(f));
       taken.insert(handles_funcs_.add(d.func));
       if (!d.target_func.empty()) taken.insert(handles_funcs_.add(d.target_func));
       for (const Expr &factor : d.factors) {
@@ -180,7 +200,22 @@ class CodePrinter : public Printer {
     return (python_ ? "[" : "{") + Printer::list(items) + (python_ ? "]" : "}");
   }
   std::string made(const Directive &d, const std::string &call) const override {
-    return (python_ ? "" : "Func ") + func(d.makes) + " = " + call;
+    if (python_) return Printer::made(d, call);
+    const bool one = d.makes_more.empty();
+    return (one ? "Func " + made_names(d) : "auto [" + made_names(d) + "]") + " = " + call;
+  }
+  // auto [f_intm0, f_intm1] = f.update(0).hoist_invariants<2>();
+  std::string several(const Directive &d) const override {
+    if (python_ || d.makes_more.empty()) return "";
+    return "<" + std::to_string(1 + d.makes_more.size()) + ">";
+  }
+  // Int(32)    ph.Int(32)
+  std::string type(const Type &t) const override {
+    const char *code = t.is_bfloat()  ? "BFloat"
+                       : t.is_float() ? "Float"
+                       : t.is_int()   ? "Int"
+                                      : "UInt";
+    return (python_ ? "ph." : "") + std::string(code) + "(" + std::to_string(t.bits()) + ")";
   }
 
   std::string print(const std::vector<Directive> &directives) const {
@@ -250,7 +285,8 @@ bool same_directive(const Directive &a, const Directive &b) {
   for (size_t i = 0; i < a.factors.size(); i++) {
     if (!equal(a.factors[i], b.factors[i])) return false;
   }
-  if (a.consumers != b.consumers || a.makes != b.makes || a.branch.size() != b.branch.size()) {
+  if (a.consumers != b.consumers || a.makes != b.makes || a.makes_more != b.makes_more ||
+      a.funcs != b.funcs || a.type != b.type || a.branch.size() != b.branch.size()) {
     return false;
   }
   for (size_t i = 0; i < a.branch.size(); i++) {

@@ -6,6 +6,8 @@
 //   blur_x.compute_at(blur_y, yo)
 //   blur_x.store_at(blur_y.update(0), r)        a loop of an update
 //   blur_y.bound(x, 0, n*4)                     n: a Param
+//   dot_i32 = dot.change_type(int32)            a Func that the directive makes
+//   s0, s1 = sum.update(0).hoist_invariants()   several
 //
 // As C++ (a block of statements on Func handles of the same names) and as Python:
 //

@@ -146,6 +146,12 @@ class Reader {
     line.nest.atomic = tokens_.accept("atomic");
     line.nest.any_order = line.nest.atomic && tokens_.accept("any_order");
     line.nest.allow_races = tokens_.accept("allow_races");
+    line.nest.stream_stores = tokens_.accept("stream_stores");
+    if (tokens_.accept("stream_loads")) {
+      do {
+        line.nest.stream_loads.push_back(tokens_.expect_name("a Func or an image"));
+      } while (tokens_.accept(","));
+    }
     if (tokens_.accept("with")) read_shared(line);
     if (!tokens_.accept(":")) return;
     do {

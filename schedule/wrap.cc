@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include "polyhalite/error.h"
 #include "schedule/derive.h"
@@ -49,8 +50,25 @@ std::string text_of(const Directive &d) {
   return text + ")";
 }
 
-// Each named consumer reads `d.makes`; without names, all but the Func itself, what wraps it, and
-// those whose reads go elsewhere already.
+// The Funcs that `name` is computed from, directly or through others.
+std::set<std::string> producers_of(const Algorithm &a, const std::string &name) {
+  std::set<std::string> found;
+  std::vector<std::string> open = {name};
+  while (!open.empty()) {
+    const FuncDef &f = *a.find(open.back());
+    open.pop_back();
+    for (const StageDef &s : f.stages) {
+      for (const std::string &called : called_funcs(s)) {
+        if (called != name && found.insert(called).second) open.push_back(called);
+      }
+    }
+  }
+  return found;
+}
+
+// Each named consumer reads `d.makes`, or, where it does not read the Func itself, what it is
+// computed from does; without names, all but the Func itself, what wraps it, and those whose reads
+// go elsewhere already.
 void redirect_consumers(Algorithm &a, const Directive &d, const GlobalWrappers &global) {
   std::vector<std::string> from = {d.func};
   const auto shared = global.find(d.func);
@@ -76,6 +94,12 @@ void redirect_consumers(Algorithm &a, const Directive &d, const GlobalWrappers &
                  "name a Func that reads '" + d.func + "'", d.where);
     }
     if (redirect(a.funcs[i])) continue;
+    bool between = false;
+    for (const std::string &producer : producers_of(a, name)) {
+      if (producer == d.func || producer == d.makes) continue;
+      between |= redirect(a.funcs[a.index_of(producer)]);
+    }
+    if (between) continue;
     user_error("cannot make " + text_of(d) + ": '" + name + "' does not read '" + d.func + "'", "",
                "name a Func that reads '" + d.func + "'", d.where);
   }

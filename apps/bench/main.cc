@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/bench/compile_times.h"
+#include "apps/bench/copies.h"
 #include "apps/bench/measure.h"
 #include "apps/common/app_case.h"
 #include "apps/common/compiled_apps.h"
@@ -25,7 +26,7 @@ struct Options {
 };
 
 // A line of the closing tables, filled in as benchmarks end.
-std::vector<std::string> run_lines, compile_lines;
+std::vector<std::string> run_lines, copy_lines, compile_lines;
 
 template <typename... Args>
 std::string format(const char *pattern, Args... args) {
@@ -92,6 +93,20 @@ void bench_generator(benchmark::State &state, const std::string &app, int rounds
   }
 }
 
+void bench_copies(benchmark::State &state, int rounds) {
+  for (auto _ : state) {
+    const auto r = polyhalite_apps::copy_rates(rounds);
+    state.counters["memcpy"] = r.memcpy;
+    state.counters["ordinary"] = r.ordinary;
+    state.counters["streamed"] = r.streamed;
+    state.SetIterationTime(1 / r.streamed);
+    copy_lines.push_back(format("memcpy %.1f GB/s, ordinary stores %.1f (%.2f of memcpy), "
+                                "stream_stores %.1f (%.2f of memcpy)",
+                                r.memcpy / 1e9, r.ordinary / 1e9, r.ordinary / r.memcpy,
+                                r.streamed / 1e9, r.streamed / r.memcpy));
+  }
+}
+
 // One line per benchmark as it ends; the tables follow when all have.
 class Progress : public benchmark::BenchmarkReporter {
  public:
@@ -117,6 +132,7 @@ void register_all(std::vector<AppCase> &apps, const Options &options) {
       once(benchmark::RegisterBenchmark(name.c_str(), bench_app, &app, threads, options.rounds));
     }
   }
+  once(benchmark::RegisterBenchmark("copy", bench_copies, options.rounds));
   std::vector<std::string> compiled{"three_stages"};
   for (const AppCase &app : apps) compiled.push_back(app.name);
   for (const std::string &name : compiled) {
@@ -167,6 +183,8 @@ int main(int argc, char **argv) {
                   "ratio", "rate", "peak", "repeated");
     }
     for (const std::string &line : run_lines) std::puts(line.c_str());
+    if (!copy_lines.empty()) std::puts("\na copy of 256 MiB, reads and writes counted");
+    for (const std::string &line : copy_lines) std::puts(line.c_str());
     if (!compile_lines.empty()) std::puts("\ncompile times");
     for (const std::string &line : compile_lines) std::puts(line.c_str());
     return progress.failed ? 1 : 0;

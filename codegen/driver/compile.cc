@@ -52,16 +52,16 @@ LoweredPipeline lower_pipeline(const FrozenPipeline &frozen, const std::string &
   if (default_buffer_limit() && !target.has_feature(Target::LargeBuffers)) {
     lowering_options.buffer_limit = *default_buffer_limit();
   }
-  lowering_options.trace_all = {
-      target.has_feature(Target::TraceLoads), target.has_feature(Target::TraceStores),
-      target.has_feature(Target::TraceRealizations), target.has_feature(Target::TracePipeline)};
-  lowering_options.profile = target.features_any_of(
-      {Target::Profile, Target::ProfileByTimer, Target::ProfileCounts});
   lowering_options.memory_name = name;
   if (target.has_feature(Target::JIT)) {
     static std::atomic<uint64_t> compilations{0};
     lowering_options.memory_name += "#" + std::to_string(++compilations);
   }
+  lowering_options.trace_all = {
+      target.has_feature(Target::TraceLoads), target.has_feature(Target::TraceStores),
+      target.has_feature(Target::TraceRealizations), target.has_feature(Target::TracePipeline)};
+  lowering_options.profile = target.features_any_of(
+      {Target::Profile, Target::ProfileByTimer, Target::ProfileCounts});
   PassOptions options;
   options.verify = verifies_passes();
   result.function = run_passes(lower(name, judged.tree, judged.survey, lowering_options), target, options);

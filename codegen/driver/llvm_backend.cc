@@ -13,6 +13,7 @@
 #include "codegen/llvm/jit.h"
 #include "lang/target_words.h"
 #include "polyhalite/backend.h"
+#include "schedule/derive_algorithm.h"
 
 namespace polyhalite {
 
@@ -88,6 +89,14 @@ std::string with_suffix(const std::string &path, Emit what, const std::string &s
 
 class LlvmBackend : public Backend {
  public:
+  FrozenPipeline derive(const FrozenPipeline &pipeline) override {
+    DerivedAlgorithm derived = derive_algorithm(pipeline.algorithm, pipeline.directives);
+    FrozenPipeline out = pipeline;
+    out.algorithm = std::move(derived.algorithm);
+    out.directives = std::move(derived.directives);
+    return out;
+  }
+
   std::shared_ptr<CompiledPipeline> jit(const FrozenPipeline &pipeline, const Target &target,
                                         const std::map<std::string, JITExtern> &externs) override {
     check_runs_here(target);

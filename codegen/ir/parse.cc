@@ -300,6 +300,12 @@ class FunctionParser {
       const std::string name = tokens_.expect_name("the produced Func's name");
       return make_produce(name, parse_block("after the produced Func's name"));
     }
+    if (tokens_.accept("stream")) return with_streams(parse_write(), true);
+    return parse_write();
+  }
+
+  // f[i if mask] = v    f(i) = v    f(i) = {v, w}
+  Stmt parse_write() {
     const std::string name = tokens_.expect_name("a statement");
     if (tokens_.accept("[")) {
       const Expr index = exprs_.parse();

@@ -131,6 +131,13 @@ Stmt make_produce(std::string name, Stmt body) {
   return wrap({StmtKind::Produce, std::move(name), {}, {std::move(body)}});
 }
 
+Stmt with_streams(const Stmt &s, bool streams) {
+  if (s->streams == streams) return s;
+  StmtNode n = *s;
+  n.streams = streams;
+  return wrap(std::move(n));
+}
+
 Stmt with_parts(const Stmt &s, std::vector<Expr> args, std::vector<Stmt> body) {
   bool same = args.size() == s->args.size() && body.size() == s->body.size();
   for (size_t i = 0; same && i < args.size(); i++) same = args[i].same_as(s->args[i]);

@@ -83,6 +83,7 @@ struct StmtNode {
   Partition partition = Partition::Auto;  // For
   std::vector<std::string> buffers{};     // Memoize
   bool is_sized = false, evicts = false;  // Memoize: do args have sizes, an eviction key?
+  bool streams = false;                   // Provide, Store: past the caches
 };
 
 Stmt make_block(std::vector<Stmt> stmts);  // flattens nested blocks, drops undefined ones
@@ -108,6 +109,8 @@ Stmt make_memoize(std::string name, std::vector<std::string> buffers, std::vecto
 Stmt make_atomic(Stmt body);
 Stmt make_produce(std::string name, Stmt body);
 Stmt make_profile(Stmt body);
+/// A copy of a Provide or a Store that goes past the caches, or not.
+Stmt with_streams(const Stmt &s, bool streams);
 /// A copy of `s` with other args and body; `s` itself where nothing differs.
 Stmt with_parts(const Stmt &s, std::vector<Expr> args, std::vector<Stmt> body);
 

@@ -18,7 +18,8 @@ constexpr int64_t kPrintedElements = 1024;
 std::string name_text(const std::string &name) {
   static const std::set<std::string> kWords = {"for",      "allocate", "assert",   "else",
                                                "evaluate", "produce",  "constant", "place",
-                                               "fork",     "acquire",  "release"};
+                                               "fork",     "acquire",  "release",
+                                               "stream"};
   return kWords.count(name) ? "`" + name + "`" : quote_name(name);
 }
 
@@ -121,7 +122,7 @@ class Printer {
         return print_body(s->body[0]);
       case StmtKind::Provide: {
         const size_t dims = s->args.size() - static_cast<size_t>(s->value_count);
-        line() << name_text(s->name) << "(";
+        line() << (s->streams ? "stream " : "") << name_text(s->name) << "(";
         list(s->args, 0, dims);
         os_ << (s->value_count == 1 ? ") = " : ") = {");
         list(s->args, dims, s->args.size());
@@ -129,7 +130,7 @@ class Printer {
         return;
       }
       case StmtKind::Store:
-        line() << name_text(s->name) << "[";
+        line() << (s->streams ? "stream " : "") << name_text(s->name) << "[";
         print_expr(os_, s->args[0]);
         if (s->args.size() > 2) {
           os_ << " if ";

@@ -93,6 +93,9 @@ Value *FunctionEmitter::emit_intrinsic(const CallNode &call) {
     return builder_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
   }
   if (name == intrinsic::kPrefetch) return emit_prefetch(args[0]);
+  // Passes may have put another value in the place of the read.
+  if (name == intrinsic::kStream) return as_load(args[0]) ? emit_load(args[0], true) : emit(args[0]);
+  if (name == intrinsic::kStreamFence) return emit_stream_fence();
   return emit_buffer_fact(call);
 }
 

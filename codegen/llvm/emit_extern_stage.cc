@@ -152,8 +152,7 @@ Value *FunctionEmitter::emit_extern_bounds(const CallNode &call) {
       asked_.args.push_back(emit_c_argument(call.args[i]));
     }
     const std::string &function = as_imm(call.args[0])->s;
-    call_c_function(function, asked_.args, "polyhalite_error_bounds_inference_call_failed",
-                    function);
+    call_c_function(function, asked_.args, "polyhalite_error_bounds_inference_call_failed", function);
     asked_.block = builder_.GetInsertBlock();
   }
   const std::vector<Value *> &args = asked_.args;

@@ -141,13 +141,13 @@ Value *FunctionEmitter::reverse(Value *v) {
 
 // -- Loads
 
-Value *FunctionEmitter::emit_load(const Expr &e) {
+Value *FunctionEmitter::emit_load(const Expr &e, bool streams) {
   const LoadNode &load = *as_load(e);
   Value *mask = load.args.size() > 1 && !is_true(load.args[1]) ? emit(load.args[1]) : nullptr;
-  return load_lanes_at(load, mask);
+  return load_lanes_at(load, mask, streams);
 }
 
-Value *FunctionEmitter::load_lanes_at(const LoadNode &load, Value *mask) {
+Value *FunctionEmitter::load_lanes_at(const LoadNode &load, Value *mask, bool streams) {
   const Type t = load.type;
   if (const std::vector<Expr> rows = rows_of(load.args[0]); !rows.empty()) {
     std::vector<Value *> parts;
@@ -156,16 +156,16 @@ Value *FunctionEmitter::load_lanes_at(const LoadNode &load, Value *mask) {
       kept_.push_back(rows[i]);
       const LoadNode row(t.with_lanes(lanes), load.buffer, rows[i]);
       Value *row_mask = mask ? builder_.CreateShuffleVector(mask, lanes_of_row(i, lanes)) : nullptr;
-      parts.push_back(load_lanes_at(row, row_mask));
+      parts.push_back(load_lanes_at(row, row_mask, streams));
     }
     return concatenate(parts);
   }
   const auto at =
       to_lane_address(load.args[0], [this](const std::string &name) { return definition(name); });
   if (!at) return gather(load, mask);
-  if (t.is_scalar()) return load_dense(load, *at, mask);
+  if (t.is_scalar()) return load_dense(load, *at, mask, streams);
   const auto stride = at->stride.as_constant();
-  if (stride == 1) return load_dense(load, *at, mask);
+  if (stride == 1) return load_dense(load, *at, mask, streams);
   if (stride == -1) {
     const LaneAddress first{shifted(at->base, 1 - t.lanes()), Polynomial::constant(1)};
     return reverse(load_dense(load, first, mask ? reverse(mask) : nullptr));
@@ -197,7 +197,8 @@ Value *FunctionEmitter::emit_prefetch(const Expr &e) {
   return builder_.getFalse();
 }
 
-Value *FunctionEmitter::load_dense(const LoadNode &load, const LaneAddress &at, Value *mask) {
+Value *FunctionEmitter::load_dense(const LoadNode &load, const LaneAddress &at, Value *mask,
+                                   bool streams) {
   const Type t = load.type;
   llvm::Type *type = memory_type(context_, t);
   Value *pointer = address(load.buffer, t, at.base);
@@ -205,6 +206,7 @@ Value *FunctionEmitter::load_dense(const LoadNode &load, const LaneAddress &at, 
   llvm::Instruction *access = nullptr;
   if (!mask) {
     access = builder_.CreateAlignedLoad(type, pointer, align);
+    if (streams) mark_stream_load(access, t);
   } else {
     llvm::Type *vector = t.is_vector() ? type : llvm::FixedVectorType::get(type, 1);
     if (t.is_scalar()) mask = builder_.CreateVectorSplat(1, mask);
@@ -300,12 +302,12 @@ void FunctionEmitter::emit_store(const StmtNode &store) {
   const Type t = stored.type();
   Value *value = to_memory(emit(stored), t);
   Value *mask = store.args.size() > 2 && !is_true(store.args[2]) ? emit(store.args[2]) : nullptr;
-  store_lanes_at(store.name, t, index, value, mask);
+  store_lanes_at(store.name, t, index, value, mask, store.streams);
   scopes_.memory_changed();
 }
 
 void FunctionEmitter::store_lanes_at(const std::string &buffer, Type t, const Expr &index,
-                                     Value *value, Value *mask) {
+                                     Value *value, Value *mask, bool streams) {
   if (const std::vector<Expr> rows = rows_of(index); !rows.empty()) {
     for (size_t i = 0; i < rows.size(); i++) {
       const int lanes = rows[i].type().lanes();
@@ -313,7 +315,7 @@ void FunctionEmitter::store_lanes_at(const std::string &buffer, Type t, const Ex
       kept_.push_back(rows[i]);
       store_lanes_at(buffer, t.with_lanes(lanes), rows[i],
                      builder_.CreateShuffleVector(value, picks),
-                     mask ? builder_.CreateShuffleVector(mask, picks) : nullptr);
+                     mask ? builder_.CreateShuffleVector(mask, picks) : nullptr, streams);
     }
     return;
   }
@@ -331,10 +333,13 @@ void FunctionEmitter::store_lanes_at(const std::string &buffer, Type t, const Ex
   } else if (at && (t.is_scalar() || stride == 1 || stride == -1)) {
     Value *pointer = address(buffer, t, first);
     const llvm::Align align = alignment(buffer, t, first);
-    llvm::Instruction *access = mask ? static_cast<llvm::Instruction *>(
-                                           builder_.CreateMaskedStore(value, pointer, align, mask))
-                                     : builder_.CreateAlignedStore(value, pointer, align);
-    module_.mark_access(access, buffer);
+    if (mask) {
+      module_.mark_access(builder_.CreateMaskedStore(value, pointer, align, mask), buffer);
+    } else if (streams) {
+      store_streamed(value, t, pointer, align, buffer);
+    } else {
+      module_.mark_access(builder_.CreateAlignedStore(value, pointer, align), buffer);
+    }
   } else if (at && !mask) {
     Polynomial p = at->base;
     for (int lane = 0; lane < t.lanes(); lane++) {

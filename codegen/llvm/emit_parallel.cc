@@ -206,7 +206,6 @@ void FunctionEmitter::emit_task(const std::string &counter, const Stmt &body,
   }
   emit_stmt(body);
   end_profile();
-  profile_ = nullptr;
   builder_.CreateRet(builder_.getInt32(0));
   release_slots();
 }

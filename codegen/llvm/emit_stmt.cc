@@ -3,6 +3,7 @@
 
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
+#include "lang/abi/polyhalite_profiler.h"
 #include "lang/ir/intrinsics.h"
 #include "polyhalite/error.h"
 
@@ -71,10 +72,10 @@ void FunctionEmitter::emit_stmt(const Stmt &s) {
       return;
     case StmtKind::Produce:
       return emit_produce(*s);
-    case StmtKind::Profile:
-      return emit_profile(*s);
     case StmtKind::Memoize:
       return emit_memoize(*s);
+    case StmtKind::Profile:
+      return emit_profile(*s);
     case StmtKind::Atomic:
       return emit_atomic(*s);
     case StmtKind::Provide:

@@ -32,8 +32,8 @@ void FunctionEmitter::emit_allocate(const StmtNode &s) {
   own_storage_[s.name] = on_stack ? kStackAlignment : kHeapAlignment;
   if (on_stack) return emit_on_stack(s, elements);
   const bool shared = s.home == Home::Shared;
-  Value *bytes = shared ? nullptr : size_in_bytes(s);
-  Value *memory = shared ? emit_shared(s) : emit_malloc(s, bytes);
+  Value *bytes = size_in_bytes(s);
+  Value *memory = shared ? emit_shared(s, bytes) : emit_malloc(s, bytes);
   pointers_[s.name] = memory;
   if (!shared) live_heap_.push_back({s.name, memory});
   scopes_.push();
@@ -96,7 +96,7 @@ Value *FunctionEmitter::emit_malloc(const StmtNode &s, Value *bytes) {
 }
 
 // The memory that the slot had before, where that is large enough.
-Value *FunctionEmitter::emit_shared(const StmtNode &s) {
+Value *FunctionEmitter::emit_shared(const StmtNode &s, Value *wanted) {
   llvm::Type *pointer = builder_.getPtrTy(), *i64 = builder_.getInt64Ty();
   if (!slots_.count(s.name)) {
     llvm::IRBuilder<> entry(entry_position());
@@ -107,16 +107,15 @@ Value *FunctionEmitter::emit_shared(const StmtNode &s) {
     slots_[s.name] = slot;
   }
   const Slot slot = slots_.at(s.name);
-  Value *wanted = size_in_bytes(s);
   llvm::BasicBlock *grow = block("grow"), *replace = block("replace"), *take = block("take"),
                    *ready = block("ready");
-  builder_.CreateCondBr(builder_.CreateICmpULT(builder_.CreateLoad(i64, slot.bytes), wanted), grow,
-                        ready);
+  Value *held = builder_.CreateLoad(i64, slot.bytes);
+  builder_.CreateCondBr(builder_.CreateICmpULT(held, wanted), grow, ready);
   builder_.SetInsertPoint(grow);
   Value *old = builder_.CreateLoad(pointer, slot.pointer);
   builder_.CreateCondBr(builder_.CreateIsNull(old), take, replace);
   builder_.SetInsertPoint(replace);
-  bill_memory("memory_free", s.name, builder_.CreateLoad(i64, slot.bytes));
+  bill_memory("memory_free", s.name, held);
   emit_free(old);
   builder_.CreateStore(llvm::ConstantPointerNull::get(builder_.getPtrTy()), slot.pointer);
   builder_.CreateBr(take);
@@ -138,6 +137,7 @@ void FunctionEmitter::emit_free(Value *memory) {
 
 void FunctionEmitter::release_slots() {
   if (slots_.empty()) return;
+  profile_ = nullptr;  // what is measured has ended at each return
   llvm::Type *code_type = builder_.getInt32Ty();
   llvm::IRBuilder<> entry(entry_position());
   llvm::AllocaInst *code = entry.CreateAlloca(code_type, nullptr, "code");

@@ -129,17 +129,23 @@ class FunctionEmitter {
   // -- Memory (emit_memory.cc)
   /// Asks the caches for what a scalar Load would read.
   Value *emit_prefetch(const Expr &load);
-  Value *emit_load(const Expr &e);
-  Value *load_lanes_at(const LoadNode &load, Value *mask);
-  Value *load_dense(const LoadNode &load, const LaneAddress &at, Value *mask);
+  Value *emit_load(const Expr &e, bool streams = false);
+  Value *load_lanes_at(const LoadNode &load, Value *mask, bool streams = false);
+  Value *load_dense(const LoadNode &load, const LaneAddress &at, Value *mask,
+                    bool streams = false);
   Value *load_strided(const LoadNode &load, const LaneAddress &at, int64_t stride);
   Value *load_lanes(const LoadNode &load, const LaneAddress &at);
   Value *gather(const LoadNode &load, Value *mask);
   void emit_store(const StmtNode &store);
   void store_lanes_at(const std::string &buffer, Type t, const Expr &index, Value *value,
-                      Value *mask);
+                      Value *mask, bool streams);
   void store_scalar_if(Value *mask, Value *value, Value *address, const std::string &buffer);
   void scatter(const std::string &buffer, Type t, const Expr &index, Value *value, Value *mask);
+  // emit_stream.cc
+  void mark_stream_load(llvm::Instruction *access, Type t);
+  void store_streamed(Value *value, Type t, Value *pointer, llvm::Align align,
+                      const std::string &buffer);
+  Value *emit_stream_fence();
   Value *base_pointer(const std::string &buffer);
   Value *address(const std::string &buffer, Type element, const Polynomial &p);
   Value *lane_pointers(const std::string &buffer, Type element, const Expr &index);
@@ -160,7 +166,7 @@ class FunctionEmitter {
   Value *size_in_bytes(const StmtNode &s);
   /// Memory for s; leaves the function where there is none.
   Value *emit_malloc(const StmtNode &s, Value *bytes);
-  Value *emit_shared(const StmtNode &s);
+  Value *emit_shared(const StmtNode &s, Value *wanted);
   void emit_free(Value *memory);
   /// Gives back what slots hold in front of every return.
   void release_slots();

@@ -482,7 +482,9 @@ class Interpreter {
         return v;
       }
       case Op::Call:
-        if (as_intrinsic(e, intrinsic::kPrefetch)) return {Bool(), {Lane{.i = 0}}};
+        if (as_intrinsic(e, intrinsic::kPrefetch) || as_intrinsic(e, intrinsic::kStreamFence)) {
+          return {Bool(), {Lane{.i = 0}}};
+        }
         if (as_intrinsic(e, intrinsic::kGuarded)) {
           const bool holds = evaluate(e->args[0], memo).lanes[0].i != 0;
           return holds ? evaluate(e->args[1], memo) : Value{e.type(), {Lane{}}};

@@ -207,7 +207,7 @@ Lane lane_of_call(const CallNode &call, const std::vector<Lane> &args) {
     if (call.name == intrinsic::kLimitedProduct) return limited_product(args);
     for (const char *name : {intrinsic::kLikely, intrinsic::kLikelyIfInnermost,
                              intrinsic::kStrictFloat, intrinsic::kMemoizeTag,
-                             intrinsic::kPromiseClamped}) {
+                             intrinsic::kPromiseClamped, intrinsic::kStream}) {
       if (call.name == name) return args[0];
     }
     if (!from.is_float()) return integer_call(call, from, args);

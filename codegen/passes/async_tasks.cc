@@ -59,23 +59,6 @@ bool AsyncTasks::uses(const TreeNode &n, const TaskView &view, int func) const {
       n, view, [&](const StageId &s) { return called_funcs(tree_.definition(s)).count(name) > 0; });
 }
 
-bool AsyncTasks::produced_among(const std::vector<Tree> &nodes, int func) const {
-  return std::any_of(nodes.begin(), nodes.end(), [&](const Tree &n) {
-    if (n->kind == TreeNode::Loop || n->kind == TreeNode::Stage) {
-      return producing_func(tree_, *n) == func;
-    }
-    return produced_among(n->children, func) || produced_among(n->otherwise, func);
-  });
-}
-
-std::set<int> AsyncTasks::waited_for_in(const TreeNode &loop, const TaskView &view) const {
-  std::set<int> waiting;
-  for (const auto &[func, is_producer] : view) {
-    if (!is_producer && produced_among(loop.children, func)) waiting.insert(func);
-  }
-  return waiting;
-}
-
 std::vector<AsyncWait> AsyncTasks::find_waits(const std::vector<const TreeNode *> &items,
                                               const TaskView &view, const std::set<int> &waiting) {
   std::vector<AsyncWait> waits;

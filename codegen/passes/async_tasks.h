@@ -42,11 +42,7 @@ class AsyncTasks {
   /// Does the task only work for a production that is not n's?
   bool is_for_another(const TreeNode &n, const TaskView &view) const;
 
-  /// Is a nest of the Func among the nodes, or in a storage, a fork or a branch among them?
-  bool produced_among(const std::vector<Tree> &nodes, int func) const;
-  /// The async Funcs that the body of a loop produces, and that what uses them there waits for.
-  std::set<int> waited_for_in(const TreeNode &loop, const TaskView &view) const;
-
+  /// `waiting`: Funcs whose productions stand in a block around, and that this block waits for.
   std::vector<AsyncWait> find_waits(const std::vector<const TreeNode *> &items,
                                     const TaskView &view, const std::set<int> &waiting);
 
@@ -57,19 +53,16 @@ class AsyncTasks {
   Stmt release(const AsyncWait &wait) const;
 
   /// fork f { ... }  ->  fork (semaphores) { f's productions } and { the rest }
-  /// `block` lowers the fork's children for a view and what it waits for. A task of an outer fork
-  /// that has no part in one of the two runs the other alone.
+  /// `block` lowers the fork's children for a view. A task of an outer fork that has no part in one
+  /// of the two runs the other alone.
   template <typename Block>
-  Stmt fork(const TreeNode &n, TaskView view, const std::set<int> &waiting, Block block) {
-    const int func = n.stage.func;
+  Stmt fork(int func, TaskView view, Block block) {
     view[func] = false;
     channels_[func] = 0;
-    std::set<int> waiting_for_this = waiting;
-    if (produced_among(n.children, func)) waiting_for_this.insert(func);
-    const Stmt consumer = block(view, waiting_for_this);
+    const Stmt consumer = block(view);
     consumers_[func] = channels_[func];
     view[func] = true;
-    const Stmt producer = block(view, waiting);
+    const Stmt producer = block(view);
     if (!consumer.defined() || !producer.defined()) return consumer.defined() ? consumer : producer;
     return make_fork(func, producer, consumer);
   }

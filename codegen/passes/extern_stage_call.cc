@@ -23,10 +23,9 @@ Expr box_view(const FuncDef &f, int index, const Box &box) {
 
 }  // namespace
 
-Stmt extern_stage_call(const LoopTree &tree, const Survey &survey, const StageId &stage,
-                       const CallNode &call) {
-  const FuncDef &f = tree.func(stage);
-  const StageSurvey &at = survey.stages[stage.func][stage.stage];
+Stmt extern_stage_call(const LoopTree &tree, const Survey &survey, int func, const CallNode &call,
+                       const Box &box) {
+  const FuncDef &f = tree.algorithm.funcs[func];
   std::vector<Expr> args = {call.args[0]};
   for (const ExternOperand &o : extern_operands(call)) {
     const int producer = o.buffer ? tree.algorithm.index_of(o.buffer->name) : -1;
@@ -36,13 +35,9 @@ Stmt extern_stage_call(const LoopTree &tree, const Survey &survey, const StageId
                                              survey.funcs[producer].needed));
   }
   for (size_t i = 0; i < f.types.size(); i++) {
-    args.push_back(box_view(f, static_cast<int>(i), at.box));
+    args.push_back(box_view(f, static_cast<int>(i), box));
   }
-  Stmt body = make_evaluate(extern_call_node(Int(32), intrinsic::kExternStage, std::move(args)));
-  for (auto it = at.guards.rbegin(); it != at.guards.rend(); ++it) {
-    body = make_if(it->condition, body);
-  }
-  return body;
+  return make_evaluate(extern_call_node(Int(32), intrinsic::kExternStage, std::move(args)));
 }
 
 Stmt debug_to_files(const LoopTree &tree, const Survey &survey, int func, const Box &box) {

@@ -6,9 +6,10 @@
 
 namespace polyhalite {
 
-///     evaluate extern_stage("f", inputs..., views of what one call computes), under its guards
-Stmt extern_stage_call(const LoopTree &tree, const Survey &survey, const StageId &stage,
-                       const CallNode &call);
+///     evaluate extern_stage("f", inputs..., views of the box of Func number `func`)
+/// `box`: what the call computes.
+Stmt extern_stage_call(const LoopTree &tree, const Survey &survey, int func, const CallNode &call,
+                       const Box &box);
 
 ///     evaluate debug_to_file("name", view of the box of func), for each such directive of func
 /// `box`: what of func is stored.

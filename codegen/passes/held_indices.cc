@@ -4,11 +4,9 @@
 
 namespace polyhalite {
 
-HeldIndices::HeldIndices(const LoopTree &tree, const Survey &survey, const StageId &stage)
-    : tree_(tree), survey_(survey), held_(survey.stages[stage.func][stage.stage].held) {
-  for (HeldIndex &h : held_) {
-    h.index = substitute(survey.stages[stage.func][stage.stage].dims, h.index);
-  }
+HeldIndices::HeldIndices(const LoopTree &tree, const Survey &survey, const StageId &s)
+    : tree_(tree), survey_(survey), held_(survey.stages[s.func][s.stage].held) {
+  for (HeldIndex &h : held_) h.index = substitute(survey.stages[s.func][s.stage].dims, h.index);
 }
 
 void HeldIndices::hold(const std::string &callee, std::vector<Expr> &indices,
@@ -27,9 +25,10 @@ void HeldIndices::hold(const std::string &callee, std::vector<Expr> &indices,
 }
 
 Expr HeldIndices::rewrite(const Expr &e) {
-  const Expr r = held_.empty() ? e : rewrite_children(e);
+  if (held_.empty()) return e;
+  const Expr r = rewrite_children(e);
   const CallNode *c = as_call(r);
-  if (!c || held_.empty() || (c->kind != CallKind::Func && c->kind != CallKind::Image)) return r;
+  if (!c || (c->kind != CallKind::Func && c->kind != CallKind::Image)) return r;
   std::vector<Expr> args = c->args;
   hold(c->name, args, as_call(e)->args);
   return with_args(r, std::move(args));

@@ -11,11 +11,12 @@
 
 namespace polyhalite {
 
+/// Of one stage. Its expressions come with the loops' counters in place.
 class HeldIndices : public ExprRewriter {
  public:
-  HeldIndices(const LoopTree &tree, const Survey &survey, const StageId &stage);
+  HeldIndices(const LoopTree &tree, const Survey &survey, const StageId &s);
 
-  /// The same for the indices of one access of `callee`, which were `before` in the definition.
+  /// `before`: the indices as the definition has them.
   void hold(const std::string &callee, std::vector<Expr> &indices,
             const std::vector<Expr> &before) const;
 

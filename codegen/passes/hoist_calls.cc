@@ -43,7 +43,7 @@ class TakeCalls : public ExprRewriter {
       const CallNode *c = as_call(n);
       fixed = fixed && n->op != Op::Load &&
               (!c || c->kind == CallKind::PureExtern || c->kind == CallKind::Math ||
-               (c->kind == CallKind::Intrinsic && !acts(*c)));
+               c->kind == CallKind::Intrinsic);
     });
     return fixed;
   }

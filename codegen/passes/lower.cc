@@ -23,15 +23,16 @@ namespace {
 
 class Lowering {
  public:
-  Lowering(const LoopTree &tree, const Survey &survey, const LowerOptions &options)
+  Lowering(const LoopTree &tree, const Survey &survey, const TraceAll &trace_all,
+           std::string memory)
       : tree_(tree),
         survey_(survey),
-        options_(options),
+        memory_(std::move(memory)),
         tasks_(tree, survey),
-        tracer_(tree, survey, options.trace_all) {}
+        tracer_(tree, survey, trace_all) {}
 
   /// `checks` use the root's symbols, so they stand inside their bindings.
-  Stmt body(const std::string &name, std::vector<Stmt> checks) {
+  Stmt body(const std::string &name, std::vector<Stmt> checks, bool profile) {
     std::vector<int> outputs;
     for (const std::string &f : tree_.algorithm.outputs) {
       const int func = tree_.algorithm.index_of(f);
@@ -49,7 +50,7 @@ class Lowering {
     Stmt all = make_block(std::move(parts));
     for (int func : outputs) all = tracer_.close(func, all);
     if (tracer_.is_active()) all = tracer_.pipeline(name, all);
-    checks.push_back(options_.profile ? make_profile(all) : all);
+    checks.push_back(profile ? make_profile(all) : all);
     return with_symbols(survey_.root_symbols, make_block(std::move(checks)));
   }
 
@@ -78,6 +79,14 @@ class Lowering {
   }
 
   int producer(const TreeNode &n) const { return producing_func(tree_, n); }
+
+  /// Is a nest of the Func among the nodes, or in a storage, a fork or a branch among them?
+  bool produced_among(const std::vector<Tree> &nodes, int func) const {
+    return std::any_of(nodes.begin(), nodes.end(), [&](const Tree &n) {
+      if (n->kind == TreeNode::Loop || n->kind == TreeNode::Stage) return producer(*n) == func;
+      return produced_among(n->children, func) || produced_among(n->otherwise, func);
+    });
+  }
 
   /// What `make` gives, between two events of func where its realizations are traced.
   template <typename Make>
@@ -159,10 +168,9 @@ class Lowering {
           i++;
           for (const AsyncWait &w : waits) cut |= w.first == i || w.last + 1 == i;
         } while (func >= 0 && !cut && i < items.size() && producer(*items[i]) == func);
-        const Stmt s = make_block(std::move(all));
-        return marked && tree_.storage[func].memoized
-                   ? memoized_production(tree_, survey_, func, options_.memory_name, s)
-                   : s;
+        const Stmt made = make_block(std::move(all));
+        const bool memoized = marked && tree_.storage[func].memoized;
+        return memoized ? memoized_production(tree_, survey_, memory_, func, made) : made;
       };
       for (const AsyncWait &w : waits) {
         if (w.inside || w.first != begin) continue;
@@ -219,8 +227,11 @@ class Lowering {
         return branch(n.condition, block(n.children, inside, view, waiting),
                       block(n.otherwise, inside, view, waiting));
       case TreeNode::Fork:
-        return tasks_.fork(n, view, waiting, [&](const TaskView &task, const std::set<int> &waits) {
-          return block(n.children, inside, task, waits);
+        return tasks_.fork(n.stage.func, view, [&](const TaskView &task) {
+          std::set<int> waited = waiting;
+          const bool produced = produced_among(n.children, n.stage.func);
+          if (produced && !task.at(n.stage.func)) waited.insert(n.stage.func);
+          return block(n.children, inside, task, waited);
         });
     }
     internal_check(false, "lower: a loop tree node without a lowering");
@@ -239,7 +250,11 @@ class Lowering {
     for (size_t i = 0; i < tree_.prefetches.size(); i++) {
       if (tree_.prefetches[i].at == n.loop) body.push_back(prefetch_loops(tree_, survey_, i));
     }
-    body.push_back(block(n.children, info.stage.func, view, tasks_.waited_for_in(n, view)));
+    std::set<int> waiting;
+    for (const auto &[func, is_producer] : view) {
+      if (!is_producer && produced_among(n.children, func)) waiting.insert(func);
+    }
+    body.push_back(block(n.children, info.stage.func, view, waiting));
     return make_for(info.name, bounds.min, bounds.extent,
                     bounds.stays_serial ? LoopKind::Serial : info.kind,
                     with_symbols(bounds.symbols, make_block(std::move(body))), info.partition);
@@ -247,7 +262,7 @@ class Lowering {
 
   const LoopTree &tree_;
   const Survey &survey_;
-  const LowerOptions options_;
+  const std::string memory_;  // under which memoized Funcs are kept
   AsyncTasks tasks_;
   Tracer tracer_;
 };
@@ -302,9 +317,10 @@ Function lower(const std::string &name, const LoopTree &tree, const Survey &surv
   for (Stmt &s : value_checks(name, f.args, f.constants, tree, survey, f.buffer_limit)) {
     front.push_back(std::move(s));
   }
-  LowerOptions named = options;
-  if (named.memory_name.empty()) named.memory_name = name;
-  all.push_back(Lowering(tree, survey, named).body(name, std::move(front)));
+  all.push_back(
+      Lowering(tree, survey, options.trace_all,
+               options.memory_name.empty() ? name : options.memory_name)
+          .body(name, std::move(front), options.profile));
   f.body = make_block(std::move(all));
   return f;
 }

@@ -13,10 +13,10 @@ namespace polyhalite {
 struct LowerOptions {
   bool bounds_queries = true;        // a call with a buffer without memory asks for shapes
   int64_t buffer_limit = INT64_MAX;  // bytes that one buffer may have
+  std::string memory_name;            // under which memoized Funcs are kept: unique, so that no
+                                      // other compilation takes their values; empty: the name
   TraceAll trace_all;
-  bool profile = false;     // is the pipeline measured?
-  std::string memory_name;  // under which memoized Funcs are kept: unique, so that no
-                            // other compilation takes their values; empty: the name
+  bool profile = false;  // is the pipeline measured?
 };
 
 /// Loops, symbols, guards and allocations exactly as surveyed, with the entry checks in front, and

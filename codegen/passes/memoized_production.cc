@@ -4,8 +4,8 @@
 
 namespace polyhalite {
 
-Stmt memoized_production(const LoopTree &tree, const Survey &survey, int func,
-                         const std::string &pipeline, const Stmt &production) {
+Stmt memoized_production(const LoopTree &tree, const Survey &survey, const std::string &memory,
+                         int func, const Stmt &production) {
   const FuncDef &def = tree.algorithm.funcs[func];
   const FuncSurvey &fs = survey.funcs[func];
   std::vector<Expr> key;
@@ -23,7 +23,7 @@ Stmt memoized_production(const LoopTree &tree, const Survey &survey, int func,
   for (int i = 0; i < static_cast<int>(def.types.size()); i++) {
     buffers.push_back(def.buffer_name(i));
   }
-  const std::string name = pipeline + "/" + tree.algorithm.funcs[memoized_as(tree, func)].name;
+  const std::string name = memory + "/" + tree.algorithm.funcs[memoized_as(tree, func)].name;
   return make_memoize(name, std::move(buffers), {}, storage.eviction, std::move(key), production);
 }
 

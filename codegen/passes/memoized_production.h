@@ -8,8 +8,8 @@
 
 namespace polyhalite {
 
-///     production  ->  memoize "pipeline/f" of f by (box, inputs) { production }
-Stmt memoized_production(const LoopTree &tree, const Survey &survey, int func,
-                         const std::string &pipeline, const Stmt &production);
+/// production  ->  memoize "MEMORY/f" of f by (box, inputs) { production }
+Stmt memoized_production(const LoopTree &tree, const Survey &survey, const std::string &memory,
+                         int func, const Stmt &production);
 
 }  // namespace polyhalite

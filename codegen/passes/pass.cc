@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "codegen/passes/fence_streams.h"
 #include "codegen/passes/flatten_storage.h"
 #include "codegen/passes/hoist_allocations.h"
 #include "codegen/passes/hoist_calls.h"
@@ -52,6 +53,7 @@ const std::vector<Pass> &pass_list() {
       {"vectorize_loops", IrLevel::Flat, false, any_target<vectorize_loops>},
       {"unroll_loops", IrLevel::Emittable, false, any_target<unroll_loops>},
       {"widen_float16", IrLevel::Emittable, false, widen_float16},
+      {"fence_streams", IrLevel::Emittable, false, fence_streams},
       {"simplify_last", IrLevel::Emittable, true, any_target<simplify_stmts>},
   };
   return kPasses;

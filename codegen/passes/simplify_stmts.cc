@@ -86,7 +86,9 @@ class StmtSimplifier : public StmtRewriter {
         const Stmt out = rewrite_children(s);
         if (out->args.size() > 2) {
           if (is_false(out->args[2])) return make_block({});
-          if (is_true(out->args[2])) return make_store(s->name, out->args[0], out->args[1]);
+          if (is_true(out->args[2])) {
+            return with_streams(make_store(s->name, out->args[0], out->args[1]), s->streams);
+          }
         }
         used_.insert(s->name);
         return out;
@@ -100,8 +102,9 @@ class StmtSimplifier : public StmtRewriter {
         if (const CallNode *c = as_intrinsic(e, intrinsic::kRequire)) {
           return is_true(c->args[0]) ? make_block({}) : rewrite_children(s);
         }
-        return has_effect(e) || as_intrinsic(e, intrinsic::kPrefetch) ? rewrite_children(s)
-                                                                         : make_block({});
+        const bool stays = has_effect(e) || as_intrinsic(e, intrinsic::kPrefetch) ||
+                           as_intrinsic(e, intrinsic::kStreamFence);
+        return stays ? rewrite_children(s) : make_block({});
       }
       case StmtKind::Memoize: {
         const Stmt out = rewrite_children(s);

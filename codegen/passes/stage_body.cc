@@ -1,5 +1,7 @@
 #include "codegen/passes/stage_body.h"
 
+#include <algorithm>
+
 #include "codegen/passes/extern_stage_call.h"
 #include "codegen/passes/held_indices.h"
 #include "codegen/passes/ring_accesses.h"
@@ -43,6 +45,40 @@ class GuardedReads : public ExprRewriter {
   const std::string &func_;
   const bool own_;
 };
+
+/// Reads of these Funcs and images leave no trace in the caches.
+class StreamedReads : public ExprRewriter {
+ public:
+  explicit StreamedReads(const std::vector<std::string> &names) : names_(names) {}
+
+ protected:
+  Expr rewrite(const Expr &e) override {
+    if (names_.empty()) return e;
+    const Expr r = rewrite_children(e);
+    // What guards a read holds the read itself.
+    const bool guarded = as_intrinsic(e, intrinsic::kGuarded) != nullptr;
+    if (guarded && as_intrinsic(r->args[1], intrinsic::kStream)) {
+      const Expr read = make_intrinsic(r.type(), intrinsic::kGuarded,
+                                       {r->args[0], as_call(r->args[1])->args[0]});
+      return make_intrinsic(r.type(), intrinsic::kStream, {read});
+    }
+    const CallNode *c = as_call(r);
+    if (!c || (c->kind != CallKind::Func && c->kind != CallKind::Image)) return r;
+    if (!std::binary_search(names_.begin(), names_.end(), c->name)) return r;
+    return make_intrinsic(r.type(), intrinsic::kStream, {r});
+  }
+
+ private:
+  const std::vector<std::string> &names_;
+};
+
+// A Provide, or statements around some.
+Stmt streamed_provide(const Stmt &s) {
+  if (s->kind == StmtKind::Provide) return with_streams(s, true);
+  std::vector<Stmt> body;
+  for (const Stmt &b : s->body) body.push_back(streamed_provide(b));
+  return with_parts(s, s->args, std::move(body));
+}
 
 Expr both(const Expr &a, const Expr &b) { return a.defined() ? make_binary(Op::And, a, b) : b; }
 
@@ -132,14 +168,19 @@ class StageBody {
     }
     // What the stage reads of itself lies in boxes that its predicated stores do not grow.
     GuardedReads guarded_own(stores, func_.name, true), guarded(loads, func_.name, false);
+    const StageNest &nest = tree_.nest(stage_);
+    StreamedReads streamed(nest.stream_loads);
     std::vector<CellWrite> writes = cell_writes(tree_.definition(stage_));
     const std::string prefix = func_.name + ".s" + std::to_string(stage_.stage);
     Lets lets;
     bool has_undef = false;
     for (CellWrite &w : writes) {
+      for (Expr &e : w.cell) e = substitute(at_.dims, e);
+      std::vector<Expr> cell;
+      for (const Expr &e : w.cell) cell.push_back(held_(e));
+      held_.hold(func_.name, cell, w.cell);
       NamedReads index(lets, prefix + ".read.");
-      w.cell = placed(w.cell);
-      for (Expr &e : w.cell) e = index(e);
+      for (size_t d = 0; d < cell.size(); d++) w.cell[d] = index(reported(cell[d]));
       for (size_t v = 0; v < w.values.size(); v++) {
         Expr &value = w.values[v];
         value = placed(value);
@@ -149,7 +190,7 @@ class StageBody {
           value = make_select(c, make_intrinsic(value.type(), intrinsic::kLikely, {value}),
                               make_intrinsic(old.type(), intrinsic::kGuarded, {make_not(c), old}));
         }
-        value = guarded(guarded_own(value));
+        value = streamed(guarded(guarded_own(value)));
       }
       NamedReads reads(lets, prefix + ".read.");
       for (Expr &e : w.values) e = reads(e);
@@ -160,6 +201,7 @@ class StageBody {
       lets.bind(writes[0].values[v], prefix + ".value." + std::to_string(v));
     }
     Stmt body = writes.size() == 1 ? provide(writes[0]) : provide_together(std::move(writes));
+    if (nest.stream_stores) body = streamed_provide(body);
     if (!evaluates_outside) body = lets.around(body);
     if (is_shared(tree_, stage_)) body = make_atomic(body);
     if (stores.defined()) body = make_if(stores, body);
@@ -171,19 +213,11 @@ class StageBody {
   }
 
  private:
+  Expr reported(const Expr &e) { return in_rings_(tracer_.with_loads(e)); }
   // What the definition says, at the loops' place.
-  Expr placed(const Expr &e) { return accessed(held_(substitute(at_.dims, e))); }
-  std::vector<Expr> placed(const std::vector<Expr> &cell) {
-    std::vector<Expr> before, out;
-    for (const Expr &e : cell) before.push_back(substitute(at_.dims, e));
-    for (const Expr &e : before) out.push_back(held_(e));
-    held_.hold(func_.name, out, before);
-    for (Expr &e : out) e = accessed(e);
-    return out;
-  }
-  Expr accessed(const Expr &e) { return in_rings_(tracer_.with_loads(e)); }
+  Expr placed(const Expr &e) { return reported(held_(substitute(at_.dims, e))); }
   // Conditions are over loops and symbols already.
-  Expr condition(const Guard &g) { return accessed(held_(g.condition)); }
+  Expr condition(const Guard &g) { return reported(held_(g.condition)); }
 
   std::vector<Expr> in_ring(std::vector<Expr> cell) const {
     in_rings_.fold(stage_.func, cell);
@@ -268,7 +302,12 @@ class StageBody {
 Stmt stage_body(const LoopTree &tree, const Survey &survey, const Tracer &tracer,
                 const StageId &s) {
   if (const CallNode *call = as_extern_stage(tree.definition(s))) {
-    return extern_stage_call(tree, survey, s, *call);
+    const StageSurvey &at = survey.stages[s.func][s.stage];
+    Stmt body = extern_stage_call(tree, survey, s.func, *call, at.box);
+    for (auto it = at.guards.rbegin(); it != at.guards.rend(); ++it) {
+      body = make_if(it->condition, body);
+    }
+    return body;
   }
   return StageBody(tree, survey, tracer, s).make();
 }

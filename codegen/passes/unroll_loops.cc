@@ -63,8 +63,10 @@ Stmt interleaved(const Stmt &loop, int64_t n) {
     for (int i = 0; i < n; i++) order.push_back(i * lanes + lane);
   }
   const int all = lanes * static_cast<int>(n);
-  return make_store(s->name, make_ramp(first, make_one(first.type()), all),
-                    Expr(std::make_shared<const ShuffleNode>(std::move(values), std::move(order))));
+  const Stmt store =
+      make_store(s->name, make_ramp(first, make_one(first.type()), all),
+                 Expr(std::make_shared<const ShuffleNode>(std::move(values), std::move(order))));
+  return with_streams(store, s->streams);
 }
 
 // An expression in one copy: of a select that the counter decides, what is chosen alone, so that the

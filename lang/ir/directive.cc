@@ -86,6 +86,8 @@ const char *directive_name(DirectiveKind kind) {
       return "gpu_single_thread";
     case DirectiveKind::Hexagon:
       return "hexagon";
+    case DirectiveKind::SmeStreaming:
+      return "sme_streaming";
     case DirectiveKind::CopyToDevice:
       return "copy_to_device";
     case DirectiveKind::CopyToHost:
@@ -100,6 +102,16 @@ const char *directive_name(DirectiveKind kind) {
       return "specialize";
     case DirectiveKind::SpecializeFail:
       return "specialize_fail";
+    case DirectiveKind::EagerInline:
+      return "eager_inline";
+    case DirectiveKind::ChangeType:
+      return "change_type";
+    case DirectiveKind::HoistInvariants:
+      return "hoist_invariants";
+    case DirectiveKind::StreamLoads:
+      return "stream_loads";
+    case DirectiveKind::StreamStores:
+      return "stream_stores";
     case DirectiveKind::Atomic:
       return "atomic";
     case DirectiveKind::AllowRaceConditions:
@@ -123,6 +135,7 @@ bool concerns_loops(DirectiveKind kind) {
     case DirectiveKind::GpuLanes:
     case DirectiveKind::GpuSingleThread:
     case DirectiveKind::Hexagon:
+    case DirectiveKind::SmeStreaming:
       return true;
     default:
       return false;
@@ -154,7 +167,14 @@ const std::vector<DirectiveKind> &all_directive_kinds() {
 }
 
 bool concerns_device(DirectiveKind kind) {
-  return names_device(kind) || kind == DirectiveKind::Hexagon || kind == DirectiveKind::CopyToHost;
+  return names_device(kind) || kind == DirectiveKind::Hexagon ||
+         kind == DirectiveKind::SmeStreaming || kind == DirectiveKind::CopyToHost;
+}
+
+bool makes_func(DirectiveKind kind) {
+  return kind == DirectiveKind::In || kind == DirectiveKind::CloneIn ||
+         kind == DirectiveKind::Rfactor || kind == DirectiveKind::ChangeType ||
+         kind == DirectiveKind::HoistInvariants;
 }
 
 bool names_level(DirectiveKind kind) {

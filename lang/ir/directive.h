@@ -63,6 +63,7 @@ enum class DirectiveKind : uint8_t {
   GpuLanes,         // loops {loop}; device
   GpuSingleThread,  // the stage is one thread of a kernel; device
   Hexagon,          // loops {loop}, or none: the whole stage
+  SmeStreaming,     // loops {loop}, or none: the whole stage
   CopyToDevice,     // device
   CopyToHost,       //
   // These derive a new algorithm (schedule/derive_algorithm.h).
@@ -71,9 +72,15 @@ enum class DirectiveKind : uint8_t {
   Rfactor,         // loops {reduction loop, new var, ...}, makes: partial results
   Specialize,      // factors {condition}: a branch of the stage, with a schedule of its own
   SpecializeFail,  // factors {message}: where no branch's condition holds, the pipeline fails
+  EagerInline,      // funcs: their definitions take the place of the stage's calls of them
+  ChangeType,       // type, factors {unproven values too}, makes: the same values in that type
+  HoistInvariants,  // makes, makes_more: sums of the update's terms without what is the same in all
   // What a stage may do although order or independence is not proven.
   Atomic,               // factors {override the associativity test}
   AllowRaceConditions,  //
+  // How the stage's accesses go through the caches.
+  StreamLoads,   // funcs: whose values it reads once (none: of all others); Funcs and images
+  StreamStores,  //
 };
 
 /// "split", "compute_at"...: the word in all text forms.
@@ -85,6 +92,9 @@ bool concerns_loops(DirectiveKind kind);
 bool names_device(DirectiveKind kind);
 /// Whether the directive moves work or values to another device than the processor.
 bool concerns_device(DirectiveKind kind);
+
+/// Does the directive make Funcs of another one?
+bool makes_func(DirectiveKind kind);
 
 /// Does it name a loop of another stage: target_func, target_stage, loops[0]?
 bool names_level(DirectiveKind kind);
@@ -110,7 +120,11 @@ struct Directive {
   std::shared_ptr<LoopLevelContents> level;
   std::shared_ptr<ParameterContents> target_image;  // Prefetch of an image, before the freeze
   std::vector<std::string> consumers;  // In, CloneIn
-  std::string makes;                   // In, CloneIn, Rfactor: the Func that it makes
+  std::string makes;                   // of those that derive a Func: its name
+  std::vector<std::string> makes_more;  // HoistInvariants: the Funcs of further terms
+  std::vector<std::string> funcs;       // EagerInline, StreamLoads
+  std::vector<std::shared_ptr<ParameterContents>> images;  // StreamLoads, before the freeze
+  Type type;                                       // ChangeType
   // Conditions of the specializations around the loops that it speaks of, outermost first.
   std::vector<Expr> branch;
   SourceLocation where;

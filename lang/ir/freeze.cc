@@ -62,8 +62,8 @@ class Reach {
     if (!seen_funcs_.insert(f.get()).second) return;
     if (f->is_partial) {
       user_error("'" + plain_name(f->name) + "' is called, but it holds partial results of an update",
-                 "rfactor makes it as a part of the schedule", "call the Func that the update is of",
-                 f->where);
+                 "a directive makes it as a part of the schedule",
+                 "call the Func that the directive is of", f->where);
     }
     stage(*f->pure);
     for (const Definition &d : f->updates) stage(d);
@@ -367,13 +367,16 @@ std::string prefetched(const Directive &d, const Names &names) {
 using AllStageNames = std::map<std::pair<std::string, int>, StageNames>;  // by process name
 
 // The stages that the directive makes share names of loops with those that it makes them of.
-void share_names(const Directive &d, const Reach &reach, AllStageNames &names) {
+void share_names(const Directive &d, const std::string &makes, const Reach &reach,
+                 AllStageNames &names) {
   const auto made = std::find_if(reach.made.begin(), reach.made.end(),
-                                 [&](const FuncPtr &f) { return f->name == d.makes; });
+                                 [&](const FuncPtr &f) { return f->name == makes; });
   if (made == reach.made.end() || reach.has(*made)) return;
   const FunctionContents &f = **made;
   for (int s = 0; s <= static_cast<int>(f.updates.size()); s++) {
-    const int like = d.kind == DirectiveKind::Rfactor && s > 0 ? d.stage : s;
+    const bool of_update =
+        d.kind == DirectiveKind::Rfactor || d.kind == DirectiveKind::HoistInvariants;
+    const int like = of_update && s > 0 ? d.stage : s;
     StageNames &scope = names[{f.name, s}];
     scope = names[{d.func, like}];
     for (const std::string &a : f.pure_args) scope(a);
@@ -390,6 +393,23 @@ bool keep_consumers(Directive *d, const Names &names) {
   }
   d->consumers = std::move(kept);
   return !d->consumers.empty();
+}
+
+// What the directive names of the pipeline; false where it named something, and none of it is there.
+bool rename_funcs(Directive *d, const Names &names) {
+  if (d->funcs.empty() && d->images.empty()) return true;
+  std::vector<std::string> kept;
+  for (const std::string &f : d->funcs) {
+    const auto it = names.by_process_name.find(f);
+    if (it != names.by_process_name.end()) kept.push_back(names.funcs.at(it->second));
+  }
+  for (const ParamPtr &p : d->images) {
+    const auto it = names.params.find(p.get());
+    if (it != names.params.end()) kept.push_back(it->second->name);
+  }
+  d->images.clear();
+  d->funcs = std::move(kept);
+  return !d->funcs.empty();
 }
 
 void rename_level(Directive *d, const Names &names, AllStageNames &stage_names) {
@@ -433,16 +453,19 @@ std::vector<Pending> collect_directives(const Reach &reach) {
 }
 
 // Directives on Funcs that this pipeline has no use for are left out.
-std::vector<Pending> needed_directives(const Reach &reach, const Names &names) {
+std::vector<Pending> needed_directives(const Reach &reach, const Names &names, bool so_far) {
   std::vector<Pending> result;
   std::set<std::string> unmade;  // process names
   for (Pending &p : collect_directives(reach)) {
     Directive &d = p.d;
     if (!p.image && unmade.count(d.func)) {
       if (!d.makes.empty()) unmade.insert(d.makes);
+      unmade.insert(d.makes_more.begin(), d.makes_more.end());
       continue;
     }
-    if (d.level && !bind_level(&d)) continue;
+    if (so_far && d.kind == DirectiveKind::Prefetch) continue;
+    if (!so_far && d.level && !bind_level(&d)) continue;
+    if (!rename_funcs(&d, names)) continue;
     if (!keep_consumers(&d, names)) {
       if (!reach.has(names.by_process_name.at(d.makes))) unmade.insert(d.makes);
       continue;
@@ -453,13 +476,14 @@ std::vector<Pending> needed_directives(const Reach &reach, const Names &names) {
 }
 
 std::vector<Directive> freeze_directives(const Reach &reach, const Names &names,
-                                         AllStageNames &stage_names) {
-  std::vector<Pending> list = needed_directives(reach, names);
+                                         AllStageNames &stage_names, bool so_far) {
+  std::vector<Pending> list = needed_directives(reach, names, so_far);
   // Loops get their names in the order of the directives that make them, before any reference from
   // another Func's compute_at.
   for (Pending &p : list) {
     Directive &d = p.d;
-    if (!p.image && !d.makes.empty()) share_names(d, reach, stage_names);
+    if (!p.image && !d.makes.empty()) share_names(d, d.makes, reach, stage_names);
+    for (const std::string &makes : d.makes_more) share_names(d, makes, reach, stage_names);
     if (names_level(d.kind)) continue;
     for (size_t i = 0; i < d.loops.size(); i++) {
       const bool is_new = d.kind == DirectiveKind::Rfactor && i % 2 == 1;
@@ -473,10 +497,11 @@ std::vector<Directive> freeze_directives(const Reach &reach, const Names &names,
     Rename rename(names, nullptr);
     for (Expr &e : d.factors) e = rename(e);
     for (Expr &e : d.branch) e = rename(e);
-    if (names_level(d.kind)) rename_level(&d, names, stage_names);
+    if (names_level(d.kind) && !so_far) rename_level(&d, names, stage_names);
     d.func = p.image ? names.params.at(p.image)->name : names.of_func(d.func);
     if (d.kind == DirectiveKind::Prefetch) d.target_func = prefetched(d, names);
     if (!d.makes.empty()) d.makes = names.of_func(d.makes);
+    for (std::string &makes : d.makes_more) makes = names.of_func(makes);
     result.push_back(std::move(d));
   }
   return result;
@@ -502,9 +527,11 @@ void check_arguments(const FrozenPipeline &pipeline, const std::vector<ParamPtr>
   }
 }
 
+namespace {
+
 FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
                       const std::vector<ParamPtr> &declared_inputs,
-                      const std::vector<Expr> &requirements) {
+                      const std::vector<Expr> &requirements, bool so_far) {
   Reach reach;
   for (const ParamPtr &p : declared_inputs) reach.parameter(p);
   for (const FuncPtr &f : outputs) reach.output(f);
@@ -579,7 +606,7 @@ FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
       rename_constraints(names.params[p.get()].get(), names);
       result.algorithm.output_buffers.push_back(names.params[p.get()]);
     }
-    if (!f->frozen) f->frozen = true;
+    if (!so_far) f->frozen = true;
   }
 
   for (const Expr &e : requirements) {
@@ -589,8 +616,18 @@ FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
   for (const FuncPtr &f : reach.made) {
     if (!reach.has(f)) result.made.push_back(f);
   }
-  result.directives = freeze_directives(reach, names, stage_names);
+  result.directives = freeze_directives(reach, names, stage_names, so_far);
   return result;
 }
+
+}  // namespace
+
+FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
+                      const std::vector<ParamPtr> &declared_inputs,
+                      const std::vector<Expr> &requirements) {
+  return freeze(outputs, declared_inputs, requirements, false);
+}
+
+FrozenPipeline freeze_so_far(const FuncPtr &output) { return freeze({output}, {}, {}, true); }
 
 }  // namespace polyhalite

@@ -29,6 +29,10 @@ FrozenPipeline freeze(const std::vector<std::shared_ptr<FunctionContents>> &outp
                       const std::vector<std::shared_ptr<ParameterContents>> &declared_inputs = {},
                       const std::vector<Expr> &requirements = {});
 
+/// The same while the program is still being written: nothing is settled, and what directives say
+/// of loops of other Funcs stays as it is. For derivation.h.
+FrozenPipeline freeze_so_far(const std::shared_ptr<FunctionContents> &output);
+
 /// CompileError where the pipeline uses an input that `declared` lacks, or `declared` names one
 /// twice: the C function's arguments would not be those that its caller knows.
 void check_arguments(const FrozenPipeline &pipeline,

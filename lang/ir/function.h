@@ -92,8 +92,10 @@ struct FunctionContents {
   std::vector<std::shared_ptr<ParameterContents>> output_params;  // one per value once
                                                                   // asked for, or empty
   std::vector<DerivedFunc> derived;
-  // Made by rfactor: the definitions show the operator, and no program may call it.
+  // Made by rfactor, hoist_invariants or change_type of `made_of`, which owns it: the definitions
+  // show what a program can ask of them, and no program may call it.
   bool is_partial = false;
+  FunctionContents *made_of = nullptr;
   bool frozen = false;                // a consumer has been realized: no more definitions
   SourceLocation where;
 };

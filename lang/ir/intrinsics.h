@@ -66,6 +66,10 @@ inline constexpr const char *kScatterGather = "scatter_gather";
 inline constexpr const char *kGuarded = "guarded";
 // Loop IR: prefetch(f(i)) asks the caches for the line that holds f(i); it reads nothing. Bool.
 inline constexpr const char *kPrefetch = "prefetch";
+// Loop IR: stream(f(i)) = f(i), read without keeping it in the caches.
+inline constexpr const char *kStream = "stream";
+// Loop IR: stream_fence() comes before what lets other threads read what this one has streamed. Bool.
+inline constexpr const char *kStreamFence = "stream_fence";
 
 inline constexpr const char *kUserContext = "user_context";  // Handle: the context of the call
 

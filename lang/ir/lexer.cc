@@ -225,7 +225,7 @@ const std::set<std::string> &expression_words() {
           intrinsic::kHalvingAdd, intrinsic::kHalvingSub, intrinsic::kRoundingHalvingAdd,
           intrinsic::kRoundingShiftLeft, intrinsic::kRoundingShiftRight, intrinsic::kMulShiftRight,
           intrinsic::kRoundingMulShiftRight, intrinsic::kDivRoundToZero,
-          intrinsic::kModRoundToZero, intrinsic::kPromiseClamped,
+          intrinsic::kModRoundToZero, intrinsic::kPromiseClamped, intrinsic::kStream,
           intrinsic::kBufferIsNull, intrinsic::kBufferHostIsNull, intrinsic::kBufferDimIsNull,
           intrinsic::kBufferType, intrinsic::kBufferDimensions}) {
       words.insert(name);

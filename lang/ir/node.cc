@@ -479,7 +479,7 @@ int compare(const Expr &a, const Expr &b) {
 bool equal(const Expr &a, const Expr &b) { return compare(a, b) == 0; }
 
 bool acts(const CallNode &c) {
-  if (is_extern(c)) return c.kind == CallKind::Extern;
+  if (c.kind == CallKind::Extern) return true;
   if (c.kind != CallKind::Intrinsic) return false;
   for (const char *name : {intrinsic::kPrint, intrinsic::kRequire, intrinsic::kTrace,
                            intrinsic::kTraceAccess}) {
@@ -493,7 +493,7 @@ Expr wrapped_value(const Expr &e) {
   if (!c || c->kind != CallKind::Intrinsic) return Expr();
   for (const char *name : {intrinsic::kLikely, intrinsic::kLikelyIfInnermost,
                            intrinsic::kStrictFloat, intrinsic::kMemoizeTag,
-                           intrinsic::kTraceAccess}) {
+                           intrinsic::kTraceAccess, intrinsic::kStream}) {
     if (c->name == name) return c->args[0];
   }
   const bool second = c->name == intrinsic::kPrint || c->name == intrinsic::kRequire;

@@ -14,6 +14,12 @@ void check(const char *word, const Func &source, const Region &bounds) {
              "give at most one bound for each dimension");
 }
 
+// The result's dimensions are called like the source's.
+std::vector<Expr> dimensions_of(const Func &source) {
+  const std::vector<Var> args = source.args();
+  return {args.begin(), args.end()};
+}
+
 bool is_bounded(const Range &r) { return r.min.defined() && r.extent.defined(); }
 
 // source at coordinates that `beyond(distance from min, extent)` moves into [0, extent) where they
@@ -39,7 +45,7 @@ Func moved_inside(const char *word, const Func &source, const Region &bounds, F 
 
 Func repeat_edge(const Func &source, const Region &bounds) {
   check("repeat_edge", source, bounds);
-  const std::vector<Expr> args = Func::implicit_args(source.dimensions());
+  const std::vector<Expr> args = dimensions_of(source);
   std::vector<Expr> inside = args;
   for (size_t i = 0; i < bounds.size(); i++) {
     if (!is_bounded(bounds[i])) continue;
@@ -52,7 +58,7 @@ Func repeat_edge(const Func &source, const Region &bounds) {
 
 Func constant_exterior(const Func &source, const Expr &value, const Region &bounds) {
   check("constant_exterior", source, bounds);
-  const std::vector<Expr> args = Func::implicit_args(source.dimensions());
+  const std::vector<Expr> args = dimensions_of(source);
   // The source is read inside its bounds even where the value is not used.
   std::vector<Expr> inside = args;
   Expr outside;

@@ -375,6 +375,24 @@ std::vector<Expr> loop_variables(const std::vector<Expr> &args, const std::vecto
 
 }  // namespace
 
+FuncDef definition_view(const FunctionContents &f, int stage) {
+  FuncDef def;
+  def.name = f.name;
+  def.args = f.pure_args;
+  def.types = f.types;
+  def.stages.resize(static_cast<size_t>(stage) + 1);
+  const Definition &d = stage == 0 ? *f.pure : f.updates[static_cast<size_t>(stage) - 1];
+  StageDef &s = def.stages.back();
+  s.args = d.args;
+  s.values = d.values;
+  s.where = d.where;
+  if (d.domain) {
+    s.rvars = d.domain->vars;
+    s.predicate = d.domain->predicate;
+  }
+  return def;
+}
+
 std::string describe_stage(const FunctionContents &f, int stage) {
   if (stage == 0) return quoted(f.name);
   return "update " + std::to_string(stage - 1) + " of " + quoted(f.name);

@@ -285,11 +285,16 @@ class Propagation {
       if (is_own_call(r.read, *f)) continue;
       contribute(*f, d, bounds, {in_state(r.read), in_state(r.adjoint)});
     }
+    if (accumulates) return copied(after, *f);
+    const Expr old = kept.defined() ? in_state(kept) * after(d.args) : make_zero(value.type());
+    if (pure_variables(*f, d).size() == d.args.size()) {  // all cells
+      Func before(plain_name(f->name) + "_d");
+      before(d.args) = old;
+      return before;
+    }
     Func before = copied(after, *f);
-    if (accumulates) return before;
     const Moved moved = moved_to(d, false);
-    before(moved.of(d.args)) =
-        kept.defined() ? moved(in_state(kept) * after(d.args)) : make_zero(value.type());
+    before(moved.of(d.args)) = moved(old);
     return before;
   }
 

@@ -36,7 +36,7 @@ std::vector<std::string> names_of(const std::vector<Func> &consumers) {
 FuncPtr existing(const std::vector<DerivedFunc> &derived, const std::string &of, DirectiveKind kind,
                  const std::vector<std::string> &consumers, const Here &here) {
   for (const DerivedFunc &d : derived) {
-    if (d.kind == DirectiveKind::Rfactor) continue;
+    if (d.kind != DirectiveKind::In && d.kind != DirectiveKind::CloneIn) continue;
     if (d.kind == kind && d.consumers == consumers) return d.func;
     for (const std::string &c : consumers) {
       if (!std::count(d.consumers.begin(), d.consumers.end(), c)) continue;

@@ -1,7 +1,9 @@
 // The words of schedules for devices.
 #include "lang/ir/function.h"
+#include "lang/language/define.h"
 #include "lang/language/names.h"
 #include "lang/language/record.h"
+#include "lang/language/stage_loops.h"
 #include "polyhalite/func.h"
 #include "polyhalite/target.h"
 
@@ -29,13 +31,36 @@ void record_device(const Stage &s, DirectiveKind kind, const std::vector<VarOrRV
   record(s, kind, std::move(names), {}, where).device = api;
 }
 
+// Everything runs on the host; the loop must be there all the same.
+void check_host(const Stage &s, const std::vector<VarOrRVar> &loops, const SourceLocation &where) {
+  const FunctionContents &f = *s.function();
+  if (!f.pure) {
+    user_error("cannot host '" + plain_name(f.name) + "'",
+               "the Func is undefined, so it has no loops", "define the Func before its schedule",
+               where);
+  }
+  for (const VarOrRVar &l : loops) {
+    std::string names;
+    bool found = l.name == kOutermost || f.is_partial;
+    for (const CurrentLoop &c : current_loops(f, s.index(), s.branch())) {
+      found |= c.name == l.name;
+      names = plain_name(c.name) + (names.empty() ? "" : ", ") + names;
+    }
+    if (found) continue;
+    user_error("cannot host '" + plain_name(l.name) + "': " + describe_stage(f, s.index()) +
+                   " has no such loop",
+               "", "its loops are, outermost first: " + (names.empty() ? "none" : names), where);
+  }
+}
+
 }  // namespace
 
 void detail::record_for_device(const Stage &s, DeviceWord word, const std::vector<VarOrRVar> &loops,
                                DeviceAPI api, const SourceLocation &where) {
   static constexpr DirectiveKind kKinds[] = {
       DirectiveKind::GpuBlocks, DirectiveKind::GpuThreads, DirectiveKind::GpuLanes,
-      DirectiveKind::GpuSingleThread, DirectiveKind::Hexagon};
+      DirectiveKind::GpuSingleThread, DirectiveKind::Hexagon, DirectiveKind::SmeStreaming};
+  if (word == DeviceWord::Host) return check_host(s, loops, where);
   record_device(s, kKinds[static_cast<int>(word)], loops, api, where);
 }
 

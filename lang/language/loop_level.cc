@@ -47,12 +47,7 @@ const LoopLevelContents &settled_loop(const LoopLevel &level, const char *questi
 LoopLevel::LoopLevel() : contents_(std::make_shared<LoopLevelContents>()) {}
 
 LoopLevel::LoopLevel(const Func &func, const VarOrRVar &loop, int stage) : LoopLevel() {
-  if (!func.defined()) {
-    user_error(
-        "cannot compute at '" + plain_name(loop.name) + "' of '" + plain_name(func.name()) + "'",
-        "the Func is undefined, so it has no loops", "define the Func before the schedule",
-        loop.where);
-  }
+  // The Func may get its definition later: its loops are looked for at the freeze.
   contents_->kind = LoopLevelContents::Loop;
   contents_->func = func.name();
   contents_->loop = loop.name;

@@ -25,6 +25,7 @@ std::shared_ptr<ParameterContents> make_scalar_parameter(Type t, const std::stri
   }
   auto p = std::make_shared<ParameterContents>();
   p->name = name.empty() ? anonymous_name("p") : clean_name(name);
+  reserve_name(p->name);
   p->type = t;
   return p;
 }
@@ -258,6 +259,7 @@ ImageParam::ImageParam(Type t, int dimensions, const std::string &name, Here her
                "dimensions are counted", "give their number, at least 0", here.where);
   }
   param_->name = name.empty() ? anonymous_name("p") : clean_name(name);
+  reserve_name(param_->name);
   param_->type = t;
   param_->is_buffer = true;
   param_->dimensions = dimensions;

@@ -18,19 +18,6 @@ namespace {
 
 std::string quoted(const std::string &name) { return "'" + plain_name(name) + "'"; }
 
-FuncDef as_func_def(const FunctionContents &f, int stage) {
-  FuncDef def;
-  def.name = f.name;
-  def.args = f.pure_args;
-  def.types = f.types;
-  def.stages.resize(stage + 1);
-  const Definition &d = f.updates[stage - 1];
-  def.stages[stage].args = d.args;
-  def.stages[stage].values = d.values;
-  if (d.domain) def.stages[stage].predicate = d.domain->predicate;
-  return def;
-}
-
 // f(args) -> intermediate(args, vars)
 class Redirect : public ExprRewriter {
  public:
@@ -102,7 +89,7 @@ Func Stage::rfactor(const std::vector<std::pair<RVar, Var>> &preserved, Here her
     vars.push_back(v.name());
   }
   std::string why;
-  const auto update = prove_associative(as_func_def(f, stage_), stage_, &why);
+  const auto update = prove_associative(definition_view(f, stage_), stage_, &why);
   if (!update) {
     user_error(what + ": it is not proven associative", why,
                "write it as f = f op e with +, *, min, max, &&, || or the like, or leave the "
@@ -112,6 +99,7 @@ Func Stage::rfactor(const std::vector<std::pair<RVar, Var>> &preserved, Here her
   auto partial = std::make_shared<FunctionContents>();
   partial->name = unique_name(plain_name(f.name) + "_intm");
   partial->frozen = partial->is_partial = true;
+  partial->made_of = &f;
   partial->where = here.where;
   define_view(*partial, f, stage_, *update, vars);
   f.frozen = true;

@@ -45,6 +45,11 @@ Expr checked_factor(const Stage &s, const char *word, const VarOrRVar &loop, Exp
     user_error(what + " by a factor of type " + factor.type().to_string(),
                "factors count iterations", "give a positive integer", loop.where);
   }
+  if (factor.type().is_uint() && factor.type().bits() > 16) {
+    user_error(what + " by a factor of type " + factor.type().to_string(),
+               "it holds numbers that int32, which loops count in, does not",
+               "cast it to int32", loop.where);
+  }
   int64_t n;
   if (is_const_int(factor, &n) && n <= 0 && factor.type().is_int()) {
     user_error(what + " by " + std::to_string(n),
@@ -280,24 +285,9 @@ void Stage::unscheduled(Here here) {
 StageSchedule Stage::get_schedule() const {
   const FunctionContents &f = *func_;
   if (!f.pure) return StageSchedule({});
-  const Definition &definition = stage_ == 0 ? *f.pure : f.updates[stage_ - 1];
-  std::set<std::string> reductions;
-  for (size_t k = 0; definition.domain && k < definition.domain->vars.size(); k++) {
-    reductions.insert(definition.domain->vars[k].var);
-  }
-  for (const Directive &d : f.directives) {
-    if (d.stage != stage_) continue;
-    const bool makes_loops = d.kind == DirectiveKind::Split || d.kind == DirectiveKind::Rename ||
-                             d.kind == DirectiveKind::Fuse;
-    if (!makes_loops) continue;
-    const size_t made = d.kind == DirectiveKind::Fuse ? 2 : 1;
-    const bool reduces = std::any_of(d.loops.begin(), d.loops.begin() + static_cast<long>(made),
-                                     [&](const std::string &l) { return reductions.count(l); });
-    for (size_t i = made; reduces && i < d.loops.size(); i++) reductions.insert(d.loops[i]);
-  }
   std::vector<StageSchedule::Dim> dims;
-  for (const std::string &loop : current_loops(f, stage_, branch_)) {
-    dims.push_back({loop, reductions.count(loop) > 0});
+  for (const CurrentLoop &l : current_loops(f, stage_, branch_)) {
+    dims.push_back({l.name, l.is_reduction});
   }
   return StageSchedule(std::move(dims));
 }
@@ -342,6 +332,18 @@ std::string Stage::dump_argument_list() const {
   std::string text = "Vars:";
   for (const std::string &l : loops) text += " " + plain_name(l);
   return text + "\n";
+}
+
+std::vector<VarOrRVar> Stage::split_vars() const {
+  std::vector<VarOrRVar> vars;
+  if (func_->pure) {
+    for (const CurrentLoop &l : current_loops(*func_, stage_, branch_)) {
+      vars.emplace_back(Var::of_loop(l.name));
+      vars.back().is_rvar = l.is_reduction;
+    }
+  }
+  vars.emplace_back(Var::outermost());
+  return vars;
 }
 
 template <typename Self>
@@ -542,8 +544,8 @@ Self &Schedulable<Self>::partition_all(Partition policy, const SourceLocation &w
                "the Func is undefined, so it has no loops", "define the Func before its schedule",
                where);
   }
-  for (const std::string &loop : current_loops(f, s.index(), s.branch())) {
-    record(s, DirectiveKind::Partition, {loop}, {}, where).option =
+  for (const CurrentLoop &loop : current_loops(f, s.index(), s.branch())) {
+    record(s, DirectiveKind::Partition, {loop.name}, {}, where).option =
         partition_name(policy);
   }
   return self();

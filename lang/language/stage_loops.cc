@@ -70,10 +70,12 @@ class Replay {
       : f_(f), stage_(stage), loops_(default_loops(f, stage)) {}
 
   /// Innermost first.
-  std::vector<std::string> names() const {
-    std::vector<std::string> names;
-    for (auto l = loops_.rbegin(); l != loops_.rend(); ++l) names.push_back(l->name);
-    return names;
+  std::vector<CurrentLoop> loops() const {
+    std::vector<CurrentLoop> loops;
+    for (auto l = loops_.rbegin(); l != loops_.rend(); ++l) {
+      loops.push_back({l->name, l->is_reduction});
+    }
+    return loops;
   }
 
   void apply(const Directive &d) {
@@ -97,6 +99,7 @@ class Replay {
         for (const std::string &l : d.loops) loops_[place(d, l)].kind = d.kind;
         return;
       case DirectiveKind::Rfactor:
+      case DirectiveKind::HoistInvariants:
         return factor(d);
       default:
         return;
@@ -209,9 +212,9 @@ void check_loops(const FunctionContents &f, const Directive &d) {
   replayed(f, d.stage, d.branch).apply(d);
 }
 
-std::vector<std::string> current_loops(const FunctionContents &f, int stage,
+std::vector<CurrentLoop> current_loops(const FunctionContents &f, int stage,
                                        const std::vector<Expr> &branch) {
-  return replayed(f, stage, branch).names();
+  return replayed(f, stage, branch).loops();
 }
 
 void check_kind_of_name(const FunctionContents &f, int stage, const char *word,

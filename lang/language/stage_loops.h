@@ -14,8 +14,13 @@ namespace polyhalite {
 /// fuses loops of two kinds. `d` is not yet among the directives of `f`.
 void check_loops(const FunctionContents &f, const Directive &d);
 
+struct CurrentLoop {
+  std::string name;
+  bool is_reduction = false;
+};
+
 /// The loops of a branch of a defined stage (none: of the stage itself), innermost first.
-std::vector<std::string> current_loops(const FunctionContents &f, int stage,
+std::vector<CurrentLoop> current_loops(const FunctionContents &f, int stage,
                                        const std::vector<Expr> &branch);
 
 /// CompileError where a Var names a reduction variable of the stage.

@@ -334,7 +334,6 @@ class Trial {
     }
     try {
       const auto code = backend().jit(p_.frozen, target_);
-      bool traced = false;
       auto run = [&](OutputBuffers &out, const char *who) {
         std::vector<void *> args;
         for (const AlgorithmInput &i : p_.frozen.algorithm.inputs) {
@@ -343,13 +342,10 @@ class Trial {
         for (polyhalite_buffer_t *b : out.raw()) args.push_back(b);
         std::string message;
         TraceCheck trace;
-        if (code->call(args, &message, &trace) != 0) {
-          fail(std::string(who) + ": " + message);
-        } else {
-          check(out, expected, who);
-        }
+        if (code->call(args, &message, &trace) != 0) return fail(std::string(who) + ": " + message);
         if (!trace.problem().empty()) fail(trace.problem());
-        traced = traced || trace.events() > 0;
+        counts_.traced += trace.events() > 0;
+        check(out, expected, who);
       };
       run(compiled, "compiled code");
       // What is kept of the first run serves the second.
@@ -359,7 +355,6 @@ class Trial {
         OutputBuffers again(types_, e);
         run(again, "compiled code, run again");
       }
-      counts_.traced += traced;
     } catch (const Error &x) {
       fail(std::string("compile: ") + x.what());
     }
@@ -467,7 +462,8 @@ std::string report(const DifferentialCounts &c) {
   for (const auto &[claim, n] : c.false_by_claim) os << " (" << claim << ") " << n;
   os << "\n"
      << c.judged_exactly << " judged exactly too, " << c.exactly_unknown << " not decided then\n"
-     << c.executed << " run against the interpreter, " << c.memoized << " memoized, " << c.traced << " traced, " << c.not_run
+     << c.executed << " run against the interpreter, " << c.memoized << " memoized, " << c.traced
+     << " traced, " << c.not_run
      << " not run (boxes too large or checks that no size meets)\n"
      << c.failures.size() << " failures\n";
   for (const std::string &f : c.failures) os << "  " << f << "\n";

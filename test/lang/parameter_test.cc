@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "lang/ir/node.h"
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 

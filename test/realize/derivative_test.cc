@@ -53,15 +53,15 @@ void expect_gradient(const std::function<Func(Func in, RDom over)> &make, int ex
 TEST(Derivative, OfFunctions) {
   using Unary = std::function<Expr(Expr)>;
   const Unary functions[] = {
-      [](Expr v) { return v * v - 3.0 / v; },
+      [](Expr v) { return v * v - 3.0f / v; },
       [](Expr v) { return sqrt(v) + exp(v) + log(v); },
-      [](Expr v) { return sin(v) * cos(v) + tan(v / 2.0); },
-      [](Expr v) { return asin(v / 3.0) + acos(v / 3.0) + atan(v) + atan2(v, v + 1.0); },
-      [](Expr v) { return sinh(v) + cosh(v) + tanh(v) + asinh(v) + acosh(v + 1.0) + atanh(v / 3.0); },
-      [](Expr v) { return pow(v, 2.5) + pow(Expr(1.5), v) + pow(v, v); },
-      [](Expr v) { return max(v, 1.0) * min(v, 0.7) + abs(v - 1.01) + floor(v); },
-      [](Expr v) { return select(v > 0.9, v * v, v) + likely(v) + strict_float(v * 2.0); },
-      [](Expr v) { return cast<double>(cast<float>(v)) * 0.0 + fma(v, v, v) + erf(v); },
+      [](Expr v) { return sin(v) * cos(v) + tan(v / 2.0f); },
+      [](Expr v) { return asin(v / 3.0f) + acos(v / 3.0f) + atan(v) + atan2(v, v + 1.0f); },
+      [](Expr v) { return sinh(v) + cosh(v) + tanh(v) + asinh(v) + acosh(v + 1.0f) + atanh(v / 3.0f); },
+      [](Expr v) { return pow(v, 2.5f) + pow(Expr(1.5), v) + pow(v, v); },
+      [](Expr v) { return max(v, 1.0f) * min(v, 0.7f) + abs(v - 1.01f) + floor(v); },
+      [](Expr v) { return select(v > 0.9f, v * v, v) + likely(v) + strict_float(v * 2.0f); },
+      [](Expr v) { return cast<double>(cast<float>(v)) * 0.0f + v * v + erf(v); },
   };
   for (const Unary &f : functions) {
     expect_gradient(
@@ -79,9 +79,9 @@ TEST(Derivative, ThroughStencilsAndTwoReaders) {
       [](Func in, RDom r) {
         Func blur("blur"), square("square"), loss("loss");
         Var x("x");
-        blur(x) = in(x - 1) + 2.0 * in(x) * in(x + 1) - in(3 - x);
+        blur(x) = in(x - 1) + 2.0f * in(x) * in(x + 1) - in(3 - x);
         square(x) = blur(x) * blur(x) + in(x);
-        loss() = 0.0;
+        loss() = Expr(0.0);
         loss() += square(r) * in(r);
         return loss;
       },
@@ -94,7 +94,7 @@ TEST(Derivative, ThroughResamplingAndTables) {
         Func half("half"), loss("loss");
         Var x("x");
         half(x) = in(2 * x) * in(2 * x + 1);
-        loss() = 0.0;
+        loss() = Expr(0.0);
         loss() += half(r / 2) * half((r * 7) % 5);
         return loss;
       },
@@ -107,11 +107,11 @@ TEST(Derivative, ThroughReductions) {
         Func table("table"), loss("loss");
         Var x("x");
         RDom k(0, 3, "k");
-        table(x) = 1.0;
+        table(x) = Expr(1.0);
         table(r % 4) += in(r) * in(r);               // cells are added to
         table(x) = table(x) * table(x);              // each cell once
         table(x) += table(x) * sum(in(x + k));
-        loss() = 0.0;
+        loss() = Expr(0.0);
         loss() += table(r % 4);
         return loss;
       },
@@ -125,8 +125,8 @@ TEST(Derivative, ThroughRecurrences) {
         Var x("x");
         RDom k(1, 7, "k"), r(0, 8, "r");
         running(x) = in(x);
-        running(k) = running(k - 1) * in(k) + 0.5 * running(k - 1);
-        loss() = 0.0;
+        running(k) = running(k - 1) * in(k) + 0.5f * running(k - 1);
+        loss() = Expr(0.0);
         loss() += running(r) * running(r);
         return loss;
       },
@@ -137,8 +137,8 @@ TEST(Derivative, ThroughRecurrences) {
         Var x("x");
         RDom k(0, 6, "k");
         const Expr backward = 5 - k;
-        horner(x) = 0.0;
-        horner(backward) = horner(backward + 1) * 0.9 + in(backward) * horner(backward + 2);
+        horner(x) = Expr(0.0);
+        horner(backward) = horner(backward + 1) * 0.9f + in(backward) * horner(backward + 2);
         horner(x) += in(x);
         horner(backward) = horner(backward + 1) * horner(backward + 1);
         loss() = horner(0) + horner(2) + sum(in(r));
@@ -152,7 +152,7 @@ TEST(Derivative, OfParamsAndBuffers) {
   const Buffer<double> weights = numbers({5});
   RDom r(0, 5, "r");
   Func loss("loss");
-  loss() = 0.0;
+  loss() = Expr(0.0);
   loss() += k * k * weights(r);
   Derivative d = propagate_adjoints(loss);
   Func dk("dk"), dw("dw");
@@ -195,7 +195,7 @@ TEST(Derivative, EachStateHasOne) {
   RDom r(0, 4, "r");
   f(x) = in(x);
   f(x) = f(x) * f(x);
-  f(r) += 1.0;
+  f(r) += 1.0f;
   loss() = sum(f(r));
   const Derivative d = propagate_adjoints(loss);
   in.set(numbers({4}));

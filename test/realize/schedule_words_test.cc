@@ -10,6 +10,19 @@
 namespace polyhalite {
 namespace {
 
+TEST(Levels, MayNameFuncsThatAreDefinedLater) {
+  Var x("x");
+  Func producer("producer"), consumer("consumer"), elsewhere("elsewhere");
+  producer(x) = x;
+  producer.compute_at(consumer, x);
+  consumer(x) = producer(x) + producer(x + 1);
+  EXPECT_EQ(consumer.realize({10})(9), 19);
+  Func g("g");
+  g(x) = producer(x);
+  producer.compute_at(elsewhere, x);
+  EXPECT_THROW(g.compile_jit(), CompileError);
+}
+
 constexpr TailStrategy kTails[] = {TailStrategy::RoundUp,
                                    TailStrategy::GuardWithIf,
                                    TailStrategy::Predicate,

@@ -40,6 +40,29 @@ output h
 )");
 }
 
+TEST(derive_algorithm, a_wrapper_for_what_stands_between) {
+  const std::string between = R"(image in: int32, 1
+f(x) = in(x)
+a(x) = f(x) + 1
+b(x) = f(x)*2
+t(x) = a(x) + b(x)
+s(x) = f(x) - 1
+h(x) = t(x)*s(x)
+output h
+)";
+  EXPECT_EQ(derived(between, "f_clone = f.clone_in(t)"), R"(image in: int32, 1
+f(x) = in(x)
+f_clone(x) = in(x)
+a(x) = f_clone(x) + 1
+b(x) = f_clone(x)*2
+t(x) = a(x) + b(x)
+s(x) = f(x) - 1
+h(x) = t(x)*s(x)
+output h
+)");
+  EXPECT_NE(derived(between, "w = s.in(t)").find("'t' does not read 's'"), std::string::npos);
+}
+
 TEST(derive_algorithm, a_global_wrapper_leaves_those_of_consumers) {
   EXPECT_EQ(derived(kTwo, "a = f.in(g)\nb = f.in()"), R"(image in: int32, 1
 f(x) = in(x)

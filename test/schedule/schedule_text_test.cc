@@ -138,6 +138,50 @@ TEST(schedule_text, storage_and_loop_words_read_back) {
       << to_python(list);
 }
 
+TEST(schedule_text, words_that_rewrite_definitions_read_back) {
+  const std::string text =
+      "schedule 1\n"
+      "g.eager_inline(f)\n"
+      "g.update(0).eager_inline(f, h)\n"
+      "f_int32 = f.change_type(int32)\n"
+      "f_bf = f.change_type(bfloat16, true)\n"
+      "g_intm = g.update(0).hoist_invariants()\n"
+      "a, `b c` = h.update(1).hoist_invariants()\n"
+      "a.stream_loads()\n"
+      "a.update(0).stream_loads(f, in)\n"
+      "a.stream_stores()\n"
+      "a.sme_streaming()\n"
+      "a.sme_streaming(x)\n";
+  const auto list = parse_schedule(text);
+  EXPECT_EQ(to_text(list), text);
+  EXPECT_EQ(to_cpp(list), R"(// schedule 1
+// handle b_c "b c"
+// handle in_ "in"
+{
+  Var x("x");
+  g.eager_inline({f});
+  g.update(0).eager_inline({f, h});
+  Func f_int32 = f.change_type(Int(32));
+  Func f_bf = f.change_type(BFloat(16), true);
+  Func g_intm = g.update(0).hoist_invariants();
+  auto [a, b_c] = h.update(1).hoist_invariants<2>();
+  a.stream_loads();
+  a.update(0).stream_loads({f, in_});
+  a.stream_stores();
+  a.sme_streaming();
+  a.sme_streaming(x);
+}
+)");
+  EXPECT_EQ(to_text(parse_schedule(to_cpp(list))), text);
+  EXPECT_EQ(to_text(parse_schedule(to_python(list))), text);
+  EXPECT_NE(to_python(list).find("f_bf = f.change_type(ph.BFloat(16), true)"), std::string::npos);
+  EXPECT_EQ(error_of("schedule 1\ng = f.change_type(int33)\n"),
+            "s.txt:2: error: unknown type 'int33'\n  fix: types are int8, uint16, float32 and their "
+            "like");
+  EXPECT_EQ(error_of("schedule 1\na, b = f.in(g)\n"),
+            "s.txt:2: error: in makes one Func\n  fix: name one before '='");
+}
+
 TEST(schedule_text, broken_texts) {
   EXPECT_EQ(error_of(""),
             "s.txt:1: error: expected 'schedule 1', found ''\n"

@@ -8,6 +8,8 @@
 #include "lang/ir/visit.h"
 #include "polyhalite/integer_functions.h"
 #include "polyhalite/error.h"
+#include "lang/language/stream_rules.h"
+#include "lang/simplify/distribute.h"
 #include "schedule/derive_algorithm.h"
 
 namespace polyhalite::test {
@@ -466,8 +468,59 @@ class ScheduleDraw {
     }
   }
 
+  // eager_inline, change_type or hoist_invariants; what cannot be is taken back.
+  void rewriting_directive() {
+    const FuncDef f = dice_.pick(algorithm_.funcs);
+    const int stage = dice_.between(0, f.num_definitions() - 1);
+    const std::string made = f.name + "_made" + std::to_string(fresh_++);
+    const int kind = dice_.between(0, 2);
+    if (kind == 0) {
+      std::vector<std::string> funcs;
+      for (const FuncDef &g : algorithm_.funcs) {
+        if (g.num_definitions() == 1 && g.name != f.name && dice_.chance(60)) {
+          funcs.push_back(g.name);
+        }
+      }
+      if (funcs.empty()) return;
+      add(DirectiveKind::EagerInline, f.name, stage, {}).funcs = std::move(funcs);
+    } else if (kind == 1) {
+      Directive &d = add(DirectiveKind::ChangeType, f.name, 0, {});
+      d.type = dice_.pick<Type>({Int(64), Int(32), Int(16), UInt(16), Float(64), Float(32)});
+      d.factors = {make_false()};
+      d.makes = made;
+    } else if (stage > 0) {
+      Directive &d = add(DirectiveKind::HoistInvariants, f.name, stage, {});
+      d.makes = made;
+      std::string why;
+      const auto terms = reduction_terms(f, stage, constant_ranges(f, stage, list_), &why);
+      for (size_t i = 1; terms && i < terms->size(); i++) {
+        d.makes_more.push_back(made + "_" + std::to_string(i));
+      }
+    } else {
+      return;
+    }
+    try {
+      algorithm_ = derive_algorithm(original_, list_).algorithm;
+    } catch (const CompileError &) {
+      list_.pop_back();
+      return;
+    }
+    for (int s = 0; s < f.num_definitions(); s++) dims_.erase({f.name, s});
+    std::vector<FuncDef> fresh;
+    for (const FuncDef &g : algorithm_.funcs) {
+      const bool is_made = g.name.rfind(made, 0) == 0;
+      if (!is_made && g.name != f.name) continue;
+      for (int s = 0; s < g.num_definitions(); s++) dims_[{g.name, s}] = initial(g, s);
+      if (is_made) fresh.push_back(g);
+    }
+    for (const FuncDef &g : fresh) {
+      if (dice_.chance(75)) place(g);
+    }
+  }
+
   // in, clone_in, rfactor, specialize or atomic; what cannot be is taken back.
   void deriving_directive() {
+    if (dice_.chance(35)) return rewriting_directive();
     const size_t before = list_.size();
     const FuncDef &f = dice_.pick(algorithm_.funcs);
     const std::string func = f.name, made = func + "_made" + std::to_string(fresh_++);
@@ -633,6 +686,17 @@ class ScheduleDraw {
         add(DirectiveKind::Partition, func, stage, {dim}).option =
             dice_.pick<std::string>({"Never", "Auto"});
       }
+      if (dice_.chance(15)) stream(func, stage);
+    }
+  }
+
+  void stream(const std::string &func, int stage) {
+    const FuncDef *f = algorithm_.find(func);
+    if (f && stage < f->num_definitions() && !why_not_streamed(*f, stage) && dice_.chance(60)) {
+      add(DirectiveKind::StreamStores, func, stage, {});
+    } else {
+      Directive &d = add(DirectiveKind::StreamLoads, func, stage, {});
+      if (dice_.chance(50)) d.funcs = {"in"};
     }
   }
 
@@ -703,20 +767,6 @@ class ScheduleDraw {
   int fresh_ = 0;
 };
 
-void draw_trace(Dice &dice, FrozenPipeline &p) {
-  for (const FuncDef &f : p.algorithm.funcs) {
-    auto add = [&](DirectiveKind kind) {
-      Directive d;
-      d.kind = kind;
-      d.func = f.name;
-      p.directives.push_back(std::move(d));
-    };
-    if (dice.chance(60)) add(DirectiveKind::TraceRealizations);
-    if (dice.chance(60)) add(DirectiveKind::TraceStores);
-    if (dice.chance(60)) add(DirectiveKind::TraceLoads);
-  }
-}
-
 // What images hold may differ between runs, unless the program says that it does not.
 class TagImages : public ExprRewriter {
  protected:
@@ -750,6 +800,20 @@ void memoize_some(FrozenPipeline &p, Dice &dice) {
     d.where = {"memoize", 1};
     d.order = p.directives.size();
     p.directives.push_back(std::move(d));
+  }
+}
+
+void draw_trace(Dice &dice, FrozenPipeline &p) {
+  for (const FuncDef &f : p.algorithm.funcs) {
+    auto add = [&](DirectiveKind kind) {
+      Directive d;
+      d.kind = kind;
+      d.func = f.name;
+      p.directives.push_back(std::move(d));
+    };
+    if (dice.chance(60)) add(DirectiveKind::TraceRealizations);
+    if (dice.chance(60)) add(DirectiveKind::TraceStores);
+    if (dice.chance(60)) add(DirectiveKind::TraceLoads);
   }
 }
 

@@ -95,6 +95,8 @@ class Backend {
   /// The text of a stage (stmt, schedule, algorithm, tree, assembly, llvm_assembly).
   virtual std::string emit_text(const FrozenPipeline &pipeline, const std::string &function_name,
                                 const Target &target, Emit what) = 0;
+  /// The algorithm that the directives derive, with the other directives.
+  virtual FrozenPipeline derive(const FrozenPipeline &pipeline) = 0;
   /// What Emit::hlpipe writes, read back; CompileError at NAME:LINE.
   virtual FrozenPipeline parse_pipeline(const std::string &text, const std::string &name) = 0;
   /// The runtime as a static library or object for `target`.

@@ -14,7 +14,7 @@ class Stage;
 
 namespace detail {
 
-enum class DeviceWord { Blocks, Threads, Lanes, SingleThread, Hexagon };
+enum class DeviceWord { Blocks, Threads, Lanes, SingleThread, Hexagon, SmeStreaming, Host };
 void record_for_device(const Stage &s, DeviceWord word, const std::vector<VarOrRVar> &loops,
                        DeviceAPI api, const SourceLocation &where);
 
@@ -103,6 +103,12 @@ class DeviceSchedulable {
 
   /// The loop and what is in it run on a Hexagon DSP.
   Self &hexagon(Loop loop = Var::outermost()) { return mark(Word::Hexagon, {loop}, kDefault); }
+  /// The loop and what is in it run in the streaming mode of AArch64's matrix extension.
+  Self &sme_streaming(Loop loop = Var::outermost()) {
+    return mark(Word::SmeStreaming, {loop}, kDefault);
+  }
+  /// The loop and what is in it run on the processor, which they do without this word as well.
+  Self &host(Loop loop = Var::outermost()) { return mark(Word::Host, {loop}, kDefault); }
 
  protected:
   ~DeviceSchedulable() = default;

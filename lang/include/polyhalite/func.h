@@ -2,6 +2,7 @@
 // schedule.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -125,6 +126,8 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   /// Update definition i, to be scheduled. Directives on the Func itself mean its pure definition.
   Stage update(int i = 0, Here here = Here());
   operator Stage() const { return Stage(contents_, 0); }  // NOLINT
+  /// Of the pure definition, see Stage.
+  std::vector<VarOrRVar> split_vars() const { return Stage(contents_, 0).split_vars(); }
 
   // Where the Func is computed and stored. Without a word, a Func with a pure definition only is
   // inlined, and one with updates is computed where it is used innermost.
@@ -180,6 +183,15 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   /// f_clone_in_g, with the definitions of f, which `consumer` reads in place of f.
   Func clone_in(const Func &consumer, Here here = Here());
   Func clone_in(const std::vector<Func> &consumers, Here here = Here());
+
+  /// Computes the values in another type; this Func becomes a cast of them.
+  ///   f(x) = 0.0f; f(x) += cast<float>(a(r))   ->   f_int32(x) = 0; f_int32(x) += cast<int>(a(r))
+  ///                                                 f(x) = cast<float>(f_int32(x))
+  /// Returns that Func; directives so far go to it. CompileError where a value might differ: float
+  /// sums count as exact, whole numbers must stay in the range of `type`. Where the range depends
+  /// on the extent of a reduction that is known only when the pipeline runs, it is checked then.
+  /// `unproven` casts values that may not fit as well.
+  Func change_type(const Type &type, bool unproven = false, Here here = Here());
 
   /// Promises that the Func is needed over [min, min + extent) of var only; checked at entry.
   Func &bound(const VarOrRVar &var, Expr min, Expr extent);
@@ -260,5 +272,57 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   std::shared_ptr<FunctionContents> contents_;
   std::shared_ptr<PipelineContents> pipeline_;  // with this Func as its output
 };
+
+/// What hoist_invariants() makes: a Func for each term.
+class FuncVec {
+ public:
+  explicit FuncVec(std::vector<Func> funcs) : funcs_(std::move(funcs)) {}
+  size_t size() const { return funcs_.size(); }
+  bool empty() const { return funcs_.empty(); }
+  Func &operator[](size_t i) { return funcs_[i]; }
+  const Func &operator[](size_t i) const { return funcs_[i]; }
+  auto begin() { return funcs_.begin(); }
+  auto end() { return funcs_.end(); }
+  auto begin() const { return funcs_.begin(); }
+  auto end() const { return funcs_.end(); }
+  /// The only one; CompileError where there are several.
+  operator Func() const;  // NOLINT
+  operator std::vector<Func>() const { return funcs_; }  // NOLINT
+  /// CompileError where there are not as many.
+  void require_size(size_t n, const Here &here) const;
+
+ private:
+  std::vector<Func> funcs_;
+};
+
+template <size_t N>
+auto Stage::hoist_invariants(Here here) {
+  FuncVec made = hoist_invariants(here);
+  made.require_size(N, here);
+  std::array<Func, N> funcs;
+  for (size_t i = 0; i < N; i++) funcs[i] = made[i];
+  return funcs;
+}
+
+/// A Func as an argument among others, with the place of the call.
+struct FuncAt {
+  Func func;
+  SourceLocation where;
+  FuncAt(const Func &f, const char *file = __builtin_FILE(),  // NOLINT
+         int line = __builtin_LINE())
+      : func(f), where{file, line} {}
+};
+
+template <typename Self>
+Self &Schedulable<Self>::eager_inline(const Func &func, Here here) {
+  return eager_inline(std::vector<Func>{func}, std::move(here));
+}
+
+template <typename Self>
+template <typename... Args, typename>
+Self &Schedulable<Self>::eager_inline(const Func &first, const FuncAt &second, Args &&...more) {
+  return eager_inline(std::vector<Func>{first, second.func, Func(std::forward<Args>(more))...},
+                      Here(second.where));
+}
 
 }  // namespace polyhalite

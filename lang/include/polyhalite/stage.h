@@ -17,6 +17,8 @@ namespace polyhalite {
 struct FunctionContents;
 struct ParameterContents;
 class Func;
+class FuncVec;
+struct FuncAt;
 
 struct LoopLevelContents;
 
@@ -167,6 +169,25 @@ class Schedulable : public DeviceSchedulable<Self> {
   /// Promises that iterations of parallel and vector loops that touch one cell do no harm.
   Self &allow_race_conditions(Here here = Here());
 
+  /// The stage's stores go past the caches, which pays where what it writes is large and not read
+  /// again soon. CompileError where the stage reads values of its own that it may have written so.
+  ///   for x { f[x] = v }  ->  for x { stream f[x] = v }; fence
+  Self &stream_stores(Here here = Here());
+  /// The stage's reads of other Funcs and of images, or of those named, leave no trace in the
+  /// caches: for what is read once.
+  ///   for x { f[x] = g[x] + h[x] }  ->  for x { f[x] = stream(g[x]) + h[x] }   f.stream_loads({g})
+  Self &stream_loads(Here here = Here());
+  Self &stream_loads(const std::vector<Func> &funcs, Here here = Here());
+
+  /// Puts the definitions of pure Funcs in the place of the stage's calls of them, so that later
+  /// directives see what they are made of; the Funcs themselves stay as they are.
+  ///   g(x) = h(x) + 1;  f(x) = g(x)*2   ->   f(x) = (h(x) + 1)*2        f.eager_inline({g})
+  Self &eager_inline(const std::vector<Func> &funcs, Here here = Here());
+  Self &eager_inline(const Func &func, Here here = Here());
+  template <typename... Args,
+            typename = std::enable_if_t<(std::is_convertible_v<Args, Func> && ...)>>
+  Self &eager_inline(const Func &first, const FuncAt &second, Args &&...more);
+
  protected:
   ~Schedulable() = default;
 
@@ -188,7 +209,7 @@ class StageSchedule {
   };
   explicit StageSchedule(std::vector<Dim> dims) : dims_(std::move(dims)) {}
   /// Innermost first.
-  const std::vector<Dim> &dims() const { return dims_; }
+  std::vector<Dim> dims() const { return dims_; }  // a copy: a loop over it outlives this
 
  private:
   std::vector<Dim> dims_;
@@ -206,6 +227,8 @@ class Stage : public Schedulable<Stage> {
   /// "Vars: x y": the loops that the stage has after all directives so far, innermost first.
   std::string dump_argument_list() const;
   StageSchedule get_schedule() const;
+  /// These loops, and Var::outermost() behind them.
+  std::vector<VarOrRVar> split_vars() const;
 
   /// Splits an associative update into partial results and their merging. Each `preserved`
   /// reduction loop becomes a dimension, of the new Var, of the Func that holds partial results:
@@ -215,6 +238,17 @@ class Stage : public Schedulable<Stage> {
   /// new order needs it.
   Func rfactor(const std::vector<std::pair<RVar, Var>> &preserved, Here here = Here());
   Func rfactor(const RVar &r, const Var &v, Here here = Here());
+
+  /// Takes factors that are the same in all steps of a reduction out of it:
+  ///   over r: f(x) = f(x) + s(x)*g(x, r)   ->   over r: f_intm(x) = f_intm(x) + g(x, r)
+  ///                                             f(x) = f(x) + s(x)*f_intm(x)
+  /// likewise sums under min and max, of floats and of integers that do not wrap; && under ||, and
+  /// || under &&. Each term of a sum (or min, ...) gets a Func of its own; returns these Funcs.
+  /// Floats count as real numbers, as in rfactor. CompileError where there is nothing to take out.
+  FuncVec hoist_invariants(Here here = Here());
+  /// The same for N terms: auto [a, b] = f.update().hoist_invariants<2>();
+  template <size_t N>
+  auto hoist_invariants(Here here = Here());
 
   const Stage &stage_to_schedule() const { return *this; }
 

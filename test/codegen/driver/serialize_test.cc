@@ -65,7 +65,7 @@ TEST(Serialize, GoesRoundWithAlgorithmScheduleParametersAndConstants) {
   Param<int> gain("gain", 1);
   ImageParam input(UInt(8), 2, "input");
   input.set(Program::picture());
-  Pipeline other = deserialize_pipeline(data, {{"gain", gain}, {"input", input}});
+  Pipeline other = deserialize_pipeline(data, {{"gain", gain.parameter()}, {"input", input.parameter()}});
   const Buffer<int> third = other.realize({16, 10});
   EXPECT_EQ(third(5, 5) * 3, before(5, 5));
 }
@@ -135,7 +135,7 @@ TEST(Serialize, InputsThatDoNotFit) {
   serialize_pipeline(Pipeline(Program().sum), data);
   Param<float> gain("gain");
   try {
-    deserialize_pipeline(data, {{"gain", gain}});
+    deserialize_pipeline(data, {{"gain", gain.parameter()}});
     FAIL();
   } catch (const CompileError &e) {
     EXPECT_EQ(std::string(e.what()),

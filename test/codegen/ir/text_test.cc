@@ -46,19 +46,6 @@ TEST(LoopIrText, MultiDimensionalReadsBack) {
 )");
 }
 
-TEST(LoopIrText, ProfilesAndTraceEventsReadBack) {
-  expect_round_trip(R"(func f(in: input float32[1], out: output float32[1]) {
-  profile {
-    let trace = intrinsic<int32>(trace, "f", 8, 0, 0, "")
-    for profile in (out.min.0, out.extent.0) {
-      out(profile) = intrinsic<float32>(trace_access, in(profile), true, "in", 0, trace, 0, profile)
-    }
-    evaluate intrinsic<int32>(trace, "f", 9, trace, 0, "")
-  }
-}
-)");
-}
-
 TEST(LoopIrText, MemoizeReadsBack) {
   expect_round_trip(R"(func f(k: int32, out: output int32[1]) {
   allocate f.0: int32(0, k)
@@ -76,6 +63,19 @@ TEST(LoopIrText, MemoizeReadsBack) {
   allocate t: int32[64i64]
   memoize "t" of t[256i64] by () {
     t[0i64] = 1
+  }
+}
+)");
+}
+
+TEST(LoopIrText, ProfilesAndTraceEventsReadBack) {
+  expect_round_trip(R"(func f(in: input float32[1], out: output float32[1]) {
+  profile {
+    let trace = intrinsic<int32>(trace, "f", 8, 0, 0, "")
+    for profile in (out.min.0, out.extent.0) {
+      out(profile) = intrinsic<float32>(trace_access, in(profile), true, "in", 0, trace, 0, profile)
+    }
+    evaluate intrinsic<int32>(trace, "f", 9, trace, 0, "")
   }
 }
 )");

@@ -197,6 +197,33 @@ TEST_F(Files, instructions_are_those_of_the_target) {
   EXPECT_EQ(assembly("x86-64-linux-avx-avx2-fma-strict_float").find("vfmadd"), std::string::npos);
 }
 
+// Aligned storage is known to be so; of a caller's buffer it is asked.
+TEST_F(Files, streams_go_past_the_caches) {
+  const Function f = parse_function(R"(func f(in: input float32[1], out: output float32[1]) {
+  allocate t: float32[64i64]
+  for x in (0, 8) {
+    stream t[ramp(int64(x)*8i64, 1i64, 8)] = stream(in[ramp(int64(x)*8i64, 1i64, 8)])
+  }
+  for x in (0, 8) {
+    stream out[ramp(int64(x)*8i64, 1i64, 8)] = stream(t[ramp(int64(x)*8i64, 1i64, 8)])
+  }
+  evaluate intrinsic<bool>(stream_fence)
+}
+)");
+  auto count = [&](const char *target, const std::string &word) {
+    const std::string text = compile(f, filter_of(f, Target(target)), CodeForm::Assembly);
+    int n = 0;
+    for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) n++;
+    return n;
+  };
+  EXPECT_EQ(count("x86-64-linux-sse41", "movntdq\t"), 4);  // two registers each
+  EXPECT_EQ(count("x86-64-linux-avx-avx2", "vmovntdq\t"), 2);
+  EXPECT_EQ(count("x86-64-linux-avx-avx2", "vmovntdqa"), 1);
+  EXPECT_EQ(count("x86-64-linux-avx-avx2", "sfence"), 1);
+  EXPECT_EQ(count("arm-64-linux", "stnp"), 2);
+  EXPECT_EQ(count("arm-64-linux", "sfence"), 0);
+}
+
 TEST_F(Files, bytes_are_the_same_in_every_run) {
   for (CodeForm form : {CodeForm::Object, CodeForm::Assembly, CodeForm::LlvmAssembly}) {
     const Filter filter = filter_of(function_, host_);

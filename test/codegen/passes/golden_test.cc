@@ -1,6 +1,7 @@
 // What each pass makes of small functions, pinned as text.
 #include "test/codegen/golden.h"
 
+#include "codegen/passes/fence_streams.h"
 #include "codegen/passes/flatten_storage.h"
 #include "codegen/passes/hoist_allocations.h"
 #include "codegen/passes/hoist_calls.h"
@@ -59,6 +60,14 @@ TEST(PassGolden, PromoteAccumulators) {
 
 TEST(PassGolden, UnrollLoops) {
   check_golden("unroll_loops", IrLevel::MultiDimensional, IrLevel::MultiDimensional, unroll_loops);
+}
+
+TEST(PassGolden, FenceStreams) {
+  check_golden("fence_streams", IrLevel::Emittable, IrLevel::Emittable, [](const Function &f) {
+    const Function arm = fence_streams(f, Target("arm-64-linux"));
+    EXPECT_TRUE(arm.body.same_as(f.body));
+    return fence_streams(f, Target("x86-64-linux"));
+  });
 }
 
 }  // namespace
