@@ -80,6 +80,52 @@ TEST(Serialize, ConstraintsOnOutputsAreKept) {
   EXPECT_NE(text_of(data).find("32"), std::string::npos);
 }
 
+// Funcs that words made are in the text as words, and are made again.
+TEST(Serialize, WordsThatMakeFuncsGoRound) {
+  Var x("x"), y("y"), u("u");
+  Func table("table"), f("f"), near("near"), sum("sum"), g("g");
+  table(x) = cast<uint8_t>(x * 3);
+  f(x, y) = cast<int>(table(x)) + y;
+  near(x, y) = f(x, y) * 2;
+  RDom r(0, 12, "r");
+  sum(x) = 0;
+  sum(x) += x * near(x + r, r);
+  g(x) = sum(x) + f(x, 1);
+
+  Func wide = table.change_type(Int(32));
+  wide.compute_root();
+  sum.update().eager_inline(near);
+  Func invariant = sum.update().hoist_invariants()[0];
+  invariant.compute_at(sum, x);
+  RVar ro("ro"), ri("ri");
+  Func partial = invariant.update().split(r, ro, ri, 4).rfactor(ro, u);
+  partial.compute_at(sum, x);
+  Func of_g = f.in(g), copy = f.clone_in(partial);
+  of_g.compute_root();
+  copy.compute_root();
+  f.compute_root();
+  g.stream_stores().stream_loads();
+
+  std::vector<uint8_t> data, again;
+  serialize_pipeline(Pipeline(g), data);
+  for (const char *word : {"change_type", "eager_inline", "hoist_invariants", "rfactor", ".in(",
+                           "clone_in", "stream_stores", "stream_loads"}) {
+    EXPECT_NE(text_of(data).find(word), std::string::npos) << word << "\n" << text_of(data);
+  }
+  Pipeline read = deserialize_pipeline(data);
+  serialize_pipeline(read, again);
+  EXPECT_EQ(text_of(again), text_of(data));
+
+  const Buffer<int> before = g.realize({16}), after = read.realize({16});
+  for (int i = 0; i < 16; i++) ASSERT_EQ(after(i), before(i)) << i;
+
+  // What was read can be scheduled further: its Funcs know each other.
+  Func out = read.outputs()[0];
+  out.vectorize(out.args()[0], 4);
+  const Buffer<int> further = out.realize({16});
+  for (int i = 0; i < 16; i++) ASSERT_EQ(further(i), before(i)) << i;
+}
+
 TEST(Serialize, ThroughAFile) {
   char name[] = "/tmp/polyhalite_serialize_XXXXXX";
   const std::string folder = mkdtemp(name), file = folder + "/sum.hlpipe";
