@@ -489,6 +489,23 @@ std::optional<int64_t> ConstantUpperBound::bound(Linear l, int depth) {
     if (!a || !b) return std::nullopt;
     return std::max(*a, *b);
   }
+  // So does one below a division, which keeps the order:  max(x, y)/k = max(x/k, y/k)
+  for (const auto &[atom, c] : l.terms) {
+    int64_t k;
+    if (atom->op != Op::Div || !is_const_int(atom->args[1], &k) || k <= 0) continue;
+    const Linear numerator = to_linear(atom->args[0]);
+    for (const auto &[choice, d] : numerator.terms) {
+      if (choice->op != Op::Min && choice->op != Op::Max) continue;
+      auto with = [&](const Expr &x) {
+        const Expr n = to_expr(replace_term(numerator, choice, x));
+        return bound(replace_term(l, atom, simplify(divide(n, k))), depth + 1);
+      };
+      const auto x = with(choice->args[0]), y = with(choice->args[1]);
+      if (((choice->op == Op::Min) == (d > 0)) == (c > 0)) return least(x, y);
+      if (!x || !y) return std::nullopt;
+      return std::max(*x, *y);
+    }
+  }
   // x/k - y/k <= (x - y + k - 1)/k
   for (const auto &[p, c] : l.terms) {
     int64_t k, k2;

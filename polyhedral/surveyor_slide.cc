@@ -45,6 +45,13 @@ class UnderCondition : public ExprRewriter {
   bool holds_;
 };
 
+// Is a >= b, whatever their variables are?
+bool never_below(const Expr &a, const Expr &b) {
+  auto anything = [](const VariableNode &) { return ConstantUpperBound::Meaning{}; };
+  const auto most = ConstantUpperBound(anything)(difference(b, a));
+  return most && *most <= 0;
+}
+
 // Bits of a trend: does an expression never fall, never rise, while a loop's counter grows?
 constexpr uint8_t kRises = 1, kFalls = 2;
 
@@ -106,12 +113,7 @@ uint8_t trend_of(const Expr &e, const std::string &loop) {
       if (c->op != Op::Le || !as_variable(c->args[0]) || as_variable(c->args[0])->name != loop) {
         return 0;
       }
-      auto beyond = [&](Op op) {
-        return later->op == op && (equal(later->args[0], first) || equal(later->args[1], first));
-      };
-      const auto step = constant_difference(later, first);
-      const bool up = beyond(Op::Max) || (step && *step >= 0);
-      const bool down = beyond(Op::Min) || (step && *step <= 0);
+      const bool up = never_below(later, first), down = never_below(first, later);
       return trend_of(first, loop) & trend_of(later, loop) &
              static_cast<uint8_t>((up ? kRises : 0) | (down ? kFalls : 0));
     }
@@ -246,8 +248,8 @@ int64_t Surveyor::ring_for(int f, size_t d, int64_t asked) {
   const Expr at_first = make_binary(Op::Le, counter, out_.loops[loop].min);
   auto cells = [&](bool first) {
     UnderCondition in_iteration(at_first, first);
-    const Expr width = difference(in_iteration(expand_within(fs.needed[d].max, parent_[loop])),
-                                  in_iteration(expand_within(fs.needed[d].min, parent_[loop])));
+    auto end = [&](const Expr &e) { return simplify(in_iteration(expand_within(e, parent_[loop]))); };
+    const Expr width = difference(end(fs.needed[d].max), end(fs.needed[d].min));
     const auto most = ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(width);
     return most ? *most + 1 : INT64_MAX;
   };

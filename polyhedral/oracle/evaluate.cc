@@ -132,7 +132,9 @@ Value shifted(const CallNode &c, int64_t x, int64_t by) {
 Value intrinsic_value(const CallNode &c, const std::vector<Value> &a) {
   const std::string &n = c.name;
   const bool is_float = c.args[0].type().is_float();
-  if (n == intrinsic::kLikely || n == intrinsic::kStrictFloat) return a[0];
+  if (n == intrinsic::kLikely || n == intrinsic::kStrictFloat || n == intrinsic::kMemoizeTag) {
+    return a[0];
+  }
   if (n == intrinsic::kAbs)
     return is_float ? of_float(std::fabs(a[0].f)) : of_int(std::abs(a[0].i));
   if (n == intrinsic::kAbsd) {

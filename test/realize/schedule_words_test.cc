@@ -16,7 +16,8 @@ TEST(Levels, MayNameFuncsThatAreDefinedLater) {
   producer(x) = x;
   producer.compute_at(consumer, x);
   consumer(x) = producer(x) + producer(x + 1);
-  EXPECT_EQ(consumer.realize({10})(9), 19);
+  const Buffer<int> result = consumer.realize({10});
+  EXPECT_EQ(result(9), 19);
   Func g("g");
   g(x) = producer(x);
   producer.compute_at(elsewhere, x);

@@ -8,21 +8,24 @@
 #include <sstream>
 
 #include "schedule/build.h"
+#include "schedule/derive_algorithm.h"
 
 namespace polyhalite {
 namespace {
 
 const std::string kPath = POLYHALITE_TEST_DIR "/../../schedule/DIRECTIVES.md";
 
-// The derived definitions where the schedule makes any, then the loop tree.
-std::string drawn(const std::string &algorithm, const std::string &schedule, bool definitions) {
-  const LoopTree t = build(algorithm, schedule);
-  std::string text = to_text(t);
-  text.erase(0, text.find('\n') + 1);
-  if (!definitions) return text;
-  std::string lines = to_text(t.algorithm);
-  lines.erase(0, lines.find('\n') + 1);
-  return lines + "\n" + text;
+template <typename T>
+std::string without_version(const T &value) {
+  const std::string text = to_text(value);
+  return text.substr(text.find('\n') + 1);
+}
+
+// The algorithm once the directives that rewrite it have done so.
+std::string definitions(const std::string &algorithm, const std::string &schedule) {
+  return without_version(derive_algorithm(parse_algorithm("algorithm 1\n" + algorithm),
+                                          parse_schedule("schedule 1\n" + schedule))
+                             .algorithm);
 }
 
 std::string fenced(const std::string &kind, const std::string &text) {
@@ -68,7 +71,6 @@ class Page {
   void example(const std::string &algorithm, const std::string &body) {
     std::istringstream lines(body);
     std::string before, after;
-    bool derives = false;
     for (std::string line; std::getline(lines, line);) {
       ASSERT_GT(line.size(), 2u) << line;
       const std::string directive = line.substr(2) + "\n";
@@ -76,14 +78,20 @@ class Page {
       if (line[0] == '+') {
         const Directive d = parse_schedule("schedule 1\n" + after).back();
         words_.insert(directive_name(d.kind));
-        derives |= !d.makes.empty() || d.kind == DirectiveKind::EagerInline;
       } else {
         before += directive;
       }
     }
     try {
-      text_ += fenced("before", drawn(algorithm, before, derives)) +
-               fenced("after", drawn(algorithm, after, derives));
+      std::string old_text = without_version(build(algorithm, before));
+      std::string new_text = without_version(build(algorithm, after));
+      const std::string old_definitions = definitions(algorithm, before);
+      const std::string new_definitions = definitions(algorithm, after);
+      if (old_definitions != new_definitions) {
+        old_text = old_definitions + "\n" + old_text;
+        new_text = new_definitions + "\n" + new_text;
+      }
+      text_ += fenced("before", old_text) + fenced("after", new_text);
     } catch (const CompileError &e) {
       ADD_FAILURE() << body << e.what();
     }

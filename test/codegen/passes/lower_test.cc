@@ -33,7 +33,34 @@ TEST(Lower, TracedRealizationsEncloseProductionsAndUses) {
   g(x) = f(x);
   f.compute_root().trace_realizations().trace_loads();
   g.trace_stores();
-  EXPECT_EQ(lowered(g, "let trace "), R"()");
+  EXPECT_EQ(lowered(g, "let trace "), R"(  let trace = intrinsic<int32>(trace, "p", 8, 0, 0, "")
+  evaluate intrinsic<int32>(trace, "f", 10, trace, 0, "func_type_and_dim: 1 0 32 1 1", g.min.0, g.extent.0)
+  evaluate intrinsic<int32>(trace, "g", 10, trace, 0, "func_type_and_dim: 1 0 32 1 1", g.min.0, g.extent.0)
+  {
+    allocate f: int32(g.min.0, max(g.extent.0 + g.min.0 - 1 - g.min.0 + 1, 0))
+    let f.trace = intrinsic<int32>(trace, "f", 2, trace, 0, "", g.min.0, g.extent.0 + g.min.0 - 1 - g.min.0 + 1)
+    produce f {
+      let f.trace.produce = intrinsic<int32>(trace, "f", 4, f.trace, 0, "", g.min.0, g.extent.0 + g.min.0 - 1 - g.min.0 + 1)
+      for f.s0.x in (g.min.0, g.extent.0) {
+        f(f.s0.x) = f.s0.x
+      }
+      evaluate intrinsic<int32>(trace, "f", 5, f.trace.produce, 0, "", g.min.0, g.extent.0 + g.min.0 - 1 - g.min.0 + 1)
+    }
+    {
+      let f.trace.consume = intrinsic<int32>(trace, "f", 6, f.trace, 0, "", g.min.0, g.extent.0 + g.min.0 - 1 - g.min.0 + 1)
+      produce g {
+        for g.s0.x in (g.min.0, g.extent.0) {
+          let g.s0.read.0 = intrinsic<int32>(trace_access, f(g.s0.x), true, "f", 0, f.trace.consume, 0, g.s0.x)
+          g(g.s0.x) = intrinsic<int32>(trace_access, g.s0.read.0, true, "g", 1, 0, 0, g.s0.x)
+        }
+      }
+      evaluate intrinsic<int32>(trace, "f", 7, f.trace.consume, 0, "", g.min.0, g.extent.0 + g.min.0 - 1 - g.min.0 + 1)
+    }
+    evaluate intrinsic<int32>(trace, "f", 3, f.trace, 0, "", g.min.0, g.extent.0 + g.min.0 - 1 - g.min.0 + 1)
+  }
+  evaluate intrinsic<int32>(trace, "p", 9, trace, 0, "")
+}
+)");
 }
 
 TEST(Lower, AProfileIsBehindTheChecks) {
