@@ -129,7 +129,8 @@ TEST_F(AheadOfTime, ProfilesAreReportedWhenTheProgramEnds) {
 )",
       "scale.o");
   unsetenv("PH_PROFILE_JSON");
-  EXPECT_EQ(text.rfind("3 runs\nscale\n total time: ", 0), 0u) << text;
+  EXPECT_NE(text.find("3 runs\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("scale\n total time: "), std::string::npos) << text;
   EXPECT_NE(text.find("runs: 3  time per run: "), std::string::npos) << text;
   EXPECT_NE(text.find("entered: 3 "), std::string::npos) << text;
   std::ifstream json(path("profile.json"));
