@@ -194,10 +194,13 @@ void Surveyor::apply_bounds(int f, std::vector<Interval> &box, int scope) {
     }
     if (!b.min.defined()) {
       if (!i.min.defined() || !i.max.defined()) continue;
-      const Expr extent = sum(
-          difference(bound_at(i.max, nullptr, kRoot).max, bound_at(i.min, nullptr, kRoot).min), 1);
-      const Expr here = bound_at(extent_of({i.min, i.max}), nullptr, kRoot).max;
-      const Expr most = here.defined() ? here : extent;
+      Expr most = bound_at(extent_of({i.min, i.max}), nullptr, kRoot).max;
+      if (!most.defined()) {
+        const Expr max = bound_at(i.max, nullptr, kRoot).max;
+        const Expr min = bound_at(i.min, nullptr, kRoot).min;
+        if (!max.defined() || !min.defined()) check_bounded(def, d, {});
+        most = sum(difference(max, min), 1);
+      }
       assume(make_binary(Op::Le, most, b.extent), def.name, d,
              "bound_extent() of '" + def.args[d] +
                  "' promises that no more than its extent is "

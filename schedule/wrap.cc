@@ -88,6 +88,11 @@ void redirect_consumers(Algorithm &a, const Directive &d, const GlobalWrappers &
     return;
   }
   for (const std::string &name : d.consumers) {
+    if (name == d.func) {
+      user_error("cannot make " + text_of(d) + ": it is a Func for '" + d.func + "' itself",
+                 "an update reads what '" + d.func + "' holds by then, not its last values",
+                 "name another Func that reads '" + d.func + "'", d.where);
+    }
     const int i = a.index_of(name);
     if (i < 0) {
       user_error("cannot make " + text_of(d) + ": the pipeline has no Func '" + name + "'", "",

@@ -61,6 +61,10 @@ h(x) = t(x)*s(x)
 output h
 )");
   EXPECT_NE(derived(between, "w = s.in(t)").find("'t' does not read 's'"), std::string::npos);
+  EXPECT_EQ(derived(between, "w = f.clone_in(f)"),
+            "s.txt:1: error: cannot make 'f'.clone_in('f'): it is a Func for 'f' itself\n"
+            "  why: an update reads what 'f' holds by then, not its last values\n"
+            "  fix: name another Func that reads 'f'\n");
 }
 
 TEST(derive_algorithm, a_global_wrapper_leaves_those_of_consumers) {
