@@ -86,6 +86,8 @@ struct HoistedStorage {
 struct Slide {
   int loop = kRoot;
   bool down = false;
+  Expr first;  // the first index that is new (the last one of a window that moves down), where tiles
+               // make more be computed; else null
 };
 
 /// How far the productions of an async Func may run ahead.

@@ -375,7 +375,7 @@ void Surveyor::slide_along(int f, const Direction &along, int loop, int compute_
   const Expr at_first = make_binary(Op::Le, counter, out_.loops[loop].min);
   UnderCondition first(at_first, true), later(at_first, false);
   const std::string symbol = def.name + ".new." + std::to_string(d);
-  fs.slides[d] = Slide{loop, along.down};
+  fs.slides[d] = Slide{loop, along.down, Expr()};
   Expr end;
   if (along.down) {
     const Expr before = sum(substitute(name, last, min), -1);
@@ -394,6 +394,7 @@ void Surveyor::slide_along(int f, const Direction &along, int loop, int compute_
   if (at_least > 1 || multiple > 1) {
     const IndexRange &window = fs.needed[d];
     end = add_symbol(compute_scope, symbol + ".first", end);
+    fs.slides[d]->first = end;
     Expr count = extent_of(along.down ? IndexRange{window.min, end} : IndexRange{end, window.max});
     if (multiple > 1) count = product(ceil_div(count, make_int(Int(32), multiple)), multiple);
     if (at_least > 1) {

@@ -101,7 +101,12 @@ std::vector<Expr> Tracer::box_of(int func, Span span) const {
     return box;
   }
   const FuncSurvey &s = survey_.funcs[func];
-  for (const IndexRange &r : span == Span::Realization ? s.stored : s.computed) {
+  for (int d = 0; d < f.dimensions(); d++) {
+    IndexRange r = span == Span::Realization ? s.stored[d] : s.computed[d];
+    // What tiles compute again is no part of the production.
+    if (span != Span::Realization && s.slides[d] && s.slides[d]->first.defined()) {
+      (s.slides[d]->down ? r.max : r.min) = s.slides[d]->first;
+    }
     box.push_back(r.min);
     box.push_back(extent_of(r));
   }

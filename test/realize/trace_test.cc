@@ -206,6 +206,19 @@ TEST(Trace, RingsAreReportedByTheirIndices) {
   }
 }
 
+TEST(Trace, ProductionsOfASlidingWindowAreWhatIsNew) {
+  Var x("x"), y("y");
+  Func f("f"), g("g");
+  f(x, y) = x + y;
+  g(x, y) = f(x, y) + f(x, y + 1);
+  f.store_root().compute_at(g, y).vectorize(y, 2).trace_realizations();
+  std::vector<std::string> productions;
+  for (const std::string &e : events_of(g, {1, 4})) {
+    if (e.rfind("produce ", 0) == 0) productions.push_back(e.substr(e.find(':')));
+  }
+  EXPECT_EQ(productions, (Events{": 0 1 0 2", ": 0 1 2 1", ": 0 1 3 1", ": 0 1 4 1"}));
+}
+
 TEST(Trace, ProductionsThatShareLoopsBeginTogether) {
   Var x("x"), y("y");
   Func f("f"), g("g"), h("h");
