@@ -86,8 +86,8 @@ class KeyBuilder {
   }
 
   void add(const Expr &e) {
-    const bool known = std::any_of(key_.begin(), key_.end(),
-                                   [&](const Expr &k) { return equal(k, e); });
+    const bool known =
+        std::any_of(key_.begin(), key_.end(), [&](const Expr &k) { return equal(k, e); });
     if (!known && !is_const(e)) key_.push_back(e);
   }
 
@@ -155,7 +155,7 @@ bool same_values(const FuncDef &a, const FuncDef &b) {
 // The kinds of the loops around the place.
 bool is_in_vector_loop(const LoopTree &t, int level) {
   std::function<bool(const std::vector<Tree> &, bool)> look = [&](const std::vector<Tree> &nodes,
-                                                                   bool vector) {
+                                                                  bool vector) {
     for (const Tree &n : nodes) {
       const bool is_vector =
           vector || (n->kind == TreeNode::Loop && t.loops[n->loop].kind == LoopKind::Vector);
@@ -201,8 +201,8 @@ void check_memoized(const LoopTree &t, int f) {
   for (const StorageDimension &d : storage.dims) {
     if (d.fold == 0) continue;
     user_error(what + ": its storage is folded",
-               "what is kept is a whole storage, as one production leaves it",
-               "drop fold_storage", storage.memoize_where);
+               "what is kept is a whole storage, as one production leaves it", "drop fold_storage",
+               storage.memoize_where);
   }
   if (shares_loops(t, f)) {
     user_error(what + ": it is computed with another Func",
@@ -210,7 +210,8 @@ void check_memoized(const LoopTree &t, int f) {
                "drop compute_with", storage.memoize_where);
   }
   if (is_in_vector_loop(t, place.compute)) {
-    user_error(what + ": it is computed inside a vector loop", "lanes have no productions of their own",
+    user_error(what + ": it is computed inside a vector loop",
+               "lanes have no productions of their own",
                "compute it at a loop around the vector loop", storage.memoize_where);
   }
   for (const StageDef &s : def.stages) {

@@ -49,9 +49,12 @@ void FunctionEmitter::emit_memoize(const StmtNode &s) {
     builder_.CreateStore(emit_wide(s.args[i]),
                          builder_.CreateConstInBoundsGEP2_64(sizes_type, sizes, 0, i));
   }
-  std::vector<Value *> args = {user_context_, key,
+  std::vector<Value *> args = {user_context_,
+                               key,
                                builder_.getInt32(static_cast<uint32_t>(key_bytes)),
-                               builder_.getInt32(static_cast<uint32_t>(count)), list, sizes};
+                               builder_.getInt32(static_cast<uint32_t>(count)),
+                               list,
+                               sizes};
   llvm::FunctionCallee lookup = module_.declare("polyhalite_memoization_cache_lookup", i32,
                                                 {pointer, pointer, i32, i32, pointer, pointer});
   llvm::BasicBlock *compute = block("compute"), *known = block("known");

@@ -16,15 +16,15 @@ constexpr size_t kBuckets = 256;
 
 // One allocation: the header, the key, then the blocks one behind the other.
 struct Entry {
-  Entry *in_bucket;       // the next one
-  Entry *newer, *older;   // in the order of their last use
+  Entry *in_bucket;      // the next one
+  Entry *newer, *older;  // in the order of their last use
   uint64_t hash;
   int32_t key_size;
   int32_t has_eviction_key;
   uint64_t eviction_key;
-  int64_t bytes;          // of the blocks
-  int readers;            // that copy from it now
-  bool is_dropped;        // and freed by its last reader
+  int64_t bytes;    // of the blocks
+  int readers;      // that copy from it now
+  bool is_dropped;  // and freed by its last reader
 
   uint8_t *key() { return reinterpret_cast<uint8_t *>(this + 1); }
   uint8_t *values() { return key() + key_size; }

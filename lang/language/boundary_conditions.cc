@@ -32,7 +32,8 @@ Func moved_inside(const char *word, const Func &source, const Region &bounds, F 
   for (size_t i = 0; i < bounds.size(); i++) {
     if (!is_bounded(bounds[i])) continue;
     const Expr min = bounds[i].min, extent = bounds[i].extent, x = args[i];
-    const Expr moved = select(x < min || x >= min + extent, min + beyond(x - min, extent), likely(x));
+    const Expr moved =
+        select(x < min || x >= min + extent, min + beyond(x - min, extent), likely(x));
     // The clamp changes nothing, and says to region analysis what the arithmetic hides.
     inside[i] = clamp(moved, min, min + extent - 1);
   }

@@ -1,7 +1,7 @@
 // Reverse-mode differentiation of Funcs.
 //
-// The adjoint of a Func is a Func over the same coordinates. Funcs are visited consumers first; when
-// a Func's turn comes, all that its readers add to its adjoint is known:
+// The adjoint of a Func is a Func over the same coordinates. Funcs are visited consumers first;
+// when a Func's turn comes, all that its readers add to its adjoint is known:
 //
 //   f(x) = g(x - 1) * b(x)        ->  d_f(x) = ...                       from f's readers
 //                                     d_g(u) += d_f(u + 1) * b(u + 1)    u = x - 1
@@ -9,10 +9,11 @@
 //
 // The adjoints of a Func with updates are those of its states, from the last one back:
 //
-//   f(I) = E  after state s-1  ->  d_(s-1) = d_s, but at I what E makes of the old value: 0 where it
+//   f(I) = E  after state s-1  ->  d_(s-1) = d_s, but at I what E makes of the old value: 0 where
+//   it
 //                                  is overwritten, d_s(I) where E adds to it
-//   and what E reads gets d_s(I) * dE/dread. An E that reads cells of f that earlier iterations wrote
-//   is run backwards first: d_s(K) += d_s(I) * dE/df(K), last iteration first.
+//   and what E reads gets d_s(I) * dE/dread. An E that reads cells of f that earlier iterations
+//   wrote is run backwards first: d_s(K) += d_s(I) * dE/df(K), last iteration first.
 #include "polyhalite/derivative.h"
 
 #include <algorithm>
@@ -218,8 +219,9 @@ class Propagation {
           if (v && v->name == f.pure_args[i]) continue;
           for (const std::string &name : free_variables(n->args[i])) {
             if (!std::count(f.pure_args.begin(), f.pure_args.end(), name)) continue;
-            refuse("an update of " + quoted(f), "it reads its Func beside its own '" +
-                   plain_name(name) + "', so that no region is enough",
+            refuse("an update of " + quoted(f),
+                   "it reads its Func beside its own '" + plain_name(name) +
+                       "', so that no region is enough",
                    "use a reduction variable for the dimension");
           }
           bounds[i] = hull(bounds[i], bounded(n->args[i], known, f));
@@ -489,9 +491,8 @@ class Propagation {
     if (exists.defined()) value = select(exists, value, make_zero(value.type()));
     std::vector<Expr> at;
     for (size_t i = 0; i < indices.size(); i++) {
-      const bool is_place = std::any_of(replaced.begin(), replaced.end(), [&](const auto &p) {
-        return p.second.dimension == i;
-      });
+      const bool is_place = std::any_of(replaced.begin(), replaced.end(),
+                                        [&](const auto &p) { return p.second.dimension == i; });
       at.push_back(is_place ? coordinate[i] : simplify(substitute(map, indices[i])));
     }
     adjoint(at) += value;

@@ -11,8 +11,6 @@ JITExtern::JITExtern(const Pipeline &p) : pipeline_(p.pipeline_contents()) {
 
 JITExtern::JITExtern(const Func &f) : JITExtern(Pipeline(f)) {}
 
-Pipeline JITExtern::pipeline() const {
-  return pipeline_ ? Pipeline(pipeline_) : Pipeline();
-}
+Pipeline JITExtern::pipeline() const { return pipeline_ ? Pipeline(pipeline_) : Pipeline(); }
 
 }  // namespace polyhalite

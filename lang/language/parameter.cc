@@ -121,8 +121,8 @@ void Parameter::set_max_value(Expr e, Here here) {
   detail::set_parameter_limit(checked_scalar("the max"), detail::Limit::Max, std::move(e), here);
 }
 void Parameter::set_estimate(Expr e, Here here) {
-  detail::set_parameter_limit(checked_scalar("the estimate"), detail::Limit::Estimate,
-                              std::move(e), here);
+  detail::set_parameter_limit(checked_scalar("the estimate"), detail::Limit::Estimate, std::move(e),
+                              here);
 }
 void Parameter::set_default_value(Expr e, Here here) {
   detail::set_parameter_limit(checked_scalar("the default"), detail::Limit::Default, std::move(e),

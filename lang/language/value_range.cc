@@ -43,7 +43,8 @@ ValueRange of_binary(Op op, const ValueRange &a, const ValueRange &b) {
     };
     return {end(a.min, b.min, op == Op::Max), end(a.max, b.max, op == Op::Min)};
   }
-  if (op == Op::Mod) return by_constant ? ValueRange{Expr(0), Expr(static_cast<int>(k - 1))} : ValueRange();
+  if (op == Op::Mod)
+    return by_constant ? ValueRange{Expr(0), Expr(static_cast<int>(k - 1))} : ValueRange();
   if (!a.defined() || !b.defined()) return {};
   switch (op) {
     case Op::Add:

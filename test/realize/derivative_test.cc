@@ -57,7 +57,9 @@ TEST(Derivative, OfFunctions) {
       [](Expr v) { return sqrt(v) + exp(v) + log(v); },
       [](Expr v) { return sin(v) * cos(v) + tan(v / 2.0f); },
       [](Expr v) { return asin(v / 3.0f) + acos(v / 3.0f) + atan(v) + atan2(v, v + 1.0f); },
-      [](Expr v) { return sinh(v) + cosh(v) + tanh(v) + asinh(v) + acosh(v + 1.0f) + atanh(v / 3.0f); },
+      [](Expr v) {
+        return sinh(v) + cosh(v) + tanh(v) + asinh(v) + acosh(v + 1.0f) + atanh(v / 3.0f);
+      },
       [](Expr v) { return pow(v, 2.5f) + pow(Expr(1.5), v) + pow(v, v); },
       [](Expr v) { return max(v, 1.0f) * min(v, 0.7f) + abs(v - 1.01f) + floor(v); },
       [](Expr v) { return select(v > 0.9f, v * v, v) + likely(v) + strict_float(v * 2.0f); },
@@ -79,7 +81,7 @@ TEST(Derivative, ThroughStencilsAndTwoReaders) {
       [](Func in, RDom r) {
         Func blur("blur"), square("square"), loss("loss");
         Var x("x");
-        blur(x) = in(x - 1) + 2.0f * in(x) * in(x + 1) - in(3 - x);
+        blur(x) = in(x - 1) + 2.0f * in(x)*in(x + 1) - in(3 - x);
         square(x) = blur(x) * blur(x) + in(x);
         loss() = Expr(0.0);
         loss() += square(r) * in(r);
@@ -108,8 +110,8 @@ TEST(Derivative, ThroughReductions) {
         Var x("x");
         RDom k(0, 3, "k");
         table(x) = Expr(1.0);
-        table(r % 4) += in(r) * in(r);               // cells are added to
-        table(x) = table(x) * table(x);              // each cell once
+        table(r % 4) += in(r)*in(r);     // cells are added to
+        table(x) = table(x) * table(x);  // each cell once
         table(x) += table(x) * sum(in(x + k));
         loss() = Expr(0.0);
         loss() += table(r % 4);
@@ -138,7 +140,7 @@ TEST(Derivative, ThroughRecurrences) {
         RDom k(0, 6, "k");
         const Expr backward = 5 - k;
         horner(x) = Expr(0.0);
-        horner(backward) = horner(backward + 1) * 0.9f + in(backward) * horner(backward + 2);
+        horner(backward) = horner(backward + 1) * 0.9f + in(backward)*horner(backward + 2);
         horner(x) += in(x);
         horner(backward) = horner(backward + 1) * horner(backward + 1);
         loss() = horner(0) + horner(2) + sum(in(r));
@@ -180,8 +182,8 @@ TEST(Derivative, OfABufferOfAdjoints) {
   for (int j = 0; j < 3; j++) {
     for (int i = 0; i < 6; i++) {
       auto a = [&](int p) { return p >= 0 && p < 4 ? 1.0f + static_cast<float>(p * j) : 0.0f; };
-      const float expected = a(i) * static_cast<float>(i + 1 + 10 * j) +
-                             a(i - 1) * static_cast<float>(i - 1 + 10 * j);
+      const float expected =
+          a(i) * static_cast<float>(i + 1 + 10 * j) + a(i - 1) * static_cast<float>(i - 1 + 10 * j);
       EXPECT_EQ(found(i, j), expected) << i << ", " << j;
     }
   }

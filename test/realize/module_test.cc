@@ -2,12 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
+#include "support/program.h"
 
 namespace polyhalite {
 namespace {
@@ -20,13 +20,12 @@ std::string read(const std::string &path) {
 class ModuleTest : public testing::Test {
  protected:
   ModuleTest() {
-    std::filesystem::create_directories(folder);
     f(x) = x + k;
     g(x) = x * k;
   }
-  ~ModuleTest() override { std::filesystem::remove_all(folder); }
 
-  const std::string folder = testing::TempDir() + "polyhalite_module_test";
+  const test::TemporaryFolder own;
+  const std::string folder = own.path();
   const Target target = get_host_target();
   Param<int> k{"k"};
   Var x{"x"};
@@ -51,8 +50,8 @@ TEST_F(ModuleTest, ObjectInMemoryIsTheFiles) {
 }
 
 TEST_F(ModuleTest, LinkedModulesAreOneLibrary) {
-  const Module both = link_modules("both", {f.compile_to_module({k}, "f", target),
-                                            g.compile_to_module({k}, "g", target)});
+  const Module both = link_modules(
+      "both", {f.compile_to_module({k}, "f", target), g.compile_to_module({k}, "g", target)});
   both.compile({{Emit::static_library, folder + "/both.a"}});
   const std::string library = read(folder + "/both.a");
   for (const char *member : {"f.o/", "g.o/", "polyhalite_runtime.o/"}) {
@@ -88,10 +87,9 @@ TEST_F(ModuleTest, RefusedSchedulesHaveNone) {
 
 TEST_F(ModuleTest, OneFunctionForSeveralTargets) {
   Target plain = target;
-  for (Target::Feature feature : {Target::AVX512, Target::AVX512_Cannonlake,
-                                  Target::AVX512_Skylake, Target::AVX512_KNL,
-                                  Target::AVX512_SapphireRapids, Target::AVX512_Zen4,
-                                  Target::AVX512_Zen5}) {
+  for (Target::Feature feature :
+       {Target::AVX512, Target::AVX512_Cannonlake, Target::AVX512_Skylake, Target::AVX512_KNL,
+        Target::AVX512_SapphireRapids, Target::AVX512_Zen4, Target::AVX512_Zen5}) {
     plain = plain.without_feature(feature);
   }
   const Target best = plain == target ? target.with_feature(Target::NoBoundsQuery) : target;

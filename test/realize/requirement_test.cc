@@ -87,8 +87,9 @@ TEST_F(Requirement, SurvivesSerialization) {
 TEST_F(Requirement, DependsOnInputsOnly) {
   const std::string message = message_of([&] { pipeline.add_requirement(x == 4); });
   EXPECT_NE(message.find("a requirement"), std::string::npos) << message;
-  EXPECT_NE(message_of([] { Pipeline().add_requirement(Expr(true)); })
-                .find("a requirement of an undefined Pipeline"),
+  EXPECT_NE(message_of([] {
+              Pipeline().add_requirement(Expr(true));
+            }).find("a requirement of an undefined Pipeline"),
             std::string::npos);
 }
 

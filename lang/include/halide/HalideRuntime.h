@@ -12,6 +12,7 @@
 #include <string_view>
 #endif
 
+#include "polyhalite_device.h"
 #include "polyhalite_float16.h"
 #include "polyhalite_memoize.h"
 #include "polyhalite_metadata.h"

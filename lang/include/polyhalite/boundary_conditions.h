@@ -102,15 +102,18 @@ Func constant_exterior(const Image &image, const Expr &value, const Expr &min, c
 }
 template <typename Image, typename... More>
 Func repeat_image(const Image &image, const Expr &min, const Expr &extent, More &&...more) {
-  return repeat_image(detail::as_func(image), detail::collect(min, extent, std::forward<More>(more)...));
+  return repeat_image(detail::as_func(image),
+                      detail::collect(min, extent, std::forward<More>(more)...));
 }
 template <typename Image, typename... More>
 Func mirror_image(const Image &image, const Expr &min, const Expr &extent, More &&...more) {
-  return mirror_image(detail::as_func(image), detail::collect(min, extent, std::forward<More>(more)...));
+  return mirror_image(detail::as_func(image),
+                      detail::collect(min, extent, std::forward<More>(more)...));
 }
 template <typename Image, typename... More>
 Func mirror_interior(const Image &image, const Expr &min, const Expr &extent, More &&...more) {
-  return mirror_interior(detail::as_func(image), detail::collect(min, extent, std::forward<More>(more)...));
+  return mirror_interior(detail::as_func(image),
+                         detail::collect(min, extent, std::forward<More>(more)...));
 }
 
 }  // namespace polyhalite::BoundaryConditions

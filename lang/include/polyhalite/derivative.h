@@ -19,8 +19,8 @@ class Derivative {
   using Key = std::pair<std::string, int>;
   explicit Derivative(std::map<Key, Func> adjoints) : adjoints_(std::move(adjoints)) {}
 
-  /// By the value that f has after its pure definition, or after the given update. Here and below, an
-  /// undefined Func where the output does not depend on it.
+  /// By the value that f has after its pure definition, or after the given update. Here and below,
+  /// an undefined Func where the output does not depend on it.
   Func operator()(const Func &f, int update = -1) const;
   Func operator()(const ImageParam &image) const { return (*this)(image.name()); }
   template <typename T, int D>
@@ -44,11 +44,10 @@ class Derivative {
 /// an update overwrites cells in a way that cannot be run backwards: a cell that several iterations
 /// of its RDom write must be added to, and an update that reads other cells of its Func must read
 /// what earlier iterations wrote.
-Derivative propagate_adjoints(const Func &output, const Func &adjoint,
-                              const Region &output_bounds, Here here = Here());
-/// The same, over the bounds of the buffer.
-Derivative propagate_adjoints(const Func &output, const Buffer<float> &adjoint,
+Derivative propagate_adjoints(const Func &output, const Func &adjoint, const Region &output_bounds,
                               Here here = Here());
+/// The same, over the bounds of the buffer.
+Derivative propagate_adjoints(const Func &output, const Buffer<float> &adjoint, Here here = Here());
 /// Of an output without dimensions, with adjoint 1.
 Derivative propagate_adjoints(const Func &output, Here here = Here());
 

@@ -64,7 +64,9 @@ class GeneratorContext {
 
 // The names that a generator's class may use without their namespace.
 struct GeneratorNames {
+  using EvictionKey = polyhalite::EvictionKey;
   using Expr = polyhalite::Expr;
+  using ExternFuncArgument = polyhalite::ExternFuncArgument;
   using Func = polyhalite::Func;
   using GeneratorContext = polyhalite::GeneratorContext;
   using ImageParam = polyhalite::ImageParam;
