@@ -220,8 +220,14 @@ class AlgorithmDraw {
     const Expr self = make_func_call(t, f.name, cell, v);
     const int kind = dice_.between(0, 99);
     Expr e = value(t, vars, 1);
+    // Sometimes with a factor that few of the variables are in: the others may find it invariant.
+    const bool scaled = t.is_affine() && t.bits() > 1 && dice_.chance(25);
+    if (scaled) {
+      e = make_binary(Op::Mul, convert(t, make_binary(Op::Mod, dice_.pick(cell), Expr(5))),
+                      limited(e));
+    }
     if (kind < 40) {
-      e = make_binary(Op::Add, self, t.is_affine() ? limited(e) : e);
+      e = make_binary(Op::Add, self, t.is_affine() && !scaled ? limited(e) : e);
     } else if (kind < 60) {
       e = make_binary(dice_.chance(50) ? Op::Min : Op::Max, self, e);
     } else if (kind < 85) {
@@ -468,27 +474,33 @@ class ScheduleDraw {
     }
   }
 
-  // eager_inline, change_type or hoist_invariants; what cannot be is taken back.
-  void rewriting_directive() {
-    const FuncDef f = dice_.pick(algorithm_.funcs);
-    const int stage = dice_.between(0, f.num_definitions() - 1);
-    const std::string made = f.name + "_made" + std::to_string(fresh_++);
+  // eager_inline, change_type or hoist_invariants; what cannot be is taken back, and false is
+  // returned.
+  bool rewriting_directive() {
     const int kind = dice_.between(0, 2);
+    std::vector<FuncDef> funcs;
+    for (const FuncDef &f : algorithm_.funcs) {
+      if (kind < 2 || f.num_definitions() > 1) funcs.push_back(f);
+    }
+    if (funcs.empty()) return false;
+    const FuncDef f = dice_.pick(funcs);
+    const int stage = dice_.between(kind < 2 ? 0 : 1, f.num_definitions() - 1);
+    const std::string made = f.name + "_made" + std::to_string(fresh_++);
     if (kind == 0) {
-      std::vector<std::string> funcs;
+      std::vector<std::string> names;
       for (const FuncDef &g : algorithm_.funcs) {
         if (g.num_definitions() == 1 && g.name != f.name && dice_.chance(60)) {
-          funcs.push_back(g.name);
+          names.push_back(g.name);
         }
       }
-      if (funcs.empty()) return;
-      add(DirectiveKind::EagerInline, f.name, stage, {}).funcs = std::move(funcs);
+      if (names.empty()) return false;
+      add(DirectiveKind::EagerInline, f.name, stage, {}).funcs = std::move(names);
     } else if (kind == 1) {
       Directive &d = add(DirectiveKind::ChangeType, f.name, 0, {});
       d.type = dice_.pick<Type>({Int(64), Int(32), Int(16), UInt(16), Float(64), Float(32)});
       d.factors = {make_false()};
       d.makes = made;
-    } else if (stage > 0) {
+    } else {
       Directive &d = add(DirectiveKind::HoistInvariants, f.name, stage, {});
       d.makes = made;
       std::string why;
@@ -496,14 +508,12 @@ class ScheduleDraw {
       for (size_t i = 1; terms && i < terms->size(); i++) {
         d.makes_more.push_back(made + "_" + std::to_string(i));
       }
-    } else {
-      return;
     }
     try {
       algorithm_ = derive_algorithm(original_, list_).algorithm;
     } catch (const CompileError &) {
       list_.pop_back();
-      return;
+      return false;
     }
     for (int s = 0; s < f.num_definitions(); s++) dims_.erase({f.name, s});
     std::vector<FuncDef> fresh;
@@ -516,11 +526,15 @@ class ScheduleDraw {
     for (const FuncDef &g : fresh) {
       if (dice_.chance(75)) place(g);
     }
+    return true;
   }
 
   // in, clone_in, rfactor, specialize or atomic; what cannot be is taken back.
   void deriving_directive() {
-    if (dice_.chance(35)) return rewriting_directive();
+    if (dice_.chance(45)) {
+      for (int tries = 6; tries > 0 && !rewriting_directive();) tries--;
+      return;
+    }
     const size_t before = list_.size();
     const FuncDef &f = dice_.pick(algorithm_.funcs);
     const std::string func = f.name, made = func + "_made" + std::to_string(fresh_++);
