@@ -7,6 +7,7 @@
 
 #include "lang/ir/extern_stage.h"
 #include "lang/ir/visit.h"
+#include "polyhedral/conditional_use.h"
 #include "polyhedral/conflict.h"
 #include "polyhedral/judge_context.h"
 #include "polyhedral/model/stage_model.h"
@@ -19,6 +20,7 @@ namespace {
 struct Access {
   std::string func;
   std::vector<Expr> cell;
+  Expr where;  // its value is used there only; null: always
 };
 
 std::vector<Access> accesses(const LoopTree &tree, StageId s) {
@@ -26,12 +28,11 @@ std::vector<Access> accesses(const LoopTree &tree, StageId s) {
   std::vector<Access> found;
   if (is_extern_stage(def)) return found;  // its reads are its promise
   for (const CellWrite &w : cell_writes(def)) {
-    if (tree.is_update(s)) found.push_back({tree.func(s).name, w.cell});
+    if (tree.is_update(s)) found.push_back({tree.func(s).name, w.cell, Expr()});
   }
   auto collect = [&](const Expr &e) {
-    for_each_node(e, [&](const Expr &n) {
-      const CallNode *call = as_call(n);
-      if (call && call->kind == CallKind::Func) found.push_back({call->name, call->args});
+    for_each_use(e, [&](const CallNode &call, const Expr &where) {
+      if (call.kind == CallKind::Func) found.push_back({call.name, call.args, where});
     });
   };
   for (const Expr &e : def.args) collect(e);
@@ -74,6 +75,9 @@ void judge_access(JudgeContext &c, StageId s, const Access &access) {
       const bool own = access.func == c.tree.func(s).name;
       scope.enter_stage(s, own ? SurveyScope::Instances : SurveyScope::Reads);
       Translator &t = scope.translator();
+      // What is not used may lie where nothing was computed, but inside of the storage.
+      const FuncSurvey &of = c.survey.funcs[f];
+      if (of.partial[d]) t.assume(access.where);
       const AffineRow at = t.row(access.cell[d]);
       problem.require_nonnegative((below ? t.row(box[d].min) - at : at - t.row(box[d].max)) -
                                   AffineRow(1));

@@ -100,6 +100,7 @@ struct FuncSurvey {
                            // last index that is needed; else null
   std::vector<std::optional<Slide>> slides;  // per dimension: what the iterations before computed
                                              // is left out
+  std::vector<bool> partial;  // per dimension: what is read and never used is left out
   Box stored;                // at the store level; extents are constants where the engine finds one
   /// Constant upper bounds of `stored`'s extents, where known.
   std::vector<std::optional<int64_t>> stored_extent;

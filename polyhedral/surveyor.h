@@ -22,6 +22,7 @@ struct ReadSite {
   std::string callee;
   std::vector<Expr> args;
   std::vector<bool> by_value;  // per argument: its bounds rest on floats or on values of Funcs
+  Expr where;                  // its value is used there only; null: always
 };
 
 /// A Func or an image that an extern stage takes, as C argument number `operand` of its function.
@@ -83,6 +84,8 @@ class Surveyor {
   void survey_box(int f);
   /// The hull of all surveyed reads of `callee`, at `scope`. Empty ends where nothing reads.
   std::vector<Interval> needed(const std::string &callee, int dimensions, int scope);
+  /// Leaves out of what f computes what consumers read in the side of a select that they drop.
+  void leave_out_unused(int f, int scope);
   // Extern stages: C functions are asked, with buffers without memory, what they read and make.
   /// What one asks for when its box is what is known of it at `scope`: symbols there.
   std::vector<Interval> asked(const ExternRead &r, int dimensions, int scope);
@@ -180,7 +183,8 @@ class Surveyor {
   /// `inner`: the loops between `loop` and the production.
   std::optional<Direction> sliding_dimension(int f, int loop, const std::vector<int> &inner) const;
   void slide_along(int f, const Direction &along, int loop, int compute_scope);
-  bool meets_vectors(int f) const;
+  /// Do vectors of f, or of what reads it, run along dimension d?
+  bool meets_vectors(int f, size_t d) const;
   /// Makes dimension d, whose window moves with `loop`, a ring where its size is known.
   void fold(int f, size_t d, int loop);
 
@@ -206,6 +210,7 @@ class Surveyor {
   std::vector<ReadSite> reads_;
   std::vector<ExternRead> extern_reads_;
   std::set<std::pair<StageId, std::string>> guarded_, reads_to_last_;
+  Expr where_;  // a condition that holds while intervals are asked for; null: none
   std::map<std::pair<std::string, int>, Interval> values_;  // of Funcs, as far as asked for
   std::map<int, std::vector<Interval>> touched_;  // outputs: beyond what the caller wants
 };

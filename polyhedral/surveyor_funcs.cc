@@ -98,8 +98,56 @@ void Surveyor::survey_box(int f) {
         grew ? name_end(scope, def.name + ".last." + std::to_string(d), wanted[d].max) : Expr());
   }
   out_.funcs[f].computed = out_.funcs[f].needed;
+  out_.funcs[f].partial.assign(out_.funcs[f].needed.size(), false);
+  leave_out_unused(f, scope);
   slide(f, scope);
   if (!output) fold_as_asked(f);
+}
+
+// Of Funcs whose loops may run over any range, and whose storage lasts for one production.
+void Surveyor::leave_out_unused(int f, int scope) {
+  const FuncDef &def = tree_.algorithm.funcs[f];
+  const FuncPlacement &placement = tree_.placements[f];
+  const bool plain = def.num_definitions() == 1 && def.stages.size() == 1 &&
+                     !is_extern_stage(def.stages[0]) && !tree_.algorithm.is_output(def.name) &&
+                     placement.store == scope && !placement.async;
+  bool conditional = false;
+  for (const ReadSite &r : reads_) conditional |= r.callee == def.name && r.where.defined();
+  for (const ExternRead &r : extern_reads_) conditional &= r.callee != def.name;
+  for (const BoundDirective &b : tree_.bounds) conditional &= b.func != f;
+  if (!plain || !conditional) return;
+  FuncSurvey &fs = out_.funcs[f];
+  for (int d = 0; d < def.dimensions(); d++) {
+    const std::vector<Derivation> &made = tree_.nest({f, 0}).derivations;
+    const bool whole = std::any_of(made.begin(), made.end(), [&](const Derivation &v) {
+      return v.a == def.args[d] || (v.kind == Derivation::Fuse && v.b == def.args[d]);
+    });
+    if (whole || !may_vary({f, 0}, static_cast<size_t>(d)) || fs.last[d].defined()) continue;
+    Interval all, used;
+    bool first = true;
+    for (const ReadSite &r : reads_) {
+      if (r.callee != def.name) continue;
+      const Interval i = bound_at(r.args[d], &r.stage, scope, r.by_value[d]);
+      where_ = r.where;
+      const Interval u = bound_at(r.args[d], &r.stage, scope, r.by_value[d]);
+      where_ = Expr();
+      all = first ? i : hull(all, i);
+      used = first ? u : hull(used, u);
+      first = false;
+    }
+    const std::string suffix = "." + std::to_string(d);
+    IndexRange &computed = fs.computed[d];
+    if (!equal(all.min, used.min)) {
+      fs.partial[d] = true;
+      computed.min =
+          name_end(scope, def.name + ".used_lo" + suffix, larger(computed.min, used.min));
+    }
+    if (!equal(all.max, used.max)) {
+      fs.partial[d] = true;
+      computed.max =
+          name_end(scope, def.name + ".used_hi" + suffix, smaller(computed.max, used.max));
+    }
+  }
 }
 
 std::vector<Interval> Surveyor::needed(const std::string &callee, int dimensions, int scope) {

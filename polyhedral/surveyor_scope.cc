@@ -138,6 +138,9 @@ Interval Surveyor::dim_interval(const StageId &s, const std::string &dim, int sc
   const Interval limits = limits_of(tree_.definition(s).predicate, dim);
   if (limits.min.defined()) i.min = larger(i.min, substitute(st.dims, limits.min));
   if (limits.max.defined()) i.max = smaller(i.max, substitute(st.dims, limits.max));
+  const Interval here = limits_of(where_, dim);
+  if (here.min.defined()) i.min = larger(i.min, substitute(st.dims, here.min));
+  if (here.max.defined()) i.max = smaller(i.max, substitute(st.dims, here.max));
   return i;
 }
 

@@ -7,6 +7,7 @@
 // and the storage folds to a ring of as many rows as the window has.
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "lang/ir/extern_stage.h"
 #include "lang/ir/intrinsics.h"
@@ -187,24 +188,39 @@ void Surveyor::slide(int f, int compute_scope) {
   if (outermost != kRoot) fold(f, along, outermost);
 }
 
-// Does f, or what reads it, run vectors?
-bool Surveyor::meets_vectors(int f) const {
-  auto has = [&](const StageId &s) {
-    const std::vector<int> &loops = tree_.nest(s).loops;
-    return std::any_of(loops.begin(), loops.end(),
-                       [&](int l) { return tree_.loops[l].kind == LoopKind::Vector; });
-  };
+bool Surveyor::meets_vectors(int f, size_t d) const {
+  const FuncDef &def = tree_.algorithm.funcs[f];
   for (size_t s = 0; s < tree_.nests[f].size(); s++) {
-    if (has({f, static_cast<int>(s)})) return true;
+    const StageNest &nest = tree_.nests[f][s];
+    std::set<std::string> parts = {def.args[d]};
+    for (const Derivation &v : nest.derivations) {
+      const bool split = v.kind == Derivation::Split && parts.count(v.a);
+      const bool fused = v.kind == Derivation::Fuse && (parts.count(v.a) || parts.count(v.b));
+      if (split) parts.insert({v.b, v.c});
+      if (fused) parts.insert(v.c);
+    }
+    for (int l : nest.loops) {
+      if (tree_.loops[l].kind == LoopKind::Vector && parts.count(tree_.loops[l].dim)) return true;
+    }
   }
+  auto in_lanes = [&](const Expr &e) {
+    bool found = false;
+    for_each_node(e, [&](const Expr &n) {
+      const VariableNode *v = as_variable(n);
+      const int owner = v ? owner_of(*v) : kRoot;
+      found = found || (owner != kRoot && tree_.loops[owner].kind == LoopKind::Vector);
+    });
+    return found;
+  };
   return std::any_of(reads_.begin(), reads_.end(), [&](const ReadSite &r) {
-    return r.callee == tree_.algorithm.funcs[f].name && has(r.stage);
+    return r.callee == def.name &&
+           in_lanes(substitute(out_.stages[r.stage.func][r.stage.stage].dims, r.args[d]));
   });
 }
 
 void Surveyor::fold(int f, size_t d, int loop) {
   // Dimension 0 stays whole where vectors run along it. Iterations that run at once share no ring.
-  if (d == 0 && meets_vectors(f)) return;
+  if (d == 0 && meets_vectors(f, d)) return;
   for (int l = parent_[loop]; l != tree_.placements[f].store; l = parent_[l]) {
     const LoopKind kind = tree_.loops[l].kind;
     if (kind == LoopKind::Parallel || kind == LoopKind::Vector) return;

@@ -6,6 +6,7 @@
 #include "lang/ir/expr_text.h"
 #include "lang/ir/extern_stage.h"
 #include "lang/simplify/simplify.h"
+#include "polyhedral/conditional_use.h"
 #include "polyhedral/surveyor.h"
 #include "schedule/derive.h"
 #include "schedule/specialize.h"
@@ -448,10 +449,9 @@ void Surveyor::record_reads(const StageId &s) {
     }
     return;
   }
-  for_each_call(tree_.definition(s), [&](const CallNode &c) {
-    if (c.kind != CallKind::Func && c.kind != CallKind::Image) return;
+  auto record = [&](const CallNode &c, const Expr &where) {
     if (c.kind == CallKind::Func && c.name == tree_.func(s).name) return;
-    ReadSite site{s, c.name, {}, {}};
+    ReadSite site{s, c.name, {}, {}, where};
     for (size_t d = 0; d < c.args.size(); d++) {
       Expr a = constrained(strip_hints(c.args[d]));
       const bool by_value = needs_values(a, bound_at(a, &s, kRoot));
@@ -463,7 +463,11 @@ void Surveyor::record_reads(const StageId &s) {
       site.by_value.push_back(by_value);
     }
     reads_.push_back(std::move(site));
-  });
+  };
+  const StageDef &def = tree_.definition(s);
+  for (const Expr &e : def.args) for_each_use(e, record);
+  for (const Expr &e : def.values) for_each_use(e, record);
+  if (def.predicate.defined()) for_each_use(def.predicate, record);
 }
 
 }  // namespace polyhalite

@@ -16,7 +16,9 @@ class Hist : public Generator<Hist> {
 
   void generate() {
     Expr red = cast<float>(input(x, y, 0)), blue = cast<float>(input(x, y, 2));
-    luma(x, y) = 0.299f * red + 0.587f * cast<float>(input(x, y, 1)) + 0.114f * blue;
+    // A pixel counts at one level, however sums are fused: levels are compared exactly.
+    luma(x, y) =
+        strict_float(0.299f * red + 0.587f * cast<float>(input(x, y, 1)) + 0.114f * blue);
     level(x, y) = cast<uint8_t>(clamp(luma(x, y) + 0.5f, 0.0f, 255.0f));
 
     RDom across(0, input.width());
@@ -32,10 +34,10 @@ class Hist : public Generator<Hist> {
     Expr pixels = cast<float>(input.width() * input.height());
     equal(x, y) = cast<float>(rank(cast<int>(level(x, y)))) * (255.0f / pixels);
     Expr cb = (blue - luma(x, y)) * 0.564f, cr = (red - luma(x, y)) * 0.713f;
-    output(x, y, c) = cast<uint8_t>(
+    output(x, y, c) = cast<uint8_t>(strict_float(
         clamp(mux(c, {equal(x, y) + 1.403f * cr, equal(x, y) - 0.344f * cb - 0.714f * cr,
                       equal(x, y) + 1.773f * cb}),
-              0.0f, 255.0f));
+              0.0f, 255.0f)));
 
     rank.bound(i, 0, 256);
     const std::string name = schedule_name;

@@ -178,6 +178,26 @@ TEST_F(Sliding, OverAnEdge) {
   EXPECT_EQ(calls_of(h, 10, [](int i) { return std::max(i - 1, 0) + std::min(i + 1, 9); }), 10);
 }
 
+// Each side of the select is computed where it is used.
+TEST_F(Regions, PartsOfAConcatenation) {
+  f(x) = counted(x + 1);
+  g(x) = counted(x + 2);
+  h(x) = select(x < 30, f(x), g(x));
+  f.compute_root();
+  g.compute_root();
+  EXPECT_EQ(calls_of(h, 80, [](int i) { return i < 30 ? i + 1 : i + 2; }), 80);
+}
+
+// Where a value is an index, it leads nowhere else.
+TEST_F(Regions, IndicesAreComputedEverywhere) {
+  f(x) = counted(clamp(x, 0, 20));
+  g(x) = x * x;
+  h(x) = select(x < 5 && x > 1, g(clamp(f(x), 0, 20)), f(x - 1));
+  f.compute_root();
+  g.compute_root();
+  EXPECT_EQ(calls_of(h, 12, [](int i) { return i < 5 && i > 1 ? i * i : std::max(i - 1, 0); }), 13);
+}
+
 using Values = Regions;
 
 TEST_F(Values, FloatsOfLoopsGiveRegions) {

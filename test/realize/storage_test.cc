@@ -52,5 +52,33 @@ TEST_F(Storage, RingOfParamExtent) {
   EXPECT_EQ(out(4, 6), 2 * (4 * 3 + 6));
 }
 
+// Each row of a level needs three of the next coarser one, but the first iteration needs whole
+// windows of all of them: there the rings of 4 hold one row too few, and grow.
+TEST(Folding, RingsOfPyramidsHoldTheFirstIteration) {
+  Var x("x"), y("y"), yo("yo");
+  auto chain = [&](bool slides) {
+    std::vector<Func> levels;
+    Func coarse("coarse");
+    coarse(x, y) = x + 3 * y * y;
+    levels.push_back(coarse);
+    for (int l = 0; l < 5; l++) {
+      Func finer("finer_" + std::to_string(l));
+      const Func below = levels.back();
+      finer(x, y) = below(x, y / 2 - 1 + 2 * (y % 2)) + 3 * below(x, y / 2);
+      levels.push_back(finer);
+    }
+    Func out = levels.back();
+    if (slides) {
+      out.split(y, yo, y, 32).parallel(yo);
+      for (size_t l = 1; l + 1 < levels.size(); l++) {
+        levels[l].store_at(out, yo).compute_at(out, y).fold_storage(y, 4);
+      }
+    }
+    return out.realize({7, 160});
+  };
+  const Buffer<int> expected = chain(false), folded = chain(true);
+  folded.for_each_element([&](int i, int j) { ASSERT_EQ(folded(i, j), expected(i, j)); });
+}
+
 }  // namespace
 }  // namespace polyhalite

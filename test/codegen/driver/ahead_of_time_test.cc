@@ -48,7 +48,7 @@ class AheadOfTime : public testing::Test {
   std::string output_of(const std::string &declarations, const std::string &body,
                         const std::string &files) {
     write_file(path("main.cc"),
-               "#include <cstdio>\n#include \"lang/abi/polyhalite_metadata.h\"\n" + declarations +
+               "#include <cstdio>\n#include <cstdlib>\n#include \"lang/abi/polyhalite_metadata.h\"\n" + declarations +
                    R"(
 int main() {
   uint8_t from[8] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -112,6 +112,61 @@ TEST_F(AheadOfTime, MetadataTellsOfTheArguments) {
             "gain 0 0 0/32 min 1 max 9 estimate 4\n"
             "result 2 1 0/32 [0, 50]\n"
             "7 21\n");
+}
+
+TEST_F(AheadOfTime, ProfilesAreReportedWhenTheProgramEnds) {
+  const Target target = host_.with_feature(Target::Profile).with_feature(Target::ProfileCounts);
+  backend().emit(*scale(5), "scale", target,
+                 {{Emit::object, path("scale.o")}, {Emit::c_header, path("scale.h")}});
+  setenv("PH_PROFILE_JSON", path("profile.json").c_str(), 1);
+  const std::string text = output_of(
+      "#include \"scale.h\"\n#include \"lang/abi/polyhalite_profiler.h\"\n",
+      R"(
+  for (int i = 0; i < 3; i++) {
+    if (scale(&in, 2, &out) != 0) return 1;
+  }
+  std::printf("%d runs\n", polyhalite_profiler_get_pipeline_state("scale")->runs);
+)",
+      "scale.o");
+  unsetenv("PH_PROFILE_JSON");
+  EXPECT_NE(text.find("3 runs\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("scale\n total time: "), std::string::npos) << text;
+  EXPECT_NE(text.find("runs: 3  time per run: "), std::string::npos) << text;
+  EXPECT_NE(text.find("entered: 3 "), std::string::npos) << text;
+  std::ifstream json(path("profile.json"));
+  std::string line;
+  std::getline(json, line);
+  EXPECT_EQ(line.rfind("{\"pipelines\": [{\"name\": \"scale\", ", 0), 0u) << line;
+  EXPECT_NE(line.find("\"entered\": 3"), std::string::npos) << line;
+}
+
+TEST_F(AheadOfTime, TraceEventsGoToTheProgramsHandlerOrAFile) {
+  backend().emit(*scale(5), "scale", host_.with_feature(Target::TraceStores),
+                 {{Emit::object, path("scale.o")}, {Emit::c_header, path("scale.h")}});
+  EXPECT_EQ(output_of("#include \"scale.h\"\n#include \"lang/abi/polyhalite_runtime.h\"\n"
+                      "int sum = 0;\n"
+                      "int32_t note(void *, const polyhalite_trace_event_t *e) {\n"
+                      "  if (e->event == polyhalite_trace_store) sum += *(int32_t *)e->value;\n"
+                      "  return 1;\n}\n",
+                      R"(
+  polyhalite_set_custom_trace(note);
+  if (scale(&in, 2, &out) != 0) return 1;
+  std::printf("%d\n", sum);
+  polyhalite_set_custom_trace(nullptr);
+  setenv("PH_TRACE_FILE", "trace.bin", 1);
+  if (scale(&in, 2, &out) != 0) return 1;
+  if (polyhalite_shutdown_trace() != 0) return 2;
+  std::FILE *file = std::fopen("trace.bin", "rb");
+  polyhalite_trace_packet_t p;
+  int packets = 0;
+  while (std::fread(&p, sizeof p, 1, file) == 1) {
+    packets++;
+    std::fseek(file, static_cast<long>(p.size - sizeof p), SEEK_CUR);
+  }
+  std::printf("%d packets\n", packets);
+)",
+                      "scale.o"),
+            "112\n11 packets\n");
 }
 
 TEST_F(AheadOfTime, NamesOfCPlusPlus) {
