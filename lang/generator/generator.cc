@@ -278,7 +278,13 @@ Pipeline GeneratorBase::get_pipeline() {
   for (const auto &[condition, message] : requirements_) {
     pipeline_.add_requirement(condition, message);
   }
+  if (traced_) pipeline_.trace_pipeline(Here(*traced_));
   return pipeline_;
+}
+
+void GeneratorBase::trace_pipeline(Here here) {
+  if (pipeline_.defined()) return pipeline_.trace_pipeline(std::move(here));
+  traced_ = here.where;
 }
 
 void GeneratorBase::add_requirement(const Expr &condition, const std::vector<Expr> &message) {

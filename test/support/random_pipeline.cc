@@ -794,6 +794,18 @@ class TagImages : public ExprRewriter {
 
 // Some Funcs are kept between runs.
 void memoize_some(FrozenPipeline &p, Dice &dice) {
+  if (dice.chance(60)) {  // a schedule of nothing else, which is seldom refused
+    p.directives.clear();
+    for (const FuncDef &f : p.algorithm.funcs) {
+      if (p.algorithm.is_output(f.name) || dice.chance(30)) continue;
+      Directive d;
+      d.kind = DirectiveKind::ComputeRoot;
+      d.func = f.name;
+      d.where = {"memoize", 0};
+      d.order = p.directives.size();
+      p.directives.push_back(std::move(d));
+    }
+  }
   TagImages tag;
   for (FuncDef &f : p.algorithm.funcs) {
     for (StageDef &s : f.stages) {
@@ -801,12 +813,20 @@ void memoize_some(FrozenPipeline &p, Dice &dice) {
       for (Expr &e : s.values) e = tag(e);
       if (s.predicate.defined()) s.predicate = tag(s.predicate);
     }
-    const bool placed = std::any_of(
-        p.directives.begin(), p.directives.end(), [&](const Directive &d) {
-          return d.func == f.name && (d.kind == DirectiveKind::ComputeRoot ||
-                                      d.kind == DirectiveKind::ComputeAt);
-        });
-    if (p.algorithm.is_output(f.name) || !placed || !dice.chance(60)) continue;
+    auto has = [&](std::initializer_list<DirectiveKind> kinds) {
+      return std::any_of(p.directives.begin(), p.directives.end(), [&](const Directive &d) {
+        return d.func == f.name && std::count(kinds.begin(), kinds.end(), d.kind) > 0;
+      });
+    };
+    if (p.algorithm.is_output(f.name) || !dice.chance(70)) continue;
+    if (!has({DirectiveKind::ComputeRoot, DirectiveKind::ComputeAt})) continue;
+    // What cannot be kept is left out mostly: it is refused at once.
+    if (dice.chance(90) &&
+        has({DirectiveKind::StoreRoot, DirectiveKind::StoreAt, DirectiveKind::HoistStorage,
+             DirectiveKind::HoistStorageRoot, DirectiveKind::FoldStorage,
+             DirectiveKind::ComputeWith})) {
+      continue;
+    }
     Directive d;
     d.kind = DirectiveKind::Memoize;
     d.func = f.name;
@@ -841,7 +861,7 @@ RandomPipeline random_pipeline(uint64_t seed) {
   p.frozen.algorithm = AlgorithmDraw(dice, stencils).draw();
   p.frozen.directives = ScheduleDraw(dice, p.frozen.algorithm, windows).draw();
   Dice kept(seed + 4711);
-  if (kept.chance(15)) memoize_some(p.frozen, kept);
+  if (kept.chance(30)) memoize_some(p.frozen, kept);
   for (int d = 0; d < p.frozen.algorithm.funcs.back().dimensions(); d++) {
     p.output_min.push_back(dice.between(-2, 3));
     p.output_extent.push_back(dice.between(1, 11));

@@ -20,6 +20,7 @@
 #include <iosfwd>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -146,6 +147,8 @@ class GeneratorBase : public GeneratorNames {
   /// Inputs, then outputs, in declared order. Runs configure().
   std::vector<ArgInfo> arginfos();
 
+  /// As Pipeline::trace_pipeline(), for the pipeline that the generator makes.
+  void trace_pipeline(Here here = Here());
   /// As Pipeline::add_requirement(), for the pipeline that the generator makes.
   void add_requirement(const Expr &condition, const std::vector<Expr> &message = {});
   template <typename First, typename... Rest,
@@ -264,6 +267,7 @@ class GeneratorBase : public GeneratorNames {
   Phase phase_ = Phase::Created;
   Pipeline pipeline_;
   std::vector<std::pair<Expr, std::vector<Expr>>> requirements_;  // until the pipeline exists
+  std::optional<SourceLocation> traced_;                          // likewise
   // The generator under construction when this one's construction began. Last of the private
   // members: from here on, members of derived classes register with this generator.
   GeneratorBase *enclosing_ = begin_construction();

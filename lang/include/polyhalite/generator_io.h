@@ -225,6 +225,9 @@ class InputScalar : public DeclaredInput {
     check_access();
     return exprs_[0];
   }
+  operator ExternFuncArgument() const {  // NOLINT
+    return ExternFuncArgument(static_cast<Expr>(*this));
+  }
   Type type() const { return static_cast<Expr>(*this).type(); }
   /// What an auto-scheduler may assume.
   void set_estimate(const Expr &value);
@@ -265,6 +268,9 @@ class OutputFunc : public DeclaredOutput, public Func {
   int dimensions() const;
   std::vector<Func> funcs() const override { return {*this}; }
   void materialize() override {}
+
+  /// All points of the output's buffer.
+  operator RDom() const { return RDom(output_buffer().region()); }  // NOLINT
 
   // Of the output's buffer, as of an ImageParam.
   Dimension dim(int i) const { return output_buffer().dim(i); }
