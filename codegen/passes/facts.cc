@@ -153,13 +153,17 @@ bool Facts::holds(const Linear &goal) const {
   if (at_least_zero(goal)) return true;
   for (const Linear &fact : facts_) {
     if (fact.type != goal.type) continue;
-    const bool related = std::any_of(goal.terms.begin(), goal.terms.end(), [&](const auto &term) {
-      auto it = fact.terms.find(term.first);
-      return it != fact.terms.end() && (it->second > 0) == (term.second > 0);
-    });
-    if (!related) continue;
+    // How often the fact goes into the goal: by the first term that both have.
+    int64_t times = 0;
+    for (const auto &[atom, coefficient] : goal.terms) {
+      const auto it = fact.terms.find(atom);
+      if (it == fact.terms.end() || (it->second > 0) != (coefficient > 0)) continue;
+      times = std::max<int64_t>(coefficient / it->second, 1);
+      break;
+    }
+    if (times == 0) continue;
     Linear rest = goal;
-    rest.add(fact, -1);
+    rest.add(fact, -times);
     if (at_least_zero(rest)) return true;
   }
   return false;

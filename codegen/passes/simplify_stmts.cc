@@ -31,19 +31,20 @@ bool is_inlined(const Expr &value) {
   return true;
 }
 
-// Parts a sum with one costly term, value = rest + term, so that a name for the term alone leaves
-// the rest to linear forms.
-bool part_costly_term(const Expr &value, Expr *term, Linear *rest) {
+// Parts a sum with one costly term, value = rest + factor*term, so that a name for the term alone
+// leaves the rest to linear forms, and what a factor says of remainders to all who ask.
+bool part_costly_term(const Expr &value, Expr *term, int64_t *factor, Linear *rest) {
   if (!value.type().is_affine() || !value.type().is_scalar()) return false;
   *rest = to_linear(value);
   for (const auto &[atom, coefficient] : rest->terms) {
     if (is_plain(atom)) continue;
-    if (term->defined() || coefficient != 1) return false;
+    if (term->defined()) return false;
     *term = atom;
+    *factor = coefficient;
   }
   if (!term->defined() || rest->terms.size() > kInlinedTerms) return false;
   rest->terms.erase(*term);
-  return !rest->is_constant() || rest->constant != 0;
+  return *factor != 1 || !rest->is_constant() || rest->constant != 0;
 }
 
 bool has_effect(const Expr &e) {
@@ -191,11 +192,12 @@ class StmtSimplifier : public StmtRewriter {
     if (is_inlined(value)) return with_inlined(s->name, value, s->body[0]);
     const Expr symbol = make_variable(value.type(), VariableKind::Symbol, s->name);
     Expr term, bound = value;
+    int64_t factor = 1;
     Linear rest;
-    const bool parts = part_costly_term(value, &term, &rest);
+    const bool parts = part_costly_term(value, &term, &factor, &rest);
     if (parts) {
       bound = term;
-      rest.add(to_linear(symbol));
+      rest.add(to_linear(symbol), factor);
     }
     facts_.push_value(symbol, bound);
     used_.erase(s->name);
