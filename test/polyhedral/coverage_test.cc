@@ -41,6 +41,9 @@ struct Case {
   const char *algorithm, *schedule;
 };
 
+// GoogleTest names the case so.
+void PrintTo(const Case &c, std::ostream *out) { *out << testing::PrintToString(c.schedule); }
+
 class covered : public testing::TestWithParam<Case> {};
 
 TEST_P(covered, exactly) {
