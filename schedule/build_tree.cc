@@ -8,6 +8,7 @@
 #include "polyhalite/error.h"
 #include "schedule/derive.h"
 #include "schedule/derive_algorithm.h"
+#include "schedule/inherit_vectors.h"
 #include "schedule/inline.h"
 #include "schedule/levels.h"
 #include "schedule/memoize.h"
@@ -108,6 +109,50 @@ StageDimensions dimensions(const FuncDef &f, int stage, const std::string &user_
   }
   if (auto why = why_broken(s)) throw CompileError(*why);
   return s;
+}
+
+// What of `list` is of the Func, and more.
+std::vector<Directive> joined(std::vector<Directive> list, const std::vector<Directive> &more) {
+  list.insert(list.end(), more.begin(), more.end());
+  return list;
+}
+
+/// The stages of other Funcs that call the Func.
+std::vector<StageId> users_of(const Algorithm &a, int func) {
+  std::vector<StageId> users;
+  for (int g = 0; g < static_cast<int>(a.funcs.size()); g++) {
+    for (int s = 0; g != func && s < static_cast<int>(a.funcs[g].stages.size()); s++) {
+      if (called_funcs(a.funcs[g].stages[s]).count(a.funcs[func].name)) users.push_back({g, s});
+    }
+  }
+  return users;
+}
+
+// Per Func of m: what it has of the vectors of its user, where nobody said how to compute it.
+std::vector<std::vector<Directive>> all_inherited_vectors(const Materialised &m,
+                                                          const std::vector<Directive> &directives) {
+  const std::vector<FuncDef> &funcs = m.algorithm.funcs;
+  std::vector<std::vector<Directive>> inherited(funcs.size());
+  for (int f = static_cast<int>(funcs.size()); f-- > 0;) {
+    const std::string &user_name = m.origin_of(funcs[f].name);
+    const bool scheduled =
+        std::any_of(directives.begin(), directives.end(),
+                    [&](const Directive &d) { return d.func == user_name; });
+    if (scheduled || funcs[f].stages.size() < 2 || m.algorithm.is_output(funcs[f].name)) continue;
+    const std::vector<StageId> users = users_of(m.algorithm, f);
+    if (users.size() != 1) continue;
+    const FuncDef &user = funcs[users[0].func];
+    if (!user.stages[users[0].stage].fail.empty()) continue;
+    try {
+      const StageDimensions caller =
+          dimensions(user, users[0].stage, m.origin_of(user.name),
+                     joined(directives, inherited[users[0].func]));
+      inherited[f] = inherited_vectors(funcs[f], user_name, user, users[0].stage, caller);
+    } catch (const CompileError &) {
+      // Told of where the user's own loops are made.
+    }
+  }
+  return inherited;
 }
 
 void add_nest(LoopTree &t, StageId id, const StageDimensions &s, StageNest nest) {
@@ -296,6 +341,7 @@ LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &giv
   }
 
   Materialised m = copy_per_branch(inline_funcs(algorithm, inlined, work), compute_targets(levels));
+  const auto inherited = all_inherited_vectors(m, directives);
   LoopTree t;
   t.algorithm = m.algorithm;
   t.directives = given;
@@ -311,7 +357,8 @@ LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &giv
       errors.attempt([&] {
         StageNest nest = waivers(s, user_name, directives);
         add_streams(nest, func, s, m, directives);
-        StageDimensions of_stage = dimensions(func, s, user_name, directives);
+        StageDimensions of_stage =
+            dimensions(func, s, user_name, joined(directives, inherited[f]));
         round_inwards(of_stage, func, user_name, directives, t.algorithm);
         add_nest(t, {f, s}, of_stage, std::move(nest));
       });

@@ -1,6 +1,8 @@
 // Pipelines compiled and run in process, against plain loops.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <thread>
 
 #include "lang/messages.h"
@@ -118,6 +120,32 @@ TEST(Realize, InlineReductionOverARepeatedEdge) {
     EXPECT_EQ(s(i, j), total);
     EXPECT_EQ(m(i, j), top);
   });
+}
+
+TEST(Realize, InlineReductionsInVectorsAskForNoMoreOfTheInput) {
+  for (TailStrategy tail : {TailStrategy::GuardWithIf, TailStrategy::Predicate,
+                            TailStrategy::ShiftInwards, TailStrategy::Auto}) {
+    for (int n : {8, 10, 17}) {
+      Buffer<int32_t> in(n + 3, 5);
+      in.fill([](int x, int y) { return x * x + 7 * y; });
+      Func f("f");
+      Var x("x"), y("y");
+      RDom r(0, 4);
+      f(x, y) = sum(in(x + r, y)) + maximum(in(x + r, y));
+      f.vectorize(x, 8, tail);
+      const Buffer<int32_t> out = f.realize({n, 5});
+      int wrong = 0;
+      out.for_each_element([&](int i, int j) {
+        int total = 0, most = in(i, j);
+        for (int k = 0; k < 4; k++) {
+          total += in(i + k, j);
+          most = std::max(most, in(i + k, j));
+        }
+        wrong += out(i, j) != total + most;
+      });
+      EXPECT_EQ(wrong, 0) << n;
+    }
+  }
 }
 
 TEST(Realize, ConstantExteriorIsTheConstantOutside) {

@@ -92,6 +92,7 @@ for f.s1.x serial
 )");
 }
 
+// It is as wide as the vectors of its user, which would else wait for one element after the other.
 TEST(build_tree, update_func_without_level_is_computed_innermost_outside_vector_loops) {
   EXPECT_EQ(tree(R"(image in: int32, 2
 s(x, y) = 0
@@ -104,15 +105,38 @@ output f
   for f.s0.xo serial
     allocate s
       for s.s0.y serial
-        for s.s0.x serial
-          s.s0
+        for s.s0.x serial of x.1
+          for s.s0.x$v vector
+            s.s0: x -> x.1, x$v by 8 GuardWithIf
       for s.s1.y serial
-        for s.s1.x serial
+        for s.s1.x serial of x.1
           for s.s1.r serial reduction
-            s.s1
+            for s.s1.x$v vector
+              s.s1: x -> x.1, x$v by 8 GuardWithIf
       for f.s0.xi vector
         f.s0: x -> xo, xi by 8 ShiftInwards
 )");
+}
+
+TEST(build_tree, vectors_are_inherited_where_their_index_goes_through_as_it_is) {
+  auto inherits = [](const std::string &update, const std::string &use, const std::string &more) {
+    const std::string text = tree("image in: int32, 2\ns(x, y) = 0\nover r(0, 4): " + update +
+                                      "\nf(x, y) = " + use + "\noutput f\n",
+                                  "f.split(x, xo, xi, 8)\nf.vectorize(xi)\n" + more);
+    return text.find("x$v vector") != std::string::npos ||
+           text.find("y$v vector") != std::string::npos;
+  };
+  const std::string sum = "s(x, y) = s(x, y) + in(x + r, y)";
+  EXPECT_TRUE(inherits(sum, "s(x, y) + 1", ""));
+  EXPECT_TRUE(inherits(sum, "s(y, x)", ""));
+  EXPECT_FALSE(inherits(sum, "s(x + 1, y)", ""));
+  EXPECT_FALSE(inherits(sum, "s(x, y) + s(y, x)", ""));
+  EXPECT_FALSE(inherits(sum, "s(y, y)", ""));
+  // Lanes would meet, or what the program says stands against it.
+  EXPECT_FALSE(inherits("s(r, y) = s(r, y) + in(r, y)", "s(x, y)", ""));
+  EXPECT_FALSE(inherits("s(x, y) = s(x + r, y) + in(r, y)", "s(x, y)", ""));
+  EXPECT_FALSE(inherits(sum, "s(x, y)", "s.update(0).reorder(x, r)\n"));
+  EXPECT_FALSE(inherits(sum, "s(x, y)", "f.split(xo, xp, xq, 2)\nf.fuse(xi, xq, t)\n"));
 }
 
 TEST(build_tree, update_func_without_level_is_copied_for_each_calling_stage) {
