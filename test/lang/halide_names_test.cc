@@ -21,6 +21,15 @@ TEST(HalideNames, AnAlgorithmAndItsSchedule) {
   EXPECT_EQ(blurred.args().size(), 3u);
 }
 
+// Builds bring a main() of their own for generators.
+TEST(HalideNames, GeneratorsHaveTheKnownMain) {
+  char program[] = "program", unknown[] = "--no-such-option";
+  char *argv[] = {program, unknown, nullptr};
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(Halide::Internal::generate_filter_main(2, argv), 1);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("--no-such-option"), std::string::npos);
+}
+
 TEST(HalideNames, RuntimeBuffersHaveTheKnownLayout) {
   Halide::Runtime::Buffer<int32_t> b(3, 2);
   b.for_each_element([&](int x, int y) { b(x, y) = x + 3 * y; });

@@ -52,6 +52,11 @@ namespace Internal {
 // Programs of Halide see an error where a buffer reaches 2 GiB, unless the target has large_buffers.
 inline const bool buffers_are_limited = (polyhalite::set_default_buffer_limit(INT32_MAX), true);
 
+// What a main() of generators calls.
+inline int generate_filter_main(int argc, char **argv) {
+  return polyhalite::generate_main(argc, argv, std::cout, std::cerr);
+}
+
 // What pipelines in this process share.
 struct JITSharedRuntime {
   static void memoization_cache_set_size(int64_t bytes) {
