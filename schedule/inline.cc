@@ -138,16 +138,16 @@ void copy_per_caller(Materialised &m, const std::set<std::string> &inlined) {
   }
 }
 
-// The branch of a stage (or a copy made for one) inside of whose nest something is computed.
+// The stage, or branch of one, (or a copy made for one) inside of whose nest something is computed.
 struct Context {
   std::string func;
-  int stage = -1;  // -1: any
+  int stage = 0;
   bool operator==(const Context &o) const { return func == o.func && stage == o.stage; }
 };
 
-class BranchCopies {
+class StageCopies {
  public:
-  BranchCopies(Materialised m, const ComputeTargets &targets)
+  StageCopies(Materialised m, const ComputeTargets &targets)
       : m_(std::move(m)), targets_(targets) {}
 
   Materialised run() {
@@ -175,7 +175,9 @@ class BranchCopies {
         if (known == names.end()) {
           std::string name = original.name;
           if (!names.empty()) {
-            name += "$" + caller.name + "$b" + std::to_string(s);
+            const bool is_branch = caller.definition_of(stage) != stage;
+            name += "$" + caller.name + (is_branch ? "$b" : s == 0 ? "" : "$u") +
+                    (is_branch ? std::to_string(s) : s == 0 ? "" : std::to_string(s - 1));
             while (m_.algorithm.index_of(name) >= 0) name += "$";
             copies.push_back(original);
             copies.back().name = name;
@@ -184,6 +186,7 @@ class BranchCopies {
               rewrite_stage(d, [&](const Expr &e) { return rename(e); });
             }
             m_.origin[name] = m_.origin_of(original.name);
+            m_.of_other_stages.insert(name);
           }
           home_[name] = {caller.name, stage};
           names.push_back({*around, name});
@@ -200,12 +203,7 @@ class BranchCopies {
 
   // Which part of `target` (or of its copies) a stage runs in; nullopt: in none.
   std::optional<Context> context(const Context &user, const std::string &target) const {
-    const FuncDef &f = *m_.algorithm.find(user.func);
-    if (m_.origin_of(user.func) == target) {
-      const int stage = f.definition_of(user.stage);
-      const bool branched = stage != user.stage || !f.branches_of(stage).empty();
-      return Context{user.func, branched ? user.stage : -1};
-    }
+    if (m_.origin_of(user.func) == target) return user;
     const auto home = home_.find(user.func);
     if (home == home_.end()) return std::nullopt;
     return context(home->second, target);
@@ -218,12 +216,8 @@ class BranchCopies {
 
 }  // namespace
 
-Materialised copy_per_branch(Materialised m, const ComputeTargets &targets) {
-  const bool any = std::any_of(
-      m.algorithm.funcs.begin(), m.algorithm.funcs.end(), [](const FuncDef &f) {
-        return f.num_definitions() != static_cast<int>(f.stages.size());
-      });
-  return any ? BranchCopies(std::move(m), targets).run() : m;
+Materialised copy_per_stage(Materialised m, const ComputeTargets &targets) {
+  return StageCopies(std::move(m), targets).run();
 }
 
 std::set<std::string> called_funcs(const StageDef &stage) {

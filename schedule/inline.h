@@ -13,6 +13,9 @@ struct Materialised {
   Algorithm algorithm;  // every Func is stored somewhere
   /// Copies of Funcs with updates -> the Func each copies. See inline_funcs.
   std::map<std::string, std::string> origin;
+  /// Those of them that serve another stage of the Func at whose loops the original is computed: a
+  /// directive's stage is that of the original.
+  std::set<std::string> of_other_stages;
 
   /// The name that the user's algorithm and directives have for a Func.
   const std::string &origin_of(const std::string &name) const {
@@ -37,10 +40,11 @@ void inline_into_stage(Algorithm &a, int func, int stage, const std::set<std::st
 /// Where Funcs are computed, by name: the Func at whose loops.
 using ComputeTargets = std::map<std::string, std::string>;
 
-/// A Func that is computed at a loop of a stage with branches is computed in each branch that uses
-/// it: each but the first gets a copy, named FUNC$CALLER$bK in branch K, with the same directives.
-///   if c { for x {f; g} } else { for x {f$g$b1; g} }
-Materialised copy_per_branch(Materialised m, const ComputeTargets &targets);
+/// A Func that is computed at a loop of a Func is computed in each stage, and each branch of a stage,
+/// that uses it: each but the first gets a copy, named FUNC$CALLER$uK in update K, FUNC$CALLER$bK in
+/// branch K, with the same directives.
+///   for x {f; g.s0}, for x {f$g$u0; g.s1}     if c { for x {f; g} } else { for x {f$g$b1; g} }
+Materialised copy_per_stage(Materialised m, const ComputeTargets &targets);
 
 /// The names of the Funcs that a stage calls, itself included where it does.
 std::set<std::string> called_funcs(const StageDef &stage);

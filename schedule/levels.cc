@@ -79,8 +79,11 @@ class Binder {
       if (!legal.empty()) p.compute = legal.back();
     } else {
       p.compute_where = d.compute->where;
-      if (d.compute->kind == DirectiveKind::ComputeAt)
-        p.compute = bind_compute(f, *d.compute, legal);
+      if (d.compute->kind == DirectiveKind::ComputeAt) {
+        Directive level = *d.compute;
+        if (m_.of_other_stages.count(name_of(f))) level.target_stage = 0;
+        p.compute = bind_compute(f, level, legal);
+      }
     }
     auto end = std::find(legal.begin(), legal.end(), p.compute);
     outside_[f] = p.compute == kRoot ? Path() : Path(legal.begin(), end + 1);

@@ -10,6 +10,31 @@
 namespace polyhalite {
 namespace {
 
+TEST(Levels, AreThoseOfEachStageThatUsesTheFunc) {
+  Var x("x"), y("y");
+  RDom r(0, 5, "r");
+  auto result = [&](int scheduled) {
+    Func producer("producer"), further("further"), consumer("consumer");
+    further(x, y) = 3 * x - y;
+    producer(x, y) = further(x, y) * 17 + further(x + 1, y);
+    producer(x, y) += 1;
+    consumer(x, y) = 170 - producer(x, y);
+    consumer(x, y) += producer(x, y + 1) / 2;
+    consumer(x, y) += producer(x + r, y);
+    if (scheduled > 0) producer.compute_at(consumer, y);
+    if (scheduled > 1) further.compute_at(consumer, y);
+    const Buffer<int> out = consumer.realize({9, 7});
+    return out;
+  };
+  const Buffer<int> plain = result(0);
+  for (int scheduled : {1, 2}) {
+    const Buffer<int> out = result(scheduled);
+    int wrong = 0;
+    out.for_each_element([&](int i, int j) { wrong += out(i, j) != plain(i, j); });
+    EXPECT_EQ(wrong, 0) << scheduled;
+  }
+}
+
 TEST(Levels, MayNameFuncsThatAreDefinedLater) {
   Var x("x");
   Func producer("producer"), consumer("consumer"), elsewhere("elsewhere");

@@ -118,6 +118,22 @@ output f
 )");
 }
 
+TEST(build_tree, a_func_at_loops_of_several_stages_is_computed_in_each) {
+  EXPECT_EQ(tree("p(x) = x*17\nc(x) = 170 - p(x)\nc(x) = c(x) + p(x)/2\noutput c\n",
+                 "p.compute_at(c, x)\np.vectorize(x)\n"),
+            R"(for c.s0.x serial
+  allocate p
+    for p.s0.x vector
+      p.s0
+    c.s0
+for c.s1.x serial
+  allocate p$c$u0
+    for p$c$u0.s0.x vector
+      p$c$u0.s0
+    c.s1
+)");
+}
+
 TEST(build_tree, vectors_are_inherited_where_their_index_goes_through_as_it_is) {
   auto inherits = [](const std::string &update, const std::string &use, const std::string &more) {
     const std::string text = tree("image in: int32, 2\ns(x, y) = 0\nover r(0, 4): " + update +
