@@ -8,6 +8,7 @@
 #include "lang/ir/visit.h"
 #include "polyhalite/error.h"
 #include "schedule/inline.h"
+#include "schedule/stage_exprs.h"
 
 namespace polyhalite {
 
@@ -103,25 +104,6 @@ class KeyBuilder {
   std::set<const ExprNode *> visited_;
   std::vector<Expr> kept_;
   std::vector<Expr> key_;
-};
-
-// Calls of one Func become calls of another one.
-class RenameCalls : public ExprRewriter {
- public:
-  RenameCalls(const std::string &from, const std::string &to) : from_(from), to_(to) {}
-
- protected:
-  Expr rewrite(const Expr &e) override {
-    const Expr r = rewrite_children(e);
-    const CallNode *c = as_call(r);
-    if (!c || c->kind != CallKind::Func || c->name != from_) return r;
-    auto copy = std::make_shared<CallNode>(*c);
-    copy->name = to_;
-    return Expr(std::shared_ptr<const ExprNode>(std::move(copy)));
-  }
-
- private:
-  const std::string &from_, &to_;
 };
 
 bool same_values(const FuncDef &a, const FuncDef &b) {

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "lang/ir/node.h"
+#include "lang/ir/reach.h"
 #include "lang/ir/unowned.h"
 #include "lang/ir/visit.h"
 #include "lang/language/loop_level.h"
@@ -19,110 +20,6 @@ namespace {
 
 using FuncPtr = std::shared_ptr<FunctionContents>;
 using ParamPtr = std::shared_ptr<ParameterContents>;
-
-// Everything reachable from the outputs, each list in order of first meeting.
-class Reach {
- public:
-  bool has(const FunctionContents *f) const { return seen_funcs_.count(f) > 0; }
-  bool has(const FuncPtr &f) const { return has(f.get()); }
-
-  void output(const FuncPtr &f) {
-    if (!f->pure) {
-      user_error("output '" + plain_name(f->name) + "' is undefined", "it has no values to compute",
-                 "define it first, as in f(x, y) = ...", f->where);
-    }
-    visit(f);
-    for (const ParamPtr &p : f->output_params) constraints(*p);
-  }
-
-  void parameter(const ParamPtr &p) {
-    if (p->is_output || !seen_params_.insert(p.get()).second) return;
-    params.push_back(p);
-    constraints(*p);
-    derived(p, p->derived);
-  }
-
-  void constraints(const ParameterContents &parameter) {
-    const ParameterContents *p = &parameter;
-    for (const Expr &e : {p->min_value, p->max_value}) expr(e);
-    for (const ParameterContents::DimConstraint &d : p->dims) {
-      for (const Expr &e : {d.min, d.extent, d.stride}) expr(e);
-    }
-  }
-
-  void requirement(const Expr &e) { expr(e); }
-
-  std::vector<FuncPtr> funcs;  // producers before consumers
-  std::vector<FuncPtr> made;   // by directives; those that are called are in `funcs` too
-  std::vector<ParamPtr> params;
-  std::vector<std::shared_ptr<BufferContents>> images;
-
- private:
-  void visit(const FuncPtr &f) {
-    if (!seen_funcs_.insert(f.get()).second) return;
-    if (f->is_partial) {
-      user_error("'" + plain_name(f->name) + "' is called, but it holds partial results of an update",
-                 "a directive makes it as a part of the schedule",
-                 "call the Func that the directive is of", f->where);
-    }
-    stage(*f->pure);
-    for (const Definition &d : f->updates) stage(d);
-    directives(f->directives);
-    funcs.push_back(f);
-    derived(f, f->derived);
-  }
-
-  void directives(const std::vector<Directive> &list) {
-    for (const Directive &d : list) {
-      for (const Expr &e : d.factors) expr(e);
-      for (const Expr &e : d.branch) expr(e);
-    }
-  }
-
-  // Funcs that directives make of `owner`: part of the schedule, unless they are called as well.
-  template <typename Owner>
-  void derived(const std::shared_ptr<Owner> &owner, const std::vector<DerivedFunc> &list) {
-    for (const DerivedFunc &d : list) {
-      if (!seen_made_.insert(d.func.get()).second) continue;
-      made.push_back(FuncPtr(owner, d.func.get()));
-      directives(d.func->directives);
-      derived(owner, d.func->derived);
-    }
-  }
-
-  void stage(const Definition &d) {
-    for (const Expr &e : d.args) expr(e);
-    for (const Expr &e : d.values) expr(e);
-    if (!d.domain) return;
-    for (const ReductionVariable &v : d.domain->vars) {
-      expr(v.min);
-      expr(v.extent);
-    }
-    expr(d.domain->predicate);
-  }
-
-  void expr(const Expr &e) {
-    if (!e.defined()) return;
-    for_each_node(e, [&](const Expr &n) {
-      if (const CallNode *c = as_call(n)) {
-        if (c->func) visit(c->func);
-        if (c->param) parameter(c->param);
-        if (c->image) image(c->image);
-      } else if (const VariableNode *v = as_variable(n)) {
-        if (v->param) parameter(v->param);
-        if (v->image) image(v->image);
-      }
-    });
-  }
-
-  void image(const std::shared_ptr<BufferContents> &b) {
-    if (seen_images_.insert(b.get()).second) images.push_back(b);
-  }
-
-  std::unordered_set<const FunctionContents *> seen_funcs_, seen_made_;
-  std::unordered_set<const ParameterContents *> seen_params_;
-  std::unordered_set<const BufferContents *> seen_images_;
-};
 
 // Names that are unique within a scope: "f", then "f$1", "f$2"...
 class NameScope {

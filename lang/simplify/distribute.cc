@@ -125,7 +125,7 @@ class Terms {
       split(t.inner, e, factors);
       for (const auto &[factor, negative] : factors) {
         const Expr plain = without_rests(factor, bounds_);
-        const bool stays = !varies(plain) && !acts(plain) && !negative;
+        const bool stays = !varies(plain) && !has_effect(plain) && !negative;
         if (stays) {
           same.push_back(plain);
         } else {
@@ -177,11 +177,11 @@ class Terms {
   }
 
   // What prints or fails does so in each step.
-  static bool acts(const Expr &e) {
+  static bool has_effect(const Expr &e) {
     bool found = false;
     for_each_node(e, [&](const Expr &n) {
       const CallNode *c = as_call(n);
-      found |= as_intrinsic(n, intrinsic::kPrint) || (c && c->kind == CallKind::Extern);
+      found |= c && acts(*c);
     });
     return found;
   }
