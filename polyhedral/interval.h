@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "lang/simplify/linear.h"
@@ -66,6 +67,11 @@ class Bounder {
   /// Of an integer expression by constants, those of Funcs' values among them.
   ConstantInterval constants_of(const Expr &e);
   Interval bound_linear(const Expr &e);
+  /// The variables that the scope does not see on which e's value depends, their ends' included.
+  const std::set<std::string> &unseen_in(const Expr &e);
+  /// The upper or lower end of a sum of terms that may depend on one another. `tries` limits how
+  /// often it is split.
+  Expr end_of_sum(Linear l, bool upper, int &tries);
   Interval bound_atom(const Expr &e);
   Interval bound_product(const Expr &a, const Expr &b);
   bool sees_all(const Expr &e);
@@ -74,6 +80,7 @@ class Bounder {
   ValueOf value_of_;
   std::map<const ExprNode *, Interval> memo_;
   std::map<const ExprNode *, bool> seen_;
+  std::map<const ExprNode *, std::set<std::string>> unseen_;
   std::vector<Expr> keep_;  // keys of the maps stay alive
 };
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "lang/ir/extern_stage.h"
+#include "lang/simplify/linear.h"
 #include "lang/simplify/simplify.h"
 #include "polyhedral/surveyor.h"
 
@@ -312,6 +313,32 @@ bool Surveyor::leaves_rest(int f, int d) const {
   return false;
 }
 
+namespace {
+
+// The last index of the whole tiles of `size` that hold the interval. What the size divides stays
+// outside of the quotient, so that tiles of consumers are seen to be whole:
+//   [8*x, min(8*x + 7, n - 1)], 4  ->  min(8*x + 7, 4*((n + 3)/4) - 1)
+Expr end_of_tiles(const Interval &i, int64_t size) {
+  if (i.max->op == Op::Min || i.max->op == Op::Max) {
+    const Expr a = end_of_tiles({i.min, i.max->args[0]}, size),
+               b = end_of_tiles({i.min, i.max->args[1]}, size);
+    return i.max->op == Op::Min ? smaller(a, b) : larger(a, b);
+  }
+  Linear rest = to_linear(extent_of({i.min, i.max})), whole;
+  for (auto term = rest.terms.begin(); term != rest.terms.end();) {
+    if (term->second % size != 0) {
+      ++term;
+      continue;
+    }
+    whole.terms.insert(*term);
+    term = rest.terms.erase(term);
+  }
+  const Expr tiles = product(ceil_div(to_expr(rest), make_int(Int(32), size)), size);
+  return sum(sum(i.min, sum(to_expr(whole), tiles)), -1);
+}
+
+}  // namespace
+
 void Surveyor::apply_needs(int f, int d, Interval &i, bool output) {
   const FuncDef &def = tree_.algorithm.funcs[f];
   int64_t at_least = 1, multiple = 1;
@@ -327,7 +354,7 @@ void Surveyor::apply_needs(int f, int d, Interval &i, bool output) {
       if (output) {
         assume_extent({f, static_cast<int>(s)}, d, n.symbolic_at_least, *n.origin);
       } else {
-        i.max = larger(i.max, sum(sum(i.min, n.symbolic_at_least), -1));
+        i.min = smaller(i.min, sum(difference(i.max, n.symbolic_at_least), 1));
       }
     }
     if (output && n.at_least > 1) {
@@ -337,20 +364,14 @@ void Surveyor::apply_needs(int f, int d, Interval &i, bool output) {
     multiple = std::lcm(multiple, n.multiple);
   }
   if (!output && at_least > 1) {
+    // What is computed too lies before the region, where tiles of consumers have been already.
     const Expr e = extent_of({i.min, i.max});
     const auto k = constant(e);
-    if (!k) i.max = larger(i.max, sum(i.min, at_least - 1));
-    if (k && *k < at_least) i.max = sum(i.min, at_least - 1);
+    const Expr first = sum(i.max, 1 - at_least);
+    if (!k) i.min = smaller(i.min, first);
+    if (k && *k < at_least) i.min = first;
   }
-  if (multiple > 1) {
-    const Expr e = extent_of({i.min, i.max});
-    const auto k = constant(e);
-    if (!k) {
-      i.max = sum(i.min, sum(product(ceil_div(e, make_int(Int(32), multiple)), multiple), -1));
-    } else {
-      i.max = sum(i.min, (*k + multiple - 1) / multiple * multiple - 1);
-    }
-  }
+  if (multiple > 1) i.max = end_of_tiles(i, multiple);
 }
 
 Expr Surveyor::where_it_runs(const StageId &s, const Expr &condition) const {
