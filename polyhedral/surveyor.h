@@ -129,6 +129,8 @@ class Surveyor {
   void check_bounded(const FuncDef &def, int d, const Interval &i);
   /// bound() fixes a dimension's range; that it covers what is needed is checked at entry.
   void apply_bounds(int f, std::vector<Interval> &box, int scope);
+  /// bound_extent(): that no more is needed of the dimension is known, or checked at entry.
+  void assume_extent_suffices(const BoundDirective &b, const FuncDef &def, const Interval &i);
   void align(const BoundDirective &b, size_t number, Interval &i, int scope);
   void assume(Expr condition, const std::string &func, int dimension, std::string text, Expr actual,
               Expr wanted, SourceLocation where);

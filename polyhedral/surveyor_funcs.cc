@@ -212,18 +212,7 @@ void Surveyor::apply_bounds(int f, std::vector<Interval> &box, int scope) {
     }
     if (!b.min.defined()) {
       if (!i.min.defined() || !i.max.defined()) continue;
-      Expr most = bound_at(extent_of({i.min, i.max}), nullptr, kRoot).max;
-      if (!most.defined()) {
-        const Expr max = bound_at(i.max, nullptr, kRoot).max;
-        const Expr min = bound_at(i.min, nullptr, kRoot).min;
-        if (!max.defined() || !min.defined()) check_bounded(def, d, {});
-        most = sum(difference(max, min), 1);
-      }
-      assume(make_binary(Op::Le, most, b.extent), def.name, d,
-             "bound_extent() of '" + def.args[d] +
-                 "' promises that no more than its extent is "
-                 "needed",
-             most, b.extent, b.where);
+      assume_extent_suffices(b, def, i);
       i.max = sum(i.min, sum(b.extent, -1));
       continue;
     }
@@ -243,6 +232,28 @@ void Surveyor::apply_bounds(int f, std::vector<Interval> &box, int scope) {
     }
     i = {b.min, max};
   }
+}
+
+// A limit that the extent never exceeds holds the ends' distance together,
+// min(16*o + 15, n) - 16*o <= 15, where the ends by themselves do not.
+void Surveyor::assume_extent_suffices(const BoundDirective &b, const FuncDef &def,
+                                      const Interval &i) {
+  const Expr needed = extent_of({i.min, i.max});
+  const auto limit = ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(needed);
+  const auto promised = constant(b.extent);
+  if (limit && promised && *limit <= *promised) return;
+  Expr most = bound_at(needed, nullptr, kRoot).max;
+  if (!most.defined()) {
+    const Expr max = bound_at(i.max, nullptr, kRoot).max;
+    const Expr min = bound_at(i.min, nullptr, kRoot).min;
+    if (!max.defined() || !min.defined()) check_bounded(def, b.dimension, {});
+    most = sum(difference(max, min), 1);
+  }
+  assume(make_binary(Op::Le, most, b.extent), def.name, b.dimension,
+         "bound_extent() of '" + def.args[b.dimension] +
+             "' promises that no more than its extent is "
+             "needed",
+         most, b.extent, b.where);
 }
 
 // Quotients get names of their own, so that ends stay sums: that they are multiples is seen.

@@ -27,7 +27,7 @@ bool is_bounded(const Range &r) { return r.min.defined() && r.extent.defined(); 
 template <typename F>
 Func moved_inside(const char *word, const Func &source, const Region &bounds, F &&beyond) {
   check(word, source, bounds);
-  const std::vector<Expr> args = Func::implicit_args(source.dimensions());
+  const std::vector<Expr> args = dimensions_of(source);
   std::vector<Expr> inside = args;
   for (size_t i = 0; i < bounds.size(); i++) {
     if (!is_bounded(bounds[i])) continue;

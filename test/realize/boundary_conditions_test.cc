@@ -86,5 +86,18 @@ TEST(BoundaryConditions, BoundsOfFuncsAndImages) {
             (std::vector<uint8_t>{0, 1, 2, 3, 2, 1, 0, 1}));
 }
 
+TEST(BoundaryConditions, DimensionsAreNamedLikeTheSources) {
+  Var u("u"), v("v");
+  Func f("f");
+  f(u, v) = u * v;
+  const Region bounds = {{0, 4}, {0, 4}};
+  for (const Func &g : {repeat_edge(f, bounds), repeat_image(f, bounds), mirror_image(f, bounds),
+                        mirror_interior(f, bounds), constant_exterior(f, 0, bounds)}) {
+    ASSERT_EQ(g.args().size(), 2u) << g.name();
+    EXPECT_EQ(g.args()[0].name(), u.name()) << g.name();
+    EXPECT_EQ(g.args()[1].name(), v.name()) << g.name();
+  }
+}
+
 }  // namespace
 }  // namespace polyhalite
