@@ -237,7 +237,8 @@ class StageReader {
       for_each_node(e, [&](const Expr &n) {
         // Indices are counted once for many elements, unless they differ from lane to lane.
         double count = instructions(n);
-        if (indices.count(n.get())) count *= n->op == Op::Add || n->op == Op::Sub ? 0 : 0.3;
+        const bool linear = n->op == Op::Add || n->op == Op::Sub || n->op == Op::Mul;
+        if (indices.count(n.get())) count *= linear ? 0 : 0.3;
         if (count == 0) return;
         const int bytes = is_comparison(n->op) ? n->args[0].type().bytes() : n.type().bytes();
         s->operations += count;

@@ -325,7 +325,7 @@ std::vector<Plan> other_placements(const PipelineModel &m, const Machine &machin
     }
     changed.funcs[static_cast<size_t>(func)] = std::move(p);
     if (now.where == Where::Root) settle_members(m, machine, func, &changed);
-    list.push_back(std::move(changed));
+    if (!(changed.funcs == plan.funcs)) list.push_back(std::move(changed));
   };
   if (f.can_inline && may_move(f) && now.where != Where::Inline) {
     FuncPlan p = now;

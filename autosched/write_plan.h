@@ -9,7 +9,7 @@
 namespace polyhalite::autosched {
 
 /// What the plan says beyond the user's directives; these stay as they are. Names are those of the
-/// frozen algorithm; new loops are called after the variables that they come from: xi, x_v, x_u.
+/// frozen algorithm; new loops are called after the variables that they come from: xi, xv, xb, yu.
 std::vector<Directive> write_plan(const PipelineModel &model, const Plan &plan);
 
 }  // namespace polyhalite::autosched
