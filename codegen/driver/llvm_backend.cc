@@ -1,19 +1,24 @@
 // backend(): the compiler behind the language, for this process and for files.
 #include <cctype>
+#include <thread>
 
+#include "autosched/autosched.h"
 #include "codegen/driver/compile.h"
 #include "codegen/driver/describe_filter.h"
 #include "codegen/driver/embedded_runtime.h"
 #include "codegen/driver/generated_sources.h"
-#include "lang/output_file.h"
+#include "codegen/driver/measure_schedule.h"
 #include "codegen/driver/outputs.h"
 #include "codegen/driver/pipeline_text.h"
 #include "codegen/llvm/c_header.h"
 #include "codegen/llvm/emit_dispatch.h"
 #include "codegen/llvm/jit.h"
+#include "lang/output_file.h"
 #include "lang/target_words.h"
+#include "polyhalite/autoscheduler.h"
 #include "polyhalite/backend.h"
 #include "schedule/derive_algorithm.h"
+#include "schedule/schedule_text.h"
 
 namespace polyhalite {
 
@@ -94,6 +99,29 @@ class LlvmBackend : public Backend {
     FrozenPipeline out = pipeline;
     out.algorithm = std::move(derived.algorithm);
     out.directives = std::move(derived.directives);
+    return out;
+  }
+
+  FrozenPipeline auto_schedule(const FrozenPipeline &pipeline, const Target &target,
+                               const AutoschedulerParams &params,
+                               AutoSchedulerResults *results) override {
+    constexpr double kMostSeconds = 120;  // of compiling and timing one schedule
+    const autosched::Options options =
+        autosched::parse_options(params.extra, params.name != "polyhalite");
+    if (options.measure > 0) check_runs_here(target);
+    const int threads = options.parallelism > 0
+                            ? options.parallelism
+                            : static_cast<int>(std::thread::hardware_concurrency());
+    const auto measure = [&](const autosched::Trial &t) {
+      return measure_schedule(t, target, threads, kMostSeconds);
+    };
+    const autosched::Schedule s = autosched::schedule(pipeline, target, options, measure);
+    results->schedule_text = to_text(s.directives);
+    results->schedule_source = to_cpp(s.directives);
+    results->schedule_python = to_python(s.directives);
+    results->report = s.report;
+    FrozenPipeline out = pipeline;
+    out.directives.insert(out.directives.end(), s.directives.begin(), s.directives.end());
     return out;
   }
 

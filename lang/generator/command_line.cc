@@ -1,5 +1,4 @@
 // The command line of programs that consist of generators.
-#include <dlfcn.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,7 +58,7 @@ void add_emit(const std::string &word, Wanted *wanted) {
     // Outputs of Halide's generators that need what this compiler has not.
     const std::pair<const char *, const char *> absent[] = {
         {"c_source", "code is made by LLVM; no C is written"},
-        {"featurization", "no auto-scheduler is there that would read it"},
+        {"featurization", "the auto-scheduler takes none"},
         {"pytorch_wrapper", "there is no wrapper for PyTorch"},
         {"device_code", "code is made for CPUs"}};
     for (const auto &[name, why] : absent) {
@@ -312,12 +311,7 @@ void emit_generator(const Options &o, std::ostream &out) {
 }
 
 void load_plugins(const Options &o) {
-  for (const std::string &plugin : o.plugins) {
-    if (dlopen(plugin.c_str(), RTLD_LAZY | RTLD_GLOBAL)) continue;
-    const char *why = dlerror();
-    user_error("cannot load the plugin '" + plugin + "'", why ? why : "it is no shared library",
-               "give the path of a shared library that is built against Polyhalite");
-  }
+  for (const std::string &plugin : o.plugins) load_plugin(plugin, Here(SourceLocation()));
 }
 
 void end_by_timeout(int) {

@@ -12,6 +12,8 @@
 
 namespace polyhalite {
 
+struct AutoschedulerParams;
+struct AutoSchedulerResults;
 struct FrozenPipeline;
 struct JITUserContext;
 
@@ -97,6 +99,11 @@ class Backend {
                                 const Target &target, Emit what) = 0;
   /// The algorithm that the directives derive, with the other directives.
   virtual FrozenPipeline derive(const FrozenPipeline &pipeline) = 0;
+  /// The pipeline with a complete schedule: the directives that autosched/ chose stand behind those
+  /// that it had. Fills in the texts of `results`. CompileError, see auto_schedule().
+  virtual FrozenPipeline auto_schedule(const FrozenPipeline &pipeline, const Target &target,
+                                       const AutoschedulerParams &params,
+                                       AutoSchedulerResults *results) = 0;
   /// What Emit::hlpipe writes, read back; CompileError at NAME:LINE.
   virtual FrozenPipeline parse_pipeline(const std::string &text, const std::string &name) = 0;
   /// The runtime as a static library or object for `target`.
