@@ -38,8 +38,6 @@ Error::Error(std::vector<Diagnostic> list)
 Error::Error(const std::string &message)
     : std::runtime_error(message), diagnostics_{{message, "", "", {}}} {}
 
-void set_warning_handler(void (*handler)(const Diagnostic &)) { warning_handler = handler; }
-
 void set_custom_compile_time_error_reporter(CompileTimeErrorReporter *r) { reporter = r; }
 
 void user_error(std::string what, std::string why, std::string fix, SourceLocation where) {
@@ -53,8 +51,6 @@ void user_warning(std::string what, std::string why, std::string fix, SourceLoca
   const std::string text = text_of(warning, "Warning: ");
   if (CompileTimeErrorReporter *r = reporter) {
     r->warning(text.c_str());
-  } else if (auto *handler = warning_handler.load()) {
-    handler(warning);
   } else {
     std::fprintf(stderr, "%s\n", text.c_str());
   }
