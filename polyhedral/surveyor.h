@@ -102,6 +102,8 @@ class Surveyor {
   /// it grew to whole tiles, `grown` the one after.
   void note_used(int f, const std::vector<Interval> &used, const std::vector<Interval> &asked,
                  const std::vector<Interval> &grown, int scope);
+  /// Of dimensions of which whole tiles are read and parts of them are stored.
+  void note_reads_past(const StageId &s, StageSurvey &out);
   /// Notes what instances whose values nobody uses touch of f beyond what others read, and so,
   /// maybe, beyond the box.
   void note_beyond(int f, const std::vector<Interval> &touched, const std::vector<Interval> &read,
@@ -247,7 +249,7 @@ class Surveyor {
   std::map<std::string, Symbol> symbol_;
   std::vector<ReadSite> reads_;
   std::vector<ExternRead> extern_reads_;
-  std::set<std::pair<StageId, std::string>> guarded_, reads_to_last_;
+  std::set<std::pair<StageId, std::string>> guarded_, reads_to_last_, reads_past_;
   Expr where_;  // a condition that holds while intervals are asked for; null: none
   Reach reach_ = Reach::Computed;
   std::map<StageId, std::map<std::string, Interval>> narrowed_;  // ends: constants

@@ -177,6 +177,7 @@ void Surveyor::survey_stage(const StageId &s) {
   }
   derive_values(s, out);
   guard_rest(s, out);
+  note_reads_past(s, out);
   if (is_extern_stage(stage)) survey_extern_box(s, out);
   for (const std::string &a : def.args) fix_absent(out, a);
   for (const ReductionVariable &r : stage.rvars) fix_absent(out, r.var);

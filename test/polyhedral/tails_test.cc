@@ -57,10 +57,10 @@ TEST(tails, all_are_legal_on_updates_but_the_one_that_runs_points_twice) {
 
 TEST(tails, predicated_stores_read_whole_tiles) {
   EXPECT_EQ(surveyed("PredicateStores", 1),
-            R"(allocate in [g.min.0, in.hi.0]
+            R"(allocate in [g.min.0, in.stored_hi.0]
 allocate f [g.min.0, g.extent.0 + g.min.0 + 2]
 serial f.s1.xo from 0 extent (g.extent.0 + 2)/8 + 1
-update 0 of 'f' x=g.min.0 + f.s1.xi + f.s1.xo*8 stores if g.min.0 + f.s1.xi + f.s1.xo*8 <= g.extent.0 + g.min.0 + 2
+update 0 of 'f' x=g.min.0 + f.s1.xi + f.s1.xo*8 uses x [.., g.extent.0 + g.min.0 + 2] stores if g.min.0 + f.s1.xi + f.s1.xo*8 <= g.extent.0 + g.min.0 + 2
 )");
 }
 
@@ -102,6 +102,11 @@ TEST(tails, tiles_of_a_blending_tail_run_one_after_the_other) {
       "  why: tiles of the split of 'x' with ShiftInwardsAndBlend read and write again points "
       "of other tiles\n"
       "  fix: use GuardWithIf for that split, or keep 'xo' serial");
+  // None is shifted where the extent is a multiple of the factor, as that of whole tiles of tiles is.
+  EXPECT_EQ(verdict("g(x) = x\ng(x) = g(x) + 1\noutput g\n",
+                    "g.update(0).split(x, xo, xi, 5, ShiftInwardsAndBlend)\n"
+                    "g.update(0).split(xo, xp, xq, 2, RoundUp)\ng.update(0).parallel(xp)\n"),
+            "legal");
   // Tiles that round up have no points in common.
   EXPECT_EQ(
       judged_tail("RoundUpAndBlend", 1, "f.update(0).fuse(xi, xo, t)\nf.update(0).parallel(t)\n"),
