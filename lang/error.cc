@@ -10,6 +10,7 @@ namespace polyhalite {
 namespace {
 
 std::atomic<CompileTimeErrorReporter *> reporter{nullptr};
+std::atomic<void (*)(const Diagnostic &)> warning_handler{nullptr};
 
 std::string text_of(const Diagnostic &d, const char *kind) {
   std::string s;
