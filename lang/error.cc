@@ -10,7 +10,6 @@ namespace polyhalite {
 namespace {
 
 std::atomic<CompileTimeErrorReporter *> reporter{nullptr};
-std::atomic<void (*)(const Diagnostic &)> warning_handler{nullptr};
 
 std::string text_of(const Diagnostic &d, const char *kind) {
   std::string s;
@@ -39,8 +38,6 @@ Error::Error(std::vector<Diagnostic> list)
 Error::Error(const std::string &message)
     : std::runtime_error(message), diagnostics_{{message, "", "", {}}} {}
 
-void set_warning_handler(void (*handler)(const Diagnostic &)) { warning_handler = handler; }
-
 void set_custom_compile_time_error_reporter(CompileTimeErrorReporter *r) { reporter = r; }
 
 void user_error(std::string what, std::string why, std::string fix, SourceLocation where) {
@@ -50,12 +47,10 @@ void user_error(std::string what, std::string why, std::string fix, SourceLocati
 }
 
 void user_warning(std::string what, std::string why, std::string fix, SourceLocation where) {
-  const Diagnostic warning{std::move(what), std::move(why), std::move(fix), std::move(where)};
-  const std::string text = text_of(warning, "Warning: ");
+  const std::string text =
+      text_of({std::move(what), std::move(why), std::move(fix), std::move(where)}, "Warning: ");
   if (CompileTimeErrorReporter *r = reporter) {
     r->warning(text.c_str());
-  } else if (auto *handler = warning_handler.load()) {
-    handler(warning);
   } else {
     std::fprintf(stderr, "%s\n", text.c_str());
   }

@@ -1,4 +1,6 @@
 // The library's errors as Python's exceptions, and its warnings as Python's warnings.
+#include <cstdlib>
+
 #include "polyhalite/cancellation.h"
 #include "polyhalite/error.h"
 #include "python/bind/bind.h"
@@ -26,11 +28,38 @@ void raise(const char *name, const Error &e) {
   PyErr_SetObject(cls.ptr(), cls(diagnostics).ptr());
 }
 
-void warn(const Diagnostic &d) {
-  // warnings.simplefilter("error") makes exceptions of warnings: they pass through the library.
-  py::gil_scoped_acquire gil;
-  py::module_::import("polyhalite._errors").attr("warn")(to_python(d));
+// A diagnostic's text, "FILE:LINE: KIND: WHAT\n  why: WHY\n  fix: FIX", taken apart.
+Diagnostic parsed(const std::string &text, const std::string &kind) {
+  Diagnostic d;
+  const size_t at = std::min(text.find(kind + ": "), text.size());
+  const size_t colon = at < 3 ? std::string::npos : text.rfind(':', at - 3);
+  if (colon != std::string::npos) {
+    d.where = {text.substr(0, colon), std::atoi(text.c_str() + colon + 1)};
+  }
+  std::string rest = text.substr(std::min(at + kind.size() + 2, text.size()));
+  auto cut = [&](const std::string &word) {
+    const size_t begin = rest.rfind("\n  " + word + ": ");
+    if (begin == std::string::npos) return std::string();
+    const std::string part = rest.substr(begin + word.size() + 5);
+    rest.resize(begin);
+    return part;
+  };
+  d.fix = cut("fix");
+  d.why = cut("why");
+  d.what = rest;
+  return d;
 }
+
+// Warnings become Python's. Errors stay exceptions.
+class Reporter : public CompileTimeErrorReporter {
+ public:
+  void warning(const char *message) override {
+    // warnings.simplefilter("error") makes exceptions of warnings: they pass through the library.
+    py::gil_scoped_acquire gil;
+    py::module_::import("polyhalite._errors").attr("warn")(to_python(parsed(message, "Warning")));
+  }
+  [[noreturn]] void error(const char *message) override { throw CompileError(parsed(message, "error")); }
+};
 
 }  // namespace
 
@@ -54,7 +83,8 @@ void bind_errors(py::module_ &m) {
       raise("Error", e);
     }
   });
-  set_warning_handler(warn);
+  static Reporter *const reporter = new Reporter;  // until the process ends
+  set_custom_compile_time_error_reporter(reporter);
 }
 
 }  // namespace polyhalite::python

@@ -117,8 +117,6 @@ void set_custom_compile_time_error_reporter(CompileTimeErrorReporter *reporter);
 
 /// "Warning: WHAT..." in the form of a diagnostic, on stderr or to the reporter.
 void user_warning(std::string what, std::string why, std::string fix, SourceLocation where = {});
-/// Takes warnings in place of stderr where there is no reporter; null brings stderr back.
-void set_warning_handler(void (*handler)(const Diagnostic &warning));
 
 /// Throws InternalError unless `condition` holds.
 void internal_check(bool condition, const char *what, CallSite site = {});
