@@ -47,8 +47,8 @@ void user_error(std::string what, std::string why, std::string fix, SourceLocati
 }
 
 void user_warning(std::string what, std::string why, std::string fix, SourceLocation where) {
-  const Diagnostic warning{std::move(what), std::move(why), std::move(fix), std::move(where)};
-  const std::string text = text_of(warning, "Warning: ");
+  const std::string text =
+      text_of({std::move(what), std::move(why), std::move(fix), std::move(where)}, "Warning: ");
   if (CompileTimeErrorReporter *r = reporter) {
     r->warning(text.c_str());
   } else {
