@@ -36,6 +36,19 @@ void make_constant_of_contents(Value *v) {
   }
 }
 
+// One element for all, however many.
+void make_splat(Graph *g, const Node &n) {
+  if (!n.is("ConstantOfShape")) return;
+  Value &v = g->value(n.outputs[0]);
+  const auto shape = v.shape ? constant_shape(*v.shape) : std::nullopt;
+  if (v.constant || !shape) return;
+  const auto at = n.attributes.find("value");
+  const Constant *c = at == n.attributes.end() ? nullptr : std::get_if<Constant>(&at->second);
+  const uint64_t zero = 0;
+  if (c && c->elements() < 1) return;
+  v.constant = Constant::splat(v.type, *shape, c ? static_cast<const void *>(c->data()) : &zero);
+}
+
 bool can_fold(const Graph &g, const Node &n) {
   for (ValueId v : n.inputs) {
     if (v != kNone && !g.value(v).constant) return false;
@@ -99,6 +112,7 @@ InferenceReport infer_shapes(Graph *g) {
     for (ValueId v : n.outputs) {
       if (v != kNone) make_constant_of_contents(&g->value(v));
     }
+    make_splat(g, n);
     const bool done = std::all_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) {
       return v == kNone || g->value(v).constant;
     });

@@ -20,7 +20,8 @@ std::string elements_text(const Value &v) {
   if (v.contents) {
     for (const Dim &d : *v.contents) text += d.to_string() + ";";
   } else if (v.constant) {
-    for (int64_t i = 0; i < v.constant->elements(); i++) {
+    const int64_t count = v.constant->is_splat() ? 1 : v.constant->elements();
+    for (int64_t i = 0; i < count; i++) {
       const uint8_t *p = v.constant->at(i);
       for (int b = 0; b < v.constant->element_bytes(); b++) text += std::to_string(p[b]) + ",";
       text += ";";
@@ -313,7 +314,7 @@ std::vector<Constant> evaluate(const Graph &g, const Node &node) {
   std::vector<std::vector<uint8_t>> bytes;
   std::vector<BufferView> views;
   std::vector<std::vector<uint8_t>> operands;
-  const Kernel k = make_kernel(g, group, {}, Target());
+  const Kernel k = make_kernel(g, group, {}, get_host_target());
   std::map<std::string, const polyhalite_buffer_t *> images;
   for (ValueId v : group.inputs) operands.push_back(g.value(v).constant->packed());
   bool empty = false;

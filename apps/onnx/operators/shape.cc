@@ -99,8 +99,11 @@ void infer_unsqueeze(Inference &i) {
 }
 
 void infer_dropout(Inference &i) {
-  if (i.has(2) && i.in(2).constant && i.in(2).constant->integer_at(0) != 0) {
-    if (!i.has(1) || !i.in(1).constant || i.in(1).constant->number(0) != 0) {
+  for (size_t k = 1; k < 3; k++) {
+    if (i.has(k) && !i.in(k).constant) throw NeedsValue{i.node().inputs[k]};
+  }
+  if (i.has(2) && i.in(2).constant->integer_at(0) != 0) {
+    if (!i.has(1) || i.in(1).constant->number(0) != 0) {
       i.fail("it is in training mode", "random numbers are not supported");
     }
   }
