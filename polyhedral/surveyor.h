@@ -104,6 +104,9 @@ class Surveyor {
   void align(const BoundDirective &b, size_t number, Interval &i, int scope);
   void assume(Expr condition, const std::string &func, int dimension, std::string text, Expr actual,
               Expr wanted, SourceLocation where);
+  /// The same of what bound() or bound_extent() says, and what is needed.
+  void assume_bounds(const Expr &condition, const BoundDirective &b, IndexRange given,
+                     IndexRange required);
   /// Updates touch cells at other places than their pure variables say: the box takes them in.
   void include_own_updates(int f, std::vector<Interval> &box);
   template <typename Visit>
@@ -198,6 +201,8 @@ class Surveyor {
   ConstantUpperBound::Meaning meaning(const VariableNode &v);
   void survey_storage(int f, int compute_scope);
   void survey_hoisted(int f);
+  /// Copies that share their memory have what either needs.
+  void share_hoisted();
   void survey_async(int f);
   void survey_inputs();
 
