@@ -70,6 +70,9 @@ struct StageSurvey {
   std::map<std::string, IndexRange> ranges;
   /// Of ranges that grew to whole tiles, but whose rest the stage leaves alone: the last point.
   std::map<std::string, Expr> last;
+  /// Of ranges that whole tiles made grow: the part whose values somebody uses. Instances beyond it
+  /// read what may be anything, and store what nobody uses. Null ends: those of the range.
+  std::map<std::string, IndexRange> used;
   std::vector<Guard> guards;
   std::vector<HeldIndex> held;
   /// Of an extern stage: what one call of its C function computes, over the stage's loops.
@@ -101,6 +104,10 @@ struct FuncSurvey {
   Box computed;              // of that, what an iteration computes: all, unless a window slides
   std::vector<Expr> last;  // per dimension, where a tail leaves the rest of grown boxes alone: the
                            // last index that is needed; else null
+  // Per dimension, where whole tiles, its own or those of what reads it, make more be computed: what
+  // somebody uses. Beyond it values are arbitrary. Null ends: those of `needed`.
+  std::vector<IndexRange> used;
+  bool read_beyond = false;  // instances whose values nobody uses read cells that nobody computed
   std::vector<std::optional<Slide>> slides;  // per dimension: what the iterations before computed
                                              // is left out
   std::vector<bool> partial;  // per dimension: what is read and never used is left out

@@ -87,6 +87,10 @@ class Printer {
         for (const ReductionVariable &r : tree_.definition(n.stage).rvars) {
           os_ << " " << r.var << "=" << to_text(st.dims.at(r.var));
         }
+        for (const auto &[name, r] : st.used) {
+          os_ << " uses " << name << " [" << (r.min.defined() ? to_text(r.min) : "..") << ", "
+              << (r.max.defined() ? to_text(r.max) : "..") << "]";
+        }
         for (const Guard &g : st.guards) {
           const char *words[] = {" if ", " stores if ", " loads if ", " blends if "};
           os_ << words[g.rest] << to_text(g.condition);

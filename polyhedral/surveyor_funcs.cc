@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "lang/ir/extern_stage.h"
 #include "lang/simplify/linear.h"
@@ -78,18 +79,28 @@ void Surveyor::survey_box(int f) {
   const int scope = tree_.placements[f].compute;
   const bool output = tree_.algorithm.is_output(def.name);
   std::vector<Interval> box = needed(def.name, def.dimensions(), scope);
+  std::vector<Interval> used = box, touched = box;
+  if (is_read_by_unused(def.name)) {
+    used = needed(def.name, def.dimensions(), scope, Reach::Used);
+    touched = needed(def.name, def.dimensions(), scope, Reach::Touched);
+  }
   if (output) {
     // The caller's buffer says what is wanted; consumers inside the pipeline may touch more.
-    touched_[f] = box;
+    touched_[f] = touched;
     for (int d = 0; d < def.dimensions(); d++) {
       const Expr min = output_field(def, "min", d), extent = output_field(def, "extent", d);
       box[d] = {min, sum(sum(min, extent), -1)};
     }
   }
+  const std::vector<Interval> read = box;
   apply_bounds(f, box, scope);
   for (int d = 0; d < def.dimensions(); d++) check_bounded(def, d, box[d]);
-  include_own_updates(f, box);
+  include_own_updates(f, box, scope);
   if (!output && is_extern_stage(def.stages[0])) grow_as_asked(f, box, scope);
+  // What else is computed, directives and updates ask for.
+  for (int d = 0; d < def.dimensions(); d++) {
+    if (!same_ends(read[d], box[d])) used[d] = box[d];
+  }
   const std::vector<Interval> wanted = box;
   for (int d = 0; d < def.dimensions(); d++) apply_needs(f, d, box[d], output);
   name_box(f, box, scope);
@@ -100,6 +111,8 @@ void Surveyor::survey_box(int f) {
   }
   out_.funcs[f].computed = out_.funcs[f].needed;
   out_.funcs[f].partial.assign(out_.funcs[f].needed.size(), false);
+  note_used(f, used, wanted, box, scope);
+  if (!output) note_beyond(f, touched, read, box);
   leave_out_unused(f, scope);
   slide(f, scope);
   if (!output) fold_as_asked(f);
@@ -124,6 +137,7 @@ void Surveyor::leave_out_unused(int f, int scope) {
       return v.a == def.args[d] || (v.kind == Derivation::Fuse && v.b == def.args[d]);
     });
     if (whole || !may_vary({f, 0}, static_cast<size_t>(d)) || fs.last[d].defined()) continue;
+    if (fs.used[d].min.defined() || fs.used[d].max.defined()) continue;
     Interval all, used;
     bool first = true;
     for (const ReadSite &r : reads_) {
@@ -151,7 +165,9 @@ void Surveyor::leave_out_unused(int f, int scope) {
   }
 }
 
-std::vector<Interval> Surveyor::needed(const std::string &callee, int dimensions, int scope) {
+std::vector<Interval> Surveyor::needed(const std::string &callee, int dimensions, int scope,
+                                       Reach reach) {
+  const Reach before = std::exchange(reach_, reach);
   std::vector<Interval> box(dimensions);
   bool first = true;
   for (const ReadSite &r : reads_) {
@@ -168,6 +184,7 @@ std::vector<Interval> Surveyor::needed(const std::string &callee, int dimensions
     for (int d = 0; d < dimensions; d++) box[d] = first ? ask[d] : hull(box[d], ask[d]);
     first = false;
   }
+  reach_ = before;
   return box;
 }
 
@@ -264,70 +281,6 @@ void Surveyor::assume_bounds(const Expr &condition, const BoundDirective &b, Ind
          required.max, given.max, b.where);
   if (out_.assumptions.size() == before) return;
   out_.assumptions.back().bounds = {def.args[b.dimension], std::move(given), std::move(required)};
-}
-
-void Surveyor::include_own_updates(int f, std::vector<Interval> &box) {
-  const FuncDef &def = tree_.algorithm.funcs[f];
-  for (size_t s = 1; s < def.stages.size(); s++) {
-    const StageDef &stage = def.stages[s];
-    if (!def.is_update(static_cast<int>(s))) continue;
-    auto range_of = [&](const VariableNode &v) -> std::optional<Interval> {
-      if (v.kind == VariableKind::Pure) {
-        const auto at = std::find(def.args.begin(), def.args.end(), v.name);
-        return box[at - def.args.begin()];
-      }
-      if (v.kind == VariableKind::Reduction) {
-        for (const ReductionVariable &r : stage.rvars) {
-          if (r.var == v.name) {
-            return Interval{r.min, sum(sum(r.min, r.extent), -1)};
-          }
-        }
-      }
-      return std::nullopt;
-    };
-    Bounder whole(range_of);
-    auto limited = [&](const VariableNode &v) {
-      std::optional<Interval> i = range_of(v);
-      if (!i) return i;
-      const Interval limits = limits_of(stage.predicate, v.name);
-      const Expr low = limits.min.defined() ? whole(limits.min).min : Expr();
-      const Expr high = limits.max.defined() ? whole(limits.max).max : Expr();
-      if (low.defined()) i->min = larger(i->min, low);
-      if (high.defined()) i->max = smaller(i->max, high);
-      return i;
-    };
-    Bounder bounder(limited);
-    Bounder by_value(limited, [&](const CallNode &c) { return value_interval(c); });
-    std::vector<std::vector<Expr>> cells;
-    for (const CellWrite &w : cell_writes(stage)) cells.push_back(w.cell);
-    for_each_call(stage, [&](const CallNode &c) {
-      if (c.kind == CallKind::Func && c.name == def.name) cells.push_back(c.args);
-    });
-    for (const auto &cell : cells) {
-      for (int d = 0; d < def.dimensions(); d++) {
-        const VariableNode *v = as_variable(cell[d]);
-        if (v && v->kind == VariableKind::Pure && v->name == def.args[d]) continue;
-        Interval i = bounder(cell[d]);
-        if (needs_values(cell[d], i)) {
-          i = by_value(with_strict_floats(cell[d]));
-          out_.stages[f][s].held.push_back({def.name, static_cast<size_t>(d), cell[d]});
-        }
-        if (!i.min.defined() || !i.max.defined()) {
-          user_error("update " + std::to_string(s - 1) + " of '" + def.name +
-                         "' touches an unbounded region in dimension " + std::to_string(d) + " (" +
-                         def.args[d] + ")",
-                     "the index comes from data, and nothing limits its values",
-                     "clamp the index, as in " + def.name + "(clamp(i, 0, n - 1))", stage.where);
-        }
-        if (tree_.algorithm.is_output(def.name)) {
-          auto &t = touched_[f][d];
-          t = t.min.defined() ? hull(t, i) : i;
-        } else {
-          box[d] = hull(box[d], i);
-        }
-      }
-    }
-  }
 }
 
 ExtentNeed Surveyor::need_of(const StageNest &nest, const std::string &dim) const {

@@ -53,6 +53,17 @@ void Surveyor::survey_ranges(const StageId &s) {
   for (int d = 0; d < def.dimensions(); d++) {
     out.ranges[def.args[d]] = out_.funcs[s.func].computed[d];
     if (ends_at_last(s, d)) out.ranges[def.args[d]].max = out_.funcs[s.func].last[d];
+    if (auto part = stage_needs_.find(s); part != stage_needs_.end()) {
+      const Interval &need = part->second[d];
+      const std::string prefix = stage_prefix(tree_, s) + ".", suffix = "." + std::to_string(d);
+      if (need.min.defined()) {
+        const int scope = tree_.placements[s.func].compute;
+        out.ranges[def.args[d]] = {name_end(scope, prefix + "lo" + suffix, need.min),
+                                   name_end(scope, prefix + "hi" + suffix, need.max)};
+      }
+    }
+    const IndexRange &used = out_.funcs[s.func].used[d];
+    if (used.min.defined() || used.max.defined()) out.used[def.args[d]] = used;
   }
   for (const ReductionVariable &r : stage.rvars) {
     out.ranges[r.var] = {canonical(r.min), sum(sum(r.min, r.extent), -1)};
@@ -63,6 +74,7 @@ void Surveyor::survey_ranges(const StageId &s) {
     }
   }
   assume_factors(s);
+  narrow(s);
   derive_ranges(s, out);
 }
 
@@ -177,7 +189,9 @@ void Surveyor::survey_stage(const StageId &s) {
 Expr Surveyor::canonical(const Expr &e) { return to_expr(to_linear(strip_hints(e))); }
 
 void Surveyor::fix_absent(StageSurvey &out, const std::string &dim) {
-  if (!out.dims.count(dim)) out.ranges.erase(dim);
+  if (out.dims.count(dim)) return;
+  out.ranges.erase(dim);
+  out.used.erase(dim);
 }
 
 Expr Surveyor::in_loops(const StageSurvey &s, const Expr &e) { return substitute(s.dims, e); }

@@ -30,13 +30,21 @@ void Surveyor::survey_storage(int f, int compute_scope) {
   FuncSurvey &fs = out_.funcs[f];
   for (int d = 0; d < def.dimensions(); d++) {
     IndexRange r = fs.needed[d];
+    const std::string suffix = "." + std::to_string(d);
+    if (auto beyond = beyond_.find(f); beyond != beyond_.end()) {
+      const Interval &all = beyond->second[d];
+      if (all.min.defined()) r.min = all.min;
+      if (all.max.defined()) r.max = all.max;
+    }
     if (scope != compute_scope) {
       const Interval i = {bound_at(r.min, nullptr, scope).min, bound_at(r.max, nullptr, scope).max};
       check_bounded(def, d, i);
       const auto width = constant_difference(i.max, i.min);
-      const std::string suffix = "." + std::to_string(d);
       r.min = name_end(scope, def.name + ".stored_lo" + suffix, i.min);
       r.max = width ? sum(r.min, *width) : name_end(scope, def.name + ".stored_hi" + suffix, i.max);
+    } else if (fs.read_beyond) {
+      r.min = name_end(scope, def.name + ".stored_lo" + suffix, r.min);
+      r.max = name_end(scope, def.name + ".stored_hi" + suffix, r.max);
     }
     const Expr width = difference(r.max, r.min);
     std::optional<int64_t> extent;
@@ -254,7 +262,7 @@ void Surveyor::survey_inputs() {
   for (const auto &[name, of] : images) {
     const auto &[dimensions, where] = of;
     Box box;
-    const std::vector<Interval> need = needed(name, dimensions, kRoot);
+    const std::vector<Interval> need = needed(name, dimensions, kRoot, Reach::Touched);
     for (int d = 0; d < dimensions; d++) {
       if (!need[d].min.defined() || !need[d].max.defined()) {
         user_error("the region of input '" + name + "' that is needed in dimension " +

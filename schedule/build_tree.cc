@@ -199,33 +199,6 @@ void add_nest(LoopTree &t, StageId id, const StageDimensions &s, StageNest nest)
   t.nests[id.func].push_back(std::move(nest));
 }
 
-// A pure Func that only the pipeline sees may compute cells twice; if it went on to whole tiles, its
-// producers, the inputs among them, would have to go on too. Where the region holds a tile, the last
-// one is shifted; where it does not, it grows to one. Small tiles ask for little more, and where they
-// begin is of use: at even rows, for instance. A region that align_bounds() grows to whole tiles has no
-// rest.
-constexpr int64_t kSmallTile = 8;
-void round_inwards(StageDimensions &s, const FuncDef &func, const std::string &user_name,
-                   const std::vector<Directive> &directives, const Algorithm &a) {
-  if (func.stages.size() != 1 || a.is_output(func.name) || is_extern_stage(func.stages[0])) return;
-  for (Derivation &d : s.derivations) {
-    int64_t factor = kSmallTile;
-    const bool whole = std::count(func.args.begin(), func.args.end(), d.a) > 0;
-    if (is_const_int(d.factor, &factor) && factor < kSmallTile) continue;
-    const bool aligned =
-        std::any_of(directives.begin(), directives.end(), [&](const Directive &b) {
-          int64_t multiple = 0;
-          return b.kind == DirectiveKind::AlignBounds && b.func == user_name &&
-                 b.loops[0] == d.a && is_const_int(b.factors[0], &multiple) && factor > 0 &&
-                 multiple % factor == 0;
-        });
-    if (aligned) continue;
-    if (d.kind == Derivation::Split && d.tail == TailStrategy::RoundUp && whole) {
-      d.tail = TailStrategy::ShiftInwards;
-    }
-  }
-}
-
 // What the stage may do without proof.
 StageNest waivers(int stage, const std::string &user_name,
                   const std::vector<Directive> &directives) {
@@ -384,7 +357,6 @@ LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &giv
         add_streams(nest, func, s, m, directives);
         StageDimensions of_stage =
             dimensions(func, s, user_name, joined(directives, inherited[f]));
-        round_inwards(of_stage, func, user_name, directives, t.algorithm);
         add_nest(t, {f, s}, of_stage, std::move(nest));
       });
     }

@@ -45,8 +45,10 @@ class Binder {
     return p;
   }
 
-  // Loops around every use of f.
+  // Loops around every use of f. A Func that is no output has a use: what nothing needs is gone
+  // (drop_unused), and of copies each is made for a caller while one caller keeps the original.
   Path common_path(int f) const {
+    internal_check(!uses_[f].empty(), "a Func that is no output has a use");
     Path common = path(uses_[f][0]);
     for (const StageId &use : uses_[f]) {
       Path p = path(use);

@@ -11,6 +11,7 @@
 #include "codegen/passes/promote_accumulators.h"
 #include "codegen/passes/share_storage.h"
 #include "codegen/passes/simplify_stmts.h"
+#include "codegen/passes/skip_no_ops.h"
 #include "codegen/passes/skip_stages.h"
 #include "codegen/passes/unroll_loops.h"
 #include "codegen/passes/vectorize_loops.h"
@@ -42,6 +43,7 @@ const std::vector<Pass> &pass_list() {
   static const std::vector<Pass> kPasses = {
       {"skip_stages", IrLevel::MultiDimensional, true, any_target<skip_stages>},
       {"simplify", IrLevel::MultiDimensional, true, any_target<simplify_stmts>},
+      {"skip_no_ops", IrLevel::MultiDimensional, true, any_target<skip_no_ops>},
       {"partition_loops", IrLevel::MultiDimensional, true, any_target<partition_loops>},
       {"simplify_cuts", IrLevel::MultiDimensional, true, any_target<simplify_stmts>},
       {"promote_accumulators", IrLevel::MultiDimensional, true, any_target<promote_accumulators>},
