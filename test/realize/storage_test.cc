@@ -85,6 +85,32 @@ TEST_F(Storage, HoistedCopiesOfStagesHaveTheirOwn) {
   EXPECT_EQ(HeapLog::sizes, (std::vector<size_t>{3 * 3 * 4, 4}));
 }
 
+// What iterations read that store nothing has room, and is not computed.
+TEST(Storage, ReadsBesidePredicatedStoresNeedNoValues) {
+  Var x("x");
+  const int width = 100;
+  ImageParam in(Int(32), 1, "in");
+  Buffer<int> cells(width);
+  cells.for_each_element([&](int i) { cells(i) = 5 * i; });
+  in.set(cells);
+  for (const TailStrategy tail : {TailStrategy::PredicateLoads, TailStrategy::GuardWithIf}) {
+    for (const bool in_tiles : {false, true}) {
+      Func f("f"), g("g");
+      f(x) = in(x) + 1;
+      g(x) = f(x) * 2;
+      g.vectorize(x, 8, TailStrategy::PredicateStores);
+      in_tiles ? f.compute_at(g, x) : f.compute_root();
+      f.vectorize(x, 8, tail);
+      Buffer<int> out = g.realize({width});
+      out.for_each_element([&](int i) { ASSERT_EQ(out(i), 10 * i + 2) << i; });
+    }
+  }
+  Func h("h");
+  h(x) = in(x);
+  h.vectorize(x, 8, TailStrategy::PredicateStores);
+  EXPECT_THROW(h.realize({width}), RuntimeError) << "an image has no such room";
+}
+
 // Each row of a level needs three of the next coarser one, but the first iteration needs whole
 // windows of all of them: there the rings of 4 hold one row too few, and grow.
 TEST(Folding, RingsOfPyramidsHoldTheFirstIteration) {
