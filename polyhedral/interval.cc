@@ -187,46 +187,50 @@ Interval Bounder::bound_linear(const Expr &e) {
   return {end_of_sum(l, false, low_tries), end_of_sum(l, true, high_tries)};
 }
 
-const std::set<std::string> &Bounder::unseen_in(const Expr &e) {
+const std::vector<int> &Bounder::unseen_in(const Expr &e) {
   const auto known = unseen_.find(e.get());
   if (known != unseen_.end()) return known->second;
-  std::set<std::string> found;
-  if (const VariableNode *v = as_variable(e)) {
-    if (const auto i = resolve_(*v)) {
-      found.insert(v->name);
+  std::vector<int> found;
+  auto add = [&](const std::vector<int> &more) {
+    found.insert(found.end(), more.begin(), more.end());
+  };
+  if (!sees_all(e)) {
+    if (const VariableNode *v = as_variable(e)) {
+      const auto i = resolve_(*v);
+      found.push_back(number_.emplace(v->name, static_cast<int>(number_.size())).first->second);
       for (const Expr &end : {i->min, i->max}) {
-        if (!end.defined()) continue;
-        const auto &more = unseen_in(strip_hints(end));
-        found.insert(more.begin(), more.end());
+        if (end.defined()) add(unseen_in(strip_hints(end)));
       }
     }
+    for (const Expr &a : e->args) add(unseen_in(a));
   }
-  for (const Expr &a : e->args) {
-    const auto &more = unseen_in(a);
-    found.insert(more.begin(), more.end());
-  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   keep_.push_back(e);
   return unseen_[e.get()] = std::move(found);
 }
 
 Expr Bounder::end_of_sum(Linear l, bool upper, int &tries) {
-  auto meets = [](const std::set<std::string> &a, const std::set<std::string> &b) {
-    return std::any_of(a.begin(), a.end(), [&](const std::string &n) { return b.count(n) > 0; });
+  auto has = [](const std::vector<int> &numbers, int n) {
+    return std::binary_search(numbers.begin(), numbers.end(), n);
   };
   for (auto term = l.terms.begin(); term != l.terms.end();) {
     const auto [atom, c] = *term;
-    std::set<std::string> others;
-    for (const auto &[other, k] : l.terms) {
-      if (equal(other, atom)) continue;
-      const auto &of_other = unseen_in(other);
-      others.insert(of_other.begin(), of_other.end());
+    const std::vector<int> &own = unseen_in(atom);
+    bool meets = false, is_end = false;  // of another term, on which this one's variable has a say
+    const VariableNode *v = as_variable(atom);
+    for (auto other = l.terms.begin(); !own.empty() && other != l.terms.end(); ++other) {
+      if (other == term) continue;
+      const std::vector<int> &theirs = unseen_in(other->first);
+      for (int n : theirs) meets = meets || has(own, n);
+      is_end = is_end || (v && has(theirs, number_.at(v->name)));
     }
-    if (!meets(unseen_in(atom), others)) {
+    if (!meets) {
       ++term;
       continue;
     }
     // An inner variable's end, in terms of outer ones, before these: 8*xo + xi, xi <= 7 - 8*xo.
-    if (const VariableNode *v = as_variable(atom); v && !others.count(v->name)) {
+    if (v && !is_end) {
       const auto i = resolve_(*v);
       const Expr end = (c > 0) == upper ? i->max : i->min;
       if (!end.defined()) return Expr();

@@ -6,8 +6,8 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
+#include <vector>
 
 #include "lang/simplify/linear.h"
 #include "polyhedral/survey.h"
@@ -68,7 +68,7 @@ class Bounder {
   ConstantInterval constants_of(const Expr &e);
   Interval bound_linear(const Expr &e);
   /// The variables that the scope does not see on which e's value depends, their ends' included.
-  const std::set<std::string> &unseen_in(const Expr &e);
+  const std::vector<int> &unseen_in(const Expr &e);
   /// The upper or lower end of a sum of terms that may depend on one another. `tries` limits how
   /// often it is split.
   Expr end_of_sum(Linear l, bool upper, int &tries);
@@ -80,7 +80,8 @@ class Bounder {
   ValueOf value_of_;
   std::map<const ExprNode *, Interval> memo_;
   std::map<const ExprNode *, bool> seen_;
-  std::map<const ExprNode *, std::set<std::string>> unseen_;
+  std::map<const ExprNode *, std::vector<int>> unseen_;  // sorted numbers of variables
+  std::map<std::string, int> number_;
   std::vector<Expr> keep_;  // keys of the maps stay alive
 };
 

@@ -219,17 +219,12 @@ void Surveyor::apply_bounds(int f, std::vector<Interval> &box, int scope) {
     const Expr max = sum(sum(b.min, b.extent), -1);
     const Interval at_root = {i.min.defined() ? bound_at(i.min, nullptr, kRoot).min : Expr(),
                               i.max.defined() ? bound_at(i.max, nullptr, kRoot).max : Expr()};
-    const std::string name = "bound() of '" + def.args[d] + "'";
-    if (at_root.min.defined()) {
-      assume(make_binary(Op::Ge, at_root.min, b.min), def.name, d,
-             name + " promises that nothing below its minimum is needed", at_root.min, b.min,
-             b.where);
-    }
-    if (at_root.max.defined()) {
-      assume(make_binary(Op::Le, at_root.max, max), def.name, d,
-             name + " promises that nothing above its maximum is needed", at_root.max, max,
-             b.where);
-    }
+    const bool has_min = at_root.min.defined(), has_max = at_root.max.defined();
+    const IndexRange given = {b.min, simplify(max)},
+                     required = {has_min ? simplify(at_root.min) : given.min,
+                                 has_max ? simplify(at_root.max) : given.max};
+    if (has_min) assume_bounds(make_binary(Op::Ge, at_root.min, b.min), b, given, required);
+    if (has_max) assume_bounds(make_binary(Op::Le, at_root.max, max), b, given, required);
     i = {b.min, max};
   }
 }
@@ -249,11 +244,12 @@ void Surveyor::assume_extent_suffices(const BoundDirective &b, const FuncDef &de
     if (!max.defined() || !min.defined()) check_bounded(def, b.dimension, {});
     most = sum(difference(max, min), 1);
   }
-  assume(make_binary(Op::Le, most, b.extent), def.name, b.dimension,
-         "bound_extent() of '" + def.args[b.dimension] +
-             "' promises that no more than its extent is "
-             "needed",
-         most, b.extent, b.where);
+  Expr first = bound_at(i.min, nullptr, kRoot).min;
+  if (!first.defined()) first = make_int(Int(32), 0);
+  auto range_of = [&](const Expr &extent) -> IndexRange {
+    return {first, simplify(sum(first, sum(extent, -1)))};
+  };
+  assume_bounds(make_binary(Op::Le, most, b.extent), b, range_of(b.extent), range_of(most));
 }
 
 // Quotients get names of their own, so that ends stay sums: that they are multiples is seen.
@@ -286,6 +282,16 @@ void Surveyor::assume(Expr condition, const std::string &func, int dimension, st
   }
   out_.assumptions.push_back(
       {condition, func, dimension, std::move(text), simplify(actual), simplify(wanted), where});
+}
+
+void Surveyor::assume_bounds(const Expr &condition, const BoundDirective &b, IndexRange given,
+                             IndexRange required) {
+  const FuncDef &def = tree_.algorithm.funcs[b.func];
+  const size_t before = out_.assumptions.size();
+  assume(condition, def.name, b.dimension, "the bounds given for '" + def.args[b.dimension] + "'",
+         required.max, given.max, b.where);
+  if (out_.assumptions.size() == before) return;
+  out_.assumptions.back().bounds = {def.args[b.dimension], std::move(given), std::move(required)};
 }
 
 ExtentNeed Surveyor::need_of(const StageNest &nest, const std::string &dim) const {

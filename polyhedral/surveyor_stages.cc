@@ -76,6 +76,7 @@ void Surveyor::survey_ranges(const StageId &s) {
   assume_factors(s);
   narrow(s);
   derive_ranges(s, out);
+  use_what_is_stored(s, out);
 }
 
 // One loop for the dimensions of several stages:

@@ -5,6 +5,7 @@
 #include "lang/simplify/linear.h"
 #include "lang/simplify/simplify.h"
 #include "polyhedral/surveyor.h"
+#include "schedule/hoisted_memory.h"
 
 namespace polyhalite {
 
@@ -102,6 +103,23 @@ void Surveyor::survey_hoisted(int f) {
            make_int(Int(32), 1), p.hoist_where);
   }
   fs.hoisted = std::move(h);
+}
+
+void Surveyor::share_hoisted() {
+  const int n = static_cast<int>(out_.funcs.size());
+  for (int f = 0; f < n; f++) {
+    if (!out_.funcs[f].hoisted) continue;
+    const int owner = memory_owner(tree_, f);
+    HoistedStorage &own = *out_.funcs[f].hoisted, &memory = *out_.funcs[owner].hoisted;
+    own.owner = owner;
+    for (size_t d = 0; owner != f && d < own.extents.size(); d++) {
+      memory.extents[d] = larger(memory.extents[d], own.extents[d]);
+    }
+  }
+  for (int f = 0; f < n; f++) {
+    if (!out_.funcs[f].hoisted) continue;
+    out_.funcs[f].hoisted->extents = out_.funcs[out_.funcs[f].hoisted->owner].hoisted->extents;
+  }
 }
 
 // Room for productions that run ahead: the storages of a ring; the cells of a folded window beside

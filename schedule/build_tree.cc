@@ -341,6 +341,7 @@ LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &giv
   const auto inherited = all_inherited_vectors(m, directives, levels);
   LoopTree t;
   t.algorithm = m.algorithm;
+  t.origins = m.origin;
   t.directives = given;
   t.nests.resize(t.algorithm.funcs.size());
   for (int f = 0; f < static_cast<int>(t.algorithm.funcs.size()); f++) {

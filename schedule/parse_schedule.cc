@@ -378,6 +378,7 @@ class Parser {
       case DirectiveKind::TraceStores:
       case DirectiveKind::TraceRealizations:
       case DirectiveKind::TracePipeline:
+      case DirectiveKind::NoProfiling:
         break;
       case DirectiveKind::TraceTag:
       case DirectiveKind::DebugToFile:

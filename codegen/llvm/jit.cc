@@ -71,6 +71,7 @@ const RuntimeSymbol kRuntime[] = {
     PH_SYMBOL(polyhalite_atomic_begin),
     PH_SYMBOL(polyhalite_atomic_end),
     PH_SYMBOL(polyhalite_error_specialize_fail),
+    PH_SYMBOL(polyhalite_error_explicit_bounds_too_small),
     PH_SYMBOL(polyhalite_error_assumption),
     PH_SYMBOL(polyhalite_memoization_cache_lookup),
     PH_SYMBOL(polyhalite_memoization_cache_store),

@@ -140,9 +140,16 @@ class Checks {
 
   void assumptions(const Survey &survey) {
     for (const Assumption &a : survey.assumptions) {
-      require(a.condition, error_call("polyhalite_error_assumption",
-                                      {function_, make_string(a.func), Expr(a.dimension),
-                                       make_string(a.text), a.actual, a.wanted}));
+      const Expr func = make_string(a.func);
+      if (const auto &b = a.bounds) {
+        require(a.condition, error_call("polyhalite_error_explicit_bounds_too_small",
+                                        {func, make_string(b->variable), b->given.min, b->given.max,
+                                         b->required.min, b->required.max}));
+        continue;
+      }
+      require(a.condition,
+              error_call("polyhalite_error_assumption", {function_, func, Expr(a.dimension),
+                                                         make_string(a.text), a.actual, a.wanted}));
     }
   }
 

@@ -234,6 +234,16 @@ PH_WEAK int polyhalite_error_specialize_fail(void *user_context, const char *mes
               "the schedule has no branch for these inputs: %s", message);
 }
 
+PH_WEAK int polyhalite_error_explicit_bounds_too_small(void *user_context, const char *func,
+                                                       const char *variable, int32_t given_min,
+                                                       int32_t given_max, int32_t required_min,
+                                                       int32_t required_max) {
+  return fail(user_context, polyhalite_error_code_explicit_bounds_too_small,
+              "Bounds given for %s in %s (from %d to %d) do not cover required region (from %d to "
+              "%d); give larger ones, or change the size of the output",
+              func, variable, given_min, given_max, required_min, required_max);
+}
+
 PH_WEAK int polyhalite_error_assumption(void *user_context, const char *function,
                                         const char *buffer, int32_t dimension, const char *text,
                                         int32_t actual, int32_t wanted) {

@@ -217,6 +217,11 @@ void polyhalite_atomic_begin(const void *cell);
 void polyhalite_atomic_end(const void *cell);
 /* The schedule has no branch for these inputs. */
 int polyhalite_error_specialize_fail(void *user_context, const char *message);
+/* bound() or bound_extent() of a Func promises more than holds. Bounds are inclusive. */
+int polyhalite_error_explicit_bounds_too_small(void *user_context, const char *func,
+                                               const char *variable, int32_t given_min,
+                                               int32_t given_max, int32_t required_min,
+                                               int32_t required_max);
 /* An assumption of a proof: "split of 'x' shifts inwards: extent ACTUAL must be at least WANTED".
  */
 int polyhalite_error_assumption(void *user_context, const char *function, const char *buffer,

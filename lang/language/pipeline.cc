@@ -262,7 +262,7 @@ void Realizable<Self>::compile_to(const std::map<Emit, std::string> &files,
   const auto declared = declared_inputs(p, args);
   const FrozenPipeline frozen = freeze_pipeline(p, declared);
   if (files.size() != files.count(Emit::stmt)) check_arguments(frozen, declared);
-  warn_of_unscheduled_updates(frozen);
+  warn_of_schedules(frozen);
   backend().emit(frozen, symbol, target, files);
 }
 
@@ -281,7 +281,7 @@ Module Realizable<Self>::compile_to_module(const std::vector<Argument> &args,
   const auto declared = declared_inputs(p, args);
   auto frozen = std::make_shared<FrozenPipeline>(freeze_pipeline(p, declared));
   check_arguments(*frozen, declared);
-  warn_of_unscheduled_updates(*frozen);
+  warn_of_schedules(*frozen);
   const std::string symbol = name.empty() ? plain_name(p.outputs[0]->name) : name;
   return Module(std::make_shared<ModuleContents>(ModuleContents{
       symbol, target, {{frozen, symbol, backend().prepare(frozen, symbol, target)}}}));

@@ -86,7 +86,7 @@ std::shared_ptr<const Compilation> compile_in_process(PipelineContents &p, Targe
   c->frozen = freeze_pipeline(p);
   c->stamp = stamp_of(c->frozen, target);
   c->target = target;
-  warn_of_unscheduled_updates(c->frozen);
+  warn_of_schedules(c->frozen);
   c->stamp.requirements = p.requirements.size();
   c->code = backend().jit(c->frozen, target, linked_externs(p, target, &c->externs));
   p.last = c;

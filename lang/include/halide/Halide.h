@@ -47,6 +47,7 @@
 
 namespace Halide {
 using namespace polyhalite;
+using ScheduleHandle = Stage;
 
 namespace Internal {
 // Programs of Halide see an error where a buffer reaches 2 GiB, unless the target has large_buffers.

@@ -30,6 +30,14 @@ TEST_F(RuntimeErrors, assumption) {
       "needed 32; change the size of the output, or the schedule");
 }
 
+TEST_F(RuntimeErrors, explicit_bounds_too_small) {
+  EXPECT_EQ(polyhalite_error_explicit_bounds_too_small(context_, "blur_y", "y", 4, 7, 2, 9),
+            polyhalite_error_code_explicit_bounds_too_small);
+  EXPECT_EQ(last,
+            "> Bounds given for blur_y in y (from 4 to 7) do not cover required region (from 2 to "
+            "9); give larger ones, or change the size of the output");
+}
+
 TEST_F(RuntimeErrors, buffer_too_large) {
   EXPECT_EQ(polyhalite_error_buffer_too_large(context_, "blur", "in", 5000000000, 2147483647),
             polyhalite_error_code_buffer_extents_too_large);
