@@ -123,6 +123,7 @@ struct Assumption {
   Expr actual,
       wanted;  // both numbers, for the message: "extent is ACTUAL, must be at least WANTED"
   SourceLocation where;
+  int code = 0;  // what the pipeline returns where it does not hold: a polyhalite_error_code_t
 };
 
 /// What a prefetch asks for, over what the body of its loop sees, and what there is of it.

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "lang/abi/polyhalite_errors.h"
 #include "lang/ir/visit.h"
 #include "polyhedral/interval.h"
 #include "polyhedral/survey.h"
@@ -103,7 +104,8 @@ class Surveyor {
   void apply_bounds(int f, std::vector<Interval> &box, int scope);
   void align(const BoundDirective &b, size_t number, Interval &i, int scope);
   void assume(Expr condition, const std::string &func, int dimension, std::string text, Expr actual,
-              Expr wanted, SourceLocation where);
+              Expr wanted, SourceLocation where,
+              polyhalite_error_code_t code = polyhalite_error_code_requirement_failed);
   /// Updates touch cells at other places than their pure variables say: the box takes them in.
   void include_own_updates(int f, std::vector<Interval> &box);
   template <typename Visit>

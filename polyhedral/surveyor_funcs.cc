@@ -205,7 +205,7 @@ void Surveyor::apply_bounds(int f, std::vector<Interval> &box, int scope) {
              "bound_extent() of '" + def.args[d] +
                  "' promises that no more than its extent is "
                  "needed",
-             most, b.extent, b.where);
+             most, b.extent, b.where, polyhalite_error_code_explicit_bounds_too_small);
       i.max = sum(i.min, sum(b.extent, -1));
       continue;
     }
@@ -216,12 +216,12 @@ void Surveyor::apply_bounds(int f, std::vector<Interval> &box, int scope) {
     if (at_root.min.defined()) {
       assume(make_binary(Op::Ge, at_root.min, b.min), def.name, d,
              name + " promises that nothing below its minimum is needed", at_root.min, b.min,
-             b.where);
+             b.where, polyhalite_error_code_explicit_bounds_too_small);
     }
     if (at_root.max.defined()) {
       assume(make_binary(Op::Le, at_root.max, max), def.name, d,
              name + " promises that nothing above its maximum is needed", at_root.max, max,
-             b.where);
+             b.where, polyhalite_error_code_explicit_bounds_too_small);
     }
     i = {b.min, max};
   }
@@ -249,14 +249,15 @@ void Surveyor::align(const BoundDirective &b, size_t number, Interval &i, int sc
 }
 
 void Surveyor::assume(Expr condition, const std::string &func, int dimension, std::string text,
-                      Expr actual, Expr wanted, SourceLocation where) {
+                      Expr actual, Expr wanted, SourceLocation where, polyhalite_error_code_t code) {
   condition = simplify(condition);
   if (is_true(condition)) return;
   for (const Assumption &a : out_.assumptions) {
     if (equal(a.condition, condition)) return;
   }
   out_.assumptions.push_back(
-      {condition, func, dimension, std::move(text), simplify(actual), simplify(wanted), where});
+      {condition, func, dimension, std::move(text), simplify(actual), simplify(wanted), where,
+       code});
 }
 
 void Surveyor::include_own_updates(int f, std::vector<Interval> &box) {
@@ -412,7 +413,7 @@ void Surveyor::assume_extent(const StageId &s, int d, const Expr &least, const D
          "a split of '" + def.args[d] +
              "' with tail ShiftInwards needs an extent of at least its factor (GuardWithIf "
              "needs no such thing)",
-         extent, least, split.where);
+         extent, least, split.where, polyhalite_error_code_access_out_of_bounds);
 }
 
 void Surveyor::name_box(int f, std::vector<Interval> &box, int scope) {
