@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "lang/abi/polyhalite_errors.h"
 #include "lang/ir/visit.h"
 #include "polyhedral/interval.h"
 #include "polyhedral/survey.h"
@@ -137,7 +138,8 @@ class Surveyor {
   void assume_extent_suffices(const BoundDirective &b, const FuncDef &def, const Interval &i);
   void align(const BoundDirective &b, size_t number, Interval &i, int scope);
   void assume(Expr condition, const std::string &func, int dimension, std::string text, Expr actual,
-              Expr wanted, SourceLocation where);
+              Expr wanted, SourceLocation where,
+              polyhalite_error_code_t code = polyhalite_error_code_requirement_failed);
   /// The same of what bound() or bound_extent() says, and what is needed.
   void assume_bounds(const Expr &condition, const BoundDirective &b, IndexRange given,
                      IndexRange required);

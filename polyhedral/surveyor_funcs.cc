@@ -274,14 +274,15 @@ void Surveyor::align(const BoundDirective &b, size_t number, Interval &i, int sc
 }
 
 void Surveyor::assume(Expr condition, const std::string &func, int dimension, std::string text,
-                      Expr actual, Expr wanted, SourceLocation where) {
+                      Expr actual, Expr wanted, SourceLocation where, polyhalite_error_code_t code) {
   condition = simplify(condition);
   if (is_true(condition)) return;
   for (const Assumption &a : out_.assumptions) {
     if (equal(a.condition, condition)) return;
   }
   out_.assumptions.push_back(
-      {condition, func, dimension, std::move(text), simplify(actual), simplify(wanted), where});
+      {condition, func, dimension, std::move(text), simplify(actual), simplify(wanted), where,
+       code});
 }
 
 void Surveyor::assume_bounds(const Expr &condition, const BoundDirective &b, IndexRange given,
@@ -403,7 +404,7 @@ void Surveyor::assume_extent(const StageId &s, int d, const Expr &least, const D
          "a split of '" + def.args[d] +
              "' with tail ShiftInwards needs an extent of at least its factor (GuardWithIf "
              "needs no such thing)",
-         extent, least, split.where);
+         extent, least, split.where, polyhalite_error_code_access_out_of_bounds);
 }
 
 void Surveyor::name_box(int f, std::vector<Interval> &box, int scope) {

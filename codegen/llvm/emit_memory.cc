@@ -126,11 +126,13 @@ Value *FunctionEmitter::lane_pointers(const std::string &buffer, Type element, c
 }
 
 Value *FunctionEmitter::to_register(Value *stored, Type t) {
+  if (t.is_handle()) return builder_.CreateIntToPtr(stored, register_type(context_, t));
   if (!t.is_bool()) return stored;
   return builder_.CreateICmpNE(stored, llvm::Constant::getNullValue(stored->getType()));
 }
 
 Value *FunctionEmitter::to_memory(Value *value, Type t) {
+  if (t.is_handle()) return builder_.CreatePtrToInt(value, memory_type(context_, t));
   return t.is_bool() ? builder_.CreateZExt(value, memory_type(context_, t)) : value;
 }
 

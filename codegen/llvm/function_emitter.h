@@ -164,6 +164,7 @@ class FunctionEmitter {
   // emit_storage.cc
   void emit_on_stack(const StmtNode &s, int64_t elements);
   Value *size_in_bytes(const StmtNode &s);
+  Value *size_argument(Value *bytes);
   /// Memory for s; leaves the function where there is none.
   Value *emit_malloc(const StmtNode &s, Value *bytes);
   Value *emit_shared(const StmtNode &s, Value *wanted);

@@ -147,7 +147,14 @@ TEST(GeneratorCommandLine, ParametersReachGenerateAndSchedule) {
   EXPECT_EQ(r.notes,
             "brighten(input, extra, output) for arm-64-linux, 0 directives\n"
             "static_library /tmp/base.a\n"
-            "c_header /tmp/base.h\n");
+            "c_header /tmp/base.h\n"
+            "registration /tmp/base.registration.cpp\n");
+  EXPECT_EQ(run({"-g", "brighten", "-o", "/tmp", "target=x86-32-windows", "vector=false", "-e",
+                 "object,static_library"})
+                .notes,
+            "brighten(input, extra, output) for x86-32-windows, 0 directives\n"
+            "object /tmp/brighten.obj\n"
+            "static_library /tmp/brighten.lib\n");
 }
 
 TEST(GeneratorCommandLine, SeveralTargetsMakeOneFunction) {
