@@ -12,6 +12,7 @@
 #include "codegen/llvm/emit_dispatch.h"
 #include "codegen/llvm/jit.h"
 #include "lang/target_words.h"
+#include "polyhedral/judge.h"
 #include "polyhalite/backend.h"
 #include "schedule/derive_algorithm.h"
 
@@ -95,6 +96,11 @@ class LlvmBackend : public Backend {
     out.algorithm = std::move(derived.algorithm);
     out.directives = std::move(derived.directives);
     return out;
+  }
+
+  void judge_loops(const FrozenPipeline &pipeline) override {
+    const auto refusal = refusal_of_loops(pipeline.algorithm, pipeline.directives);
+    if (refusal && refusal->proof != Proof::Undecided) throw CompileError(refusal->diagnostic);
   }
 
   std::shared_ptr<CompiledPipeline> jit(const FrozenPipeline &pipeline, const Target &target,

@@ -94,6 +94,7 @@ class NotingBackend : public Backend {
   void emit_library(const std::vector<std::shared_ptr<CompiledForFiles>> &,
                     const std::string &) override {}
   FrozenPipeline derive(const FrozenPipeline &pipeline) override { return pipeline; }
+  void judge_loops(const FrozenPipeline &) override {}
   FrozenPipeline parse_pipeline(const std::string &, const std::string &) override { return {}; }
   void emit_runtime(const Target &, Emit what, const std::string &file) override {
     notes += std::string("runtime ") + emit_name(what) + " " + file + "\n";
