@@ -107,7 +107,7 @@ Value *FunctionEmitter::call_c_function(const std::string &function,
                                         const std::string &culprit) {
   std::vector<llvm::Type *> types;
   for (Value *a : args) types.push_back(a->getType());
-  Value *code = builder_.CreateCall(module_.declare(function, builder_.getInt32Ty(), types), args);
+  Value *code = call_program(module_.declare(function, builder_.getInt32Ty(), types), args);
   scopes_.memory_changed();
   llvm::BasicBlock *fail = block("extern_failed"), *fine = block("extern_done");
   builder_.CreateCondBr(builder_.CreateICmpEQ(code, builder_.getInt32(0)), fine, fail);

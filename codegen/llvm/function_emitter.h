@@ -74,6 +74,8 @@ class FunctionEmitter {
   Value *print_items(const CallNode &call, size_t first, int lane);
   Value *emit_extern(const CallNode &call);
   Value *call_extern(const CallNode &call, std::vector<Value *> args);
+  /// Of a function of the program. In this process it may throw, which then ends the pipeline.
+  llvm::CallBase *call_program(llvm::FunctionCallee callee, const std::vector<Value *> &args);
 
   // -- Trace events (emit_trace.cc)
   struct TraceEvent {

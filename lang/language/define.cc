@@ -296,9 +296,10 @@ void define_update(FunctionContents &f, std::vector<Expr> args, std::vector<Expr
                    const SourceLocation &where) {
   const int stage = static_cast<int>(f.updates.size()) + 1;
   if (f.frozen) {
-    user_error("'" + plain_name(f.name) + "' cannot be given another definition",
-               "another Func uses it already, or it has been realized",
-               "move this definition before the first use", where);
+    user_error(
+        "'" + plain_name(f.name) + "' cannot be given another definition",
+        "another Func uses it, in() or clone_in() names it as a consumer, or it has been realized",
+        "move this definition before the first use", where);
   }
   check_update_types(f, stage, values, where);
   raise_scatter_gather(f, stage, &args, &values, where);

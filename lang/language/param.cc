@@ -176,7 +176,7 @@ Expr checked_number(const ParameterContents &p, const Number &n) {
 }
 
 Expr parameter_limit(const ParameterContents &p, Limit limit) {
-  return limit_field(const_cast<ParameterContents &>(p), limit);
+  return owning(p, limit_field(const_cast<ParameterContents &>(p), limit));
 }
 
 }  // namespace detail
@@ -248,8 +248,10 @@ Dimension Dimension::set_estimate(Expr min, Expr extent) {
   return *this;
 }
 
-Expr Dimension::min_estimate() const { return param_->dims[index_].min_estimate; }
-Expr Dimension::extent_estimate() const { return param_->dims[index_].extent_estimate; }
+Expr Dimension::min_estimate() const { return owning(*param_, param_->dims[index_].min_estimate); }
+Expr Dimension::extent_estimate() const {
+  return owning(*param_, param_->dims[index_].extent_estimate);
+}
 Dimension Dimension::dim(int i) const { return Dimension(param_, i); }
 
 ImageParam::ImageParam(Type t, int dimensions, const std::string &name, Here here)

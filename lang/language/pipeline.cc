@@ -34,8 +34,8 @@ void Pipeline::trace_pipeline(Here here) {
   record(*contents_->outputs[0], 0, DirectiveKind::TracePipeline, {}, {}, here.where);
 }
 
-std::vector<Func> Pipeline::outputs() const {
-  std::vector<Func> funcs;
+FuncVec Pipeline::outputs() const {
+  FuncVec funcs;
   for (const auto &f : contents_->outputs) funcs.emplace_back(f);
   return funcs;
 }

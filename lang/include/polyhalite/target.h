@@ -120,6 +120,10 @@ struct Target {
   int get_cuda_capability_lower_bound() const;
   int get_vulkan_capability_lower_bound() const;
   int get_arm_v8_lower_bound() const;
+  /// The width of a vector in the streaming mode of SME, by the feature SME_SVLn; 0 without any.
+  int sme_streaming_vector_bits() const;
+  /// SME_SVLn of this width; FeatureEnd where there is none.
+  static Feature sme_svl_feature_from_bits(int bits);
 
   /// arch-bits-os, tune_PROCESSOR, features in alphabetical order, vector_bits_N.
   std::string to_string() const;
