@@ -290,6 +290,7 @@ class OutputFunc : public DeclaredOutput, public Func {
   std::vector<Func> funcs() const override { return {*this}; }
   void materialize() override {}
 
+  operator OutputImageParam() const { return output_buffer(); }  // NOLINT
   /// All points of the output's buffer.
   operator RDom() const { return RDom(output_buffer().region()); }  // NOLINT
 
