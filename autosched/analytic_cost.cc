@@ -16,6 +16,7 @@ constexpr double kTask = 250;         // and for each of its tasks
 constexpr double kLatency = 4;        // cycles until a multiply-add's result can be added to
 constexpr double kRowCycles = 6;      // of a loop around the innermost
 constexpr double kProductionCycles = 60;
+constexpr double kBlockCycles = 4;    // of one that is unrolled whole
 
 // A loop around a stage, innermost first in lists: afterwards variable extents are these.
 struct Around {
@@ -291,7 +292,7 @@ class GroupCoster {
     const double cycles = point_cycles(f, model, e, n, rounds) * cost.points +
                           kRowCycles * cost.points /
                               std::max<double>(1, innermost_extent(model, box, n)) +
-                          kProductionCycles * productions;
+                          (n.whole ? kBlockCycles : kProductionCycles) * productions;
     cost.compute = cycles * machine_.cycle;
     add_traffic(f, s, e, n, box, depth, total_points / std::max(1.0, productions * points(box)),
                 &cost);
@@ -301,16 +302,23 @@ class GroupCoster {
   static double innermost_extent(const StageModel &model, const NumberBox &box, const Nest &n) {
     const double block = static_cast<double>(n.lanes) * n.across * n.down;
     if (!model.rvars.empty()) return block * static_cast<double>(model.rvars[0].extent());
-    return box.empty() ? 1 : static_cast<double>(box[0].extent());
+    return box.empty() ? 1 : static_cast<double>(box[0].extent()) * n.down;
   }
 
   double point_cycles(int f, const StageModel &model, const ExpandedStage &e, const Nest &n,
-                      double rounds) const {
+                      double rounds) {
     const double lanes = n.lanes, width = machine_.vector_bytes;
     const auto per_point = [&](double bytes, double count) {
       return lanes > 1 ? std::max(bytes / width, count / lanes) : count;
     };
     double cycles = 0.5 * per_point(e.operation_bytes, e.operations);
+    std::map<int, int64_t> first_offset;
+    shifts_.clear();
+    for (const Access &a : e.accesses) {
+      if (a.index.empty()) continue;
+      const auto [at, fresh] = first_offset.emplace(a.callee, a.index[0].offset);
+      if (!fresh && at->second != a.index[0].offset) shifts_[a.callee] = true;
+    }
     for (const Access &a : e.accesses) {
       const double bytes = m_.bytes(a.callee);
       const double vector_load = 0.5 * per_point(bytes, 1);
@@ -328,6 +336,13 @@ class GroupCoster {
         if (i.slope.size() > 1 && i.slope[1] != 0) moves_down = true;
       }
       double load;
+      if (in_registers(a.callee) && lanes > 1 && !gathers && !other_dim) {
+        // A register where vectors lie as they were made; else through memory, which waits for the
+        // stores.
+        const bool shifted = slope != 1 || shifts_[a.callee];
+        cycles += shifted ? vector_load + 2.0 / lanes : 0;
+        continue;
+      }
       if (gathers) {
         const double size = bytes_of(a.callee);
         load = 1.5 + (size > machine_.l2 ? 12 : size > machine_.l1 ? 4 : 0);
@@ -347,7 +362,8 @@ class GroupCoster {
       cycles += load;
       cycles += far_rows(model, a) / (lanes * n.across * n.down);
     }
-    const double store = per_point(m_.bytes(f), 1);
+    const double store = in_registers(f) ? 0.1 * per_point(m_.bytes(f), 1)
+                                         : per_point(m_.bytes(f), 1);
     if (model.rvars.empty()) {
       cycles += store + (model.reads_itself ? 0.5 * store : 0);
     } else if (model.accumulates && lanes > 1) {
@@ -362,6 +378,12 @@ class GroupCoster {
     return cycles;
   }
 
+  // A member whose block is unrolled whole.
+  bool in_registers(int f) const {
+    if (!m_.is_func(f) || plan(f).where != Where::At) return false;
+    return plan(f).nests[static_cast<size_t>(host_stage(func(f)))].whole;
+  }
+
   // Cycles an iteration of the innermost reduction that steps from row to row of a wide array: each
   // row is another page.
   double far_rows(const StageModel &model, const Access &a) const {
@@ -374,6 +396,11 @@ class GroupCoster {
       if (a.index[d].slope[innermost] != 0 && pitch >= 2048) return 7;
     }
     return 0;
+  }
+
+  int host_rows() const {
+    const std::vector<Nest> &nests = plan(host_).nests;
+    return nests.empty() ? 1 : nests[static_cast<size_t>(host_stage(func(host_)))].down;
   }
 
   // `new_part`: of a box, what is not there yet.
@@ -427,6 +454,7 @@ class GroupCoster {
           bytes = 1.5 * total[fits] <= capacity[c] ? std::min(next, again) : again;
         }
         if (u.writes && c == 2) bytes *= 2;  // lines are read before they are written
+        if (c == 2 && host_rows() >= 4) bytes *= machine_.rows_at_once;
         (c == 2 ? cost->memory : cost->caches) += bytes * price[c] * new_part;
       }
     }
@@ -439,6 +467,7 @@ class GroupCoster {
   const int host_;
   std::vector<double> trips_;                    // [box]
   std::map<int, std::vector<NumberBox>> boxes_;  // [Func][box]
+  std::map<int, bool> shifts_;                   // callees read at several places of one vector
   std::vector<int> cone_;                        // host, members and what is inlined between
 };
 
@@ -455,7 +484,7 @@ uint64_t hash_of(const FuncPlan &p) {
   }
   for (const Nest &n : p.nests) {
     h = mix(h, static_cast<uint64_t>(n.lanes) << 20 | static_cast<uint64_t>(n.across) << 10 |
-                   static_cast<uint64_t>(n.down));
+                   static_cast<uint64_t>(n.down << 1 | static_cast<int>(n.whole)));
   }
   return h;
 }

@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <cstdio>
+#include <list>
+#include <memory>
 
 #include "autosched/analytic_cost.h"
 #include "autosched/report.h"
@@ -61,14 +63,18 @@ class Scheduler {
 
     std::vector<std::pair<const Found *, std::vector<Directive>>> legal;
     const size_t wanted = options_.measure > 0 ? static_cast<size_t>(options_.measure) : 1;
+    std::list<Found> taken;
     int judged = 0;
     for (const Found &f : found.plans) {
       if (legal.size() == wanted || judged == kMostJudged) break;
-      std::vector<Directive> d = write_plan(model_, f.plan);
-      judged++;
-      if (is_legal(pipeline_, d)) {
-        legal.emplace_back(&f, std::move(d));
-      } else {
+      for (const Plan &p : {f.plan, rolled(f.plan)}) {
+        std::vector<Directive> d = write_plan(model_, p);
+        judged++;
+        if (is_legal(pipeline_, d)) {
+          taken.push_back({p, costs.cost(p)});
+          legal.emplace_back(&taken.back(), std::move(d));
+          break;
+        }
         parts.refused++;
       }
     }
@@ -112,6 +118,19 @@ class Scheduler {
       p.nests.assign(f.stages.size(), Nest());
       if (f.user_inline) p.where = Where::Inline;
       plan.funcs.push_back(std::move(p));
+    }
+    return plan;
+  }
+
+  // Without members that are unrolled whole: boxes may turn out not to be constant.
+  static Plan rolled(Plan plan) {
+    for (FuncPlan &p : plan.funcs) {
+      for (Nest &n : p.nests) {
+        if (p.where != Where::At || !n.whole) continue;
+        Nest loops;
+        loops.lanes = n.lanes;
+        n = loops;
+      }
     }
     return plan;
   }

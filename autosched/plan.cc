@@ -15,6 +15,9 @@ int64_t strip_of(int64_t extent, int cores) {
   return strip;
 }
 
+// Of blocks that are unrolled whole.
+constexpr int64_t kMostAcross = 5, kMostDown = 14;
+
 int64_t power_below(int64_t n) {
   int64_t p = 1;
   while (p * 2 <= n) p *= 2;
@@ -49,7 +52,8 @@ int row_dimension(const PipelineModel &m, int host, const FuncPlan &plan) {
   const FuncModel &f = m.funcs[static_cast<size_t>(host)];
   if (f.stages.size() > 1) return -1;  // the reduction's loops stand there
   const std::vector<int> inner = inner_dimensions(m, host, plan);
-  return inner.empty() || inner[0] == 0 ? -1 : inner[0];
+  if (inner.empty() || inner[0] == 0) return -1;
+  return inner[0] == 1 && plan.nests[0].down > 1 ? -1 : inner[0];  // unrolled: no loop has one row
 }
 
 int level_count(const PipelineModel &m, int host, const FuncPlan &plan) {
@@ -90,8 +94,38 @@ std::vector<Nest> default_nests(const PipelineModel &m, int func, const NumberBo
   return nests;
 }
 
+std::vector<Nest> member_nests(const PipelineModel &m, int func, const NumberBox &box,
+                               const Machine &machine) {
+  std::vector<Nest> nests = default_nests(m, func, box, machine);
+  for (size_t s = 0; s < nests.size(); s++) {
+    const bool sums = !m.funcs[static_cast<size_t>(func)].stages[s].rvars.empty();
+    if (box.empty() || nests[s].lanes == 1) continue;
+    const int64_t across = (box[0].extent() + nests[s].lanes - 1) / nests[s].lanes;
+    const int64_t down = box.size() > 1 ? box[1].extent() : 1;
+    if (across > kMostAcross || down > kMostDown || across * down > 24) continue;
+    if (sums && box[0].extent() % nests[s].lanes != 0) continue;
+    nests[s].across = static_cast<int>(across);
+    nests[s].down = static_cast<int>(down);
+    nests[s].whole = true;
+  }
+  return nests;
+}
+
 void fit_nests(const PipelineModel &m, int func, FuncPlan *plan) {
-  Nest &n = plan->nests[static_cast<size_t>(host_stage(m.funcs[static_cast<size_t>(func)]))];
+  const FuncModel &f = m.funcs[static_cast<size_t>(func)];
+  Nest &n = plan->nests[static_cast<size_t>(host_stage(f))];
+  int64_t columns = 0, rows = f.dimensions() > 1 ? 0 : 1;
+  for (const OuterLoop &o : plan->outer) {
+    if (o.dim == 0) columns = o.tile;
+    if (o.dim == 1) rows = o.tile;
+  }
+  if (n.lanes > 1 && columns > 0 && columns % n.lanes == 0 && columns / n.lanes <= 4 && rows > 0 &&
+      rows <= 8) {
+    n.across = static_cast<int>(columns / n.lanes);
+    n.down = static_cast<int>(rows);
+    n.whole = true;
+    return;
+  }
   for (const OuterLoop &o : plan->outer) {
     if (o.dim == 0) {
       while (n.across > 1 && o.tile % (int64_t{n.lanes} * n.across) != 0) n.across--;
@@ -196,7 +230,7 @@ std::string describe(const PipelineModel &m, const Plan &plan, int func) {
   }
   const Nest &n = p.nests[static_cast<size_t>(host_stage(f))];
   if (n.lanes > 1) s += ", vectors of " + std::to_string(n.lanes);
-  if (n.across > 1 || n.down > 1) {
+  if (n.across > 1 || n.down > 1) {  // vectors by rows
     s += ", " + std::to_string(n.across) + "x" + std::to_string(n.down) + " unrolled";
   }
   return s;

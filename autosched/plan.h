@@ -23,10 +23,13 @@ enum class Where : uint8_t { Inline, Root, At };
 
 /// The innermost loops of a stage: `lanes` of dimension 0 in a vector, `across` such vectors and
 /// `down` iterations of dimension 1 unrolled. Updates run their reduction around these.
+/// `whole`: dimensions 0 and 1 have no other iterations; what is computed for such a block in a block
+/// of its own stays in registers.
 struct Nest {
   int lanes = 1, across = 1, down = 1;
+  bool whole = false;
   bool operator==(const Nest &o) const {
-    return lanes == o.lanes && across == o.across && down == o.down;
+    return lanes == o.lanes && across == o.across && down == o.down && whole == o.whole;
   }
 };
 
@@ -72,7 +75,11 @@ FuncPlan root_plan(const PipelineModel &m, int func, const Machine &machine);
 std::vector<Nest> default_nests(const PipelineModel &m, int func, const NumberBox &box,
                                 const Machine &machine);
 
-/// Shrinks the blocks of a host's tiled stage to what divides its tiles.
+/// The same for a member of a group: small boxes are unrolled whole.
+std::vector<Nest> member_nests(const PipelineModel &m, int func, const NumberBox &box,
+                               const Machine &machine);
+/// Makes a host's tile one block where it is small enough for registers, and else shrinks the blocks
+/// of a host's tiled stage to what divides its tiles.
 void fit_nests(const PipelineModel &m, int func, FuncPlan *plan);
 
 /// The Funcs that read `func` and are computed, directly or through inlined ones.

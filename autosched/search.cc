@@ -113,7 +113,7 @@ void settle_members(const PipelineModel &m, const Machine &machine, int host, Pl
     p.level = std::min(p.level, levels - 1);
     const int row = static_cast<int>(plan->funcs[static_cast<size_t>(host)].outer.size());
     if (p.level < 1 || p.level != row) p.slides = false;
-    p.nests = default_nests(m, static_cast<int>(f), box_at(m, *plan, static_cast<int>(f), p), machine);
+    p.nests = member_nests(m, static_cast<int>(f), box_at(m, *plan, static_cast<int>(f), p), machine);
   }
 }
 
@@ -261,8 +261,25 @@ class Search {
         changed.funcs[static_cast<size_t>(func)].nests[s] = other;
         list.push_back(std::move(changed));
       };
+      if (n.whole) {
+        // Loops where nothing makes the extent constant.
+        Nest rolled;
+        rolled.lanes = n.lanes;
+        try_nest(rolled);
+        continue;
+      }
       const bool sums = f.stages[s].accumulates && !f.stages[s].rvars.empty();
-      if (!sums) continue;
+      if (!sums) {
+        // Several rows at a time keep more of memory busy.
+        const bool rows = f.stages[s].rvars.empty() && p.where == Where::Root &&
+                          s == static_cast<size_t>(host_stage(f)) && f.dimensions() > 1;
+        for (int down : {1, 2, 4, 8}) {
+          if (rows && f.whole[1].extent() >= 4 * down && tile_fits(p, true, n.lanes, down)) {
+            try_nest({n.lanes, n.across, down, false});
+          }
+        }
+        continue;
+      }
       const NumberBox box = p.where == Where::At ? box_at(m_, plan, func, p) : f.whole;
       for (int across : {1, 2, 3, 4}) {
         if (box[0].extent() % (int64_t{across} * n.lanes) != 0) continue;
@@ -272,7 +289,7 @@ class Search {
             continue;
           }
           if (tile_fits(p, s == static_cast<size_t>(host_stage(f)), n.lanes * across, down)) {
-            try_nest({n.lanes, across, down});
+            try_nest({n.lanes, across, down, false});
           }
         }
       }
@@ -344,7 +361,7 @@ std::vector<Plan> other_placements(const PipelineModel &m, const Machine &machin
       p.where = Where::At;
       p.host = home.host;
       p.level = l;
-      p.nests = default_nests(m, func, box_at(m, plan, func, p), machine);
+      p.nests = member_nests(m, func, box_at(m, plan, func, p), machine);
       place(p);
       const int row = static_cast<int>(plan.funcs[static_cast<size_t>(home.host)].outer.size());
       if (l == row && l > 0) {

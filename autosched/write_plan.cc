@@ -59,7 +59,20 @@ class StageWriter {
     std::vector<std::string> innermost, vector, unrolled;  // innermost first
     if (n.lanes > 1 && inner.count(0)) {
       std::string whole = inner[0];
-      if (n.across > 1) {
+      if (extents_.count(whole) && extents_[whole] == n.lanes) {
+        innermost = vector = {whole};
+        inner.erase(0);
+      } else if (n.whole) {
+        const std::string lanes = fresh(variable(0) + "v");
+        split(whole, whole, lanes, n.lanes, 0);
+        innermost = {lanes};
+        vector = {lanes};
+        if (n.across > 1) {
+          innermost.push_back(whole);
+          unrolled = {whole};
+          inner.erase(0);
+        }
+      } else if (n.across > 1) {
         const std::string block = fresh(variable(0) + "b");
         split(whole, whole, block, int64_t{n.lanes} * n.across, 0);
         const std::string lanes = fresh(variable(0) + "v");
@@ -74,7 +87,11 @@ class StageWriter {
         vector = {lanes};
       }
     }
-    if (n.down > 1 && inner.count(1)) {
+    if (n.down > 1 && n.whole && inner.count(1)) {
+      innermost.push_back(inner[1]);
+      unrolled.push_back(inner[1]);
+      inner.erase(1);
+    } else if (n.down > 1 && inner.count(1)) {
       const std::string rows = fresh(variable(1) + "u");
       split(inner[1], inner[1], rows, n.down, 1);
       innermost.push_back(rows);
@@ -101,7 +118,7 @@ class StageWriter {
     if (!outer.empty()) add(DirectiveKind::Parallel, {outer[0]});
     if (tiled) {
       const int row = p.outer.empty() ? -1 : row_dimension(m_, func_, p);
-      if (row >= 0) outer.push_back(inner[row]);
+      if (row >= 0) outer.push_back(inner.at(row));
     }
     return outer;
   }
