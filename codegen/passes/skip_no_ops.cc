@@ -65,10 +65,12 @@ GuardedStore guarded(const Stmt &s, const std::map<std::string, Expr> &values) {
                       [](const Expr &a, const Expr &b) { return equal(a, b); });
   };
   const Expr &value = s->args.back();
-  bool reads_else = false;
+  GuardedStore out;
+  bool reads_own = false, reads_else = false;
+  for_each_node(value, [&](const Expr &n) { reads_own = reads_own || is_own(n); });
+  if (!reads_own) return out;
   for_each_node(substitute(values, value),
                 [&](const Expr &n) { reads_else |= is_access(n) && !is_own(n); });
-  GuardedStore out;
   if (!reads_else) return out;
   for_each_node(value, [&](const Expr &n) {
     if (n->op != Op::Select || out.where.defined() || !compares_no_data(n->args[0])) return;
