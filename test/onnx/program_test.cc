@@ -74,7 +74,7 @@ TEST(onnx_program, convolution_pool_and_batch_norm) {
   ModelBuilder b(15);
   auto add = [&](const std::string &name, const std::vector<int64_t> &shape, uint32_t seed, bool positive = false) {
     std::vector<float> v = list(random_floats(shape, seed));
-    if (positive) for (float &f : v) f = f * f + 0.5f;
+    for (float &f : v) f = positive ? f * f + 0.5f : f;
     b.weights(name, shape, v);
   };
   b.input("x", {1, 3, 11, 9});
@@ -103,7 +103,8 @@ TEST(onnx_program, sizes_may_be_symbols) {
   interpreted.engine = Engine::Interpreter;
   Session reference(b.load(), interpreted);
   const auto program = session.program_for({});
-  for (const auto &[batch, length] : {std::pair<int64_t, int64_t>{1, 1}, {2, 5}, {3, 33}}) {
+  const std::vector<std::pair<int64_t, int64_t>> sizes{{1, 1}, {2, 5}, {3, 33}};
+  for (const auto &[batch, length] : sizes) {
     const Program::Tensors in{{"x", random_floats({batch, length, 4}, 2)}};
     EXPECT_EQ(compare(session.run(in).at("y"), reference.run(in).at("y"), 1e-5, 1e-6), "");
   }
