@@ -112,6 +112,21 @@ TEST(onnx_program, sizes_may_be_symbols) {
   EXPECT_EQ(session.program_for({}), program);
 }
 
+TEST(onnx_program, shapes_are_made_of_shapes) {
+  // As exporters write x.reshape(x.shape[0], -1): nobody computes the new shape.
+  ModelBuilder b;
+  b.input("x", {"batch", 2, 3}).integers("zero", {0}).integers("one", {1}).integers("rest", {-1});
+  b.node("Shape", {"x"}, {"s"}).node("Slice", {"s", "zero", "one"}, {"n"});
+  b.node("Concat", {"n", "rest"}, {"to"}, {int_attribute("axis", 0)});
+  b.node("Reshape", {"x", "to"}, {"r"}).node("Neg", {"r"}, {"y"}).output("y");
+  Session session(b.load());
+  const Constant x = random_floats({4, 2, 3}, 1);
+  const Constant y = session.run({{"x", x}}).at("y");
+  EXPECT_EQ(y.shape(), (std::vector<int64_t>{4, 6}));
+  EXPECT_EQ(y.number(23), -x.number(23));
+  EXPECT_EQ(session.program_for({{"x", x}})->steps().size(), 1u);
+}
+
 TEST(onnx_program, elements_that_decide_about_shapes_come_at_run_time) {
   ModelBuilder b;
   b.input("x", {2, 6}).input("shape", {2}, 7).node("Reshape", {"x", "shape"}, {"y"}).output("y");
