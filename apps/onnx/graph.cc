@@ -197,7 +197,7 @@ std::optional<Diagnostic> why_invalid(const Graph &g) {
     for (ValueId v : n.inputs) {
       if (v == kNone) continue;
       if (v < 0 || v >= count) return problem(n.describe() + " reads value " + std::to_string(v), "there is none");
-      if (origin[static_cast<size_t>(v)] != Known) {
+      if (origin[static_cast<size_t>(v)] != Known && !g.value(v).contents) {
         return problem(n.describe() + " reads '" + g.value(v).name + "'",
                        "it is defined behind the node, or nowhere");
       }

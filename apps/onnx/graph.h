@@ -86,7 +86,8 @@ std::string to_text(const Graph &g);
 /// What is wrong with the graph's form, or nothing:
 /// - inputs, outputs and operands are values of the graph; operands are left out only at known places
 /// - each value is one of: an input, a constant, the output of one node
-/// - operands of a node are inputs, constants or outputs of nodes before it
+/// - operands of a node are inputs, constants or outputs of nodes before it, or their elements are
+///   known sizes, which nobody has to compute
 /// - shapes of constants are those of their elements
 /// - names of values are unique
 std::optional<Diagnostic> why_invalid(const Graph &g);

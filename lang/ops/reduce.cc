@@ -1,6 +1,7 @@
 // Reductions, positions of extrema, running sums, the k largest.
 #include <algorithm>
 
+#include "lang/ir/visit.h"
 #include "lang/ops/common.h"
 #include "polyhalite/operators.h"
 #include "polyhalite/tuple.h"
@@ -120,6 +121,16 @@ Tensor finished(const Tensor &total, Reduction how, const Expr &count) {
   }
 }
 
+// An update runs over the domain that it mentions: a value that is the same everywhere has to.
+Expr within(const RDom &r, const Expr &value, const Expr &otherwise) {
+  bool mentioned = false;
+  for_each_node(value, [&](const Expr &e) {
+    const VariableNode *v = as_variable(e);
+    mentioned = mentioned || (v && v->domain == r.domain());
+  });
+  return mentioned ? value : select(Expr(r[0]) >= 0, value, otherwise);
+}
+
 Tensor accumulate(const Tensor &x, Reduction how, const std::vector<int> &axes, bool keep_axes) {
   const Plan plan(x, axes, keep_axes);
   if (plan.axes.empty()) {
@@ -128,9 +139,10 @@ Tensor accumulate(const Tensor &x, Reduction how, const std::vector<int> &axes, 
   const std::vector<Var> vars = index_vars(static_cast<int>(plan.kept.size()));
   Func f(how == Reduction::Max ? "largest" : how == Reduction::Min ? "smallest" : "total");
   RDom r(plan.domain(x), "r");
-  const Expr value = term(how, x(plan.point(x, as_index(vars), r)));
+  const Expr start = identity(how, x.type());
+  const Expr value = within(r, term(how, x(plan.point(x, as_index(vars), r))), start);
   const std::vector<Var> args = reversed(vars);
-  f(args) = identity(how, x.type());
+  f(args) = start;
   switch (how) {
     case Reduction::Max:
       f(args) = max(f(args), value);

@@ -34,8 +34,8 @@ TEST(onnx_bad_file, every_truncation_is_a_diagnostic) {
     }
   }
   EXPECT_EQ(error_of([&] { load_bytes(whole.substr(0, 9)); }),
-            "error: 'test.onnx' is no ONNX model: byte 5\n"
-            "  why: a field of 141 bytes is cut off after 4\n"
+            "error: 'test.onnx' is no ONNX model: byte 4\n"
+            "  why: a field of 118 bytes is cut off after 5\n"
             "  fix: give a whole model file");
 }
 

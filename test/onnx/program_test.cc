@@ -74,7 +74,7 @@ TEST(onnx_program, convolution_pool_and_batch_norm) {
   ModelBuilder b(15);
   auto add = [&](const std::string &name, const std::vector<int64_t> &shape, uint32_t seed, bool positive = false) {
     std::vector<float> v = list(random_floats(shape, seed));
-    if (positive) for (float &f : v) f = f * f + 0.5f;
+    for (float &f : v) f = positive ? f * f + 0.5f : f;
     b.weights(name, shape, v);
   };
   b.input("x", {1, 3, 11, 9});
@@ -103,12 +103,28 @@ TEST(onnx_program, sizes_may_be_symbols) {
   interpreted.engine = Engine::Interpreter;
   Session reference(b.load(), interpreted);
   const auto program = session.program_for({});
-  for (const auto &[batch, length] : {std::pair<int64_t, int64_t>{1, 1}, {2, 5}, {3, 33}}) {
+  const std::vector<std::pair<int64_t, int64_t>> sizes{{1, 1}, {2, 5}, {3, 33}};
+  for (const auto &[batch, length] : sizes) {
     const Program::Tensors in{{"x", random_floats({batch, length, 4}, 2)}};
     EXPECT_EQ(compare(session.run(in).at("y"), reference.run(in).at("y"), 1e-5, 1e-6), "");
   }
   // One compilation served all sizes.
   EXPECT_EQ(session.program_for({}), program);
+}
+
+TEST(onnx_program, shapes_are_made_of_shapes) {
+  // As exporters write x.reshape(x.shape[0], -1): nobody computes the new shape.
+  ModelBuilder b;
+  b.input("x", {"batch", 2, 3}).integers("zero", {0}).integers("one", {1}).integers("rest", {-1});
+  b.node("Shape", {"x"}, {"s"}).node("Slice", {"s", "zero", "one"}, {"n"});
+  b.node("Concat", {"n", "rest"}, {"to"}, {int_attribute("axis", 0)});
+  b.node("Reshape", {"x", "to"}, {"r"}).node("Neg", {"r"}, {"y"}).output("y");
+  Session session(b.load());
+  const Constant x = random_floats({4, 2, 3}, 1);
+  const Constant y = session.run({{"x", x}}).at("y");
+  EXPECT_EQ(y.shape(), (std::vector<int64_t>{4, 6}));
+  EXPECT_EQ(y.number(23), -x.number(23));
+  EXPECT_EQ(session.program_for({{"x", x}})->steps().size(), 1u);
 }
 
 TEST(onnx_program, elements_that_decide_about_shapes_come_at_run_time) {

@@ -196,13 +196,19 @@ const BinaryRow *find_binary(const std::string &name) {
   return nullptr;
 }
 
-// Before opset 7 the second operand's dimensions stood from `axis` on: what is behind them is 1.
-template <typename T>
-std::vector<T> legacy_shape(const Node &n, std::vector<T> b, size_t rank) {
-  if (n.version >= 7 || n.integer("broadcast", 0) == 0 || !n.has("axis")) return b;
-  const int64_t axis = n.integer("axis", 0);
+// Before version 7 the second operand's dimensions stood from `axis` on: what is behind them is 1.
+Shape legacy_shape(const Node &n, Shape b, size_t rank) {
+  if (n.version >= 7) return b;
+  int64_t axis = n.integer("axis", 0);
+  if (n.is("PRelu")) {
+    // One slope for each channel.
+    if (b.size() != 1 || b[0].is(1)) return b;
+    axis = 1;
+  } else if (n.integer("broadcast", 0) == 0 || !n.has("axis")) {
+    return b;
+  }
   const size_t at = static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
-  while (at + b.size() < rank) b.push_back(T(1));
+  while (at + b.size() < rank) b.emplace_back(1);
   return b;
 }
 
@@ -242,11 +248,6 @@ std::vector<Tensor> lower_binary(Lowering &l) {
   const Shape shape = legacy_shape(l.node(), l.shape(1), l.shape(0).size());
   if (shape.size() != l.shape(1).size()) b = ops::reshape(b, l.sizes(shape));
   const Node &n = l.node();
-  if (n.op == "PRelu" && l.shape(1).size() == 1 && l.shape(0).size() > 1 && n.version < 7) {
-    Shape channels(l.shape(0).size() - 1, Dim(1));
-    channels[0] = l.shape(1)[0];
-    b = ops::reshape(b, l.sizes(channels));
-  }
   return {ops::elementwise({l.in(0), b}, l.result_type(0),
                            [row, &n](const Values &v) { return row->f(n, v[0], v[1]); })};
 }
