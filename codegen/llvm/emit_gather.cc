@@ -116,8 +116,7 @@ std::vector<Value *> FunctionEmitter::lane_pointers(const std::string &buffer, T
 }
 
 // All of them in one vector.
-Value *FunctionEmitter::pointer_vector(const std::string &buffer, Type element,
-                                       const Expr &index) {
+Value *FunctionEmitter::pointer_vector(const std::string &buffer, Type element, const Expr &index) {
   const Definitions definitions = [this](const std::string &name) { return definition(name); };
   const ScatteredIndex at = SplitIndex(definitions)(index);
   const auto n = static_cast<unsigned>(index.type().lanes());
