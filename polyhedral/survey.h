@@ -83,6 +83,7 @@ struct StageSurvey {
 struct HoistedStorage {
   std::vector<Expr> extents;  // at the hoist level; at least those of every storage inside
   Expr slot;                  // of the ring, at the store level; 0 without ring
+  int owner = -1;             // whose memory it is: the Func's own, or that of another copy of it
 };
 
 /// A window that moves one way with a serial loop: what the iteration before needed is kept.
@@ -130,6 +131,13 @@ struct Assumption {
   Expr actual,
       wanted;  // both numbers, for the message: "extent is ACTUAL, must be at least WANTED"
   SourceLocation where;
+  int code = 0;  // what the pipeline returns where it does not hold: a polyhalite_error_code_t
+  /// Of bound() and bound_extent(): what the message says in place of the numbers.
+  struct Bounds {
+    std::string variable;
+    IndexRange given, required;
+  };
+  std::optional<Bounds> bounds;
 };
 
 /// What a prefetch asks for, over what the body of its loop sees, and what there is of it.

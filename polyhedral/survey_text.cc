@@ -112,6 +112,7 @@ class Printer {
           os_ << (d ? ", " : "") << to_text(simplify(h.extents[d]));
         }
         os_ << "]";
+        if (h.owner != n.stage.func) os_ << " of " << tree_.algorithm.funcs[h.owner].name;
         const Expr &ring = tree_.placements[n.stage.func].ring;
         if (ring.defined()) os_ << " ring " << to_text(ring) << " at " << to_text(h.slot);
         os_ << "\n";

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "lang/abi/polyhalite_errors.h"
 #include "lang/ir/visit.h"
 #include "polyhedral/interval.h"
 #include "polyhedral/survey.h"
@@ -108,6 +109,8 @@ class Surveyor {
   /// maybe, beyond the box.
   void note_beyond(int f, const std::vector<Interval> &touched, const std::vector<Interval> &read,
                    const std::vector<Interval> &box);
+  /// Iterations of predicated stores that store nothing read what may be anything.
+  void use_what_is_stored(const StageId &s, StageSurvey &out) const;
   /// All that is computed in dimension d is used.
   void use_all(int f, size_t d);
   /// The same for what iterations that slide leave to others: it is used as long as it is kept.
@@ -131,9 +134,15 @@ class Surveyor {
   void check_bounded(const FuncDef &def, int d, const Interval &i);
   /// bound() fixes a dimension's range; that it covers what is needed is checked at entry.
   void apply_bounds(int f, std::vector<Interval> &box, int scope);
+  /// bound_extent(): that no more is needed of the dimension is known, or checked at entry.
+  void assume_extent_suffices(const BoundDirective &b, const FuncDef &def, const Interval &i);
   void align(const BoundDirective &b, size_t number, Interval &i, int scope);
   void assume(Expr condition, const std::string &func, int dimension, std::string text, Expr actual,
-              Expr wanted, SourceLocation where);
+              Expr wanted, SourceLocation where,
+              polyhalite_error_code_t code = polyhalite_error_code_requirement_failed);
+  /// The same of what bound() or bound_extent() says, and what is needed.
+  void assume_bounds(const Expr &condition, const BoundDirective &b, IndexRange given,
+                     IndexRange required);
   // Updates touch cells at other places than their pure variables say (surveyor_updates.cc).
   /// Per dimension, where cells have an index of their own; else no ends.
   struct OwnCells {
@@ -236,6 +245,8 @@ class Surveyor {
   ConstantUpperBound::Meaning meaning(const VariableNode &v);
   void survey_storage(int f, int compute_scope);
   void survey_hoisted(int f);
+  /// Copies that share their memory have what either needs.
+  void share_hoisted();
   void survey_async(int f);
   void survey_inputs();
 

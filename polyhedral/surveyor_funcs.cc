@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "lang/ir/extern_stage.h"
+#include "lang/simplify/linear.h"
 #include "lang/simplify/simplify.h"
 #include "polyhedral/surveyor.h"
 
@@ -211,37 +212,44 @@ void Surveyor::apply_bounds(int f, std::vector<Interval> &box, int scope) {
     }
     if (!b.min.defined()) {
       if (!i.min.defined() || !i.max.defined()) continue;
-      Expr most = bound_at(extent_of({i.min, i.max}), nullptr, kRoot).max;
-      if (!most.defined()) {
-        const Expr max = bound_at(i.max, nullptr, kRoot).max;
-        const Expr min = bound_at(i.min, nullptr, kRoot).min;
-        if (!max.defined() || !min.defined()) check_bounded(def, d, {});
-        most = sum(difference(max, min), 1);
-      }
-      assume(make_binary(Op::Le, most, b.extent), def.name, d,
-             "bound_extent() of '" + def.args[d] +
-                 "' promises that no more than its extent is "
-                 "needed",
-             most, b.extent, b.where);
+      assume_extent_suffices(b, def, i);
       i.max = sum(i.min, sum(b.extent, -1));
       continue;
     }
     const Expr max = sum(sum(b.min, b.extent), -1);
     const Interval at_root = {i.min.defined() ? bound_at(i.min, nullptr, kRoot).min : Expr(),
                               i.max.defined() ? bound_at(i.max, nullptr, kRoot).max : Expr()};
-    const std::string name = "bound() of '" + def.args[d] + "'";
-    if (at_root.min.defined()) {
-      assume(make_binary(Op::Ge, at_root.min, b.min), def.name, d,
-             name + " promises that nothing below its minimum is needed", at_root.min, b.min,
-             b.where);
-    }
-    if (at_root.max.defined()) {
-      assume(make_binary(Op::Le, at_root.max, max), def.name, d,
-             name + " promises that nothing above its maximum is needed", at_root.max, max,
-             b.where);
-    }
+    const bool has_min = at_root.min.defined(), has_max = at_root.max.defined();
+    const IndexRange given = {b.min, simplify(max)},
+                     required = {has_min ? simplify(at_root.min) : given.min,
+                                 has_max ? simplify(at_root.max) : given.max};
+    if (has_min) assume_bounds(make_binary(Op::Ge, at_root.min, b.min), b, given, required);
+    if (has_max) assume_bounds(make_binary(Op::Le, at_root.max, max), b, given, required);
     i = {b.min, max};
   }
+}
+
+// A limit that the extent never exceeds holds the ends' distance together,
+// min(16*o + 15, n) - 16*o <= 15, where the ends by themselves do not.
+void Surveyor::assume_extent_suffices(const BoundDirective &b, const FuncDef &def,
+                                      const Interval &i) {
+  const Expr needed = extent_of({i.min, i.max});
+  const auto limit = ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(needed);
+  const auto promised = constant(b.extent);
+  if (limit && promised && *limit <= *promised) return;
+  Expr most = bound_at(needed, nullptr, kRoot).max;
+  if (!most.defined()) {
+    const Expr max = bound_at(i.max, nullptr, kRoot).max;
+    const Expr min = bound_at(i.min, nullptr, kRoot).min;
+    if (!max.defined() || !min.defined()) check_bounded(def, b.dimension, {});
+    most = sum(difference(max, min), 1);
+  }
+  Expr first = bound_at(i.min, nullptr, kRoot).min;
+  if (!first.defined()) first = make_int(Int(32), 0);
+  auto range_of = [&](const Expr &extent) -> IndexRange {
+    return {first, simplify(sum(first, sum(extent, -1)))};
+  };
+  assume_bounds(make_binary(Op::Le, most, b.extent), b, range_of(b.extent), range_of(most));
 }
 
 // Quotients get names of their own, so that ends stay sums: that they are multiples is seen.
@@ -266,14 +274,25 @@ void Surveyor::align(const BoundDirective &b, size_t number, Interval &i, int sc
 }
 
 void Surveyor::assume(Expr condition, const std::string &func, int dimension, std::string text,
-                      Expr actual, Expr wanted, SourceLocation where) {
+                      Expr actual, Expr wanted, SourceLocation where, polyhalite_error_code_t code) {
   condition = simplify(condition);
   if (is_true(condition)) return;
   for (const Assumption &a : out_.assumptions) {
     if (equal(a.condition, condition)) return;
   }
   out_.assumptions.push_back(
-      {condition, func, dimension, std::move(text), simplify(actual), simplify(wanted), where});
+      {condition, func, dimension, std::move(text), simplify(actual), simplify(wanted), where,
+       code});
+}
+
+void Surveyor::assume_bounds(const Expr &condition, const BoundDirective &b, IndexRange given,
+                             IndexRange required) {
+  const FuncDef &def = tree_.algorithm.funcs[b.func];
+  const size_t before = out_.assumptions.size();
+  assume(condition, def.name, b.dimension, "the bounds given for '" + def.args[b.dimension] + "'",
+         required.max, given.max, b.where);
+  if (out_.assumptions.size() == before) return;
+  out_.assumptions.back().bounds = {def.args[b.dimension], std::move(given), std::move(required)};
 }
 
 ExtentNeed Surveyor::need_of(const StageNest &nest, const std::string &dim) const {
@@ -312,6 +331,32 @@ bool Surveyor::leaves_rest(int f, int d) const {
   return false;
 }
 
+namespace {
+
+// The last index of the whole tiles of `size` that hold the interval. What the size divides stays
+// outside of the quotient, so that tiles of consumers are seen to be whole:
+//   [8*x, min(8*x + 7, n - 1)], 4  ->  min(8*x + 7, 4*((n + 3)/4) - 1)
+Expr end_of_tiles(const Interval &i, int64_t size) {
+  if (i.max->op == Op::Min || i.max->op == Op::Max) {
+    const Expr a = end_of_tiles({i.min, i.max->args[0]}, size),
+               b = end_of_tiles({i.min, i.max->args[1]}, size);
+    return i.max->op == Op::Min ? smaller(a, b) : larger(a, b);
+  }
+  Linear rest = to_linear(extent_of({i.min, i.max})), whole;
+  for (auto term = rest.terms.begin(); term != rest.terms.end();) {
+    if (term->second % size != 0) {
+      ++term;
+      continue;
+    }
+    whole.terms.insert(*term);
+    term = rest.terms.erase(term);
+  }
+  const Expr tiles = product(ceil_div(to_expr(rest), make_int(Int(32), size)), size);
+  return sum(sum(i.min, sum(to_expr(whole), tiles)), -1);
+}
+
+}  // namespace
+
 void Surveyor::apply_needs(int f, int d, Interval &i, bool output) {
   const FuncDef &def = tree_.algorithm.funcs[f];
   int64_t at_least = 1, multiple = 1;
@@ -327,7 +372,7 @@ void Surveyor::apply_needs(int f, int d, Interval &i, bool output) {
       if (output) {
         assume_extent({f, static_cast<int>(s)}, d, n.symbolic_at_least, *n.origin);
       } else {
-        i.max = larger(i.max, sum(sum(i.min, n.symbolic_at_least), -1));
+        i.min = smaller(i.min, sum(difference(i.max, n.symbolic_at_least), 1));
       }
     }
     if (output && n.at_least > 1) {
@@ -337,20 +382,14 @@ void Surveyor::apply_needs(int f, int d, Interval &i, bool output) {
     multiple = std::lcm(multiple, n.multiple);
   }
   if (!output && at_least > 1) {
+    // What is computed too lies before the region, where tiles of consumers have been already.
     const Expr e = extent_of({i.min, i.max});
     const auto k = constant(e);
-    if (!k) i.max = larger(i.max, sum(i.min, at_least - 1));
-    if (k && *k < at_least) i.max = sum(i.min, at_least - 1);
+    const Expr first = sum(i.max, 1 - at_least);
+    if (!k) i.min = smaller(i.min, first);
+    if (k && *k < at_least) i.min = first;
   }
-  if (multiple > 1) {
-    const Expr e = extent_of({i.min, i.max});
-    const auto k = constant(e);
-    if (!k) {
-      i.max = sum(i.min, sum(product(ceil_div(e, make_int(Int(32), multiple)), multiple), -1));
-    } else {
-      i.max = sum(i.min, (*k + multiple - 1) / multiple * multiple - 1);
-    }
-  }
+  if (multiple > 1) i.max = end_of_tiles(i, multiple);
 }
 
 Expr Surveyor::where_it_runs(const StageId &s, const Expr &condition) const {
@@ -365,7 +404,7 @@ void Surveyor::assume_extent(const StageId &s, int d, const Expr &least, const D
          "a split of '" + def.args[d] +
              "' with tail ShiftInwards needs an extent of at least its factor (GuardWithIf "
              "needs no such thing)",
-         extent, least, split.where);
+         extent, least, split.where, polyhalite_error_code_access_out_of_bounds);
 }
 
 void Surveyor::name_box(int f, std::vector<Interval> &box, int scope) {

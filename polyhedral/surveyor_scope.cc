@@ -20,6 +20,7 @@ Surveyor::Surveyor(const LoopTree &tree) : tree_(tree) {
 Survey Surveyor::run() {
   // Consumers first: a producer's box is the hull of what they read.
   for (const std::vector<int> &group : consumers_first()) survey_group(group);
+  share_hoisted();
   survey_inputs();
   survey_prefetches();
   return std::move(out_);

@@ -76,6 +76,7 @@ void Surveyor::survey_ranges(const StageId &s) {
   assume_factors(s);
   narrow(s);
   derive_ranges(s, out);
+  use_what_is_stored(s, out);
 }
 
 // One loop for the dimensions of several stages:
@@ -279,7 +280,8 @@ void Surveyor::assume_factors(const StageId &s) {
     const std::string text =
         "the factor " + to_text(d.factor) + " of the split of '" + d.a + "' must be ";
     assume(where_it_runs(s, make_binary(Op::Ge, d.factor, least)), def.name, dimension,
-           text + "positive", d.factor, least, d.where);
+           text + "positive", d.factor, least, d.where,
+           polyhalite_error_code_split_factor_not_positive);
     assume(where_it_runs(s, make_binary(Op::Le, d.factor, most)), def.name, dimension,
            text + "at most " + std::to_string(kMaxFactor), d.factor, most, d.where);
   }

@@ -5,6 +5,7 @@
 #include "lang/simplify/linear.h"
 #include "lang/simplify/simplify.h"
 #include "polyhedral/surveyor.h"
+#include "schedule/hoisted_memory.h"
 
 namespace polyhalite {
 
@@ -104,6 +105,23 @@ void Surveyor::survey_hoisted(int f) {
   fs.hoisted = std::move(h);
 }
 
+void Surveyor::share_hoisted() {
+  const int n = static_cast<int>(out_.funcs.size());
+  for (int f = 0; f < n; f++) {
+    if (!out_.funcs[f].hoisted) continue;
+    const int owner = memory_owner(tree_, f);
+    HoistedStorage &own = *out_.funcs[f].hoisted, &memory = *out_.funcs[owner].hoisted;
+    own.owner = owner;
+    for (size_t d = 0; owner != f && d < own.extents.size(); d++) {
+      memory.extents[d] = larger(memory.extents[d], own.extents[d]);
+    }
+  }
+  for (int f = 0; f < n; f++) {
+    if (!out_.funcs[f].hoisted) continue;
+    out_.funcs[f].hoisted->extents = out_.funcs[out_.funcs[f].hoisted->owner].hoisted->extents;
+  }
+}
+
 // Room for productions that run ahead: the storages of a ring; the cells of a folded window beside
 // those that the window needs; all where windows meet no cell of a later production. Else each
 // production waits for the one before it to be consumed.
@@ -163,7 +181,7 @@ void Surveyor::bound_storage(int f, int d, IndexRange &r, std::optional<int64_t>
     }
     assume(make_binary(Op::Le, needed, dim.bound), def.name, d,
            "bound_storage() of '" + def.args[d] + "' promises that no more cells are needed",
-           needed, dim.bound, dim.bound_where);
+           needed, dim.bound, dim.bound_where, polyhalite_error_code_storage_bound_too_small);
   }
   r.max = sum(sum(r.min, dim.bound), -1);
   extent = most;

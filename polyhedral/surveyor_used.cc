@@ -92,15 +92,29 @@ Interval Surveyor::within_reach(const StageId &s, const std::string &variable, I
       const std::vector<std::string> &args = tree_.func(s).args;
       const auto d = std::find(args.begin(), args.end(), variable) - args.begin();
       limit = asked_.at(s.func)[static_cast<size_t>(d)];
+      if (overshoots(s, variable)) limit.max = used->second.max;
     }
   }
   const IndexRange &range = st.ranges.at(variable);
-  auto tighter = [](const Expr &end, const Expr &whole, const Expr &at, auto choose) {
+  // All iterations are asked about, which end no earlier.
+  const bool beyond = overshoots(s, variable) &&
+                      !depends_on_visible_loop(s, st.dims.at(variable), scope);
+  auto tighter = [](const Expr &end, bool is_whole, const Expr &at, auto choose) {
     if (!at.defined()) return end;
-    return !end.defined() || equal(end, whole) ? at : choose(end, at);
+    return !end.defined() || is_whole ? at : choose(end, at);
   };
-  return {tighter(i.min, range.min, limit.min, larger),
-          tighter(i.max, range.max, limit.max, smaller)};
+  return {tighter(i.min, i.min.defined() && equal(i.min, range.min), limit.min, larger),
+          tighter(i.max, beyond || (i.max.defined() && equal(i.max, range.max)), limit.max,
+                  smaller)};
+}
+
+void Surveyor::use_what_is_stored(const StageId &s, StageSurvey &out) const {
+  if (!takes_anything(tree_.definition(s))) return;
+  for (const std::string &variable : tree_.func(s).args) {
+    if (!overshoots(s, variable)) continue;
+    IndexRange &used = out.used[variable];
+    if (!used.max.defined()) used.max = out.ranges.at(variable).max;
+  }
 }
 
 bool Surveyor::is_read_by_unused(const std::string &callee) const {

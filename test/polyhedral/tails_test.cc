@@ -64,6 +64,37 @@ update 0 of 'f' x=g.min.0 + f.s1.xi + f.s1.xo*8 uses x [.., g.extent.0 + g.min.0
 )");
 }
 
+// What a chain of Funcs in tiles of one another needs of the image at its end.
+std::string needed_by_tiles(const std::string &h, const std::string &g, const std::string &f) {
+  const LoopTree tree = build_tree(
+      algorithm_of("image in: int32, 1\nf(x) = in(x)\ng(x) = f(x)\nh(x) = g(x)\noutput h\n"),
+      directives("h.split(x, xo, xi, 64, " + h + ")\ng.compute_at(h, xo)\ng.split(x, xo, xi, 16, " +
+                 g + ")\nf.compute_at(g, xo)\nf.split(x, xo, xi, 4, " + f + ")\n"));
+  std::istringstream lines(to_text(tree, survey(tree)));
+  std::string line;
+  while (std::getline(lines, line) && line.rfind("needs in ", 0) != 0) {
+  }
+  return line;
+}
+
+TEST(tails, whole_tiles_in_tiles_of_consumers_need_what_the_last_tile_needs) {
+  EXPECT_EQ(needed_by_tiles("GuardWithIf", "GuardWithIf", "GuardWithIf"),
+            "needs in [h.min.0, h.extent.0 + h.min.0 - 1]");
+  // 16 more than the extent at most, whatever the number of tiles.
+  EXPECT_EQ(needed_by_tiles("GuardWithIf", "RoundUpAndBlend", "GuardWithIf"),
+            "needs in [h.min.0, h.min.0 + (min((h.extent.0 + 15)/16*16, (h.extent.0 + 63)/64*64) + "
+            "15)/16*16 - 1]");
+}
+
+TEST(tails, a_tile_that_is_larger_than_the_region_begins_before_it) {
+  const LoopTree tree = build_tree(
+      algorithm_of("image in: int32, 1\nf(x) = in(x)\ng(x) = f(x) + f(x + 1)\noutput g\n"),
+      directives("f.compute_at(g, x)\nf.split(x, xo, xi, 8, ShiftInwards)\n"));
+  EXPECT_NE(to_text(tree, survey(tree)).find("allocate f [g.s0.x - 6, g.s0.x + 1]"),
+            std::string::npos)
+      << to_text(tree, survey(tree));
+}
+
 TEST(tails, tiles_of_a_blending_tail_run_one_after_the_other) {
   EXPECT_EQ(
       judged_tail("ShiftInwardsAndBlend", 1, "f.update(0).parallel(xo)\n"),

@@ -439,5 +439,23 @@ TEST_F(Regions, PromisesAreReported) {
       << text;
 }
 
+// Of a reduction's blocks the last may be shorter, and none is larger than the factor.
+TEST_F(Regions, BlocksOfReductionsKeepTheirExtent) {
+  const int n = 11;
+  Param<int> size("size");
+  RDom r(0, size, "r");
+  RVar ro("ro"), ri("ri");
+  f(x, y) = x + 10 * y;
+  g(x, y) = 0;
+  g(x, y) += f(r, y) * x;
+  g.update().split(r, ro, ri, 4).reorder(ri, x, y, ro);
+  f.compute_at(g, ro).bound_extent(x, 4).vectorize(x);
+  size.set(n);
+  Buffer<int> out = g.realize({3, 2});
+  for (int j = 0; j < 2; j++) {
+    for (int i = 0; i < 3; i++) EXPECT_EQ(out(i, j), i * (n * (n - 1) / 2 + n * 10 * j));
+  }
+}
+
 }  // namespace
 }  // namespace polyhalite
