@@ -56,6 +56,24 @@ TEST(async, windows_that_start_again_take_turns) {
             "structural: a production begins when the one before it is consumed");
 }
 
+// A window of which no width is known has no ring; where isl may not ask, that it slides is enough.
+TEST(async, a_window_that_slides_takes_new_cells) {
+  constexpr const char *wide =
+      "image in: uint16, 2\nb(x, y) = in(x, y)\nc(x, y) = b(x, y) + b(x, y/2)\noutput c\n";
+  const std::string schedule = "b.store_root()\nb.compute_at(c, y)\nb.async()";
+  auto rule_with = [&](unsigned long operations, const std::string &more) {
+    JudgeOptions options;
+    options.isl_operations = operations;
+    return proof_of(judgement(wide, schedule + more, options), 'd', "asynchronous 'b'");
+  };
+  EXPECT_EQ(rule_with(2'000'000, ""),
+            "isl: later productions write cells that no earlier consumer reads");
+  EXPECT_EQ(rule_with(1, ""),
+            "structural: productions of a window that slides write cells that no earlier one had");
+  // Whole tiles take in cells that are there already.
+  EXPECT_EQ(rule_with(1, "\nb.split(y, yo, yi, 4)"), "");
+}
+
 TEST(async, across_a_parallel_loop_is_refused) {
   EXPECT_EQ(verdict("image in: uint16, 2\nb(x, y) = in(x, y)\nc(x, y) = b(x, y)\noutput c\n",
                     "c.parallel(y)\nb.store_root()\nb.compute_at(c, y)\nb.async()"),
