@@ -57,10 +57,10 @@ TEST(tails, all_are_legal_on_updates_but_the_one_that_runs_points_twice) {
 
 TEST(tails, predicated_stores_read_whole_tiles) {
   EXPECT_EQ(surveyed("PredicateStores", 1),
-            R"(allocate in [g.min.0, in.hi.0]
+            R"(allocate in [g.min.0, in.stored_hi.0]
 allocate f [g.min.0, g.extent.0 + g.min.0 + 2]
 serial f.s1.xo from 0 extent (g.extent.0 + 2)/8 + 1
-update 0 of 'f' x=g.min.0 + f.s1.xi + f.s1.xo*8 stores if g.min.0 + f.s1.xi + f.s1.xo*8 <= g.extent.0 + g.min.0 + 2
+update 0 of 'f' x=g.min.0 + f.s1.xi + f.s1.xo*8 uses x [.., g.extent.0 + g.min.0 + 2] stores if g.min.0 + f.s1.xi + f.s1.xo*8 <= g.extent.0 + g.min.0 + 2
 )");
 }
 
