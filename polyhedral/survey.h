@@ -131,6 +131,7 @@ struct Assumption {
   Expr actual,
       wanted;  // both numbers, for the message: "extent is ACTUAL, must be at least WANTED"
   SourceLocation where;
+  int code = 0;  // what the pipeline returns where it does not hold: a polyhalite_error_code_t
   /// Of bound() and bound_extent(): what the message says in place of the numbers.
   struct Bounds {
     std::string variable;

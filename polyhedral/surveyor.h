@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "lang/abi/polyhalite_errors.h"
 #include "lang/ir/visit.h"
 #include "polyhedral/interval.h"
 #include "polyhedral/survey.h"
@@ -102,6 +103,8 @@ class Surveyor {
   /// it grew to whole tiles, `grown` the one after.
   void note_used(int f, const std::vector<Interval> &used, const std::vector<Interval> &asked,
                  const std::vector<Interval> &grown, int scope);
+  /// Of dimensions of which whole tiles are read and parts of them are stored.
+  void note_reads_past(const StageId &s, StageSurvey &out);
   /// Notes what instances whose values nobody uses touch of f beyond what others read, and so,
   /// maybe, beyond the box.
   void note_beyond(int f, const std::vector<Interval> &touched, const std::vector<Interval> &read,
@@ -131,9 +134,12 @@ class Surveyor {
   void check_bounded(const FuncDef &def, int d, const Interval &i);
   /// bound() fixes a dimension's range; that it covers what is needed is checked at entry.
   void apply_bounds(int f, std::vector<Interval> &box, int scope);
+  /// bound_extent(): that no more is needed of the dimension is known, or checked at entry.
+  void assume_extent_suffices(const BoundDirective &b, const FuncDef &def, const Interval &i);
   void align(const BoundDirective &b, size_t number, Interval &i, int scope);
   void assume(Expr condition, const std::string &func, int dimension, std::string text, Expr actual,
-              Expr wanted, SourceLocation where);
+              Expr wanted, SourceLocation where,
+              polyhalite_error_code_t code = polyhalite_error_code_requirement_failed);
   /// The same of what bound() or bound_extent() says, and what is needed.
   void assume_bounds(const Expr &condition, const BoundDirective &b, IndexRange given,
                      IndexRange required);
@@ -252,7 +258,7 @@ class Surveyor {
   std::map<std::string, Symbol> symbol_;
   std::vector<ReadSite> reads_;
   std::vector<ExternRead> extern_reads_;
-  std::set<std::pair<StageId, std::string>> guarded_, reads_to_last_;
+  std::set<std::pair<StageId, std::string>> guarded_, reads_to_last_, reads_past_;
   Expr where_;  // a condition that holds while intervals are asked for; null: none
   Reach reach_ = Reach::Computed;
   std::map<StageId, std::map<std::string, Interval>> narrowed_;  // ends: constants

@@ -212,19 +212,7 @@ void Surveyor::apply_bounds(int f, std::vector<Interval> &box, int scope) {
     }
     if (!b.min.defined()) {
       if (!i.min.defined() || !i.max.defined()) continue;
-      Expr most = bound_at(extent_of({i.min, i.max}), nullptr, kRoot).max;
-      if (!most.defined()) {
-        const Expr max = bound_at(i.max, nullptr, kRoot).max;
-        const Expr min = bound_at(i.min, nullptr, kRoot).min;
-        if (!max.defined() || !min.defined()) check_bounded(def, d, {});
-        most = sum(difference(max, min), 1);
-      }
-      Expr first = bound_at(i.min, nullptr, kRoot).min;
-      if (!first.defined()) first = make_int(Int(32), 0);
-      auto promised = [&](const Expr &extent) -> IndexRange {
-        return {first, simplify(sum(first, sum(extent, -1)))};
-      };
-      assume_bounds(make_binary(Op::Le, most, b.extent), b, promised(b.extent), promised(most));
+      assume_extent_suffices(b, def, i);
       i.max = sum(i.min, sum(b.extent, -1));
       continue;
     }
@@ -239,6 +227,29 @@ void Surveyor::apply_bounds(int f, std::vector<Interval> &box, int scope) {
     if (has_max) assume_bounds(make_binary(Op::Le, at_root.max, max), b, given, required);
     i = {b.min, max};
   }
+}
+
+// A limit that the extent never exceeds holds the ends' distance together,
+// min(16*o + 15, n) - 16*o <= 15, where the ends by themselves do not.
+void Surveyor::assume_extent_suffices(const BoundDirective &b, const FuncDef &def,
+                                      const Interval &i) {
+  const Expr needed = extent_of({i.min, i.max});
+  const auto limit = ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(needed);
+  const auto promised = constant(b.extent);
+  if (limit && promised && *limit <= *promised) return;
+  Expr most = bound_at(needed, nullptr, kRoot).max;
+  if (!most.defined()) {
+    const Expr max = bound_at(i.max, nullptr, kRoot).max;
+    const Expr min = bound_at(i.min, nullptr, kRoot).min;
+    if (!max.defined() || !min.defined()) check_bounded(def, b.dimension, {});
+    most = sum(difference(max, min), 1);
+  }
+  Expr first = bound_at(i.min, nullptr, kRoot).min;
+  if (!first.defined()) first = make_int(Int(32), 0);
+  auto range_of = [&](const Expr &extent) -> IndexRange {
+    return {first, simplify(sum(first, sum(extent, -1)))};
+  };
+  assume_bounds(make_binary(Op::Le, most, b.extent), b, range_of(b.extent), range_of(most));
 }
 
 // Quotients get names of their own, so that ends stay sums: that they are multiples is seen.
@@ -263,14 +274,15 @@ void Surveyor::align(const BoundDirective &b, size_t number, Interval &i, int sc
 }
 
 void Surveyor::assume(Expr condition, const std::string &func, int dimension, std::string text,
-                      Expr actual, Expr wanted, SourceLocation where) {
+                      Expr actual, Expr wanted, SourceLocation where, polyhalite_error_code_t code) {
   condition = simplify(condition);
   if (is_true(condition)) return;
   for (const Assumption &a : out_.assumptions) {
     if (equal(a.condition, condition)) return;
   }
   out_.assumptions.push_back(
-      {condition, func, dimension, std::move(text), simplify(actual), simplify(wanted), where});
+      {condition, func, dimension, std::move(text), simplify(actual), simplify(wanted), where,
+       code});
 }
 
 void Surveyor::assume_bounds(const Expr &condition, const BoundDirective &b, IndexRange given,
@@ -392,7 +404,7 @@ void Surveyor::assume_extent(const StageId &s, int d, const Expr &least, const D
          "a split of '" + def.args[d] +
              "' with tail ShiftInwards needs an extent of at least its factor (GuardWithIf "
              "needs no such thing)",
-         extent, least, split.where);
+         extent, least, split.where, polyhalite_error_code_access_out_of_bounds);
 }
 
 void Surveyor::name_box(int f, std::vector<Interval> &box, int scope) {

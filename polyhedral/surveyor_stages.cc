@@ -178,6 +178,7 @@ void Surveyor::survey_stage(const StageId &s) {
   }
   derive_values(s, out);
   guard_rest(s, out);
+  note_reads_past(s, out);
   if (is_extern_stage(stage)) survey_extern_box(s, out);
   for (const std::string &a : def.args) fix_absent(out, a);
   for (const ReductionVariable &r : stage.rvars) fix_absent(out, r.var);
@@ -279,7 +280,8 @@ void Surveyor::assume_factors(const StageId &s) {
     const std::string text =
         "the factor " + to_text(d.factor) + " of the split of '" + d.a + "' must be ";
     assume(where_it_runs(s, make_binary(Op::Ge, d.factor, least)), def.name, dimension,
-           text + "positive", d.factor, least, d.where);
+           text + "positive", d.factor, least, d.where,
+           polyhalite_error_code_split_factor_not_positive);
     assume(where_it_runs(s, make_binary(Op::Le, d.factor, most)), def.name, dimension,
            text + "at most " + std::to_string(kMaxFactor), d.factor, most, d.where);
   }

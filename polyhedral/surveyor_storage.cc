@@ -181,7 +181,7 @@ void Surveyor::bound_storage(int f, int d, IndexRange &r, std::optional<int64_t>
     }
     assume(make_binary(Op::Le, needed, dim.bound), def.name, d,
            "bound_storage() of '" + def.args[d] + "' promises that no more cells are needed",
-           needed, dim.bound, dim.bound_where);
+           needed, dim.bound, dim.bound_where, polyhalite_error_code_storage_bound_too_small);
   }
   r.max = sum(sum(r.min, dim.bound), -1);
   extent = most;

@@ -1,6 +1,7 @@
 // What is used of what is computed. A split that rounds up runs whole tiles; so do the Funcs that
 // are computed inside of its loops. Nobody uses what lies beyond the range, so that producers
-// outside compute no more for it. They have the memory, though, that is read there.
+// outside compute no more for it. They have the memory, though, that is read there. The same holds of
+// tiles that store within the range only, and read whole ones (PredicateStores).
 //
 //   f(x) = in(x) + in(x + 1), g(x) = f(x), in and f at root, f.split(x, xo, xi, 8, RoundUp)
 //   g over [0, 9]  ->  f computes [0, 15], of which [0, 9] is used
@@ -81,9 +82,12 @@ Interval Surveyor::within_reach(const StageId &s, const std::string &variable, I
   const auto used = st.used.find(variable);
   if (reach_ == Reach::Touched || used == st.used.end()) return i;
   IndexRange limit = used->second;
+  const std::vector<int> &own = tree_.nest(s).loops;
+  const bool inside = !own.empty() && visible(scope, own.front());
+  const bool reads_past = reads_past_.count({s, variable}) > 0;
+  if (reads_past && !inside) return {i.min, limit.max};
   if (reach_ == Reach::Computed) {
-    const std::vector<int> &own = tree_.nest(s).loops;
-    if (!own.empty() && visible(scope, own.front())) return i;
+    if (inside) return i;
     if (visible(scope, tree_.placements[s.func].compute)) {
       const std::vector<std::string> &args = tree_.func(s).args;
       const auto d = std::find(args.begin(), args.end(), variable) - args.begin();
@@ -171,6 +175,18 @@ void Surveyor::note_used(int f, const std::vector<Interval> &used,
     if (!grew) continue;
     asked_[f][d].max =
         less ? name_end(scope, def.name + ".last_asked" + suffix, a.max) : fs.used[d].max;
+  }
+}
+
+void Surveyor::note_reads_past(const StageId &s, StageSurvey &out) {
+  const StageDef &stage = tree_.definition(s);
+  if (is_extern_stage(stage) || !takes_anything(stage)) return;
+  const std::vector<std::string> &args = tree_.func(s).args;
+  for (size_t d = 0; d < args.size(); d++) {
+    const bool part = out.used.count(args[d]) || out_.funcs[s.func].last[d].defined();
+    if (part || !out.dims.count(args[d]) || !overshoots(s, args[d])) continue;
+    reads_past_.insert({s, args[d]});
+    out.used[args[d]] = {Expr(), out.ranges.at(args[d]).max};
   }
 }
 

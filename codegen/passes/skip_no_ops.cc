@@ -1,6 +1,8 @@
 #include "codegen/passes/skip_no_ops.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "codegen/ir/visit.h"
 #include "lang/ir/visit.h"
@@ -46,11 +48,52 @@ class Decided : public ExprRewriter {
   const bool holds_;
 };
 
+// A store, and the condition under which it changes its cell.
+struct GuardedStore {
+  Expr where;  // null: always
+  Stmt store;
+};
+
+// `values` are those of names around the store.
+GuardedStore guarded(const Stmt &s, const std::map<std::string, Expr> &values) {
+  if (s->value_count != 1) return {};
+  const std::vector<Expr> cell(s->args.begin(), s->args.end() - 1);
+  auto is_own = [&](const Expr &e) {
+    const CallNode *c = as_call(e);
+    return c && c->kind == CallKind::Func && c->name == s->name && c->value_index == 0 &&
+           std::equal(c->args.begin(), c->args.end(), cell.begin(), cell.end(),
+                      [](const Expr &a, const Expr &b) { return equal(a, b); });
+  };
+  const Expr &value = s->args.back();
+  GuardedStore out;
+  bool reads_own = false, reads_else = false;
+  for_each_node(value, [&](const Expr &n) { reads_own = reads_own || is_own(n); });
+  if (!reads_own) return out;
+  for_each_node(substitute(values, value),
+                [&](const Expr &n) { reads_else |= is_access(n) && !is_own(n); });
+  if (!reads_else) return out;
+  for_each_node(value, [&](const Expr &n) {
+    if (n->op != Op::Select || out.where.defined() || !compares_no_data(n->args[0])) return;
+    for (const bool holds : {false, true}) {
+      if (!is_own(simplify(Decided(n->args[0], holds)(value)))) continue;
+      std::vector<Expr> args = cell;
+      args.push_back(simplify(Decided(n->args[0], !holds)(value)));
+      out = {holds ? simplify(make_not(n->args[0])) : n->args[0],
+             with_parts(s, std::move(args), {})};
+      return;
+    }
+  });
+  return out;
+}
+
 class SkipNoOps : public StmtRewriter {
  protected:
   Stmt rewrite(const Stmt &s) override {
-    if (s->kind == StmtKind::Provide && vectors_ == 0) return provide(s);
     if (s->kind == StmtKind::Atomic) return s;  // one operation
+    if (vectors_ == 0 && (s->kind == StmtKind::Provide || s->kind == StmtKind::Let)) {
+      const Stmt store = store_in(s);
+      if (store.defined()) return store;
+    }
     const bool vector = s->kind == StmtKind::For && s->loop_kind == LoopKind::Vector;
     vectors_ += vector;
     const Stmt out = rewrite_children(s);
@@ -59,34 +102,24 @@ class SkipNoOps : public StmtRewriter {
   }
 
  private:
-  // A store of one value: the cell's indices, then the value.
-  static Stmt provide(const Stmt &s) {
-    if (s->value_count != 1) return s;
-    const std::vector<Expr> cell(s->args.begin(), s->args.end() - 1);
-    auto is_own = [&](const Expr &e) {
-      const CallNode *c = as_call(e);
-      return c && c->kind == CallKind::Func && c->name == s->name && c->value_index == 0 &&
-             std::equal(c->args.begin(), c->args.end(), cell.begin(), cell.end(),
-                        [](const Expr &a, const Expr &b) { return equal(a, b); });
-    };
-    const Expr &value = s->args.back();
-    bool reads_else = false;
-    for_each_node(value, [&](const Expr &n) { reads_else |= is_access(n) && !is_own(n); });
-    if (!reads_else) return s;
-    Stmt out = s;
-    for_each_node(value, [&](const Expr &n) {
-      if (n->op != Op::Select || !out.same_as(s) || !compares_no_data(n->args[0])) return;
-      for (const bool holds : {false, true}) {
-        if (!is_own(simplify(Decided(n->args[0], holds)(value)))) continue;
-        const Expr other = simplify(Decided(n->args[0], !holds)(value));
-        const Expr where = holds ? simplify(make_not(n->args[0])) : n->args[0];
-        std::vector<Expr> args = cell;
-        args.push_back(other);
-        out = make_if(where, with_parts(s, std::move(args), {}));
-        return;
-      }
-    });
-    return out;
+  // A store and names for what it reads: if condition { let r = ...; f(x) = ... r ... }
+  static Stmt store_in(const Stmt &s) {
+    std::map<std::string, Expr> values;
+    std::vector<Stmt> lets;
+    Stmt inner = s;
+    for (; inner->kind == StmtKind::Let; inner = inner->body[0]) {
+      lets.push_back(inner);
+      values[inner->name] = substitute(values, inner->args[0]);
+    }
+    if (inner->kind != StmtKind::Provide) return Stmt();
+    const GuardedStore g = guarded(inner, values);
+    if (!g.where.defined()) return Stmt();
+    for (const Stmt &let : lets) {
+      if (uses_variable(g.where, let->name)) return Stmt();
+    }
+    Stmt out = g.store;
+    for (size_t i = lets.size(); i-- > 0;) out = with_parts(lets[i], lets[i]->args, {out});
+    return make_if(g.where, out);
   }
 
   int vectors_ = 0;

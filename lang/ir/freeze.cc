@@ -61,6 +61,29 @@ struct Names {
   }
 };
 
+// Whose name came from the user; the others have one that nobody knows.
+bool is_given(const std::string &name) { return name.find('$') == std::string::npos; }
+
+// Inputs go by the names that the user gives them, which no other part of the pipeline may have.
+void check_names(const Reach &reach) {
+  std::map<std::string, std::string> given;
+  auto add = [&](const char *kind, const std::string &name) {
+    if (!is_given(name)) return;
+    const auto [other, is_new] = given.emplace(name, kind);
+    if (is_new) return;
+    user_error(
+        other->second + " '" + name + "' and " + (other->second == kind ? "another " : "") + kind +
+            " '" + name + "' are in one pipeline",
+        "whoever calls it knows its inputs by their names",
+        "rename one of them; a Func gets another name by itself where it is made after them");
+  };
+  for (const ParamPtr &p : reach.params) {
+    if (!p->constant) add(p->is_buffer ? "ImageParam" : "Param", p->name);
+  }
+  for (const auto &b : reach.images) add("Buffer", b->name);
+  for (const FuncPtr &f : reach.funcs) add("Func", f->name);
+}
+
 // Rewrites one stage's expressions to pipeline-unique names.
 class Rename : public ExprRewriter {
  public:
@@ -433,6 +456,7 @@ FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
   for (const ParamPtr &p : declared_inputs) reach.parameter(p);
   for (const FuncPtr &f : outputs) reach.output(f);
   for (const Expr &e : requirements) reach.requirement(e);
+  if (!so_far) check_names(reach);
 
   // Declared inputs and outputs are named by whoever calls the compiled function, so they come
   // first.

@@ -37,6 +37,24 @@ TEST_F(Warnings, ADefinitionThatHidesTheOthers) {
             "");
 }
 
+TEST_F(Warnings, ABoundThatIsLost) {
+  f.bound_extent(x, 3);
+  EXPECT_EQ(warned([&] { f.bound_extent(x, 4); }),
+            at(__LINE__ - 1) +
+                "Warning: 'x' of 'f' is bounded again, to other bounds\n"
+                "  why: the earlier bound_extent() no longer counts\n"
+                "  fix: bound each dimension once\n");
+  EXPECT_EQ(warned([&] {
+              f.bound_extent(x, 4);
+              f.align_bounds(x, 4, 1);
+              f.bound(x, 1, 4);
+              f.bound(x, 1, 4);
+            }),
+            "");
+  EXPECT_NE(warned([&] { f.bound(x, 5, 4); }).find("the earlier bound() no longer counts"),
+            std::string::npos);
+}
+
 TEST_F(Warnings, AnUpdateThatIsForgotten) {
   f(x) += 5;
   const int line = __LINE__ - 1;

@@ -226,6 +226,26 @@ allocate g
 )");
 }
 
+// The copy of a for the update of b's copy for c (b$c), and that for b's copy for c's update
+// (b$c$u0), would have one name.
+TEST(build_tree, copies_have_names_of_their_own) {
+  const LoopTree t = build(R"(image in: int32, 1
+a(x) = in(x)
+a(0) = 1
+b(x) = a(x)
+b(0) = a(1)
+k(x) = b(x)
+k(0) = 2
+c(x) = b(x) + k(x)
+c(0) = b(2)
+output c
+)",
+                           "");
+  std::string names;
+  for (const FuncDef &f : t.algorithm.funcs) names += f.name + " ";
+  EXPECT_EQ(names, "a a$b$u0 a$b$c a$b$c$u0 a$b$c$u0$ a$b$c$u0$u0 b b$c b$c$u0 k c ");
+}
+
 TEST(build_tree, allocations_end_with_the_last_use) {
   EXPECT_EQ(tree(R"(image in: int32, 1
 a(x) = in(x)

@@ -22,8 +22,9 @@ class RuntimeErrors : public testing::Test {
 
 TEST_F(RuntimeErrors, assumption) {
   EXPECT_EQ(polyhalite_error_assumption(context_, "blur", "blur_y", 1,
-                                        "a split of 'y' needs an extent of at least 32", 20, 32),
-            polyhalite_error_code_requirement_failed);
+                                        "a split of 'y' needs an extent of at least 32", 20, 32,
+                                        polyhalite_error_code_access_out_of_bounds),
+            polyhalite_error_code_access_out_of_bounds);
   EXPECT_EQ(
       last,
       "> blur: 'blur_y', dimension 1: a split of 'y' needs an extent of at least 32: found 20, "
