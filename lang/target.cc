@@ -298,9 +298,26 @@ bool Target::get_runtime_compatible_target(const Target &other, Target &result) 
   return true;
 }
 
+bool Target::is_machine_supported() const {
+  if (arch != X86 && arch != ARM) return false;
+  if (bits != 32 && bits != 64) return false;
+  switch (os) {
+    case Linux:
+    case Android:
+    case Windows:
+    case IOS:
+    case Fuchsia:
+    case NoOS:
+      return true;
+    case OSX:
+      return arch == X86 || bits == 64;
+    default:
+      return false;
+  }
+}
+
 bool Target::supported() const {
-  return os == Linux && bits == 64 && (arch == X86 || arch == ARM) &&
-         get_required_device_api() == DeviceAPI::None;
+  return is_machine_supported() && get_required_device_api() == DeviceAPI::None;
 }
 
 int Target::get_cuda_capability_lower_bound() const {

@@ -228,6 +228,21 @@ Materialised copy_per_stage(Materialised m, const ComputeTargets &targets) {
   return StageCopies(std::move(m), targets).run();
 }
 
+std::set<std::string> needed_funcs(const Algorithm &a, const std::string &func) {
+  std::set<std::string> found;
+  std::vector<std::string> open = {func};
+  while (!open.empty()) {
+    const FuncDef &f = *a.find(open.back());
+    open.pop_back();
+    for (const StageDef &s : f.stages) {
+      for (const std::string &name : called_funcs(s)) {
+        if (name != func && found.insert(name).second) open.push_back(name);
+      }
+    }
+  }
+  return found;
+}
+
 std::set<std::string> called_funcs(const StageDef &stage) {
   std::set<std::string> names;
   for_each_expr(stage, [&](const Expr &e) {

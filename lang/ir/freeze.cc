@@ -471,12 +471,21 @@ FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
     names.funcs[f.get()] = scope.fresh(f->name);
     names.by_process_name[f->name] = f.get();
   };
-  for (const FuncPtr &f : outputs) name_func(f);
+  // A name that the user gave is not lost to a Func without one.
+  auto name_those = [&](const std::vector<FuncPtr> &funcs, bool named) {
+    for (const FuncPtr &f : funcs) {
+      if (f->is_named == named) name_func(f);
+    }
+  };
+  name_those(outputs, true);
   for (const ParamPtr &p : reach.params) {
     if (!names.params.count(p.get())) names.params[p.get()] = copy_parameter(*p, &scope);
   }
-  for (const FuncPtr &f : reach.funcs) name_func(f);
-  for (const FuncPtr &f : reach.made) name_func(f);
+  for (const bool named : {true, false}) {
+    name_those(outputs, named);
+    name_those(reach.funcs, named);
+    name_those(reach.made, named);
+  }
   for (const auto &b : reach.images) {
     if (b->raw().flags & polyhalite_buffer_flag_device_dirty) {
       user_error("the Buffer '" + b->name + "' has newer values on a device",

@@ -83,6 +83,7 @@ struct BoundsEstimate {
 
 struct FunctionContents {
   std::string name;  // as the user gave it, made unique in the process ("f", "f$1")
+  bool is_named = true;  // did the user give it?
   std::vector<std::string> pure_args;
   std::vector<Type> types;  // of the values; empty while undefined
   std::vector<Type> required_types;  // of every definition; any where empty

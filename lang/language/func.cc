@@ -36,7 +36,9 @@ const Definition &update_definition(const FunctionContents &f, int i, const Here
 
 }  // namespace
 
-Func::Func(Here here) : Func(make_contents(anonymous_name("f"), std::move(here))) {}
+Func::Func(Here here) : Func(make_contents(anonymous_name("f"), std::move(here))) {
+  contents_->is_named = false;
+}
 
 Func::Func(const std::string &name, Here here)
     : Func(make_contents(unique_name(clean_name(name)), std::move(here))) {}
@@ -438,6 +440,11 @@ Func &Func::trace_realizations(Here here) {
 
 Func &Func::add_trace_tag(const std::string &text, Here here) {
   record(*contents_, 0, DirectiveKind::TraceTag, {}, {make_string(text)}, here.where);
+  return *this;
+}
+
+Func &Func::no_profiling(Here here) {
+  record(*contents_, 0, DirectiveKind::NoProfiling, {}, {}, here.where);
   return *this;
 }
 

@@ -320,6 +320,14 @@ OutputImageParam &OutputImageParam::set_host_alignment(int bytes, Here here) {
   return *this;
 }
 
+OutputImageParam &OutputImageParam::store_in(MemoryType memory, Here here) {
+  defined_parameter(here);
+  if (memory == MemoryType::Auto || memory == MemoryType::Heap) return *this;
+  user_error("the buffer '" + plain_name(name()) + "' in MemoryType::" + memory_type_name(memory),
+             "it is in memory that the caller of the pipeline gives it",
+             "use Auto or Heap, or a Func that holds a copy", here.where);
+}
+
 OutputImageParam &OutputImageParam::set_estimates(const Region &estimates, Here here) {
   defined_parameter(here);
   if (static_cast<int>(estimates.size()) != dimensions()) {

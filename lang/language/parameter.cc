@@ -171,6 +171,19 @@ Expr Parameter::stride_constraint(int dim) const {
   return owning(p, p.dims[dim].stride);
 }
 
+void Parameter::set_min_constraint_estimate(int dim, Expr e) {
+  checked_dimension(dim).dims[dim].min_estimate = std::move(e);
+}
+void Parameter::set_extent_constraint_estimate(int dim, Expr e) {
+  checked_dimension(dim).dims[dim].extent_estimate = std::move(e);
+}
+Expr Parameter::min_constraint_estimate(int dim) const {
+  return checked_dimension(dim).dims[dim].min_estimate;
+}
+Expr Parameter::extent_constraint_estimate(int dim) const {
+  return checked_dimension(dim).dims[dim].extent_estimate;
+}
+
 void Parameter::set_host_alignment(int bytes, Here here) {
   checked_buffer("the alignment");
   OutputImageParam(contents_).set_host_alignment(bytes, here);

@@ -2,6 +2,7 @@
 // differential --exact ...: the same, but compares the judge with its exact form and runs nothing.
 // differential --coverage ...: draws and judges only; prints which directives, tails and types the
 // programs had, and exits 1 where one is in no accepted program or too few programs are judged.
+// differential --auto ...: schedules are the auto-scheduler's.
 // differential --show SEED: prints what the seed draws.
 #include <chrono>
 #include <cstdlib>
@@ -28,13 +29,15 @@ int main(int argc, char **argv) {
     } else if (word == "--coverage") {
       trial = polyhalite::test::judge_only;
       shows_coverage = true;
+    } else if (word == "--auto") {
+      trial = polyhalite::test::auto_scheduled;
     } else if (word == "--show" && value) {
       std::cout << polyhalite::test::describe(std::strtoull(value, nullptr, 10));
       return 0;
     } else if (word == "--seconds" && value) {
       seconds = std::atof(argv[++i]);
     } else {
-      std::cerr << "usage: differential [--exact | --coverage] [--from SEED] [--count N] "
+      std::cerr << "usage: differential [--exact | --coverage | --auto] [--from SEED] [--count N] "
                    "[--seconds S] | --show "
                    "SEED\n";
       return 2;

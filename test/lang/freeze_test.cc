@@ -52,6 +52,16 @@ TEST(Freeze, ProducersComeFirstAndNamesAreUnique) {
   EXPECT_EQ(as_call(a.funcs[2].stages[0].values[0]->args[0])->name, "stage$1");
 }
 
+TEST(Freeze, FuncsWithoutNamesLeaveNamesToOthers) {
+  Var x("x");
+  Func f("f"), unnamed, output;
+  f(x) = x;
+  unnamed(x) = f(x);
+  output(x) = unnamed(x);
+  EXPECT_EQ(func_names(freeze({output.function()}).algorithm),
+            (std::vector<std::string>{"f", "f$2", "f$1"}));
+}
+
 TEST(Freeze, NamesDoNotDependOnWhatTheProcessBuiltBefore) {
   const Built one = build(), two = build();
   EXPECT_EQ(func_names(freeze({one.output.function()}).algorithm),

@@ -58,7 +58,7 @@ TEST_F(Warnings, ABoundThatIsLost) {
 TEST_F(Warnings, AnUpdateThatIsForgotten) {
   f(x) += 5;
   const int line = __LINE__ - 1;
-  const auto compile = [&] { warn_of_unscheduled_updates(freeze({f.function()})); };
+  const auto compile = [&] { warn_of_schedules(freeze({f.function()})); };
   f.compute_root();
   EXPECT_EQ(warned(compile), "") << "no stage has a directive for its loops";
   f.vectorize(x, 8);
@@ -68,6 +68,27 @@ TEST_F(Warnings, AnUpdateThatIsForgotten) {
                 "  why: directives on a Func concern its pure definition only\n"
                 "  fix: schedule update(0), or say update(0).unscheduled()\n");
   f.update().unscheduled();
+  EXPECT_EQ(warned(compile), "");
+}
+
+TEST_F(Warnings, StreamsOfAFuncThatIsComputedInline) {
+  Func g("g");
+  g(x) = f(x) + f(x + 1);
+  f.stream_loads();
+  f.stream_stores();
+  const int line = __LINE__ - 1;
+  const auto compile = [&] { warn_of_schedules(freeze({g.function()})); };
+  EXPECT_EQ(warned(compile),
+            at(line - 1) +
+                "Warning: stream_loads() of 'f' does nothing: 'f' is computed inline\n"
+                "  why: what it reads is read by the stages that use it\n"
+                "  fix: say it of the Funcs that use it, or add compute_root or compute_at\n" +
+                at(line) +
+                "Warning: stream_stores() of 'f' does nothing: 'f' is computed inline\n"
+                "  why: it stores nothing\n"
+                "  fix: add compute_root or compute_at\n");
+  f.compute_root();
+  g.stream_stores();
   EXPECT_EQ(warned(compile), "");
 }
 

@@ -118,6 +118,38 @@ output f
 )");
 }
 
+TEST(build_tree, update_func_without_level_is_computed_in_lanes_where_what_it_needs_is) {
+  const std::string algorithm = R"(in(x, y) = x + 5*y
+f(x, y) = 0
+over r(0, 3), s(0, 3): f(x, y) = f(x, y) + in(x + r, y + s)
+g(x, y) = f(x, y)
+output g
+)";
+  const std::string vectors = "g.split(y, yo, yi, 2, RoundUp)\ng.vectorize(yi)\n";
+  EXPECT_EQ(tree(algorithm, vectors + "g.reorder(x, yo, yi)\nin.compute_at(g, yi)"),
+            R"(for g.s0.yi vector
+  allocate in
+    for in.s0.y serial
+      for in.s0.x serial
+        in.s0
+    for g.s0.yo serial
+      for g.s0.x serial
+        allocate f
+          for f.s0.y serial
+            for f.s0.x serial
+              f.s0
+          for f.s1.y serial
+            for f.s1.x serial
+              for f.s1.s serial reduction
+                for f.s1.r serial reduction
+                  f.s1
+          g.s0: y -> yo, yi by 2 RoundUp
+)");
+  const std::string outside =
+      tree(algorithm, vectors + "g.reorder(yi, x, yo)\nin.compute_at(g, x)");
+  EXPECT_LT(outside.find("f.s1.x"), outside.find("g.s0.yi vector"));
+}
+
 TEST(build_tree, a_func_at_loops_of_several_stages_is_computed_in_each) {
   EXPECT_EQ(tree("p(x) = x*17\nc(x) = 170 - p(x)\nc(x) = c(x) + p(x)/2\noutput c\n",
                  "p.compute_at(c, x)\np.vectorize(x)\n"),

@@ -248,6 +248,10 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   /// values. The first dimension varies fastest; mins are lost.
   void debug_to_file(const std::string &filename, Here here = Here());
 
+  /// Profiles count the Func's productions to what surrounds them: of small ones the profiler's own
+  /// work would be most of the time.
+  Func &no_profiling(Here here = Here());
+
   /// Bounds that an auto-scheduler may assume; no promise, and nothing checks them.
   Func &set_estimate(const VarOrRVar &var, Expr min, Expr extent);
   Func &set_estimates(const Region &estimates, Here here = Here());

@@ -17,6 +17,16 @@ namespace polyhalite {
 struct FunctionContents;
 class FuncTupleElementRef;
 
+/// What a Func and its calls are handles to; a Func is made of one again.
+class FunctionHandle : public std::shared_ptr<FunctionContents> {
+ public:
+  FunctionHandle(std::shared_ptr<FunctionContents> contents)  // NOLINT
+      : std::shared_ptr<FunctionContents>(std::move(contents)) {}
+  const std::string &name() const;
+  bool has_pure_definition() const;
+  bool has_update_definition() const;
+};
+
 /// f(args): a value where it is used, a definition where it is assigned to.
 ///
 /// `_` among the arguments stands for the dimensions that are not named: of a defined Func, all
@@ -55,7 +65,7 @@ class FuncRef {
   /// The same Func at equal arguments.
   bool equivalent_to(const FuncRef &other) const;
 
-  const std::shared_ptr<FunctionContents> &function() const { return func_; }
+  FunctionHandle function() const { return func_; }
 
  private:
   friend class FuncTupleElementRef;

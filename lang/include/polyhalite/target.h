@@ -110,6 +110,8 @@ struct Target {
   bool get_runtime_compatible_target(const Target &other, Target &result) const;
   /// Whether this library makes code for it.
   bool supported() const;
+  /// The same, devices aside.
+  bool is_machine_supported() const;
 
   bool has_large_buffers() const { return bits == 64 && has_feature(LargeBuffers); }
   /// In bytes.
