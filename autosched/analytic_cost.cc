@@ -16,6 +16,7 @@ constexpr double kTask = 250;         // and for each of its tasks
 constexpr double kLatency = 4;        // cycles until a multiply-add's result can be added to
 constexpr double kRowCycles = 6;      // of a loop around the innermost
 constexpr double kProductionCycles = 60;
+constexpr double kColumnPenalty = 1.4;
 constexpr double kBlockCycles = 4;    // of one that is unrolled whole
 
 // A loop around a stage, innermost first in lists: afterwards variable extents are these.
@@ -398,6 +399,15 @@ class GroupCoster {
     return 0;
   }
 
+  // Do tiles follow each other down narrow columns? Then each row of a tile is another page.
+  bool walks_down() const {
+    const std::vector<OuterLoop> &outer = plan(host_).outer;
+    if (outer.empty() || outer.back().dim == 0) return false;
+    const auto columns = std::find_if(outer.begin(), outer.end(),
+                                      [](const OuterLoop &o) { return o.dim == 0; });
+    return columns != outer.end() && columns->tile * func(host_).bytes < 2048;
+  }
+
   int host_rows() const {
     const std::vector<Nest> &nests = plan(host_).nests;
     return nests.empty() ? 1 : nests[static_cast<size_t>(host_stage(func(host_)))].down;
@@ -455,6 +465,7 @@ class GroupCoster {
         }
         if (u.writes && c == 2) bytes *= 2;  // lines are read before they are written
         if (c == 2 && host_rows() >= 4) bytes *= machine_.rows_at_once;
+        if (c == 2 && walks_down()) bytes *= kColumnPenalty;
         (c == 2 ? cost->memory : cost->caches) += bytes * price[c] * new_part;
       }
     }

@@ -138,6 +138,9 @@ double instructions(const Expr &e) {
   switch (e->op) {
     case Op::Add:
     case Op::Sub:
+      // A product and its sum are one instruction.
+      if (e.type().is_float() && (e->args[0]->op == Op::Mul || e->args[1]->op == Op::Mul)) return 0;
+      return 1;
     case Op::Min:
     case Op::Max:
     case Op::Select:
