@@ -21,9 +21,8 @@ bool may_tile(const FuncModel &f) { return !f.fixed_loops && !f.is_host && !f.is
 
 // Does it have a long reduction whose sums may stay in registers?
 bool has_sums(const FuncModel &f) {
-  return std::any_of(f.stages.begin(), f.stages.end(), [](const StageModel &s) {
-    return s.accumulates && points(s.rvars) >= 16;
-  });
+  return std::any_of(f.stages.begin(), f.stages.end(),
+                     [](const StageModel &s) { return s.accumulates && points(s.rvars) >= 16; });
 }
 
 // Loops outside of a host's tiles that are worth a look.
@@ -35,7 +34,8 @@ std::vector<std::vector<OuterLoop>> tilings(const PipelineModel &m, const Machin
   std::vector<std::vector<OuterLoop>> list = {root.outer};
   bool over_sums = has_sums(f);
   for (const Footprint &p : s.footprints) {
-    over_sums = over_sums || (m.is_func(p.callee) && has_sums(m.funcs[static_cast<size_t>(p.callee)]));
+    over_sums =
+        over_sums || (m.is_func(p.callee) && has_sums(m.funcs[static_cast<size_t>(p.callee)]));
   }
   const auto free = [&](int d) {
     return d < f.dimensions() && s.has_loop[static_cast<size_t>(d)] && extent(f, d) >= 4;
@@ -112,7 +112,8 @@ NumberBox box_at(const PipelineModel &m, const Plan &plan, int func, const FuncP
   return result.empty() ? m.funcs[static_cast<size_t>(func)].whole : result;
 }
 
-// Where a host's loops change, levels of its members may vanish: those go to the innermost there is.
+// Where a host's loops change, levels of its members may vanish: those go to the innermost there
+// is.
 void settle_members(const PipelineModel &m, const Machine &machine, int host, Plan *plan) {
   const int levels = level_count(m, host, plan->funcs[static_cast<size_t>(host)]);
   for (size_t f = plan->funcs.size(); f-- > 0;) {
@@ -125,7 +126,8 @@ void settle_members(const PipelineModel &m, const Machine &machine, int host, Pl
     p.level = std::min(p.level, levels - 1);
     const int row = static_cast<int>(plan->funcs[static_cast<size_t>(host)].outer.size());
     if (p.level < 1 || p.level != row) p.slides = false;
-    p.nests = member_nests(m, static_cast<int>(f), box_at(m, *plan, static_cast<int>(f), p), machine);
+    p.nests =
+        member_nests(m, static_cast<int>(f), box_at(m, *plan, static_cast<int>(f), p), machine);
   }
 }
 
@@ -236,7 +238,8 @@ class Search {
     Found now = best_[0];
     for (size_t f = 0; f < m_.funcs.size(); f++) {
       const FuncModel &func = m_.funcs[f];
-      if (!has_sums(func) || !may_move(func) || func.is_output || func.consumers.size() != 1) continue;
+      if (!has_sums(func) || !may_move(func) || func.is_output || func.consumers.size() != 1)
+        continue;
       const int host = func.consumers[0];
       const FuncModel &h = m_.funcs[static_cast<size_t>(host)];
       if (h.stages.size() > 1 || !may_tile(h) || h.no_tiles || h.dimensions() < 2) continue;
@@ -308,7 +311,8 @@ class Search {
         for (const int f : order) {
           if (!in_time(1.0)) break;
           std::vector<Found> trials;
-          for (Plan &p : other_placements(m_, machine_, now.plan, f)) trials.push_back({std::move(p), 0});
+          for (Plan &p : other_placements(m_, machine_, now.plan, f))
+            trials.push_back({std::move(p), 0});
           for (Plan &p : other_nests(now.plan, f)) trials.push_back({std::move(p), 0});
           score(&trials);
           if (trials.empty() || trials[0].cost >= now.cost * (1 - 1e-9)) continue;
@@ -359,8 +363,8 @@ class Search {
       for (int across : {1, 2, 3, 4}) {
         if (box[0].extent() % (int64_t{across} * n.lanes) != 0) continue;
         for (int down : {1, 2, 3, 4, 5, 6, 8}) {
-          if (down > 1 && (f.dimensions() < 2 || !f.stages[s].has_loop[1] ||
-                           box[1].extent() % down != 0)) {
+          if (down > 1 &&
+              (f.dimensions() < 2 || !f.stages[s].has_loop[1] || box[1].extent() % down != 0)) {
             continue;
           }
           if (tile_fits(p, s == static_cast<size_t>(host_stage(f)), n.lanes * across, down)) {
@@ -386,9 +390,8 @@ class Search {
     std::stable_sort(best_.begin(), best_.end(),
                      [](const Found &a, const Found &b) { return a.cost < b.cost; });
     for (const Found &f : best_) {
-      const bool known = std::any_of(
-          result_.plans.begin(), result_.plans.end(),
-          [&](const Found &g) { return g.plan.funcs == f.plan.funcs; });
+      const bool known = std::any_of(result_.plans.begin(), result_.plans.end(),
+                                     [&](const Found &g) { return g.plan.funcs == f.plan.funcs; });
       if (!known) result_.plans.push_back(f);
     }
     if (result_.plans.empty()) result_.plans.push_back(start);
@@ -405,8 +408,8 @@ class Search {
 
 }  // namespace
 
-std::vector<Plan> other_placements(const PipelineModel &m, const Machine &machine,
-                                   const Plan &plan, int func) {
+std::vector<Plan> other_placements(const PipelineModel &m, const Machine &machine, const Plan &plan,
+                                   int func) {
   std::vector<Plan> list;
   const FuncModel &f = m.funcs[static_cast<size_t>(func)];
   const FuncPlan &now = plan.funcs[static_cast<size_t>(func)];
