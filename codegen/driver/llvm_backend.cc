@@ -16,6 +16,7 @@
 #include "lang/output_file.h"
 #include "lang/target_words.h"
 #include "polyhalite/autoscheduler.h"
+#include "polyhedral/judge.h"
 #include "polyhalite/backend.h"
 #include "schedule/derive_algorithm.h"
 #include "schedule/schedule_text.h"
@@ -85,8 +86,9 @@ void check_runs_here(const Target &target) {
 }
 
 // "folder/base.o" for "SUFFIX" -> "folder/base-SUFFIX.o".
-std::string with_suffix(const std::string &path, Emit what, const std::string &suffix) {
-  const std::string extension = emit_extension(what);
+std::string with_suffix(const std::string &path, Emit what, const std::string &suffix,
+                        const Target &target) {
+  const std::string extension = emit_extension(what, target);
   const bool ends = path.size() > extension.size() && path.ends_with(extension);
   const std::string base = ends ? path.substr(0, path.size() - extension.size()) : path;
   return base + "-" + suffix + (ends ? extension : "");
@@ -125,6 +127,11 @@ class LlvmBackend : public Backend {
     return out;
   }
 
+  void judge_loops(const FrozenPipeline &pipeline) override {
+    const auto refusal = refusal_of_loops(pipeline.algorithm, pipeline.directives);
+    if (refusal && refusal->proof != Proof::Undecided) throw CompileError(refusal->diagnostic);
+  }
+
   std::shared_ptr<CompiledPipeline> jit(const FrozenPipeline &pipeline, const Target &target,
                                         const std::map<std::string, JITExtern> &externs) override {
     check_runs_here(target);
@@ -150,12 +157,11 @@ class LlvmBackend : public Backend {
                     const std::string &file) override {
     std::vector<std::pair<std::string, std::string>> members;
     for (const auto &p : parts) {
-      members.emplace_back(p->function_name() + ".o", p->bytes(Emit::object));
+      members.emplace_back(p->function_name(), p->bytes(Emit::object));
     }
-    if (brings_runtime(parts[0]->target())) {
-      members.emplace_back("polyhalite_runtime.o", runtime_object(parts[0]->target()));
-    }
-    write_file(file, make_archive(members), described(Emit::static_library));
+    const Target &target = parts[0]->target();
+    if (brings_runtime(target)) members.emplace_back("polyhalite_runtime", runtime_object(target));
+    write_file(file, make_archive(members, target.os), described(Emit::static_library));
   }
 
   void emit_multitarget(const std::vector<Variant> &variants, const std::string &function_name,
@@ -179,7 +185,7 @@ class LlvmBackend : public Backend {
     for (const auto &[what, path] : files) {
       if (is_per_target(what)) {
         for (size_t i = 0; i < variants.size(); i++) {
-          write_file(with_suffix(path, what, variants[i].suffix), outputs[i]->make(what),
+          write_file(with_suffix(path, what, variants[i].suffix, variants[i].target), outputs[i]->make(what),
                      described(what));
         }
         if (what == Emit::object) {
@@ -211,14 +217,21 @@ class LlvmBackend : public Backend {
   }
 
   void emit_runtime(const Target &target, Emit what, const std::string &file) override {
-    const std::string object = runtime_object(target);
-    if (what == Emit::object) return write_file(file, object, "the runtime's object");
-    if (what == Emit::static_library) {
-      return write_file(file, make_archive({{"polyhalite_runtime.o", object}}),
-                        "the runtime's static library");
+    switch (what) {
+      case Emit::object:
+        return write_file(file, standalone_runtime(target), "the runtime's object");
+      case Emit::static_library:
+        return write_file(
+            file, make_archive({{"polyhalite_runtime", standalone_runtime(target)}}, target.os),
+            "the runtime's static library");
+      case Emit::c_header:
+        return write_file(file, runtime_header(target), "the runtime's header");
+      default:
+        break;
     }
     user_error(std::string("the runtime cannot be written as ") + emit_name(what),
-               "it is compiled code", "use object or static_library");
+               "it is machine code and the header that declares it",
+               "use object, static_library or c_header");
   }
 
  private:
@@ -267,13 +280,13 @@ class LlvmBackend : public Backend {
     internal_check(what == Emit::static_library, "one file for several targets");
     std::vector<std::pair<std::string, std::string>> members;
     for (const auto &o : outputs) {
-      members.emplace_back(o->filter().name + ".o", o->make(Emit::object));
+      members.emplace_back(o->filter().name, o->make(Emit::object));
     }
-    members.emplace_back(filter.name + ".o", compile_dispatch(filter, choices, CodeForm::Object));
-    if (!filter.target.has_feature(Target::NoRuntime) && has_runtime_object(filter.target)) {
-      members.emplace_back("polyhalite_runtime.o", runtime_object(filter.target));
+    members.emplace_back(filter.name, compile_dispatch(filter, choices, CodeForm::Object));
+    if (brings_runtime(filter.target)) {
+      members.emplace_back("polyhalite_runtime", runtime_object(filter.target));
     }
-    return make_archive(members);
+    return make_archive(members, filter.target.os);
   }
 
   // In process, messages name the pipeline by its first output.

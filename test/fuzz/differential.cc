@@ -328,7 +328,14 @@ class Trial {
       for (size_t v = 0; v < types_.size(); v++) {
         args.buffers[output.buffer_name(static_cast<int>(v))] = interpreted.raw()[v];
       }
-      interpret_ir(f, args, {ParallelOrder::Shuffled, seed_});
+      InterpretOptions order{ParallelOrder::Shuffled, seed_, {}};
+      for (size_t g = 0; g < s.funcs.size(); g++) {
+        const FuncDef &def = tree.algorithm.funcs[g];
+        for (int v = 0; s.funcs[g].read_beyond && v < static_cast<int>(def.types.size()); v++) {
+          order.may_be_unwritten.insert(def.buffer_name(v));
+        }
+      }
+      interpret_ir(f, args, order);
       check(interpreted, expected, "loop IR");
     } catch (const Error &x) {
       fail(std::string("loop IR: ") + x.what());

@@ -20,7 +20,7 @@ class Pipeline : public Realizable<Pipeline> {
   explicit Pipeline(const std::vector<Func> &outputs);
 
   bool defined() const { return contents_ != nullptr; }
-  std::vector<Func> outputs() const;
+  FuncVec outputs() const;
   /// Reports its begin and end as trace events, see Func::trace_loads().
   void trace_pipeline(Here here = Here());
 

@@ -1,0 +1,28 @@
+// polyhalite: the command line.
+#include <cstdio>
+
+#include "apps/cli/commands.h"
+#include "polyhalite/error.h"
+
+int main(int argc, char **argv) {
+  using namespace polyhalite;
+  CLI::App app("Compiles and runs tensor programs", "polyhalite");
+  app.set_version_flag("--version", POLYHALITE_VERSION);
+  app.require_subcommand(1);
+  std::vector<std::pair<CLI::App *, cli::Command>> commands;
+  auto add = [&](const char *name, const char *what, cli::Command (*make)(CLI::App &)) {
+    CLI::App *sub = app.add_subcommand(name, what);
+    commands.emplace_back(sub, make(*sub));
+  };
+  add("compile", "Compile an ONNX model to a library", cli::add_compile);
+  add("run", "Run an ONNX model", cli::add_run);
+  CLI11_PARSE(app, argc, argv);
+  try {
+    for (const auto &[sub, run] : commands) {
+      if (sub->parsed()) return run();
+    }
+  } catch (const std::exception &e) {
+    std::fprintf(stderr, "polyhalite: %s\n", e.what());
+  }
+  return 1;
+}

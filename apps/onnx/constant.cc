@@ -1,0 +1,197 @@
+#include "apps/onnx/constant.h"
+
+#include <cstring>
+#include <string_view>
+
+#include "polyhalite/error.h"
+
+namespace polyhalite::onnx {
+
+namespace {
+
+struct TypeRow {
+  ElementType element;
+  const char *name;
+  Type type;
+};
+
+const std::vector<TypeRow> &type_rows() {
+  static const std::vector<TypeRow> rows = {
+      {ElementType::Float32, "float32", Float(32)},   {ElementType::UInt8, "uint8", UInt(8)},
+      {ElementType::Int8, "int8", Int(8)},            {ElementType::UInt16, "uint16", UInt(16)},
+      {ElementType::Int16, "int16", Int(16)},         {ElementType::Int32, "int32", Int(32)},
+      {ElementType::Int64, "int64", Int(64)},         {ElementType::Bool, "bool", Bool()},
+      {ElementType::Float16, "float16", Float(16)},   {ElementType::Float64, "float64", Float(64)},
+      {ElementType::UInt32, "uint32", UInt(32)},      {ElementType::UInt64, "uint64", UInt(64)},
+      {ElementType::BFloat16, "bfloat16", BFloat(16)}};
+  return rows;
+}
+
+template <typename T>
+double load(const uint8_t *p) {
+  T v;
+  std::memcpy(&v, p, sizeof v);
+  return static_cast<double>(v);
+}
+
+}  // namespace
+
+std::string element_name(ElementType t) {
+  for (const TypeRow &r : type_rows()) {
+    if (r.element == t) return r.name;
+  }
+  if (t == ElementType::String) return "string";
+  if (t == ElementType::Undefined) return "undefined";
+  return "type " + std::to_string(static_cast<int>(t));
+}
+
+std::optional<Type> language_type(ElementType t) {
+  for (const TypeRow &r : type_rows()) {
+    if (r.element == t) return r.type;
+  }
+  return std::nullopt;
+}
+
+ElementType element_type(Type t) {
+  for (const TypeRow &r : type_rows()) {
+    if (r.type == t) return r.element;
+  }
+  return ElementType::Undefined;
+}
+
+Constant Constant::of_bytes(ElementType type, std::vector<int64_t> shape,
+                            std::vector<uint8_t> bytes) {
+  auto owner = std::make_shared<const std::vector<uint8_t>>(std::move(bytes));
+  const uint8_t *data = owner->data();
+  return Constant(type, std::move(shape), owner, data);
+}
+
+Constant Constant::splat(ElementType type, std::vector<int64_t> shape, const void *element) {
+  const auto *p = static_cast<const uint8_t *>(element);
+  Constant c = of_bytes(type, std::move(shape), {p, p + language_type(type)->bytes()});
+  c.splat_ = true;
+  return c;
+}
+
+Constant Constant::integers(const std::vector<int64_t> &values) {
+  std::vector<uint8_t> bytes(values.size() * 8);
+  if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+  return of_bytes(ElementType::Int64, {static_cast<int64_t>(values.size())}, std::move(bytes));
+}
+Constant Constant::integer(int64_t value) { return integers({value}).reshaped({}); }
+Constant Constant::real(float value) { return splat(ElementType::Float32, {}, &value); }
+
+int64_t Constant::elements() const {
+  int64_t n = 1;
+  for (int64_t d : shape_) n *= d;
+  return n;
+}
+
+int Constant::element_bytes() const {
+  const auto t = language_type(type_);
+  return t ? t->bytes() : 0;
+}
+
+double Constant::number(int64_t i) const {
+  const uint8_t *p = at(i);
+  switch (type_) {
+    case ElementType::Float32:
+      return load<float>(p);
+    case ElementType::Float64:
+      return load<double>(p);
+    case ElementType::Float16: {
+      float16_t v;
+      std::memcpy(&v, p, 2);
+      return static_cast<double>(static_cast<float>(v));
+    }
+    case ElementType::BFloat16: {
+      bfloat16_t v;
+      std::memcpy(&v, p, 2);
+      return static_cast<double>(static_cast<float>(v));
+    }
+    default:
+      return static_cast<double>(integer_at(i));
+  }
+}
+
+int64_t Constant::integer_at(int64_t i) const {
+  const uint8_t *p = at(i);
+  auto as = [&](auto v) {
+    std::memcpy(&v, p, sizeof v);
+    return static_cast<int64_t>(v);
+  };
+  switch (type_) {
+    case ElementType::Int8:
+      return as(int8_t{});
+    case ElementType::UInt8:
+    case ElementType::Bool:
+      return as(uint8_t{});
+    case ElementType::Int16:
+      return as(int16_t{});
+    case ElementType::UInt16:
+      return as(uint16_t{});
+    case ElementType::Int32:
+      return as(int32_t{});
+    case ElementType::UInt32:
+      return as(uint32_t{});
+    case ElementType::Int64:
+      return as(int64_t{});
+    case ElementType::UInt64:
+      return as(uint64_t{});
+    default:
+      return static_cast<int64_t>(number(i));
+  }
+}
+
+std::vector<uint8_t> Constant::packed(const std::vector<int> &order) const {
+  const size_t size = static_cast<size_t>(element_bytes());
+  std::vector<uint8_t> out(bytes());
+  if (out.empty()) return out;
+  bool plain = true;
+  for (size_t k = 0; k < order.size(); k++) plain = plain && order[k] == static_cast<int>(k);
+  if (plain && !splat_) {
+    std::memcpy(out.data(), data_, out.size());
+    return out;
+  }
+  const size_t rank = shape_.size();
+  std::vector<int64_t> strides(rank, 1), extents(rank), steps(rank);
+  for (size_t d = rank; d-- > 1;) strides[d - 1] = strides[d] * shape_[d];
+  for (size_t k = 0; k < rank; k++) {
+    const size_t d = order.empty() ? k : static_cast<size_t>(order[k]);
+    extents[k] = shape_[d];
+    steps[k] = splat_ ? 0 : strides[d];
+  }
+  std::vector<int64_t> at(rank);
+  int64_t from = 0;
+  for (size_t to = 0; to < out.size(); to += size) {
+    std::memcpy(out.data() + to, data_ + static_cast<size_t>(from) * size, size);
+    for (size_t k = rank; k-- > 0;) {
+      from += steps[k];
+      if (++at[k] < extents[k]) break;
+      from -= steps[k] * extents[k];
+      at[k] = 0;
+    }
+  }
+  return out;
+}
+
+Constant Constant::reshaped(std::vector<int64_t> shape) const {
+  Constant c = *this;
+  c.shape_ = std::move(shape);
+  return c;
+}
+
+bool Constant::same(const Constant &o) const {
+  if (type_ != o.type_ || shape_ != o.shape_ || splat_ != o.splat_) return false;
+  const size_t n = splat_ ? static_cast<size_t>(element_bytes()) : bytes();
+  return data_ == o.data_ || std::memcmp(data_, o.data_, n) == 0;
+}
+
+uint64_t Constant::hash() const {
+  uint64_t h = static_cast<uint64_t>(type_) * 1315423911u + (splat_ ? 7 : 0);
+  for (int64_t d : shape_) h = h * 1099511628211u + static_cast<uint64_t>(d);
+  const size_t n = std::min<size_t>(splat_ ? static_cast<size_t>(element_bytes()) : bytes(), 4096);
+  return h ^ std::hash<std::string_view>()({reinterpret_cast<const char *>(data_), n});
+}
+
+}  // namespace polyhalite::onnx

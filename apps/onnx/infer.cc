@@ -1,0 +1,140 @@
+#include "apps/onnx/infer.h"
+
+#include <algorithm>
+
+#include "apps/onnx/kernel.h"
+#include "apps/onnx/operators.h"
+
+namespace polyhalite::onnx {
+
+namespace {
+
+// Results of more elements are left to the compiled model: the interpreter takes its time.
+constexpr int64_t kMostFolded = 1 << 18;
+
+// Elements that follow from shapes, where all are numbers.
+void make_constant_of_contents(Value *v) {
+  if (!v->contents || v->constant || !v->shape) return;
+  std::vector<int64_t> list;
+  for (const Dim &d : *v->contents) {
+    const auto c = d.constant();
+    if (!c) return;
+    list.push_back(*c);
+  }
+  const auto shape = constant_shape(*v->shape);
+  if (!shape) return;
+  if (v->type == ElementType::Int64) {
+    v->constant = Constant::integers(list).reshaped(*shape);
+  } else if (v->type == ElementType::Int32) {
+    std::vector<uint8_t> bytes;
+    for (int64_t i : list) {
+      const auto n = static_cast<int32_t>(i);
+      const auto *p = reinterpret_cast<const uint8_t *>(&n);
+      bytes.insert(bytes.end(), p, p + 4);
+    }
+    v->constant = Constant::of_bytes(v->type, *shape, bytes);
+  }
+}
+
+// One element for all, however many.
+void make_splat(Graph *g, const Node &n) {
+  if (!n.is("ConstantOfShape")) return;
+  Value &v = g->value(n.outputs[0]);
+  const auto shape = v.shape ? constant_shape(*v.shape) : std::nullopt;
+  if (v.constant || !shape) return;
+  const auto at = n.attributes.find("value");
+  const Constant *c = at == n.attributes.end() ? nullptr : std::get_if<Constant>(&at->second);
+  const uint64_t zero = 0;
+  if (c && c->elements() < 1) return;
+  v.constant = Constant::splat(v.type, *shape, c ? static_cast<const void *>(c->data()) : &zero);
+}
+
+bool can_fold(const Graph &g, const Node &n) {
+  for (ValueId v : n.inputs) {
+    if (v != kNone && !g.value(v).constant) return false;
+  }
+  int64_t total = 0;
+  for (ValueId v : n.outputs) {
+    if (v == kNone) continue;
+    const Value &value = g.value(v);
+    const auto count = value.shape ? elements(*value.shape).constant() : std::nullopt;
+    if (!count || *count > kMostFolded) return false;
+    total += *count;
+  }
+  return total <= kMostFolded;
+}
+
+}  // namespace
+
+bool reads_elements(const Graph &g, const Node &n, size_t i) {
+  const ValueId id = n.inputs[i];
+  if (id == kNone) return false;
+  const Operator *o = operator_of(n.domain, n.op);
+  if (n.is("Shape") || n.is("Size") || n.is("EyeLike") || (n.is("CastLike") && i == 1)) return false;
+  const bool structural =
+      std::find(o->structural.begin(), o->structural.end(), static_cast<int>(i)) != o->structural.end();
+  return !structural || (!g.value(id).constant && !g.value(id).contents);
+}
+
+InferenceReport infer_shapes(Graph *g) {
+  InferenceReport report;
+  ErrorList problems;
+  std::set<ValueId> unknown;  // what nodes that could not be inferred define
+  for (ValueId v : g->inputs) {
+    if (!g->value(v).shape) report.shapeless.insert(v);
+  }
+  for (Node &n : g->nodes) {
+    bool waits = false;
+    for (ValueId v : n.inputs) waits = waits || (v != kNone && unknown.count(v) != 0);
+    bool known = false;
+    if (!waits) {
+      problems.attempt([&] {
+        try {
+          Inference i(g, &n);
+          operator_of(n.domain, n.op)->infer(i);
+          known = true;
+        } catch (const NeedsValue &needs) {
+          report.needed.insert(needs.value);
+        } catch (const NeedsShape &) {
+          // Its producer is at fault, or it is an input without rank.
+        } catch (const std::overflow_error &) {
+          user_error(n.describe() + ": a size is beyond 64 bits", "sizes are below 2^31",
+                     "give smaller shapes");
+        }
+      });
+    }
+    if (!known) {
+      for (ValueId v : n.outputs) {
+        if (v != kNone) unknown.insert(v);
+      }
+      continue;
+    }
+    for (ValueId v : n.outputs) {
+      if (v != kNone) make_constant_of_contents(&g->value(v));
+    }
+    make_splat(g, n);
+    const bool done = std::all_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) {
+      return v == kNone || g->value(v).constant;
+    });
+    if (done || !can_fold(*g, n)) continue;
+    problems.attempt([&] {
+      std::vector<Constant> results = evaluate(*g, n);
+      for (size_t k = 0; k < n.outputs.size(); k++) {
+        if (n.outputs[k] != kNone) g->value(n.outputs[k]).constant = results[k];
+      }
+    });
+  }
+  problems.raise();
+  // Nodes whose results are all known have nothing to do.
+  std::vector<Node> left;
+  for (Node &n : g->nodes) {
+    const bool known = std::all_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) {
+      return v == kNone || g->value(v).constant;
+    });
+    if (!known) left.push_back(std::move(n));
+  }
+  g->nodes = std::move(left);
+  return report;
+}
+
+}  // namespace polyhalite::onnx

@@ -1,0 +1,28 @@
+// Shapes, types and sizes of all values, in the order of the nodes; what is known as numbers becomes
+// a constant on the way.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "apps/onnx/graph.h"
+
+namespace polyhalite::onnx {
+
+struct InferenceReport {
+  // Values whose elements decide about shapes or algorithms, and are not known: constants are wanted.
+  std::set<ValueId> needed;
+  // Inputs of the graph whose rank is not known.
+  std::set<ValueId> shapeless;
+  bool complete() const { return needed.empty() && shapeless.empty(); }
+};
+
+/// CompileError with every node whose operands do not fit.
+InferenceReport infer_shapes(Graph *g);
+
+/// Does the node read the elements of operand i when it runs? Not where they are known and only
+/// decide about the algorithm.
+bool reads_elements(const Graph &g, const Node &n, size_t i);
+
+}  // namespace polyhalite::onnx

@@ -1,0 +1,77 @@
+#include "apps/onnx/layouts.h"
+
+#include <set>
+
+#include "apps/onnx/fuse.h"
+#include "apps/onnx/operators.h"
+
+namespace polyhalite::onnx {
+
+namespace {
+
+// Channels, then columns and rows, then images.
+Layout channels_innermost(size_t rank) {
+  Layout l{1};
+  for (size_t d = rank - 1; d >= 2; d--) l.push_back(static_cast<int>(d));
+  l.push_back(0);
+  return l;
+}
+
+bool is_convolution(const Node &n) {
+  return n.is("Conv") || n.is("ConvInteger") || n.is("QLinearConv");
+}
+
+// Operators that work point by point, or window by window, on images in any layout.
+bool keeps_images(const Node &n) {
+  static const std::set<std::string> kNames = {
+      "MaxPool",           "AveragePool",        "GlobalAveragePool", "GlobalMaxPool", "Concat",
+      "BatchNormalization", "LRN",               "Pad",               "Resize",        "Split",
+      "QLinearAdd",        "QLinearAveragePool"};
+  return kNames.count(n.op) != 0 || operator_of(n.domain, n.op)->form == Operator::Pointwise;
+}
+
+}  // namespace
+
+std::map<ValueId, Layout> choose_layouts(const Graph &g) {
+  // Views share their operand's memory, in row-major order.
+  std::set<ValueId> fixed(g.inputs.begin(), g.inputs.end());
+  fixed.insert(g.outputs.begin(), g.outputs.end());
+  for (const Node &n : g.nodes) {
+    if (operator_of(n.domain, n.op)->form != Operator::View) continue;
+    fixed.insert(n.inputs[0]);
+    fixed.insert(n.outputs[0]);
+  }
+  std::map<ValueId, Layout> layouts;
+  for (const Node &n : g.nodes) {
+    const bool convolution = is_convolution(n);
+    if (convolution) {
+      const ValueId w = n.inputs[n.is("QLinearConv") ? 3 : 1];
+      const Value &value = g.value(w);
+      if (value.constant && fixed.count(w) == 0) {
+        // Result channels, channels, columns, rows.
+        Layout l{0, 1};
+        for (size_t d = value.shape->size() - 1; d >= 2; d--) l.push_back(static_cast<int>(d));
+        layouts[w] = l;
+      }
+    }
+    if (n.is("Gemm") && n.integer("transB", 0) != 0 && g.value(n.inputs[1]).constant &&
+        fixed.count(n.inputs[1]) == 0) {
+      layouts[n.inputs[1]] = {0, 1};
+    }
+    bool images = convolution;
+    if (!convolution && keeps_images(n)) {
+      for (ValueId v : n.inputs) {
+        images = images || (v != kNone && !g.value(v).constant && layouts.count(v) != 0);
+      }
+    }
+    if (!images) continue;
+    for (ValueId v : n.outputs) {
+      if (v == kNone || fixed.count(v) || !g.value(v).shape) continue;
+      const size_t rank = g.value(v).shape->size();
+      if (rank >= 3) layouts[v] = channels_innermost(rank);
+    }
+  }
+  return layouts;
+}
+
+}  // namespace polyhalite::onnx

@@ -1,0 +1,197 @@
+#include "apps/onnx/operators.h"
+
+#include <algorithm>
+
+#include "apps/onnx/canonicalize.h"
+
+namespace polyhalite::onnx {
+
+namespace {
+
+using Key = std::pair<std::string, std::string>;
+
+const std::map<Key, Operator> &registry() {
+  static const std::map<Key, Operator> all = [] {
+    std::map<Key, Operator> m;
+    for (auto part : {pointwise_operators, shape_operators, movement_operators,
+                      reduction_operators, network_operators, quantized_operators,
+                      attention_operators, image_operators,
+                      signal_operators}) {
+      for (Operator &o : part()) {
+        const Key key{o.domain, o.name};
+        internal_check(m.emplace(key, std::move(o)).second, "an operator stands in two tables");
+      }
+    }
+    return m;
+  }();
+  return all;
+}
+
+std::optional<std::vector<Dim>> known_elements(const Value &v) {
+  if (v.contents) return v.contents;
+  if (!v.constant || v.constant->elements() > 4096) return std::nullopt;
+  std::vector<Dim> list;
+  for (int64_t i = 0; i < v.constant->elements(); i++) list.emplace_back(v.constant->integer_at(i));
+  return list;
+}
+
+std::vector<int64_t> numbers(const Value &v, ValueId id) {
+  std::vector<int64_t> list;
+  if (v.constant) {
+    for (int64_t i = 0; i < v.constant->elements(); i++) list.push_back(v.constant->integer_at(i));
+    return list;
+  }
+  const auto known = known_elements(v);
+  if (!known) throw NeedsValue{id};
+  for (const Dim &d : *known) {
+    const auto c = d.constant();
+    if (!c) throw NeedsValue{id};
+    list.push_back(*c);
+  }
+  return list;
+}
+
+}  // namespace
+
+const Operator *operator_of(const std::string &domain, const std::string &name) {
+  const auto at = registry().find({domain, name});
+  return at == registry().end() ? nullptr : &at->second;
+}
+
+bool is_supported(const std::string &domain, const std::string &name) {
+  return operator_of(domain, name) != nullptr || (domain.empty() && is_rewritten(name));
+}
+
+std::vector<const Operator *> all_operators() {
+  std::vector<const Operator *> list;
+  for (const auto &[key, o] : registry()) list.push_back(&o);
+  return list;
+}
+
+const Value &Inference::in(size_t i) const {
+  if (!has(i)) fail("operand " + std::to_string(i) + " is left out", "the operator needs it");
+  return graph_->value(node_->inputs[i]);
+}
+
+const Shape &Inference::shape(size_t i) const {
+  const Value &v = in(i);
+  if (!v.shape) throw NeedsShape{node_->inputs[i]};
+  return *v.shape;
+}
+
+std::vector<int64_t> Inference::integers(size_t i) const {
+  return numbers(in(i), node_->inputs[i]);
+}
+
+std::optional<std::vector<Dim>> Inference::known_sizes(size_t i) const {
+  return known_elements(in(i));
+}
+
+std::vector<Dim> Inference::sizes(size_t i) const {
+  auto known = known_sizes(i);
+  if (!known) throw NeedsValue{node_->inputs[i]};
+  return *known;
+}
+
+int Inference::axis(int64_t a, int rank) const {
+  if (a < -rank || a >= rank) {
+    fail("axis " + std::to_string(a) + " of a tensor of rank " + std::to_string(rank),
+         "axes are from -rank to rank - 1");
+  }
+  return static_cast<int>(a < 0 ? a + rank : a);
+}
+
+std::vector<int> Inference::axes(const std::vector<int64_t> &list, int rank) const {
+  std::vector<int> out;
+  for (int64_t a : list) out.push_back(axis(a, rank));
+  return out;
+}
+
+void Inference::require_equal(const Dim &a, const Dim &b, const std::string &what) const {
+  const auto difference = (a - b).constant();
+  if (difference && *difference != 0) {
+    fail(what + " are " + a.to_string() + " and " + b.to_string(), "they have to be equal");
+  }
+}
+
+void Inference::fail(const std::string &what, const std::string &why) const {
+  user_error(node_->describe() + ": " + what, why, "mend the model, or give other shapes");
+}
+
+void Inference::result(size_t k, ElementType type, Shape shape) {
+  if (!wants(k)) return;
+  for (const Dim &d : shape) {
+    const auto c = d.constant();
+    if (c && (*c < 0 || *c > INT32_MAX)) {
+      fail("its result has the shape " + to_string(shape), "sizes are from 0 to 2^31 - 1");
+    }
+  }
+  Value &v = graph_->value(node_->outputs[k]);
+  v.type = type;
+  v.shape = std::move(shape);
+}
+
+void Inference::contents(size_t k, std::vector<Dim> elements) {
+  if (wants(k)) graph_->value(node_->outputs[k]).contents = std::move(elements);
+}
+
+const Shape &Lowering::result_shape(size_t k) const {
+  return *graph_.value(node_.outputs[k]).shape;
+}
+
+Type Lowering::result_type(size_t k) const {
+  return *language_type(graph_.value(node_.outputs[k]).type);
+}
+
+ops::Index Lowering::sizes(const Shape &shape) const {
+  ops::Index list;
+  for (const Dim &d : shape) list.push_back(size(d));
+  return list;
+}
+
+std::vector<int64_t> Lowering::integers(size_t i) const {
+  return numbers(value_of_input(i), node_.inputs[i]);
+}
+
+std::vector<Dim> Lowering::known_sizes(size_t i) const {
+  auto known = known_elements(value_of_input(i));
+  if (!known) throw NeedsValue{node_.inputs[i]};
+  return *known;
+}
+
+std::vector<int> Lowering::axes(const std::vector<int64_t> &list, int rank) const {
+  std::vector<int> out;
+  for (int64_t a : list) out.push_back(axis(a, rank));
+  return out;
+}
+
+const Constant &Lowering::constant(size_t i) const {
+  const Value &v = value_of_input(i);
+  if (!v.constant) throw NeedsValue{node_.inputs[i]};
+  return *v.constant;
+}
+
+void Lowering::fail(const std::string &what, const std::string &why) const {
+  user_error(node_.describe() + ": " + what, why, "replace the operator, or export with others");
+}
+
+Shape broadcast(const Inference &i, const std::vector<Shape> &shapes) {
+  size_t rank = 0;
+  for (const Shape &s : shapes) rank = std::max(rank, s.size());
+  Shape out(rank, Dim(1));
+  for (const Shape &s : shapes) {
+    for (size_t d = 0; d < s.size(); d++) {
+      Dim &met = out[rank - s.size() + d];
+      if (s[d].is(1)) continue;
+      if (met.is(1)) {
+        met = s[d];
+      } else {
+        i.require_equal(met, s[d], "sizes of dimension " + std::to_string(d));
+        if (s[d].constant()) met = s[d];
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace polyhalite::onnx

@@ -1,0 +1,128 @@
+// What is known of each operator: how shapes follow, and which algorithm computes it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "apps/onnx/graph.h"
+#include "polyhalite/ops.h"
+
+namespace polyhalite::onnx {
+
+/// Thrown by inference and lowering where the elements of an operand decide about shapes or about
+/// the algorithm, and are not known. A diagnostic where nobody can find them out.
+struct NeedsValue {
+  ValueId value;
+};
+/// Thrown where an operand's shape is not known.
+struct NeedsShape {
+  ValueId value;
+};
+
+/// Inference of one node: what its operands are, and where results go.
+class Inference {
+ public:
+  Inference(Graph *graph, Node *node) : graph_(graph), node_(node) {}
+
+  const Node &node() const { return *node_; }
+  size_t inputs() const { return node_->inputs.size(); }
+  size_t outputs() const { return node_->outputs.size(); }
+  bool has(size_t i) const { return node_->has_input(i); }
+  bool wants(size_t k) const { return k < outputs() && node_->outputs[k] != kNone; }
+  const Value &in(size_t i) const;
+  ElementType type(size_t i) const { return in(i).type; }
+  const Shape &shape(size_t i) const;
+  int rank(size_t i) const { return static_cast<int>(shape(i).size()); }
+  /// The elements of an integer operand; as numbers, or as sizes.
+  std::vector<int64_t> integers(size_t i) const;
+  std::vector<Dim> sizes(size_t i) const;
+  /// The same where they are known.
+  std::optional<std::vector<Dim>> known_sizes(size_t i) const;
+  /// In [0, rank); CompileError outside of [-rank, rank).
+  int axis(int64_t a, int rank) const;
+  std::vector<int> axes(const std::vector<int64_t> &list, int rank) const;
+  /// CompileError unless the two may be equal.
+  void require_equal(const Dim &a, const Dim &b, const std::string &what) const;
+  [[noreturn]] void fail(const std::string &what, const std::string &why) const;
+
+  void result(size_t k, ElementType type, Shape shape);
+  void contents(size_t k, std::vector<Dim> elements);
+
+ private:
+  Graph *graph_;
+  Node *node_;
+};
+
+/// Lowering of one node whose shapes are known.
+class Lowering {
+ public:
+  Lowering(const Graph &graph, const Node &node, std::vector<ops::Tensor> inputs,
+           const std::map<std::string, Expr> &symbols)
+      : graph_(graph), node_(node), inputs_(std::move(inputs)), symbols_(symbols) {}
+
+  const Node &node() const { return node_; }
+  size_t inputs() const { return inputs_.size(); }
+  bool has(size_t i) const { return i < inputs_.size() && inputs_[i].defined(); }
+  bool wants(size_t k) const { return k < node_.outputs.size() && node_.outputs[k] != kNone; }
+  const ops::Tensor &in(size_t i) const { return inputs_[i]; }
+  const std::vector<ops::Tensor> &all() const { return inputs_; }
+  int rank(size_t i) const { return in(i).rank(); }
+  const Shape &shape(size_t i) const { return *value_of_input(i).shape; }
+  const Shape &result_shape(size_t k) const;
+  Type result_type(size_t k) const;
+  ops::Index sizes(const Shape &shape) const;
+  ops::Index result_sizes(size_t k) const { return sizes(result_shape(k)); }
+  Expr size(const Dim &d) const { return d.to_expr(symbols_); }
+  std::vector<int64_t> integers(size_t i) const;
+  std::vector<Dim> known_sizes(size_t i) const;
+  int axis(int64_t a, int rank) const { return static_cast<int>(a < 0 ? a + rank : a); }
+  std::vector<int> axes(const std::vector<int64_t> &list, int rank) const;
+  /// Of an operand whose elements are known when the kernel is made.
+  const Constant &constant(size_t i) const;
+  [[noreturn]] void fail(const std::string &what, const std::string &why) const;
+
+ private:
+  const Value &value_of_input(size_t i) const { return graph_.value(node_.inputs[i]); }
+  const Graph &graph_;
+  const Node &node_;
+  std::vector<ops::Tensor> inputs_;
+  const std::map<std::string, Expr> &symbols_;
+};
+
+struct Operator {
+  enum Form {
+    Pointwise,  // each element from the operands' elements at the same place, as numpy meets them
+    View,       // the elements of operand 0, in order, in another shape
+    Other,
+  };
+  std::string domain, name;
+  Form form;
+  void (*infer)(Inference &);
+  /// One tensor for each output that is wanted, in order; undefined ones for others.
+  std::vector<ops::Tensor> (*lower)(Lowering &);
+  // Operands whose elements must be known when the kernel is made.
+  std::vector<int> structural = {};
+};
+
+/// Null where there is none.
+const Operator *operator_of(const std::string &domain, const std::string &name);
+bool is_supported(const std::string &domain, const std::string &name);
+/// All of them, in order of names.
+std::vector<const Operator *> all_operators();
+
+// Each file of operators/ has its part.
+std::vector<Operator> pointwise_operators();
+std::vector<Operator> shape_operators();
+std::vector<Operator> movement_operators();
+std::vector<Operator> reduction_operators();
+std::vector<Operator> network_operators();
+std::vector<Operator> quantized_operators();
+std::vector<Operator> attention_operators();
+std::vector<Operator> image_operators();
+std::vector<Operator> signal_operators();
+
+/// Shapes of the operands meet as numpy's do.
+Shape broadcast(const Inference &i, const std::vector<Shape> &shapes);
+
+}  // namespace polyhalite::onnx

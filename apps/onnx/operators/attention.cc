@@ -1,0 +1,209 @@
+// Attention and what belongs to it.
+#include <cmath>
+
+#include "apps/onnx/operators.h"
+#include "lang/ir/node.h"
+#include "polyhalite/operators.h"
+
+namespace polyhalite::onnx {
+
+namespace {
+
+using ops::Index;
+using ops::Tensor;
+
+// [image, position, heads*width]  ->  [image, head, position, width]
+Shape headed_shape(const Shape &s, const Dim &heads) {
+  if (s.size() == 4) return s;
+  return {s[0], heads, s[1], Dim::floor_div(s[2], heads)};
+}
+Tensor headed(const Tensor &x, const Index &shape) {
+  if (x.rank() == 4) return x;
+  const Expr width = shape[3];
+  return Tensor(x.type(), shape, [x, width](const Index &at) {
+    return x({at[0], at[2], at[1] * width + at[3]});
+  }, x.detached_stages());
+}
+
+struct AttentionShapes {
+  Shape query, key, value;  // with heads, and with what was before
+  Shape result;
+};
+
+template <typename Context>
+AttentionShapes attention_shapes(const Context &c, bool has_past, const Shape &past_key) {
+  const Shape &q = c.shape(0), &k = c.shape(1), &v = c.shape(2);
+  if ((q.size() != 3 && q.size() != 4) || k.size() != q.size() || v.size() != q.size()) {
+    c.fail("its operands have rank " + std::to_string(q.size()), "they have equal ranks, 3 or 4");
+  }
+  const int64_t q_heads = c.node().integer("q_num_heads", 0);
+  const int64_t kv_heads = c.node().integer("kv_num_heads", 0);
+  if (q.size() == 3 && (q_heads < 1 || kv_heads < 1)) c.fail("the numbers of heads are missing", "operands of rank 3 need them");
+  AttentionShapes s;
+  s.query = headed_shape(q, q.size() == 4 ? q[1] : Dim(q_heads));
+  s.key = headed_shape(k, q.size() == 4 ? k[1] : Dim(kv_heads));
+  s.value = headed_shape(v, q.size() == 4 ? v[1] : Dim(kv_heads));
+  if (has_past) {
+    s.key[2] = s.key[2] + past_key[2];
+    s.value[2] = s.value[2] + past_key[2];
+  }
+  s.result = {s.query[0], s.query[1], s.query[2], s.value[3]};
+  if (q.size() == 3) s.result = {q[0], q[1], s.query[1] * s.value[3]};
+  return s;
+}
+
+void infer_attention(Inference &i) {
+  const AttentionShapes s = attention_shapes(i, i.has(4), i.has(4) ? i.shape(4) : Shape());
+  i.result(0, i.type(0), s.result);
+  i.result(1, i.type(1), s.key);
+  i.result(2, i.type(2), s.value);
+  i.result(3, i.type(0), {s.query[0], s.query[1], s.query[2], s.key[2]});
+}
+
+std::vector<Tensor> lower_attention(Lowering &l) {
+  const Node &n = l.node();
+  const AttentionShapes s = attention_shapes(l, l.has(4), l.has(4) ? l.shape(4) : Shape());
+  auto split = [&](size_t i) {
+    const Shape &from = l.shape(i);
+    Shape shape = i == 0 ? s.query : i == 1 ? s.key : s.value;
+    shape[2] = from[from.size() == 4 ? 2 : 1];
+    return headed(l.in(i), l.sizes(shape));
+  };
+  const Tensor q = split(0);
+  Tensor k = split(1), v = split(2);
+  if (l.has(4)) k = ops::concat({l.in(4), k}, 2);
+  if (l.has(5)) v = ops::concat({l.in(5), v}, 2);
+  const Tensor present_key = k, present_value = v;
+  // Query heads in groups share a head of keys and values.
+  const auto q_heads = s.query[1].constant(), kv_heads = s.key[1].constant();
+  if (!q_heads || !kv_heads || *kv_heads < 1 || *q_heads % *kv_heads != 0) {
+    l.fail("there are " + s.query[1].to_string() + " heads of queries and " + s.key[1].to_string() + " of keys",
+           "each head of keys serves a number of heads of queries");
+  }
+  const int share = static_cast<int>(*q_heads / *kv_heads);
+  auto shared = [&](const Tensor &t) {
+    if (share == 1) return t;
+    Index shape = t.shape();
+    shape[1] = static_cast<int>(*q_heads);
+    return Tensor(t.type(), shape, [t, share](const Index &at) {
+      return t({at[0], at[1] / share, at[2], at[3]});
+    }, t.detached_stages());
+  };
+  k = shared(k);
+  v = shared(v);
+  const Type type = q.type() == Float(64) ? Float(64) : Float(32);
+  const auto width = s.query[3].constant();
+  if (!n.has("scale") && !width) l.fail("the width of heads is " + s.query[3].to_string(), "it has to be a number");
+  const double scale = n.has("scale") ? static_cast<double>(n.real("scale", 1)) : 1 / std::sqrt(static_cast<double>(*width));
+  Tensor scores = ops::matmul(ops::convert(q, type), ops::transpose(ops::convert(k, type), {0, 1, 3, 2}));
+  scores = ops::elementwise(scores, [scale](Expr e) { return e * cast(e.type(), Expr(scale)); });
+  const int64_t mode = n.integer("qk_matmul_output_mode", 0);
+  // Version 23 put the mask before the cap; both say so through the mode's numbers.
+  Tensor reported = scores;
+  const float cap = n.real("softcap", 0);
+  if (cap > 0) {
+    scores = ops::elementwise(scores, [cap](Expr e) {
+      return tanh(e / cast(e.type(), Expr(cap))) * cast(e.type(), Expr(cap));
+    });
+  }
+  if (mode == 1) reported = scores;
+  const Expr past = l.has(4) ? l.size(l.shape(4)[2]) : Expr(0);
+  const bool causal = n.integer("is_causal", 0) != 0;
+  const Tensor mask = l.has(3) ? l.in(3) : Tensor();
+  const Tensor lengths = l.has(6) ? l.in(6) : Tensor();
+  if (causal || mask.defined() || lengths.defined()) {
+    const Tensor before = scores;
+    scores = Tensor(type, before.shape(), [=](const Index &at) {
+      Expr value = before(at);
+      const Expr low = type.min();
+      if (mask.defined()) {
+        // Aligned at the last dimension; keys beyond the mask are masked.
+        Index from;
+        const size_t offset = 4 - mask.shape().size();
+        Expr within;
+        for (size_t d = 0; d < mask.shape().size(); d++) {
+          const Expr size = mask.shape()[d];
+          int64_t one = 0;
+          if (is_const_int(size, &one) && one == 1) {
+            from.emplace_back(0);
+          } else if (offset + d == 3) {
+            within = at[3] < size;
+            from.push_back(min(at[3], size - 1));
+          } else {
+            from.push_back(at[offset + d]);
+          }
+        }
+        const Expr m = mask(from);
+        value = mask.type().is_bool() ? select(m, value, low) : value + cast(type, m);
+        if (within.defined()) value = select(within, value, low);
+      }
+      if (causal) value = select(at[3] - past > at[2], low, value);
+      if (lengths.defined()) value = select(at[3] < cast<int32_t>(lengths({at[0]})), value, low);
+      return value;
+    }, before.stages());
+  }
+  if (mode == 2) reported = scores;
+  const Tensor weights = ops::softmax(scores, {3});
+  if (mode == 3) reported = weights;
+  // Kept: each weight meets every column of the values.
+  const Tensor product = ops::matmul(ops::stored(weights, "weights"), ops::convert(v, type));
+  Tensor y = ops::convert(product, l.result_type(0));
+  if (l.rank(0) == 3) {
+    const Expr size = product.size(3);
+    const Tensor heads = y;
+    y = Tensor(y.type(), l.result_sizes(0), [heads, size](const Index &at) {
+      return heads({at[0], at[2] / size, at[1], at[2] % size});
+    }, heads.detached_stages());
+  }
+  return {y, present_key, present_value, ops::convert(reported, l.wants(3) ? l.result_type(3) : type)};
+}
+
+void infer_same(Inference &i) { i.result(0, i.type(0), i.shape(0)); }
+
+// Pairs of elements turned by an angle of their position.
+std::vector<Tensor> lower_rotary(Lowering &l) {
+  const Node &n = l.node();
+  const Tensor x = l.in(0), cosines = l.in(1), sines = l.in(2);
+  const Tensor positions = l.has(3) ? l.in(3) : Tensor();
+  const bool flat = l.rank(0) == 3;
+  const int64_t heads = n.integer("num_heads", 0);
+  if (flat && heads < 1) l.fail("num_heads is missing", "operands of rank 3 need it");
+  const auto width = flat ? Dim::floor_div(l.shape(0)[2], heads).constant() : l.shape(0)[3].constant();
+  if (!width) l.fail("the width of heads is no number", "it has to be one");
+  const int whole = static_cast<int>(*width);
+  int turned = static_cast<int>(n.integer("rotary_embedding_dim", 0));
+  if (turned == 0) turned = whole;
+  const int half = turned / 2;
+  const bool interleaved = n.integer("interleaved", 0) != 0;
+  return {Tensor(x.type(), x.shape(), [=](const Index &at) {
+    const Expr e = flat ? at[2] % whole : at[3];
+    const Expr image = at[0], position = flat ? at[1] : at[2];
+    auto element = [&](const Expr &place) {
+      return flat ? x({at[0], at[1], at[2] - e + place}) : x({at[0], at[1], at[2], place});
+    };
+    const Expr pair = clamp(interleaved ? e / 2 : e % half, 0, half - 1);
+    const Expr second = interleaved ? e % 2 == 1 : e >= half;
+    const Expr first_place = interleaved ? pair * 2 : pair;
+    const Expr second_place = interleaved ? pair * 2 + 1 : pair + half;
+    auto angle = [&](const Tensor &table) {
+      if (!positions.defined()) return table({image, position, pair});
+      return table({clamp(cast<int32_t>(positions({image, position})), 0, table.size(0) - 1), pair});
+    };
+    const Type type = x.type().bits() < 32 ? Float(32) : x.type();
+    const Expr a = cast(type, element(first_place)), b = cast(type, element(second_place));
+    const Expr c = cast(type, angle(cosines)), s = cast(type, angle(sines));
+    const Expr value = cast(x.type(), select(second, s * a + c * b, c * a - s * b));
+    return turned == whole ? value : select(e < turned, value, x(at));
+  }, x.detached_stages())};
+}
+
+}  // namespace
+
+std::vector<Operator> attention_operators() {
+  return {
+      {"", "Attention", Operator::Other, infer_attention, lower_attention},
+      {"", "RotaryEmbedding", Operator::Other, infer_same, lower_rotary},
+  };
+}
+
+}  // namespace polyhalite::onnx

@@ -1,0 +1,257 @@
+// Quantised operators.
+#include "apps/onnx/operators.h"
+#include "apps/onnx/operators/window.h"
+#include "lang/ir/node.h"
+#include "polyhalite/operators.h"
+
+namespace polyhalite::onnx {
+
+namespace {
+
+using ops::Tensor;
+
+bool is_single(const Expr &size) {
+  int64_t n = 0;
+  return is_const_int(size, &n) && n == 1;
+}
+
+// Scales and zero points meet the operand: one, one for each place along the axis, or one for each
+// block of places.
+Tensor spread(Lowering &l, const Tensor &v, const Tensor &x) {
+  if (v.rank() == 0 || (v.rank() == 1 && is_single(v.size(0)))) return ops::reshape(v, {});
+  const int axis = l.axis(l.node().integer("axis", 1), x.rank());
+  if (v.rank() == 1) {
+    ops::Index shape{v.size(0)};
+    for (int d = axis + 1; d < x.rank(); d++) shape.emplace_back(1);
+    return ops::reshape(v, shape);
+  }
+  const int block = static_cast<int>(l.node().integer("block_size", 0));
+  if (block <= 0) return v;
+  const size_t a = static_cast<size_t>(axis);
+  return Tensor(v.type(), x.shape(), [=](const ops::Index &at) {
+    ops::Index from = at;
+    from[a] = at[a] / block;
+    return v(from);
+  });
+}
+
+Tensor zero(Type t) { return Tensor(cast(t, Expr(0))); }
+
+void infer_quantize(Inference &i) {
+  ElementType type = ElementType::UInt8;
+  if (i.has(2)) {
+    type = i.type(2);
+  } else if (i.node().integer("output_dtype", 0) != 0) {
+    type = static_cast<ElementType>(i.node().integer("output_dtype", 0));
+  }
+  const auto t = language_type(type);
+  if (!t || !t->is_int_or_uint()) i.fail("the result has elements of " + element_name(type), "they are not supported");
+  i.result(0, type, i.shape(0));
+}
+std::vector<Tensor> lower_quantize(Lowering &l) {
+  const Type type = l.result_type(0);
+  return {ops::quantize(l.in(0), spread(l, l.in(1), l.in(0)),
+                        l.has(2) ? spread(l, l.in(2), l.in(0)) : zero(type), type)};
+}
+
+void infer_dequantize(Inference &i) {
+  if (!language_type(i.type(0))) i.fail("elements of " + element_name(i.type(0)), "they are not supported");
+  const int64_t wanted = i.node().integer("output_dtype", 0);
+  i.result(0, wanted ? static_cast<ElementType>(wanted) : i.type(1), i.shape(0));
+}
+std::vector<Tensor> lower_dequantize(Lowering &l) {
+  const Tensor x = l.in(0);
+  return {ops::dequantize(x, spread(l, l.in(1), x), l.has(2) ? spread(l, l.in(2), x) : zero(x.type()),
+                          l.result_type(0))};
+}
+
+void infer_dynamic_quantize(Inference &i) {
+  i.result(0, ElementType::UInt8, i.shape(0));
+  i.result(1, ElementType::Float32, {});
+  i.result(2, ElementType::UInt8, {});
+}
+std::vector<Tensor> lower_dynamic_quantize(Lowering &l) {
+  const Tensor x = l.in(0);
+  std::vector<int> axes;
+  for (int d = 0; d < x.rank(); d++) axes.push_back(d);
+  const Tensor high = ops::elementwise(ops::reduce(x, ops::Reduction::Max, axes, false),
+                                       [](Expr v) { return max(v, 0.0f); });
+  const Tensor low = ops::elementwise(ops::reduce(x, ops::Reduction::Min, axes, false),
+                                      [](Expr v) { return min(v, 0.0f); });
+  const Tensor scale = ops::elementwise({high, low}, Float(32), [](const std::vector<Expr> &v) {
+    return (v[0] - v[1]) / 255.0f;
+  });
+  const Tensor point = ops::elementwise({low, scale}, UInt(8), [](const std::vector<Expr> &v) {
+    return cast<uint8_t>(clamp(round(-v[0] / v[1]), 0.0f, 255.0f));
+  });
+  return {ops::quantize(x, scale, point, UInt(8)), scale, point};
+}
+
+// Integers with their zero point taken off.
+Tensor centred(const Tensor &x, const Tensor &point) {
+  if (!point.defined()) return ops::convert(x, Int(32));
+  return ops::elementwise({x, point}, Int(32), [](const std::vector<Expr> &v) {
+    return cast<int32_t>(v[0]) - cast<int32_t>(v[1]);
+  });
+}
+
+// A zero point of the left matrix is one, or one for each row.
+Tensor by_row(const Tensor &point) {
+  if (!point.defined() || point.rank() == 0) return point;
+  if (point.rank() == 1) {
+    return is_single(point.size(0)) ? ops::reshape(point, {})
+                                       : ops::reshape(point, {point.size(0), Expr(1)});
+  }
+  return point;
+}
+Tensor by_column(const Tensor &point) {
+  if (!point.defined() || point.rank() != 1 || !is_single(point.size(0))) return point;
+  return ops::reshape(point, {});
+}
+Tensor by_channel(const Tensor &v, int rank) {
+  if (!v.defined() || v.rank() == 0 || is_single(v.size(0))) {
+    return v.defined() ? ops::reshape(v, {}) : v;
+  }
+  ops::Index shape{v.size(0)};
+  for (int d = 2; d < rank; d++) shape.emplace_back(1);
+  return ops::reshape(v, shape);
+}
+
+void infer_product(Inference &i, size_t right, ElementType type) {
+  const Shape &a = i.shape(0), &b = i.shape(right);
+  if (a.size() < 2 || b.size() < 2) i.fail("an operand is no matrix", "both have at least rank 2");
+  i.require_equal(a.back(), b[b.size() - 2], "columns and rows");
+  Shape shape = broadcast(i, {Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2)});
+  shape.push_back(a[a.size() - 2]);
+  shape.push_back(b.back());
+  i.result(0, type, shape);
+}
+void infer_matmul_integer(Inference &i) { infer_product(i, 1, ElementType::Int32); }
+std::vector<Tensor> lower_matmul_integer(Lowering &l) {
+  const Tensor a = centred(l.in(0), l.has(2) ? by_row(l.in(2)) : Tensor());
+  const Tensor b = centred(l.in(1), l.has(3) ? by_column(l.in(3)) : Tensor());
+  return {ops::matmul(a, b, Int(32))};
+}
+
+// sum * (a's scale * b's scale / result's scale), with the result's zero point.
+Tensor requantized(const Tensor &sum, const Tensor &a, const Tensor &b, const Tensor &y,
+                   const Tensor &point, Type type) {
+  return ops::elementwise({sum, a, b, y, point}, type, [type](const std::vector<Expr> &v) {
+    const Expr scale = cast<float>(v[1]) * cast<float>(v[2]) / cast<float>(v[3]);
+    const Expr steps = round(cast<float>(v[0]) * scale) + cast<float>(v[4]);
+    return cast(type, clamp(steps, cast<float>(type.min()), cast<float>(type.max())));
+  });
+}
+
+void infer_qlinear_matmul(Inference &i) { infer_product(i, 3, i.type(7)); }
+std::vector<Tensor> lower_qlinear_matmul(Lowering &l) {
+  const Tensor a = centred(l.in(0), by_row(l.in(2))), b = centred(l.in(3), by_column(l.in(5)));
+  return {requantized(ops::matmul(a, b, Int(32)), by_row(l.in(1)), by_column(l.in(4)),
+                      by_row(l.in(6)), by_row(l.in(7)), l.result_type(0))};
+}
+
+void infer_conv_like(Inference &i, size_t weights, ElementType type) {
+  const Shape &x = i.shape(0), &w = i.shape(weights);
+  if (x.size() < 3 || w.size() != x.size()) i.fail("image and kernels have ranks " + std::to_string(x.size()) + " and " + std::to_string(w.size()), "they are equal and at least 3");
+  i.require_equal(x[1], w[1] * Dim(i.node().integer("group", 1)), "channels of image and kernels");
+  const WindowShape window = window_of(i, x, kernel_of(i, w));
+  Shape shape{x[0], w[0]};
+  shape.insert(shape.end(), window.out.begin(), window.out.end());
+  i.result(0, type, shape);
+}
+void infer_conv_integer(Inference &i) { infer_conv_like(i, 1, ElementType::Int32); }
+Tensor kernel_point(const Tensor &v, int rank) {
+  if (!v.defined() || v.rank() == 0 || is_single(v.size(0))) {
+    return v.defined() ? ops::reshape(v, {}) : v;
+  }
+  ops::Index shape{v.size(0)};
+  for (int d = 1; d < rank; d++) shape.emplace_back(1);
+  return ops::reshape(v, shape);
+}
+std::vector<Tensor> lower_conv_integer(Lowering &l) {
+  const Tensor x = centred(l.in(0), l.has(2) ? ops::reshape(l.in(2), {}) : Tensor());
+  const Tensor w = centred(l.in(1), l.has(3) ? kernel_point(l.in(3), l.rank(1)) : Tensor());
+  const WindowShape window = window_of(l, l.shape(0), kernel_of(l, l.shape(1)));
+  return {ops::convolution(x, w, window.lowered(l), static_cast<int>(l.node().integer("group", 1)),
+                           Int(32))};
+}
+
+void infer_qlinear_conv(Inference &i) { infer_conv_like(i, 3, i.type(7)); }
+std::vector<Tensor> lower_qlinear_conv(Lowering &l) {
+  const int rank = l.rank(0);
+  const Tensor x = centred(l.in(0), ops::reshape(l.in(2), {}));
+  const Tensor w = centred(l.in(3), kernel_point(l.in(5), rank));
+  const WindowShape window = window_of(l, l.shape(0), kernel_of(l, l.shape(3)));
+  Tensor sum = ops::convolution(x, w, window.lowered(l),
+                                static_cast<int>(l.node().integer("group", 1)), Int(32));
+  if (l.has(8)) sum = ops::add(sum, by_channel(l.in(8), rank));
+  return {requantized(sum, ops::reshape(l.in(1), {}), by_channel(l.in(4), rank),
+                      ops::reshape(l.in(6), {}), ops::reshape(l.in(7), {}), l.result_type(0))};
+}
+
+// Operators of com.microsoft that quantised models use: float arithmetic between a dequantisation and
+// a quantisation.
+Tensor real(const Tensor &x, const Tensor &scale, const Tensor &point) {
+  return ops::dequantize(x, ops::reshape(scale, {}),
+                         point.defined() ? ops::reshape(point, {}) : zero(x.type()), Float(32));
+}
+Tensor steps(const Tensor &x, const Tensor &scale, const Tensor &point, Type type) {
+  return ops::quantize(x, ops::reshape(scale, {}),
+                       point.defined() ? ops::reshape(point, {}) : zero(type), type);
+}
+Tensor optional(Lowering &l, size_t i) { return l.has(i) ? l.in(i) : Tensor(); }
+
+void infer_qlinear_add(Inference &i) {
+  i.result(0, i.type(0), broadcast(i, {i.shape(0), i.shape(3)}));
+}
+std::vector<Tensor> lower_qlinear_add(Lowering &l) {
+  const Tensor a = real(l.in(0), l.in(1), optional(l, 2)), b = real(l.in(3), l.in(4), optional(l, 5));
+  return {steps(ops::add(a, b), l.in(6), optional(l, 7), l.result_type(0))};
+}
+void infer_qlinear_pool(Inference &i) {
+  const std::vector<int64_t> kernel = i.node().integers("kernel_shape");
+  const WindowShape window = window_of(i, i.shape(0), kernel);
+  Shape shape{i.shape(0)[0], i.shape(0)[1]};
+  shape.insert(shape.end(), window.out.begin(), window.out.end());
+  if (i.node().integer("channels_last", 0)) i.fail("channels_last is set", "it is not supported");
+  i.result(0, i.type(0), shape);
+}
+std::vector<Tensor> lower_qlinear_pool(Lowering &l) {
+  const WindowShape window = window_of(l, l.shape(0), l.node().integers("kernel_shape"));
+  const Tensor x = real(l.in(0), l.in(1), optional(l, 2));
+  const bool padding = l.node().integer("count_include_pad", 0) != 0;
+  const Tensor y = ops::pool(x, window.lowered(l),
+                             padding ? ops::Pooling::AverageWithPadding : ops::Pooling::Average,
+                             std::vector<int>(window.after.begin(), window.after.end()));
+  return {steps(y, l.in(3), optional(l, 4), l.result_type(0))};
+}
+void infer_qlinear_softmax(Inference &i) { i.result(0, i.type(0), i.shape(0)); }
+std::vector<Tensor> lower_qlinear_softmax(Lowering &l) {
+  const Tensor x = real(l.in(0), l.in(1), optional(l, 2));
+  const int axis = l.axis(l.node().integer("axis", -1), l.rank(0));
+  std::vector<int> axes{axis};
+  if (l.node().integer("opset", 13) < 13) {
+    for (int d = axis + 1; d < l.rank(0); d++) axes.push_back(d);
+  }
+  return {steps(ops::softmax(x, axes), l.in(3), optional(l, 4), l.result_type(0))};
+}
+
+}  // namespace
+
+std::vector<Operator> quantized_operators() {
+  const auto other = Operator::Other;
+  return {
+      {"", "QuantizeLinear", Operator::Pointwise, infer_quantize, lower_quantize},
+      {"", "DequantizeLinear", Operator::Pointwise, infer_dequantize, lower_dequantize},
+      {"", "DynamicQuantizeLinear", other, infer_dynamic_quantize, lower_dynamic_quantize},
+      {"", "MatMulInteger", other, infer_matmul_integer, lower_matmul_integer},
+      {"", "QLinearMatMul", other, infer_qlinear_matmul, lower_qlinear_matmul},
+      {"", "ConvInteger", other, infer_conv_integer, lower_conv_integer},
+      {"", "QLinearConv", other, infer_qlinear_conv, lower_qlinear_conv},
+      {"com.microsoft", "QLinearAdd", other, infer_qlinear_add, lower_qlinear_add},
+      {"com.microsoft", "QLinearAveragePool", other, infer_qlinear_pool, lower_qlinear_pool},
+      {"com.microsoft", "QLinearSoftmax", other, infer_qlinear_softmax, lower_qlinear_softmax},
+  };
+}
+
+}  // namespace polyhalite::onnx

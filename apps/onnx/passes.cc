@@ -1,0 +1,15 @@
+#include "apps/onnx/passes.h"
+
+namespace polyhalite::onnx {
+
+const std::vector<GraphPass> &graph_passes() {
+  static const std::vector<GraphPass> list = {
+      {"remove_dead_nodes", remove_dead_nodes},
+      {"fold_batch_norm", fold_batch_norm},
+      {"share_common_nodes", share_common_nodes},
+      {"remove_dead_nodes_last", remove_dead_nodes},
+  };
+  return list;
+}
+
+}  // namespace polyhalite::onnx

@@ -1,0 +1,26 @@
+// The passes over graphs, in the order in which they run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/onnx/graph.h"
+
+namespace polyhalite::onnx {
+
+struct GraphPass {
+  const char *name;
+  Graph (*run)(Graph);
+};
+
+/// What runs after shapes are inferred; each may be switched off by its name.
+const std::vector<GraphPass> &graph_passes();
+
+///   nodes and constants whose values nobody reads  ->
+Graph remove_dead_nodes(Graph g);
+///   %a = f(%x); %b = f(%x)   ->   %a = f(%x), also in the place of %b; equal constants likewise
+Graph share_common_nodes(Graph g);
+///   %y = Conv(%x, %w, %b); %z = BatchNormalization(%y, ...)   ->   %z = Conv(%x, %w', %b')
+Graph fold_batch_norm(Graph g);
+
+}  // namespace polyhalite::onnx

@@ -1,0 +1,477 @@
+#include "apps/onnx/program.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <thread>
+
+#include "apps/onnx/canonicalize.h"
+#include "apps/onnx/infer.h"
+#include "apps/onnx/layouts.h"
+#include "apps/onnx/operators.h"
+#include "apps/onnx/passes.h"
+#include "lang/interpret/interpret.h"
+
+namespace polyhalite::onnx {
+
+namespace {
+
+class Stopwatch {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+constexpr int64_t kAlignment = 64;
+
+int64_t aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+int64_t byte_count(Type type, const std::vector<int64_t> &shape) {
+  int64_t n = type.bytes();
+  for (int64_t d : shape) n *= d;
+  return n;
+}
+
+std::string shape_text(const std::vector<int64_t> &shape) {
+  std::string s;
+  for (int64_t d : shape) s += (s.empty() ? "" : ", ") + std::to_string(d);
+  return "[" + s + "]";
+}
+
+void substitute(Graph *g, const std::map<std::string, Dim> &values) {
+  if (values.empty()) return;
+  for (Value &v : g->values) {
+    if (v.shape) {
+      for (Dim &d : *v.shape) d = d.substitute(values);
+    }
+  }
+}
+
+std::string group_text(const Graph &g, const Group &group) {
+  std::string text;
+  for (size_t i : group.nodes) {
+    text += (text.empty() ? "" : " + ") + g.nodes[i].op + " '" + g.nodes[i].name + "'";
+  }
+  return text;
+}
+
+}  // namespace
+
+ArenaPlan plan_arena(std::vector<Lifetime> lives) {
+  std::stable_sort(lives.begin(), lives.end(),
+                   [](const Lifetime &a, const Lifetime &b) { return a.bytes > b.bytes; });
+  ArenaPlan plan;
+  struct Taken {
+    int64_t begin, end;
+    size_t first, last;
+  };
+  std::vector<Taken> taken;  // by offset
+  for (const Lifetime &l : lives) {
+    const int64_t bytes = aligned(l.bytes);
+    int64_t at = 0;
+    for (const Taken &t : taken) {
+      if (t.last < l.first || l.last < t.first) continue;
+      if (at + bytes <= t.begin) break;
+      at = std::max(at, t.end);
+    }
+    plan.offsets[l.value] = at;
+    plan.bytes = std::max(plan.bytes, at + bytes);
+    const Taken one{at, at + bytes, l.first, l.last};
+    taken.insert(std::upper_bound(taken.begin(), taken.end(), one,
+                                  [](const Taken &a, const Taken &b) { return a.begin < b.begin; }),
+                 one);
+  }
+  return plan;
+}
+
+Program::Program(const Model &model, const CompileOptions &options)
+    : graph_(model.graph),
+      engine_(options.engine),
+      target_(options.target == Target() ? get_jit_target_from_environment() : options.target) {
+  const Stopwatch import;
+  for (ValueId v : graph_.outputs) output_names_.push_back(graph_.value(v).name);
+  graph_ = canonicalize(std::move(graph_));
+  specialize(options);
+  const InferenceReport report = infer_shapes(&graph_);
+  if (!report.shapeless.empty()) {
+    const Value &v = graph_.value(*report.shapeless.begin());
+    user_error("input '" + v.name + "' has no shape", "the model leaves its rank open",
+               "give its shape: --shape " + v.name + "=1,3,224,224");
+  }
+  find_needed(report.needed);
+  if (!needed_inputs_.empty()) return;
+  if (options.optimize) {
+    for (const GraphPass &p : graph_passes()) {
+      if (!options.switched_off.count(p.name)) graph_ = p.run(std::move(graph_));
+    }
+  } else {
+    graph_ = remove_dead_nodes(std::move(graph_));
+  }
+  if (auto why = why_invalid(graph_)) throw InternalError(*why);
+  times_.import = import.seconds();
+  const Stopwatch kernels;
+  groups_ = fuse(graph_, options.optimize && !options.switched_off.count("fuse"));
+  roots_ = storage_roots(graph_);
+  if (options.optimize && !options.switched_off.count("choose_layouts")) layouts_ = choose_layouts(graph_);
+  std::map<std::string, size_t> found;
+  ErrorList problems;
+  for (const Group &group : groups_) {
+    problems.attempt([&] {
+      const std::string signature = kernel_signature(graph_, group, layouts_);
+      auto at = found.find(signature);
+      if (at == found.end()) {
+        Kernel k = make_kernel(graph_, group, layouts_, target_);
+        k.signature = signature;
+        k.name = "kernel" + std::to_string(kernels_.size());
+        at = found.emplace(signature, kernels_.size()).first;
+        kernels_.push_back(std::move(k));
+      }
+      steps_.push_back({at->second, group.inputs, group.outputs, kernels_[at->second].symbols,
+                        group_text(graph_, group)});
+    });
+  }
+  problems.raise();
+  place_values();
+  times_.kernels = kernels.seconds();
+  const Stopwatch code;
+  if (engine_ == Engine::Compiled) compile_kernels(options);
+  times_.code = code.seconds();
+}
+
+void Program::specialize(const CompileOptions &options) {
+  std::map<std::string, Dim> values;
+  for (const auto &[name, size] : options.sizes) values.emplace(name, Dim(size));
+  std::vector<ValueId> kept;
+  for (ValueId v : graph_.inputs) {
+    Value &value = graph_.value(v);
+    const auto known = options.constants.find(value.name);
+    std::optional<std::vector<int64_t>> shape;
+    if (const auto at = options.shapes.find(value.name); at != options.shapes.end()) shape = at->second;
+    if (known != options.constants.end()) shape = known->second.shape();
+    if (shape) {
+      if (value.shape && value.shape->size() != shape->size()) {
+        user_error("input '" + value.name + "' gets the shape " + shape_text(*shape),
+                   "its shape is " + to_string(*value.shape), "give as many sizes");
+      }
+      for (size_t d = 0; d < shape->size(); d++) {
+        if (!value.shape) break;
+        const Dim &old = (*value.shape)[d];
+        std::set<std::string> symbols;
+        old.add_symbols(&symbols);
+        if (symbols.size() == 1 && old == Dim::symbol(*symbols.begin())) {
+          values.emplace(*symbols.begin(), Dim((*shape)[d]));
+        } else if (!old.is((*shape)[d])) {
+          user_error("input '" + value.name + "' gets the shape " + shape_text(*shape),
+                     "its shape is " + to_string(*value.shape), "give sizes that fit");
+        }
+      }
+      value.shape = Shape(shape->begin(), shape->end());
+    }
+    if (known != options.constants.end()) {
+      value.constant = known->second;
+      value.shape = Shape(shape->begin(), shape->end());
+    } else {
+      kept.push_back(v);
+    }
+  }
+  graph_.inputs = kept;
+  substitute(&graph_, values);
+}
+
+// Inputs from which the needed values are made.
+void Program::find_needed(const std::set<ValueId> &needed) {
+  if (needed.empty()) return;
+  std::set<ValueId> wanted = needed;
+  for (size_t i = graph_.nodes.size(); i-- > 0;) {
+    const Node &n = graph_.nodes[i];
+    const bool makes = std::any_of(n.outputs.begin(), n.outputs.end(),
+                                   [&](ValueId v) { return v != kNone && wanted.count(v); });
+    if (!makes) continue;
+    for (ValueId v : n.inputs) {
+      if (v != kNone && !graph_.value(v).constant) wanted.insert(v);
+    }
+  }
+  for (ValueId v : graph_.inputs) {
+    if (wanted.count(v)) needed_inputs_.insert(v);
+  }
+  if (needed_inputs_.empty()) {
+    const Value &v = graph_.value(*needed.begin());
+    user_error("the elements of '" + v.name + "' are not known",
+               "they decide about shapes, and are too many to be computed when the model is compiled",
+               "export the model with fixed shapes");
+  }
+}
+
+void Program::place_values() {
+  places_.assign(graph_.values.size(), {});
+  auto at = [&](ValueId v) -> Place & { return places_[static_cast<size_t>(v)]; };
+  for (size_t i = 0; i < graph_.inputs.size(); i++) at(graph_.inputs[i]) = {Place::Input, i};
+  for (const Step &s : steps_) {
+    for (ValueId v : s.outputs) at(v) = {Place::Arena, 0};
+  }
+  for (size_t i = 0; i < graph_.outputs.size(); i++) {
+    // The first output that shares its memory with no input, weight or other output owns it.
+    Place &p = at(root(graph_.outputs[i]));
+    if (p.kind == Place::Arena) p = {Place::Output, i};
+  }
+  auto add_weight = [&](ValueId v) {
+    const Value &value = graph_.value(v);
+    if (!value.constant || at(v).kind != Place::Nowhere) return;
+    Weight w;
+    w.value = v;
+    const auto layout = layouts_.find(v);
+    const bool plain = layout == layouts_.end() || layout->second.empty();
+    w.bytes = value.constant->bytes();
+    if (!plain) {
+      // A layout lists the innermost dimension first.
+      w.packed = value.constant->packed({layout->second.rbegin(), layout->second.rend()});
+    } else if (value.constant->is_splat()) {
+      w.packed = value.constant->packed();
+    }
+    w.data = w.packed.empty() ? value.constant->data() : w.packed.data();
+    at(v) = {Place::Weight, weights_.size()};
+    weights_.push_back(std::move(w));
+  };
+  for (const Step &s : steps_) {
+    for (ValueId v : s.inputs) add_weight(root(v));
+  }
+  for (ValueId v : graph_.outputs) add_weight(root(v));
+}
+
+void Program::compile_kernels(const CompileOptions &options) {
+  std::atomic<size_t> next{0};
+  std::mutex mutex;
+  ErrorList problems;
+  std::exception_ptr other;
+  auto work = [&] {
+    for (size_t i = next++; i < kernels_.size(); i = next++) {
+      try {
+        kernels_[i].code = backend().jit(*kernels_[i].pipeline, target_.with_feature(Target::JIT));
+      } catch (const CompileError &e) {
+        const std::lock_guard<std::mutex> lock(mutex);
+        const auto step = std::find_if(steps_.begin(), steps_.end(),
+                                       [&](const Step &s) { return s.kernel == i; });
+        problems.attempt([&] {
+          user_error("kernel of " + step->nodes + ": " + e.diagnostic().what, e.diagnostic().why,
+                     e.diagnostic().fix);
+        });
+      } catch (...) {
+        const std::lock_guard<std::mutex> lock(mutex);
+        other = std::current_exception();
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int t = 1; t < options.threads; t++) threads.emplace_back(work);
+  work();
+  for (std::thread &t : threads) t.join();
+  if (other) std::rethrow_exception(other);
+  problems.raise();
+}
+
+std::vector<int64_t> Program::shape_of(ValueId v, const std::map<std::string, int64_t> &sizes) const {
+  std::vector<int64_t> shape;
+  for (const Dim &d : *graph_.value(v).shape) {
+    const auto n = d.evaluate(sizes);
+    internal_check(n.has_value(), "a size has a symbol that no input has");
+    if (*n < 0 || *n > INT32_MAX) {
+      user_error("value '" + graph_.value(v).name + "' has the size " + std::to_string(*n),
+                 "sizes are from 0 to 2^31 - 1", "give inputs of other shapes");
+    }
+    shape.push_back(*n);
+  }
+  return shape;
+}
+
+std::map<std::string, int64_t> Program::sizes_of(const Tensors &inputs) const {
+  std::map<std::string, int64_t> sizes;
+  // Symbols first, then whatever is computed from them.
+  for (const bool symbols : {true, false}) {
+    for (ValueId v : graph_.inputs) {
+      const Value &value = graph_.value(v);
+      const auto given = inputs.find(value.name);
+      if (given == inputs.end()) {
+        user_error("input '" + value.name + "' is missing",
+                   "it has the type " + element_name(value.type) + to_string(*value.shape),
+                   "give a tensor of this name");
+      }
+      const Constant &t = given->second;
+      auto refuse = [&] {
+        user_error("input '" + value.name + "' is " + element_name(t.type()) + shape_text(t.shape()),
+                   "the model takes " + element_name(value.type) + to_string(*value.shape),
+                   "give a tensor of this type and shape");
+      };
+      if (t.type() != value.type || t.shape().size() != value.shape->size()) refuse();
+      for (size_t d = 0; d < t.shape().size(); d++) {
+        const Dim &dim = (*value.shape)[d];
+        std::set<std::string> names;
+        dim.add_symbols(&names);
+        const bool is_symbol = names.size() == 1 && dim == Dim::symbol(*names.begin());
+        if (symbols && is_symbol) sizes.emplace(*names.begin(), t.shape()[d]);
+        if (!symbols && dim.evaluate(sizes) != t.shape()[d]) refuse();
+      }
+    }
+  }
+  return sizes;
+}
+
+ArenaPlan Program::arena(const std::map<std::string, int64_t> &sizes) const {
+  std::map<ValueId, Lifetime> lives;
+  for (size_t s = 0; s < steps_.size(); s++) {
+    for (ValueId v : steps_[s].outputs) {
+      const ValueId r = root(v);
+      if (places_[static_cast<size_t>(r)].kind != Place::Arena) continue;
+      const Type type = *language_type(graph_.value(r).type);
+      lives[r] = {r, byte_count(type, shape_of(r, sizes)), s, s};
+    }
+    for (ValueId v : steps_[s].inputs) {
+      if (const auto at = lives.find(root(v)); at != lives.end()) at->second.last = s;
+    }
+  }
+  std::vector<Lifetime> list;
+  for (const auto &[v, l] : lives) list.push_back(l);
+  for (ValueId v : graph_.outputs) {
+    for (Lifetime &l : list) {
+      if (l.value == root(v)) l.last = steps_.size();
+    }
+  }
+  return plan_arena(std::move(list));
+}
+
+Program::Tensors Program::run(const Tensors &inputs, std::vector<KernelTime> *times) const {
+  const std::map<std::string, int64_t> sizes = sizes_of(inputs);
+  const ArenaPlan plan = arena(sizes);
+  struct Free {
+    void operator()(uint8_t *p) const { std::free(p); }
+  };
+  const std::unique_ptr<uint8_t, Free> memory(static_cast<uint8_t *>(
+      std::aligned_alloc(kAlignment, static_cast<size_t>(std::max(plan.bytes, kAlignment)))));
+  if (!memory) {
+    throw RuntimeError({"there is no memory for " + std::to_string(plan.bytes) + " bytes",
+                        "the model needs as many for its values", "give smaller shapes", {}});
+  }
+  std::vector<std::vector<uint8_t>> operands, results;
+  for (ValueId v : graph_.inputs) {
+    const Constant &c = inputs.at(graph_.value(v).name);
+    // Splats and views of unknown alignment become plain arrays.
+    operands.push_back(c.packed());
+    operands.back().resize(std::max<size_t>(operands.back().size(), 1));
+  }
+  for (ValueId v : graph_.outputs) {
+    const Type type = *language_type(graph_.value(v).type);
+    results.emplace_back(static_cast<size_t>(std::max<int64_t>(byte_count(type, shape_of(v, sizes)), 1)));
+  }
+  auto address = [&](ValueId v) -> const uint8_t * {
+    const Place &p = place(v);
+    switch (p.kind) {
+      case Place::Input:
+        return operands[p.index].data();
+      case Place::Output:
+        return results[p.index].data();
+      case Place::Weight:
+        return weights_[p.index].data;
+      case Place::Arena:
+        return memory.get() + plan.offsets.at(root(v));
+      case Place::Nowhere:
+        break;
+    }
+    internal_check(false, "a value has no place");
+    return nullptr;
+  };
+  if (times) times->resize(steps_.size());
+  for (size_t s = 0; s < steps_.size(); s++) {
+    const Step &step = steps_[s];
+    const Kernel &kernel = kernels_[step.kernel];
+    std::vector<int32_t> symbols;
+    for (const std::string &name : step.symbols) symbols.push_back(static_cast<int32_t>(sizes.at(name)));
+    std::vector<BufferView> views;
+    bool empty = false;
+    auto view = [&](ValueId v, bool is_result) {
+      const std::vector<int64_t> shape = shape_of(v, sizes);
+      const Type type = *language_type(graph_.value(v).type);
+      if (is_result) empty = empty || byte_count(type, shape) == 0;
+      const auto layout = layouts_.find(v);
+      views.emplace_back(type, shape, layout == layouts_.end() ? Layout() : layout->second, address(v));
+    };
+    views.reserve(step.inputs.size() + step.outputs.size());
+    for (ValueId v : step.inputs) view(v, false);
+    for (ValueId v : step.outputs) view(v, true);
+    if (empty) continue;
+    const Stopwatch watch;
+    if (engine_ == Engine::Interpreter) {
+      std::map<std::string, const polyhalite_buffer_t *> images;
+      std::map<std::string, uint64_t> scalars;
+      const Algorithm &a = kernel.pipeline->algorithm;
+      for (size_t i = 0; i < symbols.size(); i++) {
+        scalars[a.inputs[i].param->name] = static_cast<uint32_t>(symbols[i]);
+      }
+      for (size_t i = 0; i < step.inputs.size(); i++) {
+        images[a.inputs[symbols.size() + i].param->name] = views[i].raw();
+      }
+      std::vector<polyhalite_buffer_t *> outputs;
+      for (size_t i = step.inputs.size(); i < views.size(); i++) outputs.push_back(views[i].raw());
+      interpret(a, images, scalars, outputs);
+    } else {
+      std::vector<void *> args;
+      for (int32_t &n : symbols) args.push_back(&n);
+      for (BufferView &v : views) args.push_back(v.raw());
+      std::string message;
+      if (kernel.code->call(args, &message) != 0) {
+        throw RuntimeError({"kernel of " + step.nodes + ": " + message, "", "", {}});
+      }
+    }
+    if (times) {
+      (*times)[s].nodes = step.nodes;
+      (*times)[s].seconds += watch.seconds();
+    }
+  }
+  Tensors out;
+  for (size_t i = 0; i < graph_.outputs.size(); i++) {
+    const ValueId v = graph_.outputs[i];
+    const Place &p = place(v);
+    const std::vector<int64_t> shape = shape_of(v, sizes);
+    const auto n = static_cast<size_t>(byte_count(*language_type(graph_.value(v).type), shape));
+    std::vector<uint8_t> bytes;
+    if (p.kind == Place::Output && p.index == i) {
+      bytes = std::move(results[i]);
+      bytes.resize(n);
+    } else if (graph_.value(v).constant) {
+      bytes = graph_.value(v).constant->packed();
+    } else {
+      // Two outputs of one value; the owner may have gone already.
+      const uint8_t *from = p.kind == Place::Output && p.index < i
+                                ? out.at(output_names_[p.index]).data()
+                                : address(v);
+      bytes.assign(from, from + n);
+    }
+    out[output_names_[i]] = Constant::of_bytes(graph_.value(v).type, shape, std::move(bytes));
+  }
+  return out;
+}
+
+std::string Program::report() const {
+  size_t weight_bytes = 0;
+  for (const Weight &w : weights_) weight_bytes += w.bytes;
+  std::string text = "graph: " + std::to_string(graph_.nodes.size()) + " nodes, " +
+                     std::to_string(steps_.size()) + " calls of " +
+                     std::to_string(kernels_.size()) + " kernels\n";
+  text += "weights: " + std::to_string(weight_bytes) + " bytes\n";
+  bool fixed = true;
+  for (const Value &v : graph_.values) fixed = fixed && (!v.shape || constant_shape(*v.shape));
+  if (fixed) text += "memory for values: " + std::to_string(arena({}).bytes) + " bytes\n";
+  for (const Step &s : steps_) {
+    text += kernels_[s.kernel].name + ":";
+    for (ValueId v : s.outputs) text += " " + element_name(graph_.value(v).type) + to_string(*graph_.value(v).shape);
+    text += " = " + s.nodes + "\n";
+  }
+  return text;
+}
+
+}  // namespace polyhalite::onnx

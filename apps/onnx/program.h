@@ -1,0 +1,121 @@
+// Program: a model compiled for certain sizes: kernels, the order of their calls, and where in
+// memory each value lies.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "apps/onnx/fuse.h"
+#include "apps/onnx/kernel.h"
+#include "apps/onnx/model.h"
+
+namespace polyhalite::onnx {
+
+enum class Engine { Compiled, Interpreter };
+
+struct CompileOptions {
+  Target target;  // by default this machine
+  Engine engine = Engine::Compiled;
+  bool optimize = true;                    // fusion and the passes over graphs
+  std::set<std::string> switched_off;      // names of passes
+  std::map<std::string, int64_t> sizes;    // of symbols, to be constants
+  std::map<std::string, std::vector<int64_t>> shapes;  // of inputs by name
+  std::map<std::string, Constant> constants;           // inputs whose elements are known
+  int threads = 2;                                     // that compile
+};
+
+/// One call of a kernel.
+struct Step {
+  size_t kernel;
+  std::vector<ValueId> inputs, outputs;
+  std::vector<std::string> symbols;  // in the order of the kernel's
+  std::string nodes;                 // for reports: "Conv 'conv1' + Relu 'relu1'"
+};
+
+/// Where a value's elements are while the program runs.
+struct Place {
+  enum Kind { Nowhere, Input, Output, Weight, Arena } kind = Nowhere;
+  size_t index = 0;  // of an input, output or weight
+};
+
+/// Memory for values that live at different times.
+struct ArenaPlan {
+  std::map<ValueId, int64_t> offsets;  // in bytes, aligned to 64
+  int64_t bytes = 0;
+};
+struct Lifetime {
+  ValueId value;
+  int64_t bytes;
+  size_t first, last;  // steps
+};
+/// Offsets such that values whose lives overlap do not; largest first.
+ArenaPlan plan_arena(std::vector<Lifetime> lives);
+
+struct KernelTime {
+  std::string nodes;
+  double seconds = 0;
+};
+
+class Program {
+ public:
+  /// CompileError with every problem of the model for these sizes.
+  Program(const Model &model, const CompileOptions &options);
+
+  using Tensors = std::map<std::string, Constant>;
+  /// Outputs by name, for inputs by name. CompileError for inputs that are missing, of another type
+  /// or of shapes that do not fit; RuntimeError where a kernel fails. `times`: seconds of each step
+  /// are added to it. May be called from many threads.
+  Tensors run(const Tensors &inputs, std::vector<KernelTime> *times = nullptr) const;
+
+  /// Inputs whose elements decide about shapes; empty where the program can run.
+  const std::set<ValueId> &needed_inputs() const { return needed_inputs_; }
+  const Graph &graph() const { return graph_; }
+  const std::vector<Kernel> &kernels() const { return kernels_; }
+  const std::vector<Step> &steps() const { return steps_; }
+  const std::map<ValueId, Layout> &layouts() const { return layouts_; }
+  const Place &place(ValueId v) const { return places_[static_cast<size_t>(roots_[static_cast<size_t>(v)])]; }
+  ValueId root(ValueId v) const { return roots_[static_cast<size_t>(v)]; }
+  /// Elements as kernels read them, in the order of Place::index.
+  struct Weight {
+    ValueId value;
+    std::vector<uint8_t> packed;  // empty: a view of the model
+    const uint8_t *data;
+    size_t bytes;
+  };
+  const std::vector<Weight> &weights() const { return weights_; }
+  /// For sizes of the symbols.
+  ArenaPlan arena(const std::map<std::string, int64_t> &sizes) const;
+  struct Times {
+    double import = 0, kernels = 0, code = 0;  // seconds
+  };
+  const Times &times() const { return times_; }
+  /// Text of the program: counts, memory, one line for each step.
+  std::string report() const;
+
+ private:
+  void specialize(const CompileOptions &options);
+  void find_needed(const std::set<ValueId> &needed);
+  void place_values();
+  void compile_kernels(const CompileOptions &options);
+  std::map<std::string, int64_t> sizes_of(const Tensors &inputs) const;
+  std::vector<int64_t> shape_of(ValueId v, const std::map<std::string, int64_t> &sizes) const;
+
+  Graph graph_;
+  std::vector<std::string> output_names_;
+  std::set<ValueId> needed_inputs_;
+  Engine engine_;
+  Target target_;
+  std::vector<Group> groups_;
+  std::vector<Kernel> kernels_;
+  std::vector<Step> steps_;
+  std::vector<ValueId> roots_;
+  std::vector<Place> places_;
+  std::map<ValueId, Layout> layouts_;
+  std::vector<Weight> weights_;
+  Times times_;
+};
+
+}  // namespace polyhalite::onnx

@@ -1,0 +1,188 @@
+// Operators of networks and of linear algebra. Each is an ordinary algorithm over Funcs, such as a
+// program could write itself, together with what the library knows of scheduling it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "polyhalite/func.h"
+#include "polyhalite/param.h"
+#include "polyhalite/target.h"
+
+namespace polyhalite::ops {
+
+/// One index or size for each dimension, outermost first, as arrays are written on paper: [row,
+/// column]. (A Func's arguments stand the other way round, innermost first.)
+using Index = std::vector<Expr>;
+
+/// What the library's schedule knows of a Func inside an operator.
+struct Stage {
+  enum Kind {
+    Product,  // a sum over products: vectors over the first argument, rows over the second
+    Operand,  // of the Product behind it, read once for each row: worth packing beside the vectors
+    Reduce,   // an update over a reduction domain, for each point
+    Store,    // values that are read many times
+  };
+  Func func;
+  Kind kind = Store;
+  std::vector<Expr> extents;  // of the arguments
+  // Of the update, innermost first. Of a Reduce only where the first runs along memory, and the
+  // operator is associative.
+  std::vector<RVar> rvars;
+  // For each argument of func the dimension of the tensor that it counts along; empty where the
+  // tensor reads the Func elsewhere than at its own point.
+  std::vector<int> dims;
+};
+
+/// A value of rank n as an expression over n indices, with the Funcs that it is made of. Sizes are
+/// Int(32) expressions: constants, or what a pipeline knows at run time only. Copies share Funcs.
+class Tensor {
+ public:
+  using Read = std::function<Expr(const Index &)>;
+
+  Tensor() = default;
+  Tensor(Type type, Index shape, Read read, std::vector<Stage> stages = {})
+      : type_(type), shape_(std::move(shape)), read_(std::move(read)), stages_(std::move(stages)) {}
+  /// Of rank 0.
+  explicit Tensor(const Expr &value);
+  /// Reads an image whose dimension k (0 is innermost) is the tensor's dimension order[k]; by
+  /// default the last dimension is innermost.
+  Tensor(const ImageParam &image, Index shape, std::vector<int> order = {});
+
+  bool defined() const { return static_cast<bool>(read_); }
+  Type type() const { return type_; }
+  int rank() const { return static_cast<int>(shape_.size()); }
+  const Index &shape() const { return shape_; }
+  /// Of dimension d; negative ones count from the end.
+  const Expr &size(int d) const { return shape_[static_cast<size_t>(d < 0 ? d + rank() : d)]; }
+  /// The number of elements.
+  Expr elements() const;
+  /// The value at one point: an index for each dimension.
+  Expr operator()(const Index &index) const;
+  const std::vector<Stage> &stages() const { return stages_; }
+  /// The same values with stages that no schedule may compute beside the tensor's own points.
+  std::vector<Stage> detached_stages() const;
+
+ private:
+  Type type_;
+  Index shape_;
+  Read read_;
+  std::vector<Stage> stages_;
+};
+
+/// Funcs that hold these tensors, the outputs of one pipeline, with the library's schedule for them
+/// and for all that they are made of. orders[i][k] is the dimension of tensor i that is dimension k
+/// (0 is innermost) of its Func; an empty order puts the last dimension innermost.
+std::vector<Func> materialize(const std::vector<Tensor> &tensors,
+                              const std::vector<std::string> &names,
+                              const std::vector<std::vector<int>> &orders, const Target &target);
+
+// Elementwise. Shapes meet as numpy's do: aligned at the last dimension, sizes of 1 repeat.
+
+using Pointwise = std::function<Expr(const std::vector<Expr> &)>;
+/// CompileError where the shapes do not meet. Float16 and bfloat16 values are computed in float32
+/// and rounded to `result` at the end.
+Tensor elementwise(const std::vector<Tensor> &operands, Type result, const Pointwise &f);
+Tensor elementwise(const Tensor &operand, const std::function<Expr(Expr)> &f);
+/// The shape in which the operands meet. Sizes that are no constants count as equal.
+Index broadcast_shape(const std::vector<Tensor> &operands);
+/// As numpy's: floats to integers are cut off, NaN is true.
+Tensor convert(const Tensor &x, Type type);
+Tensor add(const Tensor &a, const Tensor &b);
+Tensor subtract(const Tensor &a, const Tensor &b);
+Tensor multiply(const Tensor &a, const Tensor &b);
+/// Of integers rounded towards zero.
+Tensor divide(const Tensor &a, const Tensor &b);
+
+// Points of float types; each takes and returns Exprs, to be used in elementwise().
+namespace point {
+Expr sigmoid(Expr x);
+Expr softplus(Expr x);
+/// x * P(X <= x) for a standard normal X; the second form uses tanh.
+Expr gelu(Expr x);
+Expr gelu_tanh(Expr x);
+/// As Python's: the result has the divisor's sign. Of integers.
+Expr modulo(Expr a, Expr b);
+}  // namespace point
+
+/// The same values, held in a Func: computed once, wherever they are read.
+Tensor stored(const Tensor &x, const std::string &name);
+
+// Other views of the same values.
+Tensor transpose(const Tensor &x, const std::vector<int> &permutation);
+/// The same elements in row-major order in another shape.
+Tensor reshape(const Tensor &x, const Index &shape);
+/// Sizes of 1 that repeat, and new dimensions in front.
+Tensor expand(const Tensor &x, const Index &shape);
+Tensor unsqueeze(const Tensor &x, const std::vector<int> &axes);
+/// x[start], x[start + step], ... along each dimension, `shape` elements.
+Tensor slice(const Tensor &x, const Index &start, const std::vector<int> &step, const Index &shape);
+Tensor concat(const std::vector<Tensor> &parts, int axis);
+Tensor tile(const Tensor &x, const Index &shape);
+enum class PadMode { Constant, Edge, Reflect, Wrap };
+/// `before` elements more in front of each dimension (fewer where negative), `shape` in all.
+Tensor pad(const Tensor &x, const Index &before, const Index &shape, PadMode mode, const Expr &value);
+
+// Subscripts from data. Negative ones count from the end; those beyond the end read the last
+// element.
+Tensor gather(const Tensor &x, const Tensor &indices, int axis);
+Tensor gather_elements(const Tensor &x, const Tensor &indices, int axis);
+Tensor gather_nd(const Tensor &x, const Tensor &indices, int batch_dims, int index_size);
+enum class Combine { Replace, Add, Multiply, Min, Max };
+/// x with updates put at, or combined with, the cells that the indices name, in row-major order.
+Tensor scatter_elements(const Tensor &x, const Tensor &indices, const Tensor &updates, int axis,
+                        Combine combine);
+Tensor scatter_nd(const Tensor &x, const Tensor &indices, const Tensor &updates, int index_size,
+                  Combine combine);
+
+enum class Reduction { Sum, Mean, Max, Min, Product, SumSquare, L1, L2, LogSum, LogSumExp };
+/// Over the axes, which keep size 1, or vanish.
+Tensor reduce(const Tensor &x, Reduction how, const std::vector<int> &axes, bool keep_axes);
+/// Int(64) position of the largest (smallest) value along the axis; of equal ones the first or last.
+Tensor arg_reduce(const Tensor &x, bool largest, int axis, bool keep_axis, bool last);
+/// Sums (products) of all elements up to each point, without it where exclusive.
+Tensor cumulate(const Tensor &x, int axis, bool product, bool exclusive, bool reverse);
+/// The k largest (smallest) values along an axis in order, and their Int(64) positions.
+std::pair<Tensor, Tensor> top_k(const Tensor &x, int k, int axis, bool largest);
+
+/// exp(x) over its sum along the axes, and its logarithm.
+Tensor softmax(const Tensor &x, const std::vector<int> &axes);
+Tensor log_softmax(const Tensor &x, const std::vector<int> &axes);
+/// (x - mean) / sqrt(variance + epsilon) along the axes; `mean` and `inverse` (1/sqrt) where asked
+/// for.
+Tensor normalize(const Tensor &x, const std::vector<int> &axes, float epsilon,
+                 Tensor *mean = nullptr, Tensor *inverse = nullptr);
+/// x / sqrt(mean of squares + epsilon) along the axes.
+Tensor rms_normalize(const Tensor &x, const std::vector<int> &axes, float epsilon);
+
+/// As numpy's matmul: the last two dimensions are matrices, others meet; a vector on the left is a
+/// row, on the right a column, and that dimension vanishes. Sums and result have type `sums` (by
+/// default the operands').
+Tensor matmul(const Tensor &a, const Tensor &b, Type sums = Type());
+
+/// How windows move over the spatial dimensions, outermost first.
+struct Window {
+  std::vector<int> kernel, stride, dilation, before;  // `before`: padding in front
+  Index shape;                                         // of the result's spatial dimensions
+};
+/// x[image, channel, ...] with w[result channel, channel / groups, ...]. Padding has the value 0.
+Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int groups,
+                   Type sums = Type());
+/// The transposed one: w[channel, result channel / groups, ...].
+Tensor transposed_convolution(const Tensor &x, const Tensor &w, const Window &window, int groups);
+
+enum class Pooling { Max, Average, AverageWithPadding, Norm };
+/// Average counts elements of x only, AverageWithPadding `after`-wards bounded padding too. Norm is the
+/// p-norm.
+Tensor pool(const Tensor &x, const Window &window, Pooling how, const std::vector<int> &after = {},
+            int p = 2);
+/// The positions of the maxima in x, counted through all of x; column_major swaps the last two.
+Tensor max_pool_positions(const Tensor &x, const Window &window, bool column_major);
+
+/// round(x / scale) + zero_point, saturated to `type`; halves go to even.
+Tensor quantize(const Tensor &x, const Tensor &scale, const Tensor &zero_point, Type type);
+Tensor dequantize(const Tensor &x, const Tensor &scale, const Tensor &zero_point, Type type);
+
+}  // namespace polyhalite::ops

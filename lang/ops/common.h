@@ -1,0 +1,60 @@
+// What the operators share: sizes that are constants, arguments of Funcs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lang/ir/node.h"
+#include "polyhalite/ops.h"
+
+namespace polyhalite::ops {
+
+inline std::optional<int64_t> constant(const Expr &e) {
+  int64_t value = 0;
+  if (e.defined() && is_const_int(e, &value)) return value;
+  return std::nullopt;
+}
+
+/// Equal constants, or sizes of which one is known at run time only.
+inline bool may_be_equal(const Expr &a, const Expr &b) {
+  const auto x = constant(a), y = constant(b);
+  return !x || !y || *x == *y;
+}
+
+/// Variables i0, i1, ..., one for each dimension, outermost first.
+inline std::vector<Var> index_vars(int rank, const std::string &prefix = "i") {
+  std::vector<Var> vars;
+  for (int d = 0; d < rank; d++) vars.emplace_back(prefix + std::to_string(d));
+  return vars;
+}
+inline Index as_index(const std::vector<Var> &vars) { return Index(vars.begin(), vars.end()); }
+/// The arguments of a Func whose innermost dimension is the last one.
+template <typename T>
+std::vector<T> reversed(const std::vector<T> &list) {
+  return {list.rbegin(), list.rend()};
+}
+inline std::vector<int> reversed_dims(int rank) {
+  std::vector<int> dims;
+  for (int d = rank - 1; d >= 0; d--) dims.push_back(d);
+  return dims;
+}
+
+/// Axes in [0, rank), in rising order.
+std::vector<int> normal_axes(const std::vector<int> &axes, int rank);
+
+/// The float type in which values of type t are computed: float32 for 16-bit floats.
+Type computed_type(Type t);
+
+/// A tensor that reads Func f, whose arguments are its dimensions, the last first; `stages` come
+/// before f's own.
+Tensor tensor_of(const Func &f, Type type, const Index &shape, Stage stage,
+                 std::vector<Stage> stages);
+
+/// Adds a stage, or, where its Func is there already at other points, takes it from all points.
+void add_stage(std::vector<Stage> *stages, const Stage &s, std::vector<int> dims);
+
+/// The stages of all tensors, each Func once; none of them moves with the result's points.
+std::vector<Stage> merged_stages(const std::vector<Tensor> &tensors);
+
+}  // namespace polyhalite::ops

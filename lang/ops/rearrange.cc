@@ -1,0 +1,169 @@
+// Other views of the same values.
+#include <algorithm>
+
+#include "lang/ops/common.h"
+#include "polyhalite/operators.h"
+
+namespace polyhalite::ops {
+
+Tensor transpose(const Tensor &x, const std::vector<int> &permutation) {
+  Index shape;
+  for (int p : permutation) shape.push_back(x.size(p));
+  auto read = [x, permutation](const Index &index) {
+    Index at(index.size());
+    for (size_t d = 0; d < index.size(); d++) at[static_cast<size_t>(permutation[d])] = index[d];
+    return x(at);
+  };
+  std::vector<Stage> stages = x.stages();
+  for (Stage &s : stages) {
+    for (int &d : s.dims) {
+      if (d < 0) continue;
+      d = static_cast<int>(std::find(permutation.begin(), permutation.end(), d) -
+                           permutation.begin());
+    }
+  }
+  return Tensor(x.type(), shape, read, stages);
+}
+
+Tensor reshape(const Tensor &x, const Index &shape) {
+  auto read = [x, shape](const Index &index) {
+    // Dimensions of size 1 on either side take no part in the arithmetic; equal leading ones meet
+    // one to one.
+    size_t from = 0, to = 0;
+    Index at(x.shape().size(), Expr(0));
+    while (true) {
+      while (from < x.shape().size() && is_one(x.shape()[from])) from++;
+      while (to < shape.size() && is_one(shape[to])) to++;
+      if (from == x.shape().size() || to == shape.size()) break;
+      const auto a = constant(x.shape()[from]), b = constant(shape[to]);
+      if (!(a && b && *a == *b)) break;
+      at[from++] = index[to++];
+    }
+    Expr flat = 0;
+    for (size_t d = to; d < shape.size(); d++) {
+      if (!is_one(shape[d])) flat = flat * shape[d] + index[d];
+    }
+    for (size_t d = x.shape().size(); d-- > from;) {
+      if (is_one(x.shape()[d])) continue;
+      bool outermost = true;
+      for (size_t o = from; o < d; o++) outermost = outermost && is_one(x.shape()[o]);
+      at[d] = outermost ? flat : flat % x.shape()[d];
+      flat = flat / x.shape()[d];
+    }
+    return x(at);
+  };
+  return Tensor(x.type(), shape, read, x.detached_stages());
+}
+
+Tensor expand(const Tensor &x, const Index &shape) {
+  const Tensor to(x.type(), shape, [x](const Index &) { return cast(x.type(), Expr(0)); });
+  return elementwise({x, to}, x.type(), [](const std::vector<Expr> &v) { return v[0]; });
+}
+
+Tensor unsqueeze(const Tensor &x, const std::vector<int> &axes) {
+  const int rank = x.rank() + static_cast<int>(axes.size());
+  const std::vector<int> fresh = normal_axes(axes, rank);
+  Index shape;
+  std::vector<int> kept;
+  for (int d = 0; d < rank; d++) {
+    const bool is_new = std::find(fresh.begin(), fresh.end(), d) != fresh.end();
+    shape.push_back(is_new ? Expr(1) : x.size(static_cast<int>(kept.size())));
+    if (!is_new) kept.push_back(d);
+  }
+  auto read = [x, kept](const Index &index) {
+    Index at;
+    for (int d : kept) at.push_back(index[static_cast<size_t>(d)]);
+    return x(at);
+  };
+  std::vector<Stage> stages = x.stages();
+  for (Stage &s : stages) {
+    for (int &d : s.dims) d = d < 0 ? d : kept[static_cast<size_t>(d)];
+  }
+  return Tensor(x.type(), shape, read, stages);
+}
+
+Tensor slice(const Tensor &x, const Index &start, const std::vector<int> &step, const Index &shape) {
+  auto read = [x, start, step](const Index &index) {
+    Index at;
+    for (size_t d = 0; d < index.size(); d++) {
+      at.push_back(constant(start[d]) == 0 && step[d] == 1 ? index[d]
+                                                           : start[d] + index[d] * step[d]);
+    }
+    return x(at);
+  };
+  return Tensor(x.type(), shape, read, x.detached_stages());
+}
+
+Tensor concat(const std::vector<Tensor> &parts, int axis) {
+  const size_t a = static_cast<size_t>(axis < 0 ? axis + parts[0].rank() : axis);
+  Index shape = parts[0].shape();
+  Index ends;
+  Expr end = 0;
+  for (const Tensor &t : parts) {
+    const auto c = constant(end), n = constant(t.shape()[a]);
+    end = c && n ? Expr(static_cast<int>(*c + *n)) : end + t.shape()[a];
+    ends.push_back(end);
+  }
+  shape[a] = end;
+  auto read = [parts, a, ends](const Index &index) {
+    Expr value;
+    for (size_t k = parts.size(); k-- > 0;) {
+      if (constant(parts[k].shape()[a]) == 0) continue;
+      Index at = index;
+      const Expr begin = k == 0 ? Expr(0) : ends[k - 1];
+      at[a] = clamp(index[a] - begin, 0, parts[k].shape()[a] - 1);
+      const Expr v = parts[k](at);
+      value = value.defined() ? select(index[a] < ends[k], v, value) : v;
+    }
+    return value.defined() ? value : cast(parts[0].type(), Expr(0));
+  };
+  return Tensor(parts[0].type(), shape, read, merged_stages(parts));
+}
+
+Tensor tile(const Tensor &x, const Index &shape) {
+  auto read = [x](const Index &index) {
+    Index at;
+    for (size_t d = 0; d < index.size(); d++) at.push_back(index[d] % x.shape()[d]);
+    return x(at);
+  };
+  return Tensor(x.type(), shape, read, x.detached_stages());
+}
+
+Tensor pad(const Tensor &x, const Index &before, const Index &shape, PadMode mode,
+           const Expr &value) {
+  auto read = [x, before, mode, value](const Index &index) {
+    Index at;
+    Expr inside;
+    for (size_t d = 0; d < index.size(); d++) {
+      const Expr n = x.shape()[d];
+      Expr i = index[d] - before[d];
+      switch (mode) {
+        case PadMode::Constant: {
+          const Expr in = i >= 0 && i < n;
+          inside = inside.defined() ? inside && in : in;
+          i = clamp(i, 0, n - 1);
+          break;
+        }
+        case PadMode::Edge:
+          i = clamp(i, 0, n - 1);
+          break;
+        case PadMode::Reflect: {
+          // ... 2 1 [0 1 2 ... n-1] n-2 ...
+          const Expr period = max(2 * (n - 1), 1);
+          const Expr r = i % period;
+          i = clamp(min(r, period - r), 0, n - 1);
+          break;
+        }
+        case PadMode::Wrap:
+          i = clamp(i % n, 0, n - 1);
+          break;
+      }
+      at.push_back(i);
+    }
+    const Expr v = x(at);
+    return inside.defined() ? select(inside, v, cast(x.type(), value)) : v;
+  };
+  return Tensor(x.type(), shape, read, x.detached_stages());
+}
+
+}  // namespace polyhalite::ops

@@ -1,0 +1,337 @@
+// The library's schedule: from the kinds of stages that tensors are made of to directives. The only
+// place that picks schedules for operators.
+#include <algorithm>
+#include <set>
+
+#include "lang/ops/common.h"
+#include "polyhalite/operators.h"
+
+namespace polyhalite::ops {
+
+namespace {
+
+// Fewer operations than this are not worth a second thread.
+constexpr int64_t kWorthThreads = 1 << 15;
+
+bool is_variable(const Expr &e, const Var &v) {
+  const VariableNode *node = as_variable(e);
+  return node && node->name == v.name();
+}
+
+int64_t product_of(const std::vector<Expr> &extents) {
+  int64_t n = 1;
+  for (const Expr &e : extents) n *= std::max<int64_t>(constant(e).value_or(256), 1);
+  return n;
+}
+
+// A Func's dimensions as a schedule sees them, innermost first.
+struct Loops {
+  Func func;
+  std::vector<Var> vars;
+  std::vector<Expr> extents;
+
+  explicit Loops(const Func &f, std::vector<Expr> sizes)
+      : func(f), vars(f.args()), extents(std::move(sizes)) {}
+  int64_t extent(size_t i) const { return constant(extents[i]).value_or(0); }
+};
+
+TailStrategy tail_for(int64_t extent, int64_t factor) {
+  return extent >= factor ? TailStrategy::Auto : TailStrategy::GuardWithIf;
+}
+
+// Vectors of at most `lanes` that an extent can fill; 1: none. An extent that is not known may be
+// anything.
+int lanes_for(int64_t extent, int lanes) {
+  if (extent == 0 || extent >= lanes) return lanes;
+  int n = 1;
+  while (n * 2 <= extent) n *= 2;
+  return n;
+}
+
+// Outer loops, from the outermost inwards, run in parallel until there are tasks enough.
+void make_parallel(const Loops &l, const std::vector<Var> &outer, const std::vector<int64_t> &counts) {
+  int64_t tasks = 1;
+  for (size_t i = outer.size(); i-- > 0 && tasks < 32;) {
+    if (counts[i] == 1) continue;
+    Func(l.func).parallel(outer[i]);
+    tasks *= counts[i] == 0 ? 16 : counts[i];
+  }
+}
+
+// Every point on its own: vectors along the innermost dimension, tasks of the outer ones.
+void schedule_points(const Loops &l, int64_t operations, const Target &target) {
+  if (l.vars.empty()) return;
+  Func f = l.func;
+  const int natural = std::min(target.natural_vector_size(f.types()[0]),
+                               2 * target.natural_vector_size(Float(32)));
+  const int lanes = lanes_for(l.extent(0), natural);
+  const bool large = operations >= kWorthThreads;
+  if (l.vars.size() == 1 && large) {
+    Var inner("inner");
+    const int task = std::max(lanes, 1) * 256;
+    if (l.extent(0) >= 2 * task) {
+      f.split(l.vars[0], l.vars[0], inner, task, TailStrategy::GuardWithIf).parallel(l.vars[0]);
+      f.vectorize(inner, lanes, TailStrategy::GuardWithIf);
+      return;
+    }
+  }
+  if (lanes > 1 && (operations >= 64 || l.extent(0) == 0)) {
+    f.vectorize(l.vars[0], lanes, tail_for(l.extent(0), lanes));
+  }
+  if (large && l.vars.size() > 1) {
+    std::vector<int64_t> counts;
+    for (size_t i = 1; i < l.vars.size(); i++) counts.push_back(l.extent(i));
+    make_parallel(l, {l.vars.begin() + 1, l.vars.end()}, counts);
+  }
+}
+
+// A register tile of sums: `vectors` of `lanes` results, `rows` rows.
+struct ProductTile {
+  int lanes = 1, vectors = 1, rows = 1;
+  int columns() const { return lanes * vectors; }
+};
+
+ProductTile product_tile(const Stage &s, const Target &target) {
+  const Type type = s.func.types()[0];
+  const bool many_registers = target.has_feature(Target::AVX512_Skylake);
+  const int registers = many_registers ? 32 : 16;
+  const int64_t columns = constant(s.extents[0]).value_or(0);
+  const int64_t rows = s.extents.size() > 1 ? constant(s.extents[1]).value_or(0) : 1;
+  ProductTile t;
+  t.lanes = lanes_for(columns, target.natural_vector_size(type));
+  const int most_vectors = rows == 1 ? 8 : many_registers ? 4 : 2;
+  while (t.vectors * 2 <= most_vectors && (columns == 0 || 2 * t.columns() <= columns)) {
+    t.vectors *= 2;
+  }
+  // As many rows as registers allow; of those that fit evenly the most.
+  const int most_rows = std::max(1, (registers - 1 - t.vectors) / t.vectors);
+  t.rows = static_cast<int>(std::min<int64_t>(rows == 0 ? 4 : rows, std::min(most_rows, 14)));
+  for (int n = t.rows; rows > 0 && 2 * n > t.rows; n--) {
+    if (rows % n == 0) {
+      t.rows = n;
+      break;
+    }
+  }
+  return t;
+}
+
+// Sums stay in registers for a tile of `to`, whose dimensions `place` are those of the sums'
+// arguments, through the whole reduction.
+//
+//   for columns/tile { pack operand { for others { for rows/tile { sums; to } } } }
+void schedule_product(const Loops &to, const std::vector<size_t> &place, const Stage &s,
+                      const std::vector<Func> &operands, const Target &target) {
+  const ProductTile t = product_tile(s, target);
+  Func out = to.func, sums = s.func;
+  Var columns("columns"), rows("rows"), column("column"), row("row");
+  const Var v = to.vars[place[0]];
+  const int64_t column_extent = constant(s.extents[0]).value_or(0);
+  out.split(v, columns, column, t.columns(), tail_for(column_extent, t.columns()));
+  std::vector<VarOrRVar> order{column};
+  std::vector<Var> outer;
+  std::vector<int64_t> counts;
+  if (place.size() > 1) {
+    const int64_t row_extent = constant(s.extents[1]).value_or(0);
+    out.split(to.vars[place[1]], rows, row, t.rows, tail_for(row_extent, t.rows));
+    order.emplace_back(row);
+    outer.push_back(rows);
+    counts.push_back(row_extent == 0 ? 0 : (row_extent + t.rows - 1) / t.rows);
+  }
+  for (size_t i = 0; i < to.vars.size(); i++) {
+    if (i == place[0] || (place.size() > 1 && i == place[1])) continue;
+    outer.push_back(to.vars[i]);
+    counts.push_back(to.extent(i));
+  }
+  outer.push_back(columns);
+  counts.push_back(column_extent == 0 ? 0 : (column_extent + t.columns() - 1) / t.columns());
+  for (const Var &o : outer) order.emplace_back(o);
+  out.reorder(order);
+  if (place[0] == 0 && t.lanes > 1) {
+    out.vectorize(column, t.lanes, tail_for(t.columns(), t.lanes));
+  }
+  int64_t operations = product_of(s.extents);
+  for (const RVar &r : s.rvars) operations *= constant(r.extent()).value_or(64);
+  if (operations >= kWorthThreads) {
+    // Packed columns serve all rows of a task: rows stay inside unless there are few columns.
+    int64_t tasks = 1;
+    for (size_t i = outer.size(); i-- > 0 && tasks < 8;) {
+      if (counts[i] == 1) continue;
+      out.parallel(outer[i]);
+      tasks *= counts[i] == 0 ? 8 : counts[i];
+    }
+  }
+  const LoopLevel tile = outer.size() > 1 || place.size() > 1 ? LoopLevel(out, outer[0])
+                                                              : LoopLevel(out, columns);
+  const std::vector<Var> args = sums.args();
+  auto in_registers = [&](auto stage) {
+    const bool guarded = column_extent < t.columns() ||
+                         (args.size() > 1 && constant(s.extents[1]).value_or(0) < t.rows);
+    const TailStrategy tail = guarded ? TailStrategy::GuardWithIf : TailStrategy::Auto;
+    if (t.lanes > 1) stage.vectorize(args[0], t.lanes, tail);
+    if (!guarded) {
+      if (t.vectors > 1) stage.unroll(args[0]);
+      if (args.size() > 1 && t.rows > 1) stage.unroll(args[1]);
+    }
+  };
+  sums.compute_at(tile);
+  in_registers(sums.operator polyhalite::Stage());
+  polyhalite::Stage update = sums.update();
+  std::vector<VarOrRVar> inner{args[0]};
+  if (args.size() > 1) inner.emplace_back(args[1]);
+  for (const RVar &r : s.rvars) inner.emplace_back(r);
+  for (size_t i = 2; i < args.size(); i++) inner.emplace_back(args[i]);
+  update.reorder(inner);
+  in_registers(update);
+  const int64_t row_count = s.extents.size() > 1 ? constant(s.extents[1]).value_or(64) : 1;
+  for (Func operand : operands) {
+    // Rows of few elements lie side by side already.
+    if (row_count < 4 * t.rows || (column_extent > 0 && column_extent <= t.columns())) continue;
+    operand.compute_at(out, columns);
+    if (t.lanes > 1) operand.vectorize(operand.args()[0], t.lanes, TailStrategy::GuardWithIf);
+  }
+}
+
+// One reduction: partial results in the lanes of a vector where it runs along memory, else vectors
+// of its points.
+void schedule_reduction(const Stage &s, bool at_root, const LoopLevel *level, const Target &target) {
+  Func f = s.func;
+  if (level) f.compute_at(*level);
+  else f.compute_root();
+  const std::vector<Var> args = f.args();
+  const int lanes = target.natural_vector_size(f.types()[0]);
+  int64_t operations = product_of(s.extents);
+  if (!s.rvars.empty() && f.num_update_definitions() == 1 && f.outputs() == 1) {
+    const int64_t length = constant(s.rvars[0].extent()).value_or(4 * lanes);
+    operations *= length;
+    if (length >= 2 * lanes) {
+      RVar outer("outer"), inner("inner");
+      Var lane("lane");
+      f.update().split(s.rvars[0], outer, inner, lanes);
+      Func partial = f.update().rfactor(inner, lane);
+      if (level) partial.compute_at(*level);
+      else if (args.empty()) partial.compute_root();
+      else partial.compute_at(f, args[0]);
+      partial.vectorize(lane, lanes).update().vectorize(lane, lanes);
+    }
+  } else if (!args.empty() && f.outputs() == 1) {
+    const int64_t extent = constant(s.extents[0]).value_or(0);
+    const int fit = lanes_for(extent, lanes);
+    // A scatter writes anywhere; its points are no loop of the update.
+    bool pure = true;
+    for (const Expr &e : f.update_args(0)) {
+      bool found = false;
+      for (const Var &v : args) found = found || is_variable(e, v);
+      pure = pure && found;
+    }
+    if (fit > 1 && pure && extent > 0) {
+      f.vectorize(args[0], fit);
+      f.update().vectorize(args[0], fit, TailStrategy::GuardWithIf);
+    }
+    operations *= 8;
+    if (!pure) return;
+  }
+  if (at_root && operations >= kWorthThreads && args.size() > 1) {
+    f.parallel(args.back());
+    f.update().parallel(args.back());
+  }
+}
+
+}  // namespace
+
+std::vector<Func> materialize(const std::vector<Tensor> &tensors,
+                              const std::vector<std::string> &names,
+                              const std::vector<std::vector<int>> &orders, const Target &target) {
+  std::vector<Func> outputs;
+  for (size_t i = 0; i < tensors.size(); i++) {
+    const Tensor &t = tensors[i];
+    const std::vector<Var> vars = index_vars(t.rank());
+    const std::vector<int> order = orders[i].empty() ? reversed_dims(t.rank()) : orders[i];
+    std::vector<Var> args;
+    for (int d : order) args.push_back(vars[static_cast<size_t>(d)]);
+    Func f(names[i]);
+    f(args) = t(as_index(vars));
+    outputs.push_back(f);
+  }
+  const bool single = tensors.size() == 1;
+  const std::vector<Stage> stages = single ? tensors[0].stages() : merged_stages(tensors);
+  const Tensor &t = tensors[0];
+  const std::vector<int> order = orders[0].empty() ? reversed_dims(t.rank()) : orders[0];
+  // Where the argument that counts along a dimension of the tensor stands in the output.
+  auto place_of = [&](int dim) {
+    return static_cast<size_t>(std::find(order.begin(), order.end(), dim) - order.begin());
+  };
+  std::vector<Expr> extents;
+  for (int d : order) extents.push_back(t.shape()[static_cast<size_t>(d)]);
+  const Loops out(outputs[0], extents);
+
+  // At most one product runs inside of the output's tiles; others have a Func of their own.
+  int inside = -1;
+  for (size_t i = 0; i < stages.size(); i++) {
+    const Stage &s = stages[i];
+    if (!single || s.kind != Stage::Product || s.dims.empty()) continue;
+    const bool whole = std::count(s.dims.begin(), s.dims.end(), -1) == 0 &&
+                       s.dims.size() == order.size();
+    if (whole) inside = static_cast<int>(i);
+  }
+  std::vector<Func> operands;
+  for (size_t i = 0; i < stages.size(); i++) {
+    const Stage &s = stages[i];
+    switch (s.kind) {
+      case Stage::Operand:
+        operands.push_back(s.func);
+        break;
+      case Stage::Product: {
+        std::vector<size_t> place;
+        if (static_cast<int>(i) == inside) {
+          for (int d : s.dims) place.push_back(place_of(d));
+          schedule_product(out, place, s, operands, target);
+        } else {
+          Func whole = Func(s.func).in();
+          whole.compute_root();
+          for (size_t a = 0; a < s.extents.size(); a++) place.push_back(a);
+          schedule_product(Loops(whole, s.extents), place, s, operands, target);
+        }
+        operands.clear();
+        break;
+      }
+      case Stage::Reduce: {
+        // Beside the rows of the output, where its points are all dimensions but the innermost ones.
+        std::set<size_t> places;
+        bool rows = single && inside < 0 && !s.dims.empty();
+        for (int d : s.dims) {
+          if (d >= 0 && !is_one(t.shape()[static_cast<size_t>(d)])) places.insert(place_of(d));
+        }
+        size_t first = order.size();
+        if (!places.empty()) first = *places.begin();
+        rows = rows && !places.empty() && first > 0;
+        for (size_t p = first; p < order.size(); p++) {
+          rows = rows && (places.count(p) || is_one(extents[p]));
+        }
+        if (rows) {
+          const LoopLevel level(outputs[0], out.vars[first]);
+          schedule_reduction(s, false, &level, target);
+        } else {
+          schedule_reduction(s, true, nullptr, target);
+        }
+        break;
+      }
+      case Stage::Store: {
+        Func f = s.func;
+        f.compute_root();
+        schedule_points(Loops(f, s.extents), product_of(s.extents), target);
+        break;
+      }
+    }
+  }
+  for (size_t i = 0; i < outputs.size(); i++) {
+    if (i == 0 && inside >= 0) continue;
+    const Tensor &each = tensors[i];
+    const std::vector<int> its = orders[i].empty() ? reversed_dims(each.rank()) : orders[i];
+    std::vector<Expr> sizes;
+    for (int d : its) sizes.push_back(each.shape()[static_cast<size_t>(d)]);
+    schedule_points(Loops(outputs[i], sizes), product_of(sizes), target);
+  }
+  return outputs;
+}
+
+}  // namespace polyhalite::ops

@@ -1,0 +1,231 @@
+// Tensors, shapes that meet, elementwise operators.
+#include <algorithm>
+
+#include "lang/ops/common.h"
+#include "polyhalite/integer_functions.h"
+#include "polyhalite/operators.h"
+
+namespace polyhalite::ops {
+
+namespace {
+
+// The stages of operands that meet in `shape`: those whose points are the result's stay beside it.
+std::vector<Stage> met_stages(const std::vector<Tensor> &operands, const Index &shape) {
+  std::vector<Stage> stages;
+  for (const Tensor &t : operands) {
+    const int offset = static_cast<int>(shape.size()) - t.rank();
+    for (const Stage &s : t.stages()) {
+      std::vector<int> dims;
+      for (int d : s.dims) {
+        // A dimension of size 1 that repeats is read at 0, whatever the result's index.
+        const bool repeats = is_one(t.size(d)) && !is_one(shape[static_cast<size_t>(d + offset)]);
+        dims.push_back(repeats ? -1 : d + offset);
+      }
+      add_stage(&stages, s, std::move(dims));
+    }
+  }
+  return stages;
+}
+
+std::string shapes_text(const std::vector<Tensor> &operands) {
+  std::string text;
+  for (const Tensor &t : operands) {
+    std::string one;
+    for (const Expr &e : t.shape()) {
+      const auto c = constant(e);
+      one += (one.empty() ? "" : ", ") + (c ? std::to_string(*c) : "?");
+    }
+    text += (text.empty() ? "[" : " and [") + one + "]";
+  }
+  return text;
+}
+
+}  // namespace
+
+void add_stage(std::vector<Stage> *stages, const Stage &s, std::vector<int> dims) {
+  for (Stage &old : *stages) {
+    if (old.func.function() != s.func.function()) continue;
+    // Read at two places: beside neither.
+    if (old.dims != dims) old.dims.clear();
+    return;
+  }
+  stages->push_back(s);
+  stages->back().dims = std::move(dims);
+}
+
+Tensor::Tensor(const Expr &value)
+    : type_(value.type()), read_([value](const Index &) { return value; }) {}
+
+Tensor::Tensor(const ImageParam &image, Index shape, std::vector<int> order)
+    : type_(image.type()), shape_(std::move(shape)) {
+  if (order.empty()) order = reversed_dims(rank());
+  read_ = [image, order](const Index &index) {
+    std::vector<Expr> args;
+    for (int d : order) args.push_back(index[static_cast<size_t>(d)]);
+    return image(args);
+  };
+}
+
+Expr Tensor::elements() const {
+  Expr n = 1;
+  for (const Expr &e : shape_) n = n * e;
+  return n;
+}
+
+Expr Tensor::operator()(const Index &index) const {
+  if (!read_ || index.size() != shape_.size()) {
+    user_error("a tensor of rank " + std::to_string(rank()) + " is read at " +
+                   std::to_string(index.size()) + " indices",
+               "each dimension has an index", "give one index for each dimension");
+  }
+  return read_(index);
+}
+
+std::vector<Stage> Tensor::detached_stages() const {
+  std::vector<Stage> stages = stages_;
+  for (Stage &s : stages) s.dims.clear();
+  return stages;
+}
+
+std::vector<int> normal_axes(const std::vector<int> &axes, int rank) {
+  std::vector<int> out;
+  for (int a : axes) out.push_back(a < 0 ? a + rank : a);
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  for (int a : out) {
+    if (a >= 0 && a < rank) continue;
+    user_error("axis " + std::to_string(a) + " of a tensor of rank " + std::to_string(rank),
+               "it has no such dimension", "use an axis from -rank to rank - 1");
+  }
+  return out;
+}
+
+Type computed_type(Type t) { return t.is_float() && t.bits() < 32 ? Float(32) : t; }
+
+std::vector<Stage> merged_stages(const std::vector<Tensor> &tensors) {
+  std::vector<Stage> stages;
+  for (const Tensor &t : tensors) {
+    for (const Stage &s : t.stages()) add_stage(&stages, s, {});
+  }
+  return stages;
+}
+
+Tensor tensor_of(const Func &f, Type type, const Index &shape, Stage stage,
+                 std::vector<Stage> stages) {
+  stage.func = f;
+  stages.push_back(std::move(stage));
+  return Tensor(
+      type, shape, [f](const Index &index) -> Expr { return f(reversed(index)); },
+      std::move(stages));
+}
+
+Tensor stored(const Tensor &x, const std::string &name) {
+  Func f(name);
+  const std::vector<Var> vars = index_vars(x.rank());
+  f(reversed(vars)) = x(as_index(vars));
+  Stage stage;
+  stage.kind = Stage::Store;
+  stage.extents = reversed(x.shape());
+  stage.dims = reversed_dims(x.rank());
+  return tensor_of(f, x.type(), x.shape(), stage, merged_stages({x}));
+}
+
+Index broadcast_shape(const std::vector<Tensor> &operands) {
+  size_t rank = 0;
+  for (const Tensor &t : operands) rank = std::max(rank, t.shape().size());
+  Index shape(rank, Expr(1));
+  for (const Tensor &t : operands) {
+    const size_t offset = rank - t.shape().size();
+    for (size_t d = 0; d < t.shape().size(); d++) {
+      Expr &met = shape[offset + d];
+      const Expr &size = t.shape()[d];
+      if (is_one(size)) continue;
+      if (is_one(met) || !constant(met)) {
+        met = constant(size) || is_one(met) ? size : met;
+      } else if (!may_be_equal(met, size)) {
+        user_error("shapes " + shapes_text(operands) + " do not meet",
+                   "sizes are equal, or one of them is 1", "reshape or expand an operand");
+      }
+    }
+  }
+  return shape;
+}
+
+Tensor elementwise(const std::vector<Tensor> &operands, Type result, const Pointwise &f) {
+  const Index shape = broadcast_shape(operands);
+  auto read = [operands, result, f](const Index &index) {
+    std::vector<Expr> values;
+    for (const Tensor &t : operands) {
+      const size_t offset = index.size() - t.shape().size();
+      Index at;
+      for (size_t d = 0; d < t.shape().size(); d++) {
+        at.push_back(is_one(t.shape()[d]) ? Expr(0) : index[offset + d]);
+      }
+      Expr v = t(at);
+      values.push_back(v.type() == computed_type(v.type()) ? v : cast(computed_type(v.type()), v));
+    }
+    Expr value = f(values);
+    return value.type() == result ? value : cast(result, value);
+  };
+  return Tensor(result, shape, read, met_stages(operands, shape));
+}
+
+Tensor elementwise(const Tensor &operand, const std::function<Expr(Expr)> &f) {
+  return elementwise(std::vector<Tensor>{operand}, operand.type(),
+                     [f](const std::vector<Expr> &v) { return f(v[0]); });
+}
+
+Tensor convert(const Tensor &x, Type type) {
+  if (x.type() == type) return x;
+  return elementwise(std::vector<Tensor>{x}, type, [type](const std::vector<Expr> &v) {
+    if (type.is_bool()) return v[0] != cast(v[0].type(), Expr(0));
+    return cast(type, v[0]);
+  });
+}
+
+Tensor add(const Tensor &a, const Tensor &b) {
+  return elementwise({a, b}, a.type(), [](const std::vector<Expr> &v) { return v[0] + v[1]; });
+}
+Tensor subtract(const Tensor &a, const Tensor &b) {
+  return elementwise({a, b}, a.type(), [](const std::vector<Expr> &v) { return v[0] - v[1]; });
+}
+Tensor multiply(const Tensor &a, const Tensor &b) {
+  return elementwise({a, b}, a.type(), [](const std::vector<Expr> &v) { return v[0] * v[1]; });
+}
+Tensor divide(const Tensor &a, const Tensor &b) {
+  return elementwise({a, b}, a.type(), [](const std::vector<Expr> &v) {
+    return v[0].type().is_float() ? v[0] / v[1] : div_round_to_zero(v[0], v[1]);
+  });
+}
+
+namespace point {
+
+namespace {
+Expr number(const Expr &like, double value) { return cast(like.type(), Expr(value)); }
+}  // namespace
+
+Expr sigmoid(Expr x) { return number(x, 1) / (number(x, 1) + exp(-x)); }
+
+// max(x, 0) + log(1 + exp(-|x|)): no overflow on either side.
+Expr softplus(Expr x) {
+  return max(x, number(x, 0)) + log(number(x, 1) + exp(-abs(x)));
+}
+
+Expr gelu(Expr x) {
+  return number(x, 0.5) * x * (number(x, 1) + cast(x.type(), erf(x * number(x, 0.7071067811865476))));
+}
+
+Expr gelu_tanh(Expr x) {
+  const Expr inner = number(x, 0.7978845608028654) * (x + number(x, 0.044715) * x * x * x);
+  return number(x, 0.5) * x * (number(x, 1) + tanh(inner));
+}
+
+Expr modulo(Expr a, Expr b) {
+  if (a.type().is_uint()) return a % b;
+  const Expr r = a % b;
+  return select(b < cast(b.type(), Expr(0)) && r != cast(r.type(), Expr(0)), r + b, r);
+}
+
+}  // namespace point
+
+}  // namespace polyhalite::ops

@@ -1,0 +1,45 @@
+#include "apps/onnx/dim.h"
+
+#include <gtest/gtest.h>
+
+namespace polyhalite::onnx {
+namespace {
+
+const Dim N = Dim::symbol("N"), H = Dim::symbol("H");
+
+TEST(onnx_dim, equal_polynomials_have_one_text) {
+  EXPECT_EQ(((N + 1) * (N - 1)).to_string(), "N*N - 1");
+  EXPECT_EQ((H * N + N * H).to_string(), "2*H*N");
+  EXPECT_EQ((N - N).to_string(), "0");
+  EXPECT_EQ((Dim(3) * N + 2 - N).to_string(), "2*N + 2");
+  EXPECT_TRUE(N + H == H + N);
+}
+
+TEST(onnx_dim, quotients_drop_what_divides) {
+  EXPECT_EQ(Dim::floor_div(N * 4 + 6, 2).to_string(), "2*N + 3");
+  EXPECT_EQ(Dim::floor_div(N * 4 + 7, 2).to_string(), "2*N + 3");
+  EXPECT_EQ(Dim::floor_div(H * N * 12, N * 4).to_string(), "3*H");
+  EXPECT_EQ(Dim::floor_div(N + 1, 2).to_string(), "floor((N + 1)/2)");
+  EXPECT_EQ(Dim::ceil_div(7, 2).constant(), 4);
+  EXPECT_EQ(Dim::floor_div(-7, 2).constant(), -4);
+}
+
+TEST(onnx_dim, evaluation_and_substitution_agree) {
+  const Dim d = Dim::floor_div(N * 3 + 1, 2) * H + Dim::minimum(N, H) - Dim::maximum(N, 4);
+  for (int64_t n = 0; n < 9; n++) {
+    for (int64_t h = 0; h < 5; h++) {
+      const auto value = d.evaluate({{"N", n}, {"H", h}});
+      ASSERT_EQ(value, (3 * n + 1) / 2 * h + std::min(n, h) - std::max<int64_t>(n, 4));
+      ASSERT_EQ(d.substitute({{"N", Dim(n)}, {"H", Dim(h)}}).constant(), value);
+    }
+  }
+  EXPECT_EQ(d.evaluate({{"N", 1}}), std::nullopt);
+}
+
+TEST(onnx_dim, sizes_beyond_64_bits_are_refused) {
+  EXPECT_THROW(Dim(INT64_MAX) + 1, std::overflow_error);
+  EXPECT_THROW(Dim(INT64_MAX) * 2, std::overflow_error);
+}
+
+}  // namespace
+}  // namespace polyhalite::onnx

@@ -1,0 +1,205 @@
+// Models of our own, from bytes to results.
+#include "apps/onnx/program.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "apps/onnx/session.h"
+#include "test/onnx/backend_case.h"
+#include "test/onnx/model_builder.h"
+
+namespace polyhalite::onnx {
+namespace {
+
+Constant random_floats(const std::vector<int64_t> &shape, uint32_t seed) {
+  std::mt19937 bits(seed);
+  std::uniform_real_distribution<float> d(-1, 1);
+  int64_t n = 1;
+  for (int64_t s : shape) n *= s;
+  std::vector<float> v(static_cast<size_t>(n));
+  for (float &f : v) f = d(bits);
+  return floats(shape, v);
+}
+
+std::vector<float> list(const Constant &c) {
+  std::vector<float> v;
+  for (int64_t i = 0; i < c.elements(); i++) v.push_back(static_cast<float>(c.number(i)));
+  return v;
+}
+
+// Both engines and both optimisation levels give the same.
+Program::Tensors run_all(const ModelBuilder &b, const Program::Tensors &inputs) {
+  CompileOptions options;
+  const Program::Tensors first = Session(b.load(), options).run(inputs);
+  options.engine = Engine::Interpreter;
+  const Program::Tensors second = Session(b.load(), options).run(inputs);
+  options.engine = Engine::Compiled;
+  options.optimize = false;
+  const Program::Tensors third = Session(b.load(), options).run(inputs);
+  for (const auto &[name, t] : first) {
+    EXPECT_EQ(compare(t, second.at(name), 1e-5, 1e-6), "") << name << ": compiled and interpreted";
+    EXPECT_EQ(compare(t, third.at(name), 1e-5, 1e-6), "") << name << ": optimised and not";
+  }
+  return first;
+}
+
+TEST(onnx_program, matmul_bias_relu_is_one_kernel) {
+  ModelBuilder b;
+  b.input("x", {2, 3}).weights("w", {3, 2}, {1, 2, 3, 4, 5, 6}).weights("c", {2}, {-20, 1});
+  b.node("MatMul", {"x", "w"}, {"m"}).node("Add", {"m", "c"}, {"s"}).node("Relu", {"s"}, {"y"}).output("y");
+  const auto out = run_all(b, {{"x", floats({2, 3}, {1, 1, 1, 2, 0, 1})}});
+  EXPECT_EQ(list(out.at("y")), (std::vector<float>{0, 13, 0, 11}));
+  const Program p(b.load(), {});
+  EXPECT_EQ(p.kernels().size(), 1u);
+}
+
+TEST(onnx_program, equal_layers_share_a_kernel) {
+  ModelBuilder b;
+  b.input("v0", {4, 8});
+  for (int i = 0; i < 5; i++) {
+    const std::string n = std::to_string(i), next = std::to_string(i + 1);
+    b.initializer(ModelBuilder::tensor<float>("w" + n, 1, {8, 8}, std::vector<float>(64, 0.1f * static_cast<float>(i))));
+    b.node("MatMul", {"v" + n, "w" + n}, {"m" + n}).node("Relu", {"m" + n}, {"v" + next});
+  }
+  b.output("v5");
+  const Program p(b.load(), {});
+  EXPECT_EQ(p.steps().size(), 5u);
+  EXPECT_EQ(p.kernels().size(), 1u);
+  // Values live one after the other: two places serve all.
+  EXPECT_EQ(p.arena({}).bytes, 2 * 4 * 8 * 4);
+}
+
+TEST(onnx_program, convolution_pool_and_batch_norm) {
+  ModelBuilder b(15);
+  auto add = [&](const std::string &name, const std::vector<int64_t> &shape, uint32_t seed, bool positive = false) {
+    std::vector<float> v = list(random_floats(shape, seed));
+    for (float &f : v) f = positive ? f * f + 0.5f : f;
+    b.weights(name, shape, v);
+  };
+  b.input("x", {1, 3, 11, 9});
+  add("w", {8, 3, 3, 3}, 1);
+  add("s", {8}, 2);
+  add("t", {8}, 3);
+  add("m", {8}, 4);
+  add("v", {8}, 5, true);
+  b.node("Conv", {"x", "w"}, {"c"}, {ints_attribute("pads", {1, 1, 1, 1}), ints_attribute("strides", {2, 1})});
+  b.node("BatchNormalization", {"c", "s", "t", "m", "v"}, {"n"}).node("Relu", {"n"}, {"r"});
+  b.node("MaxPool", {"r"}, {"y"}, {ints_attribute("kernel_shape", {2, 2}), ints_attribute("strides", {2, 2})});
+  b.output("y");
+  const auto out = run_all(b, {{"x", random_floats({1, 3, 11, 9}, 6)}});
+  EXPECT_EQ(out.at("y").shape(), (std::vector<int64_t>{1, 8, 3, 4}));
+  const Program p(b.load(), {});
+  EXPECT_EQ(p.kernels().size(), 2u);
+}
+
+TEST(onnx_program, sizes_may_be_symbols) {
+  ModelBuilder b;
+  b.input("x", {"batch", "length", 4}).weights("w", {4, 6}, list(random_floats({4, 6}, 1)));
+  b.integers("shape", {0, -1, 2, 3}).node("MatMul", {"x", "w"}, {"m"}).node("Reshape", {"m", "shape"}, {"r"});
+  b.node("Transpose", {"r"}, {"t"}, {ints_attribute("perm", {0, 2, 1, 3})}).node("Softmax", {"t"}, {"y"}).output("y");
+  Session session(b.load());
+  CompileOptions interpreted;
+  interpreted.engine = Engine::Interpreter;
+  Session reference(b.load(), interpreted);
+  const auto program = session.program_for({});
+  const std::vector<std::pair<int64_t, int64_t>> sizes{{1, 1}, {2, 5}, {3, 33}};
+  for (const auto &[batch, length] : sizes) {
+    const Program::Tensors in{{"x", random_floats({batch, length, 4}, 2)}};
+    EXPECT_EQ(compare(session.run(in).at("y"), reference.run(in).at("y"), 1e-5, 1e-6), "");
+  }
+  // One compilation served all sizes.
+  EXPECT_EQ(session.program_for({}), program);
+}
+
+TEST(onnx_program, shapes_are_made_of_shapes) {
+  // As exporters write x.reshape(x.shape[0], -1): nobody computes the new shape.
+  ModelBuilder b;
+  b.input("x", {"batch", 2, 3}).integers("zero", {0}).integers("one", {1}).integers("rest", {-1});
+  b.node("Shape", {"x"}, {"s"}).node("Slice", {"s", "zero", "one"}, {"n"});
+  b.node("Concat", {"n", "rest"}, {"to"}, {int_attribute("axis", 0)});
+  b.node("Reshape", {"x", "to"}, {"r"}).node("Neg", {"r"}, {"y"}).output("y");
+  Session session(b.load());
+  const Constant x = random_floats({4, 2, 3}, 1);
+  const Constant y = session.run({{"x", x}}).at("y");
+  EXPECT_EQ(y.shape(), (std::vector<int64_t>{4, 6}));
+  EXPECT_EQ(y.number(23), -x.number(23));
+  EXPECT_EQ(session.program_for({{"x", x}})->steps().size(), 1u);
+}
+
+TEST(onnx_program, elements_that_decide_about_shapes_come_at_run_time) {
+  ModelBuilder b;
+  b.input("x", {2, 6}).input("shape", {2}, 7).node("Reshape", {"x", "shape"}, {"y"}).output("y");
+  Session session(b.load());
+  const Constant x = random_floats({2, 6}, 1);
+  EXPECT_EQ(session.run({{"x", x}, {"shape", Constant::integers({3, 4})}}).at("y").shape(), (std::vector<int64_t>{3, 4}));
+  EXPECT_EQ(session.run({{"x", x}, {"shape", Constant::integers({-1, 2})}}).at("y").shape(), (std::vector<int64_t>{6, 2}));
+}
+
+TEST(onnx_program, old_versions_mean_what_they_meant) {
+  // Before 13, Softmax took all dimensions from the axis on as one.
+  ModelBuilder b(11);
+  b.input("x", {1, 2, 2}).node("Softmax", {"x"}, {"y"}).output("y");
+  const auto out = Session(b.load()).run({{"x", floats({1, 2, 2}, {0, 0, 0, 0})}});
+  EXPECT_EQ(list(out.at("y")), (std::vector<float>{0.25f, 0.25f, 0.25f, 0.25f}));
+  // Before 10, Slice had its bounds as attributes.
+  ModelBuilder s(9);
+  s.input("x", {4}).node("Slice", {"x"}, {"y"}, {ints_attribute("starts", {1}), ints_attribute("ends", {-1})}).output("y");
+  EXPECT_EQ(list(Session(s.load()).run({{"x", floats({4}, {1, 2, 3, 4})}}).at("y")), (std::vector<float>{2, 3}));
+}
+
+TEST(onnx_program, wrong_inputs_are_named) {
+  ModelBuilder b;
+  b.input("x", {2}).node("Relu", {"x"}, {"y"}).output("y");
+  Session session(b.load());
+  EXPECT_EQ(error_of([&] { session.run({}); }),
+            "error: input 'x' is missing\n"
+            "  why: it has the type float32[2]\n"
+            "  fix: give a tensor of this name");
+  EXPECT_EQ(error_of([&] { session.run({{"x", floats({3}, {1, 2, 3})}}); }),
+            "error: input 'x' is float32[3]\n"
+            "  why: the model takes float32[2]\n"
+            "  fix: give a tensor of this type and shape");
+}
+
+TEST(onnx_program, operands_that_do_not_fit_name_the_node) {
+  ModelBuilder b;
+  b.input("x", {2, 3}).weights("w", {4, 2}, std::vector<float>(8)).node("MatMul", {"x", "w"}, {"y"}).output("y");
+  EXPECT_EQ(error_of([&] { Program(b.load(), {}); }),
+            "error: node 'make_y' (MatMul, version 13): columns and rows are 3 and 4\n"
+            "  why: they have to be equal\n"
+            "  fix: mend the model, or give other shapes");
+}
+
+TEST(onnx_program, memory_plan_overlaps_only_what_lives_apart) {
+  std::mt19937 bits(1);
+  for (int round = 0; round < 200; round++) {
+    std::vector<Lifetime> lives;
+    for (int v = 0; v < 12; v++) {
+      const size_t first = bits() % 10;
+      lives.push_back({v, static_cast<int64_t>(bits() % 500 + 1), first, first + bits() % 4});
+    }
+    const ArenaPlan plan = plan_arena(lives);
+    for (const Lifetime &a : lives) {
+      EXPECT_EQ(plan.offsets.at(a.value) % 64, 0);
+      EXPECT_LE(plan.offsets.at(a.value) + a.bytes, plan.bytes);
+      for (const Lifetime &b : lives) {
+        if (a.value == b.value || a.last < b.first || b.last < a.first) continue;
+        EXPECT_TRUE(plan.offsets.at(a.value) + a.bytes <= plan.offsets.at(b.value) ||
+                    plan.offsets.at(b.value) + b.bytes <= plan.offsets.at(a.value));
+      }
+    }
+  }
+}
+
+TEST(onnx_program, graphs_print) {
+  ModelBuilder b;
+  b.input("x", {"N", 3}).weights("w", {3}, {1, 2, 3}).node("Mul", {"x", "w"}, {"y"}).output("y");
+  EXPECT_EQ(to_text(Program(b.load(), {}).graph()),
+            "graph test(%x: float32[N, 3]) -> (%y)\n"
+            "  %w = constant float32[3]\n"
+            "  %y: float32[N, 3] = Mul.14(%x, %w)\n");
+}
+
+}  // namespace
+}  // namespace polyhalite::onnx
