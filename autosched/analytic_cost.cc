@@ -11,12 +11,13 @@ namespace polyhalite::autosched {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kLaunch = 4000;      // nanoseconds to start and join a parallel loop
-constexpr double kTask = 250;         // and for each of its tasks
-constexpr double kLatency = 4;        // cycles until a multiply-add's result can be added to
-constexpr double kRowCycles = 6;      // of a loop around the innermost
+constexpr double kLaunch = 4000;  // nanoseconds to start and join a parallel loop
+constexpr double kTask = 250;     // and for each of its tasks
+constexpr double kLatency = 4;    // cycles until a multiply-add's result can be added to
+constexpr double kRowCycles = 6;  // of a loop around the innermost
 constexpr double kProductionCycles = 60;
-constexpr double kBlockCycles = 4;    // of one that is unrolled whole
+constexpr double kColumnPenalty = 1.4;
+constexpr double kBlockCycles = 4;  // of one that is unrolled whole
 
 // A loop around a stage, innermost first in lists: afterwards variable extents are these.
 struct Around {
@@ -58,8 +59,8 @@ class GroupCoster {
           return g;
         }
         g.stages.push_back(*c);
-        g.total += (c->compute + c->caches) / speed +
-                   c->memory / std::min(speed, machine_.memory_lanes);
+        g.total +=
+            (c->compute + c->caches) / speed + c->memory / std::min(speed, machine_.memory_lanes);
       }
     }
     if (!hp.outer.empty()) g.total += kLaunch + kTask * tasks / cores;
@@ -86,8 +87,8 @@ class GroupCoster {
       trips_.push_back(static_cast<double>(std::max<int64_t>(count, 1)));
       const int64_t lo = r.lo + count / 2 * o.tile;
       r = {lo, std::min(r.hi, lo + o.tile - 1)};
-      if (r.extent() < o.tile) r.lo = std::max(func(host_).whole[static_cast<size_t>(o.dim)].lo,
-                                               r.hi - o.tile + 1);
+      if (r.extent() < o.tile)
+        r.lo = std::max(func(host_).whole[static_cast<size_t>(o.dim)].lo, r.hi - o.tile + 1);
       boxes_[host_].push_back(box);
     }
     const int row = hp.outer.empty() ? -1 : row_dimension(m_, host_, hp);
@@ -129,11 +130,13 @@ class GroupCoster {
         for (int d = 0; d <= depth; d++) {
           std::vector<NumberBox> needs(m_.funcs.size() + m_.images.size());
           for (const int c : callees) {
-            if (d < static_cast<int>(boxes_[c].size())) needs[static_cast<size_t>(c)] = boxes_[c][static_cast<size_t>(d)];
+            if (d < static_cast<int>(boxes_[c].size()))
+              needs[static_cast<size_t>(c)] = boxes_[c][static_cast<size_t>(d)];
           }
           add_needs(m_, stage, boxes_[f][static_cast<size_t>(d)], &needs);
           for (const int c : callees) {
-            if (d >= static_cast<int>(boxes_[c].size())) boxes_[c].resize(static_cast<size_t>(d) + 1);
+            if (d >= static_cast<int>(boxes_[c].size()))
+              boxes_[c].resize(static_cast<size_t>(d) + 1);
             boxes_[c][static_cast<size_t>(d)] = needs[static_cast<size_t>(c)];
           }
         }
@@ -142,9 +145,7 @@ class GroupCoster {
     return true;
   }
 
-  double bytes_of(int callee) const {
-    return points(m_.whole(callee)) * m_.bytes(callee);
-  }
+  double bytes_of(int callee) const { return points(m_.whole(callee)) * m_.bytes(callee); }
 
   std::vector<ArrayUse> array_uses(int f, int s, const ExpandedStage &e, size_t vars) const {
     std::map<int, ArrayUse> uses;
@@ -203,14 +204,16 @@ class GroupCoster {
       for (size_t v = 0; v < extents.size(); v++) span += u.slope[d][v] * (extents[v] - 1);
       span = std::min(span, std::max<double>(1, static_cast<double>(whole[d].extent())));
       // Memory moves in lines.
-      if (d == 0) span = std::max(span, std::min(64.0 / m_.bytes(u.callee),
-                                                 static_cast<double>(whole[d].extent())));
+      if (d == 0)
+        span = std::max(
+            span, std::min(64.0 / m_.bytes(u.callee), static_cast<double>(whole[d].extent())));
       bytes *= span;
     }
     return std::min(bytes, std::max(u.limit, 64.0));
   }
 
-  // All loops around the stage's innermost, innermost first. `inside`: how many are the stage's own.
+  // All loops around the stage's innermost, innermost first. `inside`: how many are the stage's
+  // own.
   std::vector<Around> loops_around(int f, int s, const NumberBox &box, const Nest &n,
                                    size_t *inside) const {
     const StageModel &stage = func(f).stages[static_cast<size_t>(s)];
@@ -276,7 +279,8 @@ class GroupCoster {
     double rounds = 1;
     for (const NumberRange &r : model.rvars) rounds *= static_cast<double>(r.extent());
     for (size_t d = 0; d < box.size(); d++) {
-      if (!model.has_loop[d]) total_points /= std::max<double>(1, static_cast<double>(box[d].extent()));
+      if (!model.has_loop[d])
+        total_points /= std::max<double>(1, static_cast<double>(box[d].extent()));
     }
     // Whole vectors are computed.
     if (n.lanes > 1) {
@@ -289,10 +293,10 @@ class GroupCoster {
     cost.func = f;
     cost.stage = s;
     cost.points = total_points * rounds;
-    const double cycles = point_cycles(f, model, e, n, rounds) * cost.points +
-                          kRowCycles * cost.points /
-                              std::max<double>(1, innermost_extent(model, box, n)) +
-                          (n.whole ? kBlockCycles : kProductionCycles) * productions;
+    const double cycles =
+        point_cycles(f, model, e, n, rounds) * cost.points +
+        kRowCycles * cost.points / std::max<double>(1, innermost_extent(model, box, n)) +
+        (n.whole ? kBlockCycles : kProductionCycles) * productions;
     cost.compute = cycles * machine_.cycle;
     add_traffic(f, s, e, n, box, depth, total_points / std::max(1.0, productions * points(box)),
                 &cost);
@@ -362,8 +366,8 @@ class GroupCoster {
       cycles += load;
       cycles += far_rows(model, a) / (lanes * n.across * n.down);
     }
-    const double store = in_registers(f) ? 0.1 * per_point(m_.bytes(f), 1)
-                                         : per_point(m_.bytes(f), 1);
+    const double store =
+        in_registers(f) ? 0.1 * per_point(m_.bytes(f), 1) : per_point(m_.bytes(f), 1);
     if (model.rvars.empty()) {
       cycles += store + (model.reads_itself ? 0.5 * store : 0);
     } else if (model.accumulates && lanes > 1) {
@@ -398,6 +402,15 @@ class GroupCoster {
     return 0;
   }
 
+  // Do tiles follow each other down narrow columns? Then each row of a tile is another page.
+  bool walks_down() const {
+    const std::vector<OuterLoop> &outer = plan(host_).outer;
+    if (outer.empty() || outer.back().dim == 0) return false;
+    const auto columns =
+        std::find_if(outer.begin(), outer.end(), [](const OuterLoop &o) { return o.dim == 0; });
+    return columns != outer.end() && columns->tile * func(host_).bytes < 2048;
+  }
+
   int host_rows() const {
     const std::vector<Nest> &nests = plan(host_).nests;
     return nests.empty() ? 1 : nests[static_cast<size_t>(host_stage(func(host_)))].down;
@@ -418,7 +431,8 @@ class GroupCoster {
       a.extents = loops.back().extents;
       const NumberBox &outer = boxes[static_cast<size_t>(d) - 1];
       for (size_t v = 0; v < outer.size(); v++) {
-        if (model.has_loop[v]) a.extents[v] = std::max<double>(1, static_cast<double>(outer[v].extent()));
+        if (model.has_loop[v])
+          a.extents[v] = std::max<double>(1, static_cast<double>(outer[v].extent()));
       }
       loops.push_back(std::move(a));
       level.push_back(d - 1);
@@ -455,6 +469,7 @@ class GroupCoster {
         }
         if (u.writes && c == 2) bytes *= 2;  // lines are read before they are written
         if (c == 2 && host_rows() >= 4) bytes *= machine_.rows_at_once;
+        if (c == 2 && walks_down()) bytes *= kColumnPenalty;
         (c == 2 ? cost->memory : cost->caches) += bytes * price[c] * new_part;
       }
     }

@@ -1,9 +1,9 @@
-// The cost model that knows machines, not measurements. A plan costs what its groups cost, one after
-// the other; a group is remembered by the plans of its Funcs.
+// The cost model that knows machines, not measurements. A plan costs what its groups cost, one
+// after the other; a group is remembered by the plans of its Funcs.
 //
-// Per stage: instructions of its vectors with what is inlined, loads by how they move with the vector,
-// and traffic: of all loops around the innermost, the most that fit a cache with what they touch
-// are found; what the loops outside of these touch again comes from the next cache.
+// Per stage: instructions of its vectors with what is inlined, loads by how they move with the
+// vector, and traffic: of all loops around the innermost, the most that fit a cache with what they
+// touch are found; what the loops outside of these touch again comes from the next cache.
 #pragma once
 
 #include <cstdint>

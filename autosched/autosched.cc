@@ -57,8 +57,7 @@ class Scheduler {
     const std::function<double()> seconds = [this] { return elapsed(); };
     SearchResult found = search(model_, machine_, options_, costs, seconds);
     const Plan start = template_plan(model_, machine_);
-    ReportParts parts{model_, machine_, options_, found, found.plans[0].plan,
-                      0,      0,        0,        {}};
+    ReportParts parts{model_, machine_, options_, found, found.plans[0].plan, 0, 0, 0, {}};
     for (const std::string &a : estimates_.assumed) parts.notes.push_back("assumed: " + a);
 
     std::vector<std::pair<const Found *, std::vector<Directive>>> legal;
@@ -141,7 +140,8 @@ class Scheduler {
     const Plan bare = bare_plan();
     Plan all = bare;
     for (size_t f = 0; f < all.funcs.size(); f++) {
-      if (!model_.funcs[f].user_inline) all.funcs[f] = root_plan(model_, static_cast<int>(f), machine_);
+      if (!model_.funcs[f].user_inline)
+        all.funcs[f] = root_plan(model_, static_cast<int>(f), machine_);
     }
     if (is_legal(pipeline_, write_plan(model_, all))) return;
     for (size_t f = 0; f < all.funcs.size(); f++) {
@@ -165,8 +165,8 @@ class Scheduler {
     RecordKey key;
     std::string sizes;
     for (const auto &[name, n] : estimates_.numbers) sizes += " " + name + "=" + std::to_string(n);
-    const std::string text = to_text(pipeline_.algorithm, INT64_MAX) +
-                             to_text(pipeline_.directives) + sizes;
+    const std::string text =
+        to_text(pipeline_.algorithm, INT64_MAX) + to_text(pipeline_.directives) + sizes;
     uint64_t hash = 14695981039346656037ull;  // FNV-1a
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
     char digits[32];

@@ -1,5 +1,5 @@
-// The auto-scheduler's entry: a frozen pipeline with what its user fixed, and out come directives that
-// complete its schedule.
+// The auto-scheduler's entry: a frozen pipeline with what its user fixed, and out come directives
+// that complete its schedule.
 //
 //   estimates   how large everything is                          estimates.h
 //   model       the pipeline as numbers                          model.h

@@ -94,7 +94,7 @@ class WithNumbers : public ExprRewriter {
     const auto n = numbers_.find(v->name);
     const bool known = v->kind == VariableKind::Param || v->kind == VariableKind::BufferField;
     return known && n != numbers_.end() && v->type.is_int_or_uint() ? make_int(v->type, n->second)
-                                                                   : e;
+                                                                    : e;
   }
 
  private:
@@ -158,8 +158,8 @@ void find_outputs(const FrozenPipeline &p, Estimates *e) {
       }
     }
     if (!missing.empty()) {
-      user_error("the auto-scheduler does not know how large output '" + name + "' is: " +
-                     quoted_list(missing) + " without estimate",
+      user_error("the auto-scheduler does not know how large output '" + name +
+                     "' is: " + quoted_list(missing) + " without estimate",
                  "tiles and storage are chosen for sizes like those of the runs",
                  name + ".set_estimate(" + missing[0] + ", 0, 1000), for each of them", def.where);
     }

@@ -43,7 +43,8 @@ class IndexReader {
     return m;
   }
   static bool moves(const Moves &m) {
-    return m.gathers || std::any_of(m.slope.begin(), m.slope.end(), [](double s) { return s != 0; });
+    return m.gathers ||
+           std::any_of(m.slope.begin(), m.slope.end(), [](double s) { return s != 0; });
   }
   static Moves sum(Moves a, const Moves &b, double sign) {
     for (size_t v = 0; v < a.slope.size(); v++) a.slope[v] += sign * b.slope[v];
@@ -138,6 +139,9 @@ double instructions(const Expr &e) {
   switch (e->op) {
     case Op::Add:
     case Op::Sub:
+      // A product and its sum are one instruction.
+      if (e.type().is_float() && (e->args[0]->op == Op::Mul || e->args[1]->op == Op::Mul)) return 0;
+      return 1;
     case Op::Min:
     case Op::Max:
     case Op::Select:
@@ -260,7 +264,9 @@ class StageReader {
           s->reads_itself = true;
           return;
         }
-        const int callee = callees_.at(c->image ? c->image->name : c->param ? c->param->name : c->name);
+        const int callee = callees_.at(c->image   ? c->image->name
+                                       : c->param ? c->param->name
+                                                  : c->name);
         uint64_t hash = 17;
         for (const Expr &i : c->args) hash = hash * 1099511628211ull + structural_hash(i);
         if (!seen.insert({callee, hash}).second) return;
@@ -479,8 +485,8 @@ PipelineModel build_model(const FrozenPipeline &pipeline, Estimates *estimates) 
       const auto image = callees.find(i.param->name);
       for (size_t d = 0; d < i.param->dims.size(); d++) {
         const std::string dim = "." + std::to_string(d);
-        const NumberRange read = image == callees.end() ? NumberRange{0, 0}
-                                                        : m.whole(image->second)[d];
+        const NumberRange read =
+            image == callees.end() ? NumberRange{0, 0} : m.whole(image->second)[d];
         estimates->numbers.emplace(i.param->name + ".min" + dim, read.lo);
         estimates->numbers.emplace(i.param->name + ".extent" + dim,
                                    std::max<int64_t>(read.extent(), 1));
@@ -508,8 +514,8 @@ PipelineModel build_model(const FrozenPipeline &pipeline, Estimates *estimates) 
     std::sort(func.consumers.begin(), func.consumers.end());
     func.consumers.erase(std::unique(func.consumers.begin(), func.consumers.end()),
                          func.consumers.end());
-    func.can_inline = func.stages.size() == 1 && !func.is_output && !func.is_extern &&
-                      !func.feeds_extern;
+    func.can_inline =
+        func.stages.size() == 1 && !func.is_output && !func.is_extern && !func.feeds_extern;
     // Funcs that the user's directives make are as the user wants them.
     if (pipeline.algorithm.index_of(func.name) < 0) func.fixed_place = func.fixed_loops = true;
   }

@@ -1,7 +1,8 @@
 // The pipeline as numbers: what every stage computes and reads a point, and programs that turn a
 // consumer's box into its producers'. Made once; the search and the cost model ask nothing else.
 //
-//   blur(x, y) = in(x - 1, y) + in(x + 1, y)      1 operation; accesses of in: (x - 1, y), (x + 1, y)
+//   blur(x, y) = in(x - 1, y) + in(x + 1, y)      1 operation; accesses of in: (x - 1, y), (x + 1,
+//   y)
 //                                                 box of in: [lo.x - 1, hi.x + 1] x [lo.y, hi.y]
 //
 // The programs come from the region engine's symbolic intervals (polyhedral/interval.h), over two
@@ -24,7 +25,7 @@ namespace polyhalite::autosched {
 struct IndexModel {
   std::vector<double> slope;
   int64_t offset = 0;
-  uint64_t shape = 0;  // of indices that are not affine: what distinguishes them; else 0
+  uint64_t shape = 0;    // of indices that are not affine: what distinguishes them; else 0
   bool gathers = false;  // found by reading, so that neighbours may be anywhere
 };
 
@@ -44,13 +45,13 @@ struct Footprint {
 };
 
 struct StageModel {
-  std::vector<std::string> vars;     // the Func's arguments, then reduction variables
-  std::vector<bool> has_loop;        // [var] arguments that stand alone at their place, and rvars
+  std::vector<std::string> vars;  // the Func's arguments, then reduction variables
+  std::vector<bool> has_loop;     // [var] arguments that stand alone at their place, and rvars
   std::vector<NumberRange> rvars;
-  double operations = 0;    // a point, as if each were one instruction
-  double operation_bytes = 0;  // the same, each times the bytes of its type
-  int widest = 1;           // bytes of the widest type that it computes with
-  std::vector<Access> accesses;      // distinct ones, not of its own Func
+  double operations = 0;         // a point, as if each were one instruction
+  double operation_bytes = 0;    // the same, each times the bytes of its type
+  int widest = 1;                // bytes of the widest type that it computes with
+  std::vector<Access> accesses;  // distinct ones, not of its own Func
   std::vector<Footprint> footprints;
   bool reads_itself = false;
   bool accumulates = false;  // an update with an associative operator whose cell is pure
@@ -61,15 +62,15 @@ struct FuncModel {
   std::string name;
   int bytes = 1;  // a point, all values
   std::vector<StageModel> stages;
-  NumberBox whole;               // all that the outputs need of it
-  std::vector<int> consumers;    // Funcs
+  NumberBox whole;             // all that the outputs need of it
+  std::vector<int> consumers;  // Funcs
   bool is_output = false;
   bool is_extern = false, feeds_extern = false;
-  bool can_inline = false;       // pure, no output, every value
+  bool can_inline = false;  // pure, no output, every value
   // What the user said: it stays.
   bool fixed_place = false, fixed_loops = false;
-  bool is_host = false;          // its loops are levels of others in the user's directives
-  bool user_inline = false;      // the algorithm inlines it unless a directive places it
+  bool is_host = false;      // its loops are levels of others in the user's directives
+  bool user_inline = false;  // the algorithm inlines it unless a directive places it
   // What the judge refused of its stages, with all Funcs at root.
   bool no_vectors = false, no_tiles = false;
   int dimensions() const { return static_cast<int>(whole.size()); }

@@ -33,9 +33,8 @@ std::vector<int> inner_dimensions(const PipelineModel &m, int func, const FuncPl
   const FuncModel &f = m.funcs[static_cast<size_t>(func)];
   std::vector<int> long_ones, short_ones;
   for (int d = f.dimensions() - 1; d > 0; d--) {
-    const bool outside = std::any_of(
-        plan.outer.begin(), plan.outer.end(),
-        [&](const OuterLoop &o) { return o.dim == d && o.tile == 1; });
+    const bool outside = std::any_of(plan.outer.begin(), plan.outer.end(),
+                                     [&](const OuterLoop &o) { return o.dim == d && o.tile == 1; });
     if (outside) continue;
     const bool is_short = d > 1 && f.whole[static_cast<size_t>(d)].extent() <= kShort;
     (is_short ? short_ones : long_ones).push_back(d);
@@ -224,8 +223,10 @@ std::string describe(const PipelineModel &m, const Plan &plan, int func) {
   } else {
     const FuncPlan &host = plan.funcs[static_cast<size_t>(p.host)];
     const bool row = p.level == static_cast<int>(host.outer.size());
-    s = "in " + std::string(row ? "rows" : "tiles of " +
-                                               dimension(p.host, host.outer[static_cast<size_t>(p.level)].dim)) +
+    s = "in " +
+        std::string(row ? "rows"
+                        : "tiles of " +
+                              dimension(p.host, host.outer[static_cast<size_t>(p.level)].dim)) +
         " of '" + m.funcs[static_cast<size_t>(p.host)].name + "'" + (p.slides ? ", sliding" : "");
   }
   const Nest &n = p.nests[static_cast<size_t>(host_stage(f))];

@@ -18,9 +18,9 @@ struct ReportParts {
   const Machine &machine;
   const Options &options;
   const SearchResult &found;
-  const Plan &plan;          // the one that was taken
+  const Plan &plan;  // the one that was taken
   double cost = 0, template_cost = 0;
-  int refused = 0;           // better ones that the judge refused
+  int refused = 0;  // better ones that the judge refused
   std::vector<std::string> notes;
 };
 

@@ -19,6 +19,12 @@ int64_t extent(const FuncModel &f, int d) { return f.whole[static_cast<size_t>(d
 bool may_move(const FuncModel &f) { return !f.fixed_place && !f.fixed_loops && !f.is_host; }
 bool may_tile(const FuncModel &f) { return !f.fixed_loops && !f.is_host && !f.is_extern; }
 
+// Does it have a long reduction whose sums may stay in registers?
+bool has_sums(const FuncModel &f) {
+  return std::any_of(f.stages.begin(), f.stages.end(),
+                     [](const StageModel &s) { return s.accumulates && points(s.rvars) >= 16; });
+}
+
 // Loops outside of a host's tiles that are worth a look.
 std::vector<std::vector<OuterLoop>> tilings(const PipelineModel &m, const Machine &machine,
                                             int func, const FuncPlan &root) {
@@ -26,6 +32,11 @@ std::vector<std::vector<OuterLoop>> tilings(const PipelineModel &m, const Machin
   const StageModel &s = f.stages[static_cast<size_t>(host_stage(f))];
   const Nest &n = root.nests[static_cast<size_t>(host_stage(f))];
   std::vector<std::vector<OuterLoop>> list = {root.outer};
+  bool over_sums = has_sums(f);
+  for (const Footprint &p : s.footprints) {
+    over_sums =
+        over_sums || (m.is_func(p.callee) && has_sums(m.funcs[static_cast<size_t>(p.callee)]));
+  }
   const auto free = [&](int d) {
     return d < f.dimensions() && s.has_loop[static_cast<size_t>(d)] && extent(f, d) >= 4;
   };
@@ -41,7 +52,8 @@ std::vector<std::vector<OuterLoop>> tilings(const PipelineModel &m, const Machin
       const bool registers = width <= 4 && rows <= 8;
       if (!registers && (width < 4 || rows < 8)) continue;
       list.push_back({{1, rows}, {0, columns}});
-      if (registers) list.push_back({{0, columns}, {1, rows}});
+      // Down the columns only where a strip of what is read is used again and again.
+      if (registers && over_sums) list.push_back({{0, columns}, {1, rows}});
     }
   }
   for (int d = 2; d < f.dimensions(); d++) {
@@ -100,7 +112,8 @@ NumberBox box_at(const PipelineModel &m, const Plan &plan, int func, const FuncP
   return result.empty() ? m.funcs[static_cast<size_t>(func)].whole : result;
 }
 
-// Where a host's loops change, levels of its members may vanish: those go to the innermost there is.
+// Where a host's loops change, levels of its members may vanish: those go to the innermost there
+// is.
 void settle_members(const PipelineModel &m, const Machine &machine, int host, Plan *plan) {
   const int levels = level_count(m, host, plan->funcs[static_cast<size_t>(host)]);
   for (size_t f = plan->funcs.size(); f-- > 0;) {
@@ -113,7 +126,8 @@ void settle_members(const PipelineModel &m, const Machine &machine, int host, Pl
     p.level = std::min(p.level, levels - 1);
     const int row = static_cast<int>(plan->funcs[static_cast<size_t>(host)].outer.size());
     if (p.level < 1 || p.level != row) p.slides = false;
-    p.nests = member_nests(m, static_cast<int>(f), box_at(m, *plan, static_cast<int>(f), p), machine);
+    p.nests =
+        member_nests(m, static_cast<int>(f), box_at(m, *plan, static_cast<int>(f), p), machine);
   }
 }
 
@@ -137,6 +151,7 @@ class Search {
     keep(start);
     if (options_.budget > 0) {
       beam();
+      sums_in_blocks();
       refine();
     }
     finish(start);
@@ -215,6 +230,69 @@ class Search {
     *list = std::move(kept);
   }
 
+  // Several decisions that only pay together: a host's tile is a block of sums, the reduction is
+  // computed in it, and what it reads is packed per strip of blocks, or inlined.
+  void sums_in_blocks() {
+    std::stable_sort(best_.begin(), best_.end(),
+                     [](const Found &a, const Found &b) { return a.cost < b.cost; });
+    Found now = best_[0];
+    for (size_t f = 0; f < m_.funcs.size(); f++) {
+      const FuncModel &func = m_.funcs[f];
+      if (!has_sums(func) || !may_move(func) || func.is_output || func.consumers.size() != 1)
+        continue;
+      const int host = func.consumers[0];
+      const FuncModel &h = m_.funcs[static_cast<size_t>(host)];
+      if (h.stages.size() > 1 || !may_tile(h) || h.no_tiles || h.dimensions() < 2) continue;
+      std::vector<Found> trials;
+      for (const std::vector<OuterLoop> &outer :
+           tilings(m_, machine_, host, root_plan(m_, host, machine_))) {
+        FuncPlan p = root_plan(m_, host, machine_);
+        p.outer = outer;
+        fit_nests(m_, host, &p);
+        if (outer.size() != 2 || !p.nests[0].whole) continue;
+        for (const bool packs : {false, true}) {
+          Plan plan = now.plan;
+          dissolve(m_, machine_, static_cast<int>(f), &plan);
+          plan.funcs[static_cast<size_t>(host)] = p;
+          settle_members(m_, machine_, host, &plan);
+          place_at(&plan, static_cast<int>(f), host, 1);
+          for (const StageModel &s : func.stages) {
+            for (const Footprint &read : s.footprints) {
+              if (!m_.is_func(read.callee)) continue;
+              const FuncModel &producer = m_.funcs[static_cast<size_t>(read.callee)];
+              if (!may_move(producer) || !producer.can_inline || producer.consumers.size() != 1) {
+                continue;
+              }
+              dissolve(m_, machine_, read.callee, &plan);
+              if (packs) {
+                place_at(&plan, read.callee, host, 0);
+              } else {
+                plan.funcs[static_cast<size_t>(read.callee)] = FuncPlan();
+                plan.funcs[static_cast<size_t>(read.callee)].where = Where::Inline;
+                plan.funcs[static_cast<size_t>(read.callee)].nests.resize(1);
+              }
+            }
+          }
+          trials.push_back({std::move(plan), 0});
+        }
+      }
+      score(&trials);
+      if (!trials.empty() && trials[0].cost < now.cost) {
+        now = trials[0];
+        keep(now);
+      }
+    }
+  }
+
+  void place_at(Plan *plan, int func, int host, int level) const {
+    FuncPlan p;
+    p.where = Where::At;
+    p.host = host;
+    p.level = level;
+    p.nests = member_nests(m_, func, box_at(m_, *plan, func, p), machine_);
+    plan->funcs[static_cast<size_t>(func)] = std::move(p);
+  }
+
   // Changes one Func, and keeps what is better, until nothing is.
   void refine() {
     std::stable_sort(best_.begin(), best_.end(),
@@ -233,7 +311,8 @@ class Search {
         for (const int f : order) {
           if (!in_time(1.0)) break;
           std::vector<Found> trials;
-          for (Plan &p : other_placements(m_, machine_, now.plan, f)) trials.push_back({std::move(p), 0});
+          for (Plan &p : other_placements(m_, machine_, now.plan, f))
+            trials.push_back({std::move(p), 0});
           for (Plan &p : other_nests(now.plan, f)) trials.push_back({std::move(p), 0});
           score(&trials);
           if (trials.empty() || trials[0].cost >= now.cost * (1 - 1e-9)) continue;
@@ -284,8 +363,8 @@ class Search {
       for (int across : {1, 2, 3, 4}) {
         if (box[0].extent() % (int64_t{across} * n.lanes) != 0) continue;
         for (int down : {1, 2, 3, 4, 5, 6, 8}) {
-          if (down > 1 && (f.dimensions() < 2 || !f.stages[s].has_loop[1] ||
-                           box[1].extent() % down != 0)) {
+          if (down > 1 &&
+              (f.dimensions() < 2 || !f.stages[s].has_loop[1] || box[1].extent() % down != 0)) {
             continue;
           }
           if (tile_fits(p, s == static_cast<size_t>(host_stage(f)), n.lanes * across, down)) {
@@ -311,9 +390,8 @@ class Search {
     std::stable_sort(best_.begin(), best_.end(),
                      [](const Found &a, const Found &b) { return a.cost < b.cost; });
     for (const Found &f : best_) {
-      const bool known = std::any_of(
-          result_.plans.begin(), result_.plans.end(),
-          [&](const Found &g) { return g.plan.funcs == f.plan.funcs; });
+      const bool known = std::any_of(result_.plans.begin(), result_.plans.end(),
+                                     [&](const Found &g) { return g.plan.funcs == f.plan.funcs; });
       if (!known) result_.plans.push_back(f);
     }
     if (result_.plans.empty()) result_.plans.push_back(start);
@@ -330,8 +408,8 @@ class Search {
 
 }  // namespace
 
-std::vector<Plan> other_placements(const PipelineModel &m, const Machine &machine,
-                                   const Plan &plan, int func) {
+std::vector<Plan> other_placements(const PipelineModel &m, const Machine &machine, const Plan &plan,
+                                   int func) {
   std::vector<Plan> list;
   const FuncModel &f = m.funcs[static_cast<size_t>(func)];
   const FuncPlan &now = plan.funcs[static_cast<size_t>(func)];

@@ -12,11 +12,12 @@
 
 namespace polyhalite::autosched {
 
-/// What was chosen for a Func, and the best of the other placements in the same place of the search.
+/// What was chosen for a Func, and the best of the other placements in the same place of the
+/// search.
 struct Choice {
   int func = -1;
-  std::string other;   // described
-  double ratio = 1;    // the other plan's cost over the chosen one's
+  std::string other;  // described
+  double ratio = 1;   // the other plan's cost over the chosen one's
 };
 
 struct Found {

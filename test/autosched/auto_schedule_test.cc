@@ -88,8 +88,8 @@ TEST(AutoSchedule, TheBudgetEndsTheSearch) {
   }
   stages.back().set_estimates({{0, 2000}, {0, 2000}});
   const auto start = std::chrono::steady_clock::now();
-  const AutoSchedulerResults r = auto_schedule(Pipeline(stages.back()), kTarget,
-                                               {{"parallelism", "2"}, {"budget", "50ms"}});
+  const AutoSchedulerResults r =
+      auto_schedule(Pipeline(stages.back()), kTarget, {{"parallelism", "2"}, {"budget", "50ms"}});
   EXPECT_NE(r.report.find("until the budget's end"), std::string::npos) << r.report;
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   EXPECT_LT(seconds.count(), 60);  // the judge's part and a loaded machine
@@ -155,11 +155,11 @@ TEST(AutoSchedule, MatrixProductsGetRegisterTiles) {
 TEST(AutoSchedule, HalidesNamesMeanOurs) {
   Blur b, other;
   testing::internal::CaptureStderr();
-  const std::string halides = Pipeline(b.out)
-                                  .apply_autoscheduler(kTarget, {"Adams2019",
-                                                                 {{"parallelism", "2"},
-                                                                  {"weights_path", "none"}}})
-                                  .schedule_text;
+  const std::string halides =
+      Pipeline(b.out)
+          .apply_autoscheduler(kTarget,
+                               {"Adams2019", {{"parallelism", "2"}, {"weights_path", "none"}}})
+          .schedule_text;
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "Warning: auto-scheduler 'Adams2019' means Polyhalite's own, 'polyhalite'\n");
   EXPECT_EQ(halides,
@@ -185,11 +185,12 @@ TEST(AutoSchedule, MeasuredTimesAreKept) {
 TEST(AutoSchedule, MistakesAreTold) {
   Func sized("sized"), unsized("unsized");
   unsized(x, y) = x + y;
-  EXPECT_EQ(error_of([&] { auto_schedule(Pipeline(unsized), kTarget); }),
-            "error: the auto-scheduler does not know how large output 'unsized' is: 'x', 'y' without "
-            "estimate\n"
-            "  why: tiles and storage are chosen for sizes like those of the runs\n"
-            "  fix: unsized.set_estimate(x, 0, 1000), for each of them");
+  EXPECT_EQ(
+      error_of([&] { auto_schedule(Pipeline(unsized), kTarget); }),
+      "error: the auto-scheduler does not know how large output 'unsized' is: 'x', 'y' without "
+      "estimate\n"
+      "  why: tiles and storage are chosen for sizes like those of the runs\n"
+      "  fix: unsized.set_estimate(x, 0, 1000), for each of them");
   Param<int> n("n");
   RDom r(0, n, "r");
   Func total("total");

@@ -30,7 +30,8 @@ TEST(NumberProgram, ComputesAsTheLanguageDoes) {
   EXPECT_EQ(value(max(a, b) * 2 - min(a, 3), 9, 4), 15);
   EXPECT_EQ(value(select(a < b, a, b + 1), 3, 2), 3);
   // More than arithmetic on what is known.
-  EXPECT_FALSE(NumberProgram::compile(make_variable(Int(32), VariableKind::Symbol, "c"), {{"a", 0}}));
+  EXPECT_FALSE(
+      NumberProgram::compile(make_variable(Int(32), VariableKind::Symbol, "c"), {{"a", 0}}));
 }
 
 struct Chain {
