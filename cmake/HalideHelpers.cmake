@@ -4,8 +4,8 @@
 #   add_halide_generator, add_halide_library, add_halide_runtime
 _polyhalite_cmake_target(Halide_CMAKE_TARGET)
 set(Halide_HOST_TARGET ${Halide_CMAKE_TARGET})
-if(NOT DEFINED Halide_TARGET)
-  set(Halide_TARGET "host")
+if(NOT Halide_TARGET)
+  _polyhalite_default_target(Halide_TARGET)
 endif()
 
 foreach(pair Halide=Halide Generator=Generator Runtime=Runtime RunGenMain=RunGenMain Tools=Halide
@@ -25,13 +25,19 @@ endforeach()
 get_target_property(_halide_headers Polyhalite::Halide INTERFACE_INCLUDE_DIRECTORIES)
 target_include_directories(Halide::Runtime INTERFACE "${_halide_headers}")
 
-function(add_halide_generator)
-  add_polyhalite_generator(${ARGV})
-endfunction()
+# Macros: the functions set their callers' variables.
+macro(add_halide_generator name)
+  # Words that are given stand behind and count.
+  add_polyhalite_generator(${name} PACKAGE_NAME ${PROJECT_NAME}-halide_generators
+    PACKAGE_NAMESPACE ${PROJECT_NAME}::halide_generators:: ${ARGN})
+endmacro()
 
 macro(add_halide_library)
-  # A macro: the functions set their callers' variables.
-  add_polyhalite_library(${ARGV} _HALIDE_HEADERS)
+  if("${ARGN}" MATCHES "(^|;)TARGETS(;|$)")
+    add_polyhalite_library(${ARGV} _HALIDE_HEADERS)
+  else()
+    add_polyhalite_library(${ARGV} TARGETS ${Halide_TARGET} _HALIDE_HEADERS)
+  endif()
 endmacro()
 
 function(add_halide_runtime)

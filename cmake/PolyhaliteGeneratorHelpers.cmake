@@ -1,14 +1,16 @@
 # Ahead-of-time compilation in CMake projects. Arguments are those of Halide's helpers.
 #
-#   add_polyhalite_generator(NAME [SOURCES] file... [LINK_LIBRARIES library...])
-# A program NAME from generators: their sources, Halide.h and <polyhalite/...>, and main().
-# (PACKAGE_NAME, PACKAGE_NAMESPACE and EXPORT_FILE serve cross compilation in Halide; here the
-# alias NAMESPACE::NAME is made.)
+#   add_polyhalite_generator(NAME [SOURCES] file... [LINK_LIBRARIES library...]
+#                            [PACKAGE_NAME package] [PACKAGE_NAMESPACE namespace] [EXPORT_FILE file])
+# A program NAME from generators: their sources, Halide.h and <polyhalite/...>, and main(). It goes by
+# NAMESPACE NAME as well. A build for another machine takes it from the package, where
+# find_package(PACKAGE) finds it, as built for this one: the file that is exported there serves.
 #
 #   add_polyhalite_library(NAME FROM generator-target
 #                          [GENERATOR generator] [FUNCTION_NAME function] [NAMESPACE namespace]
 #                          [USE_RUNTIME library] [PARAMS name=value...] [TARGETS target...]
-#                          [FEATURES feature...] [DEPENDS file...] [PLUGINS library...]
+#                          [FEATURES feature...] [FEATURES[arch-bits-os] feature...]
+#                          [DEPENDS file...] [PLUGINS library...]
 #                          [AUTOSCHEDULER name] [GRADIENT_DESCENT] [C_BACKEND] [NO_THREADS]
 #                          [NO_DL_LIBS]
 #                          [HEADER variable] [FUNCTION_INFO_HEADER variable]
@@ -16,13 +18,17 @@
 #                          [STMT_HTML variable] [CONCEPTUAL_STMT variable] [SCHEDULE variable]
 #                          [ASSEMBLY variable] [BITCODE variable] [LLVM_ASSEMBLY variable]
 #                          [COMPILER_LOG variable] [HLPIPE variable] [ALGORITHM variable]
-#                          [TREE variable])
+#                          [TREE variable] [C_SOURCE variable])
 # A static library NAME that holds one compiled pipeline, with its header NAME.h (FUNCTION_NAME.h
 # where that is given). Linking it brings the header's folder and the runtime. Each output that is
-# named sets its variable to the file's path. The generator and the function are called NAME unless
-# said otherwise; the target is "host". "host" in TARGETS is this machine, "cmake" the plain
-# architecture that CMake compiles for. Several targets make one function that calls the first
-# which the machine can run; the last is for all machines.
+# named sets its variable to the file's path, relative to CMAKE_CURRENT_BINARY_DIR. The generator and
+# the function are called NAME unless said otherwise; the target is "host", or "cmake" where CMake
+# compiles for another machine. "host" in TARGETS is this machine, "cmake" the plain architecture that
+# CMake compiles for. FEATURES are those of all targets, FEATURES[x86-64-linux] those of such targets
+# only. Several targets make one function that calls the first which the machine can run; the last is
+# for all machines. An AUTOSCHEDULER that is a target, Namespace::Name, is loaded as a plugin.
+# USE_RUNTIME names a runtime, or another such library, whose runtime it then is.
+# C_BACKEND: the pipeline is written as C++ source, which CMake's compiler compiles.
 # NAME.runtime is the runtime, and NAME.rungen a program that runs and measures the pipeline.
 #
 #   add_polyhalite_stub(NAME FROM generator-target [GENERATOR generator] [PARAMS name=value...])
@@ -44,6 +50,25 @@ function(add_polyhalite_generator name)
     message(FATAL_ERROR "add_polyhalite_generator(${name}): PYSTUB is not available; call the "
       "generator from C++ by add_polyhalite_stub")
   endif()
+  if(NOT arg_PACKAGE_NAMESPACE)
+    set(arg_PACKAGE_NAMESPACE ${PROJECT_NAME}::polyhalite_generators::)
+  endif()
+  if(NOT arg_PACKAGE_NAME)
+    set(arg_PACKAGE_NAME ${PROJECT_NAME}-polyhalite_generators)
+  endif()
+  if(NOT arg_EXPORT_FILE)
+    set(arg_EXPORT_FILE ${PROJECT_BINARY_DIR}/cmake/${arg_PACKAGE_NAME}-config.cmake)
+  endif()
+  if(CMAKE_CROSSCOMPILING)
+    find_package(${arg_PACKAGE_NAME} QUIET)
+  else()
+    set(${arg_PACKAGE_NAME}_FOUND FALSE)
+  endif()
+  set(${arg_PACKAGE_NAME}_FOUND ${${arg_PACKAGE_NAME}_FOUND} PARENT_SCOPE)
+  if(TARGET ${arg_PACKAGE_NAMESPACE}${name})
+    add_executable(${name} ALIAS ${arg_PACKAGE_NAMESPACE}${name})
+    return()
+  endif()
   # The objects serve stubs as well.
   add_library(${name}.objects OBJECT ${sources})
   target_link_libraries(${name}.objects
@@ -52,32 +77,64 @@ function(add_polyhalite_generator name)
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
   target_link_libraries(${name}
     PRIVATE Polyhalite::Generator Polyhalite::Halide ${arg_LINK_LIBRARIES})
-  if(NOT arg_PACKAGE_NAMESPACE)
-    set(arg_PACKAGE_NAMESPACE ${PROJECT_NAME}::polyhalite_generators::)
-  endif()
   add_executable(${arg_PACKAGE_NAMESPACE}${name} ALIAS ${name})
+  if(NOT TARGET ${arg_PACKAGE_NAME})
+    add_custom_target(${arg_PACKAGE_NAME})
+  endif()
+  add_dependencies(${arg_PACKAGE_NAME} ${name})
+  # Several generators of a package share the file.
+  get_property(known GLOBAL PROPERTY "_polyhalite_exports_to_${arg_EXPORT_FILE}")
+  set_property(GLOBAL PROPERTY "_polyhalite_exports_to_${arg_EXPORT_FILE}" TRUE)
+  set(append "")
+  if(known)
+    set(append APPEND)
+  endif()
+  export(TARGETS ${name} ${append} NAMESPACE ${arg_PACKAGE_NAMESPACE} FILE "${arg_EXPORT_FILE}")
 endfunction()
 
 # The plain target that CMake compiles for.
 function(_polyhalite_cmake_target result)
-  if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64|ARM64")
-    set(${result} arm-64-linux PARENT_SCOPE)
-  else()
-    set(${result} x86-64-linux PARENT_SCOPE)
+  set(arch x86)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm|ARM)")
+    set(arch arm)
+  endif()
+  set(bits 64)
+  if(CMAKE_SIZEOF_VOID_P EQUAL 4)
+    set(bits 32)
+  endif()
+  set(system linux)
+  if(CMAKE_SYSTEM_NAME MATCHES "^(Android|Windows|iOS|Fuchsia)$")
+    string(TOLOWER "${CMAKE_SYSTEM_NAME}" system)
+  elseif(CMAKE_SYSTEM_NAME STREQUAL "Darwin")
+    set(system osx)
+  elseif(CMAKE_SYSTEM_NAME STREQUAL "Generic")
+    set(system noos)
+  endif()
+  set(${result} ${arch}-${bits}-${system} PARENT_SCOPE)
+endfunction()
+
+# Where CMake compiles for programs that this machine runs, "host", else "cmake".
+function(_polyhalite_default_target result)
+  set(${result} host PARENT_SCOPE)
+  if(CMAKE_CROSSCOMPILING OR CMAKE_SIZEOF_VOID_P EQUAL 4)
+    set(${result} cmake PARENT_SCOPE)
   endif()
 endfunction()
 
-# The target strings, joined by commas: each with all features.
+# The target strings, joined by commas: each with all features, and with those of its own triple,
+# which the lists arg_FEATURES[triple] of the caller hold.
 function(_polyhalite_target_string result targets features)
   if(NOT targets)
-    set(targets host)
+    _polyhalite_default_target(targets)
   endif()
   _polyhalite_cmake_target(plain)
   list(REMOVE_ITEM features "")
   set(list "")
   foreach(target IN LISTS targets)
     string(REGEX REPLACE "^cmake" "${plain}" target "${target}")
-    foreach(feature IN LISTS features)
+    string(REGEX REPLACE "^host" "${plain}" triple "${target}")
+    string(REGEX MATCH "^[^-]+-[^-]+-[^-]+" triple "${triple}")
+    foreach(feature IN LISTS features "arg_FEATURES[${triple}]")
       string(APPEND target "-${feature}")
     endforeach()
     list(APPEND list ${target})
@@ -98,7 +155,7 @@ endfunction()
 macro(_polyhalite_define_outputs)
   set(_polyhalite_outputs
     HEADER FUNCTION_INFO_HEADER REGISTRATION PYTHON_EXTENSION STMT STMT_HTML CONCEPTUAL_STMT SCHEDULE
-    ASSEMBLY BITCODE LLVM_ASSEMBLY COMPILER_LOG HLPIPE ALGORITHM TREE)
+    ASSEMBLY BITCODE LLVM_ASSEMBLY COMPILER_LOG HLPIPE ALGORITHM TREE C_SOURCE)
   set(_polyhalite_extension_HEADER .h)
   set(_polyhalite_extension_FUNCTION_INFO_HEADER .function_info.h)
   set(_polyhalite_extension_REGISTRATION .registration.cpp)
@@ -114,19 +171,21 @@ macro(_polyhalite_define_outputs)
   set(_polyhalite_extension_HLPIPE .hlpipe)
   set(_polyhalite_extension_ALGORITHM .algorithm)
   set(_polyhalite_extension_TREE .tree)
+  set(_polyhalite_extension_C_SOURCE .halide_generated.cpp)
 endmacro()
 
 function(add_polyhalite_library name)
   _polyhalite_define_outputs()
+  string(REGEX MATCHALL "FEATURES\\[[^];]*\\]" triples "${ARGN}")
   cmake_parse_arguments(PARSE_ARGV 1 arg "GRADIENT_DESCENT;C_BACKEND;NO_THREADS;NO_DL_LIBS;_HALIDE_HEADERS"
-    "FROM;GENERATOR;FUNCTION_NAME;NAMESPACE;USE_RUNTIME;AUTOSCHEDULER;FEATURIZATION;C_SOURCE;\
+    "FROM;GENERATOR;FUNCTION_NAME;NAMESPACE;USE_RUNTIME;AUTOSCHEDULER;FEATURIZATION;\
 PYTORCH_WRAPPER;${_polyhalite_outputs}"
-    "TARGETS;FEATURES;PARAMS;DEPENDS;PLUGINS")
+    "TARGETS;FEATURES;${triples};PARAMS;DEPENDS;PLUGINS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "add_polyhalite_library(${name}): unknown '${arg_UNPARSED_ARGUMENTS}'; the "
       "arguments are listed in PolyhaliteGeneratorHelpers.cmake")
   endif()
-  foreach(absent C_BACKEND FEATURIZATION C_SOURCE PYTORCH_WRAPPER GRADIENT_DESCENT)
+  foreach(absent FEATURIZATION PYTORCH_WRAPPER GRADIENT_DESCENT)
     if(arg_${absent})
       message(FATAL_ERROR "add_polyhalite_library(${name}): ${absent} is not available")
     endif()
@@ -145,6 +204,11 @@ PYTORCH_WRAPPER;${_polyhalite_outputs}"
   add_library(${name}.runtime INTERFACE)
   if(NOT arg_USE_RUNTIME)
     set(arg_USE_RUNTIME Polyhalite::Runtime)
+  elseif(TARGET ${arg_USE_RUNTIME}.runtime)
+    set(arg_USE_RUNTIME ${arg_USE_RUNTIME}.runtime)
+  elseif(NOT TARGET ${arg_USE_RUNTIME})
+    message(FATAL_ERROR "add_polyhalite_library(${name}): USE_RUNTIME '${arg_USE_RUNTIME}' is no "
+      "target; make one by add_polyhalite_runtime")
   endif()
   target_link_libraries(${name}.runtime INTERFACE ${arg_USE_RUNTIME})
   set(headers "")
@@ -157,9 +221,18 @@ PYTORCH_WRAPPER;${_polyhalite_outputs}"
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/polyhalite/${name})
   file(MAKE_DIRECTORY ${folder})
   # Several targets make several objects, whose names the generator chooses: their archive is used.
-  if(target_count GREATER 1)
+  if(arg_C_BACKEND AND target_count GREATER 1)
+    message(FATAL_ERROR "add_polyhalite_library(${name}): C_BACKEND takes one target, since the C++ "
+      "compiler chooses no instructions at run time")
+  elseif(arg_C_BACKEND)
+    set(code ${folder}/${base}.halide_generated.cpp)
+    set(emit c_source c_header registration)
+  elseif(target_count GREATER 1)
     set(code ${folder}/${base}.a)
     set(emit static_library c_header registration)
+  elseif(target MATCHES "-windows")
+    set(code ${folder}/${base}.obj)
+    set(emit object c_header registration)
   else()
     set(code ${folder}/${base}.o)
     set(emit object c_header registration)
@@ -170,8 +243,8 @@ PYTORCH_WRAPPER;${_polyhalite_outputs}"
       continue()
     endif()
     set(file ${folder}/${base}${_polyhalite_extension_${output}})
-    set(${arg_${output}} ${file} PARENT_SCOPE)
-    if(NOT output MATCHES "^(HEADER|REGISTRATION)$")
+    set(${arg_${output}} polyhalite/${name}/${base}${_polyhalite_extension_${output}} PARENT_SCOPE)
+    if(NOT output MATCHES "^(HEADER|REGISTRATION)$" AND NOT "${file}" STREQUAL "${code}")
       string(TOLOWER ${output} kind)
       list(APPEND emit ${kind})
       list(APPEND outputs ${file})
@@ -186,6 +259,9 @@ PYTORCH_WRAPPER;${_polyhalite_outputs}"
     list(APPEND options -p ${plugin})
   endforeach()
   if(arg_AUTOSCHEDULER)
+    if(TARGET ${arg_AUTOSCHEDULER})
+      list(APPEND options -p $<TARGET_FILE:${arg_AUTOSCHEDULER}>)
+    endif()
     string(REGEX REPLACE "^.*::" "" scheduler "${arg_AUTOSCHEDULER}")
     list(APPEND arg_PARAMS autoscheduler=${scheduler})
   endif()
@@ -207,7 +283,13 @@ PYTORCH_WRAPPER;${_polyhalite_outputs}"
     add_library(${name} STATIC ${outputs})
     # They are for who wants them, not for this library.
     set_source_files_properties(${outputs} PROPERTIES GENERATED TRUE HEADER_FILE_ONLY TRUE)
-    set_source_files_properties(${code} PROPERTIES HEADER_FILE_ONLY FALSE EXTERNAL_OBJECT TRUE)
+    if(arg_C_BACKEND)
+      set_source_files_properties(${code} PROPERTIES HEADER_FILE_ONLY FALSE)
+      target_compile_features(${name} PRIVATE cxx_std_17)
+      target_link_libraries(${name} PRIVATE Polyhalite::Runtime)
+    else()
+      set_source_files_properties(${code} PROPERTIES HEADER_FILE_ONLY FALSE EXTERNAL_OBJECT TRUE)
+    endif()
     set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
     target_include_directories(${name} INTERFACE $<BUILD_INTERFACE:${folder}>)
     target_link_libraries(${name} PUBLIC ${arg_USE_RUNTIME} ${headers})

@@ -3,6 +3,8 @@
 option(POLYHALITE_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(POLYHALITE_APPS "Build the example applications, the demo and the benchmark"
        ${PROJECT_IS_TOP_LEVEL})
+option(POLYHALITE_PYTHON "Build the Python package, where pybind11 is found"
+       ${PROJECT_IS_TOP_LEVEL})
 option(POLYHALITE_PCH "Use precompiled headers" ON)
 set(POLYHALITE_SANITIZE "" CACHE STRING "Sanitizers, such as address,undefined")
 

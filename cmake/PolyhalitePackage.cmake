@@ -14,7 +14,8 @@ set(installed_halide_headers ${CMAKE_INSTALL_INCLUDEDIR}/polyhalite/halide)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Polyhalite)
 
 add_library(Polyhalite SHARED)
-target_link_libraries(Polyhalite PRIVATE ph_lang ph_schedule ph_polyhedral ph_codegen)
+target_link_libraries(Polyhalite PRIVATE ph_lang ph_schedule ph_polyhedral ph_autosched
+                                         ph_codegen)
 set_target_properties(Polyhalite PROPERTIES
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE CXX)
 target_compile_features(Polyhalite INTERFACE cxx_std_17)

@@ -62,6 +62,12 @@ constexpr Owner kOwners[] = {
     {Target::NoNEON, Target::ARM},
     {Target::SVE, Target::ARM},
     {Target::SVE2, Target::ARM},
+    {Target::SME2, Target::ARM},
+    {Target::SME_SVL128, Target::ARM},
+    {Target::SME_SVL256, Target::ARM},
+    {Target::SME_SVL512, Target::ARM},
+    {Target::SME_SVL1024, Target::ARM},
+    {Target::SME_SVL2048, Target::ARM},
     {Target::ARMDotProd, Target::ARM},
     {Target::ARMFp16, Target::ARM},
     {Target::ARMv8a, Target::ARM},
@@ -102,7 +108,7 @@ constexpr DeviceFeature kDevices[] = {
 
 struct Capability {
   Target::Feature feature;
-  int version;  // times 10
+  int version;  // times 10; of vectors, bits
 };
 constexpr Capability kCuda[] = {
     {Target::CUDACapability30, 30}, {Target::CUDACapability32, 32}, {Target::CUDACapability35, 35},
@@ -115,6 +121,11 @@ constexpr Capability kArmV8[] = {
     {Target::ARMv8a, 80},  {Target::ARMv81a, 81}, {Target::ARMv82a, 82}, {Target::ARMv83a, 83},
     {Target::ARMv84a, 84}, {Target::ARMv85a, 85}, {Target::ARMv86a, 86}, {Target::ARMv87a, 87},
     {Target::ARMv88a, 88}, {Target::ARMv89a, 89},
+};
+
+constexpr Capability kStreamingVectors[] = {
+    {Target::SME_SVL128, 128},   {Target::SME_SVL256, 256},   {Target::SME_SVL512, 512},
+    {Target::SME_SVL1024, 1024}, {Target::SME_SVL2048, 2048},
 };
 
 // The least version whose feature is on.
@@ -287,9 +298,26 @@ bool Target::get_runtime_compatible_target(const Target &other, Target &result) 
   return true;
 }
 
+bool Target::is_machine_supported() const {
+  if (arch != X86 && arch != ARM) return false;
+  if (bits != 32 && bits != 64) return false;
+  switch (os) {
+    case Linux:
+    case Android:
+    case Windows:
+    case IOS:
+    case Fuchsia:
+    case NoOS:
+      return true;
+    case OSX:
+      return arch == X86 || bits == 64;
+    default:
+      return false;
+  }
+}
+
 bool Target::supported() const {
-  return os == Linux && bits == 64 && (arch == X86 || arch == ARM) &&
-         get_required_device_api() == DeviceAPI::None;
+  return is_machine_supported() && get_required_device_api() == DeviceAPI::None;
 }
 
 int Target::get_cuda_capability_lower_bound() const {
@@ -301,6 +329,15 @@ int Target::get_vulkan_capability_lower_bound() const {
 }
 
 int Target::get_arm_v8_lower_bound() const { return lower_bound(*this, kArmV8, -1); }
+
+int Target::sme_streaming_vector_bits() const { return lower_bound(*this, kStreamingVectors, 0); }
+
+Target::Feature Target::sme_svl_feature_from_bits(int bits) {
+  for (const Capability &c : kStreamingVectors) {
+    if (c.version == bits) return c.feature;
+  }
+  return FeatureEnd;
+}
 
 int Target::natural_vector_size(const Type &t) const {
   if (t.bytes() == 0) {

@@ -16,6 +16,7 @@ namespace {
 
 constexpr int kMaxTries = 4096;  // replacements per constant bound
 constexpr int kMaxDepth = 24;
+constexpr int kMaxSplitSums = 8;  // min and max that a sum is split at
 
 Expr canonical(const Expr &e) { return to_expr(to_linear(e)); }
 
@@ -182,17 +183,87 @@ Interval Bounder::bound_linear(const Expr &e) {
   if (l.terms.size() == 1 && l.constant == 0 && l.terms.begin()->second == 1) {
     return bound_atom(l.terms.begin()->first);
   }
-  Linear low, high;
-  low.constant = high.constant = l.constant;
-  bool has_low = true, has_high = true;
+  int low_tries = kMaxSplitSums, high_tries = kMaxSplitSums;
+  return {end_of_sum(l, false, low_tries), end_of_sum(l, true, high_tries)};
+}
+
+const std::vector<int> &Bounder::unseen_in(const Expr &e) {
+  const auto known = unseen_.find(e.get());
+  if (known != unseen_.end()) return known->second;
+  std::vector<int> found;
+  auto add = [&](const std::vector<int> &more) {
+    found.insert(found.end(), more.begin(), more.end());
+  };
+  if (!sees_all(e)) {
+    if (const VariableNode *v = as_variable(e)) {
+      const auto i = resolve_(*v);
+      found.push_back(number_.emplace(v->name, static_cast<int>(number_.size())).first->second);
+      for (const Expr &end : {i->min, i->max}) {
+        if (end.defined()) add(unseen_in(strip_hints(end)));
+      }
+    }
+    for (const Expr &a : e->args) add(unseen_in(a));
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  keep_.push_back(e);
+  return unseen_[e.get()] = std::move(found);
+}
+
+Expr Bounder::end_of_sum(Linear l, bool upper, int &tries) {
+  auto has = [](const std::vector<int> &numbers, int n) {
+    return std::binary_search(numbers.begin(), numbers.end(), n);
+  };
+  for (auto term = l.terms.begin(); term != l.terms.end();) {
+    const auto [atom, c] = *term;
+    const std::vector<int> &own = unseen_in(atom);
+    bool meets = false, is_end = false;  // of another term, on which this one's variable has a say
+    const VariableNode *v = as_variable(atom);
+    for (auto other = l.terms.begin(); !own.empty() && other != l.terms.end(); ++other) {
+      if (other == term) continue;
+      const std::vector<int> &theirs = unseen_in(other->first);
+      for (int n : theirs) meets = meets || has(own, n);
+      is_end = is_end || (v && has(theirs, number_.at(v->name)));
+    }
+    if (!meets) {
+      ++term;
+      continue;
+    }
+    // An inner variable's end, in terms of outer ones, before these: 8*xo + xi, xi <= 7 - 8*xo.
+    if (v && !is_end) {
+      const auto i = resolve_(*v);
+      const Expr end = (c > 0) == upper ? i->max : i->min;
+      if (!end.defined()) return Expr();
+      l.terms.erase(term);
+      l.add(to_linear(strip_hints(end)), c);
+      term = l.terms.begin();
+      continue;
+    }
+    // x + min(a, b)  ->  min(x + a, x + b)
+    if ((atom->op == Op::Min || atom->op == Op::Max) && tries > 0) {
+      tries--;
+      l.terms.erase(term);
+      Linear first = l, second = l;
+      first.add(to_linear(atom->args[0]), c);
+      second.add(to_linear(atom->args[1]), c);
+      const bool smallest = (atom->op == Op::Min) == (c > 0);
+      const Expr a = end_of_sum(std::move(first), upper, tries),
+                 b = end_of_sum(std::move(second), upper, tries);
+      // One end of the smaller one is enough for its upper end.
+      if (smallest == upper) return either(a, b, smallest ? smaller : larger);
+      return both(a, b, smallest ? smaller : larger);
+    }
+    ++term;
+  }
+  Linear end;
+  end.constant = l.constant;
   for (const auto &[atom, c] : l.terms) {
     const Interval i = bound(atom);
-    const Expr &for_low = c > 0 ? i.min : i.max;
-    const Expr &for_high = c > 0 ? i.max : i.min;
-    if (has_low &= for_low.defined()) low.add(to_linear(for_low), c);
-    if (has_high &= for_high.defined()) high.add(to_linear(for_high), c);
+    const Expr &of_atom = (c > 0) == upper ? i.max : i.min;
+    if (!of_atom.defined()) return Expr();
+    end.add(to_linear(of_atom), c);
   }
-  return {has_low ? to_expr(low) : Expr(), has_high ? to_expr(high) : Expr()};
+  return to_expr(end);
 }
 
 Interval Bounder::bound_product(const Expr &a, const Expr &b) {

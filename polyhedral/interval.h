@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "lang/simplify/linear.h"
 #include "polyhedral/survey.h"
@@ -66,6 +67,11 @@ class Bounder {
   /// Of an integer expression by constants, those of Funcs' values among them.
   ConstantInterval constants_of(const Expr &e);
   Interval bound_linear(const Expr &e);
+  /// The variables that the scope does not see on which e's value depends, their ends' included.
+  const std::vector<int> &unseen_in(const Expr &e);
+  /// The upper or lower end of a sum of terms that may depend on one another. `tries` limits how
+  /// often it is split.
+  Expr end_of_sum(Linear l, bool upper, int &tries);
   Interval bound_atom(const Expr &e);
   Interval bound_product(const Expr &a, const Expr &b);
   bool sees_all(const Expr &e);
@@ -74,6 +80,8 @@ class Bounder {
   ValueOf value_of_;
   std::map<const ExprNode *, Interval> memo_;
   std::map<const ExprNode *, bool> seen_;
+  std::map<const ExprNode *, std::vector<int>> unseen_;  // sorted numbers of variables
+  std::map<std::string, int> number_;
   std::vector<Expr> keep_;  // keys of the maps stay alive
 };
 

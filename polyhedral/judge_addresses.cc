@@ -1,8 +1,9 @@
 // (f) addresses stay inside allocations: storage boxes contain the computed boxes of all loops
-// between the store and the compute level.
+// between the store and the compute level, and what instances read whose values nobody uses.
 #include <utility>
 
 #include "polyhedral/judge_context.h"
+#include "polyhedral/model/stage_accesses.h"
 #include "polyhedral/model/survey_scope.h"
 
 namespace polyhalite {
@@ -73,7 +74,61 @@ void judge_hoisted_exactly(JudgeContext &c, int f) {
   }
 }
 
+namespace {
+
+// Instances whose values nobody uses read what the box need not hold, but the storage must. True
+// where all reads of the stage stay inside.
+bool reads_stay_inside(JudgeContext &c, StageId s, const StageAccess &access) {
+  const int f = c.tree.algorithm.index_of(access.func);
+  const FuncSurvey &of = c.survey.funcs[f];
+  const auto given = c.survey.inputs.find(access.func);  // of an output: what the entry checks
+  const Box &memory = given != c.survey.inputs.end() ? given->second : of.stored;
+  for (size_t d = 0; d < access.cell.size(); d++) {
+    if (of.fold[d] > 0 || is_held(c.survey, s, access, d)) continue;
+    for (const bool below : {true, false}) {
+      Problem problem;
+      SharedAtoms shared;
+      SurveyScope scope(problem, shared, c.tree, c.survey);
+      for (int l : c.path_to(c.tree.placements[s.func].compute)) scope.enter_loop(l);
+      for (int l : c.tree.nest(s).loops) scope.enter_loop(l);
+      scope.enter_stage(s, SurveyScope::Reads);
+      Translator &t = scope.translator();
+      const AffineRow at = t.row(access.cell[d]);
+      const AffineRow end = t.row(below ? memory[d].min : memory[d].max);
+      problem.require_nonnegative((below ? end - at : at - end) - AffineRow(1));
+      const Solution out = c.solver.solve(problem);
+      if (out.answer == Solution::None || t.inexact()) continue;
+      const bool unknown = out.answer == Solution::Unknown;
+      Refusal refusal{'f', unknown ? Proof::Undecided : Proof::Isl, {}, {}, {}};
+      if (!unknown) refusal.parameters = named_parameters(problem, out.values);
+      refusal.diagnostic = {"whole tiles of " + c.tree.describe(s) +
+                                " read outside of the storage of '" + access.func + "'",
+                            unknown ? out.problem
+                                    : "index " + std::to_string(at.evaluate(out.values)) +
+                                          " of dimension " + std::to_string(d) +
+                                          parameters_text(refusal.parameters),
+                            "", c.tree.definition(s).where};
+      c.refuse(std::move(refusal));
+      return false;
+    }
+  }
+  return true;
+}
+
+bool judge_reads(JudgeContext &c, StageId s) {
+  if (c.survey.stages[s.func][s.stage].used.empty()) return true;
+  for (const StageAccess &a : stage_accesses(c.tree, s)) {
+    if (a.func != c.tree.func(s).name && !reads_stay_inside(c, s, a)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 void judge_addresses(JudgeContext &c) {
+  for (const StageId &s : c.stages()) {
+    if (c.options.exact && !judge_reads(c, s)) return;
+  }
   for (size_t f = 0; f < c.tree.algorithm.funcs.size(); f++) {
     const std::string &name = c.tree.algorithm.funcs[f].name;
     if (c.tree.algorithm.is_output(name)) {
@@ -85,7 +140,9 @@ void judge_addresses(JudgeContext &c) {
     if (c.options.exact && !c.refused()) judge_hoisted_exactly(c, static_cast<int>(f));
     if (c.refused()) return;
     c.certify('f', "addresses of '" + name + "'", c.options.exact ? Proof::Isl : Proof::Structural,
-              "storage is the hull of the computed boxes");
+              c.survey.funcs[f].read_beyond
+                  ? "storage is the hull of the computed boxes and of what whole tiles read"
+                  : "storage is the hull of the computed boxes");
   }
 }
 

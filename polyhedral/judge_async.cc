@@ -68,6 +68,21 @@ Meeting find_meeting(JudgeContext &c, int f, const std::vector<int> &path, size_
   return m;
 }
 
+// A window that moves one way with the one loop between: what an iteration computes lies beyond what
+// the one before it needed, and so beyond what any before it did. Not so in a ring, nor where whole
+// tiles take in cells that are there already.
+bool only_new_cells(const JudgeContext &c, int f, const std::vector<int> &between) {
+  const FuncSurvey &boxes = c.survey.funcs[f];
+  bool found = false;
+  for (size_t d = 0; d < boxes.needed.size(); d++) {
+    if (boxes.fold[d] > 0) return false;
+    const auto &slide = boxes.slides[d];
+    found = found || (slide && between.size() == 1 && slide->loop == between[0] &&
+                      !slide->first.defined());
+  }
+  return found;
+}
+
 void judge_tasks(JudgeContext &c, int f) {
   const FuncDef &func = c.tree.algorithm.funcs[f];
   const FuncPlacement &placement = c.tree.placements[f];
@@ -116,6 +131,11 @@ void judge_tasks(JudgeContext &c, int f) {
     return;
   }
   const bool unknown = m.solution.answer == Solution::Unknown || m.inexact;
+  if (unknown && only_new_cells(c, f, between)) {
+    c.certify('d', about, Proof::Structural,
+              "productions of a window that slides write cells that no earlier one had");
+    return;
+  }
   const std::string label = c.tree.loops[between[0]].label;
   Refusal refusal{'d', unknown ? Proof::Undecided : Proof::Isl, {}, {}, {}};
   refusal.diagnostic = {std::string(unknown ? "cannot prove that it is legal to" : "cannot") +

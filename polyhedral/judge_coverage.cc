@@ -6,40 +6,15 @@
 #include <utility>
 
 #include "lang/ir/extern_stage.h"
-#include "lang/ir/visit.h"
-#include "polyhedral/conditional_use.h"
 #include "polyhedral/conflict.h"
 #include "polyhedral/judge_context.h"
+#include "polyhedral/model/stage_accesses.h"
 #include "polyhedral/model/stage_model.h"
 #include "polyhedral/model/survey_scope.h"
 
 namespace polyhalite {
 
 namespace {
-
-struct Access {
-  std::string func;
-  std::vector<Expr> cell;
-  Expr where;  // its value is used there only; null: always
-};
-
-std::vector<Access> accesses(const LoopTree &tree, StageId s) {
-  const StageDef &def = tree.definition(s);
-  std::vector<Access> found;
-  if (is_extern_stage(def)) return found;  // its reads are its promise
-  for (const CellWrite &w : cell_writes(def)) {
-    if (tree.is_update(s)) found.push_back({tree.func(s).name, w.cell, Expr()});
-  }
-  auto collect = [&](const Expr &e) {
-    for_each_use(e, [&](const CallNode &call, const Expr &where) {
-      if (call.kind == CallKind::Func) found.push_back({call.name, call.args, where});
-    });
-  };
-  for (const Expr &e : def.args) collect(e);
-  for (const Expr &e : def.values) collect(e);
-  if (def.predicate.defined()) collect(def.predicate);
-  return found;
-}
 
 // Of an output, what the pipeline itself touches beyond what the caller wants is checked at entry.
 // Where a window slides, what the iterations before computed is there too.
@@ -54,33 +29,57 @@ Box box_of(const JudgeContext &c, int f) {
   return box;
 }
 
-bool is_held(const JudgeContext &c, StageId s, const Access &access, size_t d) {
-  const std::vector<HeldIndex> &held = c.survey.stages[s.func][s.stage].held;
-  return std::any_of(held.begin(), held.end(), [&](const HeldIndex &h) {
-    return h.callee == access.func && h.dimension == d && equal(h.index, access.cell[d]);
-  });
+bool uses_part(const FuncSurvey &f) {
+  return std::any_of(f.used.begin(), f.used.end(),
+                     [](const IndexRange &r) { return r.min.defined() || r.max.defined(); });
 }
 
-void judge_access(JudgeContext &c, StageId s, const Access &access) {
+// What an access must not go beyond: the box, and the part of it that is used.
+struct Limit {
+  bool below;
+  Expr end;
+};
+
+std::vector<Limit> limits(const JudgeContext &c, StageId s, const StageAccess &access, size_t d) {
   const int f = c.tree.algorithm.index_of(access.func);
-  const Box box = box_of(c, f);
-  for (size_t d = 0; d < box.size(); d++) {
-    if (is_held(c, s, access, d)) continue;
-    for (const bool below : {true, false}) {
+  const FuncDef &def = c.tree.algorithm.funcs[f];
+  const bool own = f == s.func;
+  const IndexRange box = box_of(c, f)[d], &used = c.survey.funcs[f].used[d];
+  std::vector<Limit> all = {{true, box.min}, {false, box.max}};
+  if (!own && used.min.defined()) all.push_back({true, used.min});
+  if (!own && used.max.defined()) all.push_back({false, used.max});
+  // Updates before the read that run over a part of the box. Writes may go anywhere inside.
+  const int end = own ? def.definition_of(s.stage) : def.num_definitions();
+  for (int t = 1; access.reads && t < end; t++) {
+    if (!has_pure_variable(c.tree, {f, t}, static_cast<int>(d))) continue;
+    const IndexRange &range = c.survey.stages[f][t].ranges.at(def.args[d]);
+    const IndexRange &whole = c.survey.funcs[f].computed[d];
+    if (!equal(range.min, whole.min)) all.push_back({true, range.min});
+    if (!equal(range.max, whole.max)) all.push_back({false, range.max});
+  }
+  return all;
+}
+
+void judge_access(JudgeContext &c, StageId s, const StageAccess &access) {
+  const int f = c.tree.algorithm.index_of(access.func);
+  const bool own = access.func == c.tree.func(s).name;
+  for (size_t d = 0; d < access.cell.size(); d++) {
+    if (is_held(c.survey, s, access, d)) continue;
+    for (const Limit &limit : limits(c, s, access, d)) {
       Problem problem;
       SharedAtoms shared;
       SurveyScope scope(problem, shared, c.tree, c.survey);
       for (int l : c.path_to(c.tree.placements[s.func].compute)) scope.enter_loop(l);
       for (int l : c.tree.nest(s).loops) scope.enter_loop(l);
-      const bool own = access.func == c.tree.func(s).name;
       scope.enter_stage(s, own ? SurveyScope::Instances : SurveyScope::Reads);
+      if (!own) scope.enter_used(s);
       Translator &t = scope.translator();
       // What is not used may lie where nothing was computed, but inside of the storage.
       const FuncSurvey &of = c.survey.funcs[f];
       if (of.partial[d]) t.assume(access.where);
       const AffineRow at = t.row(access.cell[d]);
-      problem.require_nonnegative((below ? t.row(box[d].min) - at : at - t.row(box[d].max)) -
-                                  AffineRow(1));
+      const AffineRow end = t.row(limit.end);
+      problem.require_nonnegative((limit.below ? end - at : at - end) - AffineRow(1));
       const Solution out = c.solver.solve(problem);
       if (out.answer == Solution::None || t.inexact()) continue;
       Refusal refusal{
@@ -114,9 +113,9 @@ void judge_access(JudgeContext &c, StageId s, const Access &access) {
 
 void judge_coverage(JudgeContext &c) {
   for (const StageId &s : c.stages()) {
-    const bool own = !is_pure_in_its_variables(c.tree, s);
+    const bool own = !is_pure_in_its_variables(c.tree, s) || touches_other_rows(c.tree, s);
     if (!own && !c.options.exact) continue;
-    for (const Access &a : accesses(c.tree, s)) {
+    for (const StageAccess &a : stage_accesses(c.tree, s)) {
       if (c.refused()) return;
       if (c.options.exact || a.func == c.tree.func(s).name) judge_access(c, s, a);
     }
@@ -129,6 +128,11 @@ void judge_coverage(JudgeContext &c) {
                     "' asks for; that it reads no more is its promise");
     }
     const int index = c.tree.algorithm.index_of(f.name);
+    if (uses_part(c.survey.funcs[index])) {
+      c.certify('b', "what is used of '" + f.name + "'",
+                c.options.exact ? Proof::Isl : Proof::Structural,
+                "of whole tiles, what lies beyond it is made of cells that may be anything");
+    }
     for (size_t stage = 0; stage < f.stages.size(); stage++) {
       const StageId s{index, static_cast<int>(stage)};
       if (c.survey.stages[index][stage].held.empty()) continue;

@@ -7,6 +7,7 @@
 #include "lang/simplify/associative.h"
 #include "polyhedral/conflict.h"
 #include "polyhedral/judge_context.h"
+#include "polyhedral/model/survey_scope.h"
 
 namespace polyhalite {
 
@@ -63,29 +64,41 @@ std::string why_text(const std::string &func, const Conflict &k) {
   return why + parameters_text(k.parameters);
 }
 
+// Is the extent of what is split a multiple of the factor, whatever the sizes are?
+bool has_whole_tiles(JudgeContext &c, StageId s, const Derivation &d, int64_t factor) {
+  Problem problem;
+  SharedAtoms shared;
+  SurveyScope scope(problem, shared, c.tree, c.survey);
+  for (int l : c.path_to(c.tree.placements[s.func].compute)) scope.enter_loop(l);
+  const IndexRange &range = c.survey.stages[s.func][s.stage].ranges.at(d.a);
+  Translator &t = scope.translator();
+  const AffineRow tiles = problem.fresh(ModelVariable::Existential, "");
+  const AffineRow rest = t.row(range.max) - t.row(range.min) + AffineRow(1) - factor * tiles;
+  problem.require_nonnegative(rest - AffineRow(1));
+  problem.require_nonnegative(AffineRow(factor - 1) - rest);
+  return c.solver.solve(problem).answer == Solution::None;
+}
+
 // The split whose shifted and blended tiles iterations of this loop run at once, if there is one.
 // Tiles that round up share no points.
-const Derivation *blended_by(const JudgeContext &c, StageId s, const LoopInfo &loop) {
+const Derivation *blended_by(JudgeContext &c, StageId s, const LoopInfo &loop) {
   const std::vector<Derivation> &derivations = c.tree.nest(s).derivations;
-  const auto &ranges = c.survey.stages[s.func][s.stage].ranges;
   for (size_t i = 0; i < derivations.size(); i++) {
     if (derivations[i].kind != Derivation::Split ||
         derivations[i].tail != TailStrategy::ShiftInwardsAndBlend) {
       continue;
     }
-    const IndexRange &range = ranges.at(derivations[i].a);
-    const auto width = constant_difference(range.max, range.min);
-    int64_t factor;
-    const bool divides =
-        width && is_const_int(derivations[i].factor, &factor) && (*width + 1) % factor == 0;
-    if (divides) continue;  // no tile is shifted
     std::set<std::string> tiles = {derivations[i].b};
     for (size_t k = i + 1; k < derivations.size(); k++) {
       const Derivation &d = derivations[k];
       if (d.kind == Derivation::Split && tiles.count(d.a)) tiles.insert({d.b, d.c});
       if (d.kind == Derivation::Fuse && (tiles.count(d.a) || tiles.count(d.b))) tiles.insert(d.c);
     }
-    if (tiles.count(loop.dim)) return &derivations[i];
+    if (!tiles.count(loop.dim)) continue;
+    int64_t factor;
+    const bool shifts = !is_const_int(derivations[i].factor, &factor) ||
+                        !has_whole_tiles(c, s, derivations[i], factor);
+    if (shifts) return &derivations[i];
   }
   return nullptr;
 }
@@ -107,9 +120,10 @@ bool judge_promise(JudgeContext &c, StageId s, const LoopInfo &loop, const std::
   } else if (update) {
     c.certify('e', about, Proof::Waiver, "atomic, and of equal operands any may be taken");
   } else {
-    c.undecided('e', "cannot prove that updates of " + c.tree.describe(s) +
-                         " may run atomically in any order",
-                why, "promise it by atomic(true), or keep '" + loop.label + "' serial", loop.where);
+    c.undecided(
+        'e',
+        "cannot prove that updates of " + c.tree.describe(s) + " may run atomically in any order",
+        why, "promise it by atomic(true), or keep '" + loop.label + "' serial", loop.where);
   }
   return true;
 }

@@ -169,8 +169,10 @@ bool judge_hoist(JudgeContext &c, int f) {
     c.refuse(std::move(refusal));
     return false;
   }
+  const bool shared = c.survey.funcs[f].hoisted->owner != f;
   c.certify('d', "hoisted storage of '" + func.name + "'", Proof::Structural,
-            "storages in one memory live one after the other");
+            shared ? "storages in one memory live one after the other, or in cases of one branch"
+                   : "storages in one memory live one after the other");
   return true;
 }
 

@@ -70,6 +70,9 @@ struct StageSurvey {
   std::map<std::string, IndexRange> ranges;
   /// Of ranges that grew to whole tiles, but whose rest the stage leaves alone: the last point.
   std::map<std::string, Expr> last;
+  /// Of ranges that whole tiles made grow: the part whose values somebody uses. Instances beyond it
+  /// read what may be anything, and store what nobody uses. Null ends: those of the range.
+  std::map<std::string, IndexRange> used;
   std::vector<Guard> guards;
   std::vector<HeldIndex> held;
   /// Of an extern stage: what one call of its C function computes, over the stage's loops.
@@ -80,6 +83,7 @@ struct StageSurvey {
 struct HoistedStorage {
   std::vector<Expr> extents;  // at the hoist level; at least those of every storage inside
   Expr slot;                  // of the ring, at the store level; 0 without ring
+  int owner = -1;             // whose memory it is: the Func's own, or that of another copy of it
 };
 
 /// A window that moves one way with a serial loop: what the iteration before needed is kept.
@@ -100,6 +104,10 @@ struct FuncSurvey {
   Box computed;              // of that, what an iteration computes: all, unless a window slides
   std::vector<Expr> last;  // per dimension, where a tail leaves the rest of grown boxes alone: the
                            // last index that is needed; else null
+  // Per dimension, where whole tiles, its own or those of what reads it, make more be computed: what
+  // somebody uses. Beyond it values are arbitrary. Null ends: those of `needed`.
+  std::vector<IndexRange> used;
+  bool read_beyond = false;  // instances whose values nobody uses read cells that nobody computed
   std::vector<std::optional<Slide>> slides;  // per dimension: what the iterations before computed
                                              // is left out
   std::vector<bool> partial;  // per dimension: what is read and never used is left out
@@ -123,6 +131,13 @@ struct Assumption {
   Expr actual,
       wanted;  // both numbers, for the message: "extent is ACTUAL, must be at least WANTED"
   SourceLocation where;
+  int code = 0;  // what the pipeline returns where it does not hold: a polyhalite_error_code_t
+  /// Of bound() and bound_extent(): what the message says in place of the numbers.
+  struct Bounds {
+    std::string variable;
+    IndexRange given, required;
+  };
+  std::optional<Bounds> bounds;
 };
 
 /// What a prefetch asks for, over what the body of its loop sees, and what there is of it.

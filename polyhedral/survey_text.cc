@@ -87,6 +87,10 @@ class Printer {
         for (const ReductionVariable &r : tree_.definition(n.stage).rvars) {
           os_ << " " << r.var << "=" << to_text(st.dims.at(r.var));
         }
+        for (const auto &[name, r] : st.used) {
+          os_ << " uses " << name << " [" << (r.min.defined() ? to_text(r.min) : "..") << ", "
+              << (r.max.defined() ? to_text(r.max) : "..") << "]";
+        }
         for (const Guard &g : st.guards) {
           const char *words[] = {" if ", " stores if ", " loads if ", " blends if "};
           os_ << words[g.rest] << to_text(g.condition);
@@ -108,6 +112,7 @@ class Printer {
           os_ << (d ? ", " : "") << to_text(simplify(h.extents[d]));
         }
         os_ << "]";
+        if (h.owner != n.stage.func) os_ << " of " << tree_.algorithm.funcs[h.owner].name;
         const Expr &ring = tree_.placements[n.stage.func].ring;
         if (ring.defined()) os_ << " ring " << to_text(ring) << " at " << to_text(h.slot);
         os_ << "\n";

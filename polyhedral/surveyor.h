@@ -1,6 +1,6 @@
 // The region engine's state, shared by the files that do its parts: scopes (surveyor_scope.cc),
-// Funcs' boxes (surveyor_funcs.cc), sliding windows (surveyor_slide.cc), stages' loops
-// (surveyor_stages.cc), extern stages (surveyor_extern.cc), what values say of indices
+// Funcs' boxes (surveyor_funcs.cc), updates (surveyor_updates.cc), what is used (surveyor_used.cc), domains
+// (surveyor_domain.cc), sliding windows (surveyor_slide.cc), stages' loops (surveyor_stages.cc), extern stages (surveyor_extern.cc), what values say of indices
 // (surveyor_values.cc), storage and inputs (surveyor_storage.cc). Use survey() of survey.h.
 #pragma once
 
@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "lang/abi/polyhalite_errors.h"
 #include "lang/ir/visit.h"
 #include "polyhedral/interval.h"
 #include "polyhedral/survey.h"
@@ -62,9 +63,19 @@ class Surveyor {
   /// The interval of a dimension of stage s, the loops outside `scope` fixed.
   Interval dim_interval(const StageId &s, const std::string &dim, int scope);
   Interval unconditional_interval(const StageId &s, const std::string &dim, int scope);
+  /// Which iterations count where intervals are asked for.
+  enum class Reach : uint8_t {
+    Used,      // those whose values somebody uses
+    Computed,  // and, inside of loops that run whole tiles, all that these run
+    Touched,   // all
+  };
+  /// What of the interval i of a stage's variable is within the reach that is asked for.
+  Interval within_reach(const StageId &s, const std::string &variable, Interval i, int scope) const;
   /// What the condition of a stage's domain leaves of a variable, over the others:
   /// x < y && x >= 3  ->  [3, y - 1]. An end that it does not limit is null.
   static Interval limits_of(const Expr &predicate, const std::string &variable);
+  /// The same of constant ranges, one comparison after the other.
+  void narrow(const StageId &s);
 
   // Values.
   /// Of a Func's value, whatever its arguments are: over parameters alone.
@@ -83,7 +94,29 @@ class Surveyor {
   void survey_group(const std::vector<int> &funcs);
   void survey_box(int f);
   /// The hull of all surveyed reads of `callee`, at `scope`. Empty ends where nothing reads.
-  std::vector<Interval> needed(const std::string &callee, int dimensions, int scope);
+  std::vector<Interval> needed(const std::string &callee, int dimensions, int scope,
+                               Reach reach = Reach::Computed);
+  // What is used: whole tiles compute more than that, out of producers' cells that may be anything.
+  /// Do instances read `callee` whose values nobody uses?
+  bool is_read_by_unused(const std::string &callee) const;
+  /// Notes what of f is used, where that is less than what is computed: `asked` is the box before
+  /// it grew to whole tiles, `grown` the one after.
+  void note_used(int f, const std::vector<Interval> &used, const std::vector<Interval> &asked,
+                 const std::vector<Interval> &grown, int scope);
+  /// Of dimensions of which whole tiles are read and parts of them are stored.
+  void note_reads_past(const StageId &s, StageSurvey &out);
+  /// Notes what instances whose values nobody uses touch of f beyond what others read, and so,
+  /// maybe, beyond the box.
+  void note_beyond(int f, const std::vector<Interval> &touched, const std::vector<Interval> &read,
+                   const std::vector<Interval> &box);
+  /// Iterations of predicated stores that store nothing read what may be anything.
+  void use_what_is_stored(const StageId &s, StageSurvey &out) const;
+  /// All that is computed in dimension d is used.
+  void use_all(int f, size_t d);
+  /// The same for what iterations that slide leave to others: it is used as long as it is kept.
+  void use_what_is_kept(int f, int compute_scope);
+  /// Is a cell made of cells with the same index in dimension d, in every stage of f?
+  bool keeps_rows_apart(int f, size_t d) const;
   /// Leaves out of what f computes what consumers read in the side of a select that they drop.
   void leave_out_unused(int f, int scope);
   // Extern stages: C functions are asked, with buffers without memory, what they read and make.
@@ -101,11 +134,25 @@ class Surveyor {
   void check_bounded(const FuncDef &def, int d, const Interval &i);
   /// bound() fixes a dimension's range; that it covers what is needed is checked at entry.
   void apply_bounds(int f, std::vector<Interval> &box, int scope);
+  /// bound_extent(): that no more is needed of the dimension is known, or checked at entry.
+  void assume_extent_suffices(const BoundDirective &b, const FuncDef &def, const Interval &i);
   void align(const BoundDirective &b, size_t number, Interval &i, int scope);
   void assume(Expr condition, const std::string &func, int dimension, std::string text, Expr actual,
-              Expr wanted, SourceLocation where);
-  /// Updates touch cells at other places than their pure variables say: the box takes them in.
-  void include_own_updates(int f, std::vector<Interval> &box);
+              Expr wanted, SourceLocation where,
+              polyhalite_error_code_t code = polyhalite_error_code_requirement_failed);
+  /// The same of what bound() or bound_extent() says, and what is needed.
+  void assume_bounds(const Expr &condition, const BoundDirective &b, IndexRange given,
+                     IndexRange required);
+  // Updates touch cells at other places than their pure variables say (surveyor_updates.cc).
+  /// Per dimension, where cells have an index of their own; else no ends.
+  struct OwnCells {
+    std::vector<Interval> touched, read;
+  };
+  /// What a stage touches of its own Func, its pure variables running over `over`.
+  OwnCells own_cells(const StageId &s, const std::vector<Interval> &over);
+  bool may_run_over_part(const StageId &s, int scope) const;
+  /// The box takes these cells in; stages that need not run over all of it, do not.
+  void include_own_updates(int f, std::vector<Interval> &box, int scope);
   template <typename Visit>
   static void for_each_call(const StageDef &stage, Visit visit) {
     auto walk = [&](const Expr &e) {
@@ -198,6 +245,8 @@ class Surveyor {
   ConstantUpperBound::Meaning meaning(const VariableNode &v);
   void survey_storage(int f, int compute_scope);
   void survey_hoisted(int f);
+  /// Copies that share their memory have what either needs.
+  void share_hoisted();
   void survey_async(int f);
   void survey_inputs();
 
@@ -209,11 +258,18 @@ class Surveyor {
   std::map<std::string, Symbol> symbol_;
   std::vector<ReadSite> reads_;
   std::vector<ExternRead> extern_reads_;
-  std::set<std::pair<StageId, std::string>> guarded_, reads_to_last_;
+  std::set<std::pair<StageId, std::string>> guarded_, reads_to_last_, reads_past_;
   Expr where_;  // a condition that holds while intervals are asked for; null: none
+  Reach reach_ = Reach::Computed;
+  std::map<StageId, std::map<std::string, Interval>> narrowed_;  // ends: constants
+  std::map<StageId, std::vector<Interval>> stage_needs_;  // of updates; no ends: the whole box
+  std::map<int, std::vector<IndexRange>> asked_;  // [func] `needed` without its own whole tiles
+  std::map<int, std::vector<Interval>> beyond_;   // [func] what is touched, where that is more
   std::map<std::pair<std::string, int>, Interval> values_;  // of Funcs, as far as asked for
   std::map<int, std::vector<Interval>> touched_;  // outputs: beyond what the caller wants
 };
+
+bool same_ends(const Interval &a, const Interval &b);
 
 /// Int(32) expressions that the engine makes.
 Expr buffer_field(const std::string &buffer, const char *what, int dimension);

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "lang/ir/extern_stage.h"
+#include "lang/simplify/linear.h"
 #include "lang/simplify/simplify.h"
 #include "polyhedral/surveyor.h"
 
@@ -77,18 +79,28 @@ void Surveyor::survey_box(int f) {
   const int scope = tree_.placements[f].compute;
   const bool output = tree_.algorithm.is_output(def.name);
   std::vector<Interval> box = needed(def.name, def.dimensions(), scope);
+  std::vector<Interval> used = box, touched = box;
+  if (is_read_by_unused(def.name)) {
+    used = needed(def.name, def.dimensions(), scope, Reach::Used);
+    touched = needed(def.name, def.dimensions(), scope, Reach::Touched);
+  }
   if (output) {
     // The caller's buffer says what is wanted; consumers inside the pipeline may touch more.
-    touched_[f] = box;
+    touched_[f] = touched;
     for (int d = 0; d < def.dimensions(); d++) {
       const Expr min = output_field(def, "min", d), extent = output_field(def, "extent", d);
       box[d] = {min, sum(sum(min, extent), -1)};
     }
   }
+  const std::vector<Interval> read = box;
   apply_bounds(f, box, scope);
   for (int d = 0; d < def.dimensions(); d++) check_bounded(def, d, box[d]);
-  include_own_updates(f, box);
+  include_own_updates(f, box, scope);
   if (!output && is_extern_stage(def.stages[0])) grow_as_asked(f, box, scope);
+  // What else is computed, directives and updates ask for.
+  for (int d = 0; d < def.dimensions(); d++) {
+    if (!same_ends(read[d], box[d])) used[d] = box[d];
+  }
   const std::vector<Interval> wanted = box;
   for (int d = 0; d < def.dimensions(); d++) apply_needs(f, d, box[d], output);
   name_box(f, box, scope);
@@ -99,6 +111,8 @@ void Surveyor::survey_box(int f) {
   }
   out_.funcs[f].computed = out_.funcs[f].needed;
   out_.funcs[f].partial.assign(out_.funcs[f].needed.size(), false);
+  note_used(f, used, wanted, box, scope);
+  if (!output) note_beyond(f, touched, read, box);
   leave_out_unused(f, scope);
   slide(f, scope);
   if (!output) fold_as_asked(f);
@@ -123,6 +137,7 @@ void Surveyor::leave_out_unused(int f, int scope) {
       return v.a == def.args[d] || (v.kind == Derivation::Fuse && v.b == def.args[d]);
     });
     if (whole || !may_vary({f, 0}, static_cast<size_t>(d)) || fs.last[d].defined()) continue;
+    if (fs.used[d].min.defined() || fs.used[d].max.defined()) continue;
     Interval all, used;
     bool first = true;
     for (const ReadSite &r : reads_) {
@@ -150,7 +165,9 @@ void Surveyor::leave_out_unused(int f, int scope) {
   }
 }
 
-std::vector<Interval> Surveyor::needed(const std::string &callee, int dimensions, int scope) {
+std::vector<Interval> Surveyor::needed(const std::string &callee, int dimensions, int scope,
+                                       Reach reach) {
+  const Reach before = std::exchange(reach_, reach);
   std::vector<Interval> box(dimensions);
   bool first = true;
   for (const ReadSite &r : reads_) {
@@ -167,6 +184,7 @@ std::vector<Interval> Surveyor::needed(const std::string &callee, int dimensions
     for (int d = 0; d < dimensions; d++) box[d] = first ? ask[d] : hull(box[d], ask[d]);
     first = false;
   }
+  reach_ = before;
   return box;
 }
 
@@ -194,37 +212,44 @@ void Surveyor::apply_bounds(int f, std::vector<Interval> &box, int scope) {
     }
     if (!b.min.defined()) {
       if (!i.min.defined() || !i.max.defined()) continue;
-      Expr most = bound_at(extent_of({i.min, i.max}), nullptr, kRoot).max;
-      if (!most.defined()) {
-        const Expr max = bound_at(i.max, nullptr, kRoot).max;
-        const Expr min = bound_at(i.min, nullptr, kRoot).min;
-        if (!max.defined() || !min.defined()) check_bounded(def, d, {});
-        most = sum(difference(max, min), 1);
-      }
-      assume(make_binary(Op::Le, most, b.extent), def.name, d,
-             "bound_extent() of '" + def.args[d] +
-                 "' promises that no more than its extent is "
-                 "needed",
-             most, b.extent, b.where);
+      assume_extent_suffices(b, def, i);
       i.max = sum(i.min, sum(b.extent, -1));
       continue;
     }
     const Expr max = sum(sum(b.min, b.extent), -1);
     const Interval at_root = {i.min.defined() ? bound_at(i.min, nullptr, kRoot).min : Expr(),
                               i.max.defined() ? bound_at(i.max, nullptr, kRoot).max : Expr()};
-    const std::string name = "bound() of '" + def.args[d] + "'";
-    if (at_root.min.defined()) {
-      assume(make_binary(Op::Ge, at_root.min, b.min), def.name, d,
-             name + " promises that nothing below its minimum is needed", at_root.min, b.min,
-             b.where);
-    }
-    if (at_root.max.defined()) {
-      assume(make_binary(Op::Le, at_root.max, max), def.name, d,
-             name + " promises that nothing above its maximum is needed", at_root.max, max,
-             b.where);
-    }
+    const bool has_min = at_root.min.defined(), has_max = at_root.max.defined();
+    const IndexRange given = {b.min, simplify(max)},
+                     required = {has_min ? simplify(at_root.min) : given.min,
+                                 has_max ? simplify(at_root.max) : given.max};
+    if (has_min) assume_bounds(make_binary(Op::Ge, at_root.min, b.min), b, given, required);
+    if (has_max) assume_bounds(make_binary(Op::Le, at_root.max, max), b, given, required);
     i = {b.min, max};
   }
+}
+
+// A limit that the extent never exceeds holds the ends' distance together,
+// min(16*o + 15, n) - 16*o <= 15, where the ends by themselves do not.
+void Surveyor::assume_extent_suffices(const BoundDirective &b, const FuncDef &def,
+                                      const Interval &i) {
+  const Expr needed = extent_of({i.min, i.max});
+  const auto limit = ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(needed);
+  const auto promised = constant(b.extent);
+  if (limit && promised && *limit <= *promised) return;
+  Expr most = bound_at(needed, nullptr, kRoot).max;
+  if (!most.defined()) {
+    const Expr max = bound_at(i.max, nullptr, kRoot).max;
+    const Expr min = bound_at(i.min, nullptr, kRoot).min;
+    if (!max.defined() || !min.defined()) check_bounded(def, b.dimension, {});
+    most = sum(difference(max, min), 1);
+  }
+  Expr first = bound_at(i.min, nullptr, kRoot).min;
+  if (!first.defined()) first = make_int(Int(32), 0);
+  auto range_of = [&](const Expr &extent) -> IndexRange {
+    return {first, simplify(sum(first, sum(extent, -1)))};
+  };
+  assume_bounds(make_binary(Op::Le, most, b.extent), b, range_of(b.extent), range_of(most));
 }
 
 // Quotients get names of their own, so that ends stay sums: that they are multiples is seen.
@@ -249,78 +274,25 @@ void Surveyor::align(const BoundDirective &b, size_t number, Interval &i, int sc
 }
 
 void Surveyor::assume(Expr condition, const std::string &func, int dimension, std::string text,
-                      Expr actual, Expr wanted, SourceLocation where) {
+                      Expr actual, Expr wanted, SourceLocation where, polyhalite_error_code_t code) {
   condition = simplify(condition);
   if (is_true(condition)) return;
   for (const Assumption &a : out_.assumptions) {
     if (equal(a.condition, condition)) return;
   }
   out_.assumptions.push_back(
-      {condition, func, dimension, std::move(text), simplify(actual), simplify(wanted), where});
+      {condition, func, dimension, std::move(text), simplify(actual), simplify(wanted), where,
+       code});
 }
 
-void Surveyor::include_own_updates(int f, std::vector<Interval> &box) {
-  const FuncDef &def = tree_.algorithm.funcs[f];
-  for (size_t s = 1; s < def.stages.size(); s++) {
-    const StageDef &stage = def.stages[s];
-    if (!def.is_update(static_cast<int>(s))) continue;
-    auto range_of = [&](const VariableNode &v) -> std::optional<Interval> {
-      if (v.kind == VariableKind::Pure) {
-        const auto at = std::find(def.args.begin(), def.args.end(), v.name);
-        return box[at - def.args.begin()];
-      }
-      if (v.kind == VariableKind::Reduction) {
-        for (const ReductionVariable &r : stage.rvars) {
-          if (r.var == v.name) {
-            return Interval{r.min, sum(sum(r.min, r.extent), -1)};
-          }
-        }
-      }
-      return std::nullopt;
-    };
-    Bounder whole(range_of);
-    auto limited = [&](const VariableNode &v) {
-      std::optional<Interval> i = range_of(v);
-      if (!i) return i;
-      const Interval limits = limits_of(stage.predicate, v.name);
-      const Expr low = limits.min.defined() ? whole(limits.min).min : Expr();
-      const Expr high = limits.max.defined() ? whole(limits.max).max : Expr();
-      if (low.defined()) i->min = larger(i->min, low);
-      if (high.defined()) i->max = smaller(i->max, high);
-      return i;
-    };
-    Bounder bounder(limited);
-    Bounder by_value(limited, [&](const CallNode &c) { return value_interval(c); });
-    std::vector<std::vector<Expr>> cells;
-    for (const CellWrite &w : cell_writes(stage)) cells.push_back(w.cell);
-    for_each_call(stage, [&](const CallNode &c) {
-      if (c.kind == CallKind::Func && c.name == def.name) cells.push_back(c.args);
-    });
-    for (const auto &cell : cells) {
-      for (int d = 0; d < def.dimensions(); d++) {
-        const VariableNode *v = as_variable(cell[d]);
-        if (v && v->kind == VariableKind::Pure && v->name == def.args[d]) continue;
-        Interval i = bounder(cell[d]);
-        if (needs_values(cell[d], i)) {
-          i = by_value(with_strict_floats(cell[d]));
-          out_.stages[f][s].held.push_back({def.name, static_cast<size_t>(d), cell[d]});
-        }
-        if (!i.min.defined() || !i.max.defined()) {
-          user_error("update " + std::to_string(s - 1) + " of '" + def.name +
-                         "' touches an unbounded region in dimension " + std::to_string(d) + " (" +
-                         def.args[d] + ")",
-                     "the index comes from data, and nothing limits its values",
-                     "clamp the index, as in " + def.name + "(clamp(i, 0, n - 1))", stage.where);
-        }
-        if (tree_.algorithm.is_output(def.name)) {
-          auto &t = touched_[f][d];
-          t = t.min.defined() ? hull(t, i) : i;
-        } else {
-          box[d] = hull(box[d], i);
-        }
-      }
-    }
-  }
+void Surveyor::assume_bounds(const Expr &condition, const BoundDirective &b, IndexRange given,
+                             IndexRange required) {
+  const FuncDef &def = tree_.algorithm.funcs[b.func];
+  const size_t before = out_.assumptions.size();
+  assume(condition, def.name, b.dimension, "the bounds given for '" + def.args[b.dimension] + "'",
+         required.max, given.max, b.where);
+  if (out_.assumptions.size() == before) return;
+  out_.assumptions.back().bounds = {def.args[b.dimension], std::move(given), std::move(required)};
 }
 
 ExtentNeed Surveyor::need_of(const StageNest &nest, const std::string &dim) const {
@@ -359,6 +331,32 @@ bool Surveyor::leaves_rest(int f, int d) const {
   return false;
 }
 
+namespace {
+
+// The last index of the whole tiles of `size` that hold the interval. What the size divides stays
+// outside of the quotient, so that tiles of consumers are seen to be whole:
+//   [8*x, min(8*x + 7, n - 1)], 4  ->  min(8*x + 7, 4*((n + 3)/4) - 1)
+Expr end_of_tiles(const Interval &i, int64_t size) {
+  if (i.max->op == Op::Min || i.max->op == Op::Max) {
+    const Expr a = end_of_tiles({i.min, i.max->args[0]}, size),
+               b = end_of_tiles({i.min, i.max->args[1]}, size);
+    return i.max->op == Op::Min ? smaller(a, b) : larger(a, b);
+  }
+  Linear rest = to_linear(extent_of({i.min, i.max})), whole;
+  for (auto term = rest.terms.begin(); term != rest.terms.end();) {
+    if (term->second % size != 0) {
+      ++term;
+      continue;
+    }
+    whole.terms.insert(*term);
+    term = rest.terms.erase(term);
+  }
+  const Expr tiles = product(ceil_div(to_expr(rest), make_int(Int(32), size)), size);
+  return sum(sum(i.min, sum(to_expr(whole), tiles)), -1);
+}
+
+}  // namespace
+
 void Surveyor::apply_needs(int f, int d, Interval &i, bool output) {
   const FuncDef &def = tree_.algorithm.funcs[f];
   int64_t at_least = 1, multiple = 1;
@@ -374,7 +372,7 @@ void Surveyor::apply_needs(int f, int d, Interval &i, bool output) {
       if (output) {
         assume_extent({f, static_cast<int>(s)}, d, n.symbolic_at_least, *n.origin);
       } else {
-        i.max = larger(i.max, sum(sum(i.min, n.symbolic_at_least), -1));
+        i.min = smaller(i.min, sum(difference(i.max, n.symbolic_at_least), 1));
       }
     }
     if (output && n.at_least > 1) {
@@ -384,20 +382,14 @@ void Surveyor::apply_needs(int f, int d, Interval &i, bool output) {
     multiple = std::lcm(multiple, n.multiple);
   }
   if (!output && at_least > 1) {
+    // What is computed too lies before the region, where tiles of consumers have been already.
     const Expr e = extent_of({i.min, i.max});
     const auto k = constant(e);
-    if (!k) i.max = larger(i.max, sum(i.min, at_least - 1));
-    if (k && *k < at_least) i.max = sum(i.min, at_least - 1);
+    const Expr first = sum(i.max, 1 - at_least);
+    if (!k) i.min = smaller(i.min, first);
+    if (k && *k < at_least) i.min = first;
   }
-  if (multiple > 1) {
-    const Expr e = extent_of({i.min, i.max});
-    const auto k = constant(e);
-    if (!k) {
-      i.max = sum(i.min, sum(product(ceil_div(e, make_int(Int(32), multiple)), multiple), -1));
-    } else {
-      i.max = sum(i.min, (*k + multiple - 1) / multiple * multiple - 1);
-    }
-  }
+  if (multiple > 1) i.max = end_of_tiles(i, multiple);
 }
 
 Expr Surveyor::where_it_runs(const StageId &s, const Expr &condition) const {
@@ -412,7 +404,7 @@ void Surveyor::assume_extent(const StageId &s, int d, const Expr &least, const D
          "a split of '" + def.args[d] +
              "' with tail ShiftInwards needs an extent of at least its factor (GuardWithIf "
              "needs no such thing)",
-         extent, least, split.where);
+         extent, least, split.where, polyhalite_error_code_access_out_of_bounds);
 }
 
 void Surveyor::name_box(int f, std::vector<Interval> &box, int scope) {

@@ -20,6 +20,7 @@ Surveyor::Surveyor(const LoopTree &tree) : tree_(tree) {
 Survey Surveyor::run() {
   // Consumers first: a producer's box is the hull of what they read.
   for (const std::vector<int> &group : consumers_first()) survey_group(group);
+  share_hoisted();
   survey_inputs();
   survey_prefetches();
   return std::move(out_);
@@ -30,6 +31,13 @@ Survey survey(const LoopTree &tree) { return Surveyor(tree).run(); }
 Expr buffer_field(const std::string &buffer, const char *what, int dimension) {
   return make_variable(Int(32), VariableKind::BufferField,
                        buffer + "." + what + "." + std::to_string(dimension));
+}
+
+bool same_ends(const Interval &a, const Interval &b) {
+  auto same = [](const Expr &x, const Expr &y) {
+    return x.defined() == y.defined() && (!x.defined() || equal(x, y));
+  };
+  return same(a.min, b.min) && same(a.max, b.max);
 }
 
 Expr extent_of(const IndexRange &r) { return sum(difference(r.max, r.min), 1); }
@@ -132,9 +140,15 @@ bool Surveyor::depends_on_visible_loop(const StageId &s, const Expr &value, int 
 
 Interval Surveyor::dim_interval(const StageId &s, const std::string &dim, int scope) {
   Interval i = unconditional_interval(s, dim, scope);
+  const StageSurvey &st = out_.stages[s.func][s.stage];
+  if (!st.used.empty()) i = within_reach(s, dim, std::move(i), scope);
   // A point is a loop's own counter: what is computed there is computed for cut iterations too.
   if (i.is_point()) return i;
-  const StageSurvey &st = out_.stages[s.func][s.stage];
+  if (auto stage = narrowed_.find(s); stage != narrowed_.end()) {
+    if (auto n = stage->second.find(dim); n != stage->second.end()) {
+      i = {larger(i.min, n->second.min), smaller(i.max, n->second.max)};
+    }
+  }
   const Interval limits = limits_of(tree_.definition(s).predicate, dim);
   if (limits.min.defined()) i.min = larger(i.min, substitute(st.dims, limits.min));
   if (limits.max.defined()) i.max = smaller(i.max, substitute(st.dims, limits.max));
@@ -142,67 +156,6 @@ Interval Surveyor::dim_interval(const StageId &s, const std::string &dim, int sc
   if (here.min.defined()) i.min = larger(i.min, substitute(st.dims, here.min));
   if (here.max.defined()) i.max = smaller(i.max, substitute(st.dims, here.max));
   return i;
-}
-
-namespace {
-
-void collect_comparisons(const Expr &e, std::vector<Expr> &list) {
-  if (e->op == Op::And) {
-    for (const Expr &a : e->args) collect_comparisons(a, list);
-  } else if (is_comparison(e->op) && e->args[0].type() == Int(32)) {
-    list.push_back(e);
-  }
-}
-
-bool reads_memory(const Linear &l) {
-  bool found = false;
-  for (const auto &[atom, c] : l.terms) {
-    for_each_node(atom, [&](const Expr &n) {
-      const CallNode *call = as_call(n);
-      found = found || n->op == Op::Load || (call && call->kind != CallKind::Intrinsic);
-    });
-  }
-  return found;
-}
-
-}  // namespace
-
-Interval Surveyor::limits_of(const Expr &predicate, const std::string &variable) {
-  Interval limits;
-  if (!predicate.defined()) return limits;
-  std::vector<Expr> comparisons;
-  collect_comparisons(simplify(strip_hints(predicate)), comparisons);
-  for (const Expr &e : comparisons) {
-    // variable * c + rest OP 0
-    Linear rest = to_linear(e->args[0]);
-    rest.add(to_linear(e->args[1]), -1);
-    int64_t c = 0;
-    for (auto term = rest.terms.begin(); term != rest.terms.end(); ++term) {
-      const VariableNode *v = as_variable(term->first);
-      if (!v || v->name != variable ||
-          (v->kind != VariableKind::Pure && v->kind != VariableKind::Reduction)) {
-        continue;
-      }
-      c = term->second;
-      rest.terms.erase(term);
-      break;
-    }
-    if ((c != 1 && c != -1) || reads_memory(rest)) continue;
-    const Expr equal = to_expr(rest.scale(-c));  // the value where both sides are the same
-    bool below = e->op == Op::Eq, above = e->op == Op::Eq;  // where the variable may not lie
-    if (e->op == Op::Lt || e->op == Op::Le) (c > 0 ? above : below) = true;
-    if (e->op == Op::Gt || e->op == Op::Ge) (c > 0 ? below : above) = true;
-    const int64_t strict = e->op == Op::Lt || e->op == Op::Gt ? 1 : 0;
-    if (above) {
-      const Expr max = sum(equal, -strict);
-      limits.max = limits.max.defined() ? smaller(limits.max, max) : max;
-    }
-    if (below) {
-      const Expr min = sum(equal, strict);
-      limits.min = limits.min.defined() ? larger(limits.min, min) : min;
-    }
-  }
-  return limits;
 }
 
 Interval Surveyor::unconditional_interval(const StageId &s, const std::string &dim, int scope) {

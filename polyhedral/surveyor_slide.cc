@@ -185,7 +185,10 @@ void Surveyor::slide(int f, int compute_scope) {
   }
   // What an iteration of the outermost such loop leaves to the next one, all windows inside have
   // passed over: a ring along one of them would have lost it.
-  if (outermost != kRoot) fold(f, along, outermost);
+  if (outermost != kRoot) {
+    fold(f, along, outermost);
+    use_what_is_kept(f, compute_scope);
+  }
 }
 
 bool Surveyor::meets_vectors(int f, size_t d) const {
@@ -304,22 +307,10 @@ bool Surveyor::may_vary(const StageId &s, size_t d) const {
 }
 
 bool Surveyor::has_rows_of_its_own(int f, size_t d) const {
-  const FuncDef &def = tree_.algorithm.funcs[f];
-  auto is_row = [&](const Expr &e) {
-    const VariableNode *v = as_variable(e);
-    return v && v->kind == VariableKind::Pure && v->name == def.args[d];
-  };
-  for (size_t s = 0; s < def.stages.size(); s++) {
+  for (size_t s = 0; s < tree_.algorithm.funcs[f].stages.size(); s++) {
     if (!may_vary({f, static_cast<int>(s)}, d)) return false;
-    if (!def.is_update(static_cast<int>(s))) continue;
-    bool own = true;
-    for (const CellWrite &w : cell_writes(def.stages[s])) own = own && is_row(w.cell[d]);
-    for_each_call(def.stages[s], [&](const CallNode &c) {
-      if (c.kind == CallKind::Func && c.name == def.name) own = own && is_row(c.args[d]);
-    });
-    if (!own) return false;
   }
-  return true;
+  return keeps_rows_apart(f, d);
 }
 
 std::optional<Surveyor::Direction> Surveyor::sliding_dimension(

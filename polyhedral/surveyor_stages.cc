@@ -53,6 +53,17 @@ void Surveyor::survey_ranges(const StageId &s) {
   for (int d = 0; d < def.dimensions(); d++) {
     out.ranges[def.args[d]] = out_.funcs[s.func].computed[d];
     if (ends_at_last(s, d)) out.ranges[def.args[d]].max = out_.funcs[s.func].last[d];
+    if (auto part = stage_needs_.find(s); part != stage_needs_.end()) {
+      const Interval &need = part->second[d];
+      const std::string prefix = stage_prefix(tree_, s) + ".", suffix = "." + std::to_string(d);
+      if (need.min.defined()) {
+        const int scope = tree_.placements[s.func].compute;
+        out.ranges[def.args[d]] = {name_end(scope, prefix + "lo" + suffix, need.min),
+                                   name_end(scope, prefix + "hi" + suffix, need.max)};
+      }
+    }
+    const IndexRange &used = out_.funcs[s.func].used[d];
+    if (used.min.defined() || used.max.defined()) out.used[def.args[d]] = used;
   }
   for (const ReductionVariable &r : stage.rvars) {
     out.ranges[r.var] = {canonical(r.min), sum(sum(r.min, r.extent), -1)};
@@ -63,7 +74,9 @@ void Surveyor::survey_ranges(const StageId &s) {
     }
   }
   assume_factors(s);
+  narrow(s);
   derive_ranges(s, out);
+  use_what_is_stored(s, out);
 }
 
 // One loop for the dimensions of several stages:
@@ -165,6 +178,7 @@ void Surveyor::survey_stage(const StageId &s) {
   }
   derive_values(s, out);
   guard_rest(s, out);
+  note_reads_past(s, out);
   if (is_extern_stage(stage)) survey_extern_box(s, out);
   for (const std::string &a : def.args) fix_absent(out, a);
   for (const ReductionVariable &r : stage.rvars) fix_absent(out, r.var);
@@ -177,7 +191,9 @@ void Surveyor::survey_stage(const StageId &s) {
 Expr Surveyor::canonical(const Expr &e) { return to_expr(to_linear(strip_hints(e))); }
 
 void Surveyor::fix_absent(StageSurvey &out, const std::string &dim) {
-  if (!out.dims.count(dim)) out.ranges.erase(dim);
+  if (out.dims.count(dim)) return;
+  out.ranges.erase(dim);
+  out.used.erase(dim);
 }
 
 Expr Surveyor::in_loops(const StageSurvey &s, const Expr &e) { return substitute(s.dims, e); }
@@ -264,7 +280,8 @@ void Surveyor::assume_factors(const StageId &s) {
     const std::string text =
         "the factor " + to_text(d.factor) + " of the split of '" + d.a + "' must be ";
     assume(where_it_runs(s, make_binary(Op::Ge, d.factor, least)), def.name, dimension,
-           text + "positive", d.factor, least, d.where);
+           text + "positive", d.factor, least, d.where,
+           polyhalite_error_code_split_factor_not_positive);
     assume(where_it_runs(s, make_binary(Op::Le, d.factor, most)), def.name, dimension,
            text + "at most " + std::to_string(kMaxFactor), d.factor, most, d.where);
   }

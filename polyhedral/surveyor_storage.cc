@@ -5,6 +5,7 @@
 #include "lang/simplify/linear.h"
 #include "lang/simplify/simplify.h"
 #include "polyhedral/surveyor.h"
+#include "schedule/hoisted_memory.h"
 
 namespace polyhalite {
 
@@ -29,13 +30,21 @@ void Surveyor::survey_storage(int f, int compute_scope) {
   FuncSurvey &fs = out_.funcs[f];
   for (int d = 0; d < def.dimensions(); d++) {
     IndexRange r = fs.needed[d];
+    const std::string suffix = "." + std::to_string(d);
+    if (auto beyond = beyond_.find(f); beyond != beyond_.end()) {
+      const Interval &all = beyond->second[d];
+      if (all.min.defined()) r.min = all.min;
+      if (all.max.defined()) r.max = all.max;
+    }
     if (scope != compute_scope) {
       const Interval i = {bound_at(r.min, nullptr, scope).min, bound_at(r.max, nullptr, scope).max};
       check_bounded(def, d, i);
       const auto width = constant_difference(i.max, i.min);
-      const std::string suffix = "." + std::to_string(d);
       r.min = name_end(scope, def.name + ".stored_lo" + suffix, i.min);
       r.max = width ? sum(r.min, *width) : name_end(scope, def.name + ".stored_hi" + suffix, i.max);
+    } else if (fs.read_beyond) {
+      r.min = name_end(scope, def.name + ".stored_lo" + suffix, r.min);
+      r.max = name_end(scope, def.name + ".stored_hi" + suffix, r.max);
     }
     const Expr width = difference(r.max, r.min);
     std::optional<int64_t> extent;
@@ -94,6 +103,23 @@ void Surveyor::survey_hoisted(int f) {
            make_int(Int(32), 1), p.hoist_where);
   }
   fs.hoisted = std::move(h);
+}
+
+void Surveyor::share_hoisted() {
+  const int n = static_cast<int>(out_.funcs.size());
+  for (int f = 0; f < n; f++) {
+    if (!out_.funcs[f].hoisted) continue;
+    const int owner = memory_owner(tree_, f);
+    HoistedStorage &own = *out_.funcs[f].hoisted, &memory = *out_.funcs[owner].hoisted;
+    own.owner = owner;
+    for (size_t d = 0; owner != f && d < own.extents.size(); d++) {
+      memory.extents[d] = larger(memory.extents[d], own.extents[d]);
+    }
+  }
+  for (int f = 0; f < n; f++) {
+    if (!out_.funcs[f].hoisted) continue;
+    out_.funcs[f].hoisted->extents = out_.funcs[out_.funcs[f].hoisted->owner].hoisted->extents;
+  }
 }
 
 // Room for productions that run ahead: the storages of a ring; the cells of a folded window beside
@@ -155,7 +181,7 @@ void Surveyor::bound_storage(int f, int d, IndexRange &r, std::optional<int64_t>
     }
     assume(make_binary(Op::Le, needed, dim.bound), def.name, d,
            "bound_storage() of '" + def.args[d] + "' promises that no more cells are needed",
-           needed, dim.bound, dim.bound_where);
+           needed, dim.bound, dim.bound_where, polyhalite_error_code_storage_bound_too_small);
   }
   r.max = sum(sum(r.min, dim.bound), -1);
   extent = most;
@@ -236,7 +262,7 @@ void Surveyor::survey_inputs() {
   for (const auto &[name, of] : images) {
     const auto &[dimensions, where] = of;
     Box box;
-    const std::vector<Interval> need = needed(name, dimensions, kRoot);
+    const std::vector<Interval> need = needed(name, dimensions, kRoot, Reach::Touched);
     for (int d = 0; d < dimensions; d++) {
       if (!need[d].min.defined() || !need[d].max.defined()) {
         user_error("the region of input '" + name + "' that is needed in dimension " +

@@ -128,9 +128,32 @@ std::vector<StageId> users_of(const Algorithm &a, int func) {
   return users;
 }
 
+// Is something that the Func needs to be computed inside of the vector loop of `user`? Then so is the
+// Func, in each lane.
+bool is_computed_in_lanes(const Materialised &m, const std::string &func, const std::string &user,
+                          const StageDimensions &of_user,
+                          const std::map<std::string, LevelDirectives> &levels) {
+  const auto &loops = of_user.loops;
+  const auto vector = std::find_if(loops.begin(), loops.end(), [](const LoopDimension &l) {
+    return l.kind == LoopKind::Vector;
+  });
+  for (const std::string &needed : needed_funcs(m.algorithm, func)) {
+    const auto d = levels.find(m.origin_of(needed));
+    if (d == levels.end() || !d->second.compute) continue;
+    const Directive &level = *d->second.compute;
+    if (level.kind != DirectiveKind::ComputeAt || level.target_func != m.origin_of(user)) continue;
+    if (std::any_of(vector, loops.end(),
+                    [&](const LoopDimension &l) { return l.label == level.loops[0]; })) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // Per Func of m: what it has of the vectors of its user, where nobody said how to compute it.
-std::vector<std::vector<Directive>> all_inherited_vectors(const Materialised &m,
-                                                          const std::vector<Directive> &directives) {
+std::vector<std::vector<Directive>> all_inherited_vectors(
+    const Materialised &m, const std::vector<Directive> &directives,
+    const std::map<std::string, LevelDirectives> &levels) {
   const std::vector<FuncDef> &funcs = m.algorithm.funcs;
   std::vector<std::vector<Directive>> inherited(funcs.size());
   for (int f = static_cast<int>(funcs.size()); f-- > 0;) {
@@ -147,6 +170,7 @@ std::vector<std::vector<Directive>> all_inherited_vectors(const Materialised &m,
       const StageDimensions caller =
           dimensions(user, users[0].stage, m.origin_of(user.name),
                      joined(directives, inherited[users[0].func]));
+      if (is_computed_in_lanes(m, funcs[f].name, user.name, caller, levels)) continue;
       inherited[f] = inherited_vectors(funcs[f], user_name, user, users[0].stage, caller);
     } catch (const CompileError &) {
       // Told of where the user's own loops are made.
@@ -173,33 +197,6 @@ void add_nest(LoopTree &t, StageId id, const StageDimensions &s, StageNest nest)
     t.loops.push_back(std::move(loop));
   }
   t.nests[id.func].push_back(std::move(nest));
-}
-
-// A pure Func that only the pipeline sees may compute cells twice; if it went on to whole tiles, its
-// producers, the inputs among them, would have to go on too. Where the region holds a tile, the last
-// one is shifted; where it does not, it grows to one. Small tiles ask for little more, and where they
-// begin is of use: at even rows, for instance. A region that align_bounds() grows to whole tiles has no
-// rest.
-constexpr int64_t kSmallTile = 8;
-void round_inwards(StageDimensions &s, const FuncDef &func, const std::string &user_name,
-                   const std::vector<Directive> &directives, const Algorithm &a) {
-  if (func.stages.size() != 1 || a.is_output(func.name) || is_extern_stage(func.stages[0])) return;
-  for (Derivation &d : s.derivations) {
-    int64_t factor = kSmallTile;
-    const bool whole = std::count(func.args.begin(), func.args.end(), d.a) > 0;
-    if (is_const_int(d.factor, &factor) && factor < kSmallTile) continue;
-    const bool aligned =
-        std::any_of(directives.begin(), directives.end(), [&](const Directive &b) {
-          int64_t multiple = 0;
-          return b.kind == DirectiveKind::AlignBounds && b.func == user_name &&
-                 b.loops[0] == d.a && is_const_int(b.factors[0], &multiple) && factor > 0 &&
-                 multiple % factor == 0;
-        });
-    if (aligned) continue;
-    if (d.kind == Derivation::Split && d.tail == TailStrategy::RoundUp && whole) {
-      d.tail = TailStrategy::ShiftInwards;
-    }
-  }
 }
 
 // What the stage may do without proof.
@@ -341,9 +338,10 @@ LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &giv
   }
 
   Materialised m = copy_per_stage(inline_funcs(algorithm, inlined, work), compute_targets(levels));
-  const auto inherited = all_inherited_vectors(m, directives);
+  const auto inherited = all_inherited_vectors(m, directives, levels);
   LoopTree t;
   t.algorithm = m.algorithm;
+  t.origins = m.origin;
   t.directives = given;
   t.nests.resize(t.algorithm.funcs.size());
   for (int f = 0; f < static_cast<int>(t.algorithm.funcs.size()); f++) {
@@ -359,7 +357,6 @@ LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &giv
         add_streams(nest, func, s, m, directives);
         StageDimensions of_stage =
             dimensions(func, s, user_name, joined(directives, inherited[f]));
-        round_inwards(of_stage, func, user_name, directives, t.algorithm);
         add_nest(t, {f, s}, of_stage, std::move(nest));
       });
     }

@@ -136,7 +136,8 @@ StageDimensions fuse(StageDimensions s, const Directive &d) {
   }
   check_label(s, d.loops[2], {inner_at, outer_at}, d);
   const LoopDimension inner = s.loops[inner_at], outer = s.loops[outer_at];
-  if (inner.kind != outer.kind) {
+  // The fused loop runs as the inner one does, which says nothing of a reduction's.
+  if (inner.kind != outer.kind && (inner.is_reduction || outer.is_reduction)) {
     user_error("cannot fuse '" + inner.label + "' (" + loop_kind_name(inner.kind) + ") with '" +
                    outer.label + "' (" + loop_kind_name(outer.kind) + ") of " + on(s),
                "the fused loop would have two kinds",

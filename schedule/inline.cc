@@ -102,12 +102,19 @@ void drop_unused(Algorithm &a) {
                 a.funcs.end());
 }
 
-std::string copy_name(const Algorithm &a, const std::string &func, const std::string &caller,
-                      int stage) {
-  std::string name = func + "$" + caller;
-  if (stage > 0) name += "$u" + std::to_string(stage - 1);
-  while (a.index_of(name) >= 0) name += "$";
+// Which no Func has, nor a copy that is about to become one.
+std::string unused_name(std::string name, const Algorithm &a, const std::vector<FuncDef> &copies) {
+  auto is_used = [&] {
+    return a.index_of(name) >= 0 ||
+           std::any_of(copies.begin(), copies.end(),
+                       [&](const FuncDef &copy) { return copy.name == name; });
+  };
+  while (is_used()) name += "$";
   return name;
+}
+
+std::string copy_name(const std::string &func, const std::string &caller, int stage) {
+  return func + "$" + caller + (stage > 0 ? "$u" + std::to_string(stage - 1) : "");
 }
 
 // Consumers first: a copied Func's own callees then see the copy as one more caller.
@@ -126,7 +133,8 @@ void copy_per_caller(Materialised &m, const std::set<std::string> &inlined) {
           continue;
         }
         FuncDef copy = original;
-        copy.name = copy_name(m.algorithm, original.name, funcs[c].name, static_cast<int>(s));
+        copy.name = unused_name(copy_name(original.name, funcs[c].name, static_cast<int>(s)),
+                                m.algorithm, copies);
         RenameCalls rename(original.name, copy.name);
         for (StageDef &d : copy.stages) rewrite_stage(d, rename);
         rewrite_stage(funcs[c].stages[s], rename);
@@ -178,7 +186,7 @@ class StageCopies {
             const bool is_branch = caller.definition_of(stage) != stage;
             name += "$" + caller.name + (is_branch ? "$b" : s == 0 ? "" : "$u") +
                     (is_branch ? std::to_string(s) : s == 0 ? "" : std::to_string(s - 1));
-            while (m_.algorithm.index_of(name) >= 0) name += "$";
+            name = unused_name(name, m_.algorithm, copies);
             copies.push_back(original);
             copies.back().name = name;
             RenameCalls rename(original.name, name);
@@ -218,6 +226,21 @@ class StageCopies {
 
 Materialised copy_per_stage(Materialised m, const ComputeTargets &targets) {
   return StageCopies(std::move(m), targets).run();
+}
+
+std::set<std::string> needed_funcs(const Algorithm &a, const std::string &func) {
+  std::set<std::string> found;
+  std::vector<std::string> open = {func};
+  while (!open.empty()) {
+    const FuncDef &f = *a.find(open.back());
+    open.pop_back();
+    for (const StageDef &s : f.stages) {
+      for (const std::string &name : called_funcs(s)) {
+        if (name != func && found.insert(name).second) open.push_back(name);
+      }
+    }
+  }
+  return found;
 }
 
 std::set<std::string> called_funcs(const StageDef &stage) {

@@ -46,6 +46,9 @@ using ComputeTargets = std::map<std::string, std::string>;
 ///   for x {f; g.s0}, for x {f$g$u0; g.s1}     if c { for x {f; g} } else { for x {f$g$b1; g} }
 Materialised copy_per_stage(Materialised m, const ComputeTargets &targets);
 
+/// The Funcs that a Func calls, itself or through others; not itself.
+std::set<std::string> needed_funcs(const Algorithm &a, const std::string &func);
+
 /// The names of the Funcs that a stage calls, itself included where it does.
 std::set<std::string> called_funcs(const StageDef &stage);
 

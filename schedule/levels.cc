@@ -45,8 +45,10 @@ class Binder {
     return p;
   }
 
-  // Loops around every use of f.
+  // Loops around every use of f. A Func that is no output has a use: what nothing needs is gone
+  // (drop_unused), and of copies each is made for a caller while one caller keeps the original.
   Path common_path(int f) const {
+    internal_check(!uses_[f].empty(), "a Func that is no output has a use");
     Path common = path(uses_[f][0]);
     for (const StageId &use : uses_[f]) {
       Path p = path(use);
@@ -64,6 +66,23 @@ class Binder {
     return p;
   }
 
+  // Is a Func that f uses, itself or through others, to be computed at a loop of `path` that stands
+  // behind the first `outside` ones?
+  bool needs_producers_inside(int f, const Path &path, size_t outside) const {
+    if (outside == path.size()) return false;
+    for (const std::string &name : needed_funcs(t_.algorithm, name_of(f))) {
+      const auto d = levels_.find(m_.origin_of(name));
+      if (d == levels_.end() || !d->second.compute) continue;
+      Directive level = *d->second.compute;
+      if (level.kind != DirectiveKind::ComputeAt) continue;
+      if (m_.of_other_stages.count(name)) level.target_stage = 0;
+      const auto loop = choose(level, path);
+      const auto at = loop ? std::find(path.begin(), path.end(), *loop) : path.end();
+      if (at != path.end() && static_cast<size_t>(at - path.begin()) >= outside) return true;
+    }
+    return false;
+  }
+
   void bind(int f) {
     FuncPlacement &p = t_.placements[f];
     auto found = levels_.find(m_.origin_of(name_of(f)));
@@ -72,9 +91,13 @@ class Binder {
       check_output(f, d);
       return;
     }
-    // Without a word, no production is put inside a vector loop.
+    // Without a word, no production is put inside a vector loop, unless what it needs is there.
     const bool inlined = !d.compute || d.compute->kind == DirectiveKind::ComputeInline;
-    Path legal = inlined ? outside_vectors(common_path(f)) : common_path(f);
+    Path legal = common_path(f);
+    if (inlined) {
+      const Path outside = outside_vectors(legal);
+      if (!needs_producers_inside(f, legal, outside.size())) legal = outside;
+    }
     if (inlined) {
       if (!legal.empty()) p.compute = legal.back();
     } else {

@@ -19,6 +19,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -178,6 +179,8 @@ struct LoopTree {
   std::vector<PrefetchDirective> prefetches;
   std::vector<Tree> roots;
   std::vector<Directive> directives;  // the whole list that gave this tree
+  /// Copies that the tree has of a Func -> the Func as directives name it.
+  std::map<std::string, std::string> origins;
   uint64_t hash = 0;
 
   const StageNest &nest(StageId s) const { return nests[s.func][s.stage]; }
@@ -194,6 +197,10 @@ struct LoopTree {
   }
   /// Is it an update, or a branch of one?
   bool is_update(StageId s) const { return func(s).is_update(s.stage); }
+  const std::string &origin_of(const std::string &func) const {
+    const auto it = origins.find(func);
+    return it == origins.end() ? func : it->second;
+  }
   /// "'blur_y'" or "update 0 of 'acc'", quoted for messages.
   std::string describe(StageId s) const;
 };

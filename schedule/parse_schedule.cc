@@ -188,7 +188,8 @@ class Parser {
     return d;
   }
 
-  static DirectiveKind kind_of(const std::string &word, const SourceLocation &where) {
+  DirectiveKind kind_of(std::string word, const SourceLocation &where) const {
+    if (source_.form == Form::Python && (word == "in_" || word == "async_")) word.pop_back();
     std::string words;
     for (DirectiveKind k : all_directive_kinds()) {
       if (word == directive_name(k)) return k;
@@ -377,6 +378,7 @@ class Parser {
       case DirectiveKind::TraceStores:
       case DirectiveKind::TraceRealizations:
       case DirectiveKind::TracePipeline:
+      case DirectiveKind::NoProfiling:
         break;
       case DirectiveKind::TraceTag:
       case DirectiveKind::DebugToFile:
@@ -563,7 +565,10 @@ class Parser {
 
   Expr factor() {
     NameResolver names;
-    names.variable = names.param = [](const std::string &name) {
+    names.variable = names.param = [this](const std::string &name) {
+      if (source_.form == Form::Python && (name == "True" || name == "False")) {
+        return Expr(name == "True");
+      }
       for (const char *field : {".min.", ".extent.", ".stride."}) {
         if (name.find(field) != std::string::npos) {
           return make_variable(Int(32), VariableKind::BufferField, name);

@@ -31,6 +31,8 @@ class Printer {
   /// What says how many Funcs the call makes.
   virtual std::string several(const Directive &) const { return ""; }
   virtual const char *end() const { return ""; }
+  virtual std::string word(DirectiveKind kind) const { return directive_name(kind); }
+  virtual std::string value(const Expr &factor) const { return to_text(factor); }
   /// "{x AlignStart}": of compute_with.
   virtual std::string alignments(const Directive &d) const = 0;
   /// Several things as one argument.
@@ -53,7 +55,7 @@ class Printer {
     std::string text = func(d.func);
     if (d.stage > 0) text += ".update(" + std::to_string(d.stage - 1) + ")";
     for (const Expr &e : d.branch) text += ".specialize(" + to_text(e) + ")";
-    text += std::string(".") + directive_name(d.kind) + several(d) + "(";
+    text += "." + word(d.kind) + several(d) + "(";
     std::vector<std::string> args;
     if (!d.makes.empty()) text = made(d, text);
     if (names_level(d.kind)) {
@@ -83,7 +85,7 @@ class Printer {
     for (const Expr &factor : d.factors) {
       // Proven, which goes without saying.
       if (d.kind == DirectiveKind::ChangeType && is_false(factor)) continue;
-      args.push_back(to_text(factor));
+      args.push_back(value(factor));
     }
     if (d.kind == DirectiveKind::Split && d.tail != TailStrategy::Auto)
       args.push_back(tail(d.tail));
@@ -195,6 +197,15 @@ class CodePrinter : public Printer {
               align_strategy_name(d.aligns[i]) + (python_ ? ")" : "}");
     }
     return text + (python_ ? "]" : "}");
+  }
+  // f.in_(g): Python's own words get an underscore.
+  std::string word(DirectiveKind kind) const override {
+    const std::string name = directive_name(kind);
+    return python_ && (name == "in" || name == "async") ? name + "_" : name;
+  }
+  std::string value(const Expr &factor) const override {
+    if (python_ && is_true(factor)) return "True";
+    return python_ && is_false(factor) ? "False" : to_text(factor);
   }
   std::string list(const std::vector<std::string> &items) const override {
     return (python_ ? "[" : "{") + Printer::list(items) + (python_ ? "]" : "}");

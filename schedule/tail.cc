@@ -47,11 +47,6 @@ TailStrategy resolve_tail(const StageDimensions &s, const LoopDimension &old, co
     user_error(what, "an update that runs twice on one point changes the result",
                "use TailStrategy::RoundUp or GuardWithIf", d.where);
   }
-  if (is_shifting(d.tail) && known && f > *old.extent) {
-    user_error(
-        what + ": factor " + std::to_string(f) + " exceeds extent " + std::to_string(*old.extent),
-        "a tile cannot be shifted inside a smaller loop", std::string("use ") + kGuard, d.where);
-  }
   const bool predicates =
       d.tail == TailStrategy::PredicateLoads || d.tail == TailStrategy::PredicateStores;
   if (predicates && old.is_inside && !divides) {
@@ -64,14 +59,10 @@ TailStrategy resolve_tail(const StageDimensions &s, const LoopDimension &old, co
                "use a factor that divides " + std::to_string(*old.extent) + ", or " + kGuard,
                d.where);
   }
-  if ((old.is_fused || old.is_inside) && !known) {
-    user_error(what,
-               "'" + old.label + "' is " +
-                   (old.is_fused ? "made by a fuse" : "the inner loop of a split") +
-                   ": there is no one dimension that could be required to fit",
-               std::string("use ") + kGuard, d.where);
-  }
-  return d.tail;
+  // No one dimension could grow to hold a tile of a fused or an inner loop.
+  const bool no_room = known ? is_shifting(d.tail) && f > *old.extent : true;
+  const bool inner = old.is_fused || old.is_inside;
+  return inner && no_room && !predicates ? TailStrategy::GuardWithIf : d.tail;
 }
 
 }  // namespace polyhalite

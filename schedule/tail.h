@@ -12,6 +12,7 @@ namespace polyhalite {
 ///                 that are not the tiles of one dimension: fused and inner ones
 ///   RoundUp       else, in updates
 ///   ShiftInwards  else, in pure definitions.
+/// A tail that shifts or rounds a fused or an inner loop without room for a tile is GuardWithIf.
 /// Throws CompileError where the directive names a tail that this loop cannot have.
 TailStrategy resolve_tail(const StageDimensions &dims, const LoopDimension &old, const Expr &factor,
                           const Directive &directive);

@@ -9,7 +9,8 @@ class Blur : public Generator<Blur> {
  public:
   Input<Buffer<uint16_t, 2>> input{"input"};
   Output<Buffer<uint16_t, 2>> output{"output"};
-  /// none: only what is required; naive: every stage in full, one after the other; good: tiles.
+  /// none: only what is required; naive: every stage in full, one after the other; auto: an auto-scheduler
+  /// does it; good: tiles.
   GeneratorParam<std::string> schedule_name{"schedule", "good"};
 
   void generate() {
@@ -19,6 +20,9 @@ class Blur : public Generator<Blur> {
     const std::string name = schedule_name;
     if (name == "naive") {
       blur_x.compute_root();
+    } else if (name == "auto") {
+      input.set_estimates({{0, 6410}, {0, 4804}});
+      output.set_estimates({{0, 6408}, {0, 4802}});
     } else if (name == "good") {
       // A tile of blur_x is 512 x 34 pixels, 34 KiB: it stays in the second-level cache.
       const int lanes = natural_vector_size<uint16_t>();

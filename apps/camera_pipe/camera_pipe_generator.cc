@@ -182,9 +182,6 @@ class CameraPipe : public Generator<CameraPipe> {
         .vectorize(x, 2 * lanes, TailStrategy::RoundUp)
         .unroll(c)
         .parallel(yo);
-    // Rows of whole vectors from the first point that is needed: vectors begin at known parities.
-    for (Func f : {green_at_blue, curved}) f.align_bounds(x, 2 * lanes, 2 * lanes - 1);
-    for (Func f : {sites, green_at_red}) f.align_bounds(x, 2 * lanes, 2 * lanes - 2);
     denoised.compute_at(output, yi).store_at(output, yo).fold_storage(y, 16).vectorize(x, lanes);
     sites.compute_at(output, yi)
         .store_at(output, yo)

@@ -160,7 +160,7 @@ AppCase make_app_case(const std::string &name, const Image &photograph, Extent e
   } else if (name == "camera_pipe") {
     // Its good schedule makes whole vectors and strips only.
     const int w = width / 64 * 64, h = height / 32 * 32;
-    app.inputs = {bayer(picture(w + 384, h + 48)),
+    app.inputs = {bayer(picture(w + 32, h + 48)),
                   colour_matrix({1.65f, -0.25f, -0.4f, -42.0f, -0.35f, 1.05f, 1.6f, -37.0f, -0.2f,
                                  -1.9f, 7.0f, -27.0f}),
                   colour_matrix({2.3f, -0.45f, 0.15f, -39.0f, -0.4f, 1.6f, -0.2f, -25.0f, -0.1f,

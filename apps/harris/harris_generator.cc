@@ -10,7 +10,8 @@ class Harris : public Generator<Harris> {
  public:
   Input<Buffer<float, 3>> input{"input"};
   Output<Buffer<float, 2>> output{"output"};
-  /// none: only what is required; naive: every stage in full, one after the other; good: tiles.
+  /// none: only what is required; naive: every stage in full, one after the other; auto: an auto-scheduler
+  /// does it; good: tiles.
   GeneratorParam<std::string> schedule_name{"schedule", "good"};
 
   void generate() {
@@ -34,6 +35,9 @@ class Harris : public Generator<Harris> {
     const std::string name = schedule_name;
     if (name == "naive") {
       for (Func f : {gray, dx, dy, dxx, dyy, dxy, sxx, syy, sxy}) f.compute_root();
+    } else if (name == "auto") {
+      input.set_estimates({{0, 1536}, {0, 2560}, {0, 3}});
+      output.set_estimates({{0, 1532}, {0, 2556}});
     } else if (name == "good") {
       // Three stages of 256 x 32 floats and their rims, about 110 KiB: a second-level cache holds
       // them. Products and sums are cheap enough to recompute.

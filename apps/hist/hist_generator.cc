@@ -10,7 +10,8 @@ class Hist : public Generator<Hist> {
  public:
   Input<Buffer<uint8_t, 3>> input{"input"};
   Output<Buffer<uint8_t, 3>> output{"output"};
-  /// none: only what is required; naive: every stage in full, one after the other; good: a
+  /// none: only what is required; naive: every stage in full, one after the other; auto: an auto-scheduler
+  /// does it; good: a
   /// histogram per row, rows in parallel.
   GeneratorParam<std::string> schedule_name{"schedule", "good"};
 
@@ -41,6 +42,11 @@ class Hist : public Generator<Hist> {
 
     rank.bound(i, 0, 256);
     const std::string name = schedule_name;
+    if (name == "auto") {
+      input.set_estimates({{0, 1536}, {0, 2560}, {0, 3}});
+      output.set_estimates({{0, 1536}, {0, 2560}, {0, 3}});
+      return;
+    }
     if (name != "good") {
       row_histogram.compute_root();
       histogram.compute_root();

@@ -19,7 +19,8 @@ class LocalLaplacian : public Generator<LocalLaplacian> {
   Input<float> tone{"tone"};     // 1 keeps the coarse contrast, less compresses it
   Output<Buffer<uint16_t, 3>> output{"output"};
   GeneratorParam<int> depth{"depth", 8, 2, 16};
-  /// none: only what is required; naive: every stage in full, one after the other; good: fine
+  /// none: only what is required; naive: every stage in full, one after the other; auto: an auto-scheduler
+  /// does it; good: fine
   /// levels slide below each other.
   GeneratorParam<std::string> schedule_name{"schedule", "good"};
 
@@ -67,8 +68,16 @@ class LocalLaplacian : public Generator<LocalLaplacian> {
     output(x, y, c) =
         cast<uint16_t>(clamp(cast<float>(input(x, y, c)) * gain, 0.0f, 65535.0f));
 
-    bump.compute_root();
     const std::string name = schedule_name;
+    if (name == "auto") {
+      input.set_estimates({{0, 1536}, {0, 2560}, {0, 3}});
+      levels.set_estimate(8);
+      detail.set_estimate(1.0f / 7);
+      tone.set_estimate(1.0f);
+      output.set_estimates({{0, 1536}, {0, 2560}, {0, 3}});
+      return;
+    }
+    bump.compute_root();
     if (name != "good") {
       for (int l = 1; l < n; l++) {
         remapped[l].compute_root();

@@ -10,7 +10,8 @@ class Matmul : public Generator<Matmul> {
   Input<Buffer<float, 2>> a{"a"};
   Input<Buffer<float, 2>> b{"b"};
   Output<Buffer<float, 2>> output{"output"};
-  /// none: only what is required; naive: every stage in full, one after the other; good: register
+  /// none: only what is required; naive: every stage in full, one after the other; auto: an auto-scheduler
+  /// does it; good: register
   /// tiles over packed strips.
   GeneratorParam<std::string> schedule_name{"schedule", "good"};
   /// Columns of a, rows of b.
@@ -26,6 +27,10 @@ class Matmul : public Generator<Matmul> {
     if (name == "naive") {
       packed.compute_root();
       product.compute_root();
+    } else if (name == "auto") {
+      a.set_estimates({{0, 1024}, {0, 1024}});
+      b.set_estimates({{0, 1024}, {0, 1024}});
+      output.set_estimates({{0, 1024}, {0, 1024}});
     } else if (name == "good") {
       // Per task a strip of b, 16 columns (64 KiB): row after row without gaps, it stays in the
       // second-level cache. Per 6 rows of the output, 6 x 16 sums stay in 12 vector registers.

@@ -15,7 +15,8 @@ class StencilChain : public Generator<StencilChain> {
   Input<Buffer<uint16_t, 2>> input{"input"};
   Output<Buffer<uint16_t, 2>> output{"output"};
   GeneratorParam<int> stage_count{"stages", 32, 1, 100};
-  /// none: only what is required; naive: every stage in full, one after the other; good: groups of
+  /// none: only what is required; naive: every stage in full, one after the other; auto: an auto-scheduler
+  /// does it; good: groups of
   /// stages slide down the tiles of the group's last stage.
   GeneratorParam<std::string> schedule_name{"schedule", "good"};
 
@@ -41,6 +42,9 @@ class StencilChain : public Generator<StencilChain> {
       for (int s = 1; s < count; s++) stages[s].compute_root();
     } else if (name == "naive") {
       for (int s = 1; s <= count; s++) stages[s].compute_root();
+    } else if (name == "auto") {
+      input.set_estimates({{0, 1536}, {0, 2560}});
+      output.set_estimates({{0, 1536}, {0, 2560}});
     } else {
       schedule_groups(stages);
     }

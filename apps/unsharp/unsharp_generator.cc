@@ -12,7 +12,8 @@ class Unsharp : public Generator<Unsharp> {
  public:
   Input<Buffer<float, 3>> input{"input"};
   Output<Buffer<float, 3>> output{"output"};
-  /// none: only what is required; naive: every stage in full, one after the other; good: tiles.
+  /// none: only what is required; naive: every stage in full, one after the other; auto: an auto-scheduler
+  /// does it; good: tiles.
   GeneratorParam<std::string> schedule_name{"schedule", "good"};
   GeneratorParam<float> sigma{"sigma", 1.5f};
 
@@ -36,6 +37,9 @@ class Unsharp : public Generator<Unsharp> {
       blur_y.compute_root();
       blur_x.compute_root();
       ratio.compute_root();
+    } else if (name == "auto") {
+      input.set_estimates({{0, 1536}, {0, 2560}, {0, 3}});
+      output.set_estimates({{0, 1536}, {0, 2560}, {0, 3}});
     } else if (name == "good") {
       // Three stages of 256 x 32 floats and their rims, about 130 KiB: a second-level cache holds
       // them. The channels of a tile follow each other while its ratio is there.

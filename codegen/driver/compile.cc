@@ -37,7 +37,7 @@ Stopwatch::Stopwatch() : start_(nanoseconds()) {}
 double Stopwatch::seconds() const { return 1e-9 * static_cast<double>(nanoseconds() - start_); }
 
 LoweredPipeline lower_pipeline(const FrozenPipeline &frozen, const std::string &name,
-                               const Target &target) {
+                               const Target &target, bool scalar) {
   LoweredPipeline result;
   const FrozenPipeline pipeline = resolve_target(frozen, target);
   Judged judged = build_and_judge(pipeline.algorithm, pipeline.directives);
@@ -49,7 +49,9 @@ LoweredPipeline lower_pipeline(const FrozenPipeline &frozen, const std::string &
   const Stopwatch lowering;
   LowerOptions lowering_options;
   lowering_options.bounds_queries = !target.has_feature(Target::NoBoundsQuery);
-  if (default_buffer_limit() && !target.has_feature(Target::LargeBuffers)) {
+  if (target.bits == 32) {
+    lowering_options.buffer_limit = target.maximum_buffer_size();
+  } else if (default_buffer_limit() && !target.has_feature(Target::LargeBuffers)) {
     lowering_options.buffer_limit = *default_buffer_limit();
   }
   lowering_options.memory_name = name;
@@ -64,6 +66,7 @@ LoweredPipeline lower_pipeline(const FrozenPipeline &frozen, const std::string &
       {Target::Profile, Target::ProfileByTimer, Target::ProfileCounts});
   PassOptions options;
   options.verify = verifies_passes();
+  options.scalar = scalar;
   result.function = run_passes(lower(name, judged.tree, judged.survey, lowering_options), target, options);
   result.times.lower = lowering.seconds();
   result.tree = std::move(judged.tree);

@@ -18,9 +18,9 @@ struct LoweredPipeline {
   std::vector<std::string> promises;  // what the schedule says and nobody has proven
 };
 
-/// Throws CompileError where the schedule is refused.
+/// Throws CompileError where the schedule is refused. `scalar`: see PassOptions.
 LoweredPipeline lower_pipeline(const FrozenPipeline &pipeline, const std::string &name,
-                               const Target &target);
+                               const Target &target, bool scalar = false);
 
 /// Seconds since it was made.
 class Stopwatch {

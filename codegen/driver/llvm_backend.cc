@@ -1,19 +1,25 @@
 // backend(): the compiler behind the language, for this process and for files.
 #include <cctype>
+#include <thread>
 
+#include "autosched/autosched.h"
 #include "codegen/driver/compile.h"
 #include "codegen/driver/describe_filter.h"
 #include "codegen/driver/embedded_runtime.h"
 #include "codegen/driver/generated_sources.h"
-#include "lang/output_file.h"
+#include "codegen/driver/measure_schedule.h"
 #include "codegen/driver/outputs.h"
 #include "codegen/driver/pipeline_text.h"
 #include "codegen/llvm/c_header.h"
 #include "codegen/llvm/emit_dispatch.h"
 #include "codegen/llvm/jit.h"
+#include "lang/output_file.h"
 #include "lang/target_words.h"
+#include "polyhalite/autoscheduler.h"
+#include "polyhedral/judge.h"
 #include "polyhalite/backend.h"
 #include "schedule/derive_algorithm.h"
+#include "schedule/schedule_text.h"
 
 namespace polyhalite {
 
@@ -80,8 +86,9 @@ void check_runs_here(const Target &target) {
 }
 
 // "folder/base.o" for "SUFFIX" -> "folder/base-SUFFIX.o".
-std::string with_suffix(const std::string &path, Emit what, const std::string &suffix) {
-  const std::string extension = emit_extension(what);
+std::string with_suffix(const std::string &path, Emit what, const std::string &suffix,
+                        const Target &target) {
+  const std::string extension = emit_extension(what, target);
   const bool ends = path.size() > extension.size() && path.ends_with(extension);
   const std::string base = ends ? path.substr(0, path.size() - extension.size()) : path;
   return base + "-" + suffix + (ends ? extension : "");
@@ -95,6 +102,34 @@ class LlvmBackend : public Backend {
     out.algorithm = std::move(derived.algorithm);
     out.directives = std::move(derived.directives);
     return out;
+  }
+
+  FrozenPipeline auto_schedule(const FrozenPipeline &pipeline, const Target &target,
+                               const AutoschedulerParams &params,
+                               AutoSchedulerResults *results) override {
+    constexpr double kMostSeconds = 120;  // of compiling and timing one schedule
+    const autosched::Options options =
+        autosched::parse_options(params.extra, params.name != "polyhalite");
+    if (options.measure > 0) check_runs_here(target);
+    const int threads = options.parallelism > 0
+                            ? options.parallelism
+                            : static_cast<int>(std::thread::hardware_concurrency());
+    const auto measure = [&](const autosched::Trial &t) {
+      return measure_schedule(t, target, threads, kMostSeconds);
+    };
+    const autosched::Schedule s = autosched::schedule(pipeline, target, options, measure);
+    results->schedule_text = to_text(s.directives);
+    results->schedule_source = to_cpp(s.directives);
+    results->schedule_python = to_python(s.directives);
+    results->report = s.report;
+    FrozenPipeline out = pipeline;
+    out.directives.insert(out.directives.end(), s.directives.begin(), s.directives.end());
+    return out;
+  }
+
+  void judge_loops(const FrozenPipeline &pipeline) override {
+    const auto refusal = refusal_of_loops(pipeline.algorithm, pipeline.directives);
+    if (refusal && refusal->proof != Proof::Undecided) throw CompileError(refusal->diagnostic);
   }
 
   std::shared_ptr<CompiledPipeline> jit(const FrozenPipeline &pipeline, const Target &target,
@@ -122,12 +157,11 @@ class LlvmBackend : public Backend {
                     const std::string &file) override {
     std::vector<std::pair<std::string, std::string>> members;
     for (const auto &p : parts) {
-      members.emplace_back(p->function_name() + ".o", p->bytes(Emit::object));
+      members.emplace_back(p->function_name(), p->bytes(Emit::object));
     }
-    if (brings_runtime(parts[0]->target())) {
-      members.emplace_back("polyhalite_runtime.o", runtime_object(parts[0]->target()));
-    }
-    write_file(file, make_archive(members), described(Emit::static_library));
+    const Target &target = parts[0]->target();
+    if (brings_runtime(target)) members.emplace_back("polyhalite_runtime", runtime_object(target));
+    write_file(file, make_archive(members, target.os), described(Emit::static_library));
   }
 
   void emit_multitarget(const std::vector<Variant> &variants, const std::string &function_name,
@@ -151,7 +185,7 @@ class LlvmBackend : public Backend {
     for (const auto &[what, path] : files) {
       if (is_per_target(what)) {
         for (size_t i = 0; i < variants.size(); i++) {
-          write_file(with_suffix(path, what, variants[i].suffix), outputs[i]->make(what),
+          write_file(with_suffix(path, what, variants[i].suffix, variants[i].target), outputs[i]->make(what),
                      described(what));
         }
         if (what == Emit::object) {
@@ -183,14 +217,21 @@ class LlvmBackend : public Backend {
   }
 
   void emit_runtime(const Target &target, Emit what, const std::string &file) override {
-    const std::string object = runtime_object(target);
-    if (what == Emit::object) return write_file(file, object, "the runtime's object");
-    if (what == Emit::static_library) {
-      return write_file(file, make_archive({{"polyhalite_runtime.o", object}}),
-                        "the runtime's static library");
+    switch (what) {
+      case Emit::object:
+        return write_file(file, standalone_runtime(target), "the runtime's object");
+      case Emit::static_library:
+        return write_file(
+            file, make_archive({{"polyhalite_runtime", standalone_runtime(target)}}, target.os),
+            "the runtime's static library");
+      case Emit::c_header:
+        return write_file(file, runtime_header(target), "the runtime's header");
+      default:
+        break;
     }
     user_error(std::string("the runtime cannot be written as ") + emit_name(what),
-               "it is compiled code", "use object or static_library");
+               "it is machine code and the header that declares it",
+               "use object, static_library or c_header");
   }
 
  private:
@@ -239,13 +280,13 @@ class LlvmBackend : public Backend {
     internal_check(what == Emit::static_library, "one file for several targets");
     std::vector<std::pair<std::string, std::string>> members;
     for (const auto &o : outputs) {
-      members.emplace_back(o->filter().name + ".o", o->make(Emit::object));
+      members.emplace_back(o->filter().name, o->make(Emit::object));
     }
-    members.emplace_back(filter.name + ".o", compile_dispatch(filter, choices, CodeForm::Object));
-    if (!filter.target.has_feature(Target::NoRuntime) && has_runtime_object(filter.target)) {
-      members.emplace_back("polyhalite_runtime.o", runtime_object(filter.target));
+    members.emplace_back(filter.name, compile_dispatch(filter, choices, CodeForm::Object));
+    if (brings_runtime(filter.target)) {
+      members.emplace_back("polyhalite_runtime", runtime_object(filter.target));
     }
-    return make_archive(members);
+    return make_archive(members, filter.target.os);
   }
 
   // In process, messages name the pipeline by its first output.

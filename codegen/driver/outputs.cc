@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "codegen/c_source/c_source.h"
 #include "codegen/driver/describe_filter.h"
 #include "codegen/driver/embedded_runtime.h"
 #include "codegen/driver/generated_sources.h"
@@ -108,6 +109,10 @@ std::string described(Emit e) {
       return "the compiler's log";
     case Emit::hlpipe:
       return "the serialized pipeline";
+    case Emit::c_source:
+      return "the C source";
+    default:
+      break;
   }
   return "the output";
 }
@@ -164,17 +169,19 @@ std::string Outputs::made(Emit what) {
       const size_t bytes = make(Emit::object).size();
       return compile_log(filter(), times(), bytes, lowered().promises);
     }
+    case Emit::c_source:
+      return c_source(lower_pipeline(pipeline_, filter().name, target_, true).function, filter());
     case Emit::stmt:
       return to_text(lowered().function);
     case Emit::stmt_html:
       return stmt_html(filter().name, make(Emit::stmt));
     case Emit::static_library: {
       std::vector<std::pair<std::string, std::string>> members = {
-          {filter().name + ".o", make(Emit::object)}};
+          {filter().name, make(Emit::object)}};
       if (brings_runtime(target_)) {
-        members.emplace_back("polyhalite_runtime.o", runtime_object(target_));
+        members.emplace_back("polyhalite_runtime", runtime_object(target_));
       }
-      return make_archive(members);
+      return make_archive(members, target_.os);
     }
     case Emit::assembly:
       return code(CodeForm::Assembly);
@@ -183,9 +190,12 @@ std::string Outputs::made(Emit what) {
     case Emit::llvm_assembly:
       return code(CodeForm::LlvmAssembly);
     case Emit::object:
+      return code(CodeForm::Object);
+    default:
       break;
   }
-  return code(CodeForm::Object);
+  emit_from_name(emit_name(what));  // throws
+  return "";
 }
 
 CompileTimes Outputs::times() const {

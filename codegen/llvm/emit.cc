@@ -57,7 +57,9 @@ void emit_argv(ModuleState &state, llvm::Function *pipeline) {
   for (const FunctionArgument &a : state.function.args) {
     llvm::Value *value = next();
     if (!a.is_buffer) {
-      value = builder.CreateLoad(memory_type(context, a.type), value);
+      // C's bool takes a byte, and its pointers what the machine's take.
+      llvm::Type *type = register_type(context, a.type.is_bool() ? UInt(8) : a.type);
+      value = builder.CreateLoad(type, value);
       if (a.type.is_bool()) value = builder.CreateIsNotNull(value);
     }
     args.push_back(value);
@@ -93,7 +95,9 @@ std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext &context, const Func
     function.addFnAttr("target-cpu", machine.getTargetCPU());
     function.addFnAttr("tune-cpu", tuning_processor(target));
     function.addFnAttr("target-features", machine.getTargetFeatureString());
-    if (target.has_feature(Target::AVX512)) function.addFnAttr("prefer-vector-width", "512");
+    if (target.arch == Target::X86 && target.has_feature(Target::AVX512)) {
+      function.addFnAttr("prefer-vector-width", "512");
+    }
   }
   std::string problem;
   llvm::raw_string_ostream out(problem);

@@ -3,7 +3,7 @@
 
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
-#include "lang/abi/polyhalite_runtime.h"
+#include "lang/abi/polyhalite_buffer.h"
 #include "polyhalite/buffer_contents.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
@@ -61,7 +61,9 @@ void FunctionEmitter::bind_arguments() {
 void FunctionEmitter::load_fields() {
   if (fields_loaded_) return;
   fields_loaded_ = true;
-  auto load = [&](llvm::Type *type, Value *base, size_t offset, size_t align) {
+  const auto &layout = module_.abi.buffer;
+  const uint64_t pointer_bytes = module_.abi.pointer_bytes;
+  auto load = [&](llvm::Type *type, Value *base, uint64_t offset, uint64_t align) {
     return builder_.CreateAlignedLoad(
         type, builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), base, offset),
         llvm::Align(align));
@@ -69,11 +71,9 @@ void FunctionEmitter::load_fields() {
   for (const FunctionArgument &a : module_.function.args) {
     if (!a.is_buffer) continue;
     Value *buffer = arguments_[a.name];
-    pointers_[a.name] =
-        load(builder_.getPtrTy(), buffer, offsetof(polyhalite_buffer_t, host), alignof(void *));
+    pointers_[a.name] = load(builder_.getPtrTy(), buffer, layout.host, pointer_bytes);
     if (a.dimensions == 0) continue;
-    Value *dims =
-        load(builder_.getPtrTy(), buffer, offsetof(polyhalite_buffer_t, dim), alignof(void *));
+    Value *dims = load(builder_.getPtrTy(), buffer, layout.dim, pointer_bytes);
     for (int d = 0; d < a.dimensions; d++) {
       const std::pair<const char *, size_t> fields[] = {
           {"min", offsetof(polyhalite_dimension_t, min)},
@@ -128,30 +128,28 @@ Value *FunctionEmitter::emit_buffer_fact(const CallNode &call) {
     internal_check(false, ("intrinsic '" + name + "' has no meaning in flat loop IR").c_str());
   }
   Value *pointer = at->second;
-  auto field = [&](llvm::Type *type, size_t offset, size_t align) {
+  const auto &fields = module_.abi.buffer;
+  auto field = [&](llvm::Type *type, uint64_t offset, uint64_t align) {
     return builder_.CreateAlignedLoad(
         type, builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), pointer, offset),
         llvm::Align(align));
   };
   if (name == intrinsic::kBufferIsNull) return builder_.CreateIsNull(pointer);
   if (name == intrinsic::kBufferPointer) return pointer;
+  auto pointer_at = [&](uint64_t offset) {
+    return field(builder_.getPtrTy(), offset, module_.abi.pointer_bytes);
+  };
   if (name == intrinsic::kBufferHost) {
-    return field(builder_.getInt64Ty(), offsetof(polyhalite_buffer_t, host), alignof(void *));
+    return builder_.CreatePtrToInt(pointer_at(fields.host), builder_.getInt64Ty());
   }
-  if (name == intrinsic::kBufferHostIsNull) {
-    return builder_.CreateIsNull(
-        field(builder_.getPtrTy(), offsetof(polyhalite_buffer_t, host), alignof(void *)));
-  }
-  if (name == intrinsic::kBufferDimIsNull) {
-    return builder_.CreateIsNull(
-        field(builder_.getPtrTy(), offsetof(polyhalite_buffer_t, dim), alignof(void *)));
-  }
+  if (name == intrinsic::kBufferHostIsNull) return builder_.CreateIsNull(pointer_at(fields.host));
+  if (name == intrinsic::kBufferDimIsNull) return builder_.CreateIsNull(pointer_at(fields.dim));
   // code | bits << 8 | lanes << 16 is the type's bytes read as one number.
   if (name == intrinsic::kBufferType) {
-    return field(builder_.getInt32Ty(), offsetof(polyhalite_buffer_t, type), 4);
+    return field(builder_.getInt32Ty(), fields.type, 4);
   }
   internal_check(name == intrinsic::kBufferDimensions, "an intrinsic that emission does not know");
-  return field(builder_.getInt32Ty(), offsetof(polyhalite_buffer_t, dimensions), 4);
+  return field(builder_.getInt32Ty(), fields.dimensions, 4);
 }
 
 }  // namespace polyhalite

@@ -174,6 +174,39 @@ Value *FunctionEmitter::emit_extern(const CallNode &call) {
   return concatenate(lanes);
 }
 
+// No exception may cross the frames of the runtime and of tasks: it waits for the end of the call.
+//
+//   invoke f(args) to returned unwind to thrown
+//   thrown: return polyhalite_keep_exception(context, what was thrown)
+llvm::CallBase *FunctionEmitter::call_program(llvm::FunctionCallee callee,
+                                              const std::vector<Value *> &args) {
+  if (!module_.options.constants_by_address) return builder_.CreateCall(callee, args);
+  if (auto *f = llvm::dyn_cast<llvm::Function>(callee.getCallee())) {
+    f->removeFnAttr(llvm::Attribute::NoUnwind);
+  }
+  llvm::Function *here = builder_.GetInsertBlock()->getParent();
+  if (!here->hasPersonalityFn()) {
+    here->setPersonalityFn(llvm::cast<llvm::Constant>(
+        module_.module
+            .getOrInsertFunction("__gxx_personality_v0",
+                                 llvm::FunctionType::get(builder_.getInt32Ty(), true))
+            .getCallee()));
+    here->setUWTableKind(llvm::UWTableKind::Default);
+  }
+  llvm::BasicBlock *thrown = block("thrown"), *returned = block("returned");
+  llvm::InvokeInst *result = builder_.CreateInvoke(callee, returned, thrown, args);
+  builder_.SetInsertPoint(thrown);
+  llvm::Type *pointer = builder_.getPtrTy();
+  llvm::LandingPadInst *caught = builder_.CreateLandingPad(
+      llvm::StructType::get(context_, {pointer, builder_.getInt32Ty()}), 1);
+  caught->addClause(llvm::ConstantPointerNull::get(builder_.getPtrTy()));  // whatever it is
+  llvm::FunctionCallee keep =
+      module_.declare("polyhalite_keep_exception", builder_.getInt32Ty(), {pointer, pointer});
+  return_code(builder_.CreateCall(keep, {user_context_, builder_.CreateExtractValue(caught, 0)}));
+  builder_.SetInsertPoint(returned);
+  return result;
+}
+
 // A call for one lane.
 Value *FunctionEmitter::call_extern(const CallNode &call, std::vector<Value *> args) {
   const size_t first = belongs_to_runtime(call.name) ? 1 : 0;
@@ -183,7 +216,9 @@ Value *FunctionEmitter::call_extern(const CallNode &call, std::vector<Value *> a
   const Type result_type = call.type.element_of();
   llvm::FunctionCallee callee =
       module_.declare(call.name, register_type(context_, result_type), types);
-  llvm::CallInst *result = builder_.CreateCall(callee, args);
+  const bool may_throw = call.kind == CallKind::Extern && !belongs_to_runtime(call.name);
+  llvm::CallBase *result =
+      may_throw ? call_program(callee, args) : builder_.CreateCall(callee, args);
   // The C ABI extends narrow integers to 32 bits, on both sides of the call.
   auto extension = [](Type t) { return t.is_int() ? llvm::Attribute::SExt : llvm::Attribute::ZExt; };
   auto is_narrow = [](Type t) { return t.is_int_or_uint() && t.bits() < 32; };

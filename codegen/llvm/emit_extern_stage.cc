@@ -34,26 +34,26 @@ Value *FunctionEmitter::emit_buffer(Value *host, Value *type,
                                     const std::vector<std::array<Value *, 3>> &dims) {
   llvm::Type *byte = builder_.getInt8Ty();
   llvm::IRBuilder<> entry(entry_position());
-  auto frame = [&](size_t bytes) {
+  auto frame = [&](uint64_t bytes) {
     llvm::AllocaInst *a = entry.CreateAlloca(llvm::ArrayType::get(byte, bytes));
     a->setAlignment(llvm::Align(8));
     return a;
   };
-  Value *buffer = frame(sizeof(polyhalite_buffer_t));
+  const auto &fields = module_.abi.buffer;
+  Value *buffer = frame(fields.bytes);
   Value *shape = frame(std::max<size_t>(dims.size(), 1) * sizeof(polyhalite_dimension_t));
-  builder_.CreateMemSet(buffer, builder_.getInt8(0), sizeof(polyhalite_buffer_t), llvm::Align(8));
+  builder_.CreateMemSet(buffer, builder_.getInt8(0), fields.bytes, llvm::Align(8));
   builder_.CreateMemSet(shape, builder_.getInt8(0),
                         std::max<size_t>(dims.size(), 1) * sizeof(polyhalite_dimension_t),
                         llvm::Align(8));
-  auto set = [&](Value *base, size_t offset, Value *value) {
+  auto set = [&](Value *base, uint64_t offset, Value *value) {
     builder_.CreateAlignedStore(value, builder_.CreateConstInBoundsGEP1_64(byte, base, offset),
                                 llvm::Align(4));
   };
-  set(buffer, offsetof(polyhalite_buffer_t, host), host);
-  set(buffer, offsetof(polyhalite_buffer_t, type), type);
-  set(buffer, offsetof(polyhalite_buffer_t, dimensions),
-      builder_.getInt32(static_cast<uint32_t>(dims.size())));
-  set(buffer, offsetof(polyhalite_buffer_t, dim), shape);
+  set(buffer, fields.host, host);
+  set(buffer, fields.type, type);
+  set(buffer, fields.dimensions, builder_.getInt32(static_cast<uint32_t>(dims.size())));
+  set(buffer, fields.dim, shape);
   for (size_t d = 0; d < dims.size(); d++) {
     const size_t at = d * sizeof(polyhalite_dimension_t);
     set(shape, at + offsetof(polyhalite_dimension_t, min), dims[d][0]);
@@ -107,7 +107,7 @@ Value *FunctionEmitter::call_c_function(const std::string &function,
                                         const std::string &culprit) {
   std::vector<llvm::Type *> types;
   for (Value *a : args) types.push_back(a->getType());
-  Value *code = builder_.CreateCall(module_.declare(function, builder_.getInt32Ty(), types), args);
+  Value *code = call_program(module_.declare(function, builder_.getInt32Ty(), types), args);
   scopes_.memory_changed();
   llvm::BasicBlock *fail = block("extern_failed"), *fine = block("extern_done");
   builder_.CreateCondBr(builder_.CreateICmpEQ(code, builder_.getInt32(0)), fine, fail);
@@ -164,7 +164,7 @@ Value *FunctionEmitter::emit_extern_bounds(const CallNode &call) {
   Value *shape = builder_.CreateLoad(
       builder_.getPtrTy(), builder_.CreateConstInBoundsGEP1_64(
                                byte, args[static_cast<size_t>(operand)],
-                               offsetof(polyhalite_buffer_t, dim)));
+                               module_.abi.buffer.dim));
   auto field = [&](size_t offset) {
     const size_t at = static_cast<size_t>(dimension) * sizeof(polyhalite_dimension_t) + offset;
     return builder_.CreateLoad(builder_.getInt32Ty(),

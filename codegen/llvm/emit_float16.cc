@@ -15,7 +15,8 @@ llvm::Type *same_lanes(llvm::Type *scalar, Value *like) {
 }
 
 bool converts_halves(const Target &t) {
-  return t.arch == Target::ARM || t.has_feature(Target::F16C) ||
+  if (t.arch == Target::ARM) return t.bits == 64;
+  return t.has_feature(Target::F16C) ||
          t.has_feature(Target::AVX512_SapphireRapids);
 }
 

@@ -1,4 +1,4 @@
-// Loads and stores: dense, reversed, strided, gathered, masked; and their addresses.
+// Loads and stores: dense, reversed, strided, masked; and their addresses.
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
 #include "polyhalite/error.h"
@@ -117,20 +117,14 @@ llvm::Align FunctionEmitter::alignment(const std::string &buffer, Type t,
   return llvm::Align(known);
 }
 
-Value *FunctionEmitter::lane_pointers(const std::string &buffer, Type element, const Expr &index) {
-  Value *offsets = builder_.CreateSExt(
-      emit(index), llvm::FixedVectorType::get(builder_.getInt64Ty(),
-                                              static_cast<unsigned>(index.type().lanes())));
-  return builder_.CreateGEP(memory_type(context_, element.element_of()), base_pointer(buffer),
-                            offsets);
-}
-
 Value *FunctionEmitter::to_register(Value *stored, Type t) {
+  if (t.is_handle()) return builder_.CreateIntToPtr(stored, register_type(context_, t));
   if (!t.is_bool()) return stored;
   return builder_.CreateICmpNE(stored, llvm::Constant::getNullValue(stored->getType()));
 }
 
 Value *FunctionEmitter::to_memory(Value *value, Type t) {
+  if (t.is_handle()) return builder_.CreatePtrToInt(value, memory_type(context_, t));
   return t.is_bool() ? builder_.CreateZExt(value, memory_type(context_, t)) : value;
 }
 
@@ -273,28 +267,6 @@ Value *FunctionEmitter::load_lanes(const LoadNode &load, const LaneAddress &at) 
   return to_register(concatenate(lanes), t);
 }
 
-Value *FunctionEmitter::gather(const LoadNode &load, Value *mask) {
-  const Type t = load.type;
-  Value *pointers = lane_pointers(load.buffer, t, load.args[0]);
-  const llvm::Align align(static_cast<uint64_t>(t.bytes()));
-  if (mask) {
-    llvm::Type *type = memory_type(context_, t);
-    auto *access = builder_.CreateMaskedGather(type, pointers, align, mask,
-                                               llvm::Constant::getNullValue(type));
-    module_.mark_access(access, load.buffer);
-    return to_register(access, t);
-  }
-  std::vector<Value *> lanes;
-  for (int lane = 0; lane < t.lanes(); lane++) {
-    Value *pointer = builder_.CreateExtractElement(pointers, static_cast<uint64_t>(lane));
-    auto *element =
-        builder_.CreateAlignedLoad(memory_type(context_, t.element_of()), pointer, align);
-    module_.mark_access(element, load.buffer);
-    lanes.push_back(element);
-  }
-  return to_register(concatenate(lanes), t);
-}
-
 // -- Stores
 
 void FunctionEmitter::emit_store(const StmtNode &store) {
@@ -362,23 +334,6 @@ void FunctionEmitter::store_scalar_if(Value *mask, Value *value, Value *address,
   module_.mark_access(builder_.CreateStore(value, address), buffer);
   builder_.CreateBr(after);
   builder_.SetInsertPoint(after);
-}
-
-void FunctionEmitter::scatter(const std::string &buffer, Type t, const Expr &index,
-                              Value *value, Value *mask) {
-  Value *pointers = lane_pointers(buffer, t, index);
-  const llvm::Align align(static_cast<uint64_t>(t.bytes()));
-  if (mask) {
-    auto *access = builder_.CreateMaskedScatter(value, pointers, align, mask);
-    module_.mark_access(access, buffer);
-    return;
-  }
-  for (int lane = 0; lane < t.lanes(); lane++) {
-    auto *access = builder_.CreateAlignedStore(
-        builder_.CreateExtractElement(value, static_cast<uint64_t>(lane)),
-        builder_.CreateExtractElement(pointers, static_cast<uint64_t>(lane)), align);
-    module_.mark_access(access, buffer);
-  }
 }
 
 }  // namespace polyhalite

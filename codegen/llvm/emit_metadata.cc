@@ -3,8 +3,6 @@
 #include <llvm/IR/GlobalVariable.h>
 #include <llvm/IR/IRBuilder.h>
 
-#include <cstring>
-
 #include "codegen/llvm/emit_metadata.h"
 #include "lang/abi/polyhalite_metadata.h"
 
@@ -58,30 +56,15 @@ class MetadataWriter {
   llvm::Constant *argument(const FilterArgument &a) {
     const uint32_t type = uint32_t(a.type.code()) | uint32_t(a.type.bits()) << 8 | 1u << 16;
     return llvm::ConstantStruct::getAnon(
-        {state_.string(a.name), i32(a.kind), i32(a.dimensions), i32(type), i32(0),
+        {state_.string(a.name), i32(a.kind), i32(a.dimensions), i32(type),
          scalar(a.default_value, a.type), scalar(a.min, a.type), scalar(a.max, a.type),
          scalar(a.estimate, a.type), estimates(a)});
   }
 
   // The value's bytes, as the union halide_scalar_value_t holds them; null where it is no constant.
   llvm::Constant *scalar(const Expr &e, Type t) {
-    const ImmNode *imm = e.defined() ? as_imm(e) : nullptr;
-    if (!imm) return null();
-    uint64_t bits = 0;
-    if (t.is_int()) {
-      bits = static_cast<uint64_t>(imm->i);
-    } else if (t.is_uint()) {
-      bits = imm->u;
-    } else if (t == Float(64)) {
-      std::memcpy(&bits, &imm->f, sizeof(imm->f));
-    } else if (t == Float(32)) {
-      const float narrow = static_cast<float>(imm->f);
-      std::memcpy(&bits, &narrow, sizeof(narrow));
-    } else {
-      return null();
-    }
-    if (t.bits() < 64) bits &= (uint64_t{1} << t.bits()) - 1;
-    return constant(i64(bits), "scalar", 8);
+    const auto bits = constant_bits(e, t);
+    return bits ? constant(i64(*bits), "scalar", 8) : null();
   }
 
   llvm::Constant *estimates(const FilterArgument &a) {

@@ -49,10 +49,11 @@ void FunctionEmitter::emit_profile(const StmtNode &s) {
   const ProfileTable &table = module_.profile;
   if (!table.options) return emit_stmt(s.body[0]);
   auto number = [&](size_t n) { return builder_.getInt32(static_cast<uint32_t>(n)); };
-  Value *instance = frame_bytes(sizeof(polyhalite_profiler_instance_state), "profile.call");
+  const AbiLayout &abi = module_.abi;
+  Value *instance = frame_bytes(abi.profiler_instance_bytes, "profile.call");
   Value *funcs =
-      frame_bytes(sizeof(polyhalite_profiler_func_stats) * table.entries.size(), "profile.funcs");
-  Value *thread = frame_bytes(sizeof(polyhalite_profiler_thread), "profile.thread");
+      frame_bytes(abi.profiler_func_stats_bytes * table.entries.size(), "profile.funcs");
+  Value *thread = frame_bytes(abi.profiler_thread.bytes, "profile.thread");
   Value *code = call_profiler("instance_start", builder_.getInt32Ty(),
                               {user_context_, module_.string(module_.function.name),
                                number(static_cast<size_t>(table.options)), profile_infos(),
@@ -95,7 +96,7 @@ void FunctionEmitter::bill(int entry, bool enters) {
 }
 
 void FunctionEmitter::begin_task_profile(Value *instance) {
-  profile_ = frame_bytes(sizeof(polyhalite_profiler_thread), "profile.thread");
+  profile_ = frame_bytes(module_.abi.profiler_thread.bytes, "profile.thread");
   profile_end_ = "task_end";
   call_profiler(
       "task_begin", builder_.getVoidTy(),
@@ -107,7 +108,7 @@ Value *FunctionEmitter::profiled_instance() {
   return builder_.CreateLoad(
       builder_.getPtrTy(),
       builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), profile_,
-                                          offsetof(polyhalite_profiler_thread, instance)));
+                                          module_.abi.profiler_thread.instance));
 }
 
 void FunctionEmitter::suspend_profile() {

@@ -74,12 +74,21 @@ Value *FunctionEmitter::size_in_bytes(const StmtNode &s) {
                                builder_.CreateExtractValue(product, 0));
 }
 
+// As size_t of the machine; what that cannot be is its largest, of which no memory is.
+Value *FunctionEmitter::size_argument(Value *bytes) {
+  llvm::IntegerType *type = module_.abi.size_type;
+  if (type == bytes->getType()) return bytes;
+  Value *most = builder_.getInt64(type->getBitMask());
+  return builder_.CreateTrunc(builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, bytes, most),
+                              type);
+}
+
 Value *FunctionEmitter::emit_malloc(const StmtNode &s, Value *bytes) {
   llvm::Type *pointer = builder_.getPtrTy();
   bill(POLYHALITE_PROFILE_MALLOC);
   Value *memory = builder_.CreateCall(
-      module_.declare("polyhalite_malloc", pointer, {pointer, builder_.getInt64Ty()}),
-      {user_context_, bytes});
+      module_.declare("polyhalite_malloc", pointer, {pointer, module_.abi.size_type}),
+      {user_context_, size_argument(bytes)});
   llvm::BasicBlock *fail = block("no_memory"), *fine = block("allocated");
   builder_.CreateCondBr(builder_.CreateIsNotNull(memory), fine, fail,
                         llvm::MDBuilder(context_).createBranchWeights(kLikelyWeight, 1));

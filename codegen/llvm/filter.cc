@@ -1,6 +1,7 @@
 #include "codegen/llvm/filter.h"
 
 #include <cctype>
+#include <cstring>
 
 #include "codegen/llvm/c_header.h"
 #include "lang/ir/intrinsics.h"
@@ -167,6 +168,25 @@ Filter filter_of(const Function &function, const Target &target) {
     f.arguments.push_back({a.name, kind, a.type, a.dimensions, {}, {}, {}, {}, {}});
   }
   return f;
+}
+
+std::optional<uint64_t> constant_bits(const Expr &e, Type t) {
+  const ImmNode *imm = e.defined() ? as_imm(e) : nullptr;
+  if (!imm) return std::nullopt;
+  uint64_t bits = 0;
+  if (t.is_int()) {
+    bits = static_cast<uint64_t>(imm->i);
+  } else if (t.is_uint()) {
+    bits = imm->u;
+  } else if (t == Float(64)) {
+    std::memcpy(&bits, &imm->f, sizeof(imm->f));
+  } else if (t == Float(32)) {
+    const auto narrow = static_cast<float>(imm->f);
+    std::memcpy(&bits, &narrow, sizeof(narrow));
+  } else {
+    return std::nullopt;
+  }
+  return t.bits() < 64 ? bits & ((uint64_t{1} << t.bits()) - 1) : bits;
 }
 
 std::string c_type(Type t) {

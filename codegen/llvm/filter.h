@@ -1,6 +1,8 @@
 // A compiled pipeline as its callers see it: names, arguments, and what is known of them.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +42,9 @@ Filter make_filter(const std::string &qualified_name, const Target &target);
 
 /// The filter of a function of loop IR, of which no more is known than its arguments.
 Filter filter_of(const Function &f, const Target &target);
+
+/// The bytes of a constant of type t as one number, lowest first; nothing where e is none.
+std::optional<uint64_t> constant_bits(const Expr &e, Type t);
 
 /// "uint8_t", "void *".
 std::string c_type(Type t);

@@ -74,6 +74,8 @@ class FunctionEmitter {
   Value *print_items(const CallNode &call, size_t first, int lane);
   Value *emit_extern(const CallNode &call);
   Value *call_extern(const CallNode &call, std::vector<Value *> args);
+  /// Of a function of the program. In this process it may throw, which then ends the pipeline.
+  llvm::CallBase *call_program(llvm::FunctionCallee callee, const std::vector<Value *> &args);
 
   // -- Trace events (emit_trace.cc)
   struct TraceEvent {
@@ -135,12 +137,15 @@ class FunctionEmitter {
                     bool streams = false);
   Value *load_strided(const LoadNode &load, const LaneAddress &at, int64_t stride);
   Value *load_lanes(const LoadNode &load, const LaneAddress &at);
-  Value *gather(const LoadNode &load, Value *mask);
   void emit_store(const StmtNode &store);
   void store_lanes_at(const std::string &buffer, Type t, const Expr &index, Value *value,
                       Value *mask, bool streams);
   void store_scalar_if(Value *mask, Value *value, Value *address, const std::string &buffer);
+  // emit_gather.cc
+  Value *gather(const LoadNode &load, Value *mask);
   void scatter(const std::string &buffer, Type t, const Expr &index, Value *value, Value *mask);
+  std::vector<Value *> lane_pointers(const std::string &buffer, Type element, const Expr &index);
+  Value *pointer_vector(const std::string &buffer, Type element, const Expr &index);
   // emit_stream.cc
   void mark_stream_load(llvm::Instruction *access, Type t);
   void store_streamed(Value *value, Type t, Value *pointer, llvm::Align align,
@@ -148,7 +153,6 @@ class FunctionEmitter {
   Value *emit_stream_fence();
   Value *base_pointer(const std::string &buffer);
   Value *address(const std::string &buffer, Type element, const Polynomial &p);
-  Value *lane_pointers(const std::string &buffer, Type element, const Expr &index);
   llvm::Align alignment(const std::string &buffer, Type t, const Polynomial &p) const;
   Value *to_register(Value *stored, Type t);
   Value *to_memory(Value *value, Type t);
@@ -164,6 +168,7 @@ class FunctionEmitter {
   // emit_storage.cc
   void emit_on_stack(const StmtNode &s, int64_t elements);
   Value *size_in_bytes(const StmtNode &s);
+  Value *size_argument(Value *bytes);
   /// Memory for s; leaves the function where there is none.
   Value *emit_malloc(const StmtNode &s, Value *bytes);
   Value *emit_shared(const StmtNode &s, Value *wanted);

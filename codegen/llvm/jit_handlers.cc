@@ -1,5 +1,7 @@
 #include "codegen/llvm/jit_handlers.h"
 
+#include <cxxabi.h>
+
 #include <algorithm>
 #include <atomic>
 
@@ -145,6 +147,14 @@ int handled_do_par_for(JITUserContext *context, polyhalite_task_t task, int min,
                                reinterpret_cast<uint8_t *>(&handled));
 }
 
+// What a C function of the program has thrown.
+int keep_exception(void *user_context, void *thrown) {
+  abi::__cxa_begin_catch(thrown);
+  running_calls().tell(user_context, std::current_exception());
+  abi::__cxa_end_catch();
+  return polyhalite_error_code_generic_error;
+}
+
 template <typename F>
 void *address_of(F *f) {
   return reinterpret_cast<void *>(f);
@@ -159,6 +169,7 @@ const std::vector<RuntimeSymbol> &handled_runtime() {
       {"polyhalite_print", address_of(handled_print)},
       {"polyhalite_trace", address_of(handled_trace)},
       {"polyhalite_do_par_for", address_of(handled_do_par_for)},
+      {"polyhalite_keep_exception", address_of(keep_exception)},
   };
   return *symbols;
 }

@@ -16,7 +16,8 @@ struct RuntimeSymbol {
   void *address;
 };
 
-/// polyhalite_malloc, _free, _print and _do_par_for for contexts that are JITUserContexts.
+/// polyhalite_malloc, _free, _print, _trace and _do_par_for for contexts that are JITUserContexts,
+/// and polyhalite_keep_exception, which takes what a function of the program throws.
 const std::vector<RuntimeSymbol> &handled_runtime();
 
 /// Stands while a call with this context runs: keeps its first message and its first exception.

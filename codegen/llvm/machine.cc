@@ -36,6 +36,11 @@ void register_code_generators() {
     LLVMInitializeAArch64TargetMC();
     LLVMInitializeAArch64AsmPrinter();
     LLVMInitializeAArch64AsmParser();
+    LLVMInitializeARMTargetInfo();
+    LLVMInitializeARMTarget();
+    LLVMInitializeARMTargetMC();
+    LLVMInitializeARMAsmPrinter();
+    LLVMInitializeARMAsmParser();
   });
 }
 
@@ -61,9 +66,14 @@ constexpr Feature kX86Features[] = {
     {Target::FMA4, "+fma4"},
     {Target::AVX512_Zen4, "+avx512vnni,+avx512bf16,+avx512vbmi2,+avx512bitalg,+avx512vpopcntdq"},
 };
-constexpr Feature kArmFeatures[] = {
-    {Target::ARMDotProd, "+dotprod"},
-    {Target::ARMFp16, "+fullfp16"},
+constexpr Feature kArm64Features[] = {
+    {Target::ARMDotProd, "+dotprod"}, {Target::ARMFp16, "+fullfp16"}, {Target::ARMv8a, "+v8a"},
+    {Target::ARMv81a, "+v8.1a"},      {Target::ARMv82a, "+v8.2a"},    {Target::ARMv83a, "+v8.3a"},
+    {Target::ARMv84a, "+v8.4a"},      {Target::ARMv85a, "+v8.5a"},    {Target::ARMv86a, "+v8.6a"},
+    {Target::ARMv87a, "+v8.7a"},      {Target::ARMv88a, "+v8.8a"},    {Target::ARMv89a, "+v8.9a"},
+};
+constexpr Feature kArm32Features[] = {
+    {Target::ARMv7s, "+vfp4"},
 };
 
 template <size_t N>
@@ -76,28 +86,65 @@ std::string feature_string(const Target &target, const Feature (&known)[N], std:
   return first;
 }
 
+bool is_arm32(const Target &t) { return t.arch == Target::ARM && t.bits == 32; }
+
+const char *processor_of(const Target &t) {
+  if (t.arch == Target::X86) return t.bits == 32 ? "i686" : "x86_64";
+  const bool apple = t.os == Target::OSX || t.os == Target::IOS;
+  if (t.bits == 64) return apple ? "arm64" : "aarch64";
+  if (t.os == Target::Windows) return "thumbv7";
+  return t.has_feature(Target::ARMv7s) ? "armv7s" : "armv7";
+}
+
+// Vendor, system, and conventions of calls.
+const char *system_of(const Target &t) {
+  const bool soft = t.has_feature(Target::SoftFloatABI);
+  switch (t.os) {
+    case Target::Linux:
+      return !is_arm32(t) ? "unknown-linux-gnu"
+             : soft       ? "unknown-linux-gnueabi"
+                          : "unknown-linux-gnueabihf";
+    case Target::Android:
+      return is_arm32(t) ? "unknown-linux-androideabi" : "unknown-linux-android";
+    case Target::Windows:
+      return "pc-windows-msvc";
+    case Target::OSX:
+      return "apple-macosx";
+    case Target::IOS:
+      return "apple-ios";
+    case Target::Fuchsia:
+      return "unknown-fuchsia";
+    default:  // none
+      return !is_arm32(t) ? "unknown-none-elf" : soft ? "none-unknown-eabi" : "none-unknown-eabihf";
+  }
+}
+
+// The oldest processors that the instructions run on. Those of 32 bits have SSE2 and NEON.
+struct Processor {
+  std::string name, features;
+};
+Processor baseline_of(const Target &t) {
+  if (t.arch == Target::X86) {
+    return {t.bits == 32 ? "pentium4" : "x86-64", feature_string(t, kX86Features, "")};
+  }
+  if (t.bits == 64) return {"generic", feature_string(t, kArm64Features, "+neon")};
+  return {"generic", feature_string(t, kArm32Features, t.has_feature(Target::NoNEON) ? "+vfp3,-neon" : "+neon")};
+}
+
 }  // namespace
 
 std::unique_ptr<llvm::TargetMachine> make_machine(const Target &target) {
   register_code_generators();
-  std::string triple, cpu, features;
-  if (target.arch == Target::X86 && target.bits == 64) {
-    triple = "x86_64-unknown-linux-gnu";
-    cpu = "x86-64";
-    features = feature_string(target, kX86Features, "");
-  } else if (target.arch == Target::ARM && target.bits == 64) {
-    triple = "aarch64-unknown-linux-gnu";
-    cpu = "generic";
-    features = feature_string(target, kArmFeatures, "+neon");
-  } else {
+  if (!target.is_machine_supported()) {
     user_error("there is no code generator for target '" + target.to_string() + "'",
-               "code is made for 64-bit x86 and ARM",
-               "use x86-64-linux or arm-64-linux, with features such as avx2-fma");
+               "code is made for x86 and ARM with 32 and 64 bits, and for linux, android, windows, "
+               "osx, ios, fuchsia and noos",
+               "use such as x86-64-linux-avx2-fma or arm-32-android");
   }
-  if (target.os != Target::Linux) {
-    user_error("there is no code generator for target '" + target.to_string() + "'",
-               "code is made for Linux", "use x86-64-linux or arm-64-linux");
-  }
+  const std::string triple = std::string(processor_of(target)) + "-" + system_of(target);
+  const Processor processor = baseline_of(target);
+  llvm::TargetOptions settings;
+  if (target.has_feature(Target::SoftFloatABI)) settings.FloatABIType = llvm::FloatABI::Soft;
   std::string problem;
   const llvm::Target *found = llvm::TargetRegistry::lookupTarget(triple, problem);
   if (!found) {
@@ -106,8 +153,9 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const Target &target) {
   }
   const bool jit = target.has_feature(Target::JIT);
   std::unique_ptr<llvm::TargetMachine> machine(
-      found->createTargetMachine(triple, cpu, features, llvm::TargetOptions(), llvm::Reloc::PIC_,
-                                 std::nullopt, llvm::CodeGenOptLevel::Default, jit));
+      found->createTargetMachine(triple, processor.name, processor.features, settings,
+                                 llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default,
+                                 jit));
   internal_check(machine != nullptr, "LLVM made no target machine");
   return machine;
 }

@@ -51,7 +51,8 @@ ModuleState::ModuleState(llvm::Module &module, const Function &function, const T
       function(function),
       target(target),
       options(options),
-      profile(function, target) {
+      profile(function, target),
+      abi(module) {
   llvm::MDBuilder metadata(module.getContext());
   llvm::MDNode *domain = metadata.createAliasScopeDomain(function.name);
   const std::set<std::string> names = buffer_names(function);

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "codegen/ir/stmt.h"
+#include "codegen/llvm/abi_layout.h"
 #include "codegen/llvm/filter.h"
 #include "codegen/llvm/profile_table.h"
 #include "polyhalite/target.h"
@@ -40,6 +41,7 @@ class ModuleState {
   const Target &target;
   const EmitOptions options;
   const ProfileTable profile;
+  const AbiLayout abi;
 
   /// An external function, declared on first use.
   llvm::FunctionCallee declare(const std::string &name, llvm::Type *result,

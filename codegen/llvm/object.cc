@@ -66,13 +66,20 @@ std::string compile_for_process(const Function &f, const Target &target, CodeFor
                       {true, true, kProcessSymbolPrefix, nullptr});
 }
 
-std::string make_archive(const std::vector<std::pair<std::string, std::string>> &members) {
+std::string make_archive(const std::vector<std::pair<std::string, std::string>> &members,
+                         Target::OS system) {
+  using llvm::object::Archive;
+  const bool windows = system == Target::Windows;
+  const bool apple = system == Target::OSX || system == Target::IOS;
+  std::vector<std::string> names;
+  for (const auto &[name, bytes] : members) names.push_back(name + (windows ? ".obj" : ".o"));
   std::vector<llvm::NewArchiveMember> entries;
-  for (const auto &[name, bytes] : members) {
-    entries.emplace_back(llvm::MemoryBufferRef(bytes, name));
+  for (size_t i = 0; i < members.size(); i++) {
+    entries.emplace_back(llvm::MemoryBufferRef(members[i].second, names[i]));
   }
-  auto archive = llvm::writeArchiveToBuffer(entries, llvm::SymtabWritingMode::NormalSymtab,
-                                            llvm::object::Archive::K_GNU, true, false);
+  const auto kind = windows ? Archive::K_COFF : apple ? Archive::K_DARWIN : Archive::K_GNU;
+  auto archive = llvm::writeArchiveToBuffer(entries, llvm::SymtabWritingMode::NormalSymtab, kind,
+                                            true, false);
   if (!archive) {
     internal_check(false, ("no archive: " + llvm::toString(archive.takeError())).c_str());
   }

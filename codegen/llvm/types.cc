@@ -32,6 +32,7 @@ llvm::Type *register_type(llvm::LLVMContext &context, Type t) {
 }
 
 llvm::Type *memory_type(llvm::LLVMContext &context, Type t) {
+  if (t.is_handle()) return register_type(context, UInt(64, t.lanes()));
   return register_type(context, t.is_bool() ? t.with_bits(8) : t);
 }
 

@@ -11,7 +11,7 @@ namespace polyhalite {
 
 /// In registers: a boolean is i1.
 llvm::Type *register_type(llvm::LLVMContext &context, Type t);
-/// In memory: a boolean takes a byte.
+/// In memory: a boolean takes a byte, a handle 64 bits, whatever pointers of the machine take.
 llvm::Type *memory_type(llvm::LLVMContext &context, Type t);
 /// A scalar constant of a numeric type.
 llvm::Constant *scalar_constant(llvm::LLVMContext &context, const ImmNode &imm);

@@ -225,7 +225,18 @@ class Interpreter {
     m.last = elements - 1;
     m.bytes =
         std::make_shared<std::vector<uint8_t>>(static_cast<size_t>(elements * s->type.bytes()));
-    m.written = std::make_shared<std::vector<bool>>(static_cast<size_t>(elements));
+    if (options_.may_be_unwritten.count(s->name)) {
+      // Small numbers: no arithmetic of programs leaves its type's range for them.
+      for (int64_t i = 0; i < elements; i++) {
+        Lane any{};
+        const auto n = static_cast<int64_t>(random_() % (s->type.is_bool() ? 2 : 60));
+        if (s->type.is_float()) any.f = static_cast<double>(n);
+        if (!s->type.is_float()) any.i = n;
+        write_element(s->type, any, m.bytes->data() + i * s->type.bytes());
+      }
+    } else {
+      m.written = std::make_shared<std::vector<bool>>(static_cast<size_t>(elements));
+    }
     m.data = m.bytes->data();
     memory_[s->name] = std::move(m);
     run(s->body[0]);
@@ -258,7 +269,9 @@ class Interpreter {
     }
     m.last = elements - 1;
     // Nothing of it yet, whatever is in the block.
-    m.written = std::make_shared<std::vector<bool>>(static_cast<size_t>(elements));
+    if (!options_.may_be_unwritten.count(s->name)) {
+      m.written = std::make_shared<std::vector<bool>>(static_cast<size_t>(elements));
+    }
     m.data = block.data + at * s->type.bytes();
     memory_[s->name] = std::move(m);
     run(s->body[0]);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 
 #include "codegen/ir/stmt.h"
@@ -21,6 +22,9 @@ enum class ParallelOrder : uint8_t { Forward, Reverse, Shuffled };
 struct InterpretOptions {
   ParallelOrder parallel = ParallelOrder::Forward;
   uint64_t seed = 0;  // of Shuffled
+  /// Buffers of which elements may be read that nobody wrote: their values are random then, and
+  /// must not make a difference.
+  std::set<std::string> may_be_unwritten;
 };
 
 /// Writes f's outputs. A failing assertion throws RuntimeError with the call that it makes;

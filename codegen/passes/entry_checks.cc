@@ -81,6 +81,14 @@ class Checks {
               error_call("polyhalite_error_buffer_too_large",
                          {function_, make_string(a.name), elements, make_int(Int(64), most)}));
     }
+    for (int d = 0; d < a.dimensions; d++) {
+      const Expr span = make_binary(Op::Mul, make_cast(Int(64), field(a.name, "extent", d)),
+                                    make_cast(Int(64), field(a.name, "stride", d)));
+      require(make_binary(Op::And, make_binary(Op::Le, span, make_int(Int(64), most)),
+                          make_binary(Op::Ge, span, make_int(Int(64), -most))),
+              error_call("polyhalite_error_buffer_allocation_too_large",
+                         {function_, make_string(a.name), span, make_int(Int(64), most)}));
+    }
   }
 
   void limits(const ParameterContents &p) {
@@ -140,9 +148,16 @@ class Checks {
 
   void assumptions(const Survey &survey) {
     for (const Assumption &a : survey.assumptions) {
-      require(a.condition, error_call("polyhalite_error_assumption",
-                                      {function_, make_string(a.func), Expr(a.dimension),
-                                       make_string(a.text), a.actual, a.wanted}));
+      const Expr func = make_string(a.func);
+      if (const auto &b = a.bounds) {
+        require(a.condition, error_call("polyhalite_error_explicit_bounds_too_small",
+                                        {func, make_string(b->variable), b->given.min, b->given.max,
+                                         b->required.min, b->required.max}));
+        continue;
+      }
+      require(a.condition,
+              error_call("polyhalite_error_assumption", {function_, func, Expr(a.dimension), make_string(a.text),
+                                                         a.actual, a.wanted, Expr(a.code)}));
     }
   }
 

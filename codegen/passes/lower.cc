@@ -179,9 +179,8 @@ class Lowering {
       }
       const std::vector<int> along =
           marked ? produced_along(*items[begin], func) : std::vector<int>();
-      Stmt s = marked
-                   ? make_produce(tree_.algorithm.funcs[func].name, production(func, along, nests))
-                   : nests();
+      Stmt s = marked ? production(func, along, nests) : nests();
+      if (marked && !unprofiled(func)) s = make_produce(tree_.algorithm.funcs[func].name, s);
       const auto found = marked ? view.find(func) : view.end();
       const bool for_task = found != view.end() && !tasks_.is_for_another(*items[begin], view);
       if (for_task) s = tasks_.production(func, s);
@@ -195,6 +194,13 @@ class Lowering {
       for (int f : along) out.consume(f);
     }
     return out.take();
+  }
+
+  bool unprofiled(int func) const {
+    const std::string &name = tree_.origin_of(tree_.algorithm.funcs[func].name);
+    return std::any_of(tree_.directives.begin(), tree_.directives.end(), [&](const Directive &d) {
+      return d.kind == DirectiveKind::NoProfiling && d.func == name;
+    });
   }
 
   /// The production of func, and inside of it those of the Funcs that it makes along.

@@ -15,7 +15,9 @@ Stmt memoized_production(const LoopTree &tree, const Survey &survey, const std::
       key.push_back((*box)[d].max);
     }
     // Behind it stand values that nobody computed.
-    if (fs.last[d].defined()) key.push_back(fs.last[d]);
+    for (const Expr &end : {fs.last[d], fs.used[d].min, fs.used[d].max}) {
+      if (end.defined()) key.push_back(end);
+    }
   }
   const FuncStorage &storage = tree.storage[func];
   for (Expr &e : memoization_key(tree.algorithm, func, storage.memoize_where)) {

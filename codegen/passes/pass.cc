@@ -11,6 +11,7 @@
 #include "codegen/passes/promote_accumulators.h"
 #include "codegen/passes/share_storage.h"
 #include "codegen/passes/simplify_stmts.h"
+#include "codegen/passes/skip_no_ops.h"
 #include "codegen/passes/skip_stages.h"
 #include "codegen/passes/unroll_loops.h"
 #include "codegen/passes/vectorize_loops.h"
@@ -40,21 +41,22 @@ void check(const Function &f, IrLevel level, const char *pass) {
 
 const std::vector<Pass> &pass_list() {
   static const std::vector<Pass> kPasses = {
-      {"skip_stages", IrLevel::MultiDimensional, true, any_target<skip_stages>},
-      {"simplify", IrLevel::MultiDimensional, true, any_target<simplify_stmts>},
-      {"partition_loops", IrLevel::MultiDimensional, true, any_target<partition_loops>},
-      {"simplify_cuts", IrLevel::MultiDimensional, true, any_target<simplify_stmts>},
-      {"promote_accumulators", IrLevel::MultiDimensional, true, any_target<promote_accumulators>},
-      {"share_storage", IrLevel::MultiDimensional, true, any_target<share_storage>},
-      {"flatten_storage", IrLevel::Flat, false, any_target<flatten_storage>},
-      {"simplify_flat", IrLevel::Flat, true, any_target<simplify_stmts>},
-      {"hoist_allocations", IrLevel::Flat, true, any_target<hoist_allocations>},
-      {"hoist_calls", IrLevel::Flat, true, any_target<hoist_calls>},
-      {"vectorize_loops", IrLevel::Flat, false, any_target<vectorize_loops>},
-      {"unroll_loops", IrLevel::Emittable, false, any_target<unroll_loops>},
-      {"widen_float16", IrLevel::Emittable, false, widen_float16},
-      {"fence_streams", IrLevel::Emittable, false, fence_streams},
-      {"simplify_last", IrLevel::Emittable, true, any_target<simplify_stmts>},
+      {"skip_stages", IrLevel::MultiDimensional, true, false, any_target<skip_stages>},
+      {"simplify", IrLevel::MultiDimensional, true, false, any_target<simplify_stmts>},
+      {"skip_no_ops", IrLevel::MultiDimensional, true, false, any_target<skip_no_ops>},
+      {"partition_loops", IrLevel::MultiDimensional, true, false, any_target<partition_loops>},
+      {"simplify_cuts", IrLevel::MultiDimensional, true, false, any_target<simplify_stmts>},
+      {"promote_accumulators", IrLevel::MultiDimensional, true, false, any_target<promote_accumulators>},
+      {"share_storage", IrLevel::MultiDimensional, true, false, any_target<share_storage>},
+      {"flatten_storage", IrLevel::Flat, false, false, any_target<flatten_storage>},
+      {"simplify_flat", IrLevel::Flat, true, false, any_target<simplify_stmts>},
+      {"hoist_allocations", IrLevel::Flat, true, false, any_target<hoist_allocations>},
+      {"hoist_calls", IrLevel::Flat, true, false, any_target<hoist_calls>},
+      {"vectorize_loops", IrLevel::Flat, false, true, any_target<vectorize_loops>},
+      {"unroll_loops", IrLevel::Emittable, false, true, any_target<unroll_loops>},
+      {"widen_float16", IrLevel::Emittable, false, false, widen_float16},
+      {"fence_streams", IrLevel::Emittable, false, true, fence_streams},
+      {"simplify_last", IrLevel::Emittable, true, false, any_target<simplify_stmts>},
   };
   return kPasses;
 }
@@ -77,13 +79,16 @@ Function run_passes(Function f, const Target &target, const PassOptions &options
   for (const Pass &pass : pass_list()) {
     const auto &off = options.switched_off;
     if (std::find(off.begin(), off.end(), pass.name) != off.end()) continue;
+    if (options.scalar && pass.for_machines) continue;
     check_cancelled();
     const auto start = std::chrono::steady_clock::now();
     f = pass.run(f, target);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     if (times) times->push_back({pass.name, taken.count()});
     if (options.after) options.after(pass.name, f);
-    if (options.verify) check(f, pass.result, pass.name);
+    // Loops that are not unrolled are still there.
+    const IrLevel level = options.scalar ? std::min(pass.result, IrLevel::Flat) : pass.result;
+    if (options.verify) check(f, level, pass.name);
   }
   return f;
 }

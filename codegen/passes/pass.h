@@ -15,6 +15,7 @@ struct Pass {
   const char *name;
   IrLevel result;    // the level that holds after it
   bool optional;     // may be switched off: an optimisation, not a lowering
+  bool for_machines;  // makes vectors, copies and fences, which PassOptions::scalar does without
   std::function<Function(const Function &, const Target &)> run;
 };
 
@@ -23,6 +24,8 @@ const std::vector<Pass> &pass_list();
 
 struct PassOptions {
   std::vector<std::string> switched_off;  // names of optional passes
+  bool scalar = false;                    // vector and unrolled loops stay as they are: no passes
+                                          // that make machine vectors and copies run
   bool verify = false;                    // between passes; on in tests and debug builds
   std::function<void(const char *pass, const Function &)> after;  // dump hook, or null
 };

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "codegen/ir/visit.h"
+#include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/simplify.h"
 
@@ -47,7 +48,10 @@ class Needs {
       for (const Stmt &b : s->body) need = either(need, of(b));
       for (const Expr &e : s->args) need = either(need, of(e));
     }
-    const bool by_name = s->kind == StmtKind::Evaluate || s->kind == StmtKind::Assert;
+    // An event of a trace names its Func and needs nothing of it.
+    const bool event =
+        s->kind == StmtKind::Evaluate && as_intrinsic(s->args[0], intrinsic::kTrace);
+    const bool by_name = (s->kind == StmtKind::Evaluate && !event) || s->kind == StmtKind::Assert;
     return by_name && names_func(s) ? make_true() : need;
   }
 

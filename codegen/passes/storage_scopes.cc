@@ -70,13 +70,15 @@ Stmt with_storage(const LoopTree &tree, const Survey &survey, int func, Stmt s) 
     }
     Expr at = make_cast(Int(64), fs.hoisted->slot);
     for (const Expr &e : fs.hoisted->extents) at = make_binary(Op::Mul, at, make_cast(Int(64), e));
-    s = make_place(name, t, args, memory_name(name), at, s, storage.order);
+    const FuncDef &owner = tree.algorithm.funcs[fs.hoisted->owner];
+    s = make_place(name, t, args, memory_name(owner.buffer_name(i)), at, s, storage.order);
   }
   return s;
 }
 
 Stmt with_hoisted_memory(const LoopTree &tree, const Survey &survey, int func, Stmt s) {
   const FuncDef &def = tree.algorithm.funcs[func];
+  if (survey.funcs[func].hoisted->owner != func) return s;
   std::vector<Expr> extents = survey.funcs[func].hoisted->extents;
   const Expr &ring = tree.placements[func].ring;
   if (ring.defined()) extents.push_back(ring);

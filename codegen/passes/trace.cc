@@ -42,22 +42,18 @@ Expr trace_event(const std::string &func, polyhalite_trace_event_code_t event, c
 
 Tracer::Tracer(const LoopTree &tree, const Survey &survey, const TraceAll &all)
     : tree_(tree), survey_(survey), all_(all) {
+  std::map<DirectiveKind, std::set<std::string>> asked;
+  for (const Directive &d : tree.directives) asked[d.kind].insert(d.func);
+  // Of Funcs that are substituted into others nothing is left; copies are the Func that they copy.
   for (const FuncDef &f : tree.algorithm.funcs) {
-    if (all.loads) loads_.insert(f.name);
-    if (all.stores) stores_.insert(f.name);
-    if (all.realizations) realizations_.insert(f.name);
+    auto traces = [&](DirectiveKind kind) { return asked[kind].count(tree.origin_of(f.name)) > 0; };
+    if (all.loads || traces(DirectiveKind::TraceLoads)) loads_.insert(f.name);
+    if (all.stores || traces(DirectiveKind::TraceStores)) stores_.insert(f.name);
+    if (all.realizations || traces(DirectiveKind::TraceRealizations)) realizations_.insert(f.name);
   }
-  is_active_ = all.loads || all.stores || all.realizations || all.pipeline;
-  for (const Directive &d : tree.directives) {
-    if (d.kind == DirectiveKind::TraceLoads) loads_.insert(d.func);
-    if (d.kind == DirectiveKind::TraceStores) stores_.insert(d.func);
-    if (d.kind == DirectiveKind::TraceRealizations) realizations_.insert(d.func);
-    is_active_ = is_active_ || d.kind == DirectiveKind::TracePipeline;
-  }
-  // Of Funcs that are computed inline nothing is left.
-  for (const std::set<std::string> *traced : {&loads_, &stores_, &realizations_}) {
-    for (const std::string &f : *traced) is_active_ = is_active_ || tree.algorithm.find(f);
-  }
+  is_active_ = all.loads || all.stores || all.realizations || all.pipeline ||
+               !asked[DirectiveKind::TracePipeline].empty() || !loads_.empty() ||
+               !stores_.empty() || !realizations_.empty();
   for (const AlgorithmInput &i : tree.algorithm.inputs) {
     is_active_ = is_active_ || i.param->trace_loads;
   }
@@ -131,9 +127,10 @@ Stmt Tracer::close(int func, Stmt body) {
   const Expr parent = span == Span::Realization ? number(kPipeline) : parent_of(name);
   const std::vector<Expr> box = box_of(func, span);
   const std::string own = symbol(name, span);
+  const std::string &reported = tree_.origin_of(name);
   return make_let_stmt(
-      own, trace_event(name, begin, parent, "", box),
-      make_block({body, make_evaluate(trace_event(name, end, number(own), "", box))}));
+      own, trace_event(reported, begin, parent, "", box),
+      make_block({body, make_evaluate(trace_event(reported, end, number(own), "", box))}));
 }
 
 bool Tracer::traces_load(const CallNode &c) const {
@@ -164,8 +161,10 @@ Expr Tracer::with_loads(const Expr &e) const {
       const Expr r = rewrite_children(e);
       const CallNode *c = as_call(r);
       if (!c || !t_.traces_load(*c)) return r;
-      const Expr parent = c->kind == CallKind::Image ? number(kPipeline) : t_.parent_of(c->name);
-      return access(c->name, polyhalite_trace_load, parent, c->value_index, r, c->args);
+      const bool image = c->kind == CallKind::Image;
+      const Expr parent = image ? number(kPipeline) : t_.parent_of(c->name);
+      return access(image ? c->name : t_.tree_.origin_of(c->name), polyhalite_trace_load, parent,
+                    c->value_index, r, c->args);
     }
 
    private:
@@ -177,7 +176,8 @@ Expr Tracer::with_loads(const Expr &e) const {
 Expr Tracer::stored(int func, int value_index, const Expr &value,
                     const std::vector<Expr> &indices) const {
   const std::string &name = name_of(func);
-  return access(name, polyhalite_trace_store, parent_of(name), value_index, value, indices);
+  return access(tree_.origin_of(name), polyhalite_trace_store, parent_of(name), value_index, value,
+                indices);
 }
 
 }  // namespace polyhalite

@@ -76,10 +76,24 @@ std::vector<Stmt> trace_tags(const LoopTree &tree, const Survey &survey,
     out.push_back(shape_tag(i.param->name, {i.param->type}, input->second, pipeline));
   }
   WholeRegion whole(tree, survey);
+  std::map<std::string, Box> regions;  // by the Func as the user names it, copies included
   for (size_t f = 0; f < tree.algorithm.funcs.size(); f++) {
-    const FuncDef &def = tree.algorithm.funcs[f];
-    if (!traced_funcs.count(def.name)) continue;
-    out.push_back(shape_tag(def.name, def.types, whole(survey.funcs[f].stored), pipeline));
+    const std::string &name = tree.algorithm.funcs[f].name;
+    if (!traced_funcs.count(name)) continue;
+    const Box box = whole(survey.funcs[f].stored);
+    const auto [known, is_first] = regions.emplace(tree.origin_of(name), box);
+    for (size_t d = 0; !is_first && d < box.size(); d++) {
+      IndexRange &r = known->second[d];
+      const bool bounded = r.min.defined() && box[d].min.defined();
+      r.min = bounded ? smaller(r.min, box[d].min) : Expr();
+      const bool ends = r.max.defined() && box[d].max.defined();
+      r.max = ends ? larger(r.max, box[d].max) : Expr();
+    }
+  }
+  for (const FuncDef &def : tree.algorithm.funcs) {
+    const auto region = regions.find(def.name);
+    if (region == regions.end()) continue;
+    out.push_back(shape_tag(def.name, def.types, region->second, pipeline));
   }
   std::map<std::string, std::vector<std::string>> tags;
   for (const AlgorithmInput &i : tree.algorithm.inputs) {

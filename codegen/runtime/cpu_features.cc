@@ -2,7 +2,7 @@
 #include "codegen/runtime/internal.h"
 #include "lang/abi/polyhalite_target_features.h"
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
 #endif
 
@@ -20,7 +20,7 @@ struct Features {
 // Features that say something of the processor; the others are choices of who compiles.
 Features of_processors() {
   Features f;
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
   constexpr polyhalite_target_feature_t kAll[] = {
       polyhalite_target_feature_sse41,          polyhalite_target_feature_avx,
       polyhalite_target_feature_avx2,           polyhalite_target_feature_avxvnni,
@@ -40,7 +40,7 @@ Features of_processors() {
   return f;
 }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
 uint64_t enabled_state() {
   uint32_t low = 0, high = 0;
   asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));

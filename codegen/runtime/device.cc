@@ -1,7 +1,10 @@
 // Buffers on devices, by the interfaces that devices bring; copies between host memories.
 #include "lang/abi/polyhalite_device.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include <atomic>
 
 #include "codegen/runtime/internal.h"
 
@@ -48,6 +51,11 @@ bool fits(const Buffer &src, const Buffer &dst) {
   }
   return true;
 }
+
+constexpr int kUnsetDevice = -2;
+std::atomic<int> gpu_device{kUnsetDevice};
+std::atomic<bool> reuses_allocations{false};
+std::atomic<polyhalite_device_allocation_pool *> allocation_pools{nullptr};
 
 }  // namespace
 
@@ -133,6 +141,40 @@ PH_WEAK int polyhalite_device_wrap_native(void *user_context, polyhalite_buffer_
 
 PH_WEAK int polyhalite_device_detach_native(void *user_context, polyhalite_buffer_t *buf) {
   return buf->device_interface ? buf->device_interface->detach_native(user_context, buf) : 0;
+}
+
+PH_WEAK int polyhalite_device_sync_global(void *user_context,
+                                          const polyhalite_device_interface_t *device) {
+  return device ? device->device_sync(user_context, nullptr) : no_device(user_context);
+}
+
+PH_WEAK void polyhalite_set_gpu_device(int n) { gpu_device = n; }
+
+PH_WEAK int polyhalite_get_gpu_device(void *) {
+  const int chosen = gpu_device;
+  if (chosen != kUnsetDevice) return chosen;
+  const char *named = getenv("PH_GPU_DEVICE");
+  if (!named) named = getenv("HL_GPU_DEVICE");
+  return named ? atoi(named) : -1;
+}
+
+PH_WEAK int polyhalite_reuse_device_allocations(void *user_context, bool reuse) {
+  reuses_allocations = reuse;
+  int result = 0;
+  if (reuse) return result;
+  for (const auto *pool = allocation_pools.load(); pool; pool = pool->next) {
+    const int error = pool->release_unused(user_context);
+    if (result == 0) result = error;
+  }
+  return result;
+}
+
+PH_WEAK bool polyhalite_can_reuse_device_allocations(void *) { return reuses_allocations; }
+
+PH_WEAK void polyhalite_register_device_allocation_pool(polyhalite_device_allocation_pool *pool) {
+  pool->next = allocation_pools;
+  while (!allocation_pools.compare_exchange_weak(pool->next, pool)) {
+  }
 }
 
 }  // extern "C"

@@ -221,6 +221,15 @@ PH_WEAK int polyhalite_error_buffer_too_large(void *user_context, const char *fu
               function, buffer, static_cast<long long>(bytes), static_cast<long long>(limit));
 }
 
+PH_WEAK int polyhalite_error_buffer_allocation_too_large(void *user_context, const char *function,
+                                                         const char *buffer, int64_t bytes,
+                                                         int64_t limit) {
+  return fail(user_context, polyhalite_error_code_buffer_allocation_too_large,
+              "%s: a dimension of buffer '%s' spans %lld bytes, but at most %lld can be addressed; "
+              "pass a buffer with smaller strides, or compile with large_buffers",
+              function, buffer, static_cast<long long>(bytes), static_cast<long long>(limit));
+}
+
 PH_WEAK int polyhalite_error_out_of_memory(void *user_context, const char *function,
                                            const char *buffer, int64_t bytes) {
   return fail(user_context, polyhalite_error_code_out_of_memory,
@@ -234,10 +243,20 @@ PH_WEAK int polyhalite_error_specialize_fail(void *user_context, const char *mes
               "the schedule has no branch for these inputs: %s", message);
 }
 
+PH_WEAK int polyhalite_error_explicit_bounds_too_small(void *user_context, const char *func,
+                                                       const char *variable, int32_t given_min,
+                                                       int32_t given_max, int32_t required_min,
+                                                       int32_t required_max) {
+  return fail(user_context, polyhalite_error_code_explicit_bounds_too_small,
+              "Bounds given for %s in %s (from %d to %d) do not cover required region (from %d to "
+              "%d); give larger ones, or change the size of the output",
+              func, variable, given_min, given_max, required_min, required_max);
+}
+
 PH_WEAK int polyhalite_error_assumption(void *user_context, const char *function,
                                         const char *buffer, int32_t dimension, const char *text,
-                                        int32_t actual, int32_t wanted) {
-  return fail(user_context, polyhalite_error_code_requirement_failed,
+                                        int32_t actual, int32_t wanted, int32_t code) {
+  return fail(user_context, static_cast<polyhalite_error_code_t>(code),
               "%s: '%s', dimension %d: %s: found %d, needed %d; change the size of the output, or "
               "the schedule",
               function, buffer, dimension, text, actual, wanted);

@@ -34,9 +34,9 @@ void finish_profiling(void *user_context);
 /// What spinning threads do meanwhile; and for how many times before they sleep.
 inline constexpr int kSpins = 400;  // pauses, about 40 cycles each
 inline void pause_briefly() {
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) || defined(__arm__)
   asm volatile("yield");
 #endif
 }

@@ -25,7 +25,8 @@ constexpr size_t kCachedShared = 0;
 constexpr size_t kCachedPerThread = size_t{8} << 20;
 constexpr size_t kCachedShared = size_t{256} << 20;
 #endif
-constexpr size_t kAddressSpace = size_t{1} << 47;
+constexpr size_t kAddressSpace =
+    SIZE_MAX > UINT32_MAX ? static_cast<size_t>(uint64_t{1} << 47) : SIZE_MAX / 2;
 constexpr int kThreadSlots = 16;
 constexpr int kSharedSlots = 32;
 // Large blocks start at different cache sets: rows of several buffers are used at the same time.

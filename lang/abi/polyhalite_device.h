@@ -35,6 +35,25 @@ int polyhalite_device_wrap_native(void *user_context, struct polyhalite_buffer_t
                                   const struct polyhalite_device_interface_t *device);
 int polyhalite_device_detach_native(void *user_context, struct polyhalite_buffer_t *buf);
 
+int polyhalite_device_sync_global(void *user_context,
+                                  const struct polyhalite_device_interface_t *device);
+
+/* Which device to use, counted from 0; -1 for the last one. Without set_gpu_device it is what
+ * PH_GPU_DEVICE or HL_GPU_DEVICE says, or -1. */
+void polyhalite_set_gpu_device(int n);
+int polyhalite_get_gpu_device(void *user_context);
+
+/* May memory that a device no longer needs be kept for other buffers? False at first; setting it to
+ * false gives back what is kept, and the first error in doing so is returned. */
+int polyhalite_reuse_device_allocations(void *user_context, bool reuse);
+bool polyhalite_can_reuse_device_allocations(void *user_context);
+/* What keeps memory registers itself, for good; `next` belongs to the runtime then. */
+struct polyhalite_device_allocation_pool {
+  int (*release_unused)(void *user_context);
+  struct polyhalite_device_allocation_pool *next;
+};
+void polyhalite_register_device_allocation_pool(struct polyhalite_device_allocation_pool *pool);
+
 #ifdef __cplusplus
 }
 #endif

@@ -188,6 +188,9 @@ int polyhalite_error_constraint_violated(void *user_context, const char *functio
                                          int32_t found, int32_t wanted);
 int polyhalite_error_buffer_too_large(void *user_context, const char *function, const char *buffer,
                                       int64_t bytes, int64_t limit);
+/* The same of a dimension's extent times its stride. */
+int polyhalite_error_buffer_allocation_too_large(void *user_context, const char *function,
+                                                 const char *buffer, int64_t bytes, int64_t limit);
 int polyhalite_error_out_of_memory(void *user_context, const char *function, const char *buffer,
                                    int64_t bytes);
 int polyhalite_error_extern_stage_failed(void *user_context, const char *function,
@@ -217,11 +220,16 @@ void polyhalite_atomic_begin(const void *cell);
 void polyhalite_atomic_end(const void *cell);
 /* The schedule has no branch for these inputs. */
 int polyhalite_error_specialize_fail(void *user_context, const char *message);
+/* bound() or bound_extent() of a Func promises more than holds. Bounds are inclusive. */
+int polyhalite_error_explicit_bounds_too_small(void *user_context, const char *func,
+                                               const char *variable, int32_t given_min,
+                                               int32_t given_max, int32_t required_min,
+                                               int32_t required_max);
 /* An assumption of a proof: "split of 'x' shifts inwards: extent ACTUAL must be at least WANTED".
- */
+ * Returns `code`. */
 int polyhalite_error_assumption(void *user_context, const char *function, const char *buffer,
                                 int32_t dimension, const char *text, int32_t actual,
-                                int32_t wanted);
+                                int32_t wanted, int32_t code);
 
 #ifdef __cplusplus
 }

@@ -107,7 +107,13 @@
   FEATURE(avx10_1, AVX10_1, "avx10_1") \
   FEATURE(x86_apx, X86APX, "x86apx") \
   FEATURE(simulator, Simulator, "simulator") \
-  FEATURE(profile_counts, ProfileCounts, "profile_counts")
+  FEATURE(profile_counts, ProfileCounts, "profile_counts") \
+  FEATURE(sme2, SME2, "sme2") \
+  FEATURE(sme_svl128, SME_SVL128, "sme_svl128") \
+  FEATURE(sme_svl256, SME_SVL256, "sme_svl256") \
+  FEATURE(sme_svl512, SME_SVL512, "sme_svl512") \
+  FEATURE(sme_svl1024, SME_SVL1024, "sme_svl1024") \
+  FEATURE(sme_svl2048, SME_SVL2048, "sme_svl2048")
 
 typedef enum polyhalite_target_feature_t {
 #define POLYHALITE_TARGET_FEATURE(c_name, name, word) polyhalite_target_feature_##c_name,

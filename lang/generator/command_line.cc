@@ -1,5 +1,4 @@
 // The command line of programs that consist of generators.
-#include <dlfcn.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 
 #include "lang/ir/freeze.h"
 #include "lang/language/pipeline_contents.h"
+#include "lang/language/random.h"
 #include "lang/output_file.h"
 #include "polyhalite/backend.h"
 #include "polyhalite/generator.h"
@@ -36,39 +36,14 @@ struct Options {
   int timeout = 0;  // seconds; 0: none
 };
 
-std::string emit_names() {
-  std::string s;
-  for (Emit e : all_emits()) s += std::string(emit_name(e)) + ", ";
-  return s + "cpp_stub";
-}
-
 void add_emit(const std::string &word, Wanted *wanted) {
-  for (Emit e : all_emits()) {
-    if (word == emit_name(e)) {
-      wanted->emits.push_back(e);
-      return;
-    }
-  }
-  if (word == "h") {
-    wanted->emits.push_back(Emit::c_header);
-  } else if (word == "o") {
-    wanted->emits.push_back(Emit::object);
-  } else if (word == "cpp_stub") {
+  if (word == emit_name(Emit::cpp_stub)) {
     wanted->stub = true;
   } else {
-    // Outputs of Halide's generators that need what this compiler has not.
-    const std::pair<const char *, const char *> absent[] = {
-        {"c_source", "code is made by LLVM; no C is written"},
-        {"featurization", "no auto-scheduler is there that would read it"},
-        {"pytorch_wrapper", "there is no wrapper for PyTorch"},
-        {"device_code", "code is made for CPUs"}};
-    for (const auto &[name, why] : absent) {
-      if (word != name) continue;
-      user_error("the output '" + word + "' is not available", why,
-                 "choose from: " + emit_names());
-    }
-    user_error("cannot emit '" + word + "'", "it is no output of a compilation",
-               "choose from: " + emit_names());
+    const bool is_short = word == "h" || word == "o";
+    wanted->emits.push_back(!is_short       ? emit_from_name(word)
+                            : word == "h" ? Emit::c_header
+                                            : Emit::object);
   }
 }
 
@@ -146,7 +121,8 @@ void print_help(const std::string &program, std::ostream &out) {
       << "  -g  the generator; may be left out where the program has only one\n"
       << "  -o  the folder of the files that are written\n"
       << "  -f  the C function's name, namespaces included; by default the generator's\n"
-      << "  -e  what to write: " << emit_names() << "; by default static_library,c_header\n"
+      << "  -e  what to write: " << emit_names() << "; by default\n"
+      << "      static_library,c_header,registration\n"
       << "  -n  the files' name without extension; by default the function's\n"
       << "  -r  writes a library of the runtime\n"
       << "  -p  shared libraries to load before\n"
@@ -214,13 +190,9 @@ std::vector<Target> find_targets(const Options &o) {
 void emit_runtime(const Options &o) {
   std::vector<Emit> emits = o.wanted.emits;
   if (emits.empty()) emits = {Emit::static_library};
+  const Target target = find_targets(o)[0];
   for (Emit e : emits) {
-    if (e != Emit::object && e != Emit::static_library) {
-      user_error(std::string("cannot emit '") + emit_name(e) + "' of the runtime",
-                 "the runtime is machine code only", "choose object or static_library");
-    }
-    backend().emit_runtime(find_targets(o)[0], e,
-                           o.folder + "/" + o.runtime + emit_extension(e));
+    backend().emit_runtime(target, e, o.folder + "/" + o.runtime + emit_extension(e, target));
   }
 }
 
@@ -257,6 +229,7 @@ std::unique_ptr<GeneratorBase> make_generator(const Options &o, const std::strin
 }
 
 std::shared_ptr<const FrozenPipeline> build(GeneratorBase &generator) {
+  const SameRandomCalls same;  // for each target
   const Pipeline pipeline = generator.build_pipeline();
   std::vector<std::shared_ptr<ParameterContents>> inputs;
   for (const Argument &a : generator.arguments()) inputs.push_back(a.parameter().contents());
@@ -284,12 +257,12 @@ void emit_generator(const Options &o, std::ostream &out) {
   const std::string base =
       o.folder + "/" + (o.base.empty() ? plain_function(function) : o.base);
   Wanted wanted = o.wanted;
-  if (wanted.empty()) wanted.emits = {Emit::static_library, Emit::c_header};
+  if (wanted.empty()) wanted.emits = {Emit::static_library, Emit::c_header, Emit::registration};
   std::map<Emit, std::string> files;
-  for (Emit e : wanted.emits) files[e] = base + emit_extension(e);
+  for (Emit e : wanted.emits) files[e] = base + emit_extension(e, targets[0]);
 
   if (wanted.stub) {
-    const std::string path = base + ".stub.h";
+    const std::string path = base + emit_extension(Emit::cpp_stub, targets[0]);
     write_file(path, make_generator(o, name, targets[0])->stub_header(), "the stub");
     if (o.verbose) out << path << "\n";
   }
@@ -312,12 +285,7 @@ void emit_generator(const Options &o, std::ostream &out) {
 }
 
 void load_plugins(const Options &o) {
-  for (const std::string &plugin : o.plugins) {
-    if (dlopen(plugin.c_str(), RTLD_LAZY | RTLD_GLOBAL)) continue;
-    const char *why = dlerror();
-    user_error("cannot load the plugin '" + plugin + "'", why ? why : "it is no shared library",
-               "give the path of a shared library that is built against Polyhalite");
-  }
+  for (const std::string &plugin : o.plugins) load_plugin(plugin, Here(SourceLocation()));
 }
 
 void end_by_timeout(int) {

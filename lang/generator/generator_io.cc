@@ -316,9 +316,19 @@ void InputScalar::set_estimate(const Expr &value) {
   if (parameters_[0]) set_parameter_limit(*parameters_[0], Limit::Estimate, value, Here());
 }
 
+void InputScalar::set_estimate(const Number &value) {
+  check_access();
+  if (parameters_[0]) set_estimate(checked_number(*parameters_[0], value));
+}
+
 void InputScalars::set_estimate(size_t i, const Expr &value) {
   check_index(i, exprs_.size());
   if (parameters_[i]) set_parameter_limit(*parameters_[i], Limit::Estimate, value, Here());
+}
+
+void InputScalars::set_estimate(size_t i, const Number &value) {
+  check_index(i, exprs_.size());
+  if (parameters_[i]) set_estimate(i, checked_number(*parameters_[i], value));
 }
 
 std::vector<Type> OutputFunc::types() const {

@@ -76,6 +76,8 @@ const char *directive_name(DirectiveKind kind) {
       return "add_trace_tag";
     case DirectiveKind::DebugToFile:
       return "debug_to_file";
+    case DirectiveKind::NoProfiling:
+      return "no_profiling";
     case DirectiveKind::GpuBlocks:
       return "gpu_blocks";
     case DirectiveKind::GpuThreads:

@@ -57,6 +57,7 @@ enum class DirectiveKind : uint8_t {
   TracePipeline,      // of the pipeline that the Func is an output of
   TraceTag,           // factors {text}
   DebugToFile,        // factors {the file's name}
+  NoProfiling,        //
 
   GpuBlocks,        // loops, innermost first; device
   GpuThreads,       // loops, innermost first; device

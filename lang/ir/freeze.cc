@@ -61,6 +61,29 @@ struct Names {
   }
 };
 
+// Whose name came from the user; the others have one that nobody knows.
+bool is_given(const std::string &name) { return name.find('$') == std::string::npos; }
+
+// Inputs go by the names that the user gives them, which no other part of the pipeline may have.
+void check_names(const Reach &reach) {
+  std::map<std::string, std::string> given;
+  auto add = [&](const char *kind, const std::string &name) {
+    if (!is_given(name)) return;
+    const auto [other, is_new] = given.emplace(name, kind);
+    if (is_new) return;
+    user_error(
+        other->second + " '" + name + "' and " + (other->second == kind ? "another " : "") + kind +
+            " '" + name + "' are in one pipeline",
+        "whoever calls it knows its inputs by their names",
+        "rename one of them; a Func gets another name by itself where it is made after them");
+  };
+  for (const ParamPtr &p : reach.params) {
+    if (!p->constant) add(p->is_buffer ? "ImageParam" : "Param", p->name);
+  }
+  for (const auto &b : reach.images) add("Buffer", b->name);
+  for (const FuncPtr &f : reach.funcs) add("Func", f->name);
+}
+
 // Rewrites one stage's expressions to pipeline-unique names.
 class Rename : public ExprRewriter {
  public:
@@ -433,6 +456,7 @@ FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
   for (const ParamPtr &p : declared_inputs) reach.parameter(p);
   for (const FuncPtr &f : outputs) reach.output(f);
   for (const Expr &e : requirements) reach.requirement(e);
+  if (!so_far) check_names(reach);
 
   // Declared inputs and outputs are named by whoever calls the compiled function, so they come
   // first.
@@ -447,12 +471,21 @@ FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
     names.funcs[f.get()] = scope.fresh(f->name);
     names.by_process_name[f->name] = f.get();
   };
-  for (const FuncPtr &f : outputs) name_func(f);
+  // A name that the user gave is not lost to a Func without one.
+  auto name_those = [&](const std::vector<FuncPtr> &funcs, bool named) {
+    for (const FuncPtr &f : funcs) {
+      if (f->is_named == named) name_func(f);
+    }
+  };
+  name_those(outputs, true);
   for (const ParamPtr &p : reach.params) {
     if (!names.params.count(p.get())) names.params[p.get()] = copy_parameter(*p, &scope);
   }
-  for (const FuncPtr &f : reach.funcs) name_func(f);
-  for (const FuncPtr &f : reach.made) name_func(f);
+  for (const bool named : {true, false}) {
+    name_those(outputs, named);
+    name_those(reach.funcs, named);
+    name_those(reach.made, named);
+  }
   for (const auto &b : reach.images) {
     if (b->raw().flags & polyhalite_buffer_flag_device_dirty) {
       user_error("the Buffer '" + b->name + "' has newer values on a device",

@@ -26,6 +26,13 @@ std::string unique_name(const std::string &hint) {
   return n == 0 ? hint : hint + "$" + std::to_string(n);
 }
 
+std::string anonymous_name(const std::string &hint) {
+  std::lock_guard<std::mutex> lock(mutex);
+  int &n = uses()[hint];
+  n = std::max(n, 1);
+  return hint + "$" + std::to_string(n++);
+}
+
 void reserve_name(const std::string &name) {
   std::lock_guard<std::mutex> lock(mutex);
   int &n = uses()[name];

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lang/ir/directive.h"
@@ -40,7 +41,7 @@ struct DerivedFunc {
 };
 
 /// A scalar Param or an ImageParam, identified by its address; `name` is unique in a pipeline.
-struct ParameterContents {
+struct ParameterContents : std::enable_shared_from_this<ParameterContents> {
   std::string name;
   Type type;
   bool is_buffer = false;
@@ -59,9 +60,11 @@ struct ParameterContents {
     Expr min, extent, stride;              // fixed by the user, or null
     Expr min_estimate, extent_estimate;
   };
-  std::vector<DimConstraint> dims;         // one per dimension of a buffer
-  uint64_t edits = 0;                      // changes of limits and constraints, for caches
-  std::vector<Directive> directives;       // of a buffer: In
+  std::vector<DimConstraint> dims;  // one per dimension of a buffer
+  // What limits and constraints name without owning it, since it owns this one: see unowned.h.
+  std::vector<std::pair<const ParameterContents *, std::weak_ptr<ParameterContents>>> not_owned;
+  uint64_t edits = 0;                 // changes of limits and constraints, for caches
+  std::vector<Directive> directives;  // of a buffer: In
   std::vector<DerivedFunc> derived;
 };
 
@@ -80,6 +83,7 @@ struct BoundsEstimate {
 
 struct FunctionContents {
   std::string name;  // as the user gave it, made unique in the process ("f", "f$1")
+  bool is_named = true;  // did the user give it?
   std::vector<std::string> pure_args;
   std::vector<Type> types;  // of the values; empty while undefined
   std::vector<Type> required_types;  // of every definition; any where empty

@@ -1,6 +1,7 @@
 #include "lang/ir/reach.h"
 
 #include "lang/ir/node.h"
+#include "lang/ir/unowned.h"
 #include "lang/ir/visit.h"
 #include "lang/language/names.h"
 #include "polyhalite/buffer_contents.h"
@@ -43,9 +44,9 @@ void Reach::parameter(const ParamPtr &p) {
 
 void Reach::constraints(const ParameterContents &parameter) {
   const ParameterContents *p = &parameter;
-  for (const Expr &e : {p->min_value, p->max_value}) expr(e);
+  for (const Expr &e : {p->min_value, p->max_value}) expr(owning(*p, e));
   for (const ParameterContents::DimConstraint &d : p->dims) {
-    for (const Expr &e : {d.min, d.extent, d.stride}) expr(e);
+    for (const Expr &e : {d.min, d.extent, d.stride}) expr(owning(*p, e));
   }
 }
 

@@ -244,6 +244,7 @@ ThawedPipeline thaw(const FrozenPipeline &pipeline,
   Thawed thawed;
   std::vector<ParamPtr> fresh;
   for (const AlgorithmInput &i : pipeline.algorithm.inputs) {
+    reserve_name(i.param->name);
     const auto given = inputs.find(i.param->name);
     if (given != inputs.end() && given->second) {
       check_fits(*given->second, *i.param);

@@ -2,14 +2,55 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <cctype>
 #include <mutex>
+#include <set>
 
+#include "lang/ir/freeze.h"
+#include "lang/language/loop_level.h"
+#include "lang/language/pipeline_contents.h"
+#include "lang/language/record.h"
+#include "polyhalite/backend.h"
 #include "polyhalite/error.h"
 #include "polyhalite/pipeline.h"
 
 namespace polyhalite {
 
 namespace {
+
+constexpr const char *kOwn = "polyhalite";
+// Halide's, whose names existing programs give.
+constexpr const char *kHalides[] = {"Mullapudi2016", "Adams2019", "Li2018", "Anderson2021"};
+
+std::string lower_case(std::string text) {
+  for (char &c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+bool is_halides(const std::string &name) {
+  return std::find(std::begin(kHalides), std::end(kHalides), name) != std::end(kHalides);
+}
+
+// Halide's scheduler that the file is a plugin for, or null: "path/libautoschedule_adams2019.so".
+const char *halides_plugin(const std::string &file) {
+  const std::string base = lower_case(file.substr(file.find_last_of('/') + 1));
+  for (const char *name : kHalides) {
+    if (base.find("autoschedule_" + lower_case(name)) != std::string::npos) return name;
+  }
+  return nullptr;
+}
+
+// Told once in a process for each name.
+void tell_of_own(const std::string &name) {
+  static auto *told = new std::set<std::string>;
+  static auto *mutex = new std::mutex;
+  {
+    const std::lock_guard<std::mutex> lock(*mutex);
+    if (!told->insert(name).second) return;
+  }
+  user_warning("auto-scheduler '" + name + "' means Polyhalite's own, 'polyhalite'", "", "");
+}
 
 struct Registry {
   std::mutex mutex;
@@ -22,16 +63,70 @@ Registry &registry() {
   return *r;
 }
 
+// Null stands for our own.
 AutoSchedulerFn find_autoscheduler(const std::string &name, const Here &here) {
   Registry &r = registry();
   const std::lock_guard<std::mutex> lock(r.mutex);
   const auto found = r.known.find(name);
   if (found != r.known.end()) return found->second;
-  std::string names;
-  for (const auto &[known, function] : r.known) names += (names.empty() ? "" : ", ") + known;
-  user_error("the auto-scheduler '" + name + "' is not available",
-             names.empty() ? "no auto-scheduler is registered" : "registered are: " + names,
-             "load it with load_plugin() or add it with Pipeline::add_autoscheduler()", here.where);
+  if (name == kOwn) return {};
+  if (is_halides(name)) {
+    tell_of_own(name);
+    return {};
+  }
+  std::string names = kOwn;
+  for (const auto &[known, function] : r.known) names += ", " + known;
+  user_error("the auto-scheduler '" + name + "' is not available", "there are: " + names,
+             "name one of them, or add it with Pipeline::add_autoscheduler()", here.where);
+}
+
+// The frozen names of a stage's variables -> those of the program, which stand in the same order.
+std::map<std::string, std::string> program_names(const FuncDef &def, int stage,
+                                                 const FunctionContents &f) {
+  std::map<std::string, std::string> names;
+  for (size_t i = 0; i < def.args.size(); i++) names[def.args[i]] = f.pure_args[i];
+  if (stage == 0) return names;
+  const Definition &update = f.updates[static_cast<size_t>(stage) - 1];
+  const auto &rvars = def.stages[static_cast<size_t>(stage)].rvars;
+  for (size_t i = 0; i < rvars.size(); i++) names[rvars[i].var] = update.domain->vars[i].var;
+  return names;
+}
+
+// Records the directives from number `first` on with the program's Funcs, under its names.
+void write_directives(const FrozenPipeline &p, size_t first, const SourceLocation &where) {
+  auto func = [&](const std::string &name) -> FunctionContents & {
+    return *p.functions[static_cast<size_t>(p.algorithm.index_of(name))];
+  };
+  auto loop_names = [&](const std::string &name, int stage) {
+    return program_names(*p.algorithm.find(name), stage, func(name));
+  };
+  for (size_t i = first; i < p.directives.size(); i++) {
+    const Directive &d = p.directives[i];
+    FunctionContents &f = func(d.func);
+    if (names_level(d.kind)) {
+      const auto names = loop_names(d.target_func, d.target_stage);
+      const auto own = names.find(d.loops[0]);
+      const LoopLevel level;
+      level.contents()->kind = LoopLevelContents::Loop;
+      level.contents()->func = func(d.target_func).name;
+      level.contents()->loop = own == names.end() ? d.loops[0] : own->second;
+      level.contents()->stage = d.target_stage;
+      level.contents()->where = where;
+      record_level(f, d.stage, d.kind, level, Here(where));
+      continue;
+    }
+    std::vector<std::string> loops = d.loops;
+    const auto names = loop_names(d.func, d.stage);
+    for (std::string &l : loops) {
+      const auto own = names.find(l);
+      if (own != names.end()) l = own->second;
+    }
+    record(f, d.stage, d.kind, std::move(loops), d.factors, where, d.tail);
+  }
+  // An update that the scheduler leaves as it is needs no word about it.
+  for (const auto &f : p.functions) {
+    for (size_t u = 0; u < f->updates.size(); u++) f->unscheduled.insert(static_cast<int>(u) + 1);
+  }
 }
 
 }  // namespace
@@ -69,11 +164,23 @@ AutoSchedulerResults Pipeline::apply_autoscheduler(const Target &target,
   AutoSchedulerResults results;
   results.target = target;
   results.autoscheduler_params = params;
-  schedule(*this, target, params, &results);
+  if (schedule) {
+    schedule(*this, target, params, &results);
+    return results;
+  }
+  const FrozenPipeline frozen = freeze_pipeline(*contents_);
+  const FrozenPipeline scheduled = backend().auto_schedule(frozen, target, params, &results);
+  write_directives(scheduled, frozen.directives.size(), here.where);
   return results;
 }
 
+AutoSchedulerResults auto_schedule(const Pipeline &pipeline, const Target &target,
+                                   const std::map<std::string, std::string> &options, Here here) {
+  return pipeline.apply_autoscheduler(target, {kOwn, options}, std::move(here));
+}
+
 void load_plugin(const std::string &name, Here here) {
+  if (const char *halides = halides_plugin(name)) return tell_of_own(halides);
   std::string file = name;
   if (file.find('.') == std::string::npos && file.find('/') == std::string::npos) {
     file = "lib" + file + ".so";

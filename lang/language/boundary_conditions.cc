@@ -27,7 +27,7 @@ bool is_bounded(const Range &r) { return r.min.defined() && r.extent.defined(); 
 template <typename F>
 Func moved_inside(const char *word, const Func &source, const Region &bounds, F &&beyond) {
   check(word, source, bounds);
-  const std::vector<Expr> args = Func::implicit_args(source.dimensions());
+  const std::vector<Expr> args = dimensions_of(source);
   std::vector<Expr> inside = args;
   for (size_t i = 0; i < bounds.size(); i++) {
     if (!is_bounded(bounds[i])) continue;
@@ -58,6 +58,10 @@ Func repeat_edge(const Func &source, const Region &bounds) {
 }
 
 Func constant_exterior(const Func &source, const Expr &value, const Region &bounds) {
+  return constant_exterior(source, Tuple(value), bounds);
+}
+
+Func constant_exterior(const Func &source, const Tuple &value, const Region &bounds) {
   check("constant_exterior", source, bounds);
   const std::vector<Expr> args = dimensions_of(source);
   // The source is read inside its bounds even where the value is not used.
@@ -71,8 +75,19 @@ Func constant_exterior(const Func &source, const Expr &value, const Region &boun
     inside[i] = clamp(likely(args[i]), min, max);
   }
   Func result("constant_exterior");
-  const Expr read = source(inside);
-  result(args) = outside.defined() ? select(outside, cast(read.type(), value), likely(read)) : read;
+  const Tuple read = source(inside);
+  if (read.size() != value.size()) {
+    user_error("constant_exterior of '" + plain_name(source.name()) + "' is given " +
+                   std::to_string(value.size()) + " values",
+               "the Func has " + std::to_string(read.size()) + " at each point",
+               "give a Tuple with one for each");
+  }
+  std::vector<Expr> values;
+  for (size_t i = 0; i < read.size(); i++) {
+    const Expr beyond = cast(read[i].type(), value[i]);
+    values.push_back(outside.defined() ? select(outside, beyond, likely(read[i])) : read[i]);
+  }
+  result(args) = Tuple(values);
   return result;
 }
 

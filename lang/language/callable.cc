@@ -44,7 +44,7 @@ Callable make_callable(PipelineContents &p, const std::vector<Argument> &args, T
   const FrozenPipeline frozen = freeze_pipeline(p, declared);
   check_arguments(frozen, declared);
   auto contents = std::make_shared<CallableContents>();
-  warn_of_unscheduled_updates(frozen);
+  warn_of_schedules(frozen);
   contents->code = backend().jit(frozen, target, linked_externs(p, target, &contents->externs));
   contents->handlers = p.handlers;
   for (const auto &input : declared) {

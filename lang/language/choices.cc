@@ -24,6 +24,8 @@ const char *memory_type_name(MemoryType m) {
       return "VTCM";
     case MemoryType::AMXTile:
       return "AMXTile";
+    case MemoryType::GPUSharedAsync:
+      return "GPUSharedAsync";
   }
   return "";
 }

@@ -296,9 +296,10 @@ void define_update(FunctionContents &f, std::vector<Expr> args, std::vector<Expr
                    const SourceLocation &where) {
   const int stage = static_cast<int>(f.updates.size()) + 1;
   if (f.frozen) {
-    user_error("'" + plain_name(f.name) + "' cannot be given another definition",
-               "another Func uses it already, or it has been realized",
-               "move this definition before the first use", where);
+    user_error(
+        "'" + plain_name(f.name) + "' cannot be given another definition",
+        "another Func uses it, in() or clone_in() names it as a consumer, or it has been realized",
+        "move this definition before the first use", where);
   }
   check_update_types(f, stage, values, where);
   raise_scatter_gather(f, stage, &args, &values, where);
@@ -402,7 +403,9 @@ int define(const std::shared_ptr<FunctionContents> &f, const std::vector<Expr> &
            std::vector<Expr> values, const SourceLocation &where) {
   const int stage = f->pure ? static_cast<int>(f->updates.size()) + 1 : 0;
   check_values(*f, stage, values, where);
-  const std::string name = f->name + "." + std::to_string(stage);
+  // Calls differ by their numbers; the name that makes f unique in this process is another one when
+  // the program defines it again.
+  const std::string name = plain_name(f->name) + "." + std::to_string(stage);
   const std::vector<Expr> variables = loop_variables(args, values);
   std::vector<Expr> places;
   for (const Expr &a : args) places.push_back(resolve_random(a, name, variables));

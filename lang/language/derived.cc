@@ -139,6 +139,8 @@ Func derive_func(const FuncPtr &of, DirectiveKind kind, const std::vector<Func> 
                here.where);
   }
   FuncPtr f = existing(of->derived, of->name, kind, names, here);
+  // Of a later definition nobody would know whether it reads the Func or what stands between.
+  for (const Func &consumer : consumers) consumer.function()->frozen = true;
   if (!f) {
     f = add_derived(of->directives, of->derived, of->name, kind, names, here);
     of->frozen = true;
@@ -165,6 +167,7 @@ Func derive_image(const std::shared_ptr<ParameterContents> &of, const std::vecto
                   const Here &here) {
   const std::vector<std::string> names = names_of(consumers);
   FuncPtr f = existing(of->derived, of->name, DirectiveKind::In, names, here);
+  for (const Func &consumer : consumers) consumer.function()->frozen = true;
   if (!f) {
     f = add_derived(of->directives, of->derived, of->name, DirectiveKind::In, names, here);
     std::vector<std::string> args;

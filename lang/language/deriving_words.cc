@@ -166,19 +166,26 @@ FuncVec Stage::hoist_invariants(Here here) {
   return FuncVec(std::move(funcs));
 }
 
+FuncVec::FuncVec(const std::string &name, size_t count, Here here) {
+  reserve(count);
+  for (size_t i = 0; i < count; i++) {
+    emplace_back(count == 1 ? name : name + std::to_string(i), here);
+  }
+}
+
 FuncVec::operator Func() const {
-  require_size(1, Here());
-  return funcs_[0];
+  require_size(1, Here(SourceLocation()));
+  return front();
 }
 
 void FuncVec::require_size(size_t n, const Here &here) const {
-  if (funcs_.size() == n) return;
+  if (size() == n) return;
   std::string names;
-  for (const Func &f : funcs_) names += (names.empty() ? "" : ", ") + quoted(f.name());
-  user_error("there are " + std::to_string(funcs_.size()) + " Funcs of hoisted terms, not " +
-                 std::to_string(n),
-             "each term of the reduction has one: " + names,
-             "take them from the FuncVec that hoist_invariants() returns", here.where);
+  for (const Func &f : *this) names += (names.empty() ? "" : ", ") + quoted(f.name());
+  user_error("a FuncVec of size " + std::to_string(size()) + " is used as " +
+                 (n == 1 ? "one Func" : std::to_string(n) + " Funcs"),
+             empty() ? "it has no Func" : "it has " + names, "take the Funcs by their indices",
+             here.where);
 }
 
 template Func &Schedulable<Func>::eager_inline(const std::vector<Func> &, Here);

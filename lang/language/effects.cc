@@ -1,11 +1,11 @@
 #include "polyhalite/effects.h"
 
-#include <atomic>
 #include <string>
 
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/node.h"
 #include "lang/language/match_types.h"
+#include "lang/language/random.h"
 #include "polyhalite/error.h"
 
 namespace polyhalite {
@@ -69,8 +69,7 @@ Expr unsafe_promise_clamped(const Expr &value, const Expr &min, const Expr &max)
 namespace {
 
 Expr random_bits(Expr seed) {
-  static std::atomic<uint32_t> calls{0};
-  std::vector<Expr> args = {Expr(++calls)};
+  std::vector<Expr> args = {Expr(next_random_call())};
   if (seed.defined()) {
     if (!seed.type().is_int_or_uint() || seed.type().bits() > 32) {
       user_error("the seed of a random number has type " + seed.type().to_string(),

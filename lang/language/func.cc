@@ -36,7 +36,9 @@ const Definition &update_definition(const FunctionContents &f, int i, const Here
 
 }  // namespace
 
-Func::Func(Here here) : Func(make_contents(anonymous_name("f"), std::move(here))) {}
+Func::Func(Here here) : Func(make_contents(anonymous_name("f"), std::move(here))) {
+  contents_->is_named = false;
+}
 
 Func::Func(const std::string &name, Here here)
     : Func(make_contents(unique_name(clean_name(name)), std::move(here))) {}
@@ -307,6 +309,28 @@ Func &Func::set_estimates(const Region &estimates, Here here) {
   return *this;
 }
 
+namespace {
+
+// Of two bounds of one dimension the last counts, which is seldom meant.
+void warn_of_lost_bound(const FunctionContents &f, DirectiveKind kind,
+                        const std::vector<Expr> &factors, const VarOrRVar &var) {
+  if (kind != DirectiveKind::Bound && kind != DirectiveKind::BoundExtent) return;
+  for (auto d = f.directives.rbegin(); d != f.directives.rend(); ++d) {
+    const bool is_bound = d->kind == DirectiveKind::Bound || d->kind == DirectiveKind::BoundExtent;
+    if (!is_bound || d->loops[0] != var.name) continue;
+    const Expr &old_extent = d->factors.back(), &extent = factors.back();
+    const bool same_min = d->kind != kind || factors.size() < 2 || equal(d->factors[0], factors[0]);
+    if (equal(old_extent, extent) && same_min) return;
+    user_warning("'" + plain_name(var.name) + "' of '" + plain_name(f.name) +
+                     "' is bounded again, to other bounds",
+                 "the earlier " + std::string(directive_name(d->kind)) + "() no longer counts",
+                 "bound each dimension once", var.where);
+    return;
+  }
+}
+
+}  // namespace
+
 // A word with fixed integers for a variable; the last of `names` is at least `least`.
 Func &Func::record_bounds(DirectiveKind kind, const VarOrRVar &var, std::vector<Expr> factors,
                           std::vector<const char *> names, int64_t least) {
@@ -327,6 +351,7 @@ Func &Func::record_bounds(DirectiveKind kind, const VarOrRVar &var, std::vector<
                    names[i] + " of at least " + std::to_string(least),
                var.where);
   }
+  warn_of_lost_bound(*contents_, kind, factors, var);
   record(*contents_, 0, kind, {var.name}, std::move(factors), var.where);
   return *this;
 }
@@ -415,6 +440,11 @@ Func &Func::trace_realizations(Here here) {
 
 Func &Func::add_trace_tag(const std::string &text, Here here) {
   record(*contents_, 0, DirectiveKind::TraceTag, {}, {make_string(text)}, here.where);
+  return *this;
+}
+
+Func &Func::no_profiling(Here here) {
+  record(*contents_, 0, DirectiveKind::NoProfiling, {}, {}, here.where);
   return *this;
 }
 

@@ -22,6 +22,10 @@ Expr quotient_of(Expr a, Expr b) { return std::move(a) / std::move(b); }
 
 }  // namespace
 
+const std::string &FunctionHandle::name() const { return (*this)->name; }
+bool FunctionHandle::has_pure_definition() const { return (*this)->pure.has_value(); }
+bool FunctionHandle::has_update_definition() const { return !(*this)->updates.empty(); }
+
 FuncRef::FuncRef(std::shared_ptr<FunctionContents> func, std::vector<Expr> args,
                  SourceLocation where)
     : func_(std::move(func)), args_(std::move(args)), where_(std::move(where)) {

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "lang/language/module_contents.h"
+#include "lang/language/random.h"
 #include "polyhalite/error.h"
 
 namespace polyhalite {
@@ -101,6 +102,7 @@ void compile_multitarget(const std::string &name, const std::map<Emit, std::stri
   }
   std::vector<Backend::Variant> variants;
   for (size_t i = 0; i < targets.size(); i++) {
+    const SameRandomCalls same;
     const Module m = factory(name, targets[i]);
     if (m.contents()->parts.size() != 1) {
       user_error("'" + name + "' for target '" + targets[i].to_string() + "'",

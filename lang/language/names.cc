@@ -1,6 +1,5 @@
 #include "lang/language/names.h"
 
-#include <atomic>
 #include <cctype>
 
 namespace polyhalite {
@@ -12,11 +11,6 @@ std::string clean_name(const std::string &text) {
   }
   if (s.empty() || std::isdigit(static_cast<unsigned char>(s[0]))) s = "_" + s;
   return s;
-}
-
-std::string anonymous_name(const std::string &hint) {
-  static std::atomic<int> count{0};
-  return hint + "$" + std::to_string(count++);
 }
 
 std::string plain_name(const std::string &name) {

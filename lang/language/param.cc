@@ -176,7 +176,7 @@ Expr checked_number(const ParameterContents &p, const Number &n) {
 }
 
 Expr parameter_limit(const ParameterContents &p, Limit limit) {
-  return limit_field(const_cast<ParameterContents &>(p), limit);
+  return owning(p, limit_field(const_cast<ParameterContents &>(p), limit));
 }
 
 }  // namespace detail
@@ -248,8 +248,10 @@ Dimension Dimension::set_estimate(Expr min, Expr extent) {
   return *this;
 }
 
-Expr Dimension::min_estimate() const { return param_->dims[index_].min_estimate; }
-Expr Dimension::extent_estimate() const { return param_->dims[index_].extent_estimate; }
+Expr Dimension::min_estimate() const { return owning(*param_, param_->dims[index_].min_estimate); }
+Expr Dimension::extent_estimate() const {
+  return owning(*param_, param_->dims[index_].extent_estimate);
+}
 Dimension Dimension::dim(int i) const { return Dimension(param_, i); }
 
 ImageParam::ImageParam(Type t, int dimensions, const std::string &name, Here here)
@@ -316,6 +318,14 @@ OutputImageParam &OutputImageParam::set_host_alignment(int bytes, Here here) {
   p.host_alignment = bytes;
   p.edits++;
   return *this;
+}
+
+OutputImageParam &OutputImageParam::store_in(MemoryType memory, Here here) {
+  defined_parameter(here);
+  if (memory == MemoryType::Auto || memory == MemoryType::Heap) return *this;
+  user_error("the buffer '" + plain_name(name()) + "' in MemoryType::" + memory_type_name(memory),
+             "it is in memory that the caller of the pipeline gives it",
+             "use Auto or Heap, or a Func that holds a copy", here.where);
 }
 
 OutputImageParam &OutputImageParam::set_estimates(const Region &estimates, Here here) {

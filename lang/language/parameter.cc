@@ -2,6 +2,7 @@
 
 #include "lang/ir/function.h"
 #include "lang/ir/node.h"
+#include "lang/ir/unowned.h"
 #include "lang/language/names.h"
 #include "polyhalite/buffer_contents.h"
 #include "polyhalite/param.h"
@@ -128,10 +129,22 @@ void Parameter::set_default_value(Expr e, Here here) {
   detail::set_parameter_limit(checked_scalar("the default"), detail::Limit::Default, std::move(e),
                               here);
 }
-Expr Parameter::min_value() const { return checked_scalar("the min").min_value; }
-Expr Parameter::max_value() const { return checked_scalar("the max").max_value; }
-Expr Parameter::estimate() const { return checked_scalar("the estimate").estimate; }
-Expr Parameter::default_value() const { return checked_scalar("the default").default_value; }
+Expr Parameter::min_value() const {
+  const ParameterContents &p = checked_scalar("the min");
+  return owning(p, p.min_value);
+}
+Expr Parameter::max_value() const {
+  const ParameterContents &p = checked_scalar("the max");
+  return owning(p, p.max_value);
+}
+Expr Parameter::estimate() const {
+  const ParameterContents &p = checked_scalar("the estimate");
+  return owning(p, p.estimate);
+}
+Expr Parameter::default_value() const {
+  const ParameterContents &p = checked_scalar("the default");
+  return owning(p, p.default_value);
+}
 
 void Parameter::set_min_constraint(int dim, Expr e, Here here) {
   checked_dimension(dim);
@@ -145,9 +158,31 @@ void Parameter::set_stride_constraint(int dim, Expr e, Here here) {
   checked_dimension(dim);
   Dimension(contents_, dim).set_stride(std::move(e), here);
 }
-Expr Parameter::min_constraint(int dim) const { return checked_dimension(dim).dims[dim].min; }
-Expr Parameter::extent_constraint(int dim) const { return checked_dimension(dim).dims[dim].extent; }
-Expr Parameter::stride_constraint(int dim) const { return checked_dimension(dim).dims[dim].stride; }
+Expr Parameter::min_constraint(int dim) const {
+  const ParameterContents &p = checked_dimension(dim);
+  return owning(p, p.dims[dim].min);
+}
+Expr Parameter::extent_constraint(int dim) const {
+  const ParameterContents &p = checked_dimension(dim);
+  return owning(p, p.dims[dim].extent);
+}
+Expr Parameter::stride_constraint(int dim) const {
+  const ParameterContents &p = checked_dimension(dim);
+  return owning(p, p.dims[dim].stride);
+}
+
+void Parameter::set_min_constraint_estimate(int dim, Expr e) {
+  checked_dimension(dim).dims[dim].min_estimate = std::move(e);
+}
+void Parameter::set_extent_constraint_estimate(int dim, Expr e) {
+  checked_dimension(dim).dims[dim].extent_estimate = std::move(e);
+}
+Expr Parameter::min_constraint_estimate(int dim) const {
+  return checked_dimension(dim).dims[dim].min_estimate;
+}
+Expr Parameter::extent_constraint_estimate(int dim) const {
+  return checked_dimension(dim).dims[dim].extent_estimate;
+}
 
 void Parameter::set_host_alignment(int bytes, Here here) {
   checked_buffer("the alignment");

@@ -34,8 +34,8 @@ void Pipeline::trace_pipeline(Here here) {
   record(*contents_->outputs[0], 0, DirectiveKind::TracePipeline, {}, {}, here.where);
 }
 
-std::vector<Func> Pipeline::outputs() const {
-  std::vector<Func> funcs;
+FuncVec Pipeline::outputs() const {
+  FuncVec funcs;
   for (const auto &f : contents_->outputs) funcs.emplace_back(f);
   return funcs;
 }
@@ -153,6 +153,11 @@ void check_sizes(const PipelineContents &p, const std::vector<int> &sizes, const
   }
 }
 
+// All targets of one function are of one system.
+std::string extension_for(Emit what, const std::vector<Target> &targets) {
+  return emit_extension(what, targets.empty() ? Target() : targets[0]);
+}
+
 }  // namespace
 
 template <typename Self>
@@ -262,7 +267,7 @@ void Realizable<Self>::compile_to(const std::map<Emit, std::string> &files,
   const auto declared = declared_inputs(p, args);
   const FrozenPipeline frozen = freeze_pipeline(p, declared);
   if (files.size() != files.count(Emit::stmt)) check_arguments(frozen, declared);
-  warn_of_unscheduled_updates(frozen);
+  warn_of_schedules(frozen);
   backend().emit(frozen, symbol, target, files);
 }
 
@@ -281,7 +286,7 @@ Module Realizable<Self>::compile_to_module(const std::vector<Argument> &args,
   const auto declared = declared_inputs(p, args);
   auto frozen = std::make_shared<FrozenPipeline>(freeze_pipeline(p, declared));
   check_arguments(*frozen, declared);
-  warn_of_unscheduled_updates(*frozen);
+  warn_of_schedules(*frozen);
   const std::string symbol = name.empty() ? plain_name(p.outputs[0]->name) : name;
   return Module(std::make_shared<ModuleContents>(ModuleContents{
       symbol, target, {{frozen, symbol, backend().prepare(frozen, symbol, target)}}}));
@@ -293,7 +298,9 @@ void Realizable<Self>::compile_to_multitarget_static_library(const std::string &
                                                              const std::vector<Target> &targets) {
   compile_multitarget(
       plain_name(contents().outputs[0]->name),
-      {{Emit::static_library, prefix + ".a"}, {Emit::c_header, prefix + ".h"}}, targets, {},
+      {{Emit::static_library, prefix + extension_for(Emit::static_library, targets)},
+       {Emit::c_header, prefix + ".h"}},
+      targets, {},
       [&](const std::string &name, const Target &t) { return compile_to_module(args, name, t); });
 }
 
@@ -303,7 +310,9 @@ void Realizable<Self>::compile_to_multitarget_object_files(
     const std::vector<Target> &targets, const std::vector<std::string> &suffixes) {
   compile_multitarget(
       plain_name(contents().outputs[0]->name),
-      {{Emit::object, prefix + ".o"}, {Emit::c_header, prefix + ".h"}}, targets, suffixes,
+      {{Emit::object, prefix + extension_for(Emit::object, targets)},
+       {Emit::c_header, prefix + ".h"}},
+      targets, suffixes,
       [&](const std::string &name, const Target &t) { return compile_to_module(args, name, t); });
 }
 

@@ -18,7 +18,7 @@ namespace polyhalite {
 struct EditStamp {
   struct FuncEdits {
     std::shared_ptr<FunctionContents> func;
-    size_t updates, directives;
+    size_t updates, directives, output_params;
   };
   struct ParamEdits {
     std::shared_ptr<ParameterContents> param;

@@ -1,5 +1,6 @@
 #include "lang/language/random.h"
 
+#include <atomic>
 #include <cstdint>
 
 #include "lang/ir/intrinsics.h"
@@ -54,6 +55,17 @@ class Resolve : public ExprRewriter {
 };
 
 }  // namespace
+
+namespace {
+std::atomic<uint32_t> calls{0};
+}  // namespace
+
+uint32_t next_random_call() { return ++calls; }
+
+SameRandomCalls::SameRandomCalls() : before_(calls.exchange(0)) {}
+SameRandomCalls::~SameRandomCalls() {
+  if (calls < before_) calls = before_;
+}
 
 Expr resolve_random(const Expr &e, const std::string &definition,
                     const std::vector<Expr> &variables) {

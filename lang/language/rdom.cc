@@ -37,6 +37,23 @@ Expr checked_extent(const Expr &e, const std::string &what, const Here &here) {
   return extent;
 }
 
+std::shared_ptr<ReductionDomain> make_domain(const Region &region,
+                                             const std::vector<std::string> &variables,
+                                             const std::vector<std::string> &described,
+                                             const Here &here) {
+  if (region.empty()) {
+    user_error("an RDom without dimensions", "there is nothing to iterate over",
+               "give pairs of min and extent", here.where);
+  }
+  auto domain = std::make_shared<ReductionDomain>();
+  for (size_t i = 0; i < region.size(); i++) {
+    domain->vars.push_back({anonymous_name(variables[i]),
+                            checked_bound(region[i].min, "the min of " + described[i], here),
+                            checked_extent(region[i].extent, "the extent of " + described[i], here)});
+  }
+  return domain;
+}
+
 // e with the domain's own variables free of it: a predicate that names its domain would keep it
 // alive for ever.
 class DropDomain : public ExprRewriter {
@@ -59,20 +76,31 @@ class DropDomain : public ExprRewriter {
 }  // namespace
 
 RDom::RDom(const Region &region, const std::string &name, Here here) {
-  if (region.empty()) {
-    user_error("an RDom without dimensions", "there is nothing to iterate over",
-               "give pairs of min and extent", here.where);
-  }
   const std::string base = name.empty() ? "r" : clean_name(name);
-  auto domain = std::make_shared<ReductionDomain>();
+  std::vector<std::string> variables, described;
   for (size_t i = 0; i < region.size(); i++) {
-    std::string var = base;
-    if (region.size() > 1) var += "_" + (i < 4 ? kDimensionNames[i] : std::to_string(i));
-    const std::string of = " of dimension " + std::to_string(i) + " of RDom '" + base + "'";
-    domain->vars.push_back({anonymous_name(var), checked_bound(region[i].min, "the min" + of, here),
-                            checked_extent(region[i].extent, "the extent" + of, here)});
+    const std::string dimension = i < 4 ? kDimensionNames[i] : std::to_string(i);
+    variables.push_back(region.size() > 1 ? base + "_" + dimension : base);
+    described.push_back("dimension " + std::to_string(i) + " of RDom '" + base + "'");
   }
-  domain_ = std::move(domain);
+  *this = RDom(make_domain(region, variables, described, here));
+}
+
+RDom RDom::named(const Region &region, const std::vector<std::string> &variables, Here here) {
+  if (region.size() != variables.size()) {
+    user_error(std::to_string(variables.size()) + " names for an RDom of " +
+                   std::to_string(region.size()) + " dimensions",
+               "each dimension has a variable", "give one name for each", here.where);
+  }
+  std::vector<std::string> names, described;
+  for (const std::string &v : variables) {
+    names.push_back(clean_name(v));
+    described.push_back("variable '" + names.back() + "' of an RDom");
+  }
+  return RDom(make_domain(region, names, described, here));
+}
+
+RDom::RDom(std::shared_ptr<ReductionDomain> domain) : domain_(std::move(domain)) {
   RVar *members[] = {&x, &y, &z, &w};
   for (int i = 0; i < dimensions() && i < 4; i++) *members[i] = (*this)[i];
 }

@@ -15,7 +15,8 @@ EditStamp stamp_of(const FrozenPipeline &frozen, const Target &target) {
   };
   for (const auto *funcs : {&frozen.functions, &frozen.made}) {
     for (const auto &f : *funcs) {
-      stamp.funcs.push_back({f, f->updates.size(), f->directives.size()});
+      stamp.funcs.push_back(
+          {f, f->updates.size(), f->directives.size(), f->output_params.size()});
       for (const auto &p : f->output_params) add_param(p);
     }
   }
@@ -26,7 +27,8 @@ EditStamp stamp_of(const FrozenPipeline &frozen, const Target &target) {
 
 bool is_current(const EditStamp &stamp, const Target &target) {
   for (const EditStamp::FuncEdits &f : stamp.funcs) {
-    if (f.func->updates.size() != f.updates || f.func->directives.size() != f.directives) {
+    if (f.func->updates.size() != f.updates || f.func->directives.size() != f.directives ||
+        f.func->output_params.size() != f.output_params) {
       return false;
     }
   }
@@ -84,7 +86,7 @@ std::shared_ptr<const Compilation> compile_in_process(PipelineContents &p, Targe
   c->frozen = freeze_pipeline(p);
   c->stamp = stamp_of(c->frozen, target);
   c->target = target;
-  warn_of_unscheduled_updates(c->frozen);
+  warn_of_schedules(c->frozen);
   c->stamp.requirements = p.requirements.size();
   c->code = backend().jit(c->frozen, target, linked_externs(p, target, &c->externs));
   p.last = c;

@@ -142,7 +142,9 @@ class Replay {
   void fuse(const Directive &d) {
     const size_t inner = place(d, d.loops[0]), outer = place(d, d.loops[1]);
     fresh(d, d.loops[2], {d.loops[0], d.loops[1]});
-    if (loops_[inner].kind != loops_[outer].kind) {
+    // The fused loop runs as the inner one does, which says nothing of a reduction's.
+    const bool of_reduction = loops_[inner].is_reduction || loops_[outer].is_reduction;
+    if (loops_[inner].kind != loops_[outer].kind && of_reduction) {
       user_error("cannot fuse '" + plain_name(d.loops[0]) + "' (" + kind_name(loops_[inner].kind) +
                      ") with '" + plain_name(d.loops[1]) + "' (" + kind_name(loops_[outer].kind) +
                      ") of " + whose(),

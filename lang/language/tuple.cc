@@ -30,6 +30,12 @@ Tuple::Tuple(const FuncRef &f) {
   for (size_t i = 0; i < f.size(); i++) exprs_.push_back(f.value(static_cast<int>(i)));
 }
 
+Tuple::operator Expr() const {
+  if (exprs_.size() == 1) return exprs_[0];
+  user_error("a Tuple of size " + std::to_string(exprs_.size()) + " is used as one Expr",
+             "an Expr is one value", "take one of its values, as in t[0]");
+}
+
 size_t Tuple::checked(size_t i) const {
   if (i < exprs_.size()) return i;
   user_error("value " + std::to_string(i) + " of a Tuple",
@@ -60,6 +66,50 @@ void detail::check_value_count(const Tuple &t, size_t count, const Here &here) {
   user_error("evaluate() of a Tuple of " + std::to_string(t.size()) + " values into " +
                  std::to_string(count) + " variables",
              "each value goes to one", "give one pointer for each value", here.where);
+}
+
+namespace {
+
+// f(value) for each.
+template <typename F>
+Tuple each(const Tuple &t, F &&f) {
+  std::vector<Expr> values;
+  for (const Expr &e : t) values.push_back(f(e));
+  return Tuple(values);
+}
+
+std::vector<Expr> joined(std::vector<Expr> first, const std::vector<Expr> &more) {
+  first.insert(first.end(), more.begin(), more.end());
+  return first;
+}
+
+}  // namespace
+
+Tuple likely(const Tuple &t) {
+  return each(t, [](const Expr &e) { return likely(e); });
+}
+
+Tuple likely_if_innermost(const Tuple &t) {
+  return each(t, [](const Expr &e) { return likely_if_innermost(e); });
+}
+
+Tuple strict_float(const Tuple &t) {
+  return each(t, [](const Expr &e) { return strict_float(e); });
+}
+
+Tuple memoize_tag(const Tuple &t, const std::vector<Expr> &keys) {
+  return each(t, [&](const Expr &e) { return memoize_tag(e, keys); });
+}
+
+// The first value carries the line.
+Tuple print_when(const Expr &condition, const Tuple &t, const std::vector<Expr> &more) {
+  Tuple result = t;
+  result[0] = print_when(condition, joined(t.as_vector(), more));
+  return result;
+}
+
+Tuple require(const Expr &condition, const Tuple &t, const std::vector<Expr> &message) {
+  return each(t, [&](const Expr &e) { return require(condition, joined({e}, message)); });
 }
 
 Expr mux(const Expr &id, const Tuple &values) { return mux(id, values.as_vector()); }

@@ -1,6 +1,7 @@
 #include "lang/language/warnings.h"
 
 #include <set>
+#include <string>
 
 #include "lang/language/names.h"
 
@@ -26,10 +27,40 @@ void warn_of_unscheduled_updates(const FunctionContents &f) {
   }
 }
 
+// The last word on where it is computed is that it is computed nowhere.
+bool is_inlined(const FunctionContents &f) {
+  bool inlined = f.updates.empty();
+  for (const Directive &d : f.directives) {
+    if (d.kind == DirectiveKind::ComputeInline) inlined = f.updates.empty();
+    if (d.kind == DirectiveKind::ComputeRoot || d.kind == DirectiveKind::ComputeAt) inlined = false;
+  }
+  return inlined;
+}
+
+void warn_of_inlined_streams(const FunctionContents &f) {
+  if (!is_inlined(f)) return;
+  for (const Directive &d : f.directives) {
+    const bool loads = d.kind == DirectiveKind::StreamLoads;
+    if (!loads && d.kind != DirectiveKind::StreamStores) continue;
+    user_warning(std::string(directive_name(d.kind)) + "() of '" + plain_name(f.name) +
+                     "' does nothing: '" + plain_name(f.name) + "' is computed inline",
+                 loads ? "what it reads is read by the stages that use it" : "it stores nothing",
+                 loads ? "say it of the Funcs that use it, or add compute_root or compute_at"
+                       : "add compute_root or compute_at",
+                 d.where);
+  }
+}
+
 }  // namespace
 
-void warn_of_unscheduled_updates(const FrozenPipeline &pipeline) {
-  for (const auto &f : pipeline.functions) warn_of_unscheduled_updates(*f);
+void warn_of_schedules(const FrozenPipeline &pipeline) {
+  std::set<std::string> outputs(pipeline.algorithm.outputs.begin(),
+                                pipeline.algorithm.outputs.end());
+  for (size_t i = 0; i < pipeline.functions.size(); i++) {
+    warn_of_unscheduled_updates(*pipeline.functions[i]);
+    const std::string &name = pipeline.algorithm.funcs[i].name;
+    if (!outputs.count(name)) warn_of_inlined_streams(*pipeline.functions[i]);
+  }
 }
 
 }  // namespace polyhalite

@@ -238,6 +238,22 @@ bool is_pure_in_its_variables(const LoopTree &tree, StageId stage) {
   return true;
 }
 
+bool touches_other_rows(const LoopTree &tree, StageId stage) {
+  if (!tree.is_update(stage)) return false;
+  const FuncDef &func = tree.func(stage);
+  for (const SelfAccess &access : self_accesses(tree, stage)) {
+    for (int d = 0; d < func.dimensions(); d++) {
+      const VariableNode *v = as_variable(access.cell[d]);
+      if (v && v->kind == VariableKind::Pure && v->name == func.args[d]) continue;
+      for (const auto &[atom, c] : to_linear(access.cell[d]).terms) {
+        const VariableNode *other = as_variable(atom);
+        if (other && other->kind == VariableKind::Pure) return true;
+      }
+    }
+  }
+  return false;
+}
+
 bool writes_one_value(const LoopTree &tree, StageId stage) {
   const StageDef &def = tree.definition(stage);
   if (cell_writes(def).size() != 1) return false;

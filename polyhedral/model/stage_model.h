@@ -57,6 +57,10 @@ bool writes_one_value(const LoopTree &tree, StageId stage);
 /// its own Func, each of its pure variables stands alone at its own place, as on the left side.
 bool is_pure_in_its_variables(const LoopTree &tree, StageId stage);
 
+/// Does an update touch its Func at indices made of pure variables in other places than their own,
+/// as in f(x, x + 1) = f(x, x)?
+bool touches_other_rows(const LoopTree &tree, StageId stage);
+
 /// Does this argument of the stage's Func have a loop in the stage? An update may fix it: f(0, y).
 bool has_pure_variable(const LoopTree &tree, StageId stage, int argument);
 

@@ -129,6 +129,14 @@ void SurveyScope::enter_stage(StageId stage, What what) {
   if (const Expr e = runs_where(tree_.func(stage), stage.stage); e.defined()) translator_.assume(e);
 }
 
+void SurveyScope::enter_used(StageId stage) {
+  for (const auto &[name, range] : survey_.stages[stage.func][stage.stage].used) {
+    const AffineRow at = translator_.row(make_variable(Int(32), VariableKind::Pure, name));
+    if (range.min.defined()) problem_.require_less_equal(translator_.row(range.min), at);
+    if (range.max.defined()) problem_.require_less_equal(at, translator_.row(range.max));
+  }
+}
+
 void SurveyScope::require_inside(const std::vector<AffineRow> &cell, const Box &box) {
   for (size_t d = 0; d < cell.size(); d++) {
     problem_.require_less_equal(translator_.row(box[d].min), cell[d]);

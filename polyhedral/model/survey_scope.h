@@ -33,6 +33,8 @@ class SurveyScope {
   /// Binds the stage's variables to their values over loops, and adds the guards of its instances,
   /// or of all that reads.
   void enter_stage(StageId stage, What what = Instances);
+  /// Adds that somebody uses what the instance of the stage makes, which was entered.
+  void enter_used(StageId stage);
   /// Adds that `cell` lies in the box.
   void require_inside(const std::vector<AffineRow> &cell, const Box &box);
 

@@ -55,8 +55,19 @@ Run::CompiledStage Run::compile_stage(StageId s) {
   for (const ReductionVariable &r : tree_.definition(s).rvars) {
     point.push_back(survey.dims.at(r.var));
   }
-  CompiledStage stage{program(point), {}};
-  for (const Guard &g : survey.guards) stage.guards.push_back(program({g.condition}));
+  CompiledStage stage{program(point), {}, {}, {}};
+  for (const auto &[name, range] : survey.used) {
+    const Expr &at = survey.dims.at(name);
+    if (range.min.defined()) {
+      stage.used.push_back(program({make_binary(Op::Le, range.min, at)}));
+    }
+    if (range.max.defined()) {
+      stage.used.push_back(program({make_binary(Op::Le, at, range.max)}));
+    }
+  }
+  for (const Guard &g : survey.guards) {
+    (g.rest == Guard::Blends ? stage.blends : stage.guards).push_back(program({g.condition}));
+  }
   return stage;
 }
 
@@ -246,8 +257,13 @@ void Run::stage(StageId s) {
   for (const Program &guard : compiled.guards) {
     if (!evaluate(guard)[0].i) return;
   }
-  result_.instances++;
   const StageProgram &definition = reference_.program(s);
+  for (const Program &blend : compiled.blends) {
+    if (!evaluate(blend)[0].i) return write_back(definition);
+  }
+  unused_ = false;
+  for (const Program &used : compiled.used) unused_ |= !evaluate(used)[0].i;
+  result_.instances++;
   check_domain(definition);
   const std::vector<Value> slots = definition.slots_at(p.at);
   std::vector<Coordinates> written;
@@ -260,8 +276,28 @@ void Run::stage(StageId s) {
     Storage &storage = storage_of(s.func, at, "writes");
     touch(storage, at, true);
     auto [cell, is_new] = storage.cells.try_emplace(storage.in_rings(at));
-    cell->second = definition.is_reduction ? cell->second.with(p) : Content::written(p);
+    if (unused_) {
+      cell->second = Content::written(Point());
+    } else {
+      cell->second = definition.is_reduction ? cell->second.with(p) : Content::written(p);
+    }
   }
+  unused_ = false;
+}
+
+// What is no instance reads the cells of one, and writes them as they are: harmless unless some other
+// iteration makes them at once, the instance itself too.
+void Run::write_back(const StageProgram &definition) {
+  const std::vector<Value> slots = definition.slots_at(now_->at);
+  std::vector<Coordinates> cells;
+  unused_ = true;
+  for (const StageProgram::Write &w : definition.writes) {
+    cells.emplace_back();
+    for (const Value &v : w.cell.run(slots, *this)) cells.back().push_back(v.i);
+  }
+  unused_ = false;
+  now_->at.push_back(0);  // unlike the instance
+  for (const Coordinates &at : cells) touch(storage_of(now_->stage.func, at, "writes"), at, true);
 }
 
 void Run::check_domain(const StageProgram &p) {
@@ -318,6 +354,7 @@ Value Run::read_own(const Coordinates &at, int value_index) {
   // The cell that a reduction builds up is compared once it is complete.
   if (reference_.program(p.stage).is_reduction) return {};
   const Cell *wanted = reference_.read_by(p, at);
+  if (unused_) return wanted ? wanted->values[value_index] : Value{};
   if (!wanted) {
     fail('a', tree_.func(p.stage).name, at, describe(p) + " runs outside of its domain");
   }
@@ -327,6 +364,7 @@ Value Run::read_own(const Coordinates &at, int value_index) {
 }
 
 void Run::check_content(const Storage &storage, const Coordinates &at, const Content &wanted) {
+  if (unused_) return;
   const std::string &name = tree_.algorithm.funcs[storage.func].name;
   const std::string what = cell_text(name, at);
   auto cell = storage.cells.find(storage.in_rings(at));

@@ -30,6 +30,8 @@ class Run : public Surroundings {
   struct CompiledStage {
     Program point;
     std::vector<Program> guards;
+    std::vector<Program> blends;  // where one does not hold, cells are written as they are
+    std::vector<Program> used;  // conditions under which somebody uses what the instance stores
   };
   struct Stop {};  // a violation was found
   struct TooLarge {};
@@ -50,6 +52,7 @@ class Run : public Surroundings {
   void allocate(const TreeNode &n);
   void hoist(const TreeNode &n);
   void stage(StageId s);
+  void write_back(const StageProgram &definition);
   void check_outputs();
 
   Value read_other(int func, const Coordinates &at, int value_index);
@@ -82,6 +85,7 @@ class Run : public Surroundings {
   std::map<std::string, std::vector<Extent>> inputs_;        // boxes that are read
   std::vector<CompiledSymbol> root_symbols_;
   std::optional<Point> now_;  // the instance that runs
+  bool unused_ = false;       // what it stores, nobody uses: what it reads may be anything
   Enumeration result_;
 };
 

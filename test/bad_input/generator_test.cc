@@ -122,9 +122,9 @@ TEST_F(BadCommand, words) {
             "  why: it is neither an option nor a parameter of the form NAME=VALUE\n"
             "  fix: see --help\n");
   EXPECT_EQ(run({"-r", "runtime", "-o", "OUT", "-e", "stmt"}),
-            "1 error: cannot emit 'stmt' of the runtime\n"
-            "  why: the runtime is machine code only\n"
-            "  fix: choose object or static_library\n");
+            "1 error: the runtime cannot be written as stmt\n"
+            "  why: it is machine code and the header that declares it\n"
+            "  fix: use object, static_library or c_header\n");
 }
 
 TEST_F(BadCommand, names_of_functions) {

@@ -39,7 +39,8 @@ TEST_F(BadAlgorithm, redefinition_after_use) {
   g(x) = f(x);
   EXPECT_EQ(text_of([&] { f(x) += g(x); }),
             "@: error: 'f' cannot be given another definition\n"
-            "  why: another Func uses it already, or it has been realized\n"
+            "  why: another Func uses it, in() or clone_in() names it as a consumer, or it has "
+            "been realized\n"
             "  fix: move this definition before the first use");
 }
 

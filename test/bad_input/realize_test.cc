@@ -187,8 +187,8 @@ TEST_F(BadRun, constraints_and_promises_that_do_not_hold) {
   g(x) = x;
   g.bound(x, 0, 4).vectorize(x);
   EXPECT_EQ(text_of([&] { g.realize({8}); }),
-            "@: error: g: 'g', dimension 0: bound() of 'x' promises that nothing above its maximum "
-            "is needed: found 7, needed 3; change the size of the output, or the schedule");
+            "@: error: Bounds given for g in x (from 0 to 3) do not cover required region (from 0 to "
+            "7); give larger ones, or change the size of the output");
 }
 
 TEST_F(BadRun, intermediates_that_no_machine_holds) {

@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "autosched/autosched.h"
 #include "codegen/oracle/interpret_ir.h"
 #include "codegen/passes/lower.h"
 #include "codegen/passes/pass.h"
@@ -187,8 +188,8 @@ bool fit_output(const std::string &output, const std::string &buffer, Extents &e
 
 class Trial {
  public:
-  Trial(uint64_t seed, DifferentialCounts &counts)
-      : seed_(seed), counts_(counts), p_(random_pipeline(seed)) {}
+  Trial(uint64_t seed, DifferentialCounts &counts, RandomPipeline p)
+      : seed_(seed), counts_(counts), p_(std::move(p)) {}
 
   void run() {
     counts_.drawn++;
@@ -327,7 +328,14 @@ class Trial {
       for (size_t v = 0; v < types_.size(); v++) {
         args.buffers[output.buffer_name(static_cast<int>(v))] = interpreted.raw()[v];
       }
-      interpret_ir(f, args, {ParallelOrder::Shuffled, seed_});
+      InterpretOptions order{ParallelOrder::Shuffled, seed_, {}};
+      for (size_t g = 0; g < s.funcs.size(); g++) {
+        const FuncDef &def = tree.algorithm.funcs[g];
+        for (int v = 0; s.funcs[g].read_beyond && v < static_cast<int>(def.types.size()); v++) {
+          order.may_be_unwritten.insert(def.buffer_name(v));
+        }
+      }
+      interpret_ir(f, args, order);
       check(interpreted, expected, "loop IR");
     } catch (const Error &x) {
       fail(std::string("loop IR: ") + x.what());
@@ -390,9 +398,52 @@ class Trial {
 
 void differential(uint64_t seed, DifferentialCounts &counts) {
   try {
-    Trial(seed, counts).run();
+    Trial(seed, counts, random_pipeline(seed)).run();
   } catch (const std::exception &e) {
     counts.failures.push_back("seed " + std::to_string(seed) + ": " + e.what());
+  }
+}
+
+void auto_scheduled(uint64_t seed, DifferentialCounts &counts) {
+  RandomPipeline p = random_pipeline(seed);
+  Dice dice(seed + 99);
+  if (dice.chance(75)) p.frozen.directives.clear();
+  for (int &n : p.output_extent) n += dice.between(0, p.output_extent.size() > 2 ? 8 : 40);
+  auto fail = [&](const std::string &what) {
+    counts.failures.push_back("seed " + std::to_string(seed) + ": " + what);
+  };
+  const bool users = !p.frozen.directives.empty();
+  try {
+    FrozenPipeline estimated = p.frozen;
+    const FuncDef &output = *p.frozen.algorithm.find(p.frozen.algorithm.outputs[0]);
+    auto size = std::make_shared<ParameterContents>();
+    size->name = output.buffer_name(0);
+    size->is_buffer = size->is_output = true;
+    for (size_t d = 0; d < p.output_min.size(); d++) {
+      ParameterContents::DimConstraint c;
+      c.min_estimate = Expr(p.output_min[d]);
+      c.extent_estimate = Expr(p.output_extent[d]);
+      size->dims.push_back(c);
+    }
+    estimated.algorithm.output_buffers.push_back(size);
+    autosched::Options options;
+    options.parallelism = dice.between(1, 8);
+    options.beam = 4;
+    options.seed = seed;
+    const autosched::Schedule s =
+        autosched::schedule(estimated, get_jit_target_from_environment(), options, {});
+    p.frozen.directives.insert(p.frozen.directives.end(), s.directives.begin(),
+                               s.directives.end());
+    const int accepted = counts.accepted;
+    Trial(seed, counts, p).run();
+    if (counts.accepted == accepted) fail("the schedule is refused:\n" + to_text(p.frozen.directives));
+  } catch (const CompileError &e) {
+    // The random directives alone may be refused.
+    counts.drawn++;
+    counts.structural++;
+    if (!users) fail(e.what());
+  } catch (const std::exception &e) {
+    fail(e.what());
   }
 }
 

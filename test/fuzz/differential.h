@@ -33,6 +33,10 @@ void differential(uint64_t seed, DifferentialCounts &counts);
 /// both verdicts must agree. Runs nothing.
 void judge_both_ways(uint64_t seed, DifferentialCounts &counts);
 
+/// Lets the auto-scheduler complete the schedule of the seed's algorithm, in some cases behind the
+/// random directives that are legal; the result must be legal and give the interpreter's values.
+void auto_scheduled(uint64_t seed, DifferentialCounts &counts);
+
 /// The seed's algorithm and schedule, and what tree and survey make of them.
 std::string describe(uint64_t seed);
 

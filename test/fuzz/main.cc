@@ -1,5 +1,6 @@
 // differential [--from SEED] [--count N] [--seconds S]: prints the report; exits 1 on any failure.
 // differential --exact ...: the same, but compares the judge with its exact form and runs nothing.
+// differential --auto ...: schedules are the auto-scheduler's.
 // differential --show SEED: prints what the seed draws.
 #include <chrono>
 #include <cstdlib>
@@ -22,13 +23,15 @@ int main(int argc, char **argv) {
       count = std::atoi(argv[++i]);
     } else if (word == "--exact") {
       trial = polyhalite::test::judge_both_ways;
+    } else if (word == "--auto") {
+      trial = polyhalite::test::auto_scheduled;
     } else if (word == "--show" && value) {
       std::cout << polyhalite::test::describe(std::strtoull(value, nullptr, 10));
       return 0;
     } else if (word == "--seconds" && value) {
       seconds = std::atof(argv[++i]);
     } else {
-      std::cerr << "usage: differential [--exact] [--from SEED] [--count N] [--seconds S] | --show "
+      std::cerr << "usage: differential [--exact|--auto] [--from SEED] [--count N] [--seconds S] | --show "
                    "SEED\n";
       return 2;
     }

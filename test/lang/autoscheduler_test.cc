@@ -25,11 +25,11 @@ TEST(Autoscheduler, ARegisteredOneIsCalledWithItsParameters) {
   EXPECT_EQ(results.schedule_source, "f.compute_root();");
   EXPECT_EQ(results.target, Target("arm-64-linux"));
   EXPECT_EQ(results.autoscheduler_params.name, "everything_at_root");
-  EXPECT_EQ(message_of([&] { Pipeline(f).apply_autoscheduler(Target("host"), {"Adams2019"}); }),
+  EXPECT_EQ(message_of([&] { Pipeline(f).apply_autoscheduler(Target("host"), {"Greedy"}); }),
             at(__LINE__ - 1) +
-                "error: the auto-scheduler 'Adams2019' is not available\n"
-                "  why: registered are: everything_at_root\n"
-                "  fix: load it with load_plugin() or add it with Pipeline::add_autoscheduler()");
+                "error: the auto-scheduler 'Greedy' is not available\n"
+                "  why: there are: polyhalite, everything_at_root\n"
+                "  fix: name one of them, or add it with Pipeline::add_autoscheduler()");
   EXPECT_EQ(
       message_of([] { Pipeline::add_autoscheduler("everything_at_root", [](auto &&...) {}); }),
       at(__LINE__ - 2) +
@@ -50,6 +50,15 @@ TEST(Autoscheduler, PluginsThatCannotBeLoadedSayWhy) {
                 "  why: libno_such_scheduler.so: cannot open shared object file: No such file or "
                 "directory\n"
                 "  fix: give the path of a library that is linked with this version");
+}
+
+// Their file need not exist; without a notice it would be looked for.
+TEST(Autoscheduler, PluginsOfHalidesOwnAreNotLoaded) {
+  testing::internal::CaptureStderr();
+  load_plugin("autoschedule_li2018");
+  load_plugin("/nowhere/libautoschedule_li2018.so");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "Warning: auto-scheduler 'Li2018' means Polyhalite's own, 'polyhalite'\n");
 }
 
 }  // namespace

@@ -109,11 +109,11 @@ TEST(Define, RedefinitionAfterUseIsRefused) {
   f(x) = x;
   g(x) = f(x);
   const int line = __LINE__ + 1;
-  EXPECT_EQ(message_of([&] { f(x) += 1; }),
-            at(line) +
-                "error: 'used' cannot be given another definition\n"
-                "  why: another Func uses it already, or it has been realized\n"
-                "  fix: move this definition before the first use");
+  EXPECT_EQ(message_of([&] { f(x) += 1; }), at(line) +
+                                                "error: 'used' cannot be given another definition\n"
+                                                "  why: another Func uses it, in() or clone_in() "
+                                                "names it as a consumer, or it has been realized\n"
+                                                "  fix: move this definition before the first use");
 }
 
 TEST(Define, ReductionVariableInPureDefinitionIsRefused) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "lang/ir/node.h"
 #include "lang/ir/visit.h"
 #include "lang/messages.h"
@@ -50,6 +52,16 @@ TEST(Freeze, ProducersComeFirstAndNamesAreUnique) {
   EXPECT_EQ(as_call(a.funcs[2].stages[0].values[0]->args[0])->name, "stage$1");
 }
 
+TEST(Freeze, FuncsWithoutNamesLeaveNamesToOthers) {
+  Var x("x");
+  Func f("f"), unnamed, output;
+  f(x) = x;
+  unnamed(x) = f(x);
+  output(x) = unnamed(x);
+  EXPECT_EQ(func_names(freeze({output.function()}).algorithm),
+            (std::vector<std::string>{"f", "f$2", "f$1"}));
+}
+
 TEST(Freeze, NamesDoNotDependOnWhatTheProcessBuiltBefore) {
   const Built one = build(), two = build();
   EXPECT_EQ(func_names(freeze({one.output.function()}).algorithm),
@@ -66,18 +78,71 @@ TEST(Freeze, DeclaredInputsComeFirstThenOrderOfUse) {
 
 TEST(Freeze, BufferFieldsFollowTheInputsName) {
   Var x("x");
-  ImageParam a(UInt(8), 1, "image"), b(UInt(8), 1, "image");
+  ImageParam a(UInt(8), 1), b(UInt(8), 1);
   Func f("f");
   f(x) = a(x) + b(clamp(x, 0, b.width() - 1));
   const FrozenPipeline p = freeze({f.function()});
-  EXPECT_EQ(input_names(p.algorithm), (std::vector<std::string>{"image", "image$1"}));
+  EXPECT_EQ(input_names(p.algorithm), (std::vector<std::string>{"p", "p$1"}));
   bool found = false;
   for_each_node(p.algorithm.funcs[0].stages[0].values[0], [&](const Expr &e) {
     const VariableNode *v = as_variable(e);
-    found = found || (v && v->name == "image$1.extent.0" && v->param->name == "image$1");
+    found = found || (v && v->name == "p$1.extent.0" && v->param->name == "p$1");
   });
   EXPECT_TRUE(found);
   EXPECT_EQ(p.bindings[1], b.parameter().contents());
+}
+
+TEST(Freeze, InputsHaveTheirNamesForThemselves) {
+  const std::string rest =
+      " are in one pipeline\n"
+      "  why: whoever calls it knows its inputs by their names\n"
+      "  fix: rename one of them; a Func gets another name by itself where it is made after them";
+  Var x("x");
+  {
+    Func made_before("shared_a"), f("f");
+    made_before(x) = x;
+    ImageParam image(Int(32), 1, "shared_a");
+    f(x) = made_before(x) + image(x);
+    EXPECT_EQ(message_of([&] { freeze({f.function()}); }),
+              "error: ImageParam 'shared_a' and Func 'shared_a'" + rest);
+  }
+  {
+    Func output("shared_b");
+    Param<int> scalar("shared_b");
+    output(x) = scalar;
+    EXPECT_EQ(message_of([&] { freeze({output.function()}); }),
+              "error: Param 'shared_b' and Func 'shared_b'" + rest);
+  }
+  {
+    ImageParam image(Int(32), 1, "shared_c");
+    Buffer<int> table(4, "shared_c");
+    Func f("f");
+    f(x) = image(x) + table(x);
+    EXPECT_EQ(message_of([&] { freeze({f.function()}); }),
+              "error: ImageParam 'shared_c' and Buffer 'shared_c'" + rest);
+  }
+  {
+    Param<int> a("shared_d"), b("shared_d");
+    Func f("f");
+    f(x) = a + b;
+    EXPECT_EQ(message_of([&] { freeze({f.function()}); }),
+              "error: Param 'shared_d' and another Param 'shared_d'" + rest);
+  }
+  {
+    ImageParam image(Int(32), 1, "shared_e");
+    Func made_after("shared_e"), f("f");
+    made_after(x) = x;
+    f(x) = made_after(x) + image(x);
+    EXPECT_EQ(func_names(freeze({f.function()}).algorithm),
+              (std::vector<std::string>{"shared_e$1", "f"}));
+  }
+}
+
+TEST(Freeze, NamesThatNobodyGaveAreUnique) {
+  // In one process, the second of a name and one without a name might both be called name$1.
+  Func first, second("f"), third("f"), fourth;
+  EXPECT_EQ((std::set<std::string>{first.name(), second.name(), third.name(), fourth.name()}).size(),
+            4u);
 }
 
 TEST(Freeze, UpdatesCallThemselvesByNameAndOwnNothing) {

@@ -57,7 +57,10 @@ class Offset : public Generator<Offset> {
   GeneratorParam<LoopLevel> level{"level", LoopLevel::root()};
   Input<Func> input{"input"};
   Output<Func> output{"output"};
-  void generate() { output(x) = input(x) + offset; }
+  void generate() {
+    output(x) = input(x) + offset;
+    output.compute_at(level);
+  }
   Var x{"x"};
 };
 
@@ -70,6 +73,7 @@ class Twice : public Generator<Twice> {
     auto second = create<Offset>();
     second->offset.set(10);
     second->apply(first->output);
+    first->level.set({second->output, Var("x")});
     output = second->output;
   }
 };
@@ -97,6 +101,23 @@ class Early : public Generator<Early> {
   void generate() { output(Var("x")) = input; }
 };
 
+class Estimated : public Generator<Estimated> {
+ public:
+  Input<float> gain{"gain"};
+  Input<uint8_t[2]> levels{"levels"};
+  Input<bool> on{"on"};
+  Input<Expr> any{"any", polyhalite::Float(32)};
+  Output<Buffer<float, 1>> output{"output"};
+  void generate() {
+    // Plain numbers of other types, as C++ converts them.
+    gain.set_estimate(2.5);
+    levels.set_estimate(1, 7);
+    on.set_estimate(true);
+    any.set_estimate(0.5f);
+    output(Var("x")) = select(on, gain, any) + levels[0] + levels[1];
+  }
+};
+
 class Late : public Generator<Late> {
  public:
   Output<Buffer<int, 1>> output{"output"};
@@ -122,6 +143,7 @@ class GeneratorForms : public testing::Test {
     add<Clash>("clash");
     add<Early>("early");
     add<Late>("late");
+    add<Estimated>("estimated");
     GeneratorRegistry::add_alias("offset_by_7", "offset", {{"offset", "7"}});
     names_.push_back("offset_by_7");
   }
@@ -175,6 +197,17 @@ TEST_F(GeneratorForms, DeclaredThenAdded) {
   EXPECT_NE(to_text(p.algorithm).find("*5"), std::string::npos) << to_text(p.algorithm);
 }
 
+TEST_F(GeneratorForms, EstimatesOfScalarsHaveTheirTypes) {
+  const FrozenPipeline p = frozen(*GeneratorRegistry::make("estimated"));
+  const std::string text = to_text(p.algorithm);
+  for (const char *line :
+       {"param gain: float32, estimate 2.5f\n", "param levels_0: uint8\n",
+        "param levels_1: uint8, estimate 7u8\n", "param on: bool, estimate true\n",
+        "param any: float32, estimate 0.5f\n"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  }
+}
+
 TEST_F(GeneratorForms, OpenShapesAreNamed) {
   auto g = GeneratorRegistry::make("forms");
   EXPECT_EQ(message_of([&] { g->build_pipeline(); }),
@@ -192,6 +225,10 @@ TEST_F(GeneratorForms, GeneratorsCallEachOther) {
   const FrozenPipeline p = frozen(*GeneratorRegistry::make("twice"));
   EXPECT_EQ(p.algorithm.funcs.size(), 3u);
   EXPECT_EQ(p.algorithm.inputs.size(), 1u);
+  // What the first was told of its place holds for what it had scheduled already.
+  std::vector<DirectiveKind> kinds;
+  for (const Directive &d : p.directives) kinds.push_back(d.kind);
+  EXPECT_EQ(kinds, (std::vector<DirectiveKind>{DirectiveKind::ComputeAt, DirectiveKind::ComputeRoot}));
 }
 
 TEST_F(GeneratorForms, AliasesSetParameters) {
@@ -250,9 +287,9 @@ TEST_F(GeneratorForms, Mistakes) {
             "  why: it declares 1\n"
             "  fix: give one for each; arrays take a vector");
   auto h = GeneratorRegistry::make("twice");
-  h->set_generatorparam_value("autoscheduler", "Mullapudi2016");
+  h->set_generatorparam_value("autoscheduler", "Somebody2030");
   const std::string message = message_of([&] { h->build_pipeline(); });
-  EXPECT_NE(message.find("error: the auto-scheduler 'Mullapudi2016' is not available\n"),
+  EXPECT_NE(message.find("error: the auto-scheduler 'Somebody2030' is not available\n"),
             std::string::npos)
       << message;
 }

@@ -94,6 +94,11 @@ class NotingBackend : public Backend {
   void emit_library(const std::vector<std::shared_ptr<CompiledForFiles>> &,
                     const std::string &) override {}
   FrozenPipeline derive(const FrozenPipeline &pipeline) override { return pipeline; }
+  FrozenPipeline auto_schedule(const FrozenPipeline &pipeline, const Target &,
+                               const AutoschedulerParams &, AutoSchedulerResults *) override {
+    return pipeline;
+  }
+  void judge_loops(const FrozenPipeline &) override {}
   FrozenPipeline parse_pipeline(const std::string &, const std::string &) override { return {}; }
   void emit_runtime(const Target &, Emit what, const std::string &file) override {
     notes += std::string("runtime ") + emit_name(what) + " " + file + "\n";
@@ -143,7 +148,14 @@ TEST(GeneratorCommandLine, ParametersReachGenerateAndSchedule) {
   EXPECT_EQ(r.notes,
             "brighten(input, extra, output) for arm-64-linux, 0 directives\n"
             "static_library /tmp/base.a\n"
-            "c_header /tmp/base.h\n");
+            "c_header /tmp/base.h\n"
+            "registration /tmp/base.registration.cpp\n");
+  EXPECT_EQ(run({"-g", "brighten", "-o", "/tmp", "target=x86-32-windows", "vector=false", "-e",
+                 "object,static_library"})
+                .notes,
+            "brighten(input, extra, output) for x86-32-windows, 0 directives\n"
+            "object /tmp/brighten.obj\n"
+            "static_library /tmp/brighten.lib\n");
 }
 
 TEST(GeneratorCommandLine, SeveralTargetsMakeOneFunction) {
@@ -163,7 +175,7 @@ TEST(GeneratorCommandLine, OutputsThatAreNotAvailable) {
   const Outcome r = run({"-g", "brighten", "-o", "/tmp", "-e", "featurization"});
   EXPECT_EQ(r.errors.substr(0, r.errors.find("\n  fix")),
             "error: the output 'featurization' is not available\n"
-            "  why: no auto-scheduler is there that would read it");
+            "  why: the auto-scheduler takes none");
   EXPECT_EQ(run({"-g", "brighten", "-o", "/tmp", "-d", "1"}).errors,
             "error: a gradient pipeline (-d 1) is not available\n"
             "  why: this compiler derives no adjoints\n"

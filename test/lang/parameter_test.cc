@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "lang/ir/node.h"
+#include "lang/ir/freeze.h"
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
@@ -75,6 +76,73 @@ TEST(ParameterHandle, RefusesTheOtherKind) {
             "error: dimension 2 of Parameter 'in'\n"
             "  why: it has 2 dimensions, counted from 0\n"
             "  fix: ask for one of them");
+}
+
+// Two images of one size, said of both.
+struct Twins {
+  ImageParam a{Int(32), 1, "a"}, b{Int(32), 1, "b"};
+  Twins() {
+    a.dim(0).set_extent(b.dim(0).extent());
+    b.dim(0).set_extent(a.dim(0).extent());
+  }
+};
+
+TEST(ParameterHandle, ConstraintsOnEachOtherOwnNothing) {
+  std::weak_ptr<ParameterContents> a, b;
+  {
+    Twins twins;
+    a = twins.a.parameter().contents();
+    b = twins.b.parameter().contents();
+    Func f("f");
+    Var x("x");
+    f(x) = twins.a(x);
+    EXPECT_EQ(freeze({f.function()}).bindings.size(), 2u);
+    EXPECT_TRUE(twins.b.parameter().extent_constraint(0).defined());
+  }
+  EXPECT_TRUE(a.expired());
+  EXPECT_TRUE(b.expired());
+}
+
+TEST(ParameterHandle, ALongerRingOfConstraintsOwnsNothing) {
+  std::weak_ptr<ParameterContents> first;
+  {
+    Param<int> p("p"), q("q"), r("r");
+    first = p.parameter().contents();
+    p.set_min_value(q);
+    q.set_min_value(r);
+    r.set_min_value(p);
+    r.set_max_value(2 * p + q);
+  }
+  EXPECT_TRUE(first.expired());
+}
+
+TEST(ParameterHandle, AConstraintKeepsWhatDoesNotKeepIt) {
+  ImageParam a(Int(32), 1, "a");
+  {
+    Param<int> n("n");
+    a.dim(0).set_extent(n);
+  }
+  Func f("f");
+  Var x("x");
+  f(x) = a(x);
+  EXPECT_EQ(freeze({f.function()}).bindings.size(), 2u);
+}
+
+TEST(ParameterHandle, ConstraintsOnWhatIsNoMore) {
+  ImageParam b(Int(32), 1, "b");
+  {
+    ImageParam a(Int(32), 1, "a");
+    a.dim(0).set_extent(b.dim(0).extent());
+    b.dim(0).set_extent(a.dim(0).extent());
+  }
+  Func f("f");
+  Var x("x");
+  f(x) = b(x);
+  EXPECT_EQ(message_of([&] { freeze({f.function()}); }),
+            "error: a constraint of 'b' names an input that is no more\n"
+            "  why: of inputs whose constraints name each other, each lives as long as the program "
+            "keeps it\n"
+            "  fix: keep both of them while one is used");
 }
 
 }  // namespace

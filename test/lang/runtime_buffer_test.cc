@@ -223,5 +223,11 @@ TEST(RuntimeBuffer, DeviceMemoryIsSharedAndGivenBackOnce) {
   EXPECT_EQ(without.device_malloc(nullptr), polyhalite_error_code_no_device_interface);
 }
 
+TEST(RuntimeBuffer, ListsOfSizesMakeOne) {
+  runtime::Buffer<float, 2> pair[2] = {{3, 4}, {5, 6}};
+  EXPECT_EQ(pair[1].dim(1).extent(), 6);
+  static_assert(!std::is_convertible_v<int, runtime::Buffer<int>>, "a size is no buffer");
+}
+
 }  // namespace
 }  // namespace polyhalite

@@ -176,6 +176,15 @@ TEST(Target, ARuntimeForTwoTargetsHasWhatBothCanRun) {
   EXPECT_EQ(both, before);
 }
 
+TEST(Target, VectorsOfTheStreamingModeHaveAWidthOfTheirOwn) {
+  const Target t("arm-64-linux-sme2-sme_svl512");
+  EXPECT_EQ(t.sme_streaming_vector_bits(), 512);
+  EXPECT_EQ(t.to_string(), "arm-64-linux-sme2-sme_svl512");
+  EXPECT_EQ(Target("arm-64-linux-sme2").sme_streaming_vector_bits(), 0);
+  EXPECT_EQ(Target::sme_svl_feature_from_bits(2048), Target::SME_SVL2048);
+  EXPECT_EQ(Target::sme_svl_feature_from_bits(100), Target::FeatureEnd);
+}
+
 TEST(Target, LargeBuffersNeed64Bits) {
   EXPECT_EQ(Target("x86-64-linux").maximum_buffer_size(), INT32_MAX);
   EXPECT_EQ(Target("x86-64-linux-large_buffers").maximum_buffer_size(), INT64_MAX);

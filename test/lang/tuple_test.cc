@@ -12,6 +12,94 @@ namespace {
 
 std::string text_of(const Func &f) { return to_text(freeze({f.function()}).algorithm); }
 
+TEST(Tuple, TakesWhatHasNoArithmetic) {
+  Func f("f"), g("g"), h("h");
+  Var x("x");
+  Param<int> p("p", 1);
+  f(x) = likely(Tuple(x, 2 * x));
+  f(x) = likely_if_innermost(Tuple(f(x)));
+  f(x) = memoize_tag(Tuple(f(x)), p);
+  EXPECT_EQ(text_of(f),
+            "algorithm 1\n"
+            "param p: int32\n"
+            "f(x) = {likely(x), likely(x*2)}\n"
+            "f(x) = {likely_if_innermost(f(x)), likely_if_innermost(f(x).1)}\n"
+            "f(x) = {memoize_tag(f(x), p), memoize_tag(f(x).1, p)}\n"
+            "output f\n");
+  g(x) = print(Tuple(x, x + 1), "at", x);
+  g(x) = print_when(x > 1, Tuple(g(x)), "again");
+  EXPECT_EQ(text_of(g),
+            "algorithm 1\n"
+            "g(x) = {intrinsic<int32>(print, true, x, x + 1, \"at\", x), x + 1}\n"
+            "g(x) = {intrinsic<int32>(print, x > 1, g(x), g(x).1, \"again\"), g(x).1}\n"
+            "output g\n");
+  h(x) = require(p > 0, Tuple(x, x + 1), "p is", p);
+  EXPECT_EQ(text_of(h),
+            "algorithm 1\n"
+            "param p: int32\n"
+            "h(x) = {intrinsic<int32>(require, p > 0, x, \"p is\", p), "
+            "intrinsic<int32>(require, p > 0, x + 1, \"p is\", p)}\n"
+            "output h\n");
+}
+
+TEST(Tuple, OfACallIsAllOfItsValues) {
+  Func one("one"), two("two");
+  Var x("x");
+  one(x) = x;
+  two(x) = {x, x + 1};
+  const Expr e = likely(one(x)) + print(one(x), "one") + select(x < 3, one(x), one(x + 1)) +
+                 select(x < 3, one(x), x < 4, one(x + 1), 7);
+  EXPECT_TRUE(e.defined());
+  EXPECT_EQ(Tuple(strict_float(two(x))).size(), 2u);
+  EXPECT_EQ(Tuple(select(x < 3, two(x), two(x + 1))).size(), 2u);
+  EXPECT_EQ(Tuple(require(x < 3, two(x), "x is", x)).size(), 2u);
+  EXPECT_EQ(Tuple(memoize_tag(two(x), x)).size(), 2u);
+  Tuple t(x, 2 * x);
+  for (Expr &v : t) v = v + 1;
+  Func f("f");
+  f(x) = t;
+  EXPECT_EQ(text_of(f), "algorithm 1\nf(x) = {x + 1, 2*x + 1}\noutput f\n");
+}
+
+TEST(Tuple, OfOneValueIsAnExpr) {
+  Var x("x"), y("y");
+  const Expr e = Tuple(x + 1);
+  EXPECT_EQ(e.type(), Int(32));
+  EXPECT_EQ(message_of([&] {
+              const Expr wrong = Tuple(x, y);
+              (void)wrong;
+            }),
+            "error: a Tuple of size 2 is used as one Expr\n"
+            "  why: an Expr is one value\n"
+            "  fix: take one of its values, as in t[0]");
+}
+
+TEST(FuncVec, IsAVectorAndASingleFunc) {
+  FuncVec named("stage_of_vec", 3);
+  EXPECT_EQ(named[2].name(), "stage_of_vec2");
+  EXPECT_EQ(FuncVec("alone_in_vec", 1)[0].name(), "alone_in_vec");
+  Func a("a"), b("b");
+  FuncVec funcs{a};
+  funcs.push_back(b);
+  const std::vector<Func> copy = funcs;
+  EXPECT_EQ(copy.size(), 2u);
+  funcs = std::vector<Func>{b};
+  const Func single = funcs;
+  EXPECT_EQ(single.name(), b.name());
+  Var x("x");
+  Func f("f");
+  f(x) = x;
+  const Func output = Pipeline(f).outputs();
+  EXPECT_EQ(output.name(), f.name());
+  EXPECT_EQ(message_of([] {
+              const Func none = FuncVec();
+              (void)none;
+            }),
+            "error: a FuncVec of size 0 is used as one Func\n"
+            "  why: it has no Func\n"
+            "  fix: take the Funcs by their indices");
+}
+
 TEST(Tuple, DefinesOneValueForEachComponent) {
   Func f("f");
   Var x("x");

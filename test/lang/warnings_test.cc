@@ -37,10 +37,28 @@ TEST_F(Warnings, ADefinitionThatHidesTheOthers) {
             "");
 }
 
+TEST_F(Warnings, ABoundThatIsLost) {
+  f.bound_extent(x, 3);
+  EXPECT_EQ(warned([&] { f.bound_extent(x, 4); }),
+            at(__LINE__ - 1) +
+                "Warning: 'x' of 'f' is bounded again, to other bounds\n"
+                "  why: the earlier bound_extent() no longer counts\n"
+                "  fix: bound each dimension once\n");
+  EXPECT_EQ(warned([&] {
+              f.bound_extent(x, 4);
+              f.align_bounds(x, 4, 1);
+              f.bound(x, 1, 4);
+              f.bound(x, 1, 4);
+            }),
+            "");
+  EXPECT_NE(warned([&] { f.bound(x, 5, 4); }).find("the earlier bound() no longer counts"),
+            std::string::npos);
+}
+
 TEST_F(Warnings, AnUpdateThatIsForgotten) {
   f(x) += 5;
   const int line = __LINE__ - 1;
-  const auto compile = [&] { warn_of_unscheduled_updates(freeze({f.function()})); };
+  const auto compile = [&] { warn_of_schedules(freeze({f.function()})); };
   f.compute_root();
   EXPECT_EQ(warned(compile), "") << "no stage has a directive for its loops";
   f.vectorize(x, 8);
@@ -50,6 +68,27 @@ TEST_F(Warnings, AnUpdateThatIsForgotten) {
                 "  why: directives on a Func concern its pure definition only\n"
                 "  fix: schedule update(0), or say update(0).unscheduled()\n");
   f.update().unscheduled();
+  EXPECT_EQ(warned(compile), "");
+}
+
+TEST_F(Warnings, StreamsOfAFuncThatIsComputedInline) {
+  Func g("g");
+  g(x) = f(x) + f(x + 1);
+  f.stream_loads();
+  f.stream_stores();
+  const int line = __LINE__ - 1;
+  const auto compile = [&] { warn_of_schedules(freeze({g.function()})); };
+  EXPECT_EQ(warned(compile),
+            at(line - 1) +
+                "Warning: stream_loads() of 'f' does nothing: 'f' is computed inline\n"
+                "  why: what it reads is read by the stages that use it\n"
+                "  fix: say it of the Funcs that use it, or add compute_root or compute_at\n" +
+                at(line) +
+                "Warning: stream_stores() of 'f' does nothing: 'f' is computed inline\n"
+                "  why: it stores nothing\n"
+                "  fix: add compute_root or compute_at\n");
+  f.compute_root();
+  g.stream_stores();
   EXPECT_EQ(warned(compile), "");
 }
 

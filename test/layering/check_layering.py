@@ -24,6 +24,7 @@ MAY_INCLUDE = {
     "codegen": {"lang", "schedule", "polyhedral", "codegen"},
     "codegen/driver": {"lang", "schedule", "polyhedral", "autosched", "codegen", "codegen/driver"},
     "apps": {"lang", "schedule", "polyhedral", "autosched", "codegen", "codegen/driver", "apps"},
+    "python": {"lang", "schedule", "polyhedral", "autosched", "codegen", "codegen/driver", "python"},
 }
 # What only some folders may name.
 FOREIGN = {

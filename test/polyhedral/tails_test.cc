@@ -57,11 +57,42 @@ TEST(tails, all_are_legal_on_updates_but_the_one_that_runs_points_twice) {
 
 TEST(tails, predicated_stores_read_whole_tiles) {
   EXPECT_EQ(surveyed("PredicateStores", 1),
-            R"(allocate in [g.min.0, in.hi.0]
+            R"(allocate in [g.min.0, in.stored_hi.0]
 allocate f [g.min.0, g.extent.0 + g.min.0 + 2]
 serial f.s1.xo from 0 extent (g.extent.0 + 2)/8 + 1
-update 0 of 'f' x=g.min.0 + f.s1.xi + f.s1.xo*8 stores if g.min.0 + f.s1.xi + f.s1.xo*8 <= g.extent.0 + g.min.0 + 2
+update 0 of 'f' x=g.min.0 + f.s1.xi + f.s1.xo*8 uses x [.., g.extent.0 + g.min.0 + 2] stores if g.min.0 + f.s1.xi + f.s1.xo*8 <= g.extent.0 + g.min.0 + 2
 )");
+}
+
+// What a chain of Funcs in tiles of one another needs of the image at its end.
+std::string needed_by_tiles(const std::string &h, const std::string &g, const std::string &f) {
+  const LoopTree tree = build_tree(
+      algorithm_of("image in: int32, 1\nf(x) = in(x)\ng(x) = f(x)\nh(x) = g(x)\noutput h\n"),
+      directives("h.split(x, xo, xi, 64, " + h + ")\ng.compute_at(h, xo)\ng.split(x, xo, xi, 16, " +
+                 g + ")\nf.compute_at(g, xo)\nf.split(x, xo, xi, 4, " + f + ")\n"));
+  std::istringstream lines(to_text(tree, survey(tree)));
+  std::string line;
+  while (std::getline(lines, line) && line.rfind("needs in ", 0) != 0) {
+  }
+  return line;
+}
+
+TEST(tails, whole_tiles_in_tiles_of_consumers_need_what_the_last_tile_needs) {
+  EXPECT_EQ(needed_by_tiles("GuardWithIf", "GuardWithIf", "GuardWithIf"),
+            "needs in [h.min.0, h.extent.0 + h.min.0 - 1]");
+  // 16 more than the extent at most, whatever the number of tiles.
+  EXPECT_EQ(needed_by_tiles("GuardWithIf", "RoundUpAndBlend", "GuardWithIf"),
+            "needs in [h.min.0, h.min.0 + (min((h.extent.0 + 15)/16*16, (h.extent.0 + 63)/64*64) + "
+            "15)/16*16 - 1]");
+}
+
+TEST(tails, a_tile_that_is_larger_than_the_region_begins_before_it) {
+  const LoopTree tree = build_tree(
+      algorithm_of("image in: int32, 1\nf(x) = in(x)\ng(x) = f(x) + f(x + 1)\noutput g\n"),
+      directives("f.compute_at(g, x)\nf.split(x, xo, xi, 8, ShiftInwards)\n"));
+  EXPECT_NE(to_text(tree, survey(tree)).find("allocate f [g.s0.x - 6, g.s0.x + 1]"),
+            std::string::npos)
+      << to_text(tree, survey(tree));
 }
 
 TEST(tails, tiles_of_a_blending_tail_run_one_after_the_other) {
@@ -71,6 +102,11 @@ TEST(tails, tiles_of_a_blending_tail_run_one_after_the_other) {
       "  why: tiles of the split of 'x' with ShiftInwardsAndBlend read and write again points "
       "of other tiles\n"
       "  fix: use GuardWithIf for that split, or keep 'xo' serial");
+  // None is shifted where the extent is a multiple of the factor, as that of whole tiles of tiles is.
+  EXPECT_EQ(verdict("g(x) = x\ng(x) = g(x) + 1\noutput g\n",
+                    "g.update(0).split(x, xo, xi, 5, ShiftInwardsAndBlend)\n"
+                    "g.update(0).split(xo, xp, xq, 2, RoundUp)\ng.update(0).parallel(xp)\n"),
+            "legal");
   // Tiles that round up have no points in common.
   EXPECT_EQ(
       judged_tail("RoundUpAndBlend", 1, "f.update(0).fuse(xi, xo, t)\nf.update(0).parallel(t)\n"),

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Turns the examples of README.md into a project that can be built and tested.
 
-  extract_examples.py README.md FOLDER
+  extract_examples.py README.md FOLDER [PYTHON]
 
 A code block that follows a line `<!-- file: NAME -->` becomes FOLDER/NAME. CMakeLists.txt must be
-one of them; each executable that it adds is also made a test.
+one of them; each executable that it adds is also made a test, and with an interpreter PYTHON each
+file NAME.py.
 """
 
 import pathlib
@@ -15,7 +16,7 @@ BLOCK = re.compile(r"^<!-- file: (\S+) -->\n+```\w*\n(.*?)^```$", re.MULTILINE |
 EXECUTABLE = re.compile(r"^add_executable\((\w+)", re.MULTILINE)
 
 
-def examples(text):
+def examples(text, python):
     """The files that the page holds, by name."""
     files = {}
     for name, body in BLOCK.findall(text):
@@ -30,15 +31,19 @@ def examples(text):
     if not programs:
         raise ValueError("CMakeLists.txt adds no executable")
     tests = "".join(f"add_test(NAME {p} COMMAND {p})\n" for p in programs)
+    scripts = [name for name in files if name.endswith(".py")] if python else []
+    folder = "${CMAKE_CURRENT_SOURCE_DIR}"
+    tests += "".join(f"add_test(NAME {s} COMMAND {python} {folder}/{s})\n" for s in scripts)
     files["CMakeLists.txt"] += "\n" + tests
     return files
 
 
 def main():
-    page, folder = map(pathlib.Path, sys.argv[1:])
+    page, folder = map(pathlib.Path, sys.argv[1:3])
+    python = sys.argv[3] if len(sys.argv) > 3 else None
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        files = examples(page.read_text(encoding="utf-8"))
+        files = examples(page.read_text(encoding="utf-8"), python)
     except ValueError as error:
         sys.exit(f"{page}: {error}")
     for name, body in files.items():

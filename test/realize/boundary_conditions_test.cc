@@ -1,6 +1,7 @@
 // Boundary conditions, against what each says about a row of values.
 #include <gtest/gtest.h>
 
+#include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
 namespace polyhalite {
@@ -84,6 +85,36 @@ TEST(BoundaryConditions, BoundsOfFuncsAndImages) {
   const Buffer<uint8_t> values = result.realize({8});
   EXPECT_EQ(std::vector<uint8_t>(values.begin(), values.end()),
             (std::vector<uint8_t>{0, 1, 2, 3, 2, 1, 0, 1}));
+}
+
+TEST(BoundaryConditions, EveryValueHasItsExterior) {
+  Var x("x");
+  Func f("f");
+  f(x) = {x, cast<float>(x) / 2};
+  Func g = constant_exterior(f, {-1, 0.25f}, 1, 2);
+  Realization r = g.realize({4});
+  Buffer<int> whole = r[0];
+  Buffer<float> half = r[1];
+  EXPECT_EQ(std::vector<int>(whole.begin(), whole.end()), (std::vector<int>{-1, 1, 2, -1}));
+  EXPECT_EQ(std::vector<float>(half.begin(), half.end()),
+            (std::vector<float>{0.25f, 0.5f, 1.0f, 0.25f}));
+  EXPECT_EQ(message_of([&] { constant_exterior(f, 0, 1, 2); }),
+            "error: constant_exterior of 'f' is given 1 values\n"
+            "  why: the Func has 2 at each point\n"
+            "  fix: give a Tuple with one for each");
+}
+
+TEST(BoundaryConditions, DimensionsAreNamedLikeTheSources) {
+  Var u("u"), v("v");
+  Func f("f");
+  f(u, v) = u * v;
+  const Region bounds = {{0, 4}, {0, 4}};
+  for (const Func &g : {repeat_edge(f, bounds), repeat_image(f, bounds), mirror_image(f, bounds),
+                        mirror_interior(f, bounds), constant_exterior(f, 0, bounds)}) {
+    ASSERT_EQ(g.args().size(), 2u) << g.name();
+    EXPECT_EQ(g.args()[0].name(), u.name()) << g.name();
+    EXPECT_EQ(g.args()[1].name(), v.name()) << g.name();
+  }
 }
 
 }  // namespace

@@ -10,6 +10,25 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
+extern "C" {
+
+int throwing_stage(polyhalite_buffer_t *out) {
+  if (out->host) throw std::logic_error("no stage");
+  return 0;
+}
+
+int throwing_question(polyhalite_buffer_t *in, polyhalite_buffer_t *) {
+  if (!in->host) throw std::logic_error("no answer");
+  return 0;
+}
+
+int32_t throwing_call(int32_t x) {
+  if (x == 5) throw std::logic_error("no value");
+  return x;
+}
+
+}  // extern "C"
+
 namespace polyhalite {
 namespace {
 
@@ -161,6 +180,62 @@ TEST(Handlers, KeepThreadsApart) {
   for (std::thread &t : threads) t.join();
   EXPECT_EQ(wrong, 0);
 }
+
+// Functions of the program throw through compiled code and the tasks of parallel loops.
+class ThrowingFunctions : public testing::TestWithParam<bool> {
+ protected:
+  Var x{"x"}, y{"y"};
+  Func producer{"producer"}, consumer{"consumer"};
+  Counts c;
+  ThrowingFunctions() {
+    c.handlers.custom_malloc = count_malloc;
+    c.handlers.custom_free = count_free;
+  }
+  void expect_thrown(const char *text) {
+    if (GetParam()) {
+      producer.compute_at(consumer, y);
+      consumer.parallel(y);
+    } else {
+      producer.compute_root();
+    }
+    producer.store_in(MemoryType::Heap);
+    try {
+      consumer.realize(&c, {40, 8});
+      FAIL() << "nothing was thrown";
+    } catch (const std::logic_error &e) {
+      EXPECT_STREQ(e.what(), text);
+    }
+    EXPECT_GT(c.allocated, 0);
+    EXPECT_EQ(c.allocated, c.freed);
+  }
+};
+
+TEST_P(ThrowingFunctions, OfExternStages) {
+  producer.define_extern("throwing_stage", {}, Int(32), 1);
+  consumer(x, y) = producer(x) + y;
+  expect_thrown("no stage");
+}
+
+TEST_P(ThrowingFunctions, OfQuestionsOfExternStages) {
+  Func first("first");
+  first(x) = x;
+  first.compute_root();
+  producer.define_extern("throwing_question", {first}, Int(32), 1);
+  consumer(x, y) = producer(x) + y;
+  producer.compute_root();
+  if (GetParam()) consumer.parallel(y);
+  EXPECT_THROW(consumer.realize(&c, {40, 8}), std::logic_error);
+  EXPECT_EQ(c.allocated, c.freed);
+}
+
+TEST_P(ThrowingFunctions, OfCalls) {
+  producer(x) = extern_call(Int(32), "throwing_call", {x}, {Int(32)});
+  consumer(x, y) = producer(x) + y;
+  producer.vectorize(x, 4, TailStrategy::GuardWithIf);
+  expect_thrown("no value");
+}
+
+INSTANTIATE_TEST_SUITE_P(Serial, ThrowingFunctions, testing::Bool());
 
 }  // namespace
 }  // namespace polyhalite

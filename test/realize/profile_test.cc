@@ -65,6 +65,14 @@ TEST(Profile, CountsEveryProduction) {
   EXPECT_GT(number(report, "row", "cycles"), 0);
 }
 
+TEST(Profile, FuncsThatAreNotProfiledCountToTheirSurroundings) {
+  Rows r;
+  r.row.no_profiling();
+  const std::string report = report_of(r.sum, {100, 30}, {Target::ProfileCounts});
+  EXPECT_EQ(report.find("row:"), std::string::npos) << report;
+  EXPECT_EQ(number(report, "sum", "entered"), 1);
+}
+
 TEST(Profile, CountsAreExactInParallelLoops) {
   Rows r;
   r.sum.parallel(r.y);

@@ -205,6 +205,20 @@ TEST(Realize, InputThatIsTooSmallIsARuntimeError) {
   }
 }
 
+TEST(Realize, ConstraintsOnAnOutputAfterARunCount) {
+  Var x("x");
+  Func f("f");
+  f(x) = x;
+  Buffer<int> every_other(8);
+  every_other.fill(-1);
+  polyhalite_dimension_t shape{0, 4, 2};
+  Buffer<int> out(every_other.data(), 1, &shape);
+  EXPECT_THROW(f.realize(out), RuntimeError);
+  f.output_buffer().dim(0).set_stride(Expr());
+  f.realize(out);
+  for (int i = 0; i < 8; i++) EXPECT_EQ(every_other(i), i % 2 ? -1 : i / 2);
+}
+
 TEST(Realize, MistypedOutputIsARuntimeError) {
   Blur b;
   b.input.set(test_image(10, 10));

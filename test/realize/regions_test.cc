@@ -188,6 +188,78 @@ TEST_F(Regions, PartsOfAConcatenation) {
   EXPECT_EQ(calls_of(h, 80, [](int i) { return i < 30 ? i + 1 : i + 2; }), 80);
 }
 
+// Whole tiles of g and of h read f and g beyond what is used of them, and nobody computes that.
+TEST_F(Regions, WholeTilesAskForNoMore) {
+  Func out("out");
+  f(x) = counted(x);
+  g(x) = f(x) + f(x + 1);
+  h(x) = g(x - 1) + g(x + 1);
+  out(x) = h(x) + h(x + 2);
+  f.compute_root();
+  g.compute_root().vectorize(x, 16, TailStrategy::RoundUp);
+  h.compute_root().vectorize(x, 8, TailStrategy::RoundUp);
+  auto two = [](int i) { return 2 * i + 1; };
+  auto four = [&](int i) { return two(i - 1) + two(i + 1); };
+  EXPECT_EQ(calls_of(out, 21, [&](int i) { return four(i) + four(i + 2); }), 21 + 2 + 2 + 1);
+}
+
+// Only the stage that reads an input asks for whole tiles of it.
+TEST_F(Regions, InputsAreReadInTheTilesOfTheirReadersOnly) {
+  ImageParam in(Int(32), 1, "in");
+  f(x) = in(x) + 1;
+  g(x) = f(x) + f(x + 1);
+  h(x) = g(x);
+  f.compute_root();
+  g.compute_root().vectorize(x, 16, TailStrategy::RoundUp);
+  h.infer_input_bounds({20});
+  EXPECT_EQ(in.get().width(), 21);
+  Func k("k");
+  k(x) = in(x) * 2;
+  h = Func("h2");
+  h(x) = k(x);
+  k.compute_root().vectorize(x, 16, TailStrategy::RoundUp);
+  in.reset();
+  h.infer_input_bounds({20});
+  EXPECT_EQ(in.get().width(), 32);
+}
+
+// An update runs over the cells that later ones read.
+TEST_F(Regions, UpdatesRunOverWhatIsNeeded) {
+  f(x, y) = 0;
+  f(x, x) = counted(x);
+  for (int i = 0; i < 3; i++) {
+    f(x, x + 1) = f(x, x);
+    f(x, x - 1) = f(x, x);
+    f(y, y) = f(y, y) + counted(f(y - 1, y)) * f(y + 1, y);
+  }
+  g(x) = f(x, x);
+  f.compute_root();
+  auto value = [](int i) {
+    int cells[64];
+    for (int k = 0; k < 64; k++) cells[k] = k + i - 32;
+    for (int step = 0; step < 3; step++) {
+      int next[64] = {};
+      for (int k = 1; k < 63; k++) next[k] = cells[k] + cells[k - 1] * cells[k + 1];
+      std::copy(next, next + 64, cells);
+    }
+    return cells[32];
+  };
+  EXPECT_EQ(calls_of(g, 5, value), (5 + 6) + 5 + (5 + 2) + (5 + 4));
+}
+
+// A sum with 0 is no sum.
+TEST_F(Regions, StoresThatChangeNothingAreNotMade) {
+  f(x) = 7;
+  f(x) += select(x > 3 && x < 9, counted(x), 0);
+  g(x) = x;
+  g.compute_root();
+  h(x) = 1;
+  h(x) = select(x % 4 != 2, h(x), counted(g(x)));
+  EXPECT_EQ(calls_of(f, 20, [](int i) { return 7 + (i > 3 && i < 9 ? i : 0); }), 20);
+  calls = 0;
+  EXPECT_EQ(calls_of(h, 20, [](int i) { return i % 4 != 2 ? 1 : i; }), 5);
+}
+
 // Where a value is an index, it leads nowhere else.
 TEST_F(Regions, IndicesAreComputedEverywhere) {
   f(x) = counted(clamp(x, 0, 20));
@@ -365,6 +437,24 @@ TEST_F(Regions, PromisesAreReported) {
   EXPECT_NE(text.find("promised: (e) parallel loop 'r' of update 0 of 'f': allow_race_conditions"),
             std::string::npos)
       << text;
+}
+
+// Of a reduction's blocks the last may be shorter, and none is larger than the factor.
+TEST_F(Regions, BlocksOfReductionsKeepTheirExtent) {
+  const int n = 11;
+  Param<int> size("size");
+  RDom r(0, size, "r");
+  RVar ro("ro"), ri("ri");
+  f(x, y) = x + 10 * y;
+  g(x, y) = 0;
+  g(x, y) += f(r, y) * x;
+  g.update().split(r, ro, ri, 4).reorder(ri, x, y, ro);
+  f.compute_at(g, ro).bound_extent(x, 4).vectorize(x);
+  size.set(n);
+  Buffer<int> out = g.realize({3, 2});
+  for (int j = 0; j < 2; j++) {
+    for (int i = 0; i < 3; i++) EXPECT_EQ(out(i, j), i * (n * (n - 1) / 2 + n * 10 * j));
+  }
 }
 
 }  // namespace

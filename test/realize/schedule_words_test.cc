@@ -35,6 +35,44 @@ TEST(Levels, AreThoseOfEachStageThatUsesTheFunc) {
   }
 }
 
+// Each lane has productions and storage of its own, of what its sums need as well.
+TEST(Levels, InsideOfVectorLoops) {
+  Var x("x"), y("y"), yo("yo"), yi("yi");
+  auto sums = [&](auto &&schedule) {
+    Func in("in"), sum("sum"), out("out");
+    RDom r(-2, 5, -1, 3, "r");
+    in(x, y) = 2 * x + 5 * y * y;
+    sum(x, y) += in(x + r.x, y + r.y);
+    out(x, y) = sum(x, y) / 3;
+    schedule(in, sum, out);
+    return Buffer<int>(out.realize({7, 12}));
+  };
+  const Buffer<int> expected = sums([](Func &, Func &, Func &) {});
+  for (int i = 0; i < 4; i++) {
+    const Buffer<int> got = sums([&](Func &in, Func &sum, Func &out) {
+      out.split(y, yo, yi, 4, i % 2 ? TailStrategy::RoundUp : TailStrategy::GuardWithIf);
+      out.vectorize(yi).reorder(x, yo, yi);
+      in.compute_at(out, i < 2 ? yi : x);
+      if (i == 3) in.vectorize(x, 2);
+    });
+    got.for_each_element([&](int u, int v) { ASSERT_EQ(got(u, v), expected(u, v)) << i; });
+  }
+}
+
+TEST(Levels, FusedLoopsRunAsTheInnerOne) {
+  Var x("x"), y("y"), xy("xy");
+  Func f("f");
+  f(x, y) = x + 10 * y;
+  f.parallel(y).fuse(x, y, xy);
+  Func g("g");
+  g(x, y) = x + 10 * y;
+  g.bound(x, 0, 4).bound(y, 0, 3).vectorize(x).fuse(x, y, xy);
+  for (Func &func : {std::ref(f), std::ref(g)}) {
+    Buffer<int> out = func.realize({4, 3});
+    out.for_each_element([&](int i, int j) { ASSERT_EQ(out(i, j), i + 10 * j); });
+  }
+}
+
 TEST(Levels, MayNameFuncsThatAreDefinedLater) {
   Var x("x");
   Func producer("producer"), consumer("consumer"), elsewhere("elsewhere");

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <vector>
 
 #include "polyhalite/polyhalite.h"
 
@@ -50,6 +51,64 @@ TEST_F(Storage, RingOfParamExtent) {
   g(x, y) += 0 * n;
   Buffer<int32_t> out = g.realize({5, 7});
   EXPECT_EQ(out(4, 6), 2 * (4 * 3 + 6));
+}
+
+// What pipelines ask of the heap.
+struct HeapLog {
+  static inline std::vector<size_t> sizes;
+  static void watch(Func &f) {
+    sizes.clear();
+    f.jit_handlers().custom_malloc = [](JITUserContext *, size_t n) {
+      sizes.push_back(n);
+      return std::aligned_alloc(64, (n + 63) / 64 * 64);
+    };
+    f.jit_handlers().custom_free = [](JITUserContext *, void *p) { std::free(p); };
+  }
+};
+
+TEST_F(Storage, HoistedCopiesOfBranchesHaveOneMemory) {
+  g.specialize(g.output_buffer().dim(0).extent() > 8).vectorize(x, 4);
+  f.compute_at(g, x).hoist_storage_root().store_in(MemoryType::Heap);
+  for (int width : {16, 5}) {
+    HeapLog::watch(g);
+    expect_right(width, 6);
+    EXPECT_EQ(HeapLog::sizes, (std::vector<size_t>{(4 + 2) * 3 * 4})) << width;
+  }
+}
+
+TEST_F(Storage, HoistedCopiesOfStagesHaveTheirOwn) {
+  g(x, y) += f(x, y + 2);
+  f.compute_at(g, x).hoist_storage_root().store_in(MemoryType::Heap);
+  HeapLog::watch(g);
+  Buffer<int32_t> out = g.realize({5, 4});
+  EXPECT_EQ(out(3, 2), 2 * (3 * 3 + 2) + 3 * 3 + 4);
+  EXPECT_EQ(HeapLog::sizes, (std::vector<size_t>{3 * 3 * 4, 4}));
+}
+
+// What iterations read that store nothing has room, and is not computed.
+TEST(Storage, ReadsBesidePredicatedStoresNeedNoValues) {
+  Var x("x");
+  const int width = 100;
+  ImageParam in(Int(32), 1, "in");
+  Buffer<int> cells(width);
+  cells.for_each_element([&](int i) { cells(i) = 5 * i; });
+  in.set(cells);
+  for (const TailStrategy tail : {TailStrategy::PredicateLoads, TailStrategy::GuardWithIf}) {
+    for (const bool in_tiles : {false, true}) {
+      Func f("f"), g("g");
+      f(x) = in(x) + 1;
+      g(x) = f(x) * 2;
+      g.vectorize(x, 8, TailStrategy::PredicateStores);
+      in_tiles ? f.compute_at(g, x) : f.compute_root();
+      f.vectorize(x, 8, tail);
+      Buffer<int> out = g.realize({width});
+      out.for_each_element([&](int i) { ASSERT_EQ(out(i), 10 * i + 2) << i; });
+    }
+  }
+  Func h("h");
+  h(x) = in(x);
+  h.vectorize(x, 8, TailStrategy::PredicateStores);
+  EXPECT_THROW(h.realize({width}), RuntimeError) << "an image has no such room";
 }
 
 // Each row of a level needs three of the next coarser one, but the first iteration needs whole

@@ -219,6 +219,32 @@ TEST(Trace, ProductionsOfASlidingWindowAreWhatIsNew) {
   EXPECT_EQ(productions, (Events{": 0 1 0 2", ": 0 1 2 1", ": 0 1 3 1", ": 0 1 4 1"}));
 }
 
+// A Func with updates that nobody places is computed for each stage that uses it.
+TEST(Trace, CopiesOfAFuncAreReportedAsIt) {
+  Var x("x");
+  Func f("f"), g("g"), h("h");
+  f(x) = x;
+  f(x) += 3;
+  g(x) = f(x) * 2;
+  h(x) = f(x) + g(x);
+  g.compute_root();
+  f.trace_stores().trace_loads();
+  Events all = events_of(h, {1});
+  EXPECT_EQ(all, (Events{
+                     "begin_pipeline h 0:",
+                     "tag f 1: \"func_type_and_dim: 1 0 32 1 1 0 1\"",
+                     "store f 0: 0 = 0",
+                     "load f 0: 0 = 0",
+                     "store f 0: 0 = 3",
+                     "load f 0: 0 = 3",
+                     "store f 0: 0 = 0",
+                     "load f 0: 0 = 0",
+                     "store f 0: 0 = 3",
+                     "load f 0: 0 = 3",
+                     "end_pipeline h 1:",
+                 }));
+}
+
 TEST(Trace, ProductionsThatShareLoopsBeginTogether) {
   Var x("x"), y("y");
   Func f("f"), g("g"), h("h");

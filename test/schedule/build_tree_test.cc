@@ -118,6 +118,38 @@ output f
 )");
 }
 
+TEST(build_tree, update_func_without_level_is_computed_in_lanes_where_what_it_needs_is) {
+  const std::string algorithm = R"(in(x, y) = x + 5*y
+f(x, y) = 0
+over r(0, 3), s(0, 3): f(x, y) = f(x, y) + in(x + r, y + s)
+g(x, y) = f(x, y)
+output g
+)";
+  const std::string vectors = "g.split(y, yo, yi, 2, RoundUp)\ng.vectorize(yi)\n";
+  EXPECT_EQ(tree(algorithm, vectors + "g.reorder(x, yo, yi)\nin.compute_at(g, yi)"),
+            R"(for g.s0.yi vector
+  allocate in
+    for in.s0.y serial
+      for in.s0.x serial
+        in.s0
+    for g.s0.yo serial
+      for g.s0.x serial
+        allocate f
+          for f.s0.y serial
+            for f.s0.x serial
+              f.s0
+          for f.s1.y serial
+            for f.s1.x serial
+              for f.s1.s serial reduction
+                for f.s1.r serial reduction
+                  f.s1
+          g.s0: y -> yo, yi by 2 RoundUp
+)");
+  const std::string outside =
+      tree(algorithm, vectors + "g.reorder(yi, x, yo)\nin.compute_at(g, x)");
+  EXPECT_LT(outside.find("f.s1.x"), outside.find("g.s0.yi vector"));
+}
+
 TEST(build_tree, a_func_at_loops_of_several_stages_is_computed_in_each) {
   EXPECT_EQ(tree("p(x) = x*17\nc(x) = 170 - p(x)\nc(x) = c(x) + p(x)/2\noutput c\n",
                  "p.compute_at(c, x)\np.vectorize(x)\n"),
@@ -192,6 +224,26 @@ allocate g
           s$h.s1
       h.s0
 )");
+}
+
+// The copy of a for the update of b's copy for c (b$c), and that for b's copy for c's update
+// (b$c$u0), would have one name.
+TEST(build_tree, copies_have_names_of_their_own) {
+  const LoopTree t = build(R"(image in: int32, 1
+a(x) = in(x)
+a(0) = 1
+b(x) = a(x)
+b(0) = a(1)
+k(x) = b(x)
+k(0) = 2
+c(x) = b(x) + k(x)
+c(0) = b(2)
+output c
+)",
+                           "");
+  std::string names;
+  for (const FuncDef &f : t.algorithm.funcs) names += f.name + " ";
+  EXPECT_EQ(names, "a a$b$u0 a$b$c a$b$c$u0 a$b$c$u0$ a$b$c$u0$u0 b b$c b$c$u0 k c ");
 }
 
 TEST(build_tree, allocations_end_with_the_last_use) {

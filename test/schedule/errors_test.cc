@@ -204,10 +204,6 @@ TEST(errors, names_given_twice) {
 }
 
 TEST(errors, kinds_that_do_not_go_together) {
-  EXPECT_EQ(tree(kUpdate, "f.parallel(y)\nf.fuse(x, y, t)"),
-            "s.txt:2: error: cannot fuse 'x' (serial) with 'y' (parallel) of 'f'\n"
-            "  why: the fused loop would have two kinds\n"
-            "  fix: fuse first, then say how the fused loop runs\n");
   EXPECT_EQ(tree(kUpdate, "f.bound(y, 0, 8)\nf.vectorize(y)\nf.parallel(x)"),
             "s.txt:3: error: cannot run 'x' of 'f' in parallel: it is inside the vector loop 'y'\n"
             "  fix: reorder 'x' outside 'y'\n");

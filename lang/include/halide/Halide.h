@@ -45,10 +45,23 @@
 #include "polyhalite/polyhalite.h"
 #include "polyhalite/report.h"
 
+namespace polyhalite {
+// Halide's names, which programs have found by the argument's namespace.
+bool is_zero(const Expr &e);
+bool is_one(const Expr &e);
+inline bool is_const_zero(const Expr &e) { return is_zero(e); }
+inline bool is_const_one(const Expr &e) { return is_one(e); }
+}  // namespace polyhalite
+
 namespace Halide {
 using namespace polyhalite;
+using ScheduleHandle = Stage;
 
 namespace Internal {
+using Function = polyhalite::FunctionHandle;
+using polyhalite::is_const_one;
+using polyhalite::is_const_zero;
+
 // Programs of Halide see an error where a buffer reaches 2 GiB, unless the target has large_buffers.
 inline const bool buffers_are_limited = (polyhalite::set_default_buffer_limit(INT32_MAX), true);
 

@@ -52,6 +52,11 @@ struct Argument {
   bool is_output() const { return kind == OutputBuffer; }
   /// Undefined for an argument that is given by name.
   Parameter parameter() const { return param_; }
+  /// Of one name, kind, type and number of dimensions.
+  bool operator==(const Argument &o) const {
+    return name == o.name && kind == o.kind && dimensions == o.dimensions && type == o.type;
+  }
+  bool operator!=(const Argument &o) const { return !(*this == o); }
 
  private:
   std::shared_ptr<ParameterContents> param_;

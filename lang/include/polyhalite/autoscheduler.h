@@ -34,14 +34,34 @@ struct AutoSchedulerResults {
   AutoschedulerParams autoscheduler_params;
   std::string schedule_source;         // C++
   std::vector<uint8_t> featurization;  // the scheduler's own
+  // Of our own scheduler: the directives that it added, one a line and as Python (schedule_text.h),
+  // and what it chose over what.
+  std::string schedule_text, schedule_python, report;
 };
 
 /// Writes directives to the pipeline's Funcs.
 using AutoSchedulerFn = std::function<void(const Pipeline &, const Target &,
                                            const AutoschedulerParams &, AutoSchedulerResults *)>;
 
+/// Completes the pipeline's schedule with the auto-scheduler "polyhalite": what the program has
+/// scheduled stays, the rest is chosen for sizes like the estimates (set_estimate). `options`:
+///   parallelism   threads that will run the pipeline; this machine's
+///   budget        the most time that the search takes: "10s" (the default), "500ms", "2min"; "0s"
+///                 gives the template that it starts from
+///   beam          how many partial schedules it keeps: 16
+///   seed          of its random trials: 0. The same seed gives the same schedule, unless the budget
+///                 ends the search.
+///   measure       how many of the best are compiled and timed here, each in a process of its own: 0
+///   records       a file (SQLite) in which measured times are kept and looked up
+/// CompileError where an output has no estimate, with its name.
+AutoSchedulerResults auto_schedule(const Pipeline &pipeline, const Target &target = get_jit_target_from_environment(),
+                                   const std::map<std::string, std::string> &options = {},
+                                   Here here = Here());
+
 /// Loads a dynamic library, whose static constructors may call Pipeline::add_autoscheduler. `name`
 /// is a path, or "abc" for libabc.so of the usual places. CompileError where it cannot be loaded.
+/// The libraries of Halide's own auto-schedulers (autoschedule_adams2019...) are not loaded: their
+/// names stand for "polyhalite", and a warning says so.
 void load_plugin(const std::string &name, Here here = Here());
 
 }  // namespace polyhalite

@@ -12,6 +12,8 @@
 
 namespace polyhalite {
 
+struct AutoschedulerParams;
+struct AutoSchedulerResults;
 struct FrozenPipeline;
 struct JITUserContext;
 
@@ -19,17 +21,24 @@ struct JITUserContext;
 enum class Emit {
   object, static_library, c_header, assembly, bitcode, llvm_assembly, stmt, stmt_html,
   conceptual_stmt, schedule, algorithm, tree, function_info_header, registration,
-  python_extension, compiler_log, hlpipe, conceptual_stmt_html,
+  python_extension, compiler_log, hlpipe, conceptual_stmt_html, c_source,
+  // What Halide's compiler writes and this one does not.
+  cpp_stub, featurization, pytorch_wrapper, device_code,
 };
 using OutputFileType = Emit;
-/// In the order of the enumeration.
+/// Those that a compilation writes, in the order of the enumeration.
 const std::vector<Emit> &all_emits();
+/// Their names, as in a generator's -e, with "cpp_stub", which generators write.
+std::string emit_names();
+/// The one of this name; CompileError where there is none, or where no compilation writes it.
+Emit emit_from_name(const std::string &name);
 /// "object", "static_library"... as in a generator's -e.
 const char *emit_name(Emit e);
-/// ".o", ".a", ".h", ".s", ".bc", ".ll", ".stmt", ".stmt.html", ".conceptual.stmt", ".schedule",
-/// ".algorithm", ".tree", ".function_info.h", ".registration.cpp", ".py.cpp",
-/// ".halide_compiler_log", ".hlpipe", ".conceptual.stmt.html".
-const char *emit_extension(Emit e);
+/// ".o", ".a" (on Windows ".obj", ".lib"), ".h", ".s", ".bc", ".ll", ".stmt", ".stmt.html",
+/// ".conceptual.stmt", ".schedule", ".algorithm", ".tree", ".function_info.h",
+/// ".registration.cpp", ".py.cpp", ".halide_compiler_log", ".hlpipe", ".conceptual.stmt.html",
+/// ".halide_generated.cpp".
+const char *emit_extension(Emit e, const Target &target);
 /// Whether a compilation for several targets writes one file for each, NAME-SUFFIX.EXTENSION.
 bool is_per_target(Emit e);
 
@@ -97,9 +106,19 @@ class Backend {
                                 const Target &target, Emit what) = 0;
   /// The algorithm that the directives derive, with the other directives.
   virtual FrozenPipeline derive(const FrozenPipeline &pipeline) = 0;
+  /// The pipeline with a complete schedule: the directives that autosched/ chose stand behind those
+  /// that it had. Fills in the texts of `results`. CompileError, see auto_schedule().
+  virtual FrozenPipeline auto_schedule(const FrozenPipeline &pipeline, const Target &target,
+                                       const AutoschedulerParams &params,
+                                       AutoSchedulerResults *results) = 0;
+  /// Of one Func as the only one, whose directives so far speak of its loops: CompileError where an
+  /// update would run in an order, or at once, that its dependences do not allow. What cannot be
+  /// said yet passes.
+  virtual void judge_loops(const FrozenPipeline &pipeline) = 0;
   /// What Emit::hlpipe writes, read back; CompileError at NAME:LINE.
   virtual FrozenPipeline parse_pipeline(const std::string &text, const std::string &name) = 0;
-  /// The runtime as a static library or object for `target`.
+  /// The runtime as a static library or object for `target`, or the header beside it. Where programs
+  /// name its functions as Halide's, without HalideRuntime.h, they find them.
   virtual void emit_runtime(const Target &target, Emit what, const std::string &file) = 0;
 };
 

@@ -12,7 +12,9 @@ namespace polyhalite::BoundaryConditions {
 /// source where the point is inside the bounds, else the nearest point's value. A dimension of
 /// undefined min and extent is not bounded; bounds may be fewer than the source's dimensions.
 Func repeat_edge(const Func &source, const Region &bounds);
-/// source where the point is inside the bounds, else `value`.
+/// source where the point is inside the bounds, else `value`; of several values the Tuple has one
+/// each.
+Func constant_exterior(const Func &source, const Tuple &value, const Region &bounds);
 Func constant_exterior(const Func &source, const Expr &value, const Region &bounds);
 // What lies beyond the bounds, for the values a b c:
 /// copies of the image, side by side: ... b c [a b c] a b ...
@@ -65,6 +67,14 @@ Func constant_exterior(const Image &image, const Expr &value, const Region &boun
   return constant_exterior(detail::as_func(image), value, bounds);
 }
 template <typename Image, typename = detail::if_image<Image>>
+Func constant_exterior(const Image &image, const Tuple &value) {
+  return constant_exterior(detail::as_func(image), value, image.region());
+}
+template <typename Image, typename = detail::if_image<Image>>
+Func constant_exterior(const Image &image, const Tuple &value, const Region &bounds) {
+  return constant_exterior(detail::as_func(image), value, bounds);
+}
+template <typename Image, typename = detail::if_image<Image>>
 Func repeat_image(const Image &image) {
   return repeat_image(detail::as_func(image), image.region());
 }
@@ -96,6 +106,12 @@ Func repeat_edge(const Image &image, const Expr &min, const Expr &extent, More &
 }
 template <typename Image, typename... More>
 Func constant_exterior(const Image &image, const Expr &value, const Expr &min, const Expr &extent,
+                       More &&...more) {
+  return constant_exterior(detail::as_func(image), value,
+                           detail::collect(min, extent, std::forward<More>(more)...));
+}
+template <typename Image, typename... More>
+Func constant_exterior(const Image &image, const Tuple &value, const Expr &min, const Expr &extent,
                        More &&...more) {
   return constant_exterior(detail::as_func(image), value,
                            detail::collect(min, extent, std::forward<More>(more)...));

@@ -121,12 +121,13 @@ class Callable {
 
   /// The arguments of a call, in order; outputs too.
   const std::vector<Argument> &arguments() const;
+  /// For arguments whose number and types are known at run time only.
+  int call(JITUserContext *context, const std::vector<detail::CallArgument> &args) const;
 
  private:
   /// 0, or the code of a failure that a handler took. `values`: null buffers are failures.
   int check(const std::vector<detail::CallArgument> &args, bool values,
             JITUserContext *context) const;
-  int call(JITUserContext *context, const std::vector<detail::CallArgument> &args) const;
   std::shared_ptr<const CallableContents> contents_;
 };
 

@@ -5,15 +5,16 @@ namespace polyhalite {
 
 /// Where a Func's values are kept.
 enum class MemoryType {
-  Auto,         // the compiler's choice
-  Heap,         // polyhalite_malloc, or the device's own memory
-  Stack,        // the frame of the function; of constant size
-  Register,     // registers, accessed at constant coordinates only
-  GPUShared,    // memory that the threads of a GPU block share
-  GPUTexture,   // texture memory of a GPU
-  LockedCache,  // locked cache lines of a DSP
-  VTCM,         // tightly coupled memory of Hexagon's vector units
-  AMXTile,      // tile registers of x86
+  Auto,            // the compiler's choice
+  Heap,            // polyhalite_malloc, or the device's own memory
+  Stack,           // the frame of the function; of constant size
+  Register,        // registers, accessed at constant coordinates only
+  GPUShared,       // memory that the threads of a GPU block share
+  GPUTexture,      // texture memory of a GPU
+  LockedCache,     // locked cache lines of a DSP
+  VTCM,            // tightly coupled memory of Hexagon's vector units
+  AMXTile,         // tile registers of x86
+  GPUSharedAsync,  // GPUShared, filled by copies that run beside the threads
 };
 /// "Auto", "Heap"...
 const char *memory_type_name(MemoryType m);

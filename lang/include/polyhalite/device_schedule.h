@@ -107,6 +107,11 @@ class DeviceSchedulable {
   Self &sme_streaming(Loop loop = Var::outermost()) {
     return mark(Word::SmeStreaming, {loop}, kDefault);
   }
+  /// `enable` false: they leave the mode that a loop around has asked for, as host() leaves
+  /// devices.
+  Self &sme_streaming(bool enable, Loop loop = Var::outermost()) {
+    return mark(enable ? Word::SmeStreaming : Word::Host, {loop}, kDefault);
+  }
   /// The loop and what is in it run on the processor, which they do without this word as well.
   Self &host(Loop loop = Var::outermost()) { return mark(Word::Host, {loop}, kDefault); }
 

@@ -36,6 +36,10 @@ class ExternFuncArgument {
   template <typename T>
   ExternFuncArgument(const Param<T> &p) : scalar_(Expr(p)) {}  // NOLINT
 
+  bool is_func() const { return func_ != nullptr; }
+  bool is_buffer() const { return buffer_.defined(); }
+  bool is_image_param() const { return image_ != nullptr; }
+  bool is_expr() const { return scalar_.defined(); }
   bool defined() const { return func_ || buffer_.defined() || image_ || scalar_.defined(); }
   const std::shared_ptr<FunctionContents> &func() const { return func_; }
   const Buffer<> &buffer() const { return buffer_; }

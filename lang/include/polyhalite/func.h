@@ -248,6 +248,10 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   /// values. The first dimension varies fastest; mins are lost.
   void debug_to_file(const std::string &filename, Here here = Here());
 
+  /// Profiles count the Func's productions to what surrounds them: of small ones the profiler's own
+  /// work would be most of the time.
+  Func &no_profiling(Here here = Here());
+
   /// Bounds that an auto-scheduler may assume; no promise, and nothing checks them.
   Func &set_estimate(const VarOrRVar &var, Expr min, Expr extent);
   Func &set_estimates(const Region &estimates, Here here = Here());
@@ -273,26 +277,19 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   std::shared_ptr<PipelineContents> pipeline_;  // with this Func as its output
 };
 
-/// What hoist_invariants() makes: a Func for each term.
-class FuncVec {
+/// Several Funcs: the outputs of a Pipeline, what hoist_invariants() makes. One alone is a Func.
+class FuncVec : public std::vector<Func> {
  public:
-  explicit FuncVec(std::vector<Func> funcs) : funcs_(std::move(funcs)) {}
-  size_t size() const { return funcs_.size(); }
-  bool empty() const { return funcs_.empty(); }
-  Func &operator[](size_t i) { return funcs_[i]; }
-  const Func &operator[](size_t i) const { return funcs_[i]; }
-  auto begin() { return funcs_.begin(); }
-  auto end() { return funcs_.end(); }
-  auto begin() const { return funcs_.begin(); }
-  auto end() const { return funcs_.end(); }
-  /// The only one; CompileError where there are several.
+  using std::vector<Func>::vector;
+  FuncVec() = default;
+  FuncVec(const std::vector<Func> &funcs) : std::vector<Func>(funcs) {}        // NOLINT
+  FuncVec(std::vector<Func> &&funcs) : std::vector<Func>(std::move(funcs)) {}  // NOLINT
+  /// `count` undefined Funcs, called name0, name1...; one alone is called `name`.
+  FuncVec(const std::string &name, size_t count, Here here = Here());
+  /// The only one; CompileError where there are more or none.
   operator Func() const;  // NOLINT
-  operator std::vector<Func>() const { return funcs_; }  // NOLINT
   /// CompileError where there are not as many.
   void require_size(size_t n, const Here &here) const;
-
- private:
-  std::vector<Func> funcs_;
 };
 
 template <size_t N>

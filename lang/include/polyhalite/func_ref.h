@@ -17,6 +17,16 @@ namespace polyhalite {
 struct FunctionContents;
 class FuncTupleElementRef;
 
+/// What a Func and its calls are handles to; a Func is made of one again.
+class FunctionHandle : public std::shared_ptr<FunctionContents> {
+ public:
+  FunctionHandle(std::shared_ptr<FunctionContents> contents)  // NOLINT
+      : std::shared_ptr<FunctionContents>(std::move(contents)) {}
+  const std::string &name() const;
+  bool has_pure_definition() const;
+  bool has_update_definition() const;
+};
+
 /// f(args): a value where it is used, a definition where it is assigned to.
 ///
 /// `_` among the arguments stands for the dimensions that are not named: of a defined Func, all
@@ -55,7 +65,7 @@ class FuncRef {
   /// The same Func at equal arguments.
   bool equivalent_to(const FuncRef &other) const;
 
-  const std::shared_ptr<FunctionContents> &function() const { return func_; }
+  FunctionHandle function() const { return func_; }
 
  private:
   friend class FuncTupleElementRef;
@@ -111,13 +121,32 @@ Expr gather(const Expr &first, const Expr &second, Args &&...more) {
 
 inline Expr min(const FuncRef &a, const FuncRef &b) { return min(Expr(a), Expr(b)); }
 inline Expr max(const FuncRef &a, const FuncRef &b) { return max(Expr(a), Expr(b)); }
-// Calls convert to Expr and to Tuple; between them, values of one component are meant.
-inline Expr select(const Expr &condition, const FuncRef &a, const FuncRef &b) {
-  return select(condition, Expr(a), Expr(b));
+// Calls convert to Expr and to Tuple: of all their values, which of one value is an Expr again.
+inline Tuple select(const Expr &condition, const FuncRef &a, const FuncRef &b) {
+  return select(condition, Tuple(a), Tuple(b));
 }
 template <typename... Args>
-Expr select(const Expr &c0, const FuncRef &v0, const Expr &c1, const FuncRef &v1, Args &&...args) {
-  return select(c0, Expr(v0), Expr(select(c1, v1, std::forward<Args>(args)...)));
+Tuple select(const Expr &c0, const FuncRef &v0, const Expr &c1, const FuncRef &v1, Args &&...args) {
+  return select(c0, Tuple(v0), Tuple(select(c1, v1, std::forward<Args>(args)...)));
+}
+inline Tuple likely(const FuncRef &f) { return likely(Tuple(f)); }
+inline Tuple likely_if_innermost(const FuncRef &f) { return likely_if_innermost(Tuple(f)); }
+inline Tuple strict_float(const FuncRef &f) { return strict_float(Tuple(f)); }
+template <typename... Args>
+Tuple memoize_tag(const FuncRef &f, Args &&...keys) {
+  return memoize_tag(Tuple(f), std::forward<Args>(keys)...);
+}
+template <typename... Args>
+Tuple print(const FuncRef &f, Args &&...more) {
+  return print(Tuple(f), std::forward<Args>(more)...);
+}
+template <typename... Args>
+Tuple print_when(const Expr &condition, const FuncRef &f, Args &&...more) {
+  return print_when(condition, Tuple(f), std::forward<Args>(more)...);
+}
+template <typename... Args>
+Tuple require(const Expr &condition, const FuncRef &f, Args &&...message) {
+  return require(condition, Tuple(f), std::forward<Args>(message)...);
 }
 inline Expr mux(const Expr &id, std::initializer_list<FuncRef> values) {
   return mux(id, std::vector<Expr>(values.begin(), values.end()));

@@ -233,7 +233,18 @@ class InputScalar : public DeclaredInput {
   void set_estimate(const Expr &value);
 
  protected:
+  void set_estimate(const Number &value);
   explicit InputScalar(IoShape shape) : DeclaredInput(std::move(shape)) {}
+};
+
+/// A scalar of a C++ type, into which its estimate converts.
+template <typename T>
+class InputValue : public InputScalar {
+ public:
+  void set_estimate(const T &value) { InputScalar::set_estimate(Number(value)); }
+
+ protected:
+  explicit InputValue(IoShape shape) : InputScalar(std::move(shape)) {}
 };
 
 class InputScalars : public DeclaredInput {
@@ -250,11 +261,21 @@ class InputScalars : public DeclaredInput {
   void set_estimate(size_t i, const Expr &value);
 
  protected:
+  void set_estimate(size_t i, const Number &value);
   explicit InputScalars(IoShape shape) : DeclaredInput(std::move(shape)) {}
   const std::vector<Expr> &exprs() const {
     check_access();
     return exprs_;
   }
+};
+
+template <typename T>
+class InputValues : public InputScalars {
+ public:
+  void set_estimate(size_t i, const T &value) { InputScalars::set_estimate(i, Number(value)); }
+
+ protected:
+  explicit InputValues(IoShape shape) : InputScalars(std::move(shape)) {}
 };
 
 // -- Outputs
@@ -269,6 +290,7 @@ class OutputFunc : public DeclaredOutput, public Func {
   std::vector<Func> funcs() const override { return {*this}; }
   void materialize() override {}
 
+  operator OutputImageParam() const { return output_buffer(); }  // NOLINT
   /// All points of the output's buffer.
   operator RDom() const { return RDom(output_buffer().region()); }  // NOLINT
 
@@ -354,10 +376,12 @@ struct IoTraits {
   static constexpr bool kIsArray = std::is_array_v<T>;
   static_assert(!kIsArray || std::rank_v<T> == 1, "arrays have one dimension");
 
+  using Scalar = std::conditional_t<kIsExpr, InputScalar, InputValue<Element>>;
+  using Scalars = std::conditional_t<kIsExpr, InputScalars, InputValues<Element>>;
   using Input = std::conditional_t<
       kIsBuffer, std::conditional_t<kIsArray, InputImages, InputImage>,
       std::conditional_t<kIsFunc, std::conditional_t<kIsArray, InputFuncs, InputFunc>,
-                         std::conditional_t<kIsArray, InputScalars, InputScalar>>>;
+                         std::conditional_t<kIsArray, Scalars, Scalar>>>;
   using Output = std::conditional_t<kIsArray, OutputFuncs, OutputFunc>;
 
   static IoShape shape(const std::string &name) {

@@ -111,8 +111,12 @@ class GeneratorParam : public GeneratorParamBase {
     return Expr(value_);
   }
   void set(const T &value) {
-    value_ = value;
-    check_range();
+    if constexpr (std::is_same_v<T, LoopLevel>) {
+      value_.set(value);  // directives that have it already follow
+    } else {
+      value_ = value;
+      check_range();
+    }
   }
 
   void set_from_string(const std::string &text) override {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "polyhalite/buffer.h"
+#include "polyhalite/choices.h"
 #include "polyhalite/error.h"
 #include "polyhalite/expr.h"
 #include "polyhalite/func.h"
@@ -210,6 +211,8 @@ class OutputImageParam {
   int host_alignment() const;
   OutputImageParam &set_host_alignment(int bytes, Here here = Here());
   OutputImageParam &set_estimates(const Region &estimates, Here here = Here());
+  /// The memory is the caller's: CompileError for others than Auto and Heap.
+  OutputImageParam &store_in(MemoryType memory, Here here = Here());
   Parameter parameter() const { return param_; }
 
  protected:

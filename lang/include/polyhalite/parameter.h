@@ -77,6 +77,11 @@ class Parameter {
   Expr min_constraint(int dim) const;
   Expr extent_constraint(int dim) const;
   Expr stride_constraint(int dim) const;
+  /// Bounds that an auto-scheduler may assume.
+  void set_min_constraint_estimate(int dim, Expr e);
+  void set_extent_constraint_estimate(int dim, Expr e);
+  Expr min_constraint_estimate(int dim) const;
+  Expr extent_constraint_estimate(int dim) const;
   /// Of the first element's address, in bytes.
   void set_host_alignment(int bytes, Here here = Here());
   int host_alignment() const;

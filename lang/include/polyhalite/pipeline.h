@@ -20,7 +20,7 @@ class Pipeline : public Realizable<Pipeline> {
   explicit Pipeline(const std::vector<Func> &outputs);
 
   bool defined() const { return contents_ != nullptr; }
-  std::vector<Func> outputs() const;
+  FuncVec outputs() const;
   /// Reports its begin and end as trace events, see Func::trace_loads().
   void trace_pipeline(Here here = Here());
 
@@ -40,8 +40,9 @@ class Pipeline : public Realizable<Pipeline> {
                                 detail::printed(std::forward<Rest>(rest))...});
   }
 
-  /// Lets an auto-scheduler write directives to the pipeline's Funcs. CompileError for a name that
-  /// is not registered.
+  /// Lets an auto-scheduler write directives to the pipeline's Funcs: "polyhalite", which the names
+  /// of Halide's own (Mullapudi2016, Adams2019, Li2018, Anderson2021) stand for too, or one that was
+  /// added. See auto_schedule() for its options. CompileError for a name that is not registered.
   AutoSchedulerResults apply_autoscheduler(const Target &target, const AutoschedulerParams &params,
                                            Here here = Here()) const;
   static void add_autoscheduler(const std::string &name, const AutoSchedulerFn &function,

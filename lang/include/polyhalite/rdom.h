@@ -43,6 +43,9 @@ class RDom {
   template <typename T, int D>
   RDom(const Buffer<T, D> &image, Here here = Here())  // NOLINT
       : RDom(image.region(here), "", here) {}
+  /// With a name for each variable.
+  static RDom named(const Region &region, const std::vector<std::string> &variables,
+                    Here here = Here());
 
   bool defined() const { return domain_ != nullptr; }
   bool same_as(const RDom &o) const { return domain_ == o.domain_; }
@@ -59,6 +62,7 @@ class RDom {
   RVar x, y, z, w;
 
  private:
+  explicit RDom(std::shared_ptr<ReductionDomain> domain);
   // Adds pairs to `region`; returns the name at the end, if there is one.
   static std::string collect(Region *) { return ""; }
   static std::string collect(Region *, const std::string &name) { return name; }

@@ -140,6 +140,13 @@ class Realizable {
                           const Target &target) {
     emit_one(Emit::bitcode, file, args, "", target);
   }
+  /// C++ source: for compilers of other machines. Loops are as the schedule has them, but what it says
+  /// of vectors and copies is left to the compiler.
+  void compile_to_c(const std::string &file, const std::vector<Argument> &args,
+                    const std::string &name = "",
+                    const Target &target = get_target_from_environment()) {
+    emit_one(Emit::c_source, file, args, name, target);
+  }
   /// The loop IR.
   void compile_to_lowered_stmt(const std::string &file, const std::vector<Argument> &args = {},
                                const Target &target = get_target_from_environment()) {
@@ -157,19 +164,21 @@ class Realizable {
     emit_one(format == HTML ? Emit::conceptual_stmt_html : Emit::conceptual_stmt, file, args, "",
              target);
   }
-  /// PREFIX.o and PREFIX.h.
+  /// PREFIX.o (on Windows PREFIX.obj) and PREFIX.h.
   void compile_to_file(const std::string &prefix, const std::vector<Argument> &args,
                        const std::string &name = "",
                        const Target &target = get_target_from_environment()) {
-    compile_to({{Emit::object, prefix + ".o"}, {Emit::c_header, prefix + ".h"}}, args, name,
-               target);
+    compile_to({{Emit::object, prefix + emit_extension(Emit::object, target)},
+                {Emit::c_header, prefix + ".h"}},
+               args, name, target);
   }
-  /// PREFIX.a and PREFIX.h.
+  /// PREFIX.a (on Windows PREFIX.lib) and PREFIX.h.
   void compile_to_static_library(const std::string &prefix, const std::vector<Argument> &args,
                                  const std::string &name = "",
                                  const Target &target = get_target_from_environment()) {
-    compile_to({{Emit::static_library, prefix + ".a"}, {Emit::c_header, prefix + ".h"}}, args, name,
-               target);
+    compile_to({{Emit::static_library, prefix + emit_extension(Emit::static_library, target)},
+                {Emit::c_header, prefix + ".h"}},
+               args, name, target);
   }
   /// A library of the code for each target behind one function; see compile_multitarget().
   /// PREFIX.a and PREFIX.h.

@@ -93,9 +93,12 @@ class Buffer : public BufferBase {
   }
 
   // Owning, dense, not initialised; a type stands first where T is void.
+  explicit Buffer(int size) : Buffer(static_halide_type(), sizes_of(size)) {
+    static_assert(!kIsVoid, "a Buffer<void> needs its type: Buffer(type, sizes...)");
+  }
   template <typename... Ints, typename = std::enable_if_t<AllInts<Ints...>::value>>
-  explicit Buffer(int first, Ints... more)
-      : Buffer(static_halide_type(), sizes_of(first, more...)) {
+  Buffer(int first, int second, Ints... more)
+      : Buffer(static_halide_type(), sizes_of(first, second, more...)) {
     static_assert(!kIsVoid, "a Buffer<void> needs its type: Buffer(type, sizes...)");
   }
   template <typename... Ints, typename = std::enable_if_t<AllInts<Ints...>::value>>

@@ -66,7 +66,7 @@ class Schedulable : public DeviceSchedulable<Self> {
   /// old -> outer * factor + inner. `outer` or `inner` may repeat the name of `old`.
   Self &split(const VarOrRVar &old, const VarOrRVar &outer, const VarOrRVar &inner, Expr factor,
               TailStrategy tail = TailStrategy::Auto);
-  /// The opposite: one loop over inner and outer.
+  /// The opposite: one loop over inner and outer, which runs as `inner` does.
   Self &fuse(const VarOrRVar &inner, const VarOrRVar &outer, const VarOrRVar &fused);
   /// Innermost first; loops that are not named keep their places.
   Self &reorder(const std::vector<VarOrRVar> &loops);

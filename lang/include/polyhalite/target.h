@@ -110,6 +110,8 @@ struct Target {
   bool get_runtime_compatible_target(const Target &other, Target &result) const;
   /// Whether this library makes code for it.
   bool supported() const;
+  /// The same, devices aside.
+  bool is_machine_supported() const;
 
   bool has_large_buffers() const { return bits == 64 && has_feature(LargeBuffers); }
   /// In bytes.
@@ -118,6 +120,10 @@ struct Target {
   int get_cuda_capability_lower_bound() const;
   int get_vulkan_capability_lower_bound() const;
   int get_arm_v8_lower_bound() const;
+  /// The width of a vector in the streaming mode of SME, by the feature SME_SVLn; 0 without any.
+  int sme_streaming_vector_bits() const;
+  /// SME_SVLn of this width; FeatureEnd where there is none.
+  static Feature sme_svl_feature_from_bits(int bits);
 
   /// arch-bits-os, tune_PROCESSOR, features in alphabetical order, vector_bits_N.
   std::string to_string() const;

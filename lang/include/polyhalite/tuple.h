@@ -1,9 +1,11 @@
 // Tuple: several values that are computed together.
 #pragma once
 
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "polyhalite/effects.h"
 #include "polyhalite/expr.h"
 #include "polyhalite/operators.h"
 #include "polyhalite/var.h"
@@ -30,6 +32,12 @@ class Tuple {
   Expr &operator[](size_t i) { return exprs_[checked(i)]; }
   Expr operator[](size_t i) const { return exprs_[checked(i)]; }
   const std::vector<Expr> &as_vector() const { return exprs_; }
+  auto begin() { return exprs_.begin(); }
+  auto end() { return exprs_.end(); }
+  auto begin() const { return exprs_.begin(); }
+  auto end() const { return exprs_.end(); }
+  /// The only value; CompileError where there are several.
+  operator Expr() const;  // NOLINT
 
  private:
   size_t checked(size_t i) const;
@@ -54,6 +62,31 @@ Expr mux(const Expr &id, const Tuple &values);
 Tuple mux(const Expr &id, const std::vector<Tuple> &values);
 inline Tuple mux(const Expr &id, std::initializer_list<Tuple> values) {
   return mux(id, std::vector<Tuple>(values));
+}
+
+// What has no arithmetic of its own, of each value.
+Tuple likely(const Tuple &t);
+Tuple likely_if_innermost(const Tuple &t);
+Tuple strict_float(const Tuple &t);
+Tuple memoize_tag(const Tuple &t, const std::vector<Expr> &keys);
+template <typename... Args, typename = std::enable_if_t<(std::is_convertible_v<Args, Expr> && ...)>>
+Tuple memoize_tag(const Tuple &t, Args &&...keys) {
+  return memoize_tag(t, std::vector<Expr>{Expr(std::forward<Args>(keys))...});
+}
+/// All values, and what follows them, are one line.
+Tuple print_when(const Expr &condition, const Tuple &t, const std::vector<Expr> &more);
+template <typename... Args, typename = std::enable_if_t<(detail::is_printed<Args> && ...)>>
+Tuple print_when(const Expr &condition, const Tuple &t, Args &&...more) {
+  return print_when(condition, t, std::vector<Expr>{detail::printed(std::forward<Args>(more))...});
+}
+template <typename... Args>
+Tuple print(const Tuple &t, Args &&...more) {
+  return print_when(Expr(true), t, std::forward<Args>(more)...);
+}
+Tuple require(const Expr &condition, const Tuple &t, const std::vector<Expr> &message);
+template <typename... Args, typename = std::enable_if_t<(detail::is_printed<Args> && ...)>>
+Tuple require(const Expr &condition, const Tuple &t, Args &&...message) {
+  return require(condition, t, std::vector<Expr>{detail::printed(std::forward<Args>(message))...});
 }
 
 }  // namespace polyhalite

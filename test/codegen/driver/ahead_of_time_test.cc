@@ -227,6 +227,50 @@ TEST_F(AheadOfTime, SeveralTargetsAreChosenAtRunTime) {
             "101\n");
 }
 
+// A function has one algorithm, whichever of its compilations runs.
+TEST_F(AheadOfTime, RandomNumbersAreTheSameForEveryTarget) {
+  const Target plain(host_.os, host_.arch, host_.bits);
+  const auto factory = [&](const std::string &name, const Target &target) {
+    Var x("x");
+    Func f("f");
+    f(x) = random_int() % 1000 + random_int() % 7;
+    return f.compile_to_module({}, name, target);
+  };
+  std::vector<std::string> texts;
+  compile_multitarget("f", {{Emit::algorithm, path("f.algorithm")}},
+                      {plain.with_feature(Target::NoBoundsQuery), plain}, {"first", "second"},
+                      factory);
+  for (const char *which : {"f-first.algorithm", "f-second.algorithm"}) {
+    std::ifstream file(path(which));
+    texts.emplace_back((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  }
+  EXPECT_FALSE(texts[0].empty());
+  EXPECT_EQ(texts[0], texts[1]);
+}
+
+// Languages without a preprocessor know the standalone runtime's functions as Halide's.
+TEST_F(AheadOfTime, TheStandaloneRuntimeHasHalidesNames) {
+  backend().emit_runtime(host_, Emit::object, path("standalone.o"));
+  backend().emit_runtime(host_, Emit::c_header, path("standalone.h"));
+  write_file(path("plain.c"),
+             "#include <stddef.h>\n#include <stdio.h>\n#include \"standalone.h\"\n"
+             "extern void *halide_malloc(void *, size_t);\nextern void halide_free(void *, void *);\n"
+             "extern int halide_set_num_threads(int);\n"
+             "void polyhalite_free(void *c, void *p) { printf(\"freed %d\\n\", p != 0); }\n"
+             "int main(void) {\n  void *p = halide_malloc(0, 100);\n  halide_free(0, p);\n"
+             "  polyhalite_free(0, p);\n"
+             "  return halide_set_num_threads(2) < 1 || p == NULL;\n}\n",
+             "the test's program");
+  const auto [errors, failed] =
+      run("cc -I" POLYHALITE_TEST_DIR "/../../lang/abi plain.c standalone.o -lm -lpthread -o plain" +
+          std::string(test::kSanitizers));
+  ASSERT_EQ(failed, 0) << errors;
+  EXPECT_EQ(run("./plain"), (std::pair<std::string, int>{"freed 1\n", 0}));
+  // A static library of a pipeline may stand beside one of Halide's.
+  backend().emit(*scale(5), "scale", host_, {{Emit::static_library, path("libscale.a")}});
+  EXPECT_EQ(run("nm libscale.a | grep -c ' halide_'").first, "0\n");
+}
+
 TEST_F(AheadOfTime, TargetsMustAgreeOnTheArguments) {
   auto other = scale(2);
   other->output_names = {"different"};

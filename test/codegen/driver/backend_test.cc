@@ -98,7 +98,7 @@ TEST_F(EmittedFiles, have_every_form) {
   std::map<Emit, std::string> files;
   for (Emit e : {Emit::object, Emit::static_library, Emit::c_header, Emit::assembly,
                  Emit::llvm_assembly, Emit::stmt, Emit::schedule, Emit::algorithm, Emit::tree}) {
-    files[e] = path(std::string("blur") + emit_extension(e));
+    files[e] = path(std::string("blur") + emit_extension(e, target_));
   }
   b.blur_y.compute_root();
   b.blur_x.compute_root();

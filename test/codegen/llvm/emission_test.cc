@@ -196,6 +196,41 @@ TEST_P(VectorAccess, gathered_and_scattered) {
               {{"in", &in}, {"at", &at}, {"out", &out}});
 }
 
+// Indices of any integer type, alone and with what all lanes have in common.
+TEST_P(VectorAccess, gathered_by_narrow_indices) {
+  const Type t = GetParam();
+  const std::string name = t.to_string();
+  for (const Type i : {Int(8), UInt(8), Int(16), UInt(16), Int(32), UInt(32), Int(64)}) {
+    for (int lanes : {2, 5, 8}) {
+      TestBuffer in(t, {kSize}), at(i, {8}), out(t, {kSize}), scattered(t, {kSize});
+      fill(in, 6);
+      for (size_t l = 0; l < 8; l++) {
+        const int64_t value = static_cast<int64_t>(l * 3 % 8) - (i.is_int() ? 4 : 0);
+        const auto bytes = static_cast<size_t>(i.bytes());
+        std::memcpy(at.bytes.data() + l * bytes, &value, bytes);
+      }
+      const std::string n = std::to_string(lanes), x = "x" + n + "(";
+      const std::string read = "at[ramp(0i64, 1i64, " + n + ")]";
+      const std::string index = i.bits() == 64 ? read : "int64" + x + read + ")";
+      const std::string common = "broadcast(int64(in.min.0) + 20i64, " + n + ")";
+      auto line = [&](int from, const std::string &what) {
+        return "  out[ramp(" + std::to_string(from) + "i64, 1i64, " + n + ")] = in[" + what + "]\n";
+      };
+      const std::string mask = " if ramp(0, 1, " + n + ") < broadcast(3, " + n + ")";
+      expect_same("func f(in: input " + name + "[1], at: input " + i.to_string() +
+                      "[1], out: output " + name + "[1], scattered: output " + name + "[1]) {\n" +
+                      line(0, common + " + " + index) + line(8, common + " - " + index) +
+                      line(16, index + " + ramp(20i64, 3i64, " + n + ")") +
+                      line(24, index + " + " + index + " + " + common) +
+                      line(32, index + " + " + common + mask) + "  scattered[" + index +
+                      " + ramp(9i64, 2i64, " + n + ")] = in[ramp(0i64, 1i64, " + n +
+                      ")]\n  scattered[" + common + " - " + index + mask +
+                      "] = in[ramp(0i64, 1i64, " + n + ")]\n}\n",
+                  {{"in", &in}, {"at", &at}, {"out", &out}, {"scattered", &scattered}});
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(all, VectorAccess,
                          testing::Values(Bool(), UInt(8), Int(16), Float(32), Float(64)),
                          [](const auto &info) { return info.param.to_string(); });

@@ -81,8 +81,9 @@ class Files : public testing::Test {
 
 TEST_F(Files, static_library_and_header_serve_a_c_program) {
   write("scale.h", c_header(filter_of(function_, host_)));
-  write("libscale.a", make_archive({{"scale.o", compile(function_, filter_of(function_, host_), CodeForm::Object)}}));
-  write("libruntime.a", make_archive({{"polyhalite_runtime.o", runtime_object(host_)}}));
+  write("libscale.a", make_archive({{"scale", compile(function_, filter_of(function_, host_), CodeForm::Object)}},
+                                     host_.os));
+  write("libruntime.a", make_archive({{"polyhalite_runtime", runtime_object(host_)}}, host_.os));
   const auto [text, status] = run_program(
       "static void quiet(void *context, const char *message) { printf(\"%s\\n\", message); }\n"
       "__attribute__((constructor)) static void setup(void) { polyhalite_set_error_handler(quiet); "
@@ -229,7 +230,7 @@ TEST_F(Files, bytes_are_the_same_in_every_run) {
     const Filter filter = filter_of(function_, host_);
     EXPECT_EQ(compile(function_, filter, form), compile(parse_function(kScale), filter, form));
   }
-  EXPECT_EQ(make_archive({{"a.o", "x"}}), make_archive({{"a.o", "x"}}));
+  EXPECT_EQ(make_archive({{"a", "x"}}, host_.os), make_archive({{"a", "x"}}, host_.os));
 }
 
 TEST_F(Files, targets_without_a_code_generator_are_refused) {
@@ -240,8 +241,9 @@ TEST_F(Files, targets_without_a_code_generator_are_refused) {
     EXPECT_EQ(std::string(e.what()),
               "error: there is no code generator for target '" + Target().to_string() +
                   "'\n"
-                  "  why: code is made for 64-bit x86 and ARM\n"
-                  "  fix: use x86-64-linux or arm-64-linux, with features such as avx2-fma");
+                  "  why: code is made for x86 and ARM with 32 and 64 bits, and for linux, android, "
+                  "windows, osx, ios, fuchsia and noos\n"
+                  "  fix: use such as x86-64-linux-avx2-fma or arm-32-android");
   }
 }
 

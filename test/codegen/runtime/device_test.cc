@@ -51,6 +51,40 @@ TEST_F(HostOnly, WhatNeedsADeviceFails) {
   EXPECT_NE(told.find("not available"), std::string::npos);
 }
 
+int released = 0, release_result = 0;
+int release_unused(void *) {
+  released++;
+  return release_result;
+}
+
+TEST_F(HostOnly, KeptMemoryIsGivenBackWhenNoLongerReused) {
+  static polyhalite_device_allocation_pool pool = {release_unused, nullptr};
+  polyhalite_register_device_allocation_pool(&pool);
+  EXPECT_FALSE(polyhalite_can_reuse_device_allocations(nullptr));
+  EXPECT_EQ(polyhalite_reuse_device_allocations(nullptr, true), 0);
+  EXPECT_TRUE(polyhalite_can_reuse_device_allocations(nullptr));
+  EXPECT_EQ(released, 0);
+  release_result = -3;
+  EXPECT_EQ(polyhalite_reuse_device_allocations(nullptr, false), -3);
+  EXPECT_EQ(released, 1);
+  EXPECT_FALSE(polyhalite_can_reuse_device_allocations(nullptr));
+}
+
+TEST_F(HostOnly, TheDeviceIsTheLastUnlessOneIsNamed) {
+  unsetenv("PH_GPU_DEVICE");
+  unsetenv("HL_GPU_DEVICE");
+  EXPECT_EQ(polyhalite_get_gpu_device(nullptr), -1);
+  setenv("HL_GPU_DEVICE", "2", 1);
+  EXPECT_EQ(polyhalite_get_gpu_device(nullptr), 2);
+  polyhalite_set_gpu_device(1);
+  EXPECT_EQ(polyhalite_get_gpu_device(nullptr), 1);
+  polyhalite_set_gpu_device(-1);
+  unsetenv("HL_GPU_DEVICE");
+  EXPECT_EQ(polyhalite_get_gpu_device(nullptr), -1);
+  EXPECT_EQ(polyhalite_device_sync_global(nullptr, nullptr),
+            polyhalite_error_code_no_device_interface);
+}
+
 TEST(Float16Bits, AreExact) {
   const std::pair<uint16_t, float> numbers[] = {{0x0000, 0.0f},
                                                 {0x3c00, 1.0f},

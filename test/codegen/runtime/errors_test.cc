@@ -22,12 +22,21 @@ class RuntimeErrors : public testing::Test {
 
 TEST_F(RuntimeErrors, assumption) {
   EXPECT_EQ(polyhalite_error_assumption(context_, "blur", "blur_y", 1,
-                                        "a split of 'y' needs an extent of at least 32", 20, 32),
-            polyhalite_error_code_requirement_failed);
+                                        "a split of 'y' needs an extent of at least 32", 20, 32,
+                                        polyhalite_error_code_access_out_of_bounds),
+            polyhalite_error_code_access_out_of_bounds);
   EXPECT_EQ(
       last,
       "> blur: 'blur_y', dimension 1: a split of 'y' needs an extent of at least 32: found 20, "
       "needed 32; change the size of the output, or the schedule");
+}
+
+TEST_F(RuntimeErrors, explicit_bounds_too_small) {
+  EXPECT_EQ(polyhalite_error_explicit_bounds_too_small(context_, "blur_y", "y", 4, 7, 2, 9),
+            polyhalite_error_code_explicit_bounds_too_small);
+  EXPECT_EQ(last,
+            "> Bounds given for blur_y in y (from 4 to 7) do not cover required region (from 2 to "
+            "9); give larger ones, or change the size of the output");
 }
 
 TEST_F(RuntimeErrors, buffer_too_large) {

@@ -2,7 +2,11 @@
 
 #include <cstdio>
 
+#ifdef BRIGHTEN_HEADER
+#include BRIGHTEN_HEADER
+#else
 #include "brighten.h"
+#endif
 #include "darken_u8.h"
 
 int main() {

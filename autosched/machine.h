@@ -1,0 +1,25 @@
+// The machine as the cost model sees it.
+#pragma once
+
+#include "polyhalite/target.h"
+
+namespace polyhalite::autosched {
+
+struct Machine {
+  int cores = 1;
+  int vector_bytes = 16;
+  int vector_registers = 16;
+  double cycle = 0.33;  // nanoseconds
+  // What the working set of a core should not exceed, in bytes.
+  double l1 = 28 << 10, l2 = 400 << 10, l3 = 6 << 20;
+  // Nanoseconds a byte from the next level: the second cache, the third, memory.
+  double from_l2 = 0.012, from_l3 = 0.03, from_memory = 0.06;
+  // By how much a loop over several rows at once reads memory faster: more lines are on their way.
+  double rows_at_once = 0.55;
+  double memory_lanes = 1.7;  // by how much several cores read memory faster than one
+};
+
+/// Typical processors of the target; `cores` threads will run the pipeline.
+Machine machine_for(const Target &target, int cores);
+
+}  // namespace polyhalite::autosched

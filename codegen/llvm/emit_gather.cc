@@ -1,0 +1,178 @@
+// Loads and stores whose lanes lie anywhere: lane after lane; masked ones by the machine's gathers
+// and scatters.
+#include <utility>
+#include <vector>
+
+#include "codegen/llvm/function_emitter.h"
+#include "codegen/llvm/types.h"
+
+namespace polyhalite {
+
+using llvm::Value;
+
+namespace {
+
+// Lane l of an index is base + l * step + lanes[l]. What all lanes have in common is one address,
+// which loops share. `lanes` has any integer type, and is null for 0.
+struct ScatteredIndex {
+  Polynomial base;
+  int64_t step = 0;
+  Expr lanes;
+};
+
+class SplitIndex {
+ public:
+  explicit SplitIndex(const Definitions &definitions) : definitions_(definitions) {}
+
+  ScatteredIndex operator()(const Expr &index) {
+    take(index, 1);
+    out_.lanes = lanes(index.type());
+    return std::move(out_);
+  }
+
+ private:
+  void take(const Expr &e, int64_t sign) {
+    const auto at = to_lane_address(e, definitions_);
+    const auto stride = at ? at->stride.as_constant() : std::nullopt;
+    if (stride) {
+      out_.base.add(at->base, sign);
+      out_.step += sign * *stride;
+    } else if ((e->op == Op::Add || e->op == Op::Sub) && e.type().bits() == 64) {
+      take(e->args[0], sign);
+      take(e->args[1], e->op == Op::Sub ? -sign : sign);
+    } else {
+      (sign == 1 ? added_ : subtracted_).push_back(e);
+    }
+  }
+
+  Expr lanes(Type t) const {
+    // A table's index alone stays as narrow as it is.
+    if (added_.size() == 1 && subtracted_.empty() && added_[0]->op == Op::Cast) {
+      const Expr &narrow = added_[0]->args[0];
+      const Type from = narrow.type();
+      if (from.is_int_or_uint() && !from.is_bool() && from.bits() <= 32) return narrow;
+    }
+    Expr all;
+    for (const Expr &e : added_) all = all.defined() ? make_binary(Op::Add, all, e) : e;
+    for (const Expr &e : subtracted_) {
+      all = make_binary(Op::Sub, all.defined() ? all : make_zero(t), e);
+    }
+    return all;
+  }
+
+  const Definitions &definitions_;
+  ScatteredIndex out_;
+  std::vector<Expr> added_, subtracted_;  // what is neither uniform nor evenly spaced
+};
+
+Value *widened(llvm::IRBuilderBase &b, Value *v, Type t, llvm::Type *to) {
+  return t.is_int() ? b.CreateSExt(v, to) : b.CreateZExt(v, to);
+}
+
+// Each lane as Int(64). Lanes of at most 32 bits leave the vector in pairs: to take a pair apart is
+// quicker than to get another lane out.
+std::vector<Value *> separated(llvm::IRBuilderBase &b, Value *lanes, Type t) {
+  const auto n = static_cast<unsigned>(t.lanes());
+  llvm::Type *wide = b.getInt64Ty();
+  std::vector<Value *> out;
+  if (t.bits() > 32 || n % 2 != 0) {
+    for (unsigned i = 0; i < n; i++) {
+      out.push_back(widened(b, b.CreateExtractElement(lanes, uint64_t{i}), t, wide));
+    }
+    return out;
+  }
+  lanes = widened(b, lanes, t, llvm::FixedVectorType::get(b.getInt32Ty(), n));
+  Value *pairs = b.CreateBitCast(lanes, llvm::FixedVectorType::get(wide, n / 2));
+  for (unsigned i = 0; i < n / 2; i++) {
+    Value *pair = b.CreateExtractElement(pairs, uint64_t{i});
+    out.push_back(widened(b, b.CreateTrunc(pair, b.getInt32Ty()), t, wide));
+    out.push_back(t.is_int() ? b.CreateAShr(pair, 32) : b.CreateLShr(pair, 32));
+  }
+  return out;
+}
+
+}  // namespace
+
+// The address of each lane.
+std::vector<Value *> FunctionEmitter::lane_pointers(const std::string &buffer, Type element,
+                                                    const Expr &index) {
+  const Definitions definitions = [this](const std::string &name) { return definition(name); };
+  const ScatteredIndex at = SplitIndex(definitions)(index);
+  llvm::Type *type = memory_type(context_, element.element_of());
+  Value *base = address(buffer, element, at.base);
+  std::vector<Value *> pointers(static_cast<size_t>(index.type().lanes()), base);
+  if (at.lanes.defined()) {
+    kept_.push_back(at.lanes);
+    const std::vector<Value *> offsets = separated(builder_, emit(at.lanes), at.lanes.type());
+    for (size_t i = 0; i < pointers.size(); i++) {
+      pointers[i] = builder_.CreateGEP(type, pointers[i], offsets[i]);
+    }
+  }
+  for (size_t i = 0; at.step != 0 && i < pointers.size(); i++) {
+    const auto offset = static_cast<uint64_t>(at.step) * i;
+    pointers[i] = builder_.CreateGEP(type, pointers[i], builder_.getInt64(offset));
+  }
+  return pointers;
+}
+
+// All of them in one vector.
+Value *FunctionEmitter::pointer_vector(const std::string &buffer, Type element,
+                                       const Expr &index) {
+  const Definitions definitions = [this](const std::string &name) { return definition(name); };
+  const ScatteredIndex at = SplitIndex(definitions)(index);
+  const auto n = static_cast<unsigned>(index.type().lanes());
+  llvm::Type *wide = llvm::FixedVectorType::get(builder_.getInt64Ty(), n);
+  Value *offsets = llvm::Constant::getNullValue(wide);
+  if (at.lanes.defined()) {
+    kept_.push_back(at.lanes);
+    offsets = widened(builder_, emit(at.lanes), at.lanes.type(), wide);
+  }
+  if (at.step != 0) {
+    std::vector<llvm::Constant *> steps;
+    for (unsigned i = 0; i < n; i++) {
+      steps.push_back(builder_.getInt64(static_cast<uint64_t>(at.step) * i));
+    }
+    offsets = builder_.CreateAdd(offsets, llvm::ConstantVector::get(steps));
+  }
+  return builder_.CreateGEP(memory_type(context_, element.element_of()),
+                            address(buffer, element, at.base), offsets);
+}
+
+Value *FunctionEmitter::gather(const LoadNode &load, Value *mask) {
+  const Type t = load.type;
+  const llvm::Align align(static_cast<uint64_t>(t.bytes()));
+  if (mask) {
+    llvm::Type *type = memory_type(context_, t);
+    auto *access = builder_.CreateMaskedGather(type, pointer_vector(load.buffer, t, load.args[0]),
+                                               align, mask, llvm::Constant::getNullValue(type));
+    module_.mark_access(access, load.buffer);
+    return to_register(access, t);
+  }
+  std::vector<Value *> lanes;
+  for (Value *pointer : lane_pointers(load.buffer, t, load.args[0])) {
+    auto *element =
+        builder_.CreateAlignedLoad(memory_type(context_, t.element_of()), pointer, align);
+    module_.mark_access(element, load.buffer);
+    lanes.push_back(element);
+  }
+  return to_register(concatenate(lanes), t);
+}
+
+void FunctionEmitter::scatter(const std::string &buffer, Type t, const Expr &index, Value *value,
+                              Value *mask) {
+  const llvm::Align align(static_cast<uint64_t>(t.bytes()));
+  if (mask) {
+    auto *access =
+        builder_.CreateMaskedScatter(value, pointer_vector(buffer, t, index), align, mask);
+    module_.mark_access(access, buffer);
+    return;
+  }
+  uint64_t lane = 0;
+  for (Value *pointer : lane_pointers(buffer, t, index)) {
+    auto *access =
+        builder_.CreateAlignedStore(builder_.CreateExtractElement(value, lane++), pointer, align);
+    module_.mark_access(access, buffer);
+  }
+}
+
+}  // namespace polyhalite

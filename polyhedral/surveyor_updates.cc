@@ -1,0 +1,160 @@
+// What updates touch of their own Func. Cells at other places than their pure variables say make
+// the box larger; an update whose cells are needed in a part of it only runs over this part.
+//
+//   g(x, y) = 0, g(x, x) = f(x), g(y, y) = g(y - 1, y) + g(y + 1, y), of which x, y in [0, 9] are
+//   needed g over [-1, 10] x [-1, 10], update 0 over x in [-1, 10], update 1 over y in [0, 9]
+#include <algorithm>
+
+#include "lang/simplify/simplify.h"
+#include "polyhedral/model/stage_model.h"
+#include "polyhedral/surveyor.h"
+
+namespace polyhalite {
+
+Surveyor::OwnCells Surveyor::own_cells(const StageId &s, const std::vector<Interval> &over) {
+  const FuncDef &def = tree_.func(s);
+  const StageDef &stage = tree_.definition(s);
+  auto range_of = [&](const VariableNode &v) -> std::optional<Interval> {
+    if (v.kind == VariableKind::Pure) {
+      const auto at = std::find(def.args.begin(), def.args.end(), v.name);
+      return over[at - def.args.begin()];
+    }
+    if (v.kind == VariableKind::Reduction) {
+      for (const ReductionVariable &r : stage.rvars) {
+        if (r.var == v.name) return Interval{r.min, sum(sum(r.min, r.extent), -1)};
+      }
+    }
+    return std::nullopt;
+  };
+  Bounder whole(range_of);
+  auto limited = [&](const VariableNode &v) {
+    std::optional<Interval> i = range_of(v);
+    if (!i) return i;
+    const Interval limits = limits_of(stage.predicate, v.name);
+    const Expr low = limits.min.defined() ? whole(limits.min).min : Expr();
+    const Expr high = limits.max.defined() ? whole(limits.max).max : Expr();
+    if (low.defined()) i->min = larger(i->min, low);
+    if (high.defined()) i->max = smaller(i->max, high);
+    return i;
+  };
+  Bounder bounder(limited);
+  Bounder by_value(limited, [&](const CallNode &c) { return value_interval(c); });
+  OwnCells out;
+  out.touched.resize(def.args.size());
+  out.read.resize(def.args.size());
+  auto take = [&](const std::vector<Expr> &cell, bool reads) {
+    for (size_t d = 0; d < cell.size(); d++) {
+      const VariableNode *v = as_variable(cell[d]);
+      if (v && v->kind == VariableKind::Pure && v->name == def.args[d]) continue;
+      Interval i = bounder(cell[d]);
+      if (needs_values(cell[d], i)) {
+        i = by_value(with_strict_floats(cell[d]));
+        std::vector<HeldIndex> &held = out_.stages[s.func][s.stage].held;
+        const bool known = std::any_of(held.begin(), held.end(), [&](const HeldIndex &h) {
+          return h.callee == def.name && h.dimension == d && equal(h.index, cell[d]);
+        });
+        if (!known) held.push_back({def.name, d, cell[d]});
+      }
+      if (!i.min.defined() || !i.max.defined()) {
+        user_error("update " + std::to_string(s.stage - 1) + " of '" + def.name +
+                       "' touches an unbounded region in dimension " + std::to_string(d) + " (" +
+                       def.args[d] + ")",
+                   "the index comes from data, and nothing limits its values",
+                   "clamp the index, as in " + def.name + "(clamp(i, 0, n - 1))", stage.where);
+      }
+      auto add = [&](Interval &to) { to = to.min.defined() ? hull(to, i) : i; };
+      add(out.touched[d]);
+      if (reads) add(out.read[d]);
+    }
+  };
+  for (const CellWrite &w : cell_writes(stage)) take(w.cell, false);
+  for_each_call(stage, [&](const CallNode &c) {
+    if (c.kind == CallKind::Func && c.name == def.name) take(c.args, true);
+  });
+  return out;
+}
+
+// Of loops that may run over any range, in productions that keep nothing for others.
+bool Surveyor::may_run_over_part(const StageId &s, int scope) const {
+  const FuncDef &def = tree_.func(s);
+  const FuncPlacement &placement = tree_.placements[s.func];
+  const StageNest &nest = tree_.nest(s);
+  if (tree_.algorithm.is_output(def.name) || placement.store != scope || placement.async) {
+    return false;
+  }
+  for (int l : nest.loops) {
+    if (!tree_.loops[l].also.empty()) return false;
+  }
+  for (int d = 0; d < def.dimensions(); d++) {
+    if (keeps_rows_apart(s.func, static_cast<size_t>(d))) continue;
+    const ExtentNeed need = need_of(nest, def.args[d]);
+    if (leaves_rest(s.func, d) || need.at_least > 1 || need.multiple > 1 ||
+        need.symbolic_at_least.defined() || need.symbolic_multiple.defined()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void Surveyor::include_own_updates(int f, std::vector<Interval> &box, int scope) {
+  const FuncDef &def = tree_.algorithm.funcs[f];
+  if (def.num_definitions() == 1) return;
+  const bool output = tree_.algorithm.is_output(def.name);
+  std::vector<Interval> &all = output ? touched_[f] : box;
+  auto include = [&](const std::vector<Interval> &cells, std::vector<Interval> &into) {
+    bool grew = false;
+    for (size_t d = 0; d < cells.size(); d++) {
+      if (!cells[d].min.defined()) continue;
+      Interval &i = into[d];
+      const Interval before = i;
+      i = i.min.defined() ? hull(i, cells[d]) : cells[d];
+      grew = grew || !same_ends(before, i);
+    }
+    return grew;
+  };
+  auto updates = [&](int definition) {
+    std::vector<StageId> stages;
+    for (int s = 1; s < static_cast<int>(def.stages.size()); s++) {
+      if (def.definition_of(s) == definition) stages.push_back({f, s});
+    }
+    return stages;
+  };
+  // What later updates read of earlier ones, the last one first.
+  const std::vector<Interval> wanted = box;
+  std::vector<Interval> need = box;
+  std::map<StageId, std::vector<Interval>> needs;
+  for (int u = def.num_definitions(); u-- > 1;) {
+    std::vector<Interval> before = need;
+    for (const StageId &s : updates(u)) {
+      const OwnCells own = own_cells(s, output ? wanted : need);
+      include(own.touched, all);
+      include(own.read, before);
+      // One that reads other rows of its own has as many to write.
+      needs[s] = is_pure_in_its_variables(tree_, s) ? need : before;
+    }
+    need = before;
+  }
+  if (output) return;
+  // The others run over all of it.
+  constexpr int kMostRounds = 3;
+  bool grew = true;
+  for (int round = 0; grew && round < kMostRounds; round++) {
+    grew = false;
+    for (int u = 1; u < def.num_definitions(); u++) {
+      for (const StageId &s : updates(u)) {
+        if (may_run_over_part(s, scope)) continue;
+        const bool more = include(own_cells(s, box).touched, box);
+        grew = grew || (more && is_pure_in_its_variables(tree_, s));
+      }
+    }
+  }
+  for (auto &[s, own] : needs) {
+    if (!may_run_over_part(s, scope)) continue;
+    for (size_t d = 0; d < own.size(); d++) {
+      if (same_ends(own[d], box[d])) own[d] = {};
+    }
+    stage_needs_[s] = std::move(own);
+  }
+}
+
+}  // namespace polyhalite
