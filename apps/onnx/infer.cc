@@ -36,6 +36,13 @@ void make_constant_of_contents(Value *v) {
   }
 }
 
+// What has no elements is known.
+void make_empty(Value *v) {
+  const auto shape = v->shape ? constant_shape(*v->shape) : std::nullopt;
+  if (v->constant || !shape || std::count(shape->begin(), shape->end(), 0) == 0) return;
+  v->constant = Constant::of_bytes(v->type, *shape, {});
+}
+
 // One element for all, however many.
 void make_splat(Graph *g, const Node &n) {
   if (!n.is("ConstantOfShape")) return;
@@ -110,7 +117,9 @@ InferenceReport infer_shapes(Graph *g) {
       continue;
     }
     for (ValueId v : n.outputs) {
-      if (v != kNone) make_constant_of_contents(&g->value(v));
+      if (v == kNone) continue;
+      make_constant_of_contents(&g->value(v));
+      make_empty(&g->value(v));
     }
     make_splat(g, n);
     const bool done = std::all_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) {
@@ -125,13 +134,15 @@ InferenceReport infer_shapes(Graph *g) {
     });
   }
   problems.raise();
-  // Nodes whose results are all known have nothing to do.
+  // Results that are known have no producer; nodes without other results have nothing to do.
   std::vector<Node> left;
   for (Node &n : g->nodes) {
-    const bool known = std::all_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) {
-      return v == kNone || g->value(v).constant;
-    });
-    if (!known) left.push_back(std::move(n));
+    bool works = false;
+    for (ValueId &v : n.outputs) {
+      if (v != kNone && g->value(v).constant) v = kNone;
+      works = works || v != kNone;
+    }
+    if (works) left.push_back(std::move(n));
   }
   g->nodes = std::move(left);
   return report;

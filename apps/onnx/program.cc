@@ -392,18 +392,18 @@ Program::Tensors Program::run(const Tensors &inputs, std::vector<KernelTime> *ti
     std::vector<int32_t> symbols;
     for (const std::string &name : step.symbols) symbols.push_back(static_cast<int32_t>(sizes.at(name)));
     std::vector<BufferView> views;
-    bool empty = false;
+    bool work = false;
     auto view = [&](ValueId v, bool is_result) {
       const std::vector<int64_t> shape = shape_of(v, sizes);
       const Type type = *language_type(graph_.value(v).type);
-      if (is_result) empty = empty || byte_count(type, shape) == 0;
+      if (is_result) work = work || byte_count(type, shape) > 0;
       const auto layout = layouts_.find(v);
       views.emplace_back(type, shape, layout == layouts_.end() ? Layout() : layout->second, address(v));
     };
     views.reserve(step.inputs.size() + step.outputs.size());
     for (ValueId v : step.inputs) view(v, false);
     for (ValueId v : step.outputs) view(v, true);
-    if (empty) continue;
+    if (!work) continue;
     const Stopwatch watch;
     if (engine_ == Engine::Interpreter) {
       std::map<std::string, const polyhalite_buffer_t *> images;

@@ -127,6 +127,14 @@ TEST(onnx_program, shapes_are_made_of_shapes) {
   EXPECT_EQ(session.program_for({{"x", x}})->steps().size(), 1u);
 }
 
+TEST(onnx_program, parts_without_elements) {
+  ModelBuilder b;
+  b.input("x", {2, 3}).integers("parts", {3, 0}).node("Split", {"x", "parts"}, {"a", "b"}, {int_attribute("axis", 1)});
+  b.node("Concat", {"b", "a"}, {"c"}, {int_attribute("axis", 1)}).node("Neg", {"c"}, {"y"}).output("y");
+  const auto out = run_all(b, {{"x", floats({2, 3}, {1, 2, 3, 4, 5, 6})}});
+  EXPECT_EQ(list(out.at("y")), (std::vector<float>{-1, -2, -3, -4, -5, -6}));
+}
+
 TEST(onnx_program, elements_that_decide_about_shapes_come_at_run_time) {
   ModelBuilder b;
   b.input("x", {2, 6}).input("shape", {2}, 7).node("Reshape", {"x", "shape"}, {"y"}).output("y");
