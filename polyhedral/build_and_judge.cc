@@ -65,22 +65,6 @@ void refuse_devices(const LoopTree &tree, const std::vector<Directive> &directiv
 
 }  // namespace
 
-std::optional<Refusal> refusal_of_loops(const Algorithm &algorithm,
-                                        const std::vector<Directive> &directives) {
-  try {
-    const LoopTree tree = build_tree(algorithm, directives);
-    const Survey regions = survey(tree);
-    const JudgeOptions options;
-    Solver solver(options.isl_operations);
-    JudgeContext c{tree, regions, options, solver, {}};
-    judge_order(c);
-    if (!c.refused()) judge_parallel(c);
-    return c.judgement.refusal;
-  } catch (const CompileError &) {
-    return std::nullopt;
-  }
-}
-
 Judged build_and_judge(const Algorithm &algorithm, const std::vector<Directive> &directives,
                        const JudgeOptions &options) {
   Solver solver(options.isl_operations);

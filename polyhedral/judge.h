@@ -75,9 +75,4 @@ struct Judged {
 Judged build_and_judge(const Algorithm &algorithm, const std::vector<Directive> &directives,
                        const JudgeOptions &options = {});
 
-/// Of a pipeline that is still being written: the first refusal by (c) and (e), which more
-/// directives do not take back; none while there is no loop tree yet.
-std::optional<Refusal> refusal_of_loops(const Algorithm &algorithm,
-                                        const std::vector<Directive> &directives);
-
 }  // namespace polyhalite

@@ -16,7 +16,6 @@
 #include "lang/output_file.h"
 #include "lang/target_words.h"
 #include "polyhalite/autoscheduler.h"
-#include "polyhedral/judge.h"
 #include "polyhalite/backend.h"
 #include "schedule/derive_algorithm.h"
 #include "schedule/schedule_text.h"
@@ -125,11 +124,6 @@ class LlvmBackend : public Backend {
     FrozenPipeline out = pipeline;
     out.directives.insert(out.directives.end(), s.directives.begin(), s.directives.end());
     return out;
-  }
-
-  void judge_loops(const FrozenPipeline &pipeline) override {
-    const auto refusal = refusal_of_loops(pipeline.algorithm, pipeline.directives);
-    if (refusal && refusal->proof != Proof::Undecided) throw CompileError(refusal->diagnostic);
   }
 
   std::shared_ptr<CompiledPipeline> jit(const FrozenPipeline &pipeline, const Target &target,

@@ -9,7 +9,6 @@
 #include "lang/ir/node.h"
 #include "lang/language/define.h"
 #include "lang/language/fixed_value.h"
-#include "lang/language/judged_words.h"
 #include "lang/language/loop_level.h"
 #include "lang/language/match_types.h"
 #include "lang/language/names.h"
@@ -224,14 +223,12 @@ std::string fresh_inner_name(const Stage &s, const std::string &loop, const char
 void record_split_and_mark(const Stage &s, DirectiveKind kind, const VarOrRVar &loop, Expr factor,
                            TailStrategy tail, const char *suffix) {
   const std::string inner = fresh_inner_name(s, loop.name, suffix);
-  const size_t before = s.function()->directives.size();
   record_split(s, loop, loop.name, inner, std::move(factor), tail, directive_name(kind));
   if (kind == DirectiveKind::Parallel) {
     record_parallel(s, loop);
   } else {
     record(s, kind, {inner}, {}, loop.where);
   }
-  if (kind != DirectiveKind::Unroll) judge_reduction(s, before);
 }
 
 Directive &record_prefetch(const Stage &s, const std::string &target, const VarOrRVar &at,
@@ -368,7 +365,6 @@ Self &Schedulable<Self>::fuse(const VarOrRVar &inner, const VarOrRVar &outer,
                "fuse joins two loops", "name two different loops", inner.where);
   }
   record(s, DirectiveKind::Fuse, {inner.name, outer.name, fused.name}, {}, inner.where);
-  judge_reduction(s, f.directives.size() - 1);
   return self();
 }
 
@@ -376,10 +372,9 @@ template <typename Self>
 Self &Schedulable<Self>::reorder(const std::vector<VarOrRVar> &loops) {
   if (loops.empty()) return self();
   const Stage &s = self().stage_to_schedule();
-  const FunctionContents &f = defined_function(s, "reorder", loops[0]);
+  defined_function(s, "reorder", loops[0]);
   check_distinct(s, loops);
   record(s, DirectiveKind::Reorder, names_of(loops), {}, loops[0].where);
-  judge_reduction(s, f.directives.size() - 1);
   return self();
 }
 
@@ -399,17 +394,13 @@ Self &Schedulable<Self>::serial(const VarOrRVar &loop) {
 
 template <typename Self>
 Self &Schedulable<Self>::parallel(const VarOrRVar &loop) {
-  const Stage &s = self().stage_to_schedule();
-  record_parallel(s, loop);
-  judge_reduction(s, s.function()->directives.size() - 1);
+  record_parallel(self().stage_to_schedule(), loop);
   return self();
 }
 
 template <typename Self>
 Self &Schedulable<Self>::vectorize(const VarOrRVar &loop) {
-  const Stage &s = self().stage_to_schedule();
-  record_loop(s, DirectiveKind::Vectorize, loop);
-  judge_reduction(s, s.function()->directives.size() - 1);
+  record_loop(self().stage_to_schedule(), DirectiveKind::Vectorize, loop);
   return self();
 }
 
@@ -488,7 +479,6 @@ Self &Schedulable<Self>::tile(const std::vector<VarOrRVar> &previous,
                "each tiled loop has one of each", "give lists of the same length",
                n == 0 ? SourceLocation{} : previous[0].where);
   }
-  const size_t before = s.function()->directives.size();
   for (size_t i = 0; i < n; i++) {
     record_split(s, previous[i], outers[i].name, inners[i].name, factors[i], tails[i], "tile");
   }
@@ -496,7 +486,6 @@ Self &Schedulable<Self>::tile(const std::vector<VarOrRVar> &previous,
   order.insert(order.end(), outers.begin(), outers.end());
   check_distinct(s, order);
   record(s, DirectiveKind::Reorder, names_of(order), {}, previous[0].where);
-  judge_reduction(s, before);
   return self();
 }
 

@@ -98,7 +98,6 @@ class NotingBackend : public Backend {
                                const AutoschedulerParams &, AutoSchedulerResults *) override {
     return pipeline;
   }
-  void judge_loops(const FrozenPipeline &) override {}
   FrozenPipeline parse_pipeline(const std::string &, const std::string &) override { return {}; }
   void emit_runtime(const Target &, Emit what, const std::string &file) override {
     notes += std::string("runtime ") + emit_name(what) + " " + file + "\n";

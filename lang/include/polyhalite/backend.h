@@ -111,10 +111,6 @@ class Backend {
   virtual FrozenPipeline auto_schedule(const FrozenPipeline &pipeline, const Target &target,
                                        const AutoschedulerParams &params,
                                        AutoSchedulerResults *results) = 0;
-  /// Of one Func as the only one, whose directives so far speak of its loops: CompileError where an
-  /// update would run in an order, or at once, that its dependences do not allow. What cannot be
-  /// said yet passes.
-  virtual void judge_loops(const FrozenPipeline &pipeline) = 0;
   /// What Emit::hlpipe writes, read back; CompileError at NAME:LINE.
   virtual FrozenPipeline parse_pipeline(const std::string &text, const std::string &name) = 0;
   /// The runtime as a static library or object for `target`, or the header beside it. Where programs
