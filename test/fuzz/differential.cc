@@ -1,8 +1,6 @@
 #include "test/fuzz/differential.h"
 
-#include <algorithm>
 #include <cstring>
-#include <iomanip>
 #include <memory>
 #include <optional>
 #include <set>
@@ -34,17 +32,6 @@ constexpr int64_t kMaxInstances = 60'000;  // enumerated per experiment
 constexpr int64_t kMargin = 120;           // around the interpreter's images
 constexpr int kGuardBytes = 64;            // around every buffer, checked afterwards
 
-RandomPipeline drawn(uint64_t seed) {
-  return random_pipeline(seed, [](const Algorithm &a, const std::vector<Directive> &directives) {
-    survey(build_tree(a, directives));
-  });
-}
-
-bool concerns_devices(const FrozenPipeline &p) {
-  return std::any_of(p.directives.begin(), p.directives.end(),
-                     [](const Directive &d) { return concerns_device(d.kind); });
-}
-
 struct Extents {
   std::vector<int64_t> min, extent;
 };
@@ -71,7 +58,7 @@ class GuardedBuffer {
   void fill(Type t, Dice &dice) {
     const int64_t n = payload_ / t.bytes();
     for (int64_t i = 0; i < n; i++) {
-      const int v = dice.between(t.is_uint() || t.is_float() ? 0 : -60, t.is_bool() ? 1 : 60);
+      const int v = dice.between(t.is_uint() || t.is_float() ? 0 : -60, 60);
       uint8_t *p = raw_.host + i * t.bytes();
       if (t == Float(32)) {
         const float f = static_cast<float>(v) / 4;
@@ -205,11 +192,19 @@ class Trial {
       : seed_(seed), counts_(counts), p_(std::move(p)) {}
 
   void run() {
+    counts_.drawn++;
     LoopTree tree;
     Survey s;
-    const std::optional<Judgement> judged = judge_it(tree, s);
-    if (!judged) return;
-    const Judgement &verdict = *judged;
+    try {
+      tree = build_tree(p_.frozen.algorithm, p_.frozen.directives);
+      s = survey(tree);
+    } catch (const CompileError &) {
+      counts_.structural++;
+      return;
+    }
+    const Judgement verdict = judge(tree, s);
+    verdict.legal() ? counts_.accepted++ : counts_.refused++;
+    if (!verdict.legal()) counts_.refused_by_claim[verdict.refusal->claim]++;
     if (verdict.legal()) count_windows(s);
     output_ = tree.algorithm.outputs[0];
     const FuncDef &output = *tree.algorithm.find(output_);
@@ -227,47 +222,11 @@ class Trial {
     if (verdict.legal() && !too_large_) execute(tree, s, e);
   }
 
-  /// None for a structural error.
-  std::optional<Judgement> judge_it(LoopTree &tree, Survey &s) {
-    counts_.drawn++;
-    count_drawn(p_.frozen, false);
-    try {
-      tree = build_tree(p_.frozen.algorithm, p_.frozen.directives);
-      // Devices are refused before surveys.
-      if (concerns_devices(p_.frozen)) {
-        build_and_judge(p_.frozen.algorithm, p_.frozen.directives);
-      }
-      s = survey(tree);
-    } catch (const CompileError &) {
-      counts_.structural++;
-      return std::nullopt;
-    }
-    Judgement verdict = judge(tree, s);
-    if (verdict.legal()) count_drawn(p_.frozen, true);
-    verdict.legal() ? counts_.accepted++ : counts_.refused++;
-    if (!verdict.legal()) counts_.refused_by_claim[verdict.refusal->claim]++;
-    return verdict;
-  }
-
  private:
   void fail(const std::string &what) {
     std::ostringstream os;
     os << "seed " << seed_ << ": " << what;
     counts_.failures.push_back(os.str());
-  }
-
-  void count_drawn(const FrozenPipeline &p, bool accepted) {
-    std::set<std::string> words;
-    for (const Directive &d : p.directives) {
-      words.insert(directive_name(d.kind));
-      if (d.kind == DirectiveKind::Split) {
-        words.insert(std::string("tail ") + tail_strategy_name(d.tail));
-      }
-    }
-    for (const FuncDef &f : p.algorithm.funcs) {
-      for (const Type &t : f.types) words.insert("type " + t.to_string());
-    }
-    for (const std::string &w : words) (accepted ? counts_.accepted_with : counts_.drawn_with)[w]++;
   }
 
   void count_windows(const Survey &s) {
@@ -439,17 +398,7 @@ class Trial {
 
 void differential(uint64_t seed, DifferentialCounts &counts) {
   try {
-    Trial(seed, counts, drawn(seed)).run();
-  } catch (const std::exception &e) {
-    counts.failures.push_back("seed " + std::to_string(seed) + ": " + e.what());
-  }
-}
-
-void judge_only(uint64_t seed, DifferentialCounts &counts) {
-  try {
-    LoopTree tree;
-    Survey s;
-    Trial(seed, counts, drawn(seed)).judge_it(tree, s);
+    Trial(seed, counts, random_pipeline(seed)).run();
   } catch (const std::exception &e) {
     counts.failures.push_back("seed " + std::to_string(seed) + ": " + e.what());
   }
@@ -500,7 +449,7 @@ void auto_scheduled(uint64_t seed, DifferentialCounts &counts) {
 
 void judge_both_ways(uint64_t seed, DifferentialCounts &counts) {
   counts.drawn++;
-  const RandomPipeline p = drawn(seed);
+  const RandomPipeline p = random_pipeline(seed);
   auto fail = [&](const std::string &what) {
     counts.failures.push_back("seed " + std::to_string(seed) + ": " + what);
   };
@@ -535,7 +484,7 @@ void judge_both_ways(uint64_t seed, DifferentialCounts &counts) {
 }
 
 std::string describe(uint64_t seed) {
-  const RandomPipeline p = drawn(seed);
+  const RandomPipeline p = random_pipeline(seed);
   std::ostringstream os;
   os << to_text(p.frozen.algorithm) << "\n" << to_text(p.frozen.directives) << "\n";
   for (size_t d = 0; d < p.output_min.size(); d++) {
@@ -547,40 +496,6 @@ std::string describe(uint64_t seed) {
     os << "\n" << to_text(tree) << "\n" << to_text(tree, survey(tree));
   } catch (const CompileError &e) {
     os << "\n" << e.what() << "\n";
-  }
-  return os.str();
-}
-
-std::vector<std::string> never_accepted(const DifferentialCounts &c) {
-  std::vector<std::string> words;
-  for (const DirectiveKind kind : all_directive_kinds()) {
-    if (!concerns_device(kind)) words.push_back(directive_name(kind));
-  }
-  for (int t = 0; t <= static_cast<int>(TailStrategy::Auto); t++) {
-    words.push_back(std::string("tail ") + tail_strategy_name(static_cast<TailStrategy>(t)));
-  }
-  for (const char *type : {"bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32",
-                           "int64", "float16", "bfloat16", "float32", "float64"}) {
-    words.push_back(std::string("type ") + type);
-  }
-  words.erase(std::remove_if(words.begin(), words.end(),
-                             [&](const std::string &w) { return c.accepted_with.count(w) > 0; }),
-              words.end());
-  for (const DirectiveKind kind : all_directive_kinds()) {
-    if (!c.drawn_with.count(directive_name(kind))) {
-      words.push_back(std::string(directive_name(kind)) + " (not even drawn)");
-    }
-  }
-  return words;
-}
-
-std::string coverage(const DifferentialCounts &c) {
-  std::ostringstream os;
-  os << "programs with it: drawn, accepted\n";
-  for (const auto &[word, drawn] : c.drawn_with) {
-    const auto accepted = c.accepted_with.find(word);
-    os << "  " << std::left << std::setw(28) << word << std::right << std::setw(7) << drawn
-       << std::setw(7) << (accepted == c.accepted_with.end() ? 0 : accepted->second) << "\n";
   }
   return os.str();
 }

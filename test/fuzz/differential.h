@@ -22,8 +22,6 @@ struct DifferentialCounts {
   int exactly_unknown = 0;  // of these, questions that isl's quota did not answer
   int sliding = 0, folded = 0;  // accepted ones with a sliding window, with a ring
   std::map<char, int> refused_by_claim, false_by_claim;
-  // Programs with a directive, a tail, a type of values: all, and those that the judge accepted.
-  std::map<std::string, int> drawn_with, accepted_with;
   std::vector<uint64_t> false_refusal_seeds;
   std::vector<std::string> failures;  // wrong results, false acceptances, internal errors
 };
@@ -43,13 +41,5 @@ void auto_scheduled(uint64_t seed, DifferentialCounts &counts);
 std::string describe(uint64_t seed);
 
 std::string report(const DifferentialCounts &c);
-
-/// A table of drawn_with and accepted_with.
-std::string coverage(const DifferentialCounts &c);
-/// The directives, tails and types that no accepted program has. Those of devices need only be
-/// drawn.
-std::vector<std::string> never_accepted(const DifferentialCounts &c);
-/// Draws and judges one seed; runs nothing.
-void judge_only(uint64_t seed, DifferentialCounts &counts);
 
 }  // namespace polyhalite::test

@@ -61,7 +61,7 @@ class AlgorithmDraw {
   Type any_type() {
     return dice_.pick<Type>({UInt(8), UInt(8), UInt(16), Int(8), Int(16), UInt(32), Int(32),
                              Int(32), Int(64), UInt(64), Float(32), Float(32), Float(64), Float(16),
-                             BFloat(16), Bool()});
+                             BFloat(16)});
   }
 
   Expr index(const std::vector<Expr> &vars, size_t prefer) {
@@ -110,8 +110,6 @@ class AlgorithmDraw {
   Expr convert(Type to, Expr e) {
     const Type from = e.type();
     if (from == to) return e;
-    if (to.is_bool()) return make_binary(Op::Ne, e, make_int(from, 0));
-    if (from.is_bool()) return make_cast(to, e);
     if (from.is_float() && !to.is_float()) {
       const Expr low = make_int(from, 0), high = make_int(from, 60);
       e = make_cast(Int(32), make_binary(Op::Max, make_binary(Op::Min, e, high), low));
@@ -126,7 +124,7 @@ class AlgorithmDraw {
 
   Expr leaf(Type t, const std::vector<Expr> &vars) {
     const int kind = dice_.between(0, 99);
-    if (kind < 12) return make_int(t, dice_.between(0, t.is_bool() ? 1 : 9));
+    if (kind < 12) return make_int(t, dice_.between(0, 9));
     if (kind < 22) {
       return convert(t, make_binary(Op::Mod, dice_.pick(vars), Expr(kModulus)));
     }
@@ -143,23 +141,8 @@ class AlgorithmDraw {
     return f.types[v] == t && t.is_affine() ? limited(e) : convert(t, e);
   }
 
-  Expr truth(const std::vector<Expr> &vars, int depth) {
-    const int kind = dice_.between(0, 99);
-    auto sub = [&] { return value(Bool(), vars, depth - 1); };
-    if (kind < 40) {
-      const Type t = dice_.pick<Type>({UInt(8), Int(16), Int(32), Float(32)});
-      return make_binary(dice_.pick<Op>({Op::Lt, Op::Le, Op::Eq, Op::Ne, Op::Gt, Op::Ge}),
-                         leaf(t, vars), leaf(t, vars));
-    }
-    if (kind < 55) return make_binary(Op::And, sub(), sub());
-    if (kind < 70) return make_binary(Op::Or, sub(), sub());
-    if (kind < 85) return !sub();
-    return make_select(sub(), sub(), sub());
-  }
-
   Expr value(Type t, const std::vector<Expr> &vars, int depth) {
     if (depth == 0 || dice_.chance(15)) return leaf(t, vars);
-    if (t.is_bool()) return truth(vars, depth);
     const int kind = dice_.between(0, 99);
     auto sub = [&] { return value(t, vars, depth - 1); };
     if (kind < 40) return make_binary(Op::Add, sub(), sub());
@@ -235,7 +218,6 @@ class AlgorithmDraw {
     const Expr self = make_func_call(t, f.name, cell, v);
     const int kind = dice_.between(0, 99);
     Expr e = value(t, vars, 1);
-    if (t.is_bool()) return make_binary(kind < 50 ? Op::Or : Op::And, self, e);
     // Sometimes with a factor that few of the variables are in: the others may find it invariant.
     const bool scaled = t.is_affine() && t.bits() > 1 && dice_.chance(25);
     if (scaled) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "lang/ir/freeze.h"
-#include "test/support/random_schedule.h"
+#include "test/support/dice.h"
 
 namespace polyhalite::test {
 
@@ -17,7 +17,5 @@ struct RandomPipeline {
 /// Inputs are images "in" (2-D) and "table" (1-D, uint8). Values of Int(32) and Int(64) stay far
 /// from overflow; floats stand under strict_float, so that every legal order gives the same bits.
 RandomPipeline random_pipeline(uint64_t seed);
-/// The same with another `check` of schedules than that a loop tree can be built.
-RandomPipeline random_pipeline(uint64_t seed, const CheckSchedule &check);
 
 }  // namespace polyhalite::test

@@ -17,13 +17,8 @@ namespace {
 
 class ScheduleDraw {
  public:
-  ScheduleDraw(Dice &dice, const Algorithm &a, bool windows, const CheckSchedule &check)
-      : dice_(dice),
-        original_(a),
-        algorithm_(a),
-        windows_(windows),
-        check_(check),
-        mistakes_(dice.chance(8)) {
+  ScheduleDraw(Dice &dice, const Algorithm &a, bool windows)
+      : dice_(dice), original_(a), algorithm_(a), windows_(windows) {
     for (const FuncDef &f : a.funcs) {
       for (size_t s = 0; s < f.stages.size(); s++) dims_[{f.name, int(s)}] = initial(f, int(s));
     }
@@ -31,99 +26,30 @@ class ScheduleDraw {
 
   std::vector<Directive> draw() {
     if (dice_.chance(35)) {
-      for (int i = dice_.between(1, 2); i > 0; i--) attempt([&] { deriving_directive(); });
+      for (int i = dice_.between(1, 2); i > 0; i--) deriving_directive();
     }
-    auto loops = [&](int count) {
-      for (; count > 0; count--) attempt([&] { loop_directive(); });
-    };
-    auto storage = [&](int count) {
-      for (; count > 0; count--) attempt([&] { storage_directive(); });
-    };
     if (windows_) {
-      loops(dice_.between(0, 2));
-      for (const FuncDef &f : copy_of_funcs()) attempt([&] { place_window(f); });
-      loops(dice_.between(0, 3));
-      storage(dice_.between(0, 2));
-    } else {
-      place_some(75);
-      loops(dice_.between(0, 8));
-      if (dice_.chance(20)) attempt([&] { share_loops(); });
-      // Levels name loops that exist by now.
-      place_some(35);
-      storage(dice_.chance(60) ? dice_.between(1, 3) : 0);
+      for (int i = dice_.between(0, 2); i > 0; i--) loop_directive();
+      for (const FuncDef &f : algorithm_.funcs) place_window(f);
+      for (int i = dice_.between(0, 3); i > 0; i--) loop_directive();
+      for (int i = dice_.between(0, 2); i > 0; i--) storage_directive();
+      return std::move(list_);
     }
-    if (dice_.chance(10)) attempt([&] { allow_races(); });
-    if (dice_.chance(2)) device_directive();
+    for (const FuncDef &f : algorithm_.funcs) {
+      if (!algorithm_.is_output(f.name) && dice_.chance(75)) place(f);
+    }
+    const int n = dice_.between(0, 8);
+    for (int i = 0; i < n; i++) loop_directive();
+    if (dice_.chance(20)) share_loops();
+    // Levels name loops that exist by now.
+    for (const FuncDef &f : algorithm_.funcs) {
+      if (!algorithm_.is_output(f.name) && dice_.chance(35)) place(f);
+    }
+    for (int i = dice_.chance(60) ? dice_.between(1, 3) : 0; i > 0; i--) storage_directive();
     return std::move(list_);
   }
 
  private:
-  struct Branch {
-    std::string func;
-    int stage;
-    Expr condition;
-    std::vector<std::string> dims;
-  };
-  using Dims = std::map<std::pair<std::string, int>, std::vector<std::string>>;
-
-  // What cannot be is taken back, unless this program may have mistakes in it.
-  template <typename F>
-  void attempt(F &&draw) {
-    const Algorithm algorithm = algorithm_;
-    const Dims dims = dims_;
-    const std::vector<Branch> branches = branches_;
-    const std::vector<Directive> list = list_;
-    draw();
-    if (mistakes_ || list_.size() == list.size()) return;
-    try {
-      check_(original_, list_);
-    } catch (const CompileError &) {
-      algorithm_ = algorithm;
-      dims_ = dims;
-      branches_ = branches;
-      list_ = list;
-    }
-  }
-
-  // Draws change the Funcs that there are.
-  std::vector<FuncDef> copy_of_funcs() const { return algorithm_.funcs; }
-
-  void place_some(int percent) {
-    for (const FuncDef &f : copy_of_funcs()) {
-      if (!algorithm_.is_output(f.name) && dice_.chance(percent)) attempt([&] { place(f); });
-    }
-  }
-
-  // A promise that changes nothing: the stage has no loop that runs at once.
-  void allow_races() {
-    auto it = dims_.begin();
-    std::advance(it, dice_.between(0, static_cast<int>(dims_.size()) - 1));
-    const auto &[func, stage] = it->first;
-    for (const Directive &d : list_) {
-      if (d.func != func || d.stage != stage) continue;
-      if (stage > 0 && (d.kind == DirectiveKind::Parallel || d.kind == DirectiveKind::Vectorize ||
-                        d.kind == DirectiveKind::Reorder || d.kind == DirectiveKind::Fuse)) {
-        return;
-      }
-    }
-    add(DirectiveKind::AllowRaceConditions, func, stage, {});
-  }
-
-  // Code is made for the processor only: these are refused, or are copies to where the values are.
-  void device_directive() {
-    const FuncDef &f = dice_.pick(algorithm_.funcs);
-    const auto &dims = dims_.at({f.name, 0});
-    const auto kind = dice_.pick<DirectiveKind>(
-        {DirectiveKind::GpuBlocks, DirectiveKind::GpuThreads, DirectiveKind::GpuLanes,
-         DirectiveKind::GpuSingleThread, DirectiveKind::Hexagon, DirectiveKind::SmeStreaming,
-         DirectiveKind::CopyToDevice, DirectiveKind::CopyToHost});
-    const bool names_loop = kind == DirectiveKind::GpuBlocks || kind == DirectiveKind::GpuThreads ||
-                            kind == DirectiveKind::GpuLanes;
-    if (names_loop && dims.empty()) return;
-    add(kind, f.name, 0,
-        names_loop ? std::vector<std::string>{dice_.pick(dims)} : std::vector<std::string>{});
-  }
-
   static std::vector<std::string> initial(const FuncDef &f, int stage) {
     std::vector<std::string> dims;
     const StageDef &s = f.stages[stage];
@@ -149,10 +75,6 @@ class ScheduleDraw {
   }
 
   void place(const FuncDef &f) {
-    if (f.num_definitions() == 1 && dice_.chance(8)) {
-      add(DirectiveKind::ComputeInline, f.name, 0, {});
-      return;
-    }
     if (dice_.chance(30)) {
       add(DirectiveKind::ComputeRoot, f.name, 0, {});
       return;
@@ -309,17 +231,12 @@ class ScheduleDraw {
       add(DirectiveKind::Rfactor, func, stage, loops).makes = made;
     } else if (kind < 90) {
       const std::string buffer = algorithm_.find(algorithm_.outputs[0])->buffer_name(0);
-      const Expr extent = make_variable(Int(32), VariableKind::BufferField, buffer + ".extent.0");
-      const Expr condition =
-          make_binary(dice_.pick<Op>({Op::Eq, Op::Gt, Op::Le}), extent, Expr(dice_.between(1, 12)));
-      // Of a run that no branch serves nothing could be compared.
-      const bool fails = dice_.chance(15);
-      const Expr holds = make_binary(Op::Gt, extent, Expr(0));
-      add(DirectiveKind::Specialize, func, stage, {}).factors = {fails ? holds : condition};
-      branches_.push_back({func, stage, fails ? holds : condition, dims_.at({func, stage})});
-      if (fails) {
-        add(DirectiveKind::SpecializeFail, func, stage, {}).factors = {make_string("no branch")};
-      }
+      const Expr extent =
+          make_variable(Int(32), VariableKind::BufferField, buffer + ".extent.0");
+      const Expr condition = make_binary(dice_.pick<Op>({Op::Eq, Op::Gt, Op::Le}), extent,
+                                         Expr(dice_.between(1, 12)));
+      add(DirectiveKind::Specialize, func, stage, {}).factors = {condition};
+      branches_.push_back({func, stage, condition, dims_.at({func, stage})});
     } else if (stage > 0) {
       add(DirectiveKind::Atomic, func, stage, {}).factors = {make_false()};
     }
@@ -398,13 +315,13 @@ class ScheduleDraw {
   void loop_directive(const std::string &func, int stage, std::vector<std::string> &dims) {
     if (dims.empty()) return;
     const int kind = dice_.between(0, 99);
-    const std::string dim = mistakes_ && dice_.chance(10) ? "nowhere" : dice_.pick(dims);
+    const std::string dim = dice_.chance(2) ? "nowhere" : dice_.pick(dims);
     const auto at = std::find(dims.begin(), dims.end(), dim);
     if (kind < 40) {
       const std::string n = std::to_string(fresh_++);
       const std::string outer = dim + "o" + n, inner = dim + "i" + n;
       Directive &d = add(DirectiveKind::Split, func, stage, {dim, outer, inner});
-      d.factors = {Expr(mistakes_ && dice_.chance(10) ? 0 : dice_.between(1, 6))};
+      d.factors = {Expr(dice_.chance(2) ? 0 : dice_.between(1, 6))};
       d.tail = dice_.pick<TailStrategy>(
           {TailStrategy::Auto, TailStrategy::Auto, TailStrategy::Auto, TailStrategy::GuardWithIf,
            TailStrategy::GuardWithIf, TailStrategy::Predicate, TailStrategy::PredicateLoads,
@@ -426,10 +343,6 @@ class ScheduleDraw {
       add(DirectiveKind::Fuse, func, stage, {dims[i], dims[i + 1], fused});
       dims[i] = fused;
       dims.erase(dims.begin() + static_cast<long>(i) + 1);
-    } else if (kind < 55 && at != dims.end()) {
-      const std::string name = dim + "n" + std::to_string(fresh_++);
-      add(DirectiveKind::Rename, func, stage, {dim, name});
-      *at = name;
     } else if (kind < 75 && dims.size() >= 2) {
       std::vector<std::string> order = dims;
       for (size_t i = order.size() - 1; i > 0; i--) {
@@ -468,7 +381,7 @@ class ScheduleDraw {
   void storage_directive() {
     const FuncDef &f = dice_.pick(algorithm_.funcs);
     const std::string dim = dice_.pick(f.args);
-    switch (dice_.between(0, 9)) {
+    switch (dice_.between(0, 8)) {
       case 0:
         add(DirectiveKind::ReorderStorage, f.name, 0, {f.args.rbegin(), f.args.rend()});
         return;
@@ -495,10 +408,6 @@ class ScheduleDraw {
       case 7:
         add(DirectiveKind::BoundExtent, f.name, 0, {dim}).factors = {Expr(dice_.between(1, 20))};
         return;
-      case 8:
-        add(DirectiveKind::Bound, f.name, 0, {dim}).factors = {Expr(dice_.between(-3, 3)),
-                                                               Expr(dice_.between(1, 20))};
-        return;
       default:
         prefetch(f);
     }
@@ -523,9 +432,13 @@ class ScheduleDraw {
   const Algorithm &original_;
   Algorithm algorithm_;  // with what directives have made of it
   const bool windows_;
-  const CheckSchedule &check_;
-  const bool mistakes_;
-  Dims dims_;  // innermost first
+  std::map<std::pair<std::string, int>, std::vector<std::string>> dims_;  // innermost first
+  struct Branch {
+    std::string func;
+    int stage;
+    Expr condition;
+    std::vector<std::string> dims;
+  };
   std::vector<Branch> branches_;
   std::vector<Directive> list_;
   int fresh_ = 0;
@@ -533,9 +446,8 @@ class ScheduleDraw {
 
 }  // namespace
 
-std::vector<Directive> random_schedule(Dice &dice, const Algorithm &algorithm, bool windows,
-                                       const CheckSchedule &check) {
-  return ScheduleDraw(dice, algorithm, windows, check).draw();
+std::vector<Directive> random_schedule(Dice &dice, const Algorithm &algorithm, bool windows) {
+  return ScheduleDraw(dice, algorithm, windows).draw();
 }
 
 }  // namespace polyhalite::test
