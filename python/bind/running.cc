@@ -251,7 +251,7 @@ What a handler raises ends the call and is raised by it.)")
   pipeline
       .def(py::init([](const py::object &outputs) { return Pipeline(to_funcs(outputs)); }),
            py::arg("outputs"))
-      .def("outputs", &Pipeline::outputs)
+      .def("outputs", [](const Pipeline &p) -> std::vector<Func> { return p.outputs(); })
       .def("trace_pipeline", [](Pipeline &p) { p.trace_pipeline(here()); })
       .def(
           "add_requirement",

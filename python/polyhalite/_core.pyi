@@ -183,6 +183,7 @@ class Emit:
     compiler_log: Emit
     hlpipe: Emit
     conceptual_stmt_html: Emit
+    c_source: Emit
     name: str
     value: int
     def __int__(self) -> int: ...
@@ -1217,6 +1218,18 @@ class TargetFeature:
       Simulator
 
       ProfileCounts
+
+      SME2
+
+      SME_SVL128
+
+      SME_SVL256
+
+      SME_SVL512
+
+      SME_SVL1024
+
+      SME_SVL2048
     """
     JIT: TargetFeature
     Debug: TargetFeature
@@ -1320,6 +1333,12 @@ class TargetFeature:
     X86APX: TargetFeature
     Simulator: TargetFeature
     ProfileCounts: TargetFeature
+    SME2: TargetFeature
+    SME_SVL128: TargetFeature
+    SME_SVL256: TargetFeature
+    SME_SVL512: TargetFeature
+    SME_SVL1024: TargetFeature
+    SME_SVL2048: TargetFeature
     name: str
     value: int
     def __int__(self) -> int: ...

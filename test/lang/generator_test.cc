@@ -174,7 +174,7 @@ TEST(GeneratorCommandLine, OutputsThatAreNotAvailable) {
   const Outcome r = run({"-g", "brighten", "-o", "/tmp", "-e", "featurization"});
   EXPECT_EQ(r.errors.substr(0, r.errors.find("\n  fix")),
             "error: the output 'featurization' is not available\n"
-            "  why: the auto-scheduler takes none");
+            "  why: no auto-scheduler is there that would read it");
   EXPECT_EQ(run({"-g", "brighten", "-o", "/tmp", "-d", "1"}).errors,
             "error: a gradient pipeline (-d 1) is not available\n"
             "  why: this compiler derives no adjoints\n"

@@ -22,9 +22,10 @@ TEST(Tuple, TakesWhatHasNoArithmetic) {
   EXPECT_EQ(text_of(f),
             "algorithm 1\n"
             "param p: int32\n"
-            "f(x) = {likely(x), likely(x*2)}\n"
+            "f(x) = {likely(x), likely(2*x)}\n"
             "f(x) = {likely_if_innermost(f(x)), likely_if_innermost(f(x).1)}\n"
-            "f(x) = {memoize_tag(f(x), p), memoize_tag(f(x).1, p)}\n"
+            "f(x) = {intrinsic<int32>(memoize_tag, f(x), p), intrinsic<int32>(memoize_tag, f(x).1, "
+            "p)}\n"
             "output f\n");
   g(x) = print(Tuple(x, x + 1), "at", x);
   g(x) = print_when(x > 1, Tuple(g(x)), "again");
