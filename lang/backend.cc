@@ -67,7 +67,8 @@ Emit emit_from_name(const std::string &name) {
   for (const EmitForm &f : kForms) {
     if (name != f.name) continue;
     if (!f.absent) return f.emit;
-    user_error("the output '" + name + "' is not available", f.absent, "choose from: " + emit_names());
+    user_error("the output '" + name + "' is not available", f.absent,
+               "choose from: " + emit_names());
   }
   user_error("cannot emit '" + name + "'", "it is no output of a compilation",
              "choose from: " + emit_names());

@@ -47,16 +47,15 @@ void refuse_devices(const LoopTree &tree, const std::vector<Directive> &directiv
     const FuncDef *f = d.kind == DirectiveKind::CopyToHost ? tree.algorithm.find(d.func) : nullptr;
     if (f && is_copy(*f)) continue;
     if (f) {
-      user_error("cannot copy_to_host '" + d.func + "'", "it is no copy of another Func",
-                 "define it as one, as in g(x, y) = f(x, y), or call copy_to_host on " + d.func +
-                     ".in()",
-                 d.where);
+      user_error(
+          "cannot copy_to_host '" + d.func + "'", "it is no copy of another Func",
+          "define it as one, as in g(x, y) = f(x, y), or call copy_to_host on " + d.func + ".in()",
+          d.where);
     }
-    const std::string device = d.kind == DirectiveKind::Hexagon     ? "Hexagon"
-                               : d.kind == DirectiveKind::SmeStreaming
-                                   ? "the streaming mode of SME"
-                               : d.device == DeviceAPI::Default_GPU ? "a GPU"
-                                                                    : device_api_name(d.device);
+    const std::string device = d.kind == DirectiveKind::Hexagon        ? "Hexagon"
+                               : d.kind == DirectiveKind::SmeStreaming ? "the streaming mode of SME"
+                               : d.device == DeviceAPI::Default_GPU    ? "a GPU"
+                                                                       : device_api_name(d.device);
     user_error(std::string("cannot ") + directive_name(d.kind) + " on '" + d.func + "': " + device +
                    " is not available",
                "code is made for the processor only", "leave the directive out", d.where);

@@ -7,8 +7,8 @@
 
 namespace polyhalite {
 
-/// The min or max of dimension d that the stage's function asks of its C argument `operand` when its
-/// outputs have the box (min, extent, min...): an Int(32) call in loop IR.
+/// The min or max of dimension d that the stage's function asks of its C argument `operand` when
+/// its outputs have the box (min, extent, min...): an Int(32) call in loop IR.
 Expr extern_bounds(const FuncDef &stage, const Algorithm &algorithm, size_t operand, int d,
                    bool is_max, const std::vector<Expr> &box);
 

@@ -22,8 +22,8 @@ Expr canonical(const Expr &e) { return to_expr(to_linear(e)); }
 
 bool has_memory(const Expr &e) {
   const CallNode *c = as_call(e);
-  return e->op == Op::Load || (c && (c->kind == CallKind::Func || c->kind == CallKind::Image ||
-                                     is_extern(*c)));
+  return e->op == Op::Load ||
+         (c && (c->kind == CallKind::Func || c->kind == CallKind::Image || is_extern(*c)));
 }
 
 Expr constant32(int64_t v) { return make_int(Int(32), v); }

@@ -10,8 +10,8 @@ Judgement judge_with(const LoopTree &tree, const Survey &survey, const JudgeOpti
                      Solver &solver) {
   const auto start = std::chrono::steady_clock::now();
   JudgeContext c{tree, survey, options, solver, {}};
-  for (auto *claim : {judge_splits, judge_coverage, judge_order, judge_storage, judge_rings, judge_async,
-                      judge_parallel, judge_addresses}) {
+  for (auto *claim : {judge_splits, judge_coverage, judge_order, judge_storage, judge_rings,
+                      judge_async, judge_parallel, judge_addresses}) {
     claim(c);
     if (c.refused()) break;
   }

@@ -1,5 +1,5 @@
-// The judge: proves that a surveyed loop tree keeps its algorithm's meaning, or refuses with the pair
-// of instances that it would break.
+// The judge: proves that a surveyed loop tree keeps its algorithm's meaning, or refuses with the
+// pair of instances that it would break.
 //
 // Claims, per DESIGN.md: (a) splits cover, (b) every value needed is produced, (c) every dependence
 // keeps its order, (d) storage delivers the intended values, (e) parallel and vector loops carry
@@ -24,7 +24,7 @@ enum class Proof : uint8_t {
 
 /// One proven claim, for reports: "(c) order of update 0 of 'hist': isl".
 struct Certificate {
-  char claim;        // 'a'..'f'
+  char claim;  // 'a'..'f'
   std::string about;
   Proof proof;
   std::string rule;  // the structural rule or the isl question

@@ -68,17 +68,17 @@ Meeting find_meeting(JudgeContext &c, int f, const std::vector<int> &path, size_
   return m;
 }
 
-// A window that moves one way with the one loop between: what an iteration computes lies beyond what
-// the one before it needed, and so beyond what any before it did. Not so in a ring, nor where whole
-// tiles take in cells that are there already.
+// A window that moves one way with the one loop between: what an iteration computes lies beyond
+// what the one before it needed, and so beyond what any before it did. Not so in a ring, nor where
+// whole tiles take in cells that are there already.
 bool only_new_cells(const JudgeContext &c, int f, const std::vector<int> &between) {
   const FuncSurvey &boxes = c.survey.funcs[f];
   bool found = false;
   for (size_t d = 0; d < boxes.needed.size(); d++) {
     if (boxes.fold[d] > 0) return false;
     const auto &slide = boxes.slides[d];
-    found = found || (slide && between.size() == 1 && slide->loop == between[0] &&
-                      !slide->first.defined());
+    found = found ||
+            (slide && between.size() == 1 && slide->loop == between[0] && !slide->first.defined());
   }
   return found;
 }

@@ -137,7 +137,7 @@ void judge_update(JudgeContext &c, StageId s) {
   if (promise.allow_races || promise.any_order) {
     c.certify('c', about, Proof::Waiver,
               promise.any_order ? "atomic, and its order is promised not to matter"
-                             : "allow_race_conditions");
+                                : "allow_race_conditions");
     return;
   }
   const ConflictAnswer answer =

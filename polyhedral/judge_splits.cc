@@ -56,7 +56,8 @@ void judge_split(JudgeContext &c, StageId s, const Derivation &d) {
               "the stage's region grows to whole tiles, whose rest keeps its values");
   } else if (d.tail == TailStrategy::ShiftInwards && !c.tree.is_update(s)) {
     c.certify('a', about, Proof::Structural, "the last tile is shifted and computes equal values");
-  } else if (d.tail == TailStrategy::RoundUp && (!c.tree.is_update(s) || can_grow(c.tree, s, d.a))) {
+  } else if (d.tail == TailStrategy::RoundUp &&
+             (!c.tree.is_update(s) || can_grow(c.tree, s, d.a))) {
     c.certify('a', about, Proof::Structural, "the stage's region grows to whole tiles");
   } else {
     c.refuse({'a',

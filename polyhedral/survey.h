@@ -90,8 +90,8 @@ struct HoistedStorage {
 struct Slide {
   int loop = kRoot;
   bool down = false;
-  Expr first;  // the first index that is new (the last one of a window that moves down), where tiles
-               // make more be computed; else null
+  Expr first;  // the first index that is new (the last one of a window that moves down), where
+               // tiles make more be computed; else null
 };
 
 /// How far the productions of an async Func may run ahead.
@@ -100,18 +100,18 @@ struct AsyncSurvey {
 };
 
 struct FuncSurvey {
-  Box needed;                // what consumers read at the compute level, over what is known there
-  Box computed;              // of that, what an iteration computes: all, unless a window slides
+  Box needed;              // what consumers read at the compute level, over what is known there
+  Box computed;            // of that, what an iteration computes: all, unless a window slides
   std::vector<Expr> last;  // per dimension, where a tail leaves the rest of grown boxes alone: the
                            // last index that is needed; else null
-  // Per dimension, where whole tiles, its own or those of what reads it, make more be computed: what
-  // somebody uses. Beyond it values are arbitrary. Null ends: those of `needed`.
+  // Per dimension, where whole tiles, its own or those of what reads it, make more be computed:
+  // what somebody uses. Beyond it values are arbitrary. Null ends: those of `needed`.
   std::vector<IndexRange> used;
   bool read_beyond = false;  // instances whose values nobody uses read cells that nobody computed
   std::vector<std::optional<Slide>> slides;  // per dimension: what the iterations before computed
                                              // is left out
   std::vector<bool> partial;  // per dimension: what is read and never used is left out
-  Box stored;                // at the store level; extents are constants where the engine finds one
+  Box stored;  // at the store level; extents are constants where the engine finds one
   /// Constant upper bounds of `stored`'s extents, where known.
   std::vector<std::optional<int64_t>> stored_extent;
   /// Per dimension, 0 or the ring's size: cell i lies at i modulo it. At least as many cells as a

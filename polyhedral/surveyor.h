@@ -1,6 +1,7 @@
 // The region engine's state, shared by the files that do its parts: scopes (surveyor_scope.cc),
-// Funcs' boxes (surveyor_funcs.cc), updates (surveyor_updates.cc), what is used (surveyor_used.cc), domains
-// (surveyor_domain.cc), sliding windows (surveyor_slide.cc), stages' loops (surveyor_stages.cc), extern stages (surveyor_extern.cc), what values say of indices
+// Funcs' boxes (surveyor_funcs.cc), updates (surveyor_updates.cc), what is used (surveyor_used.cc),
+// domains (surveyor_domain.cc), sliding windows (surveyor_slide.cc), stages' loops
+// (surveyor_stages.cc), extern stages (surveyor_extern.cc), what values say of indices
 // (surveyor_values.cc), storage and inputs (surveyor_storage.cc). Use survey() of survey.h.
 #pragma once
 
@@ -266,7 +267,7 @@ class Surveyor {
   std::map<int, std::vector<IndexRange>> asked_;  // [func] `needed` without its own whole tiles
   std::map<int, std::vector<Interval>> beyond_;   // [func] what is touched, where that is more
   std::map<std::pair<std::string, int>, Interval> values_;  // of Funcs, as far as asked for
-  std::map<int, std::vector<Interval>> touched_;  // outputs: beyond what the caller wants
+  std::map<int, std::vector<Interval>> touched_;            // outputs: beyond what the caller wants
 };
 
 bool same_ends(const Interval &a, const Interval &b);

@@ -274,15 +274,15 @@ void Surveyor::align(const BoundDirective &b, size_t number, Interval &i, int sc
 }
 
 void Surveyor::assume(Expr condition, const std::string &func, int dimension, std::string text,
-                      Expr actual, Expr wanted, SourceLocation where, polyhalite_error_code_t code) {
+                      Expr actual, Expr wanted, SourceLocation where,
+                      polyhalite_error_code_t code) {
   condition = simplify(condition);
   if (is_true(condition)) return;
   for (const Assumption &a : out_.assumptions) {
     if (equal(a.condition, condition)) return;
   }
-  out_.assumptions.push_back(
-      {condition, func, dimension, std::move(text), simplify(actual), simplify(wanted), where,
-       code});
+  out_.assumptions.push_back({condition, func, dimension, std::move(text), simplify(actual),
+                              simplify(wanted), where, code});
 }
 
 void Surveyor::assume_bounds(const Expr &condition, const BoundDirective &b, IndexRange given,

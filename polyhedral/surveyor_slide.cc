@@ -267,7 +267,9 @@ int64_t Surveyor::ring_for(int f, size_t d, int64_t asked) {
   const Expr at_first = make_binary(Op::Le, counter, out_.loops[loop].min);
   auto cells = [&](bool first) {
     UnderCondition in_iteration(at_first, first);
-    auto end = [&](const Expr &e) { return simplify(in_iteration(expand_within(e, parent_[loop]))); };
+    auto end = [&](const Expr &e) {
+      return simplify(in_iteration(expand_within(e, parent_[loop])));
+    };
     const Expr width = difference(end(fs.needed[d].max), end(fs.needed[d].min));
     const auto most = ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(width);
     return most ? *most + 1 : INT64_MAX;

@@ -360,9 +360,8 @@ bool Surveyor::is_guarded(const StageId &s, const std::string &dim) const {
       parts.insert(d.c);
     }
   }
-  return std::any_of(parts.begin(), parts.end(), [&](const std::string &p) {
-    return guarded_.count({s, p}) > 0;
-  });
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const std::string &p) { return guarded_.count({s, p}) > 0; });
 }
 
 Expr Surveyor::read_limit(const StageId &s, const std::string &dim) const {

@@ -1,7 +1,7 @@
 // What is used of what is computed. A split that rounds up runs whole tiles; so do the Funcs that
 // are computed inside of its loops. Nobody uses what lies beyond the range, so that producers
-// outside compute no more for it. They have the memory, though, that is read there. The same holds of
-// tiles that store within the range only, and read whole ones (PredicateStores).
+// outside compute no more for it. They have the memory, though, that is read there. The same holds
+// of tiles that store within the range only, and read whole ones (PredicateStores).
 //
 //   f(x) = in(x) + in(x + 1), g(x) = f(x), in and f at root, f.split(x, xo, xi, 8, RoundUp)
 //   g over [0, 9]  ->  f computes [0, 15], of which [0, 9] is used
@@ -97,15 +97,15 @@ Interval Surveyor::within_reach(const StageId &s, const std::string &variable, I
   }
   const IndexRange &range = st.ranges.at(variable);
   // All iterations are asked about, which end no earlier.
-  const bool beyond = overshoots(s, variable) &&
-                      !depends_on_visible_loop(s, st.dims.at(variable), scope);
+  const bool beyond =
+      overshoots(s, variable) && !depends_on_visible_loop(s, st.dims.at(variable), scope);
   auto tighter = [](const Expr &end, bool is_whole, const Expr &at, auto choose) {
     if (!at.defined()) return end;
     return !end.defined() || is_whole ? at : choose(end, at);
   };
-  return {tighter(i.min, i.min.defined() && equal(i.min, range.min), limit.min, larger),
-          tighter(i.max, beyond || (i.max.defined() && equal(i.max, range.max)), limit.max,
-                  smaller)};
+  return {
+      tighter(i.min, i.min.defined() && equal(i.min, range.min), limit.min, larger),
+      tighter(i.max, beyond || (i.max.defined() && equal(i.max, range.max)), limit.max, smaller)};
 }
 
 void Surveyor::use_what_is_stored(const StageId &s, StageSurvey &out) const {

@@ -3,8 +3,8 @@
 #include <set>
 
 #include "lang/ir/extern_stage.h"
-#include "lang/language/stream_rules.h"
 #include "lang/ir/visit.h"
+#include "lang/language/stream_rules.h"
 #include "polyhalite/error.h"
 #include "schedule/derive.h"
 #include "schedule/derive_algorithm.h"
@@ -80,10 +80,10 @@ std::set<std::string> choose_inlined(const Algorithm &a,
     if (!stage) continue;
     for (const ExternOperand &o : extern_operands(*stage)) {
       if (!o.buffer || !inlined.count(o.buffer->name)) continue;
-      user_error("extern stage '" + f.name + "' takes '" + o.buffer->name +
-                     "', which is computed inline",
-                 "the C function '" + extern_function(*stage) + "' reads it from memory",
-                 "add compute_root or compute_at to '" + o.buffer->name + "'", f.where);
+      user_error(
+          "extern stage '" + f.name + "' takes '" + o.buffer->name + "', which is computed inline",
+          "the C function '" + extern_function(*stage) + "' reads it from memory",
+          "add compute_root or compute_at to '" + o.buffer->name + "'", f.where);
     }
   }
   return inlined;
@@ -128,8 +128,8 @@ std::vector<StageId> users_of(const Algorithm &a, int func) {
   return users;
 }
 
-// Is something that the Func needs to be computed inside of the vector loop of `user`? Then so is the
-// Func, in each lane.
+// Is something that the Func needs to be computed inside of the vector loop of `user`? Then so is
+// the Func, in each lane.
 bool is_computed_in_lanes(const Materialised &m, const std::string &func, const std::string &user,
                           const StageDimensions &of_user,
                           const std::map<std::string, LevelDirectives> &levels) {
@@ -158,18 +158,16 @@ std::vector<std::vector<Directive>> all_inherited_vectors(
   std::vector<std::vector<Directive>> inherited(funcs.size());
   for (int f = static_cast<int>(funcs.size()); f-- > 0;) {
     const std::string &user_name = m.origin_of(funcs[f].name);
-    const bool scheduled =
-        std::any_of(directives.begin(), directives.end(),
-                    [&](const Directive &d) { return d.func == user_name; });
+    const bool scheduled = std::any_of(directives.begin(), directives.end(),
+                                       [&](const Directive &d) { return d.func == user_name; });
     if (scheduled || funcs[f].stages.size() < 2 || m.algorithm.is_output(funcs[f].name)) continue;
     const std::vector<StageId> users = users_of(m.algorithm, f);
     if (users.size() != 1) continue;
     const FuncDef &user = funcs[users[0].func];
     if (!user.stages[users[0].stage].fail.empty()) continue;
     try {
-      const StageDimensions caller =
-          dimensions(user, users[0].stage, m.origin_of(user.name),
-                     joined(directives, inherited[users[0].func]));
+      const StageDimensions caller = dimensions(user, users[0].stage, m.origin_of(user.name),
+                                                joined(directives, inherited[users[0].func]));
       if (is_computed_in_lanes(m, funcs[f].name, user.name, caller, levels)) continue;
       inherited[f] = inherited_vectors(funcs[f], user_name, user, users[0].stage, caller);
     } catch (const CompileError &) {
@@ -318,8 +316,7 @@ Directive with_params(const Algorithm &a, Directive d) {
 
 }  // namespace
 
-LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &given,
-                    int64_t *work) {
+LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &given, int64_t *work) {
   std::vector<Directive> bound_directives;
   ErrorList errors;
   for (const Directive &d : given) {
@@ -355,8 +352,7 @@ LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &giv
       errors.attempt([&] {
         StageNest nest = waivers(s, user_name, directives);
         add_streams(nest, func, s, m, directives);
-        StageDimensions of_stage =
-            dimensions(func, s, user_name, joined(directives, inherited[f]));
+        StageDimensions of_stage = dimensions(func, s, user_name, joined(directives, inherited[f]));
         add_nest(t, {f, s}, of_stage, std::move(nest));
       });
     }

@@ -25,9 +25,7 @@ std::string number(WideInt n) {
   return (n > 9 ? number(n / 10) : "") + static_cast<char>('0' + static_cast<int>(n % 10));
 }
 
-std::string text(const WholeRange &r) {
-  return "[" + number(r.min) + ", " + number(r.max) + "]";
-}
+std::string text(const WholeRange &r) { return "[" + number(r.min) + ", " + number(r.max) + "]"; }
 
 bool calls(const Expr &e, const std::string &func) {
   bool found = false;
@@ -43,9 +41,9 @@ struct Update {
   std::optional<Op> op;  // Add, Sub, Min, Max
   bool own_first = true;
   Expr term, retyped;
-  bool known = false;    // is `range` that of the term?
+  bool known = false;  // is `range` that of the term?
   WholeRange range;
-  WideInt times = 1;     // how often at most a cell takes part, but for the symbolic extents
+  WideInt times = 1;  // how often at most a cell takes part, but for the symbolic extents
   std::vector<Expr> symbolic;
 };
 
@@ -153,8 +151,9 @@ class Retyping {
       elsewhere |= (!u.own_first && !own_last) || calls(u.term, f_.name);
     }
     if (elsewhere) {
-      refuse(which + " is " + to_text(v) + ": what it makes of its own values is not bounded by "
-                                           "its terms",
+      refuse(which + " is " + to_text(v) +
+                 ": what it makes of its own values is not bounded by "
+                 "its terms",
              "write it as f + e, f - e, min(f, e) or max(f, e)");
     }
     ExactCast cast = exact(s);
@@ -186,8 +185,7 @@ class Retyping {
   Expr value(int stage) const {
     const Update &u = updates_[static_cast<size_t>(stage) - 1];
     if (!u.op) return u.retyped;
-    const Expr own =
-        make_func_call(d_.type, d_.makes, f_.stages[static_cast<size_t>(stage)].args);
+    const Expr own = make_func_call(d_.type, d_.makes, f_.stages[static_cast<size_t>(stage)].args);
     return u.own_first ? make_binary(*u.op, own, u.retyped) : make_binary(*u.op, u.retyped, own);
   }
 
@@ -205,8 +203,8 @@ class Retyping {
     return required(first);
   }
 
-  // Is the first value of a min no number of the type, but larger than all terms, of which each cell
-  // gets one?
+  // Is the first value of a min no number of the type, but larger than all terms, of which each
+  // cell gets one?
   bool beyond_all_terms(ExactCast &cast, const Expr &first) {
     if (updates_.empty() || cast(d_.type, first).defined()) return false;
     const Update &u = updates_[0];
@@ -228,8 +226,9 @@ class Retyping {
       all_cells &= v && v->kind == VariableKind::Pure && v->name == f_.args[i];
     }
     if (!all_cells) {
-      refuse("its first value, " + to_text(first) + ", is no number of the type, and not every "
-                                                    "cell gets a term of update 0",
+      refuse("its first value, " + to_text(first) +
+                 ", is no number of the type, and not every "
+                 "cell gets a term of update 0",
              "begin with a number of the type" + std::string(kOrUnproven));
     }
     for (const Expr &extent : u.symbolic) {
@@ -252,9 +251,10 @@ class Retyping {
       }
       if (!u.symbolic.empty()) {
         if (open) {
-          refuse("two of its updates add up terms over extents that are known only when the "
-                 "pipeline runs",
-                 "give one of them constant extents" + std::string(kOrUnproven));
+          refuse(
+              "two of its updates add up terms over extents that are known only when the "
+              "pipeline runs",
+              "give one of them constant extents" + std::string(kOrUnproven));
         }
         open = &u;
         continue;

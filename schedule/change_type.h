@@ -10,10 +10,10 @@ namespace polyhalite {
 ///        f(x) = cast<float>(f_int32(x))
 ///
 /// No value changes: every value of the definition and every term of its updates is a whole number
-/// that both types hold (lang/simplify/exact_cast.h), and so is whatever any number of terms adds up
-/// to. Float sums count as real numbers, as elsewhere in reductions. A wrapping integer may become
-/// a wider one where only sums are made: they are equal modulo the narrower. Updates are
-/// f = f + e, f - e, min(f, e), max(f, e) or f = e. The first value of a min or max that is no number
+/// that both types hold (lang/simplify/exact_cast.h), and so is whatever any number of terms adds
+/// up to. Float sums count as real numbers, as elsewhere in reductions. A wrapping integer may
+/// become a wider one where only sums are made: they are equal modulo the narrower. Updates are f =
+/// f + e, f - e, min(f, e), max(f, e) or f = e. The first value of a min or max that is no number
 /// of the type, but beyond all terms, becomes the type's own where each cell gets a term. What
 /// depends on extents that are known only when the pipeline runs is required then.
 /// With the directive's second word values are cast unproven. CompileError else.

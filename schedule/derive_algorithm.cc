@@ -134,10 +134,9 @@ class Deriver {
     for (Directive &o : list_) {
       if (names_level(o.kind) && o.target_func == d.func) o.target_func = d.makes;
       if (o.func != d.func) continue;
-      const bool is_bound = o.kind == DirectiveKind::Bound ||
-                            o.kind == DirectiveKind::BoundExtent ||
-                            o.kind == DirectiveKind::AlignBounds ||
-                            o.kind == DirectiveKind::AlignExtent;
+      const bool is_bound =
+          o.kind == DirectiveKind::Bound || o.kind == DirectiveKind::BoundExtent ||
+          o.kind == DirectiveKind::AlignBounds || o.kind == DirectiveKind::AlignExtent;
       if (is_bound) bounds.push_back(o);
       o.func = d.makes;
     }

@@ -133,7 +133,8 @@ class Hoisting {
         const size_t from = b.kind == DirectiveKind::Fuse ? 2 : 1;
         size_t of = 0;
         for (size_t i = 0; i < from; i++) of += reduced.count(b.loops[i]);
-        if (of > 0) reduced.insert(b.loops.begin() + static_cast<std::ptrdiff_t>(from), b.loops.end());
+        if (of > 0)
+          reduced.insert(b.loops.begin() + static_cast<std::ptrdiff_t>(from), b.loops.end());
         if (of > 0 && of < from) {
           refuse("'" + b.loops[0] + "' and '" + b.loops[1] +
                      "' are fused, over a pure and a reduction variable",

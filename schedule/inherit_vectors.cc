@@ -73,8 +73,8 @@ std::vector<Directive> inherited_vectors(const FuncDef &func, const std::string 
                                          const StageDimensions &caller) {
   const auto vector = vector_of(caller);
   if (!vector) return {};
-  const int argument = argument_with(user.stages[static_cast<size_t>(stage)], func.name,
-                                     vector->variable);
+  const int argument =
+      argument_with(user.stages[static_cast<size_t>(stage)], func.name, vector->variable);
   if (argument < 0) return {};
   const std::string &x = func.args[static_cast<size_t>(argument)];
   const std::string lanes = x + "$v";

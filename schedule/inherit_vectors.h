@@ -13,7 +13,8 @@ namespace polyhalite {
 /// element after the other, unless its stages run in vectors as well.
 ///
 ///   g(x) = sum(f(x + r)), g.vectorize(x, 8)
-///     ->  sum.split(x, x, x$v, 8); sum.update(0).split(x, x, x$v, 8); ...reorder(x$v, r); vectorize
+///     ->  sum.split(x, x, x$v, 8); sum.update(0).split(x, x, x$v, 8); ...reorder(x$v, r);
+///     vectorize
 ///
 /// None where uses of the Func do not all have the vector's index as it is. `caller`: the loops of
 /// stage number `stage` of `user`, which alone uses the Func.

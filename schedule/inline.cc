@@ -184,8 +184,13 @@ class StageCopies {
           std::string name = original.name;
           if (!names.empty()) {
             const bool is_branch = caller.definition_of(stage) != stage;
-            name += "$" + caller.name + (is_branch ? "$b" : s == 0 ? "" : "$u") +
-                    (is_branch ? std::to_string(s) : s == 0 ? "" : std::to_string(s - 1));
+            name += "$" + caller.name +
+                    (is_branch ? "$b"
+                     : s == 0  ? ""
+                               : "$u") +
+                    (is_branch ? std::to_string(s)
+                     : s == 0  ? ""
+                               : std::to_string(s - 1));
             name = unused_name(name, m_.algorithm, copies);
             copies.push_back(original);
             copies.back().name = name;

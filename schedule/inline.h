@@ -40,9 +40,9 @@ void inline_into_stage(Algorithm &a, int func, int stage, const std::set<std::st
 /// Where Funcs are computed, by name: the Func at whose loops.
 using ComputeTargets = std::map<std::string, std::string>;
 
-/// A Func that is computed at a loop of a Func is computed in each stage, and each branch of a stage,
-/// that uses it: each but the first gets a copy, named FUNC$CALLER$uK in update K, FUNC$CALLER$bK in
-/// branch K, with the same directives.
+/// A Func that is computed at a loop of a Func is computed in each stage, and each branch of a
+/// stage, that uses it: each but the first gets a copy, named FUNC$CALLER$uK in update K,
+/// FUNC$CALLER$bK in branch K, with the same directives.
 ///   for x {f; g.s0}, for x {f$g$u0; g.s1}     if c { for x {f; g} } else { for x {f$g$b1; g} }
 Materialised copy_per_stage(Materialised m, const ComputeTargets &targets);
 

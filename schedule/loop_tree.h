@@ -86,11 +86,11 @@ struct SharedLoop {
 
 struct StageNest {
   std::vector<Derivation> derivations;
-  std::vector<int> loops;          // ids, outermost first
-  std::vector<SharedLoop> shared;  // the first of `loops`, where other stages lead them
-  bool atomic = false;       // updates of a cell are made one by one
-  bool any_order = false;    // a promise: their order does not matter
-  bool allow_races = false;  // a promise: iterations that touch one cell do no harm
+  std::vector<int> loops;                 // ids, outermost first
+  std::vector<SharedLoop> shared;         // the first of `loops`, where other stages lead them
+  bool atomic = false;                    // updates of a cell are made one by one
+  bool any_order = false;                 // a promise: their order does not matter
+  bool allow_races = false;               // a promise: iterations that touch one cell do no harm
   bool stream_stores = false;             // its stores go past the caches
   std::vector<std::string> stream_loads;  // so do its reads of these Funcs and images; sorted
 };

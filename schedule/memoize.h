@@ -8,8 +8,8 @@
 namespace polyhalite {
 
 /// The scalars that, with the box of a production, fix the values of func number `func`: Params and
-/// fields of images that it or its producers use, or what memoize_tag() names in their place. Throws
-/// CompileError at `where` where the values depend on elements of images or on handles.
+/// fields of images that it or its producers use, or what memoize_tag() names in their place.
+/// Throws CompileError at `where` where the values depend on elements of images or on handles.
 std::vector<Expr> memoization_key(const Algorithm &a, int func, const SourceLocation &where);
 
 /// The first memoized Func with the definitions of func number `func`, itself where there is none

@@ -13,7 +13,6 @@ namespace {
 
 enum class Form { Text, Cpp, Python };
 
-
 struct Source {
   Form form = Form::Text;
   std::string body;                            // comment and version lines emptied
@@ -169,10 +168,10 @@ class Parser {
       d.kind = kind_of(tokens_.expect_name("a directive"), d.where);
     }
     if (makes_func(d.kind) != !d.makes.empty()) {
-      throw CompileError({std::string(directive_name(d.kind)) +
-                              (d.makes.empty() ? " makes a Func that has no name" : " makes no Func"),
-                          "", makes_func(d.kind) ? "write NAME = FUNC.DIRECTIVE(...)" : "",
-                          d.where});
+      throw CompileError(
+          {std::string(directive_name(d.kind)) +
+               (d.makes.empty() ? " makes a Func that has no name" : " makes no Func"),
+           "", makes_func(d.kind) ? "write NAME = FUNC.DIRECTIVE(...)" : "", d.where});
     }
     if (source_.form == Form::Cpp && !d.makes_more.empty() && tokens_.accept("<")) {
       tokens_.expect_integer("the number of new Funcs");
@@ -195,8 +194,7 @@ class Parser {
       if (word == directive_name(k)) return k;
       words += (words.empty() ? "" : ", ") + std::string(directive_name(k));
     }
-    throw CompileError(
-        {"unknown directive '" + word + "'", "", "directives are: " + words, where});
+    throw CompileError({"unknown directive '" + word + "'", "", "directives are: " + words, where});
   }
 
   // f.split    f.update(0).split    `a b`.split: fills func and stage, returns the word

@@ -6,8 +6,8 @@
 #include <set>
 #include <utility>
 
-#include "lang/ir/extern_stage.h"
 #include "lang/ir/expr_text.h"
+#include "lang/ir/extern_stage.h"
 #include "schedule/derive.h"
 #include "schedule/inline.h"
 #include "schedule/place.h"
@@ -82,7 +82,8 @@ class Assembler {
       outside_[leaf.stage] = l;
     }
     // Where the first stage fails, its branches say where the Func is computed.
-    for (const auto &[stage, line] : leaves_) outside_.emplace(StageId{stage.func, 0}, outside_[stage]);
+    for (const auto &[stage, line] : leaves_)
+      outside_.emplace(StageId{stage.func, 0}, outside_[stage]);
     std::set<std::string> names;
     for (int i = 0; i < static_cast<int>(lines_.size()); i++) {
       const TreeLine &line = lines_[i];
@@ -260,8 +261,7 @@ class Assembler {
     size_t next = 0;
     std::function<void(const Tree &, int)> compare = [&](const Tree &n, int depth) {
       const TreeLine *line = next < lines_.size() ? &lines_[next++] : nullptr;
-      const bool same = line && line->kind == n->kind && line->depth == depth &&
-                        is_same(*line, *n);
+      const bool same = line && line->kind == n->kind && line->depth == depth && is_same(*line, *n);
       if (!same) {
         user_error("the tree's nodes do not stand where their levels put them",
                    "producers come before their consumers, and an allocation encloses exactly the "

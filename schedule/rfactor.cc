@@ -17,9 +17,7 @@ namespace polyhalite {
 namespace {
 
 Expr operator_plus(const Expr &a, const Expr &b) { return make_binary(Op::Add, a, b); }
-Expr rvar(const std::string &name) {
-  return make_variable(Int(32), VariableKind::Reduction, name);
-}
+Expr rvar(const std::string &name) { return make_variable(Int(32), VariableKind::Reduction, name); }
 Expr pure(const std::string &name) { return make_variable(Int(32), VariableKind::Pure, name); }
 
 Expr conjunction(const Expr &a, const Expr &b) {
@@ -80,8 +78,8 @@ class ReductionLoops {
     if (v.kind == Derivation::Split) {
       extent_[v.c] = v.factor;
       extent_[v.b] = make_binary(
-          Op::Div,
-          operator_plus(extent_.at(v.a), make_binary(Op::Sub, v.factor, Expr(1))), v.factor);
+          Op::Div, operator_plus(extent_.at(v.a), make_binary(Op::Sub, v.factor, Expr(1))),
+          v.factor);
       reduction_.insert({v.b, v.c});
       return;
     }
@@ -104,8 +102,7 @@ class ReductionLoops {
       at_[v.b] = make_binary(Op::Mod, c, n);
       return;
     }
-    const Expr value =
-        operator_plus(make_binary(Op::Mul, at_.at(v.b), v.factor), at_.at(v.c));
+    const Expr value = operator_plus(make_binary(Op::Mul, at_.at(v.b), v.factor), at_.at(v.c));
     at_[v.a] = value;
     const Expr extent = extent_.at(v.a);
     int64_t n, factor;
@@ -231,8 +228,8 @@ class Factoring {
   }
 
   // f_intm(args, u) = identity;  over the rest: f_intm(args, u) = op(f_intm(args, u), ...)
-  FuncDef partial_results(const FuncDef &func, const StageDef &def,
-                          const AssociativeUpdate &update, ReductionLoops &loops) const {
+  FuncDef partial_results(const FuncDef &func, const StageDef &def, const AssociativeUpdate &update,
+                          ReductionLoops &loops) const {
     FuncDef p;
     p.name = d_.makes;
     p.types = func.types;

@@ -254,14 +254,14 @@ class CodePrinter : public Printer {
  private:
   // Words that a name could be and an identifier cannot.
   static std::set<std::string> reserved() {
-    return {"and",    "as",       "auto",   "bool",   "break",  "case",      "char",
-            "class",  "continue", "def",    "del",    "delete", "do",        "double",
-            "elif",   "else",     "enum",   "for",    "float",  "from",      "global",
-            "goto",   "if",       "import", "in",     "inline", "int",       "is",
-            "lambda", "long",     "new",    "not",    "or",     "operator",  "pass",
-            "ph",     "private",  "public", "return", "short",  "signed",    "static",
-            "struct", "switch",   "this",   "throw",  "try",    "union",     "using",
-            "void",   "while",    "with",   "yield",  "Var",    "LoopLevel", "TailStrategy",
+    return {"and",    "as",        "auto",   "bool",   "break",  "case",      "char",
+            "class",  "continue",  "def",    "del",    "delete", "do",        "double",
+            "elif",   "else",      "enum",   "for",    "float",  "from",      "global",
+            "goto",   "if",        "import", "in",     "inline", "int",       "is",
+            "lambda", "long",      "new",    "not",    "or",     "operator",  "pass",
+            "ph",     "private",   "public", "return", "short",  "signed",    "static",
+            "struct", "switch",    "this",   "throw",  "try",    "union",     "using",
+            "void",   "while",     "with",   "yield",  "Var",    "LoopLevel", "TailStrategy",
             "update", "DeviceAPI", "Func"};
   }
 

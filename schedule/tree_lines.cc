@@ -229,7 +229,8 @@ class Reader {
     result_.bounds.push_back(std::move(b));
   }
 
-  // store f in Stack    store f order 1 0    store f memoized evict 7    store f.x align 8 fold 4 backward bound n
+  // store f in Stack    store f order 1 0    store f memoized evict 7    store f.x align 8 fold 4
+  // backward bound n
   void read_storage() {
     result_.storage.resize(algorithm_.funcs.size());
     if (const int f = algorithm_.index_of(tokens_.peek().text); f >= 0) {

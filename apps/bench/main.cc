@@ -100,10 +100,11 @@ void bench_copies(benchmark::State &state, int rounds) {
     state.counters["ordinary"] = r.ordinary;
     state.counters["streamed"] = r.streamed;
     state.SetIterationTime(1 / r.streamed);
-    copy_lines.push_back(format("memcpy %.1f GB/s, ordinary stores %.1f (%.2f of memcpy), "
-                                "stream_stores %.1f (%.2f of memcpy)",
-                                r.memcpy / 1e9, r.ordinary / 1e9, r.ordinary / r.memcpy,
-                                r.streamed / 1e9, r.streamed / r.memcpy));
+    copy_lines.push_back(
+        format("memcpy %.1f GB/s, ordinary stores %.1f (%.2f of memcpy), "
+               "stream_stores %.1f (%.2f of memcpy)",
+               r.memcpy / 1e9, r.ordinary / 1e9, r.ordinary / r.memcpy, r.streamed / 1e9,
+               r.streamed / r.memcpy));
   }
 }
 
@@ -161,9 +162,8 @@ int main(int argc, char **argv) {
   CLI11_PARSE(cli, argc, argv);
 
   try {
-    std::vector<AppCase> apps =
-        polyhalite_apps::make_measured_cases(polyhalite_apps::app_names(),
-                                                 polyhalite_apps::load_image(options.photograph));
+    std::vector<AppCase> apps = polyhalite_apps::make_measured_cases(
+        polyhalite_apps::app_names(), polyhalite_apps::load_image(options.photograph));
     register_all(apps, options);
     std::vector<std::string> flags{argv[0], "--benchmark_filter=" + options.filter};
     if (!options.json.empty()) {

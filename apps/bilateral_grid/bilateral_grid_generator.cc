@@ -9,10 +9,10 @@ namespace {
 
 class BilateralGrid : public Generator<BilateralGrid> {
  public:
-  Input<Buffer<float, 2>> input{"input"};       // brightness in [0, 1]
-  Input<float> sigma_range{"sigma_range"};      // height of a cell, in brightness
+  Input<Buffer<float, 2>> input{"input"};   // brightness in [0, 1]
+  Input<float> sigma_range{"sigma_range"};  // height of a cell, in brightness
   Output<Buffer<float, 2>> output{"output"};
-  GeneratorParam<int> cell{"cell", 8};          // width of a cell, in pixels
+  GeneratorParam<int> cell{"cell", 8};  // width of a cell, in pixels
   /// none: only what is required; naive: every stage in full, one after the other; good: rows of
   /// the grid in parallel.
   GeneratorParam<std::string> schedule_name{"schedule", "good"};

@@ -9,8 +9,8 @@ class Blur : public Generator<Blur> {
  public:
   Input<Buffer<uint16_t, 2>> input{"input"};
   Output<Buffer<uint16_t, 2>> output{"output"};
-  /// none: only what is required; naive: every stage in full, one after the other; auto: an auto-scheduler
-  /// does it; good: tiles.
+  /// none: only what is required; naive: every stage in full, one after the other; auto: an
+  /// auto-scheduler does it; good: tiles.
   GeneratorParam<std::string> schedule_name{"schedule", "good"};
 
   void generate() {

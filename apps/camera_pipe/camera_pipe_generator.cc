@@ -33,10 +33,10 @@ class CameraPipe : public Generator<CameraPipe> {
   Input<Buffer<float, 2>> cold_matrix{"cold_matrix"};  // 4 x 3, for light of 7000 K
   Input<float> temperature{"temperature"};             // of the light, K
   Input<float> gamma{"gamma"};
-  Input<float> contrast{"contrast"};                   // percent
-  Input<float> sharpness{"sharpness"};                 // 0 to 4
-  Input<int> black{"black"};                           // raw value of no light
-  Input<int> white{"white"};                           // raw value of a full pixel, at most 1023
+  Input<float> contrast{"contrast"};    // percent
+  Input<float> sharpness{"sharpness"};  // 0 to 4
+  Input<int> black{"black"};            // raw value of no light
+  Input<int> white{"white"};            // raw value of a full pixel, at most 1023
   Output<Buffer<uint8_t, 3>> output{"output"};
   /// none: only what is required; naive: every stage in full, one after the other; good: strips
   /// of rows, in which the stages slide.
@@ -46,9 +46,9 @@ class CameraPipe : public Generator<CameraPipe> {
     Func shifted("shifted");
     shifted(x, y) = input(x + 16, y + 12);
     // No pixel is brighter than the brightest of its colour's neighbours.
-    denoised(x, y) = clamp(shifted(x, y), 0,
-                           max(max(shifted(x - 2, y), shifted(x + 2, y)),
-                               max(shifted(x, y - 2), shifted(x, y + 2))));
+    denoised(x, y) = clamp(
+        shifted(x, y), 0,
+        max(max(shifted(x - 2, y), shifted(x + 2, y)), max(shifted(x, y - 2), shifted(x, y + 2))));
     sites(x, y, c) = mux(c, {denoised(2 * x, 2 * y), denoised(2 * x + 1, 2 * y),
                              denoised(2 * x, 2 * y + 1), denoised(2 * x + 1, 2 * y + 1)});
     demosaic();
@@ -87,14 +87,12 @@ class CameraPipe : public Generator<CameraPipe> {
     green_blue(x, y) = sites(x, y, 3);
 
     // Green, along the direction in which it changes less.
-    green_at_red(x, y) =
-        closer(absd(green_red(x + 1, y), green_red(x, y)), mean(green_red(x + 1, y), green_red(x, y)),
-               absd(green_blue(x, y - 1), green_blue(x, y)),
-               mean(green_blue(x, y - 1), green_blue(x, y)));
-    green_at_blue(x, y) =
-        closer(absd(green_blue(x - 1, y), green_blue(x, y)),
-               mean(green_blue(x - 1, y), green_blue(x, y)),
-               absd(green_red(x, y + 1), green_red(x, y)), mean(green_red(x, y + 1), green_red(x, y)));
+    green_at_red(x, y) = closer(
+        absd(green_red(x + 1, y), green_red(x, y)), mean(green_red(x + 1, y), green_red(x, y)),
+        absd(green_blue(x, y - 1), green_blue(x, y)), mean(green_blue(x, y - 1), green_blue(x, y)));
+    green_at_blue(x, y) = closer(
+        absd(green_blue(x - 1, y), green_blue(x, y)), mean(green_blue(x - 1, y), green_blue(x, y)),
+        absd(green_red(x, y + 1), green_red(x, y)), mean(green_red(x, y + 1), green_red(x, y)));
 
     // Red and blue: the mean of the neighbours, plus what the same mean of green misses.
     const auto along = [](Func colour, Func green, Expr here, Expr ax, Expr ay, Expr bx, Expr by) {
@@ -107,33 +105,31 @@ class CameraPipe : public Generator<CameraPipe> {
     blue_at_green_blue(x, y) = along(blue, green_at_blue, green_blue(x, y), x, y, x + 1, y);
     // On the diagonals, the one on which the colour changes less.
     Func red_at_blue, blue_at_red;
-    red_at_blue(x, y) =
-        closer(absd(red(x, y), red(x - 1, y + 1)),
-               along(red, green_at_red, green_at_blue(x, y), x, y, x - 1, y + 1),
-               absd(red(x - 1, y), red(x, y + 1)),
-               along(red, green_at_red, green_at_blue(x, y), x - 1, y, x, y + 1));
-    blue_at_red(x, y) =
-        closer(absd(blue(x, y), blue(x + 1, y - 1)),
-               along(blue, green_at_blue, green_at_red(x, y), x, y, x + 1, y - 1),
-               absd(blue(x + 1, y), blue(x, y - 1)),
-               along(blue, green_at_blue, green_at_red(x, y), x + 1, y, x, y - 1));
+    red_at_blue(x, y) = closer(absd(red(x, y), red(x - 1, y + 1)),
+                               along(red, green_at_red, green_at_blue(x, y), x, y, x - 1, y + 1),
+                               absd(red(x - 1, y), red(x, y + 1)),
+                               along(red, green_at_red, green_at_blue(x, y), x - 1, y, x, y + 1));
+    blue_at_red(x, y) = closer(absd(blue(x, y), blue(x + 1, y - 1)),
+                               along(blue, green_at_blue, green_at_red(x, y), x, y, x + 1, y - 1),
+                               absd(blue(x + 1, y), blue(x, y - 1)),
+                               along(blue, green_at_blue, green_at_red(x, y), x + 1, y, x, y - 1));
 
     const auto weave = [](Func f00, Func f10, Func f01, Func f11) {
       return select(y % 2 == 0, select(x % 2 == 0, f00(x / 2, y / 2), f10(x / 2, y / 2)),
                     select(x % 2 == 0, f01(x / 2, y / 2), f11(x / 2, y / 2)));
     };
     // Corrections may fall below zero: signed from here.
-    mosaic_free(x, y, c) = cast<int16_t>(
-        mux(c, {weave(red_at_green_red, red, red_at_blue, red_at_green_blue),
-                weave(green_red, green_at_red, green_at_blue, green_blue),
-                weave(blue_at_green_red, blue_at_red, blue, blue_at_green_blue)}));
+    mosaic_free(x, y, c) =
+        cast<int16_t>(mux(c, {weave(red_at_green_red, red, red_at_blue, red_at_green_blue),
+                              weave(green_red, green_at_red, green_at_blue, green_blue),
+                              weave(blue_at_green_red, blue_at_red, blue, blue_at_green_blue)}));
   }
 
   // Linear in the reciprocal of the temperature between the two matrices; 8 fractional bits.
   void correct_colours() {
     Expr part = (1.0f / temperature - 1.0f / 3200) / (1.0f / 7000 - 1.0f / 3200);
-    colour_matrix(x, y) = cast<int16_t>(
-        (cold_matrix(x, y) * part + warm_matrix(x, y) * (1.0f - part)) * 256.0f);
+    colour_matrix(x, y) =
+        cast<int16_t>((cold_matrix(x, y) * part + warm_matrix(x, y) * (1.0f - part)) * 256.0f);
     const auto row = [&](int r) {
       Expr sum = cast<int>(colour_matrix(3, r));
       for (int k = 0; k < 3; k++) {
@@ -146,8 +142,7 @@ class CameraPipe : public Generator<CameraPipe> {
 
   // Gamma, then a quadratic S on each side of the middle, as a table of 1024 values.
   void apply_curve() {
-    Expr linear =
-        clamp(cast<float>(x - black) * (1.0f / cast<float>(white - black)), 0.0f, 1.0f);
+    Expr linear = clamp(cast<float>(x - black) * (1.0f / cast<float>(white - black)), 0.0f, 1.0f);
     Expr light = pow(linear, 1.0f / gamma);
     Expr slope = 2.0f - pow(2.0f, contrast / 100.0f), bend = 2.0f - 2.0f * slope;
     Expr dark = 1.0f - light;
@@ -190,8 +185,10 @@ class CameraPipe : public Generator<CameraPipe> {
         .vectorize(x, 2 * lanes, TailStrategy::RoundUp)
         .unroll(c);
     for (Func f : {green_at_red, green_at_blue}) {
-      f.compute_at(output, yi).store_at(output, yo).fold_storage(y, 8).vectorize(
-          x, 2 * lanes, TailStrategy::RoundUp);
+      f.compute_at(output, yi)
+          .store_at(output, yo)
+          .fold_storage(y, 8)
+          .vectorize(x, 2 * lanes, TailStrategy::RoundUp);
     }
     curved.compute_at(output, yi)
         .store_at(output, yo)

@@ -31,7 +31,8 @@ int compile(const Options &o) {
   options.optimize = o.level > 0;
   options.switched_off.insert(o.off.begin(), o.off.end());
   const onnx::Model model = onnx::load_model(o.model);
-  for (const std::string &note : model.notes) std::fprintf(stderr, "polyhalite: note: %s\n", note.c_str());
+  for (const std::string &note : model.notes)
+    std::fprintf(stderr, "polyhalite: note: %s\n", note.c_str());
   const onnx::Program program(model, options);
   if (!program.needed_inputs().empty()) {
     const std::string name = program.graph().value(*program.needed_inputs().begin()).name;

@@ -58,7 +58,8 @@ struct TemporaryFolder {
   std::string path;
   TemporaryFolder() {
     char name[] = "/tmp/polyhalite-run-XXXXXX";
-    if (!mkdtemp(name)) user_error("no temporary folder can be made", "/tmp refuses", "make room in /tmp");
+    if (!mkdtemp(name))
+      user_error("no temporary folder can be made", "/tmp refuses", "make room in /tmp");
     path = name;
   }
   ~TemporaryFolder() {
@@ -111,12 +112,13 @@ Json compare_with_peer(const Options &o, const onnx::Program::Tensors &inputs,
   std::ofstream(folder.path + "/names.json") << names.dump();
   std::ofstream(folder.path + "/peer.py") << kPeer;
   const char *python = std::getenv("PH_PYTHON");
-  const std::string command = quoted(python ? python : "python3") + " " + quoted(folder.path + "/peer.py") +
-                              " " + quoted(folder.path) + " " + quoted(o.model) + " " +
-                              std::to_string(o.threads) + " " + std::to_string(runs) + " > " +
-                              quoted(folder.path + "/out.json");
+  const std::string command = quoted(python ? python : "python3") + " " +
+                              quoted(folder.path + "/peer.py") + " " + quoted(folder.path) + " " +
+                              quoted(o.model) + " " + std::to_string(o.threads) + " " +
+                              std::to_string(runs) + " > " + quoted(folder.path + "/out.json");
   if (std::system(command.c_str()) != 0) {
-    user_error("onnxruntime does not run the model", "its messages are above", "compare without it");
+    user_error("onnxruntime does not run the model", "its messages are above",
+               "compare without it");
   }
   std::ifstream file(folder.path + "/out.json");
   const Json answer = Json::parse(file);
@@ -139,7 +141,8 @@ onnx::Program::Tensors make_inputs(const Options &o, const onnx::Session &sessio
   onnx::Program::Tensors inputs;
   const auto shapes = parse_shapes(o.shapes);
   const auto files = parse_files(o.inputs);
-  for (const auto &[name, file] : files) inputs[name] = (session.input(name), read_tensor_file(file));
+  for (const auto &[name, file] : files)
+    inputs[name] = (session.input(name), read_tensor_file(file));
   for (const auto &[name, shape] : shapes) session.input(name);
   uint64_t seed = o.seed;
   for (const std::string &name : session.input_names()) {
@@ -152,8 +155,9 @@ onnx::Program::Tensors make_inputs(const Options &o, const onnx::Session &sessio
     } else {
       const auto fixed = v.shape ? onnx::constant_shape(*v.shape) : std::nullopt;
       if (!fixed) {
-        user_error("input '" + name + "' has the shape " + (v.shape ? onnx::to_string(*v.shape) : "[?]"),
-                   "random elements need sizes", "give them: --shape " + name + "=1,3,224,224");
+        user_error(
+            "input '" + name + "' has the shape " + (v.shape ? onnx::to_string(*v.shape) : "[?]"),
+            "random elements need sizes", "give them: --shape " + name + "=1,3,224,224");
       }
       shape = *fixed;
     }
@@ -171,19 +175,23 @@ int run(const Options &o) {
   if (o.interpret) options.engine = onnx::Engine::Interpreter;
   const double start = now();
   onnx::Session session(o.model, options);
-  for (const std::string &note : session.model().notes) std::fprintf(stderr, "polyhalite: note: %s\n", note.c_str());
+  for (const std::string &note : session.model().notes)
+    std::fprintf(stderr, "polyhalite: note: %s\n", note.c_str());
   const onnx::Program::Tensors inputs = make_inputs(o, session);
   const auto program = session.program_for(inputs);
   const double compiled = now();
   if (o.graph) std::fputs(onnx::to_text(program->graph()).c_str(), stdout);
   const onnx::Program::Tensors outputs = program->run(inputs);
-  Json report{{"model", o.model}, {"compile_seconds", compiled - start}, {"outputs", Json::object()}};
+  Json report{
+      {"model", o.model}, {"compile_seconds", compiled - start}, {"outputs", Json::object()}};
   for (const auto &[name, t] : outputs) {
     double sum = 0;
     for (int64_t i = 0; i < t.elements(); i++) sum += t.number(i);
-    report["outputs"][name] = {{"type", onnx::element_name(t.type())}, {"shape", t.shape()}, {"sum", sum}};
+    report["outputs"][name] = {
+        {"type", onnx::element_name(t.type())}, {"shape", t.shape()}, {"sum", sum}};
   }
-  std::printf("compiled in %.2f s: %zu kernels, %zu calls\n", compiled - start, program->kernels().size(), program->steps().size());
+  std::printf("compiled in %.2f s: %zu kernels, %zu calls\n", compiled - start,
+              program->kernels().size(), program->steps().size());
   const int runs = o.benchmark ? (o.runs > 0 ? o.runs : 15) : 0;
   if (runs > 0) {
     std::vector<double> times;
@@ -196,7 +204,8 @@ int run(const Options &o) {
     report["median_seconds"] = median(times);
     std::printf("median of %d runs: %.3f ms\n", runs, 1e3 * median(times));
     if (o.profile) {
-      std::stable_sort(steps.begin(), steps.end(), [](const auto &a, const auto &b) { return a.seconds > b.seconds; });
+      std::stable_sort(steps.begin(), steps.end(),
+                       [](const auto &a, const auto &b) { return a.seconds > b.seconds; });
       report["steps"] = Json::array();
       for (const onnx::KernelTime &s : steps) {
         report["steps"].push_back({{"nodes", s.nodes}, {"seconds", s.seconds / runs}});
@@ -236,7 +245,8 @@ Command add_run(CLI::App &app) {
   app.add_flag("--benchmark", o->benchmark, "Time several runs");
   app.add_option("--runs", o->runs, "How many; 15 by default");
   app.add_flag("--profile", o->profile, "Time each kernel, too");
-  app.add_option("--compare", o->compare, "onnxruntime: run it on the same inputs")->check(CLI::IsMember({"onnxruntime"}));
+  app.add_option("--compare", o->compare, "onnxruntime: run it on the same inputs")
+      ->check(CLI::IsMember({"onnxruntime"}));
   app.add_option("--json", o->json, "File for all figures");
   app.add_option("-O", o->level, "0: no passes over the graph, no fusion")->capture_default_str();
   app.add_option("--off", o->off, "Passes to switch off");

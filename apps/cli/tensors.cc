@@ -51,13 +51,15 @@ std::map<std::string, std::string> parse_files(const std::vector<std::string> &l
 }
 
 onnx::Constant read_tensor_file(const std::string &path) {
-  if (path.size() > 3 && path.compare(path.size() - 3, 3, ".pb") == 0) return onnx::load_tensor(path);
+  if (path.size() > 3 && path.compare(path.size() - 3, 3, ".pb") == 0)
+    return onnx::load_tensor(path);
   rungen::Array array = rungen::read_file(path);
   std::vector<int64_t> shape;
   for (auto d = array.dims().rbegin(); d != array.dims().rend(); ++d) shape.push_back(d->extent);
   std::vector<uint8_t> bytes;
   const auto size = static_cast<size_t>(array.bytes_per_element());
-  array.for_each([&](const uint8_t *p, const std::vector<int> &) { bytes.insert(bytes.end(), p, p + size); });
+  array.for_each(
+      [&](const uint8_t *p, const std::vector<int> &) { bytes.insert(bytes.end(), p, p + size); });
   return onnx::Constant::of_bytes(onnx::element_type(Type(array.type())), shape, std::move(bytes));
 }
 
@@ -85,7 +87,8 @@ onnx::Constant random_tensor(onnx::ElementType type, const std::vector<int64_t> 
   for (int64_t d : shape) n *= d;
   std::vector<uint8_t> bytes(static_cast<size_t>(n * t.bytes()));
   auto put = [&](int64_t i, auto v) {
-    std::copy_n(reinterpret_cast<const uint8_t *>(&v), sizeof v, bytes.data() + i * static_cast<int64_t>(sizeof v));
+    std::copy_n(reinterpret_cast<const uint8_t *>(&v), sizeof v,
+                bytes.data() + i * static_cast<int64_t>(sizeof v));
   };
   for (int64_t i = 0; i < n; i++) {
     if (t == Float(64)) {
@@ -98,7 +101,8 @@ onnx::Constant random_tensor(onnx::ElementType type, const std::vector<int64_t> 
       put(i, bfloat16_t(static_cast<float>(normal(bits))));
     } else {
       const int v = t.is_bool() ? digit(bits) % 2 : digit(bits);
-      for (int b = 0; b < t.bytes(); b++) bytes[static_cast<size_t>(i * t.bytes() + b)] = b == 0 ? static_cast<uint8_t>(v) : 0;
+      for (int b = 0; b < t.bytes(); b++)
+        bytes[static_cast<size_t>(i * t.bytes() + b)] = b == 0 ? static_cast<uint8_t>(v) : 0;
     }
   }
   return onnx::Constant::of_bytes(type, shape, std::move(bytes));

@@ -12,7 +12,7 @@ using polyhalite::runtime::Buffer;
 
 constexpr int kCosines = 64;
 constexpr int kInner = 1024;  // rows of matmul's second factor
-constexpr int kDepth = 128;  // channels of conv_layer
+constexpr int kDepth = 128;   // channels of conv_layer
 constexpr double kFloatTolerance = 1e-4;
 
 template <typename T>
@@ -89,7 +89,8 @@ Image with_holes(const Image &image) {
   const int width = image.dim(0).extent(), height = image.dim(1).extent();
   Image result(width, height, 4);
   result.for_each_element([&](int x, int y, int c) {
-    const bool hole = std::abs(2 * x - width) < width / 10 && std::abs(2 * y - height) < height / 10;
+    const bool hole =
+        std::abs(2 * x - width) < width / 10 && std::abs(2 * y - height) < height / 10;
     const bool known = x % 3 == 0 && y % 3 == 0 && !hole;
     result(x, y, c) = c < 3 ? image(x, y, c) : known ? 1.0f : 0.0f;
   });

@@ -35,7 +35,8 @@ struct Extent {
 };
 
 /// The extent on which `app` is measured: that of its output where it is an image, rows and columns
-/// of a matrix product of inner extent 1024; conv_layer has one extent only, which its generator fixes.
+/// of a matrix product of inner extent 1024; conv_layer has one extent only, which its generator
+/// fixes.
 Extent measured_extent(const std::string &app);
 
 /// `app` on a part of the photograph that fills `extent`. matmul multiplies its brightness with a

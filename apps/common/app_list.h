@@ -1,4 +1,5 @@
-// The applications, those of the demo first; CMake reads the names here too. Included several times.
+// The applications, those of the demo first; CMake reads the names here too. Included several
+// times.
 POLYHALITE_APP(blur)
 POLYHALITE_APP(unsharp)
 POLYHALITE_APP(harris)

@@ -23,10 +23,9 @@ using Compiled = int (*)(void **);
 
 const std::map<std::string, Compiled> &entries(System system) {
   static const std::map<std::string, Compiled> ours = {
-#define POLYHALITE_APP(name)               \
-  {#name "/none", ph_##name##_none_argv},  \
-  {#name "/naive", ph_##name##_naive_argv}, \
-  {#name "/good", ph_##name##_good_argv},
+#define POLYHALITE_APP(name)                                                        \
+  {#name "/none", ph_##name##_none_argv}, {#name "/naive", ph_##name##_naive_argv}, \
+      {#name "/good", ph_##name##_good_argv},
 #include "apps/common/app_list.h"
 #undef POLYHALITE_APP
   };

@@ -14,8 +14,8 @@ bool have_halide();
 /// The names of all applications, those of the demo first.
 std::vector<std::string> app_names();
 
-/// Runs the compiled `app` ("blur") with `schedule` ("none", "naive", "good"; Halide's "good" only);
-/// arguments as AppCase::arguments() gives them. Returns the pipeline's error code. Throws
+/// Runs the compiled `app` ("blur") with `schedule` ("none", "naive", "good"; Halide's "good"
+/// only); arguments as AppCase::arguments() gives them. Returns the pipeline's error code. Throws
 /// std::out_of_range for names that do not exist.
 int run_compiled(System system, const std::string &app, const std::string &schedule,
                  std::vector<void *> arguments);

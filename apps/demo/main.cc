@@ -82,7 +82,8 @@ PageApp page_app(AppCase &app, const AppRuns &runs, const std::string &folder,
 int run(const std::string &photograph, const std::string &folder, int threads) {
   std::filesystem::create_directories(folder);
   progress("reading and scaling " + photograph);
-  std::vector<AppCase> apps = make_measured_cases({"blur", "unsharp", "harris", "matmul"}, load_image(photograph));
+  std::vector<AppCase> apps =
+      make_measured_cases({"blur", "unsharp", "harris", "matmul"}, load_image(photograph));
   polyhalite_set_num_threads(threads);
   set_threads(System::Halide, polyhalite_get_num_threads());
 

@@ -10,8 +10,8 @@ class Harris : public Generator<Harris> {
  public:
   Input<Buffer<float, 3>> input{"input"};
   Output<Buffer<float, 2>> output{"output"};
-  /// none: only what is required; naive: every stage in full, one after the other; auto: an auto-scheduler
-  /// does it; good: tiles.
+  /// none: only what is required; naive: every stage in full, one after the other; auto: an
+  /// auto-scheduler does it; good: tiles.
   GeneratorParam<std::string> schedule_name{"schedule", "good"};
 
   void generate() {

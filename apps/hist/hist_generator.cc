@@ -10,16 +10,14 @@ class Hist : public Generator<Hist> {
  public:
   Input<Buffer<uint8_t, 3>> input{"input"};
   Output<Buffer<uint8_t, 3>> output{"output"};
-  /// none: only what is required; naive: every stage in full, one after the other; auto: an auto-scheduler
-  /// does it; good: a
-  /// histogram per row, rows in parallel.
+  /// none: only what is required; naive: every stage in full, one after the other; auto: an
+  /// auto-scheduler does it; good: a histogram per row, rows in parallel.
   GeneratorParam<std::string> schedule_name{"schedule", "good"};
 
   void generate() {
     Expr red = cast<float>(input(x, y, 0)), blue = cast<float>(input(x, y, 2));
     // A pixel counts at one level, however sums are fused: levels are compared exactly.
-    luma(x, y) =
-        strict_float(0.299f * red + 0.587f * cast<float>(input(x, y, 1)) + 0.114f * blue);
+    luma(x, y) = strict_float(0.299f * red + 0.587f * cast<float>(input(x, y, 1)) + 0.114f * blue);
     level(x, y) = cast<uint8_t>(clamp(luma(x, y) + 0.5f, 0.0f, 255.0f));
 
     RDom across(0, input.width());

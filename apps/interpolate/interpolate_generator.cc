@@ -10,7 +10,7 @@ namespace {
 
 class Interpolate : public Generator<Interpolate> {
  public:
-  Input<Buffer<float, 3>> input{"input"};    // three colours and the weight in [0, 1]
+  Input<Buffer<float, 3>> input{"input"};     // three colours and the weight in [0, 1]
   Output<Buffer<float, 3>> output{"output"};  // three colours
   GeneratorParam<int> levels{"levels", 10, 2, 16};
   /// none: only what is required; naive: every stage in full, one after the other; good: levels
@@ -28,11 +28,12 @@ class Interpolate : public Generator<Interpolate> {
       const std::string id = std::to_string(l);
       half[l] = Func("half_" + id);
       down[l] = Func("down_" + id);
-      half[l](x, y, c) =
-          (down[l - 1](2 * x - 1, y, c) + 2.0f * down[l - 1](2 * x, y, c) +
-           down[l - 1](2 * x + 1, y, c)) * 0.25f;
-      down[l](x, y, c) = (half[l](x, 2 * y - 1, c) + 2.0f * half[l](x, 2 * y, c) +
-                          half[l](x, 2 * y + 1, c)) * 0.25f;
+      half[l](x, y, c) = (down[l - 1](2 * x - 1, y, c) + 2.0f * down[l - 1](2 * x, y, c) +
+                          down[l - 1](2 * x + 1, y, c)) *
+                         0.25f;
+      down[l](x, y, c) =
+          (half[l](x, 2 * y - 1, c) + 2.0f * half[l](x, 2 * y, c) + half[l](x, 2 * y + 1, c)) *
+          0.25f;
     }
     up[n - 1] = down[n - 1];
     for (int l = n - 2; l >= 0; l--) {
@@ -62,7 +63,12 @@ class Interpolate : public Generator<Interpolate> {
     Var yo{"yo"}, yi{"yi"};
     for (int l = 1; l < n; l++) {
       if (l < 4) {
-        down[l].compute_root().reorder(c, x, y).bound(c, 0, 4).unroll(c).vectorize(x, lanes)
+        down[l]
+            .compute_root()
+            .reorder(c, x, y)
+            .bound(c, 0, 4)
+            .unroll(c)
+            .vectorize(x, lanes)
             .parallel(y, 8);
       } else {
         down[l].compute_root();
@@ -70,8 +76,8 @@ class Interpolate : public Generator<Interpolate> {
     }
     for (int l = 1; l < n - 1; l++) {
       if (l < 4) {
-        up[l].compute_root().reorder(c, x, y).bound(c, 0, 4).unroll(c).vectorize(x, lanes)
-            .parallel(y, 8);
+        up[l].compute_root().reorder(c, x, y).bound(c, 0, 4).unroll(c).vectorize(x, lanes).parallel(
+            y, 8);
       } else {
         up[l].compute_root();
       }

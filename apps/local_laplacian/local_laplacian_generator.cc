@@ -14,14 +14,13 @@ namespace {
 class LocalLaplacian : public Generator<LocalLaplacian> {
  public:
   Input<Buffer<uint16_t, 3>> input{"input"};
-  Input<int> levels{"levels"};   // reference intensities, at least 2
+  Input<int> levels{"levels"};    // reference intensities, at least 2
   Input<float> detail{"detail"};  // times (levels - 1): how much fine contrast is added
-  Input<float> tone{"tone"};     // 1 keeps the coarse contrast, less compresses it
+  Input<float> tone{"tone"};      // 1 keeps the coarse contrast, less compresses it
   Output<Buffer<uint16_t, 3>> output{"output"};
   GeneratorParam<int> depth{"depth", 8, 2, 16};
-  /// none: only what is required; naive: every stage in full, one after the other; auto: an auto-scheduler
-  /// does it; good: fine
-  /// levels slide below each other.
+  /// none: only what is required; naive: every stage in full, one after the other; auto: an
+  /// auto-scheduler does it; good: fine levels slide below each other.
   GeneratorParam<std::string> schedule_name{"schedule", "good"};
 
   void generate() {
@@ -35,14 +34,15 @@ class LocalLaplacian : public Generator<LocalLaplacian> {
     Func bounded = BoundaryConditions::repeat_edge(input);
     Expr scale = 1.0f / 65535.0f;
     gray(x, y) = (0.299f * cast<float>(bounded(x, y, 0)) + 0.587f * cast<float>(bounded(x, y, 1)) +
-                  0.114f * cast<float>(bounded(x, y, 2))) * scale;
+                  0.114f * cast<float>(bounded(x, y, 2))) *
+                 scale;
 
     // Derivative of a Gaussian: adds contrast near the reference and leaves the rest.
     Expr distance = cast<float>(i) / 256.0f;
     bump(i) = detail * distance * exp(-distance * distance / 2.0f);
     Expr reference = cast<float>(k) * (1.0f / cast<float>(levels - 1));
-    Expr step = clamp(cast<int>(gray(x, y) * cast<float>(levels - 1) * 256.0f), 0,
-                      (levels - 1) * 256);
+    Expr step =
+        clamp(cast<int>(gray(x, y) * cast<float>(levels - 1) * 256.0f), 0, (levels - 1) * 256);
     remapped[0](x, y, k) = tone * (gray(x, y) - reference) + reference + bump(step - 256 * k);
     plain[0](x, y) = gray(x, y);
     for (int l = 1; l < n; l++) {
@@ -65,8 +65,7 @@ class LocalLaplacian : public Generator<LocalLaplacian> {
     // Colours follow brightness; the offset keeps the noise of dark pixels small.
     const float offset = 0.01f;
     Expr gain = (merged[0](x, y) + offset) / (gray(x, y) + offset);
-    output(x, y, c) =
-        cast<uint16_t>(clamp(cast<float>(input(x, y, c)) * gain, 0.0f, 65535.0f));
+    output(x, y, c) = cast<uint16_t>(clamp(cast<float>(input(x, y, c)) * gain, 0.0f, 65535.0f));
 
     const std::string name = schedule_name;
     if (name == "auto") {
@@ -101,8 +100,11 @@ class LocalLaplacian : public Generator<LocalLaplacian> {
       plain[l].compute_root().parallel(y, 32).vectorize(x, lanes);
       remapped[l].compute_root().reorder_storage(x, k, y).reorder(k, y).parallel(y, 8).vectorize(
           x, lanes);
-      merged[l].store_at(output, yo).compute_at(output, y).fold_storage(y, 4).vectorize(
-          x, lanes, TailStrategy::RoundUp);
+      merged[l]
+          .store_at(output, yo)
+          .compute_at(output, y)
+          .fold_storage(y, 4)
+          .vectorize(x, lanes, TailStrategy::RoundUp);
     }
     merged[0].compute_at(output, y).vectorize(x, lanes, TailStrategy::RoundUp);
     for (int l = fine; l < n; l++) {
@@ -116,15 +118,17 @@ class LocalLaplacian : public Generator<LocalLaplacian> {
   // Binomial weights 1 3 3 1 between two pixels; half the size.
   Func down_x(Func f) {
     Func half("half");
-    half(x, y, _) = (f(2 * x - 1, y, _) + 3.0f * (f(2 * x, y, _) + f(2 * x + 1, y, _)) +
-                     f(2 * x + 2, y, _)) * 0.125f;
+    half(x, y, _) =
+        (f(2 * x - 1, y, _) + 3.0f * (f(2 * x, y, _) + f(2 * x + 1, y, _)) + f(2 * x + 2, y, _)) *
+        0.125f;
     halves_.push_back(half);
     return half;
   }
   Func down_y(Func f) {
     Func half("half");
-    half(x, y, _) = (f(x, 2 * y - 1, _) + 3.0f * (f(x, 2 * y, _) + f(x, 2 * y + 1, _)) +
-                     f(x, 2 * y + 2, _)) * 0.125f;
+    half(x, y, _) =
+        (f(x, 2 * y - 1, _) + 3.0f * (f(x, 2 * y, _) + f(x, 2 * y + 1, _)) + f(x, 2 * y + 2, _)) *
+        0.125f;
     return half;
   }
   // Bilinear; twice the size.

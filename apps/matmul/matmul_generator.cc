@@ -10,9 +10,8 @@ class Matmul : public Generator<Matmul> {
   Input<Buffer<float, 2>> a{"a"};
   Input<Buffer<float, 2>> b{"b"};
   Output<Buffer<float, 2>> output{"output"};
-  /// none: only what is required; naive: every stage in full, one after the other; auto: an auto-scheduler
-  /// does it; good: register
-  /// tiles over packed strips.
+  /// none: only what is required; naive: every stage in full, one after the other; auto: an
+  /// auto-scheduler does it; good: register tiles over packed strips.
   GeneratorParam<std::string> schedule_name{"schedule", "good"};
   /// Columns of a, rows of b.
   GeneratorParam<int> depth{"depth", 1024};

@@ -46,7 +46,10 @@ class NonLocalMeans : public Generator<NonLocalMeans> {
     } else {
       const int lanes = natural_vector_size<float>();
       Var tx{"tx"}, ty{"ty"};
-      output.compute_root().reorder(c, x, y).tile(x, y, tx, ty, x, y, 2 * lanes, 8).parallel(ty)
+      output.compute_root()
+          .reorder(c, x, y)
+          .tile(x, y, tx, ty, x, y, 2 * lanes, 8)
+          .parallel(ty)
           .vectorize(x, lanes);
       distance.compute_at(output, tx).vectorize(x, lanes);
       column.compute_at(output, tx).reorder(y, x).vectorize(x, lanes);

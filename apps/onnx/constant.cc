@@ -16,14 +16,19 @@ struct TypeRow {
 };
 
 const std::vector<TypeRow> &type_rows() {
-  static const std::vector<TypeRow> rows = {
-      {ElementType::Float32, "float32", Float(32)},   {ElementType::UInt8, "uint8", UInt(8)},
-      {ElementType::Int8, "int8", Int(8)},            {ElementType::UInt16, "uint16", UInt(16)},
-      {ElementType::Int16, "int16", Int(16)},         {ElementType::Int32, "int32", Int(32)},
-      {ElementType::Int64, "int64", Int(64)},         {ElementType::Bool, "bool", Bool()},
-      {ElementType::Float16, "float16", Float(16)},   {ElementType::Float64, "float64", Float(64)},
-      {ElementType::UInt32, "uint32", UInt(32)},      {ElementType::UInt64, "uint64", UInt(64)},
-      {ElementType::BFloat16, "bfloat16", BFloat(16)}};
+  static const std::vector<TypeRow> rows = {{ElementType::Float32, "float32", Float(32)},
+                                            {ElementType::UInt8, "uint8", UInt(8)},
+                                            {ElementType::Int8, "int8", Int(8)},
+                                            {ElementType::UInt16, "uint16", UInt(16)},
+                                            {ElementType::Int16, "int16", Int(16)},
+                                            {ElementType::Int32, "int32", Int(32)},
+                                            {ElementType::Int64, "int64", Int(64)},
+                                            {ElementType::Bool, "bool", Bool()},
+                                            {ElementType::Float16, "float16", Float(16)},
+                                            {ElementType::Float64, "float64", Float(64)},
+                                            {ElementType::UInt32, "uint32", UInt(32)},
+                                            {ElementType::UInt64, "uint64", UInt(64)},
+                                            {ElementType::BFloat16, "bfloat16", BFloat(16)}};
   return rows;
 }
 

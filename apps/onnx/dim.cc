@@ -120,12 +120,10 @@ Dim Dim::floor_div(const Dim &a, const Dim &b) {
     }
     if (even) return quotient;
   }
-  return of_atom({DimAtom::FloorDiv, "floor((" + a.to_string() + ")/(" + b.to_string() + "))", a,
-                  b});
+  return of_atom(
+      {DimAtom::FloorDiv, "floor((" + a.to_string() + ")/(" + b.to_string() + "))", a, b});
 }
-Dim Dim::ceil_div(const Dim &a, const Dim &b) {
-  return Dim(0) - floor_div(Dim(0) - a, b);
-}
+Dim Dim::ceil_div(const Dim &a, const Dim &b) { return Dim(0) - floor_div(Dim(0) - a, b); }
 Dim Dim::minimum(const Dim &a, const Dim &b) {
   const auto difference = (a - b).constant();
   if (difference) return *difference <= 0 ? a : b;
@@ -186,27 +184,27 @@ T Dim::fold(const std::function<T(int64_t)> &number, const std::function<T(const
 
 std::optional<int64_t> Dim::evaluate(const std::map<std::string, int64_t> &values) const {
   bool known = true;
-  const int64_t result = fold<int64_t>(
-      [](int64_t n) { return n; },
-      [&](const DimAtom &a) -> int64_t {
-        if (a.kind == DimAtom::Symbol) {
-          const auto at = values.find(a.text);
-          known = known && at != values.end();
-          return at == values.end() ? 1 : at->second;
-        }
-        const auto x = a.a.evaluate(values), y = a.b.evaluate(values);
-        known = known && x && y;
-        if (!x || !y) return 1;
-        switch (a.kind) {
-          case DimAtom::Min:
-            return std::min(*x, *y);
-          case DimAtom::Max:
-            return std::max(*x, *y);
-          default:
-            return floor_quotient(*x, *y);
-        }
-      },
-      checked_add, checked_multiply);
+  const int64_t result = fold<int64_t>([](int64_t n) { return n; },
+                                       [&](const DimAtom &a) -> int64_t {
+                                         if (a.kind == DimAtom::Symbol) {
+                                           const auto at = values.find(a.text);
+                                           known = known && at != values.end();
+                                           return at == values.end() ? 1 : at->second;
+                                         }
+                                         const auto x = a.a.evaluate(values),
+                                                    y = a.b.evaluate(values);
+                                         known = known && x && y;
+                                         if (!x || !y) return 1;
+                                         switch (a.kind) {
+                                           case DimAtom::Min:
+                                             return std::min(*x, *y);
+                                           case DimAtom::Max:
+                                             return std::max(*x, *y);
+                                           default:
+                                             return floor_quotient(*x, *y);
+                                         }
+                                       },
+                                       checked_add, checked_multiply);
   if (!known) return std::nullopt;
   return result;
 }

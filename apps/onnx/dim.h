@@ -1,5 +1,5 @@
-// Dim: a size as an expression over symbols: a polynomial with integer coefficients, whose atoms are
-// symbols and quotients, minima and maxima of polynomials.
+// Dim: a size as an expression over symbols: a polynomial with integer coefficients, whose atoms
+// are symbols and quotients, minima and maxima of polynomials.
 #pragma once
 
 #include <cstdint>

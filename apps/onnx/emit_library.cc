@@ -21,14 +21,17 @@ void write_file(const std::string &path, const std::string &bytes) {
   std::ofstream file(path, std::ios::binary);
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   file.close();
-  if (!file.good()) user_error("'" + path + "' cannot be written", "the disk or the folder refuses", "choose another folder");
+  if (!file.good())
+    user_error("'" + path + "' cannot be written", "the disk or the folder refuses",
+               "choose another folder");
 }
 
 std::vector<int64_t> fixed_shape(const Graph &g, ValueId v) {
   const auto shape = constant_shape(*g.value(v).shape);
   if (!shape) {
     user_error("'" + g.value(v).name + "' has the shape " + to_string(*g.value(v).shape),
-               "a library is made for fixed sizes", "give a number for each: --shape NAME=1,3,224,224");
+               "a library is made for fixed sizes",
+               "give a number for each: --shape NAME=1,3,224,224");
   }
   return *shape;
 }
@@ -51,25 +54,35 @@ class HeaderWriter {
 
   std::string text() {
     const std::string guard = "POLYHALITE_MODEL_" + name_ + "_H";
-    std::string s = "/* A model compiled by Polyhalite. Map " + name_ + ".weights, give " + name_ +
-                    "_memory_bytes() bytes\n * of memory (both aligned to 64 bytes), and call " + name_ +
-                    "_run(). Tensors are dense, the last\n * dimension innermost. */\n#ifndef " + guard +
-                    "\n#define " + guard + "\n\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n"
-                    "#include \"polyhalite_buffer.h\"\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+    std::string s =
+        "/* A model compiled by Polyhalite. Map " + name_ + ".weights, give " + name_ +
+        "_memory_bytes() bytes\n * of memory (both aligned to 64 bytes), and call " + name_ +
+        "_run(). Tensors are dense, the last\n * dimension innermost. */\n#ifndef " + guard +
+        "\n#define " + guard +
+        "\n\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n"
+        "#include \"polyhalite_buffer.h\"\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
     for (const Kernel &k : p_.kernels()) s += prototype(k);
-    s += "\nstatic inline size_t " + name_ + "_memory_bytes(void) { return " + std::to_string(arena_.bytes) + "; }\n";
-    s += "static inline size_t " + name_ + "_weights_bytes(void) { return " + std::to_string(weight_bytes_) + "; }\n\n";
-    s += "static inline void " + name_ + "_view(struct polyhalite_buffer_t *b, struct polyhalite_dimension_t *d, const void *host,\n"
-         "    int code, int bits, int n, const int32_t *extents) {\n"
-         "  int32_t stride = 1;\n  memset((void *)b, 0, sizeof *b);\n"
-         "  for (int i = 0; i < n; i++) {\n    d[i].min = 0;\n    d[i].extent = extents[i];\n"
-         "    d[i].stride = stride;\n    d[i].flags = 0;\n    stride *= extents[i];\n  }\n"
-         "  b->host = (uint8_t *)host;\n  b->dimensions = n;\n  b->dim = d;\n"
-         "#ifdef __cplusplus\n  b->type = polyhalite_type_t((polyhalite_type_code_t)code, (uint8_t)bits);\n"
-         "#else\n  b->type.code = (uint8_t)code;\n  b->type.bits = (uint8_t)bits;\n  b->type.lanes = 1;\n#endif\n}\n\n";
+    s += "\nstatic inline size_t " + name_ + "_memory_bytes(void) { return " +
+         std::to_string(arena_.bytes) + "; }\n";
+    s += "static inline size_t " + name_ + "_weights_bytes(void) { return " +
+         std::to_string(weight_bytes_) + "; }\n\n";
+    s +=
+        "static inline void " + name_ +
+        "_view(struct polyhalite_buffer_t *b, struct polyhalite_dimension_t *d, const void *host,\n"
+        "    int code, int bits, int n, const int32_t *extents) {\n"
+        "  int32_t stride = 1;\n  memset((void *)b, 0, sizeof *b);\n"
+        "  for (int i = 0; i < n; i++) {\n    d[i].min = 0;\n    d[i].extent = extents[i];\n"
+        "    d[i].stride = stride;\n    d[i].flags = 0;\n    stride *= extents[i];\n  }\n"
+        "  b->host = (uint8_t *)host;\n  b->dimensions = n;\n  b->dim = d;\n"
+        "#ifdef __cplusplus\n  b->type = polyhalite_type_t((polyhalite_type_code_t)code, "
+        "(uint8_t)bits);\n"
+        "#else\n  b->type.code = (uint8_t)code;\n  b->type.bits = (uint8_t)bits;\n  b->type.lanes "
+        "= 1;\n#endif\n}\n\n";
     s += "/* 0, or the code of a kernel that failed.\n";
-    for (ValueId v : g_.inputs) s += " *   in_" + identifier(g_.value(v).name) + ": " + described(v) + "\n";
-    for (size_t i = 0; i < g_.outputs.size(); i++) s += " *   out_" + std::to_string(i) + ": " + described(g_.outputs[i]) + "\n";
+    for (ValueId v : g_.inputs)
+      s += " *   in_" + identifier(g_.value(v).name) + ": " + described(v) + "\n";
+    for (size_t i = 0; i < g_.outputs.size(); i++)
+      s += " *   out_" + std::to_string(i) + ": " + described(g_.outputs[i]) + "\n";
     s += " */\nstatic inline int " + name_ + "_run(const void *weights, void *memory";
     for (ValueId v : g_.inputs) s += ", const void *in_" + identifier(g_.value(v).name);
     for (size_t i = 0; i < g_.outputs.size(); i++) s += ", void *out_" + std::to_string(i);
@@ -78,7 +91,8 @@ class HeaderWriter {
     for (size_t i = 0; i < g_.outputs.size(); i++) {
       const std::string from = address(g_.outputs[i]);
       if (from != "out_" + std::to_string(i)) {
-        s += "  memcpy(out_" + std::to_string(i) + ", " + from + ", " + std::to_string(bytes(g_.outputs[i])) + ");\n";
+        s += "  memcpy(out_" + std::to_string(i) + ", " + from + ", " +
+             std::to_string(bytes(g_.outputs[i])) + ");\n";
       }
     }
     s += "  return result;\n}\n\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
@@ -92,7 +106,8 @@ class HeaderWriter {
       if (&p_.kernels()[s.kernel] == &k) buffers = s.inputs.size() + s.outputs.size();
     }
     std::string s = "int " + name_ + "_" + k.name + "(";
-    for (size_t i = 0; i < buffers; i++) s += (i ? ", " : "") + std::string("struct polyhalite_buffer_t *");
+    for (size_t i = 0; i < buffers; i++)
+      s += (i ? ", " : "") + std::string("struct polyhalite_buffer_t *");
     return s + ");\n";
   }
 
@@ -145,8 +160,8 @@ class HeaderWriter {
       s += "    struct polyhalite_dimension_t d" + n + "[" + (shape.empty() ? "1" : rank) + "];\n";
       s += "    struct polyhalite_buffer_t b" + n + ";\n";
       s += "    " + name_ + "_view(&b" + n + ", d" + n + ", " + address(v) + ", " +
-           std::to_string(static_cast<int>(t.code())) + ", " + std::to_string(t.bits()) + ", " + rank +
-           ", e" + n + ");\n";
+           std::to_string(static_cast<int>(t.code())) + ", " + std::to_string(t.bits()) + ", " +
+           rank + ", e" + n + ");\n";
       args += (i ? ", &b" : "&b") + n;
     }
     return s + "    result = " + name_ + "_" + p_.kernels()[step.kernel].name + "(" + args +
@@ -187,7 +202,8 @@ LibraryFiles emit_library(const Program &program, const std::string &folder,
   std::string weights(header.weight_bytes(), '\0');
   for (size_t i = 0; i < program.weights().size(); i++) {
     const Program::Weight &w = program.weights()[i];
-    std::copy_n(w.data, w.bytes, reinterpret_cast<uint8_t *>(weights.data()) + header.weight_offset(i));
+    std::copy_n(w.data, w.bytes,
+                reinterpret_cast<uint8_t *>(weights.data()) + header.weight_offset(i));
   }
   write_file(files.weights, weights);
   write_file(files.report, program.report());

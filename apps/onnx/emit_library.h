@@ -12,8 +12,8 @@ struct LibraryFiles {
   std::string library, header, weights, report;  // paths
 };
 
-/// Writes folder/NAME.a, NAME.h, NAME.weights and NAME.txt; the C function is NAME_run. All sizes of
-/// the program must be numbers: CompileError that names a size which is none.
+/// Writes folder/NAME.a, NAME.h, NAME.weights and NAME.txt; the C function is NAME_run. All sizes
+/// of the program must be numbers: CompileError that names a size which is none.
 LibraryFiles emit_library(const Program &program, const std::string &folder,
                           const std::string &name, const Target &target);
 

@@ -43,15 +43,19 @@ Graph fold_batch_norm(Graph g) {
     if (scale->elements() != channels || channels == 0) continue;
     const float epsilon = n.real("epsilon", 1e-5f);
     const int64_t each = w->elements() / channels;
-    std::vector<float> weights(static_cast<size_t>(w->elements())), bias(static_cast<size_t>(channels));
+    std::vector<float> weights(static_cast<size_t>(w->elements())),
+        bias(static_cast<size_t>(channels));
     for (int64_t c = 0; c < channels; c++) {
       // In double: the folded model is as exact as the one in two steps.
-      const double factor = scale->number(c) / std::sqrt(variance->number(c) + static_cast<double>(epsilon));
+      const double factor =
+          scale->number(c) / std::sqrt(variance->number(c) + static_cast<double>(epsilon));
       for (int64_t k = 0; k < each; k++) {
-        weights[static_cast<size_t>(c * each + k)] = static_cast<float>(w->number(c * each + k) * factor);
+        weights[static_cast<size_t>(c * each + k)] =
+            static_cast<float>(w->number(c * each + k) * factor);
       }
       const double before = old ? old->number(c) : 0;
-      bias[static_cast<size_t>(c)] = static_cast<float>((before - mean->number(c)) * factor + shift->number(c));
+      bias[static_cast<size_t>(c)] =
+          static_cast<float>((before - mean->number(c)) * factor + shift->number(c));
     }
     const std::vector<int64_t> shape = w->shape();
     const ValueId weight_id = g.add_constant(conv.name + ".weights", floats(shape, weights));

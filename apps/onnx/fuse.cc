@@ -39,12 +39,14 @@ std::vector<Group> fuse(const Graph &g, bool enabled) {
     heavy[i] = form_of(g.nodes[i]) == Operator::Pointwise ? 0 : 1;
     for (size_t k = 0; k < g.nodes[i].inputs.size(); k++) {
       const ValueId v = g.nodes[i].inputs[k];
-      if (v != kNone && reads_elements(g, g.nodes[i], k)) consumers[static_cast<size_t>(v)].push_back(i);
+      if (v != kNone && reads_elements(g, g.nodes[i], k))
+        consumers[static_cast<size_t>(v)].push_back(i);
     }
   }
   for (size_t i = count; enabled && i-- > 0;) {
     const Node &n = g.nodes[i];
-    if (form_of(n) == Operator::View || n.outputs.size() != 1 || outputs.count(n.outputs[0])) continue;
+    if (form_of(n) == Operator::View || n.outputs.size() != 1 || outputs.count(n.outputs[0]))
+      continue;
     const auto &users = consumers[static_cast<size_t>(n.outputs[0])];
     if (users.empty()) continue;
     const size_t into = group[users[0]];
@@ -72,7 +74,8 @@ std::vector<Group> fuse(const Graph &g, bool enabled) {
       const Node &n = g.nodes[m];
       for (size_t k = 0; k < n.inputs.size(); k++) {
         const ValueId v = n.inputs[k];
-        if (v == kNone || inside.count(v) || is_literal(g.value(v)) || !reads_elements(g, n, k)) continue;
+        if (v == kNone || inside.count(v) || is_literal(g.value(v)) || !reads_elements(g, n, k))
+          continue;
         if (std::count(one.inputs.begin(), one.inputs.end(), v) == 0) one.inputs.push_back(v);
       }
       for (ValueId v : n.outputs) inside.insert(v);

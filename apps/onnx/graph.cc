@@ -34,7 +34,9 @@ struct PrintAttribute {
     for (int64_t d : c.shape()) s += (s.empty() ? "" : ", ") + std::to_string(d);
     return "constant " + element_name(c.type()) + "[" + s + "]";
   }
-  std::string operator()(const std::shared_ptr<const Graph> &g) const { return "region " + g->name; }
+  std::string operator()(const std::shared_ptr<const Graph> &g) const {
+    return "region " + g->name;
+  }
 };
 
 std::string attribute_text(const Attribute &a) { return std::visit(PrintAttribute{}, a); }
@@ -135,8 +137,8 @@ std::string to_text(const Graph &g) {
   const std::vector<int> uses = g.use_counts();
   for (size_t v = 0; v < g.values.size(); v++) {
     if (!g.values[v].constant || uses[v] == 0) continue;
-    text += "  " + name(static_cast<ValueId>(v)) + " = " +
-            attribute_text(*g.values[v].constant) + "\n";
+    text +=
+        "  " + name(static_cast<ValueId>(v)) + " = " + attribute_text(*g.values[v].constant) + "\n";
   }
   for (const Node &n : g.nodes) {
     text += "  ";
@@ -183,7 +185,8 @@ std::optional<Diagnostic> why_invalid(const Graph &g) {
     if (inner >= 0 && inner < count) origin[static_cast<size_t>(inner)] = Known;
   }
   auto define = [&](ValueId v, const std::string &who) -> std::optional<Diagnostic> {
-    if (v < 0 || v >= count) return problem(who + " defines value " + std::to_string(v), "there is none");
+    if (v < 0 || v >= count)
+      return problem(who + " defines value " + std::to_string(v), "there is none");
     if (origin[static_cast<size_t>(v)] == Known) {
       return problem(who + " defines '" + g.value(v).name + "'", "it has a definition already");
     }
@@ -196,7 +199,8 @@ std::optional<Diagnostic> why_invalid(const Graph &g) {
   for (const Node &n : g.nodes) {
     for (ValueId v : n.inputs) {
       if (v == kNone) continue;
-      if (v < 0 || v >= count) return problem(n.describe() + " reads value " + std::to_string(v), "there is none");
+      if (v < 0 || v >= count)
+        return problem(n.describe() + " reads value " + std::to_string(v), "there is none");
       if (origin[static_cast<size_t>(v)] != Known && !g.value(v).contents) {
         return problem(n.describe() + " reads '" + g.value(v).name + "'",
                        "it is defined behind the node, or nowhere");
@@ -209,7 +213,8 @@ std::optional<Diagnostic> why_invalid(const Graph &g) {
   }
   for (ValueId v : g.outputs) {
     if (v < 0 || v >= count || origin[static_cast<size_t>(v)] != Known) {
-      return problem("an output has no definition", "every output is an input, a constant or a node's");
+      return problem("an output has no definition",
+                     "every output is an input, a constant or a node's");
     }
   }
   return std::nullopt;

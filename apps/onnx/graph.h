@@ -84,7 +84,8 @@ struct Graph {
 std::string to_text(const Graph &g);
 
 /// What is wrong with the graph's form, or nothing:
-/// - inputs, outputs and operands are values of the graph; operands are left out only at known places
+/// - inputs, outputs and operands are values of the graph; operands are left out only at known
+/// places
 /// - each value is one of: an input, a constant, the output of one node
 /// - operands of a node are inputs, constants or outputs of nodes before it, or their elements are
 ///   known sizes, which nobody has to compute

@@ -77,9 +77,10 @@ bool reads_elements(const Graph &g, const Node &n, size_t i) {
   const ValueId id = n.inputs[i];
   if (id == kNone) return false;
   const Operator *o = operator_of(n.domain, n.op);
-  if (n.is("Shape") || n.is("Size") || n.is("EyeLike") || (n.is("CastLike") && i == 1)) return false;
-  const bool structural =
-      std::find(o->structural.begin(), o->structural.end(), static_cast<int>(i)) != o->structural.end();
+  if (n.is("Shape") || n.is("Size") || n.is("EyeLike") || (n.is("CastLike") && i == 1))
+    return false;
+  const bool structural = std::find(o->structural.begin(), o->structural.end(),
+                                    static_cast<int>(i)) != o->structural.end();
   return !structural || (!g.value(id).constant && !g.value(id).contents);
 }
 
@@ -122,9 +123,8 @@ InferenceReport infer_shapes(Graph *g) {
       make_empty(&g->value(v));
     }
     make_splat(g, n);
-    const bool done = std::all_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) {
-      return v == kNone || g->value(v).constant;
-    });
+    const bool done = std::all_of(n.outputs.begin(), n.outputs.end(),
+                                  [&](ValueId v) { return v == kNone || g->value(v).constant; });
     if (done || !can_fold(*g, n)) continue;
     problems.attempt([&] {
       std::vector<Constant> results = evaluate(*g, n);

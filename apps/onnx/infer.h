@@ -1,5 +1,5 @@
-// Shapes, types and sizes of all values, in the order of the nodes; what is known as numbers becomes
-// a constant on the way.
+// Shapes, types and sizes of all values, in the order of the nodes; what is known as numbers
+// becomes a constant on the way.
 #pragma once
 
 #include <set>
@@ -11,7 +11,8 @@
 namespace polyhalite::onnx {
 
 struct InferenceReport {
-  // Values whose elements decide about shapes or algorithms, and are not known: constants are wanted.
+  // Values whose elements decide about shapes or algorithms, and are not known: constants are
+  // wanted.
   std::set<ValueId> needed;
   // Inputs of the graph whose rank is not known.
   std::set<ValueId> shapeless;

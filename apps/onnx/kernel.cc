@@ -192,10 +192,11 @@ class Builder {
         // Its elements are known sizes, or only its shape matters.
         ops::Index sizes;
         for (const Dim &d : *g_.value(v).shape) sizes.push_back(d.to_expr(symbols_));
-        inputs[i] = ops::Tensor(*language_type(g_.value(v).type), sizes, [&n](const ops::Index &) -> Expr {
-          user_error(n.describe() + " reads an operand that is known as sizes only",
-                     "the operator takes it when the kernel is made", "report the model");
-        });
+        inputs[i] =
+            ops::Tensor(*language_type(g_.value(v).type), sizes, [&n](const ops::Index &) -> Expr {
+              user_error(n.describe() + " reads an operand that is known as sizes only",
+                         "the operator takes it when the kernel is made", "report the model");
+            });
       }
     }
     Lowering l(g_, n, std::move(inputs), symbols_);
@@ -340,7 +341,8 @@ std::vector<Constant> evaluate(const Graph &g, const Node &node) {
   for (size_t i = 0; i < node.outputs.size(); i++) {
     if (node.outputs[i] == kNone) continue;
     const Value &value = g.value(node.outputs[i]);
-    results[i] = Constant::of_bytes(value.type, *constant_shape(*value.shape), std::move(bytes[at++]));
+    results[i] =
+        Constant::of_bytes(value.type, *constant_shape(*value.shape), std::move(bytes[at++]));
   }
   return results;
 }

@@ -24,9 +24,10 @@ bool is_convolution(const Node &n) {
 // Operators that work point by point, or window by window, on images in any layout.
 bool keeps_images(const Node &n) {
   static const std::set<std::string> kNames = {
-      "MaxPool",           "AveragePool",        "GlobalAveragePool", "GlobalMaxPool", "Concat",
-      "BatchNormalization", "LRN",               "Pad",               "Resize",        "Split",
-      "QLinearAdd",        "QLinearAveragePool"};
+      "MaxPool",       "AveragePool", "GlobalAveragePool",
+      "GlobalMaxPool", "Concat",      "BatchNormalization",
+      "LRN",           "Pad",         "Resize",
+      "Split",         "QLinearAdd",  "QLinearAveragePool"};
   return kNames.count(n.op) != 0 || operator_of(n.domain, n.op)->form == Operator::Pointwise;
 }
 

@@ -13,7 +13,7 @@
 namespace polyhalite::onnx {
 
 std::shared_ptr<const MappedFile> MappedFile::of_descriptor(int fd, const std::string &path) {
-  struct stat status {};
+  struct stat status{};
   auto fail = [&](const std::string &why) {
     user_error("'" + path + "' cannot be read", why, "give a file that can be read");
   };

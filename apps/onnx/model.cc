@@ -21,7 +21,8 @@ class Importer {
  public:
   Importer(const ModelProto &model, std::shared_ptr<const void> owner, const std::string &folder)
       : model_(model), owner_(std::move(owner)), files_(folder) {
-    for (const FunctionProto &f : model.functions) functions_[key(f.domain, f.name, f.overload)] = &f;
+    for (const FunctionProto &f : model.functions)
+      functions_[key(f.domain, f.name, f.overload)] = &f;
   }
 
   Graph run() {
@@ -108,8 +109,8 @@ class Importer {
         shape.emplace_back(*dim.value);
       } else {
         // A size without a name is one of its own.
-        shape.push_back(Dim::symbol(dim.param.empty() ? v.name + "." + std::to_string(d)
-                                                      : dim.param));
+        shape.push_back(
+            Dim::symbol(dim.param.empty() ? v.name + "." + std::to_string(d) : dim.param));
       }
     }
     return shape;
@@ -169,8 +170,8 @@ class Importer {
       if (id) {
         g.outputs.push_back(*id);
       } else if (problems_.empty() && unsupported_.empty()) {
-        problem("output '" + v.name + "' is defined nowhere", "no node, input or weight has the name",
-                "export the model again");
+        problem("output '" + v.name + "' is defined nowhere",
+                "no node, input or weight has the name", "export the model again");
       }
     }
     return g;
@@ -229,8 +230,9 @@ class Importer {
     const AttributeProto *a = &given;
     if (!a->reference.empty()) {
       if (!s->attributes) {
-        user_error("node '" + node + "': attribute '" + a->name + "' refers to '" + a->reference + "'",
-                   "only nodes of functions have such attributes", "export the model again");
+        user_error(
+            "node '" + node + "': attribute '" + a->name + "' refers to '" + a->reference + "'",
+            "only nodes of functions have such attributes", "export the model again");
       }
       const auto at = s->attributes->find(a->reference);
       if (at == s->attributes->end()) return std::nullopt;  // left out by the caller
@@ -281,8 +283,9 @@ class Importer {
     n.op = proto.op_type;
     const auto opset = s->opsets->find(proto.domain);
     if (opset == s->opsets->end()) {
-      user_error("node '" + name + "' (" + proto.op_type + ") has the domain '" + proto.domain + "'",
-                 "the model imports no version of it", "export the model again");
+      user_error(
+          "node '" + name + "' (" + proto.op_type + ") has the domain '" + proto.domain + "'",
+          "the model imports no version of it", "export the model again");
     }
     n.version = checked_version(proto, name, opset->second);
     for (const std::string &input : proto.inputs) {
@@ -297,8 +300,8 @@ class Importer {
           n.version = -1;
           continue;
         }
-        user_error(n.describe() + " reads '" + input + "'",
-                   "no node, input or weight has the name", "export the model again");
+        user_error(n.describe() + " reads '" + input + "'", "no node, input or weight has the name",
+                   "export the model again");
       }
       n.inputs.push_back(*v);
     }
@@ -355,17 +358,17 @@ class Importer {
     }
     const int inputs = static_cast<int>(proto.inputs.size());
     const int outputs = static_cast<int>(proto.outputs.size());
-    if (inputs < facts->fewest_inputs ||
-        (facts->most_inputs >= 0 && inputs > facts->most_inputs) ||
+    if (inputs < facts->fewest_inputs || (facts->most_inputs >= 0 && inputs > facts->most_inputs) ||
         (facts->most_outputs >= 0 && outputs > facts->most_outputs) || outputs == 0) {
-      user_error("node '" + name + "' (" + versioned + ") has " + std::to_string(inputs) +
-                     " inputs and " + std::to_string(outputs) + " outputs",
-                 "the operator takes " + std::to_string(facts->fewest_inputs) + " to " +
-                     (facts->most_inputs < 0 ? "any number of" : std::to_string(facts->most_inputs)) +
-                     " inputs, and has 1 to " +
-                     (facts->most_outputs < 0 ? "any number of" : std::to_string(facts->most_outputs)) +
-                     " outputs",
-                 "export the model again");
+      user_error(
+          "node '" + name + "' (" + versioned + ") has " + std::to_string(inputs) + " inputs and " +
+              std::to_string(outputs) + " outputs",
+          "the operator takes " + std::to_string(facts->fewest_inputs) + " to " +
+              (facts->most_inputs < 0 ? "any number of" : std::to_string(facts->most_inputs)) +
+              " inputs, and has 1 to " +
+              (facts->most_outputs < 0 ? "any number of" : std::to_string(facts->most_outputs)) +
+              " outputs",
+          "export the model again");
     }
     return version;
   }
@@ -384,7 +387,9 @@ class Importer {
       } else if (key == "value_floats") {
         if (const auto *list = std::get_if<std::vector<float>>(&a)) {
           std::vector<uint8_t> bytes(list->size() * 4);
-          if (!bytes.empty()) std::copy_n(reinterpret_cast<const uint8_t *>(list->data()), bytes.size(), bytes.data());
+          if (!bytes.empty())
+            std::copy_n(reinterpret_cast<const uint8_t *>(list->data()), bytes.size(),
+                        bytes.data());
           c = Constant::of_bytes(ElementType::Float32, {static_cast<int64_t>(list->size())}, bytes);
         }
       }

@@ -17,8 +17,8 @@ struct Model {
   std::vector<std::string> notes;  // parts of the file that nothing here reads
 };
 
-/// Throws CompileError with every problem found: what is no model, unknown or unsupported operators,
-/// names without definition, cycles, weights that lie outside of their file.
+/// Throws CompileError with every problem found: what is no model, unknown or unsupported
+/// operators, names without definition, cycles, weights that lie outside of their file.
 Model load_model(const std::string &path);
 /// The same for a model in memory, which must outlive the result; external data is looked for in
 /// `folder`.

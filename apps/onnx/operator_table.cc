@@ -7,8 +7,8 @@ namespace polyhalite::onnx {
 
 namespace {
 
-// Facts of the format up to opset 27: name, the versions in which it has changed, the fewest inputs,
-// the most inputs and outputs of all versions (-1: any number).
+// Facts of the format up to opset 27: name, the versions in which it has changed, the fewest
+// inputs, the most inputs and outputs of all versions (-1: any number).
 const OperatorFacts kFacts[] = {
     {"Abs", {1, 6, 13}, 1, 1, 1},
     {"Acos", {7, 22}, 1, 1, 1},
@@ -217,10 +217,9 @@ const OperatorFacts kFacts[] = {
 }  // namespace
 
 const OperatorFacts *find_operator(const std::string &name) {
-  const auto at = std::lower_bound(std::begin(kFacts), std::end(kFacts), name,
-                                   [](const OperatorFacts &f, const std::string &n) {
-                                     return n.compare(f.name) > 0;
-                                   });
+  const auto at = std::lower_bound(
+      std::begin(kFacts), std::end(kFacts), name,
+      [](const OperatorFacts &f, const std::string &n) { return n.compare(f.name) > 0; });
   return at != std::end(kFacts) && name == at->name ? at : nullptr;
 }
 

@@ -11,7 +11,7 @@ inline constexpr int kNewestOpset = 27;
 
 struct OperatorFacts {
   const char *name;
-  std::vector<int> versions;  // opsets in which the operator came or changed
+  std::vector<int> versions;                     // opsets in which the operator came or changed
   int fewest_inputs, most_inputs, most_outputs;  // -1: any number
   /// The version that a model of this opset means; 0 where it has none.
   int version_in(int64_t opset) const;

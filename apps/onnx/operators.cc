@@ -13,9 +13,8 @@ using Key = std::pair<std::string, std::string>;
 const std::map<Key, Operator> &registry() {
   static const std::map<Key, Operator> all = [] {
     std::map<Key, Operator> m;
-    for (auto part : {pointwise_operators, shape_operators, movement_operators,
-                      reduction_operators, network_operators, quantized_operators,
-                      attention_operators, image_operators,
+    for (auto part : {pointwise_operators, shape_operators, movement_operators, reduction_operators,
+                      network_operators, quantized_operators, attention_operators, image_operators,
                       signal_operators}) {
       for (Operator &o : part()) {
         const Key key{o.domain, o.name};

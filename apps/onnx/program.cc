@@ -119,7 +119,8 @@ Program::Program(const Model &model, const CompileOptions &options)
   const Stopwatch kernels;
   groups_ = fuse(graph_, options.optimize && !options.switched_off.count("fuse"));
   roots_ = storage_roots(graph_);
-  if (options.optimize && !options.switched_off.count("choose_layouts")) layouts_ = choose_layouts(graph_);
+  if (options.optimize && !options.switched_off.count("choose_layouts"))
+    layouts_ = choose_layouts(graph_);
   std::map<std::string, size_t> found;
   ErrorList problems;
   for (const Group &group : groups_) {
@@ -153,7 +154,8 @@ void Program::specialize(const CompileOptions &options) {
     Value &value = graph_.value(v);
     const auto known = options.constants.find(value.name);
     std::optional<std::vector<int64_t>> shape;
-    if (const auto at = options.shapes.find(value.name); at != options.shapes.end()) shape = at->second;
+    if (const auto at = options.shapes.find(value.name); at != options.shapes.end())
+      shape = at->second;
     if (known != options.constants.end()) shape = known->second.shape();
     if (shape) {
       if (value.shape && value.shape->size() != shape->size()) {
@@ -203,9 +205,10 @@ void Program::find_needed(const std::set<ValueId> &needed) {
   }
   if (needed_inputs_.empty()) {
     const Value &v = graph_.value(*needed.begin());
-    user_error("the elements of '" + v.name + "' are not known",
-               "they decide about shapes, and are too many to be computed when the model is compiled",
-               "export the model with fixed shapes");
+    user_error(
+        "the elements of '" + v.name + "' are not known",
+        "they decide about shapes, and are too many to be computed when the model is compiled",
+        "export the model with fixed shapes");
   }
 }
 
@@ -276,7 +279,8 @@ void Program::compile_kernels(const CompileOptions &options) {
   problems.raise();
 }
 
-std::vector<int64_t> Program::shape_of(ValueId v, const std::map<std::string, int64_t> &sizes) const {
+std::vector<int64_t> Program::shape_of(ValueId v,
+                                       const std::map<std::string, int64_t> &sizes) const {
   std::vector<int64_t> shape;
   for (const Dim &d : *graph_.value(v).shape) {
     const auto n = d.evaluate(sizes);
@@ -304,9 +308,10 @@ std::map<std::string, int64_t> Program::sizes_of(const Tensors &inputs) const {
       }
       const Constant &t = given->second;
       auto refuse = [&] {
-        user_error("input '" + value.name + "' is " + element_name(t.type()) + shape_text(t.shape()),
-                   "the model takes " + element_name(value.type) + to_string(*value.shape),
-                   "give a tensor of this type and shape");
+        user_error(
+            "input '" + value.name + "' is " + element_name(t.type()) + shape_text(t.shape()),
+            "the model takes " + element_name(value.type) + to_string(*value.shape),
+            "give a tensor of this type and shape");
       };
       if (t.type() != value.type || t.shape().size() != value.shape->size()) refuse();
       for (size_t d = 0; d < t.shape().size(); d++) {
@@ -355,7 +360,9 @@ Program::Tensors Program::run(const Tensors &inputs, std::vector<KernelTime> *ti
       std::aligned_alloc(kAlignment, static_cast<size_t>(std::max(plan.bytes, kAlignment)))));
   if (!memory) {
     throw RuntimeError({"there is no memory for " + std::to_string(plan.bytes) + " bytes",
-                        "the model needs as many for its values", "give smaller shapes", {}});
+                        "the model needs as many for its values",
+                        "give smaller shapes",
+                        {}});
   }
   std::vector<std::vector<uint8_t>> operands, results;
   for (ValueId v : graph_.inputs) {
@@ -366,7 +373,8 @@ Program::Tensors Program::run(const Tensors &inputs, std::vector<KernelTime> *ti
   }
   for (ValueId v : graph_.outputs) {
     const Type type = *language_type(graph_.value(v).type);
-    results.emplace_back(static_cast<size_t>(std::max<int64_t>(byte_count(type, shape_of(v, sizes)), 1)));
+    results.emplace_back(
+        static_cast<size_t>(std::max<int64_t>(byte_count(type, shape_of(v, sizes)), 1)));
   }
   auto address = [&](ValueId v) -> const uint8_t * {
     const Place &p = place(v);
@@ -394,7 +402,8 @@ Program::Tensors Program::run(const Tensors &inputs, std::vector<KernelTime> *ti
     const Step &step = steps_[s];
     const Kernel &kernel = kernels_[step.kernel];
     std::vector<int32_t> symbols;
-    for (const std::string &name : step.symbols) symbols.push_back(static_cast<int32_t>(sizes.at(name)));
+    for (const std::string &name : step.symbols)
+      symbols.push_back(static_cast<int32_t>(sizes.at(name)));
     std::vector<BufferView> views;
     bool work = false;
     auto view = [&](ValueId v, bool is_result) {
@@ -402,7 +411,8 @@ Program::Tensors Program::run(const Tensors &inputs, std::vector<KernelTime> *ti
       const Type type = *language_type(graph_.value(v).type);
       if (is_result) work = work || byte_count(type, shape) > 0;
       const auto layout = layouts_.find(v);
-      views.emplace_back(type, shape, layout == layouts_.end() ? Layout() : layout->second, address(v));
+      views.emplace_back(type, shape, layout == layouts_.end() ? Layout() : layout->second,
+                         address(v));
     };
     views.reserve(step.inputs.size() + step.outputs.size());
     for (ValueId v : step.inputs) view(v, false);
@@ -472,7 +482,8 @@ std::string Program::report() const {
   if (fixed) text += "memory for values: " + std::to_string(arena({}).bytes) + " bytes\n";
   for (const Step &s : steps_) {
     text += kernels_[s.kernel].name + ":";
-    for (ValueId v : s.outputs) text += " " + element_name(graph_.value(v).type) + to_string(*graph_.value(v).shape);
+    for (ValueId v : s.outputs)
+      text += " " + element_name(graph_.value(v).type) + to_string(*graph_.value(v).shape);
     text += " = " + s.nodes + "\n";
   }
   return text;

@@ -19,9 +19,9 @@ enum class Engine { Compiled, Interpreter };
 struct CompileOptions {
   Target target;  // by default this machine
   Engine engine = Engine::Compiled;
-  bool optimize = true;                    // fusion and the passes over graphs
-  std::set<std::string> switched_off;      // names of passes
-  std::map<std::string, int64_t> sizes;    // of symbols, to be constants
+  bool optimize = true;                                // fusion and the passes over graphs
+  std::set<std::string> switched_off;                  // names of passes
+  std::map<std::string, int64_t> sizes;                // of symbols, to be constants
   std::map<std::string, std::vector<int64_t>> shapes;  // of inputs by name
   std::map<std::string, Constant> constants;           // inputs whose elements are known
   int threads = 2;                                     // that compile
@@ -76,7 +76,9 @@ class Program {
   const std::vector<Kernel> &kernels() const { return kernels_; }
   const std::vector<Step> &steps() const { return steps_; }
   const std::map<ValueId, Layout> &layouts() const { return layouts_; }
-  const Place &place(ValueId v) const { return places_[static_cast<size_t>(roots_[static_cast<size_t>(v)])]; }
+  const Place &place(ValueId v) const {
+    return places_[static_cast<size_t>(roots_[static_cast<size_t>(v)])];
+  }
   ValueId root(ValueId v) const { return roots_[static_cast<size_t>(v)]; }
   /// Elements as kernels read them, in the order of Place::index.
   struct Weight {

@@ -18,21 +18,53 @@ class Messages {
     TensorProto t;
     while (r.next()) {
       switch (r.field()) {
-        case 1: r.integers(&t.dims); break;
-        case 2: t.data_type = static_cast<int>(r.integer()); break;
-        case 3: t.segmented = true; r.skip(); break;
-        case 4: r.reals32(&t.floats); break;
-        case 5: r.integers(&t.int32s); break;
-        case 6: t.strings.push_back(r.text()); break;
-        case 7: r.integers(&t.int64s); break;
-        case 8: t.name = r.text(); break;
-        case 9: t.raw = r.bytes(); t.has_raw = true; break;
-        case 10: r.reals64(&t.doubles); break;
-        case 11: r.integers(&t.uint64s); break;
-        case 13: t.external.push_back(entry(r.message())); break;
-        case 14: t.data_location = static_cast<int>(r.integer()); break;
-        case 12: case 16: r.skip(); break;  // text, metadata
-        default: other("TensorProto", r);
+        case 1:
+          r.integers(&t.dims);
+          break;
+        case 2:
+          t.data_type = static_cast<int>(r.integer());
+          break;
+        case 3:
+          t.segmented = true;
+          r.skip();
+          break;
+        case 4:
+          r.reals32(&t.floats);
+          break;
+        case 5:
+          r.integers(&t.int32s);
+          break;
+        case 6:
+          t.strings.push_back(r.text());
+          break;
+        case 7:
+          r.integers(&t.int64s);
+          break;
+        case 8:
+          t.name = r.text();
+          break;
+        case 9:
+          t.raw = r.bytes();
+          t.has_raw = true;
+          break;
+        case 10:
+          r.reals64(&t.doubles);
+          break;
+        case 11:
+          r.integers(&t.uint64s);
+          break;
+        case 13:
+          t.external.push_back(entry(r.message()));
+          break;
+        case 14:
+          t.data_location = static_cast<int>(r.integer());
+          break;
+        case 12:
+        case 16:
+          r.skip();
+          break;  // text, metadata
+        default:
+          other("TensorProto", r);
       }
     }
     return t;
@@ -42,19 +74,38 @@ class Messages {
     ModelProto m;
     while (r.next()) {
       switch (r.field()) {
-        case 1: m.ir_version = r.integer(); break;
-        case 2: m.producer = r.text(); break;
+        case 1:
+          m.ir_version = r.integer();
+          break;
+        case 2:
+          m.producer = r.text();
+          break;
         case 7: {
           if (m.graph) r.fail("the model has two graphs");
           m.graph = graph(r.message());
           break;
         }
-        case 8: opset(r.message(), &m.opsets); break;
-        case 20: m.training++; r.skip(); break;
-        case 25: m.functions.push_back(function(r.message())); break;
+        case 8:
+          opset(r.message(), &m.opsets);
+          break;
+        case 20:
+          m.training++;
+          r.skip();
+          break;
+        case 25:
+          m.functions.push_back(function(r.message()));
+          break;
         // producer version, domain, model version, text, metadata, device configuration
-        case 3: case 4: case 5: case 6: case 14: case 26: r.skip(); break;
-        default: other("ModelProto", r);
+        case 3:
+        case 4:
+        case 5:
+        case 6:
+        case 14:
+        case 26:
+          r.skip();
+          break;
+        default:
+          other("ModelProto", r);
       }
     }
     return m;
@@ -71,9 +122,14 @@ class Messages {
     std::pair<std::string, std::string> e;
     while (r.next()) {
       switch (r.field()) {
-        case 1: e.first = r.text(); break;
-        case 2: e.second = r.text(); break;
-        default: other("StringStringEntryProto", r);
+        case 1:
+          e.first = r.text();
+          break;
+        case 2:
+          e.second = r.text();
+          break;
+        default:
+          other("StringStringEntryProto", r);
       }
     }
     return e;
@@ -84,9 +140,14 @@ class Messages {
     int64_t version = 0;
     while (r.next()) {
       switch (r.field()) {
-        case 1: domain = r.text(); break;
-        case 2: version = r.integer(); break;
-        default: other("OperatorSetIdProto", r);
+        case 1:
+          domain = r.text();
+          break;
+        case 2:
+          version = r.integer();
+          break;
+        default:
+          other("OperatorSetIdProto", r);
       }
     }
     (*to)[domain == "ai.onnx" ? "" : domain] = version;
@@ -96,10 +157,17 @@ class Messages {
     DimProto d;
     while (r.next()) {
       switch (r.field()) {
-        case 1: d.value = r.integer(); break;
-        case 2: d.param = r.text(); break;
-        case 3: r.skip(); break;
-        default: other("TensorShapeProto.Dimension", r);
+        case 1:
+          d.value = r.integer();
+          break;
+        case 2:
+          d.param = r.text();
+          break;
+        case 3:
+          r.skip();
+          break;
+        default:
+          other("TensorShapeProto.Dimension", r);
       }
     }
     return d;
@@ -108,7 +176,9 @@ class Messages {
   void tensor_type(WireReader r, TypeProto *t) {
     while (r.next()) {
       switch (r.field()) {
-        case 1: t->element = static_cast<int>(r.integer()); break;
+        case 1:
+          t->element = static_cast<int>(r.integer());
+          break;
         case 2: {
           t->shape.emplace();
           WireReader s = r.message();
@@ -121,7 +191,8 @@ class Messages {
           }
           break;
         }
-        default: other("TypeProto.Tensor", r);
+        default:
+          other("TypeProto.Tensor", r);
       }
     }
   }
@@ -130,14 +201,35 @@ class Messages {
     TypeProto t;
     while (r.next()) {
       switch (r.field()) {
-        case 1: t.kind = TypeProto::Tensor; tensor_type(r.message(), &t); break;
-        case 4: t.kind = TypeProto::Sequence; r.skip(); break;
-        case 5: t.kind = TypeProto::Map; r.skip(); break;
-        case 7: t.kind = TypeProto::Opaque; r.skip(); break;
-        case 8: t.kind = TypeProto::Sparse; r.skip(); break;
-        case 9: t.kind = TypeProto::Optional; r.skip(); break;
-        case 6: r.skip(); break;
-        default: other("TypeProto", r);
+        case 1:
+          t.kind = TypeProto::Tensor;
+          tensor_type(r.message(), &t);
+          break;
+        case 4:
+          t.kind = TypeProto::Sequence;
+          r.skip();
+          break;
+        case 5:
+          t.kind = TypeProto::Map;
+          r.skip();
+          break;
+        case 7:
+          t.kind = TypeProto::Opaque;
+          r.skip();
+          break;
+        case 8:
+          t.kind = TypeProto::Sparse;
+          r.skip();
+          break;
+        case 9:
+          t.kind = TypeProto::Optional;
+          r.skip();
+          break;
+        case 6:
+          r.skip();
+          break;
+        default:
+          other("TypeProto", r);
       }
     }
     return t;
@@ -147,10 +239,18 @@ class Messages {
     ValueInfoProto v;
     while (r.next()) {
       switch (r.field()) {
-        case 1: v.name = r.text(); break;
-        case 2: v.type = type(r.message()); break;
-        case 3: case 4: r.skip(); break;
-        default: other("ValueInfoProto", r);
+        case 1:
+          v.name = r.text();
+          break;
+        case 2:
+          v.type = type(r.message());
+          break;
+        case 3:
+        case 4:
+          r.skip();
+          break;
+        default:
+          other("ValueInfoProto", r);
       }
     }
     return v;
@@ -160,22 +260,67 @@ class Messages {
     AttributeProto a;
     while (r.next()) {
       switch (r.field()) {
-        case 1: a.name = r.text(); break;
-        case 2: a.f = r.real32(); if (!a.type) a.type = 1; break;
-        case 3: a.i = r.integer(); if (!a.type) a.type = 2; break;
-        case 4: a.s = r.text(); if (!a.type) a.type = 3; break;
-        case 5: a.t.push_back(tensor(r.message())); if (!a.type) a.type = 4; break;
-        case 6: a.g.push_back(graph(r.message())); if (!a.type) a.type = 5; break;
-        case 7: r.reals32(&a.floats); if (!a.type) a.type = 6; break;
-        case 8: r.integers(&a.ints); if (!a.type) a.type = 7; break;
-        case 9: a.strings.push_back(r.text()); if (!a.type) a.type = 8; break;
-        case 10: a.tensors.push_back(tensor(r.message())); if (!a.type) a.type = 9; break;
-        case 11: a.graphs.push_back(graph(r.message())); if (!a.type) a.type = 10; break;
-        case 14: case 15: case 22: case 23: a.other = true; r.skip(); break;
-        case 20: a.type = static_cast<int>(r.integer()); break;
-        case 21: a.reference = r.text(); break;
-        case 13: r.skip(); break;
-        default: other("AttributeProto", r);
+        case 1:
+          a.name = r.text();
+          break;
+        case 2:
+          a.f = r.real32();
+          if (!a.type) a.type = 1;
+          break;
+        case 3:
+          a.i = r.integer();
+          if (!a.type) a.type = 2;
+          break;
+        case 4:
+          a.s = r.text();
+          if (!a.type) a.type = 3;
+          break;
+        case 5:
+          a.t.push_back(tensor(r.message()));
+          if (!a.type) a.type = 4;
+          break;
+        case 6:
+          a.g.push_back(graph(r.message()));
+          if (!a.type) a.type = 5;
+          break;
+        case 7:
+          r.reals32(&a.floats);
+          if (!a.type) a.type = 6;
+          break;
+        case 8:
+          r.integers(&a.ints);
+          if (!a.type) a.type = 7;
+          break;
+        case 9:
+          a.strings.push_back(r.text());
+          if (!a.type) a.type = 8;
+          break;
+        case 10:
+          a.tensors.push_back(tensor(r.message()));
+          if (!a.type) a.type = 9;
+          break;
+        case 11:
+          a.graphs.push_back(graph(r.message()));
+          if (!a.type) a.type = 10;
+          break;
+        case 14:
+        case 15:
+        case 22:
+        case 23:
+          a.other = true;
+          r.skip();
+          break;
+        case 20:
+          a.type = static_cast<int>(r.integer());
+          break;
+        case 21:
+          a.reference = r.text();
+          break;
+        case 13:
+          r.skip();
+          break;
+        default:
+          other("AttributeProto", r);
       }
     }
     return a;
@@ -185,15 +330,34 @@ class Messages {
     NodeProto n;
     while (r.next()) {
       switch (r.field()) {
-        case 1: n.inputs.push_back(r.text()); break;
-        case 2: n.outputs.push_back(r.text()); break;
-        case 3: n.name = r.text(); break;
-        case 4: n.op_type = r.text(); break;
-        case 5: n.attributes.push_back(attribute(r.message())); break;
-        case 7: n.domain = r.text(); break;
-        case 8: n.overload = r.text(); break;
-        case 6: case 9: case 10: r.skip(); break;
-        default: other("NodeProto", r);
+        case 1:
+          n.inputs.push_back(r.text());
+          break;
+        case 2:
+          n.outputs.push_back(r.text());
+          break;
+        case 3:
+          n.name = r.text();
+          break;
+        case 4:
+          n.op_type = r.text();
+          break;
+        case 5:
+          n.attributes.push_back(attribute(r.message()));
+          break;
+        case 7:
+          n.domain = r.text();
+          break;
+        case 8:
+          n.overload = r.text();
+          break;
+        case 6:
+        case 9:
+        case 10:
+          r.skip();
+          break;
+        default:
+          other("NodeProto", r);
       }
     }
     if (n.domain == "ai.onnx") n.domain.clear();
@@ -204,15 +368,35 @@ class Messages {
     GraphProto g;
     while (r.next()) {
       switch (r.field()) {
-        case 1: g.nodes.push_back(node(r.message())); break;
-        case 2: g.name = r.text(); break;
-        case 5: g.initializers.push_back(tensor(r.message())); break;
-        case 11: g.inputs.push_back(value_info(r.message())); break;
-        case 12: g.outputs.push_back(value_info(r.message())); break;
-        case 13: g.value_info.push_back(value_info(r.message())); break;
-        case 15: g.sparse_initializers++; r.skip(); break;
-        case 10: case 14: case 16: r.skip(); break;
-        default: other("GraphProto", r);
+        case 1:
+          g.nodes.push_back(node(r.message()));
+          break;
+        case 2:
+          g.name = r.text();
+          break;
+        case 5:
+          g.initializers.push_back(tensor(r.message()));
+          break;
+        case 11:
+          g.inputs.push_back(value_info(r.message()));
+          break;
+        case 12:
+          g.outputs.push_back(value_info(r.message()));
+          break;
+        case 13:
+          g.value_info.push_back(value_info(r.message()));
+          break;
+        case 15:
+          g.sparse_initializers++;
+          r.skip();
+          break;
+        case 10:
+        case 14:
+        case 16:
+          r.skip();
+          break;
+        default:
+          other("GraphProto", r);
       }
     }
     return g;
@@ -222,17 +406,40 @@ class Messages {
     FunctionProto f;
     while (r.next()) {
       switch (r.field()) {
-        case 1: f.name = r.text(); break;
-        case 4: f.inputs.push_back(r.text()); break;
-        case 5: f.outputs.push_back(r.text()); break;
-        case 6: f.attributes.push_back(r.text()); break;
-        case 7: f.nodes.push_back(node(r.message())); break;
-        case 9: opset(r.message(), &f.opsets); break;
-        case 10: f.domain = r.text(); break;
-        case 11: f.attribute_defaults.push_back(attribute(r.message())); break;
-        case 13: f.overload = r.text(); break;
-        case 8: case 12: case 14: r.skip(); break;
-        default: other("FunctionProto", r);
+        case 1:
+          f.name = r.text();
+          break;
+        case 4:
+          f.inputs.push_back(r.text());
+          break;
+        case 5:
+          f.outputs.push_back(r.text());
+          break;
+        case 6:
+          f.attributes.push_back(r.text());
+          break;
+        case 7:
+          f.nodes.push_back(node(r.message()));
+          break;
+        case 9:
+          opset(r.message(), &f.opsets);
+          break;
+        case 10:
+          f.domain = r.text();
+          break;
+        case 11:
+          f.attribute_defaults.push_back(attribute(r.message()));
+          break;
+        case 13:
+          f.overload = r.text();
+          break;
+        case 8:
+        case 12:
+        case 14:
+          r.skip();
+          break;
+        default:
+          other("FunctionProto", r);
       }
     }
     return f;

@@ -73,8 +73,9 @@ Constant external_constant(const TensorProto &t, ExternalFiles *files, ElementTy
   const int64_t length =
       keys.count("length") ? offset_number(t, "length", keys["length"]) : size - offset;
   if (length > size - offset) {
-    refuse(t, "needs " + std::to_string(length) + " bytes from byte " + std::to_string(offset) +
-                  " of '" + keys["location"] + "'",
+    refuse(t,
+           "needs " + std::to_string(length) + " bytes from byte " + std::to_string(offset) +
+               " of '" + keys["location"] + "'",
            "the file has " + std::to_string(size) + " bytes");
   }
   if (keys.count("length") ? static_cast<size_t>(length) != bytes
@@ -133,7 +134,8 @@ std::shared_ptr<const MappedFile> ExternalFiles::open(const std::string &locatio
     refuse_location("the file is named relative to the model's folder");
   }
   // One part of the path at a time, so that no part is a link.
-  Descriptor at(::open(folder_.empty() ? "." : folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  Descriptor at(
+      ::open(folder_.empty() ? "." : folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (at.get() < 0) refuse_location("the folder '" + folder_ + "': " + std::strerror(errno));
   size_t begin = 0;
   while (true) {
@@ -142,9 +144,9 @@ std::shared_ptr<const MappedFile> ExternalFiles::open(const std::string &locatio
     const bool last = end == location.size();
     if (part == "..") refuse_location("'..' leaves the model's folder");
     if (!part.empty() && part != ".") {
-      const int fd = openat(at.get(), part.c_str(),
-                            O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK |
-                                (last ? 0 : O_DIRECTORY));
+      const int fd =
+          openat(at.get(), part.c_str(),
+                 O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | (last ? 0 : O_DIRECTORY));
       if (fd < 0) {
         refuse_location(errno == ELOOP || errno == ENOTDIR ? "'" + part + "' is a symbolic link"
                                                            : std::string(std::strerror(errno)));

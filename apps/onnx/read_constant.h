@@ -24,9 +24,9 @@ class ExternalFiles {
   std::map<std::string, std::shared_ptr<const MappedFile>> files_;
 };
 
-/// CompileError that names the tensor: a type that is not supported, sizes that do not fit the data,
-/// a negative or overflowing shape, wrong external data. Elements in the model's file are viewed,
-/// `owner` keeps it.
+/// CompileError that names the tensor: a type that is not supported, sizes that do not fit the
+/// data, a negative or overflowing shape, wrong external data. Elements in the model's file are
+/// viewed, `owner` keeps it.
 Constant read_constant(const TensorProto &t, ExternalFiles *files,
                        const std::shared_ptr<const void> &owner);
 

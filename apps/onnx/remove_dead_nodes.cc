@@ -17,7 +17,8 @@ Graph remove_dead_nodes(Graph g) {
     if (!wanted) continue;
     // What only decides about the algorithm, and is known, is computed by nobody.
     for (size_t k = 0; k < n.inputs.size(); k++) {
-      if (n.inputs[k] != kNone && reads_elements(g, n, k)) live[static_cast<size_t>(n.inputs[k])] = 1;
+      if (n.inputs[k] != kNone && reads_elements(g, n, k))
+        live[static_cast<size_t>(n.inputs[k])] = 1;
     }
     for (ValueId &v : n.outputs) {
       if (v != kNone && !live[static_cast<size_t>(v)]) v = kNone;

@@ -29,8 +29,8 @@ const Value &Session::input(const std::string &name) const {
 }
 
 std::shared_ptr<const Program> Session::program_for(const Program::Tensors &inputs) {
-  // Inputs that decide about shapes are found one layer at a time: what follows from them may decide
-  // about others.
+  // Inputs that decide about shapes are found one layer at a time: what follows from them may
+  // decide about others.
   CompileOptions options = options_;
   std::string key;
   for (ValueId v : model_.graph.inputs) {

@@ -9,8 +9,8 @@
 
 namespace polyhalite::onnx {
 
-/// Where a message lies in a file. Throws CompileError that names the file, the byte and the message
-/// for anything that is no message.
+/// Where a message lies in a file. Throws CompileError that names the file, the byte and the
+/// message for anything that is no message.
 class WireReader {
  public:
   WireReader(const std::string &file, const uint8_t *begin, size_t size)

@@ -72,9 +72,9 @@ void store(uint8_t *p, double value) {
     const double least = static_cast<double>(std::numeric_limits<T>::min());
     const double most = static_cast<double>(std::numeric_limits<T>::max());
     // The greatest 64-bit integers have no double of their own.
-    v = !(value > least)  ? std::numeric_limits<T>::min()
-        : value >= most ? std::numeric_limits<T>::max()
-                        : static_cast<T>(value);
+    v = !(value > least) ? std::numeric_limits<T>::min()
+        : value >= most  ? std::numeric_limits<T>::max()
+                         : static_cast<T>(value);
   } else {
     v = static_cast<T>(value);
   }

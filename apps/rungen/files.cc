@@ -35,9 +35,9 @@ std::string ending(const std::string &path) {
 Array read_picture(const std::string &path) {
   int width = 0, height = 0, channels = 0;
   const bool wide = stbi_is_16_bit(path.c_str());
-  void *pixels = wide ? static_cast<void *>(
-                            stbi_load_16(path.c_str(), &width, &height, &channels, 0))
-                      : stbi_load(path.c_str(), &width, &height, &channels, 0);
+  void *pixels =
+      wide ? static_cast<void *>(stbi_load_16(path.c_str(), &width, &height, &channels, 0))
+           : stbi_load(path.c_str(), &width, &height, &channels, 0);
   if (!pixels) fail(path, stbi_failure_reason());
   const Type type = {polyhalite_type_uint, static_cast<uint8_t>(wide ? 16 : 8), 1};
   Array a(type, channels == 1 ? 2 : 3);
@@ -73,8 +73,8 @@ void write_picture(const std::string &path, Array &array) {
   const std::string e = ending(path);
   int written = 0;
   if (e == "png") {
-    written = stbi_write_png(path.c_str(), width, height, channels, pixels.data(),
-                             width * channels);
+    written =
+        stbi_write_png(path.c_str(), width, height, channels, pixels.data(), width * channels);
   } else if (e == "jpg" || e == "jpeg") {
     written = stbi_write_jpg(path.c_str(), width, height, channels, pixels.data(), 95);
   } else if (e == "bmp") {
@@ -97,7 +97,9 @@ constexpr char kMagic[] = "\x93NUMPY";
 
 std::string numpy_type(Type t) {
   if (t.bits == 1) return "|b1";
-  const char *code = t.code == polyhalite_type_float ? "f" : t.code == polyhalite_type_int ? "i" : "u";
+  const char *code = t.code == polyhalite_type_float ? "f"
+                     : t.code == polyhalite_type_int ? "i"
+                                                     : "u";
   return (t.bits == 8 ? "|" : "<") + std::string(code) + std::to_string(t.bits / 8);
 }
 
@@ -109,8 +111,8 @@ Array read_numpy(const std::string &path) {
   const auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<uint8_t>(all[i])); };
   const bool first = byte(6) == 1;
   const size_t start = first ? 10 : 12;
-  const size_t length = first ? byte(8) | byte(9) << 8
-                              : byte(8) | byte(9) << 8 | byte(10) << 16 | byte(11) << 24;
+  const size_t length =
+      first ? byte(8) | byte(9) << 8 : byte(8) | byte(9) << 8 | byte(10) << 16 | byte(11) << 24;
   if (start + length > all.size()) fail(path, "its header is cut off");
   const std::string header = all.substr(start, length);
   auto behind = [&](const char *key) {
@@ -120,8 +122,8 @@ Array read_numpy(const std::string &path) {
   };
   const size_t quote = header.find('\'', behind("'descr'"));
   const std::string descr = header.substr(quote + 1, header.find('\'', quote + 1) - quote - 1);
-  const bool fortran = header.compare(header.find_first_not_of(' ', behind("'fortran_order'")), 4,
-                                      "True") == 0;
+  const bool fortran =
+      header.compare(header.find_first_not_of(' ', behind("'fortran_order'")), 4, "True") == 0;
   if (descr.size() < 3 || descr[0] == '>') fail(path, "its element type '" + descr + "'");
   Type type{};
   type.lanes = 1;

@@ -62,7 +62,8 @@ void Filter::set_scalar(Argument &a, const std::string &text) {
   }
   if (t.code == polyhalite_type_handle) {
     if (text == "0" || text == "null" || text == "nullptr") return;
-    fail("argument '" + std::string(a.info->name) + "' is an address, which only null can be given");
+    fail("argument '" + std::string(a.info->name) +
+         "' is an address, which only null can be given");
   }
   char *end = nullptr;
   if (t.bits == 64 && t.code != polyhalite_type_float) {

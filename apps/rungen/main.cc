@@ -356,8 +356,7 @@ class Runner {
       return;
     }
     char *end = nullptr;
-    const double value =
-        made->kind == "constant" ? std::strtod(made->value.c_str(), &end) : 1;
+    const double value = made->kind == "constant" ? std::strtod(made->value.c_str(), &end) : 1;
     if (end && (made->value.empty() || *end)) fail("'" + made->value + "' is no number");
     a.array->for_each([&](uint8_t *element, const std::vector<int> &at) {
       const bool on = made->kind == "constant" || (at.size() >= 2 && at[0] == at[1]);
@@ -422,8 +421,8 @@ void report(const Filter &filter, const Timing &t, double megapixels, bool parsa
               << name << "  HALIDE_TARGET            " << filter.metadata().target << "\n";
     return;
   }
-  std::cout << "Benchmark for " << name << " produces best case of " << t.best
-            << " sec/iter (over " << t.samples << " samples, " << t.iterations << " iterations).\n"
+  std::cout << "Benchmark for " << name << " produces best case of " << t.best << " sec/iter (over "
+            << t.samples << " samples, " << t.iterations << " iterations).\n"
             << "Best output throughput is " << megapixels / t.best << " mpix/sec.\n";
 }
 
@@ -484,10 +483,11 @@ void run(const Options &options) {
 
 int command_line(int argc, char **argv) {
   Options o;
-  CLI::App app("Runs a compiled pipeline. Arguments are given as NAME=VALUE: numbers, 'default' or "
-               "'estimate' for scalars; for buffers files (.png .jpg .bmp .tga .pgm .ppm .npy) or "
-               "zero:SHAPE, constant:VALUE:SHAPE, identity:SHAPE, random:SEED:SHAPE, where SHAPE is "
-               "[640,480], auto, estimate or estimate_then_auto.");
+  CLI::App app(
+      "Runs a compiled pipeline. Arguments are given as NAME=VALUE: numbers, 'default' or "
+      "'estimate' for scalars; for buffers files (.png .jpg .bmp .tga .pgm .ppm .npy) or "
+      "zero:SHAPE, constant:VALUE:SHAPE, identity:SHAPE, random:SEED:SHAPE, where SHAPE is "
+      "[640,480], auto, estimate or estimate_then_auto.");
   app.add_option("arguments", o.assignments, "NAME=VALUE");
   app.add_option("--name", o.name, "the filter, where the program has several");
   app.add_flag("--describe", o.describe, "prints names and types of the arguments");

@@ -15,9 +15,8 @@ class StencilChain : public Generator<StencilChain> {
   Input<Buffer<uint16_t, 2>> input{"input"};
   Output<Buffer<uint16_t, 2>> output{"output"};
   GeneratorParam<int> stage_count{"stages", 32, 1, 100};
-  /// none: only what is required; naive: every stage in full, one after the other; auto: an auto-scheduler
-  /// does it; good: groups of
-  /// stages slide down the tiles of the group's last stage.
+  /// none: only what is required; naive: every stage in full, one after the other; auto: an
+  /// auto-scheduler does it; good: groups of stages slide down the tiles of the group's last stage.
   GeneratorParam<std::string> schedule_name{"schedule", "good"};
 
   void generate() {
@@ -64,8 +63,10 @@ class StencilChain : public Generator<StencilChain> {
           .parallel(tile)
           .vectorize(xi, lanes);
       for (int i = std::max(0, j - kGroup + 1); i < j; i++) {
-        stages[i].store_at(group_output, tile).compute_at(group_output, yi).vectorize(
-            stages[i].args()[0], lanes);
+        stages[i]
+            .store_at(group_output, tile)
+            .compute_at(group_output, yi)
+            .vectorize(stages[i].args()[0], lanes);
       }
     }
   }

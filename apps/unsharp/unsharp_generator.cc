@@ -12,8 +12,8 @@ class Unsharp : public Generator<Unsharp> {
  public:
   Input<Buffer<float, 3>> input{"input"};
   Output<Buffer<float, 3>> output{"output"};
-  /// none: only what is required; naive: every stage in full, one after the other; auto: an auto-scheduler
-  /// does it; good: tiles.
+  /// none: only what is required; naive: every stage in full, one after the other; auto: an
+  /// auto-scheduler does it; good: tiles.
   GeneratorParam<std::string> schedule_name{"schedule", "good"};
   GeneratorParam<float> sigma{"sigma", 1.5f};
 

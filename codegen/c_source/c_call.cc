@@ -77,8 +77,8 @@ std::string CWriter::intrinsic_call(const CallNode &call) {
     return keep(type, type + "(" + a + op->second + b + ")");
   }
   if (name == intrinsic::kBitwiseNot) {
-    return keep(type, call.type.is_bool() ? "!" + value(args[0])
-                                          : type + "(~" + value(args[0]) + ")");
+    return keep(type,
+                call.type.is_bool() ? "!" + value(args[0]) : type + "(~" + value(args[0]) + ")");
   }
   if (const auto f = functions.find(name); f != functions.end()) {
     std::vector<std::string> values;
@@ -234,8 +234,8 @@ std::string CWriter::extern_bounds(const CallNode &call) {
   }
   const std::string &function = text_of(call.args[0]);
   c_function(function, args, types, "polyhalite_error_bounds_inference_call_failed", function);
-  const std::string dim = "(" + args[static_cast<size_t>(operand)] + ")->dim[" +
-                          std::to_string(dimension) + "]";
+  const std::string dim =
+      "(" + args[static_cast<size_t>(operand)] + ")->dim[" + std::to_string(dimension) + "]";
   return keep("int32_t", is_max ? dim + ".min + " + dim + ".extent - 1" : dim + ".min");
 }
 
@@ -273,7 +273,8 @@ std::string CWriter::trace_access(const CallNode &call) {
   constexpr size_t kFunc = 2, kCoordinates = 6;
   const std::string x = value(call.args[0]), holds = value(call.args[1]);
   std::vector<std::string> coordinates;
-  for (size_t k = kCoordinates; k < call.args.size(); k++) coordinates.push_back(value(call.args[k]));
+  for (size_t k = kCoordinates; k < call.args.size(); k++)
+    coordinates.push_back(value(call.args[k]));
   const std::string code = value(call.args[kFunc + 1]), parent = value(call.args[kFunc + 2]),
                     index = value(call.args[kFunc + 3]), event = fresh("event");
   open("if (" + holds + ") {");

@@ -120,19 +120,22 @@ std::string CWriter::cast(const Expr &e) {
   const std::string v = value(e->args[0]), type = c_value_type(t);
   if (t.is_handle() || from.is_handle()) {
     if (t == from) return v;
-    return keep(type, t.is_handle() ? "reinterpret_cast<void *>(static_cast<uintptr_t>(" + v + "))"
-                                    : "static_cast<" + type + ">(reinterpret_cast<uintptr_t>(" + v +
-                                          "))");
+    return keep(type, t.is_handle()
+                          ? "reinterpret_cast<void *>(static_cast<uintptr_t>(" + v + "))"
+                          : "static_cast<" + type + ">(reinterpret_cast<uintptr_t>(" + v + "))");
   }
   if (t.is_bool()) return keep(type, v + " != 0");
   if (is_float16(t)) {
-    return keep(type, (t.is_bfloat() ? "ph_bfloat16_of(float(" : "ph_float16_of(float(") + v + "))");
+    return keep(type,
+                (t.is_bfloat() ? "ph_bfloat16_of(float(" : "ph_float16_of(float(") + v + "))");
   }
   if (is_float16(from)) {
-    return keep(type, type + (from.is_bfloat() ? "(ph_of_bfloat16(" : "(ph_of_float16(") + v + "))");
+    return keep(type,
+                type + (from.is_bfloat() ? "(ph_of_bfloat16(" : "(ph_of_float16(") + v + "))");
   }
   // Narrow integers wrap, as they do in arithmetic.
-  if (from.is_float() && !t.is_float() && t.bits() < 32) return keep(type, type + "(int32_t(" + v + "))");
+  if (from.is_float() && !t.is_float() && t.bits() < 32)
+    return keep(type, type + "(int32_t(" + v + "))");
   return keep(type, "static_cast<" + type + ">(" + v + ")");
 }
 
@@ -174,7 +177,8 @@ std::string CWriter::made(const Expr &e) {
       return cast(e);
     case Op::Reinterpret: {
       const std::string v = value(args[0]);
-      return keep(c_value_type(e.type()), "ph_reinterpret<" + c_value_type(e.type()) + ">(" + v + ")");
+      return keep(c_value_type(e.type()),
+                  "ph_reinterpret<" + c_value_type(e.type()) + ">(" + v + ")");
     }
     case Op::Add:
     case Op::Sub:

@@ -246,10 +246,12 @@ std::string metadata(const Filter &f) {
             scalar(a.default_value) + ", " + scalar(a.min) + ", " + scalar(a.max) + ", " +
             scalar(a.estimate) + ", " + estimates + "},\n";
   }
-  text += list.empty() ? "" : "  static const polyhalite_filter_argument_t arguments[] = {\n" + list + "  };\n";
+  text += list.empty()
+              ? ""
+              : "  static const polyhalite_filter_argument_t arguments[] = {\n" + list + "  };\n";
   return text + "  static const polyhalite_filter_metadata_t data = {1, " +
-         std::to_string(f.arguments.size()) + ", " + (list.empty() ? "nullptr" : "arguments") + ", \"" +
-         f.target.to_string() + "\", \"" + f.name + "\"};\n  return &data;\n";
+         std::to_string(f.arguments.size()) + ", " + (list.empty() ? "nullptr" : "arguments") +
+         ", \"" + f.target.to_string() + "\", \"" + f.name + "\"};\n  return &data;\n";
 }
 
 }  // namespace

@@ -182,16 +182,15 @@ void CWriter::allocate(const StmtNode &s) {
   push();
   const std::string name = bind(s.name);
   if (on_stack) {
-    line("alignas(64) " + type + " " + name + "[" +
-         std::to_string(std::max<int64_t>(elements, 1)) + "];");
+    line("alignas(64) " + type + " " + name + "[" + std::to_string(std::max<int64_t>(elements, 1)) +
+         "];");
   } else {
     line("const int64_t " + name + "_bytes = ph_bytes(" + count + ", " +
          std::to_string(s.type.bytes()) + ");");
     line("const Memory " + name + "_memory(ph_context, " + name + "_bytes);");
     line("if (!" + name + "_memory.pointer) return polyhalite_error_out_of_memory(ph_context, " +
          c_string(function_.name) + ", " + c_string(s.name) + ", " + name + "_bytes);");
-    line(type + " *const " + name + " = static_cast<" + type + " *>(" + name +
-         "_memory.pointer);");
+    line(type + " *const " + name + " = static_cast<" + type + " *>(" + name + "_memory.pointer);");
   }
   stmt(s.body[0]);
   pop();
@@ -236,11 +235,11 @@ void CWriter::fork(const StmtNode &s) {
   const std::string both = fresh("tasks"), first = fresh("producer"), second = fresh("consumer");
   closure(first, "", s.body[0]);
   closure(second, "", s.body[1]);
-  line("auto " + both + " = [&](int which) -> int { return which == 0 ? " + first + "(0) : " +
-       second + "(1); };");
+  line("auto " + both + " = [&](int which) -> int { return which == 0 ? " + first +
+       "(0) : " + second + "(1); };");
   const std::string task = "ph_task<decltype(" + both + ")>";
-  line("polyhalite_semaphore_t *const " + both + "_wait[] = {" +
-       (list.empty() ? "nullptr" : list) + "};");
+  line("polyhalite_semaphore_t *const " + both + "_wait[] = {" + (list.empty() ? "nullptr" : list) +
+       "};");
   line("if (int code = polyhalite_do_fork(ph_context, " + task + ", " + task + ", ph_closure(" +
        both + "), " + both + "_wait, " + std::to_string(s.semaphores.size()) + ")) return code;");
   pop();
@@ -251,7 +250,8 @@ void CWriter::memoize(const StmtNode &s) {
   const size_t count = s.buffers.size(), first = count + (s.evicts ? 1 : 0);
   open("{");
   push();
-  const std::string key = fresh("key"), bytes = std::to_string(8 * (s.args.size() - first) + s.name.size());
+  const std::string key = fresh("key"),
+                    bytes = std::to_string(8 * (s.args.size() - first) + s.name.size());
   line("uint8_t " + key + "[" + bytes + "];");
   for (size_t i = first; i < s.args.size(); i++) {
     line("ph_put(" + key + " + " + std::to_string(8 * (i - first)) + ", ph_bits(" +
@@ -289,8 +289,9 @@ void CWriter::atomic(const StmtNode &s) {
   bool known = true;
   for (const std::string &name : inside) known = known && !uses_variable(first->args[0], name);
   const Type t = first->args[1].type();
-  const std::string cell = keep("const void *", known ? "&" + element(first->name, t, first->args[0])
-                                                : elements(first->name, t, false));
+  const std::string cell =
+      keep("const void *",
+           known ? "&" + element(first->name, t, first->args[0]) : elements(first->name, t, false));
   line("polyhalite_atomic_begin(" + cell + ");");
   block(s.body[0]);
   line("polyhalite_atomic_end(" + cell + ");");

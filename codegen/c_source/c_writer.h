@@ -1,7 +1,8 @@
-// One function as C++ text. Each node of an expression becomes a constant of its own, in front of the
-// statement that uses it, so that the order of effects is that of the loop IR.
+// One function as C++ text. Each node of an expression becomes a constant of its own, in front of
+// the statement that uses it, so that the order of effects is that of the loop IR.
 //
-//   out[int64(x)] = in[int64(x)]*2u8   ->   const uint8_t t0 = ((const uint8_t *)in_buffer->host)[x];
+//   out[int64(x)] = in[int64(x)]*2u8   ->   const uint8_t t0 = ((const uint8_t
+//   *)in_buffer->host)[x];
 //                                           const uint8_t t1 = uint8_t(uint32_t(t0) * uint32_t(2));
 //                                           ((uint8_t *)out_buffer->host)[x] = t1;
 #pragma once

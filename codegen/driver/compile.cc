@@ -62,12 +62,13 @@ LoweredPipeline lower_pipeline(const FrozenPipeline &frozen, const std::string &
   lowering_options.trace_all = {
       target.has_feature(Target::TraceLoads), target.has_feature(Target::TraceStores),
       target.has_feature(Target::TraceRealizations), target.has_feature(Target::TracePipeline)};
-  lowering_options.profile = target.features_any_of(
-      {Target::Profile, Target::ProfileByTimer, Target::ProfileCounts});
+  lowering_options.profile =
+      target.features_any_of({Target::Profile, Target::ProfileByTimer, Target::ProfileCounts});
   PassOptions options;
   options.verify = verifies_passes();
   options.scalar = scalar;
-  result.function = run_passes(lower(name, judged.tree, judged.survey, lowering_options), target, options);
+  result.function =
+      run_passes(lower(name, judged.tree, judged.survey, lowering_options), target, options);
   result.times.lower = lowering.seconds();
   result.tree = std::move(judged.tree);
   return result;

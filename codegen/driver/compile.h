@@ -13,8 +13,8 @@ namespace polyhalite {
 
 struct LoweredPipeline {
   LoopTree tree;
-  Function function;   // flat, after all passes
-  CompileTimes times;  // all but LLVM's
+  Function function;                  // flat, after all passes
+  CompileTimes times;                 // all but LLVM's
   std::vector<std::string> promises;  // what the schedule says and nobody has proven
 };
 

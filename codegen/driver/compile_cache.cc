@@ -20,8 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string sha256(const std::string &text) {
-  const auto digest = llvm::SHA256::hash(llvm::ArrayRef<uint8_t>(
-      reinterpret_cast<const uint8_t *>(text.data()), text.size()));
+  const auto digest = llvm::SHA256::hash(
+      llvm::ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
   std::string hex;
   for (uint8_t byte : digest) {
     hex += "0123456789abcdef"[byte >> 4];
@@ -33,7 +33,7 @@ std::string sha256(const std::string &text) {
 // Another build of this library may compile differently.
 std::string library_identity() {
   Dl_info info;
-  struct stat file {};
+  struct stat file{};
   if (!dladdr(reinterpret_cast<const void *>(&library_identity), &info) ||
       stat(info.dli_fname, &file) != 0) {
     return "";

@@ -3,16 +3,21 @@
 #include "polyhalite/error.h"
 
 // Each object lies in read-only data between two symbols.
-#define PH_EMBED(NAME, FILE)                                                                      \
-  asm("    .section .rodata\n"                                                                    \
-      "    .balign 16\n"                                                                          \
-      "    .hidden " #NAME "_begin\n"                                                             \
-      "    .hidden " #NAME "_end\n"                                                               \
-      "    .globl " #NAME "_begin\n"                                                              \
-      "    .globl " #NAME "_end\n" #NAME "_begin:\n"                                             \
-      "    .incbin \"" FILE "\"\n" #NAME "_end:\n"                                               \
-      "    .text\n");                                                                             \
-  extern "C" const char NAME##_begin[] __attribute__((visibility("hidden")));                     \
+#define PH_EMBED(NAME, FILE)                                                  \
+  asm("    .section .rodata\n"                                                \
+      "    .balign 16\n"                                                      \
+      "    .hidden " #NAME                                                    \
+      "_begin\n"                                                              \
+      "    .hidden " #NAME                                                    \
+      "_end\n"                                                                \
+      "    .globl " #NAME                                                     \
+      "_begin\n"                                                              \
+      "    .globl " #NAME "_end\n" #NAME                                      \
+      "_begin:\n"                                                             \
+      "    .incbin \"" FILE "\"\n" #NAME                                      \
+      "_end:\n"                                                               \
+      "    .text\n");                                                         \
+  extern "C" const char NAME##_begin[] __attribute__((visibility("hidden"))); \
   extern "C" const char NAME##_end[] __attribute__((visibility("hidden")))
 
 PH_EMBED(polyhalite_embedded_runtime, POLYHALITE_RUNTIME_OBJECT);

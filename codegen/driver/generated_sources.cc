@@ -102,8 +102,8 @@ std::string function_info_header(const Filter &f) {
   return "// The arguments of " + f.name + " as a constant. Made by Polyhalite.\n#ifndef " + guard +
          "\n#define " + guard +
          "\n\n#include <array>\n\n#if __has_include(\"polyhalite_metadata.h\")\n"
-         "#include \"polyhalite_metadata.h\"\n#else\n#include \"HalideRuntime.h\"\n#endif\n\n" + open_namespaces(f) +
-         "inline constexpr std::array<::HalideFunctionInfo::ArgumentInfo, " +
+         "#include \"polyhalite_metadata.h\"\n#else\n#include \"HalideRuntime.h\"\n#endif\n\n" +
+         open_namespaces(f) + "inline constexpr std::array<::HalideFunctionInfo::ArgumentInfo, " +
          number(static_cast<int64_t>(f.arguments.size())) + "> " + f.name +
          "_argument_info() {\n  return {{\n" + list + "  }};\n}\n" + close_namespaces(f) +
          "\n#endif\n";
@@ -115,24 +115,31 @@ std::string registration_source(const Filter &f) {
                              "_metadata();\n" + close_namespaces(f);
   if (!f.is_mangled()) declarations = "extern \"C\" {\n" + declarations + "}\n";
   const std::string extra = "halide_register_extra_key_value_pairs_" + f.name;
-  return "// Registers " + f.name + " before main(). Made by Polyhalite.\n"
+  return "// Registers " + f.name +
+         " before main(). Made by Polyhalite.\n"
          "struct polyhalite_filter_metadata_t;\n"
          "extern \"C\" void polyhalite_register_argv_and_metadata(\n"
-         "    int (*)(void **), const struct polyhalite_filter_metadata_t *, const char *const *);\n"
+         "    int (*)(void **), const struct polyhalite_filter_metadata_t *, const char *const "
+         "*);\n"
          "#ifdef HALIDE_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC\n"
          "extern \"C\" const char *const *HALIDE_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC();\n"
          "#else\n"
-         "extern \"C\" __attribute__((weak)) const char *const *" + extra + "();\n"
-         "#endif\n" + declarations +
-         "\nnamespace {\nstruct Register_" + f.name + " {\n  Register_" + f.name +
+         "extern \"C\" __attribute__((weak)) const char *const *" +
+         extra +
+         "();\n"
+         "#endif\n" +
+         declarations + "\nnamespace {\nstruct Register_" + f.name + " {\n  Register_" + f.name +
          "() {\n"
          "#ifdef HALIDE_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC\n"
          "    const char *const *pairs = HALIDE_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC();\n"
          "#else\n"
-         "    const char *const *pairs = " + extra + " ? " + extra + "() : nullptr;\n"
+         "    const char *const *pairs = " +
+         extra + " ? " + extra +
+         "() : nullptr;\n"
          "#endif\n"
-         "    polyhalite_register_argv_and_metadata(" + qualified(f) + "_argv, " + qualified(f) +
-         "_metadata(), pairs);\n  }\n} registered_" + f.name + ";\n}  // namespace\n";
+         "    polyhalite_register_argv_and_metadata(" +
+         qualified(f) + "_argv, " + qualified(f) + "_metadata(), pairs);\n  }\n} registered_" +
+         f.name + ";\n}  // namespace\n";
 }
 
 std::string python_extension_source(const Filter &f) {
@@ -163,29 +170,40 @@ std::string python_extension_source(const Filter &f) {
     takes += "  if (!array_" + id + ".take(" + id + ", \"" + a.name + "\", '" + kind + "', " +
              number(a.type.bits()) + ", polyhalite_type_" + type_code(a.type) + ", " +
              number(a.dimensions) + ", " +
-             (a.kind == FilterArgument::OutputBuffer ? "true" : "false") +
-             ")) return nullptr;\n";
+             (a.kind == FilterArgument::OutputBuffer ? "true" : "false") + ")) return nullptr;\n";
     call += "&array_" + id + ".buffer";
   }
-  return "// The Python module " + f.name + ". Made by Polyhalite.\n"
+  return "// The Python module " + f.name +
+         ". Made by Polyhalite.\n"
          "#define PY_SSIZE_T_CLEAN\n#include <Python.h>\n\n#include <cstring>\n#include "
-         "<vector>\n\n#include \"polyhalite_runtime.h\"\n#include \"" + f.name + ".h\"\n\n"
-         "namespace {\n" + kPythonSupport +
-         "\nPyObject *call_" + f.name + "(PyObject *, PyObject *args, PyObject *keywords) {\n"
-         "  static const char *const names[] = {" + names + "nullptr};\n" + variables +
+         "<vector>\n\n#include \"polyhalite_runtime.h\"\n#include \"" +
+         f.name +
+         ".h\"\n\n"
+         "namespace {\n" +
+         kPythonSupport + "\nPyObject *call_" + f.name +
+         "(PyObject *, PyObject *args, PyObject *keywords) {\n"
+         "  static const char *const names[] = {" +
+         names + "nullptr};\n" + variables +
          "  if (!PyArg_ParseTupleAndKeywords(args, keywords, \"" + letters +
          "\", const_cast<char **>(names)" + addresses + ")) return nullptr;\n" + takes +
          "  int code = 0;\n  Py_BEGIN_ALLOW_THREADS;\n  code = " + qualified(f) + "(" + call +
          ");\n  Py_END_ALLOW_THREADS;\n  if (code != 0) {\n"
-         "    PyErr_Format(PyExc_RuntimeError, \"" + f.name +
+         "    PyErr_Format(PyExc_RuntimeError, \"" +
+         f.name +
          " failed with code %d\", code);\n    return nullptr;\n  }\n  Py_RETURN_NONE;\n}\n\n"
-         "PyMethodDef methods[] = {{\"" + f.name + "\",\n"
+         "PyMethodDef methods[] = {{\"" +
+         f.name +
+         "\",\n"
          "                          reinterpret_cast<PyCFunction>(reinterpret_cast<void "
-         "(*)(void)>(call_" + f.name + ")),\n                          METH_VARARGS | "
+         "(*)(void)>(call_" +
+         f.name +
+         ")),\n                          METH_VARARGS | "
          "METH_KEYWORDS, nullptr},\n                         {nullptr, nullptr, 0, nullptr}};\n"
-         "PyModuleDef module_definition = {PyModuleDef_HEAD_INIT, \"" + f.name +
+         "PyModuleDef module_definition = {PyModuleDef_HEAD_INIT, \"" +
+         f.name +
          "\", nullptr, -1, methods, nullptr, nullptr, nullptr, nullptr};\n\n}  // namespace\n\n"
-         "PyMODINIT_FUNC PyInit_" + f.name + "() { return PyModule_Create(&module_definition); }\n";
+         "PyMODINIT_FUNC PyInit_" +
+         f.name + "() { return PyModule_Create(&module_definition); }\n";
 }
 
 }  // namespace polyhalite

@@ -179,8 +179,8 @@ class LlvmBackend : public Backend {
     for (const auto &[what, path] : files) {
       if (is_per_target(what)) {
         for (size_t i = 0; i < variants.size(); i++) {
-          write_file(with_suffix(path, what, variants[i].suffix, variants[i].target), outputs[i]->make(what),
-                     described(what));
+          write_file(with_suffix(path, what, variants[i].suffix, variants[i].target),
+                     outputs[i]->make(what), described(what));
         }
         if (what == Emit::object) {
           write_file(path, compile_dispatch(filter, choices, CodeForm::Object), described(what));

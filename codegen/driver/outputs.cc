@@ -55,8 +55,8 @@ std::string tree_with_promises(const LoopTree &tree) {
 std::string compile_log(const Filter &f, const CompileTimes &t, size_t object_bytes,
                         const std::vector<std::string> &promised) {
   std::ostringstream text;
-  text << "{\n  \"function_name\": \"" << f.name << "\",\n  \"target\": \""
-       << f.target.to_string() << "\",\n  \"object_code_size\": " << object_bytes
+  text << "{\n  \"function_name\": \"" << f.name << "\",\n  \"target\": \"" << f.target.to_string()
+       << "\",\n  \"object_code_size\": " << object_bytes
        << ",\n  \"seconds\": {\"schedule\": " << t.schedule << ", \"survey\": " << t.survey
        << ", \"judge\": " << t.judge << ", \"lower\": " << t.lower << ", \"llvm\": " << t.llvm
        << "},\n  \"promises\": [";
@@ -206,8 +206,7 @@ CompileTimes Outputs::times() const {
 
 const LoweredPipeline &Outputs::lowered() {
   if (!lowered_) {
-    lowered_ = std::make_unique<LoweredPipeline>(
-        lower_pipeline(pipeline_, filter().name, target_));
+    lowered_ = std::make_unique<LoweredPipeline>(lower_pipeline(pipeline_, filter().name, target_));
   }
   return *lowered_;
 }

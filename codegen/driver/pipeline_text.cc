@@ -36,8 +36,8 @@ FrozenPipeline parse_pipeline_text(const std::string &text, const std::string &n
                "write it again with this version", {name, 1});
   }
   const size_t schedule = text.find(kSchedule);
-  const bool complete = text.size() >= last.size() &&
-                        text.compare(text.size() - last.size(), last.size(), last) == 0;
+  const bool complete =
+      text.size() >= last.size() && text.compare(text.size() - last.size(), last.size(), last) == 0;
   if (schedule == std::string::npos || !complete) {
     user_error("the text of a pipeline is cut off", "its last line is not 'end'",
                "write it again, and check that there is room for all of it",

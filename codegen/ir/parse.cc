@@ -3,8 +3,8 @@
 #include <map>
 
 #include "codegen/ir/text.h"
-#include "polyhalite/buffer_contents.h"
 #include "lang/ir/expr_text.h"
+#include "polyhalite/buffer_contents.h"
 
 namespace polyhalite {
 

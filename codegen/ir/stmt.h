@@ -78,8 +78,8 @@ struct StmtNode {
   Home home = Home::Auto;                 // Allocate
   std::string inside{};                   // Place
   std::vector<std::string> semaphores{};  // Fork
-  std::vector<int> order{};  // multi-dimensional Allocate, Place: dimensions, innermost in memory first;
-                             // empty: 0, 1, 2...
+  std::vector<int> order{};  // multi-dimensional Allocate, Place: dimensions, innermost in memory
+                             // first; empty: 0, 1, 2...
   Partition partition = Partition::Auto;  // For
   std::vector<std::string> buffers{};     // Memoize
   bool is_sized = false, evicts = false;  // Memoize: do args have sizes, an eviction key?

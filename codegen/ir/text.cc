@@ -4,9 +4,9 @@
 #include <set>
 #include <sstream>
 
-#include "polyhalite/buffer_contents.h"
 #include "lang/ir/expr_text.h"
 #include "lang/ir/lexer.h"
+#include "polyhalite/buffer_contents.h"
 
 namespace polyhalite {
 
@@ -18,8 +18,7 @@ constexpr int64_t kPrintedElements = 1024;
 std::string name_text(const std::string &name) {
   static const std::set<std::string> kWords = {"for",      "allocate", "assert",   "else",
                                                "evaluate", "produce",  "constant", "place",
-                                               "fork",     "acquire",  "release",
-                                               "stream"};
+                                               "fork",     "acquire",  "release",  "stream"};
   return kWords.count(name) ? "`" + name + "`" : quote_name(name);
 }
 

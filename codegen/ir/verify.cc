@@ -9,7 +9,8 @@
 //                constant and at most 64 KiB
 //   errors       an Assert's error is a call of an Extern that returns Int(32); texts stand only as
 //                operands of calls
-//   entry        Asserts stand in front: outside of loops, Ifs, allocations and the Profile, of which
+//   entry        Asserts stand in front: outside of loops, Ifs, allocations and the Profile, of
+//   which
 //                there is one at most, outside of loops, Ifs and allocations too
 // Names, at every level
 //   arguments    arguments and constants have different names
@@ -21,7 +22,8 @@
 //   buffers      what is accessed is an argument, a constant or an allocation around the access, of
 //                the access's element type; inputs and constants are never written
 //   memoize      what is kept is written and allocated around; sizes are Int(64) and stand at the
-//                flat level; the eviction key is an integer or a handle, keys are scalars, no handles
+//                flat level; the eviction key is an integer or a handle, keys are scalars, no
+//                handles
 //   semaphores   those of an Acquire and a Release belong to a Fork around them; a Fork's first
 //                counts are Int(32)
 // Multi-dimensional level
@@ -41,9 +43,9 @@
 #include <set>
 
 #include "codegen/ir/text.h"
-#include "polyhalite/buffer_contents.h"
 #include "lang/ir/expr_text.h"
 #include "lang/ir/intrinsics.h"
+#include "polyhalite/buffer_contents.h"
 
 namespace polyhalite {
 
@@ -546,7 +548,7 @@ class Verifier {
   std::map<std::string, Buffer> buffers_;
   std::set<std::string> semaphores_;
   std::set<const ExprNode *> seen_;
-  int lets_ = 0;   // expression Lets around
+  int lets_ = 0;  // expression Lets around
   bool has_profile_ = false;
   int depth_ = 0;  // loops, Ifs and allocations around
   Stmt current_;

@@ -169,8 +169,8 @@ std::string c_header(const Filter &f) {
   }
   if (!f.namespaces.empty()) {
     // C has no namespaces: there the functions go by their last names.
-    open += c_linkage ? "#ifdef __cplusplus\n" + open_namespaces(f) + "#endif\n\n"
-                      : open_namespaces(f);
+    open +=
+        c_linkage ? "#ifdef __cplusplus\n" + open_namespaces(f) + "#endif\n\n" : open_namespaces(f);
     close = (c_linkage ? "\n#ifdef __cplusplus" + close_namespaces(f) + "#endif\n"
                        : close_namespaces(f)) +
             close;

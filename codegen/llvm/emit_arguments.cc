@@ -4,9 +4,9 @@
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
 #include "lang/abi/polyhalite_buffer.h"
-#include "polyhalite/buffer_contents.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
+#include "polyhalite/buffer_contents.h"
 #include "polyhalite/error.h"
 
 namespace polyhalite {

@@ -35,9 +35,8 @@ Value *FunctionEmitter::emit_call(const CallNode &call) {
 Value *FunctionEmitter::emit_intrinsic(const CallNode &call) {
   const std::string &name = call.name;
   const auto &args = call.args;
-  for (const char *hint :
-       {intrinsic::kLikely, intrinsic::kLikelyIfInnermost, intrinsic::kMemoizeTag,
-        intrinsic::kPromiseClamped}) {
+  for (const char *hint : {intrinsic::kLikely, intrinsic::kLikelyIfInnermost,
+                           intrinsic::kMemoizeTag, intrinsic::kPromiseClamped}) {
     if (name == hint) return emit(args[0]);
   }
   if (name == intrinsic::kPrint) return emit_print(call);
@@ -94,7 +93,8 @@ Value *FunctionEmitter::emit_intrinsic(const CallNode &call) {
   }
   if (name == intrinsic::kPrefetch) return emit_prefetch(args[0]);
   // Passes may have put another value in the place of the read.
-  if (name == intrinsic::kStream) return as_load(args[0]) ? emit_load(args[0], true) : emit(args[0]);
+  if (name == intrinsic::kStream)
+    return as_load(args[0]) ? emit_load(args[0], true) : emit(args[0]);
   if (name == intrinsic::kStreamFence) return emit_stream_fence();
   return emit_buffer_fact(call);
 }
@@ -106,9 +106,9 @@ Value *FunctionEmitter::emit_limited_product(const CallNode &call) {
   for (size_t i = 1; i < call.args.size(); i++) {
     Value *both = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umul_with_overflow, product,
                                                  emit(call.args[i]));
-    Value *fits = builder_.CreateAnd(
-        builder_.CreateNot(builder_.CreateExtractValue(both, 1)),
-        builder_.CreateICmpULE(builder_.CreateExtractValue(both, 0), limit));
+    Value *fits =
+        builder_.CreateAnd(builder_.CreateNot(builder_.CreateExtractValue(both, 1)),
+                           builder_.CreateICmpULE(builder_.CreateExtractValue(both, 0), limit));
     product = builder_.CreateSelect(fits, builder_.CreateExtractValue(both, 0), none);
   }
   return product;
@@ -220,7 +220,9 @@ Value *FunctionEmitter::call_extern(const CallNode &call, std::vector<Value *> a
   llvm::CallBase *result =
       may_throw ? call_program(callee, args) : builder_.CreateCall(callee, args);
   // The C ABI extends narrow integers to 32 bits, on both sides of the call.
-  auto extension = [](Type t) { return t.is_int() ? llvm::Attribute::SExt : llvm::Attribute::ZExt; };
+  auto extension = [](Type t) {
+    return t.is_int() ? llvm::Attribute::SExt : llvm::Attribute::ZExt;
+  };
   auto is_narrow = [](Type t) { return t.is_int_or_uint() && t.bits() < 32; };
   for (size_t i = 0; i < call.args.size(); i++) {
     const Type t = call.args[i].type().element_of();

@@ -26,9 +26,9 @@ class DispatchWriter {
     auto *i32 = builder_.getInt32Ty();
     // Position of the choice plus one; 0: not chosen yet. Threads that choose at the same time
     // choose the same.
-    auto *chosen = new llvm::GlobalVariable(state_.module, i32, false,
-                                            llvm::GlobalValue::InternalLinkage,
-                                            builder_.getInt32(0), "chosen");
+    auto *chosen =
+        new llvm::GlobalVariable(state_.module, i32, false, llvm::GlobalValue::InternalLinkage,
+                                 builder_.getInt32(0), "chosen");
     auto block = [&](const char *name) { return llvm::BasicBlock::Create(context, name, f); };
     llvm::BasicBlock *entry = block("entry"), *choose = block("choose"), *call = block("call");
     builder_.SetInsertPoint(entry);
@@ -37,8 +37,8 @@ class DispatchWriter {
     builder_.CreateCondBr(builder_.CreateICmpEQ(before, builder_.getInt32(0)), choose, call);
 
     builder_.SetInsertPoint(choose);
-    llvm::FunctionCallee can_use = state_.declare("polyhalite_can_use_target_features", i32,
-                                                  {i32, builder_.getPtrTy()});
+    llvm::FunctionCallee can_use =
+        state_.declare("polyhalite_can_use_target_features", i32, {i32, builder_.getPtrTy()});
     llvm::BasicBlock *decided = block("decided");
     llvm::PHINode *choice = nullptr;
     builder_.SetInsertPoint(decided);
@@ -111,8 +111,8 @@ std::string compile_dispatch(const Filter &filter, const std::vector<DispatchCho
   for (const FilterArgument &a : filter.arguments) {
     if (a.name == kUserContextName) continue;
     const bool is_buffer = a.kind != FilterArgument::InputScalar;
-    signature.args.push_back({a.name, is_buffer, a.kind == FilterArgument::OutputBuffer, a.type,
-                              a.dimensions});
+    signature.args.push_back(
+        {a.name, is_buffer, a.kind == FilterArgument::OutputBuffer, a.type, a.dimensions});
   }
   signature.body = make_block({});
   // The dispatch itself must run on every machine.
@@ -122,10 +122,9 @@ std::string compile_dispatch(const Filter &filter, const std::vector<DispatchCho
     EmitOptions options;
     options.user_context = filter.target.has_feature(Target::UserContext);
     options.filter = &filter;
-    return emit_module(context, signature, plain, machine, options,
-                       [&](ModuleState &state, llvm::Function *f) {
-                         DispatchWriter(state, choices).write(f);
-                       });
+    return emit_module(
+        context, signature, plain, machine, options,
+        [&](ModuleState &state, llvm::Function *f) { DispatchWriter(state, choices).write(f); });
   });
 }
 

@@ -53,9 +53,8 @@ Value *FunctionEmitter::emit_print(const CallNode &call) {
   int lanes = 1;
   for (const Expr &e : call.args) lanes = std::max(lanes, e.type().lanes());
   llvm::Type *pointer = builder_.getPtrTy();
-  llvm::FunctionCallee format =
-      module_.declare("polyhalite_format_line", builder_.getVoidTy(),
-                      {pointer, pointer, builder_.getInt32Ty()});
+  llvm::FunctionCallee format = module_.declare("polyhalite_format_line", builder_.getVoidTy(),
+                                                {pointer, pointer, builder_.getInt32Ty()});
   llvm::FunctionCallee print =
       module_.declare("polyhalite_print", builder_.getVoidTy(), {pointer, pointer});
   llvm::IRBuilder<> entry(entry_position());
@@ -73,8 +72,7 @@ Value *FunctionEmitter::emit_print(const CallNode &call) {
     builder_.SetInsertPoint(yes);
     Value *items = print_items(call, 1, lane);
     builder_.CreateCall(
-        format,
-        {line, items, builder_.getInt32(static_cast<uint32_t>(call.args.size() - 1))});
+        format, {line, items, builder_.getInt32(static_cast<uint32_t>(call.args.size() - 1))});
     builder_.CreateCall(print, {user_context_, line});
     builder_.CreateBr(after);
     builder_.SetInsertPoint(after);
@@ -93,13 +91,12 @@ Value *FunctionEmitter::emit_require(const CallNode &call) {
   builder_.SetInsertPoint(fail);
   llvm::Type *pointer = builder_.getPtrTy(), *i32 = builder_.getInt32Ty();
   Value *items = print_items(call, 2, 0);
-  llvm::FunctionCallee report =
-      module_.declare("polyhalite_error_requirement_failed", i32,
-                      {pointer, pointer, pointer, pointer, i32});
+  llvm::FunctionCallee report = module_.declare("polyhalite_error_requirement_failed", i32,
+                                                {pointer, pointer, pointer, pointer, i32});
   return_code(builder_.CreateCall(
-      report, {user_context_, module_.string(module_.function.name),
-               module_.string(to_text(call.args[0])), items,
-               builder_.getInt32(static_cast<uint32_t>(call.args.size() - 2))}));
+      report,
+      {user_context_, module_.string(module_.function.name), module_.string(to_text(call.args[0])),
+       items, builder_.getInt32(static_cast<uint32_t>(call.args.size() - 2))}));
   builder_.SetInsertPoint(holds);
   return value;
 }

@@ -1,10 +1,10 @@
 // Expressions: each node is emitted once per scope; Int(32) scalars can be asked for in 64 bits.
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
-#include "polyhalite/buffer_contents.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
 #include "lang/ir/widen_float16.h"
+#include "polyhalite/buffer_contents.h"
 #include "polyhalite/error.h"
 
 namespace polyhalite {

@@ -73,14 +73,15 @@ Value *FunctionEmitter::emit_c_argument(const Expr &e) {
     for (size_t i = 1; i < view->args.size(); i += 3) {
       // One step in this dimension: the distance of neighbours.
       Value *next = emit_wide(as_load(view->args[i + 2])->args[0]);
-      dims.push_back({emit(view->args[i]), emit(view->args[i + 1]),
-                      builder_.CreateTrunc(builder_.CreateSub(next, index), builder_.getInt32Ty())});
+      dims.push_back(
+          {emit(view->args[i]), emit(view->args[i + 1]),
+           builder_.CreateTrunc(builder_.CreateSub(next, index), builder_.getInt32Ty())});
     }
     Value *host = builder_.CreateGEP(memory_type(context_, first->type.element_of()),
                                      base_pointer(first->buffer), index);
     return emit_buffer(
-        host,
-        builder_.getInt32(static_cast<polyhalite_type_t>(first->type.element_of()).as_u32()), dims);
+        host, builder_.getInt32(static_cast<polyhalite_type_t>(first->type.element_of()).as_u32()),
+        dims);
   }
   if (const CallNode *query = as_extern_call(e, intrinsic::kBufferQuery)) {
     int64_t dimensions = 0;
@@ -113,8 +114,8 @@ Value *FunctionEmitter::call_c_function(const std::string &function,
   builder_.CreateCondBr(builder_.CreateICmpEQ(code, builder_.getInt32(0)), fine, fail);
   builder_.SetInsertPoint(fail);
   llvm::Type *pointer = builder_.getPtrTy();
-  llvm::FunctionCallee report = module_.declare(
-      error, builder_.getInt32Ty(), {pointer, pointer, pointer, builder_.getInt32Ty()});
+  llvm::FunctionCallee report = module_.declare(error, builder_.getInt32Ty(),
+                                                {pointer, pointer, pointer, builder_.getInt32Ty()});
   return_code(builder_.CreateCall(report, {user_context_, module_.string(module_.function.name),
                                            module_.string(culprit), code}));
   builder_.SetInsertPoint(fine);
@@ -152,7 +153,8 @@ Value *FunctionEmitter::emit_extern_bounds(const CallNode &call) {
       asked_.args.push_back(emit_c_argument(call.args[i]));
     }
     const std::string &function = as_imm(call.args[0])->s;
-    call_c_function(function, asked_.args, "polyhalite_error_bounds_inference_call_failed", function);
+    call_c_function(function, asked_.args, "polyhalite_error_bounds_inference_call_failed",
+                    function);
     asked_.block = builder_.GetInsertBlock();
   }
   const std::vector<Value *> &args = asked_.args;
@@ -163,8 +165,7 @@ Value *FunctionEmitter::emit_extern_bounds(const CallNode &call) {
   llvm::Type *byte = builder_.getInt8Ty();
   Value *shape = builder_.CreateLoad(
       builder_.getPtrTy(), builder_.CreateConstInBoundsGEP1_64(
-                               byte, args[static_cast<size_t>(operand)],
-                               module_.abi.buffer.dim));
+                               byte, args[static_cast<size_t>(operand)], module_.abi.buffer.dim));
   auto field = [&](size_t offset) {
     const size_t at = static_cast<size_t>(dimension) * sizeof(polyhalite_dimension_t) + offset;
     return builder_.CreateLoad(builder_.getInt32Ty(),

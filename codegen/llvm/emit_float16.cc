@@ -16,8 +16,7 @@ llvm::Type *same_lanes(llvm::Type *scalar, Value *like) {
 
 bool converts_halves(const Target &t) {
   if (t.arch == Target::ARM) return t.bits == 64;
-  return t.has_feature(Target::F16C) ||
-         t.has_feature(Target::AVX512_SapphireRapids);
+  return t.has_feature(Target::F16C) || t.has_feature(Target::AVX512_SapphireRapids);
 }
 
 }  // namespace
@@ -36,14 +35,13 @@ Value *FunctionEmitter::float32_of(Value *bits, Type from) {
   }
   if (converts_halves(module_.target)) return builder_.CreateFPExt(as_half(bits), real);
   // The exponent's offset is mended by a multiplication, which makes denormals normal.
-  Value *magnitude =
-      builder_.CreateShl(builder_.CreateAnd(wide, constant(0x7fff)), constant(13));
+  Value *magnitude = builder_.CreateShl(builder_.CreateAnd(wide, constant(0x7fff)), constant(13));
   Value *value = builder_.CreateFMul(builder_.CreateBitCast(magnitude, real),
                                      llvm::ConstantFP::get(real, 0x1p112));
   Value *special = builder_.CreateICmpUGE(magnitude, constant(0x0f800000));
   Value *result = builder_.CreateBitCast(value, whole);
-  result = builder_.CreateSelect(special, builder_.CreateOr(magnitude, constant(0x7f800000)),
-                                 result);
+  result =
+      builder_.CreateSelect(special, builder_.CreateOr(magnitude, constant(0x7f800000)), result);
   Value *sign = builder_.CreateShl(builder_.CreateAnd(wide, constant(0x8000)), constant(16));
   return builder_.CreateBitCast(builder_.CreateOr(result, sign), real);
 }
@@ -75,8 +73,7 @@ Value *FunctionEmitter::float16_of(Value *value, Type to) {
       builder_.CreateAdd(magnitude, builder_.CreateAdd(odd, constant(0xc8000fff))), constant(13));
   Value *moved = builder_.CreateFAdd(builder_.CreateBitCast(magnitude, real),
                                      llvm::ConstantFP::get(real, 0.5));
-  Value *denormal =
-      builder_.CreateSub(builder_.CreateBitCast(moved, whole), constant(0x3f000000));
+  Value *denormal = builder_.CreateSub(builder_.CreateBitCast(moved, whole), constant(0x3f000000));
   Value *small = builder_.CreateICmpULT(magnitude, constant(0x38800000));
   Value *result = builder_.CreateSelect(small, denormal, normal);
   Value *large = builder_.CreateICmpUGE(magnitude, constant(0x477ff000));

@@ -316,8 +316,8 @@ void FunctionEmitter::store_lanes_at(const std::string &buffer, Type t, const Ex
     Polynomial p = at->base;
     for (int lane = 0; lane < t.lanes(); lane++) {
       Value *element = builder_.CreateExtractElement(value, static_cast<uint64_t>(lane));
-      auto *access = builder_.CreateAlignedStore(element, address(buffer, t, p),
-                                                 alignment(buffer, t, p));
+      auto *access =
+          builder_.CreateAlignedStore(element, address(buffer, t, p), alignment(buffer, t, p));
       module_.mark_access(access, buffer);
       p.add(at->stride);
     }

@@ -22,8 +22,8 @@ class MetadataWriter {
          arguments(), state_.string(filter_.target.to_string()), state_.string(filter_.name)});
     auto *global = constant(data, "metadata", 16);
     auto *type = llvm::FunctionType::get(pointer(), {}, false);
-    llvm::Function *f = state_.make_function(filter_.metadata_symbol(), type,
-                                             llvm::GlobalValue::ExternalLinkage);
+    llvm::Function *f =
+        state_.make_function(filter_.metadata_symbol(), type, llvm::GlobalValue::ExternalLinkage);
     llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "entry", f));
     builder.CreateRet(global);
   }
@@ -48,17 +48,17 @@ class MetadataWriter {
     if (filter_.arguments.empty()) return null();
     std::vector<llvm::Constant *> list;
     for (const FilterArgument &a : filter_.arguments) list.push_back(argument(a));
-    return constant(llvm::ConstantArray::get(
-                        llvm::ArrayType::get(list[0]->getType(), list.size()), list),
-                    "arguments", 8);
+    return constant(
+        llvm::ConstantArray::get(llvm::ArrayType::get(list[0]->getType(), list.size()), list),
+        "arguments", 8);
   }
 
   llvm::Constant *argument(const FilterArgument &a) {
     const uint32_t type = uint32_t(a.type.code()) | uint32_t(a.type.bits()) << 8 | 1u << 16;
-    return llvm::ConstantStruct::getAnon(
-        {state_.string(a.name), i32(a.kind), i32(a.dimensions), i32(type),
-         scalar(a.default_value, a.type), scalar(a.min, a.type), scalar(a.max, a.type),
-         scalar(a.estimate, a.type), estimates(a)});
+    return llvm::ConstantStruct::getAnon({state_.string(a.name), i32(a.kind), i32(a.dimensions),
+                                          i32(type), scalar(a.default_value, a.type),
+                                          scalar(a.min, a.type), scalar(a.max, a.type),
+                                          scalar(a.estimate, a.type), estimates(a)});
   }
 
   // The value's bytes, as the union halide_scalar_value_t holds them; null where it is no constant.
@@ -77,9 +77,8 @@ class MetadataWriter {
       list.push_back(known ? constant(i64(static_cast<uint64_t>(value)), "estimate", 8) : null());
     }
     if (!any) return null();
-    return constant(
-        llvm::ConstantArray::get(llvm::ArrayType::get(pointer(), list.size()), list),
-        "estimates", 8);
+    return constant(llvm::ConstantArray::get(llvm::ArrayType::get(pointer(), list.size()), list),
+                    "estimates", 8);
   }
 
   ModuleState &state_;

@@ -51,8 +51,7 @@ void FunctionEmitter::emit_profile(const StmtNode &s) {
   auto number = [&](size_t n) { return builder_.getInt32(static_cast<uint32_t>(n)); };
   const AbiLayout &abi = module_.abi;
   Value *instance = frame_bytes(abi.profiler_instance_bytes, "profile.call");
-  Value *funcs =
-      frame_bytes(abi.profiler_func_stats_bytes * table.entries.size(), "profile.funcs");
+  Value *funcs = frame_bytes(abi.profiler_func_stats_bytes * table.entries.size(), "profile.funcs");
   Value *thread = frame_bytes(abi.profiler_thread.bytes, "profile.thread");
   Value *code = call_profiler("instance_start", builder_.getInt32Ty(),
                               {user_context_, module_.string(module_.function.name),
@@ -105,10 +104,9 @@ void FunctionEmitter::begin_task_profile(Value *instance) {
 }
 
 Value *FunctionEmitter::profiled_instance() {
-  return builder_.CreateLoad(
-      builder_.getPtrTy(),
-      builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), profile_,
-                                          module_.abi.profiler_thread.instance));
+  return builder_.CreateLoad(builder_.getPtrTy(), builder_.CreateConstInBoundsGEP1_64(
+                                                      builder_.getInt8Ty(), profile_,
+                                                      module_.abi.profiler_thread.instance));
 }
 
 void FunctionEmitter::suspend_profile() {

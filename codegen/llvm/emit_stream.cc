@@ -17,8 +17,8 @@ namespace {
 
 void mark_streamed(llvm::Instruction *access) {
   llvm::LLVMContext &context = access->getContext();
-  llvm::Metadata *one = llvm::ConstantAsMetadata::get(
-      llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), 1));
+  llvm::Metadata *one =
+      llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), 1));
   access->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(context, {one}));
 }
 

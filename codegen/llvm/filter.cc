@@ -37,7 +37,8 @@ void check_name(const std::string &name) {
              "give the function another name");
 }
 
-// Names as the Itanium C++ ABI has them (https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangling).
+// Names as the Itanium C++ ABI has them
+// (https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangling).
 class Mangler {
  public:
   std::string function(const std::vector<std::string> &namespaces, const std::string &name,
@@ -158,11 +159,11 @@ Filter filter_of(const Function &function, const Target &target) {
   f.name = function.name;
   f.target = target.without_feature(Target::JIT);
   if (target.has_feature(Target::UserContext)) {
-    f.arguments.push_back({kUserContextName, FilterArgument::InputScalar, Handle(), 0, {}, {}, {},
-                           {}, {}});
+    f.arguments.push_back(
+        {kUserContextName, FilterArgument::InputScalar, Handle(), 0, {}, {}, {}, {}, {}});
   }
   for (const FunctionArgument &a : function.args) {
-    const auto kind = !a.is_buffer   ? FilterArgument::InputScalar
+    const auto kind = !a.is_buffer  ? FilterArgument::InputScalar
                       : a.is_output ? FilterArgument::OutputBuffer
                                     : FilterArgument::InputBuffer;
     f.arguments.push_back({a.name, kind, a.type, a.dimensions, {}, {}, {}, {}, {}});

@@ -121,7 +121,8 @@ class FunctionEmitter {
     llvm::BasicBlock *block = nullptr;  // where the answers are known
   } asked_;
   Value *emit_c_argument(const Expr &e);
-  Value *emit_buffer(llvm::Value *host, Value *type, const std::vector<std::array<Value *, 3>> &dims);
+  Value *emit_buffer(llvm::Value *host, Value *type,
+                     const std::vector<std::array<Value *, 3>> &dims);
   Value *emit_debug_to_file(const CallNode &call);
   /// Calls the C function and leaves with its code where it fails, after `error` has reported it of
   /// the culprit.
@@ -133,8 +134,7 @@ class FunctionEmitter {
   Value *emit_prefetch(const Expr &load);
   Value *emit_load(const Expr &e, bool streams = false);
   Value *load_lanes_at(const LoadNode &load, Value *mask, bool streams = false);
-  Value *load_dense(const LoadNode &load, const LaneAddress &at, Value *mask,
-                    bool streams = false);
+  Value *load_dense(const LoadNode &load, const LaneAddress &at, Value *mask, bool streams = false);
   Value *load_strided(const LoadNode &load, const LaneAddress &at, int64_t stride);
   Value *load_lanes(const LoadNode &load, const LaneAddress &at);
   void emit_store(const StmtNode &store);
@@ -236,10 +236,11 @@ class FunctionEmitter {
   bool straight_line_ = true;
   bool fields_loaded_ = false;
   bool strict_ = false;
-  Value *profile_ = nullptr;  // this function's polyhalite_profiler_thread; null: nothing is measured
+  Value *profile_ =
+      nullptr;  // this function's polyhalite_profiler_thread; null: nothing is measured
   const char *profile_end_ = "";  // what the runtime is told where the function returns
   int billed_ = 0;                // the entry of the profile's table that this code works for
-  std::vector<Expr> kept_;  // made here: keys of what is remembered
+  std::vector<Expr> kept_;        // made here: keys of what is remembered
 };
 
 }  // namespace polyhalite

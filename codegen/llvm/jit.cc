@@ -10,9 +10,9 @@
 
 #include "codegen/llvm/jit_handlers.h"
 #include "codegen/llvm/object.h"
-#include "lang/abi/polyhalite_memoize.h"
 #include "codegen/llvm/profile_table.h"
 #include "codegen/runtime/internal.h"
+#include "lang/abi/polyhalite_memoize.h"
 #include "lang/abi/polyhalite_runtime.h"
 #include "polyhalite/buffer_contents.h"
 #include "polyhalite/error.h"

@@ -34,7 +34,7 @@ class JitCode {
   struct Session;
   std::unique_ptr<Session> session_;
   std::vector<std::shared_ptr<BufferContents>> constants_;  // used in place by the code
-  bool is_profiled_ = false;  // reports after each call
+  bool is_profiled_ = false;                                // reports after each call
 };
 
 }  // namespace polyhalite

@@ -19,7 +19,8 @@ void limit_tail_merging() {
   constexpr unsigned kMostBlocks = 12;
   auto &options = llvm::cl::getRegisteredOptions();
   const auto limit = options.find("tail-merge-threshold");
-  if (limit != options.end()) static_cast<llvm::cl::opt<unsigned> *>(limit->second)->setValue(kMostBlocks);
+  if (limit != options.end())
+    static_cast<llvm::cl::opt<unsigned> *>(limit->second)->setValue(kMostBlocks);
 }
 
 void register_code_generators() {
@@ -128,7 +129,8 @@ Processor baseline_of(const Target &t) {
     return {t.bits == 32 ? "pentium4" : "x86-64", feature_string(t, kX86Features, "")};
   }
   if (t.bits == 64) return {"generic", feature_string(t, kArm64Features, "+neon")};
-  return {"generic", feature_string(t, kArm32Features, t.has_feature(Target::NoNEON) ? "+vfp3,-neon" : "+neon")};
+  return {"generic", feature_string(t, kArm32Features,
+                                    t.has_feature(Target::NoNEON) ? "+vfp3,-neon" : "+neon")};
 }
 
 }  // namespace
@@ -152,10 +154,9 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const Target &target) {
                "LLVM says: " + problem, "install an LLVM with this target");
   }
   const bool jit = target.has_feature(Target::JIT);
-  std::unique_ptr<llvm::TargetMachine> machine(
-      found->createTargetMachine(triple, processor.name, processor.features, settings,
-                                 llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default,
-                                 jit));
+  std::unique_ptr<llvm::TargetMachine> machine(found->createTargetMachine(
+      triple, processor.name, processor.features, settings, llvm::Reloc::PIC_, std::nullopt,
+      llvm::CodeGenOptLevel::Default, jit));
   internal_check(machine != nullptr, "LLVM made no target machine");
   return machine;
 }

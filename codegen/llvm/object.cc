@@ -19,9 +19,10 @@ namespace {
 
 std::string compile_with(const Function &f, const Target &target, CodeForm form,
                          const EmitOptions &options) {
-  return compile_module(target, form, [&](llvm::LLVMContext &context, llvm::TargetMachine &machine) {
-    return emit_module(context, f, target, machine, options);
-  });
+  return compile_module(target, form,
+                        [&](llvm::LLVMContext &context, llvm::TargetMachine &machine) {
+                          return emit_module(context, f, target, machine, options);
+                        });
 }
 
 }  // namespace
@@ -78,8 +79,8 @@ std::string make_archive(const std::vector<std::pair<std::string, std::string>> 
     entries.emplace_back(llvm::MemoryBufferRef(members[i].second, names[i]));
   }
   const auto kind = windows ? Archive::K_COFF : apple ? Archive::K_DARWIN : Archive::K_GNU;
-  auto archive = llvm::writeArchiveToBuffer(entries, llvm::SymtabWritingMode::NormalSymtab, kind,
-                                            true, false);
+  auto archive =
+      llvm::writeArchiveToBuffer(entries, llvm::SymtabWritingMode::NormalSymtab, kind, true, false);
   if (!archive) {
     internal_check(false, ("no archive: " + llvm::toString(archive.takeError())).c_str());
   }

@@ -22,8 +22,8 @@ inline constexpr const char *kProcessSymbolPrefix = "pipeline.";
 /// For this process: a user context comes first, constant buffers are used where they lie.
 std::string compile_for_process(const Function &f, const Target &target, CodeForm form);
 
-/// An archive (.a, .lib) with a symbol table, the same in every run, in the form that linkers of the
-/// system read. Members are named without extension.
+/// An archive (.a, .lib) with a symbol table, the same in every run, in the form that linkers of
+/// the system read. Members are named without extension.
 std::string make_archive(const std::vector<std::pair<std::string, std::string>> &members,
                          Target::OS system);
 

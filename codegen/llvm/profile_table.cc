@@ -30,8 +30,8 @@ void ProfileTable::add_productions(const Stmt &s) {
 
 void ProfileTable::add_stack(const Stmt &s, std::map<int, int64_t> &now) {
   int64_t elements = 0;
-  const bool in_frame =
-      s->kind == StmtKind::Allocate && s->home == Home::Stack && is_const_int(s->args[0], &elements);
+  const bool in_frame = s->kind == StmtKind::Allocate && s->home == Home::Stack &&
+                        is_const_int(s->args[0], &elements);
   const int func = in_frame ? number_of(s->name) : 0;
   const int64_t bytes = elements * s->type.bytes();
   if (in_frame) {

@@ -18,9 +18,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-Value *VectorMath::f(Value *like, double v) {
-  return llvm::ConstantFP::get(like->getType(), v);
-}
+Value *VectorMath::f(Value *like, double v) { return llvm::ConstantFP::get(like->getType(), v); }
 Value *VectorMath::i(Value *like, int64_t v) {
   return llvm::ConstantInt::get(like->getType(), static_cast<uint64_t>(v), true);
 }
@@ -33,9 +31,7 @@ Value *VectorMath::ints(Value *x) {
 }
 Value *VectorMath::floats(Value *x, llvm::Type *type) { return b_.CreateBitCast(x, type); }
 
-Value *VectorMath::magnitude(Value *x) {
-  return b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
-}
+Value *VectorMath::magnitude(Value *x) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
 Value *VectorMath::with_sign_of(Value *a, Value *signed_value) {
   return b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, a, signed_value);
 }
@@ -87,9 +83,9 @@ Value *VectorMath::log(Value *x) {
   e = b_.CreateFSub(e, select(denormal, f(x, 23), f(x, 0)));
   Value *m = b_.CreateFSub(floats(mantissa, x->getType()), f(x, 1));
   Value *square = b_.CreateFMul(m, m);
-  Value *p = polynomial(m, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1,
-                            1.4249322787e-1, -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1,
-                            3.3333331174e-1});
+  Value *p = polynomial(
+      m, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
+          -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1});
   p = b_.CreateFMul(b_.CreateFMul(p, m), square);
   p = b_.CreateFAdd(p, b_.CreateFMul(e, f(x, kLn2Low)));
   p = b_.CreateFSub(p, b_.CreateFMul(square, f(x, 0.5)));
@@ -125,8 +121,8 @@ Value *VectorMath::pow(Value *x, Value *y) {
   Value *shifted = b_.CreateFAdd(t, f(a, kWideRoundingTerm));
   Value *n = b_.CreateFSub(shifted, f(a, kWideRoundingTerm));
   Value *whole = b_.CreateTrunc(ints(shifted), narrow_type);
-  Value *r = b_.CreateFPTrunc(b_.CreateFMul(b_.CreateFSub(t, n), f(a, 0.69314718055994531)),
-                              x->getType());
+  Value *r =
+      b_.CreateFPTrunc(b_.CreateFMul(b_.CreateFSub(t, n), f(a, 0.69314718055994531)), x->getType());
   Value *p = polynomial(r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2,
                             1.6666665459e-1, 5.0000001201e-1});
   p = b_.CreateFAdd(b_.CreateFAdd(b_.CreateFMul(p, b_.CreateFMul(r, r)), r), f(x, 1));
@@ -149,8 +145,7 @@ Value *VectorMath::pow(Value *x, Value *y) {
 
 // x = n*pi/2 + rest, |rest| <= pi/4.
 VectorMath::Octant VectorMath::quarter_turns(Value *x, bool precise) {
-  Value *shifted =
-      b_.CreateFAdd(b_.CreateFMul(x, f(x, 0.63661977236758134)), f(x, kRoundingTerm));
+  Value *shifted = b_.CreateFAdd(b_.CreateFMul(x, f(x, 0.63661977236758134)), f(x, kRoundingTerm));
   Value *n = b_.CreateFSub(shifted, f(x, kRoundingTerm));
   Value *rest = b_.CreateFSub(x, b_.CreateFMul(n, f(x, kHalfPi1)));
   rest = b_.CreateFSub(rest, b_.CreateFMul(n, f(x, precise ? kHalfPi2 : kHalfPi2 + kHalfPi3)));
@@ -188,15 +183,14 @@ Value *VectorMath::tan(Value *x) {
 Value *VectorMath::atan_of_magnitude(Value *a) {
   Value *large = b_.CreateFCmpOGT(a, f(a, 2.414213562373095));
   Value *medium = b_.CreateFCmpOGT(a, f(a, 0.4142135623730950));
-  Value *numerator =
-      select(large, f(a, -1), select(medium, b_.CreateFSub(a, f(a, 1)), a));
+  Value *numerator = select(large, f(a, -1), select(medium, b_.CreateFSub(a, f(a, 1)), a));
   Value *denominator = select(large, a, select(medium, b_.CreateFAdd(a, f(a, 1)), f(a, 1)));
-  Value *beyond = select(large, f(a, 1.5707963267948966),
-                         select(medium, f(a, 0.78539816339744831), f(a, 0)));
+  Value *beyond =
+      select(large, f(a, 1.5707963267948966), select(medium, f(a, 0.78539816339744831), f(a, 0)));
   Value *t = b_.CreateFDiv(numerator, denominator);
   Value *z = b_.CreateFMul(t, t);
-  Value *p = polynomial(
-      z, {8.05374449538e-2, -1.38776856032e-1, 1.99777106478e-1, -3.33329491539e-1});
+  Value *p =
+      polynomial(z, {8.05374449538e-2, -1.38776856032e-1, 1.99777106478e-1, -3.33329491539e-1});
   return b_.CreateFAdd(beyond, b_.CreateFAdd(b_.CreateFMul(b_.CreateFMul(p, z), t), t));
 }
 
@@ -298,13 +292,13 @@ Value *VectorMath::emit(const std::string &name, const std::vector<Value *> &arg
     return tan(x);
   }
   if (name == "atan2") {
-    *exact_inside = b_.CreateAnd(below(kInfinity),
-                                 b_.CreateFCmpOLT(magnitude(args[1]), f(x, kInfinity)));
+    *exact_inside =
+        b_.CreateAnd(below(kInfinity), b_.CreateFCmpOLT(magnitude(args[1]), f(x, kInfinity)));
     return atan2(x, args[1]);
   }
   if (name == "pow") {
-    *exact_inside = b_.CreateAnd(below(kInfinity),
-                                 b_.CreateFCmpOLT(magnitude(args[1]), f(x, kInfinity)));
+    *exact_inside =
+        b_.CreateAnd(below(kInfinity), b_.CreateFCmpOLT(magnitude(args[1]), f(x, kInfinity)));
     return pow(x, args[1]);
   }
   return nullptr;

@@ -9,9 +9,9 @@
 
 #include "codegen/oracle/turns.h"
 #include "codegen/oracle/value.h"
-#include "polyhalite/buffer_contents.h"
 #include "lang/ir/expand_intrinsic.h"
 #include "lang/ir/intrinsics.h"
+#include "polyhalite/buffer_contents.h"
 #include "polyhalite/error.h"
 
 namespace polyhalite {
@@ -479,8 +479,7 @@ class Interpreter {
     const CallNode *call = as_call(e);
     // Nobody reads the trace: its numbers are all alike.
     if (call && call->name == intrinsic::kTrace) return {call->type, {Lane{.i = 1}}};
-    if (call && (is_extern(*call) || call->args.empty() ||
-                 call->args[0]->op == Op::StringImm)) {
+    if (call && (is_extern(*call) || call->args.empty() || call->args[0]->op == Op::StringImm)) {
       return fact(*call);
     }
     if (call) {

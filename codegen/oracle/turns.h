@@ -32,7 +32,8 @@ class Turns {
   void wait_until(int task, Condition holds) {
     std::unique_lock<std::mutex> hold(lock_);
     while (!holds()) {
-      if (++idle_ > kMaxIdle) throw InternalError({"all tasks of a fork wait for each other", "", "", {}});
+      if (++idle_ > kMaxIdle)
+        throw InternalError({"all tasks of a fork wait for each other", "", "", {}});
       hand_over(hold, task);
     }
     idle_ = 0;

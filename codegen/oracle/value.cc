@@ -128,13 +128,14 @@ template <typename T>
 T math_call(const std::string &name, T a, T b) {
   using Unary = T (*)(T);
   static const std::map<std::string, Unary> kUnary = {
-      {"sqrt", std::sqrt},   {"exp", std::exp},     {"log", std::log},        {"sin", std::sin},
-      {"cos", std::cos},     {"tan", std::tan},     {"asin", std::asin},      {"acos", std::acos},
-      {"atan", std::atan},   {"sinh", std::sinh},   {"cosh", std::cosh},      {"tanh", std::tanh},
-      {"asinh", std::asinh}, {"acosh", std::acosh}, {"atanh", std::atanh},    {"floor", std::floor},
-      {"ceil", std::ceil},   {"trunc", std::trunc}, {"round", std::nearbyint},
-      {"erf", std::erf},     {"fast_exp", std::exp}, {"fast_log", std::log},
-      {"fast_sin", std::sin}, {"fast_cos", std::cos}};
+      {"sqrt", std::sqrt},       {"exp", std::exp},      {"log", std::log},
+      {"sin", std::sin},         {"cos", std::cos},      {"tan", std::tan},
+      {"asin", std::asin},       {"acos", std::acos},    {"atan", std::atan},
+      {"sinh", std::sinh},       {"cosh", std::cosh},    {"tanh", std::tanh},
+      {"asinh", std::asinh},     {"acosh", std::acosh},  {"atanh", std::atanh},
+      {"floor", std::floor},     {"ceil", std::ceil},    {"trunc", std::trunc},
+      {"round", std::nearbyint}, {"erf", std::erf},      {"fast_exp", std::exp},
+      {"fast_log", std::log},    {"fast_sin", std::sin}, {"fast_cos", std::cos}};
   if (name == "fast_inverse") return T(1) / a;
   if (name == "fast_inverse_sqrt") return T(1) / std::sqrt(a);
   if (name == "pow" || name == "fast_pow") return std::pow(a, b);
@@ -205,9 +206,9 @@ Lane lane_of_call(const CallNode &call, const std::vector<Lane> &args) {
   const Type from = call.args[0].type();
   if (call.kind == CallKind::Intrinsic) {
     if (call.name == intrinsic::kLimitedProduct) return limited_product(args);
-    for (const char *name : {intrinsic::kLikely, intrinsic::kLikelyIfInnermost,
-                             intrinsic::kStrictFloat, intrinsic::kMemoizeTag,
-                             intrinsic::kPromiseClamped, intrinsic::kStream}) {
+    for (const char *name :
+         {intrinsic::kLikely, intrinsic::kLikelyIfInnermost, intrinsic::kStrictFloat,
+          intrinsic::kMemoizeTag, intrinsic::kPromiseClamped, intrinsic::kStream}) {
       if (call.name == name) return args[0];
     }
     if (!from.is_float()) return integer_call(call, from, args);

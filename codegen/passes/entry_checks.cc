@@ -155,9 +155,9 @@ class Checks {
                                          b->required.min, b->required.max}));
         continue;
       }
-      require(a.condition,
-              error_call("polyhalite_error_assumption", {function_, func, Expr(a.dimension), make_string(a.text),
-                                                         a.actual, a.wanted, Expr(a.code)}));
+      require(a.condition, error_call("polyhalite_error_assumption",
+                                      {function_, func, Expr(a.dimension), make_string(a.text),
+                                       a.actual, a.wanted, Expr(a.code)}));
     }
   }
 
@@ -171,8 +171,7 @@ class Checks {
         if (f.stages[s].fail.empty()) continue;
         const Expr where = runs_where(f, static_cast<int>(s));
         require(where.defined() ? make_not(where) : make_false(),
-                error_call("polyhalite_error_specialize_fail",
-                           {make_string(f.stages[s].fail)}));
+                error_call("polyhalite_error_specialize_fail", {make_string(f.stages[s].fail)}));
       }
     }
   }

@@ -19,9 +19,9 @@ std::vector<Stmt> shape_checks(const std::string &function,
 /// What the program promises about a buffer argument; null where it says nothing.
 const ParameterContents *constraints_of(const FunctionArgument &a, const Algorithm &algorithm);
 
-/// The ranges of buffers and scalars, the user's constraints and requirements, the assumptions of the survey, and
-/// the boxes that are read and written; no buffer has more than `buffer_limit` bytes. They use the
-/// survey's root symbols.
+/// The ranges of buffers and scalars, the user's constraints and requirements, the assumptions of
+/// the survey, and the boxes that are read and written; no buffer has more than `buffer_limit`
+/// bytes. They use the survey's root symbols.
 std::vector<Stmt> value_checks(const std::string &function,
                                const std::vector<FunctionArgument> &args,
                                const std::vector<std::shared_ptr<BufferContents>> &constants,

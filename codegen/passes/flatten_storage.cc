@@ -3,11 +3,11 @@
 #include <map>
 
 #include "codegen/ir/visit.h"
-#include "polyhalite/buffer_contents.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/linear.h"
 #include "lang/simplify/simplify.h"
+#include "polyhalite/buffer_contents.h"
 #include "polyhalite/error.h"
 
 namespace polyhalite {

@@ -323,10 +323,9 @@ Function lower(const std::string &name, const LoopTree &tree, const Survey &surv
   for (Stmt &s : value_checks(name, f.args, f.constants, tree, survey, f.buffer_limit)) {
     front.push_back(std::move(s));
   }
-  all.push_back(
-      Lowering(tree, survey, options.trace_all,
-               options.memory_name.empty() ? name : options.memory_name)
-          .body(name, std::move(front), options.profile));
+  all.push_back(Lowering(tree, survey, options.trace_all,
+                         options.memory_name.empty() ? name : options.memory_name)
+                    .body(name, std::move(front), options.profile));
   f.body = make_block(std::move(all));
   return f;
 }

@@ -13,8 +13,8 @@ namespace polyhalite {
 struct LowerOptions {
   bool bounds_queries = true;        // a call with a buffer without memory asks for shapes
   int64_t buffer_limit = INT64_MAX;  // bytes that one buffer may have
-  std::string memory_name;            // under which memoized Funcs are kept: unique, so that no
-                                      // other compilation takes their values; empty: the name
+  std::string memory_name;           // under which memoized Funcs are kept: unique, so that no
+                                     // other compilation takes their values; empty: the name
   TraceAll trace_all;
   bool profile = false;  // is the pipeline measured?
 };

@@ -1,8 +1,10 @@
 // partition_loops: loops are cut where the conditions in their bodies begin and cease to hold.
 //
-//   for x in (0, w) {                       let x.steady.min, x.steady.end = 1, w - 1, inside (0, w)
+//   for x in (0, w) {                       let x.steady.min, x.steady.end = 1, w - 1, inside (0,
+//   w)
 //     f(x) = g(max(min(likely(x - 1),  ->   for x.edge in (0, 2) {
-//              w - 1), 0))                    for x in (0 or x.steady.end, ...) {the body as it was}
+//              w - 1), 0))                    for x in (0 or x.steady.end, ...) {the body as it
+//              was}
 //   }                                         if x.edge == 0 {
 //                                               for x in (x.steady.min, ...) { f(x) = g(x - 1) }
 //                                             }

@@ -13,8 +13,8 @@ namespace polyhalite {
 
 struct Pass {
   const char *name;
-  IrLevel result;    // the level that holds after it
-  bool optional;     // may be switched off: an optimisation, not a lowering
+  IrLevel result;     // the level that holds after it
+  bool optional;      // may be switched off: an optimisation, not a lowering
   bool for_machines;  // makes vectors, copies and fences, which PassOptions::scalar does without
   std::function<Function(const Function &, const Target &)> run;
 };

@@ -22,11 +22,12 @@ bool touches(const Stmt &s, const std::string &buffer) {
 // Is every access of the buffer inside of a serial or parallel loop on which its place depends?
 class AccessedInLoops {
  public:
-  explicit AccessedInLoops(const std::string &buffer) : buffer_(buffer), func_(func_of_buffer(buffer)) {}
+  explicit AccessedInLoops(const std::string &buffer)
+      : buffer_(buffer), func_(func_of_buffer(buffer)) {}
 
   bool operator()(const Stmt &s) {
-    const bool counts = s->kind == StmtKind::For && (s->loop_kind == LoopKind::Serial ||
-                                                     s->loop_kind == LoopKind::Parallel);
+    const bool counts = s->kind == StmtKind::For &&
+                        (s->loop_kind == LoopKind::Serial || s->loop_kind == LoopKind::Parallel);
     if (s->kind == StmtKind::Provide && is_buffer(s->name)) {
       const size_t dims = s->args.size() - static_cast<size_t>(s->value_count);
       if (!moves(s->args, dims)) return false;
@@ -155,9 +156,8 @@ class ShareStorage : public StmtRewriter {
 
   bool is_needed(const Memory &m, const Stmt &from) const {
     return std::any_of(m.names.begin(), m.names.end(), [&](const std::string &name) {
-      return touches(from, name) ||
-             std::any_of(later_.begin(), later_.end(),
-                         [&](const Stmt &s) { return touches(s, name); });
+      return touches(from, name) || std::any_of(later_.begin(), later_.end(),
+                                                [&](const Stmt &s) { return touches(s, name); });
     });
   }
 

@@ -49,8 +49,7 @@ class Needs {
       for (const Expr &e : s->args) need = either(need, of(e));
     }
     // An event of a trace names its Func and needs nothing of it.
-    const bool event =
-        s->kind == StmtKind::Evaluate && as_intrinsic(s->args[0], intrinsic::kTrace);
+    const bool event = s->kind == StmtKind::Evaluate && as_intrinsic(s->args[0], intrinsic::kTrace);
     const bool by_name = (s->kind == StmtKind::Evaluate && !event) || s->kind == StmtKind::Assert;
     return by_name && names_func(s) ? make_true() : need;
   }

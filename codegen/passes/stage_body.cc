@@ -58,8 +58,8 @@ class StreamedReads : public ExprRewriter {
     // What guards a read holds the read itself.
     const bool guarded = as_intrinsic(e, intrinsic::kGuarded) != nullptr;
     if (guarded && as_intrinsic(r->args[1], intrinsic::kStream)) {
-      const Expr read = make_intrinsic(r.type(), intrinsic::kGuarded,
-                                       {r->args[0], as_call(r->args[1])->args[0]});
+      const Expr read =
+          make_intrinsic(r.type(), intrinsic::kGuarded, {r->args[0], as_call(r->args[1])->args[0]});
       return make_intrinsic(r.type(), intrinsic::kStream, {read});
     }
     const CallNode *c = as_call(r);

@@ -69,8 +69,8 @@ Stmt interleaved(const Stmt &loop, int64_t n) {
   return with_streams(store, s->streams);
 }
 
-// An expression in one copy: of a select that the counter decides, what is chosen alone, so that the
-// copies of a mux of n values hold n values together, not n each.
+// An expression in one copy: of a select that the counter decides, what is chosen alone, so that
+// the copies of a mux of n values hold n values together, not n each.
 class CopyExpr : public ExprRewriter {
  public:
   CopyExpr(const std::string &counter, Expr at) : counter_(counter), at_(std::move(at)) {}

@@ -21,20 +21,26 @@ struct Features {
 Features of_processors() {
   Features f;
 #if defined(__x86_64__) || defined(__i386__)
-  constexpr polyhalite_target_feature_t kAll[] = {
-      polyhalite_target_feature_sse41,          polyhalite_target_feature_avx,
-      polyhalite_target_feature_avx2,           polyhalite_target_feature_avxvnni,
-      polyhalite_target_feature_fma,            polyhalite_target_feature_fma4,
-      polyhalite_target_feature_f16c,           polyhalite_target_feature_avx512,
-      polyhalite_target_feature_avx512_knl,     polyhalite_target_feature_avx512_skylake,
-      polyhalite_target_feature_avx512_cannonlake, polyhalite_target_feature_avx512_zen4,
-      polyhalite_target_feature_avx512_zen5,    polyhalite_target_feature_avx512_sapphirerapids,
-      polyhalite_target_feature_avx10_1,        polyhalite_target_feature_x86_apx};
+  constexpr polyhalite_target_feature_t kAll[] = {polyhalite_target_feature_sse41,
+                                                  polyhalite_target_feature_avx,
+                                                  polyhalite_target_feature_avx2,
+                                                  polyhalite_target_feature_avxvnni,
+                                                  polyhalite_target_feature_fma,
+                                                  polyhalite_target_feature_fma4,
+                                                  polyhalite_target_feature_f16c,
+                                                  polyhalite_target_feature_avx512,
+                                                  polyhalite_target_feature_avx512_knl,
+                                                  polyhalite_target_feature_avx512_skylake,
+                                                  polyhalite_target_feature_avx512_cannonlake,
+                                                  polyhalite_target_feature_avx512_zen4,
+                                                  polyhalite_target_feature_avx512_zen5,
+                                                  polyhalite_target_feature_avx512_sapphirerapids,
+                                                  polyhalite_target_feature_avx10_1,
+                                                  polyhalite_target_feature_x86_apx};
 #else
-  constexpr polyhalite_target_feature_t kAll[] = {polyhalite_target_feature_arm_dot_prod,
-                                                  polyhalite_target_feature_arm_fp16,
-                                                  polyhalite_target_feature_sve,
-                                                  polyhalite_target_feature_sve2};
+  constexpr polyhalite_target_feature_t kAll[] = {
+      polyhalite_target_feature_arm_dot_prod, polyhalite_target_feature_arm_fp16,
+      polyhalite_target_feature_sve, polyhalite_target_feature_sve2};
 #endif
   for (polyhalite_target_feature_t one : kAll) f.set(one);
   return f;
@@ -111,8 +117,8 @@ PH_WEAK int polyhalite_default_can_use_target_features(int count, const uint64_t
   return 1;
 }
 
-PH_WEAK polyhalite_can_use_target_features_t polyhalite_set_custom_can_use_target_features(
-    polyhalite_can_use_target_features_t fresh) {
+PH_WEAK polyhalite_can_use_target_features_t
+polyhalite_set_custom_can_use_target_features(polyhalite_can_use_target_features_t fresh) {
   Handler before = handler ? handler : polyhalite_default_can_use_target_features;
   handler = fresh;
   return before;

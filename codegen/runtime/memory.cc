@@ -25,8 +25,8 @@ constexpr size_t kCachedShared = 0;
 constexpr size_t kCachedPerThread = size_t{8} << 20;
 constexpr size_t kCachedShared = size_t{256} << 20;
 #endif
-constexpr size_t kAddressSpace =
-    SIZE_MAX > UINT32_MAX ? static_cast<size_t>(uint64_t{1} << 47) : SIZE_MAX / 2;
+constexpr size_t kAddressSpace = SIZE_MAX > UINT32_MAX ? static_cast<size_t>(uint64_t{1} << 47)
+                                                       : SIZE_MAX / 2;
 constexpr int kThreadSlots = 16;
 constexpr int kSharedSlots = 32;
 // Large blocks start at different cache sets: rows of several buffers are used at the same time.
@@ -191,8 +191,7 @@ PH_WEAK void polyhalite_free(void *user_context, void *pointer) {
   }
 }
 
-PH_WEAK polyhalite_malloc_t
-polyhalite_set_custom_malloc(polyhalite_malloc_t handler) {
+PH_WEAK polyhalite_malloc_t polyhalite_set_custom_malloc(polyhalite_malloc_t handler) {
   return __atomic_exchange_n(&runtime::malloc_handler, handler, __ATOMIC_ACQ_REL);
 }
 

@@ -291,8 +291,7 @@ PH_WEAK int polyhalite_default_do_par_for(void *user_context, polyhalite_task_t 
 
 PH_WEAK int polyhalite_do_par_for(void *user_context, polyhalite_task_t task, int min, int extent,
                                   uint8_t *closure) {
-  polyhalite_do_par_for_t handler =
-      __atomic_load_n(&runtime::do_par_for_handler, __ATOMIC_ACQUIRE);
+  polyhalite_do_par_for_t handler = __atomic_load_n(&runtime::do_par_for_handler, __ATOMIC_ACQUIRE);
   return handler ? handler(user_context, task, min, extent, closure)
                  : polyhalite_default_do_par_for(user_context, task, min, extent, closure);
 }

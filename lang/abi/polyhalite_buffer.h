@@ -1,5 +1,5 @@
-/* Types, buffers and devices as compiled pipelines and their callers see them. The layouts are those
- * of halide_type_t, halide_dimension_t and halide_buffer_t. In C++ they have methods. */
+/* Types, buffers and devices as compiled pipelines and their callers see them. The layouts are
+ * those of halide_type_t, halide_dimension_t and halide_buffer_t. In C++ they have methods. */
 #ifndef POLYHALITE_BUFFER_H
 #define POLYHALITE_BUFFER_H
 

@@ -1,5 +1,5 @@
-/* Buffers on devices: each call goes to the interface of the device. Without one, what needs a device
- * fails with no_device_interface. All return 0 or an error code. */
+/* Buffers on devices: each call goes to the interface of the device. Without one, what needs a
+ * device fails with no_device_interface. All return 0 or an error code. */
 #ifndef POLYHALITE_DEVICE_H
 #define POLYHALITE_DEVICE_H
 

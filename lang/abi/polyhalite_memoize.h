@@ -25,9 +25,8 @@ int polyhalite_memoization_cache_lookup(void *user_context, const uint8_t *key, 
                                         const int64_t *sizes);
 /* Keeps a copy of the blocks, unless it is larger than the cache or there is no memory. */
 void polyhalite_memoization_cache_store(void *user_context, const uint8_t *key, int32_t key_size,
-                                        int32_t count, uint8_t *const *blocks,
-                                        const int64_t *sizes, int32_t has_eviction_key,
-                                        uint64_t eviction_key);
+                                        int32_t count, uint8_t *const *blocks, const int64_t *sizes,
+                                        int32_t has_eviction_key, uint64_t eviction_key);
 
 #ifdef __cplusplus
 }

@@ -228,8 +228,8 @@ int polyhalite_error_explicit_bounds_too_small(void *user_context, const char *f
 /* An assumption of a proof: "split of 'x' shifts inwards: extent ACTUAL must be at least WANTED".
  * Returns `code`. */
 int polyhalite_error_assumption(void *user_context, const char *function, const char *buffer,
-                                int32_t dimension, const char *text, int32_t actual,
-                                int32_t wanted, int32_t code);
+                                int32_t dimension, const char *text, int32_t actual, int32_t wanted,
+                                int32_t code);
 
 #ifdef __cplusplus
 }

@@ -41,9 +41,9 @@ void add_emit(const std::string &word, Wanted *wanted) {
     wanted->stub = true;
   } else {
     const bool is_short = word == "h" || word == "o";
-    wanted->emits.push_back(!is_short       ? emit_from_name(word)
+    wanted->emits.push_back(!is_short     ? emit_from_name(word)
                             : word == "h" ? Emit::c_header
-                                            : Emit::object);
+                                          : Emit::object);
   }
 }
 
@@ -115,7 +115,8 @@ std::string generator_list() {
 
 void print_help(const std::string &program, std::ostream &out) {
   out << "usage: " << program
-      << " -g GENERATOR -o FOLDER [-f FUNCTION] [-e KIND,...] [-n BASE] [-p PLUGIN,...] [-t SECONDS]"
+      << " -g GENERATOR -o FOLDER [-f FUNCTION] [-e KIND,...] [-n BASE] [-p PLUGIN,...] [-t "
+         "SECONDS]"
          " [-v 1] [target=TARGET,...] [NAME=VALUE...]\n"
       << "       " << program << " -r RUNTIME -o FOLDER [-e KIND] [target=TARGET]\n"
       << "  -g  the generator; may be left out where the program has only one\n"
@@ -170,8 +171,8 @@ std::vector<Target> find_targets(const Options &o) {
       const Target target(text);
       for (const Target &other : targets) {
         if (other == target) {
-          user_error("the target '" + text + "' is named twice",
-                     "each target is one compilation", "name it once");
+          user_error("the target '" + text + "' is named twice", "each target is one compilation",
+                     "name it once");
         }
         if (other.arch != target.arch || other.bits != target.bits || other.os != target.os) {
           user_error("the targets '" + other.to_string() + "' and '" + target.to_string() +
@@ -219,8 +220,8 @@ std::string thrown_by_generator(const std::string &text) {
 
 std::unique_ptr<GeneratorBase> make_generator(const Options &o, const std::string &name,
                                               const Target &target) {
-  auto generator = GeneratorRegistry::make(
-      name, GeneratorContext(target, AutoschedulerParams(o.autoscheduler)));
+  auto generator =
+      GeneratorRegistry::make(name, GeneratorContext(target, AutoschedulerParams(o.autoscheduler)));
   // Shapes and values first; what configure() adds may have shapes of its own.
   for (const auto &[param, value] : o.params) {
     if (param != "target") generator->set_generatorparam_value(param, value);
@@ -233,8 +234,8 @@ std::shared_ptr<const FrozenPipeline> build(GeneratorBase &generator) {
   const Pipeline pipeline = generator.build_pipeline();
   std::vector<std::shared_ptr<ParameterContents>> inputs;
   for (const Argument &a : generator.arguments()) inputs.push_back(a.parameter().contents());
-  auto frozen = std::make_shared<FrozenPipeline>(
-      freeze_pipeline(*pipeline.pipeline_contents(), inputs));
+  auto frozen =
+      std::make_shared<FrozenPipeline>(freeze_pipeline(*pipeline.pipeline_contents(), inputs));
   check_arguments(*frozen, inputs);
   frozen->output_names = generator.output_names();
   return frozen;
@@ -254,8 +255,7 @@ void emit_generator(const Options &o, std::ostream &out) {
   check_folder(o.folder);
 
   const std::string function = o.function.empty() ? name : o.function;
-  const std::string base =
-      o.folder + "/" + (o.base.empty() ? plain_function(function) : o.base);
+  const std::string base = o.folder + "/" + (o.base.empty() ? plain_function(function) : o.base);
   Wanted wanted = o.wanted;
   if (wanted.empty()) wanted.emits = {Emit::static_library, Emit::c_header, Emit::registration};
   std::map<Emit, std::string> files;

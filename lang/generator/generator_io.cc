@@ -223,8 +223,8 @@ void DeclaredInput::materialize() {
   for (int i = 0; i < shape_.array_size; i++) {
     if (is_bound_) {
       const StubInput &v = bound_[i];
-      parameters_.push_back(
-          v.kind() == ArgInfoKind::Buffer ? v.image().parameter().contents() : nullptr);
+      parameters_.push_back(v.kind() == ArgInfoKind::Buffer ? v.image().parameter().contents()
+                                                            : nullptr);
       images_.push_back(v.image());
       funcs_.push_back(v.func());
       exprs_.push_back(v.expr());

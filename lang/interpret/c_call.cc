@@ -16,8 +16,8 @@ bool CCall::add(Type t, const void *value) {
   uint64_t bits = 0;
   std::memcpy(&bits, value, static_cast<size_t>(t.bytes()));
   const int unused = 64 - 8 * t.bytes();
-  integers_[used_integers_++] = t.is_int() ? static_cast<int64_t>(bits << unused) >> unused
-                                           : static_cast<int64_t>(bits);
+  integers_[used_integers_++] =
+      t.is_int() ? static_cast<int64_t>(bits << unused) >> unused : static_cast<int64_t>(bits);
   return true;
 }
 
@@ -35,9 +35,9 @@ void *exported_function(const std::string &name) {
 }
 
 void too_many_arguments(const std::string &name) {
-  user_error("the interpreter cannot call '" + name + "'",
-             "it calls C functions of at most 6 integers and pointers and 8 floats of 32 or 64 bits",
-             "");
+  user_error(
+      "the interpreter cannot call '" + name + "'",
+      "it calls C functions of at most 6 integers and pointers and 8 floats of 32 or 64 bits", "");
 }
 
 }  // namespace polyhalite::interpreter

@@ -10,9 +10,9 @@
 
 namespace polyhalite::interpreter {
 
-/// The arguments of one call. The calling conventions of x86-64 and AArch64 pass integers and floats
-/// in registers of their own, in order, so that a call that fills all of them reaches a function of
-/// any signature that needs no stack. A float32 is the low half of its register.
+/// The arguments of one call. The calling conventions of x86-64 and AArch64 pass integers and
+/// floats in registers of their own, in order, so that a call that fills all of them reaches a
+/// function of any signature that needs no stack. A float32 is the low half of its register.
 class CCall {
  public:
   static constexpr size_t kIntegers = 6, kFloats = 8;

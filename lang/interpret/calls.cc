@@ -126,9 +126,8 @@ Register *add_integer_intrinsic(Program &p, const CallNode &c, Register *a, Regi
     });
   }
   if (name == intrinsic::kCountTrailingZeros) {
-    return add_unary<T, T>(p, t, a, [=](T x) {
-      return std::min(std::countr_zero(static_cast<U>(x)), bits);
-    });
+    return add_unary<T, T>(
+        p, t, a, [=](T x) { return std::min(std::countr_zero(static_cast<U>(x)), bits); });
   }
   if (!b) return nullptr;
   if (name == intrinsic::kAbsd) {
@@ -190,13 +189,14 @@ template <typename T>
 Register *add_typed_math(Program &p, const CallNode &c, const std::vector<Register *> &args) {
   using Unary = T (*)(T);
   static const std::map<std::string, Unary> kUnary = {
-      {"sqrt", std::sqrt},   {"exp", std::exp},     {"log", std::log},     {"sin", std::sin},
-      {"cos", std::cos},     {"tan", std::tan},     {"asin", std::asin},   {"acos", std::acos},
-      {"atan", std::atan},   {"sinh", std::sinh},   {"cosh", std::cosh},   {"tanh", std::tanh},
-      {"asinh", std::asinh}, {"acosh", std::acosh}, {"atanh", std::atanh}, {"floor", std::floor},
-      {"ceil", std::ceil},   {"round", std::nearbyint}, {"trunc", std::trunc}, {"erf", std::erf},
-      {"fast_exp", std::exp}, {"fast_log", std::log}, {"fast_sin", std::sin},
-      {"fast_cos", std::cos}};
+      {"sqrt", std::sqrt},    {"exp", std::exp},      {"log", std::log},
+      {"sin", std::sin},      {"cos", std::cos},      {"tan", std::tan},
+      {"asin", std::asin},    {"acos", std::acos},    {"atan", std::atan},
+      {"sinh", std::sinh},    {"cosh", std::cosh},    {"tanh", std::tanh},
+      {"asinh", std::asinh},  {"acosh", std::acosh},  {"atanh", std::atanh},
+      {"floor", std::floor},  {"ceil", std::ceil},    {"round", std::nearbyint},
+      {"trunc", std::trunc},  {"erf", std::erf},      {"fast_exp", std::exp},
+      {"fast_log", std::log}, {"fast_sin", std::sin}, {"fast_cos", std::cos}};
   if (c.name == "fast_inverse") {
     return add_unary<T, T>(p, c.type, args[0], [](T x) { return T(1) / x; });
   }
@@ -221,8 +221,8 @@ Register *add_require(Program &p, const CallNode &c, Register *condition, Regist
   const int bytes = value->type.bytes(), self = p.next_step();
   std::string text;
   for (size_t i = 2; i < c.args.size(); i++) {
-    text += (i > 2 ? " " : "") +
-            (c.args[i]->op == Op::StringImm ? as_imm(c.args[i])->s : polyhalite::to_text(c.args[i]));
+    text += (i > 2 ? " " : "") + (c.args[i]->op == Op::StringImm ? as_imm(c.args[i])->s
+                                                                 : polyhalite::to_text(c.args[i]));
   }
   return p.add_step(
       r, {condition, value},
@@ -249,7 +249,8 @@ Register *add_cast(Program &p, Type t, Register *a) {
     return add_unary<uint16_t, float>(p, t, a, [t](float x) { return float16_to(t, x); });
   }
   if (is_float16(from)) {
-    return add_unary<float, uint16_t>(p, t, a, [from](uint16_t x) { return float16_from(from, x); });
+    return add_unary<float, uint16_t>(p, t, a,
+                                      [from](uint16_t x) { return float16_from(from, x); });
   }
   Register *result = nullptr;
   const bool known = with_type(t, [&]<typename R>() {
@@ -280,9 +281,9 @@ Register *add_reinterpret(Program &p, Type t, Register *a) {
 
 Register *add_intrinsic(Program &p, const CallNode &c, const std::vector<Register *> &args) {
   // Of tags and promises the first operand is the value. The oracle prints nothing.
-  for (const char *name : {intrinsic::kLikely, intrinsic::kLikelyIfInnermost,
-                           intrinsic::kStrictFloat, intrinsic::kMemoizeTag,
-                           intrinsic::kPromiseClamped}) {
+  for (const char *name :
+       {intrinsic::kLikely, intrinsic::kLikelyIfInnermost, intrinsic::kStrictFloat,
+        intrinsic::kMemoizeTag, intrinsic::kPromiseClamped}) {
     if (c.name == name) return args[0];
   }
   if (c.name == intrinsic::kPrint) return args[1];

@@ -80,8 +80,7 @@ std::map<std::string, Box> asked_by_extern(const FuncDef &f, const CallNode &sta
     if (context.is_func(*o.buffer)) {
       asks = true;
       inputs.back() = std::make_unique<RawBuffer>(
-          o.buffer->type, nullptr,
-          std::vector<polyhalite_dimension_t>(o.buffer->args.size()));
+          o.buffer->type, nullptr, std::vector<polyhalite_dimension_t>(o.buffer->args.size()));
     } else {
       inputs.back() = std::make_unique<RawBuffer>(of_grid(*context.grid(*o.buffer)));
     }

@@ -7,10 +7,10 @@
 
 #include "lang/interpret/extern_stage.h"
 #include "lang/interpret/stage.h"
-#include "polyhalite/buffer_contents.h"
 #include "lang/ir/expr_text.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/simplify.h"
+#include "polyhalite/buffer_contents.h"
 
 namespace polyhalite {
 

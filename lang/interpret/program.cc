@@ -187,12 +187,12 @@ Register *Program::compile_leaf(const Expr &e) {
   Register *r = add_register(e.type());
   const ImmNode &imm = *as_imm(e);
   const bool known = e->op != Op::StringImm && with_type(e.type(), [&]<typename T>() {
-                       const T value = is_float16(e.type())
-                                           ? static_cast<T>(float16_to(
-                                                 e.type(), static_cast<float>(imm.f)))
-                                       : e->op == Op::IntImm    ? static_cast<T>(imm.i)
-                                       : e->op == Op::UIntImm ? static_cast<T>(imm.u)
-                                                              : static_cast<T>(imm.f);
+                       const T value =
+                           is_float16(e.type())
+                               ? static_cast<T>(float16_to(e.type(), static_cast<float>(imm.f)))
+                           : e->op == Op::IntImm  ? static_cast<T>(imm.i)
+                           : e->op == Op::UIntImm ? static_cast<T>(imm.u)
+                                                  : static_cast<T>(imm.f);
                        std::fill_n(r->as<T>(), kLanes, value);
                      });
   if (!known) cannot("values of type " + e.type().to_string());

@@ -80,8 +80,8 @@ class StageRun {
       for (const Expr &e : w.values) {
         const PartlyDefined p = split_undef(e);
         writes_.back().results.push_back(program_.compile(p.value));
-        writes_.back().written.push_back(
-            p.condition.defined() ? program_.compile(p.condition) : nullptr);
+        writes_.back().written.push_back(p.condition.defined() ? program_.compile(p.condition)
+                                                               : nullptr);
       }
     }
   }
@@ -119,8 +119,7 @@ class StageRun {
       for (int64_t i = 0; i < count; i++) {
         set_reduction(at, n);
         program_.run(i == 0 ? from : Level::Point, n);
-        store(
-            n, i == 0, [&](int lane) { return rows.point(lane); }, pure, at);
+        store(n, i == 0, [&](int lane) { return rows.point(lane); }, pure, at);
         advance(at, reduction_);
       }
       from = Level::Chunk;
@@ -142,8 +141,7 @@ class StageRun {
       for (int64_t i = 0; i < count; i++) {
         set_reduction(at, 1);
         program_.run(i == 0 ? from : Level::Point, 1);
-        store(
-            1, i == 0, [&](int) { return outer; }, pure, at);
+        store(1, i == 0, [&](int) { return outer; }, pure, at);
         advance(at, reduction_);
       }
       from = Level::Chunk;

@@ -72,12 +72,13 @@ struct AlgorithmInput {
 };
 
 struct Algorithm {
-  std::vector<FuncDef> funcs;            // producers before consumers
-  std::vector<std::string> outputs;      // names of funcs
-  std::vector<AlgorithmInput> inputs;    // scalars and images that are used, in declared order
+  std::vector<FuncDef> funcs;          // producers before consumers
+  std::vector<std::string> outputs;    // names of funcs
+  std::vector<AlgorithmInput> inputs;  // scalars and images that are used, in declared order
   // Constraints on outputs, by their arguments' names; only of outputs that have any.
   std::vector<std::shared_ptr<ParameterContents>> output_buffers;
-  // Calls of the intrinsic require of inputs and shapes only; checked in this order before any loop.
+  // Calls of the intrinsic require of inputs and shapes only; checked in this order before any
+  // loop.
   std::vector<Expr> requirements;
 
   const FuncDef *find(const std::string &name) const;

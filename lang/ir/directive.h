@@ -19,38 +19,38 @@ struct ParameterContents;
 /// Convenience forms expand when they are called: tile = split, split, reorder;
 /// vectorize(x, 8) = split + vectorize of the inner part (likewise parallel and unroll).
 enum class DirectiveKind : uint8_t {
-  Split,             // loops {old, outer, inner}, factors {factor}, tail
-  Fuse,              // loops {inner, outer, fused}
-  Reorder,           // loops, innermost first
-  Rename,            // loops {old, new}
-  Parallel,          // loops {loop}
-  Vectorize,         // loops {loop}: the whole loop, of constant extent
-  Unroll,            // loops {loop}: the whole loop, of constant extent
-  Serial,            // loops {loop}
-  ComputeRoot,       //
-  ComputeInline,     //
-  ComputeAt,         // target_func, target_stage, loops {loop of the target}
-  StoreRoot,         //
-  StoreAt,           // target_func, target_stage, loops {loop of the target}
-  HoistStorage,      // target_func, target_stage, loops {loop of the target}
-  HoistStorageRoot,  //
-  RingBuffer,        // factors {extent}
-  Async,             //
-  Memoize,           // factors {} or {eviction key}
-  ComputeWith,       // target_func, target_stage, loops {loop of the target, loops of its own...},
-                     // aligns: one for each of its own
-  Bound,             // loops {var}, factors {min, extent}
-  BoundExtent,     // loops {var}, factors {extent}
-  AlignBounds,     // loops {var}, factors {modulus, remainder}
-  AlignExtent,     // loops {var}, factors {modulus}
-  ReorderStorage,  // loops: variables, innermost in memory first
-  AlignStorage,    // loops {var}, factors {alignment}
-  FoldStorage,     // loops {var}, factors {extent}, option "" or "backward"
-  BoundStorage,    // loops {var}, factors {extent}
-  StoreIn,         // option: a MemoryType
-  Partition,       // loops {loop}, option: a Partition
-  Prefetch,        // target_func: what is prefetched, a Func or an image; loops {at, from},
-                   // factors {offset}, option: a PrefetchBoundStrategy
+  Split,              // loops {old, outer, inner}, factors {factor}, tail
+  Fuse,               // loops {inner, outer, fused}
+  Reorder,            // loops, innermost first
+  Rename,             // loops {old, new}
+  Parallel,           // loops {loop}
+  Vectorize,          // loops {loop}: the whole loop, of constant extent
+  Unroll,             // loops {loop}: the whole loop, of constant extent
+  Serial,             // loops {loop}
+  ComputeRoot,        //
+  ComputeInline,      //
+  ComputeAt,          // target_func, target_stage, loops {loop of the target}
+  StoreRoot,          //
+  StoreAt,            // target_func, target_stage, loops {loop of the target}
+  HoistStorage,       // target_func, target_stage, loops {loop of the target}
+  HoistStorageRoot,   //
+  RingBuffer,         // factors {extent}
+  Async,              //
+  Memoize,            // factors {} or {eviction key}
+  ComputeWith,        // target_func, target_stage, loops {loop of the target, loops of its own...},
+                      // aligns: one for each of its own
+  Bound,              // loops {var}, factors {min, extent}
+  BoundExtent,        // loops {var}, factors {extent}
+  AlignBounds,        // loops {var}, factors {modulus, remainder}
+  AlignExtent,        // loops {var}, factors {modulus}
+  ReorderStorage,     // loops: variables, innermost in memory first
+  AlignStorage,       // loops {var}, factors {alignment}
+  FoldStorage,        // loops {var}, factors {extent}, option "" or "backward"
+  BoundStorage,       // loops {var}, factors {extent}
+  StoreIn,            // option: a MemoryType
+  Partition,          // loops {loop}, option: a Partition
+  Prefetch,           // target_func: what is prefetched, a Func or an image; loops {at, from},
+                      // factors {offset}, option: a PrefetchBoundStrategy
   TraceLoads,         //
   TraceStores,        //
   TraceRealizations,  //
@@ -68,11 +68,11 @@ enum class DirectiveKind : uint8_t {
   CopyToDevice,     // device
   CopyToHost,       //
   // These derive a new algorithm (schedule/derive_algorithm.h).
-  In,              // consumers (none: all), makes: they read a copy of the Func's values
-  CloneIn,         // consumers, makes: they read a Func that computes the same
-  Rfactor,         // loops {reduction loop, new var, ...}, makes: partial results
-  Specialize,      // factors {condition}: a branch of the stage, with a schedule of its own
-  SpecializeFail,  // factors {message}: where no branch's condition holds, the pipeline fails
+  In,               // consumers (none: all), makes: they read a copy of the Func's values
+  CloneIn,          // consumers, makes: they read a Func that computes the same
+  Rfactor,          // loops {reduction loop, new var, ...}, makes: partial results
+  Specialize,       // factors {condition}: a branch of the stage, with a schedule of its own
+  SpecializeFail,   // factors {message}: where no branch's condition holds, the pipeline fails
   EagerInline,      // funcs: their definitions take the place of the stage's calls of them
   ChangeType,       // type, factors {unproven values too}, makes: the same values in that type
   HoistInvariants,  // makes, makes_more: sums of the update's terms without what is the same in all
@@ -120,12 +120,12 @@ struct Directive {
   // ComputeAt and StoreAt before the freeze, which fills in the place.
   std::shared_ptr<LoopLevelContents> level;
   std::shared_ptr<ParameterContents> target_image;  // Prefetch of an image, before the freeze
-  std::vector<std::string> consumers;  // In, CloneIn
-  std::string makes;                   // of those that derive a Func: its name
-  std::vector<std::string> makes_more;  // HoistInvariants: the Funcs of further terms
-  std::vector<std::string> funcs;       // EagerInline, StreamLoads
+  std::vector<std::string> consumers;               // In, CloneIn
+  std::string makes;                                // of those that derive a Func: its name
+  std::vector<std::string> makes_more;              // HoistInvariants: the Funcs of further terms
+  std::vector<std::string> funcs;                   // EagerInline, StreamLoads
   std::vector<std::shared_ptr<ParameterContents>> images;  // StreamLoads, before the freeze
-  Type type;                                       // ChangeType
+  Type type;                                               // ChangeType
   // Conditions of the specializations around the loops that it speaks of, outermost first.
   std::vector<Expr> branch;
   SourceLocation where;

@@ -315,7 +315,8 @@ bool keep_consumers(Directive *d, const Names &names) {
   return !d->consumers.empty();
 }
 
-// What the directive names of the pipeline; false where it named something, and none of it is there.
+// What the directive names of the pipeline; false where it named something, and none of it is
+// there.
 bool rename_funcs(Directive *d, const Names &names) {
   if (d->funcs.empty() && d->images.empty()) return true;
   std::vector<std::string> kept;

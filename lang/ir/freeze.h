@@ -17,14 +17,14 @@ struct FrozenPipeline {
   std::vector<std::shared_ptr<FunctionContents>> functions;  // behind each of algorithm.funcs
   // What metadata calls the outputs' buffers, one for each value; empty: by their Funcs.
   std::vector<std::string> output_names;
-  std::vector<std::shared_ptr<FunctionContents>> made;       // behind those that directives make
+  std::vector<std::shared_ptr<FunctionContents>> made;  // behind those that directives make
 };
 
 /// Collects every Func reachable from `outputs` (depth first, so that the order and the names are
 /// the same in every run), gives each a pipeline-unique name (the user's, then "name$1"...), and
 /// rewrites calls and directives to these names. `declared_inputs` fixes the order of the inputs;
-/// others follow in order of first use. `requirements` are as in Algorithm. Throws CompileError on undefined Funcs, with the caller's
-/// line.
+/// others follow in order of first use. `requirements` are as in Algorithm. Throws CompileError on
+/// undefined Funcs, with the caller's line.
 FrozenPipeline freeze(const std::vector<std::shared_ptr<FunctionContents>> &outputs,
                       const std::vector<std::shared_ptr<ParameterContents>> &declared_inputs = {},
                       const std::vector<Expr> &requirements = {});

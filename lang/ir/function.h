@@ -51,13 +51,13 @@ struct ParameterContents : std::enable_shared_from_this<ParameterContents> {
   std::shared_ptr<BufferContents> buffer;  // bound for JIT, or null
   uint64_t scalar_bits = 0;                // bound value for JIT, bits of `type`
   bool has_scalar = false;
-  Expr min_value, max_value, estimate;     // of a scalar; null if none
-  Expr default_value;                      // of a scalar, for who calls the function by its metadata
+  Expr min_value, max_value, estimate;  // of a scalar; null if none
+  Expr default_value;                   // of a scalar, for who calls the function by its metadata
   bool trace_loads = false;
   std::vector<std::string> trace_tags;
-  bool constant = false;                   // of a buffer: stands for the elements of `buffer`
+  bool constant = false;  // of a buffer: stands for the elements of `buffer`
   struct DimConstraint {
-    Expr min, extent, stride;              // fixed by the user, or null
+    Expr min, extent, stride;  // fixed by the user, or null
     Expr min_estimate, extent_estimate;
   };
   std::vector<DimConstraint> dims;  // one per dimension of a buffer
@@ -70,7 +70,7 @@ struct ParameterContents : std::enable_shared_from_this<ParameterContents> {
 
 /// One definition: f(args) = values, under `domain` for updates.
 struct Definition {
-  std::vector<Expr> args;                         // pure definition: the Vars themselves
+  std::vector<Expr> args;  // pure definition: the Vars themselves
   std::vector<Expr> values;
   std::shared_ptr<const ReductionDomain> domain;  // null if none
   SourceLocation where;
@@ -82,17 +82,17 @@ struct BoundsEstimate {
 };
 
 struct FunctionContents {
-  std::string name;  // as the user gave it, made unique in the process ("f", "f$1")
+  std::string name;      // as the user gave it, made unique in the process ("f", "f$1")
   bool is_named = true;  // did the user give it?
   std::vector<std::string> pure_args;
-  std::vector<Type> types;  // of the values; empty while undefined
+  std::vector<Type> types;           // of the values; empty while undefined
   std::vector<Type> required_types;  // of every definition; any where empty
   int required_dimensions = -1;      // any where negative
   std::optional<Definition> pure;
   std::vector<Definition> updates;
   std::vector<Directive> directives;  // in the order of their calls, stamped by Directive::order
   std::set<int> unscheduled;          // stages that are left alone on purpose: no warning
-  std::vector<BoundsEstimate> estimates;  // one per argument, or empty
+  std::vector<BoundsEstimate> estimates;                          // one per argument, or empty
   std::vector<std::shared_ptr<ParameterContents>> output_params;  // one per value once
                                                                   // asked for, or empty
   std::vector<DerivedFunc> derived;
@@ -100,7 +100,7 @@ struct FunctionContents {
   // show what a program can ask of them, and no program may call it.
   bool is_partial = false;
   FunctionContents *made_of = nullptr;
-  bool frozen = false;                // a consumer has been realized: no more definitions
+  bool frozen = false;  // a consumer has been realized: no more definitions
   SourceLocation where;
 };
 

@@ -9,8 +9,8 @@ namespace polyhalite::intrinsic {
 inline constexpr const char *kLikely = "likely";
 // The same, but only for cuts of innermost loops.
 inline constexpr const char *kLikelyIfInnermost = "likely_if_innermost";
-inline constexpr const char *kAbs = "abs";              // result unsigned for Int, as in Halide
-inline constexpr const char *kAbsd = "absd";            // |a - b|, result unsigned for Int
+inline constexpr const char *kAbs = "abs";    // result unsigned for Int, as in Halide
+inline constexpr const char *kAbsd = "absd";  // |a - b|, result unsigned for Int
 inline constexpr const char *kShiftLeft = "shift_left";
 inline constexpr const char *kShiftRight = "shift_right";  // arithmetic for Int
 inline constexpr const char *kBitwiseAnd = "bitwise_and";
@@ -68,7 +68,8 @@ inline constexpr const char *kGuarded = "guarded";
 inline constexpr const char *kPrefetch = "prefetch";
 // Loop IR: stream(f(i)) = f(i), read without keeping it in the caches.
 inline constexpr const char *kStream = "stream";
-// Loop IR: stream_fence() comes before what lets other threads read what this one has streamed. Bool.
+// Loop IR: stream_fence() comes before what lets other threads read what this one has streamed.
+// Bool.
 inline constexpr const char *kStreamFence = "stream_fence";
 
 inline constexpr const char *kUserContext = "user_context";  // Handle: the context of the call
@@ -83,18 +84,18 @@ inline constexpr const char *kExternBounds = "extern_bounds";
 inline constexpr const char *kBufferView = "buffer_view";
 inline constexpr const char *kBufferQuery = "buffer_query";
 
-// Loop IR: limited_product(limit, a, b...) is a * b * ... of numbers that are not negative where that
-// is at most limit, else the largest Int(64): sizes of allocations, which then fail.
+// Loop IR: limited_product(limit, a, b...) is a * b * ... of numbers that are not negative where
+// that is at most limit, else the largest Int(64): sizes of allocations, which then fail.
 inline constexpr const char *kLimitedProduct = "limited_product";
 
 // Loop IR: facts of a buffer argument, named by one string operand; usable before its fields are.
-inline constexpr const char *kBufferIsNull = "buffer_is_null";          // Bool: the pointer itself
-inline constexpr const char *kBufferHostIsNull = "buffer_host_is_null"; // Bool
-inline constexpr const char *kBufferDimIsNull = "buffer_dim_is_null";   // Bool
-inline constexpr const char *kBufferType = "buffer_type";               // UInt(32): code|bits<<8|lanes<<16
-inline constexpr const char *kBufferDimensions = "buffer_dimensions";   // Int(32)
-inline constexpr const char *kBufferPointer = "buffer_pointer";         // Handle: the pointer itself
-inline constexpr const char *kBufferHost = "buffer_host";               // UInt(64): address of elements
+inline constexpr const char *kBufferIsNull = "buffer_is_null";           // Bool: the pointer itself
+inline constexpr const char *kBufferHostIsNull = "buffer_host_is_null";  // Bool
+inline constexpr const char *kBufferDimIsNull = "buffer_dim_is_null";    // Bool
+inline constexpr const char *kBufferType = "buffer_type";  // UInt(32): code|bits<<8|lanes<<16
+inline constexpr const char *kBufferDimensions = "buffer_dimensions";  // Int(32)
+inline constexpr const char *kBufferPointer = "buffer_pointer";        // Handle: the pointer itself
+inline constexpr const char *kBufferHost = "buffer_host";  // UInt(64): address of elements
 
 }  // namespace polyhalite::intrinsic
 
@@ -102,12 +103,11 @@ namespace polyhalite::math {
 
 // Pure C math functions (CallKind::Math), for float32 and float64; but round takes halves to the
 // even neighbour.
-inline constexpr const char *kNames[] = {"sqrt",  "exp",   "log",  "sin",  "cos",   "tan",
-                                         "asin",  "acos",  "atan", "atan2", "sinh", "cosh",
-                                         "tanh",  "asinh", "acosh", "atanh", "pow", "floor",
-                                         "ceil",  "round", "trunc", "erf",
-// Less exact: an error of some 2^-14 of the result is allowed, for sines 2^-17 absolute.
-                                         "fast_exp", "fast_log", "fast_pow", "fast_sin",
-                                         "fast_cos", "fast_inverse", "fast_inverse_sqrt"};
+inline constexpr const char *kNames[] = {
+    "sqrt", "exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh",
+    "tanh", "asinh", "acosh", "atanh", "pow", "floor", "ceil", "round", "trunc", "erf",
+    // Less exact: an error of some 2^-14 of the result is allowed, for sines 2^-17 absolute.
+    "fast_exp", "fast_log", "fast_pow", "fast_sin", "fast_cos", "fast_inverse",
+    "fast_inverse_sqrt"};
 
 }  // namespace polyhalite::math

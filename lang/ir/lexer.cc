@@ -209,25 +209,47 @@ class Scanner {
 
 const std::set<std::string> &expression_words() {
   static const std::set<std::string> kWords = [] {
-    std::set<std::string> words = {"true", "false",     "min",    "max",        "select", "let",
-                                   "ramp", "broadcast", "param",  "shuffle",    "over",   "where",
-                                   "math", "intrinsic", "extern", "pure_extern", "reinterpret"};
+    std::set<std::string> words = {"true",        "false",      "min",       "max",       "select",
+                                   "let",         "ramp",       "broadcast", "param",     "shuffle",
+                                   "over",        "where",      "math",      "intrinsic", "extern",
+                                   "pure_extern", "reinterpret"};
     for (const char *suffix : {"", "f", "f16", "bf16"}) {
       words.insert(std::string("inf") + suffix);
       words.insert(std::string("nan") + suffix);
     }
-    for (const char *name :
-         {intrinsic::kLikely, intrinsic::kAbs, intrinsic::kAbsd, intrinsic::kShiftLeft,
-          intrinsic::kShiftRight, intrinsic::kBitwiseAnd, intrinsic::kBitwiseOr,
-          intrinsic::kBitwiseXor, intrinsic::kBitwiseNot, intrinsic::kStrictFloat, intrinsic::kFma,
-          intrinsic::kLikelyIfInnermost, intrinsic::kPopcount, intrinsic::kCountLeadingZeros,
-          intrinsic::kCountTrailingZeros, intrinsic::kSaturatingAdd, intrinsic::kSaturatingSub,
-          intrinsic::kHalvingAdd, intrinsic::kHalvingSub, intrinsic::kRoundingHalvingAdd,
-          intrinsic::kRoundingShiftLeft, intrinsic::kRoundingShiftRight, intrinsic::kMulShiftRight,
-          intrinsic::kRoundingMulShiftRight, intrinsic::kDivRoundToZero,
-          intrinsic::kModRoundToZero, intrinsic::kPromiseClamped, intrinsic::kStream,
-          intrinsic::kBufferIsNull, intrinsic::kBufferHostIsNull, intrinsic::kBufferDimIsNull,
-          intrinsic::kBufferType, intrinsic::kBufferDimensions}) {
+    for (const char *name : {intrinsic::kLikely,
+                             intrinsic::kAbs,
+                             intrinsic::kAbsd,
+                             intrinsic::kShiftLeft,
+                             intrinsic::kShiftRight,
+                             intrinsic::kBitwiseAnd,
+                             intrinsic::kBitwiseOr,
+                             intrinsic::kBitwiseXor,
+                             intrinsic::kBitwiseNot,
+                             intrinsic::kStrictFloat,
+                             intrinsic::kFma,
+                             intrinsic::kLikelyIfInnermost,
+                             intrinsic::kPopcount,
+                             intrinsic::kCountLeadingZeros,
+                             intrinsic::kCountTrailingZeros,
+                             intrinsic::kSaturatingAdd,
+                             intrinsic::kSaturatingSub,
+                             intrinsic::kHalvingAdd,
+                             intrinsic::kHalvingSub,
+                             intrinsic::kRoundingHalvingAdd,
+                             intrinsic::kRoundingShiftLeft,
+                             intrinsic::kRoundingShiftRight,
+                             intrinsic::kMulShiftRight,
+                             intrinsic::kRoundingMulShiftRight,
+                             intrinsic::kDivRoundToZero,
+                             intrinsic::kModRoundToZero,
+                             intrinsic::kPromiseClamped,
+                             intrinsic::kStream,
+                             intrinsic::kBufferIsNull,
+                             intrinsic::kBufferHostIsNull,
+                             intrinsic::kBufferDimIsNull,
+                             intrinsic::kBufferType,
+                             intrinsic::kBufferDimensions}) {
       words.insert(name);
     }
     for (const char *name : math::kNames) words.insert(name);

@@ -481,8 +481,8 @@ bool equal(const Expr &a, const Expr &b) { return compare(a, b) == 0; }
 bool acts(const CallNode &c) {
   if (c.kind == CallKind::Extern) return true;
   if (c.kind != CallKind::Intrinsic) return false;
-  for (const char *name : {intrinsic::kPrint, intrinsic::kRequire, intrinsic::kTrace,
-                           intrinsic::kTraceAccess}) {
+  for (const char *name :
+       {intrinsic::kPrint, intrinsic::kRequire, intrinsic::kTrace, intrinsic::kTraceAccess}) {
     if (c.name == name) return true;
   }
   return false;
@@ -491,9 +491,9 @@ bool acts(const CallNode &c) {
 Expr wrapped_value(const Expr &e) {
   const CallNode *c = as_call(e);
   if (!c || c->kind != CallKind::Intrinsic) return Expr();
-  for (const char *name : {intrinsic::kLikely, intrinsic::kLikelyIfInnermost,
-                           intrinsic::kStrictFloat, intrinsic::kMemoizeTag,
-                           intrinsic::kTraceAccess, intrinsic::kStream}) {
+  for (const char *name :
+       {intrinsic::kLikely, intrinsic::kLikelyIfInnermost, intrinsic::kStrictFloat,
+        intrinsic::kMemoizeTag, intrinsic::kTraceAccess, intrinsic::kStream}) {
     if (c->name == name) return c->args[0];
   }
   const bool second = c->name == intrinsic::kPrint || c->name == intrinsic::kRequire;

@@ -104,19 +104,19 @@ struct VariableNode : ExprNode {
   VariableKind kind;
   std::string name;
   std::shared_ptr<const ReductionDomain> domain;  // Reduction, before the freeze; else null
-  std::shared_ptr<ParameterContents> param;               // Param, BufferField of a parameter
+  std::shared_ptr<ParameterContents> param;       // Param, BufferField of a parameter
   std::shared_ptr<BufferContents> image;          // BufferField of a constant Buffer
   VariableNode(Type t, VariableKind kind, std::string name)
       : ExprNode(Op::Variable, t), kind(kind), name(std::move(name)) {}
 };
 
 enum class CallKind : uint8_t {
-  Func,       // value `value_index` of a Func at args
-  Image,      // an ImageParam (`param`) or a constant Buffer (`image`) at args
-  Intrinsic,  // meaning fixed by this library, listed in intrinsics.h
-  Math,       // a pure C math function by its plain name, typed by its arguments: "sqrt", "exp"...
-  Extern,     // a C function of the user
-  PureExtern, // one whose results depend on its arguments alone, and that does nothing else
+  Func,        // value `value_index` of a Func at args
+  Image,       // an ImageParam (`param`) or a constant Buffer (`image`) at args
+  Intrinsic,   // meaning fixed by this library, listed in intrinsics.h
+  Math,        // a pure C math function by its plain name, typed by its arguments: "sqrt", "exp"...
+  Extern,      // a C function of the user
+  PureExtern,  // one whose results depend on its arguments alone, and that does nothing else
 };
 
 struct CallNode : ExprNode {
@@ -189,7 +189,8 @@ bool is_extern(const CallNode &c);
 /// What an intrinsic that only says something about a value, or acts beside it (likely, print,
 /// require...), has as its value; undefined for any other expression.
 Expr wrapped_value(const Expr &e);
-/// Is evaluating the call more than its value: does it print, fail, report, or call the user's code?
+/// Is evaluating the call more than its value: does it print, fail, report, or call the user's
+/// code?
 bool acts(const CallNode &c);
 const LetNode *as_let(const Expr &e);
 const LoadNode *as_load(const Expr &e);

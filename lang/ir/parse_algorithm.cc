@@ -3,11 +3,11 @@
 #include <cstring>
 #include <set>
 
-#include "polyhalite/buffer_contents.h"
 #include "lang/ir/expr_text.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/text.h"
 #include "lang/ir/unowned.h"
+#include "polyhalite/buffer_contents.h"
 
 namespace polyhalite {
 

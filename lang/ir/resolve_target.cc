@@ -45,7 +45,8 @@ class Resolver : public ExprRewriter {
   // promise_clamped(x, a, b)  ->  require(x >= a && x <= b, promise_clamped(x, a, b), text, x)
   static Expr checked_promise(const Expr &promise) {
     const Expr &x = promise->args[0], &min = promise->args[1], &max = promise->args[2];
-    const Expr kept = make_binary(Op::And, make_binary(Op::Ge, x, min), make_binary(Op::Le, x, max));
+    const Expr kept =
+        make_binary(Op::And, make_binary(Op::Ge, x, min), make_binary(Op::Le, x, max));
     return make_intrinsic(
         promise.type(), intrinsic::kRequire,
         {kept, promise, make_string("a promise of unsafe_promise_clamped() is broken: from"), min,

@@ -4,9 +4,9 @@
 #include <set>
 #include <sstream>
 
-#include "polyhalite/buffer_contents.h"
 #include "lang/ir/expr_text.h"
 #include "lang/ir/visit.h"
+#include "polyhalite/buffer_contents.h"
 
 namespace polyhalite {
 
@@ -82,7 +82,10 @@ class AlgorithmPrinter {
   }
 
   void print_input(const ParameterContents &p) {
-    os_ << (p.is_output ? "buffer " : p.is_buffer ? "image " : "param ") << quote_name(p.name) << ": " << p.type.to_string();
+    os_ << (p.is_output   ? "buffer "
+            : p.is_buffer ? "image "
+                          : "param ")
+        << quote_name(p.name) << ": " << p.type.to_string();
     if (!p.is_buffer) {
       print_field("min", -1, p.min_value);
       print_field("max", -1, p.max_value);

@@ -239,8 +239,7 @@ void thaw_directive(Directive d, const Thawed &thawed) {
 
 }  // namespace
 
-ThawedPipeline thaw(const FrozenPipeline &pipeline,
-                    const std::map<std::string, ParamPtr> &inputs) {
+ThawedPipeline thaw(const FrozenPipeline &pipeline, const std::map<std::string, ParamPtr> &inputs) {
   Thawed thawed;
   std::vector<ParamPtr> fresh;
   for (const AlgorithmInput &i : pipeline.algorithm.inputs) {

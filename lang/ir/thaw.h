@@ -18,8 +18,7 @@ struct ThawedPipeline {
 
 /// `inputs` gives parameters by name; others are made. Freezing the outputs and requirements gives
 /// the same algorithm and directives. CompileError where a given one does not fit.
-ThawedPipeline thaw(
-    const FrozenPipeline &pipeline,
-    const std::map<std::string, std::shared_ptr<ParameterContents>> &inputs);
+ThawedPipeline thaw(const FrozenPipeline &pipeline,
+                    const std::map<std::string, std::shared_ptr<ParameterContents>> &inputs);
 
 }  // namespace polyhalite

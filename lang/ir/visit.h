@@ -26,7 +26,10 @@ class ExprRewriter {
   /// e with each operand rewritten; e itself if none changed.
   Expr rewrite_children(const Expr &e);
   /// Forgets remembered results: needed where the meaning of a name changes between calls.
-  void forget() { memo_.clear(); keep_.clear(); }
+  void forget() {
+    memo_.clear();
+    keep_.clear();
+  }
 
  private:
   std::unordered_map<const ExprNode *, Expr> memo_;

@@ -4,11 +4,11 @@
 #include <new>
 #include <stdexcept>
 
-#include "polyhalite/buffer_contents.h"
 #include "lang/ir/function.h"
 #include "lang/ir/node.h"
 #include "lang/language/call.h"
 #include "lang/language/names.h"
+#include "polyhalite/buffer_contents.h"
 
 namespace polyhalite::detail {
 
@@ -60,8 +60,8 @@ void check_coordinates(const BufferContents &b, int count, const int *pos) {
 void buffer_misused(const BufferContents &b, const std::string &what) {
   std::string shape;
   for (const polyhalite_dimension_t &d : b.dims()) {
-    shape += (shape.empty() ? "" : ", ") + std::to_string(d.extent) + " from " +
-             std::to_string(d.min);
+    shape +=
+        (shape.empty() ? "" : ", ") + std::to_string(d.extent) + " from " + std::to_string(d.min);
   }
   user_error("Buffer '" + plain_name(b.name) + "': " + what,
              b.dimensions() == 0 ? "it is a scalar" : "its extents are " + shape,
@@ -91,8 +91,8 @@ std::shared_ptr<BufferContents> wrap_buffer(runtime::Buffer<> buf, const std::st
 std::shared_ptr<BufferContents> make_buffer(Type t, const std::vector<int> &sizes,
                                             const std::vector<int> &order,
                                             const std::string &name) {
-  auto b =
-      wrap_buffer(runtime::Buffer<>(t.element_of(), nullptr, checked_dimensions(sizes, order)), name);
+  auto b = wrap_buffer(runtime::Buffer<>(t.element_of(), nullptr, checked_dimensions(sizes, order)),
+                       name);
   // A dense buffer's largest stride is an int32, so that this does not overflow.
   double bytes = t.bytes();
   for (int size : sizes) bytes *= size;
@@ -135,8 +135,8 @@ void check_buffer(const BufferContents *b, Type t, int dimensions) {
                "elements are not converted", "use the buffer's own type, " + b->type().to_string());
   }
   if (dimensions >= 0 && b->dimensions() != dimensions) {
-    user_error("a Buffer of " + std::to_string(b->dimensions()) +
-                   " dimensions is used as one of " + std::to_string(dimensions),
+    user_error("a Buffer of " + std::to_string(b->dimensions()) + " dimensions is used as one of " +
+                   std::to_string(dimensions),
                "the number of dimensions is part of the type",
                "use the same number, or slice the buffer");
   }

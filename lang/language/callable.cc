@@ -2,8 +2,8 @@
 
 #include "lang/language/inputs.h"
 #include "lang/language/names.h"
-#include "lang/language/warnings.h"
 #include "lang/language/run_pipeline.h"
+#include "lang/language/warnings.h"
 
 namespace polyhalite {
 
@@ -110,9 +110,8 @@ int Callable::call(JITUserContext *context, const std::vector<detail::CallArgume
   if (const int code = check(args, true, context)) return code;
   std::vector<void *> addresses;
   for (const detail::CallArgument &a : args) {
-    addresses.push_back(a.is_buffer
-                            ? static_cast<void *>(a.buffer)
-                            : const_cast<void *>(static_cast<const void *>(&a.bits)));
+    addresses.push_back(a.is_buffer ? static_cast<void *>(a.buffer)
+                                    : const_cast<void *>(static_cast<const void *>(&a.bits)));
   }
   ContextOfCall in_use(context, contents_->handlers);
   std::string message;

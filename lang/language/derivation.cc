@@ -28,9 +28,9 @@ bool is_changed(const FunctionContents &f, int stage) {
   return f.is_partial ||
          std::any_of(f.directives.begin(), f.directives.end(), [&](const Directive &d) {
            if (d.kind == DirectiveKind::ChangeType) return true;
-           return d.stage == stage && (d.kind == DirectiveKind::Rfactor ||
-                                       d.kind == DirectiveKind::EagerInline ||
-                                       d.kind == DirectiveKind::HoistInvariants);
+           return d.stage == stage &&
+                  (d.kind == DirectiveKind::Rfactor || d.kind == DirectiveKind::EagerInline ||
+                   d.kind == DirectiveKind::HoistInvariants);
          });
 }
 

@@ -40,13 +40,13 @@ FuncPtr existing(const std::vector<DerivedFunc> &derived, const std::string &of,
     if (d.kind == kind && d.consumers == consumers) return d.func;
     for (const std::string &c : consumers) {
       if (!std::count(d.consumers.begin(), d.consumers.end(), c)) continue;
-      user_error(std::string("cannot make ") + quoted(of) + "." + directive_name(kind) + "(" +
-                     list(consumers) + ")",
-                 quoted(c) + " reads " + quoted(of) + " through " + quoted(d.func->name) +
-                     " already",
-                 "ask for the same consumers again, or for others: " + list(d.consumers) +
-                     " have " + quoted(d.func->name),
-                 here.where);
+      user_error(
+          std::string("cannot make ") + quoted(of) + "." + directive_name(kind) + "(" +
+              list(consumers) + ")",
+          quoted(c) + " reads " + quoted(of) + " through " + quoted(d.func->name) + " already",
+          "ask for the same consumers again, or for others: " + list(d.consumers) + " have " +
+              quoted(d.func->name),
+          here.where);
     }
   }
   return nullptr;
@@ -127,16 +127,15 @@ void define_as_clone(FunctionContents &f, const FunctionContents &of) {
 
 Func derive_func(const FuncPtr &of, DirectiveKind kind, const std::vector<Func> &consumers,
                  const Here &here) {
-  const std::string what = std::string("cannot make ") + quoted(of->name) + "." +
-                           directive_name(kind);
+  const std::string what =
+      std::string("cannot make ") + quoted(of->name) + "." + directive_name(kind);
   if (!of->pure) {
     user_error(what, "the Func is undefined", "define it first", here.where);
   }
   const std::vector<std::string> names = names_of(consumers);
   if (std::count(names.begin(), names.end(), of->name)) {
-    user_error(what + "(" + quoted(of->name) + ")",
-               "a Func's own updates read the Func itself", "name another Func that reads it",
-               here.where);
+    user_error(what + "(" + quoted(of->name) + ")", "a Func's own updates read the Func itself",
+               "name another Func that reads it", here.where);
   }
   FuncPtr f = existing(of->derived, of->name, kind, names, here);
   // Of a later definition nobody would know whether it reads the Func or what stands between.

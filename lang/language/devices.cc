@@ -58,8 +58,8 @@ void check_host(const Stage &s, const std::vector<VarOrRVar> &loops, const Sourc
 void detail::record_for_device(const Stage &s, DeviceWord word, const std::vector<VarOrRVar> &loops,
                                DeviceAPI api, const SourceLocation &where) {
   static constexpr DirectiveKind kKinds[] = {
-      DirectiveKind::GpuBlocks, DirectiveKind::GpuThreads, DirectiveKind::GpuLanes,
-      DirectiveKind::GpuSingleThread, DirectiveKind::Hexagon, DirectiveKind::SmeStreaming};
+      DirectiveKind::GpuBlocks,       DirectiveKind::GpuThreads, DirectiveKind::GpuLanes,
+      DirectiveKind::GpuSingleThread, DirectiveKind::Hexagon,    DirectiveKind::SmeStreaming};
   if (word == DeviceWord::Host) return check_host(s, loops, where);
   record_device(s, kKinds[static_cast<int>(word)], loops, api, where);
 }

@@ -16,8 +16,8 @@ struct ReadAdjoint {
   Expr adjoint;  // of the same type
 };
 
-/// In the order in which e's operands stand. `seed` has e's type, which is a float's. CompileError at
-/// `where` for functions without derivative.
+/// In the order in which e's operands stand. `seed` has e's type, which is a float's. CompileError
+/// at `where` for functions without derivative.
 std::vector<ReadAdjoint> read_adjoints(const Expr &e, const Expr &seed,
                                        const SourceLocation &where);
 

@@ -20,9 +20,9 @@ Expr with_items(const char *name, Expr condition, const std::vector<Expr> &value
   }
   for (const Expr &v : values) detail::require_defined(v, name);
   if (!condition.type().element_of().is_bool()) {
-    user_error(std::string("the condition of '") + name + "' has type " +
-                   condition.type().to_string(),
-               "conditions have type bool", "compare it, as in x != 0");
+    user_error(
+        std::string("the condition of '") + name + "' has type " + condition.type().to_string(),
+        "conditions have type bool", "compare it, as in x != 0");
   }
   if (values[0]->op == Op::StringImm) {
     user_error(std::string("the value of '") + name + "' is a text",

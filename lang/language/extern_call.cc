@@ -7,8 +7,8 @@ namespace polyhalite {
 
 namespace {
 
-Expr checked_call(CallKind kind, const Type &result, const std::string &name, const std::vector<Expr> &args,
-                 const std::vector<Type> &types, Here here) {
+Expr checked_call(CallKind kind, const Type &result, const std::string &name,
+                  const std::vector<Expr> &args, const std::vector<Type> &types, Here here) {
   if (args.size() != types.size()) {
     user_error("'" + name + "' is called with " + std::to_string(args.size()) + " arguments",
                "it takes " + std::to_string(types.size()), "give one for each parameter",

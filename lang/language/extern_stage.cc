@@ -17,8 +17,8 @@ namespace {
 
 Expr operand(const ExternFuncArgument &a, size_t position, const std::string &stage,
              const SourceLocation &where) {
-  const std::string what = "argument " + std::to_string(position) + " of extern stage '" +
-                           plain_name(stage) + "'";
+  const std::string what =
+      "argument " + std::to_string(position) + " of extern stage '" + plain_name(stage) + "'";
   if (a.func()) {
     const std::shared_ptr<FunctionContents> &f = a.func();
     if (f->types.empty()) {
@@ -27,9 +27,8 @@ Expr operand(const ExternFuncArgument &a, size_t position, const std::string &st
     }
     std::vector<Expr> calls;
     for (size_t i = 0; i < f->types.size(); i++) {
-      auto node = std::make_shared<CallNode>(
-          f->types[i], CallKind::Func, f->name,
-          extern_indices(static_cast<int>(f->pure_args.size())));
+      auto node = std::make_shared<CallNode>(f->types[i], CallKind::Func, f->name,
+                                             extern_indices(static_cast<int>(f->pure_args.size())));
       node->func = f;
       node->value_index = static_cast<int>(i);
       calls.push_back(Expr(std::move(node)));
@@ -62,8 +61,8 @@ void Func::define_extern(const std::string &function, const std::vector<ExternFu
   const std::string who = "'" + plain_name(f.name) + "'";
   if (device != DeviceAPI::None && device != DeviceAPI::Host) {
     const char *device_name = device_api_name(device);
-    user_error("extern stage " + who + " on " +
-                   (device_name ? device_name : "an unknown device") + ": it is not available",
+    user_error("extern stage " + who + " on " + (device_name ? device_name : "an unknown device") +
+                   ": it is not available",
                "code is made for the processor only", "leave the device out", here.where);
   }
   if (f.pure) {

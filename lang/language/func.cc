@@ -265,8 +265,8 @@ Func &Func::memoize(const EvictionKey &key, Here here) {
   }
   for (const Directive &d : contents_->directives) {
     if (d.kind != DirectiveKind::Memoize) continue;
-    const bool same = d.factors.size() == factors.size() &&
-                      (factors.empty() || equal(d.factors[0], factors[0]));
+    const bool same =
+        d.factors.size() == factors.size() && (factors.empty() || equal(d.factors[0], factors[0]));
     if (same) return *this;
     user_error("'" + plain_name(name()) + "' is memoized under another eviction key already",
                "what a Func keeps has one", "call memoize() once", here.where);

@@ -15,7 +15,9 @@ constexpr int kMaxCalls = 16;
 std::vector<polyhalite_dimension_t> shapes(const std::vector<runtime::Buffer<>> &inputs,
                                            const std::vector<polyhalite_buffer_t *> &outputs) {
   std::vector<polyhalite_dimension_t> dims;
-  auto add = [&](const polyhalite_buffer_t &b) { dims.insert(dims.end(), b.dim, b.dim + b.dimensions); };
+  auto add = [&](const polyhalite_buffer_t &b) {
+    dims.insert(dims.end(), b.dim, b.dim + b.dimensions);
+  };
   for (const runtime::Buffer<> &b : inputs) add(*b.raw_buffer());
   for (const polyhalite_buffer_t *b : outputs) add(*b);
   return dims;

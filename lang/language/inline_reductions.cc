@@ -126,7 +126,9 @@ Expr smaller(Expr a, Expr b) { return min(std::move(a), std::move(b)); }
 Expr greater(Expr a, Expr b) { return max(std::move(a), std::move(b)); }
 
 Reduction sum_of(Type t) { return simple("sum", make_zero(t), add); }
-Reduction saturating_sum_of(Type t) { return simple("saturating_sum", make_zero(t), add_saturated); }
+Reduction saturating_sum_of(Type t) {
+  return simple("saturating_sum", make_zero(t), add_saturated);
+}
 Reduction product_of(Type t) { return simple("product", make_one(t), multiply); }
 Reduction minimum_of(Type t) { return simple("minimum", extreme_value(t, true), smaller); }
 Reduction maximum_of(Type t) { return simple("maximum", extreme_value(t, false), greater); }

@@ -6,7 +6,7 @@
 namespace polyhalite {
 
 std::vector<std::shared_ptr<ParameterContents>> declared_inputs(const PipelineContents &p,
-                                                        const std::vector<Argument> &args) {
+                                                                const std::vector<Argument> &args) {
   std::vector<std::shared_ptr<ParameterContents>> list;
   std::optional<FrozenPipeline> used;  // computed for the first argument that needs it
   auto by_name = [&](const Argument &a) {

@@ -14,14 +14,14 @@ namespace polyhalite {
 /// The parameters behind a list of arguments. One that is given by name is the pipeline's input of
 /// that name, or else a new one that nothing reads. The user context is no input: left out.
 std::vector<std::shared_ptr<ParameterContents>> declared_inputs(const PipelineContents &p,
-                                                        const std::vector<Argument> &args);
+                                                                const std::vector<Argument> &args);
 
-/// Addresses of what is bound to a pipeline's inputs, in order. Scalars are copied; buffers are kept
-/// alive.
+/// Addresses of what is bound to a pipeline's inputs, in order. Scalars are copied; buffers are
+/// kept alive.
 class BoundInputs {
  public:
-  /// What is wrong where an input is not bound, or to a buffer without memory. `queries`: buffers of
-  /// no memory for ImageParams that are not bound, to be asked about; then none is missing.
+  /// What is wrong where an input is not bound, or to a buffer without memory. `queries`: buffers
+  /// of no memory for ImageParams that are not bound, to be asked about; then none is missing.
   std::optional<Diagnostic> bind(const FrozenPipeline &pipeline, const Here &here,
                                  std::vector<runtime::Buffer<>> *queries = nullptr);
   const std::vector<void *> &arguments() const { return args_; }

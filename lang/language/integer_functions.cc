@@ -58,8 +58,7 @@ void widen_both(const char *user, Expr &a, Expr &b, bool is_signed) {
   detail::require_defined(b, user);
   detail::match_lanes(a, b);
   const bool mixed = a.type().is_int_or_uint() && b.type().is_int_or_uint() &&
-                     a.type().is_int() != b.type().is_int() && !is_const_int(a) &&
-                     !is_const_int(b);
+                     a.type().is_int() != b.type().is_int() && !is_const_int(a) && !is_const_int(b);
   if (!mixed) match(a, b, user);
   const Type wa = widened(user, a), wb = widened(user, b);
   Type t = wa.bits() >= wb.bits() ? wa : wb;
@@ -97,8 +96,7 @@ Expr product_call(const char *name, Expr a, Expr b, Expr q) {
     }
   }
   q = detail::cast_folding(UInt(a.type().bits()), q);
-  const int lanes =
-      std::max({a.type().lanes(), b.type().lanes(), q.type().lanes()});
+  const int lanes = std::max({a.type().lanes(), b.type().lanes(), q.type().lanes()});
   for (Expr *e : {&a, &b, &q}) {
     if (e->type().lanes() != lanes) *e = make_broadcast(*e, lanes);
   }
@@ -258,8 +256,8 @@ Expr extract_bits(Type t, const Expr &e, const Expr &lsb) {
   require_integers("extract_bits", lsb);
   const Type from = e.type();
   const Expr bits = reinterpret(from.with_code(Type::UInt), e);
-  const Expr part = cast(UInt(t.bits(), from.lanes()),
-                         bits >> detail::cast_folding(UInt(from.bits()), lsb));
+  const Expr part =
+      cast(UInt(t.bits(), from.lanes()), bits >> detail::cast_folding(UInt(from.bits()), lsb));
   const Type to = t.with_lanes(from.lanes());
   return t.is_int_or_uint() ? cast(to, part) : reinterpret(to, part);
 }
@@ -291,9 +289,7 @@ Expr concat_bits(const std::vector<Expr> &parts) {
 
 namespace {
 
-double largest_of(Type t) {
-  return 2.0 * static_cast<double>(uint64_t{1} << (t.bits() - 1)) - 1;
-}
+double largest_of(Type t) { return 2.0 * static_cast<double>(uint64_t{1} << (t.bits() - 1)) - 1; }
 
 Expr lerp_floats(const Expr &zero, const Expr &one, Expr w) {
   const Type t = zero.type();
@@ -364,7 +360,8 @@ Expr lerp(Expr zero, Expr one, Expr weight) {
   detail::match_lanes(zero, one);
   const Type t = zero.type();
   if (t.is_float()) return lerp_floats(zero, one, std::move(weight));
-  if (!t.is_int_or_uint() || t.bits() > 32 || weight.type().bits() > (weight.type().is_uint() ? 32 : 64)) {
+  if (!t.is_int_or_uint() || t.bits() > 32 ||
+      weight.type().bits() > (weight.type().is_uint() ? 32 : 64)) {
     wrong_operands("lerp", zero, "it is defined for up to 32 bits and for floats");
   }
   if (t.is_bool()) {

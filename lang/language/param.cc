@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "polyhalite/buffer_contents.h"
 #include "lang/ir/function.h"
 #include "lang/ir/node.h"
 #include "lang/ir/unowned.h"
@@ -11,6 +10,7 @@
 #include "lang/language/fixed_value.h"
 #include "lang/language/match_types.h"
 #include "lang/language/names.h"
+#include "polyhalite/buffer_contents.h"
 #include "polyhalite/operators.h"
 
 namespace polyhalite {
@@ -82,8 +82,8 @@ Expr &limit_field(ParameterContents &p, Limit limit) {
 
 void set_parameter_limit(ParameterContents &p, Limit limit, Expr value, const Here &here) {
   if (value.defined()) {
-    const char *what = limit == Limit::Min   ? "the min"
-                       : limit == Limit::Max ? "the max"
+    const char *what = limit == Limit::Min        ? "the min"
+                       : limit == Limit::Max      ? "the max"
                        : limit == Limit::Estimate ? "the estimate"
                                                   : "the default";
     require_fixed(value, std::string(what) + " of Param '" + plain_name(p.name) + "'", here.where);
@@ -128,8 +128,7 @@ bool is_integer_of(const Type &t, const Number &n) {
                         : bits == 64 || n.u < uint64_t{1} << bits;
     default:
       if (!t.is_int()) return n.i >= 0 && (bits == 64 || n.i < int64_t{1} << bits);
-      return bits == 64 ||
-             (n.i >= -(int64_t{1} << (bits - 1)) && n.i < int64_t{1} << (bits - 1));
+      return bits == 64 || (n.i >= -(int64_t{1} << (bits - 1)) && n.i < int64_t{1} << (bits - 1));
   }
 }
 
@@ -142,8 +141,7 @@ double as_real(const Number &n) {
 uint64_t as_integer(const Type &t, const Number &n) {
   if (n.kind == Number::Unsigned) return n.u;
   if (n.kind == Number::Signed) return static_cast<uint64_t>(n.i);
-  return t.is_int() ? static_cast<uint64_t>(static_cast<int64_t>(n.f))
-                    : static_cast<uint64_t>(n.f);
+  return t.is_int() ? static_cast<uint64_t>(static_cast<int64_t>(n.f)) : static_cast<uint64_t>(n.f);
 }
 
 }  // namespace

@@ -51,8 +51,7 @@ Func Pipeline::get_func(size_t index) const {
   return Func(funcs[index]);
 }
 
-void Pipeline::add_requirement(const Expr &condition, const std::vector<Expr> &message,
-                               Here here) {
+void Pipeline::add_requirement(const Expr &condition, const std::vector<Expr> &message, Here here) {
   if (!contents_) {
     user_error("a requirement of an undefined Pipeline", "it has no outputs",
                "construct it from its output Funcs", here.where);
@@ -308,12 +307,12 @@ template <typename Self>
 void Realizable<Self>::compile_to_multitarget_object_files(
     const std::string &prefix, const std::vector<Argument> &args,
     const std::vector<Target> &targets, const std::vector<std::string> &suffixes) {
-  compile_multitarget(
-      plain_name(contents().outputs[0]->name),
-      {{Emit::object, prefix + extension_for(Emit::object, targets)},
-       {Emit::c_header, prefix + ".h"}},
-      targets, suffixes,
-      [&](const std::string &name, const Target &t) { return compile_to_module(args, name, t); });
+  compile_multitarget(plain_name(contents().outputs[0]->name),
+                      {{Emit::object, prefix + extension_for(Emit::object, targets)},
+                       {Emit::c_header, prefix + ".h"}},
+                      targets, suffixes, [&](const std::string &name, const Target &t) {
+                        return compile_to_module(args, name, t);
+                      });
 }
 
 template <typename Self>

@@ -47,9 +47,10 @@ std::shared_ptr<ReductionDomain> make_domain(const Region &region,
   }
   auto domain = std::make_shared<ReductionDomain>();
   for (size_t i = 0; i < region.size(); i++) {
-    domain->vars.push_back({anonymous_name(variables[i]),
-                            checked_bound(region[i].min, "the min of " + described[i], here),
-                            checked_extent(region[i].extent, "the extent of " + described[i], here)});
+    domain->vars.push_back(
+        {anonymous_name(variables[i]),
+         checked_bound(region[i].min, "the min of " + described[i], here),
+         checked_extent(region[i].extent, "the extent of " + described[i], here)});
   }
   return domain;
 }

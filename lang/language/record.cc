@@ -34,8 +34,7 @@ Directive &record(FunctionContents &f, int stage, DirectiveKind kind,
 Directive &record(const Stage &s, DirectiveKind kind, std::vector<std::string> loops,
                   std::vector<Expr> factors, const SourceLocation &where, TailStrategy tail) {
   FunctionContents &f = *s.function();
-  Directive d =
-      stamped(f.name, s.index(), kind, std::move(loops), std::move(factors), where, tail);
+  Directive d = stamped(f.name, s.index(), kind, std::move(loops), std::move(factors), where, tail);
   d.branch = s.branch();
   check_loops(f, d);
   f.directives.push_back(std::move(d));

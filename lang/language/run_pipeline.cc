@@ -15,8 +15,7 @@ EditStamp stamp_of(const FrozenPipeline &frozen, const Target &target) {
   };
   for (const auto *funcs : {&frozen.functions, &frozen.made}) {
     for (const auto &f : *funcs) {
-      stamp.funcs.push_back(
-          {f, f->updates.size(), f->directives.size(), f->output_params.size()});
+      stamp.funcs.push_back({f, f->updates.size(), f->directives.size(), f->output_params.size()});
       for (const auto &p : f->output_params) add_param(p);
     }
   }
@@ -68,7 +67,8 @@ std::map<std::string, JITExtern> linked_externs(
       args.push_back(input->is_buffer ? Handle() : input->type);
     }
     args.resize(args.size() + output_types(called).size(), Handle());
-    externs.emplace(name, ExternCFunction(c->code->address(), ExternSignature(Int(32), false, args)));
+    externs.emplace(name,
+                    ExternCFunction(c->code->address(), ExternSignature(Int(32), false, args)));
     compiled->push_back(std::move(c));
   }
   return externs;

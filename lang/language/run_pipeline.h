@@ -14,8 +14,8 @@ namespace polyhalite {
 
 class Callable;
 
-/// The last compilation if nothing that it depends on has changed, else a new one. Target() stands for
-/// the target of the last one, or this machine.
+/// The last compilation if nothing that it depends on has changed, else a new one. Target() stands
+/// for the target of the last one, or this machine.
 std::shared_ptr<const Compilation> compile_in_process(PipelineContents &p, Target target);
 
 /// The pipeline's externs as C functions: those that are pipelines are compiled, and must live as
@@ -40,8 +40,8 @@ class ContextOfCall {
   JITHandlers before_;
 };
 
-/// Calls the compiled code. False where it failed and a handler has taken the message; else failures
-/// are RuntimeErrors at `here`.
+/// Calls the compiled code. False where it failed and a handler has taken the message; else
+/// failures are RuntimeErrors at `here`.
 bool call_pipeline(const CompiledPipeline &code, const std::vector<void *> &args,
                    JITUserContext *context, const JITHandlers &handlers, const Here &here);
 

@@ -51,13 +51,13 @@ template <typename Self>
 Stage Schedulable<Self>::specialize(const Expr &condition, Here here) {
   const Stage &s = self().stage_to_schedule();
   require_defined_func(s, "specialize", here);
-  const std::string what = "the condition of specialize() of " +
-                           describe_stage(*s.function(), s.index());
+  const std::string what =
+      "the condition of specialize() of " + describe_stage(*s.function(), s.index());
   if (!condition.defined() || !condition.type().is_bool()) {
     user_error(what + (condition.defined() ? " has type " + condition.type().to_string()
                                            : " is undefined"),
-               "a branch is taken where its condition is true", "give a comparison, or a bool Param",
-               here.where);
+               "a branch is taken where its condition is true",
+               "give a comparison, or a bool Param", here.where);
   }
   detail::require_fixed(condition, what, here.where);
   std::vector<Expr> branch = s.branch();

@@ -47,8 +47,8 @@ Expr checked_factor(const Stage &s, const char *word, const VarOrRVar &loop, Exp
   }
   if (factor.type().is_uint() && factor.type().bits() > 16) {
     user_error(what + " by a factor of type " + factor.type().to_string(),
-               "it holds numbers that int32, which loops count in, does not",
-               "cast it to int32", loop.where);
+               "it holds numbers that int32, which loops count in, does not", "cast it to int32",
+               loop.where);
   }
   int64_t n;
   if (is_const_int(factor, &n) && n <= 0 && factor.type().is_int()) {
@@ -185,8 +185,7 @@ void record_split(const Stage &s, const VarOrRVar &old, const std::string &outer
   }
   const auto parallel = origins.parallel_beside(old.name);
   if (is_blending(tail) && parallel) refuse_blend_race(f, s.index(), old, *parallel, old.where);
-  record(s, DirectiveKind::Split, {old.name, outer, inner}, {std::move(factor)},
-         old.where, tail);
+  record(s, DirectiveKind::Split, {old.name, outer, inner}, {std::move(factor)}, old.where, tail);
 }
 
 void record_parallel(const Stage &s, const VarOrRVar &loop) {
@@ -238,8 +237,8 @@ Directive &record_prefetch(const Stage &s, const std::string &target, const VarO
       std::move(offset),
       "the offset of the prefetch of " + quoted(target) + " in " + describe_stage(f, s.index()),
       at.where);
-  Directive &d = record(s, DirectiveKind::Prefetch, {at.name, from.name},
-                        {std::move(offset)}, at.where);
+  Directive &d =
+      record(s, DirectiveKind::Prefetch, {at.name, from.name}, {std::move(offset)}, at.where);
   d.option = prefetch_bound_name(strategy);
   d.target_func = target;
   return d;
@@ -272,9 +271,8 @@ std::string Stage::name() const {
 
 void Stage::unscheduled(Here here) {
   const bool scheduled =
-      std::any_of(func_->directives.begin(), func_->directives.end(), [&](const Directive &d) {
-        return d.stage == stage_ && concerns_loops(d.kind);
-      });
+      std::any_of(func_->directives.begin(), func_->directives.end(),
+                  [&](const Directive &d) { return d.stage == stage_ && concerns_loops(d.kind); });
   if (func_->unscheduled.insert(stage_).second && !scheduled) return;
   user_error("unscheduled() on " + describe_stage(*func_, stage_) +
                  (scheduled ? ", which has a schedule" : " for the second time"),
@@ -508,8 +506,7 @@ template <typename Self>
 Self &Schedulable<Self>::partition(const VarOrRVar &loop, Partition policy) {
   const Stage &s = self().stage_to_schedule();
   defined_function(s, "partition", loop);
-  record(s, DirectiveKind::Partition, {loop.name}, {}, loop.where)
-      .option = partition_name(policy);
+  record(s, DirectiveKind::Partition, {loop.name}, {}, loop.where).option = partition_name(policy);
   return self();
 }
 
@@ -545,8 +542,7 @@ Self &Schedulable<Self>::partition_all(Partition policy, const SourceLocation &w
                where);
   }
   for (const CurrentLoop &loop : current_loops(f, s.index(), s.branch())) {
-    record(s, DirectiveKind::Partition, {loop.name}, {}, where).option =
-        partition_name(policy);
+    record(s, DirectiveKind::Partition, {loop.name}, {}, where).option = partition_name(policy);
   }
   return self();
 }

@@ -113,8 +113,8 @@ class Replay {
     for (size_t i = 0; i < loops_.size(); i++) {
       if (loops_[i].name == name) return i;
     }
-    user_error(std::string("cannot ") + verb(d.kind) + " '" + plain_name(name) +
-                   "': " + whose() + " has no such loop",
+    user_error(std::string("cannot ") + verb(d.kind) + " '" + plain_name(name) + "': " + whose() +
+                   " has no such loop",
                "", "its loops are, outermost first: " + list_of(loops_), d.where);
   }
 
@@ -123,8 +123,8 @@ class Replay {
                     const std::vector<std::string> &replaced) const {
     for (const Loop &l : loops_) {
       if (l.name != name || std::count(replaced.begin(), replaced.end(), name)) continue;
-      user_error(std::string("cannot ") + verb(d.kind) + ": " + whose() +
-                     " already has a loop '" + plain_name(name) + "'",
+      user_error(std::string("cannot ") + verb(d.kind) + ": " + whose() + " already has a loop '" +
+                     plain_name(name) + "'",
                  "", "give the new loop a name other than: " + list_of(loops_), d.where);
     }
     return name;

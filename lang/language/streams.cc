@@ -1,11 +1,11 @@
 // Loads and stores past the caches: the words.
 #include "lang/ir/function.h"
 #include "lang/ir/node.h"
-#include "lang/language/stream_rules.h"
 #include "lang/language/define.h"
 #include "lang/language/derivation.h"
 #include "lang/language/names.h"
 #include "lang/language/record.h"
+#include "lang/language/stream_rules.h"
 #include "polyhalite/func.h"
 
 namespace polyhalite {

@@ -46,8 +46,7 @@ bool Type::can_represent(int64_t x) const {
   if (is_int()) return x >= -largest_int(*this) - 1 && x <= largest_int(*this);
   if (is_uint()) return x >= 0 && static_cast<uint64_t>(x) <= largest_uint(*this);
   return is_float() && (x != std::numeric_limits<int64_t>::max()) &&
-         can_represent(static_cast<double>(x)) &&
-         static_cast<int64_t>(static_cast<double>(x)) == x;
+         can_represent(static_cast<double>(x)) && static_cast<int64_t>(static_cast<double>(x)) == x;
 }
 
 bool Type::can_represent(uint64_t x) const {

@@ -1,8 +1,8 @@
 #include "polyhalite/var.h"
 
+#include "lang/ir/directive.h"
 #include "lang/ir/function.h"
 #include "lang/ir/node.h"
-#include "lang/ir/directive.h"
 #include "lang/language/names.h"
 #include "polyhalite/rdom.h"
 

@@ -5,8 +5,8 @@
 
 namespace polyhalite {
 
-/// Warns of updates without any directive for their loops where another stage of their Func has one,
-/// and of accesses past the caches of Funcs that are computed inline.
+/// Warns of updates without any directive for their loops where another stage of their Func has
+/// one, and of accesses past the caches of Funcs that are computed inline.
 void warn_of_schedules(const FrozenPipeline &pipeline);
 
 }  // namespace polyhalite

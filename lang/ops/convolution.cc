@@ -62,12 +62,12 @@ Tensor summed(const Tensor &x, const Tensor &w, Type type, Type result, const In
   own.rvars = domain.variables();
   own.dims = order;
   stages.push_back(own);
-  return convert(Tensor(type, shape,
-                        [sum, order](const Index &index) -> Expr {
-                          return sum(in_order(index, order));
-                        },
-                        std::move(stages)),
-                 result);
+  return convert(
+      Tensor(
+          type, shape,
+          [sum, order](const Index &index) -> Expr { return sum(in_order(index, order)); },
+          std::move(stages)),
+      result);
 }
 
 // x with zeros around its spatial dimensions, channels innermost.
@@ -76,8 +76,8 @@ Tensor padded(const Tensor &x, const Window &window) {
   bool any = false;
   for (size_t i = 0; i < window.kernel.size(); i++) {
     const int d = static_cast<int>(i) + 2;
-    const Expr reach =
-        (window.shape[i] - 1) * window.stride[i] + ((window.kernel[i] - 1) * window.dilation[i] + 1);
+    const Expr reach = (window.shape[i] - 1) * window.stride[i] +
+                       ((window.kernel[i] - 1) * window.dilation[i] + 1);
     const auto n = constant(x.size(d)), last = constant(reach);
     any = any || window.before[i] != 0 || !n || !last || *last > *n;
     before.emplace_back(window.before[i]);
@@ -97,8 +97,8 @@ Tensor padded(const Tensor &x, const Window &window) {
   std::vector<Stage> stages = merged_stages({x});
   stages.push_back(own);
   return Tensor(
-      x.type(), shape,
-      [f, order](const Index &index) -> Expr { return f(in_order(index, order)); }, stages);
+      x.type(), shape, [f, order](const Index &index) -> Expr { return f(in_order(index, order)); },
+      stages);
 }
 
 Expr times(const Expr &a, int b) { return b == 1 ? a : a * b; }
@@ -151,8 +151,7 @@ Tensor transposed_convolution(const Tensor &x, const Tensor &w, const Window &wi
     Expr hit;
     for (size_t i = 0; i < window.kernel.size(); i++) {
       const Expr n = x.size(static_cast<int>(i) + 2);
-      const Expr from =
-          at[i + 2] + window.before[i] - times(domain.cells[i], window.dilation[i]);
+      const Expr from = at[i + 2] + window.before[i] - times(domain.cells[i], window.dilation[i]);
       const int stride = window.stride[i];
       const Expr source = stride == 1 ? from : from / stride;
       Expr here = from >= 0 && source < n;

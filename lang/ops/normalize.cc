@@ -22,8 +22,8 @@ Tensor inverse_root(const Tensor &x, float epsilon) {
 Tensor softmax(const Tensor &x, const std::vector<int> &axes) {
   const Tensor wide = convert(x, computed_type(x.type()));
   const Tensor peak = reduce(wide, Reduction::Max, axes, true);
-  const Tensor scaled = elementwise(
-      {wide, peak}, wide.type(), [](const std::vector<Expr> &v) { return exp(v[0] - v[1]); });
+  const Tensor scaled = elementwise({wide, peak}, wide.type(),
+                                    [](const std::vector<Expr> &v) { return exp(v[0] - v[1]); });
   const Tensor total = reduce(scaled, Reduction::Sum, axes, true);
   return convert(divide(scaled, total), x.type());
 }
@@ -38,7 +38,8 @@ Tensor normalize(const Tensor &x, const std::vector<int> &axes, float epsilon, T
   const Tensor wide = convert(x, computed_type(x.type()));
   const Tensor centre = reduce(wide, Reduction::Mean, axes, true);
   const Tensor distance = subtract(wide, centre);
-  const Tensor scale = inverse_root(reduce(squared(distance), Reduction::Mean, axes, true), epsilon);
+  const Tensor scale =
+      inverse_root(reduce(squared(distance), Reduction::Mean, axes, true), epsilon);
   if (mean) *mean = centre;
   if (inverse) *inverse = scale;
   return convert(multiply(distance, scale), x.type());

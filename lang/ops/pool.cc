@@ -98,17 +98,15 @@ Tensor pool(const Tensor &x, const Window &window, Pooling how, const std::vecto
   } else {
     f(args) += value;
   }
-  const Tensor total =
-      tensor_of(f, type, shape, own_stage(f, shape), merged_stages({x}));
+  const Tensor total = tensor_of(f, type, shape, own_stage(f, shape), merged_stages({x}));
   if (how == Pooling::Max) return convert(total, x.type());
   if (how == Pooling::Norm) {
-    return convert(elementwise(total,
-                               [p](Expr v) {
-                                 return p == 1   ? v
-                                        : p == 2 ? sqrt(v)
-                                                 : pow(v, cast(v.type(), Expr(1.0 / p)));
-                               }),
-                   x.type());
+    return convert(
+        elementwise(total,
+                    [p](Expr v) {
+                      return p == 1 ? v : p == 2 ? sqrt(v) : pow(v, cast(v.type(), Expr(1.0 / p)));
+                    }),
+        x.type());
   }
   const bool padding = how == Pooling::AverageWithPadding;
   const Tensor counts(type, shape, [=](const Index &index) {
@@ -137,8 +135,8 @@ Tensor max_pool_positions(const Tensor &x, const Window &window, bool column_maj
   std::vector<Stage> stages = merged_stages({x});
   stages.push_back(own_stage(f, shape));
   return Tensor(
-      Int(64), shape,
-      [f](const Index &index) { return cast<int64_t>(f(reversed(index))[0]); }, stages);
+      Int(64), shape, [f](const Index &index) { return cast<int64_t>(f(reversed(index))[0]); },
+      stages);
 }
 
 }  // namespace polyhalite::ops

@@ -82,7 +82,8 @@ Tensor unsqueeze(const Tensor &x, const std::vector<int> &axes) {
   return Tensor(x.type(), shape, read, stages);
 }
 
-Tensor slice(const Tensor &x, const Index &start, const std::vector<int> &step, const Index &shape) {
+Tensor slice(const Tensor &x, const Index &start, const std::vector<int> &step,
+             const Index &shape) {
   auto read = [x, start, step](const Index &index) {
     Index at;
     for (size_t d = 0; d < index.size(); d++) {

@@ -161,8 +161,7 @@ Tensor accumulate(const Tensor &x, Reduction how, const std::vector<int> &axes, 
   if (plan.axes.back() == x.rank() - 1) {
     for (int d = 0; d < r.dimensions(); d++) own.rvars.push_back(r[d]);
   }
-  return plan.result(x, x.type(), own,
-                     [f](const std::vector<Expr> &at) -> Expr { return f(at); });
+  return plan.result(x, x.type(), own, [f](const std::vector<Expr> &at) -> Expr { return f(at); });
 }
 
 }  // namespace
@@ -178,13 +177,11 @@ Tensor reduce(const Tensor &x, Reduction how, const std::vector<int> &axes, bool
     const Tensor peak = elementwise(accumulate(x, Reduction::Max, axes, true), [](Expr v) {
       return select(is_finite(v), v, cast(v.type(), Expr(0)));
     });
-    const Tensor scaled = elementwise({x, peak}, x.type(), [](const std::vector<Expr> &v) {
-      return exp(v[0] - v[1]);
-    });
+    const Tensor scaled = elementwise({x, peak}, x.type(),
+                                      [](const std::vector<Expr> &v) { return exp(v[0] - v[1]); });
     const Tensor total = accumulate(scaled, Reduction::Sum, axes, true);
-    const Tensor result = elementwise({total, peak}, x.type(), [](const std::vector<Expr> &v) {
-      return log(v[0]) + v[1];
-    });
+    const Tensor result = elementwise({total, peak}, x.type(),
+                                      [](const std::vector<Expr> &v) { return log(v[0]) + v[1]; });
     return keep_axes ? result : reshape(result, Plan(x, axes, false).shape);
   }
   Expr count = 1;
@@ -223,8 +220,8 @@ Tensor cumulate(const Tensor &x, int axis, bool product, bool exclusive, bool re
   };
   const std::vector<Var> vars = index_vars(x.rank());
   Func f("running");
-  f(reversed(vars)) = exclusive ? cast(type, Expr(product ? 1 : 0))
-                                : cast(type, x(mirrored(as_index(vars))));
+  f(reversed(vars)) =
+      exclusive ? cast(type, Expr(product ? 1 : 0)) : cast(type, x(mirrored(as_index(vars))));
   RDom r(1, max(n - 1, 0), "r");
   Index here = as_index(vars), before = as_index(vars), from = as_index(vars);
   here[a] = r;
@@ -248,8 +245,8 @@ Tensor cumulate(const Tensor &x, int axis, bool product, bool exclusive, bool re
       stages);
 }
 
-// Round t finds the best value behind the one that round t - 1 found, in the order of values and, of
-// equal ones, of positions. Cell 0 stands for what comes before everything.
+// Round t finds the best value behind the one that round t - 1 found, in the order of values and,
+// of equal ones, of positions. Cell 0 stands for what comes before everything.
 std::pair<Tensor, Tensor> top_k(const Tensor &x, int k, int axis, bool largest) {
   const Plan plan(x, {axis}, false);
   const size_t a = static_cast<size_t>(plan.axes[0]);
@@ -271,13 +268,13 @@ std::pair<Tensor, Tensor> top_k(const Tensor &x, int k, int axis, bool largest) 
   f(args) = Tuple(select(round == 0, Expr(-1), Expr(INT32_MAX)), select(round == 0, most, least));
   RDom r({{Expr(0), x.shape()[a]}, {Expr(1), Expr(k)}}, "r");
   const Expr v = cast(type, x([&] {
-                  Index at(static_cast<size_t>(x.rank()));
-                  for (size_t i = 0; i < plan.kept.size(); i++) {
-                    at[static_cast<size_t>(plan.kept[i])] = kept[i];
-                  }
-                  at[a] = r.x;
-                  return at;
-                }()));
+                        Index at(static_cast<size_t>(x.rank()));
+                        for (size_t i = 0; i < plan.kept.size(); i++) {
+                          at[static_cast<size_t>(plan.kept[i])] = kept[i];
+                        }
+                        at[a] = r.x;
+                        return at;
+                      }()));
   const std::vector<Expr> here = args_of(r.y), before = args_of(Expr(r.y) - 1);
   const Expr i = f(here)[0], w = f(here)[1];
   const Expr taken = precedes(f(before)[1], f(before)[0], v, r.x) && precedes(v, r.x, w, i);

@@ -49,7 +49,8 @@ int lanes_for(int64_t extent, int lanes) {
 }
 
 // Outer loops, from the outermost inwards, run in parallel until there are tasks enough.
-void make_parallel(const Loops &l, const std::vector<Var> &outer, const std::vector<int64_t> &counts) {
+void make_parallel(const Loops &l, const std::vector<Var> &outer,
+                   const std::vector<int64_t> &counts) {
   int64_t tasks = 1;
   for (size_t i = outer.size(); i-- > 0 && tasks < 32;) {
     if (counts[i] == 1) continue;
@@ -62,8 +63,8 @@ void make_parallel(const Loops &l, const std::vector<Var> &outer, const std::vec
 void schedule_points(const Loops &l, int64_t operations, const Target &target) {
   if (l.vars.empty()) return;
   Func f = l.func;
-  const int natural = std::min(target.natural_vector_size(f.types()[0]),
-                               2 * target.natural_vector_size(Float(32)));
+  const int natural =
+      std::min(target.natural_vector_size(f.types()[0]), 2 * target.natural_vector_size(Float(32)));
   const int lanes = lanes_for(l.extent(0), natural);
   const bool large = operations >= kWorthThreads;
   if (l.vars.size() == 1 && large) {
@@ -160,8 +161,8 @@ void schedule_product(const Loops &to, const std::vector<size_t> &place, const S
       tasks *= counts[i] == 0 ? 8 : counts[i];
     }
   }
-  const LoopLevel tile = outer.size() > 1 || place.size() > 1 ? LoopLevel(out, outer[0])
-                                                              : LoopLevel(out, columns);
+  const LoopLevel tile =
+      outer.size() > 1 || place.size() > 1 ? LoopLevel(out, outer[0]) : LoopLevel(out, columns);
   const std::vector<Var> args = sums.args();
   auto in_registers = [&](auto stage) {
     const bool guarded = column_extent < t.columns() ||
@@ -193,10 +194,13 @@ void schedule_product(const Loops &to, const std::vector<size_t> &place, const S
 
 // One reduction: partial results in the lanes of a vector where it runs along memory, else vectors
 // of its points.
-void schedule_reduction(const Stage &s, bool at_root, const LoopLevel *level, const Target &target) {
+void schedule_reduction(const Stage &s, bool at_root, const LoopLevel *level,
+                        const Target &target) {
   Func f = s.func;
-  if (level) f.compute_at(*level);
-  else f.compute_root();
+  if (level)
+    f.compute_at(*level);
+  else
+    f.compute_root();
   const std::vector<Var> args = f.args();
   const int lanes = target.natural_vector_size(f.types()[0]);
   int64_t operations = product_of(s.extents);
@@ -208,9 +212,12 @@ void schedule_reduction(const Stage &s, bool at_root, const LoopLevel *level, co
       Var lane("lane");
       f.update().split(s.rvars[0], outer, inner, lanes);
       Func partial = f.update().rfactor(inner, lane);
-      if (level) partial.compute_at(*level);
-      else if (args.empty()) partial.compute_root();
-      else partial.compute_at(f, args[0]);
+      if (level)
+        partial.compute_at(*level);
+      else if (args.empty())
+        partial.compute_root();
+      else
+        partial.compute_at(f, args[0]);
       partial.vectorize(lane, lanes).update().vectorize(lane, lanes);
     }
   } else if (!args.empty() && f.outputs() == 1) {
@@ -269,8 +276,8 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
   for (size_t i = 0; i < stages.size(); i++) {
     const Stage &s = stages[i];
     if (!single || s.kind != Stage::Product || s.dims.empty()) continue;
-    const bool whole = std::count(s.dims.begin(), s.dims.end(), -1) == 0 &&
-                       s.dims.size() == order.size();
+    const bool whole =
+        std::count(s.dims.begin(), s.dims.end(), -1) == 0 && s.dims.size() == order.size();
     if (whole) inside = static_cast<int>(i);
   }
   std::vector<Func> operands;
@@ -295,7 +302,8 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
         break;
       }
       case Stage::Reduce: {
-        // Beside the rows of the output, where its points are all dimensions but the innermost ones.
+        // Beside the rows of the output, where its points are all dimensions but the innermost
+        // ones.
         std::set<size_t> places;
         bool rows = single && inside < 0 && !s.dims.empty();
         for (int d : s.dims) {

@@ -28,8 +28,9 @@ Expr combined(Combine how, const Expr &old, const Expr &update) {
   return update;
 }
 
-Tensor scattered(const Tensor &x, const Tensor &indices, const Tensor &updates, const Region &domain,
-                 const std::function<Index(const Index &)> &cell_of, Combine combine) {
+Tensor scattered(const Tensor &x, const Tensor &indices, const Tensor &updates,
+                 const Region &domain, const std::function<Index(const Index &)> &cell_of,
+                 Combine combine) {
   Func f("scattered");
   const std::vector<Var> vars = index_vars(x.rank());
   f(reversed(vars)) = x(as_index(vars));
@@ -43,8 +44,7 @@ Tensor scattered(const Tensor &x, const Tensor &indices, const Tensor &updates, 
   Stage stage;
   stage.kind = Stage::Reduce;
   stage.extents = reversed(x.shape());
-  return tensor_of(f, x.type(), x.shape(), stage,
-                   merged_stages({x, indices, updates}));
+  return tensor_of(f, x.type(), x.shape(), stage, merged_stages({x, indices, updates}));
 }
 
 Region domain_of(const Index &shape) {

@@ -207,12 +207,11 @@ Expr number(const Expr &like, double value) { return cast(like.type(), Expr(valu
 Expr sigmoid(Expr x) { return number(x, 1) / (number(x, 1) + exp(-x)); }
 
 // max(x, 0) + log(1 + exp(-|x|)): no overflow on either side.
-Expr softplus(Expr x) {
-  return max(x, number(x, 0)) + log(number(x, 1) + exp(-abs(x)));
-}
+Expr softplus(Expr x) { return max(x, number(x, 0)) + log(number(x, 1) + exp(-abs(x))); }
 
 Expr gelu(Expr x) {
-  return number(x, 0.5) * x * (number(x, 1) + cast(x.type(), erf(x * number(x, 0.7071067811865476))));
+  return number(x, 0.5) * x *
+         (number(x, 1) + cast(x.type(), erf(x * number(x, 0.7071067811865476))));
 }
 
 Expr gelu_tanh(Expr x) {

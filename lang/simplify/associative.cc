@@ -37,16 +37,16 @@ struct Operator {
 Expr lowest(Type t) {
   if (t.is_float()) return make_float(t, -std::numeric_limits<double>::infinity());
   if (t.is_uint()) return make_zero(t);
-  return make_int(t, t.bits() == 64 ? std::numeric_limits<int64_t>::min()
-                                    : -(int64_t{1} << (t.bits() - 1)));
+  return make_int(
+      t, t.bits() == 64 ? std::numeric_limits<int64_t>::min() : -(int64_t{1} << (t.bits() - 1)));
 }
 
 Expr highest(Type t) {
   if (t.is_float()) return make_float(t, std::numeric_limits<double>::infinity());
   if (t.is_bool()) return make_true();
   if (t.is_uint()) return make_int(t, t.bits() == 64 ? -1 : (int64_t{1} << t.bits()) - 1);
-  return make_int(t, t.bits() == 64 ? std::numeric_limits<int64_t>::max()
-                                    : (int64_t{1} << (t.bits() - 1)) - 1);
+  return make_int(
+      t, t.bits() == 64 ? std::numeric_limits<int64_t>::max() : (int64_t{1} << (t.bits() - 1)) - 1);
 }
 
 // The operators of one value that are associative and commutative, with their identities.
@@ -64,8 +64,7 @@ std::optional<Operator> operator_of(const Expr &e) {
     default:
       break;
   }
-  for (const char *name :
-       {intrinsic::kBitwiseAnd, intrinsic::kBitwiseOr, intrinsic::kBitwiseXor}) {
+  for (const char *name : {intrinsic::kBitwiseAnd, intrinsic::kBitwiseOr, intrinsic::kBitwiseXor}) {
     if (as_intrinsic(e, name)) return Operator{Op::Call, name};
   }
   return std::nullopt;
@@ -338,7 +337,8 @@ class Prover {
     for (const size_t i : group) {
       result_.operands[i] = choice(i, key)->take;
       result_.identity[i] = i != key ? make_zero(f_.types[i])
-                                     : least ? highest(key_type) : lowest(key_type);
+                            : least  ? highest(key_type)
+                                     : lowest(key_type);
       result_.op[i] = make_select(takes, right(f_.types[i], i), left(f_.types[i], i));
     }
     // Of equal keys the one met first, or last, decides.

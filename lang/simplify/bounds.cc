@@ -218,7 +218,8 @@ ConstantBounds Simplifier::bounds_of_call(const CallNode &c) {
     return bounds_of(c.args[0]);
   }
   if (c.name == intrinsic::kPromiseClamped) {
-    const Bounds b = meet(bounds_of(c.args[0]), {bounds_of(c.args[1]).min, bounds_of(c.args[2]).max});
+    const Bounds b =
+        meet(bounds_of(c.args[0]), {bounds_of(c.args[1]).min, bounds_of(c.args[2]).max});
     return meet(bounds_of_type(t), b);
   }
   if (c.name == intrinsic::kPopcount || c.name == intrinsic::kCountLeadingZeros ||

@@ -68,12 +68,12 @@ class Terms {
     for (size_t v = 0; v < update_.values.size(); v++) {
       if (!value(static_cast<int>(v))) return false;
     }
-    const bool useful =
-        terms_.size() > update_.values.size() ||
-        std::any_of(terms_.begin(), terms_.end(),
-                    [](const ReductionTerm &t) { return t.same.defined(); });
-    return useful || fail("each of its values has one term, and no factor of that is the same in "
-                          "all steps of the reduction");
+    const bool useful = terms_.size() > update_.values.size() ||
+                        std::any_of(terms_.begin(), terms_.end(),
+                                    [](const ReductionTerm &t) { return t.same.defined(); });
+    return useful || fail(
+                         "each of its values has one term, and no factor of that is the same in "
+                         "all steps of the reduction");
   }
 
   // f(args).v op term op term...
@@ -83,7 +83,8 @@ class Terms {
     bool known = false;
     for (const Op op : {Op::Add, Op::Min, Op::Max, Op::And, Op::Or}) known |= op == outer;
     const std::string form = "write it as f = f + ..., min, max, && or ||";
-    if (!known) return fail("it does not join the Func's value with others by an operator; " + form);
+    if (!known)
+      return fail("it does not join the Func's value with others by an operator; " + form);
     std::vector<std::pair<Expr, bool>> parts;  // and whether they are subtracted
     flatten(outer, e, false, parts);
     int own = 0;
@@ -117,8 +118,10 @@ class Terms {
     t.value = v;
     t.outer = outer;
     t.subtracted = subtracted;
-    t.inner = outer == Op::Add ? Op::Mul : outer == Op::And ? Op::Or : outer == Op::Or ? Op::And
-                                                                                       : Op::Add;
+    t.inner = outer == Op::Add   ? Op::Mul
+              : outer == Op::And ? Op::Or
+              : outer == Op::Or  ? Op::And
+                                 : Op::Add;
     std::vector<Expr> same, varying;
     if (distributes(outer, e.type())) {
       std::vector<std::pair<Expr, bool>> factors;
@@ -252,8 +255,6 @@ Expr identity_of(Op outer, Type t) {
   }
 }
 
-Expr without_rests(const Expr &e, const VariableBounds &bounds) {
-  return WithoutRests(bounds)(e);
-}
+Expr without_rests(const Expr &e, const VariableBounds &bounds) { return WithoutRests(bounds)(e); }
 
 }  // namespace polyhalite

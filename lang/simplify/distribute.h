@@ -16,11 +16,11 @@
 namespace polyhalite {
 
 struct ReductionTerm {
-  int value = 0;           // of the Func, whose term it is
-  Op outer = Op::Add;      // Add, Min, Max, And, Or: joins the terms
-  Op inner = Op::Mul;      // Mul, Add, Or, And: joins `same` and `varying`; distributes over `outer`
+  int value = 0;       // of the Func, whose term it is
+  Op outer = Op::Add;  // Add, Min, Max, And, Or: joins the terms
+  Op inner = Op::Mul;  // Mul, Add, Or, And: joins `same` and `varying`; distributes over `outer`
   bool subtracted = false;
-  Expr same;     // over no reduction variable; undefined where the term has no such factor
+  Expr same;  // over no reduction variable; undefined where the term has no such factor
   Expr varying;
 };
 
@@ -36,7 +36,8 @@ std::optional<std::vector<ReductionTerm>> reduction_terms(const FuncDef &f, int 
 VariableBounds constant_ranges(const FuncDef &f, int stage,
                                const std::vector<Directive> &directives);
 
-/// The value that `outer` leaves others as they are with: 0, the largest, the smallest, true, false.
+/// The value that `outer` leaves others as they are with: 0, the largest, the smallest, true,
+/// false.
 Expr identity_of(Op outer, Type t);
 
 /// `e` without the reduction variables that do not change its value, as far as divisions by

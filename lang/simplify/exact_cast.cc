@@ -34,8 +34,8 @@ std::optional<WholeRange> combined(Op op, const WholeRange &a, const WholeRange 
       for (const WideInt end : {a.min, a.max, b.min, b.max}) {
         if (end > limit || end < -limit) return std::nullopt;
       }
-      const auto [low, high] = std::minmax(
-          {a.min * b.min, a.min * b.max, a.max * b.min, a.max * b.max});
+      const auto [low, high] =
+          std::minmax({a.min * b.min, a.min * b.max, a.max * b.min, a.max * b.max});
       return WholeRange{low, high};
     }
     case Op::Min:

@@ -231,8 +231,8 @@ Expr Simplifier::call(const CallNode &c, std::vector<Expr> args) {
   copy.args = std::move(args);
   const Expr folded = fold_call(copy);
   if (folded.defined()) return intern(folded);
-  const bool is_pure = !acts(c) && (c.kind == CallKind::Intrinsic || c.kind == CallKind::Math) &&
-                       !copy.args.empty();
+  const bool is_pure =
+      !acts(c) && (c.kind == CallKind::Intrinsic || c.kind == CallKind::Math) && !copy.args.empty();
   if (is_pure && c.type.is_vector()) {
     std::vector<Expr> scalars;
     for (const Expr &a : copy.args) {

@@ -109,11 +109,9 @@ bool SurveyScope::add_parts(const StageId &s, const std::string &dim,
 std::vector<AffineRow> SurveyScope::order(int loop) {
   const LoopInfo &info = tree_.loops[loop];
   std::vector<AffineRow> parts;
-  const bool fused =
-      std::any_of(tree_.nest(info.stage).derivations.begin(),
-                  tree_.nest(info.stage).derivations.end(), [&](const Derivation &d) {
-                    return d.kind == Derivation::Fuse && d.c == info.dim;
-                  });
+  const bool fused = std::any_of(
+      tree_.nest(info.stage).derivations.begin(), tree_.nest(info.stage).derivations.end(),
+      [&](const Derivation &d) { return d.kind == Derivation::Fuse && d.c == info.dim; });
   if (fused && add_parts(info.stage, info.dim, parts)) return parts;
   return {translator_.row(loop_variable(info))};
 }

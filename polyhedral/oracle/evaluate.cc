@@ -147,7 +147,8 @@ Value intrinsic_value(const CallNode &c, const std::vector<Value> &a) {
   }
   const uint64_t bits = static_cast<uint64_t>(a[0].i) & (~uint64_t{0} >> (64 - c.type.bits()));
   if (n == intrinsic::kPopcount) return of_int(std::popcount(bits));
-  if (n == intrinsic::kCountLeadingZeros) return of_int(std::countl_zero(bits) - 64 + c.type.bits());
+  if (n == intrinsic::kCountLeadingZeros)
+    return of_int(std::countl_zero(bits) - 64 + c.type.bits());
   if (n == intrinsic::kCountTrailingZeros) {
     return of_int(std::min(std::countr_zero(bits), c.type.bits()));
   }

@@ -62,7 +62,7 @@ struct StageProgram {
   };
   std::vector<Write> writes;  // of an instance, see cell_writes()
   Program predicate, bounds;  // bounds: min, extent of each reduction variable
-  bool is_reduction = false;                // its order is free
+  bool is_reduction = false;  // its order is free
 
   StageProgram(const FuncDef &f, int stage, const Constants &constants);
   std::vector<Value> slots_at(const Coordinates &point) const;

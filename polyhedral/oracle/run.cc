@@ -285,8 +285,8 @@ void Run::stage(StageId s) {
   unused_ = false;
 }
 
-// What is no instance reads the cells of one, and writes them as they are: harmless unless some other
-// iteration makes them at once, the instance itself too.
+// What is no instance reads the cells of one, and writes them as they are: harmless unless some
+// other iteration makes them at once, the instance itself too.
 void Run::write_back(const StageProgram &definition) {
   const std::vector<Value> slots = definition.slots_at(now_->at);
   std::vector<Coordinates> cells;

@@ -31,7 +31,7 @@ class Run : public Surroundings {
     Program point;
     std::vector<Program> guards;
     std::vector<Program> blends;  // where one does not hold, cells are written as they are
-    std::vector<Program> used;  // conditions under which somebody uses what the instance stores
+    std::vector<Program> used;    // conditions under which somebody uses what the instance stores
   };
   struct Stop {};  // a violation was found
   struct TooLarge {};

@@ -94,10 +94,10 @@ TEST(BadCall, every_wrong_argument_is_named_and_the_program_goes_on) {
   sums.compile_to_static_library(folder.path("sums"), {in, gain}, "sums", target);
   backend().emit_runtime(target, Emit::static_library, folder.path("runtime.a"));
   std::ofstream(folder.path("main.c")) << kProgram;
-  const auto built = folder.run(
-      std::string("cc -std=c11 -Wall -Werror -I. -I" POLYHALITE_TEST_DIR
-                  "/../../lang/abi main.c sums.a runtime.a -lm -lpthread -o main") +
-      test::kSanitizers);
+  const auto built =
+      folder.run(std::string("cc -std=c11 -Wall -Werror -I. -I" POLYHALITE_TEST_DIR
+                             "/../../lang/abi main.c sums.a runtime.a -lm -lpthread -o main") +
+                 test::kSanitizers);
   ASSERT_EQ(built.second, 0) << built.first;
   const auto [text, status] = folder.run("./main");
   EXPECT_EQ(status, 0);

@@ -186,9 +186,10 @@ TEST_F(BadRun, constraints_and_promises_that_do_not_hold) {
       "for 16; pass such a buffer, or lift the constraint of an input with dim(0).set_extent");
   g(x) = x;
   g.bound(x, 0, 4).vectorize(x);
-  EXPECT_EQ(text_of([&] { g.realize({8}); }),
-            "@: error: Bounds given for g in x (from 0 to 3) do not cover required region (from 0 to "
-            "7); give larger ones, or change the size of the output");
+  EXPECT_EQ(
+      text_of([&] { g.realize({8}); }),
+      "@: error: Bounds given for g in x (from 0 to 3) do not cover required region (from 0 to "
+      "7); give larger ones, or change the size of the output");
 }
 
 TEST_F(BadRun, intermediates_that_no_machine_holds) {
@@ -268,8 +269,7 @@ TEST_F(BadRun, errors_while_several_threads_compile) {
   for (int i = 0; i < 8; i++) {
     const std::string name = "mine" + std::to_string(i);
     const size_t at = texts[i].find("error: ");
-    EXPECT_EQ(at == std::string::npos ? texts[i]
-                                      : texts[i].substr(at, texts[i].find('\n') - at),
+    EXPECT_EQ(at == std::string::npos ? texts[i] : texts[i].substr(at, texts[i].find('\n') - at),
               i % 2 == 0 ? "no error"
                          : "error: cannot vectorize loop 'x' of '" + name +
                                "': its extent is not a constant");

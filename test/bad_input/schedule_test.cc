@@ -52,15 +52,11 @@ TEST_F(BadSchedule, factors_that_are_too_large) {
 
 TEST_F(BadSchedule, factors_that_are_not_positive_at_run_time) {
   g.split(x, xo, xi, n / 4, TailStrategy::GuardWithIf);
-  EXPECT_EQ(text_of([&] {
-              g.realize({8, 8});
-            }),
+  EXPECT_EQ(text_of([&] { g.realize({8, 8}); }),
             "@: error: g: 'g', dimension 0: the factor n/4 of the split of 'x' must be positive: "
             "found 0, needed 1; change the size of the output, or the schedule");
   n.set(-8);
-  EXPECT_EQ(text_of([&] {
-              g.realize({8, 8});
-            }),
+  EXPECT_EQ(text_of([&] { g.realize({8, 8}); }),
             "@: error: g: 'g', dimension 0: the factor n/4 of the split of 'x' must be positive: "
             "found -2, needed 1; change the size of the output, or the schedule");
 }
@@ -69,9 +65,7 @@ TEST_F(BadSchedule, factors_that_are_too_large_at_run_time) {
   g.split(x, xo, xi, n, TailStrategy::GuardWithIf);
   n.set(0x7fffffff);
   EXPECT_EQ(
-      text_of([&] {
-        g.realize({8, 8});
-      }),
+      text_of([&] { g.realize({8, 8}); }),
       "@: error: g: 'g', dimension 0: the factor n of the split of 'x' must be at most 1073741824: "
       "found 2147483647, needed 1073741824; change the size of the output, or the schedule");
 }
@@ -166,9 +160,7 @@ TEST_F(BadSchedule, bounds_that_vary) {
 }
 
 TEST_F(BadSchedule, tiles_of_unequal_lists) {
-  EXPECT_EQ(text_of([&] {
-              g.tile({x, y}, {xo}, {xi}, {4});
-            }),
+  EXPECT_EQ(text_of([&] { g.tile({x, y}, {xo}, {xi}, {4}); }),
             "@: error: cannot tile 'g': 2 loops, 1 outer and 1 inner names, 1 factors\n"
             "  why: each tiled loop has one of each\n"
             "  fix: give lists of the same length");

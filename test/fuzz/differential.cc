@@ -10,9 +10,9 @@
 #include "codegen/oracle/interpret_ir.h"
 #include "codegen/passes/lower.h"
 #include "codegen/passes/pass.h"
-#include "lang/ir/widen_float16.h"
 #include "lang/interpret/interpret.h"
 #include "lang/ir/visit.h"
+#include "lang/ir/widen_float16.h"
 #include "lang/simplify/simplify.h"
 #include "polyhalite/backend.h"
 #include "polyhalite/jit_context.h"
@@ -65,8 +65,7 @@ class GuardedBuffer {
         std::memcpy(p, &f, 4);
       } else if (is_float16(t)) {
         const auto f = static_cast<float>(v) / 4;
-        const uint16_t bits =
-            t.is_bfloat() ? detail::bfloat16_bits(f) : detail::float16_bits(f);
+        const uint16_t bits = t.is_bfloat() ? detail::bfloat16_bits(f) : detail::float16_bits(f);
         std::memcpy(p, &bits, 2);
       } else if (t == Float(64)) {
         const double f = v / 8.0;
@@ -432,11 +431,11 @@ void auto_scheduled(uint64_t seed, DifferentialCounts &counts) {
     options.seed = seed;
     const autosched::Schedule s =
         autosched::schedule(estimated, get_jit_target_from_environment(), options, {});
-    p.frozen.directives.insert(p.frozen.directives.end(), s.directives.begin(),
-                               s.directives.end());
+    p.frozen.directives.insert(p.frozen.directives.end(), s.directives.begin(), s.directives.end());
     const int accepted = counts.accepted;
     Trial(seed, counts, p).run();
-    if (counts.accepted == accepted) fail("the schedule is refused:\n" + to_text(p.frozen.directives));
+    if (counts.accepted == accepted)
+      fail("the schedule is refused:\n" + to_text(p.frozen.directives));
   } catch (const CompileError &e) {
     // The random directives alone may be refused.
     counts.drawn++;
@@ -514,8 +513,7 @@ std::string report(const DifferentialCounts &c) {
   os << "\n"
      << c.judged_exactly << " judged exactly too, " << c.exactly_unknown << " not decided then\n"
      << c.executed << " run against the interpreter, " << c.memoized << " memoized, " << c.traced
-     << " traced, " << c.not_run
-     << " not run (boxes too large or checks that no size meets)\n"
+     << " traced, " << c.not_run << " not run (boxes too large or checks that no size meets)\n"
      << c.failures.size() << " failures\n";
   for (const std::string &f : c.failures) os << "  " << f << "\n";
   return os.str();

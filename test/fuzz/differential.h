@@ -16,10 +16,10 @@ struct DifferentialCounts {
   int enumerated = 0;      // verdicts that enumeration decided
   int false_refusals = 0;  // refused, but legal by enumeration on all data and sizes tried
   int executed = 0, not_run = 0;
-  int memoized = 0;        // run twice, since Funcs are kept between runs
-  int traced = 0;           // executed ones whose trace events were checked
-  int judged_exactly = 0;   // verdicts of the judge held against its exact form
-  int exactly_unknown = 0;  // of these, questions that isl's quota did not answer
+  int memoized = 0;             // run twice, since Funcs are kept between runs
+  int traced = 0;               // executed ones whose trace events were checked
+  int judged_exactly = 0;       // verdicts of the judge held against its exact form
+  int exactly_unknown = 0;      // of these, questions that isl's quota did not answer
   int sliding = 0, folded = 0;  // accepted ones with a sliding window, with a ring
   std::map<char, int> refused_by_claim, false_by_claim;
   std::vector<uint64_t> false_refusal_seeds;

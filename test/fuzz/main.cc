@@ -31,7 +31,8 @@ int main(int argc, char **argv) {
     } else if (word == "--seconds" && value) {
       seconds = std::atof(argv[++i]);
     } else {
-      std::cerr << "usage: differential [--exact|--auto] [--from SEED] [--count N] [--seconds S] | --show "
+      std::cerr << "usage: differential [--exact|--auto] [--from SEED] [--count N] [--seconds S] | "
+                   "--show "
                    "SEED\n";
       return 2;
     }

@@ -51,8 +51,7 @@ TEST(associative, the_place_of_an_extreme_is_ordered) {
 }
 
 TEST(associative, complex_products_by_algebra) {
-  EXPECT_EQ(proof("int32",
-                  "{f(x)*in(r) - f(x).1*in(r + 1), f(x)*in(r + 1) + f(x).1*in(r)}"),
+  EXPECT_EQ(proof("int32", "{f(x)*in(r) - f(x).1*in(r + 1), f(x)*in(r + 1) + f(x).1*in(r)}"),
             "in(r), in(r + 1) | 1 0 | commutative");
 }
 

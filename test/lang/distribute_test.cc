@@ -49,20 +49,20 @@ TEST(distribute, sums_under_min_and_max) {
   EXPECT_EQ(terms("f(x) = 0.0f\nover r(0, 9): f(x) = max(f(x), t(x) - t(r))\n"),
             "t(x) + 0.0f - t(r)\n");
   // 250 + b wraps: the order of sums is not that of their terms.
-  EXPECT_EQ(terms("f(x) = 0u8\nover r(0, 9): f(x) = min(f(x), 250u8 + b(r))\n"),
-            "each of its values has one term, and no factor of that is the same in all steps of the "
-            "reduction");
+  EXPECT_EQ(
+      terms("f(x) = 0u8\nover r(0, 9): f(x) = min(f(x), 250u8 + b(r))\n"),
+      "each of its values has one term, and no factor of that is the same in all steps of the "
+      "reduction");
   // There may be no step, and then no min to add to.
-  EXPECT_EQ(terms("f(x) = 0\nover r(0, 9) where r < x: f(x) = min(f(x), g(x) + h(x, r))\n"),
-            "each of its values has one term, and no factor of that is the same in all steps of the "
-            "reduction");
+  EXPECT_EQ(
+      terms("f(x) = 0\nover r(0, 9) where r < x: f(x) = min(f(x), g(x) + h(x, r))\n"),
+      "each of its values has one term, and no factor of that is the same in all steps of the "
+      "reduction");
 }
 
 TEST(distribute, conditions) {
-  EXPECT_EQ(terms("f(x) = false\nover r(0, 9): f(x) = f(x) || (m(x) && m(r))\n"),
-            "m(x) && m(r)\n");
-  EXPECT_EQ(terms("f(x) = true\nover r(0, 9): f(x) = f(x) && (m(r) || m(x))\n"),
-            "m(x) || m(r)\n");
+  EXPECT_EQ(terms("f(x) = false\nover r(0, 9): f(x) = f(x) || (m(x) && m(r))\n"), "m(x) && m(r)\n");
+  EXPECT_EQ(terms("f(x) = true\nover r(0, 9): f(x) = f(x) && (m(r) || m(x))\n"), "m(x) || m(r)\n");
 }
 
 TEST(distribute, each_value_of_a_tuple) {
@@ -79,9 +79,10 @@ TEST(distribute, blocks_share_a_factor) {
   EXPECT_EQ(terms("f(u) = 0\n"
                   "over k(0, 32) where u*32 + k < 100: f(u) = f(u) + g(min(u*32 + k, 99)/32)*k\n"),
             "g(min(u, 3)) * k\n");
-  EXPECT_EQ(terms("f(u) = 0\nover k(0, 32): f(u) = f(u) + g((u*32 + k)/16)*h(u, k)\n"),
-            "each of its values has one term, and no factor of that is the same in all steps of the "
-            "reduction");
+  EXPECT_EQ(
+      terms("f(u) = 0\nover k(0, 32): f(u) = f(u) + g((u*32 + k)/16)*h(u, k)\n"),
+      "each of its values has one term, and no factor of that is the same in all steps of the "
+      "reduction");
 }
 
 TEST(distribute, other_forms) {

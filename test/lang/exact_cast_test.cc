@@ -72,8 +72,7 @@ TEST(exact_cast, of_floats_that_hold_the_integers) {
 
 TEST(exact_cast, looks_into_producers) {
   EXPECT_EQ(cast(Int(8), "small(x)"), "int8(small(x))");
-  EXPECT_EQ(cast(Int(16), "float32(small(x))*float32(small(y))"),
-            "small(x)*small(y)");
+  EXPECT_EQ(cast(Int(16), "float32(small(x))*float32(small(y))"), "small(x)*small(y)");
   EXPECT_EQ(cast(Int(8), "large(x)"), "no");
 }
 
@@ -96,9 +95,10 @@ TEST(exact_cast, keeps_the_value_of_random_expressions) {
       } catch (const Undefined &) {
         continue;
       }
-      const double x = e.type().is_float()  ? expected[0].f
-                       : e.type().is_uint() ? static_cast<double>(static_cast<uint64_t>(expected[0].i))
-                                            : static_cast<double>(expected[0].i);
+      const double x = e.type().is_float() ? expected[0].f
+                       : e.type().is_uint()
+                           ? static_cast<double>(static_cast<uint64_t>(expected[0].i))
+                           : static_cast<double>(expected[0].i);
       ASSERT_GE(x, static_cast<double>(range->min)) << to_text(e);
       ASSERT_LE(x, static_cast<double>(range->max)) << to_text(e);
       ASSERT_EQ(x, std::trunc(x)) << to_text(e);

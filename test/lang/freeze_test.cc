@@ -141,8 +141,8 @@ TEST(Freeze, InputsHaveTheirNamesForThemselves) {
 TEST(Freeze, NamesThatNobodyGaveAreUnique) {
   // In one process, the second of a name and one without a name might both be called name$1.
   Func first, second("f"), third("f"), fourth;
-  EXPECT_EQ((std::set<std::string>{first.name(), second.name(), third.name(), fourth.name()}).size(),
-            4u);
+  EXPECT_EQ(
+      (std::set<std::string>{first.name(), second.name(), third.name(), fourth.name()}).size(), 4u);
 }
 
 TEST(Freeze, UpdatesCallThemselvesByNameAndOwnNothing) {

@@ -228,7 +228,8 @@ TEST_F(GeneratorForms, GeneratorsCallEachOther) {
   // What the first was told of its place holds for what it had scheduled already.
   std::vector<DirectiveKind> kinds;
   for (const Directive &d : p.directives) kinds.push_back(d.kind);
-  EXPECT_EQ(kinds, (std::vector<DirectiveKind>{DirectiveKind::ComputeAt, DirectiveKind::ComputeRoot}));
+  EXPECT_EQ(kinds,
+            (std::vector<DirectiveKind>{DirectiveKind::ComputeAt, DirectiveKind::ComputeRoot}));
 }
 
 TEST_F(GeneratorForms, AliasesSetParameters) {

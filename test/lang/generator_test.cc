@@ -247,13 +247,14 @@ TEST(GeneratorCommandLine, UnwritableFolder) {
 }
 
 TEST(GeneratorCommandLine, UnknownKindOfOutput) {
-  EXPECT_EQ(run({"-g", "brighten", "-o", "/tmp", "-e", "object,pdf"}).errors,
-            "error: cannot emit 'pdf'\n"
-            "  why: it is no output of a compilation\n"
-            "  fix: choose from: object, static_library, c_header, assembly, bitcode, llvm_assembly, "
-            "stmt, stmt_html, conceptual_stmt, schedule, algorithm, tree, function_info_header, "
-            "registration, python_extension, compiler_log, hlpipe, conceptual_stmt_html, c_source, "
-            "cpp_stub\n");
+  EXPECT_EQ(
+      run({"-g", "brighten", "-o", "/tmp", "-e", "object,pdf"}).errors,
+      "error: cannot emit 'pdf'\n"
+      "  why: it is no output of a compilation\n"
+      "  fix: choose from: object, static_library, c_header, assembly, bitcode, llvm_assembly, "
+      "stmt, stmt_html, conceptual_stmt, schedule, algorithm, tree, function_info_header, "
+      "registration, python_extension, compiler_log, hlpipe, conceptual_stmt_html, c_source, "
+      "cpp_stub\n");
 }
 
 TEST(GeneratorCommandLine, BrokenTarget) {

@@ -91,54 +91,65 @@ TYPED_TEST_SUITE(IntegerFunctions, Integers);
 
 TYPED_TEST(IntegerFunctions, SaturateAndHalve) {
   using T = TypeParam;
-  check<T>("saturating_add", [](Expr a, Expr b) { return saturating_add(a, b); },
-           [](Wide a, Wide b) { return nearest<T>(a + b); });
-  check<T>("saturating_sub", [](Expr a, Expr b) { return saturating_sub(a, b); },
-           [](Wide a, Wide b) { return nearest<T>(a - b); });
-  check<T>("halving_add", [](Expr a, Expr b) { return halving_add(a, b); },
-           [](Wide a, Wide b) { return static_cast<T>((a + b) >> 1); });
-  check<T>("rounding_halving_add", [](Expr a, Expr b) { return rounding_halving_add(a, b); },
-           [](Wide a, Wide b) { return static_cast<T>((a + b + 1) >> 1); });
-  check<T>("halving_sub", [](Expr a, Expr b) { return halving_sub(a, b); },
-           [](Wide a, Wide b) { return static_cast<T>((a - b) >> 1); });
+  check<T>(
+      "saturating_add", [](Expr a, Expr b) { return saturating_add(a, b); },
+      [](Wide a, Wide b) { return nearest<T>(a + b); });
+  check<T>(
+      "saturating_sub", [](Expr a, Expr b) { return saturating_sub(a, b); },
+      [](Wide a, Wide b) { return nearest<T>(a - b); });
+  check<T>(
+      "halving_add", [](Expr a, Expr b) { return halving_add(a, b); },
+      [](Wide a, Wide b) { return static_cast<T>((a + b) >> 1); });
+  check<T>(
+      "rounding_halving_add", [](Expr a, Expr b) { return rounding_halving_add(a, b); },
+      [](Wide a, Wide b) { return static_cast<T>((a + b + 1) >> 1); });
+  check<T>(
+      "halving_sub", [](Expr a, Expr b) { return halving_sub(a, b); },
+      [](Wide a, Wide b) { return static_cast<T>((a - b) >> 1); });
 }
 
 TYPED_TEST(IntegerFunctions, DivideTowardsZero) {
   using T = TypeParam;
-  check<T>("div_round_to_zero", [](Expr a, Expr b) { return div_round_to_zero(a, b); },
-           [](Wide a, Wide b) { return b == 0 ? T(0) : static_cast<T>(a / b); });
-  check<T>("mod_round_to_zero", [](Expr a, Expr b) { return mod_round_to_zero(a, b); },
-           [](Wide a, Wide b) { return b == 0 ? T(0) : static_cast<T>(a % b); });
+  check<T>(
+      "div_round_to_zero", [](Expr a, Expr b) { return div_round_to_zero(a, b); },
+      [](Wide a, Wide b) { return b == 0 ? T(0) : static_cast<T>(a / b); });
+  check<T>(
+      "mod_round_to_zero", [](Expr a, Expr b) { return mod_round_to_zero(a, b); },
+      [](Wide a, Wide b) { return b == 0 ? T(0) : static_cast<T>(a % b); });
 }
 
 TYPED_TEST(IntegerFunctions, RoundingShifts) {
   using T = TypeParam;
   for (int by = 0; by < static_cast<int>(8 * sizeof(T)); by++) {
-    check<T>("rounding_shift_right", [=](Expr a, Expr) { return rounding_shift_right(a, by); },
-             [=](Wide a, Wide) { return nearest<T>(rounded_shift(a, by)); });
+    check<T>(
+        "rounding_shift_right", [=](Expr a, Expr) { return rounding_shift_right(a, by); },
+        [=](Wide a, Wide) { return nearest<T>(rounded_shift(a, by)); });
   }
 }
 
 TYPED_TEST(IntegerFunctions, CountBits) {
   using T = TypeParam;
   using U = std::make_unsigned_t<T>;
-  check<T>("popcount", [](Expr a, Expr) { return popcount(a); },
-           [](Wide a, Wide) { return static_cast<T>(__builtin_popcountll(static_cast<U>(a))); });
-  check<T>("count_leading_zeros", [](Expr a, Expr) { return count_leading_zeros(a); },
-           [](Wide a, Wide) {
-             int n = 0;
-             while (n < static_cast<int>(8 * sizeof(T)) &&
-                    !(static_cast<U>(a) >> (8 * sizeof(T) - 1 - n) & 1)) {
-               n++;
-             }
-             return static_cast<T>(n);
-           });
-  check<T>("count_trailing_zeros", [](Expr a, Expr) { return count_trailing_zeros(a); },
-           [](Wide a, Wide) {
-             int n = 0;
-             while (n < static_cast<int>(8 * sizeof(T)) && !(static_cast<U>(a) >> n & 1)) n++;
-             return static_cast<T>(n);
-           });
+  check<T>(
+      "popcount", [](Expr a, Expr) { return popcount(a); },
+      [](Wide a, Wide) { return static_cast<T>(__builtin_popcountll(static_cast<U>(a))); });
+  check<T>(
+      "count_leading_zeros", [](Expr a, Expr) { return count_leading_zeros(a); },
+      [](Wide a, Wide) {
+        int n = 0;
+        while (n < static_cast<int>(8 * sizeof(T)) &&
+               !(static_cast<U>(a) >> (8 * sizeof(T) - 1 - n) & 1)) {
+          n++;
+        }
+        return static_cast<T>(n);
+      });
+  check<T>(
+      "count_trailing_zeros", [](Expr a, Expr) { return count_trailing_zeros(a); },
+      [](Wide a, Wide) {
+        int n = 0;
+        while (n < static_cast<int>(8 * sizeof(T)) && !(static_cast<U>(a) >> n & 1)) n++;
+        return static_cast<T>(n);
+      });
 }
 
 template <typename T>
@@ -146,19 +157,24 @@ void check_products() {
   using Signed = std::conditional_t<sizeof(T) == 1, int16_t,
                                     std::conditional_t<sizeof(T) == 2, int32_t, int64_t>>;
   using Double = std::conditional_t<std::is_signed_v<T>, Signed, std::make_unsigned_t<Signed>>;
-  check<T, Double>("widening_mul", [](Expr a, Expr b) { return widening_mul(a, b); },
-                   [](Wide a, Wide b) { return static_cast<Double>(a * b); });
-  check<T, Double>("widening_add", [](Expr a, Expr b) { return widening_add(a, b); },
-                   [](Wide a, Wide b) { return static_cast<Double>(a + b); });
-  check<T, Signed>("widening_sub", [](Expr a, Expr b) { return widening_sub(a, b); },
-                   [](Wide a, Wide b) { return static_cast<Signed>(a - b); });
+  check<T, Double>(
+      "widening_mul", [](Expr a, Expr b) { return widening_mul(a, b); },
+      [](Wide a, Wide b) { return static_cast<Double>(a * b); });
+  check<T, Double>(
+      "widening_add", [](Expr a, Expr b) { return widening_add(a, b); },
+      [](Wide a, Wide b) { return static_cast<Double>(a + b); });
+  check<T, Signed>(
+      "widening_sub", [](Expr a, Expr b) { return widening_sub(a, b); },
+      [](Wide a, Wide b) { return static_cast<Signed>(a - b); });
   for (int q = 0; q < static_cast<int>(16 * sizeof(T)); q++) {
-    check<T>("mul_shift_right", [=](Expr a, Expr b) { return mul_shift_right(a, b, q); },
-             [=](Wide a, Wide b) { return nearest<T>(floor_shift(a * b, q)); });
+    check<T>(
+        "mul_shift_right", [=](Expr a, Expr b) { return mul_shift_right(a, b, q); },
+        [=](Wide a, Wide b) { return nearest<T>(floor_shift(a * b, q)); });
     // The product rounds in twice the width.
-    check<T>("rounding_mul_shift_right",
-             [=](Expr a, Expr b) { return rounding_mul_shift_right(a, b, q); },
-             [=](Wide a, Wide b) { return nearest<T>(rounded_shift(a * b, q)); });
+    check<T>(
+        "rounding_mul_shift_right",
+        [=](Expr a, Expr b) { return rounding_mul_shift_right(a, b, q); },
+        [=](Wide a, Wide b) { return nearest<T>(rounded_shift(a * b, q)); });
   }
 }
 
@@ -173,13 +189,13 @@ TEST(IntegerFunctions, ProductsInTwiceTheWidth) {
 
 template <typename T>
 void check_lerp() {
-  check<T>("lerp",
-           [](Expr a, Expr b) { return lerp(a, b, cast<uint8_t>(b)); },
-           [](Wide a, Wide b) {
-             const Wide w = static_cast<uint8_t>(b), sum = a * (255 - w) + b * w;
-             // 255 is odd: there are no halves.
-             return static_cast<T>((2 * sum + 255 + (Wide{1} << 80) * 510) / 510 - (Wide{1} << 80));
-           });
+  check<T>(
+      "lerp", [](Expr a, Expr b) { return lerp(a, b, cast<uint8_t>(b)); },
+      [](Wide a, Wide b) {
+        const Wide w = static_cast<uint8_t>(b), sum = a * (255 - w) + b * w;
+        // 255 is odd: there are no halves.
+        return static_cast<T>((2 * sum + 255 + (Wide{1} << 80) * 510) / 510 - (Wide{1} << 80));
+      });
 }
 
 TEST(IntegerFunctions, LerpRoundsToNearest) {
@@ -201,15 +217,15 @@ TEST(IntegerFunctions, SaturatingCasts) {
   EXPECT_EQ(cast_of(1e30, Float(64), UInt(64)), "18446744073709551615u64");
   EXPECT_EQ(cast_of(-2.75, Float(64), Int(8)), "-2i8");
   EXPECT_EQ(cast_of(1e300, Float(64), Float(32)), "3.4028235e+38f");
-  check<int32_t, uint8_t>("saturating_cast",
-                          [](Expr a, Expr) { return saturating_cast<uint8_t>(a); },
-                          [](Wide a, Wide) { return nearest<uint8_t>(a); });
-  check<uint64_t, int64_t>("saturating_cast",
-                           [](Expr a, Expr) { return saturating_cast<int64_t>(a); },
-                           [](Wide a, Wide) { return nearest<int64_t>(a); });
-  check<int64_t, uint64_t>("saturating_cast",
-                           [](Expr a, Expr) { return saturating_cast<uint64_t>(a); },
-                           [](Wide a, Wide) { return nearest<uint64_t>(a); });
+  check<int32_t, uint8_t>(
+      "saturating_cast", [](Expr a, Expr) { return saturating_cast<uint8_t>(a); },
+      [](Wide a, Wide) { return nearest<uint8_t>(a); });
+  check<uint64_t, int64_t>(
+      "saturating_cast", [](Expr a, Expr) { return saturating_cast<int64_t>(a); },
+      [](Wide a, Wide) { return nearest<int64_t>(a); });
+  check<int64_t, uint64_t>(
+      "saturating_cast", [](Expr a, Expr) { return saturating_cast<uint64_t>(a); },
+      [](Wide a, Wide) { return nearest<uint64_t>(a); });
 }
 
 TEST(IntegerFunctions, BitsApartAndTogether) {

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "lang/ir/node.h"
 #include "lang/ir/freeze.h"
+#include "lang/ir/node.h"
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 

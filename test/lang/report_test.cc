@@ -41,9 +41,7 @@ TEST(Report, TheReporterTakesThePlaceOfBoth) {
 TEST(Report, StreamsThrowAtTheEndOfTheirStatement) {
   EXPECT_EQ(message_of([] { detail::UserErrorStream() << "no filter of size " << 3 << "\n"; }),
             "error: no filter of size 3");
-  EXPECT_EQ(message_of([] {
-              detail::InternalErrorStream({"b.cpp", 5}) << "broken";
-            }),
+  EXPECT_EQ(message_of([] { detail::InternalErrorStream({"b.cpp", 5}) << "broken"; }),
             "b.cpp:5: error: internal: broken");
 }
 

@@ -192,9 +192,7 @@ TEST_F(Words, BoundOfWhatIsNoArgumentIsRefused) {
 TEST_F(Words, EstimatesNeedOnePairForEachDimension) {
   f.set_estimates({{0, 64}, {0, 48}});
   const int line = __LINE__ + 1;
-  EXPECT_EQ(message_of([&] {
-              f.set_estimates({{0, 64}});
-            }),
+  EXPECT_EQ(message_of([&] { f.set_estimates({{0, 64}}); }),
             at(line) +
                 "error: set_estimates of 'words' got 1 estimates\n"
                 "  why: it has 2 dimensions\n"

@@ -19,7 +19,8 @@ ModelBuilder small_model() {
 }
 
 Model load_bytes(const std::string &bytes) {
-  return load_model(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size(), "test.onnx", ".");
+  return load_model(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size(), "test.onnx",
+                    ".");
 }
 
 TEST(onnx_bad_file, every_truncation_is_a_diagnostic) {
@@ -71,16 +72,28 @@ TEST(onnx_bad_file, all_unsupported_operators_are_listed_at_once) {
 }
 
 TEST(onnx_bad_file, names_without_definition_and_cycles) {
-  EXPECT_EQ(error_of([] { ModelBuilder().input("x", {2}).node("Relu", {"q"}, {"y"}).output("y").load(); }),
+  EXPECT_EQ(error_of([] {
+              ModelBuilder().input("x", {2}).node("Relu", {"q"}, {"y"}).output("y").load();
+            }),
             "error: node 'make_y' (Relu, version 14) reads 'q'\n"
             "  why: no node, input or weight has the name\n"
             "  fix: export the model again");
   EXPECT_EQ(error_of([] {
-              ModelBuilder().input("x", {2}).node("Add", {"x", "b"}, {"a"}).node("Relu", {"a"}, {"b"}).output("b").load();
+              ModelBuilder()
+                  .input("x", {2})
+                  .node("Add", {"x", "b"}, {"a"})
+                  .node("Relu", {"a"}, {"b"})
+                  .output("b")
+                  .load();
             }).substr(0, 44),
             "error: node 'make_a' depends on itself\n  why");
   EXPECT_EQ(error_of([] {
-              ModelBuilder().input("x", {2}).node("Relu", {"x"}, {"y"}).node("Relu", {"x"}, {"y"}).output("y").load();
+              ModelBuilder()
+                  .input("x", {2})
+                  .node("Relu", {"x"}, {"y"})
+                  .node("Relu", {"x"}, {"y"})
+                  .output("y")
+                  .load();
             }),
             "error: node 'make_y' (Relu, version 14) defines 'y'\n"
             "  why: the name is taken\n"
@@ -88,7 +101,9 @@ TEST(onnx_bad_file, names_without_definition_and_cycles) {
 }
 
 TEST(onnx_bad_file, wrong_arity) {
-  EXPECT_EQ(error_of([] { ModelBuilder().input("x", {2}).node("Relu", {"x", "x"}, {"y"}).output("y").load(); }),
+  EXPECT_EQ(error_of([] {
+              ModelBuilder().input("x", {2}).node("Relu", {"x", "x"}, {"y"}).output("y").load();
+            }),
             "error: node 'make_y' (Relu-14) has 2 inputs and 1 outputs\n"
             "  why: the operator takes 1 to 1 inputs, and has 1 to 1 outputs\n"
             "  fix: export the model again");
@@ -96,7 +111,14 @@ TEST(onnx_bad_file, wrong_arity) {
 
 TEST(onnx_bad_file, sizes_of_weights) {
   auto load = [](const Message &tensor) {
-    return error_of([&] { ModelBuilder().initializer(tensor).input("x", {1}).node("Relu", {"x"}, {"y"}).output("y").load(); });
+    return error_of([&] {
+      ModelBuilder()
+          .initializer(tensor)
+          .input("x", {1})
+          .node("Relu", {"x"}, {"y"})
+          .output("y")
+          .load();
+    });
   };
   EXPECT_EQ(load(ModelBuilder::tensor<float>("w", 1, {2, 2}, {1, 2, 3})),
             "error: tensor 'w' has 12 bytes of elements\n"
@@ -131,16 +153,19 @@ TEST(onnx_bad_file, deep_nesting) {
   Message m = ModelBuilder::node_message("Relu", {"x"}, {"y"});
   for (int i = 0; i < 200; i++) {
     const Message region = Message().message(1, m);
-    m = ModelBuilder::node_message("If", {"x"}, {"y"}, {Message().text(1, "then_branch").message(6, region).number(20, 5)});
+    m = ModelBuilder::node_message(
+        "If", {"x"}, {"y"}, {Message().text(1, "then_branch").message(6, region).number(20, 5)});
   }
   const std::string bytes = Message().message(7, Message().message(1, m)).bytes();
-  EXPECT_NE(error_of([&] { load_bytes(bytes); }).find("messages are nested more than 100 deep"), std::string::npos);
+  EXPECT_NE(error_of([&] { load_bytes(bytes); }).find("messages are nested more than 100 deep"),
+            std::string::npos);
 }
 
 TEST(onnx_bad_file, parts_that_are_not_known_are_noted) {
   ModelBuilder b = small_model();
   const std::string bytes = b.bytes() + Message().number(99, 1).bytes();
-  EXPECT_EQ(load_bytes(bytes).notes, std::vector<std::string>{"unknown part of the file: ModelProto field 99"});
+  EXPECT_EQ(load_bytes(bytes).notes,
+            std::vector<std::string>{"unknown part of the file: ModelProto field 99"});
 }
 
 class ExternalData : public testing::Test {
@@ -169,7 +194,8 @@ class ExternalData : public testing::Test {
 };
 
 TEST_F(ExternalData, is_mapped) {
-  const Model m = model({{"location", "w.bin"}, {"offset", "4"}, {"length", "8"}}).load(folder_ + "/");
+  const Model m =
+      model({{"location", "w.bin"}, {"offset", "4"}, {"length", "8"}}).load(folder_ + "/");
   EXPECT_EQ(m.graph.values[0].constant->number(0), 1);
   EXPECT_EQ(m.graph.values[0].constant->number(1), 2);
 }
@@ -181,8 +207,9 @@ TEST_F(ExternalData, outside_of_the_file) {
             "error: tensor 'w' begins at byte 13 of 'w.bin'\n  why: the file has 12 bytes");
   EXPECT_EQ(error({{"location", "w.bin"}, {"length", "4"}}),
             "error: tensor 'w' has 4 bytes of external data\n  why: its shape needs 8");
-  EXPECT_EQ(error({{"location", "w.bin"}, {"offset", "-4"}}),
-            "error: tensor 'w' has the external offset '-4'\n  why: it is a number of bytes from 0 on");
+  EXPECT_EQ(
+      error({{"location", "w.bin"}, {"offset", "-4"}}),
+      "error: tensor 'w' has the external offset '-4'\n  why: it is a number of bytes from 0 on");
 }
 
 TEST_F(ExternalData, keys) {

@@ -47,7 +47,10 @@ TEST(onnx_emit_library, runs_in_a_program_of_c) {
   ModelBuilder b;
   b.input("x", {2, 3}).weights("w", {3, 2}, {1, 2, 3, 4, 5, 6}).weights("c", {2}, {-20, 1});
   b.node("MatMul", {"x", "w"}, {"m"}).node("Add", {"m", "c"}, {"s"}).node("Relu", {"s"}, {"y"});
-  b.node("Softmax", {"y"}, {"z"}).node("Sub", {"y", "z"}, {"d"}).node("Add", {"d", "z"}, {"o"}).output("o");
+  b.node("Softmax", {"y"}, {"z"})
+      .node("Sub", {"y", "z"}, {"d"})
+      .node("Add", {"d", "z"}, {"o"})
+      .output("o");
   CompileOptions options;
   options.engine = Engine::Interpreter;
   const LibraryFiles files =
@@ -68,10 +71,11 @@ TEST(onnx_emit_library, sizes_have_to_be_numbers) {
   b.input("x", {"N", 3}).node("Relu", {"x"}, {"y"}).output("y");
   CompileOptions options;
   options.engine = Engine::Interpreter;
-  EXPECT_EQ(error_of([&] { emit_library(Program(b.load(), options), "/tmp", "m", get_host_target()); }),
-            "error: 'x' has the shape [N, 3]\n"
-            "  why: a library is made for fixed sizes\n"
-            "  fix: give a number for each: --shape NAME=1,3,224,224");
+  EXPECT_EQ(
+      error_of([&] { emit_library(Program(b.load(), options), "/tmp", "m", get_host_target()); }),
+      "error: 'x' has the shape [N, 3]\n"
+      "  why: a library is made for fixed sizes\n"
+      "  fix: give a number for each: --shape NAME=1,3,224,224");
 }
 
 }  // namespace

@@ -54,18 +54,20 @@ inline Message ints_attribute(const std::string &name, const std::vector<int64_t
 struct TestDim {
   int64_t value;
   std::string symbol;
-  TestDim(int v) : value(v) {}                           // NOLINT
-  TestDim(const char *s) : value(0), symbol(s) {}        // NOLINT
+  TestDim(int v) : value(v) {}                     // NOLINT
+  TestDim(const char *s) : value(0), symbol(s) {}  // NOLINT
 };
 
 class ModelBuilder {
  public:
   explicit ModelBuilder(int64_t opset = 18) : opset_(opset) {}
 
-  static Message value_info(const std::string &name, const std::vector<TestDim> &shape, int type = 1) {
+  static Message value_info(const std::string &name, const std::vector<TestDim> &shape,
+                            int type = 1) {
     Message dims;
     for (const TestDim &d : shape) {
-      dims.message(1, d.symbol.empty() ? Message().number(1, d.value) : Message().text(2, d.symbol));
+      dims.message(1,
+                   d.symbol.empty() ? Message().number(1, d.value) : Message().text(2, d.symbol));
     }
     const Message tensor = Message().number(1, type).message(2, dims);
     return Message().text(1, name).message(2, Message().message(1, tensor));
@@ -79,8 +81,8 @@ class ModelBuilder {
     return *this;
   }
   ModelBuilder &node(const std::string &op, const std::vector<std::string> &in,
-                     const std::vector<std::string> &out, const std::vector<Message> &attributes = {},
-                     const std::string &domain = "") {
+                     const std::vector<std::string> &out,
+                     const std::vector<Message> &attributes = {}, const std::string &domain = "") {
     graph_.message(1, node_message(op, in, out, attributes, domain));
     return *this;
   }
@@ -102,7 +104,8 @@ class ModelBuilder {
     Message t;
     for (int64_t d : dims) t.number(1, d);
     t.number(2, type).text(8, name);
-    return t.text(9, std::string(reinterpret_cast<const char *>(values.data()), values.size() * sizeof(T)));
+    return t.text(
+        9, std::string(reinterpret_cast<const char *>(values.data()), values.size() * sizeof(T)));
   }
   ModelBuilder &weights(const std::string &name, const std::vector<int64_t> &dims,
                         const std::vector<float> &values) {
@@ -128,14 +131,16 @@ class ModelBuilder {
   std::string bytes() const {
     Message graph = graph_;
     graph.text(2, "test");
-    Message m = Message().number(1, 9).message(7, graph).message(8, Message().text(1, "").number(2, opset_));
+    Message m = Message().number(1, 9).message(7, graph).message(
+        8, Message().text(1, "").number(2, opset_));
     for (const Message &i : imports_) m.message(8, i);
     for (const Message &f : functions_) m.message(25, f);
     return m.bytes();
   }
   Model load(const std::string &folder = ".") const {
     auto kept = std::make_shared<const std::string>(bytes());
-    return load_model(reinterpret_cast<const uint8_t *>(kept->data()), kept->size(), "test.onnx", folder, kept);
+    return load_model(reinterpret_cast<const uint8_t *>(kept->data()), kept->size(), "test.onnx",
+                      folder, kept);
   }
 
  private:

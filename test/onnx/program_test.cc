@@ -47,7 +47,10 @@ Program::Tensors run_all(const ModelBuilder &b, const Program::Tensors &inputs) 
 TEST(onnx_program, matmul_bias_relu_is_one_kernel) {
   ModelBuilder b;
   b.input("x", {2, 3}).weights("w", {3, 2}, {1, 2, 3, 4, 5, 6}).weights("c", {2}, {-20, 1});
-  b.node("MatMul", {"x", "w"}, {"m"}).node("Add", {"m", "c"}, {"s"}).node("Relu", {"s"}, {"y"}).output("y");
+  b.node("MatMul", {"x", "w"}, {"m"})
+      .node("Add", {"m", "c"}, {"s"})
+      .node("Relu", {"s"}, {"y"})
+      .output("y");
   const auto out = run_all(b, {{"x", floats({2, 3}, {1, 1, 1, 2, 0, 1})}});
   EXPECT_EQ(list(out.at("y")), (std::vector<float>{0, 13, 0, 11}));
   const Program p(b.load(), {});
@@ -59,7 +62,8 @@ TEST(onnx_program, equal_layers_share_a_kernel) {
   b.input("v0", {4, 8});
   for (int i = 0; i < 5; i++) {
     const std::string n = std::to_string(i), next = std::to_string(i + 1);
-    b.initializer(ModelBuilder::tensor<float>("w" + n, 1, {8, 8}, std::vector<float>(64, 0.1f * static_cast<float>(i))));
+    b.initializer(ModelBuilder::tensor<float>(
+        "w" + n, 1, {8, 8}, std::vector<float>(64, 0.1f * static_cast<float>(i))));
     b.node("MatMul", {"v" + n, "w" + n}, {"m" + n}).node("Relu", {"m" + n}, {"v" + next});
   }
   b.output("v5");
@@ -72,7 +76,8 @@ TEST(onnx_program, equal_layers_share_a_kernel) {
 
 TEST(onnx_program, convolution_pool_and_batch_norm) {
   ModelBuilder b(15);
-  auto add = [&](const std::string &name, const std::vector<int64_t> &shape, uint32_t seed, bool positive = false) {
+  auto add = [&](const std::string &name, const std::vector<int64_t> &shape, uint32_t seed,
+                 bool positive = false) {
     std::vector<float> v = list(random_floats(shape, seed));
     for (float &f : v) f = positive ? f * f + 0.5f : f;
     b.weights(name, shape, v);
@@ -83,9 +88,11 @@ TEST(onnx_program, convolution_pool_and_batch_norm) {
   add("t", {8}, 3);
   add("m", {8}, 4);
   add("v", {8}, 5, true);
-  b.node("Conv", {"x", "w"}, {"c"}, {ints_attribute("pads", {1, 1, 1, 1}), ints_attribute("strides", {2, 1})});
+  b.node("Conv", {"x", "w"}, {"c"},
+         {ints_attribute("pads", {1, 1, 1, 1}), ints_attribute("strides", {2, 1})});
   b.node("BatchNormalization", {"c", "s", "t", "m", "v"}, {"n"}).node("Relu", {"n"}, {"r"});
-  b.node("MaxPool", {"r"}, {"y"}, {ints_attribute("kernel_shape", {2, 2}), ints_attribute("strides", {2, 2})});
+  b.node("MaxPool", {"r"}, {"y"},
+         {ints_attribute("kernel_shape", {2, 2}), ints_attribute("strides", {2, 2})});
   b.output("y");
   const auto out = run_all(b, {{"x", random_floats({1, 3, 11, 9}, 6)}});
   EXPECT_EQ(out.at("y").shape(), (std::vector<int64_t>{1, 8, 3, 4}));
@@ -96,8 +103,12 @@ TEST(onnx_program, convolution_pool_and_batch_norm) {
 TEST(onnx_program, sizes_may_be_symbols) {
   ModelBuilder b;
   b.input("x", {"batch", "length", 4}).weights("w", {4, 6}, list(random_floats({4, 6}, 1)));
-  b.integers("shape", {0, -1, 2, 3}).node("MatMul", {"x", "w"}, {"m"}).node("Reshape", {"m", "shape"}, {"r"});
-  b.node("Transpose", {"r"}, {"t"}, {ints_attribute("perm", {0, 2, 1, 3})}).node("Softmax", {"t"}, {"y"}).output("y");
+  b.integers("shape", {0, -1, 2, 3})
+      .node("MatMul", {"x", "w"}, {"m"})
+      .node("Reshape", {"m", "shape"}, {"r"});
+  b.node("Transpose", {"r"}, {"t"}, {ints_attribute("perm", {0, 2, 1, 3})})
+      .node("Softmax", {"t"}, {"y"})
+      .output("y");
   Session session(b.load());
   CompileOptions interpreted;
   interpreted.engine = Engine::Interpreter;
@@ -129,8 +140,12 @@ TEST(onnx_program, shapes_are_made_of_shapes) {
 
 TEST(onnx_program, parts_without_elements) {
   ModelBuilder b;
-  b.input("x", {2, 3}).integers("parts", {3, 0}).node("Split", {"x", "parts"}, {"a", "b"}, {int_attribute("axis", 1)});
-  b.node("Concat", {"b", "a"}, {"c"}, {int_attribute("axis", 1)}).node("Neg", {"c"}, {"y"}).output("y");
+  b.input("x", {2, 3})
+      .integers("parts", {3, 0})
+      .node("Split", {"x", "parts"}, {"a", "b"}, {int_attribute("axis", 1)});
+  b.node("Concat", {"b", "a"}, {"c"}, {int_attribute("axis", 1)})
+      .node("Neg", {"c"}, {"y"})
+      .output("y");
   const auto out = run_all(b, {{"x", floats({2, 3}, {1, 2, 3, 4, 5, 6})}});
   EXPECT_EQ(list(out.at("y")), (std::vector<float>{-1, -2, -3, -4, -5, -6}));
 }
@@ -140,8 +155,10 @@ TEST(onnx_program, elements_that_decide_about_shapes_come_at_run_time) {
   b.input("x", {2, 6}).input("shape", {2}, 7).node("Reshape", {"x", "shape"}, {"y"}).output("y");
   Session session(b.load());
   const Constant x = random_floats({2, 6}, 1);
-  EXPECT_EQ(session.run({{"x", x}, {"shape", Constant::integers({3, 4})}}).at("y").shape(), (std::vector<int64_t>{3, 4}));
-  EXPECT_EQ(session.run({{"x", x}, {"shape", Constant::integers({-1, 2})}}).at("y").shape(), (std::vector<int64_t>{6, 2}));
+  EXPECT_EQ(session.run({{"x", x}, {"shape", Constant::integers({3, 4})}}).at("y").shape(),
+            (std::vector<int64_t>{3, 4}));
+  EXPECT_EQ(session.run({{"x", x}, {"shape", Constant::integers({-1, 2})}}).at("y").shape(),
+            (std::vector<int64_t>{6, 2}));
 }
 
 TEST(onnx_program, old_versions_mean_what_they_meant) {
@@ -152,8 +169,11 @@ TEST(onnx_program, old_versions_mean_what_they_meant) {
   EXPECT_EQ(list(out.at("y")), (std::vector<float>{0.25f, 0.25f, 0.25f, 0.25f}));
   // Before 10, Slice had its bounds as attributes.
   ModelBuilder s(9);
-  s.input("x", {4}).node("Slice", {"x"}, {"y"}, {ints_attribute("starts", {1}), ints_attribute("ends", {-1})}).output("y");
-  EXPECT_EQ(list(Session(s.load()).run({{"x", floats({4}, {1, 2, 3, 4})}}).at("y")), (std::vector<float>{2, 3}));
+  s.input("x", {4})
+      .node("Slice", {"x"}, {"y"}, {ints_attribute("starts", {1}), ints_attribute("ends", {-1})})
+      .output("y");
+  EXPECT_EQ(list(Session(s.load()).run({{"x", floats({4}, {1, 2, 3, 4})}}).at("y")),
+            (std::vector<float>{2, 3}));
 }
 
 TEST(onnx_program, wrong_inputs_are_named) {
@@ -172,7 +192,10 @@ TEST(onnx_program, wrong_inputs_are_named) {
 
 TEST(onnx_program, operands_that_do_not_fit_name_the_node) {
   ModelBuilder b;
-  b.input("x", {2, 3}).weights("w", {4, 2}, std::vector<float>(8)).node("MatMul", {"x", "w"}, {"y"}).output("y");
+  b.input("x", {2, 3})
+      .weights("w", {4, 2}, std::vector<float>(8))
+      .node("MatMul", {"x", "w"}, {"y"})
+      .output("y");
   EXPECT_EQ(error_of([&] { Program(b.load(), {}); }),
             "error: node 'make_y' (MatMul, version 13): columns and rows are 3 and 4\n"
             "  why: they have to be equal\n"

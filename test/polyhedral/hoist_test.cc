@@ -18,8 +18,9 @@ std::string survey_of(const std::string &schedule) {
 }
 
 TEST(hoist, memory_holds_the_largest_storage) {
-  EXPECT_EQ(survey_of("bx.compute_at(by, y)\nbx.hoist_storage_root()\nbx.ring_buffer(2)"),
-            R"(needs by [by.min.0, by.extent.0 + by.min.0 - 1] [by.min.1, by.extent.1 + by.min.1 - 1]
+  EXPECT_EQ(
+      survey_of("bx.compute_at(by, y)\nbx.hoist_storage_root()\nbx.ring_buffer(2)"),
+      R"(needs by [by.min.0, by.extent.0 + by.min.0 - 1] [by.min.1, by.extent.1 + by.min.1 - 1]
 needs in [by.min.0, by.extent.0 + by.min.0] [by.min.1, by.extent.1 + by.min.1]
 let bx.hoisted.0 = max(by.extent.0, 0)
 hoist bx [bx.hoisted.0, 2] ring 2 at (by.s0.y - by.min.1)%2

@@ -32,7 +32,8 @@ std::string lines_with(const std::string &text, const std::string &word) {
   std::istringstream lines(text);
   std::string found;
   for (std::string line; std::getline(lines, line);) {
-    if (line.find(word) != std::string::npos) found += line.substr(line.find_first_not_of(' ')) + '\n';
+    if (line.find(word) != std::string::npos)
+      found += line.substr(line.find_first_not_of(' ')) + '\n';
   }
   return found;
 }

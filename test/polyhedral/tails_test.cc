@@ -102,7 +102,8 @@ TEST(tails, tiles_of_a_blending_tail_run_one_after_the_other) {
       "  why: tiles of the split of 'x' with ShiftInwardsAndBlend read and write again points "
       "of other tiles\n"
       "  fix: use GuardWithIf for that split, or keep 'xo' serial");
-  // None is shifted where the extent is a multiple of the factor, as that of whole tiles of tiles is.
+  // None is shifted where the extent is a multiple of the factor, as that of whole tiles of tiles
+  // is.
   EXPECT_EQ(verdict("g(x) = x\ng(x) = g(x) + 1\noutput g\n",
                     "g.update(0).split(x, xo, xi, 5, ShiftInwardsAndBlend)\n"
                     "g.update(0).split(xo, xp, xq, 2, RoundUp)\ng.update(0).parallel(xp)\n"),

@@ -75,9 +75,9 @@ TEST(Callable, RefusesOtherArguments) {
 
 TEST(Callable, ArgumentsMayBeGivenByName) {
   Scaled s;
-  const Callable c = s.f.compile_to_callable(
-      {Argument("unread", Argument::InputScalar, Float(32), 0), s.in,
-       Argument("k", Argument::InputScalar, Int(32), 0)});
+  const Callable c =
+      s.f.compile_to_callable({Argument("unread", Argument::InputScalar, Float(32), 0), s.in,
+                               Argument("k", Argument::InputScalar, Int(32), 0)});
   Buffer<uint8_t> in(3);
   in.fill(uint8_t{2});
   Buffer<int> out(3);
@@ -121,9 +121,11 @@ TEST(OutputBuffer, AlignmentIsChecked) {
   EXPECT_EQ(out(9), 9);
   out.crop(0, 1, 8);
   const int line = __LINE__ + 1;
-  EXPECT_EQ(message_of([&] { f.realize(out); }),
-            at(line) + "error: f: the elements of buffer 'f' do not begin at a multiple of 64 bytes, as was "
-            "promised; pass such a buffer, or lift the promise made with set_host_alignment");
+  EXPECT_EQ(
+      message_of([&] { f.realize(out); }),
+      at(line) +
+          "error: f: the elements of buffer 'f' do not begin at a multiple of 64 bytes, as was "
+          "promised; pass such a buffer, or lift the promise made with set_host_alignment");
   EXPECT_EQ(f.output_buffer().host_alignment(), 64);
 }
 
@@ -175,8 +177,9 @@ TEST(ExternCall, RefusesOtherTypesAndUnknownNames) {
             std::string::npos);
   Func f("f");
   f(x) = extern_call(Int(32), "there_is_no_such_function", {x}, {Int(32)});
-  EXPECT_NE(message_of([&] { f.realize({2}); }).find("the pipeline cannot be linked in this process"),
-            std::string::npos);
+  EXPECT_NE(
+      message_of([&] { f.realize({2}); }).find("the pipeline cannot be linked in this process"),
+      std::string::npos);
 }
 
 TEST(Limits, HoldForBuffersWhereTheProgramWantsThem) {
@@ -188,8 +191,9 @@ TEST(Limits, HoldForBuffersWhereTheProgramWantsThem) {
   Buffer<uint8_t> out(row, 3, shape);
   set_default_buffer_limit(INT32_MAX);
   const std::string refused = message_of([&] { f.realize(out); });
-  const std::string large = message_of(
-      [&] { f.realize(out, get_jit_target_from_environment().with_feature(Target::LargeBuffers)); });
+  const std::string large = message_of([&] {
+    f.realize(out, get_jit_target_from_environment().with_feature(Target::LargeBuffers));
+  });
   set_default_buffer_limit(std::nullopt);
   EXPECT_NE(refused.find("buffer 'f'"), std::string::npos) << refused;
   EXPECT_EQ(large, "no error");

@@ -117,10 +117,11 @@ TEST(DebugToFile, AFileThatCannotBeWritten) {
     g.realize({3});
     FAIL() << "no error";
   } catch (const RuntimeError &e) {
-    EXPECT_NE(std::string(e.what()).find(
-                  "g: debug_to_file cannot write 'no/such/folder/f.tmp': the file cannot be opened "
-                  "or written, or its format has no such type or size; .tmp and .npy have the most"),
-              std::string::npos)
+    EXPECT_NE(
+        std::string(e.what()).find(
+            "g: debug_to_file cannot write 'no/such/folder/f.tmp': the file cannot be opened "
+            "or written, or its format has no such type or size; .tmp and .npy have the most"),
+        std::string::npos)
         << e.what();
   }
 }

@@ -12,7 +12,7 @@ extern "C" {
 
 // out(x) = in(-x) + offset.
 __attribute__((visibility("default"))) int ph_test_mirror(polyhalite_buffer_t *in, int offset,
-                                                         polyhalite_buffer_t *out) {
+                                                          polyhalite_buffer_t *out) {
   const polyhalite_dimension_t &o = out->dim[0];
   const int last = o.min + o.extent - 1;
   if (in->is_bounds_query()) {
@@ -29,8 +29,8 @@ __attribute__((visibility("default"))) int ph_test_mirror(polyhalite_buffer_t *i
 
 // Sums and differences of a 3-wide row; any shape of the outputs.
 __attribute__((visibility("default"))) int ph_test_row(polyhalite_buffer_t *in,
-                                                      polyhalite_buffer_t *sum,
-                                                      polyhalite_buffer_t *difference) {
+                                                       polyhalite_buffer_t *sum,
+                                                       polyhalite_buffer_t *difference) {
   if (in->is_bounds_query()) {
     in->dim[0].min = sum->dim[0].min - 1;
     in->dim[0].extent = sum->dim[0].extent + 2;
@@ -57,7 +57,7 @@ __attribute__((visibility("default"))) int ph_test_fails(polyhalite_buffer_t *ou
 
 // Copies an image of any layout.
 __attribute__((visibility("default"))) int ph_test_copy(polyhalite_buffer_t *in,
-                                                       polyhalite_buffer_t *out) {
+                                                        polyhalite_buffer_t *out) {
   if (in->is_bounds_query()) return 0;  // all of it
   for (int x = out->dim[0].min; x < out->dim[0].min + out->dim[0].extent; x++) {
     *reinterpret_cast<int *>(out->address_of(&x)) = *reinterpret_cast<int *>(in->address_of(&x));
@@ -166,8 +166,9 @@ TEST(ExternStage, FailuresEndTheRun) {
   stage.compute_at(out, y);
   out.parallel(y);
   out.set_jit_externs(kFunctions);
-  EXPECT_NE(message_of([&] { out.realize({4, 8}); })
-                .find("out: the function 'ph_test_fails' of an extern stage returned -77, not 0"),
+  EXPECT_NE(message_of([&] {
+              out.realize({4, 8});
+            }).find("out: the function 'ph_test_fails' of an extern stage returned -77, not 0"),
             std::string::npos);
 }
 

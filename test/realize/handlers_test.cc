@@ -121,9 +121,9 @@ TEST(Handlers, MayRefuseMemory) {
   TwoStages p;
   p.consumer.jit_handlers().custom_malloc = no_malloc;
   p.consumer.jit_handlers().custom_free = count_free;
-  EXPECT_NE(message_of([&] { p.consumer.realize({100, 40}); })
-                .find("there is no memory for 'producer'"),
-            std::string::npos);
+  EXPECT_NE(
+      message_of([&] { p.consumer.realize({100, 40}); }).find("there is no memory for 'producer'"),
+      std::string::npos);
 }
 
 void *throwing_malloc(JITUserContext *, size_t) { throw std::logic_error("no thanks"); }

@@ -90,7 +90,8 @@ void check_integer_functions() {
     expect_as_interpreted<T>(name, [&, make = make](Expr x) { return make(a(x), b(x)); }, kSize);
   }
   if constexpr (sizeof(T) <= 4) {
-    for (const int q : {0, 3, static_cast<int>(8 * sizeof(T) - 1), static_cast<int>(8 * sizeof(T))}) {
+    for (const int q :
+         {0, 3, static_cast<int>(8 * sizeof(T) - 1), static_cast<int>(8 * sizeof(T))}) {
       expect_as_interpreted<T>(
           "mul_shift_right", [&](Expr x) { return mul_shift_right(a(x), b(x), q); }, kSize);
       expect_as_interpreted<T>(
@@ -129,12 +130,12 @@ void check_float16() {
   expect_as_interpreted<T>("-", [&](Expr x) { return without_nan(a(x) - b(x)); }, kSize);
   expect_as_interpreted<T>("*", [&](Expr x) { return without_nan(a(x) * b(x)); }, kSize);
   expect_as_interpreted<T>("/", [&](Expr x) { return without_nan(a(x) / b(x)); }, kSize);
-  expect_as_interpreted<T>("sqrt", [&](Expr x) { return without_nan(cast<T>(sqrt(abs(a(x))))); }, kSize);
+  expect_as_interpreted<T>(
+      "sqrt", [&](Expr x) { return without_nan(cast<T>(sqrt(abs(a(x))))); }, kSize);
   expect_as_interpreted<T>(
       "min", [&](Expr x) { return without_nan(cast<T>(min(floor(a(x)), b(x)))); }, kSize);
-  expect_as_interpreted<float>("to float32", [&](Expr x) {
-    return without_nan(cast<float>(a(x)));
-  }, kSize);
+  expect_as_interpreted<float>(
+      "to float32", [&](Expr x) { return without_nan(cast<float>(a(x))); }, kSize);
   expect_as_interpreted<bool>("<", [&](Expr x) { return a(x) < b(x); }, kSize);
   expect_as_interpreted<T>("from int", [&](Expr x) { return cast<T>(x * 37 - 20000); }, kSize);
 }
@@ -249,8 +250,8 @@ TEST(Numbers, MathematicalFunctions) {
 
 TEST(Numbers, PowersAndAngles) {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::nanf("");
-  std::vector<float> values = {0,    -0.0f, 1,   -1,   2,     -2,     0.5f,  -0.5f, 3,   -3,
-                               1e-30f, 1e30f, inf, -inf, nan, 1e-42f, 2.5f,  100,   -7,  0.001f};
+  std::vector<float> values = {0,      -0.0f, 1,   -1,   2,   -2,     0.5f, -0.5f, 3,  -3,
+                               1e-30f, 1e30f, inf, -inf, nan, 1e-42f, 2.5f, 100,   -7, 0.001f};
   std::mt19937 random(6);
   for (int i = 0; i < 60; i++) {
     values.push_back(static_cast<float>(random() % 20000) / 1000 - 8);
@@ -347,12 +348,11 @@ TEST(Numbers, PrintsEveryValueOnce) {
                       cast<uint8_t>(x), cast<float16_t>(0.5f));
     if (lanes > 1) f.vectorize(x, lanes, TailStrategy::GuardWithIf);
     f.realize({6});
-    EXPECT_EQ(printed,
-              (std::vector<std::string>{
-                  "10 is 0.500000 1.000000e+00 false 1 0.500000\n",
-                  "30 is 1.500000 3.000000e+00 true 3 0.500000\n",
-                  "50 is 2.500000 5.000000e+00 true 5 0.500000\n",
-              }))
+    EXPECT_EQ(printed, (std::vector<std::string>{
+                           "10 is 0.500000 1.000000e+00 false 1 0.500000\n",
+                           "30 is 1.500000 3.000000e+00 true 3 0.500000\n",
+                           "50 is 2.500000 5.000000e+00 true 5 0.500000\n",
+                       }))
         << lanes << " lanes";
   }
   polyhalite_set_custom_print(before);
@@ -368,8 +368,9 @@ TEST(Numbers, RequireEndsThePipelineWithItsMessage) {
   const Buffer<int> good = f.realize({8});
   EXPECT_EQ(good(5), 15);
   p.set(4);
-  EXPECT_NE(message_of([&] { f.realize({8}); })
-                .find("f: requirement failed: broadcast(p == 3, 4): p must be 3 and is 4"),
+  EXPECT_NE(message_of([&] {
+              f.realize({8});
+            }).find("f: requirement failed: broadcast(p == 3, 4): p must be 3 and is 4"),
             std::string::npos)
       << message_of([&] { f.realize({8}); });
 }

@@ -36,7 +36,8 @@ class PureCalls : public testing::Test {
     return extern_call(Int(32), name, {e}, {Int(32)});
   }
   static void set_externs(Func &f) {
-    f.set_jit_externs({{"same", JITExtern(same)}, {"row", JITExtern(row)}, {"pixel", JITExtern(pixel)}});
+    f.set_jit_externs(
+        {{"same", JITExtern(same)}, {"row", JITExtern(row)}, {"pixel", JITExtern(pixel)}});
   }
 
   Var x{"x"}, y{"y"};
@@ -58,8 +59,9 @@ TEST_F(PureCalls, LeaveParallelLoopsWhereOthersDoNot) {
   Func f("f");
   f(x, y) = pure("same", 3) + impure("pixel", x);
   f.parallel(y);
-  f.jit_handlers().custom_do_par_for = [](JITUserContext *context, int (*task)(JITUserContext *, int, uint8_t *),
-                                          int min, int size, uint8_t *closure) {
+  f.jit_handlers().custom_do_par_for = [](JITUserContext *context,
+                                          int (*task)(JITUserContext *, int, uint8_t *), int min,
+                                          int size, uint8_t *closure) {
     for (int i = min; i < min + size; i++) task(context, i, closure);
     return 0;
   };

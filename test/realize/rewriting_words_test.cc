@@ -60,14 +60,16 @@ TEST(EagerInline, RefusedAtTheCall) {
   root(x) = x;
   consumer(x) = reduced(x) + root(x);
   EXPECT_EQ(message_of([&] { consumer.eager_inline({reduced}); }),
-            at(__LINE__ - 1) + "error: cannot inline 'reduced' into 'consumer'\n"
-                               "  why: it has update definitions, and so no single expression as "
-                               "its value\n"
-                               "  fix: inline Funcs with a pure definition only");
+            at(__LINE__ - 1) +
+                "error: cannot inline 'reduced' into 'consumer'\n"
+                "  why: it has update definitions, and so no single expression as "
+                "its value\n"
+                "  fix: inline Funcs with a pure definition only");
   EXPECT_EQ(message_of([&] { consumer.eager_inline({undefined}); }),
-            at(__LINE__ - 1) + "error: cannot inline 'undefined' into 'consumer'\n"
-                               "  why: 'undefined' is undefined\n"
-                               "  fix: define it first");
+            at(__LINE__ - 1) +
+                "error: cannot inline 'undefined' into 'consumer'\n"
+                "  why: 'undefined' is undefined\n"
+                "  fix: define it first");
   EXPECT_EQ(message_of([&] { consumer.eager_inline(root, reduced, root); }).substr(0, 30),
             at(__LINE__ - 1).substr(0, 30));
   root.compute_at(consumer, x);
@@ -169,13 +171,14 @@ TEST_F(ChangeType, PartialSumsOfBlocks) {
 TEST_F(ChangeType, RefusedAtTheCall) {
   ImageParam wide(Int(16), 1, "wide");
   f(x) = wide(x);
-  EXPECT_EQ(message_of([&] { f.change_type(Int(8)); }),
-            at(__LINE__ - 1) +
-                "error: cannot change the type of 'f' to int8\n"
-                "  why: its first value, wide(x), may be anything in [-32768, 32767], which the type "
-                "does not hold\n"
-                "  fix: clamp it to the range of the type, or call change_type(type, true), which "
-                "casts what may not fit");
+  EXPECT_EQ(
+      message_of([&] { f.change_type(Int(8)); }),
+      at(__LINE__ - 1) +
+          "error: cannot change the type of 'f' to int8\n"
+          "  why: its first value, wide(x), may be anything in [-32768, 32767], which the type "
+          "does not hold\n"
+          "  fix: clamp it to the range of the type, or call change_type(type, true), which "
+          "casts what may not fit");
   Func bytes = f.change_type(Int(8), true);
   bytes.compute_root();
   Buffer<int16_t> in(3);
@@ -259,7 +262,8 @@ TEST(HoistInvariants, BlocksOfQuantizedNumbers) {
   b.set(in_b);
   scale.set(in_s);
   double expected = 0;
-  for (int i = 0; i < kN; i++) expected += in_a(i) * in_b(i) * static_cast<double>(in_s(i / kBlock));
+  for (int i = 0; i < kN; i++)
+    expected += in_a(i) * in_b(i) * static_cast<double>(in_s(i / kBlock));
   Buffer<float> out = dot.realize();
   EXPECT_EQ(out(), static_cast<float>(expected));
 }
@@ -270,14 +274,16 @@ TEST(HoistInvariants, RefusedAtTheCall) {
   Func f("f");
   f(x) = 0;
   f(x) += r;
-  EXPECT_NE(message_of([&] { f.update().hoist_invariants(); })
-                .find("no factor of that is the same in all steps of the reduction"),
+  EXPECT_NE(message_of([&] {
+              f.update().hoist_invariants();
+            }).find("no factor of that is the same in all steps of the reduction"),
             std::string::npos);
   Func g("g");
   g(x) = 0;
   g(x) += x * r + r;
-  EXPECT_NE(message_of([&] { Func one = g.update().hoist_invariants(); })
-                .find("a FuncVec of size 2 is used as one Func"),
+  EXPECT_NE(message_of([&] {
+              Func one = g.update().hoist_invariants();
+            }).find("a FuncVec of size 2 is used as one Func"),
             std::string::npos);
 }
 

@@ -21,16 +21,14 @@ class Streams : public testing::Test {
     for (const int width : {5, 16, 64, 67}) {
       constexpr int kHeight = 19;
       Buffer<uint16_t> image(width + 1, kHeight + 1);
-      image.for_each_element([&](int i, int j) {
-        image(i, j) = static_cast<uint16_t>(i * 7 + j * 131);
-      });
+      image.for_each_element(
+          [&](int i, int j) { image(i, j) = static_cast<uint16_t>(i * 7 + j * 131); });
       in.set(image);
       Buffer<uint16_t> out = g.realize({width, kHeight});
       auto value = [&](int i, int j) { return image(i, j) * 3 + image(i + 1, j); };
       int wrong = 0;
       out.for_each_element([&](int i, int j) {
-        wrong += out(i, j) !=
-                 static_cast<uint16_t>(value(i, j) + value(i, j + 1) + image(i, j));
+        wrong += out(i, j) != static_cast<uint16_t>(value(i, j) + value(i, j + 1) + image(i, j));
       });
       EXPECT_EQ(wrong, 0) << width;
     }
@@ -51,14 +49,13 @@ TEST_F(Streams, FromASerialLoopToAParallelOne) {
 
 TEST_F(Streams, InsideATask) {
   g.split(y, yo, y, 4).parallel(yo).vectorize(x, 8, TailStrategy::GuardWithIf);
-  f.compute_at(g, yo).stream_stores().stream_loads({in}).vectorize(
-      x, 8, TailStrategy::GuardWithIf);
+  f.compute_at(g, yo).stream_stores().stream_loads({in}).vectorize(x, 8, TailStrategy::GuardWithIf);
   expect_right();
 }
 
 TEST_F(Streams, BetweenAsynchronousTasks) {
-  f.store_root().compute_at(g, y).stream_stores().async().vectorize(
-      x, 8, TailStrategy::GuardWithIf);
+  f.store_root().compute_at(g, y).stream_stores().async().vectorize(x, 8,
+                                                                    TailStrategy::GuardWithIf);
   g.stream_loads({f});
   expect_right();
 }
@@ -79,9 +76,8 @@ TEST(StreamWords, AnUpdateOfEachCell) {
   f.update().stream_stores().vectorize(x, 8).parallel(y);
   Buffer<int32_t> out = g.realize({32, 8});
   int wrong = 0;
-  out.for_each_element([&](int i, int j) {
-    wrong += out(i, j) != i + j + i * j + i + (j + 1) + i * (j + 1);
-  });
+  out.for_each_element(
+      [&](int i, int j) { wrong += out(i, j) != i + j + i * j + i + (j + 1) + i * (j + 1); });
   EXPECT_EQ(wrong, 0);
 }
 
@@ -93,18 +89,21 @@ TEST(StreamWords, RefusedAtTheCall) {
   hist(x) = 0;
   hist(indices(r)) += 1;
   EXPECT_EQ(message_of([&] { hist.update(0).stream_stores(); }),
-            at(__LINE__ - 1) + "error: cannot stream the stores of update 0 of 'hist'\n"
-                               "  why: its steps along the reduction variable 'r' may write one "
-                               "cell in turn\n"
-                               "  fix: stream the stores of a definition that writes each cell once");
+            at(__LINE__ - 1) +
+                "error: cannot stream the stores of update 0 of 'hist'\n"
+                "  why: its steps along the reduction variable 'r' may write one "
+                "cell in turn\n"
+                "  fix: stream the stores of a definition that writes each cell once");
   EXPECT_EQ(message_of([&] { hist.update(0).stream_loads({hist}); }),
-            at(__LINE__ - 1) + "error: cannot stream loads of 'hist' in update 0 of 'hist'\n"
-                               "  why: what a Func reads of itself it has just written\n"
-                               "  fix: name other Funcs, and images");
+            at(__LINE__ - 1) +
+                "error: cannot stream loads of 'hist' in update 0 of 'hist'\n"
+                "  why: what a Func reads of itself it has just written\n"
+                "  fix: name other Funcs, and images");
   EXPECT_EQ(message_of([&] { undefined.stream_stores(); }),
-            at(__LINE__ - 1) + "error: cannot stream the stores of 'undefined'\n"
-                               "  why: the Func is undefined\n"
-                               "  fix: define the Func before its schedule");
+            at(__LINE__ - 1) +
+                "error: cannot stream the stores of 'undefined'\n"
+                "  why: the Func is undefined\n"
+                "  fix: define the Func before its schedule");
   hist.stream_stores().stream_loads(std::vector<Func>{});
 }
 
@@ -114,10 +113,11 @@ TEST(StreamWords, SmeIsNotAvailable) {
   f(x) = x;
   f.sme_streaming();
   EXPECT_EQ(message_of([&] { f.compile_jit(); }),
-            at(__LINE__ - 2) + "error: cannot sme_streaming on 'f': the streaming mode of SME is not "
-                               "available\n"
-                               "  why: code is made for the processor only\n"
-                               "  fix: leave the directive out");
+            at(__LINE__ - 2) +
+                "error: cannot sme_streaming on 'f': the streaming mode of SME is not "
+                "available\n"
+                "  why: code is made for the processor only\n"
+                "  fix: leave the directive out");
 }
 
 TEST(StageHandles, ListTheirLoops) {
@@ -137,8 +137,9 @@ TEST(StageHandles, ListTheirLoops) {
   EXPECT_EQ(f.split_vars()[0].name, "x");
   f.host(x).host();
   EXPECT_EQ(message_of([&] { f.update().host(x); }),
-            at(__LINE__ - 1) + "error: cannot host 'x': update 0 of 'f' has no such loop\n"
-                               "  fix: its loops are, outermost first: xo, xi, r");
+            at(__LINE__ - 1) +
+                "error: cannot host 'x': update 0 of 'f' has no such loop\n"
+                "  fix: its loops are, outermost first: xo, xi, r");
 }
 
 }  // namespace

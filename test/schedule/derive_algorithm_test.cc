@@ -166,13 +166,14 @@ output f
 }
 
 TEST(derive_algorithm, rfactor_keeps_operands_of_an_ordered_operator_in_order) {
-  EXPECT_EQ(derived(R"(image in: int32, 2
+  EXPECT_EQ(
+      derived(R"(image in: int32, 2
 f() = {0, 0}
 over r(0, 9), s(0, 9): f() = {max(f(), in(r, s)), select(f() < in(r, s), r, f().1)}
 output f
 )",
-                    "p = f.update(0).rfactor(r, u)"),
-            R"(s.txt:1: error: cannot rfactor update 0 of 'f': 'r' is inside of a reduction loop that is not preserved
+              "p = f.update(0).rfactor(r, u)"),
+      R"(s.txt:1: error: cannot rfactor update 0 of 'f': 'r' is inside of a reduction loop that is not preserved
   why: the operator is associative, but not commutative: operands would change places
   fix: preserve the outer loops of: s, r
 )");

@@ -216,22 +216,23 @@ TEST(errors, bound_of_no_dimension) {
 }
 
 TEST(errors, independent_ones_are_reported_together) {
-  EXPECT_EQ(tree(R"(a(x) = x
+  EXPECT_EQ(
+      tree(R"(a(x) = x
 b(x) = a(x) + a(x + 1)
 c(x) = b(x)
 c(x) = c(x) + b(x + 1)
 output c
 )",
-                 "a.parallel(x)\na.vectorize(x)\nb.compute_root()\nb.parallel(z)\nb.parallel(y)\n"
-                 "c.update(0).unroll(w)\nc.bound(q, 0, 4)\n"),
-            "s.txt:1: error: cannot parallelize 'x' of 'a': it is computed inline and has no loops\n"
-            "  fix: add compute_root or compute_at to 'a'\n"
-            "s.txt:4: error: cannot parallelize 'z': 'b' has no such loop\n"
-            "  fix: its loops are, outermost first: x\n"
-            "s.txt:6: error: cannot unroll 'w': update 0 of 'c' has no such loop\n"
-            "  fix: its loops are, outermost first: x\n"
-            "s.txt:7: error: cannot bound 'q' of 'c': it is no dimension of it\n"
-            "  fix: its dimensions are: x\n");
+           "a.parallel(x)\na.vectorize(x)\nb.compute_root()\nb.parallel(z)\nb.parallel(y)\n"
+           "c.update(0).unroll(w)\nc.bound(q, 0, 4)\n"),
+      "s.txt:1: error: cannot parallelize 'x' of 'a': it is computed inline and has no loops\n"
+      "  fix: add compute_root or compute_at to 'a'\n"
+      "s.txt:4: error: cannot parallelize 'z': 'b' has no such loop\n"
+      "  fix: its loops are, outermost first: x\n"
+      "s.txt:6: error: cannot unroll 'w': update 0 of 'c' has no such loop\n"
+      "  fix: its loops are, outermost first: x\n"
+      "s.txt:7: error: cannot bound 'q' of 'c': it is no dimension of it\n"
+      "  fix: its dimensions are: x\n");
 }
 
 }  // namespace

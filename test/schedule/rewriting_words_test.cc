@@ -76,9 +76,9 @@ TEST(eager_inline, what_has_no_expression_or_wants_loops) {
                   "(), which asks for loops or storage of its own\n  fix: call " + name +
                   "() afterwards, for what else reads it, or drop it\n");
   }
-  EXPECT_EQ(derived(kChain, "a.compute_root()\na.compute_inline()\nc.eager_inline(a)")
-                .find("error"),
-            std::string::npos);
+  EXPECT_EQ(
+      derived(kChain, "a.compute_root()\na.compute_inline()\nc.eager_inline(a)").find("error"),
+      std::string::npos);
 }
 
 constexpr const char *kDot = R"(image a: int8, 1
@@ -122,7 +122,8 @@ std::string reduction(const std::string &first, const std::string &update, const
 
 TEST(change_type, sums_that_do_not_fit) {
   // 258 * 127 = 32766
-  EXPECT_EQ(reduction("0.0f", "over r(0, 255): f(x) = f(x) + float32(a(r))", "int16"), R"(h(x) = 0i16
+  EXPECT_EQ(reduction("0.0f", "over r(0, 255): f(x) = f(x) + float32(a(r))", "int16"),
+            R"(h(x) = 0i16
 over r(0, 255): h(x) = h(x) + int16(a(r))
 f(x) = float32(h(x))
 )");
@@ -132,8 +133,9 @@ f(x) = float32(h(x))
             "  fix: use a wider type, or clamp the terms, or call change_type(type, true), which "
             "casts what may not fit\n");
   // What comes before counts too.
-  EXPECT_NE(reduction("120.0f", "over r(0, 10): f(x) = f(x) + float32(b(r))", "int8").find("[120, 130]"),
-            std::string::npos);
+  EXPECT_NE(
+      reduction("120.0f", "over r(0, 10): f(x) = f(x) + float32(b(r))", "int8").find("[120, 130]"),
+      std::string::npos);
   EXPECT_NE(reduction("0.0f",
                       "over r(0, 100): f(x) = f(x) + float32(b(r))\n"
                       "over q(0, 100): f(x) = f(x) - float32(b(q))",
@@ -162,18 +164,20 @@ f(x) = float32(h(x))
 }
 
 TEST(change_type, values_that_may_not_fit) {
-  EXPECT_EQ(reduction("s(x)", "", "int8"),
-            "s.txt:1: error: cannot change the type of 'f' to int8\n"
-            "  why: its first value, s(x), may be anything in [-32768, 32767], which the type does "
-            "not hold\n"
-            "  fix: clamp it to the range of the type, or call change_type(type, true), which casts "
-            "what may not fit\n");
+  EXPECT_EQ(
+      reduction("s(x)", "", "int8"),
+      "s.txt:1: error: cannot change the type of 'f' to int8\n"
+      "  why: its first value, s(x), may be anything in [-32768, 32767], which the type does "
+      "not hold\n"
+      "  fix: clamp it to the range of the type, or call change_type(type, true), which casts "
+      "what may not fit\n");
   EXPECT_EQ(reduction("s(x)", "", "int8", ", true"), "h(x) = int8(s(x))\nf(x) = int16(h(x))\n");
-  EXPECT_EQ(reduction("float32(s(x))*0.5f", "", "int32"),
-            "s.txt:1: error: cannot change the type of 'f' to int32\n"
-            "  why: its first value, float32(s(x))*0.5f, is not known to be a whole number\n"
-            "  fix: clamp it to the range of the type, or call change_type(type, true), which casts "
-            "what may not fit\n");
+  EXPECT_EQ(
+      reduction("float32(s(x))*0.5f", "", "int32"),
+      "s.txt:1: error: cannot change the type of 'f' to int32\n"
+      "  why: its first value, float32(s(x))*0.5f, is not known to be a whole number\n"
+      "  fix: clamp it to the range of the type, or call change_type(type, true), which casts "
+      "what may not fit\n");
 }
 
 TEST(change_type, updates_that_grow_otherwise) {
@@ -203,23 +207,25 @@ f(x) = uint8(h(x))
 }
 
 TEST(change_type, the_first_value_of_a_min) {
-  EXPECT_EQ(reduction("5.0f", "over r(0, 4): f(x) = min(f(x), float32(a(r)))", "int8"), R"(h(x) = 5i8
+  EXPECT_EQ(reduction("5.0f", "over r(0, 4): f(x) = min(f(x), float32(a(r)))", "int8"),
+            R"(h(x) = 5i8
 over r(0, 4): h(x) = min(h(x), a(r))
 f(x) = float32(h(x))
 )");
-  EXPECT_EQ(reduction("inff", "over r(0, 4): f(x) = min(f(x), float32(a(r)))", "int8"), R"(h(x) = 127i8
+  EXPECT_EQ(reduction("inff", "over r(0, 4): f(x) = min(f(x), float32(a(r)))", "int8"),
+            R"(h(x) = 127i8
 over r(0, 4): h(x) = min(h(x), a(r))
 f(x) = float32(h(x))
 )");
-  EXPECT_EQ(reduction("-inff", "over r(0, n): f(x) = max(f(x), float32(a(r)))", "int16"),
-            "h(x) = intrinsic<int16>(require, n > 0, -32768i16, \"there is no term to begin with in "
-            "the reduction of 'f'\")\n"
-            "over r(0, n): h(x) = max(h(x), int16(a(r)))\n"
-            "f(x) = float32(h(x))\n");
-  for (const char *update :
-       {"over r(0, 0): f(x) = min(f(x), float32(a(r)))",
-        "over r(0, 4) where r < x: f(x) = min(f(x), float32(a(r)))",
-        "over r(0, 4): f(r) = min(f(r), float32(a(r)))"}) {
+  EXPECT_EQ(
+      reduction("-inff", "over r(0, n): f(x) = max(f(x), float32(a(r)))", "int16"),
+      "h(x) = intrinsic<int16>(require, n > 0, -32768i16, \"there is no term to begin with in "
+      "the reduction of 'f'\")\n"
+      "over r(0, n): h(x) = max(h(x), int16(a(r)))\n"
+      "f(x) = float32(h(x))\n");
+  for (const char *update : {"over r(0, 0): f(x) = min(f(x), float32(a(r)))",
+                             "over r(0, 4) where r < x: f(x) = min(f(x), float32(a(r)))",
+                             "over r(0, 4): f(r) = min(f(r), float32(a(r)))"}) {
     EXPECT_NE(reduction("inff", update, "int8").find("not every cell gets a term of update 0"),
               std::string::npos)
         << update;
@@ -306,12 +312,13 @@ h.update(0).reorder(ri, u)
 }
 
 TEST(hoist_invariants, where_there_is_nothing_to_take_out) {
-  EXPECT_EQ(derived("image g: int32, 1\nf(x) = 1\nover r(0, 9): f(x) = f(x) + g(r)\noutput f\n",
-                    "h = f.update(0).hoist_invariants()"),
-            "s.txt:1: error: cannot hoist invariants of update 0 of 'f'\n"
-            "  why: each of its values has one term, and no factor of that is the same in all steps "
-            "of the reduction\n"
-            "  fix: leave the reduction as it is\n");
+  EXPECT_EQ(
+      derived("image g: int32, 1\nf(x) = 1\nover r(0, 9): f(x) = f(x) + g(r)\noutput f\n",
+              "h = f.update(0).hoist_invariants()"),
+      "s.txt:1: error: cannot hoist invariants of update 0 of 'f'\n"
+      "  why: each of its values has one term, and no factor of that is the same in all steps "
+      "of the reduction\n"
+      "  fix: leave the reduction as it is\n");
   EXPECT_EQ(derived(kScaled, "h = f.hoist_invariants()"),
             "s.txt:1: error: cannot hoist invariants of 'f'\n"
             "  why: a pure definition has no reduction\n"
@@ -336,9 +343,10 @@ TEST(streams, of_trees) {
 
 // f is inlined: what the stage reads then is what counts.
 TEST(streams, through_inlined_Funcs) {
-  EXPECT_EQ(tree("image in: int32, 1\nimage t: int32, 1\nf(x) = in(x) + 1\ng(x) = f(x)*t(x)\noutput g\n",
-                 "g.stream_loads(in)"),
-            R"(for g.s0.x serial
+  EXPECT_EQ(
+      tree("image in: int32, 1\nimage t: int32, 1\nf(x) = in(x) + 1\ng(x) = f(x)*t(x)\noutput g\n",
+           "g.stream_loads(in)"),
+      R"(for g.s0.x serial
   g.s0 stream_loads in
 )");
 }

@@ -175,9 +175,10 @@ TEST(schedule_text, words_that_rewrite_definitions_read_back) {
   EXPECT_EQ(to_text(parse_schedule(to_cpp(list))), text);
   EXPECT_EQ(to_text(parse_schedule(to_python(list))), text);
   EXPECT_NE(to_python(list).find("f_bf = f.change_type(ph.BFloat(16), True)"), std::string::npos);
-  EXPECT_EQ(error_of("schedule 1\ng = f.change_type(int33)\n"),
-            "s.txt:2: error: unknown type 'int33'\n  fix: types are int8, uint16, float32 and their "
-            "like");
+  EXPECT_EQ(
+      error_of("schedule 1\ng = f.change_type(int33)\n"),
+      "s.txt:2: error: unknown type 'int33'\n  fix: types are int8, uint16, float32 and their "
+      "like");
   EXPECT_EQ(error_of("schedule 1\na, b = f.in(g)\n"),
             "s.txt:2: error: in makes one Func\n  fix: name one before '='");
 }

@@ -352,6 +352,8 @@ class AlgorithmDraw {
 
 }  // namespace
 
-Algorithm random_algorithm(Dice &dice, bool stencils) { return AlgorithmDraw(dice, stencils).draw(); }
+Algorithm random_algorithm(Dice &dice, bool stencils) {
+  return AlgorithmDraw(dice, stencils).draw();
+}
 
 }  // namespace polyhalite::test

@@ -51,10 +51,9 @@ void memoize_some(FrozenPipeline &p, Dice &dice) {
     if (p.algorithm.is_output(f.name) || !dice.chance(70)) continue;
     if (!has({DirectiveKind::ComputeRoot, DirectiveKind::ComputeAt})) continue;
     // What cannot be kept is left out mostly: it is refused at once.
-    if (dice.chance(90) &&
-        has({DirectiveKind::StoreRoot, DirectiveKind::StoreAt, DirectiveKind::HoistStorage,
-             DirectiveKind::HoistStorageRoot, DirectiveKind::FoldStorage,
-             DirectiveKind::ComputeWith})) {
+    if (dice.chance(90) && has({DirectiveKind::StoreRoot, DirectiveKind::StoreAt,
+                                DirectiveKind::HoistStorage, DirectiveKind::HoistStorageRoot,
+                                DirectiveKind::FoldStorage, DirectiveKind::ComputeWith})) {
       continue;
     }
     Directive d;

@@ -204,8 +204,7 @@ class ScheduleDraw {
     const int stage = dice_.between(0, f.num_definitions() - 1);
     const int kind = dice_.between(0, 99);
     if (kind < 40 && !algorithm_.is_output(func)) {
-      Directive &d =
-          add(kind < 25 ? DirectiveKind::In : DirectiveKind::CloneIn, func, 0, {});
+      Directive &d = add(kind < 25 ? DirectiveKind::In : DirectiveKind::CloneIn, func, 0, {});
       d.makes = made;
       for (const FuncDef &g : algorithm_.funcs) {
         bool reader = false;
@@ -231,10 +230,9 @@ class ScheduleDraw {
       add(DirectiveKind::Rfactor, func, stage, loops).makes = made;
     } else if (kind < 90) {
       const std::string buffer = algorithm_.find(algorithm_.outputs[0])->buffer_name(0);
-      const Expr extent =
-          make_variable(Int(32), VariableKind::BufferField, buffer + ".extent.0");
-      const Expr condition = make_binary(dice_.pick<Op>({Op::Eq, Op::Gt, Op::Le}), extent,
-                                         Expr(dice_.between(1, 12)));
+      const Expr extent = make_variable(Int(32), VariableKind::BufferField, buffer + ".extent.0");
+      const Expr condition =
+          make_binary(dice_.pick<Op>({Op::Eq, Op::Gt, Op::Le}), extent, Expr(dice_.between(1, 12)));
       add(DirectiveKind::Specialize, func, stage, {}).factors = {condition};
       branches_.push_back({func, stage, condition, dims_.at({func, stage})});
     } else if (stage > 0) {

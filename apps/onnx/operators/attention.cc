@@ -20,9 +20,10 @@ Shape headed_shape(const Shape &s, const Dim &heads) {
 Tensor headed(const Tensor &x, const Index &shape) {
   if (x.rank() == 4) return x;
   const Expr width = shape[3];
-  return Tensor(x.type(), shape, [x, width](const Index &at) {
-    return x({at[0], at[2], at[1] * width + at[3]});
-  }, x.detached_stages());
+  return Tensor(
+      x.type(), shape,
+      [x, width](const Index &at) { return x({at[0], at[2], at[1] * width + at[3]}); },
+      x.detached_stages());
 }
 
 struct AttentionShapes {
@@ -38,7 +39,8 @@ AttentionShapes attention_shapes(const Context &c, bool has_past, const Shape &p
   }
   const int64_t q_heads = c.node().integer("q_num_heads", 0);
   const int64_t kv_heads = c.node().integer("kv_num_heads", 0);
-  if (q.size() == 3 && (q_heads < 1 || kv_heads < 1)) c.fail("the numbers of heads are missing", "operands of rank 3 need them");
+  if (q.size() == 3 && (q_heads < 1 || kv_heads < 1))
+    c.fail("the numbers of heads are missing", "operands of rank 3 need them");
   AttentionShapes s;
   s.query = headed_shape(q, q.size() == 4 ? q[1] : Dim(q_heads));
   s.key = headed_shape(k, q.size() == 4 ? k[1] : Dim(kv_heads));
@@ -77,7 +79,8 @@ std::vector<Tensor> lower_attention(Lowering &l) {
   // Query heads in groups share a head of keys and values.
   const auto q_heads = s.query[1].constant(), kv_heads = s.key[1].constant();
   if (!q_heads || !kv_heads || *kv_heads < 1 || *q_heads % *kv_heads != 0) {
-    l.fail("there are " + s.query[1].to_string() + " heads of queries and " + s.key[1].to_string() + " of keys",
+    l.fail("there are " + s.query[1].to_string() + " heads of queries and " + s.key[1].to_string() +
+               " of keys",
            "each head of keys serves a number of heads of queries");
   }
   const int share = static_cast<int>(*q_heads / *kv_heads);
@@ -85,17 +88,21 @@ std::vector<Tensor> lower_attention(Lowering &l) {
     if (share == 1) return t;
     Index shape = t.shape();
     shape[1] = static_cast<int>(*q_heads);
-    return Tensor(t.type(), shape, [t, share](const Index &at) {
-      return t({at[0], at[1] / share, at[2], at[3]});
-    }, t.detached_stages());
+    return Tensor(
+        t.type(), shape,
+        [t, share](const Index &at) { return t({at[0], at[1] / share, at[2], at[3]}); },
+        t.detached_stages());
   };
   k = shared(k);
   v = shared(v);
   const Type type = q.type() == Float(64) ? Float(64) : Float(32);
   const auto width = s.query[3].constant();
-  if (!n.has("scale") && !width) l.fail("the width of heads is " + s.query[3].to_string(), "it has to be a number");
-  const double scale = n.has("scale") ? static_cast<double>(n.real("scale", 1)) : 1 / std::sqrt(static_cast<double>(*width));
-  Tensor scores = ops::matmul(ops::convert(q, type), ops::transpose(ops::convert(k, type), {0, 1, 3, 2}));
+  if (!n.has("scale") && !width)
+    l.fail("the width of heads is " + s.query[3].to_string(), "it has to be a number");
+  const double scale = n.has("scale") ? static_cast<double>(n.real("scale", 1))
+                                      : 1 / std::sqrt(static_cast<double>(*width));
+  Tensor scores =
+      ops::matmul(ops::convert(q, type), ops::transpose(ops::convert(k, type), {0, 1, 3, 2}));
   scores = ops::elementwise(scores, [scale](Expr e) { return e * cast(e.type(), Expr(scale)); });
   const int64_t mode = n.integer("qk_matmul_output_mode", 0);
   // Version 23 put the mask before the cap; both say so through the mode's numbers.
@@ -113,34 +120,38 @@ std::vector<Tensor> lower_attention(Lowering &l) {
   const Tensor lengths = l.has(6) ? l.in(6) : Tensor();
   if (causal || mask.defined() || lengths.defined()) {
     const Tensor before = scores;
-    scores = Tensor(type, before.shape(), [=](const Index &at) {
-      Expr value = before(at);
-      const Expr low = type.min();
-      if (mask.defined()) {
-        // Aligned at the last dimension; keys beyond the mask are masked.
-        Index from;
-        const size_t offset = 4 - mask.shape().size();
-        Expr within;
-        for (size_t d = 0; d < mask.shape().size(); d++) {
-          const Expr size = mask.shape()[d];
-          int64_t one = 0;
-          if (is_const_int(size, &one) && one == 1) {
-            from.emplace_back(0);
-          } else if (offset + d == 3) {
-            within = at[3] < size;
-            from.push_back(min(at[3], size - 1));
-          } else {
-            from.push_back(at[offset + d]);
+    scores = Tensor(
+        type, before.shape(),
+        [=](const Index &at) {
+          Expr value = before(at);
+          const Expr low = type.min();
+          if (mask.defined()) {
+            // Aligned at the last dimension; keys beyond the mask are masked.
+            Index from;
+            const size_t offset = 4 - mask.shape().size();
+            Expr within;
+            for (size_t d = 0; d < mask.shape().size(); d++) {
+              const Expr size = mask.shape()[d];
+              int64_t one = 0;
+              if (is_const_int(size, &one) && one == 1) {
+                from.emplace_back(0);
+              } else if (offset + d == 3) {
+                within = at[3] < size;
+                from.push_back(min(at[3], size - 1));
+              } else {
+                from.push_back(at[offset + d]);
+              }
+            }
+            const Expr m = mask(from);
+            value = mask.type().is_bool() ? select(m, value, low) : value + cast(type, m);
+            if (within.defined()) value = select(within, value, low);
           }
-        }
-        const Expr m = mask(from);
-        value = mask.type().is_bool() ? select(m, value, low) : value + cast(type, m);
-        if (within.defined()) value = select(within, value, low);
-      }
-      if (causal) value = select(at[3] - past > at[2], low, value);
-      if (lengths.defined()) value = select(at[3] < cast<int32_t>(lengths({at[0]})), value, low);
-      return value;
-    }, before.stages());
+          if (causal) value = select(at[3] - past > at[2], low, value);
+          if (lengths.defined())
+            value = select(at[3] < cast<int32_t>(lengths({at[0]})), value, low);
+          return value;
+        },
+        before.stages());
   }
   if (mode == 2) reported = scores;
   const Tensor weights = ops::softmax(scores, {3});
@@ -151,11 +162,15 @@ std::vector<Tensor> lower_attention(Lowering &l) {
   if (l.rank(0) == 3) {
     const Expr size = product.size(3);
     const Tensor heads = y;
-    y = Tensor(y.type(), l.result_sizes(0), [heads, size](const Index &at) {
-      return heads({at[0], at[2] / size, at[1], at[2] % size});
-    }, heads.detached_stages());
+    y = Tensor(
+        y.type(), l.result_sizes(0),
+        [heads, size](const Index &at) {
+          return heads({at[0], at[2] / size, at[1], at[2] % size});
+        },
+        heads.detached_stages());
   }
-  return {y, present_key, present_value, ops::convert(reported, l.wants(3) ? l.result_type(3) : type)};
+  return {y, present_key, present_value,
+          ops::convert(reported, l.wants(3) ? l.result_type(3) : type)};
 }
 
 void infer_same(Inference &i) { i.result(0, i.type(0), i.shape(0)); }
@@ -168,33 +183,38 @@ std::vector<Tensor> lower_rotary(Lowering &l) {
   const bool flat = l.rank(0) == 3;
   const int64_t heads = n.integer("num_heads", 0);
   if (flat && heads < 1) l.fail("num_heads is missing", "operands of rank 3 need it");
-  const auto width = flat ? Dim::floor_div(l.shape(0)[2], heads).constant() : l.shape(0)[3].constant();
+  const auto width =
+      flat ? Dim::floor_div(l.shape(0)[2], heads).constant() : l.shape(0)[3].constant();
   if (!width) l.fail("the width of heads is no number", "it has to be one");
   const int whole = static_cast<int>(*width);
   int turned = static_cast<int>(n.integer("rotary_embedding_dim", 0));
   if (turned == 0) turned = whole;
   const int half = turned / 2;
   const bool interleaved = n.integer("interleaved", 0) != 0;
-  return {Tensor(x.type(), x.shape(), [=](const Index &at) {
-    const Expr e = flat ? at[2] % whole : at[3];
-    const Expr image = at[0], position = flat ? at[1] : at[2];
-    auto element = [&](const Expr &place) {
-      return flat ? x({at[0], at[1], at[2] - e + place}) : x({at[0], at[1], at[2], place});
-    };
-    const Expr pair = clamp(interleaved ? e / 2 : e % half, 0, half - 1);
-    const Expr second = interleaved ? e % 2 == 1 : e >= half;
-    const Expr first_place = interleaved ? pair * 2 : pair;
-    const Expr second_place = interleaved ? pair * 2 + 1 : pair + half;
-    auto angle = [&](const Tensor &table) {
-      if (!positions.defined()) return table({image, position, pair});
-      return table({clamp(cast<int32_t>(positions({image, position})), 0, table.size(0) - 1), pair});
-    };
-    const Type type = x.type().bits() < 32 ? Float(32) : x.type();
-    const Expr a = cast(type, element(first_place)), b = cast(type, element(second_place));
-    const Expr c = cast(type, angle(cosines)), s = cast(type, angle(sines));
-    const Expr value = cast(x.type(), select(second, s * a + c * b, c * a - s * b));
-    return turned == whole ? value : select(e < turned, value, x(at));
-  }, x.detached_stages())};
+  return {Tensor(
+      x.type(), x.shape(),
+      [=](const Index &at) {
+        const Expr e = flat ? at[2] % whole : at[3];
+        const Expr image = at[0], position = flat ? at[1] : at[2];
+        auto element = [&](const Expr &place) {
+          return flat ? x({at[0], at[1], at[2] - e + place}) : x({at[0], at[1], at[2], place});
+        };
+        const Expr pair = clamp(interleaved ? e / 2 : e % half, 0, half - 1);
+        const Expr second = interleaved ? e % 2 == 1 : e >= half;
+        const Expr first_place = interleaved ? pair * 2 : pair;
+        const Expr second_place = interleaved ? pair * 2 + 1 : pair + half;
+        auto angle = [&](const Tensor &table) {
+          if (!positions.defined()) return table({image, position, pair});
+          return table(
+              {clamp(cast<int32_t>(positions({image, position})), 0, table.size(0) - 1), pair});
+        };
+        const Type type = x.type().bits() < 32 ? Float(32) : x.type();
+        const Expr a = cast(type, element(first_place)), b = cast(type, element(second_place));
+        const Expr c = cast(type, angle(cosines)), s = cast(type, angle(sines));
+        const Expr value = cast(x.type(), select(second, s * a + c * b, c * a - s * b));
+        return turned == whole ? value : select(e < turned, value, x(at));
+      },
+      x.detached_stages())};
 }
 
 }  // namespace

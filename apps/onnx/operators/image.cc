@@ -35,8 +35,8 @@ double source_place(const std::string &mode, double i, double scale, int64_t n, 
   if (mode == "align_corners") return width == 1 ? 0 : i * (size - 1) / (width - 1);
   if (mode == "asymmetric") return i / scale;
   if (mode == "tf_crop_and_resize") {
-    const double inside = width == 1 ? (end - begin) * (size - 1) / 2
-                                     : i * (end - begin) * (size - 1) / (width - 1);
+    const double inside =
+        width == 1 ? (end - begin) * (size - 1) / 2 : i * (end - begin) * (size - 1) / (width - 1);
     return inside + begin * (size - 1);
   }
   if (mode == "pytorch_half_pixel" && width == 1) return -0.5;
@@ -65,15 +65,16 @@ Samples samples_of(const Node &n, int64_t in, int64_t out, double scale, double 
     s.outside.push_back(beyond ? 1 : 0);
     s.any_outside = s.any_outside || beyond;
     auto put = [&](double place, double weight) {
-      s.places.push_back(static_cast<int32_t>(std::clamp<double>(place, 0, static_cast<double>(in - 1))));
+      s.places.push_back(
+          static_cast<int32_t>(std::clamp<double>(place, 0, static_cast<double>(in - 1))));
       s.weights.push_back(static_cast<float>(weight));
     };
     if (mode == "nearest") {
       const double low = std::floor(x), rest = x - low;
-      const bool up = nearest == "ceil"                 ? rest > 0
-                      : nearest == "floor"              ? false
+      const bool up = nearest == "ceil"                ? rest > 0
+                      : nearest == "floor"             ? false
                       : nearest == "round_prefer_ceil" ? rest >= 0.5
-                                                        : rest > 0.5;
+                                                       : rest > 0.5;
       put(low + (up ? 1 : 0), 1);
       continue;
     }
@@ -89,7 +90,8 @@ Samples samples_of(const Node &n, int64_t in, int64_t out, double scale, double 
     }
     const bool scaled = (antialias || exclude) && total != 0;
     for (int t = 0; t < s.taps; t++) {
-      put(first + t, scaled ? weights[static_cast<size_t>(t)] / total : weights[static_cast<size_t>(t)]);
+      put(first + t,
+          scaled ? weights[static_cast<size_t>(t)] / total : weights[static_cast<size_t>(t)]);
     }
   }
   return s;
@@ -112,24 +114,30 @@ Tensor sampled(const Tensor &x, size_t axis, const Samples &s, const Expr &size,
   const bool single = s.taps == 1, any = s.any_outside;
   const int taps = s.taps;
   const Type type = x.type(), wide = type.is_float() && type.bits() == 64 ? type : Float(32);
-  return Tensor(type, shape, [=](const Index &at) {
-    Expr value;
-    for (int t = 0; t < taps; t++) {
-      Index from = at;
-      from[axis] = clamp(places(at[axis] * taps + t), 0, last);
-      const Expr v = x(from);
-      if (single) {
-        value = v;
-        break;
-      }
-      const Expr term = cast(wide, v) * cast(wide, weights(at[axis] * taps + t));
-      value = value.defined() ? value + term : term;
-    }
-    if (any) value = select(outside(at[axis]) != cast<uint8_t>(Expr(0)), cast(value.type(), Expr(beyond)), value);
-    if (value.type() == type) return value;
-    return type.is_float() ? cast(type, value)
-                           : cast(type, clamp(round(value), cast(wide, type.min()), cast(wide, type.max())));
-  }, x.detached_stages());
+  return Tensor(
+      type, shape,
+      [=](const Index &at) {
+        Expr value;
+        for (int t = 0; t < taps; t++) {
+          Index from = at;
+          from[axis] = clamp(places(at[axis] * taps + t), 0, last);
+          const Expr v = x(from);
+          if (single) {
+            value = v;
+            break;
+          }
+          const Expr term = cast(wide, v) * cast(wide, weights(at[axis] * taps + t));
+          value = value.defined() ? value + term : term;
+        }
+        if (any)
+          value = select(outside(at[axis]) != cast<uint8_t>(Expr(0)),
+                         cast(value.type(), Expr(beyond)), value);
+        if (value.type() == type) return value;
+        return type.is_float() ? cast(type, value)
+                               : cast(type, clamp(round(value), cast(wide, type.min()),
+                                                  cast(wide, type.max())));
+      },
+      x.detached_stages());
 }
 
 struct ResizePlan {
@@ -150,12 +158,15 @@ ResizePlan resize_plan(const Context &c, const Shape &from,
   p.scales.assign(p.axes.size(), 1);
   auto count = [&](const Constant &v) {
     if (v.elements() != static_cast<int64_t>(p.axes.size())) {
-      c.fail("it has " + std::to_string(v.elements()) + " sizes or scales", "each of " + std::to_string(p.axes.size()) + " axes has one");
+      c.fail("it has " + std::to_string(v.elements()) + " sizes or scales",
+             "each of " + std::to_string(p.axes.size()) + " axes has one");
     }
   };
   auto size_of = [&](size_t k) {
     const auto n = from[static_cast<size_t>(p.axes[k])].constant();
-    if (!n) c.fail("the size " + from[static_cast<size_t>(p.axes[k])].to_string() + " is no number", "give a shape");
+    if (!n)
+      c.fail("the size " + from[static_cast<size_t>(p.axes[k])].to_string() + " is no number",
+             "give a shape");
     return *n;
   };
   if (c.has(3)) {
@@ -164,10 +175,11 @@ ResizePlan resize_plan(const Context &c, const Shape &from,
     const std::string policy = c.node().text("keep_aspect_ratio_policy", "stretch");
     double common = 0;
     for (size_t k = 0; k < p.axes.size(); k++) {
-      p.scales[k] = static_cast<double>(sizes.integer_at(static_cast<int64_t>(k))) / static_cast<double>(size_of(k));
-      common = k == 0                      ? p.scales[k]
+      p.scales[k] = static_cast<double>(sizes.integer_at(static_cast<int64_t>(k))) /
+                    static_cast<double>(size_of(k));
+      common = k == 0                    ? p.scales[k]
                : policy == "not_smaller" ? std::max(common, p.scales[k])
-                                           : std::min(common, p.scales[k]);
+                                         : std::min(common, p.scales[k]);
     }
     for (size_t k = 0; k < p.axes.size(); k++) {
       int64_t n = sizes.integer_at(static_cast<int64_t>(k));
@@ -179,14 +191,17 @@ ResizePlan resize_plan(const Context &c, const Shape &from,
     }
     return p;
   }
-  if (!c.has(2)) c.fail("it has neither scales nor sizes", "one of them says how large the result is");
+  if (!c.has(2))
+    c.fail("it has neither scales nor sizes", "one of them says how large the result is");
   const Constant &scales = values(2);
   count(scales);
   for (size_t k = 0; k < p.axes.size(); k++) {
     p.scales[k] = scales.number(static_cast<int64_t>(k));
-    if (!(p.scales[k] > 0 && p.scales[k] < 1e6)) c.fail("a scale is " + std::to_string(p.scales[k]), "scales are positive");
+    if (!(p.scales[k] > 0 && p.scales[k] < 1e6))
+      c.fail("a scale is " + std::to_string(p.scales[k]), "scales are positive");
     if (p.scales[k] == 1) continue;
-    p.shape[static_cast<size_t>(p.axes[k])] = static_cast<int64_t>(std::floor(static_cast<double>(size_of(k)) * p.scales[k]));
+    p.shape[static_cast<size_t>(p.axes[k])] =
+        static_cast<int64_t>(std::floor(static_cast<double>(size_of(k)) * p.scales[k]));
   }
   return p;
 }
@@ -198,12 +213,14 @@ void infer_resize(Inference &i) {
   };
   // An empty list of scales stands for none.
   const ResizePlan p = resize_plan(i, i.shape(0), values);
-  if (i.node().text("coordinate_transformation_mode", "") == "tf_crop_and_resize" && i.has(1)) values(1);
+  if (i.node().text("coordinate_transformation_mode", "") == "tf_crop_and_resize" && i.has(1))
+    values(1);
   i.result(0, i.type(0), p.shape);
 }
 
 std::vector<Tensor> lower_resize(Lowering &l) {
-  const ResizePlan p = resize_plan(l, l.shape(0), [&](size_t k) -> const Constant & { return l.constant(k); });
+  const ResizePlan p =
+      resize_plan(l, l.shape(0), [&](size_t k) -> const Constant & { return l.constant(k); });
   const bool crop = l.node().text("coordinate_transformation_mode", "") == "tf_crop_and_resize";
   Tensor x = l.in(0);
   bool first = true;
@@ -226,7 +243,10 @@ std::vector<Tensor> lower_resize(Lowering &l) {
 
 void infer_grid_sample(Inference &i) {
   const Shape &x = i.shape(0), &grid = i.shape(1);
-  if (x.size() < 3 || grid.size() != x.size()) i.fail("image and grid have ranks " + std::to_string(x.size()) + " and " + std::to_string(grid.size()), "they are equal and at least 3");
+  if (x.size() < 3 || grid.size() != x.size())
+    i.fail("image and grid have ranks " + std::to_string(x.size()) + " and " +
+               std::to_string(grid.size()),
+           "they are equal and at least 3");
   Shape shape{x[0], x[1]};
   shape.insert(shape.end(), grid.begin() + 1, grid.end() - 1);
   i.result(0, i.type(0), shape);
@@ -243,69 +263,74 @@ Expr reflected(const Expr &x, const Expr &low, const Expr &high) {
 
 std::vector<Tensor> lower_grid_sample(Lowering &l) {
   const Tensor x = l.in(0), grid = l.in(1);
-  const std::string mode = l.node().text("mode", "linear"), padding = l.node().text("padding_mode", "zeros");
+  const std::string mode = l.node().text("mode", "linear"),
+                    padding = l.node().text("padding_mode", "zeros");
   const bool align = l.node().integer("align_corners", 0) != 0;
   const bool nearest = mode == "nearest", cubic_mode = mode == "cubic" || mode == "bicubic";
   const size_t spatial = x.shape().size() - 2;
-  return {Tensor(x.type(), l.result_sizes(0), [=](const Index &at) {
-    // For each dimension the first pixel of those that are combined, and their weights.
-    std::vector<Expr> first(spatial);
-    std::vector<std::vector<Expr>> weights(spatial);
-    std::vector<std::pair<Expr, Expr>> border(spatial);
-    for (size_t d = 0; d < spatial; d++) {
-      Index from{at[0]};
-      from.insert(from.end(), at.begin() + 2, at.end());
-      from.emplace_back(static_cast<int>(spatial - 1 - d));  // the last coordinate comes first
-      const Expr n = cast<float>(x.shape()[d + 2]);
-      const Expr g = cast<float>(grid(from));
-      Expr place = align ? (g + 1.0f) / 2.0f * (n - 1.0f) : ((g + 1.0f) * n - 1.0f) / 2.0f;
-      border[d] = align ? std::make_pair(Expr(0.0f), n - 1.0f) : std::make_pair(Expr(-0.5f), n - 0.5f);
-      if (nearest) place = round(place);
-      if (padding == "border") place = clamp(place, 0.0f, n - 1.0f);
-      if (padding == "reflection") place = reflected(place, border[d].first, border[d].second);
-      if (nearest) {
-        first[d] = cast<int32_t>(round(place));
-        weights[d] = {Expr(1.0f)};
-        continue;
-      }
-      const Expr low = floor(place), r = place - low;
-      first[d] = cast<int32_t>(low) - (cubic_mode ? 1 : 0);
-      if (!cubic_mode) {
-        weights[d] = {1.0f - r, r};
-        continue;
-      }
-      const float a = -0.75f;
-      auto outer = [a](const Expr &t) { return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a; };
-      auto inner = [a](const Expr &t) { return ((a + 2) * t - (a + 3)) * t * t + 1.0f; };
-      weights[d] = {outer(r + 1.0f), inner(r), inner(1.0f - r), outer(2.0f - r)};
-    }
-    Expr sum;
-    std::vector<size_t> tap(spatial);
-    while (true) {
-      Index from{at[0], at[1]};
-      Expr weight, inside;
-      for (size_t d = 0; d < spatial; d++) {
-        Expr p = first[d] + static_cast<int>(tap[d]);
-        const Expr n = x.shape()[d + 2];
-        if (padding == "zeros") {
-          const Expr in = p >= 0 && p < n;
-          inside = inside.defined() ? inside && in : in;
-        } else if (padding == "reflection") {
-          p = cast<int32_t>(reflected(cast<float>(p), border[d].first, border[d].second));
+  return {Tensor(
+      x.type(), l.result_sizes(0),
+      [=](const Index &at) {
+        // For each dimension the first pixel of those that are combined, and their weights.
+        std::vector<Expr> first(spatial);
+        std::vector<std::vector<Expr>> weights(spatial);
+        std::vector<std::pair<Expr, Expr>> border(spatial);
+        for (size_t d = 0; d < spatial; d++) {
+          Index from{at[0]};
+          from.insert(from.end(), at.begin() + 2, at.end());
+          from.emplace_back(static_cast<int>(spatial - 1 - d));  // the last coordinate comes first
+          const Expr n = cast<float>(x.shape()[d + 2]);
+          const Expr g = cast<float>(grid(from));
+          Expr place = align ? (g + 1.0f) / 2.0f * (n - 1.0f) : ((g + 1.0f) * n - 1.0f) / 2.0f;
+          border[d] =
+              align ? std::make_pair(Expr(0.0f), n - 1.0f) : std::make_pair(Expr(-0.5f), n - 0.5f);
+          if (nearest) place = round(place);
+          if (padding == "border") place = clamp(place, 0.0f, n - 1.0f);
+          if (padding == "reflection") place = reflected(place, border[d].first, border[d].second);
+          if (nearest) {
+            first[d] = cast<int32_t>(round(place));
+            weights[d] = {Expr(1.0f)};
+            continue;
+          }
+          const Expr low = floor(place), r = place - low;
+          first[d] = cast<int32_t>(low) - (cubic_mode ? 1 : 0);
+          if (!cubic_mode) {
+            weights[d] = {1.0f - r, r};
+            continue;
+          }
+          const float a = -0.75f;
+          auto outer = [a](const Expr &t) { return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a; };
+          auto inner = [a](const Expr &t) { return ((a + 2) * t - (a + 3)) * t * t + 1.0f; };
+          weights[d] = {outer(r + 1.0f), inner(r), inner(1.0f - r), outer(2.0f - r)};
         }
-        from.push_back(clamp(p, 0, n - 1));
-        const Expr w = weights[d][tap[d]];
-        weight = weight.defined() ? weight * w : w;
-      }
-      Expr v = cast<float>(x(from));
-      if (inside.defined()) v = select(inside, v, 0.0f);
-      sum = sum.defined() ? sum + weight * v : weight * v;
-      size_t d = 0;
-      while (d < spatial && ++tap[d] == weights[d].size()) tap[d++] = 0;
-      if (d == spatial) break;
-    }
-    return cast(x.type(), sum);
-  }, ops::gather(x, grid, 0).stages())};
+        Expr sum;
+        std::vector<size_t> tap(spatial);
+        while (true) {
+          Index from{at[0], at[1]};
+          Expr weight, inside;
+          for (size_t d = 0; d < spatial; d++) {
+            Expr p = first[d] + static_cast<int>(tap[d]);
+            const Expr n = x.shape()[d + 2];
+            if (padding == "zeros") {
+              const Expr in = p >= 0 && p < n;
+              inside = inside.defined() ? inside && in : in;
+            } else if (padding == "reflection") {
+              p = cast<int32_t>(reflected(cast<float>(p), border[d].first, border[d].second));
+            }
+            from.push_back(clamp(p, 0, n - 1));
+            const Expr w = weights[d][tap[d]];
+            weight = weight.defined() ? weight * w : w;
+          }
+          Expr v = cast<float>(x(from));
+          if (inside.defined()) v = select(inside, v, 0.0f);
+          sum = sum.defined() ? sum + weight * v : weight * v;
+          size_t d = 0;
+          while (d < spatial && ++tap[d] == weights[d].size()) tap[d++] = 0;
+          if (d == spatial) break;
+        }
+        return cast(x.type(), sum);
+      },
+      ops::gather(x, grid, 0).stages())};
 }
 
 // Patches back to an image: each cell of the image is the sum of the patches that cover it.
@@ -313,7 +338,9 @@ void infer_col2im(Inference &i) {
   const std::vector<int64_t> image = i.integers(1), block = i.integers(2);
   int64_t cells = 1;
   for (int64_t b : block) cells *= b;
-  if (cells < 1 || i.rank(0) != 3 || image.size() != block.size()) i.fail("patches of " + std::to_string(cells) + " cells", "image and patch have as many dimensions");
+  if (cells < 1 || i.rank(0) != 3 || image.size() != block.size())
+    i.fail("patches of " + std::to_string(cells) + " cells",
+           "image and patch have as many dimensions");
   Shape shape{i.shape(0)[0], Dim::floor_div(i.shape(0)[1], cells)};
   for (int64_t n : image) shape.emplace_back(n);
   i.result(0, i.type(0), shape);
@@ -331,31 +358,36 @@ std::vector<Tensor> lower_col2im(Lowering &l) {
   const auto pads = list("pads", 0, 2 * spatial);
   std::vector<int> steps;  // patches along each dimension
   for (size_t d = 0; d < spatial; d++) {
-    steps.push_back(static_cast<int>((image[d] + pads[d] + pads[d + spatial] - dilation[d] * (block[d] - 1) - 1) / stride[d] + 1));
+    steps.push_back(static_cast<int>(
+        (image[d] + pads[d] + pads[d + spatial] - dilation[d] * (block[d] - 1) - 1) / stride[d] +
+        1));
   }
-  return {Tensor(x.type(), l.result_sizes(0), [=](const Index &at) {
-    Expr sum = cast(x.type(), Expr(0));
-    int cells = 1;
-    for (int64_t b : block) cells *= static_cast<int>(b);
-    for (int cell = 0; cell < cells; cell++) {
-      Expr patch = 0, hit;
-      int rest = cell;
-      std::vector<int> offset(spatial);
-      for (size_t d = spatial; d-- > 0;) {
-        offset[d] = rest % static_cast<int>(block[d]);
-        rest /= static_cast<int>(block[d]);
-      }
-      for (size_t d = 0; d < spatial; d++) {
-        const Expr from = at[d + 2] + static_cast<int>(pads[d] - offset[d] * dilation[d]);
-        const int s = static_cast<int>(stride[d]);
-        const Expr here = from >= 0 && from % s == 0 && from / s < steps[d];
-        hit = hit.defined() ? hit && here : here;
-        patch = patch * steps[d] + clamp(from / s, 0, steps[d] - 1);
-      }
-      sum = sum + select(hit, x({at[0], at[1] * cells + cell, patch}), cast(x.type(), Expr(0)));
-    }
-    return sum;
-  }, x.detached_stages())};
+  return {Tensor(
+      x.type(), l.result_sizes(0),
+      [=](const Index &at) {
+        Expr sum = cast(x.type(), Expr(0));
+        int cells = 1;
+        for (int64_t b : block) cells *= static_cast<int>(b);
+        for (int cell = 0; cell < cells; cell++) {
+          Expr patch = 0, hit;
+          int rest = cell;
+          std::vector<int> offset(spatial);
+          for (size_t d = spatial; d-- > 0;) {
+            offset[d] = rest % static_cast<int>(block[d]);
+            rest /= static_cast<int>(block[d]);
+          }
+          for (size_t d = 0; d < spatial; d++) {
+            const Expr from = at[d + 2] + static_cast<int>(pads[d] - offset[d] * dilation[d]);
+            const int s = static_cast<int>(stride[d]);
+            const Expr here = from >= 0 && from % s == 0 && from / s < steps[d];
+            hit = hit.defined() ? hit && here : here;
+            patch = patch * steps[d] + clamp(from / s, 0, steps[d] - 1);
+          }
+          sum = sum + select(hit, x({at[0], at[1] * cells + cell, patch}), cast(x.type(), Expr(0)));
+        }
+        return sum;
+      },
+      x.detached_stages())};
 }
 
 }  // namespace

@@ -60,14 +60,16 @@ SliceRange slice_range(const Context &c, const Shape &from,
     if (d >= from.size()) c.fail("axis " + std::to_string(axes[k]), "the operand has none");
     const Dim n = from[d];
     const int64_t step = steps[k];
-    if (step == 0 || step > INT32_MAX || step < -INT32_MAX) c.fail("step " + std::to_string(step), "steps are not 0");
+    if (step == 0 || step > INT32_MAX || step < -INT32_MAX)
+      c.fail("step " + std::to_string(step), "steps are not 0");
     // Negative positions count from the end; both are held within the dimension. What a symbol is
     // counts as within it.
     auto position = [&](const Dim &v, int64_t low, int64_t beyond) -> Dim {
       const auto number = v.constant(), size = n.constant();
       if (!number) return v;
       Dim p = *number < 0 ? n + *number : Dim(*number);
-      if (size) return std::clamp<int64_t>(*number < 0 ? *number + *size : *number, low, *size + beyond);
+      if (size)
+        return std::clamp<int64_t>(*number < 0 ? *number + *size : *number, low, *size + beyond);
       if (*number >= INT32_MAX) return n + beyond;
       if (*number < -INT32_MAX) return low;
       return *number < 0 ? p : Dim::minimum(p, n + beyond);
@@ -76,7 +78,8 @@ SliceRange slice_range(const Context &c, const Shape &from,
     const Dim end = step > 0 ? position(ends[k], 0, 0) : position(ends[k], -1, -1);
     r.start[d] = begin;
     r.step[d] = static_cast<int>(step);
-    const Dim count = step > 0 ? Dim::ceil_div(end - begin, step) : Dim::ceil_div(begin - end, -step);
+    const Dim count =
+        step > 0 ? Dim::ceil_div(end - begin, step) : Dim::ceil_div(begin - end, -step);
     r.shape[d] = count.constant() ? Dim(std::max<int64_t>(*count.constant(), 0)) : count;
   }
   return r;
@@ -84,15 +87,15 @@ SliceRange slice_range(const Context &c, const Shape &from,
 
 void infer_slice(Inference &i) {
   const SliceRange r = slice_range(
-      i, i.shape(0), [&](size_t k) { return i.sizes(k); },
-      [&](size_t k) { return i.integers(k); });
+      i, i.shape(0), [&](size_t k) { return i.sizes(k); }, [&](size_t k) { return i.integers(k); });
   i.result(0, i.type(0), r.shape);
   const auto known = i.known_sizes(0);
   const auto begin = i.rank(0) == 1 ? r.start[0].constant() : std::nullopt;
   const auto n = i.rank(0) == 1 ? r.shape[0].constant() : std::nullopt;
   if (!known || !begin || !n) return;
   std::vector<Dim> list;
-  for (int64_t k = 0; k < *n; k++) list.push_back((*known)[static_cast<size_t>(*begin + k * r.step[0])]);
+  for (int64_t k = 0; k < *n; k++)
+    list.push_back((*known)[static_cast<size_t>(*begin + k * r.step[0])]);
   i.contents(0, list);
 }
 std::vector<Tensor> lower_slice(Lowering &l) {
@@ -107,7 +110,10 @@ void infer_concat(Inference &i) {
   Shape shape = i.shape(0);
   const size_t a = static_cast<size_t>(axis);
   for (size_t k = 1; k < i.inputs(); k++) {
-    if (i.rank(k) != i.rank(0)) i.fail("operands have ranks " + std::to_string(i.rank(0)) + " and " + std::to_string(i.rank(k)), "they have to be equal");
+    if (i.rank(k) != i.rank(0))
+      i.fail(
+          "operands have ranks " + std::to_string(i.rank(0)) + " and " + std::to_string(i.rank(k)),
+          "they have to be equal");
     for (size_t d = 0; d < shape.size(); d++) {
       if (d == a) {
         shape[d] = shape[d] + i.shape(k)[d];
@@ -131,7 +137,8 @@ std::vector<Tensor> lower_concat(Lowering &l) {
   return {ops::concat(l.all(), l.axis(l.node().integer("axis", 0), l.rank(0)))};
 }
 
-std::vector<Dim> split_sizes(const Dim &n, size_t parts, const std::optional<std::vector<int64_t>> &given) {
+std::vector<Dim> split_sizes(const Dim &n, size_t parts,
+                             const std::optional<std::vector<int64_t>> &given) {
   std::vector<Dim> sizes;
   if (given) {
     for (int64_t s : *given) sizes.emplace_back(s);
@@ -149,7 +156,9 @@ void infer_split(Inference &i) {
   std::optional<std::vector<int64_t>> given;
   if (i.has(1)) given = i.integers(1);
   const std::vector<Dim> sizes = split_sizes(i.shape(0)[a], i.outputs(), given);
-  if (sizes.size() != i.outputs()) i.fail("it has " + std::to_string(i.outputs()) + " outputs", "there are " + std::to_string(sizes.size()) + " sizes");
+  if (sizes.size() != i.outputs())
+    i.fail("it has " + std::to_string(i.outputs()) + " outputs",
+           "there are " + std::to_string(sizes.size()) + " sizes");
   Dim sum = 0;
   for (size_t k = 0; k < sizes.size(); k++) {
     Shape shape = i.shape(0);
@@ -189,7 +198,8 @@ std::pair<std::vector<Dim>, std::vector<Dim>> pads_of(const Context &c, size_t r
     std::iota(axes.begin(), axes.end(), 0);
   }
   if (pads.size() != 2 * axes.size()) {
-    c.fail("it has " + std::to_string(pads.size()) + " pads for " + std::to_string(axes.size()) + " axes",
+    c.fail("it has " + std::to_string(pads.size()) + " pads for " + std::to_string(axes.size()) +
+               " axes",
            "each axis has two");
   }
   std::vector<Dim> before(rank), after(rank);
@@ -224,7 +234,8 @@ std::vector<Tensor> lower_pad(Lowering &l) {
 void infer_tile(Inference &i) {
   const std::vector<Dim> repeats = i.sizes(1);
   Shape shape = i.shape(0);
-  if (repeats.size() != shape.size()) i.fail("it has " + std::to_string(repeats.size()) + " repeats", "each dimension has one");
+  if (repeats.size() != shape.size())
+    i.fail("it has " + std::to_string(repeats.size()) + " repeats", "each dimension has one");
   for (size_t d = 0; d < shape.size(); d++) shape[d] = shape[d] * repeats[d];
   i.result(0, i.type(0), shape);
 }
@@ -243,7 +254,8 @@ void infer_gather(Inference &i) {
     const auto k = d.constant();
     if (!k) return;
     const int64_t n = static_cast<int64_t>(known->size()), p = *k < 0 ? *k + n : *k;
-    if (p < 0 || p >= n) i.fail("index " + std::to_string(*k), "the operand has " + std::to_string(n) + " elements");
+    if (p < 0 || p >= n)
+      i.fail("index " + std::to_string(*k), "the operand has " + std::to_string(n) + " elements");
     list.push_back((*known)[static_cast<size_t>(p)]);
   }
   i.contents(0, list);
@@ -254,7 +266,8 @@ std::vector<Tensor> lower_gather(Lowering &l) {
 
 void infer_gather_elements(Inference &i) {
   i.axis(i.node().integer("axis", 0), i.rank(0));
-  if (i.rank(1) != i.rank(0)) i.fail("indices have another rank than the operand", "both have the same");
+  if (i.rank(1) != i.rank(0))
+    i.fail("indices have another rank than the operand", "both have the same");
   i.result(0, i.type(0), i.shape(1));
 }
 std::vector<Tensor> lower_gather_elements(Lowering &l) {
@@ -271,7 +284,8 @@ void infer_gather_nd(Inference &i) {
   const int64_t batch = i.node().integer("batch_dims", 0);
   const int64_t length = constant_size(i, i.shape(1).back());
   if (batch < 0 || length < 0 || batch + length > i.rank(0) || batch >= i.rank(1)) {
-    i.fail("indices of length " + std::to_string(length), "the operand has rank " + std::to_string(i.rank(0)));
+    i.fail("indices of length " + std::to_string(length),
+           "the operand has rank " + std::to_string(i.rank(0)));
   }
   Shape shape(i.shape(1).begin(), i.shape(1).end() - 1);
   shape.insert(shape.end(), i.shape(0).begin() + batch + length, i.shape(0).end());
@@ -293,7 +307,8 @@ ops::Combine combine_of(const Node &n) {
 
 void infer_scatter_elements(Inference &i) {
   i.axis(i.node().integer("axis", 0), i.rank(0));
-  if (i.rank(1) != i.rank(0) || i.rank(2) != i.rank(0)) i.fail("indices or updates have another rank than the operand", "all have the same");
+  if (i.rank(1) != i.rank(0) || i.rank(2) != i.rank(0))
+    i.fail("indices or updates have another rank than the operand", "all have the same");
   i.result(0, i.type(0), i.shape(0));
 }
 std::vector<Tensor> lower_scatter_elements(Lowering &l) {
@@ -304,12 +319,14 @@ std::vector<Tensor> lower_scatter_elements(Lowering &l) {
 
 void infer_scatter_nd(Inference &i) {
   const int64_t length = constant_size(i, i.shape(1).back());
-  if (length < 0 || length > i.rank(0)) i.fail("indices of length " + std::to_string(length), "the operand has rank " + std::to_string(i.rank(0)));
+  if (length < 0 || length > i.rank(0))
+    i.fail("indices of length " + std::to_string(length),
+           "the operand has rank " + std::to_string(i.rank(0)));
   i.result(0, i.type(0), i.shape(0));
 }
 std::vector<Tensor> lower_scatter_nd(Lowering &l) {
-  return {ops::scatter_nd(l.in(0), l.in(1), l.in(2), static_cast<int>(*l.shape(1).back().constant()),
-                          combine_of(l.node()))};
+  return {ops::scatter_nd(l.in(0), l.in(1), l.in(2),
+                          static_cast<int>(*l.shape(1).back().constant()), combine_of(l.node()))};
 }
 
 // A state that grows: updates of one time step at the position that each image has.
@@ -333,7 +350,8 @@ std::vector<Tensor> lower_tensor_scatter(Lowering &l) {
 
 void infer_depth_to_space(Inference &i) {
   const int64_t b = i.node().integer("blocksize", 1);
-  if (i.rank(0) != 4 || b < 1) i.fail("the operand has rank " + std::to_string(i.rank(0)), "images have rank 4");
+  if (i.rank(0) != 4 || b < 1)
+    i.fail("the operand has rank " + std::to_string(i.rank(0)), "images have rank 4");
   const Shape &s = i.shape(0);
   i.result(0, i.type(0), {s[0], Dim::floor_div(s[1], b * b), s[2] * b, s[3] * b});
 }
@@ -344,15 +362,18 @@ std::vector<Tensor> lower_depth_to_space(Lowering &l) {
   const ops::Index shape = l.result_sizes(0);
   return {Tensor(x.type(), shape, [=](const ops::Index &at) {
     const Expr row = at[2] % b, column = at[3] % b;
-    const Expr channel = crd ? (at[1] * b + row) * b + column : (row * b + column) * shape[1] + at[1];
+    const Expr channel =
+        crd ? (at[1] * b + row) * b + column : (row * b + column) * shape[1] + at[1];
     return x({at[0], channel, at[2] / b, at[3] / b});
   })};
 }
 void infer_space_to_depth(Inference &i) {
   const int64_t b = i.node().integer("blocksize", 1);
-  if (i.rank(0) != 4 || b < 1) i.fail("the operand has rank " + std::to_string(i.rank(0)), "images have rank 4");
+  if (i.rank(0) != 4 || b < 1)
+    i.fail("the operand has rank " + std::to_string(i.rank(0)), "images have rank 4");
   const Shape &s = i.shape(0);
-  i.result(0, i.type(0), {s[0], s[1] * Dim(b * b), Dim::floor_div(s[2], b), Dim::floor_div(s[3], b)});
+  i.result(0, i.type(0),
+           {s[0], s[1] * Dim(b * b), Dim::floor_div(s[2], b), Dim::floor_div(s[3], b)});
 }
 std::vector<Tensor> lower_space_to_depth(Lowering &l) {
   const Tensor x = l.in(0);
@@ -368,7 +389,8 @@ void infer_same(Inference &i) { i.result(0, i.type(0), i.shape(0)); }
 std::vector<Tensor> lower_trilu(Lowering &l) {
   const Tensor x = l.in(0);
   const bool upper = l.node().integer("upper", 1) != 0;
-  const Expr k = l.has(1) ? cast<int32_t>(l.in(1)(ops::Index(l.in(1).shape().size(), Expr(0)))) : Expr(0);
+  const Expr k =
+      l.has(1) ? cast<int32_t>(l.in(1)(ops::Index(l.in(1).shape().size(), Expr(0)))) : Expr(0);
   return {Tensor(x.type(), x.shape(), [=](const ops::Index &at) {
     const Expr column = at.back(), row = at[at.size() - 2];
     return select(upper ? column - row >= k : column - row <= k, x(at), cast(x.type(), Expr(0)));
@@ -418,8 +440,10 @@ void infer_center_crop_pad(Inference &i) {
     axes.resize(shape.size());
     std::iota(axes.begin(), axes.end(), 0);
   }
-  if (axes.size() != sizes.size()) i.fail("there are " + std::to_string(sizes.size()) + " sizes", "each axis has one");
-  for (size_t k = 0; k < axes.size(); k++) shape[static_cast<size_t>(i.axis(axes[k], i.rank(0)))] = sizes[k];
+  if (axes.size() != sizes.size())
+    i.fail("there are " + std::to_string(sizes.size()) + " sizes", "each axis has one");
+  for (size_t k = 0; k < axes.size(); k++)
+    shape[static_cast<size_t>(i.axis(axes[k], i.rank(0)))] = sizes[k];
   i.result(0, i.type(0), shape);
 }
 std::vector<Tensor> lower_center_crop_pad(Lowering &l) {
@@ -428,7 +452,8 @@ std::vector<Tensor> lower_center_crop_pad(Lowering &l) {
     const Dim n = l.shape(0)[d], m = l.result_shape(0)[d];
     const auto a = n.constant(), b = m.constant();
     // Of an odd difference the larger part is behind.
-    before.push_back(a && b && *a > *b ? Dim(0) - Dim::floor_div(n - m, 2) : Dim::floor_div(m - n, 2));
+    before.push_back(a && b && *a > *b ? Dim(0) - Dim::floor_div(n - m, 2)
+                                       : Dim::floor_div(m - n, 2));
   }
   return {ops::pad(l.in(0), l.sizes(before), l.result_sizes(0), ops::PadMode::Constant,
                    cast(l.in(0).type(), Expr(0)))};

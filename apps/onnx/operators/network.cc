@@ -22,7 +22,8 @@ Tensor along_channels(const Tensor &v, int rank) {
 
 void infer_matmul(Inference &i) {
   Shape a = i.shape(0), b = i.shape(1);
-  if (a.empty() || b.empty()) i.fail("an operand is a scalar", "matrices have at least one dimension");
+  if (a.empty() || b.empty())
+    i.fail("an operand is a scalar", "matrices have at least one dimension");
   const bool row = a.size() == 1, column = b.size() == 1;
   if (row) a.insert(a.begin(), Dim(1));
   if (column) b.emplace_back(1);
@@ -59,7 +60,9 @@ std::vector<Tensor> lower_gemm(Lowering &l) {
 
 void infer_conv(Inference &i) {
   const Shape &x = i.shape(0), &w = i.shape(1);
-  if (x.size() < 3 || w.size() != x.size()) i.fail("ranks are " + std::to_string(x.size()) + " and " + std::to_string(w.size()), "images and kernels have equal ranks of at least 3");
+  if (x.size() < 3 || w.size() != x.size())
+    i.fail("ranks are " + std::to_string(x.size()) + " and " + std::to_string(w.size()),
+           "images and kernels have equal ranks of at least 3");
   const int64_t groups = i.node().integer("group", 1);
   if (groups < 1) i.fail("group is " + std::to_string(groups), "there is at least one group");
   i.require_equal(x[1], w[1] * Dim(groups), "channels of image and kernels");
@@ -78,7 +81,8 @@ std::vector<Tensor> lower_conv(Lowering &l) {
 
 // Sizes and padding of a transposed convolution.
 template <typename Context>
-WindowShape transposed_window(const Context &c, const Shape &x, const std::vector<int64_t> &kernel) {
+WindowShape transposed_window(const Context &c, const Shape &x,
+                              const std::vector<int64_t> &kernel) {
   const Node &n = c.node();
   const size_t spatial = x.size() - 2;
   WindowShape w;
@@ -90,13 +94,15 @@ WindowShape transposed_window(const Context &c, const Shape &x, const std::vecto
   const std::string mode = n.text("auto_pad", "NOTSET");
   std::vector<int64_t> pads = list_or(c, "pads", 2 * spatial, 0);
   for (size_t d = 0; d < spatial; d++) {
-    const Dim whole = (x[d + 2] - 1) * Dim(w.stride[d]) + Dim(extra[d] + (w.kernel[d] - 1) * w.dilation[d] + 1);
+    const Dim whole =
+        (x[d + 2] - 1) * Dim(w.stride[d]) + Dim(extra[d] + (w.kernel[d] - 1) * w.dilation[d] + 1);
     Dim out = whole - Dim(pads[d] + pads[d + spatial]);
     const bool same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
     if (!wanted.empty() || same) {
       out = wanted.empty() ? x[d + 2] * Dim(w.stride[d]) : Dim(wanted[wanted.size() - spatial + d]);
       const auto total = (whole - out).constant();
-      if (!total) c.fail("the image's size is " + x[d + 2].to_string(), "automatic padding needs a number");
+      if (!total)
+        c.fail("the image's size is " + x[d + 2].to_string(), "automatic padding needs a number");
       const int64_t t = std::max<int64_t>(*total, 0);
       pads[d] = mode == "SAME_UPPER" ? t / 2 : t - t / 2;
     }
@@ -108,7 +114,9 @@ WindowShape transposed_window(const Context &c, const Shape &x, const std::vecto
 }
 void infer_conv_transpose(Inference &i) {
   const Shape &x = i.shape(0), &w = i.shape(1);
-  if (x.size() < 3 || w.size() != x.size()) i.fail("ranks are " + std::to_string(x.size()) + " and " + std::to_string(w.size()), "images and kernels have equal ranks of at least 3");
+  if (x.size() < 3 || w.size() != x.size())
+    i.fail("ranks are " + std::to_string(x.size()) + " and " + std::to_string(w.size()),
+           "images and kernels have equal ranks of at least 3");
   i.require_equal(x[1], w[0], "channels of image and kernels");
   const WindowShape window = transposed_window(i, x, kernel_of(i, w));
   Shape shape{x[0], w[1] * Dim(i.node().integer("group", 1))};
@@ -126,7 +134,9 @@ std::vector<Tensor> lower_conv_transpose(Lowering &l) {
 template <typename Context>
 WindowShape pool_window(const Context &c, const Shape &x) {
   const std::vector<int64_t> kernel = c.node().integers("kernel_shape");
-  if (x.size() < 3 || kernel.size() != x.size() - 2) c.fail("kernel_shape has " + std::to_string(kernel.size()) + " sizes", "each spatial dimension has one");
+  if (x.size() < 3 || kernel.size() != x.size() - 2)
+    c.fail("kernel_shape has " + std::to_string(kernel.size()) + " sizes",
+           "each spatial dimension has one");
   return window_of(c, x, kernel);
 }
 void infer_pool(Inference &i) {
@@ -142,7 +152,8 @@ std::vector<Tensor> lower_pool(Lowering &l) {
   const ops::Window w = window.lowered(l);
   if (n.is("MaxPool")) {
     std::vector<Tensor> results{ops::pool(l.in(0), w, ops::Pooling::Max)};
-    if (l.wants(1)) results.push_back(ops::max_pool_positions(l.in(0), w, n.integer("storage_order", 0) != 0));
+    if (l.wants(1))
+      results.push_back(ops::max_pool_positions(l.in(0), w, n.integer("storage_order", 0) != 0));
     return results;
   }
   if (n.is("LpPool")) {
@@ -155,7 +166,8 @@ std::vector<Tensor> lower_pool(Lowering &l) {
 
 void infer_global_pool(Inference &i) {
   Shape shape = i.shape(0);
-  if (shape.size() < 2) i.fail("the operand has rank " + std::to_string(shape.size()), "images have at least 2");
+  if (shape.size() < 2)
+    i.fail("the operand has rank " + std::to_string(shape.size()), "images have at least 2");
   for (size_t d = 2; d < shape.size(); d++) shape[d] = 1;
   i.result(0, i.type(0), shape);
 }
@@ -163,7 +175,8 @@ std::vector<Tensor> lower_global_pool(Lowering &l) {
   std::vector<int> axes;
   for (int d = 2; d < l.rank(0); d++) axes.push_back(d);
   const Node &n = l.node();
-  if (n.is("GlobalLpPool") && n.integer("p", 2) != 2) l.fail("p is " + std::to_string(n.integer("p", 2)), "2 is supported");
+  if (n.is("GlobalLpPool") && n.integer("p", 2) != 2)
+    l.fail("p is " + std::to_string(n.integer("p", 2)), "2 is supported");
   const auto how = n.is("GlobalMaxPool")  ? ops::Reduction::Max
                    : n.is("GlobalLpPool") ? ops::Reduction::L2
                                           : ops::Reduction::Mean;
@@ -184,13 +197,15 @@ std::vector<Tensor> lower_batch_norm(Lowering &l) {
     for (int d = 2; d < x.rank(); d++) axes.push_back(d);
     const Tensor batch_mean = ops::reduce(x, ops::Reduction::Mean, axes, false);
     const Tensor distance = ops::subtract(x, along_channels(batch_mean, x.rank()));
-    const Tensor batch_variance = ops::reduce(ops::elementwise(distance, [](Expr v) { return v * v; }),
-                                              ops::Reduction::Mean, axes, false);
+    const Tensor batch_variance =
+        ops::reduce(ops::elementwise(distance, [](Expr v) { return v * v; }), ops::Reduction::Mean,
+                    axes, false);
     const float momentum = l.node().real("momentum", 0.9f);
     auto blend = [momentum](const Tensor &old, const Tensor &fresh) {
       return ops::elementwise({old, fresh}, old.type(), [momentum](const std::vector<Expr> &v) {
         return v[0] * cast(v[0].type(), Expr(momentum)) +
-               cast(v[0].type(), v[1]) * cast(v[0].type(), Expr(1.0 - static_cast<double>(momentum)));
+               cast(v[0].type(), v[1]) *
+                   cast(v[0].type(), Expr(1.0 - static_cast<double>(momentum)));
       });
     };
     running = {blend(mean, batch_mean), blend(variance, batch_variance)};
@@ -199,10 +214,11 @@ std::vector<Tensor> lower_batch_norm(Lowering &l) {
   }
   const int rank = x.rank();
   const Tensor y = ops::elementwise(
-      {x, along_channels(l.in(1), rank), along_channels(l.in(2), rank),
-       along_channels(mean, rank), along_channels(variance, rank)},
+      {x, along_channels(l.in(1), rank), along_channels(l.in(2), rank), along_channels(mean, rank),
+       along_channels(variance, rank)},
       x.type(), [epsilon](const std::vector<Expr> &v) {
-        const Expr scale = cast(v[0].type(), v[1]) / sqrt(cast(v[0].type(), v[4]) + cast(v[0].type(), Expr(epsilon)));
+        const Expr scale = cast(v[0].type(), v[1]) /
+                           sqrt(cast(v[0].type(), v[4]) + cast(v[0].type(), Expr(epsilon)));
         return (v[0] - cast(v[0].type(), v[3])) * scale + cast(v[0].type(), v[2]);
       });
   std::vector<Tensor> results{y};
@@ -281,9 +297,10 @@ std::vector<Tensor> lower_group_norm(Lowering &l) {
       return shape;
     }());
   };
-  y = ops::elementwise({y, affine(l.in(1)), affine(l.in(2))}, y.type(), [](const std::vector<Expr> &v) {
-    return v[0] * cast(v[0].type(), v[1]) + cast(v[0].type(), v[2]);
-  });
+  y = ops::elementwise({y, affine(l.in(1)), affine(l.in(2))}, y.type(),
+                       [](const std::vector<Expr> &v) {
+                         return v[0] * cast(v[0].type(), v[1]) + cast(v[0].type(), v[2]);
+                       });
   return {ops::convert(ops::reshape(y, x.shape()), x.type())};
 }
 
@@ -291,20 +308,25 @@ std::vector<Tensor> lower_lrn(Lowering &l) {
   const Tensor x = l.in(0);
   const Node &n = l.node();
   const int size = static_cast<int>(n.integer("size", 1));
-  const float alpha = n.real("alpha", 1e-4f), beta = n.real("beta", 0.75f), bias = n.real("bias", 1);
-  return {Tensor(x.type(), x.shape(), [=](const ops::Index &at) {
-    Expr sum = zero_of(x.type());
-    const Expr channels = x.size(1);
-    for (int k = -((size - 1) / 2); k <= size - 1 - (size - 1) / 2; k++) {
-      ops::Index from = at;
-      const Expr c = at[1] + k;
-      from[1] = clamp(c, 0, channels - 1);
-      const Expr v = x(from);
-      sum = sum + select(c >= 0 && c < channels, v * v, zero_of(x.type()));
-    }
-    const Expr base = cast(x.type(), Expr(bias)) + cast(x.type(), Expr(alpha / static_cast<float>(size))) * sum;
-    return x(at) / pow(base, cast(x.type(), Expr(beta)));
-  }, x.detached_stages())};
+  const float alpha = n.real("alpha", 1e-4f), beta = n.real("beta", 0.75f),
+              bias = n.real("bias", 1);
+  return {Tensor(
+      x.type(), x.shape(),
+      [=](const ops::Index &at) {
+        Expr sum = zero_of(x.type());
+        const Expr channels = x.size(1);
+        for (int k = -((size - 1) / 2); k <= size - 1 - (size - 1) / 2; k++) {
+          ops::Index from = at;
+          const Expr c = at[1] + k;
+          from[1] = clamp(c, 0, channels - 1);
+          const Expr v = x(from);
+          sum = sum + select(c >= 0 && c < channels, v * v, zero_of(x.type()));
+        }
+        const Expr base = cast(x.type(), Expr(bias)) +
+                          cast(x.type(), Expr(alpha / static_cast<float>(size))) * sum;
+        return x(at) / pow(base, cast(x.type(), Expr(beta)));
+      },
+      x.detached_stages())};
 }
 
 // The loss of one point: -x[image, class, ...] * weight[class], 0 for the class that is ignored.
@@ -321,11 +343,14 @@ std::vector<Tensor> likelihood_loss(Lowering &l, const Tensor &x) {
     return ignores ? select(t == ignored, zero_of(x.type()), w) : w;
   };
   const Tensor weights(x.type(), target.shape(), weighed);
-  const Tensor losses(x.type(), target.shape(), [=](const ops::Index &at) {
-    ops::Index from = at;
-    from.insert(from.begin() + 1, clamp(cast<int32_t>(target(at)), 0, classes - 1));
-    return -x(from) * weighed(at);
-  }, x.detached_stages());
+  const Tensor losses(
+      x.type(), target.shape(),
+      [=](const ops::Index &at) {
+        ops::Index from = at;
+        from.insert(from.begin() + 1, clamp(cast<int32_t>(target(at)), 0, classes - 1));
+        return -x(from) * weighed(at);
+      },
+      x.detached_stages());
   const std::string reduction = l.node().text("reduction", "mean");
   if (reduction == "none") return {losses};
   const auto axes = axes_from(0, target.rank());
@@ -335,7 +360,10 @@ std::vector<Tensor> likelihood_loss(Lowering &l, const Tensor &x) {
 }
 void infer_loss(Inference &i) {
   const bool all = i.node().text("reduction", "mean") == "none";
-  if (i.rank(0) < 2 || i.rank(1) != i.rank(0) - 1) i.fail("scores have rank " + std::to_string(i.rank(0)) + " and targets " + std::to_string(i.rank(1)), "targets have no dimension of classes");
+  if (i.rank(0) < 2 || i.rank(1) != i.rank(0) - 1)
+    i.fail("scores have rank " + std::to_string(i.rank(0)) + " and targets " +
+               std::to_string(i.rank(1)),
+           "targets have no dimension of classes");
   i.result(0, i.type(0), all ? i.shape(1) : Shape());
   i.result(1, i.type(0), i.shape(0));
 }

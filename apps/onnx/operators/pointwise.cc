@@ -102,9 +102,8 @@ const UnaryRow kUnary[] = {
     {"Tan", [](const Node &, const Expr &x) { return tan(x); }},
     {"Tanh", [](const Node &, const Expr &x) { return tanh(x); }},
     {"ThresholdedRelu",
-     [](const Node &n, const Expr &x) {
-       return select(x > number(x, n.real("alpha", 1)), x, zero(x));
-     }},
+     [](const Node &n,
+        const Expr &x) { return select(x > number(x, n.real("alpha", 1)), x, zero(x)); }},
 };
 
 Unary find_unary(const std::string &name) {
@@ -340,8 +339,8 @@ void infer_bit_cast(Inference &i) {
 std::vector<Tensor> lower_bit_cast(Lowering &l) {
   const Tensor x = l.in(0);
   const Type to = l.result_type(0);
-  return {Tensor(to, x.shape(), [x, to](const ops::Index &at) { return reinterpret(to, x(at)); },
-                 x.stages())};
+  return {Tensor(
+      to, x.shape(), [x, to](const ops::Index &at) { return reinterpret(to, x(at)); }, x.stages())};
 }
 
 }  // namespace

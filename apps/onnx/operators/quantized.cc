@@ -45,7 +45,8 @@ void infer_quantize(Inference &i) {
     type = static_cast<ElementType>(i.node().integer("output_dtype", 0));
   }
   const auto t = language_type(type);
-  if (!t || !t->is_int_or_uint()) i.fail("the result has elements of " + element_name(type), "they are not supported");
+  if (!t || !t->is_int_or_uint())
+    i.fail("the result has elements of " + element_name(type), "they are not supported");
   i.result(0, type, i.shape(0));
 }
 std::vector<Tensor> lower_quantize(Lowering &l) {
@@ -55,14 +56,15 @@ std::vector<Tensor> lower_quantize(Lowering &l) {
 }
 
 void infer_dequantize(Inference &i) {
-  if (!language_type(i.type(0))) i.fail("elements of " + element_name(i.type(0)), "they are not supported");
+  if (!language_type(i.type(0)))
+    i.fail("elements of " + element_name(i.type(0)), "they are not supported");
   const int64_t wanted = i.node().integer("output_dtype", 0);
   i.result(0, wanted ? static_cast<ElementType>(wanted) : i.type(1), i.shape(0));
 }
 std::vector<Tensor> lower_dequantize(Lowering &l) {
   const Tensor x = l.in(0);
-  return {ops::dequantize(x, spread(l, l.in(1), x), l.has(2) ? spread(l, l.in(2), x) : zero(x.type()),
-                          l.result_type(0))};
+  return {ops::dequantize(x, spread(l, l.in(1), x),
+                          l.has(2) ? spread(l, l.in(2), x) : zero(x.type()), l.result_type(0))};
 }
 
 void infer_dynamic_quantize(Inference &i) {
@@ -78,9 +80,8 @@ std::vector<Tensor> lower_dynamic_quantize(Lowering &l) {
                                        [](Expr v) { return max(v, 0.0f); });
   const Tensor low = ops::elementwise(ops::reduce(x, ops::Reduction::Min, axes, false),
                                       [](Expr v) { return min(v, 0.0f); });
-  const Tensor scale = ops::elementwise({high, low}, Float(32), [](const std::vector<Expr> &v) {
-    return (v[0] - v[1]) / 255.0f;
-  });
+  const Tensor scale = ops::elementwise(
+      {high, low}, Float(32), [](const std::vector<Expr> &v) { return (v[0] - v[1]) / 255.0f; });
   const Tensor point = ops::elementwise({low, scale}, UInt(8), [](const std::vector<Expr> &v) {
     return cast<uint8_t>(clamp(round(-v[0] / v[1]), 0.0f, 255.0f));
   });
@@ -100,7 +101,7 @@ Tensor by_row(const Tensor &point) {
   if (!point.defined() || point.rank() == 0) return point;
   if (point.rank() == 1) {
     return is_single(point.size(0)) ? ops::reshape(point, {})
-                                       : ops::reshape(point, {point.size(0), Expr(1)});
+                                    : ops::reshape(point, {point.size(0), Expr(1)});
   }
   return point;
 }
@@ -152,7 +153,10 @@ std::vector<Tensor> lower_qlinear_matmul(Lowering &l) {
 
 void infer_conv_like(Inference &i, size_t weights, ElementType type) {
   const Shape &x = i.shape(0), &w = i.shape(weights);
-  if (x.size() < 3 || w.size() != x.size()) i.fail("image and kernels have ranks " + std::to_string(x.size()) + " and " + std::to_string(w.size()), "they are equal and at least 3");
+  if (x.size() < 3 || w.size() != x.size())
+    i.fail("image and kernels have ranks " + std::to_string(x.size()) + " and " +
+               std::to_string(w.size()),
+           "they are equal and at least 3");
   i.require_equal(x[1], w[1] * Dim(i.node().integer("group", 1)), "channels of image and kernels");
   const WindowShape window = window_of(i, x, kernel_of(i, w));
   Shape shape{x[0], w[0]};
@@ -189,8 +193,8 @@ std::vector<Tensor> lower_qlinear_conv(Lowering &l) {
                       ops::reshape(l.in(6), {}), ops::reshape(l.in(7), {}), l.result_type(0))};
 }
 
-// Operators of com.microsoft that quantised models use: float arithmetic between a dequantisation and
-// a quantisation.
+// Operators of com.microsoft that quantised models use: float arithmetic between a dequantisation
+// and a quantisation.
 Tensor real(const Tensor &x, const Tensor &scale, const Tensor &point) {
   return ops::dequantize(x, ops::reshape(scale, {}),
                          point.defined() ? ops::reshape(point, {}) : zero(x.type()), Float(32));
@@ -205,7 +209,8 @@ void infer_qlinear_add(Inference &i) {
   i.result(0, i.type(0), broadcast(i, {i.shape(0), i.shape(3)}));
 }
 std::vector<Tensor> lower_qlinear_add(Lowering &l) {
-  const Tensor a = real(l.in(0), l.in(1), optional(l, 2)), b = real(l.in(3), l.in(4), optional(l, 5));
+  const Tensor a = real(l.in(0), l.in(1), optional(l, 2)),
+               b = real(l.in(3), l.in(4), optional(l, 5));
   return {steps(ops::add(a, b), l.in(6), optional(l, 7), l.result_type(0))};
 }
 void infer_qlinear_pool(Inference &i) {

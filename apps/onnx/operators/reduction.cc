@@ -91,17 +91,17 @@ void infer_top_k(Inference &i) {
   const size_t a = static_cast<size_t>(i.axis(i.node().integer("axis", -1), i.rank(0)));
   const int64_t k = i.integers(1).at(0);
   const auto n = i.shape(0)[a].constant();
-  if (k < 0 || (n && k > *n)) i.fail("k is " + std::to_string(k), "the axis has " + i.shape(0)[a].to_string() + " elements");
+  if (k < 0 || (n && k > *n))
+    i.fail("k is " + std::to_string(k), "the axis has " + i.shape(0)[a].to_string() + " elements");
   Shape shape = i.shape(0);
   shape[a] = k;
   i.result(0, i.type(0), shape);
   i.result(1, ElementType::Int64, shape);
 }
 std::vector<Tensor> lower_top_k(Lowering &l) {
-  const auto [values, positions] =
-      ops::top_k(l.in(0), static_cast<int>(l.integers(1).at(0)),
-                 l.axis(l.node().integer("axis", -1), l.rank(0)),
-                 l.node().integer("largest", 1) != 0);
+  const auto [values, positions] = ops::top_k(l.in(0), static_cast<int>(l.integers(1).at(0)),
+                                              l.axis(l.node().integer("axis", -1), l.rank(0)),
+                                              l.node().integer("largest", 1) != 0);
   return {values, positions};
 }
 
@@ -134,11 +134,14 @@ std::vector<Tensor> lower_hardmax(Lowering &l) {
   const Tensor rows = axes.size() == 1 ? x : ops::reshape(x, flat);
   const Tensor best = ops::arg_reduce(rows, true, axes[0], true, false);
   const size_t a = static_cast<size_t>(axes[0]);
-  const Tensor hot(x.type(), rows.shape(), [=](const ops::Index &at) {
-    ops::Index row = at;
-    row[a] = 0;
-    return cast(x.type(), select(cast<int32_t>(best(row)) == at[a], Expr(1), Expr(0)));
-  }, best.detached_stages());
+  const Tensor hot(
+      x.type(), rows.shape(),
+      [=](const ops::Index &at) {
+        ops::Index row = at;
+        row[a] = 0;
+        return cast(x.type(), select(cast<int32_t>(best(row)) == at[a], Expr(1), Expr(0)));
+      },
+      best.detached_stages());
   return {axes.size() == 1 ? hot : ops::reshape(hot, x.shape())};
 }
 
@@ -158,8 +161,9 @@ std::vector<Tensor> lower_mean_variance(Lowering &l) {
   const Tensor x = l.in(0);
   const Tensor distance = ops::subtract(x, ops::reduce(x, ops::Reduction::Mean, axes, true));
   const Tensor square = ops::elementwise(distance, [](Expr v) { return v * v; });
-  const Tensor deviation = ops::elementwise(ops::reduce(square, ops::Reduction::Mean, axes, true),
-                                            [](Expr v) { return sqrt(v) + cast(v.type(), Expr(1e-9f)); });
+  const Tensor deviation =
+      ops::elementwise(ops::reduce(square, ops::Reduction::Mean, axes, true),
+                       [](Expr v) { return sqrt(v) + cast(v.type(), Expr(1e-9f)); });
   return {ops::divide(distance, deviation)};
 }
 
@@ -171,7 +175,8 @@ std::vector<Operator> reduction_operators() {
   for (const ReductionRow &r : kReductions) {
     list.push_back({"", r.name, other, infer_reduce, lower_reduce, {1}});
   }
-  for (const char *name : {"ArgMax", "ArgMin"}) list.push_back({"", name, other, infer_arg, lower_arg});
+  for (const char *name : {"ArgMax", "ArgMin"})
+    list.push_back({"", name, other, infer_arg, lower_arg});
   for (const char *name : {"CumSum", "CumProd"}) {
     list.push_back({"", name, other, infer_cumulate, lower_cumulate, {1}});
   }

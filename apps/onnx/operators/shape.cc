@@ -16,9 +16,7 @@ void infer_identity(Inference &i) {
   if (const auto known = i.known_sizes(0); known && i.rank(0) <= 1) i.contents(0, *known);
 }
 
-std::vector<Tensor> lower_view(Lowering &l) {
-  return {ops::reshape(l.in(0), l.result_sizes(0))};
-}
+std::vector<Tensor> lower_view(Lowering &l) { return {ops::reshape(l.in(0), l.result_sizes(0))}; }
 
 void infer_reshape(Inference &i) {
   const std::vector<Dim> wanted = i.sizes(1);
@@ -35,8 +33,9 @@ void infer_reshape(Inference &i) {
       continue;
     }
     if (wanted[d].is(0) && !zero_is_zero) {
-      if (d >= from.size()) i.fail("size " + std::to_string(d) + " of the new shape is 0",
-                                   "the operand has no such dimension");
+      if (d >= from.size())
+        i.fail("size " + std::to_string(d) + " of the new shape is 0",
+               "the operand has no such dimension");
       shape.push_back(from[d]);
     } else {
       shape.push_back(wanted[d]);
@@ -47,8 +46,8 @@ void infer_reshape(Inference &i) {
   if (rest >= 0) {
     shape[static_cast<size_t>(rest)] = known.is(0) ? Dim(0) : Dim::floor_div(all, known);
   }
-  i.require_equal(elements(shape), all, "elements of " + to_string(shape) + " and of " +
-                                            to_string(from));
+  i.require_equal(elements(shape), all,
+                  "elements of " + to_string(shape) + " and of " + to_string(from));
   i.result(0, i.type(0), shape);
   if (const auto c = i.known_sizes(0); c && shape.size() <= 1) i.contents(0, *c);
 }
@@ -59,7 +58,8 @@ void infer_flatten(Inference &i) {
   const int64_t rank = i.rank(0);
   if (a < -rank || a > rank) i.fail("axis " + std::to_string(a), "axes are from -rank to rank");
   const auto split = from.begin() + (a < 0 ? a + rank : a);
-  i.result(0, i.type(0), {elements(Shape(from.begin(), split)), elements(Shape(split, from.end()))});
+  i.result(0, i.type(0),
+           {elements(Shape(from.begin(), split)), elements(Shape(split, from.end()))});
 }
 
 void infer_squeeze(Inference &i) {
@@ -160,7 +160,8 @@ void infer_constant_of_shape(Inference &i) {
   const std::vector<Dim> sizes = i.sizes(0);
   i.result(0, type, Shape(sizes.begin(), sizes.end()));
   const auto n = elements(sizes).constant();
-  if (sizes.size() <= 1 && n && *n <= 64 && (type == ElementType::Int64 || type == ElementType::Int32)) {
+  if (sizes.size() <= 1 && n && *n <= 64 &&
+      (type == ElementType::Int64 || type == ElementType::Int32)) {
     i.contents(0, std::vector<Dim>(static_cast<size_t>(*n), Dim(c ? c->integer_at(0) : 0)));
   }
 }
@@ -184,9 +185,7 @@ void infer_expand(Inference &i) {
   const std::vector<Dim> to = i.sizes(1);
   i.result(0, i.type(0), broadcast(i, {i.shape(0), Shape(to.begin(), to.end())}));
 }
-std::vector<Tensor> lower_expand(Lowering &l) {
-  return {ops::expand(l.in(0), l.result_sizes(0))};
-}
+std::vector<Tensor> lower_expand(Lowering &l) { return {ops::expand(l.in(0), l.result_sizes(0))}; }
 
 void infer_range(Inference &i) {
   const auto known = [&](size_t k) { return i.known_sizes(k); };
@@ -221,9 +220,8 @@ std::vector<Tensor> lower_range(Lowering &l) {
 }
 
 void infer_eye_like(Inference &i) {
-  const auto type = i.node().has("dtype")
-                        ? static_cast<ElementType>(i.node().integer("dtype", 1))
-                        : i.type(0);
+  const auto type =
+      i.node().has("dtype") ? static_cast<ElementType>(i.node().integer("dtype", 1)) : i.type(0);
   i.result(0, type, i.shape(0));
 }
 std::vector<Tensor> lower_eye_like(Lowering &l) {
@@ -246,7 +244,12 @@ std::vector<Operator> shape_operators() {
       {"", "Dropout", Operator::Other, infer_dropout, lower_dropout, {1, 2}},
       {"", "Shape", Operator::Other, infer_shape, lower_shape},
       {"", "Size", Operator::Other, infer_size, lower_size},
-      {"", "ConstantOfShape", Operator::Other, infer_constant_of_shape, lower_constant_of_shape, {0}},
+      {"",
+       "ConstantOfShape",
+       Operator::Other,
+       infer_constant_of_shape,
+       lower_constant_of_shape,
+       {0}},
       {"", "Expand", Operator::Other, infer_expand, lower_expand, {1}},
       {"", "Range", Operator::Other, infer_range, lower_range},
       {"", "EyeLike", Operator::Other, infer_eye_like, lower_eye_like},

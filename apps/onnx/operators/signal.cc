@@ -21,7 +21,12 @@ void infer_window(Inference &i) {
 std::vector<Tensor> lower_window(Lowering &l) {
   const std::string &op = l.node().op;
   const bool hann = op == "HannWindow", hamming = op == "HammingWindow";
-  const double a0 = hann ? 0.5 : hamming ? 25.0 / 46 : 0.42, a1 = hann ? 0.5 : hamming ? 21.0 / 46 : 0.5;
+  const double a0 = hann      ? 0.5
+                    : hamming ? 25.0 / 46
+                              : 0.42,
+               a1 = hann      ? 0.5
+                    : hamming ? 21.0 / 46
+                              : 0.5;
   const double a2 = hann || hamming ? 0 : 0.08;
   const double n = static_cast<double>(l.integers(0).at(0));
   const double steps = l.node().integer("periodic", 1) ? n : n - 1;
@@ -58,14 +63,18 @@ Equation equation_of(const Context &c, const std::vector<size_t> &ranks) {
     }
     if (const size_t dots = one.find("..."); dots != std::string::npos) {
       const size_t named = one.size() - 3;
-      if (named > ranks[k]) c.fail("operand " + std::to_string(k) + " has rank " + std::to_string(ranks[k]), "its indices are '" + one + "'");
+      if (named > ranks[k])
+        c.fail("operand " + std::to_string(k) + " has rank " + std::to_string(ranks[k]),
+               "its indices are '" + one + "'");
       const size_t n = ranks[k] - named;
       spread = std::max(spread, n);
       std::string digits;
       for (size_t d = n; d-- > 0;) digits += static_cast<char>('0' + d);
       one.replace(dots, 3, digits);
     }
-    if (one.size() != ranks[k]) c.fail("operand " + std::to_string(k) + " has rank " + std::to_string(ranks[k]), "its indices are '" + one + "'");
+    if (one.size() != ranks[k])
+      c.fail("operand " + std::to_string(k) + " has rank " + std::to_string(ranks[k]),
+             "its indices are '" + one + "'");
     e.operands.push_back(one);
   }
   std::string dots;
@@ -77,7 +86,8 @@ Equation equation_of(const Context &c, const std::vector<size_t> &ranks) {
     }
   } else {
     e.result = text.substr(arrow + 2);
-    if (const size_t at = e.result.find("..."); at != std::string::npos) e.result.replace(at, 3, dots);
+    if (const size_t at = e.result.find("..."); at != std::string::npos)
+      e.result.replace(at, 3, dots);
   }
   return e;
 }
@@ -127,18 +137,21 @@ std::vector<Tensor> lower_einsum(Lowering &l) {
     const auto own = t.detached_stages();
     stages.insert(stages.end(), own.begin(), own.end());
   }
-  const Tensor product(type, shape, [=](const Index &at) {
-    Expr value;
-    for (size_t k = 0; k < operands.size(); k++) {
-      Index from;
-      for (size_t d = 0; d < e.operands[k].size(); d++) {
-        from.push_back(at[all.find(e.operands[k][d])]);
-      }
-      const Expr v = operands[k](from);
-      value = value.defined() ? value * v : v;
-    }
-    return value;
-  }, stages);
+  const Tensor product(
+      type, shape,
+      [=](const Index &at) {
+        Expr value;
+        for (size_t k = 0; k < operands.size(); k++) {
+          Index from;
+          for (size_t d = 0; d < e.operands[k].size(); d++) {
+            from.push_back(at[all.find(e.operands[k][d])]);
+          }
+          const Expr v = operands[k](from);
+          value = value.defined() ? value * v : v;
+        }
+        return value;
+      },
+      stages);
   std::vector<int> summed;
   for (size_t d = e.result.size(); d < all.size(); d++) summed.push_back(static_cast<int>(d));
   if (summed.empty()) return {product};

@@ -15,7 +15,9 @@ struct WindowShape {
   Shape out;  // spatial dimensions
 
   ops::Window lowered(const Lowering &l) const {
-    auto narrow = [](const std::vector<int64_t> &v) { return std::vector<int>(v.begin(), v.end()); };
+    auto narrow = [](const std::vector<int64_t> &v) {
+      return std::vector<int>(v.begin(), v.end());
+    };
     return {narrow(kernel), narrow(stride), narrow(dilation), narrow(before), l.sizes(out)};
   }
 };
@@ -31,7 +33,8 @@ std::vector<int64_t> list_or(const Context &c, const char *attribute, size_t cou
            "there are " + std::to_string(count) + " places");
   }
   for (int64_t v : list) {
-    if (v < INT32_MIN / 4 || v > INT32_MAX / 4) c.fail(std::string(attribute) + " has " + std::to_string(v), "such numbers are not meant");
+    if (v < INT32_MIN / 4 || v > INT32_MAX / 4)
+      c.fail(std::string(attribute) + " has " + std::to_string(v), "such numbers are not meant");
   }
   return list;
 }
@@ -53,7 +56,9 @@ template <typename Context>
 WindowShape window_of(const Context &c, const Shape &x, const std::vector<int64_t> &kernel) {
   const Node &n = c.node();
   const size_t spatial = x.size() - 2;
-  if (kernel.size() != spatial) c.fail("the kernel has " + std::to_string(kernel.size()) + " dimensions", "the image has " + std::to_string(spatial));
+  if (kernel.size() != spatial)
+    c.fail("the kernel has " + std::to_string(kernel.size()) + " dimensions",
+           "the image has " + std::to_string(spatial));
   WindowShape w;
   w.kernel = kernel;
   w.stride = list_or(c, "strides", spatial, 1);
@@ -64,13 +69,16 @@ WindowShape window_of(const Context &c, const Shape &x, const std::vector<int64_
   for (size_t d = 0; d < spatial; d++) {
     const int64_t stride = w.stride[d], reach = (kernel[d] - 1) * w.dilation[d] + 1;
     if (stride < 1 || w.dilation[d] < 1 || kernel[d] < 1) {
-      c.fail("a kernel of " + std::to_string(kernel[d]) + ", stride " + std::to_string(stride) + " and dilation " + std::to_string(w.dilation[d]), "all are at least 1");
+      c.fail("a kernel of " + std::to_string(kernel[d]) + ", stride " + std::to_string(stride) +
+                 " and dilation " + std::to_string(w.dilation[d]),
+             "all are at least 1");
     }
     const Dim size = x[d + 2];
     if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
       const Dim out = Dim::ceil_div(size, stride);
       const auto total = ((out - 1) * Dim(stride) + Dim(reach) - size).constant();
-      if (!total) c.fail("the image's size is " + size.to_string(), "automatic padding needs a number");
+      if (!total)
+        c.fail("the image's size is " + size.to_string(), "automatic padding needs a number");
       const int64_t t = std::max<int64_t>(*total, 0);
       w.before.push_back(mode == "SAME_UPPER" ? t / 2 : t - t / 2);
       w.after.push_back(t - w.before.back());

@@ -62,7 +62,8 @@ using Function = polyhalite::FunctionHandle;
 using polyhalite::is_const_one;
 using polyhalite::is_const_zero;
 
-// Programs of Halide see an error where a buffer reaches 2 GiB, unless the target has large_buffers.
+// Programs of Halide see an error where a buffer reaches 2 GiB, unless the target has
+// large_buffers.
 inline const bool buffers_are_limited = (polyhalite::set_default_buffer_limit(INT32_MAX), true);
 
 // What a main() of generators calls.

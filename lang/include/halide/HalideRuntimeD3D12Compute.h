@@ -1,5 +1,5 @@
-/* Direct3D 12 in programs written for Halide. No code is made for the device, so that it is never there:
- * a null interface says so. */
+/* Direct3D 12 in programs written for Halide. No code is made for the device, so that it is never
+ * there: a null interface says so. */
 #ifndef POLYHALITE_HALIDE_RUNTIME_D3D12COMPUTE_H
 #define POLYHALITE_HALIDE_RUNTIME_D3D12COMPUTE_H
 

@@ -1,5 +1,5 @@
-/* Hexagon in programs written for Halide. No code is made for the device, so that it is never there:
- * a null interface says so. */
+/* Hexagon in programs written for Halide. No code is made for the device, so that it is never
+ * there: a null interface says so. */
 #ifndef POLYHALITE_HALIDE_RUNTIME_HEXAGONHOST_H
 #define POLYHALITE_HALIDE_RUNTIME_HEXAGONHOST_H
 

@@ -49,12 +49,14 @@ using AutoSchedulerFn = std::function<void(const Pipeline &, const Target &,
 ///   budget        the most time that the search takes: "10s" (the default), "500ms", "2min"; "0s"
 ///                 gives the template that it starts from
 ///   beam          how many partial schedules it keeps: 16
-///   seed          of its random trials: 0. The same seed gives the same schedule, unless the budget
+///   seed          of its random trials: 0. The same seed gives the same schedule, unless the
+///   budget
 ///                 ends the search.
-///   measure       how many of the best are compiled and timed here, each in a process of its own: 0
-///   records       a file (SQLite) in which measured times are kept and looked up
+///   measure       how many of the best are compiled and timed here, each in a process of its own:
+///   0 records       a file (SQLite) in which measured times are kept and looked up
 /// CompileError where an output has no estimate, with its name.
-AutoSchedulerResults auto_schedule(const Pipeline &pipeline, const Target &target = get_jit_target_from_environment(),
+AutoSchedulerResults auto_schedule(const Pipeline &pipeline,
+                                   const Target &target = get_jit_target_from_environment(),
                                    const std::map<std::string, std::string> &options = {},
                                    Here here = Here());
 

@@ -19,11 +19,30 @@ struct JITUserContext;
 
 /// What a compilation can write. The text forms are also those of --emit.
 enum class Emit {
-  object, static_library, c_header, assembly, bitcode, llvm_assembly, stmt, stmt_html,
-  conceptual_stmt, schedule, algorithm, tree, function_info_header, registration,
-  python_extension, compiler_log, hlpipe, conceptual_stmt_html, c_source,
+  object,
+  static_library,
+  c_header,
+  assembly,
+  bitcode,
+  llvm_assembly,
+  stmt,
+  stmt_html,
+  conceptual_stmt,
+  schedule,
+  algorithm,
+  tree,
+  function_info_header,
+  registration,
+  python_extension,
+  compiler_log,
+  hlpipe,
+  conceptual_stmt_html,
+  c_source,
   // What Halide's compiler writes and this one does not.
-  cpp_stub, featurization, pytorch_wrapper, device_code,
+  cpp_stub,
+  featurization,
+  pytorch_wrapper,
+  device_code,
 };
 using OutputFileType = Emit;
 /// Those that a compilation writes, in the order of the enumeration.
@@ -84,9 +103,9 @@ class Backend {
                     const Target &target, const std::map<Emit, std::string> &files,
                     CompileTimes *times = nullptr) = 0;
   /// The same in two steps. CompileError where the schedule is refused.
-  virtual std::shared_ptr<CompiledForFiles> prepare(
-      std::shared_ptr<const FrozenPipeline> pipeline, const std::string &function_name,
-      const Target &target) = 0;
+  virtual std::shared_ptr<CompiledForFiles> prepare(std::shared_ptr<const FrozenPipeline> pipeline,
+                                                    const std::string &function_name,
+                                                    const Target &target) = 0;
   /// A static library of several pipelines for one target, at least one.
   virtual void emit_library(const std::vector<std::shared_ptr<CompiledForFiles>> &parts,
                             const std::string &file) = 0;
@@ -113,8 +132,8 @@ class Backend {
                                        AutoSchedulerResults *results) = 0;
   /// What Emit::hlpipe writes, read back; CompileError at NAME:LINE.
   virtual FrozenPipeline parse_pipeline(const std::string &text, const std::string &name) = 0;
-  /// The runtime as a static library or object for `target`, or the header beside it. Where programs
-  /// name its functions as Halide's, without HalideRuntime.h, they find them.
+  /// The runtime as a static library or object for `target`, or the header beside it. Where
+  /// programs name its functions as Halide's, without HalideRuntime.h, they find them.
   virtual void emit_runtime(const Target &target, Emit what, const std::string &file) = 0;
 };
 

@@ -1,5 +1,5 @@
-// BufferBase: what a runtime::Buffer does without knowing its element type: shape, ownership of host
-// and device memory. Header only, C++17, needs no library.
+// BufferBase: what a runtime::Buffer does without knowing its element type: shape, ownership of
+// host and device memory. Header only, C++17, needs no library.
 #pragma once
 
 #include <atomic>
@@ -375,7 +375,8 @@ class BufferBase {
   void share_device_of(const BufferBase &whole, F &&device_part) {
     if (!whole.buf_.device_interface) return;
     if (device_part(whole.buf_.device_interface, &whole.buf_, &buf_) != 0) return;
-    const bool is_crop = whole.device_ && whole.device_->ownership == BufferDeviceOwnership::Cropped;
+    const bool is_crop =
+        whole.device_ && whole.device_->ownership == BufferDeviceOwnership::Cropped;
     device_ = new DeviceReference;
     device_->ownership = BufferDeviceOwnership::Cropped;
     device_->whole = new BufferBase(is_crop ? *whole.device_->whole : whole);

@@ -19,8 +19,8 @@ struct CallableContents;
 
 namespace detail {
 
-/// One argument of a call: a buffer or a scalar's bits, and what its C++ type says about it. A type's
-/// description has no value.
+/// One argument of a call: a buffer or a scalar's bits, and what its C++ type says about it. A
+/// type's description has no value.
 struct CallArgument {
   bool is_buffer = false;
   Type type;            // Handle() for a buffer whose element type is not known before the call
@@ -104,8 +104,8 @@ class Callable {
     return call(nullptr, {detail::call_argument<std::decay_t<Args>>(args)...});
   }
 
-  /// As a std::function of these types; the first may be JITUserContext *. Types that do not fit fail
-  /// here as a call with them would.
+  /// As a std::function of these types; the first may be JITUserContext *. Types that do not fit
+  /// fail here as a call with them would.
   template <typename First, typename... Rest>
   std::function<int(First, Rest...)> make_std_function() const {
     if constexpr (std::is_same_v<std::decay_t<First>, JITUserContext *>) {

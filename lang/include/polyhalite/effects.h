@@ -35,8 +35,9 @@ Expr print(Expr value, Args &&...more) {
 Expr print_when(Expr condition, const std::vector<Expr> &values);
 template <typename... Args>
 Expr print_when(Expr condition, Expr value, Args &&...more) {
-  return print_when(std::move(condition), std::vector<Expr>{std::move(value), detail::printed(
-                                                                std::forward<Args>(more))...});
+  return print_when(
+      std::move(condition),
+      std::vector<Expr>{std::move(value), detail::printed(std::forward<Args>(more))...});
 }
 
 /// values[0]; where the condition does not hold, the pipeline ends with an error that has the
@@ -44,8 +45,9 @@ Expr print_when(Expr condition, Expr value, Args &&...more) {
 Expr require(Expr condition, const std::vector<Expr> &values);
 template <typename... Args>
 Expr require(Expr condition, Expr value, Args &&...message) {
-  return require(std::move(condition), std::vector<Expr>{std::move(value), detail::printed(
-                                                             std::forward<Args>(message))...});
+  return require(
+      std::move(condition),
+      std::vector<Expr>{std::move(value), detail::printed(std::forward<Args>(message))...});
 }
 
 /// No value of type t: a definition writes nothing where its value would be made from one, and the

@@ -25,8 +25,8 @@ class Param;
 class ExternFuncArgument {
  public:
   ExternFuncArgument() = default;
-  ExternFuncArgument(const Func &f);         // NOLINT
-  ExternFuncArgument(const ImageParam &p);   // NOLINT
+  ExternFuncArgument(const Func &f);        // NOLINT
+  ExternFuncArgument(const ImageParam &p);  // NOLINT
   template <typename T, int D>
   ExternFuncArgument(const Buffer<T, D> &b)  // NOLINT
       : buffer_(b) {}

@@ -26,7 +26,7 @@ inline float float_of_bits(uint32_t bits) {
 inline uint16_t float16_bits(float value) {
   const uint32_t bits = bits_of_float(value);
   const uint32_t sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;
-  if (magnitude > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u);  // a NaN
+  if (magnitude > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u);   // a NaN
   if (magnitude >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00u);  // from 65520 on
   uint32_t mantissa = magnitude, shift = 13;
   if (magnitude < 0x38800000u) {
@@ -62,51 +62,51 @@ inline float bfloat16_value(uint16_t bits) { return float_of_bits(uint32_t{bits}
 
 }  // namespace detail
 
-#define POLYHALITE_FLOAT16_CLASS(name, encode, decode, nan_bits, infinity_bits, digits)            \
-  struct name {                                                                                    \
-    static constexpr int mantissa_bits = digits;                                                   \
-    static constexpr uint16_t sign_mask = 0x8000, exponent_mask = infinity_bits;                   \
-    static constexpr uint16_t mantissa_mask = (1u << (digits)) - 1;                                \
-    name() = default;                                                                              \
-    explicit name(float value) : bits_(detail::encode(value)) {}                                   \
-    explicit name(double value) : name(static_cast<float>(value)) {}                               \
-    explicit name(int value) : name(static_cast<float>(value)) {}                                  \
-    static name make_from_bits(uint16_t bits) {                                                    \
-      name r;                                                                                      \
-      r.bits_ = bits;                                                                              \
-      return r;                                                                                    \
-    }                                                                                              \
-    static name make_zero() { return make_from_bits(0); }                                          \
-    static name make_negative_zero() { return make_from_bits(0x8000u); }                           \
-    static name make_nan() { return make_from_bits(nan_bits); }                                    \
-    static name make_infinity() { return make_from_bits(infinity_bits); }                          \
-    static name make_negative_infinity() { return make_from_bits(0x8000u | (infinity_bits)); }     \
-    uint16_t to_bits() const { return bits_; }                                                     \
-    explicit operator float() const { return detail::decode(bits_); }                              \
-    explicit operator double() const { return detail::decode(bits_); }                             \
-    explicit operator int() const { return static_cast<int>(detail::decode(bits_)); }              \
-    bool is_nan() const { return (bits_ & 0x7fffu) > (infinity_bits); }                            \
-    bool is_infinity() const { return (bits_ & 0x7fffu) == (infinity_bits); }                      \
-    bool is_negative() const { return (bits_ & 0x8000u) != 0; }                                    \
-    bool is_zero() const { return (bits_ & 0x7fffu) == 0; }                                        \
-    name operator-() const { return make_from_bits(static_cast<uint16_t>(bits_ ^ 0x8000u)); }      \
-    name operator+(name o) const { return name(float(*this) + float(o)); }                         \
-    name operator-(name o) const { return name(float(*this) - float(o)); }                         \
-    name operator*(name o) const { return name(float(*this) * float(o)); }                         \
-    name operator/(name o) const { return name(float(*this) / float(o)); }                         \
-    name operator+=(name o) { return *this = *this + o; }                                          \
-    name operator-=(name o) { return *this = *this - o; }                                          \
-    name operator*=(name o) { return *this = *this * o; }                                          \
-    name operator/=(name o) { return *this = *this / o; }                                          \
-    bool operator==(name o) const { return float(*this) == float(o); }                             \
-    bool operator!=(name o) const { return float(*this) != float(o); }                             \
-    bool operator<(name o) const { return float(*this) < float(o); }                               \
-    bool operator>(name o) const { return float(*this) > float(o); }                               \
-    bool operator<=(name o) const { return float(*this) <= float(o); }                             \
-    bool operator>=(name o) const { return float(*this) >= float(o); }                             \
-                                                                                                   \
-   private:                                                                                        \
-    uint16_t bits_ = 0;                                                                            \
+#define POLYHALITE_FLOAT16_CLASS(name, encode, decode, nan_bits, infinity_bits, digits)        \
+  struct name {                                                                                \
+    static constexpr int mantissa_bits = digits;                                               \
+    static constexpr uint16_t sign_mask = 0x8000, exponent_mask = infinity_bits;               \
+    static constexpr uint16_t mantissa_mask = (1u << (digits)) - 1;                            \
+    name() = default;                                                                          \
+    explicit name(float value) : bits_(detail::encode(value)) {}                               \
+    explicit name(double value) : name(static_cast<float>(value)) {}                           \
+    explicit name(int value) : name(static_cast<float>(value)) {}                              \
+    static name make_from_bits(uint16_t bits) {                                                \
+      name r;                                                                                  \
+      r.bits_ = bits;                                                                          \
+      return r;                                                                                \
+    }                                                                                          \
+    static name make_zero() { return make_from_bits(0); }                                      \
+    static name make_negative_zero() { return make_from_bits(0x8000u); }                       \
+    static name make_nan() { return make_from_bits(nan_bits); }                                \
+    static name make_infinity() { return make_from_bits(infinity_bits); }                      \
+    static name make_negative_infinity() { return make_from_bits(0x8000u | (infinity_bits)); } \
+    uint16_t to_bits() const { return bits_; }                                                 \
+    explicit operator float() const { return detail::decode(bits_); }                          \
+    explicit operator double() const { return detail::decode(bits_); }                         \
+    explicit operator int() const { return static_cast<int>(detail::decode(bits_)); }          \
+    bool is_nan() const { return (bits_ & 0x7fffu) > (infinity_bits); }                        \
+    bool is_infinity() const { return (bits_ & 0x7fffu) == (infinity_bits); }                  \
+    bool is_negative() const { return (bits_ & 0x8000u) != 0; }                                \
+    bool is_zero() const { return (bits_ & 0x7fffu) == 0; }                                    \
+    name operator-() const { return make_from_bits(static_cast<uint16_t>(bits_ ^ 0x8000u)); }  \
+    name operator+(name o) const { return name(float(*this) + float(o)); }                     \
+    name operator-(name o) const { return name(float(*this) - float(o)); }                     \
+    name operator*(name o) const { return name(float(*this) * float(o)); }                     \
+    name operator/(name o) const { return name(float(*this) / float(o)); }                     \
+    name operator+=(name o) { return *this = *this + o; }                                      \
+    name operator-=(name o) { return *this = *this - o; }                                      \
+    name operator*=(name o) { return *this = *this * o; }                                      \
+    name operator/=(name o) { return *this = *this / o; }                                      \
+    bool operator==(name o) const { return float(*this) == float(o); }                         \
+    bool operator!=(name o) const { return float(*this) != float(o); }                         \
+    bool operator<(name o) const { return float(*this) < float(o); }                           \
+    bool operator>(name o) const { return float(*this) > float(o); }                           \
+    bool operator<=(name o) const { return float(*this) <= float(o); }                         \
+    bool operator>=(name o) const { return float(*this) >= float(o); }                         \
+                                                                                               \
+   private:                                                                                    \
+    uint16_t bits_ = 0;                                                                        \
   };
 
 POLYHALITE_FLOAT16_CLASS(float16_t, float16_bits, float16_value, 0x7e00u, 0x7c00u, 10)

@@ -11,8 +11,8 @@
 
 #include "polyhalite/error.h"
 #include "polyhalite/expr.h"
-#include "polyhalite/func_ref.h"
 #include "polyhalite/extern_stage.h"
+#include "polyhalite/func_ref.h"
 #include "polyhalite/operators.h"
 #include "polyhalite/rdom.h"
 #include "polyhalite/realize.h"
@@ -74,11 +74,11 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   int num_update_definitions() const;
   /// Has the C function `function` compute the values, a box at a time. It gets the `params`, then
   /// one polyhalite_buffer_t * for each value, and returns 0 or an error code. Where a buffer of a
-  /// Func has no memory (is_bounds_query()), it is asked what it needs: it sets the min and extent of
-  /// each dimension of such buffers for the box that the outputs have, and computes nothing; for a
-  /// larger box it must ask for no less. It reads nothing beyond what it asked for.
-  /// Funcs among the params need compute_root() or compute_at().
-  /// The function runs on the processor: CompileError for other devices than None and Host.
+  /// Func has no memory (is_bounds_query()), it is asked what it needs: it sets the min and extent
+  /// of each dimension of such buffers for the box that the outputs have, and computes nothing; for
+  /// a larger box it must ask for no less. It reads nothing beyond what it asked for. Funcs among
+  /// the params need compute_root() or compute_at(). The function runs on the processor:
+  /// CompileError for other devices than None and Host.
   void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &params,
                      const std::vector<Type> &types, const std::vector<Var> &args,
                      NameMangling mangling = NameMangling::Default,
@@ -138,7 +138,8 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   Func &store_root(Here here = Here());
   Func &store_at(const Func &consumer, const VarOrRVar &loop);
   Func &store_at(const LoopLevel &level, Here here = Here());
-  /// Copies the values to the device or back where the next consumer runs; devices do not exist yet.
+  /// Copies the values to the device or back where the next consumer runs; devices do not exist
+  /// yet.
   Func &copy_to_device(DeviceAPI api = DeviceAPI::Default_GPU, Here here = Here());
   Func &copy_to_host(Here here = Here());
   /// Takes the storage's memory once outside of the loop, not anew in each of its iterations; what
@@ -232,20 +233,20 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   /// it does not follow. The storage has as many.
   Func &bound_storage(const VarOrRVar &dim, Expr extent);
   Func &store_in(MemoryType memory, Here here = Here());
-  /// Report what happens to the Func as trace events, see polyhalite_trace_event_t: every value that
-  /// is read or written, or the begin and end of its storage, productions and uses. Of a Func that
-  /// is computed inline there is nothing to report.
+  /// Report what happens to the Func as trace events, see polyhalite_trace_event_t: every value
+  /// that is read or written, or the begin and end of its storage, productions and uses. Of a Func
+  /// that is computed inline there is nothing to report.
   Func &trace_loads(Here here = Here());
   Func &trace_stores(Here here = Here());
   Func &trace_realizations(Here here = Here());
   /// A text for readers of the trace, reported once at the beginning of the pipeline.
   Func &add_trace_tag(const std::string &text, Here here = Here());
-  /// Writes the Func's values to a file when they are whole, for debugging; the pipeline fails where
-  /// the file cannot be written. Nothing is written of a Func that is computed inline. Formats, by
-  /// the name's end: .npy (numpy), .tif or .tiff, .mat (MATLAB, level 5), else a header of five int32
-  /// (the extents of four dimensions, the last one times those of all behind it, and the type: float
-  /// 0, double 1, uint8 2, int8 3, uint16 4, int16 5, uint32 6, int32 7, uint64 8, int64 9) and the
-  /// values. The first dimension varies fastest; mins are lost.
+  /// Writes the Func's values to a file when they are whole, for debugging; the pipeline fails
+  /// where the file cannot be written. Nothing is written of a Func that is computed inline.
+  /// Formats, by the name's end: .npy (numpy), .tif or .tiff, .mat (MATLAB, level 5), else a header
+  /// of five int32 (the extents of four dimensions, the last one times those of all behind it, and
+  /// the type: float 0, double 1, uint8 2, int8 3, uint16 4, int16 5, uint32 6, int32 7, uint64 8,
+  /// int64 9) and the values. The first dimension varies fastest; mins are lost.
   void debug_to_file(const std::string &filename, Here here = Here());
 
   /// Profiles count the Func's productions to what surrounds them: of small ones the profiler's own

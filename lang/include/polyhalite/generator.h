@@ -151,9 +151,9 @@ class GeneratorBase : public GeneratorNames {
   void trace_pipeline(Here here = Here());
   /// As Pipeline::add_requirement(), for the pipeline that the generator makes.
   void add_requirement(const Expr &condition, const std::vector<Expr> &message = {});
-  template <typename First, typename... Rest,
-            typename = std::enable_if_t<detail::is_printed<First> &&
-                                        (detail::is_printed<Rest> && ...)>>
+  template <
+      typename First, typename... Rest,
+      typename = std::enable_if_t<detail::is_printed<First> && (detail::is_printed<Rest> && ...)>>
   void add_requirement(const Expr &condition, First &&first, Rest &&...rest) {
     add_requirement(condition, {detail::printed(std::forward<First>(first)),
                                 detail::printed(std::forward<Rest>(rest))...});

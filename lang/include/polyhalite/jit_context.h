@@ -1,5 +1,5 @@
-// How pipelines that run in process reach their surroundings: handlers, contexts of calls, functions
-// of the program.
+// How pipelines that run in process reach their surroundings: handlers, contexts of calls,
+// functions of the program.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,8 @@ class Func;
 class Pipeline;
 
 /// What a program does itself of what pipelines need at run time; null where it leaves that to the
-/// runtime. A handler may throw: the call ends at the next chance and realize() throws what it threw.
+/// runtime. A handler may throw: the call ends at the next chance and realize() throws what it
+/// threw.
 struct JITHandlers {
   void (*custom_print)(JITUserContext *, const char *) = nullptr;
   int32_t (*custom_trace)(JITUserContext *, const polyhalite_trace_event_t *) = nullptr;
@@ -39,8 +40,8 @@ struct JITHandlers {
   void (*custom_error)(JITUserContext *, const char *) = nullptr;
 };
 
-/// Given to realize(), it comes back as the first argument of every handler; programs derive from it.
-/// Handlers that it lacks are those of the pipeline.
+/// Given to realize(), it comes back as the first argument of every handler; programs derive from
+/// it. Handlers that it lacks are those of the pipeline.
 struct JITUserContext {
   JITHandlers handlers;
 };
@@ -51,7 +52,8 @@ struct ExternSignature {
   ExternSignature(const Type &result, bool is_void, const std::vector<Type> &args)
       : result_(result), is_void_(is_void), args_(args) {}
   template <typename R, typename... Args>
-  explicit ExternSignature(R (*)(Args...)) : is_void_(std::is_void_v<R>), args_{type_of<Args>()...} {
+  explicit ExternSignature(R (*)(Args...))
+      : is_void_(std::is_void_v<R>), args_{type_of<Args>()...} {
     if constexpr (!std::is_void_v<R>) result_ = type_of<R>();
   }
   const Type &ret_type() const { return result_; }

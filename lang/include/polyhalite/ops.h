@@ -123,7 +123,8 @@ Tensor concat(const std::vector<Tensor> &parts, int axis);
 Tensor tile(const Tensor &x, const Index &shape);
 enum class PadMode { Constant, Edge, Reflect, Wrap };
 /// `before` elements more in front of each dimension (fewer where negative), `shape` in all.
-Tensor pad(const Tensor &x, const Index &before, const Index &shape, PadMode mode, const Expr &value);
+Tensor pad(const Tensor &x, const Index &before, const Index &shape, PadMode mode,
+           const Expr &value);
 
 // Subscripts from data. Negative ones count from the end; those beyond the end read the last
 // element.
@@ -140,7 +141,8 @@ Tensor scatter_nd(const Tensor &x, const Tensor &indices, const Tensor &updates,
 enum class Reduction { Sum, Mean, Max, Min, Product, SumSquare, L1, L2, LogSum, LogSumExp };
 /// Over the axes, which keep size 1, or vanish.
 Tensor reduce(const Tensor &x, Reduction how, const std::vector<int> &axes, bool keep_axes);
-/// Int(64) position of the largest (smallest) value along the axis; of equal ones the first or last.
+/// Int(64) position of the largest (smallest) value along the axis; of equal ones the first or
+/// last.
 Tensor arg_reduce(const Tensor &x, bool largest, int axis, bool keep_axis, bool last);
 /// Sums (products) of all elements up to each point, without it where exclusive.
 Tensor cumulate(const Tensor &x, int axis, bool product, bool exclusive, bool reverse);
@@ -165,7 +167,7 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums = Type());
 /// How windows move over the spatial dimensions, outermost first.
 struct Window {
   std::vector<int> kernel, stride, dilation, before;  // `before`: padding in front
-  Index shape;                                         // of the result's spatial dimensions
+  Index shape;                                        // of the result's spatial dimensions
 };
 /// x[image, channel, ...] with w[result channel, channel / groups, ...]. Padding has the value 0.
 Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int groups,
@@ -174,8 +176,8 @@ Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int g
 Tensor transposed_convolution(const Tensor &x, const Tensor &w, const Window &window, int groups);
 
 enum class Pooling { Max, Average, AverageWithPadding, Norm };
-/// Average counts elements of x only, AverageWithPadding `after`-wards bounded padding too. Norm is the
-/// p-norm.
+/// Average counts elements of x only, AverageWithPadding `after`-wards bounded padding too. Norm is
+/// the p-norm.
 Tensor pool(const Tensor &x, const Window &window, Pooling how, const std::vector<int> &after = {},
             int p = 2);
 /// The positions of the maxima in x, counted through all of x; column_major swaps the last two.

@@ -40,8 +40,9 @@ struct Number {
   uint64_t u = 0;
   double f = 0;
 
-  template <typename V, typename = std::enable_if_t<std::is_arithmetic_v<V> || std::is_pointer_v<V> ||
-                                                    std::is_convertible_v<V, double>>>
+  template <typename V,
+            typename = std::enable_if_t<std::is_arithmetic_v<V> || std::is_pointer_v<V> ||
+                                        std::is_convertible_v<V, double>>>
   explicit Number(V v) {
     if constexpr (std::is_pointer_v<V>) {
       kind = Unsigned;
@@ -121,7 +122,8 @@ class Param {
       std::memcpy(&bits, &value, sizeof(V));
       detail::set_parameter_bits(*param_, bits);
     } else {
-      detail::set_parameter_bits(*param_, detail::parameter_bits_of(*param_, detail::Number(value)));
+      detail::set_parameter_bits(*param_,
+                                 detail::parameter_bits_of(*param_, detail::Number(value)));
     }
   }
   /// CompileError unless the type is V's.

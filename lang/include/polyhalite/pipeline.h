@@ -32,17 +32,18 @@ class Pipeline : public Realizable<Pipeline> {
   /// requirement_failed. CompileError where it depends on more than inputs and shapes.
   void add_requirement(const Expr &condition, const std::vector<Expr> &message = {},
                        Here here = Here());
-  template <typename First, typename... Rest,
-            typename = std::enable_if_t<detail::is_printed<First> &&
-                                        (detail::is_printed<Rest> && ...)>>
+  template <
+      typename First, typename... Rest,
+      typename = std::enable_if_t<detail::is_printed<First> && (detail::is_printed<Rest> && ...)>>
   void add_requirement(const Expr &condition, First &&first, Rest &&...rest) {
     add_requirement(condition, {detail::printed(std::forward<First>(first)),
                                 detail::printed(std::forward<Rest>(rest))...});
   }
 
   /// Lets an auto-scheduler write directives to the pipeline's Funcs: "polyhalite", which the names
-  /// of Halide's own (Mullapudi2016, Adams2019, Li2018, Anderson2021) stand for too, or one that was
-  /// added. See auto_schedule() for its options. CompileError for a name that is not registered.
+  /// of Halide's own (Mullapudi2016, Adams2019, Li2018, Anderson2021) stand for too, or one that
+  /// was added. See auto_schedule() for its options. CompileError for a name that is not
+  /// registered.
   AutoSchedulerResults apply_autoscheduler(const Target &target, const AutoschedulerParams &params,
                                            Here here = Here()) const;
   static void add_autoscheduler(const std::string &name, const AutoSchedulerFn &function,

@@ -64,9 +64,7 @@ class RealizationArg {
   size_t size() const { return buffers_.size(); }
 
  private:
-  void add(const Buffer<> &b) {
-    buffers_.push_back(b.defined() ? &b.contents()->raw() : nullptr);
-  }
+  void add(const Buffer<> &b) { buffers_.push_back(b.defined() ? &b.contents()->raw() : nullptr); }
   std::vector<polyhalite_buffer_t *> buffers_;
 };
 

@@ -140,8 +140,8 @@ class Realizable {
                           const Target &target) {
     emit_one(Emit::bitcode, file, args, "", target);
   }
-  /// C++ source: for compilers of other machines. Loops are as the schedule has them, but what it says
-  /// of vectors and copies is left to the compiler.
+  /// C++ source: for compilers of other machines. Loops are as the schedule has them, but what it
+  /// says of vectors and copies is left to the compiler.
   void compile_to_c(const std::string &file, const std::vector<Argument> &args,
                     const std::string &name = "",
                     const Target &target = get_target_from_environment()) {
@@ -207,8 +207,8 @@ class Realizable {
                            const Target &target, const Here &here);
   void run_on_buffers(JITUserContext *context, const RealizationArg &outputs, const Target &target,
                       const Here &here);
-  void infer_for_sizes(JITUserContext *context, const std::vector<int> &sizes,
-                       const Target &target, const Here &here);
+  void infer_for_sizes(JITUserContext *context, const std::vector<int> &sizes, const Target &target,
+                       const Here &here);
   void infer_for_buffers(JITUserContext *context, const RealizationArg &outputs,
                          const Target &target, const Here &here);
   void emit_one(Emit what, const std::string &file, const std::vector<Argument> &args,

@@ -21,14 +21,15 @@ namespace polyhalite::runtime {
 
 /// Are all of these implicitly integers? Floats are not meant.
 template <typename... Args>
-struct AllInts
-    : std::bool_constant<((std::is_convertible_v<Args, int> &&
-                           !std::is_floating_point_v<std::remove_reference_t<Args>>)&&...)> {};
+struct AllInts : std::bool_constant<((std::is_convertible_v<Args, int> &&
+                                      !std::is_floating_point_v<std::remove_reference_t<Args>>) &&
+                                     ...)> {};
 
-/// An array that copies share, or that the caller owns. T is the element type, or (const) void where
-/// it is known at run time only; Dims the number of dimensions, or AnyDims. Copies share elements,
-/// but each has its own shape: a crop of one leaves the others alone. InClassDimStorage is how many
-/// dimensions a program expects to be kept without memory of their own; four always are.
+/// An array that copies share, or that the caller owns. T is the element type, or (const) void
+/// where it is known at run time only; Dims the number of dimensions, or AnyDims. Copies share
+/// elements, but each has its own shape: a crop of one leaves the others alone. InClassDimStorage
+/// is how many dimensions a program expects to be kept without memory of their own; four always
+/// are.
 ///
 /// Wrong shapes and coordinates beyond a crop throw std::invalid_argument; single accesses are
 /// unchecked unless HALIDE_RUNTIME_BUFFER_CHECK_INDICES is 1.
@@ -344,8 +345,7 @@ class Buffer : public BufferBase {
   Buffer &fill(F &&f) {
     set_host_dirty();
     auto set_element = [&](const int *pos) {
-      *reinterpret_cast<NotVoid *>(element_at(pos)) =
-          static_cast<NotVoid>(detail::call_at(f, pos));
+      *reinterpret_cast<NotVoid *>(element_at(pos)) = static_cast<NotVoid>(detail::call_at(f, pos));
     };
     return for_each_element(set_element);
   }
@@ -353,8 +353,8 @@ class Buffer : public BufferBase {
   /// A dense copy with the same shape and order in memory.
   Buffer<NotConst, Dims, InClassDimStorage> copy(void *(*allocate_fn)(size_t) = nullptr,
                                                  void (*deallocate_fn)(void *) = nullptr) const {
-    auto result = Buffer<NotConst, Dims, InClassDimStorage>::make_with_shape_of(
-        *this, allocate_fn, deallocate_fn);
+    auto result = Buffer<NotConst, Dims, InClassDimStorage>::make_with_shape_of(*this, allocate_fn,
+                                                                                deallocate_fn);
     result.copy_from(*this);
     return result;
   }

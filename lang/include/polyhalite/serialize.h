@@ -26,7 +26,8 @@ void serialize_pipeline(const Pipeline &pipeline, const std::string &filename,
 /// another type or number of dimensions.
 Pipeline deserialize_pipeline(const std::string &filename,
                               const std::map<std::string, Parameter> &params = {});
-Pipeline deserialize_pipeline(std::istream &in, const std::map<std::string, Parameter> &params = {});
+Pipeline deserialize_pipeline(std::istream &in,
+                              const std::map<std::string, Parameter> &params = {});
 Pipeline deserialize_pipeline(const std::vector<uint8_t> &data,
                               const std::map<std::string, Parameter> &params = {});
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "polyhalite/device_schedule.h"
 #include "polyhalite/choices.h"
+#include "polyhalite/device_schedule.h"
 #include "polyhalite/tail_strategy.h"
 #include "polyhalite/var.h"
 

@@ -147,8 +147,9 @@ struct Target {
   std::bitset<FeatureEnd> features_;
 };
 
-/// Bytes that one buffer may have in pipelines whose target has not LargeBuffers; null, the default,
-/// for no limit. Halide.h sets 2^31 - 1 for the whole process, as programs that include it expect.
+/// Bytes that one buffer may have in pipelines whose target has not LargeBuffers; null, the
+/// default, for no limit. Halide.h sets 2^31 - 1 for the whole process, as programs that include it
+/// expect.
 std::optional<int64_t> default_buffer_limit();
 void set_default_buffer_limit(std::optional<int64_t> bytes);
 

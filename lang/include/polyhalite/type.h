@@ -23,7 +23,7 @@ class Type {
       : code_(code), bits_(static_cast<uint8_t>(bits)), lanes_(static_cast<uint16_t>(lanes)) {}
 
   Type(polyhalite_type_t t) : Type(static_cast<Code>(t.code), t.bits, t.lanes) {}  // NOLINT
-  operator polyhalite_type_t() const {                                            // NOLINT
+  operator polyhalite_type_t() const {                                             // NOLINT
     return {static_cast<polyhalite_type_code_t>(code_), bits_, lanes_};
   }
 
@@ -42,7 +42,8 @@ class Type {
   bool is_int_or_uint() const { return code_ == Int || code_ == UInt; }
   bool is_scalar() const { return lanes_ == 1; }
   bool is_vector() const { return lanes_ != 1; }
-  /// Int(32) and Int(64): the types whose overflow is undefined, so that their arithmetic is affine.
+  /// Int(32) and Int(64): the types whose overflow is undefined, so that their arithmetic is
+  /// affine.
   bool is_affine() const { return code_ == Int && bits_ >= 32; }
   /// Integers whose arithmetic wraps.
   bool can_overflow_int() const { return code_ == Int && bits_ <= 16; }

@@ -44,12 +44,15 @@ class AheadOfTime : public testing::Test {
 
   std::pair<std::string, int> run(const std::string &command) { return folder_.run(command); }
 
-  // What a C++ program prints that has `body` in main() and a dense buffer `in` of 1 to 8 and `out`.
+  // What a C++ program prints that has `body` in main() and a dense buffer `in` of 1 to 8 and
+  // `out`.
   std::string output_of(const std::string &declarations, const std::string &body,
                         const std::string &files) {
-    write_file(path("main.cc"),
-               "#include <cstdio>\n#include <cstdlib>\n#include \"lang/abi/polyhalite_metadata.h\"\n" + declarations +
-                   R"(
+    write_file(
+        path("main.cc"),
+        "#include <cstdio>\n#include <cstdlib>\n#include \"lang/abi/polyhalite_metadata.h\"\n" +
+            declarations +
+            R"(
 int main() {
   uint8_t from[8] = {1, 2, 3, 4, 5, 6, 7, 8};
   int32_t to[8] = {};
@@ -60,7 +63,7 @@ int main() {
   out.host = (uint8_t *)to; out.type.code = polyhalite_type_int; out.type.bits = 32;
   out.type.lanes = 1; out.dimensions = 1; out.dim = &to_dim;
 )" + body + "  return 0;\n}\n",
-               "the test's program");
+        "the test's program");
     const auto built = run("c++ -std=c++17 -Wall -I. -I" POLYHALITE_TEST_DIR
                            "/../.. -I" POLYHALITE_TEST_DIR "/../../lang/abi main.cc " +
                            files + " libruntime.a -lpthread -o main" + test::kSanitizers);
@@ -119,15 +122,15 @@ TEST_F(AheadOfTime, ProfilesAreReportedWhenTheProgramEnds) {
   backend().emit(*scale(5), "scale", target,
                  {{Emit::object, path("scale.o")}, {Emit::c_header, path("scale.h")}});
   setenv("PH_PROFILE_JSON", path("profile.json").c_str(), 1);
-  const std::string text = output_of(
-      "#include \"scale.h\"\n#include \"lang/abi/polyhalite_profiler.h\"\n",
-      R"(
+  const std::string text =
+      output_of("#include \"scale.h\"\n#include \"lang/abi/polyhalite_profiler.h\"\n",
+                R"(
   for (int i = 0; i < 3; i++) {
     if (scale(&in, 2, &out) != 0) return 1;
   }
   std::printf("%d runs\n", polyhalite_profiler_get_pipeline_state("scale")->runs);
 )",
-      "scale.o");
+                "scale.o");
   unsetenv("PH_PROFILE_JSON");
   EXPECT_NE(text.find("3 runs\n"), std::string::npos) << text;
   EXPECT_NE(text.find("scale\n total time: "), std::string::npos) << text;
@@ -221,10 +224,11 @@ TEST_F(AheadOfTime, SeveralTargetsAreChosenAtRunTime) {
               std::string(answer[0] == '1' ? "101" : "201") + " 1 scale\n");
   }
   // The default knows this machine.
-  EXPECT_EQ(output_of("#include \"scale.h\"\n",
-                      "  if (scale(&in, 1, &out) != 0) return 1;\n  std::printf(\"%d\\n\", to[0]);\n",
-                      "libscale.a"),
-            "101\n");
+  EXPECT_EQ(
+      output_of("#include \"scale.h\"\n",
+                "  if (scale(&in, 1, &out) != 0) return 1;\n  std::printf(\"%d\\n\", to[0]);\n",
+                "libscale.a"),
+      "101\n");
 }
 
 // A function has one algorithm, whichever of its compilations runs.
@@ -252,18 +256,19 @@ TEST_F(AheadOfTime, RandomNumbersAreTheSameForEveryTarget) {
 TEST_F(AheadOfTime, TheStandaloneRuntimeHasHalidesNames) {
   backend().emit_runtime(host_, Emit::object, path("standalone.o"));
   backend().emit_runtime(host_, Emit::c_header, path("standalone.h"));
-  write_file(path("plain.c"),
-             "#include <stddef.h>\n#include <stdio.h>\n#include \"standalone.h\"\n"
-             "extern void *halide_malloc(void *, size_t);\nextern void halide_free(void *, void *);\n"
-             "extern int halide_set_num_threads(int);\n"
-             "void polyhalite_free(void *c, void *p) { printf(\"freed %d\\n\", p != 0); }\n"
-             "int main(void) {\n  void *p = halide_malloc(0, 100);\n  halide_free(0, p);\n"
-             "  polyhalite_free(0, p);\n"
-             "  return halide_set_num_threads(2) < 1 || p == NULL;\n}\n",
-             "the test's program");
-  const auto [errors, failed] =
-      run("cc -I" POLYHALITE_TEST_DIR "/../../lang/abi plain.c standalone.o -lm -lpthread -o plain" +
-          std::string(test::kSanitizers));
+  write_file(
+      path("plain.c"),
+      "#include <stddef.h>\n#include <stdio.h>\n#include \"standalone.h\"\n"
+      "extern void *halide_malloc(void *, size_t);\nextern void halide_free(void *, void *);\n"
+      "extern int halide_set_num_threads(int);\n"
+      "void polyhalite_free(void *c, void *p) { printf(\"freed %d\\n\", p != 0); }\n"
+      "int main(void) {\n  void *p = halide_malloc(0, 100);\n  halide_free(0, p);\n"
+      "  polyhalite_free(0, p);\n"
+      "  return halide_set_num_threads(2) < 1 || p == NULL;\n}\n",
+      "the test's program");
+  const auto [errors, failed] = run("cc -I" POLYHALITE_TEST_DIR
+                                    "/../../lang/abi plain.c standalone.o -lm -lpthread -o plain" +
+                                    std::string(test::kSanitizers));
   ASSERT_EQ(failed, 0) << errors;
   EXPECT_EQ(run("./plain"), (std::pair<std::string, int>{"freed 1\n", 0}));
   // A static library of a pipeline may stand beside one of Halide's.

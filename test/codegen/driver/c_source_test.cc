@@ -32,15 +32,16 @@ class CSource : public testing::Test {
                    "  polyhalite::runtime::Buffer<int32_t, 1> in(100);\n"
                    "  for (int i = 0; i < 100; i++) in(i) = i * 37 % 101;\n"
                    "  polyhalite::runtime::Buffer<" +
-                   type + ", 1> out(" + std::to_string(size) +
-                   ");\n  const int code = source(in" + values +
+                   type + ", 1> out(" + std::to_string(size) + ");\n  const int code = source(in" +
+                   values +
                    ", out);\n  if (code) { std::printf(\"%d\\n\", code); return 0; }\n"
                    "  for (int i = 0; i < " +
                    std::to_string(size) +
                    "; i++) std::printf(\"%.9g \", (double)out(i));\n"
                    "  std::printf(\"%s\\n\", source_metadata()->name);\n}\n",
                "the test's program");
-    const std::string include = " -I. -I" POLYHALITE_TEST_DIR "/../../lang/abi"
+    const std::string include = " -I. -I" POLYHALITE_TEST_DIR
+                                "/../../lang/abi"
                                 " -I" POLYHALITE_TEST_DIR "/../../lang/include";
     compile_standalone_runtime(path("runtime.o"), get_host_target());
     const auto [errors, failed] =
@@ -77,9 +78,10 @@ TEST_F(CSource, IntegersWrapAndDivideAsElsewhere) {
   Param<int> p("p");
   Func f("f");
   const Expr v = in_(x_) - 50;
-  f(x_) = cast<int64_t>(v / p) + v % p + cast<int8_t>(v * 7) + cast<uint16_t>(v) * cast<uint16_t>(v) +
-          (v >> 2) + (cast<uint32_t>(v) << 3) + popcount(v) + count_leading_zeros(cast<int16_t>(v)) +
-          absd(v, p) + cast<int>(saturating_add(cast<int8_t>(v), cast<int8_t>(100))) + min(v, p) +
+  f(x_) = cast<int64_t>(v / p) + v % p + cast<int8_t>(v * 7) +
+          cast<uint16_t>(v) * cast<uint16_t>(v) + (v >> 2) + (cast<uint32_t>(v) << 3) +
+          popcount(v) + count_leading_zeros(cast<int16_t>(v)) + absd(v, p) +
+          cast<int>(saturating_add(cast<int8_t>(v), cast<int8_t>(100))) + min(v, p) +
           select(v < 0 || v == 7, 1000, 2000) + v / 0 + (cast<int64_t>(v) << 40) / -3;
   in_.set(numbers());
   for (int value : {7, -3}) {
@@ -138,16 +140,18 @@ TEST_F(CSource, MistakesAreReported) {
   Param<int> limit("limit");
   Func f("f");
   f(x_) = require(in_(x_) < limit, in_(x_), "is", in_(x_));
-  EXPECT_EQ(run_source(f, in_, {limit}, ", 30", "int32_t", 100),
-            "source: requirement failed: in[int64(f.s0.x) - int64(in.min.0)] < limit: is 37\n-27\n");
+  EXPECT_EQ(
+      run_source(f, in_, {limit}, ", 30", "int32_t", 100),
+      "source: requirement failed: in[int64(f.s0.x) - int64(in.min.0)] < limit: is 37\n-27\n");
 }
 
 TEST_F(CSource, InputsThatAreTooSmallAreReported) {
   Func f("f");
   f(x_) = in_(x_ + 5);
-  EXPECT_EQ(run_source(f, in_, {}, "", "int32_t", 100),
-            "source: buffer 'in' is accessed at 5 to 104 in dimension 0, but has only 0 to 99; pass a "
-            "larger buffer, compute less of the output, or give the access a boundary condition\n-4\n");
+  EXPECT_EQ(
+      run_source(f, in_, {}, "", "int32_t", 100),
+      "source: buffer 'in' is accessed at 5 to 104 in dimension 0, but has only 0 to 99; pass a "
+      "larger buffer, compute less of the output, or give the access a boundary condition\n-4\n");
 }
 
 TEST_F(CSource, ProgramsFunctionsAreCalled) {

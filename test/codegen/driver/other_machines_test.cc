@@ -1,5 +1,5 @@
-// Pipelines for other machines, run there: on this one's other modes, or in an emulator. What such a
-// run needs may be missing here, and then the test says so and is skipped.
+// Pipelines for other machines, run there: on this one's other modes, or in an emulator. What such
+// a run needs may be missing here, and then the test says so and is skipped.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -183,10 +183,9 @@ void PrintTo(const Machine &m, std::ostream *out) { *out << m.target; }
 class OtherMachines : public testing::TestWithParam<Machine> {
  protected:
   std::string compile(const std::string &words) const {
-    return std::string(GetParam().compiler) + " -std=c++17 -Wall -I. -I" POLYHALITE_TEST_DIR
-                                              "/../.. -I" POLYHALITE_TEST_DIR
-                                              "/../../lang/abi -I" POLYHALITE_TEST_DIR
-                                              "/../../lang/include " +
+    return std::string(GetParam().compiler) +
+           " -std=c++17 -Wall -I. -I" POLYHALITE_TEST_DIR "/../.. -I" POLYHALITE_TEST_DIR
+           "/../../lang/abi -I" POLYHALITE_TEST_DIR "/../../lang/include " +
            words;
   }
   const test::TemporaryFolder folder_;
@@ -194,9 +193,11 @@ class OtherMachines : public testing::TestWithParam<Machine> {
 
 TEST_P(OtherMachines, RunWhatIsCompiledForThem) {
   const Machine &m = GetParam();
-  write_file(folder_.path("try.cc"), "#include <pthread.h>\n#include <string>\nint main() { return 0; }\n",
+  write_file(folder_.path("try.cc"),
+             "#include <pthread.h>\n#include <string>\nint main() { return 0; }\n",
              "the test's file");
-  const auto [why, missing] = folder_.run("(" + compile("try.cc -o try && ") + m.emulator + "./try)");
+  const auto [why, missing] =
+      folder_.run("(" + compile("try.cc -o try && ") + m.emulator + "./try)");
   if (missing) {
     GTEST_SKIP() << "programs for " << m.target << " cannot be built or run here: " << why;
   }
@@ -206,21 +207,23 @@ TEST_P(OtherMachines, RunWhatIsCompiledForThem) {
                            {Emit::c_header, folder_.path("everything.h")}},
                           {e.in, e.big, e.gain, e.on, e.small}, "everything", Target(m.target));
   write_file(folder_.path("main.cc"), kProgram, "the test's program");
-  const auto [errors, failed] =
-      folder_.run("(" + compile("-O1 -fno-exceptions -fno-rtti -fno-threadsafe-statics -c "
-                          POLYHALITE_TEST_DIR "/../../codegen/runtime/*.cc") +
-                  " && " + compile("main.cc *.o -lm -lpthread -o main") + ")");
+  const auto [errors, failed] = folder_.run(
+      "(" +
+      compile("-O1 -fno-exceptions -fno-rtti -fno-threadsafe-statics -c " POLYHALITE_TEST_DIR
+              "/../../codegen/runtime/*.cc") +
+      " && " + compile("main.cc *.o -lm -lpthread -o main") + ")");
   ASSERT_EQ(failed, 0) << errors;
   const auto [text, status] = folder_.run(m.emulator + std::string("./main"));
   EXPECT_EQ(status, 0);
-  EXPECT_EQ(text, std::string("pointers ") + m.pointer_bytes + "\n" + want +
-                      "needs 37 21\n"
-                      "everything: buffer 'in' is accessed at 0 to 36 in dimension 0, but has only 0 to "
-                      "29; pass a larger buffer, compute less of the output, or give the access a "
-                      "boundary condition\n"
-                      "-4\n"
-                      "in 1/8 2 37\nbig 0/64 0 5\ngain 2/32 0\non 1/1 0\nsmall 0/8 0\n"
-                      "out 2/32 2\nwide 0/64 2\n");
+  EXPECT_EQ(text,
+            std::string("pointers ") + m.pointer_bytes + "\n" + want +
+                "needs 37 21\n"
+                "everything: buffer 'in' is accessed at 0 to 36 in dimension 0, but has only 0 to "
+                "29; pass a larger buffer, compute less of the output, or give the access a "
+                "boundary condition\n"
+                "-4\n"
+                "in 1/8 2 37\nbig 0/64 0 5\ngain 2/32 0\non 1/1 0\nsmall 0/8 0\n"
+                "out 2/32 2\nwide 0/64 2\n");
 }
 
 // Where GCC's own headers for 32 bits are not installed, the system's lie with those of 64.

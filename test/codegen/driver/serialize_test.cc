@@ -65,7 +65,8 @@ TEST(Serialize, GoesRoundWithAlgorithmScheduleParametersAndConstants) {
   Param<int> gain("gain", 1);
   ImageParam input(UInt(8), 2, "input");
   input.set(Program::picture());
-  Pipeline other = deserialize_pipeline(data, {{"gain", gain.parameter()}, {"input", input.parameter()}});
+  Pipeline other =
+      deserialize_pipeline(data, {{"gain", gain.parameter()}, {"input", input.parameter()}});
   const Buffer<int> third = other.realize({16, 10});
   EXPECT_EQ(third(5, 5) * 3, before(5, 5));
 }

@@ -60,8 +60,9 @@ TEST(Verify, Shape) {
   EXPECT_EQ(with_body(make_for("x", 0, Expr(), LoopKind::Serial, make_block({}))), wrong);
   EXPECT_EQ(with_body(make_for("x", 0, 1, LoopKind::Serial, Stmt())), wrong);
   EXPECT_EQ(with_body(make_allocate("t", Float(32), {0}, Home::Auto, make_block({}))), wrong);
-  EXPECT_EQ(with_body(make_allocate("t", Float(32), {0, 1}, Home::Auto, make_block({})), IrLevel::Flat),
-            wrong);
+  EXPECT_EQ(
+      with_body(make_allocate("t", Float(32), {0, 1}, Home::Auto, make_block({})), IrLevel::Flat),
+      wrong);
 }
 
 TEST(Verify, Lanes) {

@@ -112,10 +112,9 @@ class FloatTypes : public testing::TestWithParam<Type> {};
 TEST_P(FloatTypes, arithmetic) {
   const Type t = GetParam();
   const Type other = t.bits() == 32 ? Float(64) : Float(32);
-  for (const char *e :
-       {"A + B", "A - B", "A*B", "A/B", "min(A, B)", "max(A, B)", "abs(A)", "strict_float(A*B + A)",
-        "fma(A, B, A)", "select(A < B, A, B)", "floor(A)", "ceil(A)", "trunc(A)", "round(A)",
-        "sqrt(abs(A))"}) {
+  for (const char *e : {"A + B", "A - B", "A*B", "A/B", "min(A, B)", "max(A, B)", "abs(A)",
+                        "strict_float(A*B + A)", "fma(A, B, A)", "select(A < B, A, B)", "floor(A)",
+                        "ceil(A)", "trunc(A)", "round(A)", "sqrt(abs(A))"}) {
     expect_same_expression(t, t, e);
   }
   // Those of float32 are our own, close to the C library's and not equal: realize/numbers_test.

@@ -81,8 +81,9 @@ class Files : public testing::Test {
 
 TEST_F(Files, static_library_and_header_serve_a_c_program) {
   write("scale.h", c_header(filter_of(function_, host_)));
-  write("libscale.a", make_archive({{"scale", compile(function_, filter_of(function_, host_), CodeForm::Object)}},
-                                     host_.os));
+  write("libscale.a",
+        make_archive({{"scale", compile(function_, filter_of(function_, host_), CodeForm::Object)}},
+                     host_.os));
   write("libruntime.a", make_archive({{"polyhalite_runtime", runtime_object(host_)}}, host_.os));
   const auto [text, status] = run_program(
       "static void quiet(void *context, const char *message) { printf(\"%s\\n\", message); }\n"
@@ -238,12 +239,13 @@ TEST_F(Files, targets_without_a_code_generator_are_refused) {
     compile(function_, filter_of(function_, Target()), CodeForm::Object);
     FAIL();
   } catch (const CompileError &e) {
-    EXPECT_EQ(std::string(e.what()),
-              "error: there is no code generator for target '" + Target().to_string() +
-                  "'\n"
-                  "  why: code is made for x86 and ARM with 32 and 64 bits, and for linux, android, "
-                  "windows, osx, ios, fuchsia and noos\n"
-                  "  fix: use such as x86-64-linux-avx2-fma or arm-32-android");
+    EXPECT_EQ(
+        std::string(e.what()),
+        "error: there is no code generator for target '" + Target().to_string() +
+            "'\n"
+            "  why: code is made for x86 and ARM with 32 and 64 bits, and for linux, android, "
+            "windows, osx, ios, fuchsia and noos\n"
+            "  fix: use such as x86-64-linux-avx2-fma or arm-32-android");
   }
 }
 

@@ -76,7 +76,14 @@ TEST(Targets, BuffersOf32BitsHaveNarrowPointers) {
 }
 
 TEST(Targets, ObjectsAreOfTheirSystems) {
-  const std::string elf32("\x7f" "ELF\1\1\1", 7), elf64("\x7f" "ELF\2\1\1", 7);
+  const std::string elf32(
+      "\x7f"
+      "ELF\1\1\1",
+      7),
+      elf64(
+          "\x7f"
+          "ELF\2\1\1",
+          7);
   EXPECT_EQ(first_bytes("x86-32-linux", 7), elf32);
   EXPECT_EQ(first_bytes("arm-32-linux", 7), elf32);
   EXPECT_EQ(first_bytes("arm-32-android", 7), elf32);
@@ -87,7 +94,11 @@ TEST(Targets, ObjectsAreOfTheirSystems) {
   EXPECT_EQ(first_bytes("x86-64-windows", 2), "\x64\x86");
   EXPECT_EQ(first_bytes("arm-64-osx", 4), "\xcf\xfa\xed\xfe");
   const std::string ios = first_bytes("arm-32-ios-armv7s", 16);
-  EXPECT_EQ(ios, std::string("\xce\xfa\xed\xfe" "\x0c\0\0\0" "\x0b\0\0\0" "\1\0\0\0", 16));
+  EXPECT_EQ(ios, std::string("\xce\xfa\xed\xfe"
+                             "\x0c\0\0\0"
+                             "\x0b\0\0\0"
+                             "\1\0\0\0",
+                             16));
 }
 
 TEST(Targets, WhatIsSupportedIsCompiled) {
