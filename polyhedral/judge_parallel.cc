@@ -79,22 +79,39 @@ bool has_whole_tiles(JudgeContext &c, StageId s, const Derivation &d, int64_t fa
   return c.solver.solve(problem).answer == Solution::None;
 }
 
-// The split whose shifted and blended tiles iterations of this loop run at once, if there is one.
+// The coordinates that later splits and fusions make of this one, and itself.
+std::set<std::string> descendants(const std::vector<Derivation> &derivations, size_t from,
+                                  const std::string &coordinate) {
+  std::set<std::string> all = {coordinate};
+  for (size_t k = from; k < derivations.size(); k++) {
+    const Derivation &d = derivations[k];
+    if (d.kind == Derivation::Split && all.count(d.a)) all.insert({d.b, d.c});
+    if (d.kind == Derivation::Fuse && (all.count(d.a) || all.count(d.b))) all.insert(d.c);
+  }
+  return all;
+}
+
+// The split of whose shifted and blended tiles iterations of this loop run points at once, if there
+// is one: the loop runs over its tiles, or over places in a tile around a loop over the tiles.
 // Tiles that round up share no points.
-const Derivation *blended_by(JudgeContext &c, StageId s, const LoopInfo &loop) {
-  const std::vector<Derivation> &derivations = c.tree.nest(s).derivations;
+const Derivation *blended_by(JudgeContext &c, StageId s, size_t position) {
+  const StageNest &nest = c.tree.nest(s);
+  const std::vector<Derivation> &derivations = nest.derivations;
+  auto dim_at = [&](size_t l) -> const std::string & { return c.tree.loops[nest.loops[l]].dim; };
   for (size_t i = 0; i < derivations.size(); i++) {
     if (derivations[i].kind != Derivation::Split ||
         derivations[i].tail != TailStrategy::ShiftInwardsAndBlend) {
       continue;
     }
-    std::set<std::string> tiles = {derivations[i].b};
-    for (size_t k = i + 1; k < derivations.size(); k++) {
-      const Derivation &d = derivations[k];
-      if (d.kind == Derivation::Split && tiles.count(d.a)) tiles.insert({d.b, d.c});
-      if (d.kind == Derivation::Fuse && (tiles.count(d.a) || tiles.count(d.b))) tiles.insert(d.c);
+    const std::set<std::string> tiles = descendants(derivations, i + 1, derivations[i].b);
+    if (!tiles.count(dim_at(position))) {
+      if (!descendants(derivations, i + 1, derivations[i].c).count(dim_at(position))) continue;
+      bool around_tiles = false;
+      for (size_t l = position + 1; l < nest.loops.size(); l++) {
+        around_tiles = around_tiles || tiles.count(dim_at(l)) > 0;
+      }
+      if (!around_tiles) continue;
     }
-    if (!tiles.count(loop.dim)) continue;
     int64_t factor;
     const bool shifts = !is_const_int(derivations[i].factor, &factor) ||
                         !has_whole_tiles(c, s, derivations[i], factor);
@@ -139,7 +156,7 @@ void judge_loop(JudgeContext &c, StageId s, size_t position) {
     c.certify('e', about, Proof::Structural, "it has one iteration");
     return;
   }
-  if (const Derivation *split = blended_by(c, s, loop)) {
+  if (const Derivation *split = blended_by(c, s, position)) {
     c.refuse({'e',
               Proof::Structural,
               {std::string("cannot ") + (vector ? "vectorize" : "run in parallel") + " loop '" +

@@ -102,6 +102,15 @@ TEST(tails, tiles_of_a_blending_tail_run_one_after_the_other) {
       "  why: tiles of the split of 'x' with ShiftInwardsAndBlend read and write again points "
       "of other tiles\n"
       "  fix: use GuardWithIf for that split, or keep 'xo' serial");
+  // So do those of a loop over places in a tile that is around the tiles; inside of them, not.
+  EXPECT_EQ(
+      judged_tail("ShiftInwardsAndBlend", 1,
+                  "f.update(0).reorder(xo, xi)\nf.update(0).vectorize(xi)\n"),
+      "test:5: error: cannot vectorize loop 'xi' of update 0 of 'f'\n"
+      "  why: tiles of the split of 'x' with ShiftInwardsAndBlend read and write again points "
+      "of other tiles\n"
+      "  fix: use GuardWithIf for that split, or keep 'xi' serial");
+  EXPECT_EQ(judged_tail("ShiftInwardsAndBlend", 1, "f.update(0).vectorize(xi)\n"), "legal");
   // None is shifted where the extent is a multiple of the factor, as that of whole tiles of tiles
   // is.
   EXPECT_EQ(verdict("g(x) = x\ng(x) = g(x) + 1\noutput g\n",

@@ -173,7 +173,7 @@ TEST_F(ChangeType, RefusedAtTheCall) {
   f(x) = wide(x);
   EXPECT_EQ(
       message_of([&] { f.change_type(Int(8)); }),
-      at(__LINE__ - 1) +
+      at(__LINE__ - 2) +
           "error: cannot change the type of 'f' to int8\n"
           "  why: its first value, wide(x), may be anything in [-32768, 32767], which the type "
           "does not hold\n"
