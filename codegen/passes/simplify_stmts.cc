@@ -119,6 +119,17 @@ class StmtSimplifier : public StmtRewriter {
         const Stmt out = rewrite_children(s);
         return is_no_op(out->body[0]) ? out->body[0] : out;
       }
+      case StmtKind::Kernel: {
+        const Stmt out = rewrite_children(s);
+        return out->body[0]->kind == StmtKind::For ? out : make_block({});
+      }
+      case StmtKind::Collective:
+        used_.insert(s->buffers.begin(), s->buffers.end());
+        return rewrite_children(s);
+      case StmtKind::Transfer:
+        used_.insert(s->name);
+        return s;
+      case StmtKind::Barrier:
       case StmtKind::Block:
       case StmtKind::Fork:
       case StmtKind::Acquire:
