@@ -225,8 +225,7 @@ void Surveyor::fold(int f, size_t d, int loop) {
   // Dimension 0 stays whole where vectors run along it. Iterations that run at once share no ring.
   if (d == 0 && meets_vectors(f, d)) return;
   for (int l = parent_[loop]; l != tree_.placements[f].store; l = parent_[l]) {
-    const LoopKind kind = tree_.loops[l].kind;
-    if (kind == LoopKind::Parallel || kind == LoopKind::Vector) return;
+    if (runs_at_once(tree_.loops[l].kind)) return;
   }
   FuncSurvey &fs = out_.funcs[f];
   const Expr width = difference(fs.needed[d].max, fs.needed[d].min);

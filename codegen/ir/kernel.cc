@@ -149,12 +149,6 @@ void collect_bound(const Stmt &s, std::set<std::string> &names) {
 
 }  // namespace
 
-bool is_gpu_loop(LoopKind kind) { return kind == LoopKind::GpuBlock || is_thread_loop(kind); }
-
-bool is_thread_loop(LoopKind kind) {
-  return kind == LoopKind::GpuThread || kind == LoopKind::GpuLane;
-}
-
 bool is_thread_loop(const Stmt &s) {
   return s->kind == StmtKind::For && is_thread_loop(s->loop_kind);
 }

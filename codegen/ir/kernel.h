@@ -22,10 +22,7 @@
 
 namespace polyhalite {
 
-/// Loops of kernels: over blocks, threads or lanes.
-bool is_gpu_loop(LoopKind kind);
-/// Loops over threads or lanes.
-bool is_thread_loop(LoopKind kind);
+/// Is s a loop over threads or lanes?
 bool is_thread_loop(const Stmt &s);
 
 /// What one block may have on every device that code is made for.

@@ -179,7 +179,7 @@ class StmtSimplifier : public StmtRewriter {
     const Expr min = simplified(s->args[0]), extent = simplified(s->args[1]);
     int64_t n;
     if (is_const_int(extent, &n) && n <= 0) return make_block({});
-    if (is_const_int(extent, &n) && n == 1) {
+    if (is_const_int(extent, &n) && n == 1 && !is_gpu_loop(s->loop_kind)) {
       if (is_inlined(min)) return with_inlined(s->name, min, s->body[0]);
       return (*this)(make_let_stmt(
           s->name, s->args[0],

@@ -88,8 +88,7 @@ bool is_shared(const LoopTree &tree, const StageId &s) {
   if (!nest.atomic) return false;
   for (int l : nest.loops) {
     const LoopInfo &loop = tree.loops[l];
-    const bool at_once = loop.kind == LoopKind::Parallel || loop.kind == LoopKind::Vector;
-    if (at_once && loop.is_reduction) return true;
+    if (runs_at_once(loop.kind) && loop.is_reduction) return true;
   }
   return false;
 }

@@ -19,8 +19,10 @@
 #include "polyhedral/judge.h"
 #include "polyhedral/oracle/brute_force.h"
 #include "schedule/build_tree.h"
+#include "schedule/check_kernels.h"
 #include "schedule/schedule_text.h"
 #include "test/fuzz/trace_check.h"
+#include "test/support/random_kernels.h"
 #include "test/support/random_pipeline.h"
 
 namespace polyhalite::test {
@@ -187,8 +189,11 @@ bool fit_output(const std::string &output, const std::string &buffer, Extents &e
 
 class Trial {
  public:
-  Trial(uint64_t seed, DifferentialCounts &counts, RandomPipeline p)
-      : seed_(seed), counts_(counts), p_(std::move(p)) {}
+  /// `kernels`: for a device too, whose part runs on the CPU.
+  Trial(uint64_t seed, DifferentialCounts &counts, RandomPipeline p, bool kernels = false)
+      : seed_(seed), counts_(counts), p_(std::move(p)), kernels_(kernels) {
+    if (kernels) target_.set_feature(Target::CUDA);
+  }
 
   void run() {
     counts_.drawn++;
@@ -196,6 +201,7 @@ class Trial {
     Survey s;
     try {
       tree = build_tree(p_.frozen.algorithm, p_.frozen.directives);
+      check_kernels(tree);
       s = survey(tree);
     } catch (const CompileError &) {
       counts_.structural++;
@@ -336,9 +342,14 @@ class Trial {
       }
       interpret_ir(f, args, order);
       check(interpreted, expected, "loop IR");
+    } catch (const CompileError &x) {
+      // A kernel may need too much memory, or what its launch does not know.
+      if (!kernels_) fail(std::string("loop IR: ") + x.what());
+      counts_.structural++;
     } catch (const Error &x) {
       fail(std::string("loop IR: ") + x.what());
     }
+    if (kernels_) return;
     try {
       const auto code = backend().jit(p_.frozen, target_);
       auto run = [&](OutputBuffers &out, const char *who) {
@@ -390,7 +401,8 @@ class Trial {
   std::string output_, first_buffer_;
   std::vector<Type> types_;  // of the output's values
   bool too_large_ = false;   // to enumerate, and so to interpret
-  const Target target_ = get_jit_target_from_environment();
+  Target target_ = get_jit_target_from_environment();
+  const bool kernels_;
 };
 
 }  // namespace
@@ -398,6 +410,26 @@ class Trial {
 void differential(uint64_t seed, DifferentialCounts &counts) {
   try {
     Trial(seed, counts, random_pipeline(seed)).run();
+  } catch (const std::exception &e) {
+    counts.failures.push_back("seed " + std::to_string(seed) + ": " + e.what());
+  }
+}
+
+namespace {
+
+RandomPipeline random_kernel_pipeline(uint64_t seed) {
+  RandomPipeline p = random_pipeline(seed);
+  Dice dice(seed + 31);
+  p.frozen.directives = random_kernels(dice, p.frozen.algorithm);
+  for (int &n : p.output_extent) n += dice.between(0, 9);
+  return p;
+}
+
+}  // namespace
+
+void with_random_kernels(uint64_t seed, DifferentialCounts &counts) {
+  try {
+    Trial(seed, counts, random_kernel_pipeline(seed), true).run();
   } catch (const std::exception &e) {
     counts.failures.push_back("seed " + std::to_string(seed) + ": " + e.what());
   }
@@ -482,8 +514,8 @@ void judge_both_ways(uint64_t seed, DifferentialCounts &counts) {
   }
 }
 
-std::string describe(uint64_t seed) {
-  const RandomPipeline p = random_pipeline(seed);
+std::string describe(uint64_t seed, bool kernels) {
+  const RandomPipeline p = kernels ? random_kernel_pipeline(seed) : random_pipeline(seed);
   std::ostringstream os;
   os << to_text(p.frozen.algorithm) << "\n" << to_text(p.frozen.directives) << "\n";
   for (size_t d = 0; d < p.output_min.size(); d++) {

@@ -37,8 +37,11 @@ void judge_both_ways(uint64_t seed, DifferentialCounts &counts);
 /// random directives that are legal; the result must be legal and give the interpreter's values.
 void auto_scheduled(uint64_t seed, DifferentialCounts &counts);
 
+/// Gives the seed's algorithm a random schedule with kernels, and runs what it becomes on the CPU.
+void with_random_kernels(uint64_t seed, DifferentialCounts &counts);
+
 /// The seed's algorithm and schedule, and what tree and survey make of them.
-std::string describe(uint64_t seed);
+std::string describe(uint64_t seed, bool kernels = false);
 
 std::string report(const DifferentialCounts &c);
 

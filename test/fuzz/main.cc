@@ -1,7 +1,8 @@
 // differential [--from SEED] [--count N] [--seconds S]: prints the report; exits 1 on any failure.
 // differential --exact ...: the same, but compares the judge with its exact form and runs nothing.
 // differential --auto ...: schedules are the auto-scheduler's.
-// differential --show SEED: prints what the seed draws.
+// differential --kernels ...: schedules have kernels, which run on the CPU.
+// differential --show SEED: prints what the seed draws; behind --kernels, with kernels.
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
@@ -25,13 +26,17 @@ int main(int argc, char **argv) {
       trial = polyhalite::test::judge_both_ways;
     } else if (word == "--auto") {
       trial = polyhalite::test::auto_scheduled;
+    } else if (word == "--kernels") {
+      trial = polyhalite::test::with_random_kernels;
     } else if (word == "--show" && value) {
-      std::cout << polyhalite::test::describe(std::strtoull(value, nullptr, 10));
+      std::cout << polyhalite::test::describe(std::strtoull(value, nullptr, 10),
+                                              trial == polyhalite::test::with_random_kernels);
       return 0;
     } else if (word == "--seconds" && value) {
       seconds = std::atof(argv[++i]);
     } else {
-      std::cerr << "usage: differential [--exact|--auto] [--from SEED] [--count N] [--seconds S] | "
+      std::cerr << "usage: differential [--exact|--auto|--kernels] [--from SEED] [--count N] "
+                   "[--seconds S] | "
                    "--show "
                    "SEED\n";
       return 2;
