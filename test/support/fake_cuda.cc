@@ -1,4 +1,4 @@
-#include "support/fake_cuda.h"
+#include "test/support/fake_cuda.h"
 
 #include <cstring>
 

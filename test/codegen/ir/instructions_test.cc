@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "support/ptxas.h"
+#include "test/support/ptxas.h"
 
 namespace polyhalite {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "codegen/llvm/pipeline_run.h"
 #include "lang/abi/polyhalite_cuda.h"
-#include "support/fake_cuda.h"
+#include "test/support/fake_cuda.h"
 
 namespace polyhalite {
 namespace {

@@ -7,7 +7,7 @@
 #include "codegen/ir/verify.h"
 #include "codegen/llvm/device_code.h"
 #include "polyhalite/error.h"
-#include "support/ptxas.h"
+#include "test/support/ptxas.h"
 
 namespace polyhalite {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "lang/abi/polyhalite_runtime.h"
 #include "polyhalite/runtime_buffer.h"
-#include "support/fake_cuda.h"
+#include "test/support/fake_cuda.h"
 
 namespace polyhalite {
 namespace {
