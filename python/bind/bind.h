@@ -36,9 +36,9 @@ std::vector<T> reversed(std::vector<T> list) {
 /// The same for one axis of n, which may count from the end as in numpy. IndexError beyond them.
 int dimension_of_axis(int axis, int n);
 
-/// What Python calls a value: an Expr, anything that has one (a variable, a Param, a call of a Func),
-/// a number of Python or numpy. Python's ints are int32, or int64 where they need it, its floats
-/// float32; numpy's scalars keep their types. Undefined for anything else.
+/// What Python calls a value: an Expr, anything that has one (a variable, a Param, a call of a
+/// Func), a number of Python or numpy. Python's ints are int32, or int64 where they need it, its
+/// floats float32; numpy's scalars keep their types. Undefined for anything else.
 Expr as_expr(py::handle value);
 /// TypeError, naming the value, for anything else.
 Expr to_expr(py::handle value);
@@ -138,14 +138,14 @@ void bind_generators(py::module_ &m);
 
 namespace pybind11::detail {
 
-#define POLYHALITE_PYTHON_ARGUMENT(type, name, convert)                \
-  template <>                                                          \
-  struct type_caster<polyhalite::python::type> {                       \
-    PYBIND11_TYPE_CASTER(polyhalite::python::type, const_name(name));  \
-    bool load(handle source, bool) {                                   \
-      value = convert(source);                                         \
-      return true;                                                     \
-    }                                                                  \
+#define POLYHALITE_PYTHON_ARGUMENT(type, name, convert)               \
+  template <>                                                         \
+  struct type_caster<polyhalite::python::type> {                      \
+    PYBIND11_TYPE_CASTER(polyhalite::python::type, const_name(name)); \
+    bool load(handle source, bool) {                                  \
+      value = convert(source);                                        \
+      return true;                                                    \
+    }                                                                 \
   };
 POLYHALITE_PYTHON_ARGUMENT(Value, "ExprLike", [](handle h) {
   return polyhalite::python::Value{polyhalite::python::to_expr(h)};

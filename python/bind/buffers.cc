@@ -154,7 +154,8 @@ py::object element_array(const py::object &self, const py::tuple &key) {
   const py::dtype dtype = dtype_of(b.type());
   if (b.type().is_bfloat()) {
     void *data = element(b, key);
-    return py::array(py::dtype("uint16"), std::vector<ssize_t>{}, std::vector<ssize_t>{}, data, self)
+    return py::array(py::dtype("uint16"), std::vector<ssize_t>{}, std::vector<ssize_t>{}, data,
+                     self)
         .attr("view")(dtype);
   }
   return py::array(dtype, std::vector<ssize_t>{}, std::vector<ssize_t>{}, element(b, key), self);
@@ -165,8 +166,10 @@ py::object get_item(const py::object &self, const py::object &key) {
   if (is_coordinates(indices)) return element_array(self, indices).attr("item")();
   for (const py::handle k : indices) {
     if (!py::isinstance<py::slice>(k)) continue;
-    refuse("a slice of a Buffer", "Buffers are read element by element, at coordinates from their "
-           "mins on", "slice the array: buffer.numpy()[...]");
+    refuse("a slice of a Buffer",
+           "Buffers are read element by element, at coordinates from their "
+           "mins on",
+           "slice the array: buffer.numpy()[...]");
   }
   return py::cast(self.cast<const Buffer<> &>()(to_indices(key)));
 }
@@ -201,77 +204,92 @@ struct Axis {
 };
 
 void bind_shape(py::class_<Buffer<>> &buffer) {
-  buffer
-      .def("dimensions", &Buffer<>::dimensions, "How many axes.")
+  buffer.def("dimensions", &Buffer<>::dimensions, "How many axes.")
       .def_property_readonly("ndim", &Buffer<>::dimensions, "How many axes.")
-      .def_property_readonly("shape",
-                             [](const Buffer<> &b) {
-                               py::tuple shape(b.dimensions());
-                               for (int d = 0; d < b.dimensions(); d++) {
-                                 shape[b.dimensions() - 1 - d] = b.extent(d);
-                               }
-                               return shape;
-                             },
-                             "Elements along each axis.")
-      .def_property_readonly("mins",
-                             [](const Buffer<> &b) {
-                               py::tuple mins(b.dimensions());
-                               for (int d = 0; d < b.dimensions(); d++) {
-                                 mins[b.dimensions() - 1 - d] = b.min(d);
-                               }
-                               return mins;
-                             },
-                             "The first coordinate along each axis.")
-      .def_property_readonly("dtype",
-                             [](const Buffer<> &b) { return dtype_of(b.type()); })
-      .def_property_readonly("size", [](const Buffer<> &b) { return b.number_of_elements(); },
-                             "How many elements.")
+      .def_property_readonly(
+          "shape",
+          [](const Buffer<> &b) {
+            py::tuple shape(b.dimensions());
+            for (int d = 0; d < b.dimensions(); d++) {
+              shape[b.dimensions() - 1 - d] = b.extent(d);
+            }
+            return shape;
+          },
+          "Elements along each axis.")
+      .def_property_readonly(
+          "mins",
+          [](const Buffer<> &b) {
+            py::tuple mins(b.dimensions());
+            for (int d = 0; d < b.dimensions(); d++) {
+              mins[b.dimensions() - 1 - d] = b.min(d);
+            }
+            return mins;
+          },
+          "The first coordinate along each axis.")
+      .def_property_readonly("dtype", [](const Buffer<> &b) { return dtype_of(b.type()); })
+      .def_property_readonly(
+          "size", [](const Buffer<> &b) { return b.number_of_elements(); }, "How many elements.")
       .def("type", &Buffer<>::type)
-      .def("dim",
-           [](const Buffer<> &b, int axis) {
-             return Axis{b.dim(dimension_of_axis(axis, b.dimensions()))};
-           },
-           py::arg("axis"))
-      .def("min", [](const Buffer<> &b, int axis) {
-        return b.min(dimension_of_axis(axis, b.dimensions()));
-      }, py::arg("axis"), "The first coordinate along the axis.")
-      .def("extent", [](const Buffer<> &b, int axis) {
-        return b.extent(dimension_of_axis(axis, b.dimensions()));
-      }, py::arg("axis"), "Elements along the axis.")
-      .def("stride", [](const Buffer<> &b, int axis) {
-        return b.stride(dimension_of_axis(axis, b.dimensions()));
-      }, py::arg("axis"), "From one element to the next along the axis, in elements.")
-      .def("set_min",
-           [](Buffer<> &b, const std::vector<int> &mins) { b.set_min(reversed(mins)); },
-           py::arg("mins"), "Moves the coordinates; elements stay where they are.")
-      .def("crop",
-           [](Buffer<> &b, int axis, int min, int extent) {
-             b.crop(dimension_of_axis(axis, b.dimensions()), min, extent);
-           },
-           py::arg("axis"), py::arg("min"), py::arg("extent"),
-           "Keeps [min, min + extent) along the axis, for all handles of this Buffer.")
-      .def("cropped",
-           [](const Buffer<> &b, int axis, int min, int extent) {
-             return view(b, b.cropped(dimension_of_axis(axis, b.dimensions()), min, extent));
-           },
-           py::arg("axis"), py::arg("min"), py::arg("extent"),
-           "A Buffer of the part [min, min + extent) along the axis, which shares the elements.")
-      .def("translated",
-           [](const Buffer<> &b, const std::vector<int> &delta) {
-             return view(b, b.translated(reversed(delta)));
-           },
-           py::arg("delta"), "The same elements at other coordinates.")
-      .def("sliced",
-           [](const Buffer<> &b, int axis, int at) {
-             return view(b, RawBuffer(b.sliced(dimension_of_axis(axis, b.dimensions()), at)));
-           },
-           py::arg("axis"), py::arg("at"), "The elements at one coordinate, with an axis less.")
-      .def("transposed",
-           [](const Buffer<> &b, int a1, int a2) {
-             return view(b, b.transposed(dimension_of_axis(a1, b.dimensions()),
-                                         dimension_of_axis(a2, b.dimensions())));
-           },
-           py::arg("axis1"), py::arg("axis2"), "With two axes exchanged; shares the elements.");
+      .def(
+          "dim",
+          [](const Buffer<> &b, int axis) {
+            return Axis{b.dim(dimension_of_axis(axis, b.dimensions()))};
+          },
+          py::arg("axis"))
+      .def(
+          "min",
+          [](const Buffer<> &b, int axis) {
+            return b.min(dimension_of_axis(axis, b.dimensions()));
+          },
+          py::arg("axis"), "The first coordinate along the axis.")
+      .def(
+          "extent",
+          [](const Buffer<> &b, int axis) {
+            return b.extent(dimension_of_axis(axis, b.dimensions()));
+          },
+          py::arg("axis"), "Elements along the axis.")
+      .def(
+          "stride",
+          [](const Buffer<> &b, int axis) {
+            return b.stride(dimension_of_axis(axis, b.dimensions()));
+          },
+          py::arg("axis"), "From one element to the next along the axis, in elements.")
+      .def(
+          "set_min", [](Buffer<> &b, const std::vector<int> &mins) { b.set_min(reversed(mins)); },
+          py::arg("mins"), "Moves the coordinates; elements stay where they are.")
+      .def(
+          "crop",
+          [](Buffer<> &b, int axis, int min, int extent) {
+            b.crop(dimension_of_axis(axis, b.dimensions()), min, extent);
+          },
+          py::arg("axis"), py::arg("min"), py::arg("extent"),
+          "Keeps [min, min + extent) along the axis, for all handles of this Buffer.")
+      .def(
+          "cropped",
+          [](const Buffer<> &b, int axis, int min, int extent) {
+            return view(b, b.cropped(dimension_of_axis(axis, b.dimensions()), min, extent));
+          },
+          py::arg("axis"), py::arg("min"), py::arg("extent"),
+          "A Buffer of the part [min, min + extent) along the axis, which shares the elements.")
+      .def(
+          "translated",
+          [](const Buffer<> &b, const std::vector<int> &delta) {
+            return view(b, b.translated(reversed(delta)));
+          },
+          py::arg("delta"), "The same elements at other coordinates.")
+      .def(
+          "sliced",
+          [](const Buffer<> &b, int axis, int at) {
+            return view(b, RawBuffer(b.sliced(dimension_of_axis(axis, b.dimensions()), at)));
+          },
+          py::arg("axis"), py::arg("at"), "The elements at one coordinate, with an axis less.")
+      .def(
+          "transposed",
+          [](const Buffer<> &b, int a1, int a2) {
+            return view(b, b.transposed(dimension_of_axis(a1, b.dimensions()),
+                                        dimension_of_axis(a2, b.dimensions())));
+          },
+          py::arg("axis1"), py::arg("axis2"), "With two axes exchanged; shares the elements.");
 }
 
 }  // namespace
@@ -302,11 +320,10 @@ or with expressions a value of an algorithm.)");
            }),
            py::arg("array"), py::arg("name") = "", py::arg("copy") = false)
       .def(py::init(&make), py::arg("type"), py::arg("shape"), py::arg("name") = "")
-      .def_static("make_scalar",
-                  [](AnyType t, const std::string &name) {
-                    return Buffer<>::make_scalar(t.t, name);
-                  },
-                  py::arg("type"), py::arg("name") = "")
+      .def_static(
+          "make_scalar",
+          [](AnyType t, const std::string &name) { return Buffer<>::make_scalar(t.t, name); },
+          py::arg("type"), py::arg("name") = "")
       .def_static("make_bounds_query", &make_query, py::arg("type"), py::arg("shape"),
                   py::arg("name") = "",
                   "Without memory: a pipeline writes to its mins and shape what it needs.")
@@ -314,16 +331,17 @@ or with expressions a value of an algorithm.)");
       .def("name", &Buffer<>::name)
       .def("set_name", &Buffer<>::set_name, py::arg("name"))
       .def("numpy", &to_array, "A numpy array of the same elements, without a copy.")
-      .def("__array__",
-           [](const py::object &self, const py::object &dtype, const py::object &copy) {
-             const py::object array = to_array(self);
-             if (dtype.is_none() && (copy.is_none() || !copy.cast<bool>())) return array;
-             const bool must_copy = !copy.is_none() && copy.cast<bool>();
-             return py::object(array.attr("astype")(
-                 dtype.is_none() ? py::object(array.attr("dtype")) : dtype,
-                 py::arg("copy") = must_copy));
-           },
-           py::arg("dtype") = py::none(), py::arg("copy") = py::none())
+      .def(
+          "__array__",
+          [](const py::object &self, const py::object &dtype, const py::object &copy) {
+            const py::object array = to_array(self);
+            if (dtype.is_none() && (copy.is_none() || !copy.cast<bool>())) return array;
+            const bool must_copy = !copy.is_none() && copy.cast<bool>();
+            return py::object(
+                array.attr("astype")(dtype.is_none() ? py::object(array.attr("dtype")) : dtype,
+                                     py::arg("copy") = must_copy));
+          },
+          py::arg("dtype") = py::none(), py::arg("copy") = py::none())
       .def("__dlpack__",
            [](const py::object &self, const py::kwargs &options) {
              return to_array(self).attr("__dlpack__")(**options);
@@ -337,14 +355,16 @@ or with expressions a value of an algorithm.)");
              if (b.dimensions() == 0) throw py::type_error("a Buffer of no axes has no length");
              return b.extent(b.dimensions() - 1);
            })
-      .def("fill",
-           [](const py::object &self, const py::object &value) {
-             to_array(self).attr("fill")(value);
-             return self;
-           },
-           py::arg("value"))
-      .def("copy", [](const Buffer<> &b) { return b.copy(); },
-           "A dense copy with the same mins, shape and order in memory.")
+      .def(
+          "fill",
+          [](const py::object &self, const py::object &value) {
+            to_array(self).attr("fill")(value);
+            return self;
+          },
+          py::arg("value"))
+      .def(
+          "copy", [](const Buffer<> &b) { return b.copy(); },
+          "A dense copy with the same mins, shape and order in memory.")
       .def("same_as", [](const Buffer<> &a, const Buffer<> &b) { return a.same_as(b); })
       .def("__repr__", [](const py::object &self) {
         const Buffer<> &b = self.cast<const Buffer<> &>();

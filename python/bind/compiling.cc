@@ -42,24 +42,23 @@ void bind_files(Classes &both) {
       {"compile_to_lowered_stmt", Emit::stmt, "The loop IR."},
       {"compile_to_conceptual_stmt", Emit::conceptual_stmt, "The loop tree."}};
   for (const auto &[word, emit, doc] : kinds) {
-    both.def(word,
-             [e = emit](Self s, const std::string &file, const Arguments &args,
-                        const std::string &name, const Target &target) {
-               compile_to(s, {{e, file}}, args, name, target);
-             },
-             py::arg("file"), py::arg("args") = py::none(), py::arg("name") = "",
-             py::arg("target") = Target(), doc);
+    both.def(
+        word,
+        [e = emit](Self s, const std::string &file, const Arguments &args, const std::string &name,
+                   const Target &target) { compile_to(s, {{e, file}}, args, name, target); },
+        py::arg("file"), py::arg("args") = py::none(), py::arg("name") = "",
+        py::arg("target") = Target(), doc);
   }
   auto prefixed = [&](const char *word, Emit code, const char *extension, const char *doc) {
-    both.def(word,
-             [=, end = std::string(extension)](Self s, const std::string &prefix,
-                                               const Arguments &args, const std::string &name,
-                                               const Target &target) {
-               compile_to(s, {{code, prefix + end}, {Emit::c_header, prefix + ".h"}}, args, name,
-                          target);
-             },
-             py::arg("prefix"), py::arg("args") = py::none(), py::arg("name") = "",
-             py::arg("target") = Target(), doc);
+    both.def(
+        word,
+        [=, end = std::string(extension)](Self s, const std::string &prefix, const Arguments &args,
+                                          const std::string &name, const Target &target) {
+          compile_to(s, {{code, prefix + end}, {Emit::c_header, prefix + ".h"}}, args, name,
+                     target);
+        },
+        py::arg("prefix"), py::arg("args") = py::none(), py::arg("name") = "",
+        py::arg("target") = Target(), doc);
   };
   prefixed("compile_to_file", Emit::object, ".o", "PREFIX.o and PREFIX.h.");
   prefixed("compile_to_static_library", Emit::static_library, ".a", "PREFIX.a and PREFIX.h.");
@@ -67,35 +66,39 @@ void bind_files(Classes &both) {
            py::arg("name") = "", py::arg("target") = Target(),
            "Writes each file of {Emit.object: path, ...}. `args` are the C function's inputs, by "
            "default in order of first use; `name` is its symbol, by default the output's name.")
-      .def("compile_to_multitarget_static_library",
-           [](Self s, const std::string &prefix, const Arguments &args,
-              const std::vector<Target> &targets) {
-             Pipeline p = to_pipeline(s);
-             py::gil_scoped_release released;
-             p.compile_to_multitarget_static_library(prefix, inputs_of(p, args), targets);
-           },
-           py::arg("prefix"), py::arg("args"), py::arg("targets"),
-           "Code for each target behind one function, which calls the first that the machine can "
-           "run.")
-      .def("compile_to_module",
-           [](Self s, const Arguments &args, const std::string &name, const Target &target) {
-             Pipeline p = to_pipeline(s);
-             py::gil_scoped_release released;
-             return p.compile_to_module(inputs_of(p, args), name, target_or_environment(target));
-           },
-           py::arg("args") = py::none(), py::arg("name") = "", py::arg("target") = Target())
-      .def("emit_text",
-           [](Self s, Emit what, const std::vector<Argument> &args, const Target &target) {
-             Pipeline p = to_pipeline(s);
-             py::gil_scoped_release released;
-             return p.emit_text(what, args, target_or_environment(target));
-           },
-           py::arg("what"), py::arg("args") = py::list(), py::arg("target") = Target(),
-           "A stage of the compilation as text: Emit.algorithm, schedule, tree, conceptual_stmt, "
-           "stmt, llvm_assembly or assembly. These texts are the same for C++ and Python: "
-           "dimensions stand innermost first.")
-      .def("infer_arguments", [](Self s) { return to_pipeline(s).infer_arguments(); },
-           "The inputs in order of first use.")
+      .def(
+          "compile_to_multitarget_static_library",
+          [](Self s, const std::string &prefix, const Arguments &args,
+             const std::vector<Target> &targets) {
+            Pipeline p = to_pipeline(s);
+            py::gil_scoped_release released;
+            p.compile_to_multitarget_static_library(prefix, inputs_of(p, args), targets);
+          },
+          py::arg("prefix"), py::arg("args"), py::arg("targets"),
+          "Code for each target behind one function, which calls the first that the machine can "
+          "run.")
+      .def(
+          "compile_to_module",
+          [](Self s, const Arguments &args, const std::string &name, const Target &target) {
+            Pipeline p = to_pipeline(s);
+            py::gil_scoped_release released;
+            return p.compile_to_module(inputs_of(p, args), name, target_or_environment(target));
+          },
+          py::arg("args") = py::none(), py::arg("name") = "", py::arg("target") = Target())
+      .def(
+          "emit_text",
+          [](Self s, Emit what, const std::vector<Argument> &args, const Target &target) {
+            Pipeline p = to_pipeline(s);
+            py::gil_scoped_release released;
+            return p.emit_text(what, args, target_or_environment(target));
+          },
+          py::arg("what"), py::arg("args") = py::list(), py::arg("target") = Target(),
+          "A stage of the compilation as text: Emit.algorithm, schedule, tree, conceptual_stmt, "
+          "stmt, llvm_assembly or assembly. These texts are the same for C++ and Python: "
+          "dimensions stand innermost first.")
+      .def(
+          "infer_arguments", [](Self s) { return to_pipeline(s).infer_arguments(); },
+          "The inputs in order of first use.")
       .def("print_loop_nest", [](Self s) {
         Pipeline p = to_pipeline(s);
         std::string text;
@@ -116,45 +119,52 @@ void bind_compiling(py::module_ &m) {
       .def(py::init<const std::string &, const Target &>(), py::arg("name"), py::arg("target"))
       .def("name", &Module::name)
       .def("target", &Module::target)
-      .def("append", [](Module &self, const Module &other) { self.append(other, here()); },
-           py::arg("other"))
-      .def("compile",
-           [](const Module &self, const Files &files) {
-             const Here at = here();
-             py::gil_scoped_release released;
-             self.compile(files, at);
-           },
-           py::arg("files"));
-  m.def("link_modules",
-        [](const std::string &name, const std::vector<Module> &modules) {
-          return link_modules(name, modules, here());
-        },
-        py::arg("name"), py::arg("modules"));
-  m.def("compile_standalone_runtime",
-        [](const std::string &file, const Target &target) {
-          py::gil_scoped_release released;
-          compile_standalone_runtime(file, target);
-        },
-        py::arg("file"), py::arg("target"), "The runtime as an object.");
-  m.def("serialize_pipeline",
-        [](const Pipeline &p, const std::string &file) { serialize_pipeline(p, file); },
-        py::arg("pipeline"), py::arg("file"), "An algorithm with its schedule as a text file.");
-  m.def("serialize_pipeline",
-        [](const Pipeline &p) {
-          std::vector<uint8_t> data;
-          serialize_pipeline(p, data);
-          return py::bytes(reinterpret_cast<const char *>(data.data()), data.size());
-        },
-        py::arg("pipeline"));
-  m.def("deserialize_pipeline",
-        [](const py::object &source) {
-          if (!py::isinstance<py::bytes>(source)) {
-            return deserialize_pipeline(source.cast<std::string>());
-          }
-          const std::string text = source.cast<std::string>();
-          return deserialize_pipeline(std::vector<uint8_t>(text.begin(), text.end()));
-        },
-        py::arg("source"), "From a file's name, or from bytes.");
+      .def(
+          "append", [](Module &self, const Module &other) { self.append(other, here()); },
+          py::arg("other"))
+      .def(
+          "compile",
+          [](const Module &self, const Files &files) {
+            const Here at = here();
+            py::gil_scoped_release released;
+            self.compile(files, at);
+          },
+          py::arg("files"));
+  m.def(
+      "link_modules",
+      [](const std::string &name, const std::vector<Module> &modules) {
+        return link_modules(name, modules, here());
+      },
+      py::arg("name"), py::arg("modules"));
+  m.def(
+      "compile_standalone_runtime",
+      [](const std::string &file, const Target &target) {
+        py::gil_scoped_release released;
+        compile_standalone_runtime(file, target);
+      },
+      py::arg("file"), py::arg("target"), "The runtime as an object.");
+  m.def(
+      "serialize_pipeline",
+      [](const Pipeline &p, const std::string &file) { serialize_pipeline(p, file); },
+      py::arg("pipeline"), py::arg("file"), "An algorithm with its schedule as a text file.");
+  m.def(
+      "serialize_pipeline",
+      [](const Pipeline &p) {
+        std::vector<uint8_t> data;
+        serialize_pipeline(p, data);
+        return py::bytes(reinterpret_cast<const char *>(data.data()), data.size());
+      },
+      py::arg("pipeline"));
+  m.def(
+      "deserialize_pipeline",
+      [](const py::object &source) {
+        if (!py::isinstance<py::bytes>(source)) {
+          return deserialize_pipeline(source.cast<std::string>());
+        }
+        const std::string text = source.cast<std::string>();
+        return deserialize_pipeline(std::vector<uint8_t>(text.begin(), text.end()));
+      },
+      py::arg("source"), "From a file's name, or from bytes.");
   py::implicitly_convertible<Func, Pipeline>();
 }
 

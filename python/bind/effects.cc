@@ -34,43 +34,51 @@ auto extern_caller(Call call) {
 }  // namespace
 
 void bind_effects(py::module_ &m) {
-  m.def("print",
-        [](Value value, const py::args &more) {
-          std::vector<Expr> list = to_message(more);
-          list.insert(list.begin(), value.e);
-          return print(list);
-        },
-        "The first value; wherever it is computed all of them are printed.");
-  m.def("print_when",
-        [](Value condition, Value value, const py::args &more) {
-          std::vector<Expr> list = to_message(more);
-          list.insert(list.begin(), value.e);
-          return print_when(condition.e, list);
-        },
-        "print() where the condition holds.");
-  m.def("require",
-        [](Value condition, Value value, const py::args &message) {
-          std::vector<Expr> list = to_message(message);
-          list.insert(list.begin(), value.e);
-          return require(condition.e, list);
-        },
-        "The value; where the condition does not hold, the run ends with an error that has the "
-        "message.");
-  m.def("undef", [](AnyType t) { return undef(t.t); }, py::arg("type"),
-        "No value: a definition writes nothing where its value would be made from one.");
-  m.def("memoize_tag",
-        [](Value result, const py::args &keys) {
-          std::vector<Expr> list;
-          for (const py::object &k : spread(keys)) list.push_back(to_expr(k));
-          return memoize_tag(result.e, list);
-        },
-        "The result, which a memoized Func takes to be a function of the keys alone.");
-  m.def("random_float", [](const py::object &s) { return random_float(seed_of(s)); },
-        py::arg("seed") = py::none(), "In [0, 1): equal in every run, whatever the schedule.");
-  m.def("random_uint", [](const py::object &s) { return random_uint(seed_of(s)); },
-        py::arg("seed") = py::none());
-  m.def("random_int", [](const py::object &s) { return random_int(seed_of(s)); },
-        py::arg("seed") = py::none());
+  m.def(
+      "print",
+      [](Value value, const py::args &more) {
+        std::vector<Expr> list = to_message(more);
+        list.insert(list.begin(), value.e);
+        return print(list);
+      },
+      "The first value; wherever it is computed all of them are printed.");
+  m.def(
+      "print_when",
+      [](Value condition, Value value, const py::args &more) {
+        std::vector<Expr> list = to_message(more);
+        list.insert(list.begin(), value.e);
+        return print_when(condition.e, list);
+      },
+      "print() where the condition holds.");
+  m.def(
+      "require",
+      [](Value condition, Value value, const py::args &message) {
+        std::vector<Expr> list = to_message(message);
+        list.insert(list.begin(), value.e);
+        return require(condition.e, list);
+      },
+      "The value; where the condition does not hold, the run ends with an error that has the "
+      "message.");
+  m.def(
+      "undef", [](AnyType t) { return undef(t.t); }, py::arg("type"),
+      "No value: a definition writes nothing where its value would be made from one.");
+  m.def(
+      "memoize_tag",
+      [](Value result, const py::args &keys) {
+        std::vector<Expr> list;
+        for (const py::object &k : spread(keys)) list.push_back(to_expr(k));
+        return memoize_tag(result.e, list);
+      },
+      "The result, which a memoized Func takes to be a function of the keys alone.");
+  m.def(
+      "random_float", [](const py::object &s) { return random_float(seed_of(s)); },
+      py::arg("seed") = py::none(), "In [0, 1): equal in every run, whatever the schedule.");
+  m.def(
+      "random_uint", [](const py::object &s) { return random_uint(seed_of(s)); },
+      py::arg("seed") = py::none());
+  m.def(
+      "random_int", [](const py::object &s) { return random_int(seed_of(s)); },
+      py::arg("seed") = py::none());
   m.def("extern_call", extern_caller(extern_call),
         "extern_call(result_type, name, args...): the value of a C function of the process.");
   m.def("pure_extern_call", extern_caller(pure_extern_call),

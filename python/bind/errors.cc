@@ -58,7 +58,9 @@ class Reporter : public CompileTimeErrorReporter {
     py::gil_scoped_acquire gil;
     py::module_::import("polyhalite._errors").attr("warn")(to_python(parsed(message, "Warning")));
   }
-  [[noreturn]] void error(const char *message) override { throw CompileError(parsed(message, "error")); }
+  [[noreturn]] void error(const char *message) override {
+    throw CompileError(parsed(message, "error"));
+  }
 };
 
 }  // namespace

@@ -127,28 +127,36 @@ the innermost loop unless a schedule says otherwise. Handles share definitions a
       .def("name", &Func::name)
       .def("defined", &Func::defined)
       .def("dimensions", &Func::dimensions, "How many axes; 0 while undefined.")
-      .def("args", [](const Func &f) { return reversed(f.args()); },
-           "The Vars of the pure definition, as they stand in brackets.")
-      .def("value", [](const Func &f) { return f.value(here()); },
-           "The right-hand side of the pure definition.")
+      .def(
+          "args", [](const Func &f) { return reversed(f.args()); },
+          "The Vars of the pure definition, as they stand in brackets.")
+      .def(
+          "value", [](const Func &f) { return f.value(here()); },
+          "The right-hand side of the pure definition.")
       .def("values", [](const Func &f) { return f.values(here()); })
       .def("num_update_definitions", &Func::num_update_definitions)
       .def("has_update_definition", &Func::has_update_definition)
-      .def("update_args", [](const Func &f, int i) { return reversed(f.update_args(i, here())); },
-           py::arg("i") = 0)
-      .def("update_value", [](const Func &f, int i) { return f.update_value(i, here()); },
-           py::arg("i") = 0)
-      .def("update_values", [](const Func &f, int i) { return f.update_values(i, here()); },
-           py::arg("i") = 0)
-      .def("rvars", [](const Func &f, int i) { return reversed(f.rvars(i, here())); },
-           py::arg("i") = 0, "The variables of update i's RDom, as it lists them.")
-      .def("update", [](Func &f, int i) { return f.update(i, here()); }, py::arg("i") = 0,
-           "Update definition i, to be scheduled. Directives on the Func mean its pure definition.")
+      .def(
+          "update_args", [](const Func &f, int i) { return reversed(f.update_args(i, here())); },
+          py::arg("i") = 0)
+      .def(
+          "update_value", [](const Func &f, int i) { return f.update_value(i, here()); },
+          py::arg("i") = 0)
+      .def(
+          "update_values", [](const Func &f, int i) { return f.update_values(i, here()); },
+          py::arg("i") = 0)
+      .def(
+          "rvars", [](const Func &f, int i) { return reversed(f.rvars(i, here())); },
+          py::arg("i") = 0, "The variables of update i's RDom, as it lists them.")
+      .def(
+          "update", [](Func &f, int i) { return f.update(i, here()); }, py::arg("i") = 0,
+          "Update definition i, to be scheduled. Directives on the Func mean its pure definition.")
       .def("type", [](const Func &f) { return f.type(here()); })
       .def("types", &Func::types)
       .def("outputs", &Func::outputs, "How many values it has at a point.")
-      .def("output_buffer", [](const Func &f) { return f.output_buffer(here()); },
-           "The buffer of this Func as an output: constraints on its shape.")
+      .def(
+          "output_buffer", [](const Func &f) { return f.output_buffer(here()); },
+          "The buffer of this Func as an output: constraints on its shape.")
       .def("output_buffers", [](const Func &f) { return f.output_buffers(here()); })
       .def("is_extern", &Func::is_extern)
       .def("extern_function_name", &Func::extern_function_name)
@@ -160,8 +168,9 @@ the innermost loop unless a schedule says otherwise. Handles share definitions a
   py::implicitly_convertible<ImageParam, Func>();
 
   py::class_<FuncRef> ref(m, "FuncRef", "f[i, j]: a value, or what an assignment defines.");
-  ref.def("__getitem__", [](const FuncRef &r, int i) { return r[i]; }, py::arg("i"),
-          "Value i of a Func that is defined as a tuple.")
+  ref.def(
+         "__getitem__", [](const FuncRef &r, int i) { return r[i]; }, py::arg("i"),
+         "Value i of a Func that is defined as a tuple.")
       .def("__setitem__", &assign_element, py::arg("i"), py::arg("value"))
       .def("__len__", &FuncRef::size)
       .def("type", [](const FuncRef &r) { return Expr(r).type(); })
@@ -194,8 +203,8 @@ std::pair<Func, Region> bounded(const py::object &source, const py::object &boun
 }
 
 void bind_boundary_conditions(py::module_ &m) {
-  py::module_ sub = m.def_submodule("BoundaryConditions",
-                                    "Funcs that extend an image beyond its edges.");
+  py::module_ sub =
+      m.def_submodule("BoundaryConditions", "Funcs that extend an image beyond its edges.");
   const std::tuple<const char *, Condition, const char *> conditions[] = {
       {"repeat_edge", BoundaryConditions::repeat_edge, "Outside, the nearest point's value."},
       {"repeat_image", BoundaryConditions::repeat_image, "Copies, side by side."},
@@ -203,20 +212,21 @@ void bind_boundary_conditions(py::module_ &m) {
       {"mirror_interior", BoundaryConditions::mirror_interior,
        "Mirrored copies whose edges are not doubled."}};
   for (const auto &[name, f, doc] : conditions) {
-    sub.def(name,
-            [f = f](const py::object &source, const py::object &bounds) {
-              const auto [func, region] = bounded(source, bounds);
-              return f(func, region);
-            },
-            py::arg("source"), py::arg("bounds") = py::none(), doc);
+    sub.def(
+        name,
+        [f = f](const py::object &source, const py::object &bounds) {
+          const auto [func, region] = bounded(source, bounds);
+          return f(func, region);
+        },
+        py::arg("source"), py::arg("bounds") = py::none(), doc);
   }
-  sub.def("constant_exterior",
-          [](const py::object &source, const py::object &value, const py::object &bounds) {
-            const auto [func, region] = bounded(source, bounds);
-            return BoundaryConditions::constant_exterior(func, value_for(func, 0, value), region);
-          },
-          py::arg("source"), py::arg("value"), py::arg("bounds") = py::none(),
-          "Outside, `value`.");
+  sub.def(
+      "constant_exterior",
+      [](const py::object &source, const py::object &value, const py::object &bounds) {
+        const auto [func, region] = bounded(source, bounds);
+        return BoundaryConditions::constant_exterior(func, value_for(func, 0, value), region);
+      },
+      py::arg("source"), py::arg("value"), py::arg("bounds") = py::none(), "Outside, `value`.");
 }
 
 void bind_derivatives(py::module_ &m) {
@@ -235,18 +245,18 @@ d[param] by inputs.)")
         if (py::isinstance<Param<>>(of)) return d(of.cast<const Param<> &>());
         throw py::type_error("a derivative is by a Func, an image or a Param");
       });
-  m.def("propagate_adjoints",
-        [](AnyFunc output, const py::object &adjoint, const py::object &bounds) {
-          if (adjoint.is_none()) return propagate_adjoints(output.f, here());
-          if (py::isinstance<Buffer<>>(adjoint)) {
-            return propagate_adjoints(output.f, adjoint.cast<const Buffer<> &>().as<float>(),
-                                      here());
-          }
-          return propagate_adjoints(output.f, to_func(adjoint), to_region(bounds), here());
-        },
-        py::arg("output"), py::arg("adjoint") = py::none(), py::arg("bounds") = py::none(),
-        "Derivatives of the sum of adjoint*output over the bounds; of an output without axes, with "
-        "adjoint 1.");
+  m.def(
+      "propagate_adjoints",
+      [](AnyFunc output, const py::object &adjoint, const py::object &bounds) {
+        if (adjoint.is_none()) return propagate_adjoints(output.f, here());
+        if (py::isinstance<Buffer<>>(adjoint)) {
+          return propagate_adjoints(output.f, adjoint.cast<const Buffer<> &>().as<float>(), here());
+        }
+        return propagate_adjoints(output.f, to_func(adjoint), to_region(bounds), here());
+      },
+      py::arg("output"), py::arg("adjoint") = py::none(), py::arg("bounds") = py::none(),
+      "Derivatives of the sum of adjoint*output over the bounds; of an output without axes, with "
+      "adjoint 1.");
 }
 
 }  // namespace
@@ -255,24 +265,26 @@ void bind_funcs(py::module_ &m) {
   bind_func(m);
   bind_boundary_conditions(m);
   bind_derivatives(m);
-  m.def("lambda_",
-        [](const py::args &args) {
-          if (args.empty()) throw py::type_error("lambda_() without a value");
-          Func f("lambda", here());
-          std::vector<Expr> indices;
-          for (size_t i = 0; i + 1 < args.size(); i++) indices.push_back(to_expr(args[i]));
-          if (indices.empty()) indices.push_back(_);
-          f(reversed(indices), here()) = to_expr(args[args.size() - 1]);
-          return f;
-        },
-        "lambda_(i, j, e) is f in f[i, j] = e.");
-  m.def("scatter",
-        [](const py::args &values) {
-          std::vector<Expr> list;
-          for (const py::object &v : spread(values)) list.push_back(to_expr(v));
-          return scatter(list, here());
-        },
-        "Several cells of one update: f[scatter(a, b)] = gather(u, v) writes u to f[a], v to f[b].");
+  m.def(
+      "lambda_",
+      [](const py::args &args) {
+        if (args.empty()) throw py::type_error("lambda_() without a value");
+        Func f("lambda", here());
+        std::vector<Expr> indices;
+        for (size_t i = 0; i + 1 < args.size(); i++) indices.push_back(to_expr(args[i]));
+        if (indices.empty()) indices.push_back(_);
+        f(reversed(indices), here()) = to_expr(args[args.size() - 1]);
+        return f;
+      },
+      "lambda_(i, j, e) is f in f[i, j] = e.");
+  m.def(
+      "scatter",
+      [](const py::args &values) {
+        std::vector<Expr> list;
+        for (const py::object &v : spread(values)) list.push_back(to_expr(v));
+        return scatter(list, here());
+      },
+      "Several cells of one update: f[scatter(a, b)] = gather(u, v) writes u to f[a], v to f[b].");
   m.def("gather", [](const py::args &values) {
     std::vector<Expr> list;
     for (const py::object &v : spread(values)) list.push_back(to_expr(v));

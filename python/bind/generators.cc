@@ -156,7 +156,7 @@ class PythonGenerator : public GeneratorBase {
       declare_input<detail::InputFunc, detail::InputFuncs>(
           name, shape, [](auto &i) { return py::cast(static_cast<const Func &>(i)); });
     } else {
-      shape.kind = role == "output_func" ? ArgInfoKind::Function
+      shape.kind = role == "output_func"     ? ArgInfoKind::Function
                    : role == "output_scalar" ? ArgInfoKind::Scalar
                                              : ArgInfoKind::Buffer;
       if (role == "output_scalar") shape.dimensions = 0;
@@ -293,11 +293,12 @@ void bind_generators(py::module_ &m) {
         });
   m.def("_generator_names", &GeneratorRegistry::names);
   m.def("_generate_main", &run_main);
-  m.def("create_callable_from_generator",
-        [](const Target &target, const std::string &name, const GeneratorParamsMap &params) {
-          return create_callable_from_generator(target, name, params);
-        },
-        py::arg("target"), py::arg("name"), py::arg("params") = GeneratorParamsMap());
+  m.def(
+      "create_callable_from_generator",
+      [](const Target &target, const std::string &name, const GeneratorParamsMap &params) {
+        return create_callable_from_generator(target, name, params);
+      },
+      py::arg("target"), py::arg("name"), py::arg("params") = GeneratorParamsMap());
 }
 
 }  // namespace polyhalite::python

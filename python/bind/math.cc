@@ -16,30 +16,32 @@ void unary(py::module_ &m, const char *name, Unary f, const char *doc) {
   m.def(name, [f](Value x) { return f(x.e); }, py::arg("x"), doc);
 }
 void binary(py::module_ &m, const char *name, Binary f, const char *doc) {
-  m.def(name,
-        [f](const py::object &a, const py::object &b) {
-          auto [left, right] = to_exprs(a, b);
-          return f(std::move(left), std::move(right));
-        },
-        py::arg("a"), py::arg("b"), doc);
+  m.def(
+      name,
+      [f](const py::object &a, const py::object &b) {
+        auto [left, right] = to_exprs(a, b);
+        return f(std::move(left), std::move(right));
+      },
+      py::arg("a"), py::arg("b"), doc);
 }
 void ternary(py::module_ &m, const char *name, Expr (*f)(Expr, Expr, Expr), const char *a,
              const char *b, const char *c, const char *doc) {
-  m.def(name,
-        [f](Value x, const py::object &y, const py::object &z) {
-          auto [left, right] = to_exprs(y, z);
-          return f(x.e, std::move(left), std::move(right));
-        },
-        py::arg(a), py::arg(b), py::arg(c), doc);
+  m.def(
+      name,
+      [f](Value x, const py::object &y, const py::object &z) {
+        auto [left, right] = to_exprs(y, z);
+        return f(x.e, std::move(left), std::move(right));
+      },
+      py::arg(a), py::arg(b), py::arg(c), doc);
 }
 
 void bind_floats(py::module_ &m) {
   const char *of_float = "Of a float, in its type; other numbers are cast to float32.";
   const std::pair<const char *, Unary> functions[] = {
-      {"sqrt", sqrt},   {"exp", exp},     {"log", log},     {"sin", sin},     {"cos", cos},
-      {"tan", tan},     {"asin", asin},   {"acos", acos},   {"atan", atan},   {"sinh", sinh},
-      {"cosh", cosh},   {"tanh", tanh},   {"asinh", asinh}, {"acosh", acosh}, {"atanh", atanh},
-      {"floor", floor}, {"ceil", ceil},   {"trunc", trunc}, {"erf", erf},     {"fract", fract}};
+      {"sqrt", sqrt},   {"exp", exp},   {"log", log},     {"sin", sin},     {"cos", cos},
+      {"tan", tan},     {"asin", asin}, {"acos", acos},   {"atan", atan},   {"sinh", sinh},
+      {"cosh", cosh},   {"tanh", tanh}, {"asinh", asinh}, {"acosh", acosh}, {"atanh", atanh},
+      {"floor", floor}, {"ceil", ceil}, {"trunc", trunc}, {"erf", erf},     {"fract", fract}};
   for (const auto &[name, f] : functions) unary(m, name, f, of_float);
   unary(m, "round", round, "To the nearest integer, halves to the even one.");
   unary(m, "is_nan", is_nan, "A bool.");
@@ -91,16 +93,18 @@ void bind_integers(py::module_ &m) {
   unary(m, "popcount", popcount, "How many bits are set.");
   unary(m, "count_leading_zeros", count_leading_zeros, "Of 0 the width.");
   unary(m, "count_trailing_zeros", count_trailing_zeros, "Of 0 the width.");
-  m.def("extract_bits", [](AnyType t, Value e, Value lsb) { return extract_bits(t.t, e.e, lsb.e); },
-        py::arg("type"), py::arg("value"), py::arg("lsb"),
-        "The bits of the value from bit `lsb` on.");
-  m.def("concat_bits",
-        [](const py::args &parts) {
-          std::vector<Expr> list;
-          for (const py::object &p : spread(parts)) list.push_back(to_expr(p));
-          return concat_bits(list);
-        },
-        "Unsigned integers side by side in a wider one, the first one lowest.");
+  m.def(
+      "extract_bits", [](AnyType t, Value e, Value lsb) { return extract_bits(t.t, e.e, lsb.e); },
+      py::arg("type"), py::arg("value"), py::arg("lsb"),
+      "The bits of the value from bit `lsb` on.");
+  m.def(
+      "concat_bits",
+      [](const py::args &parts) {
+        std::vector<Expr> list;
+        for (const py::object &p : spread(parts)) list.push_back(to_expr(p));
+        return concat_bits(list);
+      },
+      "Unsigned integers side by side in a wider one, the first one lowest.");
 }
 
 Expr extremum(const py::args &args, Expr (*f)(Expr, Expr), const char *name) {
@@ -142,8 +146,9 @@ py::object choose(const py::args &args) {
 
 py::object pick(Value id, const py::object &values) {
   if (!is_tuple(values)) {
-    throw py::type_error("mux() without a list of values\n  why: the id picks one of them\n  fix: "
-                         "write mux(id, [a, b, c])");
+    throw py::type_error(
+        "mux() without a list of values\n  why: the id picks one of them\n  fix: "
+        "write mux(id, [a, b, c])");
   }
   std::vector<Tuple> tuples;
   std::vector<Expr> exprs;
@@ -159,45 +164,50 @@ py::object pick(Value id, const py::object &values) {
 }
 
 void bind_selection(py::module_ &m) {
-  m.def("min", [](const py::args &a) { return extremum(a, min, "min"); },
-        "The smallest of two or more values.");
-  m.def("max", [](const py::args &a) { return extremum(a, max, "max"); },
-        "The largest of two or more values.");
-  m.def("clamp",
-        [](Value v, const py::object &low, const py::object &high) {
-          const Type t = v.e.type();
-          auto bound = [&](const py::object &b) {
-            return is_number(b) && !t.is_bool() ? to_exprs(py::cast(v.e), b).second : to_expr(b);
-          };
-          return clamp(v.e, bound(low), bound(high));
-        },
-        py::arg("value"), py::arg("min"), py::arg("max"),
-        "The value, or the bound that it lies beyond. The bounds are cast to its type.");
+  m.def(
+      "min", [](const py::args &a) { return extremum(a, min, "min"); },
+      "The smallest of two or more values.");
+  m.def(
+      "max", [](const py::args &a) { return extremum(a, max, "max"); },
+      "The largest of two or more values.");
+  m.def(
+      "clamp",
+      [](Value v, const py::object &low, const py::object &high) {
+        const Type t = v.e.type();
+        auto bound = [&](const py::object &b) {
+          return is_number(b) && !t.is_bool() ? to_exprs(py::cast(v.e), b).second : to_expr(b);
+        };
+        return clamp(v.e, bound(low), bound(high));
+      },
+      py::arg("value"), py::arg("min"), py::arg("max"),
+      "The value, or the bound that it lies beyond. The bounds are cast to its type.");
   m.def("select", &choose,
         "select(c0, v0, c1, v1, ..., otherwise): the first value whose condition holds. Values may "
         "be tuples; all are evaluated.");
   m.def("mux", &pick, py::arg("id"), py::arg("values"),
         "values[id]; the last one where id is out of range.");
-  m.def("lerp",
-        [](const py::object &zero, const py::object &one, Value weight) {
-          auto [a, b] = to_exprs(zero, one);
-          return lerp(std::move(a), std::move(b), weight.e);
-        },
-        py::arg("zero"), py::arg("one"), py::arg("weight"),
-        "Linear interpolation: `zero` where weight is 0, `one` where it is 1 or the largest value "
-        "of its unsigned type.");
+  m.def(
+      "lerp",
+      [](const py::object &zero, const py::object &one, Value weight) {
+        auto [a, b] = to_exprs(zero, one);
+        return lerp(std::move(a), std::move(b), weight.e);
+      },
+      py::arg("zero"), py::arg("one"), py::arg("weight"),
+      "Linear interpolation: `zero` where weight is 0, `one` where it is 1 or the largest value "
+      "of its unsigned type.");
   unary(m, "likely", likely,
         "The value itself, and a hint: loops are cut so that the branch, min, max or clamp around "
         "it takes it in their middle.");
   unary(m, "likely_if_innermost", likely_if_innermost,
         "likely() where no loop is inside the one that would be cut.");
-  m.def("unsafe_promise_clamped",
-        [](Value v, const py::object &low, const py::object &high) {
-          return unsafe_promise_clamped(v.e, to_exprs(py::cast(v.e), low).second,
-                                        to_exprs(py::cast(v.e), high).second);
-        },
-        py::arg("value"), py::arg("min"), py::arg("max"),
-        "The value, which is promised to lie in [min, max].");
+  m.def(
+      "unsafe_promise_clamped",
+      [](Value v, const py::object &low, const py::object &high) {
+        return unsafe_promise_clamped(v.e, to_exprs(py::cast(v.e), low).second,
+                                      to_exprs(py::cast(v.e), high).second);
+      },
+      py::arg("value"), py::arg("min"), py::arg("max"),
+      "The value, which is promised to lie in [min, max].");
 }
 
 }  // namespace

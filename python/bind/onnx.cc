@@ -38,7 +38,8 @@ py::object to_array(const Constant &c) {
   const py::object dtype = type.attr("dtype");
   auto *bytes = new std::vector<uint8_t>(c.packed());
   const py::capsule owner(bytes, [](void *p) { delete static_cast<std::vector<uint8_t> *>(p); });
-  const py::array flat(py::dtype("uint8"), std::vector<ssize_t>{static_cast<ssize_t>(bytes->size())},
+  const py::array flat(py::dtype("uint8"),
+                       std::vector<ssize_t>{static_cast<ssize_t>(bytes->size())},
                        std::vector<ssize_t>{1}, bytes->data(), owner);
   return flat.attr("view")(dtype).attr("reshape")(py::cast(c.shape()));
 }

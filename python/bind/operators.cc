@@ -115,9 +115,8 @@ void add_operators(const py::object &cls) {
     if (s.swapped) define(s.swapped, true);
   }
   auto unary = [&](const char *name, auto f) {
-    cls.attr(name) = py::cpp_function(
-        [f](const py::object &a) -> Expr { return f(to_expr(a)); }, py::name(name),
-        py::is_method(cls));
+    cls.attr(name) = py::cpp_function([f](const py::object &a) -> Expr { return f(to_expr(a)); },
+                                      py::name(name), py::is_method(cls));
   };
   unary("__neg__", [](Expr e) { return -std::move(e); });
   unary("__pos__", [](Expr e) { return e; });
@@ -132,24 +131,28 @@ void add_operators(const py::object &cls) {
 }
 
 void bind_operators(py::module_ &m) {
-  m.def("cast", [](AnyType t, py::object e) { return cast(t.t, to_expr(e)); }, py::arg("type"),
-        py::arg("value"),
-        "The value in another type, as static_cast in C++: floats to integers round towards zero.");
-  m.def("reinterpret", [](AnyType t, Value e) { return reinterpret(t.t, e.e); }, py::arg("type"),
-        py::arg("value"), "The same bits as another type of the same width.");
-  m.def("saturating_cast", [](AnyType t, Value e) { return saturating_cast(t.t, e.e); },
-        py::arg("type"), py::arg("value"), "The value of the type that is nearest. NaN becomes 0.");
+  m.def(
+      "cast", [](AnyType t, py::object e) { return cast(t.t, to_expr(e)); }, py::arg("type"),
+      py::arg("value"),
+      "The value in another type, as static_cast in C++: floats to integers round towards zero.");
+  m.def(
+      "reinterpret", [](AnyType t, Value e) { return reinterpret(t.t, e.e); }, py::arg("type"),
+      py::arg("value"), "The same bits as another type of the same width.");
+  m.def(
+      "saturating_cast", [](AnyType t, Value e) { return saturating_cast(t.t, e.e); },
+      py::arg("type"), py::arg("value"), "The value of the type that is nearest. NaN becomes 0.");
   const std::pair<const char *, Type> casts[] = {
       {"f64", Float(64)}, {"f32", Float(32)}, {"f16", Float(16)}, {"bf16", BFloat(16)},
       {"i64", Int(64)},   {"i32", Int(32)},   {"i16", Int(16)},   {"i8", Int(8)},
       {"u64", UInt(64)},  {"u32", UInt(32)},  {"u16", UInt(16)},  {"u8", UInt(8)}};
   for (const auto &[name, type] : casts) {
     const std::string of = type.to_string();
-    m.def(name,
-          [t = type](const py::object &v) {
-            return is_number(v) && !py::hasattr(v, "dtype") ? to_expr(v, t) : cast(t, to_expr(v));
-          },
-          py::arg("value"), ("The value cast to " + of + "; a number must fit.").c_str());
+    m.def(
+        name,
+        [t = type](const py::object &v) {
+          return is_number(v) && !py::hasattr(v, "dtype") ? to_expr(v, t) : cast(t, to_expr(v));
+        },
+        py::arg("value"), ("The value cast to " + of + "; a number must fit.").c_str());
     if (type.is_float()) continue;
     m.def((std::string(name) + "_sat").c_str(),
           [t = type](Value v) { return saturating_cast(t, v.e); }, py::arg("value"),

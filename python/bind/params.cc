@@ -9,8 +9,8 @@ namespace polyhalite::python {
 namespace {
 
 [[noreturn]] void not_that_number(const Param<> &p, const py::object &value) {
-  throw py::type_error("Param '" + p.name() + "' of type " + p.type().to_string() +
-                       " is set to '" + py::cast<std::string>(py::repr(value)) +
+  throw py::type_error("Param '" + p.name() + "' of type " + p.type().to_string() + " is set to '" +
+                       py::cast<std::string>(py::repr(value)) +
                        "'\n  why: that is no number\n  fix: give a number of Python or numpy");
 }
 
@@ -88,25 +88,30 @@ Param(type, name, value): `type` is a Type or a dtype, the value the one that re
       .def("set", &set_value, py::arg("value"),
            "The value that realize() passes. CompileError where the type does not hold it.")
       .def("get", &get_value)
-      .def("set_range",
-           [](Param<> &p, const py::object &min, const py::object &max) {
-             p.set_range(limit(min, p), limit(max, p), here());
-           },
-           py::arg("min"), py::arg("max"), "Checked when the pipeline runs.")
-      .def("set_min_value",
-           [](Param<> &p, const py::object &min) { p.set_min_value(limit(min, p), here()); },
-           py::arg("min"))
-      .def("set_max_value",
-           [](Param<> &p, const py::object &max) { p.set_max_value(limit(max, p), here()); },
-           py::arg("max"))
+      .def(
+          "set_range",
+          [](Param<> &p, const py::object &min, const py::object &max) {
+            p.set_range(limit(min, p), limit(max, p), here());
+          },
+          py::arg("min"), py::arg("max"), "Checked when the pipeline runs.")
+      .def(
+          "set_min_value",
+          [](Param<> &p, const py::object &min) { p.set_min_value(limit(min, p), here()); },
+          py::arg("min"))
+      .def(
+          "set_max_value",
+          [](Param<> &p, const py::object &max) { p.set_max_value(limit(max, p), here()); },
+          py::arg("max"))
       .def("min_value", &Param<>::min_value)
       .def("max_value", &Param<>::max_value)
-      .def("set_estimate",
-           [](Param<> &p, const py::object &value) {
-             if (py::isinstance<py::float_>(value)) return p.set_estimate(value.cast<double>(), here());
-             p.set_estimate(value.cast<int64_t>(), here());
-           },
-           py::arg("value"), "What an auto-scheduler may assume.")
+      .def(
+          "set_estimate",
+          [](Param<> &p, const py::object &value) {
+            if (py::isinstance<py::float_>(value))
+              return p.set_estimate(value.cast<double>(), here());
+            p.set_estimate(value.cast<int64_t>(), here());
+          },
+          py::arg("value"), "What an auto-scheduler may assume.")
       .def("__repr__", [](const Param<> &p) {
         return "<polyhalite.Param " + p.name() + ": " + p.type().to_string() + ">";
       });
@@ -137,26 +142,30 @@ What is set is a promise that compiled code may use; it is checked when a pipeli
       .def("min", [](const Axis &a) { return a.d.min(); })
       .def("extent", [](const Axis &a) { return a.d.extent(); })
       .def("max", [](const Axis &a) { return a.d.max(); })
-      .def("stride", [](const Axis &a) { return a.d.stride(); }, "In elements.")
+      .def(
+          "stride", [](const Axis &a) { return a.d.stride(); }, "In elements.")
       .def("set_min", setter([](Dimension &d, const Expr &e) { d.set_min(e, here()); }),
            py::arg("min"), "None lifts the promise.")
       .def("set_extent", setter([](Dimension &d, const Expr &e) { d.set_extent(e, here()); }),
            py::arg("extent"))
       .def("set_stride", setter([](Dimension &d, const Expr &e) { d.set_stride(e, here()); }),
            py::arg("stride"),
-           "In elements. The last axis has stride 1 unless None lifts that, for arrays of any strides.")
-      .def("set_bounds",
-           [](const py::object &self, Value min, Value extent) {
-             self.cast<Axis &>().d.set_bounds(min.e, extent.e, here());
-             return self;
-           },
-           py::arg("min"), py::arg("extent"))
-      .def("set_estimate",
-           [](const py::object &self, Value min, Value extent) {
-             self.cast<Axis &>().d.set_estimate(min.e, extent.e);
-             return self;
-           },
-           py::arg("min"), py::arg("extent"), "What an auto-scheduler may assume.");
+           "In elements. The last axis has stride 1 unless None lifts that, for arrays of any "
+           "strides.")
+      .def(
+          "set_bounds",
+          [](const py::object &self, Value min, Value extent) {
+            self.cast<Axis &>().d.set_bounds(min.e, extent.e, here());
+            return self;
+          },
+          py::arg("min"), py::arg("extent"))
+      .def(
+          "set_estimate",
+          [](const py::object &self, Value min, Value extent) {
+            self.cast<Axis &>().d.set_estimate(min.e, extent.e);
+            return self;
+          },
+          py::arg("min"), py::arg("extent"), "What an auto-scheduler may assume.");
 
   py::class_<OutputImageParam>(m, "OutputImageParam",
                                "The buffer of an output or of an input: its shape as expressions.")
@@ -165,31 +174,35 @@ What is set is a promise that compiled code may use; it is checked when a pipeli
       .def("type", &OutputImageParam::type)
       .def("dimensions", &OutputImageParam::dimensions, "How many axes.")
       .def("dim", &axis_of, py::arg("axis"))
-      .def("extent", [](const OutputImageParam &p, int axis) { return axis_of(p, axis).d.extent(); },
-           py::arg("axis"))
-      .def_property_readonly("shape",
-                             [](const OutputImageParam &p) {
-                               py::list shape;
-                               for (int i = 0; i < p.dimensions(); i++) {
-                                 shape.append(axis_of(p, i).d.extent());
-                               }
-                               return py::tuple(shape);
-                             },
-                             "The extents of the axes, as expressions.")
+      .def(
+          "extent", [](const OutputImageParam &p, int axis) { return axis_of(p, axis).d.extent(); },
+          py::arg("axis"))
+      .def_property_readonly(
+          "shape",
+          [](const OutputImageParam &p) {
+            py::list shape;
+            for (int i = 0; i < p.dimensions(); i++) {
+              shape.append(axis_of(p, i).d.extent());
+            }
+            return py::tuple(shape);
+          },
+          "The extents of the axes, as expressions.")
       .def("host_alignment", &OutputImageParam::host_alignment)
-      .def("set_host_alignment",
-           [](const py::object &self, int bytes) {
-             self.cast<OutputImageParam &>().set_host_alignment(bytes, here());
-             return self;
-           },
-           py::arg("bytes"), "Promises the alignment of the first element: a power of 2.")
-      .def("set_estimates",
-           [](const py::object &self, const py::object &bounds) {
-             auto &p = self.cast<OutputImageParam &>();
-             p.set_estimates(to_region(bounds), here());
-             return self;
-           },
-           py::arg("bounds"), "[(min, extent), ...], for auto-schedulers.");
+      .def(
+          "set_host_alignment",
+          [](const py::object &self, int bytes) {
+            self.cast<OutputImageParam &>().set_host_alignment(bytes, here());
+            return self;
+          },
+          py::arg("bytes"), "Promises the alignment of the first element: a power of 2.")
+      .def(
+          "set_estimates",
+          [](const py::object &self, const py::object &bounds) {
+            auto &p = self.cast<OutputImageParam &>();
+            p.set_estimates(to_region(bounds), here());
+            return self;
+          },
+          py::arg("bounds"), "[(min, extent), ...], for auto-schedulers.");
 
   py::class_<ImageParam, OutputImageParam>(m, "ImageParam", R"(An array input of a pipeline.
 
@@ -198,35 +211,37 @@ ImageParam(type, axes, name); image[i, j] reads it, image.set(array) says what r
              return ImageParam(t.t, dimensions, name, here());
            }),
            py::arg("type"), py::arg("dimensions"), py::arg("name") = "")
-      .def("set",
-           [](ImageParam &p, const py::object &image) {
-             p.set(to_buffer(image), here());
-           },
-           py::arg("image"), "A Buffer, or an array that it shares.")
-      .def("get",
-           [](const ImageParam &p) -> py::object {
-             const Buffer<> b = p.get();
-             return b.defined() ? py::cast(b) : py::none();
-           },
-           "None while nothing is set.")
+      .def(
+          "set", [](ImageParam &p, const py::object &image) { p.set(to_buffer(image), here()); },
+          py::arg("image"), "A Buffer, or an array that it shares.")
+      .def(
+          "get",
+          [](const ImageParam &p) -> py::object {
+            const Buffer<> b = p.get();
+            return b.defined() ? py::cast(b) : py::none();
+          },
+          "None while nothing is set.")
       .def("reset", &ImageParam::reset)
       .def("trace_loads", &ImageParam::trace_loads)
-      .def("__getitem__",
-           [](const ImageParam &p, const py::object &key) { return p(to_indices(key), here()); },
-           py::arg("key"))
-      .def("in_",
-           [](ImageParam &p, const py::args &consumers) {
-             if (consumers.empty()) return p.in(here());
-             std::vector<Func> list;
-             for (const py::object &c : spread(consumers)) list.push_back(to_func(c));
-             return list.size() == 1 ? p.in(list[0], here()) : p.in(list, here());
-           },
-           "A Func that reads the image, to be scheduled: the consumers, or every one, read it in "
-           "place of the image.")
-      .def("__repr__", [](const ImageParam &p) {
-        return "<polyhalite.ImageParam " + p.name() + ": " + p.type().to_string() + ", " +
-               std::to_string(p.dimensions()) + " axes>";
-      })
+      .def(
+          "__getitem__",
+          [](const ImageParam &p, const py::object &key) { return p(to_indices(key), here()); },
+          py::arg("key"))
+      .def(
+          "in_",
+          [](ImageParam &p, const py::args &consumers) {
+            if (consumers.empty()) return p.in(here());
+            std::vector<Func> list;
+            for (const py::object &c : spread(consumers)) list.push_back(to_func(c));
+            return list.size() == 1 ? p.in(list[0], here()) : p.in(list, here());
+          },
+          "A Func that reads the image, to be scheduled: the consumers, or every one, read it in "
+          "place of the image.")
+      .def("__repr__",
+           [](const ImageParam &p) {
+             return "<polyhalite.ImageParam " + p.name() + ": " + p.type().to_string() + ", " +
+                    std::to_string(p.dimensions()) + " axes>";
+           })
       .attr("__iter__") = py::none();
 }
 

@@ -8,8 +8,7 @@ namespace {
 // The folder of the package's own files, with a slash at its end.
 const std::string &package_folder() {
   static const std::string folder = [] {
-    const std::string file =
-        py::module_::import("polyhalite").attr("__file__").cast<std::string>();
+    const std::string file = py::module_::import("polyhalite").attr("__file__").cast<std::string>();
     return file.substr(0, file.rfind('/') + 1);
   }();
   return folder;
@@ -18,8 +17,8 @@ const std::string &package_folder() {
 }  // namespace
 
 SourceLocation place() {
-  py::object frame = py::reinterpret_borrow<py::object>(
-      reinterpret_cast<PyObject *>(PyEval_GetFrame()));
+  py::object frame =
+      py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject *>(PyEval_GetFrame()));
   while (frame) {
     auto *raw = reinterpret_cast<PyFrameObject *>(frame.ptr());
     const auto code =

@@ -46,10 +46,9 @@ struct PythonContext : JITUserContext {
 };
 
 const char *event_name(int event) {
-  constexpr const char *kNames[] = {"load",         "store",       "begin_realization",
-                                    "end_realization", "produce",  "end_produce",
-                                    "consume",      "end_consume", "begin_pipeline",
-                                    "end_pipeline", "tag"};
+  constexpr const char *kNames[] = {
+      "load",    "store",       "begin_realization", "end_realization", "produce", "end_produce",
+      "consume", "end_consume", "begin_pipeline",    "end_pipeline",    "tag"};
   return event >= 0 && event < 11 ? kNames[event] : "unknown";
 }
 
@@ -104,7 +103,8 @@ bool is_size(py::handle h) { return PyIndex_Check(h.ptr()) && !py::isinstance<Ex
 // A list of sizes, in Python's order; none where `where` names buffers.
 std::optional<std::vector<int>> as_sizes(const py::object &where) {
   if (where.is_none()) return std::vector<int>{};
-  if (is_size(where) && !py::hasattr(where, "__array__")) return std::vector<int>{where.cast<int>()};
+  if (is_size(where) && !py::hasattr(where, "__array__"))
+    return std::vector<int>{where.cast<int>()};
   if (!py::isinstance<py::tuple>(where) && !py::isinstance<py::list>(where)) return {};
   std::vector<int> sizes;
   for (const py::handle s : where) {
@@ -246,17 +246,19 @@ What a handler raises ends the call and is raised by it.)")
       .def_readonly("error", &PythonContext::error)
       .def_readonly("trace", &PythonContext::trace);
 
-  py::class_<Pipeline> pipeline(m, "Pipeline",
-                                "One or several output Funcs, compiled together: Pipeline([f, g]).");
-  pipeline.def(py::init([](const py::object &outputs) { return Pipeline(to_funcs(outputs)); }),
-               py::arg("outputs"))
+  py::class_<Pipeline> pipeline(
+      m, "Pipeline", "One or several output Funcs, compiled together: Pipeline([f, g]).");
+  pipeline
+      .def(py::init([](const py::object &outputs) { return Pipeline(to_funcs(outputs)); }),
+           py::arg("outputs"))
       .def("outputs", &Pipeline::outputs)
       .def("trace_pipeline", [](Pipeline &p) { p.trace_pipeline(here()); })
-      .def("add_requirement",
-           [](Pipeline &p, Value condition, const py::args &message) {
-             p.add_requirement(condition.e, to_message(message), here());
-           },
-           "Checked before a run computes anything; the message's texts and values are the error's.")
+      .def(
+          "add_requirement",
+          [](Pipeline &p, Value condition, const py::args &message) {
+            p.add_requirement(condition.e, to_message(message), here());
+          },
+          "Checked before a run computes anything; the message's texts and values are the error's.")
       .def("__repr__", [](const Pipeline &p) {
         std::string s;
         for (const Func &f : p.outputs()) s += (s.empty() ? "" : ", ") + f.name();
@@ -264,57 +266,63 @@ What a handler raises ends the call and is raised by it.)")
       });
 
   Classes both({m.attr("Func"), pipeline});
-  both.def("realize", &realize, py::arg("where") = py::none(), py::arg("target") = Target(),
-           py::arg("context") = py::none(),
-           "realize([n, m]) computes the box of this shape, from 0 on, and returns a Buffer, or a "
-           "tuple of Buffers for several outputs. realize(array) or realize([a, b]) writes to arrays "
-           "or Buffers that exist, over the coordinates that they have. Compiles for this machine "
-           "where definitions or directives have changed. CompileError where the pipeline cannot be "
-           "compiled, RuntimeError where it fails. Other threads run meanwhile.")
+  both.def(
+          "realize", &realize, py::arg("where") = py::none(), py::arg("target") = Target(),
+          py::arg("context") = py::none(),
+          "realize([n, m]) computes the box of this shape, from 0 on, and returns a Buffer, or a "
+          "tuple of Buffers for several outputs. realize(array) or realize([a, b]) writes to "
+          "arrays "
+          "or Buffers that exist, over the coordinates that they have. Compiles for this machine "
+          "where definitions or directives have changed. CompileError where the pipeline cannot be "
+          "compiled, RuntimeError where it fails. Other threads run meanwhile.")
       .def("infer_input_bounds", &infer_input_bounds, py::arg("where") = py::none(),
            py::arg("target") = Target(),
            "Sets each ImageParam that has no array to a new one of the shape that is needed.")
-      .def("compile_jit",
-           [](Self s, const Target &target) {
-             Pipeline p = to_pipeline(s);
-             py::gil_scoped_release released;
-             p.compile_jit(target == Target() ? get_jit_target_from_environment() : target);
-           },
-           py::arg("target") = Target())
-      .def("invalidate_cache",
-           [](Self s) {
-             Pipeline p = to_pipeline(s);
-             py::gil_scoped_release released;
-             p.invalidate_cache();
-           },
-           "Compiles anew at the next use.")
-      .def("compile_times",
-           [](Self s) {
-             Pipeline p = to_pipeline(s);
-             CompileTimes t;
-             {
-               py::gil_scoped_release released;
-               t = p.compile_times();
-             }
-             py::dict d;
-             d["schedule"] = t.schedule;
-             d["survey"] = t.survey;
-             d["judge"] = t.judge;
-             d["lower"] = t.lower;
-             d["llvm"] = t.llvm;
-             d["total"] = t.total();
-             return d;
-           },
-           "Of the last compilation in process, in seconds.")
-      .def("compile_to_callable",
-           [](Self s, const std::vector<Argument> &args, const Target &target) {
-             Pipeline p = to_pipeline(s);
-             py::gil_scoped_release released;
-             return p.compile_to_callable(
-                 args, target == Target() ? get_jit_target_from_environment() : target);
-           },
-           py::arg("args"), py::arg("target") = Target(),
-           "Compiled as a function of these inputs and the outputs, which are arrays or Buffers.");
+      .def(
+          "compile_jit",
+          [](Self s, const Target &target) {
+            Pipeline p = to_pipeline(s);
+            py::gil_scoped_release released;
+            p.compile_jit(target == Target() ? get_jit_target_from_environment() : target);
+          },
+          py::arg("target") = Target())
+      .def(
+          "invalidate_cache",
+          [](Self s) {
+            Pipeline p = to_pipeline(s);
+            py::gil_scoped_release released;
+            p.invalidate_cache();
+          },
+          "Compiles anew at the next use.")
+      .def(
+          "compile_times",
+          [](Self s) {
+            Pipeline p = to_pipeline(s);
+            CompileTimes t;
+            {
+              py::gil_scoped_release released;
+              t = p.compile_times();
+            }
+            py::dict d;
+            d["schedule"] = t.schedule;
+            d["survey"] = t.survey;
+            d["judge"] = t.judge;
+            d["lower"] = t.lower;
+            d["llvm"] = t.llvm;
+            d["total"] = t.total();
+            return d;
+          },
+          "Of the last compilation in process, in seconds.")
+      .def(
+          "compile_to_callable",
+          [](Self s, const std::vector<Argument> &args, const Target &target) {
+            Pipeline p = to_pipeline(s);
+            py::gil_scoped_release released;
+            return p.compile_to_callable(
+                args, target == Target() ? get_jit_target_from_environment() : target);
+          },
+          py::arg("args"), py::arg("target") = Target(),
+          "Compiled as a function of these inputs and the outputs, which are arrays or Buffers.");
 
   py::class_<Callable>(m, "Callable", R"(A pipeline compiled in process, called like a function.
 

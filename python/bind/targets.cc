@@ -34,20 +34,28 @@ std::vector<Target::Feature> to_features(const py::iterable &values) {
 template <typename Class>
 void bind_features(Class &target) {
   target
-      .def("has_feature", [](const Target &t, py::object f) { return t.has_feature(to_feature(f).f); },
-           py::arg("feature"), "A member of TargetFeature or its name.")
-      .def("set_feature",
-           [](Target &t, py::object f, bool on) { t.set_feature(to_feature(f).f, on); },
-           py::arg("feature"), py::arg("value") = true)
-      .def("set_features",
-           [](Target &t, const py::iterable &list, bool on) { t.set_features(to_features(list), on); },
-           py::arg("features"), py::arg("value") = true)
-      .def("with_feature",
-           [](const Target &t, py::object f) { return t.with_feature(to_feature(f).f); },
-           py::arg("feature"))
-      .def("without_feature",
-           [](const Target &t, py::object f) { return t.without_feature(to_feature(f).f); },
-           py::arg("feature"))
+      .def(
+          "has_feature",
+          [](const Target &t, py::object f) { return t.has_feature(to_feature(f).f); },
+          py::arg("feature"), "A member of TargetFeature or its name.")
+      .def(
+          "set_feature",
+          [](Target &t, py::object f, bool on) { t.set_feature(to_feature(f).f, on); },
+          py::arg("feature"), py::arg("value") = true)
+      .def(
+          "set_features",
+          [](Target &t, const py::iterable &list, bool on) {
+            t.set_features(to_features(list), on);
+          },
+          py::arg("features"), py::arg("value") = true)
+      .def(
+          "with_feature",
+          [](const Target &t, py::object f) { return t.with_feature(to_feature(f).f); },
+          py::arg("feature"))
+      .def(
+          "without_feature",
+          [](const Target &t, py::object f) { return t.without_feature(to_feature(f).f); },
+          py::arg("feature"))
       .def("features_any_of",
            [](const Target &t, const py::iterable &list) {
              return t.features_any_of(to_features(list));
@@ -104,12 +112,14 @@ this machine. CompileError for a text that names an unknown part.)");
       .def("has_large_buffers", &Target::has_large_buffers)
       .def("maximum_buffer_size", &Target::maximum_buffer_size, "In bytes.")
       .def("supported", &Target::supported, "Whether this library makes code for it.")
-      .def("supports_type", [](const Target &t, AnyType type) { return t.supports_type(type.t); },
-           py::arg("type"))
+      .def(
+          "supports_type", [](const Target &t, AnyType type) { return t.supports_type(type.t); },
+          py::arg("type"))
       .def("supports_device_api", &Target::supports_device_api, py::arg("device"))
-      .def("natural_vector_size",
-           [](const Target &t, AnyType type) { return t.natural_vector_size(type.t); },
-           py::arg("type"), "Lanes of a full native vector of this type.")
+      .def(
+          "natural_vector_size",
+          [](const Target &t, AnyType type) { return t.natural_vector_size(type.t); },
+          py::arg("type"), "Lanes of a full native vector of this type.")
       .def("to_string", &Target::to_string)
       .def("__eq__",
            [](const Target &a, py::object b) {
@@ -117,8 +127,7 @@ this machine. CompileError for a text that names an unknown part.)");
            })
       .def("__hash__", [](const Target &t) { return std::hash<std::string>()(t.to_string()); })
       .def("__str__", &Target::to_string)
-      .def("__repr__",
-           [](const Target &t) { return "<polyhalite.Target " + t.to_string() + ">"; });
+      .def("__repr__", [](const Target &t) { return "<polyhalite.Target " + t.to_string() + ">"; });
   bind_features(target);
   py::implicitly_convertible<py::str, Target>();
 
@@ -131,11 +140,13 @@ this machine. CompileError for a text that names an unknown part.)");
   // Questions about the target, constant once a pipeline is compiled.
   m.def("target_arch_is", &target_arch_is, py::arg("arch"));
   m.def("target_os_is", &target_os_is, py::arg("os"));
-  m.def("target_has_feature", [](py::object f) { return target_has_feature(to_feature(f).f); },
-        py::arg("feature"));
+  m.def(
+      "target_has_feature", [](py::object f) { return target_has_feature(to_feature(f).f); },
+      py::arg("feature"));
   m.def("target_bits", &target_bits);
-  m.def("target_natural_vector_size",
-        [](AnyType t) { return target_natural_vector_size(t.t); }, py::arg("type"));
+  m.def(
+      "target_natural_vector_size", [](AnyType t) { return target_natural_vector_size(t.t); },
+      py::arg("type"));
 }
 
 }  // namespace polyhalite::python

@@ -72,8 +72,8 @@ py::list graph_of(const py::object &pipeline) {
   const FrozenPipeline frozen = freeze_pipeline(*p.pipeline_contents());
   py::list nodes;
   for (const AlgorithmInput &input : frozen.algorithm.inputs) {
-    nodes.append(py::make_tuple(input.param->name, input.param->is_buffer ? "image" : "param",
-                                py::list()));
+    nodes.append(
+        py::make_tuple(input.param->name, input.param->is_buffer ? "image" : "param", py::list()));
   }
   for (const FuncDef &f : frozen.algorithm.funcs) {
     std::vector<std::string> reads;
@@ -92,8 +92,8 @@ py::list graph_of(const py::object &pipeline) {
       for (const Expr &e : stage.values) for_each_node(e, look);
       if (stage.predicate.defined()) for_each_node(stage.predicate, look);
     }
-    nodes.append(py::make_tuple(f.name, frozen.algorithm.is_output(f.name) ? "output" : "func",
-                                reads));
+    nodes.append(
+        py::make_tuple(f.name, frozen.algorithm.is_output(f.name) ? "output" : "func", reads));
   }
   return nodes;
 }
@@ -109,11 +109,10 @@ std::string plain_name_of(const RVar &r) { return plain_name(r.name()); }
 void bind_texts(py::module_ &m) {
   m.def("_definitions", [](AnyFunc f) { return definitions(f.f); });
   m.def("_graph", &graph_of);
-  m.def("_schedule_text",
-        [](const py::object &pipeline, const std::string &form) {
-          const std::vector<Directive> list = directives_of(pipeline);
-          return form == "python" ? to_python(list) : form == "cpp" ? to_cpp(list) : to_text(list);
-        });
+  m.def("_schedule_text", [](const py::object &pipeline, const std::string &form) {
+    const std::vector<Directive> list = directives_of(pipeline);
+    return form == "python" ? to_python(list) : form == "cpp" ? to_cpp(list) : to_text(list);
+  });
 }
 
 }  // namespace polyhalite::python

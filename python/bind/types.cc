@@ -28,8 +28,7 @@ Type(dtype) takes what numpy.dtype takes, and bool, int (int32) and float (float
       .value("Handle", Type::Handle)
       .value("BFloat", Type::BFloat);
   type.def(py::init([](AnyType t) { return t.t; }), py::arg("type"))
-      .def(py::init<Type::Code, int, int>(), py::arg("code"), py::arg("bits"),
-           py::arg("lanes") = 1)
+      .def(py::init<Type::Code, int, int>(), py::arg("code"), py::arg("bits"), py::arg("lanes") = 1)
       .def("code", &Type::code)
       .def("bits", &Type::bits, "Of one lane; a bool has one.")
       .def("bytes", &Type::bytes, "Of one lane in memory.")
@@ -48,14 +47,16 @@ Type(dtype) takes what numpy.dtype takes, and bool, int (int32) and float (float
       .def("element_of", &Type::element_of)
       .def("widen", &Type::widen, "Twice the bits.")
       .def("narrow", &Type::narrow, "Half of the bits.")
-      .def("can_represent", [](const Type &t, AnyType other) { return t.can_represent(other.t); },
-           py::arg("other"), "Does the type hold every value of the other?")
+      .def(
+          "can_represent", [](const Type &t, AnyType other) { return t.can_represent(other.t); },
+          py::arg("other"), "Does the type hold every value of the other?")
       .def("max", &Type::max, "The largest value as a constant; of floats infinity.")
       .def("min", &Type::min, "The smallest value as a constant; of floats minus infinity.")
       .def_property_readonly("dtype", dtype_of, "numpy's dtype of the elements.")
-      .def("__eq__", [](const Type &a, py::object b) {
-        return py::isinstance<Type>(b) && a == b.cast<const Type &>();
-      })
+      .def("__eq__",
+           [](const Type &a, py::object b) {
+             return py::isinstance<Type>(b) && a == b.cast<const Type &>();
+           })
       .def("__hash__",
            [](const Type &t) { return (t.code() << 24) ^ (t.bits() << 16) ^ t.lanes(); })
       .def("__str__", &Type::to_string)
@@ -120,10 +121,11 @@ void bind_choices(py::module_ &m) {
       .value("Text", StmtOutputFormat::Text)
       .value("HTML", StmtOutputFormat::HTML);
   py::enum_<DeviceAPI> device(m, "DeviceAPI", "The device that a loop runs on.");
-  const char *const device_words[] = {"None_",      "Host",         "Default_GPU", "CUDA",
-                                      "OpenCL",     "Metal",        "Hexagon",     "HexagonDma",
-                                      "D3D12Compute", "Vulkan",     "WebGPU"};
-  for (const DeviceAPI api : all_device_apis) device.value(device_words[static_cast<int>(api)], api);
+  const char *const device_words[] = {"None_",        "Host",   "Default_GPU", "CUDA",
+                                      "OpenCL",       "Metal",  "Hexagon",     "HexagonDma",
+                                      "D3D12Compute", "Vulkan", "WebGPU"};
+  for (const DeviceAPI api : all_device_apis)
+    device.value(device_words[static_cast<int>(api)], api);
   py::enum_<Emit> emit(m, "Emit", "What a compilation can write.");
   for (const Emit e : all_emits()) emit.value(emit_name(e), e);
 }

@@ -21,9 +21,12 @@ std::string type_name(py::handle value) {
   std::string fix = "use an Expr, a variable, a call as in f[x, y], or a number";
   if (py::isinstance<Func>(value)) fix = "call the Func, as in f[x, y]";
   if (py::isinstance<ImageParam>(value)) fix = "read a pixel of it, as in image[x, y]";
-  if (py::isinstance<py::slice>(value)) fix = "name one coordinate; Funcs are defined point by point";
-  throw py::type_error("a value of type '" + name + "' is used as an expression\n  why: it has no "
-                       "value at a point\n  fix: " + fix);
+  if (py::isinstance<py::slice>(value))
+    fix = "name one coordinate; Funcs are defined point by point";
+  throw py::type_error("a value of type '" + name +
+                       "' is used as an expression\n  why: it has no "
+                       "value at a point\n  fix: " +
+                       fix);
 }
 
 bool is_numpy_scalar(py::handle value) {
@@ -34,8 +37,8 @@ bool is_numpy_scalar(py::handle value) {
 Expr integer(py::handle value) {
   int overflow = 0;
   const long long v = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
-  if (overflow < 0 || (overflow > 0 && PyLong_AsUnsignedLongLong(value.ptr()) == ~0ull &&
-                       PyErr_Occurred())) {
+  if (overflow < 0 ||
+      (overflow > 0 && PyLong_AsUnsignedLongLong(value.ptr()) == ~0ull && PyErr_Occurred())) {
     PyErr_Clear();
     user_error("the number " + py::cast<std::string>(py::str(value)) + " as an expression",
                "integers have at most 64 bits", "use a float, or a smaller number", place());
@@ -83,9 +86,9 @@ Expr to_expr(py::handle value, const Type &type) {
     int64_t v = PyLong_AsLongLong(value.ptr());
     const bool large = v == -1 && PyErr_Occurred();
     if (large) PyErr_Clear();
-    const bool fits = large ? type.can_represent(static_cast<uint64_t>(
-                                  PyLong_AsUnsignedLongLong(value.ptr())))
-                            : type.can_represent(v);
+    const bool fits =
+        large ? type.can_represent(static_cast<uint64_t>(PyLong_AsUnsignedLongLong(value.ptr())))
+              : type.can_represent(v);
     if (!fits && type.is_int_or_uint()) {
       user_error("the number " + py::cast<std::string>(py::str(value)) + " as a value of type " +
                      type.to_string(),
@@ -131,7 +134,8 @@ Type to_type(py::handle type) {
   const bool known = digit != std::string::npos && name.size() < 9 &&
                      (word == "int" || word == "uint" || (word == "float" && name != "float128"));
   if (!known) {
-    throw py::type_error("elements of numpy's type '" + name + "'\n  why: the language has bool, "
+    throw py::type_error("elements of numpy's type '" + name +
+                         "'\n  why: the language has bool, "
                          "int and uint of 8 to 64 bits, float16, bfloat16, float32 and float64\n"
                          "  fix: convert them, as in array.astype(numpy.float32)");
   }
@@ -167,9 +171,7 @@ Region to_region(py::handle bounds, int axes) {
 
 std::vector<Expr> to_indices(py::handle key) {
   std::vector<Expr> indices;
-  auto add = [&](py::handle k) {
-    indices.push_back(k.is(py::ellipsis()) ? Expr(_) : to_expr(k));
-  };
+  auto add = [&](py::handle k) { indices.push_back(k.is(py::ellipsis()) ? Expr(_) : to_expr(k)); };
   if (py::isinstance<py::tuple>(key) || py::isinstance<py::list>(key)) {
     for (const py::handle k : key) add(k);
   } else {

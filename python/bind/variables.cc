@@ -56,12 +56,14 @@ for if: an Expr has no truth value while a program is written.)");
   expr.def(py::init([](Value v) { return v.e; }), py::arg("value"))
       .def("defined", &Expr::defined)
       .def("type", [](const Expr &e) { return e.type(); })
-      .def("same_as", [](const Expr &a, const Expr &b) { return a.same_as(b); },
-           "Is it the same object, not only an equal one?")
+      .def(
+          "same_as", [](const Expr &a, const Expr &b) { return a.same_as(b); },
+          "Is it the same object, not only an equal one?")
       .def("__str__", [](const Expr &e) { return python_text(e); })
       .def("__repr__", [](const Expr &e) {
-        return e.defined() ? "<polyhalite.Expr " + e.type().to_string() + ": " + python_text(e) + ">"
-                           : "<polyhalite.Expr, undefined>";
+        return e.defined()
+                   ? "<polyhalite.Expr " + e.type().to_string() + ": " + python_text(e) + ">"
+                   : "<polyhalite.Expr, undefined>";
       });
   add_operators(expr);
 
@@ -101,13 +103,15 @@ innermost; r[0], r[1]... or r.x, r.y, r.z, r.w are their variables in the same o
 runs over all points of an ImageParam or a Buffer, image[r[0], r[1], ...].)");
   rdom.def(py::init(&make_rdom), py::arg("domain"), py::arg("name") = "")
       .def("dimensions", &RDom::dimensions)
-      .def("where", [](RDom &r, Value condition) { r.where(condition.e, here()); },
-           py::arg("condition"), "Keeps only the points where the condition holds; calls add up.")
+      .def(
+          "where", [](RDom &r, Value condition) { r.where(condition.e, here()); },
+          py::arg("condition"), "Keeps only the points where the condition holds; calls add up.")
       .def("__getitem__", &variable, py::arg("axis"))
       .def("__len__", &RDom::dimensions)
       .def("type", [](const RDom &r) { return Expr(r).type(); })
-      .def("name", [](const RDom &r) { return plain_name_of(static_cast<RVar>(r)); },
-           "Of the variable of a one-dimensional domain.")
+      .def(
+          "name", [](const RDom &r) { return plain_name_of(static_cast<RVar>(r)); },
+          "Of the variable of a one-dimensional domain.")
       .def("__repr__", [](const RDom &r) {
         std::string s;
         for (int i = 0; i < r.dimensions(); i++) {

@@ -15,8 +15,8 @@ Var x("x"), y("y"), c("c"), xi("xi"), yi("yi");
 Func stencil() {
   ImageParam in(UInt(16), 2, "in");
   Func clamped("clamped"), sum("sum"), blur("blur");
-  clamped(x, y) = cast<uint32_t>(
-      in(clamp(x, 0, in.dim(0).extent() - 1), clamp(y, 0, in.dim(1).extent() - 1)));
+  clamped(x, y) =
+      cast<uint32_t>(in(clamp(x, 0, in.dim(0).extent() - 1), clamp(y, 0, in.dim(1).extent() - 1)));
   sum(x, y) = clamped(x - 1, y) + clamped(x, y) + clamped(x + 1, y);
   blur(x, y) = cast<uint16_t>((sum(x, y - 1) + sum(x, y) + sum(x, y + 1)) / 9);
   blur.tile(x, y, xi, yi, 64, 16).vectorize(xi, 8).parallel(y);
@@ -63,6 +63,7 @@ int main(int argc, char **argv) {
                                                                   {"reductions", reductions}};
   const auto at = pipelines.find(argc == 2 ? argv[1] : "");
   if (at == pipelines.end()) return 2;
-  std::fputs(at->second().emit_text(Emit::stmt, {}, Target("x86-64-linux-avx2-fma")).c_str(), stdout);
+  std::fputs(at->second().emit_text(Emit::stmt, {}, Target("x86-64-linux-avx2-fma")).c_str(),
+             stdout);
   return 0;
 }
