@@ -1,5 +1,6 @@
 #include "apps/onnx/canonicalize.h"
 
+#include "apps/onnx/linear_attention.h"
 #include "apps/onnx/recurrent.h"
 #include "apps/onnx/regions.h"
 
@@ -73,11 +74,11 @@ void move_attributes(Graph *g, Node *n) {
 
 bool is_rewritten(const std::string &op) {
   return op == "Constant" || op == "Scatter" || op == "Upsample" || op == "RNN" || op == "LSTM" ||
-         op == "GRU";
+         op == "GRU" || op == "LinearAttention" || op == "CausalConvWithState";
 }
 
 Graph canonicalize(Graph g) {
-  g = expand_recurrent(std::move(g));
+  g = expand_linear_attention(expand_recurrent(std::move(g)));
   for (Node &n : g.nodes) {
     if (!n.domain.empty()) continue;
     close_regions(&n);

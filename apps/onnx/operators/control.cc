@@ -150,11 +150,13 @@ void infer_if(Inference &i) {
            "the node has " + std::to_string(i.outputs()));
   for (size_t k = 0; k < i.outputs(); k++) {
     if (!i.wants(k)) continue;
-    if (yes.type(k) != no.type(k) || yes.shape(k).size() != no.shape(k).size())
+    // A rank that follows from the condition: the program is made for its value.
+    if (yes.shape(k).size() != no.shape(k).size()) throw NeedsValue{i.node().inputs[0]};
+    if (yes.type(k) != no.type(k))
       i.fail("result " + std::to_string(k) + " is " + element_name(yes.type(k)) +
                  to_string(yes.shape(k)) + " or " + element_name(no.type(k)) +
                  to_string(no.shape(k)),
-             "both branches give tensors of one type and rank");
+             "both branches give tensors of one type");
     Shape shape = yes.outside_shape(k, k);
     const Shape other = no.outside_shape(k, k);
     for (size_t d = 0; d < shape.size(); d++) {
