@@ -22,7 +22,9 @@ Tensor headed(const Tensor &x, const Index &shape) {
   const Expr width = shape[3];
   return Tensor(
       x.type(), shape,
-      [x, width](const Index &at) { return x({at[0], at[2], at[1] * width + at[3]}); },
+      [x, width](const Index &at) {
+        return x({at[0], at[2], at[1] * width + at[3]});
+      },
       x.detached_stages());
 }
 
@@ -90,7 +92,9 @@ std::vector<Tensor> lower_attention(Lowering &l) {
     shape[1] = static_cast<int>(*q_heads);
     return Tensor(
         t.type(), shape,
-        [t, share](const Index &at) { return t({at[0], at[1] / share, at[2], at[3]}); },
+        [t, share](const Index &at) {
+          return t({at[0], at[1] / share, at[2], at[3]});
+        },
         t.detached_stages());
   };
   k = shared(k);
