@@ -50,6 +50,12 @@ bool runs_in_kernel(const Directive &d) {
 // the host of what is there already is a copy.
 void refuse_devices(const LoopTree &tree, const std::vector<Directive> &directives, bool kernels) {
   for (const Directive &d : directives) {
+    if (d.kind == DirectiveKind::StoreIn && !kernels &&
+        d.option == memory_type_name(MemoryType::GPUShared)) {
+      user_error("cannot store '" + d.func + "' in MemoryType::" + d.option,
+                 "the targets that are compiled for have no such memory",
+                 "use Auto, Heap, Stack or Register", d.where);
+    }
     if (!concerns_device(d.kind) || (kernels && runs_in_kernel(d))) continue;
     const FuncDef *f = d.kind == DirectiveKind::CopyToHost ? tree.algorithm.find(d.func) : nullptr;
     if (f && is_copy(*f)) continue;

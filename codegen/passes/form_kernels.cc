@@ -5,6 +5,7 @@
 
 #include "codegen/ir/kernel.h"
 #include "codegen/ir/visit.h"
+#include "lang/ir/expr_text.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/simplify.h"
 #include "polyhalite/error.h"

@@ -6,6 +6,7 @@
 #include "codegen/ir/kernel.h"
 #include "codegen/ir/visit.h"
 #include "lang/ir/visit.h"
+#include "polyhalite/buffer_contents.h"
 
 namespace polyhalite {
 
@@ -80,7 +81,9 @@ class Buffers {
 
 class PlaceCopies : public StmtRewriter {
  public:
-  explicit PlaceCopies(const Function &f) : buffers_(f) { look(f.body); }
+  explicit PlaceCopies(const Function &f) : buffers_(f), allocated_(allocated_in(f.body)) {
+    look(f.body);
+  }
 
  protected:
   Stmt rewrite(const Stmt &s) override {
@@ -118,13 +121,17 @@ class PlaceCopies : public StmtRewriter {
     const std::set<std::string> own = allocated_in(kernel);
     std::vector<Stmt> out, after;
     for (const auto &[name, writes] : buffers_.used(kernel)) {
-      if (own.count(name)) continue;
+      if (own.count(name) || is_devices_alone(name)) continue;
       out.push_back(make_transfer(Transfer::ToDevice, name));
       if (writes) after.push_back(make_transfer(Transfer::DeviceDirty, name));
     }
     out.push_back(kernel);
     out.insert(out.end(), after.begin(), after.end());
     return make_block(std::move(out));
+  }
+
+  bool is_devices_alone(const std::string &name) const {
+    return allocated_.count(name) && !on_host_.count(name);
   }
 
   // What the host is about to access, in front of it. Allocations inside are its own.
@@ -138,7 +145,7 @@ class PlaceCopies : public StmtRewriter {
     }
     if (!made.defined()) made = s;
     if (s->kind == StmtKind::Allocate && on_device_.count(s->name)) {
-      const Home home = on_host_.count(s->name) ? Home::Mirrored : Home::Device;
+      const Home home = is_devices_alone(s->name) ? Home::Device : Home::Mirrored;
       made = make_allocate(made->name, made->type, made->args, home, made->body[0], made->order);
     }
     out.push_back(made);
@@ -147,6 +154,7 @@ class PlaceCopies : public StmtRewriter {
 
   const Buffers buffers_;
   std::set<std::string> on_device_, on_host_;
+  const std::set<std::string> allocated_;
 };
 
 }  // namespace

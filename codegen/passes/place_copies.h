@@ -2,10 +2,10 @@
 //
 //   allocate g: float32(0, n)            allocate g: float32(0, n) device
 //   kernel g { ... g(x) = in(x) ... }    copy_to_device in
-//   kernel f { ... f(x) = g(x) ... } ->  copy_to_device g
-//   out(0) = f(0)                        kernel g { ... }
-//                                        device_dirty g
-//                                        ...
+//   kernel f { ... f(x) = g(x) ... } ->  kernel g { ... }
+//   out(0) = f(0)                        copy_to_device f
+//                                        kernel f { ... }
+//                                        device_dirty f
 //                                        copy_to_host f
 //                                        host_dirty out
 //                                        out(0) = f(0)

@@ -17,27 +17,91 @@ namespace polyhalite {
 
 namespace {
 
-// How a dimension's index i falls into the thread's coordinate t and what is left:
-//   i = part*t + part*threads*m + r,  0 <= r < part     left: part*m + r
-// A dimension without threads is left whole: part = 0.
-struct Share {
-  int64_t part = 0, threads = 0;
+// A digit of a thread's coordinate that an index has: (coordinate / divisor) % count, times part.
+struct Digit {
   size_t position = 0;  // of the coordinate: 0 is x
-  bool operator==(const Share &o) const {
-    return part == o.part && threads == o.threads && position == o.position;
+  int64_t divisor = 1, count = 1, part = 0;
+  bool operator==(const Digit &o) const {
+    return position == o.position && divisor == o.divisor && count == o.count && part == o.part;
   }
 };
 
+// How an index falls into digits of the thread, and what is left to each thread. Digits cover
+// [part, part*count) of the places that a number has; what is left stands in the gaps between:
+//   i = 16*ty + 8*e + tx/4       digits tx/4 (part 1, 8 of them), ty (part 16)      left: e
 struct SharedIndex {
-  Share share;
+  std::vector<Digit> digits;  // smallest part first
   Expr left;
 };
 
-bool uses_any(const Expr &e, const std::map<std::string, size_t> &names) {
-  for (const std::string &v : free_variables(e)) {
-    if (names.count(v)) return true;
+using Ranges = std::map<std::string, std::pair<int64_t, int64_t>>;
+
+// Inclusive; of counters and their digits.
+std::optional<std::pair<int64_t, int64_t>> range_of(const Expr &e, const Ranges &ranges) {
+  if (const VariableNode *v = as_variable(e)) {
+    const auto known = ranges.find(v->name);
+    if (known == ranges.end()) return std::nullopt;
+    return known->second;
   }
-  return false;
+  int64_t c = 0;
+  if ((e->op != Op::Div && e->op != Op::Mod) || !is_const_int(e->args[1], &c) || c < 1) {
+    return std::nullopt;
+  }
+  const auto of = range_of(e->args[0], ranges);
+  if (!of || of->first < 0) return std::nullopt;
+  if (e->op == Op::Mod) return std::pair<int64_t, int64_t>(0, std::min(of->second, c - 1));
+  return std::pair<int64_t, int64_t>(of->first / c, of->second / c);
+}
+
+// The threads' coordinates that are in scope.
+struct Coordinates {
+  std::map<std::string, size_t> positions;
+  std::vector<Stmt> loops;  // x first
+
+  bool are_in(const Expr &e) const {
+    for (const std::string &v : free_variables(e)) {
+      if (positions.count(v)) return true;
+    }
+    return false;
+  }
+  std::optional<Digit> digit(const Expr &e) const {
+    if (const VariableNode *v = as_variable(e)) {
+      Digit d;
+      d.position = positions.at(v->name);
+      if (!is_const_int(loops[d.position]->args[1], &d.count)) return std::nullopt;
+      return d;
+    }
+    int64_t c = 0;
+    if ((e->op != Op::Div && e->op != Op::Mod) || !is_const_int(e->args[1], &c) || c < 1) {
+      return std::nullopt;
+    }
+    std::optional<Digit> d = are_in(e->args[0]) ? digit(e->args[0]) : std::nullopt;
+    if (!d || d->count % c != 0) return std::nullopt;
+    if (e->op == Op::Div) {
+      d->divisor *= c;
+      d->count /= c;
+    } else {
+      d->count = c;
+    }
+    return d;
+  }
+};
+
+// The gaps between digits: multiples of `base` below `limit`, and where they go.
+struct Gap {
+  int64_t base = 1, limit = 0, goes_to = 1;
+};
+
+// The last gap has no limit. nullopt: digits cover each other.
+std::optional<std::vector<Gap>> gaps_of(const std::vector<Digit> &digits) {
+  std::vector<Gap> gaps = {{1, 0, 1}};
+  for (const Digit &d : digits) {
+    if (d.part % gaps.back().base != 0) return std::nullopt;
+    gaps.back().limit = d.part;
+    const int64_t next = gaps.back().goes_to * (d.part / gaps.back().base);
+    gaps.push_back({d.part * d.count, 0, next});
+  }
+  return gaps;
 }
 
 // An index over counters alone: symbols that are sums are put in.
@@ -51,57 +115,69 @@ Expr over_counters(Expr e, const std::vector<Stmt> &around) {
 // index - min, shared out. nullopt: it is of another form.
 std::optional<SharedIndex> share_out(const Expr &index, const Expr &min,
                                      const std::vector<Stmt> &around) {
-  std::map<std::string, size_t> threads;  // counter -> place in `loops`
-  std::vector<Stmt> loops;                // x first
-  std::map<std::string, std::pair<int64_t, int64_t>> ranges;
+  Coordinates threads;
+  Ranges ranges;
   for (const Stmt &s : around) {
-    if (is_thread_loop(s)) loops.insert(loops.begin(), s);
+    if (is_thread_loop(s)) threads.loops.insert(threads.loops.begin(), s);
     int64_t first = 0, extent = 0;
     if (s->kind == StmtKind::For && is_const_int(s->args[0], &first) &&
         is_const_int(s->args[1], &extent)) {
       ranges[s->name] = {first, first + extent - 1};
     }
   }
-  for (size_t i = 0; i < loops.size(); i++) threads[loops[i]->name] = i;
+  for (size_t i = 0; i < threads.loops.size(); i++) threads.positions[threads.loops[i]->name] = i;
 
   const Linear offset =
       to_linear(simplify(over_counters(make_binary(Op::Sub, index, min), around)));
   SharedIndex out;
   for (const auto &[atom, coefficient] : offset.terms) {
-    if (!uses_any(atom, threads)) continue;
-    const VariableNode *v = as_variable(atom);
-    if (!v || out.share.part != 0 || coefficient < 1) return std::nullopt;
-    out.share.position = threads.at(v->name);
-    out.share.part = coefficient;
-    if (!is_const_int(loops[out.share.position]->args[1], &out.share.threads)) return std::nullopt;
+    if (!threads.are_in(atom)) continue;
+    std::optional<Digit> d = threads.digit(atom);
+    if (!d || coefficient < 1) return std::nullopt;
+    d->part = coefficient;
+    if (d->count > 1) out.digits.push_back(*d);
   }
-  const int64_t part = out.share.part, step = part * out.share.threads;
-  if (part == 0) {
-    out.left = to_expr(offset);
-    return out;
-  }
-  Linear m, r;
-  int64_t least = 0, most = 0;
+  std::sort(out.digits.begin(), out.digits.end(),
+            [](const Digit &a, const Digit &b) { return a.part < b.part; });
+  const auto gaps = gaps_of(out.digits);
+  if (!gaps) return std::nullopt;
+  std::vector<Linear> left(gaps->size());
+  std::vector<std::pair<int64_t, int64_t>> reach(gaps->size(), {0, 0});
+  auto gap_of = [&](int64_t n) {
+    size_t g = gaps->size() - 1;
+    while (n % (*gaps)[g].base != 0) g--;
+    return g;
+  };
   for (const auto &[atom, coefficient] : offset.terms) {
-    const VariableNode *v = as_variable(atom);
-    if (v && threads.count(v->name)) continue;
-    if (coefficient % step == 0) {
-      m.terms[atom] = coefficient / step * part;
-      continue;
-    }
-    r.terms[atom] = coefficient;
-    if (!v || !ranges.count(v->name)) return std::nullopt;
-    const auto [low, high] = ranges.at(v->name);
-    least += std::min(coefficient * low, coefficient * high);
-    most += std::max(coefficient * low, coefficient * high);
+    if (threads.are_in(atom)) continue;
+    const size_t g = gap_of(coefficient);
+    left[g].terms[atom] = coefficient / (*gaps)[g].base;
+    if (g + 1 == gaps->size()) continue;
+    const auto range = range_of(atom, ranges);
+    if (!range) return std::nullopt;
+    reach[g].first += std::min(coefficient * range->first, coefficient * range->second);
+    reach[g].second += std::max(coefficient * range->first, coefficient * range->second);
   }
-  r.constant = ((offset.constant % step) + step) % step;
-  m.constant = (offset.constant - r.constant) / step * part;
-  if (least + r.constant < 0 || most + r.constant >= part) return std::nullopt;
-  m.add(r);
-  out.left = to_expr(m);
+  int64_t constant = offset.constant;
+  for (size_t g = gaps->size(); g-- > 0;) {
+    const int64_t base = (*gaps)[g].base;
+    const int64_t times = (constant - ((constant % base) + base) % base) / base;
+    left[g].constant = times;
+    reach[g].first += times * base;
+    reach[g].second += times * base;
+    constant -= times * base;
+  }
+  Linear sum;
+  for (size_t g = 0; g < gaps->size(); g++) {
+    const bool last = g + 1 == gaps->size();
+    if (!last && (reach[g].first < 0 || reach[g].second >= (*gaps)[g].limit)) return std::nullopt;
+    sum.add(left[g], (*gaps)[g].goes_to);
+  }
+  out.left = to_expr(sum);
   return out;
 }
+
+using Shares = std::vector<std::vector<Digit>>;  // of each dimension
 
 // Accesses of one Func in phases, their cells shared out.
 class Rename : public StmtRewriter {
@@ -110,14 +186,14 @@ class Rename : public StmtRewriter {
       : func_(std::move(func)), box_(allocation->args), around_(std::move(around)) {}
 
   /// How the dimensions are shared out; nullopt where accesses do not agree.
-  std::optional<std::vector<Share>> shares(const std::vector<ThreadAccess> &accesses) const {
-    std::optional<std::vector<Share>> found;
+  std::optional<Shares> shares(const std::vector<ThreadAccess> &accesses) const {
+    std::optional<Shares> found;
     for (const ThreadAccess &a : accesses) {
-      std::vector<Share> of;
+      Shares of;
       for (size_t d = 0; d < a.cell.size(); d++) {
         const auto part = share_out(a.cell[d], box_[2 * d], a.around);
         if (!part) return std::nullopt;
-        of.push_back(part->share);
+        of.push_back(part->digits);
       }
       if (found && !(*found == of)) return std::nullopt;
       found = std::move(of);
@@ -125,13 +201,13 @@ class Rename : public StmtRewriter {
     return found;
   }
 
-  std::vector<Expr> box(const std::vector<Share> &shares) const {
+  std::vector<Expr> box(const Shares &shares) const {
     std::vector<Expr> box;
     for (size_t d = 0; d < shares.size(); d++) {
       int64_t extent = 1;
       is_const_int(box_[2 * d + 1], &extent);
-      const int64_t step = shares[d].part * shares[d].threads;
-      if (step > 0) extent = (extent + step - 1) / step * shares[d].part;
+      const Gap last = gaps_of(shares[d])->back();
+      extent = (extent + last.base - 1) / last.base * last.goes_to;
       box.push_back(Expr(0));
       box.push_back(make_int(Int(32), extent));
     }
@@ -223,7 +299,7 @@ class SplitRegisters : public StmtRewriter {
     auto known = shares_.find(func);
     const bool first = known == shares_.end();
     if (first) known = shares_.emplace(func, rename.shares(accesses)).first;
-    const std::optional<std::vector<Share>> shares = known->second;
+    const std::optional<Shares> shares = known->second;
     Stmt body = rewrite_children(s)->body[0];
     if (first) shares_.erase(func);
     if (!shares) return with_parts(s, s->args, {body});
@@ -249,7 +325,7 @@ class SplitRegisters : public StmtRewriter {
 
   Stmt kernel_;
   std::vector<Stmt> around_;
-  std::map<std::string, std::optional<std::vector<Share>>> shares_;
+  std::map<std::string, std::optional<Shares>> shares_;
   Solver solver_{JudgeOptions().isl_operations};
 };
 

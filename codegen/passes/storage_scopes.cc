@@ -28,6 +28,10 @@ Home home(const FuncDef &def, const FuncStorage &storage, int64_t bytes) {
           "cannot store '" + def.name + "' in registers",
           "its size is no constant, or more than " + std::to_string(kMostStackBytes) + " bytes",
           "compute it at an inner loop, or use MemoryType::Stack", storage.memory_where);
+    case MemoryType::GPUShared:
+      user_error("cannot store '" + def.name + "' in MemoryType::GPUShared",
+                 "it is stored outside of kernels, and the threads of a block share it",
+                 "store it at a loop over blocks", storage.memory_where);
     default:
       return bytes <= kMaxStackBytes ? Home::Stack : Home::Auto;
   }

@@ -63,7 +63,7 @@ TEST(KernelText, ReadsBack) {
 
 TEST(KernelText, WordsAreNamesInBackquotes) {
   const std::string text = R"(func `kernel`(`barrier`: int32, out: output int32[1]) {
-  `collective`[0i64] = `barrier`
+  `collective`[0i64] = barrier
 }
 )";
   EXPECT_EQ(
