@@ -15,6 +15,7 @@
 #include "codegen/llvm/machine.h"
 #include "codegen/llvm/optimize.h"
 #include "codegen/llvm/types.h"
+#include "lang/ir/visit.h"
 #include "polyhalite/cancellation.h"
 #include "polyhalite/error.h"
 
@@ -96,7 +97,12 @@ void limit_threads(llvm::Module &module, llvm::Function *f, const Stmt &kernel) 
       ->addOperand(llvm::MDNode::get(context, entry));
 }
 
-std::string compile_variant(const std::vector<Stmt> &kernels, const DeviceCode &code,
+struct NumberedKernel {
+  Stmt kernel;
+  bool is_aligned;
+};
+
+std::string compile_variant(const std::vector<NumberedKernel> &kernels, const DeviceCode &code,
                             const Function &whole, const Target &target, int capability,
                             bool is_specific) {
   llvm::LLVMContext context;
@@ -105,17 +111,20 @@ std::string compile_variant(const std::vector<Stmt> &kernels, const DeviceCode &
   module.setTargetTriple(machine->getTargetTriple().str());
   module.setDataLayout(machine->createDataLayout());
   for (size_t k = 0; k < kernels.size(); k++) {
-    check_instructions(kernels[k], capability);
-    const KernelOperands operands = kernel_operands(kernels[k]);
-    const Function f = function_of(kernels[k], operands);
+    const auto &[kernel, is_aligned] = kernels[k];
+    check_instructions(kernel, capability);
+    const KernelOperands operands = kernel_operands(kernel);
+    const Function f = function_of(kernel, operands);
     ModuleState state(module, f, target, EmitOptions());
     llvm::Function *function = state.make_function(
         code.kernels[k].symbol, kernel_type(context, operands), llvm::GlobalValue::ExternalLinkage);
     function->setCallingConv(llvm::CallingConv::PTX_Kernel);
     function->addFnAttr("target-cpu", machine->getTargetCPU());
     function->addFnAttr("target-features", machine->getTargetFeatureString());
-    limit_threads(module, function, kernels[k]);
-    FunctionEmitter(state, function).emit_kernel(kernels[k], operands);
+    limit_threads(module, function, kernel);
+    FunctionEmitter(state, function)
+        .emit_kernel(kernel, operands,
+                     is_aligned ? aligned_operands(kernel, operands) : AlignedOperands());
   }
   std::string problem;
   llvm::raw_string_ostream out(problem);
@@ -145,18 +154,50 @@ std::vector<Stmt> kernels_of(const Function &f) {
 
 }  // namespace
 
+AlignedOperands aligned_operands(const Stmt &kernel, const KernelOperands &operands) {
+  constexpr int kBytes = 16;
+  std::set<std::string> with_vectors;
+  for_each_stmt(kernel, [&](const Stmt &s) {
+    if (s->kind == StmtKind::Store && s->args[1].type().is_vector()) with_vectors.insert(s->name);
+  });
+  for_each_operand(kernel, [&](const Expr &e) {
+    for_each_node(e, [&](const Expr &n) {
+      const LoadNode *load = as_load(n);
+      if (load && n.type().is_vector()) with_vectors.insert(load->buffer);
+    });
+  });
+  AlignedOperands aligned;
+  for (const KernelBuffer &b : operands.buffers) {
+    if (!with_vectors.count(b.name)) continue;
+    aligned.buffers.insert(b.name);
+    // Rows begin where the strides beyond the first say; the first index counts from its min.
+    const std::string stride = b.name + ".stride.", first_min = b.name + ".min.0";
+    for (const Expr &e : operands.scalars) {
+      const std::string &name = as_variable(e)->name;
+      const bool is_row = name.starts_with(stride) && name != stride + "0";
+      if (is_row || name == first_min) aligned.fields[name] = kBytes / b.type.bytes();
+    }
+  }
+  return aligned;
+}
+
 bool has_kernels(const Function &f) { return !kernels_of(f).empty(); }
 
 DeviceCode compile_kernels(const Function &f, const Target &target) {
   DeviceCode code;
   code.capability = capability_of(target);
-  const std::vector<Stmt> kernels = kernels_of(f);
+  std::vector<NumberedKernel> kernels;
   std::set<std::string> taken;
-  for (const Stmt &k : kernels) {
+  for (const Stmt &k : kernels_of(f)) {
     const int64_t bytes = block_bytes(k);
+    const int64_t dynamic = bytes > kMostStaticBlockBytes ? bytes : 0;
     code.numbers[k.get()] = static_cast<int>(code.kernels.size());
-    code.kernels.push_back(
-        {symbol_of(k->name, &taken), k->name, bytes > kMostStaticBlockBytes ? bytes : 0});
+    code.kernels.push_back({symbol_of(k->name, &taken), k->name, dynamic});
+    kernels.push_back({k, false});
+    if (aligned_operands(k, kernel_operands(k)).buffers.empty()) continue;
+    code.kernels.back().aligned = static_cast<int>(code.kernels.size());
+    code.kernels.push_back({symbol_of(k->name + "_aligned", &taken), k->name, dynamic});
+    kernels.push_back({k, true});
   }
   code.portable = compile_variant(kernels, code, f, target, code.capability, false);
   if (target.has_feature(Target::SM90a)) {

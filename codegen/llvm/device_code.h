@@ -6,10 +6,11 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
-#include "codegen/ir/stmt.h"
+#include "codegen/ir/kernel.h"
 #include "polyhalite/target.h"
 
 namespace polyhalite {
@@ -18,6 +19,7 @@ struct DeviceKernel {
   std::string symbol;         // in the PTX
   std::string stage;          // as loop IR names it
   int64_t dynamic_bytes = 0;  // of block memory, for which the launch has to ask
+  int aligned = -1;           // the number of the same kernel for aligned operands; -1: none
 };
 
 struct DeviceCode {
@@ -27,6 +29,15 @@ struct DeviceCode {
   std::vector<DeviceKernel> kernels;
   std::map<const StmtNode *, int> numbers;  // of Kernel statements
 };
+
+/// What a kernel with vectors can be promised, so that it reads and writes 16 bytes at once: the
+/// addresses of these buffers are multiples of 16 bytes, these fields of buffers multiples of so
+/// many elements.
+struct AlignedOperands {
+  std::set<std::string> buffers;
+  std::map<std::string, int64_t> fields;
+};
+AlignedOperands aligned_operands(const Stmt &kernel, const KernelOperands &operands);
 
 bool has_kernels(const Function &f);
 /// CompileError where a kernel does what no GPU of the target does.

@@ -30,7 +30,7 @@ constexpr llvm::Intrinsic::ID kThreadNumber[] = {llvm::Intrinsic::nvvm_read_ptx_
 constexpr uint64_t kMostBlocks[] = {INT32_MAX, 65535, 65535};
 constexpr uint64_t kMostThreadsAlong[] = {1024, 1024, 64};
 constexpr unsigned kBlockSpace = 3;
-constexpr uint64_t kBlockAlignment = 128;
+constexpr uint64_t kBlockAlignment = 128, kVectorAlignment = 16;
 // So that any swizzle of the copy engine fits.
 constexpr uint64_t kArenaAlignment = 1024;
 
@@ -60,7 +60,10 @@ llvm::GlobalVariable *block_memory(llvm::Module &module, const std::string &kern
 
 }  // namespace
 
-void FunctionEmitter::emit_kernel(const Stmt &kernel, const KernelOperands &operands) {
+void FunctionEmitter::emit_kernel(const Stmt &kernel, const KernelOperands &operands,
+                                  const AlignedOperands &aligned) {
+  for (const std::string &buffer : aligned.buffers) own_storage_[buffer] = kVectorAlignment;
+  multiples_ = aligned.fields;
   kernel_ = std::make_unique<KernelState>();
   kernel_->kernel = kernel;
   fields_loaded_ = true;
@@ -105,7 +108,7 @@ void FunctionEmitter::emit_blocks(const Stmt &kernel) {
 }
 
 // Threads beyond the phase's extents go round it.
-void FunctionEmitter::emit_phase(const StmtNode &, const Nest &nest) {
+void FunctionEmitter::emit_phase(const Nest &nest) {
   internal_check(kernel_ != nullptr, "threads outside of a kernel");
   Value *inside = nullptr;
   Value *numbers[3] = {};

@@ -201,14 +201,33 @@ void FunctionEmitter::emit_launch(const Stmt &kernel) {
     builder_.CreateStore(value, slot);
     pass(slot);
   }
-  const int64_t bytes = module_.device_code.kernels[static_cast<size_t>(number)].dynamic_bytes;
+  const DeviceKernel &compiled = module_.device_code.kernels[static_cast<size_t>(number)];
+  const int64_t bytes = compiled.dynamic_bytes;
+  Value *chosen = builder_.getInt32(static_cast<uint32_t>(number));
+  if (compiled.aligned >= 0) {
+    Value *aligned = builder_.getTrue();
+    auto require_multiple = [&](Value *v, int64_t of) {
+      Value *rest = builder_.CreateAnd(v, static_cast<uint64_t>(of - 1));
+      aligned = builder_.CreateAnd(aligned, builder_.CreateIsNull(rest));
+    };
+    const AlignedOperands wanted = aligned_operands(kernel, operands);
+    for (const std::string &b : wanted.buffers) {
+      require_multiple(
+          builder_.CreateAlignedLoad(builder_.getInt64Ty(), descriptor_of(b), llvm::Align(4)), 16);
+    }
+    for (const Expr &e : operands.scalars) {
+      const auto field = wanted.fields.find(as_variable(e)->name);
+      if (field != wanted.fields.end()) require_multiple(emit(e), field->second);
+    }
+    chosen = builder_.CreateSelect(
+        aligned, builder_.getInt32(static_cast<uint32_t>(compiled.aligned)), chosen);
+  }
   llvm::FunctionCallee run = module_.declare(
       "polyhalite_cuda_run", i32, {pointer, pointer, i32, pointer, pointer, i32, pointer, i32});
   return_if_nonzero(builder_.CreateCall(
-      run,
-      {user_context_, module_.kernel_module(), builder_.getInt32(static_cast<uint32_t>(number)),
-       blocks, threads, builder_.getInt32(static_cast<uint32_t>(bytes)), list,
-       builder_.getInt32(static_cast<uint32_t>(operands.buffers.size()))}));
+      run, {user_context_, module_.kernel_module(), chosen, blocks, threads,
+            builder_.getInt32(static_cast<uint32_t>(bytes)), list,
+            builder_.getInt32(static_cast<uint32_t>(operands.buffers.size()))}));
   scopes_.memory_changed();
 }
 

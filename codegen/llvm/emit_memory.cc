@@ -118,7 +118,13 @@ llvm::Align FunctionEmitter::alignment(const std::string &buffer, Type t,
   if (own == own_storage_.end()) return llvm::Align(element);
   uint64_t known = own->second;
   for (const auto &[monomial, coefficient] : p.terms) {
-    while (static_cast<uint64_t>(coefficient) * element % known != 0) known /= 2;
+    uint64_t bytes = static_cast<uint64_t>(coefficient) * element;
+    for (const Expr &atom : monomial) {
+      const VariableNode *v = as_variable(atom);
+      const auto multiple = v ? multiples_.find(v->name) : multiples_.end();
+      if (multiple != multiples_.end()) bytes *= static_cast<uint64_t>(multiple->second);
+    }
+    while (bytes % known != 0) known /= 2;
   }
   return llvm::Align(known);
 }

@@ -42,7 +42,7 @@ void FunctionEmitter::emit_stmt(const Stmt &s) {
       for (const Stmt &child : s->body) emit_stmt(child);
       return;
     case StmtKind::For:
-      if (is_thread_loop(s)) return emit_phase(*s, thread_nest(s));
+      if (is_thread_loop(s)) return emit_phase(thread_nest(s));
       internal_check(s->loop_kind == LoopKind::Serial || s->loop_kind == LoopKind::Parallel,
                      "vector and unrolled loops are lowered before emission");
       return s->loop_kind == LoopKind::Parallel ? emit_parallel_for(*s) : emit_serial_for(*s);

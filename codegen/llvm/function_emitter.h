@@ -24,7 +24,8 @@ class FunctionEmitter {
   /// The pipeline's own function: arguments bound, body, return of 0.
   void emit_pipeline();
   /// A kernel's function of a module for a GPU: kernel_operands, buffers first, scalars, body.
-  void emit_kernel(const Stmt &kernel, const KernelOperands &operands);
+  void emit_kernel(const Stmt &kernel, const KernelOperands &operands,
+                   const AlignedOperands &aligned);
 
  private:
   using Value = llvm::Value;
@@ -206,7 +207,7 @@ class FunctionEmitter {
 
   // -- In kernels (emit_kernel.cc)
   void emit_blocks(const Stmt &kernel);
-  void emit_phase(const StmtNode &loop, const Nest &nest);
+  void emit_phase(const Nest &nest);
   void emit_barrier();
   void emit_in_block_memory(const StmtNode &s);
   void emit_kernel_atomic(const Stmt &update);
@@ -274,6 +275,7 @@ class FunctionEmitter {
   };
   std::map<std::string, Slot> slots_;  // of `shared` allocations, by name, until the function ends
   std::map<std::string, uint64_t> own_storage_;  // allocations and constants: bytes of alignment
+  std::map<std::string, int64_t> multiples_;     // variables that are multiples of more than 1
   std::unordered_map<const ExprNode *, bool> reads_memory_;
   int depth_ = 0;  // loops around the point of emission
   bool straight_line_ = true;

@@ -251,9 +251,12 @@ int FakeCuda::enter(const char *name) {
 }
 
 uint64_t FakeCuda::allocate(size_t bytes) {
-  std::vector<uint8_t> block(bytes, 0xee);
-  const auto address = reinterpret_cast<uint64_t>(block.data());
-  memory_.emplace(address, std::move(block));
+  // As the driver's, it begins at multiples of 256 bytes.
+  constexpr uint64_t kAlignment = 256;
+  std::vector<uint8_t> block(bytes + kAlignment, 0xee);
+  const auto address =
+      (reinterpret_cast<uint64_t>(block.data()) + kAlignment - 1) / kAlignment * kAlignment;
+  memory_.emplace(address, std::make_pair(bytes, std::move(block)));
   return address;
 }
 
@@ -263,7 +266,7 @@ bool FakeCuda::owns(uint64_t address, size_t bytes) const {
   auto at = memory_.upper_bound(address);
   if (at == memory_.begin()) return false;
   --at;
-  return address + bytes <= at->first + at->second.size();
+  return address + bytes <= at->first + at->second.first;
 }
 
 }  // namespace polyhalite

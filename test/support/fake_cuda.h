@@ -48,7 +48,7 @@ class FakeCuda {
   const int cards, capability;
 
  private:
-  std::map<uint64_t, std::vector<uint8_t>> memory_;
+  std::map<uint64_t, std::pair<size_t, std::vector<uint8_t>>> memory_;  // bytes that were asked for
 };
 
 }  // namespace polyhalite

@@ -138,6 +138,30 @@ TEST_F(Launch, ConstantsAreBroughtAlong) {
   polyhalite_device_free(nullptr, &out.raw);
 }
 
+TEST_F(Launch, AlignedOperandsGetTheirKernel) {
+  const std::string text = R"(func f(a: input float32[1], k: int32, out: output float32[1]) {
+  copy_to_device a
+  copy_to_device out
+  kernel f threads (1, 1, 1) {
+    for b in (0, 1) gpu_block {
+      for t in (0, 1) gpu_thread {
+        out[ramp(0i64, 1i64, 4)] = a[ramp(int64(k) - int64(a.min.0), 1i64, 4)]
+      }
+    }
+  }
+  device_dirty out
+}
+)";
+  ASSERT_EQ(run(text, 0, {&a, &out}), 0) << message;
+  a.dims[0].min = 2;
+  ASSERT_EQ(run(text, 0, {&a, &out}), 0) << message;
+  ASSERT_EQ(card.launches.size(), 2u);
+  EXPECT_EQ(card.launches[0].kernel, "kernel_f_aligned");
+  EXPECT_EQ(card.launches[1].kernel, "kernel_f");
+  polyhalite_device_free(nullptr, &a.raw);
+  polyhalite_device_free(nullptr, &out.raw);
+}
+
 TEST_F(Launch, KernelsMayStandInParallelLoops) {
   const std::string text = R"(func f(a: input float32[1], k: int32, out: output float32[1]) {
   copy_to_device a

@@ -203,7 +203,8 @@ TEST(Ptx, WhatHasNoCodeOnAGpuIsRefused) {
 }
 
 TEST(Ptx, HalvesAreConvertedByTheMachine) {
-  const std::string ptx = ptx_of(pointwise("float16(float32(a[i])*2.0f)", "float16", "float16"));
+  const std::string ptx =
+      ptx_of(pointwise("float16(float32(a[i])*2.0f + 1.0f)", "float16", "float16"));
   EXPECT_EQ(count_of(ptx, "cvt.f32.f16"), 1) << ptx;
   EXPECT_EQ(count_of(ptx, "cvt.rn.f16.f32"), 1) << ptx;
 }
@@ -268,6 +269,67 @@ const char *const kMatrix =
   }
 }
 )";
+
+// Sums of each thread's own go on from phase to phase; block memory is read four at a time.
+const char *const kSums = R"(func sums(a: input float32[1], n: int32, out: output float32[1]) {
+  kernel sums threads (32, 1, 1) {
+    for bx in (0, 4) gpu_block {
+      allocate s: float32[128i64] block
+      allocate acc: float32[4i64] thread
+      for t in (0, 32) gpu_thread {
+        acc[ramp(0i64, 1i64, 4)] = broadcast(0.0f, 4)
+      }
+      for k in (0, n) {
+        for t in (0, 32) gpu_thread {
+          for i in (0, 4) {
+            s[int64(i)*32i64 + int64(t)] = a[int64(k)*128i64 + int64(i)*32i64 + int64(t)]
+          }
+        }
+        barrier
+        for t in (0, 32) gpu_thread {
+          acc[ramp(0i64, 1i64, 4)] = acc[ramp(0i64, 1i64, 4)] + s[ramp(int64((t + 1) % 32)*4i64, 1i64, 4)]
+        }
+        barrier
+      }
+      for t in (0, 32) gpu_thread {
+        out[ramp(int64(bx)*128i64 + int64(t)*4i64, 1i64, 4)] = acc[ramp(0i64, 1i64, 4)]
+      }
+    }
+  }
+}
+)";
+
+TEST(Ptx, RegistersHoldWhatIsAThreadsOwn) {
+  const std::string ptx = ptx_of(kSums);
+  EXPECT_EQ(count_of(ptx, "ld.shared.v4.f32"), 2) << "in both kernels\n" << ptx;
+  EXPECT_EQ(ptx.find(".local"), std::string::npos) << ptx;
+  EXPECT_EQ(count_of(ptx, "bar.sync"), 4) << ptx;
+  expect_assembles(kSums);
+}
+
+// Rows of vectors: where strides and addresses allow it, 16 bytes at once.
+TEST(Ptx, AlignedOperandsHaveAKernelOfTheirOwn) {
+  const std::string text = R"(func copy(a: input float32[2], out: output float32[2]) {
+  kernel copy threads (32, 1, 1) {
+    for y in (0, out.extent.1) gpu_block {
+      for t in (0, 32) gpu_thread {
+        out[ramp(int64(t)*4i64 + int64(y)*int64(out.stride.1), 1i64, 4)] = a[ramp(int64(t)*4i64 - int64(a.min.0) + int64(y)*int64(a.stride.1), 1i64, 4)]
+      }
+    }
+  }
+}
+)";
+  const DeviceCode code = compile_kernels(parsed(text), kPortable);
+  ASSERT_EQ(code.kernels.size(), 2u);
+  EXPECT_EQ(code.kernels[0].aligned, 1);
+  EXPECT_EQ(code.kernels[1].symbol, "kernel_copy_aligned");
+  const size_t second = code.portable.find(".entry kernel_copy_aligned");
+  const std::string plain = code.portable.substr(0, second), aligned = code.portable.substr(second);
+  EXPECT_EQ(count_of(plain, "ld.global.nc.f32"), 4) << plain;
+  EXPECT_EQ(count_of(aligned, "ld.global.nc.v4.f32"), 1) << aligned;
+  EXPECT_EQ(count_of(aligned, "st.global.v4.f32"), 1) << aligned;
+  expect_assembles(text);
+}
 
 TEST(Ptx, MatrixInstructions) {
   const std::string ptx = ptx_of(kMatrix);

@@ -79,7 +79,7 @@ TEST_F(Cuda, CopiesGoWhereTheOtherSideIsNewer) {
   b.fill(-1);
   b.set_host_dirty(false);
   EXPECT_EQ(b.copy_to_host(), 0);
-  EXPECT_EQ(b(5, 4), -1) << "the device wrote nothing";
+  EXPECT_EQ(std::as_const(b)(5, 4), -1) << "the device wrote nothing";
   b.set_device_dirty();
   EXPECT_EQ(b.copy_to_host(), 0);
   EXPECT_EQ(b.copy_to_host(), 0);
