@@ -1,9 +1,9 @@
 #include "test/fuzz/differential.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
+#include <ctime>
 #include <iomanip>
 #include <memory>
 #include <optional>
@@ -213,18 +213,16 @@ bool fit_outputs(std::vector<Output> &outputs, const Survey &survey) {
   return false;
 }
 
-/// Adds the time that it lives to a part of the counts.
+/// Adds the processor's time that it lives to a part of the counts.
 class Stopwatch {
  public:
   Stopwatch(DifferentialCounts &counts, const char *part) : sum_(counts.seconds[part]) {}
   Stopwatch(const Stopwatch &) = delete;
-  ~Stopwatch() {
-    sum_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
+  ~Stopwatch() { sum_ += static_cast<double>(std::clock() - begin_) / CLOCKS_PER_SEC; }
 
  private:
   double &sum_;
-  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  const std::clock_t begin_ = std::clock();
 };
 
 class Trial {

@@ -23,7 +23,7 @@ struct DifferentialCounts {
   int judged_exactly = 0;                 // verdicts of the judge held against its exact form
   int exactly_unknown = 0;                // of these, questions that isl's quota did not answer
   int sliding = 0, folded = 0;            // accepted ones with a sliding window, with a ring
-  std::map<std::string, double> seconds;  // by what was done
+  std::map<std::string, double> seconds;  // of the processor, by what was done
   std::map<char, int> refused_by_claim, false_by_claim;
   // Programs with a directive, a tail, a type of values: all, and those that the judge accepted.
   std::map<std::string, int> drawn_with, accepted_with;

@@ -10,10 +10,13 @@
 #include <cctype>
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "polyhalite/error.h"
 #include "test/fuzz/differential.h"
@@ -115,13 +118,19 @@ int run(int argc, char **argv) {
   const auto start = Clock::now();
   auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   double next_line = 10;
+  std::vector<std::pair<double, uint64_t>> slowest;
   for (int i = 0; i < count && elapsed() < seconds; i++) {
     const uint64_t seed = from + static_cast<uint64_t>(i);
+    const size_t before = counts.failures.size();
+    const std::clock_t begin = std::clock();
     try {
       trial(drawn_case(seed, counts), counts);
     } catch (const std::exception &e) {
       counts.failures.push_back("seed " + std::to_string(seed) + ": " + e.what());
     }
+    slowest.emplace_back(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, seed);
+    for (size_t f = before; f < counts.failures.size(); f++)
+      std::cerr << counts.failures[f] << "\n";
     if (elapsed() > next_line) {
       std::cerr << i + 1 << " of " << count << ", " << counts.failures.size() << " failures\n";
       next_line += 10;
@@ -133,6 +142,11 @@ int run(int argc, char **argv) {
     for (uint64_t s : counts.false_refusal_seeds) std::cout << " " << s;
     std::cout << "\n";
   }
+  std::sort(slowest.rbegin(), slowest.rend());
+  slowest.resize(std::min<size_t>(slowest.size(), 5));
+  std::cout << "slowest:";
+  for (const auto &[time, seed] : slowest) std::cout << " " << seed << " (" << time << " s)";
+  std::cout << "\n";
   if (shows_coverage) return show_coverage(counts);
   return counts.failures.empty() ? 0 : 1;
 }
