@@ -117,20 +117,27 @@ uint8_t trend_of(const Expr &e, const std::string &loop) {
 
 Expr Surveyor::expand_within(const Expr &e, int outside) const {
   std::map<std::string, Expr> values;
+  return expand_within(e, outside, values);
+}
+
+// What stands for many names in turn stands once in `values`: names of names are looked up once.
+Expr Surveyor::expand_within(const Expr &e, int outside,
+                             std::map<std::string, Expr> &values) const {
   for_each_node(e, [&](const Expr &n) {
     const VariableNode *v = as_variable(n);
-    if (v && v->kind == VariableKind::Loop) {
+    if (!v || values.count(v->name)) return;
+    if (v->kind == VariableKind::Loop) {
       const int loop = loop_by_name_.at(v->name);
       if (visible(outside, loop) || !runs_once(loop)) return;
-      values[v->name] = expand_within(out_.loops[loop].min, outside);
+      values[v->name] = expand_within(out_.loops[loop].min, outside, values);
       return;
     }
-    if (!v || v->kind != VariableKind::Symbol) return;
+    if (v->kind != VariableKind::Symbol) return;
     auto it = symbol_.find(v->name);
     if (it == symbol_.end() || visible(outside, symbol_owner_.at(v->name))) return;
-    values[v->name] = expand_within(it->second.value, outside);
+    values[v->name] = expand_within(it->second.value, outside, values);
   });
-  return substitute(values, e);
+  return values.empty() ? e : substitute(values, e);
 }
 
 bool Surveyor::runs_once(int loop) const {
