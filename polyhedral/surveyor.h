@@ -151,7 +151,7 @@ class Surveyor {
   };
   /// What a stage touches of its own Func, its pure variables running over `over`.
   OwnCells own_cells(const StageId &s, const std::vector<Interval> &over);
-  bool may_run_over_part(const StageId &s, int scope) const;
+  bool may_run_over_part(const StageId &s) const;
   /// The box takes these cells in; stages that need not run over all of it, do not.
   void include_own_updates(int f, std::vector<Interval> &box, int scope);
   template <typename Visit>
