@@ -263,6 +263,7 @@ class Surveyor {
   Expr where_;  // a condition that holds while intervals are asked for; null: none
   Reach reach_ = Reach::Computed;
   std::map<StageId, std::map<std::string, Interval>> narrowed_;  // ends: constants
+  ErrorList errors_;  // of loops that cannot be compiled as they are asked for
   std::map<StageId, std::vector<Interval>> stage_needs_;  // of updates; no ends: the whole box
   std::map<int, std::vector<IndexRange>> asked_;  // [func] `needed` without its own whole tiles
   std::map<int, std::vector<Interval>> beyond_;   // [func] what is touched, where that is more

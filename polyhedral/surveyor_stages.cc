@@ -163,9 +163,13 @@ void Surveyor::survey_stage(const StageId &s) {
       out_.loops[l].min = r.min;
       out_.loops[l].extent = simplify(extent_of(r));
     }
-    require_constant_extent(s, info, out_.loops[l]);
-    if (info.kind == LoopKind::Vector) require_few(s, info, out_.loops[l], kMaxLanes, &lanes);
-    if (info.kind == LoopKind::Unrolled) require_few(s, info, out_.loops[l], kMaxCopies, &copies);
+    const bool compiles = errors_.attempt([&] {
+      require_constant_extent(s, info, out_.loops[l]);
+      if (info.kind == LoopKind::Vector) require_few(s, info, out_.loops[l], kMaxLanes, &lanes);
+      if (info.kind == LoopKind::Unrolled) require_few(s, info, out_.loops[l], kMaxCopies, &copies);
+    });
+    // Any extent will do, since the survey only goes on to tell of others.
+    if (!compiles) out_.loops[l].extent = make_int(Int(32), 1);
     if (info.also.empty()) {
       out.dims[info.dim] = make_variable(Int(32), VariableKind::Loop, info.name);
     }
