@@ -461,14 +461,6 @@ void Surveyor::fuse_value(const StageId &s, const Derivation &d, StageSurvey &ou
 }
 
 void Surveyor::record_reads(const StageId &s) {
-  if (const CallNode *stage = as_extern_stage(tree_.definition(s))) {
-    const std::vector<ExternOperand> operands = extern_operands(*stage);
-    for (size_t i = 0; i < operands.size(); i++) {
-      const CallNode *b = operands[i].buffer;
-      if (b) extern_reads_.push_back({s, b->name, i});
-    }
-    return;
-  }
   auto record = [&](const CallNode &c, const Expr &where) {
     if (c.kind == CallKind::Func && c.name == tree_.func(s).name) return;
     ReadSite site{s, c.name, {}, {}, where};
@@ -485,6 +477,18 @@ void Surveyor::record_reads(const StageId &s) {
     reads_.push_back(std::move(site));
   };
   const StageDef &def = tree_.definition(s);
+  if (const CallNode *stage = as_extern_stage(def)) {
+    const std::vector<ExternOperand> operands = extern_operands(*stage);
+    for (size_t i = 0; i < operands.size(); i++) {
+      const CallNode *b = operands[i].buffer;
+      if (b) {
+        extern_reads_.push_back({s, b->name, i});
+      } else {
+        for_each_use(operands[i].scalar, record);
+      }
+    }
+    return;
+  }
   for (const Expr &e : def.args) for_each_use(e, record);
   for (const Expr &e : def.values) for_each_use(e, record);
   if (def.predicate.defined()) for_each_use(def.predicate, record);
