@@ -176,6 +176,7 @@ void Surveyor::slide(int f, int compute_scope) {
   if (outermost != kRoot) {
     fold(f, along, outermost);
     use_what_is_kept(f, compute_scope);
+    for (size_t s = 0; s < def.stages.size(); s++) stage_needs_.erase({f, static_cast<int>(s)});
   }
 }
 
