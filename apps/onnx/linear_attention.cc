@@ -67,8 +67,14 @@ void expand_attention(const Node &n, Graph *g, std::vector<Node> *nodes) {
                "the update rule '" + rule + "' has " + (gated ? "a decay" : "a rate"),
                "export the model again");
   }
-  const ValueId key = n.inputs[1], value = n.inputs[2];
-  ValueId past = n.has_input(3) ? n.inputs[3] : kNone;
+  // Sums of many tokens are not for 16 bits.
+  const ElementType type = g->value(n.inputs[0]).type;
+  const bool widened = type == ElementType::Float16 || type == ElementType::BFloat16;
+  auto wide = [&](ValueId v) {
+    return widened ? w.op("Cast", {v}, {{"to", static_cast<int64_t>(ElementType::Float32)}}) : v;
+  };
+  const ValueId query = wide(n.inputs[0]), key = wide(n.inputs[1]), value = wide(n.inputs[2]);
+  ValueId past = n.has_input(3) ? wide(n.inputs[3]) : kNone;
   if (past == kNone) {
     // [batch, heads, width of keys, width of values], widths being those of one head.
     auto width = [&](ValueId v) {
@@ -77,9 +83,9 @@ void expand_attention(const Node &n, Graph *g, std::vector<Node> *nodes) {
     };
     past = zeros(&w, {size_of(&w, key, 0), w.integers({heads}), width(key), width(value)}, key);
   }
-  std::vector<ValueId> operands{past, n.inputs[0], key, value};
-  if (gated) operands.push_back(n.inputs[4]);
-  if (delta) operands.push_back(n.inputs[5]);
+  std::vector<ValueId> operands{past, query, key, value};
+  if (gated) operands.push_back(wide(n.inputs[4]));
+  if (delta) operands.push_back(wide(n.inputs[5]));
 
   Graph body;
   body.name = n.name;
@@ -122,8 +128,9 @@ void expand_attention(const Node &n, Graph *g, std::vector<Node> *nodes) {
              {"scan_input_axes", along},
              {"scan_output_axes", std::vector<int64_t>{1}},
              {"body", std::make_shared<const Graph>(std::move(body))}});
-  define(&w, n, 0, results[1]);
-  define(&w, n, 1, results[0]);
+  auto narrowed = [&](ValueId v) { return widened ? w.op("CastLike", {v, n.inputs[0]}) : v; };
+  define(&w, n, 0, narrowed(results[1]));
+  define(&w, n, 1, narrowed(results[0]));
 }
 
 }  // namespace

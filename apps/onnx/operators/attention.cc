@@ -22,9 +22,7 @@ Tensor headed(const Tensor &x, const Index &shape) {
   const Expr width = shape[3];
   return Tensor(
       x.type(), shape,
-      [x, width](const Index &at) {
-        return x({at[0], at[2], at[1] * width + at[3]});
-      },
+      [x, width](const Index &at) { return x({at[0], at[2], at[1] * width + at[3]}); },
       x.detached_stages());
 }
 
@@ -92,9 +90,7 @@ std::vector<Tensor> lower_attention(Lowering &l) {
     shape[1] = static_cast<int>(*q_heads);
     return Tensor(
         t.type(), shape,
-        [t, share](const Index &at) {
-          return t({at[0], at[1] / share, at[2], at[3]});
-        },
+        [t, share](const Index &at) { return t({at[0], at[1] / share, at[2], at[3]}); },
         t.detached_stages());
   };
   k = shared(k);
@@ -201,7 +197,8 @@ std::vector<Tensor> lower_rotary(Lowering &l) {
         const Expr e = flat ? at[2] % whole : at[3];
         const Expr image = at[0], position = flat ? at[1] : at[2];
         auto element = [&](const Expr &place) {
-          return flat ? x({at[0], at[1], at[2] - e + place}) : x({at[0], at[1], at[2], place});
+          return flat ? x({at[0], at[1], clamp(at[2] - e + place, 0, x.size(2) - 1)})
+                      : x({at[0], at[1], at[2], place});
         };
         const Expr pair = clamp(interleaved ? e / 2 : e % half, 0, half - 1);
         const Expr second = interleaved ? e % 2 == 1 : e >= half;

@@ -15,21 +15,36 @@ using ops::Tensor;
 constexpr double kTurn = 2 * 3.14159265358979323846;
 
 // What an element [n, part] of a signal of `parts` numbers each adds to [k, part] of the result:
-// rows are n and part, columns k and part.
-Tensor turns(Type type, int length, int parts, int results, bool inverse) {
-  return ops::stored(
-      Tensor(type, {Expr(length * parts), Expr(results * 2)},
-             [=](const Index &at) {
-               const Expr n = at[0] / parts, part = at[0] % parts;
-               const Expr k = at[1] / 2, wanted = at[1] % 2;
-               const Expr step =
-                   cast<double>((cast<int64_t>(n) * cast<int64_t>(k)) % cast<int64_t>(length));
-               const Expr angle = step * Expr((inverse ? 1 : -1) * kTurn / length);
-               const Expr c = cos(angle), s = sin(angle);
-               const Expr v = select(part == wanted, c, part == 0, s, -s);
-               return cast(type, inverse ? v / Expr(static_cast<double>(length)) : v);
-             }),
-      "turns");
+// rows are n and part, columns k and part. In float64, for results that cancel.
+Tensor turns(int length, int parts, int results, bool inverse) {
+  return ops::stored(Tensor(Float(64), {Expr(length * parts), Expr(results * 2)},
+                            [=](const Index &at) {
+                              const Expr n = at[0] / parts, part = at[0] % parts;
+                              const Expr k = at[1] / 2, wanted = at[1] % 2;
+                              const Expr step = cast<double>((cast<int64_t>(n) * cast<int64_t>(k)) %
+                                                             cast<int64_t>(length));
+                              const Expr angle = step * Expr((inverse ? 1 : -1) * kTurn / length);
+                              const Expr c = cos(angle), s = sin(angle);
+                              const Expr v = select(part == wanted, c, part == 0, s, -s);
+                              return inverse ? v / Expr(static_cast<double>(length)) : v;
+                            }),
+                     "turns");
+}
+
+// What half a spectrum [k, part] adds to place n of the real signal; the other half is its mirror.
+Tensor real_turns(int length) {
+  return ops::stored(Tensor(Float(64), {Expr((length / 2 + 1) * 2), Expr(length)},
+                            [=](const Index &at) {
+                              const Expr k = at[0] / 2, part = at[0] % 2, n = at[1];
+                              const Expr step = cast<double>((cast<int64_t>(n) * cast<int64_t>(k)) %
+                                                             cast<int64_t>(length));
+                              const Expr angle = step * Expr(kTurn / length);
+                              const Expr mirrored = k > 0 && 2 * k < length;
+                              const Expr v = select(part == 0, cos(angle), -sin(angle));
+                              return v * select(mirrored, Expr(2.0), Expr(1.0)) /
+                                     Expr(static_cast<double>(length));
+                            }),
+                     "turns");
 }
 
 int whole_number(const Inference &i, const Dim &d, const std::string &what) {
@@ -59,13 +74,17 @@ void infer_dft(Inference &i) {
   if (i.has(1)) length = i.sizes(1).at(0);
   int results = whole_number(i, length, "the length of the transform");
   const bool inverse = i.node().integer("inverse", 0) != 0;
-  if (i.node().integer("onesided", 0) != 0) {
-    if (inverse) i.fail("it is inverse and one-sided", "the two together are not supported");
-    results = results / 2 + 1;
+  const bool half = i.node().integer("onesided", 0) != 0;
+  if (half && !inverse) results = results / 2 + 1;
+  if (half && inverse) {
+    if (!parts.is(2)) i.fail("half a spectrum has 1 part", "it has 2");
+    // Of n places of half a spectrum; what was transformed had twice as many less two.
+    if (!i.has(1)) results = 2 * (results - 1);
+    if (results < 1) i.fail("the spectrum has one place", "it has more");
   }
   Shape shape = i.shape(0);
   shape[axis] = results;
-  shape.back() = 2;
+  shape.back() = half && inverse ? 1 : 2;
   i.result(0, i.type(0), shape);
 }
 std::vector<Tensor> lower_dft(Lowering &l) {
@@ -74,13 +93,17 @@ std::vector<Tensor> lower_dft(Lowering &l) {
   const int axis = l.axis(transform_axis(l), rank);
   const size_t a = static_cast<size_t>(axis);
   const int parts = static_cast<int>(*l.shape(0).back().constant());
-  const int length =
-      static_cast<int>(*(l.has(1) ? l.known_sizes(1).at(0) : l.shape(0)[a]).constant());
   const int results = static_cast<int>(*l.result_shape(0)[a].constant());
+  const bool inverse = l.node().integer("inverse", 0) != 0;
+  const bool half = inverse && l.node().integer("onesided", 0) != 0;
+  const int length =
+      half ? results
+           : static_cast<int>(*(l.has(1) ? l.known_sizes(1).at(0) : l.shape(0)[a]).constant());
+  const int places = half ? length / 2 + 1 : length;
   const Type type = x.type();
   // The signal as long as the transform, its axis beside the parts.
   Index whole = x.shape();
-  whole[a] = length;
+  whole[a] = places;
   const Tensor signal =
       ops::pad(x, Index(whole.size(), Expr(0)), whole, ops::PadMode::Constant, cast(type, Expr(0)));
   std::vector<int> order, back;
@@ -97,11 +120,12 @@ std::vector<Tensor> lower_dft(Lowering &l) {
     others = others * x.shape()[static_cast<size_t>(d)];
     shape.push_back(x.shape()[static_cast<size_t>(d)]);
   }
-  shape.insert(shape.end(), {Expr(results), Expr(2)});
-  const Tensor rows = ops::reshape(ops::transpose(signal, order), {others, Expr(length * parts)});
-  const bool inverse = l.node().integer("inverse", 0) != 0;
-  const Tensor y = ops::matmul(rows, turns(type, length, parts, results, inverse));
-  return {ops::transpose(ops::reshape(y, shape), back)};
+  shape.insert(shape.end(), {Expr(results), Expr(half ? 1 : 2)});
+  const Tensor rows = ops::reshape(ops::transpose(ops::convert(signal, Float(64)), order),
+                                   {others, Expr(places * parts)});
+  const Tensor y =
+      ops::matmul(rows, half ? real_turns(length) : turns(length, parts, results, inverse));
+  return {ops::convert(ops::transpose(ops::reshape(y, shape), back), type)};
 }
 
 int frame_length(const Inference &i) {
@@ -129,12 +153,13 @@ std::vector<Tensor> lower_stft(Lowering &l) {
   const int results = static_cast<int>(*l.result_shape(0)[2].constant());
   const Index shape = l.result_sizes(0);
   const Tensor window = l.has(2) ? l.in(2) : Tensor();
-  const Tensor frames(x.type(), {shape[0], shape[1], Expr(length * parts)}, [=](const Index &at) {
+  const Tensor frames(Float(64), {shape[0], shape[1], Expr(length * parts)}, [=](const Index &at) {
     const Expr n = at[2] / parts, place = at[1] * step + n;
     const Expr v = x.rank() == 3 ? x({at[0], place, at[2] % parts}) : x({at[0], place});
-    return window.defined() ? v * window({n}) : v;
+    return cast<double>(window.defined() ? v * window({n}) : v);
   });
-  return {ops::reshape(ops::matmul(frames, turns(x.type(), length, parts, results, false)), shape)};
+  const Tensor y = ops::matmul(frames, turns(length, parts, results, false));
+  return {ops::convert(ops::reshape(y, shape), x.type())};
 }
 
 void infer_mel(Inference &i) {
