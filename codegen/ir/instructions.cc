@@ -41,11 +41,11 @@ Instruction load_matrices(const char *name, const char *ptx, int matrices, bool 
 }
 
 Instruction copy_async(const char *name, const char *ptx, int bytes) {
-  Instruction i{name,
-                InstructionMeaning::CopyAsync,
-                ptx,
-                {{"to", Home::Block, UInt(8), false, true},
-                 {"from", Home::Device, UInt(8), true, false}}};
+  Instruction i{
+      name,
+      InstructionMeaning::CopyAsync,
+      ptx,
+      {{"to", Home::Block, UInt(8), false, true}, {"from", Home::Device, UInt(8), true, false}}};
   i.bytes = bytes;
   i.reads_memory = i.writes_memory = true;
   return i;

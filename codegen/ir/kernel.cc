@@ -177,6 +177,7 @@ KernelOperands kernel_operands(const Stmt &kernel) {
     const auto free = free_variables(e);
     for_each_node(e, [&](const Expr &n) {
       if (const VariableNode *v = as_variable(n)) {
+        if (v->image) return;  // a constant buffer's fields are constants
         if (free.count(v->name) && !bound.count(v->name)) scalars.emplace(v->name, n);
       }
       if (const LoadNode *load = as_load(n)) touch(load->buffer, n.type(), true, false);

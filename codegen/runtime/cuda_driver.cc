@@ -46,14 +46,14 @@ int no_driver(void *user_context, const char *why) {
 // The first name that is missing, or null.
 const char *find_functions(void *library) {
   using GetProcAddress = Result (*)(const char *, void **, int, uint64_t);
-  auto ask = reinterpret_cast<GetProcAddress>(
-      polyhalite_get_library_symbol(library, "cuGetProcAddress"));
+  auto ask =
+      reinterpret_cast<GetProcAddress>(polyhalite_get_library_symbol(library, "cuGetProcAddress"));
   auto find = [&](const char *name, const char *symbol) {
     void *found = nullptr;
     if (!ask || ask(name, &found, kInterfaceVersion, 0) != 0) found = nullptr;
     return found ? found : polyhalite_get_library_symbol(library, symbol);
   };
-#define PH_CUDA_FIND(member, name, symbol, arguments)                                \
+#define PH_CUDA_FIND(member, name, symbol, arguments)                                  \
   functions.member = reinterpret_cast<decltype(functions.member)>(find(name, symbol)); \
   if (!functions.member) return name;
   PH_CUDA_FUNCTIONS(PH_CUDA_FIND)
@@ -175,18 +175,18 @@ namespace runtime = polyhalite::runtime;
 
 extern "C" {
 
-PH_WEAK polyhalite_cuda_acquire_context_t polyhalite_set_cuda_acquire_context(
-    polyhalite_cuda_acquire_context_t handler) {
+PH_WEAK polyhalite_cuda_acquire_context_t
+polyhalite_set_cuda_acquire_context(polyhalite_cuda_acquire_context_t handler) {
   return __atomic_exchange_n(&acquire_handler, handler, __ATOMIC_ACQ_REL);
 }
 
-PH_WEAK polyhalite_cuda_release_context_t polyhalite_set_cuda_release_context(
-    polyhalite_cuda_release_context_t handler) {
+PH_WEAK polyhalite_cuda_release_context_t
+polyhalite_set_cuda_release_context(polyhalite_cuda_release_context_t handler) {
   return __atomic_exchange_n(&release_handler, handler, __ATOMIC_ACQ_REL);
 }
 
-PH_WEAK polyhalite_cuda_get_stream_t polyhalite_set_cuda_get_stream(
-    polyhalite_cuda_get_stream_t handler) {
+PH_WEAK polyhalite_cuda_get_stream_t
+polyhalite_set_cuda_get_stream(polyhalite_cuda_get_stream_t handler) {
   return __atomic_exchange_n(&stream_handler, handler, __ATOMIC_ACQ_REL);
 }
 

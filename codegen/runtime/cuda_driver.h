@@ -35,10 +35,10 @@ inline constexpr int kHostMemory = 1, kDeviceMemory = 2;
 
 inline constexpr Result kInvalidValue = 1, kOutOfMemory = 2, kInvalidContext = 201,
                         kOutOfResources = 701;
-inline constexpr int kMajorCapability = 75, kMinorCapability = 76;        // attributes of devices
-inline constexpr int kDynamicSharedBytes = 8;                             // of kernels
-inline constexpr int kErrorLog = 5, kErrorLogBytes = 6;                   // options of modules
-inline constexpr int kContextOfPointer = 1;                               // of addresses
+inline constexpr int kMajorCapability = 75, kMinorCapability = 76;  // attributes of devices
+inline constexpr int kDynamicSharedBytes = 8;                       // of kernels
+inline constexpr int kErrorLog = 5, kErrorLogBytes = 6;             // options of modules
+inline constexpr int kContextOfPointer = 1;                         // of addresses
 
 // FUNCTION(member, name in the driver, symbol with its version, arguments)
 #define PH_CUDA_FUNCTIONS(FUNCTION)                                                               \

@@ -109,7 +109,8 @@ int load(void *user_context, const Driver &d, Context context, const polyhalite_
                 code.pipeline, ErrorName(d, status).text, log[0] ? log : "it says no more");
   }
   const auto count = static_cast<size_t>(code.kernel_count);
-  auto *m = static_cast<LoadedModule *>(calloc(1, sizeof(LoadedModule) + count * sizeof(LoadedKernel)));
+  auto *m =
+      static_cast<LoadedModule *>(calloc(1, sizeof(LoadedModule) + count * sizeof(LoadedKernel)));
   if (!m) {
     d.unload_module(module);
     return polyhalite_error_out_of_memory(user_context, code.pipeline, "kernels",
@@ -182,12 +183,22 @@ extern "C" {
 
 PH_WEAK int polyhalite_cuda_run(void *user_context, const polyhalite_cuda_module_t *module,
                                 int32_t kernel, const int32_t *blocks, const int32_t *threads,
-                                int32_t shared_bytes, void **args) {
+                                int32_t shared_bytes, void **args, int32_t buffers) {
   for (int i = 0; i < 3; i++) {
     if (blocks[i] <= 0 || threads[i] <= 0) return 0;
   }
   constexpr int kFailed = polyhalite_error_code_device_run_failed;
   const char *stage = module->kernels[kernel].stage;
+  for (int i = 0; i < buffers; i++) {
+    // The field with the address of device memory is the first one.
+    const auto *b = static_cast<const polyhalite_buffer_t *>(args[i]);
+    if (module->has_wide_indices || b->end_offset() - b->begin_offset() <= INT32_MAX) continue;
+    return runtime::fail(user_context, polyhalite_error_code_buffer_extents_too_large,
+                         "a buffer of the kernel '%s' of '%s' has %lld elements: its indices have "
+                         "32 bits; compile for a target with large_buffers",
+                         stage, module->pipeline,
+                         static_cast<long long>(b->end_offset() - b->begin_offset()));
+  }
   Current current(user_context);
   if (current.error != 0) return current.error;
   const Driver &d = *current.driver;

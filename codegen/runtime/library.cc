@@ -56,13 +56,13 @@ PH_WEAK polyhalite_get_symbol_t polyhalite_set_custom_get_symbol(polyhalite_get_
   return exchange(&symbol_handler, handler);
 }
 
-PH_WEAK polyhalite_load_library_t polyhalite_set_custom_load_library(
-    polyhalite_load_library_t handler) {
+PH_WEAK polyhalite_load_library_t
+polyhalite_set_custom_load_library(polyhalite_load_library_t handler) {
   return exchange(&library_handler, handler);
 }
 
-PH_WEAK polyhalite_get_library_symbol_t polyhalite_set_custom_get_library_symbol(
-    polyhalite_get_library_symbol_t handler) {
+PH_WEAK polyhalite_get_library_symbol_t
+polyhalite_set_custom_get_library_symbol(polyhalite_get_library_symbol_t handler) {
   return exchange(&library_symbol_handler, handler);
 }
 

@@ -51,13 +51,16 @@ typedef struct polyhalite_cuda_module_t {
   uint64_t hash;      /* of the texts: equal modules are loaded once */
   int32_t capability; /* 80 is 8.0 */
   int32_t kernel_count;
+  int32_t has_wide_indices; /* buffers may have more elements than an int32_t counts */
+  int32_t reserved;
 } polyhalite_cuda_module_t;
 /* Launches a kernel on blocks[0] * blocks[1] * blocks[2] blocks; nothing where that is not
- * positive. args: the address of each parameter's value. Returns when the kernel is on its way;
- * with PH_DEBUG_CUDA=1 in the environment when it has ended. */
+ * positive. args: `buffers` addresses of polyhalite_buffer_t, which have device memory, then the
+ * addresses of the other parameters' values. Returns when the kernel is on its way; with
+ * PH_DEBUG_CUDA=1 in the environment when it has ended. */
 int polyhalite_cuda_run(void *user_context, const polyhalite_cuda_module_t *module, int32_t kernel,
                         const int32_t *blocks, const int32_t *threads, int32_t shared_bytes,
-                        void **args);
+                        void **args, int32_t buffers);
 
 #ifdef __cplusplus
 }
