@@ -278,7 +278,7 @@ class Parser {
         if (d.option == "forward") d.option = "";
         break;
       case DirectiveKind::StoreIn:
-        d.option = option("MemoryType", {"Auto", "Heap", "Stack", "Register"});
+        d.option = option("MemoryType", {"Auto", "Heap", "Stack", "Register", "GPUShared"});
         break;
       case DirectiveKind::Partition:
         loops(d, 1);

@@ -246,7 +246,8 @@ class Reader {
       FuncStorage &s = result_.storage[f];
       if (tokens_.accept("in")) {
         const std::string word = tokens_.expect_name("a type of memory");
-        for (MemoryType m : {MemoryType::Heap, MemoryType::Stack, MemoryType::Register}) {
+        for (MemoryType m :
+             {MemoryType::Heap, MemoryType::Stack, MemoryType::Register, MemoryType::GPUShared}) {
           if (word == memory_type_name(m)) s.memory = m;
         }
         if (s.memory == MemoryType::Auto) {

@@ -99,7 +99,7 @@ TEST(storage, mistakes) {
             "  fix: name a loop 'from' that is loop 'at', or around it\n");
   EXPECT_EQ(words("f.store_in(VTCM)\n"),
             "s.txt:3: error: unknown option 'VTCM'\n"
-            "  fix: options are: Auto, Heap, Stack, Register\n");
+            "  fix: options are: Auto, Heap, Stack, Register, GPUShared\n");
 }
 
 }  // namespace
