@@ -252,7 +252,7 @@ class Reader {
         }
         if (s.memory == MemoryType::Auto) {
           tokens_.fail_behind("'" + word + "' is no type of memory", "",
-                              "types are: Heap, Stack, Register");
+                              "types are: Heap, Stack, Register, GPUShared");
         }
         return;
       }

@@ -3,6 +3,7 @@
 
 #include "codegen/passes/fence_streams.h"
 #include "codegen/passes/flatten_storage.h"
+#include "codegen/passes/form_collectives.h"
 #include "codegen/passes/form_kernels.h"
 #include "codegen/passes/hoist_allocations.h"
 #include "codegen/passes/hoist_calls.h"
@@ -28,6 +29,11 @@ TEST(PassGolden, SimplifyStmts) {
 
 TEST(PassGolden, FormKernels) {
   check_golden("form_kernels", IrLevel::Lowered, IrLevel::MultiDimensional, form_kernels);
+}
+
+TEST(PassGolden, FormCollectives) {
+  check_golden("form_collectives", IrLevel::MultiDimensional, IrLevel::MultiDimensional,
+               form_collectives);
 }
 
 TEST(PassGolden, SplitRegisters) {
