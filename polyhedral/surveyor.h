@@ -216,6 +216,7 @@ class Surveyor {
   // Sliding windows.
   /// e with every symbol that the body of `outside` does not see replaced by its value.
   Expr expand_within(const Expr &e, int outside) const;
+  Expr expand_within(const Expr &e, int outside, std::map<std::string, Expr> &values) const;
   bool runs_once(int loop) const;
   void slide(int f, int compute_scope);
   /// Does each stage of f compute a row of dimension d out of this row alone, in loops that may

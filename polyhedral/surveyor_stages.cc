@@ -228,7 +228,8 @@ void Surveyor::derive_ranges(const StageId &s, StageSurvey &out) {
 }
 
 void Surveyor::require_constant_extent(const StageId &s, const LoopInfo &l, LoopBounds &b) {
-  if (l.kind != LoopKind::Vector && l.kind != LoopKind::Unrolled) return;
+  const bool threads = is_thread_loop(l.kind);
+  if (l.kind != LoopKind::Vector && l.kind != LoopKind::Unrolled && !threads) return;
   if (constant(b.extent)) return;
   // As many iterations as there ever are, those beyond the extent guarded.
   const std::map<std::string, Expr> fixed = fixed_where(runs_where(tree_.func(s), s.stage));
@@ -244,6 +245,7 @@ void Surveyor::require_constant_extent(const StageId &s, const LoopInfo &l, Loop
     b.extent = make_int(Int(32), std::max<int64_t>(*most, 0));
     return;
   }
+  if (threads) return;  // it may be known where the kernel is launched
   const char *permitted = std::getenv("HL_PERMIT_FAILED_UNROLL");
   if (l.kind == LoopKind::Unrolled && permitted && std::string(permitted) == "1") {
     b.stays_serial = true;

@@ -220,7 +220,7 @@ class Lowering {
         return stage_body(tree_, survey_, tracer_, n.stage);
       case TreeNode::Allocate:
         return with_storage(
-            tree_, survey_, n.stage.func, spanned(n.stage.func, Tracer::Span::Realization, [&] {
+            tree_, survey_, n.stage.func, place_, spanned(n.stage.func, Tracer::Span::Realization, [&] {
               return make_block({block(n.children, inside, view, waiting),
                                  debug_to_files(tree_, survey_, n.stage.func,
                                                 survey_.funcs[n.stage.func].stored)});
@@ -252,7 +252,11 @@ class Lowering {
     const LoopInfo &info = tree_.loops[n.loop];
     const LoopBounds &bounds = survey_.loops[n.loop];
     std::vector<Stmt> body;
-    for (size_t i = 0; i < tree_.prefetches.size(); i++) {
+    const StoragePlace outer = place_;
+    if (info.kind == LoopKind::GpuBlock) place_ = StoragePlace::Block;
+    if (is_thread_loop(info.kind)) place_ = StoragePlace::Thread;
+    // A device has no caches to ask.
+    for (size_t i = 0; i < tree_.prefetches.size() && place_ == StoragePlace::Host; i++) {
       if (tree_.prefetches[i].at == n.loop) body.push_back(prefetch_loops(tree_, survey_, i));
     }
     std::set<int> waiting;
@@ -260,6 +264,7 @@ class Lowering {
       if (!is_producer && produced_among(n.children, func)) waiting.insert(func);
     }
     body.push_back(block(n.children, info.stage.func, view, waiting));
+    place_ = outer;
     return make_for(info.name, bounds.min, bounds.extent,
                     bounds.stays_serial ? LoopKind::Serial : info.kind,
                     with_symbols(bounds.symbols, make_block(std::move(body))), info.partition);
@@ -268,6 +273,7 @@ class Lowering {
   const LoopTree &tree_;
   const Survey &survey_;
   const std::string memory_;  // under which memoized Funcs are kept
+  StoragePlace place_ = StoragePlace::Host;
   AsyncTasks tasks_;
   Tracer tracer_;
 };

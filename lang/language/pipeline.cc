@@ -181,6 +181,7 @@ Realization Realizable<Self>::run_on_sizes(JITUserContext *context, const std::v
   for (Buffer<> &b : buffers) raw.push_back(b.raw_buffer());
   if (!failed) run(p, *c, raw, context, here);
   for (Buffer<> &b : buffers) {
+    placed(here, [&] { return b.copy_to_host(); });
     for (size_t d = 0; d < sizes.size(); d++) b.crop(static_cast<int>(d), 0, sizes[d]);
   }
   return Realization(std::move(buffers));
