@@ -6,6 +6,7 @@
 #include "lang/simplify/linear.h"
 #include "lang/simplify/simplify.h"
 #include "polyhedral/surveyor.h"
+#include "schedule/specialize.h"
 
 namespace polyhalite {
 
@@ -165,19 +166,73 @@ void Surveyor::leave_out_unused(int f, int scope) {
   }
 }
 
+namespace {
+
+// What the branches that stand between `scope` and a stage ask; null: nothing. What runs where no
+// branch does asks nothing here: its sizes are those that are given.
+Expr condition_between(const LoopTree &tree, int scope, const StageId &s) {
+  Expr all;
+  for (StageId at = s;;) {
+    const std::vector<int> &loops = tree.nest(at).loops;
+    if (std::count(loops.begin(), loops.end(), scope)) return all;
+    if (tree.definition(at).instead_of >= 0) {
+      const Expr where = runs_where(tree.func(at), at.stage);
+      all = all.defined() ? make_binary(Op::And, all, where) : where;
+    }
+    const int level = tree.placements[at.func].compute;
+    if (level == kRoot) return all;
+    at = tree.loops[level].stage;
+  }
+}
+
+// The end of what is needed anyway, or where `condition` holds. There others often need as much:
+//   out.max, or 3 where out.min is 0 and out.extent is 4  ->  out.max
+Expr end_with(const Expr &anyway, const Expr &there, const Expr &condition, bool is_max,
+              bool may_choose) {
+  if (!anyway.defined() || !there.defined()) return Expr();
+  const Expr both = is_max ? larger(anyway, there) : smaller(anyway, there);
+  if (equal(both, anyway)) return anyway;
+  const Expr room = is_max ? difference(anyway, there) : difference(there, anyway);
+  const auto left = constant(simplify_under(room, condition));
+  if (left && *left >= 0) return anyway;
+  return may_choose ? make_select(condition, both, anyway) : both;
+}
+
+}  // namespace
+
 std::vector<Interval> Surveyor::needed(const std::string &callee, int dimensions, int scope,
                                        Reach reach) {
   const Reach before = std::exchange(reach_, reach);
   std::vector<Interval> box(dimensions);
   bool first = true;
-  for (const ReadSite &r : reads_) {
-    if (r.callee != callee) continue;
+  std::vector<std::pair<const ReadSite *, Expr>> in_branches;
+  auto add = [&](const ReadSite &r, const Expr &condition) {
+    const bool is_input = tree_.algorithm.index_of(callee) < 0;
     for (int d = 0; d < dimensions; d++) {
       const Interval i = bound_at(r.args[d], &r.stage, scope, r.by_value[d]);
-      box[d] = first ? i : hull(box[d], i);
+      Interval &b = box[d];
+      if (first) {
+        b = i;
+      } else if (!condition.defined()) {
+        b = hull(b, i);
+      } else {
+        b = {end_with(b.min, i.min, condition, false, is_input),
+             end_with(b.max, i.max, condition, true, is_input)};
+      }
     }
     first = false;
+  };
+  for (const ReadSite &r : reads_) {
+    if (r.callee != callee) continue;
+    const Expr condition = condition_between(tree_, scope, r.stage);
+    if (condition.defined()) {
+      in_branches.emplace_back(&r, condition);
+    } else {
+      add(r, Expr());
+    }
   }
+  // A branch that is the only one to read says what is needed without a condition.
+  for (const auto &[r, condition] : in_branches) add(*r, condition);
   for (const ExternRead &r : extern_reads_) {
     if (r.callee != callee) continue;
     const std::vector<Interval> ask = asked(r, dimensions, scope);

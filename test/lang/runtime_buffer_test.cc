@@ -169,6 +169,11 @@ TEST(RuntimeBuffer, RefusesWrongShapesAndTypes) {
   EXPECT_EQ(refusal([&] { b.transpose({0, 0}); }), "transpose() needs every dimension once");
   EXPECT_EQ(refusal([&] { b.copy_from(Buffer<int>(3)); }),
             "copy_from() a Buffer of another dimensionality");
+  b.check_overflow();
+  const polyhalite_dimension_t huge[] = {{0, 1 << 30, 1}, {0, 1 << 30, 0}, {0, 1 << 30, 0}};
+  const Buffer<> vast(polyhalite_type_of<int>(), nullptr, 3, huge);
+  EXPECT_EQ(refusal([&] { vast.check_overflow(); }),
+            "the size of a Buffer is beyond the address space");
   const Buffer<> any = b;
   EXPECT_NE(refusal([&] { any.as<float>(); }), "accepted");
   EXPECT_FALSE((Buffer<int, 3>::can_convert_from(any)));

@@ -359,6 +359,22 @@ TEST_F(Values, ABranchKnowsTheExtentsItAsksFor) {
   EXPECT_EQ(more(4, 3), 7);
 }
 
+TEST_F(Values, WhatABranchReadsCountsWhereItRuns) {
+  ImageParam in(Int(32), 2, "in");
+  f(x, y) = in(x, y) * 2;
+  g(x, y) = f(x, y) + in(x, y);
+  const OutputImageParam shape = g.output_buffer();
+  g.specialize(shape.dim(1).min() == 0 && shape.dim(1).extent() == 4).unroll(y);
+  f.compute_at(g, x);
+  for (int rows : {3, 4, 6}) {
+    Buffer<int> image(5, rows);
+    image.fill([](int i, int j) { return i + 10 * j; });
+    in.set(image);
+    Buffer<int> out = g.realize({5, rows});
+    EXPECT_EQ(out(4, rows - 1), 3 * (4 + 10 * (rows - 1)));
+  }
+}
+
 using Functions = Regions;
 
 TEST_F(Functions, MakeMoreThanIsAsked) {

@@ -260,7 +260,7 @@ g.compute_at(f, xi)
               for s$g$f$b1.s0.x serial
                 s$g$f$b1.s0
               for s$g$f$b1.s1.x serial
-                for s$g$f$b1.s1.r serial
+                for s$g$f$b1.s1.r serial reduction
                   s$g$f$b1.s1
               g$f$b1.s0
           f.s1: x -> xo, xi by 8 GuardWithIf
@@ -276,7 +276,7 @@ else
               for s.s0.x serial
                 s.s0
               for s.s1.x serial
-                for s.s1.r serial
+                for s.s1.r serial reduction
                   s.s1
               g.s0
           f.s0: x -> xo, xi by 8 GuardWithIf

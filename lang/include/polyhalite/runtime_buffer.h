@@ -268,6 +268,8 @@ class Buffer : public BufferBase {
   void allocate(void *(*allocate_fn)(size_t) = nullptr, void (*deallocate_fn)(void *) = nullptr) {
     allocate_host(allocate_fn, deallocate_fn);
   }
+  /// Refuses a shape whose elements no address space holds.
+  void check_overflow() const { check_size(); }
   Buffer alias() const { return *this; }
 
   /// The element at every dimension's min.

@@ -1,5 +1,6 @@
 #include <cstdio>
 
+#include "Halide.h"
 #include "half.stub.h"
 
 int main() {
