@@ -151,7 +151,7 @@ class Surveyor {
   };
   /// What a stage touches of its own Func, its pure variables running over `over`.
   OwnCells own_cells(const StageId &s, const std::vector<Interval> &over);
-  bool may_run_over_part(const StageId &s, int scope) const;
+  bool may_run_over_part(const StageId &s) const;
   /// The box takes these cells in; stages that need not run over all of it, do not.
   void include_own_updates(int f, std::vector<Interval> &box, int scope);
   template <typename Visit>
@@ -264,6 +264,7 @@ class Surveyor {
   Expr where_;  // a condition that holds while intervals are asked for; null: none
   Reach reach_ = Reach::Computed;
   std::map<StageId, std::map<std::string, Interval>> narrowed_;  // ends: constants
+  ErrorList errors_;  // of loops that cannot be compiled as they are asked for
   std::map<StageId, std::vector<Interval>> stage_needs_;  // of updates; no ends: the whole box
   std::map<int, std::vector<IndexRange>> asked_;  // [func] `needed` without its own whole tiles
   std::map<int, std::vector<Interval>> beyond_;   // [func] what is touched, where that is more

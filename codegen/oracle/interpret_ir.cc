@@ -1,12 +1,15 @@
 #include "codegen/oracle/interpret_ir.h"
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <numeric>
 #include <random>
 #include <thread>
 #include <unordered_map>
 
+#include "codegen/ir/kernel.h"
+#include "codegen/oracle/race_check.h"
 #include "codegen/oracle/turns.h"
 #include "codegen/oracle/value.h"
 #include "lang/ir/expand_intrinsic.h"
@@ -18,6 +21,13 @@ namespace polyhalite {
 
 namespace {
 
+// What a device has of a buffer.
+struct DeviceMemory {
+  std::vector<uint8_t> bytes;
+  std::vector<bool> written;
+  bool host_dirty = true, device_dirty = false;
+};
+
 // An argument, a constant or an allocation.
 struct Memory {
   Type type;
@@ -26,6 +36,9 @@ struct Memory {
   int64_t first = 0, last = -1;                 // element indices that are inside
   std::shared_ptr<std::vector<uint8_t>> bytes;  // of allocations; tasks of a fork share them
   std::shared_ptr<std::vector<bool>> written;   // of allocations
+  std::shared_ptr<DeviceMemory> device;         // once a kernel has needed it
+  bool device_only = false, is_in_kernel = false, is_thread_own = false;
+  std::shared_ptr<AccessRecords> accesses;  // by threads of kernels
 };
 
 struct Semaphore {
@@ -140,8 +153,27 @@ class Interpreter {
       case StmtKind::Memoize:  // nothing is ever kept: the values are the same
       case StmtKind::Produce:
       case StmtKind::Profile:
-      case StmtKind::Atomic:
         return run(s->body[0]);
+      case StmtKind::Atomic:
+        atomic_++;
+        run(s->body[0]);
+        atomic_--;
+        return;
+      case StmtKind::Kernel:
+        return run_kernel(s);
+      case StmtKind::Barrier:
+        return races_.barrier();
+      case StmtKind::Collective:
+        fail("no instruction is called '" + s->name + "'");
+      case StmtKind::Transfer:
+        return run_transfer(s);
+    }
+  }
+
+  /// Buffers of the caller get what the device wrote.
+  void finish(const Function &f) {
+    for (const FunctionArgument &a : f.args) {
+      if (a.is_buffer) to_host(memory(a.name));
     }
   }
 
@@ -182,6 +214,115 @@ class Interpreter {
     environment_.erase(name);
   }
 
+  // Blocks one after the other, and in each, every phase thread by thread.
+  void run_kernel(const Stmt &s) {
+    in_kernel_ = true;
+    races_.begin_kernel(s->name);
+    for (size_t d = 0; d < threads_.size(); d++) threads_[d] = scalar(s->args[d]);
+    run(s->body[0]);
+    in_kernel_ = false;
+  }
+
+  // An iteration of a loop of a kernel.
+  void run_in_kernel(const Stmt &s, int64_t i) {
+    const auto &kind = s->loop_kind;
+    if (kind == LoopKind::GpuBlock) {
+      const auto outer = block_;
+      block_ += (block_.empty() ? "(" : ", ") + std::to_string(i);
+      const Stmt &body = s->body[0];
+      if (body->kind != StmtKind::For || body->loop_kind != LoopKind::GpuBlock) {
+        races_.begin_block(block_ + ")");
+      }
+      run_bound(s->name, {Int(32), {Lane{.i = i}}}, body);
+      block_ = outer;
+      return;
+    }
+    const size_t d = thread_nest(s).loops.size() - 1;
+    if (i >= threads_[d])
+      fail("the kernel has no thread " + std::to_string(i) + " for '" + s->name + "'");
+    thread_[d] = i;
+    races_.run_thread(thread_);
+    run_bound(s->name, {Int(32), {Lane{.i = i}}}, s->body[0]);
+    thread_[d] = 0;
+    races_.run_all();
+  }
+
+  void run_transfer(const Stmt &s) {
+    Memory &m = memory(s->name);
+    switch (s->transfer) {
+      case Transfer::ToDevice:
+        return to_device(m);
+      case Transfer::ToHost:
+        return to_host(m);
+      case Transfer::DeviceDirty:
+        if (m.device_only) return;
+        if (!m.device || m.device->host_dirty) fail("both sides of '" + s->name + "' are dirty");
+        m.device->device_dirty = true;
+        return;
+      case Transfer::HostDirty:
+        if (!m.device) return;
+        if (m.device->device_dirty) fail("both sides of '" + s->name + "' are dirty");
+        m.device->host_dirty = true;
+        return;
+    }
+  }
+
+  static void to_device(Memory &m) {
+    if (m.device_only) return;
+    const auto elements = static_cast<size_t>(m.last - m.first + 1);
+    const auto size = static_cast<size_t>(m.type.bytes());
+    if (!m.device) {
+      m.device = std::make_shared<DeviceMemory>();
+      m.device->bytes.assign(elements * size, 0xcd);
+      m.device->written.assign(elements, false);
+    }
+    if (!m.device->host_dirty) return;
+    std::copy_n(m.data + m.first * m.type.bytes(), elements * size, m.device->bytes.begin());
+    m.device->written = m.written ? *m.written : std::vector<bool>(elements, true);
+    m.device->host_dirty = false;
+  }
+
+  static void to_host(Memory &m) {
+    if (!m.device || !m.device->device_dirty) return;
+    const int64_t size = m.type.bytes();
+    for (int64_t i = m.first; i <= m.last; i++) {
+      const auto at = static_cast<size_t>(i - m.first);
+      if (!m.device->written[at]) continue;
+      std::copy_n(m.device->bytes.begin() + (i - m.first) * size, size, m.data + i * size);
+      if (m.written) (*m.written)[at] = true;
+    }
+    m.device->device_dirty = false;
+  }
+
+  // The bytes and marks of an element, on the side that runs.
+  struct Cell {
+    uint8_t *data;
+    std::vector<bool> *written;
+    AccessRecord *accesses;
+  };
+  Cell cell(const std::string &name, Memory &m, int64_t at, bool writes) {
+    const auto i = static_cast<size_t>(at - m.first);
+    if (!in_kernel_) {
+      if (m.device_only) fail("the host accesses '" + name + "', which is the device's");
+      if (m.device && m.device->device_dirty) {
+        fail("the host accesses '" + name + "', of which the device has newer values");
+      }
+      if (writes && m.device && !m.device->host_dirty) {
+        fail("the host writes '" + name + "', and the device does not hear of it");
+      }
+      return {m.data + at * m.type.bytes(), m.written.get(), nullptr};
+    }
+    if (m.is_thread_own) return {m.data + at * m.type.bytes(), m.written.get(), nullptr};
+    if (!m.accesses) m.accesses = std::make_shared<AccessRecords>(m.last - m.first + 1);
+    if (m.is_in_kernel || m.device_only) {
+      return {m.data + at * m.type.bytes(), m.written.get(), &(*m.accesses)[i]};
+    }
+    if (!m.device || m.device->host_dirty) {
+      fail("a kernel accesses '" + name + "', of which the device has no new values");
+    }
+    return {m.device->bytes.data() + i * m.type.bytes(), &m.device->written, &(*m.accesses)[i]};
+  }
+
   // A value that reads what nobody wrote is looked at again where it is used: a store to the cell
   // itself may keep it.
   void run_let(const Stmt &s) {
@@ -201,13 +342,19 @@ class Interpreter {
     const int64_t min = scalar(s->args[0]), extent = scalar(s->args[1]);
     std::vector<int64_t> order(static_cast<size_t>(std::max<int64_t>(extent, 0)));
     std::iota(order.begin(), order.end(), min);
-    if (s->loop_kind == LoopKind::Parallel) {
+    if (s->loop_kind == LoopKind::Parallel || is_gpu_loop(s->loop_kind)) {
       if (options_.parallel == ParallelOrder::Reverse) std::reverse(order.begin(), order.end());
       if (options_.parallel == ParallelOrder::Shuffled) {
         for (size_t i = order.size(); i > 1; i--) std::swap(order[i - 1], order[random_() % i]);
       }
     }
-    for (int64_t i : order) run_bound(s->name, {Int(32), {Lane{.i = i}}}, s->body[0]);
+    for (int64_t i : order) {
+      if (is_gpu_loop(s->loop_kind)) {
+        run_in_kernel(s, i);
+      } else {
+        run_bound(s->name, {Int(32), {Lane{.i = i}}}, s->body[0]);
+      }
+    }
   }
 
   // The producer runs on a thread of its own, as a copy that shares all memory.
@@ -251,8 +398,24 @@ class Interpreter {
   }
 
   void run_allocate(const Stmt &s) {
+    if (in_kernel_ && s->home == Home::Thread && races_.thread() < 0) {
+      // Each thread makes its own when it comes by.
+      own_[s->name] = {s, {}};
+      run(s->body[0]);
+      own_.erase(s->name);
+      return;
+    }
+    memory_[s->name] = fresh(s);
+    run(s->body[0]);
+    memory_.erase(s->name);
+  }
+
+  Memory fresh(const Stmt &s) {
     Memory m;
     m.type = s->type;
+    m.device_only = s->home == Home::Device;
+    m.is_in_kernel = in_kernel_;
+    m.is_thread_own = s->home == Home::Thread;
     const int64_t elements = s->args.size() == 1 ? scalar(s->args[0]) : take_box(s, m);
     if (elements < 0)
       fail("allocation '" + s->name + "' has " + std::to_string(elements) + " elements");
@@ -272,9 +435,7 @@ class Interpreter {
       m.written = std::make_shared<std::vector<bool>>(static_cast<size_t>(elements));
     }
     m.data = m.bytes->data();
-    memory_[s->name] = std::move(m);
-    run(s->body[0]);
-    memory_.erase(s->name);
+    return m;
   }
 
   // Dimensions from pairs of min and extent; the number of elements.
@@ -313,6 +474,13 @@ class Interpreter {
   }
 
   Memory &memory(const std::string &name, int value_index = 0) {
+    for (const std::string &n : {name, name + "." + std::to_string(value_index)}) {
+      const auto own = own_.find(n);
+      if (own == own_.end()) continue;
+      auto [at, is_new] = own->second.of_threads.emplace(races_.thread(), Memory());
+      if (is_new) at->second = fresh(own->second.allocation);
+      return at->second;
+    }
     auto it = memory_.find(name);
     if (it == memory_.end()) it = memory_.find(name + "." + std::to_string(value_index));
     if (it == memory_.end()) fail("there is no buffer '" + name + "' here");
@@ -390,15 +558,23 @@ class Interpreter {
     }
   }
 
-  static void write(const std::string &name, Memory &m, int64_t at, Lane v) {
+  void write(const std::string &name, Memory &m, int64_t at, Lane v) {
     check_inside(name, m, at);
-    write_element(m.type, v, m.data + at * m.type.bytes());
-    if (m.written) (*m.written)[static_cast<size_t>(at)] = true;
+    const Cell c = cell(name, m, at, true);
+    const int bytes = m.type.bytes();
+    const std::vector<uint8_t> old(c.data, c.data + bytes);
+    write_element(m.type, v, c.data);
+    if (c.accesses) {
+      const bool same = std::equal(old.begin(), old.end(), c.data);
+      races_.on_write(*c.accesses, name, at, atomic_ > 0, same);
+    }
+    if (c.written) (*c.written)[static_cast<size_t>(at - m.first)] = true;
   }
 
-  Lane read(const std::string &name, const Memory &m, int64_t at) const {
+  Lane read(const std::string &name, Memory &m, int64_t at) {
     check_inside(name, m, at);
-    if (unused_ == 0 && m.written && !(*m.written)[static_cast<size_t>(at)]) {
+    const Cell c = cell(name, m, at, false);
+    if (unused_ == 0 && c.written && !(*c.written)[static_cast<size_t>(at - m.first)]) {
       if (target_ && target_->buffer == name &&
           std::count(target_->elements.begin(), target_->elements.end(), at) > 0) {
         target_->read = true;
@@ -410,7 +586,8 @@ class Interpreter {
            "",
            {}});
     }
-    return read_element(m.type, m.data + at * m.type.bytes());
+    if (unused_ == 0 && c.accesses) races_.on_read(*c.accesses, name, at, atomic_ > 0);
+    return read_element(m.type, c.data);
   }
 
   // "polyhalite_error_x("blur", 3, -1)"
@@ -542,13 +719,13 @@ class Interpreter {
   Value read_call(const CallNode &call, Memo &memo) {
     std::vector<int64_t> indices;
     for (const Expr &a : call.args) indices.push_back(evaluate(a, memo).lanes[0].i);
-    const Memory &m = memory(call.name, call.value_index);
+    Memory &m = memory(call.name, call.value_index);
     internal_check(m.dims.size() == indices.size(), "interpret_ir: wrong number of indices");
     return {m.type, {read(call.name, m, element_at(call.name, m, indices))}};
   }
 
   Value load(const LoadNode &node, Memo &memo) {
-    const Memory &m = memory(node.buffer);
+    Memory &m = memory(node.buffer);
     const Value index = evaluate(node.args[0], memo);
     const Value mask = node.args.size() > 1 ? evaluate(node.args[1], memo) : Value();
     Value v;
@@ -640,12 +817,25 @@ class Interpreter {
   std::map<std::string, std::shared_ptr<Semaphore>> semaphores_;
   std::shared_ptr<Turns> turns_;
   int task_ = 0;
+  // In kernels:
+  bool in_kernel_ = false;
+  int atomic_ = 0;                               // atomic blocks around
+  std::array<int64_t, 3> threads_{}, thread_{};  // x, y, z: how many, and which one runs
+  std::string block_;                            // which one runs, "(1, 0"
+  RaceCheck races_;
+  struct OfThreads {
+    Stmt allocation;
+    std::map<int64_t, Memory> of_threads;
+  };
+  std::map<std::string, OfThreads> own_;  // allocated at block level, for each thread
 };
 
 }  // namespace
 
 void interpret_ir(const Function &f, const IrArguments &args, const InterpretOptions &options) {
-  Interpreter(f, args, options).run(f.body);
+  Interpreter interpreter(f, args, options);
+  interpreter.run(f.body);
+  interpreter.finish(f);
 }
 
 }  // namespace polyhalite

@@ -223,7 +223,7 @@ void Run::loop(const TreeNode &n) {
   const CompiledLoop &l = loops_[n.loop];
   const std::vector<Value> bounds = evaluate(l.bounds);
   const LoopKind kind = tree_.loops[n.loop].kind;
-  const bool concurrent = kind == LoopKind::Parallel || kind == LoopKind::Vector;
+  const bool concurrent = runs_at_once(kind);
   if (concurrent) concurrent_.push_back(std::make_unique<ConcurrentLoop>(n.loop));
   for (int64_t i = bounds[0].i; i < bounds[0].i + bounds[1].i; i++) {
     if (++result_.instances > limits_.instances) throw TooLarge();

@@ -23,8 +23,10 @@
 #include "polyhedral/judge.h"
 #include "polyhedral/oracle/brute_force.h"
 #include "schedule/build_tree.h"
+#include "schedule/check_kernels.h"
 #include "schedule/schedule_text.h"
 #include "test/fuzz/trace_check.h"
+#include "test/support/random_kernels.h"
 #include "test/support/random_pipeline.h"
 
 namespace polyhalite::test {
@@ -227,8 +229,11 @@ class Stopwatch {
 
 class Trial {
  public:
-  Trial(const Case &c, DifferentialCounts &counts)
-      : seed_(c.seed), counts_(counts), p_(c.pipeline), wanted_(c.verdict) {}
+  /// `kernels`: for a device too, whose part runs on the CPU.
+  Trial(const Case &c, DifferentialCounts &counts, bool kernels = false)
+      : seed_(c.seed), counts_(counts), p_(c.pipeline), wanted_(c.verdict), kernels_(kernels) {
+    if (kernels) target_.set_feature(Target::CUDA);
+  }
 
   void run() {
     LoopTree tree;
@@ -269,8 +274,10 @@ class Trial {
     const Stopwatch watch(counts_, "judging");
     try {
       tree = build_tree(p_.frozen.algorithm, p_.frozen.directives);
-      // Devices are refused before surveys.
-      if (concerns_devices(p_.frozen)) {
+      // Devices are refused before surveys, unless the target has one.
+      if (kernels_) {
+        check_kernels(tree);
+      } else if (concerns_devices(p_.frozen)) {
         build_and_judge(p_.frozen.algorithm, p_.frozen.directives);
       }
       s = survey(tree);
@@ -447,9 +454,14 @@ class Trial {
       }
       interpret_ir(f, args, order);
       check(interpreted, expected, outputs, "loop IR");
+    } catch (const CompileError &x) {
+      // A kernel may need too much memory, or what its launch does not know.
+      if (!kernels_) fail(std::string("loop IR: ") + x.what());
+      counts_.structural++;
     } catch (const Error &x) {
       fail(std::string("loop IR: ") + x.what());
     }
+    if (kernels_) return;
     try {
       const Stopwatch watch(counts_, "compiled code");
       const auto code = backend().jit(p_.frozen, target_);
@@ -509,8 +521,9 @@ class Trial {
   DifferentialCounts &counts_;
   const RandomPipeline p_;
   const std::string wanted_;  // verdict; empty: any
-  bool too_large_ = false;    // to enumerate, and so to interpret
-  const Target target_ = get_jit_target_from_environment();
+  const bool kernels_;
+  bool too_large_ = false;  // to enumerate, and so to interpret
+  Target target_ = get_jit_target_from_environment();
 };
 
 }  // namespace
@@ -526,6 +539,23 @@ Case drawn_case(uint64_t seed, DifferentialCounts &counts) {
 void differential(const Case &c, DifferentialCounts &counts) {
   try {
     Trial(c, counts).run();
+  } catch (const std::exception &e) {
+    counts.failures.push_back("seed " + std::to_string(c.seed) + ": " + e.what());
+  }
+}
+
+Case with_kernels(Case c) {
+  Dice dice(c.seed + 31);
+  c.pipeline.frozen.directives = random_kernels(dice, c.pipeline.frozen.algorithm);
+  for (OutputBox &box : c.pipeline.boxes) {
+    for (int &n : box.extent) n += dice.between(0, 9);
+  }
+  return c;
+}
+
+void with_random_kernels(const Case &c, DifferentialCounts &counts) {
+  try {
+    Trial(with_kernels(c), counts, true).run();
   } catch (const std::exception &e) {
     counts.failures.push_back("seed " + std::to_string(c.seed) + ": " + e.what());
   }

@@ -45,6 +45,12 @@ void judge_both_ways(const Case &c, DifferentialCounts &counts);
 /// random directives that are legal; the result must be legal and give the interpreter's values.
 void auto_scheduled(const Case &c, DifferentialCounts &counts);
 
+/// The case's algorithm with a random schedule that has kernels.
+Case with_kernels(Case c);
+
+/// Runs on the CPU what becomes of with_kernels(c).
+void with_random_kernels(const Case &c, DifferentialCounts &counts);
+
 /// Judges one case; runs nothing.
 void judge_only(const Case &c, DifferentialCounts &counts);
 

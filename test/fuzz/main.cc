@@ -5,7 +5,9 @@
 // directives, tails and types the programs had, and exits 1 where one is in no accepted program or
 // too few programs are judged.
 // differential --auto ...: schedules are the auto-scheduler's.
-// differential --show SEED | FILE: prints what the seed draws, and what becomes of it.
+// differential --kernels ...: schedules have kernels, which run on the CPU.
+// differential --show SEED | FILE: prints what the seed draws (behind --kernels, with
+// kernels), and what becomes of it.
 // differential [--exact] --reduce SEED | FILE: prints the smallest case found that fails alike.
 #include <algorithm>
 #include <cctype>
@@ -98,8 +100,11 @@ int run(int argc, char **argv) {
       shows_coverage = true;
     } else if (word == "--auto") {
       trial = auto_scheduled;
+    } else if (word == "--kernels") {
+      trial = with_random_kernels;
     } else if (word == "--show" && value) {
-      std::cout << describe(case_of(value));
+      const Case c = case_of(value);
+      std::cout << describe(trial == with_random_kernels ? with_kernels(c) : c);
       return 0;
     } else if (word == "--reduce" && value) {
       return reduce(case_of(value), trial);
@@ -108,7 +113,7 @@ int run(int argc, char **argv) {
     } else if (word == "--seconds" && value) {
       seconds = std::atof(argv[++i]);
     } else {
-      std::cerr << "usage: differential [--exact | --coverage | --auto] [--from SEED] [--count N] "
+      std::cerr << "usage: differential [--exact | --coverage | --auto | --kernels] [--from SEED] [--count N] "
                    "[--seconds S] | --cases FILE... | --show CASE | --reduce CASE\n"
                    "A CASE is a seed or a file.\n";
       return 2;
