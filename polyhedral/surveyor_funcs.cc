@@ -350,6 +350,8 @@ void Surveyor::assume_bounds(const Expr &condition, const BoundDirective &b, Ind
   out_.assumptions.back().bounds = {def.args[b.dimension], std::move(given), std::move(required)};
 }
 
+// What a split's outer part needs in whole tiles, the split dimension needs in points:
+//   at least n tiles of k points   ->   at least (n - 1)*k + 1 points
 ExtentNeed Surveyor::need_of(const StageNest &nest, const std::string &dim) const {
   ExtentNeed need;
   for (const Derivation &d : nest.derivations) {
@@ -359,20 +361,36 @@ ExtentNeed Surveyor::need_of(const StageNest &nest, const std::string &dim) cons
     const auto k = constant(d.factor);
     need.leaves_rest = outer.leaves_rest || d.tail == TailStrategy::PredicateLoads ||
                        d.tail == TailStrategy::RoundUpAndBlend;
-    if (!k) {
-      if (is_rounding(d.tail)) need.symbolic_multiple = d.factor, need.origin = &d;
-      if (is_shifting(d.tail)) {
-        need.symbolic_at_least = d.factor, need.origin = &d;
-      }
+    const bool rounds = is_rounding(d.tail), shifts = is_shifting(d.tail);
+    if (rounds || shifts) need.origin = &d;
+    const bool symbolic_least = outer.symbolic_at_least.defined(),
+               symbolic_multiple = outer.symbolic_multiple.defined();
+    auto in_points = [&](const Expr &tiles) {
+      return simplify(sum(make_binary(Op::Mul, sum(tiles, -1), d.factor), 1));
+    };
+    if (symbolic_least) need.symbolic_at_least = in_points(outer.symbolic_at_least);
+    if (symbolic_multiple) {
+      need.symbolic_multiple = simplify(make_binary(Op::Mul, outer.symbolic_multiple, d.factor));
+    }
+    if (k) {
+      need.at_least = (outer.at_least - 1) * *k + 1;
+      if (outer.multiple > 1) need.multiple = outer.multiple * *k;
+      if (rounds) need.multiple = std::max(need.multiple, *k);
+      if (shifts) need.at_least = std::max(need.at_least, *k);
       return need;
     }
-    need.at_least = (outer.at_least - 1) * *k + 1;
-    if (outer.multiple > 1) need.multiple = outer.multiple * *k;
-    if (is_rounding(d.tail)) {
-      need.multiple = std::max(need.multiple, *k), need.origin = &d;
+    auto both = [](const Expr &a, const Expr &b) { return a.defined() ? larger(a, b) : b; };
+    if (outer.at_least > 1) {
+      need.symbolic_at_least =
+          both(need.symbolic_at_least, in_points(make_int(Int(32), outer.at_least)));
     }
-    if (is_shifting(d.tail)) {
-      need.at_least = std::max(need.at_least, *k), need.origin = &d;
+    if (shifts) need.symbolic_at_least = both(need.symbolic_at_least, d.factor);
+    if (outer.multiple > 1) {
+      const Expr whole = make_int(Int(32), outer.multiple);
+      need.symbolic_multiple = simplify(
+          make_binary(Op::Mul, symbolic_multiple ? need.symbolic_multiple : d.factor, whole));
+    } else if (rounds && !symbolic_multiple) {
+      need.symbolic_multiple = d.factor;
     }
     return need;
   }

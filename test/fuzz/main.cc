@@ -1,8 +1,9 @@
 // differential [--from SEED] [--count N] [--seconds S]: prints the report; exits 1 on any failure.
 // differential --cases FILE...: the same for cases that are written down; false refusals count too.
 // differential --exact ...: the same, but compares the judge with its exact form and runs nothing.
-// differential --coverage ...: draws and judges only; prints which directives, tails and types the
-// programs had, and exits 1 where one is in no accepted program or too few programs are judged.
+// differential --coverage ...: draws and judges only, until all has been seen; prints which
+// directives, tails and types the programs had, and exits 1 where one is in no accepted program or
+// too few programs are judged.
 // differential --auto ...: schedules are the auto-scheduler's.
 // differential --kernels ...: schedules have kernels, which run on the CPU.
 // differential --show SEED | FILE: prints what the seed draws (behind --kernels, with
@@ -124,7 +125,9 @@ int run(int argc, char **argv) {
   auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   double next_line = 10;
   std::vector<std::pair<double, uint64_t>> slowest;
+  constexpr int kFewest = 300;
   for (int i = 0; i < count && elapsed() < seconds; i++) {
+    if (shows_coverage && i >= kFewest && never_accepted(counts).empty()) break;
     const uint64_t seed = from + static_cast<uint64_t>(i);
     const size_t before = counts.failures.size();
     const std::clock_t begin = std::clock();

@@ -31,7 +31,10 @@ class ScheduleDraw {
   }
 
   std::vector<Directive> draw() {
-    if (dice_.chance(35)) {
+    if (!with_invariants().empty() && dice_.chance(40)) {
+      attempt([&] { rewriting_directive(2); });
+    }
+    if (dice_.chance(40)) {
       for (int i = dice_.between(1, 2); i > 0; i--) attempt([&] { deriving_directive(); });
     }
     auto loops = [&](int count) {
@@ -58,7 +61,7 @@ class ScheduleDraw {
     for (const FuncDef &f : algorithm_.funcs) {
       if (dice_.chance(3)) add(DirectiveKind::NoProfiling, f.name, 0, {});
     }
-    if (dice_.chance(2)) device_directive();
+    if (dice_.chance(3)) device_directive();
     return std::move(list_);
   }
 
@@ -311,10 +314,9 @@ class ScheduleDraw {
     return found;
   }
 
-  // eager_inline, change_type or hoist_invariants; what cannot be is taken back, and false is
-  // returned.
-  bool rewriting_directive() {
-    int kind = dice_.between(0, 2);
+  // eager_inline (0), change_type (1) or hoist_invariants (2); what cannot be is taken back, and
+  // false is returned.
+  bool rewriting_directive(int kind) {
     const std::vector<Stage> hoistable = with_invariants();
     if (kind == 2 && hoistable.empty()) kind = dice_.between(0, 1);
     const FuncDef f =
@@ -370,7 +372,7 @@ class ScheduleDraw {
   // in, clone_in, rfactor, specialize or atomic; what cannot be is taken back.
   void deriving_directive() {
     if (dice_.chance(45)) {
-      for (int tries = 6; tries > 0 && !rewriting_directive();) tries--;
+      for (int tries = 6; tries > 0 && !rewriting_directive(dice_.between(0, 2));) tries--;
       return;
     }
     const size_t before = list_.size();
@@ -541,7 +543,12 @@ class ScheduleDraw {
                                                 DirectiveKind::Unroll}
                    : std::vector<DirectiveKind>{DirectiveKind::Parallel, DirectiveKind::Parallel,
                                                 DirectiveKind::Serial};
-      add(dice_.pick(kinds), func, stage, {dim});
+      const DirectiveKind run = dice_.pick(kinds);
+      add(run, func, stage, {dim});
+      const bool at_once = run == DirectiveKind::Parallel || run == DirectiveKind::Vectorize;
+      if (stage > 0 && dim[0] == 'r' && at_once && dice_.chance(40)) {
+        add(DirectiveKind::Atomic, func, stage, {}).factors = {make_false()};
+      }
       if (dice_.chance(10)) {
         add(DirectiveKind::Partition, func, stage, {dim}).option =
             dice_.pick<std::string>({"Never", "Auto"});
