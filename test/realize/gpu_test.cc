@@ -246,6 +246,7 @@ TEST(GpuAheadOfTime, LibrariesLinkWithoutCuda) {
   f.compile_to_static_library(folder.path("scaled"), {in}, "scaled", target);
   write_file(folder.path("main.cc"), R"(
 #include <cstdio>
+#include "polyhalite_runtime.h"
 #include "scaled.h"
 void told(void *, const char *message) { std::printf("%s", message); }
 int main() {
