@@ -120,8 +120,17 @@ const Derivation *blended_by(JudgeContext &c, StageId s, size_t position) {
   return nullptr;
 }
 
-// What atomic and allow_race_conditions say of a loop; false: nothing.
-bool judge_promise(JudgeContext &c, StageId s, const LoopInfo &loop, const std::string &about) {
+ConflictAnswer conflict_at(JudgeContext &c, StageId s, const LoopInfo &loop) {
+  return find_conflict(c, s,
+                       [&](Problem &p, const StageInstance &first, const StageInstance &second) {
+                         different_iterations(p, first, second, loop.id);
+                       });
+}
+
+// What atomic and allow_race_conditions say of a loop; false: nothing. `answer` is set where it was
+// asked for.
+bool judge_promise(JudgeContext &c, StageId s, const LoopInfo &loop, const std::string &about,
+                   std::optional<ConflictAnswer> &answer) {
   const StageNest &nest = c.tree.nest(s);
   if (nest.allow_races) {
     c.certify('e', about, Proof::Waiver, "allow_race_conditions");
@@ -137,6 +146,8 @@ bool judge_promise(JudgeContext &c, StageId s, const LoopInfo &loop, const std::
   } else if (update) {
     c.certify('e', about, Proof::Waiver, "atomic, and of equal operands any may be taken");
   } else {
+    answer = conflict_at(c, s, loop);
+    if (!answer->unknown && !answer->conflict) return false;
     c.undecided(
         'e',
         "cannot prove that updates of " + c.tree.describe(s) + " may run atomically in any order",
@@ -186,17 +197,15 @@ void judge_loop(JudgeContext &c, StageId s, size_t position) {
     c.certify('e', about, Proof::Structural, "iterations that write one cell write one value");
     return;
   }
-  if (judge_promise(c, s, loop, about)) return;
+  std::optional<ConflictAnswer> asked;
+  if (judge_promise(c, s, loop, about, asked)) return;
   const std::string what = vector ? "vectorize loop '" + loop.label + "' of " + stage
                                   : "run loop '" + loop.label + "' of " + stage +
                                         (loop.kind == LoopKind::GpuBlock    ? " in blocks"
                                          : loop.kind == LoopKind::GpuThread ? " in threads"
                                          : loop.kind == LoopKind::GpuLane   ? " in lanes"
                                                                             : " in parallel");
-  ConflictAnswer answer =
-      find_conflict(c, s, [&](Problem &p, const StageInstance &first, const StageInstance &second) {
-        different_iterations(p, first, second, loop.id);
-      });
+  ConflictAnswer answer = asked ? *asked : conflict_at(c, s, loop);
   if (answer.unknown) {
     c.undecided('e', "cannot prove that it is legal to " + what, *answer.unknown,
                 legal_instead(c.tree, s, loop), loop.where);

@@ -48,6 +48,25 @@ struct Semaphore {
 
 [[noreturn]] void fail(std::string what) { throw InternalError({std::move(what), "", "", {}}); }
 
+/// A read of what nobody wrote.
+class UnwrittenRead : public InternalError {
+ public:
+  using InternalError::InternalError;
+};
+
+/// What a statement stores to. Its value may keep what is there, also where that is nothing yet:
+///   f[i] = select(c, e, f[i])
+struct Target {
+  const std::string &buffer;
+  std::vector<int64_t> elements;
+  int nothing = 0;    // what elements without content are read as
+  bool read = false;  // was there such an element?
+};
+
+Lane number(Type t, int n) {
+  return t.is_float() ? Lane{.f = static_cast<double>(n)} : Lane{.i = n};
+}
+
 int64_t element_at(const std::string &name, const Memory &m, const std::vector<int64_t> &indices) {
   int64_t at = 0;
   for (size_t d = 0; d < indices.size(); d++) {
@@ -101,7 +120,7 @@ class Interpreter {
       case StmtKind::For:
         return run_for(s);
       case StmtKind::Let:
-        return run_bound(s->name, evaluate(s->args[0]), s->body[0]);
+        return run_let(s);
       case StmtKind::Allocate:
         return run_allocate(s);
       case StmtKind::Place:
@@ -304,6 +323,21 @@ class Interpreter {
     return {m.device->bytes.data() + i * m.type.bytes(), &m.device->written, &(*m.accesses)[i]};
   }
 
+  // A value that reads what nobody wrote is looked at again where it is used: a store to the cell
+  // itself may keep it.
+  void run_let(const Stmt &s) {
+    Value value;
+    try {
+      value = evaluate(s->args[0]);
+    } catch (const UnwrittenRead &) {
+      deferred_[s->name] = s->args[0];
+      run(s->body[0]);
+      deferred_.erase(s->name);
+      return;
+    }
+    run_bound(s->name, std::move(value), s->body[0]);
+  }
+
   void run_for(const Stmt &s) {
     const int64_t min = scalar(s->args[0]), extent = scalar(s->args[1]);
     std::vector<int64_t> order(static_cast<size_t>(std::max<int64_t>(extent, 0)));
@@ -456,28 +490,65 @@ class Interpreter {
   void run_provide(const Stmt &s) {
     const size_t dims = s->args.size() - static_cast<size_t>(s->value_count);
     std::vector<int64_t> indices;
-    std::vector<Value> values;
-    for (size_t i = 0; i < s->args.size(); i++) {
-      if (i < dims) {
-        indices.push_back(scalar(s->args[i]));
-      } else {
-        values.push_back(evaluate(s->args[i]));
-      }
+    for (size_t i = 0; i < dims; i++) indices.push_back(scalar(s->args[i]));
+    std::vector<Stored> values;
+    for (size_t i = dims; i < s->args.size(); i++) {
+      const Memory &m = memory(s->name, static_cast<int>(i - dims));
+      values.push_back(value_for(s->args[i], s->name, m, {element_at(s->name, m, indices)}));
     }
     for (size_t i = 0; i < values.size(); i++) {
       Memory &m = memory(s->name, static_cast<int>(i));
-      write(s->name, m, element_at(s->name, m, indices), values[i].lanes[0]);
+      if (values[i].keeps.empty()) {
+        write(s->name, m, element_at(s->name, m, indices), values[i].value.lanes[0]);
+      }
     }
   }
 
   void run_store(const Stmt &s) {
     Memory &m = memory(s->name);
-    const Value index = evaluate(s->args[0]), value = evaluate(s->args[1]);
+    const Value index = evaluate(s->args[0]);
+    std::vector<int64_t> elements;
+    for (const Lane &l : index.lanes) elements.push_back(l.i);
+    const Stored stored = value_for(s->args[1], s->name, m, elements);
     const Value mask = s->args.size() > 2 ? evaluate(s->args[2]) : Value();
-    for (size_t l = 0; l < index.lanes.size(); l++) {
-      if (mask.lanes.empty() || mask.lanes[l].u)
-        write(s->name, m, index.lanes[l].i, value.lanes[l]);
+    for (size_t l = 0; l < elements.size(); l++) {
+      if (!stored.keeps.empty() && stored.keeps[l]) {
+        check_inside(s->name, m, elements[l]);
+      } else if (mask.lanes.empty() || mask.lanes[l].u) {
+        write(s->name, m, elements[l], stored.value.lanes[l]);
+      }
     }
+  }
+
+  struct Stored {
+    Value value;
+    std::vector<bool> keeps;  // lanes that leave nothing as it is; none where empty
+  };
+
+  // Two contents of cells that have none tell what becomes of them: a lane is one of them, or
+  // depends on neither.
+  Stored value_for(const Expr &e, const std::string &buffer, const Memory &m,
+                   std::vector<int64_t> elements) {
+    Target target{buffer, std::move(elements)};
+    target_ = &target;
+    Stored stored{evaluate(e), {}};
+    if (target.read) {
+      target.nothing = 1;
+      const Value again = evaluate(e);
+      const Type t = e.type().element_of();
+      for (size_t l = 0; l < again.lanes.size(); l++) {
+        const uint64_t a = stored.value.lanes[l].u, b = again.lanes[l].u;
+        const bool copied = a == number(t, 0).u && b == number(t, 1).u;
+        const bool has_content = (*m.written)[static_cast<size_t>(target.elements[l])];
+        if (a != b && (!copied || has_content)) {
+          target_ = nullptr;
+          evaluate(e);  // says what it reads
+        }
+        stored.keeps.push_back(a != b);
+      }
+    }
+    target_ = nullptr;
+    return stored;
   }
 
   static void check_inside(const std::string &name, const Memory &m, int64_t at) {
@@ -504,7 +575,16 @@ class Interpreter {
     check_inside(name, m, at);
     const Cell c = cell(name, m, at, false);
     if (unused_ == 0 && c.written && !(*c.written)[static_cast<size_t>(at - m.first)]) {
-      fail("read of '" + name + "' at element " + std::to_string(at) + ", which nobody wrote");
+      if (target_ && target_->buffer == name &&
+          std::count(target_->elements.begin(), target_->elements.end(), at) > 0) {
+        target_->read = true;
+        return number(m.type, target_->nothing);
+      }
+      throw UnwrittenRead(
+          {"read of '" + name + "' at element " + std::to_string(at) + ", which nobody wrote",
+           "",
+           "",
+           {}});
     }
     if (unused_ == 0 && c.accesses) races_.on_read(*c.accesses, name, at, atomic_ > 0);
     return read_element(m.type, c.data);
@@ -558,9 +638,12 @@ class Interpreter {
       case Op::FloatImm:
         return {e.type(), {Lane{.f = as_imm(e)->f}}};
       case Op::Variable: {
-        auto it = environment_.find(as_variable(e)->name);
-        if (it == environment_.end()) fail("nobody binds '" + as_variable(e)->name + "'");
-        return it->second;
+        const std::string &name = as_variable(e)->name;
+        auto it = environment_.find(name);
+        if (it != environment_.end()) return it->second;
+        const auto later = deferred_.find(name);
+        if (later == deferred_.end()) fail("nobody binds '" + name + "'");
+        return evaluate(later->second, memo);
       }
       case Op::Let: {
         const std::string &name = as_let(e)->name;
@@ -614,7 +697,8 @@ class Interpreter {
         return v;
       }
       case Op::Call:
-        if (as_intrinsic(e, intrinsic::kPrefetch) || as_intrinsic(e, intrinsic::kStreamFence)) {
+        if (as_intrinsic(e, intrinsic::kPrefetch) || as_intrinsic(e, intrinsic::kStreamFence) ||
+            as_call(e)->name == intrinsic::kDebugToFile) {
           return {Bool(), {Lane{.i = 0}}};
         }
         if (as_intrinsic(e, intrinsic::kGuarded)) {
@@ -726,6 +810,8 @@ class Interpreter {
   std::mt19937_64 random_;
   std::vector<Expr> kept_;
   std::map<std::string, Value> environment_;
+  std::map<std::string, Expr> deferred_;  // names whose values nobody could say yet
+  Target *target_ = nullptr;              // of the store whose value is evaluated
   std::map<std::string, Memory> memory_;
   int unused_ = 0;  // sides of selects around that are not taken
   std::map<std::string, std::shared_ptr<Semaphore>> semaphores_;

@@ -93,15 +93,6 @@ bool is_shared(const LoopTree &tree, const StageId &s) {
   return false;
 }
 
-bool reads_func(const Expr &e, const std::string &name) {
-  bool found = false;
-  for_each_node(e, [&](const Expr &n) {
-    const CallNode *c = as_call(n);
-    found = found || (c && c->kind == CallKind::Func && c->name == name);
-  });
-  return found;
-}
-
 // Names for values that are computed in front of a statement.
 struct Lets {
   std::vector<std::pair<std::string, Expr>> bound;
@@ -278,7 +269,7 @@ class StageBody {
         writes[i].values[v] = p.value;
       }
       for (size_t d = 0; d < writes[i].cell.size(); d++) {
-        if (reads_func(writes[i].cell[d], func_.name)) {
+        if (calls_func(writes[i].cell[d], func_.name)) {
           bind(writes[i].cell[d], which + ".index." + std::to_string(d));
         }
       }
