@@ -73,7 +73,11 @@ void record(const Job &job, const std::filesystem::path &folder) {
   FakeCuda card;
   const Target target =
       get_host_target().with_feature(Target::CUDA).with_feature(Target::CUDACapability80);
-  std::map<uint64_t, std::vector<uint8_t>> begin;  // what device memory held when it was first used
+  struct Memory {
+    std::string name;
+    std::vector<uint8_t> begin;  // what it held when it was first used
+  };
+  std::map<uint64_t, Memory> memory;  // by address
   std::string launches;
   card.every_kernel = [&](const FakeCuda::Launch &l, void **args) {
     std::string list;
@@ -87,8 +91,8 @@ void record(const Job &job, const std::filesystem::path &folder) {
         list += number(types[i], args[i]);
         continue;
       }
-      begin.emplace(address, held);
-      list += "\"b" + std::to_string(address) + "\"";
+      memory.try_emplace(address, Memory{"b" + std::to_string(memory.size()), held});
+      list += "\"" + memory.at(address).name + "\"";
     }
     launches += (launches.empty() ? "" : ",\n    ") + std::string("{\"kernel\": \"") + l.kernel +
                 "\", \"blocks\": " + three(l.blocks) + ", \"threads\": " + three(l.threads) +
@@ -101,8 +105,8 @@ void record(const Job &job, const std::filesystem::path &folder) {
   const uint64_t result = out.raw_buffer()->device;
   Buffer<float> expected = job.make(false).realize(job.extents);
   std::string buffers;
-  for (const auto &[address, held] : begin) {
-    const std::string name = "b" + std::to_string(address);
+  for (const auto &[address, m] : memory) {
+    const auto &[name, held] = m;
     buffers += (buffers.empty() ? "" : ",\n    ") + std::string("\"") + name +
                "\": {\"type\": \"float32\", ";
     const bool is_written = address == result;

@@ -20,8 +20,8 @@ void record_for_device(const Stage &s, DeviceWord word, const std::vector<VarOrR
 
 }  // namespace detail
 
-/// Part of Schedulable. The words are kept, shown and checked like others; compiling a schedule
-/// that has one is a CompileError, since no code is made for devices.
+/// Part of Schedulable. Blocks, threads and lanes make kernels where the target has CUDA; the words
+/// for other devices are kept, shown and checked like others, and compiling one is a CompileError.
 template <typename Self>
 class DeviceSchedulable {
   using Word = detail::DeviceWord;
