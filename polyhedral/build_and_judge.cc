@@ -42,7 +42,7 @@ bool is_copy(const FuncDef &f) {
 
 bool runs_in_kernel(const Directive &d) {
   const bool loops = d.kind == DirectiveKind::GpuBlocks || d.kind == DirectiveKind::GpuThreads ||
-                     d.kind == DirectiveKind::GpuLanes;
+                     d.kind == DirectiveKind::GpuLanes || d.kind == DirectiveKind::Tensorize;
   return loops && (d.device == DeviceAPI::Default_GPU || d.device == DeviceAPI::CUDA);
 }
 

@@ -177,6 +177,35 @@ std::vector<std::vector<Directive>> all_inherited_vectors(
   return inherited;
 }
 
+// Loops of an instruction are the innermost, m outermost, and nothing else runs them.
+void check_tensor(const LoopTree &t, StageId id, const StageNest &nest) {
+  if (nest.tensor < 0) return;
+  const TensorLoops &tensor = t.tensors[static_cast<size_t>(nest.tensor)];
+  const std::vector<std::string> &wanted = tensor.loops;
+  std::string innermost;
+  bool same = wanted.size() <= nest.loops.size(), serial = true;
+  for (size_t i = 0; same && i < wanted.size(); i++) {
+    const LoopInfo &l = t.loops[nest.loops[nest.loops.size() - wanted.size() + i]];
+    innermost += (i ? ", " : "") + l.label;
+    same = same && l.label == wanted[i];
+    serial = serial && l.kind == LoopKind::Serial;
+  }
+  std::string names;
+  for (auto l = wanted.rbegin(); l != wanted.rend(); ++l) names += (names.empty() ? "" : ", ") + *l;
+  const std::string what =
+      "cannot tensorize " + describe_stage(t.algorithm.funcs[id.func].name, id.stage);
+  if (!same) {
+    user_error(what,
+               "the loops of the instruction are not its innermost loops, from m inwards" +
+                   (innermost.empty() ? "" : "; these are " + innermost),
+               "reorder(" + names + ", ...) first", tensor.where);
+  }
+  if (!serial) {
+    user_error(what, "a loop of the instruction is to be run otherwise", "leave its loops serial",
+               tensor.where);
+  }
+}
+
 void add_nest(LoopTree &t, StageId id, const StageDimensions &s, StageNest nest) {
   nest.derivations = s.derivations;
   for (const LoopDimension &d : s.loops) {
@@ -194,6 +223,7 @@ void add_nest(LoopTree &t, StageId id, const StageDimensions &s, StageNest nest)
     nest.loops.push_back(loop.id);
     t.loops.push_back(std::move(loop));
   }
+  check_tensor(t, id, nest);
   t.nests[id.func].push_back(std::move(nest));
 }
 
@@ -210,6 +240,19 @@ StageNest waivers(int stage, const std::string &user_name,
     if (d.kind == DirectiveKind::AllowRaceConditions) nest.allow_races = true;
   }
   return nest;
+}
+
+// The loops that an instruction stands for.
+void add_tensor(LoopTree &t, StageNest &nest, int stage, const std::string &user_name,
+                const std::vector<Directive> &directives) {
+  for (const Directive &d : directives) {
+    if (d.kind != DirectiveKind::Tensorize || d.func != user_name || d.stage != stage) continue;
+    if (nest.tensor < 0) {
+      nest.tensor = static_cast<int>(t.tensors.size());
+      t.tensors.emplace_back();
+    }
+    t.tensors[static_cast<size_t>(nest.tensor)] = {d.option, d.loops, d.where};
+  }
 }
 
 // What goes past the caches. Names in directives are those before copies were made.
@@ -353,6 +396,7 @@ LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &giv
       errors.attempt([&] {
         StageNest nest = waivers(s, user_name, directives);
         add_streams(nest, func, s, m, directives);
+        add_tensor(t, nest, s, user_name, directives);
         StageDimensions of_stage = dimensions(func, s, user_name, joined(directives, inherited[f]));
         add_nest(t, {f, s}, of_stage, std::move(nest));
       });

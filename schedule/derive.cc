@@ -265,6 +265,7 @@ StageDimensions derive(const StageDimensions &dims, const Directive &d) {
       return mark(dims, d, LoopKind::GpuThread);
     case DirectiveKind::GpuLanes:
       return mark(dims, d, LoopKind::GpuLane);
+    case DirectiveKind::Tensorize:
     case DirectiveKind::Hexagon:
       for (const std::string &label : d.loops) find_loop(dims, label, d);
       return dims;

@@ -204,6 +204,10 @@ uint64_t tree_hash(const LoopTree &t) {
     add(structural_hash(p.offset));
     add(static_cast<uint64_t>(p.strategy));
   }
+  for (const TensorLoops &tensor : t.tensors) {
+    add(std::hash<std::string>()(tensor.instruction));
+    for (const std::string &l : tensor.loops) add(std::hash<std::string>()(l));
+  }
   for (const FuncPlacement &p : t.placements) {
     if (p.ring.defined()) add(structural_hash(p.ring));
   }

@@ -98,6 +98,7 @@ struct StageNest {
   bool any_order = false;                 // a promise: their order does not matter
   bool allow_races = false;               // a promise: iterations that touch one cell do no harm
   bool stream_stores = false;             // its stores go past the caches
+  int tensor = -1;                        // which of the tree's TensorLoops it has; -1: none
   std::vector<std::string> stream_loads;  // so do its reads of these Funcs and images; sorted
 };
 
@@ -175,6 +176,13 @@ struct PrefetchDirective {
   SourceLocation where;
 };
 
+/// Of loops that one instruction of a warp stands for.
+struct TensorLoops {
+  std::string instruction;
+  std::vector<std::string> loops;  // labels, m first: the innermost loops of the stage
+  SourceLocation where;
+};
+
 struct LoopTree {
   Algorithm algorithm;                        // after inlining: every func is materialised
   std::vector<LoopInfo> loops;                // [id]
@@ -188,7 +196,13 @@ struct LoopTree {
   /// Copies that the tree has of a Func -> the Func as directives name it.
   std::map<std::string, std::string> origins;
   uint64_t hash = 0;
+  std::vector<TensorLoops> tensors;
 
+  /// Null where no instruction stands for loops of the stage.
+  const TensorLoops *tensor(StageId s) const {
+    const int at = nest(s).tensor;
+    return at < 0 ? nullptr : &tensors[static_cast<size_t>(at)];
+  }
   const StageNest &nest(StageId s) const { return nests[s.func][s.stage]; }
   const StageDef &definition(StageId s) const { return algorithm.funcs[s.func].stages[s.stage]; }
   const FuncDef &func(StageId s) const { return algorithm.funcs[s.func]; }

@@ -31,6 +31,12 @@ void print(std::ostream &os, const LoopTree &t, const Tree &node, int depth) {
       for (size_t i = 0; i < nest.stream_loads.size(); i++) {
         os << (i ? ", " : " stream_loads ") << quote_name(nest.stream_loads[i]);
       }
+      if (const TensorLoops *tensor = t.tensor(node->stage)) {
+        os << " tensorize " << quote_string(tensor->instruction) << " over ";
+        for (size_t i = 0; i < tensor->loops.size(); i++) {
+          os << (i ? ", " : "") << quote_name(tensor->loops[i]);
+        }
+      }
       // f.s1 with g.s0 over y AlignStart, x NoAlign
       const std::vector<SharedLoop> &shared = nest.shared;
       for (size_t i = 0; i < shared.size(); i++) {

@@ -342,6 +342,18 @@ class Parser {
           loops(d, 1);
         }
         break;
+      case DirectiveKind::Tensorize:
+        do {
+          if (tokens_.peek(0).kind == Token::String) {
+            d.option = tokens_.next().text;
+            break;
+          }
+          loops(d, 1);
+        } while (tokens_.accept(","));
+        if (d.option.empty() || d.loops.size() < 2 || d.loops.size() > 3) {
+          tokens_.fail_behind("tensorize takes two or three loops and an instruction");
+        }
+        break;
       case DirectiveKind::GpuSingleThread:
       case DirectiveKind::CopyToDevice:
         device(d);

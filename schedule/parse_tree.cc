@@ -112,6 +112,10 @@ class Assembler {
           user_error("the tree lacks " + tree_.describe(id), "", "", end_);
         }
         StageNest nest = lines_[leaves_.at(id)].nest;
+        if (const auto &tensor = lines_[leaves_.at(id)].tensor) {
+          nest.tensor = static_cast<int>(tree_.tensors.size());
+          tree_.tensors.push_back(*tensor);
+        }
         check_dimensions(id, nest);
         for (int line : nests_[id]) {
           auto [known, is_new] = loop_id_.emplace(line, static_cast<int>(tree_.loops.size()));

@@ -92,7 +92,11 @@ class Printer {
     if (names_device(d.kind) && d.device != DeviceAPI::Default_GPU) {
       args.push_back(device(d.device));
     }
-    if (!d.option.empty()) args.push_back(option(d));
+    if (d.kind == DirectiveKind::Tensorize) {
+      args.push_back(quote_string(d.option));
+    } else if (!d.option.empty()) {
+      args.push_back(option(d));
+    }
     for (size_t i = 0; i < args.size(); i++) text += (i ? ", " : "") + args[i];
     return text + ")" + end();
   }

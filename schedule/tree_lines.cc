@@ -152,6 +152,14 @@ class Reader {
         line.nest.stream_loads.push_back(tokens_.expect_name("a Func or an image"));
       } while (tokens_.accept(","));
     }
+    if (tokens_.accept("tensorize")) {
+      if (tokens_.peek(0).kind != Token::String) tokens_.fail("expected an instruction in quotes");
+      line.tensor = TensorLoops{tokens_.next().text, {}, {}};
+      tokens_.expect("over", "after the instruction");
+      do {
+        line.tensor->loops.push_back(tokens_.expect_name("a loop"));
+      } while (tokens_.accept(","));
+    }
     if (tokens_.accept("with")) read_shared(line);
     if (!tokens_.accept(":")) return;
     do {

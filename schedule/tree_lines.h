@@ -1,6 +1,7 @@
 // tree_lines: the lines of a loop tree's text, read but not yet put together. See parse_tree.h.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,11 +13,12 @@ struct TreeLine {
   TreeNode::Kind kind = TreeNode::Loop;  // Loop, Stage, Allocate, Hoist, Fork or Branch
   int parent = -1;                       // the line of the node that encloses this one
   int depth = 0;
-  StageId stage;   // Allocate, Hoist, Fork: of its Func
-  Expr ring;       // Hoist; null if it is none
-  LoopInfo loop;   // Loop; without id
-  StageNest nest;  // Stage; without loops
-  Expr condition;  // Branch; undefined: its else part
+  StageId stage;                      // Allocate, Hoist, Fork: of its Func
+  Expr ring;                          // Hoist; null if it is none
+  LoopInfo loop;                      // Loop; without id
+  StageNest nest;                     // Stage; without loops
+  std::optional<TensorLoops> tensor;  // Stage
+  Expr condition;                     // Branch; undefined: its else part
   SourceLocation where;
 };
 

@@ -410,9 +410,12 @@ class FunctionParser {
       partition = word == "Never" ? Partition::Never : Partition::Always;
       if (word != partition_name(partition)) tokens_.fail_behind("expected Never or Always");
     }
+    std::string instruction;
+    if (tokens_.accept("tensor")) instruction = tokens_.expect_name("an instruction");
     Stmt body = in_scope(variables_, name, make_variable(Int(32), VariableKind::Loop, name),
                          [&] { return parse_block("before the loop's body"); });
-    return make_for(name, range[0], range[1], kind, body, partition);
+    const Stmt loop = make_for(name, range[0], range[1], kind, body, partition);
+    return instruction.empty() ? loop : with_instruction(loop, instruction);
   }
 
   TokenStream tokens_;

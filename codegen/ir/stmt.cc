@@ -172,6 +172,12 @@ Stmt make_produce(std::string name, Stmt body) {
   return wrap({StmtKind::Produce, std::move(name), {}, {std::move(body)}});
 }
 
+Stmt with_instruction(const Stmt &loop, std::string instruction) {
+  StmtNode n = *loop;
+  n.instruction = std::move(instruction);
+  return wrap(std::move(n));
+}
+
 Stmt with_streams(const Stmt &s, bool streams) {
   if (s->streams == streams) return s;
   StmtNode n = *s;

@@ -107,6 +107,7 @@ struct StmtNode {
   bool is_sized = false, evicts = false;   // Memoize: do args have sizes, an eviction key?
   bool streams = false;                    // Provide, Store: past the caches
   Transfer transfer = Transfer::ToDevice;  // Transfer
+  std::string instruction{};               // For: a matrix instruction that stands for the nest
 };
 
 Stmt make_block(std::vector<Stmt> stmts);  // flattens nested blocks, drops undefined ones
@@ -138,6 +139,8 @@ Stmt make_barrier();
 Stmt make_collective(std::string instruction, std::vector<std::string> buffers,
                      std::vector<Expr> elements);
 Stmt make_transfer(Transfer transfer, std::string buffer);
+/// A copy of a For, for which an instruction stands.
+Stmt with_instruction(const Stmt &loop, std::string instruction);
 /// A copy of a Provide or a Store that goes past the caches, or not.
 Stmt with_streams(const Stmt &s, bool streams);
 /// A copy of `s` with other args and body; `s` itself where nothing differs.

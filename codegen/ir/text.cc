@@ -94,6 +94,7 @@ class Printer {
         os_ << ")";
         if (s->loop_kind != LoopKind::Serial) os_ << " " << loop_kind_name(s->loop_kind);
         if (s->partition != Partition::Auto) os_ << " partition " << partition_name(s->partition);
+        if (!s->instruction.empty()) os_ << " tensor " << name_text(s->instruction);
         os_ << " {\n";
         return close(s->body[0], "}\n");
       case StmtKind::Let:

@@ -267,8 +267,7 @@ class Verifier {
       case StmtKind::Barrier:
         return require(in_kernel_, "kernel", "a barrier outside of kernels");
       case StmtKind::Collective:
-        require(in_kernel_ && is_flat(), "kernel",
-                "a Collective outside of kernels, or not at the flat level");
+        require(in_kernel_, "kernel", "a Collective outside of kernels");
         for (size_t i = 0; i < s->buffers.size(); i++) {
           find_buffer(s->buffers[i], 0);
           require(s->args[i].type() == Int(64), "indices",

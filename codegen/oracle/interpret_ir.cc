@@ -8,7 +8,9 @@
 #include <thread>
 #include <unordered_map>
 
+#include "codegen/ir/instructions.h"
 #include "codegen/ir/kernel.h"
+#include "codegen/ir/visit.h"
 #include "codegen/oracle/race_check.h"
 #include "codegen/oracle/turns.h"
 #include "codegen/oracle/value.h"
@@ -164,7 +166,7 @@ class Interpreter {
       case StmtKind::Barrier:
         return races_.barrier();
       case StmtKind::Collective:
-        fail("no instruction is called '" + s->name + "'");
+        fail("instruction '" + s->name + "' outside of a loop over lanes");
       case StmtKind::Transfer:
         return run_transfer(s);
     }
@@ -232,6 +234,7 @@ class Interpreter {
       const Stmt &body = s->body[0];
       if (body->kind != StmtKind::For || body->loop_kind != LoopKind::GpuBlock) {
         races_.begin_block(block_ + ")");
+        of_block_.clear();
       }
       run_bound(s->name, {Int(32), {Lane{.i = i}}}, body);
       block_ = outer;
@@ -245,6 +248,134 @@ class Interpreter {
     run_bound(s->name, {Int(32), {Lane{.i = i}}}, s->body[0]);
     thread_[d] = 0;
     races_.run_all();
+  }
+
+  static bool has_collective(const Stmt &s) {
+    bool found = false;
+    for_each_stmt(s, [&](const Stmt &t) { found = found || t->kind == StmtKind::Collective; });
+    return found;
+  }
+
+  // A loop over lanes with instructions of the warp: each statement for all lanes before the next.
+  void run_warp(const Stmt &loop) {
+    if (scalar(loop->args[1]) != kWarpLanes) fail("a warp of '" + loop->name + "' is not whole");
+    if (threads_[0] % kWarpLanes != 0) fail("lanes of '" + loop->name + "' are of several warps");
+    lanes_.assign(kWarpLanes, {});
+    for (int64_t l = 0; l < kWarpLanes; l++) lanes_[l][loop->name] = {Int(32), {Lane{.i = l}}};
+    run_lanes(loop->body[0]);
+    races_.run_all();
+  }
+
+  template <typename Body>
+  void in_lane(int64_t lane, Body body) {
+    thread_[0] = lane;
+    races_.run_thread(thread_);
+    for (const auto &[name, value] : lanes_[lane]) environment_[name] = value;
+    body();
+    for (const auto &[name, value] : lanes_[lane]) environment_.erase(name);
+    thread_[0] = 0;
+  }
+
+  // What all lanes must agree on.
+  int64_t uniform(const Expr &e) {
+    int64_t value = 0;
+    for (int64_t l = 0; l < kWarpLanes; l++) {
+      in_lane(l, [&] {
+        const int64_t v = scalar(e);
+        if (l > 0 && v != value) fail("lanes part ways in front of an instruction of the warp");
+        value = v;
+      });
+    }
+    return value;
+  }
+
+  void run_lanes(const Stmt &s) {
+    if (!has_collective(s)) {
+      for (int64_t l = 0; l < kWarpLanes; l++) {
+        const bool reverse = options_.parallel == ParallelOrder::Reverse;
+        in_lane(reverse ? kWarpLanes - 1 - l : l, [&] { run(s); });
+      }
+      return;
+    }
+    switch (s->kind) {
+      case StmtKind::For: {
+        const int64_t min = uniform(s->args[0]), extent = uniform(s->args[1]);
+        for (int64_t i = min; i < min + extent; i++) {
+          bind(s->name, i);
+          run_lanes(s->body[0]);
+          environment_.erase(s->name);
+        }
+        return;
+      }
+      case StmtKind::Let:
+        for (int64_t l = 0; l < kWarpLanes; l++) {
+          Value v;
+          in_lane(l, [&] { v = evaluate(s->args[0]); });
+          lanes_[l][s->name] = v;
+        }
+        run_lanes(s->body[0]);
+        for (auto &lane : lanes_) lane.erase(s->name);
+        return;
+      case StmtKind::If:
+        if (uniform(s->args[0])) {
+          run_lanes(s->body[0]);
+        } else if (s->body.size() > 1) {
+          run_lanes(s->body[1]);
+        }
+        return;
+      case StmtKind::Allocate:
+        own_[s->name] = {s, {}};
+        run_lanes(s->body[0]);
+        own_.erase(s->name);
+        return;
+      case StmtKind::Collective:
+        return run_collective(s);
+      default:
+        for (const Stmt &b : s->body) run_lanes(b);
+    }
+  }
+
+  void run_collective(const Stmt &s) {
+    const Instruction *instruction = find_instruction(s->name);
+    if (!instruction) fail("no instruction is called '" + s->name + "'");
+    if (instruction->meaning != InstructionMeaning::MultiplyAccumulate) {
+      fail("instruction '" + s->name + "' has no meaning here");
+    }
+    // Calls `visit` with each element of an operand: where it stands, and its place in memory.
+    auto each = [&](size_t operand, auto visit) {
+      const Fragment &f = instruction->operands[operand].fragment;
+      for (int64_t l = 0; l < kWarpLanes; l++) {
+        in_lane(l, [&] {
+          const int64_t first = scalar(s->args[operand]);
+          for (int e = 0; e < f.per_lane; e++) {
+            visit(f.at(static_cast<int>(l), e), memory(s->buffers[operand]), first + e);
+          }
+        });
+      }
+    };
+    const MatrixShape shape = matrix_shape(*instruction);
+    std::vector<float> d(shape.m * shape.n), a(shape.m * shape.k), b(shape.k * shape.n);
+    each(0, [&](MatrixPlace p, Memory &m, int64_t at) {
+      d[p.row * shape.n + p.column] = static_cast<float>(read(s->buffers[0], m, at).f);
+    });
+    each(1, [&](MatrixPlace p, Memory &m, int64_t at) {
+      a[p.row * shape.k + p.column] = static_cast<float>(read(s->buffers[1], m, at).f);
+    });
+    each(2, [&](MatrixPlace p, Memory &m, int64_t at) {
+      b[p.row * shape.n + p.column] = static_cast<float>(read(s->buffers[2], m, at).f);
+    });
+    for (int i = 0; i < shape.m; i++) {
+      for (int j = 0; j < shape.n; j++) {
+        for (int k = 0; k < shape.k; k++) {
+          d[i * shape.n + j] += a[i * shape.k + k] * b[k * shape.n + j];
+        }
+      }
+    }
+    each(0, [&](MatrixPlace p, Memory &m, int64_t at) {
+      Lane v{};
+      v.f = d[p.row * shape.n + p.column];
+      write(s->buffers[0], m, at, v);
+    });
   }
 
   void run_transfer(const Stmt &s) {
@@ -302,6 +433,9 @@ class Interpreter {
   };
   Cell cell(const std::string &name, Memory &m, int64_t at, bool writes) {
     const auto i = static_cast<size_t>(at - m.first);
+    if (in_kernel_ && !m.accesses) {
+      m.accesses = std::make_shared<AccessRecords>(m.last - m.first + 1);
+    }
     if (!in_kernel_) {
       if (m.device_only) fail("the host accesses '" + name + "', which is the device's");
       if (m.device && m.device->device_dirty) {
@@ -313,7 +447,6 @@ class Interpreter {
       return {m.data + at * m.type.bytes(), m.written.get(), nullptr};
     }
     if (m.is_thread_own) return {m.data + at * m.type.bytes(), m.written.get(), nullptr};
-    if (!m.accesses) m.accesses = std::make_shared<AccessRecords>(m.last - m.first + 1);
     if (m.is_in_kernel || m.device_only) {
       return {m.data + at * m.type.bytes(), m.written.get(), &(*m.accesses)[i]};
     }
@@ -339,6 +472,7 @@ class Interpreter {
   }
 
   void run_for(const Stmt &s) {
+    if (s->loop_kind == LoopKind::GpuLane && has_collective(s)) return run_warp(s);
     const int64_t min = scalar(s->args[0]), extent = scalar(s->args[1]);
     std::vector<int64_t> order(static_cast<size_t>(std::max<int64_t>(extent, 0)));
     std::iota(order.begin(), order.end(), min);
@@ -405,9 +539,19 @@ class Interpreter {
       own_.erase(s->name);
       return;
     }
-    memory_[s->name] = fresh(s);
+    memory_[s->name] = s->home == Home::Block ? of_block(s) : fresh(s);
     run(s->body[0]);
     memory_.erase(s->name);
+  }
+
+  // What a block shares is one memory, however often it is allocated; what it holds is arbitrary.
+  Memory of_block(const Stmt &s) {
+    auto [known, is_new] = of_block_.emplace(s->name, Memory());
+    Memory &m = known->second;
+    const Memory next = fresh(s);
+    if (is_new || m.last != next.last) m = next;
+    m.written = next.written;
+    return m;
   }
 
   Memory fresh(const Stmt &s) {
@@ -435,6 +579,7 @@ class Interpreter {
       m.written = std::make_shared<std::vector<bool>>(static_cast<size_t>(elements));
     }
     m.data = m.bytes->data();
+    if (s->home == Home::Block) m.accesses = std::make_shared<AccessRecords>(elements);
     return m;
   }
 
@@ -819,15 +964,17 @@ class Interpreter {
   int task_ = 0;
   // In kernels:
   bool in_kernel_ = false;
-  int atomic_ = 0;                               // atomic blocks around
-  std::array<int64_t, 3> threads_{}, thread_{};  // x, y, z: how many, and which one runs
-  std::string block_;                            // which one runs, "(1, 0"
+  int atomic_ = 0;                                   // atomic blocks around
+  std::array<int64_t, 3> threads_{}, thread_{};      // x, y, z: how many, and which one runs
+  std::string block_;                                // which one runs, "(1, 0"
+  std::vector<std::map<std::string, Value>> lanes_;  // what each lane of a warp has bound
   RaceCheck races_;
   struct OfThreads {
     Stmt allocation;
     std::map<int64_t, Memory> of_threads;
   };
-  std::map<std::string, OfThreads> own_;  // allocated at block level, for each thread
+  std::map<std::string, Memory> of_block_;  // that the block has shared so far
+  std::map<std::string, OfThreads> own_;    // allocated at block level, for each thread
 };
 
 }  // namespace

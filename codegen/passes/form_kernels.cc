@@ -5,6 +5,7 @@
 
 #include "codegen/ir/kernel.h"
 #include "codegen/ir/visit.h"
+#include "codegen/passes/tensor_loops.h"
 #include "lang/ir/expr_text.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/simplify.h"
@@ -23,11 +24,40 @@ Stmt with_lets(const Lets &lets, Stmt s) {
   return s;
 }
 
-bool has_threads(const Stmt &s) {
+bool is_tensor(const Stmt &s) { return s->kind == StmtKind::For && !s->instruction.empty(); }
+
+bool has_tensor(const Stmt &s) {
   bool found = false;
-  for_each_stmt(s, [&](const Stmt &t) { found = found || is_thread_loop(t); });
+  for_each_stmt(s, [&](const Stmt &t) { found = found || is_tensor(t); });
   return found;
 }
+
+bool has_threads(const Stmt &s) {
+  bool found = false;
+  for_each_stmt(s, [&](const Stmt &t) { found = found || is_thread_loop(t) || is_tensor(t); });
+  return found;
+}
+
+// Loops that an instruction stands for, spread over lanes.
+class SpreadTensors : public StmtRewriter {
+ public:
+  explicit SpreadTensors(Expr lane) : lane_(std::move(lane)) {}
+
+ protected:
+  Stmt rewrite(const Stmt &s) override {
+    if (is_tensor(s)) return spread_over_lanes(s, lane_);
+    if (s->kind == StmtKind::Provide) {
+      user_error(
+          "cannot run what stands beside the loops of an instruction: it writes '" + s->name + "'",
+          "all lanes of the warp would write it",
+          "tensorize its loops too, or compute it at a loop over blocks");
+    }
+    return rewrite_children(s);
+  }
+
+ private:
+  const Expr lane_;
+};
 
 bool writes(const Stmt &s) {
   bool found = false;
@@ -116,7 +146,7 @@ class OneKernel {
 
   Stmt block_level(const Stmt &s) {
     if (!has_threads(s)) return writes(s) ? one_thread(s) : s;
-    if (is_thread_loop(s)) return phase(s);
+    if (is_thread_loop(s) || is_warp(s)) return phase(s);
     std::vector<Stmt> body;
     switch (s->kind) {
       case StmtKind::Block:
@@ -162,10 +192,24 @@ class OneKernel {
     return make_for(name_ + ".thread", Expr(0), Expr(1), LoopKind::GpuThread, OwnMemory()(s));
   }
 
+  // Does s hold loops of an instruction, and no threads: is it what one warp runs?
+  static bool is_warp(const Stmt &s) {
+    bool threads = false;
+    for_each_stmt(s, [&](const Stmt &t) { threads = threads || is_thread_loop(t); });
+    return s->kind == StmtKind::For && has_tensor(s) && !threads;
+  }
+
   Stmt phase(const Stmt &first) {
     Lets lets;
     std::vector<Stmt> loops;  // outermost first
     Stmt s = peel(first, is_thread_loop, lets, loops);
+    if (has_tensor(s)) {
+      const std::string lane = name_ + ".lane";
+      has_warps_ = true;
+      s = SpreadTensors(make_variable(Int(32), VariableKind::Loop, lane))(s);
+      loops.push_back(
+          make_for(lane, Expr(0), Expr(static_cast<int>(kWarpLanes)), LoopKind::GpuLane, s));
+    }
     s = with_lets(lets, s);
     for (size_t d = 0; d < loops.size(); d++) {
       const Stmt &loop = loops[loops.size() - 1 - d];
@@ -177,6 +221,13 @@ class OneKernel {
   }
 
   void check(const Stmt &kernel) const {
+    int64_t along_x = 0;
+    if (has_warps_ && (!is_const_int(kernel->args[0], &along_x) || along_x % kWarpLanes != 0)) {
+      user_error("kernel '" + name_ + "' has " + to_text(kernel->args[0]) +
+                     " threads along x, and instructions of warps",
+                 "a warp is 32 threads beside each other along x",
+                 "give the innermost loops over threads a multiple of 32 iterations");
+    }
     const int64_t bytes = block_bytes(kernel);
     if (bytes > kMostBlockBytes) {
       user_error("kernel '" + name_ + "' needs " + std::to_string(bytes) +
@@ -204,6 +255,7 @@ class OneKernel {
   std::set<std::string> own_;    // Funcs and buffers that the kernel allocates
   Lets lets_;                    // around, outermost first
   std::array<Expr, 3> threads_;
+  bool has_warps_ = false;  // that run instructions
 };
 
 class FormKernels : public StmtRewriter {

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "codegen/ir/instructions.h"
 #include "codegen/passes/async_tasks.h"
 #include "codegen/passes/bounds_query.h"
 #include "codegen/passes/entry_checks.h"
@@ -14,6 +15,7 @@
 #include "codegen/passes/stage_body.h"
 #include "codegen/passes/storage_scopes.h"
 #include "codegen/passes/trace.h"
+#include "lang/ir/expr_text.h"
 #include "lang/ir/visit.h"
 #include "polyhalite/buffer_contents.h"
 
@@ -220,7 +222,8 @@ class Lowering {
         return stage_body(tree_, survey_, tracer_, n.stage);
       case TreeNode::Allocate:
         return with_storage(
-            tree_, survey_, n.stage.func, place_, spanned(n.stage.func, Tracer::Span::Realization, [&] {
+            tree_, survey_, n.stage.func, place_,
+            spanned(n.stage.func, Tracer::Span::Realization, [&] {
               return make_block({block(n.children, inside, view, waiting),
                                  debug_to_files(tree_, survey_, n.stage.func,
                                                 survey_.funcs[n.stage.func].stored)});
@@ -264,10 +267,61 @@ class Lowering {
       if (!is_producer && produced_among(n.children, func)) waiting.insert(func);
     }
     body.push_back(block(n.children, info.stage.func, view, waiting));
+    const bool tensor = begins_tensor(info);
+    if (tensor) check_tensor(info);
     place_ = outer;
-    return make_for(info.name, bounds.min, bounds.extent,
-                    bounds.stays_serial ? LoopKind::Serial : info.kind,
-                    with_symbols(bounds.symbols, make_block(std::move(body))), info.partition);
+    const Stmt made = make_for(
+        info.name, bounds.min, bounds.extent, bounds.stays_serial ? LoopKind::Serial : info.kind,
+        with_symbols(bounds.symbols, make_block(std::move(body))), info.partition);
+    return tensor ? with_instruction(made, tree_.tensor(info.stage)->instruction) : made;
+  }
+
+  // Is it the first of the loops that an instruction stands for?
+  bool begins_tensor(const LoopInfo &info) const {
+    const TensorLoops *tensor = tree_.tensor(info.stage);
+    const std::vector<int> &loops = tree_.nest(info.stage).loops;
+    return tensor && loops[loops.size() - tensor->loops.size()] == info.id;
+  }
+
+  // The loops are what the instruction runs.
+  void check_tensor(const LoopInfo &info) const {
+    const StageNest &nest = tree_.nest(info.stage);
+    const TensorLoops &tensor = *tree_.tensor(info.stage);
+    const std::string &name = tensor.instruction;
+    auto refuse = [&](const std::string &why, const std::string &fix) {
+      user_error("cannot tensorize " + tree_.describe(info.stage) + " by '" + name + "'", why, fix,
+                 tensor.where);
+    };
+    const Instruction *found = find_instruction(name);
+    if (!found || found->meaning != InstructionMeaning::MultiplyAccumulate) {
+      std::string known;
+      for (const Instruction &i : instructions()) {
+        if (i.meaning != InstructionMeaning::MultiplyAccumulate) continue;
+        known += (known.empty() ? "" : ", ") + std::string(i.name);
+      }
+      refuse("no matrix instruction has this name", "instructions are: " + known);
+    }
+    if (place_ == StoragePlace::Host) {
+      refuse("it runs on the host", "give loops around it to the blocks of a kernel");
+    }
+    const MatrixShape shape = matrix_shape(*found);
+    const int extents[] = {shape.m, shape.n, shape.k};
+    for (size_t i = 0; i < tensor.loops.size(); i++) {
+      const int loop = nest.loops[nest.loops.size() - tensor.loops.size() + i];
+      const LoopInfo &l = tree_.loops[loop];
+      int64_t extent = 0;
+      if (!is_const_int(survey_.loops[loop].extent, &extent) || extent != extents[i]) {
+        refuse("its loop " + std::string(1, "mnk"[i]) + ", '" + l.label + "', has the extent " +
+                   to_text(survey_.loops[loop].extent) + ", and the instruction's is " +
+                   std::to_string(extents[i]),
+               "split it by " + std::to_string(extents[i]) + " in whole tiles");
+      }
+      if (l.is_reduction != (i == 2)) {
+        refuse("its loop " + std::string(1, "mnk"[i]) + ", '" + l.label + "', is " +
+                   (i == 2 ? "no loop of a reduction" : "a loop of the reduction"),
+               "m and n are loops over the result, k over what is summed");
+      }
+    }
   }
 
   const LoopTree &tree_;

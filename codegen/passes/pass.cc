@@ -5,6 +5,7 @@
 
 #include "codegen/passes/fence_streams.h"
 #include "codegen/passes/flatten_storage.h"
+#include "codegen/passes/form_collectives.h"
 #include "codegen/passes/form_kernels.h"
 #include "codegen/passes/hoist_allocations.h"
 #include "codegen/passes/hoist_calls.h"
@@ -50,6 +51,7 @@ const std::vector<Pass> &pass_list() {
       {"split_registers", IrLevel::MultiDimensional, false, false, any_target<split_registers>},
       {"place_barriers", IrLevel::MultiDimensional, false, false, any_target<place_barriers>},
       {"prove_barriers", IrLevel::MultiDimensional, false, false, any_target<prove_barriers>},
+      {"form_collectives", IrLevel::MultiDimensional, false, false, any_target<form_collectives>},
       {"place_copies", IrLevel::MultiDimensional, false, false, any_target<place_copies>},
       {"skip_stages", IrLevel::MultiDimensional, true, false, any_target<skip_stages>},
       {"simplify", IrLevel::MultiDimensional, true, false, any_target<simplify_stmts>},

@@ -86,6 +86,8 @@ const char *directive_name(DirectiveKind kind) {
       return "gpu_lanes";
     case DirectiveKind::GpuSingleThread:
       return "gpu_single_thread";
+    case DirectiveKind::Tensorize:
+      return "tensorize";
     case DirectiveKind::Hexagon:
       return "hexagon";
     case DirectiveKind::SmeStreaming:
@@ -136,6 +138,7 @@ bool concerns_loops(DirectiveKind kind) {
     case DirectiveKind::GpuThreads:
     case DirectiveKind::GpuLanes:
     case DirectiveKind::GpuSingleThread:
+    case DirectiveKind::Tensorize:
     case DirectiveKind::Hexagon:
     case DirectiveKind::SmeStreaming:
       return true;
@@ -169,7 +172,7 @@ const std::vector<DirectiveKind> &all_directive_kinds() {
 }
 
 bool concerns_device(DirectiveKind kind) {
-  return names_device(kind) || kind == DirectiveKind::Hexagon ||
+  return names_device(kind) || kind == DirectiveKind::Tensorize || kind == DirectiveKind::Hexagon ||
          kind == DirectiveKind::SmeStreaming || kind == DirectiveKind::CopyToHost;
 }
 

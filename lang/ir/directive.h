@@ -82,6 +82,8 @@ enum class DirectiveKind : uint8_t {
   // How the stage's accesses go through the caches.
   StreamLoads,   // funcs: whose values it reads once (none: of all others); Funcs and images
   StreamStores,  //
+  // What runs on a device, of what the stage is.
+  Tensorize,  // loops {m, n} or {m, n, k}, option: an instruction that a warp runs for them
 };
 
 /// "split", "compute_at"...: the word in all text forms.

@@ -64,6 +64,19 @@ void detail::record_for_device(const Stage &s, DeviceWord word, const std::vecto
   record_device(s, kKinds[static_cast<int>(word)], loops, api, where);
 }
 
+void detail::record_tensorize(const Stage &s, const std::vector<VarOrRVar> &loops,
+                              const std::string &instruction, const SourceLocation &where) {
+  const FunctionContents &f = *s.function();
+  if (!f.pure) {
+    user_error("cannot tensorize '" + plain_name(f.name) + "'",
+               "the Func is undefined, so it has no loops", "define the Func before its schedule",
+               where);
+  }
+  std::vector<std::string> names;
+  for (const VarOrRVar &l : loops) names.push_back(l.name);
+  record(s, DirectiveKind::Tensorize, std::move(names), {}, where).option = instruction;
+}
+
 Func &Func::copy_to_device(DeviceAPI api, Here here) {
   record_device(stage_to_schedule(), DirectiveKind::CopyToDevice, {}, api, here.where);
   return *this;

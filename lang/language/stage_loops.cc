@@ -98,6 +98,9 @@ class Replay {
       case DirectiveKind::GpuLanes:
         for (const std::string &l : d.loops) loops_[place(d, l)].kind = d.kind;
         return;
+      case DirectiveKind::Tensorize:
+        for (const std::string &l : d.loops) place(d, l);
+        return;
       case DirectiveKind::Rfactor:
       case DirectiveKind::HoistInvariants:
         return factor(d);

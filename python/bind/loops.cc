@@ -333,6 +333,30 @@ py::object gpu_tile(Self s, const py::args &args) {
   return s;
 }
 
+// tensorize(m, n, [k,] instruction)
+py::object tensorize(Self s, const py::args &args) {
+  std::vector<VarOrRVar> l;
+  std::string instruction;
+  for (const py::handle a : args) {
+    if (py::isinstance<py::str>(a)) {
+      instruction = a.cast<std::string>();
+    } else {
+      l.push_back(to_loop(a).v);
+    }
+  }
+  Stage stage = to_stage(s);
+  if (l.size() == 2 && !instruction.empty()) {
+    stage.tensorize(l[0], l[1], instruction);
+  } else if (l.size() == 3 && !instruction.empty()) {
+    stage.tensorize(l[0], l[1], l[2], instruction);
+  } else {
+    throw py::type_error("tensorize() of " + std::to_string(l.size()) +
+                         " loops\n  why: an instruction stands for the loops m and n, and perhaps "
+                         "k\n  fix: write tensorize(m, n, k, \"mma_m16n8k16_f16_f32\")");
+  }
+  return s;
+}
+
 // One to three loops and perhaps a device.
 template <typename One, typename Two, typename Three>
 auto gpu_loops(const char *word, One one, Two two, Three three) {
@@ -391,6 +415,8 @@ void bind_devices(Classes &stages) {
             return s;
           },
           py::arg("device") = kGpu)
+      .def("tensorize", &tensorize,
+           "tensorize(m, n, k, instruction): the innermost loops are one instruction of a warp.")
       .def("gpu_tile", &gpu_tile,
            "gpu_tile(x, y, xi, yi, 16, 8): tiles; a tile is a block, its points are the threads.")
       .def(

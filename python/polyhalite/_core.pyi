@@ -412,6 +412,8 @@ class Func:
         """Reads of these, or of all, leave no trace in the caches."""
     def stream_stores(self) -> Func:
         """Stores go past the caches."""
+    def tensorize(self, *args: Any) -> Func:
+        """tensorize(m, n, k, instruction): the innermost loops are one instruction of a warp."""
     def tile(self, *args: Any, **kwargs: Any) -> Func:
         """tile(x, y, xi, yi, 8, 4): splits x and y and orders the loops xi, yi, x, y, innermost first. tile(x, y, xo, yo, xi, yi, 8, 4) names the outer loops; lists take any number of dimensions: tile([x, y], [xo, yo], [xi, yi], [8, 4]). The tail stands last."""
     def trace_loads(self) -> Func: ...
@@ -918,6 +920,8 @@ class Stage:
         """Reads of these, or of all, leave no trace in the caches."""
     def stream_stores(self) -> Stage:
         """Stores go past the caches."""
+    def tensorize(self, *args: Any) -> Stage:
+        """tensorize(m, n, k, instruction): the innermost loops are one instruction of a warp."""
     def tile(self, *args: Any, **kwargs: Any) -> Stage:
         """tile(x, y, xi, yi, 8, 4): splits x and y and orders the loops xi, yi, x, y, innermost first. tile(x, y, xo, yo, xi, yi, 8, 4) names the outer loops; lists take any number of dimensions: tile([x, y], [xo, yo], [xi, yi], [8, 4]). The tail stands last."""
     def unroll(self, loop: LoopLike, factor: Any = ..., tail: TailStrategy = ...) -> Stage:

@@ -1,6 +1,7 @@
 // The words of schedules for devices: GPUs and Hexagon DSPs.
 #pragma once
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,11 +18,14 @@ namespace detail {
 enum class DeviceWord { Blocks, Threads, Lanes, SingleThread, Hexagon, SmeStreaming, Host };
 void record_for_device(const Stage &s, DeviceWord word, const std::vector<VarOrRVar> &loops,
                        DeviceAPI api, const SourceLocation &where);
+void record_tensorize(const Stage &s, const std::vector<VarOrRVar> &loops,
+                      const std::string &instruction, const SourceLocation &where);
 
 }  // namespace detail
 
-/// Part of Schedulable. Blocks, threads and lanes make kernels where the target has CUDA; the words
-/// for other devices are kept, shown and checked like others, and compiling one is a CompileError.
+/// Part of Schedulable. Blocks, threads and lanes run on NVIDIA's GPUs, for targets with the feature
+/// `cuda`; schedule/DIRECTIVES.md draws them. For other targets, and with other devices, compiling a
+/// schedule that has such a word is a CompileError.
 template <typename Self>
 class DeviceSchedulable {
   using Word = detail::DeviceWord;
@@ -49,6 +53,21 @@ class DeviceSchedulable {
   /// The whole stage is a kernel of one thread.
   Self &gpu_single_thread(DeviceAPI api = kDefault, Here here = Here()) {
     detail::record_for_device(self().stage_to_schedule(), Word::SingleThread, {}, api, here.where);
+    return self();
+  }
+
+  /// The innermost loops m, n and k, m outermost, are one matrix instruction, which the 32 lanes of
+  /// a warp run together: "mma_m16n8k16_f16_f32" for loops of 16, 8 and 16, and an update f(x, y)
+  /// += cast<float>(a(k, y)) * cast<float>(b(x, k)) over float16. Lanes lie innermost, so that
+  /// loops over threads around it count warps.
+  Self &tensorize(Loop m, Loop n, Loop k, const std::string &instruction) {
+    detail::record_tensorize(self().stage_to_schedule(), {m, n, k}, instruction, m.where);
+    return self();
+  }
+  /// The loops m and n are run by the lanes of a warp, each the elements that it has of the
+  /// instruction's result: where that is initialised, or read.
+  Self &tensorize(Loop m, Loop n, const std::string &instruction) {
+    detail::record_tensorize(self().stage_to_schedule(), {m, n}, instruction, m.where);
     return self();
   }
 

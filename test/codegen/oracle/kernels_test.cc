@@ -156,15 +156,15 @@ struct Matmul : Kernels {
   RVar ko{"ko"}, ki{"ki"};
   Var xo{"xo"}, yo{"yo"}, xu{"xu"}, yu{"yu"};
 
-  // Tiles of 32x32 by 8x8 threads, staged in steps of 8.
+  // Tiles of 16x16 by 4x4 threads, staged in steps of 8.
   void schedule(MemoryType memory) {
-    RDom k(0, 32, "k");
+    RDom k(0, 16, "k");
     a(x, y) = image(clamp(x, 0, 63), clamp(y, 0, 47)) + 1.0f;
     b(x, y) = image(clamp(y, 0, 63), clamp(x, 0, 47)) - 2.0f;
     acc(x, y) = 0.0f;
     acc(x, y) += a(k, y) * b(x, k);
     c(x, y) = acc(x, y);
-    c.tile(x, y, xo, yo, xi, yi, 32, 32)
+    c.tile(x, y, xo, yo, xi, yi, 16, 16)
         .tile(xi, yi, tx, ty, xu, yu, 4, 4)
         .gpu_blocks(xo, yo)
         .gpu_threads(tx, ty);
@@ -187,12 +187,12 @@ TEST_F(Matmul, TilesAreStagedAndSumsStayInRegisters) {
   const Function f = with_kernels(c);
   EXPECT_NE(kernel_text(f).find("allocate acc: float32[16i64] thread\n"), std::string::npos)
       << kernel_text(f);
-  EXPECT_EQ(run_kernels(c, f, {40, 33}), "");
+  EXPECT_EQ(run_kernels(c, f, {20, 17}), "");
 }
 
 TEST_F(Matmul, SumsMayLieInSharedMemory) {
   schedule(MemoryType::GPUShared);
-  EXPECT_EQ(run_kernels(c, {40, 33}), "");
+  EXPECT_EQ(run_kernels(c, {20, 17}), "");
 }
 
 TEST_F(Kernels, RegistersBelongToOneThread) {
@@ -240,15 +240,15 @@ TEST_F(Matmul, EachMissingBarrierIsFoundTwice) {
   schedule(MemoryType::GPUShared);
   const Function placed = with_kernels(c, "place_barriers"), all = with_kernels(c);
   const int barriers = WithoutBarrier::count(placed);
-  EXPECT_GE(barriers, 3);
+  EXPECT_GE(barriers, 2);
   EXPECT_EQ(WithoutBarrier::count(all), barriers);
   EXPECT_FALSE(missing_barrier(placed));
   for (int i = 0; i < barriers; i++) {
     const auto proof = missing_barrier(without_barrier(placed, i));
     ASSERT_TRUE(proof) << i;
     EXPECT_NE(proof->find("no barrier is between"), std::string::npos) << *proof;
-    const std::string run = run_kernels(c, without_barrier(all, i), {40, 33});
-    EXPECT_EQ(run.find("race in kernel 'c.s0': element "), 0u) << i << ": " << run;
+    const std::string run = run_kernels(c, without_barrier(all, i), {20, 17});
+    EXPECT_EQ(run.find("error: race in kernel 'c.s0': element "), 0u) << i << ": " << run;
   }
 }
 
