@@ -159,6 +159,10 @@ int Constant::element_bytes() const {
   return t ? t->bytes() : 0;
 }
 
+bool Constant::is_aligned() const {
+  return reinterpret_cast<uintptr_t>(data_) % static_cast<uintptr_t>(element_bytes()) == 0;
+}
+
 double Constant::number(int64_t i) const {
   const uint8_t *p = at(i);
   switch (type_) {

@@ -72,6 +72,8 @@ class Constant {
   int element_bytes() const;
   size_t bytes() const { return static_cast<size_t>(elements()) * element_bytes(); }
   bool is_splat() const { return splat_; }
+  /// Can elements be read as their type? Those of a file stand at any byte.
+  bool is_aligned() const;
   const uint8_t *data() const { return data_; }
   /// Element i in row-major order.
   const uint8_t *at(int64_t i) const { return data_ + (splat_ ? 0 : i * element_bytes()); }

@@ -232,7 +232,7 @@ void Program::place_values() {
     if (!plain) {
       // A layout lists the innermost dimension first.
       w.packed = value.constant->packed({layout->second.rbegin(), layout->second.rend()});
-    } else if (value.constant->is_splat()) {
+    } else if (value.constant->is_splat() || !value.constant->is_aligned()) {
       w.packed = value.constant->packed();
     }
     w.data = w.packed.empty() ? value.constant->data() : w.packed.data();
