@@ -136,6 +136,13 @@ void CWriter::stmt(const Stmt &s) {
     case StmtKind::Atomic:
       atomic(*s);
       break;
+    case StmtKind::Kernel:
+    case StmtKind::Barrier:
+    case StmtKind::Collective:
+    case StmtKind::Transfer:
+      user_error("there is no C source of a pipeline with kernels",
+                 "some stage runs on a GPU, whose code is PTX",
+                 "emit an object or ptx, or keep all stages on the host");
     case StmtKind::Provide:
     case StmtKind::Place:
       internal_check(false, "flat loop IR has no boxes");

@@ -246,6 +246,7 @@ TEST(GpuAheadOfTime, LibrariesLinkWithoutCuda) {
   f.compile_to_static_library(folder.path("scaled"), {in}, "scaled", target);
   write_file(folder.path("main.cc"), R"(
 #include <cstdio>
+#include "polyhalite_runtime.h"
 #include "scaled.h"
 void told(void *, const char *message) { std::printf("%s", message); }
 int main() {
@@ -284,6 +285,15 @@ TEST(GpuAheadOfTime, PtxIsAnOutput) {
                 .emit_text(frozen, "scaled", target.with_feature(Target::SM90a), Emit::ptx)
                 .find(".target sm_90a"),
             std::string::npos);
+  try {
+    backend().emit_text(frozen, "scaled", target, Emit::c_source);
+    FAIL();
+  } catch (const CompileError &e) {
+    EXPECT_STREQ(e.what(),
+                 "error: there is no C source of a pipeline with kernels\n"
+                 "  why: some stage runs on a GPU, whose code is PTX\n"
+                 "  fix: emit an object or ptx, or keep all stages on the host");
+  }
   if (find_ptxas().empty()) GTEST_SKIP() << "no ptxas in PATH or under /usr/local/cuda*";
   EXPECT_TRUE(assemble(ptx, "sm_80").is_assembled);
 }

@@ -112,6 +112,7 @@ int cuLaunchKernel(void *kernel, unsigned bx, unsigned by, unsigned bz, unsigned
                                    {n(tx), n(ty), n(tz)},
                                    n(shared_bytes)};
   fake->launches.push_back(launch);
+  if (fake->every_kernel) fake->every_kernel(launch, args);
   const auto at = fake->kernels.find(launch.kernel);
   if (at != fake->kernels.end()) at->second(launch, args);
   return 0;
@@ -267,6 +268,13 @@ bool FakeCuda::owns(uint64_t address, size_t bytes) const {
   if (at == memory_.begin()) return false;
   --at;
   return address + bytes <= at->first + at->second.first;
+}
+
+std::vector<uint8_t> FakeCuda::contents(uint64_t address) const {
+  const auto at = memory_.find(address);
+  if (at == memory_.end()) return {};
+  const auto *first = reinterpret_cast<const uint8_t *>(address);
+  return std::vector<uint8_t>(first, first + at->second.first);
 }
 
 }  // namespace polyhalite

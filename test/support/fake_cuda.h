@@ -29,6 +29,7 @@ class FakeCuda {
 
   /// What each kernel does, by its symbol; others do nothing.
   std::map<std::string, HostKernel> kernels;
+  HostKernel every_kernel;  // in front of that, or null
   std::vector<Launch> launches;
   std::map<std::string, int> calls;     // by the driver's names
   std::map<std::string, int> failures;  // the result of all further calls of a function
@@ -45,6 +46,8 @@ class FakeCuda {
   uint64_t allocate(size_t bytes);
   bool release(uint64_t address);
   bool owns(uint64_t address, size_t bytes) const;
+  /// The memory that begins there; empty where none does.
+  std::vector<uint8_t> contents(uint64_t address) const;
   const int cards, capability;
 
  private:
