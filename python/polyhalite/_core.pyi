@@ -198,6 +198,7 @@ class Emit:
     hlpipe: Emit
     conceptual_stmt_html: Emit
     c_source: Emit
+    ptx: Emit
     name: str
     value: int
     def __int__(self) -> int: ...
@@ -1244,6 +1245,12 @@ class TargetFeature:
       SME_SVL1024
 
       SME_SVL2048
+
+      CUDACapability89
+
+      CUDACapability90
+
+      SM90a
     """
     JIT: TargetFeature
     Debug: TargetFeature
@@ -1353,6 +1360,9 @@ class TargetFeature:
     SME_SVL512: TargetFeature
     SME_SVL1024: TargetFeature
     SME_SVL2048: TargetFeature
+    CUDACapability89: TargetFeature
+    CUDACapability90: TargetFeature
+    SM90a: TargetFeature
     name: str
     value: int
     def __int__(self) -> int: ...
