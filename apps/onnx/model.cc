@@ -16,6 +16,8 @@ namespace polyhalite::onnx {
 namespace {
 
 constexpr int kMostFunctionDepth = 50;
+// Shapes of a region are inferred anew for each turn of the inference around it.
+constexpr int kMostRegionDepth = 8;
 
 class Importer {
  public:
@@ -78,6 +80,8 @@ class Importer {
     unsupported_[what].push_back(node);
     unsupported_why_[what] = why;
   }
+
+  static int depth_of(const Scope *s) { return s->outer ? 1 + depth_of(s->outer) : 0; }
 
   // Of the scope or those around it; the value of an outer graph is captured.
   std::optional<ValueId> find(Scope *s, const std::string &name) {
@@ -277,6 +281,11 @@ class Importer {
         return read_constant(a->t[0], &files_, owner_);
       case 5:
         one(a->g.size());
+        if (depth_of(s) >= kMostRegionDepth) {
+          user_error("node '" + node + "' has graphs inside graphs, more than " +
+                         std::to_string(kMostRegionDepth) + " deep",
+                     "deeper ones are not supported", "put inner graphs into functions");
+        }
         return std::make_shared<const Graph>(import(a->g[0], s));
       case 6:
         return a->floats;

@@ -65,7 +65,10 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
   }
   right(right_args) = element(b, point, depth, column);
   product(reversed(vars)) = cast(type, Expr(0));
-  product(reversed(vars)) += element(a, point, row, k) * right(right_point);
+  // A schedule may compute rows beyond an open number of them.
+  const Expr rows = a.size(-2);
+  const Expr inside = constant(rows) ? row : clamp(row, 0, rows - 1);
+  product(reversed(vars)) += element(a, point, inside, k) * right(right_point);
 
   Stage operand;
   operand.kind = Stage::Operand;

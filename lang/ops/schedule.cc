@@ -178,9 +178,15 @@ void schedule_product(const Loops &to, const std::vector<size_t> &place, const S
   const LoopLevel tile =
       outer.size() > 1 || place.size() > 1 ? LoopLevel(out, outer[0]) : LoopLevel(out, columns);
   const std::vector<Var> args = sums.args();
+  // Of rows whose number is open a tile computes all, beyond the last one too: what operands are
+  // read for there is inside of them.
+  const bool open_rows =
+      place.size() > 1 && !constant(s.extents[1]) && column_extent >= t.columns();
+  if (open_rows) sums.bound_extent(args[1], t.rows);
+  const bool few_rows =
+      args.size() > 1 && !open_rows && constant(s.extents[1]).value_or(0) < t.rows;
+  const bool guarded = column_extent < t.columns() || few_rows;
   auto in_registers = [&](auto stage) {
-    const bool guarded = column_extent < t.columns() ||
-                         (args.size() > 1 && constant(s.extents[1]).value_or(0) < t.rows);
     const TailStrategy tail = guarded ? TailStrategy::GuardWithIf : TailStrategy::Auto;
     if (t.lanes > 1) stage.vectorize(args[0], t.lanes, tail);
     if (!guarded) {

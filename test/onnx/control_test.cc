@@ -85,6 +85,46 @@ TEST(onnx_control, a_condition_may_decide_about_ranks) {
   EXPECT_EQ(session.run({{"c", boolean(false)}, {"x", x}}).at("y").shape().size(), 2u);
 }
 
+TEST(onnx_control, regions_that_do_not_fit_are_told) {
+  ModelBuilder lacks;
+  lacks.input("c", {}, 9).input("x", {2});
+  ModelBuilder yes;
+  yes.node("Neg", {"x"}, {"p"}).output("p");
+  lacks.node("If", {"c"}, {"y"}, {graph_attribute("then_branch", yes.region("yes"))}).output("y");
+  EXPECT_EQ(error_of([&] { Program(lacks.load(), {}); }),
+            "error: node 'make_y' (If, version 16): it has no attribute 'else_branch'\n"
+            "  why: its nodes are a graph of this name\n"
+            "  fix: mend the model, or give other shapes");
+  ModelBuilder body, b;
+  body.input("turn", {}, 7).node("Neg", {"x"}, {"p"}).output("p");
+  b.input("n", {}, 7).input("x", {2});
+  b.node("Loop", {"n", "", "x"}, {"y"}, {graph_attribute("body", body.region("body"))});
+  b.output("y");
+  EXPECT_EQ(error_of([&] { Program(b.load(), {}); }),
+            "error: node 'make_y' (Loop, version 16): its body has 1 inputs\n"
+            "  why: there are the turn's number, the condition and 1 states\n"
+            "  fix: mend the model, or give other shapes");
+  // Inside out: a graph in a graph in a graph...
+  Message inner = yes.region("yes");
+  for (int depth = 0; depth < 9; depth++) {
+    ModelBuilder around;
+    around
+        .node("If", {"c"}, {"p"},
+              {graph_attribute("then_branch", inner), graph_attribute("else_branch", inner)})
+        .output("p");
+    inner = around.region("around");
+  }
+  ModelBuilder deep;
+  deep.input("c", {}, 9).input("x", {2});
+  deep.node("If", {"c"}, {"y"},
+            {graph_attribute("then_branch", inner), graph_attribute("else_branch", inner)});
+  deep.output("y");
+  EXPECT_NE(error_of([&] { deep.load(); })
+                .find("has graphs inside graphs, more than 8 deep\n  why: deeper ones are not "
+                      "supported"),
+            std::string::npos);
+}
+
 // Sums x over and over: states, a result for each turn, and a value from around.
 ModelBuilder loop() {
   ModelBuilder body, b;
