@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lang/ir/compares.h"
 #include "polyhedral/interval.h"
 
 namespace polyhalite::autosched {
@@ -32,24 +33,12 @@ int64_t apply(Op op, int64_t a, int64_t b) {
       return std::min(a, b);
     case Op::Max:
       return std::max(a, b);
-    case Op::Eq:
-      return a == b;
-    case Op::Ne:
-      return a != b;
-    case Op::Lt:
-      return a < b;
-    case Op::Le:
-      return a <= b;
-    case Op::Gt:
-      return a > b;
-    case Op::Ge:
-      return a >= b;
     case Op::And:
       return a && b;
     case Op::Or:
       return a || b;
     default:
-      return 0;
+      return is_comparison(op) && compares(op, a, b);
   }
 }
 

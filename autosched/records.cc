@@ -10,6 +10,10 @@ struct Records::Database {
   sqlite3 *handle = nullptr;
   std::string file;
 
+  Database() = default;
+  Database(const Database &) = delete;
+  ~Database() { sqlite3_close(handle); }
+
   [[noreturn]] void fail(const std::string &what) const {
     user_error("cannot " + what + " the measured times in '" + file + "'",
                handle ? sqlite3_errmsg(handle) : "there is no memory",
@@ -64,7 +68,7 @@ Records::Records(const std::string &file) : db_(std::make_unique<Database>()) {
       "null, failure text not null, primary key (pipeline, machine, version, schedule))");
 }
 
-Records::~Records() { sqlite3_close(db_->handle); }
+Records::~Records() = default;
 
 void Records::add(const RecordKey &key, const Record &r) {
   Statement s(db_->handle, "insert or replace into measurement values (?, ?, ?, ?, ?, ?, ?)");

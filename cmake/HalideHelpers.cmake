@@ -1,29 +1,43 @@
 # Halide's targets and functions over Polyhalite's.
 #   Halide::Halide, Halide::Generator, Halide::Runtime, Halide::RunGenMain
-#   Halide::Tools, Halide::ImageIO   empty: the headers are the user's own copies
-#   add_halide_generator, add_halide_library, add_halide_runtime
+#   Halide::Tools, Halide::ImageIO   for the user's own copies of Halide's tools (halide_benchmark.h,
+#                                    halide_image_io.h...): the runtime's headers, and libpng and
+#                                    libjpeg; the variable Halide_TOOLS_INCLUDE_DIR may name their
+#                                    folder
+#   add_halide_generator, add_halide_library, add_halide_stub, add_halide_runtime
 _polyhalite_cmake_target(Halide_CMAKE_TARGET)
 set(Halide_HOST_TARGET ${Halide_CMAKE_TARGET})
 if(NOT Halide_TARGET)
   _polyhalite_default_target(Halide_TARGET)
 endif()
+set(Halide_TOOLS_INCLUDE_DIR "" CACHE PATH "folder of halide_image_io.h, halide_benchmark.h...")
 
-foreach(pair Halide=Halide Generator=Generator Runtime=Runtime RunGenMain=RunGenMain Tools=Halide
-        ImageIO=Halide)
-  string(REPLACE "=" ";" pair "${pair}")
-  list(GET pair 0 theirs)
-  list(GET pair 1 ours)
-  if(TARGET Halide::${theirs} OR NOT TARGET Polyhalite::${ours})
-    continue()
-  endif()
-  add_library(Halide::${theirs} INTERFACE IMPORTED GLOBAL)
-  if(NOT theirs MATCHES "Tools|ImageIO")
-    target_link_libraries(Halide::${theirs} INTERFACE Polyhalite::${ours})
+foreach(name Halide Generator Runtime RunGenMain)
+  if(TARGET Polyhalite::${name} AND NOT TARGET Halide::${name})
+    add_library(Halide::${name} INTERFACE IMPORTED GLOBAL)
+    target_link_libraries(Halide::${name} INTERFACE Polyhalite::${name})
   endif()
 endforeach()
 # Callers of compiled pipelines include HalideRuntime.h and HalideBuffer.h.
 get_target_property(_halide_headers Polyhalite::Halide INTERFACE_INCLUDE_DIRECTORIES)
+get_target_property(_halide_runtime_headers Polyhalite::Runtime INTERFACE_INCLUDE_DIRECTORIES)
 target_include_directories(Halide::Runtime INTERFACE "${_halide_headers}")
+
+# Headers only: programs of the compiler, which holds a runtime, use them as well.
+if(NOT TARGET Halide::Tools)
+  add_library(Halide::Tools INTERFACE IMPORTED GLOBAL)
+  target_include_directories(Halide::Tools
+    INTERFACE "${_halide_headers}" "${_halide_runtime_headers}" ${Halide_TOOLS_INCLUDE_DIR})
+  add_library(Halide::ImageIO INTERFACE IMPORTED GLOBAL)
+  target_link_libraries(Halide::ImageIO INTERFACE Halide::Tools)
+  foreach(format PNG JPEG)
+    if(TARGET ${format}::${format})
+      target_link_libraries(Halide::ImageIO INTERFACE ${format}::${format})
+    else()
+      target_compile_definitions(Halide::ImageIO INTERFACE HALIDE_NO_${format})
+    endif()
+  endforeach()
+endif()
 
 # Macros: the functions set their callers' variables.
 macro(add_halide_generator name)
@@ -39,6 +53,10 @@ macro(add_halide_library)
     add_polyhalite_library(${ARGV} TARGETS ${Halide_TARGET} _HALIDE_HEADERS)
   endif()
 endmacro()
+
+function(add_halide_stub)
+  add_polyhalite_stub(${ARGV} _NAMED_BY_GENERATOR)
+endfunction()
 
 function(add_halide_runtime)
   add_polyhalite_runtime(${ARGV})

@@ -311,19 +311,23 @@ PYTORCH_WRAPPER;${_polyhalite_outputs}"
 endfunction()
 
 function(add_polyhalite_stub name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FROM;GENERATOR" "PARAMS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "_NAMED_BY_GENERATOR" "FROM;GENERATOR" "PARAMS")
   _polyhalite_require_generator(add_polyhalite_stub ${name} "${arg_FROM}")
   if(NOT arg_GENERATOR)
     set(arg_GENERATOR ${name})
   endif()
+  set(base ${name})
+  if(arg__NAMED_BY_GENERATOR)
+    set(base ${arg_GENERATOR})
+  endif()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/polyhalite/${name})
   file(MAKE_DIRECTORY ${folder})
-  add_custom_command(OUTPUT ${folder}/${name}.stub.h
-    COMMAND ${arg_FROM} -g ${arg_GENERATOR} -n ${name} -o ${folder} -e cpp_stub ${arg_PARAMS}
+  add_custom_command(OUTPUT ${folder}/${base}.stub.h
+    COMMAND ${arg_FROM} -g ${arg_GENERATOR} -n ${base} -o ${folder} -e cpp_stub ${arg_PARAMS}
     DEPENDS ${arg_FROM}
     COMMENT "Making stub ${name}"
     VERBATIM)
-  add_custom_target(${name}.files DEPENDS ${folder}/${name}.stub.h)
+  add_custom_target(${name}.files DEPENDS ${folder}/${base}.stub.h)
   add_library(${name} INTERFACE)
   add_dependencies(${name} ${name}.files)
   target_include_directories(${name} INTERFACE ${folder})

@@ -82,13 +82,15 @@ install(FILES ${PROJECT_BINARY_DIR}/PolyhaliteConfig.cmake
               ${PROJECT_SOURCE_DIR}/cmake/PolyhaliteGeneratorHelpers.cmake
         DESTINATION ${package_folder})
 
-# Halide's package over this one.
-set(halide_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Halide)
-configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/HalideConfig.cmake.in
-  ${PROJECT_BINARY_DIR}/HalideConfig.cmake INSTALL_DESTINATION ${halide_package_folder})
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/HalideConfigVersion.cmake
-  VERSION 21.0.0 COMPATIBILITY AnyNewerVersion)
-install(FILES ${PROJECT_BINARY_DIR}/HalideConfig.cmake
-              ${PROJECT_BINARY_DIR}/HalideConfigVersion.cmake
-              ${PROJECT_SOURCE_DIR}/cmake/HalideHelpers.cmake
-        DESTINATION ${halide_package_folder})
+# Halide's packages over this one.
+foreach(package Halide HalideHelpers)
+  set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/${package})
+  configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/${package}Config.cmake.in
+    ${PROJECT_BINARY_DIR}/${package}Config.cmake INSTALL_DESTINATION ${folder})
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/${package}ConfigVersion.cmake
+    VERSION 21.0.0 COMPATIBILITY AnyNewerVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/${package}Config.cmake
+                ${PROJECT_BINARY_DIR}/${package}ConfigVersion.cmake DESTINATION ${folder})
+endforeach()
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/HalideHelpers.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Halide)

@@ -33,13 +33,14 @@ constexpr EmitForm kForms[] = {
     {Emit::hlpipe, "hlpipe", ".hlpipe", true},
     {Emit::conceptual_stmt_html, "conceptual_stmt_html", ".conceptual.stmt.html", true},
     {Emit::c_source, "c_source", ".halide_generated.cpp", true},
+    {Emit::ptx, "ptx", ".ptx", true},
     {Emit::cpp_stub, "cpp_stub", ".stub.h", false,
      "a stub calls a generator: the program that has the generator writes it"},
     {Emit::featurization, "featurization", ".featurization", true,
      "no auto-scheduler is there that would read it"},
     {Emit::pytorch_wrapper, "pytorch_wrapper", ".pytorch.h", false,
      "there is no wrapper for PyTorch"},
-    {Emit::device_code, "device_code", ".device_code", true, "code is made for CPUs"},
+    {Emit::device_code, "device_code", ".device_code", true, "code for GPUs is PTX: ask for ptx"},
 };
 
 const EmitForm &form_of(Emit e) { return kForms[static_cast<int>(e)]; }

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "lang/target_words.h"
+#include "polyhalite/backend.h"
 #include "polyhalite/error.h"
 
 namespace polyhalite {
@@ -114,6 +115,7 @@ constexpr Capability kCuda[] = {
     {Target::CUDACapability30, 30}, {Target::CUDACapability32, 32}, {Target::CUDACapability35, 35},
     {Target::CUDACapability50, 50}, {Target::CUDACapability61, 61}, {Target::CUDACapability70, 70},
     {Target::CUDACapability75, 75}, {Target::CUDACapability80, 80}, {Target::CUDACapability86, 86},
+    {Target::CUDACapability89, 89}, {Target::CUDACapability90, 90},
 };
 constexpr Capability kVulkan[] = {
     {Target::VulkanV10, 10}, {Target::VulkanV12, 12}, {Target::VulkanV13, 13}};
@@ -317,7 +319,8 @@ bool Target::is_machine_supported() const {
 }
 
 bool Target::supported() const {
-  return is_machine_supported() && get_required_device_api() == DeviceAPI::None;
+  const DeviceAPI device = get_required_device_api();
+  return is_machine_supported() && (device == DeviceAPI::None || device == DeviceAPI::CUDA);
 }
 
 int Target::get_cuda_capability_lower_bound() const {
@@ -417,6 +420,11 @@ const char *device_api_name(DeviceAPI api) {
 const polyhalite_device_interface_t *get_device_interface_for_device_api(DeviceAPI api,
                                                                          const Target &target,
                                                                          const char *error_site) {
+  const DeviceAPI meant =
+      api == DeviceAPI::Default_GPU ? get_default_device_api_for_target(target) : api;
+  if (meant == DeviceAPI::CUDA && target.has_feature(Target::CUDA)) {
+    return backend().device_interface(meant);
+  }
   if (!error_site) return nullptr;
   const std::string site = std::string(error_site) + ": ";
   const char *name = device_api_name(api);
@@ -434,11 +442,14 @@ const polyhalite_device_interface_t *get_device_interface_for_device_api(DeviceA
                "add its feature to the target, or leave the data on the host");
   }
   user_error(site + "the device " + name + " is not available",
-             "this version makes no code for devices", "leave the data on the host");
+             "this version makes code for CUDA alone", "leave the data on the host");
 }
 
 bool host_supports_target_device(const Target &t) {
-  return t.get_required_device_api() == DeviceAPI::None;
+  const DeviceAPI device = t.get_required_device_api();
+  return device == DeviceAPI::None ||
+         (device == DeviceAPI::CUDA &&
+          backend().device_capability(device) >= t.get_cuda_capability_lower_bound());
 }
 
 }  // namespace polyhalite

@@ -7,6 +7,7 @@
 #include "polyhalite/target.h"
 #include "polyhedral/judge_context.h"
 #include "schedule/build_tree.h"
+#include "schedule/check_kernels.h"
 
 namespace polyhalite {
 
@@ -39,11 +40,23 @@ bool is_copy(const FuncDef &f) {
   });
 }
 
-// Devices have words, and no code yet: the last place that has a user's line refuses. A copy to the
-// host of what is there already is a copy.
-void refuse_devices(const LoopTree &tree, const std::vector<Directive> &directives) {
+bool runs_in_kernel(const Directive &d) {
+  const bool loops = d.kind == DirectiveKind::GpuBlocks || d.kind == DirectiveKind::GpuThreads ||
+                     d.kind == DirectiveKind::GpuLanes;
+  return loops && (d.device == DeviceAPI::Default_GPU || d.device == DeviceAPI::CUDA);
+}
+
+// Other devices have words, and no code: the last place that has a user's line refuses. A copy to
+// the host of what is there already is a copy.
+void refuse_devices(const LoopTree &tree, const std::vector<Directive> &directives, bool kernels) {
   for (const Directive &d : directives) {
-    if (!concerns_device(d.kind)) continue;
+    if (d.kind == DirectiveKind::StoreIn && !kernels &&
+        d.option == memory_type_name(MemoryType::GPUShared)) {
+      user_error("cannot store '" + d.func + "' in MemoryType::" + d.option,
+                 "the targets that are compiled for have no such memory",
+                 "use Auto, Heap, Stack or Register", d.where);
+    }
+    if (!concerns_device(d.kind) || (kernels && runs_in_kernel(d))) continue;
     const FuncDef *f = d.kind == DirectiveKind::CopyToHost ? tree.algorithm.find(d.func) : nullptr;
     if (f && is_copy(*f)) continue;
     if (f) {
@@ -70,7 +83,8 @@ Judged build_and_judge(const Algorithm &algorithm, const std::vector<Directive> 
   const auto start = Clock::now();
   LoopTree tree = build_tree(algorithm, directives);
   const auto built = Clock::now();
-  refuse_devices(tree, directives);
+  refuse_devices(tree, directives, options.kernels);
+  check_kernels(tree);
   Survey regions = survey(tree);
   const auto surveyed = Clock::now();
   Judgement judgement = judge_with(tree, regions, options, solver);

@@ -19,6 +19,36 @@ Expr view_of_image(const CallNode &image) {
   });
 }
 
+namespace {
+
+// A question may come before it is known that images hold the elements that scalars are made of:
+//   in(5)  ->  guarded(in.min.0 <= 5 && 5 < in.min.0 + in.extent.0 && in has memory, in(5))
+class WhereItIs : public ExprRewriter {
+ protected:
+  Expr rewrite(const Expr &e) override {
+    const Expr r = rewrite_children(e);
+    const CallNode *c = as_call(r);
+    if (!c || c->kind != CallKind::Image) return r;
+    Expr there;
+    auto require = [&](const Expr &condition) {
+      there = there.defined() ? make_binary(Op::And, there, condition) : condition;
+    };
+    if (!c->image) {
+      require(
+          make_not(make_intrinsic(Bool(), intrinsic::kBufferHostIsNull, {make_string(c->name)})));
+    }
+    for (size_t d = 0; d < c->args.size(); d++) {
+      const Expr min = buffer_field(c->name, "min", static_cast<int>(d));
+      const Expr extent = buffer_field(c->name, "extent", static_cast<int>(d));
+      require(make_binary(Op::Ge, c->args[d], min));
+      require(make_binary(Op::Lt, make_binary(Op::Sub, c->args[d], min), extent));
+    }
+    return there.defined() ? make_intrinsic(r.type(), intrinsic::kGuarded, {there, r}) : r;
+  }
+};
+
+}  // namespace
+
 Expr extern_bounds(const FuncDef &stage, const Algorithm &algorithm, size_t operand, int d,
                    bool is_max, const std::vector<Expr> &box) {
   const CallNode &call = *as_extern_stage(stage.stages[0]);
@@ -26,7 +56,7 @@ Expr extern_bounds(const FuncDef &stage, const Algorithm &algorithm, size_t oper
                             Expr(is_max ? 1 : 0)};
   for (const ExternOperand &o : extern_operands(call)) {
     if (!o.buffer) {
-      args.push_back(o.scalar);
+      args.push_back(WhereItIs()(o.scalar));
       continue;
     }
     // Of an image the shape is known.

@@ -11,7 +11,7 @@ Judgement judge_with(const LoopTree &tree, const Survey &survey, const JudgeOpti
   const auto start = std::chrono::steady_clock::now();
   JudgeContext c{tree, survey, options, solver, {}};
   for (auto *claim : {judge_splits, judge_coverage, judge_order, judge_storage, judge_rings,
-                      judge_async, judge_parallel, judge_addresses}) {
+                      judge_async, judge_parallel, judge_kernels, judge_addresses}) {
     claim(c);
     if (c.refused()) break;
   }

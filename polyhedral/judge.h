@@ -3,7 +3,9 @@
 //
 // Claims, per DESIGN.md: (a) splits cover, (b) every value needed is produced, (c) every dependence
 // keeps its order, (d) storage delivers the intended values, (e) parallel and vector loops carry
-// nothing, (f) addresses stay inside allocations.
+// nothing, (f) addresses stay inside allocations, (g) threads of a kernel wait for what others wrote.
+// Of (g) the tree tells what blocks share; that barriers stand where dependences cross threads is
+// asked again of loop IR (codegen/passes/prove_barriers.h).
 #pragma once
 
 #include <optional>
@@ -24,7 +26,7 @@ enum class Proof : uint8_t {
 
 /// One proven claim, for reports: "(c) order of update 0 of 'hist': isl".
 struct Certificate {
-  char claim;  // 'a'..'f'
+  char claim;  // 'a'..'g'
   std::string about;
   Proof proof;
   std::string rule;  // the structural rule or the isl question
@@ -60,6 +62,7 @@ struct JudgeOptions {
   // Asks isl also what has a structural certificate where relations are affine: the surveyed loops
   // cover each stage's points (a), boxes cover what is read (b) and storage what is computed (f).
   bool exact = false;
+  bool kernels = false;  // code is made for a CUDA device beside the processor
 };
 
 Judgement judge(const LoopTree &tree, const Survey &survey, const JudgeOptions &options = {});

@@ -90,7 +90,7 @@ void judge_tasks(JudgeContext &c, int f) {
   const std::vector<int> between = c.path_between(placement.fork_level(), placement.compute);
   for (int l : between) {
     const LoopInfo &loop = c.tree.loops[l];
-    if (loop.kind != LoopKind::Parallel && loop.kind != LoopKind::Vector) continue;
+    if (!runs_at_once(loop.kind)) continue;
     Refusal refusal{'d', Proof::Structural, {}, {}, {}};
     Diagnostic &d = refusal.diagnostic;
     d.what = "cannot run '" + func.name + "' asynchronously across the " +

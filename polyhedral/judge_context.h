@@ -47,6 +47,8 @@ void judge_rings(JudgeContext &c);
 void judge_parallel(JudgeContext &c);
 /// (f) addresses stay inside allocations.
 void judge_addresses(JudgeContext &c);
+/// (g) kernels: what their blocks share, and what one of them may have.
+void judge_kernels(JudgeContext &c);
 
 /// judge() with a solver that remembers answers of earlier trees.
 Judgement judge_with(const LoopTree &tree, const Survey &survey, const JudgeOptions &options,

@@ -1,6 +1,6 @@
-// (e) parallel and vector loops carry nothing: no two of their iterations touch one cell of the
-// stage's Func, one of them writing. The licence to reorder a reduction does not help here: its
-// iterations still read and write one cell at once.
+// (e) parallel and vector loops, and those of kernels, carry nothing: no two of their iterations
+// touch one cell of the stage's Func, one of them writing. The licence to reorder a reduction does
+// not help here: its iterations still read and write one cell at once.
 #include <set>
 #include <utility>
 
@@ -120,8 +120,17 @@ const Derivation *blended_by(JudgeContext &c, StageId s, size_t position) {
   return nullptr;
 }
 
-// What atomic and allow_race_conditions say of a loop; false: nothing.
-bool judge_promise(JudgeContext &c, StageId s, const LoopInfo &loop, const std::string &about) {
+ConflictAnswer conflict_at(JudgeContext &c, StageId s, const LoopInfo &loop) {
+  return find_conflict(c, s,
+                       [&](Problem &p, const StageInstance &first, const StageInstance &second) {
+                         different_iterations(p, first, second, loop.id);
+                       });
+}
+
+// What atomic and allow_race_conditions say of a loop; false: nothing. `answer` is set where it was
+// asked for.
+bool judge_promise(JudgeContext &c, StageId s, const LoopInfo &loop, const std::string &about,
+                   std::optional<ConflictAnswer> &answer) {
   const StageNest &nest = c.tree.nest(s);
   if (nest.allow_races) {
     c.certify('e', about, Proof::Waiver, "allow_race_conditions");
@@ -137,6 +146,8 @@ bool judge_promise(JudgeContext &c, StageId s, const LoopInfo &loop, const std::
   } else if (update) {
     c.certify('e', about, Proof::Waiver, "atomic, and of equal operands any may be taken");
   } else {
+    answer = conflict_at(c, s, loop);
+    if (!answer->unknown && !answer->conflict) return false;
     c.undecided(
         'e',
         "cannot prove that updates of " + c.tree.describe(s) + " may run atomically in any order",
@@ -149,18 +160,24 @@ void judge_loop(JudgeContext &c, StageId s, size_t position) {
   const LoopInfo &loop = c.tree.loops[c.tree.nest(s).loops[position]];
   const bool vector = loop.kind == LoopKind::Vector;
   const std::string stage = c.tree.describe(s);
-  const std::string about =
-      std::string(vector ? "vector" : "parallel") + " loop '" + loop.label + "' of " + stage;
+  const std::string kind = is_gpu_loop(loop.kind) ? loop_kind_name(loop.kind)
+                           : vector               ? "vector"
+                                                  : "parallel";
+  const std::string about = kind + " loop '" + loop.label + "' of " + stage;
   int64_t extent;
   if (is_const_int(c.survey.loops[loop.id].extent, &extent) && extent <= 1) {
     c.certify('e', about, Proof::Structural, "it has one iteration");
     return;
   }
   if (const Derivation *split = blended_by(c, s, position)) {
+    const std::string verb = vector                             ? "vectorize"
+                             : loop.kind == LoopKind::GpuBlock  ? "run in blocks"
+                             : loop.kind == LoopKind::GpuThread ? "run in threads"
+                             : loop.kind == LoopKind::GpuLane   ? "run in lanes"
+                                                                : "run in parallel";
     c.refuse({'e',
               Proof::Structural,
-              {std::string("cannot ") + (vector ? "vectorize" : "run in parallel") + " loop '" +
-                   loop.label + "' of " + stage,
+              {"cannot " + verb + " loop '" + loop.label + "' of " + stage,
                "tiles of the split of '" + split->a + "' with " + tail_strategy_name(split->tail) +
                    " read and write again points of other tiles",
                "use GuardWithIf for that split, or keep '" + loop.label + "' serial", loop.where},
@@ -180,13 +197,15 @@ void judge_loop(JudgeContext &c, StageId s, size_t position) {
     c.certify('e', about, Proof::Structural, "iterations that write one cell write one value");
     return;
   }
-  if (judge_promise(c, s, loop, about)) return;
+  std::optional<ConflictAnswer> asked;
+  if (judge_promise(c, s, loop, about, asked)) return;
   const std::string what = vector ? "vectorize loop '" + loop.label + "' of " + stage
-                                  : "run loop '" + loop.label + "' of " + stage + " in parallel";
-  ConflictAnswer answer =
-      find_conflict(c, s, [&](Problem &p, const StageInstance &first, const StageInstance &second) {
-        different_iterations(p, first, second, loop.id);
-      });
+                                  : "run loop '" + loop.label + "' of " + stage +
+                                        (loop.kind == LoopKind::GpuBlock    ? " in blocks"
+                                         : loop.kind == LoopKind::GpuThread ? " in threads"
+                                         : loop.kind == LoopKind::GpuLane   ? " in lanes"
+                                                                            : " in parallel");
+  ConflictAnswer answer = asked ? *asked : conflict_at(c, s, loop);
   if (answer.unknown) {
     c.undecided('e', "cannot prove that it is legal to " + what, *answer.unknown,
                 legal_instead(c.tree, s, loop), loop.where);
@@ -216,7 +235,7 @@ void judge_parallel(JudgeContext &c) {
   for (const StageId &s : c.stages()) {
     for (size_t i = 0; i < c.tree.nest(s).loops.size(); i++) {
       const LoopInfo &loop = c.tree.loops[c.tree.nest(s).loops[i]];
-      if (loop.kind != LoopKind::Parallel && loop.kind != LoopKind::Vector) continue;
+      if (!runs_at_once(loop.kind)) continue;
       if (c.refused()) return;
       judge_loop(c, s, i);
     }

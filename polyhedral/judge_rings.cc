@@ -30,7 +30,7 @@ void judge_ring(JudgeContext &c, int f, size_t d) {
   const int64_t ring = c.survey.funcs[f].fold[d];
   for (int l : c.path_between(placement.store, placement.compute)) {
     const LoopInfo &loop = c.tree.loops[l];
-    if (loop.kind != LoopKind::Parallel && loop.kind != LoopKind::Vector) continue;
+    if (!runs_at_once(loop.kind)) continue;
     return refuse(c, f, d,
                   std::string("iterations of the ") + loop_kind_name(loop.kind) + " loop '" +
                       loop.label + "' run at once and would share the ring",

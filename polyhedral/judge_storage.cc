@@ -152,7 +152,7 @@ bool judge_hoist(JudgeContext &c, int f) {
   if (!placement.hoist) return true;
   for (int l : c.path_between(*placement.hoist, placement.store)) {
     const LoopInfo &loop = c.tree.loops[l];
-    if (loop.kind != LoopKind::Parallel && loop.kind != LoopKind::Vector) continue;
+    if (!runs_at_once(loop.kind)) continue;
     const LoopBounds &bounds = c.survey.loops[l];
     int64_t extent;
     if (is_const_int(bounds.extent, &extent) && extent <= 1) continue;
@@ -195,7 +195,7 @@ void judge_func(JudgeContext &c, int f) {
   bool at_once = false;
   for (size_t at = inside; at < path.size(); at++) {
     const LoopInfo &loop = c.tree.loops[path[at]];
-    if (loop.kind != LoopKind::Parallel && loop.kind != LoopKind::Vector) continue;
+    if (!runs_at_once(loop.kind)) continue;
     at_once = true;
     const std::string kind = loop_kind_name(loop.kind);
     const std::string of = "'" + loop.label + "' of " + c.tree.describe(loop.stage);

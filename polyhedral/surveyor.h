@@ -151,7 +151,7 @@ class Surveyor {
   };
   /// What a stage touches of its own Func, its pure variables running over `over`.
   OwnCells own_cells(const StageId &s, const std::vector<Interval> &over);
-  bool may_run_over_part(const StageId &s, int scope) const;
+  bool may_run_over_part(const StageId &s) const;
   /// The box takes these cells in; stages that need not run over all of it, do not.
   void include_own_updates(int f, std::vector<Interval> &box, int scope);
   template <typename Visit>
@@ -216,6 +216,7 @@ class Surveyor {
   // Sliding windows.
   /// e with every symbol that the body of `outside` does not see replaced by its value.
   Expr expand_within(const Expr &e, int outside) const;
+  Expr expand_within(const Expr &e, int outside, std::map<std::string, Expr> &values) const;
   bool runs_once(int loop) const;
   void slide(int f, int compute_scope);
   /// Does each stage of f compute a row of dimension d out of this row alone, in loops that may
@@ -263,6 +264,7 @@ class Surveyor {
   Expr where_;  // a condition that holds while intervals are asked for; null: none
   Reach reach_ = Reach::Computed;
   std::map<StageId, std::map<std::string, Interval>> narrowed_;  // ends: constants
+  ErrorList errors_;  // of loops that cannot be compiled as they are asked for
   std::map<StageId, std::vector<Interval>> stage_needs_;  // of updates; no ends: the whole box
   std::map<int, std::vector<IndexRange>> asked_;  // [func] `needed` without its own whole tiles
   std::map<int, std::vector<Interval>> beyond_;   // [func] what is touched, where that is more

@@ -18,11 +18,17 @@ Surveyor::Surveyor(const LoopTree &tree) : tree_(tree) {
 }
 
 Survey Surveyor::run() {
-  // Consumers first: a producer's box is the hull of what they read.
-  for (const std::vector<int> &group : consumers_first()) survey_group(group);
-  share_hoisted();
-  survey_inputs();
-  survey_prefetches();
+  try {
+    // Consumers first: a producer's box is the hull of what they read.
+    for (const std::vector<int> &group : consumers_first()) survey_group(group);
+    share_hoisted();
+    survey_inputs();
+    survey_prefetches();
+  } catch (const Error &) {
+    errors_.raise();  // what comes after them may be their doing
+    throw;
+  }
+  errors_.raise();
   return std::move(out_);
 }
 

@@ -12,6 +12,7 @@
 #include "lang/ir/extern_stage.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/simplify/simplify.h"
+#include "lang/simplify/under_condition.h"
 #include "polyhedral/surveyor.h"
 
 namespace polyhalite {
@@ -25,26 +26,6 @@ int64_t next_power_of_two(int64_t n) {
   while (p < n) p *= 2;
   return p;
 }
-
-// Takes the branch of every select on `condition` that `holds` says.
-//
-//   select(yi <= 0, a, b) + c  ->  a + c, or b + c
-class UnderCondition : public ExprRewriter {
- public:
-  UnderCondition(const Expr &condition, bool holds) : condition_(condition), holds_(holds) {}
-
- protected:
-  Expr rewrite(const Expr &e) override {
-    if (e->op == Op::Select && equal(e->args[0], condition_)) {
-      return (*this)(e->args[holds_ ? 1 : 2]);
-    }
-    return rewrite_children(e);
-  }
-
- private:
-  const Expr &condition_;
-  bool holds_;
-};
 
 // Is a >= b, whatever their variables are?
 bool never_below(const Expr &a, const Expr &b) {
@@ -136,20 +117,27 @@ uint8_t trend_of(const Expr &e, const std::string &loop) {
 
 Expr Surveyor::expand_within(const Expr &e, int outside) const {
   std::map<std::string, Expr> values;
+  return expand_within(e, outside, values);
+}
+
+// What stands for many names in turn stands once in `values`: names of names are looked up once.
+Expr Surveyor::expand_within(const Expr &e, int outside,
+                             std::map<std::string, Expr> &values) const {
   for_each_node(e, [&](const Expr &n) {
     const VariableNode *v = as_variable(n);
-    if (v && v->kind == VariableKind::Loop) {
+    if (!v || values.count(v->name)) return;
+    if (v->kind == VariableKind::Loop) {
       const int loop = loop_by_name_.at(v->name);
       if (visible(outside, loop) || !runs_once(loop)) return;
-      values[v->name] = expand_within(out_.loops[loop].min, outside);
+      values[v->name] = expand_within(out_.loops[loop].min, outside, values);
       return;
     }
-    if (!v || v->kind != VariableKind::Symbol) return;
+    if (v->kind != VariableKind::Symbol) return;
     auto it = symbol_.find(v->name);
     if (it == symbol_.end() || visible(outside, symbol_owner_.at(v->name))) return;
-    values[v->name] = expand_within(it->second.value, outside);
+    values[v->name] = expand_within(it->second.value, outside, values);
   });
-  return substitute(values, e);
+  return values.empty() ? e : substitute(values, e);
 }
 
 bool Surveyor::runs_once(int loop) const {
@@ -188,6 +176,7 @@ void Surveyor::slide(int f, int compute_scope) {
   if (outermost != kRoot) {
     fold(f, along, outermost);
     use_what_is_kept(f, compute_scope);
+    for (size_t s = 0; s < def.stages.size(); s++) stage_needs_.erase({f, static_cast<int>(s)});
   }
 }
 
@@ -225,8 +214,7 @@ void Surveyor::fold(int f, size_t d, int loop) {
   // Dimension 0 stays whole where vectors run along it. Iterations that run at once share no ring.
   if (d == 0 && meets_vectors(f, d)) return;
   for (int l = parent_[loop]; l != tree_.placements[f].store; l = parent_[l]) {
-    const LoopKind kind = tree_.loops[l].kind;
-    if (kind == LoopKind::Parallel || kind == LoopKind::Vector) return;
+    if (runs_at_once(tree_.loops[l].kind)) return;
   }
   FuncSurvey &fs = out_.funcs[f];
   const Expr width = difference(fs.needed[d].max, fs.needed[d].min);
@@ -266,9 +254,8 @@ int64_t Surveyor::ring_for(int f, size_t d, int64_t asked) {
   const Expr counter = make_variable(Int(32), VariableKind::Loop, tree_.loops[loop].name);
   const Expr at_first = make_binary(Op::Le, counter, out_.loops[loop].min);
   auto cells = [&](bool first) {
-    UnderCondition in_iteration(at_first, first);
     auto end = [&](const Expr &e) {
-      return simplify(in_iteration(expand_within(e, parent_[loop])));
+      return simplify(under_condition(expand_within(e, parent_[loop]), at_first, first));
     };
     const Expr width = difference(end(fs.needed[d].max), end(fs.needed[d].min));
     const auto most = ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(width);
@@ -366,7 +353,8 @@ void Surveyor::slide_along(int f, const Direction &along, int loop, int compute_
   // Consumers that slide along the same loop have bounds with the same condition: each branch keeps
   // theirs, so that a chain's bounds stay as short as its first stage's.
   const Expr at_first = make_binary(Op::Le, counter, out_.loops[loop].min);
-  UnderCondition first(at_first, true), later(at_first, false);
+  auto first = [&](const Expr &e) { return under_condition(e, at_first, true); };
+  auto later = [&](const Expr &e) { return under_condition(e, at_first, false); };
   const std::string symbol = def.name + ".new." + std::to_string(d);
   fs.slides[d] = Slide{loop, along.down, Expr()};
   Expr end;

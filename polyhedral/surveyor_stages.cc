@@ -163,9 +163,13 @@ void Surveyor::survey_stage(const StageId &s) {
       out_.loops[l].min = r.min;
       out_.loops[l].extent = simplify(extent_of(r));
     }
-    require_constant_extent(s, info, out_.loops[l]);
-    if (info.kind == LoopKind::Vector) require_few(s, info, out_.loops[l], kMaxLanes, &lanes);
-    if (info.kind == LoopKind::Unrolled) require_few(s, info, out_.loops[l], kMaxCopies, &copies);
+    const bool compiles = errors_.attempt([&] {
+      require_constant_extent(s, info, out_.loops[l]);
+      if (info.kind == LoopKind::Vector) require_few(s, info, out_.loops[l], kMaxLanes, &lanes);
+      if (info.kind == LoopKind::Unrolled) require_few(s, info, out_.loops[l], kMaxCopies, &copies);
+    });
+    // Any extent will do, since the survey only goes on to tell of others.
+    if (!compiles) out_.loops[l].extent = make_int(Int(32), 1);
     if (info.also.empty()) {
       out.dims[info.dim] = make_variable(Int(32), VariableKind::Loop, info.name);
     }
@@ -224,7 +228,8 @@ void Surveyor::derive_ranges(const StageId &s, StageSurvey &out) {
 }
 
 void Surveyor::require_constant_extent(const StageId &s, const LoopInfo &l, LoopBounds &b) {
-  if (l.kind != LoopKind::Vector && l.kind != LoopKind::Unrolled) return;
+  const bool threads = is_thread_loop(l.kind);
+  if (l.kind != LoopKind::Vector && l.kind != LoopKind::Unrolled && !threads) return;
   if (constant(b.extent)) return;
   // As many iterations as there ever are, those beyond the extent guarded.
   const std::map<std::string, Expr> fixed = fixed_where(runs_where(tree_.func(s), s.stage));
@@ -240,6 +245,7 @@ void Surveyor::require_constant_extent(const StageId &s, const LoopInfo &l, Loop
     b.extent = make_int(Int(32), std::max<int64_t>(*most, 0));
     return;
   }
+  if (threads) return;  // it may be known where the kernel is launched
   const char *permitted = std::getenv("HL_PERMIT_FAILED_UNROLL");
   if (l.kind == LoopKind::Unrolled && permitted && std::string(permitted) == "1") {
     b.stays_serial = true;
@@ -457,14 +463,6 @@ void Surveyor::fuse_value(const StageId &s, const Derivation &d, StageSurvey &ou
 }
 
 void Surveyor::record_reads(const StageId &s) {
-  if (const CallNode *stage = as_extern_stage(tree_.definition(s))) {
-    const std::vector<ExternOperand> operands = extern_operands(*stage);
-    for (size_t i = 0; i < operands.size(); i++) {
-      const CallNode *b = operands[i].buffer;
-      if (b) extern_reads_.push_back({s, b->name, i});
-    }
-    return;
-  }
   auto record = [&](const CallNode &c, const Expr &where) {
     if (c.kind == CallKind::Func && c.name == tree_.func(s).name) return;
     ReadSite site{s, c.name, {}, {}, where};
@@ -481,6 +479,18 @@ void Surveyor::record_reads(const StageId &s) {
     reads_.push_back(std::move(site));
   };
   const StageDef &def = tree_.definition(s);
+  if (const CallNode *stage = as_extern_stage(def)) {
+    const std::vector<ExternOperand> operands = extern_operands(*stage);
+    for (size_t i = 0; i < operands.size(); i++) {
+      const CallNode *b = operands[i].buffer;
+      if (b) {
+        extern_reads_.push_back({s, b->name, i});
+      } else {
+        for_each_use(operands[i].scalar, record);
+      }
+    }
+    return;
+  }
   for (const Expr &e : def.args) for_each_use(e, record);
   for (const Expr &e : def.values) for_each_use(e, record);
   if (def.predicate.defined()) for_each_use(def.predicate, record);

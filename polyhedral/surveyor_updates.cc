@@ -74,14 +74,12 @@ Surveyor::OwnCells Surveyor::own_cells(const StageId &s, const std::vector<Inter
   return out;
 }
 
-// Of loops that may run over any range, in productions that keep nothing for others.
-bool Surveyor::may_run_over_part(const StageId &s, int scope) const {
+// Of loops that may run over any range.
+bool Surveyor::may_run_over_part(const StageId &s) const {
   const FuncDef &def = tree_.func(s);
   const FuncPlacement &placement = tree_.placements[s.func];
   const StageNest &nest = tree_.nest(s);
-  if (tree_.algorithm.is_output(def.name) || placement.store != scope || placement.async) {
-    return false;
-  }
+  if (tree_.algorithm.is_output(def.name) || placement.async) return false;
   for (int l : nest.loops) {
     if (!tree_.loops[l].also.empty()) return false;
   }
@@ -142,14 +140,15 @@ void Surveyor::include_own_updates(int f, std::vector<Interval> &box, int scope)
     grew = false;
     for (int u = 1; u < def.num_definitions(); u++) {
       for (const StageId &s : updates(u)) {
-        if (may_run_over_part(s, scope)) continue;
+        // Where a window turns out to slide, all run over all of it.
+        if (may_run_over_part(s) && tree_.placements[f].store == scope) continue;
         const bool more = include(own_cells(s, box).touched, box);
         grew = grew || (more && is_pure_in_its_variables(tree_, s));
       }
     }
   }
   for (auto &[s, own] : needs) {
-    if (!may_run_over_part(s, scope)) continue;
+    if (!may_run_over_part(s)) continue;
     for (size_t d = 0; d < own.size(); d++) {
       if (same_ends(own[d], box[d])) own[d] = {};
     }

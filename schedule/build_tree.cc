@@ -334,7 +334,8 @@ LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &giv
     if (!errors.attempt([&] { check_inlined(algorithm, inlined, d); })) told.insert(d.func);
   }
 
-  Materialised m = copy_per_stage(inline_funcs(algorithm, inlined, work), compute_targets(levels));
+  Materialised m =
+      copy_per_stage(inline_funcs(algorithm, inlined, work), inlined, compute_targets(levels));
   const auto inherited = all_inherited_vectors(m, directives, levels);
   LoopTree t;
   t.algorithm = m.algorithm;

@@ -27,15 +27,6 @@ std::string number(WideInt n) {
 
 std::string text(const WholeRange &r) { return "[" + number(r.min) + ", " + number(r.max) + "]"; }
 
-bool calls(const Expr &e, const std::string &func) {
-  bool found = false;
-  for_each_node(e, [&](const Expr &n) {
-    const CallNode *c = as_call(n);
-    found |= c && c->kind == CallKind::Func && c->name == func;
-  });
-  return found;
-}
-
 // f(args) = f(args) op term, or f(args) = term.
 struct Update {
   std::optional<Op> op;  // Add, Sub, Min, Max
@@ -138,17 +129,17 @@ class Retyping {
     const std::string which = "update " + std::to_string(stage - 1);
     const Expr &v = s.values[0];
     Update u;
-    bool elsewhere = s.predicate.defined() && calls(s.predicate, f_.name);
-    for (const Expr &a : s.args) elsewhere |= calls(a, f_.name);
+    bool elsewhere = s.predicate.defined() && calls_func(s.predicate, f_.name);
+    for (const Expr &a : s.args) elsewhere |= calls_func(a, f_.name);
     u.term = v;
-    if (calls(v, f_.name)) {
+    if (calls_func(v, f_.name)) {
       for (const Op op : {Op::Add, Op::Sub, Op::Min, Op::Max}) {
         if (v->op == op) u.op = op;
       }
       u.own_first = u.op && is_own(v->args[0], s);
       const bool own_last = u.op && *u.op != Op::Sub && !u.own_first && is_own(v->args[1], s);
       if (u.own_first || own_last) u.term = v->args[u.own_first ? 1 : 0];
-      elsewhere |= (!u.own_first && !own_last) || calls(u.term, f_.name);
+      elsewhere |= (!u.own_first && !own_last) || calls_func(u.term, f_.name);
     }
     if (elsewhere) {
       refuse(which + " is " + to_text(v) +

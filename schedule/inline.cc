@@ -1,6 +1,7 @@
 #include "schedule/inline.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -117,32 +118,42 @@ std::string copy_name(const std::string &func, const std::string &caller, int st
   return func + "$" + caller + (stage > 0 ? "$u" + std::to_string(stage - 1) : "");
 }
 
+// A copy of Func `index` for each stage that calls it; the first keeps the original. `serve` is
+// told which copy serves which stage.
+using Serve = std::function<void(const std::string &copy, const std::string &caller, int stage)>;
+
+void copy_for_callers(Materialised &m, size_t index, const Serve &serve) {
+  std::vector<FuncDef> &funcs = m.algorithm.funcs;
+  const FuncDef original = funcs[index];
+  std::vector<FuncDef> copies;
+  bool first = true;
+  for (size_t c = index + 1; c < funcs.size(); c++) {
+    for (size_t s = 0; s < funcs[c].stages.size(); s++) {
+      if (!called_funcs(funcs[c].stages[s]).count(original.name)) continue;
+      const int stage = static_cast<int>(s);
+      if (first) {
+        first = false;
+        serve(original.name, funcs[c].name, stage);
+        continue;
+      }
+      FuncDef copy = original;
+      copy.name = unused_name(copy_name(original.name, funcs[c].name, stage), m.algorithm, copies);
+      RenameCalls rename(original.name, copy.name);
+      for (StageDef &d : copy.stages) rewrite_stage(d, rename);
+      rewrite_stage(funcs[c].stages[s], rename);
+      m.origin[copy.name] = m.origin_of(original.name);
+      serve(copy.name, funcs[c].name, stage);
+      copies.push_back(std::move(copy));
+    }
+  }
+  funcs.insert(funcs.begin() + index + 1, copies.begin(), copies.end());
+}
+
 // Consumers first: a copied Func's own callees then see the copy as one more caller.
 void copy_per_caller(Materialised &m, const std::set<std::string> &inlined) {
-  std::vector<FuncDef> &funcs = m.algorithm.funcs;
-  for (size_t i = funcs.size(); i-- > 0;) {
-    if (!inlined.count(funcs[i].name)) continue;
-    const FuncDef original = funcs[i];
-    std::vector<FuncDef> copies;
-    bool first = true;
-    for (size_t c = i + 1; c < funcs.size(); c++) {
-      for (size_t s = 0; s < funcs[c].stages.size(); s++) {
-        if (!called_funcs(funcs[c].stages[s]).count(original.name)) continue;
-        if (first) {
-          first = false;
-          continue;
-        }
-        FuncDef copy = original;
-        copy.name = unused_name(copy_name(original.name, funcs[c].name, static_cast<int>(s)),
-                                m.algorithm, copies);
-        RenameCalls rename(original.name, copy.name);
-        for (StageDef &d : copy.stages) rewrite_stage(d, rename);
-        rewrite_stage(funcs[c].stages[s], rename);
-        m.origin[copy.name] = original.name;
-        copies.push_back(std::move(copy));
-      }
-    }
-    funcs.insert(funcs.begin() + i + 1, copies.begin(), copies.end());
+  for (size_t i = m.algorithm.funcs.size(); i-- > 0;) {
+    if (!inlined.count(m.algorithm.funcs[i].name)) continue;
+    copy_for_callers(m, i, [](const std::string &, const std::string &, int) {});
   }
 }
 
@@ -155,8 +166,8 @@ struct Context {
 
 class StageCopies {
  public:
-  StageCopies(Materialised m, const ComputeTargets &targets)
-      : m_(std::move(m)), targets_(targets) {}
+  StageCopies(Materialised m, const std::set<std::string> &inlined, const ComputeTargets &targets)
+      : m_(std::move(m)), inlined_(inlined), targets_(targets) {}
 
   Materialised run() {
     // Consumers first: they say which copies of their producers there are.
@@ -167,7 +178,16 @@ class StageCopies {
  private:
   void split(size_t index) {
     const FuncDef original = m_.algorithm.funcs[index];
-    const auto target = targets_.find(m_.origin_of(original.name));
+    const std::string &origin = m_.origin_of(original.name);
+    if (inlined_.count(origin)) {
+      // It stands where its caller does, of which there may be copies by now.
+      copy_for_callers(m_, index,
+                       [&](const std::string &copy, const std::string &caller, int stage) {
+                         home_[copy] = {caller, stage};
+                       });
+      return;
+    }
+    const auto target = targets_.find(origin);
     if (target == targets_.end()) return;
     std::vector<FuncDef> copies;
     std::vector<std::pair<Context, std::string>> names;  // of the copy for a context
@@ -223,14 +243,16 @@ class StageCopies {
   }
 
   Materialised m_;
+  const std::set<std::string> &inlined_;
   const ComputeTargets &targets_;
-  std::map<std::string, Context> home_;  // of Funcs with a target: a stage that uses it there
+  std::map<std::string, Context> home_;  // of Funcs inside of others: a stage that uses it there
 };
 
 }  // namespace
 
-Materialised copy_per_stage(Materialised m, const ComputeTargets &targets) {
-  return StageCopies(std::move(m), targets).run();
+Materialised copy_per_stage(Materialised m, const std::set<std::string> &inlined,
+                            const ComputeTargets &targets) {
+  return StageCopies(std::move(m), inlined, targets).run();
 }
 
 std::set<std::string> needed_funcs(const Algorithm &a, const std::string &func) {

@@ -44,7 +44,9 @@ using ComputeTargets = std::map<std::string, std::string>;
 /// stage, that uses it: each but the first gets a copy, named FUNC$CALLER$uK in update K,
 /// FUNC$CALLER$bK in branch K, with the same directives.
 ///   for x {f; g.s0}, for x {f$g$u0; g.s1}     if c { for x {f; g} } else { for x {f$g$b1; g} }
-Materialised copy_per_stage(Materialised m, const ComputeTargets &targets);
+/// So are Funcs of `inlined` that stand between the two, with a copy for each copy of their caller.
+Materialised copy_per_stage(Materialised m, const std::set<std::string> &inlined,
+                            const ComputeTargets &targets);
 
 /// The Funcs that a Func calls, itself or through others; not itself.
 std::set<std::string> needed_funcs(const Algorithm &a, const std::string &func);

@@ -30,8 +30,17 @@ class Binder {
 
   void run() {
     // Consumers first: their loops enclose their producers' productions.
-    outside_.resize(t_.algorithm.funcs.size());
-    for (int f = static_cast<int>(t_.algorithm.funcs.size()); f-- > 0;) bind(f);
+    const size_t count = t_.algorithm.funcs.size();
+    outside_.resize(count);
+    ErrorList errors;
+    std::vector<bool> failed(count, false);
+    for (size_t f = count; f-- > 0;) {
+      // Where a user of it stands is not known after an error of the user's.
+      const bool unknown = std::any_of(uses_[f].begin(), uses_[f].end(),
+                                       [&](const StageId &use) { return failed[use.func]; });
+      failed[f] = unknown || !errors.attempt([&] { bind(static_cast<int>(f)); });
+    }
+    errors.raise();
   }
 
  private:

@@ -46,6 +46,16 @@ const char *loop_kind_name(LoopKind kind) {
   return "";
 }
 
+bool is_gpu_loop(LoopKind kind) { return kind == LoopKind::GpuBlock || is_thread_loop(kind); }
+
+bool is_thread_loop(LoopKind kind) {
+  return kind == LoopKind::GpuThread || kind == LoopKind::GpuLane;
+}
+
+bool runs_at_once(LoopKind kind) {
+  return kind == LoopKind::Parallel || kind == LoopKind::Vector || is_gpu_loop(kind);
+}
+
 const std::vector<TailStrategy> &tail_strategies() {
   static const std::vector<TailStrategy> kAll = {TailStrategy::RoundUp,
                                                  TailStrategy::GuardWithIf,

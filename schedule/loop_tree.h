@@ -34,6 +34,12 @@ namespace polyhalite {
 enum class LoopKind : uint8_t { Serial, Parallel, Vector, Unrolled, GpuBlock, GpuThread, GpuLane };
 /// "serial", "parallel", "vector", "unrolled", "gpu_block", "gpu_thread", "gpu_lane".
 const char *loop_kind_name(LoopKind kind);
+/// Loops of kernels: over blocks, threads or lanes.
+bool is_gpu_loop(LoopKind kind);
+/// Loops over threads or lanes.
+bool is_thread_loop(LoopKind kind);
+/// May iterations of the loop run at the same time?
+bool runs_at_once(LoopKind kind);
 /// All that a loop tree may have, which Auto is not; and their names, "RoundUp, GuardWithIf...".
 const std::vector<TailStrategy> &tail_strategies();
 std::string tail_strategy_names();

@@ -59,12 +59,12 @@ std::vector<int> reordered(const FuncDef &f, const Directive &d) {
 }
 
 MemoryType memory_type(const Directive &d) {
-  for (MemoryType m :
-       {MemoryType::Auto, MemoryType::Heap, MemoryType::Stack, MemoryType::Register}) {
+  for (MemoryType m : {MemoryType::Auto, MemoryType::Heap, MemoryType::Stack, MemoryType::Register,
+                       MemoryType::GPUShared}) {
     if (d.option == memory_type_name(m)) return m;
   }
   user_error("cannot store '" + d.func + "' in MemoryType::" + d.option, "",
-             "use Auto, Heap, Stack or Register", d.where);
+             "use Auto, Heap, Stack, Register or GPUShared", d.where);
 }
 
 }  // namespace

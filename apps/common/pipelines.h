@@ -7,7 +7,8 @@
 
 namespace polyhalite_apps {
 
-/// The pipeline of generator `app` with its parameter schedule=`schedule`, for this machine.
+/// The pipeline of generator `app` with its parameter schedule=`schedule`, for this machine; "auto"
+/// leaves the schedule to the auto-scheduler.
 polyhalite::FrozenPipeline frozen_app(const std::string &app, const std::string &schedule);
 
 }  // namespace polyhalite_apps

@@ -55,10 +55,20 @@ std::string section(const PageApp &app) {
   html += "<img alt=\"output\" src=\"" + escape(app.output_picture) + "\"></div>\n";
   html += "<div class=\"columns\">\n";
   html += "<div><h3>Algorithm</h3>" + pre(app.algorithm) + "<h3>Schedule</h3>" + pre(app.schedule) +
-          "</div>\n";
+          "<h3>Schedule found by search</h3>" + pre(app.found_schedule) + "</div>\n";
   html += column("Loop tree", app.tree) + column("Generated loops", app.loops) + "</div>\n";
   html += "<details><summary>Machine code</summary>" + pre(app.assembly) + "</details>\n";
   return html;
+}
+
+std::string section(const PageDoor &door) {
+  std::string html = "<h2>" + escape(door.title) + "</h2>\n" + pre(door.text);
+  if (!door.picture.empty()) {
+    html +=
+        "<div class=\"pictures\"><img alt=\"output\" src=\"" + escape(door.picture) + "\"></div>\n";
+  }
+  html += door.html;
+  return html + "<details><summary>Program</summary>" + pre(door.program) + "</details>\n";
 }
 
 }  // namespace
@@ -71,6 +81,7 @@ std::string to_html(const Page &page) {
   html += "</style></head><body>\n<h1>Polyhalite demo</h1>\n<p>" + escape(page.machine) + "</p>\n";
   html += pre(page.table);
   for (const PageApp &app : page.apps) html += section(app);
+  for (const PageDoor &door : page.doors) html += section(door);
   html += "<h2>A schedule that is refused</h2>\n" + pre(page.refused_program) + "<br>\n" +
           pre(page.refusal, "refused");
   return html + "</body></html>\n";

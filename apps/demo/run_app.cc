@@ -1,7 +1,5 @@
 #include "apps/demo/run_app.h"
 
-#include <algorithm>
-#include <chrono>
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -9,6 +7,7 @@
 #include "apps/common/check.h"
 #include "apps/common/compiled_apps.h"
 #include "apps/common/pipelines.h"
+#include "apps/demo/timing.h"
 #include "lang/ir/freeze.h"
 #include "polyhalite/backend.h"
 #include "polyhalite/target.h"
@@ -17,26 +16,6 @@ namespace polyhalite_apps {
 namespace {
 
 using namespace polyhalite;
-
-constexpr double kSecondsPerFigure = 1.0;
-constexpr int kMostRuns = 15;
-
-double seconds_of(const std::function<void()> &work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-// The median of as many runs as fit into a second, at least one and at most fifteen after the
-// first.
-double median_seconds(const std::function<void()> &work) {
-  const double first = seconds_of(work);
-  const int runs = std::clamp(static_cast<int>(kSecondsPerFigure / first), 1, kMostRuns);
-  std::vector<double> times;
-  for (int i = 0; i < runs; i++) times.push_back(seconds_of(work));
-  std::nth_element(times.begin(), times.begin() + runs / 2, times.end());
-  return times[runs / 2];
-}
 
 ScheduledRun run_scheduled(AppCase &app, const FrozenPipeline &pipeline) {
   ScheduledRun result;
@@ -72,6 +51,10 @@ AppRuns run_app(AppCase &app, const std::function<void(const std::string &)> &pr
   AppRuns runs;
   progress(app.name + ": compiling and running without a schedule");
   runs.none = run_scheduled(app, frozen_app(app.name, "none"));
+  progress(app.name + ": searching a schedule, compiling and running it");
+  FrozenPipeline found;
+  runs.search_seconds = seconds_of([&] { found = frozen_app(app.name, "auto"); });
+  runs.found = run_scheduled(app, found);
   progress(app.name + ": compiling and running with a good schedule");
   const FrozenPipeline good = frozen_app(app.name, "good");
   runs.good = run_scheduled(app, good);
@@ -83,6 +66,7 @@ AppRuns run_app(AppCase &app, const std::function<void(const std::string &)> &pr
   const auto text = [&](Emit what) { return backend().emit_text(good, app.name, target, what); };
   runs.algorithm = text(Emit::algorithm);
   runs.schedule = text(Emit::schedule);
+  runs.found_schedule = backend().emit_text(found, app.name, target, Emit::schedule);
   runs.tree = text(Emit::tree);
   runs.loops = text(Emit::stmt);
   runs.assembly = text(Emit::assembly);

@@ -1,4 +1,5 @@
-// One application, compiled in process with no schedule and with the good one, timed and checked.
+// One application, compiled in process without a schedule, with the auto-scheduler's and with the
+// good one, timed and checked.
 #pragma once
 
 #include <functional>
@@ -17,9 +18,11 @@ struct ScheduledRun {
 };
 
 struct AppRuns {
-  ScheduledRun none, good;
+  ScheduledRun none, found, good;  // no schedule, the auto-scheduler's, the one in the source
+  double search_seconds = 0;
   double halide = 0;  // seconds, the good schedule; 0 where Halide is not installed
   std::string algorithm, schedule, tree, loops, assembly;  // of the good schedule
+  std::string found_schedule;
 };
 
 /// Leaves the good schedule's result in app.output. `progress` hears of each step.

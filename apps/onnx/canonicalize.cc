@@ -1,5 +1,9 @@
 #include "apps/onnx/canonicalize.h"
 
+#include "apps/onnx/linear_attention.h"
+#include "apps/onnx/recurrent.h"
+#include "apps/onnx/regions.h"
+
 namespace polyhalite::onnx {
 
 namespace {
@@ -69,12 +73,15 @@ void move_attributes(Graph *g, Node *n) {
 }  // namespace
 
 bool is_rewritten(const std::string &op) {
-  return op == "Constant" || op == "Scatter" || op == "Upsample";
+  return op == "Constant" || op == "Scatter" || op == "Upsample" || op == "RNN" || op == "LSTM" ||
+         op == "GRU" || op == "LinearAttention" || op == "CausalConvWithState";
 }
 
 Graph canonicalize(Graph g) {
+  g = expand_linear_attention(expand_recurrent(std::move(g)));
   for (Node &n : g.nodes) {
     if (!n.domain.empty()) continue;
+    close_regions(&n);
     move_attributes(&g, &n);
     if (n.op == "Scatter") n.op = "ScatterElements";
     const bool upsample = n.op == "Upsample";

@@ -16,19 +16,30 @@ struct TypeRow {
 };
 
 const std::vector<TypeRow> &type_rows() {
-  static const std::vector<TypeRow> rows = {{ElementType::Float32, "float32", Float(32)},
-                                            {ElementType::UInt8, "uint8", UInt(8)},
-                                            {ElementType::Int8, "int8", Int(8)},
-                                            {ElementType::UInt16, "uint16", UInt(16)},
-                                            {ElementType::Int16, "int16", Int(16)},
-                                            {ElementType::Int32, "int32", Int(32)},
-                                            {ElementType::Int64, "int64", Int(64)},
-                                            {ElementType::Bool, "bool", Bool()},
-                                            {ElementType::Float16, "float16", Float(16)},
-                                            {ElementType::Float64, "float64", Float(64)},
-                                            {ElementType::UInt32, "uint32", UInt(32)},
-                                            {ElementType::UInt64, "uint64", UInt(64)},
-                                            {ElementType::BFloat16, "bfloat16", BFloat(16)}};
+  static const std::vector<TypeRow> rows = {
+      {ElementType::Float32, "float32", Float(32)},
+      {ElementType::UInt8, "uint8", UInt(8)},
+      {ElementType::Int8, "int8", Int(8)},
+      {ElementType::UInt16, "uint16", UInt(16)},
+      {ElementType::Int16, "int16", Int(16)},
+      {ElementType::Int32, "int32", Int(32)},
+      {ElementType::Int64, "int64", Int(64)},
+      {ElementType::Bool, "bool", Bool()},
+      {ElementType::Float16, "float16", Float(16)},
+      {ElementType::Float64, "float64", Float(64)},
+      {ElementType::UInt32, "uint32", UInt(32)},
+      {ElementType::UInt64, "uint64", UInt(64)},
+      {ElementType::BFloat16, "bfloat16", BFloat(16)},
+      {ElementType::Float8E4M3FN, "float8e4m3fn", UInt(8)},
+      {ElementType::Float8E4M3FNUZ, "float8e4m3fnuz", UInt(8)},
+      {ElementType::Float8E5M2, "float8e5m2", UInt(8)},
+      {ElementType::Float8E5M2FNUZ, "float8e5m2fnuz", UInt(8)},
+      {ElementType::UInt4, "uint4", UInt(8)},
+      {ElementType::Int4, "int4", Int(8)},
+      {ElementType::Float4E2M1, "float4e2m1", UInt(8)},
+      {ElementType::Float8E8M0, "float8e8m0", UInt(8)},
+      {ElementType::UInt2, "uint2", UInt(8)},
+      {ElementType::Int2, "int2", Int(8)}};
   return rows;
 }
 
@@ -57,11 +68,62 @@ std::optional<Type> language_type(ElementType t) {
   return std::nullopt;
 }
 
+bool is_narrow(ElementType t) { return t >= ElementType::Float8E4M3FN && t <= ElementType::Int2; }
+
+int element_bits(ElementType t) {
+  switch (t) {
+    case ElementType::UInt4:
+    case ElementType::Int4:
+    case ElementType::Float4E2M1:
+      return 4;
+    case ElementType::UInt2:
+    case ElementType::Int2:
+      return 2;
+    default: {
+      const auto type = language_type(t);
+      return type ? 8 * type->bytes() : 0;
+    }
+  }
+}
+
 ElementType element_type(Type t) {
   for (const TypeRow &r : type_rows()) {
     if (r.type == t) return r.element;
   }
   return ElementType::Undefined;
+}
+
+void append_number(std::vector<uint8_t> *bytes, ElementType type, double value) {
+  auto append = [&](auto v) {
+    const auto *p = reinterpret_cast<const uint8_t *>(&v);
+    bytes->insert(bytes->end(), p, p + sizeof v);
+  };
+  switch (type) {
+    case ElementType::Float64:
+      return append(value);
+    case ElementType::Float16:
+      return append(float16_t(static_cast<float>(value)));
+    case ElementType::BFloat16:
+      return append(bfloat16_t(static_cast<float>(value)));
+    case ElementType::Float32:
+      return append(static_cast<float>(value));
+    case ElementType::Int64:
+      return append(static_cast<int64_t>(value));
+    case ElementType::UInt64:
+      return append(static_cast<uint64_t>(value));
+    case ElementType::Int32:
+      return append(static_cast<int32_t>(value));
+    case ElementType::UInt32:
+      return append(static_cast<uint32_t>(value));
+    case ElementType::Int16:
+      return append(static_cast<int16_t>(value));
+    case ElementType::UInt16:
+      return append(static_cast<uint16_t>(value));
+    case ElementType::Int8:
+      return append(static_cast<int8_t>(value));
+    default:
+      return append(static_cast<uint8_t>(value));
+  }
 }
 
 Constant Constant::of_bytes(ElementType type, std::vector<int64_t> shape,
@@ -97,6 +159,10 @@ int Constant::element_bytes() const {
   return t ? t->bytes() : 0;
 }
 
+bool Constant::is_aligned() const {
+  return reinterpret_cast<uintptr_t>(data_) % static_cast<uintptr_t>(element_bytes()) == 0;
+}
+
 double Constant::number(int64_t i) const {
   const uint8_t *p = at(i);
   switch (type_) {
@@ -125,6 +191,9 @@ int64_t Constant::integer_at(int64_t i) const {
     std::memcpy(&v, p, sizeof v);
     return static_cast<int64_t>(v);
   };
+  if (is_narrow(type_)) {
+    return language_type(type_)->is_int() ? as(int8_t{}) : as(uint8_t{});
+  }
   switch (type_) {
     case ElementType::Int8:
       return as(int8_t{});

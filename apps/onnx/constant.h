@@ -30,11 +30,25 @@ enum class ElementType {
   Complex64 = 14,
   Complex128 = 15,
   BFloat16 = 16,
+  Float8E4M3FN = 17,
+  Float8E4M3FNUZ = 18,
+  Float8E5M2 = 19,
+  Float8E5M2FNUZ = 20,
+  UInt4 = 21,
+  Int4 = 22,
+  Float4E2M1 = 23,
+  Float8E8M0 = 24,
+  UInt2 = 25,
+  Int2 = 26,
 };
 /// "float32", "int64"...; "type 17" for those that the language has not.
 std::string element_name(ElementType t);
-/// nullopt where the language has no such type.
+/// What holds an element; nullopt where the language has nothing. Narrow ones have a byte each.
 std::optional<Type> language_type(ElementType t);
+/// Of fewer than 8 bits, or a float of 8: no arithmetic has such operands.
+bool is_narrow(ElementType t);
+/// In files, where narrow elements share bytes.
+int element_bits(ElementType t);
 ElementType element_type(Type t);
 
 class Constant {
@@ -58,6 +72,8 @@ class Constant {
   int element_bytes() const;
   size_t bytes() const { return static_cast<size_t>(elements()) * element_bytes(); }
   bool is_splat() const { return splat_; }
+  /// Can elements be read as their type? Those of a file stand at any byte.
+  bool is_aligned() const;
   const uint8_t *data() const { return data_; }
   /// Element i in row-major order.
   const uint8_t *at(int64_t i) const { return data_ + (splat_ ? 0 : i * element_bytes()); }
@@ -78,5 +94,8 @@ class Constant {
   const uint8_t *data_ = nullptr;
   bool splat_ = false;
 };
+
+/// Adds one element of a type that has no narrow elements to the bytes.
+void append_number(std::vector<uint8_t> *bytes, ElementType type, double value);
 
 }  // namespace polyhalite::onnx

@@ -188,6 +188,16 @@ LibraryFiles emit_library(const Program &program, const std::string &folder,
                           const std::string &wanted, const Target &target) {
   const std::string name = identifier(wanted);
   for (ValueId v : program.graph().inputs) fixed_shape(program.graph(), v);
+  ErrorList problems;
+  for (const Step &s : program.steps()) {
+    problems.attempt([&] {
+      if (!s.host) return;
+      user_error("a library has no place for " + program.graph().nodes[s.node].describe(),
+                 "what it does follows from elements, and runs between kernels",
+                 "run the model with polyhalite run, or export it without the node");
+    });
+  }
+  problems.raise();
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   const std::string base = folder + "/" + name;

@@ -45,8 +45,11 @@ std::vector<Group> fuse(const Graph &g, bool enabled) {
   }
   for (size_t i = count; enabled && i-- > 0;) {
     const Node &n = g.nodes[i];
-    if (form_of(n) == Operator::View || n.outputs.size() != 1 || outputs.count(n.outputs[0]))
+    const Operator::Form form = form_of(n);
+    if (form == Operator::View || form == Operator::Host || n.outputs.size() != 1 ||
+        outputs.count(n.outputs[0])) {
       continue;
+    }
     const auto &users = consumers[static_cast<size_t>(n.outputs[0])];
     if (users.empty()) continue;
     const size_t into = group[users[0]];
@@ -72,10 +75,11 @@ std::vector<Group> fuse(const Graph &g, bool enabled) {
     std::set<ValueId> inside;
     for (size_t m : one.nodes) {
       const Node &n = g.nodes[m];
+      const bool host = form_of(n) == Operator::Host;
       for (size_t k = 0; k < n.inputs.size(); k++) {
         const ValueId v = n.inputs[k];
-        if (v == kNone || inside.count(v) || is_literal(g.value(v)) || !reads_elements(g, n, k))
-          continue;
+        if (v == kNone || inside.count(v)) continue;
+        if (!host && (is_literal(g.value(v)) || !reads_elements(g, n, k))) continue;
         if (std::count(one.inputs.begin(), one.inputs.end(), v) == 0) one.inputs.push_back(v);
       }
       for (ValueId v : n.outputs) inside.insert(v);

@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "apps/onnx/infer.h"
+
 namespace polyhalite::onnx {
 
 namespace {
@@ -197,11 +199,13 @@ std::optional<Diagnostic> why_invalid(const Graph &g) {
     if (auto why = define(v, "the list of inputs")) return why;
   }
   for (const Node &n : g.nodes) {
-    for (ValueId v : n.inputs) {
+    for (size_t i = 0; i < n.inputs.size(); i++) {
+      const ValueId v = n.inputs[i];
       if (v == kNone) continue;
       if (v < 0 || v >= count)
         return problem(n.describe() + " reads value " + std::to_string(v), "there is none");
-      if (origin[static_cast<size_t>(v)] != Known && !g.value(v).contents) {
+      if (origin[static_cast<size_t>(v)] != Known && !g.value(v).contents &&
+          reads_elements(g, n, i)) {
         return problem(n.describe() + " reads '" + g.value(v).name + "'",
                        "it is defined behind the node, or nowhere");
       }

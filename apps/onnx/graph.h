@@ -88,7 +88,7 @@ std::string to_text(const Graph &g);
 /// places
 /// - each value is one of: an input, a constant, the output of one node
 /// - operands of a node are inputs, constants or outputs of nodes before it, or their elements are
-///   known sizes, which nobody has to compute
+///   known sizes or are not read, so that nobody has to compute them
 /// - shapes of constants are those of their elements
 /// - names of values are unique
 std::optional<Diagnostic> why_invalid(const Graph &g);

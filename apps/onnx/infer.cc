@@ -4,6 +4,7 @@
 
 #include "apps/onnx/kernel.h"
 #include "apps/onnx/operators.h"
+#include "apps/onnx/regions.h"
 
 namespace polyhalite::onnx {
 
@@ -56,10 +57,11 @@ void make_splat(Graph *g, const Node &n) {
   v.constant = Constant::splat(v.type, *shape, c ? static_cast<const void *>(c->data()) : &zero);
 }
 
-bool can_fold(const Graph &g, const Node &n) {
+bool can_fold(const Graph &g, const Node &n, const Operator &o) {
   for (ValueId v : n.inputs) {
     if (v != kNone && !g.value(v).constant) return false;
   }
+  if (o.form == Operator::Host) return o.compute != nullptr;
   int64_t total = 0;
   for (ValueId v : n.outputs) {
     if (v == kNone) continue;
@@ -71,12 +73,37 @@ bool can_fold(const Graph &g, const Node &n) {
   return total <= kMostFolded;
 }
 
+// Operators that know nothing of codes would compute with them.
+void refuse_narrow(const Graph &g, const Node &n) {
+  static const std::set<std::string> kTake = {
+      "Cast",     "CastLike", "BitCast",   "QuantizeLinear", "DequantizeLinear",
+      "Identity", "Reshape",  "Transpose", "Squeeze",        "Unsqueeze",
+      "Flatten",  "Pad",      "Shape",     "Size",           "If",
+      "Loop",     "Scan",     "Concat",    "Gather",         "Slice",
+      "Split",    "Expand",   "Tile"};
+  for (ValueId v : n.inputs) {
+    if (v == kNone || !is_narrow(g.value(v).type) || kTake.count(n.op)) continue;
+    user_error(n.describe() + " reads '" + g.value(v).name + "', which has elements of " +
+                   element_name(g.value(v).type),
+               "such elements are converted and moved only", "dequantize or cast them first");
+  }
+}
+
+std::vector<Constant> compute_on_host(const Graph &g, const Node &n, const Operator &o) {
+  std::vector<Constant> operands(n.inputs.size());
+  for (size_t k = 0; k < operands.size(); k++) {
+    if (n.has_input(k)) operands[k] = *g.value(n.inputs[k]).constant;
+  }
+  return o.compute(n, operands);
+}
+
 }  // namespace
 
 bool reads_elements(const Graph &g, const Node &n, size_t i) {
   const ValueId id = n.inputs[i];
   if (id == kNone) return false;
   const Operator *o = operator_of(n.domain, n.op);
+  if (!o) return true;  // not canonical yet
   if (n.is("Shape") || n.is("Size") || n.is("EyeLike") || (n.is("CastLike") && i == 1))
     return false;
   const bool structural = std::find(o->structural.begin(), o->structural.end(),
@@ -91,20 +118,29 @@ InferenceReport infer_shapes(Graph *g) {
   for (ValueId v : g->inputs) {
     if (!g->value(v).shape) report.shapeless.insert(v);
   }
-  for (Node &n : g->nodes) {
+  for (size_t at = 0; at < g->nodes.size(); at++) {
+    while (at < g->nodes.size() && inline_branch(g, at)) {
+    }
+    if (at == g->nodes.size()) break;
+    Node &n = g->nodes[at];
+    const Operator &o = *operator_of(n.domain, n.op);
     bool waits = false;
     for (ValueId v : n.inputs) waits = waits || (v != kNone && unknown.count(v) != 0);
     bool known = false;
     if (!waits) {
       problems.attempt([&] {
         try {
+          refuse_narrow(*g, n);
           Inference i(g, &n);
-          operator_of(n.domain, n.op)->infer(i);
+          o.infer(i);
           known = true;
         } catch (const NeedsValue &needs) {
           report.needed.insert(needs.value);
         } catch (const NeedsShape &) {
           // Its producer is at fault, or it is an input without rank.
+        } catch (const std::out_of_range &) {
+          user_error(n.describe() + ": an operand or attribute has too few elements",
+                     "the operator reads more", "mend the model");
         } catch (const std::overflow_error &) {
           user_error(n.describe() + ": a size is beyond 64 bits", "sizes are below 2^31",
                      "give smaller shapes");
@@ -125,11 +161,15 @@ InferenceReport infer_shapes(Graph *g) {
     make_splat(g, n);
     const bool done = std::all_of(n.outputs.begin(), n.outputs.end(),
                                   [&](ValueId v) { return v == kNone || g->value(v).constant; });
-    if (done || !can_fold(*g, n)) continue;
+    if (done || !can_fold(*g, n, o)) continue;
     problems.attempt([&] {
-      std::vector<Constant> results = evaluate(*g, n);
+      const std::vector<Constant> results =
+          o.form == Operator::Host ? compute_on_host(*g, n, o) : evaluate(*g, n);
       for (size_t k = 0; k < n.outputs.size(); k++) {
-        if (n.outputs[k] != kNone) g->value(n.outputs[k]).constant = results[k];
+        if (n.outputs[k] == kNone) continue;
+        Value &v = g->value(n.outputs[k]);
+        v.constant = results[k];
+        v.shape = Shape(results[k].shape().begin(), results[k].shape().end());
       }
     });
   }

@@ -317,7 +317,11 @@ std::vector<Constant> evaluate(const Graph &g, const Node &node) {
   std::vector<std::vector<uint8_t>> operands;
   const Kernel k = make_kernel(g, group, {}, get_host_target());
   std::map<std::string, const polyhalite_buffer_t *> images;
-  for (ValueId v : group.inputs) operands.push_back(g.value(v).constant->packed());
+  for (ValueId v : group.inputs) {
+    // A buffer without memory would have no image.
+    operands.push_back(g.value(v).constant->packed());
+    operands.back().resize(std::max<size_t>(operands.back().size(), 1));
+  }
   bool empty = false;
   views.reserve(group.inputs.size() + group.outputs.size());
   for (size_t i = 0; i < group.inputs.size(); i++) {

@@ -34,13 +34,15 @@ bool keeps_images(const Node &n) {
 }  // namespace
 
 std::map<ValueId, Layout> choose_layouts(const Graph &g) {
-  // Views share their operand's memory, in row-major order.
+  // Views share their operand's memory, and the host reads it, in row-major order.
   std::set<ValueId> fixed(g.inputs.begin(), g.inputs.end());
   fixed.insert(g.outputs.begin(), g.outputs.end());
   for (const Node &n : g.nodes) {
-    if (operator_of(n.domain, n.op)->form != Operator::View) continue;
-    fixed.insert(n.inputs[0]);
-    fixed.insert(n.outputs[0]);
+    const Operator::Form form = operator_of(n.domain, n.op)->form;
+    if (form == Operator::View) fixed.insert({n.inputs[0], n.outputs[0]});
+    if (form != Operator::Host) continue;
+    fixed.insert(n.inputs.begin(), n.inputs.end());
+    fixed.insert(n.outputs.begin(), n.outputs.end());
   }
   std::map<ValueId, Layout> layouts;
   for (const Node &n : g.nodes) {

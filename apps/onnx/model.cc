@@ -116,6 +116,21 @@ class Importer {
     return shape;
   }
 
+  // What a region says of its result: of use where nothing follows from its nodes.
+  void declare(const ValueInfoProto &v, Value *value) {
+    if (v.type.kind != TypeProto::Tensor || !v.type.shape || value->shape) return;
+    const auto type = static_cast<ElementType>(v.type.element);
+    if (!language_type(type)) return;
+    value->type = type;
+    value->shape = Shape();
+    for (size_t d = 0; d < v.type.shape->size(); d++) {
+      const DimProto &dim = (*v.type.shape)[d];
+      const bool known = dim.value && *dim.value >= 0 && *dim.value <= INT32_MAX;
+      value->shape->push_back(known ? Dim(*dim.value)
+                                    : Dim::symbol(value->name + ".declared" + std::to_string(d)));
+    }
+  }
+
   Graph import(const GraphProto &proto, Scope *outer) {
     Graph g;
     g.name = proto.name.empty() ? "graph" : proto.name;
@@ -145,7 +160,12 @@ class Importer {
     for (const ValueInfoProto &v : proto.inputs) {
       if (initialized.count(v.name)) continue;  // older files list weights among the inputs
       if (v.type.kind != TypeProto::Tensor) {
-        if (v.type.kind == TypeProto::None) {
+        if (v.type.kind == TypeProto::None && outer) {
+          // What a region gets decides.
+          const ValueId id = g.add_value(v.name);
+          g.inputs.push_back(id);
+          define(v.name, id);
+        } else if (v.type.kind == TypeProto::None) {
           problem("input '" + v.name + "' has no type", "its elements could be anything",
                   "export the model again");
         } else {
@@ -169,6 +189,7 @@ class Importer {
       const auto id = find(&scope, v.name);
       if (id) {
         g.outputs.push_back(*id);
+        if (outer) declare(v, &g.value(*id));
       } else if (problems_.empty() && unsupported_.empty()) {
         problem("output '" + v.name + "' is defined nowhere",
                 "no node, input or weight has the name", "export the model again");

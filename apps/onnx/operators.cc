@@ -15,7 +15,8 @@ const std::map<Key, Operator> &registry() {
     std::map<Key, Operator> m;
     for (auto part : {pointwise_operators, shape_operators, movement_operators, reduction_operators,
                       network_operators, quantized_operators, attention_operators, image_operators,
-                      signal_operators}) {
+                      signal_operators, selection_operators, control_operators, geometry_operators,
+                      fourier_operators}) {
       for (Operator &o : part()) {
         const Key key{o.domain, o.name};
         internal_check(m.emplace(key, std::move(o)).second, "an operator stands in two tables");
@@ -132,6 +133,14 @@ void Inference::result(size_t k, ElementType type, Shape shape) {
 
 void Inference::contents(size_t k, std::vector<Dim> elements) {
   if (wants(k)) graph_->value(node_->outputs[k]).contents = std::move(elements);
+}
+
+Dim Inference::fresh_size(size_t k, const std::string &what) const {
+  return Dim::symbol(graph_->value(node_->outputs[k]).name + "." + what);
+}
+
+void Inference::set_region(const std::string &attribute, Graph region) {
+  node_->attributes[attribute] = std::make_shared<const Graph>(std::move(region));
 }
 
 const Shape &Lowering::result_shape(size_t k) const {

@@ -48,6 +48,10 @@ class Inference {
 
   void result(size_t k, ElementType type, Shape shape);
   void contents(size_t k, std::vector<Dim> elements);
+  /// A size of result k that follows from elements: known once the node has run.
+  Dim fresh_size(size_t k, const std::string &what) const;
+  /// The node's attribute, a closed region, becomes this one.
+  void set_region(const std::string &attribute, Graph region);
 
  private:
   Graph *graph_;
@@ -69,6 +73,8 @@ class Lowering {
   const std::vector<ops::Tensor> &all() const { return inputs_; }
   int rank(size_t i) const { return in(i).rank(); }
   const Shape &shape(size_t i) const { return *value_of_input(i).shape; }
+  ElementType element(size_t i) const { return value_of_input(i).type; }
+  ElementType result_element(size_t k) const { return graph_.value(node_.outputs[k]).type; }
   const Shape &result_shape(size_t k) const;
   Type result_type(size_t k) const;
   ops::Index sizes(const Shape &shape) const;
@@ -94,6 +100,7 @@ struct Operator {
   enum Form {
     Pointwise,  // each element from the operands' elements at the same place, as numpy meets them
     View,       // the elements of operand 0, in order, in another shape
+    Host,       // runs between kernels: elements decide how large results are, or what is run
     Other,
   };
   std::string domain, name;
@@ -103,6 +110,9 @@ struct Operator {
   std::vector<ops::Tensor> (*lower)(Lowering &);
   // Operands whose elements must be known when the kernel is made.
   std::vector<int> structural = {};
+  // Of a Host operator without regions: the results of row-major operands, an undefined Constant
+  // standing for each that is left out.
+  std::vector<Constant> (*compute)(const Node &, const std::vector<Constant> &) = nullptr;
 };
 
 /// Null where there is none.
@@ -121,6 +131,10 @@ std::vector<Operator> quantized_operators();
 std::vector<Operator> attention_operators();
 std::vector<Operator> image_operators();
 std::vector<Operator> signal_operators();
+std::vector<Operator> selection_operators();
+std::vector<Operator> control_operators();
+std::vector<Operator> geometry_operators();
+std::vector<Operator> fourier_operators();
 
 /// Shapes of the operands meet as numpy's do.
 Shape broadcast(const Inference &i, const std::vector<Shape> &shapes);

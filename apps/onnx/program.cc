@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
-#include <cstring>
 #include <mutex>
 #include <thread>
 
@@ -13,7 +11,7 @@
 #include "apps/onnx/layouts.h"
 #include "apps/onnx/operators.h"
 #include "apps/onnx/passes.h"
-#include "lang/interpret/interpret.h"
+#include "apps/onnx/rearrange_constant.h"
 
 namespace polyhalite::onnx {
 
@@ -32,18 +30,6 @@ class Stopwatch {
 constexpr int64_t kAlignment = 64;
 
 int64_t aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
-int64_t byte_count(Type type, const std::vector<int64_t> &shape) {
-  int64_t n = type.bytes();
-  for (int64_t d : shape) n *= d;
-  return n;
-}
-
-std::string shape_text(const std::vector<int64_t> &shape) {
-  std::string s;
-  for (int64_t d : shape) s += (s.empty() ? "" : ", ") + std::to_string(d);
-  return "[" + s + "]";
-}
 
 void substitute(Graph *g, const std::map<std::string, Dim> &values) {
   if (values.empty()) return;
@@ -125,6 +111,17 @@ Program::Program(const Model &model, const CompileOptions &options)
   ErrorList problems;
   for (const Group &group : groups_) {
     problems.attempt([&] {
+      const Node &last = graph_.nodes[group.nodes.back()];
+      if (operator_of(last.domain, last.op)->form == Operator::Host) {
+        steps_.push_back({0,
+                          group.inputs,
+                          group.outputs,
+                          {},
+                          group_text(graph_, group),
+                          group.nodes.back(),
+                          make_host_routine(graph_, last, options)});
+        return;
+      }
       const std::string signature = kernel_signature(graph_, group, layouts_);
       auto at = found.find(signature);
       if (at == found.end()) {
@@ -235,7 +232,7 @@ void Program::place_values() {
     if (!plain) {
       // A layout lists the innermost dimension first.
       w.packed = value.constant->packed({layout->second.rbegin(), layout->second.rend()});
-    } else if (value.constant->is_splat()) {
+    } else if (value.constant->is_splat() || !value.constant->is_aligned()) {
       w.packed = value.constant->packed();
     }
     w.data = w.packed.empty() ? value.constant->data() : w.packed.data();
@@ -260,7 +257,7 @@ void Program::compile_kernels(const CompileOptions &options) {
       } catch (const CompileError &e) {
         const std::lock_guard<std::mutex> lock(mutex);
         const auto step = std::find_if(steps_.begin(), steps_.end(),
-                                       [&](const Step &s) { return s.kernel == i; });
+                                       [&](const Step &s) { return !s.host && s.kernel == i; });
         problems.attempt([&] {
           user_error("kernel of " + step->nodes + ": " + e.diagnostic().what, e.diagnostic().why,
                      e.diagnostic().fix);
@@ -279,197 +276,6 @@ void Program::compile_kernels(const CompileOptions &options) {
   problems.raise();
 }
 
-std::vector<int64_t> Program::shape_of(ValueId v,
-                                       const std::map<std::string, int64_t> &sizes) const {
-  std::vector<int64_t> shape;
-  for (const Dim &d : *graph_.value(v).shape) {
-    const auto n = d.evaluate(sizes);
-    internal_check(n.has_value(), "a size has a symbol that no input has");
-    if (*n < 0 || *n > INT32_MAX) {
-      user_error("value '" + graph_.value(v).name + "' has the size " + std::to_string(*n),
-                 "sizes are from 0 to 2^31 - 1", "give inputs of other shapes");
-    }
-    shape.push_back(*n);
-  }
-  return shape;
-}
-
-std::map<std::string, int64_t> Program::sizes_of(const Tensors &inputs) const {
-  std::map<std::string, int64_t> sizes;
-  // Symbols first, then whatever is computed from them.
-  for (const bool symbols : {true, false}) {
-    for (ValueId v : graph_.inputs) {
-      const Value &value = graph_.value(v);
-      const auto given = inputs.find(value.name);
-      if (given == inputs.end()) {
-        user_error("input '" + value.name + "' is missing",
-                   "it has the type " + element_name(value.type) + to_string(*value.shape),
-                   "give a tensor of this name");
-      }
-      const Constant &t = given->second;
-      auto refuse = [&] {
-        user_error(
-            "input '" + value.name + "' is " + element_name(t.type()) + shape_text(t.shape()),
-            "the model takes " + element_name(value.type) + to_string(*value.shape),
-            "give a tensor of this type and shape");
-      };
-      if (t.type() != value.type || t.shape().size() != value.shape->size()) refuse();
-      for (size_t d = 0; d < t.shape().size(); d++) {
-        const Dim &dim = (*value.shape)[d];
-        std::set<std::string> names;
-        dim.add_symbols(&names);
-        const bool is_symbol = names.size() == 1 && dim == Dim::symbol(*names.begin());
-        if (symbols && is_symbol) sizes.emplace(*names.begin(), t.shape()[d]);
-        if (!symbols && dim.evaluate(sizes) != t.shape()[d]) refuse();
-      }
-    }
-  }
-  return sizes;
-}
-
-ArenaPlan Program::arena(const std::map<std::string, int64_t> &sizes) const {
-  std::map<ValueId, Lifetime> lives;
-  for (size_t s = 0; s < steps_.size(); s++) {
-    for (ValueId v : steps_[s].outputs) {
-      const ValueId r = root(v);
-      if (places_[static_cast<size_t>(r)].kind != Place::Arena) continue;
-      const Type type = *language_type(graph_.value(r).type);
-      lives[r] = {r, byte_count(type, shape_of(r, sizes)), s, s};
-    }
-    for (ValueId v : steps_[s].inputs) {
-      if (const auto at = lives.find(root(v)); at != lives.end()) at->second.last = s;
-    }
-  }
-  std::vector<Lifetime> list;
-  for (const auto &[v, l] : lives) list.push_back(l);
-  for (ValueId v : graph_.outputs) {
-    for (Lifetime &l : list) {
-      if (l.value == root(v)) l.last = steps_.size();
-    }
-  }
-  return plan_arena(std::move(list));
-}
-
-Program::Tensors Program::run(const Tensors &inputs, std::vector<KernelTime> *times) const {
-  const std::map<std::string, int64_t> sizes = sizes_of(inputs);
-  const ArenaPlan plan = arena(sizes);
-  struct Free {
-    void operator()(uint8_t *p) const { std::free(p); }
-  };
-  const std::unique_ptr<uint8_t, Free> memory(static_cast<uint8_t *>(
-      std::aligned_alloc(kAlignment, static_cast<size_t>(std::max(plan.bytes, kAlignment)))));
-  if (!memory) {
-    throw RuntimeError({"there is no memory for " + std::to_string(plan.bytes) + " bytes",
-                        "the model needs as many for its values",
-                        "give smaller shapes",
-                        {}});
-  }
-  std::vector<std::vector<uint8_t>> operands, results;
-  for (ValueId v : graph_.inputs) {
-    const Constant &c = inputs.at(graph_.value(v).name);
-    // Splats and views of unknown alignment become plain arrays.
-    operands.push_back(c.packed());
-    operands.back().resize(std::max<size_t>(operands.back().size(), 1));
-  }
-  for (ValueId v : graph_.outputs) {
-    const Type type = *language_type(graph_.value(v).type);
-    results.emplace_back(
-        static_cast<size_t>(std::max<int64_t>(byte_count(type, shape_of(v, sizes)), 1)));
-  }
-  auto address = [&](ValueId v) -> const uint8_t * {
-    const Place &p = place(v);
-    switch (p.kind) {
-      case Place::Input:
-        return operands[p.index].data();
-      case Place::Output:
-        return results[p.index].data();
-      case Place::Weight: {
-        // A buffer without memory would ask for sizes in place of a run.
-        static const uint8_t nothing[1] = {};
-        const uint8_t *data = weights_[p.index].data;
-        return data ? data : nothing;
-      }
-      case Place::Arena:
-        return memory.get() + plan.offsets.at(root(v));
-      case Place::Nowhere:
-        break;
-    }
-    internal_check(false, "a value has no place");
-    return nullptr;
-  };
-  if (times) times->resize(steps_.size());
-  for (size_t s = 0; s < steps_.size(); s++) {
-    const Step &step = steps_[s];
-    const Kernel &kernel = kernels_[step.kernel];
-    std::vector<int32_t> symbols;
-    for (const std::string &name : step.symbols)
-      symbols.push_back(static_cast<int32_t>(sizes.at(name)));
-    std::vector<BufferView> views;
-    bool work = false;
-    auto view = [&](ValueId v, bool is_result) {
-      const std::vector<int64_t> shape = shape_of(v, sizes);
-      const Type type = *language_type(graph_.value(v).type);
-      if (is_result) work = work || byte_count(type, shape) > 0;
-      const auto layout = layouts_.find(v);
-      views.emplace_back(type, shape, layout == layouts_.end() ? Layout() : layout->second,
-                         address(v));
-    };
-    views.reserve(step.inputs.size() + step.outputs.size());
-    for (ValueId v : step.inputs) view(v, false);
-    for (ValueId v : step.outputs) view(v, true);
-    if (!work) continue;
-    const Stopwatch watch;
-    if (engine_ == Engine::Interpreter) {
-      std::map<std::string, const polyhalite_buffer_t *> images;
-      std::map<std::string, uint64_t> scalars;
-      const Algorithm &a = kernel.pipeline->algorithm;
-      for (size_t i = 0; i < symbols.size(); i++) {
-        scalars[a.inputs[i].param->name] = static_cast<uint32_t>(symbols[i]);
-      }
-      for (size_t i = 0; i < step.inputs.size(); i++) {
-        images[a.inputs[symbols.size() + i].param->name] = views[i].raw();
-      }
-      std::vector<polyhalite_buffer_t *> outputs;
-      for (size_t i = step.inputs.size(); i < views.size(); i++) outputs.push_back(views[i].raw());
-      interpret(a, images, scalars, outputs);
-    } else {
-      std::vector<void *> args;
-      for (int32_t &n : symbols) args.push_back(&n);
-      for (BufferView &v : views) args.push_back(v.raw());
-      std::string message;
-      if (kernel.code->call(args, &message) != 0) {
-        throw RuntimeError({"kernel of " + step.nodes + ": " + message, "", "", {}});
-      }
-    }
-    if (times) {
-      (*times)[s].nodes = step.nodes;
-      (*times)[s].seconds += watch.seconds();
-    }
-  }
-  Tensors out;
-  for (size_t i = 0; i < graph_.outputs.size(); i++) {
-    const ValueId v = graph_.outputs[i];
-    const Place &p = place(v);
-    const std::vector<int64_t> shape = shape_of(v, sizes);
-    const auto n = static_cast<size_t>(byte_count(*language_type(graph_.value(v).type), shape));
-    std::vector<uint8_t> bytes;
-    if (p.kind == Place::Output && p.index == i) {
-      bytes = std::move(results[i]);
-      bytes.resize(n);
-    } else if (graph_.value(v).constant) {
-      bytes = graph_.value(v).constant->packed();
-    } else {
-      // Two outputs of one value; the owner may have gone already.
-      const uint8_t *from = p.kind == Place::Output && p.index < i
-                                ? out.at(output_names_[p.index]).data()
-                                : address(v);
-      bytes.assign(from, from + n);
-    }
-    out[output_names_[i]] = Constant::of_bytes(graph_.value(v).type, shape, std::move(bytes));
-  }
-  return out;
-}
-
 std::string Program::report() const {
   size_t weight_bytes = 0;
   for (const Weight &w : weights_) weight_bytes += w.bytes;
@@ -481,7 +287,7 @@ std::string Program::report() const {
   for (const Value &v : graph_.values) fixed = fixed && (!v.shape || constant_shape(*v.shape));
   if (fixed) text += "memory for values: " + std::to_string(arena({}).bytes) + " bytes\n";
   for (const Step &s : steps_) {
-    text += kernels_[s.kernel].name + ":";
+    text += (s.host ? "host" : kernels_[s.kernel].name) + ":";
     for (ValueId v : s.outputs)
       text += " " + element_name(graph_.value(v).type) + to_string(*graph_.value(v).shape);
     text += " = " + s.nodes + "\n";

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/onnx/control.h"
 #include "apps/onnx/fuse.h"
 #include "apps/onnx/kernel.h"
 #include "apps/onnx/model.h"
@@ -27,12 +28,14 @@ struct CompileOptions {
   int threads = 2;                                     // that compile
 };
 
-/// One call of a kernel.
+/// One call of a kernel, or of a node that runs between kernels.
 struct Step {
-  size_t kernel;
+  size_t kernel;  // where there is no `host`
   std::vector<ValueId> inputs, outputs;
   std::vector<std::string> symbols;  // in the order of the kernel's
   std::string nodes;                 // for reports: "Conv 'conv1' + Relu 'relu1'"
+  size_t node = 0;                   // of `host`
+  HostRoutine host = nullptr;        // all operands and results of the node, in order
 };
 
 /// Where a value's elements are while the program runs.
@@ -88,7 +91,8 @@ class Program {
     size_t bytes;
   };
   const std::vector<Weight> &weights() const { return weights_; }
-  /// For sizes of the symbols.
+  /// For sizes of the symbols. Values whose sizes are not known before the program runs have
+  /// memory of their own.
   ArenaPlan arena(const std::map<std::string, int64_t> &sizes) const;
   struct Times {
     double import = 0, kernels = 0, code = 0;  // seconds
@@ -98,12 +102,14 @@ class Program {
   std::string report() const;
 
  private:
+  friend class ProgramRun;
   void specialize(const CompileOptions &options);
   void find_needed(const std::set<ValueId> &needed);
   void place_values();
   void compile_kernels(const CompileOptions &options);
   std::map<std::string, int64_t> sizes_of(const Tensors &inputs) const;
   std::vector<int64_t> shape_of(ValueId v, const std::map<std::string, int64_t> &sizes) const;
+  bool has_sizes(ValueId v, const std::map<std::string, int64_t> &sizes) const;
 
   Graph graph_;
   std::vector<std::string> output_names_;

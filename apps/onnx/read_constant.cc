@@ -86,6 +86,20 @@ Constant external_constant(const TensorProto &t, ExternalFiles *files, ElementTy
   return Constant(type, t.dims, file, file->data() + offset);
 }
 
+// Bytes that several elements share, the first one in the lowest bits -> a byte for each.
+std::vector<uint8_t> unshared(ElementType type, const uint8_t *bytes, int64_t elements) {
+  const int bits = element_bits(type), each = 8 / bits, mask = (1 << bits) - 1;
+  const int sign = language_type(type)->is_int() ? 1 << (bits - 1) : 0;
+  std::vector<uint8_t> out(static_cast<size_t>(elements));
+  for (size_t i = 0; i < out.size(); i++) {
+    const int v = (bytes[i / static_cast<size_t>(each)] >>
+                   (bits * static_cast<int>(i % static_cast<size_t>(each)))) &
+                  mask;
+    out[i] = static_cast<uint8_t>((v ^ sign) - sign);
+  }
+  return out;
+}
+
 template <typename T, typename From>
 std::vector<uint8_t> narrowed(const std::vector<From> &list) {
   std::vector<uint8_t> out(list.size() * sizeof(T));
@@ -170,15 +184,26 @@ Constant read_constant(const TensorProto &t, ExternalFiles *files,
                "they are not supported", "use numbers of 8 to 64 bits, or bool");
   }
   if (t.segmented) refuse(t, "is a segment", "segments are not supported");
-  uint64_t bytes = static_cast<uint64_t>(elements->bytes());
+  const bool shares = element_bits(type) < 8;
+  uint64_t bytes = shares ? 1 : static_cast<uint64_t>(elements->bytes());
   for (int64_t d : t.dims) {
     if (d < 0) refuse(t, "has the size " + std::to_string(d), "sizes are not negative");
     if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(d), &bytes) || bytes > INT64_MAX) {
       refuse(t, "is larger than 2^63 bytes", "its shape overflows");
     }
   }
+  const auto count = static_cast<int64_t>(bytes);
+  if (shares) {
+    const auto each = static_cast<uint64_t>(8 / element_bits(type));
+    bytes = bytes / each + (bytes % each != 0 ? 1 : 0);
+  }
+  // What shares bytes gets bytes of its own.
+  auto spread = [&](const Constant &c) {
+    if (!shares) return c;
+    return Constant::of_bytes(type, t.dims, unshared(type, c.data(), count));
+  };
   if (t.data_location == 1) {
-    return external_constant(t, files, type, static_cast<size_t>(bytes));
+    return spread(external_constant(t, files, type, static_cast<size_t>(bytes)));
   }
   auto check = [&](size_t has) {
     if (has == bytes) return;
@@ -187,11 +212,11 @@ Constant read_constant(const TensorProto &t, ExternalFiles *files,
   };
   if (t.has_raw) {
     check(t.raw.size());
-    return Constant(type, t.dims, owner, reinterpret_cast<const uint8_t *>(t.raw.data()));
+    return spread(Constant(type, t.dims, owner, reinterpret_cast<const uint8_t *>(t.raw.data())));
   }
   std::vector<uint8_t> list = listed_elements(t, type);
   check(list.size());
-  return Constant::of_bytes(type, t.dims, std::move(list));
+  return spread(Constant::of_bytes(type, t.dims, std::move(list)));
 }
 
 }  // namespace polyhalite::onnx

@@ -40,7 +40,9 @@ LoweredPipeline lower_pipeline(const FrozenPipeline &frozen, const std::string &
                                const Target &target, bool scalar) {
   LoweredPipeline result;
   const FrozenPipeline pipeline = resolve_target(frozen, target);
-  Judged judged = build_and_judge(pipeline.algorithm, pipeline.directives);
+  JudgeOptions judging;
+  judging.kernels = target.has_feature(Target::CUDA);
+  Judged judged = build_and_judge(pipeline.algorithm, pipeline.directives, judging);
   result.times.schedule = judged.schedule_seconds;
   result.times.survey = judged.survey_seconds;
   result.times.judge = judged.judgement.seconds;

@@ -13,6 +13,8 @@
 #include "codegen/llvm/c_header.h"
 #include "codegen/llvm/emit_dispatch.h"
 #include "codegen/llvm/jit.h"
+#include "codegen/llvm/jit_handlers.h"
+#include "lang/abi/polyhalite_cuda.h"
 #include "lang/output_file.h"
 #include "lang/target_words.h"
 #include "polyhalite/autoscheduler.h"
@@ -208,6 +210,29 @@ class LlvmBackend : public Backend {
   std::string emit_text(const FrozenPipeline &pipeline, const std::string &function_name,
                         const Target &target, Emit what) override {
     return Outputs(pipeline, function_name, target).make(what);
+  }
+
+  void device_call(const std::function<int(void *user_context)> &call) override {
+    JITUserContext context;
+    RunningCall running(&context);
+    const int code = call(&context);
+    running.rethrow();
+    if (code == 0) return;
+    throw RuntimeError({running.message(), "", "", {}});
+  }
+
+  const polyhalite_device_interface_t *device_interface(DeviceAPI api) override {
+    return api == DeviceAPI::CUDA ? polyhalite_cuda_device_interface() : nullptr;
+  }
+
+  int device_capability(DeviceAPI api) override {
+    const polyhalite_device_interface_t *device = device_interface(api);
+    if (!device) return -1;
+    // What is not there is no error of the one who asks.
+    JITUserContext context;
+    RunningCall asking(&context);
+    int major = 0, minor = 0;
+    return device->compute_capability(&context, &major, &minor) == 0 ? 10 * major + minor : -1;
   }
 
   void emit_runtime(const Target &target, Emit what, const std::string &file) override {

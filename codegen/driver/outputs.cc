@@ -11,6 +11,7 @@
 #include "codegen/driver/stmt_html.h"
 #include "codegen/ir/text.h"
 #include "codegen/llvm/c_header.h"
+#include "codegen/llvm/device_code.h"
 #include "lang/ir/expr_text.h"
 #include "polyhedral/judge.h"
 #include "schedule/build_tree.h"
@@ -111,6 +112,8 @@ std::string described(Emit e) {
       return "the serialized pipeline";
     case Emit::c_source:
       return "the C source";
+    case Emit::ptx:
+      return "the PTX";
     default:
       break;
   }
@@ -173,6 +176,8 @@ std::string Outputs::made(Emit what) {
       return c_source(lower_pipeline(pipeline_, filter().name, target_, true).function, filter());
     case Emit::stmt:
       return to_text(lowered().function);
+    case Emit::ptx:
+      return ptx_text(lowered().function, target_);
     case Emit::stmt_html:
       return stmt_html(filter().name, make(Emit::stmt));
     case Emit::static_library: {

@@ -237,7 +237,8 @@ class FunctionParser {
     }
     std::vector<int> order = parse_order(args.size() / 2);
     Home home = Home::Auto;
-    for (const Home h : {Home::Heap, Home::Stack, Home::Shared}) {
+    for (const Home h : {Home::Heap, Home::Stack, Home::Shared, Home::Mirrored, Home::Device,
+                         Home::Block, Home::Thread}) {
       if (tokens_.accept(home_name(h))) home = h;
     }
     Stmt body = in_scope(buffers_, name, t, [&] { return parse_rest_of_block(); });
@@ -300,6 +301,14 @@ class FunctionParser {
       const std::string name = tokens_.expect_name("the produced Func's name");
       return make_produce(name, parse_block("after the produced Func's name"));
     }
+    if (tokens_.accept("kernel")) return parse_kernel();
+    if (tokens_.accept("barrier")) return make_barrier();
+    if (tokens_.accept("collective")) return parse_collective();
+    for (const Transfer t :
+         {Transfer::ToDevice, Transfer::ToHost, Transfer::DeviceDirty, Transfer::HostDirty}) {
+      if (tokens_.accept(transfer_name(t)))
+        return make_transfer(t, tokens_.expect_name("a buffer"));
+    }
     if (tokens_.accept("stream")) return with_streams(parse_write(), true);
     return parse_write();
   }
@@ -360,6 +369,30 @@ class FunctionParser {
                           parse_block("before the consumer"));
   }
 
+  Stmt parse_kernel() {
+    const std::string name = tokens_.expect_name("the kernel's name");
+    tokens_.expect("threads", "after the kernel's name");
+    tokens_.expect("(", "before the numbers of threads");
+    std::vector<Expr> threads = exprs_.parse_list(")");
+    if (threads.size() != 3) tokens_.fail("a kernel's threads are (x, y, z)");
+    return make_kernel(name, std::move(threads), parse_block("before the kernel's loops"));
+  }
+
+  Stmt parse_collective() {
+    const std::string instruction = tokens_.expect_name("an instruction");
+    std::vector<std::string> buffers;
+    std::vector<Expr> elements;
+    tokens_.expect("(", "before the operands");
+    while (!tokens_.accept(")")) {
+      if (!buffers.empty()) tokens_.expect(",", "between operands");
+      buffers.push_back(tokens_.expect_name("a buffer"));
+      tokens_.expect("[", "before the operand's first element");
+      elements.push_back(exprs_.parse());
+      tokens_.expect("]", "after the operand's first element");
+    }
+    return make_collective(instruction, std::move(buffers), std::move(elements));
+  }
+
   Stmt parse_for() {
     const std::string name = tokens_.expect_name("the loop's name");
     tokens_.expect("in", "after the loop's name");
@@ -367,7 +400,8 @@ class FunctionParser {
     const std::vector<Expr> range = exprs_.parse_list(")");
     if (range.size() != 2) tokens_.fail("a loop's range is (min, extent)");
     LoopKind kind = LoopKind::Serial;
-    for (LoopKind k : {LoopKind::Parallel, LoopKind::Vector, LoopKind::Unrolled}) {
+    for (LoopKind k : {LoopKind::Parallel, LoopKind::Vector, LoopKind::Unrolled, LoopKind::GpuBlock,
+                       LoopKind::GpuThread, LoopKind::GpuLane}) {
       if (tokens_.accept(loop_kind_name(k))) kind = k;
     }
     Partition partition = Partition::Auto;

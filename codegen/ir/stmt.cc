@@ -20,6 +20,28 @@ const char *home_name(Home home) {
       return "stack";
     case Home::Shared:
       return "shared";
+    case Home::Mirrored:
+      return "mirrored";
+    case Home::Device:
+      return "device";
+    case Home::Block:
+      return "block";
+    case Home::Thread:
+      return "thread";
+  }
+  return "";
+}
+
+const char *transfer_name(Transfer transfer) {
+  switch (transfer) {
+    case Transfer::ToDevice:
+      return "copy_to_device";
+    case Transfer::ToHost:
+      return "copy_to_host";
+    case Transfer::DeviceDirty:
+      return "device_dirty";
+    case Transfer::HostDirty:
+      return "host_dirty";
   }
   return "";
 }
@@ -126,6 +148,25 @@ Stmt make_memoize(std::string name, std::vector<std::string> buffers, std::vecto
 Stmt make_atomic(Stmt body) { return wrap({StmtKind::Atomic, {}, {}, {std::move(body)}}); }
 
 Stmt make_profile(Stmt body) { return wrap({StmtKind::Profile, {}, {}, {std::move(body)}}); }
+
+Stmt make_kernel(std::string name, std::vector<Expr> threads, Stmt body) {
+  return wrap({StmtKind::Kernel, std::move(name), std::move(threads), {std::move(body)}});
+}
+
+Stmt make_barrier() { return wrap({StmtKind::Barrier, {}, {}, {}}); }
+
+Stmt make_collective(std::string instruction, std::vector<std::string> buffers,
+                     std::vector<Expr> elements) {
+  StmtNode n{StmtKind::Collective, std::move(instruction), std::move(elements), {}};
+  n.buffers = std::move(buffers);
+  return wrap(std::move(n));
+}
+
+Stmt make_transfer(Transfer transfer, std::string buffer) {
+  StmtNode n{StmtKind::Transfer, std::move(buffer), {}, {}};
+  n.transfer = transfer;
+  return wrap(std::move(n));
+}
 
 Stmt make_produce(std::string name, Stmt body) {
   return wrap({StmtKind::Produce, std::move(name), {}, {std::move(body)}});

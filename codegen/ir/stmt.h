@@ -1,6 +1,7 @@
 // Loop IR: statements around lang's expressions. The written specification is codegen/README.md.
 //
-// Two levels, told apart by the verifier:
+// Levels, told apart by the verifier (verify.h):
+//   lowered            multi-dimensional, and loops of kernels stand free
 //   multi-dimensional  accesses are Call(Func|Image) and Provide; allocations have boxes
 //   flat               accesses are Load and Store with element indices in Int(64); sizes in bytes
 #pragma once
@@ -37,17 +38,38 @@ enum class StmtKind : uint8_t {
              // on; body[0] computes them. Where they are kept already, they are copied
   Atomic,    // body[0]: updates of one cell, which iterations of parallel loops make one by one
   Profile,   // body[0]: what is measured
+  Kernel,    // name; args {threads along x, y, z} (Int(32)); body[0]: its loops over blocks. Runs
+             // on a device
+  Barrier,   // all threads of a block arrive before one goes on
+  Collective,  // name: an instruction; buffers and args: its operands, buffers[i] from element
+               // args[i] on. The lanes of a warp run it together
+  Transfer,    // name: buffer; transfer: what is done so that host and device agree
 };
+
+/// What a Transfer does for a buffer that has memory on the host and on the device.
+enum class Transfer : uint8_t {
+  ToDevice,     // device memory is there, and has what the host wrote
+  ToHost,       // host memory has what the device wrote
+  DeviceDirty,  // notes that the device wrote
+  HostDirty,    // notes that the host wrote
+};
+
+/// "copy_to_device", "copy_to_host", "device_dirty", "host_dirty".
+const char *transfer_name(Transfer transfer);
 
 /// Where the memory of an allocation comes from.
 enum class Home : uint8_t {
-  Auto,    // malloc; may be taken further outside
-  Heap,    // malloc, each time that the allocation is reached
-  Stack,   // the frame; of constant size
-  Shared,  // malloc; kept from one time to the next, and for others, while it is large enough
+  Auto,      // malloc; may be taken further outside
+  Heap,      // malloc, each time that the allocation is reached
+  Stack,     // the frame; of constant size
+  Shared,    // malloc; kept from one time to the next, and for others, while it is large enough
+  Mirrored,  // malloc, and memory on the device that Transfers keep alike
+  Device,    // memory on the device alone
+  Block,     // in a kernel: memory that the threads of a block share; of constant size
+  Thread,    // in a kernel: each thread has its own, in registers where they can be; constant
 };
 
-/// "heap", "stack", "shared"; "" for Auto.
+/// "heap", "stack", "shared", "mirrored", "device", "block", "thread"; "" for Auto.
 const char *home_name(Home home);
 
 struct StmtNode;
@@ -80,10 +102,11 @@ struct StmtNode {
   std::vector<std::string> semaphores{};  // Fork
   std::vector<int> order{};  // multi-dimensional Allocate, Place: dimensions, innermost in memory
                              // first; empty: 0, 1, 2...
-  Partition partition = Partition::Auto;  // For
-  std::vector<std::string> buffers{};     // Memoize
-  bool is_sized = false, evicts = false;  // Memoize: do args have sizes, an eviction key?
-  bool streams = false;                   // Provide, Store: past the caches
+  Partition partition = Partition::Auto;   // For
+  std::vector<std::string> buffers{};      // Memoize, Collective
+  bool is_sized = false, evicts = false;   // Memoize: do args have sizes, an eviction key?
+  bool streams = false;                    // Provide, Store: past the caches
+  Transfer transfer = Transfer::ToDevice;  // Transfer
 };
 
 Stmt make_block(std::vector<Stmt> stmts);  // flattens nested blocks, drops undefined ones
@@ -109,6 +132,12 @@ Stmt make_memoize(std::string name, std::vector<std::string> buffers, std::vecto
 Stmt make_atomic(Stmt body);
 Stmt make_produce(std::string name, Stmt body);
 Stmt make_profile(Stmt body);
+/// `threads`: along x, y and z.
+Stmt make_kernel(std::string name, std::vector<Expr> threads, Stmt body);
+Stmt make_barrier();
+Stmt make_collective(std::string instruction, std::vector<std::string> buffers,
+                     std::vector<Expr> elements);
+Stmt make_transfer(Transfer transfer, std::string buffer);
 /// A copy of a Provide or a Store that goes past the caches, or not.
 Stmt with_streams(const Stmt &s, bool streams);
 /// A copy of `s` with other args and body; `s` itself where nothing differs.

@@ -16,9 +16,11 @@ constexpr int64_t kPrintedElements = 1024;
 
 // Names that would begin another statement stand in backquotes.
 std::string name_text(const std::string &name) {
-  static const std::set<std::string> kWords = {"for",      "allocate", "assert",   "else",
-                                               "evaluate", "produce",  "constant", "place",
-                                               "fork",     "acquire",  "release",  "stream"};
+  static const std::set<std::string> kWords = {
+      "for",       "allocate", "assert",     "else",           "evaluate",     "produce",
+      "constant",  "place",    "fork",       "acquire",        "release",      "stream",
+      "kernel",    "barrier",  "collective", "copy_to_device", "copy_to_host", "device_dirty",
+      "host_dirty"};
   return kWords.count(name) ? "`" + name + "`" : quote_name(name);
 }
 
@@ -201,6 +203,26 @@ class Printer {
       case StmtKind::Profile:
         line() << "profile {\n";
         return close(s->body[0], "}\n");
+      case StmtKind::Kernel:
+        line() << "kernel " << name_text(s->name) << " threads (";
+        list(s->args, 0, s->args.size());
+        os_ << ") {\n";
+        return close(s->body[0], "}\n");
+      case StmtKind::Barrier:
+        line() << "barrier\n";
+        return;
+      case StmtKind::Collective:
+        line() << "collective " << name_text(s->name) << " (";
+        for (size_t i = 0; i < s->buffers.size(); i++) {
+          os_ << (i ? ", " : "") << name_text(s->buffers[i]) << "[";
+          print_expr(os_, s->args[i]);
+          os_ << "]";
+        }
+        os_ << ")\n";
+        return;
+      case StmtKind::Transfer:
+        line() << transfer_name(s->transfer) << " " << name_text(s->name) << "\n";
+        return;
       case StmtKind::Produce:
         line() << "produce " << name_text(s->name) << " {\n";
         return close(s->body[0], "}\n");

@@ -6,16 +6,20 @@
 //   constant ::= "constant" NAME ":" TYPE "[" (min, extent, stride),* "]" "=" "{" value,* "}"
 //   stmt     ::= "for" NAME "in" "(" min "," extent ")" [kind] block
 //              | "let" NAME "=" e                                 holds to the end of the block
-//              | "allocate" NAME ":" TYPE size ["stack"]          holds to the end of the block
+//              | "allocate" NAME ":" TYPE size [home]             holds to the end of the block
 //              | NAME "(" index,* ")" "=" (e | "{" e,* "}")       Provide
 //              | NAME "[" index ["if" mask] "]" "=" e             Store
 //              | "if" e block ["else" block]
 //              | "assert" e "else" e
 //              | "evaluate" e
 //              | "produce" NAME block
+//              | "kernel" NAME "threads" "(" x "," y "," z ")" block
+//              | "barrier"
+//              | "collective" INSTRUCTION "(" (NAME "[" e "]"),* ")"
+//              | ("copy_to_device" | "copy_to_host" | "device_dirty" | "host_dirty") NAME
 //              | block                            ends a scope before the block around it does
 //   size     ::= "(" min, extent, ... ")" | "[" elements "]"
-//   kind     ::= "parallel" | "vector" | "unrolled"
+//   kind     ::= "parallel" | "vector" | "unrolled" | "gpu_block" | "gpu_thread" | "gpu_lane"
 //   block    ::= "{" stmt* "}"
 //
 // Expressions are those of lang/ir/expr_text.h.

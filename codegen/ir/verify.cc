@@ -26,6 +26,12 @@
 //                handles
 //   semaphores   those of an Acquire and a Release belong to a Fork around them; a Fork's first
 //                counts are Int(32)
+// Kernels, at every level but the lowered one, where their loops stand free
+//   kernel       as kernel_problem() of kernel.h says
+//   device       what a Transfer names is an argument, a constant or a mirrored allocation around
+//   it;
+//                a kernel accesses arguments, constants, mirrored and device allocations, and its
+//                own; only kernels access device allocations
 // Multi-dimensional level
 //   no flat      no Load, Store, Ramp, Broadcast, Shuffle, no vectors
 //   indices      as many as the buffer has dimensions, each Int(32)
@@ -42,6 +48,7 @@
 #include <map>
 #include <set>
 
+#include "codegen/ir/kernel.h"
 #include "codegen/ir/text.h"
 #include "lang/ir/expr_text.h"
 #include "lang/ir/intrinsics.h"
@@ -53,10 +60,14 @@ namespace {
 
 constexpr int64_t kMaxStackBytes = 64 * 1024;
 
+bool is_on_device(Home h) { return h == Home::Mirrored || h == Home::Device; }
+bool is_in_kernel(Home h) { return h == Home::Block || h == Home::Thread; }
+
 struct Buffer {
   Type type;
-  int dimensions = -1;     // -1: flat
-  bool is_written = true;  // may be
+  int dimensions = -1;         // -1: flat
+  bool is_written = true;      // may be
+  Home home = Home::Mirrored;  // arguments and constants have memory on both sides
 };
 
 class Verifier {
@@ -97,7 +108,7 @@ class Verifier {
   }
 
  private:
-  bool is_flat() const { return level_ != IrLevel::MultiDimensional; }
+  bool is_flat() const { return level_ > IrLevel::MultiDimensional; }
 
   // The first problem is kept: later ones often follow from it.
   void report(const std::string &invariant, const std::string &what) {
@@ -171,6 +182,13 @@ class Verifier {
         case StmtKind::Atomic:
         case StmtKind::Profile:
           return {0, 0, 1, 1};
+        case StmtKind::Kernel:
+          return {3, 3, 1, 1};
+        case StmtKind::Collective:
+          return {s->buffers.size(), s->buffers.size(), 0, 0};
+        case StmtKind::Barrier:
+        case StmtKind::Transfer:
+          return {0, 0, 0, 0};
       }
       return {};
     }();
@@ -244,6 +262,25 @@ class Verifier {
         return memoize(s);
       case StmtKind::Fork:
         return fork(s);
+      case StmtKind::Kernel:
+        return kernel(s);
+      case StmtKind::Barrier:
+        return require(in_kernel_, "kernel", "a barrier outside of kernels");
+      case StmtKind::Collective:
+        require(in_kernel_ && is_flat(), "kernel",
+                "a Collective outside of kernels, or not at the flat level");
+        for (size_t i = 0; i < s->buffers.size(); i++) {
+          find_buffer(s->buffers[i], 0);
+          require(s->args[i].type() == Int(64), "indices",
+                  "operand '" + s->buffers[i] + "' begins at no int64");
+        }
+        return;
+      case StmtKind::Transfer: {
+        const auto at = buffers_.find(s->name);
+        require(at != buffers_.end() && at->second.home == Home::Mirrored && !in_kernel_, "device",
+                "'" + s->name + "' has no memory on both sides here");
+        return;
+      }
       case StmtKind::Acquire:
       case StmtKind::Release:
         return require(semaphores_.count(s->name), "semaphores",
@@ -273,6 +310,20 @@ class Verifier {
     depth_++;
     stmt(s->body[0]);
     depth_--;
+  }
+
+  void kernel(const Stmt &s) {
+    for (const Expr &e : s->args) {
+      require(e.type() == Int(32), "types", "a number of threads is no int32");
+    }
+    require(!in_kernel_, "kernel", "a kernel in a kernel");
+    if (const auto problem = kernel_problem(s)) report("kernel", *problem);
+    if (problem_) return;
+    in_kernel_ = true;
+    depth_++;
+    stmt(s->body[0]);
+    depth_--;
+    in_kernel_ = false;
   }
 
   void fork(const Stmt &s) {
@@ -307,6 +358,9 @@ class Verifier {
       require(e.type().element_of() == Int(32), "types",
               "the range of loop '" + s->name + "' is no int32");
     }
+    require(in_kernel_ || level_ == IrLevel::Lowered || !is_gpu_loop(s->loop_kind), "kernel",
+            "the " + std::string(loop_kind_name(s->loop_kind)) + " loop '" + s->name +
+                "' stands in no kernel");
     const bool expands = s->loop_kind == LoopKind::Vector || s->loop_kind == LoopKind::Unrolled;
     require(!expands || level_ != IrLevel::Emittable, "no unrolled",
             std::string("loop '") + s->name + "' is " + loop_kind_name(s->loop_kind));
@@ -344,10 +398,18 @@ class Verifier {
       require(elements * s->type.bytes() <= kMaxStackBytes, "constants",
               "the stack allocation '" + s->name + "' takes more than 64 KiB");
     }
+    if (is_in_kernel(s->home)) {
+      require(constant, "constants", "the allocation '" + s->name + "' has no constant size");
+    }
+    if (level_ != IrLevel::Lowered) {
+      require(in_kernel_ == is_in_kernel(s->home), "kernel",
+              "'" + s->name + "' has its home " + (in_kernel_ ? "outside of" : "in") + " kernels");
+    }
     require(!means_something(s->name), "shadowing",
             "'" + s->name + "' means something here already");
     if (problem_) return;
-    buffers_[s->name] = {s->type, is_flat() ? -1 : static_cast<int>(s->args.size() / 2), true};
+    buffers_[s->name] = {s->type, is_flat() ? -1 : static_cast<int>(s->args.size() / 2), true,
+                         s->home};
     depth_++;
     stmt(s->body[0]);
     depth_--;
@@ -381,7 +443,17 @@ class Verifier {
     auto it = buffers_.find(name);
     if (it == buffers_.end()) it = buffers_.find(name + "." + std::to_string(value_index));
     require(it != buffers_.end(), "buffers", "there is no buffer '" + name + "' here");
-    return it == buffers_.end() ? nullptr : &it->second;
+    if (it == buffers_.end()) return nullptr;
+    const Home home = it->second.home;
+    if (in_kernel_ && is_flat()) {
+      require(is_in_kernel(home) || is_on_device(home), "device",
+              "a kernel accesses '" + name + "', which has no memory on the device");
+    }
+    if (!in_kernel_) {
+      require(home != Home::Device, "device",
+              "'" + name + "' is accessed on the host, where it has no memory");
+    }
+    return &it->second;
   }
 
   void indices(const std::string &name, const Buffer &b, const std::vector<Expr> &args, size_t n) {
@@ -550,6 +622,7 @@ class Verifier {
   std::set<const ExprNode *> seen_;
   int lets_ = 0;  // expression Lets around
   bool has_profile_ = false;
+  bool in_kernel_ = false;
   int depth_ = 0;  // loops, Ifs and allocations around
   Stmt current_;
   std::optional<Diagnostic> problem_;

@@ -9,7 +9,8 @@
 namespace polyhalite {
 
 enum class IrLevel : uint8_t {
-  MultiDimensional,  // as lowered
+  Lowered,           // as lowered: loops of kernels stand outside of kernels
+  MultiDimensional,  // they stand in kernels
   Flat,              // after flatten_storage
   Emittable,         // flat, and no vector or unrolled loop is left
 };

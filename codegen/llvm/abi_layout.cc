@@ -34,7 +34,7 @@ AbiLayout::AbiLayout(const llvm::Module &module)
       pointer_bytes(module.getDataLayout().getPointerSize()) {
   // device, interface, host, flags, type, dimensions, dim, padding
   const Struct b(module, "lppliipp");
-  buffer = {b.at(2), b.at(4), b.at(5), b.at(6), b.bytes()};
+  buffer = {b.at(2), b.at(3), b.at(4), b.at(5), b.at(6), b.bytes()};
   // current, instance, spare, counted, since
   const Struct thread(module, "ppiil");
   profiler_thread = {thread.at(1), thread.bytes()};

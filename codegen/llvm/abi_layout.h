@@ -17,7 +17,7 @@ struct AbiLayout {
   llvm::IntegerType *size_type;  // size_t
   uint64_t pointer_bytes;
   struct {
-    uint64_t host, type, dimensions, dim, bytes;
+    uint64_t host, flags, type, dimensions, dim, bytes;
   } buffer;  // polyhalite_buffer_t
   struct {
     uint64_t instance, bytes;

@@ -79,6 +79,7 @@ std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext &context, const Func
   module->setDataLayout(machine.createDataLayout());
   module->setPICLevel(llvm::PICLevel::BigPIC);
   ModuleState state(*module, f, target, options);
+  if (has_kernels(f)) state.device_code = compile_kernels(f, target);
   llvm::Function *pipeline = state.make_function(
       options.filter ? options.filter->symbol() : options.symbol_prefix + f.name,
       pipeline_type(state), llvm::GlobalValue::ExternalLinkage);

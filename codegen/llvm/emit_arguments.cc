@@ -34,6 +34,7 @@ void FunctionEmitter::emit_pipeline() {
   emit_stmt(module_.function.body);
   builder_.CreateRet(builder_.getInt32(0));
   release_slots();
+  release_constants();
 }
 
 void FunctionEmitter::bind_arguments() {
@@ -106,6 +107,7 @@ bool FunctionEmitter::uses_fields(const StmtNode &s) {
     case StmtKind::Fork:
     case StmtKind::Memoize:
     case StmtKind::Atomic:
+    case StmtKind::Kernel:
       return true;
     default:
       break;

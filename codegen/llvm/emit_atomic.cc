@@ -71,6 +71,7 @@ void FunctionEmitter::emit_atomic(const StmtNode &s) {
     scopes_.memory_changed();
     return;
   }
+  if (kernel_) return emit_kernel_atomic(body);
   // Any cell of the update will do for the lock: all iterations that meet in one meet in all.
   const StmtNode *first = nullptr;
   std::set<std::string> inside;

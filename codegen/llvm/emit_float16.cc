@@ -14,7 +14,8 @@ llvm::Type *same_lanes(llvm::Type *scalar, Value *like) {
   return v ? llvm::FixedVectorType::get(scalar, v->getNumElements()) : scalar;
 }
 
-bool converts_halves(const Target &t) {
+bool converts_halves(const Target &t, bool in_kernel) {
+  if (in_kernel) return true;
   if (t.arch == Target::ARM) return t.bits == 64;
   return t.has_feature(Target::F16C) || t.has_feature(Target::AVX512_SapphireRapids);
 }
@@ -33,7 +34,7 @@ Value *FunctionEmitter::float32_of(Value *bits, Type from) {
   if (from.is_bfloat()) {
     return builder_.CreateBitCast(builder_.CreateShl(wide, constant(16)), real);
   }
-  if (converts_halves(module_.target)) return builder_.CreateFPExt(as_half(bits), real);
+  if (converts_halves(module_.target, kernel_ != nullptr)) return builder_.CreateFPExt(as_half(bits), real);
   // The exponent's offset is mended by a multiplication, which makes denormals normal.
   Value *magnitude = builder_.CreateShl(builder_.CreateAnd(wide, constant(0x7fff)), constant(13));
   Value *value = builder_.CreateFMul(builder_.CreateBitCast(magnitude, real),
@@ -51,7 +52,7 @@ Value *FunctionEmitter::float16_of(Value *value, Type to) {
   llvm::Type *narrow = same_lanes(builder_.getInt16Ty(), value);
   llvm::Type *whole = same_lanes(builder_.getInt32Ty(), value);
   auto constant = [&](uint32_t c) { return llvm::ConstantInt::get(whole, c); };
-  if (!to.is_bfloat() && converts_halves(module_.target)) {
+  if (!to.is_bfloat() && converts_halves(module_.target, kernel_ != nullptr)) {
     Value *half = builder_.CreateFPTrunc(value, same_lanes(builder_.getHalfTy(), value));
     return builder_.CreateBitCast(half, narrow);
   }

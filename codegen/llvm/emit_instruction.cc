@@ -10,14 +10,14 @@ using llvm::Value;
 
 namespace {
 
-struct Instruction {
+struct Form {
   int lanes;
   llvm::Intrinsic::ID id;
 };
 
 // pmulhrsw: (a*b + 2^14) >> 15 of 16-bit integers.
-const Instruction *rounded_product(const Target &target, int lanes) {
-  static constexpr Instruction kForms[] = {{32, llvm::Intrinsic::x86_avx512_pmul_hr_sw_512},
+const Form *rounded_product(const Target &target, int lanes) {
+  static constexpr Form kForms[] = {{32, llvm::Intrinsic::x86_avx512_pmul_hr_sw_512},
                                            {16, llvm::Intrinsic::x86_avx2_pmul_hr_sw},
                                            {8, llvm::Intrinsic::x86_ssse3_pmul_hr_sw_128}};
   const bool has[] = {target.has_feature(Target::AVX512_Skylake), target.has_feature(Target::AVX2),
@@ -40,7 +40,7 @@ Value *FunctionEmitter::emit_machine_instruction(const CallNode &call) {
       call.args[0].type() != call.type || call.args[1].type() != call.type) {
     return nullptr;
   }
-  const Instruction *form = rounded_product(module_.target, lanes);
+  const Form *form = rounded_product(module_.target, lanes);
   if (!form) return nullptr;
   Value *a = emit(call.args[0]), *b = emit(call.args[1]);
   std::vector<Value *> parts;

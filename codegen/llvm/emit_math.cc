@@ -1,4 +1,5 @@
 // Mathematical functions: LLVM's intrinsics, own code for float32, else the C library lane by lane.
+#include "codegen/llvm/device_math.h"
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
 #include "codegen/llvm/vector_math.h"
@@ -33,6 +34,7 @@ Value *FunctionEmitter::emit_math(const CallNode &call) {
   for (const Expr &arg : call.args) args.push_back(emit(arg));
   if (auto id = math_intrinsic(call.name)) return builder_.CreateUnaryIntrinsic(id, args[0]);
   if (call.type.element_of() != Float(32)) return emit_library_math(call, args);
+  if (Value *value = kernel_ ? emit_approximation(call, args) : nullptr) return value;
   llvm::FastMathFlags flags;
   flags.setAllowContract(!strict_);
   llvm::IRBuilderBase::FastMathFlagGuard guard(builder_);
@@ -59,6 +61,7 @@ Value *FunctionEmitter::emit_math(const CallNode &call) {
 }
 
 Value *FunctionEmitter::emit_library_math(const CallNode &call, const std::vector<Value *> &args) {
+  if (kernel_) return emit_device_math(call, args);
   const Type element = call.type.element_of();
   llvm::Type *scalar = register_type(context_, element);
   llvm::FunctionCallee callee =
@@ -78,6 +81,42 @@ Value *FunctionEmitter::emit_library_math(const CallNode &call, const std::vecto
     lanes.push_back(builder_.CreateCall(callee, scalars));
   }
   return concatenate(lanes);
+}
+
+// The fast_ functions, by the instructions of the special units.
+Value *FunctionEmitter::emit_approximation(const CallNode &call, const std::vector<Value *> &args) {
+  constexpr double kLog2E = 1.44269504088896341, kLn2 = 0.69314718055994531;
+  if (!call.name.starts_with("fast_")) return nullptr;
+  auto times = [&](Value *a, double b) {
+    return builder_.CreateFMul(a, llvm::ConstantFP::get(a->getType(), b));
+  };
+  auto unit = [&](const char *name, Value *x) -> Value * {
+    const Instruction &i = *find_instruction(name);
+    if (call.type.is_scalar()) return emit_gpu_instruction(i, {{}, {x}})[0];
+    std::vector<Value *> lanes;
+    for (int lane = 0; lane < call.type.lanes(); lane++) {
+      Value *scalar = builder_.CreateExtractElement(x, static_cast<uint64_t>(lane));
+      lanes.push_back(emit_gpu_instruction(i, {{}, {scalar}})[0]);
+    }
+    return concatenate(lanes);
+  };
+  if (call.name == "fast_exp") return unit("ex2_approx", times(args[0], kLog2E));
+  if (call.name == "fast_log") return times(unit("lg2_approx", args[0]), kLn2);
+  if (call.name == "fast_sin") return unit("sin_approx", args[0]);
+  if (call.name == "fast_cos") return unit("cos_approx", args[0]);
+  if (call.name == "fast_inverse") return unit("rcp_approx", args[0]);
+  if (call.name == "fast_inverse_sqrt") return unit("rsqrt_approx", args[0]);
+  return nullptr;
+}
+
+Value *FunctionEmitter::emit_device_math(const CallNode &call, const std::vector<Value *> &args) {
+  if (call.type.element_of() == Float(32)) {
+    if (Value *value = DeviceMath(builder_).emit_rest(call.name, args)) return value;
+  }
+  user_error("the kernel '" + kernel_->kernel->name + "' calls " + call.name + " of " +
+                 call.type.element_of().to_string(),
+             "there is no code for it on a GPU, which has no C library",
+             "compute it in float32, or keep the stage on the host");
 }
 
 }  // namespace polyhalite

@@ -58,25 +58,31 @@ Value *FunctionEmitter::base_pointer(const std::string &buffer) {
   return nullptr;
 }
 
-// Terms are added from the outermost loop that knows them inwards, the constant last, so that what
-// an inner loop repeats is one pointer plus its own counter.
-Value *FunctionEmitter::address(const std::string &buffer, Type element, const Polynomial &p) {
-  Value *pointer = base_pointer(buffer);
-  std::map<int, std::vector<std::pair<Monomial, int64_t>>> by_depth;
-  bool depends_on_memory = false;
-  int64_t constant = 0;
+FunctionEmitter::IndexTerms FunctionEmitter::terms_of(const Polynomial &p) {
+  IndexTerms terms;
   for (const auto &[monomial, coefficient] : p.terms) {
     if (monomial.empty()) {
-      constant = coefficient;
+      terms.constant = coefficient;
       continue;
     }
     int depth = 0;
     for (const Expr &atom : monomial) {
       depth = std::max(depth, depth_of(atom));
-      depends_on_memory = depends_on_memory || reads_memory(atom);
+      terms.depends_on_memory = terms.depends_on_memory || reads_memory(atom);
     }
-    by_depth[depth].emplace_back(monomial, coefficient);
+    terms.by_depth[depth].emplace_back(monomial, coefficient);
   }
+  return terms;
+}
+
+// Terms are added from the outermost loop that knows them inwards, the constant last, so that what
+// an inner loop repeats is one pointer plus its own counter.
+Value *FunctionEmitter::address(const std::string &buffer, Type element, const Polynomial &p) {
+  if (kernel_ && !module_.target.has_feature(Target::LargeBuffers)) {
+    return narrow_address(buffer, element, p);
+  }
+  Value *pointer = base_pointer(buffer);
+  const auto [by_depth, constant, depends_on_memory] = terms_of(p);
   llvm::Type *step = memory_type(context_, element.element_of());
   PointerKey key{buffer, {}};
   for (const auto &[depth, terms] : by_depth) {
@@ -112,7 +118,13 @@ llvm::Align FunctionEmitter::alignment(const std::string &buffer, Type t,
   if (own == own_storage_.end()) return llvm::Align(element);
   uint64_t known = own->second;
   for (const auto &[monomial, coefficient] : p.terms) {
-    while (static_cast<uint64_t>(coefficient) * element % known != 0) known /= 2;
+    uint64_t bytes = static_cast<uint64_t>(coefficient) * element;
+    for (const Expr &atom : monomial) {
+      const VariableNode *v = as_variable(atom);
+      const auto multiple = v ? multiples_.find(v->name) : multiples_.end();
+      if (multiple != multiples_.end()) bytes *= static_cast<uint64_t>(multiple->second);
+    }
+    while (bytes % known != 0) known /= 2;
   }
   return llvm::Align(known);
 }

@@ -36,7 +36,11 @@ struct Names {
     const bool waits = s->kind == StmtKind::Acquire || s->kind == StmtKind::Release;
     if (s->kind == StmtKind::Store || waits) buffers.insert(s->name);
     buffers.insert(s->buffers.begin(), s->buffers.end());
+    if (s->kind == StmtKind::Transfer) facts.insert(s->name);
     for (const Stmt &child : s->body) add(child);
+    if (s->kind == StmtKind::Kernel) {
+      for (const KernelBuffer &b : kernel_operands(s).buffers) facts.insert(b.name);
+    }
   }
 };
 
@@ -208,6 +212,7 @@ void FunctionEmitter::emit_task(const std::string &counter, const Stmt &body,
   end_profile();
   builder_.CreateRet(builder_.getInt32(0));
   release_slots();
+  release_constants();
 }
 
 }  // namespace polyhalite

@@ -42,6 +42,7 @@ void FunctionEmitter::emit_stmt(const Stmt &s) {
       for (const Stmt &child : s->body) emit_stmt(child);
       return;
     case StmtKind::For:
+      if (is_thread_loop(s)) return emit_phase(thread_nest(s));
       internal_check(s->loop_kind == LoopKind::Serial || s->loop_kind == LoopKind::Parallel,
                      "vector and unrolled loops are lowered before emission");
       return s->loop_kind == LoopKind::Parallel ? emit_parallel_for(*s) : emit_serial_for(*s);
@@ -78,6 +79,14 @@ void FunctionEmitter::emit_stmt(const Stmt &s) {
       return emit_profile(*s);
     case StmtKind::Atomic:
       return emit_atomic(*s);
+    case StmtKind::Kernel:
+      return emit_launch(s);
+    case StmtKind::Barrier:
+      return emit_barrier();
+    case StmtKind::Collective:
+      return emit_collective(*s);
+    case StmtKind::Transfer:
+      return emit_transfer(*s);
     case StmtKind::Provide:
     case StmtKind::Place:
       break;
@@ -85,30 +94,32 @@ void FunctionEmitter::emit_stmt(const Stmt &s) {
   internal_check(false, "flat loop IR has no boxes");
 }
 
+// Counters have 64 bits, those of kernels 32.
 void FunctionEmitter::emit_serial_for(const StmtNode &loop) {
-  Value *first = emit_wide(loop.args[0]);
-  Value *end = builder_.CreateNSWAdd(first, emit_wide(loop.args[1]));
+  auto bound = [&](const Expr &e) { return kernel_ ? emit(e) : emit_wide(e); };
+  Value *first = bound(loop.args[0]);
+  Value *end = builder_.CreateNSWAdd(first, bound(loop.args[1]));
   llvm::BasicBlock *before = builder_.GetInsertBlock();
   llvm::BasicBlock *body = block(loop.name.c_str()), *after = block("after");
   builder_.CreateCondBr(builder_.CreateICmpSLT(first, end), body, after);
 
   builder_.SetInsertPoint(body);
-  llvm::PHINode *counter = builder_.CreatePHI(builder_.getInt64Ty(), 2, loop.name);
+  llvm::PHINode *counter = builder_.CreatePHI(first->getType(), 2, loop.name);
   counter->addIncoming(first, before);
   const bool outside = straight_line_;
   straight_line_ = false;
   depth_++;
   scopes_.memory_changed();
   scopes_.push();
-  scopes_.bind(loop.name,
-               {builder_.CreateTrunc(counter, builder_.getInt32Ty()), counter, depth_, Expr()});
+  scopes_.bind(loop.name, {builder_.CreateTrunc(counter, builder_.getInt32Ty()),
+                           builder_.CreateSExt(counter, builder_.getInt64Ty()), depth_, Expr()});
   emit_stmt(loop.body[0]);
   scopes_.pop();
   scopes_.memory_changed();
   depth_--;
   straight_line_ = outside;
 
-  Value *next = builder_.CreateNSWAdd(counter, builder_.getInt64(1));
+  Value *next = builder_.CreateNSWAdd(counter, llvm::ConstantInt::get(counter->getType(), 1));
   counter->addIncoming(next, builder_.GetInsertBlock());
   llvm::BranchInst *back = builder_.CreateCondBr(builder_.CreateICmpSLT(next, end), body, after);
   back->setMetadata(llvm::LLVMContext::MD_loop, loop_properties(context_));
@@ -148,7 +159,7 @@ void FunctionEmitter::emit_assert(const StmtNode &s) {
 
 void FunctionEmitter::return_code(Value *code) {
   for (auto heap = live_heap_.rbegin(); heap != live_heap_.rend(); ++heap) {
-    emit_free(heap->pointer);
+    heap->is_on_device ? free_on_device(heap->pointer) : emit_free(heap->pointer);
   }
   end_profile();
   builder_.CreateRet(code);

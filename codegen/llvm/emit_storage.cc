@@ -27,8 +27,11 @@ llvm::Instruction *FunctionEmitter::entry_position() {
 
 void FunctionEmitter::emit_allocate(const StmtNode &s) {
   internal_check(s.args.size() == 1, "flat allocations have one size");
+  if (s.home == Home::Block) return emit_in_block_memory(s);
+  if (s.home == Home::Mirrored || s.home == Home::Device) return emit_on_device(s);
   int64_t elements = 0;
-  const bool on_stack = s.home == Home::Stack && is_const_int(s.args[0], &elements);
+  const bool on_stack =
+      (s.home == Home::Stack || s.home == Home::Thread) && is_const_int(s.args[0], &elements);
   own_storage_[s.name] = on_stack ? kStackAlignment : kHeapAlignment;
   if (on_stack) return emit_on_stack(s, elements);
   const bool shared = s.home == Home::Shared;

@@ -6,10 +6,12 @@
 #include <llvm/IR/IRBuilder.h>
 
 #include <array>
-
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
+#include "codegen/ir/instructions.h"
+#include "codegen/ir/kernel.h"
 #include "codegen/llvm/module_state.h"
 #include "codegen/llvm/scope.h"
 
@@ -21,6 +23,9 @@ class FunctionEmitter {
 
   /// The pipeline's own function: arguments bound, body, return of 0.
   void emit_pipeline();
+  /// A kernel's function of a module for a GPU: kernel_operands, buffers first, scalars, body.
+  void emit_kernel(const Stmt &kernel, const KernelOperands &operands,
+                   const AlignedOperands &aligned);
 
  private:
   using Value = llvm::Value;
@@ -68,6 +73,8 @@ class FunctionEmitter {
   // emit_math.cc
   Value *emit_math(const CallNode &call);
   Value *emit_library_math(const CallNode &call, const std::vector<Value *> &args);
+  Value *emit_device_math(const CallNode &call, const std::vector<Value *> &args);
+  Value *emit_approximation(const CallNode &call, const std::vector<Value *> &args);
   // emit_effects.cc
   Value *emit_print(const CallNode &call);
   Value *emit_require(const CallNode &call);
@@ -153,6 +160,13 @@ class FunctionEmitter {
   Value *emit_stream_fence();
   Value *base_pointer(const std::string &buffer);
   Value *address(const std::string &buffer, Type element, const Polynomial &p);
+  /// The terms of an index by the depth of the loops that know them.
+  struct IndexTerms {
+    std::map<int, std::vector<std::pair<Monomial, int64_t>>> by_depth;
+    int64_t constant = 0;
+    bool depends_on_memory = false;
+  };
+  IndexTerms terms_of(const Polynomial &p);
   llvm::Align alignment(const std::string &buffer, Type t, const Polynomial &p) const;
   Value *to_register(Value *stored, Type t);
   Value *to_memory(Value *value, Type t);
@@ -191,6 +205,35 @@ class FunctionEmitter {
   void load_fields();
   bool uses_fields(const StmtNode &s);
 
+  // -- In kernels (emit_kernel.cc)
+  void emit_blocks(const Stmt &kernel);
+  void emit_phase(const Nest &nest);
+  void emit_barrier();
+  void emit_in_block_memory(const StmtNode &s);
+  void emit_kernel_atomic(const Stmt &update);
+  /// As address(), with the index in 32 bits.
+  Value *narrow_address(const std::string &buffer, Type element, const Polynomial &p);
+  // emit_collective.cc
+  void emit_collective(const StmtNode &s);
+  /// The registers that the instruction writes, in the order of its operands. `registers`: of each
+  /// operand those that it reads, or its address.
+  std::vector<Value *> emit_gpu_instruction(const Instruction &i,
+                                            const std::vector<std::vector<Value *>> &registers,
+                                            int64_t number = 0);
+
+  // -- On the host: kernels and buffers on devices (emit_launch.cc)
+  void emit_launch(const Stmt &kernel);
+  void emit_transfer(const StmtNode &s);
+  void emit_on_device(const StmtNode &s);
+  /// The polyhalite_buffer_t of an argument, a constant or a mirrored allocation.
+  Value *descriptor_of(const std::string &buffer);
+  Value *make_descriptor(const std::string &name, Type t, Value *host, uint64_t flags,
+                         const std::vector<std::array<Value *, 3>> &dims);
+  void set_dirty(Value *descriptor, uint64_t flag);
+  void free_on_device(Value *descriptor);
+  /// Gives back the device memory of constants in front of every return.
+  void release_constants();
+
   // -- Parallel loops and forks (emit_parallel.cc)
   void emit_parallel_for(const StmtNode &loop);
   void emit_fork(const StmtNode &fork);
@@ -224,6 +267,7 @@ class FunctionEmitter {
   struct HeapBlock {
     std::string name;
     Value *pointer;
+    bool is_on_device = false;  // a descriptor, of memory on a device
   };
   std::vector<HeapBlock> live_heap_;
   struct Slot {
@@ -231,6 +275,7 @@ class FunctionEmitter {
   };
   std::map<std::string, Slot> slots_;  // of `shared` allocations, by name, until the function ends
   std::map<std::string, uint64_t> own_storage_;  // allocations and constants: bytes of alignment
+  std::map<std::string, int64_t> multiples_;     // variables that are multiples of more than 1
   std::unordered_map<const ExprNode *, bool> reads_memory_;
   int depth_ = 0;  // loops around the point of emission
   bool straight_line_ = true;
@@ -241,6 +286,14 @@ class FunctionEmitter {
   const char *profile_end_ = "";  // what the runtime is told where the function returns
   int billed_ = 0;                // the entry of the profile's table that this code works for
   std::vector<Expr> kept_;        // made here: keys of what is remembered
+  /// Of a kernel's function, else null.
+  struct KernelState {
+    Stmt kernel;
+    Value *block_memory = nullptr;
+    int64_t used_bytes = 0;  // of it
+  };
+  std::unique_ptr<KernelState> kernel_;
+  std::map<std::string, Value *> constant_descriptors_;
 };
 
 }  // namespace polyhalite

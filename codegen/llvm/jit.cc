@@ -12,6 +12,7 @@
 #include "codegen/llvm/object.h"
 #include "codegen/llvm/profile_table.h"
 #include "codegen/runtime/internal.h"
+#include "lang/abi/polyhalite_cuda.h"
 #include "lang/abi/polyhalite_memoize.h"
 #include "lang/abi/polyhalite_runtime.h"
 #include "polyhalite/buffer_contents.h"
@@ -76,6 +77,11 @@ const RuntimeSymbol kRuntime[] = {
     PH_SYMBOL(polyhalite_error_assumption),
     PH_SYMBOL(polyhalite_memoization_cache_lookup),
     PH_SYMBOL(polyhalite_memoization_cache_store),
+    PH_SYMBOL(polyhalite_copy_to_host),
+    PH_SYMBOL(polyhalite_copy_to_device),
+    PH_SYMBOL(polyhalite_device_free),
+    PH_SYMBOL(polyhalite_cuda_device_interface),
+    PH_SYMBOL(polyhalite_cuda_run),
 };
 #undef PH_SYMBOL
 

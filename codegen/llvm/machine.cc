@@ -13,6 +13,14 @@ namespace polyhalite {
 
 namespace {
 
+// Addresses of block memory have 32 bits.
+void shorten_block_addresses() {
+  auto &options = llvm::cl::getRegisteredOptions();
+  const auto short_pointers = options.find("nvptx-short-ptr");
+  if (short_pointers != options.end())
+    static_cast<llvm::cl::opt<bool> *>(short_pointers->second)->setValue(true);
+}
+
 // LLVM compares the ends of all blocks that may have one in common, pair by pair: of many branches
 // that differ by little this takes most of the time, and saves nothing but code.
 void limit_tail_merging() {
@@ -27,6 +35,7 @@ void register_code_generators() {
   static std::once_flag once;
   std::call_once(once, [] {
     limit_tail_merging();
+    shorten_block_addresses();
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
@@ -42,6 +51,10 @@ void register_code_generators() {
     LLVMInitializeARMTargetMC();
     LLVMInitializeARMAsmPrinter();
     LLVMInitializeARMAsmParser();
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
   });
 }
 
@@ -157,6 +170,24 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const Target &target) {
   std::unique_ptr<llvm::TargetMachine> machine(found->createTargetMachine(
       triple, processor.name, processor.features, settings, llvm::Reloc::PIC_, std::nullopt,
       llvm::CodeGenOptLevel::Default, jit));
+  internal_check(machine != nullptr, "LLVM made no target machine");
+  return machine;
+}
+
+std::unique_ptr<llvm::TargetMachine> make_device_machine(int capability, bool is_specific) {
+  register_code_generators();
+  const std::string triple = "nvptx64-nvidia-cuda";
+  const std::string processor = "sm_" + std::to_string(capability) + (is_specific ? "a" : "");
+  std::string problem;
+  const llvm::Target *found = llvm::TargetRegistry::lookupTarget(triple, problem);
+  if (!found) {
+    user_error("there is no code generator for GPUs", "LLVM says: " + problem,
+               "install an LLVM with the target NVPTX");
+  }
+  // PTX 8.3 has all that is used; drivers from CUDA 12.3 on know it.
+  std::unique_ptr<llvm::TargetMachine> machine(
+      found->createTargetMachine(triple, processor, "+ptx83", llvm::TargetOptions(), std::nullopt,
+                                 std::nullopt, llvm::CodeGenOptLevel::Aggressive));
   internal_check(machine != nullptr, "LLVM made no target machine");
   return machine;
 }

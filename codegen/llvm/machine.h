@@ -13,6 +13,10 @@ namespace polyhalite {
 /// generator for the target.
 std::unique_ptr<llvm::TargetMachine> make_machine(const Target &target);
 
+/// Of an NVIDIA GPU, 80 for compute capability 8.0; with what only this capability has if
+/// `is_specific`.
+std::unique_ptr<llvm::TargetMachine> make_device_machine(int capability, bool is_specific);
+
 /// The processor whose timing the code is tuned for: this one in process (JIT feature), else a
 /// generic one, so that files are the same wherever they are made.
 std::string tuning_processor(const Target &target);

@@ -88,6 +88,52 @@ llvm::Constant *ModuleState::string(const std::string &text) {
   return known = global;
 }
 
+namespace {
+
+// Equal texts have equal numbers: their module is loaded once.
+uint64_t hash_of(const std::string &text) {
+  uint64_t hash = 14695981039346656037u;  // FNV-1a
+  for (char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 1099511628211u;
+  return hash;
+}
+
+}  // namespace
+
+llvm::Constant *ModuleState::kernel_module() {
+  if (kernel_module_) return kernel_module_;
+  llvm::LLVMContext &c = context();
+  auto *pointer = llvm::PointerType::get(c, 0);
+  auto *i32 = llvm::Type::getInt32Ty(c), *i64 = llvm::Type::getInt64Ty(c);
+  auto *kernel_type = llvm::StructType::get(c, {pointer, pointer});
+  std::string identity = device_code.portable + device_code.sm_90a;
+  std::vector<llvm::Constant *> kernels;
+  for (const DeviceKernel &k : device_code.kernels) {
+    identity += "\n" + k.symbol;
+    kernels.push_back(llvm::ConstantStruct::get(kernel_type, {string(k.symbol), string(k.stage)}));
+  }
+  auto make = [&](llvm::Constant *value, const char *name) {
+    return new llvm::GlobalVariable(module, value->getType(), true,
+                                    llvm::GlobalValue::PrivateLinkage, value, name);
+  };
+  llvm::Constant *list =
+      make(llvm::ConstantArray::get(llvm::ArrayType::get(kernel_type, kernels.size()), kernels),
+           "kernels");
+  auto number = [](llvm::Type *type, uint64_t n) { return llvm::ConstantInt::get(type, n); };
+  llvm::Constant *none = llvm::ConstantPointerNull::get(pointer);
+  const bool wide = target.has_feature(Target::LargeBuffers);
+  // As polyhalite_cuda_module_t.
+  auto *type =
+      llvm::StructType::get(c, {pointer, pointer, pointer, pointer, i64, i32, i32, i32, i32});
+  return kernel_module_ = make(
+             llvm::ConstantStruct::get(
+                 type, {string(function.name), string(device_code.portable),
+                        device_code.sm_90a.empty() ? none : string(device_code.sm_90a), list,
+                        number(i64, hash_of(identity)),
+                        number(i32, static_cast<uint64_t>(device_code.capability)),
+                        number(i32, kernels.size()), number(i32, wide ? 1 : 0), number(i32, 0)}),
+             "kernel_module");
+}
+
 llvm::Constant *ModuleState::constant_data(const std::string &buffer) {
   llvm::Constant *&known = constants_[buffer];
   if (known) return known;

@@ -12,6 +12,7 @@
 
 #include "codegen/ir/stmt.h"
 #include "codegen/llvm/abi_layout.h"
+#include "codegen/llvm/device_code.h"
 #include "codegen/llvm/filter.h"
 #include "codegen/llvm/profile_table.h"
 #include "polyhalite/target.h"
@@ -42,6 +43,10 @@ class ModuleState {
   const EmitOptions options;
   const ProfileTable profile;
   const AbiLayout abi;
+  /// The function's kernels; nothing while those themselves are emitted.
+  DeviceCode device_code;
+  /// The polyhalite_cuda_module_t with them.
+  llvm::Constant *kernel_module();
 
   /// An external function, declared on first use.
   llvm::FunctionCallee declare(const std::string &name, llvm::Type *result,
@@ -64,6 +69,7 @@ class ModuleState {
   std::map<std::string, AliasScope> alias_scopes_;
   std::map<std::string, llvm::Constant *> strings_;
   std::map<std::string, llvm::Constant *> constants_;
+  llvm::Constant *kernel_module_ = nullptr;
 };
 
 /// Every buffer that the statement allocates or that is an argument or constant of the function.

@@ -153,8 +153,10 @@ VectorMath::Octant VectorMath::quarter_turns(Value *x, bool precise) {
   return {ints(shifted), rest};
 }
 
-Value *VectorMath::sine(Value *x, bool cosine) {
-  const Octant o = quarter_turns(x, true);
+Value *VectorMath::sine(Value *x, bool cosine) { return sine_of(quarter_turns(x, true), cosine); }
+
+Value *VectorMath::sine_of(const Octant &o, bool cosine) {
+  Value *const x = o.rest;  // for constants of its type
   Value *z = b_.CreateFMul(o.rest, o.rest);
   Value *s = polynomial(z, {-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1});
   s = b_.CreateFAdd(b_.CreateFMul(b_.CreateFMul(s, z), o.rest), o.rest);
@@ -168,8 +170,10 @@ Value *VectorMath::sine(Value *x, bool cosine) {
   return select(negative, b_.CreateFNeg(r), r);
 }
 
-Value *VectorMath::tan(Value *x) {
-  const Octant o = quarter_turns(x, true);
+Value *VectorMath::tan(Value *x) { return tan_of(quarter_turns(x, true)); }
+
+Value *VectorMath::tan_of(const Octant &o) {
+  Value *const x = o.rest;
   Value *z = b_.CreateFMul(o.rest, o.rest);
   Value *t = polynomial(z, {9.38540185543e-3, 3.11992232697e-3, 2.44301354525e-2, 5.34112807005e-2,
                             1.33387994085e-1, 3.33331568548e-1});

@@ -25,7 +25,7 @@ class VectorMath {
   /// function is to be asked.
   Value *emit(const std::string &name, const std::vector<Value *> &args, Value **exact_inside);
 
- private:
+ protected:
   Value *exp(Value *x);
   Value *log(Value *x);
   Value *pow(Value *x, Value *y);
@@ -42,6 +42,8 @@ class VectorMath {
     Value *index, *rest;
   };
   Octant quarter_turns(Value *x, bool precise);
+  Value *sine_of(const Octant &o, bool cosine);
+  Value *tan_of(const Octant &o);
   Value *atan_of_magnitude(Value *a);
   Value *power_of_two(Value *n);
   Value *magnitude(Value *x);

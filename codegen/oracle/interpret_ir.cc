@@ -1,12 +1,15 @@
 #include "codegen/oracle/interpret_ir.h"
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <numeric>
 #include <random>
 #include <thread>
 #include <unordered_map>
 
+#include "codegen/ir/kernel.h"
+#include "codegen/oracle/race_check.h"
 #include "codegen/oracle/turns.h"
 #include "codegen/oracle/value.h"
 #include "lang/ir/expand_intrinsic.h"
@@ -18,6 +21,13 @@ namespace polyhalite {
 
 namespace {
 
+// What a device has of a buffer.
+struct DeviceMemory {
+  std::vector<uint8_t> bytes;
+  std::vector<bool> written;
+  bool host_dirty = true, device_dirty = false;
+};
+
 // An argument, a constant or an allocation.
 struct Memory {
   Type type;
@@ -26,6 +36,9 @@ struct Memory {
   int64_t first = 0, last = -1;                 // element indices that are inside
   std::shared_ptr<std::vector<uint8_t>> bytes;  // of allocations; tasks of a fork share them
   std::shared_ptr<std::vector<bool>> written;   // of allocations
+  std::shared_ptr<DeviceMemory> device;         // once a kernel has needed it
+  bool device_only = false, is_in_kernel = false, is_thread_own = false;
+  std::shared_ptr<AccessRecords> accesses;  // by threads of kernels
 };
 
 struct Semaphore {
@@ -34,6 +47,25 @@ struct Semaphore {
 };
 
 [[noreturn]] void fail(std::string what) { throw InternalError({std::move(what), "", "", {}}); }
+
+/// A read of what nobody wrote.
+class UnwrittenRead : public InternalError {
+ public:
+  using InternalError::InternalError;
+};
+
+/// What a statement stores to. Its value may keep what is there, also where that is nothing yet:
+///   f[i] = select(c, e, f[i])
+struct Target {
+  const std::string &buffer;
+  std::vector<int64_t> elements;
+  int nothing = 0;    // what elements without content are read as
+  bool read = false;  // was there such an element?
+};
+
+Lane number(Type t, int n) {
+  return t.is_float() ? Lane{.f = static_cast<double>(n)} : Lane{.i = n};
+}
 
 int64_t element_at(const std::string &name, const Memory &m, const std::vector<int64_t> &indices) {
   int64_t at = 0;
@@ -88,7 +120,7 @@ class Interpreter {
       case StmtKind::For:
         return run_for(s);
       case StmtKind::Let:
-        return run_bound(s->name, evaluate(s->args[0]), s->body[0]);
+        return run_let(s);
       case StmtKind::Allocate:
         return run_allocate(s);
       case StmtKind::Place:
@@ -121,8 +153,27 @@ class Interpreter {
       case StmtKind::Memoize:  // nothing is ever kept: the values are the same
       case StmtKind::Produce:
       case StmtKind::Profile:
-      case StmtKind::Atomic:
         return run(s->body[0]);
+      case StmtKind::Atomic:
+        atomic_++;
+        run(s->body[0]);
+        atomic_--;
+        return;
+      case StmtKind::Kernel:
+        return run_kernel(s);
+      case StmtKind::Barrier:
+        return races_.barrier();
+      case StmtKind::Collective:
+        fail("no instruction is called '" + s->name + "'");
+      case StmtKind::Transfer:
+        return run_transfer(s);
+    }
+  }
+
+  /// Buffers of the caller get what the device wrote.
+  void finish(const Function &f) {
+    for (const FunctionArgument &a : f.args) {
+      if (a.is_buffer) to_host(memory(a.name));
     }
   }
 
@@ -163,17 +214,147 @@ class Interpreter {
     environment_.erase(name);
   }
 
+  // Blocks one after the other, and in each, every phase thread by thread.
+  void run_kernel(const Stmt &s) {
+    in_kernel_ = true;
+    races_.begin_kernel(s->name);
+    for (size_t d = 0; d < threads_.size(); d++) threads_[d] = scalar(s->args[d]);
+    run(s->body[0]);
+    in_kernel_ = false;
+  }
+
+  // An iteration of a loop of a kernel.
+  void run_in_kernel(const Stmt &s, int64_t i) {
+    const auto &kind = s->loop_kind;
+    if (kind == LoopKind::GpuBlock) {
+      const auto outer = block_;
+      block_ += (block_.empty() ? "(" : ", ") + std::to_string(i);
+      const Stmt &body = s->body[0];
+      if (body->kind != StmtKind::For || body->loop_kind != LoopKind::GpuBlock) {
+        races_.begin_block(block_ + ")");
+      }
+      run_bound(s->name, {Int(32), {Lane{.i = i}}}, body);
+      block_ = outer;
+      return;
+    }
+    const size_t d = thread_nest(s).loops.size() - 1;
+    if (i >= threads_[d])
+      fail("the kernel has no thread " + std::to_string(i) + " for '" + s->name + "'");
+    thread_[d] = i;
+    races_.run_thread(thread_);
+    run_bound(s->name, {Int(32), {Lane{.i = i}}}, s->body[0]);
+    thread_[d] = 0;
+    races_.run_all();
+  }
+
+  void run_transfer(const Stmt &s) {
+    Memory &m = memory(s->name);
+    switch (s->transfer) {
+      case Transfer::ToDevice:
+        return to_device(m);
+      case Transfer::ToHost:
+        return to_host(m);
+      case Transfer::DeviceDirty:
+        if (m.device_only) return;
+        if (!m.device || m.device->host_dirty) fail("both sides of '" + s->name + "' are dirty");
+        m.device->device_dirty = true;
+        return;
+      case Transfer::HostDirty:
+        if (!m.device) return;
+        if (m.device->device_dirty) fail("both sides of '" + s->name + "' are dirty");
+        m.device->host_dirty = true;
+        return;
+    }
+  }
+
+  static void to_device(Memory &m) {
+    if (m.device_only) return;
+    const auto elements = static_cast<size_t>(m.last - m.first + 1);
+    const auto size = static_cast<size_t>(m.type.bytes());
+    if (!m.device) {
+      m.device = std::make_shared<DeviceMemory>();
+      m.device->bytes.assign(elements * size, 0xcd);
+      m.device->written.assign(elements, false);
+    }
+    if (!m.device->host_dirty) return;
+    std::copy_n(m.data + m.first * m.type.bytes(), elements * size, m.device->bytes.begin());
+    m.device->written = m.written ? *m.written : std::vector<bool>(elements, true);
+    m.device->host_dirty = false;
+  }
+
+  static void to_host(Memory &m) {
+    if (!m.device || !m.device->device_dirty) return;
+    const int64_t size = m.type.bytes();
+    for (int64_t i = m.first; i <= m.last; i++) {
+      const auto at = static_cast<size_t>(i - m.first);
+      if (!m.device->written[at]) continue;
+      std::copy_n(m.device->bytes.begin() + (i - m.first) * size, size, m.data + i * size);
+      if (m.written) (*m.written)[at] = true;
+    }
+    m.device->device_dirty = false;
+  }
+
+  // The bytes and marks of an element, on the side that runs.
+  struct Cell {
+    uint8_t *data;
+    std::vector<bool> *written;
+    AccessRecord *accesses;
+  };
+  Cell cell(const std::string &name, Memory &m, int64_t at, bool writes) {
+    const auto i = static_cast<size_t>(at - m.first);
+    if (!in_kernel_) {
+      if (m.device_only) fail("the host accesses '" + name + "', which is the device's");
+      if (m.device && m.device->device_dirty) {
+        fail("the host accesses '" + name + "', of which the device has newer values");
+      }
+      if (writes && m.device && !m.device->host_dirty) {
+        fail("the host writes '" + name + "', and the device does not hear of it");
+      }
+      return {m.data + at * m.type.bytes(), m.written.get(), nullptr};
+    }
+    if (m.is_thread_own) return {m.data + at * m.type.bytes(), m.written.get(), nullptr};
+    if (!m.accesses) m.accesses = std::make_shared<AccessRecords>(m.last - m.first + 1);
+    if (m.is_in_kernel || m.device_only) {
+      return {m.data + at * m.type.bytes(), m.written.get(), &(*m.accesses)[i]};
+    }
+    if (!m.device || m.device->host_dirty) {
+      fail("a kernel accesses '" + name + "', of which the device has no new values");
+    }
+    return {m.device->bytes.data() + i * m.type.bytes(), &m.device->written, &(*m.accesses)[i]};
+  }
+
+  // A value that reads what nobody wrote is looked at again where it is used: a store to the cell
+  // itself may keep it.
+  void run_let(const Stmt &s) {
+    Value value;
+    try {
+      value = evaluate(s->args[0]);
+    } catch (const UnwrittenRead &) {
+      deferred_[s->name] = s->args[0];
+      run(s->body[0]);
+      deferred_.erase(s->name);
+      return;
+    }
+    run_bound(s->name, std::move(value), s->body[0]);
+  }
+
   void run_for(const Stmt &s) {
     const int64_t min = scalar(s->args[0]), extent = scalar(s->args[1]);
     std::vector<int64_t> order(static_cast<size_t>(std::max<int64_t>(extent, 0)));
     std::iota(order.begin(), order.end(), min);
-    if (s->loop_kind == LoopKind::Parallel) {
+    if (s->loop_kind == LoopKind::Parallel || is_gpu_loop(s->loop_kind)) {
       if (options_.parallel == ParallelOrder::Reverse) std::reverse(order.begin(), order.end());
       if (options_.parallel == ParallelOrder::Shuffled) {
         for (size_t i = order.size(); i > 1; i--) std::swap(order[i - 1], order[random_() % i]);
       }
     }
-    for (int64_t i : order) run_bound(s->name, {Int(32), {Lane{.i = i}}}, s->body[0]);
+    for (int64_t i : order) {
+      if (is_gpu_loop(s->loop_kind)) {
+        run_in_kernel(s, i);
+      } else {
+        run_bound(s->name, {Int(32), {Lane{.i = i}}}, s->body[0]);
+      }
+    }
   }
 
   // The producer runs on a thread of its own, as a copy that shares all memory.
@@ -217,8 +398,24 @@ class Interpreter {
   }
 
   void run_allocate(const Stmt &s) {
+    if (in_kernel_ && s->home == Home::Thread && races_.thread() < 0) {
+      // Each thread makes its own when it comes by.
+      own_[s->name] = {s, {}};
+      run(s->body[0]);
+      own_.erase(s->name);
+      return;
+    }
+    memory_[s->name] = fresh(s);
+    run(s->body[0]);
+    memory_.erase(s->name);
+  }
+
+  Memory fresh(const Stmt &s) {
     Memory m;
     m.type = s->type;
+    m.device_only = s->home == Home::Device;
+    m.is_in_kernel = in_kernel_;
+    m.is_thread_own = s->home == Home::Thread;
     const int64_t elements = s->args.size() == 1 ? scalar(s->args[0]) : take_box(s, m);
     if (elements < 0)
       fail("allocation '" + s->name + "' has " + std::to_string(elements) + " elements");
@@ -238,9 +435,7 @@ class Interpreter {
       m.written = std::make_shared<std::vector<bool>>(static_cast<size_t>(elements));
     }
     m.data = m.bytes->data();
-    memory_[s->name] = std::move(m);
-    run(s->body[0]);
-    memory_.erase(s->name);
+    return m;
   }
 
   // Dimensions from pairs of min and extent; the number of elements.
@@ -279,6 +474,13 @@ class Interpreter {
   }
 
   Memory &memory(const std::string &name, int value_index = 0) {
+    for (const std::string &n : {name, name + "." + std::to_string(value_index)}) {
+      const auto own = own_.find(n);
+      if (own == own_.end()) continue;
+      auto [at, is_new] = own->second.of_threads.emplace(races_.thread(), Memory());
+      if (is_new) at->second = fresh(own->second.allocation);
+      return at->second;
+    }
     auto it = memory_.find(name);
     if (it == memory_.end()) it = memory_.find(name + "." + std::to_string(value_index));
     if (it == memory_.end()) fail("there is no buffer '" + name + "' here");
@@ -288,28 +490,65 @@ class Interpreter {
   void run_provide(const Stmt &s) {
     const size_t dims = s->args.size() - static_cast<size_t>(s->value_count);
     std::vector<int64_t> indices;
-    std::vector<Value> values;
-    for (size_t i = 0; i < s->args.size(); i++) {
-      if (i < dims) {
-        indices.push_back(scalar(s->args[i]));
-      } else {
-        values.push_back(evaluate(s->args[i]));
-      }
+    for (size_t i = 0; i < dims; i++) indices.push_back(scalar(s->args[i]));
+    std::vector<Stored> values;
+    for (size_t i = dims; i < s->args.size(); i++) {
+      const Memory &m = memory(s->name, static_cast<int>(i - dims));
+      values.push_back(value_for(s->args[i], s->name, m, {element_at(s->name, m, indices)}));
     }
     for (size_t i = 0; i < values.size(); i++) {
       Memory &m = memory(s->name, static_cast<int>(i));
-      write(s->name, m, element_at(s->name, m, indices), values[i].lanes[0]);
+      if (values[i].keeps.empty()) {
+        write(s->name, m, element_at(s->name, m, indices), values[i].value.lanes[0]);
+      }
     }
   }
 
   void run_store(const Stmt &s) {
     Memory &m = memory(s->name);
-    const Value index = evaluate(s->args[0]), value = evaluate(s->args[1]);
+    const Value index = evaluate(s->args[0]);
+    std::vector<int64_t> elements;
+    for (const Lane &l : index.lanes) elements.push_back(l.i);
+    const Stored stored = value_for(s->args[1], s->name, m, elements);
     const Value mask = s->args.size() > 2 ? evaluate(s->args[2]) : Value();
-    for (size_t l = 0; l < index.lanes.size(); l++) {
-      if (mask.lanes.empty() || mask.lanes[l].u)
-        write(s->name, m, index.lanes[l].i, value.lanes[l]);
+    for (size_t l = 0; l < elements.size(); l++) {
+      if (!stored.keeps.empty() && stored.keeps[l]) {
+        check_inside(s->name, m, elements[l]);
+      } else if (mask.lanes.empty() || mask.lanes[l].u) {
+        write(s->name, m, elements[l], stored.value.lanes[l]);
+      }
     }
+  }
+
+  struct Stored {
+    Value value;
+    std::vector<bool> keeps;  // lanes that leave nothing as it is; none where empty
+  };
+
+  // Two contents of cells that have none tell what becomes of them: a lane is one of them, or
+  // depends on neither.
+  Stored value_for(const Expr &e, const std::string &buffer, const Memory &m,
+                   std::vector<int64_t> elements) {
+    Target target{buffer, std::move(elements)};
+    target_ = &target;
+    Stored stored{evaluate(e), {}};
+    if (target.read) {
+      target.nothing = 1;
+      const Value again = evaluate(e);
+      const Type t = e.type().element_of();
+      for (size_t l = 0; l < again.lanes.size(); l++) {
+        const uint64_t a = stored.value.lanes[l].u, b = again.lanes[l].u;
+        const bool copied = a == number(t, 0).u && b == number(t, 1).u;
+        const bool has_content = (*m.written)[static_cast<size_t>(target.elements[l])];
+        if (a != b && (!copied || has_content)) {
+          target_ = nullptr;
+          evaluate(e);  // says what it reads
+        }
+        stored.keeps.push_back(a != b);
+      }
+    }
+    target_ = nullptr;
+    return stored;
   }
 
   static void check_inside(const std::string &name, const Memory &m, int64_t at) {
@@ -319,18 +558,36 @@ class Interpreter {
     }
   }
 
-  static void write(const std::string &name, Memory &m, int64_t at, Lane v) {
+  void write(const std::string &name, Memory &m, int64_t at, Lane v) {
     check_inside(name, m, at);
-    write_element(m.type, v, m.data + at * m.type.bytes());
-    if (m.written) (*m.written)[static_cast<size_t>(at)] = true;
+    const Cell c = cell(name, m, at, true);
+    const int bytes = m.type.bytes();
+    const std::vector<uint8_t> old(c.data, c.data + bytes);
+    write_element(m.type, v, c.data);
+    if (c.accesses) {
+      const bool same = std::equal(old.begin(), old.end(), c.data);
+      races_.on_write(*c.accesses, name, at, atomic_ > 0, same);
+    }
+    if (c.written) (*c.written)[static_cast<size_t>(at - m.first)] = true;
   }
 
-  Lane read(const std::string &name, const Memory &m, int64_t at) const {
+  Lane read(const std::string &name, Memory &m, int64_t at) {
     check_inside(name, m, at);
-    if (unused_ == 0 && m.written && !(*m.written)[static_cast<size_t>(at)]) {
-      fail("read of '" + name + "' at element " + std::to_string(at) + ", which nobody wrote");
+    const Cell c = cell(name, m, at, false);
+    if (unused_ == 0 && c.written && !(*c.written)[static_cast<size_t>(at - m.first)]) {
+      if (target_ && target_->buffer == name &&
+          std::count(target_->elements.begin(), target_->elements.end(), at) > 0) {
+        target_->read = true;
+        return number(m.type, target_->nothing);
+      }
+      throw UnwrittenRead(
+          {"read of '" + name + "' at element " + std::to_string(at) + ", which nobody wrote",
+           "",
+           "",
+           {}});
     }
-    return read_element(m.type, m.data + at * m.type.bytes());
+    if (unused_ == 0 && c.accesses) races_.on_read(*c.accesses, name, at, atomic_ > 0);
+    return read_element(m.type, c.data);
   }
 
   // "polyhalite_error_x("blur", 3, -1)"
@@ -381,9 +638,12 @@ class Interpreter {
       case Op::FloatImm:
         return {e.type(), {Lane{.f = as_imm(e)->f}}};
       case Op::Variable: {
-        auto it = environment_.find(as_variable(e)->name);
-        if (it == environment_.end()) fail("nobody binds '" + as_variable(e)->name + "'");
-        return it->second;
+        const std::string &name = as_variable(e)->name;
+        auto it = environment_.find(name);
+        if (it != environment_.end()) return it->second;
+        const auto later = deferred_.find(name);
+        if (later == deferred_.end()) fail("nobody binds '" + name + "'");
+        return evaluate(later->second, memo);
       }
       case Op::Let: {
         const std::string &name = as_let(e)->name;
@@ -437,7 +697,8 @@ class Interpreter {
         return v;
       }
       case Op::Call:
-        if (as_intrinsic(e, intrinsic::kPrefetch) || as_intrinsic(e, intrinsic::kStreamFence)) {
+        if (as_intrinsic(e, intrinsic::kPrefetch) || as_intrinsic(e, intrinsic::kStreamFence) ||
+            as_call(e)->name == intrinsic::kDebugToFile) {
           return {Bool(), {Lane{.i = 0}}};
         }
         if (as_intrinsic(e, intrinsic::kGuarded)) {
@@ -458,13 +719,13 @@ class Interpreter {
   Value read_call(const CallNode &call, Memo &memo) {
     std::vector<int64_t> indices;
     for (const Expr &a : call.args) indices.push_back(evaluate(a, memo).lanes[0].i);
-    const Memory &m = memory(call.name, call.value_index);
+    Memory &m = memory(call.name, call.value_index);
     internal_check(m.dims.size() == indices.size(), "interpret_ir: wrong number of indices");
     return {m.type, {read(call.name, m, element_at(call.name, m, indices))}};
   }
 
   Value load(const LoadNode &node, Memo &memo) {
-    const Memory &m = memory(node.buffer);
+    Memory &m = memory(node.buffer);
     const Value index = evaluate(node.args[0], memo);
     const Value mask = node.args.size() > 1 ? evaluate(node.args[1], memo) : Value();
     Value v;
@@ -549,17 +810,32 @@ class Interpreter {
   std::mt19937_64 random_;
   std::vector<Expr> kept_;
   std::map<std::string, Value> environment_;
+  std::map<std::string, Expr> deferred_;  // names whose values nobody could say yet
+  Target *target_ = nullptr;              // of the store whose value is evaluated
   std::map<std::string, Memory> memory_;
   int unused_ = 0;  // sides of selects around that are not taken
   std::map<std::string, std::shared_ptr<Semaphore>> semaphores_;
   std::shared_ptr<Turns> turns_;
   int task_ = 0;
+  // In kernels:
+  bool in_kernel_ = false;
+  int atomic_ = 0;                               // atomic blocks around
+  std::array<int64_t, 3> threads_{}, thread_{};  // x, y, z: how many, and which one runs
+  std::string block_;                            // which one runs, "(1, 0"
+  RaceCheck races_;
+  struct OfThreads {
+    Stmt allocation;
+    std::map<int64_t, Memory> of_threads;
+  };
+  std::map<std::string, OfThreads> own_;  // allocated at block level, for each thread
 };
 
 }  // namespace
 
 void interpret_ir(const Function &f, const IrArguments &args, const InterpretOptions &options) {
-  Interpreter(f, args, options).run(f.body);
+  Interpreter interpreter(f, args, options);
+  interpreter.run(f.body);
+  interpreter.finish(f);
 }
 
 }  // namespace polyhalite

@@ -6,7 +6,9 @@
 #include <cstring>
 #include <map>
 
+#include "lang/ir/compares.h"
 #include "lang/ir/intrinsics.h"
+#include "lang/ir/math_functions.h"
 #include "lang/simplify/fold.h"
 #include "polyhalite/error.h"
 
@@ -18,24 +20,6 @@ Lane of_int(int64_t i) { return Lane{.i = i}; }
 Lane of_uint(uint64_t u) { return Lane{.u = u}; }
 Lane of_float(double f) { return Lane{.f = f}; }
 Lane of_bool(bool b) { return of_uint(b); }
-
-template <typename T>
-bool compares(Op op, T a, T b) {
-  switch (op) {
-    case Op::Eq:
-      return a == b;
-    case Op::Ne:
-      return a != b;
-    case Op::Lt:
-      return a < b;
-    case Op::Le:
-      return a <= b;
-    case Op::Gt:
-      return a > b;
-    default:
-      return a >= b;
-  }
-}
 
 template <typename T>
 T float_binary(Op op, T a, T b) {
@@ -126,23 +110,13 @@ Lane integer_call(const CallNode &c, Type from, const std::vector<Lane> &args) {
 
 template <typename T>
 T math_call(const std::string &name, T a, T b) {
-  using Unary = T (*)(T);
-  static const std::map<std::string, Unary> kUnary = {
-      {"sqrt", std::sqrt},       {"exp", std::exp},      {"log", std::log},
-      {"sin", std::sin},         {"cos", std::cos},      {"tan", std::tan},
-      {"asin", std::asin},       {"acos", std::acos},    {"atan", std::atan},
-      {"sinh", std::sinh},       {"cosh", std::cosh},    {"tanh", std::tanh},
-      {"asinh", std::asinh},     {"acosh", std::acosh},  {"atanh", std::atanh},
-      {"floor", std::floor},     {"ceil", std::ceil},    {"trunc", std::trunc},
-      {"round", std::nearbyint}, {"erf", std::erf},      {"fast_exp", std::exp},
-      {"fast_log", std::log},    {"fast_sin", std::sin}, {"fast_cos", std::cos}};
   if (name == "fast_inverse") return T(1) / a;
   if (name == "fast_inverse_sqrt") return T(1) / std::sqrt(a);
   if (name == "pow" || name == "fast_pow") return std::pow(a, b);
   if (name == "atan2") return std::atan2(a, b);
-  auto it = kUnary.find(name);
-  internal_check(it != kUnary.end(), ("interpret_ir: unknown function '" + name + "'").c_str());
-  return it->second(a);
+  const auto function = unary_math_function<T>(name);
+  internal_check(function, ("interpret_ir: unknown function '" + name + "'").c_str());
+  return function(a);
 }
 
 }  // namespace

@@ -1,9 +1,14 @@
 #include "codegen/passes/entry_checks.h"
 
+#include <set>
+
+#include "codegen/ir/visit.h"
 #include "lang/ir/intrinsics.h"
+#include "lang/ir/visit.h"
 #include "lang/simplify/simplify.h"
 #include "polyhalite/buffer_contents.h"
 #include "polyhalite/error.h"
+#include "schedule/stage_exprs.h"
 
 namespace polyhalite {
 
@@ -252,20 +257,47 @@ const Box *needed_box(const FunctionArgument &a, const Algorithm &algorithm, con
   return box_of(a.name);
 }
 
-std::vector<Stmt> value_checks(const std::string &function,
-                               const std::vector<FunctionArgument> &args,
-                               const std::vector<std::shared_ptr<BufferContents>> &constants,
-                               const LoopTree &tree, const Survey &survey, int64_t buffer_limit) {
+namespace {
+
+void add_parameters(const Expr &e, std::set<std::string> &names) {
+  if (!e.defined()) return;
+  for_each_node(e, [&](const Expr &n) {
+    const VariableNode *v = as_variable(n);
+    if (v && v->kind == VariableKind::Param) names.insert(v->name);
+  });
+}
+
+// The limits of scalars in `used`, and of those that limits speak of.
+std::vector<Stmt> limit_checks(const std::string &function, const Algorithm &algorithm,
+                               std::set<std::string> used) {
   Checks checks(function);
-  for (const FunctionArgument &a : args) {
+  for (bool grew = true; grew;) {
+    const size_t before = used.size();
+    for (const AlgorithmInput &i : algorithm.inputs) {
+      if (i.param->is_buffer || !used.count(i.param->name)) continue;
+      add_parameters(i.param->min_value, used);
+      add_parameters(i.param->max_value, used);
+    }
+    grew = used.size() > before;
+  }
+  for (const AlgorithmInput &i : algorithm.inputs) {
+    if (!i.param->is_buffer && used.count(i.param->name)) checks.limits(*i.param);
+  }
+  return checks.take();
+}
+
+}  // namespace
+
+std::vector<Stmt> value_checks(const Function &f, const LoopTree &tree, const Survey &survey,
+                               const Stmt &pipeline) {
+  Checks checks(f.name);
+  for (const FunctionArgument &a : f.args) {
     if (!a.is_buffer) continue;
     checks.ranges(a);
-    if (buffer_limit != INT64_MAX) checks.size(a, buffer_limit);
+    if (f.buffer_limit != INT64_MAX) checks.size(a, f.buffer_limit);
   }
-  for (const AlgorithmInput &i : tree.algorithm.inputs) {
-    if (!i.param->is_buffer) checks.limits(*i.param);
-  }
-  for (const FunctionArgument &a : args) {
+  std::vector<Stmt> all = checks.take();
+  for (const FunctionArgument &a : f.args) {
     if (!a.is_buffer) continue;
     checks.constraints(a, constraints_of(a, tree.algorithm));
   }
@@ -273,15 +305,30 @@ std::vector<Stmt> value_checks(const std::string &function,
   checks.requirements(tree.algorithm);
   checks.branches(tree);
   checks.assumptions(survey);
-  for (const FunctionArgument &a : args) {
+  for (const FunctionArgument &a : f.args) {
     const Box *need = a.is_buffer ? needed_box(a, tree.algorithm, survey) : nullptr;
     if (need) checks.box(a.name, *need);
   }
-  for (const auto &c : constants) {
+  for (const auto &c : f.constants) {
     auto it = survey.inputs.find(c->name);
     if (it != survey.inputs.end()) checks.box(*c, it->second);
   }
-  return checks.take();
+  const std::vector<Stmt> later = checks.take();
+  std::set<std::string> used;
+  auto look = [&](const Expr &e) { add_parameters(e, used); };
+  // What the algorithm says may be gone from the pipeline because of a limit.
+  for (const FuncDef &func : tree.algorithm.funcs) {
+    for (const StageDef &stage : func.stages) {
+      for_each_expr(stage, look);
+      look(stage.when);
+    }
+  }
+  for (const Symbol &s : survey.root_symbols) look(s.value);
+  for_each_operand(pipeline, look);
+  for (const Stmt &s : later) for_each_operand(s, look);
+  for (Stmt &s : limit_checks(f.name, tree.algorithm, std::move(used))) all.push_back(std::move(s));
+  all.insert(all.end(), later.begin(), later.end());
+  return all;
 }
 
 }  // namespace polyhalite

@@ -19,13 +19,12 @@ std::vector<Stmt> shape_checks(const std::string &function,
 /// What the program promises about a buffer argument; null where it says nothing.
 const ParameterContents *constraints_of(const FunctionArgument &a, const Algorithm &algorithm);
 
-/// The ranges of buffers and scalars, the user's constraints and requirements, the assumptions of
-/// the survey, and the boxes that are read and written; no buffer has more than `buffer_limit`
-/// bytes. They use the survey's root symbols.
-std::vector<Stmt> value_checks(const std::string &function,
-                               const std::vector<FunctionArgument> &args,
-                               const std::vector<std::shared_ptr<BufferContents>> &constants,
-                               const LoopTree &tree, const Survey &survey, int64_t buffer_limit);
+/// The ranges of buffers, and of the scalars that `pipeline` or a check uses, the user's
+/// constraints and requirements, the assumptions of the survey, and the boxes that are read and
+/// written; no buffer has more than f.buffer_limit bytes. They use the survey's root symbols. Of f
+/// all but its body is read.
+std::vector<Stmt> value_checks(const Function &f, const LoopTree &tree, const Survey &survey,
+                               const Stmt &pipeline);
 
 /// What the pipeline touches of a buffer argument, or null. An output Func of several values is
 /// touched alike in the buffer of each.

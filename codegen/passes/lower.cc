@@ -31,8 +31,8 @@ class Lowering {
         tasks_(tree, survey),
         tracer_(tree, survey, trace_all) {}
 
-  /// `checks` use the root's symbols, so they stand inside their bindings.
-  Stmt body(const std::string &name, std::vector<Stmt> checks, bool profile) {
+  /// All that is computed, and what is reported of it. It uses the root's symbols.
+  Stmt pipeline(const std::string &name, bool profile) {
     std::vector<int> outputs;
     for (const std::string &f : tree_.algorithm.outputs) {
       const int func = tree_.algorithm.index_of(f);
@@ -50,8 +50,14 @@ class Lowering {
     Stmt all = make_block(std::move(parts));
     for (int func : outputs) all = tracer_.close(func, all);
     if (tracer_.is_active()) all = tracer_.pipeline(name, all);
-    checks.push_back(profile ? make_profile(all) : all);
-    return with_symbols(survey_.root_symbols, make_block(std::move(checks)));
+    return profile ? make_profile(all) : all;
+  }
+
+  static Stmt with_symbols(const std::vector<Symbol> &symbols, Stmt s) {
+    for (auto it = symbols.rbegin(); it != symbols.rend(); ++it) {
+      s = make_let_stmt(it->name, it->value, s);
+    }
+    return s;
   }
 
  private:
@@ -69,13 +75,6 @@ class Lowering {
           {min, make_binary(Op::Sub, make_binary(Op::Add, min, field(".extent.")), Expr(1))});
     }
     return box;
-  }
-
-  static Stmt with_symbols(const std::vector<Symbol> &symbols, Stmt s) {
-    for (auto it = symbols.rbegin(); it != symbols.rend(); ++it) {
-      s = make_let_stmt(it->name, it->value, s);
-    }
-    return s;
   }
 
   int producer(const TreeNode &n) const { return producing_func(tree_, n); }
@@ -221,7 +220,7 @@ class Lowering {
         return stage_body(tree_, survey_, tracer_, n.stage);
       case TreeNode::Allocate:
         return with_storage(
-            tree_, survey_, n.stage.func, spanned(n.stage.func, Tracer::Span::Realization, [&] {
+            tree_, survey_, n.stage.func, place_, spanned(n.stage.func, Tracer::Span::Realization, [&] {
               return make_block({block(n.children, inside, view, waiting),
                                  debug_to_files(tree_, survey_, n.stage.func,
                                                 survey_.funcs[n.stage.func].stored)});
@@ -253,7 +252,11 @@ class Lowering {
     const LoopInfo &info = tree_.loops[n.loop];
     const LoopBounds &bounds = survey_.loops[n.loop];
     std::vector<Stmt> body;
-    for (size_t i = 0; i < tree_.prefetches.size(); i++) {
+    const StoragePlace outer = place_;
+    if (info.kind == LoopKind::GpuBlock) place_ = StoragePlace::Block;
+    if (is_thread_loop(info.kind)) place_ = StoragePlace::Thread;
+    // A device has no caches to ask.
+    for (size_t i = 0; i < tree_.prefetches.size() && place_ == StoragePlace::Host; i++) {
       if (tree_.prefetches[i].at == n.loop) body.push_back(prefetch_loops(tree_, survey_, i));
     }
     std::set<int> waiting;
@@ -261,6 +264,7 @@ class Lowering {
       if (!is_producer && produced_among(n.children, func)) waiting.insert(func);
     }
     body.push_back(block(n.children, info.stage.func, view, waiting));
+    place_ = outer;
     return make_for(info.name, bounds.min, bounds.extent,
                     bounds.stays_serial ? LoopKind::Serial : info.kind,
                     with_symbols(bounds.symbols, make_block(std::move(body))), info.partition);
@@ -269,6 +273,7 @@ class Lowering {
   const LoopTree &tree_;
   const Survey &survey_;
   const std::string memory_;  // under which memoized Funcs are kept
+  StoragePlace place_ = StoragePlace::Host;
   AsyncTasks tasks_;
   Tracer tracer_;
 };
@@ -318,14 +323,15 @@ Function lower(const std::string &name, const LoopTree &tree, const Survey &surv
   }
   f.constants = constant_buffers(a);
   std::vector<Stmt> all = shape_checks(name, f.args, options.bounds_queries);
-  std::vector<Stmt> front;
-  if (options.bounds_queries) front = answer_bounds_query(f.args, tree, survey);
-  for (Stmt &s : value_checks(name, f.args, f.constants, tree, survey, f.buffer_limit)) {
-    front.push_back(std::move(s));
-  }
-  all.push_back(Lowering(tree, survey, options.trace_all,
-                         options.memory_name.empty() ? name : options.memory_name)
-                    .body(name, std::move(front), options.profile));
+  const Stmt pipeline = Lowering(tree, survey, options.trace_all,
+                                 options.memory_name.empty() ? name : options.memory_name)
+                            .pipeline(name, options.profile);
+  // Checks use the root's symbols, so they stand inside their bindings.
+  std::vector<Stmt> inside;
+  if (options.bounds_queries) inside = answer_bounds_query(f.args, tree, survey);
+  for (Stmt &s : value_checks(f, tree, survey, pipeline)) inside.push_back(std::move(s));
+  inside.push_back(pipeline);
+  all.push_back(Lowering::with_symbols(survey.root_symbols, make_block(std::move(inside))));
   f.body = make_block(std::move(all));
   return f;
 }

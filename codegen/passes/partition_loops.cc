@@ -125,6 +125,7 @@ Expr symbol(const std::string &name) { return make_variable(Int(32), VariableKin
 class CutLoops : public StmtRewriter {
  protected:
   Stmt rewrite(const Stmt &s) override {
+    if (s->kind == StmtKind::Kernel) return s;  // its threads do not diverge for long
     if (s->kind != StmtKind::For) return rewrite_children(s);
     const bool always = s->partition == Partition::Always;
     if (always) asked_.insert(s->name);

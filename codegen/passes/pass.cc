@@ -5,14 +5,19 @@
 
 #include "codegen/passes/fence_streams.h"
 #include "codegen/passes/flatten_storage.h"
+#include "codegen/passes/form_kernels.h"
 #include "codegen/passes/hoist_allocations.h"
 #include "codegen/passes/hoist_calls.h"
 #include "codegen/passes/partition_loops.h"
+#include "codegen/passes/place_barriers.h"
+#include "codegen/passes/place_copies.h"
 #include "codegen/passes/promote_accumulators.h"
+#include "codegen/passes/prove_barriers.h"
 #include "codegen/passes/share_storage.h"
 #include "codegen/passes/simplify_stmts.h"
 #include "codegen/passes/skip_no_ops.h"
 #include "codegen/passes/skip_stages.h"
+#include "codegen/passes/split_registers.h"
 #include "codegen/passes/unroll_loops.h"
 #include "codegen/passes/vectorize_loops.h"
 #include "codegen/passes/widen_float16.h"
@@ -41,6 +46,11 @@ void check(const Function &f, IrLevel level, const char *pass) {
 
 const std::vector<Pass> &pass_list() {
   static const std::vector<Pass> kPasses = {
+      {"form_kernels", IrLevel::MultiDimensional, false, false, any_target<form_kernels>},
+      {"split_registers", IrLevel::MultiDimensional, false, false, any_target<split_registers>},
+      {"place_barriers", IrLevel::MultiDimensional, false, false, any_target<place_barriers>},
+      {"prove_barriers", IrLevel::MultiDimensional, false, false, any_target<prove_barriers>},
+      {"place_copies", IrLevel::MultiDimensional, false, false, any_target<place_copies>},
       {"skip_stages", IrLevel::MultiDimensional, true, false, any_target<skip_stages>},
       {"simplify", IrLevel::MultiDimensional, true, false, any_target<simplify_stmts>},
       {"skip_no_ops", IrLevel::MultiDimensional, true, false, any_target<skip_no_ops>},
@@ -76,7 +86,7 @@ Function run_passes(Function f, const Target &target, const PassOptions &options
                pass == pass_list().end() ? "no pass has this name" : "code cannot do without it",
                "optional passes are " + known);
   }
-  if (options.verify) check(f, IrLevel::MultiDimensional, "lower");
+  if (options.verify) check(f, IrLevel::Lowered, "lower");
   for (const Pass &pass : pass_list()) {
     const auto &off = options.switched_off;
     if (std::find(off.begin(), off.end(), pass.name) != off.end()) continue;

@@ -49,7 +49,7 @@ std::optional<Nest> find_nest(const Stmt &root) {
   while (s->kind != StmtKind::Provide) {
     switch (s->kind) {
       case StmtKind::For:
-        if (s->loop_kind == LoopKind::Parallel) return std::nullopt;
+        if (s->loop_kind == LoopKind::Parallel || is_gpu_loop(s->loop_kind)) return std::nullopt;
         (s->loop_kind == LoopKind::Serial ? nest.serial : nest.expanded).insert(s->name);
         break;
       case StmtKind::Let:
@@ -169,7 +169,13 @@ class CarriedExpr : public ExprRewriter {
 class Promote : public StmtRewriter {
  protected:
   Stmt rewrite(const Stmt &s) override {
-    if (s->kind == StmtKind::Allocate && s->home == Home::Stack) {
+    if (s->kind == StmtKind::Kernel) {
+      home_ = Home::Thread;
+      const Stmt out = rewrite_children(s);
+      home_ = Home::Stack;
+      return out;
+    }
+    if (s->kind == StmtKind::Allocate && s->home == home_) {
       on_stack_.insert(s->name);
       const Stmt out = rewrite_children(s);
       on_stack_.erase(s->name);
@@ -187,7 +193,7 @@ class Promote : public StmtRewriter {
 
  private:
   // The nest with its cell carried; undefined where it has no cell to carry, or others beside it.
-  static Stmt promoted(const Nest &nest) {
+  Stmt promoted(const Nest &nest) const {
     const std::string name = nest.leaf->name + ".carried";
     const Type type = nest.leaf->args.back().type();
     std::vector<Expr> box, at;
@@ -211,7 +217,7 @@ class Promote : public StmtRewriter {
     const Stmt write = make_provide(nest.leaf->name, nest.indices, {carried});
     const Stmt store = for_cells(nest, with_streams(write, nest.leaf->streams));
     const Stmt all =
-        make_allocate(name, type, std::move(box), Home::Stack, make_block({load, body, store}));
+        make_allocate(name, type, std::move(box), home_, make_block({load, body, store}));
     // A loop that never runs may not touch its cells.
     const Expr runs = simplify(make_binary(Op::Gt, nest.around[0]->args[1], Expr(0)));
     return is_true(runs) ? all : make_if(runs, all);
@@ -231,7 +237,8 @@ class Promote : public StmtRewriter {
     return leaf;
   }
 
-  std::set<std::string> on_stack_;
+  std::set<std::string> on_stack_;  // or a thread's own
+  Home home_ = Home::Stack;         // of what is carried
 };
 
 }  // namespace

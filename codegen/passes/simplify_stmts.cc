@@ -119,6 +119,17 @@ class StmtSimplifier : public StmtRewriter {
         const Stmt out = rewrite_children(s);
         return is_no_op(out->body[0]) ? out->body[0] : out;
       }
+      case StmtKind::Kernel: {
+        const Stmt out = rewrite_children(s);
+        return out->body[0]->kind == StmtKind::For ? out : make_block({});
+      }
+      case StmtKind::Collective:
+        used_.insert(s->buffers.begin(), s->buffers.end());
+        return rewrite_children(s);
+      case StmtKind::Transfer:
+        used_.insert(s->name);
+        return s;
+      case StmtKind::Barrier:
       case StmtKind::Block:
       case StmtKind::Fork:
       case StmtKind::Acquire:
@@ -168,7 +179,7 @@ class StmtSimplifier : public StmtRewriter {
     const Expr min = simplified(s->args[0]), extent = simplified(s->args[1]);
     int64_t n;
     if (is_const_int(extent, &n) && n <= 0) return make_block({});
-    if (is_const_int(extent, &n) && n == 1) {
+    if (is_const_int(extent, &n) && n == 1 && !is_gpu_loop(s->loop_kind)) {
       if (is_inlined(min)) return with_inlined(s->name, min, s->body[0]);
       return (*this)(make_let_stmt(
           s->name, s->args[0],

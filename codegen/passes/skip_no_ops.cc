@@ -7,6 +7,7 @@
 #include "codegen/ir/visit.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/simplify.h"
+#include "lang/simplify/under_condition.h"
 
 namespace polyhalite {
 
@@ -30,23 +31,6 @@ bool compares_no_data(const Expr &e) {
   });
   return plain;
 }
-
-class Decided : public ExprRewriter {
- public:
-  Decided(const Expr &condition, bool holds) : condition_(condition), holds_(holds) {}
-
- protected:
-  Expr rewrite(const Expr &e) override {
-    if (e->op == Op::Select && equal(e->args[0], condition_)) {
-      return (*this)(e->args[holds_ ? 1 : 2]);
-    }
-    return rewrite_children(e);
-  }
-
- private:
-  const Expr &condition_;
-  const bool holds_;
-};
 
 // A store, and the condition under which it changes its cell.
 struct GuardedStore {
@@ -75,9 +59,9 @@ GuardedStore guarded(const Stmt &s, const std::map<std::string, Expr> &values) {
   for_each_node(value, [&](const Expr &n) {
     if (n->op != Op::Select || out.where.defined() || !compares_no_data(n->args[0])) return;
     for (const bool holds : {false, true}) {
-      if (!is_own(simplify(Decided(n->args[0], holds)(value)))) continue;
+      if (!is_own(simplify(under_condition(value, n->args[0], holds)))) continue;
       std::vector<Expr> args = cell;
-      args.push_back(simplify(Decided(n->args[0], !holds)(value)));
+      args.push_back(simplify(under_condition(value, n->args[0], !holds)));
       out = {holds ? simplify(make_not(n->args[0])) : n->args[0],
              with_parts(s, std::move(args), {})};
       return;

@@ -215,6 +215,8 @@ class SkipStages : public StmtRewriter {
         depth_of_.erase(func);
         return guarded(out, func);
       }
+      case StmtKind::Kernel:  // its barriers stand where all threads come by
+        return s;
       default:
         return rewrite_children(s);
     }

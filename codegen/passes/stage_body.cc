@@ -88,19 +88,9 @@ bool is_shared(const LoopTree &tree, const StageId &s) {
   if (!nest.atomic) return false;
   for (int l : nest.loops) {
     const LoopInfo &loop = tree.loops[l];
-    const bool at_once = loop.kind == LoopKind::Parallel || loop.kind == LoopKind::Vector;
-    if (at_once && loop.is_reduction) return true;
+    if (runs_at_once(loop.kind) && loop.is_reduction) return true;
   }
   return false;
-}
-
-bool reads_func(const Expr &e, const std::string &name) {
-  bool found = false;
-  for_each_node(e, [&](const Expr &n) {
-    const CallNode *c = as_call(n);
-    found = found || (c && c->kind == CallKind::Func && c->name == name);
-  });
-  return found;
 }
 
 // Names for values that are computed in front of a statement.
@@ -279,7 +269,7 @@ class StageBody {
         writes[i].values[v] = p.value;
       }
       for (size_t d = 0; d < writes[i].cell.size(); d++) {
-        if (reads_func(writes[i].cell[d], func_.name)) {
+        if (calls_func(writes[i].cell[d], func_.name)) {
           bind(writes[i].cell[d], which + ".index." + std::to_string(d));
         }
       }

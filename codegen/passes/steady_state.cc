@@ -28,10 +28,12 @@ class StripLikely : public ExprRewriter {
 
 bool is_affine_scalar(const Expr &e) { return e.type() == Int(32); }
 
-// likely(x), or a min or max that has such a side: the side that holds in the steady state.
+// likely(x), or a min, max or select that has such a side: the side that holds in the steady state.
 bool is_likely(const Expr &e) {
   if (as_intrinsic(e, intrinsic::kLikely)) return true;
-  return (e->op == Op::Min || e->op == Op::Max) && is_likely(e->args[0]) != is_likely(e->args[1]);
+  const size_t first = e->op == Op::Select ? 1 : 0;
+  return (e->op == Op::Min || e->op == Op::Max || e->op == Op::Select) &&
+         is_likely(e->args[first]) != is_likely(e->args[first + 1]);
 }
 
 Linear difference(const Expr &a, const Expr &b, int64_t constant = 0) {
@@ -86,12 +88,19 @@ bool split(const Expr &condition, bool wanted, Condition *out,
   return true;
 }
 
-// The steady value of a min or max that is likely, and when it has it.
+// The steady value of what is likely, and when it has it; null where that is not understood.
 Expr steady_value(const Expr &e, Condition *out) {
   if (const CallNode *call = as_intrinsic(e, intrinsic::kLikely))
     return strip_likely(call->args[0]);
+  if (e->op == Op::Select) {
+    const bool wanted = is_likely(e->args[1]);
+    std::vector<std::pair<const ExprNode *, bool>> decided;
+    if (!split(e->args[0], wanted, out, &decided)) return Expr();
+    return steady_value(e->args[wanted ? 1 : 2], out);
+  }
   const int side = is_likely(e->args[0]) ? 0 : 1;
   const Expr chosen = steady_value(e->args[side], out), other = strip_likely(e->args[1 - side]);
+  if (!chosen.defined()) return chosen;
   out->inequalities.push_back(e->op == Op::Min ? difference(other, chosen)
                                                : difference(chosen, other));
   return chosen;
@@ -260,7 +269,9 @@ class Collector {
       Condition c;
       if ((n->op == Op::Min || n->op == Op::Max) && is_affine_scalar(n) && is_likely(n)) {
         c.is_clamp = true;
-        c.replacements[{s.get(), n.get()}] = steady_value(n, &c);
+        const Expr value = steady_value(n, &c);
+        if (!value.defined()) return;
+        c.replacements[{s.get(), n.get()}] = value;
         add(c);
       } else if (const CallNode *guarded = as_intrinsic(n, intrinsic::kGuarded)) {
         std::vector<std::pair<const ExprNode *, bool>> decided;

@@ -25,7 +25,7 @@ struct SteadyState {
 };
 
 /// Looks in a loop's body for
-///   min, max and select that likely() marks, and Ifs without else,
+///   min, max and select that likely() marks, also of each other, and Ifs without else,
 /// whose conditions are affine in the counter and for which this loop is the one to cut: the
 /// innermost on which the condition depends, short loops of constant extent left aside. A clamp
 /// that is the same in all iterations of a loop inside is left to that loop's preheader. With

@@ -12,6 +12,7 @@ namespace {
 constexpr int64_t kMaxStackBytes = 16 * 1024;
 // What a frame may hold where a directive asks for the stack.
 constexpr int64_t kMostStackBytes = 64 * 1024;
+constexpr int64_t kMostCells = int64_t{1} << 31;  // more are not counted
 
 std::string memory_name(const std::string &buffer) { return buffer + ".memory"; }
 
@@ -27,19 +28,59 @@ Home home(const FuncDef &def, const FuncStorage &storage, int64_t bytes) {
           "cannot store '" + def.name + "' in registers",
           "its size is no constant, or more than " + std::to_string(kMostStackBytes) + " bytes",
           "compute it at an inner loop, or use MemoryType::Stack", storage.memory_where);
+    case MemoryType::GPUShared:
+      user_error("cannot store '" + def.name + "' in MemoryType::GPUShared",
+                 "it is stored outside of kernels, and the threads of a block share it",
+                 "store it at a loop over blocks", storage.memory_where);
     default:
       return bytes <= kMaxStackBytes ? Home::Stack : Home::Auto;
   }
 }
 
+// In a kernel; bytes < 0: no constant.
+Home home_in_kernel(const FuncDef &def, const FuncStorage &storage, const FuncPlacement &placement,
+                    StoragePlace place, int64_t bytes) {
+  const bool in_thread = place == StoragePlace::Thread;
+  auto refuse = [&](const std::string &why, const std::string &fix) {
+    const bool asked = storage.memory != MemoryType::Auto;
+    user_error("cannot store '" + def.name + "' in a kernel" +
+                   (asked ? std::string(" in MemoryType::") + memory_type_name(storage.memory)
+                          : std::string()),
+               why, fix, asked ? storage.memory_where : placement.compute_where);
+  };
+  if (bytes < 0) {
+    refuse("its size is no constant, and a kernel allocates nothing while it runs",
+           "compute it at a loop that needs a part of it that is bounded, bound_storage(), or "
+           "compute it outside of the kernel");
+  }
+  switch (storage.memory) {
+    case MemoryType::Auto:
+      return in_thread ? Home::Thread : Home::Block;
+    case MemoryType::Stack:
+    case MemoryType::Register:
+      return Home::Thread;
+    case MemoryType::GPUShared:
+      if (!in_thread) return Home::Block;
+      refuse("it is stored in a loop over threads, where each thread has its own",
+             "store it at a loop over blocks");
+      break;
+    default:
+      refuse("kernels have shared memory and registers",
+             "use MemoryType::GPUShared, Register or Auto, or compute it outside of the kernel");
+  }
+  return Home::Thread;
+}
+
 }  // namespace
 
-Stmt with_storage(const LoopTree &tree, const Survey &survey, int func, Stmt s) {
+Stmt with_storage(const LoopTree &tree, const Survey &survey, int func, StoragePlace place,
+                  Stmt s) {
   const FuncDef &def = tree.algorithm.funcs[func];
   const FuncSurvey &fs = survey.funcs[func];
   std::vector<Expr> args;
   const FuncStorage &storage = tree.storage[func];
   int64_t cells = 1;
+  bool constant = true;
   for (int d = 0; d < def.dimensions(); d++) {
     const IndexRange &r = fs.stored[d];
     const Expr extent = make_binary(Op::Add, make_binary(Op::Sub, r.max, r.min), Expr(1));
@@ -49,7 +90,7 @@ Stmt with_storage(const LoopTree &tree, const Survey &survey, int func, Stmt s) 
       const int64_t n = fs.fold[d] > 0 ? fs.fold[d] : *fs.stored_extent[d];
       const int64_t padded = (n + align - 1) / align * align;
       args.push_back(make_int(Int(32), padded));
-      cells = cells > kMostStackBytes ? cells : cells * padded;
+      cells = cells > kMostCells ? cells : cells * padded;
     } else {
       Expr padded = make_binary(Op::Max, extent, Expr(0));
       if (align > 1) {
@@ -59,11 +100,18 @@ Stmt with_storage(const LoopTree &tree, const Survey &survey, int func, Stmt s) 
       }
       args.push_back(padded);
       cells = kMostStackBytes + 1;
+      constant = false;
     }
   }
   for (int i = static_cast<int>(def.types.size()); i-- > 0;) {
     const Type t = def.types[i];
     const std::string name = def.buffer_name(i);
+    if (place != StoragePlace::Host) {
+      const Home in_kernel = home_in_kernel(def, storage, tree.placements[func], place,
+                                            constant ? cells * t.bytes() : -1);
+      s = make_allocate(name, t, args, in_kernel, s, storage.order);
+      continue;
+    }
     if (!fs.hoisted) {
       s = make_allocate(name, t, args, home(def, storage, cells * t.bytes()), s, storage.order);
       continue;

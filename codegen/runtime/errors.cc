@@ -15,17 +15,6 @@ ErrorSink error_sink = nullptr;
 
 constexpr size_t kMessageBytes = 1024;
 
-__attribute__((format(printf, 3, 4))) int fail(void *user_context, int code, const char *format,
-                                               ...) {
-  char message[kMessageBytes];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(message, sizeof message, format, args);
-  va_end(args);
-  report(user_context, message);
-  return code;
-}
-
 // "uint8", "float32", "bool" of code | bits << 8 | lanes << 16.
 struct TypeName {
   char text[32];
@@ -52,6 +41,16 @@ struct TypeName {
 }  // namespace
 
 void set_error_sink(ErrorSink sink) { __atomic_store_n(&error_sink, sink, __ATOMIC_RELEASE); }
+
+int fail(void *user_context, int code, const char *format, ...) {
+  char message[kMessageBytes];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(message, sizeof message, format, args);
+  va_end(args);
+  report(user_context, message);
+  return code;
+}
 
 void report(void *user_context, const char *message) {
   ErrorSink sink = __atomic_load_n(&error_sink, __ATOMIC_ACQUIRE);

@@ -17,6 +17,10 @@ void set_error_sink(ErrorSink sink);
 /// Hands the message to the sink or to polyhalite_error.
 void report(void *user_context, const char *message);
 
+/// The same with a format; returns `code`.
+__attribute__((format(printf, 3, 4))) int fail(void *user_context, int code, const char *format,
+                                               ...);
+
 /// The same of what pipelines print.
 using PrintSink = bool (*)(void *user_context, const char *text);
 void set_print_sink(PrintSink sink);

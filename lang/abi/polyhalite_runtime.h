@@ -16,6 +16,22 @@ void polyhalite_free(void *user_context, void *pointer);
 void polyhalite_error(void *user_context, const char *message); /* default: prints, aborts */
 void polyhalite_print(void *user_context, const char *message);
 
+/* How the runtime finds functions: of the program, and of shared libraries that it loads, such as a
+ * GPU's driver. Setting returns the handler before, null for the default; null sets the default. */
+typedef void *(*polyhalite_get_symbol_t)(const char *name);
+typedef void *(*polyhalite_load_library_t)(const char *name);
+typedef void *(*polyhalite_get_library_symbol_t)(void *library, const char *name);
+void *polyhalite_get_symbol(const char *name);
+void *polyhalite_load_library(const char *name);
+void *polyhalite_get_library_symbol(void *library, const char *name);
+void *polyhalite_default_get_symbol(const char *name);
+void *polyhalite_default_load_library(const char *name);
+void *polyhalite_default_get_library_symbol(void *library, const char *name);
+polyhalite_get_symbol_t polyhalite_set_custom_get_symbol(polyhalite_get_symbol_t handler);
+polyhalite_load_library_t polyhalite_set_custom_load_library(polyhalite_load_library_t handler);
+polyhalite_get_library_symbol_t polyhalite_set_custom_get_library_symbol(
+    polyhalite_get_library_symbol_t handler);
+
 /* A value to print: code | bits << 8 of its type (no 16-bit floats), or POLYHALITE_PRINT_TEXT for a
  * zero-terminated text; its bits, or the text's address. */
 #define POLYHALITE_PRINT_TEXT (1u << 16)

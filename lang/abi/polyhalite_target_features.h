@@ -113,7 +113,10 @@
   FEATURE(sme_svl256, SME_SVL256, "sme_svl256")                                  \
   FEATURE(sme_svl512, SME_SVL512, "sme_svl512")                                  \
   FEATURE(sme_svl1024, SME_SVL1024, "sme_svl1024")                               \
-  FEATURE(sme_svl2048, SME_SVL2048, "sme_svl2048")
+  FEATURE(sme_svl2048, SME_SVL2048, "sme_svl2048")                               \
+  FEATURE(cuda_capability89, CUDACapability89, "cuda_capability_89")             \
+  FEATURE(cuda_capability90, CUDACapability90, "cuda_capability_90")             \
+  FEATURE(sm_90a, SM90a, "sm_90a")
 
 typedef enum polyhalite_target_feature_t {
 #define POLYHALITE_TARGET_FEATURE(c_name, name, word) polyhalite_target_feature_##c_name,

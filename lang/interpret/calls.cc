@@ -7,6 +7,7 @@
 #include "lang/interpret/program.h"
 #include "lang/ir/expr_text.h"
 #include "lang/ir/intrinsics.h"
+#include "lang/ir/math_functions.h"
 #include "lang/ir/widen_float16.h"
 
 namespace polyhalite::interpreter {
@@ -187,16 +188,6 @@ Register *add_float_intrinsic(Program &p, const CallNode &c, const std::vector<R
 
 template <typename T>
 Register *add_typed_math(Program &p, const CallNode &c, const std::vector<Register *> &args) {
-  using Unary = T (*)(T);
-  static const std::map<std::string, Unary> kUnary = {
-      {"sqrt", std::sqrt},    {"exp", std::exp},      {"log", std::log},
-      {"sin", std::sin},      {"cos", std::cos},      {"tan", std::tan},
-      {"asin", std::asin},    {"acos", std::acos},    {"atan", std::atan},
-      {"sinh", std::sinh},    {"cosh", std::cosh},    {"tanh", std::tanh},
-      {"asinh", std::asinh},  {"acosh", std::acosh},  {"atanh", std::atanh},
-      {"floor", std::floor},  {"ceil", std::ceil},    {"round", std::nearbyint},
-      {"trunc", std::trunc},  {"erf", std::erf},      {"fast_exp", std::exp},
-      {"fast_log", std::log}, {"fast_sin", std::sin}, {"fast_cos", std::cos}};
   if (c.name == "fast_inverse") {
     return add_unary<T, T>(p, c.type, args[0], [](T x) { return T(1) / x; });
   }
@@ -209,9 +200,8 @@ Register *add_typed_math(Program &p, const CallNode &c, const std::vector<Regist
   if (c.name == "atan2") {
     return add_pair<T, T>(p, c.type, args[0], args[1], [](T x, T y) { return std::atan2(x, y); });
   }
-  const auto it = kUnary.find(c.name);
-  if (it == kUnary.end()) return nullptr;
-  return add_unary<T, T>(p, c.type, args[0], it->second);
+  const auto function = unary_math_function<T>(c.name);
+  return function ? add_unary<T, T>(p, c.type, args[0], function) : nullptr;
 }
 
 // The value, but for lanes where the condition does not hold.

@@ -55,6 +55,7 @@ void call(const CallNode &stage, const std::vector<ExternOperand> &operands,
     Program program(context.bindings);
     Register *value = program.compile(operands[i].scalar);
     program.run(Level::Once, 1);
+    if (value->poisoned && value->poison[0]) throw RuntimeError(program.explain(*value, 0));
     fits = fits && c.add(value->type, value->bytes.get());
   }
   for (RawBuffer &b : outputs) fits = fits && c.add_pointer(&b.raw);

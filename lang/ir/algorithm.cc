@@ -9,15 +9,6 @@ namespace polyhalite {
 
 namespace {
 
-bool calls(const Expr &e, const std::string &func) {
-  bool found = false;
-  for_each_node(e, [&](const Expr &n) {
-    const CallNode *c = as_call(n);
-    found |= c && c->kind == CallKind::Func && c->name == func;
-  });
-  return found;
-}
-
 bool has_strict_float(const Expr &e) {
   bool found = false;
   for_each_node(
@@ -40,7 +31,7 @@ bool is_own_cell(const Expr &e, const FuncDef &f, const StageDef &update, int va
 int split_operands(const Expr &e, Op op, const FuncDef &f, const StageDef &update,
                    std::vector<Expr> &rest) {
   if (is_own_cell(e, f, update, 0)) return 1;
-  if (e->op != op || !calls(e, f.name)) {
+  if (e->op != op || !calls_func(e, f.name)) {
     rest.push_back(e);
     return 0;
   }
@@ -120,9 +111,9 @@ bool is_reduction_update(const FuncDef &f, int stage, Op *op) {
   if (update.values.size() != 1 || cell_writes(update).size() != 1) return false;
   const Expr &value = update.values[0];
   for (const Expr &a : update.args) {
-    if (calls(a, f.name)) return false;
+    if (calls_func(a, f.name)) return false;
   }
-  if (update.predicate.defined() && calls(update.predicate, f.name)) return false;
+  if (update.predicate.defined() && calls_func(update.predicate, f.name)) return false;
 
   // f - e is f + (-e): subtracting reorders as adding does.
   const bool subtracts = value->op == Op::Sub && is_own_cell(value->args[0], f, update, 0);
@@ -146,7 +137,7 @@ bool is_reduction_update(const FuncDef &f, int stage, Op *op) {
     if (split_operands(value, value->op, f, update, rest) != 1) return false;
   }
   for (const Expr &e : rest) {
-    if (calls(e, f.name)) return false;
+    if (calls_func(e, f.name)) return false;
   }
   if (op) *op = subtracts ? Op::Add : value->op;
   return true;

@@ -90,6 +90,15 @@ Expr substitute(const std::string &name, const Expr &value, const Expr &e) {
   return substitute(std::map<std::string, Expr>{{name, value}}, e);
 }
 
+bool calls_func(const Expr &e, const std::string &name) {
+  bool found = false;
+  for_each_node(e, [&](const Expr &n) {
+    const CallNode *c = as_call(n);
+    found = found || (c && c->kind == CallKind::Func && c->name == name);
+  });
+  return found;
+}
+
 bool uses_variable(const Expr &e, const std::string &name) {
   return free_variables(e).count(name) > 0;
 }

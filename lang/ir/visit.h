@@ -39,6 +39,8 @@ class ExprRewriter {
 /// Replaces variables (of any kind) by name; Let-bound names shadow.
 Expr substitute(const std::map<std::string, Expr> &values, const Expr &e);
 Expr substitute(const std::string &name, const Expr &value, const Expr &e);
+/// Does e call the Func of this name?
+bool calls_func(const Expr &e, const std::string &name);
 /// Does e use a variable of this name freely?
 bool uses_variable(const Expr &e, const std::string &name);
 /// The names of all free variables.

@@ -8,6 +8,7 @@
 #include "lang/ir/node.h"
 #include "lang/language/call.h"
 #include "lang/language/names.h"
+#include "polyhalite/backend.h"
 #include "polyhalite/buffer_contents.h"
 
 namespace polyhalite::detail {
@@ -68,9 +69,25 @@ void buffer_misused(const BufferContents &b, const std::string &what) {
              "stay within its shape");
 }
 
-void device_not_available(const char *method, const Target &target) {
-  user_error(std::string(method) + "() for target '" + target.to_string() + "'",
-             "no device is available to this library", "keep elements on the host");
+int device_call(const char *method, const Target &target,
+                const std::function<int(const polyhalite_device_interface_t *, void *)> &f) {
+  if (!target.has_feature(Target::CUDA)) {
+    user_error(std::string(method) + "() for target '" + target.to_string() + "'",
+               "it has no device that this library makes code for",
+               "add the feature cuda, or keep elements on the host");
+  }
+  const polyhalite_device_interface_t *device = backend().device_interface(DeviceAPI::CUDA);
+  backend().device_call([&](void *context) { return f(device, context); });
+  return 0;
+}
+
+int device_call(const polyhalite_buffer_t &b, const std::function<int(void *)> &f) {
+  if (b.device_interface) {
+    backend().device_call(f);
+  } else {
+    return f(nullptr);
+  }
+  return 0;
 }
 
 void check_dimension(const BufferContents &b, int i) {

@@ -48,7 +48,7 @@ Expr operand(const ExternFuncArgument &a, size_t position, const std::string &st
     user_error(what + " is undefined", "there is nothing to pass",
                "give a Func, a Buffer, an ImageParam or a number", where);
   }
-  detail::require_fixed(a.scalar(), what, where);
+  detail::require_fixed_or_element(a.scalar(), what, where);
   return a.scalar();
 }
 

@@ -10,17 +10,32 @@
 
 namespace polyhalite::detail {
 
-void require_fixed(const Expr &e, const std::string &what, const SourceLocation &where) {
+namespace {
+
+void require_fixed(const Expr &e, bool elements, const std::string &what,
+                   const SourceLocation &where) {
   for_each_node(e, [&](const Expr &n) {
     const VariableNode *v = as_variable(n);
     const CallNode *c = as_call(n);
     const bool loop = v && (v->kind == VariableKind::Pure || v->kind == VariableKind::Reduction);
-    const bool data = c && (c->kind == CallKind::Func || c->kind == CallKind::Image);
+    const bool data = c && (c->kind == CallKind::Func || (c->kind == CallKind::Image && !elements));
     if (!loop && !data) return;
     user_error(what + " depends on '" + plain_name(loop ? v->name : c->name) + "'",
                "it is fixed before the loops run",
-               "use a constant or an expression of Params and of images' sizes", where);
+               elements ? "use a constant or an expression of Params, images' sizes and elements"
+                        : "use a constant or an expression of Params and of images' sizes",
+               where);
   });
+}
+
+}  // namespace
+
+void require_fixed(const Expr &e, const std::string &what, const SourceLocation &where) {
+  require_fixed(e, false, what, where);
+}
+
+void require_fixed_or_element(const Expr &e, const std::string &what, const SourceLocation &where) {
+  require_fixed(e, true, what, where);
 }
 
 void require_int32(const Expr &e, const std::string &what, const SourceLocation &where) {

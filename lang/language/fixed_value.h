@@ -14,6 +14,8 @@ Expr fixed_integer(Expr e, const std::string &what, const SourceLocation &where)
 
 /// CompileError where `e` mentions loop variables, Funcs or images' elements.
 void require_fixed(const Expr &e, const std::string &what, const SourceLocation &where);
+/// The same, but images' elements at fixed indices are fixed.
+void require_fixed_or_element(const Expr &e, const std::string &what, const SourceLocation &where);
 
 /// CompileError unless `e` is an integer, and if constant one that int32 holds.
 void require_int32(const Expr &e, const std::string &what, const SourceLocation &where);

@@ -411,6 +411,7 @@ Func &Func::store_in(MemoryType memory, Here here) {
     case MemoryType::Heap:
     case MemoryType::Stack:
     case MemoryType::Register:
+    case MemoryType::GPUShared:
       break;
     default:
       user_error(

@@ -30,8 +30,8 @@ void infer_input_bounds_of(PipelineContents &p, const std::vector<polyhalite_buf
   auto c = compile_in_process(p, target);
   BoundInputs inputs;
   std::vector<runtime::Buffer<>> queries;
-  if (auto problem = inputs.bind(c->frozen, here, &queries)) {
-    return report_failure(std::move(*problem), context, p.handlers);
+  if (auto problems = inputs.bind(c->frozen, here, &queries); !problems.empty()) {
+    return report_failures(std::move(problems), context, p.handlers);
   }
   std::vector<void *> args = inputs.arguments();
   args.insert(args.end(), outputs.begin(), outputs.end());

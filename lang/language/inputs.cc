@@ -1,5 +1,7 @@
 #include "lang/language/inputs.h"
 
+#include <optional>
+
 #include "lang/language/names.h"
 #include "polyhalite/buffer_contents.h"
 
@@ -33,17 +35,18 @@ std::vector<std::shared_ptr<ParameterContents>> declared_inputs(const PipelineCo
   return list;
 }
 
-std::optional<Diagnostic> BoundInputs::bind(const FrozenPipeline &pipeline, const Here &here,
-                                            std::vector<runtime::Buffer<>> *queries) {
+std::vector<Diagnostic> BoundInputs::bind(const FrozenPipeline &pipeline, const Here &here,
+                                          std::vector<runtime::Buffer<>> *queries) {
+  std::vector<Diagnostic> problems;
   scalars_.reserve(pipeline.bindings.size());
   if (queries) queries->reserve(pipeline.bindings.size());
   for (const auto &p : pipeline.bindings) {
     const std::string name = "'" + plain_name(p->name) + "'";
     if (!p->is_buffer) {
       if (!p->has_scalar) {
-        return Diagnostic{"Param " + name + " has no value",
-                          "the pipeline reads it, and no value was set",
-                          "call set(value) before realize", here.where};
+        problems.push_back({"Param " + name + " has no value",
+                            "the pipeline reads it, and no value was set",
+                            "call set(value) before realize", here.where});
       }
       scalars_.push_back(p->scalar_bits);
       args_.push_back(&scalars_.back());
@@ -58,16 +61,17 @@ std::optional<Diagnostic> BoundInputs::bind(const FrozenPipeline &pipeline, cons
       queries->emplace_back(p->type, nullptr, dims);
       args_.push_back(queries->back().raw_buffer());
     } else if (bound) {
-      return Diagnostic{"ImageParam " + name + " is bound to a Buffer without memory",
-                        "its host pointer is null",
-                        "allocate the Buffer, or let infer_input_bounds() choose one", here.where};
+      problems.push_back({"ImageParam " + name + " is bound to a Buffer without memory",
+                          "its host pointer is null",
+                          "allocate the Buffer, or let infer_input_bounds() choose one",
+                          here.where});
     } else {
-      return Diagnostic{"ImageParam " + name + " is not bound",
-                        "the pipeline reads it, and no Buffer was set",
-                        "call set(buffer) before realize", here.where};
+      problems.push_back({"ImageParam " + name + " is not bound",
+                          "the pipeline reads it, and no Buffer was set",
+                          "call set(buffer) before realize", here.where});
     }
   }
-  return std::nullopt;
+  return problems;
 }
 
 }  // namespace polyhalite

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "lang/language/pipeline_contents.h"
@@ -20,10 +19,11 @@ std::vector<std::shared_ptr<ParameterContents>> declared_inputs(const PipelineCo
 /// kept alive.
 class BoundInputs {
  public:
-  /// What is wrong where an input is not bound, or to a buffer without memory. `queries`: buffers
-  /// of no memory for ImageParams that are not bound, to be asked about; then none is missing.
-  std::optional<Diagnostic> bind(const FrozenPipeline &pipeline, const Here &here,
-                                 std::vector<runtime::Buffer<>> *queries = nullptr);
+  /// What is wrong, of each input that is not bound, or to a buffer without memory. `queries`:
+  /// buffers of no memory for ImageParams that are not bound, to be asked about; then none is
+  /// missing.
+  std::vector<Diagnostic> bind(const FrozenPipeline &pipeline, const Here &here,
+                               std::vector<runtime::Buffer<>> *queries = nullptr);
   const std::vector<void *> &arguments() const { return args_; }
 
  private:

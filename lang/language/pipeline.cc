@@ -69,8 +69,8 @@ void run(PipelineContents &p, const Compilation &c,
          const std::vector<polyhalite_buffer_t *> &outputs, JITUserContext *context,
          const Here &here) {
   BoundInputs inputs;
-  if (auto problem = inputs.bind(c.frozen, here)) {
-    return report_failure(std::move(*problem), context, p.handlers);
+  if (auto problems = inputs.bind(c.frozen, here); !problems.empty()) {
+    return report_failures(std::move(problems), context, p.handlers);
   }
   std::vector<void *> args = inputs.arguments();
   for (polyhalite_buffer_t *b : outputs) {
@@ -121,7 +121,7 @@ std::vector<Buffer<>> allocated_outputs(PipelineContents &p, const Compilation &
   }
   BoundInputs inputs;
   const bool asks = !c.target.has_feature(Target::NoBoundsQuery) && !sizes.empty();
-  if (asks && !inputs.bind(c.frozen, here)) {
+  if (asks && inputs.bind(c.frozen, here).empty()) {
     std::vector<void *> args = inputs.arguments();
     for (runtime::Buffer<> &b : shapes) args.push_back(b.raw_buffer());
     *failed = !call_pipeline(*c.code, args, context, p.handlers, here);
@@ -181,6 +181,7 @@ Realization Realizable<Self>::run_on_sizes(JITUserContext *context, const std::v
   for (Buffer<> &b : buffers) raw.push_back(b.raw_buffer());
   if (!failed) run(p, *c, raw, context, here);
   for (Buffer<> &b : buffers) {
+    placed(here, [&] { return b.copy_to_host(); });
     for (size_t d = 0; d < sizes.size(); d++) b.crop(static_cast<int>(d), 0, sizes[d]);
   }
   return Realization(std::move(buffers));

@@ -118,11 +118,17 @@ bool call_pipeline(const CompiledPipeline &code, const std::vector<void *> &args
   throw RuntimeError({message, "", "", here.where});
 }
 
-void report_failure(Diagnostic problem, JITUserContext *context, const JITHandlers &handlers) {
+void report_failures(std::vector<Diagnostic> problems, JITUserContext *context,
+                     const JITHandlers &handlers) {
   ContextOfCall in_use(context, handlers);
   const auto handler = in_use.get()->handlers.custom_error;
-  if (!handler) throw RuntimeError(std::move(problem));
-  handler(in_use.get(), problem.to_string().c_str());
+  const RuntimeError failure(std::move(problems));
+  if (!handler) throw failure;
+  handler(in_use.get(), failure.what());
+}
+
+void report_failure(Diagnostic problem, JITUserContext *context, const JITHandlers &handlers) {
+  report_failures(std::vector<Diagnostic>{std::move(problem)}, context, handlers);
 }
 
 std::vector<Type> output_types(const PipelineContents &p) {

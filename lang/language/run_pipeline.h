@@ -47,6 +47,9 @@ bool call_pipeline(const CompiledPipeline &code, const std::vector<void *> &args
 
 /// A failure before the call: to the handler custom_error where there is one, else RuntimeError.
 void report_failure(Diagnostic problem, JITUserContext *context, const JITHandlers &handlers);
+/// Several that do not depend on each other, at least one: as one failure.
+void report_failures(std::vector<Diagnostic> problems, JITUserContext *context,
+                     const JITHandlers &handlers);
 
 /// The types of the outputs' values, in order.
 std::vector<Type> output_types(const PipelineContents &p);

@@ -36,15 +36,6 @@ const Directive *find(const Stage &s, DirectiveKind kind, const Expr &condition 
   return nullptr;
 }
 
-bool reads(const Expr &e, const FunctionContents &f) {
-  bool found = false;
-  for_each_node(e, [&](const Expr &n) {
-    const CallNode *c = as_call(n);
-    found = found || (c && c->kind == CallKind::Func && c->name == f.name);
-  });
-  return found;
-}
-
 }  // namespace
 
 template <typename Self>
@@ -97,7 +88,7 @@ Self &Schedulable<Self>::atomic(bool override_associativity_test, Here here) {
   const FunctionContents &f = *s.function();
   const Definition &definition = s.index() == 0 ? *f.pure : f.updates[s.index() - 1];
   for (const Expr &index : definition.args) {
-    if (!reads(index, f)) continue;
+    if (!calls_func(index, f.name)) continue;
     user_error("cannot make " + describe_stage(f, s.index()) + " atomic",
                "which cell it updates depends on other cells of '" + plain_name(f.name) +
                    "', which may change meanwhile",

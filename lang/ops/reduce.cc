@@ -174,9 +174,11 @@ Tensor reduce(const Tensor &x, Reduction how, const std::vector<int> &axes, bool
     return convert(reduce(convert(x, computed_type(x.type())), how, axes, keep_axes), x.type());
   }
   if (how == Reduction::LogSumExp) {
-    const Tensor peak = elementwise(accumulate(x, Reduction::Max, axes, true), [](Expr v) {
-      return select(is_finite(v), v, cast(v.type(), Expr(0)));
-    });
+    // Stored, so that the sum's terms are free of the test, whose order of operations is fixed.
+    const Tensor peak =
+        stored(elementwise(accumulate(x, Reduction::Max, axes, true),
+                           [](Expr v) { return select(is_finite(v), v, cast(v.type(), Expr(0))); }),
+               "peak");
     const Tensor scaled = elementwise({x, peak}, x.type(),
                                       [](const std::vector<Expr> &v) { return exp(v[0] - v[1]); });
     const Tensor total = accumulate(scaled, Reduction::Sum, axes, true);

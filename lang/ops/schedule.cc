@@ -116,6 +116,20 @@ ProductTile product_tile(const Stage &s, const Target &target) {
   return t;
 }
 
+// Long sums are made of partial ones, as many terms of the outermost reduction each: what is lost
+// by rounding grows with the number of terms that are added one after the other. 0: one sum.
+int block_of_sums(const std::vector<RVar> &rvars) {
+  constexpr int64_t kMostTerms = 256;
+  int64_t inner = 1;
+  for (size_t i = 0; i + 1 < rvars.size(); i++) inner *= constant(rvars[i].extent()).value_or(0);
+  const auto outer = constant(rvars.back().extent());
+  if (!outer || inner < 1 || *outer * inner < 2 * kMostTerms) return 0;
+  for (int64_t n = std::max<int64_t>(kMostTerms / inner, 1); n > 0; n--) {
+    if (*outer % n == 0) return n * inner * 4 >= kMostTerms && n < *outer ? static_cast<int>(n) : 0;
+  }
+  return 0;
+}
+
 // Sums stay in registers for a tile of `to`, whose dimensions `place` are those of the sums'
 // arguments, through the whole reduction.
 //
@@ -176,13 +190,30 @@ void schedule_product(const Loops &to, const std::vector<size_t> &place, const S
   };
   sums.compute_at(tile);
   in_registers(sums.operator polyhalite::Stage());
-  polyhalite::Stage update = sums.update();
-  std::vector<VarOrRVar> inner{args[0]};
-  if (args.size() > 1) inner.emplace_back(args[1]);
-  for (const RVar &r : s.rvars) inner.emplace_back(r);
-  for (size_t i = 2; i < args.size(); i++) inner.emplace_back(args[i]);
-  update.reorder(inner);
-  in_registers(update);
+  auto order_update = [&](polyhalite::Stage update, const std::vector<RVar> &reduced,
+                          const std::vector<Var> &further) {
+    std::vector<VarOrRVar> inner{args[0]};
+    if (args.size() > 1) inner.emplace_back(args[1]);
+    for (const RVar &r : reduced) inner.emplace_back(r);
+    for (size_t i = 2; i < args.size(); i++) inner.emplace_back(args[i]);
+    for (const Var &v : further) inner.emplace_back(v);
+    update.reorder(inner);
+    in_registers(update);
+  };
+  if (const int block = block_of_sums(s.rvars); block > 0) {
+    RVar blocks("blocks"), term("term");
+    Var part("part");
+    sums.update().split(s.rvars.back(), blocks, term, block);
+    Func partial = sums.update().rfactor(blocks, part);
+    partial.compute_at(sums, blocks);
+    in_registers(partial.operator polyhalite::Stage());
+    std::vector<RVar> reduced(s.rvars.begin(), s.rvars.end() - 1);
+    reduced.push_back(term);
+    order_update(partial.update(), reduced, {part});
+    order_update(sums.update(), {blocks}, {});
+  } else {
+    order_update(sums.update(), s.rvars, {});
+  }
   const int64_t row_count = s.extents.size() > 1 ? constant(s.extents[1]).value_or(64) : 1;
   for (Func operand : operands) {
     // Rows of few elements lie side by side already.

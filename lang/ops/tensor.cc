@@ -18,7 +18,8 @@ std::vector<Stage> met_stages(const std::vector<Tensor> &operands, const Index &
       std::vector<int> dims;
       for (int d : s.dims) {
         // A dimension of size 1 that repeats is read at 0, whatever the result's index.
-        const bool repeats = is_one(t.size(d)) && !is_one(shape[static_cast<size_t>(d + offset)]);
+        const bool repeats =
+            d < 0 || (is_one(t.size(d)) && !is_one(shape[static_cast<size_t>(d + offset)]));
         dims.push_back(repeats ? -1 : d + offset);
       }
       add_stage(&stages, s, std::move(dims));

@@ -151,21 +151,13 @@ class Prover {
     return false;
   }
 
-  bool calls_self(const Expr &e) const {
-    bool found = false;
-    for_each_node(e, [&](const Expr &n) {
-      const CallNode *c = as_call(n);
-      found |= c && c->kind == CallKind::Func && c->name == f_.name;
-    });
-    return found;
-  }
-
   bool prove() {
     if (cell_writes(update_).size() > 1) return fail("each instance writes several cells");
     for (const Expr &a : update_.args) {
-      if (calls_self(a)) return fail("an index on the left reads '" + f_.name + "' itself");
+      if (calls_func(a, f_.name))
+        return fail("an index on the left reads '" + f_.name + "' itself");
     }
-    if (update_.predicate.defined() && calls_self(update_.predicate)) {
+    if (update_.predicate.defined() && calls_func(update_.predicate, f_.name)) {
       return fail("the domain's condition reads '" + f_.name + "' itself");
     }
     OwnCells own(f_, update_);

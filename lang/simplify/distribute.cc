@@ -60,9 +60,10 @@ class Terms {
     if (update_.rvars.empty()) return fail("it has no reduction variables");
     for (const Expr &a : update_.args) {
       if (varies(a)) return fail("the cell that it updates depends on its reduction variables");
-      if (calls_own(a)) return fail("the cell that it updates depends on the Func itself");
+      if (calls_func(a, f_.name))
+        return fail("the cell that it updates depends on the Func itself");
     }
-    if (update_.predicate.defined() && calls_own(update_.predicate)) {
+    if (update_.predicate.defined() && calls_func(update_.predicate, f_.name)) {
       return fail("its condition reads the Func itself");
     }
     for (size_t v = 0; v < update_.values.size(); v++) {
@@ -92,7 +93,7 @@ class Terms {
       if (is_own(part, v)) {
         own++;
         if (subtracted) return fail("it subtracts the Func's own value; " + form);
-      } else if (calls_own(part)) {
+      } else if (calls_func(part, f_.name)) {
         return fail("a term depends on the Func's own values; " + form);
       }
     }
@@ -185,15 +186,6 @@ class Terms {
     for_each_node(e, [&](const Expr &n) {
       const CallNode *c = as_call(n);
       found |= c && acts(*c);
-    });
-    return found;
-  }
-
-  bool calls_own(const Expr &e) const {
-    bool found = false;
-    for_each_node(e, [&](const Expr &n) {
-      const CallNode *c = as_call(n);
-      found |= c && c->kind == CallKind::Func && c->name == f_.name;
     });
     return found;
   }

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "lang/ir/compares.h"
 #include "lang/ir/intrinsics.h"
 
 namespace polyhalite {
@@ -17,24 +18,6 @@ const ImmNode *constant_of(const Expr &e) {
 }
 
 Expr make_bool(bool value, int lanes) { return value ? make_true(lanes) : make_false(lanes); }
-
-template <typename T>
-bool compares(Op op, T a, T b) {
-  switch (op) {
-    case Op::Eq:
-      return a == b;
-    case Op::Ne:
-      return a != b;
-    case Op::Lt:
-      return a < b;
-    case Op::Le:
-      return a <= b;
-    case Op::Gt:
-      return a > b;
-    default:
-      return a >= b;
-  }
-}
 
 Expr fold_signed(Op op, Type t, int64_t a, int64_t b) {
   int64_t r = 0;

@@ -118,7 +118,8 @@ Value convert(Type from, Type to, Value v) {
 }
 
 // Negative amounts go the other way; from the width on everything is shifted out.
-Value shifted(const CallNode &c, int64_t x, int64_t by) {
+Value shifted(const CallNode &c, const Value *a) {
+  const int64_t x = a[0].i, by = a[1].i;
   const bool negative = c.args[1].type().is_int() && by < 0;
   const uint64_t places = negative ? 0 - static_cast<uint64_t>(by) : static_cast<uint64_t>(by);
   const bool all_out = places >= static_cast<uint64_t>(c.type.bits());
@@ -129,72 +130,78 @@ Value shifted(const CallNode &c, int64_t x, int64_t by) {
   return of_int(all_out ? 0 : static_cast<int64_t>(static_cast<uint64_t>(x) >> places));
 }
 
-Value intrinsic_value(const CallNode &c, const std::vector<Value> &a) {
-  const std::string &n = c.name;
-  const bool is_float = c.args[0].type().is_float();
-  if (n == intrinsic::kLikely || n == intrinsic::kStrictFloat || n == intrinsic::kMemoizeTag) {
-    return a[0];
-  }
-  if (n == intrinsic::kAbs)
-    return is_float ? of_float(std::fabs(a[0].f)) : of_int(std::abs(a[0].i));
-  if (n == intrinsic::kAbsd) {
-    if (is_float) return of_float(std::fabs(a[0].f - a[1].f));
-    return comparison(Op::Lt, c.args[0].type(), a[0], a[1]) ? of_int(a[1].i - a[0].i)
-                                                            : of_int(a[0].i - a[1].i);
-  }
-  if (n == intrinsic::kShiftLeft || n == intrinsic::kShiftRight) {
-    return shifted(c, a[0].i, a[1].i);
-  }
-  const uint64_t bits = static_cast<uint64_t>(a[0].i) & (~uint64_t{0} >> (64 - c.type.bits()));
-  if (n == intrinsic::kPopcount) return of_int(std::popcount(bits));
-  if (n == intrinsic::kCountLeadingZeros)
-    return of_int(std::countl_zero(bits) - 64 + c.type.bits());
-  if (n == intrinsic::kCountTrailingZeros) {
-    return of_int(std::min(std::countr_zero(bits), c.type.bits()));
-  }
-  if (n == intrinsic::kBitwiseAnd) return of_int(a[0].i & a[1].i);
-  if (n == intrinsic::kBitwiseOr) return of_int(a[0].i | a[1].i);
-  if (n == intrinsic::kBitwiseXor) return of_int(a[0].i ^ a[1].i);
-  if (n == intrinsic::kBitwiseNot) return of_int(~a[0].i);
-  internal_check(n == intrinsic::kFma, "the brute-force judge knows this intrinsic");
-  return of_float(std::fma(a[0].f, a[1].f, a[2].f));
+Value absolute(const CallNode &c, const Value *a) {
+  return c.args[0].type().is_float() ? of_float(std::fabs(a[0].f)) : of_int(std::abs(a[0].i));
 }
 
-Value math_value(const std::string &n, const std::vector<Value> &a) {
-  using Unary = double (*)(double);
-  static const std::map<std::string, Unary> kUnary = {
-      {"sqrt", std::sqrt},   {"exp", std::exp},     {"log", std::log},
-      {"sin", std::sin},     {"cos", std::cos},     {"tan", std::tan},
-      {"asin", std::asin},   {"acos", std::acos},   {"atan", std::atan},
-      {"sinh", std::sinh},   {"cosh", std::cosh},   {"tanh", std::tanh},
-      {"asinh", std::asinh}, {"acosh", std::acosh}, {"atanh", std::atanh},
-      {"floor", std::floor}, {"ceil", std::ceil},   {"round", std::nearbyint},
-      {"trunc", std::trunc}};
-  auto unary = kUnary.find(n);
-  if (unary != kUnary.end()) return of_float(unary->second(a[0].f));
-  if (n == "atan2") return of_float(std::atan2(a[0].f, a[1].f));
-  internal_check(n == "pow", "the brute-force judge knows this math function");
-  return of_float(std::pow(a[0].f, a[1].f));
+Value distance(const CallNode &c, const Value *a) {
+  const Type t = c.args[0].type();
+  if (t.is_float()) return of_float(std::fabs(a[0].f - a[1].f));
+  return of_int(comparison(Op::Lt, t, a[0], a[1]) ? a[1].i - a[0].i : a[0].i - a[1].i);
 }
 
-Value call_value(const CallNode &c, const std::vector<Value> &a, Surroundings &surroundings) {
-  switch (c.kind) {
-    case CallKind::Func:
-    case CallKind::Image: {
-      Coordinates at;
-      for (const Value &v : a) at.push_back(v.i);
-      return surroundings.access(c, at);
-    }
-    case CallKind::Intrinsic:
-      return intrinsic_value(c, a);
-    case CallKind::Math:
-      return math_value(c.name, a);
-    case CallKind::Extern:
-    case CallKind::PureExtern:
-      break;
-  }
-  internal_check(false, "the brute-force judge calls no functions of the user");
-  return {};
+uint64_t bits_of(const CallNode &c, const Value &v) {
+  return static_cast<uint64_t>(v.i) & (~uint64_t{0} >> (64 - c.type.bits()));
+}
+
+using Meaning = Value (*)(const CallNode &, const Value *);
+
+const std::map<std::string, Meaning> &intrinsics() {
+  static const Meaning first = [](const CallNode &, const Value *a) { return a[0]; };
+  static const std::map<std::string, Meaning> all = {
+      {intrinsic::kLikely, first},
+      {intrinsic::kStrictFloat, first},
+      {intrinsic::kMemoizeTag, first},
+      {intrinsic::kAbs, absolute},
+      {intrinsic::kAbsd, distance},
+      {intrinsic::kShiftLeft, shifted},
+      {intrinsic::kShiftRight, shifted},
+      {intrinsic::kPopcount,
+       [](const CallNode &c, const Value *a) { return of_int(std::popcount(bits_of(c, a[0]))); }},
+      {intrinsic::kCountLeadingZeros,
+       [](const CallNode &c, const Value *a) {
+         return of_int(std::countl_zero(bits_of(c, a[0])) - 64 + c.type.bits());
+       }},
+      {intrinsic::kCountTrailingZeros,
+       [](const CallNode &c, const Value *a) {
+         return of_int(std::min(std::countr_zero(bits_of(c, a[0])), c.type.bits()));
+       }},
+      {intrinsic::kBitwiseAnd,
+       [](const CallNode &, const Value *a) { return of_int(a[0].i & a[1].i); }},
+      {intrinsic::kBitwiseOr,
+       [](const CallNode &, const Value *a) { return of_int(a[0].i | a[1].i); }},
+      {intrinsic::kBitwiseXor,
+       [](const CallNode &, const Value *a) { return of_int(a[0].i ^ a[1].i); }},
+      {intrinsic::kBitwiseNot, [](const CallNode &, const Value *a) { return of_int(~a[0].i); }},
+      {intrinsic::kFma,
+       [](const CallNode &, const Value *a) { return of_float(std::fma(a[0].f, a[1].f, a[2].f)); }},
+  };
+  return all;
+}
+
+template <double (*F)(double)>
+Value of_one(const CallNode &, const Value *a) {
+  return of_float(F(a[0].f));
+}
+template <double (*F)(double, double)>
+Value of_two(const CallNode &, const Value *a) {
+  return of_float(F(a[0].f, a[1].f));
+}
+
+const std::map<std::string, Meaning> &math_functions() {
+  static const std::map<std::string, Meaning> all = {
+      {"sqrt", of_one<std::sqrt>},   {"exp", of_one<std::exp>},
+      {"log", of_one<std::log>},     {"sin", of_one<std::sin>},
+      {"cos", of_one<std::cos>},     {"tan", of_one<std::tan>},
+      {"asin", of_one<std::asin>},   {"acos", of_one<std::acos>},
+      {"atan", of_one<std::atan>},   {"sinh", of_one<std::sinh>},
+      {"cosh", of_one<std::cosh>},   {"tanh", of_one<std::tanh>},
+      {"asinh", of_one<std::asinh>}, {"acosh", of_one<std::acosh>},
+      {"atanh", of_one<std::atanh>}, {"floor", of_one<std::floor>},
+      {"ceil", of_one<std::ceil>},   {"round", of_one<std::nearbyint>},
+      {"trunc", of_one<std::trunc>}, {"atan2", of_two<std::atan2>},
+      {"pow", of_two<std::pow>}};
+  return all;
 }
 
 // let t = a in t*t  ->  a*a; functions that are made of operators become those.
@@ -233,13 +240,26 @@ Program::Program(const std::vector<Expr> &results, Slots &slots, const Constants
   for (const Expr &e : results) results_.push_back(add(Plain()(e), slots, constants, known));
 }
 
+Program::Meaning Program::meaning_of(const Expr &e) {
+  const CallNode *c = as_call(e);
+  if (!c || c->kind == CallKind::Func || c->kind == CallKind::Image) return nullptr;
+  internal_check(c->kind == CallKind::Intrinsic || c->kind == CallKind::Math,
+                 "the brute-force judge calls no functions of the user");
+  const auto &known = c->kind == CallKind::Math ? math_functions() : intrinsics();
+  const auto found = known.find(c->name);
+  internal_check(found != known.end(), "the brute-force judge knows this function");
+  return found->second;
+}
+
 int Program::add(const Expr &e, Slots &slots, const Constants &constants,
                  std::unordered_map<const ExprNode *, int> &known) {
   auto found = known.find(e.get());
   if (found != known.end()) return found->second;
   Step step;
   step.node = e;
-  for (const Expr &a : e->args) step.args.push_back(add(a, slots, constants, known));
+  step.meaning = meaning_of(e);
+  for (const Expr &a : e->args) step.all.push_back(add(a, slots, constants, known));
+  for (size_t i = 0; i < std::min<size_t>(step.all.size(), 3); i++) step.args[i] = step.all[i];
   if (const ImmNode *imm = as_imm(e)) {
     step.constant = {e->op == Op::UIntImm ? static_cast<int64_t>(imm->u) : imm->i, imm->f};
   } else if (const VariableNode *v = as_variable(e)) {
@@ -255,14 +275,25 @@ int Program::add(const Expr &e, Slots &slots, const Constants &constants,
   return index;
 }
 
-std::vector<Value> Program::run(const std::vector<Value> &slots, Surroundings &surroundings) const {
-  std::vector<Value> values(steps_.size());
-  std::vector<Value> args;
+Value Program::call(const Step &step, const std::vector<Value> &values,
+                    Surroundings &surroundings) {
+  const CallNode &c = static_cast<const CallNode &>(*step.node);
+  if (step.meaning) {
+    const Value args[3] = {values[step.args[0]], values[step.args[1]], values[step.args[2]]};
+    return step.meaning(c, args);
+  }
+  Coordinates at;
+  at.reserve(step.all.size());
+  for (int a : step.all) at.push_back(values[a].i);
+  return surroundings.access(c, at);
+}
+
+void Program::run_steps(const std::vector<Value> &slots, Surroundings &surroundings,
+                        std::vector<Value> &values) const {
   for (size_t n = 0; n < steps_.size(); n++) {
     const Step &step = steps_[n];
     const ExprNode &e = *step.node;
-    args.clear();
-    for (int a : step.args) args.push_back(values[a]);
+    const Value &a = values[step.args[0]], &b = values[step.args[1]];
     Value v;
     switch (e.op) {
       case Op::IntImm:
@@ -275,36 +306,58 @@ std::vector<Value> Program::run(const std::vector<Value> &slots, Surroundings &s
         v = step.slot < 0 ? step.constant : slots[step.slot];
         break;
       case Op::Cast:
-        v = convert(e.args[0].type(), e.type, args[0]);
+        v = convert(e.args[0].type(), e.type, a);
         break;
       case Op::And:
-        v = of_int(args[0].i & args[1].i);
+        v = of_int(a.i & b.i);
         break;
       case Op::Or:
-        v = of_int(args[0].i | args[1].i);
+        v = of_int(a.i | b.i);
         break;
       case Op::Not:
-        v = of_int(!args[0].i);
+        v = of_int(!a.i);
         break;
       case Op::Select:
-        v = args[0].i ? args[1] : args[2];
+        v = a.i ? b : values[step.args[2]];
         break;
       case Op::Call:
-        v = call_value(static_cast<const CallNode &>(e), args, surroundings);
+        v = call(step, values, surroundings);
         break;
       default:
         if (is_comparison(e.op)) {
-          v = of_int(comparison(e.op, e.args[0].type(), args[0], args[1]));
+          v = of_int(comparison(e.op, e.args[0].type(), a, b));
         } else {
           internal_check(is_binary(e.op), "the brute-force judge knows this operator");
-          v = arithmetic(e.op, e.type, args[0], args[1]);
+          v = arithmetic(e.op, e.type, a, b);
         }
     }
     values[n] = normalize(e.type, v);
   }
+}
+
+std::vector<Value> Program::take_scratch() const {
+  if (scratch_.empty()) return std::vector<Value>(std::max<size_t>(steps_.size(), 1));
+  std::vector<Value> values = std::move(scratch_.back());
+  scratch_.pop_back();
+  return values;
+}
+
+std::vector<Value> Program::run(const std::vector<Value> &slots, Surroundings &surroundings) const {
+  std::vector<Value> values = take_scratch();
+  run_steps(slots, surroundings, values);
   std::vector<Value> results;
+  results.reserve(results_.size());
   for (int r : results_) results.push_back(values[r]);
+  scratch_.push_back(std::move(values));
   return results;
+}
+
+Value Program::run_one(const std::vector<Value> &slots, Surroundings &surroundings) const {
+  std::vector<Value> values = take_scratch();
+  run_steps(slots, surroundings, values);
+  const Value result = values[results_[0]];
+  scratch_.push_back(std::move(values));
+  return result;
 }
 
 }  // namespace polyhalite::oracle

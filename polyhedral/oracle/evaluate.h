@@ -42,7 +42,8 @@ class Surroundings {
 /// Values of parameters and buffer fields, fixed when a program is made; nullopt: a slot.
 using Constants = std::function<std::optional<Value>(const VariableNode &)>;
 
-/// Several expressions, their shared parts evaluated once. Both sides of a select are.
+/// Several expressions, their shared parts evaluated once. Both sides of a select are. One thread
+/// runs a program at a time; within a run of it, it may run again.
 class Program {
  public:
   Program() = default;
@@ -50,19 +51,32 @@ class Program {
 
   /// The results' values, in order; `slots` by number.
   std::vector<Value> run(const std::vector<Value> &slots, Surroundings &surroundings) const;
+  /// Of a program of one result.
+  Value run_one(const std::vector<Value> &slots, Surroundings &surroundings) const;
   bool empty() const { return results_.empty(); }
 
  private:
+  /// What a function makes of its arguments.
+  using Meaning = Value (*)(const CallNode &call, const Value *args);
   struct Step {
     Expr node;
-    std::vector<int> args;  // earlier steps
-    int slot = -1;          // Variable
-    Value constant;         // immediates and fixed variables
+    int args[3] = {0, 0, 0};  // earlier steps: the first ones
+    int slot = -1;            // Variable
+    Value constant;           // immediates and fixed variables
+    Meaning meaning = nullptr;
+    std::vector<int> all;  // of a call, all arguments
   };
+  static Meaning meaning_of(const Expr &e);
   int add(const Expr &e, Slots &slots, const Constants &constants,
           std::unordered_map<const ExprNode *, int> &known);
+  void run_steps(const std::vector<Value> &slots, Surroundings &surroundings,
+                 std::vector<Value> &values) const;
+  static Value call(const Step &step, const std::vector<Value> &values, Surroundings &surroundings);
+  std::vector<Value> take_scratch() const;
+
   std::vector<Step> steps_;
   std::vector<int> results_;
+  mutable std::vector<std::vector<Value>> scratch_;  // the steps' values, of runs that are over
 };
 
 /// v as type t holds it: wrapped, rounded.

@@ -34,7 +34,25 @@ void Run::compile() {
     for (int s = 0; s < static_cast<int>(tree_.nests[f].size()); s++) {
       stages_[f].push_back(compile_stage({f, s}));
     }
+    const FuncSurvey &func = survey_.funcs[f];
+    funcs_.push_back({compile_box(func.stored), {}, {}});
+    if (!func.hoisted) continue;
+    funcs_[f].slot = program({func.hoisted->slot});
+    funcs_[f].extents = program(func.hoisted->extents);
   }
+  for (const Tree &n : tree_.roots) compile_branches(*n);
+}
+
+Program Run::compile_box(const Box &box) {
+  std::vector<Expr> ends;
+  for (const IndexRange &r : box) ends.insert(ends.end(), {r.min, r.max});
+  return program(ends);
+}
+
+void Run::compile_branches(const TreeNode &n) {
+  if (n.kind == TreeNode::Branch) branches_[&n] = program({n.condition});
+  for (const Tree &c : n.children) compile_branches(*c);
+  for (const Tree &c : n.otherwise) compile_branches(*c);
 }
 
 std::vector<Run::CompiledSymbol> Run::compile_symbols(const std::vector<Symbol> &symbols) {
@@ -51,6 +69,8 @@ std::vector<Run::CompiledSymbol> Run::compile_symbols(const std::vector<Symbol> 
 Run::CompiledStage Run::compile_stage(StageId s) {
   const StageSurvey &survey = survey_.stages[s.func][s.stage];
   std::vector<Expr> point;
+  // A branch that specialize_fail() ends has no instances.
+  if (survey.dims.empty()) return {program(point), {}, {}, {}};
   for (int d : reference_.program(s).pure) point.push_back(survey.dims.at(tree_.func(s).args[d]));
   for (const ReductionVariable &r : tree_.definition(s).rvars) {
     point.push_back(survey.dims.at(r.var));
@@ -76,17 +96,22 @@ std::vector<Value> Run::evaluate(const Program &p) {
   return p.run(values_, *this);
 }
 
-std::vector<Extent> Run::evaluate(const Box &box) {
+int64_t Run::evaluate_one(const Program &p) {
+  if (static_cast<int>(values_.size()) < slots_.size()) values_.resize(slots_.size());
+  return p.run_one(values_, *this).i;
+}
+
+std::vector<Extent> Run::evaluate_box(const Program &ends) {
+  const std::vector<Value> values = evaluate(ends);
   std::vector<Extent> result;
-  for (const IndexRange &r : box) {
-    std::vector<Value> ends = evaluate(program({r.min, r.max}));
-    result.push_back({ends[0].i, ends[1].i - ends[0].i + 1});
+  for (size_t d = 0; d < values.size(); d += 2) {
+    result.push_back({values[d].i, values[d + 1].i - values[d].i + 1});
   }
   return result;
 }
 
 void Run::assign(const CompiledSymbol &s) {
-  const int64_t value = evaluate(s.value)[0].i;
+  const int64_t value = evaluate_one(s.value);
   values_[s.slot].i = value;
 }
 
@@ -94,8 +119,8 @@ void Run::bind(const std::vector<CompiledSymbol> &symbols) {
   for (const CompiledSymbol &s : symbols) {
     assign(s);
     const int64_t value = values_[s.slot].i;
-    const bool low = !s.lower.empty() && value < evaluate(s.lower)[0].i;
-    const bool high = !s.upper.empty() && value > evaluate(s.upper)[0].i;
+    const bool low = !s.lower.empty() && value < evaluate_one(s.lower);
+    const bool high = !s.upper.empty() && value > evaluate_one(s.upper);
     if (low || high) {
       fail('a', s.name, {value},
            "symbol '" + s.name + "' is " + std::to_string(value) + ", outside of its bounds");
@@ -114,13 +139,13 @@ bool Run::enlarge(Experiment &experiment) {
     has = {min, max - min + 1};
   };
   for (const Assumption &a : survey_.assumptions) {
-    if (a.dimension < 0 || !a.wanted.defined() || evaluate(program({a.condition}))[0].i) continue;
+    if (a.dimension < 0 || !a.wanted.defined() || evaluate_one(program({a.condition}))) continue;
     if (!tree_.algorithm.is_output(a.func)) continue;
     const int64_t min = experiment.buffers.at(a.func).at(a.dimension).min;
-    grow(a.func, a.dimension, min, min + evaluate(program({a.wanted}))[0].i - 1);
+    grow(a.func, a.dimension, min, min + evaluate_one(program({a.wanted})) - 1);
   }
   for (const auto &[name, box] : survey_.inputs) {
-    const std::vector<Extent> need = evaluate(box);
+    const std::vector<Extent> need = evaluate_box(compile_box(box));
     for (size_t d = 0; d < need.size(); d++) {
       if (need[d].extent > 0) grow(name, d, need[d].min, need[d].min + need[d].extent - 1);
     }
@@ -132,11 +157,11 @@ std::string Run::enter() {
   // Symbols keep their bounds only where the assumptions hold.
   for (const CompiledSymbol &s : root_symbols_) assign(s);
   for (const Assumption &a : survey_.assumptions) {
-    if (!evaluate(program({a.condition}))[0].i) return a.text;
+    if (!evaluate_one(program({a.condition}))) return a.text;
   }
   bind(root_symbols_);
   for (const auto &[name, box] : survey_.inputs) {
-    inputs_[name] = evaluate(box);
+    inputs_[name] = evaluate_box(compile_box(box));
     auto given = experiment_.buffers.find(name);
     if (given == experiment_.buffers.end()) continue;
     for (size_t d = 0; d < box.size(); d++) {
@@ -185,7 +210,7 @@ void Run::block(const std::vector<Tree> &nodes) {
         hoist(*n);
         break;
       case TreeNode::Branch:
-        block(evaluate(program({n->condition}))[0].i ? n->children : n->otherwise);
+        block(evaluate_one(branches_.at(n.get())) ? n->children : n->otherwise);
         break;
       case TreeNode::Fork:  // one of the orders that its waits allow
         block(n->children);
@@ -198,7 +223,7 @@ void Run::loop(const TreeNode &n) {
   const CompiledLoop &l = loops_[n.loop];
   const std::vector<Value> bounds = evaluate(l.bounds);
   const LoopKind kind = tree_.loops[n.loop].kind;
-  const bool concurrent = kind == LoopKind::Parallel || kind == LoopKind::Vector;
+  const bool concurrent = runs_at_once(kind);
   if (concurrent) concurrent_.push_back(std::make_unique<ConcurrentLoop>(n.loop));
   for (int64_t i = bounds[0].i; i < bounds[0].i + bounds[1].i; i++) {
     if (++result_.instances > limits_.instances) throw TooLarge();
@@ -214,13 +239,13 @@ void Run::allocate(const TreeNode &n) {
   const int f = n.stage.func;
   auto storage = std::make_unique<Storage>();
   storage->func = f;
-  storage->box = evaluate(survey_.funcs[f].stored);
+  storage->box = evaluate_box(funcs_[f].stored);
   storage->fold = survey_.funcs[f].fold;
   storage->depth = concurrent_.size();
-  if (const auto &hoisted = survey_.funcs[f].hoisted) {
+  if (survey_.funcs[f].hoisted) {
     storage->memory = memories_.at(f).get();
     storage->depth = storage->memory->depth;
-    storage->slot = evaluate(program({hoisted->slot}))[0].i;
+    storage->slot = evaluate_one(funcs_[f].slot);
     for (size_t d = 0; d < storage->box.size(); d++) {
       const int64_t ring = storage->fold[d];
       const int64_t extent = ring > 0 ? ring : storage->box[d].extent;
@@ -238,7 +263,7 @@ void Run::allocate(const TreeNode &n) {
 void Run::hoist(const TreeNode &n) {
   const int f = n.stage.func;
   auto memory = std::make_unique<HoistedMemory>();
-  for (const Value &v : evaluate(program(survey_.funcs[f].hoisted->extents))) {
+  for (const Value &v : evaluate(funcs_[f].extents)) {
     memory->extents.push_back(v.i);
   }
   memory->depth = concurrent_.size();
@@ -255,14 +280,14 @@ void Run::stage(StageId s) {
   for (const Value &v : evaluate(compiled.point)) p.at.push_back(v.i);
   now_ = p;
   for (const Program &guard : compiled.guards) {
-    if (!evaluate(guard)[0].i) return;
+    if (!evaluate_one(guard)) return;
   }
   const StageProgram &definition = reference_.program(s);
   for (const Program &blend : compiled.blends) {
-    if (!evaluate(blend)[0].i) return write_back(definition);
+    if (!evaluate_one(blend)) return write_back(definition);
   }
   unused_ = false;
-  for (const Program &used : compiled.used) unused_ |= !evaluate(used)[0].i;
+  for (const Program &used : compiled.used) unused_ |= !evaluate_one(used);
   result_.instances++;
   check_domain(definition);
   const std::vector<Value> slots = definition.slots_at(p.at);
@@ -342,7 +367,7 @@ Storage &Run::storage_of(int func, const Coordinates &at, const char *verb) {
 Value Run::read_other(int func, const Coordinates &at, int value_index) {
   Storage &storage = storage_of(func, at, "reads");
   touch(storage, at, false);
-  const Cell wanted = reference_.final(func, at);
+  const Cell &wanted = reference_.final(func, at);
   check_content(storage, at, wanted.content);
   return wanted.values[value_index];
 }
@@ -358,9 +383,8 @@ Value Run::read_own(const Coordinates &at, int value_index) {
   if (!wanted) {
     fail('a', tree_.func(p.stage).name, at, describe(p) + " runs outside of its domain");
   }
-  const Cell copy = *wanted;
-  check_content(storage, at, copy.content);
-  return copy.values[value_index];
+  check_content(storage, at, wanted->content);
+  return wanted->values[value_index];
 }
 
 void Run::check_content(const Storage &storage, const Coordinates &at, const Content &wanted) {

@@ -33,6 +33,11 @@ class Run : public Surroundings {
     std::vector<Program> blends;  // where one does not hold, cells are written as they are
     std::vector<Program> used;    // conditions under which somebody uses what the instance stores
   };
+  struct CompiledFunc {
+    Program stored;  // min, max of each dimension
+    Program slot;    // of hoisted memory; else empty
+    Program extents;
+  };
   struct Stop {};  // a violation was found
   struct TooLarge {};
 
@@ -40,8 +45,11 @@ class Run : public Surroundings {
   Program program(const std::vector<Expr> &e) { return Program(e, slots_, constants_); }
   std::vector<CompiledSymbol> compile_symbols(const std::vector<Symbol> &symbols);
   CompiledStage compile_stage(StageId s);
+  Program compile_box(const Box &box);
+  void compile_branches(const TreeNode &n);
   std::vector<Value> evaluate(const Program &p);
-  std::vector<Extent> evaluate(const Box &box);
+  int64_t evaluate_one(const Program &p);
+  std::vector<Extent> evaluate_box(const Program &ends);
   void assign(const CompiledSymbol &symbol);
   void bind(const std::vector<CompiledSymbol> &symbols);
   /// Binds what is known at the root; what the entry would refuse, if anything.
@@ -79,6 +87,8 @@ class Run : public Surroundings {
   std::vector<Value> values_;  // by slot
   std::vector<CompiledLoop> loops_;
   std::vector<std::vector<CompiledStage>> stages_;
+  std::vector<CompiledFunc> funcs_;
+  std::unordered_map<const TreeNode *, Program> branches_;   // their conditions
   std::vector<std::unique_ptr<Storage>> storages_;           // [func]; null: not allocated now
   std::map<int, std::unique_ptr<HoistedMemory>> memories_;   // [func]
   std::vector<std::unique_ptr<ConcurrentLoop>> concurrent_;  // outermost first

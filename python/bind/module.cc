@@ -1,5 +1,6 @@
 // The module polyhalite._core: what the package binds, subject by subject.
 #include "python/bind/bind.h"
+#include "python/bind/doors.h"
 
 PYBIND11_MODULE(_core, m) {
   using namespace polyhalite::python;  // NOLINT
@@ -20,6 +21,8 @@ PYBIND11_MODULE(_core, m) {
   bind_effects(m);
   bind_running(m);
   bind_compiling(m);
+  bind_autoscheduling(m);
   bind_texts(m);
   bind_generators(m);
+  bind_onnx(m);
 }

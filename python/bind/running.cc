@@ -259,27 +259,11 @@ What a handler raises ends the call and is raised by it.)")
             p.add_requirement(condition.e, to_message(message), here());
           },
           "Checked before a run computes anything; the message's texts and values are the error's.")
-      .def(
-          "apply_autoscheduler",
-          [](const Pipeline &p, const std::string &name, const Target &target,
-             const std::map<std::string, std::string> &parameters) {
-            const Here at = here();
-            py::gil_scoped_release released;
-            return p
-                .apply_autoscheduler(
-                    target == Target() ? get_jit_target_from_environment() : target,
-                    AutoschedulerParams(name, parameters), at)
-                .schedule_source;
-          },
-          py::arg("name"), py::arg("target") = Target(),
-          py::arg("parameters") = std::map<std::string, std::string>(),
-          "Has a scheduler write directives to the Funcs; returns them as C++.")
       .def("__repr__", [](const Pipeline &p) {
         std::string s;
         for (const Func &f : p.outputs()) s += (s.empty() ? "" : ", ") + f.name();
         return "<polyhalite.Pipeline of " + s + ">";
       });
-  m.def("load_plugin", [](const std::string &name) { load_plugin(name, here()); }, py::arg("name"));
 
   Classes both({m.attr("Func"), pipeline});
   both.def(

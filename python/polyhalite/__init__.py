@@ -14,6 +14,8 @@ unless a schedule says otherwise. What is said by name (the loops of reorder(), 
 C++, innermost first. Texts of the compiler's stages are C++'s.
 """
 
+import os as _os
+
 from . import _core
 from ._core import *  # noqa: F401,F403
 from ._core import BoundaryConditions, _, _0, _1, _2, _3, _4, _5, _6, _7, _8, _9  # noqa: F401
@@ -42,6 +44,12 @@ from ._generator import (  # noqa: F401
 )
 
 __version__ = _core.version
+
+
+def include_folder():
+    """The folder of the C headers that generated headers include: for -I of the programs that use
+    libraries made here."""
+    return _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "include")
 
 
 def vars(names):

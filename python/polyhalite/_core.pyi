@@ -26,6 +26,20 @@ class Argument:
     @property
     def type(self) -> Any: ...
 
+class AutoSchedulerResults:
+    """What an auto-scheduler wrote: directives as text, in C++ and in Python, and a report of what was chosen over what."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    @property
+    def report(self) -> Any: ...
+    @property
+    def schedule_python(self) -> Any: ...
+    @property
+    def schedule_source(self) -> Any: ...
+    @property
+    def schedule_text(self) -> Any: ...
+    @property
+    def target(self) -> Any: ...
+
 class Axis:
     """One axis of an image or output: its shape as expressions.
 
@@ -184,6 +198,7 @@ class Emit:
     hlpipe: Emit
     conceptual_stmt_html: Emit
     c_source: Emit
+    ptx: Emit
     name: str
     value: int
     def __int__(self) -> int: ...
@@ -687,8 +702,8 @@ class Pipeline:
     def __init__(self, outputs: Any) -> None: ...
     def add_requirement(self, arg0: ExprLike, *args: Any) -> None:
         """Checked before a run computes anything; the message's texts and values are the error's."""
-    def apply_autoscheduler(self, name: str, target: Target = ..., parameters: dict[str, str] = ...) -> str:
-        """Has a scheduler write directives to the Funcs; returns them as C++."""
+    def apply_autoscheduler(self, name: str, target: Target = ..., **kwargs: Any) -> AutoSchedulerResults:
+        """Has the auto-scheduler of this name write directives to the Funcs."""
     def compile_jit(self, target: Target = ...) -> None: ...
     def compile_times(self) -> dict:
         """Of the last compilation in process, in seconds."""
@@ -1230,6 +1245,12 @@ class TargetFeature:
       SME_SVL1024
 
       SME_SVL2048
+
+      CUDACapability89
+
+      CUDACapability90
+
+      SM90a
     """
     JIT: TargetFeature
     Debug: TargetFeature
@@ -1339,6 +1360,9 @@ class TargetFeature:
     SME_SVL512: TargetFeature
     SME_SVL1024: TargetFeature
     SME_SVL2048: TargetFeature
+    CUDACapability89: TargetFeature
+    CUDACapability90: TargetFeature
+    SM90a: TargetFeature
     name: str
     value: int
     def __int__(self) -> int: ...
@@ -1508,6 +1532,7 @@ class Var:
     def type(self) -> Type: ...
 
 _Generator: Any
+_OnnxSession: Any
 _PendingUpdate: Any
 _definitions: Any
 _generate_main: Any
@@ -1577,6 +1602,8 @@ def atan2(a: Any, b: Any) -> Expr:
     """The angle of the point (b, a), in radians."""
 def atanh(x: ExprLike) -> Expr:
     """Of a float, in its type; other numbers are cast to float32."""
+def auto_schedule(pipeline: Any, target: Target = ..., **kwargs: Any) -> AutoSchedulerResults:
+    """Completes the schedule of a Func or Pipeline: what the program has scheduled stays, the rest is chosen for sizes like the estimates (set_estimates). Options: parallelism, budget ("10s"), beam, seed, measure, records. CompileError where an output has no estimate."""
 def bf16(value: Any) -> Expr:
     """The value cast to bfloat16; a number must fit."""
 def cast(type: TypeLike, value: Any) -> Expr:
@@ -1682,7 +1709,8 @@ def likely(x: ExprLike) -> Expr:
 def likely_if_innermost(x: ExprLike) -> Expr:
     """likely() where no loop is inside the one that would be cut."""
 def link_modules(name: str, modules: list[Module]) -> Module: ...
-def load_plugin(name: str) -> None: ...
+def load_plugin(name: str) -> None:
+    """Loads a library that registers auto-schedulers."""
 def log(x: ExprLike) -> Expr:
     """Of a float, in its type; other numbers are cast to float32."""
 def max(*args: Any) -> Expr:

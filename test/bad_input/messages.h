@@ -9,8 +9,9 @@
 
 namespace polyhalite {
 
-/// The text of the error that f throws. A place in the calling file is written relative to the
-/// call: "@: error: ...", "@+2: error: ..." for a fault two lines further down.
+/// The text of the error that f throws, or the texts of several, each on lines of its own. A place
+/// in the calling file is written relative to the call: "@: error: ...", "@+2: error: ..." for a
+/// fault two lines further down.
 template <typename F>
 std::string text_of(F &&f, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
   try {
@@ -18,11 +19,17 @@ std::string text_of(F &&f, const char *file = __builtin_FILE(), int line = __bui
   } catch (const InternalError &e) {
     return std::string("an internal error: ") + e.what();
   } catch (const Error &e) {
-    Diagnostic d = e.diagnostic();
-    if (d.where.line == 0 || d.where.file != file) return e.what();
-    const int offset = d.where.line - line;
-    d.where = {};
-    return (offset == 0 ? "@: " : "@+" + std::to_string(offset) + ": ") + d.to_string();
+    std::string text;
+    for (Diagnostic d : e.diagnostics()) {
+      if (!text.empty()) text += "\n";
+      if (d.where.line != 0 && d.where.file == file) {
+        const int offset = d.where.line - line;
+        text += offset == 0 ? "@: " : "@+" + std::to_string(offset) + ": ";
+        d.where = {};
+      }
+      text += d.to_string();
+    }
+    return text;
   } catch (const std::exception &e) {
     return std::string("another exception: ") + e.what();
   }

@@ -148,6 +148,19 @@ TEST_F(BadRun, tables_that_do_not_hold_every_index) {
       "a larger buffer, compute less of the output, or give the access a boundary condition");
 }
 
+TEST_F(BadRun, several_inputs_without_a_value) {
+  ImageParam a(Int(32), 1, "a"), b(Int(32), 1, "b");
+  Func sum("sum");
+  sum(x) = a(x) + b(x);
+  EXPECT_EQ(text_of([&] { sum.realize({4}); }),
+            "@: error: ImageParam 'a' is not bound\n"
+            "  why: the pipeline reads it, and no Buffer was set\n"
+            "  fix: call set(buffer) before realize\n"
+            "@: error: ImageParam 'b' is not bound\n"
+            "  why: the pipeline reads it, and no Buffer was set\n"
+            "  fix: call set(buffer) before realize");
+}
+
 TEST_F(BadRun, parameters_outside_their_range) {
   Param<int> n("n", 50, 0, 10);
   Param<float> scale("scale", 1.0f, 2.0f, 3.0f);

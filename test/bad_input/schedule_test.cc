@@ -118,6 +118,34 @@ TEST_F(BadSchedule, levels) {
             "  fix: add compute_root or compute_at, or drop store_root");
 }
 
+TEST_F(BadSchedule, levels_of_several_funcs) {
+  Func in("in"), h("h"), out("out");
+  in(x, y) = x;
+  h(x, y) = in(x, y) + in(x, y + 1);
+  out(x, y) = g(x, y) + h(x, y);
+  g.compute_root();
+  // What stands where h should is not blamed for it.
+  f.compute_at(g, xo), h.compute_at(out, xi), in.compute_at(h, xo);
+  EXPECT_EQ(text_of([&] { out.compile_jit(); }, __builtin_FILE(), __LINE__ - 1),
+            "@: error: cannot compute 'h' at loop 'xi' of 'out': there is no such loop\n"
+            "  fix: the loops of 'out' are, outermost first: y, x\n"
+            "@: error: cannot compute 'f' at loop 'xo' of 'g': there is no such loop\n"
+            "  fix: the loops of 'g' are, outermost first: y, x");
+}
+
+TEST_F(BadSchedule, extents_of_several_loops) {
+  Func out("out");
+  out(x, y) = g(x, y) + 1;
+  f.compute_root().vectorize(x), g.compute_root().unroll(y);
+  EXPECT_EQ(text_of([&] { out.compile_jit(); }, __builtin_FILE(), __LINE__ - 1),
+            "@: error: cannot unroll loop 'y' of 'g': its extent is not a constant\n"
+            "  why: the extent is out.extent.1\n"
+            "  fix: unroll(y, N) splits by N first; or bound() 'y' to a constant extent\n"
+            "@: error: cannot vectorize loop 'x' of 'f': its extent is not a constant\n"
+            "  why: the extent is out.extent.0 + 1\n"
+            "  fix: vectorize(x, N) splits by N first; or bound() 'x' to a constant extent");
+}
+
 TEST_F(BadSchedule, loops_of_an_inlined_func) {
   f.parallel(y);
   EXPECT_EQ(text_of([&] { g.compile_jit(); }, __builtin_FILE(), __LINE__ - 1),

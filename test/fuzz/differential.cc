@@ -1,6 +1,10 @@
 #include "test/fuzz/differential.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <ctime>
+#include <iomanip>
 #include <memory>
 #include <optional>
 #include <set>
@@ -19,8 +23,10 @@
 #include "polyhedral/judge.h"
 #include "polyhedral/oracle/brute_force.h"
 #include "schedule/build_tree.h"
+#include "schedule/check_kernels.h"
 #include "schedule/schedule_text.h"
 #include "test/fuzz/trace_check.h"
+#include "test/support/random_kernels.h"
 #include "test/support/random_pipeline.h"
 
 namespace polyhalite::test {
@@ -31,6 +37,11 @@ constexpr int64_t kMaxExtent = 400;        // larger boxes come from degenerate 
 constexpr int64_t kMaxInstances = 60'000;  // enumerated per experiment
 constexpr int64_t kMargin = 120;           // around the interpreter's images
 constexpr int kGuardBytes = 64;            // around every buffer, checked afterwards
+
+bool concerns_devices(const FrozenPipeline &p) {
+  return std::any_of(p.directives.begin(), p.directives.end(),
+                     [](const Directive &d) { return concerns_device(d.kind); });
+}
 
 struct Extents {
   std::vector<int64_t> min, extent;
@@ -58,7 +69,7 @@ class GuardedBuffer {
   void fill(Type t, Dice &dice) {
     const int64_t n = payload_ / t.bytes();
     for (int64_t i = 0; i < n; i++) {
-      const int v = dice.between(t.is_uint() || t.is_float() ? 0 : -60, 60);
+      const int v = dice.between(t.is_uint() || t.is_float() ? 0 : -60, t.is_bool() ? 1 : 60);
       uint8_t *p = raw_.host + i * t.bytes();
       if (t == Float(32)) {
         const float f = static_cast<float>(v) / 4;
@@ -119,11 +130,21 @@ class GuardedBuffer {
   int64_t payload_ = 0;
 };
 
-/// One buffer for each value of the output.
+/// An output: its Func, what is wanted of it.
+struct Output {
+  std::string func;
+  std::vector<std::string> buffers;  // one for each value
+  std::vector<Type> types;
+  Extents box;
+};
+
+/// One buffer for each value of each output.
 class OutputBuffers {
  public:
-  OutputBuffers(const std::vector<Type> &types, const Extents &e) {
-    for (const Type t : types) buffers_.push_back(std::make_unique<GuardedBuffer>(t, e));
+  explicit OutputBuffers(const std::vector<Output> &outputs) {
+    for (const Output &o : outputs) {
+      for (const Type t : o.types) buffers_.push_back(std::make_unique<GuardedBuffer>(t, o.box));
+    }
   }
   const GuardedBuffer &operator[](size_t v) const { return *buffers_[v]; }
   std::vector<polyhalite_buffer_t *> raw() const {
@@ -136,6 +157,8 @@ class OutputBuffers {
   std::vector<std::unique_ptr<GuardedBuffer>> buffers_;
 };
 
+constexpr int32_t kScalar = 3;  // what scalars are; enumeration takes it too
+
 using Environment = std::map<std::string, Expr>;
 
 std::optional<int64_t> evaluate(const Expr &e, const Environment &env) {
@@ -143,12 +166,14 @@ std::optional<int64_t> evaluate(const Expr &e, const Environment &env) {
   return is_const_int(simplify(substitute(env, e)), &v) ? std::optional(v) : std::nullopt;
 }
 
-Environment environment(const std::string &buffer, const Extents &e, const Survey &survey) {
-  Environment env;
-  for (size_t d = 0; d < e.min.size(); d++) {
-    const std::string suffix = "." + std::to_string(d);
-    env[buffer + ".min" + suffix] = Expr(static_cast<int32_t>(e.min[d]));
-    env[buffer + ".extent" + suffix] = Expr(static_cast<int32_t>(e.extent[d]));
+Environment environment(const std::vector<Output> &outputs, const Survey &survey) {
+  Environment env = {{"n", Expr(kScalar)}};
+  for (const Output &o : outputs) {
+    for (size_t d = 0; d < o.box.min.size(); d++) {
+      const std::string suffix = "." + std::to_string(d);
+      env[o.buffers[0] + ".min" + suffix] = Expr(static_cast<int32_t>(o.box.min[d]));
+      env[o.buffers[0] + ".extent" + suffix] = Expr(static_cast<int32_t>(o.box.extent[d]));
+    }
   }
   for (const Symbol &s : survey.root_symbols) {
     if (auto v = evaluate(s.value, env)) env[s.name] = Expr(static_cast<int32_t>(*v));
@@ -156,69 +181,117 @@ Environment environment(const std::string &buffer, const Extents &e, const Surve
   return env;
 }
 
-/// Grows the output until the entry checks hold; false where they cannot or the boxes are too
+/// Grows the outputs until the entry checks hold; false where they cannot or the boxes are too
 /// large.
-bool fit_output(const std::string &output, const std::string &buffer, Extents &e,
-                const Survey &survey) {
+bool fit_outputs(std::vector<Output> &outputs, const Survey &survey) {
   for (int tries = 0; tries < 8; tries++) {
-    const Environment env = environment(buffer, e, survey);
+    const Environment env = environment(outputs, survey);
     bool fits = true;
     for (const Assumption &a : survey.assumptions) {
       if (is_true(simplify(substitute(env, a.condition)))) continue;
       const auto wanted = evaluate(a.wanted, env);
-      if (!wanted || a.dimension < 0) return false;
+      const auto output = std::find_if(outputs.begin(), outputs.end(),
+                                       [&](const Output &o) { return o.func == a.func; });
+      if (!wanted || a.dimension < 0 || output == outputs.end()) return false;
       fits = false;
-      e.extent[a.dimension] = std::max(e.extent[a.dimension], *wanted);
+      int64_t &extent = output->box.extent[static_cast<size_t>(a.dimension)];
+      extent = std::max(extent, *wanted);
     }
-    const Box &need = survey.inputs.at(output);
-    for (size_t d = 0; d < need.size(); d++) {
-      const auto low = evaluate(need[d].min, env), high = evaluate(need[d].max, env);
-      if (!low || !high || *high - *low > kMaxExtent) return false;
-      const int64_t end = std::max(e.min[d] + e.extent[d], *high + 1);
-      const int64_t begin = std::min(e.min[d], *low);
-      fits &= begin == e.min[d] && end - begin == e.extent[d];
-      e.min[d] = begin;
-      e.extent[d] = end - begin;
+    for (Output &o : outputs) {
+      const Box &need = survey.inputs.at(o.func);
+      for (size_t d = 0; d < need.size(); d++) {
+        const auto low = evaluate(need[d].min, env), high = evaluate(need[d].max, env);
+        if (!low || !high || *high - *low > kMaxExtent) return false;
+        int64_t &min = o.box.min[d], &extent = o.box.extent[d];
+        const int64_t end = std::max(min + extent, *high + 1);
+        const int64_t begin = std::min(min, *low);
+        fits &= begin == min && end - begin == extent;
+        min = begin;
+        extent = end - begin;
+      }
     }
     if (fits) return true;
   }
   return false;
 }
 
+/// Adds the processor's time that it lives to a part of the counts.
+class Stopwatch {
+ public:
+  Stopwatch(DifferentialCounts &counts, const char *part) : sum_(counts.seconds[part]) {}
+  Stopwatch(const Stopwatch &) = delete;
+  ~Stopwatch() { sum_ += static_cast<double>(std::clock() - begin_) / CLOCKS_PER_SEC; }
+
+ private:
+  double &sum_;
+  const std::clock_t begin_ = std::clock();
+};
+
 class Trial {
  public:
-  Trial(uint64_t seed, DifferentialCounts &counts, RandomPipeline p)
-      : seed_(seed), counts_(counts), p_(std::move(p)) {}
+  /// `kernels`: for a device too, whose part runs on the CPU.
+  Trial(const Case &c, DifferentialCounts &counts, bool kernels = false)
+      : seed_(c.seed), counts_(counts), p_(c.pipeline), wanted_(c.verdict), kernels_(kernels) {
+    if (kernels) target_.set_feature(Target::CUDA);
+  }
 
   void run() {
-    counts_.drawn++;
     LoopTree tree;
     Survey s;
-    try {
-      tree = build_tree(p_.frozen.algorithm, p_.frozen.directives);
-      s = survey(tree);
-    } catch (const CompileError &) {
-      counts_.structural++;
-      return;
-    }
-    const Judgement verdict = judge(tree, s);
-    verdict.legal() ? counts_.accepted++ : counts_.refused++;
-    if (!verdict.legal()) counts_.refused_by_claim[verdict.refusal->claim]++;
+    const std::optional<Judgement> judged = judge_it(tree, s);
+    if (!judged) return;
+    const Judgement &verdict = *judged;
     if (verdict.legal()) count_windows(s);
-    output_ = tree.algorithm.outputs[0];
-    const FuncDef &output = *tree.algorithm.find(output_);
-    first_buffer_ = output.buffer_name(0);
-    types_ = output.types;
-    Extents e;
-    for (int m : p_.output_min) e.min.push_back(m);
-    for (int n : p_.output_extent) e.extent.push_back(n);
-    if (!fit_output(output_, first_buffer_, e, s)) {
+    std::vector<Output> outputs;
+    for (size_t o = 0; o < p_.boxes.size(); o++) {
+      const FuncDef &f = *tree.algorithm.find(tree.algorithm.outputs[o]);
+      const OutputBox &box = p_.boxes[o];
+      outputs.push_back(
+          {f.name,
+           {},
+           f.types,
+           {{box.min.begin(), box.min.end()}, {box.extent.begin(), box.extent.end()}}});
+      for (size_t v = 0; v < f.types.size(); v++) {
+        outputs.back().buffers.push_back(f.buffer_name(static_cast<int>(v)));
+      }
+    }
+    if (!fit_outputs(outputs, s)) {
       counts_.not_run++;
       return;
     }
-    enumerate(tree, s, verdict, e);
+    {
+      const Stopwatch watch(counts_, "enumeration");
+      enumerate(tree, s, verdict, outputs);
+    }
     if (too_large_) counts_.not_run++;
-    if (verdict.legal() && !too_large_) execute(tree, s, e);
+    if (verdict.legal() && !too_large_) execute(tree, s, outputs);
+  }
+
+  /// None for a structural error.
+  std::optional<Judgement> judge_it(LoopTree &tree, Survey &s) {
+    counts_.drawn++;
+    count_drawn(p_.frozen, false);
+    const Stopwatch watch(counts_, "judging");
+    try {
+      tree = build_tree(p_.frozen.algorithm, p_.frozen.directives);
+      // Devices are refused before surveys, unless the target has one.
+      if (kernels_) {
+        check_kernels(tree);
+      } else if (concerns_devices(p_.frozen)) {
+        build_and_judge(p_.frozen.algorithm, p_.frozen.directives);
+      }
+      s = survey(tree);
+    } catch (const CompileError &) {
+      counts_.structural++;
+      return std::nullopt;
+    }
+    Judgement verdict = judge(tree, s);
+    if (verdict.legal()) count_drawn(p_.frozen, true);
+    verdict.legal() ? counts_.accepted++ : counts_.refused++;
+    if (!verdict.legal()) counts_.refused_by_claim[verdict.refusal->claim]++;
+    const std::string said = verdict.legal() ? "accepted" : "refused";
+    if (!wanted_.empty() && wanted_ != said) fail(said + ", and should be " + wanted_);
+    return verdict;
   }
 
  private:
@@ -226,6 +299,20 @@ class Trial {
     std::ostringstream os;
     os << "seed " << seed_ << ": " << what;
     counts_.failures.push_back(os.str());
+  }
+
+  void count_drawn(const FrozenPipeline &p, bool accepted) {
+    std::set<std::string> words;
+    for (const Directive &d : p.directives) {
+      words.insert(directive_name(d.kind));
+      if (d.kind == DirectiveKind::Split) {
+        words.insert(std::string("tail ") + tail_strategy_name(d.tail));
+      }
+    }
+    for (const FuncDef &f : p.algorithm.funcs) {
+      for (const Type &t : f.types) words.insert("type " + t.to_string());
+    }
+    for (const std::string &w : words) (accepted ? counts_.accepted_with : counts_.drawn_with)[w]++;
   }
 
   void count_windows(const Survey &s) {
@@ -240,23 +327,37 @@ class Trial {
     counts_.folded += folds;
   }
 
-  /// The judge reasons for all sizes: a refusal is false only if no size tried is broken.
+  /// The judge reasons for all sizes: a refusal is false only if no size tried is broken. Larger
+  /// boxes, boxes further below and above, narrow ones for branches.
   void enumerate(const LoopTree &tree, const Survey &s, const Judgement &verdict,
-                 const Extents &first) {
+                 const std::vector<Output> &first) {
+    struct Change {
+      int64_t move = 0, grow = 0, width = 0;  // width: the new extent of dimension 0
+    };
     bool decided = false;
-    for (const int64_t grow : {0, 7}) {
-      Extents e = first;
-      for (int64_t &n : e.extent) n += grow;
-      if (grow > 0 && (verdict.legal() || !fit_output(output_, first_buffer_, e, s))) continue;
+    for (const Change &change : {Change{}, Change{0, 7, 0}, Change{-15, 5, 0}, Change{9, 3, 0},
+                                 Change{-4, 7, 1}, Change{-4, 7, 4}, Change{-40, 0, 0}}) {
+      std::vector<Output> outputs = first;
+      for (Output &o : outputs) {
+        for (int64_t &m : o.box.min) m += change.move;
+        for (int64_t &n : o.box.extent) n += change.grow;
+        if (change.width > 0 && !o.box.extent.empty()) o.box.extent[0] = change.width;
+      }
+      const bool is_first = change.move == 0 && change.grow == 0;
+      if (!is_first && (verdict.legal() || !fit_outputs(outputs, s))) continue;
       oracle::Experiment experiment;
-      auto &box = experiment.buffers[output_];
-      for (size_t d = 0; d < e.min.size(); d++) box.push_back({e.min[d], e.extent[d]});
-      experiment.buffers[first_buffer_] = box;
+      for (const Output &o : outputs) {
+        std::vector<oracle::Extent> box;
+        for (size_t d = 0; d < o.box.min.size(); d++) {
+          box.push_back({o.box.min[d], o.box.extent[d]});
+        }
+        experiment.buffers[o.func] = experiment.buffers[o.buffers[0]] = box;
+      }
       experiment.seed = seed_;
       const oracle::Enumeration found =
           oracle::brute_force(tree, s, experiment, 3, {kMaxInstances});
       if (!found.unmet.empty()) {
-        too_large_ = true;
+        too_large_ |= is_first;
         continue;
       }
       decided = true;
@@ -273,12 +374,17 @@ class Trial {
     counts_.false_refusal_seeds.push_back(seed_);
   }
 
-  void execute(const LoopTree &tree, const Survey &s, const Extents &e) {
-    const Environment env = environment(first_buffer_, e, s);
+  void execute(const LoopTree &tree, const Survey &s, const std::vector<Output> &outputs) {
+    const Environment env = environment(outputs, s);
     std::map<std::string, std::unique_ptr<GuardedBuffer>> images, margins;
     std::map<std::string, const polyhalite_buffer_t *> for_reference;
     Dice dice(seed_ + 77);
+    std::map<std::string, uint64_t> scalars;
     for (const AlgorithmInput &i : p_.frozen.algorithm.inputs) {
+      if (!i.param->is_buffer) {
+        scalars[i.param->name] = kScalar;
+        continue;
+      }
       Extents box;
       auto need = s.inputs.find(i.param->name);
       for (int d = 0; d < i.param->dimensions; d++) {
@@ -309,23 +415,35 @@ class Trial {
       w->copy_from(*b);
       for_reference[i.param->name] = w->raw();
     }
-    OutputBuffers expected(types_, e), interpreted(types_, e), compiled(types_, e);
+    OutputBuffers expected(outputs), interpreted(outputs), compiled(outputs);
     counts_.executed++;
     try {
-      interpret(p_.frozen.algorithm, for_reference, {}, expected.raw());
+      const Stopwatch watch(counts_, "reference");
+      interpret(p_.frozen.algorithm, for_reference, scalars, expected.raw());
     } catch (const Error &x) {
       return fail(std::string("reference: ") + x.what());
     }
     try {
-      Function f = lower("f", tree, s);
+      LowerOptions lowering;
+      const auto &list = p_.frozen.directives;
+      lowering.profile = std::any_of(list.begin(), list.end(), [](const Directive &d) {
+        return d.kind == DirectiveKind::NoProfiling;
+      });
       PassOptions options;
       options.verify = true;
-      f = run_passes(f, target_, options);
+      Function f;
+      {
+        const Stopwatch watch(counts_, "lowering");
+        f = run_passes(lower("f", tree, s, lowering), target_, options);
+      }
+      const Stopwatch watch(counts_, "loop IR");
       IrArguments args;
       for (auto &[name, b] : images) args.buffers[name] = b->raw();
-      const FuncDef &output = *tree.algorithm.find(output_);
-      for (size_t v = 0; v < types_.size(); v++) {
-        args.buffers[output.buffer_name(static_cast<int>(v))] = interpreted.raw()[v];
+      for (const auto &[name, bits] : scalars) args.scalars[name] = Expr(kScalar);
+      size_t next = 0;
+      for (const Output &o : outputs) {
+        for (const std::string &buffer : o.buffers)
+          args.buffers[buffer] = interpreted.raw()[next++];
       }
       InterpretOptions order{ParallelOrder::Shuffled, seed_, {}};
       for (size_t g = 0; g < s.funcs.size(); g++) {
@@ -335,16 +453,27 @@ class Trial {
         }
       }
       interpret_ir(f, args, order);
-      check(interpreted, expected, "loop IR");
+      check(interpreted, expected, outputs, "loop IR");
+    } catch (const CompileError &x) {
+      // A kernel may need too much memory, or what its launch does not know.
+      if (!kernels_) fail(std::string("loop IR: ") + x.what());
+      counts_.structural++;
     } catch (const Error &x) {
       fail(std::string("loop IR: ") + x.what());
     }
+    if (kernels_) return;
     try {
+      const Stopwatch watch(counts_, "compiled code");
       const auto code = backend().jit(p_.frozen, target_);
       auto run = [&](OutputBuffers &out, const char *who) {
         std::vector<void *> args;
+        int32_t scalar = kScalar;
         for (const AlgorithmInput &i : p_.frozen.algorithm.inputs) {
-          args.push_back(images[i.param->name]->raw());
+          if (i.param->is_buffer) {
+            args.push_back(images[i.param->name]->raw());
+          } else {
+            args.push_back(&scalar);
+          }
         }
         for (polyhalite_buffer_t *b : out.raw()) args.push_back(b);
         std::string message;
@@ -352,14 +481,14 @@ class Trial {
         if (code->call(args, &message, &trace) != 0) return fail(std::string(who) + ": " + message);
         if (!trace.problem().empty()) fail(trace.problem());
         counts_.traced += trace.events() > 0;
-        check(out, expected, who);
+        check(out, expected, outputs, who);
       };
       run(compiled, "compiled code");
       // What is kept of the first run serves the second.
       if (std::any_of(tree.storage.begin(), tree.storage.end(),
                       [](const FuncStorage &f) { return f.memoized; })) {
         counts_.memoized++;
-        OutputBuffers again(types_, e);
+        OutputBuffers again(outputs);
         run(again, "compiled code, run again");
       }
     } catch (const Error &x) {
@@ -370,61 +499,104 @@ class Trial {
     }
   }
 
-  void check(const OutputBuffers &found, const OutputBuffers &expected, const char *who) {
-    for (size_t v = 0; v < types_.size(); v++) {
-      const std::string which = types_.size() == 1 ? "" : " of value " + std::to_string(v);
-      if (!found[v].guards_intact()) {
-        fail(std::string(who) + " wrote beyond the ends of the output" + which);
-      }
-      const int64_t at = found[v].difference(expected[v]);
-      if (at >= 0) {
-        fail(std::string(who) + " differs from the interpreter at element " +
-             std::to_string(at / types_[v].bytes()) + which);
+  void check(const OutputBuffers &found, const OutputBuffers &expected,
+             const std::vector<Output> &outputs, const char *who) {
+    size_t next = 0;
+    for (const Output &o : outputs) {
+      for (size_t v = 0; v < o.types.size(); v++, next++) {
+        const std::string &which = o.buffers[v];
+        if (!found[next].guards_intact()) {
+          fail(std::string(who) + " wrote beyond the ends of the output " + which);
+        }
+        const int64_t at = found[next].difference(expected[next]);
+        if (at >= 0) {
+          fail(std::string(who) + " differs from the interpreter at element " +
+               std::to_string(at / o.types[v].bytes()) + " of " + which);
+        }
       }
     }
   }
 
   const uint64_t seed_;
   DifferentialCounts &counts_;
-  RandomPipeline p_;
-  std::string output_, first_buffer_;
-  std::vector<Type> types_;  // of the output's values
-  bool too_large_ = false;   // to enumerate, and so to interpret
-  const Target target_ = get_jit_target_from_environment();
+  const RandomPipeline p_;
+  const std::string wanted_;  // verdict; empty: any
+  const bool kernels_;
+  bool too_large_ = false;  // to enumerate, and so to interpret
+  Target target_ = get_jit_target_from_environment();
 };
 
 }  // namespace
 
-void differential(uint64_t seed, DifferentialCounts &counts) {
+Case drawn_case(uint64_t seed, DifferentialCounts &counts) {
+  const Stopwatch watch(counts, "drawing");
+  auto check = [](const Algorithm &a, const std::vector<Directive> &directives) {
+    survey(build_tree(a, directives));
+  };
+  return {seed, random_pipeline(seed, check), ""};
+}
+
+void differential(const Case &c, DifferentialCounts &counts) {
   try {
-    Trial(seed, counts, random_pipeline(seed)).run();
+    Trial(c, counts).run();
   } catch (const std::exception &e) {
-    counts.failures.push_back("seed " + std::to_string(seed) + ": " + e.what());
+    counts.failures.push_back("seed " + std::to_string(c.seed) + ": " + e.what());
   }
 }
 
-void auto_scheduled(uint64_t seed, DifferentialCounts &counts) {
-  RandomPipeline p = random_pipeline(seed);
+Case with_kernels(Case c) {
+  Dice dice(c.seed + 31);
+  c.pipeline.frozen.directives = random_kernels(dice, c.pipeline.frozen.algorithm);
+  for (OutputBox &box : c.pipeline.boxes) {
+    for (int &n : box.extent) n += dice.between(0, 9);
+  }
+  return c;
+}
+
+void with_random_kernels(const Case &c, DifferentialCounts &counts) {
+  try {
+    Trial(with_kernels(c), counts, true).run();
+  } catch (const std::exception &e) {
+    counts.failures.push_back("seed " + std::to_string(c.seed) + ": " + e.what());
+  }
+}
+
+void judge_only(const Case &c, DifferentialCounts &counts) {
+  try {
+    LoopTree tree;
+    Survey s;
+    Trial(c, counts).judge_it(tree, s);
+  } catch (const std::exception &e) {
+    counts.failures.push_back("seed " + std::to_string(c.seed) + ": " + e.what());
+  }
+}
+
+void auto_scheduled(const Case &c, DifferentialCounts &counts) {
+  const uint64_t seed = c.seed;
+  RandomPipeline p = c.pipeline;
   Dice dice(seed + 99);
   if (dice.chance(75)) p.frozen.directives.clear();
-  for (int &n : p.output_extent) n += dice.between(0, p.output_extent.size() > 2 ? 8 : 40);
+  for (OutputBox &box : p.boxes) {
+    for (int &n : box.extent) n += dice.between(0, box.extent.size() > 2 ? 8 : 40);
+  }
   auto fail = [&](const std::string &what) {
     counts.failures.push_back("seed " + std::to_string(seed) + ": " + what);
   };
   const bool users = !p.frozen.directives.empty();
   try {
     FrozenPipeline estimated = p.frozen;
-    const FuncDef &output = *p.frozen.algorithm.find(p.frozen.algorithm.outputs[0]);
-    auto size = std::make_shared<ParameterContents>();
-    size->name = output.buffer_name(0);
-    size->is_buffer = size->is_output = true;
-    for (size_t d = 0; d < p.output_min.size(); d++) {
-      ParameterContents::DimConstraint c;
-      c.min_estimate = Expr(p.output_min[d]);
-      c.extent_estimate = Expr(p.output_extent[d]);
-      size->dims.push_back(c);
+    for (size_t o = 0; o < p.boxes.size(); o++) {
+      auto size = std::make_shared<ParameterContents>();
+      size->name = p.frozen.algorithm.find(p.frozen.algorithm.outputs[o])->buffer_name(0);
+      size->is_buffer = size->is_output = true;
+      for (size_t d = 0; d < p.boxes[o].min.size(); d++) {
+        ParameterContents::DimConstraint c;
+        c.min_estimate = Expr(p.boxes[o].min[d]);
+        c.extent_estimate = Expr(p.boxes[o].extent[d]);
+        size->dims.push_back(c);
+      }
+      estimated.algorithm.output_buffers.push_back(size);
     }
-    estimated.algorithm.output_buffers.push_back(size);
     autosched::Options options;
     options.parallelism = dice.between(1, 8);
     options.beam = 4;
@@ -433,7 +605,7 @@ void auto_scheduled(uint64_t seed, DifferentialCounts &counts) {
         autosched::schedule(estimated, get_jit_target_from_environment(), options, {});
     p.frozen.directives.insert(p.frozen.directives.end(), s.directives.begin(), s.directives.end());
     const int accepted = counts.accepted;
-    Trial(seed, counts, p).run();
+    Trial({seed, p, ""}, counts).run();
     if (counts.accepted == accepted)
       fail("the schedule is refused:\n" + to_text(p.frozen.directives));
   } catch (const CompileError &e) {
@@ -446,11 +618,11 @@ void auto_scheduled(uint64_t seed, DifferentialCounts &counts) {
   }
 }
 
-void judge_both_ways(uint64_t seed, DifferentialCounts &counts) {
+void judge_both_ways(const Case &c, DifferentialCounts &counts) {
   counts.drawn++;
-  const RandomPipeline p = random_pipeline(seed);
+  const RandomPipeline &p = c.pipeline;
   auto fail = [&](const std::string &what) {
-    counts.failures.push_back("seed " + std::to_string(seed) + ": " + what);
+    counts.failures.push_back("seed " + std::to_string(c.seed) + ": " + what);
   };
   LoopTree tree;
   Survey s;
@@ -482,19 +654,70 @@ void judge_both_ways(uint64_t seed, DifferentialCounts &counts) {
   }
 }
 
-std::string describe(uint64_t seed) {
-  const RandomPipeline p = random_pipeline(seed);
+std::string describe(const Case &c) {
   std::ostringstream os;
-  os << to_text(p.frozen.algorithm) << "\n" << to_text(p.frozen.directives) << "\n";
-  for (size_t d = 0; d < p.output_min.size(); d++) {
-    os << "output dimension " << d << ": min " << p.output_min[d] << ", extent "
-       << p.output_extent[d] << "\n";
-  }
+  os << to_text(c);
   try {
-    const LoopTree tree = build_tree(p.frozen.algorithm, p.frozen.directives);
-    os << "\n" << to_text(tree) << "\n" << to_text(tree, survey(tree));
+    const FrozenPipeline &p = c.pipeline.frozen;
+    const LoopTree tree = build_tree(p.algorithm, p.directives);
+    const Survey s = survey(tree);
+    os << "\n" << to_text(tree) << "\n" << to_text(tree, s);
+    const Judgement j = judge(tree, s);
+    os << "\n" << (j.legal() ? "accepted" : j.refusal->diagnostic.to_string()) << "\n";
   } catch (const CompileError &e) {
     os << "\n" << e.what() << "\n";
+  }
+  return os.str();
+}
+
+std::string failure_kind(const DifferentialCounts &c) {
+  for (const auto &[claim, n] : c.false_by_claim) {
+    if (n > 0) return std::string("false refusal ") + claim;
+  }
+  if (c.failures.empty()) return "";
+  // The first words, without names and numbers.
+  std::istringstream words(c.failures[0]);
+  std::string kind, word;
+  words >> word >> word;
+  for (int n = 0; n < 6 && words >> word; n++) {
+    const bool plain = std::all_of(word.begin(), word.end(), [](char x) {
+      return std::isalpha(static_cast<unsigned char>(x)) || x == ':' || x == ',';
+    });
+    if (plain) kind += " " + word;
+  }
+  return kind;
+}
+
+std::vector<std::string> never_accepted(const DifferentialCounts &c) {
+  std::vector<std::string> words;
+  for (const DirectiveKind kind : all_directive_kinds()) {
+    if (!concerns_device(kind)) words.push_back(directive_name(kind));
+  }
+  for (int t = 0; t <= static_cast<int>(TailStrategy::Auto); t++) {
+    words.push_back(std::string("tail ") + tail_strategy_name(static_cast<TailStrategy>(t)));
+  }
+  for (const char *type : {"bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32",
+                           "int64", "float16", "bfloat16", "float32", "float64"}) {
+    words.push_back(std::string("type ") + type);
+  }
+  words.erase(std::remove_if(words.begin(), words.end(),
+                             [&](const std::string &w) { return c.accepted_with.count(w) > 0; }),
+              words.end());
+  for (const DirectiveKind kind : all_directive_kinds()) {
+    if (!c.drawn_with.count(directive_name(kind))) {
+      words.push_back(std::string(directive_name(kind)) + " (not even drawn)");
+    }
+  }
+  return words;
+}
+
+std::string coverage(const DifferentialCounts &c) {
+  std::ostringstream os;
+  os << "programs with it: drawn, accepted\n";
+  for (const auto &[word, drawn] : c.drawn_with) {
+    const auto accepted = c.accepted_with.find(word);
+    os << "  " << std::left << std::setw(28) << word << std::right << std::setw(7) << drawn
+       << std::setw(7) << (accepted == c.accepted_with.end() ? 0 : accepted->second) << "\n";
   }
   return os.str();
 }
@@ -514,7 +737,9 @@ std::string report(const DifferentialCounts &c) {
      << c.judged_exactly << " judged exactly too, " << c.exactly_unknown << " not decided then\n"
      << c.executed << " run against the interpreter, " << c.memoized << " memoized, " << c.traced
      << " traced, " << c.not_run << " not run (boxes too large or checks that no size meets)\n"
-     << c.failures.size() << " failures\n";
+     << "seconds:";
+  for (const auto &[part, n] : c.seconds) os << " " << part << " " << std::llround(n);
+  os << "\n" << c.failures.size() << " failures\n";
   for (const std::string &f : c.failures) os << "  " << f << "\n";
   return os.str();
 }

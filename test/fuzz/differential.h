@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "test/fuzz/case_text.h"
+
 namespace polyhalite::test {
 
 struct DifferentialCounts {
@@ -16,30 +18,54 @@ struct DifferentialCounts {
   int enumerated = 0;      // verdicts that enumeration decided
   int false_refusals = 0;  // refused, but legal by enumeration on all data and sizes tried
   int executed = 0, not_run = 0;
-  int memoized = 0;             // run twice, since Funcs are kept between runs
-  int traced = 0;               // executed ones whose trace events were checked
-  int judged_exactly = 0;       // verdicts of the judge held against its exact form
-  int exactly_unknown = 0;      // of these, questions that isl's quota did not answer
-  int sliding = 0, folded = 0;  // accepted ones with a sliding window, with a ring
+  int memoized = 0;                       // run twice, since Funcs are kept between runs
+  int traced = 0;                         // executed ones whose trace events were checked
+  int judged_exactly = 0;                 // verdicts of the judge held against its exact form
+  int exactly_unknown = 0;                // of these, questions that isl's quota did not answer
+  int sliding = 0, folded = 0;            // accepted ones with a sliding window, with a ring
+  std::map<std::string, double> seconds;  // of the processor, by what was done
   std::map<char, int> refused_by_claim, false_by_claim;
+  // Programs with a directive, a tail, a type of values: all, and those that the judge accepted.
+  std::map<std::string, int> drawn_with, accepted_with;
   std::vector<uint64_t> false_refusal_seeds;
   std::vector<std::string> failures;  // wrong results, false acceptances, internal errors
 };
 
-/// Tries one seed; adds to the counts. Failures name the seed.
-void differential(uint64_t seed, DifferentialCounts &counts);
+/// The case that a seed draws; adds to the seconds.
+Case drawn_case(uint64_t seed, DifferentialCounts &counts);
 
-/// Judges one seed's tree twice, also asking isl about everything: surveys must hold exactly, and
+/// Tries one case; adds to the counts. Failures name the seed.
+void differential(const Case &c, DifferentialCounts &counts);
+
+/// Judges the case's tree twice, also asking isl about everything: surveys must hold exactly, and
 /// both verdicts must agree. Runs nothing.
-void judge_both_ways(uint64_t seed, DifferentialCounts &counts);
+void judge_both_ways(const Case &c, DifferentialCounts &counts);
 
-/// Lets the auto-scheduler complete the schedule of the seed's algorithm, in some cases behind the
+/// Lets the auto-scheduler complete the schedule of the case's algorithm, in some cases behind the
 /// random directives that are legal; the result must be legal and give the interpreter's values.
-void auto_scheduled(uint64_t seed, DifferentialCounts &counts);
+void auto_scheduled(const Case &c, DifferentialCounts &counts);
 
-/// The seed's algorithm and schedule, and what tree and survey make of them.
-std::string describe(uint64_t seed);
+/// The case's algorithm with a random schedule that has kernels.
+Case with_kernels(Case c);
+
+/// Runs on the CPU what becomes of with_kernels(c).
+void with_random_kernels(const Case &c, DifferentialCounts &counts);
+
+/// Judges one case; runs nothing.
+void judge_only(const Case &c, DifferentialCounts &counts);
+
+/// The case, and what tree and survey make of it.
+std::string describe(const Case &c);
 
 std::string report(const DifferentialCounts &c);
+
+/// In few words how the one case that was tried failed; empty where it did not.
+std::string failure_kind(const DifferentialCounts &c);
+
+/// A table of drawn_with and accepted_with.
+std::string coverage(const DifferentialCounts &c);
+/// The directives, tails and types that no accepted program has. Those of devices need only be
+/// drawn.
+std::vector<std::string> never_accepted(const DifferentialCounts &c);
 
 }  // namespace polyhalite::test

@@ -1,19 +1,90 @@
 // differential [--from SEED] [--count N] [--seconds S]: prints the report; exits 1 on any failure.
+// differential --cases FILE...: the same for cases that are written down; false refusals count too.
 // differential --exact ...: the same, but compares the judge with its exact form and runs nothing.
+// differential --coverage ...: draws and judges only; prints which directives, tails and types the
+// programs had, and exits 1 where one is in no accepted program or too few programs are judged.
 // differential --auto ...: schedules are the auto-scheduler's.
-// differential --show SEED: prints what the seed draws.
+// differential --kernels ...: schedules have kernels, which run on the CPU.
+// differential --show SEED | FILE: prints what the seed draws (behind --kernels, with
+// kernels), and what becomes of it.
+// differential [--exact] --reduce SEED | FILE: prints the smallest case found that fails alike.
+#include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "polyhalite/error.h"
 #include "test/fuzz/differential.h"
+#include "test/fuzz/reduce.h"
 
-int main(int argc, char **argv) {
+namespace {
+
+using namespace polyhalite::test;
+
+Case case_of(const std::string &word) {
+  const bool is_seed =
+      std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+  DifferentialCounts counts;
+  if (is_seed) return drawn_case(std::strtoull(word.c_str(), nullptr, 10), counts);
+  std::ifstream file(word);
+  return parse_case({std::istreambuf_iterator<char>(file), {}}, word);
+}
+
+int reduce(const Case &c, void (*trial)(const Case &, DifferentialCounts &)) {
+  auto kind = [&](const Case &tried) {
+    DifferentialCounts counts;
+    trial(tried, counts);
+    return failure_kind(counts);
+  };
+  const std::string wanted = kind(c);
+  if (wanted.empty()) {
+    std::cout << "it does not fail\n";
+    return 1;
+  }
+  const Case small = reduced(c, [&](const Case &tried) { return kind(tried) == wanted; });
+  DifferentialCounts counts;
+  trial(small, counts);
+  std::cout << describe(small) << report(counts);
+  return 0;
+}
+
+int try_cases(int count, char **files, void (*trial)(const Case &, DifferentialCounts &)) {
+  DifferentialCounts counts;
+  for (int i = 0; i < count; i++) {
+    const DifferentialCounts before = counts;
+    trial(case_of(files[i]), counts);
+    if (counts.failures.size() + counts.false_refusals >
+        before.failures.size() + before.false_refusals) {
+      std::cout << files[i] << " fails\n";
+    }
+  }
+  std::cout << report(counts);
+  return counts.failures.empty() && counts.false_refusals == 0 ? 0 : 1;
+}
+
+int show_coverage(const DifferentialCounts &counts) {
+  std::cout << coverage(counts);
+  const std::vector<std::string> missing = never_accepted(counts);
+  for (const std::string &word : missing) std::cout << "never accepted: " << word << "\n";
+  constexpr double kLeastJudged = 0.6;
+  const bool judged_enough = counts.accepted + counts.refused >= kLeastJudged * counts.drawn;
+  if (!judged_enough) std::cout << "too few programs reach the judge\n";
+  return counts.failures.empty() && missing.empty() && judged_enough ? 0 : 1;
+}
+
+int run(int argc, char **argv) {
   uint64_t from = 0;
   int count = 2000;
   double seconds = 1e9;
-  auto *trial = polyhalite::test::differential;
+  bool shows_coverage = false;
+  auto *trial = differential;
   for (int i = 1; i < argc; i++) {
     const std::string word = argv[i];
     const char *value = i + 1 < argc ? argv[i + 1] : nullptr;
@@ -22,38 +93,76 @@ int main(int argc, char **argv) {
     } else if (word == "--count" && value) {
       count = std::atoi(argv[++i]);
     } else if (word == "--exact") {
-      trial = polyhalite::test::judge_both_ways;
+      trial = judge_both_ways;
+    } else if (word == "--coverage") {
+      trial = judge_only;
+      shows_coverage = true;
     } else if (word == "--auto") {
-      trial = polyhalite::test::auto_scheduled;
+      trial = auto_scheduled;
+    } else if (word == "--kernels") {
+      trial = with_random_kernels;
     } else if (word == "--show" && value) {
-      std::cout << polyhalite::test::describe(std::strtoull(value, nullptr, 10));
+      const Case c = case_of(value);
+      std::cout << describe(trial == with_random_kernels ? with_kernels(c) : c);
       return 0;
+    } else if (word == "--reduce" && value) {
+      return reduce(case_of(value), trial);
+    } else if (word == "--cases" && value) {
+      return try_cases(argc - i - 1, argv + i + 1, trial);
     } else if (word == "--seconds" && value) {
       seconds = std::atof(argv[++i]);
     } else {
-      std::cerr << "usage: differential [--exact|--auto] [--from SEED] [--count N] [--seconds S] | "
-                   "--show "
-                   "SEED\n";
+      std::cerr << "usage: differential [--exact | --coverage | --auto | --kernels] [--from SEED] [--count N] "
+                   "[--seconds S] | --cases FILE... | --show CASE | --reduce CASE\n"
+                   "A CASE is a seed or a file.\n";
       return 2;
     }
   }
-  polyhalite::test::DifferentialCounts counts;
+  DifferentialCounts counts;
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   double next_line = 10;
+  std::vector<std::pair<double, uint64_t>> slowest;
   for (int i = 0; i < count && elapsed() < seconds; i++) {
-    trial(from + static_cast<uint64_t>(i), counts);
+    const uint64_t seed = from + static_cast<uint64_t>(i);
+    const size_t before = counts.failures.size();
+    const std::clock_t begin = std::clock();
+    try {
+      trial(drawn_case(seed, counts), counts);
+    } catch (const std::exception &e) {
+      counts.failures.push_back("seed " + std::to_string(seed) + ": " + e.what());
+    }
+    slowest.emplace_back(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, seed);
+    for (size_t f = before; f < counts.failures.size(); f++)
+      std::cerr << counts.failures[f] << "\n";
     if (elapsed() > next_line) {
       std::cerr << i + 1 << " of " << count << ", " << counts.failures.size() << " failures\n";
       next_line += 10;
     }
   }
-  std::cout << polyhalite::test::report(counts);
+  std::cout << report(counts);
   if (!counts.false_refusal_seeds.empty()) {
     std::cout << "false refusals:";
     for (uint64_t s : counts.false_refusal_seeds) std::cout << " " << s;
     std::cout << "\n";
   }
+  std::sort(slowest.rbegin(), slowest.rend());
+  slowest.resize(std::min<size_t>(slowest.size(), 5));
+  std::cout << "slowest:";
+  for (const auto &[time, seed] : slowest) std::cout << " " << seed << " (" << time << " s)";
+  std::cout << "\n";
+  if (shows_coverage) return show_coverage(counts);
   return counts.failures.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception &e) {
+    std::cerr << e.what() << "\n";
+    return 2;
+  }
 }

@@ -93,9 +93,9 @@ TEST(Target, DeviceInterfacesAreNotAvailable) {
             "error: upload: the device CUDA is not available\n"
             "  why: the target 'x86-64-linux' does not have it\n"
             "  fix: add its feature to the target, or leave the data on the host");
-  EXPECT_EQ(message(DeviceAPI::Default_GPU, host.with_feature(Target::CUDA)),
+  EXPECT_EQ(message(DeviceAPI::Default_GPU, host.with_feature(Target::Metal)),
             "error: upload: the device Default_GPU is not available\n"
-            "  why: this version makes no code for devices\n"
+            "  why: this version makes code for CUDA alone\n"
             "  fix: leave the data on the host");
   EXPECT_EQ(message(DeviceAPI::Host, host),
             "error: upload: DeviceAPI::Host has no device interface\n"
@@ -123,7 +123,7 @@ TEST(Target, EveryFeatureHasAWordThatReadsBack) {
   // The numbers are part of the binary interface.
   EXPECT_EQ(static_cast<int>(Target::JIT), 0);
   EXPECT_EQ(static_cast<int>(Target::CUDA), 16);
-  EXPECT_EQ(static_cast<int>(Target::FeatureEnd), 108);
+  EXPECT_EQ(static_cast<int>(Target::FeatureEnd), 111);
 }
 
 TEST(Target, ForeignSystemsAndDevicesHaveText) {
@@ -158,9 +158,12 @@ TEST(Target, DevicesAreKnownByTheirFeatures) {
   EXPECT_TRUE(cuda.supports_device_api(DeviceAPI::Default_GPU));
   EXPECT_FALSE(cuda.supports_device_api(DeviceAPI::Metal));
   EXPECT_TRUE(host_supports_target_device(cpu));
-  EXPECT_FALSE(host_supports_target_device(cuda));
+  EXPECT_FALSE(host_supports_target_device(cpu.with_feature(Target::Metal)));
   EXPECT_TRUE(cpu.supported());
-  EXPECT_FALSE(cuda.supported());
+  EXPECT_TRUE(cuda.supported());
+  EXPECT_FALSE(cpu.with_feature(Target::Metal).supported());
+  EXPECT_EQ(Target("x86-64-linux-cuda-cuda_capability_90-sm_90a").get_cuda_capability_lower_bound(),
+            90);
   EXPECT_FALSE(cpu.with_feature(Target::Metal).supports_type(Float(64)));
   EXPECT_TRUE(cuda.supports_type(Float(64)));
 }

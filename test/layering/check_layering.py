@@ -24,7 +24,8 @@ MAY_INCLUDE = {
     "codegen": {"lang", "schedule", "polyhedral", "codegen"},
     "codegen/driver": {"lang", "schedule", "polyhedral", "autosched", "codegen", "codegen/driver"},
     "apps": {"lang", "schedule", "polyhedral", "autosched", "codegen", "codegen/driver", "apps"},
-    "python": {"lang", "schedule", "polyhedral", "autosched", "codegen", "codegen/driver", "python"},
+    "python": {"lang", "schedule", "polyhedral", "autosched", "codegen", "codegen/driver", "apps",
+               "python"},
 }
 # What only some folders may name.
 FOREIGN = {

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "test/onnx/model_builder.h"
+#include "test/support/program.h"
 
 namespace polyhalite::onnx {
 namespace {
@@ -61,7 +62,8 @@ TEST(onnx_emit_library, runs_in_a_program_of_c) {
   std::ofstream(folder + "/main.c") << kCaller;
   const std::string include = std::string(POLYHALITE_TEST_DIR) + "/../../lang/abi";
   EXPECT_EQ(output_of("cd " + folder + " && cc -I" + include +
-                      " main.c two_layers.a -o main -lpthread -ldl -lm && ./main"),
+                      " main.c two_layers.a -o main -lpthread -ldl -lm" + test::kSanitizers +
+                      " && ./main"),
             "0 13 0 11\n");
   std::filesystem::remove_all(folder);
 }

@@ -50,6 +50,13 @@ inline Message ints_attribute(const std::string &name, const std::vector<int64_t
   return m.number(20, 7);
 }
 
+inline Message text_attribute(const std::string &name, const std::string &v) {
+  return Message().text(1, name).text(4, v).number(20, 3);
+}
+inline Message graph_attribute(const std::string &name, const Message &graph) {
+  return Message().text(1, name).message(6, graph).number(20, 5);
+}
+
 /// A dimension: a number, or a symbol where the text is not empty.
 struct TestDim {
   int64_t value;
@@ -127,6 +134,11 @@ class ModelBuilder {
   ModelBuilder &import(const std::string &domain, int64_t version) {
     imports_.push_back(Message().text(1, domain).number(2, version));
     return *this;
+  }
+  /// The graph alone, for a region.
+  Message region(const std::string &name) const {
+    Message graph = graph_;
+    return graph.text(2, name);
   }
   std::string bytes() const {
     Message graph = graph_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "lang/simplify/linear.h"
 #include "polyhedral/oracle/brute_force.h"
 #include "polyhedral/verdict.h"
 
@@ -208,6 +209,25 @@ allocate g [out.min.0 - 1, out.extent.0 + out.min.0 + 1] [out.min.0 - 1, out.ext
   const LoopTree tree = build_tree(algorithm_of(wedge), directives("g.compute_root()\n"));
   const oracle::Enumeration e =
       oracle::brute_force(tree, survey(tree), {{{"out", {{0, 5}}}}, {}, 0});
+  EXPECT_FALSE(e.violation) << e.violation->text;
+}
+
+// So do those of a window that cannot slide.
+TEST(updates, run_over_the_window_that_is_needed) {
+  const char *window = R"(f(x, y) = x
+f(x, x) = f(x, x) + f(x, 0) + f(x, 1)
+f(x, y) = f(x, y) + 1
+g(x, y) = f(x, y) + f(x, y - 1)
+output g
+)";
+  const std::string schedule = "f.compute_at(g, y)\nf.store_root()\n";
+  EXPECT_EQ(verdict(window, schedule), "legal");
+  const LoopTree tree = build_tree(algorithm_of(window), directives(schedule));
+  const Survey s = survey(tree);
+  EXPECT_FALSE(s.funcs[0].slides[1].has_value());
+  const IndexRange &rows = s.stages[0][2].ranges.at("y");
+  EXPECT_EQ(constant_difference(rows.max, rows.min), 1);
+  const oracle::Enumeration e = oracle::brute_force(tree, s, {{{"g", {{0, 3}, {0, 12}}}}, {}, 0});
   EXPECT_FALSE(e.violation) << e.violation->text;
 }
 

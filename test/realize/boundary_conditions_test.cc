@@ -1,5 +1,10 @@
 // Boundary conditions, against what each says about a row of values.
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
 
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
@@ -102,6 +107,22 @@ TEST(BoundaryConditions, EveryValueHasItsExterior) {
             "error: constant_exterior of 'f' is given 1 values\n"
             "  why: the Func has 2 at each point\n"
             "  fix: give a Tuple with one for each");
+}
+
+TEST(BoundaryConditions, RowsAreReadInOrderBetweenTheirEdges) {
+  ImageParam in(Float(32), 2, "in");
+  Var x("x"), y("y");
+  for (const Func &f : {repeat_edge(in), repeat_image(in), mirror_image(in), mirror_interior(in)}) {
+    Func g("g");
+    g(x, y) = f(x - 1, y - 1) + f(x + 1, y + 1);
+    g.vectorize(x, 4);
+    const std::string file = testing::TempDir() + "/ph_rows_" + std::to_string(getpid());
+    g.compile_to_lowered_stmt(file, {in}, Text);
+    std::ifstream stream(file);
+    const std::string text(std::istreambuf_iterator<char>(stream), {});
+    EXPECT_NE(text.find("] = in[ramp("), std::string::npos) << f.name() << "\n" << text;
+    std::remove(file.c_str());
+  }
 }
 
 TEST(BoundaryConditions, DimensionsAreNamedLikeTheSources) {

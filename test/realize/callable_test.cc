@@ -182,6 +182,23 @@ TEST(ExternCall, RefusesOtherTypesAndUnknownNames) {
       std::string::npos);
 }
 
+TEST(Limits, OfParametersThatNothingUsesAreNotChecked) {
+  Param<int> used("used"), named("named"), unused("unused");
+  used.set_min_value(named);
+  named.set_max_value(10);
+  unused.set_range(1, 5);
+  Var x("x");
+  Func f("f");
+  f(x) = x + used;
+  const Callable c = f.compile_to_callable({used, named, unused});
+  Buffer<int> out(3);
+  EXPECT_EQ(c(7, 6, 0, out), 0);
+  EXPECT_EQ(out(2), 9);
+  EXPECT_NE(message_of([&] { c(5, 6, 0, out); }).find("'used'"), std::string::npos);
+  // A limit uses what it names.
+  EXPECT_NE(message_of([&] { c(12, 11, 0, out); }).find("'named'"), std::string::npos);
+}
+
 TEST(Limits, HoldForBuffersWhereTheProgramWantsThem) {
   Func f("f");
   Var x("x"), y("y"), z("z");

@@ -158,6 +158,41 @@ TEST(ExternStage, TakesImagesWhole) {
   for (int i = 0; i < 11; i++) ASSERT_EQ(result(i), 3000 * i + 3 * i + 3);
 }
 
+TEST(ExternStage, ScalarsMayBeElementsOfImages) {
+  Buffer<int> offsets(4);
+  offsets.fill([](int x) { return 100 * x; });
+  ImageParam image(Int(32), 1, "image");
+  image.set(offsets);
+  Func in("in"), bound("bound"), constant("constant"), out("out");
+  Var x("x");
+  in(x) = x * x;
+  in.compute_root();
+  bound.define_extern("ph_test_mirror", {in, image(2) + 1}, Int(32), {x});
+  constant.define_extern("ph_test_mirror", {in, offsets(3)}, Int(32), {x});
+  bound.compute_root();
+  constant.compute_at(out, x);
+  out(x) = bound(x) + 1000 * constant(x);
+  out.set_jit_externs(kFunctions);
+  const Buffer<int> result = out.realize({9});
+  for (int i = 0; i < 9; i++) ASSERT_EQ(result(i), i * i + 201 + 1000 * (i * i + 300)) << i;
+
+  image.reset();
+  out.infer_input_bounds({9});
+  EXPECT_EQ(image.get().min(0), 2);
+  EXPECT_EQ(image.get().extent(0), 1);
+  Buffer<int> small(2);
+  small.fill(0);
+  image.set(small);
+  EXPECT_NE(message_of([&] { out.realize({9}); }).find("buffer 'image' is accessed at 2 to 2"),
+            std::string::npos);
+  const int line = __LINE__ + 1;
+  EXPECT_EQ(message_of([&] { Func("f").define_extern("f", {in, image(x)}, Int(32), {x}); }),
+            at(line) +
+                "error: argument 1 of extern stage 'f' depends on 'x'\n"
+                "  why: it is fixed before the loops run\n"
+                "  fix: use a constant or an expression of Params, images' sizes and elements");
+}
+
 TEST(ExternStage, FailuresEndTheRun) {
   Func stage("stage"), out("out");
   Var x("x"), y("y");

@@ -142,6 +142,21 @@ TEST_F(Sliding, NotOfUpdatesThatReachOtherRows) {
   EXPECT_GT(calls, 2 * 6);
 }
 
+// The update reaches rows 0 and 1, and the one after it need not run over them.
+TEST_F(Sliding, UpdatesRunOverTheWindow) {
+  f(x, y) = x;
+  f(x, x) += f(x, 0) + f(x, 1);
+  f(x, y) = counted(f(x, y));
+  g(x, y) = f(x, y) + f(x, y - 1);
+  f.store_root().compute_at(g, y);
+  Buffer<int> out = g.realize({3, 12});
+  auto value = [](int i, int j) { return i == j ? 3 * i : i; };
+  for (int j = 0; j < 12; j++) {
+    for (int i = 0; i < 3; i++) EXPECT_EQ(out(i, j), value(i, j) + value(i, j - 1));
+  }
+  EXPECT_EQ(calls, 3 * 2 * 12);
+}
+
 TEST_F(Sliding, InTilesOfTheProducer) {
   f(x) = counted(x);
   g(x) = f(x) + f(x + 2);

@@ -232,6 +232,57 @@ else
 )");
 }
 
+// The sum between the two has no level of its own: it stands in each branch as well.
+TEST(derive_algorithm, a_branch_has_the_producers_of_its_sums) {
+  const std::string text = tree(R"(image in: int32, 1
+param n: int32
+p(x) = in(x) + 1
+s(x) = 0
+over r(0, 3): s(x) = s(x) + p(x + r)
+g(x) = s(x)
+f(x) = g(x)*n
+output f
+)",
+                                R"(f.split(x, xo, xi, 8, GuardWithIf)
+f.specialize(n == 1)
+p.compute_at(f, xo)
+g.compute_at(f, xi)
+)");
+  EXPECT_EQ(text, R"(if n == 1
+  for f.s1.xo serial
+    allocate p$f$b1
+      for p$f$b1.s0.x serial
+        p$f$b1.s0
+      for f.s1.xi serial
+        allocate g$f$b1
+          for g$f$b1.s0.x serial
+            allocate s$g$f$b1
+              for s$g$f$b1.s0.x serial
+                s$g$f$b1.s0
+              for s$g$f$b1.s1.x serial
+                for s$g$f$b1.s1.r serial
+                  s$g$f$b1.s1
+              g$f$b1.s0
+          f.s1: x -> xo, xi by 8 GuardWithIf
+else
+  for f.s0.xo serial
+    allocate p
+      for p.s0.x serial
+        p.s0
+      for f.s0.xi serial
+        allocate g
+          for g.s0.x serial
+            allocate s
+              for s.s0.x serial
+                s.s0
+              for s.s1.x serial
+                for s.s1.r serial
+                  s.s1
+              g.s0
+          f.s0: x -> xo, xi by 8 GuardWithIf
+)");
+}
+
 TEST(derive_algorithm, trees_with_branches_read_back) {
   const LoopTree t = build(kBranched, R"(f.specialize(n == 1)
 f.specialize(n == 1).split(x, xo, xi, 4, GuardWithIf)

@@ -9,6 +9,7 @@
 #include "lang/ir/visit.h"
 #include "lang/simplify/distribute.h"
 #include "polyhalite/integer_functions.h"
+#include "polyhalite/param.h"
 
 namespace polyhalite::test {
 
@@ -26,8 +27,8 @@ Expr pure(const std::string &name) { return make_variable(Int(32), VariableKind:
 Expr reduction(const std::string &name) {
   return make_variable(Int(32), VariableKind::Reduction, name);
 }
-Expr clamped(Expr e, int low, int high) {
-  return make_binary(Op::Max, make_binary(Op::Min, std::move(e), Expr(high)), Expr(low));
+Expr clamped(Expr e, int low, Expr high) {
+  return make_binary(Op::Max, make_binary(Op::Min, std::move(e), std::move(high)), Expr(low));
 }
 
 class AlgorithmDraw {
@@ -45,15 +46,24 @@ class AlgorithmDraw {
     table_->is_buffer = true;
     table_->dimensions = 1;
     table_->dims.resize(1);
+    if (dice_.chance(25)) {
+      number_ = std::make_shared<ParameterContents>();
+      number_->name = "n";
+      number_->type = Int(32);
+    }
   }
 
   Algorithm draw() {
     const int n = dice_.between(1, 5);
     for (int i = 0; i < n; i++) draw_func("f" + std::to_string(i), i == n - 1);
-    drop_unused();
     algorithm_.outputs = {algorithm_.funcs.back().name};
+    if (n > 1 && dice_.chance(15)) {
+      algorithm_.outputs.push_back("f" + std::to_string(dice_.between(0, n - 2)));
+    }
+    drop_unused();
     if (used_in_) algorithm_.inputs.push_back({in_});
     if (used_table_) algorithm_.inputs.push_back({table_});
+    if (number_) algorithm_.inputs.push_back({number_});
     return std::move(algorithm_);
   }
 
@@ -61,7 +71,7 @@ class AlgorithmDraw {
   Type any_type() {
     return dice_.pick<Type>({UInt(8), UInt(8), UInt(16), Int(8), Int(16), UInt(32), Int(32),
                              Int(32), Int(64), UInt(64), Float(32), Float(32), Float(64), Float(16),
-                             BFloat(16)});
+                             BFloat(16), Bool()});
   }
 
   Expr index(const std::vector<Expr> &vars, size_t prefer) {
@@ -75,7 +85,11 @@ class AlgorithmDraw {
     if (kind < 68) return plus(v);
     if (kind < 73) return plus(make_binary(Op::Mul, v, Expr(dice_.pick<int>({2, 3, -1}))));
     if (kind < 79) return plus(make_binary(Op::Div, v, Expr(dice_.between(2, 4))));
-    if (kind < 82) return clamped(plus(v), 0, dice_.between(1, 9));
+    if (kind < 82) {
+      const Expr high(dice_.between(1, 9));
+      return clamped(plus(v), 0,
+                     number_ && dice_.chance(50) ? detail::parameter_value(number_) : high);
+    }
     if (kind < 83) return plus(half(v));
     if (kind < 86) return plus(make_binary(Op::Mod, v, Expr(dice_.between(2, 5))));
     if (kind < 90) return plus(make_binary(Op::Add, v, dice_.pick(vars)));
@@ -110,6 +124,8 @@ class AlgorithmDraw {
   Expr convert(Type to, Expr e) {
     const Type from = e.type();
     if (from == to) return e;
+    if (to.is_bool()) return make_binary(Op::Ne, e, make_int(from, 0));
+    if (from.is_bool()) return make_cast(to, e);
     if (from.is_float() && !to.is_float()) {
       const Expr low = make_int(from, 0), high = make_int(from, 60);
       e = make_cast(Int(32), make_binary(Op::Max, make_binary(Op::Min, e, high), low));
@@ -124,8 +140,9 @@ class AlgorithmDraw {
 
   Expr leaf(Type t, const std::vector<Expr> &vars) {
     const int kind = dice_.between(0, 99);
-    if (kind < 12) return make_int(t, dice_.between(0, 9));
+    if (kind < 12) return make_int(t, dice_.between(0, t.is_bool() ? 1 : 9));
     if (kind < 22) {
+      if (number_ && dice_.chance(30)) return convert(t, detail::parameter_value(number_));
       return convert(t, make_binary(Op::Mod, dice_.pick(vars), Expr(kModulus)));
     }
     if (kind < 45 || algorithm_.funcs.empty()) {
@@ -141,8 +158,23 @@ class AlgorithmDraw {
     return f.types[v] == t && t.is_affine() ? limited(e) : convert(t, e);
   }
 
+  Expr truth(const std::vector<Expr> &vars, int depth) {
+    const int kind = dice_.between(0, 99);
+    auto sub = [&] { return value(Bool(), vars, depth - 1); };
+    if (kind < 40) {
+      const Type t = dice_.pick<Type>({UInt(8), Int(16), Int(32), Float(32)});
+      return make_binary(dice_.pick<Op>({Op::Lt, Op::Le, Op::Eq, Op::Ne, Op::Gt, Op::Ge}),
+                         leaf(t, vars), leaf(t, vars));
+    }
+    if (kind < 55) return make_binary(Op::And, sub(), sub());
+    if (kind < 70) return make_binary(Op::Or, sub(), sub());
+    if (kind < 85) return !sub();
+    return make_select(sub(), sub(), sub());
+  }
+
   Expr value(Type t, const std::vector<Expr> &vars, int depth) {
     if (depth == 0 || dice_.chance(15)) return leaf(t, vars);
+    if (t.is_bool()) return truth(vars, depth);
     const int kind = dice_.between(0, 99);
     auto sub = [&] { return value(t, vars, depth - 1); };
     if (kind < 40) return make_binary(Op::Add, sub(), sub());
@@ -218,8 +250,9 @@ class AlgorithmDraw {
     const Expr self = make_func_call(t, f.name, cell, v);
     const int kind = dice_.between(0, 99);
     Expr e = value(t, vars, 1);
+    if (t.is_bool()) return make_binary(kind < 50 ? Op::Or : Op::And, self, e);
     // Sometimes with a factor that few of the variables are in: the others may find it invariant.
-    const bool scaled = t.is_affine() && t.bits() > 1 && dice_.chance(25);
+    const bool scaled = t.is_affine() && t.bits() > 1 && dice_.chance(40);
     if (scaled) {
       e = make_binary(Op::Mul, convert(t, make_binary(Op::Mod, dice_.pick(cell), Expr(5))),
                       limited(e));
@@ -257,8 +290,9 @@ class AlgorithmDraw {
     }
     // The cell: pure variables in their places, reduction variables or constants elsewhere.
     std::vector<Expr> vars = reductions;
+    const bool whole = dice_.chance(20);  // each cell takes all terms in
     for (size_t d = 0; d < f.args.size(); d++) {
-      const int kind = dice_.between(0, 99);
+      const int kind = whole ? 0 : dice_.between(0, 99);
       if (reductions.empty() ? kind < 75 : kind < 45) {
         s.args.push_back(pure_vars[d]);
         vars.push_back(pure_vars[d]);
@@ -314,9 +348,10 @@ class AlgorithmDraw {
     f.stages.push_back(s);
   }
 
-  // Funcs that the last one never reaches would be dead weight; a pipeline has none.
+  // Funcs that no output reaches would be dead weight; a pipeline has none.
   void drop_unused() {
-    std::map<std::string, bool> live = {{algorithm_.funcs.back().name, true}};
+    std::map<std::string, bool> live;
+    for (const std::string &output : algorithm_.outputs) live[output] = true;
     std::function<void(const Expr &)> mark = [&](const Expr &e) {
       if (!e.defined()) return;
       if (const CallNode *c = as_call(e); c && c->kind == CallKind::Func) live[c->name] = true;
@@ -347,6 +382,7 @@ class AlgorithmDraw {
   const bool stencils_;  // chains of stencils, for sliding windows
   Algorithm algorithm_;
   std::shared_ptr<ParameterContents> in_, table_;
+  std::shared_ptr<ParameterContents> number_;  // a scalar, in some algorithms
   bool used_in_ = false, used_table_ = false;
 };
 

@@ -4,8 +4,9 @@
 
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
+#include "polyhalite/error.h"
+#include "schedule/build_tree.h"
 #include "test/support/random_algorithm.h"
-#include "test/support/random_schedule.h"
 
 namespace polyhalite::test {
 
@@ -77,23 +78,49 @@ void draw_trace(Dice &dice, FrozenPipeline &p) {
     if (dice.chance(60)) add(DirectiveKind::TraceRealizations);
     if (dice.chance(60)) add(DirectiveKind::TraceStores);
     if (dice.chance(60)) add(DirectiveKind::TraceLoads);
+    if (dice.chance(20)) {
+      add(DirectiveKind::TraceTag);
+      p.directives.back().factors = {make_string("tag of " + f.name)};
+    }
+    if (p.algorithm.is_output(f.name) && dice.chance(30)) add(DirectiveKind::TracePipeline);
+    if (f.types.size() == 1 && dice.chance(10)) {
+      add(DirectiveKind::DebugToFile);
+      p.directives.back().factors = {make_string("/dev/null")};
+    }
   }
 }
 
 }  // namespace
 
 RandomPipeline random_pipeline(uint64_t seed) {
+  return random_pipeline(seed, [](const Algorithm &a, const std::vector<Directive> &directives) {
+    build_tree(a, directives);
+  });
+}
+
+RandomPipeline random_pipeline(uint64_t seed, const CheckSchedule &check) {
   Dice dice(seed * 0x9e3779b97f4a7c15ull + 12345);
   RandomPipeline p;
   const bool stencils = dice.chance(30);
   const bool windows = stencils && dice.chance(70);
   p.frozen.algorithm = random_algorithm(dice, stencils);
-  p.frozen.directives = random_schedule(dice, p.frozen.algorithm, windows);
+  p.frozen.directives = random_schedule(dice, p.frozen.algorithm, windows, check);
   Dice kept(seed + 4711);
-  if (kept.chance(30)) memoize_some(p.frozen, kept);
-  for (int d = 0; d < p.frozen.algorithm.funcs.back().dimensions(); d++) {
-    p.output_min.push_back(dice.between(-2, 3));
-    p.output_extent.push_back(dice.between(1, 11));
+  if (kept.chance(30)) {
+    const FrozenPipeline before = p.frozen;
+    memoize_some(p.frozen, kept);
+    try {
+      check(p.frozen.algorithm, p.frozen.directives);
+    } catch (const CompileError &) {
+      if (kept.chance(95)) p.frozen = before;
+    }
+  }
+  for (const std::string &output : p.frozen.algorithm.outputs) {
+    p.boxes.emplace_back();
+    for (int d = p.frozen.algorithm.find(output)->dimensions(); d > 0; d--) {
+      p.boxes.back().min.push_back(dice.between(-2, 3));
+      p.boxes.back().extent.push_back(dice.between(1, 11));
+    }
   }
   if (dice.chance(20)) draw_trace(dice, p.frozen);
   return p;

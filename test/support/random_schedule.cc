@@ -9,6 +9,7 @@
 #include "lang/language/stream_rules.h"
 #include "lang/simplify/distribute.h"
 #include "polyhalite/error.h"
+#include "polyhalite/param.h"
 #include "schedule/derive_algorithm.h"
 
 namespace polyhalite::test {
@@ -17,8 +18,13 @@ namespace {
 
 class ScheduleDraw {
  public:
-  ScheduleDraw(Dice &dice, const Algorithm &a, bool windows)
-      : dice_(dice), original_(a), algorithm_(a), windows_(windows) {
+  ScheduleDraw(Dice &dice, const Algorithm &a, bool windows, const CheckSchedule &check)
+      : dice_(dice),
+        original_(a),
+        algorithm_(a),
+        windows_(windows),
+        check_(check),
+        mistakes_(dice.chance(8)) {
     for (const FuncDef &f : a.funcs) {
       for (size_t s = 0; s < f.stages.size(); s++) dims_[{f.name, int(s)}] = initial(f, int(s));
     }
@@ -26,30 +32,104 @@ class ScheduleDraw {
 
   std::vector<Directive> draw() {
     if (dice_.chance(35)) {
-      for (int i = dice_.between(1, 2); i > 0; i--) deriving_directive();
+      for (int i = dice_.between(1, 2); i > 0; i--) attempt([&] { deriving_directive(); });
     }
+    auto loops = [&](int count) {
+      for (; count > 0; count--) attempt([&] { loop_directive(); });
+    };
+    auto storage = [&](int count) {
+      for (; count > 0; count--) attempt([&] { storage_directive(); });
+    };
     if (windows_) {
-      for (int i = dice_.between(0, 2); i > 0; i--) loop_directive();
-      for (const FuncDef &f : algorithm_.funcs) place_window(f);
-      for (int i = dice_.between(0, 3); i > 0; i--) loop_directive();
-      for (int i = dice_.between(0, 2); i > 0; i--) storage_directive();
-      return std::move(list_);
+      loops(dice_.between(0, 2));
+      for (const FuncDef &f : copy_of_funcs()) attempt([&] { place_window(f); });
+      loops(dice_.between(0, 3));
+      storage(dice_.between(0, 2));
+    } else {
+      if (dice_.chance(20)) attempt([&] { share_loops(); });
+      place_some(75);
+      loops(dice_.between(0, 8));
+      if (dice_.chance(20)) attempt([&] { share_loops(); });
+      // Levels name loops that exist by now.
+      place_some(35);
+      storage(dice_.chance(60) ? dice_.between(1, 3) : 0);
     }
+    if (dice_.chance(10)) attempt([&] { allow_races(); });
     for (const FuncDef &f : algorithm_.funcs) {
-      if (!algorithm_.is_output(f.name) && dice_.chance(75)) place(f);
+      if (dice_.chance(3)) add(DirectiveKind::NoProfiling, f.name, 0, {});
     }
-    const int n = dice_.between(0, 8);
-    for (int i = 0; i < n; i++) loop_directive();
-    if (dice_.chance(20)) share_loops();
-    // Levels name loops that exist by now.
-    for (const FuncDef &f : algorithm_.funcs) {
-      if (!algorithm_.is_output(f.name) && dice_.chance(35)) place(f);
-    }
-    for (int i = dice_.chance(60) ? dice_.between(1, 3) : 0; i > 0; i--) storage_directive();
+    if (dice_.chance(2)) device_directive();
     return std::move(list_);
   }
 
  private:
+  struct Branch {
+    std::string func;
+    int stage;
+    Expr condition;
+    std::vector<std::string> dims;
+  };
+  using Stage = std::pair<std::string, int>;
+  using Dims = std::map<Stage, std::vector<std::string>>;
+
+  // What cannot be is taken back, unless this program may have mistakes in it.
+  template <typename F>
+  void attempt(F &&draw) {
+    const Algorithm algorithm = algorithm_;
+    const Dims dims = dims_;
+    const std::vector<Branch> branches = branches_;
+    const std::vector<Directive> list = list_;
+    draw();
+    if (mistakes_ || list_.size() == list.size()) return;
+    try {
+      check_(original_, list_);
+    } catch (const CompileError &) {
+      algorithm_ = algorithm;
+      dims_ = dims;
+      branches_ = branches;
+      list_ = list;
+    }
+  }
+
+  // Draws change the Funcs that there are.
+  std::vector<FuncDef> copy_of_funcs() const { return algorithm_.funcs; }
+
+  void place_some(int percent) {
+    for (const FuncDef &f : copy_of_funcs()) {
+      if (!algorithm_.is_output(f.name) && dice_.chance(percent)) attempt([&] { place(f); });
+    }
+  }
+
+  // A promise that changes nothing: the stage has no loop that runs at once.
+  void allow_races() {
+    auto it = dims_.begin();
+    std::advance(it, dice_.between(0, static_cast<int>(dims_.size()) - 1));
+    const auto &[func, stage] = it->first;
+    for (const Directive &d : list_) {
+      if (d.func != func || d.stage != stage) continue;
+      if (stage > 0 && (d.kind == DirectiveKind::Parallel || d.kind == DirectiveKind::Vectorize ||
+                        d.kind == DirectiveKind::Reorder || d.kind == DirectiveKind::Fuse)) {
+        return;
+      }
+    }
+    add(DirectiveKind::AllowRaceConditions, func, stage, {});
+  }
+
+  // Code is made for the processor only: these are refused, or are copies to where the values are.
+  void device_directive() {
+    const FuncDef &f = dice_.pick(algorithm_.funcs);
+    const auto &dims = dims_.at({f.name, 0});
+    const auto kind = dice_.pick<DirectiveKind>(
+        {DirectiveKind::GpuBlocks, DirectiveKind::GpuThreads, DirectiveKind::GpuLanes,
+         DirectiveKind::GpuSingleThread, DirectiveKind::Hexagon, DirectiveKind::SmeStreaming,
+         DirectiveKind::CopyToDevice, DirectiveKind::CopyToHost});
+    const bool names_loop = kind == DirectiveKind::GpuBlocks || kind == DirectiveKind::GpuThreads ||
+                            kind == DirectiveKind::GpuLanes;
+    if (names_loop && dims.empty()) return;
+    add(kind, f.name, 0,
+        names_loop ? std::vector<std::string>{dice_.pick(dims)} : std::vector<std::string>{});
+  }
+
   static std::vector<std::string> initial(const FuncDef &f, int stage) {
     std::vector<std::string> dims;
     const StageDef &s = f.stages[stage];
@@ -59,6 +139,16 @@ class ScheduleDraw {
       if (v && v->kind == VariableKind::Pure && v->name == f.args[d]) dims.push_back(f.args[d]);
     }
     return dims;
+  }
+
+  // Of a split, an alignment or a ring: mostly a constant, else the algorithm's scalar.
+  Expr factor(int low, int high) {
+    if (dice_.chance(10)) {
+      for (const AlgorithmInput &i : original_.inputs) {
+        if (!i.param->is_buffer) return detail::parameter_value(i.param);
+      }
+    }
+    return Expr(dice_.between(low, high));
   }
 
   Directive &add(DirectiveKind kind, const std::string &func, int stage,
@@ -75,6 +165,10 @@ class ScheduleDraw {
   }
 
   void place(const FuncDef &f) {
+    if (f.num_definitions() == 1 && dice_.chance(8)) {
+      add(DirectiveKind::ComputeInline, f.name, 0, {});
+      return;
+    }
     if (dice_.chance(30)) {
       add(DirectiveKind::ComputeRoot, f.name, 0, {});
       return;
@@ -98,19 +192,55 @@ class ScheduleDraw {
     if (dice_.chance(15)) add(DirectiveKind::Async, f.name, 0, {});
   }
 
-  // Two stages with equal outer loops, both at root.
+  // Does a value of `func` come from `producer`, through any number of Funcs?
+  bool depends(const std::string &func, const std::string &producer) const {
+    if (func == producer) return true;
+    const FuncDef *f = algorithm_.find(func);
+    if (!f) return false;
+    for (const StageDef &s : f->stages) {
+      for (const FuncDef &g : algorithm_.funcs) {
+        bool reader = s.predicate.defined() && reads(s.predicate, g.name);
+        for (const auto *list : {&s.args, &s.values}) {
+          for (const Expr &e : *list) reader |= reads(e, g.name);
+        }
+        if (reader && g.name != func && depends(g.name, producer)) return true;
+      }
+    }
+    return false;
+  }
+
+  // How many of their outermost loops have the same names.
+  int common_loops(const Stage &a, const Stage &b) const {
+    const std::vector<std::string> &of_a = dims_.at(a), &of_b = dims_.at(b);
+    const auto end = std::mismatch(of_a.rbegin(), of_a.rend(), of_b.rbegin(), of_b.rend());
+    return static_cast<int>(end.first - of_a.rbegin());
+  }
+
+  // Two stages with equal outer loops, mostly of Funcs of which none needs the other.
   void share_loops() {
-    std::vector<std::pair<std::string, int>> stages;
-    for (const auto &[stage, dims] : dims_) {
-      if (!dims.empty()) stages.push_back(stage);
+    std::vector<std::pair<Stage, Stage>> pairs;
+    const bool any = dice_.chance(10);
+    for (const auto &leader : dims_) {
+      for (const auto &follower : dims_) {
+        const Stage &a = leader.first, &b = follower.first;
+        if (a.first == b.first || common_loops(a, b) == 0) continue;
+        if (any || !(depends(a.first, b.first) || depends(b.first, a.first))) {
+          pairs.push_back({a, b});
+        }
+      }
     }
-    const auto leader = dice_.pick(stages), follower = dice_.pick(stages);
-    for (const auto &s : {leader, follower}) {
-      if (!algorithm_.is_output(s.first)) add(DirectiveKind::ComputeRoot, s.first, 0, {});
+    if (pairs.empty()) return;
+    const auto [leader, follower] = dice_.pick(pairs);
+    if (dice_.chance(30)) split_both(leader, follower);
+    place_both(leader.first, follower.first);
+    const std::vector<std::string> &dims = dims_.at(leader);
+    const int depth = dice_.between(1, common_loops(leader, follower));
+    const std::string loop = dims[dims.size() - static_cast<size_t>(depth)];
+    if (dice_.chance(25)) {
+      for (const Stage &s : {leader, follower}) {
+        add(DirectiveKind::Parallel, s.first, s.second, {dims.back()});
+      }
     }
-    const std::string loop =
-        dims_.at(leader)[dice_.between(std::max(0, static_cast<int>(dims_.at(leader).size()) - 2),
-                                       static_cast<int>(dims_.at(leader).size()) - 1)];
     Directive &d = add(DirectiveKind::ComputeWith, follower.first, follower.second, {loop});
     d.target_func = leader.first;
     d.target_stage = leader.second;
@@ -119,6 +249,37 @@ class ScheduleDraw {
       d.aligns = {
           dice_.pick<LoopAlignStrategy>({LoopAlignStrategy::AlignStart, LoopAlignStrategy::AlignEnd,
                                          LoopAlignStrategy::NoAlign})};
+    }
+  }
+
+  // The outermost loop of both becomes two.
+  void split_both(const Stage &a, const Stage &b) {
+    const std::string n = std::to_string(fresh_++), dim = dims_.at(a).back();
+    const Expr by = factor(1, 4);
+    const auto tail = dice_.pick<TailStrategy>({TailStrategy::Auto, TailStrategy::GuardWithIf});
+    for (const Stage &s : {a, b}) {
+      Directive &d =
+          add(DirectiveKind::Split, s.first, s.second, {dim, dim + "o" + n, dim + "i" + n});
+      d.factors = {by};
+      d.tail = tail;
+      dims_.at(s).back() = dim + "i" + n;
+      dims_.at(s).push_back(dim + "o" + n);
+    }
+  }
+
+  // One compute level for both: the root, or a loop of a stage that reads one of them.
+  void place_both(const std::string &a, const std::string &b) {
+    const auto at = random_loop(dice_.chance(50) ? a : b);
+    const bool at_root = dice_.chance(65) || at.second.empty();
+    for (const std::string &f : {a, b}) {
+      if (algorithm_.is_output(f)) continue;
+      if (at_root) {
+        add(DirectiveKind::ComputeRoot, f, 0, {});
+        continue;
+      }
+      Directive &d = add(DirectiveKind::ComputeAt, f, 0, {at.second});
+      d.target_func = at.first.first;
+      d.target_stage = at.first.second;
     }
   }
 
@@ -133,21 +294,35 @@ class ScheduleDraw {
       d.target_stage = outer.first.second;
     }
     if (dice_.chance(40)) {
-      add(DirectiveKind::RingBuffer, f.name, 0, {}).factors = {Expr(dice_.between(1, 3))};
+      add(DirectiveKind::RingBuffer, f.name, 0, {}).factors = {factor(1, 3)};
     }
+  }
+
+  // Updates whose terms can be added up apart.
+  std::vector<Stage> with_invariants() const {
+    std::vector<Stage> found;
+    for (const FuncDef &f : algorithm_.funcs) {
+      for (int s = 1; s < f.num_definitions(); s++) {
+        std::string why;
+        const auto terms = reduction_terms(f, s, constant_ranges(f, s, list_), &why);
+        if (terms) found.push_back({f.name, s});
+      }
+    }
+    return found;
   }
 
   // eager_inline, change_type or hoist_invariants; what cannot be is taken back, and false is
   // returned.
   bool rewriting_directive() {
-    const int kind = dice_.between(0, 2);
-    std::vector<FuncDef> funcs;
-    for (const FuncDef &f : algorithm_.funcs) {
-      if (kind < 2 || f.num_definitions() > 1) funcs.push_back(f);
+    int kind = dice_.between(0, 2);
+    const std::vector<Stage> hoistable = with_invariants();
+    if (kind == 2 && hoistable.empty()) kind = dice_.between(0, 1);
+    const FuncDef f =
+        kind == 2 ? *algorithm_.find(dice_.pick(hoistable).first) : dice_.pick(algorithm_.funcs);
+    int stage = dice_.between(0, f.num_definitions() - 1);
+    while (kind == 2 && !std::count(hoistable.begin(), hoistable.end(), Stage{f.name, stage})) {
+      stage = dice_.between(1, f.num_definitions() - 1);
     }
-    if (funcs.empty()) return false;
-    const FuncDef f = dice_.pick(funcs);
-    const int stage = dice_.between(kind < 2 ? 0 : 1, f.num_definitions() - 1);
     const std::string made = f.name + "_made" + std::to_string(fresh_++);
     if (kind == 0) {
       std::vector<std::string> names;
@@ -233,8 +408,14 @@ class ScheduleDraw {
       const Expr extent = make_variable(Int(32), VariableKind::BufferField, buffer + ".extent.0");
       const Expr condition =
           make_binary(dice_.pick<Op>({Op::Eq, Op::Gt, Op::Le}), extent, Expr(dice_.between(1, 12)));
-      add(DirectiveKind::Specialize, func, stage, {}).factors = {condition};
-      branches_.push_back({func, stage, condition, dims_.at({func, stage})});
+      // Of a run that no branch serves nothing could be compared.
+      const bool fails = dice_.chance(15);
+      const Expr holds = make_binary(Op::Gt, extent, Expr(0));
+      add(DirectiveKind::Specialize, func, stage, {}).factors = {fails ? holds : condition};
+      branches_.push_back({func, stage, fails ? holds : condition, dims_.at({func, stage})});
+      if (fails) {
+        add(DirectiveKind::SpecializeFail, func, stage, {}).factors = {make_string("no branch")};
+      }
     } else if (stage > 0) {
       add(DirectiveKind::Atomic, func, stage, {}).factors = {make_false()};
     }
@@ -313,13 +494,13 @@ class ScheduleDraw {
   void loop_directive(const std::string &func, int stage, std::vector<std::string> &dims) {
     if (dims.empty()) return;
     const int kind = dice_.between(0, 99);
-    const std::string dim = dice_.chance(2) ? "nowhere" : dice_.pick(dims);
+    const std::string dim = mistakes_ && dice_.chance(10) ? "nowhere" : dice_.pick(dims);
     const auto at = std::find(dims.begin(), dims.end(), dim);
     if (kind < 40) {
       const std::string n = std::to_string(fresh_++);
       const std::string outer = dim + "o" + n, inner = dim + "i" + n;
       Directive &d = add(DirectiveKind::Split, func, stage, {dim, outer, inner});
-      d.factors = {Expr(dice_.chance(2) ? 0 : dice_.between(1, 6))};
+      d.factors = {mistakes_ && dice_.chance(10) ? Expr(0) : factor(1, 6)};
       d.tail = dice_.pick<TailStrategy>(
           {TailStrategy::Auto, TailStrategy::Auto, TailStrategy::Auto, TailStrategy::GuardWithIf,
            TailStrategy::GuardWithIf, TailStrategy::Predicate, TailStrategy::PredicateLoads,
@@ -341,6 +522,10 @@ class ScheduleDraw {
       add(DirectiveKind::Fuse, func, stage, {dims[i], dims[i + 1], fused});
       dims[i] = fused;
       dims.erase(dims.begin() + static_cast<long>(i) + 1);
+    } else if (kind < 55 && at != dims.end()) {
+      const std::string name = dim + "n" + std::to_string(fresh_++);
+      add(DirectiveKind::Rename, func, stage, {dim, name});
+      *at = name;
     } else if (kind < 75 && dims.size() >= 2) {
       std::vector<std::string> order = dims;
       for (size_t i = order.size() - 1; i > 0; i--) {
@@ -379,7 +564,7 @@ class ScheduleDraw {
   void storage_directive() {
     const FuncDef &f = dice_.pick(algorithm_.funcs);
     const std::string dim = dice_.pick(f.args);
-    switch (dice_.between(0, 8)) {
+    switch (dice_.between(0, 9)) {
       case 0:
         add(DirectiveKind::ReorderStorage, f.name, 0, {f.args.rbegin(), f.args.rend()});
         return;
@@ -397,14 +582,18 @@ class ScheduleDraw {
             dice_.pick<std::string>({"Heap", "Stack", "Auto"});
         return;
       case 5:
-        add(DirectiveKind::AlignBounds, f.name, 0, {dim}).factors = {Expr(dice_.between(1, 5)),
+        add(DirectiveKind::AlignBounds, f.name, 0, {dim}).factors = {factor(1, 5),
                                                                      Expr(dice_.between(-1, 4))};
         return;
       case 6:
-        add(DirectiveKind::AlignExtent, f.name, 0, {dim}).factors = {Expr(dice_.between(1, 5))};
+        add(DirectiveKind::AlignExtent, f.name, 0, {dim}).factors = {factor(1, 5)};
         return;
       case 7:
         add(DirectiveKind::BoundExtent, f.name, 0, {dim}).factors = {Expr(dice_.between(1, 20))};
+        return;
+      case 8:
+        add(DirectiveKind::Bound, f.name, 0, {dim}).factors = {Expr(dice_.between(-3, 3)),
+                                                               Expr(dice_.between(1, 20))};
         return;
       default:
         prefetch(f);
@@ -430,13 +619,9 @@ class ScheduleDraw {
   const Algorithm &original_;
   Algorithm algorithm_;  // with what directives have made of it
   const bool windows_;
-  std::map<std::pair<std::string, int>, std::vector<std::string>> dims_;  // innermost first
-  struct Branch {
-    std::string func;
-    int stage;
-    Expr condition;
-    std::vector<std::string> dims;
-  };
+  const CheckSchedule &check_;
+  const bool mistakes_;
+  Dims dims_;  // innermost first
   std::vector<Branch> branches_;
   std::vector<Directive> list_;
   int fresh_ = 0;
@@ -444,8 +629,9 @@ class ScheduleDraw {
 
 }  // namespace
 
-std::vector<Directive> random_schedule(Dice &dice, const Algorithm &algorithm, bool windows) {
-  return ScheduleDraw(dice, algorithm, windows).draw();
+std::vector<Directive> random_schedule(Dice &dice, const Algorithm &algorithm, bool windows,
+                                       const CheckSchedule &check) {
+  return ScheduleDraw(dice, algorithm, windows, check).draw();
 }
 
 }  // namespace polyhalite::test

@@ -197,7 +197,8 @@ std::vector<Tensor> lower_rotary(Lowering &l) {
         const Expr e = flat ? at[2] % whole : at[3];
         const Expr image = at[0], position = flat ? at[1] : at[2];
         auto element = [&](const Expr &place) {
-          return flat ? x({at[0], at[1], at[2] - e + place}) : x({at[0], at[1], at[2], place});
+          return flat ? x({at[0], at[1], clamp(at[2] - e + place, 0, x.size(2) - 1)})
+                      : x({at[0], at[1], at[2], place});
         };
         const Expr pair = clamp(interleaved ? e / 2 : e % half, 0, half - 1);
         const Expr second = interleaved ? e % 2 == 1 : e >= half;

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "apps/onnx/operators.h"
+#include "apps/onnx/operators/narrow.h"
 #include "polyhalite/integer_functions.h"
 #include "polyhalite/operators.h"
 
@@ -316,7 +317,15 @@ void infer_cast(Inference &i) {
   if (known && integers && were && i.rank(0) <= 1) i.contents(0, *known);
 }
 
-std::vector<Tensor> lower_cast(Lowering &l) { return {ops::convert(l.in(0), l.result_type(0))}; }
+std::vector<Tensor> lower_cast(Lowering &l) {
+  const ElementType from = l.element(0), to = l.result_element(0);
+  if (!is_narrow(from) && !is_narrow(to)) return {ops::convert(l.in(0), l.result_type(0))};
+  const Node &n = l.node();
+  const Tensor x = is_narrow(from)
+                       ? decoded(l.in(0), from, is_narrow(to) ? Float(32) : l.result_type(0))
+                       : l.in(0);
+  return {encoded(x, to, n.integer("saturate", 1) != 0, n.text("round_mode", "up"))};
+}
 
 void infer_cast_like(Inference &i) {
   if (!language_type(i.type(0)) || !language_type(i.type(1))) {
@@ -329,7 +338,7 @@ void infer_cast_like(Inference &i) {
 void infer_bit_cast(Inference &i) {
   const auto type = static_cast<ElementType>(i.node().integer("to", 0));
   const auto to = language_type(type), from = language_type(i.type(0));
-  if (!to || !from || to->bits() != from->bits()) {
+  if (!to || !from || element_bits(type) != element_bits(i.type(0))) {
     i.fail("the bits of " + element_name(i.type(0)) + " are taken as " + element_name(type),
            "both have the same width");
   }
@@ -340,7 +349,13 @@ std::vector<Tensor> lower_bit_cast(Lowering &l) {
   const Tensor x = l.in(0);
   const Type to = l.result_type(0);
   return {Tensor(
-      to, x.shape(), [x, to](const ops::Index &at) { return reinterpret(to, x(at)); }, x.stages())};
+      to, x.shape(),
+      [x, to](const ops::Index &at) {
+        // A bool is a byte in memory, one bit in the language.
+        const Expr v = x.type().is_bool() ? cast<uint8_t>(x(at)) : x(at);
+        return to.is_bool() ? v != cast(v.type(), Expr(0)) : reinterpret(to, v);
+      },
+      x.stages())};
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Quantised operators.
 #include "apps/onnx/operators.h"
+#include "apps/onnx/operators/narrow.h"
 #include "apps/onnx/operators/window.h"
 #include "lang/ir/node.h"
 #include "polyhalite/operators.h"
@@ -45,12 +46,31 @@ void infer_quantize(Inference &i) {
     type = static_cast<ElementType>(i.node().integer("output_dtype", 0));
   }
   const auto t = language_type(type);
-  if (!t || !t->is_int_or_uint())
+  if (!t || !t->is_int_or_uint() || type == ElementType::Float8E8M0)
     i.fail("the result has elements of " + element_name(type), "they are not supported");
   i.result(0, type, i.shape(0));
 }
+// round(x / scale) + zero point in a narrow type; of floats x / scale, rounded once.
+Tensor narrow_quantized(Lowering &l, ElementType element) {
+  const Tensor x = l.in(0);
+  const bool integer = element_bits(element) < 8 && element != ElementType::Float4E2M1;
+  const Tensor point =
+      l.has(2) ? decoded(spread(l, l.in(2), x), element, Float(32)) : zero(Float(32));
+  const auto range = integer ? narrow_range(element) : std::pair<int, int>();
+  const Tensor steps = ops::elementwise(
+      {x, spread(l, l.in(1), x), point}, Float(32), [=](const std::vector<Expr> &v) {
+        const Expr quotient = cast<float>(v[0]) / cast<float>(v[1]);
+        if (!integer) return quotient + v[2];
+        return clamp(round(quotient) + v[2], static_cast<float>(range.first),
+                     static_cast<float>(range.second));
+      });
+  return encoded(steps, element, l.node().integer("saturate", 1) != 0, "up");
+}
+
 std::vector<Tensor> lower_quantize(Lowering &l) {
   const Type type = l.result_type(0);
+  const ElementType element = l.result_element(0);
+  if (is_narrow(element)) return {narrow_quantized(l, element)};
   return {ops::quantize(l.in(0), spread(l, l.in(1), l.in(0)),
                         l.has(2) ? spread(l, l.in(2), l.in(0)) : zero(type), type)};
 }
@@ -62,9 +82,15 @@ void infer_dequantize(Inference &i) {
   i.result(0, wanted ? static_cast<ElementType>(wanted) : i.type(1), i.shape(0));
 }
 std::vector<Tensor> lower_dequantize(Lowering &l) {
-  const Tensor x = l.in(0);
+  auto values = [&](size_t i) {
+    const ElementType element = l.element(i);
+    const bool codes = is_narrow(element) && element_bits(element) == 8;
+    return codes || element == ElementType::Float4E2M1 ? decoded(l.in(i), element, Float(32))
+                                                       : l.in(i);
+  };
+  const Tensor x = values(0);
   return {ops::dequantize(x, spread(l, l.in(1), x),
-                          l.has(2) ? spread(l, l.in(2), x) : zero(x.type()), l.result_type(0))};
+                          l.has(2) ? spread(l, values(2), x) : zero(x.type()), l.result_type(0))};
 }
 
 void infer_dynamic_quantize(Inference &i) {

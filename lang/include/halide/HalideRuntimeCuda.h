@@ -1,12 +1,26 @@
-/* CUDA in programs written for Halide. No code is made for the device, so that it is never there:
- * a null interface says so. */
+/* CUDA in programs written for Halide: Halide's names for the functions of polyhalite_cuda.h. */
 #ifndef POLYHALITE_HALIDE_RUNTIME_CUDA_H
 #define POLYHALITE_HALIDE_RUNTIME_CUDA_H
 
 #include "HalideRuntime.h"
+#include "polyhalite_cuda.h"
 
-static inline const struct halide_device_interface_t *halide_cuda_device_interface(void) {
-  return NULL;
-}
+#define HALIDE_RUNTIME_CUDA
+
+#define halide_cuda_acquire_context polyhalite_cuda_acquire_context
+#define halide_cuda_acquire_context_t polyhalite_cuda_acquire_context_t
+#define halide_cuda_detach_device_ptr polyhalite_cuda_detach_device_ptr
+#define halide_cuda_device_interface polyhalite_cuda_device_interface
+#define halide_cuda_get_device_ptr polyhalite_cuda_get_device_ptr
+#define halide_cuda_get_stream polyhalite_cuda_get_stream
+#define halide_cuda_get_stream_t polyhalite_cuda_get_stream_t
+#define halide_cuda_release_context polyhalite_cuda_release_context
+#define halide_cuda_release_context_t polyhalite_cuda_release_context_t
+#define halide_cuda_release_unused_device_allocations \
+  polyhalite_cuda_release_unused_device_allocations
+#define halide_cuda_wrap_device_ptr polyhalite_cuda_wrap_device_ptr
+#define halide_set_cuda_acquire_context polyhalite_set_cuda_acquire_context
+#define halide_set_cuda_get_stream polyhalite_set_cuda_get_stream
+#define halide_set_cuda_release_context polyhalite_set_cuda_release_context
 
 #endif

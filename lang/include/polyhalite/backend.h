@@ -1,6 +1,7 @@
 // What the language offers but cannot do itself. codegen/driver defines it; nothing else does.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -38,6 +39,7 @@ enum class Emit {
   hlpipe,
   conceptual_stmt_html,
   c_source,
+  ptx,
   // What Halide's compiler writes and this one does not.
   cpp_stub,
   featurization,
@@ -56,7 +58,7 @@ const char *emit_name(Emit e);
 /// ".o", ".a" (on Windows ".obj", ".lib"), ".h", ".s", ".bc", ".ll", ".stmt", ".stmt.html",
 /// ".conceptual.stmt", ".schedule", ".algorithm", ".tree", ".function_info.h",
 /// ".registration.cpp", ".py.cpp", ".halide_compiler_log", ".hlpipe", ".conceptual.stmt.html",
-/// ".halide_generated.cpp".
+/// ".halide_generated.cpp", ".ptx".
 const char *emit_extension(Emit e, const Target &target);
 /// Whether a compilation for several targets writes one file for each, NAME-SUFFIX.EXTENSION.
 bool is_per_target(Emit e);
@@ -135,6 +137,12 @@ class Backend {
   /// The runtime as a static library or object for `target`, or the header beside it. Where
   /// programs name its functions as Halide's, without HalideRuntime.h, they find them.
   virtual void emit_runtime(const Target &target, Emit what, const std::string &file) = 0;
+  /// Makes a call of the runtime for a buffer; RuntimeError with what it reports where it fails.
+  virtual void device_call(const std::function<int(void *user_context)> &call) = 0;
+  /// The runtime's functions for a device; null where it has none.
+  virtual const polyhalite_device_interface_t *device_interface(DeviceAPI api) = 0;
+  /// 10 times the compute capability of the device that would be used; -1 where there is none.
+  virtual int device_capability(DeviceAPI api) = 0;
 };
 
 Backend &backend();

@@ -1,6 +1,7 @@
 // Buffer: arrays of the language. Inputs and outputs of realize(), and constants in algorithms.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -44,8 +45,12 @@ void check_dimension(const BufferContents &b, int i);
 Expr buffer_call(const std::shared_ptr<BufferContents> &b, const std::vector<Expr> &args);
 /// CompileError unless b has this element type (Handle: any) and number of dimensions (-1: any).
 void check_buffer(const BufferContents *b, Type t, int dimensions);
-/// CompileError: no device is supported yet.
-[[noreturn]] void device_not_available(const char *method, const Target &target);
+/// Calls f(interface, user context) for the target's device; CompileError where it has none,
+/// RuntimeError where the call fails.
+int device_call(const char *method, const Target &target,
+                const std::function<int(const polyhalite_device_interface_t *, void *)> &f);
+/// Calls f(user context) where the buffer is on a device.
+int device_call(const polyhalite_buffer_t &b, const std::function<int(void *)> &f);
 
 template <typename T>
 Type element_type() {
@@ -257,8 +262,8 @@ class Buffer {
   // What runtime::Buffer does, with a CompileError where it refuses.
 #define PH_FORWARD(method, Self, constness)                                              \
   template <typename... Args>                                                            \
-  auto method(Args &&...args) constness                                                  \
-      -> decltype(std::declval<Self &>().method(std::forward<Args>(args)...)) {          \
+  auto method(Args &&...args)                                                            \
+      constness->decltype(std::declval<Self &>().method(std::forward<Args>(args)...)) {  \
     return guarded(                                                                      \
         [&]() -> decltype(auto) { return get()->method(std::forward<Args>(args)...); }); \
   }
@@ -292,11 +297,9 @@ class Buffer {
   PH_FORWARD_MUTABLE(add_dimension)
   PH_FORWARD_MUTABLE(allocate)
   PH_FORWARD_MUTABLE(deallocate)
-  PH_FORWARD_MUTABLE(copy_to_host)
   PH_FORWARD_MUTABLE(copy_to_device)
   PH_FORWARD_MUTABLE(set_host_dirty)
   PH_FORWARD_MUTABLE(set_device_dirty)
-  PH_FORWARD_MUTABLE(device_sync)
   PH_FORWARD_MUTABLE(device_malloc)
   PH_FORWARD_MUTABLE(device_wrap_native)
   PH_FORWARD_MUTABLE(device_detach_native)
@@ -322,14 +325,26 @@ class Buffer {
     guarded([&] { get()->transpose(order); });
   }
 
-  /// Devices: CompileError, as there is none yet.
+  /// Devices: 0, a CompileError where the target has none, a RuntimeError where it fails.
   int copy_to_device(const Target &t = get_jit_target_from_environment(),
                      JITUserContext * = nullptr) {
-    detail::device_not_available("copy_to_device", t);
+    return detail::device_call("copy_to_device", t, [&](auto *device, void *context) {
+      return get()->copy_to_device(device, context);
+    });
   }
   int device_malloc(const Target &t = get_jit_target_from_environment(),
                     JITUserContext * = nullptr) {
-    detail::device_not_available("device_malloc", t);
+    return detail::device_call("device_malloc", t, [&](auto *device, void *context) {
+      return get()->device_malloc(device, context);
+    });
+  }
+  int copy_to_host(void * = nullptr) {
+    return detail::device_call(*get()->raw_buffer(),
+                               [&](void *context) { return get()->copy_to_host(context); });
+  }
+  int device_sync(void * = nullptr) {
+    return detail::device_call(*get()->raw_buffer(),
+                               [&](void *context) { return get()->device_sync(context); });
   }
   int copy_to_device(const DeviceAPI &api, const Target &t = get_jit_target_from_environment(),
                      JITUserContext * = nullptr) {

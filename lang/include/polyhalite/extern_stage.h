@@ -21,7 +21,8 @@ template <typename T>
 class Param;
 
 /// What an extern stage's function gets, in order: a Func (as one polyhalite_buffer_t * for each of
-/// its values, over the box that the function asked for), an image (its whole buffer) or a scalar.
+/// its values, over the box that the function asked for), an image (its whole buffer) or a scalar
+/// that is made of Params and of images' sizes and elements.
 class ExternFuncArgument {
  public:
   ExternFuncArgument() = default;

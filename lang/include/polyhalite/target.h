@@ -116,7 +116,8 @@ struct Target {
   bool has_large_buffers() const { return bits == 64 && has_feature(LargeBuffers); }
   /// In bytes.
   int64_t maximum_buffer_size() const { return has_large_buffers() ? INT64_MAX : INT32_MAX; }
-  /// 10 times the version; without any feature that says more, 20, 10 and -1.
+  /// 10 times the version; without any feature that says more, 20, 10 and -1. (Code for CUDA is
+  /// made for 80 then.)
   int get_cuda_capability_lower_bound() const;
   int get_vulkan_capability_lower_bound() const;
   int get_arm_v8_lower_bound() const;
@@ -161,8 +162,9 @@ Target get_target_from_environment();
 /// architecture or system than this machine's.
 Target get_jit_target_from_environment();
 
-/// The runtime's functions for a device. No device code is made by this version: CompileError that
-/// begins with `error_site`, or null where that is null.
+/// The runtime's functions for a device. Code is made for CUDA alone: of others, and where the
+/// target has not the device, a CompileError that begins with `error_site`, or null where that is
+/// null.
 const polyhalite_device_interface_t *get_device_interface_for_device_api(
     DeviceAPI api, const Target &target = get_jit_target_from_environment(),
     const char *error_site = nullptr);
@@ -172,8 +174,8 @@ const char *device_api_name(DeviceAPI api);
 Target::Feature target_feature_for_device_api(DeviceAPI api);
 /// What Default_GPU means for the target; Host where it has no GPU.
 DeviceAPI get_default_device_api_for_target(const Target &t);
-/// Whether code for the target's device can run here. No device code is made by this version, so
-/// only targets without a device can.
+/// Whether code for the target's device can run here: for CUDA, whether a card of its capability
+/// and its driver are there.
 bool host_supports_target_device(const Target &t);
 
 }  // namespace polyhalite

@@ -84,6 +84,21 @@ TEST(InterpretIr, FindsReadsOfWhatNobodyWrote) {
             "read of 't' at element 0, which nobody wrote");
 }
 
+TEST(InterpretIr, WhatNobodyWroteMayBeLeftAsItIs) {
+  const std::string begin = "allocate t: int32[4i64] ";
+  EXPECT_EQ(run(begin + "t[1i64] = select(k == 0, 3, t[1i64]) t[1i64] = 7 out[0i64] = t[1i64]")[0],
+            7);
+  EXPECT_EQ(run(begin + "let v = select(k == 0, 3, t[1i64]) t[1i64] = v t[1i64] = 7 "
+                        "out[0i64] = t[1i64]")[0],
+            7);
+  EXPECT_EQ(problem(begin + "t[1i64] = select(k == 0, 3, t[1i64]) out[0i64] = t[1i64]"),
+            "read of 't' at element 1, which nobody wrote");
+  EXPECT_EQ(problem(begin + "t[1i64] = t[1i64] + 1"),
+            "read of 't' at element 1, which nobody wrote");
+  EXPECT_EQ(problem(begin + "let v = t[1i64] out[0i64] = v"),
+            "read of 't' at element 1, which nobody wrote");
+}
+
 TEST(InterpretIr, FailedAssertionsTellTheirCall) {
   EXPECT_EQ(problem("assert k == 4 else extern<int32>(polyhalite_error_x, \"f\", k, in.extent.0)"),
             "polyhalite_error_x(\"f\", 5, 8)");

@@ -3,13 +3,17 @@
 
 #include "codegen/passes/fence_streams.h"
 #include "codegen/passes/flatten_storage.h"
+#include "codegen/passes/form_kernels.h"
 #include "codegen/passes/hoist_allocations.h"
 #include "codegen/passes/hoist_calls.h"
 #include "codegen/passes/partition_loops.h"
+#include "codegen/passes/place_barriers.h"
+#include "codegen/passes/place_copies.h"
 #include "codegen/passes/promote_accumulators.h"
 #include "codegen/passes/share_storage.h"
 #include "codegen/passes/simplify_stmts.h"
 #include "codegen/passes/skip_stages.h"
+#include "codegen/passes/split_registers.h"
 #include "codegen/passes/unroll_loops.h"
 #include "codegen/passes/vectorize_loops.h"
 
@@ -20,6 +24,24 @@ Function simplified(const Function &f) { return simplify_stmts(f); }
 
 TEST(PassGolden, SimplifyStmts) {
   check_golden("simplify_stmts", IrLevel::MultiDimensional, IrLevel::MultiDimensional, simplified);
+}
+
+TEST(PassGolden, FormKernels) {
+  check_golden("form_kernels", IrLevel::Lowered, IrLevel::MultiDimensional, form_kernels);
+}
+
+TEST(PassGolden, SplitRegisters) {
+  check_golden("split_registers", IrLevel::MultiDimensional, IrLevel::MultiDimensional,
+               split_registers);
+}
+
+TEST(PassGolden, PlaceBarriers) {
+  check_golden("place_barriers", IrLevel::MultiDimensional, IrLevel::MultiDimensional,
+               place_barriers);
+}
+
+TEST(PassGolden, PlaceCopies) {
+  check_golden("place_copies", IrLevel::MultiDimensional, IrLevel::MultiDimensional, place_copies);
 }
 
 TEST(PassGolden, FlattenStorage) {

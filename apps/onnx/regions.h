@@ -1,0 +1,23 @@
+// Regions: the graphs inside If, Loop and Scan.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/onnx/graph.h"
+
+namespace polyhalite::onnx {
+
+/// Values that regions capture become operands behind the node's own, and inputs of the region
+/// behind its own. "operands" is the number of the node's own.
+///
+///   %y = If(%c) {then = graph() reads %x}  ->  %y = If(%c, %x) {then = graph(%x), operands = 1}
+void close_regions(Node *n);
+
+/// Null where the node has no such region.
+const Graph *region_of(const Node &n, const std::string &attribute);
+
+/// Whether node `at` is an If whose condition is known; its nodes are then those of the branch.
+bool inline_branch(Graph *g, size_t at);
+
+}  // namespace polyhalite::onnx

@@ -1,0 +1,54 @@
+// Writes nodes of the newest versions behind each other, for operators that are made of others.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "apps/onnx/graph.h"
+#include "apps/onnx/operator_table.h"
+
+namespace polyhalite::onnx {
+
+using Attributes = std::map<std::string, Attribute>;
+
+// Writes nodes behind each other.
+class Writer {
+ public:
+  Writer(Graph *g, std::vector<Node> *nodes, std::string prefix)
+      : g_(g), nodes_(nodes), prefix_(std::move(prefix)) {}
+
+  std::vector<ValueId> ops(const std::string &op, size_t results, std::vector<ValueId> operands,
+                           Attributes attributes = {}) {
+    Node n;
+    n.op = op;
+    n.version = find_operator(op)->versions.back();
+    n.name = prefix_ + op + std::to_string(nodes_->size());
+    n.inputs = std::move(operands);
+    n.attributes = std::move(attributes);
+    for (size_t k = 0; k < results; k++)
+      n.outputs.push_back(g_->add_value(n.name + "." + std::to_string(k)));
+    nodes_->push_back(n);
+    return n.outputs;
+  }
+  ValueId op(const std::string &name, std::vector<ValueId> operands, Attributes attributes = {}) {
+    return ops(name, 1, std::move(operands), std::move(attributes))[0];
+  }
+  ValueId integers(const std::vector<int64_t> &list) {
+    return g_->add_constant(prefix_ + "sizes", Constant::integers(list));
+  }
+  ValueId integer(int64_t v) { return g_->add_constant(prefix_ + "place", Constant::integer(v)); }
+  // A number of the type of `like`.
+  ValueId number(float v, ValueId like) {
+    return op("CastLike", {g_->add_constant(prefix_ + "number", Constant::real(v)), like});
+  }
+  Node &last() { return nodes_->back(); }
+  Graph &graph() { return *g_; }
+
+ private:
+  Graph *g_;
+  std::vector<Node> *nodes_;
+  const std::string prefix_;
+};
+
+}  // namespace polyhalite::onnx

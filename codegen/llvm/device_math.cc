@@ -1,0 +1,152 @@
+#include "codegen/llvm/device_math.h"
+
+#include <limits>
+
+namespace polyhalite {
+
+using llvm::Value;
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kLn2 = 0.69314718055994531;
+// pi/2 in two numbers of float64.
+constexpr double kHalfPiHigh = 1.5707963267948966, kHalfPiLow = 6.123233995736766e-17;
+
+}  // namespace
+
+// As quarter_turns, in float64 with fused products: exact while the turns are.
+VectorMath::Octant DeviceMath::many_quarter_turns(Value *x) {
+  llvm::Type *wide = b_.getDoubleTy(), *whole = b_.getInt64Ty();
+  if (auto *v = llvm::dyn_cast<llvm::FixedVectorType>(x->getType())) {
+    wide = llvm::FixedVectorType::get(wide, v->getNumElements());
+    whole = llvm::FixedVectorType::get(whole, v->getNumElements());
+  }
+  auto fma = [&](Value *a, double b, Value *c) {
+    return b_.CreateIntrinsic(llvm::Intrinsic::fma, {wide}, {a, f(a, b), c});
+  };
+  Value *w = b_.CreateFPExt(x, wide);
+  Value *n = b_.CreateUnaryIntrinsic(llvm::Intrinsic::roundeven,
+                                     b_.CreateFMul(w, f(w, 0.63661977236758134)));
+  Value *minus = b_.CreateFNeg(n);
+  Value *rest = fma(minus, kHalfPiLow, fma(minus, kHalfPiHigh, w));
+  Value *number = b_.CreateFreeze(b_.CreateFPToSI(n, whole));
+  return {b_.CreateTrunc(number, ints(x)->getType()), b_.CreateFPTrunc(rest, x->getType())};
+}
+
+Value *DeviceMath::is_odd(Value *y) {
+  Value *half = b_.CreateFMul(y, f(y, 0.5));
+  auto is_whole = [&](Value *v) {
+    return b_.CreateFCmpOEQ(b_.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, v), v);
+  };
+  return b_.CreateAnd(is_whole(y), b_.CreateNot(is_whole(half)));
+}
+
+// pow where an operand is no finite number.
+Value *DeviceMath::special_pow(Value *x, Value *y) {
+  Value *a = magnitude(x), *one = f(x, 1), *zero = f(x, 0), *infinity = f(x, kInfinity);
+  Value *infinite_y = b_.CreateFCmpOEQ(magnitude(y), infinity);
+  Value *grows = b_.CreateFCmpOEQ(b_.CreateFAdd(zero, y), infinity);
+  Value *large = b_.CreateFCmpOGT(a, one), *is_one = b_.CreateFCmpOEQ(a, one);
+  Value *of_infinite_y = select(is_one, one, select(b_.CreateICmpEQ(large, grows), infinity, zero));
+  // x is infinite.
+  Value *size = select(b_.CreateFCmpOGT(y, zero), infinity, zero);
+  Value *negative = b_.CreateAnd(b_.CreateFCmpOLT(x, zero), is_odd(y));
+  Value *of_infinite_x = select(negative, b_.CreateFNeg(size), size);
+  Value *r = select(infinite_y, of_infinite_y, of_infinite_x);
+  Value *no_number = b_.CreateFCmpUNO(x, y);
+  r = select(no_number, b_.CreateFAdd(x, y), r);
+  Value *always_one = b_.CreateOr(b_.CreateFCmpOEQ(y, zero), b_.CreateFCmpOEQ(x, one));
+  return select(always_one, one, r);
+}
+
+// atan2 where an operand is no finite number: infinities stand for 1 beside 0.
+Value *DeviceMath::special_atan2(Value *y, Value *x) {
+  auto limit = [&](Value *v) {
+    Value *far = b_.CreateFCmpOEQ(magnitude(v), f(v, kInfinity));
+    return with_sign_of(select(far, f(v, 1), f(v, 0)), v);
+  };
+  Value *r = atan2(limit(y), limit(x));
+  return select(b_.CreateFCmpUNO(x, y), b_.CreateFAdd(x, y), r);
+}
+
+Value *DeviceMath::erf(Value *x) {
+  Value *a = magnitude(x), *z = b_.CreateFMul(x, x);
+  Value *p =
+      polynomial(z, {7.8758750664e-05, -8.0168642886e-04, 5.1890874236e-03, -2.6854212011e-02,
+                     1.1283594715e-01, -3.7612626667e-01, 1.1283791658e+00});
+  Value *small = b_.CreateFMul(p, x);
+  Value *held = select(b_.CreateFCmpOLT(a, f(a, 4)), a, f(a, 4));
+  Value *q =
+      polynomial(held, {-7.5826820989e-08, 3.3216846183e-06, -6.2298353505e-05, 6.8583668433e-04,
+                        -5.0649469245e-03, 2.7099523303e-02, -1.1105501738e-01, -6.3095302981e-01,
+                        -1.1306751442e+00, 4.1632921860e-04});
+  Value *large = b_.CreateFSub(f(a, 1), exp(q));
+  Value *r = select(b_.CreateFCmpOLT(a, f(a, 1)), small, with_sign_of(large, x));
+  return select(b_.CreateFCmpUNO(x, x), x, r);
+}
+
+Value *DeviceMath::log1p(Value *s) {
+  Value *u = b_.CreateFAdd(s, f(s, 1));
+  Value *r = b_.CreateFDiv(b_.CreateFMul(log(u), s), b_.CreateFSub(u, f(s, 1)));
+  return select(b_.CreateFCmpOEQ(u, f(s, 1)), s,
+                select(b_.CreateFCmpOEQ(u, f(s, kInfinity)), u, r));
+}
+
+// From e^(x/2), whose square may be beyond the largest number before it is halved.
+Value *DeviceMath::sinh(Value *x) {
+  Value *a = magnitude(x), *z = b_.CreateFMul(x, x);
+  Value *p = polynomial(z, {1.0 / 362880, 1.0 / 5040, 1.0 / 120, 1.0 / 6, 1.0});
+  Value *root = exp(b_.CreateFMul(a, f(a, 0.5)));
+  Value *large = b_.CreateFSub(b_.CreateFMul(b_.CreateFMul(root, f(a, 0.5)), root),
+                               b_.CreateFDiv(b_.CreateFDiv(f(a, 0.5), root), root));
+  return select(b_.CreateFCmpOLT(a, f(a, 1)), b_.CreateFMul(p, x), with_sign_of(large, x));
+}
+
+Value *DeviceMath::cosh(Value *x) {
+  Value *root = exp(b_.CreateFMul(magnitude(x), f(x, 0.5)));
+  return b_.CreateFAdd(b_.CreateFMul(b_.CreateFMul(root, f(x, 0.5)), root),
+                       b_.CreateFDiv(b_.CreateFDiv(f(x, 0.5), root), root));
+}
+
+Value *DeviceMath::asinh(Value *x) {
+  Value *a = magnitude(x), *square = b_.CreateFMul(a, a);
+  Value *root = sqrt(b_.CreateFAdd(square, f(a, 1)));
+  Value *near = log1p(b_.CreateFAdd(a, b_.CreateFDiv(square, b_.CreateFAdd(root, f(a, 1)))));
+  Value *far = b_.CreateFAdd(log(a), f(a, kLn2));
+  return with_sign_of(select(b_.CreateFCmpOGT(a, f(a, 1e10)), far, near), x);
+}
+
+Value *DeviceMath::acosh(Value *x) {
+  Value *s = b_.CreateFSub(x, f(x, 1));
+  Value *near = log1p(b_.CreateFAdd(s, sqrt(b_.CreateFMul(s, b_.CreateFAdd(x, f(x, 1))))));
+  return select(b_.CreateFCmpOGT(x, f(x, 1e10)), b_.CreateFAdd(log(x), f(x, kLn2)), near);
+}
+
+Value *DeviceMath::atanh(Value *x) {
+  Value *a = magnitude(x);
+  Value *quotient = b_.CreateFDiv(b_.CreateFAdd(a, a), b_.CreateFSub(f(a, 1), a));
+  return with_sign_of(b_.CreateFMul(log1p(quotient), f(a, 0.5)), x);
+}
+
+Value *DeviceMath::emit_rest(const std::string &name, const std::vector<Value *> &args) {
+  Value *x = args[0];
+  if (name == "sin" || name == "cos") return sine_of(many_quarter_turns(x), name == "cos");
+  if (name == "tan") return tan_of(many_quarter_turns(x));
+  if (name == "pow") return special_pow(x, args[1]);
+  if (name == "atan2") return special_atan2(x, args[1]);
+  if (name == "erf") return erf(x);
+  if (name == "sinh") return sinh(x);
+  if (name == "cosh") return cosh(x);
+  if (name == "asinh") return asinh(x);
+  if (name == "acosh") return acosh(x);
+  if (name == "atanh") return atanh(x);
+  if (name == "asin" || name == "acos") {
+    Value *one = f(x, 1);
+    Value *side = sqrt(b_.CreateFMul(b_.CreateFSub(one, x), b_.CreateFAdd(one, x)));
+    return name == "asin" ? atan2(x, side) : atan2(side, x);
+  }
+  return nullptr;
+}
+
+}  // namespace polyhalite

@@ -1,0 +1,45 @@
+// thread_accesses: what the threads of a kernel read and write, and whether two of them meet. The
+// question behind barriers and behind elements that threads keep in registers.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/ir/stmt.h"
+#include "polyhedral/solver.h"
+
+namespace polyhalite {
+
+/// One access of a kernel's body at the multi-dimensional level.
+struct ThreadAccess {
+  std::string func;  // or image; of all its values
+  std::vector<Expr> cell;
+  bool writes = false, atomic = false;
+  bool by_all = false;         // at block level: every thread of the block
+  std::vector<Stmt> around;    // For, Let and If in the loops over blocks, outermost first
+  std::vector<bool> branches;  // of each If: is it the then part?
+};
+
+/// The accesses of `s`, which stands inside of `around` in a kernel; equal ones once.
+std::vector<ThreadAccess> thread_accesses(const Stmt &s, const std::vector<Stmt> &around,
+                                          const std::vector<bool> &branches);
+
+/// Two threads of a block that access one element, or may.
+struct ThreadConflict {
+  std::vector<int64_t> first, second;  // the threads: x, y, z
+  std::vector<int64_t> cell;
+  bool certain = false;
+  /// "threads (1, 0, 0) and (2, 0, 0) both access t(3, 0)"
+  std::string text(const std::string &func) const;
+};
+
+/// Different threads of one block, at whatever iterations of loops inside of the blocks. nullopt:
+/// proven that there are none.
+std::optional<ThreadConflict> find_thread_conflict(Solver &solver, const Stmt &kernel,
+                                                   const ThreadAccess &a, const ThreadAccess &b);
+
+/// Must a thread that makes b wait for others that made a?
+bool depend(const ThreadAccess &a, const ThreadAccess &b);
+
+}  // namespace polyhalite

@@ -1,0 +1,127 @@
+// Models in the ONNX format.
+#include <pybind11/numpy.h>
+
+#include "apps/onnx/session.h"
+#include "python/bind/doors.h"
+
+namespace polyhalite::python {
+
+namespace {
+
+using onnx::Constant;
+using onnx::ElementType;
+using onnx::Session;
+
+// A Python object that may be let go without the GIL.
+std::shared_ptr<const void> keep(py::object o) {
+  return std::shared_ptr<const void>(new py::object(std::move(o)), [](const void *p) {
+    py::gil_scoped_acquire gil;
+    delete static_cast<const py::object *>(p);
+  });
+}
+
+// An array's elements, without a copy where they lie in order.
+Constant to_constant(const std::string &name, const py::object &value) {
+  const py::module_ numpy = py::module_::import("numpy");
+  const py::object array = numpy.attr("asarray")(value, py::arg("order") = "C");
+  const auto a = py::reinterpret_borrow<py::array>(array);
+  const ElementType type = onnx::element_type(to_type(a.attr("dtype")));
+  if (type == ElementType::Undefined) {
+    throw py::type_error("input '" + name + "' has elements that no model has");
+  }
+  const std::vector<int64_t> shape(a.shape(), a.shape() + a.ndim());
+  return Constant(type, shape, keep(array), static_cast<const uint8_t *>(a.data()));
+}
+
+py::object to_array(const Constant &c) {
+  const py::object type = py::cast(*onnx::language_type(c.type()));
+  const py::object dtype = type.attr("dtype");
+  auto *bytes = new std::vector<uint8_t>(c.packed());
+  const py::capsule owner(bytes, [](void *p) { delete static_cast<std::vector<uint8_t> *>(p); });
+  const py::array flat(py::dtype("uint8"),
+                       std::vector<ssize_t>{static_cast<ssize_t>(bytes->size())},
+                       std::vector<ssize_t>{1}, bytes->data(), owner);
+  return flat.attr("view")(dtype).attr("reshape")(py::cast(c.shape()));
+}
+
+// [name, dtype's name, [size or symbol's text...] or None]
+py::tuple described(const onnx::Value &v) {
+  py::object shape = py::none();
+  if (v.shape) {
+    py::list sizes;
+    for (const onnx::Dim &d : *v.shape) {
+      if (const auto size = d.constant()) {
+        sizes.append(*size);
+      } else {
+        sizes.append(d.to_string());
+      }
+    }
+    shape = sizes;
+  }
+  return py::make_tuple(v.name, onnx::element_name(v.type), shape);
+}
+
+std::unique_ptr<Session> load(const py::object &source, const std::string &folder,
+                              const Target &target, bool interpret) {
+  onnx::CompileOptions options;
+  if (target != Target()) options.target = target;
+  if (interpret) options.engine = onnx::Engine::Interpreter;
+  if (!py::isinstance<py::bytes>(source)) {
+    const std::string path = source.cast<std::string>();
+    py::gil_scoped_release released;
+    return std::make_unique<Session>(path, options);
+  }
+  char *data = nullptr;
+  ssize_t size = 0;
+  if (PyBytes_AsStringAndSize(source.ptr(), &data, &size) != 0) throw py::error_already_set();
+  const std::shared_ptr<const void> owner = keep(source);
+  py::gil_scoped_release released;
+  return std::make_unique<Session>(
+      onnx::load_model(reinterpret_cast<const uint8_t *>(data), static_cast<size_t>(size), "model",
+                       folder, owner),
+      options);
+}
+
+py::dict run(Session &session, const py::dict &inputs) {
+  onnx::Program::Tensors tensors, results;
+  for (const auto &[name, value] : inputs) {
+    const std::string n = py::cast<std::string>(name);
+    tensors.emplace(n, to_constant(n, py::reinterpret_borrow<py::object>(value)));
+  }
+  {
+    py::gil_scoped_release released;
+    results = session.run(tensors);
+  }
+  py::dict outputs;
+  for (const std::string &name : session.output_names()) {
+    outputs[py::str(name)] = to_array(results.at(name));
+  }
+  return outputs;
+}
+
+}  // namespace
+
+void bind_onnx(py::module_ &m) {
+  py::class_<Session>(m, "_OnnxSession")
+      .def(py::init(&load), py::arg("source"), py::arg("folder"), py::arg("target"),
+           py::arg("interpret"))
+      .def("inputs",
+           [](const Session &s) {
+             py::list list;
+             for (const std::string &name : s.input_names()) list.append(described(s.input(name)));
+             return list;
+           })
+      .def("output_names", &Session::output_names)
+      .def("run", &run)
+      .def("report", [](Session &s, const py::dict &inputs) {
+        onnx::Program::Tensors tensors;
+        for (const auto &[name, value] : inputs) {
+          const std::string n = py::cast<std::string>(name);
+          tensors.emplace(n, to_constant(n, py::reinterpret_borrow<py::object>(value)));
+        }
+        py::gil_scoped_release released;
+        return s.program_for(tensors)->report();
+      });
+}
+
+}  // namespace polyhalite::python

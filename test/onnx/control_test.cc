@@ -1,0 +1,254 @@
+// Nodes that run between kernels: regions, loops over time, results whose sizes follow from
+// elements.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "apps/onnx/emit_library.h"
+#include "apps/onnx/session.h"
+#include "test/onnx/backend_case.h"
+#include "test/onnx/model_builder.h"
+
+namespace polyhalite::onnx {
+namespace {
+
+std::vector<float> list(const Constant &c) {
+  std::vector<float> v;
+  for (int64_t i = 0; i < c.elements(); i++) v.push_back(static_cast<float>(c.number(i)));
+  return v;
+}
+
+Constant boolean(bool v) {
+  const uint8_t byte = v ? 1 : 0;
+  return Constant::splat(ElementType::Bool, {}, &byte);
+}
+
+std::vector<float> random_list(size_t n, uint32_t seed) {
+  std::mt19937 bits(seed);
+  std::uniform_real_distribution<float> d(-1, 1);
+  std::vector<float> v(n);
+  for (float &f : v) f = d(bits);
+  return v;
+}
+
+// %y = %c ? -%x : %x + %x, the branches reading values around them.
+ModelBuilder branches() {
+  ModelBuilder yes, no, b;
+  yes.node("Neg", {"x"}, {"p"}).output("p");
+  no.node("Add", {"x", "x"}, {"q"}).output("q");
+  b.input("c", {}, 9).input("x", {"N"});
+  b.node("If", {"c"}, {"y"},
+         {graph_attribute("then_branch", yes.region("yes")),
+          graph_attribute("else_branch", no.region("no"))});
+  b.output("y");
+  return b;
+}
+
+TEST(onnx_control, a_condition_chooses_a_branch) {
+  for (const Engine engine : {Engine::Compiled, Engine::Interpreter}) {
+    CompileOptions options;
+    options.engine = engine;
+    Session session(branches().load(), options);
+    const Constant x = floats({3}, {1, 2, 3});
+    EXPECT_EQ(list(session.run({{"c", boolean(true)}, {"x", x}}).at("y")),
+              (std::vector<float>{-1, -2, -3}));
+    EXPECT_EQ(list(session.run({{"c", boolean(false)}, {"x", x}}).at("y")),
+              (std::vector<float>{2, 4, 6}));
+    // One compilation serves both conditions and all sizes.
+    EXPECT_EQ(list(session.run({{"c", boolean(true)}, {"x", floats({1}, {5})}}).at("y")),
+              (std::vector<float>{-5}));
+  }
+}
+
+TEST(onnx_control, a_known_condition_leaves_one_branch) {
+  CompileOptions options;
+  options.constants["c"] = boolean(true);
+  const Program p(branches().load(), options);
+  ASSERT_EQ(p.graph().nodes.size(), 1u);
+  EXPECT_EQ(p.graph().nodes[0].op, "Neg");
+  EXPECT_EQ(list(p.run({{"x", floats({2}, {1, 2})}}).at("y")), (std::vector<float>{-1, -2}));
+}
+
+TEST(onnx_control, a_condition_may_decide_about_ranks) {
+  ModelBuilder yes, no, b;
+  yes.node("Neg", {"x"}, {"p"}).output("p");
+  no.integers("axes", {0}).node("Unsqueeze", {"x", "axes"}, {"q"}).output("q");
+  b.input("c", {}, 9).input("x", {2});
+  b.node("If", {"c"}, {"y"},
+         {graph_attribute("then_branch", yes.region("yes")),
+          graph_attribute("else_branch", no.region("no"))});
+  b.output("y");
+  Session session(b.load());
+  const Constant x = floats({2}, {1, 2});
+  EXPECT_EQ(session.run({{"c", boolean(true)}, {"x", x}}).at("y").shape().size(), 1u);
+  EXPECT_EQ(session.run({{"c", boolean(false)}, {"x", x}}).at("y").shape().size(), 2u);
+}
+
+// Sums x over and over: states, a result for each turn, and a value from around.
+ModelBuilder loop() {
+  ModelBuilder body, b;
+  body.input("turn", {}, 7).input("goes", {}, 9).input("s", {2});
+  body.node("Add", {"s", "x"}, {"next"})
+      .node("Identity", {"goes"}, {"goes_on"})
+      .node("Neg", {"next"}, {"seen"});
+  body.output("goes_on").output("next").output("seen");
+  b.input("n", {}, 7).input("x", {2}).input("start", {2});
+  b.node("Loop", {"n", "", "start"}, {"last", "all"},
+         {graph_attribute("body", body.region("body"))});
+  b.output("last").output("all");
+  return b;
+}
+
+TEST(onnx_control, loops_keep_states_and_collect_results) {
+  Session session(loop().load());
+  Program::Tensors in{{"x", floats({2}, {1, 2})}, {"start", floats({2}, {10, 20})}};
+  for (const int64_t n : {3, 1, 0}) {
+    in["n"] = Constant::integer(n);
+    const auto out = session.run(in);
+    const float f = static_cast<float>(n);
+    EXPECT_EQ(list(out.at("last")), (std::vector<float>{10 + f, 20 + 2 * f}));
+    EXPECT_EQ(out.at("all").shape(), (std::vector<int64_t>{n, 2}));
+    if (n != 3) continue;
+    EXPECT_EQ(list(out.at("all")), (std::vector<float>{-11, -22, -12, -24, -13, -26}));
+  }
+}
+
+TEST(onnx_control, states_may_grow) {
+  ModelBuilder body, b;
+  body.input("turn", {}, 7).input("goes", {}, 9).input("s", {"grown"});
+  body.node("Concat", {"s", "x"}, {"next"}, {int_attribute("axis", 0)})
+      .node("Identity", {"goes"}, {"goes_on"});
+  body.output("goes_on").output("next");
+  b.input("n", {}, 7).input("x", {2}).input("start", {1});
+  b.node("Loop", {"n", "", "start"}, {"grown"}, {graph_attribute("body", body.region("body"))});
+  b.node("Neg", {"grown"}, {"y"}).output("y");
+  const auto out = Session(b.load()).run(
+      {{"n", Constant::integer(3)}, {"x", floats({2}, {1, 2})}, {"start", floats({1}, {9})}});
+  EXPECT_EQ(list(out.at("y")), (std::vector<float>{-9, -1, -2, -1, -2, -1, -2}));
+}
+
+TEST(onnx_control, scans_run_along_an_axis_both_ways) {
+  ModelBuilder body, b;
+  body.input("s", {2}).input("e", {2});
+  body.node("Add", {"s", "e"}, {"next"}).node("Identity", {"next"}, {"sum"});
+  body.output("next").output("sum");
+  b.input("start", {2}).input("x", {2, "steps"});
+  b.node("Scan", {"start", "x"}, {"last", "sums"},
+         {graph_attribute("body", body.region("body")), int_attribute("num_scan_inputs", 1),
+          ints_attribute("scan_input_axes", {1}), ints_attribute("scan_output_axes", {-1}),
+          ints_attribute("scan_input_directions", {1})});
+  b.output("last").output("sums");
+  const auto out = Session(b.load()).run(
+      {{"start", floats({2}, {0, 0})}, {"x", floats({2, 3}, {1, 2, 3, 10, 20, 30})}});
+  EXPECT_EQ(list(out.at("last")), (std::vector<float>{6, 60}));
+  EXPECT_EQ(list(out.at("sums")), (std::vector<float>{3, 5, 6, 30, 50, 60}));
+}
+
+TEST(onnx_control, sizes_that_follow_from_elements) {
+  // As detectors do: places of what is not 0, then those elements in another shape.
+  ModelBuilder b;
+  b.input("x", {"N"}).integers("column", {-1, 1});
+  b.node("NonZero", {"x"}, {"where"})
+      .node("Transpose", {"where"}, {"places"})
+      .node("GatherND", {"x", "places"}, {"kept"});
+  b.node("Reshape", {"kept", "column"}, {"y"}).output("y").output("where");
+  Session session(b.load());
+  const auto program = session.program_for({});
+  for (const std::vector<float> &x :
+       {std::vector<float>{0, 5, 0, 7, 8}, std::vector<float>{1}, std::vector<float>{0, 0}}) {
+    const auto out = session.run({{"x", floats({static_cast<int64_t>(x.size())}, x)}});
+    std::vector<float> kept;
+    for (float f : x) {
+      if (f != 0) kept.push_back(f);
+    }
+    EXPECT_EQ(list(out.at("y")), kept);
+    EXPECT_EQ(out.at("y").shape(), (std::vector<int64_t>{static_cast<int64_t>(kept.size()), 1}));
+  }
+  EXPECT_EQ(session.program_for({}), program);
+}
+
+TEST(onnx_control, libraries_refuse_what_runs_between_kernels) {
+  ModelBuilder b;
+  b.input("x", {4}).node("NonZero", {"x"}, {"y"}).output("y");
+  const Program p(b.load(), {});
+  EXPECT_EQ(error_of([&] { emit_library(p, "control_library", "m", get_host_target()); }),
+            "error: a library has no place for node 'make_y' (NonZero, version 13)\n"
+            "  why: what it does follows from elements, and runs between kernels\n"
+            "  fix: run the model with polyhalite run, or export it without the node");
+}
+
+// One LSTM of two units over two images, by hand in double.
+TEST(onnx_control, lstm_equals_its_formulas) {
+  const int64_t steps = 3, batch = 2, in = 2, hidden = 2;
+  const std::vector<float> x = random_list(steps * batch * in, 1),
+                           w = random_list(4 * hidden * in, 2),
+                           r = random_list(4 * hidden * hidden, 3),
+                           bias = random_list(8 * hidden, 4);
+  const std::vector<int64_t> lengths{3, 2};
+  for (const bool backwards : {false, true}) {
+    ModelBuilder b(14);
+    b.input("x", {"steps", "batch", 2});
+    b.weights("w", {1, 4 * hidden, in}, w).weights("r", {1, 4 * hidden, hidden}, r);
+    b.weights("b", {1, 8 * hidden}, bias);
+    b.initializer(ModelBuilder::tensor<int32_t>("lengths", 6, {2}, {3, 2}));
+    b.node("LSTM", {"x", "w", "r", "b", "lengths"}, {"y", "h", "c"},
+           {int_attribute("hidden_size", hidden),
+            text_attribute("direction", backwards ? "reverse" : "forward")});
+    b.output("y").output("h").output("c");
+    const auto out = Session(b.load()).run({{"x", floats({steps, batch, in}, x)}});
+    auto sigmoid = [](double v) { return 1 / (1 + std::exp(-v)); };
+    for (int64_t n = 0; n < batch; n++) {
+      std::vector<double> h(2), c(2);
+      std::vector<double> y(static_cast<size_t>(steps * hidden));
+      const int64_t length = lengths[static_cast<size_t>(n)];
+      for (int64_t turn = 0; turn < length; turn++) {
+        const int64_t t = backwards ? length - 1 - turn : turn;
+        std::vector<double> gates(static_cast<size_t>(4 * hidden));
+        for (int64_t g = 0; g < 4 * hidden; g++) {
+          double sum = bias[static_cast<size_t>(g)] + bias[static_cast<size_t>(4 * hidden + g)];
+          for (int64_t k = 0; k < in; k++)
+            sum += x[static_cast<size_t>((t * batch + n) * in + k)] *
+                   w[static_cast<size_t>(g * in + k)];
+          for (int64_t k = 0; k < hidden; k++)
+            sum += h[static_cast<size_t>(k)] * r[static_cast<size_t>(g * hidden + k)];
+          gates[static_cast<size_t>(g)] = sum;
+        }
+        for (size_t k = 0; k < 2; k++) {
+          c[k] = sigmoid(gates[4 + k]) * c[k] + sigmoid(gates[k]) * std::tanh(gates[6 + k]);
+          h[k] = sigmoid(gates[2 + k]) * std::tanh(c[k]);
+          y[static_cast<size_t>(t * hidden) + k] = h[k];
+        }
+      }
+      for (int64_t k = 0; k < hidden; k++) {
+        EXPECT_NEAR(out.at("h").number(n * hidden + k), h[static_cast<size_t>(k)], 1e-5);
+        EXPECT_NEAR(out.at("c").number(n * hidden + k), c[static_cast<size_t>(k)], 1e-5);
+        for (int64_t t = 0; t < steps; t++)
+          EXPECT_NEAR(out.at("y").number((t * batch + n) * hidden + k),
+                      y[static_cast<size_t>(t * hidden + k)], 1e-5);
+      }
+    }
+  }
+}
+
+TEST(onnx_control, narrow_elements_share_bytes_in_files_only) {
+  // 4 bits: 1, -2, 3 | a float of 8 bits: 1.5.
+  ModelBuilder b(21);
+  b.initializer(Message().number(1, 3).number(2, 22).text(8, "q").text(9, "\xe1\x03"));
+  b.initializer(Message().number(1, 1).number(2, 17).text(8, "f").text(9, "\x3c"));
+  b.input("x", {3});
+  b.node("Cast", {"q"}, {"qf"}, {int_attribute("to", 1)})
+      .node("Cast", {"f"}, {"ff"}, {int_attribute("to", 1)});
+  b.node("Mul", {"qf", "ff"}, {"m"}).node("Add", {"m", "x"}, {"y"}).output("y");
+  const auto out = Session(b.load()).run({{"x", floats({3}, {0, 0, 0})}});
+  EXPECT_EQ(list(out.at("y")), (std::vector<float>{1.5f, -3, 4.5f}));
+  ModelBuilder sum(21);
+  sum.input("q", {3}, 22).node("Add", {"q", "q"}, {"y"}).output("y");
+  EXPECT_EQ(error_of([&] { Program(sum.load(), {}); }),
+            "error: node 'make_y' (Add, version 14) reads 'q', which has elements of int4\n"
+            "  why: such elements are converted and moved only\n"
+            "  fix: dequantize or cast them first");
+}
+
+}  // namespace
+}  // namespace polyhalite::onnx

@@ -1,0 +1,111 @@
+"""Models in the ONNX format from Python. The models are written here, byte by byte."""
+
+import importlib.util
+
+import numpy as np
+import pytest
+
+import polyhalite as ph
+import polyhalite.onnx
+import polyhalite.onnx.backend
+
+
+def field(number, value):
+    """One field of a message: bytes and texts with their length, ints as varints."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    data = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(data)) + data
+
+
+def varint(n):
+    out = bytearray()
+    while n >= 128:
+        out.append(n & 127 | 128)
+        n >>= 7
+    return bytes(out + bytes([n]))
+
+
+def value_info(name, shape):
+    dims = b"".join(field(1, field(2, d) if isinstance(d, str) else field(1, d)) for d in shape)
+    return field(1, name) + field(2, field(1, field(1, 1) + field(2, dims)))
+
+
+def node(op, inputs, outputs):
+    return b"".join([*(field(1, i) for i in inputs), *(field(2, o) for o in outputs), field(4, op)])
+
+
+def model():
+    """y = relu(x @ w + b) of x: float32 [batch, 3], with w and b inputs too."""
+    graph = b"".join([
+        field(1, node("MatMul", ["x", "w"], ["xw"])), field(1, node("Add", ["xw", "b"], ["s"])),
+        field(1, node("Relu", ["s"], ["y"])), field(2, "graph"),
+        field(11, value_info("x", ["batch", 3])), field(11, value_info("w", [3, 4])),
+        field(11, value_info("b", [4])), field(12, value_info("y", ["batch", 4]))])
+    return field(1, 8) + field(8, field(2, 17)) + field(7, graph)
+
+
+def operands(batch):
+    rng = np.random.default_rng(batch)
+    return [rng.standard_normal(s).astype(np.float32) for s in [(batch, 3), (3, 4), (4,)]]
+
+
+def expected(x, w, b):
+    return np.maximum(x @ w + b, 0)
+
+
+def test_models_run_on_arrays():
+    m = ph.onnx.load(model())
+    assert m.inputs == [("x", "float32", ["batch", 3]), ("w", "float32", [3, 4]),
+                        ("b", "float32", [4])]
+    assert m.outputs == ["y"]
+    for batch in (1, 5):
+        x, w, b = operands(batch)
+        result = m.run({"x": x, "w": w.T.copy().T, "b": b})
+        assert list(result) == ["y"] and result["y"].dtype == np.float32
+        np.testing.assert_allclose(result["y"], expected(x, w, b), rtol=1e-5, atol=1e-6)
+        np.testing.assert_array_equal(m.run([x, w, b])["y"], result["y"])
+
+
+def test_models_are_files_too(tmp_path):
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model())
+    x, w, b = operands(3)
+    plain = ph.onnx.load(path, interpret=True).run([x, w, b])["y"]
+    np.testing.assert_allclose(plain, expected(x, w, b), rtol=1e-5, atol=1e-6)
+    assert "MatMul" in ph.onnx.load(str(path)).report([x, w, b])
+
+
+def test_the_backends_interface():
+    x, w, b = operands(2)
+    backend = ph.onnx.backend
+    (y,) = backend.prepare(model()).run([x, w, b])
+    np.testing.assert_allclose(y, expected(x, w, b), rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(backend.run_model(model(), [x, w, b])[0], y)
+    assert backend.supports_device("CPU") and not backend.supports_device("CUDA:0")
+    assert backend.is_compatible(model()) and not backend.is_compatible(b"no model")
+    with pytest.raises(ValueError, match="use CPU"):
+        backend.prepare(model(), "CUDA")
+
+
+def test_nodes_run_where_onnx_is_installed():
+    if importlib.util.find_spec("onnx") is None:
+        pytest.skip("the package onnx is not installed")
+    from onnx import helper
+
+    a = np.arange(6, dtype=np.float32).reshape(2, 3)
+    (y,) = ph.onnx.backend.run_node(helper.make_node("Neg", ["a"], ["y"]), [a])
+    np.testing.assert_array_equal(y, -a)
+
+
+def test_bad_models_and_inputs_are_told():
+    with pytest.raises(ph.CompileError):
+        ph.onnx.load(model()[:-9])
+    with pytest.raises(ph.CompileError, match="(?i)no such file"):
+        ph.onnx.load("/no/such/file.onnx")
+    x, w, b = operands(2)
+    m = ph.onnx.load(model())
+    with pytest.raises(ph.Error, match="w"):
+        m.run({"x": x, "b": b})
+    with pytest.raises(ph.Error):
+        m.run([x.astype(np.float64), w, b])

@@ -1,0 +1,292 @@
+// Pipelines with kernels through the public interface: compiled in process, their host code run
+// against a driver that the test plays, their kernels by the oracle; and linked into programs.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "codegen/driver/compile.h"
+#include "codegen/ir/kernel.h"
+#include "codegen/ir/visit.h"
+#include "codegen/llvm/device_code.h"
+#include "codegen/oracle/interpret_ir.h"
+#include "lang/abi/polyhalite_cuda.h"
+#include "lang/ir/freeze.h"
+#include "lang/output_file.h"
+#include "polyhalite/backend.h"
+#include "polyhalite/polyhalite.h"
+#include "test/support/fake_cuda.h"
+#include "test/support/program.h"
+#include "test/support/ptxas.h"
+
+namespace polyhalite {
+namespace {
+
+Expr scalar_at(Type t, const void *address) {
+  int64_t bits = 0;
+  std::memcpy(&bits, address, static_cast<size_t>(t.bytes()));
+  if (t == Float(32)) {
+    float value;
+    std::memcpy(&value, address, sizeof value);
+    return make_float(t, value);
+  }
+  if (t == Float(64)) {
+    double value;
+    std::memcpy(&value, address, sizeof value);
+    return make_float(t, value);
+  }
+  if (t.is_uint()) return make_int(t, bits);
+  const int shift = 64 - t.bits();
+  return make_int(t, static_cast<int64_t>(static_cast<uint64_t>(bits) << shift) >> shift);
+}
+
+// Runs a kernel on the CPU, on the "device memory" of its operands.
+void run_on_cpu(const Stmt &kernel, void **args) {
+  const KernelOperands operands = kernel_operands(kernel);
+  Function f;
+  f.name = kernel->name;
+  IrArguments values;
+  std::vector<polyhalite_buffer_t> buffers(operands.buffers.size());
+  std::vector<Stmt> before, after;
+  for (size_t i = 0; i < operands.buffers.size(); i++) {
+    const KernelBuffer &b = operands.buffers[i];
+    buffers[i] = *static_cast<polyhalite_buffer_t *>(args[i]);
+    buffers[i].host = reinterpret_cast<uint8_t *>(buffers[i].device);
+    f.args.push_back({b.name, true, b.is_written, b.type, buffers[i].dimensions});
+    values.buffers[b.name] = &buffers[i];
+    before.push_back(make_transfer(Transfer::ToDevice, b.name));
+    if (b.is_written) after.push_back(make_transfer(Transfer::DeviceDirty, b.name));
+  }
+  for (size_t i = 0; i < operands.scalars.size(); i++) {
+    const Expr &e = operands.scalars[i];
+    const std::string &name = as_variable(e)->name;
+    f.args.push_back({name, false, false, e.type(), 0});
+    values.scalars[name] = scalar_at(e.type(), args[operands.buffers.size() + i]);
+  }
+  before.push_back(kernel);
+  before.insert(before.end(), after.begin(), after.end());
+  f.body = make_block(before);
+  interpret_ir(f, values, {ParallelOrder::Shuffled, 3, {}});
+}
+
+class Gpu : public testing::Test {
+ protected:
+  // Values of f on the played GPU.
+  template <typename T>
+  Buffer<T> on_gpu(Func f, const std::vector<int> &sizes) {
+    play(f);
+    return f.realize(sizes, target);
+  }
+
+  void play(Func f) {
+    const FrozenPipeline frozen = freeze({f.function()});
+    const Function lowered =
+        lower_pipeline(frozen, frozen.algorithm.outputs[0], target.with_feature(Target::JIT))
+            .function;
+    const DeviceCode code = compile_kernels(lowered, target);
+    for_each_stmt(lowered.body, [&](const Stmt &s) {
+      if (s->kind != StmtKind::Kernel) return;
+      const std::string &symbol =
+          code.kernels[static_cast<size_t>(code.numbers.at(s.get()))].symbol;
+      card.kernels[symbol] = [s](const FakeCuda::Launch &, void **args) { run_on_cpu(s, args); };
+    });
+  }
+
+  FakeCuda card;
+  const Target target = get_host_target().with_feature(Target::CUDA);
+  Var x{"x"}, y{"y"}, xi{"xi"}, yi{"yi"};
+};
+
+Buffer<float> picture(int w, int h) {
+  Buffer<float> b({w, h}, "picture");
+  uint32_t state = 1;
+  b.for_each_element([&](int i, int j) {
+    state = state * 1664525u + 1013904223u;
+    b(i, j) = static_cast<float>(state >> 20) / 16.0f;
+  });
+  return b;
+}
+
+TEST_F(Gpu, ABlurInTilesOfBlockMemory) {
+  Buffer<float> image = picture(40, 30);
+  Func in("in"), bx("bx"), by("by");
+  in(x, y) = image(clamp(x, 0, 39), clamp(y, 0, 29));
+  bx(x, y) = in(x - 1, y) + in(x, y) + in(x + 1, y);
+  by(x, y) = bx(x, y - 1) + bx(x, y) + bx(x, y + 1);
+  by.gpu_tile(x, y, xi, yi, 16, 4);
+  bx.compute_at(by, x).gpu_threads(x, y);
+  Buffer<float> found = on_gpu<float>(by, {40, 30});
+  found.for_each_element([&](int i, int j) {
+    float sum = 0;
+    for (int dy = -1; dy <= 1; dy++) {
+      float row = 0;
+      for (int dx = -1; dx <= 1; dx++) {
+        row += image(std::clamp(i + dx, 0, 39), std::clamp(j + dy, 0, 29));
+      }
+      sum += row;
+    }
+    EXPECT_EQ(found(i, j), sum) << i << ", " << j;
+  });
+  EXPECT_EQ(card.launches.size(), 1u);
+  EXPECT_FALSE(found.device_dirty());
+}
+
+TEST_F(Gpu, StagesOnBothSides) {
+  Buffer<float> image = picture(20, 10);
+  Func a("a"), b("b"), c("c");
+  a(x, y) = image(x, y) * 2.0f;
+  b(x, y) = a(x, y) + 1.0f;
+  c(x, y) = b(x, y) * b(x, y);
+  a.compute_root();
+  b.compute_root().gpu_tile(x, y, xi, yi, 8, 8, TailStrategy::GuardWithIf);
+  {
+    Buffer<float> found = on_gpu<float>(c, {20, 10});
+    found.for_each_element([&](int i, int j) {
+      const float v = image(i, j) * 2 + 1;
+      EXPECT_EQ(found(i, j), v * v);
+    });
+  }
+  EXPECT_EQ(card.called("cuMemcpyHtoD"), 1);
+  EXPECT_EQ(card.called("cuMemcpyDtoH"), 1);
+  EXPECT_EQ(card.live_blocks(), 0u) << "nobody holds device memory any more";
+}
+
+TEST_F(Gpu, InputsStayOnTheDevice) {
+  ImageParam in(Float(32), 1, "in");
+  Param<float> gain("gain");
+  Func f("f");
+  f(x) = in(x)*gain;
+  f.gpu_tile(x, xi, 8);
+  Buffer<float> input({32}, "input");
+  input.fill(3);
+  in.set(input);
+  gain.set(2);
+  play(f);
+  for (int i = 0; i < 2; i++) {
+    Buffer<float> found = f.realize({32}, target);
+    EXPECT_EQ(found(31), 6);
+  }
+  EXPECT_EQ(card.called("cuMemcpyHtoD"), 1) << "once for both runs";
+  input.fill(4);
+  input.set_host_dirty();
+  Buffer<float> found = f.realize({32}, target);
+  EXPECT_EQ(found(31), 8);
+  EXPECT_EQ(card.called("cuMemcpyHtoD"), 2);
+}
+
+TEST_F(Gpu, OutputsOfTheCallerAreCopiedWhenAskedFor) {
+  Func f("f");
+  f(x) = x * 3;
+  f.gpu_tile(x, xi, 8);
+  play(f);
+  Buffer<int> out({16}, "out");
+  out.fill(0);
+  out.set_host_dirty(false);
+  f.realize(out, target);
+  EXPECT_TRUE(out.device_dirty());
+  EXPECT_EQ(card.called("cuMemcpyDtoH"), 0);
+  out.copy_to_host();
+  EXPECT_EQ(out(15), 45);
+  out.device_free();
+  EXPECT_EQ(card.live_blocks(), 0u);
+}
+
+TEST_F(Gpu, FailuresAreThrown) {
+  Func f("f");
+  f(x) = x;
+  f.gpu_tile(x, xi, 8);
+  card.failures["cuMemAlloc"] = 2;
+  try {
+    f.realize({16}, target);
+    FAIL();
+  } catch (const RuntimeError &e) {
+    EXPECT_NE(std::string(e.what()).find("cannot allocate 64 bytes on the GPU"), std::string::npos)
+        << e.what();
+  }
+  Buffer<float> b({16}, "b");
+  EXPECT_THROW(b.device_malloc(target), RuntimeError);
+}
+
+TEST_F(Gpu, CardsOfATargetAreLookedFor) {
+  EXPECT_TRUE(host_supports_target_device(target.with_feature(Target::CUDACapability80)));
+  EXPECT_EQ(get_device_interface_for_device_api(DeviceAPI::CUDA, target),
+            polyhalite_cuda_device_interface());
+}
+
+TEST(GpuWithoutADriver, IsARuntimeError) {
+  polyhalite_set_custom_load_library([](const char *) -> void * { return nullptr; });
+  const Target target = get_host_target().with_feature(Target::CUDA);
+  EXPECT_FALSE(host_supports_target_device(target));
+  Var x("x"), xi("xi");
+  Func f("f");
+  f(x) = x;
+  f.gpu_tile(x, xi, 8);
+  try {
+    f.realize({16}, target);
+    FAIL();
+  } catch (const RuntimeError &e) {
+    EXPECT_NE(
+        std::string(e.what()).find(
+            "the GPU is not available: there is no libcuda.so.1; install NVIDIA's driver on a "
+            "machine with its card, or compile for a target without cuda"),
+        std::string::npos)
+        << e.what();
+  }
+  polyhalite_set_custom_load_library(nullptr);
+}
+
+// Built here, where no CUDA is needed; where there is no card, the library says so.
+TEST(GpuAheadOfTime, LibrariesLinkWithoutCuda) {
+  const test::TemporaryFolder folder;
+  Var x("x"), xi("xi");
+  Func f("scaled");
+  ImageParam in(Int(32), 1, "in");
+  f(x) = in(x)*3;
+  f.gpu_tile(x, xi, 8);
+  const Target target = get_host_target().with_feature(Target::CUDA);
+  f.compile_to_static_library(folder.path("scaled"), {in}, "scaled", target);
+  write_file(folder.path("main.cc"), R"(
+#include <cstdio>
+#include "scaled.h"
+void told(void *, const char *message) { std::printf("%s", message); }
+int main() {
+  polyhalite_set_error_handler(told);
+  polyhalite_set_custom_load_library([](const char *) -> void * { return nullptr; });
+  int from[16] = {}, to[16] = {};
+  polyhalite_dimension_t from_dim = {0, 16, 1, 0}, to_dim = {0, 16, 1, 0};
+  polyhalite_buffer_t a{}, b{};
+  a.host = (uint8_t *)from; b.host = (uint8_t *)to;
+  a.type = b.type = polyhalite_type_of<int>(); a.type.lanes = b.type.lanes = 1;
+  a.dimensions = b.dimensions = 1; a.dim = &from_dim; b.dim = &to_dim;
+  return scaled(&a, &b) == polyhalite_error_code_gpu_device_error ? 0 : 1;
+}
+)",
+             "the test's program");
+  const auto built = folder.run("c++ -std=c++17 -I. -I" POLYHALITE_TEST_DIR
+                                "/../../lang/abi main.cc scaled.a -lpthread -ldl -o main" +
+                                std::string(test::kSanitizers));
+  ASSERT_EQ(built.second, 0) << built.first;
+  const auto [text, status] = folder.run("./main");
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(text.substr(0, 28), "the GPU is not available: th");
+}
+
+TEST(GpuAheadOfTime, PtxIsAnOutput) {
+  Var x("x"), xi("xi");
+  Func f("scaled");
+  ImageParam in(Float(32), 1, "in");
+  f(x) = in(x)*3.0f;
+  f.gpu_tile(x, xi, 64);
+  const FrozenPipeline frozen = freeze({f.function()}, {in.parameter().contents()});
+  const Target target("x86-64-linux-cuda-cuda_capability_80");
+  const std::string ptx = backend().emit_text(frozen, "scaled", target, Emit::ptx);
+  EXPECT_NE(ptx.find(".visible .entry kernel_"), std::string::npos) << ptx;
+  EXPECT_NE(backend()
+                .emit_text(frozen, "scaled", target.with_feature(Target::SM90a), Emit::ptx)
+                .find(".target sm_90a"),
+            std::string::npos);
+  if (find_ptxas().empty()) GTEST_SKIP() << "no ptxas in PATH or under /usr/local/cuda*";
+  EXPECT_TRUE(assemble(ptx, "sm_80").is_assembled);
+}
+
+}  // namespace
+}  // namespace polyhalite
