@@ -1,49 +1,37 @@
 // The cost model that knows machines, not measurements. A plan costs what its groups cost, one
-// after the other; a group is remembered by the plans of its Funcs.
-//
-// Per stage: instructions of its vectors with what is inlined, loads by how they move with the
-// vector, and traffic: of all loops around the innermost, the most that fit a cache with what they
-// touch are found; what the loops outside of these touch again comes from the next cache.
+// after the other; a group is remembered by the plans of its Funcs, and of a plan that differs from
+// another one in little only the groups that differ are looked up.
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <unordered_map>
 
 #include "autosched/cost_model.h"
-#include "autosched/expand.h"
+#include "autosched/group_cost.h"
 
 namespace polyhalite::autosched {
 
-/// Of one stage, in nanoseconds of one core, all its runs together.
-struct StageCost {
-  int func = -1, stage = 0;
-  double points = 0;  // computed, those that are computed several times counted so
-  double compute = 0, caches = 0, memory = 0;
-};
-
-struct GroupCost {
-  double total = 0;  // nanoseconds on all cores
-  std::vector<StageCost> stages;
-};
-
 class AnalyticCost : public CostModel {
  public:
-  AnalyticCost(const PipelineModel &model, const Machine &machine)
-      : model_(model), machine_(machine), expand_(model) {}
-  std::string version() const override { return "analytic 1"; }
-  std::vector<double> costs(const std::vector<const Plan *> &plans) override;
+  AnalyticCost(const PipelineModel &model, const Machine &machine);
+  std::string version() const override { return "analytic 2"; }
+  std::vector<double> costs(const std::vector<Candidate> &candidates) override;
 
   double cost(const Plan &plan);
   /// With its stages, not remembered.
   GroupCost group(const Plan &plan, int host);
 
  private:
-  uint64_t key_of(const Plan &plan, int host) const;
+  std::vector<double> group_costs(const Plan &plan);
+  double group_total(const Plan &plan, int host);
+  uint64_t key_of(const Plan &plan, int host);
+  void mark_groups(const Plan &plan, int func, std::vector<char> *groups) const;
 
   const PipelineModel &model_;
   const Machine machine_;
   Expander expand_;
+  std::vector<std::vector<int>> producers_;  // [Func] Funcs that it reads
+  std::vector<char> marked_;                 // scratch of key_of
   std::unordered_map<uint64_t, double> memo_;
 };
 

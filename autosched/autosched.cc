@@ -1,11 +1,13 @@
 #include "autosched/autosched.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <list>
+#include <deque>
 #include <memory>
 
 #include "autosched/analytic_cost.h"
+#include "autosched/factor.h"
 #include "autosched/report.h"
 #include "autosched/search.h"
 #include "autosched/write_plan.h"
@@ -38,6 +40,27 @@ bool is_legal(const FrozenPipeline &p, const std::vector<Directive> &more) {
   }
 }
 
+// The pipeline in one form: as it is, or with reductions factored.
+struct Variant {
+  std::vector<Directive> deriving;
+  PipelineModel model;
+  std::unique_ptr<AnalyticCost> costs;
+  SearchResult found;
+
+  std::vector<Directive> directives(const Plan &plan) const {
+    std::vector<Directive> all = deriving;
+    for (Directive &d : write_plan(model, plan)) all.push_back(std::move(d));
+    return all;
+  }
+};
+
+// A plan that the judge accepts.
+struct Legal {
+  const Variant *variant = nullptr;
+  Found plan;
+  std::vector<Directive> directives;
+};
+
 class Scheduler {
  public:
   Scheduler(const FrozenPipeline &pipeline, const Target &target, const Options &options,
@@ -48,59 +71,41 @@ class Scheduler {
         measure_(measure),
         start_(std::chrono::steady_clock::now()),
         estimates_(find_estimates(pipeline)),
-        model_(build_model(pipeline, &estimates_)),
         machine_(machine_for(target, options.parallelism)) {}
 
   Schedule run() {
-    prove_stages();
-    AnalyticCost costs(model_, machine_);
-    const std::function<double()> seconds = [this] { return elapsed(); };
-    SearchResult found = search(model_, machine_, options_, costs, seconds);
-    const Plan start = template_plan(model_, machine_);
-    ReportParts parts{model_, machine_, options_, found, found.plans[0].plan, 0, 0, 0, {}};
-    for (const std::string &a : estimates_.assumed) parts.notes.push_back("assumed: " + a);
-
-    std::vector<std::pair<const Found *, std::vector<Directive>>> legal;
-    const size_t wanted = options_.measure > 0 ? static_cast<size_t>(options_.measure) : 1;
-    std::list<Found> taken;
-    int judged = 0;
-    for (const Found &f : found.plans) {
-      if (legal.size() == wanted || judged == kMostJudged) break;
-      for (const Plan &p : {f.plan, rolled(f.plan)}) {
-        std::vector<Directive> d = write_plan(model_, p);
-        judged++;
-        if (is_legal(pipeline_, d)) {
-          taken.push_back({p, costs.cost(p)});
-          legal.emplace_back(&taken.back(), std::move(d));
-          break;
-        }
-        parts.refused++;
-      }
+    make_variants();
+    for (size_t v = 0; v < variants_.size(); v++) {
+      Options part = options_;
+      part.budget *= static_cast<double>(v + 1) / static_cast<double>(variants_.size());
+      const std::function<double()> seconds = [this] { return elapsed(); };
+      variants_[v].found = search(variants_[v].model, machine_, part, *variants_[v].costs, seconds);
     }
-    const Found fallback{bare_plan(), 0};
-    if (legal.empty()) {
-      std::vector<Directive> d = write_plan(model_, fallback.plan);
-      if (!is_legal(pipeline_, d)) {
-        // Not even that: it is the user's own part, or what it leaves open has to stay so.
-        build_and_judge(pipeline_.algorithm, pipeline_.directives);
-        d.clear();
-      }
-      legal.emplace_back(&fallback, std::move(d));
+    int refused = 0;
+    const std::vector<Legal> legal = find_legal(&refused);
+    std::vector<std::string> notes;
+    for (const std::string &a : estimates_.assumed) notes.push_back("assumed: " + a);
+    const Legal &chosen = legal[choose(legal, &notes)];
+    compare_variants(chosen, &notes);
+    SearchResult found;
+    for (const Variant &v : variants_) {
+      found.considered += v.found.considered;
+      found.out_of_time = found.out_of_time || v.found.out_of_time;
     }
-    const size_t chosen = choose(legal, &parts.notes);
+    const Variant &v = *chosen.variant;
+    const Plan start = template_plan(v.model, machine_);
+    const ReportParts parts{v.model,
+                            machine_,
+                            options_,
+                            found,
+                            chosen.plan.plan,
+                            v.costs->cost(chosen.plan.plan),
+                            v.costs->cost(start),
+                            refused,
+                            notes};
     Schedule result;
-    result.directives = legal[chosen].second;
-    const ReportParts final_parts{model_,
-                                  machine_,
-                                  options_,
-                                  found,
-                                  legal[chosen].first->plan,
-                                  costs.cost(legal[chosen].first->plan),
-                                  costs.cost(start),
-                                  parts.refused,
-                                  parts.notes};
-    result.report = make_report(final_parts, costs);
-    if (!recorded_.empty()) result.directives = recorded_;
+    result.directives = recorded_.empty() ? chosen.directives : recorded_;
+    result.report = make_report(parts, *v.costs);
     return result;
   }
 
@@ -109,10 +114,77 @@ class Scheduler {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   }
 
+  void make_variants() {
+    add_variant({});
+    const std::vector<Directive> deriving = factor_reductions(variants_[0].model, machine_);
+    if (deriving.empty()) return;
+    try {
+      add_variant(deriving);
+    } catch (const CompileError &) {
+      // What cannot be factored stays whole.
+    }
+  }
+
+  void add_variant(std::vector<Directive> deriving) {
+    Variant v;
+    v.model = build_model(pipeline_, deriving, &estimates_);
+    v.deriving = std::move(deriving);
+    prove_stages(&v);
+    variants_.push_back(std::move(v));
+    variants_.back().costs = std::make_unique<AnalyticCost>(variants_.back().model, machine_);
+  }
+
+  // The best plans of all variants that the judge accepts: as many as are to be measured, or one.
+  std::vector<Legal> find_legal(int *refused) const {
+    std::vector<std::pair<const Variant *, const Found *>> plans;
+    for (const Variant &v : variants_) {
+      for (const Found &f : v.found.plans) plans.emplace_back(&v, &f);
+    }
+    std::stable_sort(plans.begin(), plans.end(),
+                     [](const auto &a, const auto &b) { return a.second->cost < b.second->cost; });
+    const size_t wanted = options_.measure > 0 ? static_cast<size_t>(options_.measure) : 1;
+    std::vector<Legal> legal;
+    int judged = 0;
+    for (const auto &[v, found] : plans) {
+      if (legal.size() == wanted || judged == kMostJudged) break;
+      for (const Plan &p : {found->plan, rolled(found->plan)}) {
+        std::vector<Directive> d = v->directives(p);
+        judged++;
+        if (is_legal(pipeline_, d)) {
+          legal.push_back({v, {p, v->costs->cost(p)}, std::move(d)});
+          break;
+        }
+        ++*refused;
+      }
+    }
+    if (!legal.empty()) return legal;
+    const Variant &v = variants_[0];
+    Legal fallback{&v, {bare_plan(v.model), 0}, {}};
+    fallback.directives = v.directives(fallback.plan.plan);
+    if (!is_legal(pipeline_, fallback.directives)) {
+      // Not even that: it is the user's own part, or what it leaves open has to stay so.
+      build_and_judge(pipeline_.algorithm, pipeline_.directives);
+      fallback.directives.clear();
+    }
+    legal.push_back(std::move(fallback));
+    return legal;
+  }
+
+  void compare_variants(const Legal &chosen, std::vector<std::string> *notes) const {
+    if (variants_.size() < 2) return;
+    const bool factored = chosen.variant != &variants_[0];
+    const Variant &other = variants_[factored ? 0 : 1];
+    char text[120];
+    std::snprintf(text, sizeof text, "reductions are %s; %s: %.3g of the time",
+                  factored ? "factored" : "left whole", factored ? "whole" : "factored",
+                  other.found.plans[0].cost / chosen.plan.cost);
+    notes->push_back(text);
+  }
+
   // Every Func at root, serial.
-  Plan bare_plan() const {
+  static Plan bare_plan(const PipelineModel &model) {
     Plan plan;
-    for (const FuncModel &f : model_.funcs) {
+    for (const FuncModel &f : model.funcs) {
       FuncPlan p;
       p.nests.assign(f.stages.size(), Nest());
       if (f.user_inline) p.where = Where::Inline;
@@ -123,34 +195,40 @@ class Scheduler {
 
   // Without members that are unrolled whole: boxes may turn out not to be constant.
   static Plan rolled(Plan plan) {
-    for (FuncPlan &p : plan.funcs) {
+    for (size_t f = 0; f < plan.funcs.size(); f++) {
+      FuncPlan p = plan.funcs[f];
+      if (p.where != Where::At) continue;
       for (Nest &n : p.nests) {
-        if (p.where != Where::At || !n.whole) continue;
+        if (!n.whole) continue;
         Nest loops;
         loops.lanes = n.lanes;
         n = loops;
       }
+      plan.funcs.set(f, std::move(p));
     }
     return plan;
   }
 
   // Vectors and parallel strips of each Func are judged once, with all Funcs at root, so that the
   // search tries no others. Pure definitions need no such proof.
-  void prove_stages() {
-    const Plan bare = bare_plan();
+  void prove_stages(Variant *v) const {
+    PipelineModel &model = v->model;
+    const auto legal = [&](const Plan &p) { return is_legal(pipeline_, v->directives(p)); };
+    const Plan bare = bare_plan(model);
     Plan all = bare;
     for (size_t f = 0; f < all.funcs.size(); f++) {
-      if (!model_.funcs[f].user_inline)
-        all.funcs[f] = root_plan(model_, static_cast<int>(f), machine_);
+      if (!model.funcs[f].user_inline) {
+        all.funcs.set(f, root_plan(model, static_cast<int>(f), machine_));
+      }
     }
-    if (is_legal(pipeline_, write_plan(model_, all))) return;
+    if (legal(all)) return;
     for (size_t f = 0; f < all.funcs.size(); f++) {
-      FuncModel &func = model_.funcs[f];
+      FuncModel &func = model.funcs[f];
       if (func.stages.size() == 1 || func.user_inline) continue;
       const auto legal_alone = [&] {
         Plan one = bare;
-        one.funcs[f] = root_plan(model_, static_cast<int>(f), machine_);
-        return is_legal(pipeline_, write_plan(model_, one));
+        one.funcs.set(f, root_plan(model, static_cast<int>(f), machine_));
+        return legal(one);
       };
       if (legal_alone()) continue;
       func.no_tiles = true;
@@ -199,8 +277,7 @@ class Scheduler {
 
   // The number of the fastest by measurement or record; the first without either. A schedule of the
   // records that is faster than all takes its place.
-  size_t choose(const std::vector<std::pair<const Found *, std::vector<Directive>>> &legal,
-                std::vector<std::string> *notes) {
+  size_t choose(const std::vector<Legal> &legal, std::vector<std::string> *notes) {
     std::unique_ptr<Records> records;
     if (!options_.records.empty()) records = std::make_unique<Records>(options_.records);
     const RecordKey key = record_key();
@@ -209,7 +286,7 @@ class Scheduler {
     size_t best = 0;
     double least = 0;
     for (size_t i = 0; options_.measure > 0 && i < legal.size(); i++) {
-      const std::string text = to_text(legal[i].second);
+      const std::string text = to_text(legal[i].directives);
       Measurement m;
       bool found = false;
       for (const Record &r : known) {
@@ -219,12 +296,12 @@ class Scheduler {
         }
       }
       if (!found) {
-        m = measure_(trial(legal[i].second));
+        m = measure_(trial(legal[i].directives));
         if (records) records->add(key, {text, m});
       }
       char line[160];
       std::snprintf(line, sizeof line, "plan %zu: estimated %.3g ms, %s %.3g ms +-%.0f%%", i + 1,
-                    legal[i].first->cost / 1e6, found ? "recorded" : "measured", m.seconds * 1e3,
+                    legal[i].plan.cost / 1e6, found ? "recorded" : "measured", m.seconds * 1e3,
                     50 * m.spread);
       notes->push_back(m.failure.empty() ? line
                                          : "plan " + std::to_string(i + 1) + ": " + m.failure);
@@ -253,8 +330,8 @@ class Scheduler {
   const Measure &measure_;
   const std::chrono::steady_clock::time_point start_;
   Estimates estimates_;
-  PipelineModel model_;
   const Machine machine_;
+  std::deque<Variant> variants_;     // each stays where its cost model looks
   std::vector<Directive> recorded_;  // a faster schedule of the records
 };
 

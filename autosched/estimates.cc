@@ -142,6 +142,8 @@ std::string quoted_list(const std::vector<std::string> &names) {
 }
 
 void find_outputs(const FrozenPipeline &p, Estimates *e) {
+  std::string unknown, fix;
+  SourceLocation where;
   for (const std::string &name : p.algorithm.outputs) {
     const int func = p.algorithm.index_of(name);
     const FuncDef &def = p.algorithm.funcs[static_cast<size_t>(func)];
@@ -157,14 +159,38 @@ void find_outputs(const FrozenPipeline &p, Estimates *e) {
         e->numbers[buffer + ".extent" + dim] = box.back().extent();
       }
     }
-    if (!missing.empty()) {
-      user_error("the auto-scheduler does not know how large output '" + name +
-                     "' is: " + quoted_list(missing) + " without estimate",
-                 "tiles and storage are chosen for sizes like those of the runs",
-                 name + ".set_estimate(" + missing[0] + ", 0, 1000), for each of them", def.where);
-    }
     e->outputs[name] = box;
+    if (missing.empty()) continue;
+    if (unknown.empty()) {
+      fix = name + ".set_estimate(" + missing[0] + ", 0, 1000), for each of them";
+      where = def.where;
+    }
+    unknown += (unknown.empty() ? "output '" : ", nor output '") + name +
+               "' is: " + quoted_list(missing) + " without estimate";
   }
+  if (unknown.empty()) return;
+  user_error("the auto-scheduler does not know how large " + unknown,
+             "tiles and storage are chosen for sizes like those of the runs", fix, where);
+}
+
+// `sizes`: Param -> the Func whose reduction it sizes.
+[[noreturn]] void refuse_unknown_sizes(const std::map<std::string, const FuncDef *> &sizes) {
+  std::vector<std::string> params, funcs;
+  for (const auto &[name, func] : sizes) {
+    params.push_back(name);
+    if (std::find(funcs.begin(), funcs.end(), func->name) == funcs.end()) {
+      funcs.push_back(func->name);
+    }
+  }
+  const bool one = params.size() == 1;
+  user_error(std::string("the auto-scheduler does not know ") + (one ? "Param " : "Params ") +
+                 quoted_list(params),
+             std::string(funcs.size() == 1 ? "a reduction of " : "reductions of ") +
+                 quoted_list(funcs) + (funcs.size() == 1 ? " has" : " have") +
+                 " that many iterations",
+             params[0] + ".set_estimate(...), or give it a range or a value" +
+                 (one ? "" : "; likewise the others"),
+             sizes.begin()->second->where);
 }
 
 template <typename Visit>
@@ -208,11 +234,7 @@ Estimates find_estimates(const FrozenPipeline &p) {
       }
     });
   });
-  for (const auto &[name, func] : unknown_sizes) {
-    user_error("the auto-scheduler does not know Param '" + name + "'",
-               "a reduction of '" + func->name + "' has that many iterations",
-               name + ".set_estimate(...), or give it a range or a value", func->where);
-  }
+  if (!unknown_sizes.empty()) refuse_unknown_sizes(unknown_sizes);
   // The size of what is computed depends on differences, seldom on the Param itself.
   for_each_stage_expr(p.algorithm, [&](const FuncDef &, const Expr &x, bool) {
     for_each_node(x, [&](const Expr &n) {

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
+
+#include "autosched/hash.h"
 
 namespace polyhalite::autosched {
 
@@ -11,11 +14,6 @@ namespace {
 
 constexpr size_t kMostAccesses = 1500;
 constexpr double kMostOperations = 4000;
-
-uint64_t mix(uint64_t h, uint64_t v) {
-  h ^= v + 0x9e3779b97f4a7c15ull + (h << 6) + (h >> 2);
-  return h * 0xff51afd7ed558ccdull;
-}
 
 uint64_t key_of(const Access &a) {
   uint64_t h = 7;
@@ -49,6 +47,66 @@ Access compose(const Access &outer, const Access &inner) {
     a.index.push_back(std::move(c));
   }
   return a;
+}
+
+std::vector<Read> join_reads(const std::vector<Access> &accesses, size_t vars) {
+  std::map<int, Read> reads;
+  std::map<int, std::vector<std::pair<int64_t, int64_t>>> offsets;
+  for (const Access &a : accesses) {
+    Read &r = reads[a.callee];
+    auto &ends = offsets[a.callee];
+    if (r.callee < 0) {
+      r.callee = a.callee;
+      r.slope.assign(a.index.size(), std::vector<double>(vars, 0.0));
+      r.gathers.assign(a.index.size(), false);
+      ends.assign(a.index.size(), {INT64_MAX, INT64_MIN});
+    }
+    for (size_t d = 0; d < a.index.size(); d++) {
+      for (size_t v = 0; v < vars; v++) {
+        r.slope[d][v] = std::max(r.slope[d][v], std::abs(a.index[d].slope[v]));
+      }
+      r.gathers[d] = r.gathers[d] || a.index[d].gathers;
+      ends[d] = {std::min(ends[d].first, a.index[d].offset),
+                 std::max(ends[d].second, a.index[d].offset)};
+    }
+  }
+  std::vector<Read> list;
+  for (auto &[callee, r] : reads) {
+    const auto &ends = offsets[callee];
+    for (const auto &[lo, hi] : ends) r.spread.push_back(static_cast<double>(hi - lo));
+    r.shifts = !ends.empty() && ends[0].first != ends[0].second;
+    list.push_back(std::move(r));
+  }
+  return list;
+}
+
+std::vector<LoadKind> join_loads(const std::vector<Access> &accesses, size_t reduction) {
+  std::vector<LoadKind> list;
+  std::map<std::tuple<int, double, int>, size_t> known;
+  for (const Access &a : accesses) {
+    LoadKind l;
+    l.callee = a.callee;
+    for (size_t d = 0; d < a.index.size(); d++) {
+      const IndexModel &i = a.index[d];
+      l.gathers = l.gathers || i.gathers;
+      l.scattered = l.scattered || (d == 0 && i.gathers);
+      if (i.slope.empty()) continue;
+      if (i.slope[0] != 0) {
+        l.moves = true;
+        if (d == 0) l.slope = std::abs(i.slope[0]);
+        l.across_dim = l.across_dim || d > 0;
+      }
+      l.moves_down = l.moves_down || (i.slope.size() > 1 && i.slope[1] != 0);
+      l.steps_rows =
+          l.steps_rows || (d > 0 && reduction < i.slope.size() && i.slope[reduction] != 0);
+    }
+    const int flags = l.gathers | l.moves << 1 | l.across_dim << 2 | l.moves_down << 3 |
+                      l.steps_rows << 4 | l.scattered << 5;
+    const auto [at, fresh] = known.emplace(std::make_tuple(l.callee, l.slope, flags), list.size());
+    if (fresh) list.push_back(l);
+    list[at->second].count++;
+  }
+  return list;
 }
 
 }  // namespace
@@ -90,26 +148,26 @@ ExpandedStage Expander::expand(const Plan &plan, int func, int stage) const {
       for (const Access &a : inner.accesses) add(compose(call, a));
     }
   }
+  e.reads = join_reads(e.accesses, s.vars.size());
+  e.loads = join_loads(e.accesses, s.vars.size() - s.rvars.size());
   return e;
 }
 
 const ExpandedStage &Expander::operator()(const Plan &plan, int func, int stage) {
   uint64_t key = mix(static_cast<uint64_t>(func) * 64 + static_cast<uint64_t>(stage), 3);
-  std::set<int, std::greater<>> todo = {};
-  const auto follow = [&](const StageModel &s) {
+  const auto mark_inlined = [&](const StageModel &s) {
     for (const Footprint &f : s.footprints) {
-      if (model_.is_func(f.callee) &&
-          plan.funcs[static_cast<size_t>(f.callee)].where == Where::Inline) {
-        todo.insert(f.callee);
-      }
+      if (!model_.is_func(f.callee)) continue;
+      const size_t callee = static_cast<size_t>(f.callee);
+      if (plan.funcs[callee].where == Where::Inline) marked_[callee] = 1;
     }
   };
-  follow(model_.funcs[static_cast<size_t>(func)].stages[static_cast<size_t>(stage)]);
-  while (!todo.empty()) {
-    const int f = *todo.begin();
-    todo.erase(todo.begin());
-    key = mix(key, static_cast<uint64_t>(f));
-    follow(model_.funcs[static_cast<size_t>(f)].stages[0]);
+  mark_inlined(model_.funcs[static_cast<size_t>(func)].stages[static_cast<size_t>(stage)]);
+  for (size_t f = static_cast<size_t>(func); f-- > 0;) {
+    if (!marked_[f]) continue;
+    marked_[f] = 0;
+    key = mix(key, f);
+    mark_inlined(model_.funcs[f].stages[0]);
   }
   const auto known = memo_.find(key);
   if (known != memo_.end()) return known->second;

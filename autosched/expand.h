@@ -14,16 +14,41 @@
 
 namespace polyhalite::autosched {
 
+/// All that is read of one Func or image.
+struct Read {
+  int callee = -1;
+  std::vector<std::vector<double>> slope;  // [dim][var], the steepest
+  std::vector<double> spread;              // [dim] between the accesses' offsets
+  std::vector<bool> gathers;               // [dim] found by reading
+  bool shifts = false;                     // by several offsets along dimension 0
+};
+
+/// Accesses that cost the same: how they move with dimensions 0 and 1 and the first reduction
+/// variable.
+struct LoadKind {
+  int callee = -1;
+  double slope = 0;         // of index 0 along dimension 0
+  bool gathers = false;     // an index is found by reading
+  bool scattered = false;   // index 0 is: neighbours may be far from each other
+  bool moves = false;       // with dimension 0, by whatever index
+  bool across_dim = false;  // by an index other than 0
+  bool moves_down = false;  // with dimension 1
+  bool steps_rows = false;  // the first reduction variable moves an index other than 0
+  int count = 0;
+};
+
 struct ExpandedStage {
   double operations = 0, operation_bytes = 0;
   int widest = 1;
   std::vector<Access> accesses;  // of Funcs that are computed, and of images
+  std::vector<Read> reads;       // the same by callee
+  std::vector<LoadKind> loads;   // the same by cost
   bool too_large = false;        // more than code should be made for
 };
 
 class Expander {
  public:
-  explicit Expander(const PipelineModel &model) : model_(model) {}
+  explicit Expander(const PipelineModel &model) : model_(model), marked_(model.funcs.size()) {}
   /// Remembered by what is inlined.
   const ExpandedStage &operator()(const Plan &plan, int func, int stage);
 
@@ -32,6 +57,7 @@ class Expander {
 
   const PipelineModel &model_;
   std::unordered_map<uint64_t, ExpandedStage> memo_;
+  std::vector<char> marked_;  // scratch of operator()
 };
 
 }  // namespace polyhalite::autosched

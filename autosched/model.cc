@@ -196,7 +196,8 @@ class StageReader {
       s.rvars.push_back(range_of(r));
     }
     if (number > 0) {
-      s.accumulates = !s.scatters && prove_associative(def, number).has_value();
+      s.associative = prove_associative(def, number).has_value();
+      s.accumulates = !s.scatters && s.associative;
     }
     for (int v = 0; v < static_cast<int>(s.vars.size()); v++) {
       slots_[s.vars[static_cast<size_t>(v)] + ".lo"] = 2 * v;
@@ -442,10 +443,12 @@ void add_needs(const PipelineModel &model, const StageModel &stage, const Number
   }
 }
 
-PipelineModel build_model(const FrozenPipeline &pipeline, Estimates *estimates) {
+PipelineModel build_model(const FrozenPipeline &pipeline, const std::vector<Directive> &deriving,
+                          Estimates *estimates) {
   PipelineModel m;
-  DerivedAlgorithm derived = derive_algorithm(pipeline.algorithm, pipeline.directives);
-  m.algorithm = std::move(derived.algorithm);
+  const DerivedAlgorithm users = derive_algorithm(pipeline.algorithm, pipeline.directives);
+  const DerivedAlgorithm derived = derive_algorithm(users.algorithm, deriving);
+  m.algorithm = derived.algorithm;
   const std::map<std::string, int> callees = name_callees(m.algorithm, &m);
   m.funcs.resize(m.algorithm.funcs.size());
 
@@ -517,15 +520,22 @@ PipelineModel build_model(const FrozenPipeline &pipeline, Estimates *estimates) 
     func.can_inline =
         func.stages.size() == 1 && !func.is_output && !func.is_extern && !func.feeds_extern;
     // Funcs that the user's directives make are as the user wants them.
-    if (pipeline.algorithm.index_of(func.name) < 0) func.fixed_place = func.fixed_loops = true;
+    if (pipeline.algorithm.index_of(func.name) < 0 && users.algorithm.index_of(func.name) >= 0) {
+      func.fixed_place = func.fixed_loops = true;
+    }
+  }
+  for (const Directive &d : derived.directives) {
+    if (d.kind != DirectiveKind::Reorder) continue;
+    FuncModel &f = m.funcs[static_cast<size_t>(m.algorithm.index_of(d.func))];
+    f.stages[static_cast<size_t>(d.stage)].reordered = true;
   }
   read_user_words(pipeline.directives, &m);
-  read_user_words(derived.directives, &m);
+  read_user_words(users.directives, &m);
   for (size_t f = 0; f < m.funcs.size(); f++) {
     FuncModel &func = m.funcs[f];
     if (func.fixed_place && func.fixed_loops) {
       bool placed = false;
-      for (const Directive &d : derived.directives) {
+      for (const Directive &d : users.directives) {
         placed = placed || (d.func == func.name && (d.kind == DirectiveKind::ComputeRoot ||
                                                     d.kind == DirectiveKind::ComputeAt));
       }

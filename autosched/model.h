@@ -55,7 +55,9 @@ struct StageModel {
   std::vector<Footprint> footprints;
   bool reads_itself = false;
   bool accumulates = false;  // an update with an associative operator whose cell is pure
+  bool associative = false;  // an update with an associative operator
   bool scatters = false;     // an index of the cell is no variable of its own
+  bool reordered = false;    // directives that derive it give its loops an order of their own
 };
 
 struct FuncModel {
@@ -104,7 +106,9 @@ struct PipelineModel {
 void add_needs(const PipelineModel &model, const StageModel &stage, const NumberBox &box,
                std::vector<NumberBox> *needs);
 
-/// Fields of inputs that the estimates lack are concluded from what is read, and added to them.
-PipelineModel build_model(const FrozenPipeline &pipeline, Estimates *estimates);
+/// `deriving`: directives of ours that follow the user's; what they make is open. Fields of inputs
+/// that the estimates lack are concluded from what is read, and added to them.
+PipelineModel build_model(const FrozenPipeline &pipeline, const std::vector<Directive> &deriving,
+                          Estimates *estimates);
 
 }  // namespace polyhalite::autosched

@@ -43,22 +43,31 @@ double parse_duration(const std::string &text) {
 Options parse_options(const std::map<std::string, std::string> &words, bool halides) {
   Options o;
   for (const auto &[name, value] : words) {
+    const auto duration = [&, n = name, v = value](const std::string &example) {
+      const double seconds = parse_duration(v);
+      if (seconds < 0) bad_value(n, v, "a time in s, ms or min", example);
+      return seconds;
+    };
     if (name == "parallelism") {
       o.parallelism = static_cast<int>(number(name, value, 1, 4096, "4"));
     } else if (name == "budget") {
-      o.budget = parse_duration(value);
-      if (o.budget < 0) bad_value(name, value, "a time in s, ms or min", "10s");
+      o.budget = duration("10s");
     } else if (name == "beam" || (halides && name == "beam_size")) {
       o.beam = static_cast<int>(number(name, value, 1, 4096, "16"));
     } else if (name == "seed") {
       o.seed = static_cast<uint64_t>(number(name, value, 0, INT64_MAX, "1"));
     } else if (name == "measure") {
       o.measure = static_cast<int>(number(name, value, 0, 64, "4"));
+    } else if (name == "measure_limit") {
+      o.measure_limit = duration("120s");
     } else if (name == "records") {
       o.records = value;
+    } else if (name == "report") {
+      o.report = value;
     } else if (!halides) {
       user_error("the auto-scheduler has no option '" + name + "'",
-                 "its options are: parallelism, budget, beam, seed, measure, records",
+                 "its options are: parallelism, budget, beam, seed, measure, "
+                 "measure_limit, records, report",
                  "use one of these");
     }
   }

@@ -8,12 +8,14 @@
 namespace polyhalite::autosched {
 
 struct Options {
-  int parallelism = 0;  // threads that will run the pipeline; 0: the machine's
-  double budget = 10;   // seconds that the search may take
-  int beam = 16;        // partial schedules that are kept
-  uint64_t seed = 0;    // of the random trials
-  int measure = 0;      // how many of the best are timed
-  std::string records;  // the file of measured times; empty: none
+  int parallelism = 0;         // threads that will run the pipeline; 0: the machine's
+  double budget = 10;          // seconds that the search may take
+  int beam = 16;               // partial schedules that are kept
+  uint64_t seed = 0;           // of the random trials
+  int measure = 0;             // how many of the best are timed
+  double measure_limit = 120;  // seconds that compiling and timing one of them may take
+  std::string records;         // the file of measured times; empty: none
+  std::string report;          // a file for the report; empty: none
 };
 
 /// Unknown words of Halide's own schedulers are left out where `halides`; else an unknown word, or

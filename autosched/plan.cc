@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "autosched/hash.h"
+
 namespace polyhalite::autosched {
 
 namespace {
@@ -24,7 +26,42 @@ int64_t power_below(int64_t n) {
   return p;
 }
 
+uint64_t hash_of(const FuncPlan &p) {
+  uint64_t h = mix(mix(static_cast<uint64_t>(p.where) + 1, static_cast<uint64_t>(p.host + 1)),
+                   static_cast<uint64_t>(p.level * 2 + p.slides));
+  for (const OuterLoop &o : p.outer) {
+    h = mix(mix(h, static_cast<uint64_t>(o.dim)), static_cast<uint64_t>(o.tile));
+  }
+  for (const Nest &n : p.nests) {
+    h = mix(h, static_cast<uint64_t>(n.lanes) << 20 | static_cast<uint64_t>(n.across) << 10 |
+                   static_cast<uint64_t>(n.down << 1 | static_cast<int>(n.whole)));
+  }
+  return h;
+}
+
 }  // namespace
+
+bool FuncPlans::same(size_t f, const FuncPlans &o) const {
+  if (plans_[f] == o.plans_[f]) return true;
+  return plans_[f]->hash == o.plans_[f]->hash && plans_[f]->plan == o.plans_[f]->plan;
+}
+
+bool FuncPlans::operator==(const FuncPlans &o) const {
+  for (size_t f = 0; f < size(); f++) {
+    if (!same(f, o)) return false;
+  }
+  return true;
+}
+
+void FuncPlans::set(size_t f, FuncPlan p) {
+  const uint64_t hash = hash_of(p);
+  plans_[f] = std::make_shared<const Hashed>(Hashed{std::move(p), hash});
+}
+
+void FuncPlans::push_back(FuncPlan p) {
+  plans_.emplace_back();
+  set(plans_.size() - 1, std::move(p));
+}
 
 int host_stage(const FuncModel &f) { return static_cast<int>(f.stages.size()) - 1; }
 

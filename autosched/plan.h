@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -53,8 +54,27 @@ struct FuncPlan {
   }
 };
 
+/// The plans of all Funcs. Copies share them: a search holds thousands that differ in a few.
+class FuncPlans {
+ public:
+  size_t size() const { return plans_.size(); }
+  const FuncPlan &operator[](size_t f) const { return plans_[f]->plan; }
+  uint64_t hash(size_t f) const { return plans_[f]->hash; }
+  bool same(size_t f, const FuncPlans &o) const;
+  bool operator==(const FuncPlans &o) const;
+  void set(size_t f, FuncPlan p);
+  void push_back(FuncPlan p);
+
+ private:
+  struct Hashed {
+    FuncPlan plan;
+    uint64_t hash;
+  };
+  std::vector<std::shared_ptr<const Hashed>> plans_;
+};
+
 struct Plan {
-  std::vector<FuncPlan> funcs;
+  FuncPlans funcs;
 };
 
 /// The stage of a host whose loops are tiled and have levels: the last, which every run ends with.

@@ -18,9 +18,9 @@ std::string duration(double nanoseconds) {
 // The cheapest of the Func's other placements.
 std::string alternative(const ReportParts &r, CostModel &costs, int func) {
   std::vector<Plan> others = other_placements(r.model, r.machine, r.plan, func);
-  std::vector<const Plan *> pointers;
-  for (const Plan &p : others) pointers.push_back(&p);
-  const std::vector<double> list = costs.costs(pointers);
+  std::vector<Candidate> candidates;
+  for (const Plan &p : others) candidates.push_back({&p, &r.plan});
+  const std::vector<double> list = costs.costs(candidates);
   size_t best = others.size();
   for (size_t i = 0; i < others.size(); i++) {
     if (list[i] < std::numeric_limits<double>::infinity() &&

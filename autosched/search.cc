@@ -7,6 +7,8 @@
 #include <random>
 #include <set>
 
+#include "autosched/group_boxes.h"
+
 namespace polyhalite::autosched {
 
 namespace {
@@ -40,7 +42,12 @@ std::vector<std::vector<OuterLoop>> tilings(const PipelineModel &m, const Machin
   const auto free = [&](int d) {
     return d < f.dimensions() && s.has_loop[static_cast<size_t>(d)] && extent(f, d) >= 4;
   };
-  if (f.no_tiles || f.dimensions() < 2 || !free(1)) return list;
+  if (f.no_tiles) return list;
+  // Few long sums run at once each.
+  constexpr double kLongSum = 4096;
+  const bool one_row = f.dimensions() == 1 && s.has_loop[0] && extent(f, 0) > 1;
+  if (one_row && machine.cores > 1 && points(s.rvars) >= kLongSum) list.push_back({{0, 1}});
+  if (f.dimensions() < 2 || !free(1)) return list;
   for (int64_t rows : {2, 4, 6, 8, 16, 32, 64, 128, 256}) {
     if (rows > extent(f, 1) / 2) break;
     if (rows >= 8 && rows % n.down == 0) list.push_back({{1, rows}});
@@ -86,56 +93,63 @@ Home home_of(const PipelineModel &m, const Plan &plan, int func) {
 }
 
 // A placement at a level: the box that one production computes decides on its vectors.
-NumberBox box_at(const PipelineModel &m, const Plan &plan, int func, const FuncPlan &at) {
-  const FuncModel &host = m.funcs[static_cast<size_t>(at.host)];
-  const FuncPlan &hp = plan.funcs[static_cast<size_t>(at.host)];
-  std::vector<NumberBox> needs(m.funcs.size() + m.images.size());
-  NumberBox box = host.whole;
-  for (int l = 0; l <= at.level; l++) {
-    const bool row = l == static_cast<int>(hp.outer.size());
-    const int d = row ? row_dimension(m, at.host, hp) : hp.outer[static_cast<size_t>(l)].dim;
-    const int64_t size = row ? 1 : hp.outer[static_cast<size_t>(l)].tile;
-    NumberRange &r = box[static_cast<size_t>(d)];
-    r.lo = r.lo + r.extent() / 2;
-    r.hi = r.lo + size - 1;
-  }
-  needs[static_cast<size_t>(at.host)] = box;
-  for (int f = at.host; f > func; f--) {
-    if (needs[static_cast<size_t>(f)].empty()) continue;
-    const FuncModel &consumer = m.funcs[static_cast<size_t>(f)];
-    const size_t first = f == at.host ? static_cast<size_t>(host_stage(consumer)) : 0;
-    for (size_t s = first; s < consumer.stages.size(); s++) {
-      add_needs(m, consumer.stages[s], needs[static_cast<size_t>(f)], &needs);
-    }
-  }
-  NumberBox result = needs[static_cast<size_t>(func)];
-  return result.empty() ? m.funcs[static_cast<size_t>(func)].whole : result;
+NumberBox box_at(const PipelineModel &m, const std::vector<NumberBox> &needs, int func) {
+  const NumberBox &box = needs[static_cast<size_t>(func)];
+  return box.empty() ? m.funcs[static_cast<size_t>(func)].whole : box;
+}
+
+FuncPlan member_plan(const PipelineModel &m, const Machine &machine, const Plan &plan, int func,
+                     int host, int level) {
+  FuncPlan p;
+  p.where = Where::At;
+  p.host = host;
+  p.level = level;
+  p.nests = member_nests(m, func, box_at(m, needs_at_level(m, plan, host, level), func), machine);
+  return p;
 }
 
 // Where a host's loops change, levels of its members may vanish: those go to the innermost there
 // is.
 void settle_members(const PipelineModel &m, const Machine &machine, int host, Plan *plan) {
-  const int levels = level_count(m, host, plan->funcs[static_cast<size_t>(host)]);
+  const FuncPlan &hp = plan->funcs[static_cast<size_t>(host)];
+  const int levels = level_count(m, host, hp), row = static_cast<int>(hp.outer.size());
+  std::vector<size_t> members;
+  std::vector<bool> used(static_cast<size_t>(levels), false);
   for (size_t f = plan->funcs.size(); f-- > 0;) {
-    FuncPlan &p = plan->funcs[f];
-    if (p.where != Where::At || p.host != host) continue;
+    const FuncPlan &now = plan->funcs[f];
+    if (now.where != Where::At || now.host != host) continue;
     if (levels == 0) {
-      p = root_plan(m, static_cast<int>(f), machine);
+      plan->funcs.set(f, root_plan(m, static_cast<int>(f), machine));
       continue;
     }
+    FuncPlan p = now;
     p.level = std::min(p.level, levels - 1);
-    const int row = static_cast<int>(plan->funcs[static_cast<size_t>(host)].outer.size());
     if (p.level < 1 || p.level != row) p.slides = false;
-    p.nests =
-        member_nests(m, static_cast<int>(f), box_at(m, *plan, static_cast<int>(f), p), machine);
+    used[static_cast<size_t>(p.level)] = true;
+    plan->funcs.set(f, std::move(p));
+    members.push_back(f);
+  }
+  std::vector<std::vector<NumberBox>> needs(static_cast<size_t>(levels));
+  for (int l = 0; l < levels; l++) {
+    if (used[static_cast<size_t>(l)]) {
+      needs[static_cast<size_t>(l)] = needs_at_level(m, *plan, host, l);
+    }
+  }
+  for (const size_t f : members) {
+    FuncPlan p = plan->funcs[f];
+    const int func = static_cast<int>(f);
+    p.nests = member_nests(m, func, box_at(m, needs[static_cast<size_t>(p.level)], func), machine);
+    plan->funcs.set(f, std::move(p));
   }
 }
 
 // Members of a group whose host is no host any more.
 void dissolve(const PipelineModel &m, const Machine &machine, int host, Plan *plan) {
   for (size_t f = 0; f < plan->funcs.size(); f++) {
-    FuncPlan &p = plan->funcs[f];
-    if (p.where == Where::At && p.host == host) p = root_plan(m, static_cast<int>(f), machine);
+    const FuncPlan &p = plan->funcs[f];
+    if (p.where == Where::At && p.host == host) {
+      plan->funcs.set(f, root_plan(m, static_cast<int>(f), machine));
+    }
   }
 }
 
@@ -147,7 +161,8 @@ class Search {
 
   SearchResult run() {
     Found start{template_plan(m_, machine_), 0};
-    score({&start});
+    start.cost = costs_.costs({{&start.plan}})[0];
+    result_.considered++;
     keep(start);
     if (options_.budget > 0) {
       beam();
@@ -165,18 +180,22 @@ class Search {
     return false;
   }
 
-  void score(const std::vector<Found *> &list) {
-    std::vector<const Plan *> plans;
-    for (const Found *f : list) plans.push_back(&f->plan);
-    const std::vector<double> costs = costs_.costs(plans);
-    for (size_t i = 0; i < list.size(); i++) list[i]->cost = costs[i];
-    result_.considered += static_cast<int>(list.size());
-  }
-
-  void score(std::vector<Found> *list) {
-    std::vector<Found *> pointers;
-    for (Found &f : *list) pointers.push_back(&f);
-    score(pointers);
+  // Costs of plans that differ in little from `bases`, of which each has a number of them, one
+  // after the other; those that cannot be are left out, the rest comes back cheapest first.
+  struct Family {
+    const Plan *base = nullptr;
+    size_t size = 0;
+  };
+  void score(std::vector<Found> *list, const std::vector<Family> &families) {
+    std::vector<Candidate> candidates;
+    for (const Family &family : families) {
+      for (size_t i = 0; i < family.size; i++) {
+        candidates.push_back({&(*list)[candidates.size()].plan, family.base});
+      }
+    }
+    const std::vector<double> costs = costs_.costs(candidates);
+    for (size_t i = 0; i < list->size(); i++) (*list)[i].cost = costs[i];
+    result_.considered += static_cast<int>(list->size());
     list->erase(std::remove_if(list->begin(), list->end(),
                                [](const Found &f) { return !(f.cost < kInfinity); }),
                 list->end());
@@ -196,16 +215,20 @@ class Search {
       root.plan.funcs.push_back(p);
     }
     std::vector<Found> states = {root, {template_plan(m_, machine_), 0}};
-    score(&states);
+    score(&states, {{nullptr, states.size()}});
     for (size_t f = m_.funcs.size(); f-- > 0;) {
       if (!in_time(0.7)) break;
-      std::vector<Found> next = states;  // with the Func as it is
+      std::vector<Found> next;
+      std::vector<Family> families;
       for (const Found &s : states) {
+        const size_t before = next.size();
+        next.push_back(s);  // with the Func as it is
         for (Plan &p : other_placements(m_, machine_, s.plan, static_cast<int>(f))) {
           next.push_back({std::move(p), 0});
         }
+        families.push_back({&s.plan, next.size() - before});
       }
-      score(&next);
+      score(&next, families);
       thin(&next);
       states = std::move(next);
     }
@@ -221,7 +244,8 @@ class Search {
       if (static_cast<int>(kept.size()) >= options_.beam) break;
       if (!kept.empty() && kept.back().plan.funcs == f.plan.funcs) continue;
       std::vector<int> structure;
-      for (const FuncPlan &p : f.plan.funcs) {
+      for (size_t i = 0; i < f.plan.funcs.size(); i++) {
+        const FuncPlan &p = f.plan.funcs[i];
         structure.push_back(static_cast<int>(p.where) * 1000 + p.host * 8 + p.level);
       }
       if (++of_structure[structure] > kOfOneStructure) continue;
@@ -253,7 +277,7 @@ class Search {
         for (const bool packs : {false, true}) {
           Plan plan = now.plan;
           dissolve(m_, machine_, static_cast<int>(f), &plan);
-          plan.funcs[static_cast<size_t>(host)] = p;
+          plan.funcs.set(static_cast<size_t>(host), p);
           settle_members(m_, machine_, host, &plan);
           place_at(&plan, static_cast<int>(f), host, 1);
           for (const StageModel &s : func.stages) {
@@ -267,16 +291,17 @@ class Search {
               if (packs) {
                 place_at(&plan, read.callee, host, 0);
               } else {
-                plan.funcs[static_cast<size_t>(read.callee)] = FuncPlan();
-                plan.funcs[static_cast<size_t>(read.callee)].where = Where::Inline;
-                plan.funcs[static_cast<size_t>(read.callee)].nests.resize(1);
+                FuncPlan inlined;
+                inlined.where = Where::Inline;
+                inlined.nests.resize(1);
+                plan.funcs.set(static_cast<size_t>(read.callee), inlined);
               }
             }
           }
           trials.push_back({std::move(plan), 0});
         }
       }
-      score(&trials);
+      score(&trials, {{&now.plan, trials.size()}});
       if (!trials.empty() && trials[0].cost < now.cost) {
         now = trials[0];
         keep(now);
@@ -285,12 +310,7 @@ class Search {
   }
 
   void place_at(Plan *plan, int func, int host, int level) const {
-    FuncPlan p;
-    p.where = Where::At;
-    p.host = host;
-    p.level = level;
-    p.nests = member_nests(m_, func, box_at(m_, *plan, func, p), machine_);
-    plan->funcs[static_cast<size_t>(func)] = std::move(p);
+    plan->funcs.set(static_cast<size_t>(func), member_plan(m_, machine_, *plan, func, host, level));
   }
 
   // Changes one Func, and keeps what is better, until nothing is.
@@ -314,7 +334,7 @@ class Search {
           for (Plan &p : other_placements(m_, machine_, now.plan, f))
             trials.push_back({std::move(p), 0});
           for (Plan &p : other_nests(now.plan, f)) trials.push_back({std::move(p), 0});
-          score(&trials);
+          score(&trials, {{&now.plan, trials.size()}});
           if (trials.empty() || trials[0].cost >= now.cost * (1 - 1e-9)) continue;
           now = trials[0];
           better = true;
@@ -336,9 +356,10 @@ class Search {
       if (n.lanes == 1) continue;
       const auto try_nest = [&](Nest other) {
         if (other == n || other.across < 1 || other.down < 1) return;
-        Plan changed = plan;
-        changed.funcs[static_cast<size_t>(func)].nests[s] = other;
-        list.push_back(std::move(changed));
+        FuncPlan nested = p;
+        nested.nests[s] = other;
+        list.push_back(plan);
+        list.back().funcs.set(static_cast<size_t>(func), std::move(nested));
       };
       if (n.whole) {
         // Loops where nothing makes the extent constant.
@@ -359,7 +380,9 @@ class Search {
         }
         continue;
       }
-      const NumberBox box = p.where == Where::At ? box_at(m_, plan, func, p) : f.whole;
+      const NumberBox box = p.where == Where::At
+                                ? box_at(m_, needs_at_level(m_, plan, p.host, p.level), func)
+                                : f.whole;
       for (int across : {1, 2, 3, 4}) {
         if (box[0].extent() % (int64_t{across} * n.lanes) != 0) continue;
         for (int down : {1, 2, 3, 4, 5, 6, 8}) {
@@ -418,7 +441,7 @@ std::vector<Plan> other_placements(const PipelineModel &m, const Machine &machin
     if (now.where == Where::Root && p.where != Where::Root) {
       dissolve(m, machine, func, &changed);
     }
-    changed.funcs[static_cast<size_t>(func)] = std::move(p);
+    changed.funcs.set(static_cast<size_t>(func), std::move(p));
     if (now.where == Where::Root) settle_members(m, machine, func, &changed);
     if (!(changed.funcs == plan.funcs)) list.push_back(std::move(changed));
   };
@@ -435,11 +458,7 @@ std::vector<Plan> other_placements(const PipelineModel &m, const Machine &machin
   if (may_move(f) && !at_root) {
     const Home home = home_of(m, plan, func);
     for (int l = 0; home.host >= 0 && l <= home.level; l++) {
-      FuncPlan p;
-      p.where = Where::At;
-      p.host = home.host;
-      p.level = l;
-      p.nests = member_nests(m, func, box_at(m, plan, func, p), machine);
+      FuncPlan p = member_plan(m, machine, plan, func, home.host, l);
       place(p);
       const int row = static_cast<int>(plan.funcs[static_cast<size_t>(home.host)].outer.size());
       if (l == row && l > 0) {

@@ -111,7 +111,9 @@ class StageWriter {
       if (inner.count(d)) order.push_back(inner[d]);
     }
     order.insert(order.end(), outer.rbegin(), outer.rend());
-    if (order != current_ && order.size() > 1) add(DirectiveKind::Reorder, order);
+    if ((order != current_ || model().reordered) && order.size() > 1) {
+      add(DirectiveKind::Reorder, order);
+    }
     current_ = order;
     for (const std::string &l : vector) add(DirectiveKind::Vectorize, {l});
     for (const std::string &l : unrolled) add(DirectiveKind::Unroll, {l});

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "apps/bench/measure.h"
+#include "apps/bench/interleave.h"
 #include "apps/common/pipelines.h"
 #include "lang/ir/freeze.h"
 #include "polyhalite/polyhalite.h"

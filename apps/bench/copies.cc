@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "apps/bench/measure.h"
+#include "apps/bench/interleave.h"
 #include "polyhalite/polyhalite.h"
 
 namespace polyhalite_apps {

@@ -1,9 +1,7 @@
 // Interleaved measurement of one pipeline compiled by two systems.
 #pragma once
 
-#include <functional>
 #include <string>
-#include <vector>
 
 #include "apps/common/app_case.h"
 
@@ -17,12 +15,7 @@ struct Comparison {
   std::string failure;  // empty, or why there is no result
 };
 
-double seconds_of(const std::function<void()> &work);
-double median(std::vector<double> values);
-
-/// Runs `rounds` rounds of both systems' compiled `app`, taking turns at being first. With two
-/// threads a round counts only if the two-core probe passes before and after it; it is repeated
-/// otherwise, at most 20 times per round. First compares the two outputs.
+/// Compares the two outputs first, and then the times of `rounds` rounds (interleave.h).
 Comparison compare(AppCase &app, const std::string &schedule, int threads, int rounds);
 
 }  // namespace polyhalite_apps

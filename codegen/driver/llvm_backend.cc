@@ -108,7 +108,6 @@ class LlvmBackend : public Backend {
   FrozenPipeline auto_schedule(const FrozenPipeline &pipeline, const Target &target,
                                const AutoschedulerParams &params,
                                AutoSchedulerResults *results) override {
-    constexpr double kMostSeconds = 120;  // of compiling and timing one schedule
     const autosched::Options options =
         autosched::parse_options(params.extra, params.name != "polyhalite");
     if (options.measure > 0) check_runs_here(target);
@@ -116,13 +115,14 @@ class LlvmBackend : public Backend {
                             ? options.parallelism
                             : static_cast<int>(std::thread::hardware_concurrency());
     const auto measure = [&](const autosched::Trial &t) {
-      return measure_schedule(t, target, threads, kMostSeconds);
+      return measure_schedule(t, target, threads, options.measure_limit);
     };
     const autosched::Schedule s = autosched::schedule(pipeline, target, options, measure);
     results->schedule_text = to_text(s.directives);
     results->schedule_source = to_cpp(s.directives);
     results->schedule_python = to_python(s.directives);
     results->report = s.report;
+    if (!options.report.empty()) write_file(options.report, s.report, "the report");
     FrozenPipeline out = pipeline;
     out.directives.insert(out.directives.end(), s.directives.begin(), s.directives.end());
     return out;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 
 #include "codegen/driver/compile.h"
@@ -128,6 +129,26 @@ struct Answer {
   _exit(sent ? 0 : 1);
 }
 
+// Waits for an answer, whatever signals come in between; false where the time runs out.
+bool wait_for(int from, double seconds) {
+  const Stopwatch watch;
+  for (;;) {
+    const double left = seconds - watch.seconds();
+    pollfd wait{from, POLLIN, 0};
+    const int ready = poll(&wait, 1, std::max(0, static_cast<int>(left * 1000)));
+    if (ready > 0) return true;
+    if (ready == 0 || errno != EINTR) return false;
+  }
+}
+
+std::string how_it_ended(int status) {
+  if (WIFSIGNALED(status)) {
+    return std::string("by signal ") + std::to_string(WTERMSIG(status)) + ", " +
+           strsignal(WTERMSIG(status));
+  }
+  return "with code " + std::to_string(WEXITSTATUS(status));
+}
+
 }  // namespace
 
 Measurement measure_schedule(const Trial &trial, const Target &target, int threads,
@@ -147,19 +168,19 @@ Measurement measure_schedule(const Trial &trial, const Target &target, int threa
   if (runner < 0) {
     m.failure = std::string("no process: ") + std::strerror(errno);
   } else {
-    pollfd wait{ends[0], POLLIN, 0};
-    const int ready = poll(&wait, 1, static_cast<int>(seconds * 1000));
-    if (ready == 0) {
-      kill(runner, SIGKILL);
-      m.failure = "it took too long";
-    } else if (read(ends[0], &answer, sizeof answer) != sizeof answer) {
-      m.failure = "the process that ran it ended early";
+    const bool answers = wait_for(ends[0], seconds);
+    if (!answers) kill(runner, SIGKILL);
+    const bool whole = answers && read(ends[0], &answer, sizeof answer) == sizeof answer;
+    int status = 0;
+    waitpid(runner, &status, 0);
+    if (!answers) {
+      m.failure = "it took longer than " + std::to_string(std::lround(seconds * 1000)) + " ms";
+    } else if (!whole) {
+      m.failure = "the process that ran it ended " + how_it_ended(status);
     } else {
       answer.failure[sizeof answer.failure - 1] = 0;
       m = {answer.seconds, answer.spread, answer.failure};
     }
-    int status = 0;
-    waitpid(runner, &status, 0);
   }
   close(ends[0]);
   return m;

@@ -92,37 +92,83 @@ std::map<std::string, std::string> program_names(const FuncDef &def, int stage,
   return names;
 }
 
-// Records the directives from number `first` on with the program's Funcs, under its names.
-void write_directives(const FrozenPipeline &p, size_t first, const SourceLocation &where) {
-  auto func = [&](const std::string &name) -> FunctionContents & {
-    return *p.functions[static_cast<size_t>(p.algorithm.index_of(name))];
-  };
-  auto loop_names = [&](const std::string &name, int stage) {
-    return program_names(*p.algorithm.find(name), stage, func(name));
-  };
-  for (size_t i = first; i < p.directives.size(); i++) {
-    const Directive &d = p.directives[i];
-    FunctionContents &f = func(d.func);
-    if (names_level(d.kind)) {
-      const auto names = loop_names(d.target_func, d.target_stage);
-      const auto own = names.find(d.loops[0]);
-      const LoopLevel level;
-      level.contents()->kind = LoopLevelContents::Loop;
-      level.contents()->func = func(d.target_func).name;
-      level.contents()->loop = own == names.end() ? d.loops[0] : own->second;
-      level.contents()->stage = d.target_stage;
-      level.contents()->where = where;
-      record_level(f, d.stage, d.kind, level, Here(where));
-      continue;
-    }
+// Funcs of the program, and those that the scheduler's rfactor makes.
+class DirectiveWriter {
+ public:
+  DirectiveWriter(const FrozenPipeline &p, SourceLocation where)
+      : p_(p), where_(std::move(where)) {}
+
+  void write(const Directive &d) {
+    const Subject s = subject(d.func);
+    if (names_level(d.kind)) return write_level(d, *s.contents);
     std::vector<std::string> loops = d.loops;
     const auto names = loop_names(d.func, d.stage);
-    for (std::string &l : loops) {
-      const auto own = names.find(l);
-      if (own != names.end()) l = own->second;
-    }
-    record(f, d.stage, d.kind, std::move(loops), d.factors, where, d.tail);
+    for (std::string &l : loops) l = in_program(names, l);
+    if (d.kind == DirectiveKind::Rfactor) return write_rfactor(d, s, loops);
+    record(*s.contents, d.stage, d.kind, std::move(loops), d.factors, where_, d.tail);
   }
+
+  /// An update that the scheduler leaves as it is needs no word about it.
+  void settle_made() const {
+    for (const auto &[name, m] : made_) m.contents->unscheduled.insert(1);
+  }
+
+ private:
+  struct Subject {
+    std::shared_ptr<FunctionContents> contents;
+    // Of one that rfactor made: whose update it is part of. It has this update's names.
+    std::string made_of;
+    int made_of_stage = 0;
+  };
+
+  Subject subject(const std::string &name) const {
+    const auto made = made_.find(name);
+    if (made != made_.end()) return made->second;
+    return {p_.functions[static_cast<size_t>(p_.algorithm.index_of(name))], "", 0};
+  }
+
+  std::map<std::string, std::string> loop_names(const std::string &name, int stage) const {
+    const Subject s = subject(name);
+    if (s.made_of.empty()) return program_names(*p_.algorithm.find(name), stage, *s.contents);
+    return program_names(*p_.algorithm.find(s.made_of), stage == 0 ? 0 : s.made_of_stage,
+                         *subject(s.made_of).contents);
+  }
+
+  static std::string in_program(const std::map<std::string, std::string> &names,
+                                const std::string &loop) {
+    const auto own = names.find(loop);
+    return own == names.end() ? loop : own->second;
+  }
+
+  void write_level(const Directive &d, FunctionContents &f) const {
+    const LoopLevel level;
+    level.contents()->kind = LoopLevelContents::Loop;
+    level.contents()->func = subject(d.target_func).contents->name;
+    level.contents()->loop = in_program(loop_names(d.target_func, d.target_stage), d.loops[0]);
+    level.contents()->stage = d.target_stage;
+    level.contents()->where = where_;
+    record_level(f, d.stage, d.kind, level, Here(where_));
+  }
+
+  void write_rfactor(const Directive &d, const Subject &s, const std::vector<std::string> &loops) {
+    std::vector<std::pair<RVar, Var>> preserved;
+    for (size_t i = 0; i + 1 < loops.size(); i += 2) {
+      preserved.emplace_back(RVar(loops[i]), Var(d.loops[i + 1]));
+    }
+    const Func partial = Stage(s.contents, d.stage).rfactor(preserved, Here(where_));
+    made_[d.makes] = {partial.function(), d.func, d.stage};
+  }
+
+  const FrozenPipeline &p_;
+  const SourceLocation where_;
+  std::map<std::string, Subject> made_;
+};
+
+// Records the directives from number `first` on with the program's Funcs, under its names.
+void write_directives(const FrozenPipeline &p, size_t first, const SourceLocation &where) {
+  DirectiveWriter writer(p, where);
+  for (size_t i = first; i < p.directives.size(); i++) writer.write(p.directives[i]);
+  writer.settle_made();
   // An update that the scheduler leaves as it is needs no word about it.
   for (const auto &f : p.functions) {
     for (size_t u = 0; u < f->updates.size(); u++) f->unscheduled.insert(static_cast<int>(u) + 1);

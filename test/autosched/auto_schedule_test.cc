@@ -4,8 +4,11 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "polyhalite/polyhalite.h"
+#include "schedule/schedule_text.h"
 #include "support/program.h"
 
 namespace polyhalite {
@@ -115,6 +118,53 @@ TEST(AutoSchedule, AFixedPlaceLeavesLoopsOpen) {
   EXPECT_NE(r.schedule_text.find("blur_x.vectorize"), std::string::npos) << r.schedule_text;
 }
 
+// A consumer's loops that the user has written, with a Func in them, are not touched.
+TEST(AutoSchedule, TilesOfTheUserStay) {
+  Blur b;
+  Var xi("xi"), yi("yi");
+  b.out.tile(x, y, xi, yi, 128, 16).parallel(y);
+  b.blur_x.compute_at(b.out, x);
+  const std::string own = b.out.emit_text(Emit::schedule, {b.in}, kTarget);
+  const AutoSchedulerResults r = auto_schedule(Pipeline(b.out), kTarget, {{"parallelism", "2"}});
+  EXPECT_EQ(b.out.emit_text(Emit::schedule, {b.in}, kTarget), own);
+  EXPECT_EQ(r.schedule_text, "schedule 1\n");
+}
+
+TEST(AutoSchedule, WhatTheUserInlinesStaysInlined) {
+  Blur b;
+  b.blur_x.compute_inline();
+  const AutoSchedulerResults r = auto_schedule(Pipeline(b.out), kTarget, {{"parallelism", "2"}});
+  EXPECT_EQ(r.schedule_text.find("blur_x"), std::string::npos) << r.schedule_text;
+  EXPECT_NE(r.schedule_text.find("out.vectorize"), std::string::npos) << r.schedule_text;
+}
+
+// bound() is a promise about sizes, and as good as an estimate.
+TEST(AutoSchedule, BoundsStandForEstimates) {
+  Func out("out");
+  out(x, y) = x * y;
+  out.bound(x, 0, 512).bound(y, 0, 512);
+  const AutoSchedulerResults r = auto_schedule(Pipeline(out), kTarget, {{"parallelism", "2"}});
+  EXPECT_NE(r.schedule_text.find("out.parallel(y)"), std::string::npos) << r.schedule_text;
+}
+
+// The schedule as text is the whole of it: read back, it is the same.
+TEST(AutoSchedule, TheTextReadsBack) {
+  Blur b;
+  const AutoSchedulerResults r = auto_schedule(Pipeline(b.out), kTarget, {{"parallelism", "2"}});
+  EXPECT_EQ(to_text(parse_schedule(r.schedule_text)), r.schedule_text);
+}
+
+TEST(AutoSchedule, TheReportGoesToAFile) {
+  const test::TemporaryFolder folder;
+  Blur b;
+  const AutoSchedulerResults r = auto_schedule(
+      Pipeline(b.out), kTarget, {{"parallelism", "2"}, {"report", folder.path("report.txt")}});
+  std::ostringstream written;
+  written << std::ifstream(folder.path("report.txt")).rdbuf();
+  EXPECT_EQ(written.str(), r.report);
+  EXPECT_NE(r.report.find("blur_x: "), std::string::npos) << r.report;
+}
+
 TEST(AutoSchedule, ResultsAreThoseOfThePlainProgram) {
   Buffer<float, 2> image(200, 150);
   for (int j = 0; j < 150; j++) {
@@ -199,11 +249,28 @@ TEST(AutoSchedule, MistakesAreTold) {
             "error: the auto-scheduler does not know Param 'n'\n"
             "  why: a reduction of 'total' has that many iterations\n"
             "  fix: n.set_estimate(...), or give it a range or a value");
+  // All that is missing is told at once.
+  Func second("second");
+  second(x) = x;
+  EXPECT_EQ(error_of([&] { auto_schedule(Pipeline({unsized, second}), kTarget); }),
+            "error: the auto-scheduler does not know how large output 'unsized' is: 'x', 'y' "
+            "without estimate, nor output 'second' is: 'x' without estimate\n"
+            "  why: tiles and storage are chosen for sizes like those of the runs\n"
+            "  fix: unsized.set_estimate(x, 0, 1000), for each of them");
+  Param<int> m("m");
+  RDom both(0, n, 0, m, "both");
+  Func area("area");
+  area() += both.x * both.y;
+  EXPECT_EQ(error_of([&] { auto_schedule(Pipeline(area), kTarget); }),
+            "error: the auto-scheduler does not know Params 'm', 'n'\n"
+            "  why: a reduction of 'area' has that many iterations\n"
+            "  fix: m.set_estimate(...), or give it a range or a value; likewise the others");
   sized(x) = x;
   sized.set_estimate(x, 0, 100);
   EXPECT_EQ(error_of([&] { auto_schedule(Pipeline(sized), kTarget, {{"budgets", "1"}}); }),
             "error: the auto-scheduler has no option 'budgets'\n"
-            "  why: its options are: parallelism, budget, beam, seed, measure, records\n"
+            "  why: its options are: parallelism, budget, beam, seed, measure, measure_limit, "
+            "records, report\n"
             "  fix: use one of these");
   EXPECT_EQ(error_of([&] { auto_schedule(Pipeline(sized), kTarget, {{"budget", "soon"}}); }),
             "error: auto-scheduler option budget=soon\n"

@@ -5,11 +5,14 @@
 #include <fstream>
 
 #include "autosched/analytic_cost.h"
+#include "autosched/factor.h"
+#include "autosched/group_boxes.h"
 #include "autosched/number_program.h"
 #include "autosched/records.h"
 #include "autosched/search.h"
 #include "autosched/write_plan.h"
 #include "polyhalite/polyhalite.h"
+#include "schedule/schedule_text.h"
 #include "support/program.h"
 
 namespace polyhalite::autosched {
@@ -47,7 +50,7 @@ struct Chain {
     out.set_estimates({{0, 100}, {0, 50}});
     frozen = freeze({out.function()});
     estimates = find_estimates(frozen);
-    model = build_model(frozen, &estimates);
+    model = build_model(frozen, {}, &estimates);
   }
   int func(const std::string &name) const { return model.algorithm.index_of(name); }
 };
@@ -70,8 +73,11 @@ TEST(Model, BoxesGoFromConsumersToProducers) {
 TEST(Expander, CountsDistinctAccesses) {
   Chain c;
   Plan plan = template_plan(c.model, machine_for(Target("x86-64-linux-avx2"), 2));
-  for (FuncPlan &p : plan.funcs) p.where = Where::Inline;
-  plan.funcs[static_cast<size_t>(c.func("out"))].where = Where::Root;
+  for (size_t f = 0; f < plan.funcs.size(); f++) {
+    FuncPlan p = plan.funcs[f];
+    p.where = static_cast<int>(f) == c.func("out") ? Where::Root : Where::Inline;
+    plan.funcs.set(f, p);
+  }
   Expander expand(c.model);
   const ExpandedStage &e = expand(plan, c.func("out"), 0);
   // in at 2x - 1, 2x, 2x + 1, 2x + 2 in two rows.
@@ -89,12 +95,72 @@ TEST(AnalyticCost, PlansThatCannotBeAreInfinite) {
   const double good = cost.cost(plan);
   EXPECT_GT(good, 0);
   EXPECT_TRUE(std::isfinite(good));
-  FuncPlan &first = plan.funcs[static_cast<size_t>(c.func("first"))];
+  FuncPlan first = plan.funcs[static_cast<size_t>(c.func("first"))];
   first.where = Where::At;  // a level that the host has not
   first.host = c.func("out");
   first.level = 9;
-  plan.funcs[static_cast<size_t>(c.func("second"))].where = Where::Inline;
+  plan.funcs.set(static_cast<size_t>(c.func("first")), first);
+  FuncPlan second = plan.funcs[static_cast<size_t>(c.func("second"))];
+  second.where = Where::Inline;
+  plan.funcs.set(static_cast<size_t>(c.func("second")), second);
   EXPECT_FALSE(std::isfinite(cost.cost(plan)));
+}
+
+// A walk from plan to plan: each neighbour costs the same with its base as without.
+TEST(AnalyticCost, DifferencesAddUpToTheWhole) {
+  Chain c;
+  const Machine machine = machine_for(Target("x86-64-linux-avx2"), 2);
+  AnalyticCost cost(c.model, machine);
+  Plan plan = template_plan(c.model, machine);
+  int compared = 0;
+  for (int step = 0; step < 12; step++) {
+    const int func = static_cast<int>(c.model.funcs.size()) - 1 - step % 3;
+    const std::vector<Plan> others = other_placements(c.model, machine, plan, func);
+    std::vector<Candidate> candidates;
+    for (const Plan &p : others) candidates.push_back({&p, &plan});
+    const std::vector<double> costs = cost.costs(candidates);
+    for (size_t i = 0; i < others.size(); i++) {
+      EXPECT_EQ(costs[i], AnalyticCost(c.model, machine).cost(others[i]));
+      compared++;
+    }
+    const size_t next = static_cast<size_t>(step) * 7 % std::max<size_t>(others.size(), 1);
+    if (next < others.size() && std::isfinite(costs[next])) plan = others[next];
+  }
+  EXPECT_GT(compared, 100);
+}
+
+TEST(GroupBoxes, ShrinkFromLevelToLevel) {
+  Chain c;
+  const int out = c.func("out"), second = c.func("second"), first = c.func("first");
+  Plan plan;
+  for (size_t f = 0; f < c.model.funcs.size(); f++) {
+    FuncPlan p;
+    p.nests.resize(1);
+    if (static_cast<int>(f) == out) {
+      p.outer = {{1, 10}, {0, 20}};
+    } else {
+      p.where = Where::At;
+      p.host = out;
+      p.level = static_cast<int>(f) == first ? 0 : 1;
+    }
+    plan.funcs.push_back(p);
+  }
+  const std::optional<GroupBoxes> g = find_group_boxes(c.model, plan, out);
+  ASSERT_TRUE(g);
+  EXPECT_EQ(g->cone, (std::vector<int>{out, second, first}));
+  EXPECT_EQ(g->trips, (std::vector<double>{1, 5, 5, 10}));
+  const auto extents = [&](int depth, int f) {
+    const NumberBox &box = g->boxes[static_cast<size_t>(depth)][static_cast<size_t>(f)];
+    return std::to_string(box[0].extent()) + "x" + std::to_string(box[1].extent());
+  };
+  EXPECT_EQ(extents(0, out) + " " + extents(1, out) + " " + extents(2, out), "100x50 100x10 20x10");
+  EXPECT_EQ(extents(1, second) + " " + extents(2, second), "200x10 40x10");
+  EXPECT_EQ(extents(0, first) + " " + extents(1, first), "200x52 200x12");
+  // It is computed further outside than what reads it, not further inside.
+  FuncPlan inside = plan.funcs[static_cast<size_t>(first)];
+  inside.level = 2;
+  plan.funcs.set(static_cast<size_t>(first), inside);
+  EXPECT_FALSE(find_group_boxes(c.model, plan, out));
 }
 
 TEST(Search, FindsNothingWorseThanTheTemplate) {
@@ -106,6 +172,47 @@ TEST(Search, FindsNothingWorseThanTheTemplate) {
   ASSERT_FALSE(r.plans.empty());
   EXPECT_LE(r.plans[0].cost, cost.cost(template_plan(c.model, machine)));
   for (size_t i = 1; i < r.plans.size(); i++) EXPECT_LE(r.plans[i - 1].cost, r.plans[i].cost);
+}
+
+std::string factored(const Func &f, int cores) {
+  const FrozenPipeline frozen = freeze({f.function()});
+  Estimates estimates = find_estimates(frozen);
+  const PipelineModel model = build_model(frozen, {}, &estimates);
+  return to_text(factor_reductions(model, machine_for(Target("x86-64-linux-avx2"), cores)));
+}
+
+TEST(Factor, SumsGetTasksAndLanes) {
+  ImageParam in(Float(32), 1, "in");
+  RDom r(0, 1 << 20, "r");
+  Func total("total");
+  total() += in(r);
+  EXPECT_EQ(factored(total, 2),
+            "schedule 1\n"
+            "total.update(0).split(r, ro, ri, 131072)\n"
+            "total.update(0).split(ri, ri, ril, 32)\n"
+            "total_intm = total.update(0).rfactor(ril, lane, ro, task)\n");
+  EXPECT_EQ(factored(total, 1),
+            "schedule 1\n"
+            "total.update(0).split(r, r, rl, 32)\n"
+            "total_intm = total.update(0).rfactor(rl, lane)\n");
+}
+
+TEST(Factor, WhatHasEnoughToRunAtOnceStays) {
+  ImageParam in(Float(32), 2, "in");
+  RDom r(0, 1024, "r");
+  Func rows("rows"), few("few"), scan("scan");
+  rows(y) += in(r, y);
+  rows.set_estimate(y, 0, 1024);
+  // Rows run in parallel; the lanes are the reduction's.
+  EXPECT_EQ(factored(rows, 2).find("task"), std::string::npos) << factored(rows, 2);
+  few(y) += in(r, y);
+  few.set_estimate(y, 0, 4);
+  EXPECT_EQ(factored(few, 2), "schedule 1\n");  // too little to do
+  RDom s(1, 1 << 20, "s");
+  scan(x) = 0.0f;
+  scan(s) = scan(s - 1) + 1.0f;
+  scan.set_estimate(x, 0, 1 << 20);
+  EXPECT_EQ(factored(scan, 2), "schedule 1\n");  // not associative
 }
 
 TEST(Records, ComeBackFastestFirst) {

@@ -102,6 +102,9 @@ class NotingBackend : public Backend {
   void emit_runtime(const Target &, Emit what, const std::string &file) override {
     notes += std::string("runtime ") + emit_name(what) + " " + file + "\n";
   }
+  void device_call(const std::function<int(void *)> &) override {}
+  const polyhalite_device_interface_t *device_interface(DeviceAPI) override { return nullptr; }
+  int device_capability(DeviceAPI) override { return -1; }
   std::string notes;
 };
 

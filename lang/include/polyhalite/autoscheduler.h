@@ -45,15 +45,17 @@ using AutoSchedulerFn = std::function<void(const Pipeline &, const Target &,
 
 /// Completes the pipeline's schedule with the auto-scheduler "polyhalite": what the program has
 /// scheduled stays, the rest is chosen for sizes like the estimates (set_estimate). `options`:
-///   parallelism   threads that will run the pipeline; this machine's
-///   budget        the most time that the search takes: "10s" (the default), "500ms", "2min"; "0s"
-///                 gives the template that it starts from
-///   beam          how many partial schedules it keeps: 16
-///   seed          of its random trials: 0. The same seed gives the same schedule, unless the
-///   budget
-///                 ends the search.
-///   measure       how many of the best are compiled and timed here, each in a process of its own:
-///   0 records       a file (SQLite) in which measured times are kept and looked up
+///   parallelism    threads that will run the pipeline; this machine's
+///   budget         the most time that the search takes: "10s" (the default), "500ms", "2min";
+///                  "0s" gives the template that it starts from
+///   beam           how many partial schedules it keeps: 16
+///   seed           of its random trials: 0. The same seed gives the same schedule, unless the
+///                  budget ends the search.
+///   measure        how many of the best are compiled and timed here, each in a process of its
+///                  own: 0
+///   measure_limit  the most time that one of them gets for that: "120s"
+///   records        a file (SQLite) in which measured times are kept and looked up
+///   report         a file for the report of what was chosen over what
 /// CompileError where an output has no estimate, with its name.
 AutoSchedulerResults auto_schedule(const Pipeline &pipeline,
                                    const Target &target = get_jit_target_from_environment(),

@@ -1,0 +1,406 @@
+#include "autosched/group_cost.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "autosched/group_boxes.h"
+
+namespace polyhalite::autosched {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kLaunch = 4000;  // nanoseconds to start and join a parallel loop
+constexpr double kTask = 250;     // and for each of its tasks
+constexpr double kLatency = 4;    // cycles until a multiply-add's result can be added to
+constexpr double kRowCycles = 6;  // of a loop around the innermost
+constexpr double kProductionCycles = 60;
+constexpr double kColumnPenalty = 1.4;
+constexpr double kBlockCycles = 4;  // of one that is unrolled whole
+
+// A loop around a stage, innermost first in lists: afterwards variable extents are these.
+struct Around {
+  double trips = 1;
+  std::vector<double> extents;  // [var]
+};
+
+// An array and how a stage walks through it.
+struct ArrayUse {
+  int callee = -1;
+  const std::vector<std::vector<double>> *slope = nullptr;  // [dim][var], the steepest
+  const std::vector<double> *spread = nullptr;              // [dim] between the accesses' offsets
+  const std::vector<bool> *gathers = nullptr;               // [dim] neighbours may be anywhere
+  bool writes = false;
+  double limit = 0;  // bytes that there are of it
+  int made_at = -1;  // a member's depth: what is outside of it finds the same memory
+};
+
+class GroupCoster {
+ public:
+  GroupCoster(const PipelineModel &m, const Machine &machine, Expander &expand, const Plan &plan,
+              int host)
+      : m_(m), machine_(machine), expand_(expand), plan_(plan), host_(host) {}
+
+  GroupCost run() {
+    GroupCost g;
+    std::optional<GroupBoxes> boxes = find_group_boxes(m_, plan_, host_);
+    if (!boxes) {
+      g.total = kInfinity;
+      return g;
+    }
+    boxes_ = std::move(*boxes);
+    const FuncPlan &hp = plan(host_);
+    const double tasks = hp.outer.empty() ? 1 : boxes_.trips[1];
+    const double cores = std::min<double>(machine_.cores, tasks);
+    const double speed = tasks / std::ceil(tasks / cores);
+    for (const int f : boxes_.cone) {
+      if (plan(f).where == Where::Inline) continue;
+      for (int s = 0; s < static_cast<int>(func(f).stages.size()); s++) {
+        const std::optional<StageCost> c = stage(f, s);
+        if (!c) {
+          g.total = kInfinity;
+          return g;
+        }
+        g.stages.push_back(*c);
+        g.total +=
+            (c->compute + c->caches) / speed + c->memory / std::min(speed, machine_.memory_lanes);
+      }
+    }
+    if (!hp.outer.empty()) g.total += kLaunch + kTask * tasks / cores;
+    return g;
+  }
+
+ private:
+  const FuncModel &func(int f) const { return m_.funcs[static_cast<size_t>(f)]; }
+  const FuncPlan &plan(int f) const { return plan_.funcs[static_cast<size_t>(f)]; }
+  int depth_of(int f) const { return f == host_ ? boxes_.innermost() : plan(f).level + 1; }
+  const NumberBox &box(int f, int depth) const {
+    return boxes_.boxes[static_cast<size_t>(depth)][static_cast<size_t>(f)];
+  }
+
+  double bytes_of(int callee) const { return points(m_.whole(callee)) * m_.bytes(callee); }
+
+  // What the stage writes stands last; `own` holds how.
+  std::vector<ArrayUse> array_uses(int f, int s, const ExpandedStage &e, Read *own) const {
+    std::vector<ArrayUse> list;
+    for (const Read &r : e.reads) {
+      ArrayUse u;
+      u.callee = r.callee;
+      u.slope = &r.slope;
+      u.spread = &r.spread;
+      u.gathers = &r.gathers;
+      u.limit = bytes_of(r.callee);
+      if (m_.is_func(r.callee) && plan(r.callee).where == Where::At) {
+        u.made_at = depth_of(r.callee);
+        u.limit = points(box(r.callee, u.made_at)) * m_.bytes(r.callee);
+      }
+      list.push_back(u);
+    }
+    const StageModel &stage = func(f).stages[static_cast<size_t>(s)];
+    const size_t dims = static_cast<size_t>(func(f).dimensions());
+    own->slope.assign(dims, std::vector<double>(stage.vars.size(), 0.0));
+    own->spread.assign(dims, 0.0);
+    for (size_t d = 0; d < dims; d++) {
+      own->slope[d][d] = 1;
+      own->gathers.push_back(!stage.has_loop[d]);
+    }
+    ArrayUse u;
+    u.callee = f;
+    u.slope = &own->slope;
+    u.spread = &own->spread;
+    u.writes = true;
+    u.gathers = &own->gathers;
+    u.limit = bytes_of(f);
+    if (f != host_) {
+      u.made_at = depth_of(f);
+      u.limit = points(box(f, u.made_at)) * m_.bytes(f);
+    }
+    list.push_back(u);
+    return list;
+  }
+
+  double bytes_touched(const ArrayUse &u, const std::vector<double> &extents) const {
+    constexpr double kLine = 64;  // memory moves in lines
+    const NumberBox &whole = m_.whole(u.callee);
+    double bytes = m_.bytes(u.callee), places = 1;
+    bool gathers = false;
+    for (size_t d = 0; d < u.slope->size(); d++) {
+      const double most = std::max<double>(1, static_cast<double>(whole[d].extent()));
+      double span = 1 + (*u.spread)[d];
+      for (size_t v = 0; v < extents.size(); v++) span += (*u.slope)[d][v] * (extents[v] - 1);
+      if ((*u.gathers)[d]) {
+        gathers = true;
+        span = most;
+      }
+      span = std::min(span, most);
+      if (d == 0) span = std::max(span, std::min(kLine / m_.bytes(u.callee), most));
+      bytes *= span;
+    }
+    // Where data says which, at most a line for each iteration.
+    for (const double e : extents) places *= e;
+    if (gathers) bytes = std::min(bytes, places * kLine);
+    return std::min(bytes, std::max(u.limit, kLine));
+  }
+
+  // All loops around the stage's innermost, innermost first. `inside`: how many are the stage's
+  // own.
+  std::vector<Around> loops_around(int f, int s, const NumberBox &box, const Nest &n,
+                                   size_t *inside) const {
+    const StageModel &stage = func(f).stages[static_cast<size_t>(s)];
+    const size_t dims = box.size();
+    std::vector<double> full, now(stage.vars.size(), 1.0);
+    for (size_t v = 0; v < stage.vars.size(); v++) {
+      const bool runs = stage.has_loop[v];
+      const NumberRange r = v < dims ? box[v] : stage.rvars[v - dims];
+      full.push_back(runs ? static_cast<double>(std::max<int64_t>(r.extent(), 1)) : 1.0);
+    }
+    std::vector<Around> loops;
+    const auto grow = [&](size_t v, double to) {
+      to = std::min(to, full[v]);
+      if (to <= now[v]) return;
+      const double trips = std::ceil(to / now[v]);
+      now[v] = to;
+      loops.push_back({trips, now});
+    };
+    if (dims > 0) now[0] = std::min<double>(full[0], n.lanes * n.across);
+    if (dims > 1) now[1] = std::min<double>(full[1], n.down);
+    loops.push_back({1, now});
+    for (size_t v = dims; v < full.size(); v++) grow(v, full[v]);
+    if (dims > 0) grow(0, full[0]);
+    std::vector<int> order;
+    if (f == host_ && func(f).stages.size() == 1) {
+      const std::vector<int> inner = inner_dimensions(m_, f, plan(f));
+      order.assign(inner.rbegin(), inner.rend());
+    }
+    for (const int d : order) grow(static_cast<size_t>(d), full[static_cast<size_t>(d)]);
+    for (size_t d = 0; d < dims; d++) grow(d, full[d]);
+    *inside = loops.size();
+    return loops;
+  }
+
+  std::optional<StageCost> stage(int f, int s) {
+    const ExpandedStage &e = expand_(plan_, f, s);
+    if (e.too_large) return std::nullopt;
+    const StageModel &model = func(f).stages[static_cast<size_t>(s)];
+    const FuncPlan &p = plan(f);
+    const Nest n = p.nests.empty() ? Nest() : p.nests[static_cast<size_t>(s)];
+    if (e.operations * n.across * n.down > 6000) return std::nullopt;
+    const bool is_level_stage = f != host_ || s == host_stage(func(f));
+    for (const Read &r : e.reads) {
+      if (!m_.is_func(r.callee)) continue;
+      const FuncPlan &c = plan(r.callee);
+      if (c.where == Where::At && (c.host != host_ || !is_level_stage)) return std::nullopt;
+    }
+
+    // A sliding window computes in a tile what the tile needs, in rows.
+    int depth = is_level_stage ? depth_of(f) : 0;
+    if (f == host_ && is_level_stage) {
+      depth = static_cast<int>(plan(host_).outer.size());
+    }
+    const NumberBox &box = this->box(f, depth);
+    double productions = 1;
+    for (int d = 1; d <= depth; d++) productions *= boxes_.trips[static_cast<size_t>(d)];
+    double total_points = productions * points(box);
+    if (p.where == Where::At && p.slides) {
+      total_points =
+          productions / boxes_.trips[static_cast<size_t>(depth)] * points(this->box(f, depth - 1));
+    }
+    double rounds = 1;
+    for (const NumberRange &r : model.rvars) rounds *= static_cast<double>(r.extent());
+    for (size_t d = 0; d < box.size(); d++) {
+      if (!model.has_loop[d])
+        total_points /= std::max<double>(1, static_cast<double>(box[d].extent()));
+    }
+    // Whole vectors are computed.
+    if (n.lanes > 1) {
+      const double extent = static_cast<double>(box[0].extent());
+      const double step = n.lanes;
+      total_points *= std::ceil(extent / step) * step / extent;
+    }
+
+    StageCost cost;
+    cost.func = f;
+    cost.stage = s;
+    cost.points = total_points * rounds;
+    const double cycles =
+        point_cycles(f, model, e, n, rounds) * cost.points +
+        kRowCycles * cost.points / std::max<double>(1, innermost_extent(model, box, n)) +
+        (n.whole ? kBlockCycles : kProductionCycles) * productions;
+    cost.compute = cycles * machine_.cycle;
+    add_traffic(f, s, e, n, box, depth, total_points / std::max(1.0, productions * points(box)),
+                &cost);
+    return cost;
+  }
+
+  static double innermost_extent(const StageModel &model, const NumberBox &box, const Nest &n) {
+    const double block = static_cast<double>(n.lanes) * n.across * n.down;
+    if (!model.rvars.empty()) return block * static_cast<double>(model.rvars[0].extent());
+    return box.empty() ? 1 : static_cast<double>(box[0].extent()) * n.down;
+  }
+
+  double point_cycles(int f, const StageModel &model, const ExpandedStage &e, const Nest &n,
+                      double rounds) {
+    const double lanes = n.lanes, width = machine_.vector_bytes;
+    const auto per_point = [&](double bytes, double count) {
+      return lanes > 1 ? std::max(bytes / width, count / lanes) : count;
+    };
+    double cycles = 0.5 * per_point(e.operation_bytes, e.operations);
+    for (const LoadKind &l : e.loads) {
+      cycles += l.count * load_cycles(model, e, l, n, per_point);
+    }
+    const double store =
+        in_registers(f) ? 0.1 * per_point(m_.bytes(f), 1) : per_point(m_.bytes(f), 1);
+    if (model.rvars.empty()) {
+      cycles += store + (model.reads_itself ? 0.5 * store : 0);
+    } else if (model.accumulates && lanes > 1) {
+      // Sums wait in registers for the end of the reduction.
+      const double sums = static_cast<double>(n.across) * n.down;
+      cycles = std::max(cycles, kLatency / (sums * lanes));
+      cycles += 2 * store / rounds;
+      if (sums + n.across + 1 > machine_.vector_registers) cycles *= 2.5;
+    } else {
+      cycles += store + (model.reads_itself ? kLatency + 1 : 0);
+    }
+    return cycles;
+  }
+
+  // Cycles a point of one access.
+  template <typename PerPoint>
+  double load_cycles(const StageModel &model, const ExpandedStage &e, const LoadKind &l,
+                     const Nest &n, const PerPoint &per_point) const {
+    const double lanes = n.lanes, bytes = m_.bytes(l.callee);
+    const double vector_load = 0.5 * per_point(bytes, 1);
+    if (in_registers(l.callee) && lanes > 1 && !l.gathers && !l.across_dim) {
+      // A register where vectors lie as they were made; else through memory, which waits for the
+      // stores.
+      const auto read = std::find_if(e.reads.begin(), e.reads.end(),
+                                     [&](const Read &r) { return r.callee == l.callee; });
+      return l.slope != 1 || read->shifts ? vector_load + 2.0 / lanes : 0;
+    }
+    double load;
+    if (l.gathers) {
+      // Along dimension 0 a gather of rows finds the lines of its neighbours.
+      const double size = l.scattered ? bytes_of(l.callee) : 0;
+      load = 1.5 + (size > machine_.l2 ? 12 : size > machine_.l1 ? 4 : 0);
+      load *= lanes > 1 ? 1 : 0.7;
+    } else if (lanes == 1) {
+      load = 0.5;
+    } else if (!l.moves) {
+      load = 0.5 / lanes / n.across;
+    } else if (l.across_dim) {
+      load = 1.0;
+    } else if (l.slope <= 1) {
+      load = vector_load * (l.slope == 1 ? 1.15 : 2.5);
+    } else {
+      load = l.slope <= 4 ? vector_load * l.slope * 1.6 : 1.0;
+    }
+    if (!l.moves_down) load /= n.down;
+    return load + far_rows(model, l) / (lanes * n.across * n.down);
+  }
+
+  // A member whose block is unrolled whole.
+  bool in_registers(int f) const {
+    if (!m_.is_func(f) || plan(f).where != Where::At) return false;
+    return plan(f).nests[static_cast<size_t>(host_stage(func(f)))].whole;
+  }
+
+  // Cycles an iteration of the innermost reduction that steps from row to row of a wide array: each
+  // row is another page.
+  double far_rows(const StageModel &model, const LoadKind &l) const {
+    if (!l.steps_rows || model.rvars[0].extent() < 48) return 0;
+    if (m_.is_func(l.callee) && plan(l.callee).where == Where::At) return 0;
+    const double pitch = static_cast<double>(m_.whole(l.callee)[0].extent()) * m_.bytes(l.callee);
+    return pitch >= 2048 ? 7 : 0;
+  }
+
+  // Do tiles follow each other down narrow columns? Then each row of a tile is another page.
+  bool walks_down() const {
+    const std::vector<OuterLoop> &outer = plan(host_).outer;
+    if (outer.empty() || outer.back().dim == 0) return false;
+    const auto columns =
+        std::find_if(outer.begin(), outer.end(), [](const OuterLoop &o) { return o.dim == 0; });
+    return columns != outer.end() && columns->tile * func(host_).bytes < 2048;
+  }
+
+  int host_rows() const {
+    const std::vector<Nest> &nests = plan(host_).nests;
+    return nests.empty() ? 1 : nests[static_cast<size_t>(host_stage(func(host_)))].down;
+  }
+
+  // `new_part`: of a box, what is not there yet.
+  void add_traffic(int f, int s, const ExpandedStage &e, const Nest &n, const NumberBox &box,
+                   int depth, double new_part, StageCost *cost) const {
+    const StageModel &model = func(f).stages[static_cast<size_t>(s)];
+    size_t inside = 0;
+    std::vector<Around> loops = loops_around(f, s, box, n, &inside);
+    std::vector<int> level;  // per loop list position: the box that it stands in
+    level.assign(loops.size(), depth);
+    for (int d = depth; d > 0; d--) {
+      Around a;
+      a.trips = boxes_.trips[static_cast<size_t>(d)];
+      a.extents = loops.back().extents;
+      const NumberBox &outer = this->box(f, d - 1);
+      for (size_t v = 0; v < outer.size(); v++) {
+        if (model.has_loop[v])
+          a.extents[v] = std::max<double>(1, static_cast<double>(outer[v].extent()));
+      }
+      loops.push_back(std::move(a));
+      level.push_back(d - 1);
+    }
+    Read own;
+    const std::vector<ArrayUse> uses = array_uses(f, s, e, &own);
+    std::vector<std::vector<double>> touched(loops.size());
+    std::vector<double> total(loops.size(), 0);
+    for (size_t i = 0; i < loops.size(); i++) {
+      for (const ArrayUse &u : uses) {
+        touched[i].push_back(bytes_touched(u, loops[i].extents));
+        total[i] += touched[i].back();
+      }
+    }
+    std::vector<double> outside(loops.size() + 1, 1);  // trips of all loops from number i on
+    for (size_t i = loops.size(); i-- > 0;) outside[i] = outside[i + 1] * loops[i].trips;
+
+    const double capacity[3] = {machine_.l1, machine_.l2, machine_.l3};
+    const double price[3] = {machine_.from_l2, machine_.from_l3, machine_.from_memory};
+    for (int c = 0; c < 3; c++) {
+      size_t fits = 0;
+      while (fits + 1 < loops.size() && total[fits + 1] <= capacity[c]) fits++;
+      for (size_t a = 0; a < uses.size(); a++) {
+        const ArrayUse &u = uses[a];
+        double bytes;
+        if (u.made_at >= 0 && level[fits] <= u.made_at && total[fits] <= capacity[c]) {
+          bytes = 0;  // made in the cache, and used there
+        } else if (fits + 1 == loops.size()) {
+          bytes = u.limit > capacity[c] / 2 ? touched[fits][a] : 0;
+        } else {
+          // What the next iteration touches again is still there.
+          const double next = touched[fits + 1][a] * outside[fits + 2];
+          const double again = touched[fits][a] * outside[fits + 1];
+          bytes = 1.5 * total[fits] <= capacity[c] ? std::min(next, again) : again;
+        }
+        if (u.writes && c == 2) bytes *= 2;  // lines are read before they are written
+        if (c == 2 && host_rows() >= 4) bytes *= machine_.rows_at_once;
+        if (c == 2 && walks_down()) bytes *= kColumnPenalty;
+        (c == 2 ? cost->memory : cost->caches) += bytes * price[c] * new_part;
+      }
+    }
+  }
+
+  const PipelineModel &m_;
+  const Machine &machine_;
+  Expander &expand_;
+  const Plan &plan_;
+  const int host_;
+  GroupBoxes boxes_;
+};
+
+}  // namespace
+
+GroupCost group_cost(const PipelineModel &m, const Machine &machine, Expander &expand,
+                     const Plan &plan, int host) {
+  return GroupCoster(m, machine, expand, plan, host).run();
+}
+
+}  // namespace polyhalite::autosched
