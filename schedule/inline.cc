@@ -80,7 +80,9 @@ void substitute_pure(Algorithm &a, const std::set<std::string> &inlined, int64_t
     InlineCalls rewriter(bodies);
     for (StageDef &s : f.stages) rewrite_stage(s, rewriter);
     require_compact(f, work);
-    if (f.num_definitions() == 1 && inlined.count(f.name) && !is_extern_stage(f.stages[0])) {
+    // What fails outside of its branches has no value to put in the place of a call.
+    const bool has_value = f.stages[0].fail.empty() && !is_extern_stage(f.stages[0]);
+    if (f.num_definitions() == 1 && inlined.count(f.name) && has_value) {
       substituted.push_back(std::make_unique<FuncDef>(std::move(f)));
       bodies[substituted.back()->name] = substituted.back().get();
     } else {

@@ -113,7 +113,8 @@ int run(int argc, char **argv) {
     } else if (word == "--seconds" && value) {
       seconds = std::atof(argv[++i]);
     } else {
-      std::cerr << "usage: differential [--exact | --coverage | --auto | --kernels] [--from SEED] [--count N] "
+      std::cerr << "usage: differential [--exact | --coverage | --auto | --kernels] [--from SEED] "
+                   "[--count N] "
                    "[--seconds S] | --cases FILE... | --show CASE | --reduce CASE\n"
                    "A CASE is a seed or a file.\n";
       return 2;
