@@ -3,9 +3,9 @@
 //
 // Claims, per DESIGN.md: (a) splits cover, (b) every value needed is produced, (c) every dependence
 // keeps its order, (d) storage delivers the intended values, (e) parallel and vector loops carry
-// nothing, (f) addresses stay inside allocations, (g) threads of a kernel wait for what others wrote.
-// Of (g) the tree tells what blocks share; that barriers stand where dependences cross threads is
-// asked again of loop IR (codegen/passes/prove_barriers.h).
+// nothing, (f) addresses stay inside allocations, (g) threads of a kernel wait for what others
+// wrote. Of (g) the tree tells what blocks share; that barriers stand where dependences cross
+// threads is asked again of loop IR (codegen/passes/prove_barriers.h).
 #pragma once
 
 #include <optional>

@@ -181,7 +181,8 @@ int main(int argc, char **argv) {
   std::string photograph = "/usr/share/matplotlib/mpl-data/sample_data/grace_hopper.jpg";
   std::string folder = "out/demo";
   int threads = 0;
-  CLI::App cli("Programs on a photograph: unscheduled, scheduled by search and by hand; a model; Python");
+  CLI::App cli(
+      "Programs on a photograph: unscheduled, scheduled by search and by hand; a model; Python");
   cli.add_option("photograph", photograph, "any JPEG, PNG, BMP or TGA file")->capture_default_str();
   cli.add_option("--out", folder, "folder for pictures and page")->capture_default_str();
   cli.add_option("--threads", threads, "0: as many as this process may use")

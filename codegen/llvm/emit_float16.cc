@@ -34,7 +34,8 @@ Value *FunctionEmitter::float32_of(Value *bits, Type from) {
   if (from.is_bfloat()) {
     return builder_.CreateBitCast(builder_.CreateShl(wide, constant(16)), real);
   }
-  if (converts_halves(module_.target, kernel_ != nullptr)) return builder_.CreateFPExt(as_half(bits), real);
+  if (converts_halves(module_.target, kernel_ != nullptr))
+    return builder_.CreateFPExt(as_half(bits), real);
   // The exponent's offset is mended by a multiplication, which makes denormals normal.
   Value *magnitude = builder_.CreateShl(builder_.CreateAnd(wide, constant(0x7fff)), constant(13));
   Value *value = builder_.CreateFMul(builder_.CreateBitCast(magnitude, real),

@@ -18,8 +18,8 @@ struct Form {
 // pmulhrsw: (a*b + 2^14) >> 15 of 16-bit integers.
 const Form *rounded_product(const Target &target, int lanes) {
   static constexpr Form kForms[] = {{32, llvm::Intrinsic::x86_avx512_pmul_hr_sw_512},
-                                           {16, llvm::Intrinsic::x86_avx2_pmul_hr_sw},
-                                           {8, llvm::Intrinsic::x86_ssse3_pmul_hr_sw_128}};
+                                    {16, llvm::Intrinsic::x86_avx2_pmul_hr_sw},
+                                    {8, llvm::Intrinsic::x86_ssse3_pmul_hr_sw_128}};
   const bool has[] = {target.has_feature(Target::AVX512_Skylake), target.has_feature(Target::AVX2),
                       target.has_feature(Target::SSE41)};
   if (target.arch != Target::X86) return nullptr;

@@ -81,8 +81,7 @@ class OneKernel {
     name_ = outermost->name.substr(0, outermost->name.rfind('.'));
     Lets lets;
     std::vector<Stmt> loops;
-    Stmt s = peel(
-        outermost, [](LoopKind k) { return k == LoopKind::GpuBlock; }, lets, loops);
+    Stmt s = peel(outermost, [](LoopKind k) { return k == LoopKind::GpuBlock; }, lets, loops);
     for (const Stmt &l : loops) bound_.insert(l->name);
     lets_.insert(lets_.end(), lets.begin(), lets.end());
     s = with_lets(lets, block_level(s));

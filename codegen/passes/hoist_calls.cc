@@ -88,7 +88,7 @@ class HoistCalls : public StmtRewriter {
  protected:
   Stmt rewrite(const Stmt &s) override {
     if (s->kind == StmtKind::Kernel) return s;  // nothing may stand between its loops
-    const Stmt r = rewrite_children(s);  // inner loops first: calls climb loop by loop
+    const Stmt r = rewrite_children(s);         // inner loops first: calls climb loop by loop
     if (r->kind != StmtKind::For) return r;
     Calls taken;
     Stmt out = with_parts(r, r->args, {TakeFromBody(r, taken)(r->body[0])});

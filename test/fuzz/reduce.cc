@@ -62,7 +62,8 @@ void drop_unused(Case &c) {
     if (!used.count(f.name)) gone.insert(f.name);
   }
   erase(a.funcs, [&](const FuncDef &f) { return gone.count(f.name) > 0; });
-  erase(a.inputs, [&](const AlgorithmInput &i) { return i.param->is_buffer && !used.count(i.param->name); });
+  erase(a.inputs,
+        [&](const AlgorithmInput &i) { return i.param->is_buffer && !used.count(i.param->name); });
   erase(c.pipeline.frozen.directives,
         [&](const Directive &d) { return gone.count(d.func) || gone.count(d.target_func); });
 }

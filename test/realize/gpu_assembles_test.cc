@@ -13,7 +13,8 @@ namespace {
 struct GpuAssembles : testing::Test {
   Var x{"x"}, y{"y"}, xi{"xi"}, yi{"yi"}, xo{"xo"}, yo{"yo"};
 
-  void expect_assembles(const Func &f, const std::vector<ImageParam> &inputs) {
+  void expect_assembles(const Func &f, const std::vector<ImageParam> &inputs,
+                        const std::vector<int> &opcodes = {}) {
     if (find_ptxas().empty()) GTEST_SKIP() << "no ptxas in PATH or under /usr/local/cuda*";
     std::vector<std::shared_ptr<ParameterContents>> declared;
     for (const ImageParam &p : inputs) declared.push_back(p.parameter().contents());
@@ -29,6 +30,7 @@ struct GpuAssembles : testing::Test {
       EXPECT_EQ(a.total("bytes stack frame"), 0) << architecture << "\n" << a.log << portable;
       EXPECT_EQ(a.total("bytes spill stores"), 0) << architecture << "\n" << a.log;
       EXPECT_EQ(a.count(kStl), 0) << architecture;
+      for (int opcode : opcodes) EXPECT_GT(a.count(opcode), 0) << std::hex << opcode;
       EXPECT_EQ(a.log.find("C75"), std::string::npos) << a.log;
     }
   }
@@ -114,6 +116,45 @@ TEST_F(GpuAssembles, MatrixProductInRegisters) {
   product.compute_at(out, xt).unroll(x).unroll(y);
   product.update().reorder(x, y, k).unroll(x).unroll(y);
   expect_assembles(out, {a, b});
+}
+
+// Blocks of 32 x 16, one warp for each 16 rows, steps of 16 in memory of the block.
+TEST_F(GpuAssembles, MatrixProductOfHalvesByTheMatrixUnits) {
+  constexpr const char *kMma = "mma_m16n8k16_f16_f32";
+  ImageParam in_a(Float(16), 2, "in_a"), in_b(Float(16), 2, "in_b");
+  Func a("a"), b("b"), acc("acc"), c("c");
+  Var wy("wy"), m("m"), n("n"), nt("nt"), t("t"), u("u");
+  RVar ko("ko"), ki("ki");
+  RDom k(0, 1024, "k");
+  a(x, y) = in_a(x, y);
+  b(x, y) = in_b(x, y);
+  acc(x, y) = 0.0f;
+  acc(x, y) += cast<float>(a(k, y)) * cast<float>(b(x, k));
+  c(x, y) = acc(x, y);
+  c.bound(x, 0, 1024).bound(y, 0, 1024);
+  c.tile(x, y, xo, yo, xi, yi, 16, 32)
+      .split(yi, wy, m, 16)
+      .split(xi, nt, n, 8)
+      .reorder(n, m, nt, wy, xo, yo)
+      .gpu_blocks(xo, yo)
+      .gpu_threads(wy)
+      .tensorize(m, n, kMma);
+  acc.compute_at(c, xo).store_in(MemoryType::Register);
+  acc.split(y, wy, m, 16)
+      .split(x, nt, n, 8)
+      .reorder(n, m, nt, wy)
+      .gpu_threads(wy)
+      .tensorize(m, n, kMma);
+  acc.update()
+      .split(y, wy, m, 16)
+      .split(x, nt, n, 8)
+      .split(k.x, ko, ki, 16)
+      .reorder(ki, n, m, nt, wy, ko)
+      .gpu_threads(wy)
+      .tensorize(m, n, ki, kMma);
+  a.compute_at(acc, ko).fuse(x, y, t).split(t, t, u, 32).gpu_threads(u);
+  b.compute_at(acc, ko).fuse(x, y, t).split(t, t, u, 32).gpu_threads(u);
+  expect_assembles(c, {in_a, in_b}, {kHmma});
 }
 
 }  // namespace

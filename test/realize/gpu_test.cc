@@ -240,7 +240,7 @@ TEST(GpuAheadOfTime, LibrariesLinkWithoutCuda) {
   Var x("x"), xi("xi");
   Func f("scaled");
   ImageParam in(Int(32), 1, "in");
-  f(x) = in(x)*3;
+  f(x) = in(x) * 3;
   f.gpu_tile(x, xi, 8);
   const Target target = get_host_target().with_feature(Target::CUDA);
   f.compile_to_static_library(folder.path("scaled"), {in}, "scaled", target);
@@ -275,7 +275,7 @@ TEST(GpuAheadOfTime, PtxIsAnOutput) {
   Var x("x"), xi("xi");
   Func f("scaled");
   ImageParam in(Float(32), 1, "in");
-  f(x) = in(x)*3.0f;
+  f(x) = in(x) * 3.0f;
   f.gpu_tile(x, xi, 64);
   const FrozenPipeline frozen = freeze({f.function()}, {in.parameter().contents()});
   const Target target("x86-64-linux-cuda-cuda_capability_80");

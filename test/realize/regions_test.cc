@@ -249,15 +249,16 @@ TEST_F(Regions, UpdatesRunOverWhatIsNeeded) {
   }
   g(x) = f(x, x);
   f.compute_root();
+  // Far from the cell that is wanted, larger numbers would overflow.
   auto value = [](int i) {
-    int cells[64];
-    for (int k = 0; k < 64; k++) cells[k] = k + i - 32;
+    int cells[16];
+    for (int k = 0; k < 16; k++) cells[k] = k + i - 8;
     for (int step = 0; step < 3; step++) {
-      int next[64] = {};
-      for (int k = 1; k < 63; k++) next[k] = cells[k] + cells[k - 1] * cells[k + 1];
-      std::copy(next, next + 64, cells);
+      int next[16] = {};
+      for (int k = 1; k < 15; k++) next[k] = cells[k] + cells[k - 1] * cells[k + 1];
+      std::copy(next, next + 16, cells);
     }
-    return cells[32];
+    return cells[8];
   };
   EXPECT_EQ(calls_of(g, 5, value), (5 + 6) + 5 + (5 + 2) + (5 + 4));
 }

@@ -185,8 +185,7 @@ void *load_library(const char *name) {
 }
 
 void *find_symbol(void *, const char *name) {
-#define PH_FAKE(function) \
-  { #function, reinterpret_cast < void *>(&function) }
+#define PH_FAKE(function) {#function, reinterpret_cast<void *>(&function)}
   static const std::map<std::string, void *> kFunctions = {
       PH_FAKE(cuInit),
       PH_FAKE(cuDeviceGetCount),

@@ -262,8 +262,8 @@ class Buffer {
   // What runtime::Buffer does, with a CompileError where it refuses.
 #define PH_FORWARD(method, Self, constness)                                              \
   template <typename... Args>                                                            \
-  auto method(Args &&...args)                                                            \
-      constness->decltype(std::declval<Self &>().method(std::forward<Args>(args)...)) {  \
+  auto method(Args &&...args) constness                                                  \
+      -> decltype(std::declval<Self &>().method(std::forward<Args>(args)...)) {          \
     return guarded(                                                                      \
         [&]() -> decltype(auto) { return get()->method(std::forward<Args>(args)...); }); \
   }

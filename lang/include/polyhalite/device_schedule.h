@@ -23,9 +23,9 @@ void record_tensorize(const Stage &s, const std::vector<VarOrRVar> &loops,
 
 }  // namespace detail
 
-/// Part of Schedulable. Blocks, threads and lanes run on NVIDIA's GPUs, for targets with the feature
-/// `cuda`; schedule/DIRECTIVES.md draws them. For other targets, and with other devices, compiling a
-/// schedule that has such a word is a CompileError.
+/// Part of Schedulable. Blocks, threads and lanes run on NVIDIA's GPUs, for targets with the
+/// feature `cuda`; schedule/DIRECTIVES.md draws them. For other targets, and with other devices,
+/// compiling a schedule that has such a word is a CompileError.
 template <typename Self>
 class DeviceSchedulable {
   using Word = detail::DeviceWord;
