@@ -11,6 +11,9 @@ namespace {
 
 // A problem that has more conjunctions with solutions than this is not decided.
 constexpr int kMaxConjunctions = 4096;
+// Nor is one whose conjunctions have more coefficients than this together: isl takes about a
+// microsecond for each, so that a question ends within seconds.
+constexpr int64_t kMaxCoefficients = 4'000'000;
 // Problems with few conjunctions are quickest without looking for choices that exclude each other.
 constexpr int kFewConjunctions = 16;
 // Every variable of a problem stands for an Int(32) value.
@@ -58,7 +61,7 @@ std::vector<int> places_by_role(const Problem &p) {
 Solution too_many_cases() {
   Solution s;
   s.answer = Solution::Unknown;
-  s.problem = "the question has more than " + std::to_string(kMaxConjunctions) + " cases";
+  s.problem = "the question has too many cases";
   return s;
 }
 
@@ -95,21 +98,28 @@ IslSet Solver::to_set(const Problem &problem, const Conjunction &rows,
 bool Solver::for_each_conjunction(const Problem &p, const Visit &visit) {
   const std::vector<int> place = places_by_role(p);
   int met = 0;  // conjunctions, and from kFewConjunctions on their beginnings too
+  int64_t coefficients = 0;
   bool stopped = false;
+  auto count = [&](const Conjunction &rows) {
+    met++;
+    coefficients +=
+        static_cast<int64_t>(p.variables.size() * (rows.zero.size() + rows.nonnegative.size()));
+  };
+  auto exhausted = [&] { return met >= kMaxConjunctions || coefficients >= kMaxCoefficients; };
   std::function<void(size_t, const Conjunction &)> descend = [&](size_t depth,
                                                                  const Conjunction &rows) {
     if (depth == p.choices.size()) {
-      met++;
+      count(rows);
       stopped = visit(rows);
       return;
     }
     for (const Conjunction &option : p.choices[depth]) {
-      if (stopped || met >= kMaxConjunctions) return;
+      if (stopped || exhausted()) return;
       Conjunction next = rows;
       next.append(option);
       if (!tidy(next.nonnegative, false) || !tidy(next.zero, true)) continue;
       if (met >= kFewConjunctions && depth + 1 < p.choices.size()) {
-        met++;
+        count(next);
         if (to_set(p, next, place).is_empty().value_or(false)) continue;
       }
       descend(depth + 1, next);
@@ -117,7 +127,7 @@ bool Solver::for_each_conjunction(const Problem &p, const Visit &visit) {
   };
   Conjunction known = p.known;
   if (tidy(known.nonnegative, false) && tidy(known.zero, true)) descend(0, known);
-  return stopped || met < kMaxConjunctions;
+  return stopped || !exhausted();
 }
 
 Solution Solver::smallest(const Problem &problem, const Conjunction &rows) {

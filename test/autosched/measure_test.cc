@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-#include "Halide.h"
+#include "halide/Halide.h"
 #include "support/program.h"
 
 // What measured programs call: it behaves until a test says otherwise.
