@@ -138,12 +138,14 @@ TEST_F(GpuAssembles, MatrixProductOfHalvesByTheMatrixUnits) {
       .reorder(n, m, nt, wy, xo, yo)
       .gpu_blocks(xo, yo)
       .gpu_threads(wy)
+      .unroll(nt)
       .tensorize(m, n, kMma);
   acc.compute_at(c, xo).store_in(MemoryType::Register);
   acc.split(y, wy, m, 16)
       .split(x, nt, n, 8)
       .reorder(n, m, nt, wy)
       .gpu_threads(wy)
+      .unroll(nt)
       .tensorize(m, n, kMma);
   acc.update()
       .split(y, wy, m, 16)
@@ -151,6 +153,7 @@ TEST_F(GpuAssembles, MatrixProductOfHalvesByTheMatrixUnits) {
       .split(k.x, ko, ki, 16)
       .reorder(ki, n, m, nt, wy, ko)
       .gpu_threads(wy)
+      .unroll(nt)
       .tensorize(m, n, ki, kMma);
   a.compute_at(acc, ko).fuse(x, y, t).split(t, t, u, 32).gpu_threads(u);
   b.compute_at(acc, ko).fuse(x, y, t).split(t, t, u, 32).gpu_threads(u);

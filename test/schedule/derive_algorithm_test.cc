@@ -250,9 +250,9 @@ g.compute_at(f, xi)
 )");
   EXPECT_EQ(text, R"(if n == 1
   for f.s1.xo serial
-    allocate p$f$b1
-      for p$f$b1.s0.x serial
-        p$f$b1.s0
+    allocate p$s$g$f$b1$u0
+      for p$s$g$f$b1$u0.s0.x serial
+        p$s$g$f$b1$u0.s0
       for f.s1.xi serial
         allocate g$f$b1
           for g$f$b1.s0.x serial
