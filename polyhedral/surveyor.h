@@ -97,6 +97,8 @@ class Surveyor {
   /// The hull of all surveyed reads of `callee`, at `scope`. Empty ends where nothing reads.
   std::vector<Interval> needed(const std::string &callee, int dimensions, int scope,
                                Reach reach = Reach::Computed);
+  /// Does a surveyed stage read `callee`?
+  bool is_read(const std::string &callee) const;
   // What is used: whole tiles compute more than that, out of producers' cells that may be anything.
   /// Do instances read `callee` whose values nobody uses?
   bool is_read_by_unused(const std::string &callee) const;

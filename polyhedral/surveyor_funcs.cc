@@ -87,6 +87,9 @@ void Surveyor::survey_box(int f) {
   }
   if (output) {
     // The caller's buffer says what is wanted; consumers inside the pipeline may touch more.
+    if (is_read(def.name)) {
+      for (int d = 0; d < def.dimensions(); d++) check_bounded(def, d, touched[d]);
+    }
     touched_[f] = touched;
     for (int d = 0; d < def.dimensions(); d++) {
       const Expr min = output_field(def, "min", d), extent = output_field(def, "extent", d);
@@ -241,6 +244,12 @@ std::vector<Interval> Surveyor::needed(const std::string &callee, int dimensions
   }
   reach_ = before;
   return box;
+}
+
+bool Surveyor::is_read(const std::string &callee) const {
+  auto reads_it = [&](const auto &r) { return r.callee == callee; };
+  return std::any_of(reads_.begin(), reads_.end(), reads_it) ||
+         std::any_of(extern_reads_.begin(), extern_reads_.end(), reads_it);
 }
 
 void Surveyor::check_bounded(const FuncDef &def, int d, const Interval &i) {

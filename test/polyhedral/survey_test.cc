@@ -163,6 +163,19 @@ output g
   fix: clamp the index, as in f(clamp(i, 0, n - 1)), or give 'f' a bound())");
 }
 
+// The caller's buffer of an output has no more than what the caller asked for.
+TEST(survey, unbounded_reads_of_outputs_are_refused) {
+  EXPECT_EQ(surveyed(R"(image in: int32, 1
+f(x) = in(x)
+g(x) = f(in(x))
+output g, f
+)",
+                     ""),
+            R"(algorithm:3: error: the region of 'f' that is needed in dimension 0 (x) is unbounded
+  why: an index of a read of 'f' comes from data, and nothing limits its values
+  fix: clamp the index, as in f(clamp(i, 0, n - 1)), or give 'f' a bound())");
+}
+
 TEST(judge, sliding_windows_are_certified) {
   const Judgement j = judgement(kBlur,
                                 "by.split(y, yo, yi, 32, GuardWithIf)\n"

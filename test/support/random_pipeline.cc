@@ -83,7 +83,9 @@ void draw_trace(Dice &dice, FrozenPipeline &p) {
       p.directives.back().factors = {make_string("tag of " + f.name)};
     }
     if (p.algorithm.is_output(f.name) && dice.chance(30)) add(DirectiveKind::TracePipeline);
-    if (f.types.size() == 1 && dice.chance(10)) {
+    // The format of Halide's own has no small floats.
+    const bool has_format = !f.types[0].is_float() || f.types[0].bits() > 16;
+    if (f.types.size() == 1 && dice.chance(10) && has_format) {
       add(DirectiveKind::DebugToFile);
       p.directives.back().factors = {make_string("/dev/null")};
     }
