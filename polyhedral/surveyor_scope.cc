@@ -32,7 +32,33 @@ Survey Surveyor::run() {
   return std::move(out_);
 }
 
-Survey survey(const LoopTree &tree) { return Surveyor(tree).run(); }
+namespace {
+
+// What debug_to_file() writes has one value for each point, and has them all at the end.
+void check_files(const LoopTree &tree, const Survey &survey) {
+  for (const Directive &d : tree.directives) {
+    const int func = d.kind == DirectiveKind::DebugToFile ? tree.algorithm.index_of(d.func) : -1;
+    if (func < 0) continue;
+    if (tree.algorithm.funcs[func].types.size() > 1) {
+      user_error("debug_to_file() of '" + d.func + "'", "a file has one value for each point",
+                 "write each element of the Tuple from a Func of its own", d.where);
+    }
+    for (int64_t ring : survey.funcs[func].fold) {
+      if (ring == 0) continue;
+      user_error("debug_to_file() of '" + d.func + "'",
+                 "it is stored in a ring, which at the end holds its last values only",
+                 "compute it where it is stored, or leave fold_storage() out", d.where);
+    }
+  }
+}
+
+}  // namespace
+
+Survey survey(const LoopTree &tree) {
+  Survey s = Surveyor(tree).run();
+  check_files(tree, s);
+  return s;
+}
 
 Expr buffer_field(const std::string &buffer, const char *what, int dimension) {
   return make_variable(Int(32), VariableKind::BufferField,

@@ -40,21 +40,11 @@ Stmt extern_stage_call(const LoopTree &tree, const Survey &survey, int func, con
   return make_evaluate(extern_call_node(Int(32), intrinsic::kExternStage, std::move(args)));
 }
 
-Stmt debug_to_files(const LoopTree &tree, const Survey &survey, int func, const Box &box) {
+Stmt debug_to_files(const LoopTree &tree, int func, const Box &box) {
   const FuncDef &f = tree.algorithm.funcs[func];
   std::vector<Stmt> out;
   for (const Directive &d : tree.directives) {
     if (d.kind != DirectiveKind::DebugToFile || d.func != f.name) continue;
-    if (f.types.size() > 1) {
-      user_error("debug_to_file() of '" + f.name + "'", "a file has one value for each point",
-                 "write each element of the Tuple from a Func of its own", d.where);
-    }
-    for (int64_t ring : survey.funcs[func].fold) {
-      if (ring == 0) continue;
-      user_error("debug_to_file() of '" + f.name + "'",
-                 "it is stored in a ring, which at the end holds its last values only",
-                 "compute it where it is stored, or leave fold_storage() out", d.where);
-    }
     out.push_back(make_evaluate(
         extern_call_node(Int(32), intrinsic::kDebugToFile, {d.factors[0], box_view(f, 0, box)})));
   }
