@@ -13,6 +13,7 @@
 
 #include "lang/abi/polyhalite_errors.h"
 #include "lang/ir/visit.h"
+#include "polyhedral/constant_bounds.h"
 #include "polyhedral/interval.h"
 #include "polyhedral/survey.h"
 
