@@ -1,5 +1,7 @@
 // Run: iterations that run at once. Two of them clash in a cell, lanes of atomic updates take turns
 // in another order than that of the loops, and productions are counted.
+#include <algorithm>
+
 #include "polyhedral/oracle/run.h"
 
 namespace polyhalite::oracle {
@@ -13,8 +15,10 @@ void Run::touch(Storage &storage, const Coordinates &at, bool writes) {
     const StageNest &nest = tree_.nest(l.stage);
     const bool own = l.stage.func == p.stage.func && l.stage.func == storage.func;
     if (own && (nest.allow_races || stages_[l.stage.func][l.stage.stage].any_order)) continue;
+    const std::vector<int> &its_loops = tree_.nest(p.stage).loops;
+    const bool runs_p = std::find(its_loops.begin(), its_loops.end(), l.id) != its_loops.end();
     auto forgive = [&](const Point &other) {
-      return !tree_.is_update(p.stage) && l.stage == p.stage && other == p;
+      return !tree_.is_update(p.stage) && runs_p && other == p;
     };
     const bool in_turn = own && nest.atomic && l.is_reduction && l.kind == LoopKind::Vector;
     auto clash =
