@@ -180,6 +180,21 @@ Interval Bounder::bound_linear(const Expr &e) {
   return {end_of_sum(l, false, low_tries), end_of_sum(l, true, high_tries)};
 }
 
+//   [34*g + b, 34*g + b + 31], 34, b in [0, 2]  ->  34*g
+Expr Bounder::multiple_below(const Interval &a, int64_t k) const {
+  if (!upper_limit_ || !a.min.defined() || !a.max.defined()) return Expr();
+  const Linear low = to_linear(a.min);
+  Linear whole;
+  for (const auto &[term, factor] : low.terms) {
+    if (factor % k == 0) whole.terms.emplace(term, factor);
+  }
+  const int64_t rest = low.constant % k;
+  whole.constant = low.constant - (rest < 0 ? rest + k : rest);
+  const Expr m = to_expr(whole);
+  const auto below = upper_limit_(difference(m, a.min)), above = upper_limit_(difference(a.max, m));
+  return below && *below <= 0 && above && *above < k ? m : Expr();
+}
+
 const std::vector<int> &Bounder::unseen_in(const Expr &e) {
   const auto known = unseen_.find(e.get());
   if (known != unseen_.end()) return known->second;
@@ -301,6 +316,10 @@ Interval Bounder::bound_atom(const Expr &e) {
       if (is_const_int(e->args[1], &k)) {
         if (k == 0) return {constant32(0), constant32(0)};
         if (k > 0) {
+          if (const Expr m = multiple_below(a, k); m.defined()) {
+            const Expr quotient = divide(m, k);
+            return {quotient, quotient};
+          }
           return {a.min.defined() ? divide(a.min, k) : Expr(),
                   a.max.defined() ? divide(a.max, k) : Expr()};
         }
@@ -322,6 +341,10 @@ Interval Bounder::bound_atom(const Expr &e) {
       if (!b.min.defined() || !b.max.defined()) return {constant32(0), Expr()};
       const Expr m = larger(b.max, product(b.min, -1));
       const Interval a = bound(e->args[0]);
+      if (int64_t k; is_const_int(e->args[1], &k) && k > 0) {
+        const Expr m = multiple_below(a, k);
+        if (m.defined()) return {difference(a.min, m), difference(a.max, m)};
+      }
       Expr high = larger(sum(m, -1), constant32(0));
       int64_t low;
       if (a.min.defined() && a.max.defined() && is_const_int(a.min, &low) && low >= 0) {

@@ -41,11 +41,17 @@ class Bounder {
   /// What is known of a Func's value, in its type.
   using ValueOf = std::function<Interval(const CallNode &)>;
 
+  /// A number that an expression over what the scope sees never exceeds, where one is known.
+  using UpperLimit = std::function<std::optional<int64_t>(const Expr &)>;
+
   explicit Bounder(Resolve resolve) : resolve_(std::move(resolve)) {}
   /// Bounds floats and values of Funcs too, as if no value were a NaN or read from memory that
   /// nobody wrote: whoever uses the result keeps accesses inside by other means.
   Bounder(Resolve resolve, ValueOf value_of)
       : resolve_(std::move(resolve)), value_of_(std::move(value_of)) {}
+
+  /// Lets quotients and remainders be exact for what lies between two multiples of the divisor.
+  void set_upper_limit(UpperLimit limit) { upper_limit_ = std::move(limit); }
 
   /// Bounds of an Int(32) expression; with values, of one of any scalar type, where they are known.
   /// Loads and calls are opaque: bounded by their type alone.
@@ -66,10 +72,14 @@ class Bounder {
   Expr end_of_sum(Linear l, bool upper, int &tries);
   Interval bound_atom(const Expr &e);
   Interval bound_product(const Expr &a, const Expr &b);
+  /// The multiple of k, as an expression, between which and the next one `a` lies; null where none
+  /// is known.
+  Expr multiple_below(const Interval &a, int64_t k) const;
   bool sees_all(const Expr &e);
 
   Resolve resolve_;
   ValueOf value_of_;
+  UpperLimit upper_limit_;
   std::map<const ExprNode *, Interval> memo_;
   std::map<const ExprNode *, bool> seen_;
   std::map<const ExprNode *, std::vector<int>> unseen_;  // sorted numbers of variables

@@ -153,8 +153,13 @@ std::optional<Interval> Surveyor::resolve(const VariableNode &v, const StageId *
 
 Interval Surveyor::bound_at(const Expr &e, const StageId *stage, int scope, bool by_value) {
   auto variable = [&](const VariableNode &v) { return resolve(v, stage, scope); };
-  if (!by_value) return Bounder(variable)(e);
-  return Bounder(variable, [&](const CallNode &c) { return value_interval(c); })(e);
+  Bounder bounder = by_value
+                        ? Bounder(variable, [&](const CallNode &c) { return value_interval(c); })
+                        : Bounder(variable);
+  bounder.set_upper_limit([&](const Expr &end) {
+    return ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(end);
+  });
+  return bounder(e);
 }
 
 bool Surveyor::depends_on_visible_loop(const StageId &s, const Expr &value, int scope) const {

@@ -13,13 +13,15 @@ ConstantUpperBound::Meaning Surveyor::meaning(const VariableNode &v) {
   ConstantUpperBound::Meaning m;
   if (v.kind == VariableKind::Loop) {
     const LoopBounds &b = out_.loops[loop_by_name_.at(v.name)];
+    if (!b.min.defined()) return m;  // not surveyed yet
     m.lower = b.min;
     m.upper = sum(sum(b.min, b.extent), -1);
   } else if (v.kind == VariableKind::Symbol) {
-    const Symbol &s = symbol_.at(v.name);
-    m.value = s.value;
-    m.lower = s.lower;
-    m.upper = s.upper;
+    const auto s = symbol_.find(v.name);
+    if (s == symbol_.end()) return m;
+    m.value = s->second.value;
+    m.lower = s->second.lower;
+    m.upper = s->second.upper;
   }
   return m;
 }

@@ -46,26 +46,52 @@ struct KernelDomain {
   }
 };
 
-Tensor summed(const Tensor &x, const Tensor &w, Type type, Type result, const Index &shape,
-              const KernelDomain &domain, std::vector<Stage> stages,
-              const std::function<Expr(const Index &)> &term) {
+// The sums of terms. `term` is told the point and the group of its channel.
+Tensor summed(Type type, Type result, const Index &shape, int groups, const KernelDomain &domain,
+              std::vector<Stage> stages,
+              const std::function<Expr(const Index &, const Expr &)> &term) {
   const int rank = static_cast<int>(shape.size());
   const std::vector<int> order = channels_first(rank);
-  const std::vector<Var> vars = index_vars(rank), args = in_order(vars, order);
+  const auto channels = constant(shape[1]);
+  // Vectors stay within a group. A group of one result is its channel.
+  const bool apart = groups > 1 && channels && *channels > groups;
+  const int size = apart ? static_cast<int>(*channels) / groups : 1;
+  std::vector<Var> vars = index_vars(rank), args = in_order(vars, order);
+  Index at = as_index(vars);
+  Expr group = at[1];
+  if (apart) {
+    args.emplace_back("group");
+    group = args.back();
+    at[1] = group * size + vars[1];
+  } else if (groups > 1 && !channels) {
+    group = at[1] / (shape[1] / groups);
+  }
   Func sum("convolution");
   sum(args) = cast(type, Expr(0));
-  sum(args) += term(as_index(vars));
+  sum(args) += term(at, group);
   Stage own;
   own.kind = Stage::Product;
   own.func = sum;
   own.extents = in_order(shape, order);
   own.rvars = domain.variables();
   own.dims = order;
+  auto place = [order, apart, size](const Index &index) {
+    Index to = in_order(index, order);
+    if (!apart) return to;
+    to[0] = index[1] % size;
+    to.push_back(index[1] / size);
+    return to;
+  };
+  if (apart) {
+    own.groups = groups;
+    own.extents[0] = size;
+    own.extents.emplace_back(groups);
+    own.dims.push_back(1);
+  }
   stages.push_back(own);
   return convert(
       Tensor(
-          type, shape,
-          [sum, order](const Index &index) -> Expr { return sum(in_order(index, order)); },
+          type, shape, [sum, place](const Index &index) -> Expr { return sum(place(index)); },
           std::move(stages)),
       result);
 }
@@ -113,13 +139,9 @@ Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int g
   shape.insert(shape.end(), window.shape.begin(), window.shape.end());
   const KernelDomain domain(w.size(1), window.kernel);
   auto wide = [type](const Expr &e) { return e.type() == type ? e : cast(type, e); };
-  auto term = [&](const Index &at) {
+  auto term = [&](const Index &at, const Expr &group) {
     Expr channel = domain.channel;
-    if (groups > 1) {
-      const auto results = constant(w.size(0));
-      const Expr group = results && *results == groups ? at[1] : at[1] / (w.size(0) / groups);
-      channel = is_one(w.size(1)) ? group : group * w.size(1) + channel;
-    }
+    if (groups > 1) channel = is_one(w.size(1)) ? group : group * w.size(1) + channel;
     Index pixel{at[0], channel}, weight{at[1], domain.channel};
     for (size_t i = 0; i < window.kernel.size(); i++) {
       pixel.push_back(times(at[i + 2], window.stride[i]) +
@@ -128,7 +150,7 @@ Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int g
     }
     return wide(image(pixel)) * wide(w(weight));
   };
-  return summed(x, w, type, result, shape, domain, merged_stages({image, w}), term);
+  return summed(type, result, shape, groups, domain, merged_stages({image, w}), term);
 }
 
 Tensor transposed_convolution(const Tensor &x, const Tensor &w, const Window &window, int groups) {
@@ -141,11 +163,11 @@ Tensor transposed_convolution(const Tensor &x, const Tensor &w, const Window &wi
   const KernelDomain domain(channels, window.kernel);
   auto wide = [type](const Expr &e) { return e.type() == type ? e : cast(type, e); };
   // A result's cell gets each pixel that the kernel spreads to it.
-  auto term = [&](const Index &at) {
+  auto term = [&](const Index &at, const Expr &group) {
     Expr channel = domain.channel, result = at[1];
     if (groups > 1) {
-      channel = at[1] / results * channels + domain.channel;
-      result = at[1] % results;
+      channel = group * channels + domain.channel;
+      result = at[1] - group * results;
     }
     Index pixel{at[0], channel}, weight{channel, result};
     Expr hit;
@@ -163,7 +185,7 @@ Tensor transposed_convolution(const Tensor &x, const Tensor &w, const Window &wi
     const Expr value = wide(x(pixel)) * wide(w(weight));
     return hit.defined() ? select(hit, value, cast(type, Expr(0))) : value;
   };
-  return summed(x, w, type, x.type(), shape, domain, merged_stages({x, w}), term);
+  return summed(type, x.type(), shape, groups, domain, merged_stages({x, w}), term);
 }
 
 }  // namespace polyhalite::ops

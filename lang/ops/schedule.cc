@@ -137,14 +137,25 @@ int block_of_sums(const std::vector<RVar> &rvars) {
 void schedule_product(const Loops &to, const std::vector<size_t> &place, const Stage &s,
                       const std::vector<Func> &operands, const Target &target) {
   const ProductTile t = product_tile(s, target);
+  // A Func of the sums' own arguments has the groups as a dimension.
+  const bool grouped = s.groups > 1 && place.size() < s.extents.size();
   Func out = to.func, sums = s.func;
-  Var columns("columns"), rows("rows"), column("column"), row("row");
-  const Var v = to.vars[place[0]];
+  Var columns("columns"), rows("rows"), column("column"), row("row"), group("group");
+  Var v = to.vars[place[0]];
   const int64_t column_extent = constant(s.extents[0]).value_or(0);
-  out.split(v, columns, column, t.columns(), tail_for(column_extent, t.columns()));
-  std::vector<VarOrRVar> order{column};
   std::vector<Var> outer;
   std::vector<int64_t> counts;
+  TailStrategy column_tail = tail_for(column_extent, t.columns());
+  if (grouped) {
+    // Groups have equal sizes, so that a tile is inside of one.
+    Var member("member");
+    out.bound(v, 0, static_cast<int>(column_extent * s.groups));
+    out.split(v, group, member, static_cast<int>(column_extent));
+    v = member;
+    column_tail = TailStrategy::ShiftInwards;
+  }
+  out.split(v, columns, column, t.columns(), column_tail);
+  std::vector<VarOrRVar> order{column};
   if (place.size() > 1) {
     const int64_t row_extent = constant(s.extents[1]).value_or(0);
     out.split(to.vars[place[1]], rows, row, t.rows, tail_for(row_extent, t.rows));
@@ -159,6 +170,10 @@ void schedule_product(const Loops &to, const std::vector<size_t> &place, const S
   }
   outer.push_back(columns);
   counts.push_back(column_extent == 0 ? 0 : (column_extent + t.columns() - 1) / t.columns());
+  if (grouped) {
+    outer.push_back(group);
+    counts.push_back(s.groups);
+  }
   for (const Var &o : outer) order.emplace_back(o);
   out.reorder(order);
   if (place[0] == 0 && t.lanes > 1) {
@@ -313,8 +328,8 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
   for (size_t i = 0; i < stages.size(); i++) {
     const Stage &s = stages[i];
     if (!single || s.kind != Stage::Product || s.dims.empty()) continue;
-    const bool whole =
-        std::count(s.dims.begin(), s.dims.end(), -1) == 0 && s.dims.size() == order.size();
+    const bool whole = std::count(s.dims.begin(), s.dims.end(), -1) == 0 &&
+                       s.dims.size() == order.size() + (s.groups > 1 ? 1 : 0);
     if (whole) inside = static_cast<int>(i);
   }
   std::vector<Func> operands;
@@ -328,6 +343,7 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
         std::vector<size_t> place;
         if (static_cast<int>(i) == inside) {
           for (int d : s.dims) place.push_back(place_of(d));
+          if (s.groups > 1) place.pop_back();
           schedule_product(out, place, s, operands, target);
         } else {
           Func whole = Func(s.func).in();

@@ -34,6 +34,9 @@ struct Stage {
   // For each argument of func the dimension of the tensor that it counts along; empty where the
   // tensor reads the Func elsewhere than at its own point.
   std::vector<int> dims;
+  // Of a Product that is made of several side by side: its last argument says which, and the first
+  // counts within it along the same dimension.
+  int groups = 1;
 };
 
 /// A value of rank n as an expression over n indices, with the Funcs that it is made of. Sizes are
