@@ -29,7 +29,7 @@ namespace {
 constexpr int64_t kMaxExtent = 400;        // larger boxes come from degenerate indices; not run
 constexpr int64_t kMaxInstances = 60'000;  // enumerated per experiment
 constexpr int64_t kMargin = 100;           // around the interpreter's images, and more for
-constexpr int64_t kMarginPerPoint = 3;     // each point of the longest extent of an output
+constexpr int64_t kMarginPerPoint = 10;    // each point of the longest extent of an output
 
 bool concerns_devices(const FrozenPipeline &p) {
   return std::any_of(p.directives.begin(), p.directives.end(),
