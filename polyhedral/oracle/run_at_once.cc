@@ -1,5 +1,7 @@
 // Run: iterations that run at once. Two of them clash in a cell, lanes of atomic updates take turns
 // in another order than that of the loops, and productions are counted.
+#include <algorithm>
+
 #include "polyhedral/oracle/run.h"
 
 namespace polyhalite::oracle {
@@ -8,13 +10,15 @@ void Run::touch(Storage &storage, const Coordinates &at, bool writes) {
   const Point &p = *now_;
   for (size_t k = storage.depth; k < concurrent_.size(); k++) {
     const LoopInfo &l = tree_.loops[concurrent_[k]->loop()];
-    // A pure definition's own loops meet a point twice only where a tile was shifted inwards.
+    // A pure definition's own loops, and those that it shares, meet a point twice only where a tile
+    // was shifted inwards.
     // The program takes the blame, or the machine makes the updates one by one, in any order.
     const StageNest &nest = tree_.nest(l.stage);
     const bool own = l.stage.func == p.stage.func && l.stage.func == storage.func;
     if (own && (nest.allow_races || stages_[l.stage.func][l.stage.stage].any_order)) continue;
     auto forgive = [&](const Point &other) {
-      return !tree_.is_update(p.stage) && l.stage == p.stage && other == p;
+      const bool drives = l.stage == p.stage || std::count(l.also.begin(), l.also.end(), p.stage);
+      return !tree_.is_update(p.stage) && drives && other == p;
     };
     const bool in_turn = own && nest.atomic && l.is_reduction && l.kind == LoopKind::Vector;
     auto clash =
