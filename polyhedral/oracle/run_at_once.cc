@@ -10,15 +10,15 @@ void Run::touch(Storage &storage, const Coordinates &at, bool writes) {
   const Point &p = *now_;
   for (size_t k = storage.depth; k < concurrent_.size(); k++) {
     const LoopInfo &l = tree_.loops[concurrent_[k]->loop()];
-    // A pure definition's own loops, and those that it shares, meet a point twice only where a tile
-    // was shifted inwards.
+    // A pure definition's own loops meet a point twice only where a tile was shifted inwards.
     // The program takes the blame, or the machine makes the updates one by one, in any order.
     const StageNest &nest = tree_.nest(l.stage);
     const bool own = l.stage.func == p.stage.func && l.stage.func == storage.func;
     if (own && (nest.allow_races || stages_[l.stage.func][l.stage.stage].any_order)) continue;
+    const std::vector<int> &its_loops = tree_.nest(p.stage).loops;
+    const bool runs_p = std::find(its_loops.begin(), its_loops.end(), l.id) != its_loops.end();
     auto forgive = [&](const Point &other) {
-      const bool drives = l.stage == p.stage || std::count(l.also.begin(), l.also.end(), p.stage);
-      return !tree_.is_update(p.stage) && drives && other == p;
+      return !tree_.is_update(p.stage) && runs_p && other == p;
     };
     const bool in_turn = own && nest.atomic && l.is_reduction && l.kind == LoopKind::Vector;
     auto clash =
