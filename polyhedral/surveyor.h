@@ -242,6 +242,9 @@ class Surveyor {
 
   void fold_as_asked(int f);
   void assume_ring_suffices(int f, size_t d);
+  /// C functions read and write boxes as they lie in memory: a ring must not break them in two.
+  void keep_box_whole(int f, size_t d);
+  bool is_handed_over(int f) const;
   int64_t ring_for(int f, size_t d, int64_t asked);
   bool keeps_rings(int f, size_t d, const std::vector<int> &inner) const;
 

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <set>
 
+#include "lang/ir/expr_text.h"
 #include "lang/ir/extern_stage.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/simplify/simplify.h"
@@ -245,7 +246,51 @@ void Surveyor::fold_as_asked(int f) {
     if (asked == 0) continue;
     fs.fold[d] = ring_for(f, d, asked);
     assume_ring_suffices(f, d);
+    if (is_handed_over(f)) keep_box_whole(f, d);
   }
+}
+
+bool Surveyor::is_handed_over(int f) const {
+  const std::string &name = tree_.algorithm.funcs[f].name;
+  const bool read = std::any_of(extern_reads_.begin(), extern_reads_.end(),
+                                [&](const ExternRead &r) { return r.callee == name; });
+  const bool filed = std::any_of(
+      tree_.directives.begin(), tree_.directives.end(),
+      [&](const Directive &d) { return d.kind == DirectiveKind::DebugToFile && d.func == name; });
+  return read || filed || is_extern_stage(tree_.algorithm.funcs[f].stages[0]);
+}
+
+void Surveyor::keep_box_whole(int f, size_t d) {
+  const FuncSurvey &fs = out_.funcs[f];
+  const FuncDef &def = tree_.algorithm.funcs[f];
+  const Expr ring = make_int(Int(32), fs.fold[d]);
+  // The cells from the beginning of a turn of the ring to the end of the box.
+  const Expr min = expand_within(fs.needed[d].min, kRoot),
+             max = expand_within(fs.needed[d].max, kRoot);
+  const Expr reach = sum(simplify(make_binary(Op::Mod, min, ring)), sum(difference(max, min), 1));
+  const auto most = ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(reach);
+  const auto width = constant_difference(max, min);
+  if ((most && *most <= fs.fold[d]) || (width && *width <= 0)) return;
+  bool at_entry = true;
+  for_each_node(reach, [&](const Expr &n) {
+    const VariableNode *v = as_variable(n);
+    at_entry = at_entry && (!v || v->kind != VariableKind::Loop) &&
+               (!v || v->kind != VariableKind::Symbol || owner_of(*v) == kRoot);
+  });
+  const SourceLocation &where = tree_.storage[f].dims[d].fold_where;
+  if (!at_entry) {
+    user_error("cannot fold the storage of '" + def.name + "' over '" + def.args[d] + "' by " +
+                   std::to_string(fs.fold[d]),
+               "a C function is given its box [" + to_text(fs.needed[d].min) + ", " +
+                   to_text(fs.needed[d].max) + "], which a ring may break in two",
+               "drop fold_storage(), or compute boxes that begin at multiples of a fold that "
+               "holds them",
+               where);
+  }
+  assume(make_binary(Op::Le, reach, ring), def.name, static_cast<int>(d),
+         "a C function is given a box of '" + def.name + "', which fold_storage() of '" +
+             def.args[d] + "' must not break in two",
+         reach, ring, where, polyhalite_error_code_bad_extern_fold);
 }
 
 // That a ring holds a window whose width the caller's sizes decide is checked at entry. One whose

@@ -193,6 +193,35 @@ TEST(ExternStage, ScalarsMayBeElementsOfImages) {
                 "  fix: use a constant or an expression of Params, images' sizes and elements");
 }
 
+// A ring is given to a C function as one piece of memory.
+TEST(ExternStage, RingsDoNotBreakItsBoxInTwo) {
+  Mirrored m;
+  m.in.compute_root().fold_storage(m.x, 16);
+  m.mirrored.compute_root();
+  m.out.bound(m.x, -11, 8);  // reads in from 0 to 11, and mirrored from -11 to 0
+  EXPECT_EQ(differences_from_interpreter(m.out, [&] {
+              Buffer<int> out(8);
+              out.set_min(-11);
+              m.out.realize(out);
+              return out;
+            }()),
+            0);
+  Mirrored n;
+  n.in.compute_root().fold_storage(n.x, 16);
+  n.mirrored.compute_root();
+  const std::string text = message_of([&] { n.out.realize({8}); });
+  EXPECT_NE(text.find("a C function is given a box of 'in', which fold_storage() of 'x' must not "
+                      "break in two"),
+            std::string::npos)
+      << text;
+  Mirrored tiles;
+  tiles.out.split(tiles.x, tiles.xo, tiles.xi, 8);
+  tiles.in.store_root().compute_at(tiles.out, tiles.xo).fold_storage(tiles.x, 16);
+  tiles.mirrored.compute_at(tiles.out, tiles.xo);
+  EXPECT_NE(message_of([&] { tiles.out.realize({80}); }).find("which a ring may break in two"),
+            std::string::npos);
+}
+
 TEST(ExternStage, FailuresEndTheRun) {
   Func stage("stage"), out("out");
   Var x("x"), y("y");
