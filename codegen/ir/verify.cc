@@ -32,6 +32,9 @@
 //   it;
 //                a kernel accesses arguments, constants, mirrored and device allocations, and its
 //                own; only kernels access device allocations
+//   async        an asynchronous write stands in a kernel and copies one value to memory of the
+//                block; a WaitCopies has a constant, which is not negative
+//   ring         an allocation that is a ring is one of the block's, and is none at the flat level
 // Multi-dimensional level
 //   no flat      no Load, Store, Ramp, Broadcast, Shuffle, no vectors
 //   indices      as many as the buffer has dimensions, each Int(32)
@@ -186,7 +189,10 @@ class Verifier {
           return {3, 3, 1, 1};
         case StmtKind::Collective:
           return {s->buffers.size(), s->buffers.size(), 0, 0};
+        case StmtKind::WaitCopies:
+          return {1, 1, 0, 0};
         case StmtKind::Barrier:
+        case StmtKind::CommitCopies:
         case StmtKind::Transfer:
           return {0, 0, 0, 0};
       }
@@ -237,8 +243,10 @@ class Verifier {
       case StmtKind::Place:
         return place(s);
       case StmtKind::Provide:
+        check_async(s);
         return provide(s);
       case StmtKind::Store:
+        check_async(s);
         require(is_flat(), "no flat", "a Store of '" + s->name + "'");
         return access(s->name, s->args[0], s->args[1].type(),
                       s->args.size() > 2 ? s->args[2] : Expr(), true);
@@ -266,6 +274,14 @@ class Verifier {
         return kernel(s);
       case StmtKind::Barrier:
         return require(in_kernel_, "kernel", "a barrier outside of kernels");
+      case StmtKind::CommitCopies:
+        return require(in_kernel_, "kernel", "copies outside of kernels");
+      case StmtKind::WaitCopies: {
+        int64_t n = -1;
+        require(in_kernel_, "kernel", "copies outside of kernels");
+        return require(is_const_int(s->args[0], &n) && n >= 0, "async",
+                       "a WaitCopies without a number");
+      }
       case StmtKind::Collective:
         require(in_kernel_, "kernel", "a Collective outside of kernels");
         for (size_t i = 0; i < s->buffers.size(); i++) {
@@ -285,6 +301,19 @@ class Verifier {
         return require(semaphores_.count(s->name), "semaphores",
                        "no fork around has a semaphore '" + s->name + "'");
     }
+  }
+
+  void check_async(const Stmt &write) {
+    if (!write->is_async) return;
+    const auto at = buffers_.find(write->name);
+    require(in_kernel_ && at != buffers_.end() && at->second.home == Home::Block, "async",
+            "'" + write->name + "' is no memory of the block");
+    const size_t value = write->kind == StmtKind::Provide ? write->args.size() - 1 : 1;
+    const CallNode *call = as_call(write->args[value]);
+    const bool copies =
+        as_load(write->args[value]) ||
+        (call && (call->kind == CallKind::Func || call->kind == CallKind::Image));
+    require(write->value_count == 1 && copies, "async", "what '" + write->name + "' has is no copy");
   }
 
   void memoize(const Stmt &s) {
@@ -404,6 +433,8 @@ class Verifier {
       require(in_kernel_ == is_in_kernel(s->home), "kernel",
               "'" + s->name + "' has its home " + (in_kernel_ ? "outside of" : "in") + " kernels");
     }
+    require(s->ring == 0 || (s->home == Home::Block && !is_flat()), "ring",
+            "'" + s->name + "' is a ring");
     require(!means_something(s->name), "shadowing",
             "'" + s->name + "' means something here already");
     if (problem_) return;

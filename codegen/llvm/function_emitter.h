@@ -213,6 +213,10 @@ class FunctionEmitter {
   void emit_kernel_atomic(const Stmt &update);
   /// As address(), with the index in 32 bits.
   Value *narrow_address(const std::string &buffer, Type element, const Polynomial &p);
+  // emit_copies.cc
+  void emit_async_store(const StmtNode &store);
+  void emit_commit_copies();
+  void emit_wait_copies(const StmtNode &s);
   // emit_collective.cc
   void emit_collective(const StmtNode &s);
   /// The registers that the instruction writes, in the order of its operands. `registers`: of each
