@@ -13,7 +13,7 @@ void IrInterpreter::start_copy(const std::string &name, Memory &m, int64_t at, L
   if (!c.accesses || !c.written) oracle_error("a copy to '" + name + "', which no block shares");
   races_.on_copy(*c.accesses, name, at);
   (*c.written)[static_cast<size_t>(at - m.first)] = false;
-  started_.push_back({m, name, at, v, thread_});
+  started_.push_back({m, at, v, thread_});
 }
 
 void IrInterpreter::commit_copies() {
