@@ -219,6 +219,7 @@ class FunctionEmitter {
   void emit_wait_copies(const StmtNode &s);
   // emit_collective.cc
   void emit_collective(const StmtNode &s);
+  std::vector<Value *> emit_matrix_load(const Instruction &i, Value *from);
   /// The registers that the instruction writes, in the order of its operands. `registers`: of each
   /// operand those that it reads, or its address.
   std::vector<Value *> emit_gpu_instruction(const Instruction &i,

@@ -167,14 +167,13 @@ class IrInterpreter {
   std::map<std::string, Memory> of_block_;  // that the block has shared so far
   struct Copy {
     Memory memory;
-    std::string name;
     int64_t at;
     Lane value;
     std::array<int64_t, 3> thread;
   };
   std::vector<Copy> started_;             // in no group yet
   std::deque<std::vector<Copy>> groups_;  // on their way
-  std::map<std::string, OfThreads> own_;    // allocated at block level, for each thread
+  std::map<std::string, OfThreads> own_;  // allocated at block level, for each thread
 };
 
 }  // namespace polyhalite

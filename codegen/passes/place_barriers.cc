@@ -23,12 +23,8 @@ struct Pending {
 // Walks the statements of a block with what threads have accessed since the last barrier.
 class BlockWalk {
  public:
-  BlockWalk(const Stmt &kernel, Solver &solver) : kernel_(kernel), solver_(solver) {
-    for_each_stmt(kernel, [&](const Stmt &s) {
-      if (s->kind != StmtKind::Allocate || s->home != Home::Thread) return;
-      private_.push_back(func_of_buffer(s->name));
-    });
-  }
+  BlockWalk(const Stmt &kernel, Solver &solver)
+      : kernel_(kernel), solver_(solver), memory_(kernel) {}
 
   Stmt run(const Stmt &body) { return walk(body); }
 
@@ -115,7 +111,7 @@ class BlockWalk {
     const bool waits = std::any_of(next.begin(), next.end(), [&](const ThreadAccess &b) {
       return std::any_of(pending_.begin(), pending_.end(), [&](const Pending &a) {
         return depend(a.access, b) &&
-               find_thread_conflict(solver_, kernel_, a.access, b, a.ago);
+               find_thread_conflict(solver_, kernel_, a.access, b, memory_.telling(b.func, a.ago));
       });
     });
     if (waits) pending_.clear();
@@ -175,9 +171,7 @@ class BlockWalk {
 
   Accesses shared(Accesses all) const {
     all.erase(std::remove_if(all.begin(), all.end(),
-                             [&](const ThreadAccess &a) {
-                               return std::count(private_.begin(), private_.end(), a.func) > 0;
-                             }),
+                             [&](const ThreadAccess &a) { return memory_.is_private(a.func); }),
               all.end());
     for (ThreadAccess &a : all) a.by_all = a.by_all || a.by_warp;
     return all;
@@ -185,7 +179,7 @@ class BlockWalk {
 
   const Stmt &kernel_;
   Solver &solver_;
-  std::vector<std::string> private_;  // Funcs of which each thread has elements of its own
+  const KernelMemory memory_;
   std::vector<Stmt> around_;
   std::vector<bool> branches_;
   std::vector<Pending> pending_;

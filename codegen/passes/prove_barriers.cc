@@ -29,12 +29,7 @@ struct CopyCounts {
 // What a block does, as a graph of steps: accesses, or a barrier, and what may come next.
 class Steps {
  public:
-  explicit Steps(const Stmt &kernel) {
-    for_each_stmt(kernel, [&](const Stmt &s) {
-      if (s->kind == StmtKind::Allocate && s->home == Home::Thread) {
-        private_.insert(func_of_buffer(s->name));
-      }
-    });
+  explicit Steps(const Stmt &kernel) : memory_(kernel) {
     const Stmt body = block_nest(kernel).body;
     commits_itself_ = commits_itself(body);
     add(body, {});
@@ -43,9 +38,7 @@ class Steps {
   struct Edge {
     size_t to;
     std::string next_of;  // the loop whose next iteration `to` begins; empty: none's
-    bool operator<(const Edge &o) const {
-      return to != o.to ? to < o.to : next_of < o.next_of;
-    }
+    bool operator<(const Edge &o) const { return to != o.to ? to < o.to : next_of < o.next_of; }
   };
   struct Step {
     enum Kind { Accesses, Barrier, AllArrived } kind;
@@ -56,6 +49,7 @@ class Steps {
   };
 
   const std::vector<Step> &all() const { return steps_; }
+  const KernelMemory &memory() const { return memory_; }
 
   /// A step that may come behind `from`, and how far behind in the loops that both stand in.
   struct Reached {
@@ -124,8 +118,8 @@ class Steps {
     if (!s->args.empty()) {
       std::vector<Stmt> operands;
       for (const Expr &e : s->args) operands.push_back(make_evaluate(e));
-      before = {step({Step::Accesses, accesses(make_block(std::move(operands))), {}, {}, {}},
-                     before)};
+      before = {
+          step({Step::Accesses, accesses(make_block(std::move(operands))), {}, {}, {}}, before)};
     }
     if (s->kind == StmtKind::Block) {
       for (const Stmt &b : s->body) before = add(b, std::move(before));
@@ -157,8 +151,7 @@ class Steps {
     const Expr counter = make_variable(Int(32), VariableKind::Loop, s->name);
     auto after = [&](const Expr &iterations) {
       if (!each || anew) return Expr();
-      return plus(outside.committed,
-                  make_binary(Op::Mul, iterations, make_int(Int(32), *each)));
+      return plus(outside.committed, make_binary(Op::Mul, iterations, make_int(Int(32), *each)));
     };
     copies_.committed = after(make_binary(Op::Sub, counter, s->args[0]));
     if (anew) copies_ = is_settled(outside) ? CopyCounts() : CopyCounts{{}, {}, {}};
@@ -206,8 +199,7 @@ class Steps {
   // Does s commit, other than in loops of its own?
   static bool commits_itself(const Stmt &s) {
     if (s->kind == StmtKind::CommitCopies) return true;
-    return s->kind != StmtKind::For &&
-           std::any_of(s->body.begin(), s->body.end(), commits_itself);
+    return s->kind != StmtKind::For && std::any_of(s->body.begin(), s->body.end(), commits_itself);
   }
 
   static bool counts_anew(const Stmt &body) {
@@ -241,13 +233,13 @@ class Steps {
   std::vector<ThreadAccess> accesses(const Stmt &s) const {
     std::vector<ThreadAccess> all = thread_accesses(s, around_, branches_);
     all.erase(std::remove_if(all.begin(), all.end(),
-                             [&](const ThreadAccess &a) { return private_.count(a.func) > 0; }),
+                             [&](const ThreadAccess &a) { return memory_.is_private(a.func); }),
               all.end());
     for (ThreadAccess &a : all) a.by_all = a.by_all || a.by_warp;
     return all;
   }
 
-  std::set<std::string> private_;
+  const KernelMemory memory_;
   std::vector<Step> steps_;
   std::vector<Stmt> around_;
   std::vector<bool> branches_;
@@ -269,7 +261,8 @@ std::optional<std::string> early_access(const Stmt &kernel, Solver &solver, cons
         if (!a.is_async || a.func != b.func) continue;
         std::optional<ThreadConflict> conflict = ThreadConflict();
         if (all_arrived) {
-          conflict = find_thread_conflict(solver, kernel, a, b, distances);
+          conflict =
+              find_thread_conflict(solver, kernel, a, b, steps.memory().telling(a.func, distances));
         } else if (copying.copies.committed.defined() && later.copies.visible.defined()) {
           conflict = find_early_access(solver, kernel, a, copying.copies.committed, b,
                                        later.copies.visible, from < to);
@@ -290,7 +283,8 @@ std::optional<std::string> problem_in(const Stmt &kernel, Solver &solver) {
       for (const ThreadAccess &a : steps.all()[from].accesses) {
         for (const ThreadAccess &b : steps.all()[to].accesses) {
           if (!depend(a, b)) continue;
-          const auto conflict = find_thread_conflict(solver, kernel, a, b, distances);
+          const auto conflict =
+              find_thread_conflict(solver, kernel, a, b, steps.memory().telling(a.func, distances));
           if (conflict) return conflict->text(a.func) + ", and no barrier is between";
         }
       }

@@ -90,7 +90,7 @@ class Collector {
 // An instance of an access: its rows, and the thread that makes it.
 struct AccessInstance {
   Translator scope;
-  std::vector<AffineRow> thread;  // x, y, z
+  std::vector<AffineRow> thread;                            // x, y, z
   std::vector<std::pair<std::string, AffineRow>> counters;  // of loops run by all, outermost first
 
   AccessInstance(Problem &problem, SharedAtoms &shared, const ThreadAccess &a)
@@ -170,6 +170,32 @@ std::string numbers(const std::vector<int64_t> &v) {
 }
 
 }  // namespace
+
+KernelMemory::KernelMemory(const Stmt &kernel) {
+  std::set<std::string> loops;
+  visit(block_nest(kernel).body, loops);
+}
+
+void KernelMemory::visit(const Stmt &s, std::set<std::string> &loops) {
+  if (s->kind == StmtKind::Allocate) {
+    const std::string func = func_of_buffer(s->name);
+    if (s->home == Home::Thread) private_.insert(func);
+    loops_[func].insert(loops.begin(), loops.end());
+  }
+  const bool is_new = s->kind == StmtKind::For && loops.insert(s->name).second;
+  for (const Stmt &b : s->body) visit(b, loops);
+  if (is_new) loops.erase(s->name);
+}
+
+Distances KernelMemory::telling(const std::string &func, const Distances &distances) const {
+  const auto around = loops_.find(func);
+  if (around == loops_.end()) return distances;
+  Distances out;
+  for (const auto &[loop, distance] : distances) {
+    if (!around->second.count(loop)) out[loop] = distance;
+  }
+  return out;
+}
 
 std::vector<ThreadAccess> thread_accesses(const Stmt &s, const std::vector<Stmt> &around,
                                           const std::vector<bool> &branches) {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,22 @@ struct ThreadConflict {
 /// Of loops around two accesses, how many iterations the second is behind the first: 0, or 1 for
 /// one or more. Of others nothing is known.
 using Distances = std::map<std::string, int>;
+
+/// Where a kernel allocates: allocations in a loop take the same memory in each iteration, whatever
+/// its cells are called there.
+class KernelMemory {
+ public:
+  explicit KernelMemory(const Stmt &kernel);
+  /// Has each thread elements of its own?
+  bool is_private(const std::string &func) const { return private_.count(func) > 0; }
+  /// The distances that tell apart cells of func: those of loops inside of its allocation.
+  Distances telling(const std::string &func, const Distances &distances) const;
+
+ private:
+  void visit(const Stmt &s, std::set<std::string> &loops);
+  std::set<std::string> private_;
+  std::map<std::string, std::set<std::string>> loops_;  // [func] around its allocation
+};
 
 /// Different threads of one block, at iterations of loops inside of the blocks that are so far
 /// apart. nullopt: proven that there are none.
