@@ -47,7 +47,8 @@ bool runs_in_kernel(const Directive &d) {
 }
 
 // Other devices have words, and no code: the last place that has a user's line refuses. A copy to
-// the host of what is there already is a copy.
+// the host of what is there already is a copy; one to the device that kernels run on is made when
+// the first kernel needs it.
 void refuse_devices(const LoopTree &tree, const std::vector<Directive> &directives, bool kernels) {
   for (const Directive &d : directives) {
     if (d.kind == DirectiveKind::StoreIn && !kernels &&
@@ -57,12 +58,16 @@ void refuse_devices(const LoopTree &tree, const std::vector<Directive> &directiv
                  "use Auto, Heap, Stack or Register", d.where);
     }
     if (!concerns_device(d.kind) || (kernels && runs_in_kernel(d))) continue;
-    const FuncDef *f = d.kind == DirectiveKind::CopyToHost ? tree.algorithm.find(d.func) : nullptr;
+    const bool moves = d.kind == DirectiveKind::CopyToHost ||
+                       (d.kind == DirectiveKind::CopyToDevice && kernels &&
+                        (d.device == DeviceAPI::Default_GPU || d.device == DeviceAPI::CUDA));
+    const FuncDef *f = moves ? tree.algorithm.find(d.func) : nullptr;
     if (f && is_copy(*f)) continue;
     if (f) {
+      const std::string word = directive_name(d.kind);
       user_error(
-          "cannot copy_to_host '" + d.func + "'", "it is no copy of another Func",
-          "define it as one, as in g(x, y) = f(x, y), or call copy_to_host on " + d.func + ".in()",
+          "cannot " + word + " '" + d.func + "'", "it is no copy of another Func",
+          "define it as one, as in g(x, y) = f(x, y), or call " + word + " on " + d.func + ".in()",
           d.where);
     }
     const std::string device = d.kind == DirectiveKind::Hexagon        ? "Hexagon"

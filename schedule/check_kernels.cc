@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lang/ir/expr_text.h"
 #include "lang/ir/extern_stage.h"
 #include "lang/ir/visit.h"
 #include "polyhalite/error.h"
@@ -12,6 +13,7 @@ namespace polyhalite {
 namespace {
 
 constexpr int kMostDimensions = 3;
+constexpr int64_t kMostRing = 8;  // of groups of copies on their way
 
 class KernelCheck {
  public:
@@ -36,13 +38,18 @@ class KernelCheck {
         break;
       case TreeNode::Hoist:
         if (!kernel_) break;
+        if (tree_.placements[n.stage.func].async) {
+          ring(n);
+          break;
+        }
         refuse_func("hoist the storage of", n.stage.func, "in a kernel memory has no other place",
                     "drop hoist_storage, or hoist it outside of " + loop_text(*kernel_),
                     tree_.placements[n.stage.func].hoist_where);
       case TreeNode::Fork:
-        if (!kernel_) break;
-        refuse_func("run asynchronously", n.stage.func, "the threads of a kernel run no tasks",
-                    "drop async, or compute it outside of " + loop_text(*kernel_),
+        if (!kernel_ || tree_.placements[n.stage.func].ring.defined()) break;
+        refuse_func("run asynchronously", n.stage.func,
+                    "the threads of a kernel run no tasks, and there is no room for copies ahead",
+                    "give it a hoist_storage() and ring_buffer(), or drop async",
                     tree_.placements[n.stage.func].async_where);
       case TreeNode::Branch:
         break;
@@ -55,6 +62,59 @@ class KernelCheck {
                                 const std::string &fix, SourceLocation where) const {
     user_error("cannot " + verb + " '" + tree_.algorithm.funcs[func].name + "' in a kernel", why,
                fix, std::move(where));
+  }
+
+  // Copies of a later iteration of one serial loop are on their way while an earlier one is used.
+  void ring(const TreeNode &hoist) const {
+    const int func = hoist.stage.func;
+    const FuncPlacement &p = tree_.placements[func];
+    auto refuse = [&](const std::string &why, const std::string &fix) {
+      refuse_func("run asynchronously", func, why, fix, p.async_where);
+    };
+    int64_t stages = 0;
+    if (!p.ring.defined()) {
+      refuse("the threads of a kernel run no tasks, and there is no room for copies ahead",
+             "give it a ring_buffer(), or drop async");
+    }
+    if (!is_const_int(p.ring, &stages) || stages < 2 || stages > kMostRing) {
+      refuse("its ring has " + to_text(p.ring) + " places", "give ring_buffer() a number from 2 to " +
+                                                                std::to_string(kMostRing));
+    }
+    if (tree_.algorithm.funcs[func].types.size() > 1) {
+      refuse("it has several values", "stage each of them in a Func of its own");
+    }
+    const MemoryType memory = tree_.storage[func].memory;
+    if (memory != MemoryType::Auto && memory != MemoryType::GPUShared) {
+      refuse("its ring is no memory that the threads of a block share",
+             "store_in(MemoryType::GPUShared)");
+    }
+    if (p.store != p.compute) {
+      refuse("it is not stored where it is computed", "drop store_at");
+    }
+    std::vector<int> loops;
+    find_loops(hoist, p.compute, loops);
+    const bool one = loops.size() == 1 && tree_.loops[loops[0]].kind == LoopKind::Serial;
+    if (phase_ || !one) {
+      refuse("between where its storage is hoisted to and where it is computed stands more than "
+             "one serial loop",
+             "hoist_storage() to the loop over blocks, or the serial one, that is next around the "
+             "loop that it is computed at");
+    }
+  }
+
+  // The loops from n to loop `to`, which is the last.
+  bool find_loops(const TreeNode &n, int to, std::vector<int> &loops) const {
+    if (n.kind == TreeNode::Loop) {
+      loops.push_back(n.loop);
+      if (n.loop == to) return true;
+    }
+    for (const auto *block : {&n.children, &n.otherwise}) {
+      for (const Tree &c : *block) {
+        if (find_loops(*c, to, loops)) return true;
+      }
+    }
+    if (n.kind == TreeNode::Loop) loops.pop_back();
+    return false;
   }
 
   void storage(int func) const {

@@ -1,5 +1,5 @@
 // polyhalite_demo: four programs on a photograph without a schedule, with the auto-scheduler's and
-// with a good one; a model in the ONNX format; a stencil in Python.
+// with a good one; a model in the ONNX format; a stencil in Python; a kernel for a GPU.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
@@ -12,11 +12,13 @@
 
 #include "apps/common/app_case.h"
 #include "apps/common/compiled_apps.h"
+#include "apps/demo/gpu_product.h"
 #include "apps/demo/page.h"
 #include "apps/demo/pictures.h"
 #include "apps/demo/refused_schedule.h"
 #include "apps/demo/run_app.h"
 #include "apps/demo/run_model.h"
+#include "apps/demo/show_ptx.h"
 #include "polyhalite/target.h"
 #include "polyhalite_runtime.h"
 
@@ -129,6 +131,20 @@ bool show_python(Page &page, const std::string &folder) {
   return right;
 }
 
+// A product on the matrix units of a GPU, as PTX: there need be none here.
+void show_ptx(Page &page, const std::string &folder) {
+  progress("product.ptx: compiling for a GPU");
+  const std::string file = folder + "/product.ptx";
+  const std::string ptx = ptx_of_product(file);
+  PageDoor door;
+  door.title = "A kernel for a GPU";
+  door.program = read_file(POLYHALITE_DEMO_FOLDER "/gpu_product.cc");
+  door.text = table_of_kernels(ptx, file);
+  page.doors_text += "product.ptx, a product of float16 matrices:\n" + door.text;
+  door.text += "\n" + first_lines(ptx, 30);
+  page.doors.push_back(door);
+}
+
 int run(const std::string &photograph, const std::string &folder, int threads) {
   std::filesystem::create_directories(folder);
   progress("reading and scaling " + photograph);
@@ -162,6 +178,7 @@ int run(const std::string &photograph, const std::string &folder, int threads) {
   }
   failed |= !show_model(page, fill_frame(picture, 768, 1024), folder);
   failed |= !show_python(page, folder);
+  show_ptx(page, folder);
   page.refused_program = read_file(POLYHALITE_DEMO_FOLDER "/refused_schedule.cc");
   page.refusal = refusal_of_parallel_scan();
   if (page.refusal.empty()) {

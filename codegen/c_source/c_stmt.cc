@@ -138,6 +138,8 @@ void CWriter::stmt(const Stmt &s) {
       break;
     case StmtKind::Kernel:
     case StmtKind::Barrier:
+    case StmtKind::CommitCopies:
+    case StmtKind::WaitCopies:
     case StmtKind::Collective:
     case StmtKind::Transfer:
       user_error("there is no C source of a pipeline with kernels",

@@ -43,8 +43,9 @@ enum class InstructionMeaning : uint8_t {
   /// d[i, j] += sum over k of a[i, k] * b[k, j], exact products summed in d's type in any order.
   /// Operands d, a, b.
   MultiplyAccumulate,
-  /// Operands: to (Thread), from (Block). Matrices of 8 x 8, as many as to.per_lane / 2. Row r of
-  /// matrix m is the 8 elements from the address that lane 8*m + r gives; lanes beyond give none.
+  /// Operands: to (Thread), from (Block), of any type of 16 bits. Matrices of 8 x 8, as many as
+  /// to.per_lane / 2. Row r of matrix m is the 8 elements from the address that lane 8*m + r gives,
+  /// a multiple of 16 bytes; lanes beyond give none.
   /// `to` holds matrix m in its elements 2*m and 2*m + 1, as the fragment says, which is that of
   /// one matrix.
   LoadMatrices,

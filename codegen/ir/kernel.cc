@@ -94,6 +94,8 @@ class Shape {
       case StmtKind::If:
       case StmtKind::Produce:
       case StmtKind::Barrier:
+      case StmtKind::CommitCopies:
+      case StmtKind::WaitCopies:
         break;
       default:
         return misplaced(s, "a block");
@@ -194,7 +196,7 @@ int64_t block_bytes(const Stmt &kernel) {
   for_each_stmt(kernel, [&](const Stmt &s) {
     if (s->kind != StmtKind::Allocate || s->home != Home::Block) return;
     const bool flat = s->args.size() == 1;
-    int64_t size = s->type.bytes();
+    int64_t size = s->type.bytes() * std::max(s->ring, 1);
     for (size_t i = flat ? 0 : 1; i < s->args.size(); i += 2) {
       int64_t n = 0;
       is_const_int(s->args[i], &n);

@@ -62,8 +62,8 @@ int64_t block_bytes(const Stmt &kernel);
 /// What breaks the shape of kernels, or nothing:
 ///  - a kernel holds one to three loops over blocks, perfectly nested, from 0; their extents, and
 ///    the numbers of threads, use nothing that the kernel binds;
-///  - inside stand, run by all threads alike, serial and unrolled loops, ifs, lets, allocations and
-///    barriers; nothing is written there but in phases;
+///  - inside stand, run by all threads alike, serial and unrolled loops, ifs, lets, allocations,
+///    barriers, commits and waits of copies; nothing is written there but in phases;
 ///  - a phase is one to three loops over threads, perfectly nested, from 0, whose extents use
 ///    nothing that the kernel binds; a loop over lanes is the innermost, and has at most 32;
 ///  - in a phase stand no barriers, loops over blocks or threads, parallel loops, forks, asserts,

@@ -241,8 +241,11 @@ class FunctionParser {
                          Home::Block, Home::Thread}) {
       if (tokens_.accept(home_name(h))) home = h;
     }
+    const bool is_ring = tokens_.accept("ring");
+    const int ring = is_ring ? static_cast<int>(tokens_.expect_integer("the size of the ring")) : 0;
     Stmt body = in_scope(buffers_, name, t, [&] { return parse_rest_of_block(); });
-    return make_allocate(name, t, std::move(args), home, body, std::move(order));
+    const Stmt out = make_allocate(name, t, std::move(args), home, body, std::move(order));
+    return is_ring ? with_ring(out, ring) : out;
   }
 
   std::vector<int> parse_order(size_t dimensions) {
@@ -303,6 +306,10 @@ class FunctionParser {
     }
     if (tokens_.accept("kernel")) return parse_kernel();
     if (tokens_.accept("barrier")) return make_barrier();
+    if (tokens_.accept("commit_copies")) return make_commit_copies();
+    if (tokens_.accept("wait_copies")) {
+      return make_wait_copies(static_cast<int>(tokens_.expect_integer("how many groups may go on")));
+    }
     if (tokens_.accept("collective")) return parse_collective();
     for (const Transfer t :
          {Transfer::ToDevice, Transfer::ToHost, Transfer::DeviceDirty, Transfer::HostDirty}) {
@@ -310,6 +317,7 @@ class FunctionParser {
         return make_transfer(t, tokens_.expect_name("a buffer"));
     }
     if (tokens_.accept("stream")) return with_streams(parse_write(), true);
+    if (tokens_.accept("async")) return with_async(parse_write());
     return parse_write();
   }
 

@@ -155,6 +155,12 @@ Stmt make_kernel(std::string name, std::vector<Expr> threads, Stmt body) {
 
 Stmt make_barrier() { return wrap({StmtKind::Barrier, {}, {}, {}}); }
 
+Stmt make_commit_copies() { return wrap({StmtKind::CommitCopies, {}, {}, {}}); }
+
+Stmt make_wait_copies(int on_their_way) {
+  return wrap({StmtKind::WaitCopies, {}, {Expr(on_their_way)}, {}});
+}
+
 Stmt make_collective(std::string instruction, std::vector<std::string> buffers,
                      std::vector<Expr> elements) {
   StmtNode n{StmtKind::Collective, std::move(instruction), std::move(elements), {}};
@@ -182,6 +188,23 @@ Stmt with_streams(const Stmt &s, bool streams) {
   if (s->streams == streams) return s;
   StmtNode n = *s;
   n.streams = streams;
+  return wrap(std::move(n));
+}
+
+Stmt with_async(const Stmt &s) {
+  StmtNode n = *s;
+  n.is_async = true;
+  return wrap(std::move(n));
+}
+
+Stmt written_as(const Stmt &other, const Stmt &s) {
+  const Stmt out = with_streams(s, other->streams);
+  return other->is_async ? with_async(out) : out;
+}
+
+Stmt with_ring(const Stmt &s, int ring) {
+  StmtNode n = *s;
+  n.ring = ring;
   return wrap(std::move(n));
 }
 

@@ -41,6 +41,8 @@ enum class StmtKind : uint8_t {
   Kernel,    // name; args {threads along x, y, z} (Int(32)); body[0]: its loops over blocks. Runs
              // on a device
   Barrier,   // all threads of a block arrive before one goes on
+  CommitCopies,  // the asynchronous writes since the last one are a group of copies
+  WaitCopies,    // args {n}, a constant: waits until at most the last n groups are on their way
   Collective,  // name: an instruction; buffers and args: its operands, buffers[i] from element
                // args[i] on. The lanes of a warp run it together
   Transfer,    // name: buffer; transfer: what is done so that host and device agree
@@ -106,6 +108,9 @@ struct StmtNode {
   std::vector<std::string> buffers{};      // Memoize, Collective
   bool is_sized = false, evicts = false;   // Memoize: do args have sizes, an eviction key?
   bool streams = false;                    // Provide, Store: past the caches
+  bool is_async = false;                   // Provide, Store: a copy that a WaitCopies ends
+  int ring = 0;  // multi-dimensional Allocate in a kernel: so many of it, taken in turn by the
+                 // iterations of the loop around, which productions are ahead of; 0: one
   Transfer transfer = Transfer::ToDevice;  // Transfer
   std::string instruction{};               // For: a matrix instruction that stands for the nest
 };
@@ -136,6 +141,8 @@ Stmt make_profile(Stmt body);
 /// `threads`: along x, y and z.
 Stmt make_kernel(std::string name, std::vector<Expr> threads, Stmt body);
 Stmt make_barrier();
+Stmt make_commit_copies();
+Stmt make_wait_copies(int on_their_way);
 Stmt make_collective(std::string instruction, std::vector<std::string> buffers,
                      std::vector<Expr> elements);
 Stmt make_transfer(Transfer transfer, std::string buffer);
@@ -143,6 +150,12 @@ Stmt make_transfer(Transfer transfer, std::string buffer);
 Stmt with_instruction(const Stmt &loop, std::string instruction);
 /// A copy of a Provide or a Store that goes past the caches, or not.
 Stmt with_streams(const Stmt &s, bool streams);
+/// A copy of a Provide or a Store that is asynchronous.
+Stmt with_async(const Stmt &s);
+/// A copy of a Provide or a Store that is made as `other` is: past the caches, asynchronously.
+Stmt written_as(const Stmt &other, const Stmt &s);
+/// A copy of an Allocate that is a ring.
+Stmt with_ring(const Stmt &s, int ring);
 /// A copy of `s` with other args and body; `s` itself where nothing differs.
 Stmt with_parts(const Stmt &s, std::vector<Expr> args, std::vector<Stmt> body);
 

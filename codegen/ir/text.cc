@@ -79,6 +79,10 @@ class Printer {
     }
   }
 
+  static const char *manner(const Stmt &write) {
+    return write->is_async ? "async " : write->streams ? "stream " : "";
+  }
+
   void order(const Stmt &box) {
     if (!box->order.empty()) os_ << " order";
     for (int d : box->order) os_ << " " << d;
@@ -110,6 +114,7 @@ class Printer {
         os_ << (flat ? "]" : ")");
         order(s);
         if (s->home != Home::Auto) os_ << " " << home_name(s->home);
+        if (s->ring > 0) os_ << " ring " << s->ring;
         os_ << "\n";
         return print_body(s->body[0]);
       }
@@ -124,7 +129,7 @@ class Printer {
         return print_body(s->body[0]);
       case StmtKind::Provide: {
         const size_t dims = s->args.size() - static_cast<size_t>(s->value_count);
-        line() << (s->streams ? "stream " : "") << name_text(s->name) << "(";
+        line() << manner(s) << name_text(s->name) << "(";
         list(s->args, 0, dims);
         os_ << (s->value_count == 1 ? ") = " : ") = {");
         list(s->args, dims, s->args.size());
@@ -132,7 +137,7 @@ class Printer {
         return;
       }
       case StmtKind::Store:
-        line() << (s->streams ? "stream " : "") << name_text(s->name) << "[";
+        line() << manner(s) << name_text(s->name) << "[";
         print_expr(os_, s->args[0]);
         if (s->args.size() > 2) {
           os_ << " if ";
@@ -211,6 +216,14 @@ class Printer {
         return close(s->body[0], "}\n");
       case StmtKind::Barrier:
         line() << "barrier\n";
+        return;
+      case StmtKind::CommitCopies:
+        line() << "commit_copies\n";
+        return;
+      case StmtKind::WaitCopies:
+        line() << "wait_copies ";
+        print_expr(os_, s->args[0]);
+        os_ << "\n";
         return;
       case StmtKind::Collective:
         line() << "collective " << name_text(s->name) << " (";

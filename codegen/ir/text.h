@@ -6,18 +6,19 @@
 //   constant ::= "constant" NAME ":" TYPE "[" (min, extent, stride),* "]" "=" "{" value,* "}"
 //   stmt     ::= "for" NAME "in" "(" min "," extent ")" [kind] block
 //              | "let" NAME "=" e                                 holds to the end of the block
-//              | "allocate" NAME ":" TYPE size [home]             holds to the end of the block
-//              | NAME "(" index,* ")" "=" (e | "{" e,* "}")       Provide
-//              | NAME "[" index ["if" mask] "]" "=" e             Store
+//              | "allocate" NAME ":" TYPE size [home] ["ring" N]  holds to the end of the block
+//              | [how] NAME "(" index,* ")" "=" (e | "{" e,* "}") Provide
+//              | [how] NAME "[" index ["if" mask] "]" "=" e       Store
 //              | "if" e block ["else" block]
 //              | "assert" e "else" e
 //              | "evaluate" e
 //              | "produce" NAME block
 //              | "kernel" NAME "threads" "(" x "," y "," z ")" block
-//              | "barrier"
+//              | "barrier" | "commit_copies" | "wait_copies" N
 //              | "collective" INSTRUCTION "(" (NAME "[" e "]"),* ")"
 //              | ("copy_to_device" | "copy_to_host" | "device_dirty" | "host_dirty") NAME
 //              | block                            ends a scope before the block around it does
+//   how      ::= "stream" | "async"
 //   size     ::= "(" min, extent, ... ")" | "[" elements "]"
 //   kind     ::= "parallel" | "vector" | "unrolled" | "gpu_block" | "gpu_thread" | "gpu_lane"
 //   block    ::= "{" stmt* "}"

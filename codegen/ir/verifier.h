@@ -67,6 +67,7 @@ class Verifier {
   void allocate(const Stmt &s);
   void place(const Stmt &s);
   void provide(const Stmt &s);
+  void check_async(const Stmt &write);
 
   // verify_exprs.cc: what they access and compute
   const Buffer *find_buffer(const std::string &name, int value_index);

@@ -30,6 +30,9 @@
 //   device       what a Transfer names is an argument, a constant or a mirrored allocation around
 //                it; a kernel accesses arguments, constants, mirrored and device allocations, and
 //                its own; only kernels access device allocations
+//   async        an asynchronous write stands in a kernel and copies one value to memory of the
+//                block; a WaitCopies has a constant, which is not negative
+//   ring         an allocation that is a ring is one of the block's, and is none at the flat level
 // Multi-dimensional level
 //   no flat      no Load, Store, Ramp, Broadcast, Shuffle, no vectors
 //   indices      as many as the buffer has dimensions, each Int(32)
@@ -144,7 +147,10 @@ bool Verifier::has_shape(const Stmt &s) {
         return {3, 3, 1, 1};
       case StmtKind::Collective:
         return {s->buffers.size(), s->buffers.size(), 0, 0};
+      case StmtKind::WaitCopies:
+        return {1, 1, 0, 0};
       case StmtKind::Barrier:
+      case StmtKind::CommitCopies:
       case StmtKind::Transfer:
         return {0, 0, 0, 0};
     }
@@ -194,8 +200,10 @@ void Verifier::stmt(const Stmt &s) {
     case StmtKind::Place:
       return place(s);
     case StmtKind::Provide:
+      check_async(s);
       return provide(s);
     case StmtKind::Store:
+      check_async(s);
       require(is_flat(), "no flat", "a Store of '" + s->name + "'");
       return access(s->name, s->args[0], s->args[1].type(),
                     s->args.size() > 2 ? s->args[2] : Expr(), true);
@@ -223,6 +231,14 @@ void Verifier::stmt(const Stmt &s) {
       return kernel(s);
     case StmtKind::Barrier:
       return require(in_kernel_, "kernel", "a barrier outside of kernels");
+    case StmtKind::CommitCopies:
+      return require(in_kernel_, "kernel", "copies outside of kernels");
+    case StmtKind::WaitCopies: {
+      int64_t n = -1;
+      require(in_kernel_, "kernel", "copies outside of kernels");
+      return require(is_const_int(s->args[0], &n) && n >= 0, "async",
+                     "a WaitCopies without a number");
+    }
     case StmtKind::Collective:
       require(in_kernel_, "kernel", "a Collective outside of kernels");
       for (size_t i = 0; i < s->buffers.size(); i++) {
@@ -242,6 +258,18 @@ void Verifier::stmt(const Stmt &s) {
       return require(semaphores_.count(s->name), "semaphores",
                      "no fork around has a semaphore '" + s->name + "'");
   }
+}
+
+void Verifier::check_async(const Stmt &write) {
+  if (!write->is_async) return;
+  const auto at = buffers_.find(write->name);
+  require(in_kernel_ && at != buffers_.end() && at->second.home == Home::Block, "async",
+          "'" + write->name + "' is no memory of the block");
+  const Expr &value = write->args[write->kind == StmtKind::Provide ? write->args.size() - 1 : 1];
+  const CallNode *call = as_call(value);
+  const bool copies =
+      as_load(value) || (call && (call->kind == CallKind::Func || call->kind == CallKind::Image));
+  require(write->value_count == 1 && copies, "async", "what '" + write->name + "' has is no copy");
 }
 
 void Verifier::memoize(const Stmt &s) {
@@ -350,6 +378,8 @@ void Verifier::allocate(const Stmt &s) {
     require(in_kernel_ == is_in_kernel(s->home), "kernel",
             "'" + s->name + "' has its home " + (in_kernel_ ? "outside of" : "in") + " kernels");
   }
+  require(s->ring == 0 || (s->home == Home::Block && !is_flat()), "ring",
+          "'" + s->name + "' is a ring");
   require(!means_something(s->name), "shadowing", "'" + s->name + "' means something here already");
   if (problem_) return;
   buffers_[s->name] = {s->type, is_flat() ? -1 : static_cast<int>(s->args.size() / 2), true,

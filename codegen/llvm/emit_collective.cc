@@ -1,5 +1,6 @@
 // Instructions of GPUs, from the table of codegen/ir/instructions, as PTX in the middle of code.
 #include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/IntrinsicsNVPTX.h>
 
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
@@ -45,7 +46,30 @@ std::string with_operands(const Instruction &i, const std::vector<int> &first, i
   return text;
 }
 
+llvm::Intrinsic::ID matrix_load(const Instruction &i) {
+  const Fragment &to = i.operands[0].fragment;
+  const bool transposed = to.element_bits[0].row != 0;
+  if (to.per_lane == 4) {
+    return transposed ? llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x2_trans_b16
+                      : llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x2_b16;
+  }
+  internal_check(to.per_lane == 8, "matrices are loaded in twos or fours");
+  return transposed ? llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_trans_b16
+                    : llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_b16;
+}
+
 }  // namespace
+
+// By LLVM's intrinsic, which knows what memory is read: text between barriers would move freely,
+// or be loaded again for each product.
+std::vector<Value *> FunctionEmitter::emit_matrix_load(const Instruction &i, Value *from) {
+  Value *call = builder_.CreateIntrinsic(matrix_load(i), {from->getType()}, {from});
+  std::vector<Value *> parts;
+  for (unsigned r = 0; r < static_cast<unsigned>(registers_of(i.operands[0])); r++) {
+    parts.push_back(builder_.CreateExtractValue(call, r));
+  }
+  return parts;
+}
 
 std::vector<Value *> FunctionEmitter::emit_gpu_instruction(
     const Instruction &i, const std::vector<std::vector<Value *>> &registers, int64_t number) {
@@ -135,7 +159,9 @@ void FunctionEmitter::emit_collective(const StmtNode &s) {
       registers[k].push_back(load);
     }
   }
-  const std::vector<Value *> results = emit_gpu_instruction(*i, registers);
+  const bool loads = i->meaning == InstructionMeaning::LoadMatrices;
+  const std::vector<Value *> results =
+      loads ? emit_matrix_load(*i, addresses[1]) : emit_gpu_instruction(*i, registers);
   size_t next = 0;
   for (size_t k = 0; k < s.buffers.size(); k++) {
     const InstructionOperand &o = i->operands[k];

@@ -1,5 +1,6 @@
 // Mathematical functions: LLVM's intrinsics, own code for float32, else the C library lane by lane.
 #include "codegen/llvm/device_math.h"
+#include "codegen/llvm/double_math.h"
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
 #include "codegen/llvm/vector_math.h"
@@ -113,10 +114,14 @@ Value *FunctionEmitter::emit_device_math(const CallNode &call, const std::vector
   if (call.type.element_of() == Float(32)) {
     if (Value *value = DeviceMath(builder_).emit_rest(call.name, args)) return value;
   }
+  if (call.type.element_of() == Float(64)) {
+    const std::string name = library_name(call.name);
+    if (Value *value = DoubleMath(builder_).emit_double(name, args)) return value;
+  }
   user_error("the kernel '" + kernel_->kernel->name + "' calls " + call.name + " of " +
                  call.type.element_of().to_string(),
              "there is no code for it on a GPU, which has no C library",
-             "compute it in float32, or keep the stage on the host");
+             "compute it in float32 or float64, or keep the stage on the host");
 }
 
 }  // namespace polyhalite

@@ -56,7 +56,7 @@ void FunctionEmitter::emit_stmt(const Stmt &s) {
     case StmtKind::Allocate:
       return emit_allocate(*s);
     case StmtKind::Store:
-      return emit_store(*s);
+      return s->is_async ? emit_async_store(*s) : emit_store(*s);
     case StmtKind::If:
       return emit_if(*s);
     case StmtKind::Assert:
@@ -83,6 +83,10 @@ void FunctionEmitter::emit_stmt(const Stmt &s) {
       return emit_launch(s);
     case StmtKind::Barrier:
       return emit_barrier();
+    case StmtKind::CommitCopies:
+      return emit_commit_copies();
+    case StmtKind::WaitCopies:
+      return emit_wait_copies(*s);
     case StmtKind::Collective:
       return emit_collective(*s);
     case StmtKind::Transfer:

@@ -213,8 +213,13 @@ class FunctionEmitter {
   void emit_kernel_atomic(const Stmt &update);
   /// As address(), with the index in 32 bits.
   Value *narrow_address(const std::string &buffer, Type element, const Polynomial &p);
+  // emit_copies.cc
+  void emit_async_store(const StmtNode &store);
+  void emit_commit_copies();
+  void emit_wait_copies(const StmtNode &s);
   // emit_collective.cc
   void emit_collective(const StmtNode &s);
+  std::vector<Value *> emit_matrix_load(const Instruction &i, Value *from);
   /// The registers that the instruction writes, in the order of its operands. `registers`: of each
   /// operand those that it reads, or its address.
   std::vector<Value *> emit_gpu_instruction(const Instruction &i,

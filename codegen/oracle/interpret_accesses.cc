@@ -148,7 +148,9 @@ void IrInterpreter::run_provide(const Stmt &s) {
   for (size_t i = 0; i < values.size(); i++) {
     Memory &m = memory(s->name, static_cast<int>(i));
     if (values[i].keeps.empty()) {
-      write(s->name, m, element_at(s->name, m, indices), values[i].value.lanes[0]);
+      const int64_t at = element_at(s->name, m, indices);
+      const Lane v = values[i].value.lanes[0];
+      s->is_async ? start_copy(s->name, m, at, v) : write(s->name, m, at, v);
     }
   }
 }
@@ -164,7 +166,13 @@ void IrInterpreter::run_store(const Stmt &s) {
     if (!stored.keeps.empty() && stored.keeps[l]) {
       check_inside(s->name, m, elements[l]);
     } else if (mask.lanes.empty() || mask.lanes[l].u) {
-      write(s->name, m, elements[l], stored.value.lanes[l]);
+      const Lane v = stored.value.lanes[l];
+      if (s->is_async) {
+        check_inside(s->name, m, elements[l]);
+        start_copy(s->name, m, elements[l], v);
+      } else {
+        write(s->name, m, elements[l], v);
+      }
     }
   }
 }
@@ -209,6 +217,7 @@ void IrInterpreter::write(const std::string &name, Memory &m, int64_t at, Lane v
 Lane IrInterpreter::read(const std::string &name, Memory &m, int64_t at) {
   check_inside(name, m, at);
   const Cell c = cell(name, m, at, false);
+  if (unused_ == 0 && c.accesses) races_.on_read(*c.accesses, name, at, atomic_ > 0);
   if (unused_ == 0 && c.written && !(*c.written)[static_cast<size_t>(at - m.first)]) {
     if (target_ && target_->buffer == name &&
         std::count(target_->elements.begin(), target_->elements.end(), at) > 0) {
@@ -221,7 +230,6 @@ Lane IrInterpreter::read(const std::string &name, Memory &m, int64_t at) {
          "",
          {}});
   }
-  if (unused_ == 0 && c.accesses) races_.on_read(*c.accesses, name, at, atomic_ > 0);
   return read_element(m.type, c.data);
 }
 

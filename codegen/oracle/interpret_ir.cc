@@ -72,6 +72,10 @@ void IrInterpreter::run(const Stmt &s) {
       return run_kernel(s);
     case StmtKind::Barrier:
       return races_.barrier();
+    case StmtKind::CommitCopies:
+      return commit_copies();
+    case StmtKind::WaitCopies:
+      return wait_copies(static_cast<size_t>(scalar(s->args[0])));
     case StmtKind::Collective:
       oracle_error("instruction '" + s->name + "' outside of a loop over lanes");
     case StmtKind::Transfer:

@@ -29,6 +29,8 @@ void IrInterpreter::run_in_kernel(const Stmt &s, int64_t i) {
     if (body->kind != StmtKind::For || body->loop_kind != LoopKind::GpuBlock) {
       races_.begin_block(block_ + ")");
       of_block_.clear();
+      started_.clear();
+      groups_.clear();
     }
     run_bound(s->name, {Int(32), {Lane{.i = i}}}, body);
     block_ = outer;
@@ -117,6 +119,7 @@ void IrInterpreter::run_lanes(const Stmt &s) {
 void IrInterpreter::run_collective(const Stmt &s) {
   const Instruction *instruction = find_instruction(s->name);
   if (!instruction) oracle_error("no instruction is called '" + s->name + "'");
+  if (instruction->meaning == InstructionMeaning::LoadMatrices) return load_matrices(s);
   if (instruction->meaning != InstructionMeaning::MultiplyAccumulate) {
     oracle_error("instruction '" + s->name + "' has no meaning here");
   }

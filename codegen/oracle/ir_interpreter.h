@@ -1,9 +1,11 @@
 // IrInterpreter: runs statements of loop IR, each access checked. interpret_ir.cc has control flow,
 // interpret_expr.cc values, interpret_accesses.cc allocations, loads and stores,
-// interpret_kernel.cc what runs on a device.
+// interpret_kernel.cc what runs on a device, interpret_copies.cc what its instructions do with
+// memory of the block.
 #pragma once
 
 #include <array>
+#include <deque>
 #include <map>
 #include <memory>
 #include <random>
@@ -99,6 +101,13 @@ class IrInterpreter {
   void run_collective(const Stmt &s);
   void run_transfer(const Stmt &s);
 
+  // interpret_copies.cc
+  // Of v to an element of memory of the block.
+  void start_copy(const std::string &name, Memory &m, int64_t at, Lane v);
+  void commit_copies();
+  void wait_copies(size_t on_their_way);
+  void load_matrices(const Stmt &s);
+
   // interpret_accesses.cc: allocations, loads and stores
   void run_allocate(const Stmt &s);
   void run_place(const Stmt &s);
@@ -156,7 +165,15 @@ class IrInterpreter {
     std::map<int64_t, Memory> of_threads;
   };
   std::map<std::string, Memory> of_block_;  // that the block has shared so far
-  std::map<std::string, OfThreads> own_;    // allocated at block level, for each thread
+  struct Copy {
+    Memory memory;
+    int64_t at;
+    Lane value;
+    std::array<int64_t, 3> thread;
+  };
+  std::vector<Copy> started_;             // in no group yet
+  std::deque<std::vector<Copy>> groups_;  // on their way
+  std::map<std::string, OfThreads> own_;  // allocated at block level, for each thread
 };
 
 }  // namespace polyhalite

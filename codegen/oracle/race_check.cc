@@ -60,8 +60,28 @@ AccessRecord::Access RaceCheck::now(bool atomic) const {
   return {kernel_, block_, epoch_, thread_, atomic};
 }
 
+void RaceCheck::check_arrived(const AccessRecord &r, const std::string &buffer, int64_t element,
+                              const char *now) const {
+  if (!r.write.is_on_its_way || r.write.kernel != kernel_ || r.write.block != block_) return;
+  throw InternalError({"race in kernel '" + name_ + "': element " + std::to_string(element) +
+                           " of '" + buffer + "' is copied by " + thread_text(r.write.thread) +
+                           " and " + now + " by " + thread_text(thread_) + " of block " +
+                           blocks_.at(block_) + ", and nobody has waited for the copy",
+                       "",
+                       "",
+                       {}});
+}
+
+void RaceCheck::on_copy(AccessRecord &r, const std::string &buffer, int64_t element) const {
+  on_write(r, buffer, element, false, false);
+  r.write.is_on_its_way = true;
+}
+
+void RaceCheck::on_arrival(AccessRecord &r) const { r.write = now(false); }
+
 void RaceCheck::on_read(AccessRecord &r, const std::string &buffer, int64_t element,
                         bool atomic) const {
+  check_arrived(r, buffer, element, "read");
   if (is_unordered(r.write, atomic)) report(r.write, buffer, element, "written", "read");
   AccessRecord::Access a = now(atomic);
   if (r.read.kernel == kernel_) {
@@ -77,6 +97,7 @@ void RaceCheck::on_read(AccessRecord &r, const std::string &buffer, int64_t elem
 
 void RaceCheck::on_write(AccessRecord &r, const std::string &buffer, int64_t element, bool atomic,
                          bool same) const {
+  check_arrived(r, buffer, element, "written");
   if (!same && is_unordered(r.write, atomic))
     report(r.write, buffer, element, "written", "written");
   if (!same && is_unordered(r.read, atomic)) report(r.read, buffer, element, "read", "written");

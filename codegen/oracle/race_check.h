@@ -13,7 +13,7 @@ namespace polyhalite {
 struct AccessRecord {
   struct Access {
     int64_t kernel = -1, block = 0, epoch = 0, thread = 0;
-    bool atomic = false;
+    bool atomic = false, is_on_its_way = false;
   };
   Access write, read;
 };
@@ -39,8 +39,14 @@ class RaceCheck {
   /// `same`: the value that is there already is written.
   void on_write(AccessRecord &r, const std::string &buffer, int64_t element, bool atomic,
                 bool same) const;
+  /// A copy to the element begins, and ends as if its thread wrote there.
+  void on_copy(AccessRecord &r, const std::string &buffer, int64_t element) const;
+  void on_arrival(AccessRecord &r) const;
 
  private:
+  /// An error where a copy to the element is on its way.
+  void check_arrived(const AccessRecord &r, const std::string &buffer, int64_t element,
+                     const char *now) const;
   /// Was `a` made by another thread, with nothing that orders it before what happens now?
   bool is_unordered(const AccessRecord::Access &a, bool atomic) const;
   [[noreturn]] void report(const AccessRecord::Access &a, const std::string &buffer,

@@ -283,7 +283,7 @@ class Flatten : public StmtRewriter {
       const std::string name = buffer_name(layouts_, s->name, static_cast<int>(i));
       const Stmt out =
           make_store(home(layouts_, name), flat_index(layouts_.at(name), indices), value);
-      return with_streams(out, s->streams);
+      return written_as(s, out);
     };
     if (values.size() == 1) return store(0, values[0]);
     // All values are known before the first one is stored: they may read what is overwritten. A

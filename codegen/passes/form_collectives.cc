@@ -4,6 +4,7 @@
 
 #include "codegen/ir/kernel.h"
 #include "codegen/ir/visit.h"
+#include "codegen/passes/matrix_loads.h"
 #include "codegen/passes/tensor_loops.h"
 #include "lang/ir/expr_text.h"
 #include "lang/ir/visit.h"
@@ -54,7 +55,8 @@ class Product {
     provide_ = s;
   }
 
-  Stmt made() const {
+  /// `memory`: allocations of the block around it; `lets` around it, outermost first.
+  Stmt made(const std::map<std::string, Stmt> &memory, const Lets &lets) const {
     const auto [a, b] = operands();
     const std::string &m = counters_[0], &n = counters_[1];
     const InstructionOperand &of_d = instruction_.operands[0], &of_a = instruction_.operands[1],
@@ -69,17 +71,22 @@ class Product {
     std::vector<Expr> cell(provide_->args.begin(), provide_->args.end() - 1);
     for (Expr &c : cell) c = with_lets(all_, c);
     const Type type = provide_->args.back().type();
-    std::map<std::string, Expr> in_a = {
-        {m, plus(first(m), fragment_row(of_a.fragment, lane_, e))},
-        {k_->name, plus(k_->args[0], fragment_column(of_a.fragment, lane_, e))}};
-    std::map<std::string, Expr> in_b = {
-        {k_->name, plus(k_->args[0], fragment_row(of_b.fragment, lane_, e))},
-        {n, plus(first(n), fragment_column(of_b.fragment, lane_, e))}};
+    Lets all_lets = lets;
+    all_lets.insert(all_lets.end(), around_.begin(), around_.end());
+    // Operand o, loaded by an instruction or element by element.
+    auto loaded = [&](const InstructionOperand &o, const std::string &to, const MatrixFactor &f) {
+      if (Stmt load = load_fragment(o, to, f, lane_, memory, all_lets); load.defined()) return load;
+      const Expr value = substitute({{f.row, plus(f.first_row, fragment_row(o.fragment, lane_, e))},
+                                     {f.column, plus(f.first_column,
+                                                     fragment_column(o.fragment, lane_, e))}},
+                                    f.value);
+      return elements(o, make_provide(to, {e}, {with_lets(firsts(), value)}));
+    };
     const Expr zero = make_int(Int(64), 0);
     Stmt out = make_block({
         elements(of_d, make_provide(d_name, {e}, {make_func_call(type, provide_->name, cell)})),
-        elements(of_a, make_provide(a_name, {e}, {with_lets(firsts(), substitute(in_a, a))})),
-        elements(of_b, make_provide(b_name, {e}, {with_lets(firsts(), substitute(in_b, b))})),
+        loaded(of_a, a_name, {a, m, k_->name, first(m), k_->args[0]}),
+        loaded(of_b, b_name, {b, k_->name, n, k_->args[0], first(n)}),
         make_collective(instruction_.name, {d_name, a_name, b_name}, {zero, zero, zero}),
         elements(of_d, make_provide(provide_->name, cell, {make_func_call(type, d_name, {e})})),
     });
@@ -170,12 +177,22 @@ class FormCollectives : public StmtRewriter {
     if (s->kind == StmtKind::For && s->loop_kind == LoopKind::GpuLane) {
       lane_ = make_variable(Int(32), VariableKind::Loop, s->name);
     }
-    if (s->kind == StmtKind::For && !s->instruction.empty()) return Product(s, lane_).made();
-    return rewrite_children(s);
+    if (s->kind == StmtKind::For && !s->instruction.empty()) {
+      return Product(s, lane_).made(memory_, lets_);
+    }
+    const bool is_shared = s->kind == StmtKind::Allocate && s->home == Home::Block;
+    if (is_shared) memory_[s->name] = s;
+    if (s->kind == StmtKind::Let) lets_.emplace_back(s->name, s->args[0]);
+    const Stmt out = rewrite_children(s);
+    if (s->kind == StmtKind::Let) lets_.pop_back();
+    if (is_shared) memory_.erase(s->name);
+    return out;
   }
 
  private:
   Expr lane_;
+  std::map<std::string, Stmt> memory_;  // of the block, by name
+  Lets lets_;                           // around, outermost first
 };
 
 }  // namespace

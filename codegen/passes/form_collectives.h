@@ -9,6 +9,8 @@
 //                                                for e in (0, 4) unrolled { e.b(e) = b(..) }
 //                                                collective mma (e.d[0], e.a[0], e.b[0])
 //                                                for e in (0, 4) unrolled { f(..) = e.d(e) }
+//
+// Factors that lie in memory of the block are loaded by instructions where matrix_loads.h can.
 #pragma once
 
 #include "codegen/ir/stmt.h"

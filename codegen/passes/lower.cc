@@ -181,7 +181,8 @@ class Lowering {
       const std::vector<int> along =
           marked ? produced_along(*items[begin], func) : std::vector<int>();
       Stmt s = marked ? production(func, along, nests) : nests();
-      if (marked && !unprofiled(func)) s = make_produce(tree_.algorithm.funcs[func].name, s);
+      const bool in_ring = place_ != StoragePlace::Host && func >= 0 && fills_ring(func);
+      if (marked && (in_ring || !unprofiled(func))) s = make_produce(tree_.algorithm.funcs[func].name, s);
       const auto found = marked ? view.find(func) : view.end();
       const bool for_task = found != view.end() && !tasks_.is_for_another(*items[begin], view);
       if (for_task) s = tasks_.production(func, s);
@@ -195,6 +196,12 @@ class Lowering {
       for (int f : along) out.consume(f);
     }
     return out.take();
+  }
+
+  // In a kernel: is the Func copied ahead into a ring of the block's memory?
+  bool fills_ring(int func) const {
+    const FuncPlacement &p = tree_.placements[func];
+    return p.async && p.ring.defined();
   }
 
   bool unprofiled(int func) const {
@@ -229,12 +236,15 @@ class Lowering {
                    debug_to_files(tree_, n.stage.func, survey_.funcs[n.stage.func].stored)});
             }));
       case TreeNode::Hoist:
+        // In a kernel, rings have their memory where pipeline_copies puts it.
+        if (place_ != StoragePlace::Host) return block(n.children, inside, view, waiting);
         return with_hoisted_memory(tree_, survey_, n.stage.func,
                                    block(n.children, inside, view, waiting));
       case TreeNode::Branch:
         return branch(n.condition, block(n.children, inside, view, waiting),
                       block(n.otherwise, inside, view, waiting));
       case TreeNode::Fork:
+        if (place_ != StoragePlace::Host) return block(n.children, inside, view, waiting);
         return tasks_.fork(n.stage.func, view, [&](const TaskView &task) {
           std::set<int> waited = waiting;
           const bool produced = produced_among(n.children, n.stage.func);

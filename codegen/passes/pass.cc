@@ -10,6 +10,7 @@
 #include "codegen/passes/hoist_allocations.h"
 #include "codegen/passes/hoist_calls.h"
 #include "codegen/passes/partition_loops.h"
+#include "codegen/passes/pipeline_copies.h"
 #include "codegen/passes/place_barriers.h"
 #include "codegen/passes/place_copies.h"
 #include "codegen/passes/promote_accumulators.h"
@@ -48,6 +49,7 @@ void check(const Function &f, IrLevel level, const char *pass) {
 const std::vector<Pass> &pass_list() {
   static const std::vector<Pass> kPasses = {
       {"form_kernels", IrLevel::MultiDimensional, false, false, any_target<form_kernels>},
+      {"pipeline_copies", IrLevel::MultiDimensional, false, false, any_target<pipeline_copies>},
       {"split_registers", IrLevel::MultiDimensional, false, false, any_target<split_registers>},
       {"place_barriers", IrLevel::MultiDimensional, false, false, any_target<place_barriers>},
       {"prove_barriers", IrLevel::MultiDimensional, false, false, any_target<prove_barriers>},

@@ -13,15 +13,18 @@ namespace {
 
 using Accesses = std::vector<ThreadAccess>;
 
+// What threads may have accessed since the last barrier, and in which iterations of the loops
+// around the statement at hand: in this one, or one before.
+struct Pending {
+  ThreadAccess access;
+  Distances ago;
+};
+
 // Walks the statements of a block with what threads have accessed since the last barrier.
 class BlockWalk {
  public:
-  BlockWalk(const Stmt &kernel, Solver &solver) : kernel_(kernel), solver_(solver) {
-    for_each_stmt(kernel, [&](const Stmt &s) {
-      if (s->kind != StmtKind::Allocate || s->home != Home::Thread) return;
-      private_.push_back(func_of_buffer(s->name));
-    });
-  }
+  BlockWalk(const Stmt &kernel, Solver &solver)
+      : kernel_(kernel), solver_(solver), memory_(kernel) {}
 
   Stmt run(const Stmt &body) { return walk(body); }
 
@@ -52,28 +55,41 @@ class BlockWalk {
     }
   }
 
-  // An iteration may meet what the one before did.
+  // An iteration may meet what the ones before did.
   Stmt loop(const Stmt &s) {
     const Stmt barrier = before(operands_of(s));
-    const Accesses first = pending_;
+    const std::vector<Pending> first = pending_;
     around_.push_back(s);
     Stmt body = s->body[0];
-    size_t known = 0;
     for (bool done = false; !done;) {
+      const std::vector<Pending> start = pending_;
       const Stmt next = walk(body);
+      const std::vector<Pending> end = std::move(pending_);
+      pending_.clear();
       merge(first);
-      done = next.same_as(body) && pending_.size() <= known;
-      known = pending_.size();
+      for (Pending p : end) {
+        const auto ago = p.ago.find(s->name);
+        if (ago != p.ago.end()) ago->second = 1;
+        merge({std::move(p)});
+      }
+      done = next.same_as(body) && contains(start, pending_);
+      if (!done) merge(start);
       body = next;
     }
     around_.pop_back();
+    const std::vector<Pending> last = std::move(pending_);
+    pending_.clear();
+    for (Pending p : last) {
+      p.ago.erase(s->name);
+      merge({std::move(p)});
+    }
     return make_block({barrier, with_parts(s, s->args, {body})});
   }
 
   Stmt branch(const Stmt &s) {
     const Stmt barrier = before(operands_of(s));
-    const Accesses first = pending_;
-    Accesses ends = s->body.size() < 2 ? first : Accesses();
+    const std::vector<Pending> first = pending_;
+    std::vector<Pending> ends = s->body.size() < 2 ? first : std::vector<Pending>();
     std::vector<Stmt> body;
     for (size_t i = 0; i < s->body.size(); i++) {
       pending_ = first;
@@ -91,23 +107,34 @@ class BlockWalk {
   }
 
   // A barrier, if what comes next depends on what is pending; it is pending from here on.
-  Stmt before(Accesses next) {
+  Stmt before(const Accesses &next) {
     const bool waits = std::any_of(next.begin(), next.end(), [&](const ThreadAccess &b) {
-      return std::any_of(pending_.begin(), pending_.end(), [&](const ThreadAccess &a) {
-        return depend(a, b) && find_thread_conflict(solver_, kernel_, a, b);
+      return std::any_of(pending_.begin(), pending_.end(), [&](const Pending &a) {
+        return depend(a.access, b) &&
+               find_thread_conflict(solver_, kernel_, a.access, b, memory_.telling(b.func, a.ago));
       });
     });
     if (waits) pending_.clear();
-    merge(next);
+    Distances now;
+    for (const Stmt &s : around_) {
+      if (s->kind == StmtKind::For) now[s->name] = 0;
+    }
+    for (const ThreadAccess &a : next) merge({{a, now}});
     return waits ? make_barrier() : Stmt();
   }
 
-  void merge(const Accesses &more) {
-    for (const ThreadAccess &a : more) {
-      const bool known = std::any_of(pending_.begin(), pending_.end(),
-                                     [&](const ThreadAccess &p) { return same(p, a); });
-      if (!known) pending_.push_back(a);
+  void merge(const std::vector<Pending> &more) {
+    for (const Pending &a : more) {
+      if (!contains(pending_, {a})) pending_.push_back(a);
     }
+  }
+
+  static bool contains(const std::vector<Pending> &all, const std::vector<Pending> &some) {
+    return std::all_of(some.begin(), some.end(), [&](const Pending &a) {
+      return std::any_of(all.begin(), all.end(), [&](const Pending &p) {
+        return p.ago == a.ago && same(p.access, a.access);
+      });
+    });
   }
 
   static bool same(const ThreadAccess &a, const ThreadAccess &b) {
@@ -144,19 +171,18 @@ class BlockWalk {
 
   Accesses shared(Accesses all) const {
     all.erase(std::remove_if(all.begin(), all.end(),
-                             [&](const ThreadAccess &a) {
-                               return std::count(private_.begin(), private_.end(), a.func) > 0;
-                             }),
+                             [&](const ThreadAccess &a) { return memory_.is_private(a.func); }),
               all.end());
+    for (ThreadAccess &a : all) a.by_all = a.by_all || a.by_warp;
     return all;
   }
 
   const Stmt &kernel_;
   Solver &solver_;
-  std::vector<std::string> private_;  // Funcs of which each thread has elements of its own
+  const KernelMemory memory_;
   std::vector<Stmt> around_;
   std::vector<bool> branches_;
-  Accesses pending_;
+  std::vector<Pending> pending_;
 };
 
 class PlaceBarriers : public StmtRewriter {

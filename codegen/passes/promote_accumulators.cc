@@ -215,7 +215,7 @@ class Promote : public StmtRewriter {
     const Expr cell = make_func_call(type, nest.leaf->name, nest.indices);
     const Stmt load = for_cells(nest, make_provide(name, at, {cell}));
     const Stmt write = make_provide(nest.leaf->name, nest.indices, {carried});
-    const Stmt store = for_cells(nest, with_streams(write, nest.leaf->streams));
+    const Stmt store = for_cells(nest, written_as(nest.leaf, write));
     const Stmt all =
         make_allocate(name, type, std::move(box), home_, make_block({load, body, store}));
     // A loop that never runs may not touch its cells.

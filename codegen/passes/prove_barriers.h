@@ -1,5 +1,6 @@
 // prove_barriers: the second proof of claim (g), on loop IR as it is: between two accesses of
-// different threads of which one needs the other, every path has a barrier.
+// different threads of which one needs the other, every path has a barrier; what an asynchronous
+// copy brings is accessed only where the copy's group was waited for, and a barrier has told so.
 #pragma once
 
 #include <optional>

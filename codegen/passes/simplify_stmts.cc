@@ -88,7 +88,7 @@ class StmtSimplifier : public StmtRewriter {
         if (out->args.size() > 2) {
           if (is_false(out->args[2])) return make_block({});
           if (is_true(out->args[2])) {
-            return with_streams(make_store(s->name, out->args[0], out->args[1]), s->streams);
+            return written_as(s, make_store(s->name, out->args[0], out->args[1]));
           }
         }
         used_.insert(s->name);
@@ -130,6 +130,8 @@ class StmtSimplifier : public StmtRewriter {
         used_.insert(s->name);
         return s;
       case StmtKind::Barrier:
+      case StmtKind::CommitCopies:
+      case StmtKind::WaitCopies:
       case StmtKind::Block:
       case StmtKind::Fork:
       case StmtKind::Acquire:

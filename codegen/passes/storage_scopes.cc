@@ -110,6 +110,11 @@ Stmt with_storage(const LoopTree &tree, const Survey &survey, int func, StorageP
       const Home in_kernel = home_in_kernel(def, storage, tree.placements[func], place,
                                             constant ? cells * t.bytes() : -1);
       s = make_allocate(name, t, args, in_kernel, s, storage.order);
+      const FuncPlacement &placement = tree.placements[func];
+      int64_t ring = 0;
+      if (placement.async && placement.ring.defined() && is_const_int(placement.ring, &ring)) {
+        s = with_ring(s, static_cast<int>(ring));
+      }
       continue;
     }
     if (!fs.hoisted) {

@@ -2,7 +2,9 @@
 // question behind barriers and behind elements that threads keep in registers.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,7 +18,9 @@ struct ThreadAccess {
   std::string func;  // or image; of all its values
   std::vector<Expr> cell;
   bool writes = false, atomic = false;
+  bool is_async = false;       // a copy that is made later
   bool by_all = false;         // at block level: every thread of the block
+  bool by_warp = false;        // a read of an instruction, which lanes may make for each other
   std::vector<Stmt> around;    // For, Let and If in the loops over blocks, outermost first
   std::vector<bool> branches;  // of each If: is it the then part?
 };
@@ -34,10 +38,40 @@ struct ThreadConflict {
   std::string text(const std::string &func) const;
 };
 
-/// Different threads of one block, at whatever iterations of loops inside of the blocks. nullopt:
-/// proven that there are none.
+/// Of loops around two accesses, how many iterations the second is behind the first: 0, or 1 for
+/// one or more. Of others nothing is known.
+using Distances = std::map<std::string, int>;
+
+/// Where a kernel allocates: allocations in a loop take the same memory in each iteration, whatever
+/// its cells are called there.
+class KernelMemory {
+ public:
+  explicit KernelMemory(const Stmt &kernel);
+  /// Has each thread elements of its own?
+  bool is_private(const std::string &func) const { return private_.count(func) > 0; }
+  /// The distances that tell apart cells of func: those of loops inside of its allocation.
+  Distances telling(const std::string &func, const Distances &distances) const;
+
+ private:
+  void visit(const Stmt &s, std::set<std::string> &loops);
+  std::set<std::string> private_;
+  std::map<std::string, std::set<std::string>> loops_;  // [func] around its allocation
+};
+
+/// Different threads of one block, at iterations of loops inside of the blocks that are so far
+/// apart. nullopt: proven that there are none.
 std::optional<ThreadConflict> find_thread_conflict(Solver &solver, const Stmt &kernel,
-                                                   const ThreadAccess &a, const ThreadAccess &b);
+                                                   const ThreadAccess &a, const ThreadAccess &b,
+                                                   const Distances &distances = {});
+
+/// Groups of copies are counted from 0. Is there a copy, of group `group`, that stands in front of
+/// `later` in the order of the block, of its element, while `later` may only know that the first
+/// `visible` groups have arrived? `copy_first`: in one iteration of all common loops the copy
+/// comes first. nullopt: proven that there is none, for any threads.
+std::optional<ThreadConflict> find_early_access(Solver &solver, const Stmt &kernel,
+                                                const ThreadAccess &copy, const Expr &group,
+                                                const ThreadAccess &later, const Expr &visible,
+                                                bool copy_first);
 
 /// Must a thread that makes b wait for others that made a?
 bool depend(const ThreadAccess &a, const ThreadAccess &b);

@@ -66,7 +66,7 @@ Stmt interleaved(const Stmt &loop, int64_t n) {
   const Stmt store =
       make_store(s->name, make_ramp(first, make_one(first.type()), all),
                  Expr(std::make_shared<const ShuffleNode>(std::move(values), std::move(order))));
-  return with_streams(store, s->streams);
+  return written_as(s, store);
 }
 
 // An expression in one copy: of a select that the counter decides, what is chosen alone, so that

@@ -438,7 +438,7 @@ class VectorBody {
     const Expr mask = w.with_loop_mask(own, s->args[1].type().lanes());
     if (!w.possible()) return Stmt();
     uniform_load_ |= w.has_uniform_load();
-    return with_streams(make_store(s->name, index, value, mask), s->streams);
+    return written_as(s, make_store(s->name, index, value, mask));
   }
 
   Stmt let(const Stmt &s) {

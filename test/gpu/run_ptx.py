@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
-"""Runs kernels of a PTX file on this machine's card, checks and times them: run_ptx.py JOB.json
+"""Runs kernels of PTX files on this machine's card, checks and times them: run_ptx.py JOB.json...
 
-Needs Python and NVIDIA's driver alone: no compiler, no library of ours. A job:
+A folder stands for all jobs in it. Needs Python and NVIDIA's driver alone: no compiler, no library
+of ours. So with a card elsewhere: `record_gpu_jobs jobs` here, and there `run_ptx.py jobs`, whose
+last lines are a table of all jobs. A job:
 
   {"ptx": "blur.ptx",                      beside the job
    "launches": [{"kernel": "kernel_blur", "blocks": [20, 60, 1], "threads": [32, 8, 1],
                  "shared_bytes": 0,
                  "args": ["in", "out", {"int32": 640}]}],      buffers by name, or scalars
    "buffers": {"in": {"type": "float32", "elements": 307200, "random": 7},    uniform in [-1, 1)
+               "v": {"type": "float16", "elements": 9, "noise": 1},     as record_gpu_jobs makes it
                "w": {"type": "float16", "file": "w.bin"},                     little-endian
                "out": {"type": "float32", "elements": 307200, "expected": "out.bin",
                        "tolerance": 1e-5}},                    relative to max(1, |expected|)
+                                    or "points": [[index, value], ...] in place of all elements
    "rounds": 20, "flops": 0, "bytes": 2457600}                 of all launches together
 
 Exits with 0 where every expected buffer is met, 1 where not, 77 where there is no card.
@@ -90,10 +94,15 @@ def contents(spec, folder):
         with open(os.path.join(folder, spec["file"]), "rb") as f:
             return f.read()
     count = spec["elements"]
-    if "random" not in spec:
+    if "random" not in spec and "noise" not in spec:
         return bytes(count * size_of(kind))
-    draw = random.Random(spec["random"])
-    if kind.startswith("float"):
+    draw = random.Random(spec.get("random"))
+    if "noise" in spec:
+        some, state = [], spec["noise"]
+        for _ in range(65521):
+            state = (state * 1664525 + 1013904223) & 0xffffffff
+            some.append((state >> 24) / 256 - 0.5)
+    elif kind.startswith("float"):
         # Few distinct numbers are enough, and quick to make.
         some = [draw.uniform(-1, 1) for _ in range(min(count, 65521))]
     else:
@@ -114,20 +123,24 @@ def numbers(data, kind):
 
 def differences(found, spec, folder):
     """A line that says where and how much a buffer differs; None where it does not."""
-    with open(os.path.join(folder, spec["expected"]), "rb") as f:
-        wanted = f.read()
-    if len(wanted) != len(found):
-        return f"{len(found)} bytes, {len(wanted)} expected"
     tolerance = spec.get("tolerance", 0)
-    worst, place = -1.0, 0
-    a, b = numbers(found, spec["type"]), numbers(wanted, spec["type"])
-    for i, (x, y) in enumerate(zip(a, b)):
-        error = 0.0 if x == y else abs(x - y) / max(1.0, abs(y))
+    worst, place, value = -1.0, 0, 0
+    a = numbers(found, spec["type"])
+    if "points" in spec:
+        wanted = spec["points"]
+    else:
+        with open(os.path.join(folder, spec["expected"]), "rb") as f:
+            wanted = f.read()
+        if len(wanted) != len(found):
+            return f"{len(found)} bytes, {len(wanted)} expected"
+        wanted = enumerate(numbers(wanted, spec["type"]))
+    for i, y in wanted:
+        error = 0.0 if a[i] == y else abs(a[i] - y) / max(1.0, abs(y))
         if not error <= worst:  # no number is worse than any
-            worst, place = error, i
+            worst, place, value = error, i, y
     if worst <= tolerance:
         return None
-    return f"element {place} is {a[place]}, expected {b[place]}: off by {worst:.3g} relatively"
+    return f"element {place} is {a[place]}, expected {value}: off by {worst:.3g} relatively"
 
 
 def run_job(path, card):
@@ -164,21 +177,33 @@ def run_job(path, card):
     card("cuCtxSynchronize")
     good = True
     for name, spec in job["buffers"].items():
-        if "expected" not in spec:
+        if "expected" not in spec and "points" not in spec:
             continue
         wrong = differences(card.download(memory[name], len(begin[name])), spec, folder)
         print(f"{name}: {wrong or 'as expected'}")
         good = good and not wrong
     times = sorted(card.milliseconds(run) for _ in range(job.get("rounds", 20)))
+    line = "right" if good else "WRONG"
     if times:
         median = times[len(times) // 2]
-        line = f"median {median:.4f} ms of {len(times)}, best {times[0]:.4f} ms"
+        line += f", median {median:.4f} ms of {len(times)}, best {times[0]:.4f} ms"
         if job.get("flops"):
             line += f", {job['flops'] / median / 1e9:.2f} TFLOP/s"
         if job.get("bytes"):
             line += f", {job['bytes'] / median / 1e6:.1f} GB/s"
-        print(line)
-    return good
+    for address in memory.values():
+        card("cuMemFree_v2", address)
+    card("cuModuleUnload", module)
+    return good, line
+
+
+def jobs_of(paths):
+    for path in paths:
+        if os.path.isdir(path):
+            yield from sorted(os.path.join(path, name) for name in os.listdir(path)
+                              if name.endswith(".json"))
+        else:
+            yield path
 
 
 def main():
@@ -190,7 +215,18 @@ def main():
     except (OSError, RuntimeError) as e:
         print(f"no card here: {e}")
         return 77
-    return 0 if all([run_job(path, card) for path in sys.argv[1:]]) else 1
+    results = []
+    for path in jobs_of(sys.argv[1:]):
+        name = os.path.splitext(os.path.basename(path))[0]
+        print(f"{name}:", flush=True)
+        try:
+            results.append((name, *run_job(path, card)))
+        except RuntimeError as e:  # a job that fails breaks the context: the rest say so too
+            results.append((name, False, str(e)))
+    print()
+    for name, _, line in results:
+        print(f"{name:24} {line}")
+    return 0 if all(good for _, good, _ in results) else 1
 
 
 if __name__ == "__main__":

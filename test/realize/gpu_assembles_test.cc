@@ -5,6 +5,7 @@
 #include "lang/ir/freeze.h"
 #include "polyhalite/backend.h"
 #include "polyhalite/polyhalite.h"
+#include "test/support/half_product.h"
 #include "test/support/ptxas.h"
 
 namespace polyhalite {
@@ -118,46 +119,21 @@ TEST_F(GpuAssembles, MatrixProductInRegisters) {
   expect_assembles(out, {a, b});
 }
 
-// Blocks of 32 x 16, one warp for each 16 rows, steps of 16 in memory of the block.
+// Fragments by ldmatrix, steps by cp.async, nothing in local memory.
 TEST_F(GpuAssembles, MatrixProductOfHalvesByTheMatrixUnits) {
-  constexpr const char *kMma = "mma_m16n8k16_f16_f32";
-  ImageParam in_a(Float(16), 2, "in_a"), in_b(Float(16), 2, "in_b");
-  Func a("a"), b("b"), acc("acc"), c("c");
-  Var wy("wy"), m("m"), n("n"), nt("nt"), t("t"), u("u");
-  RVar ko("ko"), ki("ki");
-  RDom k(0, 1024, "k");
-  a(x, y) = in_a(x, y);
-  b(x, y) = in_b(x, y);
-  acc(x, y) = 0.0f;
-  acc(x, y) += cast<float>(a(k, y)) * cast<float>(b(x, k));
-  c(x, y) = acc(x, y);
-  c.bound(x, 0, 1024).bound(y, 0, 1024);
-  c.tile(x, y, xo, yo, xi, yi, 16, 32)
-      .split(yi, wy, m, 16)
-      .split(xi, nt, n, 8)
-      .reorder(n, m, nt, wy, xo, yo)
-      .gpu_blocks(xo, yo)
-      .gpu_threads(wy)
-      .unroll(nt)
-      .tensorize(m, n, kMma);
-  acc.compute_at(c, xo).store_in(MemoryType::Register);
-  acc.split(y, wy, m, 16)
-      .split(x, nt, n, 8)
-      .reorder(n, m, nt, wy)
-      .gpu_threads(wy)
-      .unroll(nt)
-      .tensorize(m, n, kMma);
-  acc.update()
-      .split(y, wy, m, 16)
-      .split(x, nt, n, 8)
-      .split(k.x, ko, ki, 16)
-      .reorder(ki, n, m, nt, wy, ko)
-      .gpu_threads(wy)
-      .unroll(nt)
-      .tensorize(m, n, ki, kMma);
-  a.compute_at(acc, ko).fuse(x, y, t).split(t, t, u, 32).gpu_threads(u);
-  b.compute_at(acc, ko).fuse(x, y, t).split(t, t, u, 32).gpu_threads(u);
-  expect_assembles(c, {in_a, in_b}, {kHmma});
+  ImageParam a(Float(16), 2, "in_a"), b(Float(16), 2, "in_b");
+  HalfProduct p([&](const Expr &k, const Expr &m) { return a(k, m); },
+                [&](const Expr &n, const Expr &k) { return b(n, k); }, 4096);
+  p.schedule(4096, 4096, ProductTiles());
+  expect_assembles(p.c, {a, b}, {kHmma, kLdsm, kLdgsts});
+}
+
+TEST_F(GpuAssembles, MatrixProductOfHalvesInStepsThatWait) {
+  ImageParam a(Float(16), 2, "in_a"), b(Float(16), 2, "in_b");
+  HalfProduct p([&](const Expr &k, const Expr &m) { return a(k, m); },
+                [&](const Expr &n, const Expr &k) { return b(n, k); }, 1024);
+  p.schedule(1024, 1024, {64, 64, 32, 32, 32, 1, 8});
+  expect_assembles(p.c, {a, b}, {kHmma, kLdsm});
 }
 
 }  // namespace

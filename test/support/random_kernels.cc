@@ -22,6 +22,7 @@ class KernelDraw {
  private:
   struct Place {
     std::string func, loop;
+    std::string around;  // of a serial loop: the loop next around it, where that is of blocks
   };
 
   Directive &add(DirectiveKind kind, const FuncDef &f, int stage, std::vector<std::string> loops) {
@@ -132,9 +133,11 @@ class KernelDraw {
     if (blocks.empty()) return;
     finish(f, stage, blocks, threads, inside, between, host);
     if (stage == 0) {
-      places_.push_back({f.name, blocks[0]});
-      if (!threads.empty() && dice_.chance(30)) places_.push_back({f.name, threads[0]});
-      if (!between.empty() && dice_.chance(50)) places_.push_back({f.name, between.back()});
+      places_.push_back({f.name, blocks[0], ""});
+      if (!threads.empty() && dice_.chance(30)) places_.push_back({f.name, threads[0], ""});
+      if (!between.empty() && dice_.chance(50)) {
+        places_.push_back({f.name, between.back(), blocks[0]});
+      }
     }
   }
 
@@ -157,10 +160,20 @@ class KernelDraw {
     if (!inside.empty() && dice_.chance(15)) add(DirectiveKind::Vectorize, f, stage, {inside[0]});
   }
 
+  static bool is_copy(const FuncDef &f) {
+    if (f.num_definitions() > 1 || f.types.size() > 1) return false;
+    const CallNode *c = as_call(f.stages[0].values[0]);
+    return c && (c->kind == CallKind::Func || c->kind == CallKind::Image);
+  }
+
   // In another Func's kernel.
   void at(const FuncDef &f, const Place &p) {
     add(DirectiveKind::ComputeAt, f, 0, {p.loop}).target_func = p.func;
-    if (dice_.chance(30)) {
+    if (is_copy(f) && !p.around.empty() && dice_.chance(60)) {
+      add(DirectiveKind::HoistStorage, f, 0, {p.around}).target_func = p.func;
+      add(DirectiveKind::RingBuffer, f, 0, {}).factors = {Expr(dice_.between(2, 4))};
+      add(DirectiveKind::Async, f, 0, {});
+    } else if (dice_.chance(30)) {
       add(DirectiveKind::StoreIn, f, 0, {}).option =
           dice_.pick<std::string>({"GPUShared", "Register", "Stack"});
     }

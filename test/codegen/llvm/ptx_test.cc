@@ -190,15 +190,68 @@ TEST(Ptx, MathematicsIsAssembled) {
   EXPECT_EQ(a.total("bytes spill stores"), 0) << a.log;
 }
 
-TEST(Ptx, WhatHasNoCodeOnAGpuIsRefused) {
+const char *const kCopies = R"(func f(in: input float32[2], out: output float32[1]) {
+  kernel f threads (32, 1, 1) {
+    for y in (0, out.extent.0/128) gpu_block {
+      allocate t: float32[256i64] block
+      for i in (0, 2) {
+        for x in (0, 32) gpu_thread {
+          async t[ramp(int64(i)*128i64 + int64(x)*4i64, 1i64, 4)] = in[ramp(int64(y)*int64(in.stride.1) + int64(x)*4i64 + int64(i)*128i64, 1i64, 4)]
+        }
+        commit_copies
+      }
+      wait_copies 1
+      barrier
+      for x in (0, 32) gpu_thread {
+        out[int64(y)*32i64 + int64(x)] = t[127i64 + int64(x)*-4i64]
+      }
+    }
+  }
+}
+)";
+
+// Of 16 bytes where rows begin at multiples of them, else of 4.
+TEST(Ptx, AsynchronousCopies) {
+  const std::string ptx = ptx_of(kCopies);
+  EXPECT_GE(count_of(ptx, "cp.async.cg.shared.global"), 1) << ptx;
+  EXPECT_GE(count_of(ptx, "cp.async.ca.shared.global"), 4) << ptx;
+  EXPECT_GE(count_of(ptx, "cp.async.commit_group"), 2) << ptx;
+  EXPECT_NE(ptx.find("cp.async.wait_group 1;"), std::string::npos) << ptx;
+  expect_assembles(kCopies, {{kLdgsts, true}});
+}
+
+TEST(Ptx, CopiesHaveASize) {
+  std::string text = kCopies;
+  for (size_t at; (at = text.find("float32")) != std::string::npos;) text.replace(at, 7, "uint8");
+  const std::string wide = ", 1i64, 4)";
+  for (size_t at; (at = text.find(wide)) != std::string::npos;) {
+    text.replace(at, wide.size(), ", 1i64, 2)");
+  }
   try {
-    ptx_of(pointwise("exp(a[i])", "float64", "float64"));
+    ptx_of(text);
     FAIL();
   } catch (const CompileError &e) {
     EXPECT_STREQ(e.what(),
-                 "error: the kernel 'f' calls exp of float64\n"
-                 "  why: there is no code for it on a GPU, which has no C library\n"
-                 "  fix: compute it in float32, or keep the stage on the host");
+                 "error: cannot produce 't' asynchronously in kernel 'f'\n"
+                 "  why: a thread copies 2 bytes at once, and instructions copy 4, 8 or 16\n"
+                 "  fix: vectorize its innermost dimension");
+  }
+}
+
+// Without a library: the code is straight arithmetic in registers.
+TEST(Ptx, MathematicsOfFloat64) {
+  if (find_ptxas().empty()) GTEST_SKIP() << "no ptxas in PATH or under /usr/local/cuda*";
+  for (const std::string f : {"exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
+                              "cosh", "tanh", "asinh", "acosh", "atanh", "erf"}) {
+    const std::string ptx = ptx_of(pointwise(f + "(a[i])", "float64", "float64"));
+    EXPECT_EQ(ptx.find("call"), std::string::npos) << ptx;
+    const Assembled a = assemble(ptx, "sm_80");
+    EXPECT_TRUE(a.is_assembled) << f << "\n" << a.log;
+    EXPECT_EQ(a.total("bytes spill stores") + a.total("bytes stack frame"), 0) << f << a.log;
+  }
+  for (const std::string f : {"pow", "atan2"}) {
+    const std::string ptx = ptx_of(pointwise(f + "(a[i], a[i] + 1.0)", "float64", "float64"));
+    EXPECT_TRUE(assemble(ptx, "sm_80").is_assembled) << f;
   }
 }
 

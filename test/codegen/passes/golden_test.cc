@@ -8,6 +8,7 @@
 #include "codegen/passes/hoist_allocations.h"
 #include "codegen/passes/hoist_calls.h"
 #include "codegen/passes/partition_loops.h"
+#include "codegen/passes/pipeline_copies.h"
 #include "codegen/passes/place_barriers.h"
 #include "codegen/passes/place_copies.h"
 #include "codegen/passes/promote_accumulators.h"
@@ -29,6 +30,11 @@ TEST(PassGolden, SimplifyStmts) {
 
 TEST(PassGolden, FormKernels) {
   check_golden("form_kernels", IrLevel::Lowered, IrLevel::MultiDimensional, form_kernels);
+}
+
+TEST(PassGolden, PipelineCopies) {
+  check_golden("pipeline_copies", IrLevel::MultiDimensional, IrLevel::MultiDimensional,
+               pipeline_copies);
 }
 
 TEST(PassGolden, FormCollectives) {
