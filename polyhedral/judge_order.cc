@@ -2,6 +2,7 @@
 // stand before their uses, stages in order, and each production initialises what it reads. Within
 // an update, instances that touch one cell must run in the algorithm's order.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -27,6 +28,7 @@ class ReductionOrder {
   bool kept() {
     std::map<std::string, std::vector<std::string>> fused;
     for (const Derivation &d : nest_.derivations) {
+      if (is_linear(d)) return false;
       if (d.kind == Derivation::Split) {
         if (fused.count(d.a) || d.tail == TailStrategy::ShiftInwards) return false;
         parts_[d.a] = {d.b, d.c};
@@ -126,6 +128,34 @@ std::string natural_order(const LoopTree &tree, StageId s) {
   return text;
 }
 
+// Two instances on one cell that the loops run in the other order than the algorithm does, the
+// loops being numbered by `time`.
+ConflictAnswer disorder(JudgeContext &c, StageId s,
+                        const std::function<std::vector<AffineRow>(const StageInstance &)> &time) {
+  return find_conflict(
+      c, s, [&](Problem &p, const StageInstance &first, const StageInstance &second) {
+        p.choices.push_back(lexicographically_less(first.position_rows(), second.position_rows()));
+        p.choices.push_back(lexicographically_less(time(second), time(first)));
+      });
+}
+
+// " or skew x by 2*y first": where that would keep order with the loops as they stand.
+std::string skew_that_helps(JudgeContext &c, StageId s, size_t outer, size_t inner,
+                            const StageInstance &nest) {
+  if (nest.time[outer].loop == nest.time[inner].loop) return "";
+  for (const int factor : {1, 2}) {
+    const ConflictAnswer answer = disorder(c, s, [&](const StageInstance &i) {
+      std::vector<AffineRow> rows = i.time_rows();
+      rows[outer].add(rows[inner], factor);
+      return rows;
+    });
+    if (answer.conflict || answer.unknown) continue;
+    return ", or skew " + nest.time[outer].label + " by " +
+           (factor > 1 ? std::to_string(factor) + "*" : "") + nest.time[inner].label + " first";
+  }
+  return "";
+}
+
 void judge_update(JudgeContext &c, StageId s) {
   const std::string stage = c.tree.describe(s);
   const std::string about = "order within " + stage;
@@ -141,10 +171,7 @@ void judge_update(JudgeContext &c, StageId s) {
     return;
   }
   const ConflictAnswer answer =
-      find_conflict(c, s, [](Problem &p, const StageInstance &first, const StageInstance &second) {
-        p.choices.push_back(lexicographically_less(first.position_rows(), second.position_rows()));
-        p.choices.push_back(lexicographically_less(second.time_rows(), first.time_rows()));
-      });
+      disorder(c, s, [](const StageInstance &i) { return i.time_rows(); });
   const SourceLocation where = c.tree.definition(s).where;
   const std::string keep = "keep the reduction loops in the algorithm's order, outermost first: " +
                            natural_order(c.tree, s);
@@ -178,6 +205,10 @@ void judge_update(JudgeContext &c, StageId s) {
   d.why = why_text(c.tree.func(s).name, conflict, outer);
   if (conflict.inexact) d.why += "; " + *conflict.inexact + " is not affine";
   d.fix = pair.inner ? "keep " + pair.inner->label + " outside " + outer : keep;
+  if (pair.inner && !conflict.inexact) {
+    d.fix += skew_that_helps(c, s, static_cast<size_t>(pair.outer - nest.time.data()),
+                             static_cast<size_t>(pair.inner - nest.time.data()), nest);
+  }
   d.where = pair.outer ? c.tree.loops[pair.outer->loop].where : where;
   c.refuse(std::move(refusal));
 }

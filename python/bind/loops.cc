@@ -59,6 +59,38 @@ void bind_splits(Classes &stages) {
             return s;
           },
           py::arg("old"), py::arg("new"))
+      .def(
+          "skew",
+          [](Self s, Loop loop, Loop by, Loop skewed, int factor) {
+            to_stage(s).skew(loop, by, skewed, factor);
+            return s;
+          },
+          py::arg("loop"), py::arg("by"), py::arg("skewed"), py::arg("factor"),
+          "Counts loop by loop + factor*by: a stencil's loops, skewed by its loop over time, may "
+          "be "
+          "tiled and run in wavefronts.")
+      .def(
+          "skew",
+          [](Self s, Loop loop, Loop by, int factor) {
+            to_stage(s).skew(loop, by, factor);
+            return s;
+          },
+          py::arg("loop"), py::arg("by"), py::arg("factor"))
+      .def(
+          "reverse",
+          [](Self s, Loop loop) {
+            to_stage(s).reverse(loop);
+            return s;
+          },
+          py::arg("loop"), "Runs the loop's iterations in the opposite order.")
+      .def(
+          "shift",
+          [](Self s, Loop loop, int offset) {
+            to_stage(s).shift(loop, offset);
+            return s;
+          },
+          py::arg("loop"), py::arg("offset"),
+          "Counts the loop from another number on: loop + offset.")
 
       .def(
           "tile",
