@@ -101,7 +101,16 @@ BrokenPair broken_pair(const StageInstance &nest, const Conflict &conflict) {
   return pair;
 }
 
-std::string why_text(const std::string &func, const Conflict &k, const std::string &outer) {
+// Is the loop one that a reverse made?
+bool is_reversed(const LoopTree &tree, StageId s, int loop) {
+  const std::vector<Derivation> &made = tree.nest(s).derivations;
+  return std::any_of(made.begin(), made.end(), [&](const Derivation &d) {
+    return d.kind == Derivation::Reverse && d.c == tree.loops[loop].dim;
+  });
+}
+
+// `placed`: what of the loops makes the difference.
+std::string why_text(const std::string &func, const Conflict &k, const std::string &placed) {
   const bool may = k.depends_on_data || k.inexact;
   auto verb = [&](const std::string &word) { return may ? " may " + word : " " + word + "s"; };
   std::string why = func + " at " + instance_text(k.second);
@@ -116,8 +125,8 @@ std::string why_text(const std::string &func, const Conflict &k, const std::stri
       why += verb("overwrite") + " what " + instance_text(k.first) + " writes";
       break;
   }
-  why += "; with " + outer + " outside, " + short_text(k.first) + " would run after " +
-         short_text(k.second);
+  why +=
+      "; with " + placed + ", " + short_text(k.first) + " would run after " + short_text(k.second);
   return why + parameters_text(k.parameters);
 }
 
@@ -200,11 +209,15 @@ void judge_update(JudgeContext &c, StageId s) {
   const std::string verb =
       (conflict.inexact ? std::string("cannot prove that it is legal to ") : "cannot ") +
       (fused ? "fuse '" : "reorder '");
+  const bool reversed = !pair.inner && pair.outer && is_reversed(c.tree, s, pair.outer->loop);
   d.what = pair.inner ? verb + pair.inner->label + "' inside '" + outer + "' on " + stage
+           : reversed ? "cannot reverse '" + outer + "' on " + stage
                       : "the loops of " + stage + " break its order";
-  d.why = why_text(c.tree.func(s).name, conflict, outer);
+  d.why = why_text(c.tree.func(s).name, conflict, outer + (reversed ? " backwards" : " outside"));
   if (conflict.inexact) d.why += "; " + *conflict.inexact + " is not affine";
-  d.fix = pair.inner ? "keep " + pair.inner->label + " outside " + outer : keep;
+  d.fix = pair.inner ? "keep " + pair.inner->label + " outside " + outer
+          : reversed ? "leave " + outer + " as it is"
+                     : keep;
   if (pair.inner && !conflict.inexact) {
     d.fix += skew_that_helps(c, s, static_cast<size_t>(pair.outer - nest.time.data()),
                              static_cast<size_t>(pair.inner - nest.time.data()), nest);

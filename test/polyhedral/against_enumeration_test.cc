@@ -77,7 +77,7 @@ std::string random_schedule(Draw &draw, const std::string &algorithm, bool skewe
   auto name = [&] { return "v" + std::to_string(made++); };
   // Loops in other coordinates; of skewed ones more fall apart later on.
   auto recount = [&](int percent) {
-    if (!draw.chance(percent)) return;
+    if (percent == 0 || !draw.chance(percent)) return;
     const std::string a = draw.pick(loops), b = draw.pick(loops);
     const int by = draw.between(1, 3) * (draw.chance(70) ? 1 : -1);
     if (draw.chance(15)) {
@@ -128,9 +128,9 @@ std::string random_schedule(Draw &draw, const std::string &algorithm, bool skewe
   return text;
 }
 
-void compare_with_enumeration(bool skewed) {
+void compare_with_enumeration(unsigned first_seed, bool skewed) {
   int legal = 0, refused = 0, undecided = 0, hidden = 0;
-  for (unsigned seed = 0; seed < 1500; seed++) {
+  for (unsigned seed = first_seed; seed < first_seed + 1500; seed++) {
     Draw draw(seed);
     const std::string algorithm = random_algorithm(draw);
     const std::string schedule = random_schedule(draw, algorithm, skewed);
@@ -174,9 +174,9 @@ void compare_with_enumeration(bool skewed) {
          undecided);
 }
 
-TEST(judge, agrees_with_enumeration) { compare_with_enumeration(false); }
+TEST(judge, agrees_with_enumeration) { compare_with_enumeration(0, false); }
 
-TEST(judge, agrees_with_enumeration_of_skewed_nests) { compare_with_enumeration(true); }
+TEST(judge, agrees_with_enumeration_of_skewed_nests) { compare_with_enumeration(5000, true); }
 
 }  // namespace
 }  // namespace polyhalite

@@ -259,13 +259,30 @@ TEST(Skew, BadUse) {
   Param<int> n("n");
   Func f("f");
   f(x, y) = x + y;
-  EXPECT_EQ(message_of([&] { f.skew(x, y, n); }), "");
-  EXPECT_EQ(message_of([&] { f.skew(x, y, 0); }), "");
-  EXPECT_EQ(message_of([&] { f.skew(x, x, 1); }), "");
-  EXPECT_EQ(message_of([&] { f.skew(x, z, 1); }), "");
-  EXPECT_EQ(message_of([&] { f.skew(x, y, y, 1); }), "");
-  EXPECT_EQ(message_of([&] { f.shift(x, 1.5f); }), "");
-  EXPECT_EQ(message_of([&] { f.reverse(z); }), "");
+  const std::string constant =
+      " by what is no integer constant\n  why: the order of its iterations would be known at run time "
+      "only\n  fix: give a constant";
+  const std::string loops = "\n  fix: its loops are, outermost first: y, x";
+  EXPECT_EQ(message_of([&] { f.skew(x, y, n); }),
+            at(__LINE__ - 1) + "error: cannot skew 'x' of 'f'" + constant);
+  EXPECT_EQ(message_of([&] { f.shift(x, 1.5f); }),
+            at(__LINE__ - 1) + "error: cannot shift 'x' of 'f'" + constant);
+  EXPECT_EQ(message_of([&] { f.skew(x, y, 0); }),
+            at(__LINE__ - 1) +
+                "error: cannot skew 'x' of 'f' by 0 times 'y'\n  why: the loop would stay what it "
+                "is\n  fix: give a factor other than 0");
+  EXPECT_EQ(message_of([&] { f.skew(x, x, 1); }),
+            at(__LINE__ - 1) +
+                "error: cannot skew 'x' of 'f' by itself\n  why: a skew adds another loop's "
+                "counter\n  fix: name two different loops");
+  EXPECT_EQ(message_of([&] { f.skew(x, z, 1); }),
+            at(__LINE__ - 1) + "error: cannot skew 'z': 'f' has no such loop" + loops);
+  EXPECT_EQ(message_of([&] { f.reverse(z); }),
+            at(__LINE__ - 1) + "error: cannot reverse 'z': 'f' has no such loop" + loops);
+  EXPECT_EQ(message_of([&] { f.skew(x, y, y, 1); }),
+            at(__LINE__ - 1) +
+                "error: cannot skew: 'f' already has a loop 'y'\n  fix: give the new loop a name "
+                "other than: y, x");
 }
 
 }  // namespace
