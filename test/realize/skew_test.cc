@@ -2,6 +2,7 @@
 // between two planes, tiled in time, give what plain loops give.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <vector>
 
 #include "lang/messages.h"
@@ -129,11 +130,14 @@ TEST_F(GaussSeidel, StepsBehindEachOtherUnrolledInWavefronts) {
 }
 
 TEST_F(GaussSeidel, AnOrderThatBreaksADependenceIsRefused) {
-  EXPECT_EQ(message_of([&] {
-              f.update(0).split(t, to, ti, 4).split(i, io, ii, 8).reorder(j, ii, ti, io, to);
-              f.compile_jit();
-            }),
-            "");
+  f.update(0).split(t, to, ti, 4).split(i, io, ii, 8).reorder(j, ii, ti, io, to);
+  EXPECT_EQ(
+      message_of([&] { f.compile_jit(); }),
+      at(__LINE__ - 2) +
+          "error: cannot reorder 'ti' inside 'io' on update 0 of 'f'\n"
+          "  why: f at (r_z=1, r_y=8, r_x=2) reads what (r_z=0, r_y=9, r_x=1) writes; with io "
+          "outside, (0,9,1) would run after (1,8,2) (with steps=2, m=11, n=4)\n"
+          "  fix: keep ti outside io, or skew io by ti first");
 }
 
 // u(j, i, p) out of the five points of the other plane.
@@ -260,7 +264,8 @@ TEST(Skew, BadUse) {
   Func f("f");
   f(x, y) = x + y;
   const std::string constant =
-      " by what is no integer constant\n  why: the order of its iterations would be known at run time "
+      " by what is no integer constant\n  why: the order of its iterations would be known at run "
+      "time "
       "only\n  fix: give a constant";
   const std::string loops = "\n  fix: its loops are, outermost first: y, x";
   EXPECT_EQ(message_of([&] { f.skew(x, y, n); }),
