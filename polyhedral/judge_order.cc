@@ -2,6 +2,7 @@
 // stand before their uses, stages in order, and each production initialises what it reads. Within
 // an update, instances that touch one cell must run in the algorithm's order.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -27,6 +28,7 @@ class ReductionOrder {
   bool kept() {
     std::map<std::string, std::vector<std::string>> fused;
     for (const Derivation &d : nest_.derivations) {
+      if (is_linear(d)) return false;
       if (d.kind == Derivation::Split) {
         if (fused.count(d.a) || d.tail == TailStrategy::ShiftInwards) return false;
         parts_[d.a] = {d.b, d.c};
@@ -99,7 +101,16 @@ BrokenPair broken_pair(const StageInstance &nest, const Conflict &conflict) {
   return pair;
 }
 
-std::string why_text(const std::string &func, const Conflict &k, const std::string &outer) {
+// Is the loop one that a reverse made?
+bool is_reversed(const LoopTree &tree, StageId s, int loop) {
+  const std::vector<Derivation> &made = tree.nest(s).derivations;
+  return std::any_of(made.begin(), made.end(), [&](const Derivation &d) {
+    return d.kind == Derivation::Reverse && d.c == tree.loops[loop].dim;
+  });
+}
+
+// `placed`: what of the loops makes the difference.
+std::string why_text(const std::string &func, const Conflict &k, const std::string &placed) {
   const bool may = k.depends_on_data || k.inexact;
   auto verb = [&](const std::string &word) { return may ? " may " + word : " " + word + "s"; };
   std::string why = func + " at " + instance_text(k.second);
@@ -114,8 +125,8 @@ std::string why_text(const std::string &func, const Conflict &k, const std::stri
       why += verb("overwrite") + " what " + instance_text(k.first) + " writes";
       break;
   }
-  why += "; with " + outer + " outside, " + short_text(k.first) + " would run after " +
-         short_text(k.second);
+  why +=
+      "; with " + placed + ", " + short_text(k.first) + " would run after " + short_text(k.second);
   return why + parameters_text(k.parameters);
 }
 
@@ -124,6 +135,34 @@ std::string natural_order(const LoopTree &tree, StageId s) {
   const StageDef &def = tree.definition(s);
   for (size_t r = def.rvars.size(); r-- > 0;) text += (text.empty() ? "" : ", ") + def.rvars[r].var;
   return text;
+}
+
+// Two instances on one cell that the loops run in the other order than the algorithm does, the
+// loops being numbered by `time`.
+ConflictAnswer disorder(JudgeContext &c, StageId s,
+                        const std::function<std::vector<AffineRow>(const StageInstance &)> &time) {
+  return find_conflict(
+      c, s, [&](Problem &p, const StageInstance &first, const StageInstance &second) {
+        p.choices.push_back(lexicographically_less(first.position_rows(), second.position_rows()));
+        p.choices.push_back(lexicographically_less(time(second), time(first)));
+      });
+}
+
+// " or skew x by 2*y first": where that would keep order with the loops as they stand.
+std::string skew_that_helps(JudgeContext &c, StageId s, size_t outer, size_t inner,
+                            const StageInstance &nest) {
+  if (nest.time[outer].loop == nest.time[inner].loop) return "";
+  for (const int factor : {1, 2}) {
+    const ConflictAnswer answer = disorder(c, s, [&](const StageInstance &i) {
+      std::vector<AffineRow> rows = i.time_rows();
+      rows[outer].add(rows[inner], factor);
+      return rows;
+    });
+    if (answer.conflict || answer.unknown) continue;
+    return ", or skew " + nest.time[outer].label + " by " +
+           (factor > 1 ? std::to_string(factor) + "*" : "") + nest.time[inner].label + " first";
+  }
+  return "";
 }
 
 void judge_update(JudgeContext &c, StageId s) {
@@ -141,10 +180,7 @@ void judge_update(JudgeContext &c, StageId s) {
     return;
   }
   const ConflictAnswer answer =
-      find_conflict(c, s, [](Problem &p, const StageInstance &first, const StageInstance &second) {
-        p.choices.push_back(lexicographically_less(first.position_rows(), second.position_rows()));
-        p.choices.push_back(lexicographically_less(second.time_rows(), first.time_rows()));
-      });
+      disorder(c, s, [](const StageInstance &i) { return i.time_rows(); });
   const SourceLocation where = c.tree.definition(s).where;
   const std::string keep = "keep the reduction loops in the algorithm's order, outermost first: " +
                            natural_order(c.tree, s);
@@ -173,11 +209,19 @@ void judge_update(JudgeContext &c, StageId s) {
   const std::string verb =
       (conflict.inexact ? std::string("cannot prove that it is legal to ") : "cannot ") +
       (fused ? "fuse '" : "reorder '");
+  const bool reversed = !pair.inner && pair.outer && is_reversed(c.tree, s, pair.outer->loop);
   d.what = pair.inner ? verb + pair.inner->label + "' inside '" + outer + "' on " + stage
+           : reversed ? "cannot reverse '" + outer + "' on " + stage
                       : "the loops of " + stage + " break its order";
-  d.why = why_text(c.tree.func(s).name, conflict, outer);
+  d.why = why_text(c.tree.func(s).name, conflict, outer + (reversed ? " backwards" : " outside"));
   if (conflict.inexact) d.why += "; " + *conflict.inexact + " is not affine";
-  d.fix = pair.inner ? "keep " + pair.inner->label + " outside " + outer : keep;
+  d.fix = pair.inner ? "keep " + pair.inner->label + " outside " + outer
+          : reversed ? "leave " + outer + " as it is"
+                     : keep;
+  if (pair.inner && !conflict.inexact) {
+    d.fix += skew_that_helps(c, s, static_cast<size_t>(pair.outer - nest.time.data()),
+                             static_cast<size_t>(pair.inner - nest.time.data()), nest);
+  }
   d.where = pair.outer ? c.tree.loops[pair.outer->loop].where : where;
   c.refuse(std::move(refusal));
 }

@@ -87,7 +87,7 @@ std::set<std::string> descendants(const std::vector<Derivation> &derivations, si
   for (size_t k = from; k < derivations.size(); k++) {
     const Derivation &d = derivations[k];
     if (d.kind == Derivation::Split && all.count(d.a)) all.insert({d.b, d.c});
-    if (d.kind == Derivation::Fuse && (all.count(d.a) || all.count(d.b))) all.insert(d.c);
+    if (d.kind != Derivation::Split && (all.count(d.a) || all.count(d.b))) all.insert(d.c);
   }
   return all;
 }

@@ -18,6 +18,7 @@ bool can_grow(const LoopTree &tree, StageId s, const std::string &dim) {
     if (d.kind == Derivation::Split && d.c == dim) return false;
     if (d.kind == Derivation::Split && d.b == dim) return can_grow(tree, s, d.a);
     if (d.kind == Derivation::Fuse && d.c == dim) return can_grow(tree, s, d.a);
+    if (is_linear(d) && d.c == dim) return false;
   }
   for (const ReductionVariable &r : tree.definition(s).rvars) {
     if (r.var == dim) return false;
@@ -180,8 +181,15 @@ void judge_exactly(JudgeContext &c, StageId s) {
 void judge_splits(JudgeContext &c) {
   for (const StageId &s : c.stages()) {
     for (const Derivation &d : c.tree.nest(s).derivations) {
-      if (d.kind != Derivation::Split) continue;
       if (c.refused()) return;
+      if (is_linear(d)) {
+        const std::string about = std::string(d.kind == Derivation::Skew      ? "skew"
+                                              : d.kind == Derivation::Reverse ? "reverse"
+                                                                              : "shift") +
+                                  " of '" + d.a + "' of " + c.tree.describe(s);
+        c.certify('a', about, Proof::Structural, "the same points in other coordinates");
+      }
+      if (d.kind != Derivation::Split) continue;
       judge_split(c, s, d);
     }
     // A C function visits the points of a call.

@@ -1,7 +1,7 @@
 // The region engine's state, shared by the files that do its parts: scopes (surveyor_scope.cc),
 // Funcs' boxes (surveyor_funcs.cc), updates (surveyor_updates.cc), what is used (surveyor_used.cc),
 // domains (surveyor_domain.cc), sliding windows (surveyor_slide.cc), stages' loops
-// (surveyor_stages.cc), extern stages (surveyor_extern.cc), what values say of indices
+// (surveyor_stages.cc), skewed nests (surveyor_skew.cc), extern stages (surveyor_extern.cc), what values say of indices
 // (surveyor_values.cc), storage and inputs (surveyor_storage.cc). Use survey() of survey.h.
 #pragma once
 
@@ -214,6 +214,17 @@ class Surveyor {
   /// Does a guard cut iterations of this dimension, or of what it was split and fused into?
   bool is_guarded(const StageId &s, const std::string &dim) const;
   void fuse_value(const StageId &s, const Derivation &d, StageSurvey &out);
+  // Skewed, reversed and shifted dimensions (surveyor_skew.cc).
+  /// The range of what a skew, reverse or shift makes.
+  static IndexRange linear_range(const Derivation &d,
+                                 const std::map<std::string, IndexRange> &ranges);
+  void linear_value(const StageId &s, const Derivation &d, StageSurvey &out);
+  /// Of a dimension that a skew, reverse or shift took: its interval out of those that are left.
+  Interval linear_interval(const StageId &s, const Derivation &d, int scope);
+  /// Is the dimension, or one that it was split into, counted along with another one?
+  bool has_skewed_part(const StageId &s, const std::string &dim) const;
+  /// Conditions of a skewed nest become bounds of its loops.
+  void bound_loops(const StageId &s, StageSurvey &out);
   void record_reads(const StageId &s);
 
   // Sliding windows.
@@ -221,6 +232,8 @@ class Surveyor {
   Expr expand_within(const Expr &e, int outside) const;
   Expr expand_within(const Expr &e, int outside, std::map<std::string, Expr> &values) const;
   bool runs_once(int loop) const;
+  /// Is it in a nest with a skew, where loops run as many iterations as those outside leave them?
+  bool is_skewed(int loop) const;
   void slide(int f, int compute_scope);
   /// Does each stage of f compute a row of dimension d out of this row alone, in loops that may
   /// run a varying number of times?
@@ -268,6 +281,7 @@ class Surveyor {
   std::vector<ReadSite> reads_;
   std::vector<ExternRead> extern_reads_;
   std::set<std::pair<StageId, std::string>> guarded_, reads_to_last_, reads_past_;
+  std::set<StageId> tight_;  // stages whose loops visit their points only, without conditions
   Expr where_;  // a condition that holds while intervals are asked for; null: none
   Reach reach_ = Reach::Computed;
   std::map<StageId, std::map<std::string, Interval>> narrowed_;  // ends: constants

@@ -138,7 +138,7 @@ void Surveyor::leave_out_unused(int f, int scope) {
   for (int d = 0; d < def.dimensions(); d++) {
     const std::vector<Derivation> &made = tree_.nest({f, 0}).derivations;
     const bool whole = std::any_of(made.begin(), made.end(), [&](const Derivation &v) {
-      return v.a == def.args[d] || (v.kind == Derivation::Fuse && v.b == def.args[d]);
+      return v.a == def.args[d] || (v.kind != Derivation::Split && v.b == def.args[d]);
     });
     if (whole || !may_vary({f, 0}, static_cast<size_t>(d)) || fs.last[d].defined()) continue;
     if (fs.used[d].min.defined() || fs.used[d].max.defined()) continue;

@@ -202,13 +202,17 @@ Interval Surveyor::unconditional_interval(const StageId &s, const std::string &d
   // Iterations that a guard cuts have values beyond the range; nothing that they would read counts.
   const Expr limit = read_limit(s, dim);
   if (visible(scope, innermost_owner(value))) {
-    const Expr point = limit.defined() ? smaller(value, limit) : value;
+    const bool inside = tight_.count(s) && !reads_to_last_.count({s, dim});
+    if (!limit.defined() || inside) return {value, value};
+    Expr point = smaller(value, limit);
+    if (has_skewed_part(s, dim)) point = larger(point, range.min);
     return {point, point};
   }
   if (!depends_on_visible_loop(s, value, scope) && !overshoots(s, dim)) {
     return {range.min, limit.defined() ? limit : range.max};
   }
   for (const Derivation &d : tree_.nest(s).derivations) {
+    if (is_linear(d) && d.a == dim) return linear_interval(s, d, scope);
     if (d.kind == Derivation::Split && d.a == dim) {
       const Interval outer = dim_interval(s, d.b, scope), inner = dim_interval(s, d.c, scope);
       Interval base;

@@ -161,6 +161,8 @@ void Surveyor::slide(int f, int compute_scope) {
   int outermost = kRoot;
   size_t along = 0;
   for (int l = compute_scope; l != store; l = parent_[l]) {
+    // Iterations of a skewed nest run what the one before left out.
+    if (is_skewed(l)) break;
     if (runs_once(l)) continue;
     if (tree_.loops[l].kind == LoopKind::Serial) {
       const auto d = sliding_dimension(f, l, inner);
@@ -188,9 +190,10 @@ bool Surveyor::meets_vectors(int f, size_t d) const {
     std::set<std::string> parts = {def.args[d]};
     for (const Derivation &v : nest.derivations) {
       const bool split = v.kind == Derivation::Split && parts.count(v.a);
-      const bool fused = v.kind == Derivation::Fuse && (parts.count(v.a) || parts.count(v.b));
+      const bool joined = v.kind != Derivation::Split && (parts.count(v.a) || parts.count(v.b));
       if (split) parts.insert({v.b, v.c});
-      if (fused) parts.insert(v.c);
+      if (joined) parts.insert(v.c);
+      if (joined && v.kind == Derivation::Skew) parts.insert(v.b);
     }
     for (int l : nest.loops) {
       if (tree_.loops[l].kind == LoopKind::Vector && parts.count(tree_.loops[l].dim)) return true;
@@ -343,7 +346,7 @@ bool Surveyor::may_vary(const StageId &s, size_t d) const {
   std::string dim = tree_.func(s).args[d];
   bool split = false;
   for (const Derivation &v : nest.derivations) {
-    if (v.kind == Derivation::Fuse && (v.a == dim || v.b == dim)) return false;
+    if (v.kind != Derivation::Split && (v.a == dim || v.b == dim)) return false;
     if (v.kind != Derivation::Split || v.a != dim) continue;
     const bool known = is_guarding(v.tail) || v.tail == TailStrategy::ShiftInwards ||
                        v.tail == TailStrategy::RoundUp;

@@ -189,6 +189,7 @@ void Surveyor::survey_stage(const StageId &s) {
   if (stage.predicate.defined()) {
     out.guards.push_back({in_loops(out, stage.predicate), stage.where});
   }
+  if (!nest.loops.empty() && is_skewed(nest.loops.back())) bound_loops(s, out);
   record_reads(s);
 }
 
@@ -219,6 +220,8 @@ void Surveyor::derive_ranges(const StageId &s, StageSurvey &out) {
       }
       out.ranges[d.b] = {zero, simplify(sum(ceil_div(extent_of(a), d.factor), -1))};
       out.ranges[d.c] = {zero, sum(d.factor, -1)};
+    } else if (is_linear(d)) {
+      out.ranges[d.c] = linear_range(d, out.ranges);
     } else {
       const Expr n =
           make_binary(Op::Mul, extent_of(out.ranges.at(d.a)), extent_of(out.ranges.at(d.b)));
@@ -313,6 +316,8 @@ void Surveyor::derive_values(const StageId &s, StageSurvey &out) {
     const Derivation &d = *it;
     if (d.kind == Derivation::Split) {
       split_value(s, d, out);
+    } else if (is_linear(d)) {
+      linear_value(s, d, out);
     } else {
       fuse_value(s, d, out);
     }
@@ -338,7 +343,12 @@ void Surveyor::split_value(const StageId &s, const Derivation &d, StageSurvey &o
   const Expr inside = make_binary(Op::Le, out.dims[d.a], a.max);
   if (is_guarding(d.tail)) {
     guarded_.insert({s, d.a});
-    out.guards.push_back({inside, d.where});
+    // What a skew has made ends where what it was made of does.
+    const auto &made = tree_.nest(s).derivations;
+    const bool ends_anyway = std::any_of(made.begin(), made.end(), [&](const Derivation &v) {
+      return v.kind == Derivation::Skew && v.c == d.a;
+    });
+    if (!ends_anyway) out.guards.push_back({inside, d.where});
   } else if (d.tail == TailStrategy::PredicateStores) {
     out.guards.push_back({inside, d.where, Guard::Loads});
   } else if (d.tail == TailStrategy::ShiftInwardsAndBlend) {
@@ -362,12 +372,14 @@ bool Surveyor::is_guarded(const StageId &s, const std::string &dim) const {
   for (const Derivation &d : tree_.nest(s).derivations) {
     if (d.kind == Derivation::Split && parts.count(d.a)) {
       parts.insert({d.b, d.c});
-    } else if (d.kind == Derivation::Fuse && (parts.count(d.a) || parts.count(d.b))) {
+    } else if (d.kind != Derivation::Split && (parts.count(d.a) || parts.count(d.b))) {
       parts.insert(d.c);
+      if (d.kind == Derivation::Skew) parts.insert(d.b);
     }
   }
-  return std::any_of(parts.begin(), parts.end(),
-                     [&](const std::string &p) { return guarded_.count({s, p}) > 0; });
+  return std::any_of(parts.begin(), parts.end(), [&](const std::string &p) {
+    return guarded_.count({s, p}) > 0;
+  });
 }
 
 Expr Surveyor::read_limit(const StageId &s, const std::string &dim) const {

@@ -186,6 +186,81 @@ StageDimensions rename(StageDimensions s, const Directive &d) {
   return s;
 }
 
+// The constant of a skew or a shift.
+Expr checked_constant(const StageDimensions &s, const Directive &d) {
+  const bool skews = d.kind == DirectiveKind::Skew;
+  const std::string what =
+      std::string("cannot ") + directive_verb(d.kind) + " '" + d.loops[0] + "' of " + on(s);
+  const char *why = skews ? "a loop has one slope, which is known when it is compiled"
+                          : "a loop is moved by a number that is known when it is compiled";
+  const Expr factor = d.factors[0].defined() ? simplify(d.factors[0]) : Expr();
+  int64_t value = 0;
+  if (!factor.defined() || !factor.type().is_int_or_uint() || !is_const_int(factor, &value)) {
+    user_error(what + (skews ? ": the factor is no integer constant"
+                             : ": the offset is no integer constant"),
+               why, "give a constant", d.where);
+  }
+  if (skews && value == 0) {
+    user_error(what + " by 0 times '" + d.loops[1] + "'", "the loop would stay what it is",
+               "give a factor other than 0", d.where);
+  }
+  if (value > kMaxSkew || value < -kMaxSkew) {
+    user_error(what + " by " + std::to_string(value), "sums of counters must fit int32",
+               "use at most " + std::to_string(kMaxSkew), d.where);
+  }
+  return make_int(Int(32), value);
+}
+
+// The dimension that a skew, reverse or shift puts in the place of loop `at`.
+StageDimensions replace(StageDimensions s, size_t at, Derivation made, const std::string &label,
+                        const Directive &d) {
+  LoopDimension &l = s.loops[at];
+  if (l.is_extern) {
+    user_error(std::string("cannot ") + directive_verb(d.kind) + " '" + l.label +
+                   "' of extern stage " + on(s),
+               "its C function runs the loop", "leave the directive out", d.where);
+  }
+  made.a = l.name;
+  made.where = d.where;
+  made.c = fresh_name(s, label);
+  l.name = made.c;
+  l.label = label;
+  l.is_variable = false;
+  l.is_inside = true;
+  l.where = d.where;
+  s.derivations.push_back(std::move(made));
+  return s;
+}
+
+StageDimensions skew(StageDimensions s, const Directive &d) {
+  const size_t at = find_loop(s, d.loops[0], d), by = find_loop(s, d.loops[1], d);
+  if (at == by) {
+    user_error("cannot skew '" + d.loops[0] + "' of " + on(s) + " by itself", "",
+               "name two different loops of: " + loop_list(s), d.where);
+  }
+  if (s.loops[by].is_extern) {
+    user_error(
+        "cannot skew '" + d.loops[0] + "' of extern stage " + on(s) + " by '" + d.loops[1] + "'",
+        "its C function runs '" + d.loops[1] + "'", "leave the directive out", d.where);
+  }
+  check_label(s, d.loops[2], {at}, d);
+  Derivation made{Derivation::Skew, "", s.loops[by].name, "", checked_constant(s, d)};
+  s.loops[at].is_reduction = s.loops[at].is_reduction || s.loops[by].is_reduction;
+  s.loops[at].extent = std::nullopt;
+  return replace(std::move(s), at, std::move(made), d.loops[2], d);
+}
+
+StageDimensions reverse(StageDimensions s, const Directive &d) {
+  const size_t at = find_loop(s, d.loops[0], d);
+  return replace(std::move(s), at, {Derivation::Reverse, "", "", "", Expr()}, d.loops[0], d);
+}
+
+StageDimensions shift(StageDimensions s, const Directive &d) {
+  const size_t at = find_loop(s, d.loops[0], d);
+  Derivation made{Derivation::Shift, "", "", "", checked_constant(s, d)};
+  return replace(std::move(s), at, std::move(made), d.loops[0], d);
+}
+
 StageDimensions mark(StageDimensions s, const Directive &d, LoopKind kind) {
   for (const std::string &label : d.loops) {
     size_t at = find_loop(s, label, d);
@@ -249,6 +324,12 @@ StageDimensions derive(const StageDimensions &dims, const Directive &d) {
       return reorder(dims, d);
     case DirectiveKind::Rename:
       return rename(dims, d);
+    case DirectiveKind::Skew:
+      return skew(dims, d);
+    case DirectiveKind::Reverse:
+      return reverse(dims, d);
+    case DirectiveKind::Shift:
+      return shift(dims, d);
     case DirectiveKind::Parallel:
       return mark(dims, d, LoopKind::Parallel);
     case DirectiveKind::Vectorize:

@@ -13,6 +13,9 @@ namespace polyhalite {
 /// Of a split: extents that are rounded up to a multiple of it still fit int32.
 inline constexpr int64_t kMaxFactor = int64_t{1} << 30;
 
+/// Of a skew or a shift: sums of counters fit int32.
+inline constexpr int64_t kMaxSkew = int64_t{1} << 20;
+
 struct LoopDimension {
   std::string name;   // unambiguous, see Derivation
   std::string label;  // the user's; unique among the stage's current dimensions
@@ -21,7 +24,8 @@ struct LoopDimension {
   bool is_reduction = false;
   bool is_variable = false;       // of the algorithm
   bool is_fused = false;          // made by a fuse, or split from such a one
-  bool is_inside = false;         // the inner loop of a split, or split or fused from such a one
+  bool is_inside = false;         // the inner loop of a split, or made of such a one; or skewed,
+                                  // reversed or shifted: whole tiles of it enlarge nothing
   bool is_extern = false;         // the C function of an extern stage runs it: no loop of the tree
   bool is_predicated = false;     // the inner loop of a split that predicates loads or stores
   std::optional<int64_t> extent;  // where it is the same for every run; of pure variables never

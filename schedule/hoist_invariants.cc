@@ -128,17 +128,19 @@ class Hoisting {
         list.push_back(std::move(copy));
       }
       Directive left = b;
-      if (b.kind == DirectiveKind::Split || b.kind == DirectiveKind::Rename ||
-          b.kind == DirectiveKind::Fuse) {
-        const size_t from = b.kind == DirectiveKind::Fuse ? 2 : 1;
+      if (makes_loops(b.kind)) {
+        const bool of_two = b.kind == DirectiveKind::Fuse || b.kind == DirectiveKind::Skew;
+        const size_t from = of_two ? 2 : 1;
         size_t of = 0;
         for (size_t i = 0; i < from; i++) of += reduced.count(b.loops[i]);
         if (of > 0)
           reduced.insert(b.loops.begin() + static_cast<std::ptrdiff_t>(from), b.loops.end());
         if (of > 0 && of < from) {
           refuse("'" + b.loops[0] + "' and '" + b.loops[1] +
-                     "' are fused, over a pure and a reduction variable",
-                 "call hoist_invariants before the fuse");
+                     (b.kind == DirectiveKind::Fuse ? "' are fused, over"
+                                                    : "' are one skewed by the other,") +
+                     " a pure and a reduction variable",
+                 std::string("call hoist_invariants before the ") + directive_name(b.kind));
         }
         if (of > 0) continue;
       } else if (!left.loops.empty()) {

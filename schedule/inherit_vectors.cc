@@ -27,7 +27,7 @@ std::optional<VectorOf> vector_of(const StageDimensions &s) {
     for (bool goes_on = true; goes_on;) {
       goes_on = false;
       for (const Derivation &d : s.derivations) {
-        if (d.kind == Derivation::Fuse && d.c == name) return std::nullopt;
+        if (d.kind != Derivation::Split && d.c == name) return std::nullopt;
         if (d.kind != Derivation::Split || (d.c != name && d.b != name)) continue;
         if (d.b == name) return std::nullopt;
         if (!lanes.defined()) lanes = d.factor;

@@ -56,6 +56,18 @@ bool runs_at_once(LoopKind kind) {
   return kind == LoopKind::Parallel || kind == LoopKind::Vector || is_gpu_loop(kind);
 }
 
+bool is_linear(const Derivation &d) {
+  return d.kind == Derivation::Skew || d.kind == Derivation::Reverse || d.kind == Derivation::Shift;
+}
+
+LinearStep linear_step(const Derivation &d) {
+  LinearStep step;
+  if (d.kind == Derivation::Skew) is_const_int(d.factor, &step.skew);
+  if (d.kind == Derivation::Shift) is_const_int(d.factor, &step.offset);
+  if (d.kind == Derivation::Reverse) step.sign = -1;
+  return step;
+}
+
 const std::vector<TailStrategy> &tail_strategies() {
   static const std::vector<TailStrategy> kAll = {TailStrategy::RoundUp,
                                                  TailStrategy::GuardWithIf,

@@ -60,12 +60,22 @@ struct StageId {
 /// that name is taken: split(x, x, xi, 8) derives x -> "x.1", "xi". A rename changes a loop's label
 /// only.
 struct Derivation {
-  enum Kind : uint8_t { Split, Fuse } kind;
-  std::string a, b, c;  // Split: a -> outer b, inner c.  Fuse: outer a, inner b -> c.
-  Expr factor;          // Split
+  enum Kind : uint8_t { Split, Fuse, Skew, Reverse, Shift } kind;
+  // Split: a -> outer b, inner c.  Fuse: outer a, inner b -> c.
+  // Skew: c = a + factor*b, and b stays.  Reverse: c = -a.  Shift: c = a + factor.
+  std::string a, b, c;
+  Expr factor;                             // Split; of Skew and Shift a constant
   TailStrategy tail = TailStrategy::Auto;  // Split; resolved: never Auto after the freeze
   SourceLocation where;                    // of the directive
 };
+
+/// What a skew, reverse or shift puts in the place of a:  c = sign*a + skew*b + offset.
+struct LinearStep {
+  int64_t sign = 1, skew = 0, offset = 0;
+};
+bool is_linear(const Derivation &d);
+/// Of a derivation that is linear.
+LinearStep linear_step(const Derivation &d);
 
 /// A loop of a stage's nest.
 struct LoopInfo {

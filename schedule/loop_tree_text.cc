@@ -54,6 +54,15 @@ void print(std::ostream &os, const LoopTree &t, const Tree &node, int depth) {
         separator = "; ";
         if (d.kind == Derivation::Fuse) {
           os << quote_name(d.a) << ", " << quote_name(d.b) << " -> " << quote_name(d.c);
+        } else if (is_linear(d)) {
+          os << quote_name(d.a) << " -> " << quote_name(d.c);
+          if (d.kind == Derivation::Skew) {
+            os << " skew " << to_text(d.factor) << " of " << quote_name(d.b);
+          } else if (d.kind == Derivation::Shift) {
+            os << " shift " << to_text(d.factor);
+          } else {
+            os << " reverse";
+          }
         } else {
           os << quote_name(d.a) << " -> " << quote_name(d.b) << ", " << quote_name(d.c) << " by "
              << to_text(d.factor) << " " << tail_strategy_name(d.tail);

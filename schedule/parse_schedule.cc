@@ -246,6 +246,14 @@ class Parser {
       case DirectiveKind::Rename:
         loops(d, 2);
         break;
+      case DirectiveKind::Skew:
+        loops(d, 3);
+        comma();
+        d.factors.push_back(factor());
+        break;
+      case DirectiveKind::Reverse:
+        loops(d, 1);
+        break;
       case DirectiveKind::Reorder:
       case DirectiveKind::ReorderStorage:
         loops(d, 1);
@@ -266,6 +274,7 @@ class Parser {
       case DirectiveKind::AlignExtent:
       case DirectiveKind::AlignStorage:
       case DirectiveKind::BoundStorage:
+      case DirectiveKind::Shift:
         loops(d, 1);
         comma();
         d.factors.push_back(factor());

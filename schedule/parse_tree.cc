@@ -182,7 +182,11 @@ class Assembler {
       }
       const bool a = take(d.a), b = d.kind == Derivation::Fuse && take(d.b);
       if (d.kind == Derivation::Split) make(d.b, a);
-      make(d.c, a || b);
+      if (d.kind == Derivation::Skew && !left.count(d.b)) {
+        user_error("'" + d.b + "' is no dimension of " + tree_.describe(id) + " here", "", "",
+                   leaf.where);
+      }
+      make(d.c, a || b || (d.kind == Derivation::Skew && left.at(d.b)));
     }
     for (size_t i = 0; i < nests_[id].size(); i++) {
       LoopInfo loop = lines_[nests_[id][i]].loop;

@@ -74,7 +74,13 @@ class ReductionLoops {
 
  private:
   void extend(const Derivation &v, const Directive &d) {
-    if (!reduction_.count(v.a) && !(v.kind == Derivation::Fuse && reduction_.count(v.b))) return;
+    if (!reduction_.count(v.a) && !(v.kind != Derivation::Split && reduction_.count(v.b))) return;
+    if (is_linear(v)) {
+      user_error("cannot rfactor " + describe_stage(dims_.func, dims_.stage) + ": '" + v.a +
+                     "' is skewed, reversed or shifted",
+                 "partial results are taken over loops of the reduction as they were",
+                 "call rfactor before", d.where);
+    }
     if (v.kind == Derivation::Split) {
       extent_[v.c] = v.factor;
       extent_[v.b] = make_binary(
@@ -95,7 +101,7 @@ class ReductionLoops {
 
   // The counter, from 0, of the dimension that v takes apart or joins.
   void undo(const Derivation &v) {
-    if (!reduction_.count(v.c)) return;
+    if (!reduction_.count(v.c)) return;  // nor is one that is linear
     if (v.kind == Derivation::Fuse) {
       const Expr c = at_.at(v.c), n = extent_.at(v.b);
       at_[v.a] = make_binary(Op::Div, c, n);
@@ -212,8 +218,7 @@ class Factoring {
     for (const LoopDimension &l : loops.loops()) order.push_back(l.name);
     StageDimensions natural = default_dimensions(*a_.find(d_.func), d_.stage);
     for (const Directive &b : before_) {
-      if (b.kind == DirectiveKind::Split || b.kind == DirectiveKind::Fuse ||
-          b.kind == DirectiveKind::Rename) {
+      if (makes_loops(b.kind)) {
         natural = derive(natural, b);
       }
     }
@@ -318,9 +323,7 @@ class Factoring {
     };
     std::set<std::string> labels = reductions_;  // of reduction loops, at any time
     for (const Directive &b : before_) {
-      const bool makes = b.kind == DirectiveKind::Split || b.kind == DirectiveKind::Fuse ||
-                         b.kind == DirectiveKind::Rename;
-      if (!makes) {
+      if (!makes_loops(b.kind)) {
         if (b.kind == DirectiveKind::Atomic || b.kind == DirectiveKind::AllowRaceConditions) {
           add(d_.func, d_.stage, b);
           add(d_.makes, 1, b);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lang/ir/expr_text.h"
+#include "schedule/derive.h"
 
 namespace polyhalite {
 
@@ -208,6 +209,7 @@ class Reader {
     }
     tokens_.expect("->", "after the dimension that is split");
     d.b = tokens_.expect_name("a dimension");
+    if (read_linear(d)) return d;
     tokens_.expect(",", "between the dimensions of a split");
     d.c = tokens_.expect_name("a dimension");
     tokens_.expect("by", "before the factor");
@@ -219,6 +221,32 @@ class Reader {
     }
     tokens_.fail("expected a tail strategy, found " + tokens_.describe_next(), "",
                  "a tree has: " + tail_strategy_names());
+  }
+
+  // x -> x.1 skew 2 of t    x -> x.1 reverse    x -> x.1 shift 3: what stands behind x.1
+  bool read_linear(Derivation &d) {
+    if (tokens_.accept("skew")) {
+      d.kind = Derivation::Skew;
+    } else if (tokens_.accept("shift")) {
+      d.kind = Derivation::Shift;
+    } else if (tokens_.accept("reverse")) {
+      d.kind = Derivation::Reverse;
+    } else {
+      return false;
+    }
+    d.c = std::move(d.b);
+    d.b.clear();
+    if (d.kind == Derivation::Reverse) return true;
+    const int64_t constant = tokens_.expect_integer("a constant");
+    if (constant > kMaxSkew || constant < -kMaxSkew ||
+        (constant == 0 && d.kind == Derivation::Skew)) {
+      tokens_.fail_behind("no loop is skewed or shifted by " + std::to_string(constant));
+    }
+    d.factor = make_int(Int(32), constant);
+    if (d.kind == Derivation::Shift) return true;
+    tokens_.expect("of", "after the factor of a skew");
+    d.b = tokens_.expect_name("a dimension");
+    return true;
   }
 
   // bound f.x from 0 extent n    bound f.x extent n    bound f.x multiple 4 of 0

@@ -12,6 +12,12 @@ const char *directive_name(DirectiveKind kind) {
       return "reorder";
     case DirectiveKind::Rename:
       return "rename";
+    case DirectiveKind::Skew:
+      return "skew";
+    case DirectiveKind::Reverse:
+      return "reverse";
+    case DirectiveKind::Shift:
+      return "shift";
     case DirectiveKind::Parallel:
       return "parallel";
     case DirectiveKind::Vectorize:
@@ -130,6 +136,9 @@ bool concerns_loops(DirectiveKind kind) {
     case DirectiveKind::Fuse:
     case DirectiveKind::Reorder:
     case DirectiveKind::Rename:
+    case DirectiveKind::Skew:
+    case DirectiveKind::Reverse:
+    case DirectiveKind::Shift:
     case DirectiveKind::Parallel:
     case DirectiveKind::Vectorize:
     case DirectiveKind::Unroll:
@@ -141,6 +150,20 @@ bool concerns_loops(DirectiveKind kind) {
     case DirectiveKind::Tensorize:
     case DirectiveKind::Hexagon:
     case DirectiveKind::SmeStreaming:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool makes_loops(DirectiveKind kind) {
+  switch (kind) {
+    case DirectiveKind::Split:
+    case DirectiveKind::Fuse:
+    case DirectiveKind::Rename:
+    case DirectiveKind::Skew:
+    case DirectiveKind::Reverse:
+    case DirectiveKind::Shift:
       return true;
     default:
       return false;

@@ -23,6 +23,9 @@ enum class DirectiveKind : uint8_t {
   Fuse,               // loops {inner, outer, fused}
   Reorder,            // loops, innermost first
   Rename,             // loops {old, new}
+  Skew,               // loops {old, by, new}, factors {factor}
+  Reverse,            // loops {loop}
+  Shift,              // loops {loop}, factors {offset}
   Parallel,           // loops {loop}
   Vectorize,          // loops {loop}: the whole loop, of constant extent
   Unroll,             // loops {loop}: the whole loop, of constant extent
@@ -91,6 +94,8 @@ const char *directive_name(DirectiveKind kind);
 const std::vector<DirectiveKind> &all_directive_kinds();
 /// Whether the directive makes, orders or marks loops of its stage.
 bool concerns_loops(DirectiveKind kind);
+/// Whether the directive puts new loops in the place of some.
+bool makes_loops(DirectiveKind kind);
 /// Whether the directive has a device as its last argument.
 bool names_device(DirectiveKind kind);
 /// Whether the directive moves work or values to another device than the processor.

@@ -248,7 +248,7 @@ bool stage_has_loop(const FunctionContents &f, int stage, const std::string &loo
     if (s.stage != stage) continue;
     const bool makes =
         (s.kind == DirectiveKind::Split && (s.loops[1] == loop || s.loops[2] == loop)) ||
-        (s.kind == DirectiveKind::Fuse && s.loops[2] == loop) ||
+        ((s.kind == DirectiveKind::Fuse || s.kind == DirectiveKind::Skew) && s.loops[2] == loop) ||
         (s.kind == DirectiveKind::Rename && s.loops[1] == loop);
     if (makes) return true;
   }

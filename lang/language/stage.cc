@@ -14,6 +14,7 @@
 #include "lang/language/names.h"
 #include "lang/language/record.h"
 #include "lang/language/stage_loops.h"
+#include "lang/simplify/simplify.h"
 #include "polyhalite/func.h"
 
 namespace polyhalite {
@@ -57,6 +58,19 @@ Expr checked_factor(const Stage &s, const char *word, const VarOrRVar &loop, Exp
                loop.where);
   }
   return detail::fixed_integer(std::move(factor), what + ": the factor", loop.where);
+}
+
+// The factor of a skew or the offset of a shift.
+Expr checked_constant(const Stage &s, const char *word, const VarOrRVar &loop, Expr value) {
+  if (value.defined()) value = simplify(value);
+  int64_t n = 0;
+  if (value.defined() && value.type().is_int_or_uint() && is_const_int(value, &n)) {
+    return make_cast(Int(32), value);
+  }
+  user_error(std::string("cannot ") + word + " " + quoted(loop.name) + " of " +
+                 describe_stage(*s.function(), s.index()) + " by what is no integer constant",
+             "the order of its iterations would be known at run time only", "give a constant",
+             loop.where);
 }
 
 void record_loop(const Stage &s, DirectiveKind kind, const VarOrRVar &loop) {
@@ -113,6 +127,21 @@ class LoopOrigins {
         for (auto *set : {&inside_, &parallel_, &blended_}) {
           if (set->erase(l[0])) set->insert(l[1]);
         }
+        break;
+      case DirectiveKind::Skew: {
+        auto variables = take(l[0]);
+        for (const std::string &v : variables_of(l[1])) variables.insert(v);
+        for (auto *set : {&parallel_, &blended_}) {
+          if (set->erase(l[0])) set->insert(l[2]);
+        }
+        variables_[l[2]] = variables;
+        inside_.erase(l[0]);
+        inside_.insert(l[2]);
+        break;
+      }
+      case DirectiveKind::Reverse:
+      case DirectiveKind::Shift:
+        inside_.insert(l[0]);
         break;
       case DirectiveKind::Parallel:
         parallel_.insert(l[0]);
@@ -313,6 +342,8 @@ std::string Stage::dump_argument_list() const {
       loops.insert(at, d.loops[2]);
     } else if (d.kind == DirectiveKind::Rename) {
       *at = d.loops[1];
+    } else if (d.kind == DirectiveKind::Skew) {
+      *at = d.loops[2];
     } else if (d.kind == DirectiveKind::Fuse) {
       *at = d.loops[2];
       if (const auto outer = find(d.loops[1]); outer != loops.end()) loops.erase(outer);
@@ -381,6 +412,42 @@ Self &Schedulable<Self>::rename(const VarOrRVar &old, const VarOrRVar &fresh) {
   const Stage &s = self().stage_to_schedule();
   defined_function(s, "rename", old);
   record(s, DirectiveKind::Rename, {old.name, fresh.name}, {}, old.where);
+  return self();
+}
+
+template <typename Self>
+Self &Schedulable<Self>::skew(const VarOrRVar &loop, const VarOrRVar &by, const VarOrRVar &skewed,
+                              Expr factor) {
+  const Stage &s = self().stage_to_schedule();
+  const FunctionContents &f = defined_function(s, "skew", loop);
+  if (loop.name == by.name) {
+    user_error(
+        "cannot skew " + quoted(loop.name) + " of " + describe_stage(f, s.index()) + " by itself",
+        "a skew adds another loop's counter", "name two different loops", loop.where);
+  }
+  factor = checked_constant(s, "skew", loop, std::move(factor));
+  if (int64_t n; is_const_int(factor, &n) && n == 0) {
+    user_error("cannot skew " + quoted(loop.name) + " of " + describe_stage(f, s.index()) +
+                   " by 0 times " + quoted(by.name),
+               "the loop would stay what it is", "give a factor other than 0", loop.where);
+  }
+  record(s, DirectiveKind::Skew, {loop.name, by.name, skewed.name}, {std::move(factor)},
+         loop.where);
+  return self();
+}
+
+template <typename Self>
+Self &Schedulable<Self>::reverse(const VarOrRVar &loop) {
+  record_loop(self().stage_to_schedule(), DirectiveKind::Reverse, loop);
+  return self();
+}
+
+template <typename Self>
+Self &Schedulable<Self>::shift(const VarOrRVar &loop, Expr offset) {
+  const Stage &s = self().stage_to_schedule();
+  defined_function(s, "shift", loop);
+  offset = checked_constant(s, "shift", loop, std::move(offset));
+  record(s, DirectiveKind::Shift, {loop.name}, {std::move(offset)}, loop.where);
   return self();
 }
 

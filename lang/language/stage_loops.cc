@@ -89,6 +89,12 @@ class Replay {
       case DirectiveKind::Rename:
         loops_[place(d, d.loops[0])].name = fresh(d, d.loops[1], {d.loops[0]});
         return;
+      case DirectiveKind::Skew:
+        return skew(d);
+      case DirectiveKind::Reverse:
+      case DirectiveKind::Shift:
+        place(d, d.loops[0]);
+        return;
       case DirectiveKind::Parallel:
       case DirectiveKind::Vectorize:
       case DirectiveKind::Unroll:
@@ -157,6 +163,12 @@ class Replay {
     loops_[inner].name = d.loops[2];
     loops_[inner].is_reduction |= loops_[outer].is_reduction;
     loops_.erase(loops_.begin() + static_cast<std::ptrdiff_t>(outer));
+  }
+
+  void skew(const Directive &d) {
+    const size_t at = place(d, d.loops[0]), by = place(d, d.loops[1]);
+    loops_[at].name = fresh(d, d.loops[2], {d.loops[0]});
+    loops_[at].is_reduction |= loops_[by].is_reduction;
   }
 
   // What is left merges partial results: over the preserved loops, for every cell.

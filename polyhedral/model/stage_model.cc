@@ -45,7 +45,11 @@ class InstanceBuilder {
     }
     for (size_t r = def.rvars.size(); r-- > 0;) add_variable(def.rvars[r].var);
     for (const Derivation &d : nest_.derivations) {
-      d.kind == Derivation::Split ? split(d) : fuse(d);
+      if (is_linear(d)) {
+        linear(d);
+      } else {
+        d.kind == Derivation::Split ? split(d) : fuse(d);
+      }
     }
     for (size_t i = 0; i < nest_.loops.size(); i++) {
       const int loop = nest_.loops[i];
@@ -164,6 +168,36 @@ class InstanceBuilder {
       if (a.extent) fused.extent = n * *a.extent;
     }
     dims_[d.c] = std::move(fused);
+  }
+
+  // a -> c = sign*a + skew*b + offset: no coordinate of its own.
+  void linear(const Derivation &d) {
+    const LinearStep step = linear_step(d);
+    const DimensionModel &a = dims_[d.a];
+    const DimensionModel nothing{AffineRow(), AffineRow(), AffineRow(1)};
+    const DimensionModel &b = step.skew == 0 ? nothing : dims_[d.b];
+    DimensionModel made;
+    if (!a.has_value || !b.has_value) {
+      made.has_value = false;
+      made.coordinates = {{d.c, coordinate(d.c)}};
+      instance_.scope.mark_inexact("the loop '" + d.c + "', made of a fused one,");
+      dims_[d.c] = std::move(made);
+      return;
+    }
+    const AffineRow offset(step.offset);
+    made.value = step.sign * a.value + step.skew * b.value + offset;
+    made.coordinates = {{d.c, made.value}};
+    if (a.extent && b.extent) {
+      const AffineRow a_end = step.sign > 0 ? a.min : a.min + *a.extent - AffineRow(1);
+      const AffineRow b_end = step.skew > 0 ? b.min : b.min + *b.extent - AffineRow(1);
+      const int64_t slope = step.skew > 0 ? step.skew : -step.skew;
+      made.min = step.sign * a_end + step.skew * b_end + offset;
+      made.extent = *a.extent + slope * (*b.extent - AffineRow(1));
+    } else {
+      // From where it counts is not affine: nothing more can be said of its parts.
+      made.has_value = false;
+    }
+    dims_[d.c] = std::move(made);
   }
 
   Problem &problem_;

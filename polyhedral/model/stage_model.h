@@ -2,6 +2,7 @@
 // keep their coordinates, so that the order of the loops is the order of the coordinates.
 //
 //   split r by 8 (guarded), fuse q and ri    ro, (q, ri)     r = 8*ro + ri, 0 <= ri < 8, r <= max
+//   skew r by 2*t                            r.1, t          r.1 = r + 2*t
 #pragma once
 
 #include <string>

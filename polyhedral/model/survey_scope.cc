@@ -4,6 +4,7 @@
 
 #include "lang/ir/visit.h"
 #include "lang/simplify/linear.h"
+#include "polyhedral/interval.h"
 
 namespace polyhalite {
 
@@ -19,6 +20,14 @@ bool is_nonlinear(const Expr &e) {
     if (n->op == Op::Mul) found = found || (!is_const(n->args[0]) && !is_const(n->args[1]));
   });
   return found;
+}
+
+// max(max(a, b), c)  ->  a, b, c
+std::vector<Expr> operands_of(Op op, const Expr &e) {
+  if (e->op != op) return {e};
+  std::vector<Expr> all = operands_of(op, e->args[0]);
+  for (const Expr &more : operands_of(op, e->args[1])) all.push_back(more);
+  return all;
 }
 
 Expr loop_variable(const LoopInfo &loop) {
@@ -62,9 +71,13 @@ void SurveyScope::define_shared_symbols(const std::vector<Symbol> &symbols) {
 void SurveyScope::bound_counter(int loop) {
   const LoopBounds &b = survey_.loops[loop];
   const AffineRow counter = translator_.row(loop_variable(tree_.loops[loop]));
-  const AffineRow min = translator_.row(b.min);
-  problem_.require_less_equal(min, counter);
-  problem_.require_less_equal(counter, min + translator_.row(b.extent) - AffineRow(1));
+  // max(a, b) <= counter: both are, and no question arises which of them is the larger one.
+  for (const Expr &e : operands_of(Op::Max, b.min)) {
+    problem_.require_less_equal(translator_.row(e), counter);
+  }
+  for (const Expr &e : operands_of(Op::Min, sum(sum(b.min, b.extent), -1))) {
+    problem_.require_less_equal(counter, translator_.row(e));
+  }
 }
 
 void SurveyScope::enter_shared_loop(int loop) {

@@ -59,6 +59,35 @@ void bind_splits(Classes &stages) {
             return s;
           },
           py::arg("old"), py::arg("new"))
+      .def(
+          "skew",
+          [](Self s, Loop loop, Loop by, const py::object &skewed, const py::object &factor) {
+            if (factor.is_none()) {
+              to_stage(s).skew(loop, by, to_expr(skewed));
+            } else {
+              to_stage(s).skew(loop, by, to_loop(skewed), to_expr(factor));
+            }
+            return s;
+          },
+          py::arg("loop"), py::arg("by"), py::arg("skewed"), py::arg("factor") = py::none(),
+          "skew(loop, by, skewed, factor): counts loop by loop + factor*by; skew(loop, by, factor) "
+          "keeps its name. A stencil's loops, skewed by its loop over time, may be tiled and run in "
+          "wavefronts.")
+      .def(
+          "reverse",
+          [](Self s, Loop loop) {
+            to_stage(s).reverse(loop);
+            return s;
+          },
+          py::arg("loop"), "Runs the loop's iterations in the opposite order.")
+      .def(
+          "shift",
+          [](Self s, Loop loop, Value offset) {
+            to_stage(s).shift(loop, offset);
+            return s;
+          },
+          py::arg("loop"), py::arg("offset"),
+          "Counts the loop from another number on: loop + offset.")
 
       .def(
           "tile",

@@ -393,11 +393,17 @@ class Func:
         """Hoisted memory holds so many storages, taken in turn."""
     def rvars(self, i: int = ...) -> list[RVar]:
         """The variables of update i's RDom, as it lists them."""
+    def reverse(self, loop: LoopLike) -> Func:
+        """Runs the loop's iterations in the opposite order."""
     def serial(self, loop: LoopLike) -> Func: ...
     def set_estimate(self, var: LoopLike, min: ExprLike, extent: ExprLike) -> Func:
         """Bounds that an auto-scheduler may assume."""
     def set_estimates(self, bounds: Any) -> Func:
         """[(min, extent), ...] of the axes."""
+    def shift(self, loop: LoopLike, offset: ExprLike) -> Func:
+        """Counts the loop from another number on: loop + offset."""
+    def skew(self, loop: LoopLike, by: LoopLike, skewed: Any, factor: Any = ...) -> Func:
+        """skew(loop, by, skewed, factor): counts loop by loop + factor*by; skew(loop, by, factor) keeps its name. A stencil's loops, skewed by its loop over time, may be tiled and run in wavefronts."""
     def specialize(self, condition: ExprLike) -> Stage:
         """A branch of the stage for runs where the condition over Params and shapes holds, to be scheduled."""
     def specialize_fail(self, message: str) -> None:
@@ -907,9 +913,15 @@ class Stage:
     def rename(self, old: LoopLike, new: LoopLike) -> Stage: ...
     def reorder(self, *args: Any) -> Stage:
         """Innermost first; loops that are not named keep their places."""
+    def reverse(self, loop: LoopLike) -> Stage:
+        """Runs the loop's iterations in the opposite order."""
     def rfactor(self, r: Any, v: Any = ...) -> Func:
         """rfactor(r.x, u) or rfactor([(r.x, u), ...]): splits an associative update into partial results and their merging. Returns the Func that holds partial results."""
     def serial(self, loop: LoopLike) -> Stage: ...
+    def shift(self, loop: LoopLike, offset: ExprLike) -> Stage:
+        """Counts the loop from another number on: loop + offset."""
+    def skew(self, loop: LoopLike, by: LoopLike, skewed: Any, factor: Any = ...) -> Stage:
+        """skew(loop, by, skewed, factor): counts loop by loop + factor*by; skew(loop, by, factor) keeps its name. A stencil's loops, skewed by its loop over time, may be tiled and run in wavefronts."""
     def specialize(self, condition: ExprLike) -> Stage:
         """A branch of the stage for runs where the condition over Params and shapes holds, to be scheduled."""
     def specialize_fail(self, message: str) -> None:

@@ -69,7 +69,7 @@ TEST(order, interchange_against_a_skewed_dependence_is_refused) {
   EXPECT_EQ(verdict(kSkewed, "acc.update(0).reorder(y1, x1)"),
             R"(test:1: error: cannot reorder 'y1' inside 'x1' on update 0 of 'acc'
   why: acc at (y1=2, x1=0) reads what (y1=1, x1=1) writes; with x1 outside, (1,1) would run after (2,0)
-  fix: keep y1 outside x1)");
+  fix: keep y1 outside x1, or skew x1 by y1 first)");
 }
 
 TEST(order, tiling_against_a_skewed_dependence_is_refused) {
@@ -78,7 +78,7 @@ acc.update(0).reorder(xi, y1, xo)
 )"),
             R"(test:2: error: cannot reorder 'y1' inside 'xo' on update 0 of 'acc'
   why: acc at (y1=2, x1=7) reads what (y1=1, x1=8) writes; with xo outside, (1,8) would run after (2,7)
-  fix: keep y1 outside xo)");
+  fix: keep y1 outside xo, or skew xo by y1 first)");
 }
 
 TEST(order, inner_part_of_a_split_outside_is_refused) {
@@ -179,7 +179,7 @@ output f
   EXPECT_EQ(verdict(scan, "f.update(0).reorder(j, i)"),
             R"(test:1: error: cannot reorder 'j' inside 'i' on update 0 of 'f'
   why: f at (j=2, i=0) reads what (j=1, i=1) writes; with i outside, (1,1) would run after (2,0) (with n=2)
-  fix: keep j outside i)");
+  fix: keep j outside i, or skew i by j first)");
 }
 
 TEST(order, fuse_of_fused_and_split_loops_keeps_coordinates) {

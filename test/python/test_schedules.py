@@ -29,6 +29,8 @@ SCHEDULES = {
     "sliding": lambda f, g: f.store_root().compute_at(g, i).fold_storage(i, 4),
     "order": lambda f, g: (g.reorder(i, j), f.compute_root().reorder_storage(i, j)),
     "fused": lambda f, g: g.fuse(j, i, u).parallel(u, 16),
+    "skewed": lambda f, g: (g.skew(j, i, u, 2).reorder(i, u).parallel(i), f.compute_at(g, u)),
+    "skewed in place": lambda f, g: g.skew(j, i, 1).reverse(i).shift(j, 3),
     "unrolled": lambda f, g: (g.unroll(i, 2), f.compute_at(g, i).unroll(j, 3)),
     "stacked": lambda f, g: f.compute_at(g, i).store_in(ph.MemoryType.Heap),
     "levels": lambda f, g: (g.split(i, io, ii, 4), f.compute_at(ph.LoopLevel(g, io))),

@@ -249,6 +249,7 @@ class Draw {
     static constexpr DirectiveKind kKinds[] = {
         DirectiveKind::Split,         DirectiveKind::Fuse,         DirectiveKind::Reorder,
         DirectiveKind::Rename,        DirectiveKind::Parallel,     DirectiveKind::Vectorize,
+        DirectiveKind::Skew,          DirectiveKind::Reverse,      DirectiveKind::Shift,
         DirectiveKind::Unroll,        DirectiveKind::Serial,       DirectiveKind::ComputeRoot,
         DirectiveKind::ComputeInline, DirectiveKind::ComputeAt,    DirectiveKind::StoreRoot,
         DirectiveKind::StoreAt,       DirectiveKind::Bound,        DirectiveKind::GpuBlocks,
@@ -272,6 +273,13 @@ class Draw {
         break;
       case DirectiveKind::Fuse:
         loops = 3;
+        break;
+      case DirectiveKind::Skew:
+        loops = 3;
+        d.factors = {make_int(Int(32), number(9) - 4)};
+        break;
+      case DirectiveKind::Shift:
+        d.factors = {make_int(Int(32), number(9) - 4)};
         break;
       case DirectiveKind::Rename:
         loops = 2;

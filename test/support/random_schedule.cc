@@ -166,10 +166,12 @@ void ScheduleDraw::loop_directive(const std::string &func, int stage,
     add(DirectiveKind::Fuse, func, stage, {dims[i], dims[i + 1], fused});
     dims[i] = fused;
     dims.erase(dims.begin() + static_cast<long>(i) + 1);
-  } else if (kind < 55 && at != dims.end()) {
+  } else if (kind < 53 && at != dims.end()) {
     const std::string name = dim + "n" + std::to_string(fresh_++);
     add(DirectiveKind::Rename, func, stage, {dim, name});
     *at = name;
+  } else if (kind < 61 && at != dims.end()) {
+    recount(func, stage, *at, dims);
   } else if (kind < 75 && dims.size() >= 2) {
     std::vector<std::string> order = dims;
     for (size_t i = order.size() - 1; i > 0; i--) {
@@ -196,6 +198,22 @@ void ScheduleDraw::loop_directive(const std::string &func, int stage,
           dice_.pick<std::string>({"Never", "Auto"});
     }
     if (dice_.chance(15)) stream(func, stage);
+  }
+}
+
+// A loop in other coordinates: `dim` is one of `dims`.
+void ScheduleDraw::recount(const std::string &func, int stage, std::string &dim,
+                           const std::vector<std::string> &dims) {
+  const std::string &by = dice_.pick(dims);
+  const Expr constant(dice_.between(1, 3) * (dice_.chance(70) ? 1 : -1));
+  if (by == dim && dice_.chance(50)) {
+    add(DirectiveKind::Reverse, func, stage, {dim});
+  } else if (by == dim) {
+    add(DirectiveKind::Shift, func, stage, {dim}).factors = {constant};
+  } else {
+    const std::string skewed = dim + "k" + std::to_string(fresh_++);
+    add(DirectiveKind::Skew, func, stage, {dim, by, skewed}).factors = {constant};
+    dim = skewed;
   }
 }
 

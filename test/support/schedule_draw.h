@@ -58,6 +58,8 @@ class ScheduleDraw {
   Expr factor(int low, int high);
   void loop_directive();
   void loop_directive(const std::string &func, int stage, std::vector<std::string> &dims);
+  void recount(const std::string &func, int stage, std::string &dim,
+               const std::vector<std::string> &dims);
   void stream(const std::string &func, int stage);
   // How a Func is stored, and over what it is computed.
   void storage_directive();

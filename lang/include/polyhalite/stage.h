@@ -76,6 +76,24 @@ class Schedulable : public DeviceSchedulable<Self> {
     return reorder(std::vector<VarOrRVar>{x, y, VarOrRVar(std::forward<Args>(more))...});
   }
   Self &rename(const VarOrRVar &old, const VarOrRVar &fresh);
+  /// Counts `loop` by skewed = loop + factor*by, `by` being another loop of the stage, which stays.
+  /// The order of the stage's iterations only changes with a reorder, split or kind that follows:
+  /// a stencil's loops over space, skewed by its loop over time, may be tiled and run in wavefronts.
+  ///
+  ///   for t in [0, T) { for x in [0, N) { S(t, x) } }
+  ///   -> for t in [0, T) { for x in [2*t, 2*t + N) { S(t, x - 2*t) } }       f.skew(x, t, 2)
+  ///
+  /// CompileError unless the factor is an integer constant other than 0. `skewed` may repeat the
+  /// name of `loop`, which it does where it is left out.
+  Self &skew(const VarOrRVar &loop, const VarOrRVar &by, const VarOrRVar &skewed, Expr factor);
+  Self &skew(const VarOrRVar &loop, const VarOrRVar &by, Expr factor) {
+    return skew(loop, by, loop, std::move(factor));
+  }
+  /// Runs the loop's iterations in the opposite order.
+  Self &reverse(const VarOrRVar &loop);
+  /// Counts `loop` from another number on, so that its tiles begin elsewhere: loop + offset.
+  /// CompileError unless the offset is an integer constant.
+  Self &shift(const VarOrRVar &loop, Expr offset);
 
   Self &serial(const VarOrRVar &loop);
   Self &parallel(const VarOrRVar &loop);
