@@ -97,8 +97,9 @@ FoundSchedule::FoundSchedule(const SearchOptions &o, const std::string &app, boo
   generator_seconds = seconds_of([&] { generator_cpu_seconds = run(words); });
   schedule = text_of(o.folder + "/" + function + ".schedule.h");
   const std::string library = o.folder + "/" + function + ".so";
-  run({"c++", "-shared", "-o", library, "-Wl,--whole-archive", o.folder + "/" + function + ".a",
-       "-Wl,--no-whole-archive", "-lpthread", "-ldl"});
+  // Its own runtime, whose threads are set below, and not libPolyhalite's of the same names.
+  run({"c++", "-shared", "-Wl,-Bsymbolic", "-o", library, "-Wl,--whole-archive",
+       o.folder + "/" + function + ".a", "-Wl,--no-whole-archive", "-lpthread", "-ldl"});
   handle_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle_) throw std::runtime_error(dlerror());
   entry_ = reinterpret_cast<int (*)(void **)>(find(function + "_argv"));
