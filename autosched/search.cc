@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 
@@ -333,7 +334,8 @@ class Search {
   }
 
   // Likewise: long strips of a host, of several rows at a time, along which all that it reads
-  // slides, members of its group and a few more.
+  // slides, members of its group and a few more. Where they pay only with what comes next, trials
+  // begin there too.
   void rows_that_slide() {
     std::stable_sort(best_.begin(), best_.end(),
                      [](const Found &a, const Found &b) { return a.cost < b.cost; });
@@ -364,9 +366,12 @@ class Search {
         }
       }
       score(&trials, {{&now.plan, trials.size()}});
-      if (!trials.empty() && trials[0].cost < now.cost) {
+      if (trials.empty()) continue;
+      if (trials[0].cost < now.cost) {
         now = trials[0];
         keep(now);
+      } else if (!sliding_ || trials[0].cost < sliding_->cost) {
+        sliding_ = trials[0];
       }
     }
   }
@@ -405,10 +410,10 @@ class Search {
   void refine() {
     std::stable_sort(best_.begin(), best_.end(),
                      [](const Found &a, const Found &b) { return a.cost < b.cost; });
-    const size_t count = std::min<size_t>(best_.size(), 4);
+    std::vector<Found> starts(best_.begin(), best_.begin() + std::min<size_t>(best_.size(), 4));
+    if (sliding_) starts.push_back(*sliding_);
     std::mt19937_64 random(options_.seed);
-    for (size_t i = 0; i < count; i++) {
-      Found now = best_[i];
+    for (Found &now : starts) {
       std::vector<int> order(m_.funcs.size());
       for (size_t f = 0; f < order.size(); f++) order[f] = static_cast<int>(f);
       for (bool better = true; better;) {
@@ -516,6 +521,7 @@ class Search {
   CostModel &costs_;
   const std::function<double()> &seconds_;
   std::vector<Found> best_;
+  std::optional<Found> sliding_;  // the best where windows slide that was not better yet
   SearchResult result_;
 };
 
