@@ -83,6 +83,7 @@ std::vector<Read> join_reads(const std::vector<Access> &accesses, size_t vars) {
 std::vector<LoadKind> join_loads(const std::vector<Access> &accesses, size_t reduction) {
   std::vector<LoadKind> list;
   std::map<std::tuple<int, double, int>, size_t> known;
+  std::vector<std::vector<const Access *>> of_kind;
   for (const Access &a : accesses) {
     LoadKind l;
     l.callee = a.callee;
@@ -96,16 +97,17 @@ std::vector<LoadKind> join_loads(const std::vector<Access> &accesses, size_t red
         if (d == 0) l.slope = std::abs(i.slope[0]);
         l.across_dim = l.across_dim || d > 0;
       }
-      l.moves_down = l.moves_down || (i.slope.size() > 1 && i.slope[1] != 0);
       l.steps_rows =
           l.steps_rows || (d > 0 && reduction < i.slope.size() && i.slope[reduction] != 0);
     }
-    const int flags = l.gathers | l.moves << 1 | l.across_dim << 2 | l.moves_down << 3 |
-                      l.steps_rows << 4 | l.scattered << 5;
+    const int flags =
+        l.gathers | l.moves << 1 | l.across_dim << 2 | l.steps_rows << 3 | l.scattered << 4;
     const auto [at, fresh] = known.emplace(std::make_tuple(l.callee, l.slope, flags), list.size());
     if (fresh) list.push_back(l);
-    list[at->second].count++;
+    of_kind.resize(list.size());
+    of_kind[at->second].push_back(&a);
   }
+  for (size_t i = 0; i < list.size(); i++) list[i].elements.add(of_kind[i], 1);
   return list;
 }
 
@@ -114,8 +116,14 @@ std::vector<LoadKind> join_loads(const std::vector<Access> &accesses, size_t red
 ExpandedStage Expander::expand(const Plan &plan, int func, int stage) const {
   const StageModel &s = model_.funcs[static_cast<size_t>(func)].stages[static_cast<size_t>(stage)];
   ExpandedStage e;
-  e.operations = s.operations;
-  e.operation_bytes = s.operation_bytes;
+  Access own;  // each row computes its own points
+  own.index.push_back({{0, 1}, 0, 0, false});
+  const auto compute = [&](const StageModel &part, const std::vector<const Access *> &calls) {
+    e.operations += static_cast<double>(calls.size()) * part.operations;
+    e.row_operations.add(calls, part.operations);
+    e.row_bytes.add(calls, part.operation_bytes);
+  };
+  compute(s, {&own});
   e.widest = s.widest;
   std::map<int, std::vector<Access>, std::greater<>> pending;  // consumers before producers
   std::map<int, std::set<uint64_t>> seen;
@@ -136,8 +144,9 @@ ExpandedStage Expander::expand(const Plan &plan, int func, int stage) const {
     const std::vector<Access> calls = std::move(first->second);
     pending.erase(first);
     const auto count = static_cast<double>(calls.size());
-    e.operations += count * inner.operations;
-    e.operation_bytes += count * inner.operation_bytes;
+    std::vector<const Access *> places;
+    for (const Access &call : calls) places.push_back(&call);
+    compute(inner, places);
     e.widest = std::max(e.widest, inner.widest);
     if (e.operations > kMostOperations || e.accesses.size() > kMostAccesses ||
         count * static_cast<double>(inner.accesses.size()) > 4 * kMostAccesses) {

@@ -11,6 +11,7 @@
 
 #include "autosched/model.h"
 #include "autosched/plan.h"
+#include "autosched/row_sharing.h"
 
 namespace polyhalite::autosched {
 
@@ -23,8 +24,7 @@ struct Read {
   bool shifts = false;                     // by several offsets along dimension 0
 };
 
-/// Accesses that cost the same: how they move with dimensions 0 and 1 and the first reduction
-/// variable.
+/// Accesses that cost the same: how they move with dimension 0 and the first reduction variable.
 struct LoadKind {
   int callee = -1;
   double slope = 0;         // of index 0 along dimension 0
@@ -32,13 +32,13 @@ struct LoadKind {
   bool scattered = false;   // index 0 is: neighbours may be far from each other
   bool moves = false;       // with dimension 0, by whatever index
   bool across_dim = false;  // by an index other than 0
-  bool moves_down = false;  // with dimension 1
   bool steps_rows = false;  // the first reduction variable moves an index other than 0
-  int count = 0;
+  RowSharing elements;      // a point
 };
 
 struct ExpandedStage {
-  double operations = 0, operation_bytes = 0;
+  double operations = 0;                   // a point that is computed alone
+  RowSharing row_operations, row_bytes;  // with rows at once; bytes: each times its type's
   int widest = 1;
   std::vector<Access> accesses;  // of Funcs that are computed, and of images
   std::vector<Read> reads;       // the same by callee

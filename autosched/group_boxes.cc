@@ -36,8 +36,10 @@ HostLoops host_loops(const PipelineModel &m, int host, const FuncPlan &plan) {
   const int row = plan.outer.empty() ? -1 : row_dimension(m, host, plan);
   if (row >= 0) {
     NumberRange &r = box[index(row)];
-    loops.trips.push_back(static_cast<double>(std::max<int64_t>(r.extent(), 1)));
-    r.lo = r.hi = r.lo + r.extent() / 2;
+    const int64_t step = row_step(m, host, plan), count = (r.extent() + step - 1) / step;
+    loops.trips.push_back(static_cast<double>(std::max<int64_t>(count, 1)));
+    r.lo += count / 2 * step;
+    r.hi = std::min(r.hi, r.lo + step - 1);
     loops.boxes.push_back(box);
   }
   return loops;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "autosched/group_boxes.h"
@@ -17,8 +19,9 @@ constexpr double kTask = 250;     // and for each of its tasks
 constexpr double kLatency = 4;    // cycles until a multiply-add's result can be added to
 constexpr double kRowCycles = 6;  // of a loop around the innermost
 constexpr double kProductionCycles = 60;
-constexpr double kColumnPenalty = 1.4;
-constexpr double kBlockCycles = 4;  // of one that is unrolled whole
+constexpr double kBlockCycles = 4;      // of one that is unrolled whole
+constexpr double kNotHidden = 0.15;     // of what a core does while something else takes longer
+constexpr double kMostStreams = 12;     // rows that are followed at once
 
 // A loop around a stage, innermost first in lists: afterwards variable extents are these.
 struct Around {
@@ -34,7 +37,8 @@ struct ArrayUse {
   const std::vector<bool> *gathers = nullptr;               // [dim] neighbours may be anywhere
   bool writes = false;
   double limit = 0;  // bytes that there are of it
-  int made_at = -1;  // a member's depth: what is outside of it finds the same memory
+  int made_at = -1;  // the depth of a member, or of who reads the array first
+  int made_by = -1;  // these
 };
 
 class GroupCoster {
@@ -51,10 +55,12 @@ class GroupCoster {
       return g;
     }
     boxes_ = std::move(*boxes);
+    find_first_readers();
     const FuncPlan &hp = plan(host_);
     const double tasks = hp.outer.empty() ? 1 : boxes_.trips[1];
     const double cores = std::min<double>(machine_.cores, tasks);
     const double speed = tasks / std::ceil(tasks / cores);
+    StageCost block;  // what is unrolled whole runs as one
     for (const int f : boxes_.cone) {
       if (plan(f).where == Where::Inline) continue;
       for (int s = 0; s < static_cast<int>(func(f).stages.size()); s++) {
@@ -64,20 +70,49 @@ class GroupCoster {
           return g;
         }
         g.stages.push_back(*c);
-        g.total +=
-            (c->compute + c->caches) / speed + c->memory / std::min(speed, machine_.memory_lanes);
+        if (s == host_stage(func(f)) && plan(f).nests[static_cast<size_t>(s)].whole) {
+          block.compute += c->compute;
+          block.l2 += c->l2;
+          block.l3 += c->l3;
+          block.memory += c->memory;
+        } else {
+          g.total += time_of(*c, speed);
+        }
       }
     }
+    g.total += time_of(block, speed);
     if (!hp.outer.empty()) g.total += kLaunch + kTask * tasks / cores;
     return g;
   }
 
  private:
+  // Of what a stage does the slowest counts: the rest goes on meanwhile, mostly.
+  double time_of(const StageCost &c, double speed) const {
+    const double parts[] = {c.compute / speed, c.l2 / speed, c.l3 / speed,
+                            c.memory / std::min(speed, machine_.memory_lanes)};
+    const double most = *std::max_element(std::begin(parts), std::end(parts));
+    return most + kNotHidden * (std::accumulate(std::begin(parts), std::end(parts), 0.0) - most);
+  }
+
   const FuncModel &func(int f) const { return m_.funcs[static_cast<size_t>(f)]; }
   const FuncPlan &plan(int f) const { return plan_.funcs[static_cast<size_t>(f)]; }
   int depth_of(int f) const { return f == host_ ? boxes_.innermost() : plan(f).level + 1; }
   const NumberBox &box(int f, int depth) const {
     return boxes_.boxes[static_cast<size_t>(depth)][static_cast<size_t>(f)];
+  }
+
+  // Of what is not made in the group, who brings it to the caches: producers run first.
+  void find_first_readers() {
+    first_reader_.assign(m_.funcs.size() + m_.images.size(), -1);
+    for (const int f : boxes_.cone) {
+      if (plan(f).where == Where::Inline) continue;
+      for (size_t s = f == host_ ? static_cast<size_t>(host_stage(func(f))) : 0;
+           s < func(f).stages.size(); s++) {
+        for (const Read &r : expand_(plan_, f, static_cast<int>(s)).reads) {
+          first_reader_[static_cast<size_t>(r.callee)] = f;
+        }
+      }
+    }
   }
 
   double bytes_of(int callee) const { return points(m_.whole(callee)) * m_.bytes(callee); }
@@ -92,9 +127,14 @@ class GroupCoster {
       u.spread = &r.spread;
       u.gathers = &r.gathers;
       u.limit = bytes_of(r.callee);
+      const int first = first_reader_[static_cast<size_t>(r.callee)];
       if (m_.is_func(r.callee) && plan(r.callee).where == Where::At) {
         u.made_at = depth_of(r.callee);
+        u.made_by = r.callee;
         u.limit = points(box(r.callee, u.made_at)) * m_.bytes(r.callee);
+      } else if (first >= 0 && first < f) {
+        u.made_at = std::min(depth_of(first), depth_of(f));
+        u.made_by = first;
       }
       list.push_back(u);
     }
@@ -115,6 +155,7 @@ class GroupCoster {
     u.limit = bytes_of(f);
     if (f != host_) {
       u.made_at = depth_of(f);
+      u.made_by = f;
       u.limit = points(box(f, u.made_at)) * m_.bytes(f);
     }
     list.push_back(u);
@@ -144,10 +185,10 @@ class GroupCoster {
     return std::min(bytes, std::max(u.limit, kLine));
   }
 
-  // All loops around the stage's innermost, innermost first. `inside`: how many are the stage's
-  // own.
+  // The stage's own loops around its innermost, innermost first. `row`: how many stand in one
+  // iteration of a host's row loop.
   std::vector<Around> loops_around(int f, int s, const NumberBox &box, const Nest &n,
-                                   size_t *inside) const {
+                                   size_t *row) const {
     const StageModel &stage = func(f).stages[static_cast<size_t>(s)];
     const size_t dims = box.size();
     std::vector<double> full, now(stage.vars.size(), 1.0);
@@ -174,9 +215,12 @@ class GroupCoster {
       const std::vector<int> inner = inner_dimensions(m_, f, plan(f));
       order.assign(inner.rbegin(), inner.rend());
     }
-    for (const int d : order) grow(static_cast<size_t>(d), full[static_cast<size_t>(d)]);
+    for (const int d : order) {
+      *row = loops.size();
+      grow(static_cast<size_t>(d), full[static_cast<size_t>(d)]);
+    }
     for (size_t d = 0; d < dims; d++) grow(d, full[d]);
-    *inside = loops.size();
+    if (order.empty()) *row = loops.size();
     return loops;
   }
 
@@ -229,8 +273,7 @@ class GroupCoster {
         kRowCycles * cost.points / std::max<double>(1, innermost_extent(model, box, n)) +
         (n.whole ? kBlockCycles : kProductionCycles) * productions;
     cost.compute = cycles * machine_.cycle;
-    add_traffic(f, s, e, n, box, depth, total_points / std::max(1.0, productions * points(box)),
-                &cost);
+    add_traffic(f, s, e, n, box, depth, &cost);
     return cost;
   }
 
@@ -246,9 +289,16 @@ class GroupCoster {
     const auto per_point = [&](double bytes, double count) {
       return lanes > 1 ? std::max(bytes / width, count / lanes) : count;
     };
-    double cycles = 0.5 * per_point(e.operation_bytes, e.operations);
+    double cycles = 0.5 * per_point(e.row_bytes.per_row(n.down), e.row_operations.per_row(n.down));
+    // What rows have in common waits in registers; values that find no room are stored, elements
+    // are loaded again.
+    constexpr double kInUse = 8;
+    const double room = machine_.vector_registers - kInUse;
+    double waiting = n.across * e.row_operations.waiting(n.down);
+    if (waiting > room) cycles += e.row_operations.used_again(n.down) * per_point(e.widest, 1);
+    for (const LoadKind &l : e.loads) waiting += n.across * l.elements.waiting(n.down);
     for (const LoadKind &l : e.loads) {
-      cycles += l.count * load_cycles(model, e, l, n, per_point);
+      cycles += l.elements.per_row(n.down, waiting <= room) * load_cycles(model, e, l, n, per_point);
     }
     const double store =
         in_registers(f) ? 0.1 * per_point(m_.bytes(f), 1) : per_point(m_.bytes(f), 1);
@@ -296,8 +346,7 @@ class GroupCoster {
     } else {
       load = l.slope <= 4 ? vector_load * l.slope * 1.6 : 1.0;
     }
-    if (!l.moves_down) load /= n.down;
-    return load + far_rows(model, l) / (lanes * n.across * n.down);
+    return load + far_rows(model, l) / (lanes * n.across);
   }
 
   // A member whose block is unrolled whole.
@@ -315,28 +364,70 @@ class GroupCoster {
     return pitch >= 2048 ? 7 : 0;
   }
 
-  // Do tiles follow each other down narrow columns? Then each row of a tile is another page.
-  bool walks_down() const {
-    const std::vector<OuterLoop> &outer = plan(host_).outer;
-    if (outer.empty() || outer.back().dim == 0) return false;
-    const auto columns =
-        std::find_if(outer.begin(), outer.end(), [](const OuterLoop &o) { return o.dim == 0; });
-    return columns != outer.end() && columns->tile * func(host_).bytes < 2048;
+  // Memory is fast where it is read or written in long rows, or a few rows at once that the next
+  // tile continues: how often does something else begin?
+  double streams_begun(const ArrayUse &u, double bytes, int f, int depth,
+                       const std::vector<double> &extents) const {
+    if (u.slope->empty() || (*u.gathers)[0] || bytes == 0) return 0;
+    const double whole = static_cast<double>(m_.whole(u.callee)[0].extent());
+    double width = 1, rows = 1;
+    for (size_t v = 0; v < extents.size(); v++) {
+      width += (*u.slope)[0][v] * (extents[v] - 1);
+      for (size_t d = 1; d < u.slope->size(); d++) {
+        if ((*u.slope)[d][v] != 0) rows *= extents[v];
+      }
+    }
+    for (size_t d = 1; d < u.slope->size(); d++) rows += (*u.spread)[d];
+    const auto columns = [&](int d) {
+      const NumberBox &b = box(f, d);
+      return b.empty() ? 1 : static_cast<double>(b[0].extent());
+    };
+    for (int d = depth; d > 0 && rows <= kMostStreams && columns(d - 1) > columns(d); d--) {
+      width *= columns(d - 1) / columns(d);
+    }
+    return width >= 0.9 * whole ? 0 : bytes / (width * m_.bytes(u.callee));
   }
 
-  int host_rows() const {
-    const std::vector<Nest> &nests = plan(host_).nests;
-    return nests.empty() ? 1 : nests[static_cast<size_t>(host_stage(func(host_)))].down;
+  // Bytes that go through a cache between a production, or first read, and its use by a stage of `f`,
+  // beside those that the stage itself touches: what is produced in between and further inside. The
+  // memory that a production writes, and the rows that slide along, have to outlive all that an
+  // iteration produces.
+  double beside(const ArrayUse &u, int f, const std::vector<ArrayUse> &uses) const {
+    const bool outlives = u.writes || (u.made_by == u.callee && plan(u.callee).slides);
+    double bytes = 0;
+    for (const int member : boxes_.cone) {
+      if (plan(member).where != Where::At || depth_of(member) < u.made_at) continue;
+      const bool between = depth_of(member) > u.made_at || (member > u.made_by && member < f);
+      if (!between && !outlives) continue;
+      const bool used = std::any_of(uses.begin(), uses.end(),
+                                    [&](const ArrayUse &o) { return o.callee == member; });
+      if (!used) bytes += points(box(member, depth_of(member))) * m_.bytes(member);
+    }
+    return bytes;
   }
 
-  // `new_part`: of a box, what is not there yet.
+  // Of the box that a production needs, what the iterations before have not made.
+  NumberBox new_part(int f, NumberBox box, int depth) const {
+    const FuncPlan &p = plan(f);
+    if (p.where != Where::At || !p.slides) return box;
+    const double trips = boxes_.trips[static_cast<size_t>(depth)];
+    for (size_t d = 0; d < box.size(); d++) {
+      const int64_t all = this->box(f, depth - 1)[d].extent();
+      if (all <= box[d].extent()) continue;
+      const auto step = static_cast<int64_t>(std::ceil(static_cast<double>(all) / trips));
+      box[d].hi = std::min(box[d].hi, box[d].lo + step - 1);
+    }
+    return box;
+  }
+
   void add_traffic(int f, int s, const ExpandedStage &e, const Nest &n, const NumberBox &box,
-                   int depth, double new_part, StageCost *cost) const {
+                   int depth, StageCost *cost) const {
     const StageModel &model = func(f).stages[static_cast<size_t>(s)];
-    size_t inside = 0;
-    std::vector<Around> loops = loops_around(f, s, box, n, &inside);
-    std::vector<int> level;  // per loop list position: the box that it stands in
-    level.assign(loops.size(), depth);
+    size_t row = 0;
+    std::vector<Around> loops = loops_around(f, s, new_part(f, box, depth), n, &row);
+    // Per depth, the outermost loop of what one iteration there runs.
+    std::vector<size_t> last(boxes_.trips.size(), row - 1);
+    last[static_cast<size_t>(depth)] = loops.size() - 1;
     for (int d = depth; d > 0; d--) {
       Around a;
       a.trips = boxes_.trips[static_cast<size_t>(d)];
@@ -347,7 +438,7 @@ class GroupCoster {
           a.extents[v] = std::max<double>(1, static_cast<double>(outer[v].extent()));
       }
       loops.push_back(std::move(a));
-      level.push_back(d - 1);
+      last[static_cast<size_t>(d) - 1] = loops.size() - 1;
     }
     Read own;
     const std::vector<ArrayUse> uses = array_uses(f, s, e, &own);
@@ -362,6 +453,7 @@ class GroupCoster {
     std::vector<double> outside(loops.size() + 1, 1);  // trips of all loops from number i on
     for (size_t i = loops.size(); i-- > 0;) outside[i] = outside[i + 1] * loops[i].trips;
 
+    const std::vector<double> &once = loops[last[static_cast<size_t>(depth)]].extents;
     const double capacity[3] = {machine_.l1, machine_.l2, machine_.l3};
     const double price[3] = {machine_.from_l2, machine_.from_l3, machine_.from_memory};
     for (int c = 0; c < 3; c++) {
@@ -370,7 +462,8 @@ class GroupCoster {
       for (size_t a = 0; a < uses.size(); a++) {
         const ArrayUse &u = uses[a];
         double bytes;
-        if (u.made_at >= 0 && level[fits] <= u.made_at && total[fits] <= capacity[c]) {
+        if (u.made_at >= 0 &&
+            total[last[static_cast<size_t>(u.made_at)]] + beside(u, f, uses) <= capacity[c]) {
           bytes = 0;  // made in the cache, and used there
         } else if (fits + 1 == loops.size()) {
           bytes = u.limit > capacity[c] / 2 ? touched[fits][a] : 0;
@@ -380,10 +473,11 @@ class GroupCoster {
           const double again = touched[fits][a] * outside[fits + 1];
           bytes = 1.5 * total[fits] <= capacity[c] ? std::min(next, again) : again;
         }
+        if (c == 2) {
+          cost->memory += streams_begun(u, bytes, f, depth, once) * machine_.stream_start;
+        }
         if (u.writes && c == 2) bytes *= 2;  // lines are read before they are written
-        if (c == 2 && host_rows() >= 4) bytes *= machine_.rows_at_once;
-        if (c == 2 && walks_down()) bytes *= kColumnPenalty;
-        (c == 2 ? cost->memory : cost->caches) += bytes * price[c] * new_part;
+        (c == 0 ? cost->l2 : c == 1 ? cost->l3 : cost->memory) += bytes * price[c];
       }
     }
   }
@@ -394,6 +488,7 @@ class GroupCoster {
   const Plan &plan_;
   const int host_;
   GroupBoxes boxes_;
+  std::vector<int> first_reader_;  // [Func or image] -1: nobody
 };
 
 }  // namespace

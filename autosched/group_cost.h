@@ -16,7 +16,7 @@ namespace polyhalite::autosched {
 struct StageCost {
   int func = -1, stage = 0;
   double points = 0;  // computed, those that are computed several times counted so
-  double compute = 0, caches = 0, memory = 0;
+  double compute = 0, l2 = 0, l3 = 0, memory = 0;  // traffic by where it comes from
 };
 
 struct GroupCost {

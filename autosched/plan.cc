@@ -89,7 +89,12 @@ int row_dimension(const PipelineModel &m, int host, const FuncPlan &plan) {
   if (f.stages.size() > 1) return -1;  // the reduction's loops stand there
   const std::vector<int> inner = inner_dimensions(m, host, plan);
   if (inner.empty() || inner[0] == 0) return -1;
-  return inner[0] == 1 && plan.nests[0].down > 1 ? -1 : inner[0];  // unrolled: no loop has one row
+  // Of a block that is unrolled whole no loop is left.
+  return inner[0] == 1 && plan.nests[0].whole ? -1 : inner[0];
+}
+
+int row_step(const PipelineModel &m, int host, const FuncPlan &plan) {
+  return row_dimension(m, host, plan) == 1 ? plan.nests[0].down : 1;
 }
 
 int level_count(const PipelineModel &m, int host, const FuncPlan &plan) {
@@ -260,8 +265,9 @@ std::string describe(const PipelineModel &m, const Plan &plan, int func) {
   } else {
     const FuncPlan &host = plan.funcs[static_cast<size_t>(p.host)];
     const bool row = p.level == static_cast<int>(host.outer.size());
+    const int step = row_step(m, p.host, host);
     s = "in " +
-        std::string(row ? "rows"
+        std::string(row ? (step > 1 ? std::to_string(step) + " rows" : "rows")
                         : "tiles of " +
                               dimension(p.host, host.outer[static_cast<size_t>(p.level)].dim)) +
         " of '" + m.funcs[static_cast<size_t>(p.host)].name + "'" + (p.slides ? ", sliding" : "");

@@ -6,6 +6,8 @@
 //   for y, x in tiles              outer loops, in the order of `outer`; the first is parallel
 //     for yi                       row: the outermost loop inside of the tile
 //       for xi by lanes
+//         for yu                   rows that are unrolled, if any: then the row's loop steps over
+//                                  as many
 //
 // Levels of a group are numbered from outside: level l is inside outer loop l; the last is the
 // row's.
@@ -85,6 +87,8 @@ int host_stage(const FuncModel &f);
 std::vector<int> inner_dimensions(const PipelineModel &m, int func, const FuncPlan &plan);
 /// The dimension that the row loop of a host runs over; -1 where it has none that is free.
 int row_dimension(const PipelineModel &m, int host, const FuncPlan &plan);
+/// How far the row loop steps.
+int row_step(const PipelineModel &m, int host, const FuncPlan &plan);
 /// Levels of a group: its outer loops, and the row where it has one and is tiled.
 int level_count(const PipelineModel &m, int host, const FuncPlan &plan);
 

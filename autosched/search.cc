@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 
@@ -19,6 +20,7 @@ int64_t extent(const FuncModel &f, int d) { return f.whole[static_cast<size_t>(d
 
 // What the user leaves open of a Func.
 bool may_move(const FuncModel &f) { return !f.fixed_place && !f.fixed_loops && !f.is_host; }
+bool stays_at_root(const FuncModel &f) { return f.is_output || f.is_extern || f.feeds_extern; }
 bool may_tile(const FuncModel &f) { return !f.fixed_loops && !f.is_host && !f.is_extern; }
 
 // Does it have a long reduction whose sums may stay in registers?
@@ -73,6 +75,19 @@ std::vector<std::vector<OuterLoop>> tilings(const PipelineModel &m, const Machin
   return list;
 }
 
+// Loops outside of a host's rows where windows slide: they have to be long.
+std::vector<std::vector<OuterLoop>> strips_for_windows(const FuncModel &f, int lanes) {
+  std::vector<std::vector<OuterLoop>> list;
+  for (int64_t rows : {16, 32, 64, 128, 256}) {
+    if (rows > extent(f, 1) / 2) break;
+    list.push_back({{1, rows}});
+    for (int64_t width : {8, 16, 32}) {
+      if (width * lanes <= extent(f, 0) / 2) list.push_back({{1, rows}, {0, width * lanes}});
+    }
+  }
+  return list;
+}
+
 // The group that contains all that consumes the Func, and the innermost level that they share.
 struct Home {
   int host = -1, level = -1;
@@ -92,19 +107,27 @@ Home home_of(const PipelineModel &m, const Plan &plan, int func) {
   return h;
 }
 
-// A placement at a level: the box that one production computes decides on its vectors.
+// The box that one production at a level computes decides on vectors and unrolling.
 NumberBox box_at(const PipelineModel &m, const std::vector<NumberBox> &needs, int func) {
   const NumberBox &box = needs[static_cast<size_t>(func)];
   return box.empty() ? m.funcs[static_cast<size_t>(func)].whole : box;
 }
 
+std::vector<Nest> nests_at(const PipelineModel &m, const Machine &machine,
+                           const std::vector<NumberBox> &needs, int func, bool slides) {
+  const NumberBox box = box_at(m, needs, func);
+  // The first production of a window that slides is larger than the others: its loops stay.
+  return slides ? default_nests(m, func, box, machine) : member_nests(m, func, box, machine);
+}
+
 FuncPlan member_plan(const PipelineModel &m, const Machine &machine, const Plan &plan, int func,
-                     int host, int level) {
+                     int host, int level, bool slides) {
   FuncPlan p;
   p.where = Where::At;
   p.host = host;
   p.level = level;
-  p.nests = member_nests(m, func, box_at(m, needs_at_level(m, plan, host, level), func), machine);
+  p.slides = slides;
+  p.nests = nests_at(m, machine, needs_at_level(m, plan, host, level), func, slides);
   return p;
 }
 
@@ -138,7 +161,7 @@ void settle_members(const PipelineModel &m, const Machine &machine, int host, Pl
   for (const size_t f : members) {
     FuncPlan p = plan->funcs[f];
     const int func = static_cast<int>(f);
-    p.nests = member_nests(m, func, box_at(m, needs[static_cast<size_t>(p.level)], func), machine);
+    p.nests = nests_at(m, machine, needs[static_cast<size_t>(p.level)], func, p.slides);
     plan->funcs.set(f, std::move(p));
   }
 }
@@ -167,6 +190,7 @@ class Search {
     if (options_.budget > 0) {
       beam();
       sums_in_blocks();
+      rows_that_slide();
       refine();
     }
     finish(start);
@@ -309,18 +333,87 @@ class Search {
     }
   }
 
+  // Likewise: long strips of a host, of several rows at a time, along which all that it reads
+  // slides, members of its group and a few more. Where they pay only with what comes next, trials
+  // begin there too.
+  void rows_that_slide() {
+    std::stable_sort(best_.begin(), best_.end(),
+                     [](const Found &a, const Found &b) { return a.cost < b.cost; });
+    Found now = best_[0];
+    for (size_t h = m_.funcs.size(); h-- > 0;) {
+      const FuncModel &host = m_.funcs[h];
+      if (!in_time(0.8)) break;
+      if (now.plan.funcs[h].where != Where::Root || !may_tile(host) || host.no_tiles ||
+          host.stages.size() > 1 || host.dimensions() < 2) {
+        continue;
+      }
+      const FuncPlan root = root_plan(m_, static_cast<int>(h), machine_);
+      std::vector<Found> trials;
+      for (const std::vector<OuterLoop> &outer : strips_for_windows(host, root.nests[0].lanes)) {
+        for (const int down : {1, 2, 4}) {
+          FuncPlan p = root;
+          p.outer = outer;
+          if (p.nests[0].lanes > 1) p.nests[0].down = down;
+          if (p.nests[0].down != down || row_dimension(m_, static_cast<int>(h), p) != 1) continue;
+          for (const int more : {0, 4, 8, 16}) {
+            Plan plan = now.plan;
+            plan.funcs.set(h, p);
+            const int taken = slide_members(&plan, static_cast<int>(h), more);
+            if (taken < 0) continue;
+            trials.push_back({std::move(plan), 0});
+            if (taken < more) break;
+          }
+        }
+      }
+      score(&trials, {{&now.plan, trials.size()}});
+      if (trials.empty()) continue;
+      if (trials[0].cost < now.cost) {
+        now = trials[0];
+        keep(now);
+      } else if (!sliding_ || trials[0].cost < sliding_->cost) {
+        sliding_ = trials[0];
+      }
+    }
+  }
+
+  // Puts a host's members in its rows, and of the Funcs at root that only the group reads at most
+  // `more`. Returns how many of these there were; -1 where nothing slides.
+  int slide_members(Plan *plan, int host, int more) const {
+    const int row = static_cast<int>(plan->funcs[static_cast<size_t>(host)].outer.size());
+    int taken = 0;
+    bool any = false;
+    for (int f = host; f-- > 0;) {
+      const FuncModel &func = m_.funcs[static_cast<size_t>(f)];
+      const FuncPlan &p = plan->funcs[static_cast<size_t>(f)];
+      const bool member = p.where == Where::At && p.host == host;
+      if (!member && (p.where != Where::Root || taken == more || !may_move(func) ||
+                      stays_at_root(func) || home_of(m_, *plan, f).host != host)) {
+        continue;
+      }
+      if (!member) {
+        dissolve(m_, machine_, f, plan);
+        taken++;
+      }
+      plan->funcs.set(static_cast<size_t>(f),
+                      member_plan(m_, machine_, *plan, f, host, row, true));
+      any = true;
+    }
+    return any ? taken : -1;
+  }
+
   void place_at(Plan *plan, int func, int host, int level) const {
-    plan->funcs.set(static_cast<size_t>(func), member_plan(m_, machine_, *plan, func, host, level));
+    plan->funcs.set(static_cast<size_t>(func),
+                    member_plan(m_, machine_, *plan, func, host, level, false));
   }
 
   // Changes one Func, and keeps what is better, until nothing is.
   void refine() {
     std::stable_sort(best_.begin(), best_.end(),
                      [](const Found &a, const Found &b) { return a.cost < b.cost; });
-    const size_t count = std::min<size_t>(best_.size(), 4);
+    std::vector<Found> starts(best_.begin(), best_.begin() + std::min<size_t>(best_.size(), 4));
+    if (sliding_) starts.push_back(*sliding_);
     std::mt19937_64 random(options_.seed);
-    for (size_t i = 0; i < count; i++) {
-      Found now = best_[i];
+    for (Found &now : starts) {
       std::vector<int> order(m_.funcs.size());
       for (size_t f = 0; f < order.size(); f++) order[f] = static_cast<int>(f);
       for (bool better = true; better;) {
@@ -360,6 +453,8 @@ class Search {
         nested.nests[s] = other;
         list.push_back(plan);
         list.back().funcs.set(static_cast<size_t>(func), std::move(nested));
+        // Its rows are the boxes that are needed of its members.
+        if (p.where == Where::Root) settle_members(m_, machine_, func, &list.back());
       };
       if (n.whole) {
         // Loops where nothing makes the extent constant.
@@ -426,6 +521,7 @@ class Search {
   CostModel &costs_;
   const std::function<double()> &seconds_;
   std::vector<Found> best_;
+  std::optional<Found> sliding_;  // the best where windows slide that was not better yet
   SearchResult result_;
 };
 
@@ -454,17 +550,12 @@ std::vector<Plan> other_placements(const PipelineModel &m, const Machine &machin
     p.outer.clear();
     place(p);
   }
-  const bool at_root = f.is_output || f.is_extern || f.feeds_extern;
-  if (may_move(f) && !at_root) {
+  if (may_move(f) && !stays_at_root(f)) {
     const Home home = home_of(m, plan, func);
     for (int l = 0; home.host >= 0 && l <= home.level; l++) {
-      FuncPlan p = member_plan(m, machine, plan, func, home.host, l);
-      place(p);
+      place(member_plan(m, machine, plan, func, home.host, l, false));
       const int row = static_cast<int>(plan.funcs[static_cast<size_t>(home.host)].outer.size());
-      if (l == row && l > 0) {
-        p.slides = true;
-        place(p);
-      }
+      if (l == row && l > 0) place(member_plan(m, machine, plan, func, home.host, l, true));
     }
   }
   if (!f.user_inline && (now.where == Where::Root || may_move(f)) && may_tile(f)) {
