@@ -49,6 +49,9 @@ Algorithm eager_inline(Algorithm a, const Directive &d, const std::vector<Direct
     if (is_extern_stage(g->stages[0])) {
       refuse(name, "a C function computes it", "leave it out");
     }
+    if (is_extern_stage(a.find(d.func)->stages[0])) {
+      refuse(name, "a C function reads it from memory", "leave it out");
+    }
     if (g->num_definitions() > 1) {
       refuse(name, "it has update definitions, and so no single expression as its value",
              "inline Funcs with a pure definition only");

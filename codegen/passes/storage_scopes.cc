@@ -141,8 +141,8 @@ Stmt with_hoisted_memory(const LoopTree &tree, const Survey &survey, int func, S
     args.push_back(Expr(0));
     args.push_back(e);
     int64_t k = 0;
-    const bool small = is_const_int(e, &k) && elements <= kMaxStackBytes;
-    elements = small ? elements * k : kMaxStackBytes + 1;
+    const bool small = is_const_int(e, &k) && elements <= kMostStackBytes;
+    elements = small ? elements * k : kMostStackBytes + 1;
   }
   for (int i = static_cast<int>(def.types.size()); i-- > 0;) {
     const Type t = def.types[i];
