@@ -2,8 +2,10 @@
 // cells of one production's window need places of their own, and productions run one after the
 // other. What a sliding window keeps of the iterations before lies inside the window (the surveyor
 // slides along no loop whose kept cells a ring inside of it would reuse).
+#include <algorithm>
 #include <utility>
 
+#include "lang/ir/extern_stage.h"
 #include "polyhedral/judge_context.h"
 #include "polyhedral/model/survey_scope.h"
 
@@ -23,6 +25,42 @@ void refuse(JudgeContext &c, int f, size_t d, std::string why, std::string fix, 
   c.refuse(std::move(refusal));
 }
 
+// Does a C function get boxes of f, to compute them or to read them?
+bool meets_c_function(const JudgeContext &c, const std::string &f) {
+  const std::vector<FuncDef> &funcs = c.tree.algorithm.funcs;
+  return std::any_of(funcs.begin(), funcs.end(), [&](const FuncDef &g) {
+    const CallNode *stage = as_extern_stage(g.stages[0]);
+    if (!stage || g.name == f) return stage != nullptr;
+    const std::vector<ExternOperand> operands = extern_operands(*stage);
+    return std::any_of(operands.begin(), operands.end(),
+                       [&](const ExternOperand &o) { return o.buffer && o.buffer->name == f; });
+  });
+}
+
+// A box is memory of one piece. False where a window goes on where the ring begins anew.
+bool judge_whole_boxes(JudgeContext &c, int f, size_t d) {
+  const FuncDef &func = c.tree.algorithm.funcs[f];
+  const int64_t ring = c.survey.funcs[f].fold[d];
+  Problem problem;
+  SharedAtoms shared;
+  SurveyScope scope(problem, shared, c.tree, c.survey);
+  for (int l : c.path_to(c.tree.placements[f].compute)) scope.enter_loop(l);
+  const AffineRow next = ring * problem.fresh(ModelVariable::Coordinate, "");
+  for (const AffineRow &cell : {next - AffineRow(1), next}) {
+    scope.require_inside({cell}, {c.survey.funcs[f].needed[d]});
+  }
+  const Solution s = c.solver.solve(problem);
+  if (s.answer == Solution::None) return true;
+  refuse(c, f, d,
+         s.answer == Solution::Unknown
+             ? s.problem
+             : "a C function gets boxes of it, and where " + func.args[d] + "=" +
+                   std::to_string(next.evaluate(s.values)) +
+                   " is in one with the cell before it, the ring begins anew between them",
+         "leave fold_storage() out", s.answer == Solution::Found);
+  return false;
+}
+
 // Two cells of one production's window at one place of the ring.
 void judge_ring(JudgeContext &c, int f, size_t d) {
   const FuncDef &func = c.tree.algorithm.funcs[f];
@@ -36,6 +74,7 @@ void judge_ring(JudgeContext &c, int f, size_t d) {
                       loop.label + "' run at once and would share the ring",
                   "store '" + func.name + "' inside loop '" + loop.label + "'", true);
   }
+  if (meets_c_function(c, func.name) && !judge_whole_boxes(c, f, d)) return;
   Problem problem;
   SharedAtoms shared;
   SurveyScope scope(problem, shared, c.tree, c.survey);

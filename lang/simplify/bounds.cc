@@ -293,13 +293,4 @@ ConstantBounds Simplifier::bounds_of_difference(const Expr &a, const Expr &b) {
   return plus(bounds_of(a), scale(bounds_of(b), -1));
 }
 
-ConstantBounds Simplifier::known_difference(const Expr &a, const Expr &b) {
-  const auto [it, is_new] = differences_.try_emplace({a.get(), b.get()});
-  if (!is_new) return it->second;
-  keep_.push_back(a);
-  keep_.push_back(b);
-  const ConstantBounds d = bounds_of_difference(a, b);
-  return differences_[{a.get(), b.get()}] = d;
-}
-
 }  // namespace polyhalite

@@ -52,30 +52,29 @@ Expr Simplifier::min_max(Op op, const Expr &a, const Expr &b) {
   const Type t = a.type();
   // A float min is not commutative: which zero, and whether a NaN, comes out depends on the order.
   if (!t.is_int_or_uint()) return intern(make_binary(op, a, b));
-  // Does x make y superfluous?  min(x, max(x, y))  ->  x
-  const Op other = op == Op::Min ? Op::Max : Op::Min;
+  // Does x make y superfluous?
   auto beats = [&](const Expr &x, const Expr &y) {
-    const ConstantBounds d = known_difference(x, y);
-    return (op == Op::Min ? d.max && *d.max <= 0 : d.min && *d.min >= 0) ||
-           has_operand(other, y, x);
+    const ConstantBounds d = bounds_of_difference(x, y);
+    return op == Op::Min ? d.max && *d.max <= 0 : d.min && *d.min >= 0;
   };
-  // Of a's operands none makes another one superfluous, and so of b's.
-  std::vector<Expr> operands, more;
+  if (beats(a, b)) return a;
+  if (beats(b, a)) return b;
+
+  std::vector<Expr> operands;
   flatten(op, a, operands);
-  flatten(op, b, more);
-  auto drop_beaten = [&](std::vector<Expr> &list, const std::vector<Expr> &by) {
-    list.erase(std::remove_if(list.begin(), list.end(),
-                              [&](const Expr &y) {
-                                return std::any_of(by.begin(), by.end(),
-                                                   [&](const Expr &x) { return beats(x, y); });
-                              }),
-               list.end());
-  };
-  drop_beaten(more, operands);
-  drop_beaten(operands, more);
-  if (more.empty()) return a;
-  if (operands.empty()) return b;
-  operands.insert(operands.end(), more.begin(), more.end());
+  flatten(op, b, operands);
+  const Op other = op == Op::Min ? Op::Max : Op::Min;
+  for (size_t i = 0; i < operands.size(); i++) {
+    for (size_t j = 0; j < operands.size(); j++) {
+      // min(x, max(x, y))  ->  x
+      if (i != j &&
+          (beats(operands[i], operands[j]) || has_operand(other, operands[j], operands[i]))) {
+        operands.erase(operands.begin() + static_cast<long>(j));
+        if (j < i) i--;
+        j--;
+      }
+    }
+  }
   // max(min(x, y), min(x, z)) stays: both forms cost the same.
   std::sort(operands.begin(), operands.end(), [](const Expr &x, const Expr &y) {
     // Constants come last.

@@ -2,7 +2,6 @@
 // operands. simplify.cc walks; the other files hold the rules.
 #pragma once
 
-#include <map>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -75,8 +74,6 @@ class Simplifier {
   ConstantBounds bounds_of_call(const CallNode &c);
   ConstantBounds bounds_of_linear(const Linear &l, int &budget);
   ConstantBounds bounds_of_difference(const Expr &a, const Expr &b);
-  /// The same, remembered: operands of a min are compared again where it is an operand itself.
-  ConstantBounds known_difference(const Expr &a, const Expr &b);
 
   struct ShallowHash {
     size_t operator()(const Expr &e) const;
@@ -88,7 +85,6 @@ class Simplifier {
   const VariableBounds &bounds_;
   std::unordered_map<const ExprNode *, Expr> memo_;
   std::unordered_map<const ExprNode *, ConstantBounds> bounds_memo_;
-  std::map<std::pair<const ExprNode *, const ExprNode *>, ConstantBounds> differences_;
   std::unordered_set<Expr, ShallowHash, ShallowEqual> interned_;
   std::vector<Expr> keep_;  // keys of the maps stay alive
 };

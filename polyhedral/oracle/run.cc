@@ -290,6 +290,7 @@ void Run::hoist(const TreeNode &n) {
 void Run::stage(StageId s) {
   const CompiledStage &compiled = stages_[s.func][s.stage];
   // A branch does what its definition does.
+  branch_ = s;
   s.stage = tree_.func(s).definition_of(s.stage);
   Point p{s, {}};
   for (const Value &v : evaluate(compiled.point)) p.at.push_back(v.i);

@@ -112,6 +112,7 @@ class Run : public Surroundings {
   std::map<std::string, std::vector<Extent>> inputs_;  // boxes that are read
   std::vector<CompiledSymbol> root_symbols_;
   std::optional<Point> now_;  // the instance that runs
+  StageId branch_;            // its stage, or the branch that runs in its place
   bool unused_ = false;       // what it stores, nobody uses: what it reads may be anything
   Enumeration result_;
 };

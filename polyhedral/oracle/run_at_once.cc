@@ -2,6 +2,7 @@
 // in another order than that of the loops, and productions are counted.
 #include <algorithm>
 
+#include "polyhedral/model/stage_model.h"
 #include "polyhedral/oracle/run.h"
 
 namespace polyhalite::oracle {
@@ -11,14 +12,17 @@ void Run::touch(Storage &storage, const Coordinates &at, bool writes) {
   for (size_t k = storage.depth; k < concurrent_.size(); k++) {
     const LoopInfo &l = tree_.loops[concurrent_[k]->loop()];
     // A pure definition's own loops meet a point twice only where a tile was shifted inwards.
+    // Instances that write the value of their cell, whichever they are, write it at once.
     // The program takes the blame, or the machine makes the updates one by one, in any order.
     const StageNest &nest = tree_.nest(l.stage);
     const bool own = l.stage.func == p.stage.func && l.stage.func == storage.func;
     if (own && (nest.allow_races || stages_[l.stage.func][l.stage.stage].any_order)) continue;
-    const std::vector<int> &its_loops = tree_.nest(p.stage).loops;
+    const std::vector<int> &its_loops = tree_.nest(branch_).loops;
     const bool runs_p = std::find(its_loops.begin(), its_loops.end(), l.id) != its_loops.end();
     auto forgive = [&](const Point &other) {
-      return !tree_.is_update(p.stage) && runs_p && other == p;
+      if (!runs_p) return false;
+      if (!tree_.is_update(p.stage)) return other == p;
+      return other.stage == p.stage && writes_one_value(tree_, branch_);
     };
     const bool in_turn = own && nest.atomic && l.is_reduction && l.kind == LoopKind::Vector;
     auto clash =

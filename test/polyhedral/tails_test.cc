@@ -169,6 +169,25 @@ TEST(rings, of_what_the_callers_sizes_decide_are_checked_at_entry) {
             "  fix: use a ring that holds what one iteration needs, or none");
 }
 
+// The memory of a box has one piece.
+TEST(rings, are_no_memory_for_boxes_that_cross_their_end) {
+  const char *copied =
+      "f(x, y) = x + y\n"
+      "c(x, y) = extern<int32>(extern_stage, \"copy\", 0, intrinsic<handle64>(extern_buffer, "
+      "f(intrinsic<int32>(extern_index), intrinsic<int32>(extern_index))))\n"
+      "g(x, y) = c(x, y) + c(x, y + 1)\noutput g\n";
+  const std::string place = "f.compute_root()\nc.store_root()\nc.compute_at(g, y)\n";
+  EXPECT_EQ(verdict(copied, place + "c.fold_storage(y, 4)\n", {}).substr(0, 54),
+            "test:4: error: cannot fold 'y' of 'c' into a ring of 4");
+  // One row, which a loop of the stage's own asks for, never does.
+  const char *row =
+      "f(x, y) = x + y\n"
+      "c(x, y) = extern<int32>(extern_stage, \"copy\", 0, intrinsic<handle64>(extern_buffer, "
+      "f(intrinsic<int32>(extern_index), intrinsic<int32>(extern_index))))\n"
+      "g(x, y) = c(x, y)\noutput g\n";
+  EXPECT_EQ(verdict(row, place + "c.serial(y)\nc.fold_storage(y, 4)\n", {}), "legal");
+}
+
 std::vector<bool> sliding(const FuncSurvey &f) {
   std::vector<bool> dimensions;
   for (const auto &slide : f.slides) dimensions.push_back(slide.has_value());

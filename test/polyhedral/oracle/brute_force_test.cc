@@ -265,6 +265,17 @@ TEST(brute_force, atomic_updates_whose_order_matters_are_not_forgiven) {
             "legal");
 }
 
+TEST(brute_force, equal_values_meet_in_lanes_and_in_branches) {
+  EXPECT_EQ(run("f(x) = 0\nover r(0, 4): f(x) = 7\noutput f\n", "f.update(0).vectorize(r)",
+                {{"f", {{0, 12}}}}),
+            "legal");
+  EXPECT_EQ(run("f(x) = x\noutput f\n",
+                "f.specialize(f.extent.0 > 4)\nf.specialize(f.extent.0 > 4).split(x, xo, xi, 5)\n"
+                "f.specialize(f.extent.0 > 4).parallel(xo)",
+                {{"f", {{0, 12}}}}),
+            "legal");
+}
+
 TEST(brute_force, predicated_loads_store_beyond_what_is_needed) {
   const std::string tiles =
       "by.parallel(x)\nbx.compute_at(by, x)\nbx.split(x, xo, xi, 4, PredicateLoads)\n";
