@@ -1,5 +1,7 @@
 #include "polyhedral/extern_bounds.h"
 
+#include <algorithm>
+
 #include "lang/ir/intrinsics.h"
 #include "polyhedral/surveyor.h"
 
@@ -70,6 +72,20 @@ Expr extern_bounds(const FuncDef &stage, const Algorithm &algorithm, size_t oper
   }
   for (Type t : stage.types) args.push_back(buffer_query(t, stage.dimensions(), box));
   return extern_call_node(Int(32), intrinsic::kExternBounds, std::move(args));
+}
+
+bool meets_c_function(const LoopTree &tree, const std::string &func) {
+  for (const Directive &d : tree.directives) {
+    if (d.kind == DirectiveKind::DebugToFile && d.func == func) return true;
+  }
+  const std::vector<FuncDef> &funcs = tree.algorithm.funcs;
+  return std::any_of(funcs.begin(), funcs.end(), [&](const FuncDef &f) {
+    const CallNode *stage = as_extern_stage(f.stages[0]);
+    if (!stage || f.name == func) return stage != nullptr;
+    const std::vector<ExternOperand> operands = extern_operands(*stage);
+    return std::any_of(operands.begin(), operands.end(),
+                       [&](const ExternOperand &o) { return o.buffer && o.buffer->name == func; });
+  });
 }
 
 }  // namespace polyhalite

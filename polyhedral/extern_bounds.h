@@ -15,4 +15,7 @@ Expr extern_bounds(const FuncDef &stage, const Algorithm &algorithm, size_t oper
 /// The whole of an image, as a C argument.
 Expr view_of_image(const CallNode &image);
 
+/// Does a C function get boxes of a Func: to compute them, to read them or to write them to a file?
+bool meets_c_function(const LoopTree &tree, const std::string &func);
+
 }  // namespace polyhalite

@@ -2,10 +2,9 @@
 // cells of one production's window need places of their own, and productions run one after the
 // other. What a sliding window keeps of the iterations before lies inside the window (the surveyor
 // slides along no loop whose kept cells a ring inside of it would reuse).
-#include <algorithm>
 #include <utility>
 
-#include "lang/ir/extern_stage.h"
+#include "polyhedral/extern_bounds.h"
 #include "polyhedral/judge_context.h"
 #include "polyhedral/model/survey_scope.h"
 
@@ -23,18 +22,6 @@ void refuse(JudgeContext &c, int f, size_t d, std::string why, std::string fix, 
           func.args[d] + "' of '" + func.name + "' into a ring of " + std::to_string(ring),
       std::move(why), std::move(fix), c.tree.storage[f].dims[d].fold_where};
   c.refuse(std::move(refusal));
-}
-
-// Does a C function get boxes of f, to compute them or to read them?
-bool meets_c_function(const JudgeContext &c, const std::string &f) {
-  const std::vector<FuncDef> &funcs = c.tree.algorithm.funcs;
-  return std::any_of(funcs.begin(), funcs.end(), [&](const FuncDef &g) {
-    const CallNode *stage = as_extern_stage(g.stages[0]);
-    if (!stage || g.name == f) return stage != nullptr;
-    const std::vector<ExternOperand> operands = extern_operands(*stage);
-    return std::any_of(operands.begin(), operands.end(),
-                       [&](const ExternOperand &o) { return o.buffer && o.buffer->name == f; });
-  });
 }
 
 // A box is memory of one piece. False where a window goes on where the ring begins anew.
@@ -74,7 +61,7 @@ void judge_ring(JudgeContext &c, int f, size_t d) {
                       loop.label + "' run at once and would share the ring",
                   "store '" + func.name + "' inside loop '" + loop.label + "'", true);
   }
-  if (meets_c_function(c, func.name) && !judge_whole_boxes(c, f, d)) return;
+  if (meets_c_function(c.tree, func.name) && !judge_whole_boxes(c, f, d)) return;
   Problem problem;
   SharedAtoms shared;
   SurveyScope scope(problem, shared, c.tree, c.survey);

@@ -1,8 +1,9 @@
 // The region engine's state, shared by the files that do its parts: scopes (surveyor_scope.cc),
 // Funcs' boxes (surveyor_funcs.cc), updates (surveyor_updates.cc), what is used (surveyor_used.cc),
 // domains (surveyor_domain.cc), sliding windows (surveyor_slide.cc), stages' loops
-// (surveyor_stages.cc), skewed nests (surveyor_skew.cc), extern stages (surveyor_extern.cc), what values say of indices
-// (surveyor_values.cc), storage and inputs (surveyor_storage.cc). Use survey() of survey.h.
+// (surveyor_stages.cc), skewed nests (surveyor_skew.cc), extern stages (surveyor_extern.cc), what
+// values say of indices (surveyor_values.cc), storage and inputs (surveyor_storage.cc). Use
+// survey() of survey.h.
 #pragma once
 
 #include <map>
@@ -255,9 +256,9 @@ class Surveyor {
 
   void fold_as_asked(int f);
   void assume_ring_suffices(int f, size_t d);
-  /// C functions read and write boxes as they lie in memory: a ring must not break them in two.
+  /// C functions get boxes as they lie in memory: a ring must not break them in two, which is
+  /// asked at entry where the caller's sizes decide it.
   void keep_box_whole(int f, size_t d);
-  bool is_handed_over(int f) const;
   int64_t ring_for(int f, size_t d, int64_t asked);
   bool keeps_rings(int f, size_t d, const std::vector<int> &inner) const;
 
@@ -282,7 +283,7 @@ class Surveyor {
   std::vector<ExternRead> extern_reads_;
   std::set<std::pair<StageId, std::string>> guarded_, reads_to_last_, reads_past_;
   std::set<StageId> tight_;  // stages whose loops visit their points only, without conditions
-  Expr where_;  // a condition that holds while intervals are asked for; null: none
+  Expr where_;               // a condition that holds while intervals are asked for; null: none
   Reach reach_ = Reach::Computed;
   std::map<StageId, std::map<std::string, Interval>> narrowed_;  // ends: constants
   ErrorList errors_;  // of loops that cannot be compiled as they are asked for

