@@ -31,6 +31,7 @@ void differential(const Case &c, DifferentialCounts &counts) {
 
 Case with_kernels(Case c) {
   Dice dice(c.seed + 31);
+  if (dice.chance(50)) stage_images(dice, c.pipeline.frozen.algorithm);
   c.pipeline.frozen.directives = random_kernels(dice, c.pipeline.frozen.algorithm);
   for (OutputBox &box : c.pipeline.boxes) {
     for (int &n : box.extent) n += dice.between(0, 9);

@@ -84,6 +84,41 @@ TEST(check_kernels, a_thread_runs_alone) {
             "  fix: use gpu_threads, or keep it serial");
 }
 
+TEST(check_kernels, rings_are_filled_ahead_of_one_serial_loop) {
+  EXPECT_EQ(verdict("g.gpu_blocks(y)\n"
+                    "f.compute_at(g, x)\n"
+                    "f.async()\n"),
+            "cannot run asynchronously 'f' in a kernel\n"
+            "  why: the threads of a kernel run no tasks, and there is no room for copies ahead\n"
+            "  fix: give it a hoist_storage() and ring_buffer(), or drop async");
+  EXPECT_EQ(verdict("g.gpu_blocks(y)\n"
+                    "f.compute_at(g, x)\n"
+                    "f.hoist_storage(g, y)\n"
+                    "f.ring_buffer(1)\n"
+                    "f.async()\n"),
+            "cannot run asynchronously 'f' in a kernel\n"
+            "  why: its ring has 1 places\n"
+            "  fix: give ring_buffer() a number from 2 to 8");
+  EXPECT_EQ(
+      verdict("g.split(x, xo, xi, 8)\n"
+              "g.gpu_blocks(y)\n"
+              "f.compute_at(g, xi)\n"
+              "f.hoist_storage(g, y)\n"
+              "f.ring_buffer(2)\n"
+              "f.async()\n"),
+      "cannot run asynchronously 'f' in a kernel\n"
+      "  why: between where its storage is hoisted to and where it is computed stands more "
+      "than one serial loop\n"
+      "  fix: hoist_storage() to the loop over blocks, or the serial one, that is next around "
+      "the loop that it is computed at");
+  EXPECT_EQ(verdict("g.gpu_blocks(y)\n"
+                    "f.compute_at(g, x)\n"
+                    "f.hoist_storage(g, y)\n"
+                    "f.ring_buffer(3)\n"
+                    "f.async()\n"),
+            "none");
+}
+
 TEST(check_kernels, the_host_keeps_what_is_the_hosts) {
   EXPECT_EQ(verdict("g.gpu_blocks(y)\n"
                     "f.compute_at(g, y)\n"

@@ -1,8 +1,10 @@
 #include "test/support/random_kernels.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 
+#include "lang/ir/extern_stage.h"
 #include "lang/ir/visit.h"
 
 namespace polyhalite::test {
@@ -79,6 +81,12 @@ class KernelDraw {
         if (g->name == p.func) places.push_back(p);
       }
     }
+    if (is_copy(f) && dice_.chance(70)) {
+      // Rings want a serial loop.
+      const auto ends = std::remove_if(places.begin(), places.end(),
+                                       [](const Place &p) { return p.around.empty(); });
+      if (ends != places.begin()) places.erase(ends, places.end());
+    }
     if (!places.empty() && dice_.chance(60)) return at(f, dice_.pick(places));
     if (dice_.chance(25)) return;  // inlined
     add(DirectiveKind::ComputeRoot, f, 0, {});
@@ -135,7 +143,7 @@ class KernelDraw {
     if (stage == 0) {
       places_.push_back({f.name, blocks[0], ""});
       if (!threads.empty() && dice_.chance(30)) places_.push_back({f.name, threads[0], ""});
-      if (!between.empty() && dice_.chance(50)) {
+      if (!between.empty() && dice_.chance(80)) {
         places_.push_back({f.name, between.back(), blocks[0]});
       }
     }
@@ -206,7 +214,62 @@ class KernelDraw {
   std::vector<Place> places_;
 };
 
+// Reads of images become reads of Funcs, which are noted with a read of each.
+class StagedReads : public ExprRewriter {
+ public:
+  explicit StagedReads(std::string prefix) : prefix_(std::move(prefix)) {}
+
+  std::map<std::string, Expr> images;  // [Func]
+
+ protected:
+  Expr rewrite(const Expr &e) override {
+    const Expr r = rewrite_children(e);
+    const CallNode *c = as_call(r);
+    if (!c || c->kind != CallKind::Image) return r;
+    images.emplace(prefix_ + c->name, r);
+    return make_func_call(c->type, prefix_ + c->name, c->args);
+  }
+
+ private:
+  const std::string prefix_;
+};
+
+FuncDef copy_of(const std::string &name, const Expr &read) {
+  FuncDef copy;
+  copy.name = name;
+  std::vector<Expr> args;
+  for (size_t d = 0; d < read->args.size(); d++) {
+    copy.args.push_back("i" + std::to_string(d));
+    args.push_back(make_variable(Int(32), VariableKind::Pure, copy.args.back()));
+  }
+  copy.types = {read.type()};
+  auto call = std::make_shared<CallNode>(*as_call(read));
+  call->args = args;
+  StageDef stage;
+  stage.args = args;
+  stage.values = {Expr(std::shared_ptr<const ExprNode>(std::move(call)))};
+  copy.stages = {stage};
+  return copy;
+}
+
 }  // namespace
+
+void stage_images(Dice &dice, Algorithm &algorithm) {
+  std::vector<FuncDef> funcs;
+  for (FuncDef f : algorithm.funcs) {
+    if (!as_extern_stage(f.stages[0]) && dice.chance(40)) {
+      StagedReads staged("staged_" + f.name + "_");
+      for (StageDef &s : f.stages) {
+        for (auto *exprs : {&s.args, &s.values}) {
+          for (Expr &e : *exprs) e = staged(e);
+        }
+      }
+      for (const auto &[name, read] : staged.images) funcs.push_back(copy_of(name, read));
+    }
+    funcs.push_back(std::move(f));
+  }
+  algorithm.funcs = std::move(funcs);
+}
 
 std::vector<Directive> random_kernels(Dice &dice, const Algorithm &algorithm) {
   return KernelDraw(dice, algorithm).draw();

@@ -9,6 +9,9 @@
 
 namespace polyhalite::test {
 
+/// Gives some Funcs copies of the images that they read, which kernels may stage.
+void stage_images(Dice &dice, Algorithm &algorithm);
+
 /// Directives for the algorithm, drawn without asking anybody. Most are legal.
 std::vector<Directive> random_kernels(Dice &dice, const Algorithm &algorithm);
 

@@ -83,6 +83,24 @@ TEST_F(Kernels, HostAndDeviceTakeTurns) {
   EXPECT_EQ(run_kernels(c.by, {50, 37}), "");
 }
 
+TEST_F(Kernels, CopiesToTheDeviceAreMadeWhereTheyAreNeeded) {
+  Blur b = blur();
+  b.bx.compute_root();
+  b.bx.in(b.by).compute_root().copy_to_device();
+  b.by.gpu_tile(x, y, xi, yi, 16, 4);
+  EXPECT_EQ(run_kernels(b.by, {50, 37}), "");
+  Blur c = blur();
+  c.bx.compute_root().copy_to_device();
+  c.by.gpu_tile(x, y, xi, yi, 16, 4);
+  const std::string why = run_kernels(c.by, {50, 37});
+  EXPECT_NE(why.find("error: cannot copy_to_device 'bx'\n"
+                     "  why: it is no copy of another Func\n"
+                     "  fix: define it as one, as in g(x, y) = f(x, y), or call copy_to_device on "
+                     "bx.in()"),
+            std::string::npos)
+      << why;
+}
+
 TEST_F(Kernels, HarrisHasSeveralStagesInABlock) {
   Func in = clamped(), ix("ix"), iy("iy"), xx("xx"), corner("corner");
   ix(x, y) = (in(x + 1, y - 1) - in(x - 1, y - 1)) + 2.0f * (in(x + 1, y) - in(x - 1, y)) +
