@@ -233,7 +233,10 @@ over x1(0, 30), y1(0, 30) where x1 < y1: acc(x1, y1) = acc(x1, y1)*2 + in(x1, y1
 output acc
 )",
                   "acc.update(0).skew(x1, y1, x1, 1)\n"),
-            "");
+            R"(serial acc.s1.y1 from 1 extent 29
+  serial acc.s1.x1 from acc.s1.y1 extent acc.s1.y1
+    update 0 of 'acc' x1=acc.s1.x1 - acc.s1.y1 y1=acc.s1.y1
+)");
 }
 
 TEST(skew, of_a_pure_definition) {
