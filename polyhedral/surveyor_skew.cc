@@ -18,14 +18,16 @@ namespace polyhalite {
 
 namespace {
 
-constexpr size_t kMaxRows = 64;  // of a nest; more are not projected
+// What follows from others is left out beyond these numbers, of a nest and of one end of a loop.
+constexpr size_t kMaxRows = 64, kMaxProjected = 3;
 
 int64_t floor_div(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
 // One inequality: form >= 0.
 struct Row {
   Linear form;
-  int conjunct = -1;  // that it is a part of; -1: it follows from others
+  int conjunct = -1;       // that it is a part of; -1: of none
+  bool projected = false;  // it follows from others, and may be left out
 };
 
 // A condition that is a conjunction's part.
@@ -111,8 +113,9 @@ class NestBounds {
     return l.add(to_linear(b), -1);
   }
 
-  // Is the form at least 0 wherever the loops are within their first bounds?
-  bool holds_anyway(Linear l) const {
+  // Is the form at least 0 wherever the loops are within their first bounds? `lenient`: where these
+  // leave something, each.
+  bool holds_anyway(Linear l, bool lenient) const {
     for (const Loop &loop : loops_) {
       const auto it = l.terms.find(loop.counter);
       if (it == l.terms.end()) continue;
@@ -120,29 +123,41 @@ class NestBounds {
       l.terms.erase(it);
       l.add(to_linear(c > 0 ? loop.min : loop.max), c);
     }
+    for (size_t i = 0; lenient && i < loops_.size(); i++) {
+      const Linear width = difference_of(loops_[i].max, loops_[i].min);
+      for (const auto &[atom, c] : width.terms) {
+        const auto it = l.terms.find(atom);
+        if (it == l.terms.end() || it->second / c <= 0) continue;
+        l.add(width, -(it->second / c));
+        break;
+      }
+    }
     return l.is_constant() && l.constant >= 0;
   }
 
   // Do all points within the bound `a` of the counter have the bound `b` of the same side?
-  bool implies(const Linear &a, const Linear &b, const Expr &counter) const {
-    const int64_t of_a = std::abs(a.terms.at(counter)), of_b = std::abs(b.terms.at(counter));
-    Linear l = b;
+  bool implies(const Row &a, const Row &b, const Expr &counter) const {
+    const int64_t of_a = std::abs(a.form.terms.at(counter)),
+                  of_b = std::abs(b.form.terms.at(counter));
+    Linear l = b.form;
     l.scale(of_a);
-    l.add(a, -of_b);
-    return holds_anyway(l);
+    l.add(a.form, -of_b);
+    return holds_anyway(std::move(l), b.projected);
   }
 
   // Bounds of one side, without those that others imply.
-  std::vector<Linear> tightest(const std::vector<Linear> &bounds, const Expr &counter) const {
-    std::vector<Linear> kept;
-    for (const Linear &l : bounds) {
+  std::vector<Row> tightest(const std::vector<Row> &bounds, const Expr &counter) const {
+    std::vector<Row> kept;
+    size_t projected = 0;
+    for (const Row &r : bounds) {
       const bool implied = std::any_of(kept.begin(), kept.end(),
-                                       [&](const Linear &k) { return implies(k, l, counter); });
-      if (implied) continue;
+                                       [&](const Row &k) { return implies(k, r, counter); });
+      if (implied || (r.projected && projected == kMaxProjected)) continue;
       kept.erase(std::remove_if(kept.begin(), kept.end(),
-                                [&](const Linear &k) { return implies(l, k, counter); }),
+                                [&](const Row &k) { return implies(r, k, counter); }),
                  kept.end());
-      kept.push_back(l);
+      kept.push_back(r);
+      projected += r.projected;
     }
     return kept;
   }
@@ -163,8 +178,8 @@ class NestBounds {
   Loop take_out(size_t i) {
     Loop loop = loops_[i];
     const Expr &counter = loop.counter;
-    std::vector<Linear> low = {difference_of(counter, loop.min)},
-                        high = {difference_of(loop.max, counter)};
+    std::vector<Row> low = {{difference_of(counter, loop.min)}},
+                     high = {{difference_of(loop.max, counter)}};
     std::vector<Row> rest;
     for (const Row &r : rows_) {
       const auto it = r.form.terms.find(counter);
@@ -172,26 +187,30 @@ class NestBounds {
         rest.push_back(r);
         continue;
       }
-      (it->second > 0 ? low : high).push_back(r.form);
+      (it->second > 0 ? low : high).push_back(r);
       if (!loop.fixed && r.conjunct >= 0) conjuncts_[r.conjunct].bounding++;
     }
     low = tightest(low, counter);
     high = tightest(high, counter);
     rows_ = std::move(rest);
-    for (const Linear &l : low) {
-      for (const Linear &h : high) {
-        Linear both = l;
-        both.scale(-h.terms.at(counter));
-        both.add(h, l.terms.at(counter));
+    for (const Row &l : low) {
+      for (const Row &h : high) {
+        Linear both = l.form;
+        both.scale(-h.form.terms.at(counter));
+        both.add(h.form, l.form.terms.at(counter));
         follows(reduced(std::move(both)));
       }
     }
     if (loop.fixed) return loop;
     Expr min, max;
-    for (const Linear &l : low)
-      min = min.defined() ? larger(min, end_of(l, counter)) : end_of(l, counter);
-    for (const Linear &h : high)
-      max = max.defined() ? smaller(max, end_of(h, counter)) : end_of(h, counter);
+    for (const Row &l : low) {
+      const Expr end = end_of(l.form, counter);
+      min = min.defined() ? larger(min, end) : end;
+    }
+    for (const Row &h : high) {
+      const Expr end = end_of(h.form, counter);
+      max = max.defined() ? smaller(max, end) : end;
+    }
     loop.min = min;
     loop.max = max;
     return loop;
@@ -201,18 +220,18 @@ class NestBounds {
     const bool of_nest = std::any_of(loops_.begin(), loops_.end(), [&](const Loop &loop) {
       return l.terms.count(loop.counter) > 0;
     });
-    if (!of_nest || rows_.size() >= kMaxRows || holds_anyway(l)) return;
+    if (!of_nest || rows_.size() >= kMaxRows || holds_anyway(l, true)) return;
     for (Row &r : rows_) {
       Linear gap = l;
       gap.add(r.form, -1);
       if (!gap.is_constant()) continue;
       if (gap.constant >= 0) return;
-      if (r.conjunct < 0) {
+      if (r.projected) {
         r.form = std::move(l);
         return;
       }
     }
-    rows_.push_back({std::move(l), -1});
+    rows_.push_back({std::move(l), -1, true});
   }
 
   std::vector<Loop> loops_;

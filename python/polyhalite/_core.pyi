@@ -389,12 +389,12 @@ class Func:
         """Innermost first; loops that are not named keep their places."""
     def reorder_storage(self, *args: Any) -> Func:
         """The order of the dimensions in memory, innermost first."""
+    def reverse(self, loop: LoopLike) -> Func:
+        """Runs the loop's iterations in the opposite order."""
     def ring_buffer(self, extent: ExprLike) -> Func:
         """Hoisted memory holds so many storages, taken in turn."""
     def rvars(self, i: int = ...) -> list[RVar]:
         """The variables of update i's RDom, as it lists them."""
-    def reverse(self, loop: LoopLike) -> Func:
-        """Runs the loop's iterations in the opposite order."""
     def serial(self, loop: LoopLike) -> Func: ...
     def set_estimate(self, var: LoopLike, min: ExprLike, extent: ExprLike) -> Func:
         """Bounds that an auto-scheduler may assume."""

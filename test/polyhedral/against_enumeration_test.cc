@@ -72,7 +72,11 @@ std::string random_algorithm(Draw &draw) {
 std::string random_schedule(Draw &draw, const std::string &algorithm, bool skewed) {
   std::string text;
   std::vector<std::string> loops = {"s", "r"};
-  if (algorithm.find("f(x, y)") == 0) loops.insert(loops.begin(), "x");
+  if (algorithm.find("f(x, y)") == 0) {
+    loops.insert(loops.begin(), "x");
+    // Where its loop is one of a sum, other extents could tell more than the one that is enumerated.
+    if (skewed) text += "f.bound(x, 0, 2)\n";
+  }
   int made = 0;
   auto name = [&] { return "v" + std::to_string(made++); };
   // Loops in other coordinates; of skewed ones more fall apart later on.

@@ -150,11 +150,15 @@ d(x, y) = in(x, y)
 over j(0, 32), i(0, 32), k(0, 32) where i != k && j != k: d(j, i) = min(d(j, i), d(k, i) + d(j, k))
 output d
 )";
-  EXPECT_EQ(verdict(beside, "d.update(0).parallel(i)\n"
-                            "d.update(0).split(j, j, jv, 8)\n"
-                            "d.update(0).vectorize(jv)\n"),
+  EXPECT_EQ(verdict(beside,
+                    "d.update(0).parallel(i)\n"
+                    "d.update(0).split(j, j, jv, 8)\n"
+                    "d.update(0).vectorize(jv)\n"),
             "legal");
-  EXPECT_EQ(verdict(beside, "d.update(0).parallel(k)\n"), "");
+  EXPECT_EQ(verdict(beside, "d.update(0).parallel(k)\n"),
+            R"(test:1: error: cannot run loop 'k' of update 0 of 'd' in parallel
+  why: d at (k=2, i=0, j=0) reads d(0, 0), which (k=1, i=0, j=0) writes
+  fix: keep 'k' serial)");
 }
 
 TEST(skew, rows_of_an_elimination_run_at_once) {
@@ -164,7 +168,10 @@ over j(0, 32), i(0, 32), k(0, 32) where i > k && j >= k: a(j, i) = select(j == k
 output a
 )";
   EXPECT_EQ(verdict(lu, "a.update(0).parallel(i)\n"), "legal");
-  EXPECT_EQ(verdict(lu, "a.update(0).reorder(i, j, k)\na.update(0).parallel(j)\n"), "");
+  EXPECT_EQ(verdict(lu, "a.update(0).reorder(i, j, k)\na.update(0).parallel(j)\n"),
+            R"(test:2: error: cannot run loop 'j' of update 0 of 'a' in parallel
+  why: a at (k=0, i=1, j=1) reads a(0, 1), which (k=0, i=1, j=0) writes
+  fix: keep 'j' serial)");
 }
 
 TEST(skew, reverse_breaks_the_order_of_what_depends) {
@@ -211,7 +218,12 @@ TEST(skew, vectors_keep_conditions) {
   EXPECT_EQ(loops(kJacobi,
                   "u.update(0).skew(j, t, j, 1)\nu.update(0).split(j, j, jv, "
                   "8)\nu.update(0).vectorize(jv)\n"),
-            "");
+            R"(serial u.s1.t from 0 extent 40
+  serial u.s1.i from 1 extent 98
+    serial u.s1.j from max(0, u.s1.t/8) extent (u.s1.t + 1)/8 - max(0, u.s1.t/8) + 13
+      vector u.s1.jv from 0 extent 8
+        update 0 of 'u' j=u.s1.j*8 + u.s1.jv - u.s1.t + 1 i=u.s1.i t=u.s1.t if u.s1.j*8 + u.s1.jv - u.s1.t + 1 >= 1 && u.s1.j*8 + u.s1.jv - u.s1.t + 1 <= 98
+)");
 }
 
 TEST(skew, triangles_are_bounds_of_skewed_nests) {
@@ -221,7 +233,10 @@ over x1(0, 30), y1(0, 30) where x1 < y1: acc(x1, y1) = acc(x1, y1)*2 + in(x1, y1
 output acc
 )",
                   "acc.update(0).skew(x1, y1, x1, 1)\n"),
-            "");
+            R"(serial acc.s1.y1 from 1 extent 29
+  serial acc.s1.x1 from acc.s1.y1 extent acc.s1.y1
+    update 0 of 'acc' x1=acc.s1.x1 - acc.s1.y1 y1=acc.s1.y1
+)");
 }
 
 TEST(skew, of_a_pure_definition) {

@@ -131,9 +131,10 @@ TEST_F(GaussSeidel, StepsBehindEachOtherUnrolledInWavefronts) {
 
 TEST_F(GaussSeidel, AnOrderThatBreaksADependenceIsRefused) {
   f.update(0).split(t, to, ti, 4).split(i, io, ii, 8).reorder(j, ii, ti, io, to);
+  const std::string where = at(__LINE__ - 1);
   EXPECT_EQ(
       message_of([&] { f.compile_jit(); }),
-      at(__LINE__ - 2) +
+      where +
           "error: cannot reorder 'ti' inside 'io' on update 0 of 'f'\n"
           "  why: f at (r_z=1, r_y=8, r_x=2) reads what (r_z=0, r_y=9, r_x=1) writes; with io "
           "outside, (0,9,1) would run after (1,8,2) (with steps=2, m=11, n=4)\n"

@@ -192,7 +192,7 @@ TEST(schedule_text, broken_texts) {
             "  fix: this library reads version 1");
   const std::string unknown = error_of("schedule 1\nf.spilt(x, xo, xi, 8)");
   EXPECT_EQ(unknown.rfind("s.txt:2: error: unknown directive 'spilt'\n"
-                          "  fix: directives are: split, fuse, reorder, rename, parallel, ",
+                          "  fix: directives are: split, fuse, reorder, rename, skew, ",
                           0),
             0u)
       << unknown;
