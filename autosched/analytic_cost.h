@@ -14,7 +14,7 @@ namespace polyhalite::autosched {
 class AnalyticCost : public CostModel {
  public:
   AnalyticCost(const PipelineModel &model, const Machine &machine);
-  std::string version() const override { return "analytic 2"; }
+  std::string version() const override { return "analytic 3"; }
   std::vector<double> costs(const std::vector<Candidate> &candidates) override;
 
   double cost(const Plan &plan);

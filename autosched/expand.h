@@ -37,7 +37,7 @@ struct LoadKind {
 };
 
 struct ExpandedStage {
-  double operations = 0;                   // a point that is computed alone
+  double operations = 0;                 // a point that is computed alone
   RowSharing row_operations, row_bytes;  // with rows at once; bytes: each times its type's
   int widest = 1;
   std::vector<Access> accesses;  // of Funcs that are computed, and of images

@@ -19,9 +19,9 @@ constexpr double kTask = 250;     // and for each of its tasks
 constexpr double kLatency = 4;    // cycles until a multiply-add's result can be added to
 constexpr double kRowCycles = 6;  // of a loop around the innermost
 constexpr double kProductionCycles = 60;
-constexpr double kBlockCycles = 4;      // of one that is unrolled whole
-constexpr double kNotHidden = 0.15;     // of what a core does while something else takes longer
-constexpr double kMostStreams = 12;     // rows that are followed at once
+constexpr double kBlockCycles = 4;   // of one that is unrolled whole
+constexpr double kNotHidden = 0.15;  // of what a core does while something else takes longer
+constexpr double kMostStreams = 12;  // rows that are followed at once
 
 // A loop around a stage, innermost first in lists: afterwards variable extents are these.
 struct Around {
@@ -295,10 +295,11 @@ class GroupCoster {
     constexpr double kInUse = 8;
     const double room = machine_.vector_registers - kInUse;
     double waiting = n.across * e.row_operations.waiting(n.down);
-    if (waiting > room) cycles += e.row_operations.used_again(n.down) * per_point(e.widest, 1);
+    if (waiting > room) cycles += 0.5 * e.row_operations.used_again(n.down) * per_point(e.widest, 1);
     for (const LoadKind &l : e.loads) waiting += n.across * l.elements.waiting(n.down);
     for (const LoadKind &l : e.loads) {
-      cycles += l.elements.per_row(n.down, waiting <= room) * load_cycles(model, e, l, n, per_point);
+      cycles +=
+          l.elements.per_row(n.down, waiting <= room) * load_cycles(model, e, l, n, per_point);
     }
     const double store =
         in_registers(f) ? 0.1 * per_point(m_.bytes(f), 1) : per_point(m_.bytes(f), 1);
@@ -388,10 +389,10 @@ class GroupCoster {
     return width >= 0.9 * whole ? 0 : bytes / (width * m_.bytes(u.callee));
   }
 
-  // Bytes that go through a cache between a production, or first read, and its use by a stage of `f`,
-  // beside those that the stage itself touches: what is produced in between and further inside. The
-  // memory that a production writes, and the rows that slide along, have to outlive all that an
-  // iteration produces.
+  // Bytes that go through a cache between a production, or first read, and its use by a stage of
+  // `f`, beside those that the stage itself touches: what is produced in between and further
+  // inside. The memory that a production writes, and the rows that slide along, have to outlive all
+  // that an iteration produces.
   double beside(const ArrayUse &u, int f, const std::vector<ArrayUse> &uses) const {
     const bool outlives = u.writes || (u.made_by == u.callee && plan(u.callee).slides);
     double bytes = 0;

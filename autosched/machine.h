@@ -14,7 +14,7 @@ struct Machine {
   double l1 = 28 << 10, l2 = 400 << 10, l3 = 6 << 20;
   // Nanoseconds a byte from the next level: the second cache, the third, memory.
   double from_l2 = 0.01, from_l3 = 0.02, from_memory = 0.03;
-  double stream_start = 25;   // nanoseconds until memory delivers from a new place
+  double stream_start = 40;   // nanoseconds until memory delivers from a new place
   double memory_lanes = 1.7;  // by how much several cores read memory faster than one
 };
 

@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <limits>
 
+#include "autosched/placements.h"
+
 namespace polyhalite::autosched {
 
 namespace {

@@ -13,7 +13,8 @@ namespace polyhalite::autosched {
 
 class RowSharing {
  public:
-  /// Distinct accesses of one callee, all of a point, each as dear as `weight`. Rows are variable 1.
+  /// Distinct accesses of one callee, all of a point, each as dear as `weight`. Rows are
+  /// variable 1.
   void add(const std::vector<const Access *> &accesses, double weight);
   /// Summed weights for each row where `rows` of them run at once; for one row, those added.
   /// `kept`: is what later rows use again still there?

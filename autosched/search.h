@@ -35,9 +35,4 @@ struct SearchResult {
 SearchResult search(const PipelineModel &model, const Machine &machine, const Options &options,
                     CostModel &costs, const std::function<double()> &seconds);
 
-/// Every other placement of one Func, the rest of the plan unchanged; those that cannot be cost
-/// infinity.
-std::vector<Plan> other_placements(const PipelineModel &model, const Machine &machine,
-                                   const Plan &plan, int func);
-
 }  // namespace polyhalite::autosched

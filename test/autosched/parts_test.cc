@@ -8,6 +8,7 @@
 #include "autosched/factor.h"
 #include "autosched/group_boxes.h"
 #include "autosched/number_program.h"
+#include "autosched/placements.h"
 #include "autosched/records.h"
 #include "autosched/search.h"
 #include "autosched/write_plan.h"
