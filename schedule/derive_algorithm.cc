@@ -23,6 +23,11 @@ class Deriver {
 
   DerivedAlgorithm run(const std::vector<Directive> &directives) {
     for (const Directive &d : directives) apply(d);
+    for (FuncDef &f : a_.funcs) {
+      for (StageDef &stage : f.stages) {
+        if (!stage.fail.empty()) empty_out(f, stage);
+      }
+    }
     return {std::move(a_), std::move(list_)};
   }
 
@@ -152,11 +157,14 @@ class Deriver {
     }
   }
 
-  // The stage stays as a place for its branches; nothing of it runs.
   void fail(const Directive &d) {
-    FuncDef &f = func(d);
-    StageDef &s = f.stages[d.stage];
-    s.fail = as_imm(d.factors[0])->s;
+    func(d).stages[d.stage].fail = as_imm(d.factors[0])->s;
+    drop_directives_of(d);
+  }
+
+  // A stage that fails stays as a place for its branches; nothing of it runs. Later directives may
+  // have made copies of what it was.
+  static void empty_out(const FuncDef &f, StageDef &s) {
     s.args.clear();
     for (const std::string &a : f.args) {
       s.args.push_back(make_variable(Int(32), VariableKind::Pure, a));
@@ -165,7 +173,6 @@ class Deriver {
     for (const Type &t : f.types) s.values.push_back(make_zero(t));
     s.rvars.clear();
     s.predicate = Expr();
-    drop_directives_of(d);
   }
 
   void drop_directives_of(const Directive &d) {

@@ -37,21 +37,32 @@ struct Options {
 
 double least(const std::vector<double> &v) { return *std::min_element(v.begin(), v.end()); }
 
+// What Adams2019 finds first of what runs: Halide 14's code for some of its schedules crashes.
+FoundSchedule halides_schedule(SearchOptions search, const std::string &name, AppCase &app) {
+  for (const int beam : {0, 2, 4, 8}) {
+    search.beam = beam;
+    const FoundSchedule found(search, name, false);
+    found.make_room(&app);
+    if (found.survives(app)) return found;
+  }
+  throw std::runtime_error("Halide 14's code crashes with each of four schedules of Adams2019");
+}
+
 // One application with one number of threads.
 nlohmann::json bench(const SearchOptions &search, const std::string &name,
                      const polyhalite_apps::Image &photograph, const Options &o) {
   nlohmann::json row = {{"app", name}, {"threads", search.threads}};
   AppCase app =
       polyhalite_apps::make_app_case(name, photograph, polyhalite_apps::measured_extent(name));
-  const FoundSchedule ours(search, name, true), halide(search, name, false);
+  const FoundSchedule ours(search, name, true);
+  // Found schedules may read a few pixels more than the algorithm does.
+  ours.make_room(&app);
+  const FoundSchedule halide = halides_schedule(search, name, app);
   row["generator_s"] = ours.generator_seconds;
   row["generator_cpu_s"] = ours.generator_cpu_seconds;
   row["adams2019_generator_s"] = halide.generator_seconds;
   row["adams2019_generator_cpu_s"] = halide.generator_cpu_seconds;
   if (o.show) std::printf("%s\n%s\n", ours.schedule.c_str(), halide.schedule.c_str());
-  // Found schedules may read a few pixels more than the algorithm does.
-  ours.make_room(&app);
-  halide.make_room(&app);
   AppCase theirs = app;
   theirs.output = AnyBuffer::make_with_shape_of(app.output);
   ours(app);

@@ -182,6 +182,7 @@ def speed(path, model, sizes, threads, rounds):
     wall, processor = {k: [] for k in runs}, {k: [] for k in runs}
     for _ in range(rounds):
         for name, run in runs.items():
+            run()  # meanwhile the other one's threads stop to wait with a busy core, and caches fill
             before, busy = time.perf_counter(), time.process_time()
             run()
             wall[name].append(time.perf_counter() - before)

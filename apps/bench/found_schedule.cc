@@ -4,6 +4,7 @@
 #include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -89,16 +90,17 @@ FoundSchedule::FoundSchedule(const SearchOptions &o, const std::string &app, boo
     words.insert(words.end(), o.words.begin(), o.words.end());
   } else {
     const bool narrow = std::count(kNarrowBeam.begin(), kNarrowBeam.end(), app) > 0;
-    setenv("HL_BEAM_SIZE", narrow ? "1" : "32", 1);
+    setenv("HL_BEAM_SIZE", std::to_string(o.beam > 0 ? o.beam : narrow ? 1 : 32).c_str(), 1);
     words.insert(words.end(),
                  {"-p", ADAMS2019_PLUGIN, "-s", "Adams2019", "auto_schedule=true",
                   "target=" + halides_target(), "machine_params=" + threads + ",16777216,40"});
   }
   generator_seconds = seconds_of([&] { generator_cpu_seconds = run(words); });
-  schedule = text_of(o.folder + "/" + function + ".schedule.h");
+  schedule = text_of(o.folder + "/" + function + (ours ? ".schedule" : ".schedule.h"));
   const std::string library = o.folder + "/" + function + ".so";
-  run({"c++", "-shared", "-o", library, "-Wl,--whole-archive", o.folder + "/" + function + ".a",
-       "-Wl,--no-whole-archive", "-lpthread", "-ldl"});
+  // Each with its own runtime: this program's, which has other threads, would come first.
+  run({"c++", "-shared", "-Wl,-Bsymbolic", "-o", library, "-Wl,--whole-archive",
+       o.folder + "/" + function + ".a", "-Wl,--no-whole-archive", "-lpthread", "-ldl"});
   handle_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle_) throw std::runtime_error(dlerror());
   entry_ = reinterpret_cast<int (*)(void **)>(find(function + "_argv"));
@@ -110,6 +112,15 @@ FoundSchedule::FoundSchedule(const SearchOptions &o, const std::string &app, boo
 void FoundSchedule::operator()(AppCase &app) const {
   std::vector<void *> args = app.arguments();
   if (entry_(args.data()) != 0) throw std::runtime_error("a run of " + app.name + " failed");
+}
+
+bool FoundSchedule::survives(AppCase &app) const {
+  std::vector<void *> args = app.arguments();
+  const pid_t child = fork();
+  if (child == 0) _exit(entry_(args.data()) == 0 ? 0 : 1);
+  int status = 0;
+  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+         WEXITSTATUS(status) == 0;
 }
 
 void FoundSchedule::make_room(AppCase *app) const {

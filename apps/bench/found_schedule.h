@@ -13,6 +13,7 @@ struct SearchOptions {
   std::string folder;              // for what they write
   std::vector<std::string> words;  // more for our generators: "autoscheduler.beam=32"
   int threads = 2;                 // that the schedule is for, and that run it
+  int beam = 0;                    // of Adams2019's search; 0: all that it does in a minute
 };
 
 class FoundSchedule {
@@ -22,6 +23,8 @@ class FoundSchedule {
   FoundSchedule(const SearchOptions &options, const std::string &app, bool ours);
 
   void operator()(AppCase &app) const;
+  /// Runs it once in a process of its own: does that end well? To be asked before any other run.
+  bool survives(AppCase &app) const;
   /// The inputs as large as this schedule reads them: pixels beyond the given ones are 0.
   void make_room(AppCase *app) const;
 

@@ -68,6 +68,17 @@ std::vector<int64_t> least_shape(const Value &v) {
   return shape;
 }
 
+// Type and least shape of each result; of one that nobody wants, Undefined.
+std::vector<std::pair<ElementType, std::vector<int64_t>>> described_results(const Graph &g,
+                                                                            const Node &n) {
+  std::vector<std::pair<ElementType, std::vector<int64_t>>> results;
+  for (ValueId v : n.outputs) {
+    results.emplace_back();
+    if (v != kNone) results.back() = {g.value(v).type, least_shape(g.value(v))};
+  }
+  return results;
+}
+
 // What a node tells of each turn, in one tensor; of no turns at all, as far as it is known.
 Constant collected_turns(const std::vector<Constant> &turns, ElementType type,
                          const std::vector<int64_t> &least) {
@@ -115,11 +126,7 @@ HostRoutine make_if(const Graph &g, const Node &n, const CompileOptions &options
 HostRoutine make_loop(const Graph &g, const Node &n, const CompileOptions &options) {
   const auto kept = std::make_shared<const Node>(n);
   const RegionProgram body(g, n, "body", own_operands(n), options);
-  std::vector<std::pair<ElementType, std::vector<int64_t>>> results;
-  for (ValueId v : n.outputs) {
-    results.emplace_back();
-    if (v != kNone) results.back() = {g.value(v).type, least_shape(g.value(v))};
-  }
+  const auto results = described_results(g, n);
   return [kept, body, results](const std::vector<Constant> &operands) {
     const Node &node = *kept;
     const size_t states = own_operands(node) - 2;
@@ -153,11 +160,7 @@ HostRoutine make_loop(const Graph &g, const Node &n, const CompileOptions &optio
 HostRoutine make_scan(const Graph &g, const Node &n, const CompileOptions &options) {
   const auto kept = std::make_shared<const Node>(n);
   const RegionProgram body(g, n, "body", own_operands(n), options);
-  std::vector<std::pair<ElementType, std::vector<int64_t>>> results;
-  for (ValueId v : n.outputs) {
-    results.emplace_back();
-    if (v != kNone) results.back() = {g.value(v).type, least_shape(g.value(v))};
-  }
+  const auto results = described_results(g, n);
   return [kept, body, results](const std::vector<Constant> &operands) {
     const Node &node = *kept;
     const auto scans = static_cast<size_t>(node.integer("num_scan_inputs", 0));

@@ -10,13 +10,12 @@
 //   errors       an Assert's error is a call of an Extern that returns Int(32); texts stand only as
 //                operands of calls
 //   entry        Asserts stand in front: outside of loops, Ifs, allocations and the Profile, of
-//   which
-//                there is one at most, outside of loops, Ifs and allocations too
+//                which there is one at most, outside of loops, Ifs and allocations too
 // Names, at every level
 //   arguments    arguments and constants have different names
 //   bound        a Loop or Symbol variable is bound around its use, with the type that it has
-//   there;
-//                Param and BufferField variables name arguments; Pure and Reduction never occur
+//                there; Param and BufferField variables name arguments; Pure and Reduction never
+//                occur
 //   shadowing    nothing is bound, or allocated, under a name that means something there already;
 //                statements beside each other may reuse names
 //   buffers      what is accessed is an argument, a constant or an allocation around the access, of
@@ -29,9 +28,8 @@
 // Kernels, at every level but the lowered one, where their loops stand free
 //   kernel       as kernel_problem() of kernel.h says
 //   device       what a Transfer names is an argument, a constant or a mirrored allocation around
-//   it;
-//                a kernel accesses arguments, constants, mirrored and device allocations, and its
-//                own; only kernels access device allocations
+//                it; a kernel accesses arguments, constants, mirrored and device allocations, and
+//                its own; only kernels access device allocations
 // Multi-dimensional level
 //   no flat      no Load, Store, Ramp, Broadcast, Shuffle, no vectors
 //   indices      as many as the buffer has dimensions, each Int(32)
@@ -45,11 +43,9 @@
 //   no unrolled  no loop is of kind Vector or Unrolled
 #include "codegen/ir/verify.h"
 
-#include <map>
-#include <set>
-
 #include "codegen/ir/kernel.h"
 #include "codegen/ir/text.h"
+#include "codegen/ir/verifier.h"
 #include "lang/ir/expr_text.h"
 #include "lang/ir/intrinsics.h"
 #include "polyhalite/buffer_contents.h"
@@ -60,574 +56,343 @@ namespace {
 
 constexpr int64_t kMaxStackBytes = 64 * 1024;
 
-bool is_on_device(Home h) { return h == Home::Mirrored || h == Home::Device; }
-bool is_in_kernel(Home h) { return h == Home::Block || h == Home::Thread; }
+}  // namespace
 
-struct Buffer {
-  Type type;
-  int dimensions = -1;         // -1: flat
-  bool is_written = true;      // may be
-  Home home = Home::Mirrored;  // arguments and constants have memory on both sides
-};
-
-class Verifier {
- public:
-  explicit Verifier(IrLevel level) : level_(level) {}
-
-  std::optional<Diagnostic> run(const Function &f) {
-    for (const auto &c : f.constants) {
-      add_argument(c->name);
-      buffers_[c->name] = {c->type(), c->dimensions(), false};
-    }
-    for (const FunctionArgument &a : f.args) {
-      add_argument(a.name);
-      if (a.is_buffer) {
-        buffers_[a.name] = {a.type, a.dimensions, a.is_output};
-        for (int d = 0; d < a.dimensions; d++) {
-          for (const char *what : {".min.", ".extent.", ".stride."}) {
-            fields_.insert(a.name + what + std::to_string(d));
-          }
-        }
-      } else {
-        params_[a.name] = a.type;
-      }
-    }
-    for (const auto &c : f.constants) {
-      for (int d = 0; d < c->dimensions(); d++) {
+std::optional<Diagnostic> Verifier::run(const Function &f) {
+  for (const auto &c : f.constants) {
+    add_argument(c->name);
+    buffers_[c->name] = {c->type(), c->dimensions(), false};
+  }
+  for (const FunctionArgument &a : f.args) {
+    add_argument(a.name);
+    if (a.is_buffer) {
+      buffers_[a.name] = {a.type, a.dimensions, a.is_output};
+      for (int d = 0; d < a.dimensions; d++) {
         for (const char *what : {".min.", ".extent.", ".stride."}) {
-          fields_.insert(c->name + what + std::to_string(d));
+          fields_.insert(a.name + what + std::to_string(d));
         }
       }
+    } else {
+      params_[a.name] = a.type;
     }
-    if (!f.body.defined()) {
-      report("shape", "the function has no body");
-    } else if (!problem_) {
-      stmt(f.body);
-    }
-    return problem_;
   }
-
- private:
-  bool is_flat() const { return level_ > IrLevel::MultiDimensional; }
-
-  // The first problem is kept: later ones often follow from it.
-  void report(const std::string &invariant, const std::string &what) {
-    if (problem_) return;
-    Diagnostic d;
-    d.what = "loop IR breaks '" + invariant + "': " + what;
-    if (current_.defined()) {
-      std::string text = to_text(current_);
-      d.why = "in: " + text.substr(0, text.find('\n'));
-    }
-    problem_ = std::move(d);
-  }
-  void require(bool holds, const char *invariant, const std::string &what) {
-    if (!holds) report(invariant, what);
-  }
-
-  void add_argument(const std::string &name) {
-    require(arguments_.insert(name).second, "arguments", "two are called '" + name + "'");
-  }
-
-  bool means_something(const std::string &name) const {
-    return arguments_.count(name) || fields_.count(name) || bound_.count(name) ||
-           buffers_.count(name);
-  }
-
-  // Binds `name` to a type while `body` runs.
-  template <typename Body>
-  void in_scope(const std::string &name, Type t, VariableKind kind, Body body) {
-    require(!means_something(name), "shadowing", "'" + name + "' means something here already");
-    if (problem_) return;
-    bound_[name] = {t, kind};
-    body();
-    bound_.erase(name);
-  }
-
-  bool has_shape(const Stmt &s) {
-    struct Shape {
-      size_t min_args, max_args, min_body, max_body;
-    };
-    const bool flat_size = is_flat();
-    const Shape shape = [&]() -> Shape {
-      switch (s->kind) {
-        case StmtKind::Block:
-          return {0, 0, 0, SIZE_MAX};
-        case StmtKind::For:
-          return {2, 2, 1, 1};
-        case StmtKind::Let:
-          return {1, 1, 1, 1};
-        case StmtKind::Allocate:
-          return flat_size ? Shape{1, 1, 1, 1} : Shape{0, SIZE_MAX, 1, 1};
-        case StmtKind::Place:
-          return {1, SIZE_MAX, 1, 1};
-        case StmtKind::Provide:
-          return {static_cast<size_t>(s->value_count), SIZE_MAX, 0, 0};
-        case StmtKind::Store:
-          return {2, 3, 0, 0};
-        case StmtKind::If:
-          return {1, 1, 1, 2};
-        case StmtKind::Assert:
-          return {2, 2, 0, 0};
-        case StmtKind::Evaluate:
-          return {1, 1, 0, 0};
-        case StmtKind::Fork:
-          return {s->semaphores.size(), s->semaphores.size(), 2, 2};
-        case StmtKind::Acquire:
-        case StmtKind::Release:
-          return {0, 0, 0, 0};
-        case StmtKind::Memoize:
-          return {(s->is_sized ? s->buffers.size() : 0) + s->evicts, SIZE_MAX, 1, 1};
-        case StmtKind::Produce:
-        case StmtKind::Atomic:
-        case StmtKind::Profile:
-          return {0, 0, 1, 1};
-        case StmtKind::Kernel:
-          return {3, 3, 1, 1};
-        case StmtKind::Collective:
-          return {s->buffers.size(), s->buffers.size(), 0, 0};
-        case StmtKind::Barrier:
-        case StmtKind::Transfer:
-          return {0, 0, 0, 0};
+  for (const auto &c : f.constants) {
+    for (int d = 0; d < c->dimensions(); d++) {
+      for (const char *what : {".min.", ".extent.", ".stride."}) {
+        fields_.insert(c->name + what + std::to_string(d));
       }
-      return {};
-    }();
-    bool good = s->args.size() >= shape.min_args && s->args.size() <= shape.max_args &&
-                s->body.size() >= shape.min_body && s->body.size() <= shape.max_body;
-    for (const Expr &e : s->args) good &= e.defined();
-    for (const Stmt &b : s->body) good &= b.defined();
-    if (s->kind == StmtKind::Allocate && !flat_size) good &= s->args.size() % 2 == 0;
-    if (s->kind == StmtKind::Place) good &= s->args.size() % 2 == 1;
-    if (s->kind == StmtKind::Provide) good &= s->value_count >= 1;
-    if (!good) {
-      current_ = Stmt();  // its text cannot be trusted
-      report("shape", "a statement has the wrong number of operands or bodies, or undefined ones");
     }
-    return good;
   }
+  if (!f.body.defined()) {
+    report("shape", "the function has no body");
+  } else if (!problem_) {
+    stmt(f.body);
+  }
+  return problem_;
+}
 
-  void stmt(const Stmt &s) {
-    if (problem_ || !has_shape(s)) return;
-    if (s->kind != StmtKind::Block) current_ = s;
-    if (s->kind != StmtKind::For && s->kind != StmtKind::Produce) {
-      for (const Expr &e : s->args) operand(e);
-    }
-    if (problem_) return;
+void Verifier::report(const std::string &invariant, const std::string &what) {
+  if (problem_) return;
+  Diagnostic d;
+  d.what = "loop IR breaks '" + invariant + "': " + what;
+  if (current_.defined()) {
+    std::string text = to_text(current_);
+    d.why = "in: " + text.substr(0, text.find('\n'));
+  }
+  problem_ = std::move(d);
+}
+
+bool Verifier::has_shape(const Stmt &s) {
+  struct Shape {
+    size_t min_args, max_args, min_body, max_body;
+  };
+  const bool flat_size = is_flat();
+  const Shape shape = [&]() -> Shape {
     switch (s->kind) {
       case StmtKind::Block:
-      case StmtKind::Produce:
-      case StmtKind::Atomic:
-        for (const Stmt &b : s->body) stmt(b);
-        return;
-      case StmtKind::Profile:
-        require(depth_ == 0, "entry", "a Profile inside a loop, an If or an allocation");
-        require(!has_profile_, "entry", "a second Profile");
-        has_profile_ = true;
-        depth_++;
-        stmt(s->body[0]);
-        depth_--;
-        return;
+        return {0, 0, 0, SIZE_MAX};
       case StmtKind::For:
-        return loop(s);
+        return {2, 2, 1, 1};
       case StmtKind::Let:
-        return in_scope(s->name, s->args[0].type(), VariableKind::Symbol,
-                        [&] { stmt(s->body[0]); });
+        return {1, 1, 1, 1};
       case StmtKind::Allocate:
-        return allocate(s);
+        return flat_size ? Shape{1, 1, 1, 1} : Shape{0, SIZE_MAX, 1, 1};
       case StmtKind::Place:
-        return place(s);
+        return {1, SIZE_MAX, 1, 1};
       case StmtKind::Provide:
-        return provide(s);
+        return {static_cast<size_t>(s->value_count), SIZE_MAX, 0, 0};
       case StmtKind::Store:
-        require(is_flat(), "no flat", "a Store of '" + s->name + "'");
-        return access(s->name, s->args[0], s->args[1].type(),
-                      s->args.size() > 2 ? s->args[2] : Expr(), true);
-      case StmtKind::If: {
-        condition(s->args[0]);
-        depth_++;
-        for (const Stmt &b : s->body) stmt(b);
-        depth_--;
-        return;
-      }
-      case StmtKind::Assert: {
-        condition(s->args[0]);
-        const CallNode *call = as_call(s->args[1]);
-        require(call && call->kind == CallKind::Extern && call->type == Int(32), "errors",
-                "an Assert's error is no call of an Extern that returns int32");
-        return require(depth_ == 0, "entry", "an Assert inside a loop, an If or an allocation");
-      }
+        return {2, 3, 0, 0};
+      case StmtKind::If:
+        return {1, 1, 1, 2};
+      case StmtKind::Assert:
+        return {2, 2, 0, 0};
       case StmtKind::Evaluate:
-        return;
-      case StmtKind::Memoize:
-        return memoize(s);
+        return {1, 1, 0, 0};
       case StmtKind::Fork:
-        return fork(s);
-      case StmtKind::Kernel:
-        return kernel(s);
-      case StmtKind::Barrier:
-        return require(in_kernel_, "kernel", "a barrier outside of kernels");
-      case StmtKind::Collective:
-        require(in_kernel_, "kernel", "a Collective outside of kernels");
-        for (size_t i = 0; i < s->buffers.size(); i++) {
-          find_buffer(s->buffers[i], 0);
-          require(s->args[i].type() == Int(64), "indices",
-                  "operand '" + s->buffers[i] + "' begins at no int64");
-        }
-        return;
-      case StmtKind::Transfer: {
-        const auto at = buffers_.find(s->name);
-        require(at != buffers_.end() && at->second.home == Home::Mirrored && !in_kernel_, "device",
-                "'" + s->name + "' has no memory on both sides here");
-        return;
-      }
+        return {s->semaphores.size(), s->semaphores.size(), 2, 2};
       case StmtKind::Acquire:
       case StmtKind::Release:
-        return require(semaphores_.count(s->name), "semaphores",
-                       "no fork around has a semaphore '" + s->name + "'");
+        return {0, 0, 0, 0};
+      case StmtKind::Memoize:
+        return {(s->is_sized ? s->buffers.size() : 0) + s->evicts, SIZE_MAX, 1, 1};
+      case StmtKind::Produce:
+      case StmtKind::Atomic:
+      case StmtKind::Profile:
+        return {0, 0, 1, 1};
+      case StmtKind::Kernel:
+        return {3, 3, 1, 1};
+      case StmtKind::Collective:
+        return {s->buffers.size(), s->buffers.size(), 0, 0};
+      case StmtKind::Barrier:
+      case StmtKind::Transfer:
+        return {0, 0, 0, 0};
     }
+    return {};
+  }();
+  bool good = s->args.size() >= shape.min_args && s->args.size() <= shape.max_args &&
+              s->body.size() >= shape.min_body && s->body.size() <= shape.max_body;
+  for (const Expr &e : s->args) good &= e.defined();
+  for (const Stmt &b : s->body) good &= b.defined();
+  if (s->kind == StmtKind::Allocate && !flat_size) good &= s->args.size() % 2 == 0;
+  if (s->kind == StmtKind::Place) good &= s->args.size() % 2 == 1;
+  if (s->kind == StmtKind::Provide) good &= s->value_count >= 1;
+  if (!good) {
+    current_ = Stmt();  // its text cannot be trusted
+    report("shape", "a statement has the wrong number of operands or bodies, or undefined ones");
   }
+  return good;
+}
 
-  void memoize(const Stmt &s) {
-    for (const std::string &name : s->buffers) {
-      const auto at = buffers_.find(name);
-      require(at != buffers_.end() && at->second.is_written && !arguments_.count(name), "memoize",
-              "'" + name + "' is no allocation around it");
-    }
-    require(s->is_sized == is_flat(), "memoize", "sizes stand at the flat level, and only there");
-    for (size_t i = 0; i < s->args.size(); i++) {
-      const Type t = s->args[i].type();
-      const size_t sizes = s->is_sized ? s->buffers.size() : 0;
-      if (i < sizes) {
-        require(t == Int(64), "memoize", "a size is no int64");
-      } else if (s->evicts && i == sizes) {
-        require(t.is_scalar() && (t.is_int_or_uint() || t.is_handle()), "memoize",
-                "the eviction key is no integer or handle");
-      } else {
-        require(t.is_scalar() && !t.is_handle(), "memoize", "a key is no number");
-      }
-    }
-    depth_++;
-    stmt(s->body[0]);
-    depth_--;
+void Verifier::stmt(const Stmt &s) {
+  if (problem_ || !has_shape(s)) return;
+  if (s->kind != StmtKind::Block) current_ = s;
+  if (s->kind != StmtKind::For && s->kind != StmtKind::Produce) {
+    for (const Expr &e : s->args) operand(e);
   }
-
-  void kernel(const Stmt &s) {
-    for (const Expr &e : s->args) {
-      require(e.type() == Int(32), "types", "a number of threads is no int32");
-    }
-    require(!in_kernel_, "kernel", "a kernel in a kernel");
-    if (const auto problem = kernel_problem(s)) report("kernel", *problem);
-    if (problem_) return;
-    in_kernel_ = true;
-    depth_++;
-    stmt(s->body[0]);
-    depth_--;
-    in_kernel_ = false;
-  }
-
-  void fork(const Stmt &s) {
-    for (size_t i = 0; i < s->semaphores.size(); i++) {
-      require(s->args[i].type() == Int(32), "semaphores",
-              "the count of '" + s->semaphores[i] + "' is no int32");
-      require(semaphores_.insert(s->semaphores[i]).second, "shadowing",
-              "'" + s->semaphores[i] + "' is a semaphore here already");
-    }
-    if (problem_) return;
-    depth_++;
-    for (const Stmt &b : s->body) stmt(b);
-    depth_--;
-    for (const std::string &name : s->semaphores) semaphores_.erase(name);
-  }
-
-  void operand(const Expr &e) {
-    require(e->op != Op::StringImm, "errors", "a text is an operand of a statement");
-    require(e.type().is_scalar() || is_flat(), "no flat", "a vector");
-    whole(e);
-  }
-
-  void condition(const Expr &e) {
-    require(e.type().is_scalar(), "lanes", "a condition is no scalar");
-    require(e.type().element_of().is_bool(), "types", "a condition is no bool");
-  }
-
-  void loop(const Stmt &s) {
-    for (const Expr &e : s->args) {
-      whole(e);
-      require(e.type().is_scalar(), "lanes", "the range of loop '" + s->name + "' is no scalar");
-      require(e.type().element_of() == Int(32), "types",
-              "the range of loop '" + s->name + "' is no int32");
-    }
-    require(in_kernel_ || level_ == IrLevel::Lowered || !is_gpu_loop(s->loop_kind), "kernel",
-            "the " + std::string(loop_kind_name(s->loop_kind)) + " loop '" + s->name +
-                "' stands in no kernel");
-    const bool expands = s->loop_kind == LoopKind::Vector || s->loop_kind == LoopKind::Unrolled;
-    require(!expands || level_ != IrLevel::Emittable, "no unrolled",
-            std::string("loop '") + s->name + "' is " + loop_kind_name(s->loop_kind));
-    require(!expands || is_const_int(s->args[1]), "constants",
-            std::string("the ") + loop_kind_name(s->loop_kind) + " loop '" + s->name +
-                "' has no constant extent");
-    depth_++;
-    in_scope(s->name, Int(32), VariableKind::Loop, [&] { stmt(s->body[0]); });
-    depth_--;
-  }
-
-  void allocate(const Stmt &s) {
-    int64_t elements = 1;
-    bool constant = true;
-    for (size_t i = 0; i < s->args.size(); i++) {
-      const Type wanted = is_flat() ? Int(64) : Int(32);
-      require(s->args[i].type().is_scalar(), "lanes", "a size of '" + s->name + "' is no scalar");
-      require(s->args[i].type().element_of() == wanted, "types",
-              "a size of '" + s->name + "' is no " + wanted.to_string());
-      int64_t n = 0;
-      if (!is_flat() && i % 2 == 0) continue;
-      constant &= is_const_int(s->args[i], &n);
-      if (elements <= kMaxStackBytes) elements *= n;
-    }
-    if (!s->order.empty()) {
-      std::vector<int> sorted = s->order;
-      std::sort(sorted.begin(), sorted.end());
-      bool each = !is_flat() && sorted.size() == s->args.size() / 2;
-      for (size_t d = 0; d < sorted.size(); d++) each &= sorted[d] == static_cast<int>(d);
-      require(each, "shape", "the order of '" + s->name + "' does not name each dimension once");
-    }
-    require(s->type.is_scalar(), "lanes", "the element of '" + s->name + "' is no scalar");
-    if (s->home == Home::Stack) {
-      require(constant, "constants", "the stack allocation '" + s->name + "' has no constant size");
-      require(elements * s->type.bytes() <= kMaxStackBytes, "constants",
-              "the stack allocation '" + s->name + "' takes more than 64 KiB");
-    }
-    if (is_in_kernel(s->home)) {
-      require(constant, "constants", "the allocation '" + s->name + "' has no constant size");
-    }
-    if (level_ != IrLevel::Lowered) {
-      require(in_kernel_ == is_in_kernel(s->home), "kernel",
-              "'" + s->name + "' has its home " + (in_kernel_ ? "outside of" : "in") + " kernels");
-    }
-    require(!means_something(s->name), "shadowing",
-            "'" + s->name + "' means something here already");
-    if (problem_) return;
-    buffers_[s->name] = {s->type, is_flat() ? -1 : static_cast<int>(s->args.size() / 2), true,
-                         s->home};
-    depth_++;
-    stmt(s->body[0]);
-    depth_--;
-    buffers_.erase(s->name);
-  }
-
-  void place(const Stmt &s) {
-    require(!is_flat(), "no boxes", "a Place of '" + s->name + "'");
-    auto block = buffers_.find(s->inside);
-    require(block != buffers_.end() && !arguments_.count(s->inside), "places",
-            "'" + s->inside + "' is no allocation around '" + s->name + "'");
-    if (problem_) return;
-    require(block->second.type == s->type, "places",
-            "'" + s->inside + "' has elements of type " + block->second.type.to_string());
-    require(s->args.back().type() == Int(64), "places",
-            "the place of '" + s->name + "' is no int64");
-    for (size_t i = 0; i + 1 < s->args.size(); i++) {
-      require(s->args[i].type() == Int(32), "types", "a size of '" + s->name + "' is no int32");
-    }
-    require(!means_something(s->name), "shadowing",
-            "'" + s->name + "' means something here already");
-    if (problem_) return;
-    buffers_[s->name] = {s->type, static_cast<int>(s->args.size() / 2), true};
-    depth_++;
-    stmt(s->body[0]);
-    depth_--;
-    buffers_.erase(s->name);
-  }
-
-  const Buffer *find_buffer(const std::string &name, int value_index) {
-    auto it = buffers_.find(name);
-    if (it == buffers_.end()) it = buffers_.find(name + "." + std::to_string(value_index));
-    require(it != buffers_.end(), "buffers", "there is no buffer '" + name + "' here");
-    if (it == buffers_.end()) return nullptr;
-    const Home home = it->second.home;
-    if (in_kernel_ && is_flat()) {
-      require(is_in_kernel(home) || is_on_device(home), "device",
-              "a kernel accesses '" + name + "', which has no memory on the device");
-    }
-    if (!in_kernel_) {
-      require(home != Home::Device, "device",
-              "'" + name + "' is accessed on the host, where it has no memory");
-    }
-    return &it->second;
-  }
-
-  void indices(const std::string &name, const Buffer &b, const std::vector<Expr> &args, size_t n) {
-    require(b.dimensions == static_cast<int>(n), "indices",
-            "'" + name + "' has " + std::to_string(b.dimensions) + " dimensions, " +
-                std::to_string(n) + " indices are given");
-    for (size_t i = 0; i < n; i++) {
-      require(args[i].type() == Int(32), "indices", "an index of '" + name + "' is no int32");
-    }
-  }
-
-  void provide(const Stmt &s) {
-    require(!is_flat(), "no boxes", "a Provide of '" + s->name + "'");
-    const size_t n = s->args.size() - static_cast<size_t>(s->value_count);
-    for (int i = 0; i < s->value_count; i++) {
-      const Buffer *b = find_buffer(s->name, i);
-      if (!b) return;
-      require(b->is_written, "buffers", "'" + s->name + "' is no output, but is written");
-      require(s->args[n + static_cast<size_t>(i)].type() == b->type, "buffers",
-              "'" + s->name + "' has elements of type " + b->type.to_string());
-      indices(s->name, *b, s->args, n);
-    }
-  }
-
-  void access(const std::string &name, const Expr &index, Type t, const Expr &mask, bool writes) {
-    const Buffer *b = find_buffer(name, 0);
-    if (!b) return;
-    require(!writes || b->is_written, "buffers", "'" + name + "' is no output, but is written");
-    require(t.element_of() == b->type, "buffers",
-            "'" + name + "' has elements of type " + b->type.to_string());
-    require(index.type() == Int(64, t.lanes()), "indices",
-            "'" + name + "' is accessed at " + index.type().to_string() + " for " + t.to_string());
-    require(!mask.defined() || mask.type() == Bool(t.lanes()), "indices",
-            "the mask of '" + name + "' is no bool of as many lanes");
-  }
-
-  // A whole operand of a statement. Its nodes may mean something else in other statements.
-  void whole(const Expr &e) {
-    seen_.clear();
-    expr(e);
-  }
-
-  void expr(const Expr &e) {
-    if (problem_) return;
-    if (!e.defined()) return report("shape", "an undefined operand");
-    // A node under a Let may mean something else elsewhere.
-    if (lets_ == 0 && !seen_.insert(e.get()).second) return;
-    if (e->op == Op::Let) {
-      if (e->args.size() != 2) return report("shape", "a Let without value and body");
-      expr(e->args[0]);
-      lets_++;
-      in_scope(as_let(e)->name, e->args[0].type(), VariableKind::Symbol, [&] { expr(e->args[1]); });
-      lets_--;
+  if (problem_) return;
+  switch (s->kind) {
+    case StmtKind::Block:
+    case StmtKind::Produce:
+    case StmtKind::Atomic:
+      for (const Stmt &b : s->body) stmt(b);
+      return;
+    case StmtKind::Profile:
+      require(depth_ == 0, "entry", "a Profile inside a loop, an If or an allocation");
+      require(!has_profile_, "entry", "a second Profile");
+      has_profile_ = true;
+      depth_++;
+      stmt(s->body[0]);
+      depth_--;
+      return;
+    case StmtKind::For:
+      return loop(s);
+    case StmtKind::Let:
+      return in_scope(s->name, s->args[0].type(), VariableKind::Symbol, [&] { stmt(s->body[0]); });
+    case StmtKind::Allocate:
+      return allocate(s);
+    case StmtKind::Place:
+      return place(s);
+    case StmtKind::Provide:
+      return provide(s);
+    case StmtKind::Store:
+      require(is_flat(), "no flat", "a Store of '" + s->name + "'");
+      return access(s->name, s->args[0], s->args[1].type(),
+                    s->args.size() > 2 ? s->args[2] : Expr(), true);
+    case StmtKind::If: {
+      condition(s->args[0]);
+      depth_++;
+      for (const Stmt &b : s->body) stmt(b);
+      depth_--;
       return;
     }
-    for (const Expr &a : e->args) {
-      expr(a);
-      if (problem_) return;
-      require(a->op != Op::StringImm || e->op == Op::Call, "errors",
-              "a text is no operand of a call");
+    case StmtKind::Assert: {
+      condition(s->args[0]);
+      const CallNode *call = as_call(s->args[1]);
+      require(call && call->kind == CallKind::Extern && call->type == Int(32), "errors",
+              "an Assert's error is no call of an Extern that returns int32");
+      return require(depth_ == 0, "entry", "an Assert inside a loop, an If or an allocation");
     }
-    if (!problem_) node(e);
-  }
-
-  void node(const Expr &e) {
-    const Type t = e.type();
-    auto same = [&](size_t i, Type wanted) {
-      require(e->args[i].type() == wanted, "types",
-              std::string("operand of ") + op_name(e->op) + " is " + e->args[i].type().to_string() +
-                  ", not " + wanted.to_string());
-    };
-    auto count = [&](size_t n) {
-      require(e->args.size() == n, "shape",
-              std::string("wrong number of operands of ") + op_name(e->op));
-      return e->args.size() == n;
-    };
-    switch (e->op) {
-      case Op::Variable:
-        return variable(*as_variable(e));
-      case Op::Cast:
-        if (count(1)) same(0, e->args[0].type().with_lanes(t.lanes()));
-        return;
-      case Op::Not:
-        if (count(1)) same(0, Bool(t.lanes()));
-        return;
-      case Op::Select: {
-        if (!count(3)) return;
-        const Type c = e->args[0].type();
-        require(c == Bool() || c == Bool(t.lanes()), "types",
-                "the condition of select is " + c.to_string());
-        same(1, t);
-        same(2, t);
-        return;
+    case StmtKind::Evaluate:
+      return;
+    case StmtKind::Memoize:
+      return memoize(s);
+    case StmtKind::Fork:
+      return fork(s);
+    case StmtKind::Kernel:
+      return kernel(s);
+    case StmtKind::Barrier:
+      return require(in_kernel_, "kernel", "a barrier outside of kernels");
+    case StmtKind::Collective:
+      require(in_kernel_, "kernel", "a Collective outside of kernels");
+      for (size_t i = 0; i < s->buffers.size(); i++) {
+        find_buffer(s->buffers[i], 0);
+        require(s->args[i].type() == Int(64), "indices",
+                "operand '" + s->buffers[i] + "' begins at no int64");
       }
-      case Op::Ramp:
-      case Op::Broadcast:
-      case Op::Shuffle:
-        require(is_flat(), "no flat", std::string("a ") + op_name(e->op));
-        if (e->op == Op::Ramp && count(2)) same(1, e->args[0].type());
-        if (e->op != Op::Shuffle) {
-          const Type part = e->args[0].type();
-          require(
-              t.lanes() > part.lanes() && t.lanes() % part.lanes() == 0, "types",
-              std::string("the lanes of ") + op_name(e->op) + " are no multiple of its operand's");
-          same(0, t.with_lanes(part.lanes()));
-        }
-        return;
-      case Op::Load: {
-        require(is_flat(), "no flat", "a Load of '" + as_load(e)->buffer + "'");
-        require(e->args.size() == 1 || e->args.size() == 2, "shape",
-                "wrong number of operands of a Load");
-        if (problem_) return;
-        return access(as_load(e)->buffer, e->args[0], t, e->args.size() > 1 ? e->args[1] : Expr(),
-                      false);
-      }
-      case Op::Call:
-        return call(*as_call(e));
-      default:
-        if (!is_binary(e->op) || !count(2)) return;
-        same(1, e->args[0].type());
-        if (is_comparison(e->op)) {
-          require(t == Bool(e->args[0].type().lanes()), "types", "a comparison is no bool");
-        } else {
-          same(0, t);
-        }
-        require((e->op != Op::And && e->op != Op::Or) || t.element_of().is_bool(), "types",
-                "&& and || are for bool");
+      return;
+    case StmtKind::Transfer: {
+      const auto at = buffers_.find(s->name);
+      require(at != buffers_.end() && at->second.home == Home::Mirrored && !in_kernel_, "device",
+              "'" + s->name + "' has no memory on both sides here");
+      return;
+    }
+    case StmtKind::Acquire:
+    case StmtKind::Release:
+      return require(semaphores_.count(s->name), "semaphores",
+                     "no fork around has a semaphore '" + s->name + "'");
+  }
+}
+
+void Verifier::memoize(const Stmt &s) {
+  for (const std::string &name : s->buffers) {
+    const auto at = buffers_.find(name);
+    require(at != buffers_.end() && at->second.is_written && !arguments_.count(name), "memoize",
+            "'" + name + "' is no allocation around it");
+  }
+  require(s->is_sized == is_flat(), "memoize", "sizes stand at the flat level, and only there");
+  for (size_t i = 0; i < s->args.size(); i++) {
+    const Type t = s->args[i].type();
+    const size_t sizes = s->is_sized ? s->buffers.size() : 0;
+    if (i < sizes) {
+      require(t == Int(64), "memoize", "a size is no int64");
+    } else if (s->evicts && i == sizes) {
+      require(t.is_scalar() && (t.is_int_or_uint() || t.is_handle()), "memoize",
+              "the eviction key is no integer or handle");
+    } else {
+      require(t.is_scalar() && !t.is_handle(), "memoize", "a key is no number");
     }
   }
+  depth_++;
+  stmt(s->body[0]);
+  depth_--;
+}
 
-  void variable(const VariableNode &v) {
-    if (v.kind == VariableKind::BufferField) {
-      return require(fields_.count(v.name) && v.type == Int(32), "bound",
-                     "'" + v.name + "' is no field of an argument");
-    }
-    if (v.kind == VariableKind::Param) {
-      auto it = params_.find(v.name);
-      return require(it != params_.end() && it->second == v.type, "bound",
-                     "'" + v.name + "' is no scalar argument of type " + v.type.to_string());
-    }
-    auto it = bound_.find(v.name);
-    require(it != bound_.end(), "bound", "nothing binds '" + v.name + "' here");
-    if (it == bound_.end()) return;
-    require(it->second.second == v.kind, "bound", "'" + v.name + "' is of another kind here");
-    require(
-        it->second.first == v.type, "bound",
-        "'" + v.name + "' is " + it->second.first.to_string() + " here, not " + v.type.to_string());
+void Verifier::kernel(const Stmt &s) {
+  for (const Expr &e : s->args) {
+    require(e.type() == Int(32), "types", "a number of threads is no int32");
   }
+  require(!in_kernel_, "kernel", "a kernel in a kernel");
+  if (const auto problem = kernel_problem(s)) report("kernel", *problem);
+  if (problem_) return;
+  in_kernel_ = true;
+  depth_++;
+  stmt(s->body[0]);
+  depth_--;
+  in_kernel_ = false;
+}
 
-  void call(const CallNode &c) {
-    if (c.kind != CallKind::Func && c.kind != CallKind::Image) return;
-    require(!is_flat(), "no boxes", "a call of '" + c.name + "'");
-    const Buffer *b = find_buffer(c.name, c.value_index);
+void Verifier::fork(const Stmt &s) {
+  for (size_t i = 0; i < s->semaphores.size(); i++) {
+    require(s->args[i].type() == Int(32), "semaphores",
+            "the count of '" + s->semaphores[i] + "' is no int32");
+    require(semaphores_.insert(s->semaphores[i]).second, "shadowing",
+            "'" + s->semaphores[i] + "' is a semaphore here already");
+  }
+  if (problem_) return;
+  depth_++;
+  for (const Stmt &b : s->body) stmt(b);
+  depth_--;
+  for (const std::string &name : s->semaphores) semaphores_.erase(name);
+}
+
+void Verifier::loop(const Stmt &s) {
+  for (const Expr &e : s->args) {
+    whole(e);
+    require(e.type().is_scalar(), "lanes", "the range of loop '" + s->name + "' is no scalar");
+    require(e.type().element_of() == Int(32), "types",
+            "the range of loop '" + s->name + "' is no int32");
+  }
+  require(in_kernel_ || level_ == IrLevel::Lowered || !is_gpu_loop(s->loop_kind), "kernel",
+          "the " + std::string(loop_kind_name(s->loop_kind)) + " loop '" + s->name +
+              "' stands in no kernel");
+  const bool expands = s->loop_kind == LoopKind::Vector || s->loop_kind == LoopKind::Unrolled;
+  require(!expands || level_ != IrLevel::Emittable, "no unrolled",
+          std::string("loop '") + s->name + "' is " + loop_kind_name(s->loop_kind));
+  require(!expands || is_const_int(s->args[1]), "constants",
+          std::string("the ") + loop_kind_name(s->loop_kind) + " loop '" + s->name +
+              "' has no constant extent");
+  depth_++;
+  in_scope(s->name, Int(32), VariableKind::Loop, [&] { stmt(s->body[0]); });
+  depth_--;
+}
+
+void Verifier::allocate(const Stmt &s) {
+  int64_t elements = 1;
+  bool constant = true;
+  for (size_t i = 0; i < s->args.size(); i++) {
+    const Type wanted = is_flat() ? Int(64) : Int(32);
+    require(s->args[i].type().is_scalar(), "lanes", "a size of '" + s->name + "' is no scalar");
+    require(s->args[i].type().element_of() == wanted, "types",
+            "a size of '" + s->name + "' is no " + wanted.to_string());
+    int64_t n = 0;
+    if (!is_flat() && i % 2 == 0) continue;
+    constant &= is_const_int(s->args[i], &n);
+    if (elements <= kMaxStackBytes) elements *= n;
+  }
+  if (!s->order.empty()) {
+    std::vector<int> sorted = s->order;
+    std::sort(sorted.begin(), sorted.end());
+    bool each = !is_flat() && sorted.size() == s->args.size() / 2;
+    for (size_t d = 0; d < sorted.size(); d++) each &= sorted[d] == static_cast<int>(d);
+    require(each, "shape", "the order of '" + s->name + "' does not name each dimension once");
+  }
+  require(s->type.is_scalar(), "lanes", "the element of '" + s->name + "' is no scalar");
+  if (s->home == Home::Stack) {
+    require(constant, "constants", "the stack allocation '" + s->name + "' has no constant size");
+    require(elements * s->type.bytes() <= kMaxStackBytes, "constants",
+            "the stack allocation '" + s->name + "' takes more than 64 KiB");
+  }
+  if (is_in_kernel(s->home)) {
+    require(constant, "constants", "the allocation '" + s->name + "' has no constant size");
+  }
+  if (level_ != IrLevel::Lowered) {
+    require(in_kernel_ == is_in_kernel(s->home), "kernel",
+            "'" + s->name + "' has its home " + (in_kernel_ ? "outside of" : "in") + " kernels");
+  }
+  require(!means_something(s->name), "shadowing", "'" + s->name + "' means something here already");
+  if (problem_) return;
+  buffers_[s->name] = {s->type, is_flat() ? -1 : static_cast<int>(s->args.size() / 2), true,
+                       s->home};
+  depth_++;
+  stmt(s->body[0]);
+  depth_--;
+  buffers_.erase(s->name);
+}
+
+void Verifier::place(const Stmt &s) {
+  require(!is_flat(), "no boxes", "a Place of '" + s->name + "'");
+  auto block = buffers_.find(s->inside);
+  require(block != buffers_.end() && !arguments_.count(s->inside), "places",
+          "'" + s->inside + "' is no allocation around '" + s->name + "'");
+  if (problem_) return;
+  require(block->second.type == s->type, "places",
+          "'" + s->inside + "' has elements of type " + block->second.type.to_string());
+  require(s->args.back().type() == Int(64), "places", "the place of '" + s->name + "' is no int64");
+  for (size_t i = 0; i + 1 < s->args.size(); i++) {
+    require(s->args[i].type() == Int(32), "types", "a size of '" + s->name + "' is no int32");
+  }
+  require(!means_something(s->name), "shadowing", "'" + s->name + "' means something here already");
+  if (problem_) return;
+  buffers_[s->name] = {s->type, static_cast<int>(s->args.size() / 2), true};
+  depth_++;
+  stmt(s->body[0]);
+  depth_--;
+  buffers_.erase(s->name);
+}
+
+void Verifier::provide(const Stmt &s) {
+  require(!is_flat(), "no boxes", "a Provide of '" + s->name + "'");
+  const size_t n = s->args.size() - static_cast<size_t>(s->value_count);
+  for (int i = 0; i < s->value_count; i++) {
+    const Buffer *b = find_buffer(s->name, i);
     if (!b) return;
-    require(c.type == b->type, "buffers",
-            "'" + c.name + "' has elements of type " + b->type.to_string());
-    indices(c.name, *b, c.args, c.args.size());
+    require(b->is_written, "buffers", "'" + s->name + "' is no output, but is written");
+    require(s->args[n + static_cast<size_t>(i)].type() == b->type, "buffers",
+            "'" + s->name + "' has elements of type " + b->type.to_string());
+    indices(s->name, *b, s->args, n);
   }
-
-  IrLevel level_;
-  std::set<std::string> arguments_, fields_;
-  std::map<std::string, Type> params_;
-  std::map<std::string, std::pair<Type, VariableKind>> bound_;
-  std::map<std::string, Buffer> buffers_;
-  std::set<std::string> semaphores_;
-  std::set<const ExprNode *> seen_;
-  int lets_ = 0;  // expression Lets around
-  bool has_profile_ = false;
-  bool in_kernel_ = false;
-  int depth_ = 0;  // loops, Ifs and allocations around
-  Stmt current_;
-  std::optional<Diagnostic> problem_;
-};
-
-}  // namespace
+}
 
 std::optional<Diagnostic> verify(const Function &f, IrLevel level) {
   return Verifier(level).run(f);

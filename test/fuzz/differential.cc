@@ -1,532 +1,17 @@
 #include "test/fuzz/differential.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <ctime>
-#include <iomanip>
-#include <memory>
-#include <optional>
-#include <set>
 #include <sstream>
 
 #include "autosched/autosched.h"
-#include "codegen/oracle/interpret_ir.h"
-#include "codegen/passes/lower.h"
-#include "codegen/passes/pass.h"
-#include "lang/interpret/interpret.h"
-#include "lang/ir/visit.h"
-#include "lang/ir/widen_float16.h"
-#include "lang/simplify/simplify.h"
-#include "polyhalite/backend.h"
-#include "polyhalite/jit_context.h"
 #include "polyhedral/judge.h"
-#include "polyhedral/oracle/brute_force.h"
 #include "schedule/build_tree.h"
-#include "schedule/check_kernels.h"
 #include "schedule/schedule_text.h"
-#include "test/fuzz/trace_check.h"
+#include "test/fuzz/trial.h"
 #include "test/support/random_kernels.h"
 #include "test/support/random_pipeline.h"
 
 namespace polyhalite::test {
-
-namespace {
-
-constexpr int64_t kMaxExtent = 400;        // larger boxes come from degenerate indices; not run
-constexpr int64_t kMaxInstances = 60'000;  // enumerated per experiment
-constexpr int64_t kMargin = 120;           // around the interpreter's images
-constexpr int kGuardBytes = 64;            // around every buffer, checked afterwards
-
-bool concerns_devices(const FrozenPipeline &p) {
-  return std::any_of(p.directives.begin(), p.directives.end(),
-                     [](const Directive &d) { return concerns_device(d.kind); });
-}
-
-struct Extents {
-  std::vector<int64_t> min, extent;
-};
-
-/// A dense buffer with guard bytes on both sides.
-class GuardedBuffer {
- public:
-  GuardedBuffer(Type t, const Extents &e) : dims_(e.min.size()) {
-    int64_t stride = 1;
-    for (size_t d = 0; d < dims_.size(); d++) {
-      dims_[d] = {static_cast<int32_t>(e.min[d]), static_cast<int32_t>(e.extent[d]),
-                  static_cast<int32_t>(stride), 0};
-      stride *= e.extent[d];
-    }
-    payload_ = stride * t.bytes();
-    bytes_.assign(payload_ + 2 * kGuardBytes, 0xa5);
-    raw_.type = t;
-    raw_.dimensions = static_cast<int32_t>(dims_.size());
-    raw_.dim = dims_.data();
-    raw_.host = bytes_.data() + kGuardBytes;
-  }
-  GuardedBuffer(const GuardedBuffer &) = delete;
-
-  void fill(Type t, Dice &dice) {
-    const int64_t n = payload_ / t.bytes();
-    for (int64_t i = 0; i < n; i++) {
-      const int v = dice.between(t.is_uint() || t.is_float() ? 0 : -60, t.is_bool() ? 1 : 60);
-      uint8_t *p = raw_.host + i * t.bytes();
-      if (t == Float(32)) {
-        const float f = static_cast<float>(v) / 4;
-        std::memcpy(p, &f, 4);
-      } else if (is_float16(t)) {
-        const auto f = static_cast<float>(v) / 4;
-        const uint16_t bits = t.is_bfloat() ? detail::bfloat16_bits(f) : detail::float16_bits(f);
-        std::memcpy(p, &bits, 2);
-      } else if (t == Float(64)) {
-        const double f = v / 8.0;
-        std::memcpy(p, &f, 8);
-      } else {
-        const int64_t wide = v;
-        std::memcpy(p, &wide, t.bytes());
-      }
-    }
-  }
-
-  /// Takes the elements that both have from `o`, a smaller box of the same type.
-  void copy_from(const GuardedBuffer &o) {
-    const int64_t bytes = o.payload_ / std::max<int64_t>(o.elements(), 1);
-    for (int64_t i = 0; i < o.elements(); i++) {
-      int64_t rest = i, offset = 0;
-      for (size_t d = 0; d < dims_.size(); d++) {
-        const int64_t at = o.dims_[d].min + rest % o.dims_[d].extent;
-        rest /= o.dims_[d].extent;
-        offset += (at - dims_[d].min) * dims_[d].stride;
-      }
-      std::memcpy(raw_.host + offset * bytes, o.raw_.host + i * bytes, bytes);
-    }
-  }
-
-  polyhalite_buffer_t *raw() { return &raw_; }
-  bool guards_intact() const {
-    for (int i = 0; i < kGuardBytes; i++) {
-      if (bytes_[i] != 0xa5 || bytes_[bytes_.size() - 1 - i] != 0xa5) return false;
-    }
-    return true;
-  }
-  /// Byte offset of the first difference, or -1.
-  int64_t difference(const GuardedBuffer &o) const {
-    for (int64_t i = 0; i < payload_; i++) {
-      if (raw_.host[i] != o.raw_.host[i]) return i;
-    }
-    return -1;
-  }
-
- private:
-  int64_t elements() const {
-    int64_t n = 1;
-    for (const auto &d : dims_) n *= d.extent;
-    return n;
-  }
-
-  polyhalite_buffer_t raw_{};
-  std::vector<polyhalite_dimension_t> dims_;
-  std::vector<uint8_t> bytes_;
-  int64_t payload_ = 0;
-};
-
-/// An output: its Func, what is wanted of it.
-struct Output {
-  std::string func;
-  std::vector<std::string> buffers;  // one for each value
-  std::vector<Type> types;
-  Extents box;
-};
-
-/// One buffer for each value of each output.
-class OutputBuffers {
- public:
-  explicit OutputBuffers(const std::vector<Output> &outputs) {
-    for (const Output &o : outputs) {
-      for (const Type t : o.types) buffers_.push_back(std::make_unique<GuardedBuffer>(t, o.box));
-    }
-  }
-  const GuardedBuffer &operator[](size_t v) const { return *buffers_[v]; }
-  std::vector<polyhalite_buffer_t *> raw() const {
-    std::vector<polyhalite_buffer_t *> all;
-    for (const auto &b : buffers_) all.push_back(b->raw());
-    return all;
-  }
-
- private:
-  std::vector<std::unique_ptr<GuardedBuffer>> buffers_;
-};
-
-constexpr int32_t kScalar = 3;  // what scalars are; enumeration takes it too
-
-using Environment = std::map<std::string, Expr>;
-
-std::optional<int64_t> evaluate(const Expr &e, const Environment &env) {
-  int64_t v;
-  return is_const_int(simplify(substitute(env, e)), &v) ? std::optional(v) : std::nullopt;
-}
-
-Environment environment(const std::vector<Output> &outputs, const Survey &survey) {
-  Environment env = {{"n", Expr(kScalar)}};
-  for (const Output &o : outputs) {
-    for (size_t d = 0; d < o.box.min.size(); d++) {
-      const std::string suffix = "." + std::to_string(d);
-      env[o.buffers[0] + ".min" + suffix] = Expr(static_cast<int32_t>(o.box.min[d]));
-      env[o.buffers[0] + ".extent" + suffix] = Expr(static_cast<int32_t>(o.box.extent[d]));
-    }
-  }
-  for (const Symbol &s : survey.root_symbols) {
-    if (auto v = evaluate(s.value, env)) env[s.name] = Expr(static_cast<int32_t>(*v));
-  }
-  return env;
-}
-
-/// Grows the outputs until the entry checks hold; false where they cannot or the boxes are too
-/// large.
-bool fit_outputs(std::vector<Output> &outputs, const Survey &survey) {
-  for (int tries = 0; tries < 8; tries++) {
-    const Environment env = environment(outputs, survey);
-    bool fits = true;
-    for (const Assumption &a : survey.assumptions) {
-      if (is_true(simplify(substitute(env, a.condition)))) continue;
-      const auto wanted = evaluate(a.wanted, env);
-      const auto output = std::find_if(outputs.begin(), outputs.end(),
-                                       [&](const Output &o) { return o.func == a.func; });
-      if (!wanted || a.dimension < 0 || output == outputs.end()) return false;
-      fits = false;
-      int64_t &extent = output->box.extent[static_cast<size_t>(a.dimension)];
-      extent = std::max(extent, *wanted);
-    }
-    for (Output &o : outputs) {
-      const Box &need = survey.inputs.at(o.func);
-      for (size_t d = 0; d < need.size(); d++) {
-        const auto low = evaluate(need[d].min, env), high = evaluate(need[d].max, env);
-        if (!low || !high || *high - *low > kMaxExtent) return false;
-        int64_t &min = o.box.min[d], &extent = o.box.extent[d];
-        const int64_t end = std::max(min + extent, *high + 1);
-        const int64_t begin = std::min(min, *low);
-        fits &= begin == min && end - begin == extent;
-        min = begin;
-        extent = end - begin;
-      }
-    }
-    if (fits) return true;
-  }
-  return false;
-}
-
-/// Adds the processor's time that it lives to a part of the counts.
-class Stopwatch {
- public:
-  Stopwatch(DifferentialCounts &counts, const char *part) : sum_(counts.seconds[part]) {}
-  Stopwatch(const Stopwatch &) = delete;
-  ~Stopwatch() { sum_ += static_cast<double>(std::clock() - begin_) / CLOCKS_PER_SEC; }
-
- private:
-  double &sum_;
-  const std::clock_t begin_ = std::clock();
-};
-
-class Trial {
- public:
-  /// `kernels`: for a device too, whose part runs on the CPU.
-  Trial(const Case &c, DifferentialCounts &counts, bool kernels = false)
-      : seed_(c.seed), counts_(counts), p_(c.pipeline), wanted_(c.verdict), kernels_(kernels) {
-    if (kernels) target_.set_feature(Target::CUDA);
-  }
-
-  void run() {
-    LoopTree tree;
-    Survey s;
-    const std::optional<Judgement> judged = judge_it(tree, s);
-    if (!judged) return;
-    const Judgement &verdict = *judged;
-    if (verdict.legal()) count_windows(s);
-    std::vector<Output> outputs;
-    for (size_t o = 0; o < p_.boxes.size(); o++) {
-      const FuncDef &f = *tree.algorithm.find(tree.algorithm.outputs[o]);
-      const OutputBox &box = p_.boxes[o];
-      outputs.push_back(
-          {f.name,
-           {},
-           f.types,
-           {{box.min.begin(), box.min.end()}, {box.extent.begin(), box.extent.end()}}});
-      for (size_t v = 0; v < f.types.size(); v++) {
-        outputs.back().buffers.push_back(f.buffer_name(static_cast<int>(v)));
-      }
-    }
-    if (!fit_outputs(outputs, s)) {
-      counts_.not_run++;
-      return;
-    }
-    {
-      const Stopwatch watch(counts_, "enumeration");
-      enumerate(tree, s, verdict, outputs);
-    }
-    if (too_large_) counts_.not_run++;
-    if (verdict.legal() && !too_large_) execute(tree, s, outputs);
-  }
-
-  /// None for a structural error.
-  std::optional<Judgement> judge_it(LoopTree &tree, Survey &s) {
-    counts_.drawn++;
-    count_drawn(p_.frozen, false);
-    const Stopwatch watch(counts_, "judging");
-    try {
-      tree = build_tree(p_.frozen.algorithm, p_.frozen.directives);
-      // Devices are refused before surveys, unless the target has one.
-      if (kernels_) {
-        check_kernels(tree);
-      } else if (concerns_devices(p_.frozen)) {
-        build_and_judge(p_.frozen.algorithm, p_.frozen.directives);
-      }
-      s = survey(tree);
-    } catch (const CompileError &) {
-      counts_.structural++;
-      return std::nullopt;
-    }
-    Judgement verdict = judge(tree, s);
-    if (verdict.legal()) count_drawn(p_.frozen, true);
-    verdict.legal() ? counts_.accepted++ : counts_.refused++;
-    if (!verdict.legal()) counts_.refused_by_claim[verdict.refusal->claim]++;
-    const std::string said = verdict.legal() ? "accepted" : "refused";
-    if (!wanted_.empty() && wanted_ != said) fail(said + ", and should be " + wanted_);
-    return verdict;
-  }
-
- private:
-  void fail(const std::string &what) {
-    std::ostringstream os;
-    os << "seed " << seed_ << ": " << what;
-    counts_.failures.push_back(os.str());
-  }
-
-  void count_drawn(const FrozenPipeline &p, bool accepted) {
-    std::set<std::string> words;
-    for (const Directive &d : p.directives) {
-      words.insert(directive_name(d.kind));
-      if (d.kind == DirectiveKind::Split) {
-        words.insert(std::string("tail ") + tail_strategy_name(d.tail));
-      }
-    }
-    for (const FuncDef &f : p.algorithm.funcs) {
-      for (const Type &t : f.types) words.insert("type " + t.to_string());
-    }
-    for (const std::string &w : words) (accepted ? counts_.accepted_with : counts_.drawn_with)[w]++;
-  }
-
-  void count_windows(const Survey &s) {
-    bool slides = false, folds = false;
-    for (const FuncSurvey &f : s.funcs) {
-      for (size_t d = 0; d < f.needed.size(); d++) {
-        slides |= f.slides[d].has_value();
-        folds |= f.fold[d] > 0;
-      }
-    }
-    counts_.sliding += slides;
-    counts_.folded += folds;
-  }
-
-  /// The judge reasons for all sizes: a refusal is false only if no size tried is broken. Larger
-  /// boxes, boxes further below and above, narrow ones for branches.
-  void enumerate(const LoopTree &tree, const Survey &s, const Judgement &verdict,
-                 const std::vector<Output> &first) {
-    struct Change {
-      int64_t move = 0, grow = 0, width = 0;  // width: the new extent of dimension 0
-    };
-    bool decided = false;
-    for (const Change &change : {Change{}, Change{0, 7, 0}, Change{-15, 5, 0}, Change{9, 3, 0},
-                                 Change{-4, 7, 1}, Change{-4, 7, 4}, Change{-40, 0, 0}}) {
-      std::vector<Output> outputs = first;
-      for (Output &o : outputs) {
-        for (int64_t &m : o.box.min) m += change.move;
-        for (int64_t &n : o.box.extent) n += change.grow;
-        if (change.width > 0 && !o.box.extent.empty()) o.box.extent[0] = change.width;
-      }
-      const bool is_first = change.move == 0 && change.grow == 0;
-      if (!is_first && (verdict.legal() || !fit_outputs(outputs, s))) continue;
-      oracle::Experiment experiment;
-      for (const Output &o : outputs) {
-        std::vector<oracle::Extent> box;
-        for (size_t d = 0; d < o.box.min.size(); d++) {
-          box.push_back({o.box.min[d], o.box.extent[d]});
-        }
-        experiment.buffers[o.func] = experiment.buffers[o.buffers[0]] = box;
-      }
-      experiment.seed = seed_;
-      const oracle::Enumeration found =
-          oracle::brute_force(tree, s, experiment, 3, {kMaxInstances});
-      if (!found.unmet.empty()) {
-        too_large_ |= is_first;
-        continue;
-      }
-      decided = true;
-      if (!found.violation) continue;
-      counts_.enumerated++;
-      if (verdict.legal()) fail("accepted, but " + found.violation->text);
-      return;
-    }
-    if (!decided) return;
-    counts_.enumerated++;
-    if (verdict.legal()) return;
-    counts_.false_refusals++;
-    counts_.false_by_claim[verdict.refusal->claim]++;
-    counts_.false_refusal_seeds.push_back(seed_);
-  }
-
-  void execute(const LoopTree &tree, const Survey &s, const std::vector<Output> &outputs) {
-    const Environment env = environment(outputs, s);
-    std::map<std::string, std::unique_ptr<GuardedBuffer>> images, margins;
-    std::map<std::string, const polyhalite_buffer_t *> for_reference;
-    Dice dice(seed_ + 77);
-    std::map<std::string, uint64_t> scalars;
-    for (const AlgorithmInput &i : p_.frozen.algorithm.inputs) {
-      if (!i.param->is_buffer) {
-        scalars[i.param->name] = kScalar;
-        continue;
-      }
-      Extents box;
-      auto need = s.inputs.find(i.param->name);
-      for (int d = 0; d < i.param->dimensions; d++) {
-        int64_t low = 0, high = 0;
-        if (need != s.inputs.end()) {
-          const auto a = evaluate(need->second[d].min, env), b = evaluate(need->second[d].max, env);
-          if (!a || !b || *b - *a > kMaxExtent) {
-            counts_.not_run++;
-            return;
-          }
-          low = *a, high = *b;
-        }
-        box.min.push_back(low);
-        box.extent.push_back(std::max<int64_t>(high - low + 1, 0));
-      }
-      auto &b = images[i.param->name];
-      b = std::make_unique<GuardedBuffer>(i.param->type, box);
-      b->fill(i.param->type, dice);
-      // The interpreter computes whole boxes of Funcs that the schedule may inline, and reads more
-      // of the image for points that nobody needs.
-      Extents wide = box;
-      for (size_t d = 0; d < wide.min.size(); d++) {
-        wide.min[d] -= kMargin;
-        wide.extent[d] += 2 * kMargin;
-      }
-      auto &w = margins[i.param->name];
-      w = std::make_unique<GuardedBuffer>(i.param->type, wide);
-      w->copy_from(*b);
-      for_reference[i.param->name] = w->raw();
-    }
-    OutputBuffers expected(outputs), interpreted(outputs), compiled(outputs);
-    counts_.executed++;
-    try {
-      const Stopwatch watch(counts_, "reference");
-      interpret(p_.frozen.algorithm, for_reference, scalars, expected.raw());
-    } catch (const Error &x) {
-      return fail(std::string("reference: ") + x.what());
-    }
-    try {
-      LowerOptions lowering;
-      const auto &list = p_.frozen.directives;
-      lowering.profile = std::any_of(list.begin(), list.end(), [](const Directive &d) {
-        return d.kind == DirectiveKind::NoProfiling;
-      });
-      PassOptions options;
-      options.verify = true;
-      Function f;
-      {
-        const Stopwatch watch(counts_, "lowering");
-        f = run_passes(lower("f", tree, s, lowering), target_, options);
-      }
-      const Stopwatch watch(counts_, "loop IR");
-      IrArguments args;
-      for (auto &[name, b] : images) args.buffers[name] = b->raw();
-      for (const auto &[name, bits] : scalars) args.scalars[name] = Expr(kScalar);
-      size_t next = 0;
-      for (const Output &o : outputs) {
-        for (const std::string &buffer : o.buffers)
-          args.buffers[buffer] = interpreted.raw()[next++];
-      }
-      InterpretOptions order{ParallelOrder::Shuffled, seed_, {}};
-      for (size_t g = 0; g < s.funcs.size(); g++) {
-        const FuncDef &def = tree.algorithm.funcs[g];
-        for (int v = 0; s.funcs[g].read_beyond && v < static_cast<int>(def.types.size()); v++) {
-          order.may_be_unwritten.insert(def.buffer_name(v));
-        }
-      }
-      interpret_ir(f, args, order);
-      check(interpreted, expected, outputs, "loop IR");
-    } catch (const CompileError &x) {
-      // A kernel may need too much memory, or what its launch does not know.
-      if (!kernels_) fail(std::string("loop IR: ") + x.what());
-      counts_.structural++;
-    } catch (const Error &x) {
-      fail(std::string("loop IR: ") + x.what());
-    }
-    if (kernels_) return;
-    try {
-      const Stopwatch watch(counts_, "compiled code");
-      const auto code = backend().jit(p_.frozen, target_);
-      auto run = [&](OutputBuffers &out, const char *who) {
-        std::vector<void *> args;
-        int32_t scalar = kScalar;
-        for (const AlgorithmInput &i : p_.frozen.algorithm.inputs) {
-          if (i.param->is_buffer) {
-            args.push_back(images[i.param->name]->raw());
-          } else {
-            args.push_back(&scalar);
-          }
-        }
-        for (polyhalite_buffer_t *b : out.raw()) args.push_back(b);
-        std::string message;
-        TraceCheck trace;
-        if (code->call(args, &message, &trace) != 0) return fail(std::string(who) + ": " + message);
-        if (!trace.problem().empty()) fail(trace.problem());
-        counts_.traced += trace.events() > 0;
-        check(out, expected, outputs, who);
-      };
-      run(compiled, "compiled code");
-      // What is kept of the first run serves the second.
-      if (std::any_of(tree.storage.begin(), tree.storage.end(),
-                      [](const FuncStorage &f) { return f.memoized; })) {
-        counts_.memoized++;
-        OutputBuffers again(outputs);
-        run(again, "compiled code, run again");
-      }
-    } catch (const Error &x) {
-      fail(std::string("compile: ") + x.what());
-    }
-    for (auto &[name, b] : images) {
-      if (!b->guards_intact()) fail("wrote beyond the ends of " + name);
-    }
-  }
-
-  void check(const OutputBuffers &found, const OutputBuffers &expected,
-             const std::vector<Output> &outputs, const char *who) {
-    size_t next = 0;
-    for (const Output &o : outputs) {
-      for (size_t v = 0; v < o.types.size(); v++, next++) {
-        const std::string &which = o.buffers[v];
-        if (!found[next].guards_intact()) {
-          fail(std::string(who) + " wrote beyond the ends of the output " + which);
-        }
-        const int64_t at = found[next].difference(expected[next]);
-        if (at >= 0) {
-          fail(std::string(who) + " differs from the interpreter at element " +
-               std::to_string(at / o.types[v].bytes()) + " of " + which);
-        }
-      }
-    }
-  }
-
-  const uint64_t seed_;
-  DifferentialCounts &counts_;
-  const RandomPipeline p_;
-  const std::string wanted_;  // verdict; empty: any
-  const bool kernels_;
-  bool too_large_ = false;  // to enumerate, and so to interpret
-  Target target_ = get_jit_target_from_environment();
-};
-
-}  // namespace
 
 Case drawn_case(uint64_t seed, DifferentialCounts &counts) {
   const Stopwatch watch(counts, "drawing");
@@ -538,7 +23,7 @@ Case drawn_case(uint64_t seed, DifferentialCounts &counts) {
 
 void differential(const Case &c, DifferentialCounts &counts) {
   try {
-    Trial(c, counts).run();
+    run_trial(c, counts);
   } catch (const std::exception &e) {
     counts.failures.push_back("seed " + std::to_string(c.seed) + ": " + e.what());
   }
@@ -555,7 +40,7 @@ Case with_kernels(Case c) {
 
 void with_random_kernels(const Case &c, DifferentialCounts &counts) {
   try {
-    Trial(with_kernels(c), counts, true).run();
+    run_trial(with_kernels(c), counts, true);
   } catch (const std::exception &e) {
     counts.failures.push_back("seed " + std::to_string(c.seed) + ": " + e.what());
   }
@@ -563,9 +48,7 @@ void with_random_kernels(const Case &c, DifferentialCounts &counts) {
 
 void judge_only(const Case &c, DifferentialCounts &counts) {
   try {
-    LoopTree tree;
-    Survey s;
-    Trial(c, counts).judge_it(tree, s);
+    judge_trial(c, counts);
   } catch (const std::exception &e) {
     counts.failures.push_back("seed " + std::to_string(c.seed) + ": " + e.what());
   }
@@ -575,7 +58,12 @@ void auto_scheduled(const Case &c, DifferentialCounts &counts) {
   const uint64_t seed = c.seed;
   RandomPipeline p = c.pipeline;
   Dice dice(seed + 99);
-  if (dice.chance(75)) p.frozen.directives.clear();
+  // Those of devices are refused here, whatever is added to them.
+  std::vector<Directive> &users_own = p.frozen.directives;
+  users_own.erase(std::remove_if(users_own.begin(), users_own.end(),
+                                 [](const Directive &d) { return concerns_device(d.kind); }),
+                  users_own.end());
+  if (dice.chance(75)) users_own.clear();
   for (OutputBox &box : p.boxes) {
     for (int &n : box.extent) n += dice.between(0, box.extent.size() > 2 ? 8 : 40);
   }
@@ -605,7 +93,7 @@ void auto_scheduled(const Case &c, DifferentialCounts &counts) {
         autosched::schedule(estimated, get_jit_target_from_environment(), options, {});
     p.frozen.directives.insert(p.frozen.directives.end(), s.directives.begin(), s.directives.end());
     const int accepted = counts.accepted;
-    Trial({seed, p, ""}, counts).run();
+    run_trial({seed, p, ""}, counts);
     if (counts.accepted == accepted)
       fail("the schedule is refused:\n" + to_text(p.frozen.directives));
   } catch (const CompileError &e) {
@@ -667,80 +155,6 @@ std::string describe(const Case &c) {
   } catch (const CompileError &e) {
     os << "\n" << e.what() << "\n";
   }
-  return os.str();
-}
-
-std::string failure_kind(const DifferentialCounts &c) {
-  for (const auto &[claim, n] : c.false_by_claim) {
-    if (n > 0) return std::string("false refusal ") + claim;
-  }
-  if (c.failures.empty()) return "";
-  // The first words, without names and numbers.
-  std::istringstream words(c.failures[0]);
-  std::string kind, word;
-  words >> word >> word;
-  for (int n = 0; n < 6 && words >> word; n++) {
-    const bool plain = std::all_of(word.begin(), word.end(), [](char x) {
-      return std::isalpha(static_cast<unsigned char>(x)) || x == ':' || x == ',';
-    });
-    if (plain) kind += " " + word;
-  }
-  return kind;
-}
-
-std::vector<std::string> never_accepted(const DifferentialCounts &c) {
-  std::vector<std::string> words;
-  for (const DirectiveKind kind : all_directive_kinds()) {
-    if (!concerns_device(kind)) words.push_back(directive_name(kind));
-  }
-  for (int t = 0; t <= static_cast<int>(TailStrategy::Auto); t++) {
-    words.push_back(std::string("tail ") + tail_strategy_name(static_cast<TailStrategy>(t)));
-  }
-  for (const char *type : {"bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32",
-                           "int64", "float16", "bfloat16", "float32", "float64"}) {
-    words.push_back(std::string("type ") + type);
-  }
-  words.erase(std::remove_if(words.begin(), words.end(),
-                             [&](const std::string &w) { return c.accepted_with.count(w) > 0; }),
-              words.end());
-  for (const DirectiveKind kind : all_directive_kinds()) {
-    if (!c.drawn_with.count(directive_name(kind))) {
-      words.push_back(std::string(directive_name(kind)) + " (not even drawn)");
-    }
-  }
-  return words;
-}
-
-std::string coverage(const DifferentialCounts &c) {
-  std::ostringstream os;
-  os << "programs with it: drawn, accepted\n";
-  for (const auto &[word, drawn] : c.drawn_with) {
-    const auto accepted = c.accepted_with.find(word);
-    os << "  " << std::left << std::setw(28) << word << std::right << std::setw(7) << drawn
-       << std::setw(7) << (accepted == c.accepted_with.end() ? 0 : accepted->second) << "\n";
-  }
-  return os.str();
-}
-
-std::string report(const DifferentialCounts &c) {
-  std::ostringstream os;
-  const int judged = c.accepted + c.refused;
-  os << c.drawn << " drawn: " << c.structural << " structural errors, " << c.accepted
-     << " accepted, " << c.refused << " refused";
-  for (const auto &[claim, n] : c.refused_by_claim) os << " (" << claim << ") " << n;
-  os << "\nacceptance rate " << (judged ? 100.0 * c.accepted / judged : 0) << "% of " << judged
-     << " judged; " << c.sliding << " with sliding windows, " << c.folded << " with rings\n"
-     << c.enumerated << " verdicts held against enumeration: " << c.false_refusals
-     << " false refusals";
-  for (const auto &[claim, n] : c.false_by_claim) os << " (" << claim << ") " << n;
-  os << "\n"
-     << c.judged_exactly << " judged exactly too, " << c.exactly_unknown << " not decided then\n"
-     << c.executed << " run against the interpreter, " << c.memoized << " memoized, " << c.traced
-     << " traced, " << c.not_run << " not run (boxes too large or checks that no size meets)\n"
-     << "seconds:";
-  for (const auto &[part, n] : c.seconds) os << " " << part << " " << std::llround(n);
-  os << "\n" << c.failures.size() << " failures\n";
-  for (const std::string &f : c.failures) os << "  " << f << "\n";
   return os.str();
 }
 

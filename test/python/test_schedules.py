@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import polyhalite as ph
+from stencil import stencil
 
 i, j, k = ph.vars("i j k")
 io, jo, ii, ji, u = ph.vars("io jo ii ji u")
@@ -13,18 +14,6 @@ io, jo, ii, ji, u = ph.vars("io jo ii ji u")
 
 def nest(f):
     return ph.Schedule(f).loop_nest()
-
-
-def blur():
-    """A two-stage stencil over an image of 20x30, its result, and its Funcs."""
-    a = np.random.default_rng(3).integers(0, 100, (20, 30)).astype(np.int32)
-    image = ph.BoundaryConditions.repeat_edge(ph.Buffer(a))
-    across, both = ph.Func("across"), ph.Func("both")
-    across[i, j] = image[i, j - 1] + image[i, j] + image[i, j + 1]
-    both[i, j] = across[i - 1, j] + across[i, j] + across[i + 1, j]
-    p = np.pad(a, 1, "edge")
-    rows = p[:, :-2] + p[:, 1:-1] + p[:, 2:]
-    return across, both, rows[:-2] + rows[1:-1] + rows[2:]
 
 
 SCHEDULES = {
@@ -57,17 +46,17 @@ SCHEDULES = {
 
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_schedules_keep_the_values(name):
-    f, g, expected = blur()
+    f, g, expected = stencil()
     SCHEDULES[name](f, g)
     np.testing.assert_array_equal(g.realize([20, 30]), expected)
 
 
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_schedules_print_as_python_and_read_back(name):
-    f, g, _ = blur()
+    f, g, _ = stencil()
     SCHEDULES[name](f, g)
     printed = ph.Schedule(g).python()
-    f2, g2, expected = blur()
+    f2, g2, expected = stencil()
     exec(printed, {"ph": ph, plain(f): f2, plain(g): g2})
     np.testing.assert_array_equal(g2.realize([20, 30]), expected)
     assert ph.Schedule(g2).python() == printed

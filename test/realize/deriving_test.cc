@@ -227,5 +227,19 @@ TEST(Deriving, NoBranchIsAnErrorOfTheRun) {
             std::string::npos);
 }
 
+// What fails without a branch keeps its meaning for those that copy it.
+TEST(Deriving, ACloneOfWhatFailsHasTheValues) {
+  Var x("x");
+  Param<int> n("n");
+  Func f("f"), g("g");
+  f(x) = x + n;
+  g(x) = f(x) * 2;
+  f.specialize(n == 1);
+  f.specialize_fail("n is 1");
+  f.clone_in(g).compute_root();
+  n.set(2);
+  EXPECT_EQ(Buffer<int32_t>(g.realize({4}))(3), 10);
+}
+
 }  // namespace
 }  // namespace polyhalite

@@ -46,6 +46,14 @@ std::vector<Constant> compute_non_zero(const Node &, const std::vector<Constant>
   return {int64_tensor(all, {static_cast<int64_t>(rank), static_cast<int64_t>(places[0].size())})};
 }
 
+// The tensor with the node's axis in front, and that axis; without one, its elements in one row.
+std::pair<Constant, size_t> rows_of(const Node &n, const Constant &tensor) {
+  const Constant x = plain(tensor);
+  if (!n.has("axis")) return {x.reshaped({x.elements()}), 0};
+  const size_t axis = positive_axis(n.integer("axis", 0), x.shape().size());
+  return {move_axis(x, axis, 0), axis};
+}
+
 void infer_compress(Inference &i) {
   if (i.rank(1) != 1) i.fail("the condition has rank " + std::to_string(i.rank(1)), "it is a list");
   const Dim count = i.fresh_size(0, "count");
@@ -55,14 +63,7 @@ void infer_compress(Inference &i) {
   i.result(0, i.type(0), shape);
 }
 std::vector<Constant> compute_compress(const Node &n, const std::vector<Constant> &in) {
-  Constant x = plain(in[0]);
-  size_t axis = 0;
-  if (n.has("axis")) {
-    axis = positive_axis(n.integer("axis", 0), x.shape().size());
-    x = move_axis(x, axis, 0);
-  } else {
-    x = x.reshaped({x.elements()});
-  }
+  const auto [x, axis] = rows_of(n, in[0]);
   std::vector<int64_t> rows;
   for (int64_t i = 0; i < std::min(in[1].elements(), x.shape()[0]); i++) {
     if (in[1].integer_at(i) != 0) rows.push_back(i);
@@ -87,14 +88,7 @@ void infer_unique(Inference &i) {
   i.result(3, ElementType::Int64, {count});
 }
 std::vector<Constant> compute_unique(const Node &n, const std::vector<Constant> &in) {
-  Constant x = plain(in[0]);
-  size_t axis = 0;
-  if (n.has("axis")) {
-    axis = positive_axis(n.integer("axis", 0), x.shape().size());
-    x = move_axis(x, axis, 0);
-  } else {
-    x = x.reshaped({x.elements()});
-  }
+  const auto [x, axis] = rows_of(n, in[0]);
   const int64_t rows = x.shape()[0], width = rows > 0 ? x.elements() / rows : 0;
   const bool real = language_type(x.type())->is_float();
   auto less = [&](int64_t a, int64_t b) {

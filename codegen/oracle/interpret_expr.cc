@@ -1,0 +1,222 @@
+#include "codegen/oracle/ir_interpreter.h"
+
+#include "codegen/oracle/value.h"
+#include "lang/ir/expand_intrinsic.h"
+#include "lang/ir/intrinsics.h"
+
+namespace polyhalite {
+
+std::string IrInterpreter::describe_call(const Expr &e) {
+  const CallNode *call = as_call(e);
+  if (!call) oracle_error("an assertion's error is no call");
+  std::string text = call->name + "(";
+  for (size_t i = 0; i < call->args.size(); i++) {
+    if (i) text += ", ";
+    if (call->args[i]->op == Op::StringImm) {
+      text += "\"" + as_imm(call->args[i])->s + "\"";
+    } else {
+      const Value v = evaluate(call->args[i]);
+      text += polyhalite::to_text(v.type, v.lanes[0]);
+    }
+  }
+  return text + ")";
+}
+
+Value IrInterpreter::evaluate(const Expr &e) {
+  Memo memo;
+  return evaluate(e, memo);
+}
+
+int64_t IrInterpreter::scalar(const Expr &e) {
+  const Value v = evaluate(e);
+  internal_check(v.lanes.size() == 1, "interpret_ir: a scalar is needed");
+  return v.lanes[0].i;
+}
+
+Value IrInterpreter::evaluate(const Expr &e, Memo &memo) {
+  auto it = memo.find(e.get());
+  if (it != memo.end()) return it->second;
+  Value v = compute(e, memo);
+  v.type = e.type();
+  internal_check(v.lanes.size() == static_cast<size_t>(e.type().lanes()),
+                 "interpret_ir: wrong number of lanes");
+  memo[e.get()] = v;
+  return v;
+}
+
+Value IrInterpreter::compute(const Expr &e, Memo &memo) {
+  switch (e->op) {
+    case Op::IntImm:
+      return {e.type(), {Lane{.i = as_imm(e)->i}}};
+    case Op::UIntImm:
+      return {e.type(), {Lane{.u = as_imm(e)->u}}};
+    case Op::FloatImm:
+      return {e.type(), {Lane{.f = as_imm(e)->f}}};
+    case Op::Variable: {
+      const std::string &name = as_variable(e)->name;
+      auto it = environment_.find(name);
+      if (it != environment_.end()) return it->second;
+      const auto later = deferred_.find(name);
+      if (later == deferred_.end()) oracle_error("nobody binds '" + name + "'");
+      return evaluate(later->second, memo);
+    }
+    case Op::Let: {
+      const std::string &name = as_let(e)->name;
+      environment_[name] = evaluate(e->args[0], memo);
+      Memo inner;  // what uses the name has other values outside
+      Value v = evaluate(e->args[1], inner);
+      environment_.erase(name);
+      return v;
+    }
+    case Op::Load:
+      return load(*as_load(e), memo);
+    case Op::Select: {
+      const Value condition = evaluate(e->args[0], memo);
+      if (condition.lanes.size() > 1) return lane_by_lane(e, memo);
+      const int chosen = condition.lanes[0].u ? 1 : 2;
+      // The other side may be arbitrary, but it is evaluated: its addresses count.
+      Memo apart;
+      unused_++;
+      evaluate(e->args[3 - chosen], apart);
+      unused_--;
+      return evaluate(e->args[chosen], memo);
+    }
+    case Op::Ramp: {
+      const Value base = evaluate(e->args[0], memo), stride = evaluate(e->args[1], memo);
+      const size_t steps = static_cast<size_t>(e.type().lanes()) / base.lanes.size();
+      Value v;
+      for (size_t i = 0; i < steps; i++) {
+        for (size_t l = 0; l < base.lanes.size(); l++) {
+          const uint64_t at = base.lanes[l].u + i * stride.lanes[l].u;
+          v.lanes.push_back(wrap_lane(e.type().element_of(), Lane{.u = at}));
+        }
+      }
+      return v;
+    }
+    case Op::Broadcast: {
+      const Value part = evaluate(e->args[0], memo);
+      Value v;
+      while (v.lanes.size() < static_cast<size_t>(e.type().lanes())) {
+        v.lanes.insert(v.lanes.end(), part.lanes.begin(), part.lanes.end());
+      }
+      return v;
+    }
+    case Op::Shuffle: {
+      std::vector<Lane> all;
+      for (const Expr &a : e->args) {
+        const Value v = evaluate(a, memo);
+        all.insert(all.end(), v.lanes.begin(), v.lanes.end());
+      }
+      Value v;
+      for (int i : as_shuffle(e)->indices) v.lanes.push_back(all.at(static_cast<size_t>(i)));
+      return v;
+    }
+    case Op::Call:
+      if (as_intrinsic(e, intrinsic::kPrefetch) || as_intrinsic(e, intrinsic::kStreamFence) ||
+          as_call(e)->name == intrinsic::kDebugToFile) {
+        return {Bool(), {Lane{.i = 0}}};
+      }
+      if (as_intrinsic(e, intrinsic::kGuarded)) {
+        const bool holds = evaluate(e->args[0], memo).lanes[0].i != 0;
+        return holds ? evaluate(e->args[1], memo) : Value{e.type(), {Lane{}}};
+      }
+      if (as_call(e)->kind == CallKind::Func || as_call(e)->kind == CallKind::Image) {
+        return read_call(*as_call(e), memo);
+      }
+      return lane_by_lane(e, memo);
+    case Op::StringImm:
+      oracle_error("a text is no value");
+    default:
+      return lane_by_lane(e, memo);
+  }
+}
+
+Value IrInterpreter::read_call(const CallNode &call, Memo &memo) {
+  std::vector<int64_t> indices;
+  for (const Expr &a : call.args) indices.push_back(evaluate(a, memo).lanes[0].i);
+  Memory &m = memory(call.name, call.value_index);
+  internal_check(m.dims.size() == indices.size(), "interpret_ir: wrong number of indices");
+  return {m.type, {read(call.name, m, element_at(call.name, m, indices))}};
+}
+
+Value IrInterpreter::load(const LoadNode &node, Memo &memo) {
+  Memory &m = memory(node.buffer);
+  const Value index = evaluate(node.args[0], memo);
+  const Value mask = node.args.size() > 1 ? evaluate(node.args[1], memo) : Value();
+  Value v;
+  for (size_t l = 0; l < index.lanes.size(); l++) {
+    const bool on = mask.lanes.empty() || mask.lanes[l].u;
+    v.lanes.push_back(on ? read(node.buffer, m, index.lanes[l].i) : Lane{.u = 0});
+  }
+  return v;
+}
+
+Value IrInterpreter::lane_by_lane(const Expr &e, Memo &memo) {
+  const CallNode *call = as_call(e);
+  // Nobody reads the trace: its numbers are all alike.
+  if (call && call->name == intrinsic::kTrace) return {call->type, {Lane{.i = 1}}};
+  if (call && (is_extern(*call) || call->args.empty() || call->args[0]->op == Op::StringImm)) {
+    return fact(*call);
+  }
+  if (call) {
+    if (const Expr meaning = expand_intrinsic(*call); meaning.defined()) {
+      kept_.push_back(meaning);  // a key of the memo
+      return evaluate(meaning, memo);
+    }
+    if (call->name == intrinsic::kPrint) return evaluate(call->args[1], memo);
+    if (call->name == intrinsic::kRequire) return required(*call, memo);
+    if (call->name == intrinsic::kTraceAccess) return evaluate(call->args[0], memo);
+  }
+  std::vector<Value> args;
+  for (const Expr &a : e->args) args.push_back(evaluate(a, memo));
+  Value v;
+  for (size_t l = 0; l < static_cast<size_t>(e.type().lanes()); l++) {
+    std::vector<Lane> lane;
+    for (const Value &a : args) lane.push_back(a.lanes.size() == 1 ? a.lanes[0] : a.lanes.at(l));
+    v.lanes.push_back(one_lane(e, lane));
+  }
+  return v;
+}
+
+Value IrInterpreter::required(const CallNode &call, Memo &memo) {
+  for (const Lane &l : evaluate(call.args[0], memo).lanes) {
+    if (!l.u) throw RuntimeError({"a requirement does not hold", "", "", {}});
+  }
+  return evaluate(call.args[1], memo);
+}
+
+Lane IrInterpreter::one_lane(const Expr &e, const std::vector<Lane> &args) {
+  const Type from = e->args[0].type().element_of();
+  switch (e->op) {
+    case Op::Cast:
+      return lane_of_cast(e.type().element_of(), from, args[0]);
+    case Op::Reinterpret: {
+      uint8_t bytes[8] = {};
+      write_element(from, args[0], bytes);
+      return read_element(e.type().element_of(), bytes);
+    }
+    case Op::Not:
+      return Lane{.u = !args[0].u};
+    case Op::Select:
+      return args[0].u ? args[1] : args[2];
+    case Op::Call:
+      return lane_of_call(*as_call(e), args);
+    default:
+      return lane_of_binary(e->op, from, args[0], args[1]);
+  }
+}
+
+Value IrInterpreter::fact(const CallNode &call) {
+  if (call.kind != CallKind::Intrinsic || call.args.empty())
+    oracle_error("cannot call '" + call.name + "'");
+  const Memory &m = memory(as_imm(call.args[0])->s);
+  uint64_t v = 0;
+  if (call.name == intrinsic::kBufferType) {
+    v = static_cast<uint64_t>(m.type.code()) | static_cast<uint64_t>(m.type.bits()) << 8 | 1 << 16;
+  } else if (call.name == intrinsic::kBufferDimensions) {
+    v = m.dims.size();
+  }
+  return {call.type, {Lane{.u = v}}};
+}
+
+}  // namespace polyhalite

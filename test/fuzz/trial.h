@@ -1,0 +1,18 @@
+// What is done with one case of the differential test.
+#pragma once
+
+#include "test/fuzz/case_text.h"
+#include "test/fuzz/differential_counts.h"
+
+namespace polyhalite::test {
+
+/// Judges the case, holds the verdict against enumeration, and runs what is accepted on the loop
+/// IR's interpreter and as compiled code against the interpreter. `kernels`: for a device too,
+/// whose part runs on the CPU; nothing is compiled then. Adds to the counts; throws what it does
+/// not expect.
+void run_trial(const Case &c, DifferentialCounts &counts, bool kernels = false);
+
+/// Judges it only.
+void judge_trial(const Case &c, DifferentialCounts &counts);
+
+}  // namespace polyhalite::test

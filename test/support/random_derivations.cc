@@ -1,0 +1,142 @@
+#include <algorithm>
+
+#include "lang/ir/intrinsics.h"
+#include "lang/simplify/distribute.h"
+#include "schedule/derive_algorithm.h"
+#include "test/support/schedule_draw.h"
+
+namespace polyhalite::test {
+
+std::vector<ScheduleDraw::Stage> ScheduleDraw::with_invariants() const {
+  std::vector<Stage> found;
+  for (const FuncDef &f : algorithm_.funcs) {
+    for (int s = 1; s < f.num_definitions(); s++) {
+      std::string why;
+      const auto terms = reduction_terms(f, s, constant_ranges(f, s, list_), &why);
+      if (terms) found.push_back({f.name, s});
+    }
+  }
+  return found;
+}
+
+bool ScheduleDraw::rewriting_directive(int kind) {
+  const std::vector<Stage> hoistable = with_invariants();
+  if (kind == 2 && hoistable.empty()) kind = dice_.between(0, 1);
+  const FuncDef f =
+      kind == 2 ? *algorithm_.find(dice_.pick(hoistable).first) : dice_.pick(algorithm_.funcs);
+  int stage = dice_.between(0, f.num_definitions() - 1);
+  while (kind == 2 && !std::count(hoistable.begin(), hoistable.end(), Stage{f.name, stage})) {
+    stage = dice_.between(1, f.num_definitions() - 1);
+  }
+  const std::string made = f.name + "_made" + std::to_string(fresh_++);
+  if (kind == 0) {
+    std::vector<std::string> names;
+    for (const FuncDef &g : algorithm_.funcs) {
+      if (g.num_definitions() == 1 && g.name != f.name && dice_.chance(60)) {
+        names.push_back(g.name);
+      }
+    }
+    if (names.empty()) return false;
+    add(DirectiveKind::EagerInline, f.name, stage, {}).funcs = std::move(names);
+  } else if (kind == 1) {
+    Directive &d = add(DirectiveKind::ChangeType, f.name, 0, {});
+    d.type = dice_.pick<Type>({Int(64), Int(32), Int(16), UInt(16), Float(64), Float(32)});
+    d.factors = {make_false()};
+    d.makes = made;
+  } else {
+    Directive &d = add(DirectiveKind::HoistInvariants, f.name, stage, {});
+    d.makes = made;
+    std::string why;
+    const auto terms = reduction_terms(f, stage, constant_ranges(f, stage, list_), &why);
+    for (size_t i = 1; terms && i < terms->size(); i++) {
+      d.makes_more.push_back(made + "_" + std::to_string(i));
+    }
+  }
+  try {
+    algorithm_ = derive_algorithm(original_, list_).algorithm;
+  } catch (const CompileError &) {
+    list_.pop_back();
+    return false;
+  }
+  for (int s = 0; s < f.num_definitions(); s++) dims_.erase({f.name, s});
+  std::vector<FuncDef> fresh;
+  for (const FuncDef &g : algorithm_.funcs) {
+    const bool is_made = g.name.rfind(made, 0) == 0;
+    if (!is_made && g.name != f.name) continue;
+    for (int s = 0; s < g.num_definitions(); s++) dims_[{g.name, s}] = initial(g, s);
+    if (is_made) fresh.push_back(g);
+  }
+  for (const FuncDef &g : fresh) {
+    if (dice_.chance(75)) place(g);
+  }
+  return true;
+}
+
+void ScheduleDraw::deriving_directive() {
+  if (dice_.chance(45)) {
+    for (int tries = 6; tries > 0 && !rewriting_directive(dice_.between(0, 2));) tries--;
+    return;
+  }
+  const size_t before = list_.size();
+  const FuncDef &f = dice_.pick(algorithm_.funcs);
+  const std::string func = f.name, made = func + "_made" + std::to_string(fresh_++);
+  const int stage = dice_.between(0, f.num_definitions() - 1);
+  const int kind = dice_.between(0, 99);
+  if (kind < 40 && !algorithm_.is_output(func)) {
+    Directive &d = add(kind < 25 ? DirectiveKind::In : DirectiveKind::CloneIn, func, 0, {});
+    d.makes = made;
+    for (const FuncDef &g : algorithm_.funcs) {
+      bool reader = false;
+      for (const StageDef &s : g.stages) {
+        for (const Expr &e : s.values) reader |= reads(e, func);
+      }
+      if (reader && g.name != func && dice_.chance(70)) d.consumers.push_back(g.name);
+    }
+    if (d.kind == DirectiveKind::CloneIn && d.consumers.empty()) d.consumers = {func};
+  } else if (kind < 70 && stage > 0 && !f.stages[stage].rvars.empty()) {
+    std::vector<std::string> loops;
+    for (const ReductionVariable &r : f.stages[stage].rvars) {
+      std::string loop = r.var;
+      if (dice_.chance(40)) {
+        Directive &d = add(DirectiveKind::Split, func, stage, {loop, loop + "o", loop + "i"});
+        d.factors = {Expr(dice_.between(1, 4))};
+        loop += dice_.chance(60) ? "o" : "i";
+      }
+      if (loops.empty() || dice_.chance(40)) {
+        loops.insert(loops.end(), {loop, "u" + std::to_string(fresh_++)});
+      }
+    }
+    add(DirectiveKind::Rfactor, func, stage, loops).makes = made;
+  } else if (kind < 90) {
+    const std::string buffer = algorithm_.find(algorithm_.outputs[0])->buffer_name(0);
+    const Expr extent = make_variable(Int(32), VariableKind::BufferField, buffer + ".extent.0");
+    const Expr condition =
+        make_binary(dice_.pick<Op>({Op::Eq, Op::Gt, Op::Le}), extent, Expr(dice_.between(1, 12)));
+    // Of a run that no branch serves nothing could be compared.
+    const bool fails = dice_.chance(15);
+    const Expr holds = make_binary(Op::Gt, extent, Expr(0));
+    add(DirectiveKind::Specialize, func, stage, {}).factors = {fails ? holds : condition};
+    branches_.push_back({func, stage, fails ? holds : condition, dims_.at({func, stage})});
+    if (fails) {
+      add(DirectiveKind::SpecializeFail, func, stage, {}).factors = {make_string("no branch")};
+    }
+  } else if (stage > 0) {
+    add(DirectiveKind::Atomic, func, stage, {}).factors = {make_false()};
+  }
+  try {
+    algorithm_ = derive_algorithm(original_, list_).algorithm;
+  } catch (const CompileError &) {
+    list_.resize(before);
+    return;
+  }
+  for (const FuncDef &g : algorithm_.funcs) {
+    if (g.name == made) {
+      for (int s = 0; s < g.num_definitions(); s++) dims_[{made, s}] = initial(g, s);
+      if (dice_.chance(75)) place(FuncDef(g));
+    } else if (g.name == func) {
+      dims_[{func, stage}] = initial(g, stage);
+    }
+  }
+}
+
+}  // namespace polyhalite::test
