@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lang/simplify/linear.h"
+#include "polyhedral/constant_bounds.h"
 #include "polyhedral/survey.h"
 
 namespace polyhalite {
@@ -30,15 +31,6 @@ Expr product(const Expr &a, int64_t k);
 inline Expr sum(const Expr &a, int64_t k) { return sum(a, make_int(a.type(), k)); }
 /// The union's box; an unbounded end stays unbounded.
 Interval hull(const Interval &a, const Interval &b);
-
-struct ConstantInterval {
-  std::optional<int64_t> min, max;
-};
-/// What is known of a call's integer value beside its form and type.
-using KnownCall = std::function<ConstantInterval(const CallNode &)>;
-/// Constant bounds of an integer expression by its form and type alone, exact about wrapping.
-/// Limits of Params count: the entry checks them.
-ConstantInterval constant_interval(const Expr &e, const KnownCall &known = {});
 
 class Bounder {
  public:
@@ -83,26 +75,6 @@ class Bounder {
   std::map<const ExprNode *, std::vector<int>> unseen_;  // sorted numbers of variables
   std::map<std::string, int> number_;
   std::vector<Expr> keep_;  // keys of the maps stay alive
-};
-
-/// A constant that `e` never exceeds, if one is found: symbols and loop counters are replaced by
-/// `expand` (value or bounds), min, max and divisions by their properties.
-class ConstantUpperBound {
- public:
-  struct Meaning {
-    Expr value;         // exact, or null
-    Expr lower, upper;  // or null
-  };
-  using Expand = std::function<Meaning(const VariableNode &)>;
-
-  explicit ConstantUpperBound(Expand expand) : expand_(std::move(expand)) {}
-  std::optional<int64_t> operator()(const Expr &e);
-
- private:
-  std::optional<int64_t> bound(Linear l, int depth);
-
-  Expand expand_;
-  int budget_ = 0;
 };
 
 /// e without likely() and lets.

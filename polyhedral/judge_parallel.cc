@@ -7,6 +7,7 @@
 #include "lang/simplify/associative.h"
 #include "polyhedral/conflict.h"
 #include "polyhedral/judge_context.h"
+#include "polyhedral/lane_turns.h"
 #include "polyhedral/model/survey_scope.h"
 
 namespace polyhalite {
@@ -141,18 +142,33 @@ bool judge_promise(JudgeContext &c, StageId s, const LoopInfo &loop, const std::
   const auto update = prove_associative(c.tree.func(s), s.stage, &why);
   if (update && update->commutative) {
     c.certify('e', about, Proof::Structural, "atomic updates with a commutative operator");
-  } else if (nest.any_order) {
-    c.certify('e', about, Proof::Waiver, "atomic, and its order is promised not to matter");
-  } else if (update) {
-    c.certify('e', about, Proof::Waiver, "atomic, and of equal operands any may be taken");
-  } else {
-    answer = conflict_at(c, s, loop);
-    if (!answer->unknown && !answer->conflict) return false;
-    c.undecided(
-        'e',
-        "cannot prove that updates of " + c.tree.describe(s) + " may run atomically in any order",
-        why, "promise it by atomic(true), or keep '" + loop.label + "' serial", loop.where);
+    return true;
   }
+  if (nest.any_order) {
+    c.certify('e', about, Proof::Waiver, "atomic, and its order is promised not to matter");
+    return true;
+  }
+  // Only loops of reductions make updates that take turns (codegen/passes/stage_body).
+  const bool has_turns = loop.kind == LoopKind::Vector && loop.is_reduction;
+  const ConflictAnswer swapped = has_turns ? find_swapped_lanes(c, s, loop) : ConflictAnswer();
+  if (has_turns && !swapped.unknown && !swapped.conflict) {
+    c.certify('e', about, Proof::Isl, "atomic, and lanes take turns in the algorithm's order");
+    return true;
+  }
+  if (update) {
+    c.certify('e', about, Proof::Waiver, "atomic, and of equal operands any may be taken");
+    return true;
+  }
+  answer = conflict_at(c, s, loop);
+  if (!answer->unknown && !answer->conflict) return false;
+  if (swapped.conflict && !swapped.conflict->inexact) {
+    why += "; where lanes take turns, " + short_text(swapped.conflict->second) +
+           " would run before " + short_text(swapped.conflict->first);
+  }
+  c.undecided(
+      'e',
+      "cannot prove that updates of " + c.tree.describe(s) + " may run atomically in any order",
+      why, "promise it by atomic(true), or keep '" + loop.label + "' serial", loop.where);
   return true;
 }
 

@@ -13,6 +13,7 @@
 
 #include "lang/abi/polyhalite_errors.h"
 #include "lang/ir/visit.h"
+#include "polyhedral/constant_bounds.h"
 #include "polyhedral/interval.h"
 #include "polyhedral/survey.h"
 
@@ -242,6 +243,7 @@ class Surveyor {
   void fold(int f, size_t d, int loop);
 
   void fold_as_asked(int f);
+  void assume_ring_suffices(int f, size_t d);
   int64_t ring_for(int f, size_t d, int64_t asked);
   bool keeps_rings(int f, size_t d, const std::vector<int> &inner) const;
 

@@ -206,43 +206,53 @@ Expr end_with(const Expr &anyway, const Expr &there, const Expr &condition, bool
 std::vector<Interval> Surveyor::needed(const std::string &callee, int dimensions, int scope,
                                        Reach reach) {
   const Reach before = std::exchange(reach_, reach);
-  std::vector<Interval> box(dimensions);
-  bool first = true;
-  std::vector<std::pair<const ReadSite *, Expr>> in_branches;
-  auto add = [&](const ReadSite &r, const Expr &condition) {
-    const bool is_input = tree_.algorithm.index_of(callee) < 0;
-    for (int d = 0; d < dimensions; d++) {
-      const Interval i = bound_at(r.args[d], &r.stage, scope, r.by_value[d]);
-      Interval &b = box[d];
-      if (first) {
-        b = i;
-      } else if (!condition.defined()) {
-        b = hull(b, i);
-      } else {
-        b = {end_with(b.min, i.min, condition, false, is_input),
-             end_with(b.max, i.max, condition, true, is_input)};
-      }
-    }
-    first = false;
+  // What all reads under one condition need, together; the first under none.
+  struct Asked {
+    Expr condition;
+    std::vector<Interval> box;  // empty: nothing reads under it
+  };
+  std::vector<Asked> asks(1);
+  auto add = [](std::vector<Interval> &box, std::vector<Interval> more) {
+    for (size_t d = 0; d < box.size(); d++) box[d] = hull(box[d], more[d]);
+    if (box.empty()) box = std::move(more);
   };
   for (const ReadSite &r : reads_) {
     if (r.callee != callee) continue;
     const Expr condition = condition_between(tree_, scope, r.stage);
-    if (condition.defined()) {
-      in_branches.emplace_back(&r, condition);
-    } else {
-      add(r, Expr());
+    auto of = std::find_if(asks.begin(), asks.end(), [&](const Asked &a) {
+      return a.condition.defined() == condition.defined() &&
+             (!condition.defined() || equal(a.condition, condition));
+    });
+    if (of == asks.end()) of = asks.insert(of, Asked{condition, {}});
+    std::vector<Interval> read;
+    for (int d = 0; d < dimensions; d++) {
+      read.push_back(bound_at(r.args[d], &r.stage, scope, r.by_value[d]));
     }
+    add(of->box, std::move(read));
   }
-  // A branch that is the only one to read says what is needed without a condition.
-  for (const auto &[r, condition] : in_branches) add(*r, condition);
   for (const ExternRead &r : extern_reads_) {
-    if (r.callee != callee) continue;
-    const std::vector<Interval> ask = asked(r, dimensions, scope);
-    for (int d = 0; d < dimensions; d++) box[d] = first ? ask[d] : hull(box[d], ask[d]);
-    first = false;
+    if (r.callee == callee) add(asks[0].box, asked(r, dimensions, scope));
   }
   reach_ = before;
+  // A branch that is the only one to read says what is needed without a condition.
+  const size_t first = asks[0].box.empty() && asks.size() > 1 ? 1 : 0;
+  const std::vector<Interval> anyway =
+      asks[first].box.empty() ? std::vector<Interval>(dimensions) : asks[first].box;
+  std::vector<Interval> box = anyway;
+  const bool is_input = tree_.algorithm.index_of(callee) < 0;
+  for (size_t a = first + 1; a < asks.size(); a++) {
+    auto take_in = [&](Expr &end, const Expr &least, const Expr &there, bool is_max) {
+      const Expr all = end_with(is_input ? least : end, there, asks[a].condition, is_max, is_input);
+      const bool stays = !end.defined() || (all.defined() && equal(all, least));
+      if (stays) return;
+      const bool is_first = !all.defined() || !is_input || equal(end, least);
+      end = is_first ? all : is_max ? larger(end, all) : smaller(end, all);
+    };
+    for (int d = 0; d < dimensions; d++) {
+      take_in(box[d].min, anyway[d].min, asks[a].box[d].min, false);
+      take_in(box[d].max, anyway[d].max, asks[a].box[d].max, true);
+    }
+  }
   return box;
 }
 

@@ -241,8 +241,33 @@ void Surveyor::fold_as_asked(int f) {
   FuncSurvey &fs = out_.funcs[f];
   fs.fold.resize(fs.needed.size(), 0);
   for (size_t d = 0; d < fs.fold.size(); d++) {
-    if (const int64_t n = tree_.storage[f].dims[d].fold) fs.fold[d] = ring_for(f, d, n);
+    const int64_t asked = tree_.storage[f].dims[d].fold;
+    if (asked == 0) continue;
+    fs.fold[d] = ring_for(f, d, asked);
+    assume_ring_suffices(f, d);
   }
+}
+
+// That a ring holds a window whose width the caller's sizes decide is checked at entry. One whose
+// width has a limit of its own is for the judge.
+void Surveyor::assume_ring_suffices(int f, size_t d) {
+  const FuncSurvey &fs = out_.funcs[f];
+  const Expr named = extent_of(fs.needed[d]);
+  if (ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(named)) return;
+  const Expr spelled =
+      extent_of({expand_within(fs.needed[d].min, kRoot), expand_within(fs.needed[d].max, kRoot)});
+  Expr most;
+  for (const Expr &extent : {named, spelled}) {
+    const Expr limit = bound_at(extent, nullptr, kRoot).max;
+    if (limit.defined()) most = most.defined() ? smaller(most, limit) : limit;
+  }
+  if (!most.defined()) return;
+  const FuncDef &def = tree_.algorithm.funcs[f];
+  const Expr ring = make_int(Int(32), fs.fold[d]);
+  assume(make_binary(Op::Le, most, ring), def.name, static_cast<int>(d),
+         "fold_storage() of '" + def.args[d] + "' promises that no more cells are needed at once",
+         most, ring, tree_.storage[f].dims[d].fold_where,
+         polyhalite_error_code_fold_factor_too_small);
 }
 
 // The first iteration computes whole windows, of windows that slide along with it too, and may need

@@ -113,7 +113,7 @@ StageDimensions split(StageDimensions s, const Directive &d) {
   outer.is_variable = inner.is_variable = false;
   inner.is_inside = true;
   inner.is_predicated =
-      d.tail == TailStrategy::PredicateLoads || d.tail == TailStrategy::PredicateStores;
+      der.tail == TailStrategy::PredicateLoads || der.tail == TailStrategy::PredicateStores;
   outer.where = inner.where = d.where;
   outer.extent = inner.extent = std::nullopt;
   if (constant) {

@@ -62,7 +62,7 @@ TailStrategy resolve_tail(const StageDimensions &s, const LoopDimension &old, co
   // No one dimension could grow to hold a tile of a fused or an inner loop.
   const bool no_room = known ? is_shifting(d.tail) && f > *old.extent : true;
   const bool inner = old.is_fused || old.is_inside;
-  return inner && no_room && !predicates ? TailStrategy::GuardWithIf : d.tail;
+  return inner && no_room ? TailStrategy::GuardWithIf : d.tail;
 }
 
 }  // namespace polyhalite

@@ -5,6 +5,7 @@
 #include "lang/ir/expr_text.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
+#include "polyhedral/constant_bounds.h"
 #include "polyhedral/interval.h"
 
 namespace polyhalite {

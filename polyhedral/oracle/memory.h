@@ -77,6 +77,18 @@ class ConcurrentLoop {
     return std::nullopt;
   }
 
+  /// The same for lanes that take turns: `turn` is the place of `p` in their order, which is not
+  /// the order in which they are met here. The instance that has come too early, if any.
+  std::optional<Clash> take_turn(const void *storage, const Coordinates &at, const Point &p,
+                                 bool writes, const Coordinates &turn) {
+    Turns &t = turns_[storage][at];
+    if (t.write && turn < t.write->at) return Clash{t.write->by, true};
+    if (writes && t.read && turn < t.read->at) return Clash{t.read->by, false};
+    std::optional<Turn> &last = writes ? t.write : t.read;
+    if (!last || last->at < turn) last = Turn{turn, p};
+    return std::nullopt;
+  }
+
  private:
   struct Touch {
     int64_t iteration;
@@ -84,6 +96,13 @@ class ConcurrentLoop {
   };
   struct Touches {
     std::vector<Touch> writers, readers;  // two iterations of each tell all
+  };
+  struct Turn {
+    Coordinates at;
+    Point by;
+  };
+  struct Turns {
+    std::optional<Turn> write, read;  // the last ones
   };
   void add(std::vector<Touch> &list, const Point &p) {
     for (const Touch &t : list) {
@@ -94,8 +113,11 @@ class ConcurrentLoop {
 
   int loop_;
   int64_t iteration_ = 0;
-  std::unordered_map<const void *, std::unordered_map<Coordinates, Touches, CoordinatesHash>>
-      touches_;
+  template <typename T>
+  using PerCell =
+      std::unordered_map<const void *, std::unordered_map<Coordinates, T, CoordinatesHash>>;
+  PerCell<Touches> touches_;
+  PerCell<Turns> turns_;
 };
 
 inline bool Storage::holds(const Coordinates &at) const {

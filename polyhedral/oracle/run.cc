@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lang/simplify/associative.h"
 #include "polyhalite/error.h"
 
 namespace polyhalite::oracle {
@@ -40,7 +41,8 @@ void Run::compile() {
     funcs_[f].slot = program({func.hoisted->slot});
     funcs_[f].extents = program(func.hoisted->extents);
   }
-  for (const Tree &n : tree_.roots) compile_branches(*n);
+  parent_.assign(tree_.loops.size(), kRoot);
+  for (const Tree &n : tree_.roots) compile_node(*n, kRoot);
 }
 
 Program Run::compile_box(const Box &box) {
@@ -49,10 +51,14 @@ Program Run::compile_box(const Box &box) {
   return program(ends);
 }
 
-void Run::compile_branches(const TreeNode &n) {
+void Run::compile_node(const TreeNode &n, int enclosing) {
   if (n.kind == TreeNode::Branch) branches_[&n] = program({n.condition});
-  for (const Tree &c : n.children) compile_branches(*c);
-  for (const Tree &c : n.otherwise) compile_branches(*c);
+  if (n.kind == TreeNode::Loop) {
+    parent_[n.loop] = enclosing;
+    enclosing = n.loop;
+  }
+  for (const Tree &c : n.children) compile_node(*c, enclosing);
+  for (const Tree &c : n.otherwise) compile_node(*c, enclosing);
 }
 
 std::vector<Run::CompiledSymbol> Run::compile_symbols(const std::vector<Symbol> &symbols) {
@@ -70,12 +76,14 @@ Run::CompiledStage Run::compile_stage(StageId s) {
   const StageSurvey &survey = survey_.stages[s.func][s.stage];
   std::vector<Expr> point;
   // A branch that specialize_fail() ends has no instances.
-  if (survey.dims.empty()) return {program(point), {}, {}, {}};
+  if (survey.dims.empty()) return {program(point), {}, {}, {}, {}};
   for (int d : reference_.program(s).pure) point.push_back(survey.dims.at(tree_.func(s).args[d]));
   for (const ReductionVariable &r : tree_.definition(s).rvars) {
     point.push_back(survey.dims.at(r.var));
   }
-  CompiledStage stage{program(point), {}, {}, {}};
+  CompiledStage stage{program(point), {}, {}, {}, {}};
+  const StageNest &nest = tree_.nest(s);
+  stage.any_order = nest.any_order || (nest.atomic && prove_associative(tree_.func(s), s.stage));
   for (const auto &[name, range] : survey.used) {
     const Expr &at = survey.dims.at(name);
     if (range.min.defined()) {
@@ -86,7 +94,10 @@ Run::CompiledStage Run::compile_stage(StageId s) {
     }
   }
   for (const Guard &g : survey.guards) {
-    (g.rest == Guard::Blends ? stage.blends : stage.guards).push_back(program({g.condition}));
+    std::vector<Program> &list = g.rest == Guard::Blends   ? stage.blends
+                                 : g.rest == Guard::Stores ? stage.loads
+                                                           : stage.guards;
+    list.push_back(program({g.condition}));
   }
   return stage;
 }
@@ -213,7 +224,9 @@ void Run::block(const std::vector<Tree> &nodes) {
         block(evaluate_one(branches_.at(n.get())) ? n->children : n->otherwise);
         break;
       case TreeNode::Fork:  // one of the orders that its waits allow
+        forks_[n->stage.func] = running_.size();
         block(n->children);
+        forks_.erase(n->stage.func);
         break;
     }
   }
@@ -225,13 +238,15 @@ void Run::loop(const TreeNode &n) {
   const LoopKind kind = tree_.loops[n.loop].kind;
   const bool concurrent = runs_at_once(kind);
   if (concurrent) concurrent_.push_back(std::make_unique<ConcurrentLoop>(n.loop));
+  running_.push_back({n.loop, 0, bounds[1].i});
   for (int64_t i = bounds[0].i; i < bounds[0].i + bounds[1].i; i++) {
     if (++result_.instances > limits_.instances) throw TooLarge();
-    values_[l.slot].i = i;
+    values_[l.slot].i = running_.back().iteration = i;
     if (concurrent) concurrent_.back()->set_iteration(i);
     bind(l.symbols);
     block(n.children);
   }
+  running_.pop_back();
   if (concurrent) concurrent_.pop_back();
 }
 
@@ -283,6 +298,9 @@ void Run::stage(StageId s) {
     if (!evaluate_one(guard)) return;
   }
   const StageProgram &definition = reference_.program(s);
+  for (const Program &load : compiled.loads) {
+    if (!evaluate_one(load)) return write_anything(definition);
+  }
   for (const Program &blend : compiled.blends) {
     if (!evaluate_one(blend)) return write_back(definition);
   }
@@ -310,9 +328,8 @@ void Run::stage(StageId s) {
   unused_ = false;
 }
 
-// What is no instance reads the cells of one, and writes them as they are: harmless unless some
-// other iteration makes them at once, the instance itself too.
-void Run::write_back(const StageProgram &definition) {
+// Of what is no instance and touches the cells of one. It is marked as unlike the instance.
+std::vector<Coordinates> Run::cells_of_no_instance(const StageProgram &definition) {
   const std::vector<Value> slots = definition.slots_at(now_->at);
   std::vector<Coordinates> cells;
   unused_ = true;
@@ -321,8 +338,25 @@ void Run::write_back(const StageProgram &definition) {
     for (const Value &v : w.cell.run(slots, *this)) cells.back().push_back(v.i);
   }
   unused_ = false;
-  now_->at.push_back(0);  // unlike the instance
-  for (const Coordinates &at : cells) touch(storage_of(now_->stage.func, at, "writes"), at, true);
+  now_->at.push_back(0);
+  return cells;
+}
+
+// Reads cells, and writes them as they are: harmless unless some other iteration makes them at
+// once, the instance itself too.
+void Run::write_back(const StageProgram &definition) {
+  for (const Coordinates &at : cells_of_no_instance(definition)) {
+    touch(storage_of(now_->stage.func, at, "writes"), at, true);
+  }
+}
+
+// Reads nothing, and leaves what nobody may read.
+void Run::write_anything(const StageProgram &definition) {
+  for (const Coordinates &at : cells_of_no_instance(definition)) {
+    Storage &storage = storage_of(now_->stage.func, at, "writes");
+    touch(storage, at, true);
+    storage.cells[storage.in_rings(at)] = Content::written(Point());
+  }
 }
 
 void Run::check_domain(const StageProgram &p) {
@@ -366,6 +400,7 @@ Storage &Run::storage_of(int func, const Coordinates &at, const char *verb) {
 
 Value Run::read_other(int func, const Coordinates &at, int value_index) {
   Storage &storage = storage_of(func, at, "reads");
+  check_pairing(func, at);
   touch(storage, at, false);
   const Cell &wanted = reference_.final(func, at);
   check_content(storage, at, wanted.content);
@@ -405,28 +440,6 @@ void Run::check_content(const Storage &storage, const Coordinates &at, const Con
            (has == wanted.last ? "with other instances before it"
                                : "not as " + describe(wanted.last) + " does"),
        has);
-}
-
-void Run::touch(Storage &storage, const Coordinates &at, bool writes) {
-  const Point &p = *now_;
-  for (size_t k = storage.depth; k < concurrent_.size(); k++) {
-    const LoopInfo &l = tree_.loops[concurrent_[k]->loop()];
-    // A pure definition's own loops meet a point twice only where a tile was shifted inwards.
-    // The program takes the blame, or the machine makes the updates one by one.
-    const StageNest &nest = tree_.nest(l.stage);
-    if (l.stage.func == p.stage.func && (nest.atomic || nest.allow_races)) continue;
-    auto forgive = [&](const Point &other) {
-      return !tree_.is_update(p.stage) && l.stage == p.stage && other == p;
-    };
-    auto clash = concurrent_[k]->touch(storage.home(), storage.place(at), p, writes, forgive);
-    if (!clash) continue;
-    const std::string &name = tree_.algorithm.funcs[storage.func].name;
-    fail(l.stage.func == storage.func ? 'e' : 'd', name, at,
-         describe(clash->other) + (clash->other_writes ? " writes and " : " reads and ") +
-             describe(p) + (writes ? " writes " : " reads ") + cell_text(name, at) +
-             " in two iterations of " + loop_kind_name(l.kind) + " loop '" + l.name + "'",
-         clash->other);
-  }
 }
 
 void Run::check_outputs() {

@@ -31,12 +31,18 @@ class Run : public Surroundings {
     Program point;
     std::vector<Program> guards;
     std::vector<Program> blends;  // where one does not hold, cells are written as they are
+    std::vector<Program> loads;   // where one does not hold, cells take any value
     std::vector<Program> used;    // conditions under which somebody uses what the instance stores
+    bool any_order = false;       // atomic updates may be made in any order
   };
   struct CompiledFunc {
     Program stored;  // min, max of each dimension
     Program slot;    // of hoisted memory; else empty
     Program extents;
+  };
+  struct RunningLoop {
+    int loop;
+    int64_t iteration, extent;
   };
   struct Stop {};  // a violation was found
   struct TooLarge {};
@@ -46,7 +52,7 @@ class Run : public Surroundings {
   std::vector<CompiledSymbol> compile_symbols(const std::vector<Symbol> &symbols);
   CompiledStage compile_stage(StageId s);
   Program compile_box(const Box &box);
-  void compile_branches(const TreeNode &n);
+  void compile_node(const TreeNode &n, int enclosing);
   std::vector<Value> evaluate(const Program &p);
   int64_t evaluate_one(const Program &p);
   std::vector<Extent> evaluate_box(const Program &ends);
@@ -61,12 +67,20 @@ class Run : public Surroundings {
   void hoist(const TreeNode &n);
   void stage(StageId s);
   void write_back(const StageProgram &definition);
+  void write_anything(const StageProgram &definition);
+  std::vector<Coordinates> cells_of_no_instance(const StageProgram &definition);
   void check_outputs();
 
   Value read_other(int func, const Coordinates &at, int value_index);
   Value read_own(const Coordinates &at, int value_index);
   void check_domain(const StageProgram &p);
   void touch(Storage &storage, const Coordinates &at, bool writes);
+  /// The place of the instance that runs in the order in which lanes of `loop` take turns: what is
+  /// inside of it runs around them.
+  Coordinates turn_of(const LoopInfo &loop) const;
+  /// Productions and consumptions of an async Func are counted, which pairs those of one iteration
+  /// only where iterations have an order.
+  void check_pairing(int func, const Coordinates &at);
   Storage &storage_of(int func, const Coordinates &at, const char *verb);
   void check_content(const Storage &storage, const Coordinates &at, const Content &wanted);
 
@@ -92,7 +106,10 @@ class Run : public Surroundings {
   std::vector<std::unique_ptr<Storage>> storages_;           // [func]; null: not allocated now
   std::map<int, std::unique_ptr<HoistedMemory>> memories_;   // [func]
   std::vector<std::unique_ptr<ConcurrentLoop>> concurrent_;  // outermost first
-  std::map<std::string, std::vector<Extent>> inputs_;        // boxes that are read
+  std::vector<RunningLoop> running_;                         // outermost first
+  std::vector<int> parent_;                                  // [loop]
+  std::map<int, size_t> forks_;  // [func] how many loops were running where its task began
+  std::map<std::string, std::vector<Extent>> inputs_;  // boxes that are read
   std::vector<CompiledSymbol> root_symbols_;
   std::optional<Point> now_;  // the instance that runs
   bool unused_ = false;       // what it stores, nobody uses: what it reads may be anything

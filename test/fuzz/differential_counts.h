@@ -18,6 +18,7 @@ struct DifferentialCounts {
   int false_refusals = 0;  // refused, but legal by enumeration on all data and sizes tried
   int executed = 0, not_run = 0;
   int memoized = 0;                       // run twice, since Funcs are kept between runs
+  int with_extern = 0;                    // executed ones with C functions in them
   int traced = 0;                         // executed ones whose trace events were checked
   int judged_exactly = 0;                 // verdicts of the judge held against its exact form
   int exactly_unknown = 0;                // of these, questions that isl's quota did not answer

@@ -18,8 +18,9 @@
 #include "polyhedral/oracle/brute_force.h"
 #include "schedule/build_tree.h"
 #include "schedule/check_kernels.h"
-#include "test/fuzz/trace_check.h"
 #include "test/fuzz/guarded_buffer.h"
+#include "test/fuzz/trace_check.h"
+#include "test/support/random_extern.h"
 
 namespace polyhalite::test {
 
@@ -62,13 +63,16 @@ class OutputBuffers {
   std::vector<std::unique_ptr<GuardedBuffer>> buffers_;
 };
 
+using Images = std::map<std::string, std::unique_ptr<GuardedBuffer>>;
+
 constexpr int32_t kScalar = 3;  // what scalars are; enumeration takes it too
 
 using Environment = std::map<std::string, Expr>;
 
 std::optional<int64_t> evaluate(const Expr &e, const Environment &env) {
   int64_t v;
-  return is_const_int(simplify(substitute(env, e)), &v) ? std::optional(v) : std::nullopt;
+  const Expr value = simplify(with_answers(simplify(substitute(env, e))));
+  return is_const_int(value, &v) ? std::optional(v) : std::nullopt;
 }
 
 Environment environment(const std::vector<Output> &outputs, const Survey &survey) {
@@ -93,7 +97,7 @@ bool fit_outputs(std::vector<Output> &outputs, const Survey &survey) {
     const Environment env = environment(outputs, survey);
     bool fits = true;
     for (const Assumption &a : survey.assumptions) {
-      if (is_true(simplify(substitute(env, a.condition)))) continue;
+      if (is_true(simplify(with_answers(simplify(substitute(env, a.condition)))))) continue;
       const auto wanted = evaluate(a.wanted, env);
       const auto output = std::find_if(outputs.begin(), outputs.end(),
                                        [&](const Output &o) { return o.func == a.func; });
@@ -152,7 +156,9 @@ class Trial {
       counts_.not_run++;
       return;
     }
-    {
+    // What C functions do, only compiled code and the plain interpreter show.
+    foreign_ = has_extern_stage(tree.algorithm);
+    if (!foreign_) {
       const Stopwatch watch(counts_, "enumeration");
       enumerate(tree, s, verdict, outputs);
     }
@@ -273,7 +279,7 @@ class Trial {
     for (const Output &o : outputs) {
       for (int64_t n : o.box.extent) margin = std::max(margin, kMargin + kMarginPerPoint * n);
     }
-    std::map<std::string, std::unique_ptr<GuardedBuffer>> images, margins;
+    Images images, margins;
     std::map<std::string, const polyhalite_buffer_t *> for_reference;
     Dice dice(seed_ + 77);
     std::map<std::string, uint64_t> scalars;
@@ -320,44 +326,8 @@ class Trial {
     } catch (const Error &x) {
       return fail(std::string("reference: ") + x.what());
     }
-    try {
-      LowerOptions lowering;
-      const auto &list = p_.frozen.directives;
-      lowering.profile = std::any_of(list.begin(), list.end(), [](const Directive &d) {
-        return d.kind == DirectiveKind::NoProfiling;
-      });
-      PassOptions options;
-      options.verify = true;
-      Function f;
-      {
-        const Stopwatch watch(counts_, "lowering");
-        f = run_passes(lower("f", tree, s, lowering), target_, options);
-      }
-      const Stopwatch watch(counts_, "loop IR");
-      IrArguments args;
-      for (auto &[name, b] : images) args.buffers[name] = b->raw();
-      for (const auto &[name, bits] : scalars) args.scalars[name] = Expr(kScalar);
-      size_t next = 0;
-      for (const Output &o : outputs) {
-        for (const std::string &buffer : o.buffers)
-          args.buffers[buffer] = interpreted.raw()[next++];
-      }
-      InterpretOptions order{ParallelOrder::Shuffled, seed_, {}};
-      for (size_t g = 0; g < s.funcs.size(); g++) {
-        const FuncDef &def = tree.algorithm.funcs[g];
-        for (int v = 0; s.funcs[g].read_beyond && v < static_cast<int>(def.types.size()); v++) {
-          order.may_be_unwritten.insert(def.buffer_name(v));
-        }
-      }
-      interpret_ir(f, args, order);
-      check(interpreted, expected, outputs, "loop IR");
-    } catch (const CompileError &x) {
-      // A kernel may need too much memory, or what its launch does not know.
-      if (!kernels_) fail(std::string("loop IR: ") + x.what());
-      counts_.structural++;
-    } catch (const Error &x) {
-      fail(std::string("loop IR: ") + x.what());
-    }
+    counts_.with_extern += foreign_;
+    if (!foreign_) run_loops(tree, s, images, scalars, outputs, interpreted, expected);
     if (kernels_) return;
     try {
       const Stopwatch watch(counts_, "compiled code");
@@ -396,6 +366,50 @@ class Trial {
     }
   }
 
+  // On the loop IR's interpreter.
+  void run_loops(const LoopTree &tree, const Survey &s, Images &images,
+                 const std::map<std::string, uint64_t> &scalars, const std::vector<Output> &outputs,
+                 OutputBuffers &interpreted, const OutputBuffers &expected) {
+    try {
+      LowerOptions lowering;
+      const auto &list = p_.frozen.directives;
+      lowering.profile = std::any_of(list.begin(), list.end(), [](const Directive &d) {
+        return d.kind == DirectiveKind::NoProfiling;
+      });
+      PassOptions options;
+      options.verify = true;
+      Function f;
+      {
+        const Stopwatch watch(counts_, "lowering");
+        f = run_passes(lower("f", tree, s, lowering), target_, options);
+      }
+      const Stopwatch watch(counts_, "loop IR");
+      IrArguments args;
+      for (auto &[name, b] : images) args.buffers[name] = b->raw();
+      for (const auto &[name, bits] : scalars) args.scalars[name] = Expr(kScalar);
+      size_t next = 0;
+      for (const Output &o : outputs) {
+        for (const std::string &buffer : o.buffers)
+          args.buffers[buffer] = interpreted.raw()[next++];
+      }
+      InterpretOptions order{ParallelOrder::Shuffled, seed_, {}};
+      for (size_t g = 0; g < s.funcs.size(); g++) {
+        const FuncDef &def = tree.algorithm.funcs[g];
+        for (int v = 0; s.funcs[g].read_beyond && v < static_cast<int>(def.types.size()); v++) {
+          order.may_be_unwritten.insert(def.buffer_name(v));
+        }
+      }
+      interpret_ir(f, args, order);
+      check(interpreted, expected, outputs, "loop IR");
+    } catch (const CompileError &x) {
+      // A kernel may need too much memory, or what its launch does not know.
+      if (!kernels_) fail(std::string("loop IR: ") + x.what());
+      counts_.structural++;
+    } catch (const Error &x) {
+      fail(std::string("loop IR: ") + x.what());
+    }
+  }
+
   void check(const OutputBuffers &found, const OutputBuffers &expected,
              const std::vector<Output> &outputs, const char *who) {
     size_t next = 0;
@@ -419,6 +433,7 @@ class Trial {
   const RandomPipeline p_;
   const std::string wanted_;  // verdict; empty: any
   const bool kernels_;
+  bool foreign_ = false;    // C functions compute parts of it
   bool too_large_ = false;  // to enumerate, and so to interpret
   Target target_ = get_jit_target_from_environment();
 };

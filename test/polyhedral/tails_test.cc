@@ -1,6 +1,9 @@
 // What each tail makes of regions, guards and proofs.
 #include <gtest/gtest.h>
 
+#include "lang/abi/polyhalite_errors.h"
+#include "lang/ir/expr_text.h"
+
 #include "polyhalite/error.h"
 #include "verdict.h"
 
@@ -145,6 +148,24 @@ TEST(rings, hold_what_is_needed_at_once) {
             "test:3: error: cannot fold 'y' of 'f' into a ring of 2\n"
             "  why: y=0 and y=2 are needed at once and would lie at one place (with "
             "g.extent.1=2)\n"
+            "  fix: use a ring that holds what one iteration needs, or none");
+}
+
+// How much g needs of a row at once, its caller says: the entry checks it.
+TEST(rings, of_what_the_callers_sizes_decide_are_checked_at_entry) {
+  const char *rows = "f(x, y) = x + y\ng(x, y) = f(x/2, y) + f(x/2 + 1, y)\noutput g\n";
+  const std::string place = "f.compute_at(g, y)\nf.store_root()\nf.fold_storage(x, 8)\n";
+  const Judged j = judged(rows, place);
+  ASSERT_EQ(j.survey.assumptions.size(), 1u);
+  const Assumption &a = j.survey.assumptions[0];
+  EXPECT_EQ(to_text(a.condition), "(g.extent.0 + g.min.0 + 1)/2 <= g.min.0/2 + 7");
+  EXPECT_EQ(a.text, "fold_storage() of 'x' promises that no more cells are needed at once");
+  EXPECT_EQ(a.code, polyhalite_error_code_fold_factor_too_small);
+  // What never fits is refused.
+  EXPECT_EQ(verdict(rows, place + "g.bound(x, 0, 20)\n"),
+            "test:4: error: cannot fold 'x' of 'f' into a ring of 8\n"
+            "  why: x=0 and x=8 are needed at once and would lie at one place (with "
+            "g.extent.1=1)\n"
             "  fix: use a ring that holds what one iteration needs, or none");
 }
 

@@ -7,6 +7,7 @@
 #include "polyhalite/error.h"
 #include "schedule/build_tree.h"
 #include "test/support/random_algorithm.h"
+#include "test/support/random_extern.h"
 
 namespace polyhalite::test {
 
@@ -106,7 +107,25 @@ RandomPipeline random_pipeline(uint64_t seed, const CheckSchedule &check) {
   const bool stencils = dice.chance(30);
   const bool windows = stencils && dice.chance(70);
   p.frozen.algorithm = random_algorithm(dice, stencils);
-  p.frozen.directives = random_schedule(dice, p.frozen.algorithm, windows, check);
+  std::vector<Directive> memory;  // for what C functions read
+  Dice foreign(seed + 1213);
+  if (foreign.chance(10)) {
+    add_extern_stage(foreign, p.frozen.algorithm);
+    memory = operands_at_root(foreign, p.frozen.algorithm);
+  }
+  auto with_memory = [&](const std::vector<Directive> &drawn) {
+    std::vector<Directive> all = memory;
+    for (const Directive &d : drawn) {
+      all.push_back(d);
+      all.back().order = all.size() - 1;
+    }
+    return all;
+  };
+  p.frozen.directives =
+      with_memory(random_schedule(dice, p.frozen.algorithm, windows,
+                                  [&](const Algorithm &a, const std::vector<Directive> &drawn) {
+                                    check(a, with_memory(drawn));
+                                  }));
   Dice kept(seed + 4711);
   if (kept.chance(30)) {
     const FrozenPipeline before = p.frozen;

@@ -57,6 +57,21 @@ TEST_F(ErrorCodes, StorageThatIsTooSmall) {
   EXPECT_EQ(call(in, 20, out), polyhalite_error_code_storage_bound_too_small);
 }
 
+TEST_F(ErrorCodes, RingsThatDoNotHoldWhatTheSizesAskFor) {
+  Func g("g");
+  Var y("y");
+  g(x_, y) = f_(x_) + f_(x_ + 1) + y;
+  f_.store_root().compute_at(g, y).fold_storage(x_, 16);
+  g.jit_handlers().custom_error = ignore;
+  Callable call = g.compile_to_callable({in_, n_});
+  Buffer<int32_t, 1> in(100);
+  Buffer<int32_t, 2> fits(15, 3), wide(16, 3);
+  in.fill(3);
+  EXPECT_EQ(call(in, 0, fits), 0);
+  EXPECT_EQ(fits(14, 2), fits(0, 0) + 2);
+  EXPECT_EQ(call(in, 0, wide), polyhalite_error_code_fold_factor_too_small);
+}
+
 TEST_F(ErrorCodes, StridesBeyondWhatABufferMayHave) {
   set_default_buffer_limit(INT32_MAX);
   in_.dim(0).set_stride(Expr());

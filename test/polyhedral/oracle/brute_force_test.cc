@@ -247,6 +247,43 @@ TEST(brute_force, an_update_that_runs_twice_is_found) {
       "it");
 }
 
+TEST(brute_force, atomic_updates_whose_order_matters_are_not_forgiven) {
+  constexpr const char *kLast =
+      "f(x) = 0\nover r(0, 4), c(0, 2): f(c) = f(c + 8)*2 + r\noutput f\n";
+  const Boxes out = {{"f", {{0, 12}}}};
+  const std::string atomic = "f.update(0).atomic(false)\n";
+  EXPECT_EQ(run(kLast, atomic + "f.update(0).vectorize(r)", out), "legal");
+  EXPECT_EQ(
+      run(kLast, atomic + "f.update(0).split(r, ro, ri, 2)\nf.update(0).vectorize(ro)", out),
+      "e: update 0 of 'f' at (r=1, c=0) writes and update 0 of 'f' at (r=2, c=0) writes f(0), "
+      "which comes first where lanes of vector loop 'f.s1.ro' take turns");
+  EXPECT_EQ(run(kLast, atomic + "f.update(0).parallel(r)", out),
+            "e: update 0 of 'f' at (r=0, c=0) writes and update 0 of 'f' at (r=1, c=0) writes f(0) "
+            "in two iterations of parallel loop 'f.s1.r'");
+  EXPECT_EQ(run(kLast, "f.update(0).atomic(true)\nf.update(0).parallel(r)", out), "legal");
+  EXPECT_EQ(run(kSum, "s.update(0).atomic(false)\ns.update(0).parallel(r)", {{"s", {{0, 12}}}}),
+            "legal");
+}
+
+TEST(brute_force, predicated_loads_store_beyond_what_is_needed) {
+  const std::string tiles =
+      "by.parallel(x)\nbx.compute_at(by, x)\nbx.split(x, xo, xi, 4, PredicateLoads)\n";
+  constexpr const char *kCopy = "bx(x, y) = x + y\nby(x, y) = bx(x, y)\noutput by\n";
+  EXPECT_EQ(run(kCopy, tiles, kSmall), "legal");
+  EXPECT_EQ(run(kCopy, tiles + "bx.store_root()", kSmall),
+            "d: 'bx' at (x=-1, y=3) writes and 'bx' at (x=-1, y=3) writes bx(-1, 3) in two "
+            "iterations of parallel loop 'by.s0.x'");
+}
+
+TEST(brute_force, counted_productions_need_iterations_that_have_an_order) {
+  constexpr const char *kCopy = "bx(x, y) = x + y\nby(x, y) = bx(x, y)\noutput by\n";
+  const std::string task = "bx.async()\nbx.compute_at(by, y)\nbx.store_root()\n";
+  EXPECT_EQ(run(kCopy, task, kSmall), "legal");
+  EXPECT_EQ(run(kCopy, task + "by.parallel(y)", kSmall),
+            "d: 'by' at (x=-2, y=3) reads bx(-2, 3), which another iteration of parallel loop "
+            "'by.s0.y' may have waited for");
+}
+
 TEST(brute_force, a_symbol_outside_of_its_bounds_is_found) {
   Case c(kBlur, "by.split(x, xo, xi, 8)", kSmall);
   Symbol &s = c.bounds("by.s0.xo").symbols.at(0);
