@@ -447,10 +447,6 @@ Expr end_of_tiles(const Interval &i, int64_t size) {
   return sum(sum(i.min, sum(to_expr(whole), tiles)), -1);
 }
 
-}  // namespace
-
-namespace {
-
 // Does the condition say that the extent is a multiple of k, as out.extent.0%16 == 0 does for 8?
 bool says_multiple(const Expr &condition, const Expr &extent, int64_t k) {
   const auto &args = condition->args;
@@ -466,7 +462,7 @@ bool says_multiple(const Expr &condition, const Expr &extent, int64_t k) {
 
 int64_t Surveyor::needed_multiple(int f, int d, const Interval &box, bool output) const {
   const FuncDef &def = tree_.algorithm.funcs[f];
-  const Expr extent = simplify(extent_of(box));
+  const Expr extent = simplify(extent_of({box.min, box.max}));
   int64_t multiple = 1, all = 1;
   bool grows = false;          // in other ways, after which the conditions speak of another extent
   std::vector<int64_t> given;  // what branches need and their conditions say

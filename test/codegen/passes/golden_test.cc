@@ -7,7 +7,6 @@
 #include "codegen/passes/form_kernels.h"
 #include "codegen/passes/hoist_allocations.h"
 #include "codegen/passes/hoist_calls.h"
-#include "codegen/passes/hook_sanitizer.h"
 #include "codegen/passes/partition_loops.h"
 #include "codegen/passes/place_barriers.h"
 #include "codegen/passes/place_copies.h"
@@ -89,13 +88,6 @@ TEST(PassGolden, PromoteAccumulators) {
 
 TEST(PassGolden, UnrollLoops) {
   check_golden("unroll_loops", IrLevel::MultiDimensional, IrLevel::MultiDimensional, unroll_loops);
-}
-
-TEST(PassGolden, HookSanitizer) {
-  check_golden("hook_sanitizer", IrLevel::Emittable, IrLevel::Emittable, [](const Function &f) {
-    EXPECT_TRUE(hook_sanitizer(f, Target("x86-64-linux")).body.same_as(f.body));
-    return hook_sanitizer(f, Target("x86-64-linux-msan"));
-  });
 }
 
 TEST(PassGolden, FenceStreams) {
