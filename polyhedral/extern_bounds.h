@@ -1,9 +1,11 @@
 // What the C function of an extern stage is called with: to be asked, and to compute.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "lang/ir/extern_stage.h"
+#include "schedule/loop_tree.h"
 
 namespace polyhalite {
 

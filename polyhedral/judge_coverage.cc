@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lang/ir/cxx_symbol.h"
 #include "lang/ir/extern_stage.h"
 #include "polyhedral/conflict.h"
 #include "polyhedral/judge_context.h"
@@ -124,7 +125,7 @@ void judge_coverage(JudgeContext &c) {
   for (const FuncDef &f : c.tree.algorithm.funcs) {
     if (const CallNode *stage = as_extern_stage(f.stages[0])) {
       c.certify('b', "reads of extern stage '" + f.name + "'", Proof::Structural,
-                "the boxes are what '" + extern_function(*stage) +
+                "the boxes are what '" + readable_symbol(extern_function(*stage)) +
                     "' asks for; that it reads no more is its promise");
     }
     const int index = c.tree.algorithm.index_of(f.name);

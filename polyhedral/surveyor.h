@@ -170,6 +170,8 @@ class Surveyor {
     walk(stage.predicate);
   }
   ExtentNeed need_of(const StageNest &nest, const std::string &dim) const;
+  /// Of which number of cells the box must be a multiple, for the splits of all stages.
+  int64_t needed_multiple(int f, int d, const Interval &box, bool output) const;
   /// Grows a range to what the splits of all stages need; an output's is the caller's to grow where
   /// it must be larger, which the entry checks.
   void apply_needs(int f, int d, Interval &i, bool output);

@@ -447,11 +447,46 @@ Expr end_of_tiles(const Interval &i, int64_t size) {
   return sum(sum(i.min, sum(to_expr(whole), tiles)), -1);
 }
 
+// Does the condition say that the extent is a multiple of k, as out.extent.0%16 == 0 does for 8?
+bool says_multiple(const Expr &condition, const Expr &extent, int64_t k) {
+  const auto &args = condition->args;
+  if (condition->op == Op::And) {
+    return says_multiple(args[0], extent, k) || says_multiple(args[1], extent, k);
+  }
+  if (condition->op != Op::Eq || !is_zero(args[1]) || args[0]->op != Op::Mod) return false;
+  const auto m = constant(args[0]->args[1]);
+  return m && *m > 0 && *m % k == 0 && equal(simplify(args[0]->args[0]), extent);
+}
+
 }  // namespace
+
+int64_t Surveyor::needed_multiple(int f, int d, const Interval &box, bool output) const {
+  const FuncDef &def = tree_.algorithm.funcs[f];
+  const Expr extent = simplify(extent_of({box.min, box.max}));
+  int64_t multiple = 1, all = 1;
+  bool grows = false;          // in other ways, after which the conditions speak of another extent
+  std::vector<int64_t> given;  // what branches need and their conditions say
+  for (size_t s = 0; s < def.stages.size(); s++) {
+    const ExtentNeed n = need_of(tree_.nests[f][s], def.args[d]);
+    const Expr where = runs_where(def, static_cast<int>(s));
+    grows = grows || n.symbolic_multiple.defined() ||
+            (!output && (n.at_least > 1 || n.symbolic_at_least.defined()));
+    all = std::lcm(all, n.multiple);
+    if (n.multiple > 1 && where.defined() && says_multiple(where, extent, n.multiple)) {
+      given.push_back(n.multiple);
+    } else {
+      multiple = std::lcm(multiple, n.multiple);
+    }
+  }
+  // Growing for other stages keeps whole tiles whole where those of others are parts of these.
+  for (const int64_t k : given) grows = grows || k % multiple != 0;
+  return grows ? all : multiple;
+}
 
 void Surveyor::apply_needs(int f, int d, Interval &i, bool output) {
   const FuncDef &def = tree_.algorithm.funcs[f];
-  int64_t at_least = 1, multiple = 1;
+  int64_t at_least = 1;
+  const int64_t multiple = needed_multiple(f, d, i, output);
   for (size_t s = 0; s < def.stages.size(); s++) {
     const ExtentNeed n = need_of(tree_.nests[f][s], def.args[d]);
     if (n.symbolic_multiple.defined()) {
@@ -471,7 +506,6 @@ void Surveyor::apply_needs(int f, int d, Interval &i, bool output) {
       assume_extent({f, static_cast<int>(s)}, d, make_int(Int(32), n.at_least), *n.origin);
     }
     at_least = std::max(at_least, n.at_least);
-    multiple = std::lcm(multiple, n.multiple);
   }
   if (!output && at_least > 1) {
     // What is computed too lies before the region, where tiles of consumers have been already.

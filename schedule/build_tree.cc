@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "lang/ir/cxx_symbol.h"
 #include "lang/ir/extern_stage.h"
 #include "lang/ir/visit.h"
 #include "lang/language/stream_rules.h"
@@ -82,7 +83,7 @@ std::set<std::string> choose_inlined(const Algorithm &a,
       if (!o.buffer || !inlined.count(o.buffer->name)) continue;
       user_error(
           "extern stage '" + f.name + "' takes '" + o.buffer->name + "', which is computed inline",
-          "the C function '" + extern_function(*stage) + "' reads it from memory",
+          "the C function '" + readable_symbol(extern_function(*stage)) + "' reads it from memory",
           "add compute_root or compute_at to '" + o.buffer->name + "'", f.where);
     }
   }

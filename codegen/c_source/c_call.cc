@@ -1,5 +1,6 @@
 #include "codegen/c_source/c_writer.h"
 #include "lang/abi/polyhalite_runtime.h"
+#include "lang/ir/cxx_symbol.h"
 #include "lang/ir/expand_intrinsic.h"
 #include "lang/ir/expr_text.h"
 #include "lang/ir/intrinsics.h"
@@ -141,7 +142,8 @@ std::string CWriter::extern_call(const CallNode &call) {
       types.emplace_back();
       args.push_back(c_argument(call.args[i], &types.back()));
     }
-    return stage ? c_function(first, args, types, "polyhalite_error_extern_stage_failed", first)
+    return stage ? c_function(first, args, types, "polyhalite_error_extern_stage_failed",
+                              readable_symbol(first))
                  : c_function("polyhalite_debug_to_file", args, types,
                               "polyhalite_error_debug_to_file_failed", first);
   }
@@ -233,7 +235,8 @@ std::string CWriter::extern_bounds(const CallNode &call) {
     args.push_back(c_argument(call.args[i], &types.back()));
   }
   const std::string &function = text_of(call.args[0]);
-  c_function(function, args, types, "polyhalite_error_bounds_inference_call_failed", function);
+  c_function(function, args, types, "polyhalite_error_bounds_inference_call_failed",
+             readable_symbol(function));
   const std::string dim =
       "(" + args[static_cast<size_t>(operand)] + ")->dim[" + std::to_string(dimension) + "]";
   return keep("int32_t", is_max ? dim + ".min + " + dim + ".extent - 1" : dim + ".min");

@@ -9,7 +9,7 @@
 
 namespace polyhalite {
 
-std::string c_value_type(Type t) { return c_type(t); }
+std::string c_value_type(Type t) { return t.is_handle() ? "void *" : c_type(t); }
 
 std::string c_element_type(Type t) {
   if (t.is_bool()) return "uint8_t";

@@ -13,6 +13,9 @@ CWriter::CWriter(const Function &f, const Filter &filter) : function_(f), filter
   for (const FunctionArgument &a : f.args) {
     if (a.is_buffer) {
       arguments_[a.name] = c_identifier(a.name) + "_buffer";
+    } else if (a.type.is_handle()) {
+      names_[a.name] =
+          "const_cast<void *>(static_cast<const volatile void *>(" + c_identifier(a.name) + "))";
     } else {
       names_[a.name] = c_identifier(a.name);
     }

@@ -36,7 +36,7 @@ Filter describe_filter(const FrozenPipeline &pipeline, const std::string &functi
   if (target.has_feature(Target::UserContext)) {
     FilterArgument context;
     context.name = kUserContextName;
-    context.type = Handle();
+    context.type = user_context_type();
     filter.arguments.push_back(context);
   }
   const Algorithm &algorithm = pipeline.algorithm;

@@ -157,8 +157,8 @@ std::string python_extension_source(const Filter &f) {
       const Parsed p = parsed_as(a.type);
       letters += p.letter;
       variables += std::string("  ") + p.type + " " + id + " = 0;\n";
-      call += a.type.is_handle() ? "reinterpret_cast<void *>(" + id + ")"
-                                 : "static_cast<" + c_type(a.type) + ">(" + id + ")";
+      call += (a.type.is_handle() ? "reinterpret_cast<" : "static_cast<") + c_type(a.type) + ">(" +
+              id + ")";
       continue;
     }
     letters += "O";

@@ -3,17 +3,55 @@
 #include <cctype>
 #include <set>
 
+#include "lang/ir/cxx_symbol.h"
+
 namespace polyhalite {
 
 namespace {
 
-std::string declaration(const FilterArgument &a) {
+std::string declaration(const FilterArgument &a, bool in_c) {
   if (a.name == kUserContextName) return "void const *__user_context";
   if (a.kind != FilterArgument::InputScalar) {
     return "struct polyhalite_buffer_t *" + c_identifier(a.name) + "_buffer";
   }
-  const std::string type = c_type(a.type);
+  const std::string type = c_type(a.type, in_c);
   return type + (type.back() == '*' ? "" : " ") + c_identifier(a.name);
+}
+
+std::string declarations(const Filter &f, bool in_c) {
+  std::string list;
+  for (const FilterArgument &a : f.arguments) {
+    list += (list.empty() ? "" : ", ") + declaration(a, in_c);
+  }
+  return list.empty() ? "void" : list;
+}
+
+// What pointers point to is declared in front: "struct S;", "namespace a {\nclass C;\n}\n".
+std::string pointee_declarations(const Filter &f) {
+  std::set<std::string> in_both, in_cxx;
+  for (const FilterArgument &a : f.arguments) {
+    const Pointee *p = a.kind == FilterArgument::InputScalar ? a.type.pointee() : nullptr;
+    if (!p || p->kind == Pointee::Simple) continue;
+    const std::vector<std::string> parts = split_qualified(p->name);
+    std::string open, close;
+    for (size_t i = 0; i + 1 < parts.size(); i++) {
+      open += "namespace " + parts[i] + " {\n";
+      close += "}\n";
+    }
+    const char *kind = p->kind == Pointee::Struct  ? "struct "
+                       : p->kind == Pointee::Union ? "union "
+                                                   : "class ";
+    const std::string text = open + kind + parts.back() + ";\n" + close;
+    (p->kind == Pointee::Class || parts.size() > 1 ? in_cxx : in_both).insert(text);
+  }
+  std::string text;
+  for (const std::string &s : in_both) text += s;
+  if (!in_cxx.empty()) {
+    text += "#ifdef __cplusplus\n";
+    for (const std::string &s : in_cxx) text += s;
+    text += "#endif\n";
+  }
+  return text;
 }
 
 std::string description(const FilterArgument &a) {
@@ -155,13 +193,14 @@ std::string close_namespaces(const Filter &f) {
 
 std::string c_header(const Filter &f) {
   const std::string guard = include_guard(f, "H");
-  std::string args, list;
-  for (const FilterArgument &a : f.arguments) {
-    args += (args.empty() ? "" : ", ") + declaration(a);
-    list += description(a);
-  }
-  if (args.empty()) args = "void";
+  std::string list;
+  for (const FilterArgument &a : f.arguments) list += description(a);
   const bool c_linkage = !f.is_mangled();
+  std::string function = "int " + f.name + "(" + declarations(f, false) + ");\n";
+  const std::string function_in_c = "int " + f.name + "(" + declarations(f, true) + ");\n";
+  if (c_linkage && function != function_in_c) {
+    function = "#ifdef __cplusplus\n" + function + "#else\n" + function_in_c + "#endif\n";
+  }
   std::string open, close;
   if (c_linkage) {
     open = "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
@@ -188,9 +227,9 @@ std::string c_header(const Filter &f) {
          "#ifndef " +
          guard + "\n#define " + guard +
          "\n\n#include <stdbool.h>\n#include <stdint.h>\n\n"
-         "struct polyhalite_buffer_t;\nstruct polyhalite_filter_metadata_t;\n\n" +
-         open + "int " + f.name + "(" + args +
-         ");\n\n"
+         "struct polyhalite_buffer_t;\nstruct polyhalite_filter_metadata_t;\n" +
+         pointee_declarations(f) + "\n" + open + function +
+         "\n"
          "/* The same arguments: buffers themselves, all else by address. */\n"
          "int " +
          f.name +

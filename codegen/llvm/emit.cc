@@ -1,5 +1,6 @@
 #include "codegen/llvm/emit.h"
 
+#include <llvm/IR/GlobalAlias.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
@@ -84,6 +85,9 @@ std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext &context, const Func
       options.filter ? options.filter->symbol() : options.symbol_prefix + f.name,
       pipeline_type(state), llvm::GlobalValue::ExternalLinkage);
   add_extensions(state, pipeline);
+  if (const auto second = options.filter ? options.filter->symbol_for_stages() : std::nullopt) {
+    llvm::GlobalAlias::create(llvm::GlobalValue::WeakAnyLinkage, *second, pipeline);
+  }
   if (body) {
     body(state, pipeline);
   } else {

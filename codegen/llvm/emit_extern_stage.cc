@@ -1,4 +1,4 @@
-// Extern stages: C functions of the program that get buffers.
+// Extern stages: functions of the program that get buffers.
 //
 //   evaluate extern_stage("f", view of in, 3, view of out)
 //     ->  code = f(&in, 3, &out); if (code) return polyhalite_error_extern_stage_failed(..., code)
@@ -10,6 +10,7 @@
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
 #include "lang/abi/polyhalite_buffer.h"
+#include "lang/ir/cxx_symbol.h"
 #include "lang/ir/intrinsics.h"
 #include "polyhalite/error.h"
 
@@ -65,6 +66,9 @@ Value *FunctionEmitter::emit_buffer(Value *host, Value *type,
 
 Value *FunctionEmitter::emit_c_argument(const Expr &e) {
   Value *zero = builder_.getInt32(0);
+  for (const char *mark : {intrinsic::kWrittenBuffer, intrinsic::kCheckedBuffer}) {
+    if (const CallNode *marked = as_extern_call(e, mark)) return emit_c_argument(marked->args[0]);
+  }
   if (const CallNode *view = as_extern_call(e, intrinsic::kBufferView)) {
     const LoadNode *first = as_load(view->args[0]);
     internal_check(first != nullptr, "a buffer_view of what is no element");
@@ -127,8 +131,45 @@ Value *FunctionEmitter::emit_extern_stage(const CallNode &call) {
   for (size_t i = kFirstOfStage; i < call.args.size(); i++) {
     args.push_back(emit_c_argument(call.args[i]));
   }
+  auto each_marked = [&](const char *mark, auto act) {
+    for (size_t i = 0; i < args.size(); i++) {
+      const CallNode *marked = as_extern_call(call.args[kFirstOfStage + i], mark);
+      if (!marked) continue;
+      const CallNode *view = as_extern_call(marked->args[0], intrinsic::kBufferView);
+      act(args[i], as_load(view->args[0])->buffer);
+    }
+  };
+  describe_buffers(call, kFirstOfStage, args);
+  each_marked(intrinsic::kWrittenBuffer, [&](Value *buffer, const std::string &) {
+    call_msan("polyhalite_msan_annotate_buffer_is_initialized", {buffer});
+  });
   const std::string &function = as_imm(call.args[0])->s;
-  return call_c_function(function, args, "polyhalite_error_extern_stage_failed", function);
+  Value *code = call_c_function(function, args, "polyhalite_error_extern_stage_failed",
+                                readable_symbol(function));
+  each_marked(intrinsic::kCheckedBuffer, [&](Value *buffer, const std::string &name) {
+    call_msan("polyhalite_msan_check_argument", {buffer, module_.string(name)});
+  });
+  return code;
+}
+
+// What the program's function reads of the arguments that are buffers was written by this code.
+void FunctionEmitter::describe_buffers(const CallNode &call, size_t first,
+                                       const std::vector<Value *> &args) {
+  if (!module_.target.has_feature(Target::MSAN)) return;
+  for (size_t i = 0; i < args.size(); i++) {
+    const CallNode *c = as_call(call.args[first + i]);
+    const bool is_buffer =
+        c && c->kind == CallKind::Extern &&
+        (c->name == intrinsic::kBufferView || c->name == intrinsic::kBufferQuery ||
+         c->name == intrinsic::kWrittenBuffer || c->name == intrinsic::kCheckedBuffer);
+    if (is_buffer) call_msan("polyhalite_msan_annotate_description", {args[i]});
+  }
+}
+
+void FunctionEmitter::call_msan(const char *hook, std::vector<Value *> args) {
+  args.insert(args.begin(), user_context_);
+  const std::vector<llvm::Type *> types(args.size(), builder_.getPtrTy());
+  builder_.CreateCall(module_.declare(hook, builder_.getInt32Ty(), types), args);
 }
 
 // debug_to_file("name.npy", view of f)
@@ -152,9 +193,10 @@ Value *FunctionEmitter::emit_extern_bounds(const CallNode &call) {
     for (size_t i = kFirstOfBounds; i < call.args.size(); i++) {
       asked_.args.push_back(emit_c_argument(call.args[i]));
     }
+    describe_buffers(call, kFirstOfBounds, asked_.args);
     const std::string &function = as_imm(call.args[0])->s;
     call_c_function(function, asked_.args, "polyhalite_error_bounds_inference_call_failed",
-                    function);
+                    readable_symbol(function));
     asked_.block = builder_.GetInsertBlock();
   }
   const std::vector<Value *> &args = asked_.args;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "codegen/llvm/c_header.h"
+#include "lang/ir/cxx_symbol.h"
 #include "lang/ir/intrinsics.h"
 #include "polyhalite/error.h"
 
@@ -37,121 +38,60 @@ void check_name(const std::string &name) {
              "give the function another name");
 }
 
-// Names as the Itanium C++ ABI has them
-// (https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangling).
-class Mangler {
- public:
-  std::string function(const std::vector<std::string> &namespaces, const std::string &name,
-                       const std::vector<FilterArgument> &args) {
-    std::string text = "_Z" + qualified(namespaces, name);
-    for (const FilterArgument &a : args) text += type_of(a);
-    return text + (args.empty() ? "v" : "");
+std::string join(const std::vector<std::string> &namespaces, const std::string &name) {
+  std::string text;
+  for (const std::string &n : namespaces) text += n + "::";
+  return text + name;
+}
+
+}  // namespace
+
+namespace {
+
+std::vector<Type> parameter_types(const std::vector<FilterArgument> &arguments) {
+  std::vector<Type> types;
+  for (const FilterArgument &a : arguments) {
+    types.push_back(a.kind == FilterArgument::InputScalar ? a.type : buffer_pointer());
   }
-
-  std::string function_of(const std::vector<std::string> &namespaces, const std::string &name,
-                          const std::string &args) {
-    return "_Z" + qualified(namespaces, name) + args;
-  }
-
- private:
-  static std::string word(const std::string &name) { return std::to_string(name.size()) + name; }
-
-  std::string qualified(const std::vector<std::string> &namespaces, const std::string &name) {
-    if (namespaces.empty()) return word(name);
-    std::string text = "N", prefix;
-    for (const std::string &n : namespaces) {
-      prefix += word(n);
-      text += word(n);
-      seen_.push_back("N" + prefix);
-    }
-    return text + word(name) + "E";
-  }
-
-  // The text of a compound type, or the reference to its first mention.
-  std::string compound(const std::string &key, const std::string &text) {
-    for (size_t i = 0; i < seen_.size(); i++) {
-      if (seen_[i] == key) return reference(i);
-    }
-    seen_.push_back(key);
-    return text;
-  }
-
-  static std::string reference(size_t i) {
-    if (i == 0) return "S_";
-    std::string digits;
-    for (size_t n = i - 1;; n /= 36) {
-      const auto d = static_cast<char>(n % 36);
-      digits.insert(digits.begin(), static_cast<char>(d < 10 ? '0' + d : 'A' + d - 10));
-      if (n < 36) break;
-    }
-    return "S" + digits + "_";
-  }
-
-  bool known(const std::string &key) const {
-    for (const std::string &s : seen_) {
-      if (s == key) return true;
-    }
-    return false;
-  }
-
-  std::string type_of(const FilterArgument &a) {
-    if (a.kind != FilterArgument::InputScalar) {
-      const std::string name = "19polyhalite_buffer_t";
-      if (known("P" + name)) return compound("P" + name, "");
-      const std::string pointee = compound(name, name);
-      return compound("P" + name, "P" + pointee);
-    }
-    if (a.type.is_handle()) {
-      if (a.name != kUserContextName) return compound("Pv", "Pv");
-      if (known("PKv")) return compound("PKv", "");
-      return compound("PKv", "P" + compound("Kv", "Kv"));
-    }
-    const bool is_signed = a.type.is_int();
-    if (a.type.is_bool()) return "b";
-    switch (a.type.bits()) {
-      case 8:
-        return is_signed ? "a" : "h";
-      case 16:
-        return is_signed ? "s" : "t";
-      case 32:
-        return a.type.is_float() ? "f" : is_signed ? "i" : "j";
-      default:
-        return a.type.is_float() ? "d" : is_signed ? "l" : "m";
-    }
-  }
-
-  std::vector<std::string> seen_;  // substitution candidates, by their full text
-};
+  return types;
+}
 
 }  // namespace
 
 std::string Filter::symbol() const {
-  return is_mangled() ? Mangler().function(namespaces, name, arguments) : name;
+  if (!is_mangled()) return name;
+  return cxx_symbol(join(namespaces, name), parameter_types(arguments), target.bits);
 }
+
+std::optional<std::string> Filter::symbol_for_stages() const {
+  const bool has_context = !arguments.empty() && arguments[0].name == kUserContextName;
+  if (!is_mangled() || !has_context) return std::nullopt;
+  std::vector<Type> types = parameter_types(arguments);
+  types[0] = Handle();
+  return cxx_symbol(join(namespaces, name), types, target.bits);
+}
+
 std::string Filter::argv_symbol() const {
-  return is_mangled() ? Mangler().function_of(namespaces, name + "_argv", "PPv") : name + "_argv";
+  // The symbol of a function without parameters, which ends in v for void, but with void **.
+  std::string symbol = name + "_argv";
+  if (!is_mangled()) return symbol;
+  symbol = cxx_symbol(join(namespaces, symbol), {}, target.bits);
+  return symbol.substr(0, symbol.size() - 1) + "PPv";
 }
+
 std::string Filter::metadata_symbol() const {
-  return is_mangled() ? Mangler().function_of(namespaces, name + "_metadata", "v")
-                      : name + "_metadata";
+  const std::string symbol = name + "_metadata";
+  return is_mangled() ? cxx_symbol(join(namespaces, symbol), {}, target.bits) : symbol;
 }
 
 Filter make_filter(const std::string &qualified_name, const Target &target) {
   Filter f;
   f.target = target.without_feature(Target::JIT);
-  size_t start = 0;
-  while (true) {
-    const size_t colons = qualified_name.find("::", start);
-    const std::string part = qualified_name.substr(start, colons - start);
-    if (colons == std::string::npos) {
-      check_name(part);
-      f.name = part;
-      return f;
-    }
-    check_name(part);
-    f.namespaces.push_back(part);
-    start = colons + 2;
-  }
+  f.namespaces = split_qualified(qualified_name);
+  for (const std::string &part : f.namespaces) check_name(part);
+  f.name = f.namespaces.back();
+  f.namespaces.pop_back();
+  return f;
 }
 
 Filter filter_of(const Function &function, const Target &target) {
@@ -159,8 +99,15 @@ Filter filter_of(const Function &function, const Target &target) {
   f.name = function.name;
   f.target = target.without_feature(Target::JIT);
   if (target.has_feature(Target::UserContext)) {
-    f.arguments.push_back(
-        {kUserContextName, FilterArgument::InputScalar, Handle(), 0, {}, {}, {}, {}, {}});
+    f.arguments.push_back({kUserContextName,
+                           FilterArgument::InputScalar,
+                           user_context_type(),
+                           0,
+                           {},
+                           {},
+                           {},
+                           {},
+                           {}});
   }
   for (const FunctionArgument &a : function.args) {
     const auto kind = !a.is_buffer  ? FilterArgument::InputScalar
@@ -190,9 +137,21 @@ std::optional<uint64_t> constant_bits(const Expr &e, Type t) {
   return t.bits() < 64 ? bits & ((uint64_t{1} << t.bits()) - 1) : bits;
 }
 
-std::string c_type(Type t) {
+Type user_context_type() { return type_of<const void *>(); }
+
+std::string c_type(Type t, bool in_c) {
   if (t.is_bool()) return "bool";
-  if (t.is_handle()) return "void *";
+  if (t.is_handle()) {
+    const Pointee p = t.pointee() ? *t.pointee() : Pointee();
+    const bool only_cxx = p.kind == Pointee::Class || is_cxx_name(p.name);
+    const std::string kind = p.kind == Pointee::Struct  ? "struct "
+                             : p.kind == Pointee::Class ? "class "
+                             : p.kind == Pointee::Union ? "union "
+                                                        : "";
+    // Names of namespaces are found from inside of others.
+    const std::string pointee = !only_cxx ? kind + p.name : in_c ? "void" : kind + "::" + p.name;
+    return pointee + (p.is_const ? " const" : "") + (p.is_volatile ? " volatile" : "") + " *";
+  }
   if (t.is_float()) return t.bits() == 64 ? "double" : t.bits() == 32 ? "float" : "uint16_t";
   return (t.is_int() ? "int" : "uint") + std::to_string(t.bits()) + "_t";
 }

@@ -30,6 +30,9 @@ struct Filter {
   /// C++ linkage: with the arguments' types in the linker's name.
   bool is_mangled() const { return target.has_feature(Target::CPlusPlusMangling); }
   std::string symbol() const;
+  /// A second name, where the parameters' types count: pipelines whose extern stages are this
+  /// function hand their context on as a void *, and it takes a const void *.
+  std::optional<std::string> symbol_for_stages() const;
   std::string argv_symbol() const;
   std::string metadata_symbol() const;
 };
@@ -46,8 +49,11 @@ Filter filter_of(const Function &f, const Target &target);
 /// The bytes of a constant of type t as one number, lowest first; nothing where e is none.
 std::optional<uint64_t> constant_bits(const Expr &e, Type t);
 
-/// "uint8_t", "void *".
-std::string c_type(Type t);
+/// `const void *`.
+Type user_context_type();
+
+/// "uint8_t", "float const *". In C, pointers to what only C++ can name are "void *".
+std::string c_type(Type t, bool in_c = false);
 /// A name as an identifier of C and C++.
 std::string c_identifier(const std::string &name);
 

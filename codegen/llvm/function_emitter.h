@@ -131,6 +131,10 @@ class FunctionEmitter {
   Value *emit_buffer(llvm::Value *host, Value *type,
                      const std::vector<std::array<Value *, 3>> &dims);
   Value *emit_debug_to_file(const CallNode &call);
+  /// Tells the memory sanitizer of the buffers among a call's args, which begin with operand
+  /// `first`, where the target has it.
+  void describe_buffers(const CallNode &call, size_t first, const std::vector<Value *> &args);
+  void call_msan(const char *hook, std::vector<Value *> args);
   /// Calls the C function and leaves with its code where it fails, after `error` has reported it of
   /// the culprit.
   Value *call_c_function(const std::string &function, const std::vector<Value *> &args,

@@ -30,7 +30,8 @@ void check(LLVMErrorRef error, const char *doing) {
   internal_check(false, message.c_str());
 }
 
-#define PH_SYMBOL(name) {#name, reinterpret_cast<void *>(&name)}
+#define PH_SYMBOL(name) \
+  { #name, reinterpret_cast < void *>(&name) }
 const RuntimeSymbol kRuntime[] = {
     PH_SYMBOL(polyhalite_format_line),
     PH_SYMBOL(polyhalite_error_requirement_failed),
@@ -49,6 +50,9 @@ const RuntimeSymbol kRuntime[] = {
     PH_SYMBOL(polyhalite_profiler_memory_free),
     PH_SYMBOL(polyhalite_trace_lanes),
     PH_SYMBOL(polyhalite_answer_query),
+    PH_SYMBOL(polyhalite_msan_check_argument),
+    PH_SYMBOL(polyhalite_msan_annotate_description),
+    PH_SYMBOL(polyhalite_msan_annotate_buffer_is_initialized),
     PH_SYMBOL(polyhalite_error_extern_stage_failed),
     PH_SYMBOL(polyhalite_error_bounds_inference_call_failed),
     PH_SYMBOL(polyhalite_query_answered),

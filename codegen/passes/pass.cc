@@ -9,6 +9,7 @@
 #include "codegen/passes/form_kernels.h"
 #include "codegen/passes/hoist_allocations.h"
 #include "codegen/passes/hoist_calls.h"
+#include "codegen/passes/hook_sanitizer.h"
 #include "codegen/passes/partition_loops.h"
 #include "codegen/passes/pipeline_copies.h"
 #include "codegen/passes/place_barriers.h"
@@ -71,6 +72,7 @@ const std::vector<Pass> &pass_list() {
       {"unroll_loops", IrLevel::Emittable, false, true, any_target<unroll_loops>},
       {"widen_float16", IrLevel::Emittable, false, false, widen_float16},
       {"fence_streams", IrLevel::Emittable, false, true, fence_streams},
+      {"hook_sanitizer", IrLevel::Emittable, false, true, hook_sanitizer},
       {"simplify_last", IrLevel::Emittable, true, false, any_target<simplify_stmts>},
   };
   return kPasses;

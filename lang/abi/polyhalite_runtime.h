@@ -186,6 +186,22 @@ typedef int (*polyhalite_can_use_target_features_t)(int count, const uint64_t *f
 polyhalite_can_use_target_features_t polyhalite_set_custom_can_use_target_features(
     polyhalite_can_use_target_features_t handler);
 
+/* Target feature msan: memory that must have been written, and memory that has been. The default
+ * ones call the memory sanitizer where the program has it. Each returns 0. */
+int polyhalite_msan_check_memory_is_initialized(void *user_context, const void *memory,
+                                                uint64_t bytes, const char *name);
+int polyhalite_msan_annotate_memory_is_initialized(void *user_context, const void *memory,
+                                                   uint64_t bytes);
+/* The same of a buffer's elements on the host, run by run in the order of addresses. */
+int polyhalite_msan_check_buffer_is_initialized(void *user_context, polyhalite_buffer_t *buffer,
+                                                const char *name);
+int polyhalite_msan_annotate_buffer_is_initialized(void *user_context, polyhalite_buffer_t *buffer);
+void polyhalite_msan_annotate_buffer_is_initialized_as_destructor(void *user_context, void *buffer);
+/* Of a buffer itself and its shape; and checks of these and of the elements. */
+int polyhalite_msan_annotate_description(void *user_context, polyhalite_buffer_t *buffer);
+int polyhalite_msan_check_argument(void *user_context, polyhalite_buffer_t *buffer,
+                                   const char *name);
+
 /* Called by compiled code: each makes the message, hands it to polyhalite_error and returns the
  * code that the pipeline then returns. */
 int polyhalite_error_buffer_is_null(void *user_context, const char *function, const char *buffer);

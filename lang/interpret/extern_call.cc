@@ -3,11 +3,14 @@
 
 #include "lang/interpret/c_call.h"
 #include "lang/interpret/program.h"
+#include "lang/ir/cxx_symbol.h"
 
 namespace polyhalite::interpreter {
 
 Register *add_extern(Program &p, const CallNode &c, const std::vector<Register *> &args) {
-  void *f = exported_function(c.name);
+  std::vector<Type> types;
+  for (const Expr &a : c.args) types.push_back(a.type());
+  void *f = exported_function(extern_symbol(c.name, types, 8 * sizeof(void *)));
   CCall probe;
   bool fits = !c.type.is_float() || c.type.bits() >= 32;
   for (Register *a : args) fits = fits && probe.add(a->type, a->bytes.get());

@@ -59,7 +59,7 @@ void call(const CallNode &stage, const std::vector<ExternOperand> &operands,
     fits = fits && c.add(value->type, value->bytes.get());
   }
   for (RawBuffer &b : outputs) fits = fits && c.add_pointer(&b.raw);
-  const std::string &name = extern_function(stage);
+  const std::string name = extern_stage_symbol(stage, outputs.size(), get_host_target());
   if (!fits) too_many_arguments(name);
   const int code = static_cast<int>(c.call<int64_t>(exported_function(name)));
   if (code == 0) return;

@@ -1,5 +1,6 @@
 #include "lang/ir/extern_stage.h"
 
+#include "lang/ir/cxx_symbol.h"
 #include "lang/ir/intrinsics.h"
 
 namespace polyhalite {
@@ -15,11 +16,29 @@ Expr extern_call_node(Type t, const char *name, std::vector<Expr> args) {
 }
 
 const CallNode *as_extern_stage(const StageDef &stage) {
-  const CallNode *c = stage.values.empty() ? nullptr : as_call(stage.values[0]);
-  return c && c->kind == CallKind::Extern && c->name == intrinsic::kExternStage ? c : nullptr;
+  return stage.values.empty() ? nullptr : as_extern_stage(stage.values[0]);
+}
+
+const CallNode *as_extern_stage(const Expr &value) {
+  const CallNode *c = as_call(value);
+  const bool is_one = c && c->kind == CallKind::Extern &&
+                      (c->name == intrinsic::kExternStage || c->name == intrinsic::kExternCStage);
+  return is_one ? c : nullptr;
 }
 
 const std::string &extern_function(const CallNode &stage) { return as_imm(stage.args[0])->s; }
+
+std::string extern_stage_symbol(const CallNode &stage, size_t values, const Target &target) {
+  std::string name = extern_function(stage);
+  const bool by_target = stage.name == intrinsic::kExternStage && !is_cxx_name(name);
+  if (by_target && target.has_feature(Target::CPlusPlusMangling)) name = "::" + name;
+  std::vector<Type> types;
+  for (const ExternOperand &o : extern_operands(stage)) {
+    types.push_back(o.buffer ? buffer_pointer() : o.scalar.type());
+  }
+  types.insert(types.end(), values, buffer_pointer());
+  return extern_symbol(name, types, target.bits);
+}
 
 std::vector<ExternOperand> extern_operands(const CallNode &stage) {
   std::vector<ExternOperand> operands;

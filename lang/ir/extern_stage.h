@@ -12,6 +12,7 @@
 
 #include "lang/ir/algorithm.h"
 #include "lang/ir/intrinsics.h"
+#include "polyhalite/target.h"
 
 namespace polyhalite {
 
@@ -21,11 +22,15 @@ struct ExternOperand {
   Expr scalar;
 };
 
-/// The call that is the stage's first value; null where no C function computes the stage.
+/// The call that is the stage's first value; null where no function of the program computes it.
 const CallNode *as_extern_stage(const StageDef &stage);
 inline bool is_extern_stage(const StageDef &stage) { return as_extern_stage(stage) != nullptr; }
-/// The name of the C function.
+const CallNode *as_extern_stage(const Expr &value);
+/// The name of the function: of C, or of C++ with its namespaces ("a::f", "::f"). After
+/// resolve_target its symbol.
 const std::string &extern_function(const CallNode &stage);
+/// The symbol of the function, which writes as many buffers as the stage has `values`.
+std::string extern_stage_symbol(const CallNode &stage, size_t values, const Target &target);
 /// Its arguments but the outputs, in order.
 std::vector<ExternOperand> extern_operands(const CallNode &stage);
 

@@ -74,8 +74,10 @@ inline constexpr const char *kStreamFence = "stream_fence";
 
 inline constexpr const char *kUserContext = "user_context";  // Handle: the context of the call
 
-// Extern stages (extern_stage.h): the arguments of their C functions, and calls of those.
+// Extern stages (extern_stage.h): the arguments of their functions, and calls of those. A function
+// is C's or C++'s by its name (cxx_symbol.h) or else by the target; that of kExternCStage is C's.
 inline constexpr const char *kExternStage = "extern_stage";
+inline constexpr const char *kExternCStage = "extern_c_stage";
 // debug_to_file("name", view of f) writes f to a file.
 inline constexpr const char *kDebugToFile = "debug_to_file";
 inline constexpr const char *kExternBuffer = "extern_buffer";
@@ -83,6 +85,10 @@ inline constexpr const char *kExternIndex = "extern_index";
 inline constexpr const char *kExternBounds = "extern_bounds";
 inline constexpr const char *kBufferView = "buffer_view";
 inline constexpr const char *kBufferQuery = "buffer_query";
+// Loop IR: views that a memory sanitizer in the extern stage's function is told of: one whose
+// elements this code wrote, and one whose elements that function has to write (hook_sanitizer).
+inline constexpr const char *kWrittenBuffer = "written_buffer";
+inline constexpr const char *kCheckedBuffer = "checked_buffer";
 
 // Loop IR: limited_product(limit, a, b...) is a * b * ... of numbers that are not negative where
 // that is at most limit, else the largest Int(64): sizes of allocations, which then fail.

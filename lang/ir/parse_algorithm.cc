@@ -101,17 +101,35 @@ class AlgorithmParser {
     p->name = parse_new_name("the parameter's name");
     p->type = parse_declared_type();
     while (tokens_.accept(",")) {
+      if (tokens_.accept("pointee")) {
+        parse_pointee(p->type);
+        continue;
+      }
       Expr *field = tokens_.accept("min")        ? &p->min_value
                     : tokens_.accept("max")      ? &p->max_value
                     : tokens_.accept("estimate") ? &p->estimate
                     : tokens_.accept("default")  ? &p->default_value
                                                  : nullptr;
       if (!field) {
-        tokens_.fail("expected min, max, estimate or default, found " + tokens_.describe_next());
+        tokens_.fail("expected pointee, min, max, estimate or default, found " +
+                     tokens_.describe_next());
       }
       *field = parse_typed(p->type, names(nullptr));
     }
     result_.inputs.push_back({p});
+  }
+
+  // What a pointer points to: "const struct a::b".
+  void parse_pointee(Type &t) {
+    const Pointee *found = tokens_.peek().kind == Token::String && t.is_handle()
+                               ? Pointee::parse(tokens_.peek().text)
+                               : nullptr;
+    if (!found) {
+      tokens_.fail("expected what a handle points to, as in \"const float\", found " +
+                   tokens_.describe_next());
+    }
+    tokens_.next();
+    t = Handle(1, found);
   }
 
   void parse_image() {

@@ -1,5 +1,7 @@
 #include "lang/ir/resolve_target.h"
 
+#include "lang/ir/cxx_symbol.h"
+#include "lang/ir/extern_stage.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
 #include "polyhalite/target_query.h"
@@ -38,10 +40,22 @@ class Resolver : public ExprRewriter {
         target_.has_feature(Target::CheckUnsafePromises)) {
       return checked_promise(rewrite_children(e));
     }
+    const CallNode *c = as_call(e);
+    if (c && is_extern(*c) && is_cxx_name(c->name)) return by_symbol(rewrite_children(e));
     return rewrite_children(e);
   }
 
  private:
+  // extern<int32>(a::f, x)  ->  extern<int32>(_ZN1a1fEi, x)
+  Expr by_symbol(const Expr &e) const {
+    const CallNode &c = *as_call(e);
+    std::vector<Type> types;
+    for (const Expr &a : c.args) types.push_back(a.type());
+    auto call = std::make_shared<CallNode>(c.type, c.kind,
+                                           extern_symbol(c.name, types, target_.bits), c.args);
+    return Expr(std::shared_ptr<const ExprNode>(std::move(call)));
+  }
+
   // promise_clamped(x, a, b)  ->  require(x >= a && x <= b, promise_clamped(x, a, b), text, x)
   static Expr checked_promise(const Expr &promise) {
     const Expr &x = promise->args[0], &min = promise->args[1], &max = promise->args[2];
@@ -76,6 +90,23 @@ Expr target_natural_vector_size(Type t) {
   return question(Int(32), kNaturalVectorSize, {Expr(int{t.code()}), Expr(t.bits())});
 }
 
+namespace {
+
+// extern_c_stage("f", 0, ...)  ->  extern_stage("f", 0, ...)
+// extern_stage("a::f", 0, x)   ->  extern_stage("_ZN1a1fEi...", 0, x)
+void resolve_extern_stage(FuncDef &f, StageDef &stage, const Target &target) {
+  const CallNode *call = as_extern_stage(stage);
+  if (!call) return;
+  const Expr symbol = make_string(extern_stage_symbol(*call, f.types.size(), target));
+  for (Expr &value : stage.values) {
+    std::vector<Expr> args = as_extern_stage(value)->args;
+    args[0] = symbol;
+    value = extern_call_node(value.type(), intrinsic::kExternStage, std::move(args));
+  }
+}
+
+}  // namespace
+
 FrozenPipeline resolve_target(FrozenPipeline pipeline, const Target &target) {
   Resolver r(target);
   for (FuncDef &f : pipeline.algorithm.funcs) {
@@ -87,6 +118,7 @@ FrozenPipeline resolve_target(FrozenPipeline pipeline, const Target &target) {
         r.resolve(&v.extent);
       }
       r.resolve(&s.predicate);
+      resolve_extern_stage(f, s, target);
     }
   }
   for (Expr &e : pipeline.algorithm.requirements) r.resolve(&e);

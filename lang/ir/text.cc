@@ -87,6 +87,7 @@ class AlgorithmPrinter {
                           : "param ")
         << quote_name(p.name) << ": " << p.type.to_string();
     if (!p.is_buffer) {
+      if (p.type.pointee()) os_ << ", pointee " << quote_string(p.type.pointee()->to_string());
       print_field("min", -1, p.min_value);
       print_field("max", -1, p.max_value);
       print_field("estimate", -1, p.estimate);

@@ -1,5 +1,6 @@
 #include "polyhalite/extern_stage.h"
 
+#include "lang/ir/cxx_symbol.h"
 #include "lang/ir/extern_stage.h"
 #include "lang/ir/function.h"
 #include "lang/ir/intrinsics.h"
@@ -73,12 +74,14 @@ void Func::define_extern(const std::string &function, const std::vector<ExternFu
     user_error("extern stage " + who + " has no values", "there is nothing to compute",
                "give the type of each value", here.where);
   }
-  if (mangling == NameMangling::CPlusPlus) {
-    user_error("extern stage " + who + " with the name of a C++ function",
-               "'" + function + "' is looked up as a C function", "declare it extern \"C\"",
+  if (mangling == NameMangling::C && is_cxx_name(function)) {
+    user_error("extern stage " + who + " of the C function '" + function + "'",
+               "C has no namespaces", "take NameMangling::CPlusPlus, or a name without colons",
                here.where);
   }
-  std::vector<Expr> operands = {make_string(function), Expr(0)};
+  // What is C++'s shows in the name.
+  const bool global = mangling == NameMangling::CPlusPlus && !is_cxx_name(function);
+  std::vector<Expr> operands = {make_string((global ? "::" : "") + function), Expr(0)};
   for (size_t i = 0; i < params.size(); i++) {
     operands.push_back(operand(params[i], i, f.name, here.where));
   }
@@ -89,7 +92,9 @@ void Func::define_extern(const std::string &function, const std::vector<ExternFu
   }
   for (size_t i = 0; i < types.size(); i++) {
     operands[1] = Expr(static_cast<int>(i));
-    d.values.push_back(extern_call_node(types[i], intrinsic::kExternStage, operands));
+    d.values.push_back(extern_call_node(
+        types[i], mangling == NameMangling::C ? intrinsic::kExternCStage : intrinsic::kExternStage,
+        operands));
   }
   d.where = here.where;
   f.types = types;
@@ -124,7 +129,8 @@ std::string Func::extern_function_name() const {
     user_error("the C function of '" + plain_name(name()) + "'", "it is no extern stage",
                "define it with define_extern()");
   }
-  return extern_function(*stage);
+  const std::string &function = extern_function(*stage);
+  return function.compare(0, 2, "::") == 0 ? function.substr(2) : function;
 }
 
 }  // namespace polyhalite

@@ -82,10 +82,8 @@ void record_loop(const Stage &s, DirectiveKind kind, const VarOrRVar &loop) {
 // for them.
 class LoopOrigins {
  public:
-  LoopOrigins(const FunctionContents &f, int stage) {
-    for (const Directive &d : f.directives) {
-      if (d.stage == stage) apply(d);
-    }
+  explicit LoopOrigins(const Stage &s) {
+    for (const Directive *d : directives_so_far(*s.function(), s.index(), s.branch())) apply(*d);
   }
 
   /// Is it the inner loop of a split, or made of such a one?
@@ -202,7 +200,7 @@ void record_split(const Stage &s, const VarOrRVar &old, const std::string &outer
                "shifting the last tile inwards computes values twice, which an update may not do",
                "use GuardWithIf or RoundUp", old.where);
   }
-  const LoopOrigins origins(f, s.index());
+  const LoopOrigins origins(s);
   const bool predicates =
       tail == TailStrategy::PredicateLoads || tail == TailStrategy::PredicateStores;
   if (predicates && origins.is_inside(old.name)) {
@@ -219,7 +217,7 @@ void record_split(const Stage &s, const VarOrRVar &old, const std::string &outer
 
 void record_parallel(const Stage &s, const VarOrRVar &loop) {
   FunctionContents &f = defined_function(s, "parallel", loop);
-  if (const auto blended = LoopOrigins(f, s.index()).blended_beside(loop.name)) {
+  if (const auto blended = LoopOrigins(s).blended_beside(loop.name)) {
     refuse_blend_race(f, s.index(), VarOrRVar(Var::of_loop(*blended)), loop.name, loop.where);
   }
   record_loop(s, DirectiveKind::Parallel, loop);

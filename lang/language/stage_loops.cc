@@ -201,27 +201,33 @@ class Replay {
   std::vector<Loop> loops_;
 };
 
-// The loops of a branch of the stage, or of the stage itself, after the directives so far: a branch
-// starts with its stage's.
-Replay replayed(const FunctionContents &f, int stage, const std::vector<Expr> &wanted) {
+// The loops of a branch of the stage, or of the stage itself, after the directives so far.
+Replay replayed(const FunctionContents &f, int stage, const std::vector<Expr> &branch) {
   Replay replay(f, stage);
+  for (const Directive *d : directives_so_far(f, stage, branch)) replay.apply(*d);
+  return replay;
+}
+
+}  // namespace
+
+std::vector<const Directive *> directives_so_far(const FunctionContents &f, int stage,
+                                                 const std::vector<Expr> &wanted) {
+  std::vector<const Directive *> found;
   std::vector<Expr> branch;
   auto is_same = [](const std::vector<Expr> &a, const std::vector<Expr> &b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                       [](const Expr &x, const Expr &y) { return equal(x, y); });
   };
-  for (const Directive &old : f.directives) {
-    if (old.stage != stage || !is_same(old.branch, branch)) continue;
-    if (old.kind != DirectiveKind::Specialize) {
-      replay.apply(old);
-    } else if (branch.size() < wanted.size() && equal(old.factors[0], wanted[branch.size()])) {
-      branch.push_back(old.factors[0]);
+  for (const Directive &d : f.directives) {
+    if (d.stage != stage || !is_same(d.branch, branch)) continue;
+    if (d.kind != DirectiveKind::Specialize) {
+      found.push_back(&d);
+    } else if (branch.size() < wanted.size() && equal(d.factors[0], wanted[branch.size()])) {
+      branch.push_back(d.factors[0]);
     }
   }
-  return replay;
+  return found;
 }
-
-}  // namespace
 
 void check_loops(const FunctionContents &f, const Directive &d) {
   if (!f.pure || !concerns_loops(d.kind) || d.stage > static_cast<int>(f.updates.size())) return;

@@ -14,6 +14,11 @@ namespace polyhalite {
 /// fuses loops of two kinds. `d` is not yet among the directives of `f`.
 void check_loops(const FunctionContents &f, const Directive &d);
 
+/// The directives so far that say what a branch's loops are (none: the stage's own): a branch
+/// starts with its stage's.
+std::vector<const Directive *> directives_so_far(const FunctionContents &f, int stage,
+                                                 const std::vector<Expr> &branch);
+
 struct CurrentLoop {
   std::string name;
   bool is_reduction = false;

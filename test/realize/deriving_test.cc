@@ -188,6 +188,31 @@ TEST(Deriving, ABranchForSmallOutputsLiftsTheNeedOfTheSplit) {
   EXPECT_EQ(Buffer<int32_t>(f.realize({8}))(7), 7);
 }
 
+// Whole tiles in the branch whose condition says so, tiles with another tail elsewhere.
+TEST(Deriving, BranchesRoundUpWhereTheirConditionsSayWholeTiles) {
+  Func f("f");
+  Var x("x"), y("y"), xo("xo");
+  f(x, y) = 3 * x + y;
+  const Expr width = f.output_buffer().dim(0).extent();
+  f.specialize(width % 16 == 0).split(x, xo, x, 16, TailStrategy::RoundUp).vectorize(x);
+  f.specialize(width % 8 == 0).split(x, xo, x, 8, TailStrategy::RoundUp).vectorize(x);
+  f.split(x, xo, x, 8, TailStrategy::PredicateStores).vectorize(x);
+  for (const int size : {32, 24, 19, 3}) {
+    const Buffer<int> out = f.realize({size, 3});
+    out.for_each_element([&](int i, int j) { EXPECT_EQ(out(i, j), 3 * i + j) << size; });
+  }
+  // Where it says less, sizes are whole tiles.
+  Func g("g");
+  g(x, y) = x + y;
+  g.specialize(g.output_buffer().dim(0).extent() % 4 == 0)
+      .split(x, xo, x, 8, TailStrategy::RoundUp)
+      .vectorize(x);
+  EXPECT_NE(message_of([&] {
+              g.realize({12, 3});
+            }).find("buffer 'g' is accessed at 0 to 15"),
+            std::string::npos);
+}
+
 TEST(Deriving, NoBranchIsAnErrorOfTheRun) {
   Var x("x");
   Param<int> n("n");

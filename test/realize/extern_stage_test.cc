@@ -67,6 +67,20 @@ __attribute__((visibility("default"))) int ph_test_copy(polyhalite_buffer_t *in,
 
 }  // extern "C"
 
+// Functions of C++: their names hold the types of their arguments.
+namespace ph_test {
+__attribute__((visibility("default"))) int steps(int first, polyhalite_buffer_t *out) {
+  if (out->is_bounds_query()) return 0;
+  for (int i = 0; i < out->dim[0].extent; i++) {
+    reinterpret_cast<int *>(out->host)[i] = first + out->dim[0].min + i;
+  }
+  return 0;
+}
+__attribute__((visibility("default"))) int fails(polyhalite_buffer_t *) { return -5; }
+__attribute__((visibility("default"))) int at(const int *values, int i) { return values[i]; }
+}  // namespace ph_test
+__attribute__((visibility("default"))) int ph_test_twice(int x) { return 2 * x; }
+
 namespace polyhalite {
 namespace {
 
@@ -186,7 +200,9 @@ TEST(ExternStage, ScalarsMayBeElementsOfImages) {
   EXPECT_NE(message_of([&] { out.realize({9}); }).find("buffer 'image' is accessed at 2 to 2"),
             std::string::npos);
   const int line = __LINE__ + 1;
-  EXPECT_EQ(message_of([&] { Func("f").define_extern("f", {in, image(x)}, Int(32), {x}); }),
+  EXPECT_EQ(message_of([&] {
+              Func("f").define_extern("f", {in, image(x)}, Int(32), {x});
+            }),
             at(line) +
                 "error: argument 1 of extern stage 'f' depends on 'x'\n"
                 "  why: it is fixed before the loops run\n"
@@ -234,6 +250,46 @@ TEST(ExternStage, FailuresEndTheRun) {
               out.realize({4, 8});
             }).find("out: the function 'ph_test_fails' of an extern stage returned -77, not 0"),
             std::string::npos);
+}
+
+TEST(ExternStage, MayBeAFunctionOfCPlusPlus) {
+  Func by_name("by_name"), by_word("by_word"), out("out");
+  Var x("x");
+  by_name.define_extern("ph_test::steps", {10}, Int(32), {x});
+  by_word.define_extern("ph_test::steps", {100}, Int(32), {x}, NameMangling::CPlusPlus);
+  out(x) = by_name(x) + by_word(x);
+  by_name.compute_root();
+  by_word.compute_root();
+  const Buffer<int> result = out.realize({7});
+  for (int i = 0; i < 7; i++) ASSERT_EQ(result(i), 110 + 2 * i) << i;
+  EXPECT_EQ(differences_from_interpreter(out, result), 0);
+  EXPECT_EQ(by_word.extern_function_name(), "ph_test::steps");
+
+  // Messages have the name that people know.
+  Func failing("failing");
+  failing.define_extern("ph_test::fails", {}, Int(32), {x});
+  EXPECT_NE(message_of([&] { failing.realize({4}); }).find("the function 'ph_test::fails' of an "),
+            std::string::npos);
+
+  Func other("other");
+  const int line = __LINE__ + 1;
+  EXPECT_EQ(message_of([&] { other.define_extern("a::f", {}, Int(32), {x}, NameMangling::C); }),
+            at(line) +
+                "error: extern stage 'other' of the C function 'a::f'\n"
+                "  why: C has no namespaces\n"
+                "  fix: take NameMangling::CPlusPlus, or a name without colons");
+}
+
+TEST(ExternStage, ExpressionsCallFunctionsOfCPlusPlus) {
+  Param<const int *> values("values");
+  Func f("f");
+  Var x("x");
+  f(x) = extern_call(Int(32), "ph_test::at", {values, x}, {type_of<const int *>(), Int(32)}) +
+         extern_call(Int(32), "::ph_test_twice", {x}, {Int(32)});
+  const int table[] = {5, 7, 11, 13};
+  values.set(&table[0]);
+  const Buffer<int> result = f.realize({4});
+  for (int i = 0; i < 4; i++) ASSERT_EQ(result(i), table[i] + 2 * i) << i;
 }
 
 TEST(ExternStage, RefusesWhatNoCFunctionCanTake) {

@@ -66,6 +66,20 @@ using polyhalite::is_const_zero;
 // large_buffers.
 inline const bool buffers_are_limited = (polyhalite::set_default_buffer_limit(INT32_MAX), true);
 
+// A call of the program's own function in an expression, by the types of its arguments.
+struct Call {
+  enum CallType { Extern, PureExtern, ExternCPlusPlus };
+  static Expr make(const Type &result, const std::string &name, const std::vector<Expr> &args,
+                   CallType kind) {
+    std::vector<Type> types;
+    for (const Expr &e : args) types.push_back(e.type());
+    const bool global = kind == ExternCPlusPlus && name.find("::") == std::string::npos;
+    return kind == PureExtern
+               ? polyhalite::pure_extern_call(result, name, args, types)
+               : polyhalite::extern_call(result, (global ? "::" : "") + name, args, types);
+  }
+};
+
 // What a main() of generators calls.
 inline int generate_filter_main(int argc, char **argv) {
   return polyhalite::generate_main(argc, argv, std::cout, std::cerr);
@@ -105,3 +119,9 @@ struct JITSharedRuntime {
 
 #define HALIDE_REGISTER_GENERATOR(...) POLYHALITE_REGISTER_GENERATOR(__VA_ARGS__)
 #define HALIDE_REGISTER_GENERATOR_ALIAS(...) POLYHALITE_REGISTER_GENERATOR_ALIAS(__VA_ARGS__)
+
+// Before generators with inputs that are pointers to T.
+#define HALIDE_DECLARE_EXTERN_SIMPLE_TYPE(T) POLYHALITE_DECLARE_POINTEE(Simple, T)
+#define HALIDE_DECLARE_EXTERN_STRUCT_TYPE(T) POLYHALITE_DECLARE_POINTEE(Struct, T)
+#define HALIDE_DECLARE_EXTERN_CLASS_TYPE(T) POLYHALITE_DECLARE_POINTEE(Class, T)
+#define HALIDE_DECLARE_EXTERN_UNION_TYPE(T) POLYHALITE_DECLARE_POINTEE(Union, T)

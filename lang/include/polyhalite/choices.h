@@ -75,9 +75,9 @@ const char *align_strategy_name(LoopAlignStrategy align);
 
 /// How the symbol of an external function is made from its name.
 enum class NameMangling {
-  Default,  // CPlusPlus where the target has c_plus_plus_name_mangling
-  C,
-  CPlusPlus,
+  Default,    // CPlusPlus where the name has namespaces or the target c_plus_plus_name_mangling
+  C,          // the name itself
+  CPlusPlus,  // with its namespaces and the types of its parameters
 };
 
 /// The form of printed loop code.

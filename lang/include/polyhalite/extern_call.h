@@ -10,10 +10,11 @@
 
 namespace polyhalite {
 
-/// The value of the C function `name` for these arguments, which must have the `types`, at each
-/// point where it is used: how often it is called is not fixed, so it should have no effect but its
-/// result. In process it is found among the pipeline's jit_externs or the symbols that the process
-/// exports. CompileError for arguments of other types.
+/// The value of the C function `name`, or of the C++ function "a::name" or "::name", for these
+/// arguments, which must have the `types`, at each point where it is used: how often it is called
+/// is not fixed, so it should have no effect but its result. In process it is found among the
+/// pipeline's jit_externs or the symbols that the process exports. CompileError for arguments of
+/// other types.
 Expr extern_call(const Type &result, const std::string &name, const std::vector<Expr> &args,
                  const std::vector<Type> &types, Here here = Here());
 

@@ -12,26 +12,51 @@ namespace polyhalite {
 
 class Expr;
 
+/// What a pointer of C++ points to: headers of compiled functions declare it so, and names of C++
+/// functions tell it. Levels of pointers inside are not told.
+struct Pointee {
+  enum Kind : uint8_t { Simple, Struct, Class, Union };
+  Kind kind = Simple;
+  std::string name = "void";  // with its namespaces, "a::b::C"; "void" for what has no PointeeName
+  bool is_const = false, is_volatile = false;
+
+  bool is_plain_void() const { return name == "void" && !is_const && !is_volatile; }
+  /// "const struct a::b::C".
+  std::string to_string() const;
+  /// Reads that back; null for other texts. The result lives as long as the process.
+  static const Pointee *parse(const std::string &text);
+  bool operator<(const Pointee &o) const { return to_string() < o.to_string(); }
+};
+
 /// A scalar or vector value type: a code, a width in bits and a number of lanes.
 /// Booleans are one-bit unsigned integers, as everywhere in the field.
 class Type {
  public:
-  enum Code : uint8_t { Int = 0, UInt = 1, Float = 2, Handle = 3, BFloat = 4 };
+  using Code = polyhalite_type_code_t;
+  static constexpr Code Int = polyhalite_type_int, UInt = polyhalite_type_uint,
+                        Float = polyhalite_type_float, Handle = polyhalite_type_handle,
+                        BFloat = polyhalite_type_bfloat;
 
   Type() = default;
-  Type(Code code, int bits, int lanes = 1)
-      : code_(code), bits_(static_cast<uint8_t>(bits)), lanes_(static_cast<uint16_t>(lanes)) {}
+  /// `pointee`, of handles, lives as long as the process; null for void.
+  Type(Code code, int bits, int lanes = 1, const Pointee *pointee = nullptr)
+      : code_(code),
+        bits_(static_cast<uint8_t>(bits)),
+        lanes_(static_cast<uint16_t>(lanes)),
+        pointee_(pointee) {}
 
-  Type(polyhalite_type_t t) : Type(static_cast<Code>(t.code), t.bits, t.lanes) {}  // NOLINT
-  operator polyhalite_type_t() const {                                             // NOLINT
-    return {static_cast<polyhalite_type_code_t>(code_), bits_, lanes_};
-  }
+  Type(polyhalite_type_t t) : Type(t.code, t.bits, t.lanes) {}           // NOLINT
+  operator polyhalite_type_t() const { return {code_, bits_, lanes_}; }  // NOLINT
 
   Code code() const { return code_; }
   int bits() const { return bits_; }
   /// Bytes that one lane takes in memory; a boolean takes one.
   int bytes() const { return (bits_ + 7) / 8; }
   int lanes() const { return lanes_; }
+
+  /// Of a handle, what it points to; null where nothing is known. Types that differ in it only are
+  /// equal: the values are.
+  const Pointee *pointee() const { return pointee_; }
 
   bool is_bool() const { return code_ == UInt && bits_ == 1; }
   bool is_int() const { return code_ == Int; }
@@ -49,7 +74,7 @@ class Type {
   bool can_overflow_int() const { return code_ == Int && bits_ <= 16; }
   bool can_overflow() const { return is_uint() || can_overflow_int(); }
 
-  Type with_lanes(int lanes) const { return Type(code_, bits_, lanes); }
+  Type with_lanes(int lanes) const { return Type(code_, bits_, lanes, pointee_); }
   Type with_bits(int bits) const { return Type(code_, bits, lanes_); }
   Type with_code(Code code) const { return Type(code, bits_, lanes_); }
   Type element_of() const { return with_lanes(1); }
@@ -90,6 +115,7 @@ class Type {
   Code code_ = UInt;
   uint8_t bits_ = 0;
   uint16_t lanes_ = 0;
+  const Pointee *pointee_ = nullptr;
 };
 
 inline Type Int(int bits, int lanes = 1) { return Type(Type::Int, bits, lanes); }
@@ -97,7 +123,26 @@ inline Type UInt(int bits, int lanes = 1) { return Type(Type::UInt, bits, lanes)
 inline Type Float(int bits, int lanes = 1) { return Type(Type::Float, bits, lanes); }
 inline Type BFloat(int bits, int lanes = 1) { return Type(Type::BFloat, bits, lanes); }
 inline Type Bool(int lanes = 1) { return UInt(1, lanes); }
-inline Type Handle(int lanes = 1) { return Type(Type::Handle, 64, lanes); }
+inline Type Handle(int lanes = 1, const Pointee *pointee = nullptr) {
+  return Type(Type::Handle, 64, lanes, pointee);
+}
+
+/// The name by which pointers to T are declared. POLYHALITE_DECLARE_POINTEE gives one to a type of
+/// the program's own.
+template <typename T>
+struct PointeeName {
+  static constexpr Pointee::Kind kind = Pointee::Simple;
+  static constexpr const char *name = "void";
+};
+
+/// At global scope, in front of what uses pointers to the type `T`, a struct, class or union of
+/// namespaces, or a name that stands for a simple type.
+#define POLYHALITE_DECLARE_POINTEE(KIND, T)                                      \
+  template <>                                                                    \
+  struct polyhalite::PointeeName<T> {                                            \
+    static constexpr polyhalite::Pointee::Kind kind = polyhalite::Pointee::KIND; \
+    static constexpr const char *name = #T;                                      \
+  }
 
 /// Scalars of C++ that have a Type.
 template <typename T>
@@ -112,7 +157,11 @@ Type type_of() {
   if constexpr (std::is_same_v<U, bool>) {
     return Bool();
   } else if constexpr (std::is_pointer_v<U>) {
-    return Handle();
+    using Target = std::remove_pointer_t<U>;
+    using Name = PointeeName<std::remove_cv_t<Target>>;
+    static const Pointee pointee = {Name::kind, Name::name, std::is_const_v<Target>,
+                                    std::is_volatile_v<Target>};
+    return Handle(1, pointee.is_plain_void() ? nullptr : &pointee);
   } else if constexpr (std::is_same_v<U, float16_t>) {
     return Float(16);
   } else if constexpr (std::is_same_v<U, bfloat16_t>) {
@@ -128,3 +177,17 @@ Type type_of() {
 }
 
 }  // namespace polyhalite
+
+POLYHALITE_DECLARE_POINTEE(Simple, bool);
+POLYHALITE_DECLARE_POINTEE(Simple, char);
+POLYHALITE_DECLARE_POINTEE(Simple, int8_t);
+POLYHALITE_DECLARE_POINTEE(Simple, uint8_t);
+POLYHALITE_DECLARE_POINTEE(Simple, int16_t);
+POLYHALITE_DECLARE_POINTEE(Simple, uint16_t);
+POLYHALITE_DECLARE_POINTEE(Simple, int32_t);
+POLYHALITE_DECLARE_POINTEE(Simple, uint32_t);
+POLYHALITE_DECLARE_POINTEE(Simple, int64_t);
+POLYHALITE_DECLARE_POINTEE(Simple, uint64_t);
+POLYHALITE_DECLARE_POINTEE(Simple, float);
+POLYHALITE_DECLARE_POINTEE(Simple, double);
+POLYHALITE_DECLARE_POINTEE(Struct, polyhalite_buffer_t);

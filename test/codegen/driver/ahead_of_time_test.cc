@@ -11,6 +11,7 @@
 #include "codegen/driver/compile_cache.h"
 #include "codegen/driver/describe_filter.h"
 #include "codegen/driver/generated_sources.h"
+#include "codegen/llvm/c_header.h"
 #include "lang/ir/freeze.h"
 #include "lang/output_file.h"
 #include "polyhalite/backend.h"
@@ -186,6 +187,140 @@ TEST_F(AheadOfTime, NamesOfCPlusPlus) {
             "17\n25 scale\n");
 }
 
+// f(x) = first(numbers, shape) + extra(x), where extra is an extern stage.
+Func with_pointers(Param<const float *> numbers, Param<void *> any) {
+  Func f("f"), extra("extra");
+  Var x("x");
+  extra.define_extern("extra", {any, cast<uint8_t>(3)}, Int(32), {x});
+  extra.compute_root();
+  f(x) = extern_call(Int(32), "outer::first", {numbers}, {numbers.type()}) + extra(x);
+  return f;
+}
+
+constexpr const char *kPointerFunctions = R"(
+namespace outer { int first(const float *p) { return (int)p[0]; } }
+LINKAGE int extra(void *add, uint8_t n, polyhalite_buffer_t *out) {
+  for (int i = 0; out->host && i < out->dim[0].extent; i++) ((int32_t *)out->host)[i] = n + *(int *)add;
+  return 0;
+}
+)";
+
+// Calls by the names of C++, and pointers in headers by their types: a const float * is no void *.
+TEST_F(AheadOfTime, PointersKeepTheirTypes) {
+  for (const bool mangled : {false, true}) {
+    Param<const float *> numbers("numbers");
+    Param<void *> any("any");
+    const Target target = mangled ? host_.with_feature(Target::CPlusPlusMangling) : host_;
+    Func f = with_pointers(numbers, any);
+    f.compile_to({{Emit::object, path("f.o")}, {Emit::c_header, path("f.h")}}, {numbers, any}, "f",
+                 target);
+    std::string functions = kPointerFunctions;
+    functions.replace(functions.find("LINKAGE"), 7, mangled ? "" : "extern \"C\"");
+    EXPECT_EQ(output_of("#include \"f.h\"\n" + functions,
+                        "  const float numbers[] = {40.5f};\n  int add = 5;\n"
+                        "  if (f(numbers, &add, &out) != 0) return 1;\n"
+                        "  std::printf(\"%d %d\\n\", to[0], to[7]);\n",
+                        "f.o"),
+              "48 48\n");
+    std::ifstream header(path("f.h"));
+    const std::string text((std::istreambuf_iterator<char>(header)), {});
+    EXPECT_NE(text.find("int f(float const *numbers, void *any, struct polyhalite_buffer_t *"),
+              std::string::npos)
+        << text;
+    f.compile_to({{Emit::c_source, path("f_source.cc")}}, {numbers, any}, "f", target);
+    const auto [errors, failed] =
+        run("c++ -std=c++17 -c -I" POLYHALITE_TEST_DIR "/../../lang/abi f_source.cc");
+    EXPECT_EQ(failed, 0) << errors;
+  }
+}
+
+TEST_F(AheadOfTime, StagesArePipelinesOfCPlusPlus) {
+  const Target target =
+      host_.with_feature(Target::CPlusPlusMangling).with_feature(Target::UserContext);
+  Var x("x");
+  Param<int> first("first");
+  Func leaf("leaf"), stage("stage"), root("root");
+  leaf(x) = first + x;
+  leaf.compile_to({{Emit::object, path("leaf.o")}}, {first}, "leaf", target);
+  stage.define_extern("leaf", {user_context_value(), 30}, Int(32), {x});
+  stage.compute_root();
+  root(x) = stage(x + 1);
+  root.compile_to({{Emit::object, path("root.o")}, {Emit::c_header, path("root.h")}}, {}, "root",
+                  target);
+  EXPECT_EQ(output_of("#include \"root.h\"\n",
+                      "  if (root(nullptr, &out) != 0) return 1;\n"
+                      "  std::printf(\"%d %d\\n\", to[0], to[7] + in.dimensions);\n",
+                      "root.o leaf.o"),
+            "31 39\n");
+}
+
+TEST(HeaderOfPointers, DeclaresWhatTheyPointTo) {
+  Filter f = make_filter("f", Target("x86-64-linux"));
+  auto add = [&](const std::string &name, const char *pointee) {
+    FilterArgument a;
+    a.name = name;
+    a.type = Handle(1, Pointee::parse(pointee));
+    f.arguments.push_back(a);
+  };
+  add("s", "const struct shape");
+  add("c", "class deep::node");
+  const std::string text = c_header(f);
+  for (const char *part :
+       {"struct shape;\n#ifdef __cplusplus\nnamespace deep {\nclass node;\n}\n#endif\n",
+        "int f(struct shape const *s, class ::deep::node *c);\n",
+        "int f(struct shape const *s, void *c);\n"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  }
+}
+
+// The program's own hooks are called in an order that a sanitizer needs.
+TEST_F(AheadOfTime, TellsAMemorySanitizer) {
+  ImageParam in(UInt(8), 1, "in");
+  Func rows("rows"), stage("stage"), f("f");
+  Var x("x");
+  rows(x) = in(x) + cast<uint8_t>(1);
+  stage.define_extern("ph_copy", {rows}, UInt(8), {x});
+  f(x) = cast<int>(stage(x));
+  rows.compute_root();
+  stage.compute_root();
+  f.compile_to({{Emit::object, path("f.o")}, {Emit::c_header, path("f.h")}}, {in}, "f",
+               host_.with_feature(Target::MSAN));
+  EXPECT_EQ(
+      output_of(R"(
+#include "f.h"
+#include "lang/abi/polyhalite_runtime.h"
+void tell(const char *what, uint64_t bytes) {
+  const char *kind = bytes == sizeof(polyhalite_buffer_t) ? "buffer"
+                     : bytes == sizeof(polyhalite_dimension_t) ? "shape" : "bytes";
+  if (*kind == 'b' && kind[1] == 'y') std::printf("%s %d\n", what, (int)bytes);
+  else std::printf("%s %s\n", what, kind);
+}
+extern "C" int polyhalite_msan_check_memory_is_initialized(void *, const void *, uint64_t n,
+                                                           const char *name) {
+  std::printf("%s: ", name);
+  tell("check", n);
+  return 0;
+}
+extern "C" int polyhalite_msan_annotate_memory_is_initialized(void *, const void *, uint64_t n) {
+  tell("written", n);
+  return 0;
+}
+extern "C" int ph_copy(polyhalite_buffer_t *a, polyhalite_buffer_t *b) {
+  if (a->is_bounds_query()) { a->dim[0] = b->dim[0]; std::puts("asked"); return 0; }
+  std::puts("called");
+  for (int i = 0; i < b->dim[0].extent; i++) b->host[i] = a->host[i];
+  return 0;
+}
+)",
+                "  if (f(&in, &out) != 0) return 1;\n  std::printf(\"%d\\n\", to[7]);\n", "f.o"),
+      "in: check buffer\nin: check shape\nin: check 8\n"
+      "written buffer\nwritten shape\nwritten buffer\nwritten shape\nasked\n"
+      "written buffer\nwritten shape\nwritten buffer\nwritten shape\nasked\n"
+      "written buffer\nwritten shape\nwritten buffer\nwritten shape\n"
+      "written 8\ncalled\nstage: check buffer\nstage: check shape\nstage: check 8\n"
+      "written 32\n9\n");
+}
+
 TEST_F(AheadOfTime, NamespacesWithoutMangling) {
   backend().emit(*scale(1), "outer::scale", host_,
                  {{Emit::object, path("scale.o")}, {Emit::c_header, path("scale.h")}});
@@ -301,7 +436,7 @@ TEST(FilterNames, AreManglesOfTheItaniumAbi) {
     a.type = t;
     f.arguments.push_back(a);
   };
-  add(kUserContextName, FilterArgument::InputScalar, Handle());
+  add(kUserContextName, FilterArgument::InputScalar, user_context_type());
   add("a", FilterArgument::InputBuffer, UInt(8));
   add("i", FilterArgument::InputScalar, Int(8));
   add("b", FilterArgument::InputScalar, Bool());
