@@ -278,9 +278,10 @@ void Surveyor::keep_box_whole(int f, size_t d) {
 }
 
 // That a ring holds a window whose width the caller's sizes decide is checked at entry. One whose
-// width has a limit of its own is for the judge.
+// width has a limit of its own, or that slides, is for the judge.
 void Surveyor::assume_ring_suffices(int f, size_t d) {
   const FuncSurvey &fs = out_.funcs[f];
+  if (fs.slides[d]) return;
   const Expr named = extent_of(fs.needed[d]);
   if (ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(named)) return;
   const Expr spelled =
@@ -290,7 +291,7 @@ void Surveyor::assume_ring_suffices(int f, size_t d) {
     const Expr limit = bound_at(extent, nullptr, kRoot).max;
     if (limit.defined()) most = most.defined() ? smaller(most, limit) : limit;
   }
-  if (!most.defined()) return;
+  if (!most.defined() || constant(most)) return;
   const FuncDef &def = tree_.algorithm.funcs[f];
   const Expr ring = make_int(Int(32), fs.fold[d]);
   assume(make_binary(Op::Le, most, ring), def.name, static_cast<int>(d),
