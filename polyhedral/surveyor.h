@@ -258,6 +258,9 @@ class Surveyor {
 
   void fold_as_asked(int f);
   void assume_ring_suffices(int f, size_t d);
+  /// The limit of the window that slides along dimension d, in the first iteration or in later
+  /// ones.
+  std::optional<int64_t> most_cells(int f, size_t d, bool first);
   /// C functions get boxes as they lie in memory: a ring must not break them in two, which is
   /// asked at entry where the caller's sizes decide it.
   void keep_box_whole(int f, size_t d);

@@ -278,12 +278,12 @@ void Surveyor::keep_box_whole(int f, size_t d) {
 }
 
 // That a ring holds a window whose width the caller's sizes decide is checked at entry. One whose
-// width has a limit of its own, or that slides, is for the judge.
+// width has a limit of its own is for the judge.
 void Surveyor::assume_ring_suffices(int f, size_t d) {
   const FuncSurvey &fs = out_.funcs[f];
-  if (fs.slides[d]) return;
   const Expr named = extent_of(fs.needed[d]);
   if (ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(named)) return;
+  if (fs.slides[d] && most_cells(f, d, false)) return;
   const Expr spelled =
       extent_of({expand_within(fs.needed[d].min, kRoot), expand_within(fs.needed[d].max, kRoot)});
   Expr most;
@@ -300,25 +300,27 @@ void Surveyor::assume_ring_suffices(int f, size_t d) {
          polyhalite_error_code_fold_factor_too_small);
 }
 
+std::optional<int64_t> Surveyor::most_cells(int f, size_t d, bool first) {
+  const FuncSurvey &fs = out_.funcs[f];
+  const int loop = fs.slides[d]->loop;
+  const Expr counter = make_variable(Int(32), VariableKind::Loop, tree_.loops[loop].name);
+  const Expr at_first = make_binary(Op::Le, counter, out_.loops[loop].min);
+  auto end = [&](const Expr &e) {
+    return simplify(under_condition(expand_within(e, parent_[loop]), at_first, first));
+  };
+  const Expr width = difference(end(fs.needed[d].max), end(fs.needed[d].min));
+  const auto most = ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(width);
+  return most ? std::optional(*most + 1) : std::nullopt;
+}
+
 // The first iteration computes whole windows, of windows that slide along with it too, and may need
 // more of f than any other one. A ring that is wide enough for the others grows to hold it.
 int64_t Surveyor::ring_for(int f, size_t d, int64_t asked) {
   const FuncSurvey &fs = out_.funcs[f];
   if (!fs.slides[d]) return asked;
-  const int loop = fs.slides[d]->loop;
-  const Expr counter = make_variable(Int(32), VariableKind::Loop, tree_.loops[loop].name);
-  const Expr at_first = make_binary(Op::Le, counter, out_.loops[loop].min);
-  auto cells = [&](bool first) {
-    auto end = [&](const Expr &e) {
-      return simplify(under_condition(expand_within(e, parent_[loop]), at_first, first));
-    };
-    const Expr width = difference(end(fs.needed[d].max), end(fs.needed[d].min));
-    const auto most = ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(width);
-    return most ? *most + 1 : INT64_MAX;
-  };
-  const int64_t at_start = cells(true);
-  const bool grows = at_start > asked && at_start != INT64_MAX && cells(false) <= asked;
-  return grows ? next_power_of_two(at_start) : asked;
+  const auto at_start = most_cells(f, d, true), later = most_cells(f, d, false);
+  const bool grows = at_start && *at_start > asked && later && *later <= asked;
+  return grows ? next_power_of_two(*at_start) : asked;
 }
 
 // What is left to compute varies in number: no vector takes it, and code is repeated for as many
