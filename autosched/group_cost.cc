@@ -295,7 +295,8 @@ class GroupCoster {
     constexpr double kInUse = 8;
     const double room = machine_.vector_registers - kInUse;
     double waiting = n.across * e.row_operations.waiting(n.down);
-    if (waiting > room) cycles += 0.5 * e.row_operations.used_again(n.down) * per_point(e.widest, 1);
+    if (waiting > room)
+      cycles += 0.5 * e.row_operations.used_again(n.down) * per_point(e.widest, 1);
     for (const LoadKind &l : e.loads) waiting += n.across * l.elements.waiting(n.down);
     for (const LoadKind &l : e.loads) {
       cycles +=

@@ -77,8 +77,8 @@ class KernelCheck {
              "give it a ring_buffer(), or drop async");
     }
     if (!is_const_int(p.ring, &stages) || stages < 2 || stages > kMostRing) {
-      refuse("its ring has " + to_text(p.ring) + " places", "give ring_buffer() a number from 2 to " +
-                                                                std::to_string(kMostRing));
+      refuse("its ring has " + to_text(p.ring) + " places",
+             "give ring_buffer() a number from 2 to " + std::to_string(kMostRing));
     }
     if (tree_.algorithm.funcs[func].types.size() > 1) {
       refuse("it has several values", "stage each of them in a Func of its own");
@@ -95,10 +95,11 @@ class KernelCheck {
     find_loops(hoist, p.compute, loops);
     const bool one = loops.size() == 1 && tree_.loops[loops[0]].kind == LoopKind::Serial;
     if (phase_ || !one) {
-      refuse("between where its storage is hoisted to and where it is computed stands more than "
-             "one serial loop",
-             "hoist_storage() to the loop over blocks, or the serial one, that is next around the "
-             "loop that it is computed at");
+      refuse(
+          "between where its storage is hoisted to and where it is computed stands more than "
+          "one serial loop",
+          "hoist_storage() to the loop over blocks, or the serial one, that is next around the "
+          "loop that it is computed at");
     }
   }
 

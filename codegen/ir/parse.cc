@@ -308,7 +308,8 @@ class FunctionParser {
     if (tokens_.accept("barrier")) return make_barrier();
     if (tokens_.accept("commit_copies")) return make_commit_copies();
     if (tokens_.accept("wait_copies")) {
-      return make_wait_copies(static_cast<int>(tokens_.expect_integer("how many groups may go on")));
+      return make_wait_copies(
+          static_cast<int>(tokens_.expect_integer("how many groups may go on")));
     }
     if (tokens_.accept("collective")) return parse_collective();
     for (const Transfer t :

@@ -43,9 +43,9 @@ enum class StmtKind : uint8_t {
   Barrier,   // all threads of a block arrive before one goes on
   CommitCopies,  // the asynchronous writes since the last one are a group of copies
   WaitCopies,    // args {n}, a constant: waits until at most the last n groups are on their way
-  Collective,  // name: an instruction; buffers and args: its operands, buffers[i] from element
-               // args[i] on. The lanes of a warp run it together
-  Transfer,    // name: buffer; transfer: what is done so that host and device agree
+  Collective,    // name: an instruction; buffers and args: its operands, buffers[i] from element
+                 // args[i] on. The lanes of a warp run it together
+  Transfer,      // name: buffer; transfer: what is done so that host and device agree
 };
 
 /// What a Transfer does for a buffer that has memory on the host and on the device.
@@ -104,11 +104,11 @@ struct StmtNode {
   std::vector<std::string> semaphores{};  // Fork
   std::vector<int> order{};  // multi-dimensional Allocate, Place: dimensions, innermost in memory
                              // first; empty: 0, 1, 2...
-  Partition partition = Partition::Auto;   // For
-  std::vector<std::string> buffers{};      // Memoize, Collective
-  bool is_sized = false, evicts = false;   // Memoize: do args have sizes, an eviction key?
-  bool streams = false;                    // Provide, Store: past the caches
-  bool is_async = false;                   // Provide, Store: a copy that a WaitCopies ends
+  Partition partition = Partition::Auto;  // For
+  std::vector<std::string> buffers{};     // Memoize, Collective
+  bool is_sized = false, evicts = false;  // Memoize: do args have sizes, an eviction key?
+  bool streams = false;                   // Provide, Store: past the caches
+  bool is_async = false;                  // Provide, Store: a copy that a WaitCopies ends
   int ring = 0;  // multi-dimensional Allocate in a kernel: so many of it, taken in turn by the
                  // iterations of the loop around, which productions are ahead of; 0: one
   Transfer transfer = Transfer::ToDevice;  // Transfer

@@ -1,8 +1,8 @@
 // Asynchronous copies of kernels, from memory of the device to memory of the block.
 //
-//   async t[ramp(i, 1, 8)] = in[ramp(j, 1, 8)]   ->   cp.async.cg.shared.global [t + i], [in + j], 16
-//   commit_copies                                ->   cp.async.commit_group
-//   wait_copies 1                                ->   cp.async.wait_group 1
+//   async t[ramp(i, 1, 8)] = in[ramp(j, 1, 8)]   ->   cp.async.cg.shared.global [t + i], [in + j],
+//   16 commit_copies                                ->   cp.async.commit_group wait_copies 1 ->
+//   cp.async.wait_group 1
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
 #include "polyhalite/error.h"

@@ -30,8 +30,7 @@ void check(LLVMErrorRef error, const char *doing) {
   internal_check(false, message.c_str());
 }
 
-#define PH_SYMBOL(name) \
-  { #name, reinterpret_cast < void *>(&name) }
+#define PH_SYMBOL(name) {#name, reinterpret_cast<void *>(&name)}
 const RuntimeSymbol kRuntime[] = {
     PH_SYMBOL(polyhalite_format_line),
     PH_SYMBOL(polyhalite_error_requirement_failed),

@@ -50,8 +50,7 @@ void IrInterpreter::load_matrices(const Stmt &s) {
                      " of '" + s->buffers[1] + "', at no multiple of 16 bytes");
       }
       for (int i = 0; i < kRow; i++) {
-        loaded[static_cast<size_t>(l)][static_cast<size_t>(i)] =
-            read(s->buffers[1], m, first + i);
+        loaded[static_cast<size_t>(l)][static_cast<size_t>(i)] = read(s->buffers[1], m, first + i);
       }
     });
   }

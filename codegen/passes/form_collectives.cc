@@ -76,10 +76,10 @@ class Product {
     // Operand o, loaded by an instruction or element by element.
     auto loaded = [&](const InstructionOperand &o, const std::string &to, const MatrixFactor &f) {
       if (Stmt load = load_fragment(o, to, f, lane_, memory, all_lets); load.defined()) return load;
-      const Expr value = substitute({{f.row, plus(f.first_row, fragment_row(o.fragment, lane_, e))},
-                                     {f.column, plus(f.first_column,
-                                                     fragment_column(o.fragment, lane_, e))}},
-                                    f.value);
+      const Expr value =
+          substitute({{f.row, plus(f.first_row, fragment_row(o.fragment, lane_, e))},
+                      {f.column, plus(f.first_column, fragment_column(o.fragment, lane_, e))}},
+                     f.value);
       return elements(o, make_provide(to, {e}, {with_lets(firsts(), value)}));
     };
     const Expr zero = make_int(Int(64), 0);

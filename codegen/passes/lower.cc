@@ -182,7 +182,8 @@ class Lowering {
           marked ? produced_along(*items[begin], func) : std::vector<int>();
       Stmt s = marked ? production(func, along, nests) : nests();
       const bool in_ring = place_ != StoragePlace::Host && func >= 0 && fills_ring(func);
-      if (marked && (in_ring || !unprofiled(func))) s = make_produce(tree_.algorithm.funcs[func].name, s);
+      if (marked && (in_ring || !unprofiled(func)))
+        s = make_produce(tree_.algorithm.funcs[func].name, s);
       const auto found = marked ? view.find(func) : view.end();
       const bool for_task = found != view.end() && !tasks_.is_for_another(*items[begin], view);
       if (for_task) s = tasks_.production(func, s);

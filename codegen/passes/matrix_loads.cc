@@ -79,8 +79,8 @@ std::optional<Strides> strides_of(const MatrixFactor &f, const Stmt &allocation,
     }
   }
   s.first.constant = sum.constant;
-  for (const auto &[stride_of, start] : {std::pair(s.rows, f.first_row),
-                                         std::pair(s.columns, f.first_column)}) {
+  for (const auto &[stride_of, start] :
+       {std::pair(s.rows, f.first_row), std::pair(s.columns, f.first_column)}) {
     Expr e = start;
     for (auto l = lets.rbegin(); l != lets.rend(); ++l) e = substitute(l->first, l->second, e);
     s.first.add(to_linear(simplify(e)), stride_of);

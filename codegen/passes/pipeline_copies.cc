@@ -43,8 +43,8 @@ class InRing : public StmtRewriter {
     const Stmt r = rewrite_children(s);
     if (r->kind != StmtKind::Provide || r->name != func_) return r;
     std::vector<Expr> cell = placed({r->args.begin(), r->args.end() - r->value_count});
-    return written_as(r, make_provide(r->name, std::move(cell),
-                                      {r->args.end() - r->value_count, r->args.end()}));
+    return written_as(
+        r, make_provide(r->name, std::move(cell), {r->args.end() - r->value_count, r->args.end()}));
   }
   Expr rewrite_expr(const Expr &e) override { return Reads(*this)(e); }
 
@@ -168,8 +168,8 @@ class PipelineCopies : public StmtRewriter {
       funcs_ = nullptr;
       for_each_stmt(out, [&](const Stmt &t) {
         if (t->kind != StmtKind::Allocate || t->ring == 0) return;
-        user_error("cannot produce '" + func_of_buffer(t->name) +
-                       "' asynchronously in kernel '" + kernel_ + "'",
+        user_error("cannot produce '" + func_of_buffer(t->name) + "' asynchronously in kernel '" +
+                       kernel_ + "'",
                    "it is produced in a branch of the loop that its ring is filled ahead of",
                    "drop async, or the branch");
       });
@@ -208,18 +208,16 @@ class PipelineCopies : public StmtRewriter {
     }
     const Stmt all = make_block(std::move(productions));
     auto copies = [&](const Expr &iteration) {
-      return make_block({make_if(binary(Op::Lt, iteration, end),
-                                 substitute(loop->name, iteration, all)),
-                         make_commit_copies()});
+      return make_block(
+          {make_if(binary(Op::Lt, iteration, end), substitute(loop->name, iteration, all)),
+           make_commit_copies()});
     };
     const std::string first = loop->name + ".ahead";
-    const Stmt prologue =
-        make_for(first, min, Expr(ahead), LoopKind::Serial,
-                 copies(make_variable(Int(32), VariableKind::Loop, first)));
+    const Stmt prologue = make_for(first, min, Expr(ahead), LoopKind::Serial,
+                                   copies(make_variable(Int(32), VariableKind::Loop, first)));
     const Stmt body = make_block({make_wait_copies(ahead - 1), make_barrier(),
                                   copies(binary(Op::Add, counter, Expr(ahead))), uses});
-    Stmt out =
-        make_block({prologue, with_parts(loop, loop->args, {body}), make_wait_copies(0)});
+    Stmt out = make_block({prologue, with_parts(loop, loop->args, {body}), make_wait_copies(0)});
     for (auto r = rings.rbegin(); r != rings.rend(); ++r) out = allocated(*r, out);
     return out;
   }

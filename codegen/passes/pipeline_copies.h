@@ -2,7 +2,8 @@
 //
 //   for k in (0, n) {                               allocate t: float32(0, 8, 0, 64, 0, 3) block
 //     allocate t: float32(k*8, 8, 0, 64) block      for k.ahead in (0, 2) {
-//       ring 3                                        if k.ahead < n { async t(.., k.ahead%3) = .. }
+//       ring 3                                        if k.ahead < n { async t(.., k.ahead%3) = ..
+//       }
 //     produce t {                                     commit_copies
 //       phase { t(x, y) = in(x, y) }          ->    }
 //     }                                             for k in (0, n) {

@@ -71,7 +71,8 @@ void bind_splits(Classes &stages) {
           },
           py::arg("loop"), py::arg("by"), py::arg("skewed"), py::arg("factor") = py::none(),
           "skew(loop, by, skewed, factor): counts loop by loop + factor*by; skew(loop, by, factor) "
-          "keeps its name. A stencil's loops, skewed by its loop over time, may be tiled and run in "
+          "keeps its name. A stencil's loops, skewed by its loop over time, may be tiled and run "
+          "in "
           "wavefronts.")
       .def(
           "reverse",

@@ -74,7 +74,8 @@ std::string random_schedule(Draw &draw, const std::string &algorithm, bool skewe
   std::vector<std::string> loops = {"s", "r"};
   if (algorithm.find("f(x, y)") == 0) {
     loops.insert(loops.begin(), "x");
-    // Where its loop is one of a sum, other extents could tell more than the one that is enumerated.
+    // Where its loop is one of a sum, other extents could tell more than the one that is
+    // enumerated.
     if (skewed) text += "f.bound(x, 0, 2)\n";
   }
   int made = 0;

@@ -200,9 +200,7 @@ TEST(ExternStage, ScalarsMayBeElementsOfImages) {
   EXPECT_NE(message_of([&] { out.realize({9}); }).find("buffer 'image' is accessed at 2 to 2"),
             std::string::npos);
   const int line = __LINE__ + 1;
-  EXPECT_EQ(message_of([&] {
-              Func("f").define_extern("f", {in, image(x)}, Int(32), {x});
-            }),
+  EXPECT_EQ(message_of([&] { Func("f").define_extern("f", {in, image(x)}, Int(32), {x}); }),
             at(line) +
                 "error: argument 1 of extern stage 'f' depends on 'x'\n"
                 "  why: it is fixed before the loops run\n"
@@ -215,12 +213,13 @@ TEST(ExternStage, RingsDoNotBreakItsBoxInTwo) {
   m.in.compute_root().fold_storage(m.x, 16);
   m.mirrored.compute_root();
   m.out.bound(m.x, -11, 8);  // reads in from 0 to 11, and mirrored from -11 to 0
-  EXPECT_EQ(differences_from_interpreter(m.out, [&] {
-              Buffer<int> out(8);
-              out.set_min(-11);
-              m.out.realize(out);
-              return out;
-            }()),
+  EXPECT_EQ(differences_from_interpreter(m.out,
+                                         [&] {
+                                           Buffer<int> out(8);
+                                           out.set_min(-11);
+                                           m.out.realize(out);
+                                           return out;
+                                         }()),
             0);
   Mirrored n;
   n.in.compute_root().fold_storage(n.x, 16);

@@ -12,10 +12,10 @@ namespace polyhalite {
 
 /// Multiples of what the instruction has, m 16, n 8, k 16.
 struct ProductTiles {
-  int m = 128, n = 128, k = 32;   // of a block
-  int warp_m = 64, warp_n = 64;   // of a warp
-  int stages = 4;                 // of the ring; 1: nothing is asynchronous
-  int pad = 8;                    // elements that a row has more in memory of the block
+  int m = 128, n = 128, k = 32;  // of a block
+  int warp_m = 64, warp_n = 64;  // of a warp
+  int stages = 4;                // of the ring; 1: nothing is asynchronous
+  int pad = 8;                   // elements that a row has more in memory of the block
 };
 
 /// c(x, y) = sum over k of a(k, y) * b(x, k), n x m in size, which the tiles must divide.

@@ -78,7 +78,8 @@ class Schedulable : public DeviceSchedulable<Self> {
   Self &rename(const VarOrRVar &old, const VarOrRVar &fresh);
   /// Counts `loop` by skewed = loop + factor*by, `by` being another loop of the stage, which stays.
   /// The order of the stage's iterations only changes with a reorder, split or kind that follows:
-  /// a stencil's loops over space, skewed by its loop over time, may be tiled and run in wavefronts.
+  /// a stencil's loops over space, skewed by its loop over time, may be tiled and run in
+  /// wavefronts.
   ///
   ///   for t in [0, T) { for x in [0, N) { S(t, x) } }
   ///   -> for t in [0, T) { for x in [2*t, 2*t + N) { S(t, x - 2*t) } }       f.skew(x, t, 2)

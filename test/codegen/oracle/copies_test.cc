@@ -17,9 +17,8 @@ int count(const Function &f, StmtKind kind) {
 
 int count_instruction(const Function &f, const std::string &name) {
   int n = 0;
-  for_each_stmt(f.body, [&](const Stmt &s) {
-    n += s->kind == StmtKind::Collective && s->name == name;
-  });
+  for_each_stmt(f.body,
+                [&](const Stmt &s) { n += s->kind == StmtKind::Collective && s->name == name; });
   return n;
 }
 
@@ -158,12 +157,10 @@ struct HalfProducts : testing::Test {
   static HalfProduct product(const ProductTiles &tiles, bool b_by_rows = true) {
     // Small numbers, which float16 and sums of products of them hold exactly.
     Buffer<float16_t> a({64, 32}, "left"), b({b_by_rows ? 32 : 64, b_by_rows ? 64 : 32}, "right");
-    a.for_each_element([&](int k, int m) {
-      a(k, m) = float16_t(static_cast<float>((k * 3 + m * 5) % 7 - 3));
-    });
-    b.for_each_element([&](int i, int j) {
-      b(i, j) = float16_t(static_cast<float>((i * 2 + j * 3) % 5 - 2));
-    });
+    a.for_each_element(
+        [&](int k, int m) { a(k, m) = float16_t(static_cast<float>((k * 3 + m * 5) % 7 - 3)); });
+    b.for_each_element(
+        [&](int i, int j) { b(i, j) = float16_t(static_cast<float>((i * 2 + j * 3) % 5 - 2)); });
     HalfProduct p([a](const Expr &k, const Expr &m) { return a(k, m); },
                   [b](const Expr &n, const Expr &k) { return b(n, k); }, 64);
     p.schedule(32, 32, tiles);
