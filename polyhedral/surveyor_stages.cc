@@ -467,7 +467,16 @@ void Surveyor::fuse_value(const StageId &s, const Derivation &d, StageSurvey &ou
   const std::string prefix = stage_prefix(tree_, s) + ".";
   Expr outer_value = sum(outer.min, make_binary(Op::Div, fused, n));
   // Iterations that a guard cuts still compute producers: these stay inside their boxes.
-  if (is_guarded(s, d.c)) outer_value = smaller(outer_value, outer.max);
+  if (is_guarded(s, d.c)) {
+    outer_value = smaller(outer_value, outer.max);
+    // The tail of what runs backwards, or is skewed, lies before the first iteration.
+    const auto &all = tree_.nest(s).derivations;
+    if (std::any_of(all.begin(), all.end(), [](const Derivation &other) {
+          return other.kind == Derivation::Reverse || other.kind == Derivation::Skew;
+        })) {
+      outer_value = larger(outer_value, outer.min);
+    }
+  }
   out.dims[d.a] = add_symbol(owner, prefix + d.a + ".of_fused", outer_value, outer.min, outer.max);
   out.dims[d.b] = add_symbol(owner, prefix + d.b + ".of_fused",
                              sum(inner.min, make_binary(Op::Mod, fused, n)), inner.min, inner.max);
