@@ -332,6 +332,7 @@ void Surveyor::split_value(const StageId &s, const Derivation &d, StageSurvey &o
   bool affine = true;
   for (const auto &[atom, c] : l.terms) affine = affine && as_variable(atom);
   if (!affine) {
+    if (may_precede(s, d.b)) base = larger(base, a.min);
     const Expr last = sum(difference(a.max, d.factor), 1);
     const bool shifts = is_shifting(d.tail);
     base = add_symbol(innermost_owner(base), base_symbol_name(s, d.a), base, a.min,
@@ -469,13 +470,7 @@ void Surveyor::fuse_value(const StageId &s, const Derivation &d, StageSurvey &ou
   // Iterations that a guard cuts still compute producers: these stay inside their boxes.
   if (is_guarded(s, d.c)) {
     outer_value = smaller(outer_value, outer.max);
-    // The tail of what runs backwards, or is skewed, lies before the first iteration.
-    const auto &all = tree_.nest(s).derivations;
-    if (std::any_of(all.begin(), all.end(), [](const Derivation &other) {
-          return other.kind == Derivation::Reverse || other.kind == Derivation::Skew;
-        })) {
-      outer_value = larger(outer_value, outer.min);
-    }
+    if (may_precede(s, d.c)) outer_value = larger(outer_value, outer.min);
   }
   out.dims[d.a] = add_symbol(owner, prefix + d.a + ".of_fused", outer_value, outer.min, outer.max);
   out.dims[d.b] = add_symbol(owner, prefix + d.b + ".of_fused",
