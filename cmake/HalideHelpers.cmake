@@ -4,6 +4,10 @@
 #                                    halide_image_io.h...): the runtime's headers, and libpng and
 #                                    libjpeg; the variable Halide_TOOLS_INCLUDE_DIR may name their
 #                                    folder
+#   Halide::ThreadPool             for the user's own copy of halide_thread_pool.h
+#   Halide::Adams2019, Halide::Anderson2021, Halide::Li2018, Halide::Mullapudi2016
+#                                    plugins, for AUTOSCHEDULER and PLUGINS: Polyhalite's own scheduler
+#                                    answers to these names, so the plugin is the library itself
 #   add_halide_generator, add_halide_library, add_halide_stub, add_halide_runtime
 _polyhalite_cmake_target(Halide_CMAKE_TARGET)
 set(Halide_HOST_TARGET ${Halide_CMAKE_TARGET})
@@ -23,6 +27,10 @@ get_target_property(_halide_headers Polyhalite::Halide INTERFACE_INCLUDE_DIRECTO
 get_target_property(_halide_runtime_headers Polyhalite::Runtime INTERFACE_INCLUDE_DIRECTORIES)
 target_include_directories(Halide::Runtime INTERFACE "${_halide_headers}")
 
+# Pipelines' headers declare no more than they need, and programs rely on Halide's names for that.
+target_compile_definitions(Halide::Runtime INTERFACE
+  halide_buffer_t=polyhalite_buffer_t halide_filter_metadata_t=polyhalite_filter_metadata_t)
+
 # Headers only: programs of the compiler, which holds a runtime, use them as well.
 if(NOT TARGET Halide::Tools)
   add_library(Halide::Tools INTERFACE IMPORTED GLOBAL)
@@ -35,6 +43,21 @@ if(NOT TARGET Halide::Tools)
       target_link_libraries(Halide::ImageIO INTERFACE ${format}::${format})
     else()
       target_compile_definitions(Halide::ImageIO INTERFACE HALIDE_NO_${format})
+    endif()
+  endforeach()
+endif()
+
+if(NOT TARGET Halide::ThreadPool)
+  add_library(Halide::ThreadPool INTERFACE IMPORTED GLOBAL)
+  target_link_libraries(Halide::ThreadPool INTERFACE Halide::Tools Threads::Threads)
+endif()
+
+if(TARGET Polyhalite::Polyhalite)
+  get_target_property(_halide_plugin Polyhalite::Polyhalite LOCATION)
+  foreach(name Adams2019 Anderson2021 Li2018 Mullapudi2016)
+    if(NOT TARGET Halide::${name})
+      add_library(Halide::${name} MODULE IMPORTED GLOBAL)
+      set_target_properties(Halide::${name} PROPERTIES IMPORTED_LOCATION "${_halide_plugin}")
     endif()
   endforeach()
 endif()

@@ -19,15 +19,16 @@
 #                          [ASSEMBLY variable] [BITCODE variable] [LLVM_ASSEMBLY variable]
 #                          [COMPILER_LOG variable] [HLPIPE variable] [ALGORITHM variable]
 #                          [TREE variable] [C_SOURCE variable])
-# A static library NAME that holds one compiled pipeline, with its header NAME.h (FUNCTION_NAME.h
-# where that is given). Linking it brings the header's folder and the runtime. Each output that is
-# named sets its variable to the file's path, relative to CMAKE_CURRENT_BINARY_DIR. The generator and
-# the function are called NAME unless said otherwise; the target is "host", or "cmake" where CMake
+# A static library NAME that holds one compiled pipeline, with its header NAME.h. It and all other files
+# stand in CMAKE_CURRENT_BINARY_DIR. Linking the library brings that folder and the runtime. Each output
+# that is named sets its variable to the file's path, relative to CMAKE_CURRENT_BINARY_DIR. The generator
+# and the function are called NAME unless said otherwise; the target is "host", or "cmake" where CMake
 # compiles for another machine. "host" in TARGETS is this machine, "cmake" the plain architecture that
 # CMake compiles for. FEATURES are those of all targets, FEATURES[x86-64-linux] those of such targets
 # only. Several targets make one function that calls the first which the machine can run; the last is
 # for all machines. An AUTOSCHEDULER that is a target, Namespace::Name, is loaded as a plugin.
 # USE_RUNTIME names a runtime, or another such library, whose runtime it then is.
+# GRADIENT_DESCENT: the pipeline of derivatives, see GeneratorBase::build_gradient_pipeline().
 # C_BACKEND: the pipeline is written as C++ source, which CMake's compiler compiles.
 # NAME.runtime is the runtime, and NAME.rungen a program that runs and measures the pipeline.
 #
@@ -185,7 +186,7 @@ PYTORCH_WRAPPER;${_polyhalite_outputs}"
     message(FATAL_ERROR "add_polyhalite_library(${name}): unknown '${arg_UNPARSED_ARGUMENTS}'; the "
       "arguments are listed in PolyhaliteGeneratorHelpers.cmake")
   endif()
-  foreach(absent FEATURIZATION PYTORCH_WRAPPER GRADIENT_DESCENT)
+  foreach(absent FEATURIZATION PYTORCH_WRAPPER)
     if(arg_${absent})
       message(FATAL_ERROR "add_polyhalite_library(${name}): ${absent} is not available")
     endif()
@@ -197,7 +198,6 @@ PYTORCH_WRAPPER;${_polyhalite_outputs}"
   if(NOT arg_FUNCTION_NAME)
     set(arg_FUNCTION_NAME ${name})
   endif()
-  string(REGEX REPLACE "^.*::" "" base "${arg_FUNCTION_NAME}")
   if(arg_NAMESPACE)
     set(arg_FUNCTION_NAME "${arg_NAMESPACE}::${arg_FUNCTION_NAME}")
   endif()
@@ -218,32 +218,31 @@ PYTORCH_WRAPPER;${_polyhalite_outputs}"
   _polyhalite_target_string(target "${arg_TARGETS}" "${arg_FEATURES};no_runtime")
   list(LENGTH arg_TARGETS target_count)
 
-  set(folder ${CMAKE_CURRENT_BINARY_DIR}/polyhalite/${name})
-  file(MAKE_DIRECTORY ${folder})
+  set(folder ${CMAKE_CURRENT_BINARY_DIR})
   # Several targets make several objects, whose names the generator chooses: their archive is used.
   if(arg_C_BACKEND AND target_count GREATER 1)
     message(FATAL_ERROR "add_polyhalite_library(${name}): C_BACKEND takes one target, since the C++ "
       "compiler chooses no instructions at run time")
   elseif(arg_C_BACKEND)
-    set(code ${folder}/${base}.halide_generated.cpp)
+    set(code ${folder}/${name}.halide_generated.cpp)
     set(emit c_source c_header registration)
   elseif(target_count GREATER 1)
-    set(code ${folder}/${base}.a)
+    set(code ${folder}/${name}.a)
     set(emit static_library c_header registration)
   elseif(target MATCHES "-windows")
-    set(code ${folder}/${base}.obj)
+    set(code ${folder}/${name}.obj)
     set(emit object c_header registration)
   else()
-    set(code ${folder}/${base}.o)
+    set(code ${folder}/${name}.o)
     set(emit object c_header registration)
   endif()
-  set(outputs ${code} ${folder}/${base}.h ${folder}/${base}.registration.cpp)
+  set(outputs ${code} ${folder}/${name}.h ${folder}/${name}.registration.cpp)
   foreach(output IN LISTS _polyhalite_outputs)
     if(NOT arg_${output})
       continue()
     endif()
-    set(file ${folder}/${base}${_polyhalite_extension_${output}})
-    set(${arg_${output}} polyhalite/${name}/${base}${_polyhalite_extension_${output}} PARENT_SCOPE)
+    set(file ${folder}/${name}${_polyhalite_extension_${output}})
+    set(${arg_${output}} ${name}${_polyhalite_extension_${output}} PARENT_SCOPE)
     if(NOT output MATCHES "^(HEADER|REGISTRATION)$" AND NOT "${file}" STREQUAL "${code}")
       string(TOLOWER ${output} kind)
       list(APPEND emit ${kind})
@@ -266,8 +265,11 @@ PYTORCH_WRAPPER;${_polyhalite_outputs}"
     list(APPEND arg_PARAMS autoscheduler=${scheduler})
   endif()
 
+  if(arg_GRADIENT_DESCENT)
+    list(APPEND options -d 1)
+  endif()
   add_custom_command(OUTPUT ${outputs}
-    COMMAND ${arg_FROM} -g ${arg_GENERATOR} -f ${arg_FUNCTION_NAME} -n ${base} -o ${folder}
+    COMMAND ${arg_FROM} -g ${arg_GENERATOR} -f ${arg_FUNCTION_NAME} -n ${name} -o ${folder}
             -e ${emit} ${options} target=${target} ${arg_PARAMS}
     DEPENDS ${arg_FROM} ${arg_DEPENDS}
     COMMENT "Compiling pipeline ${name}"
@@ -297,10 +299,10 @@ PYTORCH_WRAPPER;${_polyhalite_outputs}"
 
   if(TARGET Polyhalite::RunGenMain)
     # A copy, since sources of the library are no sources elsewhere.
-    set(registration ${folder}/${base}.rungen.cpp)
+    set(registration ${folder}/${name}.rungen.cpp)
     add_custom_command(OUTPUT ${registration}
-      COMMAND ${CMAKE_COMMAND} -E copy ${folder}/${base}.registration.cpp ${registration}
-      DEPENDS ${folder}/${base}.registration.cpp
+      COMMAND ${CMAKE_COMMAND} -E copy ${folder}/${name}.registration.cpp ${registration}
+      DEPENDS ${folder}/${name}.registration.cpp
       VERBATIM)
     add_executable(${name}.rungen EXCLUDE_FROM_ALL ${registration})
     target_link_libraries(${name}.rungen PRIVATE ${name} Polyhalite::RunGenMain)

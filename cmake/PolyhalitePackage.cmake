@@ -72,6 +72,20 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/lang/abi/
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/polyhalite FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY ${halide_headers}/ DESTINATION ${installed_halide_headers}
         FILES_MATCHING PATTERN "*.h")
+# Halide's programs are compiled with the folder of Halide's headers alone, from which ours are
+# reached by headers of one line.
+set(forwards ${PROJECT_BINARY_DIR}/halide_forwards)
+file(GLOB forwarded CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/lang/include
+  ${PROJECT_SOURCE_DIR}/lang/include/polyhalite/*.h)
+foreach(header IN LISTS forwarded)
+  file(CONFIGURE OUTPUT ${forwards}/${header} CONTENT "#include \"../../../${header}\"\n")
+endforeach()
+file(GLOB forwarded CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/lang/abi
+  ${PROJECT_SOURCE_DIR}/lang/abi/*.h)
+foreach(header IN LISTS forwarded)
+  file(CONFIGURE OUTPUT ${forwards}/${header} CONTENT "#include \"../${header}\"\n")
+endforeach()
+install(DIRECTORY ${forwards}/ DESTINATION ${installed_halide_headers} FILES_MATCHING PATTERN "*.h")
 install(EXPORT PolyhaliteTargets NAMESPACE Polyhalite:: DESTINATION ${package_folder})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/PolyhaliteConfig.cmake.in
   ${PROJECT_BINARY_DIR}/PolyhaliteConfig.cmake INSTALL_DESTINATION ${package_folder})

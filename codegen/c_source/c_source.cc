@@ -254,6 +254,20 @@ std::string metadata(const Filter &f) {
          ", \"" + f.target.to_string() + "\", \"" + f.name + "\"};\n  return &data;\n";
 }
 
+// Extern stages that are this function hand their context on as a void *.
+std::string function_for_stages(const Filter &f) {
+  if (!f.symbol_for_stages()) return "";
+  std::string parameters = "void *__user_context", arguments = "(void const *)__user_context";
+  for (size_t i = 1; i < f.arguments.size(); i++) {
+    const FilterArgument &a = f.arguments[i];
+    parameters += ", " + parameter(a);
+    arguments +=
+        ", " + c_identifier(a.name) + (a.kind == FilterArgument::InputScalar ? "" : "_buffer");
+  }
+  return "int " + f.name + "(" + parameters + ") {\n  return " + f.name + "(" + arguments +
+         ");\n}\n\n";
+}
+
 }  // namespace
 
 std::string c_source(const Function &f, const Filter &filter) {
@@ -271,8 +285,8 @@ std::string c_source(const Function &f, const Filter &filter) {
          writer.declarations() + open_namespaces(filter) + linkage + "int " + filter.name + "(" +
          parameters + ") {\n  void *const ph_context = " +
          (context ? "const_cast<void *>(__user_context)" : "nullptr") + ";\n  (void)ph_context;\n" +
-         body + "}\n\n" + linkage + "int " + filter.name + "_argv(void **args) {\n  return " +
-         filter.name + "(" + arguments + ");\n}\n\n" + linkage +
+         body + "}\n\n" + function_for_stages(filter) + linkage + "int " + filter.name +
+         "_argv(void **args) {\n  return " + filter.name + "(" + arguments + ");\n}\n\n" + linkage +
          "const struct polyhalite_filter_metadata_t *" + filter.name + "_metadata() {\n" +
          metadata(filter) + "}\n" + close_namespaces(filter);
 }

@@ -10,14 +10,17 @@ namespace polyhalite {
 
 CWriter::CWriter(const Function &f, const Filter &filter) : function_(f), filter_(filter) {
   push();
-  for (const FunctionArgument &a : f.args) {
+  // Callers may know outputs by other names. A context stands in front.
+  const size_t first = filter.arguments.size() - f.args.size();
+  for (size_t i = 0; i < f.args.size(); i++) {
+    const FunctionArgument &a = f.args[i];
+    const std::string parameter = c_identifier(filter.arguments[first + i].name);
     if (a.is_buffer) {
-      arguments_[a.name] = c_identifier(a.name) + "_buffer";
+      arguments_[a.name] = parameter + "_buffer";
     } else if (a.type.is_handle()) {
-      names_[a.name] =
-          "const_cast<void *>(static_cast<const volatile void *>(" + c_identifier(a.name) + "))";
+      names_[a.name] = "const_cast<void *>(static_cast<const volatile void *>(" + parameter + "))";
     } else {
-      names_[a.name] = c_identifier(a.name);
+      names_[a.name] = parameter;
     }
   }
 }

@@ -8,6 +8,12 @@ namespace {
 
 Expr constant(const Expr &e) { return e.defined() ? simplify(e) : e; }
 
+// Bounds that are fixed are the best estimate.
+BoundsEstimate estimate_of(const ParameterContents::DimConstraint &d) {
+  return {d.min_estimate.defined() ? d.min_estimate : d.min,
+          d.extent_estimate.defined() ? d.extent_estimate : d.extent};
+}
+
 FilterArgument input(const ParameterContents &p) {
   FilterArgument a;
   a.name = p.name;
@@ -22,10 +28,30 @@ FilterArgument input(const ParameterContents &p) {
   a.kind = FilterArgument::InputBuffer;
   a.dimensions = p.dimensions;
   for (const ParameterContents::DimConstraint &d : p.dims) {
-    a.bounds_estimates.push_back(constant(d.min_estimate));
-    a.bounds_estimates.push_back(constant(d.extent_estimate));
+    const BoundsEstimate known = estimate_of(d);
+    a.bounds_estimates.push_back(constant(known.min));
+    a.bounds_estimates.push_back(constant(known.extent));
   }
   return a;
+}
+
+// Of dimension d of value `value` of an output: what its Func is told, else its buffer.
+BoundsEstimate estimate_of(const FunctionContents &f, size_t value, size_t d) {
+  BoundsEstimate known;
+  if (d < f.estimates.size()) known = f.estimates[d];
+  for (const Directive &w : f.directives) {
+    const bool both = w.kind == DirectiveKind::Bound;
+    if ((!both && w.kind != DirectiveKind::BoundExtent) || w.loops[0] != f.pure_args[d]) continue;
+    if (both && !known.min.defined()) known.min = w.factors[0];
+    if (!known.extent.defined()) known.extent = w.factors.back();
+  }
+  if (value >= f.output_params.size() || !f.output_params[value]) return known;
+  const auto &dims = f.output_params[value]->dims;
+  if (d >= dims.size()) return known;
+  const BoundsEstimate of_buffer = estimate_of(dims[d]);
+  if (!known.min.defined()) known.min = of_buffer.min;
+  if (!known.extent.defined()) known.extent = of_buffer.extent;
+  return known;
 }
 
 }  // namespace
@@ -53,7 +79,8 @@ Filter describe_filter(const FrozenPipeline &pipeline, const std::string &functi
       a.type = def.types[v];
       a.dimensions = def.dimensions();
       if (index < pipeline.functions.size()) {
-        for (const BoundsEstimate &e : pipeline.functions[index]->estimates) {
+        for (size_t d = 0; d < def.args.size(); d++) {
+          const BoundsEstimate e = estimate_of(*pipeline.functions[index], v, d);
           a.bounds_estimates.push_back(constant(e.min));
           a.bounds_estimates.push_back(constant(e.extent));
         }

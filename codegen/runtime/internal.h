@@ -35,6 +35,8 @@ void report_profile(void *user_context, const polyhalite_profiler_pipeline_stats
 /// Where no profiled pipeline runs: prints what was gathered, and forgets it.
 void finish_profiling(void *user_context);
 
+bool try_lock(polyhalite_mutex *mutex);
+
 /// What spinning threads do meanwhile; and for how many times before they sleep.
 inline constexpr int kSpins = 400;  // pauses, about 40 cycles each
 inline void pause_briefly() {

@@ -51,10 +51,6 @@ void raise(uint64_t *peak, uint64_t value) {
   }
 }
 
-bool try_lock(polyhalite_mutex *m) {
-  return __atomic_exchange_n(&m->_private[0], uintptr_t{1}, __ATOMIC_ACQUIRE) == 0;
-}
-
 class Locked {
  public:
   explicit Locked(State *s) : state_(s) { polyhalite_profiler_lock(s); }
@@ -274,20 +270,6 @@ __attribute__((destructor)) void report_at_exit() {
 namespace runtime = polyhalite::runtime;
 
 extern "C" {
-
-PH_WEAK void polyhalite_mutex_lock(polyhalite_mutex *m) {
-  for (int i = 0; !runtime::try_lock(m); i++) {
-    if (i < runtime::kSpins) {
-      runtime::pause_briefly();
-    } else {
-      sched_yield();
-    }
-  }
-}
-
-PH_WEAK void polyhalite_mutex_unlock(polyhalite_mutex *m) {
-  __atomic_store_n(&m->_private[0], uintptr_t{0}, __ATOMIC_RELEASE);
-}
 
 // A signal of the timer waits while its thread has the lock: it must not wait for it.
 PH_WEAK void polyhalite_profiler_lock(polyhalite_profiler_state *s) {

@@ -32,7 +32,7 @@ struct Options {
   Wanted wanted;
   std::vector<std::pair<std::string, std::string>> params;
   std::vector<std::string> plugins;
-  bool help = false, verbose = false;
+  bool help = false, verbose = false, gradient = false;
   int timeout = 0;  // seconds; 0: none
 };
 
@@ -96,10 +96,7 @@ Options parse_options(const std::vector<std::string> &words) {
         if (!plugin.empty()) o.plugins.push_back(plugin);
       }
     } else if (word == "-d") {
-      if (value != "0") {
-        user_error("a gradient pipeline (-d 1) is not available",
-                   "this compiler derives no adjoints", "leave -d out");
-      }
+      o.gradient = value != "0";
     } else {
       *texts.at(word) = value;
     }
@@ -115,9 +112,8 @@ std::string generator_list() {
 
 void print_help(const std::string &program, std::ostream &out) {
   out << "usage: " << program
-      << " -g GENERATOR -o FOLDER [-f FUNCTION] [-e KIND,...] [-n BASE] [-p PLUGIN,...] [-t "
-         "SECONDS]"
-         " [-v 1] [target=TARGET,...] [NAME=VALUE...]\n"
+      << " -g GENERATOR -o FOLDER [-f FUNCTION] [-e KIND,...] [-n BASE] [-p PLUGIN,...] [-d 1]"
+         " [-t SECONDS] [-v 1] [target=TARGET,...] [NAME=VALUE...]\n"
       << "       " << program << " -r RUNTIME -o FOLDER [-e KIND] [target=TARGET]\n"
       << "  -g  the generator; may be left out where the program has only one\n"
       << "  -o  the folder of the files that are written\n"
@@ -126,6 +122,7 @@ void print_help(const std::string &program, std::ostream &out) {
       << "      static_library,c_header,registration\n"
       << "  -n  the files' name without extension; by default the function's\n"
       << "  -r  writes a library of the runtime\n"
+      << "  -d  1 compiles the derivatives of a loss by the inputs, from those by the outputs\n"
       << "  -p  shared libraries to load before\n"
       << "  -t  ends the program with an error after so many seconds\n"
       << "  -v  1 prints the files' names and compile times\n"
@@ -229,15 +226,22 @@ std::unique_ptr<GeneratorBase> make_generator(const Options &o, const std::strin
   return generator;
 }
 
-std::shared_ptr<const FrozenPipeline> build(GeneratorBase &generator) {
+std::shared_ptr<const FrozenPipeline> build(GeneratorBase &generator, bool gradient) {
   const SameRandomCalls same;  // for each target
-  const Pipeline pipeline = generator.build_pipeline();
+  GeneratorBase::Gradient g;
+  if (gradient) {
+    g = generator.build_gradient_pipeline();
+  } else {
+    g.pipeline = generator.build_pipeline();
+    g.inputs = generator.arguments();
+    g.output_names = generator.output_names();
+  }
   std::vector<std::shared_ptr<ParameterContents>> inputs;
-  for (const Argument &a : generator.arguments()) inputs.push_back(a.parameter().contents());
+  for (const Argument &a : g.inputs) inputs.push_back(a.parameter().contents());
   auto frozen =
-      std::make_shared<FrozenPipeline>(freeze_pipeline(*pipeline.pipeline_contents(), inputs));
+      std::make_shared<FrozenPipeline>(freeze_pipeline(*g.pipeline.pipeline_contents(), inputs));
   check_arguments(*frozen, inputs);
-  frozen->output_names = generator.output_names();
+  frozen->output_names = g.output_names;
   return frozen;
 }
 
@@ -269,12 +273,13 @@ void emit_generator(const Options &o, std::ostream &out) {
   if (files.empty()) return;
   CompileTimes times;
   if (targets.size() == 1) {
-    backend().emit(*build(*generators[0]), function, generators[0]->get_target(), files, &times);
+    backend().emit(*build(*generators[0], o.gradient), function, generators[0]->get_target(), files,
+                   &times);
   } else {
     std::vector<Backend::Variant> variants;
     for (auto &g : generators) {
       const Target target = g->get_target();
-      variants.push_back({build(*g), target, target.to_string()});
+      variants.push_back({build(*g, o.gradient), target, target.to_string()});
     }
     backend().emit_multitarget(variants, function, files, &times);
   }

@@ -3,7 +3,11 @@
 #include <set>
 #include <string>
 
+#include "lang/ir/intrinsics.h"
+#include "lang/ir/node.h"
+#include "lang/ir/visit.h"
 #include "lang/language/names.h"
+#include "lang/simplify/simplify.h"
 
 namespace polyhalite {
 
@@ -51,6 +55,23 @@ void warn_of_inlined_streams(const FunctionContents &f) {
   }
 }
 
+void warn_of_false_requirements(const FuncDef &f) {
+  for (const StageDef &stage : f.stages) {
+    for (const Expr &value : stage.values) {
+      for_each_node(value, [&](const Expr &e) {
+        const CallNode *c = as_call(e);
+        if (!c || c->kind != CallKind::Intrinsic || c->name != intrinsic::kRequire ||
+            !is_false(simplify(c->args[0]))) {
+          return;
+        }
+        user_warning("a require() of '" + f.name + "' fails whatever the inputs are",
+                     "its condition is always false", "mend the condition, or leave it out",
+                     stage.where);
+      });
+    }
+  }
+}
+
 }  // namespace
 
 void warn_of_schedules(const FrozenPipeline &pipeline) {
@@ -58,6 +79,7 @@ void warn_of_schedules(const FrozenPipeline &pipeline) {
                                 pipeline.algorithm.outputs.end());
   for (size_t i = 0; i < pipeline.functions.size(); i++) {
     warn_of_unscheduled_updates(*pipeline.functions[i]);
+    warn_of_false_requirements(pipeline.algorithm.funcs[i]);
     const std::string &name = pipeline.algorithm.funcs[i].name;
     if (!outputs.count(name)) warn_of_inlined_streams(*pipeline.functions[i]);
   }

@@ -178,12 +178,30 @@ TEST(GeneratorCommandLine, OutputsThatAreNotAvailable) {
   EXPECT_EQ(r.errors.substr(0, r.errors.find("\n  fix")),
             "error: the output 'featurization' is not available\n"
             "  why: no auto-scheduler is there that would read it");
-  EXPECT_EQ(run({"-g", "brighten", "-o", "/tmp", "-d", "1"}).errors,
-            "error: a gradient pipeline (-d 1) is not available\n"
-            "  why: this compiler derives no adjoints\n"
-            "  fix: leave -d out\n");
   const Outcome plugin = run({"-p", "/no/such/plugin.so", "-g", "brighten", "-o", "/tmp"});
   EXPECT_EQ(plugin.errors.rfind("error: cannot load the plugin '/no/such/plugin.so'\n", 0), 0u);
+}
+
+TEST(GeneratorCommandLine, DerivativesInThePlaceOfThePipeline) {
+  const std::vector<std::string> words = {
+      "-g", "brighten", "-o", "/tmp", "-e", "object", "target=x86-64-linux", "vector=false", "-d"};
+  auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), words.begin(), words.end());
+    return run(more);
+  };
+  EXPECT_EQ(with({"0"}).notes.substr(0, 31), "brighten(input, extra, output) ");
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(with({"1"}).notes,
+            "brighten(input, extra, _grad_loss_for_output, _grad_loss_output_wrt_input) for "
+            "x86-64-linux, 0 directives\n"
+            "object /tmp/brighten.o\n");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "Warning: the gradient of generator 'brighten' has no schedule\n"
+            "  why: what generate() says is of the pipeline that is differentiated\n"
+            "  fix: name an auto-scheduler, as in autoscheduler=polyhalite\n");
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(with({"1", "autoscheduler=polyhalite"}).errors, "");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
 TEST(GeneratorCommandLine, WritesTheRuntime) {

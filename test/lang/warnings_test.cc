@@ -92,5 +92,18 @@ TEST_F(Warnings, StreamsOfAFuncThatIsComputedInline) {
   EXPECT_EQ(warned(compile), "");
 }
 
+TEST_F(Warnings, ARequirementThatIsNeverMet) {
+  Param<int> p("p");
+  Func g("g"), h("h");
+  g(x) = require(Expr(1) + 2 == 7, x, "sum is", 3);
+  const int line = __LINE__ - 1;
+  h(x) = require(p == 7, x, "p is", p) + require(Expr(true), x);
+  const std::string text = warned([&] { warn_of_schedules(freeze({g.function(), h.function()})); });
+  EXPECT_EQ(text, at(line) +
+                      "Warning: a require() of 'g' fails whatever the inputs are\n"
+                      "  why: its condition is always false\n"
+                      "  fix: mend the condition, or leave it out\n");
+}
+
 }  // namespace
 }  // namespace polyhalite

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "lang/messages.h"
+#include "polyhalite/generator.h"
 #include "polyhalite/polyhalite.h"
 
 namespace polyhalite {
@@ -260,6 +261,94 @@ TEST(Derivative, Refusals) {
             "error: cannot differentiate 'loss'\n"
             "  why: derivatives are of one float\n"
             "  fix: give a Func with one value of a float type");
+}
+
+class Weighted : public Generator<Weighted> {
+ public:
+  Input<Buffer<float, 1>> in{"in"};
+  Input<Buffer<double, 1>> weights{"weights"};
+  Input<Buffer<uint8_t, 1>> mask{"mask"};
+  Input<float> scale{"scale"};
+  Output<Buffer<double, 1>> weighted{"weighted"};
+  Output<Buffer<uint8_t, 1>> copied{"copied"};
+
+  void generate() {
+    Var x("x");
+    weighted(x) = scale * in(x)*weights(x + 1) * mask(x);
+    copied(x) = mask(x);
+  }
+};
+
+TEST(Derivative, OfAGenerator) {
+  constexpr int kSize = 6;
+  auto generator = Weighted::create(GeneratorContext(get_host_target()));
+  testing::internal::CaptureStderr();
+  const GeneratorBase::Gradient g = generator->build_gradient_pipeline();
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("has no schedule"), std::string::npos);
+  EXPECT_EQ(g.output_names,
+            (std::vector<std::string>{
+                "_grad_loss_weighted_wrt_in", "_grad_loss_weighted_wrt_weights",
+                "_grad_loss_weighted_wrt_mask", "_dummy_grad_loss_copied_wrt_in",
+                "_dummy_grad_loss_copied_wrt_weights", "_grad_loss_copied_wrt_mask"}));
+  std::vector<std::string> inputs;
+  for (const Argument &a : g.inputs) inputs.push_back(a.name);
+  EXPECT_EQ(inputs, (std::vector<std::string>{"in", "weights", "mask", "scale",
+                                              "_grad_loss_for_weighted", "_grad_loss_for_copied"}));
+
+  Buffer<float> in(kSize), loss_copied(kSize);
+  Buffer<double> weights(kSize + 1), loss(kSize);
+  Buffer<uint8_t> mask(kSize);
+  for (int x = 0; x < kSize; x++) {
+    in(x) = 0.5f + static_cast<float>(x);
+    loss(x) = 1.25 - x;
+    mask(x) = static_cast<uint8_t>(x % 3);
+  }
+  for (int x = 0; x <= kSize; x++) weights(x) = 7 - 2 * x;
+  g.inputs[0].parameter().set_buffer(in);
+  g.inputs[1].parameter().set_buffer(weights);
+  g.inputs[2].parameter().set_buffer(mask);
+  g.inputs[3].parameter().set_scalar(1.5f);
+  g.inputs[4].parameter().set_buffer(loss);
+  g.inputs[5].parameter().set_buffer(loss_copied);
+
+  Buffer<float> by_in(kSize), copied_by_in(kSize), copied_by_weights(kSize);
+  Buffer<double> by_weights(kSize + 1);
+  Buffer<uint8_t> by_mask(kSize), copied_by_mask(kSize);
+  copied_by_in.fill(1);
+  copied_by_weights.fill(1);
+  by_mask.fill(1);
+  copied_by_mask.fill(1);
+  Pipeline pipeline = g.pipeline;
+  pipeline.realize({by_in, by_weights, by_mask, copied_by_in, copied_by_weights, copied_by_mask});
+  for (int x = 0; x < kSize; x++) {
+    EXPECT_FLOAT_EQ(by_in(x), static_cast<float>(loss(x) * 1.5 * weights(x + 1) * mask(x))) << x;
+    EXPECT_EQ(copied_by_in(x), 0) << x;
+    EXPECT_EQ(copied_by_weights(x), 0) << x;
+    EXPECT_EQ(by_mask(x), 0) << x;
+    EXPECT_EQ(copied_by_mask(x), 0) << x;
+  }
+  EXPECT_EQ(by_weights(0), 0);
+  for (int x = 1; x <= kSize; x++) {
+    EXPECT_DOUBLE_EQ(by_weights(x), loss(x - 1) * 1.5 * in(x - 1) * mask(x - 1)) << x;
+  }
+}
+
+class OfPairs : public Generator<OfPairs> {
+ public:
+  Input<Buffer<float, 1>> in{"in"};
+  Output<Func> pair{"pair", {Float(32), Float(32)}, 1};
+  void generate() {
+    Var x("x");
+    pair(x) = Tuple(in(x), -in(x));
+  }
+};
+
+TEST(Derivative, OfAGeneratorThatHasNone) {
+  auto pairs = OfPairs::create(GeneratorContext(get_host_target()));
+  EXPECT_EQ(message_of([&] { pairs->build_gradient_pipeline(); }),
+            "error: cannot differentiate output 'pair' of the generator\n"
+            "  why: it has 2 values\n"
+            "  fix: declare an output for each");
 }
 
 }  // namespace

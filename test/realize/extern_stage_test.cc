@@ -6,6 +6,7 @@
 #include "lang/interpret/interpret.h"
 #include "lang/ir/freeze.h"
 #include "lang/messages.h"
+#include "polyhalite/generator.h"
 #include "polyhalite/polyhalite.h"
 
 extern "C" {
@@ -310,6 +311,39 @@ TEST(ExternStage, RefusesWhatNoCFunctionCanTake) {
                 "  fix: define it first, as in f(x, y) = ...");
   EXPECT_TRUE(stage.is_extern());
   EXPECT_EQ(stage.extern_function_name(), "ph_test_mirror");
+}
+
+// Handed on as the pipeline's own argument, it needs no schedule.
+class Mirror : public Generator<Mirror> {
+ public:
+  Input<Func> in{"in", Int(32), 1};
+  Output<Func> out{"out", Int(32), 1};
+  void generate() {
+    std::vector<ExternFuncArgument> arguments;
+    arguments.push_back(in);
+    arguments.push_back(100);
+    out.define_extern("ph_test_mirror", arguments, Int(32), 1);
+  }
+};
+
+TEST(ExternStage, TakesTheInputFuncOfAGenerator) {
+  auto mirror = Mirror::create(GeneratorContext(get_host_target()));
+  Callable callable = mirror->compile_to_callable();
+  Buffer<int, 1> in(5), out(5);
+  in.set_min(-4);
+  for (int x = -4; x <= 0; x++) in(x) = x * x;
+  EXPECT_EQ(callable(in, out), 0);
+  for (int x = 0; x < 5; x++) EXPECT_EQ(out(x), x * x + 100) << x;
+
+  // As a stub it gets a Func, which is scheduled as others are.
+  auto of_func = Mirror::create(GeneratorContext(get_host_target()));
+  Var x("x");
+  Func given("given");
+  given(x) = 7 * x;
+  of_func->apply(given);
+  EXPECT_NE(
+      message_of([&] { of_func->realize({5}); }).find("takes 'given', which is computed inline"),
+      std::string::npos);
 }
 
 }  // namespace

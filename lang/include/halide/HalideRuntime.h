@@ -19,6 +19,7 @@
 #include "polyhalite_profiler.h"
 #include "polyhalite_runtime.h"
 #include "polyhalite_target_features.h"
+#include "polyhalite_threads.h"
 
 #define HALIDE_VERSION_MAJOR 21
 #define HALIDE_VERSION_MINOR 0

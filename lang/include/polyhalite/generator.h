@@ -170,7 +170,19 @@ class GeneratorBase : public GeneratorNames {
   /// Runs what has not run yet of configure(), generate() and schedule(). CompileError where an
   /// output is undefined or of another type or number of dimensions than declared.
   Pipeline build_pipeline();
-  /// The same, compiled in process; null stands for the defaults.
+  /// The derivatives of a loss by each input buffer, from its derivatives by each output. Inputs
+  /// are the generator's own, then a buffer _grad_loss_for_OUTPUT for each output; for each output
+  /// and each input buffer there is an output _grad_loss_OUTPUT_wrt_INPUT: the part that the loss
+  /// gets by that output, zeros where the output has none. Where nothing leads from the input to
+  /// the output, it is called _dummy_grad_loss_OUTPUT_wrt_INPUT and has the shape of the output.
+  /// CompileError as of propagate_adjoints().
+  struct Gradient {
+    Pipeline pipeline;
+    std::vector<Argument> inputs;
+    std::vector<std::string> output_names;
+  };
+  Gradient build_gradient_pipeline();
+  /// The same as build_pipeline(), compiled in process; null stands for the defaults.
   Callable compile_to_callable(const JITHandlers *handlers = nullptr,
                                const std::map<std::string, JITExtern> *externs = nullptr);
   /// Of a generator that has run generate().

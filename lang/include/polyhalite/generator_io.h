@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "polyhalite/extern_stage.h"
 #include "polyhalite/param.h"
 #include "polyhalite/pipeline.h"
 
@@ -193,6 +194,12 @@ class InputFunc : public DeclaredInput, public Func {
   InputFunc &set_estimate(const Var &var, Expr min, Expr extent);
   InputFunc &set_estimates(const Region &estimates);
   const Func &func() const { return *this; }
+  /// An extern stage reads the C function's own argument where there is one: the Func is a way to
+  /// speak of it.
+  operator ExternFuncArgument() const {  // NOLINT
+    check_access();
+    return images_[0].defined() ? ExternFuncArgument(images_[0]) : ExternFuncArgument(func());
+  }
 
  protected:
   explicit InputFunc(IoShape shape) : DeclaredInput(std::move(shape)) {}

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 #include "codegen/driver/compile_cache.h"
 #include "codegen/driver/describe_filter.h"
@@ -497,6 +498,37 @@ TEST_F(AheadOfTime, CachedObjectsAreTheSame) {
   EXPECT_GT(third.llvm, 0);
   EXPECT_EQ(read("a.o"), read("b.o"));
   EXPECT_NE(read("a.o"), read("c.o"));
+}
+
+// Bounds that are fixed are estimates too.
+TEST(DescribeFilter, EstimatesAreOfFuncsOfTheirBuffersAndOfBounds) {
+  ImageParam in(UInt(8), 2, "in");
+  in.dim(0).set_bounds(0, 5);
+  in.dim(1).set_estimate(1, 7);
+  Var x("x"), y("y");
+  Func f("f"), g("g");
+  f(x, y) = in(x, y);
+  f.bound(x, 0, 32);
+  f.output_buffer().dim(1).set_bounds(2, 9);
+  g(x, y) = Tuple(in(x, y), f(x, y));
+  g.set_estimate(x, 3, 4).bound_extent(y, 6);
+  g.output_buffers()[1].dim(1).set_estimate(8, 16);
+  const FrozenPipeline p = freeze({f.function(), g.function()}, {in.parameter().contents()});
+  std::string text;
+  for (const FilterArgument &a : describe_filter(p, "fg", get_host_target()).arguments) {
+    text += a.name + ":";
+    for (const Expr &e : a.bounds_estimates) {
+      std::ostringstream number;
+      if (e.defined()) number << e;
+      text += " " + (e.defined() ? number.str() : "-");
+    }
+    text += "\n";
+  }
+  EXPECT_EQ(text,
+            "in: 0 5 1 7\n"
+            "f: 0 32 2 9\n"
+            "g.0: 3 4 - 6\n"
+            "g.1: 3 4 8 6\n");
 }
 
 }  // namespace

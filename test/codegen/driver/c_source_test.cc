@@ -4,7 +4,9 @@
 
 #include <cstring>
 
+#include "lang/ir/freeze.h"
 #include "lang/output_file.h"
+#include "polyhalite/backend.h"
 #include "polyhalite/polyhalite.h"
 #include "test/support/program.h"
 
@@ -101,6 +103,45 @@ TEST_F(CSource, FloatsOfEveryWidth) {
   in_.set(numbers());
   const Buffer<float, 1> want = f.realize({100});
   EXPECT_EQ(run_source(f, in_, {}, "", "float", 100), text_of(want));
+}
+
+// As generators write it: outputs have names of their own, and other pipelines call the function as
+// an extern stage, to which they hand their context as a void *.
+TEST_F(CSource, OutputsByTheirCallersNamesAndContextsOfBothKinds) {
+  Func f("f");
+  f(x_) = Tuple(in_(x_) + 1, in_(x_) * 2);
+  f.vectorize(x_, 8);
+  FrozenPipeline p = freeze({f.function()}, {in_.parameter().contents()});
+  p.output_names = {"pair.0", "second"};
+  Target target = get_host_target();
+  target.set_features({Target::UserContext, Target::CPlusPlusMangling});
+  backend().emit(p, "tool::both", target,
+                 {{Emit::c_source, path("source.cc")}, {Emit::c_header, path("source.h")}},
+                 nullptr);
+  write_file(path("main.cc"), R"(#include <cstdio>
+#include "polyhalite/runtime_buffer.h"
+#include "source.h"
+namespace tool {
+int both(void *, polyhalite_buffer_t *, polyhalite_buffer_t *, polyhalite_buffer_t *);
+}
+int main() {
+  polyhalite::runtime::Buffer<int32_t, 1> in(9), a(9), b(9);
+  in.fill(5);
+  int code = tool::both((void const *)nullptr, in, a, b);
+  std::printf("%d %d %d", code, a(8), b(8));
+  in.fill(7);
+  code = tool::both((void *)nullptr, in, a, b);
+  std::printf(" %d %d %d", code, a(8), b(8));
+}
+)",
+             "the test's program");
+  compile_standalone_runtime(path("runtime.o"), get_host_target());
+  const auto [errors, failed] = folder_.run(
+      "c++ -std=c++17 -I. -I" POLYHALITE_TEST_DIR "/../../lang/abi -I" POLYHALITE_TEST_DIR
+      "/../../lang/include main.cc source.cc runtime.o -lm -lpthread -o main" +
+      std::string(test::kSanitizers));
+  EXPECT_EQ(failed, 0) << errors;
+  EXPECT_EQ(folder_.run("./main").first, "0 6 10 0 8 14");
 }
 
 TEST_F(CSource, SchedulesKeepTheirMeaning) {

@@ -7,7 +7,7 @@
 #else
 #include "brighten.h"
 #endif
-#include "darken_u8.h"
+#include "darken.h"
 
 int main() {
   polyhalite::runtime::Buffer<uint8_t, 2> in(13, 3), out(13, 3);

@@ -9,6 +9,8 @@ class Half : public Halide::Generator<Half> {
   void generate() {
     Var x("x");
     output(x) = input(x) / static_cast<float>(static_cast<int>(factor));
+    input.set_estimates({{0, 64}});
+    output.set_estimates({{0, 64}});
   }
 };
 

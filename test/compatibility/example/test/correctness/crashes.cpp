@@ -1,0 +1,3 @@
+#include <cstdlib>
+
+int main() { abort(); }

@@ -1,0 +1,4 @@
+int main() {
+  for (volatile bool on = true; on;) {
+  }
+}

@@ -1,0 +1,1 @@
+int main() { return a_name_that_nobody_declares; }

@@ -1,0 +1,6 @@
+#include <cstdio>
+
+int main() {
+  printf("[SKIP] there is no such device.\n");
+  return 0;
+}
