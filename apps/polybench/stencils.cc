@@ -148,45 +148,52 @@ void fdtd_2d(Kernel &k) {
   k.output(hz, {2, 1});
 }
 
-// Alternating directions: along columns p and q forwards and v backwards, along rows p and q
-// forwards and u backwards.
+// Alternating directions: along columns p and q forwards and v backwards, then the same along rows,
+// of which u comes.
 void adi(Kernel &k) {
   const Expr steps = k.size(0), n = k.size(1);
   Func u0 = k.input("u", {1, 1}), s("s"), out("out");
-  const Expr dx = Expr(1.0) / cast<double>(n), dt = Expr(1.0) / cast<double>(steps);
-  const Expr mul1 = Expr(2.0) * dt / (dx * dx), mul2 = Expr(1.0) * dt / (dx * dx);
-  const Expr a = mul1 / -Expr(2.0), b = Expr(1.0) + mul1, c = a, d = mul2 / -Expr(2.0),
-             e = Expr(1.0) + mul2, f = d;
+  const Expr one(1.0), two(2.0), zero(0.0);
+  const Expr dx = one / cast<double>(n), dt = one / cast<double>(steps);
+  const Expr mul1 = two * dt / (dx * dx), mul2 = one * dt / (dx * dx);
+  const Expr a = mul1 / -two, b = one + mul1, c = a, d = mul2 / -two, e = one + mul2, f = d;
   enum { kU, kV, kP, kQ };
   // Lines i, along them j: 0 to n - 2 there, n - 1 to 0 back; the ends of each are at the edge.
-  RDom r(1, n - 2, 0, n, 0, 6, 0, steps, "r");
-  RVar i = r[0], j = r[1], phase = r[2], t = r[3];
-  r.where(j < select(phase == 2 || phase == 5, n, n - 1));
+  RDom r(1, n - 2, 0, n, 0, 3, 0, 2, 0, steps, "r");
+  RVar i = r[0], j = r[1], part = r[2], sweep = r[3], t = r[4];
+  r.where(j < select(part == 2, n, n - 1));
   const Expr back = n - 1 - j, before = max(j - 1, 0), behind = min(back + 1, n - 1);
   const Expr first = j == 0, end = j == 0 || j == n - 1;
-  s(x, y, p) = select(p == kU, u0(x, y), Expr(0.0));
-  const Expr of_p = a * s(i, before, kP) + b, of_row_p = d * s(before, i, kP) + e;
-  // Columns' p and q stand as v does, so that vectors of lines lie side by side.
-  const Expr along = mux(phase, {j, j, back, j, j, back});
-  s(select(phase < 3, i, along), select(phase < 3, along, i),
-    mux(phase, {kP, kQ, kV, kP, kQ, kU})) =
-      mux(phase, {select(first, Expr(0.0), -c / of_p),
-                  select(first, Expr(1.0),
-                         (-d * s(i - 1, j, kU) + (Expr(1.0) + Expr(2.0) * d) * s(i, j, kU) -
-                          f * s(i + 1, j, kU) - a * s(i, before, kQ)) /
-                             of_p),
-                  select(end, Expr(1.0), s(i, back, kP) * s(i, behind, kV) + s(i, back, kQ)),
-                  select(first, Expr(0.0), -f / of_row_p),
-                  select(first, Expr(1.0),
-                         (-a * s(j, i - 1, kV) + (Expr(1.0) + Expr(2.0) * a) * s(j, i, kV) -
-                          c * s(j, i + 1, kV) - d * s(before, i, kQ)) /
-                             of_row_p),
-                  select(end, Expr(1.0), s(back, i, kP) * s(behind, i, kU) + s(back, i, kQ))});
+  s(x, y, p) = select(p == kU, u0(x, y), zero);
+  // p and q of lines lie side by side, so that vectors of lines run along together.
+  auto of_p = [&](const Expr &by, const Expr &more) { return by * s(i, before, kP) + more; };
+  auto p_of = [&](const Expr &by, const Expr &more, const Expr &over) {
+    return select(first, zero, -over / of_p(by, more));
+  };
+  auto q_of = [&](const Expr &around, const Expr &by, const Expr &more) {
+    return select(first, one, (around - by * s(i, before, kQ)) / of_p(by, more));
+  };
+  auto line_of = [&](const Expr &next) {
+    return select(end, one, s(i, back, kP) * next + s(i, back, kQ));
+  };
+  const Expr of_u = -d * s(i - 1, j, kU) + (one + two * d) * s(i, j, kU) - f * s(i + 1, j, kU);
+  const Expr of_v = -a * s(j, i - 1, kV) + (one + two * a) * s(j, i, kV) - c * s(j, i + 1, kV);
+  const Expr rows = sweep == 1 && part == 2;
+  s(select(rows, back, i), select(rows, i, mux(part, {j, j, back})),
+    mux(part, {kP, kQ, select(sweep == 0, kV, kU)})) =
+      mux(part, {select(sweep == 0, p_of(a, b, c), p_of(d, e, f)),
+                 select(sweep == 0, q_of(of_u, a, b), q_of(of_v, d, e)),
+                 select(sweep == 0, line_of(s(i, behind, kV)), line_of(s(behind, i, kU)))});
   out(x, y) = s(x, y, kU);
   s.compute_root().bound(p, 0, 4);
   if (k.scheduled("lines")) {
-    // Vectors of columns run along together; rows are threads' own.
-    s.update().unroll(phase).parallel(i);
+    s.update()
+        .split(i, io, ii, 32)
+        .reorder(ii, j, part, io, sweep, t)
+        .vectorize(ii, 8)
+        .unroll(part)
+        .unroll(sweep)
+        .parallel(io);
   }
   k.output(out, {1, 1});
 }
