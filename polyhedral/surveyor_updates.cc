@@ -15,6 +15,24 @@ namespace {
 
 void include_in(Interval &to, const Interval &i) { to = to.min.defined() ? hull(to, i) : i; }
 
+//   v in [0, 9], v != 0 && ...   ->   v in [1, 9]
+Interval without_ends(Interval i, const Expr &condition, const std::string &variable) {
+  if (!condition.defined()) return i;
+  if (condition->op == Op::And) {
+    return without_ends(without_ends(i, condition->args[0], variable), condition->args[1],
+                        variable);
+  }
+  if (condition->op != Op::Ne || !i.min.defined() || !i.max.defined()) return i;
+  for (const int side : {0, 1}) {
+    const VariableNode *v = as_variable(condition->args[side]);
+    const Expr &other = condition->args[1 - side];
+    if (!v || v->name != variable || other.type() != Int(32)) continue;
+    if (constant_difference(other, i.min) == 0) i.min = sum(i.min, 1);
+    if (constant_difference(other, i.max) == 0) i.max = sum(i.max, -1);
+  }
+  return i;
+}
+
 }  // namespace
 
 Surveyor::OwnCells Surveyor::own_cells(const StageId &s, const std::vector<Interval> &over,
@@ -41,7 +59,7 @@ Surveyor::OwnCells Surveyor::own_cells(const StageId &s, const std::vector<Inter
     const Expr high = limits.max.defined() ? whole(limits.max).max : Expr();
     if (low.defined()) i->min = larger(i->min, low);
     if (high.defined()) i->max = smaller(i->max, high);
-    return i;
+    return std::optional<Interval>(without_ends(*i, condition, v.name));
   };
   auto limited = [&](const VariableNode &v) { return within(range_of(v), stage.predicate, v); };
   Bounder bounder(limited);

@@ -122,7 +122,7 @@ void fdtd_2d(Kernel &k) {
   const Expr of_hz = u(j, i, kHz);
   u(j, i, phase) = mux(
       phase,
-      {select(i == 0, fict(t), u(j, i, kEy) - Expr(0.5) * (of_hz - u(j, max(i - 1, 0), kHz))),
+      {select(i == 0, fict(t), u(j, i, kEy) - Expr(0.5) * (of_hz - u(j, i - 1, kHz))),
        u(j, i, kEx) - Expr(0.5) * (of_hz - u(j - 1, i, kHz)),
        of_hz - Expr(0.7) * (u(j + 1, i, kEx) - u(j, i, kEx) + u(j, i + 1, kEy) - u(j, i, kEy))});
   ex(x, y) = u(x, y, kEx);
