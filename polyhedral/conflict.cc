@@ -28,15 +28,39 @@ bool same_cell(const std::vector<Expr> &a, const std::vector<Expr> &b) {
   return true;
 }
 
+// An access that one of the two instances makes, and what of the stage it is in.
+struct Side {
+  const StageCase &only;
+  const SelfAccess &access;
+};
+
+StageInstance instance_of(JudgeContext &c, Problem &problem, SharedAtoms &shared, StageId stage,
+                          const Side &side) {
+  StageInstance i = add_instance(problem, shared, c.tree, c.survey, stage, side.only);
+  if (side.access.where.defined()) i.scope.assume(side.access.where);
+  return i;
+}
+
+// Are they constants that differ, in some dimension?
+bool never_meet(const std::vector<Expr> &a, const std::vector<Expr> &b) {
+  for (size_t d = 0; d < a.size(); d++) {
+    int64_t x, y;
+    if (is_const_int(a[d], &x) && is_const_int(b[d], &y) && x != y) return true;
+  }
+  return false;
+}
+
 // One access by the first instance, one by the second.
-ConflictAnswer ask(JudgeContext &c, StageId stage, Conflict::Kind kind,
-                   const std::vector<Expr> &first_cell, const std::vector<Expr> &second_cell,
-                   const Relate &relate) {
+ConflictAnswer ask(JudgeContext &c, StageId stage, Conflict::Kind kind, const Side &of_first,
+                   const Side &of_second, const Relate &relate) {
+  ConflictAnswer answer;
+  const std::vector<Expr> &first_cell = of_first.access.cell, &second_cell = of_second.access.cell;
+  if (never_meet(first_cell, second_cell)) return answer;
   Problem problem;
   SharedAtoms shared;
   shared.changing.insert(c.tree.func(stage).name);
-  StageInstance first = add_instance(problem, shared, c.tree, c.survey, stage);
-  StageInstance second = add_instance(problem, shared, c.tree, c.survey, stage);
+  StageInstance first = instance_of(c, problem, shared, stage, of_first);
+  StageInstance second = instance_of(c, problem, shared, stage, of_second);
   relate(problem, first, second);
   std::vector<AffineRow> cell;
   for (size_t d = 0; d < first_cell.size(); d++) {
@@ -44,7 +68,6 @@ ConflictAnswer ask(JudgeContext &c, StageId stage, Conflict::Kind kind,
     problem.require_zero(cell[d] - second.scope.row(second_cell[d]));
   }
   const Solution s = c.solver.solve(problem);
-  ConflictAnswer answer;
   if (s.answer == Solution::Unknown) answer.unknown = s.problem;
   if (s.answer != Solution::Found) return answer;
   Conflict conflict{kind,
@@ -61,15 +84,42 @@ ConflictAnswer ask(JudgeContext &c, StageId stage, Conflict::Kind kind,
   return answer;
 }
 
+// The accesses of one case of a stage.
+struct CaseAccesses {
+  StageCase only;
+  std::vector<SelfAccess> writes, reads;
+  // It reads the one cell that it writes, whatever else holds.
+  bool reads_what_it_writes = false;
+};
+
+bool is_own(const SelfAccess &write, const SelfAccess &read) {
+  return !read.where.defined() && same_cell(write.cell, read.cell);
+}
+
+std::vector<CaseAccesses> accesses_by_case(const LoopTree &tree, StageId stage) {
+  std::vector<CaseAccesses> all;
+  for (StageCase &only : stage_cases(tree.definition(stage))) {
+    CaseAccesses a{std::move(only), {}, {}};
+    for (SelfAccess &access : self_accesses(tree.func(stage).name, a.only)) {
+      (access.writes ? a.writes : a.reads).push_back(std::move(access));
+    }
+    for (const SelfAccess &r : a.reads) {
+      a.reads_what_it_writes |= a.writes.size() == 1 && is_own(a.writes[0], r);
+    }
+    all.push_back(std::move(a));
+  }
+  return all;
+}
+
 }  // namespace
 
 ConflictAnswer find_conflict(JudgeContext &c, StageId stage, const Relate &relate) {
-  const std::vector<SelfAccess> accesses = self_accesses(c.tree, stage);
-  const auto reads =
-      std::find_if(accesses.begin(), accesses.end(), [](const SelfAccess &a) { return !a.writes; });
+  const std::vector<CaseAccesses> all = accesses_by_case(c.tree, stage);
   ConflictAnswer best;
   // True where the answer settles the question.
-  auto consider = [&](ConflictAnswer answer) {
+  auto consider = [&](Conflict::Kind kind, const CaseAccesses &a, const SelfAccess &of_a,
+                      const CaseAccesses &b, const SelfAccess &of_b) {
+    ConflictAnswer answer = ask(c, stage, kind, {a.only, of_a}, {b.only, of_b}, relate);
     if (answer.conflict && !answer.conflict->inexact) {
       best = std::move(answer);
       return true;
@@ -77,25 +127,37 @@ ConflictAnswer find_conflict(JudgeContext &c, StageId stage, const Relate &relat
     if (!best.conflict && (answer.conflict || answer.unknown)) best = std::move(answer);
     return false;
   };
-  bool reads_what_it_writes = false;
-  for (auto write = accesses.begin(); write != reads; ++write) {
-    for (auto read = reads; read != accesses.end(); ++read) {
-      if (consider(ask(c, stage, Conflict::Flow, write->cell, read->cell, relate))) return best;
-      reads_what_it_writes = reads_what_it_writes || same_cell(write->cell, read->cell);
+  for (const CaseAccesses &a : all) {
+    for (const CaseAccesses &b : all) {
+      for (const SelfAccess &write : a.writes) {
+        for (const SelfAccess &read : b.reads) {
+          if (consider(Conflict::Flow, a, write, b, read)) return best;
+        }
+      }
     }
   }
-  for (auto write = accesses.begin(); write != reads; ++write) {
-    for (auto read = reads; read != accesses.end(); ++read) {
-      // The cell that it writes: answered above, as flow.
-      if (same_cell(write->cell, read->cell)) continue;
-      if (consider(ask(c, stage, Conflict::Anti, read->cell, write->cell, relate))) return best;
+  for (const CaseAccesses &a : all) {
+    for (const CaseAccesses &b : all) {
+      for (const SelfAccess &write : b.writes) {
+        for (const SelfAccess &read : a.reads) {
+          // The cell that it writes: a matter of two writes.
+          const bool own = std::any_of(a.writes.begin(), a.writes.end(),
+                                       [&](const SelfAccess &w) { return is_own(w, read); });
+          if (own) continue;
+          if (consider(Conflict::Anti, a, read, b, write)) return best;
+        }
+      }
     }
   }
-  // Two writes of one cell that is read too: answered above.
-  if (reads_what_it_writes && reads - accesses.begin() == 1) return best;
-  for (auto first = accesses.begin(); first != reads; ++first) {
-    for (auto second = accesses.begin(); second != reads; ++second) {
-      if (consider(ask(c, stage, Conflict::Output, first->cell, second->cell, relate))) return best;
+  for (const CaseAccesses &a : all) {
+    for (const CaseAccesses &b : all) {
+      // Two writes of one cell that the second one reads too: answered above.
+      if (b.reads_what_it_writes) continue;
+      for (const SelfAccess &first : a.writes) {
+        for (const SelfAccess &second : b.writes) {
+          if (consider(Conflict::Output, a, first, b, second)) return best;
+        }
+      }
     }
   }
   return best;

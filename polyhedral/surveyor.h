@@ -152,12 +152,16 @@ class Surveyor {
   /// Per dimension, where cells have an index of their own; else no ends.
   struct OwnCells {
     std::vector<Interval> touched, read;
+    std::vector<Interval> beyond;  // all that is touched, where `touched` is what is used of it
   };
-  /// What a stage touches of its own Func, its pure variables running over `over`.
-  OwnCells own_cells(const StageId &s, const std::vector<Interval> &over);
+  /// What a stage touches of its own Func, its pure variables running over `over`. `conditional`:
+  /// cells that are read where nothing uses them do not count.
+  OwnCells own_cells(const StageId &s, const std::vector<Interval> &over, bool conditional);
   bool may_run_over_part(const StageId &s) const;
   /// The box takes these cells in; stages that need not run over all of it, do not.
   void include_own_updates(int f, std::vector<Interval> &box, int scope);
+  /// Memory for what they read beyond the box and nothing uses.
+  void note_own_beyond(int f, const std::vector<Interval> &box);
   template <typename Visit>
   static void for_each_call(const StageDef &stage, Visit visit) {
     auto walk = [&](const Expr &e) {
@@ -296,8 +300,9 @@ class Surveyor {
   std::map<StageId, std::map<std::string, Interval>> narrowed_;  // ends: constants
   ErrorList errors_;  // of loops that cannot be compiled as they are asked for
   std::map<StageId, std::vector<Interval>> stage_needs_;  // of updates; no ends: the whole box
-  std::map<int, std::vector<IndexRange>> asked_;  // [func] `needed` without its own whole tiles
-  std::map<int, std::vector<Interval>> beyond_;   // [func] what is touched, where that is more
+  std::map<int, std::vector<IndexRange>> asked_;     // [func] `needed` without its own whole tiles
+  std::map<int, std::vector<Interval>> beyond_;      // [func] what is touched, where that is more
+  std::map<int, std::vector<Interval>> own_beyond_;  // [func] what its updates touch, used or not
   std::map<std::pair<std::string, int>, Interval> values_;  // of Funcs, as far as asked for
   std::map<int, std::vector<Interval>> touched_;            // outputs: beyond what the caller wants
 };

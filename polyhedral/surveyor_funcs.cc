@@ -117,6 +117,7 @@ void Surveyor::survey_box(int f) {
   out_.funcs[f].partial.assign(out_.funcs[f].needed.size(), false);
   note_used(f, used, wanted, box, scope);
   if (!output) note_beyond(f, touched, read, box);
+  if (!output) note_own_beyond(f, box);
   leave_out_unused(f, scope);
   slide(f, scope);
   if (!output) fold_as_asked(f);

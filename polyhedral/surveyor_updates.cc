@@ -11,7 +11,32 @@
 
 namespace polyhalite {
 
-Surveyor::OwnCells Surveyor::own_cells(const StageId &s, const std::vector<Interval> &over) {
+namespace {
+
+void include_in(Interval &to, const Interval &i) { to = to.min.defined() ? hull(to, i) : i; }
+
+//   v in [0, 9], v != 0 && ...   ->   v in [1, 9]
+Interval without_ends(Interval i, const Expr &condition, const std::string &variable) {
+  if (!condition.defined()) return i;
+  if (condition->op == Op::And) {
+    return without_ends(without_ends(i, condition->args[0], variable), condition->args[1],
+                        variable);
+  }
+  if (condition->op != Op::Ne || !i.min.defined() || !i.max.defined()) return i;
+  for (const int side : {0, 1}) {
+    const VariableNode *v = as_variable(condition->args[side]);
+    const Expr &other = condition->args[1 - side];
+    if (!v || v->name != variable || other.type() != Int(32)) continue;
+    if (constant_difference(other, i.min) == 0) i.min = sum(i.min, 1);
+    if (constant_difference(other, i.max) == 0) i.max = sum(i.max, -1);
+  }
+  return i;
+}
+
+}  // namespace
+
+Surveyor::OwnCells Surveyor::own_cells(const StageId &s, const std::vector<Interval> &over,
+                                       bool conditional) {
   const FuncDef &def = tree_.func(s);
   const StageDef &stage = tree_.definition(s);
   auto range_of = [&](const VariableNode &v) -> std::optional<Interval> {
@@ -27,16 +52,16 @@ Surveyor::OwnCells Surveyor::own_cells(const StageId &s, const std::vector<Inter
     return std::nullopt;
   };
   Bounder whole(range_of);
-  auto limited = [&](const VariableNode &v) {
-    std::optional<Interval> i = range_of(v);
+  auto within = [&](std::optional<Interval> i, const Expr &condition, const VariableNode &v) {
     if (!i) return i;
-    const Interval limits = limits_of(stage.predicate, v.name);
+    const Interval limits = limits_of(condition, v.name);
     const Expr low = limits.min.defined() ? whole(limits.min).min : Expr();
     const Expr high = limits.max.defined() ? whole(limits.max).max : Expr();
     if (low.defined()) i->min = larger(i->min, low);
     if (high.defined()) i->max = smaller(i->max, high);
-    return i;
+    return std::optional<Interval>(without_ends(*i, condition, v.name));
   };
+  auto limited = [&](const VariableNode &v) { return within(range_of(v), stage.predicate, v); };
   Bounder bounder(limited);
   Bounder by_value(limited, [&](const CallNode &c) { return value_interval(c); });
   OwnCells out;
@@ -62,16 +87,40 @@ Surveyor::OwnCells Surveyor::own_cells(const StageId &s, const std::vector<Inter
                    "the index comes from data, and nothing limits its values",
                    "clamp the index, as in " + def.name + "(clamp(i, 0, n - 1))", stage.where);
       }
-      auto add = [&](Interval &to) { to = to.min.defined() ? hull(to, i) : i; };
-      add(out.touched[d]);
-      if (reads) add(out.read[d]);
+      include_in(out.touched[d], i);
+      if (reads) include_in(out.read[d], i);
     }
   };
   for (const CellWrite &w : cell_writes(stage)) take(w.cell, false);
   for_each_call(stage, [&](const CallNode &c) {
     if (c.kind == CallKind::Func && c.name == def.name) take(c.args, true);
   });
-  return out;
+  if (!conditional) return out;
+  // Of cells that are read and never used there need be no more than memory.
+  OwnCells used;
+  used.touched.resize(def.args.size());
+  used.read.resize(def.args.size());
+  for (const StageCase &only : stage_cases(stage)) {
+    for (const SelfAccess &access : self_accesses(def.name, only)) {
+      auto where = [&](const VariableNode &v) {
+        return within(within(range_of(v), only.def.predicate, v), access.where, v);
+      };
+      Bounder used_only(where);
+      for (size_t d = 0; d < access.cell.size(); d++) {
+        if (!out.touched[d].min.defined()) continue;
+        const VariableNode *v = as_variable(access.cell[d]);
+        if (v && v->kind == VariableKind::Pure && v->name == def.args[d]) continue;
+        Interval i = used_only(access.cell[d]);
+        if (!i.min.defined() || !i.max.defined() || needs_values(access.cell[d], i)) {
+          i = out.touched[d];
+        }
+        include_in(used.touched[d], i);
+        if (!access.writes) include_in(used.read[d], i);
+      }
+    }
+  }
+  used.beyond = out.touched;
+  return used;
 }
 
 // Of loops that may run over any range.
@@ -98,7 +147,12 @@ void Surveyor::include_own_updates(int f, std::vector<Interval> &box, int scope)
   const FuncDef &def = tree_.algorithm.funcs[f];
   if (def.num_definitions() == 1) return;
   const bool output = tree_.algorithm.is_output(def.name);
+  // What is read and not used is no reason to compute more, where storage is one production's.
+  const FuncPlacement &placement = tree_.placements[f];
+  const bool conditional = !output && placement.store == scope && !placement.async;
   std::vector<Interval> &all = output ? touched_[f] : box;
+  std::vector<Interval> &beyond = own_beyond_[f];
+  beyond.assign(box.size(), {});
   auto include = [&](const std::vector<Interval> &cells, std::vector<Interval> &into) {
     bool grew = false;
     for (size_t d = 0; d < cells.size(); d++) {
@@ -124,8 +178,11 @@ void Surveyor::include_own_updates(int f, std::vector<Interval> &box, int scope)
   for (int u = def.num_definitions(); u-- > 1;) {
     std::vector<Interval> before = need;
     for (const StageId &s : updates(u)) {
-      const OwnCells own = own_cells(s, output ? wanted : need);
+      const OwnCells own = own_cells(s, output ? wanted : need, conditional);
       include(own.touched, all);
+      for (size_t d = 0; d < own.beyond.size(); d++) {
+        if (own.beyond[d].min.defined()) include_in(beyond[d], own.beyond[d]);
+      }
       include(own.read, before);
       // One that reads other rows of its own has as many to write.
       needs[s] = is_pure_in_its_variables(tree_, s) ? need : before;
@@ -142,7 +199,7 @@ void Surveyor::include_own_updates(int f, std::vector<Interval> &box, int scope)
       for (const StageId &s : updates(u)) {
         // Where a window turns out to slide, all run over all of it.
         if (may_run_over_part(s) && tree_.placements[f].store == scope) continue;
-        const bool more = include(own_cells(s, box).touched, box);
+        const bool more = include(own_cells(s, box, conditional).touched, box);
         grew = grew || (more && is_pure_in_its_variables(tree_, s));
       }
     }
@@ -153,6 +210,29 @@ void Surveyor::include_own_updates(int f, std::vector<Interval> &box, int scope)
       if (same_ends(own[d], box[d])) own[d] = {};
     }
     stage_needs_[s] = std::move(own);
+  }
+}
+
+void Surveyor::note_own_beyond(int f, const std::vector<Interval> &box) {
+  const auto own = own_beyond_.find(f);
+  if (own == own_beyond_.end()) return;
+  for (size_t d = 0; d < box.size(); d++) {
+    const Interval &i = own->second[d];
+    if (!i.min.defined()) continue;
+    auto extend = [&](const Expr &end, const Expr &of_box, Expr Interval::*side) {
+      const Expr hull = side == &Interval::min ? smaller(of_box, end) : larger(of_box, end);
+      if (constant_difference(hull, of_box) == 0) return;
+      std::vector<Interval> &beyond = beyond_[f];
+      beyond.resize(box.size());
+      Expr &known = beyond[d].*side;
+      known = !known.defined()         ? hull
+              : side == &Interval::min ? smaller(known, hull)
+                                       : larger(known, hull);
+      out_.funcs[f].read_beyond = true;
+      out_.funcs[f].partial[d] = true;
+    };
+    extend(i.min, box[d].min, &Interval::min);
+    extend(i.max, box[d].max, &Interval::max);
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
+#include "polyhedral/conditional_use.h"
 
 namespace polyhalite {
 
@@ -25,13 +26,14 @@ struct DimensionModel {
 class InstanceBuilder {
  public:
   InstanceBuilder(Problem &problem, StageInstance &instance, const LoopTree &tree,
-                  const Survey &survey, StageId stage)
+                  const Survey &survey, StageId stage, const StageCase *only)
       : problem_(problem),
         instance_(instance),
         tree_(tree),
         nest_(tree.nest(stage)),
         ranges_(survey.stages[stage.func][stage.stage].ranges),
-        stage_(stage) {
+        stage_(stage),
+        only_(only) {
     for (const Derivation &d : nest_.derivations) {
       if (d.kind == Derivation::Split && is_rounding(d.tail)) rounded_.insert(d.a);
     }
@@ -60,7 +62,13 @@ class InstanceBuilder {
         instance_.time.push_back({loop, fused ? name : info.label, row});
       }
     }
-    if (def.predicate.defined()) instance_.scope.assume(def.predicate);
+    const Expr &predicate = only_ ? only_->def.predicate : def.predicate;
+    if (predicate.defined()) instance_.scope.assume(predicate);
+    if (only_) {
+      for (const auto &[name, value] : only_->fixed) {
+        problem_.require_zero(dims_.at(name).value - AffineRow(value));
+      }
+    }
     if (const Expr e = runs_where(func, stage_.stage); e.defined()) instance_.scope.assume(e);
   }
 
@@ -206,6 +214,7 @@ class InstanceBuilder {
   const StageNest &nest_;
   const std::map<std::string, IndexRange> &ranges_;
   StageId stage_;
+  const StageCase *only_;
   std::set<std::string> rounded_;
   std::map<std::string, DimensionModel> dims_;
 };
@@ -227,32 +236,45 @@ std::vector<AffineRow> StageInstance::position_rows() const {
 StageInstance add_instance(Problem &problem, SharedAtoms &shared, const LoopTree &tree,
                            const Survey &survey, StageId stage) {
   StageInstance instance{Translator(problem, shared), {}, {}};
-  InstanceBuilder(problem, instance, tree, survey, stage).run();
+  InstanceBuilder(problem, instance, tree, survey, stage, nullptr).run();
   return instance;
 }
 
-std::vector<SelfAccess> self_accesses(const LoopTree &tree, StageId stage) {
-  const StageDef &def = tree.definition(stage);
+StageInstance add_instance(Problem &problem, SharedAtoms &shared, const LoopTree &tree,
+                           const Survey &survey, StageId stage, const StageCase &only) {
+  StageInstance instance{Translator(problem, shared), {}, {}};
+  InstanceBuilder(problem, instance, tree, survey, stage, &only).run();
+  return instance;
+}
+
+std::vector<SelfAccess> self_accesses(const std::string &func, const StageCase &only) {
+  const StageDef &def = only.def;
   std::vector<SelfAccess> accesses;
-  for (const CellWrite &w : cell_writes(def)) accesses.push_back({w.cell, true});
-  auto add_read = [&](const std::vector<Expr> &cell) {
+  for (const CellWrite &w : cell_writes(def)) accesses.push_back({w.cell, true, Expr()});
+  auto same = [](const Expr &a, const Expr &b) {
+    return a.defined() == b.defined() && (!a.defined() || equal(a, b));
+  };
+  auto add_read = [&](const std::vector<Expr> &cell, const Expr &where) {
     for (const SelfAccess &a : accesses) {
-      bool same = !a.writes;
-      for (size_t d = 0; same && d < cell.size(); d++) same = equal(a.cell[d], cell[d]);
-      if (same) return;
+      bool known = !a.writes && (!a.where.defined() || same(a.where, where));
+      for (size_t d = 0; known && d < cell.size(); d++) known = equal(a.cell[d], cell[d]);
+      if (known) return;
     }
-    accesses.push_back({cell, false});
+    accesses.push_back({cell, false, where});
   };
   auto collect = [&](const Expr &e) {
-    for_each_node(e, [&](const Expr &n) {
-      const CallNode *c = as_call(n);
-      if (c && c->kind == CallKind::Func && c->name == tree.func(stage).name) add_read(c->args);
+    for_each_use(e, [&](const CallNode &c, const Expr &where) {
+      if (c.kind == CallKind::Func && c.name == func) add_read(c.args, where);
     });
   };
   for (const Expr &e : def.args) collect(e);
   for (const Expr &e : def.values) collect(e);
   if (def.predicate.defined()) collect(def.predicate);
   return accesses;
+}
+
+std::vector<SelfAccess> self_accesses(const LoopTree &tree, StageId stage) {
+  return self_accesses(tree.func(stage).name, StageCase{{}, tree.definition(stage)});
 }
 
 bool has_pure_variable(const LoopTree &tree, StageId stage, int argument) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "polyhedral/model/constraints.h"
+#include "polyhedral/model/stage_cases.h"
 #include "polyhedral/model/translate.h"
 #include "polyhedral/survey.h"
 
@@ -39,15 +40,21 @@ struct StageInstance {
 /// of the stage's own loops is shared by all instances of the problem.
 StageInstance add_instance(Problem &problem, SharedAtoms &shared, const LoopTree &tree,
                            const Survey &survey, StageId stage);
+/// One of one of the stage's cases.
+StageInstance add_instance(Problem &problem, SharedAtoms &shared, const LoopTree &tree,
+                           const Survey &survey, StageId stage, const StageCase &only);
 
 /// An access of a stage to its own Func's storage.
 struct SelfAccess {
   std::vector<Expr> cell;
   bool writes;
+  Expr where;  // what is read is used there only; null: always
 };
 
 /// The writes first, then each distinct read.
 std::vector<SelfAccess> self_accesses(const LoopTree &tree, StageId stage);
+/// Those of a case of a stage of the Func.
+std::vector<SelfAccess> self_accesses(const std::string &func, const StageCase &only);
 
 /// Do instances of the update that write one cell write one value there, in whatever order? Its
 /// values read nothing of its Func, and depend on no variable but pure ones that stand on the left

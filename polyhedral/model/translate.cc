@@ -204,6 +204,11 @@ std::optional<Choice> Translator::cases(const Expr &c, bool holds) {
   if (is_false(c)) return holds ? Choice{} : Choice{Conjunction()};
   if (const Expr value = wrapped_value(c); value.defined()) return cases(value, holds);
   if (c->op == Op::Not) return cases(c->args[0], !holds);
+  if (c->op == Op::Select) {
+    const Expr first = make_binary(Op::And, c->args[0], c->args[1]),
+               second = make_binary(Op::And, make_not(c->args[0]), c->args[2]);
+    return cases(make_binary(Op::Or, first, second), holds);
+  }
   if (is_comparison(c->op)) return compare(c, holds);
   if (c->op != Op::And && c->op != Op::Or) return std::nullopt;
   const auto a = cases(c->args[0], holds), b = cases(c->args[1], holds);

@@ -218,6 +218,12 @@ class Plain : public ExprRewriter {
   }
 };
 
+bool is_access(const ExprNode &e) {
+  if (e.op != Op::Call) return false;
+  const CallKind kind = static_cast<const CallNode &>(e).kind;
+  return kind == CallKind::Func || kind == CallKind::Image;
+}
+
 }  // namespace
 
 int Slots::of(const std::string &name) {
@@ -269,6 +275,9 @@ int Program::add(const Expr &e, Slots &slots, const Constants &constants,
       step.slot = slots.of(v->name);
     }
   }
+  step.asks = is_access(*e.get());
+  for (int a : step.all) step.asks = step.asks || steps_[a].asks;
+  chooses_ = chooses_ || (e->op == Op::Select && step.asks && !steps_[step.args[0]].asks);
   steps_.push_back(std::move(step));
   int index = static_cast<int>(steps_.size()) - 1;
   known[e.get()] = index;
@@ -288,50 +297,90 @@ Value Program::call(const Step &step, const std::vector<Value> &values,
   return surroundings.access(c, at);
 }
 
+Value Program::run_step(const Step &step, const std::vector<Value> &slots,
+                        Surroundings &surroundings, const std::vector<Value> &values) const {
+  const ExprNode &e = *step.node;
+  const Value &a = values[step.args[0]], &b = values[step.args[1]];
+  Value v;
+  switch (e.op) {
+    case Op::IntImm:
+    case Op::UIntImm:
+    case Op::FloatImm:
+    case Op::StringImm:
+      v = step.constant;
+      break;
+    case Op::Variable:
+      v = step.slot < 0 ? step.constant : slots[step.slot];
+      break;
+    case Op::Cast:
+      v = convert(e.args[0].type(), e.type, a);
+      break;
+    case Op::And:
+      v = of_int(a.i & b.i);
+      break;
+    case Op::Or:
+      v = of_int(a.i | b.i);
+      break;
+    case Op::Not:
+      v = of_int(!a.i);
+      break;
+    case Op::Select:
+      v = a.i ? b : values[step.args[2]];
+      break;
+    case Op::Call:
+      v = call(step, values, surroundings);
+      break;
+    default:
+      if (is_comparison(e.op)) {
+        v = of_int(comparison(e.op, e.args[0].type(), a, b));
+      } else {
+        internal_check(is_binary(e.op), "the brute-force judge knows this operator");
+        v = arithmetic(e.op, e.type, a, b);
+      }
+  }
+  return normalize(e.type, v);
+}
+
+// What the results are made of, the conditions of all selects being known.
+std::vector<bool> Program::wanted_steps(const std::vector<Value> &values) const {
+  std::vector<bool> wanted(steps_.size(), false);
+  for (int r : results_) wanted[r] = true;
+  for (size_t n = steps_.size(); n-- > 0;) {
+    const Step &step = steps_[n];
+    if (!wanted[n]) continue;
+    const bool chooses = step.node->op == Op::Select && !steps_[step.args[0]].asks;
+    for (size_t a = 0; a < step.all.size(); a++) {
+      const bool other = chooses && a > 0 && (values[step.args[0]].i != 0) != (a == 1);
+      if (!other) wanted[step.all[a]] = true;
+    }
+  }
+  return wanted;
+}
+
 void Program::run_steps(const std::vector<Value> &slots, Surroundings &surroundings,
                         std::vector<Value> &values) const {
+  std::vector<bool> wanted;
+  if (chooses_) {
+    for (size_t n = 0; n < steps_.size(); n++) {
+      if (!steps_[n].asks) values[n] = run_step(steps_[n], slots, surroundings, values);
+    }
+    wanted = wanted_steps(values);
+  }
   for (size_t n = 0; n < steps_.size(); n++) {
     const Step &step = steps_[n];
-    const ExprNode &e = *step.node;
-    const Value &a = values[step.args[0]], &b = values[step.args[1]];
-    Value v;
-    switch (e.op) {
-      case Op::IntImm:
-      case Op::UIntImm:
-      case Op::FloatImm:
-      case Op::StringImm:
-        v = step.constant;
-        break;
-      case Op::Variable:
-        v = step.slot < 0 ? step.constant : slots[step.slot];
-        break;
-      case Op::Cast:
-        v = convert(e.args[0].type(), e.type, a);
-        break;
-      case Op::And:
-        v = of_int(a.i & b.i);
-        break;
-      case Op::Or:
-        v = of_int(a.i | b.i);
-        break;
-      case Op::Not:
-        v = of_int(!a.i);
-        break;
-      case Op::Select:
-        v = a.i ? b : values[step.args[2]];
-        break;
-      case Op::Call:
-        v = call(step, values, surroundings);
-        break;
-      default:
-        if (is_comparison(e.op)) {
-          v = of_int(comparison(e.op, e.args[0].type(), a, b));
-        } else {
-          internal_check(is_binary(e.op), "the brute-force judge knows this operator");
-          v = arithmetic(e.op, e.type, a, b);
-        }
+    if (!chooses_) {
+      values[n] = run_step(step, slots, surroundings, values);
+    } else if (step.asks && wanted[n]) {
+      values[n] = run_step(step, slots, surroundings, values);
+    } else if (step.asks) {
+      values[n] = {};
+      const bool known =
+          std::none_of(step.all.begin(), step.all.end(), [&](int a) { return steps_[a].asks; });
+      if (!is_access(*step.node) || !known) continue;
+      Coordinates at;
+      for (int a : step.all) at.push_back(values[a].i);
+      surroundings.idle_access(static_cast<const CallNode &>(*step.node), at);
     }
-    values[n] = normalize(e.type, v);
   }
 }
 

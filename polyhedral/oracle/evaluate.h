@@ -37,12 +37,15 @@ class Surroundings {
   virtual ~Surroundings() = default;
   /// A call of a Func, an image or a constant Buffer.
   virtual Value access(const CallNode &call, const Coordinates &at) = 0;
+  /// The same where a select takes its other side.
+  virtual void idle_access(const CallNode &, const Coordinates &) {}
 };
 
 /// Values of parameters and buffer fields, fixed when a program is made; nullopt: a slot.
 using Constants = std::function<std::optional<Value>(const VariableNode &)>;
 
-/// Several expressions, their shared parts evaluated once. Both sides of a select are. One thread
+/// Several expressions, their shared parts evaluated once. Both sides of a select are; where its
+/// condition is no matter of data, what only the other side wants is an idle access. One thread
 /// runs a program at a time; within a run of it, it may run again.
 class Program {
  public:
@@ -65,17 +68,22 @@ class Program {
     Value constant;           // immediates and fixed variables
     Meaning meaning = nullptr;
     std::vector<int> all;  // of a call, all arguments
+    bool asks = false;     // it or what it is made of asks the surroundings
   };
   static Meaning meaning_of(const Expr &e);
   int add(const Expr &e, Slots &slots, const Constants &constants,
           std::unordered_map<const ExprNode *, int> &known);
   void run_steps(const std::vector<Value> &slots, Surroundings &surroundings,
                  std::vector<Value> &values) const;
+  Value run_step(const Step &step, const std::vector<Value> &slots, Surroundings &surroundings,
+                 const std::vector<Value> &values) const;
+  std::vector<bool> wanted_steps(const std::vector<Value> &values) const;
   static Value call(const Step &step, const std::vector<Value> &values, Surroundings &surroundings);
   std::vector<Value> take_scratch() const;
 
   std::vector<Step> steps_;
   std::vector<int> results_;
+  bool chooses_ = false;  // some select between what asks has a condition that does not ask
   mutable std::vector<std::vector<Value>> scratch_;  // the steps' values, of runs that are over
 };
 

@@ -389,6 +389,10 @@ Value Run::access(const CallNode &call, const Coordinates &at) {
                                   : read_other(func, at, call.value_index);
 }
 
+void Run::idle_access(const CallNode &call, const Coordinates &at) {
+  if (call.kind == CallKind::Func) storage_of(tree_.algorithm.index_of(call.name), at, "reads");
+}
+
 Storage &Run::storage_of(int func, const Coordinates &at, const char *verb) {
   const std::string &name = tree_.algorithm.funcs[func].name;
   internal_check(storages_[func] != nullptr, "a Func is allocated where it is used");

@@ -15,6 +15,8 @@ class Run : public Surroundings {
   /// run's sizes; false where nothing is to do.
   bool enlarge(Experiment &experiment);
   Value access(const CallNode &call, const Coordinates &at) override;
+  /// It needs memory, and may find anything there.
+  void idle_access(const CallNode &call, const Coordinates &at) override;
 
  private:
   struct CompiledSymbol {

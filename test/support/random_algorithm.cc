@@ -335,6 +335,7 @@ class AlgorithmDraw {
       }
       s.values.push_back(e);
     }
+    if (!reductions.empty() && !scatters && dice_.chance(20)) draw_phases(f, s, reductions, vars);
     if (scatters) {
       for (size_t d = 0; d < s.args.size(); d++) {
         if (equal(s.args[d], second[d])) continue;
@@ -346,6 +347,27 @@ class AlgorithmDraw {
                                 reductions.size() > 1 ? reductions[1] : Expr(dice_.between(0, 4)));
     }
     f.stages.push_back(s);
+  }
+
+  // Something else where a reduction variable has other values: a phase, or a triangle.
+  void draw_phases(const FuncDef &f, StageDef &s, const std::vector<Expr> &reductions,
+                   const std::vector<Expr> &vars) {
+    const Expr r = dice_.pick(reductions);
+    const Expr limit = reductions.size() > 1 && dice_.chance(30)
+                           ? reductions[r.same_as(reductions[0]) ? 1 : 0]
+                           : Expr(dice_.between(0, 4));
+    const Expr condition =
+        make_binary(dice_.pick(std::vector<Op>{Op::Eq, Op::Lt, Op::Ne}), r, limit);
+    for (size_t v = 0; v < s.values.size(); v++) {
+      if (dice_.chance(30)) continue;
+      const Expr other = updated_value(f, static_cast<int>(v), s.args, vars);
+      s.values[v] = make_select(condition, s.values[v], other);
+    }
+    for (Expr &index : s.args) {
+      const VariableNode *var = as_variable(index);
+      if ((var && var->kind == VariableKind::Pure) || dice_.chance(70)) continue;
+      index = make_select(condition, index, make_binary(Op::Add, r, Expr(dice_.between(0, 2))));
+    }
   }
 
   // Funcs that no output reaches would be dead weight; a pipeline has none.

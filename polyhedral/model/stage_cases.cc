@@ -1,0 +1,66 @@
+#include "polyhedral/model/stage_cases.h"
+
+#include <functional>
+#include <map>
+
+#include "lang/ir/visit.h"
+#include "lang/simplify/simplify.h"
+
+namespace polyhalite {
+
+namespace {
+
+// A variable with more values is one that is computed with.
+constexpr int64_t kMaxValues = 8;
+constexpr size_t kMaxCases = 16;
+
+void for_each_part(StageDef &def, const std::function<void(Expr &)> &visit) {
+  for (Expr &e : def.args) visit(e);
+  for (Expr &e : def.values) visit(e);
+  if (def.predicate.defined()) visit(def.predicate);
+}
+
+// Is the variable compared with what is constant?
+bool decides(const StageDef &def, const std::string &variable) {
+  bool found = false;
+  StageDef copy = def;
+  for_each_part(copy, [&](Expr &part) {
+    for_each_node(part, [&](const Expr &n) {
+      if (!is_comparison(n->op)) return;
+      for (const int side : {0, 1}) {
+        const VariableNode *v = as_variable(n->args[side]);
+        found = found || (v && v->kind == VariableKind::Reduction && v->name == variable &&
+                          is_const(n->args[1 - side]));
+      }
+    });
+  });
+  return found;
+}
+
+}  // namespace
+
+std::vector<StageCase> stage_cases(const StageDef &def) {
+  std::vector<StageCase> cases = {{{}, def}};
+  for (const ReductionVariable &r : def.rvars) {
+    int64_t min, extent;
+    if (!is_const_int(r.min, &min) || !is_const_int(r.extent, &extent)) continue;
+    const bool few = extent >= 2 && extent <= kMaxValues &&
+                     cases.size() * static_cast<size_t>(extent) <= kMaxCases;
+    if (!few || !decides(def, r.var)) continue;
+    std::vector<StageCase> more;
+    for (const StageCase &c : cases) {
+      for (int64_t value = min; value < min + extent; value++) {
+        StageCase one = c;
+        one.fixed.push_back({r.var, value});
+        for_each_part(one.def, [&](Expr &e) {
+          e = simplify(substitute(r.var, make_int(Int(32), value), e));
+        });
+        more.push_back(std::move(one));
+      }
+    }
+    cases = std::move(more);
+  }
+  return cases;
+}
+
+}  // namespace polyhalite
