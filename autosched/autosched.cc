@@ -11,6 +11,7 @@
 #include "autosched/report.h"
 #include "autosched/search.h"
 #include "autosched/write_plan.h"
+#include "lang/asking.h"
 #include "lang/ir/resolve_target.h"
 #include "lang/ir/text.h"
 #include "polyhedral/judge.h"
@@ -31,6 +32,7 @@ std::vector<Directive> with(const FrozenPipeline &p, const std::vector<Directive
 }
 
 bool is_legal(const FrozenPipeline &p, const std::vector<Directive> &more) {
+  const Asking asking;
   try {
     int64_t work = 200'000;  // what inlining makes of an algorithm may be too much to compile
     const LoopTree tree = build_tree(p.algorithm, with(p, more), &work);

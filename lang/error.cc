@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdio>
 
+#include "lang/asking.h"
 #include "polyhalite/report.h"
 
 namespace polyhalite {
@@ -10,6 +11,7 @@ namespace polyhalite {
 namespace {
 
 std::atomic<CompileTimeErrorReporter *> reporter{nullptr};
+thread_local int questions = 0;  // that this thread is asking
 
 std::string text_of(const Diagnostic &d, const char *kind) {
   std::string s;
@@ -38,11 +40,14 @@ Error::Error(std::vector<Diagnostic> list)
 Error::Error(const std::string &message)
     : std::runtime_error(message), diagnostics_{{message, "", "", {}}} {}
 
+Asking::Asking() { questions++; }
+Asking::~Asking() { questions--; }
+
 void set_custom_compile_time_error_reporter(CompileTimeErrorReporter *r) { reporter = r; }
 
 void user_error(std::string what, std::string why, std::string fix, SourceLocation where) {
   const CompileError error({std::move(what), std::move(why), std::move(fix), std::move(where)});
-  if (CompileTimeErrorReporter *r = reporter) r->error(error.what());
+  if (CompileTimeErrorReporter *r = reporter; r && questions == 0) r->error(error.what());
   throw error;
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "lang/asking.h"
 #include "polyhalite/target.h"
 #include "polyhedral/judge_context.h"
 #include "schedule/build_tree.h"
@@ -22,6 +23,7 @@ double seconds(Clock::duration d) { return std::chrono::duration<double>(d).coun
 
 bool is_legal_prefix(const Algorithm &algorithm, const std::vector<Directive> &directives,
                      size_t count, const JudgeOptions &options, Solver &solver, int64_t *work) {
+  const Asking asking;
   try {
     const LoopTree tree =
         build_tree(algorithm, {directives.begin(), directives.begin() + count}, work);

@@ -165,10 +165,16 @@ bool judge_promise(JudgeContext &c, StageId s, const LoopInfo &loop, const std::
     why += "; where lanes take turns, " + short_text(swapped.conflict->second) +
            " would run before " + short_text(swapped.conflict->first);
   }
-  c.undecided(
-      'e',
+  Refusal refusal{'e', Proof::Undecided, {}, {}, {}};
+  if (answer->conflict) {
+    refusal.instances = {answer->conflict->first, answer->conflict->second};
+    refusal.parameters = answer->conflict->parameters;
+    why = why_text(c.tree.func(s).name, *answer->conflict) + "; " + why;
+  }
+  refusal.diagnostic = {
       "cannot prove that updates of " + c.tree.describe(s) + " may run atomically in any order",
-      why, "promise it by atomic(true), or keep '" + loop.label + "' serial", loop.where);
+      why, "promise it by atomic(true), or keep '" + loop.label + "' serial", loop.where};
+  c.refuse(std::move(refusal));
   return true;
 }
 

@@ -1,7 +1,8 @@
 // (d) for rings that fold_storage asks for: cell i lies at i modulo the ring's size, so that the
-// cells of one production's window need places of their own, and productions run one after the
-// other. What a sliding window keeps of the iterations before lies inside the window (the surveyor
-// slides along no loop whose kept cells a ring inside of it would reuse).
+// cells of one production's window need places of their own. Productions run one after the other,
+// or share no places (judge_storage.cc). What a sliding window keeps of the iterations before lies
+// inside the window (the surveyor slides along no loop whose kept cells a ring inside of it would
+// reuse).
 #include <utility>
 
 #include "polyhedral/extern_bounds.h"
@@ -13,10 +14,12 @@ namespace polyhalite {
 namespace {
 
 void refuse(JudgeContext &c, int f, size_t d, std::string why, std::string fix, bool proven,
-            std::vector<std::pair<std::string, int64_t>> parameters = {}) {
+            std::vector<std::pair<std::string, int64_t>> parameters = {},
+            std::vector<Instance> instances = {}) {
   const FuncDef &func = c.tree.algorithm.funcs[f];
   const int64_t ring = c.survey.funcs[f].fold[d];
-  Refusal refusal{'d', proven ? Proof::Isl : Proof::Undecided, {}, {}, std::move(parameters)};
+  Refusal refusal{
+      'd', proven ? Proof::Isl : Proof::Undecided, {}, std::move(instances), std::move(parameters)};
   refusal.diagnostic = {
       std::string(proven ? "cannot fold" : "cannot prove that it is legal to fold") + " '" +
           func.args[d] + "' of '" + func.name + "' into a ring of " + std::to_string(ring),
@@ -53,19 +56,12 @@ void judge_ring(JudgeContext &c, int f, size_t d) {
   const FuncDef &func = c.tree.algorithm.funcs[f];
   const FuncPlacement &placement = c.tree.placements[f];
   const int64_t ring = c.survey.funcs[f].fold[d];
-  for (int l : c.path_between(placement.store, placement.compute)) {
-    const LoopInfo &loop = c.tree.loops[l];
-    if (!runs_at_once(loop.kind)) continue;
-    return refuse(c, f, d,
-                  std::string("iterations of the ") + loop_kind_name(loop.kind) + " loop '" +
-                      loop.label + "' run at once and would share the ring",
-                  "store '" + func.name + "' inside loop '" + loop.label + "'", true);
-  }
   if (meets_c_function(c.tree, func.name) && !judge_whole_boxes(c, f, d)) return;
   Problem problem;
   SharedAtoms shared;
   SurveyScope scope(problem, shared, c.tree, c.survey);
-  for (int l : c.path_to(placement.compute)) scope.enter_loop(l);
+  std::vector<std::pair<int, AffineRow>> counters;
+  for (int l : c.path_to(placement.compute)) counters.emplace_back(l, scope.enter_loop(l));
   const IndexRange &window = c.survey.funcs[f].needed[d];
   const AffineRow first = problem.fresh(ModelVariable::Coordinate, "");
   const AffineRow second = problem.fresh(ModelVariable::Coordinate, "");
@@ -78,15 +74,26 @@ void judge_ring(JudgeContext &c, int f, size_t d) {
   }
   if (s.answer == Solution::Found) {
     const auto cell = [&](const AffineRow &r) {
-      return func.args[d] + "=" + std::to_string(r.evaluate(s.values));
+      return Instance{{f, 0}, {{func.args[d], r.evaluate(s.values)}}};
     };
+    const auto text = [](const Instance &i) {
+      return i.at[0].first + "=" + std::to_string(i.at[0].second);
+    };
+    std::string iteration;
+    for (const auto &[l, counter] : counters) {
+      iteration += (iteration.empty() ? ", in iteration " : ", ") + c.tree.loops[l].label + "=" +
+                   std::to_string(counter.evaluate(s.values));
+    }
+    if (!counters.empty()) {
+      iteration += " of " + c.tree.describe(c.tree.loops[counters.back().first].stage) + ",";
+    }
+    const std::vector<Instance> cells = {cell(first), cell(second)};
     const auto parameters = named_parameters(problem, s.values);
     return refuse(c, f, d,
-                  cell(first) + " and " + cell(second) +
-                      " are needed at once and would lie at one place" +
-                      parameters_text(parameters),
+                  text(cells[0]) + " and " + text(cells[1]) + " are needed at once" + iteration +
+                      " and would lie at one place" + parameters_text(parameters),
                   "use a ring that holds what one iteration needs, or none",
-                  !scope.translator().inexact(), parameters);
+                  !scope.translator().inexact(), parameters, cells);
   }
   c.certify('d', "ring over '" + func.args[d] + "' of '" + func.name + "'", Proof::Isl,
             "cells that are needed at once have places of their own");

@@ -17,21 +17,25 @@ namespace {
 struct Overlap {
   Solution solution;
   int64_t first = 0, second = 0;  // iterations of the parallel loop
-  std::vector<int64_t> cell;
+  std::vector<int64_t> cell,
+      other;  // of the first and the second: equal, or at one place of a ring
   std::vector<std::pair<std::string, int64_t>> parameters;
   std::optional<std::string> inexact;
 };
 
-// Two iterations of path[at] whose productions of func f write one cell.
+// Two iterations of path[at] whose productions of func f write to one place in memory.
 Overlap find_overlap(JudgeContext &c, int f, const std::vector<int> &path, size_t at) {
   Problem problem;
   SharedAtoms shared;
   const Box &box = c.survey.funcs[f].needed;
   SurveyScope scopes[2] = {{problem, shared, c.tree, c.survey},
                            {problem, shared, c.tree, c.survey}};
-  std::vector<AffineRow> cell;
+  std::vector<AffineRow> cells[2];
   for (size_t d = 0; d < box.size(); d++) {
-    cell.push_back(problem.fresh(ModelVariable::Coordinate, ""));
+    cells[0].push_back(problem.fresh(ModelVariable::Coordinate, ""));
+    cells[1].push_back(cells[0].back());
+    const int64_t ring = c.survey.funcs[f].fold[d];
+    if (ring > 0) cells[1].back().add(problem.fresh(ModelVariable::Existential, ""), ring);
   }
   AffineRow iteration[2];
   for (int i = 0; i < 2; i++) {
@@ -43,7 +47,7 @@ Overlap find_overlap(JudgeContext &c, int f, const std::vector<int> &path, size_
         if (l == at) iteration[i] = counter;
       }
     }
-    scopes[i].require_inside(cell, box);
+    scopes[i].require_inside(cells[i], box);
   }
   problem.choices.push_back(
       lexicographically_less(scopes[0].order(path[at]), scopes[1].order(path[at])));
@@ -53,7 +57,8 @@ Overlap find_overlap(JudgeContext &c, int f, const std::vector<int> &path, size_
   if (o.solution.answer != Solution::Found) return o;
   o.first = iteration[0].evaluate(o.solution.values);
   o.second = iteration[1].evaluate(o.solution.values);
-  for (const AffineRow &r : cell) o.cell.push_back(r.evaluate(o.solution.values));
+  for (const AffineRow &r : cells[0]) o.cell.push_back(r.evaluate(o.solution.values));
+  for (const AffineRow &r : cells[1]) o.other.push_back(r.evaluate(o.solution.values));
   o.parameters = named_parameters(problem, o.solution.values);
   return o;
 }
@@ -216,9 +221,14 @@ void judge_func(JudgeContext &c, int f) {
     }
     Diagnostic &d = refusal.diagnostic;
     d.what = (o.inexact ? "cannot prove that it is legal to " : "cannot ") + what;
-    d.why = "iterations " + loop.label + "=" + std::to_string(o.first) + " and " + loop.label +
-            "=" + std::to_string(o.second) + (o.inexact ? " may both write " : " both write ") +
-            cell_text(func.name, o.cell) + parameters_text(o.parameters);
+    d.why =
+        "iterations " + loop.label + "=" + std::to_string(o.first) + " and " + loop.label + "=" +
+        std::to_string(o.second) +
+        (o.cell == o.other
+             ? (o.inexact ? " may both write " : " both write ") + cell_text(func.name, o.cell)
+             : (o.inexact ? " may write " : " write ") + cell_text(func.name, o.cell) + " and " +
+                   cell_text(func.name, o.other) + ", which lie at one place of the ring") +
+        parameters_text(o.parameters);
     d.fix = fix;
     d.where = placement.compute_where;
     c.refuse(std::move(refusal));

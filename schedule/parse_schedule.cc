@@ -6,6 +6,7 @@
 #include "schedule/loop_tree.h"
 #include "schedule/schedule_source.h"
 #include "schedule/schedule_text.h"
+#include "schedule/shorthand.h"
 
 namespace polyhalite {
 
@@ -21,8 +22,10 @@ class Parser {
     bool block = source_.form == ScheduleForm::Cpp && tokens_.accept("{");
     while (!tokens_.at_end() && !(block && tokens_.at("}"))) {
       if (!declaration()) {
-        directives.push_back(statement());
-        directives.back().order = directives.size();
+        for (Directive &d : without_shorthand(statement(), directives)) {
+          directives.push_back(std::move(d));
+          directives.back().order = directives.size();
+        }
       }
       if (source_.form == ScheduleForm::Cpp) tokens_.expect(";", "after a statement");
     }
@@ -197,6 +200,11 @@ class Parser {
       case DirectiveKind::Parallel:
       case DirectiveKind::Vectorize:
       case DirectiveKind::Unroll:
+        loops(d, 1);
+        if (!tokens_.accept(",")) break;
+        d.factors.push_back(factor());
+        if (tokens_.accept(",")) d.tail = tail();
+        break;
       case DirectiveKind::Serial:
         loops(d, 1);
         break;

@@ -34,7 +34,8 @@ std::string to_text(const std::vector<Directive> &directives);
 std::string to_cpp(const std::vector<Directive> &directives);
 std::string to_python(const std::vector<Directive> &directives);
 
-/// Reads each of the three forms; the first line says which. Scalars in factors are Params of type
+/// Reads each of the three forms; the first line says which. Marks may have a size, as in
+/// f.vectorize(x, 8): see shorthand.h. Scalars in factors are Params of type
 /// int32, named only: build_tree binds them. A directive's place is NAME:LINE. Throws CompileError
 /// there where the text is broken.
 std::vector<Directive> parse_schedule(const std::string &text,

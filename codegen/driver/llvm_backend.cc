@@ -10,6 +10,7 @@
 #include "codegen/driver/measure_schedule.h"
 #include "codegen/driver/outputs.h"
 #include "codegen/driver/pipeline_text.h"
+#include "codegen/driver/questions.h"
 #include "codegen/llvm/c_header.h"
 #include "codegen/llvm/emit_dispatch.h"
 #include "codegen/llvm/jit.h"
@@ -210,6 +211,17 @@ class LlvmBackend : public Backend {
   std::string emit_text(const FrozenPipeline &pipeline, const std::string &function_name,
                         const Target &target, Emit what) override {
     return Outputs(pipeline, function_name, target).make(what);
+  }
+
+  std::optional<Diagnostic> why_not(const FrozenPipeline &pipeline, const std::string &directives,
+                                    const Target &target, const SourceLocation &where) override {
+    return polyhalite::why_not(pipeline, directives, target, where);
+  }
+
+  std::vector<std::string> legal_alternatives(const FrozenPipeline &pipeline,
+                                              const std::string &func, int stage,
+                                              const Target &target) override {
+    return polyhalite::legal_alternatives(pipeline, func, stage, target);
   }
 
   void device_call(const std::function<int(void *user_context)> &call) override {

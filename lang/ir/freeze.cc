@@ -353,6 +353,13 @@ void rename_level(Directive *d, const Names &names, AllStageNames &stage_names) 
   d->target_func = names.funcs.at(&t);
 }
 
+// What a frozen pipeline is for.
+enum class Purpose {
+  Compile,
+  Ask,     // nothing is settled
+  Derive,  // nor need LoopLevels have places
+};
+
 struct Pending {
   Directive d;
   const ParameterContents *image = nullptr;  // whose directive it is, or null: a Func's
@@ -374,7 +381,7 @@ std::vector<Pending> collect_directives(const Reach &reach) {
 }
 
 // Directives on Funcs that this pipeline has no use for are left out.
-std::vector<Pending> needed_directives(const Reach &reach, const Names &names, bool so_far) {
+std::vector<Pending> needed_directives(const Reach &reach, const Names &names, Purpose purpose) {
   std::vector<Pending> result;
   std::set<std::string> unmade;  // process names
   for (Pending &p : collect_directives(reach)) {
@@ -384,8 +391,9 @@ std::vector<Pending> needed_directives(const Reach &reach, const Names &names, b
       unmade.insert(d.makes_more.begin(), d.makes_more.end());
       continue;
     }
-    if (so_far && d.kind == DirectiveKind::Prefetch) continue;
-    if (!so_far && d.level && !bind_level(&d)) continue;
+    const bool levels = purpose != Purpose::Derive;
+    if (!levels && d.kind == DirectiveKind::Prefetch) continue;
+    if (levels && d.level && !bind_level(&d, purpose == Purpose::Compile)) continue;
     if (!rename_funcs(&d, names)) continue;
     if (!keep_consumers(&d, names)) {
       if (!reach.has(names.by_process_name.at(d.makes))) unmade.insert(d.makes);
@@ -397,8 +405,8 @@ std::vector<Pending> needed_directives(const Reach &reach, const Names &names, b
 }
 
 std::vector<Directive> freeze_directives(const Reach &reach, const Names &names,
-                                         AllStageNames &stage_names, bool so_far) {
-  std::vector<Pending> list = needed_directives(reach, names, so_far);
+                                         AllStageNames &stage_names, Purpose purpose) {
+  std::vector<Pending> list = needed_directives(reach, names, purpose);
   // Loops get their names in the order of the directives that make them, before any reference from
   // another Func's compute_at.
   for (Pending &p : list) {
@@ -418,7 +426,7 @@ std::vector<Directive> freeze_directives(const Reach &reach, const Names &names,
     Rename rename(names, nullptr);
     for (Expr &e : d.factors) e = rename(e);
     for (Expr &e : d.branch) e = rename(e);
-    if (names_level(d.kind) && !so_far) rename_level(&d, names, stage_names);
+    if (names_level(d.kind) && purpose != Purpose::Derive) rename_level(&d, names, stage_names);
     d.func = p.image ? names.params.at(p.image)->name : names.of_func(d.func);
     if (d.kind == DirectiveKind::Prefetch) d.target_func = prefetched(d, names);
     if (!d.makes.empty()) d.makes = names.of_func(d.makes);
@@ -450,14 +458,15 @@ void check_arguments(const FrozenPipeline &pipeline, const std::vector<ParamPtr>
 
 namespace {
 
-FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
-                      const std::vector<ParamPtr> &declared_inputs,
-                      const std::vector<Expr> &requirements, bool so_far) {
+FrozenPipeline freeze(
+    const std::vector<FuncPtr> &outputs, const std::vector<ParamPtr> &declared_inputs,
+    const std::vector<Expr> &requirements, Purpose purpose,
+    std::unordered_map<const FunctionContents *, std::string> *func_names = nullptr) {
   Reach reach;
   for (const ParamPtr &p : declared_inputs) reach.parameter(p);
   for (const FuncPtr &f : outputs) reach.output(f);
   for (const Expr &e : requirements) reach.requirement(e);
-  if (!so_far) check_names(reach);
+  if (purpose != Purpose::Derive) check_names(reach);
 
   // Declared inputs and outputs are named by whoever calls the compiled function, so they come
   // first.
@@ -537,7 +546,7 @@ FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
       rename_constraints(names.params[p.get()].get(), names);
       result.algorithm.output_buffers.push_back(names.params[p.get()]);
     }
-    if (!so_far) f->frozen = true;
+    if (purpose == Purpose::Compile) f->frozen = true;
   }
 
   for (const Expr &e : requirements) {
@@ -547,7 +556,8 @@ FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
   for (const FuncPtr &f : reach.made) {
     if (!reach.has(f)) result.made.push_back(f);
   }
-  result.directives = freeze_directives(reach, names, stage_names, so_far);
+  result.directives = freeze_directives(reach, names, stage_names, purpose);
+  if (func_names) *func_names = std::move(names.funcs);
   return result;
 }
 
@@ -556,9 +566,18 @@ FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
 FrozenPipeline freeze(const std::vector<FuncPtr> &outputs,
                       const std::vector<ParamPtr> &declared_inputs,
                       const std::vector<Expr> &requirements) {
-  return freeze(outputs, declared_inputs, requirements, false);
+  return freeze(outputs, declared_inputs, requirements, Purpose::Compile);
 }
 
-FrozenPipeline freeze_so_far(const FuncPtr &output) { return freeze({output}, {}, {}, true); }
+AskedPipeline freeze_to_ask(const std::vector<FuncPtr> &outputs,
+                            const std::vector<Expr> &requirements) {
+  AskedPipeline asked;
+  asked.pipeline = freeze(outputs, {}, requirements, Purpose::Ask, &asked.names);
+  return asked;
+}
+
+FrozenPipeline freeze_so_far(const FuncPtr &output) {
+  return freeze({output}, {}, {}, Purpose::Derive);
+}
 
 }  // namespace polyhalite

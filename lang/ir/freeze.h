@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "lang/ir/algorithm.h"
@@ -28,6 +30,14 @@ struct FrozenPipeline {
 FrozenPipeline freeze(const std::vector<std::shared_ptr<FunctionContents>> &outputs,
                       const std::vector<std::shared_ptr<ParameterContents>> &declared_inputs = {},
                       const std::vector<Expr> &requirements = {});
+
+/// The same for a question: Funcs may get definitions, and LoopLevels other places, afterwards.
+struct AskedPipeline {
+  FrozenPipeline pipeline;
+  std::unordered_map<const FunctionContents *, std::string> names;  // of all Funcs
+};
+AskedPipeline freeze_to_ask(const std::vector<std::shared_ptr<FunctionContents>> &outputs,
+                            const std::vector<Expr> &requirements = {});
 
 /// The same while the program is still being written: nothing is settled, and what directives say
 /// of loops of other Funcs stays as it is. For derivation.h.

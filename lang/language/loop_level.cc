@@ -153,7 +153,7 @@ bool bind_inlined(Directive *d) {
 
 }  // namespace
 
-bool bind_level(Directive *d) {
+bool bind_level(Directive *d, bool lock) {
   LoopLevelContents &l = *d->level;
   bool says_something = true;
   switch (l.kind) {
@@ -177,7 +177,7 @@ bool bind_level(Directive *d) {
       d->target_stage = d->kind == DirectiveKind::ComputeWith && l.stage < 0 ? 0 : l.stage;
       break;
   }
-  if (!l.locked) l.locked = true;
+  if (lock && !l.locked) l.locked = true;
   d->level = nullptr;
   return says_something;
 }

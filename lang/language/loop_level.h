@@ -24,8 +24,8 @@ inline constexpr const char *kSharedLoop = "";
 Directive &record_level(FunctionContents &f, int stage, DirectiveKind kind, const LoopLevel &level,
                         const Here &here);
 
-/// The directive with its level's place of now, which is locked. False where it says nothing: a
-/// StoreAt of an inlined level.
-bool bind_level(Directive *d);
+/// The directive with its level's place of now, which is locked if asked for. False where it says
+/// nothing: a StoreAt of an inlined level.
+bool bind_level(Directive *d, bool lock);
 
 }  // namespace polyhalite

@@ -60,6 +60,8 @@ bool is_number(py::handle value);
 Region to_region(py::handle bounds, int axes = -1);
 /// Arguments in brackets, f[...], in C++'s order. Ellipsis is `_`.
 std::vector<Expr> to_indices(py::handle key);
+/// As polyhalite.Diagnostic.
+py::object to_python(const Diagnostic &d);
 /// *args or one list.
 std::vector<py::object> spread(const py::args &args);
 Func to_func(py::handle value);
@@ -132,6 +134,7 @@ void bind_effects(py::module_ &m);
 void bind_running(py::module_ &m);
 void bind_compiling(py::module_ &m);
 void bind_texts(py::module_ &m);
+void bind_questions(py::module_ &m);
 void bind_generators(py::module_ &m);
 
 }  // namespace polyhalite::python

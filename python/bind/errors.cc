@@ -13,10 +13,6 @@ py::object error_class(const char *name) {
   return py::module_::import("polyhalite._errors").attr(name);
 }
 
-py::object to_python(const Diagnostic &d) {
-  return error_class("Diagnostic")(d.what, d.why, d.fix, d.where.file, d.where.line);
-}
-
 // Raises polyhalite.NAME. An error without a place has that of the Python line that runs.
 void raise(const char *name, const Error &e) {
   py::list diagnostics;
@@ -64,6 +60,10 @@ class Reporter : public CompileTimeErrorReporter {
 };
 
 }  // namespace
+
+py::object to_python(const Diagnostic &d) {
+  return error_class("Diagnostic")(d.what, d.why, d.fix, d.where.file, d.where.line);
+}
 
 void bind_errors(py::module_ &m) {
   m.def("_place", [] {

@@ -23,6 +23,7 @@ PYBIND11_MODULE(_core, m) {
   bind_compiling(m);
   bind_autoscheduling(m);
   bind_texts(m);
+  bind_questions(m);
   bind_generators(m);
   bind_onnx(m);
 }

@@ -51,7 +51,8 @@ TEST(atomic, lanes_that_would_change_places_are_refused) {
                     "f.update(0).vectorize(ro)"),
             "test:3: error: cannot prove that updates of update 0 of 'f' may run atomically in any "
             "order\n"
-            "  why: it reads 'f' at a cell that it does not write; where lanes take turns, (0,2) "
+            "  why: f at (c=0, r=0) and (c=0, r=2) both write f(0); it reads 'f' at a cell that it "
+            "does not write; where lanes take turns, (0,2) "
             "would run before (0,1)\n"
             "  fix: promise it by atomic(true), or keep 'ro' serial");
   EXPECT_EQ(verdict(kLast,
@@ -73,7 +74,8 @@ TEST(atomic, iterations_on_threads_have_no_turns) {
   EXPECT_EQ(verdict(kLast, "f.update(0).atomic(false)\nf.update(0).parallel(r)"),
             "test:2: error: cannot prove that updates of update 0 of 'f' may run atomically in any "
             "order\n"
-            "  why: it reads 'f' at a cell that it does not write\n"
+            "  why: f at (c=0, r=0) and (c=0, r=1) both write f(0); it reads 'f' at a cell that it "
+            "does not write\n"
             "  fix: promise it by atomic(true), or keep 'r' serial");
   // Nor where threads are inside of lanes that share cells with them.
   EXPECT_NE(verdict("f(x) = 0\nover r(0, 4), c(0, 4): f(r + c) = f(r + c + 8) + r\noutput f\n",

@@ -146,9 +146,25 @@ TEST(rings, hold_what_is_needed_at_once) {
   EXPECT_EQ(verdict(stencil, place + "f.fold_storage(y, 3)\n"), "legal");
   EXPECT_EQ(verdict(stencil, place + "f.fold_storage(y, 2)\n"),
             "test:3: error: cannot fold 'y' of 'f' into a ring of 2\n"
-            "  why: y=0 and y=2 are needed at once and would lie at one place (with "
+            "  why: y=0 and y=2 are needed at once, in iteration y=1 of 'g', and would lie at one "
+            "place (with "
             "g.extent.1=2)\n"
             "  fix: use a ring that holds what one iteration needs, or none");
+}
+
+// A column of the ring each: cells of two iterations of x lie apart, cells of two rows may not.
+TEST(rings, are_shared_by_iterations_that_need_places_of_their_own) {
+  const char *stencil = "f(x, y) = x + y\ng(x, y) = f(x, y - 1) + f(x, y + 1)\noutput g\n";
+  EXPECT_EQ(verdict(stencil,
+                    "f.store_at(g, y)\nf.compute_at(g, x)\nf.fold_storage(y, 3)\ng.parallel(x)\n"),
+            "legal");
+  const char *rows = "f(x, y) = x + y\ng(x, y) = f(x, 2*y) + f(x, 2*y + 1)\noutput g\n";
+  EXPECT_EQ(
+      verdict(rows, "f.store_root()\nf.compute_at(g, y)\nf.fold_storage(y, 4)\ng.parallel(y)\n"),
+      "test:4: error: cannot compute 'f' inside the parallel loop 'y' of 'g' and store it outside\n"
+      "  why: iterations y=0 and y=2 write f(0, 0) and f(0, 4), which lie at one place of the ring "
+      "(with g.extent.1=3, g.extent.0=1)\n"
+      "  fix: store 'f' at loop 'y' or inside it, or keep 'y' serial");
 }
 
 // How much g needs of a row at once, its caller says: the entry checks it.
@@ -164,7 +180,8 @@ TEST(rings, of_what_the_callers_sizes_decide_are_checked_at_entry) {
   // What never fits is refused.
   EXPECT_EQ(verdict(rows, place + "g.bound(x, 0, 20)\n"),
             "test:4: error: cannot fold 'x' of 'f' into a ring of 8\n"
-            "  why: x=0 and x=8 are needed at once and would lie at one place (with "
+            "  why: x=0 and x=8 are needed at once, in iteration y=0 of 'g', and would lie at one "
+            "place (with "
             "g.extent.1=1)\n"
             "  fix: use a ring that holds what one iteration needs, or none");
 }

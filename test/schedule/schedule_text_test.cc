@@ -33,6 +33,18 @@ std::string error_of(const std::string &text) {
 
 TEST(schedule_text, reads_and_prints) { EXPECT_EQ(to_text(parse_schedule(kText)), kText); }
 
+TEST(schedule_text, marks_with_a_size_split_first) {
+  EXPECT_EQ(to_text(parse_schedule("schedule 1\nf.split(x, x, x_v, 2)\nf.vectorize(x, 8)\n"
+                                   "f.update(0).unroll(r, n*2, GuardWithIf)\nf.parallel(y, 16)\n")),
+            "schedule 1\nf.split(x, x, x_v, 2)\nf.split(x, x, x_v1, 8)\nf.vectorize(x_v1)\n"
+            "f.update(0).split(r, r, r_u, n*2, GuardWithIf)\nf.update(0).unroll(r_u)\n"
+            "f.split(y, y, y_p, 16)\nf.parallel(y)\n");
+  EXPECT_EQ(error_of("schedule 1\nf.vectorize(x, 8, Sideways)\n").substr(0, 57),
+            "s.txt:2: error: unknown tail strategy 'Sideways'\n  fix: s");
+  EXPECT_EQ(error_of("schedule 1\nf.serial(x, 8)\n"),
+            "s.txt:2: error: expected ')' after the arguments, found ','");
+}
+
 TEST(schedule_text, memoize_has_a_key_or_none) {
   const std::string text = "schedule 1\nf.memoize()\ng.memoize(p + 1)\n";
   EXPECT_EQ(to_text(parse_schedule(text)), text);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -143,6 +144,14 @@ class Backend {
   virtual const polyhalite_device_interface_t *device_interface(DeviceAPI api) = 0;
   /// 10 times the compute capability of the device that would be used; -1 where there is none.
   virtual int device_capability(DeviceAPI api) = 0;
+  /// See Realizable. `where` is the place of the directives; legal_alternatives names the stage as
+  /// the pipeline does.
+  virtual std::optional<Diagnostic> why_not(const FrozenPipeline &pipeline,
+                                            const std::string &directives, const Target &target,
+                                            const SourceLocation &where) = 0;
+  virtual std::vector<std::string> legal_alternatives(const FrozenPipeline &pipeline,
+                                                      const std::string &func, int stage,
+                                                      const Target &target) = 0;
 };
 
 Backend &backend();

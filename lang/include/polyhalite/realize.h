@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -22,6 +23,7 @@ namespace polyhalite {
 struct PipelineContents;
 class Callable;
 class Module;
+class Stage;
 
 /// Shared by Func (its one pipeline) and Pipeline. Self has pipeline_contents().
 ///
@@ -197,6 +199,27 @@ class Realizable {
   std::vector<Argument> infer_arguments() const;
   /// The loop tree, on stderr.
   void print_loop_nest() const;
+
+  /// Asks what is wrong with more directives, without giving them: what compiling would say if they
+  /// stood behind the schedule so far, with the instances that they would break; null where they
+  /// are legal. One directive a line, as Emit::schedule prints them, with the names of this
+  /// pipeline's Funcs and loops; the sizes of split loops may stand in the call: vectorize(x, 8).
+  ///
+  ///   if (auto why = p.why_not("f.update(0).parallel(r)")) std::puts(why->to_string().c_str());
+  ///
+  /// Nothing is changed: neither the schedule, nor what may still be defined or set(). A text that
+  /// is broken, and names that are not there, are answered by a diagnostic as well.
+  std::optional<Diagnostic> why_not(const std::string &directives,
+                                    const Target &target = get_target_from_environment(),
+                                    Here here = Here()) const;
+  /// What the schedule may say next about a stage of this pipeline: kinds, order, tiles and other
+  /// coordinates of its loops, and where its Func may be computed and stored. Each entry is a text
+  /// for why_not(), which has nothing against it, and changes the loops; of what could be said (any
+  /// factor, any number of steps) it is a choice. CompileError where the schedule so far is illegal
+  /// or the stage is none of the pipeline's.
+  std::vector<std::string> legal_alternatives(const Stage &stage,
+                                              const Target &target = get_target_from_environment(),
+                                              Here here = Here()) const;
 
  protected:
   ~Realizable() = default;
