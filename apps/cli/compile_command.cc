@@ -34,10 +34,16 @@ int compile(const Options &o) {
   for (const std::string &note : model.notes)
     std::fprintf(stderr, "polyhalite: note: %s\n", note.c_str());
   const onnx::Program program(model, options);
-  if (!program.needed_inputs().empty()) {
-    const std::string name = program.graph().value(*program.needed_inputs().begin()).name;
-    user_error("input '" + name + "' decides about shapes", "a library is made for fixed sizes",
-               "export the model with the input as a constant");
+  const onnx::Needs &needs = program.needs();
+  if (!needs.sizes.empty()) {
+    user_error("the size '" + *needs.sizes.begin() + "' of an input decides about the algorithms",
+               "a library is made for sizes that are known", "give it: --shape NAME=1,3,224,224");
+  }
+  for (const auto *values : {&needs.inputs, &needs.elements, &needs.shapes}) {
+    if (values->empty()) continue;
+    user_error("the elements of '" + program.graph().value(*values->begin()).name +
+                   "' decide about shapes",
+               "a library is made for fixed sizes", "export the model with fixed shapes");
   }
   if (o.graph) std::fputs(onnx::to_text(program.graph()).c_str(), stdout);
   const onnx::LibraryFiles files = onnx::emit_library(

@@ -125,13 +125,13 @@ Dim Dim::floor_div(const Dim &a, const Dim &b) {
 }
 Dim Dim::ceil_div(const Dim &a, const Dim &b) { return Dim(0) - floor_div(Dim(0) - a, b); }
 Dim Dim::minimum(const Dim &a, const Dim &b) {
-  const auto difference = (a - b).constant();
-  if (difference) return *difference <= 0 ? a : b;
+  if ((b - a).lower_bound().value_or(-1) >= 0) return a;
+  if ((a - b).lower_bound().value_or(-1) >= 0) return b;
   return of_atom({DimAtom::Min, "min(" + a.to_string() + ", " + b.to_string() + ")", a, b});
 }
 Dim Dim::maximum(const Dim &a, const Dim &b) {
-  const auto difference = (a - b).constant();
-  if (difference) return *difference >= 0 ? a : b;
+  if ((b - a).lower_bound().value_or(-1) >= 0) return b;
+  if ((a - b).lower_bound().value_or(-1) >= 0) return a;
   return of_atom({DimAtom::Max, "max(" + a.to_string() + ", " + b.to_string() + ")", a, b});
 }
 
@@ -166,6 +166,39 @@ void Dim::add_symbols(std::set<std::string> *names) const {
       }
     }
   }
+}
+
+std::optional<int64_t> Dim::lower_bound() const {
+  int64_t total = 0;
+  for (const auto &[m, c] : terms_) {
+    int64_t least = c;
+    for (const auto &atom : m) {
+      int64_t one = 0;  // of a symbol
+      if (atom->kind != DimAtom::Symbol) {
+        const auto a = atom->a.lower_bound(), b = atom->b.lower_bound();
+        switch (atom->kind) {
+          case DimAtom::Min:
+            if (!a || !b) return std::nullopt;
+            one = std::min(*a, *b);
+            break;
+          case DimAtom::Max:
+            if (!a && !b) return std::nullopt;
+            one = std::max(a.value_or(INT64_MIN), b.value_or(INT64_MIN));
+            break;
+          default:
+            if (!a || *a < 0 || !b || *b < 0) return std::nullopt;
+            // By a divisor that may be large, nothing is left.
+            one = atom->b.constant() ? floor_quotient(*a, *b) : 0;
+        }
+      }
+      if (one < 0 && m.size() > 1) return std::nullopt;
+      least = checked_multiply(least, one);
+    }
+    // What is subtracted may be large.
+    if (c < 0 && !m.empty()) return std::nullopt;
+    total = checked_add(total, least);
+  }
+  return total;
 }
 
 template <typename T>

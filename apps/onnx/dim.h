@@ -40,6 +40,9 @@ class Dim {
   /// "N", "2*N + 1", "floor((H - 3)/2)".
   std::string to_string() const;
   void add_symbols(std::set<std::string> *names) const;
+  /// A number that it is never below, symbols being sizes, which are at least 0; nullopt where no
+  /// such number is found.
+  std::optional<int64_t> lower_bound() const;
   /// nullopt where a symbol has no value.
   std::optional<int64_t> evaluate(const std::map<std::string, int64_t> &values) const;
   /// The same with symbols replaced.

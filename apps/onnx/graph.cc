@@ -100,6 +100,18 @@ ValueId Graph::insert(size_t at, const std::string &op, std::vector<ValueId> ope
   return out;
 }
 
+void Graph::substitute(const std::map<std::string, Dim> &sizes) {
+  if (sizes.empty()) return;
+  for (Value &v : values) {
+    if (v.shape) {
+      for (Dim &d : *v.shape) d = d.substitute(sizes);
+    }
+    if (v.contents) {
+      for (Dim &d : *v.contents) d = d.substitute(sizes);
+    }
+  }
+}
+
 std::vector<int> Graph::use_counts() const {
   std::vector<int> counts(values.size());
   for (const Node &n : nodes) {

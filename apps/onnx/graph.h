@@ -51,6 +51,12 @@ struct Node {
   std::string describe() const;
 };
 
+/// What is known of results that elements decide about, because what makes them was run.
+struct Findings {
+  std::map<std::string, Constant> elements;  // by the value's name
+  std::map<std::string, int64_t> sizes;      // by symbol
+};
+
 struct Graph {
   std::string name;
   std::vector<Value> values;
@@ -58,6 +64,10 @@ struct Graph {
   std::vector<ValueId> inputs, outputs;
   // Of a region: values of the graph around it that it reads, and their names inside.
   std::vector<std::pair<ValueId, ValueId>> captures;
+  std::shared_ptr<const Findings> findings;  // null: nothing
+  // Differences of sizes that inference took for equal, because nothing says that they are not; by
+  // their texts.
+  std::map<std::string, Dim> assumed_zero;
 
   const Value &value(ValueId v) const { return values[static_cast<size_t>(v)]; }
   Value &value(ValueId v) { return values[static_cast<size_t>(v)]; }
@@ -71,6 +81,8 @@ struct Graph {
   /// For each value how often nodes and outputs read it.
   std::vector<int> use_counts() const;
   void replace_uses(ValueId old, ValueId with);
+  /// Symbols in shapes and in elements that are sizes become these.
+  void substitute(const std::map<std::string, Dim> &sizes);
 
  private:
   std::map<std::string, int> names_;

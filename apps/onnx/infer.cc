@@ -24,17 +24,22 @@ void make_constant_of_contents(Value *v) {
   }
   const auto shape = constant_shape(*v->shape);
   if (!shape) return;
-  if (v->type == ElementType::Int64) {
-    v->constant = Constant::integers(list).reshaped(*shape);
-  } else if (v->type == ElementType::Int32) {
-    std::vector<uint8_t> bytes;
-    for (int64_t i : list) {
-      const auto n = static_cast<int32_t>(i);
-      const auto *p = reinterpret_cast<const uint8_t *>(&n);
-      bytes.insert(bytes.end(), p, p + 4);
-    }
-    v->constant = Constant::of_bytes(v->type, *shape, bytes);
+  std::vector<uint8_t> bytes;
+  const auto width = static_cast<ptrdiff_t>(element_bits(v->type) / 8);
+  for (int64_t i : list) {
+    const auto *p = reinterpret_cast<const uint8_t *>(&i);  // the low bytes come first
+    bytes.insert(bytes.end(), p, p + width);
   }
+  v->constant = Constant::of_bytes(v->type, *shape, bytes);
+}
+
+// Elements that a run has found.
+void take_finding(const Graph &g, Value *v) {
+  if (!g.findings || v->constant) return;
+  const auto found = g.findings->elements.find(v->name);
+  if (found == g.findings->elements.end()) return;
+  v->constant = found->second;
+  v->shape = Shape(found->second.shape().begin(), found->second.shape().end());
 }
 
 // What has no elements is known.
@@ -136,6 +141,8 @@ InferenceReport infer_shapes(Graph *g) {
           known = true;
         } catch (const NeedsValue &needs) {
           report.needed.insert(needs.value);
+        } catch (const NeedsNumber &needs) {
+          needs.size.add_symbols(&report.symbols);
         } catch (const NeedsShape &) {
           // Its producer is at fault, or it is an input without rank.
         } catch (const std::out_of_range &) {
@@ -155,6 +162,7 @@ InferenceReport infer_shapes(Graph *g) {
     }
     for (ValueId v : n.outputs) {
       if (v == kNone) continue;
+      take_finding(*g, &g->value(v));
       make_constant_of_contents(&g->value(v));
       make_empty(&g->value(v));
     }

@@ -14,9 +14,10 @@ struct InferenceReport {
   // Values whose elements decide about shapes or algorithms, and are not known: constants are
   // wanted.
   std::set<ValueId> needed;
+  // Symbols that have to be numbers.
+  std::set<std::string> symbols;
   // Inputs of the graph whose rank is not known.
   std::set<ValueId> shapeless;
-  bool complete() const { return needed.empty() && shapeless.empty(); }
 };
 
 /// CompileError with every node whose operands do not fit.

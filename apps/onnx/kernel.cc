@@ -146,17 +146,19 @@ class Builder {
   }
 
  private:
-  // Dimensions of a buffer are dense and start at 0: what is known of them helps the code.
+  // Dimensions of a buffer are dense and start at 0: what is known of them helps the code. None is
+  // empty, so that an operand without elements can be one whose elements are never chosen.
   template <typename Image>
   void promise(Image &image, const Shape &shape, const Layout &layout) {
     Dim stride = 1;
     for (size_t k = 0; k < shape.size(); k++) {
       const size_t d = layout.empty() ? shape.size() - 1 - k : static_cast<size_t>(layout[k]);
       auto dim = image.dim(static_cast<int>(k));
-      dim.set_bounds(0, shape[d].to_expr(symbols_));
+      const Dim size = Dim::maximum(shape[d], 1);
+      dim.set_bounds(0, size.to_expr(symbols_));
       const auto step = stride.constant();
       if (step && *step <= INT32_MAX) dim.set_stride(static_cast<int32_t>(*step));
-      stride = stride * shape[d];
+      stride = stride * size;
     }
   }
 
@@ -288,10 +290,17 @@ Kernel make_kernel(const Graph &g, const Group &group, const std::map<ValueId, L
 BufferView::BufferView(Type type, const std::vector<int64_t> &shape, const Layout &layout,
                        const uint8_t *data) {
   int64_t stride = 1;
+  bool empty = false;
   for (size_t k = 0; k < shape.size(); k++) {
     const size_t d = layout.empty() ? shape.size() - 1 - k : static_cast<size_t>(layout[k]);
-    dims_.emplace_back(0, static_cast<int32_t>(shape[d]), static_cast<int32_t>(stride));
-    stride *= shape[d];
+    const int64_t n = std::max<int64_t>(shape[d], 1);
+    empty = empty || n != shape[d];
+    dims_.emplace_back(0, static_cast<int32_t>(n), static_cast<int32_t>(stride));
+    stride *= n;
+  }
+  if (empty) {
+    nothing_ = std::make_shared<std::vector<uint8_t>>(static_cast<size_t>(stride * type.bytes()));
+    data = nothing_->data();
   }
   raw_.host = const_cast<uint8_t *>(data);
   raw_.type = type;

@@ -46,7 +46,8 @@ std::vector<Constant> evaluate(const Graph &g, const Node &node);
 /// Whether the value's one element is written into kernels.
 bool is_literal(const Value &v);
 
-/// A buffer that views elements of this type and shape in this layout.
+/// A buffer that views elements of this type and shape in this layout. Where there are none, it has
+/// one element along each empty dimension, which is 0.
 class BufferView {
  public:
   BufferView(Type type, const std::vector<int64_t> &shape, const Layout &layout,
@@ -55,6 +56,7 @@ class BufferView {
   BufferView &operator=(const BufferView &o) {
     raw_ = o.raw_;
     dims_ = o.dims_;
+    nothing_ = o.nothing_;
     raw_.dim = dims_.data();
     return *this;
   }
@@ -63,6 +65,7 @@ class BufferView {
  private:
   polyhalite_buffer_t raw_{};
   std::vector<polyhalite_dimension_t> dims_;
+  std::shared_ptr<std::vector<uint8_t>> nothing_;
 };
 
 }  // namespace polyhalite::onnx

@@ -29,10 +29,16 @@ const std::map<Key, Operator> &registry() {
 
 std::optional<std::vector<Dim>> known_elements(const Value &v) {
   if (v.contents) return v.contents;
-  if (!v.constant || v.constant->elements() > 4096) return std::nullopt;
+  if (!v.constant || v.constant->elements() > 4096 || !holds_sizes(v.type)) return std::nullopt;
   std::vector<Dim> list;
   for (int64_t i = 0; i < v.constant->elements(); i++) list.emplace_back(v.constant->integer_at(i));
   return list;
+}
+
+int64_t number_of(const Dim &size) {
+  const auto n = size.constant();
+  if (!n) throw NeedsNumber{size};
+  return *n;
 }
 
 std::vector<int64_t> numbers(const Value &v, ValueId id) {
@@ -43,15 +49,15 @@ std::vector<int64_t> numbers(const Value &v, ValueId id) {
   }
   const auto known = known_elements(v);
   if (!known) throw NeedsValue{id};
-  for (const Dim &d : *known) {
-    const auto c = d.constant();
-    if (!c) throw NeedsValue{id};
-    list.push_back(*c);
-  }
+  for (const Dim &d : *known) list.push_back(number_of(d));
   return list;
 }
 
 }  // namespace
+
+bool holds_sizes(ElementType t) {
+  return t == ElementType::Int64 || t == ElementType::Int32 || t == ElementType::Bool;
+}
 
 const Operator *operator_of(const std::string &domain, const std::string &name) {
   const auto at = registry().find({domain, name});
@@ -93,6 +99,8 @@ std::vector<Dim> Inference::sizes(size_t i) const {
   return *known;
 }
 
+int64_t Inference::number(const Dim &size) const { return number_of(size); }
+
 int Inference::axis(int64_t a, int rank) const {
   if (a < -rank || a >= rank) {
     fail("axis " + std::to_string(a) + " of a tensor of rank " + std::to_string(rank),
@@ -108,10 +116,12 @@ std::vector<int> Inference::axes(const std::vector<int64_t> &list, int rank) con
 }
 
 void Inference::require_equal(const Dim &a, const Dim &b, const std::string &what) const {
-  const auto difference = (a - b).constant();
-  if (difference && *difference != 0) {
+  const Dim difference = a - b;
+  const auto known = difference.constant();
+  if (known && *known != 0) {
     fail(what + " are " + a.to_string() + " and " + b.to_string(), "they have to be equal");
   }
+  if (!known) graph_->assumed_zero.emplace(difference.to_string(), difference);
 }
 
 void Inference::fail(const std::string &what, const std::string &why) const {
@@ -136,7 +146,12 @@ void Inference::contents(size_t k, std::vector<Dim> elements) {
 }
 
 Dim Inference::fresh_size(size_t k, const std::string &what) const {
-  return Dim::symbol(graph_->value(node_->outputs[k]).name + "." + what);
+  const std::string symbol = graph_->value(node_->outputs[k]).name + "." + what;
+  if (graph_->findings) {
+    const auto known = graph_->findings->sizes.find(symbol);
+    if (known != graph_->findings->sizes.end()) return known->second;
+  }
+  return Dim::symbol(symbol);
 }
 
 void Inference::set_region(const std::string &attribute, Graph region) {
@@ -167,6 +182,8 @@ std::vector<Dim> Lowering::known_sizes(size_t i) const {
   return *known;
 }
 
+int64_t Lowering::number(const Dim &size) const { return number_of(size); }
+
 std::vector<int> Lowering::axes(const std::vector<int64_t> &list, int rank) const {
   std::vector<int> out;
   for (int64_t a : list) out.push_back(axis(a, rank));
@@ -183,6 +200,11 @@ void Lowering::fail(const std::string &what, const std::string &why) const {
   user_error(node_.describe() + ": " + what, why, "replace the operator, or export with others");
 }
 
+Dim plainer(const Dim &a, const Dim &b) {
+  if (a.constant()) return a;
+  return b.constant() || b.to_string().size() < a.to_string().size() ? b : a;
+}
+
 Shape broadcast(const Inference &i, const std::vector<Shape> &shapes) {
   size_t rank = 0;
   for (const Shape &s : shapes) rank = std::max(rank, s.size());
@@ -195,7 +217,7 @@ Shape broadcast(const Inference &i, const std::vector<Shape> &shapes) {
         met = s[d];
       } else {
         i.require_equal(met, s[d], "sizes of dimension " + std::to_string(d));
-        if (s[d].constant()) met = s[d];
+        met = plainer(met, s[d]);
       }
     }
   }

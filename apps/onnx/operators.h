@@ -19,6 +19,13 @@ struct NeedsValue {
 struct NeedsShape {
   ValueId value;
 };
+/// Thrown where a size has to be a number.
+struct NeedsNumber {
+  Dim size;
+};
+
+/// Whether elements of such tensors are followed as sizes.
+bool holds_sizes(ElementType t);
 
 /// Inference of one node: what its operands are, and where results go.
 class Inference {
@@ -32,6 +39,7 @@ class Inference {
   bool wants(size_t k) const { return k < outputs() && node_->outputs[k] != kNone; }
   const Value &in(size_t i) const;
   ElementType type(size_t i) const { return in(i).type; }
+  ElementType result_type(size_t k) const { return graph_->value(node_->outputs[k]).type; }
   const Shape &shape(size_t i) const;
   int rank(size_t i) const { return static_cast<int>(shape(i).size()); }
   /// The elements of an integer operand; as numbers, or as sizes.
@@ -39,10 +47,12 @@ class Inference {
   std::vector<Dim> sizes(size_t i) const;
   /// The same where they are known.
   std::optional<std::vector<Dim>> known_sizes(size_t i) const;
+  /// The size as a number.
+  int64_t number(const Dim &size) const;
   /// In [0, rank); CompileError outside of [-rank, rank).
   int axis(int64_t a, int rank) const;
   std::vector<int> axes(const std::vector<int64_t> &list, int rank) const;
-  /// CompileError unless the two may be equal.
+  /// CompileError unless the two may be equal; where that is open, the graph assumes that they are.
   void require_equal(const Dim &a, const Dim &b, const std::string &what) const;
   [[noreturn]] void fail(const std::string &what, const std::string &why) const;
 
@@ -82,6 +92,7 @@ class Lowering {
   Expr size(const Dim &d) const { return d.to_expr(symbols_); }
   std::vector<int64_t> integers(size_t i) const;
   std::vector<Dim> known_sizes(size_t i) const;
+  int64_t number(const Dim &size) const;
   int axis(int64_t a, int rank) const { return static_cast<int>(a < 0 ? a + rank : a); }
   std::vector<int> axes(const std::vector<int64_t> &list, int rank) const;
   /// Of an operand whose elements are known when the kernel is made.
@@ -136,6 +147,8 @@ std::vector<Operator> control_operators();
 std::vector<Operator> geometry_operators();
 std::vector<Operator> fourier_operators();
 
+/// Of two sizes that are equal the one that says more.
+Dim plainer(const Dim &a, const Dim &b);
 /// Shapes of the operands meet as numpy's do.
 Shape broadcast(const Inference &i, const std::vector<Shape> &shapes);
 

@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "apps/onnx/canonicalize.h"
-#include "apps/onnx/infer.h"
 #include "apps/onnx/layouts.h"
 #include "apps/onnx/operators.h"
 #include "apps/onnx/passes.h"
@@ -30,15 +29,6 @@ class Stopwatch {
 constexpr int64_t kAlignment = 64;
 
 int64_t aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
-void substitute(Graph *g, const std::map<std::string, Dim> &values) {
-  if (values.empty()) return;
-  for (Value &v : g->values) {
-    if (v.shape) {
-      for (Dim &d : *v.shape) d = d.substitute(values);
-    }
-  }
-}
 
 std::string group_text(const Graph &g, const Group &group) {
   std::string text;
@@ -91,8 +81,8 @@ Program::Program(const Model &model, const CompileOptions &options)
     user_error("input '" + v.name + "' has no shape", "the model leaves its rank open",
                "give its shape: --shape " + v.name + "=1,3,224,224");
   }
-  find_needed(report.needed);
-  if (!needed_inputs_.empty()) return;
+  find_needs(report);
+  if (!needs_.empty()) return;
   if (options.optimize) {
     for (const GraphPass &p : graph_passes()) {
       if (!options.switched_off.count(p.name)) graph_ = p.run(std::move(graph_));
@@ -181,31 +171,66 @@ void Program::specialize(const CompileOptions &options) {
     }
   }
   graph_.inputs = kept;
-  substitute(&graph_, values);
+  graph_.findings = std::make_shared<const Findings>(options.findings);
+  graph_.substitute(values);
 }
 
-// Inputs from which the needed values are made.
-void Program::find_needed(const std::set<ValueId> &needed) {
-  if (needed.empty()) return;
-  std::set<ValueId> wanted = needed;
-  for (size_t i = graph_.nodes.size(); i-- > 0;) {
-    const Node &n = graph_.nodes[i];
-    const bool makes = std::any_of(n.outputs.begin(), n.outputs.end(),
-                                   [&](ValueId v) { return v != kNone && wanted.count(v); });
-    if (!makes) continue;
-    for (ValueId v : n.inputs) {
-      if (v != kNone && !graph_.value(v).constant) wanted.insert(v);
-    }
-  }
+void Program::find_needs(const InferenceReport &report) {
+  std::set<std::string> given;
   for (ValueId v : graph_.inputs) {
-    if (wanted.count(v)) needed_inputs_.insert(v);
+    for (const Dim &d : *graph_.value(v).shape) d.add_symbols(&given);
   }
-  if (needed_inputs_.empty()) {
-    const Value &v = graph_.value(*needed.begin());
-    user_error(
-        "the elements of '" + v.name + "' are not known",
-        "they decide about shapes, and are too many to be computed when the model is compiled",
-        "export the model with fixed shapes");
+  // Other symbols are sizes of what the program computes.
+  auto need_symbols = [&](const std::set<std::string> &symbols) {
+    for (const std::string &s : symbols) {
+      if (given.count(s)) {
+        needs_.sizes.insert(s);
+        continue;
+      }
+      for (size_t v = 0; v < graph_.values.size(); v++) {
+        const Value &value = graph_.values[v];
+        if (!value.shape ||
+            std::count(value.shape->begin(), value.shape->end(), Dim::symbol(s)) == 0)
+          continue;
+        needs_.shapes.insert(static_cast<ValueId>(v));
+        break;
+      }
+    }
+  };
+  need_symbols(report.symbols);
+  for (ValueId needed : report.needed) {
+    // What it is made of: shapes only, or elements of inputs, too.
+    std::set<ValueId> wanted;
+    std::set<std::string> symbols;
+    auto want = [&](ValueId v, bool elements_too) {
+      const Value &value = graph_.value(v);
+      if (elements_too && value.contents) {
+        for (const Dim &d : *value.contents) d.add_symbols(&symbols);
+      } else if (elements_too && !value.constant) {
+        wanted.insert(v);
+      }
+      if (!value.shape) return;
+      for (const Dim &d : *value.shape) d.add_symbols(&symbols);
+    };
+    want(needed, true);
+    for (size_t i = graph_.nodes.size(); i-- > 0;) {
+      const Node &n = graph_.nodes[i];
+      if (!std::any_of(n.outputs.begin(), n.outputs.end(),
+                       [&](ValueId v) { return v != kNone && wanted.count(v); }))
+        continue;
+      for (size_t k = 0; k < n.inputs.size(); k++) {
+        if (n.has_input(k)) want(n.inputs[k], reads_elements(graph_, n, k));
+      }
+    }
+    const auto from_input = std::find_if(graph_.inputs.begin(), graph_.inputs.end(),
+                                         [&](ValueId v) { return wanted.count(v) != 0; });
+    if (std::count(graph_.inputs.begin(), graph_.inputs.end(), needed) != 0) {
+      needs_.inputs.insert(needed);
+    } else if (from_input != graph_.inputs.end() || symbols.empty()) {
+      needs_.elements.insert(needed);
+    } else {
+      need_symbols(symbols);
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "apps/onnx/control.h"
 #include "apps/onnx/fuse.h"
+#include "apps/onnx/infer.h"
 #include "apps/onnx/kernel.h"
 #include "apps/onnx/model.h"
 
@@ -25,6 +26,7 @@ struct CompileOptions {
   std::map<std::string, int64_t> sizes;                // of symbols, to be constants
   std::map<std::string, std::vector<int64_t>> shapes;  // of inputs by name
   std::map<std::string, Constant> constants;           // inputs whose elements are known
+  Findings findings;                                   // of values that the graph computes
   int threads = 2;                                     // that compile
 };
 
@@ -62,6 +64,18 @@ struct KernelTime {
   double seconds = 0;
 };
 
+/// What has to be known before a program can be made.
+struct Needs {
+  std::set<std::string> sizes;  // symbols of the inputs' shapes
+  std::set<ValueId> inputs;     // their elements
+  // Values whose elements are wanted, and values whose shapes are, which follow from elements: what
+  // makes them has to be run.
+  std::set<ValueId> elements, shapes;
+  bool empty() const {
+    return sizes.empty() && inputs.empty() && elements.empty() && shapes.empty();
+  }
+};
+
 class Program {
  public:
   /// CompileError with every problem of the model for these sizes.
@@ -73,8 +87,11 @@ class Program {
   /// are added to it. May be called from many threads.
   Tensors run(const Tensors &inputs, std::vector<KernelTime> *times = nullptr) const;
 
-  /// Inputs whose elements decide about shapes; empty where the program can run.
-  const std::set<ValueId> &needed_inputs() const { return needed_inputs_; }
+  /// Empty where the program can run. Where it is not, the graph is canonical and inferred as far
+  /// as that goes.
+  const Needs &needs() const { return needs_; }
+  /// Symbols of sizes that were taken for equal to others, and are not for these inputs.
+  std::set<std::string> unequal_sizes(const Tensors &inputs) const;
   const Graph &graph() const { return graph_; }
   const std::vector<Kernel> &kernels() const { return kernels_; }
   const std::vector<Step> &steps() const { return steps_; }
@@ -104,7 +121,7 @@ class Program {
  private:
   friend class ProgramRun;
   void specialize(const CompileOptions &options);
-  void find_needed(const std::set<ValueId> &needed);
+  void find_needs(const InferenceReport &report);
   void place_values();
   void compile_kernels(const CompileOptions &options);
   std::map<std::string, int64_t> sizes_of(const Tensors &inputs) const;
@@ -113,7 +130,7 @@ class Program {
 
   Graph graph_;
   std::vector<std::string> output_names_;
-  std::set<ValueId> needed_inputs_;
+  Needs needs_;
   Engine engine_;
   Target target_;
   std::vector<Group> groups_;

@@ -99,6 +99,16 @@ ArenaPlan Program::arena(const std::map<std::string, int64_t> &sizes) const {
   return plan_arena(std::move(list));
 }
 
+std::set<std::string> Program::unequal_sizes(const Tensors &inputs) const {
+  std::set<std::string> symbols;
+  if (graph_.assumed_zero.empty()) return symbols;
+  const std::map<std::string, int64_t> sizes = sizes_of(inputs);
+  for (const auto &[text, difference] : graph_.assumed_zero) {
+    if (difference.evaluate(sizes).value_or(0) != 0) difference.add_symbols(&symbols);
+  }
+  return symbols;
+}
+
 // One run: where the values are, and the sizes that are known so far.
 class ProgramRun {
  public:
@@ -245,18 +255,21 @@ class ProgramRun {
     for (const std::string &name : s.symbols)
       symbols.push_back(static_cast<int32_t>(sizes_.at(name)));
     std::vector<BufferView> views;
-    bool work = false;
+    const bool work = std::any_of(s.outputs.begin(), s.outputs.end(), [&](ValueId v) {
+      return byte_count(type_of(v), p_.shape_of(v, sizes_)) > 0;
+    });
     auto view = [&](ValueId v) {
       const auto layout = p_.layouts_.find(v);
       views.emplace_back(type_of(v), p_.shape_of(v, sizes_),
                          layout == p_.layouts_.end() ? Layout() : layout->second, address(v));
     };
     views.reserve(s.inputs.size() + s.outputs.size());
-    for (ValueId v : s.inputs) view(v);
+    for (ValueId v : s.inputs) {
+      if (work) view(v);
+    }
     for (ValueId v : s.outputs) {
       make_room(v);
-      view(v);
-      work = work || byte_count(type_of(v), p_.shape_of(v, sizes_)) > 0;
+      if (work) view(v);
     }
     if (!work) return;
     if (p_.engine_ == Engine::Interpreter) {

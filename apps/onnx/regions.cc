@@ -50,12 +50,17 @@ bool inline_branch(Graph *g, size_t at) {
   std::vector<ValueId> outside(branch.values.size(), kNone);
   for (size_t i = 0; i < branch.inputs.size(); i++)
     outside[static_cast<size_t>(branch.inputs[i])] = node.inputs[first + i];
+  std::string prefix;
+  for (ValueId v : node.outputs) {
+    if (prefix.empty() && v != kNone) prefix = g->value(v).name + "/";
+  }
   auto map = [&](ValueId v) {
     if (v == kNone) return kNone;
     ValueId &to = outside[static_cast<size_t>(v)];
     if (to == kNone) {
       const Value &value = branch.value(v);
-      to = g->add_value(value.name, value.type, value.shape);
+      // Named after the node, so that the name does not depend on which other branches are inlined.
+      to = g->add_value(prefix + value.name, value.type, value.shape);
       g->value(to).constant = value.constant;
     }
     return to;

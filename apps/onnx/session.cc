@@ -1,5 +1,8 @@
 #include "apps/onnx/session.h"
 
+#include "apps/onnx/passes.h"
+#include "apps/onnx/rearrange_constant.h"
+
 namespace polyhalite::onnx {
 
 Session::Session(const std::string &path, CompileOptions options)
@@ -28,38 +31,116 @@ const Value &Session::input(const std::string &name) const {
              "use one of them");
 }
 
+namespace {
+
+std::string elements_key(const Constant &c) {
+  const std::vector<uint8_t> bytes = c.packed();
+  return shape_text(c.shape()) + std::string(bytes.begin(), bytes.end()) + ";";
+}
+
+// What makes these values, as a model.
+Model maker_of(const Graph &g, const std::string &path, const std::set<ValueId> &values) {
+  Model m;
+  m.path = path;
+  m.graph = g;
+  m.graph.findings.reset();
+  m.graph.outputs.assign(values.begin(), values.end());
+  m.graph = remove_dead_nodes(std::move(m.graph));
+  return m;
+}
+
+}  // namespace
+
+const Constant &Session::given(const Program::Tensors &inputs, const std::string &name) const {
+  const auto at = inputs.find(name);
+  if (at == inputs.end()) {
+    user_error("input '" + name + "' is missing", "it decides about shapes",
+               "give a tensor of this name");
+  }
+  return at->second;
+}
+
+// The sizes of inputs that these symbols are.
+void Session::take_sizes(const std::set<std::string> &symbols, const Program::Tensors &inputs,
+                         CompileOptions *options, std::string *key) const {
+  for (ValueId v : model_.graph.inputs) {
+    const Value &value = model_.graph.value(v);
+    if (!value.shape || options->shapes.count(value.name)) continue;
+    for (size_t d = 0; d < value.shape->size(); d++) {
+      for (const std::string &s : symbols) {
+        if (options->sizes.count(s) || (*value.shape)[d] != Dim::symbol(s)) continue;
+        const std::vector<int64_t> &shape = given(inputs, value.name).shape();
+        if (shape.size() != value.shape->size()) continue;  // the run refuses it
+        options->sizes[s] = shape[d];
+        *key += s + "=" + std::to_string(shape[d]) + ";";
+      }
+    }
+  }
+}
+
+// Runs what makes the wanted values.
+void Session::find(const Program &p, const std::string &at, const Program::Tensors &inputs,
+                   CompileOptions *options, std::string *key) {
+  std::shared_ptr<Session> &maker = makers_[at];
+  if (!maker) {
+    std::set<ValueId> values = p.needs().elements;
+    values.insert(p.needs().shapes.begin(), p.needs().shapes.end());
+    CompileOptions own = options_;
+    own.findings = options->findings;
+    maker = std::make_shared<Session>(maker_of(p.graph(), model_.path, values), own);
+  }
+  const Program::Tensors found = maker->run(inputs);
+  for (ValueId v : p.needs().elements) {
+    const std::string &name = p.graph().value(v).name;
+    options->findings.elements[name] = found.at(name);
+    *key += name + ":" + elements_key(found.at(name));
+  }
+  for (ValueId v : p.needs().shapes) {
+    const Value &value = p.graph().value(v);
+    const std::vector<int64_t> &shape = found.at(value.name).shape();
+    for (size_t d = 0; d < shape.size(); d++) {
+      std::set<std::string> symbol;
+      (*value.shape)[d].add_symbols(&symbol);
+      if (symbol.size() != 1 || (*value.shape)[d] != Dim::symbol(*symbol.begin())) continue;
+      options->findings.sizes[*symbol.begin()] = shape[d];
+      *key += *symbol.begin() + "=" + std::to_string(shape[d]) + ";";
+    }
+  }
+}
+
 std::shared_ptr<const Program> Session::program_for(const Program::Tensors &inputs) {
-  // Inputs that decide about shapes are found one layer at a time: what follows from them may
-  // decide about others.
   CompileOptions options = options_;
   std::string key;
   for (ValueId v : model_.graph.inputs) {
     const Value &value = model_.graph.value(v);
-    const auto given = inputs.find(value.name);
-    if (value.shape || given == inputs.end()) continue;
-    options.shapes[value.name] = given->second.shape();
-    for (int64_t d : given->second.shape()) key += std::to_string(d) + ",";
-    key += ";";
+    const auto tensor = inputs.find(value.name);
+    if (value.shape || tensor == inputs.end()) continue;
+    options.shapes[value.name] = tensor->second.shape();
+    key += shape_text(tensor->second.shape()) + ";";
   }
+  // What decides about shapes is found one layer at a time: what follows from it may decide about
+  // others.
   const std::lock_guard<std::mutex> lock(mutex_);
   while (true) {
     auto at = programs_.find(key);
     if (at == programs_.end()) {
       at = programs_.emplace(key, std::make_shared<const Program>(model_, options)).first;
     }
-    const Program &p = *at->second;
-    if (p.needed_inputs().empty()) return at->second;
-    for (ValueId v : p.needed_inputs()) {
-      const std::string &name = p.graph().value(v).name;
-      const auto given = inputs.find(name);
-      if (given == inputs.end()) {
-        user_error("input '" + name + "' is missing", "its elements decide about shapes",
-                   "give a tensor of this name");
-      }
-      options.constants[name] = given->second;
-      const std::vector<uint8_t> bytes = given->second.packed();
-      key += name + ":" + std::string(bytes.begin(), bytes.end()) + ";";
+    const std::shared_ptr<const Program> p = at->second;
+    const std::string before = key;
+    const Needs &needs = p->needs();
+    take_sizes(needs.empty() ? p->unequal_sizes(inputs) : needs.sizes, inputs, &options, &key);
+    for (ValueId v : needs.inputs) {
+      const std::string &name = p->graph().value(v).name;
+      options.constants[name] = given(inputs, name);
+      key += name + ":" + elements_key(options.constants[name]);
     }
+    if (!needs.elements.empty() || !needs.shapes.empty()) find(*p, before, inputs, &options, &key);
+    if (key != before) continue;
+    if (needs.empty()) return p;
+    user_error("the model cannot be compiled for these inputs",
+               "sizes that decide about shapes do not follow from them",
+               "export the model with fixed shapes");
   }
 }
 

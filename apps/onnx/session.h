@@ -24,15 +24,24 @@ class Session {
   std::vector<std::string> output_names() const;
   const Value &input(const std::string &name) const;
 
-  /// The program for these inputs: for their elements, where those decide about shapes.
+  /// The program for these inputs: for sizes that the algorithms need as numbers, and for elements
+  /// that decide about shapes; what computes such elements is run first, as a program of its own.
   std::shared_ptr<const Program> program_for(const Program::Tensors &inputs);
   Program::Tensors run(const Program::Tensors &inputs);
 
  private:
+  const Constant &given(const Program::Tensors &inputs, const std::string &name) const;
+  void take_sizes(const std::set<std::string> &symbols, const Program::Tensors &inputs,
+                  CompileOptions *options, std::string *key) const;
+  void find(const Program &p, const std::string &at, const Program::Tensors &inputs,
+            CompileOptions *options, std::string *key);
+
   Model model_;
   CompileOptions options_;
   std::mutex mutex_;
+  // By what they are compiled for.
   std::map<std::string, std::shared_ptr<const Program>> programs_;
+  std::map<std::string, std::shared_ptr<Session>> makers_;  // of what decides about shapes
 };
 
 }  // namespace polyhalite::onnx

@@ -36,6 +36,18 @@ bool same_work(const Node &a, const Node &b) {
   return true;
 }
 
+// Sizes that only running a node tells are those of the node that stays.
+void share_sizes(const Value &gone, const Value &stays, std::map<std::string, Dim> *sizes) {
+  for (size_t d = 0; gone.shape && stays.shape && d < gone.shape->size(); d++) {
+    std::set<std::string> symbols;
+    (*gone.shape)[d].add_symbols(&symbols);
+    if (symbols.size() == 1 && (*gone.shape)[d] == Dim::symbol(*symbols.begin()) &&
+        (*gone.shape)[d] != (*stays.shape)[d]) {
+      sizes->emplace(*symbols.begin(), (*stays.shape)[d].substitute(*sizes));
+    }
+  }
+}
+
 }  // namespace
 
 Graph share_common_nodes(Graph g) {
@@ -56,6 +68,7 @@ Graph share_common_nodes(Graph g) {
     }
     if (!replaced.count(static_cast<ValueId>(v))) same_hash.push_back(static_cast<ValueId>(v));
   }
+  std::map<std::string, Dim> sizes;
   std::multimap<std::string, size_t> seen;
   std::vector<Node> kept;
   for (Node &n : g.nodes) {
@@ -68,7 +81,9 @@ Graph share_common_nodes(Graph g) {
       const Node &first = kept[at->second];
       if (!same_work(first, n)) continue;
       for (size_t k = 0; k < n.outputs.size(); k++) {
-        if (n.outputs[k] != kNone) replaced[n.outputs[k]] = first.outputs[k];
+        if (n.outputs[k] == kNone) continue;
+        replaced[n.outputs[k]] = first.outputs[k];
+        share_sizes(g.value(n.outputs[k]), g.value(first.outputs[k]), &sizes);
       }
       shared = true;
     }
@@ -78,6 +93,7 @@ Graph share_common_nodes(Graph g) {
   }
   g.nodes = std::move(kept);
   for (ValueId &v : g.outputs) v = current(v);
+  g.substitute(sizes);
   return g;
 }
 

@@ -36,6 +36,29 @@ TEST(onnx_dim, evaluation_and_substitution_agree) {
   EXPECT_EQ(d.evaluate({{"N", 1}}), std::nullopt);
 }
 
+TEST(onnx_dim, lower_bounds_hold_for_all_sizes) {
+  const std::vector<Dim> all{N + 1,
+                             N * H - 3,
+                             Dim::floor_div(N * 3 + 7, 2) + H,
+                             Dim::minimum(N, H + 2) * N + 5,
+                             Dim::maximum(N - 4, H),
+                             Dim::maximum(N - H, -2)};
+  for (const Dim &d : all) {
+    const auto bound = d.lower_bound();
+    ASSERT_TRUE(bound.has_value()) << d.to_string();
+    int64_t least = INT64_MAX;
+    for (int64_t n = 0; n < 9; n++) {
+      for (int64_t h = 0; h < 9; h++) least = std::min(least, *d.evaluate({{"N", n}, {"H", h}}));
+    }
+    EXPECT_EQ(least, *bound) << d.to_string();
+  }
+  EXPECT_EQ((N - H).lower_bound(), std::nullopt);
+  EXPECT_EQ(Dim::floor_div(N - 3, 2).lower_bound(), std::nullopt);
+  // Equal up to what sizes cannot be.
+  EXPECT_EQ(Dim::minimum(N, N + H), N);
+  EXPECT_EQ(Dim::maximum(N + 2, 1), N + 2);
+}
+
 TEST(onnx_dim, sizes_beyond_64_bits_are_refused) {
   EXPECT_THROW(Dim(INT64_MAX) + 1, std::overflow_error);
   EXPECT_THROW(Dim(INT64_MAX) * 2, std::overflow_error);

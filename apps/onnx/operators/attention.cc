@@ -56,6 +56,13 @@ AttentionShapes attention_shapes(const Context &c, bool has_past, const Shape &p
 
 void infer_attention(Inference &i) {
   const AttentionShapes s = attention_shapes(i, i.has(4), i.has(4) ? i.shape(4) : Shape());
+  const int64_t heads = i.number(s.query[1]), served = i.number(s.key[1]);
+  if (served < 1 || heads % served != 0) {
+    i.fail("there are " + std::to_string(heads) + " heads of queries and " +
+               std::to_string(served) + " of keys",
+           "each head of keys serves a number of heads of queries");
+  }
+  i.number(s.query[3]);
   i.result(0, i.type(0), s.result);
   i.result(1, i.type(1), s.key);
   i.result(2, i.type(2), s.value);
@@ -77,17 +84,12 @@ std::vector<Tensor> lower_attention(Lowering &l) {
   if (l.has(5)) v = ops::concat({l.in(5), v}, 2);
   const Tensor present_key = k, present_value = v;
   // Query heads in groups share a head of keys and values.
-  const auto q_heads = s.query[1].constant(), kv_heads = s.key[1].constant();
-  if (!q_heads || !kv_heads || *kv_heads < 1 || *q_heads % *kv_heads != 0) {
-    l.fail("there are " + s.query[1].to_string() + " heads of queries and " + s.key[1].to_string() +
-               " of keys",
-           "each head of keys serves a number of heads of queries");
-  }
-  const int share = static_cast<int>(*q_heads / *kv_heads);
+  const int64_t q_heads = l.number(s.query[1]);
+  const int share = static_cast<int>(q_heads / l.number(s.key[1]));
   auto shared = [&](const Tensor &t) {
     if (share == 1) return t;
     Index shape = t.shape();
-    shape[1] = static_cast<int>(*q_heads);
+    shape[1] = static_cast<int>(q_heads);
     return Tensor(
         t.type(), shape,
         [t, share](const Index &at) { return t({at[0], at[1] / share, at[2], at[3]}); },
@@ -96,11 +98,8 @@ std::vector<Tensor> lower_attention(Lowering &l) {
   k = shared(k);
   v = shared(v);
   const Type type = q.type() == Float(64) ? Float(64) : Float(32);
-  const auto width = s.query[3].constant();
-  if (!n.has("scale") && !width)
-    l.fail("the width of heads is " + s.query[3].to_string(), "it has to be a number");
   const double scale = n.has("scale") ? static_cast<double>(n.real("scale", 1))
-                                      : 1 / std::sqrt(static_cast<double>(*width));
+                                      : 1 / std::sqrt(static_cast<double>(l.number(s.query[3])));
   Tensor scores =
       ops::matmul(ops::convert(q, type), ops::transpose(ops::convert(k, type), {0, 1, 3, 2}));
   scores = ops::elementwise(scores, [scale](Expr e) { return e * cast(e.type(), Expr(scale)); });
@@ -173,7 +172,18 @@ std::vector<Tensor> lower_attention(Lowering &l) {
           ops::convert(reported, l.wants(3) ? l.result_type(3) : type)};
 }
 
-void infer_same(Inference &i) { i.result(0, i.type(0), i.shape(0)); }
+template <typename Context>
+int64_t rotated_width(const Context &c) {
+  if (c.rank(0) == 4) return c.number(c.shape(0)[3]);
+  const int64_t heads = c.node().integer("num_heads", 0);
+  if (c.rank(0) != 3 || heads < 1)
+    c.fail("num_heads is " + std::to_string(heads), "operands of rank 3 have at least one head");
+  return c.number(Dim::floor_div(c.shape(0)[2], heads));
+}
+void infer_rotary(Inference &i) {
+  rotated_width(i);
+  i.result(0, i.type(0), i.shape(0));
+}
 
 // Pairs of elements turned by an angle of their position.
 std::vector<Tensor> lower_rotary(Lowering &l) {
@@ -181,12 +191,7 @@ std::vector<Tensor> lower_rotary(Lowering &l) {
   const Tensor x = l.in(0), cosines = l.in(1), sines = l.in(2);
   const Tensor positions = l.has(3) ? l.in(3) : Tensor();
   const bool flat = l.rank(0) == 3;
-  const int64_t heads = n.integer("num_heads", 0);
-  if (flat && heads < 1) l.fail("num_heads is missing", "operands of rank 3 need it");
-  const auto width =
-      flat ? Dim::floor_div(l.shape(0)[2], heads).constant() : l.shape(0)[3].constant();
-  if (!width) l.fail("the width of heads is no number", "it has to be one");
-  const int whole = static_cast<int>(*width);
+  const int whole = static_cast<int>(rotated_width(l));
   int turned = static_cast<int>(n.integer("rotary_embedding_dim", 0));
   if (turned == 0) turned = whole;
   const int half = turned / 2;
@@ -223,7 +228,7 @@ std::vector<Tensor> lower_rotary(Lowering &l) {
 std::vector<Operator> attention_operators() {
   return {
       {"", "Attention", Operator::Other, infer_attention, lower_attention},
-      {"", "RotaryEmbedding", Operator::Other, infer_same, lower_rotary},
+      {"", "RotaryEmbedding", Operator::Other, infer_rotary, lower_rotary},
   };
 }
 

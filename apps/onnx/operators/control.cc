@@ -57,7 +57,7 @@ class RegionInference {
     const InferenceReport report = infer_shapes(&inferred_);
     results_ = inferred_.outputs;
     for (ValueId v : results_) {
-      if (!inferred_.value(v).shape) refuse(report.needed);
+      if (!inferred_.value(v).shape) refuse(report);
     }
     i_->set_region(attribute_, std::move(typed));
   }
@@ -98,7 +98,11 @@ class RegionInference {
   }
 
   // Elements decide about the region's results: the operands from which they are made are wanted.
-  [[noreturn]] void refuse(std::set<ValueId> wanted) const {
+  [[noreturn]] void refuse(const InferenceReport &report) const {
+    for (const std::string &s : report.symbols) {
+      if (const auto at = outside_.find(s); at != outside_.end()) throw NeedsNumber{at->second};
+    }
+    std::set<ValueId> wanted = report.needed;
     for (size_t n = inferred_.nodes.size(); n-- > 0;) {
       const Node &node = inferred_.nodes[n];
       if (!std::any_of(node.outputs.begin(), node.outputs.end(),

@@ -48,10 +48,9 @@ Tensor real_turns(int length) {
 }
 
 int whole_number(const Inference &i, const Dim &d, const std::string &what) {
-  const auto c = d.constant();
-  if (!c || *c < 1 || *c > (1 << 24))
-    i.fail(what + " is " + d.to_string(), "it is a number from 1");
-  return static_cast<int>(*c);
+  const int64_t n = i.number(d);
+  if (n < 1 || n > (1 << 24)) i.fail(what + " is " + std::to_string(n), "it is a number from 1");
+  return static_cast<int>(n);
 }
 
 // Where the axis stands: an attribute first, an operand later.

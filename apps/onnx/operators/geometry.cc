@@ -175,7 +175,7 @@ void infer_deform_conv(Inference &i) {
                std::to_string(w.size()),
            "only images of two dimensions are supported");
   i.require_equal(x[1], w[1] * Dim(i.node().integer("group", 1)), "channels of image and kernels");
-  if (!x[1].constant()) i.fail("the number of channels is " + x[1].to_string(), "it is a number");
+  i.number(x[1]);
   const WindowShape window = window_of(i, x, kernel_of(i, w));
   i.result(0, i.type(0), {x[0], w[0], window.out[0], window.out[1]});
 }
@@ -184,7 +184,7 @@ std::vector<Tensor> lower_deform_conv(Lowering &l) {
   const Tensor mask = l.has(4) ? l.in(4) : Tensor();
   const ops::Window window = window_of(l, l.shape(0), kernel_of(l, l.shape(1))).lowered(l);
   const int groups = static_cast<int>(l.node().integer("group", 1));
-  const int channels = static_cast<int>(*l.shape(0)[1].constant());
+  const int channels = static_cast<int>(l.number(l.shape(0)[1]));
   const int together =
       channels / std::max<int>(1, static_cast<int>(l.node().integer("offset_group", 1)));
   const int kh = window.kernel[0], kw = window.kernel[1], cells = kh * kw;

@@ -162,13 +162,7 @@ ResizePlan resize_plan(const Context &c, const Shape &from,
              "each of " + std::to_string(p.axes.size()) + " axes has one");
     }
   };
-  auto size_of = [&](size_t k) {
-    const auto n = from[static_cast<size_t>(p.axes[k])].constant();
-    if (!n)
-      c.fail("the size " + from[static_cast<size_t>(p.axes[k])].to_string() + " is no number",
-             "give a shape");
-    return *n;
-  };
+  auto size_of = [&](size_t k) { return c.number(from[static_cast<size_t>(p.axes[k])]); };
   if (c.has(3)) {
     const Constant &sizes = values(3);
     count(sizes);

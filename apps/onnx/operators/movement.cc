@@ -62,25 +62,22 @@ SliceRange slice_range(const Context &c, const Shape &from,
     const int64_t step = steps[k];
     if (step == 0 || step > INT32_MAX || step < -INT32_MAX)
       c.fail("step " + std::to_string(step), "steps are not 0");
-    // Negative positions count from the end; both are held within the dimension. What a symbol is
-    // counts as within it.
+    // Negative positions count from the end; both are held within the dimension.
     auto position = [&](const Dim &v, int64_t low, int64_t beyond) -> Dim {
-      const auto number = v.constant(), size = n.constant();
-      if (!number) return v;
-      Dim p = *number < 0 ? n + *number : Dim(*number);
-      if (size)
-        return std::clamp<int64_t>(*number < 0 ? *number + *size : *number, low, *size + beyond);
-      if (*number >= INT32_MAX) return n + beyond;
-      if (*number < -INT32_MAX) return low;
-      return *number < 0 ? p : Dim::minimum(p, n + beyond);
+      const auto number = v.constant();
+      if (number && *number >= INT32_MAX) return n + beyond;
+      if (number && *number < -INT32_MAX) return low;
+      const bool behind = (Dim(0) - v).lower_bound().value_or(-1) >= (number ? 1 : 0);
+      // Of a size that is subtracted 0 would be the front, but nobody wants the last none.
+      if (!behind && v.lower_bound().value_or(-1) < 0) c.number(v);
+      return Dim::maximum(Dim::minimum(behind ? n + v : v, n + beyond), low);
     };
     const Dim begin = step > 0 ? position(starts[k], 0, 0) : position(starts[k], 0, -1);
     const Dim end = step > 0 ? position(ends[k], 0, 0) : position(ends[k], -1, -1);
     r.start[d] = begin;
     r.step[d] = static_cast<int>(step);
-    const Dim count =
-        step > 0 ? Dim::ceil_div(end - begin, step) : Dim::ceil_div(begin - end, -step);
-    r.shape[d] = count.constant() ? Dim(std::max<int64_t>(*count.constant(), 0)) : count;
+    r.shape[d] = Dim::maximum(
+        step > 0 ? Dim::ceil_div(end - begin, step) : Dim::ceil_div(begin - end, -step), 0);
   }
   return r;
 }
@@ -119,7 +116,7 @@ void infer_concat(Inference &i) {
         shape[d] = shape[d] + i.shape(k)[d];
       } else {
         i.require_equal(shape[d], i.shape(k)[d], "sizes of dimension " + std::to_string(d));
-        if (i.shape(k)[d].constant()) shape[d] = i.shape(k)[d];
+        shape[d] = plainer(shape[d], i.shape(k)[d]);
       }
     }
   }
@@ -274,15 +271,9 @@ std::vector<Tensor> lower_gather_elements(Lowering &l) {
   return {ops::gather_elements(l.in(0), l.in(1), l.axis(l.node().integer("axis", 0), l.rank(0)))};
 }
 
-int64_t constant_size(const Inference &i, const Dim &d) {
-  const auto c = d.constant();
-  if (!c) i.fail("the length of an index is " + d.to_string(), "it has to be a number");
-  return *c;
-}
-
 void infer_gather_nd(Inference &i) {
   const int64_t batch = i.node().integer("batch_dims", 0);
-  const int64_t length = constant_size(i, i.shape(1).back());
+  const int64_t length = i.number(i.shape(1).back());
   if (batch < 0 || length < 0 || batch + length > i.rank(0) || batch >= i.rank(1)) {
     i.fail("indices of length " + std::to_string(length),
            "the operand has rank " + std::to_string(i.rank(0)));
@@ -318,7 +309,7 @@ std::vector<Tensor> lower_scatter_elements(Lowering &l) {
 }
 
 void infer_scatter_nd(Inference &i) {
-  const int64_t length = constant_size(i, i.shape(1).back());
+  const int64_t length = i.number(i.shape(1).back());
   if (length < 0 || length > i.rank(0))
     i.fail("indices of length " + std::to_string(length),
            "the operand has rank " + std::to_string(i.rank(0)));
@@ -442,18 +433,18 @@ void infer_center_crop_pad(Inference &i) {
   }
   if (axes.size() != sizes.size())
     i.fail("there are " + std::to_string(sizes.size()) + " sizes", "each axis has one");
-  for (size_t k = 0; k < axes.size(); k++)
-    shape[static_cast<size_t>(i.axis(axes[k], i.rank(0)))] = sizes[k];
+  for (size_t k = 0; k < axes.size(); k++) {
+    Dim &size = shape[static_cast<size_t>(i.axis(axes[k], i.rank(0)))];
+    i.number(size - sizes[k]);  // where a part is left out depends on which is larger
+    size = sizes[k];
+  }
   i.result(0, i.type(0), shape);
 }
 std::vector<Tensor> lower_center_crop_pad(Lowering &l) {
   std::vector<Dim> before;
   for (size_t d = 0; d < l.shape(0).size(); d++) {
-    const Dim n = l.shape(0)[d], m = l.result_shape(0)[d];
-    const auto a = n.constant(), b = m.constant();
-    // Of an odd difference the larger part is behind.
-    before.push_back(a && b && *a > *b ? Dim(0) - Dim::floor_div(n - m, 2)
-                                       : Dim::floor_div(m - n, 2));
+    const int64_t more = l.number(l.result_shape(0)[d] - l.shape(0)[d]);
+    before.emplace_back(more / 2);  // of an odd difference the larger part is behind
   }
   return {ops::pad(l.in(0), l.sizes(before), l.result_sizes(0), ops::PadMode::Constant,
                    cast(l.in(0).type(), Expr(0)))};

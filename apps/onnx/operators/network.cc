@@ -100,10 +100,7 @@ WindowShape transposed_window(const Context &c, const Shape &x,
     const bool same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
     if (!wanted.empty() || same) {
       out = wanted.empty() ? x[d + 2] * Dim(w.stride[d]) : Dim(wanted[wanted.size() - spatial + d]);
-      const auto total = (whole - out).constant();
-      if (!total)
-        c.fail("the image's size is " + x[d + 2].to_string(), "automatic padding needs a number");
-      const int64_t t = std::max<int64_t>(*total, 0);
+      const int64_t t = std::max<int64_t>(c.number(whole - out), 0);
       pads[d] = mode == "SAME_UPPER" ? t / 2 : t - t / 2;
     }
     w.before.push_back(pads[d]);

@@ -3,6 +3,7 @@
 
 #include "apps/onnx/operators.h"
 #include "apps/onnx/operators/narrow.h"
+#include "apps/onnx/operators/size_elements.h"
 #include "polyhalite/integer_functions.h"
 #include "polyhalite/operators.h"
 
@@ -114,7 +115,10 @@ Unary find_unary(const std::string &name) {
   return nullptr;
 }
 
-void infer_unary(Inference &i) { i.result(0, i.type(0), i.shape(0)); }
+void infer_unary(Inference &i) {
+  i.result(0, i.type(0), i.shape(0));
+  follow_sizes(i);
+}
 
 std::vector<Tensor> lower_unary(Lowering &l) {
   const Unary f = find_unary(l.node().op);
@@ -136,6 +140,32 @@ std::vector<Tensor> lower_is_inf(Lowering &l) {
     if (!up && !down) sign = Expr(false);
     return is_inf(v[0]) && sign;
   })};
+}
+
+// Sums and products of integers wrap. Of types whose overflow has no value in the language, the
+// bits are those of unsigned ones.
+Expr wrapped(Expr (*f)(const Expr &, const Expr &), const Expr &a, const Expr &b) {
+  const Type t = a.type();
+  if (!t.is_int() || t.bits() < 32) return f(a, b);
+  const Type bits = UInt(t.bits());
+  return reinterpret(t, f(reinterpret(bits, a), reinterpret(bits, b)));
+}
+Expr sum(const Expr &a, const Expr &b) { return a + b; }
+Expr difference(const Expr &a, const Expr &b) { return a - b; }
+Expr product(const Expr &a, const Expr &b) { return a * b; }
+
+// Towards zero. What does not fit, and what is no number, becomes what machines give for it: the
+// least number of 32 or 64 bits, of which narrower types keep the lowest bits.
+Expr whole(const Expr &x, Type to) {
+  const Type signed_type = to.bits() < 32 ? Int(32) : to == UInt(32) ? Int(64) : Int(to.bits());
+  const Type wide = x.type().bits() < 32 ? Float(32) : x.type();
+  const Expr v = cast(wide, x);
+  const double limit = std::ldexp(1.0, signed_type.bits() - 1);
+  const Expr fits = v >= cast(wide, Expr(-limit)) && v < cast(wide, Expr(limit));
+  const Expr near = cast(to, select(fits, cast(signed_type, v), signed_type.min()));
+  if (to != UInt(64)) return near;
+  const Expr large = v >= cast(wide, Expr(limit)) && v < cast(wide, Expr(2 * limit));
+  return select(large, cast(to, v), near);
 }
 
 // Functions of two operands.
@@ -164,7 +194,7 @@ Expr shift(const Node &n, const Expr &a, const Expr &b) {
 }
 
 const BinaryRow kBinary[] = {
-    {"Add", false, [](const Node &, const Expr &a, const Expr &b) { return a + b; }},
+    {"Add", false, [](const Node &, const Expr &a, const Expr &b) { return wrapped(sum, a, b); }},
     {"And", true, [](const Node &, const Expr &a, const Expr &b) { return a && b; }},
     {"BitShift", false, shift},
     {"BitwiseAnd", false, [](const Node &, const Expr &a, const Expr &b) { return a & b; }},
@@ -180,12 +210,14 @@ const BinaryRow kBinary[] = {
     {"Less", true, [](const Node &, const Expr &a, const Expr &b) { return a < b; }},
     {"LessOrEqual", true, [](const Node &, const Expr &a, const Expr &b) { return a <= b; }},
     {"Mod", false, remainder},
-    {"Mul", false, [](const Node &, const Expr &a, const Expr &b) { return a * b; }},
+    {"Mul", false,
+     [](const Node &, const Expr &a, const Expr &b) { return wrapped(product, a, b); }},
     {"Or", true, [](const Node &, const Expr &a, const Expr &b) { return a || b; }},
     {"PRelu", false,
      [](const Node &, const Expr &a, const Expr &b) { return select(a < zero(a), b * a, a); }},
     {"Pow", false, [](const Node &, const Expr &a, const Expr &b) { return power(a, b); }},
-    {"Sub", false, [](const Node &, const Expr &a, const Expr &b) { return a - b; }},
+    {"Sub", false,
+     [](const Node &, const Expr &a, const Expr &b) { return wrapped(difference, a, b); }},
     {"Xor", true, [](const Node &, const Expr &a, const Expr &b) { return a != b; }},
 };
 
@@ -212,34 +244,11 @@ Shape legacy_shape(const Node &n, Shape b, size_t rank) {
   return b;
 }
 
-// Sizes that shapes are made of are followed through arithmetic.
-void infer_size_arithmetic(Inference &i) {
-  const std::string &op = i.node().op;
-  const bool known_op = op == "Add" || op == "Sub" || op == "Mul" || op == "Div";
-  if (!known_op || (i.type(0) != ElementType::Int64 && i.type(0) != ElementType::Int32)) return;
-  const auto a = i.known_sizes(0), b = i.known_sizes(1);
-  if (!a || !b || i.rank(0) > 1 || i.rank(1) > 1) return;
-  const size_t n = std::max(a->size(), b->size());
-  if ((a->size() != n && a->size() != 1) || (b->size() != n && b->size() != 1)) return;
-  std::vector<Dim> list;
-  for (size_t k = 0; k < n; k++) {
-    const Dim &x = (*a)[a->size() == 1 ? 0 : k], &y = (*b)[b->size() == 1 ? 0 : k];
-    if (op == "Div") {
-      const auto c = y.constant();
-      if (!c || *c <= 0) return;
-      list.push_back(Dim::floor_div(x, y));
-    } else {
-      list.push_back(op == "Add" ? x + y : op == "Sub" ? x - y : x * y);
-    }
-  }
-  i.contents(0, std::move(list));
-}
-
 void infer_binary(Inference &i) {
   const BinaryRow *row = find_binary(i.node().op);
   const Shape b = legacy_shape(i.node(), i.shape(1), i.shape(0).size());
   i.result(0, row->test ? ElementType::Bool : i.type(0), broadcast(i, {i.shape(0), b}));
-  infer_size_arithmetic(i);
+  follow_sizes(i);
 }
 
 std::vector<Tensor> lower_binary(Lowering &l) {
@@ -256,6 +265,7 @@ void infer_variadic(Inference &i) {
   std::vector<Shape> shapes;
   for (size_t k = 0; k < i.inputs(); k++) shapes.push_back(i.shape(k));
   i.result(0, i.type(0), broadcast(i, shapes));
+  follow_sizes(i);
 }
 
 std::vector<Tensor> lower_variadic(Lowering &l) {
@@ -271,19 +281,7 @@ std::vector<Tensor> lower_variadic(Lowering &l) {
 
 void infer_where(Inference &i) {
   i.result(0, i.type(1), broadcast(i, {i.shape(0), i.shape(1), i.shape(2)}));
-  const auto c = i.known_sizes(0), a = i.known_sizes(1), b = i.known_sizes(2);
-  if (!c || !a || !b || i.rank(0) > 1 || i.rank(1) > 1 || i.rank(2) > 1) return;
-  const size_t n = std::max({c->size(), a->size(), b->size()});
-  std::vector<Dim> list;
-  for (size_t k = 0; k < n; k++) {
-    auto at = [&](const std::vector<Dim> &v) { return v[v.size() == 1 ? 0 : k]; };
-    if ((c->size() != 1 && c->size() != n) || (a->size() != 1 && a->size() != n) ||
-        (b->size() != 1 && b->size() != n)) {
-      return;
-    }
-    list.push_back(at(*c).is(0) ? at(*b) : at(*a));
-  }
-  i.contents(0, std::move(list));
+  follow_sizes(i);
 }
 
 std::vector<Tensor> lower_where(Lowering &l) {
@@ -311,19 +309,21 @@ void infer_cast(Inference &i) {
            "one of the types is not supported");
   }
   i.result(0, type, i.shape(0));
-  const auto known = i.known_sizes(0);
-  const bool integers = type == ElementType::Int64 || type == ElementType::Int32;
-  const bool were = i.type(0) == ElementType::Int64 || i.type(0) == ElementType::Int32;
-  if (known && integers && were && i.rank(0) <= 1) i.contents(0, *known);
+  follow_sizes(i);
 }
 
 std::vector<Tensor> lower_cast(Lowering &l) {
   const ElementType from = l.element(0), to = l.result_element(0);
-  if (!is_narrow(from) && !is_narrow(to)) return {ops::convert(l.in(0), l.result_type(0))};
+  const Type type = l.result_type(0);
+  if (!is_narrow(from) && !is_narrow(to)) {
+    if (l.in(0).type().is_float() && !type.is_float() && !type.is_bool())
+      return {
+          ops::elementwise({l.in(0)}, type, [type](const Values &v) { return whole(v[0], type); })};
+    return {ops::convert(l.in(0), type)};
+  }
   const Node &n = l.node();
-  const Tensor x = is_narrow(from)
-                       ? decoded(l.in(0), from, is_narrow(to) ? Float(32) : l.result_type(0))
-                       : l.in(0);
+  const Tensor x =
+      is_narrow(from) ? decoded(l.in(0), from, is_narrow(to) ? Float(32) : type) : l.in(0);
   return {encoded(x, to, n.integer("saturate", 1) != 0, n.text("round_mode", "up"))};
 }
 
@@ -333,6 +333,7 @@ void infer_cast_like(Inference &i) {
            "one of the types is not supported");
   }
   i.result(0, i.type(1), i.shape(0));
+  follow_sizes(i);
 }
 
 void infer_bit_cast(Inference &i) {

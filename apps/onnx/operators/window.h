@@ -44,11 +44,7 @@ template <typename Context>
 std::vector<int64_t> kernel_of(const Context &c, const Shape &w) {
   std::vector<int64_t> kernel = c.node().integers("kernel_shape");
   if (!kernel.empty()) return kernel;
-  for (size_t d = 2; d < w.size(); d++) {
-    const auto n = w[d].constant();
-    if (!n) c.fail("the kernel's size is " + w[d].to_string(), "it has to be a number");
-    kernel.push_back(*n);
-  }
+  for (size_t d = 2; d < w.size(); d++) kernel.push_back(c.number(w[d]));
   return kernel;
 }
 
@@ -76,10 +72,8 @@ WindowShape window_of(const Context &c, const Shape &x, const std::vector<int64_
     const Dim size = x[d + 2];
     if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
       const Dim out = Dim::ceil_div(size, stride);
-      const auto total = ((out - 1) * Dim(stride) + Dim(reach) - size).constant();
-      if (!total)
-        c.fail("the image's size is " + size.to_string(), "automatic padding needs a number");
-      const int64_t t = std::max<int64_t>(*total, 0);
+      const int64_t total = c.number((out - 1) * Dim(stride) + Dim(reach) - size);
+      const int64_t t = std::max<int64_t>(total, 0);
       w.before.push_back(mode == "SAME_UPPER" ? t / 2 : t - t / 2);
       w.after.push_back(t - w.before.back());
       w.out.push_back(out);
