@@ -265,6 +265,8 @@ class Surveyor {
 
   void fold_as_asked(int f);
   void assume_ring_suffices(int f, size_t d);
+  /// Is there a number that e never exceeds?
+  bool has_limit(const Expr &e);
   /// The limit of the window that slides along dimension d, in the first iteration or in later
   /// ones.
   std::optional<int64_t> most_cells(int f, size_t d, bool first);

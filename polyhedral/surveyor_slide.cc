@@ -277,6 +277,21 @@ void Surveyor::keep_box_whole(int f, size_t d) {
          reach, ring, tree_.storage[f].dims[d].fold_where, polyhalite_error_code_bad_extern_fold);
 }
 
+// A number that e never exceeds, in the first iteration of loops that windows slide along and in the
+// others: select(yi <= 0, a, b) meets what it is compared with in each of the two alone.
+bool Surveyor::has_limit(const Expr &e) {
+  if (ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(e)) return true;
+  Expr at_first;
+  for_each_node(e, [&](const Expr &n) {
+    if (n->op != Op::Select || n->args[0]->op != Op::Le) return;
+    const VariableNode *v = as_variable(n->args[0]->args[0]);
+    if (v && v->kind == VariableKind::Loop) at_first = n->args[0];
+  });
+  if (!at_first.defined()) return false;
+  return has_limit(simplify(under_condition(e, at_first, true))) &&
+         has_limit(simplify(under_condition(e, at_first, false)));
+}
+
 // That a ring holds a window whose width the caller's sizes decide is checked at entry. One whose
 // width has a limit of its own is for the judge.
 void Surveyor::assume_ring_suffices(int f, size_t d) {
@@ -286,6 +301,7 @@ void Surveyor::assume_ring_suffices(int f, size_t d) {
   if (fs.slides[d] && most_cells(f, d, false)) return;
   const Expr spelled =
       extent_of({expand_within(fs.needed[d].min, kRoot), expand_within(fs.needed[d].max, kRoot)});
+  if (has_limit(spelled)) return;
   Expr most;
   for (const Expr &extent : {named, spelled}) {
     const Expr limit = bound_at(extent, nullptr, kRoot).max;

@@ -41,4 +41,15 @@ TEST(HalideNames, RuntimeBuffersHaveTheKnownLayout) {
   EXPECT_EQ(sizeof(halide_buffer_t), 56u);
 }
 
+// Overloads for coordinates and for names: numbers are no names, not even 0.
+const char *kind_of(const std::vector<Expr> &) { return "numbers"; }
+const char *kind_of(const std::vector<Var> &) { return "names"; }
+
+TEST(HalideNames, ZeroNamesNoVar) {
+  Var x("x"), y = "y";
+  EXPECT_STREQ(kind_of({0, 0}), "numbers");
+  EXPECT_STREQ(kind_of(std::vector<Var>{x, y}), "names");
+  EXPECT_EQ(y.name(), "y");
+}
+
 }  // namespace

@@ -37,7 +37,10 @@ class Var {
   /// A name that no other Var has.
   Var();
   Var(const std::string &name);  // NOLINT: f(x, "y") is not meant, but Var x = "x" is
-  Var(const char *name) : Var(std::string(name)) {}  // NOLINT
+  /// Var x = "x". A template, since 0 would convert to a pointer: {0, 0} are no Vars.
+  template <typename T, typename = std::enable_if_t<std::is_same_v<std::decay_t<T>, const char *> ||
+                                                    std::is_same_v<std::decay_t<T>, char *>>>
+  Var(const T &name) : Var(std::string(name)) {}  // NOLINT
 
   const std::string &name() const { return name_; }
   bool same_as(const Var &o) const { return name_ == o.name_; }
