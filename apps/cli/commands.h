@@ -11,5 +11,6 @@ using Command = std::function<int()>;
 
 Command add_compile(CLI::App &app);
 Command add_run(CLI::App &app);
+Command add_explain(CLI::App &app);
 
 }  // namespace polyhalite::cli

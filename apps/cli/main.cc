@@ -16,6 +16,8 @@ int main(int argc, char **argv) {
   };
   add("compile", "Compile an ONNX model to a library", cli::add_compile);
   add("run", "Run an ONNX model", cli::add_run);
+  add("explain", "Write a page about a pipeline, or about each kernel of an ONNX model",
+      cli::add_explain);
   CLI11_PARSE(app, argc, argv);
   try {
     for (const auto &[sub, run] : commands) {

@@ -6,6 +6,7 @@
 #include "codegen/c_source/c_source.h"
 #include "codegen/driver/describe_filter.h"
 #include "codegen/driver/embedded_runtime.h"
+#include "codegen/driver/explain/explain_page.h"
 #include "codegen/driver/generated_sources.h"
 #include "codegen/driver/pipeline_text.h"
 #include "codegen/driver/stmt_html.h"
@@ -114,6 +115,8 @@ std::string described(Emit e) {
       return "the C source";
     case Emit::ptx:
       return "the PTX";
+    case Emit::explanation:
+      return "the explanation";
     default:
       break;
   }
@@ -180,6 +183,9 @@ std::string Outputs::made(Emit what) {
       return ptx_text(lowered().function, target_);
     case Emit::stmt_html:
       return stmt_html(filter().name, make(Emit::stmt));
+    case Emit::explanation:
+      return explain_page(filter().name, pipeline_, target_,
+                          {[&] { return make(Emit::stmt); }, [&] { return make(Emit::assembly); }});
     case Emit::static_library: {
       std::vector<std::pair<std::string, std::string>> members = {
           {filter().name, make(Emit::object)}};

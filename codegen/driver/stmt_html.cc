@@ -2,29 +2,11 @@
 
 #include <sstream>
 
+#include "codegen/driver/html.h"
+
 namespace polyhalite {
 
 namespace {
-
-std::string escaped(const std::string &text) {
-  std::string s;
-  for (char c : text) {
-    switch (c) {
-      case '<':
-        s += "&lt;";
-        break;
-      case '>':
-        s += "&gt;";
-        break;
-      case '&':
-        s += "&amp;";
-        break;
-      default:
-        s += c;
-    }
-  }
-  return s;
-}
 
 constexpr const char *kStyle =
     "body{font:14px/1.4 sans-serif;margin:1.5em}pre,summary,div.line{font-family:monospace;"
@@ -33,11 +15,8 @@ constexpr const char *kStyle =
 
 }  // namespace
 
-std::string stmt_html(const std::string &title, const std::string &text) {
+std::string stmt_sections(const std::string &text, const LoopHeading &loop_heading) {
   std::ostringstream page;
-  page << "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>" << escaped(title)
-       << "</title><style>" << kStyle << "</style></head><body>\n<h1>" << escaped(title)
-       << "</h1>\n";
   std::istringstream lines(text);
   std::string line;
   int depth = 0;
@@ -57,13 +36,23 @@ std::string stmt_html(const std::string &title, const std::string &text) {
       continue;
     }
     const size_t space = words.find(' ');
-    page << "<details open><summary><b>" << escaped(words.substr(0, space)) << "</b>"
+    const std::string word = words.substr(0, space);
+    page << "<details open><summary>";
+    if (word == "for" && loop_heading) {
+      page << loop_heading(words.substr(space + 1, words.find(' ', space + 1) - space - 1));
+    }
+    page << "<b>" << escaped(word) << "</b>"
          << (space == std::string::npos ? "" : escaped(words.substr(space))) << "</summary>\n";
     depth++;
   }
   while (depth-- > 0) page << "</details>\n";
-  page << "</body></html>\n";
   return page.str();
+}
+
+std::string stmt_html(const std::string &title, const std::string &text) {
+  return "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>" + escaped(title) +
+         "</title><style>" + kStyle + "</style></head><body>\n<h1>" + escaped(title) + "</h1>\n" +
+         stmt_sections(text) + "</body></html>\n";
 }
 
 }  // namespace polyhalite

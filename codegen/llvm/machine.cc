@@ -159,6 +159,7 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const Target &target) {
   const std::string triple = std::string(processor_of(target)) + "-" + system_of(target);
   const Processor processor = baseline_of(target);
   llvm::TargetOptions settings;
+  settings.MCOptions.AsmVerbose = true;  // comments name the loops that blocks are of
   if (target.has_feature(Target::SoftFloatABI)) settings.FloatABIType = llvm::FloatABI::Soft;
   std::string problem;
   const llvm::Target *found = llvm::TargetRegistry::lookupTarget(triple, problem);

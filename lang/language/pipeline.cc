@@ -266,7 +266,9 @@ void Realizable<Self>::compile_to(const std::map<Emit, std::string> &files,
   const std::string symbol = name.empty() ? plain_name(p.outputs[0]->name) : name;
   const auto declared = declared_inputs(p, args);
   const FrozenPipeline frozen = freeze_pipeline(p, declared);
-  if (files.size() != files.count(Emit::stmt)) check_arguments(frozen, declared);
+  // Texts that nobody calls need no arguments.
+  const size_t texts = files.count(Emit::stmt) + files.count(Emit::explanation);
+  if (files.size() != texts) check_arguments(frozen, declared);
   warn_of_schedules(frozen);
   backend().emit(frozen, symbol, target, files);
 }

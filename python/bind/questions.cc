@@ -17,7 +17,8 @@ void bind_questions(py::module_ &m) {
   Classes both({m.attr("Func"), m.attr("Pipeline")});
   both.def(
           "why_not",
-          [](Self s, const std::string &directives, const Target &target) -> py::object {
+          [](Self s, const std::string &directives,
+             const Target &target) -> std::optional<py::object> {
             const Pipeline p = to_pipeline(s);
             const Here at = here();
             std::optional<Diagnostic> answer;
@@ -25,7 +26,8 @@ void bind_questions(py::module_ &m) {
               py::gil_scoped_release released;
               answer = p.why_not(directives, target_or_environment(target), at);
             }
-            return answer ? to_python(*answer) : py::none();
+            if (!answer) return std::nullopt;
+            return to_python(*answer);
           },
           py::arg("directives"), py::arg("target") = Target(),
           "What compiling would say if these directives stood behind the schedule so far: a "

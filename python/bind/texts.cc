@@ -1,4 +1,5 @@
 // Texts of expressions, definitions and schedules.
+#include "codegen/driver/explain/stage_graph.h"
 #include "lang/ir/expr_text.h"
 #include "lang/ir/freeze.h"
 #include "lang/ir/function.h"
@@ -66,38 +67,6 @@ std::vector<Directive> directives_of(const py::object &pipeline) {
   return freeze_pipeline(*p.pipeline_contents()).directives;
 }
 
-// Funcs and what they read, producers first: [(name, kind, [names that it reads])].
-py::list graph_of(const py::object &pipeline) {
-  const Pipeline p = to_pipeline(pipeline);
-  const FrozenPipeline frozen = freeze_pipeline(*p.pipeline_contents());
-  py::list nodes;
-  for (const AlgorithmInput &input : frozen.algorithm.inputs) {
-    nodes.append(
-        py::make_tuple(input.param->name, input.param->is_buffer ? "image" : "param", py::list()));
-  }
-  for (const FuncDef &f : frozen.algorithm.funcs) {
-    std::vector<std::string> reads;
-    auto look = [&](const Expr &node) {
-      std::string name;
-      if (const CallNode *c = as_call(node)) {
-        if (c->kind == CallKind::Func || c->kind == CallKind::Image) name = c->name;
-      } else if (const VariableNode *v = as_variable(node)) {
-        if (v->kind == VariableKind::Param) name = v->name;
-      }
-      if (name.empty() || name == f.name) return;
-      if (std::find(reads.begin(), reads.end(), name) == reads.end()) reads.push_back(name);
-    };
-    for (const StageDef &stage : f.stages) {
-      for (const Expr &e : stage.args) for_each_node(e, look);
-      for (const Expr &e : stage.values) for_each_node(e, look);
-      if (stage.predicate.defined()) for_each_node(stage.predicate, look);
-    }
-    nodes.append(
-        py::make_tuple(f.name, frozen.algorithm.is_output(f.name) ? "output" : "func", reads));
-  }
-  return nodes;
-}
-
 }  // namespace
 
 std::string python_text(const Expr &e) {
@@ -108,7 +77,10 @@ std::string plain_name_of(const RVar &r) { return plain_name(r.name()); }
 
 void bind_texts(py::module_ &m) {
   m.def("_definitions", [](AnyFunc f) { return definitions(f.f); });
-  m.def("_graph", &graph_of);
+  m.def("_graph_svg", [](const py::object &pipeline) {
+    const Pipeline p = to_pipeline(pipeline);
+    return graph_svg(freeze_pipeline(*p.pipeline_contents()).algorithm);
+  });
   m.def("_schedule_text", [](const py::object &pipeline, const std::string &form) {
     const std::vector<Directive> list = directives_of(pipeline);
     return form == "python" ? to_python(list) : form == "cpp" ? to_cpp(list) : to_text(list);

@@ -199,6 +199,7 @@ class Emit:
     conceptual_stmt_html: Emit
     c_source: Emit
     ptx: Emit
+    explanation: Emit
     name: str
     value: int
     def __int__(self) -> int: ...
@@ -336,6 +337,8 @@ class Func:
         """Puts definitions of pure Funcs in the place of the stage's calls of them."""
     def emit_text(self, what: Emit, args: list[Argument] = ..., target: Target = ...) -> str:
         """A stage of the compilation as text: Emit.algorithm, schedule, tree, conceptual_stmt, stmt, llvm_assembly or assembly. These texts are the same for C++ and Python: dimensions stand innermost first."""
+    def explain(self, file: str | None = ..., target: Target = ...) -> str | None:
+        """A page of HTML that needs no other file, as text or written to `file`: the graph of stages, what each directive did, the loops with sizes and footprints (for the sizes of set_estimates()), dependences drawn on a few instances, proofs, promises and checks, and the code with links between it and the loops. Of a schedule that is refused, the page says why."""
     def extern_function_name(self) -> str: ...
     def fold_storage(self, dim: LoopLike, extent: ExprLike, fold_forward: bool = ...) -> Func:
         """Stores a dimension in a ring of `extent` cells."""
@@ -364,6 +367,8 @@ class Func:
     def invalidate_cache(self) -> None:
         """Compiles anew at the next use."""
     def is_extern(self) -> bool: ...
+    def legal_alternatives(self, stage: Any, target: Target = ...) -> list[str]:
+        """What the schedule may say next about a Func or a Stage of this pipeline: texts for why_not(), which has nothing against them. Of what could be said, any factor and any number of steps, it is a choice. CompileError where the schedule so far is illegal."""
     def memoize(self, key: Any = ...) -> Func:
         """Keeps what a production computes beyond the run."""
     def name(self) -> str: ...
@@ -439,6 +444,8 @@ class Func:
     def values(self) -> Tuple: ...
     def vectorize(self, loop: LoopLike, factor: Any = ..., tail: TailStrategy = ...) -> Func:
         """The whole loop, of constant extent; with a factor, its inner part after a split."""
+    def why_not(self, directives: str, target: Target = ...) -> Any | None:
+        """What compiling would say if these directives stood behind the schedule so far: a Diagnostic, with the instances that they would break, or None where they are legal. One directive a line, in the text form of a Schedule: "f.update(0).parallel(r)", "f.vectorize(x, 8)". Nothing is changed. A text that is broken, and names that are not there, are answered by a Diagnostic as well."""
 
 class FuncRef:
     """f[i, j]: a value, or what an assignment defines."""
@@ -742,17 +749,23 @@ class Pipeline:
         """PREFIX.a and PREFIX.h."""
     def emit_text(self, what: Emit, args: list[Argument] = ..., target: Target = ...) -> str:
         """A stage of the compilation as text: Emit.algorithm, schedule, tree, conceptual_stmt, stmt, llvm_assembly or assembly. These texts are the same for C++ and Python: dimensions stand innermost first."""
+    def explain(self, file: str | None = ..., target: Target = ...) -> str | None:
+        """A page of HTML that needs no other file, as text or written to `file`: the graph of stages, what each directive did, the loops with sizes and footprints (for the sizes of set_estimates()), dependences drawn on a few instances, proofs, promises and checks, and the code with links between it and the loops. Of a schedule that is refused, the page says why."""
     def infer_arguments(self) -> list[Argument]:
         """The inputs in order of first use."""
     def infer_input_bounds(self, where: Any = ..., target: Target = ...) -> None:
         """Sets each ImageParam that has no array to a new one of the shape that is needed."""
     def invalidate_cache(self) -> None:
         """Compiles anew at the next use."""
+    def legal_alternatives(self, stage: Any, target: Target = ...) -> list[str]:
+        """What the schedule may say next about a Func or a Stage of this pipeline: texts for why_not(), which has nothing against them. Of what could be said, any factor and any number of steps, it is a choice. CompileError where the schedule so far is illegal."""
     def outputs(self) -> list[Func]: ...
     def print_loop_nest(self) -> None: ...
     def realize(self, where: Any = ..., target: Target = ..., context: Any = ...) -> Any:
         """realize([n, m]) computes the box of this shape, from 0 on, and returns a Buffer, or a tuple of Buffers for several outputs. realize(array) or realize([a, b]) writes to arrays or Buffers that exist, over the coordinates that they have. Compiles for this machine where definitions or directives have changed. CompileError where the pipeline cannot be compiled, RuntimeError where it fails. Other threads run meanwhile."""
     def trace_pipeline(self) -> None: ...
+    def why_not(self, directives: str, target: Target = ...) -> Any | None:
+        """What compiling would say if these directives stood behind the schedule so far: a Diagnostic, with the instances that they would break, or None where they are legal. One directive a line, in the text form of a Schedule: "f.update(0).parallel(r)", "f.vectorize(x, 8)". Nothing is changed. A text that is broken, and names that are not there, are answered by a Diagnostic as well."""
 
 class PrefetchBoundStrategy:
     """What a prefetch does beyond the bounds of what it fetches."""
@@ -1553,7 +1566,7 @@ _PendingUpdate: Any
 _definitions: Any
 _generate_main: Any
 _generator_names: Any
-_graph: Any
+_graph_svg: Any
 _place: Any
 _register_alias: Any
 _register_generator: Any

@@ -27,53 +27,6 @@ def _func_html(func):
     return _code("\n".join(_core._definitions(func)))
 
 
-def _layers(nodes):
-    """Each node's distance from the inputs, by name."""
-    depth = {}
-    for name, _, reads in nodes:
-        depth[name] = 1 + max((depth[r] for r in reads if r in depth), default=-1)
-    return depth
-
-
-def _graph_svg(nodes):
-    """Boxes in columns from inputs to outputs, with an arrow for each Func that another reads."""
-    width, height, gap_x, gap_y = 124, 30, 46, 14
-    depth, rows, at = _layers(nodes), {}, {}
-    for name, _, _ in nodes:
-        column = depth[name]
-        row = rows.get(column, 0)
-        rows[column] = row + 1
-        at[name] = (4 + column * (width + gap_x), 4 + row * (height + gap_y))
-    total_x = 8 + (max(depth.values(), default=0) + 1) * (width + gap_x) - gap_x
-    total_y = 8 + max(rows.values(), default=1) * (height + gap_y) - gap_y
-    fill = {"image": "#dbe9f6", "param": "#eeeeee", "func": "#ffffff", "output": "#dff2df"}
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{total_x}" height="{total_y}" '
-        'font-family="monospace" font-size="12">',
-        '<defs><marker id="ph-arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" '
-        'markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" fill="#666"/></marker></defs>',
-    ]
-    for name, _, reads in nodes:
-        x, y = at[name]
-        for r in reads:
-            if r in at:
-                a, b = at[r]
-                parts.append(
-                    f'<path d="M{a + width} {b + height / 2:g}L{x} {y + height / 2:g}" '
-                    'stroke="#666" fill="none" marker-end="url(#ph-arrow)"/>'
-                )
-    for name, kind, _ in nodes:
-        x, y = at[name]
-        label = name if len(name) <= 16 else name[:15] + "…"
-        parts.append(
-            f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="4" '
-            f'fill="{fill[kind]}" stroke="#888"><title>{html.escape(name)}</title></rect>'
-            f'<text x="{x + width / 2:g}" y="{y + 19}" text-anchor="middle">'
-            f"{html.escape(label)}</text>"
-        )
-    return "".join(parts) + "</svg>"
-
-
 class Schedule:
     """The schedule of a Func or Pipeline: its directives as text, and the loops that they make.
 
@@ -192,4 +145,4 @@ def _summary(reports, runs):
 
 
 setattr(_core.Func, "_repr_html_", _func_html)
-setattr(_core.Pipeline, "_repr_html_", lambda pipeline: _graph_svg(_core._graph(pipeline)))
+setattr(_core.Pipeline, "_repr_html_", lambda pipeline: _core._graph_svg(pipeline))

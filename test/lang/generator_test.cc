@@ -105,6 +105,14 @@ class NotingBackend : public Backend {
   void device_call(const std::function<int(void *)> &) override {}
   const polyhalite_device_interface_t *device_interface(DeviceAPI) override { return nullptr; }
   int device_capability(DeviceAPI) override { return -1; }
+  std::optional<Diagnostic> why_not(const FrozenPipeline &, const std::string &, const Target &,
+                                    const SourceLocation &) override {
+    return std::nullopt;
+  }
+  std::vector<std::string> legal_alternatives(const FrozenPipeline &, const std::string &, int,
+                                              const Target &) override {
+    return {};
+  }
   std::string notes;
 };
 
@@ -275,7 +283,7 @@ TEST(GeneratorCommandLine, UnknownKindOfOutput) {
       "  fix: choose from: object, static_library, c_header, assembly, bitcode, llvm_assembly, "
       "stmt, stmt_html, conceptual_stmt, schedule, algorithm, tree, function_info_header, "
       "registration, python_extension, compiler_log, hlpipe, conceptual_stmt_html, c_source, "
-      "ptx, cpp_stub\n");
+      "ptx, explanation, cpp_stub\n");
 }
 
 TEST(GeneratorCommandLine, BrokenTarget) {

@@ -41,6 +41,7 @@ enum class Emit {
   conceptual_stmt_html,
   c_source,
   ptx,
+  explanation,
   // What Halide's compiler writes and this one does not.
   cpp_stub,
   featurization,
@@ -59,7 +60,7 @@ const char *emit_name(Emit e);
 /// ".o", ".a" (on Windows ".obj", ".lib"), ".h", ".s", ".bc", ".ll", ".stmt", ".stmt.html",
 /// ".conceptual.stmt", ".schedule", ".algorithm", ".tree", ".function_info.h",
 /// ".registration.cpp", ".py.cpp", ".halide_compiler_log", ".hlpipe", ".conceptual.stmt.html",
-/// ".halide_generated.cpp", ".ptx".
+/// ".halide_generated.cpp", ".ptx", ".explain.html".
 const char *emit_extension(Emit e, const Target &target);
 /// Whether a compilation for several targets writes one file for each, NAME-SUFFIX.EXTENSION.
 bool is_per_target(Emit e);

@@ -166,6 +166,13 @@ class Realizable {
     emit_one(format == HTML ? Emit::conceptual_stmt_html : Emit::conceptual_stmt, file, args, "",
              target);
   }
+  /// A page of HTML that needs no other file: the graph of stages, what each directive did, the
+  /// loops with sizes and footprints, dependences drawn on a few instances, proofs, promises and
+  /// checks, and the code with links between it and the loops. Numbers are for the sizes that
+  /// set_estimates() gives. Of a schedule that is refused, the page says why.
+  void explain(const std::string &file, const Target &target = get_target_from_environment()) {
+    emit_one(Emit::explanation, file, {}, "", target);
+  }
   /// PREFIX.o (on Windows PREFIX.obj) and PREFIX.h.
   void compile_to_file(const std::string &prefix, const std::vector<Argument> &args,
                        const std::string &name = "",
