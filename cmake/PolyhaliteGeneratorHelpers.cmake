@@ -70,12 +70,7 @@ function(add_polyhalite_generator name)
     add_executable(${name} ALIAS ${arg_PACKAGE_NAMESPACE}${name})
     return()
   endif()
-  # The objects serve stubs as well.
-  add_library(${name}.objects OBJECT ${sources})
-  target_link_libraries(${name}.objects
-    PUBLIC Polyhalite::Polyhalite Polyhalite::Halide ${arg_LINK_LIBRARIES})
-  add_executable(${name} $<TARGET_OBJECTS:${name}.objects>)
-  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
+  add_executable(${name} ${sources})
   target_link_libraries(${name}
     PRIVATE Polyhalite::Generator Polyhalite::Halide ${arg_LINK_LIBRARIES})
   add_executable(${arg_PACKAGE_NAMESPACE}${name} ALIAS ${name})
@@ -333,7 +328,7 @@ function(add_polyhalite_stub name)
   add_library(${name} INTERFACE)
   add_dependencies(${name} ${name}.files)
   target_include_directories(${name} INTERFACE ${folder})
-  target_sources(${name} INTERFACE $<TARGET_OBJECTS:${arg_FROM}.objects>)
+  target_sources(${name} INTERFACE $<TARGET_OBJECTS:${arg_FROM}>)
   target_link_libraries(${name} INTERFACE Polyhalite::Polyhalite Polyhalite::Halide)
 endfunction()
 

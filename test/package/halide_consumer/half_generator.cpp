@@ -2,7 +2,7 @@
 
 class Half : public Halide::Generator<Half> {
  public:
-  GeneratorParam<int> factor{"factor", 2};
+  GeneratorParam<int> factor{"factor", FACTOR_BY_DEFAULT};
   Input<Buffer<float, 1>> input{"input"};
   Output<Buffer<float, 1>> output{"output"};
 
