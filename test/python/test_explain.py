@@ -107,6 +107,19 @@ def test_promises_stand_first():
     assert "promised by the schedule and not proven" in text
 
 
+def test_long_chains_are_explained():
+    # Without the directives, inlining would make 2^40 reads of the first Func.
+    f = ph.Func("f0")
+    f[i, j] = i + j
+    for k in range(1, 41):
+        g = ph.Func(f"f{k}")
+        g[i, j] = f[i - 1, j] + f[i + 1, j]
+        f.compute_root()
+        f = g
+    text, page = check(f.explain())
+    assert "takes effect together with a later one" in text and "tree-f40.s0.i" in page.ids
+
+
 def test_a_page_is_written(tmp_path):
     path = tmp_path / "page.html"
     assert blur().explain(str(path)) is None
