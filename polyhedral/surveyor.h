@@ -224,8 +224,11 @@ class Surveyor {
   void linear_value(const StageId &s, const Derivation &d, StageSurvey &out);
   /// Of a dimension that a skew, reverse or shift took: its interval out of those that are left.
   Interval linear_interval(const StageId &s, const Derivation &d, int scope);
-  /// Is the dimension, or one that it was split into, counted along with another one?
-  bool has_skewed_part(const StageId &s, const std::string &dim) const;
+  /// Was the dimension, or one that it was split into, taken by a derivation of this kind?
+  bool has_part(const StageId &s, const std::string &dim, Derivation::Kind kind) const;
+  /// Do iterations that a guard cuts lie before the dimension's first one? A skew's points fill no
+  /// rectangle, and the rest of what runs backwards comes first.
+  bool may_precede(const StageId &s, const std::string &dim) const;
   /// Conditions of a skewed nest become bounds of its loops.
   void bound_loops(const StageId &s, StageSurvey &out);
   void record_reads(const StageId &s);

@@ -205,7 +205,7 @@ Interval Surveyor::unconditional_interval(const StageId &s, const std::string &d
     const bool inside = tight_.count(s) && !reads_to_last_.count({s, dim});
     if (!limit.defined() || inside) return {value, value};
     Expr point = smaller(value, limit);
-    if (has_skewed_part(s, dim)) point = larger(point, range.min);
+    if (may_precede(s, dim)) point = larger(point, range.min);
     return {point, point};
   }
   if (!depends_on_visible_loop(s, value, scope) && !overshoots(s, dim)) {
@@ -224,6 +224,7 @@ Interval Surveyor::unconditional_interval(const StageId &s, const std::string &d
       }
       Interval r{sum(base.min, inner.min), sum(base.max, inner.max)};
       if (limit.defined()) r.max = smaller(r.max, limit);
+      if (may_precede(s, dim)) r = {larger(r.min, range.min), larger(r.max, range.min)};
       return r;
     }
   }

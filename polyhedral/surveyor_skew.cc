@@ -288,15 +288,20 @@ Interval Surveyor::linear_interval(const StageId &s, const Derivation &d, int sc
   return {inside(a.min), inside(a.max)};
 }
 
-bool Surveyor::has_skewed_part(const StageId &s, const std::string &dim) const {
+bool Surveyor::has_part(const StageId &s, const std::string &dim, Derivation::Kind kind) const {
   std::set<std::string> parts = {dim};
   for (const Derivation &d : tree_.nest(s).derivations) {
     if (!parts.count(d.a)) continue;
-    if (d.kind == Derivation::Skew) return true;
+    if (d.kind == kind) return true;
     parts.insert(d.c);
     if (d.kind == Derivation::Split) parts.insert(d.b);
   }
   return false;
+}
+
+bool Surveyor::may_precede(const StageId &s, const std::string &dim) const {
+  return has_part(s, dim, Derivation::Skew) ||
+         (is_guarded(s, dim) && has_part(s, dim, Derivation::Reverse));
 }
 
 bool Surveyor::is_skewed(int loop) const {

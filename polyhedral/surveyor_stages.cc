@@ -332,6 +332,7 @@ void Surveyor::split_value(const StageId &s, const Derivation &d, StageSurvey &o
   bool affine = true;
   for (const auto &[atom, c] : l.terms) affine = affine && as_variable(atom);
   if (!affine) {
+    if (may_precede(s, d.b)) base = larger(base, a.min);
     const Expr last = sum(difference(a.max, d.factor), 1);
     const bool shifts = is_shifting(d.tail);
     base = add_symbol(innermost_owner(base), base_symbol_name(s, d.a), base, a.min,
@@ -467,7 +468,10 @@ void Surveyor::fuse_value(const StageId &s, const Derivation &d, StageSurvey &ou
   const std::string prefix = stage_prefix(tree_, s) + ".";
   Expr outer_value = sum(outer.min, make_binary(Op::Div, fused, n));
   // Iterations that a guard cuts still compute producers: these stay inside their boxes.
-  if (is_guarded(s, d.c)) outer_value = smaller(outer_value, outer.max);
+  if (is_guarded(s, d.c)) {
+    outer_value = smaller(outer_value, outer.max);
+    if (may_precede(s, d.c)) outer_value = larger(outer_value, outer.min);
+  }
   out.dims[d.a] = add_symbol(owner, prefix + d.a + ".of_fused", outer_value, outer.min, outer.max);
   out.dims[d.b] = add_symbol(owner, prefix + d.b + ".of_fused",
                              sum(inner.min, make_binary(Op::Mod, fused, n)), inner.min, inner.max);

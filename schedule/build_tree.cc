@@ -410,6 +410,7 @@ LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &giv
     errors.attempt([&] { t.storage.push_back(storage_of(func, user_name, directives)); });
   }
   errors.raise();
+  t = share_loops(std::move(t), directives);
   for (int f = 0; f < static_cast<int>(t.algorithm.funcs.size()); f++) {
     for (const Directive &d : directives) {
       if (d.kind != DirectiveKind::Prefetch || d.func != m.origin_of(t.algorithm.funcs[f].name)) {
@@ -419,7 +420,6 @@ LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &giv
     }
   }
   errors.raise();
-  t = share_loops(std::move(t), directives);
   t = bind_levels(std::move(t), m, algorithm, levels);
   check_shared(t);
   t = place(std::move(t));

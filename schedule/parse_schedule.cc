@@ -1,97 +1,30 @@
 #include <cctype>
 #include <map>
-#include <sstream>
 
 #include "lang/ir/expr_text.h"
 #include "polyhalite/target.h"
 #include "schedule/loop_tree.h"
+#include "schedule/schedule_source.h"
 #include "schedule/schedule_text.h"
 
 namespace polyhalite {
 
 namespace {
 
-enum class Form { Text, Cpp, Python };
-
-struct Source {
-  Form form = Form::Text;
-  std::string body;                            // comment and version lines emptied
-  std::map<std::string, std::string> handles;  // of Funcs: identifier -> name
-};
-
-std::string trimmed(const std::string &s) {
-  size_t b = 0, e = s.size();
-  while (b < e && std::isspace(static_cast<unsigned char>(s[b]))) b++;
-  while (e > b && std::isspace(static_cast<unsigned char>(s[e - 1]))) e--;
-  return s.substr(b, e - b);
-}
-
-bool take(std::string &s, const std::string &prefix) {
-  if (s.compare(0, prefix.size(), prefix) != 0) return false;
-  s = trimmed(s.substr(prefix.size()));
-  return true;
-}
-
-// "// schedule 1", "# schedule 1" or "schedule 1", after blank lines.
-Form read_version(std::string line, const SourceLocation &where) {
-  Form form = Form::Text;
-  if (take(line, "//")) {
-    form = Form::Cpp;
-  } else if (take(line, "#")) {
-    form = Form::Python;
-  }
-  if (!take(line, "schedule")) {
-    throw CompileError({"expected 'schedule 1', found '" + line + "'", "",
-                        "begin the text with the version of its format: schedule 1", where});
-  }
-  if (line != "1") {
-    throw CompileError({"unknown version '" + line + "' of the schedule format", "",
-                        "this library reads version 1", where});
-  }
-  return form;
-}
-
-Source read_lines(const std::string &text, const std::string &name) {
-  Source source;
-  std::istringstream lines(text);
-  std::string line;
-  bool begun = false;
-  for (int number = 1; std::getline(lines, line); number++) {
-    std::string rest = trimmed(line);
-    if (!begun) {
-      if (!rest.empty()) {
-        source.form = read_version(rest, {name, number});
-        begun = true;
-      }
-      line.clear();
-    } else if (take(rest, source.form == Form::Python ? "#" : "//")) {
-      if (take(rest, "handle ")) {
-        TokenStream tokens(rest, name);
-        std::string handle = tokens.expect_name("a handle");
-        if (tokens.peek().kind == Token::String) source.handles[handle] = tokens.next().text;
-      }
-      line.clear();
-    }
-    source.body += line + "\n";
-  }
-  if (!begun) read_version("", {name, 1});
-  return source;
-}
-
 class Parser {
  public:
-  Parser(const Source &source, const std::string &name)
+  Parser(const ScheduleSource &source, const std::string &name)
       : source_(source), tokens_(source.body, name) {}
 
   std::vector<Directive> run() {
     std::vector<Directive> directives;
-    bool block = source_.form == Form::Cpp && tokens_.accept("{");
+    bool block = source_.form == ScheduleForm::Cpp && tokens_.accept("{");
     while (!tokens_.at_end() && !(block && tokens_.at("}"))) {
       if (!declaration()) {
         directives.push_back(statement());
         directives.back().order = directives.size();
       }
-      if (source_.form == Form::Cpp) tokens_.expect(";", "after a statement");
+      if (source_.form == ScheduleForm::Cpp) tokens_.expect(";", "after a statement");
     }
     if (block) {
       tokens_.expect("}", "at the end");
@@ -103,13 +36,13 @@ class Parser {
  private:
   // Var x("x")    x = ph.Var("x")
   bool declaration() {
-    if (source_.form == Form::Cpp && tokens_.at("Var")) {
+    if (source_.form == ScheduleForm::Cpp && tokens_.at("Var")) {
       tokens_.next();
       declare(tokens_.expect_name("a handle"));
       return true;
     }
     const bool makes_func = tokens_.peek(2).kind == Token::Name && tokens_.peek(2).text != "ph.Var";
-    if (source_.form == Form::Python && tokens_.peek(1).text == "=" && !makes_func) {
+    if (source_.form == ScheduleForm::Python && tokens_.peek(1).text == "=" && !makes_func) {
       std::string handle = tokens_.expect_name("a handle");
       tokens_.expect("=", "after a handle");
       tokens_.expect("ph.Var", "after '='");
@@ -132,11 +65,12 @@ class Parser {
     d.where = tokens_.where();
     // f_in_g = f.in(g)    Func f_in_g = f.in(g)
     // a, b = f.update(0).hoist_invariants()    auto [a, b] = f.update(0).hoist_invariants<2>()
-    if (source_.form == Form::Cpp && tokens_.at("Func") && tokens_.peek(1).kind == Token::Name) {
+    if (source_.form == ScheduleForm::Cpp && tokens_.at("Func") &&
+        tokens_.peek(1).kind == Token::Name) {
       tokens_.next();
     }
     const bool bound =
-        source_.form == Form::Cpp && tokens_.at("auto") && tokens_.peek(1).text == "[";
+        source_.form == ScheduleForm::Cpp && tokens_.at("auto") && tokens_.peek(1).text == "[";
     if (bound) {
       tokens_.next();
       tokens_.next();
@@ -173,7 +107,7 @@ class Parser {
                (d.makes.empty() ? " makes a Func that has no name" : " makes no Func"),
            "", makes_func(d.kind) ? "write NAME = FUNC.DIRECTIVE(...)" : "", d.where});
     }
-    if (source_.form == Form::Cpp && !d.makes_more.empty() && tokens_.accept("<")) {
+    if (source_.form == ScheduleForm::Cpp && !d.makes_more.empty() && tokens_.accept("<")) {
       tokens_.expect_integer("the number of new Funcs");
       tokens_.expect(">", "after the number of new Funcs");
     }
@@ -188,7 +122,8 @@ class Parser {
   }
 
   DirectiveKind kind_of(std::string word, const SourceLocation &where) const {
-    if (source_.form == Form::Python && (word == "in_" || word == "async_")) word.pop_back();
+    if (source_.form == ScheduleForm::Python && (word == "in_" || word == "async_"))
+      word.pop_back();
     std::string words;
     for (DirectiveKind k : all_directive_kinds()) {
       if (word == directive_name(k)) return k;
@@ -427,7 +362,7 @@ class Parser {
   Type type() {
     const SourceLocation where = tokens_.where();
     std::string word = tokens_.expect_name("a type");
-    if (source_.form != Form::Text) {
+    if (source_.form != ScheduleForm::Text) {
       word = word.substr(word.rfind('.') + 1);
       for (char &c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
       tokens_.expect("(", "after the kind of a type");
@@ -442,8 +377,8 @@ class Parser {
 
   // f, x    f.update(0), x    LoopLevel(f, x, 1)
   void level(Directive &d) {
-    const char *constructor = source_.form == Form::Python ? "ph.LoopLevel" : "LoopLevel";
-    if (source_.form != Form::Text && tokens_.accept(constructor)) {
+    const char *constructor = source_.form == ScheduleForm::Python ? "ph.LoopLevel" : "LoopLevel";
+    if (source_.form != ScheduleForm::Text && tokens_.accept(constructor)) {
       tokens_.expect("(", "after LoopLevel");
       d.target_func = func_name(tokens_.expect_name("a Func"));
       comma();
@@ -474,7 +409,8 @@ class Parser {
   // {x AlignStart, y AlignEnd}    {{x, LoopAlignStrategy::AlignStart}, ...}
   // [(x, ph.LoopAlignStrategy.AlignStart), ...]
   void alignments(Directive &d) {
-    const bool text = source_.form == Form::Text, python = source_.form == Form::Python;
+    const bool text = source_.form == ScheduleForm::Text,
+               python = source_.form == ScheduleForm::Python;
     const char *end = python ? "]" : "}";
     tokens_.expect(python ? "[" : "{", "before alignments");
     while (!tokens_.accept(end)) {
@@ -489,13 +425,7 @@ class Parser {
 
   LoopAlignStrategy alignment() {
     const SourceLocation where = tokens_.where();
-    std::string word = tokens_.expect_name("an alignment");
-    if (source_.form == Form::Cpp && word == "LoopAlignStrategy") {
-      tokens_.expect(":", "after LoopAlignStrategy");
-      tokens_.expect(":", "after LoopAlignStrategy");
-      word = tokens_.expect_name("an alignment");
-    }
-    if (source_.form == Form::Python) word = word.substr(word.rfind('.') + 1);
+    const std::string word = enumerator("LoopAlignStrategy", "an alignment");
     for (LoopAlignStrategy a : {LoopAlignStrategy::AlignStart, LoopAlignStrategy::AlignEnd,
                                 LoopAlignStrategy::NoAlign, LoopAlignStrategy::Auto}) {
       if (word == align_strategy_name(a)) return a;
@@ -504,13 +434,24 @@ class Parser {
                         "alignments are: AlignStart, AlignEnd, NoAlign, Auto", where});
   }
 
+  // Stack    MemoryType::Stack    ph.MemoryType.Stack
+  std::string enumerator(const std::string &type, const char *what) {
+    std::string word = tokens_.expect_name(what);
+    if (source_.form == ScheduleForm::Cpp && word == type) {
+      tokens_.expect(":", "after a type");
+      tokens_.expect(":", "after a type");
+      word = tokens_.expect_name(what);
+    }
+    return source_.form == ScheduleForm::Python ? word.substr(word.rfind('.') + 1) : word;
+  }
+
   void comma() { tokens_.expect(",", "between arguments"); }
 
   void loops(Directive &d, int count) {
     for (int i = 0; i < count; i++) {
       if (i > 0) comma();
       std::string name = tokens_.expect_name("a loop");
-      if (source_.form != Form::Text) {
+      if (source_.form != ScheduleForm::Text) {
         auto declared = loops_.find(name);
         if (declared == loops_.end()) tokens_.fail("'" + name + "' is no declared Var");
         name = declared->second;
@@ -520,14 +461,8 @@ class Parser {
   }
 
   TailStrategy tail() {
-    SourceLocation where = tokens_.where();
-    std::string word = tokens_.expect_name("a tail strategy");
-    if (source_.form == Form::Cpp && word == "TailStrategy") {
-      tokens_.expect(":", "after TailStrategy");
-      tokens_.expect(":", "after TailStrategy");
-      word = tokens_.expect_name("a tail strategy");
-    }
-    if (source_.form == Form::Python) word = word.substr(word.rfind('.') + 1);
+    const SourceLocation where = tokens_.where();
+    const std::string word = enumerator("TailStrategy", "a tail strategy");
     if (word == tail_strategy_name(TailStrategy::Auto)) return TailStrategy::Auto;
     for (TailStrategy t : tail_strategies()) {
       if (word == tail_strategy_name(t)) return t;
@@ -536,17 +471,11 @@ class Parser {
                         "strategies are: Auto, " + tail_strategy_names(), where});
   }
 
-  // Stack    MemoryType::Stack    ph.MemoryType.Stack    (of a fold) backward    false    False
+  // An enumerator, or of a fold: backward    false    False
   std::string option(const std::string &type, const std::vector<const char *> &words) {
-    SourceLocation where = tokens_.where();
-    std::string word = tokens_.expect_name("an option");
-    if (source_.form == Form::Cpp && word == type) {
-      tokens_.expect(":", "after a type");
-      tokens_.expect(":", "after a type");
-      word = tokens_.expect_name("an option");
-    }
-    if (source_.form == Form::Python) word = word.substr(word.rfind('.') + 1);
-    if (source_.form != Form::Text && type.empty()) {
+    const SourceLocation where = tokens_.where();
+    std::string word = enumerator(type, "an option");
+    if (source_.form != ScheduleForm::Text && type.empty()) {
       word = word == "false" || word == "False" ? "backward" : "forward";
     }
     std::string known;
@@ -560,16 +489,12 @@ class Parser {
   // DeviceAPI.CUDA    DeviceAPI::CUDA    ph.DeviceAPI.CUDA    or something else, which stays
   bool device(Directive &d) {
     const Token &t = tokens_.peek();
-    const std::string prefix = source_.form == Form::Python ? "ph.DeviceAPI." : "DeviceAPI.";
-    const bool cpp = source_.form == Form::Cpp && t.text == "DeviceAPI";
+    const std::string prefix =
+        source_.form == ScheduleForm::Python ? "ph.DeviceAPI." : "DeviceAPI.";
+    const bool cpp = source_.form == ScheduleForm::Cpp && t.text == "DeviceAPI";
     if (t.quoted || (!cpp && t.text.compare(0, prefix.size(), prefix) != 0)) return false;
     const SourceLocation where = tokens_.where();
-    std::string word = tokens_.expect_name("a device");
-    if (cpp) {
-      tokens_.expect(":", "after DeviceAPI");
-      tokens_.expect(":", "after DeviceAPI");
-      word = tokens_.expect_name("a device");
-    }
+    std::string word = enumerator("DeviceAPI", "a device");
     word = word.substr(word.rfind('.') + 1);
     std::string words;
     for (DeviceAPI api : all_device_apis) {
@@ -585,7 +510,7 @@ class Parser {
   Expr factor() {
     NameResolver names;
     names.variable = names.param = [this](const std::string &name) {
-      if (source_.form == Form::Python && (name == "True" || name == "False")) {
+      if (source_.form == ScheduleForm::Python && (name == "True" || name == "False")) {
         return Expr(name == "True");
       }
       for (const char *field : {".min.", ".extent.", ".stride."}) {
@@ -603,7 +528,7 @@ class Parser {
     return it == source_.handles.end() ? handle : it->second;
   }
 
-  const Source &source_;
+  const ScheduleSource &source_;
   TokenStream tokens_;
   std::map<std::string, std::string> loops_;  // handle -> name
 };
@@ -611,7 +536,7 @@ class Parser {
 }  // namespace
 
 std::vector<Directive> parse_schedule(const std::string &text, const std::string &name) {
-  Source source = read_lines(text, name);
+  const ScheduleSource source = read_schedule_lines(text, name);
   return Parser(source, name).run();
 }
 

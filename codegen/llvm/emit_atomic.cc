@@ -72,18 +72,27 @@ void FunctionEmitter::emit_atomic(const StmtNode &s) {
     return;
   }
   if (kernel_) return emit_kernel_atomic(body);
-  // Any cell of the update will do for the lock: all iterations that meet in one meet in all.
-  const StmtNode *first = nullptr;
+  // Where each buffer has one cell of the update, any of them will do for the lock: all iterations
+  // that meet in one meet in all. A scatter meets others in any of its cells.
+  std::vector<const StmtNode *> stores;
   std::set<std::string> inside;
   for_each_stmt(body, [&](const Stmt &b) {
     if (b->kind == StmtKind::Let || b->kind == StmtKind::For) inside.insert(b->name);
-    if (b->kind == StmtKind::Store && !first) first = b.get();
+    if (b->kind == StmtKind::Store) stores.push_back(b.get());
   });
-  if (!first) return emit_stmt(body);
-  bool known = first->args[0].type().is_scalar();
-  for (const std::string &name : inside) known = known && !uses_variable(first->args[0], name);
-  Value *cell = known ? scalar_address(first->name, first->args[1].type(), first->args[0])
-                      : base_pointer(first->name);
+  if (stores.empty()) return emit_stmt(body);
+  const StmtNode &first = *stores[0];
+  bool one_cell = first.args[0].type().is_scalar();
+  for (const std::string &name : inside) {
+    one_cell = one_cell && !uses_variable(first.args[0], name);
+  }
+  for (const StmtNode *a : stores) {
+    for (const StmtNode *b : stores) {
+      one_cell = one_cell && (a->name != b->name || equal(a->args[0], b->args[0]));
+    }
+  }
+  Value *cell = one_cell ? scalar_address(first.name, first.args[1].type(), first.args[0])
+                         : base_pointer(first.name);
   llvm::Type *pointer = builder_.getPtrTy();
   builder_.CreateCall(module_.declare("polyhalite_atomic_begin", builder_.getVoidTy(), {pointer}),
                       {cell});

@@ -147,7 +147,7 @@ bool Facts::holds(const Linear &goal) const {
   if (goal.is_constant()) return goal.constant >= 0;
   auto at_least_zero = [&](const Linear &l) {
     if (l.is_constant()) return l.constant >= 0;
-    const auto min = constant_bounds(to_expr(l), bounds_).min;
+    const auto min = constant_bounds(l, bounds_).min;
     return min && *min >= 0;
   };
   if (at_least_zero(goal)) return true;

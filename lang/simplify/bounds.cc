@@ -170,9 +170,7 @@ ConstantBounds Simplifier::compute_bounds(const Expr &e) {
     case Op::Add:
     case Op::Sub: {
       if (t.is_affine() && t.is_scalar()) {
-        // Small budget: every node of a sum asks.
-        int budget = 4;
-        return bounds_of_linear(to_linear(e), budget);
+        return bounds_of(to_linear(e));
       }
       const Bounds b = bounds_of(e->args[1]);
       return wrapped(t, plus(bounds_of(e->args[0]), e->op == Op::Add ? b : scale(b, -1)));
@@ -269,6 +267,11 @@ ConstantBounds Simplifier::bounds_of_linear(const Linear &l, int &budget) {
     if (budget <= 0) break;
   }
   return r;
+}
+
+ConstantBounds Simplifier::bounds_of(const Linear &l) {
+  int budget = 4;  // small: every node of a sum asks
+  return bounds_of_linear(l, budget);
 }
 
 ConstantBounds Simplifier::bounds_of_difference(const Expr &a, const Expr &b) {

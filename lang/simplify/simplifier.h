@@ -22,6 +22,8 @@ class Simplifier {
   Expr operator()(const Expr &e);
   /// Bounds of every lane of a simplified integer expression.
   ConstantBounds bounds_of(const Expr &e);
+  /// Bounds of a form of simplified atoms.
+  ConstantBounds bounds_of(const Linear &l);
 
  private:
   // simplify.cc

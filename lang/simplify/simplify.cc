@@ -274,4 +274,8 @@ ConstantBounds constant_bounds(const Expr &e, const VariableBounds &bounds) {
   return s.bounds_of(s(e));
 }
 
+ConstantBounds constant_bounds(const Linear &l, const VariableBounds &bounds) {
+  return Simplifier(bounds).bounds_of(l);
+}
+
 }  // namespace polyhalite

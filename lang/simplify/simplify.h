@@ -6,6 +6,7 @@
 #include <string>
 
 #include "lang/ir/node.h"
+#include "lang/simplify/linear.h"
 
 namespace polyhalite {
 
@@ -23,5 +24,7 @@ Expr simplify(const Expr &e, const VariableBounds &bounds = {});
 std::optional<bool> decide(const Expr &condition, const VariableBounds &bounds = {});
 /// Constant interval of an affine-typed expression, as far as known.
 ConstantBounds constant_bounds(const Expr &e, const VariableBounds &bounds = {});
+/// The same of a linear form whose atoms are simple already.
+ConstantBounds constant_bounds(const Linear &l, const VariableBounds &bounds);
 
 }  // namespace polyhalite

@@ -18,13 +18,6 @@ over i(1, 30), j(1, 20): f(i, j) = f(i - 1, j) + f(i, j - 1)
 output f
 )";
 
-// Reads the upper right neighbour: rows must run in order.
-constexpr const char *kSkewed = R"(image in: int32, 2
-acc(x, y) = in(x, y)
-over x1(0, 30), y1(1, 20): acc(x1, y1) = acc(x1 + 1, y1 - 1)*2
-output acc
-)";
-
 constexpr const char *kMatmul = R"(image a: float32, 2
 image b: float32, 2
 c(j, i) = 0.0f

@@ -10,6 +10,13 @@
 
 namespace polyhalite {
 
+/// Reads the upper right neighbour: rows must run in order.
+inline constexpr const char *kSkewed = R"(image in: int32, 2
+acc(x, y) = in(x, y)
+over x1(0, 30), y1(1, 20): acc(x1, y1) = acc(x1 + 1, y1 - 1)*2
+output acc
+)";
+
 /// Every judgement of the tests asks isl also what is structural.
 inline JudgeOptions exact_options() {
   JudgeOptions o;

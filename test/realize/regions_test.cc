@@ -458,6 +458,19 @@ TEST_F(Regions, ScattersOfOneValueRunInAnyOrder) {
   }
 }
 
+// All iterations meet in one cell, which none of them names first.
+TEST_F(Regions, ScattersLockAllOfTheirCells) {
+  constexpr int kCount = 400000, kCells = 64;
+  RDom r(0, kCount, "r");
+  const Expr own = r % kCells;
+  f(x) = 0;
+  f(scatter(own, Expr(kCells))) = gather(f(own) + 1, f(kCells) + 1);
+  f.update().atomic(true).parallel(r);
+  Buffer<int> out = f.realize({kCells + 1});
+  for (int i = 0; i < kCells; i++) EXPECT_EQ(out(i), kCount / kCells) << i;
+  EXPECT_EQ(out(kCells), kCount);
+}
+
 TEST_F(Regions, PromisesAreReported) {
   RDom r(0, 30, "r");
   f(x) = 0;

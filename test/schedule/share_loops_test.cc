@@ -41,6 +41,32 @@ allocate f
   EXPECT_EQ(back.hash, t.hash);
 }
 
+// A shared loop is the leader's; what stands behind it in the list has another number.
+TEST(compute_with, prefetches_follow_the_loops) {
+  EXPECT_EQ(tree(kPair, R"(f.compute_root()
+g.compute_root()
+g.compute_with(f, y)
+g.prefetch(in, x, y, 1, Clamp)
+h.prefetch(f, y, y, 2, Clamp)
+)"),
+            R"(prefetch in at g.s0.x from f.s0.y by 1 Clamp
+prefetch f at h.s0.y from h.s0.y by 2 Clamp
+allocate f
+  allocate g
+    for f.s0.y serial
+      for f.s0.x serial
+        f.s0
+      for g.s0.x serial
+        g.s0 with f.s0 over y NoAlign
+    for g.s1.y serial
+      for g.s1.x serial
+        g.s1
+    for h.s0.y serial
+      for h.s0.x serial
+        h.s0
+)");
+}
+
 TEST(compute_with, update_leads_a_pure_definition) {
   EXPECT_EQ(tree(kPair, R"(f.compute_root()
 g.compute_root()

@@ -2,78 +2,25 @@
 #include "codegen/llvm/device_math.h"
 
 #include <gtest/gtest.h>
-#include <llvm-c/Core.h>
-#include <llvm-c/Error.h>
-#include <llvm-c/LLJIT.h>
-#include <llvm-c/Target.h>
-#include <llvm/IR/LLVMContext.h>
-#include <llvm/IR/LegacyPassManager.h>
-#include <llvm/IR/Module.h>
-#include <llvm/Support/raw_ostream.h>
 
 #include <cmath>
 #include <limits>
 
-#include "codegen/llvm/machine.h"
+#include "test/support/compiled_functions.h"
 
 namespace polyhalite {
 namespace {
 
-using Binary = float (*)(float, float);
+using Binary = CompiledFunctions<float>::Binary;
 
-// Functions NAME(x, y) of this process, NAME's own code where `rest` is false.
-class Compiled {
- public:
-  explicit Compiled(const std::vector<std::string> &names) {
-    llvm::LLVMContext context;
-    auto machine = make_machine(get_host_target());
-    llvm::Module module("math", context);
-    module.setTargetTriple(machine->getTargetTriple().str());
-    module.setDataLayout(machine->createDataLayout());
-    llvm::Type *f = llvm::Type::getFloatTy(context);
-    for (const std::string &name : names) {
-      auto *function =
-          llvm::Function::Create(llvm::FunctionType::get(f, {f, f}, false),
-                                 llvm::Function::ExternalLinkage, "device_" + name, module);
-      llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "entry", function));
-      builder.CreateRet(
-          DeviceMath(builder).emit_rest(name, {function->getArg(0), function->getArg(1)}));
-    }
-    llvm::SmallVector<char, 0> bytes;
-    llvm::raw_svector_ostream out(bytes);
-    llvm::legacy::PassManager passes;
-    machine->addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::ObjectFile);
-    passes.run(module);
-    LLVMInitializeNativeTarget();
-    LLVMInitializeNativeAsmPrinter();
-    EXPECT_EQ(LLVMOrcCreateLLJIT(&jit_, nullptr), nullptr);
-    LLVMOrcJITDylibRef library = LLVMOrcLLJITGetMainJITDylib(jit_);
-    LLVMOrcDefinitionGeneratorRef process = nullptr;
-    EXPECT_EQ(LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(
-                  &process, LLVMOrcLLJITGetGlobalPrefix(jit_), nullptr, nullptr),
-              nullptr);
-    LLVMOrcJITDylibAddGenerator(library, process);
-    EXPECT_EQ(LLVMOrcLLJITAddObjectFile(
-                  jit_, library,
-                  LLVMCreateMemoryBufferWithMemoryRangeCopy(bytes.data(), bytes.size(), "math")),
-              nullptr);
-  }
-  ~Compiled() { LLVMConsumeError(LLVMOrcDisposeLLJIT(jit_)); }
-
-  Binary find(const std::string &name) {
-    LLVMOrcExecutorAddress address = 0;
-    EXPECT_EQ(LLVMOrcLLJITLookup(jit_, &address, ("device_" + name).c_str()), nullptr);
-    return reinterpret_cast<Binary>(address);
-  }
-
- private:
-  LLVMOrcLLJITRef jit_ = nullptr;
-};
-
-Compiled &compiled() {
-  static Compiled c({"sin", "cos", "tan", "pow", "atan2", "erf", "sinh", "cosh", "asinh", "acosh",
-                     "atanh", "asin", "acos"});
-  return c;
+Binary compiled(const std::string &name) {
+  static CompiledFunctions<float> functions(
+      {"sin", "cos", "tan", "pow", "atan2", "erf", "sinh", "cosh", "asinh", "acosh", "atanh",
+       "asin", "acos"},
+      [](llvm::IRBuilder<> &builder, const std::string &function, llvm::Value *x, llvm::Value *y) {
+        return DeviceMath(builder).emit_rest(function, {x, y});
+      });
+  return functions.find(name);
 }
 
 // |a - b| in units of b's last place; small numbers have that of the smallest normal one.
@@ -89,7 +36,7 @@ double units(float a, double b) {
 
 void expect_near(const char *name, double (*reference)(double), float from, float to,
                  double most_units) {
-  const Binary f = compiled().find(name);
+  const Binary f = compiled(name);
   constexpr int kSteps = 5000;
   double worst = 0;
   float at = from;
@@ -123,7 +70,7 @@ TEST(DeviceMath, IsNearTheCLibrary) {
 TEST(DeviceMath, ManyTurns) {
   for (const auto &[name, reference] :
        {std::pair<const char *, double (*)(double)>{"sin", std::sin}, {"cos", std::cos}}) {
-    const Binary f = compiled().find(name);
+    const Binary f = compiled(name);
     for (float x = 8192; x < 1e14f; x *= 1.37f) {
       EXPECT_NEAR(f(x, 0), reference(static_cast<double>(x)), 3e-7) << name << "(" << x << ")";
       EXPECT_NEAR(f(-x, 0), reference(static_cast<double>(-x)), 3e-7) << name << "(-" << x << ")";
@@ -135,7 +82,7 @@ TEST(DeviceMath, NumbersThatAreNotFinite) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float numbers[] = {-kInfinity, -3, -2, -1, -0.5f, -0.0f, 0, 0.5f, 1, 2, 3, kInfinity, nan};
-  const Binary power = compiled().find("pow"), angle = compiled().find("atan2");
+  const Binary power = compiled("pow"), angle = compiled("atan2");
   for (float x : numbers) {
     for (float y : numbers) {
       if (std::isfinite(x) && std::isfinite(y)) continue;
@@ -146,7 +93,7 @@ TEST(DeviceMath, NumbersThatAreNotFinite) {
     }
   }
   for (const char *name : {"erf", "sinh", "asinh"}) {
-    const Binary f = compiled().find(name);
+    const Binary f = compiled(name);
     EXPECT_TRUE(std::isnan(f(nan, 0))) << name;
     EXPECT_EQ(f(kInfinity, 0), std::string(name) == "erf" ? 1 : kInfinity) << name;
     EXPECT_EQ(f(-kInfinity, 0), std::string(name) == "erf" ? -1 : -kInfinity) << name;

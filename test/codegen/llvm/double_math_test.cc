@@ -3,81 +3,26 @@
 #include "codegen/llvm/double_math.h"
 
 #include <gtest/gtest.h>
-#include <llvm-c/Core.h>
-#include <llvm-c/Error.h>
-#include <llvm-c/LLJIT.h>
-#include <llvm-c/Target.h>
-#include <llvm/IR/LLVMContext.h>
-#include <llvm/IR/LegacyPassManager.h>
-#include <llvm/IR/Module.h>
-#include <llvm/Support/raw_ostream.h>
 
 #include <cmath>
 #include <limits>
 
-#include "codegen/llvm/machine.h"
+#include "test/support/compiled_functions.h"
 
 namespace polyhalite {
 namespace {
 
-using Binary = double (*)(double, double);
+using Binary = CompiledFunctions<double>::Binary;
 
-constexpr const char *kNames[] = {"exp",  "log",   "pow",   "sin",   "cos",  "tan",
-                                  "atan", "atan2", "asin",  "acos",  "sinh", "cosh",
-                                  "tanh", "asinh", "acosh", "atanh", "erf"};
-
-// Functions device_NAME(x, y) of this process.
-class Compiled {
- public:
-  Compiled() {
-    llvm::LLVMContext context;
-    auto machine = make_machine(get_host_target());
-    llvm::Module module("math", context);
-    module.setTargetTriple(machine->getTargetTriple().str());
-    module.setDataLayout(machine->createDataLayout());
-    llvm::Type *f = llvm::Type::getDoubleTy(context);
-    for (const std::string name : kNames) {
-      auto *function =
-          llvm::Function::Create(llvm::FunctionType::get(f, {f, f}, false),
-                                 llvm::Function::ExternalLinkage, "device_" + name, module);
-      llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "entry", function));
-      builder.CreateRet(
-          DoubleMath(builder).emit_double(name, {function->getArg(0), function->getArg(1)}));
-    }
-    llvm::SmallVector<char, 0> bytes;
-    llvm::raw_svector_ostream out(bytes);
-    llvm::legacy::PassManager passes;
-    machine->addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::ObjectFile);
-    passes.run(module);
-    LLVMInitializeNativeTarget();
-    LLVMInitializeNativeAsmPrinter();
-    EXPECT_EQ(LLVMOrcCreateLLJIT(&jit_, nullptr), nullptr);
-    LLVMOrcJITDylibRef library = LLVMOrcLLJITGetMainJITDylib(jit_);
-    LLVMOrcDefinitionGeneratorRef process = nullptr;
-    EXPECT_EQ(LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(
-                  &process, LLVMOrcLLJITGetGlobalPrefix(jit_), nullptr, nullptr),
-              nullptr);
-    LLVMOrcJITDylibAddGenerator(library, process);
-    EXPECT_EQ(LLVMOrcLLJITAddObjectFile(
-                  jit_, library,
-                  LLVMCreateMemoryBufferWithMemoryRangeCopy(bytes.data(), bytes.size(), "math")),
-              nullptr);
-  }
-  ~Compiled() { LLVMConsumeError(LLVMOrcDisposeLLJIT(jit_)); }
-
-  Binary find(const std::string &name) {
-    LLVMOrcExecutorAddress address = 0;
-    EXPECT_EQ(LLVMOrcLLJITLookup(jit_, &address, ("device_" + name).c_str()), nullptr);
-    return reinterpret_cast<Binary>(address);
-  }
-
- private:
-  LLVMOrcLLJITRef jit_ = nullptr;
-};
+const std::vector<std::string> kNames = {"exp",  "log",   "pow",   "sin",   "cos",  "tan",
+                                         "atan", "atan2", "asin",  "acos",  "sinh", "cosh",
+                                         "tanh", "asinh", "acosh", "atanh", "erf"};
 
 Binary compiled(const std::string &name) {
-  static Compiled c;
-  return c.find(name);
+  static CompiledFunctions<double> functions(
+      kNames, [](llvm::IRBuilder<> &builder, const std::string &function, llvm::Value *x,
+                 llvm::Value *y) { return DoubleMath(builder).emit_double(function, {x, y}); });
+  return functions.find(name);
 }
 
 // |a - b| in units of b's last place; small numbers have that of the smallest normal one.
@@ -199,7 +144,9 @@ TEST(DoubleMath, NumbersThatAreNotFinite) {
     for (double x : {-kInfinity, -0.0, 0.0, kInfinity, nan}) {
       const double found = compiled(name)(x, 0);
       EXPECT_EQ(units(found, reference(x)), 0) << name << "(" << x << ") = " << found;
-      if (x == 0 && reference(x) == 0) EXPECT_EQ(std::signbit(found), std::signbit(x)) << name;
+      if (x == 0 && reference(x) == 0) {
+        EXPECT_EQ(std::signbit(found), std::signbit(x)) << name;
+      }
     }
   }
 }
