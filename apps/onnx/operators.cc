@@ -86,10 +86,6 @@ const Shape &Inference::shape(size_t i) const {
 }
 
 std::vector<int64_t> Inference::integers(size_t i) const {
-  if (language_type(type(i)).value_or(Float(32)).is_float()) {
-    fail("operand " + std::to_string(i) + " has elements of " + element_name(type(i)),
-         "they are integers");
-  }
   return numbers(in(i), node_->inputs[i]);
 }
 

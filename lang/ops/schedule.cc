@@ -59,8 +59,9 @@ void make_parallel(const Loops &l, const std::vector<Var> &outer,
   }
 }
 
-// Of points along the innermost dimension.
-int point_lanes(const Loops &l, const Target &target) {
+// Of points along the innermost dimension; a few points are not worth vectors.
+int point_lanes(const Loops &l, int64_t operations, const Target &target) {
+  if (operations < 64 && l.extent(0) != 0) return 1;
   const int natural = std::min(target.natural_vector_size(l.func.types()[0]),
                                2 * target.natural_vector_size(Float(32)));
   return lanes_for(l.extent(0), natural);
@@ -70,7 +71,7 @@ int point_lanes(const Loops &l, const Target &target) {
 void schedule_points(const Loops &l, int64_t operations, const Target &target) {
   if (l.vars.empty()) return;
   Func f = l.func;
-  const int lanes = point_lanes(l, target);
+  const int lanes = point_lanes(l, operations, target);
   const bool large = operations >= kWorthThreads;
   if (l.vars.size() == 1 && large) {
     Var inner("inner");
@@ -81,7 +82,7 @@ void schedule_points(const Loops &l, int64_t operations, const Target &target) {
       return;
     }
   }
-  if (lanes > 1 && (operations >= 64 || l.extent(0) == 0)) {
+  if (lanes > 1) {
     f.vectorize(l.vars[0], lanes, tail_for(l.extent(0), lanes));
   }
   if (large && l.vars.size() > 1) {
@@ -306,7 +307,7 @@ void schedule_reduction(const Stage &s, bool at_root, const LoopLevel *level,
 void schedule_windows(const Loops &out, size_t innermost, const Stage &s, const Target &target) {
   Func f = s.func;
   const std::vector<Var> args = f.args();
-  const int lanes = point_lanes(out, target);
+  const int lanes = point_lanes(out, product_of(out.extents), target);
   const Var along = args[innermost];
   f.compute_at(out.func, out.vars[0]);
   std::vector<VarOrRVar> order{along};
@@ -388,7 +389,9 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
         if (single && inside < 0 && innermost != s.dims.end() && dims.size() == order.size()) {
           schedule_windows(out, static_cast<size_t>(innermost - s.dims.begin()), s, target);
         } else {
-          schedule_reduction(s, true, nullptr, target);
+          Stage points = s;  // vectors of them: a window is short
+          points.rvars.clear();
+          schedule_reduction(points, true, nullptr, target);
         }
         break;
       }

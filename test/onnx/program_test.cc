@@ -180,6 +180,17 @@ TEST(onnx_program, windows_between_convolutions) {
   }
 }
 
+TEST(onnx_program, windows_of_few_points) {
+  ModelBuilder b;
+  b.input("x", {1, 1, 4, 4})
+      .node("MaxPool", {"x"}, {"y"},
+            {ints_attribute("kernel_shape", {2, 2}), ints_attribute("dilations", {2, 2})});
+  const auto out = run_all(
+      b.output("y"),
+      {{"x", floats({1, 1, 4, 4}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})}});
+  EXPECT_EQ(list(out.at("y")), (std::vector<float>{11, 12, 15, 16}));
+}
+
 TEST(onnx_program, old_versions_mean_what_they_meant) {
   // Before 13, Softmax took all dimensions from the axis on as one.
   ModelBuilder b(11);
