@@ -124,6 +124,8 @@ TEST(onnx_bad_file, operands_of_wrong_ranks_and_types) {
             "  why: it is at least 2\n"
             "  fix: mend the model, or give other shapes");
   EXPECT_NE(error("EyeLike", {3}).find("operand 0 has rank 1\n  why: it is 2"), std::string::npos);
+  EXPECT_NE(error("DFT", {}).find("operand 0 has rank 0\n  why: it is at least 2"),
+            std::string::npos);
   EXPECT_NE(error("LRN", {2, 3}, {int_attribute("size", 1 << 30)}).find("size is 1073741824"),
             std::string::npos);
   EXPECT_NE(

@@ -272,6 +272,7 @@ std::vector<Tensor> lower_gather_elements(Lowering &l) {
 }
 
 void infer_gather_nd(Inference &i) {
+  i.require_rank(1, 1, INT32_MAX);
   const int64_t batch = i.node().integer("batch_dims", 0);
   const int64_t length = i.number(i.shape(1).back());
   if (batch < 0 || length < 0 || batch + length > i.rank(0) || batch >= i.rank(1)) {
@@ -309,6 +310,7 @@ std::vector<Tensor> lower_scatter_elements(Lowering &l) {
 }
 
 void infer_scatter_nd(Inference &i) {
+  i.require_rank(1, 1, INT32_MAX);
   const int64_t length = i.number(i.shape(1).back());
   if (length < 0 || length > i.rank(0))
     i.fail("indices of length " + std::to_string(length),
