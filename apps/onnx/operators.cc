@@ -94,6 +94,10 @@ std::optional<std::vector<Dim>> Inference::known_sizes(size_t i) const {
 }
 
 std::vector<Dim> Inference::sizes(size_t i) const {
+  if (!holds_sizes(type(i))) {
+    fail("operand " + std::to_string(i) + " has elements of " + element_name(type(i)),
+         "they are sizes, which are integers");
+  }
   auto known = known_sizes(i);
   if (!known) throw NeedsValue{node_->inputs[i]};
   return *known;
@@ -113,6 +117,16 @@ std::vector<int> Inference::axes(const std::vector<int64_t> &list, int rank) con
   std::vector<int> out;
   for (int64_t a : list) out.push_back(axis(a, rank));
   return out;
+}
+
+void Inference::require_rank(size_t i, int least, int most) const {
+  if (rank(i) >= least && rank(i) <= most) return;
+  const bool bounded = most < INT32_MAX;
+  fail("operand " + std::to_string(i) + " has rank " + std::to_string(rank(i)),
+       std::string(least == most ? "it is "
+                   : bounded     ? "it is from "
+                                 : "it is at least ") +
+           std::to_string(least) + (bounded && least != most ? " to " + std::to_string(most) : ""));
 }
 
 void Inference::require_equal(const Dim &a, const Dim &b, const std::string &what) const {

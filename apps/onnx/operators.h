@@ -52,6 +52,8 @@ class Inference {
   /// In [0, rank); CompileError outside of [-rank, rank).
   int axis(int64_t a, int rank) const;
   std::vector<int> axes(const std::vector<int64_t> &list, int rank) const;
+  /// CompileError unless operand i has a rank in [least, most].
+  void require_rank(size_t i, int least, int most) const;
   /// CompileError unless the two may be equal; where that is open, the graph assumes that they are.
   void require_equal(const Dim &a, const Dim &b, const std::string &what) const;
   [[noreturn]] void fail(const std::string &what, const std::string &why) const;

@@ -92,7 +92,7 @@ void Session::find(const Program &p, const std::string &at, const Program::Tenso
   const Program::Tensors found = maker->run(inputs);
   for (ValueId v : p.needs().elements) {
     const std::string &name = p.graph().value(v).name;
-    options->findings.elements[name] = found.at(name);
+    if (!options->findings.elements.emplace(name, found.at(name)).second) continue;
     *key += name + ":" + elements_key(found.at(name));
   }
   for (ValueId v : p.needs().shapes) {
@@ -102,7 +102,7 @@ void Session::find(const Program &p, const std::string &at, const Program::Tenso
       std::set<std::string> symbol;
       (*value.shape)[d].add_symbols(&symbol);
       if (symbol.size() != 1 || (*value.shape)[d] != Dim::symbol(*symbol.begin())) continue;
-      options->findings.sizes[*symbol.begin()] = shape[d];
+      if (!options->findings.sizes.emplace(*symbol.begin(), shape[d]).second) continue;
       *key += *symbol.begin() + "=" + std::to_string(shape[d]) + ";";
     }
   }
@@ -132,7 +132,7 @@ std::shared_ptr<const Program> Session::program_for(const Program::Tensors &inpu
     take_sizes(needs.empty() ? p->unequal_sizes(inputs) : needs.sizes, inputs, &options, &key);
     for (ValueId v : needs.inputs) {
       const std::string &name = p->graph().value(v).name;
-      options.constants[name] = given(inputs, name);
+      if (!options.constants.emplace(name, given(inputs, name)).second) continue;
       key += name + ":" + elements_key(options.constants[name]);
     }
     if (!needs.elements.empty() || !needs.shapes.empty()) find(*p, before, inputs, &options, &key);

@@ -68,7 +68,7 @@ Expr count(const Tensor &x, const Window &window, const Index &point, bool paddi
 
 Stage own_stage(const Func &f, const Index &shape) {
   Stage s;
-  s.kind = Stage::Reduce;
+  s.kind = Stage::Window;
   s.func = f;
   s.extents = reversed(shape);
   s.dims = reversed_dims(static_cast<int>(shape.size()));
@@ -98,7 +98,9 @@ Tensor pool(const Tensor &x, const Window &window, Pooling how, const std::vecto
   } else {
     f(args) += value;
   }
-  const Tensor total = tensor_of(f, type, shape, own_stage(f, shape), merged_stages({x}));
+  Stage windows = own_stage(f, shape);
+  for (size_t i = 0; i < window.kernel.size(); i++) windows.rvars.push_back(r[static_cast<int>(i)]);
+  const Tensor total = tensor_of(f, type, shape, windows, merged_stages({x}));
   if (how == Pooling::Max) return convert(total, x.type());
   if (how == Pooling::Norm) {
     return convert(

@@ -59,13 +59,19 @@ void make_parallel(const Loops &l, const std::vector<Var> &outer,
   }
 }
 
+// Of points along the innermost dimension; a few points are not worth vectors.
+int point_lanes(const Loops &l, int64_t operations, const Target &target) {
+  if (operations < 64 && l.extent(0) != 0) return 1;
+  const int natural = std::min(target.natural_vector_size(l.func.types()[0]),
+                               2 * target.natural_vector_size(Float(32)));
+  return lanes_for(l.extent(0), natural);
+}
+
 // Every point on its own: vectors along the innermost dimension, tasks of the outer ones.
 void schedule_points(const Loops &l, int64_t operations, const Target &target) {
   if (l.vars.empty()) return;
   Func f = l.func;
-  const int natural =
-      std::min(target.natural_vector_size(f.types()[0]), 2 * target.natural_vector_size(Float(32)));
-  const int lanes = lanes_for(l.extent(0), natural);
+  const int lanes = point_lanes(l, operations, target);
   const bool large = operations >= kWorthThreads;
   if (l.vars.size() == 1 && large) {
     Var inner("inner");
@@ -76,7 +82,7 @@ void schedule_points(const Loops &l, int64_t operations, const Target &target) {
       return;
     }
   }
-  if (lanes > 1 && (operations >= 64 || l.extent(0) == 0)) {
+  if (lanes > 1) {
     f.vectorize(l.vars[0], lanes, tail_for(l.extent(0), lanes));
   }
   if (large && l.vars.size() > 1) {
@@ -295,6 +301,27 @@ void schedule_reduction(const Stage &s, bool at_root, const LoopLevel *level,
   }
 }
 
+// Windows of as many points as the output has in a vector, in a register.
+//
+//   for others { for innermost/lanes { vector of windows; vector of the output } }
+void schedule_windows(const Loops &out, size_t innermost, const Stage &s, const Target &target) {
+  Func f = s.func;
+  const std::vector<Var> args = f.args();
+  const int lanes = point_lanes(out, product_of(out.extents), target);
+  const Var along = args[innermost];
+  f.compute_at(out.func, out.vars[0]);
+  std::vector<VarOrRVar> order{along};
+  for (const RVar &r : s.rvars) order.emplace_back(r);
+  for (const Var &v : args) {
+    if (v.name() != along.name()) order.emplace_back(v);
+  }
+  f.update().reorder(order);
+  if (lanes == 1) return;
+  const TailStrategy tail = tail_for(out.extent(0), lanes);
+  f.vectorize(along, lanes, tail);
+  f.update().vectorize(along, lanes, TailStrategy::GuardWithIf);
+}
+
 }  // namespace
 
 std::vector<Func> materialize(const std::vector<Tensor> &tensors,
@@ -352,6 +379,20 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
           schedule_product(Loops(whole, s.extents), place, s, operands, target);
         }
         operands.clear();
+        break;
+      }
+      case Stage::Window: {
+        // At the output's own points, where the tensor's dimensions are the window's in some order.
+        const auto innermost = std::find(s.dims.begin(), s.dims.end(), order[0]);
+        std::set<int> dims(s.dims.begin(), s.dims.end());
+        dims.erase(-1);
+        if (single && inside < 0 && innermost != s.dims.end() && dims.size() == order.size()) {
+          schedule_windows(out, static_cast<size_t>(innermost - s.dims.begin()), s, target);
+        } else {
+          Stage points = s;  // vectors of them: a window is short
+          points.rvars.clear();
+          schedule_reduction(points, true, nullptr, target);
+        }
         break;
       }
       case Stage::Reduce: {

@@ -13,6 +13,12 @@ py::object error_class(const char *name) {
   return py::module_::import("polyhalite._errors").attr(name);
 }
 
+// Names from a file may hold any bytes.
+py::str readable(const std::string &text) {
+  return py::reinterpret_steal<py::str>(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+}
+
 // Raises polyhalite.NAME. An error without a place has that of the Python line that runs.
 void raise(const char *name, const Error &e) {
   py::list diagnostics;
@@ -62,7 +68,8 @@ class Reporter : public CompileTimeErrorReporter {
 }  // namespace
 
 py::object to_python(const Diagnostic &d) {
-  return error_class("Diagnostic")(d.what, d.why, d.fix, d.where.file, d.where.line);
+  return error_class("Diagnostic")(readable(d.what), readable(d.why), readable(d.fix),
+                                   readable(d.where.file), d.where.line);
 }
 
 void bind_errors(py::module_ &m) {

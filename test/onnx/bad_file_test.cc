@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "apps/onnx/session.h"
 #include "test/onnx/model_builder.h"
 
 namespace polyhalite::onnx {
@@ -107,6 +108,37 @@ TEST(onnx_bad_file, wrong_arity) {
             "error: node 'make_y' (Relu-14) has 2 inputs and 1 outputs\n"
             "  why: the operator takes 1 to 1 inputs, and has 1 to 1 outputs\n"
             "  fix: export the model again");
+}
+
+TEST(onnx_bad_file, operands_of_wrong_ranks_and_types) {
+  auto error = [](const std::string &op, const std::vector<TestDim> &shape,
+                  const std::vector<Message> &attributes = {}) {
+    return error_of([&] {
+      ModelBuilder b;
+      b.input("x", shape).node(op, {"x"}, {"y"}, attributes).output("y");
+      Program(b.load(), {});
+    });
+  };
+  EXPECT_EQ(error("Trilu", {3}),
+            "error: node 'make_y' (Trilu, version 14): operand 0 has rank 1\n"
+            "  why: it is at least 2\n"
+            "  fix: mend the model, or give other shapes");
+  EXPECT_NE(error("EyeLike", {3}).find("operand 0 has rank 1\n  why: it is 2"), std::string::npos);
+  EXPECT_NE(error("DFT", {}).find("operand 0 has rank 0\n  why: it is at least 2"),
+            std::string::npos);
+  EXPECT_NE(error("LRN", {2, 3}, {int_attribute("size", 1 << 30)}).find("size is 1073741824"),
+            std::string::npos);
+  EXPECT_NE(
+      error("Hardmax", {2, 3}, {int_attribute("axis", 2)}).find("axis 2 of a tensor of rank 2"),
+      std::string::npos);
+  ModelBuilder b;
+  b.input("x", {2}).input("shape", {1}).node("Reshape", {"x", "shape"}, {"y"}).output("y");
+  EXPECT_EQ(error_of([&] {
+              Session(b.load()).run({{"x", floats({2}, {1, 2})}, {"shape", floats({1}, {2})}});
+            }),
+            "error: node 'make_y' (Reshape, version 14): operand 1 has elements of float32\n"
+            "  why: they are sizes, which are integers\n"
+            "  fix: mend the model, or give other shapes");
 }
 
 TEST(onnx_bad_file, sizes_of_weights) {

@@ -161,6 +161,36 @@ TEST(onnx_program, elements_that_decide_about_shapes_come_at_run_time) {
             (std::vector<int64_t>{6, 2}));
 }
 
+TEST(onnx_program, windows_between_convolutions) {
+  // Channels are innermost there, and no multiple of a vector; at the edges windows are cut.
+  for (const int channels : {3, 19, 40}) {
+    for (const std::string op : {"MaxPool", "AveragePool", "LpPool"}) {
+      ModelBuilder b;
+      b.input("x", {2, channels, 9, 11});
+      std::vector<float> half(static_cast<size_t>(channels * channels));
+      for (int c = 0; c < channels; c++) half[static_cast<size_t>(c * (channels + 1))] = 0.5f;
+      b.weights("w", {channels, channels, 1, 1}, half);
+      b.node("Conv", {"x", "w"}, {"a"});
+      b.node(op, {"a"}, {"p"},
+             {ints_attribute("kernel_shape", {3, 2}), ints_attribute("strides", {2, 1}),
+              ints_attribute("pads", {1, 0, 1, 1})});
+      b.node("Relu", {"p"}, {"r"}).node("Conv", {"r", "w"}, {"y"}).output("y");
+      run_all(b, {{"x", random_floats({2, channels, 9, 11}, 4)}});
+    }
+  }
+}
+
+TEST(onnx_program, windows_of_few_points) {
+  ModelBuilder b;
+  b.input("x", {1, 1, 4, 4})
+      .node("MaxPool", {"x"}, {"y"},
+            {ints_attribute("kernel_shape", {2, 2}), ints_attribute("dilations", {2, 2})});
+  const auto out = run_all(
+      b.output("y"),
+      {{"x", floats({1, 1, 4, 4}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})}});
+  EXPECT_EQ(list(out.at("y")), (std::vector<float>{11, 12, 15, 16}));
+}
+
 TEST(onnx_program, old_versions_mean_what_they_meant) {
   // Before 13, Softmax took all dimensions from the axis on as one.
   ModelBuilder b(11);

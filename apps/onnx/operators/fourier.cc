@@ -62,8 +62,9 @@ int64_t transform_axis(const Context &c) {
 
 void infer_dft(Inference &i) {
   const int rank = i.rank(0);
+  i.require_rank(0, 2, INT32_MAX);
   const Dim parts = i.shape(0).back();
-  if (rank < 2 || !(parts.is(1) || parts.is(2)))
+  if (!(parts.is(1) || parts.is(2)))
     i.fail("the signal has the shape " + to_string(i.shape(0)),
            "its last dimension has 1 or 2 parts");
   const auto axis = static_cast<size_t>(i.axis(transform_axis(i), rank));

@@ -272,6 +272,7 @@ std::vector<Tensor> lower_gather_elements(Lowering &l) {
 }
 
 void infer_gather_nd(Inference &i) {
+  i.require_rank(1, 1, INT32_MAX);
   const int64_t batch = i.node().integer("batch_dims", 0);
   const int64_t length = i.number(i.shape(1).back());
   if (batch < 0 || length < 0 || batch + length > i.rank(0) || batch >= i.rank(1)) {
@@ -309,6 +310,7 @@ std::vector<Tensor> lower_scatter_elements(Lowering &l) {
 }
 
 void infer_scatter_nd(Inference &i) {
+  i.require_rank(1, 1, INT32_MAX);
   const int64_t length = i.number(i.shape(1).back());
   if (length < 0 || length > i.rank(0))
     i.fail("indices of length " + std::to_string(length),
@@ -321,7 +323,12 @@ std::vector<Tensor> lower_scatter_nd(Lowering &l) {
 }
 
 // A state that grows: updates of one time step at the position that each image has.
-void infer_tensor_scatter(Inference &i) { i.result(0, i.type(0), i.shape(0)); }
+void infer_tensor_scatter(Inference &i) {
+  i.require_rank(1, i.rank(0), i.rank(0));
+  i.axis(i.node().integer("axis", -2), i.rank(0));
+  if (i.has(2)) i.require_rank(2, 1, 1);
+  i.result(0, i.type(0), i.shape(0));
+}
 std::vector<Tensor> lower_tensor_scatter(Lowering &l) {
   const Tensor x = l.in(0), update = l.in(1);
   const int rank = x.rank();
@@ -377,6 +384,10 @@ std::vector<Tensor> lower_space_to_depth(Lowering &l) {
 
 void infer_same(Inference &i) { i.result(0, i.type(0), i.shape(0)); }
 
+void infer_trilu(Inference &i) {
+  i.require_rank(0, 2, INT32_MAX);
+  infer_same(i);
+}
 std::vector<Tensor> lower_trilu(Lowering &l) {
   const Tensor x = l.in(0);
   const bool upper = l.node().integer("upper", 1) != 0;
@@ -393,6 +404,7 @@ void infer_one_hot(Inference &i) {
     if (!i.in(1).constant && !i.in(1).contents) throw NeedsValue{i.node().inputs[1]};
     return i.integers(1);
   }();
+  i.require_rank(2, 1, 1);
   Shape shape = i.shape(0);
   const int axis = i.axis(i.node().integer("axis", -1), i.rank(0) + 1);
   shape.insert(shape.begin() + axis, Dim(depth.at(0)));
@@ -411,6 +423,17 @@ std::vector<Tensor> lower_one_hot(Lowering &l) {
   })};
 }
 
+void infer_reverse_sequence(Inference &i) {
+  i.require_rank(0, 2, INT32_MAX);
+  i.require_rank(1, 1, 1);
+  const int64_t time = i.node().integer("time_axis", 0), batch = i.node().integer("batch_axis", 1);
+  if (time < 0 || time > 1 || batch != 1 - time) {
+    i.fail("time_axis and batch_axis are " + std::to_string(time) + " and " + std::to_string(batch),
+           "they are 0 and 1, or 1 and 0");
+  }
+  i.require_equal(i.shape(0)[static_cast<size_t>(batch)], i.shape(1)[0], "sequences and lengths");
+  infer_same(i);
+}
 std::vector<Tensor> lower_reverse_sequence(Lowering &l) {
   const Tensor x = l.in(0), lengths = l.in(1);
   const size_t time = static_cast<size_t>(l.node().integer("time_axis", 0));
@@ -469,9 +492,9 @@ std::vector<Operator> movement_operators() {
       {"", "TensorScatter", other, infer_tensor_scatter, lower_tensor_scatter},
       {"", "DepthToSpace", other, infer_depth_to_space, lower_depth_to_space},
       {"", "SpaceToDepth", other, infer_space_to_depth, lower_space_to_depth},
-      {"", "Trilu", other, infer_same, lower_trilu},
+      {"", "Trilu", other, infer_trilu, lower_trilu},
       {"", "OneHot", other, infer_one_hot, lower_one_hot, {1}},
-      {"", "ReverseSequence", other, infer_same, lower_reverse_sequence},
+      {"", "ReverseSequence", other, infer_reverse_sequence, lower_reverse_sequence},
       {"", "CenterCropPad", other, infer_center_crop_pad, lower_center_crop_pad, {1}},
   };
 }

@@ -181,6 +181,8 @@ std::vector<Tensor> lower_global_pool(Lowering &l) {
 }
 
 void infer_batch_norm(Inference &i) {
+  i.require_rank(0, 2, INT32_MAX);
+  for (size_t k = 1; k < 5; k++) i.require_rank(k, 1, 1);
   i.result(0, i.type(0), i.shape(0));
   for (size_t k = 1; k < i.outputs(); k++) i.result(k, i.type(k < 3 ? 3 : 0), i.shape(3));
 }
@@ -265,7 +267,21 @@ std::vector<Tensor> lower_layer_norm(Lowering &l) {
   return results;
 }
 
-void infer_same(Inference &i) { i.result(0, i.type(0), i.shape(0)); }
+// What channels, or groups of them, have a scale and a bias.
+void infer_channel_norm(Inference &i) {
+  i.require_rank(0, 2, INT32_MAX);
+  for (size_t k = 1; k < 3; k++) i.require_rank(k, 1, 1);
+  if (i.node().is("GroupNormalization") && i.node().integer("num_groups", 1) < 1)
+    i.fail("num_groups is " + std::to_string(i.node().integer("num_groups", 1)), "it is positive");
+  i.result(0, i.type(0), i.shape(0));
+}
+
+void infer_lrn(Inference &i) {
+  i.require_rank(0, 2, INT32_MAX);
+  const int64_t size = i.node().integer("size", 1);
+  if (size < 1 || size > 4096) i.fail("size is " + std::to_string(size), "it is from 1 to 4096");
+  i.result(0, i.type(0), i.shape(0));
+}
 
 std::vector<Tensor> lower_instance_norm(Lowering &l) {
   const Tensor x = l.in(0);
@@ -390,9 +406,9 @@ std::vector<Operator> network_operators() {
       {"", "BatchNormalization", other, infer_batch_norm, lower_batch_norm},
       {"", "LayerNormalization", other, infer_layer_norm, lower_layer_norm},
       {"", "RMSNormalization", other, infer_layer_norm, lower_layer_norm},
-      {"", "InstanceNormalization", other, infer_same, lower_instance_norm},
-      {"", "GroupNormalization", other, infer_same, lower_group_norm},
-      {"", "LRN", other, infer_same, lower_lrn},
+      {"", "InstanceNormalization", other, infer_channel_norm, lower_instance_norm},
+      {"", "GroupNormalization", other, infer_channel_norm, lower_group_norm},
+      {"", "LRN", other, infer_lrn, lower_lrn},
       {"", "NegativeLogLikelihoodLoss", other, infer_loss, lower_nll},
       {"", "SoftmaxCrossEntropyLoss", other, infer_loss, lower_cross_entropy},
   };

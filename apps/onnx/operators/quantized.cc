@@ -239,6 +239,99 @@ std::vector<Tensor> lower_qlinear_add(Lowering &l) {
                b = real(l.in(3), l.in(4), optional(l, 5));
   return {steps(ops::add(a, b), l.in(6), optional(l, 7), l.result_type(0))};
 }
+std::vector<Tensor> lower_qlinear_mul(Lowering &l) {
+  const Tensor a = real(l.in(0), l.in(1), optional(l, 2)),
+               b = real(l.in(3), l.in(4), optional(l, 5));
+  return {steps(ops::multiply(a, b), l.in(6), optional(l, 7), l.result_type(0))};
+}
+
+// Operands are the result's scale and zero point, then each part's values, scale and zero point.
+void infer_qlinear_concat(Inference &i) {
+  if (i.inputs() < 5 || (i.inputs() - 2) % 3 != 0)
+    i.fail("it has " + std::to_string(i.inputs()) + " operands",
+           "they are two, and three for each part");
+  Shape shape = i.shape(2);
+  const auto a = static_cast<size_t>(i.axis(i.node().integer("axis", 0), i.rank(2)));
+  for (size_t k = 5; k < i.inputs(); k += 3) {
+    i.require_rank(k, i.rank(2), i.rank(2));
+    for (size_t d = 0; d < shape.size(); d++) {
+      if (d == a) {
+        shape[d] = shape[d] + i.shape(k)[d];
+      } else {
+        i.require_equal(shape[d], i.shape(k)[d], "sizes of dimension " + std::to_string(d));
+      }
+    }
+  }
+  i.result(0, i.type(1), shape);
+}
+std::vector<Tensor> lower_qlinear_concat(Lowering &l) {
+  std::vector<Tensor> parts;
+  for (size_t k = 2; k + 2 < l.inputs(); k += 3)
+    parts.push_back(real(l.in(k), l.in(k + 1), l.in(k + 2)));
+  const Tensor y = ops::concat(parts, l.axis(l.node().integer("axis", 0), l.rank(2)));
+  return {steps(y, l.in(0), l.in(1), l.result_type(0))};
+}
+
+// Operands 1, 2 and 4, 5 are scales and zero points of the matrices; 6 is a bias in the product's
+// steps; without 7 and 8, the result's, it is a float.
+void infer_qgemm(Inference &i) {
+  i.require_rank(0, 2, 2);
+  i.require_rank(3, 2, 2);
+  const bool ta = i.node().integer("transA", 0) != 0, tb = i.node().integer("transB", 0) != 0;
+  const Shape &a = i.shape(0), &b = i.shape(3);
+  i.require_equal(a[ta ? 0 : 1], b[tb ? 1 : 0], "columns and rows");
+  const Shape shape{a[ta ? 1 : 0], b[tb ? 0 : 1]};
+  if (i.has(6)) broadcast(i, {shape, i.shape(6)});
+  i.result(0, i.has(7) ? (i.has(8) ? i.type(8) : i.type(0)) : ElementType::Float32, shape);
+}
+std::vector<Tensor> lower_qgemm(Lowering &l) {
+  const bool ta = l.node().integer("transA", 0) != 0, tb = l.node().integer("transB", 0) != 0;
+  const float alpha = l.node().real("alpha", 1);
+  auto turned = [](const Tensor &t, bool yes) { return yes ? ops::transpose(t, {1, 0}) : t; };
+  // One scale and zero point of b, or one for each column.
+  auto point = [&](size_t i) {
+    return l.has(i) ? ops::reshape(l.in(i), l.rank(i) == 1 ? l.in(i).shape() : ops::Index{})
+                    : zero(l.in(i - 2).type());
+  };
+  Tensor sum = ops::matmul(centred(turned(l.in(0), ta), point(2)),
+                           centred(turned(l.in(3), tb), point(5)), Int(32));
+  if (l.has(6)) sum = ops::add(sum, l.in(6));
+  const Tensor scale = ops::elementwise({l.in(1), l.in(4)}, Float(32),
+                                        [alpha](const auto &v) { return v[0] * v[1] * alpha; });
+  if (!l.has(7)) return {ops::multiply(ops::convert(sum, Float(32)), scale)};
+  const Tensor one(Expr(1.0f));
+  return {requantized(sum, scale, one, ops::reshape(l.in(7), {}),
+                      l.has(8) ? ops::reshape(l.in(8), {}) : zero(l.result_type(0)),
+                      l.result_type(0))};
+}
+
+void infer_qlinear_same(Inference &i) { i.result(0, i.type(0), i.shape(0)); }
+std::vector<Tensor> lower_qlinear_function(Lowering &l) {
+  const Tensor x = real(l.in(0), l.in(1), optional(l, 2));
+  const float alpha = l.node().real("alpha", 0.01f);
+  const bool sigmoid = l.node().op == "QLinearSigmoid";
+  const Tensor y = ops::elementwise(x, [=](const Expr &v) {
+    return sigmoid ? ops::point::sigmoid(v) : select(v < 0.0f, v * alpha, v);
+  });
+  return {steps(y, l.in(3), optional(l, 4), l.result_type(0))};
+}
+
+void infer_qlinear_global_pool(Inference &i) {
+  i.require_rank(0, 3, INT32_MAX);
+  Shape shape = i.shape(0);
+  const bool last = i.node().integer("channels_last", 0) != 0;
+  for (size_t d = last ? 1 : 2; d < shape.size() - (last ? 1 : 0); d++) shape[d] = 1;
+  i.result(0, i.type(0), shape);
+}
+std::vector<Tensor> lower_qlinear_global_pool(Lowering &l) {
+  const bool last = l.node().integer("channels_last", 0) != 0;
+  std::vector<int> axes;
+  for (int d = last ? 1 : 2; d < l.rank(0) - (last ? 1 : 0); d++) axes.push_back(d);
+  const Tensor x = real(l.in(0), l.in(1), optional(l, 2));
+  return {steps(ops::reduce(x, ops::Reduction::Mean, axes, true), l.in(3), optional(l, 4),
+                l.result_type(0))};
+}
+
 void infer_qlinear_pool(Inference &i) {
   const std::vector<int64_t> kernel = i.node().integers("kernel_shape");
   const WindowShape window = window_of(i, i.shape(0), kernel);
@@ -256,7 +349,6 @@ std::vector<Tensor> lower_qlinear_pool(Lowering &l) {
                              std::vector<int>(window.after.begin(), window.after.end()));
   return {steps(y, l.in(3), optional(l, 4), l.result_type(0))};
 }
-void infer_qlinear_softmax(Inference &i) { i.result(0, i.type(0), i.shape(0)); }
 std::vector<Tensor> lower_qlinear_softmax(Lowering &l) {
   const Tensor x = real(l.in(0), l.in(1), optional(l, 2));
   const int axis = l.axis(l.node().integer("axis", -1), l.rank(0));
@@ -279,9 +371,16 @@ std::vector<Operator> quantized_operators() {
       {"", "QLinearMatMul", other, infer_qlinear_matmul, lower_qlinear_matmul},
       {"", "ConvInteger", other, infer_conv_integer, lower_conv_integer},
       {"", "QLinearConv", other, infer_qlinear_conv, lower_qlinear_conv},
+      {"com.microsoft", "QGemm", other, infer_qgemm, lower_qgemm},
       {"com.microsoft", "QLinearAdd", other, infer_qlinear_add, lower_qlinear_add},
       {"com.microsoft", "QLinearAveragePool", other, infer_qlinear_pool, lower_qlinear_pool},
-      {"com.microsoft", "QLinearSoftmax", other, infer_qlinear_softmax, lower_qlinear_softmax},
+      {"com.microsoft", "QLinearConcat", other, infer_qlinear_concat, lower_qlinear_concat},
+      {"com.microsoft", "QLinearGlobalAveragePool", other, infer_qlinear_global_pool,
+       lower_qlinear_global_pool},
+      {"com.microsoft", "QLinearLeakyRelu", other, infer_qlinear_same, lower_qlinear_function},
+      {"com.microsoft", "QLinearMul", other, infer_qlinear_add, lower_qlinear_mul},
+      {"com.microsoft", "QLinearSigmoid", other, infer_qlinear_same, lower_qlinear_function},
+      {"com.microsoft", "QLinearSoftmax", other, infer_qlinear_same, lower_qlinear_softmax},
   };
 }
 

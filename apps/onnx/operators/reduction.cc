@@ -115,7 +115,7 @@ std::vector<int> softmax_axes(Lowering &l) {
 void infer_softmax(Inference &i) {
   const int rank = i.rank(0);
   const int64_t axis = i.node().integer("axis", -1);
-  if (axis != rank) i.axis(axis, rank);
+  if (axis != rank || !i.node().has("trailing")) i.axis(axis, rank);
   infer_same(i);
 }
 std::vector<Tensor> lower_softmax(Lowering &l) { return {ops::softmax(l.in(0), softmax_axes(l))}; }
@@ -126,6 +126,9 @@ std::vector<Tensor> lower_log_softmax(Lowering &l) {
 std::vector<Tensor> lower_hardmax(Lowering &l) {
   const std::vector<int> axes = softmax_axes(l);
   const Tensor x = l.in(0);
+  if (axes.empty())
+    return {
+        Tensor(x.type(), x.shape(), [x](const ops::Index &) { return cast(x.type(), Expr(1)); })};
   ops::Index flat(x.shape().begin(), x.shape().begin() + axes[0]);
   Expr n = 1;
   for (int a : axes) n = n * x.size(a);

@@ -220,6 +220,7 @@ std::vector<Tensor> lower_range(Lowering &l) {
 }
 
 void infer_eye_like(Inference &i) {
+  i.require_rank(0, 2, 2);
   const auto type =
       i.node().has("dtype") ? static_cast<ElementType>(i.node().integer("dtype", 1)) : i.type(0);
   i.result(0, type, i.shape(0));

@@ -23,6 +23,7 @@ struct Stage {
     Product,  // a sum over products: vectors over the first argument, rows over the second
     Operand,  // of the Product behind it, read once for each row: worth packing beside the vectors
     Reduce,   // an update over a reduction domain, for each point
+    Window,   // a Reduce over the few cells of a window, which few points share
     Store,    // values that are read many times
   };
   Func func;

@@ -1,0 +1,120 @@
+// Operators of com.microsoft that quantised models have, against arithmetic in doubles.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <random>
+
+#include "apps/onnx/session.h"
+#include "test/onnx/model_builder.h"
+
+namespace polyhalite::onnx {
+namespace {
+
+constexpr int kByte = 2;
+
+std::vector<uint8_t> random_bytes(size_t n, uint32_t seed) {
+  std::mt19937 bits(seed);
+  std::vector<uint8_t> v(n);
+  for (uint8_t &b : v) b = static_cast<uint8_t>(bits());
+  return v;
+}
+
+double real(uint8_t v, double scale, int point) { return (v - point) * scale; }
+
+// A model of one node with bytes x (scale 1/64, zero point 120) and z (scale 1/32, zero point 99),
+// whose result has scale 1/16 and zero point 100.
+class Quantized : public testing::Test {
+ protected:
+  ModelBuilder model(const std::string &op, const std::vector<std::string> &operands,
+                     const std::vector<Message> &attributes, const std::vector<TestDim> &shape,
+                     const std::vector<TestDim> &second) {
+    ModelBuilder b;
+    b.import("com.microsoft", 1);
+    b.input("x", shape, kByte).input("z", second, kByte);
+    b.weights("xs", {}, {1.0f / 64}).weights("zs", {}, {1.0f / 32}).weights("ys", {}, {1.0f / 16});
+    for (const auto &[name, v] : {std::pair{"xp", 120}, {"zp", 99}, {"yp", 100}})
+      b.initializer(ModelBuilder::tensor<uint8_t>(name, kByte, {}, {static_cast<uint8_t>(v)}));
+    b.node(op, operands, {"y"}, attributes, "com.microsoft").output("y");
+    return b;
+  }
+  // At most one step of a value that lies in the middle of two.
+  static void expect(const Constant &y, const std::vector<double> &wanted) {
+    ASSERT_EQ(y.elements(), static_cast<int64_t>(wanted.size()));
+    for (int64_t i = 0; i < y.elements(); i++) {
+      const double exact = std::clamp(wanted[static_cast<size_t>(i)] * 16 + 100, 0.0, 255.0);
+      ASSERT_LE(std::fabs(static_cast<double>(y.integer_at(i)) - exact), 0.5001) << i;
+    }
+  }
+  static Constant bytes(const std::vector<int64_t> &shape, const std::vector<uint8_t> &v) {
+    return Constant::of_bytes(ElementType::UInt8, shape, v);
+  }
+  std::vector<uint8_t> x_ = random_bytes(60, 1), z_ = random_bytes(60, 2);
+  double x(size_t i) const { return real(x_[i], 1.0 / 64, 120); }
+  double z(size_t i) const { return real(z_[i], 1.0 / 32, 99); }
+};
+
+TEST_F(Quantized, products_and_parts) {
+  const std::vector<TestDim> dims{2, 3, 10};
+  const Program::Tensors in{{"x", bytes({2, 3, 10}, x_)}, {"z", bytes({2, 3, 10}, z_)}};
+  std::vector<double> product, parts;
+  for (size_t i = 0; i < 60; i++) product.push_back(x(i) * z(i));
+  for (size_t image = 0; image < 2; image++) {
+    for (size_t i = 0; i < 30; i++) parts.push_back(x(image * 30 + i));
+    for (size_t i = 0; i < 30; i++) parts.push_back(z(image * 30 + i));
+  }
+  const ModelBuilder multiply =
+      model("QLinearMul", {"x", "xs", "xp", "z", "zs", "zp", "ys", "yp"}, {}, dims, dims);
+  expect(Session(multiply.load()).run(in).at("y"), product);
+  const ModelBuilder join = model("QLinearConcat", {"ys", "yp", "x", "xs", "xp", "z", "zs", "zp"},
+                                  {int_attribute("axis", 1)}, dims, dims);
+  const Constant y = Session(join.load()).run(in).at("y");
+  EXPECT_EQ(y.shape(), (std::vector<int64_t>{2, 6, 10}));
+  expect(y, parts);
+}
+
+TEST_F(Quantized, functions_and_means) {
+  const std::vector<TestDim> dims{1, 2, 5, 6};
+  const Program::Tensors in{{"x", bytes({1, 2, 5, 6}, x_)}, {"z", bytes({1}, {0})}};
+  const std::vector<std::string> operands{"x", "xs", "xp", "ys", "yp"};
+  std::vector<double> sigmoid, leaky, means(2);
+  for (size_t i = 0; i < 60; i++) {
+    sigmoid.push_back(1 / (1 + std::exp(-x(i))));
+    leaky.push_back(x(i) < 0 ? x(i) * 0.01 : x(i));
+    means[i / 30] += x(i) / 30;
+  }
+  expect(Session(model("QLinearSigmoid", operands, {}, dims, {1}).load()).run(in).at("y"), sigmoid);
+  expect(Session(model("QLinearLeakyRelu", operands, {}, dims, {1}).load()).run(in).at("y"), leaky);
+  expect(Session(model("QLinearGlobalAveragePool", operands, {}, dims, {1}).load()).run(in).at("y"),
+         means);
+}
+
+TEST_F(Quantized, matrices) {
+  // [6, 10] times [6, 10] turned, and a bias in steps of 1/2048.
+  const Program::Tensors in{{"x", bytes({6, 10}, x_)}, {"z", bytes({6, 10}, z_)}};
+  const std::vector<int32_t> bias{0, 300, -300, 5000, -5000, 7};
+  std::vector<double> sums;
+  for (size_t r = 0; r < 6; r++) {
+    for (size_t c = 0; c < 6; c++) {
+      double sum = bias[c] / 2048.0;
+      for (size_t k = 0; k < 10; k++) sum += x(r * 10 + k) * z(c * 10 + k);
+      sums.push_back(sum);
+    }
+  }
+  for (const bool quantized : {true, false}) {
+    std::vector<std::string> operands{"x", "xs", "xp", "z", "zs", "zp", "bias"};
+    if (quantized) operands.insert(operands.end(), {"ys", "yp"});
+    ModelBuilder b = model("QGemm", operands, {int_attribute("transB", 1)}, {6, 10}, {6, 10});
+    b.initializer(ModelBuilder::tensor<int32_t>("bias", 6, {6}, bias));
+    const Constant y = Session(b.load()).run(in).at("y");
+    if (quantized) {
+      expect(y, sums);
+      continue;
+    }
+    for (size_t i = 0; i < sums.size(); i++)
+      EXPECT_NEAR(y.number(static_cast<int64_t>(i)), sums[i], 1e-5);
+  }
+}
+
+}  // namespace
+}  // namespace polyhalite::onnx
