@@ -277,8 +277,8 @@ void Surveyor::keep_box_whole(int f, size_t d) {
          reach, ring, tree_.storage[f].dims[d].fold_where, polyhalite_error_code_bad_extern_fold);
 }
 
-// A number that e never exceeds, in the first iteration of loops that windows slide along and in the
-// others: select(yi <= 0, a, b) meets what it is compared with in each of the two alone.
+// A number that e never exceeds, in the first iteration of loops that windows slide along and in
+// the others: select(yi <= 0, a, b) meets what it is compared with in each of the two alone.
 bool Surveyor::has_limit(const Expr &e) {
   if (ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(e)) return true;
   Expr at_first;

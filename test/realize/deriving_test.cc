@@ -151,7 +151,8 @@ TEST(Deriving, AtomicNeedsAnOperatorOrAPromise) {
   EXPECT_EQ(message_of([&] { g.realize({4}); }),
             at(__LINE__ - 2) +
                 "error: cannot prove that updates of update 0 of 'g' may run atomically in any "
-                "order\n  why: no associative operator is known that its value is made with\n"
+                "order\n  why: g at (x=0, r=1) reads g(0), which (x=0, r=0) writes (with "
+                "g.extent.0=1); no associative operator is known that its value is made with\n"
                 "  fix: promise it by atomic(true), or keep 'r' serial");
 }
 
