@@ -231,6 +231,20 @@ std::optional<int64_t> ConstantUpperBound::bound(Linear l, int depth) {
       if (auto r = bound(rest, depth + 1)) return r;
     }
   }
+  // (x + k)/y - x/y <= |k|, whatever y is
+  for (const auto &[p, c] : l.terms) {
+    if (p->op != Op::Div || c <= 0) continue;
+    for (const auto &[q, d] : l.terms) {
+      if (q->op != Op::Div || d != -c || !equal(p->args[1], q->args[1])) continue;
+      const auto apart = constant_difference(p->args[0], q->args[0]);
+      if (!apart) continue;
+      Linear rest = l;
+      rest.terms.erase(p);
+      rest.terms.erase(q);
+      rest.constant += c * std::abs(*apart);
+      if (auto r = bound(rest, depth + 1)) return r;
+    }
+  }
   for (const auto &[atom, c] : l.terms) {
     int64_t k;
     if (atom->op == Op::Div && is_const_int(atom->args[1], &k) && k > 0 && c % k == 0) {

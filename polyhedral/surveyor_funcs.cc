@@ -516,7 +516,16 @@ void Surveyor::apply_needs(int f, int d, Interval &i, bool output) {
     if (!k) i.min = smaller(i.min, first);
     if (k && *k < at_least) i.min = first;
   }
-  if (multiple > 1) i.max = end_of_tiles(i, multiple);
+  if (multiple > 1) {
+    const Expr distance = difference(i.max, i.min);
+    const auto limit =
+        ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(distance);
+    i.max = end_of_tiles(i, multiple);
+    // The ends of loops outside tell the most of each end, not of the distance between them.
+    if (limit && *limit >= 0 && !constant(distance)) {
+      i.max = smaller(i.max, sum(i.min, *limit / multiple * multiple + multiple - 1));
+    }
+  }
 }
 
 Expr Surveyor::where_it_runs(const StageId &s, const Expr &condition) const {

@@ -37,6 +37,27 @@ TEST(InferInputBounds, FollowsTheOutputsCoordinates) {
   EXPECT_EQ(s.in.get().min(1), -50);
 }
 
+// Of each step 16 indices are divided by one number: at most 16 quotients, which one vector holds.
+TEST(InferInputBounds, QuotientsByAParameterStayTogether) {
+  ImageParam in(Float(32), 1, "in");
+  Param<int> divisor("divisor"), count("count");
+  Var x("x"), xi("xi");
+  RDom r(0, count, "r");
+  RVar ro("ro"), ri("ri");
+  Func scaled("scaled"), spread("spread"), sum("sum");
+  scaled(x) = in(x) * 2;
+  spread(x) += scaled(x / divisor);
+  sum(x) += spread(r) * x;
+  sum.update().reorder(x, r).split(r, ro, ri, 16);
+  spread.bound_extent(x, 16).compute_at(sum, ro);
+  scaled.compute_at(sum, ro).split(x, x, xi, 16, TailStrategy::RoundUp).vectorize(xi);
+  divisor.set(1);
+  count.set(32);
+  sum.infer_input_bounds({4});
+  EXPECT_EQ(in.get().min(0), 0);
+  EXPECT_EQ(in.get().extent(0), 32);
+}
+
 TEST(InferInputBounds, LeavesBoundInputsAlone) {
   Stencil s;
   Buffer<int> mine(50, 50);
