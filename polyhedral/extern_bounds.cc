@@ -53,7 +53,7 @@ class WhereItIs : public ExprRewriter {
 
 Expr extern_bounds(const FuncDef &stage, const Algorithm &algorithm, size_t operand, int d,
                    bool is_max, const std::vector<Expr> &box) {
-  const CallNode &call = *as_extern_stage(stage.stages[0]);
+  const CallNode &call = *extern_stage_of(stage);
   std::vector<Expr> args = {call.args[0], Expr(static_cast<int>(operand)), Expr(d),
                             Expr(is_max ? 1 : 0)};
   for (const ExternOperand &o : extern_operands(call)) {
@@ -80,7 +80,7 @@ bool meets_c_function(const LoopTree &tree, const std::string &func) {
   }
   const std::vector<FuncDef> &funcs = tree.algorithm.funcs;
   return std::any_of(funcs.begin(), funcs.end(), [&](const FuncDef &f) {
-    const CallNode *stage = as_extern_stage(f.stages[0]);
+    const CallNode *stage = extern_stage_of(f);
     if (!stage || f.name == func) return stage != nullptr;
     const std::vector<ExternOperand> operands = extern_operands(*stage);
     return std::any_of(operands.begin(), operands.end(),

@@ -123,7 +123,7 @@ void judge_coverage(JudgeContext &c) {
   }
   if (c.refused()) return;
   for (const FuncDef &f : c.tree.algorithm.funcs) {
-    if (const CallNode *stage = as_extern_stage(f.stages[0])) {
+    if (const CallNode *stage = extern_stage_of(f)) {
       c.certify('b', "reads of extern stage '" + f.name + "'", Proof::Structural,
                 "the boxes are what '" + readable_symbol(extern_function(*stage)) +
                     "' asks for; that it reads no more is its promise");

@@ -70,7 +70,7 @@ void Surveyor::grow_as_asked(int f, std::vector<Interval> &box, int scope) {
   const FuncDef &def = tree_.algorithm.funcs[f];
   const StageId s{f, 0};
   if (!tree_.nest(s).loops.empty()) return;  // it is called for parts
-  const size_t outputs = extern_operands(*as_extern_stage(def.stages[0])).size();
+  const size_t outputs = extern_operands(*extern_stage_of(def)).size();
   // What it makes and all that is needed.
   auto grown = [&](const std::vector<Interval> &needed, int at) {
     std::vector<Interval> all = needed;

@@ -100,7 +100,7 @@ void Surveyor::survey_box(int f) {
   apply_bounds(f, box, scope);
   for (int d = 0; d < def.dimensions(); d++) check_bounded(def, d, box[d]);
   include_own_updates(f, box, scope);
-  if (!output && is_extern_stage(def.stages[0])) grow_as_asked(f, box, scope);
+  if (!output && extern_stage_of(def)) grow_as_asked(f, box, scope);
   // What else is computed, directives and updates ask for.
   for (int d = 0; d < def.dimensions(); d++) {
     if (!same_ends(read[d], box[d])) used[d] = box[d];
@@ -128,7 +128,7 @@ void Surveyor::leave_out_unused(int f, int scope) {
   const FuncDef &def = tree_.algorithm.funcs[f];
   const FuncPlacement &placement = tree_.placements[f];
   const bool plain = def.num_definitions() == 1 && def.stages.size() == 1 &&
-                     !is_extern_stage(def.stages[0]) && !tree_.algorithm.is_output(def.name) &&
+                     !extern_stage_of(def) && !tree_.algorithm.is_output(def.name) &&
                      placement.store == scope && !placement.async;
   bool conditional = false;
   for (const ReadSite &r : reads_) conditional |= r.callee == def.name && r.where.defined();

@@ -153,7 +153,7 @@ void Surveyor::slide(int f, int compute_scope) {
   const FuncDef &def = tree_.algorithm.funcs[f];
   if (store == compute_scope) return;
   // A C function computes and reads whole boxes.
-  if (is_extern_stage(def.stages[0])) return;
+  if (extern_stage_of(def)) return;
   for (const ExternRead &r : extern_reads_) {
     if (r.callee == def.name) return;
   }

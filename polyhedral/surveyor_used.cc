@@ -149,7 +149,7 @@ void Surveyor::note_used(int f, const std::vector<Interval> &used,
   const size_t n = fs.needed.size();
   fs.used.assign(n, {});
   asked_[f].assign(n, {});
-  const bool handed_over = tree_.algorithm.is_output(def.name) || is_extern_stage(def.stages[0]) ||
+  const bool handed_over = tree_.algorithm.is_output(def.name) || extern_stage_of(def) ||
                            std::any_of(extern_reads_.begin(), extern_reads_.end(),
                                        [&](const ExternRead &r) { return r.callee == def.name; });
   if (handed_over || !std::all_of(def.stages.begin(), def.stages.end(),

@@ -77,7 +77,7 @@ std::set<std::string> choose_inlined(const Algorithm &a,
   }
   // A C function reads memory.
   for (const FuncDef &f : a.funcs) {
-    const CallNode *stage = as_extern_stage(f.stages[0]);
+    const CallNode *stage = extern_stage_of(f);
     if (!stage) continue;
     for (const ExternOperand &o : extern_operands(*stage)) {
       if (!o.buffer || !inlined.count(o.buffer->name)) continue;

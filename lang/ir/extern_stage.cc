@@ -19,6 +19,13 @@ const CallNode *as_extern_stage(const StageDef &stage) {
   return stage.values.empty() ? nullptr : as_extern_stage(stage.values[0]);
 }
 
+const CallNode *extern_stage_of(const FuncDef &f) {
+  for (const StageDef &stage : f.stages) {
+    if (const CallNode *call = as_extern_stage(stage)) return call;
+  }
+  return nullptr;
+}
+
 const CallNode *as_extern_stage(const Expr &value) {
   const CallNode *c = as_call(value);
   const bool is_one = c && c->kind == CallKind::Extern &&

@@ -26,6 +26,9 @@ struct ExternOperand {
 const CallNode *as_extern_stage(const StageDef &stage);
 inline bool is_extern_stage(const StageDef &stage) { return as_extern_stage(stage) != nullptr; }
 const CallNode *as_extern_stage(const Expr &value);
+/// The call that computes the Func, in every branch of its stage that does not fail; null where it
+/// is no extern stage.
+const CallNode *extern_stage_of(const FuncDef &f);
 /// The name of the function: of C, or of C++ with its namespaces ("a::f", "::f"). After
 /// resolve_target its symbol.
 const std::string &extern_function(const CallNode &stage);

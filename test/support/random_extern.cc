@@ -280,7 +280,7 @@ Expr with_answers(const Expr &e) {
 
 bool has_extern_stage(const Algorithm &a) {
   return std::any_of(a.funcs.begin(), a.funcs.end(),
-                     [](const FuncDef &f) { return is_extern_stage(f.stages[0]); });
+                     [](const FuncDef &f) { return extern_stage_of(f) != nullptr; });
 }
 
 }  // namespace polyhalite::test
