@@ -72,15 +72,15 @@ nlohmann::json bench(const SearchOptions &search, const std::string &name,
     throw std::runtime_error("the two outputs differ by " + std::to_string(apart));
   }
   const polyhalite_apps::Rounds r = polyhalite_apps::interleave(
-      [&] { ours(app); }, [&] { halide(theirs); }, search.threads, o.rounds);
+      {[&] { ours(app); }, [&] { halide(theirs); }}, search.threads, o.rounds);
   row["repeated_rounds"] = r.repeated;
   if (!r.failure.empty()) throw std::runtime_error(r.failure);
-  row["ms"] = 1e3 * polyhalite_apps::median(r.first);
-  row["adams2019_ms"] = 1e3 * polyhalite_apps::median(r.second);
-  row["speed"] = polyhalite_apps::median(r.second) / polyhalite_apps::median(r.first);
-  row["least_ms"] = 1e3 * least(r.first);
-  row["adams2019_least_ms"] = 1e3 * least(r.second);
-  row["least_speed"] = least(r.second) / least(r.first);
+  row["ms"] = 1e3 * r.of(0);
+  row["adams2019_ms"] = 1e3 * r.of(1);
+  row["speed"] = r.of(1) / r.of(0);
+  row["least_ms"] = 1e3 * least(r.seconds[0]);
+  row["adams2019_least_ms"] = 1e3 * least(r.seconds[1]);
+  row["least_speed"] = least(r.seconds[1]) / least(r.seconds[0]);
   return row;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <thread>
 
 #include "apps/common/two_core_probe.h"
@@ -23,18 +24,32 @@ double seconds_of(const std::function<void()> &work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+double cpu_seconds() {
+  timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
   std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
   return values[values.size() / 2];
 }
 
-Rounds interleave(const std::function<void()> &first, const std::function<void()> &second,
-                  int threads, int rounds) {
+Rounds interleave(const std::vector<std::function<void()>> &contenders, int threads, int rounds) {
+  const auto measure = [&](const std::function<void()> &work) {
+    if (threads > 1) return seconds_of(work);
+    const double start = cpu_seconds();
+    work();
+    return cpu_seconds() - start;
+  };
   Rounds result;
-  const int repeats = std::max(1, static_cast<int>(std::ceil(kRoundSeconds / seconds_of(first))));
+  result.seconds.resize(contenders.size());
+  // The first run meets what the one before left: caches, and threads that spin for a while.
   const auto time = [&](const std::function<void()> &run) {
-    return seconds_of([&] {
+    const double once = measure(run);
+    const int repeats = std::max(1, static_cast<int>(std::ceil(kRoundSeconds / once)));
+    return measure([&] {
              for (int i = 0; i < repeats; i++) run();
            }) /
            repeats;
@@ -46,24 +61,23 @@ Rounds interleave(const std::function<void()> &first, const std::function<void()
                      std::to_string(result.repeated) + " attempts";
     return false;
   };
-  while (static_cast<int>(result.first.size()) < rounds) {
+  while (static_cast<int>(result.peaks.size()) < rounds) {
     const ProbeResult before = probe_two_cores();
     if (threads > 1 && before.ratio() < kTwoCoreRatio) {
       if (!repeat()) return result;
       std::this_thread::sleep_for(kPause);
       continue;
     }
-    const bool second_first = result.first.size() % 2 == 1;
-    double times[2] = {0, 0};
-    if (second && second_first) times[1] = time(second);
-    times[0] = time(first);
-    if (second && !second_first) times[1] = time(second);
+    std::vector<double> times(contenders.size());
+    for (size_t i = 0; i < contenders.size(); i++) {
+      const size_t turn = (i + result.peaks.size()) % contenders.size();
+      times[turn] = time(contenders[turn]);
+    }
     if (threads > 1 && probe_two_cores().ratio() < kTwoCoreRatio) {
       if (!repeat()) return result;
       continue;
     }
-    result.first.push_back(times[0]);
-    result.second.push_back(times[1]);
+    for (size_t i = 0; i < times.size(); i++) result.seconds[i].push_back(times[i]);
     result.peaks.push_back(threads > 1 ? before.two_cores : before.one_core);
   }
   return result;

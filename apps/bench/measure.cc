@@ -26,26 +26,61 @@ std::string compare_outputs(AppCase &app, const std::string &schedule) {
          std::to_string(app.tolerance);
 }
 
+void fill_in(Row *row, const Rounds &r, const std::vector<std::string> &peers) {
+  row->ours = r.of(0);
+  for (size_t i = 1; i < r.seconds.size(); i++) row->peers.push_back({peers[i - 1], r.of(i)});
+  row->repeated = r.repeated;
+  row->failure = r.failure;
+}
+
 }  // namespace
 
-Comparison compare(AppCase &app, const std::string &schedule, int threads, int rounds) {
-  Comparison result;
+Row compare(AppCase &app, const std::string &schedule, int threads, int rounds) {
+  Row row;
+  row.name = app.name;
+  row.shape = app.size;
+  row.threads = threads;
   set_threads(System::Polyhalite, threads);
   set_threads(System::Halide, threads);
-  result.failure =
+  row.failure =
       have_halide() ? compare_outputs(app, schedule) : run_once(System::Polyhalite, app, schedule);
-  if (!result.failure.empty()) return result;
+  if (!row.failure.empty()) return row;
 
-  const auto ours = [&] { run_once(System::Polyhalite, app, schedule); };
-  std::function<void()> halide;
-  if (have_halide()) halide = [&] { run_once(System::Halide, app, schedule); };
-  const Rounds r = interleave(ours, halide, threads, rounds);
-  result.ours = median(r.first);
-  result.halide = median(r.second);
-  result.peak = median(r.peaks);
-  result.repeated = r.repeated;
-  result.failure = r.failure;
-  return result;
+  std::vector<std::function<void()>> contenders{
+      [&] { run_once(System::Polyhalite, app, schedule); }};
+  if (have_halide()) contenders.push_back([&] { run_once(System::Halide, app, schedule); });
+  const Rounds r = interleave(contenders, threads, rounds);
+  fill_in(&row, r, {"Halide 14"});
+  row.rate = app.rate(row.ours);
+  row.unit = app.counts_flops() ? "GFLOP/s" : "GB/s";
+  if (app.counts_flops()) row.percent_of_peak = 100 * row.rate / median(r.peaks);
+  return row;
+}
+
+Row compare(const OperatorCase &operation, int threads, int rounds) {
+  Row row;
+  row.name = operation.name;
+  row.shape = operation.shape;
+  row.type = operation.type;
+  row.threads = threads;
+  set_threads(System::Polyhalite, threads);
+  set_peer_threads(threads);
+  const PreparedOperator prepared = operation.prepare();
+  std::vector<std::function<void()>> contenders{prepared.ours};
+  std::vector<std::string> names;
+  for (const Contender &peer : prepared.peers) {
+    contenders.push_back(peer.run);
+    names.push_back(peer.name);
+  }
+  for (const auto &run : contenders) run();
+  row.failure = prepared.check();
+  if (!row.failure.empty()) return row;
+  const Rounds r = interleave(contenders, threads, rounds);
+  fill_in(&row, r, names);
+  row.rate = operation.work / row.ours / 1e9;
+  row.unit = operation.type[0] == 'f' ? "GFLOP/s" : "GOP/s";
+  row.percent_of_peak = 100 * row.rate / (median(r.peaks) * operation.share_of_peak);
+  return row;
 }
 
 }  // namespace polyhalite_apps

@@ -1,21 +1,18 @@
-// Interleaved measurement of one pipeline compiled by two systems.
+// Interleaved measurement of one program and its peers.
 #pragma once
 
 #include <string>
 
+#include "apps/bench/operator_case.h"
+#include "apps/bench/row.h"
 #include "apps/common/app_case.h"
 
 namespace polyhalite_apps {
 
-struct Comparison {
-  double ours = 0;      // seconds, the median round
-  double halide = 0;    // likewise; 0 where Halide is not installed
-  double peak = 0;      // GFLOP/s of fused multiply-adds, median of the probes beside the rounds
-  int repeated = 0;     // rounds thrown away because two cores did not deliver
-  std::string failure;  // empty, or why there is no result
-};
-
 /// Compares the two outputs first, and then the times of `rounds` rounds (interleave.h).
-Comparison compare(AppCase &app, const std::string &schedule, int threads, int rounds);
+Row compare(AppCase &app, const std::string &schedule, int threads, int rounds);
+
+/// The same of an operator and all of its peers.
+Row compare(const OperatorCase &operation, int threads, int rounds);
 
 }  // namespace polyhalite_apps

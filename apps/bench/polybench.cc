@@ -56,12 +56,6 @@ struct Seconds {
   std::vector<double> wall, cpu;
 };
 
-double cpu_seconds() {
-  timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
 void time_into(Seconds *times, const std::function<void()> &run) {
   const double before = cpu_seconds();
   times->wall.push_back(seconds_of(run));

@@ -1,0 +1,14 @@
+#include "apps/bench/blas_peers.h"
+#include "apps/bench/onednn_peers.h"
+#include "apps/bench/operator_case.h"
+
+namespace polyhalite_apps {
+
+std::vector<OperatorCase> operator_cases() { return matmul_cases(); }
+
+void set_peer_threads(int threads) {
+  for (const Blas &blas : blas_peers()) blas.set_threads(threads);
+  set_onednn_threads(threads);
+}
+
+}  // namespace polyhalite_apps
