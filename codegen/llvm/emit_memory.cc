@@ -176,14 +176,9 @@ Value *FunctionEmitter::load_lanes_at(const LoadNode &load, Value *mask, bool st
     const LaneAddress first{shifted(at->base, 1 - t.lanes()), Polynomial::constant(1)};
     return reverse(load_dense(load, first, mask ? reverse(mask) : nullptr));
   }
+  // Kernels have no memory of their own to read instead.
+  if (stride == 0 && !(mask && kernel_)) return load_uniform(load, *at, mask);
   if (mask) return gather(load, mask);
-  if (stride == 0) {
-    Value *element = builder_.CreateAlignedLoad(memory_type(context_, t.element_of()),
-                                                address(load.buffer, t, at->base),
-                                                alignment(load.buffer, t, at->base));
-    module_.mark_access(llvm::cast<llvm::Instruction>(element), load.buffer);
-    return to_register(splat(element, t.lanes()), t);
-  }
   if (stride && *stride >= 2 && *stride <= 4 && t.lanes() > 1) {
     return load_strided(load, *at, *stride);
   }
@@ -201,6 +196,21 @@ Value *FunctionEmitter::emit_prefetch(const Expr &e) {
       llvm::Intrinsic::prefetch, {pointer->getType()},
       {pointer, builder_.getInt32(0), builder_.getInt32(3), builder_.getInt32(1)});
   return builder_.getFalse();
+}
+
+// One element for all lanes, those that are off too: to clear them would cost as much as the load.
+// Where all are off it comes from zeros of our own, without a branch.
+Value *FunctionEmitter::load_uniform(const LoadNode &load, const LaneAddress &at, Value *mask) {
+  const Type t = load.type;
+  llvm::Type *element_type = memory_type(context_, t.element_of());
+  Value *pointer = address(load.buffer, t, at.base);
+  const llvm::Align align = alignment(load.buffer, t, at.base);
+  if (mask) {
+    pointer = builder_.CreateSelect(builder_.CreateOrReduce(mask), pointer, module_.zeros());
+  }
+  auto *element = builder_.CreateAlignedLoad(element_type, pointer, align);
+  module_.mark_access(element, load.buffer);
+  return to_register(splat(element, t.lanes()), t);
 }
 
 Value *FunctionEmitter::load_dense(const LoadNode &load, const LaneAddress &at, Value *mask,

@@ -145,6 +145,7 @@ class FunctionEmitter {
   Value *emit_prefetch(const Expr &load);
   Value *emit_load(const Expr &e, bool streams = false);
   Value *load_lanes_at(const LoadNode &load, Value *mask, bool streams = false);
+  Value *load_uniform(const LoadNode &load, const LaneAddress &at, Value *mask);
   Value *load_dense(const LoadNode &load, const LaneAddress &at, Value *mask, bool streams = false);
   Value *load_strided(const LoadNode &load, const LaneAddress &at, int64_t stride);
   Value *load_lanes(const LoadNode &load, const LaneAddress &at);

@@ -162,6 +162,15 @@ llvm::Constant *ModuleState::constant_data(const std::string &buffer) {
   return nullptr;
 }
 
+llvm::Constant *ModuleState::zeros() {
+  if (zeros_) return zeros_;
+  auto *type = llvm::ArrayType::get(llvm::Type::getInt8Ty(context()), 64);
+  auto *global = new llvm::GlobalVariable(module, type, true, llvm::GlobalValue::PrivateLinkage,
+                                          llvm::ConstantAggregateZero::get(type), "zeros");
+  global->setAlignment(llvm::Align(64));
+  return zeros_ = global;
+}
+
 void ModuleState::mark_access(llvm::Instruction *access, const std::string &buffer) {
   auto at = alias_scopes_.find(buffer);
   if (at == alias_scopes_.end()) return;

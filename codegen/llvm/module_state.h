@@ -55,6 +55,8 @@ class ModuleState {
   llvm::Constant *string(const std::string &text);
   /// The bytes of a constant buffer; null where there is none of this name.
   llvm::Constant *constant_data(const std::string &buffer);
+  /// 64 bytes of zeros, aligned to 64.
+  llvm::Constant *zeros();
   /// Marks an access of `buffer`: it does not touch what other names stand for. Inputs may overlap
   /// each other, because nothing writes them.
   void mark_access(llvm::Instruction *access, const std::string &buffer);
@@ -70,6 +72,7 @@ class ModuleState {
   std::map<std::string, llvm::Constant *> strings_;
   std::map<std::string, llvm::Constant *> constants_;
   llvm::Constant *kernel_module_ = nullptr;
+  llvm::Constant *zeros_ = nullptr;
 };
 
 /// Every buffer that the statement allocates or that is an argument or constant of the function.

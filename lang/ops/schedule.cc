@@ -4,19 +4,12 @@
 #include <set>
 
 #include "lang/ops/common.h"
+#include "lang/ops/loops.h"
 #include "polyhalite/operators.h"
 
 namespace polyhalite::ops {
 
-namespace {
-
-// Fewer operations than this are not worth a second thread.
-constexpr int64_t kWorthThreads = 1 << 15;
-
-bool is_variable(const Expr &e, const Var &v) {
-  const VariableNode *node = as_variable(e);
-  return node && node->name == v.name();
-}
+int64_t Loops::extent(size_t i) const { return constant(extents[i]).value_or(0); }
 
 int64_t product_of(const std::vector<Expr> &extents) {
   int64_t n = 1;
@@ -24,28 +17,22 @@ int64_t product_of(const std::vector<Expr> &extents) {
   return n;
 }
 
-// A Func's dimensions as a schedule sees them, innermost first.
-struct Loops {
-  Func func;
-  std::vector<Var> vars;
-  std::vector<Expr> extents;
-
-  explicit Loops(const Func &f, std::vector<Expr> sizes)
-      : func(f), vars(f.args()), extents(std::move(sizes)) {}
-  int64_t extent(size_t i) const { return constant(extents[i]).value_or(0); }
-};
-
 TailStrategy tail_for(int64_t extent, int64_t factor) {
   return extent >= factor ? TailStrategy::Auto : TailStrategy::GuardWithIf;
 }
 
-// Vectors of at most `lanes` that an extent can fill; 1: none. An extent that is not known may be
-// anything.
 int lanes_for(int64_t extent, int lanes) {
   if (extent == 0 || extent >= lanes) return lanes;
   int n = 1;
   while (n * 2 <= extent) n *= 2;
   return n;
+}
+
+namespace {
+
+bool is_variable(const Expr &e, const Var &v) {
+  const VariableNode *node = as_variable(e);
+  return node && node->name == v.name();
 }
 
 // Outer loops, from the outermost inwards, run in parallel until there are tasks enough.
@@ -89,164 +76,6 @@ void schedule_points(const Loops &l, int64_t operations, const Target &target) {
     std::vector<int64_t> counts;
     for (size_t i = 1; i < l.vars.size(); i++) counts.push_back(l.extent(i));
     make_parallel(l, {l.vars.begin() + 1, l.vars.end()}, counts);
-  }
-}
-
-// A register tile of sums: `vectors` of `lanes` results, `rows` rows.
-struct ProductTile {
-  int lanes = 1, vectors = 1, rows = 1;
-  int columns() const { return lanes * vectors; }
-};
-
-ProductTile product_tile(const Stage &s, const Target &target) {
-  const Type type = s.func.types()[0];
-  const bool many_registers = target.has_feature(Target::AVX512_Skylake);
-  const int registers = many_registers ? 32 : 16;
-  const int64_t columns = constant(s.extents[0]).value_or(0);
-  const int64_t rows = s.extents.size() > 1 ? constant(s.extents[1]).value_or(0) : 1;
-  ProductTile t;
-  t.lanes = lanes_for(columns, target.natural_vector_size(type));
-  const int most_vectors = rows == 1 ? 8 : many_registers ? 4 : 2;
-  while (t.vectors * 2 <= most_vectors && (columns == 0 || 2 * t.columns() <= columns)) {
-    t.vectors *= 2;
-  }
-  // As many rows as registers allow; of those that fit evenly the most.
-  const int most_rows = std::max(1, (registers - 1 - t.vectors) / t.vectors);
-  t.rows = static_cast<int>(std::min<int64_t>(rows == 0 ? 4 : rows, std::min(most_rows, 14)));
-  for (int n = t.rows; rows > 0 && 2 * n > t.rows; n--) {
-    if (rows % n == 0) {
-      t.rows = n;
-      break;
-    }
-  }
-  return t;
-}
-
-// Long sums are made of partial ones, as many terms of the outermost reduction each: what is lost
-// by rounding grows with the number of terms that are added one after the other. 0: one sum.
-int block_of_sums(const std::vector<RVar> &rvars) {
-  constexpr int64_t kMostTerms = 256;
-  int64_t inner = 1;
-  for (size_t i = 0; i + 1 < rvars.size(); i++) inner *= constant(rvars[i].extent()).value_or(0);
-  const auto outer = constant(rvars.back().extent());
-  if (!outer || inner < 1 || *outer * inner < 2 * kMostTerms) return 0;
-  for (int64_t n = std::max<int64_t>(kMostTerms / inner, 1); n > 0; n--) {
-    if (*outer % n == 0) return n * inner * 4 >= kMostTerms && n < *outer ? static_cast<int>(n) : 0;
-  }
-  return 0;
-}
-
-// Sums stay in registers for a tile of `to`, whose dimensions `place` are those of the sums'
-// arguments, through the whole reduction.
-//
-//   for columns/tile { pack operand { for others { for rows/tile { sums; to } } } }
-void schedule_product(const Loops &to, const std::vector<size_t> &place, const Stage &s,
-                      const std::vector<Func> &operands, const Target &target) {
-  const ProductTile t = product_tile(s, target);
-  // A Func of the sums' own arguments has the groups as a dimension.
-  const bool grouped = s.groups > 1 && place.size() < s.extents.size();
-  Func out = to.func, sums = s.func;
-  Var columns("columns"), rows("rows"), column("column"), row("row"), group("group");
-  Var v = to.vars[place[0]];
-  const int64_t column_extent = constant(s.extents[0]).value_or(0);
-  std::vector<Var> outer;
-  std::vector<int64_t> counts;
-  TailStrategy column_tail = tail_for(column_extent, t.columns());
-  if (grouped) {
-    // Groups have equal sizes, so that a tile is inside of one.
-    Var member("member");
-    out.bound(v, 0, static_cast<int>(column_extent * s.groups));
-    out.split(v, group, member, static_cast<int>(column_extent));
-    v = member;
-    column_tail = TailStrategy::ShiftInwards;
-  }
-  out.split(v, columns, column, t.columns(), column_tail);
-  std::vector<VarOrRVar> order{column};
-  if (place.size() > 1) {
-    const int64_t row_extent = constant(s.extents[1]).value_or(0);
-    out.split(to.vars[place[1]], rows, row, t.rows, tail_for(row_extent, t.rows));
-    order.emplace_back(row);
-    outer.push_back(rows);
-    counts.push_back(row_extent == 0 ? 0 : (row_extent + t.rows - 1) / t.rows);
-  }
-  for (size_t i = 0; i < to.vars.size(); i++) {
-    if (i == place[0] || (place.size() > 1 && i == place[1])) continue;
-    outer.push_back(to.vars[i]);
-    counts.push_back(to.extent(i));
-  }
-  outer.push_back(columns);
-  counts.push_back(column_extent == 0 ? 0 : (column_extent + t.columns() - 1) / t.columns());
-  if (grouped) {
-    outer.push_back(group);
-    counts.push_back(s.groups);
-  }
-  for (const Var &o : outer) order.emplace_back(o);
-  out.reorder(order);
-  if (place[0] == 0 && t.lanes > 1) {
-    out.vectorize(column, t.lanes, tail_for(t.columns(), t.lanes));
-  }
-  int64_t operations = product_of(s.extents);
-  for (const RVar &r : s.rvars) operations *= constant(r.extent()).value_or(64);
-  if (operations >= kWorthThreads) {
-    // Packed columns serve all rows of a task: rows stay inside unless there are few columns.
-    int64_t tasks = 1;
-    for (size_t i = outer.size(); i-- > 0 && tasks < 8;) {
-      if (counts[i] == 1) continue;
-      out.parallel(outer[i]);
-      tasks *= counts[i] == 0 ? 8 : counts[i];
-    }
-  }
-  const LoopLevel tile =
-      outer.size() > 1 || place.size() > 1 ? LoopLevel(out, outer[0]) : LoopLevel(out, columns);
-  const std::vector<Var> args = sums.args();
-  // Of rows whose number is open a tile computes all, beyond the last one too: what operands are
-  // read for there is inside of them.
-  const bool open_rows =
-      place.size() > 1 && !constant(s.extents[1]) && column_extent >= t.columns();
-  if (open_rows) sums.bound_extent(args[1], t.rows);
-  const bool few_rows =
-      args.size() > 1 && !open_rows && constant(s.extents[1]).value_or(0) < t.rows;
-  const bool guarded = column_extent < t.columns() || few_rows;
-  auto in_registers = [&](auto stage) {
-    const TailStrategy tail = guarded ? TailStrategy::GuardWithIf : TailStrategy::Auto;
-    if (t.lanes > 1) stage.vectorize(args[0], t.lanes, tail);
-    if (!guarded) {
-      if (t.vectors > 1) stage.unroll(args[0]);
-      if (args.size() > 1 && t.rows > 1) stage.unroll(args[1]);
-    }
-  };
-  sums.compute_at(tile);
-  in_registers(sums.operator polyhalite::Stage());
-  auto order_update = [&](polyhalite::Stage update, const std::vector<RVar> &reduced,
-                          const std::vector<Var> &further) {
-    std::vector<VarOrRVar> inner{args[0]};
-    if (args.size() > 1) inner.emplace_back(args[1]);
-    for (const RVar &r : reduced) inner.emplace_back(r);
-    for (size_t i = 2; i < args.size(); i++) inner.emplace_back(args[i]);
-    for (const Var &v : further) inner.emplace_back(v);
-    update.reorder(inner);
-    in_registers(update);
-  };
-  if (const int block = block_of_sums(s.rvars); block > 0) {
-    RVar blocks("blocks"), term("term");
-    Var part("part");
-    sums.update().split(s.rvars.back(), blocks, term, block);
-    Func partial = sums.update().rfactor(blocks, part);
-    partial.compute_at(sums, blocks);
-    in_registers(partial.operator polyhalite::Stage());
-    std::vector<RVar> reduced(s.rvars.begin(), s.rvars.end() - 1);
-    reduced.push_back(term);
-    order_update(partial.update(), reduced, {part});
-    order_update(sums.update(), {blocks}, {});
-  } else {
-    order_update(sums.update(), s.rvars, {});
-  }
-  const int64_t row_count = s.extents.size() > 1 ? constant(s.extents[1]).value_or(64) : 1;
-  for (Func operand : operands) {
-    // Rows of few elements lie side by side already.
-    if (row_count < 4 * t.rows || (column_extent > 0 && column_extent <= t.columns())) continue;
-    operand.compute_at(out, columns);
-    if (t.lanes > 1) operand.vectorize(operand.args()[0], t.lanes, TailStrategy::GuardWithIf);
   }
 }
 

@@ -230,6 +230,24 @@ TEST_P(VectorAccess, gathered_by_narrow_indices) {
   }
 }
 
+// One element for all lanes, which nothing reads where all of them are off: it lies nowhere then.
+TEST_P(VectorAccess, uniform_under_a_mask) {
+  const Type t = GetParam();
+  const std::string name = t.to_string();
+  TestBuffer in(t, {16}), out(t, {kSize});
+  fill(in, 7);
+  fill(out, 8);
+  expect_same("func f(in: input " + name + "[1], out: output " + name +
+                  "[1]) {\n"
+                  "  for x in (0, 9) {\n"
+                  "    out[ramp(int64(x)*8i64, 1i64, 8) if ramp(x*8, 1, 8) < broadcast(60, 8)] = "
+                  "in[broadcast(int64(x) + int64(x/8)*1000000000000i64, 8) if ramp(x*8, 1, 8) < "
+                  "broadcast(60, 8)]\n"
+                  "  }\n"
+                  "}\n",
+              {{"in", &in}, {"out", &out}});
+}
+
 INSTANTIATE_TEST_SUITE_P(all, VectorAccess,
                          testing::Values(Bool(), UInt(8), Int(16), Float(32), Float(64)),
                          [](const auto &info) { return info.param.to_string(); });

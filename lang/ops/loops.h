@@ -1,0 +1,40 @@
+// What the library's schedules share: a Func's dimensions, sizes of vectors and tails.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "polyhalite/ops.h"
+
+namespace polyhalite::ops {
+
+/// Fewer operations than this are not worth a second thread.
+constexpr int64_t kWorthThreads = 1 << 15;
+
+/// A Func's dimensions as a schedule sees them, innermost first.
+struct Loops {
+  Func func;
+  std::vector<Var> vars;
+  std::vector<Expr> extents;
+
+  explicit Loops(const Func &f, std::vector<Expr> sizes)
+      : func(f), vars(f.args()), extents(std::move(sizes)) {}
+  /// 0 where it is known at run time only.
+  int64_t extent(size_t i) const;
+};
+
+/// Unknown sizes count as 256.
+int64_t product_of(const std::vector<Expr> &extents);
+TailStrategy tail_for(int64_t extent, int64_t factor);
+/// Vectors of at most `lanes` that an extent can fill; 1: none. An extent that is not known (0) may
+/// be anything.
+int lanes_for(int64_t extent, int lanes);
+
+/// A Product whose sums stay in registers for a tile of `to`, whose dimensions `place` are those of
+/// the sums' arguments, through the whole reduction; its operands, which the vectors run along.
+///
+///   for columns/tile { pack operand { for others { for rows/tile { sums; to } } } }
+void schedule_product(const Loops &to, const std::vector<size_t> &place, const Stage &s,
+                      const std::vector<Func> &operands, const Target &target);
+
+}  // namespace polyhalite::ops

@@ -1,0 +1,365 @@
+// Schedules of products: register tiles, packed operands, blocks of long sums.
+#include <algorithm>
+
+#include "lang/ops/common.h"
+#include "lang/ops/loops.h"
+#include "polyhalite/operators.h"
+
+namespace polyhalite::ops {
+
+namespace {
+
+// A register tile of sums: `vectors` of `lanes` results, `rows` rows.
+struct ProductTile {
+  int lanes = 1, vectors = 1, rows = 1;
+  bool all_columns = false;  // the last vector then has lanes without a column
+  int columns() const { return lanes * vectors; }
+};
+
+int64_t tiles(int64_t extent, int64_t size) { return (extent + size - 1) / size; }
+
+// Cycles of a step of the reduction in a register tile: a multiply-add for each vector, of which a
+// processor begins one or two while each takes four; loads of a row's element, which wants half a
+// load, beside loads of the operand's vectors. What is loaded from further away than the first
+// cache is as good as free, but not quite.
+double cycles_of_step(int vectors, int rows) {
+  constexpr double kLatency = 8, kTraffic = 0.05;
+  const double loads = vectors + 0.5 * rows;
+  return std::max({static_cast<double>(vectors * rows), kLatency, loads}) +
+         kTraffic * (vectors + rows);
+}
+
+// The tile that wastes the least: lanes beyond the last column, rows computed twice, and steps with
+// too few sums to keep the processor busy.
+ProductTile product_tile(const Stage &s, bool may_mask, const Target &target) {
+  const Type type = s.func.types()[0];
+  const int natural = target.natural_vector_size(type);
+  const int registers = target.has_feature(Target::AVX512_Skylake) ? 32 : 16;
+  const int64_t columns = constant(s.extents[0]).value_or(0);
+  const int64_t rows = s.extents.size() > 1 ? constant(s.extents[1]).value_or(0) : 1;
+  const bool masks = may_mask && target.has_feature(Target::AVX2);
+  ProductTile best;
+  best.lanes = lanes_for(columns, natural);
+  // Vectors wider than the columns, with lanes to spare, rather than several narrow ones.
+  if (masks && columns > best.lanes && columns < natural) best.lanes *= 2;
+  const int lanes = best.lanes;
+  double least = 0, steps = 1;
+  for (const RVar &k : s.rvars) steps *= static_cast<double>(constant(k.extent()).value_or(64));
+  for (int v = 1; v <= 8; v++) {
+    const bool all = masks && columns > 0 && columns <= v * lanes;
+    if (columns > 0 && v * lanes > columns && !all) break;
+    // Strips of a matrix begin at lines of the cache.
+    if (!all && v > 4 && v < 8) continue;
+    for (int r = 1; r <= 14 && (r + 1) * v + 1 <= registers; r++) {
+      if (rows > 0 && r > rows) break;
+      // An open number of rows may be small, and tiles compute all of theirs.
+      if (rows == 0 && r > 4) break;
+      const double count = static_cast<double>(columns == 0 ? 1 : tiles(columns, v * lanes)) *
+                           static_cast<double>(rows == 0 ? 1 : tiles(rows, r)) /
+                           (columns == 0 ? v : 1) / (rows == 0 ? r : 1);
+      // To set up a tile and to write it costs a few cycles for each vector.
+      const double cost = count * (steps * cycles_of_step(v, r) + 2 * v * r + 10);
+      if (least == 0 || cost < least * 0.999) {
+        least = cost;
+        best.vectors = v;
+        best.rows = r;
+        best.all_columns = all;
+      }
+    }
+    if (all) break;
+  }
+  return best;
+}
+
+// Long sums are made of partial ones, as many terms of the outermost reduction each: what is lost
+// by rounding grows with the number of terms that are added one after the other. 0: one sum.
+int block_of_sums(const std::vector<RVar> &rvars, const Type &sums) {
+  const int64_t kMostTerms = sums.bits() > 32 ? 2048 : 512;
+  int64_t inner = 1;
+  for (size_t i = 0; i + 1 < rvars.size(); i++) inner *= constant(rvars[i].extent()).value_or(0);
+  const auto outer = constant(rvars.back().extent());
+  if (!outer || inner < 1 || 2 * *outer * inner < 3 * kMostTerms) return 0;
+  for (int64_t n = std::max<int64_t>(kMostTerms / inner, 1); n > 0; n--) {
+    if (*outer % n == 0) return n * inner * 4 >= kMostTerms && n < *outer ? static_cast<int>(n) : 0;
+  }
+  return 0;
+}
+
+bool mentions(const Expr &e, const std::string &name) {
+  const VariableNode *v = as_variable(e);
+  if (v) return v->name == name;
+  return std::any_of(e->args.begin(), e->args.end(),
+                     [&](const Expr &arg) { return mentions(arg, name); });
+}
+
+// The image whose elements the operand is, side by side along the vectors; null where it is
+// anything else.
+const CallNode *image_of(const Func &operand) {
+  const CallNode *call = as_call(operand.value());
+  if (!call || !(call->param || call->image) || call->args.empty()) return nullptr;
+  const std::string along = operand.args()[0].name();
+  const VariableNode *first = as_variable(call->args[0]);
+  if (!first || first->name != along) return nullptr;
+  const auto varies = [&](const Expr &e) { return mentions(e, along); };
+  return std::none_of(call->args.begin() + 1, call->args.end(), varies) ? call : nullptr;
+}
+
+// Does f have another Func's values, at the same or other points?
+bool is_copy(const Func &f, const Func &of) {
+  if (!f.defined()) return false;
+  const CallNode *call = as_call(f.value());
+  return call && call->kind == CallKind::Func && call->func == of.function();
+}
+
+class ProductSchedule {
+ public:
+  ProductSchedule(const Loops &to, const std::vector<size_t> &place, const Stage &s,
+                  const Target &target)
+      : to_(to),
+        place_(place),
+        s_(s),
+        out_(to.func),
+        sums_(s.func),
+        args_(sums_.args()),
+        grouped_(s.groups > 1 && place.size() < s.extents.size()),
+        tile_(product_tile(s, !grouped_ && place.size() > 1, target)),
+        columns_(constant(s.extents[0]).value_or(0)),
+        rows_(s.extents.size() > 1 ? constant(s.extents[1]).value_or(0) : 1) {}
+
+  void run(const std::vector<Func> &operands) {
+    if (operands.size() == 1 && reads_once(operands[0])) return stream_operand();
+    tile_output();
+    for (const Func &f : operands) place_operand(f);
+    tile_sums();
+  }
+
+ private:
+  // for columns/tile { for others { for rows/tile { tile } } }
+  void tile_output() {
+    Var column = to_.vars[place_[0]];
+    TailStrategy column_tail = tail_for(columns_, tile_.columns());
+    Var group("group"), row("row"), rows("rows");
+    std::vector<Var> outer;
+    std::vector<int64_t> counts;
+    if (grouped_) {
+      // Groups have equal sizes, so that a tile is inside of one.
+      Var member("member");
+      out_.bound(column, 0, static_cast<int>(columns_ * s_.groups));
+      out_.split(column, group, member, static_cast<int>(columns_));
+      column = member;
+      column_tail = TailStrategy::ShiftInwards;
+    }
+    if (tile_.all_columns) {
+      out_.bound(column, 0, static_cast<int>(columns_));
+    } else {
+      Var inner("column");
+      out_.split(column, column_loop_, inner, tile_.columns(), column_tail);
+      column = inner;
+    }
+    std::vector<VarOrRVar> order{column};
+    if (place_.size() > 1) {
+      out_.split(to_.vars[place_[1]], rows, row, tile_.rows, tail_for(rows_, tile_.rows));
+      order.emplace_back(row);
+      outer.push_back(rows);
+      counts.push_back(rows_ == 0 ? 0 : tiles(rows_, tile_.rows));
+    }
+    for (size_t i = 0; i < to_.vars.size(); i++) {
+      if (i == place_[0] || (place_.size() > 1 && i == place_[1])) continue;
+      outer.push_back(to_.vars[i]);
+      counts.push_back(to_.extent(i));
+    }
+    if (!tile_.all_columns) {
+      outer.push_back(column_loop_);
+      counts.push_back(columns_ == 0 ? 0 : tiles(columns_, tile_.columns()));
+    }
+    if (grouped_) {
+      outer.push_back(group);
+      counts.push_back(s_.groups);
+    }
+    for (const Var &o : outer) order.emplace_back(o);
+    out_.reorder(order);
+    if (place_[0] == 0 && tile_.lanes > 1) {
+      out_.vectorize(
+          column, tile_.lanes,
+          tile_.all_columns ? TailStrategy::Predicate : tail_for(tile_.columns(), tile_.lanes));
+    }
+    // Sums that are only copied go from registers to where they stay.
+    plain_ = is_copy(out_, sums_) && place_[0] == 0 && columns_ >= tile_.lanes;
+    if (plain_) {
+      if (tile_.vectors > 1) out_.unroll(column);
+      if (place_.size() > 1 && tile_.rows > 1) out_.unroll(row);
+    }
+    make_parallel(outer, counts);
+    outermost_ = outer.back();
+    only_rows_ = outer.size() == 1;
+    level_ = LoopLevel(out_, outer[0]);
+  }
+
+  void make_parallel(const std::vector<Var> &outer, const std::vector<int64_t> &counts) {
+    int64_t operations = product_of(s_.extents);
+    for (const RVar &r : s_.rvars) operations *= constant(r.extent()).value_or(64);
+    if (operations < kWorthThreads) return;
+    // Packed columns serve all rows of a task: rows stay inside unless there are few columns.
+    int64_t tasks = 1;
+    for (size_t i = outer.size(); i-- > 0 && tasks < 8;) {
+      if (counts[i] == 1) continue;
+      out_.parallel(outer[i]);
+      tasks *= counts[i] == 0 ? 8 : counts[i];
+    }
+  }
+
+  // Is the operand a large matrix, each element of which is used once?
+  bool reads_once(const Func &operand) const {
+    constexpr int64_t kSecondCache = 512 << 10, kFewColumns = 256;
+    if (rows_ != 1 || columns_ < kFewColumns || s_.rvars.size() != 1 || place_[0] != 0)
+      return false;
+    const CallNode *image = image_of(operand);
+    const int64_t steps = constant(s_.rvars[0].extent()).value_or(0);
+    return image && to_.vars.size() <= 2 && s_.extents.size() <= 2 &&
+           steps * columns_ * image->type.bytes() > kSecondCache;
+  }
+
+  // Rows of the operand are read from their begin to their end, eight at a time; each thread sums
+  // some of them.
+  //
+  //   parallel for parts { for k/8 { for x { sums(x) of this part, 8 steps } } }; add up the parts
+  void stream_operand() {
+    constexpr int kRows = 8;
+    const int vector = tile_.lanes;
+    const TailStrategy tail = TailStrategy::GuardWithIf;
+    RVar step("step"), together("together"), k = s_.rvars[0];
+    Var several("several"), part("part");
+    std::vector<VarOrRVar> order{several, together, args_[0], step};
+    order.insert(order.end(), args_.begin() + 1, args_.end());
+    Func adding = sums_;
+    sums_.compute_root().vectorize(args_[0], vector, tail);
+    const int64_t steps = *constant(k.extent());
+    int64_t part_steps = (steps + 7) / 8;
+    while (steps % part_steps != 0) part_steps++;
+    if (part_steps < steps) {
+      RVar parts("parts"), term("term");
+      sums_.update().split(k, parts, term, static_cast<int>(part_steps));
+      adding = sums_.update().rfactor(parts, part);
+      adding.compute_root().vectorize(args_[0], vector, tail).parallel(part);
+      adding.update().parallel(part);
+      sums_.update().reorder(args_[0], parts).vectorize(args_[0], vector, tail);
+      k = term;
+      order.emplace_back(part);
+    }
+    adding.update()
+        .split(k, step, together, kRows)
+        .split(args_[0], args_[0], several, 4 * vector, tail)
+        .reorder(order)
+        .vectorize(several, vector)
+        .unroll(several)
+        .unroll(together);
+    out_.vectorize(to_.vars[0], vector, tail);
+  }
+
+  // Packed beside the vectors of a tile where enough rows read it, else read where it is, ahead of
+  // its use where it does not lie in the first cache.
+  void place_operand(Func operand) {
+    constexpr int64_t kRowsWorthPacking = 512, kFirstCache = 32 << 10;
+    const int64_t rows = rows_ == 0 ? 64 : rows_;
+    const CallNode *image = image_of(operand);
+    const bool side_by_side = columns_ > 0 && columns_ <= tile_.columns();
+    if (image && (side_by_side || rows < kRowsWorthPacking)) {
+      const int64_t steps = constant(s_.rvars[0].extent()).value_or(256);
+      const int64_t bytes = steps * (columns_ == 0 ? 256 : columns_) * image->type.bytes();
+      if (plain_ && image->param && s_.rvars.size() == 1 && bytes > kFirstCache) {
+        fetched_ = image->param;
+      }
+      return;
+    }
+    if (rows < 4 * tile_.rows) return;
+    if (!tile_.all_columns) {
+      operand.compute_at(out_, column_loop_);
+    } else if (only_rows_) {
+      operand.compute_root();
+    } else {
+      operand.compute_at(out_, outermost_);
+    }
+    if (tile_.lanes > 1) {
+      operand.vectorize(operand.args()[0], tile_.lanes, TailStrategy::GuardWithIf);
+    }
+  }
+
+  void tile_sums() {
+    // Of rows whose number is open a tile computes all, beyond the last one too: what operands are
+    // read for there is inside of them.
+    const bool open_rows = place_.size() > 1 && s_.extents.size() > 1 && rows_ == 0 &&
+                           (columns_ >= tile_.columns() || tile_.all_columns);
+    if (open_rows) sums_.bound_extent(args_[1], tile_.rows);
+    guarded_ = columns_ < tile_.columns() && !tile_.all_columns;
+    sums_.compute_at(level_);
+    in_registers(sums_.operator polyhalite::Stage());
+    const int block = block_of_sums(s_.rvars, sums_.types()[0]);
+    if (block == 0) {
+      order_update(sums_.update(), s_.rvars, {});
+      fetch_ahead(sums_.update(), s_.rvars[0]);
+      return;
+    }
+    RVar blocks("blocks"), term("term");
+    Var part("part");
+    sums_.update().split(s_.rvars.back(), blocks, term, block);
+    Func partial = sums_.update().rfactor(blocks, part);
+    partial.compute_at(sums_, blocks);
+    in_registers(partial.operator polyhalite::Stage());
+    std::vector<RVar> reduced(s_.rvars.begin(), s_.rvars.end() - 1);
+    reduced.push_back(term);
+    order_update(partial.update(), reduced, {part});
+    fetch_ahead(partial.update(), reduced[0]);
+    order_update(sums_.update(), {blocks}, {});
+  }
+
+  void in_registers(polyhalite::Stage stage) {
+    const TailStrategy tail = guarded_            ? TailStrategy::GuardWithIf
+                              : tile_.all_columns ? TailStrategy::PredicateLoads
+                                                  : TailStrategy::Auto;
+    if (tile_.lanes > 1) stage.vectorize(args_[0], tile_.lanes, tail);
+    if (guarded_) return;
+    if (tile_.vectors > 1) stage.unroll(args_[0]);
+    if (args_.size() > 1 && tile_.rows > 1) stage.unroll(args_[1]);
+  }
+
+  void order_update(polyhalite::Stage update, const std::vector<RVar> &reduced,
+                    const std::vector<Var> &further) {
+    std::vector<VarOrRVar> inner{args_[0]};
+    if (args_.size() > 1) inner.emplace_back(args_[1]);
+    for (const RVar &r : reduced) inner.emplace_back(r);
+    for (size_t i = 2; i < args_.size(); i++) inner.emplace_back(args_[i]);
+    for (const Var &v : further) inner.emplace_back(v);
+    update.reorder(inner);
+    in_registers(update);
+  }
+
+  void fetch_ahead(polyhalite::Stage update, const RVar &step) {
+    constexpr int kSteps = 8;
+    if (!fetched_) return;
+    update.prefetch(ImageParam(fetched_), step, step, kSteps, PrefetchBoundStrategy::NonFaulting);
+  }
+
+  const Loops &to_;
+  const std::vector<size_t> &place_;
+  const Stage &s_;
+  Func out_, sums_;
+  const std::vector<Var> args_;
+  const bool grouped_;  // the groups are a dimension of a Func of the sums' own arguments
+  const ProductTile tile_;
+  const int64_t columns_, rows_;  // 0 where they are known at run time only
+  Var column_loop_{"columns"}, outermost_;
+  LoopLevel level_;         // where a tile is computed
+  bool only_rows_ = false;  // the outermost loop is that over tiles of rows
+  bool plain_ = false;      // the output is a copy of the sums
+  bool guarded_ = false;
+  std::shared_ptr<ParameterContents> fetched_;
+};
+
+}  // namespace
+
+void schedule_product(const Loops &to, const std::vector<size_t> &place, const Stage &s,
+                      const std::vector<Func> &operands, const Target &target) {
+  ProductSchedule(to, place, s, target).run(operands);
+}
+
+}  // namespace polyhalite::ops

@@ -1,0 +1,190 @@
+// ops::matmul with the library's schedules against plain loops in double precision (integers:
+// exact), on shapes that meet each kind of schedule and each kind of edge.
+#include <gtest/gtest.h>
+#include <polyhalite/ops.h>
+#include <polyhalite/polyhalite.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <type_traits>
+
+namespace polyhalite {
+namespace {
+
+struct Shape {
+  int rows, columns, depth;
+};
+
+std::string text(const Shape &s) {
+  return std::to_string(s.rows) + "x" + std::to_string(s.columns) + "x" + std::to_string(s.depth);
+}
+
+// Vectors that are partly masked, several tiles, rows that no tile divides, packed and unpacked
+// operands, blocks of long sums, a matrix that is read once.
+const Shape kShapes[] = {
+    {1, 1, 1},       {2, 3, 5},     {7, 7, 7},      {1, 64, 64},    {16, 16, 16},
+    {5, 17, 1},      {33, 65, 17},  {13, 100, 31},  {64, 64, 64},   {23, 127, 40},
+    {19, 129, 60},   {100, 10, 70}, {600, 70, 33},  {3, 300, 1024}, {6, 9, 4096},
+    {1, 1000, 1024}, {1, 515, 509}, {530, 200, 24}, {2, 1021, 130}, {37, 3, 50},
+};
+
+enum class Data { Noise, Cancelling };
+
+// Cancelling: terms of a sum are 2^20 times larger than their sum.
+template <typename T>
+void fill(Buffer<T, 2> b, uint32_t seed, Data data) {
+  std::mt19937 engine(seed);
+  if constexpr (std::is_integral_v<T>) {
+    std::uniform_int_distribution<int> values(std::numeric_limits<T>::min(),
+                                              std::numeric_limits<T>::max());
+    b.for_each_value([&](T &v) { v = static_cast<T>(values(engine)); });
+  } else {
+    std::uniform_real_distribution<T> values(-1, 1);
+    int i = 0;
+    b.for_each_value([&](T &v) {
+      v = values(engine);
+      if (data == Data::Cancelling) v += static_cast<T>(i++ % 2 == 0 ? 1024 : -1024);
+    });
+  }
+}
+
+Target without_avx512(Target t) {
+  for (const Target::Feature f :
+       {Target::AVX512, Target::AVX512_KNL, Target::AVX512_Skylake, Target::AVX512_Cannonlake,
+        Target::AVX512_SapphireRapids, Target::AVX512_Zen4, Target::AVX512_Zen5}) {
+    t.set_feature(f, false);
+  }
+  return t;
+}
+
+enum class Form { Plain, Transposed, Epilogue, Batch };
+
+// The largest error by the bound that holds for any order of the sum:
+// |error| <= depth * epsilon * sum of |terms|.
+template <typename A, typename B, typename C>
+double error_of(const Shape &s, Form form, Data data, const Target &target) {
+  const int images = form == Form::Batch ? 3 : 1;
+  Buffer<A, 2> a(s.depth, s.rows * images);
+  Buffer<B, 2> b = form == Form::Transposed ? Buffer<B, 2>(s.depth, s.columns)
+                                            : Buffer<B, 2>(s.columns, s.depth);
+  fill(a, 1, data);
+  fill(b, 2, data);
+  ImageParam left(type_of<A>(), 2, "left"), right(type_of<B>(), 2, "right");
+  left.set(a);
+  right.set(b);
+  ops::Tensor x(left, {s.rows * images, s.depth});
+  const ops::Tensor y = form == Form::Transposed
+                            ? ops::transpose(ops::Tensor(right, {s.columns, s.depth}), {1, 0})
+                            : ops::Tensor(right, {s.depth, s.columns});
+  if (form == Form::Batch) x = ops::reshape(x, {images, s.rows, s.depth});
+  ops::Tensor c = ops::matmul(x, y, type_of<C>());
+  if (form == Form::Epilogue) {
+    c = ops::elementwise(c, [](const Expr &e) { return max(e, cast(e.type(), 0)); });
+  }
+  Func out = ops::materialize({c}, {"c"}, {{}}, target)[0];
+  Buffer<C> result = form == Form::Batch ? out.realize({s.columns, s.rows, images}, target)
+                                         : out.realize({s.columns, s.rows}, target);
+  double worst = 0;
+  for (int row = 0; row < s.rows * images; row++) {
+    for (int column = 0; column < s.columns; column++) {
+      double sum = 0, magnitude = 0;
+      for (int k = 0; k < s.depth; k++) {
+        const double term = static_cast<double>(a(k, row)) *
+                            (form == Form::Transposed ? b(k, column) : b(column, k));
+        sum += term;
+        magnitude += std::abs(term);
+      }
+      if (form == Form::Epilogue) sum = std::max(sum, 0.0);
+      const double got =
+          form == Form::Batch ? result(column, row % s.rows, row / s.rows) : result(column, row);
+      const double bound = std::is_integral_v<C>
+                               ? 0.5
+                               : s.depth * double(std::numeric_limits<C>::epsilon()) * magnitude;
+      const double error = std::abs(got - sum) / std::max(bound, 1e-300);
+      if (!(error <= worst)) worst = error;
+    }
+  }
+  return worst;
+}
+
+TEST(matmul, float32) {
+  const Target host = get_jit_target_from_environment();
+  for (const Shape &s : kShapes) {
+    for (const Data data : {Data::Noise, Data::Cancelling}) {
+      EXPECT_LE((error_of<float, float, float>(s, Form::Plain, data, host)), 1) << text(s);
+    }
+  }
+}
+
+TEST(matmul, float64) {
+  const Target host = get_jit_target_from_environment();
+  for (const Shape &s : kShapes) {
+    EXPECT_LE((error_of<double, double, double>(s, Form::Plain, Data::Cancelling, host)), 1)
+        << text(s);
+  }
+}
+
+// Other widths of vectors, with and without masks.
+TEST(matmul, other_machines) {
+  const Target host = get_jit_target_from_environment();
+  if (host.arch != Target::X86) GTEST_SKIP() << "vectors of one width";
+  const Target avx2 = without_avx512(host);
+  Target sse = avx2;
+  for (const Target::Feature f : {Target::AVX2, Target::AVX, Target::FMA, Target::F16C}) {
+    sse.set_feature(f, false);
+  }
+  for (const Shape &s : kShapes) {
+    EXPECT_LE((error_of<float, float, float>(s, Form::Plain, Data::Noise, avx2)), 1) << text(s);
+    EXPECT_LE((error_of<float, float, float>(s, Form::Plain, Data::Noise, sse)), 1) << text(s);
+  }
+}
+
+TEST(matmul, forms) {
+  const Target host = get_jit_target_from_environment();
+  for (const Form form : {Form::Transposed, Form::Epilogue, Form::Batch}) {
+    for (const Shape &s : kShapes) {
+      EXPECT_LE((error_of<float, float, float>(s, form, Data::Noise, host)), 1)
+          << text(s) << " form " << static_cast<int>(form);
+    }
+  }
+}
+
+TEST(matmul, integers_are_exact) {
+  const Target host = get_jit_target_from_environment();
+  for (const Shape &s : kShapes) {
+    EXPECT_LE((error_of<uint8_t, int8_t, int32_t>(s, Form::Plain, Data::Noise, host)), 1)
+        << text(s);
+  }
+}
+
+// One compilation for any number of rows.
+TEST(matmul, open_sizes) {
+  const Target host = get_jit_target_from_environment();
+  Param<int> rows("rows");
+  ImageParam left(Float(32), 2, "left"), right(Float(32), 2, "right");
+  const int columns = 70, depth = 40;
+  const ops::Tensor c =
+      ops::matmul(ops::Tensor(left, {rows, depth}), ops::Tensor(right, {depth, columns}));
+  Func out = ops::materialize({c}, {"c"}, {{}}, host)[0];
+  Buffer<float, 2> b(columns, depth);
+  fill(b, 2, Data::Noise);
+  right.set(b);
+  for (const int n : {1, 2, 3, 5, 64, 67}) {
+    Buffer<float, 2> a(depth, n);
+    fill(a, 3, Data::Noise);
+    left.set(a);
+    rows.set(n);
+    const Buffer<float> result = out.realize({columns, n}, host);
+    for (int row = 0; row < n; row++) {
+      for (int column = 0; column < columns; column++) {
+        double sum = 0;
+        for (int k = 0; k < depth; k++) sum += static_cast<double>(a(k, row)) * b(column, k);
+        ASSERT_NEAR(result(column, row), sum, 1e-5) << n << " " << row << " " << column;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace polyhalite
