@@ -4,6 +4,7 @@
 
 #include "codegen/passes/ring_accesses.h"
 #include "lang/ir/intrinsics.h"
+#include "lang/simplify/simplify.h"
 
 namespace polyhalite {
 
@@ -61,8 +62,16 @@ Stmt prefetch_loops(const LoopTree &tree, const Survey &survey_of, size_t number
   call->param = param;
   Stmt s = make_evaluate(make_intrinsic(Bool(), intrinsic::kPrefetch,
                                         {Expr(std::shared_ptr<const ExprNode>(std::move(call)))}));
+  // A few lines are asked for without a loop, which would be the innermost one of the nest.
+  constexpr int64_t kFewLines = 8;
+  int64_t lines = 1;
   for (const auto &[name, extent] : loops) {
-    s = make_for(name, Expr(0), extent, LoopKind::Serial, s, Partition::Never);
+    int64_t n = kFewLines + 1;
+    is_const_int(simplify(extent), &n);
+    lines = std::min(lines * std::max<int64_t>(n, 0), kFewLines + 1);
+    const bool few = lines <= kFewLines && lines > 0;
+    s = make_for(name, Expr(0), extent, few ? LoopKind::Unrolled : LoopKind::Serial, s,
+                 Partition::Never);
   }
   return inside.defined() ? make_if(inside, s) : s;
 }

@@ -20,13 +20,13 @@ int64_t tiles(int64_t extent, int64_t size) { return (extent + size - 1) / size;
 
 // Cycles of a step of the reduction in a register tile: a multiply-add for each vector, of which a
 // processor begins one or two while each takes four; loads of a row's element, which wants half a
-// load, beside loads of the operand's vectors. What is loaded from further away than the first
-// cache is as good as free, but not quite.
+// load, beside loads of the operand's vectors. Elements of rows lie further apart than vectors do,
+// and miss the first cache more often.
 double cycles_of_step(int vectors, int rows) {
-  constexpr double kLatency = 8, kTraffic = 0.05;
+  constexpr double kLatency = 8, kVector = 0.1, kRow = 0.2;
   const double loads = vectors + 0.5 * rows;
-  return std::max({static_cast<double>(vectors * rows), kLatency, loads}) +
-         kTraffic * (vectors + rows);
+  return std::max({static_cast<double>(vectors * rows), kLatency, loads}) + kVector * vectors +
+         kRow * rows;
 }
 
 // The tile that wastes the least: lanes beyond the last column, rows computed twice, and steps with
@@ -59,7 +59,7 @@ ProductTile product_tile(const Stage &s, bool may_mask, const Target &target) {
                            (columns == 0 ? v : 1) / (rows == 0 ? r : 1);
       // To set up a tile and to write it costs a few cycles for each vector.
       const double cost = count * (steps * cycles_of_step(v, r) + 2 * v * r + 10);
-      if (least == 0 || cost < least * 0.999) {
+      if (least == 0 || cost < least) {
         least = cost;
         best.vectors = v;
         best.rows = r;
@@ -74,11 +74,11 @@ ProductTile product_tile(const Stage &s, bool may_mask, const Target &target) {
 // Long sums are made of partial ones, as many terms of the outermost reduction each: what is lost
 // by rounding grows with the number of terms that are added one after the other. 0: one sum.
 int block_of_sums(const std::vector<RVar> &rvars, const Type &sums) {
-  const int64_t kMostTerms = sums.bits() > 32 ? 2048 : 512;
+  const int64_t kMostTerms = sums.bits() > 32 ? 2048 : 256;
   int64_t inner = 1;
   for (size_t i = 0; i + 1 < rvars.size(); i++) inner *= constant(rvars[i].extent()).value_or(0);
   const auto outer = constant(rvars.back().extent());
-  if (!outer || inner < 1 || 2 * *outer * inner < 3 * kMostTerms) return 0;
+  if (!outer || inner < 1 || *outer * inner < 3 * kMostTerms) return 0;
   for (int64_t n = std::max<int64_t>(kMostTerms / inner, 1); n > 0; n--) {
     if (*outer % n == 0) return n * inner * 4 >= kMostTerms && n < *outer ? static_cast<int>(n) : 0;
   }
