@@ -22,6 +22,8 @@ struct DifferentialCounts {
   int traced = 0;                         // executed ones whose trace events were checked
   int judged_exactly = 0;                 // verdicts of the judge held against its exact form
   int exactly_unknown = 0;                // of these, questions that isl's quota did not answer
+  int findings[3] = {0, 0, 0};            // of the second proof: proven, undecided, refused
+  std::map<std::string, int> undecided;   // why
   int sliding = 0, folded = 0;            // accepted ones with a sliding window, with a ring
   std::map<std::string, double> seconds;  // of the processor, by what was done
   std::map<char, int> refused_by_claim, false_by_claim;

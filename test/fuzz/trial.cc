@@ -9,6 +9,7 @@
 #include "codegen/oracle/interpret_ir.h"
 #include "codegen/passes/lower.h"
 #include "codegen/passes/pass.h"
+#include "codegen/proof/prove_loops.h"
 #include "lang/interpret/interpret.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/simplify.h"
@@ -381,7 +382,12 @@ class Trial {
       Function f;
       {
         const Stopwatch watch(counts_, "lowering");
-        f = run_passes(lower("f", tree, s, lowering), target_, options);
+        f = lower("f", tree, s, lowering);
+      }
+      prove(tree, f, s, outputs, images);
+      {
+        const Stopwatch watch(counts_, "lowering");
+        f = run_passes(f, target_, options);
       }
       const Stopwatch watch(counts_, "loop IR");
       IrArguments args;
@@ -407,6 +413,32 @@ class Trial {
       counts_.structural++;
     } catch (const Error &x) {
       fail(std::string("loop IR: ") + x.what());
+    }
+  }
+
+  // The second proof, of what the judge has accepted.
+  void prove(const LoopTree &tree, const Function &lowered, const Survey &s,
+             const std::vector<Output> &outputs, const Images &images) {
+    const Stopwatch watch(counts_, "second proof");
+    LoopProofOptions options;
+    options.sizes = environment(outputs, s);
+    auto fields = [&](const std::string &buffer, const polyhalite_buffer_t &b) {
+      for (int d = 0; d < b.dimensions; d++) {
+        const std::string which = "." + std::to_string(d);
+        options.sizes[buffer + ".min" + which] = Expr(b.dim[d].min);
+        options.sizes[buffer + ".extent" + which] = Expr(b.dim[d].extent);
+        options.sizes[buffer + ".stride" + which] = Expr(b.dim[d].stride);
+      }
+    };
+    for (const auto &[name, b] : images) fields(name, *b->raw());
+    for (const dataflow::Finding &found : prove_loops(tree.algorithm, lowered, options)) {
+      counts_.findings[found.verdict]++;
+      if (found.verdict == dataflow::Finding::Undecided) {
+        counts_.undecided[found.why.substr(0, found.why.find(':'))]++;
+      }
+      if (found.verdict == dataflow::Finding::Refused) {
+        fail("the second proof says of '" + found.func + "': " + found.why);
+      }
     }
   }
 
