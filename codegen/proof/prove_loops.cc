@@ -217,12 +217,18 @@ class Reader {
     st.position = position_;
     st.stage = {func, definition};
     const StageDef &def = f.stages[definition];
+    std::vector<std::string> variables;
     for (int d = 0; d < f.dimensions(); d++) {
       const VariableNode *v = as_variable(def.args[d]);
       if (!v || v->kind != VariableKind::Pure || v->name != f.args[d]) continue;
-      st.point.push_back(sized(match.point.at(v->name)));
+      variables.push_back(v->name);
     }
-    for (const ReductionVariable &r : def.rvars) st.point.push_back(sized(match.point.at(r.var)));
+    for (const ReductionVariable &r : def.rvars) variables.push_back(r.var);
+    for (const std::string &v : variables) {
+      const auto at = match.point.find(v);
+      if (at == match.point.end()) return doubt(func, "a variable of an instance is not seen");
+      st.point.push_back(sized(at->second));
+    }
     st.where = sized(match.where);
     st.memory = memory_of(f.name);
     st.cell = sized(cell);

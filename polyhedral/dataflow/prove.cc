@@ -758,7 +758,14 @@ class Prover {
       if (s.stage.func == func && !s.races_are_promised) {
         Map cell = affine_or_stop(statement, cell_in(s.memory, s.cell), memory_tuple(s.memory),
                                   "an index of it");
-        touches.push_back({statement, within(cell, i.domain), true, i.is_exact, s.is_atomic});
+        bool exact = i.is_exact;
+        const Set writes = running(statement, exact);
+        touches.push_back({statement, within(cell, writes), true, exact, s.is_atomic});
+        if (!s.where.empty()) {
+          // What is written back may be what this iteration has written before.
+          const Set back(isl_set_subtract(i.domain.copy(), writes.copy()));
+          touches.push_back({statement, within(cell, back), true, false, s.is_atomic});
+        }
       }
       for (const Read &r : s.reads) {
         if (r.callee != name || r.memory < 0) continue;

@@ -10,6 +10,8 @@
 namespace polyhalite::test {
 
 struct DifferentialCounts {
+  /// Many programs in little time: one in 20 becomes machine code, and seeds draw others.
+  bool quick = false;
   int drawn = 0;
   int structural = 0;  // refused by a structural error
   int refused = 0;     // refused by the judge
@@ -17,6 +19,7 @@ struct DifferentialCounts {
   int enumerated = 0;      // verdicts that enumeration decided
   int false_refusals = 0;  // refused, but legal by enumeration on all data and sizes tried
   int executed = 0, not_run = 0;
+  int compiled = 0;                       // executed ones that became machine code
   int memoized = 0;                       // run twice, since Funcs are kept between runs
   int with_extern = 0;                    // executed ones with C functions in them
   int traced = 0;                         // executed ones whose trace events were checked

@@ -32,6 +32,8 @@ constexpr int64_t kMaxInstances = 60'000;  // enumerated per experiment
 constexpr int64_t kMargin = 100;           // around the interpreter's images, and more for
 constexpr int64_t kMarginPerPoint = 10;    // each point of the longest extent of an output
 
+constexpr unsigned long kProofOperations = 60'000;  // for each Func: sizes are known
+
 bool concerns_devices(const FrozenPipeline &p) {
   return std::any_of(p.directives.begin(), p.directives.end(),
                      [](const Directive &d) { return concerns_device(d.kind); });
@@ -330,6 +332,9 @@ class Trial {
     counts_.with_extern += foreign_;
     if (!foreign_) run_loops(tree, s, images, scalars, outputs, interpreted, expected);
     if (kernels_) return;
+    constexpr uint64_t kCompileEvery = 20;
+    if (counts_.quick && seed_ % kCompileEvery != 0) return;
+    counts_.compiled++;
     try {
       const Stopwatch watch(counts_, "compiled code");
       const auto code = backend().jit(p_.frozen, target_);
@@ -421,6 +426,7 @@ class Trial {
              const std::vector<Output> &outputs, const Images &images) {
     const Stopwatch watch(counts_, "second proof");
     LoopProofOptions options;
+    options.dataflow.operations = kProofOperations;
     options.sizes = environment(outputs, s);
     auto fields = [&](const std::string &buffer, const polyhalite_buffer_t &b) {
       for (int d = 0; d < b.dimensions; d++) {
