@@ -15,7 +15,7 @@ struct LoweredPipeline {
   LoopTree tree;
   Function function;                  // flat, after all passes
   CompileTimes times;                 // all but LLVM's
-  std::vector<std::string> promises;  // what the schedule says and nobody has proven
+  std::vector<std::string> promises;  // what the schedule or the target says and nobody has proven
 };
 
 /// Throws CompileError where the schedule is refused. `scalar`: see PassOptions.
