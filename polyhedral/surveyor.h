@@ -139,7 +139,9 @@ class Surveyor {
   std::vector<Interval> at_scope(const Box &box, int scope);
   void check_bounded(const FuncDef &def, int d, const Interval &i);
   /// bound() fixes a dimension's range; that it covers what is needed is checked at entry.
-  void apply_bounds(int f, std::vector<Interval> &box, int scope);
+  void apply_bounds(int f, std::vector<Interval> &box);
+  /// bound_extent(), align_bounds(), align_extent(): of what consumers and updates need.
+  void apply_extents(int f, std::vector<Interval> &box, int scope);
   /// bound_extent(): that no more is needed of the dimension is known, or checked at entry.
   void assume_extent_suffices(const BoundDirective &b, const FuncDef &def, const Interval &i);
   void align(const BoundDirective &b, size_t number, Interval &i, int scope);

@@ -97,9 +97,10 @@ void Surveyor::survey_box(int f) {
     }
   }
   const std::vector<Interval> read = box;
-  apply_bounds(f, box, scope);
+  apply_bounds(f, box);
   for (int d = 0; d < def.dimensions(); d++) check_bounded(def, d, box[d]);
   include_own_updates(f, box, scope);
+  apply_extents(f, box, scope);
   if (!output && extern_stage_of(def)) grow_as_asked(f, box, scope);
   // What else is computed, directives and updates ask for.
   for (int d = 0; d < def.dimensions(); d++) {
@@ -187,23 +188,10 @@ void Surveyor::check_bounded(const FuncDef &def, int d, const Interval &i) {
       def.where);
 }
 
-void Surveyor::apply_bounds(int f, std::vector<Interval> &box, int scope) {
-  const FuncDef &def = tree_.algorithm.funcs[f];
-  for (size_t number = 0; number < tree_.bounds.size(); number++) {
-    const BoundDirective &b = tree_.bounds[number];
-    if (b.func != f) continue;
-    const int d = b.dimension;
-    Interval &i = box[d];
-    if (b.modulus.defined()) {
-      align(b, number, i, scope);
-      continue;
-    }
-    if (!b.min.defined()) {
-      if (!i.min.defined() || !i.max.defined()) continue;
-      assume_extent_suffices(b, def, i);
-      i.max = sum(i.min, sum(b.extent, -1));
-      continue;
-    }
+void Surveyor::apply_bounds(int f, std::vector<Interval> &box) {
+  for (const BoundDirective &b : tree_.bounds) {
+    if (b.func != f || !b.min.defined()) continue;
+    Interval &i = box[b.dimension];
     const Expr max = sum(sum(b.min, b.extent), -1);
     const Interval at_root = {i.min.defined() ? bound_at(i.min, nullptr, kRoot).min : Expr(),
                               i.max.defined() ? bound_at(i.max, nullptr, kRoot).max : Expr()};
@@ -214,6 +202,26 @@ void Surveyor::apply_bounds(int f, std::vector<Interval> &box, int scope) {
     if (has_min) assume_bounds(make_binary(Op::Ge, at_root.min, b.min), b, given, required);
     if (has_max) assume_bounds(make_binary(Op::Le, at_root.max, max), b, given, required);
     i = {b.min, max};
+  }
+}
+
+void Surveyor::apply_extents(int f, std::vector<Interval> &box, int scope) {
+  for (size_t number = 0; number < tree_.bounds.size(); number++) {
+    const BoundDirective &b = tree_.bounds[number];
+    if (b.func != f || b.min.defined()) continue;
+    Interval &i = box[b.dimension];
+    if (b.modulus.defined()) {
+      align(b, number, i, scope);
+    } else if (i.min.defined() && i.max.defined()) {
+      // What updates touch and nobody uses has its memory there, too.
+      if (auto own = own_beyond_.find(f); own != own_beyond_.end()) {
+        Interval &beyond = own->second[static_cast<size_t>(b.dimension)];
+        if (beyond.min.defined()) i = hull(i, beyond);
+        beyond = {};
+      }
+      assume_extent_suffices(b, tree_.algorithm.funcs[f], i);
+      i.max = sum(i.min, sum(b.extent, -1));
+    }
   }
 }
 

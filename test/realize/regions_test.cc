@@ -422,6 +422,27 @@ TEST_F(Values, WhatProducersInBranchesReadCountsWhereTheyRun) {
   for (int i = 0; i < 32; i++) EXPECT_EQ(out(i), 2 * i);
 }
 
+// As many cells as are said hold those that consumers read and those that updates touch.
+TEST_F(Values, AnExtentIsThatOfAllThatUpdatesTouch) {
+  Param<int> steps("steps");
+  RDom r(0, steps, "r");
+  f(x, y) = undef<int>();
+  f(x, -1) = x * 3;
+  f(x, 0) = 1;
+  f(x, r + 1) = f(x, r) + f(x, -1);
+  g(x) = f(x, steps);
+  g.vectorize(x, 4, TailStrategy::GuardWithIf);
+  f.bound_extent(y, 16).store_in(MemoryType::Register);
+  for (int s = 1; s < 4; s++) f.update(s - 1).unscheduled();
+  for (int n : {0, 5, 14}) {
+    steps.set(n);
+    Buffer<int> out = g.realize({10});
+    for (int i = 0; i < 10; i++) EXPECT_EQ(out(i), 1 + 3 * i * n);
+  }
+  steps.set(15);
+  EXPECT_THROW(g.realize({10}), RuntimeError);
+}
+
 using Functions = Regions;
 
 TEST_F(Functions, MakeMoreThanIsAsked) {
