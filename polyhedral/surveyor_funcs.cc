@@ -407,15 +407,15 @@ int64_t Surveyor::needed_multiple(int f, int d, const Interval &box, bool output
 
 void Surveyor::apply_needs(int f, int d, Interval &i, bool output) {
   const FuncDef &def = tree_.algorithm.funcs[f];
-  int64_t at_least = 1;
   const int64_t multiple = needed_multiple(f, d, i, output);
+  int64_t at_least = 1;
+  std::vector<Expr> symbolic_multiples;  // no two alike
   for (size_t s = 0; s < def.stages.size(); s++) {
     const ExtentNeed n = need_of(tree_.nests[f][s], def.args[d]);
-    if (n.symbolic_multiple.defined()) {
-      const Expr e = extent_of({i.min, i.max});
-      const Expr rounded =
-          make_binary(Op::Mul, ceil_div(e, n.symbolic_multiple), n.symbolic_multiple);
-      i.max = sum(i.min, sum(rounded, -1));
+    const auto is_same = [&](const Expr &m) { return equal(m, n.symbolic_multiple); };
+    if (n.symbolic_multiple.defined() &&
+        std::none_of(symbolic_multiples.begin(), symbolic_multiples.end(), is_same)) {
+      symbolic_multiples.push_back(n.symbolic_multiple);
     }
     if (n.symbolic_at_least.defined()) {
       if (output) {
@@ -437,7 +437,13 @@ void Surveyor::apply_needs(int f, int d, Interval &i, bool output) {
     if (!k) i.min = smaller(i.min, first);
     if (k && *k < at_least) i.min = first;
   }
-  if (multiple > 1) {
+  // Whole tiles last: what grows after them would leave a part of one.
+  if (!symbolic_multiples.empty()) {
+    Expr all = make_int(Int(32), multiple);
+    for (const Expr &m : symbolic_multiples) all = simplify(make_binary(Op::Mul, all, m));
+    const Expr tiles = ceil_div(extent_of({i.min, i.max}), all);
+    i.max = sum(i.min, sum(make_binary(Op::Mul, tiles, all), -1));
+  } else if (multiple > 1) {
     const Expr distance = difference(i.max, i.min);
     const auto limit =
         ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(distance);
