@@ -64,6 +64,10 @@ LoweredPipeline lower_pipeline(const FrozenPipeline &frozen, const std::string &
   result.times.survey = judged.survey_seconds;
   result.times.judge = judged.judgement.seconds;
   result.promises = promises(judged.judgement);
+  if (target.has_feature(Target::NoAsserts)) {
+    result.promises.push_back("promised: what '" + name +
+                              "' would check of its arguments (no_asserts)");
+  }
 
   const Stopwatch lowering;
   LowerOptions lowering_options;

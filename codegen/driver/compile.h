@@ -16,7 +16,8 @@ struct LoweredPipeline {
   Function function;                      // flat, after all passes
   CompileTimes times;                     // all but LLVM's
   std::vector<std::string> proven_again;  // under PH_VERIFY=full, a line for each Func
-  std::vector<std::string> promises;      // what the schedule says and nobody has proven
+  // What the schedule or the target says and nobody has proven.
+  std::vector<std::string> promises;
 };
 
 /// Throws CompileError where the schedule is refused. `scalar`: see PassOptions.
