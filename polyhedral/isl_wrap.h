@@ -1,4 +1,4 @@
-// isl_wrap: the only door to isl. Owned objects, a quota on every question, and errors as
+// isl_wrap: the judge's only door to isl. Owned objects, a quota on every question, and errors as
 // "unknown".
 //
 // Nothing of isl is visible here: the other files of polyhedral/ speak in integer rows. A question

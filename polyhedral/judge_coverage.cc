@@ -53,7 +53,11 @@ std::vector<Limit> limits(const JudgeContext &c, StageId s, const StageAccess &a
   const int end = own ? def.definition_of(s.stage) : def.num_definitions();
   for (int t = 1; access.reads && t < end; t++) {
     if (!has_pure_variable(c.tree, {f, t}, static_cast<int>(d))) continue;
-    const IndexRange &range = c.survey.stages[f][t].ranges.at(def.args[d]);
+    // A definition that fails where no branch is taken is what its branches are.
+    const int runs = def.stages[t].fail.empty() ? t : def.branches_of(t).front();
+    const auto found = c.survey.stages[f][runs].ranges.find(def.args[d]);
+    if (found == c.survey.stages[f][runs].ranges.end()) continue;
+    const IndexRange &range = found->second;
     const IndexRange &whole = c.survey.funcs[f].computed[d];
     if (!equal(range.min, whole.min)) all.push_back({true, range.min});
     if (!equal(range.max, whole.max)) all.push_back({false, range.max});
@@ -116,6 +120,7 @@ void judge_coverage(JudgeContext &c) {
   for (const StageId &s : c.stages()) {
     const bool own = !is_pure_in_its_variables(c.tree, s) || touches_other_rows(c.tree, s);
     if (!own && !c.options.exact) continue;
+    if (!c.tree.definition(s).fail.empty()) continue;  // it has no instances
     for (const StageAccess &a : stage_accesses(c.tree, s)) {
       if (c.refused()) return;
       if (c.options.exact || a.func == c.tree.func(s).name) judge_access(c, s, a);

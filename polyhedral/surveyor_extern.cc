@@ -98,11 +98,11 @@ void Surveyor::grow_as_asked(int f, std::vector<Interval> &box, int scope) {
     const std::string name = def.name + ".made_", suffix = "." + std::to_string(d);
     const Interval &w = whole[d];
     if (!w.min.defined() || !w.max.defined()) continue;
-    auto end = [&](const char *which, Expr e) {
-      if (stays) e = larger(smaller(e, w.max), w.min);
-      return add_symbol(scope, name + which + suffix, e, w.min, w.max);
-    };
-    box[d] = {end("lo", part[d].min), end("hi", part[d].max)};
+    // Of an empty whole the part is empty, too.
+    const Expr lo = stays ? larger(smaller(part[d].min, w.max), w.min) : part[d].min;
+    const Expr hi = stays ? smaller(larger(part[d].max, w.min), w.max) : part[d].max;
+    box[d] = {add_symbol(scope, name + "lo" + suffix, lo, w.min, w.max),
+              add_symbol(scope, name + "hi" + suffix, hi, w.min, w.max)};
   }
 }
 

@@ -48,6 +48,11 @@ class Reader {
       program.outputs.push_back(memory_[name]);
       program.memories.push_back(std::move(m));
     }
+    for (size_t g = 0; g < algorithm_.funcs.size(); g++) {
+      if (writes_in_part(algorithm_.funcs[g])) {
+        doubt(static_cast<int>(g), "a value of it is undef");
+      }
+    }
     visit(f.body);
     for (const FuncDef &def : algorithm_.funcs) {
       const int func = algorithm_.index_of(def.name);
@@ -134,6 +139,14 @@ class Reader {
     }
   }
 
+  static bool writes_in_part(const FuncDef &f) {
+    bool found = false;
+    for (const StageDef &s : f.stages) {
+      for (const Expr &v : s.values) found = found || split_undef(v).condition.defined();
+    }
+    return found;
+  }
+
   // What a C function is given, it may read and write.
   void doubt_called(const Expr &e) {
     const CallNode *c = as_call(e);
@@ -143,7 +156,9 @@ class Reader {
   }
 
   void doubt(int func, const std::string &why) {
-    if (func >= 0) undecided.emplace(func, why);
+    if (func < 0) return;
+    undecided.emplace(func, why);
+    program.is_complete = false;
   }
 
   void allocate(const Stmt &s) {

@@ -28,7 +28,7 @@ struct Wanted {
 };
 
 struct Options {
-  std::string generator, function, folder, base, runtime, autoscheduler;
+  std::string generator, function, folder, base, runtime, autoscheduler, verify;
   Wanted wanted;
   std::vector<std::pair<std::string, std::string>> params;
   std::vector<std::string> plugins;
@@ -67,6 +67,12 @@ Options parse_options(const std::vector<std::string> &words) {
       o.help = true;
       continue;
     }
+    if (word.rfind("--verify=", 0) == 0) {
+      o.verify = word.substr(std::strlen("--verify="));
+      if (o.verify == "none" || o.verify == "passes" || o.verify == "full") continue;
+      user_error("cannot verify '" + o.verify + "'", "what can be verified: none, passes, full",
+                 "full proves lowered loops a second time; see --help");
+    }
     if (!word.empty() && word[0] != '-') {
       const size_t equals = word.find('=');
       if (equals == std::string::npos || equals == 0) {
@@ -78,7 +84,7 @@ Options parse_options(const std::vector<std::string> &words) {
     }
     if (!texts.count(word) && !others.count(word)) {
       user_error("unknown option '" + word + "'",
-                 "the options are: -g -f -o -n -e -r -p -s -d -t -v --help", "see --help");
+                 "the options are: -g -f -o -n -e -r -p -s -d -t -v --verify --help", "see --help");
     }
     if (i + 1 == words.size()) {
       user_error("option '" + word + "' has no value", "it is the last word of the command line",
@@ -113,7 +119,7 @@ std::string generator_list() {
 void print_help(const std::string &program, std::ostream &out) {
   out << "usage: " << program
       << " -g GENERATOR -o FOLDER [-f FUNCTION] [-e KIND,...] [-n BASE] [-p PLUGIN,...] [-d 1]"
-         " [-t SECONDS] [-v 1] [target=TARGET,...] [NAME=VALUE...]\n"
+         " [-t SECONDS] [-v 1] [--verify=WHAT] [target=TARGET,...] [NAME=VALUE...]\n"
       << "       " << program << " -r RUNTIME -o FOLDER [-e KIND] [target=TARGET]\n"
       << "  -g  the generator; may be left out where the program has only one\n"
       << "  -o  the folder of the files that are written\n"
@@ -126,6 +132,10 @@ void print_help(const std::string &program, std::ostream &out) {
       << "  -p  shared libraries to load before\n"
       << "  -t  ends the program with an error after so many seconds\n"
       << "  -v  1 prints the files' names and compile times\n"
+      << "  --verify  full proves the lowered loops a second time, and ends with an error where "
+         "they\n"
+      << "      are wrong (compiler_log lists what is proven); passes checks after each pass; "
+         "none\n"
       << "Several targets make one function that calls the first which the machine can run; the\n"
       << "last is for all machines.\n"
       << "generators:\n"
@@ -286,7 +296,9 @@ void emit_generator(const Options &o, std::ostream &out) {
   if (!o.verbose) return;
   for (const auto &[emit, path] : files) out << path << "\n";
   out << "seconds: schedule " << times.schedule << ", survey " << times.survey << ", judge "
-      << times.judge << ", lower " << times.lower << ", llvm " << times.llvm << "\n";
+      << times.judge << ", lower " << times.lower << ", llvm " << times.llvm;
+  if (times.verify > 0) out << ", verify " << times.verify;
+  out << "\n";
 }
 
 void load_plugins(const Options &o) {
@@ -314,6 +326,8 @@ int generate_main(int argc, char **argv, std::ostream &output, std::ostream &err
       std::signal(SIGALRM, end_by_timeout);
       alarm(static_cast<unsigned>(o.timeout));
     }
+    // As where the environment says so.
+    if (!o.verify.empty()) setenv("PH_VERIFY", o.verify == "none" ? "0" : o.verify.c_str(), 1);
     load_plugins(o);
     if (!o.runtime.empty()) {
       check_folder(o.folder);

@@ -59,6 +59,7 @@ struct Program {
   std::vector<Memory> memories;
   std::vector<Statement> statements;
   std::vector<int> outputs;  // memories that the caller reads when the program has ended
+  bool is_complete = true;   // else there are other statements, of which nothing is known
 };
 
 /// What is known of one Func.

@@ -79,6 +79,7 @@ class Prover {
   ~Prover() {
     instances_.clear();
     definitions_.clear();
+    found_.clear();
     facts_ = Set();
     isl_ctx_free(ctx_);
   }
@@ -829,27 +830,110 @@ class Prover {
     }
   }
 
-  // A message about the first sink that `wrong` has.
-  [[noreturn]] void fail(const std::vector<Sink> &sinks, const UnionMap &wrong,
-                         const std::string &verb, const std::string &what) {
+  // -- Whose values does anybody use? What whole tiles compute beyond what is needed may be
+  // anything.
+
+  enum class Use : uint8_t { None, Some, Unknown };
+
+  // Each read of a Func, by its statement's instance, to the instance that it finds.
+  const UnionMap &found_by_readers(int func) {
+    const auto known = found_.find(func);
+    if (known != found_.end()) return known->second;
+    UnionMap cells = none(ctx_), writes = none(ctx_), times = none(ctx_), readers = none(ctx_);
+    for (const Sink &s : sinks_of(func)) {
+      add(cells, s.cell);
+      add(times, s.time);
+      const Set reads(isl_map_domain(s.cell.copy()));
+      Map self(isl_set_identity(reads.copy()));
+      const std::string tuple = s.statement < 0 ? s.tuple : "S" + std::to_string(s.statement);
+      add(readers, Map(isl_map_set_tuple_name(self.release(), isl_dim_in, tuple.c_str())));
+    }
+    for (size_t j = 0; j < program_.statements.size(); j++) {
+      const Statement &s = program_.statements[j];
+      if (s.stage.func != func) continue;
+      const int statement = static_cast<int>(j);
+      bool exact = true;
+      const Map cell = affine_or_stop(statement, cell_in(s.memory, s.cell), memory_tuple(s.memory),
+                                      "an index of it");
+      add(writes, within(cell, running(statement, exact)));
+      add(times, time_of(statement, true));
+    }
+    return found_[func] = then(readers, flow(cells, writes, times).source);
+  }
+
+  Use use_of(int statement, const Set &instances) {
+    const int func = program_.statements[statement].stage.func;
+    const UnionMap found(isl_union_map_intersect_range(found_by_readers(func).copy(),
+                                                       isl_union_set_from_set(instances.copy())));
+    if (is_empty(found)) return program_.is_complete ? Use::None : Use::Unknown;
+    const UnionSet readers(isl_union_map_domain(found.copy()));
+    Use use = Use::None;
+    for (int reader = -1; reader < static_cast<int>(program_.statements.size()); reader++) {
+      const Set here = part_of(readers, reader);
+      if (!here.defined()) continue;
+      // The caller's, or an update's of the Func itself, which is not followed.
+      if (reader < 0) return Use::Some;
+      const bool own = program_.statements[reader].stage.func == func;
+      const Use next = own ? Use::Unknown : use_of(reader, here);
+      if (next == Use::Some) return next;
+      if (next == Use::Unknown) use = next;
+    }
+    return use;
+  }
+
+  // The instances of a statement among `all`, or the caller's reads; undefined where there are
+  // none.
+  static Set part_of(const UnionSet &all, int statement) {
+    struct Search {
+      std::string tuple;
+      Set found;
+    } search{statement < 0 ? "R_output" : "S" + std::to_string(statement), {}};
+    isl_union_set_foreach_set(
+        all.get(),
+        [](isl_set *s, void *user) {
+          Set taken(s);
+          auto &wanted = *static_cast<Search *>(user);
+          const char *name = isl_set_get_tuple_name(taken.get());
+          if (name && wanted.tuple == name) wanted.found = taken;
+          return isl_stat_ok;
+        },
+        &search);
+    return search.found;
+  }
+
+  // A message about a sink that `wrong` has, if somebody uses what it makes of what it reads.
+  void fail(const std::vector<Sink> &sinks, const UnionMap &wrong, const std::string &verb,
+            const std::string &what) {
     const Sink *chosen = nullptr;
     UnionMap where;
+    bool decides = false;
     for (const Sink &s : sinks) {
       const Set of(isl_map_domain(s.wanted.copy()));
       UnionMap here(
           isl_union_map_intersect_domain(wrong.copy(), isl_union_set_from_set(of.copy())));
       if (is_empty(here)) continue;
-      // A sink that is exact decides.
-      if (chosen && (chosen->is_exact || !s.is_exact)) continue;
+      Use use = Use::Some;
+      if (s.statement >= 0) {
+        const UnionSet readers(isl_union_map_domain(here.copy()));
+        Set instances(isl_set_from_union_set(readers.copy()));
+        const std::string tuple = "S" + std::to_string(s.statement);
+        use = use_of(s.statement, Set(isl_set_set_tuple_name(instances.release(), tuple.c_str())));
+      }
+      if (use == Use::None) continue;
+      const bool decides_here = s.is_exact && use == Use::Some;
+      // A sink that decides goes before others.
+      if (chosen && (decides || !decides_here)) continue;
       chosen = &s;
       where = here;
+      decides = decides_here;
     }
+    if (!chosen) return;
     const std::string who =
         chosen->statement < 0
             ? std::string("the caller")
             : "a statement of '" +
                   algorithm_.funcs[program_.statements[chosen->statement].stage.func].name + "'";
-    refused(who + " " + verb + " a cell " + what + ": ", where, chosen->is_exact);
+    refused(who + " " + verb + " a cell " + what + ": ", where, decides);
   }
 
   static constexpr int kEnd = 1 << 30;  // behind all statements
@@ -861,6 +945,7 @@ class Prover {
   SharedNumbers shared_;
   Set facts_;
   std::map<int, Instances> instances_;
+  std::map<int, UnionMap> found_;  // [func] by its readers
   std::vector<Definition> definitions_;
   size_t deepest_ = 0;  // loops around a statement
   size_t longest_ = 0;  // variables of a definition

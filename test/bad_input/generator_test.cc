@@ -88,6 +88,13 @@ class BadCommand : public testing::Test {
   std::string folder_;
 };
 
+TEST_F(BadCommand, nothing_of_that_name_is_verified) {
+  EXPECT_EQ(run({"-g", "keyword", "-o", "OUT", "--verify=all"}),
+            "1 error: cannot verify 'all'\n"
+            "  why: what can be verified: none, passes, full\n"
+            "  fix: full proves lowered loops a second time; see --help\n");
+}
+
 TEST_F(BadCommand, folders) {
   EXPECT_EQ(run({"-g", "keyword"}),
             "1 error: no output folder is named\n"

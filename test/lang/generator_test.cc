@@ -240,7 +240,7 @@ TEST(GeneratorCommandLine, UnknownGenerator) {
 TEST(GeneratorCommandLine, UnknownOption) {
   EXPECT_EQ(run({"-q", "x"}).errors,
             "error: unknown option '-q'\n"
-            "  why: the options are: -g -f -o -n -e -r -p -s -d -t -v --help\n"
+            "  why: the options are: -g -f -o -n -e -r -p -s -d -t -v --verify --help\n"
             "  fix: see --help\n");
 }
 

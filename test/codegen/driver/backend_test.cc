@@ -93,6 +93,19 @@ class EmittedFiles : public testing::Test {
   Target target_{"x86-64-linux-avx2"};
 };
 
+TEST_F(EmittedFiles, log_lists_what_is_proven_a_second_time) {
+  const char *before = std::getenv("PH_VERIFY");
+  const std::string wish = before ? before : "";
+  setenv("PH_VERIFY", "full", 1);
+  Blur b;
+  b.blur_x.compute_root();
+  b.blur_y.compile_to({{Emit::compiler_log, path("blur.log")}}, {b.input}, "blur", target_);
+  before ? setenv("PH_VERIFY", wish.c_str(), 1) : unsetenv("PH_VERIFY");
+  const std::string lines =
+      "\"proven_again\": [\"proven again: 'blur_x'\", \"proven again: 'blur_y'\"]";
+  EXPECT_NE(read("blur.log").find(lines), std::string::npos) << read("blur.log");
+}
+
 TEST_F(EmittedFiles, have_every_form) {
   Blur b;
   std::map<Emit, std::string> files;
