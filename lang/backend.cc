@@ -35,6 +35,7 @@ constexpr EmitForm kForms[] = {
     {Emit::c_source, "c_source", ".halide_generated.cpp", true},
     {Emit::ptx, "ptx", ".ptx", true},
     {Emit::explanation, "explanation", ".explain.html", true},
+    {Emit::timed_explanation, "timed_explanation", ".timed.explain.html", true},
     {Emit::cpp_stub, "cpp_stub", ".stub.h", false,
      "a stub calls a generator: the program that has the generator writes it"},
     {Emit::featurization, "featurization", ".featurization", true,

@@ -20,6 +20,7 @@ namespace {
 struct Options {
   std::string file, output, target;
   std::vector<std::string> shapes;
+  bool run = false;
 };
 
 std::string read(const std::string &path) {
@@ -31,6 +32,8 @@ std::string read(const std::string &path) {
   }
   return text.str();
 }
+
+Emit what(const Options &o) { return o.run ? Emit::timed_explanation : Emit::explanation; }
 
 // One page for each kernel, and one that lists the steps of the model with links to them.
 void explain_model(const Options &o, const Target &target) {
@@ -51,8 +54,7 @@ void explain_model(const Options &o, const Target &target) {
     rows += "</li>\n";
   }
   for (const onnx::Kernel &k : program.kernels()) {
-    backend().emit(*k.pipeline, k.name, target,
-                   {{Emit::explanation, o.output + "/" + k.name + ".html"}});
+    backend().emit(*k.pipeline, k.name, target, {{what(o), o.output + "/" + k.name + ".html"}});
   }
   write_file(o.output + "/index.html",
              "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" +
@@ -75,7 +77,7 @@ int explain(Options o) {
     return 0;
   }
   backend().emit(backend().parse_pipeline(read(o.file), o.file), "pipeline", target,
-                 {{Emit::explanation, o.output}});
+                 {{what(o), o.output}});
   std::printf("%s\n", o.output.c_str());
   return 0;
 }
@@ -89,6 +91,8 @@ Command add_explain(CLI::App &app) {
   app.add_option("-o,--output", o->output,
                  "The page; of a model the folder of its pages. By default named after the file");
   app.add_option("--target", o->target, "Machine, as in x86-64-linux-avx2; by default this one");
+  app.add_flag("--run", o->run,
+               "Run it on made-up inputs, for the sizes of its estimates: the time of each stage");
   app.add_option("--shape", o->shapes, "NAME=1,3,224,224: sizes of an input");
   return [o] { return explain(*o); };
 }

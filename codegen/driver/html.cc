@@ -1,5 +1,8 @@
 #include "codegen/driver/html.h"
 
+#include <cmath>
+#include <cstdio>
+
 namespace polyhalite {
 
 std::string escaped(const std::string &text) {
@@ -23,6 +26,19 @@ std::string escaped(const std::string &text) {
     }
   }
   return s;
+}
+
+std::string bytes_text(double bytes) {
+  const char *unit = "B";
+  for (const char *larger : {"KiB", "MiB", "GiB"}) {
+    if (bytes < 1024) break;
+    bytes /= 1024;
+    unit = larger;
+  }
+  char text[32];
+  std::snprintf(text, sizeof text, bytes < 10 && bytes != std::floor(bytes) ? "%.1f %s" : "%.0f %s",
+                bytes, unit);
+  return text;
 }
 
 }  // namespace polyhalite

@@ -11,13 +11,13 @@
 #include "codegen/driver/outputs.h"
 #include "codegen/driver/pipeline_text.h"
 #include "codegen/driver/questions.h"
+#include "codegen/driver/runs_here.h"
 #include "codegen/llvm/c_header.h"
 #include "codegen/llvm/emit_dispatch.h"
 #include "codegen/llvm/jit.h"
 #include "codegen/llvm/jit_handlers.h"
 #include "lang/abi/polyhalite_cuda.h"
 #include "lang/output_file.h"
-#include "lang/target_words.h"
 #include "polyhalite/autoscheduler.h"
 #include "polyhalite/backend.h"
 #include "schedule/derive_algorithm.h"
@@ -71,21 +71,6 @@ class PipelineForFiles : public CompiledForFiles {
   const Target target_;
   Outputs outputs_;
 };
-
-// Code for other machines, or for instructions that this one lacks, cannot run here.
-void check_runs_here(const Target &target) {
-  const Target host = get_host_target();
-  bool runs = target.arch == host.arch && target.bits == host.bits && target.os == host.os;
-  for (int f = 0; f < Target::FeatureEnd; f++) {
-    const auto feature = static_cast<Target::Feature>(f);
-    if (!architecture_of(feature)) continue;
-    if (target.has_feature(feature) && !host.has_feature(feature)) runs = false;
-  }
-  if (runs) return;
-  user_error("code for target '" + target.to_string() + "' cannot run on this machine",
-             "this machine is '" + host.to_string() + "'",
-             "use the target 'host', or compile to a file");
-}
 
 // "folder/base.o" for "SUFFIX" -> "folder/base-SUFFIX.o".
 std::string with_suffix(const std::string &path, Emit what, const std::string &suffix,

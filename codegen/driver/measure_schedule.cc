@@ -11,82 +11,24 @@
 #include <cstring>
 
 #include "codegen/driver/compile.h"
+#include "codegen/driver/made_up_arguments.h"
 #include "lang/abi/polyhalite_runtime.h"
 #include "polyhalite/backend.h"
-#include "polyhalite/runtime_buffer.h"
 
 namespace polyhalite {
 
 namespace {
 
 using autosched::Measurement;
-using autosched::NumberBox;
 using autosched::Trial;
 
 constexpr int kMostRuns = 11;
 constexpr double kEnoughSeconds = 1.0;
 
-runtime::Buffer<> make_buffer(Type t, const NumberBox &box) {
-  std::vector<int> extents, mins;
-  for (const auto &r : box) {
-    extents.push_back(static_cast<int>(std::max<int64_t>(r.extent(), 1)));
-    mins.push_back(static_cast<int>(r.lo));
-  }
-  runtime::Buffer<> b(static_cast<polyhalite_type_t>(t), extents);
-  b.set_min(mins);
-  return b;
-}
-
-// Small numbers of either kind, never 0: sums do not overflow, quotients exist.
-void fill(Type t, runtime::Buffer<> *b) {
-  uint32_t state = 1;
-  auto *bytes = static_cast<uint8_t *>(b->data());
-  const size_t size = b->size_in_bytes(), step = static_cast<size_t>(t.bytes());
-  for (size_t i = 0; i + step <= size; i += step) {
-    state = state * 1664525u + 1013904223u;  // Knuth's and Lewis's constants
-    const uint32_t n = 1 + (state >> 25);
-    if (t == Float(32)) {
-      const float f = static_cast<float>(n) / 128;
-      std::memcpy(bytes + i, &f, 4);
-    } else if (t == Float(64)) {
-      const double f = n / 128.0;
-      std::memcpy(bytes + i, &f, 8);
-    } else {
-      const uint64_t wide = n;
-      std::memcpy(bytes + i, &wide, step);
-    }
-  }
-}
-
 Measurement run_trial(const Trial &trial, const Target &target, int threads) {
   polyhalite_set_num_threads(threads);
   const std::shared_ptr<CompiledPipeline> code = backend().jit(trial.pipeline, target);
-  std::vector<runtime::Buffer<>> buffers;
-  std::vector<uint64_t> scalars;
-  const Algorithm &a = trial.pipeline.algorithm;
-  buffers.reserve(a.inputs.size() + 64);
-  scalars.reserve(a.inputs.size());
-  std::vector<void *> args;
-  for (const AlgorithmInput &i : a.inputs) {
-    if (i.param->is_buffer) {
-      buffers.push_back(make_buffer(i.param->type, trial.images.at(i.param->name)));
-      fill(i.param->type, &buffers.back());
-      args.push_back(buffers.back().raw_buffer());
-    } else {
-      scalars.push_back(i.param->has_scalar ? i.param->scalar_bits : 1);
-      if (!i.param->has_scalar && i.param->type == Float(32)) {
-        const float one = 1;
-        std::memcpy(&scalars.back(), &one, 4);
-      }
-      args.push_back(&scalars.back());
-    }
-  }
-  for (size_t o = 0; o < a.outputs.size(); o++) {
-    for (const Type &t : a.find(a.outputs[o])->types) {
-      buffers.push_back(make_buffer(t, trial.outputs[o]));
-      args.push_back(buffers.back().raw_buffer());
-    }
-  }
+  const MadeUpArguments made_up(trial.pipeline.algorithm, trial.images, trial.outputs);
   Measurement m;
   std::vector<double> times;
   double all = 0;
@@ -94,7 +36,7 @@ Measurement run_trial(const Trial &trial, const Target &target, int threads) {
   for (int i = 0; i <= kMostRuns && (i < 3 || all < kEnoughSeconds); i++) {
     std::string message;
     const Stopwatch watch;
-    if (code->call(args, &message) != 0) {
+    if (code->call(made_up.pointers(), &message) != 0) {
       m.failure = "the run failed: " + message;
       return m;
     }

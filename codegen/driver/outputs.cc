@@ -122,6 +122,7 @@ std::string described(Emit e) {
     case Emit::ptx:
       return "the PTX";
     case Emit::explanation:
+    case Emit::timed_explanation:
       return "the explanation";
     default:
       break;
@@ -190,8 +191,10 @@ std::string Outputs::made(Emit what) {
     case Emit::stmt_html:
       return stmt_html(filter().name, make(Emit::stmt));
     case Emit::explanation:
+    case Emit::timed_explanation:
       return explain_page(filter().name, pipeline_, target_,
-                          {[&] { return make(Emit::stmt); }, [&] { return make(Emit::assembly); }});
+                          {[&] { return make(Emit::stmt); }, [&] { return make(Emit::assembly); },
+                           what == Emit::timed_explanation});
     case Emit::static_library: {
       std::vector<std::pair<std::string, std::string>> members = {
           {filter().name, make(Emit::object)}};

@@ -179,15 +179,23 @@ JitCode::~JitCode() = default;
 
 void *JitCode::address() const { return session_->function; }
 
-int JitCode::call(const std::vector<void *> &args, std::string *message,
-                  JITUserContext *context) const {
+int JitCode::call(const std::vector<void *> &args, std::string *message, JITUserContext *context,
+                  const UseProfile &use) const {
   JITUserContext own;
   void *user_context = context ? context : &own;
   std::vector<void *> all = {&user_context};
   all.insert(all.end(), args.begin(), args.end());
   RunningCall call(static_cast<JITUserContext *>(user_context));
   const int code = session_->entry(all.data());
-  if (is_profiled_) runtime::finish_profiling(user_context);
+  if (is_profiled_ && use) {
+    runtime::finish_profiling(
+        [](void *with, const polyhalite_profiler_pipeline_stats *all) {
+          (*static_cast<const UseProfile *>(with))(all);
+        },
+        const_cast<UseProfile *>(&use));
+  } else if (is_profiled_) {
+    runtime::finish_profiling(runtime::report_profile, user_context);
+  }
   call.rethrow();
   if (code != 0 && message) *message = call.message();
   return code;

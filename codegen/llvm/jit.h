@@ -1,12 +1,14 @@
 // Compiled code in this process.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "codegen/ir/stmt.h"
+#include "lang/abi/polyhalite_profiler.h"
 #include "polyhalite/jit_context.h"
 #include "polyhalite/target.h"
 
@@ -25,8 +27,10 @@ class JitCode {
   /// Pointers to polyhalite_buffer_t and to scalar values, in the order of the function's
   /// arguments. Returns 0, or an error code with its message, which is empty where the context's
   /// handler took it. Throws what a handler threw.
-  int call(const std::vector<void *> &args, std::string *message,
-           JITUserContext *context = nullptr) const;
+  /// A profile is printed; with `use`, it has a list of pipelines' instead.
+  using UseProfile = std::function<void(const polyhalite_profiler_pipeline_stats *)>;
+  int call(const std::vector<void *> &args, std::string *message, JITUserContext *context = nullptr,
+           const UseProfile &use = {}) const;
   /// The C function int f(void *context, arguments).
   void *address() const;
 

@@ -32,8 +32,9 @@ size_t format_items(char *to, size_t room, const polyhalite_print_item_t *items,
 
 /// profiler_report.cc: prints what was gathered of a list of pipelines.
 void report_profile(void *user_context, const polyhalite_profiler_pipeline_stats *pipelines);
-/// Where no profiled pipeline runs: prints what was gathered, and forgets it.
-void finish_profiling(void *user_context);
+/// Where no profiled pipeline runs: hands on what was gathered, and forgets it.
+void finish_profiling(void (*use)(void *with, const polyhalite_profiler_pipeline_stats *pipelines),
+                      void *with);
 
 bool try_lock(polyhalite_mutex *mutex);
 

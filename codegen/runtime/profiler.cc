@@ -238,8 +238,8 @@ void merge(Instance *i, uint64_t time) {
 
 }  // namespace
 
-// Printing calls the user's code, which may run pipelines.
-void finish_profiling(void *user_context) {
+// The lock is not held: printing calls the user's code, which may run pipelines.
+void finish_profiling(void (*use)(void *with, const Pipeline *pipelines), void *with) {
   State *s = polyhalite_profiler_get_state();
   Pipeline *done = nullptr;
   {
@@ -248,7 +248,7 @@ void finish_profiling(void *user_context) {
     done = s->pipelines;
     s->pipelines = nullptr;
   }
-  report_profile(user_context, done);
+  use(with, done);
   free_pipelines(done);
 }
 

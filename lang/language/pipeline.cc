@@ -267,7 +267,8 @@ void Realizable<Self>::compile_to(const std::map<Emit, std::string> &files,
   const auto declared = declared_inputs(p, args);
   const FrozenPipeline frozen = freeze_pipeline(p, declared);
   // Texts that nobody calls need no arguments.
-  const size_t texts = files.count(Emit::stmt) + files.count(Emit::explanation);
+  const size_t texts = files.count(Emit::stmt) + files.count(Emit::explanation) +
+                       files.count(Emit::timed_explanation);
   if (files.size() != texts) check_arguments(frozen, declared);
   warn_of_schedules(frozen);
   backend().emit(frozen, symbol, target, files);

@@ -98,21 +98,24 @@ void bind_files(Classes &both) {
           "dimensions stand innermost first.")
       .def(
           "explain",
-          [](Self s, const std::optional<std::string> &file,
-             const Target &target) -> std::optional<std::string> {
+          [](Self s, const std::optional<std::string> &file, const Target &target,
+             bool run) -> std::optional<std::string> {
             Pipeline p = to_pipeline(s);
             py::gil_scoped_release released;
-            if (!file) return p.emit_text(Emit::explanation, {}, target_or_environment(target));
-            p.explain(*file, target_or_environment(target));
+            const Emit what = run ? Emit::timed_explanation : Emit::explanation;
+            if (!file) return p.emit_text(what, {}, target_or_environment(target));
+            p.compile_to({{what, *file}}, {}, "", target_or_environment(target));
             return std::nullopt;
           },
-          py::arg("file") = py::none(), py::arg("target") = Target(),
+          py::arg("file") = py::none(), py::arg("target") = Target(), py::arg("run") = false,
           "A page of HTML that needs no other file, as text or written to `file`: the graph of "
           "stages, what each directive did, the loops with sizes and footprints (for the sizes of "
           "set_estimates()), dependences drawn on a few instances, proofs, promises and checks, "
           "and "
-          "the code with links between it and the loops. Of a schedule that is refused, the page "
-          "says why.")
+          "the code with links between it and the loops. With `run` also the time of each stage: "
+          "the pipeline runs on made-up inputs for the sizes of set_estimates(). Of a schedule "
+          "that "
+          "is refused, the page says why.")
       .def(
           "infer_arguments", [](Self s) { return to_pipeline(s).infer_arguments(); },
           "The inputs in order of first use.")

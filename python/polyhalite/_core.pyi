@@ -200,6 +200,7 @@ class Emit:
     c_source: Emit
     ptx: Emit
     explanation: Emit
+    timed_explanation: Emit
     name: str
     value: int
     def __int__(self) -> int: ...
@@ -337,8 +338,8 @@ class Func:
         """Puts definitions of pure Funcs in the place of the stage's calls of them."""
     def emit_text(self, what: Emit, args: list[Argument] = ..., target: Target = ...) -> str:
         """A stage of the compilation as text: Emit.algorithm, schedule, tree, conceptual_stmt, stmt, llvm_assembly or assembly. These texts are the same for C++ and Python: dimensions stand innermost first."""
-    def explain(self, file: str | None = ..., target: Target = ...) -> str | None:
-        """A page of HTML that needs no other file, as text or written to `file`: the graph of stages, what each directive did, the loops with sizes and footprints (for the sizes of set_estimates()), dependences drawn on a few instances, proofs, promises and checks, and the code with links between it and the loops. Of a schedule that is refused, the page says why."""
+    def explain(self, file: str | None = ..., target: Target = ..., run: bool = ...) -> str | None:
+        """A page of HTML that needs no other file, as text or written to `file`: the graph of stages, what each directive did, the loops with sizes and footprints (for the sizes of set_estimates()), dependences drawn on a few instances, proofs, promises and checks, and the code with links between it and the loops. With `run` also the time of each stage: the pipeline runs on made-up inputs for the sizes of set_estimates(). Of a schedule that is refused, the page says why."""
     def extern_function_name(self) -> str: ...
     def fold_storage(self, dim: LoopLike, extent: ExprLike, fold_forward: bool = ...) -> Func:
         """Stores a dimension in a ring of `extent` cells."""
@@ -749,8 +750,8 @@ class Pipeline:
         """PREFIX.a and PREFIX.h."""
     def emit_text(self, what: Emit, args: list[Argument] = ..., target: Target = ...) -> str:
         """A stage of the compilation as text: Emit.algorithm, schedule, tree, conceptual_stmt, stmt, llvm_assembly or assembly. These texts are the same for C++ and Python: dimensions stand innermost first."""
-    def explain(self, file: str | None = ..., target: Target = ...) -> str | None:
-        """A page of HTML that needs no other file, as text or written to `file`: the graph of stages, what each directive did, the loops with sizes and footprints (for the sizes of set_estimates()), dependences drawn on a few instances, proofs, promises and checks, and the code with links between it and the loops. Of a schedule that is refused, the page says why."""
+    def explain(self, file: str | None = ..., target: Target = ..., run: bool = ...) -> str | None:
+        """A page of HTML that needs no other file, as text or written to `file`: the graph of stages, what each directive did, the loops with sizes and footprints (for the sizes of set_estimates()), dependences drawn on a few instances, proofs, promises and checks, and the code with links between it and the loops. With `run` also the time of each stage: the pipeline runs on made-up inputs for the sizes of set_estimates(). Of a schedule that is refused, the page says why."""
     def infer_arguments(self) -> list[Argument]:
         """The inputs in order of first use."""
     def infer_input_bounds(self, where: Any = ..., target: Target = ...) -> None:

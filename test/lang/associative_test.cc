@@ -55,6 +55,11 @@ TEST(associative, complex_products_by_algebra) {
             "in(r), in(r + 1) | 1 0 | commutative");
 }
 
+TEST(associative, the_place_of_the_smallest_too) {
+  EXPECT_EQ(proof("int32", "{min(f(x), in(r)), select(in(r) < f(x), r, f(x).1)}"),
+            "in(r), r | 2147483647 0 | ordered");
+}
+
 TEST(associative, values_of_their_own) {
   EXPECT_EQ(proof("int32", "{f(x) + in(r), min(f(x).1, r)}"),
             "in(r), r | 0 2147483647 | commutative");

@@ -283,7 +283,7 @@ TEST(GeneratorCommandLine, UnknownKindOfOutput) {
       "  fix: choose from: object, static_library, c_header, assembly, bitcode, llvm_assembly, "
       "stmt, stmt_html, conceptual_stmt, schedule, algorithm, tree, function_info_header, "
       "registration, python_extension, compiler_log, hlpipe, conceptual_stmt_html, c_source, "
-      "ptx, explanation, cpp_stub\n");
+      "ptx, explanation, timed_explanation, cpp_stub\n");
 }
 
 TEST(GeneratorCommandLine, BrokenTarget) {

@@ -3,6 +3,7 @@
 import base64
 import html.parser
 import os
+import re
 import shutil
 import subprocess
 
@@ -120,6 +121,34 @@ def test_long_chains_are_explained():
     assert "takes effect together with a later one" in text and "tree-f40.s0.i" in page.ids
 
 
+def test_a_run_tells_the_time_of_each_stage():
+    # One stage does a thousand times the work of the other.
+    image = ph.ImageParam(ph.Float(32), 2, "image")
+    heavy, light = ph.funcs("heavy light")
+    r = ph.RDom([(0, 1000)], "r")
+    heavy[i, j] = 0.0
+    heavy[i, j] += ph.sqrt(image[i, j] + r)
+    light[i, j] = heavy[i, j] + image[i, j + 1]
+    heavy.compute_root()
+    light.set_estimates([(0, 64), (0, 64)])
+    text, page = check(light.explain(run=True))
+    assert "times" in page.ids and "#times" in page.links
+    rows = text.split("Time per stage")[1].split("Code")[0]
+    share = {name: float(number) for name, number in
+             re.findall(r"(heavy|light)[0-9.]+?\.[0-9]{3}([0-9.]+)%", rows)}
+    assert share["heavy"] > 80 and share["light"] < 10
+    assert rows.index("heavy") < rows.index("light")
+    assert "times" not in check(light.explain())[1].ids
+
+
+def test_without_sizes_a_page_says_why_there_are_no_times():
+    f = ph.Func("unsized")
+    f[i, j] = i + j
+    text, page = check(f.explain(run=True))
+    assert "times" in page.ids and "Not run." in text
+    assert "set_estimate" in text.split("Not run.")[1].split("Code")[0]
+
+
 def test_a_page_is_written(tmp_path):
     path = tmp_path / "page.html"
     assert blur().explain(str(path)) is None
@@ -144,6 +173,10 @@ def test_the_command_explains_a_pipeline(tmp_path):
     (tmp_path / "broken.hlpipe").write_text("pipeline 2\n", encoding="utf-8")
     run = explain_command(tmp_path, "broken.hlpipe")
     assert run.returncode == 1 and "broken.hlpipe:1: error" in run.stderr
+    run = explain_command(tmp_path, "blur.hlpipe", "--run", "-o", "timed.html")
+    assert run.returncode == 0, run.stderr
+    text, page = check((tmp_path / "timed.html").read_text(encoding="utf-8"))
+    assert "times" in page.ids and "A run takes" in text
     run = explain_command(tmp_path, "missing.hlpipe")
     assert run.returncode == 1 and "cannot read 'missing.hlpipe'" in run.stderr
 

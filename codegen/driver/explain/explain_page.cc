@@ -1,6 +1,7 @@
 #include "codegen/driver/explain/explain_page.h"
 
 #include <cctype>
+#include <iomanip>
 #include <map>
 #include <optional>
 #include <set>
@@ -10,6 +11,7 @@
 #include "codegen/driver/explain/directive_effects.h"
 #include "codegen/driver/explain/footprints.h"
 #include "codegen/driver/explain/stage_graph.h"
+#include "codegen/driver/explain/stage_times.h"
 #include "codegen/driver/explain/tree_sections.h"
 #include "codegen/driver/html.h"
 #include "codegen/driver/stmt_html.h"
@@ -51,6 +53,7 @@ summary b { color: var(--accent); } .of, .size, .before, figcaption, .legend { c
 .ph-cell { fill: none; stroke: var(--rule); } .ph-read { fill: var(--accent); }
 .ph-key { display: inline-block; width: 2em; border-top: 2px solid var(--accent);
   margin: 0 .2em .25em 1em; } .ph-key.anti { border-top: 2px dashed var(--bad); }
+.share { display: inline-block; height: .7em; background: var(--accent); }
 .ph-key.out { border-top: 2px dotted var(--good); }
 )";
 
@@ -176,6 +179,31 @@ CodeSections code_sections(const LoopTree &tree, const ExplainedCode &code) {
   return s;
 }
 
+std::string times(const FrozenPipeline &pipeline, const Target &target) {
+  const StageTimes t = stage_times(pipeline, target);
+  if (!t.failure.empty()) return "<p>Not run.</p>\n<pre>" + escaped(t.failure) + "</pre>\n";
+  auto number = [](double v, int digits) {
+    std::ostringstream text;
+    text << std::fixed << std::setprecision(digits) << v;
+    return text.str();
+  };
+  std::ostringstream html;
+  html << "<p>A run takes " << number(t.ms, 3) << " ms, on average of " << t.runs
+       << " runs on made-up inputs, for the sizes that set_estimates() gives. What is inlined "
+          "counts to its consumer.</p>\n<table><tr><th>Stage</th><th>ms of a run</th>"
+          "<th colspan=\"2\">Share</th><th>Threads at work</th><th>Heap at most</th></tr>\n";
+  for (const StageTime &s : t.stages) {
+    html << "<tr><td>" << (s.is_func ? "" : "<span class=\"of\">") << escaped(s.name)
+         << (s.is_func ? "" : "</span>") << "</td><td>" << number(s.ms, 3) << "</td><td>"
+         << number(100 * s.share, 1)
+         << "%</td><td><span class=\"share\" style=\"width:" << number(12 * s.share, 2)
+         << "em\"></span></td><td>" << number(s.threads, 1) << "</td><td>"
+         << (s.heap > 0 ? bytes_text(s.heap) : "") << "</td></tr>\n";
+  }
+  html << "</table>\n";
+  return html.str();
+}
+
 std::string verdict(const std::optional<Diagnostic> &refusal, const Judgement &judgement) {
   if (refusal) {
     return "<p class=\"refused\">The schedule is refused.</p>\n<pre>" +
@@ -218,6 +246,7 @@ std::string explain_page(const std::string &name, const FrozenPipeline &given, c
   const Footprints numbers = footprints(pipeline, tree, regions);
   CodeSections sections;
   if (!refusal) sections = code_sections(tree, code);
+  const bool timed = code.run && !refusal;
 
   std::ostringstream page;
   page << "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>"
@@ -230,6 +259,7 @@ std::string explain_page(const std::string &name, const FrozenPipeline &given, c
        << "<nav><a href=\"#stages\">Stages</a><a href=\"#directives\">Directives</a>"
           "<a href=\"#loops\">Loops</a><a href=\"#dependences\">Dependences</a>"
           "<a href=\"#proofs\">Proofs</a>"
+       << (timed ? "<a href=\"#times\">Times</a>" : "")
        << (refusal ? "" : "<a href=\"#code\">Code</a>") << "</nav>\n";
   section(page, "stages", "Stages",
           "<div class=\"scroll\">" + graph_svg(pipeline.algorithm) + "</div>\n");
@@ -245,6 +275,7 @@ std::string explain_page(const std::string &name, const FrozenPipeline &given, c
           "<div class=\"scroll\">" + draw_dependences(pipeline.algorithm) + "</div>\n");
   section(page, "proofs", "Proofs, promises and assumptions",
           proofs(judgement) + assumptions(regions) + inputs(regions));
+  if (timed) section(page, "times", "Time per stage", times(pipeline, target));
   if (!refusal) section(page, "code", "Code", sections.loops + sections.assembly);
   page << "<script>" << kScript << "</script>\n</body></html>\n";
   return page.str();

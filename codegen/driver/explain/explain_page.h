@@ -13,6 +13,7 @@ namespace polyhalite {
 struct ExplainedCode {
   std::function<std::string()> loops;     // the loop IR
   std::function<std::string()> assembly;  // with the names of loops in its comments
+  bool run = false;                       // measures the time of each stage
 };
 
 /// Needs nothing from elsewhere. Of a schedule that is refused, the page says why, and has no code.

@@ -1,7 +1,5 @@
 #include "codegen/driver/explain/tree_sections.h"
 
-#include <cmath>
-#include <cstdio>
 #include <sstream>
 
 #include "autosched/machine.h"
@@ -13,19 +11,6 @@
 namespace polyhalite {
 
 namespace {
-
-std::string bytes_text(double bytes) {
-  const char *unit = "B";
-  for (const char *larger : {"KiB", "MiB", "GiB"}) {
-    if (bytes < 1024) break;
-    bytes /= 1024;
-    unit = larger;
-  }
-  char text[32];
-  std::snprintf(text, sizeof text, bytes < 10 && bytes != std::floor(bytes) ? "%.1f %s" : "%.0f %s",
-                bytes, unit);
-  return text;
-}
 
 // Long expressions say nothing in a heading: the whole of it is a tooltip.
 std::string size_text(const Expr &e) {

@@ -42,6 +42,7 @@ enum class Emit {
   c_source,
   ptx,
   explanation,
+  timed_explanation,
   // What Halide's compiler writes and this one does not.
   cpp_stub,
   featurization,

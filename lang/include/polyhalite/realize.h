@@ -173,6 +173,11 @@ class Realizable {
   void explain(const std::string &file, const Target &target = get_target_from_environment()) {
     emit_one(Emit::explanation, file, {}, "", target);
   }
+  /// The same with the time of each stage: runs the pipeline on made-up inputs for the sizes of
+  /// set_estimates(), which must be there, with the profiler.
+  void explain_run(const std::string &file, const Target &target = get_target_from_environment()) {
+    emit_one(Emit::timed_explanation, file, {}, "", target);
+  }
   /// PREFIX.o (on Windows PREFIX.obj) and PREFIX.h.
   void compile_to_file(const std::string &prefix, const std::vector<Argument> &args,
                        const std::string &name = "",
