@@ -344,10 +344,13 @@ std::vector<Coordinates> Run::cells_of_no_instance(const StageProgram &definitio
 }
 
 // Reads cells, and writes them as they are: harmless unless some other iteration makes them at
-// once, the instance itself too.
+// once, with another value than this one has made there.
 void Run::write_back(const StageProgram &definition) {
   for (const Coordinates &at : cells_of_no_instance(definition)) {
-    touch(storage_of(now_->stage.func, at, "writes"), at, true);
+    Storage &storage = storage_of(now_->stage.func, at, "writes");
+    const auto cell = storage.cells.find(storage.in_rings(at));
+    const Point there = cell == storage.cells.end() ? Point() : cell->second.last;
+    touch(storage, at, true, &there);
   }
 }
 

@@ -7,10 +7,13 @@
 
 namespace polyhalite::oracle {
 
-void Run::touch(Storage &storage, const Coordinates &at, bool writes) {
-  const Point &p = *now_;
+void Run::touch(Storage &storage, const Coordinates &at, bool writes, const Point *again) {
   for (size_t k = storage.depth; k < concurrent_.size(); k++) {
     const LoopInfo &l = tree_.loops[concurrent_[k]->loop()];
+    // An iteration that writes again what it has written itself writes that instance's value.
+    const bool is_again =
+        again && concurrent_[k]->has_written(storage.home(), storage.place(at), *again);
+    const Point &p = is_again ? *again : *now_;
     // A pure definition's own loops meet a point twice only where a tile was shifted inwards.
     // Instances that write the value of their cell, whichever they are, write it at once.
     // The program takes the blame, or the machine makes the updates one by one, in any order.
