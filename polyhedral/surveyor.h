@@ -181,8 +181,7 @@ class Surveyor {
   int64_t needed_multiple(int f, int d, const std::vector<int> &stages, const Interval &box,
                           bool output) const;
   /// Grows a range to what the splits of stages need, a branch's where it is taken; an output's is
-  /// the caller's to grow where
-  /// it must be larger, which the entry checks.
+  /// the caller's to grow where it must be larger, which the entry checks.
   void apply_needs(int f, int d, Interval &i, bool output);
   void apply_needs(int f, int d, const std::vector<int> &stages, Interval &i, bool output);
   bool leaves_rest(int f, int d) const;
