@@ -193,6 +193,13 @@ std::optional<int64_t> ConstantUpperBound::bound(Linear l, int depth) {
     if (!a || !b) return std::nullopt;
     return std::max(*a, *b);
   }
+  for (const auto &[atom, c] : l.terms) {
+    if (atom->op != Op::Select) continue;
+    const auto a = bound(replace_term(l, atom, atom->args[1]), depth + 1);
+    const auto b = bound(replace_term(l, atom, atom->args[2]), depth + 1);
+    if (!a || !b) return std::nullopt;
+    return std::max(*a, *b);
+  }
   // So does one below a division, which keeps the order:  max(x, y)/k = max(x/k, y/k)
   for (const auto &[atom, c] : l.terms) {
     int64_t k;

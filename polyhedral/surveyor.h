@@ -177,11 +177,13 @@ class Surveyor {
     walk(stage.predicate);
   }
   ExtentNeed need_of(const StageNest &nest, const std::string &dim) const;
-  /// Of which number of cells the box must be a multiple, for the splits of all stages.
-  int64_t needed_multiple(int f, int d, const Interval &box, bool output) const;
-  /// Grows a range to what the splits of all stages need; an output's is the caller's to grow where
-  /// it must be larger, which the entry checks.
+  /// Of which number of cells the box must be a multiple, for the splits of these stages.
+  int64_t needed_multiple(int f, int d, const std::vector<int> &stages, const Interval &box,
+                          bool output) const;
+  /// Grows a range to what the splits of stages need, a branch's where it is taken; an output's is
+  /// the caller's to grow where it must be larger, which the entry checks.
   void apply_needs(int f, int d, Interval &i, bool output);
+  void apply_needs(int f, int d, const std::vector<int> &stages, Interval &i, bool output);
   bool leaves_rest(int f, int d) const;
   /// The condition, as far as the stage or branch runs at all.
   Expr where_it_runs(const StageId &s, const Expr &condition) const;
@@ -189,6 +191,9 @@ class Surveyor {
   /// Ends that are not affine become symbols, so that what follows stays short.
   void name_box(int f, std::vector<Interval> &box, int scope);
   Expr name_end(int scope, const std::string &name, const Expr &e);
+  /// Of variables and their multiples: it needs no name.
+  static bool is_short_sum(const Expr &e);
+  Expr end_under(const Expr &end, const Expr &where) const;
 
   // Stages: ranges, loops and values of dimensions.
   static std::string stage_prefix(const LoopTree &t, const StageId &s);

@@ -382,15 +382,16 @@ bool says_multiple(const Expr &condition, const Expr &extent, int64_t k) {
 
 }  // namespace
 
-int64_t Surveyor::needed_multiple(int f, int d, const Interval &box, bool output) const {
+int64_t Surveyor::needed_multiple(int f, int d, const std::vector<int> &stages,
+                                  const Interval &box, bool output) const {
   const FuncDef &def = tree_.algorithm.funcs[f];
   const Expr extent = simplify(extent_of({box.min, box.max}));
   int64_t multiple = 1, all = 1;
   bool grows = false;          // in other ways, after which the conditions speak of another extent
   std::vector<int64_t> given;  // what branches need and their conditions say
-  for (size_t s = 0; s < def.stages.size(); s++) {
+  for (const int s : stages) {
     const ExtentNeed n = need_of(tree_.nests[f][s], def.args[d]);
-    const Expr where = runs_where(def, static_cast<int>(s));
+    const Expr where = runs_where(def, s);
     grows = grows || n.symbolic_multiple.defined() ||
             (!output && (n.at_least > 1 || n.symbolic_at_least.defined()));
     all = std::lcm(all, n.multiple);
@@ -405,12 +406,67 @@ int64_t Surveyor::needed_multiple(int f, int d, const Interval &box, bool output
   return grows ? all : multiple;
 }
 
+namespace {
+
+// Stages that run under one condition, null: whatever the branches are.
+struct Case {
+  Expr where;
+  std::vector<int> stages;
+};
+
+// The stages of a Func by their branches' conditions, those under none with each of them; one case
+// of all where conditions may hold together.
+std::vector<Case> cases_of(const FuncDef &def) {
+  std::vector<Case> cases;
+  std::vector<int> always, all;
+  for (int s = 0; s < static_cast<int>(def.stages.size()); s++) {
+    all.push_back(s);
+    const Expr where = runs_where(def, s);
+    if (!where.defined()) {
+      always.push_back(s);
+      continue;
+    }
+    auto same = std::find_if(cases.begin(), cases.end(),
+                             [&](const Case &c) { return equal(c.where, where); });
+    if (same == cases.end()) same = cases.insert(same, Case{where, {}});
+    same->stages.push_back(s);
+  }
+  for (const Case &a : cases) {
+    for (const Case &b : cases) {
+      if (&a != &b && !is_false(simplify_under(a.where, b.where))) return {{Expr(), all}};
+    }
+  }
+  if (cases.empty()) return {{Expr(), all}};
+  for (Case &c : cases) c.stages.insert(c.stages.end(), always.begin(), always.end());
+  return cases;
+}
+
+}  // namespace
+
+// A branch's splits make a box larger where the branch is taken.
 void Surveyor::apply_needs(int f, int d, Interval &i, bool output) {
+  const std::vector<Case> cases = cases_of(tree_.algorithm.funcs[f]);
+  Interval all;
+  for (auto c = cases.rbegin(); c != cases.rend(); ++c) {
+    Interval there = i;
+    apply_needs(f, d, c->stages, there, output);
+    auto choose = [&](const Expr &end, const Expr &otherwise) {
+      if (!otherwise.defined()) return end;
+      const auto apart = constant(simplify_under(difference(end, otherwise), c->where));
+      return apart == 0 ? otherwise : make_select(c->where, end, otherwise);
+    };
+    all = {choose(there.min, all.min), choose(there.max, all.max)};
+  }
+  i = all;
+}
+
+void Surveyor::apply_needs(int f, int d, const std::vector<int> &stages, Interval &i,
+                           bool output) {
   const FuncDef &def = tree_.algorithm.funcs[f];
-  const int64_t multiple = needed_multiple(f, d, i, output);
+  const int64_t multiple = needed_multiple(f, d, stages, i, output);
   int64_t at_least = 1;
   std::vector<Expr> symbolic_multiples;  // no two alike
-  for (size_t s = 0; s < def.stages.size(); s++) {
+  for (const int s : stages) {
     const ExtentNeed n = need_of(tree_.nests[f][s], def.args[d]);
     const auto is_same = [&](const Expr &m) { return equal(m, n.symbolic_multiple); };
     if (n.symbolic_multiple.defined() &&
@@ -419,13 +475,13 @@ void Surveyor::apply_needs(int f, int d, Interval &i, bool output) {
     }
     if (n.symbolic_at_least.defined()) {
       if (output) {
-        assume_extent({f, static_cast<int>(s)}, d, n.symbolic_at_least, *n.origin);
+        assume_extent({f, s}, d, n.symbolic_at_least, *n.origin);
       } else {
         i.min = smaller(i.min, sum(difference(i.max, n.symbolic_at_least), 1));
       }
     }
     if (output && n.at_least > 1) {
-      assume_extent({f, static_cast<int>(s)}, d, make_int(Int(32), n.at_least), *n.origin);
+      assume_extent({f, s}, d, make_int(Int(32), n.at_least), *n.origin);
     }
     at_least = std::max(at_least, n.at_least);
   }
@@ -482,12 +538,16 @@ void Surveyor::name_box(int f, std::vector<Interval> &box, int scope) {
   }
 }
 
+bool Surveyor::is_short_sum(const Expr &e) {
+  const Linear l = to_linear(e);
+  return l.terms.size() <= 3 && std::all_of(l.terms.begin(), l.terms.end(), [](const auto &term) {
+           return as_variable(term.first) != nullptr;
+         });
+}
+
 Expr Surveyor::name_end(int scope, const std::string &name, const Expr &e) {
   const Expr simple = simplify(e);
-  const Linear l = to_linear(simple);
-  bool affine = l.terms.size() <= 3;
-  for (const auto &[atom, c] : l.terms) affine = affine && as_variable(atom);
-  return affine ? simple : add_symbol(scope, name, simple);
+  return is_short_sum(simple) ? simple : add_symbol(scope, name, simple);
 }
 
 }  // namespace polyhalite

@@ -49,6 +49,19 @@ std::vector<StageId> choices_between(const LoopTree &tree, int scope, const Stag
   return choices;
 }
 
+// Has a reduction no points where these branches are taken?
+bool never_runs(const LoopTree &tree, const StageId &s, const std::vector<StageId> &choices) {
+  const std::vector<ReductionVariable> &rvars = tree.definition(s).rvars;
+  return std::any_of(rvars.begin(), rvars.end(), [&](const ReductionVariable &r) {
+    Expr extent = simplify(r.extent);
+    for (const StageId &at : choices) {
+      extent = simplify_under(extent, runs_where(tree.func(at), at.stage));
+    }
+    const auto points = constant(extent);
+    return points && *points <= 0;
+  });
+}
+
 // Is a <= b where the condition holds? A null condition holds always.
 bool never_exceeds(const Expr &a, const Expr &b, const Expr &condition) {
   const Expr room = difference(b, a);
@@ -124,8 +137,15 @@ std::vector<Interval> Surveyor::needed(const std::string &callee, int dimensions
                                        Reach reach) {
   const Reach before = std::exchange(reach_, reach);
   Asked asked_for;
+  std::vector<const ReadSite *> reads, idle;
   for (const ReadSite &r : reads_) {
     if (r.callee != callee) continue;
+    const bool never = never_runs(tree_, r.stage, choices_between(tree_, scope, r.stage));
+    (never ? idle : reads).push_back(&r);
+  }
+  // Where no other read is, these say how much there is.
+  for (const ReadSite *site : reads.empty() ? idle : reads) {
+    const ReadSite &r = *site;
     Asked *of = &asked_for;
     for (const StageId &at : choices_between(tree_, scope, r.stage)) {
       of = &of->choices[{at.func, tree_.func(at).definition_of(at.stage)}][at.stage];

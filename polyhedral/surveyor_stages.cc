@@ -46,6 +46,17 @@ std::string Surveyor::base_symbol_name(const StageId &s, const std::string &dim)
   return stage_prefix(tree_, s) + "." + dim + ".base";
 }
 
+// An end of a box that branches choose is the one that this branch chose.
+Expr Surveyor::end_under(const Expr &end, const Expr &where) const {
+  const VariableNode *v = as_variable(end);
+  const auto named = v ? symbol_.find(v->name) : symbol_.end();
+  if (named != symbol_.end() && named->second.value->op == Op::Select) {
+    const Expr chosen = simplify_under(named->second.value, where);
+    if (is_short_sum(chosen)) return chosen;
+  }
+  return simplify_under(end, where);
+}
+
 void Surveyor::survey_ranges(const StageId &s) {
   const FuncDef &def = tree_.func(s);
   const StageDef &stage = tree_.definition(s);
@@ -70,7 +81,7 @@ void Surveyor::survey_ranges(const StageId &s) {
   }
   if (const Expr where = runs_where(def, s.stage); where.defined()) {
     for (auto &[name, r] : out.ranges) {
-      r = {simplify_under(r.min, where), simplify_under(r.max, where)};
+      r = {end_under(r.min, where), end_under(r.max, where)};
     }
   }
   assume_factors(s);

@@ -158,16 +158,23 @@ void Surveyor::note_used(int f, const std::vector<Interval> &used,
   }
   for (size_t d = 0; d < n; d++) {
     if (fs.last[d].defined() || !keeps_rows_apart(f, d)) continue;
-    bool rounds = false;
+    bool rounds = false, shifts = false;
     for (const StageNest &nest : tree_.nests[f]) {
       const ExtentNeed need = need_of(nest, def.args[d]);
       rounds |= need.multiple > 1 || need.symbolic_multiple.defined();
+      shifts |= need.at_least > 1 || need.symbolic_at_least.defined();
     }
     const Interval &u = used[d], &a = asked[d];
+    const bool grew_down = shifts && !equal(a.min, grown[d].min);
     const bool grew = rounds && !equal(a.max, grown[d].max);
     const std::string suffix = "." + std::to_string(d);
-    if (constant_difference(u.min, a.min) != 0) {
+    const bool starts_later = constant_difference(u.min, a.min) != 0;
+    if (starts_later || grew_down) {
       fs.used[d].min = name_end(scope, def.name + ".first_used" + suffix, u.min);
+    }
+    if (grew_down) {
+      asked_[f][d].min = starts_later ? name_end(scope, def.name + ".first_asked" + suffix, a.min)
+                                      : fs.used[d].min;
     }
     const bool less = constant_difference(u.max, a.max) != 0;
     if (!grew && !less) continue;

@@ -17,6 +17,59 @@ namespace {
 // Expressions whose values a condition fixes.
 using Facts = std::map<Expr, Expr, ExprLess>;
 
+// Sums of multiples of a quotient that a condition says are 0:
+//   (n/8)*8 == n, n%8 == 0   ->   8*(n/8) - n
+struct Whole {
+  Expr quotient;
+  int64_t times;
+  Linear zero;
+};
+
+void learn_whole(const Expr &a, const Expr &b, std::vector<Whole> &wholes) {
+  if (!a.type().is_affine()) return;
+  int64_t k, rest;
+  Linear zero = to_linear(a);
+  if (a->op == Op::Mod && is_const_int(a->args[1], &k) && k > 0 && is_const_int(b, &rest)) {
+    zero = to_linear(
+        simplify(make_binary(Op::Mul, make_binary(Op::Div, a->args[0], a->args[1]), a->args[1])));
+    zero.add(to_linear(a->args[0]), -1).constant += rest;
+  } else {
+    zero.add(to_linear(b), -1);
+  }
+  for (const auto &[atom, c] : zero.terms) {
+    if (atom->op == Op::Div) return wholes.push_back({atom, c, zero});
+  }
+}
+
+void learn_wholes(const Expr &condition, std::vector<Whole> &wholes) {
+  if (condition->op == Op::And) {
+    for (const Expr &part : condition->args) learn_wholes(part, wholes);
+  }
+  if (condition->op == Op::Eq) learn_whole(condition->args[0], condition->args[1], wholes);
+}
+
+Expr without_wholes(const Expr &e, const Expr &condition) {
+  std::vector<Whole> wholes;
+  learn_wholes(condition, wholes);
+  if (wholes.empty()) return e;
+  Linear sum = to_linear(e);
+  bool changed = false;
+  for (const Whole &w : wholes) {
+    // n%8   ->   n - 8*(n/8)
+    const Expr &n = w.quotient->args[0], &k = w.quotient->args[1];
+    if (const auto rest = sum.terms.find(make_binary(Op::Mod, n, k)); rest != sum.terms.end()) {
+      const int64_t times = rest->second;
+      sum.terms.erase(rest);
+      sum.add(to_linear(n), times).add(to_linear(make_binary(Op::Mul, w.quotient, k)), -times);
+    }
+    const auto term = sum.terms.find(w.quotient);
+    if (term == sum.terms.end() || term->second % w.times != 0) continue;
+    sum.add(w.zero, -(term->second / w.times));
+    changed = true;
+  }
+  return changed ? to_expr(sum) : e;
+}
+
 void learn_comparison(Op op, const Expr &a, const Expr &b, Facts &facts) {
   auto say = [&](Op o, bool value) {
     const Expr v = value ? make_true(a.type().lanes()) : make_false(a.type().lanes());
@@ -90,7 +143,8 @@ Expr simplify_under(const Expr &e, const Expr &condition, bool holds) {
   learn(condition, holds, facts);
   Apply apply(facts);
   const Expr r = apply(e);
-  return r.same_as(e) ? e : simplify(r);
+  const Expr simple = r.same_as(e) ? e : simplify(r);
+  return holds && e.type().is_affine() ? without_wholes(simple, condition) : simple;
 }
 
 int find_branch(const FuncDef &func, int stage, const Expr &condition) {

@@ -422,6 +422,31 @@ TEST_F(Values, WhatProducersInBranchesReadCountsWhereTheyRun) {
   for (int i = 0; i < 32; i++) EXPECT_EQ(out(i), 2 * i);
 }
 
+// The rest is empty where the branch is taken: its vectors read nothing beyond.
+TEST_F(Values, AReductionWithoutPointsReadsNothing) {
+  ImageParam in(Int(32), 2, "in");
+  const Expr size = in.dim(0).extent(), vectors = size / 4;
+  RDom r(0, vectors, "r"), rest(vectors * 4, size - vectors * 4, "rest");
+  h(y) += in(r * 4, y);
+  f(y) = h(y);
+  f(y) += in(rest, y);
+  g(y) = f(y);
+  g.vectorize(y, 2);
+  g.specialize((size / 4) * 4 == size);
+  h.compute_at(g, y);
+  f.compute_at(g, y).vectorize(y, 8);
+  f.update().reorder(y, rest).vectorize(y, 8);
+  auto with = [&](int width) {
+    Buffer<int> image(width, 6);
+    image.fill([](int i, int j) { return i + 100 * j; });
+    in.set(image);
+    Buffer<int> out = g.realize({6});
+    return out(5);
+  };
+  EXPECT_EQ(with(8), 1004);
+  EXPECT_THROW(with(9), RuntimeError);
+}
+
 // As many cells as are said hold those that consumers read and those that updates touch.
 TEST_F(Values, AnExtentIsThatOfAllThatUpdatesTouch) {
   Param<int> steps("steps");
