@@ -7,7 +7,7 @@
 
 namespace polyhalite::oracle {
 
-void Run::touch(Storage &storage, const Coordinates &at, bool writes) {
+void Run::touch(Storage &storage, const Coordinates &at, int value_index, bool writes) {
   const Point &p = *now_;
   for (size_t k = storage.depth; k < concurrent_.size(); k++) {
     const LoopInfo &l = tree_.loops[concurrent_[k]->loop()];
@@ -25,10 +25,9 @@ void Run::touch(Storage &storage, const Coordinates &at, bool writes) {
       return other.stage == p.stage && writes_one_value(tree_, branch_);
     };
     const bool in_turn = own && nest.atomic && l.is_reduction && l.kind == LoopKind::Vector;
-    auto clash =
-        in_turn
-            ? concurrent_[k]->take_turn(storage.home(), storage.place(at), p, writes, turn_of(l))
-            : concurrent_[k]->touch(storage.home(), storage.place(at), p, writes, forgive);
+    const Coordinates place = storage.place(at, value_index);
+    auto clash = in_turn ? concurrent_[k]->take_turn(storage.home(), place, p, writes, turn_of(l))
+                         : concurrent_[k]->touch(storage.home(), place, p, writes, forgive);
     if (!clash) continue;
     const std::string &name = tree_.algorithm.funcs[storage.func].name;
     const std::string iterations =
