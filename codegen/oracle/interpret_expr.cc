@@ -81,6 +81,10 @@ Value IrInterpreter::compute(const Expr &e, Memo &memo) {
       unused_--;
       return evaluate(e->args[chosen], memo);
     }
+    case Op::And:
+    case Op::Or:
+      return e.type().is_bool() && e.type().lanes() == 1 ? logical(e, memo)
+                                                         : lane_by_lane(e, memo);
     case Op::Ramp: {
       const Value base = evaluate(e->args[0], memo), stride = evaluate(e->args[1], memo);
       const size_t steps = static_cast<size_t>(e.type().lanes()) / base.lanes.size();
@@ -129,6 +133,26 @@ Value IrInterpreter::compute(const Expr &e, Memo &memo) {
     default:
       return lane_by_lane(e, memo);
   }
+}
+
+Value IrInterpreter::logical(const Expr &e, Memo &memo) {
+  const bool deciding = e->op == Op::Or;
+  for (int side : {0, 1}) {
+    Value decides;
+    try {
+      decides = evaluate(e->args[side], memo);
+    } catch (const UnwrittenRead &) {
+      if (side == 0) continue;
+      throw;
+    }
+    if ((decides.lanes[0].u != 0) != deciding) continue;
+    Memo apart;
+    unused_++;
+    evaluate(e->args[1 - side], apart);
+    unused_--;
+    return decides;
+  }
+  return lane_by_lane(e, memo);
 }
 
 Value IrInterpreter::read_call(const CallNode &call, Memo &memo) {

@@ -134,6 +134,8 @@ class IrInterpreter {
   Value compute(const Expr &e, Memo &memo);
   Value read_call(const CallNode &call, Memo &memo);
   Value load(const LoadNode &node, Memo &memo);
+  // Of scalars: where one side decides, the other may be arbitrary.
+  Value logical(const Expr &e, Memo &memo);
   Value lane_by_lane(const Expr &e, Memo &memo);
   Value required(const CallNode &call, Memo &memo);
   static Lane one_lane(const Expr &e, const std::vector<Lane> &args);

@@ -36,7 +36,7 @@ Expr rounding_term(const Expr &a, const Expr &b) {
   return select(b > 0, (a >> (b - 1)) & 1, make_zero(a.type()));
 }
 
-// Halves round up. A shift the other way saturates, as far as twice the width holds.
+// Halves round up. A shift the other way rounds nothing and wraps.
 Expr expand_rounding_shift_right(const Expr &a, const Expr &b) {
   int64_t k = 0;
   if (is_const_int(b, &k) && k >= 2 && k < a.type().bits()) {
@@ -44,17 +44,14 @@ Expr expand_rounding_shift_right(const Expr &a, const Expr &b) {
     const Expr before = a >> make_int(b.type(), k - 1);
     return (before + make_one(a.type())) >> make_one(b.type());
   }
-  const Expr right = (a >> b) + rounding_term(a, b);
-  const bool never_left = b.type().is_uint() || (is_const_int(b, &k) && k >= 0);
-  if (never_left || a.type().bits() == 64) return right;
-  const Expr left = saturating_cast(a.type(), widening_shift_left(a, make_zero(b.type()) - b));
-  return select(b < 0, left, right);
+  if (is_const_int(b, &k) && k <= 0) return a << make_int(b.type(), -k);
+  return (a >> b) + rounding_term(a, b);
 }
 
 Expr expand_rounding_shift_left(const Expr &a, const Expr &b) {
-  if (b.type().is_int()) return expand_rounding_shift_right(a, make_zero(b.type()) - b);
-  if (a.type().bits() == 64) return a << b;
-  return saturating_cast(a.type(), widening_shift_left(a, b));
+  int64_t k = 0;
+  const bool never_right = b.type().is_uint() || (is_const_int(b, &k) && k >= 0);
+  return never_right ? a << b : expand_rounding_shift_right(a, make_zero(b.type()) - b);
 }
 
 Expr product_shifted(const CallNode &c, bool rounds) {

@@ -294,30 +294,40 @@ double largest_of(Type t) { return 2.0 * static_cast<double>(uint64_t{1} << (t.b
 Expr lerp_floats(const Expr &zero, const Expr &one, Expr w) {
   const Type t = zero.type();
   if (w.type().is_uint()) {
-    // Divided in the wider of the two precisions: a weight's largest value is 1, exactly.
-    const Type wide = t.bits() == 64 ? t : Float(w.type().bits() > 16 ? 64 : 32, t.lanes());
+    // Half precision cannot count the parts.
+    const Type wide = t.bits() < 32 ? Float(32, t.lanes()) : t;
     w = cast(wide, w) / make_float(wide, largest_of(w.type()));
   }
   w = cast(t, std::move(w));
   return zero * (make_one(t) - w) + one * w;
 }
 
-// (a*(m - w) + b*w)/m, to nearest. m is odd, so that there are no halves.
-Expr lerp_unsigned(const Expr &a, const Expr &b, Expr w) {
-  const int lanes = a.type().lanes(), value_bits = a.type().bits();
+Expr lerp_bools(const Expr &zero, const Expr &one, const Expr &w) {
+  const Expr half = w.type().is_float()
+                        ? make_float(w.type(), 0.5)
+                        : make_int(w.type(), static_cast<int64_t>(largest_of(w.type())) / 2);
+  return select(w > half, one, zero);
+}
+
+// In parts of the largest value of `t`. Largest values of widths that are powers of two divide
+// each other.
+Expr weight_of_width(const Expr &w, Type t) {
   if (w.type().is_float()) {
-    // With as many steps as the values have.
-    const Type wide = Float(value_bits > 16 || w.type().bits() == 64 ? 64 : 32, lanes);
-    const Type steps = UInt(value_bits, lanes);
-    const Expr scaled = cast(wide, w) * make_float(wide, largest_of(steps)) + make_float(wide, 0.5);
-    w = saturating_cast(steps, scaled);
+    const Type wide = Float(t.bits() > 16 || w.type().bits() == 64 ? 64 : 32, t.lanes());
+    return saturating_cast(t, cast(wide, w) * make_float(wide, largest_of(t)));
   }
-  const int needed = value_bits + w.type().bits();
-  const Type wide = UInt(needed <= 16 ? 16 : needed <= 32 ? 32 : 64, lanes);
-  const double largest = largest_of(w.type());
-  const Expr m = make_int(wide, static_cast<int64_t>(largest)), weight = cast(wide, w);
-  const Expr sum = cast(wide, a) * (m - weight) + cast(wide, b) * weight;
-  return cast(a.type(), (sum + make_int(wide, static_cast<int64_t>(largest) / 2)) / m);
+  const double from = largest_of(w.type()), to = largest_of(t);
+  if (from > to) return cast(t, w / make_int(w.type(), static_cast<int64_t>(from / to)));
+  return cast(t, w) * make_int(t, static_cast<int64_t>(to / from));
+}
+
+// (a*(m - w) + b*w)/m, to nearest. m is odd, so that there are no halves.
+Expr lerp_unsigned(const Expr &a, const Expr &b, const Expr &weight) {
+  const Type t = a.type(), wide = UInt(2 * t.bits(), t.lanes());
+  const Expr w = cast(wide, weight_of_width(weight, t));
+  const auto largest = static_cast<int64_t>(largest_of(t));
+  const Expr m = make_int(wide, largest), sum = cast(wide, a) * (m - w) + cast(wide, b) * w;
+  return cast(t, (sum + make_int(wide, largest / 2)) / m);
 }
 
 }  // namespace
@@ -364,15 +374,12 @@ Expr lerp(Expr zero, Expr one, Expr weight) {
       weight.type().bits() > (weight.type().is_uint() ? 32 : 64)) {
     wrong_operands("lerp", zero, "it is defined for up to 32 bits and for floats");
   }
-  if (t.is_bool()) {
-    const Type byte = UInt(8, t.lanes());
-    return cast(t, lerp_unsigned(cast(byte, zero), cast(byte, one), std::move(weight)));
-  }
-  if (t.is_uint()) return lerp_unsigned(zero, one, std::move(weight));
+  if (t.is_bool()) return lerp_bools(zero, one, weight);
+  if (t.is_uint()) return lerp_unsigned(zero, one, weight);
   // Signed values as distances from the smallest one.
   const Type u = t.with_code(Type::UInt);
   const Expr flip = make_int(u, int64_t{1} << (t.bits() - 1));
-  const Expr r = lerp_unsigned(cast(u, zero) ^ flip, cast(u, one) ^ flip, std::move(weight));
+  const Expr r = lerp_unsigned(cast(u, zero) ^ flip, cast(u, one) ^ flip, weight);
   return cast(t, r ^ flip);
 }
 

@@ -80,7 +80,7 @@ void bind_integers(py::module_ &m) {
   binary(m, "halving_add", halving_add, "(a + b)/2 without overflow, rounded down.");
   binary(m, "rounding_halving_add", rounding_halving_add, "(a + b)/2, halves rounded up.");
   binary(m, "halving_sub", halving_sub, "(a - b)/2, rounded down, which wraps.");
-  binary(m, "rounding_shift_left", rounding_shift_left, "Saturates.");
+  binary(m, "rounding_shift_left", rounding_shift_left, "Wraps.");
   binary(m, "rounding_shift_right", rounding_shift_right, "Halves are rounded up.");
   ternary(m, "mul_shift_right", mul_shift_right, "a", "b", "q",
           "a*b in twice the width, shifted right by q, as the nearest value of a's type.");

@@ -1791,7 +1791,7 @@ def rounding_halving_add(a: Any, b: Any) -> Expr:
 def rounding_mul_shift_right(a: ExprLike, b: Any, q: Any) -> Expr:
     """mul_shift_right with halves rounded up."""
 def rounding_shift_left(a: Any, b: Any) -> Expr:
-    """Saturates."""
+    """Wraps."""
 def rounding_shift_right(a: Any, b: Any) -> Expr:
     """Halves are rounded up."""
 def saturating_add(a: Any, b: Any) -> Expr:

@@ -396,7 +396,9 @@ class Trial {
       for (size_t g = 0; g < s.funcs.size(); g++) {
         const FuncDef &def = tree.algorithm.funcs[g];
         for (int v = 0; s.funcs[g].read_beyond && v < static_cast<int>(def.types.size()); v++) {
+          // Under the second name where its storage is hoisted and the box is all of it.
           order.may_be_unwritten.insert(def.buffer_name(v));
+          order.may_be_unwritten.insert(def.buffer_name(v) + ".memory");
         }
       }
       interpret_ir(f, args, order);

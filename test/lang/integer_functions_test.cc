@@ -124,6 +124,18 @@ TYPED_TEST(IntegerFunctions, RoundingShifts) {
     check<T>(
         "rounding_shift_right", [=](Expr a, Expr) { return rounding_shift_right(a, by); },
         [=](Wide a, Wide) { return nearest<T>(rounded_shift(a, by)); });
+    // Int(32) and Int(64) do not wrap: those are made small before.
+    constexpr bool kWraps = std::is_unsigned_v<T> || sizeof(T) <= 2;
+    const auto small = [=](const Expr &a) { return kWraps ? a : a >> by; };
+    const auto shifted = [=](Wide a, Wide) {
+      return static_cast<T>((kWraps ? a : floor_shift(a, by)) * (Wide{1} << by));
+    };
+    check<T>(
+        "rounding_shift_left", [=](Expr a, Expr) { return rounding_shift_left(small(a), by); },
+        shifted);
+    check<T>(
+        "rounding_shift_right by less than 0",
+        [=](Expr a, Expr) { return rounding_shift_right(small(a), cast<int8_t>(-by)); }, shifted);
   }
 }
 
@@ -188,23 +200,41 @@ TEST(IntegerFunctions, ProductsInTwiceTheWidth) {
 }
 
 template <typename T>
+T lerp_in_parts(Wide a, Wide b, Wide w) {
+  constexpr Wide m = std::numeric_limits<std::make_unsigned_t<T>>::max();
+  const Wide sum = a * (m - w) + b * w;
+  // m is odd: there are no halves.
+  return static_cast<T>((2 * sum + m + (Wide{1} << 80) * 2 * m) / (2 * m) - (Wide{1} << 80));
+}
+
+template <typename T, typename W>
 void check_lerp() {
+  constexpr Wide m = std::numeric_limits<std::make_unsigned_t<T>>::max(),
+                 parts = std::numeric_limits<W>::max();
   check<T>(
-      "lerp", [](Expr a, Expr b) { return lerp(a, b, cast<uint8_t>(b)); },
+      "lerp", [](Expr a, Expr b) { return lerp(a, b, cast<W>(b)); },
       [](Wide a, Wide b) {
-        const Wide w = static_cast<uint8_t>(b), sum = a * (255 - w) + b * w;
-        // 255 is odd: there are no halves.
-        return static_cast<T>((2 * sum + 255 + (Wide{1} << 80) * 510) / 510 - (Wide{1} << 80));
+        const Wide w = static_cast<W>(b);
+        return lerp_in_parts<T>(a, b, m > parts ? w * (m / parts) : w / (parts / m));
       });
 }
 
-TEST(IntegerFunctions, LerpRoundsToNearest) {
-  check_lerp<int8_t>();
-  check_lerp<uint8_t>();
-  check_lerp<int16_t>();
-  check_lerp<uint16_t>();
-  check_lerp<int32_t>();
-  check_lerp<uint32_t>();
+TYPED_TEST(IntegerFunctions, LerpTakesWeightsInPartsOfTheWidth) {
+  using T = TypeParam;
+  if constexpr (sizeof(T) <= 4) {
+    check_lerp<T, uint8_t>();
+    check_lerp<T, uint16_t>();
+    check_lerp<T, uint32_t>();
+    // Rounded down.
+    for (const float weight : {0.0f, 0.25f, 0.5f, 0.999f, 1.0f}) {
+      constexpr Wide m = std::numeric_limits<std::make_unsigned_t<T>>::max();
+      const Wide w = sizeof(T) < 4 ? static_cast<Wide>(static_cast<float>(m) * weight)
+                                   : static_cast<Wide>(static_cast<double>(m) * weight);
+      check<T>(
+          "lerp by a float", [=](Expr a, Expr b) { return lerp(a, b, weight); },
+          [=](Wide a, Wide b) { return lerp_in_parts<T>(a, b, w); });
+    }
+  }
 }
 
 TEST(IntegerFunctions, SaturatingCasts) {

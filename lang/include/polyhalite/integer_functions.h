@@ -44,7 +44,7 @@ Expr rounding_halving_add(Expr a, Expr b);
 Expr halving_sub(Expr a, Expr b);
 
 /// Shifts right with halves rounded up. Shifting by -b is shifting the other way; a left shift
-/// saturates.
+/// wraps.
 Expr rounding_shift_right(Expr a, Expr b);
 Expr rounding_shift_right(Expr a, int b);
 Expr rounding_shift_left(Expr a, Expr b);
@@ -79,7 +79,9 @@ Expr extract_bits(const Expr &e, const Expr &lsb) {
 Expr concat_bits(const std::vector<Expr> &parts);
 
 /// Linear interpolation: zero where weight is 0, one where it is 1 or the largest value of its
-/// unsigned type. Integers are rounded to nearest, exactly. Up to 32 bits, and float64.
+/// unsigned type. Between integers a weight is first brought to their width: an unsigned one to the
+/// parts of their largest value, rounded down; a float too. With that weight, values are rounded to
+/// nearest, exactly. Up to 32 bits, and float64.
 Expr lerp(Expr zero, Expr one, Expr weight);
 
 }  // namespace polyhalite
