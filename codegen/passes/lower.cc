@@ -218,6 +218,7 @@ class Lowering {
   // A copy of an image into an output of which the rest is computed in place. Of one buffer for
   // both there is nothing to copy.
   Expr differs_from_copied(const TreeNode &nest) const {
+    if (nest.kind != TreeNode::Loop && nest.kind != TreeNode::Stage) return Expr();
     const StageId s = nest.kind == TreeNode::Loop ? tree_.loops[nest.loop].stage : nest.stage;
     const FuncDef &f = tree_.algorithm.funcs[s.func];
     const bool kept = s.stage == 0 && f.stages.size() > 1 && !f.stages[1].in_place.empty() &&

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <sstream>
 #include <string>
 
 #include "polyhalite/polyhalite.h"
@@ -199,8 +200,8 @@ TEST(words, packed_storage_changes_no_value) {
 // A product of packed factors: what its inner loops read lies dense, at places found without a
 // division.
 TEST(words, packed_factors_of_a_product) {
-  const int n = 64;
-  Buffer<float> left(n, n, "left"), right(n, n, "right");
+  const int n = 64, rows = 60;
+  Buffer<float> left(n, rows, "left"), right(n, n, "right");
   left.for_each_element(
       [&](int k, int i) { left(k, i) = static_cast<float>((k * 3 + i * 5) % 7); });
   right.for_each_element([&](int j, int k) { right(j, k) = static_cast<float>((j + k * 2) % 9); });
@@ -211,17 +212,33 @@ TEST(words, packed_factors_of_a_product) {
   c(j, i) += a(k, i) * b(j, k);
   out(j, i) = c(j, i);
   out.tile(j, i, ji, ii, 16, 6, TailStrategy::GuardWithIf).vectorize(ji, 8);
-  c.compute_at(out, j).vectorize(j, 8).unroll(i);
+  c.compute_at(out, j).bound_extent(i, 6).bound_extent(j, 16).vectorize(j, 8).unroll(i);
   c.update().reorder(j, i, k).vectorize(j, 8).unroll(j).unroll(i);
   Func packed_a = a.in(c), packed_b = b.in(c);
   packed_a.compute_root().pack(packed_a.args()[1], 6);
   packed_b.compute_root()
       .pack(packed_b.args()[0], 16)
       .reorder_storage(packed_b.args()[1], packed_b.args()[0]);
+  packed_b.split(packed_b.args()[0], packed_b.args()[0], ji, 8, TailStrategy::RoundUp)
+      .vectorize(ji);
+  std::istringstream loops(out.emit_text(Emit::stmt));
+  int products = 0, copies = 0;
+  for (std::string line; std::getline(loops, line);) {
+    const bool product = line.find("c[ramp") < line.find("b_in_c[ramp") &&
+                         line.find("b_in_c[ramp") != std::string::npos;
+    const bool copy = line.find("  b_in_c[ramp") != std::string::npos;
+    products += product;
+    copies += copy;
+    if (product) {
+      EXPECT_EQ(line.find_first_of("/%"), std::string::npos) << line;
+    }
+  }
+  EXPECT_GT(products, 0);
+  EXPECT_GT(copies, 0) << "a vector of 8 fills a half of a block of 16, at dense places";
   a.set(left);
   b.set(right);
-  const Buffer<float> r = out.realize({n, n});
-  for (int y = 0; y < n; y++) {
+  const Buffer<float> r = out.realize({n, rows});
+  for (int y = 0; y < rows; y++) {
     for (int x = 0; x < n; x++) {
       float sum = 0;
       for (int z = 0; z < n; z++) sum += left(z, y) * right(x, z);

@@ -133,11 +133,15 @@ TEST_F(PingPong, AsTheInterpreterHasIt) {
 }
 
 TEST_F(PingPong, NeedsTheSkew) {
+  const int line = __LINE__ + 1;
   u.update(0).split(t, to, ti, 4).split(i, io, ii, 8).reorder(j, ii, ti, io, to);
-  n.set(20);
-  m.set(20);
-  steps.set(4);
-  EXPECT_EQ(message_of([&] { u.realize({20, 20}); }), "");
+  EXPECT_EQ(
+      message_of([&] { u.compile_jit(); }),
+      at(line) +
+          "error: cannot reorder 'ti' inside 'io' on update 0 of 'u'\n"
+          "  why: u at (r_z=2, r_y=8, r_x=1) reads what (r_z=1, r_y=9, r_x=1) writes; with io "
+          "outside, (1,9,1) would run after (2,8,1) (with steps=3, m=11, n=3)\n"
+          "  fix: keep ti outside io, or skew io by ti first");
 }
 
 }  // namespace

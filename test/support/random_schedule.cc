@@ -1,6 +1,7 @@
 #include "test/support/random_schedule.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "lang/language/stream_rules.h"
 #include "polyhalite/param.h"
@@ -48,7 +49,7 @@ std::vector<Directive> ScheduleDraw::draw() {
     place_some(35);
     storage(dice_.chance(60) ? dice_.between(1, 3) : 0);
   }
-  if (dice_.chance(10)) attempt([&] { in_place(); });
+  if (dice_.chance(20)) attempt([&] { in_place(); });
   if (dice_.chance(10)) attempt([&] { allow_races(); });
   for (const FuncDef &f : algorithm_.funcs) {
     if (dice_.chance(3)) add(DirectiveKind::NoProfiling, f.name, 0, {});
@@ -58,13 +59,19 @@ std::vector<Directive> ScheduleDraw::draw() {
 }
 
 void ScheduleDraw::in_place() {
-  const FuncDef &f = dice_.pick(algorithm_.funcs);
-  std::vector<std::string> fit;
-  for (const std::string &read : called_funcs(f.stages[0])) {
-    const FuncDef *of = algorithm_.find(read);
-    if (of && of->args == f.args && of->types == f.types) fit.push_back(read);
+  std::vector<std::pair<std::string, std::string>> fit;
+  for (const FuncDef &f : algorithm_.funcs) {
+    for (const std::string &read : called_funcs(f.stages[0])) {
+      const FuncDef *of = algorithm_.find(read);
+      if (of && of->args.size() == f.args.size() && of->types == f.types) {
+        fit.push_back({f.name, read});
+      }
+    }
   }
-  if (!fit.empty()) add(DirectiveKind::InPlace, f.name, 0, {}).funcs = {dice_.pick(fit)};
+  if (fit.empty()) return;
+  const auto [f, read] = dice_.pick(fit);
+  if (!algorithm_.is_output(f)) add(DirectiveKind::ComputeRoot, f, 0, {});
+  add(DirectiveKind::InPlace, f, 0, {}).funcs = {read};
 }
 
 void ScheduleDraw::allow_races() {
