@@ -12,7 +12,6 @@ namespace polyhalite {
 
 namespace {
 
-constexpr int kMaxTries = 4096;  // replacements per constant bound
 constexpr int kMaxDepth = 24;
 constexpr int64_t kMost = int64_t{1} << 40;
 
@@ -160,7 +159,7 @@ ConstantInterval constant_interval(const Expr &e, const KnownCall &known) {
 }
 
 std::optional<int64_t> ConstantUpperBound::operator()(const Expr &e) {
-  budget_ = kMaxTries;
+  budget_ = tries_;
   return bound(to_linear(strip_hints(e)), 0);
 }
 

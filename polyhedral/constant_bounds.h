@@ -30,14 +30,17 @@ class ConstantUpperBound {
   };
   using Expand = std::function<Meaning(const VariableNode &)>;
 
-  explicit ConstantUpperBound(Expand expand) : expand_(std::move(expand)) {}
+  static constexpr int kMaxTries = 4096;  // replacements
+
+  explicit ConstantUpperBound(Expand expand, int tries = kMaxTries)
+      : expand_(std::move(expand)), tries_(tries) {}
   std::optional<int64_t> operator()(const Expr &e);
 
  private:
   std::optional<int64_t> bound(Linear l, int depth);
 
   Expand expand_;
-  int budget_ = 0;
+  int tries_, budget_ = 0;
 };
 
 }  // namespace polyhalite

@@ -1,9 +1,9 @@
 // The region engine's state, shared by the files that do its parts: scopes (surveyor_scope.cc),
-// Funcs' boxes (surveyor_funcs.cc), updates (surveyor_updates.cc), what is used (surveyor_used.cc),
-// domains (surveyor_domain.cc), sliding windows (surveyor_slide.cc), stages' loops
-// (surveyor_stages.cc), skewed nests (surveyor_skew.cc), extern stages (surveyor_extern.cc), what
-// values say of indices (surveyor_values.cc), storage and inputs (surveyor_storage.cc). Use
-// survey() of survey.h.
+// what is read (surveyor_needed.cc), Funcs' boxes (surveyor_funcs.cc), updates
+// (surveyor_updates.cc), what is used (surveyor_used.cc), domains (surveyor_domain.cc), sliding
+// windows (surveyor_slide.cc), stages' loops (surveyor_stages.cc), skewed nests
+// (surveyor_skew.cc), extern stages (surveyor_extern.cc), what values say of indices
+// (surveyor_values.cc), storage and inputs (surveyor_storage.cc). Use survey() of survey.h.
 #pragma once
 
 #include <map>
@@ -96,7 +96,8 @@ class Surveyor {
   std::vector<std::vector<int>> consumers_first() const;
   void survey_group(const std::vector<int> &funcs);
   void survey_box(int f);
-  /// The hull of all surveyed reads of `callee`, at `scope`. Empty ends where nothing reads.
+  /// The hull of all surveyed reads of `callee`, at `scope`; of an input, a branch's count where it
+  /// is taken. Empty ends where nothing reads.
   std::vector<Interval> needed(const std::string &callee, int dimensions, int scope,
                                Reach reach = Reach::Computed);
   /// Does a surveyed stage read `callee`?
@@ -138,7 +139,9 @@ class Surveyor {
   std::vector<Interval> at_scope(const Box &box, int scope);
   void check_bounded(const FuncDef &def, int d, const Interval &i);
   /// bound() fixes a dimension's range; that it covers what is needed is checked at entry.
-  void apply_bounds(int f, std::vector<Interval> &box, int scope);
+  void apply_bounds(int f, std::vector<Interval> &box);
+  /// bound_extent(), align_bounds(), align_extent(): of what consumers and updates need.
+  void apply_extents(int f, std::vector<Interval> &box, int scope);
   /// bound_extent(): that no more is needed of the dimension is known, or checked at entry.
   void assume_extent_suffices(const BoundDirective &b, const FuncDef &def, const Interval &i);
   void align(const BoundDirective &b, size_t number, Interval &i, int scope);

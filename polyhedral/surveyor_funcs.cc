@@ -97,9 +97,10 @@ void Surveyor::survey_box(int f) {
     }
   }
   const std::vector<Interval> read = box;
-  apply_bounds(f, box, scope);
+  apply_bounds(f, box);
   for (int d = 0; d < def.dimensions(); d++) check_bounded(def, d, box[d]);
   include_own_updates(f, box, scope);
+  apply_extents(f, box, scope);
   if (!output && extern_stage_of(def)) grow_as_asked(f, box, scope);
   // What else is computed, directives and updates ask for.
   for (int d = 0; d < def.dimensions(); d++) {
@@ -170,93 +171,6 @@ void Surveyor::leave_out_unused(int f, int scope) {
   }
 }
 
-namespace {
-
-// What the branches that stand between `scope` and a stage ask; null: nothing. What runs where no
-// branch does asks nothing here: its sizes are those that are given.
-Expr condition_between(const LoopTree &tree, int scope, const StageId &s) {
-  Expr all;
-  for (StageId at = s;;) {
-    const std::vector<int> &loops = tree.nest(at).loops;
-    if (std::count(loops.begin(), loops.end(), scope)) return all;
-    if (tree.definition(at).instead_of >= 0) {
-      const Expr where = runs_where(tree.func(at), at.stage);
-      all = all.defined() ? make_binary(Op::And, all, where) : where;
-    }
-    const int level = tree.placements[at.func].compute;
-    if (level == kRoot) return all;
-    at = tree.loops[level].stage;
-  }
-}
-
-// The end of what is needed anyway, or where `condition` holds. There others often need as much:
-//   out.max, or 3 where out.min is 0 and out.extent is 4  ->  out.max
-Expr end_with(const Expr &anyway, const Expr &there, const Expr &condition, bool is_max,
-              bool may_choose) {
-  if (!anyway.defined() || !there.defined()) return Expr();
-  const Expr both = is_max ? larger(anyway, there) : smaller(anyway, there);
-  if (equal(both, anyway)) return anyway;
-  const Expr room = is_max ? difference(anyway, there) : difference(there, anyway);
-  const auto left = constant(simplify_under(room, condition));
-  if (left && *left >= 0) return anyway;
-  return may_choose ? make_select(condition, both, anyway) : both;
-}
-
-}  // namespace
-
-std::vector<Interval> Surveyor::needed(const std::string &callee, int dimensions, int scope,
-                                       Reach reach) {
-  const Reach before = std::exchange(reach_, reach);
-  // What all reads under one condition need, together; the first under none.
-  struct Asked {
-    Expr condition;
-    std::vector<Interval> box;  // empty: nothing reads under it
-  };
-  std::vector<Asked> asks(1);
-  auto add = [](std::vector<Interval> &box, std::vector<Interval> more) {
-    for (size_t d = 0; d < box.size(); d++) box[d] = hull(box[d], more[d]);
-    if (box.empty()) box = std::move(more);
-  };
-  for (const ReadSite &r : reads_) {
-    if (r.callee != callee) continue;
-    const Expr condition = condition_between(tree_, scope, r.stage);
-    auto of = std::find_if(asks.begin(), asks.end(), [&](const Asked &a) {
-      return a.condition.defined() == condition.defined() &&
-             (!condition.defined() || equal(a.condition, condition));
-    });
-    if (of == asks.end()) of = asks.insert(of, Asked{condition, {}});
-    std::vector<Interval> read;
-    for (int d = 0; d < dimensions; d++) {
-      read.push_back(bound_at(r.args[d], &r.stage, scope, r.by_value[d]));
-    }
-    add(of->box, std::move(read));
-  }
-  for (const ExternRead &r : extern_reads_) {
-    if (r.callee == callee) add(asks[0].box, asked(r, dimensions, scope));
-  }
-  reach_ = before;
-  // A branch that is the only one to read says what is needed without a condition.
-  const size_t first = asks[0].box.empty() && asks.size() > 1 ? 1 : 0;
-  const std::vector<Interval> anyway =
-      asks[first].box.empty() ? std::vector<Interval>(dimensions) : asks[first].box;
-  std::vector<Interval> box = anyway;
-  const bool is_input = tree_.algorithm.index_of(callee) < 0;
-  for (size_t a = first + 1; a < asks.size(); a++) {
-    auto take_in = [&](Expr &end, const Expr &least, const Expr &there, bool is_max) {
-      const Expr all = end_with(is_input ? least : end, there, asks[a].condition, is_max, is_input);
-      const bool stays = !end.defined() || (all.defined() && equal(all, least));
-      if (stays) return;
-      const bool is_first = !all.defined() || !is_input || equal(end, least);
-      end = is_first ? all : is_max ? larger(end, all) : smaller(end, all);
-    };
-    for (int d = 0; d < dimensions; d++) {
-      take_in(box[d].min, anyway[d].min, asks[a].box[d].min, false);
-      take_in(box[d].max, anyway[d].max, asks[a].box[d].max, true);
-    }
-  }
-  return box;
-}
-
 bool Surveyor::is_read(const std::string &callee) const {
   auto reads_it = [&](const auto &r) { return r.callee == callee; };
   return std::any_of(reads_.begin(), reads_.end(), reads_it) ||
@@ -274,23 +188,10 @@ void Surveyor::check_bounded(const FuncDef &def, int d, const Interval &i) {
       def.where);
 }
 
-void Surveyor::apply_bounds(int f, std::vector<Interval> &box, int scope) {
-  const FuncDef &def = tree_.algorithm.funcs[f];
-  for (size_t number = 0; number < tree_.bounds.size(); number++) {
-    const BoundDirective &b = tree_.bounds[number];
-    if (b.func != f) continue;
-    const int d = b.dimension;
-    Interval &i = box[d];
-    if (b.modulus.defined()) {
-      align(b, number, i, scope);
-      continue;
-    }
-    if (!b.min.defined()) {
-      if (!i.min.defined() || !i.max.defined()) continue;
-      assume_extent_suffices(b, def, i);
-      i.max = sum(i.min, sum(b.extent, -1));
-      continue;
-    }
+void Surveyor::apply_bounds(int f, std::vector<Interval> &box) {
+  for (const BoundDirective &b : tree_.bounds) {
+    if (b.func != f || !b.min.defined()) continue;
+    Interval &i = box[b.dimension];
     const Expr max = sum(sum(b.min, b.extent), -1);
     const Interval at_root = {i.min.defined() ? bound_at(i.min, nullptr, kRoot).min : Expr(),
                               i.max.defined() ? bound_at(i.max, nullptr, kRoot).max : Expr()};
@@ -301,6 +202,26 @@ void Surveyor::apply_bounds(int f, std::vector<Interval> &box, int scope) {
     if (has_min) assume_bounds(make_binary(Op::Ge, at_root.min, b.min), b, given, required);
     if (has_max) assume_bounds(make_binary(Op::Le, at_root.max, max), b, given, required);
     i = {b.min, max};
+  }
+}
+
+void Surveyor::apply_extents(int f, std::vector<Interval> &box, int scope) {
+  for (size_t number = 0; number < tree_.bounds.size(); number++) {
+    const BoundDirective &b = tree_.bounds[number];
+    if (b.func != f || b.min.defined()) continue;
+    Interval &i = box[b.dimension];
+    if (b.modulus.defined()) {
+      align(b, number, i, scope);
+    } else if (i.min.defined() && i.max.defined()) {
+      // What updates touch and nobody uses has its memory there, too.
+      if (auto own = own_beyond_.find(f); own != own_beyond_.end()) {
+        Interval &beyond = own->second[static_cast<size_t>(b.dimension)];
+        if (beyond.min.defined()) i = hull(i, beyond);
+        beyond = {};
+      }
+      assume_extent_suffices(b, tree_.algorithm.funcs[f], i);
+      i.max = sum(i.min, sum(b.extent, -1));
+    }
   }
 }
 

@@ -151,13 +151,18 @@ std::optional<Interval> Surveyor::resolve(const VariableNode &v, const StageId *
   }
 }
 
+// Asked for every quotient and remainder: where a window keeps to one multiple, few replacements
+// show it (23 at most in the applications), and where it does not, all of them are in vain.
+constexpr int kAlignmentTries = 256;
+
 Interval Surveyor::bound_at(const Expr &e, const StageId *stage, int scope, bool by_value) {
   auto variable = [&](const VariableNode &v) { return resolve(v, stage, scope); };
   Bounder bounder = by_value
                         ? Bounder(variable, [&](const CallNode &c) { return value_interval(c); })
                         : Bounder(variable);
   bounder.set_upper_limit([&](const Expr &end) {
-    return ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(end);
+    return ConstantUpperBound([&](const VariableNode &v) { return meaning(v); },
+                              kAlignmentTries)(end);
   });
   return bounder(e);
 }

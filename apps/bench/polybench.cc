@@ -1,5 +1,5 @@
-// polyhalite_bench_polybench: PolyBench's stencils at its LARGE sizes, tiled in time, against plain
-// loops compiled by gcc, clang and Polly, in one run, taking turns.
+// polyhalite_bench_polybench: PolyBench's programs, each with its schedules, against plain loops
+// compiled by gcc, clang and Polly, in one run, taking turns.
 #include <dlfcn.h>
 #include <polyhalite/polyhalite.h>
 #include <polyhalite_runtime.h>
@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <functional>
 #include <limits>
 #include <regex>
@@ -17,173 +16,145 @@
 #include <vector>
 
 #include "apps/bench/interleave.h"
-#include "apps/bench/polybench_large.h"
+#include "apps/bench/parallel_share.h"
+#include "apps/bench/polybench_sizes.h"
 #include "apps/polybench/kernel.h"
+#include "apps/polybench/program_case.h"
 
 namespace {
 
 using namespace polyhalite_apps;
-using polyhalite::Buffer;
 using polyhalite::Expr;
 
 struct Peer {
   std::string name, path;
+  bool parallel = false;  // takes part with two threads only
 };
 
-struct Measured {
-  const char *program, *schedule, *function;
-  std::vector<int> sizes;  // without the steps
-  // Which array of the plain loops holds image k at first; and which of them result k is in.
-  std::vector<int> images, results;
-  int arrays;
+struct Options {
+  std::string filter = ".", data = "medium", schedule = ".";
+  int rounds = 5;
+  bool large() const { return data == "large"; }
 };
 
-const std::vector<Measured> kMeasured = {
-    {"jacobi-2d", "time tiled", "jacobi_2d", {large::kJacobi}, {0, 1}, {0}, 2},
-    {"heat-3d", "time tiled", "heat_3d", {large::kHeat}, {0, 1}, {0}, 2},
-    {"fdtd-2d",
-     "time tiled",
-     "fdtd_2d",
-     {large::kFdtdX, large::kFdtdY},
-     {0, 1, 2, 3},
-     {1, 0, 2},
-     4},
-    {"seidel-2d", "time tiled", "seidel_2d", {large::kSeidel}, {0}, {0}, 1},
-    {"adi", "lines", "adi", {large::kAdi}, {0}, {0}, 4},
+struct Sizes {
+  std::string program, function;
+  std::vector<int> medium, large;
 };
+
+#define SIZES_ENTRY(name, function, medium, large) \
+  {name, #function, {POLYBENCH_EXTENTS medium}, {POLYBENCH_EXTENTS large}},
+const std::vector<Sizes> kSizes = {POLYBENCH_SIZES(SIZES_ENTRY)};
+
+using Plain = void (*)(const double *const *, double *const *);
+
+Plain find_function(const Peer &peer, const std::string &name) {
+  void *library = dlopen(peer.path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void *symbol = library ? dlsym(library, name.c_str()) : nullptr;
+  if (!symbol) throw std::runtime_error(peer.name + ": " + dlerror());
+  return reinterpret_cast<Plain>(symbol);
+}
 
 struct Seconds {
   std::vector<double> wall, cpu;
 };
 
-double cpu_seconds() {
-  timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
+// A figure counts runs of at least this much, so that the clock of threads can tell them apart.
+constexpr double kShortest = 0.03;
 
 void time_into(Seconds *times, const std::function<void()> &run) {
+  int runs = 0;
   const double before = cpu_seconds();
-  times->wall.push_back(seconds_of(run));
-  times->cpu.push_back(cpu_seconds() - before);
+  double wall = 0, cpu = 0;
+  do {
+    wall += seconds_of(run);
+    cpu = cpu_seconds() - before;
+    runs++;
+  } while (cpu < kShortest);
+  times->wall.push_back(wall / runs);
+  times->cpu.push_back(cpu / runs);
 }
 
-std::vector<int> extents(const Kernel::Shape &shape, const std::vector<int> &sizes) {
-  std::vector<int> result;
-  for (const int k : shape) result.push_back(sizes[k]);
-  return result;
-}
-
-using Plain = void (*)(int, double *const *);
-
-Plain find_function(const Peer &peer, const char *name) {
-  void *library = dlopen(peer.path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  void *symbol = library ? dlsym(library, name) : nullptr;
-  if (!symbol) throw std::runtime_error(peer.name + ": " + dlerror());
-  return reinterpret_cast<Plain>(symbol);
-}
-
-void bench(const Measured &m, const std::vector<Peer> &peers, int steps, int rounds) {
-  std::vector<int> sizes = m.sizes;
-  sizes.insert(sizes.begin(), steps);
-  std::vector<Expr> fixed(sizes.begin(), sizes.end());
-  const auto programs = stencil_programs();
-  const auto program = std::find_if(programs.begin(), programs.end(), [&](const Program &p) {
-    return p.name == std::string(m.program);
-  });
-  Kernel kernel(fixed, m.schedule);
-  program->describe(kernel);
+void bench(const Program &program, const Sizes &sizes, const std::string &schedule,
+           const std::vector<Peer> &peers, const Options &options) {
+  const std::vector<int> &extents = options.large() ? sizes.large : sizes.medium;
+  Kernel kernel(std::vector<Expr>(extents.begin(), extents.end()), schedule);
+  program.describe(kernel);
   polyhalite::Pipeline pipeline(kernel.results());
   const double compile = seconds_of([&] { pipeline.compile_jit(); });
-
-  std::vector<Buffer<double>> images, results;
-  for (size_t k = 0; k < kernel.images().size(); k++) {
-    images.emplace_back(extents(kernel.image_shapes()[k], sizes));
-    double at = 0;
-    images.back().for_each_value([&](double &v) { v = 0.5 + 0.5 * std::sin(at += 0.37); });
-    kernel.images()[k].set(images.back());
-  }
-  for (const Kernel::Shape &shape : kernel.result_shapes()) {
-    results.emplace_back(extents(shape, sizes));
-  }
+  ProgramCase c(program, kernel, extents);
+  for (size_t k = 0; k < c.images.size(); k++) kernel.images()[k].set(c.images[k]);
   polyhalite::Realization realization(
-      std::vector<polyhalite::Buffer<>>(results.begin(), results.end()));
-
-  const size_t largest = images[0].number_of_elements();
-  std::vector<std::vector<double>> arrays(static_cast<size_t>(m.arrays));
-  std::vector<double *> pointers;
-  for (std::vector<double> &a : arrays) {
-    a.resize(std::max(largest, static_cast<size_t>(steps)));
-    pointers.push_back(a.data());
-  }
-  auto start_over = [&] {
-    for (std::vector<double> &a : arrays) std::fill(a.begin(), a.end(), 0.0);
-    for (size_t k = 0; k < m.images.size(); k++) {
-      const double *from = images[k].data();
-      std::copy(from, from + images[k].number_of_elements(), pointers[m.images[k]]);
-    }
-  };
+      std::vector<polyhalite::Buffer<>>(c.results.begin(), c.results.end()));
 
   Seconds one, two;
   std::vector<Seconds> theirs(peers.size());
   double apart = 0;
   pipeline.realize(realization);  // pages are there from then on
-  for (int round = 0; round < rounds; round++) {
+  for (int round = 0; round < options.rounds; round++) {
     polyhalite_set_num_threads(1);
     time_into(&one, [&] { pipeline.realize(realization); });
     polyhalite_set_num_threads(2);
     time_into(&two, [&] { pipeline.realize(realization); });
     for (size_t p = 0; p < peers.size(); p++) {
-      const Plain plain = find_function(peers[p], m.function);
-      start_over();
-      time_into(&theirs[p], [&] { plain(steps, pointers.data()); });
-      for (size_t k = 0; k < results.size(); k++) {
-        const double *ours = results[k].data(), *right = pointers[m.results[k]];
-        for (size_t i = 0; i < results[k].number_of_elements(); i++) {
-          const double error = std::abs(ours[i] - right[i]) / std::max(1.0, std::abs(right[i]));
-          if (!(error <= apart)) apart = error;
-        }
-      }
+      const Plain plain =
+          find_function(peers[p], sizes.function + (options.large() ? "_large" : "_medium"));
+      time_into(&theirs[p], [&] { c.expect(plain); });
+      apart = std::max(apart, c.apart());
     }
   }
-  std::printf("%-10s %7.2f | %7.2f %7.2f %7.2f |", m.program, compile, median(one.cpu),
-              median(two.wall), median(two.cpu));
+  ParallelShare share;
+  pipeline.realize(&share, realization);
+
+  std::printf("%-15s %-13s %7.2f | %9.3f %9.3f %5.2f |", program.name, schedule.c_str(), compile,
+              1e3 * median(one.cpu), 1e3 * median(two.wall), share.speedup());
   double best_cpu = std::numeric_limits<double>::max(), best_wall = best_cpu;
   for (size_t p = 0; p < peers.size(); p++) {
-    best_cpu = std::min(best_cpu, median(theirs[p].cpu));
-    best_wall = std::min(best_wall, median(theirs[p].wall));
-    std::printf(" %7.2f", median(theirs[p].cpu));
+    const double wall = median(theirs[p].wall), cpu = median(theirs[p].cpu);
+    if (!peers[p].parallel) best_cpu = std::min(best_cpu, cpu);
+    best_wall = std::min(best_wall, wall);
+    std::printf(" %9.3f", 1e3 * (peers[p].parallel ? wall : cpu));
   }
   std::printf(" | %6.2f %6.2f | %.1e\n", best_cpu / median(one.cpu), best_wall / median(two.wall),
               apart);
   std::fflush(stdout);
-  if (!(apart < 1e-9)) throw std::runtime_error(std::string(m.program) + ": results differ");
+  if (!(apart < 1e-9)) throw std::runtime_error(std::string(program.name) + ": results differ");
 }
 
 }  // namespace
 
 int main(int argc, char **argv) {
-  std::string filter = ".";
-  int rounds = 3, steps = large::kSteps;
-  CLI::App cli("PolyBench's stencils at its LARGE sizes, tiled in time, against plain loops");
-  cli.add_option("--filter", filter, "run what this regular expression finds")
+  Options options;
+  CLI::App cli("PolyBench's programs with their schedules against plain loops");
+  cli.add_option("--filter", options.filter, "run the programs that this regular expression finds")
       ->capture_default_str();
-  cli.add_option("--rounds", rounds, "rounds per figure, of which the median counts")
-      ->check(CLI::PositiveNumber)
+  cli.add_option("--schedule", options.schedule, "with the schedules that this one finds")
       ->capture_default_str();
-  cli.add_option("--steps", steps, "steps of time")
+  cli.add_option("--data", options.data, "PolyBench's data set")
+      ->check(CLI::IsMember({"medium", "large"}))
+      ->capture_default_str();
+  cli.add_option("--rounds", options.rounds, "rounds per figure, of which the median counts")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   CLI11_PARSE(cli, argc, argv);
   try {
     const std::vector<Peer> peers = {POLYBENCH_PEERS};
-    std::printf("%d steps of time; seconds, median of %d rounds; ratios: the best peer's by ours\n",
-                steps, rounds);
-    std::printf("%-10s %7s | %7s %7s %7s |", "program", "compile", "CPU, 1", "wall, 2", "CPU, 2");
-    for (const Peer &p : peers) std::printf(" %7s", p.name.c_str());
+    std::printf(
+        "PolyBench's %s sizes; milliseconds, median of %d rounds; ratios: the best peer's by ours\n"
+        "share: how much two threads gain where two cores are free, by the tasks' own times\n",
+        options.data.c_str(), options.rounds);
+    std::printf("%-15s %-13s %7s | %9s %9s %5s |", "program", "schedule", "compile", "CPU, 1",
+                "wall, 2", "share");
+    for (const Peer &p : peers) std::printf(" %9s", p.name.c_str());
     std::printf(" | %6s %6s | %s\n", "CPU", "wall", "apart");
-    for (const Measured &m : kMeasured) {
-      if (std::regex_search(m.program, std::regex(filter))) bench(m, peers, steps, rounds);
+    for (const Program &program : polybench_programs()) {
+      if (!std::regex_search(program.name, std::regex(options.filter))) continue;
+      const auto sizes = std::find_if(kSizes.begin(), kSizes.end(),
+                                      [&](const Sizes &s) { return s.program == program.name; });
+      for (const std::string &schedule : program.schedules) {
+        if (!std::regex_search(schedule, std::regex(options.schedule))) continue;
+        bench(program, *sizes, schedule, peers, options);
+      }
     }
     return 0;
   } catch (const std::exception &error) {

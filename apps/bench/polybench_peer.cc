@@ -1,26 +1,23 @@
-// PolyBench's stencils as plain loops with the sizes of its LARGE data set, which the compiler
-// knows; a shared object for each compiler that Polyhalite is measured against. Only the number of
-// steps is an argument.
-#include "apps/bench/polybench_large.h"
+// PolyBench's programs as plain loops with the sizes of two of its data sets, which the compiler
+// knows; a shared object for each compiler that Polyhalite is measured against.
+#include "apps/bench/polybench_sizes.h"
+#include "apps/polybench/plain_blas.h"
+#include "apps/polybench/plain_data_mining.h"
+#include "apps/polybench/plain_medley.h"
+#include "apps/polybench/plain_products.h"
+#include "apps/polybench/plain_solvers.h"
 #include "apps/polybench/plain_stencils.h"
 
 namespace plain = polyhalite_apps::plain;
-using namespace polyhalite_apps::large;
 
-#define PEER extern "C" __attribute__((visibility("default"))) void
+#define PEER(name, function, ...)                                                      \
+  extern "C" __attribute__((visibility("default"))) void name(const double *const *in, \
+                                                              double *const *out) {    \
+    static constexpr int sizes[] = {__VA_ARGS__};                                      \
+    plain::function(sizes, in, out);                                                   \
+  }
+#define BOTH(name, function, medium, large)                   \
+  PEER(function##_medium, function, POLYBENCH_EXTENTS medium) \
+  PEER(function##_large, function, POLYBENCH_EXTENTS large)
 
-PEER adi(int steps, double *const *arrays) {
-  plain::adi_steps(steps, kAdi, arrays[0], arrays[1], arrays[2], arrays[3]);
-}
-PEER fdtd_2d(int steps, double *const *arrays) {
-  plain::fdtd_2d_steps(steps, kFdtdX, kFdtdY, arrays[0], arrays[1], arrays[2], arrays[3]);
-}
-PEER heat_3d(int steps, double *const *arrays) {
-  plain::heat_3d_steps(steps, kHeat, arrays[0], arrays[1]);
-}
-PEER jacobi_2d(int steps, double *const *arrays) {
-  plain::jacobi_2d_steps(steps, kJacobi, arrays[0], arrays[1]);
-}
-PEER seidel_2d(int steps, double *const *arrays) {
-  plain::seidel_2d_steps(steps, kSeidel, arrays[0]);
-}
+POLYBENCH_SIZES(BOTH)

@@ -7,6 +7,7 @@
 
 #include "codegen/passes/lower.h"
 #include "codegen/passes/pass.h"
+#include "codegen/proof/prove_loops.h"
 #include "lang/ir/resolve_target.h"
 #include "polyhedral/judge.h"
 
@@ -21,14 +22,30 @@ int64_t nanoseconds() {
       .count();
 }
 
-// Passes are verified in builds without optimisation and wherever PH_VERIFY asks for it.
-bool verifies_passes() {
-#ifndef __OPTIMIZE__
-  return true;
-#else
+enum class Verification : uint8_t { None, Passes, Full };
+
+// Passes are verified in builds without optimisation and wherever PH_VERIFY asks for it;
+// PH_VERIFY=full proves the lowered loops a second time.
+Verification verification() {
   const char *wish = std::getenv("PH_VERIFY");
-  return wish && *wish && std::strcmp(wish, "0") != 0;
+  if (wish && std::strcmp(wish, "full") == 0) return Verification::Full;
+#ifndef __OPTIMIZE__
+  return Verification::Passes;
+#else
+  const bool asks = wish && *wish && std::strcmp(wish, "0") != 0;
+  return asks ? Verification::Passes : Verification::None;
 #endif
+}
+
+// Throws where a proof fails: the compiler is at fault then, not the schedule.
+std::vector<std::string> prove_again(const LoopTree &tree, const Function &lowered) {
+  std::vector<std::string> lines;
+  for (const dataflow::Finding &f : check_loops(tree, lowered)) {
+    lines.push_back(f.verdict == dataflow::Finding::Proven
+                        ? "proven again: '" + f.func + "'"
+                        : "not proven again: '" + f.func + "': " + f.why);
+  }
+  return lines;
 }
 
 }  // namespace
@@ -47,6 +64,10 @@ LoweredPipeline lower_pipeline(const FrozenPipeline &frozen, const std::string &
   result.times.survey = judged.survey_seconds;
   result.times.judge = judged.judgement.seconds;
   result.promises = promises(judged.judgement);
+  if (target.has_feature(Target::NoAsserts)) {
+    result.promises.push_back("promised: what '" + name +
+                              "' would check of its arguments (no_asserts)");
+  }
 
   const Stopwatch lowering;
   LowerOptions lowering_options;
@@ -67,11 +88,17 @@ LoweredPipeline lower_pipeline(const FrozenPipeline &frozen, const std::string &
   lowering_options.profile =
       target.features_any_of({Target::Profile, Target::ProfileByTimer, Target::ProfileCounts});
   PassOptions options;
-  options.verify = verifies_passes();
+  const Verification wanted = verification();
+  options.verify = wanted != Verification::None;
   options.scalar = scalar;
-  result.function =
-      run_passes(lower(name, judged.tree, judged.survey, lowering_options), target, options);
-  result.times.lower = lowering.seconds();
+  const Function lowered = lower(name, judged.tree, judged.survey, lowering_options);
+  if (wanted == Verification::Full) {
+    const Stopwatch proving;
+    result.proven_again = prove_again(judged.tree, lowered);
+    result.times.verify = proving.seconds();
+  }
+  result.function = run_passes(lowered, target, options);
+  result.times.lower = lowering.seconds() - result.times.verify;
   result.tree = std::move(judged.tree);
   return result;
 }

@@ -13,9 +13,11 @@ namespace polyhalite {
 
 struct LoweredPipeline {
   LoopTree tree;
-  Function function;                  // flat, after all passes
-  CompileTimes times;                 // all but LLVM's
-  std::vector<std::string> promises;  // what the schedule says and nobody has proven
+  Function function;                      // flat, after all passes
+  CompileTimes times;                     // all but LLVM's
+  std::vector<std::string> proven_again;  // under PH_VERIFY=full, a line for each Func
+  // What the schedule or the target says and nobody has proven.
+  std::vector<std::string> promises;
 };
 
 /// Throws CompileError where the schedule is refused. `scalar`: see PassOptions.

@@ -55,18 +55,24 @@ std::string tree_with_promises(const LoopTree &tree) {
 }
 
 std::string compile_log(const Filter &f, const CompileTimes &t, size_t object_bytes,
-                        const std::vector<std::string> &promised) {
+                        const LoweredPipeline &lowered) {
   std::ostringstream text;
   text << "{\n  \"function_name\": \"" << f.name << "\",\n  \"target\": \"" << f.target.to_string()
        << "\",\n  \"object_code_size\": " << object_bytes
        << ",\n  \"seconds\": {\"schedule\": " << t.schedule << ", \"survey\": " << t.survey
        << ", \"judge\": " << t.judge << ", \"lower\": " << t.lower << ", \"llvm\": " << t.llvm
-       << "},\n  \"promises\": [";
-  // Names of Funcs and loops have nothing to be escaped.
-  for (const std::string &p : promised) {
-    text << (&p == promised.data() ? "\"" : ", \"") << p << "\"";
-  }
-  text << "]\n}\n";
+       << (lowered.proven_again.empty() ? "" : ", \"verify\": " + std::to_string(t.verify))
+       << "},\n";
+  auto list = [&](const char *name, const std::vector<std::string> &lines, const char *end) {
+    // Names of Funcs and loops have nothing to be escaped.
+    text << "  \"" << name << "\": [";
+    for (const std::string &line : lines) {
+      text << (&line == lines.data() ? "\"" : ", \"") << line << "\"";
+    }
+    text << "]" << end;
+  };
+  if (!lowered.proven_again.empty()) list("proven_again", lowered.proven_again, ",\n");
+  list("promises", lowered.promises, "\n}\n");
   return text.str();
 }
 
@@ -173,7 +179,7 @@ std::string Outputs::made(Emit what) {
       return python_extension_source(filter());
     case Emit::compiler_log: {
       const size_t bytes = make(Emit::object).size();
-      return compile_log(filter(), times(), bytes, lowered().promises);
+      return compile_log(filter(), times(), bytes, lowered());
     }
     case Emit::c_source:
       return c_source(lower_pipeline(pipeline_, filter().name, target_, true).function, filter());

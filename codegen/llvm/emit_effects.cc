@@ -21,7 +21,7 @@ Value *FunctionEmitter::print_items(const CallNode &call, size_t first, int lane
   llvm::Type *i32 = builder_.getInt32Ty(), *i64 = builder_.getInt64Ty();
   auto *item_type = llvm::StructType::get(context_, {i32, i32, i64});
   const size_t count = call.args.size() - first;
-  llvm::IRBuilder<> entry(entry_position());
+  llvm::IRBuilder<> entry = entry_builder();
   Value *array = entry.CreateAlloca(llvm::ArrayType::get(item_type, std::max<size_t>(count, 1)),
                                     nullptr, "printed");
   for (size_t k = 0; k < count; k++) {
@@ -57,7 +57,7 @@ Value *FunctionEmitter::emit_print(const CallNode &call) {
                                                 {pointer, pointer, builder_.getInt32Ty()});
   llvm::FunctionCallee print =
       module_.declare("polyhalite_print", builder_.getVoidTy(), {pointer, pointer});
-  llvm::IRBuilder<> entry(entry_position());
+  llvm::IRBuilder<> entry = entry_builder();
   Value *line = entry.CreateAlloca(
       llvm::ArrayType::get(builder_.getInt8Ty(), POLYHALITE_PRINT_BYTES), nullptr, "line");
   // Emitted here, where every lane can use them.

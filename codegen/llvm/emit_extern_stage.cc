@@ -34,7 +34,7 @@ const CallNode *as_extern_call(const Expr &e, const char *name) {
 Value *FunctionEmitter::emit_buffer(Value *host, Value *type,
                                     const std::vector<std::array<Value *, 3>> &dims) {
   llvm::Type *byte = builder_.getInt8Ty();
-  llvm::IRBuilder<> entry(entry_position());
+  llvm::IRBuilder<> entry = entry_builder();
   auto frame = [&](uint64_t bytes) {
     llvm::AllocaInst *a = entry.CreateAlloca(llvm::ArrayType::get(byte, bytes));
     a->setAlignment(llvm::Align(8));

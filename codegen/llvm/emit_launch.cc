@@ -51,7 +51,7 @@ Value *FunctionEmitter::descriptor_of(const std::string &buffer) {
     if (c->name != buffer) continue;
     // At the function's beginning, so that it is there wherever a kernel needs it.
     llvm::IRBuilderBase::InsertPointGuard guard(builder_);
-    builder_.SetInsertPoint(entry_position());
+    builder_.restoreIP(entry_builder().saveIP());
     std::vector<std::array<Value *, 3>> dims;
     for (const polyhalite_dimension_t &d : c->dims()) {
       auto number = [&](int32_t n) { return builder_.getInt32(static_cast<uint32_t>(n)); };
@@ -174,7 +174,7 @@ void FunctionEmitter::emit_launch(const Stmt &kernel) {
   const KernelOperands operands = kernel_operands(kernel);
   const Nest nest = block_nest(kernel);
   llvm::Type *pointer = builder_.getPtrTy(), *i32 = builder_.getInt32Ty();
-  llvm::IRBuilder<> entry(entry_position());
+  llvm::IRBuilder<> entry = entry_builder();
   auto *three = llvm::ArrayType::get(i32, 3);
   const size_t count = operands.buffers.size() + operands.scalars.size();
   auto *list_type = llvm::ArrayType::get(pointer, count);
@@ -196,8 +196,7 @@ void FunctionEmitter::emit_launch(const Stmt &kernel) {
   for (const KernelBuffer &b : operands.buffers) pass(descriptor_of(b.name));
   for (const Expr &e : operands.scalars) {
     Value *value = to_memory(emit(e), e.type());
-    Value *slot = llvm::IRBuilder<>(entry_position())
-                      .CreateAlloca(value->getType(), nullptr, as_variable(e)->name);
+    Value *slot = entry_builder().CreateAlloca(value->getType(), nullptr, as_variable(e)->name);
     builder_.CreateStore(value, slot);
     pass(slot);
   }

@@ -31,7 +31,7 @@ void FunctionEmitter::emit_memoize(const StmtNode &s) {
   auto *key_type = llvm::ArrayType::get(builder_.getInt8Ty(), key_bytes);
   auto *list_type = llvm::ArrayType::get(pointer, count);
   auto *sizes_type = llvm::ArrayType::get(i64, count);
-  llvm::IRBuilder<> entry(entry_position());
+  llvm::IRBuilder<> entry = entry_builder();
   llvm::AllocaInst *key = entry.CreateAlloca(key_type, nullptr, "key");
   key->setAlignment(llvm::Align(8));
   Value *list = entry.CreateAlloca(list_type, nullptr, "kept");

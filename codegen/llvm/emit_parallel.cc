@@ -83,7 +83,7 @@ llvm::StructType *FunctionEmitter::closure_type(const std::vector<Capture> &capt
 Value *FunctionEmitter::store_captures(const std::string &name,
                                        const std::vector<Capture> &captures,
                                        llvm::StructType *closure) {
-  llvm::IRBuilder<> entry(entry_position());
+  llvm::IRBuilder<> entry = entry_builder();
   llvm::AllocaInst *storage = entry.CreateAlloca(closure, nullptr, name + ".closure");
   for (size_t i = 0; i < captures.size(); i++) {
     builder_.CreateStore(captures[i].value,
@@ -130,7 +130,7 @@ void FunctionEmitter::emit_fork(const StmtNode &fork) {
   auto *semaphore = llvm::ArrayType::get(builder_.getInt64Ty(), 2);
   llvm::FunctionCallee init =
       module_.declare("polyhalite_semaphore_init", builder_.getVoidTy(), {pointer, i32});
-  llvm::IRBuilder<> entry(entry_position());
+  llvm::IRBuilder<> entry = entry_builder();
   auto *list_type = llvm::ArrayType::get(pointer, count);
   Value *list = entry.CreateAlloca(list_type, nullptr, fork.name + ".semaphores");
   for (unsigned i = 0; i < count; i++) {

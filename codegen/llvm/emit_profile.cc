@@ -16,7 +16,7 @@ namespace polyhalite {
 using llvm::Value;
 
 Value *FunctionEmitter::frame_bytes(size_t bytes, const char *name) {
-  llvm::IRBuilder<> entry(entry_position());
+  llvm::IRBuilder<> entry = entry_builder();
   llvm::AllocaInst *a =
       entry.CreateAlloca(llvm::ArrayType::get(builder_.getInt8Ty(), bytes), nullptr, name);
   a->setAlignment(llvm::Align(8));

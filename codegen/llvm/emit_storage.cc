@@ -21,8 +21,9 @@ constexpr uint32_t kLikelyWeight = 1 << 20;
 
 }  // namespace
 
-llvm::Instruction *FunctionEmitter::entry_position() {
-  return &*function_->getEntryBlock().getFirstInsertionPt();
+llvm::IRBuilder<> FunctionEmitter::entry_builder() {
+  llvm::BasicBlock &entry = function_->getEntryBlock();
+  return {&entry, entry.getFirstInsertionPt()};
 }
 
 void FunctionEmitter::emit_allocate(const StmtNode &s) {
@@ -50,7 +51,7 @@ void FunctionEmitter::emit_allocate(const StmtNode &s) {
 }
 
 void FunctionEmitter::emit_on_stack(const StmtNode &s, int64_t elements) {
-  llvm::IRBuilder<> entry(entry_position());
+  llvm::IRBuilder<> entry = entry_builder();
   auto *type = llvm::ArrayType::get(memory_type(context_, s.type.element_of()),
                                     static_cast<uint64_t>(std::max<int64_t>(elements, 1)));
   llvm::AllocaInst *array = entry.CreateAlloca(type, nullptr, s.name);
@@ -111,7 +112,7 @@ Value *FunctionEmitter::emit_malloc(const StmtNode &s, Value *bytes) {
 Value *FunctionEmitter::emit_shared(const StmtNode &s, Value *wanted) {
   llvm::Type *pointer = builder_.getPtrTy(), *i64 = builder_.getInt64Ty();
   if (!slots_.count(s.name)) {
-    llvm::IRBuilder<> entry(entry_position());
+    llvm::IRBuilder<> entry = entry_builder();
     const Slot slot = {entry.CreateAlloca(pointer, nullptr, s.name + ".slot"),
                        entry.CreateAlloca(i64, nullptr, s.name + ".bytes")};
     entry.CreateStore(llvm::ConstantPointerNull::get(builder_.getPtrTy()), slot.pointer);
@@ -151,7 +152,7 @@ void FunctionEmitter::release_slots() {
   if (slots_.empty()) return;
   profile_ = nullptr;  // what is measured has ended at each return
   llvm::Type *code_type = builder_.getInt32Ty();
-  llvm::IRBuilder<> entry(entry_position());
+  llvm::IRBuilder<> entry = entry_builder();
   llvm::AllocaInst *code = entry.CreateAlloca(code_type, nullptr, "code");
   llvm::BasicBlock *leave = llvm::BasicBlock::Create(context_, "leave");
   for (llvm::BasicBlock &b : *function_) {

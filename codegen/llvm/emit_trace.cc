@@ -13,7 +13,7 @@ using llvm::Value;
 Value *FunctionEmitter::store_numbers(const std::vector<Value *> &numbers, int lanes) {
   llvm::Type *i32 = builder_.getInt32Ty();
   const size_t count = numbers.size() * static_cast<size_t>(lanes);
-  llvm::IRBuilder<> entry(entry_position());
+  llvm::IRBuilder<> entry = entry_builder();
   Value *array =
       entry.CreateAlloca(llvm::ArrayType::get(i32, std::max<size_t>(count, 1)), nullptr, "numbers");
   for (size_t d = 0; d < numbers.size(); d++) {
@@ -29,7 +29,7 @@ Value *FunctionEmitter::store_event(const TraceEvent &e) {
   auto *type_struct = llvm::StructType::get(context_, {i8, i8, i16});
   auto *event_struct = llvm::StructType::get(
       context_, {pointer, pointer, pointer, pointer, type_struct, i32, i32, i32, i32});
-  llvm::IRBuilder<> entry(entry_position());
+  llvm::IRBuilder<> entry = entry_builder();
   Value *event = entry.CreateAlloca(event_struct, nullptr, "event");
   auto set = [&](unsigned field, Value *v) {
     builder_.CreateStore(v, builder_.CreateStructGEP(event_struct, event, field));
@@ -78,7 +78,7 @@ Value *FunctionEmitter::emit_trace(const CallNode &call) {
     // The numbers stand behind the text, each with a space in front.
     constexpr size_t kDigits = 12;
     llvm::Type *pointer = builder_.getPtrTy(), *i32 = builder_.getInt32Ty();
-    llvm::IRBuilder<> entry(entry_position());
+    llvm::IRBuilder<> entry = entry_builder();
     e.tag = entry.CreateAlloca(
         llvm::ArrayType::get(builder_.getInt8Ty(), tag.size() + 1 + kDigits * numbers.size()),
         nullptr, "tag");
@@ -120,7 +120,7 @@ Value *FunctionEmitter::emit_trace_access(const CallNode &call) {
     builder_.CreateCondBr(some, yes, after);
     builder_.SetInsertPoint(yes);
   }
-  llvm::IRBuilder<> entry(entry_position());
+  llvm::IRBuilder<> entry = entry_builder();
   llvm::AllocaInst *value = entry.CreateAlloca(memory_type(context_, call.type), nullptr, "traced");
   builder_.CreateStore(to_memory(x, call.type), value);
   e.value = value;

@@ -201,7 +201,8 @@ class FunctionEmitter {
   void return_code(Value *code);
   void return_if_nonzero(Value *code);
   llvm::BasicBlock *block(const char *name);
-  llvm::Instruction *entry_position();
+  /// At the beginning of the function, before all that is there.
+  llvm::IRBuilder<> entry_builder();
 
   // -- Buffer arguments (emit_arguments.cc)
   void bind_arguments();

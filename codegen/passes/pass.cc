@@ -21,6 +21,7 @@
 #include "codegen/passes/skip_no_ops.h"
 #include "codegen/passes/skip_stages.h"
 #include "codegen/passes/split_registers.h"
+#include "codegen/passes/trust_callers.h"
 #include "codegen/passes/unroll_loops.h"
 #include "codegen/passes/vectorize_loops.h"
 #include "codegen/passes/widen_float16.h"
@@ -74,6 +75,7 @@ const std::vector<Pass> &pass_list() {
       {"fence_streams", IrLevel::Emittable, false, true, fence_streams},
       {"hook_sanitizer", IrLevel::Emittable, false, true, hook_sanitizer},
       {"simplify_last", IrLevel::Emittable, true, false, any_target<simplify_stmts>},
+      {"trust_callers", IrLevel::Emittable, false, false, trust_callers},
   };
   return kPasses;
 }

@@ -1,6 +1,7 @@
 // memory: the storage of a run: what each cell holds, and who of concurrent iterations touched it.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -79,8 +80,16 @@ class ConcurrentLoop {
         if (r.iteration != iteration_) return Clash{r.by, false};
       }
     }
-    add(writes ? t.writers : t.readers, p);
+    // Two iterations that read tell all.
+    if (writes || t.readers.size() < 2) add(writes ? t.writers : t.readers, p);
     return std::nullopt;
+  }
+
+  /// Has the iteration that runs written the cell as `p`?
+  bool has_written(const void *storage, const Coordinates &at, const Point &p) {
+    const std::vector<Touch> &writers = touches_[storage][at].writers;
+    return std::any_of(writers.begin(), writers.end(),
+                       [&](const Touch &w) { return w.iteration == iteration_ && w.by == p; });
   }
 
   /// The same for lanes that take turns: `turn` is the place of `p` in their order, which is not
@@ -101,7 +110,7 @@ class ConcurrentLoop {
     Point by;
   };
   struct Touches {
-    std::vector<Touch> writers, readers;  // two iterations of each tell all
+    std::vector<Touch> writers, readers;  // the first of each iteration
   };
   struct Turn {
     Coordinates at;
@@ -114,7 +123,7 @@ class ConcurrentLoop {
     for (const Touch &t : list) {
       if (t.iteration == iteration_) return;
     }
-    if (list.size() < 2) list.push_back({iteration_, p});
+    list.push_back({iteration_, p});
   }
 
   int loop_;

@@ -351,11 +351,15 @@ std::vector<Coordinates> Run::cells_of_no_instance(const StageProgram &definitio
 }
 
 // Reads cells, and writes them as they are: harmless unless some other iteration makes them at
-// once, the instance itself too.
+// once, with another value than this one has made there.
 void Run::write_back(const StageProgram &definition) {
   for (const Coordinates &at : cells_of_no_instance(definition)) {
     Storage &storage = storage_of(now_->stage.func, at, "writes");
-    for (int v = 0; v < num_values(storage); v++) touch(storage, at, v, true);
+    for (int v = 0; v < num_values(storage); v++) {
+      const auto cell = storage.cells.find(storage.cell_of(at, v));
+      const Point there = cell == storage.cells.end() ? Point() : cell->second.last;
+      touch(storage, at, v, true, &there);
+    }
   }
 }
 

@@ -76,7 +76,8 @@ class Run : public Surroundings {
   Value read_other(int func, const Coordinates &at, int value_index);
   Value read_own(const Coordinates &at, int value_index);
   void check_domain(const StageProgram &p);
-  void touch(Storage &storage, const Coordinates &at, int value_index, bool writes);
+  void touch(Storage &storage, const Coordinates &at, int value_index, bool writes,
+             const Point *again = nullptr);
   /// The place of the instance that runs in the order in which lanes of `loop` take turns: what is
   /// inside of it runs around them.
   Coordinates turn_of(const LoopInfo &loop) const;

@@ -74,10 +74,13 @@ std::string report(const DifferentialCounts &c) {
   for (const auto &[claim, n] : c.false_by_claim) os << " (" << claim << ") " << n;
   os << "\n"
      << c.judged_exactly << " judged exactly too, " << c.exactly_unknown << " not decided then\n"
-     << c.executed << " run against the interpreter, " << c.memoized << " memoized, "
-     << c.with_extern << " with extern stages, " << c.traced << " traced, " << c.not_run
-     << " not run (boxes too large or checks that no size meets)\n"
-     << "seconds:";
+     << c.executed << " run against the interpreter, " << c.compiled << " as machine code, "
+     << c.memoized << " memoized, " << c.with_extern << " with extern stages, " << c.traced
+     << " traced, " << c.not_run << " not run (boxes too large or checks that no size meets)\n"
+     << c.findings[0] << " Funcs proven a second time, " << c.findings[1] << " undecided, "
+     << c.findings[2] << " refused\n";
+  for (const auto &[why, n] : c.undecided) os << "  " << n << ": " << why << "\n";
+  os << "seconds:";
   for (const auto &[part, n] : c.seconds) os << " " << part << " " << std::llround(n);
   os << "\n" << c.failures.size() << " failures\n";
   for (const std::string &f : c.failures) os << "  " << f << "\n";

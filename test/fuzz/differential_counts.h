@@ -10,6 +10,8 @@
 namespace polyhalite::test {
 
 struct DifferentialCounts {
+  /// Many programs in little time: one in 20 becomes machine code, and seeds draw others.
+  bool quick = false;
   int drawn = 0;
   int structural = 0;  // refused by a structural error
   int refused = 0;     // refused by the judge
@@ -17,11 +19,14 @@ struct DifferentialCounts {
   int enumerated = 0;      // verdicts that enumeration decided
   int false_refusals = 0;  // refused, but legal by enumeration on all data and sizes tried
   int executed = 0, not_run = 0;
+  int compiled = 0;                       // executed ones that became machine code
   int memoized = 0;                       // run twice, since Funcs are kept between runs
   int with_extern = 0;                    // executed ones with C functions in them
   int traced = 0;                         // executed ones whose trace events were checked
   int judged_exactly = 0;                 // verdicts of the judge held against its exact form
   int exactly_unknown = 0;                // of these, questions that isl's quota did not answer
+  int findings[3] = {0, 0, 0};            // of the second proof: proven, undecided, refused
+  std::map<std::string, int> undecided;   // why
   int sliding = 0, folded = 0;            // accepted ones with a sliding window, with a ring
   std::map<std::string, double> seconds;  // of the processor, by what was done
   std::map<char, int> refused_by_claim, false_by_claim;

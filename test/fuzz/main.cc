@@ -5,6 +5,7 @@
 // directives, tails and types the programs had, and exits 1 where one is in no accepted program or
 // too few programs are judged.
 // differential --auto ...: schedules are the auto-scheduler's.
+// differential --quick ...: many programs; one in 20 becomes machine code. Seeds draw others then.
 // differential --kernels ...: schedules have kernels, which run on the CPU.
 // differential --show SEED | FILE: prints what the seed draws (behind --kernels, with
 // kernels), and what becomes of it.
@@ -84,6 +85,7 @@ int run(int argc, char **argv) {
   uint64_t from = 0;
   int count = 2000;
   double seconds = 1e9;
+  bool quick = false;
   bool shows_coverage = false;
   auto *trial = differential;
   for (int i = 1; i < argc; i++) {
@@ -93,6 +95,8 @@ int run(int argc, char **argv) {
       from = std::strtoull(argv[++i], nullptr, 10);
     } else if (word == "--count" && value) {
       count = std::atoi(argv[++i]);
+    } else if (word == "--quick") {
+      quick = true;
     } else if (word == "--exact") {
       trial = judge_both_ways;
     } else if (word == "--coverage") {
@@ -113,14 +117,15 @@ int run(int argc, char **argv) {
     } else if (word == "--seconds" && value) {
       seconds = std::atof(argv[++i]);
     } else {
-      std::cerr << "usage: differential [--exact | --coverage | --auto | --kernels] [--from SEED] "
-                   "[--count N] "
-                   "[--seconds S] | --cases FILE... | --show CASE | --reduce CASE\n"
+      std::cerr << "usage: differential [--exact | --coverage | --auto | --kernels] [--quick] "
+                   "[--from SEED] [--count N] [--seconds S] | --cases FILE... | --show CASE | "
+                   "--reduce CASE\n"
                    "A CASE is a seed or a file.\n";
       return 2;
     }
   }
   DifferentialCounts counts;
+  counts.quick = quick;
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
@@ -151,6 +156,8 @@ int run(int argc, char **argv) {
     for (uint64_t s : counts.false_refusal_seeds) std::cout << " " << s;
     std::cout << "\n";
   }
+  const double cpu = static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+  std::cout << static_cast<int64_t>(3600 * counts.drawn / cpu) << " programs an hour of a core\n";
   std::sort(slowest.rbegin(), slowest.rend());
   slowest.resize(std::min<size_t>(slowest.size(), 5));
   std::cout << "slowest:";

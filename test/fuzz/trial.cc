@@ -9,6 +9,7 @@
 #include "codegen/oracle/interpret_ir.h"
 #include "codegen/passes/lower.h"
 #include "codegen/passes/pass.h"
+#include "codegen/proof/prove_loops.h"
 #include "lang/interpret/interpret.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/simplify.h"
@@ -30,6 +31,8 @@ constexpr int64_t kMaxExtent = 400;        // larger boxes come from degenerate 
 constexpr int64_t kMaxInstances = 60'000;  // enumerated per experiment
 constexpr int64_t kMargin = 100;           // around the interpreter's images, and more for
 constexpr int64_t kMarginPerPoint = 10;    // each point of the longest extent of an output
+
+constexpr unsigned long kProofOperations = 60'000;  // for each Func: sizes are known
 
 bool concerns_devices(const FrozenPipeline &p) {
   return std::any_of(p.directives.begin(), p.directives.end(),
@@ -329,6 +332,9 @@ class Trial {
     counts_.with_extern += foreign_;
     if (!foreign_) run_loops(tree, s, images, scalars, outputs, interpreted, expected);
     if (kernels_) return;
+    constexpr uint64_t kCompileEvery = 20;
+    if (counts_.quick && seed_ % kCompileEvery != 0) return;
+    counts_.compiled++;
     try {
       const Stopwatch watch(counts_, "compiled code");
       const auto code = backend().jit(p_.frozen, target_);
@@ -381,7 +387,12 @@ class Trial {
       Function f;
       {
         const Stopwatch watch(counts_, "lowering");
-        f = run_passes(lower("f", tree, s, lowering), target_, options);
+        f = lower("f", tree, s, lowering);
+      }
+      prove(tree, f, s, outputs, images);
+      {
+        const Stopwatch watch(counts_, "lowering");
+        f = run_passes(f, target_, options);
       }
       const Stopwatch watch(counts_, "loop IR");
       IrArguments args;
@@ -409,6 +420,33 @@ class Trial {
       counts_.structural++;
     } catch (const Error &x) {
       fail(std::string("loop IR: ") + x.what());
+    }
+  }
+
+  // The second proof, of what the judge has accepted.
+  void prove(const LoopTree &tree, const Function &lowered, const Survey &s,
+             const std::vector<Output> &outputs, const Images &images) {
+    const Stopwatch watch(counts_, "second proof");
+    LoopProofOptions options;
+    options.dataflow.operations = kProofOperations;
+    options.sizes = environment(outputs, s);
+    auto fields = [&](const std::string &buffer, const polyhalite_buffer_t &b) {
+      for (int d = 0; d < b.dimensions; d++) {
+        const std::string which = "." + std::to_string(d);
+        options.sizes[buffer + ".min" + which] = Expr(b.dim[d].min);
+        options.sizes[buffer + ".extent" + which] = Expr(b.dim[d].extent);
+        options.sizes[buffer + ".stride" + which] = Expr(b.dim[d].stride);
+      }
+    };
+    for (const auto &[name, b] : images) fields(name, *b->raw());
+    for (const dataflow::Finding &found : prove_loops(tree.algorithm, lowered, options)) {
+      counts_.findings[found.verdict]++;
+      if (found.verdict == dataflow::Finding::Undecided) {
+        counts_.undecided[found.why.substr(0, found.why.find(':'))]++;
+      }
+      if (found.verdict == dataflow::Finding::Refused) {
+        fail("the second proof says of '" + found.func + "': " + found.why);
+      }
     }
   }
 

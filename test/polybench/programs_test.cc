@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "apps/polybench/kernel.h"
-#include "apps/polybench/small_case.h"
+#include "apps/polybench/program_case.h"
 
 namespace polyhalite_apps {
 namespace {
@@ -30,7 +30,8 @@ TEST_P(Programs, equals_plain_loops) {
   polyhalite::Pipeline pipeline(kernel.results());
   pipeline.compile_jit();
   for (const std::vector<int> &small : program.sizes) {
-    SmallCase c(program, kernel, small);
+    ProgramCase c(program, kernel, small);
+    c.expect([&](auto in, auto out) { program.plain(small.data(), in, out); });
     std::string label = "sizes";
     for (size_t k = 0; k < small.size(); k++) {
       params[k].set(small[k]);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "apps/polybench/kernel.h"
-#include "apps/polybench/small_case.h"
+#include "apps/polybench/program_case.h"
 #include "lang/ir/freeze.h"
 #include "polyhalite/backend.h"
 #include "polyhalite/target.h"
@@ -93,7 +93,8 @@ TEST_P(RandomSchedules, what_is_accepted_is_right) {
       updates.push_back({static_cast<int>(f), static_cast<int>(s)});
     }
   }
-  SmallCase c(program, kernel, sizes);
+  ProgramCase c(program, kernel, sizes);
+  c.expect([&](auto in, auto out) { program.plain(sizes.data(), in, out); });
   std::vector<void *> arguments;
   for (auto &b : c.images) arguments.push_back(b.raw_buffer());
   for (auto &b : c.results) arguments.push_back(b.raw_buffer());

@@ -376,6 +376,73 @@ TEST_F(Values, WhatABranchReadsCountsWhereItRuns) {
   }
 }
 
+// Each call reads where its branch does, and is refused by that alone.
+TEST_F(Values, WhatIsReadBesideABranchCountsWhereNoneIsTaken) {
+  ImageParam in(Int(32), 1, "in");
+  Param<int> p("p");
+  g(x) = select(p == 1, in(x), p == 2, in(x - 8), in(x + 8));
+  g.specialize(p == 1).specialize(g.output_buffer().dim(0).extent() == 16).unroll(x, 4);
+  g.specialize(p == 2);
+  auto with = [&](int choice, int first) {
+    Buffer<int> image(16);
+    image.set_min(first);
+    image.fill([](int i) { return 10 * i; });
+    in.set(image);
+    p.set(choice);
+    Buffer<int> out = g.realize({16});
+    return out(5);
+  };
+  EXPECT_EQ(with(1, 0), 50);
+  EXPECT_EQ(with(2, -8), -30);
+  EXPECT_EQ(with(3, 8), 130);
+  EXPECT_THROW(with(1, 8), RuntimeError);
+  EXPECT_THROW(with(2, 0), RuntimeError);
+  EXPECT_THROW(with(3, 0), RuntimeError);
+  in.reset();
+  p.set(2);
+  g.infer_input_bounds({16});
+  EXPECT_EQ(in.get().dim(0).min(), -8);
+  EXPECT_EQ(in.get().dim(0).extent(), 16);
+}
+
+TEST_F(Values, WhatProducersInBranchesReadCountsWhereTheyRun) {
+  ImageParam in(Int(32), 1, "in");
+  Param<int> step("step");
+  f(x) = in(x);
+  g(x) = f(x / step) + in(x / step);
+  g.split(x, xo, xi, 16);
+  // Whole tiles: up to 15 cells more, where it is not known that the step is 1.
+  f.compute_at(g, xo).split(x, xo, xi, 16, TailStrategy::RoundUp).vectorize(xi);
+  g.specialize(step == 1);
+  Buffer<int> image(32);
+  image.fill([](int i) { return i; });
+  in.set(image);
+  step.set(1);
+  Buffer<int> out = g.realize({32});
+  for (int i = 0; i < 32; i++) EXPECT_EQ(out(i), 2 * i);
+}
+
+// As many cells as are said hold those that consumers read and those that updates touch.
+TEST_F(Values, AnExtentIsThatOfAllThatUpdatesTouch) {
+  Param<int> steps("steps");
+  RDom r(0, steps, "r");
+  f(x, y) = undef<int>();
+  f(x, -1) = x * 3;
+  f(x, 0) = 1;
+  f(x, r + 1) = f(x, r) + f(x, -1);
+  g(x) = f(x, steps);
+  g.vectorize(x, 4, TailStrategy::GuardWithIf);
+  f.bound_extent(y, 16).store_in(MemoryType::Register);
+  for (int s = 1; s < 4; s++) f.update(s - 1).unscheduled();
+  for (int n : {0, 5, 14}) {
+    steps.set(n);
+    Buffer<int> out = g.realize({10});
+    for (int i = 0; i < 10; i++) EXPECT_EQ(out(i), 1 + 3 * i * n);
+  }
+  steps.set(15);
+  EXPECT_THROW(g.realize({10}), RuntimeError);
+}
+
 using Functions = Regions;
 
 TEST_F(Functions, MakeMoreThanIsAsked) {

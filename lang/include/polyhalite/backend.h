@@ -67,7 +67,8 @@ bool is_per_target(Emit e);
 
 struct CompileTimes {  // seconds
   double schedule = 0, survey = 0, judge = 0, lower = 0, llvm = 0;
-  double total() const { return schedule + survey + judge + lower + llvm; }
+  double verify = 0;  // of the second proof, where it is asked for
+  double total() const { return schedule + survey + judge + lower + llvm + verify; }
 };
 
 /// A pipeline compiled in process. Calls may come from many threads.

@@ -119,6 +119,48 @@ TEST_F(AheadOfTime, MetadataTellsOfTheArguments) {
             "7 21\n");
 }
 
+// Nobody looks at a buffer that the code does not use, nor at a constraint that does not hold.
+TEST_F(AheadOfTime, CallersAreTrustedWithoutAsserts) {
+  Target trusting = host_.with_feature(Target::NoAsserts).with_feature(Target::NoBoundsQuery);
+  ImageParam in(UInt(8), 1, "in"), unused(UInt(8), 1, "unused");
+  Var x("x");
+  Func zeros("zeros"), f("f");
+  zeros(x) = x / 4;
+  zeros.compute_root().store_in(MemoryType::Stack);  // the first thing that the code needs
+  f(x) = cast<int>(in(x)) + zeros(x % 4);
+  in.dim(0).set_bounds(0, 4);
+  unused.dim(0).set_bounds(0, in.dim(0).extent());
+  auto p = std::make_shared<FrozenPipeline>(
+      freeze({f.function()}, {in.parameter().contents(), unused.parameter().contents()}));
+  for (const auto &[name, target] : {std::pair("trusting", trusting), std::pair("asking", host_)}) {
+    backend().emit(*p, name, target,
+                   {{Emit::object, path(name + std::string(".o"))},
+                    {Emit::c_header, path(name + std::string(".h"))},
+                    {Emit::compiler_log, path(name + std::string(".log"))}});
+  }
+  auto log = [&](const char *file) { return run(std::string("cat ") + file).first; };
+  EXPECT_NE(log("trusting.log")
+                .find("\"promises\": [\"promised: what 'trusting' would check of its arguments "
+                      "(no_asserts)\"]"),
+            std::string::npos);
+  EXPECT_NE(log("asking.log").find("\"promises\": []"), std::string::npos);
+  EXPECT_EQ(output_of("#include \"trusting.h\"\n#include \"asking.h\"\n"
+                      "extern \"C\" void polyhalite_error(void *, const char *m) {\n"
+                      "  std::printf(\"%s\\n\", m);\n}\n",
+                      R"(
+  const int done = trusting(&in, nullptr, &out);
+  std::printf("%d %d %d\n", done, to[0], to[7]);
+  asking(&in, nullptr, &out);
+  asking(&in, &in, &out);
+)",
+                      "trusting.o asking.o"),
+            "0 1 8\n"
+            "asking: buffer 'unused' is null; pass a pointer to a polyhalite_buffer_t\n"
+            "asking: the extent of dimension 0 of buffer 'in' is 8, but the pipeline was compiled "
+            "for 4; pass such a buffer, or lift the constraint of an input with "
+            "dim(0).set_extent\n");
+}
+
 TEST_F(AheadOfTime, ProfilesAreReportedWhenTheProgramEnds) {
   const Target target = host_.with_feature(Target::Profile).with_feature(Target::ProfileCounts);
   backend().emit(*scale(5), "scale", target,

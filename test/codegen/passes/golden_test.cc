@@ -16,6 +16,7 @@
 #include "codegen/passes/simplify_stmts.h"
 #include "codegen/passes/skip_stages.h"
 #include "codegen/passes/split_registers.h"
+#include "codegen/passes/trust_callers.h"
 #include "codegen/passes/unroll_loops.h"
 #include "codegen/passes/vectorize_loops.h"
 
@@ -101,6 +102,14 @@ TEST(PassGolden, FenceStreams) {
     const Function arm = fence_streams(f, Target("arm-64-linux"));
     EXPECT_TRUE(arm.body.same_as(f.body));
     return fence_streams(f, Target("x86-64-linux"));
+  });
+}
+
+TEST(PassGolden, TrustCallers) {
+  check_golden("trust_callers", IrLevel::Emittable, IrLevel::Emittable, [](const Function &f) {
+    const Function checked = trust_callers(f, Target("x86-64-linux"));
+    EXPECT_TRUE(checked.body.same_as(f.body));
+    return trust_callers(f, Target("x86-64-linux-no_asserts"));
   });
 }
 

@@ -1,7 +1,8 @@
-#include "apps/polybench/small_case.h"
+#include "apps/polybench/program_case.h"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace polyhalite_apps {
 
@@ -41,33 +42,54 @@ void fill(Buffer<double> &image, Start start, uint32_t seed) {
   for (int i = 0; start != Start::Any && i < image.width(); i++) image(i, i) += image.width();
 }
 
+double error_of(double value, double expected) {
+  const double error = std::abs(value - expected) / std::max(1.0, std::abs(expected));
+  return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+}
+
 }  // namespace
 
-SmallCase::SmallCase(const Program &program, const Kernel &kernel, const std::vector<int> &sizes) {
-  std::vector<const double *> in;
-  std::vector<double *> out;
+ProgramCase::ProgramCase(const Program &program, const Kernel &kernel,
+                         const std::vector<int> &sizes) {
   for (const Kernel::Shape &shape : kernel.image_shapes()) {
     images.emplace_back(extents(shape, sizes));
     fill(images.back(), program.start, static_cast<uint32_t>(images.size()));
-    in.push_back(images.back().data());
   }
   for (const Kernel::Shape &shape : kernel.result_shapes()) {
     results.emplace_back(extents(shape, sizes));
     expected_.emplace_back(extents(shape, sizes));
-    out.push_back(expected_.back().data());
   }
-  program.plain(sizes.data(), in.data(), out.data());
 }
 
-std::string SmallCase::mistakes(const Kernel &kernel) const {
+void ProgramCase::expect(
+    const std::function<void(const double *const *in, double *const *out)> &plain) {
+  std::vector<const double *> in;
+  std::vector<double *> out;
+  for (const Buffer<double> &b : images) in.push_back(b.data());
+  for (Buffer<double> &b : expected_) out.push_back(b.data());
+  plain(in.data(), out.data());
+}
+
+double ProgramCase::apart() const {
+  double worst = 0;
+  for (size_t k = 0; k < results.size(); k++) {
+    const double *a = results[k].data(), *e = expected_[k].data();
+    for (size_t at = 0; at < results[k].number_of_elements(); at++) {
+      worst = std::max(worst, error_of(a[at], e[at]));
+    }
+  }
+  return worst;
+}
+
+std::string ProgramCase::mistakes(const Kernel &kernel) const {
   std::string text;
   for (size_t k = 0; k < results.size(); k++) {
     int wrong = 0;
     double worst = 0;
     const double *a = results[k].data(), *e = expected_[k].data();
     for (size_t at = 0; at < results[k].number_of_elements(); at++) {
-      const double error = std::abs(a[at] - e[at]) / std::max(1.0, std::abs(e[at]));
-      wrong += !(error < 1e-11);
+      const double error = error_of(a[at], e[at]);
+      wrong += error >= 1e-11;
       worst = std::max(worst, error);
     }
     if (wrong == 0) continue;

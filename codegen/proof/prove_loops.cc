@@ -1,0 +1,345 @@
+#include "codegen/proof/prove_loops.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "codegen/ir/visit.h"
+#include "codegen/proof/match_stage.h"
+#include "lang/ir/expr_text.h"
+#include "lang/ir/extern_stage.h"
+#include "lang/ir/undef.h"
+#include "lang/ir/visit.h"
+#include "lang/simplify/simplify.h"
+#include "lang/simplify/written_values.h"
+#include "polyhalite/error.h"
+
+namespace polyhalite {
+
+namespace {
+
+using dataflow::Around;
+using dataflow::Finding;
+
+class Reader {
+ public:
+  Reader(const Algorithm &algorithm, const LoopProofOptions &options)
+      : algorithm_(algorithm), options_(options) {}
+
+  dataflow::Program program;
+  std::map<int, std::string> undecided;  // [func] why
+  std::map<int, std::string> refused;
+
+  void read(const Function &f) {
+    for (const std::string &name : algorithm_.outputs) {
+      const FuncDef &def = *algorithm_.find(name);
+      dataflow::Memory m;
+      m.func = name;
+      for (int d = 0; d < def.dimensions(); d++) {
+        const std::string buffer = def.buffer_name(0), which = "." + std::to_string(d);
+        const Expr min = make_variable(Int(32), VariableKind::BufferField, buffer + ".min" + which);
+        const Expr extent =
+            make_variable(Int(32), VariableKind::BufferField, buffer + ".extent" + which);
+        m.min.push_back(sized(min));
+        m.end.push_back(sized(make_binary(Op::Add, min, extent)));
+        // The caller's buffers have no negative extents.
+        program.facts.push_back(sized(make_binary(Op::Ge, extent, Expr(0))));
+      }
+      memory_[name] = static_cast<int>(program.memories.size());
+      program.outputs.push_back(memory_[name]);
+      program.memories.push_back(std::move(m));
+    }
+    visit(f.body);
+    for (const FuncDef &def : algorithm_.funcs) {
+      const int func = algorithm_.index_of(def.name);
+      if (algorithm_.is_output(def.name) && !written_.count(func) && !undecided.count(func)) {
+        refused[func] = "nothing writes this output";
+      }
+    }
+  }
+
+ private:
+  Expr placed(const Expr &e) const { return sized(substitute(lets_, e)); }
+  Expr sized(const Expr &e) const {
+    return options_.sizes.empty() ? e : simplify(substitute(options_.sizes, e));
+  }
+  std::vector<Expr> sized(std::vector<Expr> all) const {
+    for (Expr &e : all) e = sized(e);
+    return all;
+  }
+
+  void visit(const Stmt &s) {
+    if (!s.defined()) return;
+    switch (s->kind) {
+      case StmtKind::Block:
+      case StmtKind::Produce:
+      case StmtKind::Profile:
+      case StmtKind::Memoize:  // Where values are kept, they are what the block computes.
+        for (const Stmt &b : s->body) visit(b);
+        return;
+      case StmtKind::For: {
+        // Ends are often simpler than extents.
+        const Expr end = simplify(make_binary(Op::Add, s->args[0], s->args[1]));
+        Around loop{Around::Loop, ++position_,  s->name, placed(s->args[0]),
+                    placed(end),  s->loop_kind, {}};
+        around_.push_back(std::move(loop));
+        visit(s->body[0]);
+        around_.pop_back();
+        return;
+      }
+      case StmtKind::Let: {
+        // Names hold in their own block, and others may reuse them.
+        const auto before = lets_;
+        lets_[s->name] = substitute(lets_, s->args[0]);
+        visit(s->body[0]);
+        lets_ = before;
+        return;
+      }
+      case StmtKind::Allocate:
+      case StmtKind::Place:
+        return allocate(s);
+      case StmtKind::Provide:
+        return provide(s);
+      case StmtKind::If:
+        for (size_t i = 0; i < s->body.size(); i++) {
+          const Expr c = placed(s->args[0]);
+          around_.push_back(
+              {Around::Condition, 0, "", {}, {}, LoopKind::Serial, i == 0 ? c : make_not(c)});
+          visit(s->body[i]);
+          around_.pop_back();
+        }
+        return;
+      case StmtKind::Assert:
+        if (around_.empty()) program.facts.push_back(placed(s->args[0]));
+        return;
+      case StmtKind::Atomic: {
+        const bool before = atomic_;
+        atomic_ = true;
+        visit(s->body[0]);
+        atomic_ = before;
+        return;
+      }
+      case StmtKind::Fork:
+        doubt(algorithm_.index_of(s->name), "its productions run at the same time as their uses");
+        for (const Stmt &b : s->body) visit(b);
+        return;
+      case StmtKind::Evaluate:
+        return for_each_node(s->args[0], [&](const Expr &e) { doubt_called(e); });
+      case StmtKind::Acquire:
+      case StmtKind::Release:
+        return;
+      default:
+        for (size_t f = 0; f < algorithm_.funcs.size(); f++) {
+          doubt(static_cast<int>(f), "loop IR has a statement that this proof does not read");
+        }
+    }
+  }
+
+  // What a C function is given, it may read and write.
+  void doubt_called(const Expr &e) {
+    const CallNode *c = as_call(e);
+    if (!c || c->kind != CallKind::Func) return;
+    if (c->name.empty()) return;
+    doubt(algorithm_.index_of(func_of_buffer(c->name)), "a C function has its memory");
+  }
+
+  void doubt(int func, const std::string &why) {
+    if (func >= 0) undecided.emplace(func, why);
+  }
+
+  void allocate(const Stmt &s) {
+    const std::string func = func_of_buffer(s->name);
+    const auto before = memory_.find(func) == memory_.end() ? -1 : memory_[func];
+    const bool is_first = s->name == func || s->name == func + ".0";
+    if (is_first && algorithm_.index_of(func) >= 0) {
+      dataflow::Memory m;
+      m.func = func;
+      for (const Around &a : around_) {
+        if (a.kind == Around::Loop) m.loops.push_back(a.counter);
+      }
+      const size_t dims = s->args.size() / 2;
+      for (size_t d = 0; d < dims; d++) {
+        m.min.push_back(placed(s->args[2 * d]));
+        m.end.push_back(placed(simplify(make_binary(Op::Add, s->args[2 * d], s->args[2 * d + 1]))));
+      }
+      memory_[func] = static_cast<int>(program.memories.size());
+      program.memories.push_back(std::move(m));
+    }
+    visit(s->body[0]);
+    if (is_first) {
+      if (before >= 0) {
+        memory_[func] = before;
+      } else {
+        memory_.erase(func);
+      }
+    }
+  }
+
+  void provide(const Stmt &s) {
+    position_++;
+    const int func = algorithm_.index_of(s->name);
+    if (func < 0) return;
+    written_.insert(func);
+    const FuncDef &f = algorithm_.funcs[func];
+    const size_t dims = s->args.size() - static_cast<size_t>(s->value_count);
+    std::vector<Expr> cell, values;
+    for (size_t i = 0; i < s->args.size(); i++) {
+      (i < dims ? cell : values).push_back(substitute(lets_, s->args[i]));
+    }
+    if (const char *why = beyond_cells(f, dims)) return doubt(func, why);
+    std::vector<std::pair<int, Match>> matches;
+    for (size_t i = 0; i < f.stages.size(); i++) {
+      if (cell_writes(f.stages[i]).size() != 1) continue;
+      if (auto m = match_stage(f, f.stages[i], cell, values)) {
+        matches.emplace_back(static_cast<int>(i), std::move(*m));
+      }
+    }
+    if (matches.empty()) {
+      return doubt(func, "a statement is not seen to be an instance of a definition: " +
+                             to_text(values[0]).substr(0, 200));
+    }
+    auto chosen = matches.begin();
+    // Definitions that say the same: the loops' names tell which one lowering meant. A wrong
+    // answer refuses what is right, and never accepts what is wrong.
+    if (matches.size() > 1 && !around_.empty()) {
+      for (auto m = matches.begin(); m != matches.end(); ++m) {
+        const std::string prefix = f.name + ".s" + std::to_string(m->first) + ".";
+        for (const Around &a : around_) {
+          if (a.counter.rfind(prefix, 0) == 0) chosen = m;
+        }
+      }
+    }
+    const auto &[stage, match] = *chosen;
+    const int definition = f.definition_of(stage);
+    if (definition != stage && !runs_in_branch(f, stage)) {
+      return doubt(func, "a branch of it runs where its condition is not seen to hold");
+    }
+    dataflow::Statement st;
+    st.around = around_;
+    st.position = position_;
+    st.stage = {func, definition};
+    const StageDef &def = f.stages[definition];
+    std::vector<std::string> variables;
+    for (int d = 0; d < f.dimensions(); d++) {
+      const VariableNode *v = as_variable(def.args[d]);
+      if (!v || v->kind != VariableKind::Pure || v->name != f.args[d]) continue;
+      variables.push_back(v->name);
+    }
+    for (const ReductionVariable &r : def.rvars) variables.push_back(r.var);
+    for (const std::string &v : variables) {
+      const auto at = match.point.find(v);
+      if (at == match.point.end()) return doubt(func, "a variable of an instance is not seen");
+      st.point.push_back(sized(at->second));
+    }
+    st.where = sized(match.where);
+    st.memory = memory_of(f.name);
+    st.cell = sized(cell);
+    st.is_atomic = atomic_;
+    const auto &promised = options_.promised_races;
+    st.races_are_promised = std::find(promised.begin(), promised.end(), f.name) != promised.end();
+    for (const MatchedRead &r : match.reads) {
+      const int callee = r.is_image ? -1 : algorithm_.index_of(r.callee);
+      if (r.is_image && !r.is_held) continue;  // the same by its form
+      dataflow::Read read{r.callee,       memory_of(r.callee), sized(r.cell), sized(r.wanted),
+                          sized(r.where), sized(r.touched),    callee == func};
+      st.reads.push_back(std::move(read));
+    }
+    program.statements.push_back(std::move(st));
+  }
+
+  // What is not told by who wrote a cell last; null: nothing.
+  static const char *beyond_cells(const FuncDef &f, size_t dims_in_memory) {
+    if (dims_in_memory != f.args.size()) return "its memory is laid out in blocks";
+    for (const StageDef &def : f.stages) {
+      if (!def.in_place.empty()) return "it has the memory of what it reads";
+      if (f.types.size() == 1) continue;
+      for (const CellWrite &w : cell_writes(def)) {
+        for (const WrittenValue &v : written_values(f.name, def, w)) {
+          bool other_cells = v.where.defined();
+          for_each_node(v.value, [&](const Expr &n) {
+            const CallNode *c = as_call(n);
+            if (!c || c->kind != CallKind::Func || c->name != f.name) return;
+            for (size_t d = 0; d < c->args.size(); d++) {
+              other_cells = other_cells || !equal(c->args[d], w.cell[d]);
+            }
+          });
+          if (other_cells) return "its values have memory of their own, and orders of their own";
+        }
+      }
+    }
+    return nullptr;
+  }
+
+  // Do the conditions around say that the branch is the one that runs?
+  bool runs_in_branch(const FuncDef &f, int stage) const {
+    Expr where = runs_where(f, stage);
+    if (where.defined()) where = sized(where);
+    std::vector<Expr> known;
+    for (const Around &a : around_) {
+      if (a.kind == Around::Condition) known.push_back(a.condition);
+    }
+    return !where.defined() || follows(where, known);
+  }
+  static bool follows(const Expr &e, const std::vector<Expr> &known) {
+    if (e->op == Op::And) return follows(e->args[0], known) && follows(e->args[1], known);
+    return std::any_of(known.begin(), known.end(), [&](const Expr &k) { return equal(k, e); });
+  }
+
+  int memory_of(const std::string &func) const {
+    const auto at = memory_.find(func);
+    return at == memory_.end() ? -1 : at->second;
+  }
+
+  const Algorithm &algorithm_;
+  const LoopProofOptions &options_;
+  std::vector<Around> around_;
+  std::map<std::string, Expr> lets_;
+  std::map<std::string, int> memory_;  // of Funcs, where the walk is
+  std::set<int> written_;
+  int position_ = 0;
+  bool atomic_ = false;
+};
+
+}  // namespace
+
+std::vector<Finding> prove_loops(const Algorithm &algorithm, const Function &f,
+                                 const LoopProofOptions &options) {
+  Reader reader(algorithm, options);
+  reader.read(f);
+  std::vector<Finding> findings = dataflow::prove(algorithm, reader.program, options.dataflow);
+  std::vector<Finding> all;
+  for (size_t i = 0; i < algorithm.funcs.size(); i++) {
+    const int func = static_cast<int>(i);
+    const std::string &name = algorithm.funcs[i].name;
+    const auto found = std::find_if(findings.begin(), findings.end(),
+                                    [&](const Finding &x) { return x.func == name; });
+    if (const auto r = reader.refused.find(func); r != reader.refused.end()) {
+      all.push_back({Finding::Refused, name, r->second});
+    } else if (const auto u = reader.undecided.find(func); u != reader.undecided.end()) {
+      all.push_back({Finding::Undecided, name, u->second});
+    } else if (found != findings.end()) {
+      all.push_back(*found);
+    }
+  }
+  return all;
+}
+
+std::vector<Finding> check_loops(const LoopTree &tree, const Function &f,
+                                 LoopProofOptions options) {
+  for (size_t i = 0; i < tree.nests.size(); i++) {
+    const bool promised = std::any_of(tree.nests[i].begin(), tree.nests[i].end(),
+                                      [](const StageNest &n) { return n.allow_races; });
+    if (promised) options.promised_races.push_back(tree.algorithm.funcs[i].name);
+  }
+  std::vector<Finding> findings = prove_loops(tree.algorithm, f, options);
+  for (const Finding &found : findings) {
+    if (found.verdict != Finding::Refused) continue;
+    throw InternalError({"the loops of '" + found.func + "' do not compute what it says",
+                         found.why,
+                         "this is a fault of the compiler: please report it",
+                         {}});
+  }
+  return findings;
+}
+
+}  // namespace polyhalite

@@ -1,0 +1,293 @@
+// The second proof: it proves what lowering makes of legal schedules, and refuses loops in which a
+// store, a cell, an order or a width was changed.
+#include "codegen/proof/prove_loops.h"
+
+#include <gtest/gtest.h>
+
+#include "codegen/ir/text.h"
+#include "codegen/passes/lower.h"
+#include "lang/ir/freeze.h"
+#include "polyhalite/polyhalite.h"
+#include "polyhedral/judge.h"
+
+namespace polyhalite {
+namespace {
+
+using dataflow::Finding;
+
+struct Lowered {
+  LoopTree tree;
+  Function loops;
+};
+
+Lowered lowered(const Func &f) {
+  const FrozenPipeline frozen = freeze({f.function()});
+  const Judged judged = build_and_judge(frozen.algorithm, frozen.directives);
+  return {judged.tree, lower("p", judged.tree, judged.survey, {})};
+}
+
+std::string said(const std::vector<Finding> &findings) {
+  std::string text;
+  for (const Finding &f : findings) {
+    text += (f.verdict == Finding::Proven      ? "proven "
+             : f.verdict == Finding::Undecided ? "undecided "
+                                               : "refused ") +
+            f.func + (f.why.empty() ? "" : ": " + f.why) + "\n";
+  }
+  return text;
+}
+
+std::string proof_of(const Func &f) {
+  const Lowered l = lowered(f);
+  return said(prove_loops(l.tree.algorithm, l.loops));
+}
+
+// The proof of the loops with the first `from` that stands in them replaced.
+std::string proof_with(const Func &f, const std::string &from, const std::string &to) {
+  const Lowered l = lowered(f);
+  std::string text = to_text(l.loops);
+  const size_t at = text.find(from);
+  if (at == std::string::npos) return "there is no '" + from + "' in\n" + text;
+  text.replace(at, from.size(), to);
+  return said(prove_loops(l.tree.algorithm, parse_function(text)));
+}
+
+const Var x("x"), y("y"), xi("xi"), yi("yi");
+
+struct Blur {
+  Func in{"in"}, rows{"rows"}, blur{"blur"};
+  Blur() {
+    in(x, y) = x * y;
+    rows(x, y) = in(x - 1, y) + in(x + 1, y);
+    blur(x, y) = rows(x, y - 1) + rows(x, y) + rows(x, y + 1);
+  }
+};
+
+constexpr char kBlurProven[] = "proven in\nproven rows\nproven blur\n";
+
+TEST(ProveLoops, TilesInParallelWithTheirProducers) {
+  Blur b;
+  b.blur.tile(x, y, xi, yi, 32, 8).vectorize(xi, 8).parallel(y);
+  b.rows.compute_at(b.blur, x).vectorize(x, 8, TailStrategy::RoundUp);
+  b.in.compute_root().parallel(y);
+  EXPECT_EQ(proof_of(b.blur), kBlurProven);
+}
+
+TEST(ProveLoops, SlidingWindowsInRings) {
+  Blur b;
+  b.in.compute_root();
+  b.rows.store_root().compute_at(b.blur, y).fold_storage(y, 4);
+  EXPECT_EQ(proof_of(b.blur), kBlurProven);
+}
+
+TEST(ProveLoops, GuardedAndBlendedTails) {
+  Blur b;
+  b.in.compute_root().split(x, x, xi, 8, TailStrategy::GuardWithIf);
+  b.rows.compute_root().split(y, y, yi, 4, TailStrategy::Predicate);
+  b.blur.split(x, x, xi, 16, TailStrategy::ShiftInwardsAndBlend);
+  EXPECT_EQ(proof_of(b.blur), kBlurProven);
+}
+
+struct Sum {
+  Func sum{"sum"}, out{"out"};
+  RDom r{0, 20, "r"};
+  Sum() {
+    sum(x) = 0;
+    sum(x) += x * r;
+    out(x) = sum(x);
+    sum.compute_root();
+  }
+};
+
+TEST(ProveLoops, ReductionsInAnyOrder) {
+  Sum s;
+  Var u("u");
+  RVar ro("ro"), ri("ri");
+  s.sum.update()
+      .split(s.r, ro, ri, 4)
+      .reorder(x, ri, ro)
+      .vectorize(x, 8, TailStrategy::GuardWithIf);
+  EXPECT_EQ(proof_of(s.out), "proven sum\nproven out\n");
+}
+
+TEST(ProveLoops, UpdatesThatReadWhatEarlierIterationsWrote) {
+  RDom r(1, 30, "r");
+  Func scan("scan"), out("out");
+  scan(x, y) = x + y;
+  scan(r, y) = scan(r - 1, y) * 3 - scan(r, y);
+  out(x, y) = scan(x, y);
+  scan.compute_root();
+  scan.update().reorder(y, r).parallel(y);
+  EXPECT_EQ(proof_of(out), "proven scan\nproven out\n");
+}
+
+TEST(ProveLoops, BranchesOfASpecialisedSchedule) {
+  Blur b;
+  Param<int> n("n");
+  b.in.compute_root();
+  b.rows.compute_root();
+  b.blur.specialize(n > 3).vectorize(x, 4);
+  EXPECT_EQ(proof_of(b.blur), kBlurProven);
+}
+
+TEST(ProveLoops, WhereDataChooseTheCellNothingIsDecided) {
+  RDom r(0, 50, "r");
+  Func values("values"), counts("counts"), out("out");
+  values(x) = cast<uint8_t>(x * 7);
+  counts(x) = 0;
+  counts(cast<int>(values(r))) += 1;
+  out(x) = counts(x);
+  values.compute_root();
+  counts.compute_root();
+  const std::string text = proof_of(out);
+  EXPECT_NE(text.find("undecided counts: definition 1 writes where data say\n"), std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("refused"), std::string::npos) << text;
+}
+
+// -- Loops that were changed.
+
+TEST(ProveLoopsRefuses, ARowThatIsNotComputed) {
+  Blur b;
+  b.in.compute_root();
+  b.rows.compute_root();
+  const std::string text =
+      proof_with(b.blur, "for rows.s0.y in (blur.min.1 - 1, blur.extent.1 + 2)",
+                 "for rows.s0.y in (blur.min.1 - 1, blur.extent.1 + 1)");
+  EXPECT_NE(text.find("refused rows: a statement of 'blur' reads a cell which nothing wrote: "),
+            std::string::npos)
+      << text;
+}
+
+TEST(ProveLoopsRefuses, AnOutputThatIsNotWritten) {
+  Blur b;
+  const std::string text = proof_with(b.blur, "for blur.s0.x in (blur.min.0, blur.extent.0)",
+                                      "for blur.s0.x in (blur.min.0 + 1, blur.extent.0 - 1)");
+  EXPECT_NE(text.find("refused blur: the caller reads a cell which nothing wrote: "),
+            std::string::npos)
+      << text;
+}
+
+TEST(ProveLoopsRefuses, AStoreThatIsGone) {
+  Blur b;
+  b.rows.compute_root();
+  const std::string text = proof_with(b.blur, "rows(rows.s0.x, rows.s0.y) =", "evaluate 0 == ");
+  EXPECT_NE(text.find("refused"), std::string::npos) << text;
+}
+
+TEST(ProveLoopsRefuses, AnAllocationThatIsTooSmall) {
+  Blur b;
+  b.rows.compute_root();
+  const std::string text = proof_with(b.blur, "allocate rows: int32(blur.min.0,",
+                                      "allocate rows: int32(blur.min.0 + 1,");
+  EXPECT_NE(text.find("refused rows: a statement writes outside of its memory, "),
+            std::string::npos)
+      << text;
+}
+
+TEST(ProveLoopsRefuses, ARingThatIsTooSmall) {
+  Blur b;
+  b.in.compute_root();
+  b.rows.store_root().compute_at(b.blur, y).fold_storage(y, 4);
+  const Lowered l = lowered(b.blur);
+  std::string text = to_text(l.loops);
+  for (size_t at = 0; (at = text.find("%4", at)) != std::string::npos;) text.replace(at, 2, "%2");
+  const std::string proof = said(prove_loops(l.tree.algorithm, parse_function(text)));
+  EXPECT_NE(proof.find("refused rows: a statement of 'blur' reads a cell and finds what another "
+                       "instance left there: "),
+            std::string::npos)
+      << proof;
+}
+
+TEST(ProveLoopsRefuses, ACellThatIsAnother) {
+  Blur b;
+  b.rows.compute_root();
+  b.in.compute_root();
+  const std::string text = proof_with(b.blur, "blur(blur.s0.x, blur.s0.y) = rows(blur.s0.x, ",
+                                      "blur(blur.s0.x, blur.s0.y) = rows(blur.s0.x + 1, ");
+  // It is no instance of the definition any more.
+  EXPECT_NE(text.find("undecided blur: a statement is not seen to be an instance of a definition"),
+            std::string::npos)
+      << text;
+}
+
+TEST(ProveLoopsRefuses, AScanThatRunsBackwards) {
+  RDom r(1, 30, "r");
+  Func scan("scan"), out("out");
+  scan(x) = x;
+  scan(r) = scan(r - 1) * 3;
+  out(x) = scan(x);
+  scan.compute_root();
+  const Lowered l = lowered(out);
+  std::string text = to_text(l.loops);
+  const std::string from = "scan.s1.r";
+  const size_t loop = text.find("for " + from);
+  ASSERT_NE(loop, std::string::npos) << text;
+  // for r in (1, 30) { S(r) }  ->  for r in (1, 30) { let q = 31 - r S(q) }
+  const size_t body = text.find("{\n", loop);
+  std::string inside = text.substr(body + 2);
+  const size_t end = inside.find("\n");
+  std::string line = inside.substr(0, end);
+  for (size_t at = 0; (at = line.find(from, at)) != std::string::npos; at += 9) {
+    line.replace(at, from.size(), "backwards");
+  }
+  text =
+      text.substr(0, body + 2) + "let backwards = 31 - " + from + "\n" + line + inside.substr(end);
+  const std::string proof = said(prove_loops(l.tree.algorithm, parse_function(text)));
+  EXPECT_NE(proof.find("refused scan: a statement of 'scan' reads a cell and finds what another "
+                       "instance left there: "),
+            std::string::npos)
+      << proof;
+}
+
+TEST(ProveLoopsRefuses, ALoopThatIsNotParallel) {
+  RDom r(1, 30, "r");
+  Func scan("scan"), out("out");
+  scan(x) = x;
+  scan(r) = scan(r - 1) * 3;
+  out(x) = scan(x);
+  scan.compute_root();
+  const std::string text =
+      proof_with(out, "for scan.s1.r in (1, 30) {", "for scan.s1.r in (1, 30) parallel {");
+  EXPECT_NE(text.find("refused scan: iterations of the parallel loop 'scan.s1.r' meet in a cell, "),
+            std::string::npos)
+      << text;
+}
+
+TEST(ProveLoopsRefuses, AReductionThatLeavesSomeOut) {
+  Sum s;
+  const std::string text = proof_with(s.out, "for sum.s1.r in (0, 20)", "for sum.s1.r in (0, 19)");
+  EXPECT_NE(text.find("refused sum: a statement of 'out' reads a cell in which an instance of a "
+                      "reduction is missing: "),
+            std::string::npos)
+      << text;
+}
+
+TEST(ProveLoopsRefuses, APointBesideTheReduction) {
+  Sum s;
+  RVar ro("ro"), ri("ri");
+  s.sum.update().split(s.r, ro, ri, 4);
+  const std::string text = proof_with(s.out, "for sum.s1.ri in (0, 4)", "for sum.s1.ri in (-1, 5)");
+  EXPECT_NE(text.find("refused sum: a statement runs outside of its reduction domain, "),
+            std::string::npos)
+      << text;
+}
+
+TEST(ProveLoopsRefuses, AReductionThatTakesSomeTwice) {
+  Sum s;
+  RVar ro("ro"), ri("ri");
+  s.sum.update().split(s.r, ro, ri, 4);
+  const Lowered l = lowered(s.out);
+  std::string text = to_text(l.loops);
+  const size_t loop = text.find("for sum.s1.ri");
+  ASSERT_NE(loop, std::string::npos) << text;
+  text.insert(loop, "for again in (0, 2) {\n");
+  text.insert(text.find("}", loop + 40), "}\n");
+  const std::string proof = said(prove_loops(l.tree.algorithm, parse_function(text)));
+  EXPECT_NE(proof.find("refused sum: an instance of its reduction 1 is taken in twice, "),
+            std::string::npos)
+      << proof;
+}
+
+}  // namespace
+}  // namespace polyhalite
