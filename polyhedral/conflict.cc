@@ -54,6 +54,7 @@ bool never_meet(const std::vector<Expr> &a, const std::vector<Expr> &b) {
 ConflictAnswer ask(JudgeContext &c, StageId stage, Conflict::Kind kind, const Side &of_first,
                    const Side &of_second, const Relate &relate) {
   ConflictAnswer answer;
+  if (of_first.access.value != of_second.access.value) return answer;
   const std::vector<Expr> &first_cell = of_first.access.cell, &second_cell = of_second.access.cell;
   if (never_meet(first_cell, second_cell)) return answer;
   Problem problem;
@@ -88,12 +89,12 @@ ConflictAnswer ask(JudgeContext &c, StageId stage, Conflict::Kind kind, const Si
 struct CaseAccesses {
   StageCase only;
   std::vector<SelfAccess> writes, reads;
-  // It reads the one cell that it writes, whatever else holds.
-  bool reads_what_it_writes = false;
 };
 
+// Are both made by every instance, on one cell?
 bool is_own(const SelfAccess &write, const SelfAccess &read) {
-  return !read.where.defined() && same_cell(write.cell, read.cell);
+  return write.value == read.value && !write.where.defined() && !read.where.defined() &&
+         same_cell(write.cell, read.cell);
 }
 
 std::vector<CaseAccesses> accesses_by_case(const LoopTree &tree, StageId stage) {
@@ -103,9 +104,6 @@ std::vector<CaseAccesses> accesses_by_case(const LoopTree &tree, StageId stage) 
     for (SelfAccess &access : self_accesses(tree.func(stage).name, a.only)) {
       (access.writes ? a.writes : a.reads).push_back(std::move(access));
     }
-    for (const SelfAccess &r : a.reads) {
-      a.reads_what_it_writes |= a.writes.size() == 1 && is_own(a.writes[0], r);
-    }
     all.push_back(std::move(a));
   }
   return all;
@@ -113,7 +111,9 @@ std::vector<CaseAccesses> accesses_by_case(const LoopTree &tree, StageId stage) 
 
 }  // namespace
 
-ConflictAnswer find_conflict(JudgeContext &c, StageId stage, const Relate &relate) {
+namespace {
+
+ConflictAnswer find(JudgeContext &c, StageId stage, const Relate &relate, bool flow_only) {
   const std::vector<CaseAccesses> all = accesses_by_case(c.tree, stage);
   ConflictAnswer best;
   // True where the answer settles the question.
@@ -136,6 +136,7 @@ ConflictAnswer find_conflict(JudgeContext &c, StageId stage, const Relate &relat
       }
     }
   }
+  if (flow_only) return best;
   for (const CaseAccesses &a : all) {
     for (const CaseAccesses &b : all) {
       for (const SelfAccess &write : b.writes) {
@@ -151,16 +152,28 @@ ConflictAnswer find_conflict(JudgeContext &c, StageId stage, const Relate &relat
   }
   for (const CaseAccesses &a : all) {
     for (const CaseAccesses &b : all) {
-      // Two writes of one cell that the second one reads too: answered above.
-      if (b.reads_what_it_writes) continue;
       for (const SelfAccess &first : a.writes) {
         for (const SelfAccess &second : b.writes) {
+          // Two writes of one cell that the second one reads too: answered above.
+          const bool read = std::any_of(b.reads.begin(), b.reads.end(),
+                                        [&](const SelfAccess &r) { return is_own(second, r); });
+          if (read) continue;
           if (consider(Conflict::Output, a, first, b, second)) return best;
         }
       }
     }
   }
   return best;
+}
+
+}  // namespace
+
+ConflictAnswer find_conflict(JudgeContext &c, StageId stage, const Relate &relate) {
+  return find(c, stage, relate, false);
+}
+
+ConflictAnswer find_flow(JudgeContext &c, StageId stage, const Relate &relate) {
+  return find(c, stage, relate, true);
 }
 
 std::string cell_text(const std::string &func, const std::vector<int64_t> &cell) {

@@ -37,6 +37,8 @@ using Relate =
 
 /// Looks at flow, then anti, then output dependences. A conflict that is exact is preferred.
 ConflictAnswer find_conflict(JudgeContext &c, StageId stage, const Relate &relate);
+/// Looks at flow alone.
+ConflictAnswer find_flow(JudgeContext &c, StageId stage, const Relate &relate);
 
 /// "acc(3, 5)"
 std::string cell_text(const std::string &func, const std::vector<int64_t> &cell);

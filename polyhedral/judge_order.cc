@@ -165,7 +165,46 @@ std::string skew_that_helps(JudgeContext &c, StageId s, size_t outer, size_t inn
   return "";
 }
 
+// A Func in the memory of another one: no instance reads a cell that another one has written
+// before.
+void judge_in_place(JudgeContext &c, StageId s) {
+  const StageDef &def = c.tree.definition(s);
+  const std::string about = c.tree.describe(s) + " in the memory of '" + def.in_place + "'";
+  if (is_pure_in_its_variables(c.tree, s)) {
+    c.certify('c', about, Proof::Structural, "instances touch cells of their own");
+    return;
+  }
+  const ConflictAnswer answer =
+      find_flow(c, s, [](Problem &p, const StageInstance &writer, const StageInstance &reader) {
+        p.choices.push_back(lexicographically_less(writer.time_rows(), reader.time_rows()));
+      });
+  const std::string cannot = "compute " + about;
+  const std::string fix = "run its loops in another order, or drop in_place";
+  if (answer.unknown) {
+    c.undecided('c', "cannot prove that it is legal to " + cannot, *answer.unknown, fix,
+                def.in_place_where);
+    return;
+  }
+  if (!answer.conflict) {
+    c.certify('c', about, Proof::Isl, "each cell is read before it is written");
+    return;
+  }
+  const Conflict &k = *answer.conflict;
+  const bool may = k.depends_on_data || k.inexact;
+  Refusal refusal{
+      'c', k.inexact ? Proof::Undecided : Proof::Isl, {}, {k.first, k.second}, k.parameters};
+  refusal.diagnostic = {(k.inexact ? "cannot prove that it is legal to " : "cannot ") + cannot,
+                        c.tree.func(s).name + " at " + instance_text(k.second) +
+                            (may ? " may read " : " reads ") + cell_text(def.in_place, k.cell) +
+                            ", where " + instance_text(k.first) + (may ? " may have" : " has") +
+                            " put a value of its own" + parameters_text(k.parameters) +
+                            (k.inexact ? "; " + *k.inexact + " is not affine" : ""),
+                        fix, def.in_place_where};
+  c.refuse(std::move(refusal));
+}
+
 void judge_update(JudgeContext &c, StageId s) {
+  if (!c.tree.definition(s).in_place.empty()) return judge_in_place(c, s);
   const std::string stage = c.tree.describe(s);
   const std::string about = "order within " + stage;
   if (auto rule = structural_rule(c.tree, s)) {

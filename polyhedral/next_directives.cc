@@ -4,6 +4,7 @@
 #include <set>
 
 #include "lang/ir/visit.h"
+#include "schedule/inline.h"
 
 namespace polyhalite {
 
@@ -13,6 +14,7 @@ using Step = std::vector<Directive>;
 
 constexpr int kTile = 32;            // iterations of the inner loop of a split
 constexpr int kUnrolled = 4;         // the same where it is unrolled
+constexpr int kBlock = 4;            // cells of a block of storage, at least
 constexpr int64_t kMostLanes = 64;   // of a loop that is a vector as it stands
 constexpr int64_t kMostCopies = 16;  // of a loop that is unrolled as it stands
 
@@ -82,7 +84,11 @@ class Steps {
     }
     for (const Loop &l : loops_) add({loop_directive(DirectiveKind::Reverse, {l.label})});
     for (const Loop &l : loops_) reductions(l);
-    if (place_.stage == 0 && !algorithm_.is_output(place_.func)) levels();
+    if (place_.stage == 0 && !algorithm_.is_output(place_.func)) {
+      levels();
+      if (!loops_.empty()) packs();
+    }
+    if (place_.stage == 0 && !loops_.empty()) memories();
     return std::move(steps_);
   }
 
@@ -207,6 +213,22 @@ class Steps {
     levels(DirectiveKind::ComputeAt);
     add({directive(DirectiveKind::StoreRoot)});
     levels(DirectiveKind::StoreAt);
+  }
+
+  void packs() {
+    for (const std::string &arg : algorithm_.find(place_.func)->args) {
+      add({loop_directive(DirectiveKind::Pack, {arg}, {Expr(std::max(place_.lanes, kBlock))})});
+    }
+  }
+
+  // Those of the Funcs that it reads.
+  void memories() {
+    for (const std::string &read : called_funcs(algorithm_.find(place_.func)->stages[0])) {
+      if (tree_.algorithm.index_of(read) < 0) continue;
+      Directive d = directive(DirectiveKind::InPlace);
+      d.funcs = {read};
+      add({std::move(d)});
+    }
   }
 
   void levels(DirectiveKind kind) {

@@ -81,7 +81,7 @@ void Surveyor::survey_hoisted(int f) {
       extent = name_end(*p.hoist, def.name + ".hoisted." + std::to_string(d),
                         larger(sum(i.max, 1), make_int(Int(32), 0)));
     }
-    if (const int64_t align = tree_.storage[f].dims[d].align; align > 1) {
+    if (const int64_t align = tree_.storage[f].dims[d].multiple(); align > 1) {
       const Expr k = make_int(Int(32), align);
       extent = make_binary(Op::Div, sum(extent, static_cast<int>(align) - 1), k);
       extent = simplify(make_binary(Op::Mul, extent, k));

@@ -103,7 +103,8 @@ Surveyor::OwnCells Surveyor::own_cells(const StageId &s, const std::vector<Inter
   for (const StageCase &only : stage_cases(stage)) {
     for (const SelfAccess &access : self_accesses(def.name, only)) {
       auto where = [&](const VariableNode &v) {
-        return within(within(range_of(v), only.def.predicate, v), access.where, v);
+        const Expr used_where = access.writes ? Expr() : access.where;
+        return within(within(range_of(v), only.def.predicate, v), used_where, v);
       };
       Bounder used_only(where);
       for (size_t d = 0; d < access.cell.size(); d++) {
@@ -184,8 +185,10 @@ void Surveyor::include_own_updates(int f, std::vector<Interval> &box, int scope)
         if (own.beyond[d].min.defined()) include_in(beyond[d], own.beyond[d]);
       }
       include(own.read, before);
-      // One that reads other rows of its own has as many to write.
-      needs[s] = is_pure_in_its_variables(tree_, s) ? need : before;
+      // One that reads other rows of its own has as many to write, unless what it reads is older.
+      const bool apart =
+          is_pure_in_its_variables(tree_, s) || !tree_.definition(s).in_place.empty();
+      needs[s] = apart ? need : before;
     }
     need = before;
   }

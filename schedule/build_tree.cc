@@ -7,8 +7,10 @@
 #include "lang/ir/visit.h"
 #include "lang/language/stream_rules.h"
 #include "polyhalite/error.h"
+#include "schedule/check_packed.h"
 #include "schedule/derive.h"
 #include "schedule/derive_algorithm.h"
+#include "schedule/in_place.h"
 #include "schedule/inherit_vectors.h"
 #include "schedule/inline.h"
 #include "schedule/levels.h"
@@ -367,7 +369,7 @@ LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &giv
     errors.attempt([&] { bound_directives.push_back(with_params(original, d)); });
   }
   errors.raise();
-  const DerivedAlgorithm derived = derive_algorithm(original, bound_directives);
+  const DerivedAlgorithm derived = compute_in_place(derive_algorithm(original, bound_directives));
   const Algorithm &algorithm = derived.algorithm;
   const std::vector<Directive> &directives = derived.directives;
   auto levels = collect_levels(directives);
@@ -425,6 +427,7 @@ LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &giv
   t = place(std::move(t));
   check_forks(t);
   check_memoized(t);
+  check_packed(t);
   t.hash = tree_hash(t);
   return t;
 }

@@ -119,6 +119,11 @@ class KernelCheck {
   }
 
   void storage(int func) const {
+    if (!tree_.storage[func].packed.empty()) {
+      refuse_func("pack", func, "memory of a kernel is not laid out in blocks",
+                  "drop pack, or compute it outside of " + loop_text(*kernel_),
+                  tree_.storage[func].pack_where);
+    }
     if (!tree_.storage[func].memoized) return;
     refuse_func("memoize", func, "what is kept is kept by the host",
                 "drop memoize, or compute it outside of " + loop_text(*kernel_),

@@ -290,6 +290,7 @@ StageDimensions default_dimensions(const FuncDef &func, int stage) {
   StageDimensions s;
   s.func = func.name;
   s.stage = func.definition_of(stage);
+  s.in_place = !def.in_place.empty();
   auto add = [&](const std::string &name, bool reduction, std::optional<int64_t> extent) {
     LoopDimension d;
     d.name = d.label = name;
@@ -416,12 +417,16 @@ const char *directive_verb(DirectiveKind kind) {
       return "reorder the storage of";
     case DirectiveKind::AlignStorage:
       return "align the storage of";
+    case DirectiveKind::Pack:
+      return "pack";
     case DirectiveKind::FoldStorage:
       return "fold the storage of";
     case DirectiveKind::BoundStorage:
       return "bound the storage of";
     case DirectiveKind::EagerInline:
       return "inline into";
+    case DirectiveKind::InPlace:
+      return "compute in place";
     case DirectiveKind::ChangeType:
       return "change the type of";
     case DirectiveKind::HoistInvariants:

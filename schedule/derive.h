@@ -35,6 +35,7 @@ struct LoopDimension {
 struct StageDimensions {
   std::string func;
   int stage = 0;
+  bool in_place = false;
   std::vector<LoopDimension> loops;  // outermost first
   std::vector<Derivation> derivations;
 };

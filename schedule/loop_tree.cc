@@ -202,7 +202,9 @@ uint64_t tree_hash(const LoopTree &t) {
   }
   for (const FuncStorage &s : t.storage) {
     for (int d : s.order) add(static_cast<uint64_t>(d) + 1);
+    for (int d : s.packed) add(static_cast<uint64_t>(d) + 1);
     for (const StorageDimension &d : s.dims) {
+      add(static_cast<uint64_t>(d.block));
       add(static_cast<uint64_t>(d.align) * 2 + d.backward);
       add(static_cast<uint64_t>(d.fold));
       add(d.bound.defined() ? structural_hash(d.bound) : 0);
@@ -228,7 +230,9 @@ uint64_t tree_hash(const LoopTree &t) {
 }
 
 std::string LoopTree::describe(StageId s) const {
-  const std::string text = describe_stage(func(s).name, func(s).definition_of(s.stage));
+  const int known = func(s).definition_of(s.stage);
+  const std::string &called = func(s).stages[known].called;
+  const std::string text = called.empty() ? describe_stage(func(s).name, known) : called;
   const Expr when = definition(s).when;
   return when.defined() ? text + " specialized for " + to_text(when) : text;
 }

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -159,21 +160,26 @@ struct BoundDirective {
 
 struct StorageDimension {
   int64_t align = 1;      // the extent in memory is a multiple of it
+  int64_t block = 1;      // cells of a block of a packed dimension
   int64_t fold = 0;       // the ring's size, 0: none is asked for
   bool backward = false;  // the ring's window moves down
   Expr bound;             // the extent in memory, or null
   SourceLocation fold_where, bound_where;
+
+  /// What the extent in memory is rounded up to.
+  int64_t multiple() const { return std::lcm(align, block); }
 };
 
-/// How a Func is stored: reorder_storage, align_storage, fold_storage, bound_storage, store_in,
-/// memoize.
+/// How a Func is stored: reorder_storage, align_storage, pack, fold_storage, bound_storage,
+/// store_in, memoize.
 struct FuncStorage {
-  std::vector<int> order;  // dimensions, innermost in memory first; empty: 0, 1, 2...
+  std::vector<int> order;   // dimensions, innermost in memory first; empty: 0, 1, 2...
+  std::vector<int> packed;  // dimensions in blocks; places in these lie innermost, in this order
   std::vector<StorageDimension> dims;
   MemoryType memory = MemoryType::Auto;
   bool memoized = false;  // productions are kept beyond the run
   Expr eviction;          // the key by which they are dropped; null: none
-  SourceLocation memory_where, memoize_where;
+  SourceLocation memory_where, memoize_where, pack_where;
 };
 
 /// At the top of loop `at`'s body, what iteration `from` + offset of the body reads of `target` is

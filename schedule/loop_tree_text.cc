@@ -96,6 +96,7 @@ void print(std::ostream &os, const LoopTree &t, const Tree &node, int depth) {
 
 // store f in Stack
 // store f order 1 0
+// store f pack 0 by 16, 1 by 4
 // store f memoized evict 7
 // store f.y align 8 fold 4 bound n
 void print_storage(std::ostream &os, const FuncDef &f, const FuncStorage &s) {
@@ -106,6 +107,11 @@ void print_storage(std::ostream &os, const FuncDef &f, const FuncStorage &s) {
     os << "store " << quote_name(f.name) << " order";
     for (int d : s.order) os << " " << d;
     os << "\n";
+  }
+  for (size_t i = 0; i < s.packed.size(); i++) {
+    if (i == 0) os << "store " << quote_name(f.name) << " pack";
+    os << (i ? ", " : " ") << s.packed[i] << " by " << s.dims[s.packed[i]].block;
+    if (i + 1 == s.packed.size()) os << "\n";
   }
   if (s.memoized) {
     os << "store " << quote_name(f.name) << " memoized";

@@ -216,6 +216,7 @@ class Parser {
       case DirectiveKind::BoundExtent:
       case DirectiveKind::AlignExtent:
       case DirectiveKind::AlignStorage:
+      case DirectiveKind::Pack:
       case DirectiveKind::BoundStorage:
       case DirectiveKind::Shift:
         loops(d, 1);
@@ -313,6 +314,9 @@ class Parser {
       case DirectiveKind::Hexagon:
       case DirectiveKind::SmeStreaming:
         if (!tokens_.at(")")) loops(d, 1);
+        break;
+      case DirectiveKind::InPlace:
+        d.funcs.push_back(tokens_.expect_name("a Func"));
         break;
       case DirectiveKind::EagerInline:
       case DirectiveKind::StreamLoads:

@@ -82,6 +82,19 @@ FuncStorage storage_of(const FuncDef &func, const std::string &user_name,
       case DirectiveKind::AlignStorage:
         s.dims[dimension_of(func, d.loops[0], d)].align = constant(d.factors[0], "alignment", d);
         break;
+      case DirectiveKind::Pack: {
+        const int dim = dimension_of(func, d.loops[0], d);
+        if (std::count(s.packed.begin(), s.packed.end(), dim)) {
+          user_error("cannot pack '" + d.loops[0] + "' of '" + d.func + "' into blocks of " +
+                         std::to_string(constant(d.factors[0], "factor", d)) + ", and of " +
+                         std::to_string(s.dims[dim].block),
+                     "its cells are in blocks already", "keep one of both", d.where);
+        }
+        s.packed.push_back(dim);
+        s.dims[dim].block = constant(d.factors[0], "factor", d);
+        s.pack_where = d.where;
+        break;
+      }
       case DirectiveKind::FoldStorage: {
         StorageDimension &dim = s.dims[dimension_of(func, d.loops[0], d)];
         dim.fold = constant(d.factors[0], "extent", d);

@@ -14,6 +14,7 @@ TailStrategy automatic(const StageDimensions &s, const LoopDimension &old, bool 
   if (!old.is_variable && rest) return TailStrategy::GuardWithIf;
   // Nothing enlarges a fused or an inner loop that is smaller than the factor.
   if (old.is_reduction || old.is_fused || old.is_inside) return TailStrategy::GuardWithIf;
+  if (s.in_place) return TailStrategy::GuardWithIf;
   return s.stage > 0 ? TailStrategy::RoundUp : TailStrategy::ShiftInwards;
 }
 

@@ -7,9 +7,9 @@ namespace polyhalite {
 
 /// The tail of splitting `old` by `factor` as `directive` says. Auto is
 ///   RoundUp       where a known extent of a derived loop leaves no rest
-///   GuardWithIf   where it leaves one; for reduction loops; and for derived loops of unknown
-///   extent
-///                 that are not the tiles of one dimension: fused and inner ones
+///   GuardWithIf   where it leaves one; for reduction loops; for derived loops of unknown extent
+///                 that are not the tiles of one dimension: fused and inner ones; and for Funcs
+///                 that are computed in place
 ///   RoundUp       else, in updates
 ///   ShiftInwards  else, in pure definitions.
 /// A tail that shifts or rounds a fused or an inner loop without room for a tile is GuardWithIf.

@@ -265,8 +265,8 @@ class Reader {
     result_.bounds.push_back(std::move(b));
   }
 
-  // store f in Stack    store f order 1 0    store f memoized evict 7    store f.x align 8 fold 4
-  // backward bound n
+  // store f in Stack    store f order 1 0    store f pack 0 by 16, 1 by 4    store f memoized evict
+  // 7 store f.x align 8 fold 4 backward bound n
   void read_storage() {
     result_.storage.resize(algorithm_.funcs.size());
     if (const int f = algorithm_.index_of(tokens_.peek().text); f >= 0) {
@@ -289,8 +289,21 @@ class Reader {
         if (tokens_.accept("evict")) s.eviction = read_fixed();
         return;
       }
-      tokens_.expect("order", "or 'in' or 'memoized' after a Func");
       const int dims = algorithm_.funcs[f].dimensions();
+      if (tokens_.accept("pack")) {
+        s.dims.resize(dims);
+        do {
+          const int64_t d = tokens_.expect_integer("the number of a dimension");
+          if (d < 0 || d >= dims || std::count(s.packed.begin(), s.packed.end(), d)) {
+            tokens_.fail_behind("a dimension is packed once, and counted from 0");
+          }
+          tokens_.expect("by", "before the size of a block");
+          s.packed.push_back(static_cast<int>(d));
+          s.dims[d].block = read_size("the size of a block");
+        } while (tokens_.accept(","));
+        return;
+      }
+      tokens_.expect("order", "or 'in', 'pack' or 'memoized' after a Func");
       while (static_cast<int>(s.order.size()) < dims) {
         const int64_t d = tokens_.expect_integer("the number of a dimension");
         if (d < 0 || d >= dims || std::count(s.order.begin(), s.order.end(), d)) {

@@ -16,6 +16,7 @@
 #include "codegen/passes/storage_scopes.h"
 #include "codegen/passes/trace.h"
 #include "lang/ir/expr_text.h"
+#include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
 #include "polyhalite/buffer_contents.h"
 
@@ -164,8 +165,10 @@ class Lowering {
           }
           // A branch's blocks belong to the production that is marked here.
           const int within = func >= 0 ? func : inside;
-          all.push_back(
-              node(*items[i], within, tasks_.inside_nest(*items[i], view), waiting_inside));
+          const Stmt nest =
+              node(*items[i], within, tasks_.inside_nest(*items[i], view), waiting_inside);
+          const Expr copies = func >= 0 && func != inside ? differs_from_copied(*items[i]) : Expr();
+          all.push_back(copies.defined() ? make_if(copies, nest) : nest);
           i++;
           for (const AsyncWait &w : waits) cut |= w.first == i || w.last + 1 == i;
         } while (func >= 0 && !cut && i < items.size() && producer(*items[i]) == func);
@@ -210,6 +213,35 @@ class Lowering {
     return std::any_of(tree_.directives.begin(), tree_.directives.end(), [&](const Directive &d) {
       return d.kind == DirectiveKind::NoProfiling && d.func == name;
     });
+  }
+
+  // A copy of an image into an output of which the rest is computed in place. Of one buffer for
+  // both there is nothing to copy.
+  Expr differs_from_copied(const TreeNode &nest) const {
+    if (nest.kind != TreeNode::Loop && nest.kind != TreeNode::Stage) return Expr();
+    const StageId s = nest.kind == TreeNode::Loop ? tree_.loops[nest.loop].stage : nest.stage;
+    const FuncDef &f = tree_.algorithm.funcs[s.func];
+    const bool kept = s.stage == 0 && f.stages.size() > 1 && !f.stages[1].in_place.empty() &&
+                      f.types.size() == 1 && tree_.algorithm.is_output(f.name);
+    const CallNode *image = kept ? as_call(f.stages[0].values[0]) : nullptr;
+    if (!image || image->kind != CallKind::Image || image->image) return Expr();
+    auto address = [](const std::string &buffer) {
+      return make_intrinsic(UInt(64), intrinsic::kBufferHost, {make_string(buffer)});
+    };
+    Expr differs = make_binary(Op::Ne, address(image->name), address(f.name));
+    for (int d = 0; d < f.dimensions(); d++) {
+      const VariableNode *v = as_variable(image->args[d]);
+      if (!v || v->name != f.args[d]) return Expr();
+      for (const char *what : {".min.", ".stride."}) {
+        auto field = [&](const std::string &buffer) {
+          return make_variable(Int(32), VariableKind::BufferField,
+                               buffer + what + std::to_string(d));
+        };
+        differs =
+            make_binary(Op::Or, differs, make_binary(Op::Ne, field(image->name), field(f.name)));
+      }
+    }
+    return differs;
   }
 
   /// The production of func, and inside of it those of the Funcs that it makes along.

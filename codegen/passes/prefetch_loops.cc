@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "codegen/passes/ring_accesses.h"
+#include "codegen/passes/storage_accesses.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/simplify/simplify.h"
 
@@ -30,9 +30,13 @@ Stmt prefetch_loops(const LoopTree &tree, const Survey &survey_of, size_t number
     type = param->type;
   }
   constexpr int64_t kLineBytes = 64;
-  const int64_t step = std::max<int64_t>(kLineBytes / type.bytes(), 1);
+  int64_t step = std::max<int64_t>(kLineBytes / type.bytes(), 1);
   const std::string prefix = p.target + ".prefetch." + std::to_string(number) + ".";
-  const int innermost = f >= 0 && !tree.storage[f].order.empty() ? tree.storage[f].order[0] : 0;
+  int innermost = f >= 0 && !tree.storage[f].order.empty() ? tree.storage[f].order[0] : 0;
+  if (f >= 0 && !tree.storage[f].packed.empty()) {
+    innermost = tree.storage[f].packed[0];
+    step = std::min(step, tree.storage[f].dims[innermost].block);
+  }
   std::vector<Expr> indices;
   Expr inside;
   std::vector<std::pair<std::string, Expr>> loops;  // innermost first
@@ -56,7 +60,7 @@ Stmt prefetch_loops(const LoopTree &tree, const Survey &survey_of, size_t number
     const Expr extent = make_binary(Op::Div, plus(make_binary(Op::Sub, max, min), k), k);
     loops.insert(rows ? loops.begin() : loops.end(), {name, extent});
   }
-  if (f >= 0) RingAccesses(tree, survey_of).fold(f, indices);
+  if (f >= 0) StorageAccesses(tree, survey_of).place(f, indices);
   auto call = std::make_shared<CallNode>(type, f >= 0 ? CallKind::Func : CallKind::Image, p.target,
                                          std::move(indices));
   call->param = param;

@@ -4,11 +4,13 @@
 
 #include "codegen/passes/extern_stage_call.h"
 #include "codegen/passes/held_indices.h"
-#include "codegen/passes/ring_accesses.h"
+#include "codegen/passes/storage_accesses.h"
 #include "lang/ir/extern_stage.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/undef.h"
 #include "lang/ir/visit.h"
+#include "lang/simplify/simplify.h"
+#include "lang/simplify/written_values.h"
 
 namespace polyhalite {
 
@@ -145,7 +147,7 @@ class StageBody {
         func_(tree.func(s)),
         at_(survey.stages[s.func][s.stage]),
         held_(tree, survey, s),
-        in_rings_(tree, survey) {}
+        in_storage_(tree, survey) {}
 
   Stmt make() {
     Expr stores, loads;  // of PredicateStores and PredicateLoads
@@ -164,7 +166,13 @@ class StageBody {
     const std::string prefix = func_.name + ".s" + std::to_string(stage_.stage);
     Lets lets;
     bool has_undef = false;
+    std::vector<Expr> written_where;  // of the values of one cell; none: always
     for (CellWrite &w : writes) {
+      written_where.clear();
+      for (WrittenValue &v : written_values(func_.name, tree_.definition(stage_), w)) {
+        w.values[written_where.size()] = v.value;
+        written_where.push_back(v.where);
+      }
       for (Expr &e : w.cell) e = substitute(at_.dims, e);
       std::vector<Expr> cell;
       for (const Expr &e : w.cell) cell.push_back(held_(e));
@@ -185,12 +193,16 @@ class StageBody {
       NamedReads reads(lets, prefix + ".read.");
       for (Expr &e : w.values) e = reads(e);
     }
+    const bool in_parts = std::any_of(written_where.begin(), written_where.end(),
+                                      [](const Expr &where) { return where.defined(); });
     // Predicated stores evaluate outside of their condition.
-    const bool evaluates_outside = stores.defined() && writes.size() == 1 && !has_undef;
+    const bool evaluates_outside =
+        stores.defined() && writes.size() == 1 && !has_undef && !in_parts;
     for (size_t v = 0; evaluates_outside && v < writes[0].values.size(); v++) {
       lets.bind(writes[0].values[v], prefix + ".value." + std::to_string(v));
     }
-    Stmt body = writes.size() == 1 ? provide(writes[0]) : provide_together(std::move(writes));
+    Stmt body = writes.size() == 1 ? provide_parts(writes[0], std::move(written_where))
+                                   : provide_together(std::move(writes));
     if (nest.stream_stores) body = streamed_provide(body);
     if (!evaluates_outside) body = lets.around(body);
     if (is_shared(tree_, stage_)) body = make_atomic(body);
@@ -203,25 +215,60 @@ class StageBody {
   }
 
  private:
-  Expr reported(const Expr &e) { return in_rings_(tracer_.with_loads(e)); }
+  Expr reported(const Expr &e) { return in_storage_(tracer_.with_loads(e)); }
   // What the definition says, at the loops' place.
   Expr placed(const Expr &e) { return reported(held_(substitute(at_.dims, e))); }
   // Conditions are over loops and symbols already.
   Expr condition(const Guard &g) { return reported(held_(g.condition)); }
 
-  std::vector<Expr> in_ring(std::vector<Expr> cell) const {
-    in_rings_.fold(stage_.func, cell);
+  std::vector<Expr> stored_at(std::vector<Expr> cell) const {
+    in_storage_.place(stage_.func, cell);
     return cell;
   }
   Expr read_own(Type t, const std::vector<Expr> &cell, int value_index) const {
-    return make_func_call(t, func_.name, in_ring(cell), value_index);
+    return make_func_call(t, func_.name, stored_at(cell), value_index);
   }
 
   Stmt store(const std::vector<Expr> &cell, std::vector<Expr> values) const {
     for (size_t v = 0; tracer_.traces_stores(stage_.func) && v < values.size(); v++) {
       values[v] = tracer_.stored(stage_.func, static_cast<int>(v), values[v], cell);
     }
-    return make_provide(func_.name, in_ring(cell), std::move(values));
+    return make_provide(func_.name, stored_at(cell), std::move(values));
+  }
+
+  // Values that are written under conditions of their own, these being what the definition says:
+  //   {a where p == 0, b where p != 0}  ->  if p == 0 { f(i) = {a, f(i).1} }
+  //                                         else { f(i) = {f(i).0, b} }
+  Stmt provide_parts(CellWrite write, std::vector<Expr> where) {
+    for (size_t v = 0; v < where.size(); v++) {
+      if (!where[v].defined() || is_const(where[v])) continue;
+      const Expr condition = where[v], negated = simplify(make_not(condition));
+      std::vector<Expr> then_where = where, else_where = where;
+      for (size_t u = v; u < where.size(); u++) {
+        if (!where[u].defined()) continue;
+        if (equal(where[u], condition) || equal(where[u], negated)) {
+          const bool same = equal(where[u], condition);
+          then_where[u] = same ? make_true() : make_false();
+          else_where[u] = same ? make_false() : make_true();
+        } else if (condition->op == Op::Eq && is_const(condition->args[1])) {
+          if (const VariableNode *variable = as_variable(condition->args[0])) {
+            then_where[u] = simplify(substitute(variable->name, condition->args[1], where[u]));
+          }
+        }
+      }
+      const Stmt then = provide_parts(write, std::move(then_where));
+      const Stmt otherwise = provide_parts(std::move(write), std::move(else_where));
+      return make_if(placed(condition), then, otherwise);
+    }
+    bool any = false;
+    for (size_t v = 0; v < where.size(); v++) {
+      if (where[v].defined() && is_false(where[v])) {
+        write.values[v] = read_own(write.values[v].type(), write.cell, static_cast<int>(v));
+      } else {
+        any = true;
+      }
+    }
+    return any ? provide(write) : make_block({});
   }
 
   // Where a value is undef, nothing is written; of several values those keep what they are.
@@ -284,7 +331,7 @@ class StageBody {
   const FuncDef &func_;
   const StageSurvey &at_;
   HeldIndices held_;
-  RingAccesses in_rings_;
+  StorageAccesses in_storage_;
 };
 
 }  // namespace

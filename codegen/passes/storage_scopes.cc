@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "codegen/passes/storage_accesses.h"
 #include "polyhalite/error.h"
 
 namespace polyhalite {
@@ -84,7 +85,7 @@ Stmt with_storage(const LoopTree &tree, const Survey &survey, int func, StorageP
   for (int d = 0; d < def.dimensions(); d++) {
     const IndexRange &r = fs.stored[d];
     const Expr extent = make_binary(Op::Add, make_binary(Op::Sub, r.max, r.min), Expr(1));
-    const int64_t align = storage.dims[d].align;
+    const int64_t align = storage.dims[d].multiple();
     args.push_back(fs.fold[d] > 0 ? Expr(0) : r.min);
     if (fs.fold[d] > 0 || fs.stored_extent[d]) {
       const int64_t n = fs.fold[d] > 0 ? fs.fold[d] : *fs.stored_extent[d];
@@ -103,13 +104,15 @@ Stmt with_storage(const LoopTree &tree, const Survey &survey, int func, StorageP
       constant = false;
     }
   }
+  args = memory_box(storage, args);
+  const std::vector<int> order = memory_order(storage);
   for (int i = static_cast<int>(def.types.size()); i-- > 0;) {
     const Type t = def.types[i];
     const std::string name = def.buffer_name(i);
     if (place != StoragePlace::Host) {
       const Home in_kernel = home_in_kernel(def, storage, tree.placements[func], place,
                                             constant ? cells * t.bytes() : -1);
-      s = make_allocate(name, t, args, in_kernel, s, storage.order);
+      s = make_allocate(name, t, args, in_kernel, s, order);
       const FuncPlacement &placement = tree.placements[func];
       int64_t ring = 0;
       if (placement.async && placement.ring.defined() && is_const_int(placement.ring, &ring)) {
@@ -118,13 +121,13 @@ Stmt with_storage(const LoopTree &tree, const Survey &survey, int func, StorageP
       continue;
     }
     if (!fs.hoisted) {
-      s = make_allocate(name, t, args, home(def, storage, cells * t.bytes()), s, storage.order);
+      s = make_allocate(name, t, args, home(def, storage, cells * t.bytes()), s, order);
       continue;
     }
     Expr at = make_cast(Int(64), fs.hoisted->slot);
     for (const Expr &e : fs.hoisted->extents) at = make_binary(Op::Mul, at, make_cast(Int(64), e));
     const FuncDef &owner = tree.algorithm.funcs[fs.hoisted->owner];
-    s = make_place(name, t, args, memory_name(owner.buffer_name(i)), at, s, storage.order);
+    s = make_place(name, t, args, memory_name(owner.buffer_name(i)), at, s, order);
   }
   return s;
 }

@@ -11,6 +11,7 @@
 #include "lang/ir/undef.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/simplify.h"
+#include "lang/simplify/written_values.h"
 #include "polyhalite/error.h"
 
 namespace polyhalite {
@@ -200,6 +201,7 @@ class Reader {
     for (size_t i = 0; i < s->args.size(); i++) {
       (i < dims ? cell : values).push_back(substitute(lets_, s->args[i]));
     }
+    if (const char *why = beyond_cells(f, dims)) return doubt(func, why);
     std::vector<std::pair<int, Match>> matches;
     for (size_t i = 0; i < f.stages.size(); i++) {
       if (cell_writes(f.stages[i]).size() != 1) continue;
@@ -258,6 +260,29 @@ class Reader {
       st.reads.push_back(std::move(read));
     }
     program.statements.push_back(std::move(st));
+  }
+
+  // What is not told by who wrote a cell last; null: nothing.
+  static const char *beyond_cells(const FuncDef &f, size_t dims_in_memory) {
+    if (dims_in_memory != f.args.size()) return "its memory is laid out in blocks";
+    for (const StageDef &def : f.stages) {
+      if (!def.in_place.empty()) return "it has the memory of what it reads";
+      if (f.types.size() == 1) continue;
+      for (const CellWrite &w : cell_writes(def)) {
+        for (const WrittenValue &v : written_values(f.name, def, w)) {
+          bool other_cells = v.where.defined();
+          for_each_node(v.value, [&](const Expr &n) {
+            const CallNode *c = as_call(n);
+            if (!c || c->kind != CallKind::Func || c->name != f.name) return;
+            for (size_t d = 0; d < c->args.size(); d++) {
+              other_cells = other_cells || !equal(c->args[d], w.cell[d]);
+            }
+          });
+          if (other_cells) return "its values have memory of their own, and orders of their own";
+        }
+      }
+    }
+    return nullptr;
   }
 
   // Do the conditions around say that the branch is the one that runs?

@@ -24,6 +24,12 @@ struct StageDef {
   // an earlier branch of the same stage does.
   int instead_of = -1;
   Expr when;
+  // Of a schedule's in_place: the Func whose values it reads, and whose memory it writes. It means
+  // the values that the memory had before any of its instances ran.
+  std::string in_place;
+  SourceLocation in_place_where;
+  // Of a stage that has moved to another Func: what messages call it, "update 0 of 'f'".
+  std::string called;
   // Of a stage with branches: what the pipeline fails with where none is taken; empty: it runs.
   std::string fail;
 };

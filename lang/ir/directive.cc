@@ -60,6 +60,8 @@ const char *directive_name(DirectiveKind kind) {
       return "reorder_storage";
     case DirectiveKind::AlignStorage:
       return "align_storage";
+    case DirectiveKind::Pack:
+      return "pack";
     case DirectiveKind::FoldStorage:
       return "fold_storage";
     case DirectiveKind::BoundStorage:
@@ -116,6 +118,8 @@ const char *directive_name(DirectiveKind kind) {
       return "eager_inline";
     case DirectiveKind::ChangeType:
       return "change_type";
+    case DirectiveKind::InPlace:
+      return "in_place";
     case DirectiveKind::HoistInvariants:
       return "hoist_invariants";
     case DirectiveKind::StreamLoads:

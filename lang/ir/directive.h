@@ -48,6 +48,7 @@ enum class DirectiveKind : uint8_t {
   AlignExtent,        // loops {var}, factors {modulus}
   ReorderStorage,     // loops: variables, innermost in memory first
   AlignStorage,       // loops {var}, factors {alignment}
+  Pack,               // loops {var}, factors {size of a block}
   FoldStorage,        // loops {var}, factors {extent}, option "" or "backward"
   BoundStorage,       // loops {var}, factors {extent}
   StoreIn,            // option: a MemoryType
@@ -78,6 +79,7 @@ enum class DirectiveKind : uint8_t {
   SpecializeFail,   // factors {message}: where no branch's condition holds, the pipeline fails
   EagerInline,      // funcs: their definitions take the place of the stage's calls of them
   ChangeType,       // type, factors {unproven values too}, makes: the same values in that type
+  InPlace,          // funcs {a Func that it reads}: it has the memory of that one
   HoistInvariants,  // makes, makes_more: sums of the update's terms without what is the same in all
   // What a stage may do although order or independence is not proven.
   Atomic,               // factors {override the associativity test}
@@ -130,7 +132,7 @@ struct Directive {
   std::vector<std::string> consumers;               // In, CloneIn
   std::string makes;                                // of those that derive a Func: its name
   std::vector<std::string> makes_more;              // HoistInvariants: the Funcs of further terms
-  std::vector<std::string> funcs;                   // EagerInline, StreamLoads
+  std::vector<std::string> funcs;                   // EagerInline, StreamLoads, InPlace
   std::vector<std::shared_ptr<ParameterContents>> images;  // StreamLoads, before the freeze
   Type type;                                               // ChangeType
   // Conditions of the specializations around the loops that it speaks of, outermost first.

@@ -260,7 +260,7 @@ class AlgorithmParser {
 
   // -- Definitions
 
-  // instead of 0 if n == 1: ...    fail "no such size": ...
+  // instead of 0 if n == 1: ...    in place of f: ...    fail "no such size": ...
   void parse_branch(StageDef &stage) {
     if (tokens_.at("instead") && tokens_.peek(1).text == "of") {
       tokens_.next();
@@ -269,6 +269,13 @@ class AlgorithmParser {
       tokens_.expect("if", "before a branch's condition");
       stage.when = parse_typed(Bool(), names(nullptr));
       tokens_.expect(":", "after a branch's condition");
+    }
+    if (tokens_.at("in") && tokens_.peek(1).text == "place") {
+      tokens_.next();
+      tokens_.next();
+      tokens_.expect("of", "after 'in place'");
+      stage.in_place = tokens_.expect_name("a Func");
+      tokens_.expect(":", "after a Func");
     }
     if (tokens_.at("fail") && tokens_.peek(1).kind == Token::String) {
       tokens_.next();

@@ -161,6 +161,7 @@ class AlgorithmPrinter {
       print_expr(os_, s.when, &shadowed);
       os_ << ": ";
     }
+    if (!s.in_place.empty()) os_ << "in place of " << quote_name(s.in_place) << ": ";
     if (!s.fail.empty()) os_ << "fail " << quote_string(s.fail) << ": ";
     if (!s.rvars.empty() || s.predicate.defined()) {
       const char *separator = "over ";

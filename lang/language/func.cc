@@ -395,6 +395,10 @@ Func &Func::align_storage(const VarOrRVar &dim, Expr alignment) {
   return record_bounds(DirectiveKind::AlignStorage, dim, {std::move(alignment)}, {"alignment"}, 1);
 }
 
+Func &Func::pack(const VarOrRVar &dim, Expr factor) {
+  return record_bounds(DirectiveKind::Pack, dim, {std::move(factor)}, {"factor"}, 1);
+}
+
 Func &Func::fold_storage(const VarOrRVar &dim, Expr extent, bool fold_forward) {
   record_bounds(DirectiveKind::FoldStorage, dim, {std::move(extent)}, {"extent"}, 1);
   if (!fold_forward) contents_->directives.back().option = "backward";
@@ -403,6 +407,19 @@ Func &Func::fold_storage(const VarOrRVar &dim, Expr extent, bool fold_forward) {
 
 Func &Func::bound_storage(const VarOrRVar &dim, Expr extent) {
   return record_bounds(DirectiveKind::BoundStorage, dim, {std::move(extent)}, {"extent"}, 1);
+}
+
+Func &Func::in_place(const Func &func, Here here) {
+  const std::string what = "cannot compute '" + plain_name(name()) + "' in place";
+  if (!defined()) {
+    user_error(what, "it is not defined", "define it before its schedule", here.where);
+  }
+  if (!func.defined()) {
+    user_error(what + " of '" + plain_name(func.name()) + "'",
+               "'" + plain_name(func.name()) + "' is not defined", "define it first", here.where);
+  }
+  record(*contents_, 0, DirectiveKind::InPlace, {}, {}, here.where).funcs = {func.name()};
+  return *this;
 }
 
 Func &Func::store_in(MemoryType memory, Here here) {

@@ -9,6 +9,7 @@
 
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
+#include "lang/simplify/written_values.h"
 #include "polyhedral/conditional_use.h"
 
 namespace polyhalite {
@@ -250,25 +251,36 @@ StageInstance add_instance(Problem &problem, SharedAtoms &shared, const LoopTree
 std::vector<SelfAccess> self_accesses(const std::string &func, const StageCase &only) {
   const StageDef &def = only.def;
   std::vector<SelfAccess> accesses;
-  for (const CellWrite &w : cell_writes(def)) accesses.push_back({w.cell, true, Expr()});
+  std::vector<Expr> values;  // what is computed, where it is
+  for (const CellWrite &w : cell_writes(def)) {
+    const std::vector<WrittenValue> written = written_values(func, def, w);
+    for (size_t v = 0; v < written.size(); v++) {
+      const auto &[value, where] = written[v];
+      if (where.defined() && is_false(where)) continue;
+      accesses.push_back({w.cell, static_cast<int>(v), true, where});
+      values.push_back(where.defined() ? make_select(where, value, make_zero(value.type()))
+                                       : value);
+    }
+  }
   auto same = [](const Expr &a, const Expr &b) {
     return a.defined() == b.defined() && (!a.defined() || equal(a, b));
   };
-  auto add_read = [&](const std::vector<Expr> &cell, const Expr &where) {
+  auto add_read = [&](const CallNode &call, const Expr &where) {
     for (const SelfAccess &a : accesses) {
-      bool known = !a.writes && (!a.where.defined() || same(a.where, where));
-      for (size_t d = 0; known && d < cell.size(); d++) known = equal(a.cell[d], cell[d]);
+      bool known =
+          !a.writes && a.value == call.value_index && (!a.where.defined() || same(a.where, where));
+      for (size_t d = 0; known && d < a.cell.size(); d++) known = equal(a.cell[d], call.args[d]);
       if (known) return;
     }
-    accesses.push_back({cell, false, where});
+    accesses.push_back({call.args, call.value_index, false, where});
   };
   auto collect = [&](const Expr &e) {
     for_each_use(e, [&](const CallNode &c, const Expr &where) {
-      if (c.kind == CallKind::Func && c.name == func) add_read(c.args, where);
+      if (c.kind == CallKind::Func && c.name == func) add_read(c, where);
     });
   };
   for (const Expr &e : def.args) collect(e);
-  for (const Expr &e : def.values) collect(e);
+  for (const Expr &e : values) collect(e);
   if (def.predicate.defined()) collect(def.predicate);
   return accesses;
 }

@@ -47,11 +47,13 @@ StageInstance add_instance(Problem &problem, SharedAtoms &shared, const LoopTree
 /// An access of a stage to its own Func's storage.
 struct SelfAccess {
   std::vector<Expr> cell;
+  int value;  // which one of a Tuple; each has memory of its own
   bool writes;
-  Expr where;  // what is read is used there only; null: always
+  Expr where;  // it is written, or what is read is used, there only; null: always
 };
 
-/// The writes first, then each distinct read.
+/// The writes first, then each distinct read. A value of a Tuple that stays what it is is neither
+/// (lang/simplify/written_values).
 std::vector<SelfAccess> self_accesses(const LoopTree &tree, StageId stage);
 /// Those of a case of a stage of the Func.
 std::vector<SelfAccess> self_accesses(const std::string &func, const StageCase &only);

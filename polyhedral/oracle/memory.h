@@ -24,21 +24,27 @@ struct Storage {
   int64_t slot = 0;                       // of the ring in `memory`
   std::vector<int64_t> fold;              // per dimension, 0 or the ring's size; empty: none
   size_t depth = 0;  // how many concurrent loops were running where it was allocated
-  std::unordered_map<Coordinates, Content, CoordinatesHash> cells;
+  std::unordered_map<Coordinates, Content, CoordinatesHash> cells;  // by cell_of()
 
   bool holds(const Coordinates &at) const;
+  /// Where value `value_index` of these coordinates is in `cells`: each has memory of its own.
+  Coordinates cell_of(const Coordinates &at, int value_index) const {
+    Coordinates cell = in_rings(at);
+    cell.push_back(value_index);
+    return cell;
+  }
   /// What concurrent iterations must not share, and where these coordinates lie in it.
   const void *home() const { return memory ? static_cast<const void *>(memory) : this; }
-  Coordinates place(const Coordinates &at) const {
+  Coordinates place(const Coordinates &at, int value_index) const {
+    if (!memory) return cell_of(at, value_index);
     const Coordinates cell = in_rings(at);
-    if (!memory) return cell;
     int64_t element = 0, stride = 1;
     for (size_t d = 0; d < cell.size(); d++) {
       const bool ring = !fold.empty() && fold[d] > 0;
       element += (ring ? cell[d] : cell[d] - box[d].min) * stride;
       stride *= ring ? fold[d] : box[d].extent;
     }
-    return {slot, element};
+    return {slot, element, value_index};
   }
   /// Which cell these coordinates have.
   Coordinates in_rings(Coordinates at) const {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "lang/ir/visit.h"
 #include "lang/simplify/associative.h"
+#include "lang/simplify/written_values.h"
 
 #include "polyhalite/error.h"
 
@@ -58,12 +60,22 @@ StageProgram::StageProgram(const FuncDef &f, int stage, const Constants &constan
     limits.push_back(r.extent);
   }
   for (const CellWrite &w : cell_writes(def)) {
-    writes.push_back({Program(w.cell, slots, constants), Program(w.values, slots, constants)});
+    std::vector<Expr> values, written;
+    bool in_parts = false;
+    for (const WrittenValue &v : written_values(f.name, def, w)) {
+      in_parts = in_parts || v.where.defined();
+      written.push_back(v.where.defined() ? v.where : make_true());
+      values.push_back(v.where.defined() ? make_select(v.where, v.value, make_zero(v.value.type()))
+                                         : v.value);
+    }
+    writes.push_back({Program(w.cell, slots, constants), Program(values, slots, constants), {}});
+    if (in_parts) writes.back().written = Program(written, slots, constants);
   }
   if (def.predicate.defined()) predicate = Program({def.predicate}, slots, constants);
   bounds = Program(limits, slots, constants);
   const auto update = prove_associative(f, stage);
   is_reduction = update && update->commutative;
+  in_place = !def.in_place.empty();
 }
 
 std::vector<Value> StageProgram::slots_at(const Coordinates &point) const {
@@ -81,8 +93,8 @@ struct Reference::Column {
 };
 
 struct Reference::FuncState {
-  // Dimensions that every update leaves to its pure variable: cells apart in one of them never
-  // meet.
+  // Dimensions that every update leaves to its pure variable, in what it reads of the Func too:
+  // cells apart in one of them never meet.
   std::vector<int> apart;
   // Of the others, those that some update has as a pure variable, and what it runs over.
   std::vector<int> ranged;
@@ -90,6 +102,32 @@ struct Reference::FuncState {
   bool has_universe = false;
   std::unordered_map<Coordinates, std::unique_ptr<Column>, CoordinatesHash> columns;
 };
+
+namespace {
+
+// What pure variables run over has grown while they did.
+struct Outgrown {};
+
+// Does the definition have its Func's variable number d at its place, wherever it names the Func?
+bool keeps_place(const FuncDef &f, const StageDef &def, int d) {
+  auto is_own = [&](const Expr &e) {
+    const VariableNode *v = as_variable(e);
+    return v && v->kind == VariableKind::Pure && v->name == f.args[d];
+  };
+  bool keeps = is_own(def.args[d]);
+  auto look = [&](const Expr &e) {
+    for_each_node(e, [&](const Expr &n) {
+      const CallNode *c = as_call(n);
+      if (c && c->kind == CallKind::Func && c->name == f.name) keeps = keeps && is_own(c->args[d]);
+    });
+  };
+  for (const Expr &e : def.args) look(e);
+  for (const Expr &e : def.values) look(e);
+  if (def.predicate.defined()) look(def.predicate);
+  return keeps;
+}
+
+}  // namespace
 
 // Runs the definitions of one Func over one column.
 class Reference::Run : public Surroundings {
@@ -99,11 +137,9 @@ class Reference::Run : public Surroundings {
   const Cell &cell(const Coordinates &at) {
     auto [it, is_new] = column_.cells.try_emplace(at);
     if (is_new) {
-      StageId pure{func_, 0};
-      const StageProgram &p = r_.program(pure);
-      std::vector<Value> values = p.writes[0].values.run(p.slots_at(at), *this);
+      Cell first = initial(at);
       // Running it may have moved the map's cells.
-      column_.cells[at] = {Content::written({pure, at}), std::move(values)};
+      column_.cells[at] = std::move(first);
       return column_.cells[at];
     }
     return it->second;
@@ -127,10 +163,11 @@ class Reference::Run : public Surroundings {
       ranges.push_back({bounds[2 * r].i, bounds[2 * r + 1].i});
     }
     point_.assign(ranges.size(), 0);
-    // Pure variables outside; of the reduction variables the first innermost.
+    // Pure variables outside; of these, and of the reduction variables, the first innermost.
     std::vector<size_t> order;
-    for (size_t i = 0; i < p.pure.size(); i++) order.push_back(i);
+    for (size_t i = p.pure.size(); i-- > 0;) order.push_back(i);
     for (size_t i = ranges.size(); i-- > p.pure.size();) order.push_back(i);
+    if (p.in_place) before_ = column_.cells;
     visit(p, ranges, order, 0);
   }
 
@@ -138,10 +175,12 @@ class Reference::Run : public Surroundings {
     if (call.kind == CallKind::Image) return r_.data_.image(call, at);
     const int callee = r_.algorithm_.index_of(call.name);
     if (callee != func_) return r_.final(callee, at).values[call.value_index];
-    const Cell read = cell(at);
-    if (!r_.program({func_, stage_}).is_reduction)
-      column_.reads[read_key(stage_, point_, at)] = read;
-    return read.values[call.value_index];
+    // What is read has to be updated in its turn. Neighbours of neighbours may go on for ever.
+    constexpr int64_t kMost = 64;
+    const bool in_place = stage_ > 0 && r_.program({func_, stage_}).in_place;
+    if (in_place && stage_ == 1) return note_read(at, old(at)).values[call.value_index];
+    if (r_.include(r_.states_[func_], at, kMost)) throw Outgrown();
+    return note_read(at, in_place ? old(at) : cell(at)).values[call.value_index];
   }
 
   static Coordinates read_key(int stage, const Coordinates &point, const Coordinates &cell) {
@@ -152,6 +191,27 @@ class Reference::Run : public Surroundings {
   }
 
  private:
+  Cell note_read(const Coordinates &at, Cell read) {
+    if (!r_.program({func_, stage_}).is_reduction) {
+      column_.reads[read_key(stage_, point_, at)] = read;
+    }
+    return read;
+  }
+
+  // What was there before the definition that runs.
+  Cell old(const Coordinates &at) {
+    const auto it = before_.find(at);
+    return it == before_.end() ? initial(at) : it->second;
+  }
+
+  Cell initial(const Coordinates &at) {
+    const StageId pure{func_, 0};
+    const StageProgram &p = r_.program(pure);
+    std::vector<Value> values = p.writes[0].values.run(p.slots_at(at), *this);
+    const size_t count = values.size();
+    return {std::vector<Content>(count, Content::written({pure, at})), std::move(values)};
+  }
+
   void visit(const StageProgram &p, const std::vector<Extent> &ranges,
              const std::vector<size_t> &order, size_t depth) {
     if (depth == order.size()) {
@@ -169,16 +229,25 @@ class Reference::Run : public Surroundings {
     const std::vector<Value> slots = p.slots_at(point_);
     if (!p.predicate.empty() && !p.predicate.run(slots, *this)[0].i) return;
     const Point point{{func_, stage_}, point_};
-    std::vector<std::pair<Coordinates, std::vector<Value>>> written;
+    struct Written {
+      Coordinates at;
+      std::vector<Value> values, which;
+    };
+    std::vector<Written> written;
     for (const StageProgram::Write &w : p.writes) {
       Coordinates at;
       for (const Value &v : w.cell.run(slots, *this)) at.push_back(v.i);
-      written.emplace_back(at, w.values.run(slots, *this));
+      written.push_back({at, w.values.run(slots, *this), {}});
+      if (!w.written.empty()) written.back().which = w.written.run(slots, *this);
     }
-    for (auto &[at, values] : written) {
-      const Cell old = cell(at);
-      column_.cells[at] = {p.is_reduction ? old.content.with(point) : Content::written(point),
-                           std::move(values)};
+    for (const Written &w : written) {
+      cell(w.at);
+      Cell &now = column_.cells[w.at];
+      for (size_t v = 0; v < w.values.size(); v++) {
+        if (!w.which.empty() && !w.which[v].i) continue;
+        now.contents[v] = p.is_reduction ? now.contents[v].with(point) : Content::written(point);
+        now.values[v] = w.values[v];
+      }
     }
   }
 
@@ -187,6 +256,7 @@ class Reference::Run : public Surroundings {
   int stage_ = 0;
   Coordinates point_;
   Column &column_;
+  std::unordered_map<Coordinates, Cell, CoordinatesHash> before_;  // of a definition in place
 };
 
 Reference::Reference(const Algorithm &algorithm, const Data &data)
@@ -201,12 +271,14 @@ Reference::Reference(const Algorithm &algorithm, const Data &data)
     take_branches(static_cast<int>(f), constants);
     for (int d = 0; d < func.dimensions(); d++) {
       size_t stages = 0;
+      bool apart = true;
       const size_t definitions = func.num_definitions();
       for (size_t s = 0; s < definitions; s++) {
         const StageProgram &p = programs_[f][s];
         stages += std::count(p.pure.begin(), p.pure.end(), d);
+        apart = apart && keeps_place(func, func.stages[s], d);
       }
-      if (stages == definitions) {
+      if (apart) {
         states_[f].apart.push_back(d);
       } else if (stages > 1) {
         states_[f].ranged.push_back(d);
@@ -231,30 +303,43 @@ void Reference::take_branches(int f, const Constants &constants) {
 
 Reference::~Reference() = default;
 
+bool Reference::include(FuncState &state, const Coordinates &at, int64_t most) {
+  bool grown = false;
+  for (int d : state.ranged) {
+    // A margin, so that neighbouring questions do not each begin anew.
+    constexpr int64_t kMargin = 4;
+    if (at[d] >= state.low[d] && at[d] <= state.high[d]) continue;
+    const int64_t low = std::min(state.low[d], at[d] - kMargin);
+    const int64_t high = std::max(state.high[d], at[d] + kMargin);
+    if (high - low > most) continue;
+    state.low[d] = low;
+    state.high[d] = high;
+    grown = true;
+  }
+  return grown;
+}
+
 Reference::Column &Reference::column(int func, const Coordinates &at) {
   FuncState &state = states_[func];
   if (!state.has_universe) {
     state.low = state.high = at;
     state.has_universe = true;
   }
-  for (int d : state.ranged) {
-    // A margin, so that neighbouring questions do not each begin anew.
-    constexpr int64_t kMargin = 4;
-    if (at[d] >= state.low[d] && at[d] <= state.high[d]) continue;
-    state.low[d] = std::min(state.low[d], at[d] - kMargin);
-    state.high[d] = std::max(state.high[d], at[d] + kMargin);
-    state.columns.clear();
-  }
+  if (include(state, at, INT64_MAX)) state.columns.clear();
   Coordinates key;
   for (int d : state.apart) key.push_back(at[d]);
-  std::unique_ptr<Column> &column = state.columns[key];
-  if (!column) {
-    column = std::make_unique<Column>();
-    Run run(*this, func, *column);
-    const int definitions = algorithm_.funcs[func].num_definitions();
-    for (int s = 1; s < definitions; s++) run.update(s, key);
+  while (!state.columns.count(key)) {
+    auto column = std::make_unique<Column>();
+    try {
+      Run run(*this, func, *column);
+      const int definitions = algorithm_.funcs[func].num_definitions();
+      for (int s = 1; s < definitions; s++) run.update(s, key);
+      state.columns[key] = std::move(column);
+    } catch (const Outgrown &) {
+      state.columns.clear();
+    }
   }
-  return *column;
+  return *state.columns.at(key);
 }
 
 const Cell &Reference::final(int func, const Coordinates &at) {

@@ -43,7 +43,7 @@ struct Content {
 };
 
 struct Cell {
-  Content content;
+  std::vector<Content> contents;  // of each value
   std::vector<Value> values;
 };
 
@@ -59,10 +59,13 @@ struct StageProgram {
   std::vector<int> slot_of_rvar;
   struct Write {
     Program cell, values;
+    // Bool, of each value: is it written? Empty: all are. A value that is not counts as 0.
+    Program written;
   };
   std::vector<Write> writes;  // of an instance, see cell_writes()
   Program predicate, bounds;  // bounds: min, extent of each reduction variable
   bool is_reduction = false;  // its order is free
+  bool in_place = false;      // it reads what was there before any of its instances ran
 
   StageProgram(const FuncDef &f, int stage, const Constants &constants);
   std::vector<Value> slots_at(const Coordinates &point) const;
@@ -85,6 +88,9 @@ class Reference {
   struct FuncState;
   void take_branches(int func, const Constants &constants);
   Column &column(int func, const Coordinates &at);
+  /// Pure variables of updates run over this cell too, unless over `most` cells; true: they did
+  /// not.
+  static bool include(FuncState &state, const Coordinates &at, int64_t most);
 
   const Algorithm &algorithm_;
   const Data &data_;

@@ -310,20 +310,27 @@ void Run::stage(StageId s) {
   result_.instances++;
   check_domain(definition);
   const std::vector<Value> slots = definition.slots_at(p.at);
-  std::vector<Coordinates> written;
+  std::vector<std::pair<Coordinates, std::vector<int>>> written;  // cells, and which values
   for (const StageProgram::Write &w : definition.writes) {
     written.emplace_back();
-    for (const Value &v : w.cell.run(slots, *this)) written.back().push_back(v.i);
+    for (const Value &v : w.cell.run(slots, *this)) written.back().first.push_back(v.i);
     w.values.run(slots, *this);
+    std::vector<Value> which;
+    if (!w.written.empty()) which = w.written.run(slots, *this);
+    for (size_t v = 0; v < tree_.func(s).types.size(); v++) {
+      if (which.empty() || which[v].i) written.back().second.push_back(static_cast<int>(v));
+    }
   }
-  for (const Coordinates &at : written) {
+  for (const auto &[at, values] : written) {
     Storage &storage = storage_of(s.func, at, "writes");
-    touch(storage, at, true);
-    auto [cell, is_new] = storage.cells.try_emplace(storage.in_rings(at));
-    if (unused_) {
-      cell->second = Content::written(Point());
-    } else {
-      cell->second = definition.is_reduction ? cell->second.with(p) : Content::written(p);
+    for (const int v : values) {
+      touch(storage, at, v, true);
+      auto [cell, is_new] = storage.cells.try_emplace(storage.cell_of(at, v));
+      if (unused_) {
+        cell->second = Content::written(Point());
+      } else {
+        cell->second = definition.is_reduction ? cell->second.with(p) : Content::written(p);
+      }
     }
   }
   unused_ = false;
@@ -348,9 +355,11 @@ std::vector<Coordinates> Run::cells_of_no_instance(const StageProgram &definitio
 void Run::write_back(const StageProgram &definition) {
   for (const Coordinates &at : cells_of_no_instance(definition)) {
     Storage &storage = storage_of(now_->stage.func, at, "writes");
-    const auto cell = storage.cells.find(storage.in_rings(at));
-    const Point there = cell == storage.cells.end() ? Point() : cell->second.last;
-    touch(storage, at, true, &there);
+    for (int v = 0; v < num_values(storage); v++) {
+      const auto cell = storage.cells.find(storage.cell_of(at, v));
+      const Point there = cell == storage.cells.end() ? Point() : cell->second.last;
+      touch(storage, at, v, true, &there);
+    }
   }
 }
 
@@ -358,8 +367,10 @@ void Run::write_back(const StageProgram &definition) {
 void Run::write_anything(const StageProgram &definition) {
   for (const Coordinates &at : cells_of_no_instance(definition)) {
     Storage &storage = storage_of(now_->stage.func, at, "writes");
-    touch(storage, at, true);
-    storage.cells[storage.in_rings(at)] = Content::written(Point());
+    for (int v = 0; v < num_values(storage); v++) {
+      touch(storage, at, v, true);
+      storage.cells[storage.cell_of(at, v)] = Content::written(Point());
+    }
   }
 }
 
@@ -409,16 +420,16 @@ Storage &Run::storage_of(int func, const Coordinates &at, const char *verb) {
 Value Run::read_other(int func, const Coordinates &at, int value_index) {
   Storage &storage = storage_of(func, at, "reads");
   check_pairing(func, at);
-  touch(storage, at, false);
+  touch(storage, at, value_index, false);
   const Cell &wanted = reference_.final(func, at);
-  check_content(storage, at, wanted.content);
+  check_content(storage, at, value_index, wanted.contents[value_index]);
   return wanted.values[value_index];
 }
 
 Value Run::read_own(const Coordinates &at, int value_index) {
   const Point p = *now_;
   Storage &storage = storage_of(p.stage.func, at, "reads");
-  touch(storage, at, false);
+  touch(storage, at, value_index, false);
   // The cell that a reduction builds up is compared once it is complete.
   if (reference_.program(p.stage).is_reduction) return {};
   const Cell *wanted = reference_.read_by(p, at);
@@ -426,15 +437,20 @@ Value Run::read_own(const Coordinates &at, int value_index) {
   if (!wanted) {
     fail('a', tree_.func(p.stage).name, at, describe(p) + " runs outside of its domain");
   }
-  check_content(storage, at, wanted->content);
+  check_content(storage, at, value_index, wanted->contents[value_index]);
   return wanted->values[value_index];
 }
 
-void Run::check_content(const Storage &storage, const Coordinates &at, const Content &wanted) {
+int Run::num_values(const Storage &storage) const {
+  return static_cast<int>(tree_.algorithm.funcs[storage.func].types.size());
+}
+
+void Run::check_content(const Storage &storage, const Coordinates &at, int value_index,
+                        const Content &wanted) {
   if (unused_) return;
   const std::string &name = tree_.algorithm.funcs[storage.func].name;
   const std::string what = cell_text(name, at);
-  auto cell = storage.cells.find(storage.in_rings(at));
+  auto cell = storage.cells.find(storage.cell_of(at, value_index));
   if (cell == storage.cells.end()) {
     fail('b', name, at,
          now_ ? describe(*now_) + " reads " + what + ", which nothing wrote"
@@ -461,8 +477,9 @@ void Run::check_outputs() {
       at.push_back(e.min);
     }
     for (;;) {
-      const Content wanted = reference_.final(f, at).content;
-      check_content(storage, at, wanted);
+      for (int v = 0; v < num_values(storage); v++) {
+        check_content(storage, at, v, reference_.final(f, at).contents[v]);
+      }
       size_t d = 0;
       for (; d < at.size(); d++) {
         if (++at[d] < storage.box[d].min + storage.box[d].extent) break;

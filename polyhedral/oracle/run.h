@@ -76,7 +76,8 @@ class Run : public Surroundings {
   Value read_other(int func, const Coordinates &at, int value_index);
   Value read_own(const Coordinates &at, int value_index);
   void check_domain(const StageProgram &p);
-  void touch(Storage &storage, const Coordinates &at, bool writes, const Point *again = nullptr);
+  void touch(Storage &storage, const Coordinates &at, int value_index, bool writes,
+             const Point *again = nullptr);
   /// The place of the instance that runs in the order in which lanes of `loop` take turns: what is
   /// inside of it runs around them.
   Coordinates turn_of(const LoopInfo &loop) const;
@@ -84,7 +85,9 @@ class Run : public Surroundings {
   /// only where iterations have an order.
   void check_pairing(int func, const Coordinates &at);
   Storage &storage_of(int func, const Coordinates &at, const char *verb);
-  void check_content(const Storage &storage, const Coordinates &at, const Content &wanted);
+  int num_values(const Storage &storage) const;
+  void check_content(const Storage &storage, const Coordinates &at, int value_index,
+                     const Content &wanted);
 
   NamedPoint named(const Point &p) const;
   std::string describe(const Point &p) const;

@@ -7,12 +7,13 @@
 
 namespace polyhalite::oracle {
 
-void Run::touch(Storage &storage, const Coordinates &at, bool writes, const Point *again) {
+void Run::touch(Storage &storage, const Coordinates &at, int value_index, bool writes,
+                const Point *again) {
+  const Coordinates place = storage.place(at, value_index);
   for (size_t k = storage.depth; k < concurrent_.size(); k++) {
     const LoopInfo &l = tree_.loops[concurrent_[k]->loop()];
     // An iteration that writes again what it has written itself writes that instance's value.
-    const bool is_again =
-        again && concurrent_[k]->has_written(storage.home(), storage.place(at), *again);
+    const bool is_again = again && concurrent_[k]->has_written(storage.home(), place, *again);
     const Point &p = is_again ? *again : *now_;
     // A pure definition's own loops meet a point twice only where a tile was shifted inwards.
     // Instances that write the value of their cell, whichever they are, write it at once.
@@ -28,10 +29,8 @@ void Run::touch(Storage &storage, const Coordinates &at, bool writes, const Poin
       return other.stage == p.stage && writes_one_value(tree_, branch_);
     };
     const bool in_turn = own && nest.atomic && l.is_reduction && l.kind == LoopKind::Vector;
-    auto clash =
-        in_turn
-            ? concurrent_[k]->take_turn(storage.home(), storage.place(at), p, writes, turn_of(l))
-            : concurrent_[k]->touch(storage.home(), storage.place(at), p, writes, forgive);
+    auto clash = in_turn ? concurrent_[k]->take_turn(storage.home(), place, p, writes, turn_of(l))
+                         : concurrent_[k]->touch(storage.home(), place, p, writes, forgive);
     if (!clash) continue;
     const std::string &name = tree_.algorithm.funcs[storage.func].name;
     const std::string iterations =

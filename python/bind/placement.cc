@@ -214,6 +214,14 @@ void bind_storage(py::class_<Func> &func) {
           },
           py::arg("dim"), py::arg("alignment"))
       .def(
+          "pack",
+          [](Self s, Loop dim, Value factor) {
+            of(s).pack(dim, factor);
+            return s;
+          },
+          py::arg("dim"), py::arg("factor"),
+          "Stores a dimension in blocks of `factor` cells, each block dense in memory.")
+      .def(
           "fold_storage",
           [](Self s, Loop dim, Value extent, bool fold_forward) {
             of(s).fold_storage(dim, extent, fold_forward);
@@ -228,6 +236,13 @@ void bind_storage(py::class_<Func> &func) {
             return s;
           },
           py::arg("dim"), py::arg("extent"))
+      .def(
+          "in_place",
+          [](Self s, const Func &func) {
+            of(s).in_place(func, here());
+            return s;
+          },
+          py::arg("func"), "Computes this Func in the memory of another one, which it reads.")
       .def(
           "store_in",
           [](Self s, MemoryType memory) {

@@ -361,6 +361,8 @@ class Func:
     def host(self, loop: Any = ...) -> Func: ...
     def in_(self, *args: Any) -> Func:
         """A Func between this one and its consumers, or all of them, to be scheduled."""
+    def in_place(self, func: Func) -> Func:
+        """Computes this Func in the memory of another one, which it reads."""
     def infer_arguments(self) -> list[Argument]:
         """The inputs in order of first use."""
     def infer_input_bounds(self, where: Any = ..., target: Target = ...) -> None:
@@ -381,6 +383,8 @@ class Func:
     def output_buffers(self) -> list[OutputImageParam]: ...
     def outputs(self) -> int:
         """How many values it has at a point."""
+    def pack(self, dim: LoopLike, factor: ExprLike) -> Func:
+        """Stores a dimension in blocks of `factor` cells, each block dense in memory."""
     def parallel(self, loop: LoopLike, size: Any = ..., tail: TailStrategy = ...) -> Func:
         """With a size: tasks of so many iterations run in parallel."""
     def partition(self, loop: LoopLike, policy: Partition) -> Func:

@@ -2,9 +2,10 @@
 
     against_halide.py [--write] FILE...
 
-A schedule is beyond Halide 14 where it has no word for a directive, or refuses one, or the pipeline
-with them, when it is compiled in process. The reason stands behind the label, in Halide's own first
-words; without --write, one that is not that of the file is an error. Needs Halide's Python bindings
+A schedule is beyond Halide 14 where it has no word for a directive, or refuses one, the algorithm
+or the pipeline with them, when it is compiled in process. The reason stands behind the label, in
+Halide's own first words; without --write, one that is not that of the file is an error. Needs
+Halide's Python bindings
 of version 14 (Debian's python3-halide); exits 77 where they are not there.
 """
 
@@ -186,8 +187,9 @@ class Program:
 
 def answer(halide, algorithm, schedule):
     """Empty where Halide takes the schedule, else its reason."""
-    program = Program(halide, algorithm)
+    program = None
     try:
+        program = Program(halide, algorithm)
         for line in schedule:
             program.directive(line)
         program.output.compile_jit()
@@ -197,7 +199,9 @@ def answer(halide, algorithm, schedule):
         words = str(e).strip().split("\n")[0]
         words = re.sub(r"^Error: ", "", words)
         words = re.sub(r"^In schedule for [^,]*, ", "", words)
-        for theirs, ours in program.domains.items():
+        if not program:  # it refuses a definition, and says which in the first line
+            words = str(e).strip().split("\n")[1]
+        for theirs, ours in program.domains.items() if program else ():
             words = words.replace(theirs, ours)
         words = re.sub(r"\$\d+", "", words)
         return re.split(r"(?<=[a-z\"])\. ", words)[0].rstrip(".")[:160]

@@ -28,6 +28,7 @@ SCHEDULES = {
     "tails by name": lambda f, g: g.tile(j, i, ji, ii, 7, 3, tail=ph.TailStrategy.GuardWithIf),
     "sliding": lambda f, g: f.store_root().compute_at(g, i).fold_storage(i, 4),
     "order": lambda f, g: (g.reorder(i, j), f.compute_root().reorder_storage(i, j)),
+    "packed": lambda f, g: f.compute_root().pack(j, 8).reorder_storage(i, j),
     "fused": lambda f, g: g.fuse(j, i, u).parallel(u, 16),
     "skewed": lambda f, g: (g.skew(j, i, u, 2).reorder(i, u).parallel(i), f.compute_at(g, u)),
     "skewed in place": lambda f, g: g.skew(j, i, 1).reverse(i).shift(j, 3),

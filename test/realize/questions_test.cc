@@ -203,6 +203,25 @@ TEST(LegalAlternatives, PlaceProducers) {
             "f.compute_at(g, x)\n");
 }
 
+TEST(LegalAlternatives, BlocksAndMemoryOfProducers) {
+  Var x("x"), y("y");
+  Func f("f"), g("g"), h("h");
+  f(x, y) = x + y;
+  g(x, y) = f(x, y) + f(x + 1, y);
+  h(x, y) = g(x, y) + g(x, y + 1);
+  f.compute_root();
+  g.compute_root();
+  auto lists = [&](const Func &of, const std::string &step) {
+    const std::vector<std::string> steps = h.legal_alternatives(of, Target("x86-64-linux-avx2"));
+    return std::count(steps.begin(), steps.end(), step) == 1;
+  };
+  EXPECT_TRUE(lists(f, "f.pack(x, 8)"));
+  EXPECT_TRUE(lists(g, "g.in_place(f)"));
+  EXPECT_FALSE(lists(h, "h.pack(x, 8)"));
+  g.reverse(x);
+  EXPECT_FALSE(lists(g, "g.in_place(f)"));
+}
+
 TEST(LegalAlternatives, FactorReductions) {
   Var x("x");
   RDom r(0, 100, "r");

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <sstream>
 #include <string>
 
 #include "polyhalite/polyhalite.h"
@@ -166,6 +167,82 @@ TEST(words, order_and_alignment_of_storage_change_no_value) {
   for (int k = 0; k < 3; k++) {
     for (int j = 0; j < 20; j++) {
       for (int i = 0; i < 50; i++) ASSERT_EQ(r(i, j, k), 3 * (i + j * 100 + k * 10000) + 101);
+    }
+  }
+}
+
+TEST(words, packed_storage_changes_no_value) {
+  for (const int what : {0, 1, 2, 3, 4}) {
+    Func f("f"), g("g");
+    Var x("x"), y("y"), c("c"), xi("xi"), yi("yi");
+    f(x, y, c) = x + y * 100 + c * 10000;
+    g(x, y, c) = f(x, y, c) + f(x, y + 1, c) + f(x + 1, y, c);
+    if (what < 2) f.compute_root().pack(x, 8).vectorize(x, 8);
+    if (what == 1) f.pack(y, 3).reorder_storage(c, y).parallel(y);
+    if (what == 2) f.compute_at(g, y).pack(x, 5).pack(y, 2).vectorize(x, 8);
+    if (what == 3) f.store_root().compute_at(g, y).pack(y, 4).pack(x, 4).fold_storage(y, 3);
+    if (what == 4) {
+      g.tile(x, y, xi, yi, 16, 4, TailStrategy::GuardWithIf);
+      f.compute_at(g, x).hoist_storage_root().pack(x, 4).vectorize(x, 4);
+      g.vectorize(xi, 8);
+    }
+    const Buffer<int> r = g.realize({50, 20, 3});
+    for (int k = 0; k < 3; k++) {
+      for (int j = 0; j < 20; j++) {
+        for (int i = 0; i < 50; i++) {
+          ASSERT_EQ(r(i, j, k), 3 * (i + j * 100 + k * 10000) + 101) << what;
+        }
+      }
+    }
+  }
+}
+
+// A product of packed factors: what its inner loops read lies dense, at places found without a
+// division.
+TEST(words, packed_factors_of_a_product) {
+  const int n = 64, rows = 60;
+  Buffer<float> left(n, rows, "left"), right(n, n, "right");
+  left.for_each_element(
+      [&](int k, int i) { left(k, i) = static_cast<float>((k * 3 + i * 5) % 7); });
+  right.for_each_element([&](int j, int k) { right(j, k) = static_cast<float>((j + k * 2) % 9); });
+  ImageParam a(Float(32), 2, "a"), b(Float(32), 2, "b");
+  Func c("c"), out("out");
+  Var i("i"), j("j"), ii("ii"), ji("ji");
+  RDom k(0, n, "k");
+  c(j, i) += a(k, i) * b(j, k);
+  out(j, i) = c(j, i);
+  out.tile(j, i, ji, ii, 16, 6, TailStrategy::GuardWithIf).vectorize(ji, 8);
+  c.compute_at(out, j).bound_extent(i, 6).bound_extent(j, 16).vectorize(j, 8).unroll(i);
+  c.update().reorder(j, i, k).vectorize(j, 8).unroll(j).unroll(i);
+  Func packed_a = a.in(c), packed_b = b.in(c);
+  packed_a.compute_root().pack(packed_a.args()[1], 6);
+  packed_b.compute_root()
+      .pack(packed_b.args()[0], 16)
+      .reorder_storage(packed_b.args()[1], packed_b.args()[0]);
+  packed_b.split(packed_b.args()[0], packed_b.args()[0], ji, 8, TailStrategy::RoundUp)
+      .vectorize(ji);
+  std::istringstream loops(out.emit_text(Emit::stmt));
+  int products = 0, copies = 0;
+  for (std::string line; std::getline(loops, line);) {
+    const bool product = line.find("c[ramp") < line.find("b_in_c[ramp") &&
+                         line.find("b_in_c[ramp") != std::string::npos;
+    const bool copy = line.find("  b_in_c[ramp") != std::string::npos;
+    products += product;
+    copies += copy;
+    if (product) {
+      EXPECT_EQ(line.find_first_of("/%"), std::string::npos) << line;
+    }
+  }
+  EXPECT_GT(products, 0);
+  EXPECT_GT(copies, 0) << "a vector of 8 fills a half of a block of 16, at dense places";
+  a.set(left);
+  b.set(right);
+  const Buffer<float> r = out.realize({n, rows});
+  for (int y = 0; y < rows; y++) {
+    for (int x = 0; x < n; x++) {
+      float sum = 0;
+      for (int z = 0; z < n; z++) sum += left(z, y) * right(x, z);
+      ASSERT_EQ(r(x, y), sum) << x << ", " << y;
     }
   }
 }

@@ -9,6 +9,7 @@
 
 #include "schedule/build.h"
 #include "schedule/derive_algorithm.h"
+#include "schedule/in_place.h"
 
 namespace polyhalite {
 namespace {
@@ -23,9 +24,10 @@ std::string without_version(const T &value) {
 
 // The algorithm once the directives that rewrite it have done so.
 std::string definitions(const std::string &algorithm, const std::string &schedule) {
-  return without_version(derive_algorithm(parse_algorithm("algorithm 1\n" + algorithm),
-                                          parse_schedule("schedule 1\n" + schedule))
-                             .algorithm);
+  return without_version(
+      compute_in_place(derive_algorithm(parse_algorithm("algorithm 1\n" + algorithm),
+                                        parse_schedule("schedule 1\n" + schedule)))
+          .algorithm);
 }
 
 std::string fenced(const std::string &kind, const std::string &text) {

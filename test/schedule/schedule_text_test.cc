@@ -131,6 +131,7 @@ TEST(schedule_text, storage_and_loop_words_read_back) {
       "f.align_extent(x, 4)\n"
       "f.reorder_storage(y, x)\n"
       "f.align_storage(x, 8)\n"
+      "f.pack(x, 8)\n"
       "f.fold_storage(y, 4)\n"
       "f.fold_storage(y, 4, backward)\n"
       "f.bound_storage(x, 64)\n"

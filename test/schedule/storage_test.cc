@@ -80,7 +80,42 @@ TEST(storage, named_dimensions_change_places_among_themselves) {
   EXPECT_EQ(words("f.reorder_storage(x, y, c)\n"), "");
 }
 
+TEST(storage, packed_dimensions_print_and_read_back) {
+  EXPECT_EQ(words("f.pack(y, 4)\nf.pack(x, 8)\nf.align_storage(x, 12)\n"),
+            "store f pack 1 by 4, 0 by 8\nstore f.x align 12\n");
+  const LoopTree t = build(kPair, "f.compute_root()\nf.pack(y, 4)\nf.pack(x, 8)\n");
+  EXPECT_EQ(t.storage[0].dims[0].multiple(), 8);
+  const LoopTree read = parse_tree(to_text(t), t.algorithm);
+  EXPECT_EQ(to_text(read), to_text(t));
+  EXPECT_EQ(read.hash, t.hash);
+  for (const char *other : {"f.pack(x, 8)\nf.pack(y, 4)\n", "f.pack(y, 4)\nf.pack(x, 4)\n", ""}) {
+    EXPECT_NE(build(kPair, std::string("f.compute_root()\n") + other).hash, t.hash) << other;
+  }
+}
+
+TEST(storage, packed_memory_that_somebody_else_has) {
+  EXPECT_EQ(words("g.pack(x, 8)\n"),
+            "s.txt:2: error: cannot pack 'g'\n"
+            "  why: it is an output, and the caller's buffer has no blocks\n"
+            "  fix: pack a Func that the output is computed from\n");
+  EXPECT_EQ(words("f.pack(x, 8)\nf.debug_to_file(\"f.npy\")\n"),
+            "s.txt:2: error: cannot pack 'f'\n"
+            "  why: debug_to_file writes its memory as it is\n"
+            "  fix: drop one of both\n");
+}
+
 TEST(storage, mistakes) {
+  EXPECT_EQ(words("f.pack(z, 8)\n"),
+            "s.txt:2: error: cannot pack 'z' of 'f': it is no dimension of it\n"
+            "  fix: its dimensions are: x, y, c\n");
+  EXPECT_EQ(words("f.pack(x, 0)\n"),
+            "s.txt:2: error: cannot pack 'x' of 'f': the factor is 0\n"
+            "  fix: give at least 1\n");
+  EXPECT_EQ(words("f.pack(x, 8)\nf.pack(y, 2)\nf.pack(x, 4)\n"),
+            "s.txt:4: error: cannot pack 'x' of 'f' into blocks of 4, and of 8\n"
+            "  why: its cells are in blocks already\n"
+            "  fix: keep one of both\n");
+
   EXPECT_EQ(words("f.reorder_storage(x, z)\n"),
             "s.txt:2: error: cannot reorder the storage of 'z' of 'f': it is no dimension of it\n"
             "  fix: its dimensions are: x, y, c\n");

@@ -1,9 +1,11 @@
 #include "test/support/random_schedule.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "lang/language/stream_rules.h"
 #include "polyhalite/param.h"
+#include "schedule/inline.h"
 #include "test/support/schedule_draw.h"
 
 namespace polyhalite::test {
@@ -47,12 +49,29 @@ std::vector<Directive> ScheduleDraw::draw() {
     place_some(35);
     storage(dice_.chance(60) ? dice_.between(1, 3) : 0);
   }
+  if (dice_.chance(20)) attempt([&] { in_place(); });
   if (dice_.chance(10)) attempt([&] { allow_races(); });
   for (const FuncDef &f : algorithm_.funcs) {
     if (dice_.chance(3)) add(DirectiveKind::NoProfiling, f.name, 0, {});
   }
   if (dice_.chance(3)) device_directive();
   return std::move(list_);
+}
+
+void ScheduleDraw::in_place() {
+  std::vector<std::pair<std::string, std::string>> fit;
+  for (const FuncDef &f : algorithm_.funcs) {
+    for (const std::string &read : called_funcs(f.stages[0])) {
+      const FuncDef *of = algorithm_.find(read);
+      if (of && of->args.size() == f.args.size() && of->types == f.types) {
+        fit.push_back({f.name, read});
+      }
+    }
+  }
+  if (fit.empty()) return;
+  const auto [f, read] = dice_.pick(fit);
+  if (!algorithm_.is_output(f)) add(DirectiveKind::ComputeRoot, f, 0, {});
+  add(DirectiveKind::InPlace, f, 0, {}).funcs = {read};
 }
 
 void ScheduleDraw::allow_races() {
@@ -230,7 +249,10 @@ void ScheduleDraw::stream(const std::string &func, int stage) {
 void ScheduleDraw::storage_directive() {
   const FuncDef &f = dice_.pick(algorithm_.funcs);
   const std::string dim = dice_.pick(f.args);
-  switch (dice_.between(0, 9)) {
+  switch (dice_.between(0, 10)) {
+    case 10:
+      add(DirectiveKind::Pack, f.name, 0, {dim}).factors = {Expr(dice_.between(1, 6))};
+      return;
     case 0:
       add(DirectiveKind::ReorderStorage, f.name, 0, {f.args.rbegin(), f.args.rend()});
       return;

@@ -67,6 +67,7 @@ class ScheduleDraw {
   void prefetch(const FuncDef &f);
   // A promise that changes nothing: the stage has no loop that runs at once.
   void allow_races();
+  void in_place();
   // Code is made for the processor only: these are refused, or are copies to where the values are.
   void device_directive();
 

@@ -222,6 +222,14 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   }
   /// Rounds the storage's extent of a dimension up to a multiple of `alignment`.
   Func &align_storage(const VarOrRVar &dim, Expr alignment);
+  /// Stores a dimension in blocks of `factor` cells: the place in the block is innermost in memory,
+  /// the number of the block has the dimension's place in the order. Of several packed dimensions
+  /// the first one that is named is the innermost. The storage's extent is rounded up to whole
+  /// blocks. Loops that are split by the factor, or by a divisor of it, go through a block without
+  /// divisions.
+  ///
+  ///     b(n, k) at n + k*N  ->  at n%16 + k*16 + n/16*16*K     b.pack(n, 16).reorder_storage(k, n)
+  Func &pack(const VarOrRVar &dim, Expr factor);
   /// Stores a dimension in a ring of `extent` cells: cell i lies at i modulo `extent`. Refused
   /// where the ring loses a value that is still read.
   ///
@@ -232,6 +240,14 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   /// Promises that a dimension of the storage needs at most `extent` cells; checked at entry where
   /// it does not follow. The storage has as many.
   Func &bound_storage(const VarOrRVar &dim, Expr extent);
+  /// Computes this Func in the memory of `func`, which it reads and nobody else does: its values
+  /// take the place of those. Refused where an instance would read a cell that another one has
+  /// written before, or somebody else reads it. Both are computed at one level, which is this
+  /// Func's. Of an input take a copy, `in.in(f)`; nothing is copied where both are one buffer.
+  ///
+  ///     allocate f { f = ...  allocate g { g(x) = f(x) + f(x + 1)  ... } }
+  ///       ->  allocate g { g = ...  g(x) = g(x) + g(x + 1)  ... }               g.in_place(f)
+  Func &in_place(const Func &func, Here here = Here());
   Func &store_in(MemoryType memory, Here here = Here());
   /// Report what happens to the Func as trace events, see polyhalite_trace_event_t: every value
   /// that is read or written, or the begin and end of its storage, productions and uses. Of a Func
