@@ -39,8 +39,10 @@ Verification verification() {
 
 // Throws where a proof fails: the compiler is at fault then, not the schedule.
 std::vector<std::string> prove_again(const LoopTree &tree, const Function &lowered) {
+  LoopProofOptions options;
+  options.dataflow.operations = 60'000;  // some tenths of a second at most for each Func
   std::vector<std::string> lines;
-  for (const dataflow::Finding &f : check_loops(tree, lowered)) {
+  for (const dataflow::Finding &f : check_loops(tree, lowered, options)) {
     lines.push_back(f.verdict == dataflow::Finding::Proven
                         ? "proven again: '" + f.func + "'"
                         : "not proven again: '" + f.func + "': " + f.why);

@@ -17,7 +17,7 @@
 namespace polyhalite::dataflow {
 
 struct ProveOptions {
-  unsigned long operations = 60'000;  // isl's, for each Func
+  unsigned long operations = 200'000;  // isl's, for each Func
 };
 
 /// One finding for each Func that a statement of the program writes.
