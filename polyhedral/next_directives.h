@@ -19,7 +19,8 @@ struct NextPlace {
 
 /// Each entry is one step, of one directive or of a few that belong together, such as the split
 /// that a vector loop comes out of. In the order in which a reader looks for them: kinds of loops,
-/// order, tiles, other coordinates, reductions, then where the Func is computed and how it is stored.
+/// order, tiles, other coordinates, reductions, then where the Func is computed and how it is
+/// stored.
 ///
 ///   f.parallel(y)    f.split(x, x, x_v, 8); f.vectorize(x_v)    f.reorder(y, x)
 ///   f.split(x, x, x_i, 32)    f.fuse(x, y, x_y)    f.compute_at(g, y)    f.store_root()

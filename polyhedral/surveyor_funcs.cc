@@ -382,8 +382,8 @@ bool says_multiple(const Expr &condition, const Expr &extent, int64_t k) {
 
 }  // namespace
 
-int64_t Surveyor::needed_multiple(int f, int d, const std::vector<int> &stages,
-                                  const Interval &box, bool output) const {
+int64_t Surveyor::needed_multiple(int f, int d, const std::vector<int> &stages, const Interval &box,
+                                  bool output) const {
   const FuncDef &def = tree_.algorithm.funcs[f];
   const Expr extent = simplify(extent_of({box.min, box.max}));
   int64_t multiple = 1, all = 1;
@@ -460,8 +460,7 @@ void Surveyor::apply_needs(int f, int d, Interval &i, bool output) {
   i = all;
 }
 
-void Surveyor::apply_needs(int f, int d, const std::vector<int> &stages, Interval &i,
-                           bool output) {
+void Surveyor::apply_needs(int f, int d, const std::vector<int> &stages, Interval &i, bool output) {
   const FuncDef &def = tree_.algorithm.funcs[f];
   const int64_t multiple = needed_multiple(f, d, stages, i, output);
   int64_t at_least = 1;

@@ -83,8 +83,7 @@ Value IrInterpreter::compute(const Expr &e, Memo &memo) {
     }
     case Op::And:
     case Op::Or:
-      return e.type().is_bool() && e.type().lanes() == 1 ? logical(e, memo)
-                                                         : lane_by_lane(e, memo);
+      return e.type().is_bool() && e.type().lanes() == 1 ? logical(e, memo) : lane_by_lane(e, memo);
     case Op::Ramp: {
       const Value base = evaluate(e->args[0], memo), stride = evaluate(e->args[1], memo);
       const size_t steps = static_cast<size_t>(e.type().lanes()) / base.lanes.size();
