@@ -278,7 +278,7 @@ void Surveyor::assume(Expr condition, const std::string &func, int dimension, st
     if (equal(a.condition, condition)) return;
   }
   out_.assumptions.push_back({condition, func, dimension, std::move(text), simplify(actual),
-                              simplify(wanted), where, code});
+                              simplify(wanted), where, code, std::nullopt});
 }
 
 void Surveyor::assume_bounds(const Expr &condition, const BoundDirective &b, IndexRange given,

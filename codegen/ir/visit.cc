@@ -72,22 +72,22 @@ std::string func_of_buffer(const std::string &buffer) {
   return numbered ? buffer.substr(0, dot) : buffer;
 }
 
-bool accesses_buffer(const Stmt &s, const std::string &name) {
-  bool found = false;
+std::set<std::string> accessed_buffers(const Stmt &s) {
+  std::set<std::string> names;
   for_each_stmt(s, [&](const Stmt &t) {
-    if (t->kind == StmtKind::Store || t->kind == StmtKind::Provide) found |= t->name == name;
-    found |= std::count(t->buffers.begin(), t->buffers.end(), name) > 0;
+    if (t->kind == StmtKind::Store || t->kind == StmtKind::Provide) names.insert(t->name);
+    names.insert(t->buffers.begin(), t->buffers.end());
   });
   for_each_operand(s, [&](const Expr &e) {
     for_each_node(e, [&](const Expr &n) {
-      if (const LoadNode *load = as_load(n)) found |= load->buffer == name;
-      if (const CallNode *call = as_call(n)) {
-        found |=
-            call->name == name && (call->kind == CallKind::Func || call->kind == CallKind::Image);
+      if (const LoadNode *load = as_load(n)) names.insert(load->buffer);
+      const CallNode *call = as_call(n);
+      if (call && (call->kind == CallKind::Func || call->kind == CallKind::Image)) {
+        names.insert(call->name);
       }
     });
   });
-  return found;
+  return names;
 }
 
 bool is_no_op(const Stmt &s) { return s->kind == StmtKind::Block && s->body.empty(); }

@@ -38,8 +38,8 @@ Stmt substitute(const std::string &name, const Expr &value, const Stmt &s);
 bool uses_variable(const Stmt &s, const std::string &name);
 /// The names of all variables that s uses, those that it binds itself included.
 std::set<std::string> used_variables(const Stmt &s);
-/// Does s read or write a buffer of this name, or a Func of this name?
-bool accesses_buffer(const Stmt &s, const std::string &name);
+/// The names of the buffers, or of Funcs for all of theirs, that s reads or writes.
+std::set<std::string> accessed_buffers(const Stmt &s);
 
 /// The Func "f" of the buffers "f", "f.0", "f.1"...
 std::string func_of_buffer(const std::string &buffer);

@@ -210,7 +210,7 @@ class Promote : public StmtRewriter {
       for (const Expr &e : (*s)->args) args.push_back(rewriter(e));
       body = with_parts(*s, std::move(args), {body});
     }
-    if (!rewriter.found() || accesses_buffer(body, nest.leaf->name)) return Stmt();
+    if (!rewriter.found() || accessed_buffers(body).count(nest.leaf->name)) return Stmt();
 
     const Expr cell = make_func_call(type, nest.leaf->name, nest.indices);
     const Stmt load = for_cells(nest, make_provide(name, at, {cell}));

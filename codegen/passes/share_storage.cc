@@ -1,6 +1,7 @@
 #include "codegen/passes/share_storage.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -12,12 +13,6 @@
 namespace polyhalite {
 
 namespace {
-
-// Does s touch the buffer, or may it by a name that stands for all buffers of its Func?
-bool touches(const Stmt &s, const std::string &buffer) {
-  const std::string func = func_of_buffer(buffer);
-  return accesses_buffer(s, buffer) || (func != buffer && accesses_buffer(s, func));
-}
 
 // Is every access of the buffer inside of a serial or parallel loop on which its place depends?
 class AccessedInLoops {
@@ -154,15 +149,24 @@ class ShareStorage : public StmtRewriter {
     return !has_places && (s->home == Home::Shared || AccessedInLoops(s->name)(s->body[0]));
   }
 
-  bool is_needed(const Memory &m, const Stmt &from) const {
+  bool is_needed(const Memory &m, const Stmt &from) {
     return std::any_of(m.names.begin(), m.names.end(), [&](const std::string &name) {
       return touches(from, name) || std::any_of(later_.begin(), later_.end(),
                                                 [&](const Stmt &s) { return touches(s, name); });
     });
   }
 
+  // Does s touch the buffer, or may it by a name that stands for all buffers of its Func?
+  bool touches(const Stmt &s, const std::string &buffer) {
+    auto [known, is_new] = accessed_.try_emplace(s.get());
+    if (is_new) known->second = accessed_buffers(s);
+    return known->second.count(buffer) > 0 || known->second.count(func_of_buffer(buffer)) > 0;
+  }
+
   std::vector<Memory> memory_;  // of allocations around, in this loop body
   std::vector<Stmt> later_;     // what runs in this loop body behind the statement at hand
+  // By statements of the function as it was, which are asked about once for every allocation.
+  std::map<const StmtNode *, std::set<std::string>> accessed_;
 };
 
 }  // namespace
