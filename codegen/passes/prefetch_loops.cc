@@ -74,8 +74,8 @@ Stmt prefetch_loops(const LoopTree &tree, const Survey &survey_of, size_t number
     is_const_int(simplify(extent), &n);
     lines = std::min(lines * std::max<int64_t>(n, 0), kFewLines + 1);
     const bool few = lines <= kFewLines && lines > 0;
-    s = make_for(name, Expr(0), extent, few ? LoopKind::Unrolled : LoopKind::Serial, s,
-                 Partition::Never);
+    s = make_for(name, Expr(0), few ? make_int(Int(32), n) : extent,
+                 few ? LoopKind::Unrolled : LoopKind::Serial, s, Partition::Never);
   }
   return inside.defined() ? make_if(inside, s) : s;
 }

@@ -54,6 +54,7 @@ void SurveyScope::define_symbols(const std::vector<Symbol> &symbols) {
       continue;
     }
     // A fuse's coordinate over symbolic extents: its interval is what is known.
+    has_intervals_ = true;
     const AffineRow v = problem_.fresh(ModelVariable::Existential, "");
     translator_.bind(s.name, v);
     if (s.lower.defined()) problem_.require_less_equal(translator_.row(s.lower), v);

@@ -24,6 +24,9 @@ class SurveyScope {
   /// A loop of which all instances of the problem see the same iteration.
   void enter_shared_loop(int loop);
   bool is_free(const std::string &symbol) const { return free_.count(symbol) > 0; }
+  /// Is a symbol known by an interval only, as n*(m/n) is? Then there may be solutions beside its
+  /// value.
+  bool has_intervals() const { return has_intervals_; }
   /// A loop with an iteration of its own; its counter is returned.
   AffineRow enter_loop(int loop);
   /// Numbers that grow, compared one after the other, with the counter of a loop that was entered:
@@ -50,6 +53,7 @@ class SurveyScope {
   Translator translator_;
   const SharedSymbols symbols_;
   std::set<std::string> free_;
+  bool has_intervals_ = false;
 };
 
 }  // namespace polyhalite
