@@ -26,7 +26,7 @@ void judge_exactly(JudgeContext &c, int f) {
       problem.require_nonnegative((below ? t.row(stored.min) - cell : cell - t.row(stored.max)) -
                                   AffineRow(1));
       const Solution out = c.solver.solve(problem);
-      if (out.answer == Solution::None || t.inexact()) continue;
+      if (out.answer == Solution::None || t.inexact() || scope.has_intervals()) continue;
       const bool unknown = out.answer == Solution::Unknown;
       Refusal refusal{'f', unknown ? Proof::Undecided : Proof::Isl, {}, {}, {}};
       if (!unknown) refusal.parameters = named_parameters(problem, out.values);
@@ -59,7 +59,7 @@ void judge_hoisted_exactly(JudgeContext &c, int f) {
     problem.require_nonnegative(extent - t.row(boxes.hoisted->extents[d]) - AffineRow(1));
     problem.require_nonnegative(extent - AffineRow(1));
     const Solution out = c.solver.solve(problem);
-    if (out.answer == Solution::None || t.inexact()) continue;
+    if (out.answer == Solution::None || t.inexact() || scope.has_intervals()) continue;
     const bool unknown = out.answer == Solution::Unknown;
     Refusal refusal{'f', unknown ? Proof::Undecided : Proof::Isl, {}, {}, {}};
     if (!unknown) refusal.parameters = named_parameters(problem, out.values);
