@@ -22,6 +22,10 @@ foreach(name Generator Runtime RunGenMain)
     target_link_libraries(Halide::${name} INTERFACE Polyhalite::${name})
   endif()
 endforeach()
+# Generators that are linked by hand include Halide.h, too.
+if(TARGET Halide::Generator AND TARGET Polyhalite::Halide)
+  target_link_libraries(Halide::Generator INTERFACE Polyhalite::Halide)
+endif()
 # The library and the plugins are files, of which projects ask for the folder.
 if(TARGET Polyhalite::Polyhalite)
   get_target_property(_halide_library Polyhalite::Polyhalite LOCATION)
