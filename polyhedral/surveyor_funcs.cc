@@ -20,12 +20,26 @@ std::vector<std::vector<int>> Surveyor::consumers_first() const {
       std::replace(leader.begin(), leader.end(), from, to);
     }
   }
+  auto refuse = [&](const LoopInfo &l, const std::string &why, const std::string &fix) {
+    const StageId follower = l.also[0];
+    user_error("cannot compute " + tree_.describe(follower) + " with " + tree_.describe(l.stage),
+               why, fix, tree_.nest(follower).shared[0].where);
+  };
   std::vector<std::set<int>> consumers(n);  // [group] groups that read its Funcs
   for (int f = 0; f < n; f++) {
     for (const StageDef &s : tree_.algorithm.funcs[f].stages) {
       for_each_call(s, [&](const CallNode &c) {
         const int callee = c.kind == CallKind::Func ? tree_.algorithm.index_of(c.name) : -1;
-        if (callee >= 0 && leader[callee] != leader[f]) consumers[leader[callee]].insert(leader[f]);
+        if (callee < 0 || callee == f) return;
+        if (leader[callee] != leader[f]) consumers[leader[callee]].insert(leader[f]);
+        // Boxes of Funcs that share loops are found together, before what their stages read.
+        for (const LoopInfo &l : tree_.loops) {
+          if (leader[callee] != leader[f] || l.also.empty() || leader[l.stage.func] != leader[f]) {
+            continue;
+          }
+          refuse(l, "'" + tree_.algorithm.funcs[f].name + "' reads '" + c.name + "'",
+                 "compute stages with each other whose Funcs do not read each other");
+        }
       });
     }
   }
@@ -48,11 +62,8 @@ std::vector<std::vector<int>> Surveyor::consumers_first() const {
   }
   for (const LoopInfo &l : tree_.loops) {
     if (l.also.empty() || done.count(leader[l.stage.func])) continue;
-    const StageId follower = l.also[0];
-    user_error("cannot compute " + tree_.describe(follower) + " with " + tree_.describe(l.stage),
-               "a Func between them needs the one and is needed by the other",
-               "compute stages with each other that no other Func separates",
-               tree_.nest(follower).shared[0].where);
+    refuse(l, "a Func between them needs the one and is needed by the other",
+           "compute stages with each other that no other Func separates");
   }
   return order;
 }
