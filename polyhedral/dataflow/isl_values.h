@@ -2,6 +2,7 @@
 #pragma once
 
 #include <isl/aff.h>
+#include <isl/ctx.h>
 #include <isl/flow.h>
 #include <isl/id.h>
 #include <isl/map.h>
@@ -11,9 +12,16 @@
 #include <isl/union_set.h>
 #include <isl/val.h>
 
+#include <memory>
 #include <utility>
 
 namespace polyhalite::dataflow {
+
+struct FreeContext {
+  void operator()(isl_ctx *ctx) const { isl_ctx_free(ctx); }
+};
+/// All objects live in one, which goes after them: a class has it as its first member.
+using Context = std::unique_ptr<isl_ctx, FreeContext>;
 
 /// Owns one reference; copies share the object.
 template <typename T, T *(*kCopy)(T *), T *(*kFree)(T *)>
