@@ -61,7 +61,10 @@ int try_cases(int count, char **files, void (*trial)(const Case &, DifferentialC
   DifferentialCounts counts;
   for (int i = 0; i < count; i++) {
     const DifferentialCounts before = counts;
-    trial(case_of(files[i]), counts);
+    const Case c = case_of(files[i]);
+    // A pipeline that is refused by mistake would run nothing, and pass.
+    if (c.verdict.empty()) counts.failures.push_back(files[i] + std::string(": has no verdict"));
+    trial(c, counts);
     if (counts.failures.size() + counts.false_refusals >
         before.failures.size() + before.false_refusals) {
       std::cout << files[i] << " fails\n";
