@@ -204,8 +204,9 @@ void Surveyor::apply_bounds(int f, std::vector<Interval> &box) {
     if (b.func != f || !b.min.defined()) continue;
     Interval &i = box[b.dimension];
     const Expr max = sum(sum(b.min, b.extent), -1);
-    const Interval at_root = {i.min.defined() ? bound_at(i.min, nullptr, kRoot).min : Expr(),
-                              i.max.defined() ? bound_at(i.max, nullptr, kRoot).max : Expr()};
+    // By values, too: floats of loops may say where one reads.
+    const Interval at_root = {i.min.defined() ? bound_at(i.min, nullptr, kRoot, true).min : Expr(),
+                              i.max.defined() ? bound_at(i.max, nullptr, kRoot, true).max : Expr()};
     const bool has_min = at_root.min.defined(), has_max = at_root.max.defined();
     const IndexRange given = {b.min, simplify(max)},
                      required = {has_min ? simplify(at_root.min) : given.min,

@@ -20,23 +20,22 @@ std::function<void(const Product<T, T, T> &)> product(void *library, const char 
   };
 }
 
-// Symbols of one library only: both have functions of the same names.
-void *load(const char *file) { return dlopen(file, RTLD_NOW | RTLD_LOCAL); }
+// With symbols of this library only: several have functions of the same names. None where it is not
+// installed, or is another version.
+template <typename Count>
+void add(std::vector<Blas> *all, const char *name, const char *file, const char *set_threads) {
+  void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+  if (!library || !dlsym(library, "cblas_sgemm") || !dlsym(library, "cblas_dgemm")) return;
+  const auto threads = reinterpret_cast<void (*)(Count)>(dlsym(library, set_threads));
+  if (!threads) return;
+  all->push_back({name, product<float>(library, "cblas_sgemm"),
+                  product<double>(library, "cblas_dgemm"), [threads](int n) { threads(n); }});
+}
 
 std::vector<Blas> find_all() {
   std::vector<Blas> all;
-  if (void *library = load("libopenblas.so.0")) {
-    const auto threads =
-        reinterpret_cast<void (*)(int)>(dlsym(library, "openblas_set_num_threads"));
-    all.push_back({"OpenBLAS", product<float>(library, "cblas_sgemm"),
-                   product<double>(library, "cblas_dgemm"), threads});
-  }
-  if (void *library = load("libblis.so.4")) {
-    const auto threads =
-        reinterpret_cast<void (*)(long)>(dlsym(library, "bli_thread_set_num_threads"));
-    all.push_back({"BLIS", product<float>(library, "cblas_sgemm"),
-                   product<double>(library, "cblas_dgemm"), [threads](int n) { threads(n); }});
-  }
+  add<int>(&all, "OpenBLAS", "libopenblas.so.0", "openblas_set_num_threads");
+  add<long>(&all, "BLIS", "libblis.so.4", "bli_thread_set_num_threads");
   return all;
 }
 

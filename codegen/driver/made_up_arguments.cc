@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "polyhalite/float16.h"
+
 namespace polyhalite {
 
 namespace {
@@ -20,7 +22,23 @@ runtime::Buffer<> make_buffer(Type t, const NumberBox &box) {
   return b;
 }
 
-// Small numbers of either kind, never 0: sums do not overflow, quotients exist.
+// A number in its type, from the first byte on.
+uint64_t bits_of(Type t, double number) {
+  uint64_t bits = 0;
+  const auto single = static_cast<float>(number);
+  if (!t.is_float()) {
+    bits = static_cast<uint64_t>(number);
+  } else if (t.bits() == 64) {
+    std::memcpy(&bits, &number, sizeof number);
+  } else if (t.bits() == 32) {
+    std::memcpy(&bits, &single, sizeof single);
+  } else {
+    bits = t.is_bfloat() ? detail::bfloat16_bits(single) : detail::float16_bits(single);
+  }
+  return bits;
+}
+
+// Small numbers, never 0: sums do not overflow, quotients exist.
 void fill(Type t, runtime::Buffer<> *b) {
   uint32_t state = 1;
   auto *bytes = static_cast<uint8_t *>(b->data());
@@ -28,16 +46,8 @@ void fill(Type t, runtime::Buffer<> *b) {
   for (size_t i = 0; i + step <= size; i += step) {
     state = state * 1664525u + 1013904223u;  // Knuth's and Lewis's constants
     const uint32_t n = 1 + (state >> 25);
-    if (t == Float(32)) {
-      const float f = static_cast<float>(n) / 128;
-      std::memcpy(bytes + i, &f, 4);
-    } else if (t == Float(64)) {
-      const double f = n / 128.0;
-      std::memcpy(bytes + i, &f, 8);
-    } else {
-      const uint64_t wide = n;
-      std::memcpy(bytes + i, &wide, step);
-    }
+    const uint64_t bits = bits_of(t, t.is_float() ? n / 128.0 : n);
+    std::memcpy(bytes + i, &bits, step);
   }
 }
 
@@ -61,11 +71,7 @@ MadeUpArguments::MadeUpArguments(const Algorithm &algorithm, const Boxes &images
       }
       pointers_.push_back(buffers_.back().raw_buffer());
     } else {
-      scalars_.push_back(i.param->has_scalar ? i.param->scalar_bits : 1);
-      if (!i.param->has_scalar && i.param->type == Float(32)) {
-        const float one = 1;
-        std::memcpy(&scalars_.back(), &one, 4);
-      }
+      scalars_.push_back(i.param->has_scalar ? i.param->scalar_bits : bits_of(i.param->type, 1));
       pointers_.push_back(&scalars_.back());
     }
   }

@@ -204,8 +204,9 @@ Value *FunctionEmitter::load_uniform(const LoadNode &load, const LaneAddress &at
   const Type t = load.type;
   llvm::Type *element_type = memory_type(context_, t.element_of());
   Value *pointer = address(load.buffer, t, at.base);
-  const llvm::Align align = alignment(load.buffer, t, at.base);
+  llvm::Align align = alignment(load.buffer, t, at.base);
   if (mask) {
+    align = std::min(align, module_.zeros()->getAlign().valueOrOne());
     pointer = builder_.CreateSelect(builder_.CreateOrReduce(mask), pointer, module_.zeros());
   }
   auto *element = builder_.CreateAlignedLoad(element_type, pointer, align);

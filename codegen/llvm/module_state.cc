@@ -162,7 +162,7 @@ llvm::Constant *ModuleState::constant_data(const std::string &buffer) {
   return nullptr;
 }
 
-llvm::Constant *ModuleState::zeros() {
+llvm::GlobalVariable *ModuleState::zeros() {
   if (zeros_) return zeros_;
   auto *type = llvm::ArrayType::get(llvm::Type::getInt8Ty(context()), 64);
   auto *global = new llvm::GlobalVariable(module, type, true, llvm::GlobalValue::PrivateLinkage,

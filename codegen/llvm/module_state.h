@@ -56,7 +56,7 @@ class ModuleState {
   /// The bytes of a constant buffer; null where there is none of this name.
   llvm::Constant *constant_data(const std::string &buffer);
   /// 64 bytes of zeros, aligned to 64.
-  llvm::Constant *zeros();
+  llvm::GlobalVariable *zeros();
   /// Marks an access of `buffer`: it does not touch what other names stand for. Inputs may overlap
   /// each other, because nothing writes them.
   void mark_access(llvm::Instruction *access, const std::string &buffer);
@@ -72,7 +72,7 @@ class ModuleState {
   std::map<std::string, llvm::Constant *> strings_;
   std::map<std::string, llvm::Constant *> constants_;
   llvm::Constant *kernel_module_ = nullptr;
-  llvm::Constant *zeros_ = nullptr;
+  llvm::GlobalVariable *zeros_ = nullptr;
 };
 
 /// Every buffer that the statement allocates or that is an argument or constant of the function.

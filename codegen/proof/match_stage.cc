@@ -212,12 +212,13 @@ class Matcher {
 }  // namespace
 
 std::optional<Match> match_stage(const FuncDef &f, const StageDef &stage,
-                                 const std::vector<Expr> &cell, const std::vector<Expr> &values) {
+                                 const std::vector<Expr> &cell, const std::vector<Expr> &values,
+                                 Modulo first) {
   if (stage.args.size() != cell.size() || stage.values.size() != values.size()) {
     return std::nullopt;
   }
-  // An index i % n may be that of a fused loop, or have its place in a ring.
-  for (const bool in_rings : {false, true}) {
+  const bool rings_first = first == Modulo::Ring;
+  for (const bool in_rings : {rings_first, !rings_first}) {
     if (auto m = Matcher(f, stage, in_rings).match(cell, values)) return m;
   }
   return std::nullopt;

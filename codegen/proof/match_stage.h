@@ -30,9 +30,14 @@ struct Match {
   std::vector<MatchedRead> reads;
 };
 
+/// What an index i % n is taken for first, where a definition has a variable: the index of a fused
+/// loop, or the place of i in a ring.
+enum class Modulo : uint8_t { Fused, Ring };
+
 /// `cell` and `values` of a Provide, of which names are replaced by what they stand for. nullopt
 /// where it is not seen to be an instance of `stage`.
 std::optional<Match> match_stage(const FuncDef &f, const StageDef &stage,
-                                 const std::vector<Expr> &cell, const std::vector<Expr> &values);
+                                 const std::vector<Expr> &cell, const std::vector<Expr> &values,
+                                 Modulo first);
 
 }  // namespace polyhalite

@@ -23,8 +23,8 @@ using dataflow::Finding;
 
 class Reader {
  public:
-  Reader(const Algorithm &algorithm, const LoopProofOptions &options)
-      : algorithm_(algorithm), options_(options) {}
+  Reader(const Algorithm &algorithm, const LoopProofOptions &options, Modulo modulo)
+      : algorithm_(algorithm), options_(options), modulo_(modulo) {}
 
   dataflow::Program program;
   std::map<int, std::string> undecided;  // [func] why
@@ -205,7 +205,7 @@ class Reader {
     std::vector<std::pair<int, Match>> matches;
     for (size_t i = 0; i < f.stages.size(); i++) {
       if (cell_writes(f.stages[i]).size() != 1) continue;
-      if (auto m = match_stage(f, f.stages[i], cell, values)) {
+      if (auto m = match_stage(f, f.stages[i], cell, values, modulo_)) {
         matches.emplace_back(static_cast<int>(i), std::move(*m));
       }
     }
@@ -307,6 +307,7 @@ class Reader {
 
   const Algorithm &algorithm_;
   const LoopProofOptions &options_;
+  const Modulo modulo_;
   std::vector<Around> around_;
   std::map<std::string, Expr> lets_;
   std::map<std::string, int> memory_;  // of Funcs, where the walk is
@@ -315,11 +316,9 @@ class Reader {
   bool atomic_ = false;
 };
 
-}  // namespace
-
-std::vector<Finding> prove_loops(const Algorithm &algorithm, const Function &f,
-                                 const LoopProofOptions &options) {
-  Reader reader(algorithm, options);
+std::vector<Finding> findings_of(const Algorithm &algorithm, const Function &f,
+                                 const LoopProofOptions &options, Modulo first) {
+  Reader reader(algorithm, options, first);
   reader.read(f);
   std::vector<Finding> findings = dataflow::prove(algorithm, reader.program, options.dataflow);
   std::vector<Finding> all;
@@ -337,6 +336,21 @@ std::vector<Finding> prove_loops(const Algorithm &algorithm, const Function &f,
     }
   }
   return all;
+}
+
+}  // namespace
+
+std::vector<Finding> prove_loops(const Algorithm &algorithm, const Function &f,
+                                 const LoopProofOptions &options) {
+  auto refuses = [](const std::vector<Finding> &findings) {
+    return std::any_of(findings.begin(), findings.end(),
+                       [](const Finding &x) { return x.verdict == Finding::Refused; });
+  };
+  std::vector<Finding> fused = findings_of(algorithm, f, options, Modulo::Fused);
+  if (!refuses(fused)) return fused;
+  // A wrong reading refuses what is right, and never accepts what is wrong.
+  std::vector<Finding> rings = findings_of(algorithm, f, options, Modulo::Ring);
+  return refuses(rings) ? fused : rings;
 }
 
 std::vector<Finding> check_loops(const LoopTree &tree, const Function &f,

@@ -31,10 +31,11 @@ namespace {
 
 using namespace polyhalite::test;
 
-Case case_of(const std::string &word) {
+Case case_of(const std::string &word, bool quick = false) {
   const bool is_seed =
       std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
   DifferentialCounts counts;
+  counts.quick = quick;
   if (is_seed) return drawn_case(std::strtoull(word.c_str(), nullptr, 10), counts);
   std::ifstream file(word);
   return parse_case({std::istreambuf_iterator<char>(file), {}}, word);
@@ -121,11 +122,11 @@ int run(int argc, char **argv) {
     } else if (word == "--kernels") {
       trial = with_random_kernels;
     } else if (word == "--show" && value) {
-      const Case c = case_of(value);
+      const Case c = case_of(value, quick);
       std::cout << describe(trial == with_random_kernels ? with_kernels(c) : c);
       return 0;
     } else if (word == "--reduce" && value) {
-      return reduce(case_of(value), trial);
+      return reduce(case_of(value, quick), trial);
     } else if (word == "--cases" && value) {
       return try_cases(argc - i - 1, argv + i + 1, trial);
     } else if (word == "--seconds" && value) {
