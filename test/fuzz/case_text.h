@@ -7,7 +7,7 @@
 //   f0.parallel(y)
 //   box (0, 8) (-2, 5)      min and extent of each dimension; a line for each output
 //   seed 145                of the images' data
-//   verdict accepted        or refused: what the judge is to say, where that is known
+//   verdict accepted        what the judge is to say, refused else; structural: it is not asked
 #pragma once
 
 #include <cstdint>

@@ -6,6 +6,7 @@
 // too few programs are judged.
 // differential --auto ...: schedules are the auto-scheduler's.
 // differential --quick ...: many programs; one in 20 becomes machine code. Seeds draw others then.
+// Exits 1 too where the second proof decides too little of them.
 // differential --kernels ...: schedules have kernels, which run on the CPU.
 // differential --show SEED | FILE: prints what the seed draws (behind --kernels, with
 // kernels), and what becomes of it.
@@ -62,7 +63,10 @@ int try_cases(int count, char **files, void (*trial)(const Case &, DifferentialC
   DifferentialCounts counts;
   for (int i = 0; i < count; i++) {
     const DifferentialCounts before = counts;
-    trial(case_of(files[i]), counts);
+    const Case c = case_of(files[i]);
+    // A pipeline that is refused by mistake would run nothing, and pass.
+    if (c.verdict.empty()) counts.failures.push_back(files[i] + std::string(": has no verdict"));
+    trial(c, counts);
     if (counts.failures.size() + counts.false_refusals >
         before.failures.size() + before.false_refusals) {
       std::cout << files[i] << " fails\n";
@@ -80,6 +84,16 @@ int show_coverage(const DifferentialCounts &counts) {
   const bool judged_enough = counts.accepted + counts.refused >= kLeastJudged * counts.drawn;
   if (!judged_enough) std::cout << "too few programs reach the judge\n";
   return counts.failures.empty() && missing.empty() && judged_enough ? 0 : 1;
+}
+
+// A proof that decides nothing finds no fault either.
+void hold_proofs(DifferentialCounts &counts) {
+  constexpr double kLeastProven = 0.4;
+  constexpr int kFewest = 100;
+  const int proven = counts.findings[0], others = counts.findings[1] + counts.findings[2];
+  if (proven + others >= kFewest && proven < kLeastProven * (proven + others)) {
+    counts.failures.push_back("the second proof decides too little");
+  }
 }
 
 int run(int argc, char **argv) {
@@ -151,6 +165,7 @@ int run(int argc, char **argv) {
       next_line += 10;
     }
   }
+  if (quick) hold_proofs(counts);
   std::cout << report(counts);
   if (!counts.false_refusal_seeds.empty()) {
     std::cout << "false refusals:";

@@ -185,18 +185,22 @@ class Trial {
       s = survey(tree);
     } catch (const CompileError &) {
       counts_.structural++;
+      hold("structural");
       return std::nullopt;
     }
     Judgement verdict = judge(tree, s);
     if (verdict.legal()) count_drawn(p_.frozen, true);
     verdict.legal() ? counts_.accepted++ : counts_.refused++;
     if (!verdict.legal()) counts_.refused_by_claim[verdict.refusal->claim]++;
-    const std::string said = verdict.legal() ? "accepted" : "refused";
-    if (!wanted_.empty() && wanted_ != said) fail(said + ", and should be " + wanted_);
+    hold(verdict.legal() ? "accepted" : "refused");
     return verdict;
   }
 
  private:
+  void hold(const std::string &said) {
+    if (!wanted_.empty() && wanted_ != said) fail(said + ", and should be " + wanted_);
+  }
+
   void fail(const std::string &what) {
     std::ostringstream os;
     os << "seed " << seed_ << ": " << what;

@@ -151,6 +151,36 @@ TEST(survey, vectors_need_constant_extents) {
   fix: vectorize(x, N) splits by N first; or bound() 'x' to a constant extent)");
 }
 
+TEST(survey, shared_loops_of_funcs_that_read_each_other_are_refused) {
+  EXPECT_EQ(surveyed(R"(f(x) = x
+g(x) = 0
+g(x) = g(x) + 1
+g(3) = f(3)
+h(x) = f(x) + g(x)
+output h
+)",
+                     "f.compute_root()\ng.compute_root()\ng.update(0).compute_with(f, x)\n"),
+            R"(test:3: error: cannot compute update 0 of 'g' with 'f'
+  why: 'g' reads 'f'
+  fix: compute stages with each other whose Funcs do not read each other)");
+}
+
+TEST(survey, shared_loops_with_a_func_between_them_are_refused) {
+  EXPECT_EQ(surveyed(R"(f(x) = x
+f(0) = 0
+m(x) = f(x)
+g(x) = 0
+g(x) = g(x) + m(x)
+h(x) = f(x) + g(x)
+output h
+)",
+                     "f.compute_root()\nm.compute_root()\ng.compute_root()\n"
+                     "g.compute_with(f, x)\n"),
+            R"(test:4: error: cannot compute 'g' with 'f'
+  why: a Func between them needs the one and is needed by the other
+  fix: compute stages with each other that no other Func separates)");
+}
+
 TEST(survey, unbounded_reads_are_refused) {
   EXPECT_EQ(surveyed(R"(image in: int32, 1
 f(x) = in(x)

@@ -2,24 +2,17 @@
 // between two planes, tiled in time, give what plain loops give.
 #include <gtest/gtest.h>
 
-#include <array>
-#include <vector>
-
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
+#include "test/realize/repeated_stencil.h"
 
 namespace polyhalite {
 namespace {
 
 // f(j, i) out of its eight neighbours and itself, again and again, in place.
-class GaussSeidel : public testing::Test {
+class GaussSeidel : public RepeatedStencil<uint32_t> {
  protected:
-  Var x{"x"}, y{"y"};
-  RVar to{"to"}, ti{"ti"}, io{"io"}, ii{"ii"}, jo{"jo"}, ji{"ji"}, wave{"wave"};
-  Param<int> n{"n"}, m{"m"}, steps{"steps"};
   Func f{"f"};
-  RDom r{1, n - 2, 1, m - 2, 0, steps, "r"};
-  RVar j{r.x}, i{r.y}, t{r.z};
 
   GaussSeidel() {
     f(x, y) = cast<uint32_t>(x * 7 + y * 131 + x * y);
@@ -29,8 +22,8 @@ class GaussSeidel : public testing::Test {
     f(j, i) = sum / 9 + cast<uint32_t>(t);
   }
 
-  static std::vector<uint32_t> expected(int n, int m, int steps) {
-    std::vector<uint32_t> a(static_cast<size_t>(n) * m);
+  Values expected(int n, int m, int steps) const override {
+    Values a(static_cast<size_t>(n) * m);
     auto at = [&](int j, int i) -> uint32_t & { return a[static_cast<size_t>(i) * n + j]; };
     for (int i = 0; i < m; i++) {
       for (int j = 0; j < n; j++) at(j, i) = static_cast<uint32_t>(j * 7 + i * 131 + j * i);
@@ -48,28 +41,17 @@ class GaussSeidel : public testing::Test {
     return a;
   }
 
-  void expect_right() {
-    f.compile_jit();
-    for (const auto &[width, height, times] : std::vector<std::array<int, 3>>{
-             {3, 3, 1}, {4, 9, 2}, {17, 5, 3}, {40, 37, 13}, {64, 33, 8}}) {
-      n.set(width);
-      m.set(height);
-      steps.set(times);
-      Buffer<uint32_t> out = f.realize({width, height});
-      const std::vector<uint32_t> right = expected(width, height, times);
-      int wrong = 0;
-      out.for_each_element([&](int a, int b) {
-        wrong += out(a, b) != right[static_cast<size_t>(b) * static_cast<size_t>(width) + a];
-      });
-      EXPECT_EQ(wrong, 0) << width << " x " << height << ", " << times << " times";
-    }
+  Values computed(int width, int height) override {
+    Values values;
+    append(values, f.realize({width, height}));
+    return values;
   }
 };
 
 TEST_F(GaussSeidel, AsItStands) { expect_right(); }
 
 TEST_F(GaussSeidel, TiledInTime) {
-  f.update(0).skew(i, t, 1).split(t, to, ti, 4).split(i, io, ii, 8).reorder(j, ii, ti, io, to);
+  tile_in_time(f);
   expect_right();
 }
 
@@ -86,14 +68,7 @@ TEST_F(GaussSeidel, TiledInTimeAndBothDimensions) {
 }
 
 TEST_F(GaussSeidel, WavefrontsOfTiles) {
-  f.update(0)
-      .skew(i, t, 1)
-      .split(t, to, ti, 4)
-      .split(i, io, ii, 8)
-      .reorder(j, ii, ti, io, to)
-      .skew(io, to, wave, 1)
-      .reorder(to, wave)
-      .parallel(to);
+  tile_in_waves(f);
   expect_right();
 }
 
@@ -142,14 +117,10 @@ TEST_F(GaussSeidel, AnOrderThatBreaksADependenceIsRefused) {
 }
 
 // u(j, i, p) out of the five points of the other plane.
-class TwoPlanes : public testing::Test {
+class TwoPlanes : public RepeatedStencil<uint32_t> {
  protected:
-  Var x{"x"}, y{"y"}, p{"p"};
-  RVar to{"to"}, ti{"ti"}, io{"io"}, ii{"ii"}, jo{"jo"}, ji{"ji"}, wave{"wave"};
-  Param<int> n{"n"}, m{"m"}, steps{"steps"};
+  Var p{"p"};
   Func u{"u"};
-  RDom r{1, n - 2, 1, m - 2, 0, steps, "r"};
-  RVar j{r.x}, i{r.y}, t{r.z};
 
   TwoPlanes() {
     u(x, y, p) = cast<uint32_t>(x * 7 + y * 131 + x * y + p);
@@ -158,8 +129,8 @@ class TwoPlanes : public testing::Test {
                            u(j, i - 1, from) * 7 + u(j, i + 1, from) * 9;
   }
 
-  static std::vector<uint32_t> expected(int n, int m, int steps) {
-    std::vector<uint32_t> a(static_cast<size_t>(n) * m * 2);
+  Values expected(int n, int m, int steps) const override {
+    Values a(static_cast<size_t>(n) * m * 2);
     auto at = [&](int j, int i, int p) -> uint32_t & {
       return a[(static_cast<size_t>(p) * m + i) * n + j];
     };
@@ -181,22 +152,10 @@ class TwoPlanes : public testing::Test {
     return a;
   }
 
-  void expect_right() {
-    u.compile_jit();
-    for (const auto &[width, height, times] : std::vector<std::array<int, 3>>{
-             {3, 3, 1}, {4, 9, 2}, {17, 5, 3}, {40, 37, 13}, {64, 33, 8}}) {
-      n.set(width);
-      m.set(height);
-      steps.set(times);
-      Buffer<uint32_t> out = u.realize({width, height, 2});
-      const std::vector<uint32_t> right = expected(width, height, times);
-      int wrong = 0;
-      out.for_each_element([&](int a, int b, int c) {
-        const size_t row = static_cast<size_t>(c) * static_cast<size_t>(height) + b;
-        wrong += out(a, b, c) != right[row * static_cast<size_t>(width) + a];
-      });
-      EXPECT_EQ(wrong, 0) << width << " x " << height << ", " << times << " times";
-    }
+  Values computed(int width, int height) override {
+    Values values;
+    append(values, u.realize({width, height, 2}));
+    return values;
   }
 };
 
@@ -206,12 +165,7 @@ TEST_F(TwoPlanes, RowsAtOnceAndVectors) {
 }
 
 TEST_F(TwoPlanes, TiledInTimeWithVectors) {
-  u.update(0)
-      .skew(i, t, 1)
-      .split(t, to, ti, 4)
-      .split(i, io, ii, 8)
-      .reorder(j, ii, ti, io, to)
-      .vectorize(j, 8);
+  tile_in_time(u).vectorize(j, 8);
   expect_right();
 }
 
@@ -228,15 +182,7 @@ TEST_F(TwoPlanes, BothDimensionsSkewedWithVectors) {
 }
 
 TEST_F(TwoPlanes, WavefrontsOfTiles) {
-  u.update(0)
-      .skew(i, t, 1)
-      .split(t, to, ti, 6)
-      .split(i, io, ii, 8)
-      .reorder(j, ii, ti, io, to)
-      .skew(io, to, wave, 1)
-      .reorder(to, wave)
-      .parallel(to)
-      .vectorize(j, 8);
+  tile_in_waves(u).vectorize(j, 8);
   expect_right();
 }
 

@@ -3,25 +3,20 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <vector>
 
 #include "lang/interpret/interpret.h"
 #include "lang/ir/freeze.h"
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
+#include "test/realize/repeated_stencil.h"
 
 namespace polyhalite {
 namespace {
 
 // Two planes; a step of odd number computes the first one, others the second one.
-class PingPong : public testing::Test {
+class PingPong : public RepeatedStencil<int32_t> {
  protected:
-  Var x{"x"}, y{"y"};
-  RVar to{"to"}, ti{"ti"}, io{"io"}, ii{"ii"}, jo{"jo"}, ji{"ji"}, wave{"wave"};
-  Param<int> n{"n"}, m{"m"}, steps{"steps"};
   Func u{"u"};
-  RDom r{1, n - 2, 1, m - 2, 0, steps, "r"};
-  RVar j{r.x}, i{r.y}, t{r.z};
 
   PingPong() {
     u(x, y) = Tuple(cast<int32_t>(x * 7 + y * 131 + x * y), cast<int32_t>(x - y));
@@ -34,10 +29,15 @@ class PingPong : public testing::Test {
                     select(odd, u(j, i)[1], around(0) / 16 + t));
   }
 
-  using Planes = std::array<std::vector<int32_t>, 2>;
+  Values computed(int width, int height) override {
+    const Realization out = u.realize({width, height});
+    Values values;
+    for (size_t v = 0; v < 2; v++) append(values, out[v]);
+    return values;
+  }
 
-  static Planes expected(int n, int m, int steps) {
-    Planes planes;
+  Values expected(int n, int m, int steps) const override {
+    std::array<Values, 2> planes;
     for (int i = 0; i < m; i++) {
       for (int j = 0; j < n; j++) {
         planes[0].push_back(j * 7 + i * 131 + j * i);
@@ -45,8 +45,8 @@ class PingPong : public testing::Test {
       }
     }
     for (int t = 0; t < steps; t++) {
-      const std::vector<int32_t> &from = planes[t % 2];
-      std::vector<int32_t> &to = planes[1 - t % 2];
+      const Values &from = planes[t % 2];
+      Values &to = planes[1 - t % 2];
       for (int i = 1; i < m - 1; i++) {
         for (int j = 1; j < n - 1; j++) {
           const int32_t *at = &from[static_cast<size_t>(i * n + j)];
@@ -55,30 +55,8 @@ class PingPong : public testing::Test {
         }
       }
     }
-    return planes;
-  }
-
-  void expect_right() {
-    for (const auto &[width, height, times] : std::vector<std::array<int, 3>>{
-             {3, 3, 1}, {4, 9, 2}, {17, 5, 3}, {40, 37, 13}, {64, 33, 8}}) {
-      n.set(width);
-      m.set(height);
-      steps.set(times);
-      const Realization out = u.realize({width, height});
-      const Planes right = expected(width, height, times);
-      for (int v = 0; v < 2; v++) {
-        const Buffer<int32_t> plane = out[static_cast<size_t>(v)];
-        int wrong = 0;
-        for (int b = 0; b < height; b++) {
-          for (int a = 0; a < width; a++) {
-            wrong +=
-                plane(a, b) != right[static_cast<size_t>(v)][static_cast<size_t>(b * width + a)];
-          }
-        }
-        EXPECT_EQ(wrong, 0) << "value " << v << " of " << width << " x " << height << ", " << times
-                            << " times";
-      }
-    }
+    planes[0].insert(planes[0].end(), planes[1].begin(), planes[1].end());
+    return planes[0];
   }
 };
 
@@ -90,35 +68,22 @@ TEST_F(PingPong, VectorsAndThreads) {
 }
 
 TEST_F(PingPong, TiledInTime) {
-  u.update(0).skew(i, t, 1).split(t, to, ti, 4).split(i, io, ii, 8).reorder(j, ii, ti, io, to);
+  tile_in_time(u);
   expect_right();
 }
 
 TEST_F(PingPong, TiledInTimeWithVectors) {
-  u.update(0)
-      .skew(i, t, 1)
-      .split(t, to, ti, 4)
-      .split(i, io, ii, 8)
-      .split(j, jo, ji, 8)
-      .reorder(ji, jo, ii, ti, io, to)
-      .vectorize(ji);
+  tile_in_time(u).split(j, jo, ji, 8).vectorize(ji);
   expect_right();
 }
 
 TEST_F(PingPong, WavefrontsOfTiles) {
-  u.update(0)
-      .skew(i, t, 1)
-      .split(t, to, ti, 4)
-      .split(i, io, ii, 8)
-      .reorder(j, ii, ti, io, to)
-      .skew(io, to, wave, 1)
-      .reorder(j, ii, ti, to, wave)
-      .parallel(to);
+  tile_in_waves(u);
   expect_right();
 }
 
 TEST_F(PingPong, AsTheInterpreterHasIt) {
-  u.update(0).skew(i, t, 1).split(t, to, ti, 2).split(i, io, ii, 4).reorder(j, ii, ti, io, to);
+  tile_in_time(u);
   n.set(13);
   m.set(11);
   steps.set(5);

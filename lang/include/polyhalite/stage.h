@@ -159,9 +159,9 @@ class Schedulable : public DeviceSchedulable<Self> {
   }
 
   /// Runs this stage in the loops of another one, from the outermost down to `loop`; both have
-  /// loops of the same names and kinds there, and neither needs what the other computes. `align`
-  /// says how ranges that differ meet; where the loop goes beyond the stage's own, the stage does
-  /// nothing.
+  /// loops of the same names and kinds there. Neither Func needs the other, in any definition.
+  /// `align` says how ranges that differ meet; where the loop goes beyond the stage's own, the
+  /// stage does nothing.
   ///
   ///   f.compute_with(g, y)     for y { for x { g } }           for y { for x { g }
   ///                            for y { for x { f } }     ->            for x { f } }

@@ -19,7 +19,7 @@ std::vector<int32_t> run(const std::string &body, ParallelOrder order = Parallel
   IrArguments args;
   args.buffers = {{"in", in.raw()}, {"out", out.raw()}};
   args.scalars = {{"k", Expr(5)}};
-  interpret_ir(f, args, {order, 1});
+  interpret_ir(f, args, {order, 1, {}});
   return {out.elements<int32_t>(), out.elements<int32_t>() + 8};
 }
 

@@ -44,7 +44,7 @@ std::vector<uint8_t> run(const Function &f, Type t, const Sizes &sizes, Parallel
   IrArguments args;
   args.buffers = {{"in", in.raw()}, {"out", out.raw()}};
   args.scalars = {{"k", Expr(sizes.k)}};
-  interpret_ir(f, args, {order, 3});
+  interpret_ir(f, args, {order, 3, {}});
   return out.bytes();
 }
 

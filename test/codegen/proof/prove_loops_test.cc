@@ -42,14 +42,27 @@ std::string proof_of(const Func &f) {
   return said(prove_loops(l.tree.algorithm, l.loops));
 }
 
-// The proof of the loops with the first `from` that stands in them replaced.
-std::string proof_with(const Func &f, const std::string &from, const std::string &to) {
+// The proof of the loops whose text was changed.
+template <typename Change>
+std::string proof_of_changed(const Func &f, Change change) {
   const Lowered l = lowered(f);
   std::string text = to_text(l.loops);
-  const size_t at = text.find(from);
-  if (at == std::string::npos) return "there is no '" + from + "' in\n" + text;
-  text.replace(at, from.size(), to);
+  change(text);
   return said(prove_loops(l.tree.algorithm, parse_function(text)));
+}
+
+// The proof of the loops with the first `from` that stands in them replaced.
+std::string proof_with(const Func &f, const std::string &from, const std::string &to) {
+  return proof_of_changed(f, [&](std::string &text) {
+    const size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from << " in\n" << text;
+    text.replace(at, from.size(), to);
+  });
+}
+
+testing::AssertionResult says(const std::string &proof, const std::string &words) {
+  if (proof.find(words) != std::string::npos) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << proof << "does not say " << words;
 }
 
 const Var x("x"), y("y"), xi("xi"), yi("yi");
@@ -99,6 +112,18 @@ struct Sum {
   }
 };
 
+// Each cell out of the one before it.
+struct Scan {
+  Func scan{"scan"}, out{"out"};
+  RDom r{1, 30, "r"};
+  Scan() {
+    scan(x) = x;
+    scan(r) = scan(r - 1) * 3;
+    out(x) = scan(x);
+    scan.compute_root();
+  }
+};
+
 TEST(ProveLoops, ReductionsInAnyOrder) {
   Sum s;
   Var u("u");
@@ -140,8 +165,7 @@ TEST(ProveLoops, WhereDataChooseTheCellNothingIsDecided) {
   values.compute_root();
   counts.compute_root();
   const std::string text = proof_of(out);
-  EXPECT_NE(text.find("undecided counts: definition 1 writes where data say\n"), std::string::npos)
-      << text;
+  EXPECT_TRUE(says(text, "undecided counts: definition 1 writes where data say\n"));
   EXPECT_EQ(text.find("refused"), std::string::npos) << text;
 }
 
@@ -154,25 +178,21 @@ TEST(ProveLoopsRefuses, ARowThatIsNotComputed) {
   const std::string text =
       proof_with(b.blur, "for rows.s0.y in (blur.min.1 - 1, blur.extent.1 + 2)",
                  "for rows.s0.y in (blur.min.1 - 1, blur.extent.1 + 1)");
-  EXPECT_NE(text.find("refused rows: a statement of 'blur' reads a cell which nothing wrote: "),
-            std::string::npos)
-      << text;
+  EXPECT_TRUE(says(text, "refused rows: a statement of 'blur' reads a cell which nothing wrote: "));
 }
 
 TEST(ProveLoopsRefuses, AnOutputThatIsNotWritten) {
   Blur b;
   const std::string text = proof_with(b.blur, "for blur.s0.x in (blur.min.0, blur.extent.0)",
                                       "for blur.s0.x in (blur.min.0 + 1, blur.extent.0 - 1)");
-  EXPECT_NE(text.find("refused blur: the caller reads a cell which nothing wrote: "),
-            std::string::npos)
-      << text;
+  EXPECT_TRUE(says(text, "refused blur: the caller reads a cell which nothing wrote: "));
 }
 
 TEST(ProveLoopsRefuses, AStoreThatIsGone) {
   Blur b;
   b.rows.compute_root();
   const std::string text = proof_with(b.blur, "rows(rows.s0.x, rows.s0.y) =", "evaluate 0 == ");
-  EXPECT_NE(text.find("refused"), std::string::npos) << text;
+  EXPECT_TRUE(says(text, "refused rows: a statement of 'blur' reads a cell which nothing wrote: "));
 }
 
 TEST(ProveLoopsRefuses, AnAllocationThatIsTooSmall) {
@@ -180,23 +200,19 @@ TEST(ProveLoopsRefuses, AnAllocationThatIsTooSmall) {
   b.rows.compute_root();
   const std::string text = proof_with(b.blur, "allocate rows: int32(blur.min.0,",
                                       "allocate rows: int32(blur.min.0 + 1,");
-  EXPECT_NE(text.find("refused rows: a statement writes outside of its memory, "),
-            std::string::npos)
-      << text;
+  EXPECT_TRUE(says(text, "refused rows: a statement writes outside of its memory, "));
 }
 
 TEST(ProveLoopsRefuses, ARingThatIsTooSmall) {
   Blur b;
   b.in.compute_root();
   b.rows.store_root().compute_at(b.blur, y).fold_storage(y, 4);
-  const Lowered l = lowered(b.blur);
-  std::string text = to_text(l.loops);
-  for (size_t at = 0; (at = text.find("%4", at)) != std::string::npos;) text.replace(at, 2, "%2");
-  const std::string proof = said(prove_loops(l.tree.algorithm, parse_function(text)));
-  EXPECT_NE(proof.find("refused rows: a statement of 'blur' reads a cell and finds what another "
-                       "instance left there: "),
-            std::string::npos)
-      << proof;
+  const std::string proof = proof_of_changed(b.blur, [](std::string &text) {
+    for (size_t at = 0; (at = text.find("%4", at)) != std::string::npos;) text.replace(at, 2, "%2");
+  });
+  EXPECT_TRUE(says(proof,
+                   "refused rows: a statement of 'blur' reads a cell and finds what another "
+                   "instance left there: "));
 }
 
 TEST(ProveLoopsRefuses, ACellThatIsAnother) {
@@ -206,61 +222,43 @@ TEST(ProveLoopsRefuses, ACellThatIsAnother) {
   const std::string text = proof_with(b.blur, "blur(blur.s0.x, blur.s0.y) = rows(blur.s0.x, ",
                                       "blur(blur.s0.x, blur.s0.y) = rows(blur.s0.x + 1, ");
   // It is no instance of the definition any more.
-  EXPECT_NE(text.find("undecided blur: a statement is not seen to be an instance of a definition"),
-            std::string::npos)
-      << text;
+  EXPECT_TRUE(
+      says(text, "undecided blur: a statement is not seen to be an instance of a definition"));
 }
 
 TEST(ProveLoopsRefuses, AScanThatRunsBackwards) {
-  RDom r(1, 30, "r");
-  Func scan("scan"), out("out");
-  scan(x) = x;
-  scan(r) = scan(r - 1) * 3;
-  out(x) = scan(x);
-  scan.compute_root();
-  const Lowered l = lowered(out);
-  std::string text = to_text(l.loops);
-  const std::string from = "scan.s1.r";
-  const size_t loop = text.find("for " + from);
-  ASSERT_NE(loop, std::string::npos) << text;
-  // for r in (1, 30) { S(r) }  ->  for r in (1, 30) { let q = 31 - r S(q) }
-  const size_t body = text.find("{\n", loop);
-  std::string inside = text.substr(body + 2);
-  const size_t end = inside.find("\n");
-  std::string line = inside.substr(0, end);
-  for (size_t at = 0; (at = line.find(from, at)) != std::string::npos; at += 9) {
-    line.replace(at, from.size(), "backwards");
-  }
-  text =
-      text.substr(0, body + 2) + "let backwards = 31 - " + from + "\n" + line + inside.substr(end);
-  const std::string proof = said(prove_loops(l.tree.algorithm, parse_function(text)));
-  EXPECT_NE(proof.find("refused scan: a statement of 'scan' reads a cell and finds what another "
-                       "instance left there: "),
-            std::string::npos)
-      << proof;
+  Scan s;
+  const std::string proof = proof_of_changed(s.out, [](std::string &text) {
+    const std::string from = "scan.s1.r";
+    const size_t loop = text.find("for " + from);
+    ASSERT_NE(loop, std::string::npos) << text;
+    // for r in (1, 30) { S(r) }  ->  for r in (1, 30) { let q = 31 - r S(q) }
+    const size_t body = text.find("{\n", loop) + 2, end = text.find("\n", body);
+    std::string line = text.substr(body, end - body);
+    for (size_t at = 0; (at = line.find(from, at)) != std::string::npos; at += 9) {
+      line.replace(at, from.size(), "backwards");
+    }
+    text.replace(body, end - body, "let backwards = 31 - " + from + "\n" + line);
+  });
+  EXPECT_TRUE(says(proof,
+                   "refused scan: a statement of 'scan' reads a cell and finds what another "
+                   "instance left there: "));
 }
 
 TEST(ProveLoopsRefuses, ALoopThatIsNotParallel) {
-  RDom r(1, 30, "r");
-  Func scan("scan"), out("out");
-  scan(x) = x;
-  scan(r) = scan(r - 1) * 3;
-  out(x) = scan(x);
-  scan.compute_root();
+  Scan s;
   const std::string text =
-      proof_with(out, "for scan.s1.r in (1, 30) {", "for scan.s1.r in (1, 30) parallel {");
-  EXPECT_NE(text.find("refused scan: iterations of the parallel loop 'scan.s1.r' meet in a cell, "),
-            std::string::npos)
-      << text;
+      proof_with(s.out, "for scan.s1.r in (1, 30) {", "for scan.s1.r in (1, 30) parallel {");
+  EXPECT_TRUE(
+      says(text, "refused scan: iterations of the parallel loop 'scan.s1.r' meet in a cell, "));
 }
 
 TEST(ProveLoopsRefuses, AReductionThatLeavesSomeOut) {
   Sum s;
   const std::string text = proof_with(s.out, "for sum.s1.r in (0, 20)", "for sum.s1.r in (0, 19)");
-  EXPECT_NE(text.find("refused sum: a statement of 'out' reads a cell in which an instance of a "
-                      "reduction is missing: "),
-            std::string::npos)
-      << text;
+  EXPECT_TRUE(says(text,
+                   "refused sum: a statement of 'out' reads a cell in which an instance of a "
+                   "reduction is missing: "));
 }
 
 TEST(ProveLoopsRefuses, APointBesideTheReduction) {
@@ -268,25 +266,20 @@ TEST(ProveLoopsRefuses, APointBesideTheReduction) {
   RVar ro("ro"), ri("ri");
   s.sum.update().split(s.r, ro, ri, 4);
   const std::string text = proof_with(s.out, "for sum.s1.ri in (0, 4)", "for sum.s1.ri in (-1, 5)");
-  EXPECT_NE(text.find("refused sum: a statement runs outside of its reduction domain, "),
-            std::string::npos)
-      << text;
+  EXPECT_TRUE(says(text, "refused sum: a statement runs outside of its reduction domain, "));
 }
 
 TEST(ProveLoopsRefuses, AReductionThatTakesSomeTwice) {
   Sum s;
   RVar ro("ro"), ri("ri");
   s.sum.update().split(s.r, ro, ri, 4);
-  const Lowered l = lowered(s.out);
-  std::string text = to_text(l.loops);
-  const size_t loop = text.find("for sum.s1.ri");
-  ASSERT_NE(loop, std::string::npos) << text;
-  text.insert(loop, "for again in (0, 2) {\n");
-  text.insert(text.find("}", loop + 40), "}\n");
-  const std::string proof = said(prove_loops(l.tree.algorithm, parse_function(text)));
-  EXPECT_NE(proof.find("refused sum: an instance of its reduction 1 is taken in twice, "),
-            std::string::npos)
-      << proof;
+  const std::string proof = proof_of_changed(s.out, [](std::string &text) {
+    const size_t loop = text.find("for sum.s1.ri");
+    ASSERT_NE(loop, std::string::npos) << text;
+    text.insert(loop, "for again in (0, 2) {\n");
+    text.insert(text.find("}", loop + 40), "}\n");
+  });
+  EXPECT_TRUE(says(proof, "refused sum: an instance of its reduction 1 is taken in twice, "));
 }
 
 }  // namespace
