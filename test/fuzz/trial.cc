@@ -288,7 +288,7 @@ class Trial {
     }
     Images images, margins;
     std::map<std::string, const polyhalite_buffer_t *> for_reference;
-    Dice dice(seed_ + 77);
+    Dice dice(seed_ + 77), beyond(seed_ + 78);
     std::map<std::string, uint64_t> scalars;
     for (const AlgorithmInput &i : p_.frozen.algorithm.inputs) {
       if (!i.param->is_buffer) {
@@ -314,7 +314,7 @@ class Trial {
       b = std::make_unique<GuardedBuffer>(i.param->type, box);
       b->fill(i.param->type, dice);
       // The interpreter computes whole boxes of Funcs that the schedule may inline, and reads more
-      // of the image for points that nobody needs.
+      // of the image for points that nobody needs, of values that its type has.
       Extents wide = box;
       for (size_t d = 0; d < wide.min.size(); d++) {
         wide.min[d] -= margin;
@@ -322,6 +322,7 @@ class Trial {
       }
       auto &w = margins[i.param->name];
       w = std::make_unique<GuardedBuffer>(i.param->type, wide);
+      w->fill(i.param->type, beyond);
       w->copy_from(*b);
       for_reference[i.param->name] = w->raw();
     }
