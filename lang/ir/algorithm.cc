@@ -55,6 +55,18 @@ std::vector<int> FuncDef::branches_of(int stage) const {
   return branches;
 }
 
+std::vector<BoundsEstimate> constant_estimates(std::vector<BoundsEstimate> list) {
+  bool any = false;
+  for (BoundsEstimate &estimate : list) {
+    for (Expr *e : {&estimate.min, &estimate.extent}) {
+      if (e->defined() && !as_imm(*e)) *e = Expr();
+      any |= e->defined();
+    }
+  }
+  if (!any) list.clear();
+  return list;
+}
+
 Expr runs_where(const FuncDef &f, int stage) {
   Expr where;
   auto require = [&](const Expr &e) {

@@ -50,6 +50,9 @@ struct FuncDef {
   std::vector<Type> types;        // of the values
   std::vector<StageDef> stages;   // [0] pure, then updates in order, then branches of these
   SourceLocation where;
+  // What set_estimate says in numbers, one per argument, or empty; other estimates are no part of
+  // an algorithm.
+  std::vector<BoundsEstimate> estimates;
 
   int dimensions() const { return static_cast<int>(args.size()); }
   /// Of the buffer that holds value i: the Func's name, or NAME.I where there are several values.
@@ -67,6 +70,9 @@ struct FuncDef {
   /// The branches of a stage, first choice first.
   std::vector<int> branches_of(int stage) const;
 };
+
+/// Those of them that are numbers; empty where none is.
+std::vector<BoundsEstimate> constant_estimates(std::vector<BoundsEstimate> list);
 
 /// Where the stage runs: its own condition, those around it, none of the choices before it and none
 /// of its branches. Undefined: always.

@@ -537,6 +537,7 @@ FrozenPipeline freeze(
       def.stages.push_back(freeze_stage(*f, s, names, &stage_names[{f->name, s}]));
     }
     for (const std::string &a : f->pure_args) def.args.push_back(stage_names[{f->name, 0}](a));
+    def.estimates = constant_estimates(f->estimates);
     result.algorithm.funcs.push_back(std::move(def));
     result.functions.push_back(f);
   }

@@ -62,6 +62,7 @@ class AlgorithmParser {
     if (named && tokens_.accept("output")) return parse_outputs();
     if (named && tokens_.accept("buffer")) return parse_output_buffer();
     if (named && tokens_.accept("requirement")) return parse_requirement();
+    if (named && tokens_.accept("estimates")) return parse_estimates();
     parse_definition();
   }
 
@@ -157,6 +158,32 @@ class AlgorithmParser {
                  where);
     }
     result_.requirements.push_back(e);
+  }
+
+  // What set_estimate says of a Func.
+  void parse_estimates() {
+    const std::string name = tokens_.peek().text;
+    const auto f = std::find_if(result_.funcs.begin(), result_.funcs.end(),
+                                [&](const FuncDef &def) { return def.name == name; });
+    if (f == result_.funcs.end()) tokens_.fail(in_quotes(name) + " is not defined");
+    tokens_.next();
+    f->estimates.resize(f->args.size());
+    while (tokens_.accept(",")) {
+      const std::string word = tokens_.peek().text;
+      const size_t dot = word.find('.');
+      const int d = dot == std::string::npos ? -1 : std::atoi(word.c_str() + dot + 1);
+      const bool is_min = word.substr(0, dot) == "min";
+      if (d < 0 || d >= f->dimensions() || (!is_min && word.substr(0, dot) != "extent")) {
+        tokens_.fail("expected an estimate of a dimension of " + in_quotes(name) + ", found " +
+                         tokens_.describe_next(),
+                     "", "name one such as extent.0");
+      }
+      tokens_.next();
+      BoundsEstimate &estimate = f->estimates[static_cast<size_t>(d)];
+      Expr &field = is_min ? estimate.min : estimate.extent;
+      field = parse_typed(Int(32), names(nullptr));
+      if (!as_imm(field)) tokens_.fail_behind("an estimate is no number");
+    }
   }
 
   // Constraints on the buffer of an output.

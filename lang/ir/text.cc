@@ -64,6 +64,7 @@ class AlgorithmPrinter {
     }
     os_ << '\n';
     for (const auto &p : a_.output_buffers) print_input(*p);
+    for (const FuncDef &f : a_.funcs) print_estimates(f);
     for (const Expr &e : a_.requirements) {
       os_ << "requirement ";
       print_expr(os_, e);
@@ -79,6 +80,16 @@ class AlgorithmPrinter {
     if (dimension >= 0) os_ << '.' << dimension;
     os_ << ' ';
     print_expr(os_, e);
+  }
+
+  void print_estimates(const FuncDef &f) {
+    if (f.estimates.empty()) return;
+    os_ << "estimates " << quote_name(f.name);
+    for (size_t d = 0; d < f.estimates.size(); d++) {
+      print_field("min", static_cast<int>(d), f.estimates[d].min);
+      print_field("extent", static_cast<int>(d), f.estimates[d].extent);
+    }
+    os_ << '\n';
   }
 
   void print_input(const ParameterContents &p) {

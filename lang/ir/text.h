@@ -15,6 +15,7 @@
 //   instead of 0 if n == 1: f(x) = 0         a branch of the first definition (0), see StageDef
 //   fail "too big": f(x) = 0                 runs nowhere: outside of its branches is an error
 //   output blur, hist
+//   estimates blur, min.0 0, extent.0 640    what set_estimate says of a Func
 //
 // Inputs stand in the order in which the compiled function takes them.
 #pragma once

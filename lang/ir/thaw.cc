@@ -159,6 +159,7 @@ FuncPtr new_func(const FuncDef &def) {
   f->pure_args = def.args;
   f->types = def.types;
   f->where = def.where;
+  f->estimates = def.estimates;
   return f;
 }
 

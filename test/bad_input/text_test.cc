@@ -22,6 +22,7 @@ bx(x, y) = int32(in(x, y)) + k(1)*n
 by(x, y) = bx(x, y) + bx(x, y + 1)
 over r(0, 10), s(0, n) where r < s: by(x, r) = by(x, r) + bx(x, s)
 output by
+estimates by, min.0 0, extent.1 480
 )";
 
 constexpr const char *kSchedule = R"(schedule 1

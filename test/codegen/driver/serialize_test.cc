@@ -71,6 +71,20 @@ TEST(Serialize, GoesRoundWithAlgorithmScheduleParametersAndConstants) {
   EXPECT_EQ(third(5, 5) * 3, before(5, 5));
 }
 
+TEST(Serialize, EstimatesAreKept) {
+  Program p;
+  p.sum.set_estimate(p.y, -2, 480);
+  p.blur.set_estimates({{0, 642}, {1, 480}});
+  std::vector<uint8_t> data, again;
+  serialize_pipeline(Pipeline(p.sum), data);
+  EXPECT_NE(text_of(data).find("estimates sum, min.1 -2, extent.1 480\n"), std::string::npos);
+  EXPECT_NE(text_of(data).find("estimates blur, min.0 0, extent.0 642, min.1 1, extent.1 480\n"),
+            std::string::npos)
+      << text_of(data);
+  serialize_pipeline(deserialize_pipeline(data), again);
+  EXPECT_EQ(text_of(again), text_of(data));
+}
+
 TEST(Serialize, ConstraintsOnOutputsAreKept) {
   Program p;
   p.sum.output_buffer().dim(0).set_bounds(0, 16).dim(1).set_stride(32);
