@@ -3,6 +3,7 @@
 
 #include "apps/cli/commands.h"
 #include "polyhalite/error.h"
+#include "polyhalite/verification.h"
 
 int main(int argc, char **argv) {
   using namespace polyhalite;
@@ -13,6 +14,12 @@ int main(int argc, char **argv) {
   auto add = [&](const char *name, const char *what, cli::Command (*make)(CLI::App &)) {
     CLI::App *sub = app.add_subcommand(name, what);
     commands.emplace_back(sub, make(*sub));
+    sub->add_option_function<std::string>(
+           "--verify",
+           [](const std::string &word) { set_verification(verification_from_name(word)); },
+           "full proves the lowered loops a second time, and ends with an error where they are "
+           "wrong; passes checks after each pass; none")
+        ->check(CLI::IsMember({"none", "passes", "full"}));
   };
   add("compile", "Compile an ONNX model to a library", cli::add_compile);
   add("run", "Run an ONNX model", cli::add_run);

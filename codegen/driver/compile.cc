@@ -2,13 +2,12 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
-#include <cstring>
 
 #include "codegen/passes/lower.h"
 #include "codegen/passes/pass.h"
 #include "codegen/proof/prove_loops.h"
 #include "lang/ir/resolve_target.h"
+#include "polyhalite/verification.h"
 #include "polyhedral/judge.h"
 
 namespace polyhalite {
@@ -20,21 +19,6 @@ int64_t nanoseconds() {
   return duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
-}
-
-enum class Verification : uint8_t { None, Passes, Full };
-
-// Passes are verified in builds without optimisation and wherever PH_VERIFY asks for it;
-// PH_VERIFY=full proves the lowered loops a second time.
-Verification verification() {
-  const char *wish = std::getenv("PH_VERIFY");
-  if (wish && std::strcmp(wish, "full") == 0) return Verification::Full;
-#ifndef __OPTIMIZE__
-  return Verification::Passes;
-#else
-  const bool asks = wish && *wish && std::strcmp(wish, "0") != 0;
-  return asks ? Verification::Passes : Verification::None;
-#endif
 }
 
 // Throws where a proof fails: the compiler is at fault then, not the schedule.

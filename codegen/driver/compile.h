@@ -15,7 +15,7 @@ struct LoweredPipeline {
   LoopTree tree;
   Function function;                      // flat, after all passes
   CompileTimes times;                     // all but LLVM's
-  std::vector<std::string> proven_again;  // under PH_VERIFY=full, a line for each Func
+  std::vector<std::string> proven_again;  // under Verification::Full, a line for each Func
   // What the schedule or the target says and nobody has proven.
   std::vector<std::string> promises;
 };

@@ -14,6 +14,7 @@
 #include "codegen/llvm/c_header.h"
 #include "codegen/llvm/device_code.h"
 #include "lang/ir/expr_text.h"
+#include "polyhalite/verification.h"
 #include "polyhedral/judge.h"
 #include "schedule/build_tree.h"
 #include "schedule/schedule_text.h"
@@ -192,9 +193,10 @@ std::string Outputs::made(Emit what) {
       return stmt_html(filter().name, make(Emit::stmt));
     case Emit::explanation:
     case Emit::timed_explanation:
-      return explain_page(filter().name, pipeline_, target_,
-                          {[&] { return make(Emit::stmt); }, [&] { return make(Emit::assembly); },
-                           what == Emit::timed_explanation});
+      return explain_page(
+          filter().name, pipeline_, target_,
+          {[&] { return make(Emit::stmt); }, [&] { return make(Emit::assembly); },
+           [&] { return lowered().proven_again; }, what == Emit::timed_explanation});
     case Emit::static_library: {
       std::vector<std::pair<std::string, std::string>> members = {
           {filter().name, make(Emit::object)}};
@@ -234,7 +236,9 @@ const LoweredPipeline &Outputs::lowered() {
 std::string Outputs::code(CodeForm form) {
   constexpr const char *kWords[] = {"object", "assembly", "llvm_assembly", "bitcode"};
   const char *word = kWords[static_cast<int>(form)];
-  if (auto known = cache().find(word)) return *known;
+  // Code of the cache has no loops to prove.
+  const bool proves = verification() == Verification::Full;
+  if (auto known = proves ? std::nullopt : cache().find(word)) return *known;
   const Function &f = lowered().function;
   const Stopwatch llvm;
   std::string bytes = compile(f, filter(), form);

@@ -15,6 +15,7 @@
 #include "lang/output_file.h"
 #include "polyhalite/backend.h"
 #include "polyhalite/generator.h"
+#include "polyhalite/verification.h"
 
 namespace polyhalite {
 
@@ -28,12 +29,13 @@ struct Wanted {
 };
 
 struct Options {
-  std::string generator, function, folder, base, runtime, autoscheduler, verify;
+  std::string generator, function, folder, base, runtime, autoscheduler;
   Wanted wanted;
   std::vector<std::pair<std::string, std::string>> params;
   std::vector<std::string> plugins;
   bool help = false, verbose = false, gradient = false;
   int timeout = 0;  // seconds; 0: none
+  std::optional<Verification> verify;
 };
 
 void add_emit(const std::string &word, Wanted *wanted) {
@@ -68,10 +70,8 @@ Options parse_options(const std::vector<std::string> &words) {
       continue;
     }
     if (word.rfind("--verify=", 0) == 0) {
-      o.verify = word.substr(std::strlen("--verify="));
-      if (o.verify == "none" || o.verify == "passes" || o.verify == "full") continue;
-      user_error("cannot verify '" + o.verify + "'", "what can be verified: none, passes, full",
-                 "full proves lowered loops a second time; see --help");
+      o.verify = verification_from_name(word.substr(std::strlen("--verify=")));
+      continue;
     }
     if (!word.empty() && word[0] != '-') {
       const size_t equals = word.find('=');
@@ -326,8 +326,7 @@ int generate_main(int argc, char **argv, std::ostream &output, std::ostream &err
       std::signal(SIGALRM, end_by_timeout);
       alarm(static_cast<unsigned>(o.timeout));
     }
-    // As where the environment says so.
-    if (!o.verify.empty()) setenv("PH_VERIFY", o.verify == "none" ? "0" : o.verify.c_str(), 1);
+    if (o.verify) set_verification(*o.verify);
     load_plugins(o);
     if (!o.runtime.empty()) {
       check_folder(o.folder);

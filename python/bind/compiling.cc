@@ -4,6 +4,7 @@
 #include "polyhalite/module.h"
 #include "polyhalite/pipeline.h"
 #include "polyhalite/serialize.h"
+#include "polyhalite/verification.h"
 #include "python/bind/bind.h"
 
 namespace polyhalite::python {
@@ -185,6 +186,21 @@ void bind_compiling(py::module_ &m) {
         return deserialize_pipeline(std::vector<uint8_t>(text.begin(), text.end()));
       },
       py::arg("source"), "From a file's name, or from bytes.");
+  m.def(
+      "set_verification",
+      [](const std::string &word) { set_verification(verification_from_name(word)); },
+      py::arg("wanted"),
+      "\"full\" proves the lowered loops of every later compilation a second time against the "
+      "algorithm, \"passes\" checks the loop IR after each pass, \"none\" leaves it at the proof "
+      "of the schedule. Where a check fails, the compilation raises InternalError. PH_VERIFY in "
+      "the environment says the same.");
+  m.def(
+      "verification",
+      [] {
+        constexpr const char *kWords[] = {"none", "passes", "full"};
+        return kWords[static_cast<int>(verification())];
+      },
+      "\"none\", \"passes\" or \"full\": what set_verification() or PH_VERIFY says.");
   py::implicitly_convertible<Func, Pipeline>();
 }
 

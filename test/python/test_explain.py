@@ -108,6 +108,21 @@ def test_promises_stand_first():
     assert "promised by the schedule and not proven" in text
 
 
+def test_a_second_proof_is_told_of(monkeypatch):
+    monkeypatch.delenv("PH_VERIFY", raising=False)
+    before = ph.verification()
+    try:
+        ph.set_verification("none")
+        assert "proven again" not in check(blur().explain())[0]
+        ph.set_verification("full")
+        assert ph.verification() == "full"
+        assert "proven again: 'rows'" in check(blur().explain())[0]
+        with pytest.raises(ph.CompileError, match="cannot verify 'twice'"):
+            ph.set_verification("twice")
+    finally:
+        ph.set_verification(before)
+
+
 def test_long_chains_are_explained():
     # Without the directives, inlining would make 2^40 reads of the first Func.
     f = ph.Func("f0")
@@ -176,8 +191,13 @@ def test_the_command_explains_a_pipeline(tmp_path):
     run = explain_command(tmp_path, "blur.hlpipe", "--run", "-o", "timed.html")
     assert run.returncode == 0, run.stderr
     text, page = check((tmp_path / "timed.html").read_text(encoding="utf-8"))
-    # The text of a pipeline has no estimates, and constant bounds are none here.
-    assert "times" in page.ids and "Not run." in text and "without estimate" in text
+    assert "times" in page.ids and "rows" in text.split("Time per stage")[1].split("Code")[0]
+    run = explain_command(tmp_path, "blur.hlpipe", "--verify", "full", "-o", "proven.html")
+    assert run.returncode == 0, run.stderr
+    text, page = check((tmp_path / "proven.html").read_text(encoding="utf-8"))
+    assert "proven again: 'rows'" in text and "proven again: 'blurred'" in text
+    run = explain_command(tmp_path, "blur.hlpipe", "--verify", "twice")
+    assert run.returncode != 0 and "--verify" in run.stderr
     run = explain_command(tmp_path, "missing.hlpipe")
     assert run.returncode == 1 and "cannot read 'missing.hlpipe'" in run.stderr
 

@@ -101,6 +101,13 @@ std::string proofs(const Judgement &judgement) {
   return html.str();
 }
 
+std::string proven_again(const std::vector<std::string> &lines) {
+  if (lines.empty()) return "";
+  std::string html = "<p>The lowered loops, against the algorithm:</p>\n<ul>\n";
+  for (const std::string &line : lines) html += "<li>" + escaped(line) + "</li>\n";
+  return html + "</ul>\n";
+}
+
 std::string assumptions(const Survey &survey) {
   if (survey.assumptions.empty()) return "<p>Nothing is assumed of sizes.</p>\n";
   std::string html = "<p>Checked whenever the pipeline is called:</p>\n<ul>\n";
@@ -274,7 +281,8 @@ std::string explain_page(const std::string &name, const FrozenPipeline &given, c
   section(page, "dependences", "Dependences",
           "<div class=\"scroll\">" + draw_dependences(pipeline.algorithm) + "</div>\n");
   section(page, "proofs", "Proofs, promises and assumptions",
-          proofs(judgement) + assumptions(regions) + inputs(regions));
+          proofs(judgement) + (refusal ? "" : proven_again(code.proven_again())) +
+              assumptions(regions) + inputs(regions));
   if (timed) section(page, "times", "Time per stage", times(pipeline, target));
   if (!refusal) section(page, "code", "Code", sections.loops + sections.assembly);
   page << "<script>" << kScript << "</script>\n</body></html>\n";

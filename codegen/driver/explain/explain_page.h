@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "lang/ir/freeze.h"
 #include "polyhalite/target.h"
@@ -13,7 +14,9 @@ namespace polyhalite {
 struct ExplainedCode {
   std::function<std::string()> loops;     // the loop IR
   std::function<std::string()> assembly;  // with the names of loops in its comments
-  bool run = false;                       // measures the time of each stage
+  // What is said of each Func by the second proof; nothing without Verification::Full.
+  std::function<std::vector<std::string>()> proven_again;
+  bool run = false;  // measures the time of each stage
 };
 
 /// Needs nothing from elsewhere. Of a schedule that is refused, the page says why, and has no code.

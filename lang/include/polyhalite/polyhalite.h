@@ -33,3 +33,4 @@
 #include "polyhalite/tuple.h"
 #include "polyhalite/type.h"
 #include "polyhalite/var.h"
+#include "polyhalite/verification.h"
