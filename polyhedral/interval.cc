@@ -222,7 +222,8 @@ Expr Bounder::end_of_sum(Linear l, bool upper, int &tries) {
   auto has = [](const std::vector<int> &numbers, int n) {
     return std::binary_search(numbers.begin(), numbers.end(), n);
   };
-  for (auto term = l.terms.begin(); term != l.terms.end();) {
+  // One term depends on no other.
+  for (auto term = l.terms.begin(); l.terms.size() > 1 && term != l.terms.end();) {
     const auto [atom, c] = *term;
     const std::vector<int> &own = unseen_in(atom);
     bool meets = false, is_end = false;  // of another term, on which this one's variable has a say

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "lang/simplify/linear.h"
@@ -80,9 +81,9 @@ class Bounder {
   Resolve resolve_;
   ValueOf value_of_;
   UpperLimit upper_limit_;
-  std::map<const ExprNode *, Interval> memo_;
-  std::map<const ExprNode *, bool> seen_;
-  std::map<const ExprNode *, std::vector<int>> unseen_;  // sorted numbers of variables
+  std::unordered_map<const ExprNode *, Interval> memo_;
+  std::unordered_map<const ExprNode *, bool> seen_;
+  std::unordered_map<const ExprNode *, std::vector<int>> unseen_;  // sorted numbers of variables
   std::map<std::string, int> number_;
   std::vector<Expr> keep_;  // keys of the maps stay alive
 };

@@ -61,6 +61,9 @@ class Surveyor {
   Expr add_symbol(int owner, const std::string &name, Expr value, Expr lower = {}, Expr upper = {});
   /// What variable v, in an expression of `stage` (or of none), is to `scope`.
   std::optional<Interval> resolve(const VariableNode &v, const StageId *stage, int scope);
+  /// Bounds expressions of `stage` (or of none) over what `scope` sees, as long as nothing more is
+  /// found out about either. Remembers what it has bounded.
+  Bounder bounder_at(const StageId *stage, int scope, bool by_value = false);
   Interval bound_at(const Expr &e, const StageId *stage, int scope, bool by_value = false);
   bool depends_on_visible_loop(const StageId &s, const Expr &value, int scope) const;
   /// The interval of a dimension of stage s, the loops outside `scope` fixed.

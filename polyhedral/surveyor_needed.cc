@@ -144,6 +144,7 @@ std::vector<Interval> Surveyor::needed(const std::string &callee, int dimensions
     (never ? idle : reads).push_back(&r);
   }
   // Where no other read is, these say how much there is.
+  std::map<std::pair<StageId, bool>, Bounder> bounders;  // what one has bounded, it remembers
   for (const ReadSite *site : reads.empty() ? idle : reads) {
     const ReadSite &r = *site;
     Asked *of = &asked_for;
@@ -152,7 +153,12 @@ std::vector<Interval> Surveyor::needed(const std::string &callee, int dimensions
     }
     std::vector<Interval> read;
     for (int d = 0; d < dimensions; d++) {
-      read.push_back(bound_at(r.args[d], &r.stage, scope, r.by_value[d]));
+      const std::pair<StageId, bool> key(r.stage, r.by_value[d]);
+      auto bounder = bounders.find(key);
+      if (bounder == bounders.end()) {
+        bounder = bounders.emplace(key, bounder_at(&r.stage, scope, key.second)).first;
+      }
+      read.push_back(bounder->second(r.args[d]));
     }
     of->add(std::move(read));
   }

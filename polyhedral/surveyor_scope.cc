@@ -155,16 +155,20 @@ std::optional<Interval> Surveyor::resolve(const VariableNode &v, const StageId *
 // show it (23 at most in the applications), and where it does not, all of them are in vain.
 constexpr int kAlignmentTries = 256;
 
-Interval Surveyor::bound_at(const Expr &e, const StageId *stage, int scope, bool by_value) {
-  auto variable = [&](const VariableNode &v) { return resolve(v, stage, scope); };
+Bounder Surveyor::bounder_at(const StageId *stage, int scope, bool by_value) {
+  auto variable = [this, stage, scope](const VariableNode &v) { return resolve(v, stage, scope); };
   Bounder bounder = by_value
-                        ? Bounder(variable, [&](const CallNode &c) { return value_interval(c); })
+                        ? Bounder(variable, [this](const CallNode &c) { return value_interval(c); })
                         : Bounder(variable);
-  bounder.set_upper_limit([&](const Expr &end) {
-    return ConstantUpperBound([&](const VariableNode &v) { return meaning(v); },
+  bounder.set_upper_limit([this](const Expr &end) {
+    return ConstantUpperBound([this](const VariableNode &v) { return meaning(v); },
                               kAlignmentTries)(end);
   });
-  return bounder(e);
+  return bounder;
+}
+
+Interval Surveyor::bound_at(const Expr &e, const StageId *stage, int scope, bool by_value) {
+  return bounder_at(stage, scope, by_value)(e);
 }
 
 bool Surveyor::depends_on_visible_loop(const StageId &s, const Expr &value, int scope) const {

@@ -489,12 +489,13 @@ void Surveyor::fuse_value(const StageId &s, const Derivation &d, StageSurvey &ou
 }
 
 void Surveyor::record_reads(const StageId &s) {
+  Bounder at_root = bounder_at(&s, kRoot);
   auto record = [&](const CallNode &c, const Expr &where) {
     if (c.kind == CallKind::Func && c.name == tree_.func(s).name) return;
     ReadSite site{s, c.name, {}, {}, where};
     for (size_t d = 0; d < c.args.size(); d++) {
       Expr a = constrained(strip_hints(c.args[d]));
-      const bool by_value = needs_values(a, bound_at(a, &s, kRoot));
+      const bool by_value = needs_values(a, at_root(a));
       if (by_value) {
         out_.stages[s.func][s.stage].held.push_back({c.name, d, c.args[d]});
         a = with_strict_floats(a);
