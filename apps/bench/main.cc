@@ -12,6 +12,7 @@
 
 #include "apps/bench/compile_times.h"
 #include "apps/bench/copies.h"
+#include "apps/bench/judging.h"
 #include "apps/bench/measure.h"
 #include "apps/bench/operator_case.h"
 #include "apps/bench/report.h"
@@ -36,7 +37,7 @@ struct Options {
 
 // Filled in as benchmarks end.
 std::vector<Row> rows;
-std::vector<std::string> copy_lines, compile_lines;
+std::vector<std::string> copy_lines, compile_lines, judging_lines;
 
 template <typename... Args>
 std::string format(const char *pattern, Args... args) {
@@ -83,6 +84,21 @@ void bench_generator(benchmark::State &state, const std::string &app, int rounds
     row.shape = app;
     row.ours = t.ours;
     if (t.halide > 0) row.peers.push_back({"Halide 14", t.halide});
+    rows.push_back(row);
+  }
+}
+
+void bench_judging(benchmark::State &state, const std::string &pipeline, int rounds) {
+  for (auto _ : state) {
+    const auto cost = polyhalite_apps::judging_cost(pipeline, rounds);
+    state.SetIterationTime(cost.total());
+    judging_lines.push_back(format(
+        "%-15s %7.3f s   schedule %.3f, regions %.3f, judge %.3f   %.0f MB at most",
+        pipeline.c_str(), cost.total(), cost.schedule, cost.survey, cost.judge, cost.peak_mb));
+    Row row;
+    row.name = "judge";
+    row.shape = pipeline;
+    row.ours = cost.total();
     rows.push_back(row);
   }
 }
@@ -136,6 +152,9 @@ void register_all(std::vector<AppCase> &apps, const std::vector<OperatorCase> &o
     });
   }
   once(benchmark::RegisterBenchmark("copy", bench_copies, options.rounds));
+  for (const std::string &name : polyhalite_apps::judged_pipelines()) {
+    once(benchmark::RegisterBenchmark(("judge/" + name).c_str(), bench_judging, name, 3));
+  }
   std::vector<std::string> compiled{"three_stages"};
   for (const AppCase &app : apps) compiled.push_back(app.name);
   for (const std::string &name : compiled) {
@@ -152,10 +171,10 @@ void register_all(std::vector<AppCase> &apps, const std::vector<OperatorCase> &o
 int main(int argc, char **argv) {
   Options options;
   CLI::App cli("Polyhalite's applications and operators beside their peers, in one run");
-  cli.add_option(
-         "--filter", options.filter,
-         "run what this regular expression finds: run/APP/threads:N, copy, "
-         "operator/NAME/TYPE/SHAPE/threads:N, compile/in_process/APP, compile/generator/APP")
+  cli.add_option("--filter", options.filter,
+                 "run what this regular expression finds: run/APP/threads:N, copy, "
+                 "operator/NAME/TYPE/SHAPE/threads:N, judge/PIPELINE, compile/in_process/APP, "
+                 "compile/generator/APP")
       ->capture_default_str();
   cli.add_option("--threads", options.threads, "1 or 2; both if not given")
       ->check(CLI::Range(1, 2));
@@ -193,6 +212,8 @@ int main(int argc, char **argv) {
     if (!rows.empty()) std::printf("\n%s", polyhalite_apps::table_of(rows).c_str());
     if (!copy_lines.empty()) std::puts("\na copy of 256 MiB, reads and writes counted");
     for (const std::string &line : copy_lines) std::puts(line.c_str());
+    if (!judging_lines.empty()) std::puts("\nwhat proving a large schedule takes");
+    for (const std::string &line : judging_lines) std::puts(line.c_str());
     if (!compile_lines.empty()) std::puts("\nwhat compiling in process takes");
     for (const std::string &line : compile_lines) std::puts(line.c_str());
     if (!options.json.empty()) {
