@@ -8,6 +8,7 @@
 #include "polyhedral/conflict.h"
 #include "polyhedral/judge_context.h"
 #include "polyhedral/model/survey_scope.h"
+#include "polyhedral/two_iterations.h"
 
 namespace polyhalite {
 
@@ -16,6 +17,7 @@ namespace {
 struct Meeting {
   Solution solution;
   int64_t produced = 0, consumed = 0;  // iterations of the loop
+  std::vector<std::pair<std::string, int64_t>> parameters;
   std::optional<std::string> inexact;
 };
 
@@ -65,6 +67,7 @@ Meeting find_meeting(JudgeContext &c, int f, const std::vector<int> &path, size_
   if (m.solution.answer != Solution::Found) return m;
   m.consumed = iteration[0][0].evaluate(m.solution.values);
   m.produced = iteration[1][0].evaluate(m.solution.values);
+  m.parameters = named_parameters(problem, m.solution.values);
   return m;
 }
 
@@ -88,16 +91,19 @@ void judge_tasks(JudgeContext &c, int f) {
   const FuncPlacement &placement = c.tree.placements[f];
   const std::string about = "asynchronous '" + func.name + "'";
   const std::vector<int> between = c.path_between(placement.fork_level(), placement.compute);
-  for (int l : between) {
-    const LoopInfo &loop = c.tree.loops[l];
+  const std::vector<int> path = c.path_to(placement.compute);
+  for (size_t at = path.size() - between.size(); at < path.size(); at++) {
+    const LoopInfo &loop = c.tree.loops[path[at]];
     if (!runs_at_once(loop.kind)) continue;
-    Refusal refusal{'d', Proof::Structural, {}, {}, {}};
+    const TwoIterations two = find_two_iterations(c, path, at);
+    if (two.solution.answer == Solution::None) continue;
+    Refusal refusal = two.refusal('d', loop);
     Diagnostic &d = refusal.diagnostic;
     d.what = "cannot run '" + func.name + "' asynchronously across the " +
              loop_kind_name(loop.kind) + " loop '" + loop.label + "' of " +
              c.tree.describe(loop.stage);
-    d.why = "a consumer counts the productions before its own, and iterations of '" + loop.label +
-            "' have no order";
+    d.why = "a consumer counts the productions before its own, and " + two.text(loop) +
+            " in any order" + parameters_text(two.parameters);
     d.fix = "store '" + func.name + "' at loop '" + loop.label + "' or inside it, or keep '" +
             loop.label + "' serial";
     d.where = placement.async_where;
@@ -120,7 +126,6 @@ void judge_tasks(JudgeContext &c, int f) {
               "a production begins when the one before it is consumed");
     return;
   }
-  const std::vector<int> path = c.path_to(placement.compute);
   const Meeting m = find_meeting(c, f, path, path.size() - between.size(),
                                  limited ? std::optional<int64_t>(limit) : std::nullopt);
   if (m.solution.answer == Solution::None) {
@@ -136,17 +141,23 @@ void judge_tasks(JudgeContext &c, int f) {
               "productions of a window that slides write cells that no earlier one had");
     return;
   }
-  const std::string label = c.tree.loops[between[0]].label;
-  Refusal refusal{'d', unknown ? Proof::Undecided : Proof::Isl, {}, {}, {}};
-  refusal.diagnostic = {std::string(unknown ? "cannot prove that it is legal to" : "cannot") +
-                            " run '" + func.name + "' asynchronously",
-                        m.solution.answer == Solution::Unknown
-                            ? m.solution.problem
-                            : "its production at " + label + "=" + std::to_string(m.produced) +
-                                  " writes what the consumer at " + label + "=" +
-                                  std::to_string(m.consumed) + " may still read",
-                        "store '" + func.name + "' where it is computed, or drop async",
-                        placement.async_where};
+  const LoopInfo &loop = c.tree.loops[between[0]];
+  const std::string &label = loop.label;
+  Refusal refusal{'d', unknown ? Proof::Undecided : Proof::Isl, {}, {}, m.parameters};
+  if (m.solution.answer == Solution::Found) {
+    for (const int64_t i : {m.produced, m.consumed}) {
+      refusal.instances.push_back({loop.stage, {{label, i}}});
+    }
+  }
+  refusal.diagnostic = {
+      std::string(unknown ? "cannot prove that it is legal to" : "cannot") + " run '" + func.name +
+          "' asynchronously",
+      m.solution.answer == Solution::Unknown
+          ? m.solution.problem
+          : "its production at " + label + "=" + std::to_string(m.produced) +
+                " writes what the consumer at " + label + "=" + std::to_string(m.consumed) +
+                " may still read" + parameters_text(m.parameters),
+      "store '" + func.name + "' where it is computed, or drop async", placement.async_where};
   c.refuse(std::move(refusal));
 }
 

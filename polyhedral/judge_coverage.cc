@@ -110,7 +110,7 @@ void judge_access(JudgeContext &c, StageId s, const StageAccess &access) {
                     std::to_string(d) + parameters_text(refusal.parameters),
           access.func == c.tree.func(s).name ? "use a reduction variable for the dimension" : "",
           c.tree.definition(s).where};
-      refusal.instances.push_back(std::move(i));
+      if (out.answer == Solution::Found) refusal.instances.push_back(std::move(i));
       c.refuse(std::move(refusal));
       return;
     }

@@ -65,19 +65,36 @@ std::string why_text(const std::string &func, const Conflict &k) {
   return why + parameters_text(k.parameters);
 }
 
-// Is the extent of what is split a multiple of the factor, whatever the sizes are?
-bool has_whole_tiles(JudgeContext &c, StageId s, const Derivation &d, int64_t factor) {
+// A point that two tiles of a split have, the last being shifted.
+struct TwiceVisited {
+  bool never = false;                  // whole tiles, or one only
+  std::optional<int64_t> point, tile;  // of the split's loop; the last tile, from 0
+  std::vector<std::pair<std::string, int64_t>> parameters;
+  std::string problem;  // where nothing is known
+};
+
+TwiceVisited find_shifted_tile(JudgeContext &c, StageId s, const Derivation &d, int64_t factor) {
   Problem problem;
   SharedAtoms shared;
   SurveyScope scope(problem, shared, c.tree, c.survey);
   for (int l : c.path_to(c.tree.placements[s.func].compute)) scope.enter_loop(l);
   const IndexRange &range = c.survey.stages[s.func][s.stage].ranges.at(d.a);
   Translator &t = scope.translator();
+  const AffineRow last = t.row(range.max);
   const AffineRow tiles = problem.fresh(ModelVariable::Existential, "");
-  const AffineRow rest = t.row(range.max) - t.row(range.min) + AffineRow(1) - factor * tiles;
+  const AffineRow rest = last - t.row(range.min) + AffineRow(1) - factor * tiles;
   problem.require_nonnegative(rest - AffineRow(1));
   problem.require_nonnegative(AffineRow(factor - 1) - rest);
-  return c.solver.solve(problem).answer == Solution::None;
+  problem.require_nonnegative(tiles - AffineRow(1));
+  const Solution solution = c.solver.solve(problem);
+  TwiceVisited twice;
+  twice.never = solution.answer == Solution::None;
+  if (solution.answer == Solution::Unknown) twice.problem = solution.problem;
+  if (solution.answer != Solution::Found) return twice;
+  twice.point = last.evaluate(solution.values) - (factor - 1);
+  twice.tile = tiles.evaluate(solution.values);
+  twice.parameters = named_parameters(problem, solution.values);
+  return twice;
 }
 
 // The coordinates that later splits and fusions make of this one, and itself.
@@ -92,10 +109,15 @@ std::set<std::string> descendants(const std::vector<Derivation> &derivations, si
   return all;
 }
 
+struct Blended {
+  const Derivation *split = nullptr;
+  TwiceVisited twice;
+};
+
 // The split of whose shifted and blended tiles iterations of this loop run points at once, if there
 // is one: the loop runs over its tiles, or over places in a tile around a loop over the tiles.
 // Tiles that round up share no points.
-const Derivation *blended_by(JudgeContext &c, StageId s, size_t position) {
+Blended blended_by(JudgeContext &c, StageId s, size_t position) {
   const StageNest &nest = c.tree.nest(s);
   const std::vector<Derivation> &derivations = nest.derivations;
   auto dim_at = [&](size_t l) -> const std::string & { return c.tree.loops[nest.loops[l]].dim; };
@@ -114,11 +136,15 @@ const Derivation *blended_by(JudgeContext &c, StageId s, size_t position) {
       if (!around_tiles) continue;
     }
     int64_t factor;
-    const bool shifts = !is_const_int(derivations[i].factor, &factor) ||
-                        !has_whole_tiles(c, s, derivations[i], factor);
-    if (shifts) return &derivations[i];
+    if (!is_const_int(derivations[i].factor, &factor)) {
+      TwiceVisited unknown;
+      unknown.problem = "the factor of the split of '" + derivations[i].a + "' is no constant";
+      return {&derivations[i], unknown};
+    }
+    TwiceVisited twice = find_shifted_tile(c, s, derivations[i], factor);
+    if (!twice.never) return {&derivations[i], std::move(twice)};
   }
-  return nullptr;
+  return {};
 }
 
 ConflictAnswer conflict_at(JudgeContext &c, StageId s, const LoopInfo &loop) {
@@ -178,6 +204,32 @@ bool judge_promise(JudgeContext &c, StageId s, const LoopInfo &loop, const std::
   return true;
 }
 
+void refuse_blended(JudgeContext &c, StageId s, const LoopInfo &loop, const Blended &blended) {
+  const Derivation &split = *blended.split;
+  const TwiceVisited &twice = blended.twice;
+  const std::string verb = loop.kind == LoopKind::Vector      ? "vectorize"
+                           : loop.kind == LoopKind::GpuBlock  ? "run in blocks"
+                           : loop.kind == LoopKind::GpuThread ? "run in threads"
+                           : loop.kind == LoopKind::GpuLane   ? "run in lanes"
+                                                              : "run in parallel";
+  Refusal refusal{'e', twice.point ? Proof::Isl : Proof::Undecided, {}, {}, twice.parameters};
+  std::string why = "tiles of the split of '" + split.a + "' with " +
+                    tail_strategy_name(split.tail) + " read and write again points of other tiles";
+  if (twice.point) {
+    const Instance at{s, {{split.a, *twice.point}}};
+    refusal.instances = {at, at};
+    why += ": tiles " + std::to_string(*twice.tile - 1) + " and " + std::to_string(*twice.tile) +
+           " both have " + split.a + "=" + std::to_string(*twice.point) +
+           parameters_text(twice.parameters);
+  } else {
+    why += "; " + twice.problem;
+  }
+  refusal.diagnostic = {"cannot " + verb + " loop '" + loop.label + "' of " + c.tree.describe(s),
+                        why, "use GuardWithIf for that split, or keep '" + loop.label + "' serial",
+                        loop.where};
+  c.refuse(std::move(refusal));
+}
+
 void judge_loop(JudgeContext &c, StageId s, size_t position) {
   const LoopInfo &loop = c.tree.loops[c.tree.nest(s).loops[position]];
   const bool vector = loop.kind == LoopKind::Vector;
@@ -191,21 +243,8 @@ void judge_loop(JudgeContext &c, StageId s, size_t position) {
     c.certify('e', about, Proof::Structural, "it has one iteration");
     return;
   }
-  if (const Derivation *split = blended_by(c, s, position)) {
-    const std::string verb = vector                             ? "vectorize"
-                             : loop.kind == LoopKind::GpuBlock  ? "run in blocks"
-                             : loop.kind == LoopKind::GpuThread ? "run in threads"
-                             : loop.kind == LoopKind::GpuLane   ? "run in lanes"
-                                                                : "run in parallel";
-    c.refuse({'e',
-              Proof::Structural,
-              {"cannot " + verb + " loop '" + loop.label + "' of " + stage,
-               "tiles of the split of '" + split->a + "' with " + tail_strategy_name(split->tail) +
-                   " read and write again points of other tiles",
-               "use GuardWithIf for that split, or keep '" + loop.label + "' serial", loop.where},
-              {},
-              {}});
-    return;
+  if (Blended blended = blended_by(c, s, position); blended.split) {
+    return refuse_blended(c, s, loop, blended);
   }
   if (!c.tree.is_update(s)) {
     c.certify('e', about, Proof::Structural, "a pure definition reads nothing of its own");

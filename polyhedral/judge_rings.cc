@@ -46,8 +46,11 @@ bool judge_whole_boxes(JudgeContext &c, int f, size_t d) {
              ? s.problem
              : "a C function gets boxes of it, and where " + func.args[d] + "=" +
                    std::to_string(next.evaluate(s.values)) +
-                   " is in one with the cell before it, the ring begins anew between them",
-         "leave fold_storage() out", s.answer == Solution::Found);
+                   " is in one with the cell before it, the ring begins anew between them" +
+                   parameters_text(named_parameters(problem, s.values)),
+         "leave fold_storage() out", s.answer == Solution::Found,
+         s.answer == Solution::Found ? named_parameters(problem, s.values)
+                                     : std::vector<std::pair<std::string, int64_t>>());
   return false;
 }
 

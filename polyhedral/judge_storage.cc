@@ -9,6 +9,7 @@
 #include "polyhedral/conflict.h"
 #include "polyhedral/judge_context.h"
 #include "polyhedral/model/survey_scope.h"
+#include "polyhedral/two_iterations.h"
 
 namespace polyhalite {
 
@@ -103,11 +104,12 @@ struct Iterations {
   bool inexact() { return scopes[0].translator().inexact() || scopes[1].translator().inexact(); }
 };
 
-// What sliding relies on, asked of isl where boxes are affine. nullopt: it gave no answer.
+// What sliding relies on, asked of isl where boxes are affine. nullopt: it gave no answer; `why`
+// has the iterations where it does not hold.
 //  - What an iteration leaves out, the one before it needed; the first leaves out nothing.
 //  - No cell that an iteration needs lies a ring's size before one that an earlier iteration
 //  needed.
-std::optional<bool> slides_exactly(JudgeContext &c, int f, size_t d) {
+std::optional<bool> slides_exactly(JudgeContext &c, int f, size_t d, std::string &why) {
   const FuncSurvey &boxes = c.survey.funcs[f];
   const Slide slide = *boxes.slides[d];
   const IndexRange &needed = boxes.needed[d], &computed = boxes.computed[d];
@@ -116,6 +118,10 @@ std::optional<bool> slides_exactly(JudgeContext &c, int f, size_t d) {
     const Solution s = c.solver.solve(i.problem);
     if (s.answer == Solution::None) return true;
     if (s.answer == Solution::Unknown || i.inexact()) return std::nullopt;
+    const std::string &label = c.tree.loops[slide.loop].label;
+    why = "iterations " + label + "=" + std::to_string(i.counters[0].evaluate(s.values)) + " and " +
+          label + "=" + std::to_string(i.counters[1].evaluate(s.values)) +
+          parameters_text(named_parameters(i.problem, s.values));
     return false;
   };
   auto leave_out = [&](Iterations &i, const AffineRow &cell) {
@@ -155,19 +161,22 @@ bool judge_hoist(JudgeContext &c, int f) {
   const FuncDef &func = c.tree.algorithm.funcs[f];
   const FuncPlacement &placement = c.tree.placements[f];
   if (!placement.hoist) return true;
-  for (int l : c.path_between(*placement.hoist, placement.store)) {
-    const LoopInfo &loop = c.tree.loops[l];
+  const std::vector<int> path = c.path_to(placement.store);
+  const size_t inside = path.size() - c.path_between(*placement.hoist, placement.store).size();
+  for (size_t at = inside; at < path.size(); at++) {
+    const LoopInfo &loop = c.tree.loops[path[at]];
     if (!runs_at_once(loop.kind)) continue;
-    const LoopBounds &bounds = c.survey.loops[l];
-    int64_t extent;
-    if (is_const_int(bounds.extent, &extent) && extent <= 1) continue;
-    Refusal refusal{'d', Proof::Structural, {}, {}, {}};
+    const TwoIterations two = find_two_iterations(c, path, at);
+    if (two.solution.answer == Solution::None) continue;
+    Refusal refusal = two.refusal('d', loop);
+    const bool proven = refusal.proof == Proof::Isl;
     Diagnostic &d = refusal.diagnostic;
-    d.what = std::string("cannot hoist the storage of '") + func.name + "' out of the " +
-             loop_kind_name(loop.kind) + " loop '" + loop.label + "' of " +
-             c.tree.describe(loop.stage);
-    d.why = "iterations of '" + loop.label + "' run at once, and each needs storage of its own" +
-            (placement.ring.defined() ? "; a ring's storages are taken in turn" : "");
+    d.what = std::string(proven ? "cannot" : "cannot prove that it is legal to") +
+             " hoist the storage of '" + func.name + "' out of the " + loop_kind_name(loop.kind) +
+             " loop '" + loop.label + "' of " + c.tree.describe(loop.stage);
+    d.why = two.text(loop) + " at once, and each needs storage of its own" +
+            (placement.ring.defined() ? "; a ring's storages are taken in turn" : "") +
+            parameters_text(two.parameters);
     d.fix =
         "hoist it to loop '" + loop.label + "' or inside it, or keep '" + loop.label + "' serial";
     d.where = placement.hoist_where;
@@ -241,13 +250,14 @@ void judge_func(JudgeContext &c, int f) {
         boxes.fold[d] > 0 ? ", in a ring of " + std::to_string(boxes.fold[d]) + " that holds it"
                           : "";
     std::optional<bool> proven;
-    if (c.options.exact) proven = slides_exactly(c, f, d);
+    std::string why;
+    if (c.options.exact) proven = slides_exactly(c, f, d, why);
     if (proven && !*proven) {
       c.refuse({'d',
                 Proof::Isl,
                 {"the window over '" + func.args[d] + "' of '" + func.name +
                      "' leaves out what is needed",
-                 "", "store it where it is computed", placement.store_where},
+                 why, "store it where it is computed", placement.store_where},
                 {},
                 {}});
       return;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "lang/ir/visit.h"
+#include "schedule/fission.h"
 #include "schedule/inline.h"
 
 namespace polyhalite {
@@ -84,6 +85,7 @@ class Steps {
     }
     for (const Loop &l : loops_) add({loop_directive(DirectiveKind::Reverse, {l.label})});
     for (const Loop &l : loops_) reductions(l);
+    fissions();
     if (place_.stage == 0 && !algorithm_.is_output(place_.func)) {
       levels();
       if (!loops_.empty()) packs();
@@ -204,6 +206,17 @@ class Steps {
     Directive d = loop_directive(DirectiveKind::Rfactor, {l.label, fresh(l.label + "_p")});
     d.makes = fresh_in(taken_funcs_, place_.func + "_intm");
     add({std::move(d)});
+  }
+
+  // The values of a Tuple apart, outside of all loops and inside of each.
+  void fissions() {
+    const FuncDef &f = *algorithm_.find(place_.func);
+    if (loops_.empty() || !f.is_update(place_.stage) || fission_parts(f, place_.stage).size() < 2) {
+      return;
+    }
+    const std::string part = fresh("part");
+    add({loop_directive(DirectiveKind::Fission, {part})});
+    for (const Loop &l : loops_) add({loop_directive(DirectiveKind::Fission, {l.label, part})});
   }
 
   void levels() {

@@ -8,8 +8,10 @@
 #include "schedule/change_type.h"
 #include "schedule/derive.h"
 #include "schedule/eager_inline.h"
+#include "schedule/fission.h"
 #include "schedule/hoist_invariants.h"
 #include "schedule/rfactor.h"
+#include "schedule/scan.h"
 #include "schedule/specialize.h"
 #include "schedule/wrap.h"
 
@@ -48,6 +50,11 @@ class Deriver {
         return;
       case DirectiveKind::Rfactor:
         return factor(d);
+      case DirectiveKind::Scan:
+        a_ = scan(std::move(a_), d, directives_of(d.func, d.stage));
+        return;
+      case DirectiveKind::Fission:
+        return part(d);
       case DirectiveKind::Specialize:
         return specialize(d);
       case DirectiveKind::SpecializeFail:
@@ -130,6 +137,12 @@ class Deriver {
     a_ = std::move(h.algorithm);
     drop_directives_of(d);
     list_.insert(list_.end(), h.directives.begin(), h.directives.end());
+  }
+
+  void part(const Directive &d) {
+    Fissioned f = fission(std::move(a_), d, directives_of(d.func, d.stage));
+    a_ = std::move(f.algorithm);
+    list_.insert(list_.end(), f.directives.begin(), f.directives.end());
   }
 
   // The new Func has the loops, and so what was said of them. Bounds hold for both.

@@ -16,6 +16,8 @@ struct DerivedAlgorithm {
 /// Applies directives in their order. Those that make Funcs or branches change the algorithm:
 ///   in, clone_in   wrap.h
 ///   rfactor        rfactor.h
+///   fission        fission.h
+///   scan           scan.h
 ///   eager_inline, hoist_invariants, change_type    headers of these names; what was said of a Func
 ///                  before its type changes is said of the new one
 ///   specialize     specialize.h; directives on a branch become directives on its stage, which

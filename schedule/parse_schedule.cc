@@ -259,6 +259,13 @@ class Parser {
       case DirectiveKind::CloneIn:
         names(d.consumers, "a Func");
         break;
+      case DirectiveKind::Fission:
+        loops(d, 1);
+        if (tokens_.accept(",")) loops(d, 1);
+        break;
+      case DirectiveKind::Scan:
+        loops(d, 2);
+        break;
       case DirectiveKind::Rfactor:
         for (skip_brackets(); !tokens_.at(")"); skip_brackets()) {
           if (!d.loops.empty()) comma();

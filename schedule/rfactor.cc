@@ -11,123 +11,20 @@
 #include "lang/simplify/simplify.h"
 #include "polyhalite/error.h"
 #include "schedule/derive.h"
+#include "schedule/reduction_loops.h"
 
 namespace polyhalite {
 
 namespace {
 
-Expr operator_plus(const Expr &a, const Expr &b) { return make_binary(Op::Add, a, b); }
 Expr rvar(const std::string &name) { return make_variable(Int(32), VariableKind::Reduction, name); }
 Expr pure(const std::string &name) { return make_variable(Int(32), VariableKind::Pure, name); }
-
-Expr conjunction(const Expr &a, const Expr &b) {
-  if (!a.defined() || !b.defined()) return a.defined() ? a : b;
-  return make_binary(Op::And, a, b);
-}
 
 bool mentions_any(const Expr &e, const std::set<std::string> &names) {
   const auto free = free_variables(e);
   return std::any_of(free.begin(), free.end(),
                      [&](const std::string &v) { return names.count(v) > 0; });
 }
-
-// The reduction loops that the stage has at this point, and what they make of its variables.
-class ReductionLoops {
- public:
-  ReductionLoops(const StageDef &def, const StageDimensions &dims, const Directive &d)
-      : def_(def), dims_(dims) {
-    for (const ReductionVariable &r : def.rvars) {
-      extent_[r.var] = r.extent;
-      reduction_.insert(r.var);
-    }
-    for (const Derivation &v : dims.derivations) extend(v, d);
-    for (const LoopDimension &l : dims.loops) {
-      if (reduction_.count(l.name)) loops_.push_back(l);
-    }
-  }
-
-  /// Outermost first.
-  const std::vector<LoopDimension> &loops() const { return loops_; }
-  bool is_reduction(const std::string &dim) const { return reduction_.count(dim) > 0; }
-
-  /// The loop as a variable of a domain.
-  ReductionVariable variable(const LoopDimension &l) const {
-    for (const ReductionVariable &r : def_.rvars) {
-      if (r.var == l.name) return {l.label, r.min, r.extent};
-    }
-    return {l.label, Expr(0), simplify(extent_.at(l.name))};
-  }
-
-  /// The definition's reduction variables in terms of `values`: each loop's counter.
-  std::map<std::string, Expr> values(const std::map<std::string, Expr> &counters) {
-    at_ = counters;
-    for (auto v = dims_.derivations.rbegin(); v != dims_.derivations.rend(); ++v) undo(*v);
-    std::map<std::string, Expr> result;
-    for (const ReductionVariable &r : def_.rvars) {
-      const bool is_loop = counters.count(r.var) > 0;
-      result[r.var] = is_loop ? at_.at(r.var) : simplify(operator_plus(r.min, at_.at(r.var)));
-    }
-    return result;
-  }
-  /// Where these values lie inside the domain's box; undefined: everywhere.
-  const Expr &guard() const { return guard_; }
-
- private:
-  void extend(const Derivation &v, const Directive &d) {
-    if (!reduction_.count(v.a) && !(v.kind != Derivation::Split && reduction_.count(v.b))) return;
-    if (is_linear(v)) {
-      user_error("cannot rfactor " + describe_stage(dims_.func, dims_.stage) + ": '" + v.a +
-                     "' is skewed, reversed or shifted",
-                 "partial results are taken over loops of the reduction as they were",
-                 "call rfactor before", d.where);
-    }
-    if (v.kind == Derivation::Split) {
-      extent_[v.c] = v.factor;
-      extent_[v.b] = make_binary(
-          Op::Div, operator_plus(extent_.at(v.a), make_binary(Op::Sub, v.factor, Expr(1))),
-          v.factor);
-      reduction_.insert({v.b, v.c});
-      return;
-    }
-    if (!reduction_.count(v.a) || !reduction_.count(v.b)) {
-      user_error("cannot rfactor " + describe_stage(dims_.func, dims_.stage) + ": '" + v.a +
-                     "' and '" + v.b + "' are fused",
-                 "the fused loop runs over a pure and a reduction variable",
-                 "call rfactor before the fuse", d.where);
-    }
-    extent_[v.c] = make_binary(Op::Mul, extent_.at(v.a), extent_.at(v.b));
-    reduction_.insert(v.c);
-  }
-
-  // The counter, from 0, of the dimension that v takes apart or joins.
-  void undo(const Derivation &v) {
-    if (!reduction_.count(v.c)) return;  // nor is one that is linear
-    if (v.kind == Derivation::Fuse) {
-      const Expr c = at_.at(v.c), n = extent_.at(v.b);
-      at_[v.a] = make_binary(Op::Div, c, n);
-      at_[v.b] = make_binary(Op::Mod, c, n);
-      return;
-    }
-    const Expr value = operator_plus(make_binary(Op::Mul, at_.at(v.b), v.factor), at_.at(v.c));
-    at_[v.a] = value;
-    const Expr extent = extent_.at(v.a);
-    int64_t n, factor;
-    if (is_const_int(simplify(extent), &n) && is_const_int(v.factor, &factor) && n % factor == 0) {
-      return;
-    }
-    // Beyond the end nothing runs, and what would be read there counts for no region.
-    guard_ = conjunction(guard_, make_binary(Op::Lt, value, extent));
-    at_[v.a] = make_binary(Op::Min, value, make_binary(Op::Sub, extent, Expr(1)));
-  }
-
-  const StageDef &def_;
-  const StageDimensions &dims_;
-  std::map<std::string, Expr> extent_;  // of each reduction dimension
-  std::set<std::string> reduction_;
-  std::vector<LoopDimension> loops_;
-  std::map<std::string, Expr> at_;
-  Expr guard_;
-};
 
 class Factoring {
  public:
@@ -143,7 +40,7 @@ class Factoring {
     const FuncDef func = a_.funcs[f];
     const StageDef def = func.stages[d_.stage];
     std::string why;
-    const auto update = prove_associative(func, d_.stage, &why);
+    const auto update = prove_composable(func, d_.stage, &why);
     if (!update) refuse("it is not proven associative", why, "leave the reduction whole");
 
     StageDimensions dims = default_dimensions(func, d_.stage);
@@ -237,7 +134,7 @@ class Factoring {
                           ReductionLoops &loops) const {
     FuncDef p;
     p.name = d_.makes;
-    p.types = func.types;
+    p.types = update.types();
     p.where = d_.where;
     p.args = func.args;
     std::vector<Expr> extra;
@@ -261,8 +158,8 @@ class Factoring {
     for (const Expr &a : def.args) rest.args.push_back(simplify(substitute(at, a)));
     rest.args.insert(rest.args.end(), extra.begin(), extra.end());
     std::vector<Expr> own, operands;
-    for (size_t i = 0; i < func.types.size(); i++) {
-      own.push_back(make_func_call(func.types[i], p.name, rest.args, static_cast<int>(i)));
+    for (size_t i = 0; i < p.types.size(); i++) {
+      own.push_back(make_func_call(p.types[i], p.name, rest.args, static_cast<int>(i)));
       operands.push_back(substitute(at, update.operands[i]));
     }
     rest.values = update.combine(own, operands);
@@ -296,9 +193,12 @@ class Factoring {
     for (size_t i = 1; i < d_.loops.size(); i += 2) at.push_back(rvar(label_of.at(d_.loops[i])));
     for (size_t i = 0; i < func.types.size(); i++) {
       own.push_back(make_func_call(func.types[i], func.name, args, static_cast<int>(i)));
-      parts.push_back(make_func_call(func.types[i], d_.makes, at, static_cast<int>(i)));
     }
-    s.values = update.combine(own, parts);
+    const std::vector<Type> types = update.types();
+    for (size_t i = 0; i < types.size(); i++) {
+      parts.push_back(make_func_call(types[i], d_.makes, at, static_cast<int>(i)));
+    }
+    s.values = update.apply(own, parts);
     s.predicate = Expr();
   }
 

@@ -110,6 +110,10 @@ const char *directive_name(DirectiveKind kind) {
       return "clone_in";
     case DirectiveKind::Rfactor:
       return "rfactor";
+    case DirectiveKind::Fission:
+      return "fission";
+    case DirectiveKind::Scan:
+      return "scan";
     case DirectiveKind::Specialize:
       return "specialize";
     case DirectiveKind::SpecializeFail:
@@ -154,6 +158,7 @@ bool concerns_loops(DirectiveKind kind) {
     case DirectiveKind::Tensorize:
     case DirectiveKind::Hexagon:
     case DirectiveKind::SmeStreaming:
+    case DirectiveKind::Fission:
       return true;
     default:
       return false;
@@ -205,8 +210,8 @@ bool concerns_device(DirectiveKind kind) {
 
 bool makes_func(DirectiveKind kind) {
   return kind == DirectiveKind::In || kind == DirectiveKind::CloneIn ||
-         kind == DirectiveKind::Rfactor || kind == DirectiveKind::ChangeType ||
-         kind == DirectiveKind::HoistInvariants;
+         kind == DirectiveKind::Rfactor || kind == DirectiveKind::Scan ||
+         kind == DirectiveKind::ChangeType || kind == DirectiveKind::HoistInvariants;
 }
 
 bool names_level(DirectiveKind kind) {

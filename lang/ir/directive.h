@@ -75,6 +75,8 @@ enum class DirectiveKind : uint8_t {
   In,               // consumers (none: all), makes: they read a copy of the Func's values
   CloneIn,          // consumers, makes: they read a Func that computes the same
   Rfactor,          // loops {reduction loop, new var, ...}, makes: partial results
+  Fission,          // loops {loop around, new loop} or {new loop}: a Tuple's values apart
+  Scan,             // loops {loop over blocks, new var}, makes: totals of the blocks of a scan
   Specialize,       // factors {condition}: a branch of the stage, with a schedule of its own
   SpecializeFail,   // factors {message}: where no branch's condition holds, the pipeline fails
   EagerInline,      // funcs: their definitions take the place of the stage's calls of them

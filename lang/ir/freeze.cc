@@ -294,8 +294,8 @@ void share_names(const Directive &d, const std::string &makes, const Reach &reac
   if (made == reach.made.end() || reach.has(*made)) return;
   const FunctionContents &f = **made;
   for (int s = 0; s <= static_cast<int>(f.updates.size()); s++) {
-    const bool of_update =
-        d.kind == DirectiveKind::Rfactor || d.kind == DirectiveKind::HoistInvariants;
+    const bool of_update = d.kind == DirectiveKind::Rfactor || d.kind == DirectiveKind::Scan ||
+                           d.kind == DirectiveKind::HoistInvariants;
     const int like = of_update && s > 0 ? d.stage : s;
     StageNames &scope = names[{f.name, s}];
     scope = names[{d.func, like}];
@@ -415,7 +415,8 @@ std::vector<Directive> freeze_directives(const Reach &reach, const Names &names,
     for (const std::string &makes : d.makes_more) share_names(d, makes, reach, stage_names);
     if (names_level(d.kind)) continue;
     for (size_t i = 0; i < d.loops.size(); i++) {
-      const bool is_new = d.kind == DirectiveKind::Rfactor && i % 2 == 1;
+      const bool is_new =
+          (d.kind == DirectiveKind::Rfactor || d.kind == DirectiveKind::Scan) && i % 2 == 1;
       d.loops[i] = is_new ? stage_names[{d.makes, 1}](d.loops[i])
                           : stage_names[{d.func, d.stage}](d.loops[i]);
     }

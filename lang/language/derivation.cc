@@ -29,7 +29,8 @@ bool is_changed(const FunctionContents &f, int stage) {
          std::any_of(f.directives.begin(), f.directives.end(), [&](const Directive &d) {
            if (d.kind == DirectiveKind::ChangeType) return true;
            return d.stage == stage &&
-                  (d.kind == DirectiveKind::Rfactor || d.kind == DirectiveKind::EagerInline ||
+                  (d.kind == DirectiveKind::Rfactor || d.kind == DirectiveKind::Fission ||
+                   d.kind == DirectiveKind::Scan || d.kind == DirectiveKind::EagerInline ||
                    d.kind == DirectiveKind::HoistInvariants);
          });
 }

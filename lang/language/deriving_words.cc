@@ -1,5 +1,5 @@
-// eager_inline, change_type and hoist_invariants: the words. What they do to the algorithm is said
-// in the headers of these names in schedule/; the definitions here are what handles show.
+// eager_inline, fission, change_type and hoist_invariants: the words. What they do to the algorithm
+// is said in the headers of these names in schedule/; the definitions here are what handles show.
 #include <functional>
 #include <set>
 #include <utility>
@@ -98,6 +98,20 @@ Self &Schedulable<Self>::eager_inline(const std::vector<Func> &funcs, Here here)
   record(s, DirectiveKind::EagerInline, {}, {}, here.where).funcs = std::move(names);
   check_derivation(f, 0);
   return self();
+}
+
+Stage &Stage::fission(const VarOrRVar &part) {
+  require_defined(*func_, "cannot fission " + describe_stage(*func_, stage_), Here(part.where));
+  record(*this, DirectiveKind::Fission, {part.name}, {}, part.where);
+  check_derivation(func_, 0);
+  return *this;
+}
+
+Stage &Stage::fission(const VarOrRVar &around, const VarOrRVar &part) {
+  require_defined(*func_, "cannot fission " + describe_stage(*func_, stage_), Here(around.where));
+  record(*this, DirectiveKind::Fission, {around.name, part.name}, {}, around.where);
+  check_derivation(func_, 0);
+  return *this;
 }
 
 Func Func::change_type(const Type &type, bool unproven, Here here) {

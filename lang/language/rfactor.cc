@@ -39,9 +39,18 @@ class Redirect : public ExprRewriter {
   const std::vector<Expr> &vars_;
 };
 
+// partial(args), all values
+std::vector<Expr> calls(const FunctionContents &partial, const std::vector<Expr> &args) {
+  std::vector<Expr> values;
+  for (size_t i = 0; i < partial.types.size(); i++) {
+    values.push_back(make_func_call(partial.types[i], partial.name, args, static_cast<int>(i)));
+  }
+  return values;
+}
+
 void define_view(FunctionContents &partial, const FunctionContents &f, int stage,
                  const AssociativeUpdate &update, const std::vector<std::string> &vars) {
-  partial.types = f.types;
+  partial.types = update.types();
   partial.pure_args = f.pure_args;
   partial.pure_args.insert(partial.pure_args.end(), vars.begin(), vars.end());
   Definition pure;
@@ -54,10 +63,14 @@ void define_view(FunctionContents &partial, const FunctionContents &f, int stage
 
   std::vector<Expr> more;
   for (const std::string &v : vars) more.push_back(make_variable(Int(32), VariableKind::Pure, v));
-  Redirect redirect(f.name, partial.name, more);
   Definition d = f.updates[stage - 1];
   d.args.insert(d.args.end(), more.begin(), more.end());
-  for (Expr &v : d.values) v = redirect(v);
+  if (update.applied.empty()) {
+    Redirect redirect(f.name, partial.name, more);
+    for (Expr &v : d.values) v = redirect(v);
+  } else {
+    d.values = update.combine(calls(partial, d.args), update.operands);
+  }
   partial.updates.push_back(std::move(d));
 }
 
@@ -89,7 +102,7 @@ Func Stage::rfactor(const std::vector<std::pair<RVar, Var>> &preserved, Here her
     vars.push_back(v.name());
   }
   std::string why;
-  const auto update = prove_associative(definition_view(f, stage_), stage_, &why);
+  const auto update = prove_composable(definition_view(f, stage_), stage_, &why);
   if (!update) {
     user_error(what + ": it is not proven associative", why,
                "write it as f = f op e with +, *, min, max, &&, || or the like, or leave the "

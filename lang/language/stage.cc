@@ -54,6 +54,7 @@ std::string Stage::dump_argument_list() const {
   auto find = [&](const std::string &name) { return std::find(loops.begin(), loops.end(), name); };
   for (const Directive &d : f.directives) {
     if (d.stage != stage_ || (!d.branch.empty() && d.branch.size() != branch_.size())) continue;
+    if (d.kind == DirectiveKind::Fission && d.loops.size() == 1) loops.push_back(d.loops[0]);
     const auto at = d.loops.empty() ? loops.end() : find(d.loops[0]);
     if (at == loops.end()) continue;
     if (d.kind == DirectiveKind::Split) {
@@ -63,6 +64,8 @@ std::string Stage::dump_argument_list() const {
       *at = d.loops[1];
     } else if (d.kind == DirectiveKind::Skew) {
       *at = d.loops[2];
+    } else if (d.kind == DirectiveKind::Fission && d.loops.size() > 1) {
+      loops.insert(at, d.loops[1]);
     } else if (d.kind == DirectiveKind::Fuse) {
       *at = d.loops[2];
       if (const auto outer = find(d.loops[1]); outer != loops.end()) loops.erase(outer);

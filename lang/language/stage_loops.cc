@@ -107,6 +107,8 @@ class Replay {
       case DirectiveKind::Tensorize:
         for (const std::string &l : d.loops) place(d, l);
         return;
+      case DirectiveKind::Fission:
+        return part(d);
       case DirectiveKind::Rfactor:
       case DirectiveKind::HoistInvariants:
         return factor(d);
@@ -169,6 +171,13 @@ class Replay {
     const size_t at = place(d, d.loops[0]), by = place(d, d.loops[1]);
     loops_[at].name = fresh(d, d.loops[2], {d.loops[0]});
     loops_[at].is_reduction |= loops_[by].is_reduction;
+  }
+
+  // The new loop is next inside of the one that is named, or the outermost.
+  void part(const Directive &d) {
+    const size_t at = d.loops.size() > 1 ? place(d, d.loops[0]) + 1 : 0;
+    const Loop loop = {fresh(d, d.loops.back(), {}), DirectiveKind::Unroll, true};
+    loops_.insert(loops_.begin() + static_cast<std::ptrdiff_t>(at), loop);
   }
 
   // What is left merges partial results: over the preserved loops, for every cell.

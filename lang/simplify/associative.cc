@@ -1,99 +1,24 @@
 #include "lang/simplify/associative.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
 
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/comparison.h"
+#include "lang/simplify/counter_example.h"
+#include "lang/simplify/finite_operator.h"
 #include "lang/simplify/linear.h"
+#include "lang/simplify/operators.h"
 #include "lang/simplify/polynomial.h"
-#include "lang/simplify/simplify.h"
+#include "lang/simplify/step_functions.h"
 
 namespace polyhalite {
 
 namespace {
 
-std::string left_symbol(size_t i) { return "left." + std::to_string(i); }
-std::string right_symbol(size_t i) { return "right." + std::to_string(i); }
-Expr left(Type t, size_t i) { return make_variable(t, VariableKind::Symbol, left_symbol(i)); }
-Expr right(Type t, size_t i) { return make_variable(t, VariableKind::Symbol, right_symbol(i)); }
-
-// An operator of two scalars: a node or an intrinsic.
-struct Operator {
-  Op op;
-  const char *intrinsic = nullptr;
-
-  Expr apply(const Expr &a, const Expr &b) const {
-    return intrinsic ? make_intrinsic(a.type(), intrinsic, {a, b}) : make_binary(op, a, b);
-  }
-  bool heads(const Expr &e) const {
-    return intrinsic ? as_intrinsic(e, intrinsic) != nullptr : e->op == op;
-  }
-};
-
-Expr lowest(Type t) {
-  if (t.is_float()) return make_float(t, -std::numeric_limits<double>::infinity());
-  if (t.is_uint()) return make_zero(t);
-  return make_int(
-      t, t.bits() == 64 ? std::numeric_limits<int64_t>::min() : -(int64_t{1} << (t.bits() - 1)));
-}
-
-Expr highest(Type t) {
-  if (t.is_float()) return make_float(t, std::numeric_limits<double>::infinity());
-  if (t.is_bool()) return make_true();
-  if (t.is_uint()) return make_int(t, t.bits() == 64 ? -1 : (int64_t{1} << t.bits()) - 1);
-  return make_int(
-      t, t.bits() == 64 ? std::numeric_limits<int64_t>::max() : (int64_t{1} << (t.bits() - 1)) - 1);
-}
-
-// The operators of one value that are associative and commutative, with their identities.
-std::optional<Operator> operator_of(const Expr &e) {
-  switch (e->op) {
-    case Op::Sub:
-      return Operator{Op::Add};  // a - b = a + (0 - b)
-    case Op::Add:
-    case Op::Mul:
-    case Op::Min:
-    case Op::Max:
-    case Op::And:
-    case Op::Or:
-      return Operator{e->op};
-    default:
-      break;
-  }
-  for (const char *name : {intrinsic::kBitwiseAnd, intrinsic::kBitwiseOr, intrinsic::kBitwiseXor}) {
-    if (as_intrinsic(e, name)) return Operator{Op::Call, name};
-  }
-  return std::nullopt;
-}
-
-Expr identity_of(const Operator &o, Type t) {
-  if (o.intrinsic) {
-    if (std::string(o.intrinsic) == intrinsic::kBitwiseAnd) {
-      return t.is_uint() ? highest(t) : make_int(t, -1);
-    }
-    return make_zero(t);
-  }
-  switch (o.op) {
-    case Op::Mul:
-      return make_one(t);
-    case Op::Min:
-      return highest(t);
-    case Op::Max:
-      return lowest(t);
-    case Op::And:
-      return make_true();
-    case Op::Or:
-      return make_false();
-    default:
-      return make_zero(t);
-  }
-}
-
-// f's own cells in `values` -> left(i).
+// f's own cells in `values` -> left_operand(i).
 class OwnCells : public ExprRewriter {
  public:
   OwnCells(const FuncDef &f, const StageDef &update) : f_(f), update_(update) {}
@@ -107,7 +32,7 @@ class OwnCells : public ExprRewriter {
                     [](const Expr &a, const Expr &b) { return equal(a, b); })) {
       other_cells_ = true;
     }
-    return left(c->type, c->value_index);
+    return left_operand(c->type, c->value_index);
   }
 
  private:
@@ -135,9 +60,45 @@ Expr without_select(const Expr &e) {
   }
 }
 
+bool has_strict_float(const Expr &e) {
+  bool found = false;
+  for_each_node(
+      e, [&](const Expr &n) { found |= as_intrinsic(n, intrinsic::kStrictFloat) != nullptr; });
+  return found;
+}
+
+// The values of an update, its cell being left_symbol()s. nullopt, and `why`, where it is no
+// function of its cell alone.
+std::optional<std::vector<Expr>> values_of_cell(const FuncDef &f, const StageDef &update,
+                                                std::string &why) {
+  if (cell_writes(update).size() > 1) {
+    why = "each instance writes several cells";
+    return std::nullopt;
+  }
+  for (const Expr &a : update.args) {
+    if (!calls_func(a, f.name)) continue;
+    why = "an index on the left reads '" + f.name + "' itself";
+    return std::nullopt;
+  }
+  if (update.predicate.defined() && calls_func(update.predicate, f.name)) {
+    why = "the domain's condition reads '" + f.name + "' itself";
+    return std::nullopt;
+  }
+  OwnCells own(f, update);
+  std::vector<Expr> values;
+  for (const Expr &v : update.values) values.push_back(own(v));
+  if (!own.other_cells()) return values;
+  why = "it reads '" + f.name + "' at a cell that it does not write";
+  return std::nullopt;
+}
+
 class Prover {
  public:
-  Prover(const FuncDef &f, int stage) : f_(f), update_(f.stages[stage]), n_(f.types.size()) {}
+  /// `composes`: functions of the cell will do, too. `explains`: somebody asks why not.
+  Prover(const std::vector<Expr> &values, bool composes, bool explains)
+      : n_(values.size()), composes_(composes), explains_(explains) {
+    for (const Expr &v : values) values_.push_back(without_select(v));
+  }
 
   std::optional<AssociativeUpdate> run(std::string *why) {
     if (prove()) return std::move(result_);
@@ -146,50 +107,105 @@ class Prover {
   }
 
  private:
+  Type type(size_t i) const { return values_[i].type(); }
+
   bool fail(std::string why) {
     why_ = std::move(why);
     return false;
   }
 
   bool prove() {
-    if (cell_writes(update_).size() > 1) return fail("each instance writes several cells");
-    for (const Expr &a : update_.args) {
-      if (calls_func(a, f_.name))
-        return fail("an index on the left reads '" + f_.name + "' itself");
-    }
-    if (update_.predicate.defined() && calls_func(update_.predicate, f_.name)) {
-      return fail("the domain's condition reads '" + f_.name + "' itself");
-    }
-    OwnCells own(f_, update_);
-    for (const Expr &v : update_.values) {
+    for (const Expr &v : values_) {
       if (v.type().is_float() && has_strict_float(v)) {
         return fail("strict_float fixes the order of its operations");
       }
-      values_.push_back(without_select(own(v)));
     }
-    if (own.other_cells()) {
-      return fail("it reads '" + f_.name + "' at a cell that it does not write");
+    const auto all = groups();
+    const auto left_over = unproven(all);
+    if (left_over.empty()) return true;
+    // Values that do not need each other may still be one operator's.
+    std::vector<size_t> whole(n_);
+    for (size_t i = 0; i < n_; i++) whole[i] = i;
+    if (all.size() > 1) {
+      const AssociativeUpdate parts = result_;
+      if (unproven({whole}).empty()) return true;
+      result_ = parts;
     }
+    if (composes_ && compose(all, left_over)) return true;
+    if (!explains_) return false;
+    const std::string example = example_against(left_over[0]);
+    return fail(!example.empty() ? example
+                                 : "no associative operator is known that " +
+                                       std::string(left_over[0].size() == 1 ? "its value is"
+                                                                            : "its values are") +
+                                       " made with");
+  }
+
+  // The groups that no operator is found for; result_ has those of the others.
+  std::vector<std::vector<size_t>> unproven(const std::vector<std::vector<size_t>> &all) {
+    result_ = AssociativeUpdate();
     result_.operands.resize(n_);
     result_.identity.resize(n_);
     result_.op.resize(n_);
-    for (const std::vector<size_t> &group : groups()) {
-      const bool proven = (group.size() == 1 && prove_scalar(group[0])) || prove_arg(group) ||
-                          prove_polynomial(group);
-      if (!proven) {
-        return fail("no associative operator is known that " +
-                    std::string(group.size() == 1 ? "its value is" : "its values are") +
-                    " made with");
-      }
+    std::vector<std::vector<size_t>> left_over;
+    for (const std::vector<size_t> &group : all) {
+      if (!prove_group(group)) left_over.push_back(group);
     }
-    return true;
+    return left_over;
   }
 
-  static bool has_strict_float(const Expr &e) {
-    bool found = false;
-    for_each_node(
-        e, [&](const Expr &n) { found |= as_intrinsic(n, intrinsic::kStrictFloat) != nullptr; });
-    return found;
+  bool prove_group(const std::vector<size_t> &group) {
+    return (group.size() == 1 && prove_scalar(group[0])) || prove_arg(group) ||
+           prove_by_leaves(group);
+  }
+
+  // Partial results are the values of the groups that are proven, and for each of the others the
+  // numbers of a function.
+  bool compose(const std::vector<std::vector<size_t>> &all,
+               const std::vector<std::vector<size_t>> &left_over) {
+    AssociativeUpdate composed;
+    composed.commutative = result_.commutative;
+    composed.needs_operand = result_.needs_operand;
+    composed.applied.resize(n_);
+    for (const std::vector<size_t> &group : all) {
+      const size_t base = composed.operands.size();
+      const bool is_left = std::count(left_over.begin(), left_over.end(), group) > 0;
+      if (!is_left) {
+        std::map<std::string, Expr> number, partial;
+        for (size_t k = 0; k < group.size(); k++) {
+          const Type t = type(group[k]);
+          number[left_symbol(group[k])] = left_operand(t, base + k);
+          number[right_symbol(group[k])] = partial[right_symbol(group[k])] =
+              right_operand(t, base + k);
+        }
+        for (const size_t i : group) {
+          composed.operands.push_back(result_.operands[i]);
+          composed.identity.push_back(result_.identity[i]);
+          composed.op.push_back(substitute(number, result_.op[i]));
+          composed.applied[i] = substitute(partial, result_.op[i]);
+        }
+        continue;
+      }
+      std::vector<Expr> values;
+      for (const size_t i : group) values.push_back(values_[i]);
+      const auto f = step_function(values, group);
+      if (!f) return false;
+      std::map<std::string, Expr> number, partial;
+      for (size_t k = 0; k < f->operands.size(); k++) {
+        const Type t = f->operands[k].type();
+        number[left_symbol(k)] = left_operand(t, base + k);
+        number[right_symbol(k)] = partial[right_symbol(k)] = right_operand(t, base + k);
+      }
+      composed.operands.insert(composed.operands.end(), f->operands.begin(), f->operands.end());
+      composed.identity.insert(composed.identity.end(), f->identity.begin(), f->identity.end());
+      for (const Expr &e : f->op) composed.op.push_back(substitute(number, e));
+      for (size_t k = 0; k < group.size(); k++) {
+        composed.applied[group[k]] = substitute(partial, f->applied[k]);
+      }
+      composed.commutative = composed.commutative && f->commutative;
+    }
+    result_ = std::move(composed);
+    return true;
   }
 
   // Values that depend on each other's cells.
@@ -232,11 +248,11 @@ class Prover {
     return uses(plain, i) ? operator_of(plain) : std::nullopt;
   }
 
-  // b with e = o(left(i), b), or undefined.
+  // b with e = o(left_operand(i), b), or undefined.
   Expr operand(const Expr &given, size_t i, const Operator &o) const {
     const Expr e = without_select(given);
     const Type t = e.type();
-    if (equal(e, left(t, i))) return identity_of(o, t);
+    if (equal(e, left_operand(t, i))) return identity_of(o, t);
     if (e->op == Op::Select && !uses(e->args[0], i)) {
       const Expr yes = operand(e->args[1], i, o), no = operand(e->args[2], i, o);
       return yes.defined() && no.defined() ? make_select(e->args[0], yes, no) : Expr();
@@ -254,14 +270,14 @@ class Prover {
   }
 
   bool prove_scalar(size_t i) {
-    const Type t = f_.types[i];
+    const Type t = type(i);
     const auto o = head(values_[i], i);
     if (!o) return false;
     const Expr b = operand(values_[i], i, *o);
     if (!b.defined() || uses_any(b)) return false;
     result_.operands[i] = b;
     result_.identity[i] = identity_of(*o, t);
-    result_.op[i] = o->apply(left(t, i), right(t, i));
+    result_.op[i] = o->apply(left_operand(t, i), right_operand(t, i));
     return true;
   }
 
@@ -271,10 +287,10 @@ class Prover {
     Op relation;       // taken where found RELATION key
   };
 
-  // value i = select(e RELATION key, take, left(i)), in one of its ways to be written.
+  // value i = select(e RELATION key, take, left_operand(i)), in one of its ways to be written.
   std::optional<Choice> choice(size_t i, size_t key) const {
     const Expr &e = values_[i];
-    const Expr old_key = left(f_.types[key], key), old = left(f_.types[i], i);
+    const Expr old_key = left_operand(type(key), key), old = left_operand(type(i), i);
     if (i == key && (e->op == Op::Min || e->op == Op::Max)) {
       const bool first = equal(e->args[0], old_key);
       if (!first && !equal(e->args[1], old_key)) return std::nullopt;
@@ -324,14 +340,15 @@ class Prover {
     if (!relation) return false;
     const bool least = *relation == Op::Lt || *relation == Op::Le;
     if (least != (at_key->relation == Op::Lt || at_key->relation == Op::Le)) return false;
-    const Type key_type = f_.types[key];
-    const Expr takes = make_binary(*relation, right(key_type, key), left(key_type, key));
+    const Type key_type = type(key);
+    const Expr takes =
+        make_binary(*relation, right_operand(key_type, key), left_operand(key_type, key));
     for (const size_t i : group) {
       result_.operands[i] = choice(i, key)->take;
-      result_.identity[i] = i != key ? make_zero(f_.types[i])
-                            : least  ? highest(key_type)
-                                     : lowest(key_type);
-      result_.op[i] = make_select(takes, right(f_.types[i], i), left(f_.types[i], i));
+      result_.identity[i] = i != key ? make_zero(type(i))
+                            : least  ? highest_value(key_type)
+                                     : lowest_value(key_type);
+      result_.op[i] = make_select(takes, right_operand(type(i), i), left_operand(type(i), i));
     }
     // Of equal keys the one met first, or last, decides.
     result_.commutative = result_.commutative && group.size() == 1;
@@ -339,44 +356,80 @@ class Prover {
     return true;
   }
 
-  // Values that are sums of products: the operator is guessed from what is no sum or product, and
-  // proven by comparing polynomials.
-  bool prove_polynomial(const std::vector<size_t> &group) {
+  // The operator is the update with what the cell does not change as its right operand: `leaves`,
+  // each of which stands for one value of it.
+  bool prove_by_leaves(const std::vector<size_t> &group) {
     constexpr size_t kMaxGroup = 4;
     if (group.size() > kMaxGroup) return false;
-    const Type t = f_.types[group[0]];
-    std::vector<Expr> leaves;
-    for (const size_t i : group) {
-      if (f_.types[i] != t || !collect_leaves(values_[i], leaves)) return false;
+    for (const bool whole : {true, false}) {
+      std::vector<Expr> leaves;
+      for (const size_t i : group) collect_leaves(values_[i], whole, leaves);
+      if (leaves.size() != group.size()) continue;
+      std::vector<size_t> order(leaves.size());
+      for (size_t i = 0; i < order.size(); i++) order[i] = i;
+      do {
+        if (try_operator(group, leaves, order)) return true;
+      } while (std::next_permutation(order.begin(), order.end()));
     }
-    if (leaves.size() != group.size()) return false;
-    std::vector<size_t> order(leaves.size());
-    for (size_t i = 0; i < order.size(); i++) order[i] = i;
-    do {
-      if (try_operator(group, leaves, order)) return true;
-    } while (std::next_permutation(order.begin(), order.end()));
     return false;
   }
 
-  bool collect_leaves(const Expr &e, std::vector<Expr> &leaves) const {
+  // The largest parts without cells, or the parts of their sums and products.
+  void collect_leaves(const Expr &e, bool whole, std::vector<Expr> &leaves) const {
     const bool arithmetic = e->op == Op::Add || e->op == Op::Sub || e->op == Op::Mul;
-    if (arithmetic) return collect_leaves(e->args[0], leaves) && collect_leaves(e->args[1], leaves);
-    if (is_const(e)) return true;
-    if (uses_any(e)) return as_variable(e) != nullptr;
+    if (is_const(e)) return;
+    if (uses_any(e) || (arithmetic && !whole)) {
+      for (const Expr &a : e->args) collect_leaves(a, whole, leaves);
+      return;
+    }
     for (const Expr &l : leaves) {
-      if (equal(l, e)) return true;
+      if (equal(l, e)) return;
     }
     leaves.push_back(e);
-    return true;
+  }
+
+  // With leaves[order[k]] as value group[k] of the right operand; empty where types differ.
+  std::vector<Expr> operator_with(const std::vector<size_t> &group, const std::vector<Expr> &leaves,
+                                  const std::vector<size_t> &order) const {
+    std::map<Expr, Expr, ExprLess> names;
+    for (size_t k = 0; k < group.size(); k++) {
+      const Expr &leaf = leaves[order[k]];
+      if (leaf.type() != type(group[k])) return {};
+      names[leaf] = right_operand(type(group[k]), group[k]);
+    }
+    std::vector<Expr> op;
+    for (const size_t i : group) op.push_back(replace_nodes(values_[i], names));
+    return op;
   }
 
   bool try_operator(const std::vector<size_t> &group, const std::vector<Expr> &leaves,
                     const std::vector<size_t> &order) {
-    const Type t = f_.types[group[0]];
-    std::map<Expr, Expr, ExprLess> names;
-    for (size_t k = 0; k < group.size(); k++) names[leaves[order[k]]] = right(t, group[k]);
-    std::vector<Expr> op;
-    for (const size_t i : group) op.push_back(replace(values_[i], names));
+    const std::vector<Expr> op = operator_with(group, leaves, order);
+    if (op.empty()) return false;
+    std::vector<Expr> identity;
+    bool commutative = true;
+    if (auto finite = prove_finite(group, op)) {
+      identity = std::move(finite->identity);
+      commutative = finite->commutative;
+    } else if (!prove_polynomial(group, op, identity, commutative)) {
+      return false;
+    }
+    for (size_t k = 0; k < group.size(); k++) {
+      result_.operands[group[k]] = leaves[order[k]];
+      result_.identity[group[k]] = identity[k];
+      result_.op[group[k]] = op[k];
+    }
+    result_.commutative = result_.commutative && commutative;
+    return true;
+  }
+
+  // Values that are sums of products: proven by comparing polynomials.
+  bool prove_polynomial(const std::vector<size_t> &group, const std::vector<Expr> &op,
+                        std::vector<Expr> &identity, bool &commutative) const {
+    const Type t = type(group[0]);
+    for (const size_t i : group) {
+      if (type(i) != t) return false;
+    }
     auto apply = [&](const std::vector<Expr> &a, const std::vector<Expr> &b) {
       std::map<std::string, Expr> at;
       for (size_t k = 0; k < group.size(); k++) {
@@ -400,24 +453,11 @@ class Prover {
       std::vector<Expr> unit;
       for (size_t k = 0; k < group.size(); k++) unit.push_back(make_int(t, bits >> k & 1));
       if (!same(apply(a, unit), a) || !same(apply(unit, a), a)) continue;
-      for (size_t k = 0; k < group.size(); k++) {
-        result_.operands[group[k]] = leaves[order[k]];
-        result_.identity[group[k]] = unit[k];
-        result_.op[group[k]] = op[k];
-      }
-      result_.commutative = result_.commutative && same(apply(a, b), apply(b, a));
+      identity = std::move(unit);
+      commutative = same(apply(a, b), apply(b, a));
       return true;
     }
     return false;
-  }
-
-  static Expr replace(const Expr &e, const std::map<Expr, Expr, ExprLess> &names) {
-    const auto it = names.find(e);
-    if (it != names.end()) return it->second;
-    if (e->args.empty()) return e;
-    std::vector<Expr> args;
-    for (const Expr &a : e->args) args.push_back(replace(a, names));
-    return with_args(e, std::move(args));
   }
 
   static bool same(const std::vector<Expr> &a, const std::vector<Expr> &b) {
@@ -428,34 +468,81 @@ class Prover {
     return true;
   }
 
-  const FuncDef &f_;
-  const StageDef &update_;
+  // What shows that the update, read as an operator, is not associative; empty where nothing does,
+  // or where it is none.
+  std::string example_against(const std::vector<size_t> &group) const {
+    std::vector<Expr> leaves;
+    for (const size_t i : group) collect_leaves(values_[i], true, leaves);
+    if (leaves.size() != group.size()) return "";
+    std::vector<size_t> order(leaves.size());
+    for (size_t i = 0; i < order.size(); i++) order[i] = i;
+    do {
+      const std::vector<Expr> op = operator_with(group, leaves, order);
+      if (op.empty()) continue;
+      std::string example = counter_example(group, op);
+      if (!example.empty()) return example;
+    } while (std::next_permutation(order.begin(), order.end()));
+    return "";
+  }
+
   const size_t n_;
+  const bool composes_, explains_;
   std::vector<Expr> values_;  // own cells as left symbols
   AssociativeUpdate result_;
   std::string why_;
 };
 
-}  // namespace
-
-std::vector<Expr> AssociativeUpdate::combine(const std::vector<Expr> &a,
-                                             const std::vector<Expr> &b) const {
+std::vector<Expr> with_operands(const std::vector<Expr> &op, const std::vector<Expr> &a,
+                                const std::vector<Expr> &b) {
   std::map<std::string, Expr> at;
-  for (size_t i = 0; i < op.size(); i++) {
-    at[left_symbol(i)] = a[i];
-    at[right_symbol(i)] = b[i];
-  }
+  for (size_t i = 0; i < a.size(); i++) at[left_symbol(i)] = a[i];
+  for (size_t i = 0; i < b.size(); i++) at[right_symbol(i)] = b[i];
   std::vector<Expr> result;
   for (const Expr &e : op) result.push_back(substitute(at, e));
   return result;
 }
 
-std::optional<AssociativeUpdate> prove_associative(const FuncDef &f, int stage, std::string *why) {
-  if (stage >= static_cast<int>(f.stages.size()) || !f.is_update(stage)) {
-    if (why) *why = "a pure definition is no reduction";
-    return std::nullopt;
+std::optional<AssociativeUpdate> prove(const FuncDef &f, int stage, bool composes,
+                                       std::string *why) {
+  std::string reason = "a pure definition is no reduction";
+  std::optional<std::vector<Expr>> values;
+  if (stage < static_cast<int>(f.stages.size()) && f.is_update(stage)) {
+    values = values_of_cell(f, f.stages[stage], reason);
   }
-  return Prover(f, stage).run(why);
+  if (values) return Prover(*values, composes, why != nullptr).run(why);
+  if (why) *why = reason;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Expr> AssociativeUpdate::combine(const std::vector<Expr> &a,
+                                             const std::vector<Expr> &b) const {
+  return with_operands(op, a, b);
+}
+
+std::vector<Expr> AssociativeUpdate::apply(const std::vector<Expr> &cell,
+                                           const std::vector<Expr> &partial) const {
+  return with_operands(applied.empty() ? op : applied, cell, partial);
+}
+
+std::vector<Type> AssociativeUpdate::types() const {
+  std::vector<Type> types;
+  for (const Expr &e : identity) types.push_back(e.type());
+  return types;
+}
+
+std::optional<AssociativeUpdate> prove_associative(const FuncDef &f, int stage, std::string *why) {
+  return prove(f, stage, false, why);
+}
+
+std::optional<AssociativeUpdate> prove_composable(const FuncDef &f, int stage, std::string *why) {
+  return prove(f, stage, true, why);
+}
+
+std::optional<AssociativeUpdate> prove_composable(const std::vector<Expr> &values,
+                                                  std::string *why) {
+  return Prover(values, true, why != nullptr).run(why);
 }
 
 }  // namespace polyhalite

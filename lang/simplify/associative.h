@@ -5,6 +5,9 @@
 //   f(x) = select(c, max(g(r), f(x)), f(x))     op max(a, b), operand select(c, g(r), lowest)
 //   {max(f[0], v), select(f[0] < v, r, f[1])}   op {max, select(a0 < b0, b1, a1)}
 //   {f[0]*u - f[1]*v, f[0]*v + f[1]*u}          the product of complex numbers, by algebra
+//   select(g(r) == f, !f, ...)                  by trying all orders of its operands,
+//   finite_operator.h f(x) = a(r)*f(x) + b(r)                     as functions that compose,
+//   step_functions.h
 #pragma once
 
 #include <optional>
@@ -16,7 +19,8 @@
 namespace polyhalite {
 
 struct AssociativeUpdate {
-  /// Per value of the Func, in terms of the stage's variables.
+  /// Per value of a partial result, in terms of the stage's variables. A partial result has the
+  /// values of the Func, or where `applied` is not empty those that describe a function of them.
   std::vector<Expr> operands;
   std::vector<Expr> identity;
   /// op(b, a) = op(a, b) for all operands. Floats count as real numbers, as in Halide.
@@ -27,11 +31,30 @@ struct AssociativeUpdate {
   /// op(a, b).
   std::vector<Expr> combine(const std::vector<Expr> &a, const std::vector<Expr> &b) const;
 
-  std::vector<Expr> op;  // over the Symbols of left_symbol() and right_symbol()
+  /// The Func's values where they were `cell` and a partial result has been taken in: combine(), or
+  /// the function's.
+  std::vector<Expr> apply(const std::vector<Expr> &cell, const std::vector<Expr> &partial) const;
+  /// Of a partial result.
+  std::vector<Type> types() const;
+
+  std::vector<Expr> op;       // over left_symbol() and right_symbol()
+  std::vector<Expr> applied;  // per value of the Func, over its left_symbol() and the partial
+                              // result's right_symbol(); empty: it is `op`
 };
 
-/// nullopt where associativity is not proven; `why` then says what stands against it.
+/// nullopt where associativity is not proven; `why` then says what stands against it, with values
+/// for which the operator is not associative where there are any. Partial results have the values
+/// of the Func.
 std::optional<AssociativeUpdate> prove_associative(const FuncDef &f, int stage,
                                                    std::string *why = nullptr);
+
+/// The same, and updates that are functions of the cell that compose.
+std::optional<AssociativeUpdate> prove_composable(const FuncDef &f, int stage,
+                                                  std::string *why = nullptr);
+
+/// The same of `values` over left_symbol()s, the cell's, which may be another one than the update
+/// writes.
+std::optional<AssociativeUpdate> prove_composable(const std::vector<Expr> &values,
+                                                  std::string *why = nullptr);
 
 }  // namespace polyhalite

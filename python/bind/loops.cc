@@ -506,6 +506,25 @@ void bind_loops(py::module_ &m) {
           "rfactor(r.x, u) or rfactor([(r.x, u), ...]): splits an associative update into partial "
           "results and their merging. Returns the Func that holds partial results.")
       .def(
+          "scan", [](Stage &s, Loop blocks, const Var &v) { return s.scan(blocks, v); },
+          py::arg("blocks"), py::arg("v"),
+          "Runs a scan in blocks: `blocks` is the outer part of a split of its loop. Returns the "
+          "Func of the blocks' totals.")
+      .def(
+          "fission",
+          [](const py::object &s, Loop around, const py::object &part) {
+            if (part.is_none()) {
+              s.cast<Stage &>().fission(around);
+            } else {
+              s.cast<Stage &>().fission(around, to_loop(part).v);
+            }
+            return s;
+          },
+          py::arg("around"), py::arg("part") = py::none(),
+          "fission(part) or fission(around, part): takes the values of a Tuple's update apart. "
+          "Inside of loop `around`, or outside of all loops, the new loop `part` runs the loops "
+          "once for each.")
+      .def(
           "hoist_invariants",
           [](Stage &s) {
             const FuncVec made = s.hoist_invariants(here());

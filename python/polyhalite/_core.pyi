@@ -903,6 +903,8 @@ class Stage:
     def dump_argument_list(self) -> str: ...
     def eager_inline(self, *args: Any) -> Stage:
         """Puts definitions of pure Funcs in the place of the stage's calls of them."""
+    def fission(self, around: LoopLike, part: Any = ...) -> Stage:
+        """fission(part) or fission(around, part): takes the values of a Tuple's update apart. Inside of loop `around`, or outside of all loops, the new loop `part` runs the loops once for each."""
     def fuse(self, inner: LoopLike, outer: LoopLike, fused: LoopLike) -> Stage:
         """The opposite of split: one loop over inner and outer."""
     def gpu_blocks(self, *args: Any) -> Stage:
@@ -935,6 +937,8 @@ class Stage:
         """Runs the loop's iterations in the opposite order."""
     def rfactor(self, r: Any, v: Any = ...) -> Func:
         """rfactor(r.x, u) or rfactor([(r.x, u), ...]): splits an associative update into partial results and their merging. Returns the Func that holds partial results."""
+    def scan(self, blocks: LoopLike, v: Var) -> Func:
+        """Runs a scan in blocks: `blocks` is the outer part of a split of its loop. Returns the Func of the blocks' totals."""
     def serial(self, loop: LoopLike) -> Stage: ...
     def shift(self, loop: LoopLike, offset: ExprLike) -> Stage:
         """Counts the loop from another number on: loop + offset."""

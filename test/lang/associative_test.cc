@@ -65,13 +65,36 @@ TEST(associative, values_of_their_own) {
             "in(r), r | 0 2147483647 | commutative");
 }
 
+TEST(associative, sums_that_saturate) {
+  EXPECT_EQ(proof("uint8", "saturating_add(f(x), in(r))"), "in(r) | 0u8 | commutative");
+}
+
+TEST(associative, comparisons_and_bits_by_trying_all) {
+  EXPECT_EQ(proof("uint8", "bitwise_not(bitwise_xor(f(x), in(r)))"), "in(r) | 255u8 | commutative");
+  EXPECT_EQ(proof("int32",
+                  "{max(f(x), in(r)), select(f(x) > in(r) || (f(x) == in(r) && f(x).1 < "
+                  "in(r + 1)), f(x).1, in(r + 1))}"),
+            "in(r), in(r + 1) | -2147483648 2147483647 | commutative");
+}
+
+TEST(associative, pairs_of_a_linear_recurrence) {
+  EXPECT_EQ(proof("int32", "{f(x)*in(r), f(x).1*in(r) + in(r + 1)}"),
+            "in(r), in(r + 1) | 1 0 | ordered");
+}
+
 TEST(associative, refusals_say_why) {
   EXPECT_EQ(proof("int32", "in(r) - f(x)"),
-            "no associative operator is known that its value is made with");
+            "a op b = b - a is not associative: (1 op 0) op 0 is 1, 1 op (0 op 0) is -1");
   EXPECT_EQ(proof("int32", "f(x) + f(x)"),
             "no associative operator is known that its value is made with");
   EXPECT_EQ(proof("int32", "f(x)/2 + in(r)"),
-            "no associative operator is known that its value is made with");
+            "a op b = a/2 + b is not associative: (2 op 0) op 0 is 0, 2 op (0 op 0) is 1");
+  EXPECT_EQ(proof("int8", "saturating_add(f(x), in(r))"),
+            "a op b = saturating_add(a, b) is not associative: (1 op -100) op -100 is -128, 1 op "
+            "(-100 op -100) is -127");
+  EXPECT_EQ(proof("int32", "{f(x) + f(x).1*in(r), f(x).1 - in(r + 1)}"),
+            "a op b = {a0 + a1*b0, a1 - b1} is not associative: ({0, 0} op {0, 0}) op {0, 1} is "
+            "{0, -1}, {0, 0} op ({0, 0} op {0, 1}) is {0, 1}");
   EXPECT_EQ(proof("int32", "f(x + 1) + in(r)"), "it reads 'f' at a cell that it does not write");
   EXPECT_EQ(proof("float32", "strict_float(f(x) + in(r))"),
             "strict_float fixes the order of its operations");

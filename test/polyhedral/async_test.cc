@@ -42,7 +42,8 @@ TEST(async, more_than_the_ring_has_room_for_is_refused) {
   ASSERT_FALSE(j.legal());
   EXPECT_EQ(j.refusal->diagnostic.to_string(),
             "test:3: error: cannot run 'b' asynchronously\n"
-            "  why: its production at y=2 writes what the consumer at y=0 may still read\n"
+            "  why: its production at y=2 writes what the consumer at y=0 may still read "
+            "(with c.extent.1=3, c.extent.0=1)\n"
             "  fix: store 'b' where it is computed, or drop async");
 }
 
@@ -78,8 +79,8 @@ TEST(async, across_a_parallel_loop_is_refused) {
   EXPECT_EQ(verdict("image in: uint16, 2\nb(x, y) = in(x, y)\nc(x, y) = b(x, y)\noutput c\n",
                     "c.parallel(y)\nb.store_root()\nb.compute_at(c, y)\nb.async()"),
             "test:4: error: cannot run 'b' asynchronously across the parallel loop 'y' of 'c'\n"
-            "  why: a consumer counts the productions before its own, and iterations of 'y' have "
-            "no order\n"
+            "  why: a consumer counts the productions before its own, and iterations y=0 and y=1 "
+            "run in any order (with c.extent.1=2)\n"
             "  fix: store 'b' at loop 'y' or inside it, or keep 'y' serial");
 }
 

@@ -47,7 +47,8 @@ bx.hoist_storage(by, yo))");
 TEST(hoist, out_of_a_parallel_loop_is_refused) {
   EXPECT_EQ(verdict(kTiles, "by.parallel(y)\nbx.compute_at(by, y)\nbx.hoist_storage_root()"),
             "test:3: error: cannot hoist the storage of 'bx' out of the parallel loop 'y' of 'by'\n"
-            "  why: iterations of 'y' run at once, and each needs storage of its own\n"
+            "  why: iterations y=0 and y=1 run at once, and each needs storage of its own (with "
+            "by.extent.1=2)\n"
             "  fix: hoist it to loop 'y' or inside it, or keep 'y' serial");
 }
 

@@ -103,7 +103,7 @@ TEST(tails, tiles_of_a_blending_tail_run_one_after_the_other) {
       judged_tail("ShiftInwardsAndBlend", 1, "f.update(0).parallel(xo)\n"),
       "test:4: error: cannot run in parallel loop 'xo' of update 0 of 'f'\n"
       "  why: tiles of the split of 'x' with ShiftInwardsAndBlend read and write again points "
-      "of other tiles\n"
+      "of other tiles: tiles 0 and 1 both have x=1 (with g.extent.0=6)\n"
       "  fix: use GuardWithIf for that split, or keep 'xo' serial");
   // So do those of a loop over places in a tile that is around the tiles; inside of them, not.
   EXPECT_EQ(
@@ -111,7 +111,7 @@ TEST(tails, tiles_of_a_blending_tail_run_one_after_the_other) {
                   "f.update(0).reorder(xo, xi)\nf.update(0).vectorize(xi)\n"),
       "test:5: error: cannot vectorize loop 'xi' of update 0 of 'f'\n"
       "  why: tiles of the split of 'x' with ShiftInwardsAndBlend read and write again points "
-      "of other tiles\n"
+      "of other tiles: tiles 0 and 1 both have x=1 (with g.extent.0=6)\n"
       "  fix: use GuardWithIf for that split, or keep 'xi' serial");
   EXPECT_EQ(judged_tail("ShiftInwardsAndBlend", 1, "f.update(0).vectorize(xi)\n"), "legal");
   // None is shifted where the extent is a multiple of the factor, as that of whole tiles of tiles

@@ -102,6 +102,34 @@ def test_reductions_in_parts():
     assert total.realize()[()] == a.sum()
 
 
+def test_values_of_a_tuple_apart():
+    a = np.arange(64, dtype=np.int32).reshape(8, 8)
+    r, p = ph.RDom([(0, 8)], "r"), ph.RVar("p")
+    f = ph.Func("f")
+    image = ph.Buffer(a)
+    f[i] = (0, 0)
+    f[i] = (f[i][0] + image[i, r], ph.max(f[i][1], image[i, r]))
+    loops = f.update(0).fission(i, p).loops()
+    assert [name.split("$")[0] for name in loops] == ["r", "p", "i"]
+    assert "f.update(0).fission(i, p)" in ph.Schedule(f).python()
+    sums, largest = f.realize([8])
+    np.testing.assert_array_equal(sums, a.sum(axis=1))
+    np.testing.assert_array_equal(largest, a.max(axis=1))
+
+
+def test_scans_in_blocks():
+    f = ph.Func("f")
+    r = ph.RDom([(1, 99)], "r")
+    f[i] = i % 7
+    f[r] = f[r - 1] + f[r]
+    ro, ri = ph.rvars("ro ri")
+    blocks = f.update(0).split(r, ro, ri, 16).scan(ro, u)
+    blocks.compute_root().update(0).parallel(u)
+    f.update(0).parallel(ro)
+    assert ".update(0).scan(ro, u)" in ph.Schedule(f).python()
+    np.testing.assert_array_equal(f.realize([100]), np.cumsum(np.arange(100) % 7))
+
+
 def test_stages_share_loops():
     f, g = ph.Func("f"), ph.Func("g")
     f[i, j] = i

@@ -152,7 +152,8 @@ TEST(Deriving, AtomicNeedsAnOperatorOrAPromise) {
             at(__LINE__ - 2) +
                 "error: cannot prove that updates of update 0 of 'g' may run atomically in any "
                 "order\n  why: g at (x=0, r=1) reads g(0), which (x=0, r=0) writes (with "
-                "g.extent.0=1); no associative operator is known that its value is made with\n"
+                "g.extent.0=1); a op b = b - a is not associative: (1 op 0) op 0 is 1, 1 op (0 op "
+                "0) is -1\n"
                 "  fix: promise it by atomic(true), or keep 'r' serial");
 }
 

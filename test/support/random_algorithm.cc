@@ -265,9 +265,14 @@ class AlgorithmDraw {
       // A scan or a stencil on itself: other cells, shifted along reduction variables, and of
       // several values maybe another one.
       std::vector<Expr> other = cell;
+      const bool scan = kind >= 78;  // each cell of the one before it
       for (Expr &index : other) {
         const VariableNode *var = as_variable(index);
-        if (!(var && var->kind == VariableKind::Pure) && dice_.chance(70)) {
+        if (is_const(index) && scan) continue;
+        if (var && var->kind == VariableKind::Pure) continue;
+        if (scan) {
+          index = make_binary(Op::Sub, index, Expr(1));
+        } else if (dice_.chance(70)) {
           index = make_binary(Op::Add, index, Expr(dice_.between(-2, 2)));
         }
       }

@@ -2,7 +2,9 @@
 
 #include "lang/ir/intrinsics.h"
 #include "lang/simplify/distribute.h"
+#include "lang/simplify/scan_update.h"
 #include "schedule/derive_algorithm.h"
+#include "schedule/fission.h"
 #include "test/support/schedule_draw.h"
 
 namespace polyhalite::test {
@@ -69,6 +71,74 @@ bool ScheduleDraw::rewriting_directive(int kind) {
   for (const FuncDef &g : fresh) {
     if (dice_.chance(75)) place(g);
   }
+  return true;
+}
+
+std::vector<ScheduleDraw::Stage> ScheduleDraw::stages_where(bool (*fits)(const FuncDef &,
+                                                                         int)) const {
+  std::vector<Stage> found;
+  for (const FuncDef &f : algorithm_.funcs) {
+    for (int s = 1; s < f.num_definitions(); s++) {
+      if (fits(f, s)) found.push_back({f.name, s});
+    }
+  }
+  return found;
+}
+
+std::vector<ScheduleDraw::Stage> ScheduleDraw::with_parts() const {
+  return stages_where([](const FuncDef &f, int s) { return fission_parts(f, s).size() > 1; });
+}
+
+std::vector<ScheduleDraw::Stage> ScheduleDraw::scans() const {
+  return stages_where([](const FuncDef &f, int s) { return prove_scan(f, s).has_value(); });
+}
+
+void ScheduleDraw::fission_directive() {
+  const std::vector<Stage> fit = with_parts();
+  if (fit.empty()) return;
+  const size_t before = list_.size();
+  const Stage stage = dice_.pick(fit);
+  std::vector<std::string> dims = dims_.at(stage);
+  const std::string part = "rp" + std::to_string(fresh_++);
+  const int at = dice_.between(0, static_cast<int>(dims.size()));
+  std::vector<std::string> loops = {part};
+  if (at < static_cast<int>(dims.size())) loops.insert(loops.begin(), dims[at]);
+  add(DirectiveKind::Fission, stage.first, stage.second, std::move(loops));
+  dims.insert(dims.begin() + at, part);
+  if (derived_with(before, "")) dims_[stage] = std::move(dims);
+}
+
+void ScheduleDraw::scan_directive() {
+  const std::vector<Stage> fit = scans();
+  if (fit.empty()) return;
+  const size_t before = list_.size();
+  const Stage stage = dice_.pick(fit);
+  const auto &[func, number] = stage;
+  const std::string r = algorithm_.find(func)->stages[number].rvars[0].var;
+  std::vector<std::string> dims = dims_.at(stage);
+  const auto at = std::find(dims.begin(), dims.end(), r);
+  if (at == dims.end()) return;
+  const std::string n = std::to_string(fresh_++), outer = r + "o" + n, inner = r + "i" + n;
+  add(DirectiveKind::Split, func, number, {r, outer, inner}).factors = {Expr(dice_.between(1, 4))};
+  *at = outer;
+  dims.insert(std::find(dims.begin(), dims.end(), outer), inner);
+  const std::string made = func + "_made" + std::to_string(fresh_++);
+  add(DirectiveKind::Scan, func, number, {outer, "u" + n}).makes = made;
+  if (dice_.chance(60)) add(DirectiveKind::Parallel, func, number, {outer});
+  if (derived_with(before, made)) dims_[stage] = std::move(dims);
+}
+
+bool ScheduleDraw::derived_with(size_t before, const std::string &made) {
+  try {
+    algorithm_ = derive_algorithm(original_, list_).algorithm;
+  } catch (const CompileError &) {
+    list_.resize(before);
+    return false;
+  }
+  const FuncDef *g = made.empty() ? nullptr : algorithm_.find(made);
+  if (!g) return true;
+  for (int s = 0; s < g->num_definitions(); s++) dims_[{made, s}] = initial(*g, s);
+  if (dice_.chance(75)) place(FuncDef(*g));
   return true;
 }
 

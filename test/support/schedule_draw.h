@@ -97,6 +97,17 @@ class ScheduleDraw {
   // eager_inline (0), change_type (1) or hoist_invariants (2); what cannot be is taken back, and
   // false is returned.
   bool rewriting_directive(int kind);
+  // A Tuple's values apart; a scan in blocks, which often run at once. Nothing where no update is
+  // one.
+  void fission_directive();
+  void scan_directive();
+  // Takes the directives behind the first `before` into the algorithm, and the loops of the Func
+  // that they make; false: they cannot be, and are taken back.
+  bool derived_with(size_t before, const std::string &made);
+  std::vector<Stage> stages_where(bool (*fits)(const FuncDef &, int)) const;
+  // Updates of Tuples with parts; updates that are scans.
+  std::vector<Stage> with_parts() const;
+  std::vector<Stage> scans() const;
   // Updates whose terms can be added up apart.
   std::vector<Stage> with_invariants() const;
 

@@ -258,6 +258,23 @@ class Stage : public Schedulable<Stage> {
   Func rfactor(const std::vector<std::pair<RVar, Var>> &preserved, Here here = Here());
   Func rfactor(const RVar &r, const Var &v, Here here = Here());
 
+  /// Takes the values of a Tuple's update apart: inside of loop `around`, or outside of all loops,
+  /// a new loop `part` runs the loops once for each of them.
+  ///   for t { for x { f(x) = {a, b} } }
+  ///   -> for t { for x { f(x).0 = a };  for x { f(x).1 = b } }        f.update().fission(t, part)
+  /// Values that need what each other had, in one instance, stay one part. `part` is unrolled,
+  /// until another directive says how it runs. CompileError where there is one part only.
+  Stage &fission(const VarOrRVar &part);
+  Stage &fission(const VarOrRVar &around, const VarOrRVar &part);
+
+  /// Runs a scan in blocks: each cell is made of the one before it, by an operator that is
+  /// associative. Loop `blocks`, the outer part of a split, becomes independent:
+  ///   over r: f(r) = f(r - 1) + g(r)           split(r, ro, ri, 8).scan(ro, u)
+  ///   -> over ri: f_intm(u) = f_intm(u) + g(8*u + ri);  over ro: f_intm(ro) += f_intm(ro - 1)
+  ///      over ri, ro: f(r) = (ri > 0 ? f(r - 1) : f(first) + f_intm(ro - 1)) + g(r)
+  /// Returns the Func of the blocks' totals. CompileError where associativity is not proven.
+  Func scan(const VarOrRVar &blocks, const Var &v);
+
   /// Takes factors that are the same in all steps of a reduction out of it:
   ///   over r: f(x) = f(x) + s(x)*g(x, r)   ->   over r: f_intm(x) = f_intm(x) + g(x, r)
   ///                                             f(x) = f(x) + s(x)*f_intm(x)
