@@ -3,6 +3,7 @@
 #   Polyhalite::Halide      the same behind Halide.h
 #   Polyhalite::Generator   main() for programs that consist of generators
 #   Polyhalite::Runtime     what compiled pipelines need at run time
+#   Polyhalite::HalideRuntime  the same with Halide's names beside its own
 #   Polyhalite::RunGenMain  main() of programs that run a compiled pipeline by its registration
 # The package Halide stands beside it, for projects that say find_package(Halide).
 # Headers install to include/, the compatibility headers to include/polyhalite/halide.
@@ -35,11 +36,12 @@ add_library(PolyhaliteGenerator STATIC ${PROJECT_SOURCE_DIR}/lang/main/generator
 set_target_properties(PolyhaliteGenerator PROPERTIES EXPORT_NAME Generator)
 target_link_libraries(PolyhaliteGenerator PUBLIC Polyhalite)
 
-set_target_properties(polyhalite_runtime PROPERTIES
-  EXPORT_NAME Runtime
+set_target_properties(polyhalite_runtime polyhalite_halide_runtime PROPERTIES
   INTERFACE_INCLUDE_DIRECTORIES
     "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/lang/include;${PROJECT_SOURCE_DIR}/lang/abi>;\
 $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR};${CMAKE_INSTALL_INCLUDEDIR}/polyhalite>")
+set_target_properties(polyhalite_runtime PROPERTIES EXPORT_NAME Runtime)
+set_target_properties(polyhalite_halide_runtime PROPERTIES EXPORT_NAME HalideRuntime)
 
 # The runner needs libraries for command lines and pictures; without them there is none.
 set(rungen_targets "")
@@ -61,10 +63,11 @@ add_library(Polyhalite::Polyhalite ALIAS Polyhalite)
 add_library(Polyhalite::Halide ALIAS PolyhaliteHalide)
 add_library(Polyhalite::Generator ALIAS PolyhaliteGenerator)
 add_library(Polyhalite::Runtime ALIAS polyhalite_runtime)
+add_library(Polyhalite::HalideRuntime ALIAS polyhalite_halide_runtime)
 include(PolyhaliteGeneratorHelpers)
 
 install(TARGETS Polyhalite PolyhaliteHalide PolyhaliteGenerator polyhalite_runtime
-                ${rungen_targets}
+                polyhalite_halide_runtime ${rungen_targets}
         EXPORT PolyhaliteTargets)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/lang/include/polyhalite
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")

@@ -292,9 +292,10 @@ class FunctionParser {
     if (tokens_.accept("acquire")) return make_acquire(tokens_.expect_name("a semaphore"));
     if (tokens_.accept("release")) return make_release(tokens_.expect_name("a semaphore"));
     if (tokens_.at("memoize") && tokens_.peek(1).kind == Token::String) return parse_memoize();
-    if (tokens_.at("atomic") && tokens_.peek(1).text == "{") {
+    if (tokens_.at("atomic") && (tokens_.peek(1).text == "{" || tokens_.peek(1).text == "lanes")) {
       tokens_.next();
-      return make_atomic(parse_block("after 'atomic'"));
+      const bool lanes_only = tokens_.accept("lanes");
+      return make_atomic(parse_block("after 'atomic'"), lanes_only);
     }
     if (tokens_.at("profile") && tokens_.peek(1).text == "{") {
       tokens_.next();

@@ -145,7 +145,11 @@ Stmt make_memoize(std::string name, std::vector<std::string> buffers, std::vecto
   return wrap(std::move(n));
 }
 
-Stmt make_atomic(Stmt body) { return wrap({StmtKind::Atomic, {}, {}, {std::move(body)}}); }
+Stmt make_atomic(Stmt body, bool lanes_only) {
+  StmtNode n{StmtKind::Atomic, {}, {}, {std::move(body)}};
+  n.lanes_only = lanes_only;
+  return wrap(std::move(n));
+}
 
 Stmt make_profile(Stmt body) { return wrap({StmtKind::Profile, {}, {}, {std::move(body)}}); }
 

@@ -36,7 +36,8 @@ enum class StmtKind : uint8_t {
   Memoize,   // name: under which values are kept; buffers: whose contents; args: at the flat level
              // their sizes in bytes, then the eviction key if `evicts`, then what the values depend
              // on; body[0] computes them. Where they are kept already, they are copied
-  Atomic,    // body[0]: updates of one cell, which iterations of parallel loops make one by one
+  Atomic,    // body[0]: updates of one cell, which iterations of parallel loops make one by one;
+             // lanes_only: only iterations of vector loops meet in it
   Profile,   // body[0]: what is measured
   Kernel,    // name; args {threads along x, y, z} (Int(32)); body[0]: its loops over blocks. Runs
              // on a device
@@ -109,6 +110,7 @@ struct StmtNode {
   bool is_sized = false, evicts = false;  // Memoize: do args have sizes, an eviction key?
   bool streams = false;                   // Provide, Store: past the caches
   bool is_async = false;                  // Provide, Store: a copy that a WaitCopies ends
+  bool lanes_only = false;                // Atomic: no two threads meet in its cell
   int ring = 0;  // multi-dimensional Allocate in a kernel: so many of it, taken in turn by the
                  // iterations of the loop around, which productions are ahead of; 0: one
   Transfer transfer = Transfer::ToDevice;  // Transfer
@@ -135,7 +137,7 @@ Stmt make_release(std::string semaphore);
 /// `sizes` in bytes, at the flat level; an undefined eviction key stands for none.
 Stmt make_memoize(std::string name, std::vector<std::string> buffers, std::vector<Expr> sizes,
                   Expr eviction, std::vector<Expr> key, Stmt body);
-Stmt make_atomic(Stmt body);
+Stmt make_atomic(Stmt body, bool lanes_only = false);
 Stmt make_produce(std::string name, Stmt body);
 Stmt make_profile(Stmt body);
 /// `threads`: along x, y and z.

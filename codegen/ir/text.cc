@@ -204,7 +204,7 @@ class Printer {
         return close(s->body[0], "}\n");
       }
       case StmtKind::Atomic:
-        line() << "atomic {\n";
+        line() << (s->lanes_only ? "atomic lanes {\n" : "atomic {\n");
         return close(s->body[0], "}\n");
       case StmtKind::Profile:
         line() << "profile {\n";

@@ -7,6 +7,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "codegen/llvm/compile_module.h"
+#include "codegen/llvm/cover.h"
 #include "codegen/llvm/emit.h"
 #include "codegen/llvm/machine.h"
 #include "codegen/llvm/optimize.h"
@@ -33,6 +34,10 @@ std::string compile_module(const Target &target, CodeForm form, const ModuleMake
   auto module = make(context, *machine);
   check_cancelled();
   optimize(*module, *machine);
+  // In process there is no fuzzer that it could tell.
+  if (target.has_feature(Target::SanitizerCoverage) && !target.has_feature(Target::JIT)) {
+    cover(*module);
+  }
   check_cancelled();
   if (form == CodeForm::LlvmAssembly) {
     std::string text;

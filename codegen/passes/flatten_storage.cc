@@ -43,7 +43,42 @@ Linear product(const Linear &a, const Expr &b) {
   return result.add(to_linear(b), a.constant);
 }
 
-Expr flat_index(const Layout &layout, const std::vector<Expr> &indices) {
+using Names = std::map<std::string, Expr>;
+
+// The parts of a fused loop that lie beside each other in memory are the loop again:
+//   q*6 + r*2  ->  e*2, where q = e/3 and r = e%3
+void join_parts(Linear &sum, const Names &values) {
+  auto value_of = [&](const Expr &atom) {
+    if (atom->op != Op::Cast) return Expr();
+    const VariableNode *v = as_variable(atom->args[0]);
+    const auto value = v ? values.find(v->name) : values.end();
+    return !v ? atom->args[0] : value == values.end() ? Expr() : value->second;
+  };
+  std::vector<std::pair<Expr, int64_t>> quotients;
+  for (const auto &[atom, coefficient] : sum.terms) {
+    const Expr value = value_of(atom);
+    if (value.defined() && value->op == Op::Div) quotients.emplace_back(atom, coefficient);
+  }
+  for (const auto &[quotient, coefficient] : quotients) {
+    const Expr q = value_of(quotient);
+    int64_t divisor;
+    if (!is_const_int(q->args[1], &divisor) || divisor <= 0) continue;
+    for (const auto &[atom, of_rest] : sum.terms) {
+      const Expr r = value_of(atom);
+      if (!r.defined() || r->op != Op::Mod || !equal(r->args[0], q->args[0]) ||
+          !equal(r->args[1], q->args[1]) || of_rest * divisor != coefficient) {
+        continue;
+      }
+      const Linear rest = to_linear(atom);
+      const int64_t factor = of_rest;
+      sum.add(to_linear(quotient), -coefficient).add(rest, -factor);
+      sum.add(to_linear(make_cast(Int(64), q->args[0])), factor);
+      break;
+    }
+  }
+}
+
+Expr flat_index(const Layout &layout, const std::vector<Expr> &indices, const Names &values) {
   internal_check(layout.dims.size() == indices.size(), "flatten_storage: wrong number of indices");
   Linear sum;
   sum.type = Int(64);
@@ -53,6 +88,7 @@ Expr flat_index(const Layout &layout, const std::vector<Expr> &indices) {
     sum.add(product(offset, layout.dims[d].stride));
   }
   if (layout.at.defined()) sum.add(to_linear(layout.at));
+  join_parts(sum, values);
   return to_expr(sum);
 }
 
@@ -69,8 +105,8 @@ std::string buffer_name(const Layouts &layouts, const std::string &func, int val
 
 class FlattenExpr : public ExprRewriter {
  public:
-  FlattenExpr(const Layouts &layouts, const std::map<std::string, Expr> &fields)
-      : layouts_(layouts), fields_(fields) {}
+  FlattenExpr(const Layouts &layouts, const Names &fields, const Names &values)
+      : layouts_(layouts), fields_(fields), values_(values) {}
 
  protected:
   Expr rewrite(const Expr &e) override {
@@ -84,7 +120,7 @@ class FlattenExpr : public ExprRewriter {
     if (!call || (call->kind != CallKind::Func && call->kind != CallKind::Image)) return r;
     const std::string name = buffer_name(layouts_, call->name, call->value_index);
     auto load = std::make_shared<LoadNode>(call->type, home(layouts_, name),
-                                           flat_index(layouts_.at(name), call->args));
+                                           flat_index(layouts_.at(name), call->args, values_));
     load->image = call->image;
     return Expr(std::shared_ptr<const ExprNode>(std::move(load)));
   }
@@ -104,7 +140,7 @@ class FlattenExpr : public ExprRewriter {
   }
 
   const Layouts &layouts_;
-  const std::map<std::string, Expr> &fields_;
+  const Names &fields_, &values_;
 };
 
 class Flatten : public StmtRewriter {
@@ -117,7 +153,7 @@ class Flatten : public StmtRewriter {
   }
 
  protected:
-  Expr rewrite_expr(const Expr &e) override { return FlattenExpr(layouts_, fields_)(e); }
+  Expr rewrite_expr(const Expr &e) override { return FlattenExpr(layouts_, fields_, values_)(e); }
 
   Stmt rewrite(const Stmt &s) override {
     switch (s->kind) {
@@ -131,6 +167,8 @@ class Flatten : public StmtRewriter {
         return rewrite_provide(s);
       case StmtKind::Memoize:
         return rewrite_memoize(s);
+      case StmtKind::Let:
+        return rewrite_let(s);
       default:
         return rewrite_children(s);
     }
@@ -260,6 +298,16 @@ class Flatten : public StmtRewriter {
     return with_lets(lets, out);
   }
 
+  Stmt rewrite_let(const Stmt &s) {
+    const Expr value = rewrite_expr(s->args[0]);
+    const auto hidden = values_.extract(s->name);
+    values_[s->name] = value;
+    const Stmt body = (*this)(s->body[0]);
+    values_.erase(s->name);
+    if (hidden) values_[s->name] = hidden.mapped();
+    return make_let_stmt(s->name, value, body);
+  }
+
   Stmt rewrite_memoize(const Stmt &s) {
     std::vector<Expr> sizes, key;
     for (const std::string &name : s->buffers) sizes.push_back(bytes_.at(name));
@@ -282,7 +330,7 @@ class Flatten : public StmtRewriter {
     auto store = [&](size_t i, const Expr &value) {
       const std::string name = buffer_name(layouts_, s->name, static_cast<int>(i));
       const Stmt out =
-          make_store(home(layouts_, name), flat_index(layouts_.at(name), indices), value);
+          make_store(home(layouts_, name), flat_index(layouts_.at(name), indices, values_), value);
       return written_as(s, out);
     };
     if (values.size() == 1) return store(0, values[0]);
@@ -322,8 +370,9 @@ class Flatten : public StmtRewriter {
 
   const int64_t buffer_limit_;
   Layouts layouts_;
-  std::map<std::string, Expr> bytes_;   // of allocations
-  std::map<std::string, Expr> fields_;  // those that are numbers
+  std::map<std::string, Expr> bytes_;  // of allocations
+  Names fields_;                       // those that are numbers
+  Names values_;                       // of the names around
   std::map<std::string, FunctionArgument> arguments_;
 };
 

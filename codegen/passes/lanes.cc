@@ -1,6 +1,7 @@
 #include "codegen/passes/lanes.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -186,6 +187,43 @@ Expr repeat_groups(const Expr &e, int group, int times) {
     }
   }
   return pick(e, std::move(lanes));
+}
+
+Expr combine_lanes(Op op, const Expr &e, int group, const std::string &name) {
+  const int n = e.type().lanes() / group, half = n / 2;
+  if (n == 1) return e;
+  const std::string symbol = name + "." + std::to_string(n);
+  const Expr all = make_variable(e.type(), VariableKind::Symbol, symbol);
+  auto groups = [&](int from, int count) {
+    std::vector<int> lanes(static_cast<size_t>(count) * group);
+    std::iota(lanes.begin(), lanes.end(), from * group);
+    return pick(all, std::move(lanes));
+  };
+  Expr result =
+      combine_lanes(op, make_binary(op, groups(0, half), groups(half, half)), group, name);
+  if (n % 2 != 0) result = make_binary(op, result, groups(n - 1, 1));
+  return make_let(symbol, e, result);
+}
+
+Expr combine_each(Op op, const Expr &e) {
+  Expr all = pick(e, {0});
+  for (int lane = 1; lane < e.type().lanes(); lane++) all = make_binary(op, all, pick(e, {lane}));
+  return all;
+}
+
+bool differ_by_lane(const Expr &index) {
+  if (index.type().is_scalar()) return true;
+  Steps outer, inner;
+  int64_t step, last;
+  if (!as_steps(index, &outer)) return false;
+  const Expr &by = outer.stride->op == Op::Broadcast ? outer.stride->args[0] : outer.stride;
+  if (by.type().is_vector() || !is_const_int(simplify(by), &step)) return false;
+  if (outer.base.type().is_scalar()) return step != 0;
+  if (!as_steps(outer.base, &inner) || inner.base.type().is_vector() ||
+      !is_const_int(simplify(inner.stride), &last)) {
+    return false;
+  }
+  return last != 0 && std::abs(step) > std::abs(last) * (inner.lanes - 1);
 }
 
 Expr any_lane(const Expr &mask) {

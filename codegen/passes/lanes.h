@@ -1,6 +1,8 @@
 // Arithmetic on ramps and broadcasts, so that a vector index stays a base and a stride.
 #pragma once
 
+#include <string>
+
 #include "lang/ir/node.h"
 
 namespace polyhalite {
@@ -22,6 +24,17 @@ Expr lane_ramp(const Expr &base, const Expr &stride, int n);
 /// Each group of `group` lanes `times` times in a row:
 ///   repeat_groups({a, b, c, d}, 2, 2) -> {a, b, a, b, c, d, c, d}
 Expr repeat_groups(const Expr &e, int group, int times);
+
+/// The groups of `group` lanes that e has, in one by op, half by half; partial results are called
+/// `name`, a point and how many groups they have:
+///   {a, b, c, d}, 2 lanes a group  ->  let name.2 = {a, b, c, d} in {a, b} op {c, d}
+Expr combine_lanes(Op op, const Expr &e, int group, const std::string &name);
+
+/// All lanes of e in one, one after the other.
+Expr combine_each(Op op, const Expr &e);
+
+/// Is each lane of an index known to be another one than all others?
+bool differ_by_lane(const Expr &index);
 
 /// Is some lane of a mask true? A scalar.
 Expr any_lane(const Expr &mask);

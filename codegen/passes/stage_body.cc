@@ -84,15 +84,18 @@ Stmt streamed_provide(const Stmt &s) {
 
 Expr both(const Expr &a, const Expr &b) { return a.defined() ? make_binary(Op::And, a, b) : b; }
 
-/// May iterations that run at once update one cell?
-bool is_shared(const LoopTree &tree, const StageId &s) {
+/// The update as a whole where iterations that run at once may meet in one cell: in lanes of a
+/// vector, or in threads as well.
+Stmt as_shared(const LoopTree &tree, const StageId &s, const Stmt &body) {
   const StageNest &nest = tree.nest(s);
-  if (!nest.atomic) return false;
+  bool in_lanes = false, in_threads = false;
   for (int l : nest.loops) {
     const LoopInfo &loop = tree.loops[l];
-    if (runs_at_once(loop.kind) && loop.is_reduction) return true;
+    if (!loop.is_reduction || !runs_at_once(loop.kind)) continue;
+    (loop.kind == LoopKind::Vector ? in_lanes : in_threads) = true;
   }
-  return false;
+  if (!nest.atomic || (!in_lanes && !in_threads)) return body;
+  return make_atomic(body, !in_threads);
 }
 
 // Names for values that are computed in front of a statement.
@@ -205,7 +208,7 @@ class StageBody {
                                    : provide_together(std::move(writes));
     if (nest.stream_stores) body = streamed_provide(body);
     if (!evaluates_outside) body = lets.around(body);
-    if (is_shared(tree_, stage_)) body = make_atomic(body);
+    body = as_shared(tree_, stage_, body);
     if (stores.defined()) body = make_if(stores, body);
     if (evaluates_outside) body = lets.around(body);
     for (auto it = at_.guards.rbegin(); it != at_.guards.rend(); ++it) {

@@ -31,7 +31,7 @@ class Collector {
     const bool scope =
         s->kind == StmtKind::For || s->kind == StmtKind::Let || s->kind == StmtKind::If;
     const bool atomic = atomic_;
-    atomic_ = atomic_ || s->kind == StmtKind::Atomic;
+    atomic_ = atomic_ || (s->kind == StmtKind::Atomic && !s->lanes_only);
     for (size_t i = 0; i < s->body.size(); i++) {
       if (scope) around_.push_back(s);
       if (s->kind == StmtKind::If) branches_.push_back(i == 0);

@@ -178,20 +178,10 @@ class WidenExpr : public ExprRewriter {
       if (min.type().is_scalar() && extent.type().is_scalar()) continue;
       const Expr mins = widen(args[i], min);
       const Expr ends = lane_binary(Op::Add, mins, widen(args[i + 1], extent));
-      args[i] = reduced(Op::Min, mins);
-      args[i + 1] = make_binary(Op::Sub, reduced(Op::Max, ends), args[i]);
+      args[i] = combine_each(Op::Min, mins);
+      args[i + 1] = make_binary(Op::Sub, combine_each(Op::Max, ends), args[i]);
     }
     return with_args(e, std::move(args));
-  }
-
-  static Expr reduced(Op op, const Expr &e) {
-    Expr all;
-    for (int lane = 0; lane < e.type().lanes(); lane++) {
-      const Expr one(
-          std::make_shared<const ShuffleNode>(std::vector<Expr>{e}, std::vector<int>{lane}));
-      all = all.defined() ? make_binary(op, all, one) : one;
-    }
-    return all;
   }
 
   Expr rewrite_ramp(const Expr &e) {
@@ -263,6 +253,7 @@ class WidenExpr : public ExprRewriter {
     if (mask.defined()) mask = widen(load->args[1], mask);
     if (!mask.defined() && !loop_.mask.defined()) {
       if (const Expr each = load_once(*load, index); each.defined()) return each;
+      if (const Expr rows = load_rows(*load, index); rows.defined()) return rows;
     }
     auto out = std::make_shared<LoadNode>(e.type().with_lanes(lanes * loop_.n), load->buffer, index,
                                           with_loop_mask(mask, lanes));
@@ -283,6 +274,32 @@ class WidenExpr : public ExprRewriter {
     out->image = load.image;
     return Expr(std::make_shared<const ShuffleNode>(
         std::vector<Expr>{Expr(std::shared_ptr<const ExprNode>(std::move(out)))}, lanes));
+  }
+
+  // Lanes that lie beside each other iteration after iteration are read in rows, interleaved:
+  //   load[ramp(ramp(b, 64, 2), {1, 1}, 8)]  ->  {load[ramp(b, 1, 8)], load[ramp(b + 64, 1, 8)]}
+  static Expr load_rows(const LoadNode &load, const Expr &index) {
+    int64_t step;
+    if (index->op != Op::Ramp || index->args[1]->op != Op::Broadcast) return Expr();
+    const Expr &first = index->args[0], &by = index->args[1]->args[0];
+    if (first->op != Op::Ramp || first->args[0].type().is_vector()) return Expr();
+    const int rows = first.type().lanes(), n = index.type().lanes() / rows;
+    if (rows >= n || !is_const_int(simplify(by), &step) || step != 1) return Expr();
+    std::vector<Expr> parts;
+    std::vector<int> lanes;
+    for (int r = 0; r < rows; r++) {
+      const Expr start =
+          lane_binary(Op::Add, first->args[0],
+                      lane_binary(Op::Mul, first->args[1], make_int(first->args[1].type(), r)));
+      auto row = std::make_shared<LoadNode>(load.type.with_lanes(n), load.buffer,
+                                            make_ramp(start, make_one(start.type()), n));
+      row->image = load.image;
+      parts.emplace_back(std::shared_ptr<const ExprNode>(std::move(row)));
+    }
+    for (int y = 0; y < n; y++) {
+      for (int r = 0; r < rows; r++) lanes.push_back(r * n + y);
+    }
+    return Expr(std::make_shared<const ShuffleNode>(std::move(parts), std::move(lanes)));
   }
 
  public:
@@ -312,7 +329,7 @@ class WidenExpr : public ExprRewriter {
 // Makes the vector form of a vector loop's body. Undefined results say that there is none.
 class VectorBody {
  public:
-  VectorBody(const Stmt &loop, int n) : original_(loop) {
+  VectorBody(const Stmt &loop, int n, bool in_lanes) : original_(loop), in_lanes_(in_lanes) {
     const Type t = Int(32);
     loop_.n = n;
     loop_.varying[loop->name] = make_ramp(loop->args[0], make_one(t), n);
@@ -365,28 +382,57 @@ class VectorBody {
     }
   }
 
-  // atomic { f[i] = op(f[i], e) } with one cell for all lanes: the lanes of e are combined first,
-  // in halves. An operator without that form, or cells that differ, go lane after lane.
+  // atomic { f[i] = op(f[i], e) } with one cell for all iterations: their e are combined first.
+  // Cells that differ are updated at once where no other thread meets them. The rest goes lane
+  // after lane.
   Stmt reduction(const Stmt &s) {
     const Stmt &update = s->body[0];
     if (update->kind != StmtKind::Store || update->args.size() > 2 || is_masked()) return Stmt();
     if (loop_.private_buffers.count(update->name)) return Stmt();
-    const Expr &value = update->args[1];
+    const Expr &index = update->args[0], &value = update->args[1];
     const Op op = value->op;
     const bool combines = op == Op::Add || op == Op::Mul || op == Op::Min || op == Op::Max ||
                           op == Op::And || op == Op::Or;
-    if (!combines || !value.type().is_scalar() || !is_uniform(update->args[0])) return Stmt();
+    if (!combines) return Stmt();
     for (int own = 0; own < 2; own++) {
       const LoadNode *load = as_load(value->args[own]);
       if (!load || load->buffer != update->name || load->args.size() > 1) continue;
-      if (!equal(load->args[0], update->args[0])) continue;
+      if (!equal(load->args[0], index)) continue;
       WidenExpr w(loop_);
-      const Expr lanes = w.widened(value->args[1 - own]);
-      if (!w.possible() || reads(lanes, update->name)) return Stmt();
-      return make_atomic(make_store(update->name, update->args[0],
-                                    make_binary(op, value->args[own], combined(op, lanes))));
+      const Expr cells = w(index), operand = w.widened(value->args[1 - own]);
+      if (!w.possible() || reads(operand, update->name)) return Stmt();
+      if (cells.type() == index.type()) {
+        const Expr all = s->lanes_only && (in_lanes_ || value.type().is_vector())
+                             ? in_turn(op, value->args[1 - own], operand)
+                             : combine_lanes(op, operand, value.type().lanes(), lanes_);
+        return make_atomic(make_store(update->name, index, make_binary(op, value->args[own], all)),
+                           s->lanes_only);
+      }
+      if (!s->lanes_only || !differ_by_lane(cells)) return Stmt();
+      const Expr before = w(value->args[own]);
+      return make_atomic(make_store(update->name, cells, make_binary(op, before, operand)), true);
     }
     return Stmt();
+  }
+
+  // Lanes of cells are more than lanes of iterations: the iterations' values are combined one by
+  // one, so that no lane changes places: f[i] += in[i + 8*r], r < 2  ->  f[i] += in[i] + in[i + 8]
+  Expr in_turn(Op op, const Expr &e, const Expr &widened) const {
+    constexpr int kMostTerms = 16;
+    if (loop_.n > kMostTerms || loop_.varying.size() > 1) {
+      return combine_lanes(op, widened, e.type().lanes(), lanes_);
+    }
+    std::vector<Expr> terms;
+    for (int i = 0; i < loop_.n; i++) {
+      const Expr at = make_binary(Op::Add, original_->args[0], Expr(i));
+      terms.push_back(simplify(substitute(original_->name, at, e)));
+    }
+    for (size_t step = 1; step < terms.size(); step *= 2) {
+      for (size_t i = 0; i + step < terms.size(); i += 2 * step) {
+        terms[i] = make_binary(op, terms[i], terms[i + step]);
+      }
+    }
+    return terms[0];
   }
 
   // Only trace events have a form for all iterations at once.
@@ -401,22 +447,6 @@ class VectorBody {
     bool found = false;
     for_each_node(e, [&](const Expr &n) { found |= as_load(n) && as_load(n)->buffer == buffer; });
     return found;
-  }
-
-  // All lanes of e in one, half by half.
-  Expr combined(Op op, const Expr &e) const {
-    const int n = e.type().lanes(), half = n / 2;
-    if (n == 1) return e;
-    const std::string name = original_->name + ".lanes." + std::to_string(n);
-    const Expr all = make_variable(e.type(), VariableKind::Symbol, name);
-    auto lanes = [&](int from, int count) {
-      std::vector<int> picks(count);
-      for (int i = 0; i < count; i++) picks[i] = from + i;
-      return Expr(std::make_shared<const ShuffleNode>(std::vector<Expr>{all}, std::move(picks)));
-    };
-    Expr result = combined(op, make_binary(op, lanes(0, half), lanes(half, half)));
-    if (n % 2 != 0) result = make_binary(op, result, lanes(n - 1, 1));
-    return make_let(name, e, result);
   }
 
   bool is_uniform(const Expr &e) {
@@ -523,6 +553,8 @@ class VectorBody {
   }
 
   const Stmt &original_;
+  const bool in_lanes_;  // of a vector loop around
+  const std::string lanes_ = original_->name + ".lanes";
   VectorLoop loop_;
   int masks_ = 0;              // named so far
   bool in_scope_ = false;      // inside a symbol that varies, or an allocation
@@ -532,13 +564,28 @@ class VectorBody {
 class Vectorize : public StmtRewriter {
  protected:
   Stmt rewrite(const Stmt &s) override {
+    const bool vector = s->kind == StmtKind::For && s->loop_kind == LoopKind::Vector;
+    around_ += vector;
     const Stmt r = rewrite_children(s);  // inner vector loops first
-    if (r->kind != StmtKind::For || r->loop_kind != LoopKind::Vector) return r;
+    around_ -= vector;
+    if (!vector) return r;
     int64_t n;
     internal_check(is_const_int(r->args[1], &n), "vectorize_loops: the extent is no constant");
     if (n <= 0) return make_block({});
     if (n == 1) return substitute(r->name, r->args[0], r->body[0]);
-    return VectorBody(r, static_cast<int>(n)).run();
+    return VectorBody(r, static_cast<int>(n), around_ > 0).run();
+  }
+
+ private:
+  int around_ = 0;  // vector loops
+};
+
+// Lanes have taken their turns.
+class FreeOfLanes : public StmtRewriter {
+ protected:
+  Stmt rewrite(const Stmt &s) override {
+    const Stmt r = rewrite_children(s);
+    return r->kind == StmtKind::Atomic && r->lanes_only ? r->body[0] : r;
   }
 };
 
@@ -546,7 +593,7 @@ class Vectorize : public StmtRewriter {
 
 Function vectorize_loops(const Function &f) {
   Function out = f;
-  out.body = Vectorize()(f.body);
+  out.body = FreeOfLanes()(Vectorize()(f.body));
   return out;
 }
 

@@ -75,7 +75,10 @@ double average(uint64_t numerator, uint64_t denominator) {
   return denominator ? static_cast<double>(numerator) / static_cast<double>(denominator) : 0;
 }
 
-bool is_shown(const FuncStats &f) { return f.time || f.num_allocs || f.entries || f.cycles; }
+// Runs may be too short for samples; memory is known all the same.
+bool is_shown(const FuncStats &f) {
+  return f.time || f.num_allocs || f.stack_peak || f.entries || f.cycles;
+}
 
 void print_table(void *user_context, const Pipeline &p) {
   const Measured m(p);
@@ -154,7 +157,7 @@ void add_json(Text &to, const Pipeline &p) {
   bool first = true;
   for (int i = 0; i < p.num_funcs; i++) {
     const FuncStats &f = p.funcs[i];
-    if (!is_shown(f) && !f.stack_peak) continue;
+    if (!is_shown(f)) continue;
     to.add(first ? "{\"name\": " : ", {\"name\": ");
     first = false;
     add_quoted(to, f.name);

@@ -133,6 +133,36 @@ TEST(Deriving, AtomicUpdates) {
             0);
 }
 
+// Lanes that are added up stand inside and outside of a vector of cells.
+TEST(Deriving, AtomicLanesAndVectorsOfCells) {
+  Var xi("xi");
+  RVar ro("ro"), ri("ri"), rio("rio"), rii("rii");
+  for (const int rows : {48, 50}) {  // the second one leaves a rest
+    const Buffer<int32_t> in = numbers(96, rows);
+    const Buffer<int32_t> plain = sums(in, [](Func &, Var &, RDom &) {});
+    auto split = [&](Func &f, Var &x, RDom &r, int lanes) {
+      return f.update().split(x, x, xi, 8).split(r, ro, ri, lanes).atomic();
+    };
+    const auto inside = sums(in, [&](Func &f, Var &x, RDom &r) {
+      split(f, x, r, 4).reorder(ri, xi, x, ro).vectorize(ri).vectorize(xi);
+    });
+    EXPECT_EQ(differences(inside, plain), 0) << rows;
+    const auto outside = sums(in, [&](Func &f, Var &x, RDom &r) {
+      split(f, x, r, 3).reorder(xi, ri, x, ro).vectorize(ri).vectorize(xi);
+    });
+    EXPECT_EQ(differences(outside, plain), 0) << rows;
+    const auto both = sums(in, [&](Func &f, Var &x, RDom &r) {
+      Stage s = split(f, x, r, 4).split(ri, rio, rii, 2);
+      s.reorder(rii, xi, rio, x, ro).vectorize(rii).vectorize(xi).vectorize(rio);
+    });
+    EXPECT_EQ(differences(both, plain), 0) << rows;
+    const auto in_threads = sums(in, [&](Func &f, Var &x, RDom &r) {
+      split(f, x, r, 4).reorder(ri, xi, x, ro).vectorize(ri).vectorize(xi).parallel(ro);
+    });
+    EXPECT_EQ(differences(in_threads, plain), 0) << rows;
+  }
+}
+
 TEST(Deriving, AtomicNeedsAnOperatorOrAPromise) {
   Var x("x");
   RDom r(0, 10, "r");

@@ -133,6 +133,16 @@ struct Slow {
   }
 };
 
+TEST(Profile, ARunWithoutSamplesTellsOfTheStack) {
+  Func small("small"), f("f");
+  Var x("x"), y("y");
+  small(x, y) = x;
+  f(x, y) = small(x % 8, y % 8);
+  small.compute_root();
+  const std::string report = report_of(f, {8, 8}, {Target::Profile});
+  EXPECT_EQ(number(report, "small", "stack"), 64 * 4) << report;
+}
+
 TEST(Profile, SamplesFindWhereTheTimeGoes) {
   Slow s;
   for (const auto feature : {Target::Profile, Target::ProfileByTimer}) {

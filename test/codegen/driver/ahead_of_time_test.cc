@@ -17,67 +17,10 @@
 #include "lang/output_file.h"
 #include "polyhalite/backend.h"
 #include "polyhalite/polyhalite.h"
-#include "test/support/program.h"
+#include "test/codegen/driver/ahead_of_time.h"
 
 namespace polyhalite {
 namespace {
-
-class AheadOfTime : public testing::Test {
- protected:
-  AheadOfTime() { backend().emit_runtime(host_, Emit::static_library, path("libruntime.a")); }
-
-  std::string path(const std::string &name) const { return folder_.path(name); }
-
-  // f(x) = in(x)*gain + extra
-  std::shared_ptr<FrozenPipeline> scale(int extra) {
-    ImageParam in(UInt(8), 1, "in");
-    Param<int> gain("gain", 3, 1, 9);
-    Var x("x");
-    Func f("f");
-    f(x) = cast<int>(in(x)) * gain + extra;
-    in.dim(0).set_estimate(2, 100);
-    gain.set_estimate(4);
-    f.set_estimate(x, 0, 50);
-    auto p = std::make_shared<FrozenPipeline>(
-        freeze({f.function()}, {in.parameter().contents(), gain.parameter().contents()}));
-    p->output_names = {"result"};
-    return p;
-  }
-
-  std::pair<std::string, int> run(const std::string &command) { return folder_.run(command); }
-
-  // What a C++ program prints that has `body` in main() and a dense buffer `in` of 1 to 8 and
-  // `out`.
-  std::string output_of(const std::string &declarations, const std::string &body,
-                        const std::string &files) {
-    write_file(
-        path("main.cc"),
-        "#include <cstdio>\n#include <cstdlib>\n#include \"lang/abi/polyhalite_metadata.h\"\n" +
-            declarations +
-            R"(
-int main() {
-  uint8_t from[8] = {1, 2, 3, 4, 5, 6, 7, 8};
-  int32_t to[8] = {};
-  polyhalite_dimension_t from_dim = {0, 8, 1, 0}, to_dim = {0, 8, 1, 0};
-  polyhalite_buffer_t in{}, out{};
-  in.host = from; in.type.code = polyhalite_type_uint; in.type.bits = 8; in.type.lanes = 1;
-  in.dimensions = 1; in.dim = &from_dim;
-  out.host = (uint8_t *)to; out.type.code = polyhalite_type_int; out.type.bits = 32;
-  out.type.lanes = 1; out.dimensions = 1; out.dim = &to_dim;
-)" + body + "  return 0;\n}\n",
-        "the test's program");
-    const auto built = run("c++ -std=c++17 -Wall -I. -I" POLYHALITE_TEST_DIR
-                           "/../.. -I" POLYHALITE_TEST_DIR "/../../lang/abi main.cc " +
-                           files + " libruntime.a -lpthread -o main" + test::kSanitizers);
-    EXPECT_EQ(built.second, 0) << built.first;
-    const auto [text, status] = run("./main");
-    EXPECT_EQ(status, 0);
-    return text;
-  }
-
-  const test::TemporaryFolder folder_;
-  Target host_ = get_host_target();
-};
 
 TEST_F(AheadOfTime, MetadataTellsOfTheArguments) {
   backend().emit(*scale(5), "scale", host_,
@@ -314,54 +257,6 @@ TEST(HeaderOfPointers, DeclaresWhatTheyPointTo) {
         "int f(struct shape const *s, void *c);\n"}) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   }
-}
-
-// The program's own hooks are called in an order that a sanitizer needs.
-TEST_F(AheadOfTime, TellsAMemorySanitizer) {
-  ImageParam in(UInt(8), 1, "in");
-  Func rows("rows"), stage("stage"), f("f");
-  Var x("x");
-  rows(x) = in(x) + cast<uint8_t>(1);
-  stage.define_extern("ph_copy", {rows}, UInt(8), {x});
-  f(x) = cast<int>(stage(x));
-  rows.compute_root();
-  stage.compute_root();
-  f.compile_to({{Emit::object, path("f.o")}, {Emit::c_header, path("f.h")}}, {in}, "f",
-               host_.with_feature(Target::MSAN));
-  EXPECT_EQ(
-      output_of(R"(
-#include "f.h"
-#include "lang/abi/polyhalite_runtime.h"
-void tell(const char *what, uint64_t bytes) {
-  const char *kind = bytes == sizeof(polyhalite_buffer_t) ? "buffer"
-                     : bytes == sizeof(polyhalite_dimension_t) ? "shape" : "bytes";
-  if (*kind == 'b' && kind[1] == 'y') std::printf("%s %d\n", what, (int)bytes);
-  else std::printf("%s %s\n", what, kind);
-}
-extern "C" int polyhalite_msan_check_memory_is_initialized(void *, const void *, uint64_t n,
-                                                           const char *name) {
-  std::printf("%s: ", name);
-  tell("check", n);
-  return 0;
-}
-extern "C" int polyhalite_msan_annotate_memory_is_initialized(void *, const void *, uint64_t n) {
-  tell("written", n);
-  return 0;
-}
-extern "C" int ph_copy(polyhalite_buffer_t *a, polyhalite_buffer_t *b) {
-  if (a->is_bounds_query()) { a->dim[0] = b->dim[0]; std::puts("asked"); return 0; }
-  std::puts("called");
-  for (int i = 0; i < b->dim[0].extent; i++) b->host[i] = a->host[i];
-  return 0;
-}
-)",
-                "  if (f(&in, &out) != 0) return 1;\n  std::printf(\"%d\\n\", to[7]);\n", "f.o"),
-      "in: check buffer\nin: check shape\nin: check 8\n"
-      "written buffer\nwritten shape\nwritten buffer\nwritten shape\nasked\n"
-      "written buffer\nwritten shape\nwritten buffer\nwritten shape\nasked\n"
-      "written buffer\nwritten shape\nwritten buffer\nwritten shape\n"
-      "written 8\ncalled\nstage: check buffer\nstage: check shape\nstage: check 8\n"
-      "written 32\n9\n");
 }
 
 TEST_F(AheadOfTime, NamespacesWithoutMangling) {
