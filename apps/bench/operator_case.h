@@ -29,6 +29,7 @@ struct OperatorCase {
 };
 
 std::vector<OperatorCase> matmul_cases();
+std::vector<OperatorCase> convolution_cases();
 std::vector<OperatorCase> operator_cases();
 
 /// Of every peer.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "apps/onnx/graph.h"
+#include "polyhalite/target.h"
 
 namespace polyhalite::onnx {
 
@@ -22,5 +23,10 @@ Graph remove_dead_nodes(Graph g);
 Graph share_common_nodes(Graph g);
 ///   %y = Conv(%x, %w, %b); %z = BatchNormalization(%y, ...)   ->   %z = Conv(%x, %w', %b')
 Graph fold_batch_norm(Graph g);
+
+/// Not in the list: what lies well depends on the machine. Kernels become strips of results, see
+/// ops::kernel_strips():
+///   %y = Conv(%x, %w, ...)   ->   %y = Conv(%x, %strips, ...) {strips_of = results}
+Graph strip_kernels(Graph g, const Target &target);
 
 }  // namespace polyhalite::onnx

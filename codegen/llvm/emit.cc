@@ -15,6 +15,18 @@ namespace polyhalite {
 
 namespace {
 
+// Does the function compute vectors that are wider than what the stack is aligned to?
+bool has_wide_vectors(const llvm::Function &function) {
+  constexpr uint64_t kStackBits = 128;
+  for (const llvm::BasicBlock &block : function) {
+    for (const llvm::Instruction &one : block) {
+      const auto *type = llvm::dyn_cast<llvm::FixedVectorType>(one.getType());
+      if (type && type->getNumElements() * type->getScalarSizeInBits() > kStackBits) return true;
+    }
+  }
+  return false;
+}
+
 llvm::FunctionType *pipeline_type(ModuleState &state) {
   llvm::LLVMContext &context = state.context();
   llvm::Type *pointer = llvm::PointerType::get(context, 0);
@@ -102,6 +114,11 @@ std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext &context, const Func
     function.addFnAttr("target-features", machine.getTargetFeatureString());
     if (target.arch == Target::X86 && target.has_feature(Target::AVX512)) {
       function.addFnAttr("prefer-vector-width", "512");
+    }
+    // LLVM aligns no stack once it gives out registers: vectors that it spills would then lie
+    // across lines of the cache, at half the speed.
+    if (target.arch == Target::X86 && has_wide_vectors(function)) {
+      function.addFnAttr("stackrealign");
     }
   }
   std::string problem;

@@ -8,6 +8,8 @@ namespace polyhalite::ops {
 
 namespace {
 
+constexpr int kFewChannels = 4;
+
 // Dimensions of an image in the order of a Func's arguments: channel, columns, rows..., image.
 std::vector<int> channels_first(int rank) {
   std::vector<int> order{1};
@@ -70,7 +72,7 @@ Tensor summed(Type type, Type result, const Index &shape, int groups, const Kern
   sum(args) = cast(type, Expr(0));
   sum(args) += term(at, group);
   Stage own;
-  own.kind = Stage::Product;
+  own.kind = groups > 1 && channels == groups ? Stage::Depthwise : Stage::Product;
   own.func = sum;
   own.extents = in_order(shape, order);
   own.rvars = domain.variables();
@@ -102,24 +104,38 @@ Tensor padded(const Tensor &x, const Window &window) {
   bool any = false;
   for (size_t i = 0; i < window.kernel.size(); i++) {
     const int d = static_cast<int>(i) + 2;
-    const Expr reach = (window.shape[i] - 1) * window.stride[i] +
-                       ((window.kernel[i] - 1) * window.dilation[i] + 1);
+    const int cells = (window.kernel[i] - 1) * window.dilation[i] + 1;
+    Expr reach = (window.shape[i] - 1) * window.stride[i] + cells;
+    if (const auto count = constant(window.shape[i])) {
+      reach = static_cast<int>((*count - 1) * window.stride[i] + cells);
+    }
     const auto n = constant(x.size(d)), last = constant(reach);
     any = any || window.before[i] != 0 || !n || !last || *last > *n;
     before.emplace_back(window.before[i]);
     shape.push_back(reach);
   }
   if (!any) return x;
-  // What lies outside of x is 0; the index is clamped so that no other element is needed.
-  const Tensor wide = pad(x, before, shape, PadMode::Constant, cast(x.type(), Expr(0)));
-  const std::vector<int> order = channels_first(x.rank());
+  // What lies outside of x is 0; the index is clamped so that no other element is needed. A few
+  // channels fill no vector, rows do.
+  const std::vector<int> order = constant(x.size(1)).value_or(16) <= kFewChannels
+                                     ? reversed_dims(x.rank())
+                                     : channels_first(x.rank());
   const std::vector<Var> vars = index_vars(x.rank());
+  Index at = as_index(vars);
+  Expr inside;
+  for (size_t d = 2; d < at.size(); d++) {
+    const Expr n = x.shape()[d], i = at[d] - before[d];
+    const Expr in = i >= 0 && i < n;
+    inside = inside.defined() ? inside && in : in;
+    at[d] = clamp(i, 0, n - 1);
+  }
   Func f("padded");
-  f(in_order(vars, order)) = wide(as_index(vars));
+  f(in_order(vars, order)) = select(likely(inside), x(at), cast(x.type(), Expr(0)));
   Stage own;
-  own.kind = Stage::Store;
+  own.kind = Stage::Border;
   own.func = f;
   own.extents = in_order(shape, order);
+  own.dims = order;
   std::vector<Stage> stages = merged_stages({x});
   stages.push_back(own);
   return Tensor(
@@ -151,6 +167,101 @@ Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int g
     return wide(image(pixel)) * wide(w(weight));
   };
   return summed(type, result, shape, groups, domain, merged_stages({image, w}), term);
+}
+
+int strip_width(int results, const Type &sums, const Target &target) {
+  const int lanes = target.natural_vector_size(sums);
+  // Few lanes without a result, then wide strips: a pixel's value serves all vectors of one.
+  const int most = target.has_feature(Target::AVX512_Skylake) ? 4 : 2;
+  int best = 1, least = 0;
+  for (int v = most; v >= 1; v--) {
+    const int width = v * lanes, padded = (results + width - 1) / width * width;
+    if (least == 0 || padded < least) {
+      least = padded;
+      best = v;
+    }
+  }
+  return best * lanes;
+}
+
+Tensor kernel_strips(const Tensor &w, int width) {
+  const int results = static_cast<int>(constant(w.size(0)).value_or(0));
+  if (results == 0 || width < 1) {
+    user_error("kernels are to be laid out in strips of " + std::to_string(width) + " of " +
+                   (results == 0 ? "an open number" : std::to_string(results)),
+               "a strip's width and the number of results are positive constants",
+               "give the kernels a constant first size");
+  }
+  Index shape{(results + width - 1) / width};
+  for (int d = 2; d < w.rank(); d++) shape.push_back(w.size(d));
+  shape.push_back(w.size(1));
+  shape.emplace_back(width);
+  auto read = [w, width, results](const Index &index) {
+    const Expr result = index[0] * width + index.back();
+    Index at{results % width == 0 ? result : clamp(result, 0, results - 1),
+             index[index.size() - 2]};
+    at.insert(at.end(), index.begin() + 1, index.end() - 2);
+    const Expr value = w(at);
+    return results % width == 0 ? value : select(result < results, value, cast(w.type(), Expr(0)));
+  };
+  return Tensor(w.type(), shape, read, w.detached_stages());
+}
+
+Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Window &window,
+                   Type sums) {
+  const Type type = sums == Type() ? computed_type(x.type()) : sums;
+  const Type result = sums == Type() ? x.type() : sums;
+  const auto count = constant(strips.size(0)), width = constant(strips.size(-1));
+  if (!count || !width || results < 1 || *count * *width < results ||
+      (*count - 1) * *width >= results || strips.rank() != x.rank() + 1) {
+    user_error(std::to_string(results) + " results of kernels in " +
+                   (count ? std::to_string(*count) : "?") + " strips of " +
+                   (width ? std::to_string(*width) : "?"),
+               "the strips hold all results, none of them is empty, and there is a dimension more "
+               "than images have",
+               "lay out the kernels with kernel_strips()");
+  }
+  const Tensor image = padded(x, window);
+  Index shape{x.size(0), Expr(results)};
+  shape.insert(shape.end(), window.shape.begin(), window.shape.end());
+  const int rank = static_cast<int>(shape.size());
+  const std::vector<int> order = channels_first(rank);
+  const KernelDomain domain(strips.size(-2), window.kernel);
+  // Of the sums: the result within its strip in the place of the channel, and the strip.
+  std::vector<Var> vars = index_vars(rank), args = in_order(vars, order);
+  const Var strip("strip");
+  args.push_back(strip);
+  Index pixel{vars[0], domain.channel}, weight{strip};
+  for (size_t i = 0; i < window.kernel.size(); i++) {
+    pixel.push_back(times(vars[i + 2], window.stride[i]) +
+                    times(domain.cells[i], window.dilation[i]));
+    weight.push_back(domain.cells[i]);
+  }
+  weight.push_back(domain.channel);
+  weight.push_back(vars[1]);
+  auto wide = [type](const Expr &e) { return e.type() == type ? e : cast(type, e); };
+  Func sum("convolution");
+  sum(args) = cast(type, Expr(0));
+  sum(args) += wide(image(pixel)) * wide(strips(weight));
+  Stage own;
+  own.kind = Stage::Strips;
+  own.func = sum;
+  own.extents = in_order(shape, order);
+  own.extents[0] = static_cast<int>(*width);
+  own.extents.push_back(static_cast<int>(*count));
+  own.rvars = domain.variables();
+  own.dims = order;
+  own.dims.push_back(1);
+  own.groups = static_cast<int>(*count);
+  std::vector<Stage> stages = merged_stages({image, strips});
+  stages.push_back(own);
+  auto read = [sum, order, w = static_cast<int>(*width)](const Index &index) -> Expr {
+    Index to = in_order(index, order);
+    to[0] = index[1] % w;
+    to.push_back(index[1] / w);
+    return sum(to);
+  };
+  return convert(Tensor(type, shape, read, std::move(stages)), result);
 }
 
 Tensor transposed_convolution(const Tensor &x, const Tensor &w, const Window &window, int groups) {

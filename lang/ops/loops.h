@@ -37,4 +37,21 @@ int lanes_for(int64_t extent, int lanes);
 void schedule_product(const Loops &to, const std::vector<size_t> &place, const Stage &s,
                       const std::vector<Func> &operands, const Target &target);
 
+/// Schedules what a Func holds, every point on its own, with or without threads.
+void schedule_points(const Loops &l, int64_t operations, bool threads, const Target &target);
+
+/// A Product in strips, whose sums stay in registers for a tile of `to`: all results of a strip,
+/// some columns. `place` as above, without the strip; `border` is what it reads, or null.
+///
+///   for strips { for rows { for columns/tile { sums; to } } }
+void schedule_strips(const Loops &to, const std::vector<size_t> &place, const Stage &s,
+                     const Stage *border, const Target &target);
+
+/// A Depthwise product, whose sums stay in registers for a tile of `to`: a vector of channels, some
+/// columns.
+///
+///   for rows { row of border; for channels/lanes { for columns/tile { sums; to } } }
+void schedule_depthwise(const Loops &to, const std::vector<size_t> &place, const Stage &s,
+                        const Stage *border, const Target &target);
+
 }  // namespace polyhalite::ops

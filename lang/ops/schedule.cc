@@ -54,31 +54,6 @@ int point_lanes(const Loops &l, int64_t operations, const Target &target) {
   return lanes_for(l.extent(0), natural);
 }
 
-// Every point on its own: vectors along the innermost dimension, tasks of the outer ones.
-void schedule_points(const Loops &l, int64_t operations, const Target &target) {
-  if (l.vars.empty()) return;
-  Func f = l.func;
-  const int lanes = point_lanes(l, operations, target);
-  const bool large = operations >= kWorthThreads;
-  if (l.vars.size() == 1 && large) {
-    Var inner("inner");
-    const int task = std::max(lanes, 1) * 256;
-    if (l.extent(0) >= 2 * task) {
-      f.split(l.vars[0], l.vars[0], inner, task, TailStrategy::GuardWithIf).parallel(l.vars[0]);
-      f.vectorize(inner, lanes, TailStrategy::GuardWithIf);
-      return;
-    }
-  }
-  if (lanes > 1) {
-    f.vectorize(l.vars[0], lanes, tail_for(l.extent(0), lanes));
-  }
-  if (large && l.vars.size() > 1) {
-    std::vector<int64_t> counts;
-    for (size_t i = 1; i < l.vars.size(); i++) counts.push_back(l.extent(i));
-    make_parallel(l, {l.vars.begin() + 1, l.vars.end()}, counts);
-  }
-}
-
 // One reduction: partial results in the lanes of a vector where it runs along memory, else vectors
 // of its points.
 void schedule_reduction(const Stage &s, bool at_root, const LoopLevel *level,
@@ -151,7 +126,54 @@ void schedule_windows(const Loops &out, size_t innermost, const Stage &s, const 
   f.update().vectorize(along, lanes, TailStrategy::GuardWithIf);
 }
 
+// Where it is read many times.
+void schedule_store(const Stage &s, const Target &target) {
+  Func f = s.func;
+  f.compute_root();
+  schedule_points(Loops(f, s.extents), product_of(s.extents), true, target);
+}
+
+bool is_product(const Stage &s) {
+  return s.kind == Stage::Product || s.kind == Stage::Strips || s.kind == Stage::Depthwise;
+}
+
+// Does the last argument count along the first one's dimension?
+bool is_split(const Stage &s) { return s.kind == Stage::Strips || s.groups > 1; }
+
+void schedule_sums(const Loops &to, const std::vector<size_t> &place, const Stage &s,
+                   const std::vector<Func> &operands, const Stage *border, const Target &target) {
+  if (s.kind == Stage::Strips) return schedule_strips(to, place, s, border, target);
+  if (s.kind == Stage::Depthwise) return schedule_depthwise(to, place, s, border, target);
+  if (border) schedule_store(*border, target);
+  schedule_product(to, place, s, operands, target);
+}
+
 }  // namespace
+
+// Vectors along the innermost dimension, tasks of the outer ones.
+void schedule_points(const Loops &l, int64_t operations, bool threads, const Target &target) {
+  if (l.vars.empty()) return;
+  Func f = l.func;
+  const int lanes = point_lanes(l, operations, target);
+  const bool large = threads && operations >= kWorthThreads;
+  if (l.vars.size() == 1 && large) {
+    Var inner("inner");
+    const int task = std::max(lanes, 1) * 256;
+    if (l.extent(0) >= 2 * task) {
+      f.split(l.vars[0], l.vars[0], inner, task, TailStrategy::GuardWithIf).parallel(l.vars[0]);
+      f.vectorize(inner, lanes, TailStrategy::GuardWithIf);
+      return;
+    }
+  }
+  if (lanes > 1) {
+    f.vectorize(l.vars[0], lanes, tail_for(l.extent(0), lanes));
+  }
+  if (large && l.vars.size() > 1) {
+    std::vector<int64_t> counts;
+    for (size_t i = 1; i < l.vars.size(); i++) counts.push_back(l.extent(i));
+    make_parallel(l, {l.vars.begin() + 1, l.vars.end()}, counts);
+  }
+}
 
 std::vector<Func> materialize(const std::vector<Tensor> &tensors,
                               const std::vector<std::string> &names,
@@ -183,31 +205,39 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
   int inside = -1;
   for (size_t i = 0; i < stages.size(); i++) {
     const Stage &s = stages[i];
-    if (!single || s.kind != Stage::Product || s.dims.empty()) continue;
+    if (!single || !is_product(s) || s.dims.empty()) continue;
     const bool whole = std::count(s.dims.begin(), s.dims.end(), -1) == 0 &&
-                       s.dims.size() == order.size() + (s.groups > 1 ? 1 : 0);
+                       s.dims.size() == order.size() + (is_split(s) ? 1 : 0);
     if (whole) inside = static_cast<int>(i);
   }
   std::vector<Func> operands;
+  const Stage *border = nullptr;
   for (size_t i = 0; i < stages.size(); i++) {
     const Stage &s = stages[i];
     switch (s.kind) {
       case Stage::Operand:
         operands.push_back(s.func);
         break;
-      case Stage::Product: {
+      case Stage::Border:
+        if (border) schedule_store(*border, target);
+        border = &s;
+        break;
+      case Stage::Product:
+      case Stage::Strips:
+      case Stage::Depthwise: {
         std::vector<size_t> place;
         if (static_cast<int>(i) == inside) {
           for (int d : s.dims) place.push_back(place_of(d));
-          if (s.groups > 1) place.pop_back();
-          schedule_product(out, place, s, operands, target);
+          if (is_split(s)) place.pop_back();
+          schedule_sums(out, place, s, operands, border, target);
         } else {
           Func whole = Func(s.func).in();
           whole.compute_root();
           for (size_t a = 0; a < s.extents.size(); a++) place.push_back(a);
-          schedule_product(Loops(whole, s.extents), place, s, operands, target);
+          schedule_sums(Loops(whole, s.extents), place, s, operands, border, target);
         }
         operands.clear();
+        border = nullptr;
         break;
       }
       case Stage::Window: {
@@ -246,21 +276,19 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
         }
         break;
       }
-      case Stage::Store: {
-        Func f = s.func;
-        f.compute_root();
-        schedule_points(Loops(f, s.extents), product_of(s.extents), target);
+      case Stage::Store:
+        schedule_store(s, target);
         break;
-      }
     }
   }
+  if (border) schedule_store(*border, target);
   for (size_t i = 0; i < outputs.size(); i++) {
     if (i == 0 && inside >= 0) continue;
     const Tensor &each = tensors[i];
     const std::vector<int> its = orders[i].empty() ? reversed_dims(each.rank()) : orders[i];
     std::vector<Expr> sizes;
     for (int d : its) sizes.push_back(each.shape()[static_cast<size_t>(d)]);
-    schedule_points(Loops(outputs[i], sizes), product_of(sizes), target);
+    schedule_points(Loops(outputs[i], sizes), product_of(sizes), true, target);
   }
   return outputs;
 }

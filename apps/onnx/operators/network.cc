@@ -72,9 +72,14 @@ void infer_conv(Inference &i) {
   i.result(0, i.node().is("ConvInteger") ? ElementType::Int32 : i.type(0), shape);
 }
 std::vector<Tensor> lower_conv(Lowering &l) {
+  const Node &n = l.node();
   const WindowShape window = window_of(l, l.shape(0), kernel_of(l, l.shape(1)));
-  const Tensor y = ops::convolution(l.in(0), l.in(1), window.lowered(l),
-                                    static_cast<int>(l.node().integer("group", 1)));
+  const Tensor y =
+      n.has("strips_of")
+          ? ops::convolution(l.in(0), l.in(1), static_cast<int>(n.integer("strips_of", 0)),
+                             window.lowered(l))
+          : ops::convolution(l.in(0), l.in(1), window.lowered(l),
+                             static_cast<int>(n.integer("group", 1)));
   if (!l.has(2)) return {y};
   return {ops::add(y, along_channels(l.in(2), y.rank()))};
 }

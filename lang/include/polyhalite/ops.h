@@ -20,8 +20,11 @@ using Index = std::vector<Expr>;
 /// What the library's schedule knows of a Func inside an operator.
 struct Stage {
   enum Kind {
-    Product,  // a sum over products: vectors over the first argument, rows over the second
+    Product,    // a sum over products: vectors over the first argument, rows over the second
+    Strips,     // a Product in strips of extents[0] results: its last argument says which strip
+    Depthwise,  // a Product each of whose results has images and kernels of its own
     Operand,  // of the Product behind it, read once for each row: worth packing beside the vectors
+    Border,   // Store of an image with a border, for the Product behind it, which may place it
     Reduce,   // an update over a reduction domain, for each point
     Window,   // a Reduce over the few cells of a window, which few points share
     Store,    // values that are read many times
@@ -35,8 +38,9 @@ struct Stage {
   // For each argument of func the dimension of the tensor that it counts along; empty where the
   // tensor reads the Func elsewhere than at its own point.
   std::vector<int> dims;
-  // Of a Product that is made of several side by side: its last argument says which, and the first
-  // counts within it along the same dimension.
+  // Of a Product that is made of several side by side, and of Strips: the last argument says which,
+  // and the first counts within it along the same dimension. The last strip may have results beyond
+  // the tensor's.
   int groups = 1;
 };
 
@@ -176,6 +180,15 @@ struct Window {
 /// x[image, channel, ...] with w[result channel, channel / groups, ...]. Padding has the value 0.
 Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int groups,
                    Type sums = Type());
+/// The same with kernels in strips: strips[strip, ..., channel, i] belongs to result strip * S + i,
+/// S being the last size, which is a constant; those beyond the last of `results` are 0. What a
+/// tile of results reads of them lies side by side.
+Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Window &window,
+                   Type sums = Type());
+/// How many results of so many make a strip.
+int strip_width(int results, const Type &sums, const Target &target);
+/// Kernels w[result, channel, ...] in strips of this width, for whoever lays them out in memory.
+Tensor kernel_strips(const Tensor &w, int width);
 /// The transposed one: w[channel, result channel / groups, ...].
 Tensor transposed_convolution(const Tensor &x, const Tensor &w, const Window &window, int groups);
 

@@ -1,0 +1,158 @@
+// Convolutions of networks: the library's beside oneDNN's. Kernels are laid out before on both
+// sides and images are as each likes them: ours have channels innermost.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "apps/bench/onednn_peers.h"
+#include "apps/bench/operator_case.h"
+#include "polyhalite/ops.h"
+#include "polyhalite/polyhalite.h"
+
+namespace polyhalite_apps {
+
+namespace {
+
+using polyhalite::Buffer;
+
+struct Shape {
+  int channels, results, size, kernel, stride;
+  bool depthwise = false;
+};
+
+// The distinct ones of ResNet-50, then MobileNet v2's depthwise ones.
+const Shape kShapes[] = {
+    {3, 64, 224, 7, 2},         {64, 64, 56, 1, 1},         {64, 64, 56, 3, 1},
+    {64, 256, 56, 1, 1},        {256, 64, 56, 1, 1},        {256, 128, 56, 1, 1},
+    {128, 128, 56, 3, 2},       {128, 512, 28, 1, 1},       {256, 512, 56, 1, 2},
+    {512, 128, 28, 1, 1},       {128, 128, 28, 3, 1},       {512, 256, 28, 1, 1},
+    {256, 256, 28, 3, 2},       {256, 1024, 14, 1, 1},      {512, 1024, 28, 1, 2},
+    {1024, 256, 14, 1, 1},      {256, 256, 14, 3, 1},       {1024, 512, 14, 1, 1},
+    {512, 512, 14, 3, 2},       {512, 2048, 7, 1, 1},       {1024, 2048, 14, 1, 2},
+    {2048, 512, 7, 1, 1},       {512, 512, 7, 3, 1},        {32, 32, 112, 3, 1, true},
+    {96, 96, 112, 3, 2, true},  {144, 144, 56, 3, 1, true}, {144, 144, 56, 3, 2, true},
+    {192, 192, 28, 3, 1, true}, {192, 192, 28, 3, 2, true}, {384, 384, 14, 3, 1, true},
+    {576, 576, 14, 3, 1, true}, {576, 576, 14, 3, 2, true}, {960, 960, 7, 3, 1, true},
+};
+
+void fill(const Buffer<float> &b, uint32_t seed) {
+  std::mt19937 engine(seed);
+  std::uniform_real_distribution<float> values(-1, 1);
+  Buffer<float> to = b;
+  to.for_each_value([&](float &v) { v = values(engine); });
+}
+
+// Buffers of ours, dense, the first size innermost.
+template <typename Image>
+void promise(Image image, const std::vector<int> &sizes) {
+  int stride = 1;
+  for (size_t d = 0; d < sizes.size(); d++) {
+    image.dim(static_cast<int>(d)).set_bounds(0, sizes[d]).set_stride(stride);
+    stride *= sizes[d];
+  }
+}
+
+PreparedOperator prepare(const Shape &s) {
+  using namespace polyhalite;
+  Convolution peer{s.channels, s.results, s.size, s.kernel, s.stride, s.depthwise ? s.channels : 1};
+  const int out_size = peer.result_size(), per_group = s.depthwise ? 1 : s.channels;
+  const Target target = get_jit_target_from_environment();
+  // In the order of oneDNN's plain layouts, the innermost first.
+  const Buffer<float> plain_x(std::vector<int>{s.size, s.size, s.channels});
+  const Buffer<float> plain_w(std::vector<int>{s.kernel, s.kernel, per_group, s.results});
+  const Buffer<float> plain_y(std::vector<int>{out_size, out_size, s.results});
+  fill(plain_x, 1);
+  fill(plain_w, 2);
+  peer.x = plain_x.data();
+  peer.w = plain_w.data();
+  peer.y = plain_y.data();
+
+  // A few channels come as a network's input does.
+  const bool planar = s.channels < 4;
+  const std::vector<int> image_order =
+      planar ? std::vector<int>{3, 2, 1, 0} : std::vector<int>{1, 3, 2, 0};
+  const std::vector<int> x_sizes = planar ? std::vector<int>{s.size, s.size, s.channels, 1}
+                                          : std::vector<int>{s.channels, s.size, s.size, 1};
+  const std::vector<int> y_sizes{s.results, out_size, out_size, 1};
+  const int width = ops::strip_width(s.results, Float(32), target);
+  const int strips = (s.results + width - 1) / width;
+  const std::vector<int> w_sizes =
+      s.depthwise ? std::vector<int>{s.results, 1, s.kernel, s.kernel}
+                  : std::vector<int>{width, s.channels, s.kernel, s.kernel, strips};
+  Buffer<float> x(x_sizes), w(w_sizes);
+  const Buffer<float> y(y_sizes);
+  x.for_each_element([&](const int *at) {
+    x(at) = planar ? plain_x(at[0], at[1], at[2]) : plain_x(at[1], at[2], at[0]);
+  });
+  w.for_each_element([&](const int *at) {
+    const int result = s.depthwise ? at[0] : at[4] * width + at[0];
+    w(at) = result < s.results ? plain_w(at[2], at[3], at[1], result) : 0;
+  });
+
+  ImageParam xs(Float(32), 4, "x"), ws(Float(32), static_cast<int>(w_sizes.size()), "w");
+  promise(xs, x_sizes);
+  promise(ws, w_sizes);
+  const ops::Window window{{s.kernel, s.kernel},
+                           {s.stride, s.stride},
+                           {1, 1},
+                           {peer.padding(), peer.padding()},
+                           {out_size, out_size}};
+  const ops::Tensor image(xs, {1, s.channels, s.size, s.size}, image_order);
+  const ops::Tensor result =
+      s.depthwise
+          ? ops::convolution(image,
+                             ops::Tensor(ws, {s.results, 1, s.kernel, s.kernel}, {0, 1, 3, 2}),
+                             window, s.channels)
+          : ops::convolution(image,
+                             ops::Tensor(ws, {strips, s.kernel, s.kernel, s.channels, width}),
+                             s.results, window);
+  Func out = ops::materialize({result}, {"y"}, {{1, 3, 2, 0}}, target)[0];
+  promise(out.output_buffer(), y_sizes);
+  const Callable callable = out.compile_to_callable({xs, ws}, target);
+
+  PreparedOperator p;
+  p.ours = [callable, x, w, y] { callable(x, w, y); };
+  const ConvolutionPeer onednn = onednn_convolution(peer);
+  if (onednn.run) p.peers.push_back({"oneDNN", onednn.run});
+  const double terms = static_cast<double>(per_group) * s.kernel * s.kernel;
+  p.check = [=, keep = std::vector<Buffer<float>>{plain_x, plain_w}] {
+    if (!onednn.run) return std::string();
+    onednn.finish();
+    // Each of two sums of terms, none larger than 1, may be off by terms/2 units of the last place
+    // of a partial sum.
+    const double allowed = 2 * terms * std::numeric_limits<float>::epsilon() * std::sqrt(terms);
+    double apart = 0;
+    for (int c = 0; c < s.results; c++) {
+      for (int row = 0; row < out_size; row++) {
+        for (int column = 0; column < out_size; column++) {
+          const double d = std::abs(y(c, column, row, 0) - plain_y(column, row, c));
+          if (!(d <= apart)) apart = d;
+        }
+      }
+    }
+    return apart <= allowed ? std::string() : "differs from oneDNN by " + std::to_string(apart);
+  };
+  return p;
+}
+
+}  // namespace
+
+std::vector<OperatorCase> convolution_cases() {
+  std::vector<OperatorCase> cases;
+  for (const Shape &s : kShapes) {
+    const int out = (s.size + 2 * (s.kernel / 2) - s.kernel) / s.stride + 1;
+    OperatorCase one;
+    one.name = s.depthwise ? "convolution/depthwise" : "convolution";
+    one.shape = std::to_string(s.channels) + "to" + std::to_string(s.results) + "_image" +
+                std::to_string(s.size) + "_kernel" + std::to_string(s.kernel) + "_stride" +
+                std::to_string(s.stride);
+    one.type = "f32";
+    one.work = 2.0 * s.results * out * out * s.kernel * s.kernel * (s.depthwise ? 1 : s.channels);
+    one.prepare = [s] { return prepare(s); };
+    cases.push_back(one);
+  }
+  return cases;
+}
+
+}  // namespace polyhalite_apps

@@ -1,0 +1,335 @@
+// Schedules of convolutions: kernels in strips, and depthwise ones.
+#include <algorithm>
+#include <optional>
+
+#include "lang/ops/common.h"
+#include "lang/ops/loops.h"
+#include "polyhalite/operators.h"
+
+namespace polyhalite::ops {
+
+namespace {
+
+int64_t tiles(int64_t extent, int64_t size) { return (extent + size - 1) / size; }
+
+int registers_of(const Target &target) {
+  if (target.arch == Target::ARM) return 32;
+  return target.has_feature(Target::AVX512_Skylake) ? 32 : 16;
+}
+
+// Columns of a register tile of `vectors` vectors: the count that wastes the least, of columns that
+// are computed twice and of steps with too few sums to keep the processor busy. Beside the sums,
+// registers hold a column's value and all but one of the kernels' vectors.
+int tile_columns(int vectors, int64_t columns, const Target &target) {
+  constexpr double kLatency = 8, kColumn = 0.2;
+  const int most = std::min(14, std::max(1, (registers_of(target) - 4) / vectors));
+  if (columns == 0) return 1;
+  int best = 1;
+  double least = 0;
+  for (int r = 1; r <= most && r <= columns; r++) {
+    const double step = std::max(kLatency, static_cast<double>(vectors * r)) + kColumn * r + 0.5;
+    const double cost = static_cast<double>(tiles(columns, r)) * step;
+    if (least == 0 || cost < least) {
+      least = cost;
+      best = r;
+    }
+  }
+  return best;
+}
+
+// Nodes of an expression, counted up to `most`.
+int size_of(const Expr &e, int most) {
+  int n = 1;
+  for (const Expr &arg : e->args) {
+    if (n >= most) break;
+    n += size_of(arg, most - n);
+  }
+  return n;
+}
+
+// The terms of a sum.
+int64_t steps_of(const Stage &s) {
+  int64_t n = 1;
+  for (const RVar &r : s.rvars) n *= constant(r.extent()).value_or(64);
+  return n;
+}
+
+// A tile of `to`, a strip of channels by some columns, whose sums stay in registers.
+class TileSchedule {
+ public:
+  TileSchedule(const Loops &to, const std::vector<size_t> &place, const Stage &s,
+               const Stage *border, int lanes, int vectors, const Target &target)
+      : to_(to),
+        place_(place),
+        s_(s),
+        border_(border),
+        target_(target),
+        out_(to.func),
+        sums_(s.func),
+        args_(sums_.args()),
+        lanes_(lanes),
+        width_(lanes * vectors),
+        columns_(args_.size() > 1 ? constant(s.extents[1]).value_or(0) : 1),
+        tile_(tile_columns(vectors, columns_, target)) {}
+
+ protected:
+  // Strips stand around the loops over rows, or inside of them; there around the tiles of a row, or
+  // inside, too.
+  enum class StripLoop { Outermost, InRow, Innermost };
+
+  // for strips { for rows { for columns/tile { tile } } }
+  void tile_output(StripLoop where) {
+    constexpr int kLargest = 48;
+    Var channel = to_.vars[place_[0]], column("column"), columns("columns");
+    const bool own_strips = place_.size() == s_.extents.size() && s_.kind == Stage::Strips;
+    if (own_strips) {
+      strip_ = to_.vars[place_.back()];
+      strips_ = s_.groups;
+      out_.bound(channel, 0, width_);
+    } else {
+      const int64_t channels = to_.extent(place_[0]);
+      Var member("member");
+      strips_ = channels == 0 ? 0 : tiles(channels, width_);
+      TailStrategy tail = tail_for(channels, width_);
+      if (s_.kind == Stage::Strips) {
+        out_.bound(channel, 0, static_cast<int>(channels));
+        tail = channels % width_ == 0 ? TailStrategy::ShiftInwards : TailStrategy::GuardWithIf;
+      }
+      out_.split(channel, strip_, member, width_, tail);
+      channel = member;
+    }
+    std::vector<VarOrRVar> order{channel};
+    std::vector<Var> outer;
+    std::vector<int64_t> counts;
+    const auto add = [&](const Var &v, int64_t count) {
+      outer.push_back(v);
+      counts.push_back(count);
+    };
+    if (where == StripLoop::Innermost) add(strip_, strips_);
+    if (place_.size() > 1) {
+      out_.split(to_.vars[place_[1]], columns, column, tile_, tail_for(columns_, tile_));
+      order.emplace_back(column);
+      add(columns, columns_ == 0 ? 0 : tiles(columns_, tile_));
+    }
+    if (where == StripLoop::InRow) add(strip_, strips_);
+    for (size_t i = 0; i < to_.vars.size(); i++) {
+      if (i == place_[0] || (place_.size() > 1 && i == place_[1])) continue;
+      if (own_strips && i == place_.back()) continue;
+      if (place_.size() > 2 && i == place_[2] && where != StripLoop::Outermost) {
+        add_rows(&outer, &counts, i);
+        continue;
+      }
+      add(to_.vars[i], to_.extent(i));
+    }
+    if (where == StripLoop::Outermost) add(strip_, strips_);
+    for (const Var &o : outer) order.emplace_back(o);
+    out_.reorder(order);
+    if (place_[0] == 0 && lanes_ > 1) {
+      out_.vectorize(channel, lanes_);
+      if (size_of(out_.value(), kLargest) < kLargest) {
+        if (width_ > lanes_) out_.unroll(channel);
+        if (place_.size() > 1 && tile_ > 1) out_.unroll(column);
+      }
+    }
+    make_parallel(outer, counts);
+    level_ = LoopLevel(out_, outer[0]);
+    sums_.compute_at(level_);
+    if (border_ && s_.kind != Stage::Depthwise) place_border(border_->func);
+  }
+
+  void in_registers(polyhalite::Stage stage) const {
+    if (lanes_ > 1) stage.vectorize(args_[0], lanes_);
+    if (width_ > lanes_) stage.unroll(args_[0]);
+    if (args_.size() > 1 && tile_ > 1) stage.unroll(args_[1]);
+  }
+
+  void order_update(polyhalite::Stage update, const std::vector<RVar> &reduced,
+                    const std::vector<Var> &further) const {
+    std::vector<VarOrRVar> inner{args_[0]};
+    if (args_.size() > 1) inner.emplace_back(args_[1]);
+    for (const RVar &r : reduced) inner.emplace_back(r);
+    for (size_t i = 2; i < args_.size(); i++) inner.emplace_back(args_[i]);
+    for (const Var &v : further) inner.emplace_back(v);
+    update.reorder(inner);
+    in_registers(update);
+  }
+
+  const Loops &to_;
+  const std::vector<size_t> &place_;
+  const Stage &s_;
+  const Stage *border_;
+  const Target &target_;
+  Func out_, sums_;
+  const std::vector<Var> args_;
+  const int lanes_, width_;
+  const int64_t columns_;  // 0 where they are known at run time only
+  const int tile_;
+
+ private:
+  // Rows in tasks, each of which has a ring of the border's rows.
+  void add_rows(std::vector<Var> *outer, std::vector<int64_t> *counts, size_t i) {
+    constexpr int64_t kMost = 16, kLeast = 7;
+    const Var rows = to_.vars[i];
+    const int64_t count = to_.extent(i);
+    outer->push_back(rows);
+    counts->push_back(count);
+    if (!border_ || s_.kind == Stage::Depthwise) return;
+    // Tasks of equal sizes: where the last one is smaller, so are its tiles, of which then no more
+    // is known than the largest size.
+    int64_t task = std::min(kMost, count - 1);
+    while (task >= kLeast && count % task != 0) task--;
+    counts->back() = 1;
+    if (task < kLeast) {
+      row_ = rows;
+      return;
+    }
+    Var row("row");
+    out_.split(rows, rows, row, static_cast<int>(task));
+    outer->back() = row;
+    outer->push_back(rows);
+    counts->push_back(count / task);
+    row_ = row;
+    task_ = rows;
+  }
+
+  void place_border(Func border) {
+    if (!row_) {
+      border.compute_root();
+      return schedule_points(Loops(border, border_->extents), product_of(border_->extents), true,
+                             target_);
+    }
+    if (task_) {
+      border.store_at(out_, *task_).compute_at(out_, *row_);
+    } else {
+      border.compute_at(out_, *row_);
+    }
+    schedule_points(Loops(border, border_->extents), product_of(border_->extents), false, target_);
+  }
+
+  void make_parallel(const std::vector<Var> &outer, const std::vector<int64_t> &counts) {
+    // Tasks within tasks are for large ones only.
+    constexpr int64_t kLarge = 1 << 22;
+    const int64_t operations = product_of(s_.extents) * steps_of(s_);
+    if (operations < kWorthThreads) return;
+    int64_t tasks = 1;
+    for (size_t i = outer.size(); i-- > 0 && tasks < 8;) {
+      if (tasks > 1 && operations / tasks < kLarge) break;
+      // What is inside of a row shares the border's.
+      if (row_ && outer[i].name() == row_->name()) break;
+      if (counts[i] == 1) continue;
+      out_.parallel(outer[i]);
+      tasks *= counts[i] == 0 ? 8 : counts[i];
+    }
+  }
+
+  Var strip_{"strips"};
+  int64_t strips_ = 1;
+  std::optional<Var> row_, task_;
+  LoopLevel level_;  // where a tile is computed
+};
+
+class StripSchedule : TileSchedule {
+ public:
+  StripSchedule(const Loops &to, const std::vector<size_t> &place, const Stage &s,
+                const Stage *border, int lanes, int vectors, const Target &target)
+      : TileSchedule(to, place, s, border, lanes, vectors, target) {}
+
+  void run() {
+    tile_output(small_kernels() ? StripLoop::InRow : StripLoop::Outermost);
+    tile_sums();
+  }
+
+ private:
+  // Do kernels stay in the second cache while an image's rows are read?
+  bool small_kernels() const {
+    constexpr int64_t kKernels = 640 << 10;
+    return steps_of(s_) * width_ * s_.groups * sums_.types()[0].bytes() <= kKernels;
+  }
+
+  // Terms of the reduction's outermost loop that make a partial sum, for the sake of rounding; 0:
+  // all.
+  int block(const std::vector<RVar> &rvars) const {
+    constexpr int64_t kMostTerms = 512;
+    int64_t inner = 1;
+    for (size_t i = 0; i + 1 < rvars.size(); i++) inner *= constant(rvars[i].extent()).value_or(0);
+    const auto outer = constant(rvars.back().extent());
+    if (!outer || inner < 1 || *outer * inner < 3 * kMostTerms / 2) return 0;
+    for (int64_t n = std::max<int64_t>(kMostTerms / inner, 1); n > 0; n--) {
+      if (*outer % n == 0) return n < *outer ? static_cast<int>(n) : 0;
+    }
+    return 0;
+  }
+
+  void tile_sums() {
+    constexpr int64_t kUnrolled = 4;
+    // Also of a strip that has results beyond the last one.
+    sums_.bound(args_[0], 0, width_);
+    in_registers(sums_.operator polyhalite::Stage());
+    // Loops of one iteration stand outside, where they do nothing.
+    std::vector<RVar> rvars, ones;
+    for (const RVar &r : s_.rvars) (is_one(r.extent()) ? ones : rvars).push_back(r);
+    if (rvars.empty()) return order_update(sums_.update(), ones, {});
+    const bool unrolled = constant(rvars[0].extent()).value_or(kUnrolled + 1) <= kUnrolled;
+    const int size = block(rvars);
+    const auto with_ones = [&] {
+      std::vector<RVar> all = rvars;
+      all.insert(all.end(), ones.begin(), ones.end());
+      return all;
+    };
+    if (size == 0) {
+      order_update(sums_.update(), with_ones(), {});
+      if (unrolled) sums_.update().unroll(rvars[0]);
+      return;
+    }
+    RVar blocks("blocks"), term("term");
+    Var part("part");
+    sums_.update().split(rvars.back(), blocks, term, size);
+    Func partial = sums_.update().rfactor(blocks, part);
+    partial.compute_at(sums_, blocks);
+    in_registers(partial.operator polyhalite::Stage());
+    rvars.back() = term;
+    order_update(partial.update(), with_ones(), {part});
+    if (unrolled) partial.update().unroll(rvars[0]);
+    order_update(sums_.update(), {blocks}, {});
+  }
+};
+
+class DepthwiseSchedule : TileSchedule {
+ public:
+  DepthwiseSchedule(const Loops &to, const std::vector<size_t> &place, const Stage &s,
+                    const Stage *border, int lanes, const Target &target)
+      : TileSchedule(to, place, s, border, lanes, 1, target) {}
+
+  // All cells of a window are unrolled, so that columns of a tile share what they read.
+  void run() {
+    constexpr int64_t kUnrolled = 32;
+    tile_output(StripLoop::InRow);
+    in_registers(sums_.operator polyhalite::Stage());
+    order_update(sums_.update(), s_.rvars, {});
+    int64_t cells = 1;
+    for (const RVar &r : s_.rvars) {
+      cells *= constant(r.extent()).value_or(kUnrolled);
+      if (cells > kUnrolled) break;
+      if (!is_one(r.extent())) sums_.update().unroll(r);
+    }
+  }
+};
+
+}  // namespace
+
+void schedule_strips(const Loops &to, const std::vector<size_t> &place, const Stage &s,
+                     const Stage *border, const Target &target) {
+  const int width = static_cast<int>(constant(s.extents[0]).value_or(1));
+  int lanes = target.natural_vector_size(s.func.types()[0]);
+  while (width % lanes != 0) lanes /= 2;
+  StripSchedule(to, place, s, border, lanes, width / lanes, target).run();
+}
+
+void schedule_depthwise(const Loops &to, const std::vector<size_t> &place, const Stage &s,
+                        const Stage *border, const Target &target) {
+  const int lanes =
+      lanes_for(constant(s.extents[0]).value_or(0), target.natural_vector_size(s.func.types()[0]));
+  DepthwiseSchedule(to, place, s, border, lanes, target).run();
+}
+
+}  // namespace polyhalite::ops

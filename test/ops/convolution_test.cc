@@ -1,0 +1,383 @@
+// ops::convolution with the library's schedules against plain loops in double precision: kernels as
+// they are and in strips, of one, two and three spatial dimensions, with odd sizes.
+#include <gtest/gtest.h>
+#include <polyhalite/ops.h>
+#include <polyhalite/polyhalite.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace polyhalite {
+namespace {
+
+struct Shape {
+  int channels, results, groups;
+  std::vector<int> size, kernel, stride, dilation, before, after;
+  int images = 1;
+
+  int spatial() const { return static_cast<int>(size.size()); }
+  int result_size(int d) const {
+    const auto i = static_cast<size_t>(d);
+    return (size[i] + before[i] + after[i] - ((kernel[i] - 1) * dilation[i] + 1)) / stride[i] + 1;
+  }
+};
+
+std::string text(const Shape &s) {
+  std::string t = std::to_string(s.channels) + " to " + std::to_string(s.results) + " in " +
+                  std::to_string(s.groups) + " groups, image";
+  const auto list = [&](const char *name, const std::vector<int> &v) {
+    t += name;
+    for (int i : v) t += " " + std::to_string(i);
+  };
+  list("", s.size);
+  list(", kernel", s.kernel);
+  list(", stride", s.stride);
+  list(", dilation", s.dilation);
+  list(", padding", s.before);
+  list(" and", s.after);
+  return t;
+}
+
+Shape square(int channels, int results, int size, int kernel, int stride = 1, int groups = 1) {
+  const int pad = kernel / 2;
+  return {channels,         results, groups,     {size, size}, {kernel, kernel},
+          {stride, stride}, {1, 1},  {pad, pad}, {pad, pad}};
+}
+
+// Register tiles that fit and that do not, strips that are not full, blocks of long sums, borders
+// by rows and whole, few channels.
+std::vector<Shape> shapes() {
+  std::vector<Shape> list = {
+      square(3, 64, 30, 7, 2),
+      square(16, 16, 7, 1),
+      square(5, 24, 9, 3),
+      square(64, 96, 14, 3),
+      square(128, 64, 7, 3),
+      square(300, 33, 5, 1),
+      square(1024, 70, 3, 1),
+      square(32, 130, 13, 3, 2),
+      square(7, 1, 11, 5),
+      square(1, 9, 6, 3),
+      square(32, 32, 40, 3, 1, 32),
+      square(48, 48, 35, 3, 2, 48),
+      square(5, 5, 17, 5, 1, 5),
+      square(12, 24, 10, 3, 1, 3),
+      square(6, 12, 8, 3, 1, 6),
+      square(8, 4, 8, 3, 1, 4),
+      square(200, 17, 1, 1),
+      square(100, 100, 33, 3, 1, 100),
+      {4, 20, 1, {50}, {9}, {2}, {1}, {3}, {5}},
+      {6, 18, 1, {31}, {3}, {1}, {4}, {4}, {4}, 2},
+      {6, 12, 2, {5, 6, 7}, {3, 2, 1}, {1, 2, 1}, {1, 1, 1}, {1, 0, 0}, {1, 1, 0}},
+      {20, 34, 1, {4, 5, 9}, {2, 3, 3}, {1, 1, 2}, {1, 2, 1}, {0, 2, 1}, {1, 2, 1}, 2},
+      {10, 40, 1, {12, 15}, {3, 3}, {1, 1}, {2, 3}, {2, 3}, {2, 3}, 3},
+      {10, 40, 1, {12, 15}, {2, 3}, {3, 2}, {1, 1}, {0, 1}, {0, 0}},
+  };
+  std::mt19937 engine(7);
+  const auto draw = [&](int least, int most) {
+    return std::uniform_int_distribution<int>(least, most)(engine);
+  };
+  for (int i = 0; i < 12; i++) {
+    Shape s;
+    s.groups = draw(0, 2) == 0 ? draw(2, 5) : 1;
+    s.channels = s.groups * draw(1, 20);
+    s.results = s.groups * draw(1, 40);
+    s.images = draw(1, 2);
+    for (int d = 0; d < 2; d++) {
+      s.kernel.push_back(draw(1, 4));
+      s.dilation.push_back(draw(1, 2));
+      s.stride.push_back(draw(1, 3));
+      s.before.push_back(draw(0, 3));
+      s.after.push_back(draw(0, 3));
+      s.size.push_back((s.kernel.back() - 1) * s.dilation.back() + draw(1, 30));
+    }
+    list.push_back(s);
+  }
+  return list;
+}
+
+enum class Kernels { Plain, Strips };
+enum class Images { ChannelsInnermost, Planar };
+
+// Dimension k (0 is innermost) of images in memory.
+std::vector<int> order_of(Images images, int spatial) {
+  std::vector<int> order;
+  if (images == Images::ChannelsInnermost) order.push_back(1);
+  for (int d = spatial + 1; d >= 2; d--) order.push_back(d);
+  if (images == Images::Planar) order.push_back(1);
+  order.push_back(0);
+  return order;
+}
+
+// Numbers in row-major order of [image, channel, ...], put into a buffer of that layout.
+Buffer<float> laid_out(const std::vector<float> &values, const std::vector<int> &shape,
+                       const std::vector<int> &order) {
+  std::vector<int> sizes;
+  for (int d : order) sizes.push_back(shape[static_cast<size_t>(d)]);
+  Buffer<float> b(sizes);
+  b.for_each_element([&](const int *at) {
+    size_t i = 0;
+    for (size_t d = 0; d < shape.size(); d++) {
+      size_t k = 0;
+      while (order[k] != static_cast<int>(d)) k++;
+      i = i * static_cast<size_t>(shape[d]) + static_cast<size_t>(at[k]);
+    }
+    b(at) = values[i];
+  });
+  return b;
+}
+
+std::vector<float> noise(const std::vector<int> &shape, uint32_t seed) {
+  size_t n = 1;
+  for (int d : shape) n *= static_cast<size_t>(d);
+  std::mt19937 engine(seed);
+  std::uniform_real_distribution<float> values(-1, 1);
+  std::vector<float> list(n);
+  for (float &v : list) v = values(engine);
+  return list;
+}
+
+// Calls f with each point of the box, in row-major order.
+void for_each(const std::vector<int> &shape,
+              const std::function<void(const std::vector<int> &)> &f) {
+  std::vector<int> at(shape.size(), 0);
+  for (int d : shape) {
+    if (d == 0) return;
+  }
+  while (true) {
+    f(at);
+    size_t d = shape.size();
+    while (d > 0 && ++at[d - 1] == shape[d - 1]) at[--d] = 0;
+    if (d == 0) return;
+  }
+}
+
+size_t flat(const std::vector<int> &shape, const std::vector<int> &at) {
+  size_t i = 0;
+  for (size_t d = 0; d < shape.size(); d++)
+    i = i * static_cast<size_t>(shape[d]) + static_cast<size_t>(at[d]);
+  return i;
+}
+
+struct Problem {
+  explicit Problem(const Shape &s) {
+    const int n = s.spatial();
+    x_shape = {s.images, s.channels};
+    w_shape = {s.results, s.channels / s.groups};
+    y_shape = {s.images, s.results};
+    for (int d = 0; d < n; d++) {
+      x_shape.push_back(s.size[static_cast<size_t>(d)]);
+      w_shape.push_back(s.kernel[static_cast<size_t>(d)]);
+      y_shape.push_back(s.result_size(d));
+    }
+    x = noise(x_shape, 1);
+    w = noise(w_shape, 2);
+    for_each(y_shape, [&](const std::vector<int> &at) {
+      double sum = 0, size = 0;
+      const int group = at[1] / (s.results / s.groups);
+      const std::vector<int> cells(w_shape.begin() + 1, w_shape.end());
+      for_each(cells, [&](const std::vector<int> &cell) {
+        std::vector<int> pixel{at[0], group * w_shape[1] + cell[0]}, weight{at[1]};
+        weight.insert(weight.end(), cell.begin(), cell.end());
+        for (int d = 0; d < n; d++) {
+          const auto i = static_cast<size_t>(d);
+          const int p = at[i + 2] * s.stride[i] + cell[i + 1] * s.dilation[i] - s.before[i];
+          if (p < 0 || p >= s.size[i]) return;
+          pixel.push_back(p);
+        }
+        const double term = static_cast<double>(x[flat(x_shape, pixel)]) * w[flat(w_shape, weight)];
+        sum += term;
+        size += std::abs(term);
+      });
+      y.push_back(sum);
+      magnitude.push_back(size);
+    });
+    for (int d : std::vector<int>(w_shape.begin() + 1, w_shape.end())) terms *= d;
+  }
+  std::vector<int> x_shape, w_shape, y_shape;
+  std::vector<float> x, w;
+  std::vector<double> y, magnitude;
+  double terms = 1;
+};
+
+const Target &host() {
+  static const Target target = get_jit_target_from_environment();
+  return target;
+}
+
+ops::Window window_of(const Shape &s) {
+  ops::Window w{s.kernel, s.stride, s.dilation, s.before, {}};
+  for (int d = 0; d < s.spatial(); d++) w.shape.emplace_back(s.result_size(d));
+  return w;
+}
+
+ops::Index index(const std::vector<int> &v) { return ops::Index(v.begin(), v.end()); }
+
+// The largest error over the bound that holds for any order of the sum:
+// |error| <= terms * epsilon * sum of |terms|.
+double error_of(const Shape &s, Kernels kernels, Images images, bool epilogue,
+                const Target &target) {
+  const Problem p(s);
+  const std::vector<int> order = order_of(images, s.spatial());
+  ImageParam x(Float(32), s.spatial() + 2, "x"), w(Float(32), s.spatial() + 2, "w");
+  x.set(laid_out(p.x, p.x_shape, order));
+  std::vector<int> kernel_order{0};
+  for (int d = 1; d < s.spatial() + 2; d++) kernel_order.push_back(d);
+  w.set(laid_out(p.w, p.w_shape, kernel_order));
+  const ops::Tensor image(x, index(p.x_shape), order), plain(w, index(p.w_shape), kernel_order);
+  ops::Tensor y;
+  if (kernels == Kernels::Strips) {
+    const int width = ops::strip_width(s.results, Float(32), target);
+    y = ops::convolution(image, ops::stored(ops::kernel_strips(plain, width), "strips"), s.results,
+                         window_of(s));
+  } else {
+    y = ops::convolution(image, plain, window_of(s), s.groups);
+  }
+  if (epilogue) {
+    y = ops::elementwise(y, [](const Expr &v) { return max(v, 0.0f) + 1.0f; });
+  }
+  Func out = ops::materialize({y}, {"y"}, {order}, target)[0];
+  std::vector<int> sizes;
+  for (int d : order) sizes.push_back(p.y_shape[static_cast<size_t>(d)]);
+  const Buffer<float> got = out.realize(sizes, target);
+  const Buffer<float> place = laid_out(std::vector<float>(p.y.size(), 0), p.y_shape, order);
+  double worst = 0;
+  std::vector<int> at(order.size());
+  for_each(p.y_shape, [&](const std::vector<int> &point) {
+    for (size_t k = 0; k < order.size(); k++) at[k] = point[static_cast<size_t>(order[k])];
+    const size_t i = flat(p.y_shape, point);
+    const double wanted = epilogue ? std::max(p.y[i], 0.0) + 1 : p.y[i];
+    const double apart = std::abs(got(at.data()) - wanted);
+    const double epsilon = std::numeric_limits<float>::epsilon();
+    const double bound = p.terms * epsilon * p.magnitude[i] + (epilogue ? epsilon * wanted : 0);
+    worst = std::max(worst, std::isfinite(apart) ? apart / std::max(bound, 1e-30) : 1e30);
+  });
+  return worst;
+}
+
+TEST(convolution, kernels_as_they_are) {
+  for (const Shape &s : shapes()) {
+    EXPECT_LE(error_of(s, Kernels::Plain, Images::ChannelsInnermost, false, host()), 1) << text(s);
+  }
+}
+
+TEST(convolution, kernels_in_strips) {
+  for (const Shape &s : shapes()) {
+    if (s.groups > 1) continue;
+    EXPECT_LE(error_of(s, Kernels::Strips, Images::ChannelsInnermost, false, host()), 1) << text(s);
+  }
+}
+
+// Every second shape.
+std::vector<Shape> some_shapes() {
+  const std::vector<Shape> all = shapes();
+  std::vector<Shape> list;
+  for (size_t i = 0; i < all.size(); i += 2) list.push_back(all[i]);
+  return list;
+}
+
+TEST(convolution, epilogue) {
+  for (const Shape &s : some_shapes()) {
+    const Kernels kernels = s.groups > 1 ? Kernels::Plain : Kernels::Strips;
+    EXPECT_LE(error_of(s, kernels, Images::ChannelsInnermost, true, host()), 1) << text(s);
+  }
+}
+
+TEST(convolution, planar_images) {
+  for (const Shape &s : some_shapes()) {
+    const Kernels kernels = s.groups > 1 ? Kernels::Plain : Kernels::Strips;
+    EXPECT_LE(error_of(s, kernels, Images::Planar, false, host()), 1) << text(s);
+  }
+}
+
+// Two in one pipeline: the first one's result is the image of the second.
+TEST(convolution, one_after_the_other) {
+  const Shape s = square(8, 8, 12, 3);
+  const Problem p(s);
+  Problem q(s);
+  for (size_t i = 0; i < q.x.size(); i++) q.x[i] = static_cast<float>(p.y[i]);
+  const std::vector<int> order = order_of(Images::ChannelsInnermost, 2);
+  ImageParam x(Float(32), 4, "x"), w(Float(32), 4, "w");
+  x.set(laid_out(p.x, p.x_shape, order));
+  w.set(laid_out(p.w, p.w_shape, {3, 2, 1, 0}));
+  const ops::Tensor plain(w, index(p.w_shape));
+  const ops::Tensor strips = ops::kernel_strips(plain, 16);
+  const ops::Tensor first =
+      ops::convolution(ops::Tensor(x, index(p.x_shape), order), strips, 8, window_of(s));
+  const ops::Tensor second = ops::convolution(first, strips, 8, window_of(s));
+  Func out = ops::materialize({second}, {"y"}, {order}, host())[0];
+  const Buffer<float> got = out.realize({8, 12, 12, 1}, host());
+  for_each(p.y_shape, [&](const std::vector<int> &at) {
+    double wanted = 0;
+    for (int c = 0; c < 8; c++) {
+      for (int ky = 0; ky < 3; ky++) {
+        for (int kx = 0; kx < 3; kx++) {
+          const int row = at[2] + ky - 1, column = at[3] + kx - 1;
+          if (row < 0 || row > 11 || column < 0 || column > 11) continue;
+          wanted +=
+              p.y[flat(p.y_shape, {0, c, row, column})] * p.w[flat(p.w_shape, {at[1], c, ky, kx})];
+        }
+      }
+    }
+    EXPECT_NEAR(got(at[1], at[3], at[2], 0), wanted, 1e-3);
+  });
+}
+
+std::string refusal(const std::function<void()> &f) {
+  try {
+    f();
+  } catch (const CompileError &e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(convolution, strips_that_do_not_hold_the_results_are_refused) {
+  ImageParam x(Float(32), 4, "x"), w(Float(32), 5, "w");
+  const ops::Window window{{1, 1}, {1, 1}, {1, 1}, {0, 0}, {4, 4}};
+  const std::string message = refusal([&] {
+    ops::convolution(ops::Tensor(x, {1, 8, 4, 4}), ops::Tensor(w, {2, 1, 1, 8, 16}), 33, window);
+  });
+  EXPECT_NE(message.find("33 results of kernels in 2 strips of 16"), std::string::npos) << message;
+  EXPECT_NE(message.find("kernel_strips()"), std::string::npos) << message;
+  Param<int> n("n");
+  const std::string open = refusal([&] { ops::kernel_strips(ops::Tensor(x, {n, 8, 4, 4}), 16); });
+  EXPECT_NE(open.find("strips of 16 of an open number"), std::string::npos) << open;
+}
+
+TEST(convolution, strips_have_few_empty_places) {
+  const Target avx512(host().os, Target::X86, 64, {Target::AVX512_Skylake});
+  const Target avx2(host().os, Target::X86, 64, {Target::AVX2, Target::FMA});
+  EXPECT_EQ(ops::strip_width(64, Float(32), avx512), 64);
+  EXPECT_EQ(ops::strip_width(96, Float(32), avx512), 48);
+  EXPECT_EQ(ops::strip_width(24, Float(32), avx512), 32);
+  EXPECT_EQ(ops::strip_width(144, Float(32), avx512), 48);
+  EXPECT_EQ(ops::strip_width(64, Float(32), avx2), 16);
+  EXPECT_EQ(ops::strip_width(64, Float(64), avx512), 32);
+}
+
+// A register tile takes all registers and a few places on the stack. Vectors that lie across lines
+// of the cache there would halve the speed.
+TEST(convolution, spilled_vectors_are_aligned) {
+  const Target avx512(host().os, Target::X86, 64, {Target::AVX512_Skylake});
+  ImageParam x(Float(32), 4, "x"), w(Float(32), 5, "w");
+  const ops::Window window{{1, 1}, {1, 1}, {1, 1}, {0, 0}, {14, 14}};
+  const ops::Tensor y = ops::convolution(ops::Tensor(x, {1, 64, 14, 14}, {1, 3, 2, 0}),
+                                         ops::Tensor(w, {1, 1, 1, 64, 64}), 64, window);
+  const Func out = ops::materialize({y}, {"y"}, {{1, 3, 2, 0}}, avx512)[0];
+  const std::string assembly = out.emit_text(Emit::assembly, {x, w}, avx512);
+  EXPECT_NE(assembly.find("64-byte Spill"), std::string::npos);
+  EXPECT_NE(assembly.find("andq\t$-64, %rsp"), std::string::npos);
+  std::istringstream lines(assembly);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("64-byte") == std::string::npos) continue;
+    EXPECT_EQ(line.find("vmovups"), std::string::npos) << line;
+  }
+}
+
+}  // namespace
+}  // namespace polyhalite
