@@ -4,7 +4,12 @@
 
 namespace polyhalite_apps {
 
-std::vector<OperatorCase> operator_cases() { return matmul_cases(); }
+std::vector<OperatorCase> operator_cases() {
+  std::vector<OperatorCase> all = matmul_cases();
+  for (const auto &more : {layer_cases(), math_cases()})
+    all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
 
 void set_peer_threads(int threads) {
   for (const Blas &blas : blas_peers()) blas.set_threads(threads);
