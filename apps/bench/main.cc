@@ -147,7 +147,7 @@ void register_all(std::vector<AppCase> &apps, const std::vector<OperatorCase> &o
     });
   }
   for (const OperatorCase &o : operators) {
-    add("operator/" + o.name + "/" + o.type + "/" + o.shape, [&o, options](int threads) {
+    add(o.group + "/" + o.name + "/" + o.type + "/" + o.shape, [&o, options](int threads) {
       return polyhalite_apps::compare(o, threads, options.rounds);
     });
   }
@@ -171,10 +171,11 @@ void register_all(std::vector<AppCase> &apps, const std::vector<OperatorCase> &o
 int main(int argc, char **argv) {
   Options options;
   CLI::App cli("Polyhalite's applications and operators beside their peers, in one run");
-  cli.add_option("--filter", options.filter,
-                 "run what this regular expression finds: run/APP/threads:N, copy, "
-                 "operator/NAME/TYPE/SHAPE/threads:N, judge/PIPELINE, compile/in_process/APP, "
-                 "compile/generator/APP")
+  cli.add_option(
+         "--filter", options.filter,
+         "run what this regular expression finds: run/APP/threads:N, copy, "
+         "operator/NAME/TYPE/SHAPE/threads:N, math/NAME/f32/LANES/threads:N, judge/PIPELINE, "
+         "compile/in_process/APP, compile/generator/APP")
       ->capture_default_str();
   cli.add_option("--threads", options.threads, "1 or 2; both if not given")
       ->check(CLI::Range(1, 2));

@@ -28,7 +28,7 @@ std::string compare_outputs(AppCase &app, const std::string &schedule) {
 
 void fill_in(Row *row, const Rounds &r, const std::vector<std::string> &peers) {
   row->ours = r.of(0);
-  for (size_t i = 1; i < r.seconds.size(); i++) row->peers.push_back({peers[i - 1], r.of(i)});
+  for (size_t i = 1; i <= peers.size(); i++) row->peers.push_back({peers[i - 1], r.of(i)});
   row->repeated = r.repeated;
   row->failure = r.failure;
 }
@@ -75,8 +75,15 @@ Row compare(const OperatorCase &operation, int threads, int rounds) {
   for (const auto &run : contenders) run();
   row.failure = prepared.check();
   if (!row.failure.empty()) return row;
+  if (prepared.copy) contenders.push_back(prepared.copy);
   const Rounds r = interleave(contenders, threads, rounds);
   fill_in(&row, r, names);
+  if (prepared.copy) {
+    row.rate = operation.bytes / row.ours / 1e9;
+    row.unit = "GB/s";
+    row.percent_of_peak = 100 * r.of(contenders.size() - 1) / row.ours;
+    return row;
+  }
   row.rate = operation.work / row.ours / 1e9;
   row.unit = operation.type[0] == 'f' ? "GFLOP/s" : "GOP/s";
   row.percent_of_peak = 100 * row.rate / (median(r.peaks) * operation.share_of_peak);

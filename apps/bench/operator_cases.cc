@@ -5,9 +5,10 @@
 namespace polyhalite_apps {
 
 std::vector<OperatorCase> operator_cases() {
-  std::vector<OperatorCase> cases = matmul_cases();
-  for (OperatorCase &one : convolution_cases()) cases.push_back(std::move(one));
-  return cases;
+  std::vector<OperatorCase> all = matmul_cases();
+  for (const auto &more : {convolution_cases(), layer_cases(), math_cases()})
+    all.insert(all.end(), more.begin(), more.end());
+  return all;
 }
 
 void set_peer_threads(int threads) {

@@ -21,9 +21,10 @@ struct Row {
   std::vector<PeerTime> peers;  // empty where none is installed
   double rate = 0;              // work per second, in `unit`; 0: none is counted
   std::string unit;
-  double percent_of_peak = 0;  // of what this run measured; 0 where there is no peak
-  int repeated = 0;            // rounds that two cores did not carry
-  std::string failure;         // empty, or why there are no times
+  // Of what this run measured: multiply-adds, or a copy of as many bytes; 0 where there is no peak.
+  double percent_of_peak = 0;
+  int repeated = 0;     // rounds that two cores did not carry
+  std::string failure;  // empty, or why there are no times
 
   /// The best peer's time over ours; 0 without peers.
   double ratio() const;

@@ -70,22 +70,6 @@ Value *DeviceMath::special_atan2(Value *y, Value *x) {
   return select(b_.CreateFCmpUNO(x, y), b_.CreateFAdd(x, y), r);
 }
 
-Value *DeviceMath::erf(Value *x) {
-  Value *a = magnitude(x), *z = b_.CreateFMul(x, x);
-  Value *p =
-      polynomial(z, {7.8758750664e-05, -8.0168642886e-04, 5.1890874236e-03, -2.6854212011e-02,
-                     1.1283594715e-01, -3.7612626667e-01, 1.1283791658e+00});
-  Value *small = b_.CreateFMul(p, x);
-  Value *held = select(b_.CreateFCmpOLT(a, f(a, 4)), a, f(a, 4));
-  Value *q =
-      polynomial(held, {-7.5826820989e-08, 3.3216846183e-06, -6.2298353505e-05, 6.8583668433e-04,
-                        -5.0649469245e-03, 2.7099523303e-02, -1.1105501738e-01, -6.3095302981e-01,
-                        -1.1306751442e+00, 4.1632921860e-04});
-  Value *large = b_.CreateFSub(f(a, 1), exp(q));
-  Value *r = select(b_.CreateFCmpOLT(a, f(a, 1)), small, with_sign_of(large, x));
-  return select(b_.CreateFCmpUNO(x, x), x, r);
-}
-
 Value *DeviceMath::log1p(Value *s) {
   Value *u = b_.CreateFAdd(s, f(s, 1));
   Value *r = b_.CreateFDiv(b_.CreateFMul(log(u), s), b_.CreateFSub(u, f(s, 1)));
@@ -135,7 +119,6 @@ Value *DeviceMath::emit_rest(const std::string &name, const std::vector<Value *>
   if (name == "tan") return tan_of(many_quarter_turns(x));
   if (name == "pow") return special_pow(x, args[1]);
   if (name == "atan2") return special_atan2(x, args[1]);
-  if (name == "erf") return erf(x);
   if (name == "sinh") return sinh(x);
   if (name == "cosh") return cosh(x);
   if (name == "asinh") return asinh(x);

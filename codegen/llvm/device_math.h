@@ -2,9 +2,8 @@
 // code for the rest and for the operands that are beyond VectorMath's reach.
 //
 // Errors are a few units in the last place of float32. Sines, cosines and tangents of numbers
-// beyond 2^50 are some value of the function. erf: polynomials fitted at Chebyshev points to
-// x*P(x^2) below 1 and to 1 - exp(Q(x)) from there to 4. log1p after W. Kahan: log(u)*s/(u - 1)
-// with u = 1 + s.
+// beyond 2^50 are some value of the function. log1p after W. Kahan: log(u)*s/(u - 1) with
+// u = 1 + s.
 #pragma once
 
 #include "codegen/llvm/vector_math.h"
@@ -23,7 +22,6 @@ class DeviceMath : public VectorMath {
   Octant many_quarter_turns(Value *x);
   Value *special_pow(Value *x, Value *y);
   Value *special_atan2(Value *y, Value *x);
-  Value *erf(Value *x);
   Value *log1p(Value *s);
   Value *sinh(Value *x);
   Value *cosh(Value *x);

@@ -28,6 +28,11 @@ std::string library_name(const std::string &name) {
   return name.starts_with("fast_") ? name.substr(5) : name;
 }
 
+bool multiplies_and_adds_at_once(const Target &t) {
+  if (t.arch == Target::ARM) return t.bits == 64 || t.has_feature(Target::ARMv7s);
+  return t.has_feature(Target::FMA) || t.has_feature(Target::FMA4);
+}
+
 }  // namespace
 
 Value *FunctionEmitter::emit_math(const CallNode &call) {
@@ -36,12 +41,9 @@ Value *FunctionEmitter::emit_math(const CallNode &call) {
   if (auto id = math_intrinsic(call.name)) return builder_.CreateUnaryIntrinsic(id, args[0]);
   if (call.type.element_of() != Float(32)) return emit_library_math(call, args);
   if (Value *value = kernel_ ? emit_approximation(call, args) : nullptr) return value;
-  llvm::FastMathFlags flags;
-  flags.setAllowContract(!strict_);
-  llvm::IRBuilderBase::FastMathFlagGuard guard(builder_);
-  builder_.setFastMathFlags(flags);
   Value *inside = nullptr;
-  Value *value = VectorMath(builder_).emit(call.name, args, &inside);
+  const bool fused = kernel_ || multiplies_and_adds_at_once(module_.target);
+  Value *value = VectorMath(builder_, fused).emit(call.name, args, &inside);
   if (!value) return emit_library_math(call, args);
   if (!inside) return value;
   // Operands beyond the reach of the own code are rare.
@@ -51,7 +53,8 @@ Value *FunctionEmitter::emit_math(const CallNode &call) {
   builder_.CreateCondBr(all, after, library,
                         llvm::MDBuilder(context_).createBranchWeights(1 << 20, 1));
   builder_.SetInsertPoint(library);
-  Value *other = emit_library_math(call, args);
+  // Lanes that are within reach keep their own values: no lane's result depends on the others.
+  Value *other = builder_.CreateSelect(inside, value, emit_library_math(call, args));
   builder_.CreateBr(after);
   library = builder_.GetInsertBlock();
   builder_.SetInsertPoint(after);

@@ -36,6 +36,19 @@ std::vector<Expr> rows_of(const Expr &index) {
   return rows;
 }
 
+// Of ramp(ramp(base, stride, n), broadcast(1), n) the index of its first n-th, each lane of which
+// begins a dense row of n elements; n is a power of two. Undefined where it is something else.
+Expr columns_of_square(const Expr &index) {
+  if (index->op != Op::Ramp || index->args[0]->op != Op::Ramp) return Expr();
+  const Expr &starts = index->args[0], &step = index->args[1];
+  const int n = starts.type().lanes();
+  if (starts->args[0].type().is_vector() || index.type().lanes() != n * n || (n & (n - 1)) != 0) {
+    return Expr();
+  }
+  if (step->op != Op::Broadcast || !is_one(step->args[0]) || is_one(starts->args[1])) return Expr();
+  return starts;
+}
+
 std::vector<int> lanes_of_row(size_t row, int lanes) {
   std::vector<int> picks;
   for (int i = 0; i < lanes; i++) picks.push_back(static_cast<int>(row) * lanes + i);
@@ -145,6 +158,18 @@ Value *FunctionEmitter::reverse(Value *v) {
   return builder_.CreateShuffleVector(v, reversed_lanes(static_cast<int>(type->getNumElements())));
 }
 
+// Are all lanes of a dense vector, those that are off too, elements of an array in this function's
+// own frame? Then no other thread has them, and without masks they can stay in registers.
+bool FunctionEmitter::lies_in_frame(const std::string &buffer, Type t, const Polynomial &first) {
+  const auto at = pointers_.find(buffer);
+  if (at == pointers_.end() || kernel_ || t.is_scalar()) return false;
+  const auto *array = llvm::dyn_cast<llvm::AllocaInst>(at->second);
+  const auto *type = array ? llvm::dyn_cast<llvm::ArrayType>(array->getAllocatedType()) : nullptr;
+  const auto start = first.as_constant();
+  return type && start && *start >= 0 &&
+         static_cast<uint64_t>(*start + t.lanes()) <= type->getNumElements();
+}
+
 // -- Loads
 
 Value *FunctionEmitter::emit_load(const Expr &e, bool streams) {
@@ -155,6 +180,9 @@ Value *FunctionEmitter::emit_load(const Expr &e, bool streams) {
 
 Value *FunctionEmitter::load_lanes_at(const LoadNode &load, Value *mask, bool streams) {
   const Type t = load.type;
+  if (const Expr starts = columns_of_square(load.args[0]); starts.defined() && !mask) {
+    if (Value *square = load_transposed(load, starts)) return square;
+  }
   if (const std::vector<Expr> rows = rows_of(load.args[0]); !rows.empty()) {
     std::vector<Value *> parts;
     for (size_t i = 0; i < rows.size(); i++) {
@@ -221,6 +249,11 @@ Value *FunctionEmitter::load_dense(const LoadNode &load, const LaneAddress &at, 
   Value *pointer = address(load.buffer, t, at.base);
   const llvm::Align align = alignment(load.buffer, t, at.base);
   llvm::Instruction *access = nullptr;
+  if (mask && lies_in_frame(load.buffer, t, at.base)) {
+    access = builder_.CreateAlignedLoad(type, pointer, align);
+    module_.mark_access(access, load.buffer);
+    return to_register(builder_.CreateSelect(mask, access, llvm::Constant::getNullValue(type)), t);
+  }
   if (!mask) {
     access = builder_.CreateAlignedLoad(type, pointer, align);
     if (streams) mark_stream_load(access, t);
@@ -273,6 +306,40 @@ Value *FunctionEmitter::load_strided(const LoadNode &load, const LaneAddress &at
     result = result ? builder_.CreateShuffleVector(result, picked, merge) : picked;
   }
   return to_register(result, t);
+}
+
+// The n dense rows that begin at the lanes of `starts`, as n columns. In each of log2 n rounds a
+// row and the one n/2 behind it are merged, lane by lane:
+//
+//   {a0 a1 b0 b1} {c0 c1 d0 d1}  ->  {a0 c0 a1 c1} {b0 d0 b1 d1}
+Value *FunctionEmitter::load_transposed(const LoadNode &load, const Expr &starts) {
+  const auto at =
+      to_lane_address(starts, [this](const std::string &name) { return definition(name); });
+  if (!at) return nullptr;
+  const int n = starts.type().lanes();
+  const Type row = load.type.with_lanes(n);
+  std::vector<Value *> rows;
+  LaneAddress next{at->base, Polynomial::constant(1)};
+  const LoadNode one(row, load.buffer, starts);
+  for (int i = 0; i < n; i++) {
+    rows.push_back(load_dense(one, next, nullptr));
+    next.base.add(at->stride);
+  }
+  std::vector<int> low, high;
+  for (int lane = 0; lane < n; lane++) {
+    low.push_back(lane / 2 + lane % 2 * n);
+    high.push_back(low.back() + n / 2);
+  }
+  for (int round = 1; round < n; round *= 2) {
+    std::vector<Value *> merged;
+    for (size_t i = 0; i < rows.size() / 2; i++) {
+      Value *a = rows[i], *b = rows[i + rows.size() / 2];
+      merged.push_back(builder_.CreateShuffleVector(a, b, low));
+      merged.push_back(builder_.CreateShuffleVector(a, b, high));
+    }
+    rows = std::move(merged);
+  }
+  return concatenate(rows);
 }
 
 Value *FunctionEmitter::load_lanes(const LoadNode &load, const LaneAddress &at) {
@@ -328,7 +395,12 @@ void FunctionEmitter::store_lanes_at(const std::string &buffer, Type t, const Ex
   } else if (at && (t.is_scalar() || stride == 1 || stride == -1)) {
     Value *pointer = address(buffer, t, first);
     const llvm::Align align = alignment(buffer, t, first);
-    if (mask) {
+    if (mask && lies_in_frame(buffer, t, first)) {
+      auto *old = builder_.CreateAlignedLoad(value->getType(), pointer, align);
+      module_.mark_access(old, buffer);
+      value = builder_.CreateSelect(mask, value, old);
+      module_.mark_access(builder_.CreateAlignedStore(value, pointer, align), buffer);
+    } else if (mask) {
       module_.mark_access(builder_.CreateMaskedStore(value, pointer, align, mask), buffer);
     } else if (streams) {
       store_streamed(value, t, pointer, align, buffer);

@@ -148,6 +148,7 @@ class FunctionEmitter {
   Value *load_uniform(const LoadNode &load, const LaneAddress &at, Value *mask);
   Value *load_dense(const LoadNode &load, const LaneAddress &at, Value *mask, bool streams = false);
   Value *load_strided(const LoadNode &load, const LaneAddress &at, int64_t stride);
+  Value *load_transposed(const LoadNode &load, const Expr &starts);
   Value *load_lanes(const LoadNode &load, const LaneAddress &at);
   void emit_store(const StmtNode &store);
   void store_lanes_at(const std::string &buffer, Type t, const Expr &index, Value *value,
@@ -164,6 +165,7 @@ class FunctionEmitter {
                       const std::string &buffer);
   Value *emit_stream_fence();
   Value *base_pointer(const std::string &buffer);
+  bool lies_in_frame(const std::string &buffer, Type t, const Polynomial &first);
   Value *address(const std::string &buffer, Type element, const Polynomial &p);
   /// The terms of an index by the depth of the loops that know them.
   struct IndexTerms {

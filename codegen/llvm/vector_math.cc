@@ -10,10 +10,12 @@ namespace {
 
 constexpr double kRoundingTerm = 12582912.0;  // 1.5 * 2^23: sums have their integer part last
 constexpr double kLog2E = 1.44269504088896341;
-// ln 2 and pi/2 in parts whose products with small integers are exact.
+// ln 2 in two parts, of which the first has products with small integers that are exact.
 constexpr double kLn2High = 0.693359375, kLn2Low = -2.12194440e-4;
-constexpr double kHalfPi1 = 1.5703125, kHalfPi2 = 4.837512969970703125e-4;
-constexpr double kHalfPi3 = 7.549789948768648e-8;
+// pi/2 in three parts of float32, for products that are not rounded, and in two of float64, of
+// which the first has 31 bits.
+constexpr double kHalfPi1 = 0x1.921fb6p+0, kHalfPi2 = -0x1.777a5cp-25, kHalfPi3 = -0x1.ee59dap-50;
+constexpr double kHalfPiHigh = 0x1.921fb544p+0, kHalfPiLow = 0x1.0b4611a626331p-34;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
@@ -36,11 +38,13 @@ Value *VectorMath::with_sign_of(Value *a, Value *signed_value) {
   return b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, a, signed_value);
 }
 
+Value *VectorMath::fused(Value *a, Value *b, Value *c) {
+  return b_.CreateIntrinsic(llvm::Intrinsic::fmuladd, {a->getType()}, {a, b, c});
+}
+
 Value *VectorMath::polynomial(Value *x, std::initializer_list<double> highest_first) {
   Value *sum = nullptr;
-  for (const double c : highest_first) {
-    sum = sum ? b_.CreateFAdd(b_.CreateFMul(sum, x), f(x, c)) : f(x, c);
-  }
+  for (const double c : highest_first) sum = sum ? fused(sum, x, f(x, c)) : f(x, c);
   return sum;
 }
 
@@ -53,21 +57,35 @@ Value *VectorMath::power_of_two(Value *n) {
   return floats(b_.CreateShl(b_.CreateAdd(n, i(n, 127)), i(n, 23)), type);
 }
 
-// x = n*ln2 + r, e^x = 2^n e^r. The power of two in two factors reaches infinity and denormals.
+VectorMath::Halvings VectorMath::halvings(Value *x) {
+  Value *shifted = fused(x, f(x, kLog2E), f(x, kRoundingTerm));
+  Value *n = b_.CreateFSub(shifted, f(x, kRoundingTerm));
+  Value *whole = b_.CreateSub(ints(shifted), ints(f(x, kRoundingTerm)));
+  Value *high = fused(n, f(x, -kLn2High), x);
+  return {n, whole, high, fused(n, f(x, -kLn2Low), high)};
+}
+
+// e^r - 1 - r for |r| <= ln2/2.
+Value *VectorMath::exp_beyond_linear(Value *r) {
+  Value *p =
+      polynomial(r, {0x1.685148p-10, 0x1.123bd8p-7, 0x1.555b98p-5, 0x1.55548ep-3, 0x1.fffff8p-2});
+  return b_.CreateFMul(p, b_.CreateFMul(r, r));
+}
+
+// e^rest; the linear term in its two parts, so that rounding their sum costs nothing.
+Value *VectorMath::exp_of_rest(const Halvings &h) {
+  Value *p = fused(h.n, f(h.rest, -kLn2Low), exp_beyond_linear(h.rest));
+  return b_.CreateFAdd(b_.CreateFAdd(h.high, p), f(h.rest, 1));
+}
+
+// e^x = 2^n e^rest. The power of two in two factors reaches infinity and denormals.
 Value *VectorMath::exp(Value *x) {
   Value *held = select(b_.CreateFCmpOGT(x, f(x, 89.0)), f(x, 89.0), x);
   held = select(b_.CreateFCmpOLT(held, f(x, -104.0)), f(x, -104.0), held);
-  Value *shifted = b_.CreateFAdd(b_.CreateFMul(held, f(x, kLog2E)), f(x, kRoundingTerm));
-  Value *n = b_.CreateFSub(shifted, f(x, kRoundingTerm));
-  Value *whole = b_.CreateSub(ints(shifted), ints(f(x, kRoundingTerm)));
-  Value *r = b_.CreateFSub(held, b_.CreateFMul(n, f(x, kLn2High)));
-  r = b_.CreateFSub(r, b_.CreateFMul(n, f(x, kLn2Low)));
-  Value *p = polynomial(r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2,
-                            1.6666665459e-1, 5.0000001201e-1});
-  p = b_.CreateFAdd(b_.CreateFAdd(b_.CreateFMul(p, b_.CreateFMul(r, r)), r), f(x, 1));
-  Value *half = b_.CreateAShr(whole, i(whole, 1));
-  p = b_.CreateFMul(p, power_of_two(half));
-  return b_.CreateFMul(p, power_of_two(b_.CreateSub(whole, half)));
+  const Halvings h = halvings(held);
+  Value *half = b_.CreateAShr(h.whole, i(h.whole, 1));
+  Value *p = b_.CreateFMul(exp_of_rest(h), power_of_two(half));
+  return b_.CreateFMul(p, power_of_two(b_.CreateSub(h.whole, half)));
 }
 
 // x = 2^e (1 + m) with 1 + m in [sqrt(1/2), sqrt(2)), log x = e ln2 + log(1 + m).
@@ -83,13 +101,11 @@ Value *VectorMath::log(Value *x) {
   e = b_.CreateFSub(e, select(denormal, f(x, 23), f(x, 0)));
   Value *m = b_.CreateFSub(floats(mantissa, x->getType()), f(x, 1));
   Value *square = b_.CreateFMul(m, m);
-  Value *p = polynomial(
-      m, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
-          -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1});
-  p = b_.CreateFMul(b_.CreateFMul(p, m), square);
-  p = b_.CreateFAdd(p, b_.CreateFMul(e, f(x, kLn2Low)));
-  p = b_.CreateFSub(p, b_.CreateFMul(square, f(x, 0.5)));
-  Value *r = b_.CreateFAdd(b_.CreateFAdd(m, p), b_.CreateFMul(e, f(x, kLn2High)));
+  Value *p = polynomial(m, {-0x1.3425e4p-4, 0x1.044d52p-3, -0x1.0def3cp-3, 0x1.230bfap-3,
+                            -0x1.546baep-3, 0x1.999d38p-3, -0x1.00023ap-2, 0x1.55555ap-2});
+  p = fused(e, f(x, kLn2Low), b_.CreateFMul(b_.CreateFMul(p, m), square));
+  p = fused(square, f(x, -0.5), p);
+  Value *r = fused(e, f(x, kLn2High), b_.CreateFAdd(m, p));
   r = select(b_.CreateFCmpOEQ(x, f(x, 0)), f(x, -kInfinity), r);
   r = select(b_.CreateFCmpOEQ(x, f(x, kInfinity)), x, r);
   Value *number = b_.CreateFCmpOGE(x, f(x, 0));
@@ -123,9 +139,7 @@ Value *VectorMath::pow(Value *x, Value *y) {
   Value *whole = b_.CreateTrunc(ints(shifted), narrow_type);
   Value *r =
       b_.CreateFPTrunc(b_.CreateFMul(b_.CreateFSub(t, n), f(a, 0.69314718055994531)), x->getType());
-  Value *p = polynomial(r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2,
-                            1.6666665459e-1, 5.0000001201e-1});
-  p = b_.CreateFAdd(b_.CreateFAdd(b_.CreateFMul(p, b_.CreateFMul(r, r)), r), f(x, 1));
+  Value *p = b_.CreateFAdd(b_.CreateFAdd(exp_beyond_linear(r), r), f(x, 1));
   Value *half = b_.CreateAShr(whole, i(whole, 1));
   p = b_.CreateFMul(p, power_of_two(half));
   p = b_.CreateFMul(p, power_of_two(b_.CreateSub(whole, half)));
@@ -145,29 +159,43 @@ Value *VectorMath::pow(Value *x, Value *y) {
 
 // x = n*pi/2 + rest, |rest| <= pi/4.
 VectorMath::Octant VectorMath::quarter_turns(Value *x, bool precise) {
-  Value *shifted = b_.CreateFAdd(b_.CreateFMul(x, f(x, 0.63661977236758134)), f(x, kRoundingTerm));
+  Value *shifted = fused(x, f(x, 0.63661977236758134), f(x, kRoundingTerm));
   Value *n = b_.CreateFSub(shifted, f(x, kRoundingTerm));
-  Value *rest = b_.CreateFSub(x, b_.CreateFMul(n, f(x, kHalfPi1)));
-  rest = b_.CreateFSub(rest, b_.CreateFMul(n, f(x, precise ? kHalfPi2 : kHalfPi2 + kHalfPi3)));
-  if (precise) rest = b_.CreateFSub(rest, b_.CreateFMul(n, f(x, kHalfPi3)));
+  if (!fused_) return {ints(shifted), wide_rest(x, n)};
+  Value *rest = fused(n, f(x, -kHalfPi1), x);
+  rest = fused(n, f(x, -kHalfPi2), rest);
+  if (precise) rest = fused(n, f(x, -kHalfPi3), rest);
   return {ints(shifted), rest};
 }
 
-Value *VectorMath::sine(Value *x, bool cosine) { return sine_of(quarter_turns(x, true), cosine); }
+// x - n*pi/2 where products are rounded.
+Value *VectorMath::wide_rest(Value *x, Value *turns) {
+  llvm::Type *wide = b_.getDoubleTy();
+  if (auto *v = llvm::dyn_cast<llvm::FixedVectorType>(x->getType())) {
+    wide = llvm::FixedVectorType::get(wide, v->getNumElements());
+  }
+  Value *n = b_.CreateFPExt(turns, wide), *rest = b_.CreateFPExt(x, wide);
+  rest = b_.CreateFSub(rest, b_.CreateFMul(n, f(n, kHalfPiHigh)));
+  rest = b_.CreateFSub(rest, b_.CreateFMul(n, f(n, kHalfPiLow)));
+  return b_.CreateFPTrunc(rest, x->getType());
+}
+
+Value *VectorMath::sine(Value *x, bool cosine) {
+  Value *r = sine_of(quarter_turns(x, true), cosine);
+  return cosine ? r : select(b_.CreateFCmpOEQ(x, f(x, 0)), x, r);  // sin(-0) is -0
+}
 
 Value *VectorMath::sine_of(const Octant &o, bool cosine) {
   Value *const x = o.rest;  // for constants of its type
   Value *z = b_.CreateFMul(o.rest, o.rest);
-  Value *s = polynomial(z, {-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1});
-  s = b_.CreateFAdd(b_.CreateFMul(b_.CreateFMul(s, z), o.rest), o.rest);
-  Value *c = polynomial(z, {2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2});
-  c = b_.CreateFMul(b_.CreateFMul(c, z), z);
-  c = b_.CreateFAdd(b_.CreateFSub(c, b_.CreateFMul(z, f(x, 0.5))), f(x, 1));
+  Value *s = polynomial(z, {-0x1.992cfp-13, 0x1.1106e6p-7, -0x1.555544p-3});
+  s = fused(b_.CreateFMul(s, z), o.rest, o.rest);
+  Value *c = polynomial(z, {0x1.99e90ep-16, -0x1.6c0c2ap-10, 0x1.55554ap-5, -0.5, 1});
   Value *turns = cosine ? b_.CreateAdd(o.index, i(o.index, 1)) : o.index;
   Value *is_odd = b_.CreateICmpNE(b_.CreateAnd(turns, i(turns, 1)), i(turns, 0));
-  Value *negative = b_.CreateICmpNE(b_.CreateAnd(turns, i(turns, 2)), i(turns, 0));
-  Value *r = select(is_odd, c, s);
-  return select(negative, b_.CreateFNeg(r), r);
+  // The second bit of the turns is the sign.
+  Value *sign = b_.CreateShl(b_.CreateAnd(turns, i(turns, 2)), i(turns, 30));
+  return floats(b_.CreateXor(ints(select(is_odd, c, s)), sign), x->getType());
 }
 
 Value *VectorMath::tan(Value *x) { return tan_of(quarter_turns(x, true)); }
@@ -177,7 +205,7 @@ Value *VectorMath::tan_of(const Octant &o) {
   Value *z = b_.CreateFMul(o.rest, o.rest);
   Value *t = polynomial(z, {9.38540185543e-3, 3.11992232697e-3, 2.44301354525e-2, 5.34112807005e-2,
                             1.33387994085e-1, 3.33331568548e-1});
-  t = b_.CreateFAdd(b_.CreateFMul(b_.CreateFMul(t, z), o.rest), o.rest);
+  t = fused(b_.CreateFMul(t, z), o.rest, o.rest);
   Value *is_odd = b_.CreateICmpNE(b_.CreateAnd(o.index, i(o.index, 1)), i(o.index, 0));
   return select(is_odd, b_.CreateFDiv(f(x, -1), t), t);
 }
@@ -195,7 +223,7 @@ Value *VectorMath::atan_of_magnitude(Value *a) {
   Value *z = b_.CreateFMul(t, t);
   Value *p =
       polynomial(z, {8.05374449538e-2, -1.38776856032e-1, 1.99777106478e-1, -3.33329491539e-1});
-  return b_.CreateFAdd(beyond, b_.CreateFAdd(b_.CreateFMul(b_.CreateFMul(p, z), t), t));
+  return b_.CreateFAdd(beyond, fused(b_.CreateFMul(p, z), t, t));
 }
 
 Value *VectorMath::atan(Value *x) { return with_sign_of(atan_of_magnitude(magnitude(x)), x); }
@@ -212,14 +240,31 @@ Value *VectorMath::atan2(Value *y, Value *x) {
   return with_sign_of(angle, y);
 }
 
+// x + x^3 P(x^2), and 1 - 2/(e^2x + 1) where that is above 1/2.
 Value *VectorMath::tanh(Value *x) {
   Value *a = magnitude(x), *z = b_.CreateFMul(x, x);
-  Value *p = polynomial(z, {-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2,
-                            1.33314422036e-1, -3.33332819422e-1});
-  Value *small = b_.CreateFAdd(b_.CreateFMul(b_.CreateFMul(p, z), x), x);
-  Value *e = exp(b_.CreateFAdd(a, a));
+  Value *p =
+      polynomial(z, {-0x1.753784p-8, 0x1.5200b4p-6, -0x1.b8368cp-5, 0x1.1106fap-3, -0x1.555532p-2});
+  Value *small = fused(b_.CreateFMul(p, z), a, a);
+  Value *held = select(b_.CreateFCmpOGT(a, f(a, 10)), f(a, 10), a);
+  const Halvings h = halvings(b_.CreateFAdd(held, held));
+  Value *e = b_.CreateFMul(exp_of_rest(h), power_of_two(h.whole));
   Value *large = b_.CreateFSub(f(x, 1), b_.CreateFDiv(f(x, 2), b_.CreateFAdd(e, f(x, 1))));
-  return select(b_.CreateFCmpOLT(a, f(x, 0.625)), small, with_sign_of(large, x));
+  return with_sign_of(select(b_.CreateFCmpOLT(a, f(a, 0.625)), small, large), x);
+}
+
+// x + x P(x^2), and 1 - e^-Q(x) beyond 27/32.
+Value *VectorMath::erf(Value *x) {
+  Value *a = magnitude(x), *z = b_.CreateFMul(x, x);
+  Value *p = polynomial(z, {-0x1.4c671p-11, 0x1.4b4a36p-8, -0x1.b72b38p-6, 0x1.ce245ep-4,
+                            -0x1.81271cp-2, 0x1.06eba8p-3});
+  Value *small = fused(p, a, a);
+  Value *held = select(b_.CreateFCmpOGT(a, f(a, 4)), f(a, 4), a);
+  Value *q = polynomial(held, {0x1.aa12f6p-13, -0x1.98104p-9, 0x1.70ae56p-6, -0x1.ac0318p-4,
+                               -0x1.45e9e2p-1, -0x1.20c78cp+0, -0x1.c4818cp-14});
+  const Halvings h = halvings(q);
+  Value *large = fused(b_.CreateFNeg(exp_of_rest(h)), power_of_two(h.whole), f(a, 1));
+  return with_sign_of(select(b_.CreateFCmpOLT(a, f(a, 0.84375)), small, large), x);
 }
 
 // As exp, with a shorter polynomial; beyond the largest and below the smallest normal number it is
@@ -248,7 +293,7 @@ Value *VectorMath::fast_log(Value *x) {
   Value *p = polynomial(m, {1.1657806143e-1, -1.8573840134e-1, 2.0525443620e-1, -2.4920336265e-1,
                             3.3313563287e-1, -5.0000877395e-1, 1.0000010274});
   Value *e = b_.CreateSIToFP(exponent, x->getType());
-  return b_.CreateFAdd(b_.CreateFMul(p, m), b_.CreateFMul(e, f(x, 0.69314718055994531)));
+  return fused(p, m, b_.CreateFMul(e, f(x, 0.69314718055994531)));
 }
 
 Value *VectorMath::fast_sine(Value *x, bool cosine) {
@@ -273,6 +318,7 @@ Value *VectorMath::emit(const std::string &name, const std::vector<Value *> &arg
   if (name == "log") return log(x);
   if (name == "atan") return atan(x);
   if (name == "tanh") return tanh(x);
+  if (name == "erf") return erf(x);
   if (name == "fast_exp") return fast_exp(x);
   if (name == "fast_log") return fast_log(x);
   if (name == "fast_sin" || name == "fast_cos") return fast_sine(x, name == "fast_cos");
@@ -285,8 +331,8 @@ Value *VectorMath::emit(const std::string &name, const std::vector<Value *> &arg
     Value *of_zero = select(b_.CreateFCmpOEQ(args[1], f(x, 0)), f(x, 1), f(x, 0));
     return select(b_.CreateFCmpOEQ(x, f(x, 0)), of_zero, p);
   }
-  // Products with more turns are not exact any more.
-  constexpr double kMostReduced = 8192;
+  // Of more turns the third part of pi/2 is not enough.
+  constexpr double kMostReduced = 10001;
   if (name == "sin" || name == "cos") {
     *exact_inside = below(kMostReduced);
     return sine(x, name == "cos");

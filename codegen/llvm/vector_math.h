@@ -1,10 +1,14 @@
 // VectorMath: mathematical functions of float32 as straight arithmetic, for scalars and vectors
-// alike. Errors are below 3 units in the last place of float32, of the fast_ functions below 2^-14
-// relatively (2^-16 absolutely for sines).
+// alike: the same operand gives the same result in every lane of every vector.
 //
-// Polynomials of exp, log, sin, cos, atan and tanh: S. Moshier, Cephes mathematical library, single
-// precision; argument reduction after W. Cody and W. Waite, Software Manual for the Elementary
-// Functions (1980). pow takes its logarithm in float64.
+// Errors in units in the last place of float32, over all operands: exp and log 1, erf 1.3, tanh
+// 1.4, sin and cos 1.6 (to |x| = 1e4), others 3; of the fast_ functions below 2^-14 relatively
+// (2^-16 absolutely for sines). NaN, infinities, denormal numbers and -0 as in C.
+//
+// Argument reduction after W. Cody and W. Waite, Software Manual for the Elementary Functions
+// (1980). Polynomials of exp, log, sin, cos, tanh and erf: minimax, with coefficients of float32,
+// by Sollya's fpminimax (erf beyond 0.84 by remez); of tan and atan: S. Moshier, Cephes
+// mathematical library, single precision. pow takes its logarithm in float64.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -18,7 +22,8 @@ class VectorMath {
  public:
   using Value = llvm::Value;
 
-  explicit VectorMath(llvm::IRBuilder<> &builder) : b_(builder) {}
+  /// `fused`: whether the machine has instructions for a*b + c that round once.
+  explicit VectorMath(llvm::IRBuilder<> &builder, bool fused = true) : b_(builder), fused_(fused) {}
 
   /// name(args...), or null where there is no own code for the function. `*exact_inside` is where
   /// the code holds, or null where it holds for all operands; outside of it the C library's
@@ -34,20 +39,32 @@ class VectorMath {
   Value *atan(Value *x);
   Value *atan2(Value *y, Value *x);
   Value *tanh(Value *x);
+  Value *erf(Value *x);
   Value *fast_exp(Value *x);
   Value *fast_log(Value *x);
   Value *fast_sine(Value *x, bool cosine);
 
+  /// x = n*ln2 + rest.
+  struct Halvings {
+    Value *n, *whole;    // n as a number, and as an integer
+    Value *high, *rest;  // rest before and after the lower part of n*ln2 was taken off
+  };
+  Halvings halvings(Value *x);
+  Value *exp_beyond_linear(Value *rest);
+  Value *exp_of_rest(const Halvings &h);
   struct Octant {
     Value *index, *rest;
   };
   Octant quarter_turns(Value *x, bool precise);
+  Value *wide_rest(Value *x, Value *turns);
   Value *sine_of(const Octant &o, bool cosine);
   Value *tan_of(const Octant &o);
   Value *atan_of_magnitude(Value *a);
   Value *power_of_two(Value *n);
   Value *magnitude(Value *x);
   Value *with_sign_of(Value *magnitude, Value *signed_value);
+  /// a*b + c, rounded once where the machine can.
+  Value *fused(Value *a, Value *b, Value *c);
   Value *polynomial(Value *x, std::initializer_list<double> highest_first);
   Value *f(Value *like, double v);
   Value *i(Value *like, int64_t v);
@@ -56,6 +73,7 @@ class VectorMath {
   Value *select(Value *c, Value *a, Value *b) { return b_.CreateSelect(c, a, b); }
 
   llvm::IRBuilder<> &b_;
+  bool fused_;
 };
 
 }  // namespace polyhalite

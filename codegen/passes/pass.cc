@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "codegen/passes/drop_atomics.h"
 #include "codegen/passes/fence_streams.h"
 #include "codegen/passes/flatten_storage.h"
 #include "codegen/passes/form_collectives.h"
@@ -70,6 +71,7 @@ const std::vector<Pass> &pass_list() {
       {"hoist_allocations", IrLevel::Flat, true, false, any_target<hoist_allocations>},
       {"hoist_calls", IrLevel::Flat, true, false, any_target<hoist_calls>},
       {"vectorize_loops", IrLevel::Flat, false, true, any_target<vectorize_loops>},
+      {"drop_atomics", IrLevel::Flat, true, true, any_target<drop_atomics>},
       {"unroll_loops", IrLevel::Emittable, false, true, any_target<unroll_loops>},
       {"widen_float16", IrLevel::Emittable, false, false, widen_float16},
       {"fence_streams", IrLevel::Emittable, false, true, fence_streams},

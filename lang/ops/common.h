@@ -51,6 +51,9 @@ Type computed_type(Type t);
 Tensor tensor_of(const Func &f, Type type, const Index &shape, Stage stage,
                  std::vector<Stage> stages);
 
+/// x in a Func of its own, of a Store or a Row.
+Tensor held(const Tensor &x, const std::string &name, Stage::Kind kind);
+
 /// Adds a stage, or, where its Func is there already at other points, takes it from all points.
 void add_stage(std::vector<Stage> *stages, const Stage &s, std::vector<int> dims);
 

@@ -30,6 +30,26 @@ TailStrategy tail_for(int64_t extent, int64_t factor);
 /// be anything.
 int lanes_for(int64_t extent, int lanes);
 
+/// Of a Func's loops, from the outermost (the last) inwards, as many run in parallel as give tasks
+/// enough; `counts`: their extents, 0 where that is known at run time only.
+void make_parallel(const Loops &l, const std::vector<Var> &outer,
+                   const std::vector<int64_t> &counts);
+
+/// A reduction: partial results in the lanes of vectors where it runs along memory, else vectors of
+/// its points. At a level, or, for null, on its own.
+void schedule_reduction(const Stage &s, const LoopLevel *level, const Target &target);
+
+/// An Attention whose result `to` is or copies: its loops are those of the result, innermost first.
+///
+///   for images, heads { turned; for queries/block { seen; peak; weights; total; sums; to } }
+void schedule_attention(const Loops &to, const Stage &s, const Target &target);
+
+/// A Func whose innermost dimension strides through what it reads, while another one runs along
+/// it: vectors of both, as squares. False, and nothing is done, where f reads in another way.
+///
+///   for others { for y/lanes { for x/lanes { lanes rows of the operand; lanes rows of f } } }
+bool schedule_transpose(const Loops &l, bool parallel, const Target &target);
+
 /// A Product whose sums stay in registers for a tile of `to`, whose dimensions `place` are those of
 /// the sums' arguments, through the whole reduction; its operands, which the vectors run along.
 ///
@@ -37,8 +57,9 @@ int lanes_for(int64_t extent, int lanes);
 void schedule_product(const Loops &to, const std::vector<size_t> &place, const Stage &s,
                       const std::vector<Func> &operands, const Target &target);
 
-/// Schedules what a Func holds, every point on its own, with or without threads.
-void schedule_points(const Loops &l, int64_t operations, bool threads, const Target &target);
+/// Every point on its own: vectors along the innermost dimension and, where they may, threads along
+/// the outer ones. `alone`: nothing is computed inside of its loops.
+void schedule_points(const Loops &l, bool alone, bool threads, const Target &target);
 
 /// A Product in strips, whose sums stay in registers for a tile of `to`: all results of a strip,
 /// some columns. `place` as above, without the strip; `border` is what it reads, or null.

@@ -22,10 +22,13 @@ Tensor inverse_root(const Tensor &x, float epsilon) {
 Tensor softmax(const Tensor &x, const std::vector<int> &axes) {
   const Tensor wide = convert(x, computed_type(x.type()));
   const Tensor peak = reduce(wide, Reduction::Max, axes, true);
-  const Tensor scaled = elementwise({wide, peak}, wide.type(),
-                                    [](const std::vector<Expr> &v) { return exp(v[0] - v[1]); });
+  const Tensor scaled =
+      held(elementwise({wide, peak}, wide.type(),
+                       [](const std::vector<Expr> &v) { return exp(v[0] - v[1]); }),
+           "scaled", Stage::Row);
   const Tensor total = reduce(scaled, Reduction::Sum, axes, true);
-  return convert(divide(scaled, total), x.type());
+  const Tensor share = elementwise(total, [](Expr v) { return cast(v.type(), Expr(1)) / v; });
+  return convert(multiply(scaled, share), x.type());
 }
 
 Tensor log_softmax(const Tensor &x, const std::vector<int> &axes) {

@@ -31,7 +31,8 @@ struct Pixel {
       }
       const Expr in = p >= 0 && p < n;
       inside = inside.defined() ? inside && in : in;
-      at.push_back(clamp(p, 0, n - 1));
+      // Loops are cut where windows leave x.
+      at.push_back(clamp(likely(p), 0, n - 1));
     }
   }
 };
@@ -66,6 +67,29 @@ Expr count(const Tensor &x, const Window &window, const Index &point, bool paddi
   return product;
 }
 
+// Is all of x's images under one window?
+bool covers(const Tensor &x, const Window &window) {
+  for (size_t i = 0; i < window.kernel.size(); i++) {
+    const auto size = constant(x.size(static_cast<int>(i) + 2));
+    if (!is_one(window.shape[i]) || window.before[i] != 0 || window.dilation[i] != 1) return false;
+    if (size != window.kernel[i]) return false;
+  }
+  return true;
+}
+
+// The reduction of whole images, whose pixels are then one long row.
+Tensor pool_images(const Tensor &x, Pooling how) {
+  Expr pixels = 1;
+  Index kept{x.size(0), x.size(1)};
+  for (int d = 2; d < x.rank(); d++) {
+    pixels = pixels * x.size(d);
+    kept.emplace_back(1);
+  }
+  const Tensor rows = reshape(x, {x.size(0), x.size(1), pixels});
+  const auto reduction = how == Pooling::Max ? Reduction::Max : Reduction::Mean;
+  return reshape(reduce(rows, reduction, {2}, false), kept);
+}
+
 Stage own_stage(const Func &f, const Index &shape) {
   Stage s;
   s.kind = Stage::Window;
@@ -79,6 +103,7 @@ Stage own_stage(const Func &f, const Index &shape) {
 
 Tensor pool(const Tensor &x, const Window &window, Pooling how, const std::vector<int> &after,
             int p) {
+  if (how != Pooling::Norm && x.type().is_float() && covers(x, window)) return pool_images(x, how);
   const Type type = computed_type(x.type());
   const Index shape = pooled_shape(x, window);
   const std::vector<Var> vars = index_vars(static_cast<int>(shape.size())), args = reversed(vars);
@@ -90,7 +115,7 @@ Tensor pool(const Tensor &x, const Window &window, Pooling how, const std::vecto
   if (how == Pooling::Norm) {
     value = p == 1 ? abs(value) : p == 2 ? value * value : pow(abs(value), cast(type, Expr(p)));
   }
-  if (pixel.inside.defined()) value = select(pixel.inside, value, identity);
+  if (pixel.inside.defined()) value = select(!pixel.inside, identity, likely(value));
   Func f("pooled");
   f(args) = identity;
   if (how == Pooling::Max) {

@@ -28,14 +28,6 @@ int lanes_for(int64_t extent, int lanes) {
   return n;
 }
 
-namespace {
-
-bool is_variable(const Expr &e, const Var &v) {
-  const VariableNode *node = as_variable(e);
-  return node && node->name == v.name();
-}
-
-// Outer loops, from the outermost inwards, run in parallel until there are tasks enough.
 void make_parallel(const Loops &l, const std::vector<Var> &outer,
                    const std::vector<int64_t> &counts) {
   int64_t tasks = 1;
@@ -46,18 +38,118 @@ void make_parallel(const Loops &l, const std::vector<Var> &outer,
   }
 }
 
+namespace {
+
+// Of short reductions; longer ones are loops.
+constexpr int64_t kMostUnrolledSteps = 4;
+
+bool is_variable(const Expr &e, const Var &v) {
+  const VariableNode *node = as_variable(e);
+  return node && node->name == v.name();
+}
+
+int natural_lanes(const Func &f, const Target &target) {
+  return std::min(target.natural_vector_size(f.types()[0]),
+                  2 * target.natural_vector_size(Float(32)));
+}
+
 // Of points along the innermost dimension; a few points are not worth vectors.
 int point_lanes(const Loops &l, int64_t operations, const Target &target) {
   if (operations < 64 && l.extent(0) != 0) return 1;
-  const int natural = std::min(target.natural_vector_size(l.func.types()[0]),
-                               2 * target.natural_vector_size(Float(32)));
-  return lanes_for(l.extent(0), natural);
+  return lanes_for(l.extent(0), natural_lanes(l.func, target));
 }
 
-// One reduction: partial results in the lanes of a vector where it runs along memory, else vectors
-// of its points.
-void schedule_reduction(const Stage &s, bool at_root, const LoopLevel *level,
-                        const Target &target) {
+// Values that are kept: all of them, or at a level those that it needs.
+void schedule_held(const Stage &s, const LoopLevel *level, const Target &target) {
+  Func f = s.func;
+  const Loops loops(f, s.extents);
+  if (!level) {
+    f.compute_root();
+    schedule_points(loops, true, true, target);
+    return;
+  }
+  f.compute_at(*level);
+  const int lanes = point_lanes(loops, product_of(s.extents), target);
+  if (lanes > 1) f.vectorize(loops.vars[0], lanes, tail_for(loops.extent(0), lanes));
+}
+
+constexpr int64_t kMostUnrolledCells = 25;
+
+// Windows of as many points as the output has in a vector, in a register.
+//
+//   for others { for innermost/lanes { vector of windows; vector of the output } }
+void schedule_windows(const Loops &out, size_t innermost, const Stage &s, const Target &target) {
+  Func f = s.func;
+  const std::vector<Var> args = f.args();
+  const int lanes = point_lanes(out, product_of(out.extents), target);
+  const Var along = args[innermost];
+  f.compute_at(out.func, out.vars[0]);
+  std::vector<VarOrRVar> order{along};
+  for (const RVar &r : s.rvars) order.emplace_back(r);
+  for (const Var &v : args) {
+    if (v.name() != along.name()) order.emplace_back(v);
+  }
+  f.update().reorder(order);
+  // The few cells of a window one after the other, their offsets constants.
+  int64_t cells = 1;
+  for (const RVar &r : s.rvars) cells *= constant(r.extent()).value_or(kMostUnrolledCells + 1);
+  if (cells <= kMostUnrolledCells) {
+    for (const RVar &r : s.rvars) f.update().unroll(r);
+  }
+  if (lanes == 1) return;
+  const TailStrategy tail = tail_for(out.extent(0), lanes);
+  f.vectorize(along, lanes, tail);
+  f.update().vectorize(along, lanes, TailStrategy::GuardWithIf);
+}
+
+bool is_product(const Stage &s) {
+  return s.kind == Stage::Product || s.kind == Stage::Strips || s.kind == Stage::Depthwise;
+}
+
+// Does the last argument count along the first one's dimension?
+bool is_split(const Stage &s) { return s.kind == Stage::Strips || s.groups > 1; }
+
+void schedule_sums(const Loops &to, const std::vector<size_t> &place, const Stage &s,
+                   const std::vector<Func> &operands, const Stage *border, const Target &target) {
+  if (s.kind == Stage::Strips) return schedule_strips(to, place, s, border, target);
+  if (s.kind == Stage::Depthwise) return schedule_depthwise(to, place, s, border, target);
+  if (border) schedule_held(*border, nullptr, target);
+  schedule_product(to, place, s, operands, target);
+}
+
+}  // namespace
+
+void schedule_points(const Loops &l, bool alone, bool threads, const Target &target) {
+  if (l.vars.empty()) return;
+  Func f = l.func;
+  const int64_t operations = product_of(l.extents);
+  const int lanes = point_lanes(l, operations, target);
+  const bool large = threads && operations >= kWorthThreads;
+  if (alone && lanes > 1 && schedule_transpose(l, large, target)) return;
+  if (l.vars.size() == 1 && large) {
+    Var inner("inner");
+    const int task = std::max(lanes, 1) * 256;
+    if (l.extent(0) >= 2 * task) {
+      f.split(l.vars[0], l.vars[0], inner, task, TailStrategy::GuardWithIf).parallel(l.vars[0]);
+      f.vectorize(inner, lanes, TailStrategy::GuardWithIf);
+      return;
+    }
+  }
+  // Dimensions of one point have no vectors.
+  size_t along = 0;
+  while (alone && along + 1 < l.vars.size() && l.extent(along) == 1) along++;
+  const int fit = along == 0 ? lanes : lanes_for(l.extent(along), natural_lanes(f, target));
+  if (fit > 1) {
+    f.vectorize(l.vars[along], fit, tail_for(l.extent(along), fit));
+  }
+  if (large && l.vars.size() > along + 1) {
+    std::vector<int64_t> counts;
+    for (size_t i = along + 1; i < l.vars.size(); i++) counts.push_back(l.extent(i));
+    make_parallel(l, {l.vars.begin() + static_cast<int64_t>(along) + 1, l.vars.end()}, counts);
+  }
+}
+
+void schedule_reduction(const Stage &s, const LoopLevel *level, const Target &target) {
   Func f = s.func;
   if (level)
     f.compute_at(*level);
@@ -70,9 +162,12 @@ void schedule_reduction(const Stage &s, bool at_root, const LoopLevel *level,
     const int64_t length = constant(s.rvars[0].extent()).value_or(4 * lanes);
     operations *= length;
     if (length >= 2 * lanes) {
+      // Several vectors of partial results: an operation waits for the one before on its vector.
+      int vectors = 1;
+      while (vectors < 4 && length >= 4 * vectors * lanes) vectors *= 2;
       RVar outer("outer"), inner("inner");
       Var lane("lane");
-      f.update().split(s.rvars[0], outer, inner, lanes);
+      f.update().split(s.rvars[0], outer, inner, vectors * lanes);
       Func partial = f.update().rfactor(inner, lane);
       if (level)
         partial.compute_at(*level);
@@ -81,6 +176,13 @@ void schedule_reduction(const Stage &s, bool at_root, const LoopLevel *level,
       else
         partial.compute_at(f, args[0]);
       partial.vectorize(lane, lanes).update().vectorize(lane, lanes);
+      const int64_t steps = (length + vectors * lanes - 1) / (vectors * lanes);
+      if (s.rvars.size() == 1 && steps <= kMostUnrolledSteps) partial.update().unroll(outer);
+      if (vectors > 1) {
+        partial.unroll(lane);
+        partial.update().unroll(lane);
+      }
+      f.update().atomic().vectorize(inner, vectors * lanes);
     }
   } else if (!args.empty() && f.outputs() == 1) {
     const int64_t extent = constant(s.extents[0]).value_or(0);
@@ -99,79 +201,10 @@ void schedule_reduction(const Stage &s, bool at_root, const LoopLevel *level,
     operations *= 8;
     if (!pure) return;
   }
-  if (at_root && operations >= kWorthThreads && args.size() > 1) {
+  const bool rows = args.size() > 1 && !is_one(s.extents.back());
+  if (!level && operations >= kWorthThreads && rows) {
     f.parallel(args.back());
     f.update().parallel(args.back());
-  }
-}
-
-// Windows of as many points as the output has in a vector, in a register.
-//
-//   for others { for innermost/lanes { vector of windows; vector of the output } }
-void schedule_windows(const Loops &out, size_t innermost, const Stage &s, const Target &target) {
-  Func f = s.func;
-  const std::vector<Var> args = f.args();
-  const int lanes = point_lanes(out, product_of(out.extents), target);
-  const Var along = args[innermost];
-  f.compute_at(out.func, out.vars[0]);
-  std::vector<VarOrRVar> order{along};
-  for (const RVar &r : s.rvars) order.emplace_back(r);
-  for (const Var &v : args) {
-    if (v.name() != along.name()) order.emplace_back(v);
-  }
-  f.update().reorder(order);
-  if (lanes == 1) return;
-  const TailStrategy tail = tail_for(out.extent(0), lanes);
-  f.vectorize(along, lanes, tail);
-  f.update().vectorize(along, lanes, TailStrategy::GuardWithIf);
-}
-
-// Where it is read many times.
-void schedule_store(const Stage &s, const Target &target) {
-  Func f = s.func;
-  f.compute_root();
-  schedule_points(Loops(f, s.extents), product_of(s.extents), true, target);
-}
-
-bool is_product(const Stage &s) {
-  return s.kind == Stage::Product || s.kind == Stage::Strips || s.kind == Stage::Depthwise;
-}
-
-// Does the last argument count along the first one's dimension?
-bool is_split(const Stage &s) { return s.kind == Stage::Strips || s.groups > 1; }
-
-void schedule_sums(const Loops &to, const std::vector<size_t> &place, const Stage &s,
-                   const std::vector<Func> &operands, const Stage *border, const Target &target) {
-  if (s.kind == Stage::Strips) return schedule_strips(to, place, s, border, target);
-  if (s.kind == Stage::Depthwise) return schedule_depthwise(to, place, s, border, target);
-  if (border) schedule_store(*border, target);
-  schedule_product(to, place, s, operands, target);
-}
-
-}  // namespace
-
-// Vectors along the innermost dimension, tasks of the outer ones.
-void schedule_points(const Loops &l, int64_t operations, bool threads, const Target &target) {
-  if (l.vars.empty()) return;
-  Func f = l.func;
-  const int lanes = point_lanes(l, operations, target);
-  const bool large = threads && operations >= kWorthThreads;
-  if (l.vars.size() == 1 && large) {
-    Var inner("inner");
-    const int task = std::max(lanes, 1) * 256;
-    if (l.extent(0) >= 2 * task) {
-      f.split(l.vars[0], l.vars[0], inner, task, TailStrategy::GuardWithIf).parallel(l.vars[0]);
-      f.vectorize(inner, lanes, TailStrategy::GuardWithIf);
-      return;
-    }
-  }
-  if (lanes > 1) {
-    f.vectorize(l.vars[0], lanes, tail_for(l.extent(0), lanes));
-  }
-  if (large && l.vars.size() > 1) {
-    std::vector<int64_t> counts;
-    for (size_t i = 1; i < l.vars.size(); i++) counts.push_back(l.extent(i));
-    make_parallel(l, {l.vars.begin() + 1, l.vars.end()}, counts);
   }
 }
 
@@ -212,14 +245,19 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
   }
   std::vector<Func> operands;
   const Stage *border = nullptr;
+  bool alone = inside < 0;  // is nothing computed in the first output's loops?
+  std::vector<Stage> held;  // Rows, until their Reduce comes
   for (size_t i = 0; i < stages.size(); i++) {
     const Stage &s = stages[i];
     switch (s.kind) {
+      case Stage::Row:
+        held.push_back(s);
+        break;
       case Stage::Operand:
         operands.push_back(s.func);
         break;
       case Stage::Border:
-        if (border) schedule_store(*border, target);
+        if (border) schedule_held(*border, nullptr, target);
         border = &s;
         break;
       case Stage::Product:
@@ -246,11 +284,12 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
         std::set<int> dims(s.dims.begin(), s.dims.end());
         dims.erase(-1);
         if (single && inside < 0 && innermost != s.dims.end() && dims.size() == order.size()) {
+          alone = false;
           schedule_windows(out, static_cast<size_t>(innermost - s.dims.begin()), s, target);
         } else {
           Stage points = s;  // vectors of them: a window is short
           points.rvars.clear();
-          schedule_reduction(points, true, nullptr, target);
+          schedule_reduction(points, nullptr, target);
         }
         break;
       }
@@ -268,27 +307,35 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
         for (size_t p = first; p < order.size(); p++) {
           rows = rows && (places.count(p) || is_one(extents[p]));
         }
-        if (rows) {
-          const LoopLevel level(outputs[0], out.vars[first]);
-          schedule_reduction(s, false, &level, target);
-        } else {
-          schedule_reduction(s, true, nullptr, target);
-        }
+        const LoopLevel level = rows ? LoopLevel(outputs[0], out.vars[first]) : LoopLevel::root();
+        for (const Stage &row : held) schedule_held(row, rows ? &level : nullptr, target);
+        held.clear();
+        alone = alone && !rows;
+        schedule_reduction(s, rows ? &level : nullptr, target);
+        break;
+      }
+      case Stage::Attention: {
+        // Inside of an output whose loops are its own, else on its own.
+        const bool whole = single && inside < 0 && s.dims == order && alone;
+        if (!whole) Func(s.func).compute_root();
+        schedule_attention(whole ? out : Loops(s.func, s.extents), s, target);
+        if (whole) inside = static_cast<int>(i);
+        alone = alone && !whole;
         break;
       }
       case Stage::Store:
-        schedule_store(s, target);
+        schedule_held(s, nullptr, target);
         break;
     }
   }
-  if (border) schedule_store(*border, target);
+  if (border) schedule_held(*border, nullptr, target);
   for (size_t i = 0; i < outputs.size(); i++) {
     if (i == 0 && inside >= 0) continue;
     const Tensor &each = tensors[i];
     const std::vector<int> its = orders[i].empty() ? reversed_dims(each.rank()) : orders[i];
     std::vector<Expr> sizes;
     for (int d : its) sizes.push_back(each.shape()[static_cast<size_t>(d)]);
-    schedule_points(Loops(outputs[i], sizes), product_of(sizes), true, target);
+    schedule_points(Loops(outputs[i], sizes), i > 0 || alone, true, target);
   }
   return outputs;
 }

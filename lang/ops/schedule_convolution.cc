@@ -195,15 +195,14 @@ class TileSchedule {
   void place_border(Func border) {
     if (!row_) {
       border.compute_root();
-      return schedule_points(Loops(border, border_->extents), product_of(border_->extents), true,
-                             target_);
+      return schedule_points(Loops(border, border_->extents), true, true, target_);
     }
     if (task_) {
       border.store_at(out_, *task_).compute_at(out_, *row_);
     } else {
       border.compute_at(out_, *row_);
     }
-    schedule_points(Loops(border, border_->extents), product_of(border_->extents), false, target_);
+    schedule_points(Loops(border, border_->extents), false, false, target_);
   }
 
   void make_parallel(const std::vector<Var> &outer, const std::vector<int64_t> &counts) {

@@ -120,12 +120,14 @@ Tensor tensor_of(const Func &f, Type type, const Index &shape, Stage stage,
       std::move(stages));
 }
 
-Tensor stored(const Tensor &x, const std::string &name) {
+Tensor stored(const Tensor &x, const std::string &name) { return held(x, name, Stage::Store); }
+
+Tensor held(const Tensor &x, const std::string &name, Stage::Kind kind) {
   Func f(name);
   const std::vector<Var> vars = index_vars(x.rank());
   f(reversed(vars)) = x(as_index(vars));
   Stage stage;
-  stage.kind = Stage::Store;
+  stage.kind = kind;
   stage.extents = reversed(x.shape());
   stage.dims = reversed_dims(x.rank());
   return tensor_of(f, x.type(), x.shape(), stage, merged_stages({x}));
@@ -205,7 +207,13 @@ namespace {
 Expr number(const Expr &like, double value) { return cast(like.type(), Expr(value)); }
 }  // namespace
 
-Expr sigmoid(Expr x) { return number(x, 1) / (number(x, 1) + exp(-x)); }
+// e^-|x| cannot overflow, which leaves small results their digits. What rounding takes from the
+// denominator is given back to the quotient.
+Expr sigmoid(Expr x) {
+  const Expr one = number(x, 1), e = exp(-abs(x)), sum = one + e;
+  const Expr quotient = select(x < number(x, 0), e, one) / sum;
+  return quotient - quotient * (e - (sum - one));
+}
 
 // max(x, 0) + log(1 + exp(-|x|)): no overflow on either side.
 Expr softplus(Expr x) { return max(x, number(x, 0)) + log(number(x, 1) + exp(-abs(x))); }

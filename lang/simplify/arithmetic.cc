@@ -42,16 +42,20 @@ bool is_representable(const Linear &l) {
 
 }  // namespace
 
-// e/k*k + e%k  ->  e          e - e/k*k  ->  e%k
+// e/k*k + e%k  ->  e          e - e/k*k  ->  e%k          also where each is cast to int64
 void Simplifier::join_quotients(Linear &l) {
   for (bool changed = true; changed;) {
     changed = false;
     for (const auto &[atom, c] : l.terms) {
       int64_t k;
-      if (atom->op != Op::Div || !is_const_int(atom->args[1], &k) || k <= 1 || c % k != 0) continue;
-      const Expr dividend = atom->args[0];
+      const bool is_cast = atom->op == Op::Cast && atom->args[0].type() == Int(32);
+      const Expr &division = is_cast ? atom->args[0] : atom;
+      if (division->op != Op::Div || !is_const_int(division->args[1], &k)) continue;
+      if (k <= 1 || c % k != 0) continue;
+      const auto cast_too = [&](const Expr &e) { return is_cast ? cast(atom.type(), e) : e; };
+      const Expr dividend = cast_too(division->args[0]);
       const int64_t times = c / k;
-      const Expr remainder = modulo(dividend, atom->args[1]);
+      const Expr remainder = cast_too(modulo(division->args[0], division->args[1]));
       auto partner = l.terms.find(remainder);
       if (partner != l.terms.end() && partner->second == times) {
         const Expr quotient = atom;

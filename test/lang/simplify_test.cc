@@ -139,6 +139,8 @@ TEST(simplify, divides_by_constants) {
   EXPECT_EQ(simplified("(x/4 + 1)/8"), "(x + 4)/32");
   EXPECT_EQ(simplified("x/8*8 + x%8"), "x");
   EXPECT_EQ(simplified("x - x/8*8"), "x%8");
+  EXPECT_EQ(simplified("int64(x/8)*8i64 + int64(x%8)"), "int64(x)");
+  EXPECT_EQ(simplified("int64(x) - int64(x/8)*8i64"), "int64(x%8)");
   EXPECT_EQ(simplified("x/0"), "0");
   EXPECT_EQ(simplified("x%0"), "0");
   EXPECT_EQ(simplified("-7/2"), "-4");

@@ -27,7 +27,9 @@ struct Stage {
     Border,   // Store of an image with a border, for the Product behind it, which may place it
     Reduce,   // an update over a reduction domain, for each point
     Window,   // a Reduce over the few cells of a window, which few points share
-    Store,    // values that are read many times
+    Row,      // values that the Reduce behind it and the result read: held for as long as both do
+    Attention,  // of `parts`
+    Store,      // values that are read many times
   };
   Func func;
   Kind kind = Store;
@@ -41,7 +43,11 @@ struct Stage {
   // Of a Product that is made of several side by side, and of Strips: the last argument says which,
   // and the first counts within it along the same dimension. The last strip may have results beyond
   // the tensor's.
+  // Of an Attention: heads that share keys.
   int groups = 1;
+  // The Funcs of an Attention: keys turned, scores, what is seen of them, each query's largest,
+  // weights, their sum, weighted sums; then rvars are those of scores, largest, sum, weighted sums.
+  std::vector<Func> parts = {};
 };
 
 /// A value of rank n as an expression over n indices, with the Funcs that it is made of. Sizes are
@@ -106,6 +112,7 @@ Tensor divide(const Tensor &a, const Tensor &b);
 
 // Points of float types; each takes and returns Exprs, to be used in elementwise().
 namespace point {
+/// 1/(1 + e^-x), of float32 within 2 units in the last place.
 Expr sigmoid(Expr x);
 Expr softplus(Expr x);
 /// x * P(X <= x) for a standard normal X; the second form uses tanh.
@@ -171,6 +178,17 @@ Tensor rms_normalize(const Tensor &x, const std::vector<int> &axes, float epsilo
 /// row, on the right a column, and that dimension vanishes. Sums and result have type `sums` (by
 /// default the operands').
 Tensor matmul(const Tensor &a, const Tensor &b, Type sums = Type());
+
+/// How queries attend to keys.
+struct Attention {
+  Expr scale;           // of the products; undefined: 1/sqrt(size)
+  bool causal = false;  // the last query sees all keys, each before it one less
+};
+/// softmax(scale * q k^T) v for each head: q[image, head, query, size], k[image, key head, key,
+/// size] and v[image, key head, key, value size] give [image, head, query, value size]. The number
+/// of heads is a constant multiple of the key heads', each of which serves as many in a row.
+/// CompileError where the shapes do not meet.
+Tensor attention(const Tensor &q, const Tensor &k, const Tensor &v, const Attention &how = {});
 
 /// How windows move over the spatial dimensions, outermost first.
 struct Window {

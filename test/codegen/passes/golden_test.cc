@@ -1,6 +1,7 @@
 // What each pass makes of small functions, pinned as text.
 #include "test/codegen/golden.h"
 
+#include "codegen/passes/drop_atomics.h"
 #include "codegen/passes/fence_streams.h"
 #include "codegen/passes/flatten_storage.h"
 #include "codegen/passes/form_collectives.h"
@@ -81,6 +82,10 @@ TEST(PassGolden, ShareStorage) {
 TEST(PassGolden, VectorizeLoops) {
   check_golden("vectorize_loops", IrLevel::Flat, IrLevel::Emittable,
                [](const Function &f) { return simplified(vectorize_loops(f)); });
+}
+
+TEST(PassGolden, DropAtomics) {
+  check_golden("drop_atomics", IrLevel::Flat, IrLevel::Flat, drop_atomics);
 }
 
 TEST(PassGolden, PartitionLoops) {

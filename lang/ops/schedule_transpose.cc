@@ -1,0 +1,66 @@
+// The schedule of Funcs that read their operand across: squares of vectors, turned in registers.
+#include <algorithm>
+
+#include "lang/ir/visit.h"
+#include "lang/ops/common.h"
+#include "lang/ops/loops.h"
+
+namespace polyhalite::ops {
+
+namespace {
+
+bool mentions(const Expr &e, const std::string &name) {
+  bool found = false;
+  for_each_node(e, [&](const Expr &node) {
+    const VariableNode *v = as_variable(node);
+    found |= v && v->name == name;
+  });
+  return found;
+}
+
+// The dimension of f along which an operand's elements lie side by side, where that is not f's own
+// innermost one, which strides through the operand. 0: there is none.
+size_t dimension_across(const Loops &l) {
+  size_t across = 0;
+  for_each_node(l.func.value(), [&](const Expr &e) {
+    const CallNode *call = as_call(e);
+    if (!call || call->args.size() < 2) return;
+    if (!(call->param || call->image || call->kind == CallKind::Func)) return;
+    const VariableNode *first = as_variable(call->args[0]);
+    const auto strides = [&](const Expr &arg) { return mentions(arg, l.vars[0].name()); };
+    if (!first || !std::any_of(call->args.begin() + 1, call->args.end(), strides)) return;
+    for (size_t d = 1; d < l.vars.size(); d++) {
+      if (first->name == l.vars[d].name()) across = d;
+    }
+  });
+  return across;
+}
+
+}  // namespace
+
+bool schedule_transpose(const Loops &l, bool parallel, const Target &target) {
+  if (l.vars.size() < 2 || l.func.outputs() != 1) return false;
+  const size_t across = dimension_across(l);
+  const int lanes = std::min(target.natural_vector_size(l.func.types()[0]),
+                             target.natural_vector_size(Float(32)));
+  if (across == 0 || lanes < 4 || l.extent(0) < lanes || l.extent(across) < lanes) return false;
+  Func f = l.func;
+  const Var x = l.vars[0], y = l.vars[across];
+  Var column("column"), row("row");
+  f.split(x, x, column, lanes).split(y, y, row, lanes);
+  // Along what is written: stores then fill one page after the other, and loads wait for less.
+  std::vector<VarOrRVar> order{column, row, x, y};
+  std::vector<Var> outer{x, y};
+  std::vector<int64_t> counts{l.extent(0) / lanes, l.extent(across) / lanes};
+  for (size_t d = 1; d < l.vars.size(); d++) {
+    if (d == across) continue;
+    order.emplace_back(l.vars[d]);
+    outer.push_back(l.vars[d]);
+    counts.push_back(l.extent(d));
+  }
+  f.reorder(order).vectorize(column).vectorize(row);
+  if (parallel) make_parallel(l, outer, counts);
+  return true;
+}
+
+}  // namespace polyhalite::ops

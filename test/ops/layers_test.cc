@@ -1,0 +1,310 @@
+// Softmax, normalisations, reductions, pooling and transposes with the library's schedules against
+// plain loops in double precision, on shapes that fill vectors, leave rests, or are open, and on
+// data of which much cancels.
+#include <gtest/gtest.h>
+#include <polyhalite/ops.h>
+#include <polyhalite/polyhalite.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace polyhalite {
+namespace {
+
+constexpr double kUnit = 0x1p-24;  // half a unit in the last place of float32, relatively
+
+using Shape = std::vector<int>;  // outermost first
+
+int size_of(const Shape &s) {
+  int n = 1;
+  for (const int d : s) n *= d;
+  return n;
+}
+
+// Numbers around `centre`.
+Buffer<float> numbers(const Shape &s, uint32_t seed, float centre = 0) {
+  Buffer<float> b(std::vector<int>(s.rbegin(), s.rend()));
+  std::mt19937 engine(seed);
+  std::uniform_real_distribution<float> values(-3, 3);
+  b.for_each_value([&](float &v) { v = centre + values(engine); });
+  return b;
+}
+
+std::vector<Target> machines() {
+  std::vector<Target> all = {get_jit_target_from_environment()};
+  if (all[0].arch == Target::X86) {
+    all.emplace_back("x86-64-linux-sse41");
+    if (all[0].has_feature(Target::AVX512)) all.emplace_back("x86-64-linux-avx2-fma");
+  }
+  return all;
+}
+
+using Make = std::function<ops::Tensor(const ops::Tensor &)>;
+
+// The values of make(x), of shape `result`, row after row.
+std::vector<float> computed(const Buffer<float> &in, const Shape &s, const Shape &result,
+                            const Make &make, const Target &target) {
+  ImageParam image(Float(32), in.dimensions(), "in");
+  image.set(in);
+  const ops::Tensor made = make(ops::Tensor(image, ops::Index(s.begin(), s.end())));
+  Func out = ops::materialize({made}, {"out"}, {{}}, target)[0];
+  const Buffer<float> values = out.realize({result.rbegin(), result.rend()}, target);
+  return std::vector<float>(values.data(), values.data() + size_of(result));
+}
+
+const Shape kMatrices[] = {{3, 5}, {7, 33}, {4, 768}, {1, 5003}, {130, 257}};
+
+// |error| <= (a few operations, and a sum of n terms in partial sums, as exp is within 1 unit)
+TEST(layers, softmax) {
+  for (const Target &target : machines()) {
+    for (const Shape &s : kMatrices) {
+      for (const float centre : {0.0f, 1e4f}) {
+        const Buffer<float> in = numbers(s, 1, centre);
+        const std::vector<float> got =
+            computed(in, s, s, [](const ops::Tensor &x) { return ops::softmax(x, {-1}); }, target);
+        const int n = s[1];
+        for (int row = 0; row < s[0]; row++) {
+          const float *x = in.data() + row * n;
+          double peak = x[0], sum = 0;
+          for (int i = 0; i < n; i++) peak = std::max<double>(peak, x[i]);
+          for (int i = 0; i < n; i++) sum += std::exp(x[i] - peak);
+          for (int i = 0; i < n; i++) {
+            const double wanted = std::exp(x[i] - peak) / sum;
+            // exp within 1 unit of 2 kUnit; its argument is off by kUnit of up to 6; a share of the
+            // sum's rounding for each partial sum.
+            const double bound = (2 + 6 + 8 + n / 32.0) * kUnit * wanted;
+            ASSERT_NEAR(got[static_cast<size_t>(row * n + i)], wanted, bound)
+                << s[0] << "x" << n << " " << row << " " << i << " " << target.to_string();
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(layers, softmax_of_an_outer_axis) {
+  const Shape s{3, 20, 33};
+  const Buffer<float> in = numbers(s, 2);
+  const std::vector<float> got =
+      computed(in, s, s, [](const ops::Tensor &x) { return ops::softmax(x, {1}); }, machines()[0]);
+  for (int image = 0; image < 3; image++) {
+    for (int i = 0; i < 33; i++) {
+      double sum = 0;
+      for (int k = 0; k < 20; k++) sum += std::exp(double{in(i, k, image)});
+      for (int k = 0; k < 20; k++) {
+        const double wanted = std::exp(double{in(i, k, image)}) / sum;
+        ASSERT_NEAR(got[static_cast<size_t>((image * 20 + k) * 33 + i)], wanted, 1e-6 * wanted);
+      }
+    }
+  }
+}
+
+TEST(layers, softmax_of_infinities) {
+  const float inf = std::numeric_limits<float>::infinity();
+  Buffer<float> in(40, 2);
+  in.fill(-inf);
+  in(3, 0) = 1;
+  in(37, 0) = 1;
+  in(0, 1) = 500;
+  const std::vector<float> got = computed(
+      in, {2, 40}, {2, 40}, [](const ops::Tensor &x) { return ops::softmax(x, {-1}); },
+      machines()[0]);
+  for (int i = 0; i < 40; i++) {
+    EXPECT_EQ(got[static_cast<size_t>(i)], i == 3 || i == 37 ? 0.5f : 0.0f) << i;
+    EXPECT_EQ(got[static_cast<size_t>(40 + i)], i == 0 ? 1.0f : 0.0f) << i;
+  }
+}
+
+TEST(layers, normalisations) {
+  const float epsilon = 1e-5f;
+  for (const Target &target : machines()) {
+    for (const Shape &s : kMatrices) {
+      for (const float centre : {0.0f, 300.0f}) {
+        const Buffer<float> in = numbers(s, 3, centre);
+        const int n = s[1];
+        const std::vector<float> normal = computed(
+            in, s, s, [=](const ops::Tensor &x) { return ops::normalize(x, {-1}, epsilon); },
+            target);
+        const std::vector<float> scaled = computed(
+            in, s, s, [=](const ops::Tensor &x) { return ops::rms_normalize(x, {-1}, epsilon); },
+            target);
+        for (int row = 0; row < s[0]; row++) {
+          const float *x = in.data() + row * n;
+          double mean = 0, variance = 0, square = 0;
+          for (int i = 0; i < n; i++) mean += x[i];
+          mean /= n;
+          for (int i = 0; i < n; i++) {
+            variance += (x[i] - mean) * (x[i] - mean);
+            square += double{x[i]} * x[i];
+          }
+          const double deviation = std::sqrt(variance / n + epsilon);
+          const double root = std::sqrt(square / n + epsilon);
+          // The mean is off by the roundings of its partial sums, which numbers around the centre
+          // carry into every distance.
+          const double terms = 8 + n / 32.0;
+          const double of_mean = terms * kUnit * (std::fabs(mean) + 3);
+          for (int i = 0; i < n; i++) {
+            const auto at = static_cast<size_t>(row * n + i);
+            const double wanted = (x[i] - mean) / deviation;
+            const double off = of_mean / deviation * (1 + std::fabs(wanted) * of_mean / deviation) +
+                               terms * kUnit * std::fabs(wanted);
+            ASSERT_NEAR(normal[at], wanted, off) << s[0] << "x" << n << " " << target.to_string();
+            ASSERT_NEAR(scaled[at], x[i] / root, terms * kUnit * std::fabs(x[i] / root) + 1e-30)
+                << s[0] << "x" << n << " " << target.to_string();
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(layers, reductions) {
+  struct Case {
+    ops::Reduction how;
+    double start;
+    double (*add)(double, double);
+  };
+  const Case cases[] = {
+      {ops::Reduction::Sum, 0, [](double a, double b) { return a + b; }},
+      {ops::Reduction::SumSquare, 0, [](double a, double b) { return a + b * b; }},
+      {ops::Reduction::L1, 0, [](double a, double b) { return a + std::fabs(b); }},
+      {ops::Reduction::Max, -HUGE_VAL, [](double a, double b) { return std::max(a, b); }},
+      {ops::Reduction::Min, HUGE_VAL, [](double a, double b) { return std::min(a, b); }},
+  };
+  for (const Target &target : machines()) {
+    for (const Shape &s : kMatrices) {
+      const Buffer<float> in = numbers(s, 4);
+      for (const Case &c : cases) {
+        for (const int axis : {0, 1}) {
+          const std::vector<float> got = computed(
+              in, s, {s[static_cast<size_t>(1 - axis)]},
+              [&](const ops::Tensor &x) { return ops::reduce(x, c.how, {axis}, false); }, target);
+          const int n = s[static_cast<size_t>(axis)], others = s[static_cast<size_t>(1 - axis)];
+          for (int i = 0; i < others; i++) {
+            double wanted = c.start, magnitude = 0;
+            for (int k = 0; k < n; k++) {
+              const double v = axis == 0 ? in(i, k) : in(k, i);
+              wanted = c.add(wanted, v);
+              magnitude += std::fabs(c.add(0, v));
+            }
+            ASSERT_NEAR(got[static_cast<size_t>(i)], wanted, n * kUnit * magnitude)
+                << s[0] << "x" << s[1] << " axis " << axis << " " << target.to_string();
+          }
+        }
+      }
+    }
+  }
+}
+
+struct Pool {
+  int channels, size, kernel, stride, before;
+  int result;
+};
+
+TEST(layers, pools) {
+  // Windows beyond both ends, that cover the image, that leave a rest, with and without padding.
+  const Pool pools[] = {{3, 112, 3, 2, 1, 56}, {5, 7, 7, 1, 0, 1},   {40, 7, 7, 1, 0, 1},
+                        {2, 111, 3, 2, 0, 55}, {4, 56, 2, 2, 0, 28}, {3, 35, 3, 1, 1, 35},
+                        {2, 13, 5, 3, 2, 5},   {1, 8, 8, 1, 0, 1},   {6, 14, 14, 14, 0, 1}};
+  for (const Target &target : machines()) {
+    for (const Pool &p : pools) {
+      const Shape s{2, p.channels, p.size, p.size};
+      const Buffer<float> in = numbers(s, 5);
+      ops::Window w;
+      w.kernel = {p.kernel, p.kernel};
+      w.stride = {p.stride, p.stride};
+      w.dilation = {1, 1};
+      w.before = {p.before, p.before};
+      w.shape = {p.result, p.result};
+      for (const auto how : {ops::Pooling::Max, ops::Pooling::Average}) {
+        const std::vector<float> got = computed(
+            in, s, {2, p.channels, p.result, p.result},
+            [&](const ops::Tensor &x) { return ops::pool(x, w, how); }, target);
+        size_t at = 0;
+        for (int plane = 0; plane < 2 * p.channels; plane++) {
+          for (int y = 0; y < p.result; y++) {
+            for (int x = 0; x < p.result; x++, at++) {
+              double peak = -HUGE_VAL, sum = 0, magnitude = 0;
+              int count = 0;
+              for (int dy = 0; dy < p.kernel; dy++) {
+                for (int dx = 0; dx < p.kernel; dx++) {
+                  const int u = x * p.stride - p.before + dx, v = y * p.stride - p.before + dy;
+                  if (u < 0 || v < 0 || u >= p.size || v >= p.size) continue;
+                  const double value = in(u, v, plane % p.channels, plane / p.channels);
+                  peak = std::max(peak, value);
+                  sum += value;
+                  magnitude += std::fabs(value);
+                  count++;
+                }
+              }
+              const bool max = how == ops::Pooling::Max;
+              ASSERT_NEAR(got[at], max ? peak : sum / count,
+                          max ? 0 : (count + 1) * kUnit * magnitude / count)
+                  << p.size << " by " << p.kernel << "/" << p.stride << ": " << plane << " " << y
+                  << " " << x << " " << target.to_string();
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(layers, transposes) {
+  struct Case {
+    Shape shape, permutation;
+  };
+  const Case cases[] = {{{64, 64}, {1, 0}},
+                        {{16, 100}, {1, 0}},
+                        {{37, 53}, {1, 0}},
+                        {{3, 70}, {1, 0}},
+                        {{2, 20, 17, 33}, {0, 2, 3, 1}},
+                        {{2, 17, 33, 20}, {0, 3, 1, 2}},
+                        {{5, 6, 40}, {2, 1, 0}},
+                        {{20, 30, 40}, {1, 0, 2}}};
+  for (const Target &target : machines()) {
+    for (const Case &c : cases) {
+      Buffer<float> in = numbers(c.shape, 6);
+      Shape result;
+      for (const int d : c.permutation) result.push_back(c.shape[static_cast<size_t>(d)]);
+      const std::vector<float> got = computed(
+          in, c.shape, result,
+          [&](const ops::Tensor &x) { return ops::transpose(x, c.permutation); }, target);
+      const size_t rank = c.shape.size();
+      for (int flat = 0; flat < size_of(c.shape); flat++) {
+        // The point of the result, the one of the operand, and that one's place.
+        int rest = flat;
+        std::vector<int> from(rank);
+        for (size_t d = rank; d-- > 0;) {
+          const auto axis = static_cast<size_t>(c.permutation[d]);
+          from[axis] = rest % c.shape[axis];
+          rest /= c.shape[axis];
+        }
+        int place = 0;
+        for (size_t d = 0; d < rank; d++) place = place * c.shape[d] + from[d];
+        ASSERT_EQ(got[static_cast<size_t>(flat)], in.data()[place]) << flat;
+      }
+    }
+  }
+}
+
+// Squares of other types: as many lanes as of floats.
+TEST(layers, transposes_of_bytes) {
+  Buffer<uint8_t> in(50, 40);
+  in.for_each_element([&](int x, int y) { in(x, y) = static_cast<uint8_t>(x * 7 + y * 31); });
+  for (const Target &target : machines()) {
+    ImageParam image(UInt(8), 2, "in");
+    image.set(in);
+    const ops::Tensor turned = ops::transpose(ops::Tensor(image, {40, 50}), {1, 0});
+    const Buffer<uint8_t> out =
+        ops::materialize({turned}, {"out"}, {{}}, target)[0].realize({40, 50}, target);
+    for (int y = 0; y < 50; y++) {
+      for (int x = 0; x < 40; x++) ASSERT_EQ(out(x, y), in(y, x)) << x << " " << y;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace polyhalite
