@@ -275,6 +275,10 @@ Expr absd(Expr a, Expr b) {
 }
 
 Expr select(Expr condition, Expr true_value, Expr false_value) {
+  // What C++ has compared is a number by now: select(sizeof(T) == 4, a, b).
+  if (condition.defined() && is_const_int(condition)) {
+    condition = make_binary(Op::Ne, condition, make_zero(condition.type()));
+  }
   require_bool(condition, "select");
   detail::require_defined(true_value, "select");
   detail::require_defined(false_value, "select");

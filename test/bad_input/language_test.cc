@@ -84,6 +84,7 @@ TEST_F(BadAlgorithm, types_of_operands) {
             "error: operand of 'select' has type int32\n"
             "  why: conditions have type bool\n"
             "  fix: compare it, as in x != 0");
+  EXPECT_TRUE(select(sizeof(x) == 1, x, 2).defined());
   EXPECT_EQ(text_of([&] { select(x > 0, cast<uint8_t>(x), cast<float>(x)); }),
             "error: select between uint8 and float32\n"
             "  why: the two values must have the same type\n"
