@@ -36,6 +36,23 @@ std::vector<Expr> rows_of(const Expr &index) {
   return rows;
 }
 
+// The indices of n columns that lie side by side, row by row: ramp(ramp(b, s, r), broadcast(1), n)
+// is the columns of r dense rows of n. Empty where it is something else, or gains nothing.
+std::vector<Expr> rows_of_columns(const Expr &index) {
+  if (index->op != Op::Ramp || index->args[0]->op != Op::Ramp) return {};
+  const Expr &column = index->args[0], &step = index->args[1];
+  const int rows = column.type().lanes(), n = index.type().lanes() / rows;
+  if (!column->args[0].type().is_scalar() || is_one(column->args[1]) || n < rows) return {};
+  if (step->op != Op::Broadcast || !is_one(step->args[0])) return {};
+  std::vector<Expr> out;
+  for (int i = 0; i < rows; i++) {
+    const Expr &stride = column->args[1];
+    const Expr by = make_binary(Op::Mul, stride, make_int(stride.type(), i));
+    out.push_back(make_ramp(make_binary(Op::Add, column->args[0], by), step->args[0], n));
+  }
+  return out;
+}
+
 std::vector<int> lanes_of_row(size_t row, int lanes) {
   std::vector<int> picks;
   for (int i = 0; i < lanes; i++) picks.push_back(static_cast<int>(row) * lanes + i);
@@ -155,6 +172,23 @@ Value *FunctionEmitter::emit_load(const Expr &e, bool streams) {
 
 Value *FunctionEmitter::load_lanes_at(const LoadNode &load, Value *mask, bool streams) {
   const Type t = load.type;
+  if (const std::vector<Expr> rows = rows_of_columns(load.args[0]); !rows.empty()) {
+    const int height = static_cast<int>(rows.size()), n = t.lanes() / height;
+    std::vector<Value *> parts;
+    for (int i = 0; i < height; i++) {
+      std::vector<int> own;
+      for (int c = 0; c < n; c++) own.push_back(c * height + i);
+      kept_.push_back(rows[static_cast<size_t>(i)]);
+      const LoadNode row(t.with_lanes(n), load.buffer, kept_.back());
+      parts.push_back(
+          load_lanes_at(row, mask ? builder_.CreateShuffleVector(mask, own) : nullptr, streams));
+    }
+    std::vector<int> order;
+    for (int c = 0; c < n; c++) {
+      for (int i = 0; i < height; i++) order.push_back(i * n + c);
+    }
+    return builder_.CreateShuffleVector(concatenate(parts), order);
+  }
   if (const std::vector<Expr> rows = rows_of(load.args[0]); !rows.empty()) {
     std::vector<Value *> parts;
     for (size_t i = 0; i < rows.size(); i++) {
