@@ -152,6 +152,8 @@ std::vector<OperatorCase> matmul_cases() {
   std::vector<OperatorCase> cases;
   add_cases<float, float, float>("f32", 1, &cases);
   add_cases<double, double, double>("f64", 0.5, &cases);
+  // A dot product of four bytes each where f32 has one multiply-add.
+  add_cases<uint8_t, int8_t, int32_t>("u8s8", 4, &cases);
   return cases;
 }
 

@@ -36,9 +36,9 @@ class PipelineInProcess : public CompiledPipeline {
     code_ = std::make_unique<JitCode>(f, target, externs);
     times_.llvm = llvm.seconds();
   }
-  int call(const std::vector<void *> &args, std::string *message,
-           JITUserContext *context) const override {
-    return code_->call(args, message, context);
+  using CompiledPipeline::call;
+  int call(void **slots, std::string *message, JITUserContext *context) const override {
+    return code_->call(slots, message, context);
   }
   const CompileTimes &times() const override { return times_; }
   void *address() const override { return code_->address(); }

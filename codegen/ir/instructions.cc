@@ -1,5 +1,8 @@
 #include "codegen/ir/instructions.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace polyhalite {
 
 namespace {
@@ -65,6 +68,64 @@ Instruction approximate(const char *name, const char *ptx) {
            {"from", Home::Thread, Float(32), true, false, one_per_lane()}}};
 }
 
+Instruction dot_products(const char *name, Type sum, Type a, Type b, int n, int k,
+                         Target::Arch arch, std::vector<Target::Feature> any_of) {
+  auto matrix = [](int rows, int columns) {
+    Fragment f;
+    f.rows = rows;
+    f.columns = columns;
+    f.per_lane = rows * columns;
+    return f;
+  };
+  Instruction i{name,
+                InstructionMeaning::DotProducts,
+                "",
+                {{"d", Home::Stack, sum, true, true, matrix(1, n)},
+                 {"a", Home::Stack, a, true, false, matrix(1, k)},
+                 {"b", Home::Stack, b, true, false, matrix(k, n)}}};
+  i.arch = arch;
+  i.any_of = std::move(any_of);
+  return i;
+}
+
+// The longest vectors first.
+std::vector<Instruction> dot_table() {
+  const Type s32 = Int(32), s16 = Int(16), u8 = UInt(8), s8 = Int(8), f32 = Float(32);
+  const Type bf16 = BFloat(16);
+  const Target::Arch x86 = Target::X86, arm = Target::ARM;
+  using Features = std::vector<Target::Feature>;
+  auto with = [](Features features, const Features &more) {
+    features.insert(features.end(), more.begin(), more.end());
+    return features;
+  };
+  const Features dots = {Target::AVX512_Zen4, Target::AVX512_SapphireRapids};
+  const Features short_dots = with(dots, {Target::AVXVNNI});
+  const Features avx512 = with(dots, {Target::AVX512_Skylake, Target::AVX512_Cannonlake});
+  const Features avx2 = with(avx512, {Target::AVX2}), sse41 = with(avx2, {Target::SSE41});
+  // Version 8.4 has dot products, 8.6 those of mixed signs and of bfloat16.
+  const Features arm86 = {Target::ARMv86a, Target::ARMv87a, Target::ARMv88a, Target::ARMv89a};
+  const Features arm84 = with(arm86, {Target::ARMDotProd, Target::ARMv84a, Target::ARMv85a});
+  return {
+      dot_products("vpdpbusd_512", s32, u8, s8, 16, 4, x86, dots),
+      dot_products("vpdpbusd_256", s32, u8, s8, 8, 4, x86, short_dots),
+      dot_products("vpdpbusd_128", s32, u8, s8, 4, 4, x86, short_dots),
+      // Bytes are widened to 16 bits: maddubs would be one instruction, and saturates.
+      dot_products("vpmaddwd_u8s8_512", s32, u8, s8, 16, 4, x86, avx512),
+      dot_products("vpmaddwd_u8s8_256", s32, u8, s8, 8, 4, x86, avx2),
+      dot_products("pmaddwd_u8s8_128", s32, u8, s8, 4, 4, x86, sse41),
+      dot_products("vpmaddwd_512", s32, s16, s16, 16, 2, x86, avx512),
+      dot_products("vpmaddwd_256", s32, s16, s16, 8, 2, x86, avx2),
+      dot_products("pmaddwd_128", s32, s16, s16, 4, 2, x86, sse41),
+      dot_products("vdpbf16ps_512", f32, bf16, bf16, 16, 2, x86, dots),
+      dot_products("vdpbf16ps_256", f32, bf16, bf16, 8, 2, x86, dots),
+      dot_products("vdpbf16ps_128", f32, bf16, bf16, 4, 2, x86, dots),
+      dot_products("sdot", s32, s8, s8, 4, 4, arm, arm84),
+      dot_products("udot", s32, u8, u8, 4, 4, arm, arm84),
+      dot_products("usdot", s32, u8, s8, 4, 4, arm, arm86),
+      dot_products("bfdot", f32, bf16, bf16, 4, 2, arm, arm86),
+  };
+}
+
 std::vector<Instruction> make_table() {
   std::vector<Instruction> table = {
       multiply_accumulate("mma_m16n8k16_f16_f32",
@@ -101,6 +162,7 @@ std::vector<Instruction> make_table() {
   for (Instruction &i : table) {
     if (i.meaning == InstructionMeaning::ExchangeLanes) i.is_convergent = true;
   }
+  for (Instruction &i : dot_table()) table.push_back(std::move(i));
   return table;
 }
 
@@ -130,6 +192,12 @@ const Instruction *find_instruction(const std::string &name) {
     if (name == i.name) return &i;
   }
   return nullptr;
+}
+
+bool runs_on(const Instruction &i, const Target &target) {
+  if (target.arch != i.arch) return false;
+  return std::any_of(i.any_of.begin(), i.any_of.end(),
+                     [&](Target::Feature f) { return target.has_feature(f); });
 }
 
 MatrixShape matrix_shape(const Instruction &i) {

@@ -1,6 +1,8 @@
-// The instructions of GPUs that code asks for by name: what they mean, lane by lane, and how PTX
-// writes them. Emission, the oracle and tensorize read the same table; an instruction more is an
-// entry more. Layouts: NVIDIA, PTX ISA, sections on mma, ldmatrix, cp.async, shfl.
+// The instructions that code asks for by name: what they mean, and, for GPUs, lane by lane, and how
+// PTX writes them. Emission, the oracle and tensorize read the same table; an instruction more is
+// an entry more. Layouts: NVIDIA, PTX ISA, sections on mma, ldmatrix, cp.async, shfl. Dot products:
+// Intel, Instruction Set Reference, vpdpbusd, vpdpbf16ps, pmaddwd; Arm, Architecture Reference
+// Manual, sdot, udot, usdot, bfdot.
 #pragma once
 
 #include <array>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include "codegen/ir/stmt.h"
+#include "polyhalite/target.h"
 
 namespace polyhalite {
 
@@ -40,6 +43,12 @@ struct InstructionOperand {
 };
 
 enum class InstructionMeaning : uint8_t {
+  /// Of a processor: d[n] += sum over k of a[k] * b[k, n], exact products summed in d's type in any
+  /// order; either operand may have a's type, and bytes any sign. Operands d, a, b are values in
+  /// vectors (Home::Stack),
+  /// their fragments say how many rows and columns. Code is made from sum_products, by which loop
+  /// IR says the same (emit_dot.cc).
+  DotProducts,
   /// d[i, j] += sum over k of a[i, k] * b[k, j], exact products summed in d's type in any order.
   /// Operands d, a, b.
   MultiplyAccumulate,
@@ -74,16 +83,21 @@ struct Instruction {
   bool reads_memory = false, writes_memory = false;
   int least_ptx = 70, least_capability = 80;  // PTX 7.0, compute capability 8.0
   bool is_specific = false;                   // of sm_90a alone
+  Target::Arch arch = Target::ArchUnknown;    // DotProducts
+  std::vector<Target::Feature> any_of{};      // DotProducts: it comes with each of these features
 };
 
 const std::vector<Instruction> &instructions();
 /// Null where there is none of this name.
 const Instruction *find_instruction(const std::string &name);
 
+/// Does the processor have this instruction of a processor?
+bool runs_on(const Instruction &i, const Target &target);
+
 /// A matrix product's shape: d is m x n, a is m x k.
 struct MatrixShape {
   int m, n, k;
 };
-MatrixShape matrix_shape(const Instruction &multiply_accumulate);
+MatrixShape matrix_shape(const Instruction &product);
 
 }  // namespace polyhalite

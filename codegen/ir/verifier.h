@@ -80,6 +80,7 @@ class Verifier {
   void expr(const Expr &e);
   void node(const Expr &e);
   void variable(const VariableNode &v);
+  void sum_products(const CallNode &c);
   void call(const CallNode &c);
 
   IrLevel level_;

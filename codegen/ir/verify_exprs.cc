@@ -168,7 +168,20 @@ void Verifier::variable(const VariableNode &v) {
       "'" + v.name + "' is " + it->second.first.to_string() + " here, not " + v.type.to_string());
 }
 
+void Verifier::sum_products(const CallNode &c) {
+  require(is_flat(), "no flat", "sum_products");
+  require(c.args.size() == 3, "shape", "wrong number of operands of sum_products");
+  if (problem_) return;
+  const Type a = c.args[1].type(), b = c.args[2].type();
+  require(c.args[0].type() == c.type, "types", "sum_products adds to another type than its own");
+  require(a.lanes() == b.lanes() && a.lanes() % c.type.lanes() == 0, "types",
+          "the factors of sum_products have " + std::to_string(a.lanes()) + " and " +
+              std::to_string(b.lanes()) + " lanes for " + std::to_string(c.type.lanes()) +
+              " sums");
+}
+
 void Verifier::call(const CallNode &c) {
+  if (c.kind == CallKind::Intrinsic && c.name == intrinsic::kSumProducts) return sum_products(c);
   if (c.kind != CallKind::Func && c.kind != CallKind::Image) return;
   require(!is_flat(), "no boxes", "a call of '" + c.name + "'");
   const Buffer *b = find_buffer(c.name, c.value_index);

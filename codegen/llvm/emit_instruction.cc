@@ -1,6 +1,7 @@
-// Integer functions for which machines have instructions that LLVM does not find by itself.
+// Functions for which machines have instructions that LLVM does not find by itself.
 #include <llvm/IR/IntrinsicsX86.h>
 
+#include "codegen/llvm/dot_products.h"
 #include "codegen/llvm/function_emitter.h"
 #include "lang/ir/intrinsics.h"
 
@@ -33,6 +34,26 @@ const Form *rounded_product(const Target &target, int lanes) {
 
 // The call by an instruction of the target; null where there is none.
 Value *FunctionEmitter::emit_machine_instruction(const CallNode &call) {
+  if (call.name == intrinsic::kSumProducts) {
+    const int lanes = call.type.lanes(), terms = call.args[1].type().lanes() / lanes;
+    const int bits = call.args[1].type().bits();
+    if (kernel_ || lanes < 4 || terms * bits != 32 || call.args[2].type().bits() != bits) {
+      return nullptr;
+    }
+    llvm::Type *word = builder_.getInt32Ty();
+    auto words = [&](const Expr &e) -> Value * {
+      // What all sums share is one word, which processors spread as they load it.
+      if (e->op == Op::Broadcast && e->args[0].type().lanes() == terms) {
+        return builder_.CreateVectorSplat(static_cast<unsigned>(lanes),
+                                          builder_.CreateBitCast(emit(e->args[0]), word));
+      }
+      return builder_.CreateBitCast(emit(e),
+                                    llvm::FixedVectorType::get(word, static_cast<unsigned>(lanes)));
+    };
+    return emit_dot_products(builder_, module_.target, call.type, emit(call.args[0]),
+                             {words(call.args[1]), call.args[1].type().element_of()},
+                             {words(call.args[2]), call.args[2].type().element_of()});
+  }
   if (call.name != intrinsic::kRoundingMulShiftRight) return nullptr;
   int64_t shift = 0;
   const int lanes = call.type.lanes();

@@ -36,17 +36,21 @@ std::vector<Expr> rows_of(const Expr &index) {
   return rows;
 }
 
-// Of ramp(ramp(base, stride, n), broadcast(1), n) the index of its first n-th, each lane of which
-// begins a dense row of n elements; n is a power of two. Undefined where it is something else.
-Expr columns_of_square(const Expr &index) {
-  if (index->op != Op::Ramp || index->args[0]->op != Op::Ramp) return Expr();
-  const Expr &starts = index->args[0], &step = index->args[1];
-  const int n = starts.type().lanes();
-  if (starts->args[0].type().is_vector() || index.type().lanes() != n * n || (n & (n - 1)) != 0) {
-    return Expr();
+// The indices of n columns that lie side by side, row by row: ramp(ramp(b, s, r), broadcast(1), n)
+// is the columns of r dense rows of n. Empty where it is something else, or gains nothing.
+std::vector<Expr> rows_of_columns(const Expr &index) {
+  if (index->op != Op::Ramp || index->args[0]->op != Op::Ramp) return {};
+  const Expr &column = index->args[0], &step = index->args[1];
+  const int rows = column.type().lanes(), n = index.type().lanes() / rows;
+  if (!column->args[0].type().is_scalar() || is_one(column->args[1]) || n < rows) return {};
+  if (step->op != Op::Broadcast || !is_one(step->args[0])) return {};
+  std::vector<Expr> out;
+  for (int i = 0; i < rows; i++) {
+    const Expr &stride = column->args[1];
+    const Expr by = make_binary(Op::Mul, stride, make_int(stride.type(), i));
+    out.push_back(make_ramp(make_binary(Op::Add, column->args[0], by), step->args[0], n));
   }
-  if (step->op != Op::Broadcast || !is_one(step->args[0]) || is_one(starts->args[1])) return Expr();
-  return starts;
+  return out;
 }
 
 std::vector<int> lanes_of_row(size_t row, int lanes) {
@@ -180,8 +184,25 @@ Value *FunctionEmitter::emit_load(const Expr &e, bool streams) {
 
 Value *FunctionEmitter::load_lanes_at(const LoadNode &load, Value *mask, bool streams) {
   const Type t = load.type;
-  if (const Expr starts = columns_of_square(load.args[0]); starts.defined() && !mask) {
-    if (Value *square = load_transposed(load, starts)) return square;
+  if (const std::vector<Expr> rows = rows_of_columns(load.args[0]); !rows.empty()) {
+    const int height = static_cast<int>(rows.size()), n = t.lanes() / height;
+    if (n == height && (n & (n - 1)) == 0 && !mask) {
+      if (Value *square = load_transposed(load, load.args[0]->args[0])) return square;
+    }
+    std::vector<Value *> parts;
+    for (int i = 0; i < height; i++) {
+      std::vector<int> own;
+      for (int c = 0; c < n; c++) own.push_back(c * height + i);
+      kept_.push_back(rows[static_cast<size_t>(i)]);
+      const LoadNode row(t.with_lanes(n), load.buffer, kept_.back());
+      parts.push_back(
+          load_lanes_at(row, mask ? builder_.CreateShuffleVector(mask, own) : nullptr, streams));
+    }
+    std::vector<int> order;
+    for (int c = 0; c < n; c++) {
+      for (int i = 0; i < height; i++) order.push_back(i * n + c);
+    }
+    return builder_.CreateShuffleVector(concatenate(parts), order);
   }
   if (const std::vector<Expr> rows = rows_of(load.args[0]); !rows.empty()) {
     std::vector<Value *> parts;

@@ -181,12 +181,18 @@ void *JitCode::address() const { return session_->function; }
 
 int JitCode::call(const std::vector<void *> &args, std::string *message, JITUserContext *context,
                   const UseProfile &use) const {
+  std::vector<void *> slots(1);
+  slots.insert(slots.end(), args.begin(), args.end());
+  return call(slots.data(), message, context, use);
+}
+
+int JitCode::call(void **slots, std::string *message, JITUserContext *context,
+                  const UseProfile &use) const {
   JITUserContext own;
   void *user_context = context ? context : &own;
-  std::vector<void *> all = {&user_context};
-  all.insert(all.end(), args.begin(), args.end());
+  slots[0] = &user_context;
   RunningCall call(static_cast<JITUserContext *>(user_context));
-  const int code = session_->entry(all.data());
+  const int code = session_->entry(slots);
   if (is_profiled_ && use) {
     runtime::finish_profiling(
         [](void *with, const polyhalite_profiler_pipeline_stats *all) {

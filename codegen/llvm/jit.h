@@ -31,6 +31,10 @@ class JitCode {
   using UseProfile = std::function<void(const polyhalite_profiler_pipeline_stats *)>;
   int call(const std::vector<void *> &args, std::string *message, JITUserContext *context = nullptr,
            const UseProfile &use = {}) const;
+  /// The same without an allocation: slots[0] is for the call's own use, the arguments stand
+  /// behind.
+  int call(void **slots, std::string *message, JITUserContext *context,
+           const UseProfile &use = {}) const;
   /// The C function int f(void *context, arguments).
   void *address() const;
 

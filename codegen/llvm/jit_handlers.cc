@@ -4,48 +4,163 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
+#include <utility>
 
 #include "codegen/runtime/internal.h"
 #include "lang/abi/polyhalite_runtime.h"
 
 namespace polyhalite {
 
+// Where a thread notes the call that it runs, and others what happened to it. A slot lives as long
+// as the process, so that any thread may look at any time; its thread writes without a lock.
+class CallSlot {
+ public:
+  void begin(const JITUserContext *context) {
+    if (told_.load(std::memory_order_relaxed)) forget();
+    context_.store(context, std::memory_order_release);
+  }
+  void end() { context_.store(nullptr, std::memory_order_release); }
+  bool has(const void *context) const {
+    return context && context_.load(std::memory_order_acquire) == context;
+  }
+
+  void keep(const void *of, const char *message) {
+    tell(of, [&] {
+      if (message_.empty()) message_ = message;
+    });
+  }
+  void keep(const void *of, const std::exception_ptr &thrown) {
+    tell(of, [&] {
+      if (!thrown_) thrown_ = thrown;
+    });
+  }
+
+  std::string message() {
+    if (!told_.load(std::memory_order_relaxed)) return "";
+    std::lock_guard<std::mutex> hold(lock_);
+    return has(of_) ? message_ : "";
+  }
+  std::exception_ptr take_thrown() {
+    if (!told_.load(std::memory_order_relaxed)) return nullptr;
+    std::lock_guard<std::mutex> hold(lock_);
+    return has(of_) ? std::exchange(thrown_, nullptr) : nullptr;
+  }
+
+ private:
+  template <typename F>
+  void tell(const void *of, const F &note) {
+    std::lock_guard<std::mutex> hold(lock_);
+    if (!has(of)) return;
+    // What a call that has ended left is nobody's.
+    if (of_ != of) clear();
+    of_ = of;
+    note();
+    told_.store(true, std::memory_order_relaxed);
+  }
+  void forget() {
+    std::lock_guard<std::mutex> hold(lock_);
+    clear();
+    told_.store(false, std::memory_order_relaxed);
+  }
+  void clear() {
+    of_ = nullptr;
+    message_.clear();
+    thrown_ = nullptr;
+  }
+
+  std::atomic<const void *> context_{nullptr};
+  // What was told while the call ran that began last is seen by it: the thread that told is one of
+  // the call's, or of one that overlaps.
+  std::atomic<bool> told_{false};
+  std::mutex lock_;
+  const void *of_ = nullptr;  // the context of what is kept
+  std::string message_;
+  std::exception_ptr thrown_;
+
+ public:
+  CallSlot *next = nullptr;  // of those that the thread does not use
+};
+
 namespace {
 
-// The calls that run, so that contexts of this library are told from programs' own.
-class RunningCalls {
+bool take_message(void *user_context, const char *message);
+bool take_text(void *user_context, const char *text);
+
+// All slots of the process: those of threads that have ended go to the next thread.
+class CallSlots {
  public:
-  void add(RunningCall *c) {
+  CallSlot *take() {
     std::lock_guard<std::mutex> hold(lock_);
-    running_.push_back(c);
+    if (CallSlot *s = free_) {
+      free_ = s->next;
+      return s;
+    }
+    all_.push_back(new CallSlot);
+    return all_.back();
   }
-  void remove(RunningCall *c) {
+  void give_back(CallSlot *first) {
     std::lock_guard<std::mutex> hold(lock_);
-    running_.erase(std::find(running_.begin(), running_.end(), c));
+    while (CallSlot *s = first) {
+      first = s->next;
+      s->next = free_;
+      free_ = s;
+    }
   }
+  /// Does a call with this context run? Contexts of this library are told from programs' own so.
   bool knows(const void *context) {
     std::lock_guard<std::mutex> hold(lock_);
-    return std::any_of(running_.begin(), running_.end(),
-                       [&](RunningCall *c) { return c->context() == context; });
+    return std::any_of(all_.begin(), all_.end(),
+                       [&](const CallSlot *s) { return s->has(context); });
   }
   /// To each call with this context.
   template <typename T>
   void tell(const void *context, const T &what) {
     std::lock_guard<std::mutex> hold(lock_);
-    for (RunningCall *c : running_) {
-      if (c->context() == context) c->keep(what);
-    }
+    for (CallSlot *s : all_) s->keep(context, what);
   }
 
  private:
   std::mutex lock_;
-  std::vector<RunningCall *> running_;
+  std::vector<CallSlot *> all_;
+  CallSlot *free_ = nullptr;
 };
 
 // Never destroyed: pool threads may still run when the program ends.
-RunningCalls &running_calls() {
-  static RunningCalls *calls = new RunningCalls;
-  return *calls;
+CallSlots &call_slots() {
+  static CallSlots *slots = new CallSlots;
+  return *slots;
+}
+
+// This thread's slots that no call of its uses. Every call looks: one pointer of the memory that a
+// program sets aside for this is quicker to find than what is made on demand.
+__attribute__((tls_model("initial-exec"))) thread_local CallSlot *spare_slots = nullptr;
+
+struct GiveBackSpareSlots {
+  ~GiveBackSpareSlots() { call_slots().give_back(std::exchange(spare_slots, nullptr)); }
+};
+
+CallSlot *another_slot() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    runtime::set_error_sink(take_message);
+    runtime::set_print_sink(take_text);
+  });
+  thread_local GiveBackSpareSlots at_its_end;
+  static_cast<void>(at_its_end);
+  return call_slots().take();
+}
+
+CallSlot &enter_call() {
+  CallSlot *s = spare_slots;
+  if (!s) return *another_slot();
+  spare_slots = s->next;
+  return *s;
+}
+
+void leave_call(CallSlot &s) {
+  s.next = spare_slots;
+  spare_slots = &s;
 }
 
 // Calls a handler; an exception waits for the end of the call and `failed` is the result.
@@ -54,13 +169,13 @@ R guarded(JITUserContext *context, R failed, F &&f) {
   try {
     return f();
   } catch (...) {
-    running_calls().tell(context, std::current_exception());
+    call_slots().tell(context, std::current_exception());
     return failed;
   }
 }
 
 bool take_message(void *user_context, const char *message) {
-  if (!running_calls().knows(user_context)) return false;
+  if (!call_slots().knows(user_context)) return false;
   auto *context = static_cast<JITUserContext *>(user_context);
   if (const auto handler = context->handlers.custom_error) {
     guarded(context, 0, [&] {
@@ -68,13 +183,13 @@ bool take_message(void *user_context, const char *message) {
       return 0;
     });
   } else {
-    running_calls().tell(context, message);
+    call_slots().tell(context, message);
   }
   return true;
 }
 
 bool take_text(void *user_context, const char *text) {
-  if (!running_calls().knows(user_context)) return false;
+  if (!call_slots().knows(user_context)) return false;
   auto *context = static_cast<JITUserContext *>(user_context);
   const auto handler = context->handlers.custom_print;
   if (!handler) return false;
@@ -150,7 +265,7 @@ int handled_do_par_for(JITUserContext *context, polyhalite_task_t task, int min,
 // What a C function of the program has thrown.
 int keep_exception(void *user_context, void *thrown) {
   abi::__cxa_begin_catch(thrown);
-  running_calls().tell(user_context, std::current_exception());
+  call_slots().tell(user_context, std::current_exception());
   abi::__cxa_end_catch();
   return polyhalite_error_code_generic_error;
 }
@@ -174,36 +289,17 @@ const std::vector<RuntimeSymbol> &handled_runtime() {
   return *symbols;
 }
 
-RunningCall::RunningCall(JITUserContext *context) : context_(context) {
-  runtime::set_error_sink(take_message);
-  runtime::set_print_sink(take_text);
-  running_calls().add(this);
+RunningCall::RunningCall(JITUserContext *context) : slot_(enter_call()) { slot_.begin(context); }
+
+RunningCall::~RunningCall() {
+  slot_.end();
+  leave_call(slot_);
 }
 
-RunningCall::~RunningCall() { running_calls().remove(this); }
-
-std::string RunningCall::message() {
-  std::lock_guard<std::mutex> hold(lock_);
-  return message_;
-}
+std::string RunningCall::message() { return slot_.message(); }
 
 void RunningCall::rethrow() {
-  std::exception_ptr thrown;
-  {
-    std::lock_guard<std::mutex> hold(lock_);
-    std::swap(thrown, thrown_);
-  }
-  if (thrown) std::rethrow_exception(thrown);
-}
-
-void RunningCall::keep(const char *message) {
-  std::lock_guard<std::mutex> hold(lock_);
-  if (message_.empty()) message_ = message;
-}
-
-void RunningCall::keep(std::exception_ptr thrown) {
-  std::lock_guard<std::mutex> hold(lock_);
-  if (!thrown_) thrown_ = std::move(thrown);
+  if (const std::exception_ptr thrown = slot_.take_thrown()) std::rethrow_exception(thrown);
 }
 
 }  // namespace polyhalite

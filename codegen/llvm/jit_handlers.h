@@ -3,7 +3,6 @@
 #pragma once
 
 #include <exception>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -20,8 +19,11 @@ struct RuntimeSymbol {
 /// and polyhalite_keep_exception, which takes what a function of the program throws.
 const std::vector<RuntimeSymbol> &handled_runtime();
 
+class CallSlot;
+
 /// Stands while a call with this context runs: keeps its first message and its first exception.
-/// Calls with one context may overlap; then each keeps what any of them reports.
+/// Calls with one context may overlap; then each keeps what any of them reports. In the thread that
+/// made it; takes no lock unless something was reported.
 class RunningCall {
  public:
   explicit RunningCall(JITUserContext *context);
@@ -34,15 +36,8 @@ class RunningCall {
   /// Throws the exception of a handler, if there was one: none may cross compiled code.
   void rethrow();
 
-  void keep(const char *message);
-  void keep(std::exception_ptr thrown);
-  JITUserContext *context() const { return context_; }
-
  private:
-  JITUserContext *context_;
-  std::mutex lock_;
-  std::string message_;
-  std::exception_ptr thrown_;
+  CallSlot &slot_;
 };
 
 }  // namespace polyhalite

@@ -177,7 +177,8 @@ class FormCollectives : public StmtRewriter {
     if (s->kind == StmtKind::For && s->loop_kind == LoopKind::GpuLane) {
       lane_ = make_variable(Int(32), VariableKind::Loop, s->name);
     }
-    if (s->kind == StmtKind::For && !s->instruction.empty()) {
+    // A processor's instruction has no lanes around it.
+    if (s->kind == StmtKind::For && !s->instruction.empty() && lane_.defined()) {
       return Product(s, lane_).made(memory_, lets_);
     }
     const bool is_shared = s->kind == StmtKind::Allocate && s->home == Home::Block;

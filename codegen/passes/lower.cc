@@ -336,21 +336,35 @@ class Lowering {
                  tensor.where);
     };
     const Instruction *found = find_instruction(name);
-    if (!found || found->meaning != InstructionMeaning::MultiplyAccumulate) {
+    const bool on_host = place_ == StoragePlace::Host;
+    const bool is_dot = found && found->meaning == InstructionMeaning::DotProducts;
+    if (!is_dot && (!found || found->meaning != InstructionMeaning::MultiplyAccumulate)) {
       std::string known;
       for (const Instruction &i : instructions()) {
-        if (i.meaning != InstructionMeaning::MultiplyAccumulate) continue;
+        if (i.meaning !=
+            (on_host ? InstructionMeaning::DotProducts : InstructionMeaning::MultiplyAccumulate)) {
+          continue;
+        }
         known += (known.empty() ? "" : ", ") + std::string(i.name);
       }
       refuse("no matrix instruction has this name", "instructions are: " + known);
     }
-    if (place_ == StoragePlace::Host) {
+    if (on_host && !is_dot) {
       refuse("it runs on the host", "give loops around it to the blocks of a kernel");
+    }
+    if (!on_host && is_dot) {
+      refuse("it runs in a kernel, and the instruction is a processor's",
+             "take an instruction of the card, or leave its loops on the host");
     }
     const MatrixShape shape = matrix_shape(*found);
     const int extents[] = {shape.m, shape.n, shape.k};
-    for (size_t i = 0; i < tensor.loops.size(); i++) {
-      const int loop = nest.loops[nest.loops.size() - tensor.loops.size() + i];
+    const size_t first = is_dot ? 1 : 0;  // a dot product has no loop m
+    if (is_dot && tensor.loops.size() != 2) {
+      refuse("it stands for two loops, n and k, not " + std::to_string(tensor.loops.size()),
+             "give it the loop over the results of a vector and the one over what is summed");
+    }
+    for (size_t i = first; i < first + tensor.loops.size(); i++) {
+      const int loop = nest.loops[nest.loops.size() - tensor.loops.size() + i - first];
       const LoopInfo &l = tree_.loops[loop];
       int64_t extent = 0;
       if (!is_const_int(survey_.loops[loop].extent, &extent) || extent != extents[i]) {

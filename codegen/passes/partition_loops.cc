@@ -127,6 +127,7 @@ class CutLoops : public StmtRewriter {
   Stmt rewrite(const Stmt &s) override {
     if (s->kind == StmtKind::Kernel) return s;  // its threads do not diverge for long
     if (s->kind != StmtKind::For) return rewrite_children(s);
+    if (!s->instruction.empty()) return s;  // an instruction runs whole
     const bool always = s->partition == Partition::Always;
     if (always) asked_.insert(s->name);
     const SteadyState steady = steady_state(s, in_edge_ && !always);

@@ -33,6 +33,11 @@ bool reads_memory(const Expr &e) {
   return found;
 }
 
+// What a processor's instruction runs: its outer loop becomes lanes.
+bool is_tensor(const Stmt &s) { return s->kind == StmtKind::For && !s->instruction.empty(); }
+
+bool becomes_lanes(const Stmt &s) { return s->loop_kind == LoopKind::Vector || is_tensor(s); }
+
 // A nest without branches: loops, symbols and Ifs around one Provide.
 struct Nest {
   std::vector<Stmt> around;  // outermost first
@@ -50,7 +55,8 @@ std::optional<Nest> find_nest(const Stmt &root) {
     switch (s->kind) {
       case StmtKind::For:
         if (s->loop_kind == LoopKind::Parallel || is_gpu_loop(s->loop_kind)) return std::nullopt;
-        (s->loop_kind == LoopKind::Serial ? nest.serial : nest.expanded).insert(s->name);
+        (s->loop_kind == LoopKind::Serial && !is_tensor(s) ? nest.serial : nest.expanded)
+            .insert(s->name);
         break;
       case StmtKind::Let:
         nest.symbols[s->name] = substitute(nest.symbols, s->args[0]);
@@ -134,8 +140,7 @@ bool is_accumulation(Nest &nest) {
   }
   // The fastest dimension of the carried cells is the vector's.
   std::reverse(nest.cell_loops.begin(), nest.cell_loops.end());
-  std::stable_partition(nest.cell_loops.begin(), nest.cell_loops.end(),
-                        [](const Stmt &s) { return s->loop_kind == LoopKind::Vector; });
+  std::stable_partition(nest.cell_loops.begin(), nest.cell_loops.end(), becomes_lanes);
   return bytes <= kMaxBytes && is_injective(nest);
 }
 
@@ -181,6 +186,7 @@ class Promote : public StmtRewriter {
       on_stack_.erase(s->name);
       return out;
     }
+    if (is_tensor(s)) return s;
     if (s->kind == StmtKind::For && s->loop_kind == LoopKind::Serial) {
       std::optional<Nest> nest = find_nest(s);
       if (nest && !on_stack_.count(nest->leaf->name) && is_accumulation(*nest)) {
@@ -231,7 +237,7 @@ class Promote : public StmtRewriter {
       if ((*s)->kind == StmtKind::If) leaf = make_if(substitute(nest.symbols, (*s)->args[0]), leaf);
       if (in_cell) {
         leaf = make_for((*s)->name, substitute(nest.symbols, (*s)->args[0]), (*s)->args[1],
-                        (*s)->loop_kind, leaf, (*s)->partition);
+                        is_tensor(*s) ? LoopKind::Vector : (*s)->loop_kind, leaf, (*s)->partition);
       }
     }
     return leaf;

@@ -387,7 +387,7 @@ class VectorBody {
   // after lane.
   Stmt reduction(const Stmt &s) {
     const Stmt &update = s->body[0];
-    if (update->kind != StmtKind::Store || update->args.size() > 2 || is_masked()) return Stmt();
+    if (update->kind != StmtKind::Store || update->args.size() > 2) return Stmt();
     if (loop_.private_buffers.count(update->name)) return Stmt();
     const Expr &index = update->args[0], &value = update->args[1];
     const Op op = value->op;
@@ -400,8 +400,15 @@ class VectorBody {
       if (!equal(load->args[0], index)) continue;
       WidenExpr w(loop_);
       const Expr cells = w(index), operand = w.widened(value->args[1 - own]);
-      if (!w.possible() || reads(operand, update->name)) return Stmt();
-      if (cells.type() == index.type()) {
+      const bool one_cell = w.possible() && cells.type() == index.type();
+      if (const Expr sum = sum_of_products(value->args[own], value->args[1 - own]);
+          one_cell && op == Op::Add && sum.defined()) {
+        return reads(with_args(sum, {sum->args[1], sum->args[2]}), update->name)
+                   ? Stmt()
+                   : make_atomic(make_store(update->name, index, sum), s->lanes_only);
+      }
+      if (is_masked() || !w.possible() || reads(operand, update->name)) return Stmt();
+      if (one_cell) {
         const Expr all = s->lanes_only && (in_lanes_ || value.type().is_vector())
                              ? in_turn(op, value->args[1 - own], operand)
                              : combine_lanes(op, operand, value.type().lanes(), lanes_);
@@ -433,6 +440,33 @@ class VectorBody {
       }
     }
     return terms[0];
+  }
+
+  // own + T(x)*T(y), x and y narrower than T: what machines have dot products for.
+  Expr sum_of_products(const Expr &own, const Expr &term) {
+    constexpr int kMostTerms = 4;
+    if (loop_.n > kMostTerms || term->op != Op::Mul) return Expr();
+    WidenExpr w(loop_);
+    std::vector<Expr> operands = {own};
+    for (const Expr &factor : term->args) {
+      if (!is_widened_factor(factor)) return Expr();
+      operands.push_back(w.widened(factor->args[0]));
+    }
+    if (!w.possible()) return Expr();
+    // Iterations that take no part add nothing.
+    if (is_masked()) {
+      operands[1] = make_select(loop_.mask, operands[1], make_zero(operands[1].type()));
+    }
+    uniform_load_ |= w.has_uniform_load();
+    return make_intrinsic(own.type(), intrinsic::kSumProducts, std::move(operands));
+  }
+
+  static bool is_widened_factor(const Expr &e) {
+    if (e->op != Op::Cast || !e.type().is_scalar()) return false;
+    const Type wide = e.type(), narrow = e->args[0].type();
+    if (wide == Float(32)) return narrow == BFloat(16);
+    return wide.is_int_or_uint() && wide.bits() == 32 && narrow.is_int_or_uint() &&
+           (narrow.bits() == 8 || narrow.bits() == 16);
   }
 
   // Only trace events have a form for all iterations at once.
@@ -590,6 +624,8 @@ class FreeOfLanes : public StmtRewriter {
 };
 
 }  // namespace
+
+Stmt vector_form(const Stmt &loop, int n) { return VectorBody(loop, n).run(); }
 
 Function vectorize_loops(const Function &f) {
   Function out = f;

@@ -17,4 +17,9 @@ namespace polyhalite {
 /// loops are done first: their lanes are the fast ones. Allocations inside get a copy per lane.
 Function vectorize_loops(const Function &f);
 
+/// One loop of n iterations without vector loops inside, in vector form; what has none runs lane
+/// after lane in a serial loop of the same name. Where iterations add products T(x)*T(y) of
+/// narrower x and y to one cell, in an Atomic, the cell's new value is sum_products of all.
+Stmt vector_form(const Stmt &loop, int n);
+
 }  // namespace polyhalite

@@ -78,6 +78,25 @@ Expr remainder_of_magnitudes(const Expr &a, const Expr &b) {
   return cast(a.type(), select(a < 0, make_zero(r.type()) - r, r));
 }
 
+// One product after the other.
+Expr expand_sum_products(const CallNode &c) {
+  const int lanes = c.type.lanes(), terms = c.args[1].type().lanes() / lanes;
+  auto term = [&](const Expr &factors, int i) {
+    std::vector<int> picks;
+    for (int l = 0; l < lanes; l++) picks.push_back(l * terms + i);
+    const Expr picked = terms == 1 ? factors
+                                   : Expr(std::make_shared<const ShuffleNode>(
+                                         std::vector<Expr>{factors}, std::move(picks)));
+    return make_cast(c.type, picked);
+  };
+  Expr sum = c.args[0];
+  for (int i = 0; i < terms; i++) {
+    const Expr product = make_binary(Op::Mul, term(c.args[1], i), term(c.args[2], i));
+    sum = make_binary(Op::Add, sum, product);
+  }
+  return sum;
+}
+
 }  // namespace
 
 Expr expand_intrinsic(const CallNode &c) {
@@ -103,6 +122,7 @@ Expr expand_intrinsic(const CallNode &c) {
   if (name == intrinsic::kModRoundToZero) {
     return a.type().is_uint() ? a % b : remainder_of_magnitudes(a, b);
   }
+  if (name == intrinsic::kSumProducts) return expand_sum_products(c);
   return Expr();
 }
 

@@ -90,6 +90,11 @@ inline constexpr const char *kBufferQuery = "buffer_query";
 inline constexpr const char *kWrittenBuffer = "written_buffer";
 inline constexpr const char *kCheckedBuffer = "checked_buffer";
 
+// Loop IR: sum_products(c, a, b), where a and b have r times as many lanes as c and perhaps
+// narrower types: lane l is c[l] + a[l*r]*b[l*r] + ... + a[l*r + r-1]*b[l*r + r-1], products in c's
+// type; floats are added in any order. The dot products of machines.
+inline constexpr const char *kSumProducts = "sum_products";
+
 // Loop IR: limited_product(limit, a, b...) is a * b * ... of numbers that are not negative where
 // that is at most limit, else the largest Int(64): sizes of allocations, which then fail.
 inline constexpr const char *kLimitedProduct = "limited_product";

@@ -7,11 +7,19 @@
 
 namespace polyhalite {
 
+// What a call's argument has to be, side by side for all of them.
+struct WantedArgument {
+  bool is_buffer;
+  int dimensions;
+  Type type;
+};
+
 struct CallableContents {
   std::shared_ptr<CompiledPipeline> code;
   std::vector<std::shared_ptr<const Compilation>> externs;  // pipelines that the code calls
   JITHandlers handlers;
   std::vector<Argument> arguments;
+  std::vector<WantedArgument> wanted;  // of the arguments
 };
 
 namespace {
@@ -22,18 +30,57 @@ std::string described(const Type &t, bool is_buffer, int dimensions) {
          "' and dimension " + std::to_string(dimensions);
 }
 
-// What is wrong with the argument, or "".
-std::string problem_of(const Argument &wanted, const detail::CallArgument &given) {
-  if (given.is_buffer != wanted.is_buffer()) {
-    return "got " + described(given.type, given.is_buffer, given.dimensions);
+// Is it what a call wants? `values`: null buffers are not.
+bool fits(const WantedArgument &wanted, const detail::CallArgument &given, bool values) {
+  if (given.is_buffer != wanted.is_buffer) return false;
+  if (!given.is_buffer) return given.type == wanted.type;
+  return (given.type == wanted.type || given.type.is_handle()) &&
+         (given.dimensions == wanted.dimensions || given.dimensions < 0) &&
+         (given.buffer || !values);
+}
+
+// Says what is wrong with argument i of `count`, which does not fit.
+int refuse(const CallableContents &c, const detail::CallArgument &given, size_t i, size_t count,
+           JITUserContext *context) {
+  const Argument &w = c.arguments[i];
+  const JITHandlers &handlers = c.handlers;
+  if (fits(c.wanted[i], given, false)) {
+    report_failure({"Buffer argument " + w.name + " is nullptr",
+                    "there are no elements to use",
+                    "give a Buffer that is defined",
+                    {}},
+                   context, handlers);
+    return polyhalite_error_code_buffer_argument_is_null;
   }
-  if (!given.is_buffer) {
-    return given.type == wanted.type ? "" : "got " + described(given.type, false, 0);
+  report_failure(
+      {"Argument " + std::to_string(i + 1) + " of " + std::to_string(count) + " ('" + w.name +
+           "') was expected to be " + described(w.type, w.is_buffer(), w.dimensions),
+       "got " + described(given.type, given.is_buffer, given.dimensions),
+       "give such an argument",
+       {}},
+      context, handlers);
+  return polyhalite_error_code_bad_type;
+}
+
+// 0, or the code of a failure that a handler took.
+int check(const CallableContents *c, const detail::CallArgument *args, size_t count, bool values,
+          JITUserContext *context) {
+  if (!c) {
+    user_error("an undefined Callable is called", "it has no code",
+               "make it with compile_to_callable()");
   }
-  const bool right_type = given.type.is_handle() || given.type == wanted.type;
-  const bool right_count = given.dimensions < 0 || given.dimensions == wanted.dimensions;
-  if (!right_type || !right_count) return "got " + described(given.type, true, given.dimensions);
-  return "";
+  if (count != c->arguments.size()) {
+    report_failure({"a Callable got " + std::to_string(count) + " arguments",
+                    "it takes " + std::to_string(c->arguments.size()) + ", inputs and outputs",
+                    "give one argument for each",
+                    {}},
+                   context, c->handlers);
+    return polyhalite_error_code_internal_error;
+  }
+  for (size_t i = 0; i < count; i++) {
+    if (!fits(c->wanted[i], args[i], values)) return refuse(*c, args[i], i, count, context);
+  }
+  return 0;
 }
 
 }  // namespace
@@ -58,6 +105,9 @@ Callable make_callable(PipelineContents &p, const std::vector<Argument> &args, T
           Argument::OutputBuffer, f->types[i], static_cast<int>(f->pure_args.size()));
     }
   }
+  for (const Argument &a : contents->arguments) {
+    contents->wanted.push_back({a.is_buffer(), a.dimensions, a.type});
+  }
   return Callable(std::move(contents));
 }
 
@@ -69,53 +119,24 @@ const std::vector<Argument> &Callable::arguments() const {
   return contents_->arguments;
 }
 
-int Callable::check(const std::vector<detail::CallArgument> &args, bool values,
-                    JITUserContext *context) const {
-  if (!contents_) {
-    user_error("an undefined Callable is called", "it has no code",
-               "make it with compile_to_callable()");
-  }
-  const std::vector<Argument> &wanted = contents_->arguments;
-  auto fail = [&](int code, std::string what, std::string why, std::string fix) {
-    report_failure({std::move(what), std::move(why), std::move(fix), {}}, context,
-                   contents_->handlers);
-    return code;
-  };
-  if (args.size() != wanted.size()) {
-    return fail(polyhalite_error_code_internal_error,
-                "a Callable got " + std::to_string(args.size()) + " arguments",
-                "it takes " + std::to_string(wanted.size()) + ", inputs and outputs",
-                "give one argument for each");
-  }
-  for (size_t i = 0; i < args.size(); i++) {
-    const Argument &w = wanted[i];
-    const std::string problem = problem_of(w, args[i]);
-    if (!problem.empty()) {
-      return fail(polyhalite_error_code_bad_type,
-                  "Argument " + std::to_string(i + 1) + " of " + std::to_string(args.size()) +
-                      " ('" + w.name + "') was expected to be " +
-                      described(w.type, w.is_buffer(), w.dimensions),
-                  problem, "give such an argument");
-    }
-    if (values && args[i].is_buffer && !args[i].buffer) {
-      return fail(polyhalite_error_code_buffer_argument_is_null,
-                  "Buffer argument " + w.name + " is nullptr", "there are no elements to use",
-                  "give a Buffer that is defined");
-    }
-  }
-  return 0;
+void Callable::check_types(const std::vector<detail::CallArgument> &args) const {
+  check(contents_.get(), args.data(), args.size(), false, nullptr);
 }
 
-int Callable::call(JITUserContext *context, const std::vector<detail::CallArgument> &args) const {
-  if (const int code = check(args, true, context)) return code;
-  std::vector<void *> addresses;
-  for (const detail::CallArgument &a : args) {
-    addresses.push_back(a.is_buffer ? static_cast<void *>(a.buffer)
-                                    : const_cast<void *>(static_cast<const void *>(&a.bits)));
+int Callable::call(JITUserContext *context, const detail::CallArgument *args, size_t count) const {
+  if (const int code = check(contents_.get(), args, count, true, context)) return code;
+  // A call of a small pipeline costs less than one allocation.
+  constexpr size_t kFew = 16;
+  void *few[1 + kFew];
+  std::vector<void *> many(count > kFew ? 1 + count : 0);
+  void **slots = count > kFew ? many.data() : few;
+  for (size_t i = 0; i < count; i++) {
+    slots[1 + i] = args[i].is_buffer ? static_cast<void *>(args[i].buffer)
+                                     : const_cast<void *>(static_cast<const void *>(&args[i].bits));
   }
   ContextOfCall in_use(context, contents_->handlers);
   std::string message;
-  const int code = contents_->code->call(addresses, &message, in_use.get());
+  const int code = contents_->code->call(slots, &message, in_use.get());
   if (code == 0 || in_use.get()->handlers.custom_error) return code;
   if (message.empty()) message = "the pipeline returned " + std::to_string(code);
   throw RuntimeError({message, "", "", {}});

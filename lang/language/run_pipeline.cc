@@ -94,7 +94,11 @@ std::shared_ptr<const Compilation> compile_in_process(PipelineContents &p, Targe
 }
 
 ContextOfCall::ContextOfCall(JITUserContext *users, const JITHandlers &pipeline) : users_(users) {
-  JITHandlers &h = get()->handlers;
+  if (!users) {
+    own_.handlers = pipeline;
+    return;
+  }
+  JITHandlers &h = users->handlers;
   before_ = h;
   fill(h.custom_print, pipeline.custom_print);
   fill(h.custom_trace, pipeline.custom_trace);
@@ -105,7 +109,9 @@ ContextOfCall::ContextOfCall(JITUserContext *users, const JITHandlers &pipeline)
   fill(h.custom_error, pipeline.custom_error);
 }
 
-ContextOfCall::~ContextOfCall() { get()->handlers = before_; }
+ContextOfCall::~ContextOfCall() {
+  if (users_) users_->handlers = before_;
+}
 
 bool call_pipeline(const CompiledPipeline &code, const std::vector<void *> &args,
                    JITUserContext *context, const JITHandlers &handlers, const Here &here) {

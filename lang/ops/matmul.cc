@@ -34,7 +34,7 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
   Index shape = broadcast_shape({batch(a), batch(b)});
   shape.push_back(a.size(-2));
   shape.push_back(b.size(-1));
-  auto element = [type](const Tensor &t, const Index &point, const Expr &row, const Expr &column) {
+  auto element = [](const Tensor &t, const Index &point, const Expr &row, const Expr &column) {
     Index at;
     const size_t offset = point.size() - t.shape().size();
     for (size_t d = 0; d + 2 < t.shape().size(); d++) {
@@ -42,16 +42,16 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
     }
     at.push_back(row);
     at.push_back(column);
-    const Expr v = t(at);
-    return v.type() == type ? v : cast(type, v);
+    return t(at);
   };
+  auto widened = [type](const Expr &v) { return v.type() == type ? v : cast(type, v); };
 
   const std::vector<Var> vars = index_vars(static_cast<int>(shape.size()));
   const Index point = as_index(vars);
   const Expr row = point[point.size() - 2], column = point.back();
   RDom k(0, a.size(-1), "k");
   // The right operand in a Func of its own, so that a schedule can lay out the columns of a tile
-  // side by side.
+  // side by side; of its own type, as dot products want it.
   Func right("right"), product("product");
   Var depth("depth");
   std::vector<Var> right_args{vars.back(), depth};
@@ -68,7 +68,7 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
   // A schedule may compute rows beyond an open number of them.
   const Expr rows = a.size(-2);
   const Expr inside = constant(rows) ? row : clamp(row, 0, rows - 1);
-  product(reversed(vars)) += element(a, point, inside, k) * right(right_point);
+  product(reversed(vars)) += widened(element(a, point, inside, k)) * widened(right(right_point));
 
   Stage operand;
   operand.kind = Stage::Operand;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "lang/ops/common.h"
+#include "lang/ops/dots.h"
 #include "lang/ops/loops.h"
 #include "polyhalite/operators.h"
 
@@ -13,6 +14,7 @@ namespace {
 struct ProductTile {
   int lanes = 1, vectors = 1, rows = 1;
   bool all_columns = false;  // the last vector then has lanes without a column
+  double cycles = 0;         // of all tiles, by the cost per step
   int columns() const { return lanes * vectors; }
 };
 
@@ -29,22 +31,34 @@ double cycles_of_step(int vectors, int rows) {
          kRow * rows;
 }
 
+// The dot product that makes the sums; nothing where products are added one by one. Its terms run
+// along the only reduction.
+std::optional<Dot> dot_of(const Stage &s, const Target &target) {
+  const auto columns = constant(s.extents[0]);
+  if (s.rvars.size() != 1 || s.groups > 1 || !columns) return std::nullopt;
+  const std::optional<Dot> dot = dot_for(s.func, *columns, target);
+  const int64_t terms = constant(s.rvars[0].extent()).value_or(0);
+  return dot && (terms == 0 || terms >= dot->terms) ? dot : std::nullopt;
+}
+
 // The tile that wastes the least: lanes beyond the last column, rows computed twice, and steps with
 // too few sums to keep the processor busy.
-ProductTile product_tile(const Stage &s, bool may_mask, const Target &target) {
+ProductTile product_tile(const Stage &s, const std::optional<Dot> &dot, bool may_mask,
+                         const Target &target) {
   const Type type = s.func.types()[0];
-  const int natural = target.natural_vector_size(type);
+  const int natural = dot ? dot->sums : target.natural_vector_size(type);
   const int registers = target.has_feature(Target::AVX512_Skylake) ? 32 : 16;
   const int64_t columns = constant(s.extents[0]).value_or(0);
   const int64_t rows = s.extents.size() > 1 ? constant(s.extents[1]).value_or(0) : 1;
-  const bool masks = may_mask && target.has_feature(Target::AVX2);
+  const bool masks = may_mask && !dot && target.has_feature(Target::AVX2);
   ProductTile best;
   best.lanes = lanes_for(columns, natural);
   // Vectors wider than the columns, with lanes to spare, rather than several narrow ones.
   if (masks && columns > best.lanes && columns < natural) best.lanes *= 2;
   const int lanes = best.lanes;
-  double least = 0, steps = 1;
+  double steps = 1;
   for (const RVar &k : s.rvars) steps *= static_cast<double>(constant(k.extent()).value_or(64));
+  if (dot) steps /= dot->terms;
   for (int v = 1; v <= 8; v++) {
     const bool all = masks && columns > 0 && columns <= v * lanes;
     if (columns > 0 && v * lanes > columns && !all) break;
@@ -59,8 +73,8 @@ ProductTile product_tile(const Stage &s, bool may_mask, const Target &target) {
                            (columns == 0 ? v : 1) / (rows == 0 ? r : 1);
       // To set up a tile and to write it costs a few cycles for each vector.
       const double cost = count * (steps * cycles_of_step(v, r) + 2 * v * r + 10);
-      if (least == 0 || cost < least) {
-        least = cost;
+      if (best.cycles == 0 || cost < best.cycles) {
+        best.cycles = cost;
         best.vectors = v;
         best.rows = r;
         best.all_columns = all;
@@ -71,9 +85,29 @@ ProductTile product_tile(const Stage &s, bool may_mask, const Target &target) {
   return best;
 }
 
+// A register tile of `vectors` columns and rows whose sums are vectors of partial ones, along the
+// reduction. Their lanes are added up in the end.
+ProductTile tile_along_depth(const Stage &s, const Target &target) {
+  const int natural = target.natural_vector_size(s.func.types()[0]);
+  const int registers = target.has_feature(Target::AVX512_Skylake) ? 32 : 16;
+  const int64_t columns = *constant(s.extents[0]), rows = *constant(s.extents[1]);
+  const double steps = static_cast<double>(tiles(*constant(s.rvars[0].extent()), natural));
+  ProductTile best;
+  for (int c = 1; c <= 8 && c <= columns; c++) {
+    for (int r = 1; r <= 8 && r <= rows && (r + 1) * c + 1 <= registers; r++) {
+      const double count = static_cast<double>(tiles(columns, c) * tiles(rows, r));
+      const double cost =
+          count * (steps * std::max<double>(cycles_of_step(c, r), r + c) + 8 * c * r + 10);
+      if (best.cycles == 0 || cost < best.cycles) best = {1, c, r, c == columns, cost};
+    }
+  }
+  return best;
+}
+
 // Long sums are made of partial ones, as many terms of the outermost reduction each: what is lost
 // by rounding grows with the number of terms that are added one after the other. 0: one sum.
 int block_of_sums(const std::vector<RVar> &rvars, const Type &sums) {
+  if (!sums.is_float()) return 0;
   const int64_t kMostTerms = sums.bits() > 32 ? 2048 : 256;
   int64_t inner = 1;
   for (size_t i = 0; i + 1 < rvars.size(); i++) inner *= constant(rvars[i].extent()).value_or(0);
@@ -104,6 +138,17 @@ const CallNode *image_of(const Func &operand) {
   return std::none_of(call->args.begin() + 1, call->args.end(), varies) ? call : nullptr;
 }
 
+// Do steps of `depth` go along the memory of what e reads, an image's element?
+bool is_dense_along(Expr e, const std::string &depth) {
+  if (e->op == Op::Cast) e = e->args[0];
+  const CallNode *call = as_call(e);
+  if (!call || !(call->param || call->image) || call->args.empty()) return false;
+  const VariableNode *first = as_variable(call->args[0]);
+  if (!first || first->name != depth) return false;
+  return std::none_of(call->args.begin() + 1, call->args.end(),
+                      [&](const Expr &at) { return mentions(at, depth); });
+}
+
 // Does f have another Func's values, at the same or other points?
 bool is_copy(const Func &f, const Func &of) {
   if (!f.defined()) return false;
@@ -122,12 +167,23 @@ class ProductSchedule {
         sums_(s.func),
         args_(sums_.args()),
         grouped_(s.groups > 1 && place.size() < s.extents.size()),
-        tile_(product_tile(s, !grouped_ && place.size() > 1, target)),
+        dot_(dot_of(s, target)),
+        tile_(product_tile(s, dot_, !grouped_ && place.size() > 1, target)),
         columns_(constant(s.extents[0]).value_or(0)),
-        rows_(s.extents.size() > 1 ? constant(s.extents[1]).value_or(0) : 1) {}
+        rows_(s.extents.size() > 1 ? constant(s.extents[1]).value_or(0) : 1),
+        lanes_(target.natural_vector_size(s.func.types()[0])),
+        along_depth_(s.extents.size() > 1 && columns_ > 0 && rows_ > 0 && s.rvars.size() == 1 &&
+                             constant(s.rvars[0].extent()) && !grouped_ && place.size() > 1
+                         ? tile_along_depth(s, target)
+                         : ProductTile{}) {}
 
   void run(const std::vector<Func> &operands) {
     if (operands.size() == 1 && reads_once(operands[0])) return stream_operand();
+    if (operands.size() == 1 && gains_along_depth(operands[0])) {
+      tile_ = along_depth_;
+      tile_output();
+      return sum_along_depth(operands[0]);
+    }
     tile_output();
     for (const Func &f : operands) place_operand(f);
     tile_sums();
@@ -256,22 +312,77 @@ class ProductSchedule {
     out_.vectorize(to_.vars[0], vector, tail);
   }
 
+  // Are vectors along the reduction quicker than vectors of columns? Both operands lie along it, or
+  // the right one has few columns and is laid out so for many rows.
+  bool gains_along_depth(const Func &operand) const {
+    constexpr int64_t kFewColumns = 4, kManyRows = 16;
+    if (along_depth_.cycles == 0 || *constant(s_.rvars[0].extent()) < 2 * lanes_) return false;
+    const Expr value = sums_.update_value();
+    const std::string depth = s_.rvars[0].name();
+    bool left = false;
+    for (const Expr &term : value->args) {
+      if (term->op != Op::Mul) continue;
+      for (const Expr &factor : term->args) left = left || is_dense_along(factor, depth);
+    }
+    if (!left) return false;
+    if (is_dense_along(operand.value(), operand.args()[1].name())) {
+      return rows_ < 4 * tile_.rows || along_depth_.cycles < tile_.cycles;
+    }
+    return columns_ <= kFewColumns && rows_ >= kManyRows && along_depth_.cycles < tile_.cycles;
+  }
+
+  //   for rows/tile, columns/tile { for k/lanes { tile of vectors of partial sums };
+  //                                 tile of sums: each adds up a vector }
+  void sum_along_depth(Func operand) {
+    const Var column = operand.args()[0], depth = operand.args()[1];
+    if (!is_dense_along(operand.value(), depth.name())) {
+      operand.compute_root()
+          .reorder_storage(depth, column)
+          .reorder(depth, column)
+          .vectorize(depth, lanes_, TailStrategy::GuardWithIf);
+    }
+    RVar steps("steps"), within("within");
+    Var lane("lane");
+    sums_.compute_at(level_);
+    sums_.update().split(s_.rvars[0], steps, within, lanes_);
+    Func partial = sums_.update().rfactor(within, lane);
+    partial.compute_at(level_).reorder_storage(lane, args_[0], args_[1]);
+    auto unroll_tile = [&](polyhalite::Stage stage) {
+      if (tile_.vectors > 1) stage.unroll(args_[0]);
+      if (tile_.rows > 1) stage.unroll(args_[1]);
+    };
+    auto in_order = [&](polyhalite::Stage stage, std::vector<VarOrRVar> order) {
+      for (size_t i = 2; i < args_.size(); i++) order.emplace_back(args_[i]);
+      stage.reorder(order);
+      unroll_tile(stage);
+    };
+    unroll_tile(sums_);
+    in_order(sums_.update(), {within, args_[0], args_[1]});
+    sums_.update().atomic().vectorize(within);
+    in_order(partial, {lane, args_[0], args_[1]});
+    partial.vectorize(lane);
+    in_order(partial.update(), {lane, args_[0], args_[1], steps});
+    partial.update().vectorize(lane);
+  }
+
   // Packed beside the vectors of a tile where enough rows read it, else read where it is, ahead of
   // its use where it does not lie in the first cache.
   void place_operand(Func operand) {
-    constexpr int64_t kRowsWorthPacking = 512, kFirstCache = 32 << 10;
+    constexpr int64_t kFirstCache = 32 << 10;
+    // What dot products read lies side by side only where it is packed.
+    const int64_t kRowsWorthPacking = dot_ ? 2 * tile_.rows : 512;
     const int64_t rows = rows_ == 0 ? 64 : rows_;
     const CallNode *image = image_of(operand);
-    const bool side_by_side = columns_ > 0 && columns_ <= tile_.columns();
+    const bool side_by_side = !dot_ && columns_ > 0 && columns_ <= tile_.columns();
     if (image && (side_by_side || rows < kRowsWorthPacking)) {
       const int64_t steps = constant(s_.rvars[0].extent()).value_or(256);
       const int64_t bytes = steps * (columns_ == 0 ? 256 : columns_) * image->type.bytes();
-      if (plain_ && image->param && s_.rvars.size() == 1 && bytes > kFirstCache) {
+      if (plain_ && !dot_ && image->param && s_.rvars.size() == 1 && bytes > kFirstCache) {
         fetched_ = image->param;
       }
       return;
     }
-    if (rows < 4 * tile_.rows) return;
+    if (rows < (dot_ ? 2 : 4) * tile_.rows) return;
     if (!tile_.all_columns) {
       operand.compute_at(out_, column_loop_);
     } else if (only_rows_) {
@@ -279,9 +390,22 @@ class ProductSchedule {
     } else {
       operand.compute_at(out_, outermost_);
     }
+    if (dot_) return pack_for_dots(operand);
     if (tile_.lanes > 1) {
       operand.vectorize(operand.args()[0], tile_.lanes, TailStrategy::GuardWithIf);
     }
+  }
+
+  // The terms of a dot product lie side by side, and vectors of them.
+  void pack_for_dots(Func operand) {
+    const Var column = operand.args()[0], depth = operand.args()[1];
+    Var terms("terms"), sums("sums");
+    operand.pack(depth, dot_->terms)
+        .split(depth, depth, terms, dot_->terms, TailStrategy::GuardWithIf)
+        .split(column, column, sums, dot_->sums, TailStrategy::GuardWithIf)
+        .reorder(terms, sums, column, depth)
+        .vectorize(terms)
+        .vectorize(sums);
   }
 
   void tile_sums() {
@@ -309,7 +433,7 @@ class ProductSchedule {
     reduced.push_back(term);
     order_update(partial.update(), reduced, {part});
     fetch_ahead(partial.update(), reduced[0]);
-    order_update(sums_.update(), {blocks}, {});
+    order_update(sums_.update(), {blocks}, {}, false);
   }
 
   void in_registers(polyhalite::Stage stage) {
@@ -323,14 +447,26 @@ class ProductSchedule {
   }
 
   void order_update(polyhalite::Stage update, const std::vector<RVar> &reduced,
-                    const std::vector<Var> &further) {
-    std::vector<VarOrRVar> inner{args_[0]};
+                    const std::vector<Var> &further, bool of_products = true) {
+    const bool dots = dot_ && of_products;
+    RVar terms("terms");
+    Var sum("sum");
+    std::vector<VarOrRVar> inner;
+    if (dots) {
+      update.split(reduced[0], reduced[0], terms, dot_->terms);
+      update.split(args_[0], args_[0], sum, dot_->sums);
+      inner = {terms, sum};
+    }
+    inner.emplace_back(args_[0]);
     if (args_.size() > 1) inner.emplace_back(args_[1]);
     for (const RVar &r : reduced) inner.emplace_back(r);
     for (size_t i = 2; i < args_.size(); i++) inner.emplace_back(args_[i]);
     for (const Var &v : further) inner.emplace_back(v);
     update.reorder(inner);
-    in_registers(update);
+    if (!dots) return in_registers(update);
+    update.tensorize(sum, terms, dot_->name);
+    if (tile_.vectors > 1) update.unroll(args_[0]);
+    if (args_.size() > 1 && tile_.rows > 1) update.unroll(args_[1]);
   }
 
   void fetch_ahead(polyhalite::Stage update, const RVar &step) {
@@ -345,8 +481,11 @@ class ProductSchedule {
   Func out_, sums_;
   const std::vector<Var> args_;
   const bool grouped_;  // the groups are a dimension of a Func of the sums' own arguments
-  const ProductTile tile_;
+  const std::optional<Dot> dot_;
+  ProductTile tile_;
   const int64_t columns_, rows_;  // 0 where they are known at run time only
+  const int lanes_;               // of the target's vectors
+  const ProductTile along_depth_;
   Var column_loop_{"columns"}, outermost_;
   LoopLevel level_;         // where a tile is computed
   bool only_rows_ = false;  // the outermost loop is that over tiles of rows

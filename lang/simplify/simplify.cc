@@ -237,7 +237,8 @@ Expr Simplifier::call(const CallNode &c, std::vector<Expr> args) {
     std::vector<Expr> scalars;
     for (const Expr &a : copy.args) {
       const Expr value = uniform_value(a);
-      if (value.defined()) scalars.push_back(value);
+      const bool lane_for_lane = a.type().is_scalar() || a.type().lanes() == c.type.lanes();
+      if (value.defined() && lane_for_lane) scalars.push_back(value);
     }
     if (scalars.size() == copy.args.size()) {
       copy.type = c.type.element_of();

@@ -139,6 +139,68 @@ TEST(matmul, forms) {
 
 TEST(matmul, integers_are_exact) {
   expect_right<uint8_t, int8_t, int32_t>(Form::Plain, Data::Noise, host());
+  expect_right<int8_t, uint8_t, int32_t>(Form::Transposed, Data::Noise, host());
+  expect_right<int8_t, int8_t, int32_t>(Form::Epilogue, Data::Noise, host());
+  expect_right<uint8_t, uint8_t, int32_t>(Form::Batch, Data::Noise, host());
+}
+
+// The schedule asks for the dot product that the target has.
+TEST(matmul, bytes_take_dot_products) {
+  struct Case {
+    const char *target, *word;
+  };
+  const Case cases[] = {
+      {"x86-64-linux-sse41-avx-avx2-fma-avx512_skylake-avx512_zen4", "vpdpbusd"},
+      {"x86-64-linux-sse41-avx-avx2-fma", "vpmaddwd"},
+      {"arm-64-linux-armv86a", "usdot"},
+      {"arm-64-linux-arm_dot_prod", "sdot"},
+  };
+  for (const Case &c : cases) {
+    ImageParam left(UInt(8), 2, "left"), right(Int(8), 2, "right");
+    const Func out = product<int32_t>(left, right, {64, 64, 64}, Form::Plain, Target(c.target));
+    const std::string assembly = out.emit_text(Emit::assembly, {left, right}, Target(c.target));
+    EXPECT_NE(assembly.find(c.word), std::string::npos) << c.target << "\n" << assembly;
+  }
+}
+
+// Zero points of rows and of columns, of either operand alone, and of none.
+TEST(matmul, quantized_forms_are_exact) {
+  const Shape s = {19, 33, 45};
+  for (const bool has_left : {false, true}) {
+    for (const bool has_right : {false, true}) {
+      Buffer<uint8_t, 2> a(s.depth, s.rows), left_point(1, s.rows);
+      Buffer<int8_t, 2> b(s.columns, s.depth);
+      Buffer<int8_t, 1> right_point(s.columns);
+      fill(a, 1, Data::Noise);
+      fill(b, 2, Data::Noise);
+      fill(left_point, 3, Data::Noise);
+      right_point.for_each_element(
+          [&](int n) { right_point(n) = static_cast<int8_t>(n * 7 - 90); });
+      ImageParam left(UInt(8), 2, "left"), right(Int(8), 2, "right");
+      ImageParam left_at(UInt(8), 2, "left_at"), right_at(Int(8), 1, "right_at");
+      left.set(a);
+      right.set(b);
+      left_at.set(left_point);
+      right_at.set(right_point);
+      const ops::Tensor c =
+          ops::quantized_matmul(ops::Tensor(left, {s.rows, s.depth}),
+                                has_left ? ops::Tensor(left_at, {s.rows, 1}) : ops::Tensor(),
+                                ops::Tensor(right, {s.depth, s.columns}),
+                                has_right ? ops::Tensor(right_at, {s.columns}) : ops::Tensor());
+      const Buffer<int32_t> result =
+          ops::materialize({c}, {"c"}, {{}}, host())[0].realize({s.columns, s.rows}, host());
+      for (int row = 0; row < s.rows; row++) {
+        for (int column = 0; column < s.columns; column++) {
+          int sum = 0;
+          for (int k = 0; k < s.depth; k++) {
+            sum += (a(k, row) - (has_left ? left_point(0, row) : 0)) *
+                   (b(column, k) - (has_right ? right_point(column) : 0));
+          }
+          ASSERT_EQ(result(column, row), sum) << row << " " << column;
+        }
+      }
+    }
+  }
 }
 
 // Vectors of other widths, with and without masks. Code is made for each machine; it runs where

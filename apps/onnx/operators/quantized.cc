@@ -155,9 +155,8 @@ void infer_product(Inference &i, size_t right, ElementType type) {
 }
 void infer_matmul_integer(Inference &i) { infer_product(i, 1, ElementType::Int32); }
 std::vector<Tensor> lower_matmul_integer(Lowering &l) {
-  const Tensor a = centred(l.in(0), l.has(2) ? by_row(l.in(2)) : Tensor());
-  const Tensor b = centred(l.in(1), l.has(3) ? by_column(l.in(3)) : Tensor());
-  return {ops::matmul(a, b, Int(32))};
+  return {ops::quantized_matmul(l.in(0), l.has(2) ? by_row(l.in(2)) : Tensor(), l.in(1),
+                                l.has(3) ? by_column(l.in(3)) : Tensor())};
 }
 
 // sum * (a's scale * b's scale / result's scale), with the result's zero point.
@@ -172,9 +171,10 @@ Tensor requantized(const Tensor &sum, const Tensor &a, const Tensor &b, const Te
 
 void infer_qlinear_matmul(Inference &i) { infer_product(i, 3, i.type(7)); }
 std::vector<Tensor> lower_qlinear_matmul(Lowering &l) {
-  const Tensor a = centred(l.in(0), by_row(l.in(2))), b = centred(l.in(3), by_column(l.in(5)));
-  return {requantized(ops::matmul(a, b, Int(32)), by_row(l.in(1)), by_column(l.in(4)),
-                      by_row(l.in(6)), by_row(l.in(7)), l.result_type(0))};
+  const Tensor product =
+      ops::quantized_matmul(l.in(0), by_row(l.in(2)), l.in(3), by_column(l.in(5)));
+  return {requantized(product, by_row(l.in(1)), by_column(l.in(4)), by_row(l.in(6)),
+                      by_row(l.in(7)), l.result_type(0))};
 }
 
 void infer_conv_like(Inference &i, size_t weights, ElementType type) {

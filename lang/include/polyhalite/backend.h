@@ -79,8 +79,15 @@ class CompiledPipeline {
   /// Inputs in the frozen order, then outputs: pointers to polyhalite_buffer_t or to scalar values.
   /// `context` has the handlers, null for none of its own. Returns 0, or an error code with the
   /// message in `message`, which stays empty where a handler took it. Throws what a handler threw.
-  virtual int call(const std::vector<void *> &args, std::string *message,
-                   JITUserContext *context = nullptr) const = 0;
+  int call(const std::vector<void *> &args, std::string *message,
+           JITUserContext *context = nullptr) const {
+    std::vector<void *> slots(1);
+    slots.insert(slots.end(), args.begin(), args.end());
+    return call(slots.data(), message, context);
+  }
+  /// The same without an allocation: slots[0] is for the call's own use, the arguments stand
+  /// behind.
+  virtual int call(void **slots, std::string *message, JITUserContext *context) const = 0;
   virtual const CompileTimes &times() const = 0;
   /// The C function int f(void *context, arguments): scalars by value, buffers by pointer.
   virtual void *address() const = 0;

@@ -1,6 +1,8 @@
 // Callable: a pipeline compiled in process, called with its arguments like a function of C++.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -97,11 +99,11 @@ class Callable {
   template <typename C, typename... Args,
             typename = std::enable_if_t<std::is_base_of_v<JITUserContext, C>>>
   int operator()(C *context, Args &&...args) const {
-    return call(context, {detail::call_argument<std::decay_t<Args>>(args)...});
+    return call_with<Args...>(context, args...);
   }
   template <typename... Args>
   int operator()(Args &&...args) const {
-    return call(nullptr, {detail::call_argument<std::decay_t<Args>>(args)...});
+    return call_with<Args...>(nullptr, args...);
   }
 
   /// As a std::function of these types; the first may be JITUserContext *. Types that do not fit
@@ -109,10 +111,9 @@ class Callable {
   template <typename First, typename... Rest>
   std::function<int(First, Rest...)> make_std_function() const {
     if constexpr (std::is_same_v<std::decay_t<First>, JITUserContext *>) {
-      check({detail::describe_argument<Rest>()...}, false, nullptr);
+      check_types({detail::describe_argument<Rest>()...});
     } else {
-      check({detail::describe_argument<First>(), detail::describe_argument<Rest>()...}, false,
-            nullptr);
+      check_types({detail::describe_argument<First>(), detail::describe_argument<Rest>()...});
     }
     return [callable = *this](First first, Rest... rest) {
       return callable(std::forward<First>(first), std::forward<Rest>(rest)...);
@@ -122,12 +123,19 @@ class Callable {
   /// The arguments of a call, in order; outputs too.
   const std::vector<Argument> &arguments() const;
   /// For arguments whose number and types are known at run time only.
-  int call(JITUserContext *context, const std::vector<detail::CallArgument> &args) const;
+  int call(JITUserContext *context, const detail::CallArgument *args, size_t count) const;
+  int call(JITUserContext *context, const std::vector<detail::CallArgument> &args) const {
+    return call(context, args.data(), args.size());
+  }
 
  private:
-  /// 0, or the code of a failure that a handler took. `values`: null buffers are failures.
-  int check(const std::vector<detail::CallArgument> &args, bool values,
-            JITUserContext *context) const;
+  template <typename... Args>
+  int call_with(JITUserContext *context, const std::decay_t<Args> &...args) const {
+    const std::array<detail::CallArgument, sizeof...(Args)> list = {
+        detail::call_argument<std::decay_t<Args>>(args)...};
+    return call(context, list.data(), list.size());
+  }
+  void check_types(const std::vector<detail::CallArgument> &args) const;
   std::shared_ptr<const CallableContents> contents_;
 };
 

@@ -221,5 +221,10 @@ Tensor max_pool_positions(const Tensor &x, const Window &window, bool column_maj
 /// round(x / scale) + zero_point, saturated to `type`; halves go to even.
 Tensor quantize(const Tensor &x, const Tensor &scale, const Tensor &zero_point, Type type);
 Tensor dequantize(const Tensor &x, const Tensor &scale, const Tensor &zero_point, Type type);
+/// The product of a - a_point and b - b_point, which have 8 bits, in Int(32): that of a and b as
+/// they are, which processors have instructions for, and sums of rows and columns. The points are
+/// undefined for 0, scalars, or of a one for each row {.., rows, 1}, of b one for each column.
+Tensor quantized_matmul(const Tensor &a, const Tensor &a_point, const Tensor &b,
+                        const Tensor &b_point);
 
 }  // namespace polyhalite::ops

@@ -5,6 +5,7 @@
 #include "codegen/passes/fence_streams.h"
 #include "codegen/passes/flatten_storage.h"
 #include "codegen/passes/form_collectives.h"
+#include "codegen/passes/form_dots.h"
 #include "codegen/passes/form_kernels.h"
 #include "codegen/passes/hoist_allocations.h"
 #include "codegen/passes/hoist_calls.h"
@@ -86,6 +87,12 @@ TEST(PassGolden, VectorizeLoops) {
 
 TEST(PassGolden, DropAtomics) {
   check_golden("drop_atomics", IrLevel::Flat, IrLevel::Flat, drop_atomics);
+}
+
+TEST(PassGolden, FormDots) {
+  check_golden("form_dots", IrLevel::Flat, IrLevel::Flat, [](const Function &f) {
+    return form_dots(f, Target("x86-64-linux-avx512_skylake-avx512_zen4"));
+  });
 }
 
 TEST(PassGolden, PartitionLoops) {

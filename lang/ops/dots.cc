@@ -1,0 +1,82 @@
+#include "lang/ops/dots.h"
+
+#include <utility>
+#include <vector>
+
+#include "lang/ir/node.h"
+
+namespace polyhalite::ops {
+
+namespace {
+
+// The types of x and y in f += cast(x) * cast(y).
+std::optional<std::pair<Type, Type>> factors_of(const Func &f) {
+  if (f.num_update_definitions() != 1) return std::nullopt;
+  const Expr value = f.update_value();
+  if (value->op != Op::Add) return std::nullopt;
+  for (const Expr &term : value->args) {
+    if (term->op != Op::Mul) continue;
+    const Expr &x = term->args[0], &y = term->args[1];
+    if (x->op != Op::Cast || y->op != Op::Cast) continue;
+    return std::pair(x->args[0].type(), y->args[0].type());
+  }
+  return std::nullopt;
+}
+
+bool is_byte(const Type &t) { return t == Int(8) || t == UInt(8); }
+
+// The widest first.
+std::vector<Dot> dots_of(const Type &x, const Type &y, const Target &target) {
+  const bool x86 = target.arch == Target::X86;
+  const bool avx512_dots =
+      target.has_feature(Target::AVX512_Zen4) || target.has_feature(Target::AVX512_SapphireRapids);
+  const bool avx512 = avx512_dots || target.has_feature(Target::AVX512_Skylake);
+  const bool avx2 = avx512 || target.has_feature(Target::AVX2);
+  const bool arm86 =
+      target.arch == Target::ARM &&
+      target.features_any_of({Target::ARMv86a, Target::ARMv87a, Target::ARMv88a, Target::ARMv89a});
+  const bool arm84 =
+      arm86 || (target.arch == Target::ARM &&
+                target.features_any_of({Target::ARMDotProd, Target::ARMv84a, Target::ARMv85a}));
+  std::vector<Dot> dots;
+  auto add = [&](bool has, const char *name, int sums, int terms) {
+    if (has) dots.push_back({name, sums, terms});
+  };
+  if (is_byte(x) && is_byte(y)) {
+    const bool short_dots = avx512_dots || target.has_feature(Target::AVXVNNI);
+    add(x86 && avx512_dots, "vpdpbusd_512", 16, 4);
+    add(x86 && short_dots, "vpdpbusd_256", 8, 4);
+    add(x86 && short_dots, "vpdpbusd_128", 4, 4);
+    add(x86 && avx512 && !avx512_dots, "vpmaddwd_u8s8_512", 16, 4);
+    add(x86 && avx2 && !short_dots, "vpmaddwd_u8s8_256", 8, 4);
+    add(x86 && !short_dots && target.has_feature(Target::SSE41), "pmaddwd_u8s8_128", 4, 4);
+    add(arm86 && x != y, "usdot", 4, 4);
+    const bool is_unsigned = x == UInt(8) && y == UInt(8);
+    add(arm84 && !is_unsigned, "sdot", 4, 4);
+    add(arm84 && is_unsigned, "udot", 4, 4);
+  } else if (x == Int(16) && y == Int(16)) {
+    add(x86 && avx512, "vpmaddwd_512", 16, 2);
+    add(x86 && avx2, "vpmaddwd_256", 8, 2);
+    add(x86 && target.has_feature(Target::SSE41), "pmaddwd_128", 4, 2);
+  } else if (x == BFloat(16) && y == BFloat(16)) {
+    add(x86 && avx512_dots, "vdpbf16ps_512", 16, 2);
+    add(x86 && avx512_dots, "vdpbf16ps_256", 8, 2);
+    add(x86 && avx512_dots, "vdpbf16ps_128", 4, 2);
+    add(arm86, "bfdot", 4, 2);
+  }
+  return dots;
+}
+
+}  // namespace
+
+std::optional<Dot> dot_for(const Func &f, int64_t columns, const Target &target) {
+  const auto factors = factors_of(f);
+  const Type sums = f.types()[0];
+  if (!factors || (sums != Int(32) && sums != Float(32))) return std::nullopt;
+  for (const Dot &d : dots_of(factors->first, factors->second, target)) {
+    if (columns >= d.sums) return d;
+  }
+  return std::nullopt;
+}
+
+}  // namespace polyhalite::ops

@@ -1,0 +1,22 @@
+// dots: which dot product of the processor makes the sums of a product.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "polyhalite/func.h"
+#include "polyhalite/target.h"
+
+namespace polyhalite::ops {
+
+/// An instruction by the name that tensorize knows: `sums` results of `terms` products each.
+struct Dot {
+  std::string name;
+  int sums = 0, terms = 0;
+};
+
+/// The widest one of at most `columns` results for the update
+/// f += cast(x) * cast(y) of narrow x and y; nothing where the target has none for them.
+std::optional<Dot> dot_for(const Func &f, int64_t columns, const Target &target);
+
+}  // namespace polyhalite::ops
