@@ -234,17 +234,17 @@ class StripSchedule : TileSchedule {
       : TileSchedule(to, place, s, border, lanes, vectors, target) {}
 
   void run() {
-    tile_output(small_kernels() ? StripLoop::InRow : StripLoop::Outermost);
+    // Where there is no border, all strips of a tile are computed one after the other, so that
+    // results are written, and what is added to them is read, in one stream.
+    constexpr int64_t kStream = 256 << 10, kStay = 640 << 10;
+    const int64_t kernels = steps_of(s_) * width_ * s_.groups * sums_.types()[0].bytes();
+    tile_output(kernels > kStay                ? StripLoop::Outermost
+                : border_ || kernels > kStream ? StripLoop::InRow
+                                               : StripLoop::Innermost);
     tile_sums();
   }
 
  private:
-  // Do kernels stay in the second cache while an image's rows are read?
-  bool small_kernels() const {
-    constexpr int64_t kKernels = 640 << 10;
-    return steps_of(s_) * width_ * s_.groups * sums_.types()[0].bytes() <= kKernels;
-  }
-
   // Terms of the reduction's outermost loop that make a partial sum, for the sake of rounding; 0:
   // all.
   int block(const std::vector<RVar> &rvars) const {
