@@ -276,10 +276,15 @@ class AlgorithmDraw {
           index = make_binary(Op::Add, index, Expr(dice_.between(-2, 2)));
         }
       }
-      const int from = dice_.between(0, static_cast<int>(f.types.size()) - 1);
-      Expr read = make_func_call(f.types[from], f.name, other, from);
-      if (from != v) read = convert(t, read);
-      e = finish(make_binary(dice_.chance(70) ? Op::Add : Op::Sub, read, e));
+      if (scan) {
+        e = make_binary(Op::Add, make_func_call(t, f.name, other, v),
+                        t.is_affine() && !scaled ? limited(e) : e);
+      } else {
+        const int from = dice_.between(0, static_cast<int>(f.types.size()) - 1);
+        Expr read = make_func_call(f.types[from], f.name, other, from);
+        if (from != v) read = convert(t, read);
+        e = finish(make_binary(dice_.chance(70) ? Op::Add : Op::Sub, read, e));
+      }
     }
     return t.is_float() ? finish(e) : e;
   }
