@@ -1,5 +1,6 @@
 // Machine code against the interpreter of loop IR: expressions of every type, scalar and vector.
 #include <cmath>
+#include <utility>
 
 #include "codegen/llvm/pipeline_run.h"
 
@@ -175,6 +176,34 @@ TEST_P(VectorAccess, masks) {
       const std::string mask = "ramp(0, 1, 8) < broadcast(" + std::to_string(valid) + ", 8)";
       expect_same("func f(in: input " + name + "[1], out: output " + name + "[1]) {\n  out[" +
                       ramp + " if " + mask + "] = in[" + ramp + " if " + mask + "]\n}\n",
+                  {{"in", &in}, {"out", &out}});
+    }
+  }
+}
+
+// Columns of rows that are far apart, column by column, up to the buffer's very last element.
+TEST_P(VectorAccess, columns_of_rows) {
+  const Type t = GetParam();
+  const std::string name = t.to_string();
+  for (const auto &[rows, n] :
+       std::vector<std::pair<int, int>>{{2, 2}, {2, 8}, {3, 4}, {4, 4}, {4, 2}, {8, 8}}) {
+    for (const bool masked : {false, true}) {
+      const int lanes = rows * n, stride = n + 3, valid = masked ? lanes - rows - 1 : lanes;
+      // Masked lanes from `valid` on lie outside of the buffer: in the last row, at least.
+      const int last = (rows - 1) * stride + (masked ? n - 2 : n - 1);
+      TestBuffer in(t, {masked ? std::max(last, (rows - 2) * stride + n - 1) : last + 1});
+      TestBuffer out(t, {lanes});
+      fill(in, 9);
+      fill(out, 10);
+      const std::string all = std::to_string(lanes), each = std::to_string(rows);
+      const std::string mask = masked ? " if ramp(0, 1, " + all + ") < broadcast(" +
+                                            std::to_string(valid) + ", " + all + ")"
+                                      : "";
+      expect_same("func f(in: input " + name + "[1], out: output " + name +
+                      "[1]) {\n  out[ramp(0i64, 1i64, " + all + ")" + mask +
+                      "] = in[ramp(ramp(0i64, " + std::to_string(stride) + "i64, " + each +
+                      "), broadcast(1i64, " + each + "), " + std::to_string(n) + ")" + mask +
+                      "]\n}\n",
                   {{"in", &in}, {"out", &out}});
     }
   }
