@@ -1817,6 +1817,8 @@ def serialize_pipeline(pipeline: Pipeline, file: str) -> None:
 @_overload
 def serialize_pipeline(pipeline: Pipeline) -> bytes:
     """serialize_pipeline(*args, **kwargs) An algorithm with its schedule as a text file."""
+def set_verification(wanted: str) -> None:
+    """"full" proves the lowered loops of every later compilation a second time against the algorithm, "passes" checks the loop IR after each pass, "none" leaves it at the proof of the schedule. Where a check fails, the compilation raises InternalError. PH_VERIFY in the environment says the same."""
 def sin(x: ExprLike) -> Expr:
     """Of a float, in its type; other numbers are cast to float32."""
 def sinh(x: ExprLike) -> Expr:
@@ -1858,6 +1860,8 @@ def undef(type: TypeLike) -> Expr:
     """No value: a definition writes nothing where its value would be made from one."""
 def unsafe_promise_clamped(value: ExprLike, min: Any, max: Any) -> Expr:
     """The value, which is promised to lie in [min, max]."""
+def verification() -> str:
+    """"none", "passes" or "full": what set_verification() or PH_VERIFY says."""
 version: str
 def widen_right_add(a: Any, b: Any) -> Expr:
     """b has half of a's width; the result has a's type."""
