@@ -237,8 +237,8 @@ std::string Outputs::code(CodeForm form) {
   constexpr const char *kWords[] = {"object", "assembly", "llvm_assembly", "bitcode"};
   const char *word = kWords[static_cast<int>(form)];
   // Code of the cache has no loops to prove.
-  const bool proves = verification() == Verification::Full;
-  if (auto known = proves ? std::nullopt : cache().find(word)) return *known;
+  if (verification() == Verification::Full) lowered();
+  if (auto known = cache().find(word)) return *known;
   const Function &f = lowered().function;
   const Stopwatch llvm;
   std::string bytes = compile(f, filter(), form);
