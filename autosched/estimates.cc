@@ -117,6 +117,8 @@ Bounds output_bounds(const FrozenPipeline &p, int func, size_t d) {
     const FunctionContents &f = *p.functions[static_cast<size_t>(func)];
     if (d < f.estimates.size()) b.take(f.estimates[d].min, f.estimates[d].extent);
   }
+  // Of a pipeline that was read from its text.
+  if (d < def.estimates.size()) b.take(def.estimates[d].min, def.estimates[d].extent);
   for (const auto &o : p.algorithm.output_buffers) {
     bool own = false;
     for (size_t v = 0; v < def.types.size(); v++) {

@@ -48,6 +48,13 @@ bool runs_in_kernel(const Directive &d) {
   return loops && (d.device == DeviceAPI::Default_GPU || d.device == DeviceAPI::CUDA);
 }
 
+// Processors have instructions that sum along the last of their loops; lowering knows which.
+bool sums_in_tensor(const LoopTree &tree, const Directive &d) {
+  const StageId stage{tree.algorithm.index_of(d.func), d.stage};
+  return stage.func >= 0 && tree.tensor(stage) &&
+         tree.loops[tree.nest(stage).loops.back()].is_reduction;
+}
+
 // Other devices have words, and no code: the last place that has a user's line refuses. A copy to
 // the host of what is there already is a copy; one to the device that kernels run on is made when
 // the first kernel needs it.
@@ -59,8 +66,7 @@ void refuse_devices(const LoopTree &tree, const std::vector<Directive> &directiv
                  "the targets that are compiled for have no such memory",
                  "use Auto, Heap, Stack or Register", d.where);
     }
-    // Processors have such instructions too; lowering knows which.
-    if (d.kind == DirectiveKind::Tensorize) continue;
+    if (d.kind == DirectiveKind::Tensorize && (kernels || sums_in_tensor(tree, d))) continue;
     if (!concerns_device(d.kind) || (kernels && runs_in_kernel(d))) continue;
     const bool moves = d.kind == DirectiveKind::CopyToHost ||
                        (d.kind == DirectiveKind::CopyToDevice && kernels &&
