@@ -50,7 +50,7 @@ Row compare(AppCase &app, const std::string &schedule, int threads, int rounds) 
       [&] { run_once(System::Polyhalite, app, schedule); }};
   if (have_halide()) contenders.push_back([&] { run_once(System::Halide, app, schedule); });
   const Rounds r = interleave(contenders, threads, rounds);
-  fill_in(&row, r, {"Halide 14"});
+  fill_in(&row, r, std::vector<std::string>(contenders.size() - 1, "Halide 14"));
   row.rate = app.rate(row.ours);
   row.unit = app.counts_flops() ? "GFLOP/s" : "GB/s";
   if (app.counts_flops()) row.percent_of_peak = 100 * row.rate / median(r.peaks);

@@ -1,6 +1,7 @@
 # Builds and tests the outside project in consumer/.
-#   cmake -DCONSUMER=... -DWORK=... -DCONFIGURE=args... -P run_consumer.cmake
-# INSTALL_FROM, where given, is a build folder that is installed to WORK/prefix first.
+#   cmake -DCONSUMER=... -DWORK=... [-DINSTALL_FROM=... | -DSOURCE=...] -P run_consumer.cmake
+# INSTALL_FROM is a build folder that is installed to WORK/prefix first, SOURCE is Polyhalite's source
+# for add_subdirectory.
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE status)
   if(NOT status EQUAL 0)
@@ -13,6 +14,11 @@ if(INSTALL_FROM)
   file(REMOVE_RECURSE ${WORK})
   run(${CMAKE_COMMAND} --install ${INSTALL_FROM} --prefix ${WORK}/prefix)
   list(APPEND CONFIGURE -DCMAKE_PREFIX_PATH=${WORK}/prefix)
+endif()
+if(SOURCE)
+  # How long the library compiles counts there, not how fast it is.
+  list(APPEND CONFIGURE -DPOLYHALITE_SOURCE=${SOURCE} -DCMAKE_UNITY_BUILD=ON
+       -DCMAKE_UNITY_BUILD_BATCH_SIZE=8 -DCMAKE_CXX_FLAGS_RELEASE=-O1)
 endif()
 run(${CMAKE_COMMAND} -G Ninja -S ${CONSUMER} -B ${WORK}/build -Wno-dev --log-level=WARNING
     ${CONFIGURE})
