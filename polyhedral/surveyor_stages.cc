@@ -475,7 +475,12 @@ void Surveyor::guard_rest(const StageId &s, StageSurvey &out) {
 void Surveyor::fuse_value(const StageId &s, const Derivation &d, StageSurvey &out) {
   const IndexRange &outer = out.ranges.at(d.a), &inner = out.ranges.at(d.b);
   const Expr fused = out.dims.at(d.c), n = simplify(extent_of(inner));
-  const int owner = innermost_owner(fused);
+  // A fused loop of one iteration is a constant, and the ranges may be those of loops around.
+  int owner = innermost_owner(fused);
+  for (const Expr &end : {outer.min, outer.max, inner.min, inner.max}) {
+    const int o = innermost_owner(end);
+    if (!visible(owner, o)) owner = o;
+  }
   const std::string prefix = stage_prefix(tree_, s) + ".";
   Expr outer_value = sum(outer.min, make_binary(Op::Div, fused, n));
   // Iterations that a guard cuts still compute producers: these stay inside their boxes.
