@@ -8,15 +8,23 @@ Stmt memoized_production(const LoopTree &tree, const Survey &survey, const std::
                          int func, const Stmt &production) {
   const FuncDef &def = tree.algorithm.funcs[func];
   const FuncSurvey &fs = survey.funcs[func];
+  // Copies of a Func share what they keep, so that each value of the key has its place.
   std::vector<Expr> key;
+  auto add_ends = [&](const IndexRange &ends, const IndexRange &otherwise) {
+    key.push_back(ends.min.defined() ? ends.min : otherwise.min);
+    key.push_back(ends.max.defined() ? ends.max : otherwise.max);
+  };
   for (int d = 0; d < def.dimensions(); d++) {
-    for (const Box *box : {&fs.stored, &fs.computed}) {
-      key.push_back((*box)[d].min);
-      key.push_back((*box)[d].max);
-    }
-    // Behind it stand values that nobody computed.
-    for (const Expr &end : {fs.last[d], fs.used[d].min, fs.used[d].max}) {
-      if (end.defined()) key.push_back(end);
+    const IndexRange &computed = fs.computed[d];
+    add_ends(fs.stored[d], computed);
+    add_ends(computed, computed);
+    // Behind them stand values that nobody computed.
+    add_ends({Expr(), fs.last[d]}, computed);
+    add_ends(fs.used[d], computed);
+    // An update may leave cells as they are that a stage before it computed.
+    for (const StageSurvey &stage : survey.stages[func]) {
+      const auto range = stage.ranges.find(def.args[d]);
+      add_ends(range == stage.ranges.end() ? computed : range->second, computed);
     }
   }
   const FuncStorage &storage = tree.storage[func];

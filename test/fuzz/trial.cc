@@ -280,12 +280,27 @@ class Trial {
     counts_.false_refusal_seeds.push_back(seed_);
   }
 
+  /// Of the algorithm where every Func has its whole box, as the interpreter computes it.
+  Survey plain_survey() const {
+    std::vector<Directive> roots;
+    for (const FuncDef &f : p_.frozen.algorithm.funcs) {
+      if (!p_.frozen.algorithm.is_output(f.name)) {
+        roots.emplace_back();
+        roots.back().kind = DirectiveKind::ComputeRoot;
+        roots.back().func = f.name;
+      }
+    }
+    return survey(build_tree(p_.frozen.algorithm, roots));
+  }
+
   void execute(const LoopTree &tree, const Survey &s, const std::vector<Output> &outputs) {
     const Environment env = environment(outputs, s);
     int64_t margin = 0;
     for (const Output &o : outputs) {
       for (int64_t n : o.box.extent) margin = std::max(margin, kMargin + kMarginPerPoint * n);
     }
+    const Survey plain = plain_survey();
+    const Environment plain_env = environment(outputs, plain);
     Images images, margins;
     std::map<std::string, const polyhalite_buffer_t *> for_reference;
     Dice dice(seed_ + 77), beyond(seed_ + 78);
@@ -316,9 +331,16 @@ class Trial {
       // The interpreter computes whole boxes of Funcs that the schedule may inline, and reads more
       // of the image for points that nobody needs, of values that its type has.
       Extents wide = box;
+      const auto plainly = plain.inputs.find(i.param->name);
       for (size_t d = 0; d < wide.min.size(); d++) {
-        wide.min[d] -= margin;
-        wide.extent[d] += 2 * margin;
+        int64_t low = box.min[d] - margin, high = box.min[d] + box.extent[d] - 1 + margin;
+        if (plainly != plain.inputs.end()) {
+          const auto a = evaluate(plainly->second[d].min, plain_env);
+          const auto b = evaluate(plainly->second[d].max, plain_env);
+          if (a && b && *b - *a <= kMaxExtent) low = std::min(low, *a), high = std::max(high, *b);
+        }
+        wide.min[d] = low;
+        wide.extent[d] = high - low + 1;
       }
       auto &w = margins[i.param->name];
       w = std::make_unique<GuardedBuffer>(i.param->type, wide);

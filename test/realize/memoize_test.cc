@@ -182,6 +182,22 @@ TEST_F(Memoize, AtLoopsAndInParallel) {
   EXPECT_LT(calls, 17 * 64);  // four boxes at least once, by each thread at most
 }
 
+// Both points of out ask for a storage of [0, 1]; the update runs where out reads it.
+TEST_F(Memoize, PartsThatUpdatesReachCount) {
+  Func f("f"), out("out");
+  Var x("x");
+  f(x) = 1;
+  f(1) = f(0) + 1;
+  f(x) += 10;
+  out(x) = f(x);
+  f.compute_at(out, x).memoize();
+  for (int run = 0; run < 2; run++) {
+    const Buffer<int> b = out.realize({2});
+    EXPECT_EQ(b(0), 11) << run;
+    EXPECT_EQ(b(1), 12) << run;
+  }
+}
+
 TEST_F(Memoize, ClonesShareWhatTheyKeep) {
   Func f("f"), g("g"), h("h");
   Var x("x"), y("y");
@@ -408,7 +424,7 @@ TEST_F(Memoize, LoopIrSaysWhatIsKept) {
   out.bound(x, 0, 8);
   f.compute_root().memoize(k);
   const std::string text = out.emit_text(Emit::stmt, {k});
-  EXPECT_NE(text.find("memoize \"out/f\" of f[32i64] evict k by (0, 7, 0, 7, k) {"),
+  EXPECT_NE(text.find("memoize \"out/f\" of f[32i64] evict k by (0, 7, 0, 7, 0, 7, 0, 7, 0, 7, k) {"),
             std::string::npos)
       << text;
 }
