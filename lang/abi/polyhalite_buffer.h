@@ -203,7 +203,9 @@ constexpr polyhalite_type_t polyhalite_type_of() {
     return {polyhalite_type_uint, 1};
   } else if constexpr (std::is_pointer<U>::value) {
     return {polyhalite_type_handle, 64};
-#ifdef __FLT16_MANT_DIG__
+/* GCC 12 for Arm knows the type's size, but not its name in C++. */
+#if defined(__FLT16_MANT_DIG__) && \
+    (defined(__x86_64__) || defined(__i386__) || defined(__clang__) || __GNUC__ >= 13)
   } else if constexpr (std::is_same<U, _Float16>::value) {
     return {polyhalite_type_float, 16};
 #endif
