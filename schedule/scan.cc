@@ -86,15 +86,9 @@ class Blocks {
     for (const size_t i : scan_.rows) at.push_back(pure(func_.args[i]));
     at.push_back(make_binary(Op::Div, from_start, size_));
     for (const Expr &a : scan_.before) first.push_back(simplify(substitute(r.var, r.min, a)));
-    const std::vector<Type> types = scan_.step.types();
-    std::vector<Expr> partial, cell;
-    for (size_t i = 0; i < types.size(); i++) {
-      partial.push_back(make_func_call(types[i], d_.makes, at, static_cast<int>(i)));
-    }
-    for (size_t i = 0; i < func_.types.size(); i++) {
-      cell.push_back(make_func_call(func_.types[i], func_.name, first, static_cast<int>(i)));
-    }
-    const std::vector<Expr> start = scan_.step.apply(cell, partial);
+    const std::vector<Expr> start =
+        scan_.step.apply(make_func_calls(func_.types, func_.name, first),
+                         make_func_calls(scan_.step.types(), d_.makes, at));
     const Expr goes_on = make_binary(Op::Ne, make_binary(Op::Mod, from_start, size_), Expr(0));
     Replacement replacement(func_.name, scan_.before, [&](const Expr &e) {
       return make_select(goes_on, e, start[static_cast<size_t>(as_call(e)->value_index)]);
@@ -128,7 +122,7 @@ class Blocks {
     block.predicate = make_binary(Op::Lt, Expr(0), u);
     std::vector<Expr> operands;
     for (const Expr &e : scan_.operands) operands.push_back(substitute(r.var, step, e));
-    block.values = scan_.step.combine(calls(t, block.args), operands);
+    block.values = scan_.step.combine(make_func_calls(t.types, t.name, block.args), operands);
 
     all.args = none.args;
     const std::string &blocks = d_.loops[0];
@@ -136,18 +130,11 @@ class Blocks {
     std::vector<Expr> last = all.args;
     last.back() = minus(rvar(blocks), Expr(1));
     all.rvars = {{blocks, Expr(2), larger(minus(count_, Expr(2)), Expr(0))}};
-    all.values = scan_.step.combine(calls(t, last), calls(t, all.args));
+    all.values = scan_.step.combine(make_func_calls(t.types, t.name, last),
+                                    make_func_calls(t.types, t.name, all.args));
     none.where = block.where = all.where = d_.where;
     t.stages = {std::move(none), std::move(block), std::move(all)};
     return t;
-  }
-
-  static std::vector<Expr> calls(const FuncDef &t, const std::vector<Expr> &args) {
-    std::vector<Expr> values;
-    for (size_t i = 0; i < t.types.size(); i++) {
-      values.push_back(make_func_call(t.types[i], t.name, args, static_cast<int>(i)));
-    }
-    return values;
   }
 
   // Another expression in the place of each call of one cell.

@@ -109,6 +109,9 @@ class Lowering {
   const std::map<std::string, Expr> &symbols_;
 };
 
+/// Of operators whose result has the type and the shape of operand 0.
+void infer_same(Inference &i);
+
 struct Operator {
   enum Form {
     Pointwise,  // each element from the operands' elements at the same place, as numpy meets them

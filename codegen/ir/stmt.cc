@@ -72,6 +72,13 @@ Stmt make_let_stmt(std::string name, Expr value, Stmt body) {
   return wrap({StmtKind::Let, std::move(name), {std::move(value)}, {std::move(body)}});
 }
 
+Stmt make_let_stmts(const Lets &lets, Stmt body) {
+  for (auto it = lets.rbegin(); it != lets.rend(); ++it) {
+    body = make_let_stmt(it->first, it->second, std::move(body));
+  }
+  return body;
+}
+
 Stmt make_allocate(std::string name, Type type, std::vector<Expr> args, Home home, Stmt body,
                    std::vector<int> order) {
   StmtNode n{StmtKind::Allocate, std::move(name), std::move(args), {std::move(body)}};

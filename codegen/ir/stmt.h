@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lang/ir/node.h"
@@ -121,6 +122,9 @@ Stmt make_block(std::vector<Stmt> stmts);  // flattens nested blocks, drops unde
 Stmt make_for(std::string name, Expr min, Expr extent, LoopKind kind, Stmt body,
               Partition partition = Partition::Auto);
 Stmt make_let_stmt(std::string name, Expr value, Stmt body);
+/// Names and their values, outermost first.
+using Lets = std::vector<std::pair<std::string, Expr>>;
+Stmt make_let_stmts(const Lets &lets, Stmt body);
 Stmt make_allocate(std::string name, Type type, std::vector<Expr> args, Home home, Stmt body,
                    std::vector<int> order = {});
 Stmt make_place(std::string name, Type type, std::vector<Expr> box, std::string inside, Expr at,

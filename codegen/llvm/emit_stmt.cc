@@ -13,8 +13,6 @@ using llvm::Value;
 
 namespace {
 
-constexpr uint32_t kLikelyWeight = 1 << 20;
-
 // Unrolling and vectorizing are the schedule's to say.
 llvm::MDNode *loop_properties(llvm::LLVMContext &context) {
   auto property = [&](const char *name) {

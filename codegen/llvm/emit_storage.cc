@@ -17,7 +17,6 @@ namespace {
 constexpr uint64_t kStackAlignment = 64;
 // What programs' own allocators give at least.
 constexpr uint64_t kHeapAlignment = 32;
-constexpr uint32_t kLikelyWeight = 1 << 20;
 
 }  // namespace
 

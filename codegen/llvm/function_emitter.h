@@ -17,6 +17,9 @@
 
 namespace polyhalite {
 
+/// How much more often the likely side of a branch runs.
+constexpr uint32_t kLikelyWeight = 1 << 20;
+
 class FunctionEmitter {
  public:
   FunctionEmitter(ModuleState &module, llvm::Function *f);

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "codegen/passes/buffer_fields.h"
 #include "codegen/passes/entry_checks.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
@@ -11,21 +12,9 @@ namespace polyhalite {
 
 namespace {
 
-Expr fact(Type t, const char *name, const std::string &buffer) {
-  return make_intrinsic(t, name, {make_string(buffer)});
-}
-
 Expr call(const char *name, std::vector<Expr> args) {
   auto n = std::make_shared<CallNode>(Int(32), CallKind::Extern, name, std::move(args));
   return Expr(std::shared_ptr<const ExprNode>(std::move(n)));
-}
-
-std::string field_name(const std::string &buffer, const char *what, size_t d) {
-  return buffer + "." + what + "." + std::to_string(d);
-}
-
-Expr field(const std::string &buffer, const char *what, size_t d) {
-  return make_variable(Int(32), VariableKind::BufferField, field_name(buffer, what, d));
 }
 
 Expr extent_of(const Expr &min, const Expr &max) {
@@ -55,15 +44,15 @@ void answer(const FunctionArgument &a, const ParameterContents *constraints, con
   const size_t n = static_cast<size_t>(a.dimensions);
   for (size_t d = 0; d < n; d++) {
     // What is not read keeps the shape that it came with.
-    const Expr min = need ? (*need)[d].min : field(a.name, "min", d);
-    const Expr extent = need ? extent_of(min, (*need)[d].max) : field(a.name, "extent", d);
-    needed[field_name(a.name, "min", d)] = min;
-    needed[field_name(a.name, "extent", d)] = extent;
+    const Expr min = need ? (*need)[d].min : buffer_field(a.name, "min", d);
+    const Expr extent = need ? extent_of(min, (*need)[d].max) : buffer_field(a.name, "extent", d);
+    needed[buffer_field_name(a.name, "min", d)] = min;
+    needed[buffer_field_name(a.name, "extent", d)] = extent;
   }
   Expr stride = Expr(1);
   for (size_t d = 0; d < n; d++) {
-    Expr min = needed.at(field_name(a.name, "min", d));
-    Expr extent = needed.at(field_name(a.name, "extent", d));
+    Expr min = needed.at(buffer_field_name(a.name, "min", d));
+    Expr extent = needed.at(buffer_field_name(a.name, "extent", d));
     if (constraints) {
       const ParameterContents::DimConstraint &c = constraints->dims[d];
       const NeededShape shape(needed);
@@ -79,7 +68,7 @@ void answer(const FunctionArgument &a, const ParameterContents *constraints, con
         uint32_t(a.type.code()) | uint32_t(a.type.bits()) << 8 | uint32_t{1} << 16;
     out.push_back(make_evaluate(
         call("polyhalite_answer_query",
-             {fact(Handle(), intrinsic::kBufferPointer, a.name), Expr(static_cast<int>(d)),
+             {buffer_fact(Handle(), intrinsic::kBufferPointer, a.name), Expr(static_cast<int>(d)),
               Expr(type), simplify(min), simplify(extent), simplify(stride)})));
     stride = make_binary(Op::Mul, stride, extent);
   }
@@ -93,7 +82,7 @@ std::vector<Stmt> answer_bounds_query(const std::vector<FunctionArgument> &args,
   std::vector<Stmt> answers;
   for (const FunctionArgument &a : args) {
     if (!a.is_buffer) continue;
-    const Expr missing = fact(Bool(), intrinsic::kBufferHostIsNull, a.name);
+    const Expr missing = buffer_fact(Bool(), intrinsic::kBufferHostIsNull, a.name);
     asks = asks.defined() ? make_binary(Op::Or, asks, missing) : missing;
     answer(a, constraints_of(a, tree.algorithm), needed_box(a, tree.algorithm, survey), answers);
   }

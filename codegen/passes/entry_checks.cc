@@ -3,6 +3,7 @@
 #include <set>
 
 #include "codegen/ir/visit.h"
+#include "codegen/passes/buffer_fields.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/simplify.h"
@@ -19,15 +20,6 @@ Expr error_call(const char *name, std::vector<Expr> args) {
   return Expr(std::shared_ptr<const ExprNode>(std::move(n)));
 }
 
-Expr fact(Type t, const char *name, const std::string &buffer) {
-  return make_intrinsic(t, name, {make_string(buffer)});
-}
-
-Expr field(const std::string &buffer, const char *what, int d) {
-  return make_variable(Int(32), VariableKind::BufferField,
-                       buffer + "." + what + "." + std::to_string(d));
-}
-
 Expr last_of(const Expr &min, const Expr &extent) {
   return make_binary(Op::Sub, make_binary(Op::Add, min, extent), Expr(1));
 }
@@ -39,15 +31,15 @@ class Checks {
   // With `queries`, a buffer without memory may have any type: the answer sets it.
   void shape(const FunctionArgument &a, bool queries) {
     const Expr name = make_string(a.name);
-    require(make_not(fact(Bool(), intrinsic::kBufferIsNull, a.name)),
+    require(make_not(buffer_fact(Bool(), intrinsic::kBufferIsNull, a.name)),
             error_call("polyhalite_error_buffer_is_null", {function_, name}));
     const Expr wanted =
         Expr(uint32_t(a.type.code()) | uint32_t(a.type.bits()) << 8 | uint32_t{1} << 16);
-    const Expr found = fact(UInt(32), intrinsic::kBufferType, a.name);
+    const Expr found = buffer_fact(UInt(32), intrinsic::kBufferType, a.name);
     const Expr same_type = make_binary(Op::Eq, found, wanted);
     require(queries ? make_binary(Op::Or, has_no_memory(a), same_type) : same_type,
             error_call("polyhalite_error_bad_type", {function_, name, found, wanted}));
-    const Expr dims = fact(Int(32), intrinsic::kBufferDimensions, a.name);
+    const Expr dims = buffer_fact(Int(32), intrinsic::kBufferDimensions, a.name);
     require(
         make_binary(Op::Eq, dims, Expr(a.dimensions)),
         error_call("polyhalite_error_bad_dimensions", {function_, name, dims, Expr(a.dimensions)}));
@@ -56,18 +48,18 @@ class Checks {
               error_call("polyhalite_error_host_is_null", {function_, name}));
     }
     if (a.dimensions == 0) return;
-    require(make_not(fact(Bool(), intrinsic::kBufferDimIsNull, a.name)),
+    require(make_not(buffer_fact(Bool(), intrinsic::kBufferDimIsNull, a.name)),
             error_call("polyhalite_error_dim_is_null", {function_, name}));
   }
 
   static Expr has_no_memory(const FunctionArgument &a) {
-    return fact(Bool(), intrinsic::kBufferHostIsNull, a.name);
+    return buffer_fact(Bool(), intrinsic::kBufferHostIsNull, a.name);
   }
 
   // Index arithmetic does not overflow within these ranges.
   void ranges(const FunctionArgument &a) {
     for (int d = 0; d < a.dimensions; d++) {
-      const Expr min = field(a.name, "min", d), extent = field(a.name, "extent", d);
+      const Expr min = buffer_field(a.name, "min", d), extent = buffer_field(a.name, "extent", d);
       const Expr end = make_binary(Op::Add, make_cast(Int(64), min), make_cast(Int(64), extent));
       require(make_binary(Op::And, make_binary(Op::Ge, extent, Expr(0)),
                           make_binary(Op::Le, end, make_int(Int(64), INT32_MAX))),
@@ -81,14 +73,15 @@ class Checks {
     const int64_t most = limit / a.type.bytes();
     Expr elements = make_int(Int(64), 1);
     for (int d = 0; d < a.dimensions; d++) {
-      elements = make_binary(Op::Mul, elements, make_cast(Int(64), field(a.name, "extent", d)));
+      elements =
+          make_binary(Op::Mul, elements, make_cast(Int(64), buffer_field(a.name, "extent", d)));
       require(make_binary(Op::Le, elements, make_int(Int(64), most)),
               error_call("polyhalite_error_buffer_too_large",
                          {function_, make_string(a.name), elements, make_int(Int(64), most)}));
     }
     for (int d = 0; d < a.dimensions; d++) {
-      const Expr span = make_binary(Op::Mul, make_cast(Int(64), field(a.name, "extent", d)),
-                                    make_cast(Int(64), field(a.name, "stride", d)));
+      const Expr span = make_binary(Op::Mul, make_cast(Int(64), buffer_field(a.name, "extent", d)),
+                                    make_cast(Int(64), buffer_field(a.name, "stride", d)));
       require(make_binary(Op::And, make_binary(Op::Le, span, make_int(Int(64), most)),
                           make_binary(Op::Ge, span, make_int(Int(64), -most))),
               error_call("polyhalite_error_buffer_allocation_too_large",
@@ -109,7 +102,7 @@ class Checks {
   }
 
   void constraint(const std::string &buffer, int d, const char *what, const Expr &wanted) {
-    const Expr found = field(buffer, what, d);
+    const Expr found = buffer_field(buffer, what, d);
     require(make_binary(Op::Eq, found, wanted), error_call("polyhalite_error_constraint_violated",
                                                            {function_, make_string(buffer), Expr(d),
                                                             make_string(what), found, wanted}));
@@ -128,7 +121,7 @@ class Checks {
     }
     if (a.dimensions > 0 && !stride_fixed && !p) constraint(a.name, 0, "stride", Expr(1));
     if (p && p->host_alignment > 1) {
-      const Expr host = fact(UInt(64), intrinsic::kBufferHost, a.name);
+      const Expr host = buffer_fact(UInt(64), intrinsic::kBufferHost, a.name);
       const Expr wanted = make_int(UInt(64), p->host_alignment);
       require(make_binary(Op::Eq, make_binary(Op::Mod, host, wanted), make_int(UInt(64), 0)),
               error_call("polyhalite_error_unaligned_host_ptr",
@@ -144,7 +137,7 @@ class Checks {
         for (int d = 0; d < def.dimensions(); d++) {
           for (const char *what : {"min", "extent"}) {
             constraint(def.buffer_name(static_cast<int>(i)), d, what,
-                       field(def.buffer_name(0), what, d));
+                       buffer_field(def.buffer_name(0), what, d));
           }
         }
       }
@@ -184,8 +177,8 @@ class Checks {
   void box(const std::string &buffer, const Box &need) {
     Box held;
     for (int d = 0; d < static_cast<int>(need.size()); d++) {
-      const Expr min = field(buffer, "min", d);
-      held.push_back({min, last_of(min, field(buffer, "extent", d))});
+      const Expr min = buffer_field(buffer, "min", d);
+      held.push_back({min, last_of(min, buffer_field(buffer, "extent", d))});
     }
     box(buffer, need, held);
   }

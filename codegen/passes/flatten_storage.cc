@@ -3,6 +3,7 @@
 #include <map>
 
 #include "codegen/ir/visit.h"
+#include "codegen/passes/buffer_fields.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/linear.h"
@@ -26,10 +27,6 @@ struct Layout {
 };
 
 Expr int64(int64_t v) { return make_int(Int(64), v); }
-
-std::string field_name(const std::string &buffer, const char *what, size_t d) {
-  return buffer + "." + what + "." + std::to_string(d);
-}
 
 // a * b, distributed over a's terms.
 Linear product(const Linear &a, const Expr &b) {
@@ -180,9 +177,9 @@ class Flatten : public StmtRewriter {
     const std::vector<polyhalite_dimension_t> dims = c.dims();
     for (size_t d = 0; d < dims.size(); d++) {
       layout.dims.push_back({Expr(dims[d].min), int64(dims[d].stride)});
-      fields_[field_name(c.name, "min", d)] = Expr(dims[d].min);
-      fields_[field_name(c.name, "extent", d)] = Expr(dims[d].extent);
-      fields_[field_name(c.name, "stride", d)] = Expr(dims[d].stride);
+      fields_[buffer_field_name(c.name, "min", d)] = Expr(dims[d].min);
+      fields_[buffer_field_name(c.name, "extent", d)] = Expr(dims[d].extent);
+      fields_[buffer_field_name(c.name, "stride", d)] = Expr(dims[d].stride);
     }
     layouts_[c.name] = std::move(layout);
   }
@@ -191,10 +188,8 @@ class Flatten : public StmtRewriter {
     Layout layout;
     for (size_t d = 0; d < static_cast<size_t>(a.dimensions); d++) {
       auto field = [&](const char *what) {
-        const std::string name = field_name(a.name, what, d);
-        auto it = fields_.find(name);
-        return it != fields_.end() ? it->second
-                                   : make_variable(Int(32), VariableKind::BufferField, name);
+        auto it = fields_.find(buffer_field_name(a.name, what, d));
+        return it != fields_.end() ? it->second : buffer_field(a.name, what, d);
       };
       layout.dims.push_back({field("min"), simplify(make_cast(Int(64), field("stride")))});
     }
@@ -226,20 +221,11 @@ class Flatten : public StmtRewriter {
     return make_block(std::move(out));
   }
 
-  using Lets = std::vector<std::pair<std::string, Expr>>;
-
   // Binds a value that is more than a number or a name to a name.
   static Expr named(const std::string &name, const Expr &value, Lets &lets) {
     if (is_const_int(value) || as_variable(value)) return value;
     lets.emplace_back(name, value);
     return make_variable(Int(64), VariableKind::Symbol, name);
-  }
-
-  static Stmt with_lets(const Lets &lets, Stmt s) {
-    for (auto it = lets.rbegin(); it != lets.rend(); ++it) {
-      s = make_let_stmt(it->first, it->second, s);
-    }
-    return s;
   }
 
   // The layout of a dense box from pairs of min and extent, and the number of its elements, the
@@ -253,7 +239,7 @@ class Flatten : public StmtRewriter {
       layout.dims[d] = {rewrite_expr(s->args[2 * d]), stride};
       const Expr extent = make_cast(Int(64), rewrite_expr(s->args[2 * d + 1]));
       extents.push_back(simplify(extent));
-      stride = named(field_name(s->name, "stride", i + 1),
+      stride = named(buffer_field_name(s->name, "stride", i + 1),
                      simplify(make_binary(Op::Mul, stride, extent)), lets);
     }
     return stride;
@@ -281,7 +267,7 @@ class Flatten : public StmtRewriter {
                           : elements;
     const Stmt out = make_allocate(s->name, s->type, {size}, s->home, (*this)(s->body[0]));
     layouts_.erase(s->name);
-    return with_lets(lets, out);
+    return make_let_stmts(lets, out);
   }
 
   // place f: T (m, e) in block at k { f(i) = v }  ->  block[i - m + k] = v
@@ -295,7 +281,7 @@ class Flatten : public StmtRewriter {
     layouts_[s->name] = std::move(layout);
     const Stmt out = (*this)(s->body[0]);
     layouts_.erase(s->name);
-    return with_lets(lets, out);
+    return make_let_stmts(lets, out);
   }
 
   Stmt rewrite_let(const Stmt &s) {

@@ -14,8 +14,6 @@ namespace polyhalite {
 
 namespace {
 
-using Lets = std::vector<std::pair<std::string, Expr>>;
-
 Expr with_lets(const Lets &lets, Expr e) {
   for (auto l = lets.rbegin(); l != lets.rend(); ++l) e = substitute(l->first, l->second, e);
   return e;

@@ -15,15 +15,6 @@ namespace polyhalite {
 
 namespace {
 
-using Lets = std::vector<std::pair<std::string, Expr>>;
-
-Stmt with_lets(const Lets &lets, Stmt s) {
-  for (auto it = lets.rbegin(); it != lets.rend(); ++it) {
-    s = make_let_stmt(it->first, it->second, s);
-  }
-  return s;
-}
-
 bool is_tensor(const Stmt &s) { return s->kind == StmtKind::For && !s->instruction.empty(); }
 
 bool has_tensor(const Stmt &s) {
@@ -84,7 +75,7 @@ class OneKernel {
     Stmt s = peel(outermost, [](LoopKind k) { return k == LoopKind::GpuBlock; }, lets, loops);
     for (const Stmt &l : loops) bound_.insert(l->name);
     lets_.insert(lets_.end(), lets.begin(), lets.end());
-    s = with_lets(lets, block_level(s));
+    s = make_let_stmts(lets, block_level(s));
     // Blocks are counted where they are launched.
     for (auto l = loops.rbegin(); l != loops.rend(); ++l) {
       s = make_for((*l)->name, Expr(0), outside((*l)->args[1], *l), (*l)->loop_kind, s);
@@ -209,7 +200,7 @@ class OneKernel {
       loops.push_back(
           make_for(lane, Expr(0), Expr(static_cast<int>(kWarpLanes)), LoopKind::GpuLane, s));
     }
-    s = with_lets(lets, s);
+    s = make_let_stmts(lets, s);
     for (size_t d = 0; d < loops.size(); d++) {
       const Stmt &loop = loops[loops.size() - 1 - d];
       const Expr extent = outside(loop->args[1], loop);

@@ -10,12 +10,10 @@ namespace polyhalite {
 
 namespace {
 
-using Calls = std::vector<std::pair<std::string, Expr>>;  // the symbol of each
-
 // Gives symbols to the calls of one loop that do not change in it.
 class TakeCalls : public ExprRewriter {
  public:
-  TakeCalls(const std::string &loop, std::set<std::string> &local, Calls &taken)
+  TakeCalls(const std::string &loop, std::set<std::string> &local, Lets &taken)
       : loop_(loop), local_(local), taken_(taken) {}
 
  protected:
@@ -58,13 +56,13 @@ class TakeCalls : public ExprRewriter {
 
   const std::string &loop_;
   std::set<std::string> &local_;
-  Calls &taken_;
+  Lets &taken_;
 };
 
 // The statements of a loop's body that run in every iteration.
 class TakeFromBody : public StmtRewriter {
  public:
-  TakeFromBody(const Stmt &loop, Calls &taken) : loop_(loop->name), taken_(taken) {
+  TakeFromBody(const Stmt &loop, Lets &taken) : loop_(loop->name), taken_(taken) {
     for_each_stmt(loop, [&](const Stmt &s) {
       if (s->kind == StmtKind::For || s->kind == StmtKind::Let) local_.insert(s->name);
     });
@@ -81,7 +79,7 @@ class TakeFromBody : public StmtRewriter {
  private:
   const std::string &loop_;
   std::set<std::string> local_;  // counters and symbols of the loop
-  Calls &taken_;
+  Lets &taken_;
 };
 
 class HoistCalls : public StmtRewriter {
@@ -90,12 +88,9 @@ class HoistCalls : public StmtRewriter {
     if (s->kind == StmtKind::Kernel) return s;  // nothing may stand between its loops
     const Stmt r = rewrite_children(s);         // inner loops first: calls climb loop by loop
     if (r->kind != StmtKind::For) return r;
-    Calls taken;
-    Stmt out = with_parts(r, r->args, {TakeFromBody(r, taken)(r->body[0])});
-    for (auto call = taken.rbegin(); call != taken.rend(); ++call) {
-      out = make_let_stmt(call->first, call->second, out);
-    }
-    return out;
+    Lets taken;  // the symbol of each call
+    const Stmt out = with_parts(r, r->args, {TakeFromBody(r, taken)(r->body[0])});
+    return make_let_stmts(taken, out);
   }
 };
 

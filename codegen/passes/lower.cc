@@ -8,6 +8,7 @@
 #include "codegen/ir/instructions.h"
 #include "codegen/passes/async_tasks.h"
 #include "codegen/passes/bounds_query.h"
+#include "codegen/passes/buffer_fields.h"
 #include "codegen/passes/entry_checks.h"
 #include "codegen/passes/extern_stage_call.h"
 #include "codegen/passes/memoized_production.h"
@@ -70,12 +71,11 @@ class Lowering {
     Box box;
     for (int d = 0; d < f.dimensions(); d++) {
       auto field = [&](const char *what) {
-        return make_variable(Int(32), VariableKind::BufferField,
-                             f.buffer_name(0) + what + std::to_string(d));
+        return buffer_field(f.buffer_name(0), what, static_cast<size_t>(d));
       };
-      const Expr min = field(".min.");
+      const Expr min = field("min");
       box.push_back(
-          {min, make_binary(Op::Sub, make_binary(Op::Add, min, field(".extent.")), Expr(1))});
+          {min, make_binary(Op::Sub, make_binary(Op::Add, min, field("extent")), Expr(1))});
     }
     return box;
   }
@@ -232,10 +232,9 @@ class Lowering {
     for (int d = 0; d < f.dimensions(); d++) {
       const VariableNode *v = as_variable(image->args[d]);
       if (!v || v->name != f.args[d]) return Expr();
-      for (const char *what : {".min.", ".stride."}) {
+      for (const char *what : {"min", "stride"}) {
         auto field = [&](const std::string &buffer) {
-          return make_variable(Int(32), VariableKind::BufferField,
-                               buffer + what + std::to_string(d));
+          return buffer_field(buffer, what, static_cast<size_t>(d));
         };
         differs =
             make_binary(Op::Or, differs, make_binary(Op::Ne, field(image->name), field(f.name)));

@@ -49,8 +49,7 @@ struct Strides {
   Linear first;
 };
 
-std::optional<Strides> strides_of(const MatrixFactor &f, const Stmt &allocation,
-                                  const std::vector<std::pair<std::string, Expr>> &lets) {
+std::optional<Strides> strides_of(const MatrixFactor &f, const Stmt &allocation, const Lets &lets) {
   const CallNode &read = *as_call(f.value);
   Linear sum;
   int64_t stride = 1;
@@ -99,8 +98,7 @@ bool is_multiple(const Linear &l, int64_t of) {
 
 Stmt load_fragment(const InstructionOperand &operand, const std::string &to,
                    const MatrixFactor &factor, const Expr &lane,
-                   const std::map<std::string, Stmt> &memory,
-                   const std::vector<std::pair<std::string, Expr>> &lets) {
+                   const std::map<std::string, Stmt> &memory, const Lets &lets) {
   const CallNode *read = as_call(factor.value);
   if (!read || read->kind != CallKind::Func || operand.type.bits() != 16) return Stmt();
   const auto allocation = memory.find(read->name);

@@ -29,7 +29,6 @@ struct MatrixFactor {
 /// not dense, at multiples of 16 bytes, whatever is bound around by `lets`, outermost first.
 Stmt load_fragment(const InstructionOperand &operand, const std::string &to,
                    const MatrixFactor &factor, const Expr &lane,
-                   const std::map<std::string, Stmt> &memory,
-                   const std::vector<std::pair<std::string, Expr>> &lets);
+                   const std::map<std::string, Stmt> &memory, const Lets &lets);
 
 }  // namespace polyhalite

@@ -15,8 +15,6 @@ namespace polyhalite {
 
 namespace {
 
-using Lets = std::vector<std::pair<std::string, Expr>>;
-
 Expr binary(Op op, const Expr &a, const Expr &b) { return simplify(make_binary(op, a, b)); }
 
 // Funcs whose memory the kernel has itself, and those that it writes.
@@ -140,11 +138,7 @@ class TakeRings : public StmtRewriter {
       case StmtKind::Produce:
         for (Ring &r : rings) {
           if (func_of_buffer(r.allocation->name) != s->name) continue;
-          Stmt production = s->body[0];
-          for (auto l = lets_.rbegin(); l != lets_.rend(); ++l) {
-            production = make_let_stmt(l->first, l->second, production);
-          }
-          r.productions.push_back(production);
+          r.productions.push_back(make_let_stmts(lets_, s->body[0]));
           return make_block({});
         }
         return s;

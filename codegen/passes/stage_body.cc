@@ -98,21 +98,11 @@ Stmt as_shared(const LoopTree &tree, const StageId &s, const Stmt &body) {
   return make_atomic(body, !in_threads);
 }
 
-// Names for values that are computed in front of a statement.
-struct Lets {
-  std::vector<std::pair<std::string, Expr>> bound;
-
-  void bind(Expr &e, const std::string &symbol) {
-    bound.emplace_back(symbol, e);
-    e = make_variable(e.type(), VariableKind::Symbol, symbol);
-  }
-  Stmt around(Stmt s) const {
-    for (auto it = bound.rbegin(); it != bound.rend(); ++it) {
-      s = make_let_stmt(it->first, it->second, s);
-    }
-    return s;
-  }
-};
+// Gives a value that is computed in front of a statement a name.
+void name_value(Lets &lets, Expr &e, const std::string &symbol) {
+  lets.emplace_back(symbol, e);
+  e = make_variable(e.type(), VariableKind::Symbol, symbol);
+}
 
 // Accesses that are reported get names, so that they take place once and in the order of the text,
 // whatever becomes of the expression:
@@ -126,18 +116,18 @@ class NamedReads : public ExprRewriter {
     if (e->op == Op::Let) return e;  // its body's names have no meaning in front of it
     Expr r = rewrite_children(e);
     if (!as_intrinsic(r, intrinsic::kTraceAccess)) return r;
-    for (size_t i = 0; i < lets_.bound.size(); i++) {
-      const auto &[symbol, value] = lets_.bound[i];
+    for (size_t i = 0; i < lets_.size(); i++) {
+      const auto &[symbol, value] = lets_[i];
       if (i >= first_ && equal(value, r))
         return make_variable(r.type(), VariableKind::Symbol, symbol);
     }
-    lets_.bind(r, prefix_ + std::to_string(lets_.bound.size()));
+    name_value(lets_, r, prefix_ + std::to_string(lets_.size()));
     return r;
   }
 
  private:
   Lets &lets_;
-  const size_t first_ = lets_.bound.size();  // what stands there already is another event
+  const size_t first_ = lets_.size();  // what stands there already is another event
   const std::string prefix_;
 };
 
@@ -202,15 +192,15 @@ class StageBody {
     const bool evaluates_outside =
         stores.defined() && writes.size() == 1 && !has_undef && !in_parts;
     for (size_t v = 0; evaluates_outside && v < writes[0].values.size(); v++) {
-      lets.bind(writes[0].values[v], prefix + ".value." + std::to_string(v));
+      name_value(lets, writes[0].values[v], prefix + ".value." + std::to_string(v));
     }
     Stmt body = writes.size() == 1 ? provide_parts(writes[0], std::move(written_where))
                                    : provide_together(std::move(writes));
     if (nest.stream_stores) body = streamed_provide(body);
-    if (!evaluates_outside) body = lets.around(body);
+    if (!evaluates_outside) body = make_let_stmts(lets, body);
     body = as_shared(tree_, stage_, body);
     if (stores.defined()) body = make_if(stores, body);
-    if (evaluates_outside) body = lets.around(body);
+    if (evaluates_outside) body = make_let_stmts(lets, body);
     for (auto it = at_.guards.rbegin(); it != at_.guards.rend(); ++it) {
       if (it->rest == Guard::Nothing) body = make_if(condition(*it), body);
     }
@@ -303,7 +293,7 @@ class StageBody {
   Stmt provide_together(std::vector<CellWrite> writes) const {
     Lets lets;
     auto bind = [&](Expr &e, const std::string &suffix) {
-      if (!is_const(e) && !as_variable(e)) lets.bind(e, func_.name + ".scattered." + suffix);
+      if (!is_const(e) && !as_variable(e)) name_value(lets, e, func_.name + ".scattered." + suffix);
     };
     std::vector<Stmt> provides;
     for (size_t i = 0; i < writes.size(); i++) {
@@ -325,7 +315,7 @@ class StageBody {
       }
       provides.push_back(provide(writes[i]));
     }
-    return lets.around(make_block(std::move(provides)));
+    return make_let_stmts(lets, make_block(std::move(provides)));
   }
 
   const LoopTree &tree_;

@@ -52,7 +52,7 @@ Stmt spread_over_lanes(const Stmt &loop, const Expr &lane) {
   const Fragment &d = instruction->operands[0].fragment;
   const std::string name = loop->name + ".element";
   const Expr element = make_variable(Int(32), VariableKind::Loop, name);
-  std::vector<std::pair<std::string, Expr>> lets;
+  Lets lets;
   Stmt s = loop;
   bool multiplies = false;
   for (int loops = 0;;) {
@@ -73,8 +73,8 @@ Stmt spread_over_lanes(const Stmt &loop, const Expr &lane) {
     s = substitute(s->name, make_variable(Int(32), VariableKind::Symbol, s->name), s->body[0]);
     loops++;
   }
-  for (auto l = lets.rbegin(); l != lets.rend(); ++l) s = make_let_stmt(l->first, l->second, s);
-  const Stmt out = make_for(name, Expr(0), Expr(d.per_lane), LoopKind::Unrolled, s);
+  const Stmt out = make_for(name, Expr(0), Expr(d.per_lane), LoopKind::Unrolled,
+                            make_let_stmts(lets, std::move(s)));
   return multiplies ? with_instruction(out, loop->instruction) : out;
 }
 

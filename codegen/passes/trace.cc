@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "codegen/passes/buffer_fields.h"
 #include "codegen/passes/trace_tags.h"
 #include "lang/ir/function.h"
 #include "lang/ir/intrinsics.h"
@@ -89,9 +90,8 @@ std::vector<Expr> Tracer::box_of(int func, Span span) const {
   const FuncDef &f = tree_.algorithm.funcs[func];
   if (span == Span::Realization && is_output(func)) {
     for (int d = 0; d < f.dimensions(); d++) {
-      for (const char *field : {".min.", ".extent."}) {
-        box.push_back(make_variable(Int(32), VariableKind::BufferField,
-                                    f.buffer_name(0) + field + std::to_string(d)));
+      for (const char *what : {"min", "extent"}) {
+        box.push_back(buffer_field(f.buffer_name(0), what, static_cast<size_t>(d)));
       }
     }
     return box;

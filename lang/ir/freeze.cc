@@ -339,7 +339,7 @@ void rename_level(Directive *d, const Names &names, AllStageNames &stage_names) 
   if (target == names.by_process_name.end()) {
     user_error(std::string("cannot ") + directive_name(d->kind) + " '" +
                    plain_name(d->target_func) + "' for '" + names.funcs.at(f) + "'",
-               "'" + plain_name(d->target_func) + "' is not part of this pipeline",
+               quoted(d->target_func) + " is not part of this pipeline",
                "name a consumer of '" + names.funcs.at(f) + "'", d->where);
   }
   const FunctionContents &t = *target->second;

@@ -183,6 +183,15 @@ Expr make_func_call(Type t, std::string name, std::vector<Expr> args, int value_
   return wrap(n);
 }
 
+std::vector<Expr> make_func_calls(const std::vector<Type> &types, const std::string &name,
+                                  const std::vector<Expr> &args) {
+  std::vector<Expr> values;
+  for (const Type &t : types) {
+    values.push_back(make_func_call(t, name, args, static_cast<int>(values.size())));
+  }
+  return values;
+}
+
 Expr make_ramp(Expr base, Expr stride, int lanes) {
   internal_check(base.type() == stride.type(), "make_ramp: types differ");
   const Type t = base.type().with_lanes(base.type().lanes() * lanes);

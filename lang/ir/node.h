@@ -172,6 +172,9 @@ Expr make_let(std::string name, Expr value, Expr body);
 Expr make_intrinsic(Type t, std::string name, std::vector<Expr> args);
 Expr make_math(Type t, std::string name, std::vector<Expr> args);
 Expr make_func_call(Type t, std::string name, std::vector<Expr> args, int value_index = 0);
+/// All values of a Func at a point.
+std::vector<Expr> make_func_calls(const std::vector<Type> &types, const std::string &name,
+                                  const std::vector<Expr> &args);
 Expr make_ramp(Expr base, Expr stride, int lanes);
 Expr make_broadcast(Expr value, int lanes);
 Expr make_load(Type t, std::string buffer, Expr index, Expr mask = {});

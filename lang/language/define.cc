@@ -21,8 +21,6 @@ bool is_pure_var(const Expr &e) {
   return v && v->kind == VariableKind::Pure;
 }
 
-std::string quoted(const std::string &name) { return "'" + plain_name(name) + "'"; }
-
 // The calls of f inside its own definition must not keep f alive: neither directly, nor through the
 // predicate of the domain that its reduction variables belong to.
 class DropSelf : public ExprRewriter {
@@ -297,7 +295,7 @@ void define_update(FunctionContents &f, std::vector<Expr> args, std::vector<Expr
   const int stage = static_cast<int>(f.updates.size()) + 1;
   if (f.frozen) {
     user_error(
-        "'" + plain_name(f.name) + "' cannot be given another definition",
+        quoted(f.name) + " cannot be given another definition",
         "another Func uses it, in() or clone_in() names it as a consumer, or it has been realized",
         "move this definition before the first use", where);
   }

@@ -147,12 +147,10 @@ class Propagation {
                            const std::string &fix) const {
     user_error("cannot differentiate " + what, why, fix, where_);
   }
-  static std::string quoted(const FunctionContents &f) { return "'" + plain_name(f.name) + "'"; }
-
   // Producers first.
   void order(const FuncPtr &f) {
     if (!seen_.insert(f.get()).second) return;
-    if (!f->pure) refuse(quoted(*f), "it is undefined", "define it first");
+    if (!f->pure) refuse(quoted(f->name), "it is undefined", "define it first");
     auto visit = [&](const Expr &e) {
       if (!e.defined()) return;
       for_each_node(e, [&](const Expr &n) {
@@ -172,12 +170,12 @@ class Propagation {
 
   Target &target_of(const FuncPtr &f) {
     if (f->types.size() != 1) {
-      refuse(quoted(*f), "it has several values", "compute each with a Func of its own");
+      refuse(quoted(f->name), "it has several values", "compute each with a Func of its own");
     }
     StageDef stage;
     stage.values = f->pure->values;
     if (is_extern_stage(stage)) {
-      refuse(quoted(*f), "a C function computes it", "give its derivative as a Func");
+      refuse(quoted(f->name), "a C function computes it", "give its derivative as a Func");
     }
     return targets_[f->name];
   }
@@ -219,7 +217,7 @@ class Propagation {
           if (v && v->name == f.pure_args[i]) continue;
           for (const std::string &name : free_variables(n->args[i])) {
             if (!std::count(f.pure_args.begin(), f.pure_args.end(), name)) continue;
-            refuse("an update of " + quoted(f),
+            refuse("an update of " + quoted(f.name),
                    "it reads its Func beside its own '" + plain_name(name) +
                        "', so that no region is enough",
                    "use a reduction variable for the dimension");
@@ -234,8 +232,8 @@ class Propagation {
                      const FunctionContents &read) const {
     const ValueRange r = range_of(e, known);
     if (!r.defined()) {
-      refuse("what reads " + quoted(read), "an index of the access has no bounds that are known",
-             "clamp the index");
+      refuse("what reads " + quoted(read.name),
+             "an index of the access has no bounds that are known", "clamp the index");
     }
     return r;
   }
@@ -254,7 +252,7 @@ class Propagation {
   // The adjoint before update u, given the one behind it.
   Func update(const FuncPtr &f, size_t u, Func after, const Bounds &bounds) {
     const Definition &d = f->updates[u];
-    const std::string what = "update " + std::to_string(u) + " of " + quoted(*f);
+    const std::string what = "update " + std::to_string(u) + " of " + quoted(f->name);
     const Expr &value = d.values[0];
     std::vector<std::vector<Expr>> others;  // other cells of f that it reads
     bool reads_cell = false;

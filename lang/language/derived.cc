@@ -16,8 +16,6 @@ namespace {
 
 using FuncPtr = std::shared_ptr<FunctionContents>;
 
-std::string quoted(const std::string &name) { return "'" + plain_name(name) + "'"; }
-
 std::string list(const std::vector<std::string> &names) {
   std::string text;
   for (const std::string &n : names) text += (text.empty() ? "" : ", ") + quoted(n);

@@ -20,8 +20,6 @@ namespace {
 
 using FuncPtr = std::shared_ptr<FunctionContents>;
 
-std::string quoted(const std::string &name) { return "'" + plain_name(name) + "'"; }
-
 void require_defined(const FunctionContents &f, const std::string &what, const Here &here) {
   if (f.pure) return;
   user_error(what, quoted(f.name) + " is undefined", "define it first", here.where);

@@ -18,8 +18,6 @@ namespace polyhalite {
 
 namespace {
 
-std::string quoted(const std::string &name) { return "'" + plain_name(name) + "'"; }
-
 FunctionContents &defined_function(const Stage &s, const char *word, const VarOrRVar &loop) {
   FunctionContents &f = *s.function();
   if (!f.pure) {

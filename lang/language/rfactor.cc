@@ -16,8 +16,6 @@ namespace polyhalite {
 
 namespace {
 
-std::string quoted(const std::string &name) { return "'" + plain_name(name) + "'"; }
-
 // f(args) -> intermediate(args, vars)
 class Redirect : public ExprRewriter {
  public:
@@ -40,14 +38,6 @@ class Redirect : public ExprRewriter {
 };
 
 // partial(args), all values
-std::vector<Expr> calls(const FunctionContents &partial, const std::vector<Expr> &args) {
-  std::vector<Expr> values;
-  for (size_t i = 0; i < partial.types.size(); i++) {
-    values.push_back(make_func_call(partial.types[i], partial.name, args, static_cast<int>(i)));
-  }
-  return values;
-}
-
 void define_view(FunctionContents &partial, const FunctionContents &f, int stage,
                  const AssociativeUpdate &update, const std::vector<std::string> &vars) {
   partial.types = update.types();
@@ -69,7 +59,8 @@ void define_view(FunctionContents &partial, const FunctionContents &f, int stage
     Redirect redirect(f.name, partial.name, more);
     for (Expr &v : d.values) v = redirect(v);
   } else {
-    d.values = update.combine(calls(partial, d.args), update.operands);
+    d.values =
+        update.combine(make_func_calls(partial.types, partial.name, d.args), update.operands);
   }
   partial.updates.push_back(std::move(d));
 }

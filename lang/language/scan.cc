@@ -19,14 +19,6 @@ Expr reduction(const std::string &name) {
   return make_variable(Int(32), VariableKind::Reduction, name);
 }
 
-std::vector<Expr> calls(const FunctionContents &f, const std::vector<Expr> &args) {
-  std::vector<Expr> values;
-  for (size_t i = 0; i < f.types.size(); i++) {
-    values.push_back(make_func_call(f.types[i], f.name, args, static_cast<int>(i)));
-  }
-  return values;
-}
-
 std::shared_ptr<const ReductionDomain> over(const std::string &variable, const Expr &extent) {
   auto domain = std::make_shared<ReductionDomain>();
   domain->vars.push_back({variable, Expr(0), extent});
@@ -54,12 +46,14 @@ void define_view(FunctionContents &totals, const FunctionContents &f, const Scan
   first.where = totals.where;
   Definition block = first, all = first;
   block.domain = over(split.loops[2], split.factors[0]);
-  block.values = scan.step.combine(calls(totals, block.args), scan.operands);
+  block.values =
+      scan.step.combine(make_func_calls(totals.types, totals.name, block.args), scan.operands);
   all.domain = over(split.loops[1], split.factors[0]);
   all.args.back() = reduction(split.loops[1]);
   std::vector<Expr> last = all.args;
   last.back() = make_binary(Op::Sub, last.back(), Expr(1));
-  all.values = scan.step.combine(calls(totals, last), calls(totals, all.args));
+  all.values = scan.step.combine(make_func_calls(totals.types, totals.name, last),
+                                 make_func_calls(totals.types, totals.name, all.args));
   totals.pure = std::move(first);
   totals.updates = {std::move(block), std::move(all)};
 }
@@ -81,8 +75,8 @@ Func Stage::scan(const VarOrRVar &blocks, const Var &v) {
   const Directive *split = split_into(directives_so_far(f, stage_, branch_), blocks.name);
   if (!split) {
     user_error(what,
-               "'" + plain_name(blocks.name) + "' is not the outer part of a split of '" +
-                   plain_name(def.stages[static_cast<size_t>(stage_)].rvars[0].var) + "'",
+               quoted(blocks.name) + " is not the outer part of a split of " +
+                   quoted(def.stages[static_cast<size_t>(stage_)].rvars[0].var),
                "split it first, and name its outer part", blocks.where);
   }
   auto totals = std::make_shared<FunctionContents>();

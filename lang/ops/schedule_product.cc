@@ -1,6 +1,7 @@
 // Schedules of products: register tiles, packed operands, blocks of long sums.
 #include <algorithm>
 
+#include "lang/ir/visit.h"
 #include "lang/ops/common.h"
 #include "lang/ops/dots.h"
 #include "lang/ops/loops.h"
@@ -119,13 +120,6 @@ int block_of_sums(const std::vector<RVar> &rvars, const Type &sums) {
   return 0;
 }
 
-bool mentions(const Expr &e, const std::string &name) {
-  const VariableNode *v = as_variable(e);
-  if (v) return v->name == name;
-  return std::any_of(e->args.begin(), e->args.end(),
-                     [&](const Expr &arg) { return mentions(arg, name); });
-}
-
 // The image whose elements the operand is, side by side along the vectors; null where it is
 // anything else.
 const CallNode *image_of(const Func &operand) {
@@ -134,7 +128,7 @@ const CallNode *image_of(const Func &operand) {
   const std::string along = operand.args()[0].name();
   const VariableNode *first = as_variable(call->args[0]);
   if (!first || first->name != along) return nullptr;
-  const auto varies = [&](const Expr &e) { return mentions(e, along); };
+  const auto varies = [&](const Expr &e) { return uses_variable(e, along); };
   return std::none_of(call->args.begin() + 1, call->args.end(), varies) ? call : nullptr;
 }
 
@@ -146,7 +140,7 @@ bool is_dense_along(Expr e, const std::string &depth) {
   const VariableNode *first = as_variable(call->args[0]);
   if (!first || first->name != depth) return false;
   return std::none_of(call->args.begin() + 1, call->args.end(),
-                      [&](const Expr &at) { return mentions(at, depth); });
+                      [&](const Expr &at) { return uses_variable(at, depth); });
 }
 
 // Does f have another Func's values, at the same or other points?

@@ -9,15 +9,6 @@ namespace polyhalite::ops {
 
 namespace {
 
-bool mentions(const Expr &e, const std::string &name) {
-  bool found = false;
-  for_each_node(e, [&](const Expr &node) {
-    const VariableNode *v = as_variable(node);
-    found |= v && v->name == name;
-  });
-  return found;
-}
-
 // The dimension of f along which an operand's elements lie side by side, where that is not f's own
 // innermost one, which strides through the operand. 0: there is none.
 size_t dimension_across(const Loops &l) {
@@ -27,7 +18,7 @@ size_t dimension_across(const Loops &l) {
     if (!call || call->args.size() < 2) return;
     if (!(call->param || call->image || call->kind == CallKind::Func)) return;
     const VariableNode *first = as_variable(call->args[0]);
-    const auto strides = [&](const Expr &arg) { return mentions(arg, l.vars[0].name()); };
+    const auto strides = [&](const Expr &arg) { return uses_variable(arg, l.vars[0].name()); };
     if (!first || !std::any_of(call->args.begin() + 1, call->args.end(), strides)) return;
     for (size_t d = 1; d < l.vars.size(); d++) {
       if (first->name == l.vars[d].name()) across = d;

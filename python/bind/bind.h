@@ -14,6 +14,7 @@
 #include "polyhalite/param.h"
 #include "polyhalite/pipeline.h"
 #include "polyhalite/rdom.h"
+#include "polyhalite/target.h"
 #include "polyhalite/type.h"
 #include "polyhalite/var.h"
 
@@ -54,6 +55,11 @@ Tuple to_tuple(py::handle value);
 /// and float32.
 Type to_type(py::handle type);
 bool is_number(py::handle value);
+
+/// The Target that PH_TARGET, or else HL_TARGET, names where this is none.
+inline Target target_or_environment(const Target &t) {
+  return t == Target() ? get_target_from_environment() : t;
+}
 
 /// [(min, extent), ...] of the axes, as the Region of dimensions in C++'s order; None and missing
 /// axes at the end are unbounded where `axes` says how many there are.

@@ -14,10 +14,6 @@ namespace {
 using Self = const py::object &;
 using Arguments = std::optional<std::vector<Argument>>;
 
-Target target_or_environment(const Target &t) {
-  return t == Target() ? get_target_from_environment() : t;
-}
-
 // The inputs that are listed; else those of the pipeline, in order of first use.
 std::vector<Argument> inputs_of(const Pipeline &p, const Arguments &args) {
   return args ? *args : p.infer_arguments();

@@ -7,10 +7,6 @@ namespace {
 
 using Self = const py::object &;
 
-Target target_or_environment(const Target &t) {
-  return t == Target() ? get_target_from_environment() : t;
-}
-
 }  // namespace
 
 void bind_questions(py::module_ &m) {

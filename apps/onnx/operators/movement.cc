@@ -382,8 +382,6 @@ std::vector<Tensor> lower_space_to_depth(Lowering &l) {
   })};
 }
 
-void infer_same(Inference &i) { i.result(0, i.type(0), i.shape(0)); }
-
 void infer_trilu(Inference &i) {
   i.require_rank(0, 2, INT32_MAX);
   infer_same(i);

@@ -75,8 +75,6 @@ std::vector<Tensor> lower_arg(Lowering &l) {
                           n.integer("keepdims", 1) != 0, n.integer("select_last_index", 0) != 0)};
 }
 
-void infer_same(Inference &i) { i.result(0, i.type(0), i.shape(0)); }
-
 std::vector<Tensor> lower_cumulate(Lowering &l) {
   const Node &n = l.node();
   return {ops::cumulate(l.in(0), l.axis(l.integers(1).at(0), l.rank(0)), n.is("CumProd"),
