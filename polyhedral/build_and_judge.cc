@@ -104,6 +104,7 @@ Judged build_and_judge(const Algorithm &algorithm, const std::vector<Directive> 
   const auto surveyed = Clock::now();
   Judgement judgement = judge_with(tree, regions, options, solver);
   if (judgement.legal()) {
+    for (const Diagnostic &w : regions.warnings) user_warning(w.what, w.why, w.fix, w.where);
     return {std::move(tree), std::move(regions), std::move(judgement), seconds(built - start),
             seconds(surveyed - built)};
   }

@@ -68,7 +68,8 @@ struct JudgeOptions {
 Judgement judge(const LoopTree &tree, const Survey &survey, const JudgeOptions &options = {});
 
 /// Freeze-time entry: builds, surveys and judges; on refusal blames the last directive of the
-/// shortest prefix of `directives` after which legality never returns. Throws CompileError.
+/// shortest prefix of `directives` after which legality never returns. Throws CompileError. The
+/// survey's warnings are told.
 struct Judged {
   LoopTree tree;
   Survey survey;

@@ -155,6 +155,7 @@ struct Survey {
   // buffers have the shape of the first one's.
   std::map<std::string, Box> inputs;
   std::vector<Assumption> assumptions;
+  std::vector<Diagnostic> warnings;  // of what a schedule may not have meant
 };
 
 /// Throws CompileError: unbounded accesses of inputs or producers, vector and unrolled loops

@@ -256,6 +256,8 @@ class Surveyor {
   /// Is it in a nest with a skew, where loops run as many iterations as those outside leave them?
   bool is_skewed(int loop) const;
   void slide(int f, int compute_scope);
+  /// Of a Func whose window slides: updates that need not run over all of its box.
+  void keep_steady_parts(const StageId &s);
   /// Does each stage of f compute a row of dimension d out of this row alone, in loops that may
   /// run a varying number of times?
   bool has_rows_of_its_own(int f, size_t d) const;

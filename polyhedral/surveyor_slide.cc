@@ -179,7 +179,27 @@ void Surveyor::slide(int f, int compute_scope) {
   if (outermost != kRoot) {
     fold(f, along, outermost);
     use_what_is_kept(f, compute_scope);
-    for (size_t s = 0; s < def.stages.size(); s++) stage_needs_.erase({f, static_cast<int>(s)});
+    for (size_t s = 0; s < def.stages.size(); s++) keep_steady_parts({f, static_cast<int>(s)});
+  }
+}
+
+// What an iteration leaves to the others has to be what they would have computed: of a window's own
+// dimension all of it, of the others the part that each iteration needs alike.
+void Surveyor::keep_steady_parts(const StageId &s) {
+  const auto part = stage_needs_.find(s);
+  if (part == stage_needs_.end()) return;
+  const FuncPlacement &placement = tree_.placements[s.func];
+  auto varies = [&](const Expr &end) {
+    const Expr spelled = expand_within(end, placement.store);
+    for (int l = placement.compute; l != placement.store; l = parent_[l]) {
+      if (uses_variable(spelled, tree_.loops[l].name)) return true;
+    }
+    return false;
+  };
+  for (size_t d = 0; d < part->second.size(); d++) {
+    Interval &need = part->second[d];
+    if (!need.min.defined()) continue;
+    if (out_.funcs[s.func].slides[d] || varies(need.min) || varies(need.max)) need = {};
   }
 }
 
@@ -215,15 +235,29 @@ bool Surveyor::meets_vectors(int f, size_t d) const {
 }
 
 void Surveyor::fold(int f, size_t d, int loop) {
-  // Dimension 0 stays whole where vectors run along it. Iterations that run at once share no ring.
-  if (d == 0 && meets_vectors(f, d)) return;
+  // Iterations that run at once share no ring.
   for (int l = parent_[loop]; l != tree_.placements[f].store; l = parent_[l]) {
     if (runs_at_once(tree_.loops[l].kind)) return;
   }
   FuncSurvey &fs = out_.funcs[f];
   const Expr width = difference(fs.needed[d].max, fs.needed[d].min);
   const auto most = ConstantUpperBound([&](const VariableNode &v) { return meaning(v); })(width);
-  if (most) fs.fold[d] = next_power_of_two(*most + 1);
+  if (!most) return;
+  const int64_t ring = next_power_of_two(*most + 1);
+  // Dimension 0 stays whole where vectors run along it.
+  if (d == 0 && meets_vectors(f, d)) {
+    if (tree_.storage[f].dims[d].fold > 0) return;
+    const FuncDef &def = tree_.algorithm.funcs[f];
+    const std::string dim = "'" + def.args[d] + "'", name = "'" + def.name + "'";
+    out_.warnings.push_back(
+        {name + " is not folded along " + dim + ", over which its window slides",
+         "vectors run along " + dim + ", which a ring would break in two",
+         def.name + ".fold_storage(" + def.args[d] + ", " + std::to_string(ring) +
+             ") makes it a ring all the same",
+         tree_.placements[f].store_where});
+    return;
+  }
+  fs.fold[d] = ring;
 }
 
 // Would what dimension d keeps stay in the rings that the user has asked for over others?

@@ -200,7 +200,7 @@ void Surveyor::include_own_updates(int f, std::vector<Interval> &box, int scope)
     grew = false;
     for (int u = 1; u < def.num_definitions(); u++) {
       for (const StageId &s : updates(u)) {
-        // Where a window turns out to slide, all run over all of it.
+        // Where a window turns out to slide, some run over all of it.
         if (may_run_over_part(s) && tree_.placements[f].store == scope) continue;
         const bool more = include(own_cells(s, box, conditional).touched, box);
         grew = grew || (more && is_pure_in_its_variables(tree_, s));

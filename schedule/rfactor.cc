@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "lang/ir/visit.h"
 #include "lang/simplify/associative.h"
+#include "lang/simplify/by_place.h"
 #include "lang/simplify/simplify.h"
 #include "polyhalite/error.h"
 #include "schedule/derive.h"
@@ -52,12 +54,23 @@ class Factoring {
              "the update takes equal values too, as with <= or >=",
              "compare with < or >, so that equal values change nothing");
     }
-    check_order(*update, dims, loops);
+    AssociativeUpdate merging = *update;
+    if (!update->commutative) {
+      check_loops_in_order(dims, loops);
+      if (const auto inside = preserved_inside(loops)) {
+        const auto placed = ordered_by_place(*update, func, d_.stage);
+        if (!placed) refuse_to_change_places(*inside, dims);
+        merging = *placed;
+      }
+    }
 
     if (a_.index_of(d_.makes) < 0) {
-      a_.funcs.insert(a_.funcs.begin() + f, partial_results(func, def, *update, loops));
+      // Each partial result is made in the algorithm's order.
+      AssociativeUpdate partial = *update;
+      partial.identity = merging.identity;
+      a_.funcs.insert(a_.funcs.begin() + f, partial_results(func, def, partial, loops));
     }
-    merge(a_.funcs[a_.index_of(d_.func)], def, *update, loops);
+    merge(a_.funcs[a_.index_of(d_.func)], def, merging, loops);
     return {std::move(a_), carried_directives(dims, loops)};
   }
 
@@ -97,20 +110,25 @@ class Factoring {
   }
 
   // Merging takes the partial results in the order of the preserved loops. With others outside of
-  // them, operands change places.
-  void check_order(const AssociativeUpdate &update, const StageDimensions &dims,
-                   const ReductionLoops &loops) const {
-    if (update.commutative) return;
+  // them, operands change places: the first of those inside.
+  std::optional<std::string> preserved_inside(const ReductionLoops &loops) const {
     bool inside = false;
     for (const LoopDimension &l : loops.loops()) {
       if (!new_var_.count(l.name)) inside = true;
-      if (inside && new_var_.count(l.name)) {
-        refuse("'" + l.label + "' is inside of a reduction loop that is not preserved",
-               "the operator is associative, but not commutative: operands would change places",
-               "preserve the outer loops of: " + loop_list(dims));
-      }
+      if (inside && new_var_.count(l.name)) return l.label;
     }
-    // The loops themselves must still be in the algorithm's order.
+    return std::nullopt;
+  }
+
+  [[noreturn]] void refuse_to_change_places(const std::string &inside,
+                                            const StageDimensions &dims) const {
+    refuse("'" + inside + "' is inside of a reduction loop that is not preserved",
+           "the operator is associative, but not commutative: operands would change places",
+           "preserve the outer loops of: " + loop_list(dims));
+  }
+
+  // The loops themselves must still be in the algorithm's order.
+  void check_loops_in_order(const StageDimensions &dims, const ReductionLoops &loops) const {
     std::vector<std::string> order;
     for (const LoopDimension &l : loops.loops()) order.push_back(l.name);
     StageDimensions natural = default_dimensions(*a_.find(d_.func), d_.stage);

@@ -7,6 +7,7 @@
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/simplify.h"
+#include "polyhedral/constant_bounds.h"
 
 namespace polyhalite {
 
@@ -14,6 +15,9 @@ namespace {
 
 // Cutting a loop of fewer iterations costs more than its conditions do.
 constexpr int64_t kShortLoop = 16;
+// Loops that are known to have no more iterations than this are left to the loops outside, as far
+// as those can be cut: a radius that a Param limits is mostly less than what it may be.
+constexpr int64_t kShortAtMost = 32;
 // Conditions that fall apart into more inequalities than this are left alone.
 constexpr size_t kMaxInequalities = 16;
 
@@ -50,6 +54,13 @@ struct Binder {
   Expr min, extent;  // of a loop
   bool may_be_cut = false;
 };
+
+// Is it known that the loop has few iterations, whatever the parameters are?
+bool is_known_short(const Stmt &loop) {
+  if (loop->partition == Partition::Always || is_const(loop->args[1])) return false;
+  const auto most = constant_interval(loop->args[1]).max;
+  return most && *most <= kShortAtMost;
+}
 
 // One condition at one place: a conjunction of "linear form >= 0".
 struct Condition {
@@ -200,7 +211,10 @@ class Collector {
     }
     if (s->kind == StmtKind::If && s->body.size() == 1) visit_guard(s);
     const bool loop = s->kind == StmtKind::For, let = s->kind == StmtKind::Let;
-    if (loop) binders_.push_back({s->name, Expr(), s->args[0], s->args[1], may_be_cut(s)});
+    if (loop) {
+      const bool is_to_cut = may_be_cut(s) && !is_known_short(s);
+      binders_.push_back({s->name, Expr(), s->args[0], s->args[1], is_to_cut});
+    }
     if (let) binders_.push_back({s->name, s->args[0], Expr(), Expr()});
     for (const Stmt &b : s->body) visit(b);
     if (loop || let) binders_.pop_back();

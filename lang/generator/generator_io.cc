@@ -1,5 +1,7 @@
 #include "polyhalite/generator_io.h"
 
+#include <algorithm>
+
 #include "lang/ir/function.h"
 #include "lang/language/names.h"
 #include "polyhalite/generator.h"
@@ -298,7 +300,13 @@ InputImage &InputImage::set_estimate(const Var &var, Expr min, Expr extent) {
 
 InputFunc &InputFunc::set_estimate(const Var &var, Expr min, Expr extent) {
   check_access();
-  const size_t i = position_of(described(), implicit_names(Func::dimensions()), var);
+  // A Func that the input is bound to has names of its own, which args() tells.
+  std::vector<std::string> names;
+  for (const Var &v : Func::args()) names.push_back(v.name());
+  if (!std::count(names.begin(), names.end(), var.name())) {
+    names = implicit_names(Func::dimensions());
+  }
+  const size_t i = position_of(described(), names, var);
   if (!images_.empty() && images_[0].defined()) {
     images_[0].dim(static_cast<int>(i)).set_estimate(std::move(min), std::move(extent));
   }

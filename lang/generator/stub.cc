@@ -4,6 +4,7 @@
 //     struct Inputs { ... }; struct GeneratorParams { ... }; struct Outputs { ... };
 //     static Outputs generate(const GeneratorContext &, const Inputs &, const GeneratorParams & =
 //     {});
+//     ...                     the same with the generator that calls, or with a Target
 //   };
 #include <cctype>
 
@@ -22,6 +23,14 @@ std::vector<std::string> split_name(const std::string &qualified) {
     if (colons == std::string::npos) return parts;
     start = colons + 2;
   }
+}
+
+// generate() with another first parameter, from which the context follows.
+std::string generate_for(const std::string &parameter, const std::string &context) {
+  const std::string begin = "  static Outputs generate(" + parameter + ", const Inputs &inputs";
+  const std::string body = ") {\n    return generate(" + context + ", inputs, ";
+  return begin + body + "GeneratorParams());\n  }\n" + begin +
+         ",\n                          const GeneratorParams &params" + body + "params);\n  }\n";
 }
 
 std::string guard_of(const std::string &qualified) {
@@ -131,7 +140,11 @@ std::string GeneratorBase::stub_header() {
       name_ + "\", polyhalite_generators::make_" + name_ + ", context);\n";
   text += settings + bindings;
   text += "    Outputs outputs;\n    outputs.pipeline = generator->build_pipeline();\n" + results +
-          "    outputs.target = generator->get_target();\n    return outputs;\n  }\n};\n";
+          "    outputs.target = generator->get_target();\n    return outputs;\n  }\n";
+  text += generate_for("const ::polyhalite::GeneratorBase *caller", "caller->context()") +
+          generate_for("const ::polyhalite::Target &target",
+                       "::polyhalite::GeneratorContext(target)") +
+          "};\n";
   return text + close + "\n#endif\n";
 }
 

@@ -165,6 +165,7 @@ class Prover {
                const std::vector<std::vector<size_t>> &left_over) {
     AssociativeUpdate composed;
     composed.commutative = result_.commutative;
+    composed.choices_alone = false;
     composed.needs_operand = result_.needs_operand;
     composed.applied.resize(n_);
     for (const std::vector<size_t> &group : all) {
@@ -343,16 +344,22 @@ class Prover {
     const Type key_type = type(key);
     const Expr takes =
         make_binary(*relation, right_operand(key_type, key), left_operand(key_type, key));
+    // Of equal keys the one met first, or last, decides. Nothing comes before an identity that the
+    // last one replaces.
+    const bool last = *relation == Op::Le || *relation == Op::Ge;
     for (const size_t i : group) {
       result_.operands[i] = choice(i, key)->take;
-      result_.identity[i] = i != key ? make_zero(type(i))
+      const bool first = last && type(i) == Int(32);
+      result_.identity[i] = i != key ? (first ? lowest_value(type(i)) : make_zero(type(i)))
                             : least  ? highest_value(key_type)
                                      : lowest_value(key_type);
       result_.op[i] = make_select(takes, right_operand(type(i), i), left_operand(type(i), i));
     }
-    // Of equal keys the one met first, or last, decides.
-    result_.commutative = result_.commutative && group.size() == 1;
-    if (*relation == Op::Le || *relation == Op::Ge) result_.needs_operand = true;
+    if (group.size() > 1) {
+      result_.choices.push_back({group, key, least, last});
+      result_.commutative = false;
+    }
+    if (last) result_.needs_operand = true;
     return true;
   }
 
@@ -420,6 +427,7 @@ class Prover {
       result_.op[group[k]] = op[k];
     }
     result_.commutative = result_.commutative && commutative;
+    result_.choices_alone = result_.choices_alone && commutative;
     return true;
   }
 

@@ -27,6 +27,15 @@ struct AssociativeUpdate {
   bool commutative = true;
   /// Does the identity only stay out of results that at least one operand takes part in?
   bool needs_operand = false;
+  /// Values that come from where one of them, the key, is least or greatest: of equal keys the one
+  /// met first decides, or the one met last.
+  struct Choice {
+    std::vector<size_t> values;  // the key is one of them
+    size_t key;
+    bool least, last;
+  };
+  std::vector<Choice> choices;
+  bool choices_alone = true;  // stand against op(b, a) = op(a, b)
 
   /// op(a, b).
   std::vector<Expr> combine(const std::vector<Expr> &a, const std::vector<Expr> &b) const;

@@ -59,6 +59,8 @@ class Offset : public Generator<Offset> {
   Output<Func> output{"output"};
   void generate() {
     output(x) = input(x) + offset;
+    // Of an image it is _0, of a Func its own first argument.
+    input.set_estimate(input.args()[0], 0, 64);
     output.compute_at(level);
   }
   Var x{"x"};

@@ -127,6 +127,61 @@ serial h.s0.y from h.new.0 extent i.s0.y - h.new.0 + 3
 )");
 }
 
+// The update reads beside what g needs of f; new rows have no more of its value than g reads.
+TEST(survey, an_update_of_a_window_runs_over_what_every_iteration_needs) {
+  constexpr const char *kAlgorithm = R"(image in: int32, 2
+f(x, y) = in(x, y)
+f(0, y) = f(0, y) + f(1, y) + f(9, y)
+f(x, y) = f(x, y)*3
+g(x, y) = f(x, y) + f(x, y + 1)
+output g
+)";
+  constexpr const char *kSchedule = "g.bound(x, 0, 4)\nf.compute_at(g, y)\nf.store_root()\n";
+  EXPECT_EQ(verdict(kAlgorithm, kSchedule), "legal");
+  const std::string text = surveyed(kAlgorithm, kSchedule);
+  EXPECT_EQ(lines_with(text, "serial f"), R"(serial f.s0.y from f.new.1 extent g.s0.y - f.new.1 + 2
+serial f.s0.x from 0 extent 10
+serial f.s1.y from f.new.1 extent g.s0.y - f.new.1 + 2
+serial f.s2.y from f.new.1 extent g.s0.y - f.new.1 + 2
+serial f.s2.x from 0 extent 4
+)");
+}
+
+// What g needs of f's rows moves with y, so that an earlier iteration has not computed it.
+TEST(survey, an_update_of_a_window_runs_over_all_where_iterations_need_different_parts) {
+  const std::string text = surveyed(R"(image in: int32, 2
+f(x, y) = in(x, y)
+f(0, y) = f(0, y) + f(90, y)
+f(x, y) = f(x, y)*3
+g(x, y) = f(x + max(min(y, 5), 0), y) + f(x + max(min(y, 5), 0), y + 1)
+output g
+)",
+                                    "g.bound(x, 0, 4)\nf.compute_at(g, y)\nf.store_root()\n");
+  EXPECT_EQ(lines_with(text, "serial f.s2"),
+            "serial f.s2.y from f.new.1 extent g.s0.y - f.new.1 + 2\n"
+            "serial f.s2.x from 0 extent 91\n");
+}
+
+TEST(survey, a_window_along_vectors_is_not_folded_and_says_so) {
+  constexpr const char *kAlgorithm = R"(image in: uint8, 1
+f(x) = in(x)
+g(x) = f(x) + f(x + 2)
+output g
+)";
+  const std::string schedule =
+      "g.split(x, xo, xi, 8)\ng.vectorize(xi)\nf.compute_at(g, xo)\nf.store_root()\n";
+  testing::internal::CaptureStderr();
+  const Judged j = judged(kAlgorithm, schedule);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "test:4: Warning: 'f' is not folded along 'x', over which its window slides\n"
+            "  why: vectors run along 'x', which a ring would break in two\n"
+            "  fix: f.fold_storage(x, 16) makes it a ring all the same\n");
+  EXPECT_EQ(j.survey.funcs[0].fold, std::vector<int64_t>{0});
+  testing::internal::CaptureStderr();
+  judged(kAlgorithm, schedule + "f.fold_storage(x, 16)\n");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "") << "it is what the message asks for";
+}
+
 TEST(survey, windows_that_do_not_overlap_do_not_slide) {
   EXPECT_EQ(surveyed(R"(image in: uint8, 1
 f(x) = in(x)

@@ -111,6 +111,53 @@ TEST(Deriving, PartialResultsOfPartialResults) {
             0);
 }
 
+// Of equal keys the algorithm's order decides, in whatever order partial results are taken: few
+// values and many ties, first and last, least and greatest, against plain loops.
+TEST(Deriving, PlacesOfExtremesWithTies) {
+  constexpr int kWidth = 24, kHeight = 10;
+  for (int seed = 0; seed < 4; seed++) {
+    Buffer<uint8_t> in(kWidth, kHeight);
+    in.for_each_element([&](int x, int y) {
+      in(x, y) = seed == 3 ? (x % 2) * 255 : (x * 7 + y * 13 + x * y * (seed + 1)) % 5;
+    });
+    for (const bool last : {false, true}) {
+      for (const bool least : {false, true}) {
+        const int none = least ? 255 : 0;
+        int best = none, at_x = 0, at_y = 0;
+        for (int y = 0; y < kHeight; y++) {
+          for (int x = 0; x < kWidth; x++) {
+            const int v = in(x, y);
+            const bool better = least ? v < best : v > best;
+            if (!better && !(last && v == best)) continue;
+            best = v, at_x = x, at_y = y;
+          }
+        }
+        RDom r(0, kWidth, 0, kHeight, "r");
+        RVar xo("xo"), xi("xi");
+        Var u("u"), v("v");
+        Func f("f");
+        const Expr key = in(r.x, r.y);
+        f() = Tuple(cast<uint8_t>(none), 0, 0);
+        const Expr old = f()[0];
+        const Expr takes =
+            least ? (last ? key <= old : key < old) : (last ? key >= old : key > old);
+        f() = Tuple(least ? min(old, key) : max(old, key), select(takes, r.x, f()[1]),
+                    select(takes, r.y, f()[2]));
+        Func rows = f.update().rfactor(r.y, u);
+        rows.compute_root().update().parallel(u).split(r.x, xo, xi, 8);
+        Func lanes = rows.update().rfactor(xi, v);
+        lanes.compute_at(rows, u).vectorize(v).update().vectorize(v);
+        Buffer<uint8_t> found = Buffer<uint8_t>::make_scalar();
+        Buffer<int> found_x = Buffer<int>::make_scalar(), found_y = Buffer<int>::make_scalar();
+        f.realize({found, found_x, found_y});
+        EXPECT_EQ(std::make_tuple(int(found()), found_x(), found_y()),
+                  std::make_tuple(best, at_x, at_y))
+            << "seed " << seed << (last ? " last" : " first") << (least ? " least" : " greatest");
+      }
+    }
+  }
+}
+
 TEST(Deriving, AtomicUpdates) {
   const Buffer<int32_t> in = numbers(100, 50);
   Var x("x");

@@ -166,6 +166,34 @@ output f
 )");
 }
 
+// The place is among the values, which tells of equal keys which one was met first.
+TEST(derive_algorithm, rfactor_changes_places_of_operands_that_know_theirs) {
+  EXPECT_EQ(derived(R"(image in: int32, 2
+f() = {0, 0, 0}
+over r(0, 9), s(0, 8): f() = {max(f(), in(r, s)), select(f() < in(r, s), r, f().1), select(f() < in(r, s), s, f().2)}
+output f
+)",
+                    "p = f.update(0).rfactor(r, u)"),
+            R"(image in: int32, 2
+p(u) = {-2147483648, 2147483647, 2147483647}
+over s(0, 8): p(u) = {select(in(u, s) > p(u), in(u, s), p(u)), select(in(u, s) > p(u), u, p(u).1), select(in(u, s) > p(u), s, p(u).2)}
+f() = {0, 0, 0}
+over r(0, 9): f() = {select(p(r) > f() || p(r) == f() && (p(r).2 < f().2 || p(r).2 == f().2 && p(r).1 < f().1), p(r), f()), select(p(r) > f() || p(r) == f() && (p(r).2 < f().2 || p(r).2 == f().2 && p(r).1 < f().1), p(r).1, f().1), select(p(r) > f() || p(r) == f() && (p(r).2 < f().2 || p(r).2 == f().2 && p(r).1 < f().1), p(r).2, f().2)}
+output f
+)");
+}
+
+TEST(derive_algorithm, rfactor_takes_no_start_for_a_place) {
+  for (const char *start : {"{0, 4, 0}", "{0, 0, x}", "{0, 0, 1}"}) {
+    const std::string text = derived(std::string("image in: int32, 2\nf(x) = ") + start + R"(
+over r(0, 9), s(0, 8): f(x) = {max(f(x), in(r, s)), select(f(x) < in(r, s), r, f(x).1), select(f(x) < in(r, s), s, f(x).2)}
+output f
+)",
+                                     "p = f.update(0).rfactor(r, u)");
+    EXPECT_NE(text.find("operands would change places"), std::string::npos) << start << text;
+  }
+}
+
 TEST(derive_algorithm, rfactor_of_a_loop_fused_with_a_pure_one) {
   EXPECT_EQ(derived(kSum, "f.update(0).fuse(x, r, t)\np = f.update(0).rfactor(t, u)"),
             R"(s.txt:2: error: cannot rfactor update 0 of 'f': 'r' and 'x' are fused
