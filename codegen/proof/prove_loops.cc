@@ -165,6 +165,7 @@ class Reader {
   void allocate(const Stmt &s) {
     const std::string func = func_of_buffer(s->name);
     const auto before = memory_.find(func) == memory_.end() ? -1 : memory_[func];
+    const BlockedMemories blocked_before = blocked_;
     const bool is_first = s->name == func || s->name == func + ".0";
     if (is_first && algorithm_.index_of(func) >= 0) {
       dataflow::Memory m;
@@ -172,16 +173,28 @@ class Reader {
       for (const Around &a : around_) {
         if (a.kind == Around::Loop) m.loops.push_back(a.counter);
       }
-      const size_t dims = s->args.size() / 2;
+      const std::vector<BlockedDimension> blocks = blocks_of(func, s);
+      const size_t dims = s->args.size() / 2 - blocks.size();
       for (size_t d = 0; d < dims; d++) {
         m.min.push_back(placed(s->args[2 * d]));
         m.end.push_back(placed(simplify(make_binary(Op::Add, s->args[2 * d], s->args[2 * d + 1]))));
       }
+      for (const BlockedDimension &b : blocks) {
+        const auto d = static_cast<size_t>(b.dimension);
+        const auto begin = [&](const Expr &block) {
+          const Expr first = make_binary(Op::Mul, block, make_int(block.type(), b.size));
+          return simplify(make_binary(Op::Add, first, b.min));
+        };
+        m.min[d] = begin(m.min[d]);
+        m.end[d] = begin(m.end[d]);
+      }
+      if (!blocks.empty()) blocked_[func] = blocks;
       memory_[func] = static_cast<int>(program.memories.size());
       program.memories.push_back(std::move(m));
     }
     visit(s->body[0]);
     if (is_first) {
+      blocked_ = blocked_before;
       if (before >= 0) {
         memory_[func] = before;
       } else {
@@ -201,7 +214,15 @@ class Reader {
     for (size_t i = 0; i < s->args.size(); i++) {
       (i < dims ? cell : values).push_back(substitute(lets_, s->args[i]));
     }
-    if (const char *why = beyond_cells(f, dims)) return doubt(func, why);
+    const VariableBounds counters = counter_bounds();
+    InOnePiece one_piece(blocked_, counters);
+    cell = one_piece.indices(f.name, cell);
+    for (Expr &v : values) v = one_piece(v);
+    for (const std::string &name : one_piece.unseen()) {
+      doubt(algorithm_.index_of(name), "a place in a block of its memory is not seen to be in it");
+    }
+    if (cell.size() != f.args.size()) return doubt(func, "its memory is laid out in blocks");
+    if (const char *why = beyond_cells(f)) return doubt(func, why);
     std::vector<std::pair<int, Match>> matches;
     for (size_t i = 0; i < f.stages.size(); i++) {
       if (cell_writes(f.stages[i]).size() != 1) continue;
@@ -263,10 +284,8 @@ class Reader {
   }
 
   // What is not told by who wrote a cell last; null: nothing.
-  static const char *beyond_cells(const FuncDef &f, size_t dims_in_memory) {
-    if (dims_in_memory != f.args.size()) return "its memory is laid out in blocks";
+  static const char *beyond_cells(const FuncDef &f) {
     for (const StageDef &def : f.stages) {
-      if (!def.in_place.empty()) return "it has the memory of what it reads";
       if (f.types.size() == 1) continue;
       for (const CellWrite &w : cell_writes(def)) {
         for (const WrittenValue &v : written_values(f.name, def, w)) {
@@ -283,6 +302,45 @@ class Reader {
       }
     }
     return nullptr;
+  }
+
+  // What is known of the counters of the loops around.
+  VariableBounds counter_bounds() const {
+    VariableBounds bounds;
+    for (const Around &a : around_) {
+      if (a.kind != Around::Loop) continue;
+      ConstantBounds &b = bounds[a.counter];
+      b.min = constant_bounds(a.min, bounds).min;
+      const auto end = constant_bounds(a.end, bounds).max;
+      if (end) b.max = *end - 1;
+    }
+    return bounds;
+  }
+
+  // The blocks that a memory of the Func has, as it is allocated here: what they are told to begin
+  // with is known outside of the loops that are to come. Empty where it is not.
+  std::vector<BlockedDimension> blocks_of(const std::string &func, const Stmt &allocate) const {
+    const auto hint = options_.blocked.find(func);
+    const size_t dims = allocate->args.size() / 2;
+    if (hint == options_.blocked.end() || hint->second.size() > dims) return {};
+    std::vector<BlockedDimension> blocks = hint->second;
+    const size_t own = dims - blocks.size();
+    for (size_t i = 0; i < blocks.size(); i++) {
+      blocks[i].min = placed(blocks[i].min);
+      int64_t size = 0;
+      bool is_known = is_const_int(allocate->args[2 * (own + i) + 1], &size) &&
+                      size == blocks[i].size &&
+                      is_zero(allocate->args[2 * (own + i)]);
+      for_each_node(blocks[i].min, [&](const Expr &n) {
+        const VariableNode *v = as_variable(n);
+        if (!v || v->kind == VariableKind::Param || v->kind == VariableKind::BufferField) return;
+        is_known = is_known && std::any_of(around_.begin(), around_.end(), [&](const Around &a) {
+                     return a.kind == Around::Loop && a.counter == v->name;
+                   });
+      });
+      if (!is_known) return {};
+    }
+    return blocks;
   }
 
   // Do the conditions around say that the branch is the one that runs?
@@ -311,6 +369,7 @@ class Reader {
   std::vector<Around> around_;
   std::map<std::string, Expr> lets_;
   std::map<std::string, int> memory_;  // of Funcs, where the walk is
+  BlockedMemories blocked_;            // of those
   std::set<int> written_;
   int position_ = 0;
   bool atomic_ = false;
@@ -353,8 +412,23 @@ std::vector<Finding> prove_loops(const Algorithm &algorithm, const Function &f,
   return refuses(rings) ? fused : rings;
 }
 
-std::vector<Finding> check_loops(const LoopTree &tree, const Function &f,
+BlockedMemories blocked_memories(const LoopTree &tree, const Survey &survey) {
+  BlockedMemories all;
+  for (size_t f = 0; f < tree.storage.size(); f++) {
+    const FuncStorage &storage = tree.storage[f];
+    for (const int d : storage.packed) {
+      // A place in a ring is counted from 0.
+      const bool in_ring = survey.funcs[f].fold[d] > 0;
+      const Expr min = in_ring ? Expr(0) : survey.funcs[f].stored[d].min;
+      all[tree.algorithm.funcs[f].name].push_back({d, storage.dims[d].block, min});
+    }
+  }
+  return all;
+}
+
+std::vector<Finding> check_loops(const LoopTree &tree, const Survey &survey, const Function &f,
                                  LoopProofOptions options) {
+  options.blocked = blocked_memories(tree, survey);
   for (size_t i = 0; i < tree.nests.size(); i++) {
     const bool promised = std::any_of(tree.nests[i].begin(), tree.nests[i].end(),
                                       [](const StageNest &n) { return n.allow_races; });
