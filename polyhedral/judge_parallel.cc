@@ -144,8 +144,9 @@ bool judge_blended(JudgeContext &c, StageId s, size_t position, const LoopInfo &
   if (found) {
     refusal.instances = {twice->point, twice->point};
     why += ": iterations " + loop.label + "=" + std::to_string(twice->blends) + " and " +
-           loop.label + "=" + std::to_string(twice->writes) + (may ? " may both have " : " both have ") +
-           instance_text(twice->point) + parameters_text(twice->parameters);
+           loop.label + "=" + std::to_string(twice->writes) +
+           (may ? " may both have " : " both have ") + instance_text(twice->point) +
+           parameters_text(twice->parameters);
   } else {
     why += "; " + twice->solution.problem;
   }

@@ -200,8 +200,7 @@ std::optional<PointSets> point_sets(JudgeContext &c, StageId s, SurveyScope::Sha
   }
   for (const Expr &p : parameters) {
     const VariableNode *v = as_variable(p);
-    const bool is_input =
-        v->kind == VariableKind::Param || v->kind == VariableKind::BufferField;
+    const bool is_input = v->kind == VariableKind::Param || v->kind == VariableKind::BufferField;
     sets.kept.push_back(is_input ? v->name : "");
     sets.point_keep.push_back(wanted.translator().row(p).terms.begin()->first);
     sets.visit_keep.push_back(visited.translator().row(p).terms.begin()->first);
@@ -247,12 +246,12 @@ void judge_exactly(JudgeContext &c, StageId s) {
         refusal.parameters.push_back({found->kept[i], out.values[i]});
       }
     }
-    refusal.diagnostic = {
-        "the loops of " + c.tree.describe(s) + " do not visit its points",
-        unknown ? out.problem
-                : instance_text(at) + (missing ? " is not visited" : " is outside") +
-                      parameters_text(refusal.parameters),
-        "", c.tree.definition(s).where};
+    refusal.diagnostic = {"the loops of " + c.tree.describe(s) + " do not visit its points",
+                          unknown
+                              ? out.problem
+                              : instance_text(at) + (missing ? " is not visited" : " is outside") +
+                                    parameters_text(refusal.parameters),
+                          "", c.tree.definition(s).where};
     if (!unknown) refusal.instances.push_back(at);
     c.refuse(std::move(refusal));
     return;

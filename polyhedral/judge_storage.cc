@@ -126,8 +126,8 @@ std::optional<bool> slides_exactly(JudgeContext &c, int f, size_t d, Refusal &re
     const auto text = [&](int n) {
       return loop.label + "=" + std::to_string(refusal.instances[n].at[0].second);
     };
-    refusal.diagnostic.why = "iterations " + text(0) + " and " + text(1) +
-                             parameters_text(refusal.parameters);
+    refusal.diagnostic.why =
+        "iterations " + text(0) + " and " + text(1) + parameters_text(refusal.parameters);
     return false;
   };
   auto leave_out = [&](Iterations &i, const AffineRow &cell) {

@@ -122,21 +122,22 @@ TEST(tails, tiles_of_a_blending_tail_run_one_after_the_other) {
             "legal");
   // Nor in a branch whose extent is one, whatever it is in others.
   const std::string branch = "g.specialize(g.extent.1 > 6).";
-  EXPECT_EQ(verdict("g(x, y) = x\noutput g\n",
-                    "g.specialize(g.extent.1 > 6)\n" + branch +
-                        "split(x, xo, xi, 4, ShiftInwardsAndBlend)\n" + branch +
-                        "split(xo, xp, xq, 4, RoundUp)\n" + branch + "vectorize(xq)\n"),
+  EXPECT_EQ(verdict("g(x, y) = x\noutput g\n", "g.specialize(g.extent.1 > 6)\n" + branch +
+                                                   "split(x, xo, xi, 4, ShiftInwardsAndBlend)\n" +
+                                                   branch + "split(xo, xp, xq, 4, RoundUp)\n" +
+                                                   branch + "vectorize(xq)\n"),
             "legal");
   // Places of one tile, counted from another number in each.
   const std::string skewed =
       "g.split(x, xo, xi, 5, ShiftInwardsAndBlend)\ng.skew(xi, xo, xs, 1)\n"
       "g.split(xs, xp, xq, 6, GuardWithIf)\n";
   EXPECT_EQ(verdict("g(x) = x\noutput g\n", skewed + "g.vectorize(xq)\n"), "legal");
-  EXPECT_EQ(verdict("g(x) = x\noutput g\n", skewed + "g.reorder(xq, xo, xp)\ng.parallel(xp)\n"),
-            "test:5: error: cannot run in parallel loop 'xp' of 'g'\n"
-            "  why: tiles of the split of 'x' with ShiftInwardsAndBlend read and write again points "
-            "of other tiles: iterations xp=0 and xp=1 both have (x=14) (with g.extent.0=17)\n"
-            "  fix: use GuardWithIf for that split, or keep 'xp' serial");
+  EXPECT_EQ(
+      verdict("g(x) = x\noutput g\n", skewed + "g.reorder(xq, xo, xp)\ng.parallel(xp)\n"),
+      "test:5: error: cannot run in parallel loop 'xp' of 'g'\n"
+      "  why: tiles of the split of 'x' with ShiftInwardsAndBlend read and write again points "
+      "of other tiles: iterations xp=0 and xp=1 both have (x=14) (with g.extent.0=17)\n"
+      "  fix: use GuardWithIf for that split, or keep 'xp' serial");
   // A promise of the definition's own accesses says nothing of them.
   EXPECT_NE(judged_tail("ShiftInwardsAndBlend", 1,
                         "f.update(0).parallel(xo)\nf.update(0).allow_race_conditions()\n"),
@@ -159,9 +160,9 @@ TEST(tails, whole_tiles_of_an_output_need_no_place_for_a_rest) {
 // Trees may come from elsewhere than directives, whose tails would not do so.
 TEST(tails, of_loops_that_cannot_grow_name_the_first_iteration_beyond) {
   const auto refused = [](const std::string &over, const std::string &split) {
-    LoopTree tree =
-        build_tree(algorithm_of("param n: int32\nf(x) = x\n" + over + "f(x) = f(x) + 1\noutput f\n"),
-                   directives(split));
+    LoopTree tree = build_tree(
+        algorithm_of("param n: int32\nf(x) = x\n" + over + "f(x) = f(x) + 1\noutput f\n"),
+        directives(split));
     for (Derivation &d : tree.nests[0][1].derivations) d.tail = TailStrategy::RoundUp;
     const Judgement j = judge(tree, survey(tree));
     if (j.legal()) return std::string("legal");
