@@ -115,8 +115,7 @@ class Matcher {
     for (const std::string &name : free_variables_of_definition(pattern)) {
       if (!result_.point.count(name)) return false;
     }
-    const Expr wanted =
-        make_binary(Op::Mod, substitute(result_.point, pattern), place->args[1]);
+    const Expr wanted = make_binary(Op::Mod, substitute(result_.point, pattern), place->args[1]);
     return is_zero(simplify(make_binary(Op::Sub, wanted, place)));
   }
 

@@ -1,11 +1,14 @@
 #include "codegen/proof/prove_loops.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "codegen/ir/visit.h"
 #include "codegen/proof/match_stage.h"
+#include "codegen/proof/task_loops.h"
 #include "lang/ir/expr_text.h"
 #include "lang/ir/extern_stage.h"
 #include "lang/ir/undef.h"
@@ -85,9 +88,9 @@ class Reader {
       case StmtKind::For: {
         // Ends are often simpler than extents.
         const Expr end = simplify(make_binary(Op::Add, s->args[0], s->args[1]));
-        Around loop{Around::Loop, ++position_,  s->name, placed(s->args[0]),
-                    placed(end),  s->loop_kind, {}};
-        around_.push_back(std::move(loop));
+        around_.push_back(
+            {Around::Loop, 0, s->name, placed(s->args[0]), placed(end), s->loop_kind, {}});
+        around_.back().position = position_of(s, around_.back());
         visit(s->body[0]);
         around_.pop_back();
         return;
@@ -125,19 +128,103 @@ class Reader {
         return;
       }
       case StmtKind::Fork:
-        doubt(algorithm_.index_of(s->name), "its productions run at the same time as their uses");
-        for (const Stmt &b : s->body) visit(b);
-        return;
+        return fork(s);
       case StmtKind::Evaluate:
         return for_each_node(s->args[0], [&](const Expr &e) { doubt_called(e); });
       case StmtKind::Acquire:
       case StmtKind::Release:
+        waits_[s->name][s->kind == StmtKind::Release] = ++position_;
         return;
       default:
         for (size_t f = 0; f < algorithm_.funcs.size(); f++) {
           doubt(static_cast<int>(f), "loop IR has a statement that this proof does not read");
         }
     }
+  }
+
+  // A loop that the second task of a fork runs in step with the first has the place of that one's.
+  int position_of(const Stmt &s, const Around &loop) {
+    if (!in_step_) return ++position_;
+    const auto is_it = [&](const Stmt &l) { return l.same_as(s); };
+    const TaskLoops &tasks = in_step_->loops;
+    if (std::any_of(tasks.produces.begin(), tasks.produces.end(), is_it)) {
+      in_step_->produces.push_back(loop);
+      in_step_->produces.back().position = ++position_;
+      return position_;
+    }
+    const auto at = std::find_if(tasks.consumes.begin(), tasks.consumes.end(), is_it);
+    if (at == tasks.consumes.end()) return ++position_;
+    const auto i = static_cast<size_t>(at - tasks.consumes.begin());
+    in_step_->entered = i + 1;
+    if (i < in_step_->produces.size()) {
+      const Around &same = in_step_->produces[i];
+      const bool alike =
+          same.counter == loop.counter && equal(same.min, loop.min) && equal(same.end, loop.end);
+      if (alike) return same.position;
+    }
+    in_step_->is_alike = false;
+    return ++position_;
+  }
+
+  void fork(const Stmt &s) {
+    const int func = algorithm_.index_of(s->name);
+    const std::string at_once = "its productions run at the same time as their uses";
+    std::string why = "it has no memory around its tasks";
+    const auto loops = memory_.count(s->name) ? task_loops(s, why) : std::nullopt;
+    if (!loops) {
+      doubt(func, at_once + ": " + why);
+      for (const Stmt &b : s->body) visit(b);
+      return;
+    }
+    in_step_ = InStep{*loops, {}, 0, true};
+    dataflow::Task task;
+    for (const Around &a : around_) task.outer += a.kind == Around::Loop;
+    task.in_step = loops->produces.size();
+    const size_t memories = program.memories.size();
+    task.first = static_cast<int>(program.statements.size());
+    visit(s->body[0]);
+    task.middle = static_cast<int>(program.statements.size());
+    in_step_->is_second = true;
+    visit(s->body[1]);
+    task.end = static_cast<int>(program.statements.size());
+    const bool is_alike = in_step_->is_alike;
+    in_step_.reset();
+    if (!is_alike) return doubt(func, at_once + ": its tasks do not run in step");
+    for (size_t m = 0; m < memories; m++) {
+      task.memory = static_cast<int>(m);
+      add_task(task, *loops, at_once);
+    }
+  }
+
+  // Notes that tasks share a memory, if they do: of what the first one writes, it tells the second
+  // by the semaphore `ready` only.
+  void add_task(dataflow::Task task, const TaskLoops &loops, const std::string &at_once) {
+    struct Touched {
+      int first = std::numeric_limits<int>::max(), last = -1;
+      bool writes = false;
+    } touched[2];
+    for (int j = task.first; j < task.end; j++) {
+      const dataflow::Statement &st = program.statements[static_cast<size_t>(j)];
+      Touched &t = touched[j >= task.middle];
+      bool touches = st.memory == task.memory;
+      t.writes = t.writes || touches;
+      for (const dataflow::Read &r : st.reads) touches = touches || r.memory == task.memory;
+      if (!touches) continue;
+      t.first = std::min(t.first, st.position);
+      t.last = std::max(t.last, st.position);
+    }
+    const auto &[produces, consumes] = touched;
+    if (produces.last < 0 || consumes.last < 0 || (!produces.writes && !consumes.writes)) return;
+    auto &ready = waits_[loops.ready];
+    if (consumes.writes || produces.last > ready[1] || consumes.first < ready[0]) {
+      const std::string &func = program.memories[static_cast<size_t>(task.memory)].func;
+      return doubt(algorithm_.index_of(func), at_once + ": not all of them wait");
+    }
+    if (!loops.room.empty()) {
+      auto &room = waits_[loops.room];
+      if (produces.first > room[0] && consumes.last < room[1]) task.ahead = loops.ahead;
+    }
+    program.tasks.push_back(task);
   }
 
   static bool writes_in_part(const FuncDef &f) {
@@ -205,6 +292,10 @@ class Reader {
 
   void provide(const Stmt &s) {
     position_++;
+    // In front of the loops that are in step it would seem to come behind them.
+    if (in_step_ && in_step_->is_second && in_step_->entered < in_step_->loops.consumes.size()) {
+      in_step_->is_alike = false;
+    }
     const int func = algorithm_.index_of(s->name);
     if (func < 0) return;
     written_.insert(func);
@@ -329,8 +420,7 @@ class Reader {
       blocks[i].min = placed(blocks[i].min);
       int64_t size = 0;
       bool is_known = is_const_int(allocate->args[2 * (own + i) + 1], &size) &&
-                      size == blocks[i].size &&
-                      is_zero(allocate->args[2 * (own + i)]);
+                      size == blocks[i].size && is_zero(allocate->args[2 * (own + i)]);
       for_each_node(blocks[i].min, [&](const Expr &n) {
         const VariableNode *v = as_variable(n);
         if (!v || v->kind == VariableKind::Param || v->kind == VariableKind::BufferField) return;
@@ -373,6 +463,16 @@ class Reader {
   std::set<int> written_;
   int position_ = 0;
   bool atomic_ = false;
+  // Of the fork around: its tasks' loops, those of the first task as they were met, and how many of
+  // the second's were.
+  struct InStep {
+    TaskLoops loops;
+    std::vector<Around> produces;
+    size_t entered = 0;
+    bool is_alike = true, is_second = false;
+  };
+  std::optional<InStep> in_step_;
+  std::map<std::string, std::map<bool, int>> waits_;  // positions of acquire and release
 };
 
 std::vector<Finding> findings_of(const Algorithm &algorithm, const Function &f,

@@ -234,6 +234,27 @@ TEST(ProveLoops, ReductionsInBlocks) {
   EXPECT_EQ(proof_of(out), "proven a\nproven b\nproven product\nproven out\n");
 }
 
+TEST(ProveLoops, WholeProductionsOnAThreadOfTheirOwn) {
+  Blur b;
+  b.in.compute_root().async();
+  b.rows.compute_root();
+  EXPECT_EQ(proof_of(b.blur), kBlurProven);
+}
+
+TEST(ProveLoops, WindowsThatSlideOnAThreadOfTheirOwn) {
+  Blur b;
+  b.in.compute_root();
+  b.rows.store_root().compute_at(b.blur, y).async();
+  EXPECT_EQ(proof_of(b.blur), kBlurProven);
+}
+
+TEST(ProveLoops, ProductionsThatRunAheadInARing) {
+  Blur b;
+  b.in.compute_root();
+  b.rows.store_root().compute_at(b.blur, y).fold_storage(y, 8).async();
+  EXPECT_EQ(proof_of(b.blur), kBlurProven);
+}
+
 TEST(ProveLoops, WhereDataChooseTheCellNothingIsDecided) {
   RDom r(0, 50, "r");
   Func values("values"), counts("counts"), out("out");
@@ -346,7 +367,8 @@ TEST(ProveLoopsRefuses, ARowThatIsOverwrittenBeforeItIsRead) {
 
 TEST(ProveLoopsRefuses, AReductionThatIsTakenInPlaceTooEarly) {
   Mean m;
-  const std::string text = proof_with(m.out, "for mean.s1.r in (0, 20)", "for mean.s1.r in (0, 19)");
+  const std::string text =
+      proof_with(m.out, "for mean.s1.r in (0, 20)", "for mean.s1.r in (0, 19)");
   EXPECT_TRUE(says(text,
                    "refused mean: a statement of 'mean' reads a cell in which an instance of a "
                    "reduction is missing: "));
@@ -389,6 +411,57 @@ TEST(ProveLoops, AWrongHintOfBlocksProvesNothing) {
   hint.min = make_variable(Int(32), VariableKind::Loop, "rows.s0.x");
   EXPECT_TRUE(says(said(prove_loops(l.tree.algorithm, l.loops, l.options)),
                    "undecided rows: its memory is laid out in blocks"));
+}
+
+TEST(ProveLoopsRefuses, ATaskThatRunsTooFarAhead) {
+  Blur b;
+  b.in.compute_root();
+  b.rows.store_root().compute_at(b.blur, y).fold_storage(y, 8).async();
+  EXPECT_TRUE(says(proof_with(b.blur, "rows.room.0 = 6", "rows.room.0 = 7"),
+                   "refused rows: a production that runs ahead writes a cell that is still to be "
+                   "read, "));
+  // Nothing limits it where it does not wait, or where it is told too early.
+  EXPECT_TRUE(says(proof_with(b.blur, "acquire rows.room.0", "evaluate 0"),
+                   "refused rows: a production that runs ahead writes a cell that is still to be "
+                   "read, "));
+  EXPECT_TRUE(says(proof_of_changed(b.blur,
+                                    [](std::string &text) {
+                                      const std::string told = "release rows.room.0\n";
+                                      const size_t at = text.find(told);
+                                      ASSERT_NE(at, std::string::npos) << text;
+                                      text.erase(at, told.size());
+                                      text.insert(text.find("for blur.s0.x"), told);
+                                    }),
+                   "refused rows: a production that runs ahead writes a cell that is still to be "
+                   "read, "));
+}
+
+TEST(ProveLoopsRefuses, AConsumerThatDoesNotWait) {
+  Blur b;
+  b.in.compute_root();
+  b.rows.store_root().compute_at(b.blur, y).async();
+  EXPECT_TRUE(says(proof_with(b.blur, "acquire rows.ready.0", "evaluate 0"),
+                   "undecided rows: its productions run at the same time as their uses"));
+  // Told before it is there.
+  EXPECT_TRUE(says(proof_of_changed(b.blur,
+                                    [](std::string &text) {
+                                      const std::string told = "release rows.ready.0\n";
+                                      const size_t at = text.find(told);
+                                      ASSERT_NE(at, std::string::npos) << text;
+                                      text.erase(at, told.size());
+                                      text.insert(text.find("produce rows"), told);
+                                    }),
+                   "undecided rows: its productions run at the same time as their uses: not all"));
+  // The second task begins with another row than the first.
+  EXPECT_TRUE(
+      says(proof_of_changed(b.blur,
+                            [](std::string &text) {
+                              const std::string loop = "(blur.min.1, blur.extent.1)";
+                              const size_t at = text.rfind(loop);
+                              ASSERT_NE(at, std::string::npos) << text;
+                              text.replace(at, loop.size(), "(blur.min.1 + 1, blur.extent.1)");
+                            }),
+           "undecided rows: its productions run at the same time as their uses: its tasks"));
 }
 
 TEST(ProveLoopsRefuses, ALoopThatIsNotParallel) {
