@@ -81,6 +81,8 @@ class Matcher {
     for (const ReductionVariable &r : stage_.rvars) {
       if (result_.point.count(r.var)) continue;
       if (reads_own) return false;
+      // Its first value may be outside of the domain.
+      if (stage_.predicate.defined() && uses_variable(stage_.predicate, r.var)) return false;
       result_.point[r.var] = r.min;
     }
     return true;

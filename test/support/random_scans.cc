@@ -104,7 +104,9 @@ class ScanDraw {
     if (kind < 35) return make_binary(dice_.chance(80) ? Op::Add : Op::Sub, self, e);
     if (kind < 45) {
       const Expr factor = make_binary(Op::Min, operand(t, cell_), make_int(t, 1));
-      return make_binary(Op::Add, make_binary(Op::Mul, self, factor), e);
+      const Expr sum = make_binary(Op::Add, make_binary(Op::Mul, self, factor), e);
+      if (!t.is_int_or_uint() || dice_.chance(60)) return sum;
+      return make_binary(Op::Mod, sum, make_int(t, dice_.pick<int>({8, 16, 61})));
     }
     if (kind < 53) return make_binary(dice_.chance(50) ? Op::Min : Op::Max, self, e);
     if (kind < 60) return make_binary(Op::Add, call(cell_, v), self);
