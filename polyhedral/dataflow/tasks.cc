@@ -22,8 +22,9 @@ size_t common_loops(const Statement &a, const Statement &b, const Task &task) {
 void check_pair(Relations &relations, const Task &task, int writer, int reader, const Read &read) {
   const Statement &w = relations.statement(writer), &r = relations.statement(reader);
   const size_t common = common_loops(w, r, task);
-  if (common == 0) return;
-  bool exact = true;
+  if (common == 0 || task.ahead == 1) return;
+  // How many iterations of several loops are between two is not affine.
+  bool exact = !task.ahead || task.in_step == 1;
   const Set runs = relations.running(writer, exact);
   // What is written back may be what has come there since.
   if (!w.where.empty()) exact = false;
