@@ -29,7 +29,10 @@ void judge_exactly(JudgeContext &c, int f) {
       if (out.answer == Solution::None || t.inexact() || scope.has_intervals()) continue;
       const bool unknown = out.answer == Solution::Unknown;
       Refusal refusal{'f', unknown ? Proof::Undecided : Proof::Isl, {}, {}, {}};
-      if (!unknown) refusal.parameters = named_parameters(problem, out.values);
+      if (!unknown) {
+        refusal.parameters = named_parameters(problem, out.values);
+        refusal.instances = {{{f, 0}, {{func.args[d], cell.evaluate(out.values)}}}};
+      }
       refusal.diagnostic = {"the storage of '" + func.name + "' does not hold what is computed",
                             unknown ? out.problem
                                     : "index " + std::to_string(cell.evaluate(out.values)) +
@@ -100,7 +103,15 @@ bool reads_stay_inside(JudgeContext &c, StageId s, const StageAccess &access) {
       if (out.answer == Solution::None || t.inexact()) continue;
       const bool unknown = out.answer == Solution::Unknown;
       Refusal refusal{'f', unknown ? Proof::Undecided : Proof::Isl, {}, {}, {}};
-      if (!unknown) refusal.parameters = named_parameters(problem, out.values);
+      if (!unknown) {
+        refusal.parameters = named_parameters(problem, out.values);
+        Instance reader{s, {}};
+        for (const auto &[name, value] : c.survey.stages[s.func][s.stage].dims) {
+          const AffineRow r = t.row(make_variable(Int(32), VariableKind::Pure, name));
+          reader.at.push_back({name, r.evaluate(out.values)});
+        }
+        refusal.instances = {std::move(reader)};
+      }
       refusal.diagnostic = {"whole tiles of " + c.tree.describe(s) +
                                 " read outside of the storage of '" + access.func + "'",
                             unknown ? out.problem

@@ -58,14 +58,23 @@ void judge_kernel(JudgeContext &c, const TreeNode &n) {
     if (threads.loops[d] >= 0) widest = &c.tree.loops[threads.loops[d]];
   }
   if (count > kMostThreads && widest) {
+    // The first thread that a block cannot have.
+    Instance beyond{widest->stage, {}};
+    int64_t number = kMostThreads;
+    for (size_t d = 0; d < threads.extents.size(); d++) {
+      const int64_t at = number % threads.extents[d];
+      number /= threads.extents[d];
+      if (threads.loops[d] >= 0) beyond.at.push_back({c.tree.loops[threads.loops[d]].label, at});
+    }
+    const std::string beyond_text = instance_text(beyond);
     c.refuse({'g',
               Proof::Structural,
               {"cannot run loop '" + widest->label + "' of " + c.tree.describe(widest->stage) +
                    " over threads: a block would have " + std::to_string(count) + " threads",
                "its phases have " + sizes + " threads at most, and a block has at most " +
-                   std::to_string(kMostThreads),
+                   std::to_string(kMostThreads) + ", which end before " + beyond_text,
                "split the loop, and keep a part of it serial", widest->where},
-              {},
+              {std::move(beyond)},
               {}});
     return;
   }

@@ -1,14 +1,13 @@
 // (e) parallel and vector loops, and those of kernels, carry nothing: no two of their iterations
 // touch one cell of the stage's Func, one of them writing. The licence to reorder a reduction does
 // not help here: its iterations still read and write one cell at once.
-#include <set>
 #include <utility>
 
 #include "lang/simplify/associative.h"
+#include "polyhedral/blended_tiles.h"
 #include "polyhedral/conflict.h"
 #include "polyhedral/judge_context.h"
 #include "polyhedral/lane_turns.h"
-#include "polyhedral/model/survey_scope.h"
 
 namespace polyhalite {
 
@@ -63,88 +62,6 @@ std::string why_text(const std::string &func, const Conflict &k) {
            instance_text(writer) + " writes";
   }
   return why + parameters_text(k.parameters);
-}
-
-// A point that two tiles of a split have, the last being shifted.
-struct TwiceVisited {
-  bool never = false;                  // whole tiles, or one only
-  std::optional<int64_t> point, tile;  // of the split's loop; the last tile, from 0
-  std::vector<std::pair<std::string, int64_t>> parameters;
-  std::string problem;  // where nothing is known
-};
-
-TwiceVisited find_shifted_tile(JudgeContext &c, StageId s, const Derivation &d, int64_t factor) {
-  Problem problem;
-  SharedAtoms shared;
-  SurveyScope scope(problem, shared, c.tree, c.survey);
-  for (int l : c.path_to(c.tree.placements[s.func].compute)) scope.enter_loop(l);
-  const IndexRange &range = c.survey.stages[s.func][s.stage].ranges.at(d.a);
-  Translator &t = scope.translator();
-  const AffineRow last = t.row(range.max);
-  const AffineRow tiles = problem.fresh(ModelVariable::Existential, "");
-  const AffineRow rest = last - t.row(range.min) + AffineRow(1) - factor * tiles;
-  problem.require_nonnegative(rest - AffineRow(1));
-  problem.require_nonnegative(AffineRow(factor - 1) - rest);
-  problem.require_nonnegative(tiles - AffineRow(1));
-  const Solution solution = c.solver.solve(problem);
-  TwiceVisited twice;
-  twice.never = solution.answer == Solution::None;
-  if (solution.answer == Solution::Unknown) twice.problem = solution.problem;
-  if (solution.answer != Solution::Found) return twice;
-  twice.point = last.evaluate(solution.values) - (factor - 1);
-  twice.tile = tiles.evaluate(solution.values);
-  twice.parameters = named_parameters(problem, solution.values);
-  return twice;
-}
-
-// The coordinates that later splits and fusions make of this one, and itself.
-std::set<std::string> descendants(const std::vector<Derivation> &derivations, size_t from,
-                                  const std::string &coordinate) {
-  std::set<std::string> all = {coordinate};
-  for (size_t k = from; k < derivations.size(); k++) {
-    const Derivation &d = derivations[k];
-    if (d.kind == Derivation::Split && all.count(d.a)) all.insert({d.b, d.c});
-    if (d.kind != Derivation::Split && (all.count(d.a) || all.count(d.b))) all.insert(d.c);
-  }
-  return all;
-}
-
-struct Blended {
-  const Derivation *split = nullptr;
-  TwiceVisited twice;
-};
-
-// The split of whose shifted and blended tiles iterations of this loop run points at once, if there
-// is one: the loop runs over its tiles, or over places in a tile around a loop over the tiles.
-// Tiles that round up share no points.
-Blended blended_by(JudgeContext &c, StageId s, size_t position) {
-  const StageNest &nest = c.tree.nest(s);
-  const std::vector<Derivation> &derivations = nest.derivations;
-  auto dim_at = [&](size_t l) -> const std::string & { return c.tree.loops[nest.loops[l]].dim; };
-  for (size_t i = 0; i < derivations.size(); i++) {
-    if (derivations[i].kind != Derivation::Split ||
-        derivations[i].tail != TailStrategy::ShiftInwardsAndBlend) {
-      continue;
-    }
-    const std::set<std::string> tiles = descendants(derivations, i + 1, derivations[i].b);
-    if (!tiles.count(dim_at(position))) {
-      if (!descendants(derivations, i + 1, derivations[i].c).count(dim_at(position))) continue;
-      bool around_tiles = false;
-      for (size_t l = position + 1; l < nest.loops.size(); l++) {
-        around_tiles = around_tiles || tiles.count(dim_at(l)) > 0;
-      }
-      if (!around_tiles) continue;
-    }
-    int64_t factor;
-    if (!is_const_int(derivations[i].factor, &factor)) {
-      TwiceVisited unknown;
-      unknown.problem = "the factor of the split of '" + derivations[i].a + "' is no constant";
-      return {&derivations[i], unknown};
-    }
-    TwiceVisited twice = find_shifted_tile(c, s, derivations[i], factor);
-    if (!twice.never) return {&derivations[i], std::move(twice)};
-  }
-  return {};
 }
 
 ConflictAnswer conflict_at(JudgeContext &c, StageId s, const LoopInfo &loop) {
@@ -204,30 +121,41 @@ bool judge_promise(JudgeContext &c, StageId s, const LoopInfo &loop, const std::
   return true;
 }
 
-void refuse_blended(JudgeContext &c, StageId s, const LoopInfo &loop, const Blended &blended) {
-  const Derivation &split = *blended.split;
-  const TwiceVisited &twice = blended.twice;
+// Iterations that write back what others write at once. False where there may be such.
+bool judge_blended(JudgeContext &c, StageId s, size_t position, const LoopInfo &loop,
+                   const std::string &about) {
+  if (!blends_tiles(c.tree, s)) return true;
+  const auto twice = find_blended_twice(c, s, position);
+  if (!twice) {
+    c.certify('e', about, Proof::Isl,
+              "no iteration writes back a point of a shifted tile that another one has");
+    return true;
+  }
   const std::string verb = loop.kind == LoopKind::Vector      ? "vectorize"
                            : loop.kind == LoopKind::GpuBlock  ? "run in blocks"
                            : loop.kind == LoopKind::GpuThread ? "run in threads"
                            : loop.kind == LoopKind::GpuLane   ? "run in lanes"
                                                               : "run in parallel";
-  Refusal refusal{'e', twice.point ? Proof::Isl : Proof::Undecided, {}, {}, twice.parameters};
-  std::string why = "tiles of the split of '" + split.a + "' with " +
-                    tail_strategy_name(split.tail) + " read and write again points of other tiles";
-  if (twice.point) {
-    const Instance at{s, {{split.a, *twice.point}}};
-    refusal.instances = {at, at};
-    why += ": tiles " + std::to_string(*twice.tile - 1) + " and " + std::to_string(*twice.tile) +
-           " both have " + split.a + "=" + std::to_string(*twice.point) +
-           parameters_text(twice.parameters);
+  const bool found = twice->solution.answer == Solution::Found, may = twice->inexact.has_value();
+  Refusal refusal{'e', found && !may ? Proof::Isl : Proof::Undecided, {}, {}, twice->parameters};
+  std::string why = "tiles of the split of '" + twice->split->a + "' with " +
+                    tail_strategy_name(twice->split->tail) +
+                    " read and write again points of other tiles";
+  if (found) {
+    refusal.instances = {twice->point, twice->point};
+    why += ": iterations " + loop.label + "=" + std::to_string(twice->blends) + " and " +
+           loop.label + "=" + std::to_string(twice->writes) +
+           (may ? " may both have " : " both have ") + instance_text(twice->point) +
+           parameters_text(twice->parameters);
   } else {
-    why += "; " + twice.problem;
+    why += "; " + twice->solution.problem;
   }
+  if (may) why += "; " + *twice->inexact + " is not affine";
   refusal.diagnostic = {"cannot " + verb + " loop '" + loop.label + "' of " + c.tree.describe(s),
                         why, "use GuardWithIf for that split, or keep '" + loop.label + "' serial",
                         loop.where};
   c.refuse(std::move(refusal));
+  return false;
 }
 
 void judge_loop(JudgeContext &c, StageId s, size_t position) {
@@ -243,9 +171,7 @@ void judge_loop(JudgeContext &c, StageId s, size_t position) {
     c.certify('e', about, Proof::Structural, "it has one iteration");
     return;
   }
-  if (Blended blended = blended_by(c, s, position); blended.split) {
-    return refuse_blended(c, s, loop, blended);
-  }
+  if (!judge_blended(c, s, position, loop, about)) return;
   if (!c.tree.is_update(s)) {
     c.certify('e', about, Proof::Structural, "a pure definition reads nothing of its own");
     return;

@@ -41,16 +41,21 @@ bool judge_whole_boxes(JudgeContext &c, int f, size_t d) {
   }
   const Solution s = c.solver.solve(problem);
   if (s.answer == Solution::None) return true;
-  refuse(c, f, d,
-         s.answer == Solution::Unknown
-             ? s.problem
-             : "a C function gets boxes of it, and where " + func.args[d] + "=" +
-                   std::to_string(next.evaluate(s.values)) +
-                   " is in one with the cell before it, the ring begins anew between them" +
-                   parameters_text(named_parameters(problem, s.values)),
-         "leave fold_storage() out", s.answer == Solution::Found,
-         s.answer == Solution::Found ? named_parameters(problem, s.values)
-                                     : std::vector<std::pair<std::string, int64_t>>());
+  const auto at = [&](int64_t offset) {
+    return Instance{{f, 0}, {{func.args[d], next.evaluate(s.values) + offset}}};
+  };
+  refuse(
+      c, f, d,
+      s.answer == Solution::Unknown
+          ? s.problem
+          : "a C function gets boxes of it, and where " + func.args[d] + "=" +
+                std::to_string(next.evaluate(s.values)) +
+                " is in one with the cell before it, the ring begins anew between them" +
+                parameters_text(named_parameters(problem, s.values)),
+      "leave fold_storage() out", s.answer == Solution::Found,
+      s.answer == Solution::Found ? named_parameters(problem, s.values)
+                                  : std::vector<std::pair<std::string, int64_t>>(),
+      s.answer == Solution::Found ? std::vector<Instance>{at(-1), at(0)} : std::vector<Instance>());
   return false;
 }
 

@@ -104,12 +104,12 @@ struct Iterations {
   bool inexact() { return scopes[0].translator().inexact() || scopes[1].translator().inexact(); }
 };
 
-// What sliding relies on, asked of isl where boxes are affine. nullopt: it gave no answer; `why`
-// has the iterations where it does not hold.
+// What sliding relies on, asked of isl where boxes are affine. nullopt: it gave no answer; the
+// refusal gets the iterations where it does not hold.
 //  - What an iteration leaves out, the one before it needed; the first leaves out nothing.
 //  - No cell that an iteration needs lies a ring's size before one that an earlier iteration
 //  needed.
-std::optional<bool> slides_exactly(JudgeContext &c, int f, size_t d, std::string &why) {
+std::optional<bool> slides_exactly(JudgeContext &c, int f, size_t d, Refusal &refusal) {
   const FuncSurvey &boxes = c.survey.funcs[f];
   const Slide slide = *boxes.slides[d];
   const IndexRange &needed = boxes.needed[d], &computed = boxes.computed[d];
@@ -118,10 +118,16 @@ std::optional<bool> slides_exactly(JudgeContext &c, int f, size_t d, std::string
     const Solution s = c.solver.solve(i.problem);
     if (s.answer == Solution::None) return true;
     if (s.answer == Solution::Unknown || i.inexact()) return std::nullopt;
-    const std::string &label = c.tree.loops[slide.loop].label;
-    why = "iterations " + label + "=" + std::to_string(i.counters[0].evaluate(s.values)) + " and " +
-          label + "=" + std::to_string(i.counters[1].evaluate(s.values)) +
-          parameters_text(named_parameters(i.problem, s.values));
+    const LoopInfo &loop = c.tree.loops[slide.loop];
+    refusal.parameters = named_parameters(i.problem, s.values);
+    for (const AffineRow &counter : i.counters) {
+      refusal.instances.push_back({loop.stage, {{loop.label, counter.evaluate(s.values)}}});
+    }
+    const auto text = [&](int n) {
+      return loop.label + "=" + std::to_string(refusal.instances[n].at[0].second);
+    };
+    refusal.diagnostic.why =
+        "iterations " + text(0) + " and " + text(1) + parameters_text(refusal.parameters);
     return false;
   };
   auto leave_out = [&](Iterations &i, const AffineRow &cell) {
@@ -250,16 +256,14 @@ void judge_func(JudgeContext &c, int f) {
         boxes.fold[d] > 0 ? ", in a ring of " + std::to_string(boxes.fold[d]) + " that holds it"
                           : "";
     std::optional<bool> proven;
-    std::string why;
-    if (c.options.exact) proven = slides_exactly(c, f, d, why);
+    Refusal refusal{'d', Proof::Isl, {}, {}, {}};
+    if (c.options.exact) proven = slides_exactly(c, f, d, refusal);
     if (proven && !*proven) {
-      c.refuse({'d',
-                Proof::Isl,
-                {"the window over '" + func.args[d] + "' of '" + func.name +
-                     "' leaves out what is needed",
-                 why, "store it where it is computed", placement.store_where},
-                {},
-                {}});
+      refusal.diagnostic.what =
+          "the window over '" + func.args[d] + "' of '" + func.name + "' leaves out what is needed";
+      refusal.diagnostic.fix = "store it where it is computed";
+      refusal.diagnostic.where = placement.store_where;
+      c.refuse(std::move(refusal));
       return;
     }
     c.certify('d', about, proven ? Proof::Isl : Proof::Structural,

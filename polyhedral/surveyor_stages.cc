@@ -389,8 +389,9 @@ bool Surveyor::is_guarded(const StageId &s, const std::string &dim) const {
       if (d.kind == Derivation::Skew) parts.insert(d.b);
     }
   }
-  return std::any_of(parts.begin(), parts.end(),
-                     [&](const std::string &p) { return guarded_.count({s, p}) > 0; });
+  return std::any_of(parts.begin(), parts.end(), [&](const std::string &p) {
+    return guarded_.count({s, p}) > 0;
+  });
 }
 
 Expr Surveyor::read_limit(const StageId &s, const std::string &dim) const {
@@ -410,12 +411,15 @@ Expr Surveyor::overshoot_end(const StageId &s, const std::string &dim) const {
   return st.ranges.at(dim).max;
 }
 
-// Stages before this one leave cells beyond the last needed one unwritten.
+// Definitions before this one's, or branches of them, leave cells beyond the last needed one
+// unwritten.
 bool Surveyor::follows_a_rest(const StageId &s, int d) const {
   if (!out_.funcs[s.func].last[d].defined()) return false;
-  for (int earlier = 0; earlier < s.stage; earlier++) {
-    const StageNest &nest = tree_.nest({s.func, earlier});
-    if (need_of(nest, tree_.func(s).args[d]).leaves_rest) return true;
+  const FuncDef &def = tree_.func(s);
+  for (int other = 0; other < static_cast<int>(def.stages.size()); other++) {
+    if (def.definition_of(other) >= def.definition_of(s.stage)) continue;
+    const StageNest &nest = tree_.nest({s.func, other});
+    if (need_of(nest, def.args[d]).leaves_rest) return true;
   }
   return false;
 }

@@ -22,11 +22,12 @@ int64_t nanoseconds() {
 }
 
 // Throws where a proof fails: the compiler is at fault then, not the schedule.
-std::vector<std::string> prove_again(const LoopTree &tree, const Function &lowered) {
+std::vector<std::string> prove_again(const LoopTree &tree, const Survey &survey,
+                                     const Function &lowered) {
   LoopProofOptions options;
   options.dataflow.operations = 60'000;  // some tenths of a second at most for each Func
   std::vector<std::string> lines;
-  for (const dataflow::Finding &f : check_loops(tree, lowered, options)) {
+  for (const dataflow::Finding &f : check_loops(tree, survey, lowered, options)) {
     lines.push_back(f.verdict == dataflow::Finding::Proven
                         ? "proven again: '" + f.func + "'"
                         : "not proven again: '" + f.func + "': " + f.why);
@@ -80,7 +81,7 @@ LoweredPipeline lower_pipeline(const FrozenPipeline &frozen, const std::string &
   const Function lowered = lower(name, judged.tree, judged.survey, lowering_options);
   if (wanted == Verification::Full) {
     const Stopwatch proving;
-    result.proven_again = prove_again(judged.tree, lowered);
+    result.proven_again = prove_again(judged.tree, judged.survey, lowered);
     result.times.verify = proving.seconds();
   }
   result.function = run_passes(lowered, target, options);

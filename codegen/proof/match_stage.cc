@@ -81,6 +81,8 @@ class Matcher {
     for (const ReductionVariable &r : stage_.rvars) {
       if (result_.point.count(r.var)) continue;
       if (reads_own) return false;
+      // Its first value may be outside of the domain.
+      if (stage_.predicate.defined() && uses_variable(stage_.predicate, r.var)) return false;
       result_.point[r.var] = r.min;
     }
     return true;
@@ -100,12 +102,23 @@ class Matcher {
     }
     result_.point = before;
     reads_.resize(reads);
+    if (may_be_in_ring && is_at(pattern, actual)) return true;
     if (may_be_in_ring) return matches_index(pattern, actual->args[0], where, touched);
     if (actual->op == Op::Max && actual->args[0]->op == Op::Min) {
       is_held_ = true;
       return matches_index(pattern, actual->args[0]->args[0], where, touched);
     }
     return false;
+  }
+
+  // Is it the place in the ring of what the definition says at the point as far as it is known?
+  // (y - 1) % 4 may be written (y + 3) % 4.
+  bool is_at(const Expr &pattern, const Expr &place) const {
+    for (const std::string &name : free_variables_of_definition(pattern)) {
+      if (!result_.point.count(name)) return false;
+    }
+    const Expr wanted = make_binary(Op::Mod, substitute(result_.point, pattern), place->args[1]);
+    return is_zero(simplify(make_binary(Op::Sub, wanted, place)));
   }
 
   // A blending tail: select(c, likely(v), what is there).

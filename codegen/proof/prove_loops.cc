@@ -1,11 +1,14 @@
 #include "codegen/proof/prove_loops.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "codegen/ir/visit.h"
 #include "codegen/proof/match_stage.h"
+#include "codegen/proof/task_loops.h"
 #include "lang/ir/expr_text.h"
 #include "lang/ir/extern_stage.h"
 #include "lang/ir/undef.h"
@@ -85,9 +88,9 @@ class Reader {
       case StmtKind::For: {
         // Ends are often simpler than extents.
         const Expr end = simplify(make_binary(Op::Add, s->args[0], s->args[1]));
-        Around loop{Around::Loop, ++position_,  s->name, placed(s->args[0]),
-                    placed(end),  s->loop_kind, {}};
-        around_.push_back(std::move(loop));
+        around_.push_back(
+            {Around::Loop, 0, s->name, placed(s->args[0]), placed(end), s->loop_kind, {}});
+        around_.back().position = position_of(s, around_.back());
         visit(s->body[0]);
         around_.pop_back();
         return;
@@ -125,19 +128,103 @@ class Reader {
         return;
       }
       case StmtKind::Fork:
-        doubt(algorithm_.index_of(s->name), "its productions run at the same time as their uses");
-        for (const Stmt &b : s->body) visit(b);
-        return;
+        return fork(s);
       case StmtKind::Evaluate:
         return for_each_node(s->args[0], [&](const Expr &e) { doubt_called(e); });
       case StmtKind::Acquire:
       case StmtKind::Release:
+        waits_[s->name][s->kind == StmtKind::Release] = ++position_;
         return;
       default:
         for (size_t f = 0; f < algorithm_.funcs.size(); f++) {
           doubt(static_cast<int>(f), "loop IR has a statement that this proof does not read");
         }
     }
+  }
+
+  // A loop that the second task of a fork runs in step with the first has the place of that one's.
+  int position_of(const Stmt &s, const Around &loop) {
+    if (!in_step_) return ++position_;
+    const auto is_it = [&](const Stmt &l) { return l.same_as(s); };
+    const TaskLoops &tasks = in_step_->loops;
+    if (std::any_of(tasks.produces.begin(), tasks.produces.end(), is_it)) {
+      in_step_->produces.push_back(loop);
+      in_step_->produces.back().position = ++position_;
+      return position_;
+    }
+    const auto at = std::find_if(tasks.consumes.begin(), tasks.consumes.end(), is_it);
+    if (at == tasks.consumes.end()) return ++position_;
+    const auto i = static_cast<size_t>(at - tasks.consumes.begin());
+    in_step_->entered = i + 1;
+    if (i < in_step_->produces.size()) {
+      const Around &same = in_step_->produces[i];
+      const bool alike =
+          same.counter == loop.counter && equal(same.min, loop.min) && equal(same.end, loop.end);
+      if (alike) return same.position;
+    }
+    in_step_->is_alike = false;
+    return ++position_;
+  }
+
+  void fork(const Stmt &s) {
+    const int func = algorithm_.index_of(s->name);
+    const std::string at_once = "its productions run at the same time as their uses";
+    std::string why = "it has no memory around its tasks";
+    const auto loops = memory_.count(s->name) ? task_loops(s, why) : std::nullopt;
+    if (!loops) {
+      doubt(func, at_once + ": " + why);
+      for (const Stmt &b : s->body) visit(b);
+      return;
+    }
+    in_step_ = InStep{*loops, {}, 0, true};
+    dataflow::Task task;
+    for (const Around &a : around_) task.outer += a.kind == Around::Loop;
+    task.in_step = loops->produces.size();
+    const size_t memories = program.memories.size();
+    task.first = static_cast<int>(program.statements.size());
+    visit(s->body[0]);
+    task.middle = static_cast<int>(program.statements.size());
+    in_step_->is_second = true;
+    visit(s->body[1]);
+    task.end = static_cast<int>(program.statements.size());
+    const bool is_alike = in_step_->is_alike;
+    in_step_.reset();
+    if (!is_alike) return doubt(func, at_once + ": its tasks do not run in step");
+    for (size_t m = 0; m < memories; m++) {
+      task.memory = static_cast<int>(m);
+      add_task(task, *loops, at_once);
+    }
+  }
+
+  // Notes that tasks share a memory, if they do: of what the first one writes, it tells the second
+  // by the semaphore `ready` only.
+  void add_task(dataflow::Task task, const TaskLoops &loops, const std::string &at_once) {
+    struct Touched {
+      int first = std::numeric_limits<int>::max(), last = -1;
+      bool writes = false;
+    } touched[2];
+    for (int j = task.first; j < task.end; j++) {
+      const dataflow::Statement &st = program.statements[static_cast<size_t>(j)];
+      Touched &t = touched[j >= task.middle];
+      bool touches = st.memory == task.memory;
+      t.writes = t.writes || touches;
+      for (const dataflow::Read &r : st.reads) touches = touches || r.memory == task.memory;
+      if (!touches) continue;
+      t.first = std::min(t.first, st.position);
+      t.last = std::max(t.last, st.position);
+    }
+    const auto &[produces, consumes] = touched;
+    if (produces.last < 0 || consumes.last < 0 || (!produces.writes && !consumes.writes)) return;
+    auto &ready = waits_[loops.ready];
+    if (consumes.writes || produces.last > ready[1] || consumes.first < ready[0]) {
+      const std::string &func = program.memories[static_cast<size_t>(task.memory)].func;
+      return doubt(algorithm_.index_of(func), at_once + ": not all of them wait");
+    }
+    if (!loops.room.empty()) {
+      auto &room = waits_[loops.room];
+      if (produces.first > room[0] && consumes.last < room[1]) task.ahead = loops.ahead;
+    }
+    program.tasks.push_back(task);
   }
 
   static bool writes_in_part(const FuncDef &f) {
@@ -165,6 +252,7 @@ class Reader {
   void allocate(const Stmt &s) {
     const std::string func = func_of_buffer(s->name);
     const auto before = memory_.find(func) == memory_.end() ? -1 : memory_[func];
+    const BlockedMemories blocked_before = blocked_;
     const bool is_first = s->name == func || s->name == func + ".0";
     if (is_first && algorithm_.index_of(func) >= 0) {
       dataflow::Memory m;
@@ -172,16 +260,28 @@ class Reader {
       for (const Around &a : around_) {
         if (a.kind == Around::Loop) m.loops.push_back(a.counter);
       }
-      const size_t dims = s->args.size() / 2;
+      const std::vector<BlockedDimension> blocks = blocks_of(func, s);
+      const size_t dims = s->args.size() / 2 - blocks.size();
       for (size_t d = 0; d < dims; d++) {
         m.min.push_back(placed(s->args[2 * d]));
         m.end.push_back(placed(simplify(make_binary(Op::Add, s->args[2 * d], s->args[2 * d + 1]))));
       }
+      for (const BlockedDimension &b : blocks) {
+        const auto d = static_cast<size_t>(b.dimension);
+        const auto begin = [&](const Expr &block) {
+          const Expr first = make_binary(Op::Mul, block, make_int(block.type(), b.size));
+          return simplify(make_binary(Op::Add, first, b.min));
+        };
+        m.min[d] = begin(m.min[d]);
+        m.end[d] = begin(m.end[d]);
+      }
+      if (!blocks.empty()) blocked_[func] = blocks;
       memory_[func] = static_cast<int>(program.memories.size());
       program.memories.push_back(std::move(m));
     }
     visit(s->body[0]);
     if (is_first) {
+      blocked_ = blocked_before;
       if (before >= 0) {
         memory_[func] = before;
       } else {
@@ -192,6 +292,10 @@ class Reader {
 
   void provide(const Stmt &s) {
     position_++;
+    // In front of the loops that are in step it would seem to come behind them.
+    if (in_step_ && in_step_->is_second && in_step_->entered < in_step_->loops.consumes.size()) {
+      in_step_->is_alike = false;
+    }
     const int func = algorithm_.index_of(s->name);
     if (func < 0) return;
     written_.insert(func);
@@ -201,7 +305,15 @@ class Reader {
     for (size_t i = 0; i < s->args.size(); i++) {
       (i < dims ? cell : values).push_back(substitute(lets_, s->args[i]));
     }
-    if (const char *why = beyond_cells(f, dims)) return doubt(func, why);
+    const VariableBounds counters = counter_bounds();
+    InOnePiece one_piece(blocked_, counters);
+    cell = one_piece.indices(f.name, cell);
+    for (Expr &v : values) v = one_piece(v);
+    for (const std::string &name : one_piece.unseen()) {
+      doubt(algorithm_.index_of(name), "a place in a block of its memory is not seen to be in it");
+    }
+    if (cell.size() != f.args.size()) return doubt(func, "its memory is laid out in blocks");
+    if (const char *why = beyond_cells(f)) return doubt(func, why);
     std::vector<std::pair<int, Match>> matches;
     for (size_t i = 0; i < f.stages.size(); i++) {
       if (cell_writes(f.stages[i]).size() != 1) continue;
@@ -263,10 +375,8 @@ class Reader {
   }
 
   // What is not told by who wrote a cell last; null: nothing.
-  static const char *beyond_cells(const FuncDef &f, size_t dims_in_memory) {
-    if (dims_in_memory != f.args.size()) return "its memory is laid out in blocks";
+  static const char *beyond_cells(const FuncDef &f) {
     for (const StageDef &def : f.stages) {
-      if (!def.in_place.empty()) return "it has the memory of what it reads";
       if (f.types.size() == 1) continue;
       for (const CellWrite &w : cell_writes(def)) {
         for (const WrittenValue &v : written_values(f.name, def, w)) {
@@ -283,6 +393,44 @@ class Reader {
       }
     }
     return nullptr;
+  }
+
+  // What is known of the counters of the loops around.
+  VariableBounds counter_bounds() const {
+    VariableBounds bounds;
+    for (const Around &a : around_) {
+      if (a.kind != Around::Loop) continue;
+      ConstantBounds &b = bounds[a.counter];
+      b.min = constant_bounds(a.min, bounds).min;
+      const auto end = constant_bounds(a.end, bounds).max;
+      if (end) b.max = *end - 1;
+    }
+    return bounds;
+  }
+
+  // The blocks that a memory of the Func has, as it is allocated here: what they are told to begin
+  // with is known outside of the loops that are to come. Empty where it is not.
+  std::vector<BlockedDimension> blocks_of(const std::string &func, const Stmt &allocate) const {
+    const auto hint = options_.blocked.find(func);
+    const size_t dims = allocate->args.size() / 2;
+    if (hint == options_.blocked.end() || hint->second.size() > dims) return {};
+    std::vector<BlockedDimension> blocks = hint->second;
+    const size_t own = dims - blocks.size();
+    for (size_t i = 0; i < blocks.size(); i++) {
+      blocks[i].min = placed(blocks[i].min);
+      int64_t size = 0;
+      bool is_known = is_const_int(allocate->args[2 * (own + i) + 1], &size) &&
+                      size == blocks[i].size && is_zero(allocate->args[2 * (own + i)]);
+      for_each_node(blocks[i].min, [&](const Expr &n) {
+        const VariableNode *v = as_variable(n);
+        if (!v || v->kind == VariableKind::Param || v->kind == VariableKind::BufferField) return;
+        is_known = is_known && std::any_of(around_.begin(), around_.end(), [&](const Around &a) {
+                     return a.kind == Around::Loop && a.counter == v->name;
+                   });
+      });
+      if (!is_known) return {};
+    }
+    return blocks;
   }
 
   // Do the conditions around say that the branch is the one that runs?
@@ -311,9 +459,20 @@ class Reader {
   std::vector<Around> around_;
   std::map<std::string, Expr> lets_;
   std::map<std::string, int> memory_;  // of Funcs, where the walk is
+  BlockedMemories blocked_;            // of those
   std::set<int> written_;
   int position_ = 0;
   bool atomic_ = false;
+  // Of the fork around: its tasks' loops, those of the first task as they were met, and how many of
+  // the second's were.
+  struct InStep {
+    TaskLoops loops;
+    std::vector<Around> produces;
+    size_t entered = 0;
+    bool is_alike = true, is_second = false;
+  };
+  std::optional<InStep> in_step_;
+  std::map<std::string, std::map<bool, int>> waits_;  // positions of acquire and release
 };
 
 std::vector<Finding> findings_of(const Algorithm &algorithm, const Function &f,
@@ -353,8 +512,23 @@ std::vector<Finding> prove_loops(const Algorithm &algorithm, const Function &f,
   return refuses(rings) ? fused : rings;
 }
 
-std::vector<Finding> check_loops(const LoopTree &tree, const Function &f,
+BlockedMemories blocked_memories(const LoopTree &tree, const Survey &survey) {
+  BlockedMemories all;
+  for (size_t f = 0; f < tree.storage.size(); f++) {
+    const FuncStorage &storage = tree.storage[f];
+    for (const int d : storage.packed) {
+      // A place in a ring is counted from 0.
+      const bool in_ring = survey.funcs[f].fold[d] > 0;
+      const Expr min = in_ring ? Expr(0) : survey.funcs[f].stored[d].min;
+      all[tree.algorithm.funcs[f].name].push_back({d, storage.dims[d].block, min});
+    }
+  }
+  return all;
+}
+
+std::vector<Finding> check_loops(const LoopTree &tree, const Survey &survey, const Function &f,
                                  LoopProofOptions options) {
+  options.blocked = blocked_memories(tree, survey);
   for (size_t i = 0; i < tree.nests.size(); i++) {
     const bool promised = std::any_of(tree.nests[i].begin(), tree.nests[i].end(),
                                       [](const StageNest &n) { return n.allow_races; });

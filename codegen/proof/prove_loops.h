@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "codegen/ir/stmt.h"
+#include "codegen/proof/in_one_piece.h"
 #include "lang/ir/algorithm.h"
 #include "polyhedral/dataflow/prove.h"
+#include "polyhedral/survey.h"
 
 namespace polyhalite {
 
@@ -20,14 +22,20 @@ struct LoopProofOptions {
   std::map<std::string, Expr> sizes;
   /// Funcs with loops of which the schedule promises that races do no harm.
   std::vector<std::string> promised_races;
+  /// Hints for memory that is laid out in blocks; without, its Funcs are undecided.
+  BlockedMemories blocked;
 };
+
+/// Where the survey has put the memories that the tree has in blocks.
+BlockedMemories blocked_memories(const LoopTree &tree, const Survey &survey);
 
 /// `f` as `lower` makes it. A finding for each Func of the algorithm, in the algorithm's order.
 std::vector<dataflow::Finding> prove_loops(const Algorithm &algorithm, const Function &f,
                                            const LoopProofOptions &options = {});
 
-/// The same with what the tree promises. InternalError where a Func is refused.
-std::vector<dataflow::Finding> check_loops(const LoopTree &tree, const Function &f,
-                                           LoopProofOptions options = {});
+/// The same with what the tree promises, and hints of the survey. InternalError where a Func is
+/// refused.
+std::vector<dataflow::Finding> check_loops(const LoopTree &tree, const Survey &survey,
+                                           const Function &f, LoopProofOptions options = {});
 
 }  // namespace polyhalite

@@ -163,6 +163,35 @@ class LinearSteps {
   std::vector<bool> stays_;  // the value's own coefficient is 1, after any number of steps
 };
 
+// value = (cell*a + b) % m. Numbers that describe it are less than m; one more says that there was
+// a step at all, as none leaves the cell as it is, be it more than m or not.
+std::optional<StepFunction> remainder_step(const Expr &value, size_t cell) {
+  const Type t = value.type();
+  int64_t m;
+  if (value->op != Op::Mod || !is_const_int(value->args[1], &m) || m < 2) return std::nullopt;
+  // Products must not overflow; those that wrap keep the remainders by powers of two.
+  const bool is_exact =
+      t.is_affine() && m <= (t.bits() == 32 ? int64_t{46340} : int64_t{3037000499});
+  if (!is_exact && (t.is_affine() || (m & (m - 1)) != 0)) return std::nullopt;
+  auto f = LinearSteps({value->args[0]}, {cell}).run();
+  if (!f) return std::nullopt;
+  const auto rest = [&](const Expr &e) {
+    return simplify(make_binary(Op::Mod, e, make_int(t, m)));
+  };
+  for (std::vector<Expr> *numbers : {&f->operands, &f->op}) {
+    for (Expr &e : *numbers) e = rest(e);
+  }
+  const Expr left = left_operand(t, cell);
+  const size_t taken = f->operands.size();
+  const Expr any = right_operand(t, taken);
+  f->operands.push_back(make_one(t));
+  f->identity.push_back(make_zero(t));
+  f->op.push_back(make_binary(Op::Max, left_operand(t, taken), any));
+  const Expr reduced = substitute(left_symbol(cell), rest(left), f->applied[0]);
+  f->applied = {make_select(make_binary(Op::Ne, any, make_zero(t)), rest(reduced), left)};
+  return f;
+}
+
 struct Range {
   int64_t min, max;
   bool holds(const Range &o) const { return min <= o.min && o.max <= max; }
@@ -385,6 +414,7 @@ std::optional<StepFunction> step_function(const std::vector<Expr> &values,
                                           const std::vector<size_t> &group) {
   if (group.size() == 1) {
     if (auto f = saturating_difference(values[0], group[0])) return f;
+    if (auto f = remainder_step(values[0], group[0])) return f;
     if (auto f = ClampedStep(values[0], group[0], false).run()) return f;
   }
   if (auto f = LinearSteps(values, group).run()) return f;

@@ -5,6 +5,7 @@
 //   f*a + b                  (a, b)        then (c, d):  (a*c, b*c + d)         linear recurrences,
 //                                                                               of several values
 //                                                                               too
+//   (f*a + b) % m            (a, b)        then (c, d):  (a*c % m, (b*c + d) % m)
 //   min(max(f, lo), hi)      (lo, hi)      then (l, h):  (min(max(lo, l), h), min(max(hi, l), h))
 //   min(max(f + a, lo), hi)  (a, lo, hi)   sums with saturation, in Int(64)
 //   saturating_sub(f, a)     (a)           then (b):     (saturating_add(a, b))  unsigned

@@ -77,7 +77,8 @@ Definition Definitions::definition(int stage) const {
   d.cell = within(cell, d.domain);
   d.time = frame.values(time_of(stage, d.pure, variables, true), "T");
   const auto update = stage > 0 ? prove_associative(def_, stage) : std::nullopt;
-  d.is_reduction = update && update->commutative;
+  d.is_in_place = !def.in_place.empty();
+  d.is_reduction = update && update->commutative && !d.is_in_place;
   d.identity = frame.values(telling(def_, def, d.is_reduction, variables), identity_tuple(stage));
   return d;
 }
@@ -110,37 +111,50 @@ UnionMap Definitions::actual_identities() const {
   return all;
 }
 
-UnionMap Definitions::expected_identities(const std::vector<Sink> &sinks) const {
+// The definition in front of which the sink reads: its own, where that is a reduction or in place;
+// else -1.
+int Definitions::reads_before(const Sink &sink) const {
+  if (!sink.is_own) return -1;
+  const int stage = relations_.statement(sink.statement).stage.stage;
+  return definitions_[stage].reads_before() ? stage : -1;
+}
+
+UnionMap Definitions::expected_sources(const std::vector<Sink> &sinks) const {
   isl_ctx *ctx = relations_.ctx();
-  UnionMap identities = none(ctx);
-  for (const Definition &d : definitions_) add(identities, d.identity);
-  // -1: the stages are as they are; else sinks are own reads of that reduction.
-  std::map<int, std::vector<const Sink *>> groups;
-  for (const Sink &s : sinks) {
-    const int stage = s.is_own ? relations_.statement(s.statement).stage.stage : -1;
-    groups[s.is_own && definitions_[stage].is_reduction ? stage : -1].push_back(&s);
-  }
+  std::map<int, std::vector<const Sink *>> groups;  // by the definition that they read in front of
+  for (const Sink &s : sinks) groups[reads_before(s)].push_back(&s);
   UnionMap all = none(ctx);
-  for (const auto &[reduction, group] : groups) {
+  for (const auto &[before, group] : groups) {
     UnionMap cells = none(ctx), sources = none(ctx), times = none(ctx);
-    const int stages = reduction >= 0 ? reduction : count();
+    const int stages = before >= 0 ? before : count();
     for (int s = 0; s < stages; s++) {
       add(sources, definitions_[s].cell);
       add(times, definitions_[s].time);
     }
     for (const Sink *s : group) {
       add(cells, s->wanted);
-      add(times, expected_time(*s, reduction));
-      // Any other instance may have come before.
-      if (reduction >= 0) add(all, renamed_to(s->wanted, identity_tuple(reduction)));
+      add(times, expected_time(*s, before));
     }
-    all = both(all, then(flow(cells, sources, times).source, identities));
+    all = both(all, flow(cells, sources, times).source);
   }
   return all;
 }
 
-Map Definitions::expected_time(const Sink &sink, int reduction) const {
-  if (sink.is_own && reduction < 0) {
+UnionMap Definitions::expected_identities(const std::vector<Sink> &sinks,
+                                          const UnionMap &sources) const {
+  UnionMap identities = none(relations_.ctx());
+  for (const Definition &d : definitions_) add(identities, d.identity);
+  UnionMap all = then(sources, identities);
+  for (const Sink &s : sinks) {
+    const int before = reads_before(s);
+    if (before < 0 || !definitions_[before].is_reduction) continue;
+    add(all, renamed_to(s.wanted, identity_tuple(before)));
+  }
+  return all;
+}
+
+Map Definitions::expected_time(const Sink &sink, int before) const {
+  if (sink.is_own && before < 0) {
     const Statement &s = relations_.statement(sink.statement);
     const int stage = s.stage.stage;
     const Map time = relations_.affine_or_stop(
@@ -148,8 +162,8 @@ Map Definitions::expected_time(const Sink &sink, int reduction) const {
         "an index of it");
     return renamed(time, sink.tuple);
   }
-  // In front of the reduction, or behind all.
-  const int stage = reduction >= 0 ? reduction : count();
+  // In front of that definition, or behind all.
+  const int stage = before >= 0 ? before : count();
   const Set domain(isl_set_universe(isl_space_domain(isl_map_get_space(sink.wanted.get()))));
   isl_map *m = isl_map_from_domain(domain.copy());
   for (size_t i = 0; i < longest_ + 2; i++) {

@@ -82,24 +82,39 @@ void check_once(const Relations &relations, const Reduction &r) {
       "an instance of its reduction " + std::to_string(r.stage) + " is taken in twice, ", again);
 }
 
+// The instances of a reduction that are to be in what the sink reads. `sources`: the instance that
+// each sink is to find.
+UnionMap needed_by(const Relations &relations, const Definitions &definitions, int stage,
+                   const Sink &sink, const UnionMap &sources) {
+  Map instances(
+      isl_map_apply_range(sink.wanted.copy(), isl_map_reverse(definitions[stage].cell.copy())));
+  const int reader = sink.is_own ? relations.statement(sink.statement).stage.stage : -1;
+  if (reader >= 0 && !definitions[reader].is_reduction) {
+    const UnionSet points(isl_union_set_from_set(
+        isl_set_universe(isl_set_get_space(definitions[stage].domain.get()))));
+    const UnionMap found(isl_union_map_intersect_range(sources.copy(), points.copy()));
+    return UnionMap(isl_union_map_intersect_domain(isl_union_map_from_map(instances.release()),
+                                                   isl_union_map_domain(found.copy())));
+  }
+  // Later definitions may replace the cell.
+  for (int later = stage + 1; later < definitions.count(); later++) {
+    const Map replaced(
+        isl_map_intersect_range(sink.wanted.copy(), range_of(definitions[later].cell).release()));
+    instances = Map(isl_map_subtract_domain(instances.release(), domain_of(replaced).release()));
+  }
+  return alone(instances);
+}
+
 // What reads the reduction's cells finds all of its instances there.
 void check_complete(Relations &relations, Uses &uses, const Definitions &definitions,
-                    const Reduction &r, const std::vector<Sink> &sinks) {
+                    const Reduction &r, const std::vector<Sink> &sinks, const UnionMap &sources) {
   isl_ctx *ctx = relations.ctx();
   UnionMap cells = none(ctx), times = none(ctx), needed = none(ctx);
   for (const Sink &s : sinks) {
     if (s.is_own && relations.statement(s.statement).stage.stage <= r.stage) continue;
     add(cells, s.cell);
     add(times, s.time);
-    Map instances(
-        isl_map_apply_range(s.wanted.copy(), isl_map_reverse(definitions[r.stage].cell.copy())));
-    // Later definitions may replace the cell.
-    for (int later = r.stage + 1; later < definitions.count(); later++) {
-      const Map replaced(
-          isl_map_intersect_range(s.wanted.copy(), range_of(definitions[later].cell).release()));
-      instances = Map(isl_map_subtract_domain(instances.release(), domain_of(replaced).release()));
-    }
-    add(needed, instances);
+    needed = both(needed, needed_by(relations, definitions, r.stage, s, sources));
   }
   const UnionMap reads_of = flow(cells, r.others, r.all_times).source;  // sink -> beginning
   const UnionMap before(isl_union_map_lex_gt_union_map(times.copy(), r.times.copy()));
@@ -128,8 +143,9 @@ void prove_by_flow(Relations &relations, Uses &uses, const Definitions &definiti
   if (!is_empty(actual.missing)) {
     fail(relations, uses, sinks, actual.missing, "which nothing wrote");
   }
+  const UnionMap expected = definitions.expected_sources(sinks);
   const UnionMap wrong =
-      without(then(actual.source, identities), definitions.expected_identities(sinks));
+      without(then(actual.source, identities), definitions.expected_identities(sinks, expected));
   if (!is_empty(wrong)) {
     fail(relations, uses, sinks, wrong, "and finds what another instance left there");
   }
@@ -137,7 +153,7 @@ void prove_by_flow(Relations &relations, Uses &uses, const Definitions &definiti
     if (!definitions[s].is_reduction) continue;
     const Reduction r = reduction_of(relations, definitions.func(), s, times);
     check_once(relations, r);
-    check_complete(relations, uses, definitions, r, sinks);
+    check_complete(relations, uses, definitions, r, sinks, expected);
   }
 }
 

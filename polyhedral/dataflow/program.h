@@ -3,6 +3,7 @@
 // of isl.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,10 +55,22 @@ struct Statement {
   bool is_atomic = false, races_are_promised = false;
 };
 
+/// Two tasks that run at the same time, and a memory that one of them writes and the other reads.
+/// Loops that they run in step stand around statements of both: an iteration of the second task
+/// begins when the same one of the first has ended.
+struct Task {
+  int memory = -1;
+  int first = 0, middle = 0, end = 0;  // statements: of the first task, then of the second
+  size_t outer = 0, in_step = 0;       // loops: around both tasks, and of these inside
+  std::optional<int64_t> ahead;  // iteration i + ahead of the first begins when iteration i of
+                                 // the second has ended; none: it may begin at once
+};
+
 struct Program {
   std::vector<Expr> facts;  // of parameters
   std::vector<Memory> memories;
   std::vector<Statement> statements;
+  std::vector<Task> tasks;
   std::vector<int> outputs;  // memories that the caller reads when the program has ended
   bool is_complete = true;   // else there are other statements, of which nothing is known
 };

@@ -10,6 +10,7 @@
 #include "polyhedral/dataflow/flow_proof.h"
 #include "polyhedral/dataflow/races.h"
 #include "polyhedral/dataflow/stop.h"
+#include "polyhedral/dataflow/tasks.h"
 
 namespace polyhalite::dataflow {
 
@@ -59,6 +60,7 @@ class Prover {
       prove_by_flow(relations_, uses_, definitions, sinks, identities);
     }
     check_races(relations_, func, identities);
+    check_tasks(relations_, func);
   }
 
   const ProveOptions options_;

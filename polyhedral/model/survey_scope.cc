@@ -45,6 +45,49 @@ SurveyScope::SurveyScope(Problem &problem, SharedAtoms &shared, const LoopTree &
       symbols_(symbols) {
   define_shared_symbols(survey.root_symbols);
   for (const Assumption &a : survey.assumptions) translator_.assume(a.condition);
+  assume_outputs();
+}
+
+// Is a part of it a minimum, a maximum or a select? A question has as many cases as all of them
+// together.
+bool SurveyScope::has_cases(const Expr &e) const {
+  bool found = false;
+  for_each_node(e, [&](const Expr &n) {
+    found = found || n->op == Op::Min || n->op == Op::Max || n->op == Op::Select;
+    const VariableNode *v = as_variable(n);
+    if (found || !v || v->kind != VariableKind::Symbol) return;
+    for (const Symbol &s : survey_.root_symbols) {
+      if (s.name == v->name) found = is_nonlinear(s.value) || has_cases(s.value);
+    }
+  });
+  return found;
+}
+
+// What lies beyond the caller's box only, as whole tiles do: of it the extent is a multiple then.
+void SurveyScope::assume_outputs() {
+  for (const std::string &name : tree_.algorithm.outputs) {
+    const auto touched = survey_.inputs.find(name);
+    if (touched == survey_.inputs.end()) continue;
+    const std::string buffer = tree_.algorithm.find(name)->buffer_name(0);
+    for (size_t d = 0; d < touched->second.size(); d++) {
+      const auto field = [&](const char *which) {
+        return make_variable(Int(32), VariableKind::BufferField,
+                             buffer + which + std::to_string(d));
+      };
+      const Expr min = field(".min.");
+      const Expr last = sum(make_binary(Op::Add, min, field(".extent.")), -1);
+      const auto inside = [&](Op joins, const Expr &end, const Expr &limit, bool below) {
+        if (constant_difference(end, limit) == 0) return;
+        for (const Expr &e : operands_of(joins, end)) {
+          if (is_nonlinear(e) || has_cases(e)) continue;
+          const AffineRow touches = translator_.row(e), has = translator_.row(limit);
+          problem_.require_less_equal(below ? has : touches, below ? touches : has);
+        }
+      };
+      inside(Op::Min, touched->second[d].min, min, true);
+      inside(Op::Max, touched->second[d].max, last, false);
+    }
+  }
 }
 
 void SurveyScope::define_symbols(const std::vector<Symbol> &symbols) {
@@ -136,6 +179,8 @@ void SurveyScope::enter_stage(StageId stage, What what) {
   for (const Guard &g : s.guards) {
     const bool reads_anyway = g.rest == Guard::Loads || g.rest == Guard::Blends;
     if (what == Reads && reads_anyway) continue;
+    const bool writes_anyway = g.rest == Guard::Stores || g.rest == Guard::Blends;
+    if (what == Writes && writes_anyway) continue;
     translator_.assume(g.condition);
   }
   if (const Expr e = runs_where(tree_.func(stage), stage.stage); e.defined()) translator_.assume(e);

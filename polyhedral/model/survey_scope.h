@@ -16,7 +16,8 @@ class SurveyScope {
   /// What the symbols of the root and of shared loops are. Free ones take any values, which makes
   /// short problems: what holds then, holds.
   enum SharedSymbols : uint8_t { Defined, Free };
-  /// The survey's assumptions hold.
+  /// The survey's assumptions hold, and outputs have all that the pipeline touches of them: the
+  /// entry checks both.
   SurveyScope(Problem &problem, SharedAtoms &shared, const LoopTree &tree, const Survey &survey,
               SharedSymbols symbols = Defined);
 
@@ -32,9 +33,9 @@ class SurveyScope {
   /// Numbers that grow, compared one after the other, with the counter of a loop that was entered:
   /// of a fused loop the counters that it was fused from, which rows can say more of.
   std::vector<AffineRow> order(int loop);
-  enum What : uint8_t { Instances, Reads };
+  enum What : uint8_t { Instances, Reads, Writes };
   /// Binds the stage's variables to their values over loops, and adds the guards of its instances,
-  /// or of all that reads.
+  /// or of all that reads or writes.
   void enter_stage(StageId stage, What what = Instances);
   /// Adds that somebody uses what the instance of the stage makes, which was entered.
   void enter_used(StageId stage);
@@ -42,6 +43,8 @@ class SurveyScope {
   void require_inside(const std::vector<AffineRow> &cell, const Box &box);
 
  private:
+  void assume_outputs();
+  bool has_cases(const Expr &e) const;
   void bound_counter(int loop);
   bool add_parts(const StageId &s, const std::string &dim, std::vector<AffineRow> &rows);
   void define_symbols(const std::vector<Symbol> &symbols);

@@ -82,6 +82,7 @@ Run::CompiledStage Run::compile_stage(StageId s) {
     point.push_back(survey.dims.at(r.var));
   }
   CompiledStage stage{program(point), {}, {}, {}, {}};
+  stage.variables = point.size();
   const StageNest &nest = tree_.nest(s);
   stage.any_order = nest.any_order || (nest.atomic && prove_associative(tree_.func(s), s.stage));
   for (const auto &[name, range] : survey.used) {

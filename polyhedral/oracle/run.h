@@ -36,6 +36,7 @@ class Run : public Surroundings {
     std::vector<Program> loads;   // where one does not hold, cells take any value
     std::vector<Program> used;    // conditions under which somebody uses what the instance stores
     bool any_order = false;       // atomic updates may be made in any order
+    size_t variables = 0;         // of a point
   };
   struct CompiledFunc {
     Program stored;  // min, max of each dimension
@@ -46,6 +47,10 @@ class Run : public Surroundings {
     int loop;
     int64_t iteration, extent;
   };
+  // What writes a cell as it is, or anything into it, is marked by one number more.
+  bool is_instance(const Point &p) const {
+    return p.at.size() <= stages_[p.stage.func][p.stage.stage].variables;
+  }
   struct Stop {};  // a violation was found
   struct TooLarge {};
 

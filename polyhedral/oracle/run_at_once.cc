@@ -17,13 +17,17 @@ void Run::touch(Storage &storage, const Coordinates &at, int value_index, bool w
     const Point &p = is_again ? *again : *now_;
     // A pure definition's own loops meet a point twice only where a tile was shifted inwards.
     // Instances that write the value of their cell, whichever they are, write it at once.
-    // The program takes the blame, or the machine makes the updates one by one, in any order.
+    // The program takes the blame, but not for what tiles write back; or the machine makes the
+    // updates one by one, in any order.
     const StageNest &nest = tree_.nest(l.stage);
+    const CompiledStage &stage = stages_[l.stage.func][l.stage.stage];
     const bool own = l.stage.func == p.stage.func && l.stage.func == storage.func;
-    if (own && (nest.allow_races || stages_[l.stage.func][l.stage.stage].any_order)) continue;
+    const bool promised = own && nest.allow_races;
+    if ((promised && (stage.blends.empty() || !writes)) || (own && stage.any_order)) continue;
     const std::vector<int> &its_loops = tree_.nest(branch_).loops;
     const bool runs_p = std::find(its_loops.begin(), its_loops.end(), l.id) != its_loops.end();
     auto forgive = [&](const Point &other) {
+      if (promised && is_instance(p) && is_instance(other)) return true;
       if (!runs_p) return false;
       if (!tree_.is_update(p.stage)) return other == p;
       return other.stage == p.stage && writes_one_value(tree_, branch_);

@@ -457,6 +457,7 @@ class Trial {
     LoopProofOptions options;
     options.dataflow.operations = kProofOperations;
     options.sizes = environment(outputs, s);
+    options.blocked = blocked_memories(tree, s);
     auto fields = [&](const std::string &buffer, const polyhalite_buffer_t &b) {
       for (int d = 0; d < b.dimensions; d++) {
         const std::string which = "." + std::to_string(d);

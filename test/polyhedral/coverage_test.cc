@@ -105,14 +105,14 @@ TEST(splits, loop_that_ends_early_is_refused) {
   EXPECT_EQ(spoiled("by.split(y, yo, yi, 8, GuardWithIf)\nbx.compute_root()",
                     [](Survey &s) { s.loops[2].extent = plus(s.loops[2].extent, -1); }),
             R"(algorithm:4: error: the loops of 'by' do not visit its points
-  why: (x=0, y=0) is not visited)");
+  why: (x=0, y=0) is not visited (with by.extent.0=1, by.extent.1=1))");
 }
 
 TEST(splits, tail_without_its_guard_is_refused) {
   EXPECT_EQ(spoiled("by.split(y, yo, yi, 8, GuardWithIf)\nbx.compute_root()",
                     [](Survey &s) { s.stages[1][0].guards.clear(); }),
             R"(algorithm:4: error: the loops of 'by' do not visit its points
-  why: (x=0, y=1) is outside)");
+  why: (x=0, y=1) is outside (with by.extent.0=1, by.extent.1=1))");
 }
 
 TEST(addresses, storage_that_lacks_a_row_is_refused) {

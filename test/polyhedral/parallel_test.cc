@@ -186,6 +186,21 @@ output f
   fix: keep 't' serial)");
 }
 
+TEST(kernels, name_the_first_thread_that_a_block_cannot_have) {
+  JudgeOptions options = exact_options();
+  options.kernels = true;
+  EXPECT_EQ(verdict("f(x, y) = x + y\noutput f\n",
+                    "f.split(x, xo, xi, 48)\nf.split(y, yo, yi, 32)\n"
+                    "f.reorder(xi, yi, xo, yo)\nf.gpu_blocks(xo, yo)\n"
+                    "f.gpu_threads(xi, yi)\n",
+                    options),
+            "test:5: error: cannot run loop 'yi' of 'f' over threads: a block would have 1536 "
+            "threads\n"
+            "  why: its phases have 48 x 32 x 1 threads at most, and a block has at most 1024, "
+            "which end before (xi=16, yi=21)\n"
+            "  fix: split the loop, and keep a part of it serial");
+}
+
 TEST(storage, inside_the_parallel_loop_is_private) {
   EXPECT_EQ(verdict(kBlur, "by.parallel(y)\nbx.compute_at(by, y)"), "legal");
 }

@@ -103,7 +103,7 @@ TEST(tails, tiles_of_a_blending_tail_run_one_after_the_other) {
       judged_tail("ShiftInwardsAndBlend", 1, "f.update(0).parallel(xo)\n"),
       "test:4: error: cannot run in parallel loop 'xo' of update 0 of 'f'\n"
       "  why: tiles of the split of 'x' with ShiftInwardsAndBlend read and write again points "
-      "of other tiles: tiles 0 and 1 both have x=1 (with g.extent.0=6)\n"
+      "of other tiles: iterations xo=1 and xo=0 both have (x=1) (with g.extent.0=6)\n"
       "  fix: use GuardWithIf for that split, or keep 'xo' serial");
   // So do those of a loop over places in a tile that is around the tiles; inside of them, not.
   EXPECT_EQ(
@@ -111,7 +111,7 @@ TEST(tails, tiles_of_a_blending_tail_run_one_after_the_other) {
                   "f.update(0).reorder(xo, xi)\nf.update(0).vectorize(xi)\n"),
       "test:5: error: cannot vectorize loop 'xi' of update 0 of 'f'\n"
       "  why: tiles of the split of 'x' with ShiftInwardsAndBlend read and write again points "
-      "of other tiles: tiles 0 and 1 both have x=1 (with g.extent.0=6)\n"
+      "of other tiles: iterations xi=0 and xi=1 both have (x=1) (with g.extent.0=6)\n"
       "  fix: use GuardWithIf for that split, or keep 'xi' serial");
   EXPECT_EQ(judged_tail("ShiftInwardsAndBlend", 1, "f.update(0).vectorize(xi)\n"), "legal");
   // None is shifted where the extent is a multiple of the factor, as that of whole tiles of tiles
@@ -120,10 +120,66 @@ TEST(tails, tiles_of_a_blending_tail_run_one_after_the_other) {
                     "g.update(0).split(x, xo, xi, 5, ShiftInwardsAndBlend)\n"
                     "g.update(0).split(xo, xp, xq, 2, RoundUp)\ng.update(0).parallel(xp)\n"),
             "legal");
+  // Nor in a branch whose extent is one, whatever it is in others.
+  const std::string branch = "g.specialize(g.extent.1 > 6).";
+  EXPECT_EQ(verdict("g(x, y) = x\noutput g\n", "g.specialize(g.extent.1 > 6)\n" + branch +
+                                                   "split(x, xo, xi, 4, ShiftInwardsAndBlend)\n" +
+                                                   branch + "split(xo, xp, xq, 4, RoundUp)\n" +
+                                                   branch + "vectorize(xq)\n"),
+            "legal");
+  // Places of one tile, counted from another number in each.
+  const std::string skewed =
+      "g.split(x, xo, xi, 5, ShiftInwardsAndBlend)\ng.skew(xi, xo, xs, 1)\n"
+      "g.split(xs, xp, xq, 6, GuardWithIf)\n";
+  EXPECT_EQ(verdict("g(x) = x\noutput g\n", skewed + "g.vectorize(xq)\n"), "legal");
+  EXPECT_EQ(
+      verdict("g(x) = x\noutput g\n", skewed + "g.reorder(xq, xo, xp)\ng.parallel(xp)\n"),
+      "test:5: error: cannot run in parallel loop 'xp' of 'g'\n"
+      "  why: tiles of the split of 'x' with ShiftInwardsAndBlend read and write again points "
+      "of other tiles: iterations xp=0 and xp=1 both have (x=14) (with g.extent.0=17)\n"
+      "  fix: use GuardWithIf for that split, or keep 'xp' serial");
+  // A promise of the definition's own accesses says nothing of them.
+  EXPECT_NE(judged_tail("ShiftInwardsAndBlend", 1,
+                        "f.update(0).parallel(xo)\nf.update(0).allow_race_conditions()\n"),
+            "legal");
   // Tiles that round up have no points in common.
   EXPECT_EQ(
       judged_tail("RoundUpAndBlend", 1, "f.update(0).fuse(xi, xo, t)\nf.update(0).parallel(t)\n"),
       "legal");
+}
+
+// What the caller's box has is a multiple of the tile then: the entry checks it.
+TEST(tails, whole_tiles_of_an_output_need_no_place_for_a_rest) {
+  const char *rows =
+      "p(x, y) = x + y\nq(x, y) = p(x, y) + p(x + 1, y)\ng(x, y) = q(x, y)\noutput g\n";
+  const std::string place = "p.compute_at(g, x)\np.store_root()\ng.vectorize(yi)\n";
+  EXPECT_EQ(verdict(rows, "g.split(y, yo, yi, 4, PredicateLoads)\n" + place), "legal");
+  EXPECT_EQ(verdict(rows, "g.split(y, yo, yi, 4, RoundUp)\n" + place), "legal");
+}
+
+// Trees may come from elsewhere than directives, whose tails would not do so.
+TEST(tails, of_loops_that_cannot_grow_name_the_first_iteration_beyond) {
+  const auto refused = [](const std::string &over, const std::string &split) {
+    LoopTree tree = build_tree(
+        algorithm_of("param n: int32\nf(x) = x\n" + over + "f(x) = f(x) + 1\noutput f\n"),
+        directives(split));
+    for (Derivation &d : tree.nests[0][1].derivations) d.tail = TailStrategy::RoundUp;
+    const Judgement j = judge(tree, survey(tree));
+    if (j.legal()) return std::string("legal");
+    EXPECT_EQ(j.refusal->instances.size(), 1u);
+    return j.refusal->diagnostic.to_string();
+  };
+  EXPECT_EQ(refused("over r(0, n): ", "f.update(0).split(r, ro, ri, 4, GuardWithIf)\n"),
+            "test:1: error: cannot split 'r' of update 0 of 'f' with RoundUp\n"
+            "  why: an update would run twice on one point, or beyond its domain: a tile of 4 has "
+            "(r=1), and the last iteration is r=0 (with n=1)\n"
+            "  fix: use TailStrategy::GuardWithIf");
+  EXPECT_EQ(refused("over r(0, n*8): ", "f.update(0).split(r, ro, ri, 4, GuardWithIf)\n"), "legal");
+  EXPECT_EQ(refused("over r(0, 6): ", "f.update(0).split(r, ro, ri, n, GuardWithIf)\n"),
+            "test:1: error: cannot split 'r' of update 0 of 'f' with RoundUp\n"
+            "  why: an update would run twice on one point, or beyond its domain: a tile of 4 has "
+            "(r=6), and the last iteration is r=5 (with n=4)\n"
+            "  fix: use TailStrategy::GuardWithIf");
 }
 
 TEST(tails, inner_loops_of_other_splits_have_no_range_to_predicate) {
@@ -181,8 +237,7 @@ TEST(rings, of_what_the_callers_sizes_decide_are_checked_at_entry) {
   EXPECT_EQ(verdict(rows, place + "g.bound(x, 0, 20)\n"),
             "test:4: error: cannot fold 'x' of 'f' into a ring of 8\n"
             "  why: x=0 and x=8 are needed at once, in iteration y=0 of 'g', and would lie at one "
-            "place (with "
-            "g.extent.1=1)\n"
+            "place (with g.extent.0=20, g.extent.1=1)\n"
             "  fix: use a ring that holds what one iteration needs, or none");
 }
 

@@ -168,6 +168,11 @@ TEST(blending_tiles, write_what_is_there_at_once_with_what_comes_there) {
   EXPECT_EQ(
       run(split + "f.update(0).parallel(xo)\n"),
       R"(update 0 of 'f' at (x=6) writes and update 0 of 'f' at (x=6) writes f(6) in two iterations of parallel loop 'f.s1.xo')");
+  // A promise about the update's own accesses does not help.
+  const std::string promised = split + "f.update(0).allow_race_conditions()\n";
+  EXPECT_EQ(run(promised + "f.update(0).parallel(xo)\n"),
+            run(split + "f.update(0).parallel(xo)\n"));
+  EXPECT_EQ(run(promised + "f.update(0).parallel(xi)\n"), "legal");
 }
 
 // A condition on several reduction variables bounds each of them.

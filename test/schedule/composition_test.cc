@@ -2,6 +2,8 @@
 // algorithm computes what the given one does.
 #include <gtest/gtest.h>
 
+#include "lang/ir/expr_text.h"
+#include "lang/simplify/associative.h"
 #include "schedule/derived_values.h"
 
 namespace polyhalite {
@@ -30,6 +32,34 @@ TEST(composition, linear_recurrences) {
   expect_same("f(x) + f(x)", UInt(16), 0, 60000);
   expect_same("f(x)/2.0f + in(r)", Float(32), -8, 8);
   expect_same("select(in(r) > 0, in(r) - f(x), f(x))", Int(32), -9, 9);
+}
+
+TEST(composition, linear_recurrences_in_integers_of_every_width) {
+  for (const Type t : {Int(8), Int(16), Int(32), Int(64), UInt(8), UInt(16), UInt(32), UInt(64)}) {
+    const int low = t.is_int() ? -9 : 0;
+    const std::string three = to_text(make_int(t, 3));
+    expect_same("f(x)*(in(r) % " + three + ") + in(x + r)", t, low, 9);
+    expect_same("in(r) - f(x)", t, low, 9);
+  }
+}
+
+TEST(composition, remainders_of_linear_recurrences) {
+  // Sums, products and the cell itself before the first step may be larger than the divisor.
+  expect_same("(f(x)*in(r) + in(x + r)) % 61", Int(32), -900, 900);
+  expect_same("(f(x)*in(r) - in(x + r)) % 46340", Int(32), -40000, 40000);
+  expect_same("(f(x)*131i64 + in(r)) % 2147483647i64", Int(64), -2000000000, 2000000000);
+  expect_same("(in(r) - f(x)) % 7i64", Int(64), -9, 9);
+  expect_same("(f(x)*in(r) + 3u8) % 16u8", UInt(8), 0, 255);
+  expect_same("(f(x)*in(r) + 3i16) % 64i16", Int(16), -30000, 30000);
+  std::string why;
+  const auto composes = [&](const std::string &update, const std::string &type) {
+    const Algorithm a = parse_algorithm("algorithm 1\n" + of(update, type), "a");
+    return prove_composable(a.funcs[0], 1, &why).has_value();
+  };
+  EXPECT_TRUE(composes("(f(x)*in(r) + 3) % 46340", "int32"));
+  EXPECT_FALSE(composes("(f(x)*in(r) + 3) % 46341", "int32"));  // 46340 times itself overflows
+  EXPECT_FALSE(composes("(f(x)*in(r) + 3u16) % 61u16", "uint16"));
+  EXPECT_FALSE(composes("(f(x)*f(x) + 3) % 61", "int32"));
 }
 
 TEST(composition, linear_recurrences_of_several_values) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "lang/ir/expr_text.h"
 #include "schedule/build.h"
 #include "schedule/derived_values.h"
 
@@ -69,6 +70,13 @@ TEST(scan, values_stay) {
         "f(r) = f(r - 1)*in(r) + in(r + 1)"}) {
     expect_same_values(of(update, "uint8"), kBlocks, {20}, bytes);
   }
+  for (const Type t : {Int(8), Int(16), Int(64), UInt(16), UInt(32), UInt(64)}) {
+    const std::string three = to_text(make_int(t, 3));
+    expect_same_values(of("f(r) = f(r - 1)*(in(r) % " + three + ") + in(r + 1)", t.to_string()),
+                       kBlocks, {20}, mixed_numbers(t, 40, 0, 9));
+  }
+  expect_same_values(of("f(r) = (f(r - 1)*131i64 + in(r)) % 1000003i64", "int64"), kBlocks, {20},
+                     mixed_numbers(Int(64), 40, -2000000000, 2000000000));
   const Buffer<> small = mixed_numbers(Int(8), 40, -128, 127);
   expect_same_values(of("f(r) = saturating_add(f(r - 1), in(r))", "int8"), kBlocks, {20}, small);
   const Buffer<> reals = mixed_numbers(Float(32), 40, -8, 8);

@@ -93,8 +93,13 @@ std::vector<ScheduleDraw::Stage> ScheduleDraw::scans() const {
   return stages_where([](const FuncDef &f, int s) { return prove_scan(f, s).has_value(); });
 }
 
+std::vector<ScheduleDraw::Stage> ScheduleDraw::updates() const {
+  return stages_where([](const FuncDef &f, int s) { return !f.stages[s].rvars.empty(); });
+}
+
 void ScheduleDraw::fission_directive() {
-  const std::vector<Stage> fit = with_parts();
+  const bool wrong = mistakes_ && dice_.chance(50);
+  const std::vector<Stage> fit = wrong ? updates() : with_parts();
   if (fit.empty()) return;
   const size_t before = list_.size();
   const Stage stage = dice_.pick(fit);
@@ -105,11 +110,12 @@ void ScheduleDraw::fission_directive() {
   if (at < static_cast<int>(dims.size())) loops.insert(loops.begin(), dims[at]);
   add(DirectiveKind::Fission, stage.first, stage.second, std::move(loops));
   dims.insert(dims.begin() + at, part);
-  if (derived_with(before, "")) dims_[stage] = std::move(dims);
+  if (derived_with(before, "", wrong)) dims_[stage] = std::move(dims);
 }
 
 void ScheduleDraw::scan_directive() {
-  const std::vector<Stage> fit = scans();
+  const bool wrong = mistakes_ && dice_.chance(50);
+  const std::vector<Stage> fit = wrong ? updates() : scans();
   if (fit.empty()) return;
   const size_t before = list_.size();
   const Stage stage = dice_.pick(fit);
@@ -125,14 +131,14 @@ void ScheduleDraw::scan_directive() {
   const std::string made = func + "_made" + std::to_string(fresh_++);
   add(DirectiveKind::Scan, func, number, {outer, "u" + n}).makes = made;
   if (dice_.chance(60)) add(DirectiveKind::Parallel, func, number, {outer});
-  if (derived_with(before, made)) dims_[stage] = std::move(dims);
+  if (derived_with(before, made, wrong)) dims_[stage] = std::move(dims);
 }
 
-bool ScheduleDraw::derived_with(size_t before, const std::string &made) {
+bool ScheduleDraw::derived_with(size_t before, const std::string &made, bool keep_wrong) {
   try {
     algorithm_ = derive_algorithm(original_, list_).algorithm;
   } catch (const CompileError &) {
-    list_.resize(before);
+    if (!keep_wrong) list_.resize(before);
     return false;
   }
   const FuncDef *g = made.empty() ? nullptr : algorithm_.find(made);

@@ -8,6 +8,7 @@
 #include "schedule/build_tree.h"
 #include "test/support/random_algorithm.h"
 #include "test/support/random_extern.h"
+#include "test/support/random_scans.h"
 
 namespace polyhalite::test {
 
@@ -107,6 +108,8 @@ RandomPipeline random_pipeline(uint64_t seed, const CheckSchedule &check) {
   const bool stencils = dice.chance(30);
   const bool windows = stencils && dice.chance(70);
   p.frozen.algorithm = random_algorithm(dice, stencils);
+  Dice steps(seed + 2029);
+  if (steps.chance(15)) add_scan(steps, p.frozen.algorithm);
   std::vector<Directive> memory;  // for what C functions read
   Dice foreign(seed + 1213);
   if (foreign.chance(10)) {

@@ -35,8 +35,9 @@ std::vector<Directive> ScheduleDraw::draw() {
   auto storage = [&](int count) {
     for (; count > 0; count--) attempt([&] { storage_directive(); });
   };
-  if (!with_parts().empty() && dice_.chance(30)) attempt([&] { fission_directive(); });
-  if (!scans().empty() && dice_.chance(60)) attempt([&] { scan_directive(); });
+  const bool wrong = mistakes_ && !updates().empty();
+  if ((wrong || !with_parts().empty()) && dice_.chance(45)) attempt([&] { fission_directive(); });
+  if ((wrong || !scans().empty()) && dice_.chance(60)) attempt([&] { scan_directive(); });
   if (windows_) {
     loops(dice_.between(0, 2));
     for (const FuncDef &f : copy_of_funcs()) attempt([&] { place_window(f); });

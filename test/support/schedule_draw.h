@@ -98,16 +98,18 @@ class ScheduleDraw {
   // false is returned.
   bool rewriting_directive(int kind);
   // A Tuple's values apart; a scan in blocks, which often run at once. Nothing where no update is
-  // one.
+  // one, but for programs with mistakes.
   void fission_directive();
   void scan_directive();
   // Takes the directives behind the first `before` into the algorithm, and the loops of the Func
-  // that they make; false: they cannot be, and are taken back.
-  bool derived_with(size_t before, const std::string &made);
+  // that they make; false: they cannot be, and are taken back unless wrong ones are to be kept.
+  bool derived_with(size_t before, const std::string &made, bool keep_wrong);
   std::vector<Stage> stages_where(bool (*fits)(const FuncDef &, int)) const;
   // Updates of Tuples with parts; updates that are scans.
   std::vector<Stage> with_parts() const;
   std::vector<Stage> scans() const;
+  // Those with reduction variables.
+  std::vector<Stage> updates() const;
   // Updates whose terms can be added up apart.
   std::vector<Stage> with_invariants() const;
 

@@ -18,12 +18,15 @@ using dataflow::Finding;
 struct Lowered {
   LoopTree tree;
   Function loops;
+  LoopProofOptions options;
 };
 
 Lowered lowered(const Func &f) {
   const FrozenPipeline frozen = freeze({f.function()});
   const Judged judged = build_and_judge(frozen.algorithm, frozen.directives);
-  return {judged.tree, lower("p", judged.tree, judged.survey, {})};
+  Lowered l{judged.tree, lower("p", judged.tree, judged.survey, {}), {}};
+  l.options.blocked = blocked_memories(judged.tree, judged.survey);
+  return l;
 }
 
 std::string said(const std::vector<Finding> &findings) {
@@ -39,7 +42,7 @@ std::string said(const std::vector<Finding> &findings) {
 
 std::string proof_of(const Func &f) {
   const Lowered l = lowered(f);
-  return said(prove_loops(l.tree.algorithm, l.loops));
+  return said(prove_loops(l.tree.algorithm, l.loops, l.options));
 }
 
 // The proof of the loops whose text was changed.
@@ -48,7 +51,7 @@ std::string proof_of_changed(const Func &f, Change change) {
   const Lowered l = lowered(f);
   std::string text = to_text(l.loops);
   change(text);
-  return said(prove_loops(l.tree.algorithm, parse_function(text)));
+  return said(prove_loops(l.tree.algorithm, parse_function(text), l.options));
 }
 
 // The proof of the loops with the first `from` that stands in them replaced.
@@ -155,6 +158,103 @@ TEST(ProveLoops, BranchesOfASpecialisedSchedule) {
   EXPECT_EQ(proof_of(b.blur), kBlurProven);
 }
 
+// Each row of the second in the memory of the first.
+struct InPlace {
+  Func first{"first"}, second{"second"}, out{"out"};
+  InPlace() {
+    first(x, y) = x * 3 + y;
+    second(x, y) = first(x, y) + first(x + 1, y) * 2;
+    out(x, y) = second(x, y);
+    first.compute_root();
+    second.compute_root().in_place(first);
+  }
+};
+
+TEST(ProveLoops, MemoryThatIsTakenInPlace) {
+  InPlace p;
+  p.second.parallel(y).split(x, x, xi, 4, TailStrategy::GuardWithIf);
+  EXPECT_EQ(proof_of(p.out), "proven second\nproven out\n");
+}
+
+// What a reduction leaves is read by what takes its memory.
+struct Mean {
+  Func sum{"sum"}, mean{"mean"}, out{"out"};
+  RDom r{0, 20, "r"};
+  Mean() {
+    sum(x) = 0;
+    sum(x) += x * r;
+    mean(x) = sum(x) / 20;
+    out(x) = mean(x) + mean(x + 1);
+    sum.compute_root();
+    mean.compute_root().in_place(sum);
+  }
+};
+
+TEST(ProveLoops, ReductionsWhoseMemoryIsTakenInPlace) {
+  Mean m;
+  m.sum.update().reorder(x, m.r).vectorize(x, 4, TailStrategy::GuardWithIf);
+  EXPECT_EQ(proof_of(m.out), "proven mean\nproven out\n");
+}
+
+TEST(ProveLoops, MemoryInBlocks) {
+  Blur b;
+  b.in.compute_root().pack(x, 8);
+  b.rows.compute_root().pack(x, 4).pack(y, 2).vectorize(x, 4);
+  b.blur.tile(x, y, xi, yi, 8, 4).vectorize(xi);
+  EXPECT_EQ(proof_of(b.blur), kBlurProven);
+}
+
+TEST(ProveLoops, MemoryInBlocksInsideOfTiles) {
+  Blur b;
+  b.in.compute_at(b.blur, x).pack(y, 4);
+  b.rows.compute_at(b.blur, x).pack(x, 8);
+  b.blur.tile(x, y, xi, yi, 32, 8);
+  EXPECT_EQ(proof_of(b.blur), kBlurProven);
+}
+
+TEST(ProveLoops, RingsInBlocks) {
+  Blur b;
+  b.in.compute_root();
+  b.rows.store_root().compute_at(b.blur, y).fold_storage(y, 4).pack(y, 2);
+  EXPECT_EQ(proof_of(b.blur), kBlurProven);
+}
+
+TEST(ProveLoops, ReductionsInBlocks) {
+  Func a("a"), b("b"), product("product"), out("out");
+  RDom k(0, 24, "k");
+  a(x, y) = x + y;
+  b(x, y) = x - y;
+  product(x, y) = 0;
+  product(x, y) += a(k, y) * b(x, k);
+  out(x, y) = product(x, y);
+  a.compute_root().pack(y, 4);
+  b.compute_root().pack(x, 8);
+  product.compute_root().pack(x, 8).pack(y, 4).update().reorder(x, y, k).vectorize(
+      x, 8, TailStrategy::GuardWithIf);
+  EXPECT_EQ(proof_of(out), "proven a\nproven b\nproven product\nproven out\n");
+}
+
+TEST(ProveLoops, WholeProductionsOnAThreadOfTheirOwn) {
+  Blur b;
+  b.in.compute_root().async();
+  b.rows.compute_root();
+  EXPECT_EQ(proof_of(b.blur), kBlurProven);
+}
+
+TEST(ProveLoops, WindowsThatSlideOnAThreadOfTheirOwn) {
+  Blur b;
+  b.in.compute_root();
+  b.rows.store_root().compute_at(b.blur, y).async();
+  EXPECT_EQ(proof_of(b.blur), kBlurProven);
+}
+
+TEST(ProveLoops, ProductionsThatRunAheadInARing) {
+  Blur b;
+  b.in.compute_root();
+  b.rows.store_root().compute_at(b.blur, y).fold_storage(y, 8).async();
+  EXPECT_EQ(proof_of(b.blur), kBlurProven);
+}
+
 TEST(ProveLoops, WhereDataChooseTheCellNothingIsDecided) {
   RDom r(0, 50, "r");
   Func values("values"), counts("counts"), out("out");
@@ -243,6 +343,125 @@ TEST(ProveLoopsRefuses, AScanThatRunsBackwards) {
   EXPECT_TRUE(says(proof,
                    "refused scan: a statement of 'scan' reads a cell and finds what another "
                    "instance left there: "));
+}
+
+TEST(ProveLoopsRefuses, ARowThatIsOverwrittenBeforeItIsRead) {
+  InPlace p;
+  const std::string proof = proof_of_changed(p.out, [](std::string &text) {
+    const std::string from = "second.s1.x";
+    const size_t loop = text.find("for " + from);
+    ASSERT_NE(loop, std::string::npos) << text;
+    // The loop over x, from its end to its beginning.
+    const size_t body = text.find("{\n", loop) + 2, end = text.find("\n", body);
+    std::string line = text.substr(body, end - body);
+    for (size_t at = 0; (at = line.find(from, at)) != std::string::npos; at += 9) {
+      line.replace(at, from.size(), "backwards");
+    }
+    text.replace(body, end - body,
+                 "let backwards = out.min.0*2 + out.extent.0 - 1 - " + from + "\n" + line);
+  });
+  EXPECT_TRUE(says(proof,
+                   "refused second: a statement of 'second' reads a cell and finds what another "
+                   "instance left there: "));
+}
+
+TEST(ProveLoopsRefuses, AReductionThatIsTakenInPlaceTooEarly) {
+  Mean m;
+  const std::string text =
+      proof_with(m.out, "for mean.s1.r in (0, 20)", "for mean.s1.r in (0, 19)");
+  EXPECT_TRUE(says(text,
+                   "refused mean: a statement of 'mean' reads a cell in which an instance of a "
+                   "reduction is missing: "));
+}
+
+TEST(ProveLoopsRefuses, APlaceInABlockThatIsAnother) {
+  Blur b;
+  b.rows.compute_root().pack(x, 8);
+  b.in.compute_root();
+  const std::string proof = proof_of_changed(b.blur, [](std::string &text) {
+    const size_t store = text.find("rows((");
+    ASSERT_NE(store, std::string::npos) << text;
+    const size_t place = text.find("%8", store);
+    ASSERT_NE(place, std::string::npos) << text;
+    text.replace(place, 2, "%4");
+  });
+  EXPECT_TRUE(
+      says(proof, "undecided rows: a statement is not seen to be an instance of a definition"));
+}
+
+TEST(ProveLoopsRefuses, TooFewBlocks) {
+  Blur b;
+  b.rows.compute_root().pack(x, 8);
+  b.in.compute_root();
+  const std::string text =
+      proof_with(b.blur, "(0, (max(blur.extent.0, 0) + 7)/8", "(0, max(blur.extent.0, 0)/8");
+  EXPECT_TRUE(says(text, "refused rows: a statement writes outside of its memory, "));
+}
+
+// What is told of where blocks begin is no part of the proof.
+TEST(ProveLoops, AWrongHintOfBlocksProvesNothing) {
+  Blur b;
+  b.rows.compute_root().pack(x, 8);
+  b.in.compute_root();
+  Lowered l = lowered(b.blur);
+  BlockedDimension &hint = l.options.blocked.at("rows")[0];
+  hint.min = make_binary(Op::Add, hint.min, Expr(1));
+  EXPECT_TRUE(says(said(prove_loops(l.tree.algorithm, l.loops, l.options)),
+                   "undecided rows: a statement is not seen to be an instance of a definition"));
+  hint.min = make_variable(Int(32), VariableKind::Loop, "rows.s0.x");
+  EXPECT_TRUE(says(said(prove_loops(l.tree.algorithm, l.loops, l.options)),
+                   "undecided rows: its memory is laid out in blocks"));
+}
+
+TEST(ProveLoopsRefuses, ATaskThatRunsTooFarAhead) {
+  Blur b;
+  b.in.compute_root();
+  b.rows.store_root().compute_at(b.blur, y).fold_storage(y, 8).async();
+  EXPECT_TRUE(says(proof_with(b.blur, "rows.room.0 = 6", "rows.room.0 = 7"),
+                   "refused rows: a production that runs ahead writes a cell that is still to be "
+                   "read, "));
+  // Nothing limits it where it does not wait, or where it is told too early.
+  EXPECT_TRUE(says(proof_with(b.blur, "acquire rows.room.0", "evaluate 0"),
+                   "refused rows: a production that runs ahead writes a cell that is still to be "
+                   "read, "));
+  EXPECT_TRUE(says(proof_of_changed(b.blur,
+                                    [](std::string &text) {
+                                      const std::string told = "release rows.room.0\n";
+                                      const size_t at = text.find(told);
+                                      ASSERT_NE(at, std::string::npos) << text;
+                                      text.erase(at, told.size());
+                                      text.insert(text.find("for blur.s0.x"), told);
+                                    }),
+                   "refused rows: a production that runs ahead writes a cell that is still to be "
+                   "read, "));
+}
+
+TEST(ProveLoopsRefuses, AConsumerThatDoesNotWait) {
+  Blur b;
+  b.in.compute_root();
+  b.rows.store_root().compute_at(b.blur, y).async();
+  EXPECT_TRUE(says(proof_with(b.blur, "acquire rows.ready.0", "evaluate 0"),
+                   "undecided rows: its productions run at the same time as their uses"));
+  // Told before it is there.
+  EXPECT_TRUE(says(proof_of_changed(b.blur,
+                                    [](std::string &text) {
+                                      const std::string told = "release rows.ready.0\n";
+                                      const size_t at = text.find(told);
+                                      ASSERT_NE(at, std::string::npos) << text;
+                                      text.erase(at, told.size());
+                                      text.insert(text.find("produce rows"), told);
+                                    }),
+                   "undecided rows: its productions run at the same time as their uses: not all"));
+  // The second task begins with another row than the first.
+  EXPECT_TRUE(
+      says(proof_of_changed(b.blur,
+                            [](std::string &text) {
+                              const std::string loop = "(blur.min.1, blur.extent.1)";
+                              const size_t at = text.rfind(loop);
+                              ASSERT_NE(at, std::string::npos) << text;
+                              text.replace(at, loop.size(), "(blur.min.1 + 1, blur.extent.1)");
+                            }),
+           "undecided rows: its productions run at the same time as their uses: its tasks"));
 }
 
 TEST(ProveLoopsRefuses, ALoopThatIsNotParallel) {
