@@ -33,8 +33,8 @@ int lanes_for(int64_t extent, int lanes);
 /// Has e few enough nodes that the tile of which it is a point may be unrolled?
 bool is_small(const Expr &e);
 
-/// Copies of a tile of sums at a level, vectors of the first argument. For what loops over them: sums
-/// that a loop reads lie in memory, also while they are added up.
+/// Copies of a tile of sums at a level, vectors of the first argument. For what loops over them:
+/// sums that a loop reads lie in memory, also while they are added up.
 Func hold_tile(Func sums, const LoopLevel &level, int lanes);
 
 /// Of a Func's loops, from the outermost (the last) inwards, as many run in parallel as give tasks

@@ -13,8 +13,8 @@ int terms_at_once(const Type &a, const Type &b) {
   return a == BFloat(16) && b == BFloat(16) ? 2 : 1;
 }
 
-// a copy of x, with zeros behind its rows, which then have `size` elements. The zeros come first, so
-// that rows are copied without a condition.
+// a copy of x, with zeros behind its rows, which then have `size` elements. The zeros come first,
+// so that rows are copied without a condition.
 Tensor long_rows(const Tensor &x, int size) {
   Index shape = x.shape();
   shape.back() = size;
@@ -139,8 +139,8 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
 // A convolution with one cell: rows are pixels, columns results.
 Tensor matmul(const Tensor &a, const Tensor &strips, int columns, Type sums) {
   if ((a.rank() != 2 && a.rank() != 3) || strips.rank() != 3) {
-    user_error("a matrix of rank " + std::to_string(a.rank()) + " is multiplied with strips of rank " +
-                   std::to_string(strips.rank()),
+    user_error("a matrix of rank " + std::to_string(a.rank()) +
+                   " is multiplied with strips of rank " + std::to_string(strips.rank()),
                "they are [.., row, k], of rank 2 or 3, and [strip, k, i]",
                "reshape the matrix, and lay out the right operand with kernel_strips()");
   }

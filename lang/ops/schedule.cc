@@ -216,7 +216,8 @@ void schedule_reduction(const Stage &s, const LoopLevel *level, const Target &ta
         partial.compute_at(f, args[0]);
       partial.vectorize(lane, lanes).update().vectorize(lane, lanes);
       const int64_t steps = (length + vectors * lanes - 1) / (vectors * lanes);
-      if (known && s.rvars.size() == 1 && steps <= kMostUnrolledSteps) partial.update().unroll(outer);
+      if (known && s.rvars.size() == 1 && steps <= kMostUnrolledSteps)
+        partial.update().unroll(outer);
       if (vectors > 1) {
         partial.unroll(lane);
         partial.update().unroll(lane);

@@ -288,8 +288,9 @@ class DepthwiseSchedule : TileSchedule {
 
 }  // namespace
 
-// The count of columns that wastes the least, of columns that are computed twice and of steps with too few sums to keep the processor busy. Beside the sums,
-// registers hold a column's value and all but one of the kernels' vectors.
+// The count of columns that wastes the least, of columns that are computed twice and of steps with
+// too few sums to keep the processor busy. Beside the sums, registers hold a column's value and all
+// but one of the kernels' vectors.
 int register_tile_columns(int vectors, int64_t columns, const Target &target) {
   constexpr double kLatency = 8, kColumn = 0.2;
   const int most = std::min(14, std::max(1, (registers_of(target) - 4) / vectors));

@@ -312,8 +312,7 @@ class ProductSchedule {
   bool gains_along_depth(const Func &operand) const {
     // To add up a vector's lanes costs more than a vector of columns gains, where sums are short.
     constexpr int64_t kFewColumns = 4, kMoreColumns = 12, kLongSum = 48, kManyRows = 16;
-    const int64_t vectors =
-        along_depth_.cycles == 0 ? 0 : *constant(s_.rvars[0].extent()) / lanes_;
+    const int64_t vectors = along_depth_.cycles == 0 ? 0 : *constant(s_.rvars[0].extent()) / lanes_;
     if (vectors < 2) return false;
     const Expr value = sums_.update_value();
     const std::string depth = s_.rvars[0].name();
@@ -374,7 +373,8 @@ class ProductSchedule {
     if (image && (side_by_side || rows < rows_worth_packing(image->type))) {
       const int64_t steps = constant(s_.rvars[0].extent()).value_or(256);
       const int64_t bytes = steps * (columns_ == 0 ? 256 : columns_) * image->type.bytes();
-      if ((plain_ || holds_tile_) && !dot_ && image->param && s_.rvars.size() == 1 && bytes > kFirstCache) {
+      if ((plain_ || holds_tile_) && !dot_ && image->param && s_.rvars.size() == 1 &&
+          bytes > kFirstCache) {
         fetched_ = image->param;
       }
       return;
@@ -503,9 +503,9 @@ class ProductSchedule {
   const int lanes_;               // of the target's vectors
   const ProductTile along_depth_;
   Var column_loop_{"columns"}, outermost_;
-  LoopLevel level_;         // where a tile is computed
-  bool only_rows_ = false;  // the outermost loop is that over tiles of rows
-  bool plain_ = false;      // a tile of the output is unrolled
+  LoopLevel level_;          // where a tile is computed
+  bool only_rows_ = false;   // the outermost loop is that over tiles of rows
+  bool plain_ = false;       // a tile of the output is unrolled
   bool holds_tile_ = false;  // sums are copied to memory, for the output to loop over them
   bool guarded_ = false;
   std::shared_ptr<ParameterContents> fetched_;

@@ -48,8 +48,8 @@ bool schedule_transpose(const Loops &l, bool parallel, const Target &target) {
   const Var x = l.vars[0], y = l.vars[across];
   Var column("column"), row("row"), inner("inner"), below("below");
   f.split(x, x, column, lanes).split(y, y, row, lanes);
-  // Squares of a block read and write few pages, each to the end of its lines. What no cache holds is
-  // written past them: otherwise each line would be read before.
+  // Squares of a block read and write few pages, each to the end of its lines. What no cache holds
+  // is written past them: otherwise each line would be read before.
   constexpr int kSquares = 8;
   constexpr int64_t kManyBytes = 4 << 20;
   const int64_t least = 2 * kSquares * lanes;

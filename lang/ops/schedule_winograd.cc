@@ -83,8 +83,8 @@ void schedule_winograd(const Loops &to, const Stage &s, const Stage *border, con
       .unroll(of_tiles[2])
       .unroll(of_tiles[3]);
 
-  // A register tile of results of a strip by columns of tiles, for one place (i, j) after the other,
-  // so that the place's kernels stay in the first caches.
+  // A register tile of results of a strip by columns of tiles, for one place (i, j) after the
+  // other, so that the place's kernels stay in the first caches.
   const std::vector<Var> p = products.args();  // result, column, j, i, row, image, strip
   const int at_once = register_tile_columns(width / lanes, across, target);
   Var member("member");

@@ -22,22 +22,20 @@ const Transforms &transforms_of(int tile) {
   static const Transforms two{{{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}},
                               {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}},
                               {{1, 1, 1, 0}, {0, 1, -1, -1}}};
-  static const Transforms four{{{4, 0, -5, 0, 1, 0},
-                                {0, -4, -4, 1, 1, 0},
-                                {0, 4, -4, -1, 1, 0},
-                                {0, -2, -1, 2, 1, 0},
-                                {0, 2, -1, -2, 1, 0},
-                                {0, 4, 0, -5, 0, 1}},
-                               {{1.0 / 4, 0, 0},
-                                {-1.0 / 6, -1.0 / 6, -1.0 / 6},
-                                {-1.0 / 6, 1.0 / 6, -1.0 / 6},
-                                {1.0 / 24, 1.0 / 12, 1.0 / 6},
-                                {1.0 / 24, -1.0 / 12, 1.0 / 6},
-                                {0, 0, 1}},
-                               {{1, 1, 1, 1, 1, 0},
-                                {0, 1, -1, 2, -2, 0},
-                                {0, 1, 1, 4, 4, 0},
-                                {0, 1, -1, 8, -8, 1}}};
+  static const Transforms four{
+      {{4, 0, -5, 0, 1, 0},
+       {0, -4, -4, 1, 1, 0},
+       {0, 4, -4, -1, 1, 0},
+       {0, -2, -1, 2, 1, 0},
+       {0, 2, -1, -2, 1, 0},
+       {0, 4, 0, -5, 0, 1}},
+      {{1.0 / 4, 0, 0},
+       {-1.0 / 6, -1.0 / 6, -1.0 / 6},
+       {-1.0 / 6, 1.0 / 6, -1.0 / 6},
+       {1.0 / 24, 1.0 / 12, 1.0 / 6},
+       {1.0 / 24, -1.0 / 12, 1.0 / 6},
+       {0, 0, 1}},
+      {{1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}}};
   if (tile != 2 && tile != 4) {
     user_error("Winograd's form has tiles of " + std::to_string(tile) + " x " +
                    std::to_string(tile) + " results",
@@ -89,16 +87,18 @@ Expr transformed(const Matrix &m, const Expr &row, const Expr &column, const Val
 void require_window(const Tensor &x, const Tensor &kernels, int results, const Window &window) {
   const std::vector<int> three{3, 3}, one{1, 1};
   if (x.rank() != 4 || window.kernel != three || window.stride != one || window.dilation != one) {
-    user_error("a convolution has no Winograd form",
-               "images have two spatial dimensions, kernels 3 x 3 cells side by side, the stride is 1",
-               "use convolution()");
+    user_error(
+        "a convolution has no Winograd form",
+        "images have two spatial dimensions, kernels 3 x 3 cells side by side, the stride is 1",
+        "use convolution()");
   }
   const auto count = constant(kernels.size(0)), width = constant(kernels.size(-1));
   if (kernels.rank() != 5 || !count || !width || results < 1 || *count * *width < results ||
       (*count - 1) * *width >= results) {
-    user_error("the transformed kernels do not hold " + std::to_string(results) + " results",
-               "they are [strip, i, j, channel, result in the strip] of constant sizes, no strip empty",
-               "make them with winograd_kernels()");
+    user_error(
+        "the transformed kernels do not hold " + std::to_string(results) + " results",
+        "they are [strip, i, j, channel, result in the strip] of constant sizes, no strip empty",
+        "make them with winograd_kernels()");
   }
 }
 

@@ -48,8 +48,8 @@ struct Stage {
   int groups = 1;
   // The Funcs of an Attention: keys turned, scores, what is seen of them, each query's largest,
   // weights, their sum, weighted sums; then rvars are those of scores, largest, sum, weighted sums.
-  // Of a Winograd: transformed tiles, sums of products, which are in strips of `groups` results, and
-  // their copies; then `tile` is a tile's width.
+  // Of a Winograd: transformed tiles, sums of products, which are in strips of `groups` results,
+  // and their copies; then `tile` is a tile's width.
   std::vector<Func> parts = {};
   int tile = 0;
 };
@@ -182,8 +182,8 @@ Tensor rms_normalize(const Tensor &x, const std::vector<int> &axes, float epsilo
 /// row, on the right a column, and that dimension vanishes. Sums and result have type `sums` (by
 /// default the operands').
 Tensor matmul(const Tensor &a, const Tensor &b, Type sums = Type());
-/// The same of a[.., row, k], of rank 2 or 3, with a right operand in strips: strips[strip, k, i] is
-/// b[k, strip * S + i], S being the last size, as kernel_strips() lays out b's transpose.
+/// The same of a[.., row, k], of rank 2 or 3, with a right operand in strips: strips[strip, k, i]
+/// is b[k, strip * S + i], S being the last size, as kernel_strips() lays out b's transpose.
 Tensor matmul(const Tensor &a, const Tensor &strips, int columns, Type sums = Type());
 
 /// How queries attend to keys.
@@ -216,8 +216,9 @@ int strip_width(int results, const Type &sums, const Target &target);
 /// whoever lays them out in memory.
 Tensor kernel_strips(const Tensor &w, int width);
 /// Winograd's form of 3x3 convolutions at stride 1: tiles of `tile` x `tile` results, 2 or 4, from
-/// (tile + 2)^2 products for each channel, where there would be 9 * tile^2. Errors of each channel's
-/// term are below (channels + 4 * (tile + 2)) units of rounding of the same sums over absolute values,
+/// (tile + 2)^2 products for each channel, where there would be 9 * tile^2. An error is below
+/// (channels + 4 * (tile + 2)) units of rounding (half of epsilon) of the same sums over
+/// absolute values,
 ///   |A'| (|G g G'| * (|B'| |d| |B|)) |A|
 /// which in practice is no more than the direct form's for tiles of 2, and about ten times as much
 /// for tiles of 4. The matrices are those of Lavin and Gray, "Fast algorithms for convolutional
@@ -225,12 +226,14 @@ Tensor kernel_strips(const Tensor &w, int width);
 ///
 /// Images x[image, channel, row, column]; kernels [strip, i, j, channel, result in the strip] as
 /// winograd_kernels() makes them. CompileError for other windows.
-Tensor winograd(const Tensor &x, const Tensor &kernels, int results, const Window &window, int tile);
+Tensor winograd(const Tensor &x, const Tensor &kernels, int results, const Window &window,
+                int tile);
 /// G w G' of kernels w[result, channel, 3, 3], in strips of `width` results.
 Tensor winograd_kernels(const Tensor &w, int tile, int width);
 /// G, of tile + 2 rows and 3 columns, for whoever transforms kernels ahead.
 std::vector<std::vector<double>> winograd_kernel_transform(int tile);
-/// Is this form quicker than the direct one? Images of few pixels have too few tiles for each kernel.
+/// Is this form quicker than the direct one? Images of few pixels have too few tiles for each
+/// kernel.
 bool gains_by_winograd(int channels, int results, const Window &window);
 /// The transposed one: w[channel, result channel / groups, ...].
 Tensor transposed_convolution(const Tensor &x, const Tensor &w, const Window &window, int groups);
