@@ -19,21 +19,50 @@ using polyhalite::Buffer;
 struct Shape {
   int channels, results, size, kernel, stride;
   bool depthwise = false;
+  int tile = 0;  // of Winograd's form; 0: the direct one
 };
 
-// The distinct ones of ResNet-50, then MobileNet v2's depthwise ones.
+// The distinct ones of ResNet-50, MobileNet v2's depthwise ones, then Winograd's form of ResNet's.
 const Shape kShapes[] = {
-    {3, 64, 224, 7, 2},         {64, 64, 56, 1, 1},         {64, 64, 56, 3, 1},
-    {64, 256, 56, 1, 1},        {256, 64, 56, 1, 1},        {256, 128, 56, 1, 1},
-    {128, 128, 56, 3, 2},       {128, 512, 28, 1, 1},       {256, 512, 56, 1, 2},
-    {512, 128, 28, 1, 1},       {128, 128, 28, 3, 1},       {512, 256, 28, 1, 1},
-    {256, 256, 28, 3, 2},       {256, 1024, 14, 1, 1},      {512, 1024, 28, 1, 2},
-    {1024, 256, 14, 1, 1},      {256, 256, 14, 3, 1},       {1024, 512, 14, 1, 1},
-    {512, 512, 14, 3, 2},       {512, 2048, 7, 1, 1},       {1024, 2048, 14, 1, 2},
-    {2048, 512, 7, 1, 1},       {512, 512, 7, 3, 1},        {32, 32, 112, 3, 1, true},
-    {96, 96, 112, 3, 2, true},  {144, 144, 56, 3, 1, true}, {144, 144, 56, 3, 2, true},
-    {192, 192, 28, 3, 1, true}, {192, 192, 28, 3, 2, true}, {384, 384, 14, 3, 1, true},
-    {576, 576, 14, 3, 1, true}, {576, 576, 14, 3, 2, true}, {960, 960, 7, 3, 1, true},
+    {3, 64, 224, 7, 2},
+    {64, 64, 56, 1, 1},
+    {64, 64, 56, 3, 1},
+    {64, 256, 56, 1, 1},
+    {256, 64, 56, 1, 1},
+    {256, 128, 56, 1, 1},
+    {128, 128, 56, 3, 2},
+    {128, 512, 28, 1, 1},
+    {256, 512, 56, 1, 2},
+    {512, 128, 28, 1, 1},
+    {128, 128, 28, 3, 1},
+    {512, 256, 28, 1, 1},
+    {256, 256, 28, 3, 2},
+    {256, 1024, 14, 1, 1},
+    {512, 1024, 28, 1, 2},
+    {1024, 256, 14, 1, 1},
+    {256, 256, 14, 3, 1},
+    {1024, 512, 14, 1, 1},
+    {512, 512, 14, 3, 2},
+    {512, 2048, 7, 1, 1},
+    {1024, 2048, 14, 1, 2},
+    {2048, 512, 7, 1, 1},
+    {512, 512, 7, 3, 1},
+    {32, 32, 112, 3, 1, true},
+    {96, 96, 112, 3, 2, true},
+    {144, 144, 56, 3, 1, true},
+    {144, 144, 56, 3, 2, true},
+    {192, 192, 28, 3, 1, true},
+    {192, 192, 28, 3, 2, true},
+    {384, 384, 14, 3, 1, true},
+    {576, 576, 14, 3, 1, true},
+    {576, 576, 14, 3, 2, true},
+    {960, 960, 7, 3, 1, true},
+    {64, 64, 56, 3, 1, false, 2},
+    {128, 128, 28, 3, 1, false, 2},
+    {256, 256, 14, 3, 1, false, 2},
+    {64, 64, 56, 3, 1, false, 4},
+    {128, 128, 28, 3, 1, false, 4},
+    {256, 256, 14, 3, 1, false, 4},
 };
 
 void fill(const Buffer<float> &b, uint32_t seed) {
@@ -51,6 +80,19 @@ void promise(Image image, const std::vector<int> &sizes) {
     image.dim(static_cast<int>(d)).set_bounds(0, sizes[d]).set_stride(stride);
     stride *= sizes[d];
   }
+}
+
+// G w G' of a kernel of 3 x 3 cells, cells[row][column] told by `w`.
+template <typename Cells>
+double transformed(const std::vector<std::vector<double>> &g, int i, int j, const Cells &w) {
+  double sum = 0;
+  for (int row = 0; row < 3; row++) {
+    for (int column = 0; column < 3; column++) {
+      sum += g[static_cast<size_t>(i)][static_cast<size_t>(row)] *
+             g[static_cast<size_t>(j)][static_cast<size_t>(column)] * w(row, column);
+    }
+  }
+  return sum;
 }
 
 PreparedOperator prepare(const Shape &s) {
@@ -77,17 +119,27 @@ PreparedOperator prepare(const Shape &s) {
   const std::vector<int> y_sizes{s.results, out_size, out_size, 1};
   const int width = ops::strip_width(s.results, Float(32), target);
   const int strips = (s.results + width - 1) / width;
-  const std::vector<int> w_sizes =
-      s.depthwise ? std::vector<int>{s.results, 1, s.kernel, s.kernel}
-                  : std::vector<int>{width, s.channels, s.kernel, s.kernel, strips};
+  const int cells = s.tile == 0 ? s.kernel : s.tile + 2;
+  const std::vector<int> w_sizes = s.depthwise
+                                       ? std::vector<int>{s.results, 1, s.kernel, s.kernel}
+                                       : std::vector<int>{width, s.channels, cells, cells, strips};
   Buffer<float> x(x_sizes), w(w_sizes);
   const Buffer<float> y(y_sizes);
   x.for_each_element([&](const int *at) {
     x(at) = planar ? plain_x(at[0], at[1], at[2]) : plain_x(at[1], at[2], at[0]);
   });
+  const auto g = ops::winograd_kernel_transform(s.tile == 0 ? 2 : s.tile);
   w.for_each_element([&](const int *at) {
     const int result = s.depthwise ? at[0] : at[4] * width + at[0];
-    w(at) = result < s.results ? plain_w(at[2], at[3], at[1], result) : 0;
+    if (result >= s.results) {
+      w(at) = 0;
+    } else if (s.tile == 0) {
+      w(at) = plain_w(at[2], at[3], at[1], result);
+    } else {
+      w(at) = static_cast<float>(transformed(g, at[3], at[2], [&](int row, int column) {
+        return plain_w(column, row, at[1], result);
+      }));
+    }
   });
 
   ImageParam xs(Float(32), 4, "x"), ws(Float(32), static_cast<int>(w_sizes.size()), "w");
@@ -99,14 +151,13 @@ PreparedOperator prepare(const Shape &s) {
                            {peer.padding(), peer.padding()},
                            {out_size, out_size}};
   const ops::Tensor image(xs, {1, s.channels, s.size, s.size}, image_order);
+  const auto kernels = [&] { return ops::Tensor(ws, {strips, cells, cells, s.channels, width}); };
   const ops::Tensor result =
-      s.depthwise
-          ? ops::convolution(image,
-                             ops::Tensor(ws, {s.results, 1, s.kernel, s.kernel}, {0, 1, 3, 2}),
-                             window, s.channels)
-          : ops::convolution(image,
-                             ops::Tensor(ws, {strips, s.kernel, s.kernel, s.channels, width}),
-                             s.results, window);
+      s.tile != 0   ? ops::winograd(image, kernels(), s.results, window, s.tile)
+      : s.depthwise ? ops::convolution(
+                          image, ops::Tensor(ws, {s.results, 1, s.kernel, s.kernel}, {0, 1, 3, 2}),
+                          window, s.channels)
+                    : ops::convolution(image, kernels(), s.results, window);
   Func out = ops::materialize({result}, {"y"}, {{1, 3, 2, 0}}, target)[0];
   promise(out.output_buffer(), y_sizes);
   const Callable callable = out.compile_to_callable({xs, ws}, target);
@@ -120,8 +171,9 @@ PreparedOperator prepare(const Shape &s) {
     if (!onednn.run) return std::string();
     onednn.finish();
     // Each of two sums of terms, none larger than 1, may be off by terms/2 units of the last place
-    // of a partial sum.
-    const double allowed = 2 * terms * std::numeric_limits<float>::epsilon() * std::sqrt(terms);
+    // of a partial sum. Tiles of 4 lose about ten times as much.
+    const double allowed =
+        (s.tile == 4 ? 20 : 2) * terms * std::numeric_limits<float>::epsilon() * std::sqrt(terms);
     double apart = 0;
     for (int c = 0; c < s.results; c++) {
       for (int row = 0; row < out_size; row++) {
@@ -143,7 +195,9 @@ std::vector<OperatorCase> convolution_cases() {
   for (const Shape &s : kShapes) {
     const int out = (s.size + 2 * (s.kernel / 2) - s.kernel) / s.stride + 1;
     OperatorCase one;
-    one.name = s.depthwise ? "convolution/depthwise" : "convolution";
+    one.name = s.depthwise   ? "convolution/depthwise"
+               : s.tile != 0 ? "convolution/winograd_" + std::to_string(s.tile)
+                             : "convolution";
     one.shape = std::to_string(s.channels) + "to" + std::to_string(s.results) + "_image" +
                 std::to_string(s.size) + "_kernel" + std::to_string(s.kernel) + "_stride" +
                 std::to_string(s.stride);

@@ -23,6 +23,7 @@ class RegionProgram {
     own.sizes.clear();
     own.shapes.clear();
     own.constants.clear();
+    own.first_sizes = false;  // a loop's may change with every iteration
     Model model;
     model.path = n.name;
     model.graph = *region_;

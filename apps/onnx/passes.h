@@ -24,9 +24,16 @@ Graph share_common_nodes(Graph g);
 ///   %y = Conv(%x, %w, %b); %z = BatchNormalization(%y, ...)   ->   %z = Conv(%x, %w', %b')
 Graph fold_batch_norm(Graph g);
 
-/// Not in the list: what lies well depends on the machine. Kernels become strips of results, see
+/// Not in the list: what lies well depends on the machine. Kernels and known right
+/// operands of products become strips of results, see
 /// ops::kernel_strips():
 ///   %y = Conv(%x, %w, ...)   ->   %y = Conv(%x, %strips, ...) {strips_of = results}
+///   %y = MatMul(%a, %b)      ->   %y = MatMul(%a, %strips) {strips_of = columns}
 Graph strip_kernels(Graph g, const Target &target);
+/// Before strip_kernels. Convolutions that gain by it, see ops::gains_by_winograd(), get
+/// transformed kernels:
+///   %y = Conv(%x, %w, ...)   ->   %y = Conv(%x, %kernels, ...) {winograd_tile = 2, strips_of =
+///   results}
+Graph winograd_kernels(Graph g, const Target &target);
 
 }  // namespace polyhalite::onnx

@@ -87,6 +87,8 @@ Program::Program(const Model &model, const CompileOptions &options)
     for (const GraphPass &p : graph_passes()) {
       if (!options.switched_off.count(p.name)) graph_ = p.run(std::move(graph_));
     }
+    if (!options.switched_off.count("winograd_kernels"))
+      graph_ = winograd_kernels(std::move(graph_), target_);
     if (!options.switched_off.count("strip_kernels"))
       graph_ = strip_kernels(std::move(graph_), target_);
   } else {

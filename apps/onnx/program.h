@@ -28,6 +28,9 @@ struct CompileOptions {
   std::map<std::string, Constant> constants;           // inputs whose elements are known
   Findings findings;                                   // of values that the graph computes
   int threads = 2;                                     // that compile
+  // Of a Session: the sizes of the first run become constants, in a program of its own. Others
+  // share the one for open sizes.
+  bool first_sizes = false;
 };
 
 /// One call of a kernel, or of a node that runs between kernels.

@@ -78,6 +78,28 @@ void Session::take_sizes(const std::set<std::string> &symbols, const Program::Te
   }
 }
 
+// Sizes that inputs leave open; without those that differ between inputs.
+std::map<std::string, int64_t> Session::sizes_of(const Program::Tensors &inputs) const {
+  std::map<std::string, int64_t> sizes;
+  std::set<std::string> differing;
+  for (ValueId v : model_.graph.inputs) {
+    const Value &value = model_.graph.value(v);
+    const auto tensor = inputs.find(value.name);
+    if (!value.shape || tensor == inputs.end()) continue;
+    const std::vector<int64_t> &shape = tensor->second.shape();
+    if (shape.size() != value.shape->size()) continue;  // the run refuses it
+    for (size_t d = 0; d < shape.size(); d++) {
+      std::set<std::string> symbols;
+      (*value.shape)[d].add_symbols(&symbols);
+      if (symbols.size() != 1 || (*value.shape)[d] != Dim::symbol(*symbols.begin())) continue;
+      const auto [at, fresh] = sizes.emplace(*symbols.begin(), shape[d]);
+      if (!fresh && at->second != shape[d]) differing.insert(at->first);
+    }
+  }
+  for (const std::string &s : differing) sizes.erase(s);
+  return sizes;
+}
+
 // Runs what makes the wanted values.
 void Session::find(const Program &p, const std::string &at, const Program::Tensors &inputs,
                    CompileOptions *options, std::string *key) {
@@ -121,6 +143,16 @@ std::shared_ptr<const Program> Session::program_for(const Program::Tensors &inpu
   // What decides about shapes is found one layer at a time: what follows from it may decide about
   // others.
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (options_.first_sizes) {
+    const std::map<std::string, int64_t> sizes = sizes_of(inputs);
+    if (!first_) first_ = sizes;
+    if (sizes == *first_) {
+      for (const auto &[symbol, size] : sizes) {
+        if (options.sizes.emplace(symbol, size).second)
+          key += symbol + "=" + std::to_string(size) + ";";
+      }
+    }
+  }
   while (true) {
     auto at = programs_.find(key);
     if (at == programs_.end()) {

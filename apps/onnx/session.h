@@ -1,10 +1,12 @@
 // Session: the door for programs that run models: load, then run with named tensors. Compiles for
-// the sizes it meets, and keeps what it has compiled.
+// the sizes it meets, where they decide or where they are the first ones, and keeps what it has
+// compiled.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,12 +35,14 @@ class Session {
   const Constant &given(const Program::Tensors &inputs, const std::string &name) const;
   void take_sizes(const std::set<std::string> &symbols, const Program::Tensors &inputs,
                   CompileOptions *options, std::string *key) const;
+  std::map<std::string, int64_t> sizes_of(const Program::Tensors &inputs) const;
   void find(const Program &p, const std::string &at, const Program::Tensors &inputs,
             CompileOptions *options, std::string *key);
 
   Model model_;
   CompileOptions options_;
   std::mutex mutex_;
+  std::optional<std::map<std::string, int64_t>> first_;  // sizes of the first run, by their symbols
   // By what they are compiled for.
   std::map<std::string, std::shared_ptr<const Program>> programs_;
   std::map<std::string, std::shared_ptr<Session>> makers_;  // of what decides about shapes

@@ -2,35 +2,72 @@
 #include <cstring>
 
 #include "apps/onnx/passes.h"
+#include "apps/onnx/weight_memory.h"
 #include "polyhalite/ops.h"
 
 namespace polyhalite::onnx {
 
 namespace {
 
+// Elements as the strips' width and their own places say: those beyond the last result are 0.
+struct Strips {
+  ElementType type;
+  std::vector<int64_t> shape;
+  std::shared_ptr<uint8_t> bytes;
+  size_t element;
+  int64_t width;
+
+  Strips(const Constant &w, std::vector<int64_t> sizes)
+      : type(w.type()),
+        shape(std::move(sizes)),
+        element(static_cast<size_t>(w.element_bytes())),
+        width(shape.back()) {
+    int64_t elements = 1;
+    for (const int64_t n : shape) elements *= n;
+    bytes = weight_memory(static_cast<size_t>(elements) * element);
+  }
+  uint8_t *at(int64_t index) { return bytes.get() + static_cast<size_t>(index) * element; }
+  Constant constant() const { return Constant(type, shape, bytes, bytes.get()); }
+};
+
+int64_t strips_for(int64_t results, int64_t width) { return (results + width - 1) / width; }
+
 // w[result, channel, ...] as [strip, ..., channel, result in the strip].
-Constant in_strips(const Constant &w, int64_t width) {
+Constant kernels_in_strips(const Constant &w, int64_t width) {
   const std::vector<int64_t> &from = w.shape();
-  const int64_t results = from[0], channels = from[1], strips = (results + width - 1) / width;
-  std::vector<int64_t> shape{strips};
+  const int64_t results = from[0], channels = from[1];
+  std::vector<int64_t> shape{strips_for(results, width)};
   shape.insert(shape.end(), from.begin() + 2, from.end());
   shape.push_back(channels);
   shape.push_back(width);
   int64_t cells = 1;
   for (size_t d = 2; d < from.size(); d++) cells *= from[d];
-  const size_t element = static_cast<size_t>(w.element_bytes());
-  std::vector<uint8_t> bytes(static_cast<size_t>(strips * cells * channels * width) * element);
+  Strips strips(w, shape);
   for (int64_t result = 0; result < results; result++) {
     for (int64_t channel = 0; channel < channels; channel++) {
       for (int64_t cell = 0; cell < cells; cell++) {
         const int64_t to =
             ((result / width * cells + cell) * channels + channel) * width + result % width;
-        std::memcpy(&bytes[static_cast<size_t>(to) * element],
-                    w.at((result * channels + channel) * cells + cell), element);
+        std::memcpy(strips.at(to), w.at((result * channels + channel) * cells + cell),
+                    strips.element);
       }
     }
   }
-  return Constant::of_bytes(w.type(), std::move(shape), std::move(bytes));
+  return strips.constant();
+}
+
+// b[k, column] as [strip, k, column in the strip].
+Constant matrix_in_strips(const Constant &b, int64_t width) {
+  const int64_t depth = b.shape()[0], columns = b.shape()[1];
+  Strips strips(b, {strips_for(columns, width), depth, width});
+  for (int64_t k = 0; k < depth; k++) {
+    for (int64_t first = 0; first < columns; first += width) {
+      const int64_t count = std::min(width, columns - first);
+      std::memcpy(strips.at((first / width * depth + k) * width), b.at(k * columns + first),
+                  static_cast<size_t>(count) * strips.element);
+    }
+  }
+  return strips.constant();
 }
 
 bool is_constant(const std::optional<Shape> &shape) {
@@ -38,12 +75,27 @@ bool is_constant(const std::optional<Shape> &shape) {
                               [](const Dim &d) { return d.constant().has_value(); });
 }
 
+bool is_convolution(const Node &n) {
+  return n.is("Conv") && n.integer("group", 1) == 1 && !n.has("strips_of");
+}
+
+// A product of a few rows at least, whose right operand is a matrix that fills strips.
+bool is_product(const Graph &g, const Node &n) {
+  if (!n.is("MatMul")) return false;
+  const auto &a = g.value(n.inputs[0]).shape, &b = g.value(n.inputs[1]).shape;
+  if (!is_constant(a) || !b || b->size() != 2 || a->size() < 2 || a->size() > 3) return false;
+  constexpr int64_t kLeastRows = 2, kLeastColumns = 64;
+  const auto columns = (*b)[1].constant();
+  return columns.value_or(0) >= kLeastColumns && (*a)[a->size() - 2].constant() >= kLeastRows;
+}
+
 }  // namespace
 
 Graph strip_kernels(Graph g, const Target &target) {
   std::map<ValueId, ValueId> done;
   for (Node &n : g.nodes) {
-    if (!n.is("Conv") || n.integer("group", 1) != 1) continue;
+    const bool convolution = is_convolution(n);
+    if (!convolution && !is_product(g, n)) continue;
     const ValueId w = n.inputs[1];
     const Value value = g.value(w);
     const bool computed = value.type == ElementType::Float32 || value.type == ElementType::Float64;
@@ -51,16 +103,17 @@ Graph strip_kernels(Graph g, const Target &target) {
         value.constant->is_splat() || !is_constant(g.value(n.outputs[0]).shape)) {
       continue;
     }
-    const int64_t results = value.constant->shape()[0];
+    const int64_t results = value.constant->shape()[convolution ? 0 : 1];
     auto at = done.find(w);
     if (at == done.end()) {
       const int width =
           ops::strip_width(static_cast<int>(results), *language_type(value.type), target);
-      const ValueId strips =
-          g.add_constant(value.name + ".strips", in_strips(*value.constant, width));
+      const ValueId strips = g.add_constant(value.name + ".strips",
+                                            convolution ? kernels_in_strips(*value.constant, width)
+                                                        : matrix_in_strips(*value.constant, width));
       at = done.emplace(w, strips).first;
     }
-    if (!n.has("kernel_shape")) {
+    if (convolution && !n.has("kernel_shape")) {
       const std::vector<int64_t> &shape = value.constant->shape();
       n.attributes["kernel_shape"] = std::vector<int64_t>(shape.begin() + 2, shape.end());
     }

@@ -51,6 +51,9 @@ Type computed_type(Type t);
 Tensor tensor_of(const Func &f, Type type, const Index &shape, Stage stage,
                  std::vector<Stage> stages);
 
+/// x with zeros around its spatial dimensions, as far as windows reach, channels innermost.
+Tensor bordered(const Tensor &x, const Window &window);
+
 /// x in a Func of its own, of a Store or a Row.
 Tensor held(const Tensor &x, const std::string &name, Stage::Kind kind);
 

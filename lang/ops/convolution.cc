@@ -98,8 +98,11 @@ Tensor summed(Type type, Type result, const Index &shape, int groups, const Kern
       result);
 }
 
-// x with zeros around its spatial dimensions, channels innermost.
-Tensor padded(const Tensor &x, const Window &window) {
+Expr times(const Expr &a, int b) { return b == 1 ? a : a * b; }
+
+}  // namespace
+
+Tensor bordered(const Tensor &x, const Window &window) {
   Index before{Expr(0), Expr(0)}, shape{x.size(0), x.size(1)};
   bool any = false;
   for (size_t i = 0; i < window.kernel.size(); i++) {
@@ -143,14 +146,10 @@ Tensor padded(const Tensor &x, const Window &window) {
       stages);
 }
 
-Expr times(const Expr &a, int b) { return b == 1 ? a : a * b; }
-
-}  // namespace
-
 Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int groups, Type sums) {
   const Type type = sums == Type() ? computed_type(x.type()) : sums;
   const Type result = sums == Type() ? x.type() : sums;
-  const Tensor image = padded(x, window);
+  const Tensor image = bordered(x, window);
   Index shape{x.size(0), w.size(0)};
   shape.insert(shape.end(), window.shape.begin(), window.shape.end());
   const KernelDomain domain(w.size(1), window.kernel);
@@ -221,7 +220,7 @@ Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Win
                "than images have",
                "lay out the kernels with kernel_strips()");
   }
-  const Tensor image = padded(x, window);
+  const Tensor image = bordered(x, window);
   Index shape{x.size(0), Expr(results)};
   shape.insert(shape.end(), window.shape.begin(), window.shape.end());
   const int rank = static_cast<int>(shape.size());

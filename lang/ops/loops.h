@@ -30,14 +30,22 @@ TailStrategy tail_for(int64_t extent, int64_t factor);
 /// be anything.
 int lanes_for(int64_t extent, int lanes);
 
+/// Has e few enough nodes that the tile of which it is a point may be unrolled?
+bool is_small(const Expr &e);
+
+/// Copies of a tile of sums at a level, vectors of the first argument. For what loops over them:
+/// sums that a loop reads lie in memory, also while they are added up.
+Func hold_tile(Func sums, const LoopLevel &level, int lanes);
+
 /// Of a Func's loops, from the outermost (the last) inwards, as many run in parallel as give tasks
 /// enough; `counts`: their extents, 0 where that is known at run time only.
 void make_parallel(const Loops &l, const std::vector<Var> &outer,
                    const std::vector<int64_t> &counts);
 
 /// A reduction: partial results in the lanes of vectors where it runs along memory, else vectors of
-/// its points. At a level, or, for null, on its own.
-void schedule_reduction(const Stage &s, const LoopLevel *level, const Target &target);
+/// its points. At a level, where there is one point or `several`, or, for null, on its own.
+void schedule_reduction(const Stage &s, const LoopLevel *level, const Target &target,
+                        bool several = false);
 
 /// An Attention whose result `to` is or copies: its loops are those of the result, innermost first.
 ///
@@ -74,5 +82,13 @@ void schedule_strips(const Loops &to, const std::vector<size_t> &place, const St
 ///   for rows { row of border; for channels/lanes { for columns/tile { sums; to } } }
 void schedule_depthwise(const Loops &to, const std::vector<size_t> &place, const Stage &s,
                         const Stage *border, const Target &target);
+
+/// A Winograd whose results `to` is made of: its loops are those of the results, innermost first.
+///
+///   for images, blocks of rows { tiles; for strips { products { sums }; for tiles { to } } }
+void schedule_winograd(const Loops &to, const Stage &s, const Stage *border, const Target &target);
+
+/// Columns of a register tile of `vectors` vectors of sums that waste the least of so many columns.
+int register_tile_columns(int vectors, int64_t columns, const Target &target);
 
 }  // namespace polyhalite::ops

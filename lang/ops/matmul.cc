@@ -4,6 +4,50 @@
 
 namespace polyhalite::ops {
 
+namespace {
+
+// Processors' dot products take so many terms of narrow numbers at once; 1: they have none.
+int terms_at_once(const Type &a, const Type &b) {
+  const auto is_byte = [](const Type &t) { return t.is_int_or_uint() && t.bits() == 8; };
+  if (is_byte(a) && is_byte(b)) return 4;
+  return a == BFloat(16) && b == BFloat(16) ? 2 : 1;
+}
+
+// a copy of x, with zeros behind its rows, which then have `size` elements. The zeros come first,
+// so that rows are copied without a condition.
+Tensor long_rows(const Tensor &x, int size) {
+  Index shape = x.shape();
+  shape.back() = size;
+  const std::vector<Var> vars = index_vars(x.rank());
+  std::vector<Var> args = reversed(vars);
+  RDom k(0, x.size(-1), "k");
+  Index at = as_index(vars);
+  at.back() = k;
+  Func left("left");
+  left(args) = cast(x.type(), Expr(0));
+  left(reversed(at)) = x(at);
+  Stage own;
+  own.kind = Stage::Store;
+  own.extents = reversed(shape);
+  own.rvars = {k};
+  return tensor_of(left, x.type(), shape, own, merged_stages({x}));
+}
+
+// x with zeros below its columns, which then have `size` elements.
+Tensor long_columns(const Tensor &x, int size) {
+  const size_t d = x.shape().size() - 2;
+  Index shape = x.shape();
+  shape[d] = size;
+  auto read = [x, d](Index at) {
+    const Expr n = x.shape()[d], inside = at[d] < n;
+    at[d] = min(likely(at[d]), n - 1);
+    return select(likely(inside), x(at), cast(x.type(), Expr(0)));
+  };
+  return Tensor(x.type(), shape, read, x.detached_stages());
+}
+
+}  // namespace
+
 Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
   if (a.rank() == 0 || b.rank() == 0) {
     user_error("a product of matrices has a scalar operand", "it sums over a dimension of each",
@@ -23,6 +67,15 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
                    " columns is multiplied with one of " + std::to_string(*constant(b.size(-2))) +
                    " rows",
                "the sum runs over both", "transpose or reshape an operand");
+  }
+  // Many rows are copied, with zeros behind their ends, so that each step takes as many terms.
+  constexpr int64_t kManyRows = 16;
+  const int at_once = terms_at_once(a.type(), b.type());
+  const auto depth_size = constant(a.size(-1)), row_count = constant(a.size(-2));
+  if (depth_size && *depth_size % at_once != 0 && *depth_size > at_once &&
+      row_count.value_or(0) >= kManyRows) {
+    const int whole = static_cast<int>((*depth_size / at_once + 1) * at_once);
+    return matmul(long_rows(a, whole), long_columns(b, whole), sums);
   }
   const Type type = sums == Type() ? computed_type(a.type()) : sums;
   const Type result = sums == Type() ? a.type() : sums;
@@ -81,6 +134,24 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
   own.rvars = {k};
   own.dims = reversed_dims(static_cast<int>(shape.size()));
   return convert(tensor_of(product, type, shape, own, std::move(stages)), result);
+}
+
+// A convolution with one cell: rows are pixels, columns results.
+Tensor matmul(const Tensor &a, const Tensor &strips, int columns, Type sums) {
+  if ((a.rank() != 2 && a.rank() != 3) || strips.rank() != 3) {
+    user_error("a matrix of rank " + std::to_string(a.rank()) +
+                   " is multiplied with strips of rank " + std::to_string(strips.rank()),
+               "they are [.., row, k], of rank 2 or 3, and [strip, k, i]",
+               "reshape the matrix, and lay out the right operand with kernel_strips()");
+  }
+  if (a.rank() == 2) return convolution(a, strips, columns, Window{}, sums);
+  Window cell;
+  cell.kernel = cell.stride = cell.dilation = {1};
+  cell.before = {0};
+  cell.shape = {a.size(1)};
+  const Tensor rows =
+      convolution(transpose(a, {0, 2, 1}), unsqueeze(strips, {1}), columns, cell, sums);
+  return transpose(rows, {0, 2, 1});
 }
 
 }  // namespace polyhalite::ops

@@ -28,6 +28,35 @@ int lanes_for(int64_t extent, int lanes) {
   return n;
 }
 
+namespace {
+
+// Nodes of an expression, counted up to `most`.
+int size_of(const Expr &e, int most) {
+  int n = 1;
+  for (const Expr &arg : e->args) {
+    if (n >= most) break;
+    n += size_of(arg, most - n);
+  }
+  return n;
+}
+
+}  // namespace
+
+bool is_small(const Expr &e) {
+  constexpr int kLargest = 48;
+  return size_of(e, kLargest) < kLargest;
+}
+
+Func hold_tile(Func sums, const LoopLevel &level, int lanes) {
+  Func copies = sums.in();
+  const std::vector<Var> args = copies.args();
+  copies.compute_at(level);
+  if (lanes > 1) copies.vectorize(args[0], lanes);
+  copies.unroll(args[0]);
+  if (args.size() > 1) copies.unroll(args[1]);
+  return copies;
+}
+
 void make_parallel(const Loops &l, const std::vector<Var> &outer,
                    const std::vector<int64_t> &counts) {
   int64_t tasks = 1;
@@ -66,6 +95,13 @@ void schedule_held(const Stage &s, const LoopLevel *level, const Target &target)
   if (!level) {
     f.compute_root();
     schedule_points(loops, true, true, target);
+    if (s.rvars.empty()) return;
+    // Rows that are copied into it.
+    const int64_t length = constant(s.rvars[0].extent()).value_or(0);
+    const int lanes = lanes_for(length, natural_lanes(f, target));
+    if (lanes > 1) f.update().vectorize(s.rvars[0], lanes, TailStrategy::Predicate);
+    if (product_of(s.extents) >= kWorthThreads && loops.vars.size() > 1)
+      f.update().parallel(loops.vars.back());
     return;
   }
   f.compute_at(*level);
@@ -149,7 +185,8 @@ void schedule_points(const Loops &l, bool alone, bool threads, const Target &tar
   }
 }
 
-void schedule_reduction(const Stage &s, const LoopLevel *level, const Target &target) {
+void schedule_reduction(const Stage &s, const LoopLevel *level, const Target &target,
+                        bool several) {
   Func f = s.func;
   if (level)
     f.compute_at(*level);
@@ -159,7 +196,8 @@ void schedule_reduction(const Stage &s, const LoopLevel *level, const Target &ta
   const int lanes = target.natural_vector_size(f.types()[0]);
   int64_t operations = product_of(s.extents);
   if (!s.rvars.empty() && f.num_update_definitions() == 1 && f.outputs() == 1) {
-    const int64_t length = constant(s.rvars[0].extent()).value_or(4 * lanes);
+    const auto known = constant(s.rvars[0].extent());
+    const int64_t length = known.value_or(4 * lanes);
     operations *= length;
     if (length >= 2 * lanes) {
       // Several vectors of partial results: an operation waits for the one before on its vector.
@@ -169,7 +207,8 @@ void schedule_reduction(const Stage &s, const LoopLevel *level, const Target &ta
       Var lane("lane");
       f.update().split(s.rvars[0], outer, inner, vectors * lanes);
       Func partial = f.update().rfactor(inner, lane);
-      if (level)
+      // In registers, for one point after the other.
+      if (level && !several)
         partial.compute_at(*level);
       else if (args.empty())
         partial.compute_root();
@@ -177,7 +216,8 @@ void schedule_reduction(const Stage &s, const LoopLevel *level, const Target &ta
         partial.compute_at(f, args[0]);
       partial.vectorize(lane, lanes).update().vectorize(lane, lanes);
       const int64_t steps = (length + vectors * lanes - 1) / (vectors * lanes);
-      if (s.rvars.size() == 1 && steps <= kMostUnrolledSteps) partial.update().unroll(outer);
+      if (known && s.rvars.size() == 1 && steps <= kMostUnrolledSteps)
+        partial.update().unroll(outer);
       if (vectors > 1) {
         partial.unroll(lane);
         partial.update().unroll(lane);
@@ -319,6 +359,15 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
         const bool whole = single && inside < 0 && s.dims == order && alone;
         if (!whole) Func(s.func).compute_root();
         schedule_attention(whole ? out : Loops(s.func, s.extents), s, target);
+        if (whole) inside = static_cast<int>(i);
+        alone = alone && !whole;
+        break;
+      }
+      case Stage::Winograd: {
+        const bool whole = single && inside < 0 && s.dims == order && alone;
+        if (!whole) Func(s.func).compute_root();
+        schedule_winograd(whole ? out : Loops(s.func, s.extents), s, border, target);
+        border = nullptr;
         if (whole) inside = static_cast<int>(i);
         alone = alone && !whole;
         break;

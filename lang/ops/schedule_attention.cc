@@ -79,7 +79,7 @@ void schedule_attention(const Loops &to, const Stage &s, const Target &target) {
     one.func = f;
     one.rvars = {along};
     one.extents = {Expr(block), Expr(1), Expr(1)};
-    schedule_reduction(one, &level, target);
+    schedule_reduction(one, &level, target, block > 1);
   };
   weights.compute_at(level).vectorize(weights.args()[0], lanes);
   reduction(total, s.rvars[2]);

@@ -17,36 +17,6 @@ int registers_of(const Target &target) {
   return target.has_feature(Target::AVX512_Skylake) ? 32 : 16;
 }
 
-// Columns of a register tile of `vectors` vectors: the count that wastes the least, of columns that
-// are computed twice and of steps with too few sums to keep the processor busy. Beside the sums,
-// registers hold a column's value and all but one of the kernels' vectors.
-int tile_columns(int vectors, int64_t columns, const Target &target) {
-  constexpr double kLatency = 8, kColumn = 0.2;
-  const int most = std::min(14, std::max(1, (registers_of(target) - 4) / vectors));
-  if (columns == 0) return 1;
-  int best = 1;
-  double least = 0;
-  for (int r = 1; r <= most && r <= columns; r++) {
-    const double step = std::max(kLatency, static_cast<double>(vectors * r)) + kColumn * r + 0.5;
-    const double cost = static_cast<double>(tiles(columns, r)) * step;
-    if (least == 0 || cost < least) {
-      least = cost;
-      best = r;
-    }
-  }
-  return best;
-}
-
-// Nodes of an expression, counted up to `most`.
-int size_of(const Expr &e, int most) {
-  int n = 1;
-  for (const Expr &arg : e->args) {
-    if (n >= most) break;
-    n += size_of(arg, most - n);
-  }
-  return n;
-}
-
 // The terms of a sum.
 int64_t steps_of(const Stage &s) {
   int64_t n = 1;
@@ -70,7 +40,7 @@ class TileSchedule {
         lanes_(lanes),
         width_(lanes * vectors),
         columns_(args_.size() > 1 ? constant(s.extents[1]).value_or(0) : 1),
-        tile_(tile_columns(vectors, columns_, target)) {}
+        tile_(register_tile_columns(vectors, columns_, target)) {}
 
  protected:
   // Strips stand around the loops over rows, or inside of them; there around the tiles of a row, or
@@ -79,7 +49,6 @@ class TileSchedule {
 
   // for strips { for rows { for columns/tile { tile } } }
   void tile_output(StripLoop where) {
-    constexpr int kLargest = 48;
     Var channel = to_.vars[place_[0]], column("column"), columns("columns");
     const bool own_strips = place_.size() == s_.extents.size() && s_.kind == Stage::Strips;
     if (own_strips) {
@@ -124,16 +93,19 @@ class TileSchedule {
     if (where == StripLoop::Outermost) add(strip_, strips_);
     for (const Var &o : outer) order.emplace_back(o);
     out_.reorder(order);
-    if (place_[0] == 0 && lanes_ > 1) {
-      out_.vectorize(channel, lanes_);
-      if (size_of(out_.value(), kLargest) < kLargest) {
-        if (width_ > lanes_) out_.unroll(channel);
-        if (place_.size() > 1 && tile_ > 1) out_.unroll(column);
-      }
-    }
     make_parallel(outer, counts);
     level_ = LoopLevel(out_, outer[0]);
     sums_.compute_at(level_);
+    if (place_[0] == 0 && lanes_ > 1) {
+      out_.vectorize(channel, lanes_);
+      if (is_small(out_.value())) {
+        if (width_ > lanes_) out_.unroll(channel);
+        if (place_.size() > 1 && tile_ > 1) out_.unroll(column);
+      } else if (s_.kind == Stage::Strips) {
+        Func copies = hold_tile(sums_, level_, lanes_);
+        copies.bound(copies.args()[0], 0, width_);
+      }
+    }
     if (border_ && s_.kind != Stage::Depthwise) place_border(border_->func);
   }
 
@@ -315,6 +287,26 @@ class DepthwiseSchedule : TileSchedule {
 };
 
 }  // namespace
+
+// The count of columns that wastes the least, of columns that are computed twice and of steps with
+// too few sums to keep the processor busy. Beside the sums, registers hold a column's value and all
+// but one of the kernels' vectors.
+int register_tile_columns(int vectors, int64_t columns, const Target &target) {
+  constexpr double kLatency = 8, kColumn = 0.2;
+  const int most = std::min(14, std::max(1, (registers_of(target) - 4) / vectors));
+  if (columns == 0) return 1;
+  int best = 1;
+  double least = 0;
+  for (int r = 1; r <= most && r <= columns; r++) {
+    const double step = std::max(kLatency, static_cast<double>(vectors * r)) + kColumn * r + 0.5;
+    const double cost = static_cast<double>(tiles(columns, r)) * step;
+    if (least == 0 || cost < least) {
+      least = cost;
+      best = r;
+    }
+  }
+  return best;
+}
 
 void schedule_strips(const Loops &to, const std::vector<size_t> &place, const Stage &s,
                      const Stage *border, const Target &target) {

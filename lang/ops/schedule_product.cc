@@ -143,13 +143,6 @@ bool is_dense_along(Expr e, const std::string &depth) {
                       [&](const Expr &at) { return uses_variable(at, depth); });
 }
 
-// Does f have another Func's values, at the same or other points?
-bool is_copy(const Func &f, const Func &of) {
-  if (!f.defined()) return false;
-  const CallNode *call = as_call(f.value());
-  return call && call->kind == CallKind::Func && call->func == of.function();
-}
-
 class ProductSchedule {
  public:
   ProductSchedule(const Loops &to, const std::vector<size_t> &place, const Stage &s,
@@ -233,8 +226,9 @@ class ProductSchedule {
           column, tile_.lanes,
           tile_.all_columns ? TailStrategy::Predicate : tail_for(tile_.columns(), tile_.lanes));
     }
-    // Sums that are only copied go from registers to where they stay.
-    plain_ = is_copy(out_, sums_) && place_[0] == 0 && columns_ >= tile_.lanes;
+    // What little is made of sums takes them from registers.
+    const bool dense = place_[0] == 0 && columns_ >= tile_.lanes;
+    plain_ = dense && is_small(out_.value());
     if (plain_) {
       if (tile_.vectors > 1) out_.unroll(column);
       if (place_.size() > 1 && tile_.rows > 1) out_.unroll(row);
@@ -243,6 +237,7 @@ class ProductSchedule {
     outermost_ = outer.back();
     only_rows_ = outer.size() == 1;
     level_ = LoopLevel(out_, outer[0]);
+    holds_tile_ = dense && !plain_ && !tile_.all_columns && columns_ >= tile_.columns();
   }
 
   void make_parallel(const std::vector<Var> &outer, const std::vector<int64_t> &counts) {
@@ -309,8 +304,10 @@ class ProductSchedule {
   // Are vectors along the reduction quicker than vectors of columns? Both operands lie along it, or
   // the right one has few columns and is laid out so for many rows.
   bool gains_along_depth(const Func &operand) const {
-    constexpr int64_t kFewColumns = 4, kManyRows = 16;
-    if (along_depth_.cycles == 0 || *constant(s_.rvars[0].extent()) < 2 * lanes_) return false;
+    // To add up a vector's lanes costs more than a vector of columns gains, where sums are short.
+    constexpr int64_t kFewColumns = 4, kMoreColumns = 12, kLongSum = 48, kManyRows = 16;
+    const int64_t vectors = along_depth_.cycles == 0 ? 0 : *constant(s_.rvars[0].extent()) / lanes_;
+    if (vectors < 2) return false;
     const Expr value = sums_.update_value();
     const std::string depth = s_.rvars[0].name();
     bool left = false;
@@ -322,7 +319,8 @@ class ProductSchedule {
     if (is_dense_along(operand.value(), operand.args()[1].name())) {
       return rows_ < 4 * tile_.rows || along_depth_.cycles < tile_.cycles;
     }
-    return columns_ <= kFewColumns && rows_ >= kManyRows && along_depth_.cycles < tile_.cycles;
+    return columns_ <= (vectors < kLongSum ? kFewColumns : kMoreColumns) && rows_ >= kManyRows &&
+           along_depth_.cycles < tile_.cycles;
   }
 
   //   for rows/tile, columns/tile { for k/lanes { tile of vectors of partial sums };
@@ -363,15 +361,14 @@ class ProductSchedule {
   // its use where it does not lie in the first cache.
   void place_operand(Func operand) {
     constexpr int64_t kFirstCache = 32 << 10;
-    // What dot products read lies side by side only where it is packed.
-    const int64_t kRowsWorthPacking = dot_ ? 2 * tile_.rows : 512;
     const int64_t rows = rows_ == 0 ? 64 : rows_;
     const CallNode *image = image_of(operand);
     const bool side_by_side = !dot_ && columns_ > 0 && columns_ <= tile_.columns();
-    if (image && (side_by_side || rows < kRowsWorthPacking)) {
+    if (image && (side_by_side || rows < rows_worth_packing(image->type))) {
       const int64_t steps = constant(s_.rvars[0].extent()).value_or(256);
       const int64_t bytes = steps * (columns_ == 0 ? 256 : columns_) * image->type.bytes();
-      if (plain_ && !dot_ && image->param && s_.rvars.size() == 1 && bytes > kFirstCache) {
+      if ((plain_ || holds_tile_) && !dot_ && image->param && s_.rvars.size() == 1 &&
+          bytes > kFirstCache) {
         fetched_ = image->param;
       }
       return;
@@ -388,6 +385,21 @@ class ProductSchedule {
     if (tile_.lanes > 1) {
       operand.vectorize(operand.args()[0], tile_.lanes, TailStrategy::GuardWithIf);
     }
+  }
+
+  // How many rows have to read a strip of columns of the operand, before it is packed for them.
+  int64_t rows_worth_packing(const Type &type) const {
+    // What dot products read lies side by side only where it is packed.
+    if (dot_) return 2 * tile_.rows;
+    // A strip whose steps are pages apart, or lie on more pages than the processor keeps track of,
+    // is fetched again for each tile of rows: lines a multiple of a page apart share a few sets of
+    // each cache.
+    constexpr int64_t kPage = 4096, kManyPages = 1536, kManySteps = 256;
+    const int64_t steps = s_.rvars.size() == 1 ? constant(s_.rvars[0].extent()).value_or(0) : 0;
+    const int64_t row = columns_ * type.bytes();
+    const bool scattered =
+        steps >= kManySteps && (row % kPage == 0 || steps * row > kManyPages * kPage);
+    return rows_ > 0 && scattered ? 4 * tile_.rows : 512;
   }
 
   // The terms of a dot product lie side by side, and vectors of them.
@@ -410,6 +422,10 @@ class ProductSchedule {
     if (open_rows) sums_.bound_extent(args_[1], tile_.rows);
     guarded_ = columns_ < tile_.columns() && !tile_.all_columns;
     sums_.compute_at(level_);
+    if (holds_tile_) {
+      Func copies = hold_tile(sums_, level_, tile_.lanes);
+      if (open_rows) copies.bound_extent(copies.args()[1], tile_.rows);
+    }
     in_registers(sums_.operator polyhalite::Stage());
     const int block = block_of_sums(s_.rvars, sums_.types()[0]);
     if (block == 0) {
@@ -481,9 +497,10 @@ class ProductSchedule {
   const int lanes_;               // of the target's vectors
   const ProductTile along_depth_;
   Var column_loop_{"columns"}, outermost_;
-  LoopLevel level_;         // where a tile is computed
-  bool only_rows_ = false;  // the outermost loop is that over tiles of rows
-  bool plain_ = false;      // the output is a copy of the sums
+  LoopLevel level_;          // where a tile is computed
+  bool only_rows_ = false;   // the outermost loop is that over tiles of rows
+  bool plain_ = false;       // a tile of the output is unrolled
+  bool holds_tile_ = false;  // sums are copied to memory, for the output to loop over them
   bool guarded_ = false;
   std::shared_ptr<ParameterContents> fetched_;
 };

@@ -37,12 +37,27 @@ bool schedule_transpose(const Loops &l, bool parallel, const Target &target) {
   if (across == 0 || lanes < 4 || l.extent(0) < lanes || l.extent(across) < lanes) return false;
   Func f = l.func;
   const Var x = l.vars[0], y = l.vars[across];
-  Var column("column"), row("row");
+  Var column("column"), row("row"), inner("inner"), below("below");
   f.split(x, x, column, lanes).split(y, y, row, lanes);
+  // Squares of a block read and write few pages, each to the end of its lines. What no cache holds
+  // is written past them: otherwise each line would be read before.
+  constexpr int kSquares = 8;
+  constexpr int64_t kManyBytes = 4 << 20;
+  const int64_t least = 2 * kSquares * lanes;
+  const bool streams = product_of(l.extents) * f.types()[0].bytes() >= kManyBytes;
+  std::vector<VarOrRVar> order{column, row};
+  int64_t steps = 1;  // of the outer loops
+  if (streams && l.extent(0) >= least && l.extent(across) >= least) {
+    steps = kSquares;
+    f.split(x, x, inner, kSquares, TailStrategy::GuardWithIf)
+        .split(y, y, below, kSquares, TailStrategy::GuardWithIf);
+    order.insert(order.end(), {below, inner});
+  }
+  if (streams) f.stream_stores();
   // Along what is written: stores then fill one page after the other, and loads wait for less.
-  std::vector<VarOrRVar> order{column, row, x, y};
+  order.insert(order.end(), {x, y});
   std::vector<Var> outer{x, y};
-  std::vector<int64_t> counts{l.extent(0) / lanes, l.extent(across) / lanes};
+  std::vector<int64_t> counts{l.extent(0) / lanes / steps, l.extent(across) / lanes / steps};
   for (size_t d = 1; d < l.vars.size(); d++) {
     if (d == across) continue;
     order.emplace_back(l.vars[d]);

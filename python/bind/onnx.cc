@@ -64,6 +64,7 @@ py::tuple described(const onnx::Value &v) {
 std::unique_ptr<Session> load(const py::object &source, const std::string &folder,
                               const Target &target, bool interpret) {
   onnx::CompileOptions options;
+  options.first_sizes = true;
   if (target != Target()) options.target = target;
   if (interpret) options.engine = onnx::Engine::Interpreter;
   if (!py::isinstance<py::bytes>(source)) {

@@ -43,6 +43,33 @@ TEST(onnx_dynamic_shape, a_size_that_is_not_minus_one_is_known_as_such) {
   }
 }
 
+TEST(onnx_dynamic_shape, the_first_sizes_may_become_constants) {
+  ModelBuilder b;
+  b.input("x", {"n", 3}).weights("w", {3, 2}, {1, 2, 3, 4, 5, 6});
+  b.node("MatMul", {"x", "w"}, {"y"}).output("y");
+  CompileOptions options;
+  options.first_sizes = true;
+  Session session(b.load(), options);
+  const auto program = [&](int64_t n) {
+    return session.program_for({{"x", floats({n, 3}, counted(3 * n))}});
+  };
+  const auto four = program(4);
+  EXPECT_TRUE(four->kernels()[0].symbols.empty());
+  const auto five = program(5);
+  EXPECT_NE(five, four);
+  EXPECT_EQ(five->kernels()[0].symbols.size(), 1u);
+  EXPECT_EQ(program(6), five);
+  EXPECT_EQ(program(4), four);
+  for (int64_t n : {4, 5}) {
+    const Constant y = session.run({{"x", floats({n, 3}, counted(3 * n))}}).at("y");
+    for (int64_t i = 0; i < n; i++) {
+      // 3i + (3i + 1)*3 + (3i + 2)*5, and one for each more in the second column
+      ASSERT_EQ(y.number(2 * i), static_cast<double>(27 * i + 13));
+      ASSERT_EQ(y.number(2 * i + 1), static_cast<double>(36 * i + 16));
+    }
+  }
+}
+
 TEST(onnx_dynamic_shape, sizes_that_decide_are_compiled_for_and_elements_are_not) {
   // Doubles the width of an image: nearest pixels lie at numbers.
   ModelBuilder b;

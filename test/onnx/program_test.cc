@@ -74,6 +74,42 @@ TEST(onnx_program, equal_layers_share_a_kernel) {
   EXPECT_EQ(p.arena({}).bytes, 2 * 4 * 8 * 4);
 }
 
+// Columns that fill no strip, a batch, and an epilogue.
+TEST(onnx_program, known_right_operands_lie_in_strips) {
+  for (const std::vector<int64_t> &shape : {std::vector<int64_t>{5, 9}, {2, 7, 9}}) {
+    std::vector<TestDim> dims;
+    for (int64_t d : shape) dims.emplace_back(static_cast<int>(d));
+    ModelBuilder b;
+    b.input("x", dims).weights("w", {9, 70}, list(random_floats({9, 70}, 1)));
+    b.weights("c", {70}, list(random_floats({70}, 2)));
+    b.node("MatMul", {"x", "w"}, {"m"}).node("Add", {"m", "c"}, {"s"}).node("Erf", {"s"}, {"y"});
+    b.output("y");
+    run_all(b, {{"x", random_floats(shape, 3)}});
+    const Program p(b.load(), {});
+    EXPECT_NE(to_text(p.graph()).find("strips_of"), std::string::npos) << to_text(p.graph());
+    CompileOptions options;
+    options.switched_off = {"strip_kernels"};
+    EXPECT_EQ(to_text(Program(b.load(), options).graph()).find("strips_of"), std::string::npos);
+  }
+}
+
+TEST(onnx_program, convolutions_that_gain_take_winograds_form) {
+  ModelBuilder b(15);
+  b.input("x", {1, 32, 15, 13});
+  b.weights("w", {40, 32, 3, 3}, list(random_floats({40, 32, 3, 3}, 1)));
+  b.weights("c", {40}, list(random_floats({40}, 2)));
+  b.node("Conv", {"x", "w", "c"}, {"y"}, {ints_attribute("pads", {1, 1, 1, 1})});
+  b.node("Relu", {"y"}, {"r"}).output("r");
+  const Constant x = random_floats({1, 32, 15, 13}, 3);
+  const Program p(b.load(), {});
+  EXPECT_NE(to_text(p.graph()).find("winograd_tile"), std::string::npos) << to_text(p.graph());
+  CompileOptions plain;
+  plain.switched_off = {"winograd_kernels"};
+  const Program direct(b.load(), plain);
+  EXPECT_EQ(to_text(direct.graph()).find("winograd_tile"), std::string::npos);
+  EXPECT_EQ(compare(p.run({{"x", x}}).at("r"), direct.run({{"x", x}}).at("r"), 1e-5, 1e-4), "");
+}
+
 TEST(onnx_program, convolution_pool_and_batch_norm) {
   ModelBuilder b(15);
   auto add = [&](const std::string &name, const std::vector<int64_t> &shape, uint32_t seed,

@@ -84,6 +84,31 @@ TEST(layers, softmax) {
   }
 }
 
+// One compilation for rows of any length.
+TEST(layers, softmax_of_open_rows) {
+  for (const Target &target : machines()) {
+    Param<int> length("length");
+    ImageParam image(Float(32), 2, "in");
+    const ops::Tensor y = ops::softmax(ops::Tensor(image, {3, length}), {-1});
+    Func out = ops::materialize({y}, {"out"}, {{}}, target)[0];
+    for (const int n : {1, 5, 16, 64, 133}) {
+      const Buffer<float> in = numbers({3, n}, 4);
+      image.set(in);
+      length.set(n);
+      const Buffer<float> got = out.realize({n, 3}, target);
+      for (int row = 0; row < 3; row++) {
+        double sum = 0;
+        for (int i = 0; i < n; i++) sum += std::exp(double{in(i, row)});
+        for (int i = 0; i < n; i++) {
+          const double wanted = std::exp(double{in(i, row)}) / sum;
+          ASSERT_NEAR(got(i, row), wanted, (16 + n / 32.0) * kUnit * wanted)
+              << n << " " << row << " " << i << " " << target.to_string();
+        }
+      }
+    }
+  }
+}
+
 TEST(layers, softmax_of_an_outer_axis) {
   const Shape s{3, 20, 33};
   const Buffer<float> in = numbers(s, 2);

@@ -22,12 +22,13 @@ std::string text(const Shape &s) {
 }
 
 // Vectors that are partly masked, several tiles, rows that no tile divides, packed and unpacked
-// operands, blocks of long sums, a matrix that is read once.
+// operands, blocks of long sums, a matrix that is read once, one whose rows are pages apart, depths
+// that no dot product divides.
 const Shape kShapes[] = {
-    {1, 1, 1},       {2, 3, 5},     {7, 7, 7},      {1, 64, 64},    {16, 16, 16},
-    {5, 17, 1},      {33, 65, 17},  {13, 100, 31},  {64, 64, 64},   {23, 127, 40},
-    {19, 129, 60},   {100, 10, 70}, {600, 70, 33},  {3, 300, 1024}, {6, 9, 4096},
-    {1, 1000, 1024}, {1, 515, 509}, {530, 200, 24}, {2, 1021, 130}, {37, 3, 50},
+    {1, 1, 1},      {2, 3, 5},      {7, 7, 7},       {1, 64, 64},     {16, 16, 16},  {5, 17, 1},
+    {33, 65, 17},   {13, 100, 31},  {64, 64, 64},    {23, 127, 40},   {19, 129, 60}, {100, 10, 70},
+    {600, 70, 33},  {3, 300, 1024}, {6, 9, 4096},    {1, 1000, 1024}, {1, 515, 509}, {530, 200, 24},
+    {2, 1021, 130}, {37, 3, 50},    {19, 1024, 300}, {17, 48, 45},
 };
 
 enum class Data { Noise, Cancelling };
@@ -50,21 +51,38 @@ void fill(Buffer<T, 2> b, uint32_t seed, Data data) {
   }
 }
 
-enum class Form { Plain, Transposed, Epilogue, Batch };
+// LongEpilogue: more than a tile of registers is unrolled for. Strips: the right operand lies so.
+enum class Form { Plain, Transposed, Epilogue, LongEpilogue, Batch, Strips, BatchOfStrips };
+
+bool is_batch(Form f) { return f == Form::Batch || f == Form::BatchOfStrips; }
 
 // A product of the operands, as the library schedules it for the target.
 template <typename C>
 Func product(const ImageParam &left, const ImageParam &right, const Shape &s, Form form,
              const Target &target) {
-  const int images = form == Form::Batch ? 3 : 1;
+  const int images = is_batch(form) ? 3 : 1;
   ops::Tensor x(left, {s.rows * images, s.depth});
   const ops::Tensor y = form == Form::Transposed
                             ? ops::transpose(ops::Tensor(right, {s.columns, s.depth}), {1, 0})
                             : ops::Tensor(right, {s.depth, s.columns});
-  if (form == Form::Batch) x = ops::reshape(x, {images, s.rows, s.depth});
-  ops::Tensor c = ops::matmul(x, y, type_of<C>());
+  if (is_batch(form)) x = ops::reshape(x, {images, s.rows, s.depth});
+  ops::Tensor c;
+  if (form == Form::Strips || form == Form::BatchOfStrips) {
+    const int width = ops::strip_width(s.columns, type_of<C>(), target);
+    const ops::Tensor strips = ops::kernel_strips(ops::transpose(y, {1, 0}), width);
+    c = ops::matmul(x, ops::stored(strips, "strips"), s.columns, type_of<C>());
+  } else {
+    c = ops::matmul(x, y, type_of<C>());
+  }
   if (form == Form::Epilogue) {
     c = ops::elementwise(c, [](const Expr &e) { return max(e, cast(e.type(), 0)); });
+  }
+  if (form == Form::LongEpilogue) {
+    c = ops::elementwise(c, [](const Expr &e) {
+      Expr same = e;
+      for (int i = 0; i < 16; i++) same = max(same, e - cast(e.type(), i));
+      return same;
+    });
   }
   return ops::materialize({c}, {"c"}, {{}}, target)[0];
 }
@@ -73,7 +91,7 @@ Func product(const ImageParam &left, const ImageParam &right, const Shape &s, Fo
 // |error| <= depth * epsilon * sum of |terms|. Infinite where a value is none.
 template <typename A, typename B, typename C>
 double error_of(const Shape &s, Form form, Data data, const Target &target) {
-  const int images = form == Form::Batch ? 3 : 1;
+  const int images = is_batch(form) ? 3 : 1;
   Buffer<A, 2> a(s.depth, s.rows * images);
   Buffer<B, 2> b = form == Form::Transposed ? Buffer<B, 2>(s.depth, s.columns)
                                             : Buffer<B, 2>(s.columns, s.depth);
@@ -83,8 +101,8 @@ double error_of(const Shape &s, Form form, Data data, const Target &target) {
   left.set(a);
   right.set(b);
   Func out = product<C>(left, right, s, form, target);
-  Buffer<C> result = form == Form::Batch ? out.realize({s.columns, s.rows, images}, target)
-                                         : out.realize({s.columns, s.rows}, target);
+  Buffer<C> result = is_batch(form) ? out.realize({s.columns, s.rows, images}, target)
+                                    : out.realize({s.columns, s.rows}, target);
   double worst = 0;
   for (int row = 0; row < s.rows * images; row++) {
     for (int column = 0; column < s.columns; column++) {
@@ -97,7 +115,7 @@ double error_of(const Shape &s, Form form, Data data, const Target &target) {
       }
       if (form == Form::Epilogue) sum = std::max(sum, 0.0);
       const double got =
-          form == Form::Batch ? result(column, row % s.rows, row / s.rows) : result(column, row);
+          is_batch(form) ? result(column, row % s.rows, row / s.rows) : result(column, row);
       const double bound = std::is_integral_v<C>
                                ? 0.5
                                : s.depth * double(std::numeric_limits<C>::epsilon()) * magnitude;
@@ -132,9 +150,11 @@ TEST(matmul, float64) {
 }
 
 TEST(matmul, forms) {
-  for (const Form form : {Form::Transposed, Form::Epilogue, Form::Batch}) {
+  for (const Form form : {Form::Transposed, Form::Epilogue, Form::LongEpilogue, Form::Batch,
+                          Form::Strips, Form::BatchOfStrips}) {
     expect_right<float, float, float>(form, Data::Noise, host());
   }
+  expect_right<double, double, double>(Form::Strips, Data::Cancelling, host());
 }
 
 TEST(matmul, integers_are_exact) {

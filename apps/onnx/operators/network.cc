@@ -33,7 +33,11 @@ void infer_matmul(Inference &i) {
   if (!column) shape.push_back(b.back());
   i.result(0, i.node().is("MatMulInteger") ? ElementType::Int32 : i.type(0), shape);
 }
-std::vector<Tensor> lower_matmul(Lowering &l) { return {ops::matmul(l.in(0), l.in(1))}; }
+std::vector<Tensor> lower_matmul(Lowering &l) {
+  const Node &n = l.node();
+  if (!n.has("strips_of")) return {ops::matmul(l.in(0), l.in(1))};
+  return {ops::matmul(l.in(0), l.in(1), static_cast<int>(n.integer("strips_of", 0)))};
+}
 
 void infer_gemm(Inference &i) {
   if (i.rank(0) != 2 || i.rank(1) != 2) i.fail("an operand is no matrix", "both have rank 2");
@@ -74,12 +78,13 @@ void infer_conv(Inference &i) {
 std::vector<Tensor> lower_conv(Lowering &l) {
   const Node &n = l.node();
   const WindowShape window = window_of(l, l.shape(0), kernel_of(l, l.shape(1)));
-  const Tensor y =
-      n.has("strips_of")
-          ? ops::convolution(l.in(0), l.in(1), static_cast<int>(n.integer("strips_of", 0)),
-                             window.lowered(l))
-          : ops::convolution(l.in(0), l.in(1), window.lowered(l),
-                             static_cast<int>(n.integer("group", 1)));
+  const int strips_of = static_cast<int>(n.integer("strips_of", 0));
+  const int tile = static_cast<int>(n.integer("winograd_tile", 0));
+  const Tensor y = tile != 0 ? ops::winograd(l.in(0), l.in(1), strips_of, window.lowered(l), tile)
+                   : strips_of != 0
+                       ? ops::convolution(l.in(0), l.in(1), strips_of, window.lowered(l))
+                       : ops::convolution(l.in(0), l.in(1), window.lowered(l),
+                                          static_cast<int>(n.integer("group", 1)));
   if (!l.has(2)) return {y};
   return {ops::add(y, along_channels(l.in(2), y.rank()))};
 }

@@ -29,6 +29,7 @@ struct Stage {
     Window,   // a Reduce over the few cells of a window, which few points share
     Row,      // values that the Reduce behind it and the result read: held for as long as both do
     Attention,  // of `parts`
+    Winograd,   // of `parts`: tiles of results from products of transformed tiles
     Store,      // values that are read many times
   };
   Func func;
@@ -47,7 +48,10 @@ struct Stage {
   int groups = 1;
   // The Funcs of an Attention: keys turned, scores, what is seen of them, each query's largest,
   // weights, their sum, weighted sums; then rvars are those of scores, largest, sum, weighted sums.
+  // Of a Winograd: transformed tiles, sums of products, which are in strips of `groups` results,
+  // and their copies; then `tile` is a tile's width.
   std::vector<Func> parts = {};
+  int tile = 0;
 };
 
 /// A value of rank n as an expression over n indices, with the Funcs that it is made of. Sizes are
@@ -178,6 +182,9 @@ Tensor rms_normalize(const Tensor &x, const std::vector<int> &axes, float epsilo
 /// row, on the right a column, and that dimension vanishes. Sums and result have type `sums` (by
 /// default the operands').
 Tensor matmul(const Tensor &a, const Tensor &b, Type sums = Type());
+/// The same of a[.., row, k], of rank 2 or 3, with a right operand in strips: strips[strip, k, i]
+/// is b[k, strip * S + i], S being the last size, as kernel_strips() lays out b's transpose.
+Tensor matmul(const Tensor &a, const Tensor &strips, int columns, Type sums = Type());
 
 /// How queries attend to keys.
 struct Attention {
@@ -205,8 +212,29 @@ Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Win
                    Type sums = Type());
 /// How many results of so many make a strip.
 int strip_width(int results, const Type &sums, const Target &target);
-/// Kernels w[result, channel, ...] in strips of this width, for whoever lays them out in memory.
+/// Kernels w[result, channel, ...], or the transpose of a matrix, in strips of this width, for
+/// whoever lays them out in memory.
 Tensor kernel_strips(const Tensor &w, int width);
+/// Winograd's form of 3x3 convolutions at stride 1: tiles of `tile` x `tile` results, 2 or 4, from
+/// (tile + 2)^2 products for each channel, where there would be 9 * tile^2. An error is below
+/// (channels + 4 * (tile + 2)) units of rounding (half of epsilon) of the same sums over
+/// absolute values,
+///   |A'| (|G g G'| * (|B'| |d| |B|)) |A|
+/// which in practice is no more than the direct form's for tiles of 2, and about ten times as much
+/// for tiles of 4. The matrices are those of Lavin and Gray, "Fast algorithms for convolutional
+/// neural networks" (2016).
+///
+/// Images x[image, channel, row, column]; kernels [strip, i, j, channel, result in the strip] as
+/// winograd_kernels() makes them. CompileError for other windows.
+Tensor winograd(const Tensor &x, const Tensor &kernels, int results, const Window &window,
+                int tile);
+/// G w G' of kernels w[result, channel, 3, 3], in strips of `width` results.
+Tensor winograd_kernels(const Tensor &w, int tile, int width);
+/// G, of tile + 2 rows and 3 columns, for whoever transforms kernels ahead.
+std::vector<std::vector<double>> winograd_kernel_transform(int tile);
+/// Is this form quicker than the direct one? Images of few pixels have too few tiles for each
+/// kernel.
+bool gains_by_winograd(int channels, int results, const Window &window);
 /// The transposed one: w[channel, result channel / groups, ...].
 Tensor transposed_convolution(const Tensor &x, const Tensor &w, const Window &window, int groups);
 

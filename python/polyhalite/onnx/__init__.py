@@ -15,7 +15,8 @@ class Model:
     """A model that runs in process. Several threads may run it.
 
     `inputs` are (name, dtype, shape) of the arrays that run() takes; sizes that the file leaves open are
-    texts. The program is compiled for the sizes that it meets, and kept.
+    texts. The first run compiles a program for its sizes; runs of other sizes share one for open sizes,
+    where the model's operators allow that.
     """
 
     def __init__(self, session):
