@@ -1,6 +1,7 @@
 // PolyBench's linear-algebra/blas: gemm, gemver, gesummv, symm, syr2k, syrk, trmm.
 #include "apps/polybench/kernel.h"
 #include "apps/polybench/plain_blas.h"
+#include "apps/polybench/tiles.h"
 
 namespace polyhalite_apps {
 
@@ -14,20 +15,13 @@ Var x("x"), y("y"), xo("xo"), yo("yo"), xi("xi"), yi("yi");
 void gemm(Kernel &k) {
   const Expr ni = k.size(0), nj = k.size(1), nk = k.size(2);
   Func c0 = k.input("c", {1, 0}), a = k.input("a", {2, 0}), b = k.input("b", {1, 2});
-  Func c("c");
+  Func scaled("scaled"), c("c");
   RDom r(0, nk, "r");
+  scaled(x, y) = kAlpha * b(x, y);
   c(x, y) = c0(x, y) * kBeta;
-  c(x, y) += kAlpha * a(r, y) * b(x, r);
-  if (k.scheduled("tiled")) {
-    RVar ro("ro"), ri("ri");
-    c.update()
-        .split(r, ro, ri, 16)
-        .tile(x, y, xi, yi, 8, 4, TailStrategy::GuardWithIf)
-        .reorder(xi, yi, ri, x, y, ro)
-        .vectorize(xi, 4)
-        .unroll(yi)
-        .parallel(y);
-  }
+  c(x, y) += a(r, y) * scaled(x, r);
+  c.bound(x, 0, nj).bound(y, 0, ni);
+  if (k.scheduled("tiled")) tile_product(c, r, scaled);
   k.output(c, {1, 0});
 }
 
@@ -45,13 +39,10 @@ void gemver(Kernel &k) {
   a.compute_root();
   xs.compute_root();
   if (k.scheduled("rows")) {
-    a.vectorize(x, 4).parallel(y);
-    xs.update().reorder(x, r).vectorize(x, 4, TailStrategy::GuardWithIf);
-    w.update()
-        .split(x, xo, xi, 4, TailStrategy::GuardWithIf)
-        .reorder(xi, r, xo)
-        .unroll(xi)
-        .parallel(xo);
+    const int lanes = register_tile().lanes;
+    a.vectorize(x, lanes, TailStrategy::GuardWithIf).parallel(y);
+    xs.update().reorder(x, r).vectorize(x, lanes, TailStrategy::GuardWithIf);
+    sum_along_rows(w, r);
   }
   k.output(a, {0, 0});
   k.output(xs, {0});
@@ -79,55 +70,71 @@ void gesummv(Kernel &k) {
   k.output(out, {0});
 }
 
+// The array is symmetric: what is above its diagonal stands below.
 void symm(Kernel &k) {
   const Expr m = k.size(0), n = k.size(1);
   Func c0 = k.input("c", {1, 0}), a = k.input("a", {0, 0}), b = k.input("b", {1, 0});
-  Func c("c");
-  RDom below(0, m, "below"), above(0, m, "above");
-  below.where(below < y);
-  above.where(above > y);
-  c(x, y) = c0(x, y) * kBeta + kAlpha * b(x, y) * a(y, y);
-  c(x, y) += kAlpha * b(x, below) * a(below, y);
-  c(x, y) += kAlpha * b(x, above) * a(y, above);
-  if (k.scheduled("columns")) {
-    c.update(0).reorder(x, below, y).vectorize(x, 4, TailStrategy::GuardWithIf).parallel(y);
-    c.update(1).reorder(x, above, y).vectorize(x, 4, TailStrategy::GuardWithIf).parallel(y);
+  Func whole("whole"), scaled("scaled"), c("c");
+  RDom r(0, m, "r");
+  whole(x, y) = a(min(x, y), max(x, y));
+  scaled(x, y) = kAlpha * b(x, y);
+  c(x, y) = c0(x, y) * kBeta;
+  c(x, y) += whole(r, y) * scaled(x, r);
+  c.bound(x, 0, n).bound(y, 0, m);
+  if (k.scheduled("tiled")) {
+    whole.compute_root().parallel(y);
+    tile_product(c, r, scaled);
   }
   k.output(c, {1, 0});
+}
+
+// A triangle of sums, in tiles.
+void tile_triangle(Func sum, const RVar &column, const RVar &k, const RVar &row) {
+  const Tile tile = register_tile();
+  RVar xo("xo"), xi("xi"), yo("yo"), yi("yi");
+  sum.vectorize(x, tile.lanes, TailStrategy::GuardWithIf);
+  sum.update()
+      .split(column, xo, xi, tile.columns())
+      .split(row, yo, yi, tile.rows)
+      .reorder(xi, yi, k, yo, xo)
+      .vectorize(xi, tile.lanes)
+      .unroll(xi)
+      .unroll(yi)
+      .parallel(xo);
 }
 
 void syr2k(Kernel &k) {
   const Expr m = k.size(0), n = k.size(1);
   Func c0 = k.input("c", {1, 1}), a = k.input("a", {0, 1}), b = k.input("b", {0, 1});
-  Func c("c");
-  RDom r(0, m, 0, n, 0, n, "r");
-  r.where(r.y <= r.z);
+  Func at("at"), bt("bt"), c("c");
+  RDom r(0, n, 0, m, 0, n, "r");
+  r.where(r.x <= r.z);
+  at(x, y) = kAlpha * a(y, x);
+  bt(x, y) = kAlpha * b(y, x);
   c(x, y) = c0(x, y) * select(x <= y, kBeta, Expr(1.0));
-  c(r.y, r.z) += a(r.x, r.y) * kAlpha * b(r.x, r.z) + b(r.x, r.y) * kAlpha * a(r.x, r.z);
-  if (k.scheduled("rows")) {
-    // Cells of their own for each r.y and r.z: what runs at once carries nothing.
-    c.update().reorder(r.x, r.y, r.z).parallel(r.z);
+  c(r.x, r.z) += at(r.x, r.y) * b(r.y, r.z) + bt(r.x, r.y) * a(r.y, r.z);
+  c.bound(x, 0, n).bound(y, 0, n);
+  if (k.scheduled("tiled")) {
+    at.compute_root().vectorize(x, 8, TailStrategy::GuardWithIf).parallel(y);
+    bt.compute_root().vectorize(x, 8, TailStrategy::GuardWithIf).parallel(y);
+    tile_triangle(c, r.x, r.y, r.z);
   }
-  if (k.scheduled("vectors")) c.update().reorder(r.y, r.x, r.z).vectorize(r.y, 4).parallel(r.z);
   k.output(c, {1, 1});
 }
 
 void syrk(Kernel &k) {
   const Expr m = k.size(0), n = k.size(1);
   Func c0 = k.input("c", {1, 1}), a = k.input("a", {0, 1});
-  Func c("c");
+  Func at("at"), c("c");
   RDom r(0, n, 0, m, 0, n, "r");
   r.where(r.x <= r.z);
+  at(x, y) = kAlpha * a(y, x);
   c(x, y) = c0(x, y) * select(x <= y, kBeta, Expr(1.0));
-  c(r.x, r.z) += kAlpha * a(r.y, r.z) * a(r.y, r.x);
+  c(r.x, r.z) += at(r.x, r.y) * a(r.y, r.z);
+  c.bound(x, 0, n).bound(y, 0, n);
   if (k.scheduled("tiled")) {
-    RVar xo("xo"), xi("xi"), zo("zo"), zi("zi");
-    c.update()
-        .split(r.x, xo, xi, 8)
-        .split(r.z, zo, zi, 8)
-        .reorder(xi, r.y, zi, xo, zo)
-        .vectorize(xi, 4)
-        .parallel(zo);
+    at.compute_root().vectorize(x, 8, TailStrategy::GuardWithIf).parallel(y);
+    tile_triangle(c, r.x, r.y, r.z);
   }
   k.output(c, {1, 1});
 }
@@ -135,17 +142,27 @@ void syrk(Kernel &k) {
 void trmm(Kernel &k) {
   const Expr m = k.size(0), n = k.size(1);
   Func a = k.input("a", {0, 0}), b0 = k.input("b", {1, 0});
-  Func b("b");
-  RDom r(0, m, 0, n, 0, m, "r");
-  r.where(r.x > r.z);
-  b(x, y) = b0(x, y);
-  b(r.y, r.z) += a(r.z, r.x) * b(r.y, r.x);
-  b(x, y) *= kAlpha;
-  if (k.scheduled("columns")) {
-    RVar o("o"), i("i");
-    // A column needs nothing of another.
-    b.update(0).split(r.y, o, i, 8).reorder(i, r.x, r.z, o).vectorize(i, 4).parallel(o);
-    b.update(1).vectorize(x, 4, TailStrategy::GuardWithIf).parallel(y);
+  Func scaled("scaled"), b("b");
+  RDom r(0, m, 0, m, "r");
+  r.where(r.x > r.y);
+  // Rows are made of rows that follow, as they were.
+  scaled(x, y) = kAlpha * b0(x, y);
+  b(x, y) = kAlpha * b0(x, y);
+  b(x, r.y) += a(r.y, r.x) * scaled(x, r.x);
+  b.bound(x, 0, n).bound(y, 0, m);
+  if (k.scheduled("tiled")) {
+    const Tile tile = register_tile();
+    RVar yo("yo"), yi("yi");
+    b.vectorize(x, tile.lanes, TailStrategy::GuardWithIf);
+    b.update()
+        .split(x, xo, xi, tile.columns(), TailStrategy::GuardWithIf)
+        .split(r.y, yo, yi, tile.rows)
+        .reorder(xi, yi, r.x, yo, xo)
+        .vectorize(xi, tile.lanes)
+        .unroll(xi)
+        .unroll(yi)
+        .parallel(xo);
+    scaled.compute_at(b, xo).vectorize(x, tile.lanes, TailStrategy::GuardWithIf);
   }
   k.output(b, {1, 0});
 }
@@ -154,13 +171,13 @@ void trmm(Kernel &k) {
 
 std::vector<Program> blas_programs() {
   return {
-      {"gemm", {"tiled"}, {{5, 7, 9}, {16, 33, 20}}, Start::Any, gemm, plain::gemm},
+      {"gemm", {"tiled"}, {{5, 7, 9}, {36, 53, 20}}, Start::Any, gemm, plain::gemm},
       {"gemver", {"rows"}, {{5}, {37}}, Start::Any, gemver, plain::gemver},
       {"gesummv", {"factored"}, {{5}, {37}}, Start::Any, gesummv, plain::gesummv},
-      {"symm", {"columns"}, {{5, 7}, {21, 18}}, Start::Any, symm, plain::symm},
-      {"syr2k", {"rows", "vectors"}, {{5, 7}, {18, 21}}, Start::Any, syr2k, plain::syr2k},
-      {"syrk", {"tiled"}, {{5, 7}, {18, 21}}, Start::Any, syrk, plain::syrk},
-      {"trmm", {"columns"}, {{5, 7}, {18, 21}}, Start::Any, trmm, plain::trmm},
+      {"symm", {"tiled"}, {{5, 7}, {45, 53}}, Start::Any, symm, plain::symm},
+      {"syr2k", {"tiled"}, {{5, 7}, {38, 53}}, Start::Any, syr2k, plain::syr2k},
+      {"syrk", {"tiled"}, {{5, 7}, {38, 53}}, Start::Any, syrk, plain::syrk},
+      {"trmm", {"tiled"}, {{5, 7}, {38, 53}}, Start::Any, trmm, plain::trmm},
   };
 }
 

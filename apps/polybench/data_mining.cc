@@ -1,6 +1,7 @@
 // PolyBench's datamining: correlation, covariance.
 #include "apps/polybench/kernel.h"
 #include "apps/polybench/plain_data_mining.h"
+#include "apps/polybench/tiles.h"
 
 namespace polyhalite_apps {
 
@@ -11,7 +12,7 @@ namespace {
 Var x("x"), y("y"), xo("xo"), xi("xi");
 
 // sum over the rows of centred(x) * centred(y) above the diagonal and on it, mirrored.
-Func products(Kernel &kernel, const Func &centred, const Expr &m, const Expr &n) {
+Func products(Kernel &kernel, Func centred, const Expr &m, const Expr &n) {
   Func half("half"), both("both");
   RDom r(0, n, 0, m, 0, m, "r");
   RVar k = r.x, j = r.y, i = r.z;
@@ -20,15 +21,19 @@ Func products(Kernel &kernel, const Func &centred, const Expr &m, const Expr &n)
   half(j, i) += centred(i, k) * centred(j, k);
   both(x, y) = half(max(x, y), min(x, y));
   half.compute_root();
-  if (kernel.scheduled("rows")) half.update().reorder(j, k, i).vectorize(j, 4).parallel(i);
-  if (kernel.scheduled("blocks")) {
+  if (kernel.scheduled("tiled")) {
+    const Tile tile = register_tile();
     RVar io("io"), ii("ii"), jo("jo"), ji("ji");
+    centred.vectorize(x, tile.lanes, TailStrategy::GuardWithIf).parallel(y);
+    half.vectorize(x, tile.lanes, TailStrategy::GuardWithIf);
     half.update()
-        .split(i, io, ii, 4)
-        .split(j, jo, ji, 8)
-        .reorder(ji, ii, k, jo, io)
-        .vectorize(ji, 4)
-        .parallel(io);
+        .split(i, io, ii, tile.rows)
+        .split(j, jo, ji, tile.columns())
+        .reorder(ji, ii, k, io, jo)
+        .vectorize(ji, tile.lanes)
+        .unroll(ji)
+        .unroll(ii)
+        .parallel(jo);
   }
   return both;
 }
@@ -72,18 +77,8 @@ void correlation(Kernel &kernel) {
 
 std::vector<Program> data_mining_programs() {
   return {
-      {"correlation",
-       {"rows", "blocks"},
-       {{5, 7}, {21, 34}},
-       Start::Any,
-       correlation,
-       plain::correlation},
-      {"covariance",
-       {"rows", "blocks"},
-       {{5, 7}, {21, 34}},
-       Start::Any,
-       covariance,
-       plain::covariance},
+      {"correlation", {"tiled"}, {{5, 7}, {45, 34}}, Start::Any, correlation, plain::correlation},
+      {"covariance", {"tiled"}, {{5, 7}, {45, 34}}, Start::Any, covariance, plain::covariance},
   };
 }
 

@@ -3,6 +3,7 @@
 
 #include "apps/polybench/kernel.h"
 #include "apps/polybench/plain_medley.h"
+#include "apps/polybench/tiles.h"
 
 namespace polyhalite_apps {
 
@@ -73,7 +74,7 @@ void floyd_warshall(Kernel &kernel) {
   if (!kernel.scheduled("none")) r.where(i != k && j != k);
   path(x, y) = path0(x, y);
   path(j, i) = min(path(j, i), path(k, i) + path(j, k));
-  if (kernel.scheduled("parallel")) path.update().vectorize(j, 4).parallel(i);
+  if (kernel.scheduled("parallel")) path.update().vectorize(j, register_tile().lanes).parallel(i);
   kernel.output(path, {0, 0});
 }
 
@@ -87,9 +88,8 @@ void nussinov(Kernel &kernel) {
   r.where(i <= k && k < j);
   const Expr pair = select(i < j - 1 && base(i) + base(j) == 3, 1, 0);
   table(x, y) = 0;
-  // A base or both ends left out, ends that pair, or two parts.
-  table(j, i) = max(table(j, i),
-                    select(k == i, max(table(j - 1, i), table(j - 1, min(i + 1, n - 1)) + pair), 0),
+  // Ends that pair, or two parts: of one base, or none, where an end is left out.
+  table(j, i) = max(table(j, i), select(k == i, table(j - 1, min(i + 1, n - 1)) + pair, 0),
                     table(k, i) + table(j, min(k + 1, n - 1)));
   out(x, y) = cast<double>(table(x, y));
   table.compute_root();
@@ -97,6 +97,15 @@ void nussinov(Kernel &kernel) {
     // Intervals of one length need shorter ones only.
     RVar d("d");
     table.update().skew(j, r.z, d, 1).reorder(k, r.z, d).parallel(r.z);
+  }
+  if (kernel.scheduled("rows")) {
+    RVar jo("jo"), ji("ji");
+    const int lanes = 2 * register_tile().lanes;
+    table.update()
+        .split(j, jo, ji, 4 * lanes)
+        .reorder(ji, k, jo, r.z)
+        .vectorize(ji, lanes)
+        .unroll(ji);
   }
   kernel.output(out, {0, 0});
 }
@@ -112,7 +121,7 @@ std::vector<Program> medley_programs() {
        Start::Any,
        floyd_warshall,
        plain::floyd_warshall},
-      {"nussinov", {"diagonals"}, {{5}, {23}}, Start::Any, nussinov, plain::nussinov},
+      {"nussinov", {"diagonals", "rows"}, {{5}, {150}}, Start::Any, nussinov, plain::nussinov},
   };
 }
 

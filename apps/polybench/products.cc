@@ -1,6 +1,7 @@
 // PolyBench's linear-algebra/kernels: 2mm, 3mm, atax, bicg, doitgen, mvt.
 #include "apps/polybench/kernel.h"
 #include "apps/polybench/plain_products.h"
+#include "apps/polybench/tiles.h"
 
 namespace polyhalite_apps {
 
@@ -12,32 +13,26 @@ const Expr kAlpha(plain::kFactor), kBeta(plain::kScale);
 Var x("x"), y("y"), z("z"), xo("xo"), yo("yo"), xi("xi"), yi("yi");
 
 void two_products(Kernel &k) {
-  const Expr nj = k.size(1), nk = k.size(2);
+  const Expr ni = k.size(0), nj = k.size(1), nk = k.size(2), nl = k.size(3);
   Func a = k.input("a", {2, 0}), b = k.input("b", {1, 2}), c = k.input("c", {3, 1}),
        d0 = k.input("d", {3, 0});
-  Func tmp("tmp"), d("d");
+  Func scaled("scaled"), tmp("tmp"), d("d");
   RDom r(0, nk, "r"), s(0, nj, "s");
-  tmp(x, y) += kAlpha * a(r, y) * b(x, r);
+  scaled(x, y) = kAlpha * b(x, y);
+  tmp(x, y) += a(r, y) * scaled(x, r);
   d(x, y) = d0(x, y) * kBeta;
   d(x, y) += tmp(s, y) * c(x, s);
   tmp.compute_root();
-  if (k.scheduled("strips")) {
-    // Rows of the first product beside the rows of the second that need them.
-    d.split(y, yo, yi, 4, TailStrategy::GuardWithIf).vectorize(x, 4, TailStrategy::GuardWithIf);
-    Func sum = d;
-    d.update()
-        .split(y, yo, yi, 4, TailStrategy::GuardWithIf)
-        .reorder(x, s, yi, yo)
-        .vectorize(x, 4, TailStrategy::GuardWithIf)
-        .parallel(yo);
-    tmp.compute_at(sum, yo).vectorize(x, 4, TailStrategy::GuardWithIf);
-    tmp.update().reorder(x, r, y).vectorize(x, 4, TailStrategy::GuardWithIf);
+  d.bound(x, 0, nl).bound(y, 0, ni);
+  if (k.scheduled("tiled")) {
+    tile_product(tmp, r, scaled);
+    tile_product(d, s, c);
   }
   k.output(d, {3, 0});
 }
 
 void three_products(Kernel &k) {
-  const Expr nj = k.size(1), nk = k.size(2), nm = k.size(4);
+  const Expr ni = k.size(0), nj = k.size(1), nk = k.size(2), nl = k.size(3), nm = k.size(4);
   Func a = k.input("a", {2, 0}), b = k.input("b", {1, 2}), c = k.input("c", {4, 1}),
        d = k.input("d", {3, 4});
   Func e("e"), f("f"), g("g");
@@ -47,15 +42,11 @@ void three_products(Kernel &k) {
   g(x, y) += e(t, y) * f(x, t);
   e.compute_root();
   f.compute_root();
-  if (k.scheduled("vectors")) {
-    e.update().reorder(x, r, y).vectorize(x, 4, TailStrategy::GuardWithIf).parallel(y);
-    f.update().reorder(x, s, y).vectorize(x, 4, TailStrategy::GuardWithIf).parallel(y);
-    g.update()
-        .tile(x, y, xi, yi, 8, 4, TailStrategy::GuardWithIf)
-        .reorder(xi, yi, t, x, y)
-        .vectorize(xi, 4)
-        .unroll(yi)
-        .parallel(y);
+  g.bound(x, 0, nl).bound(y, 0, ni);
+  if (k.scheduled("tiled")) {
+    tile_product(e, r, b);
+    tile_product(f, s, d);
+    tile_product(g, t, f);
   }
   k.output(g, {3, 0});
 }
@@ -68,11 +59,9 @@ void atax(Kernel &k) {
   tmp(x) += a(r, x) * x0(r);
   out(x) += a(x, s) * tmp(s);
   tmp.compute_root();
-  if (k.scheduled("together")) {
-    // A row of the array is read once: for both sums.
-    RVar so("so"), si("si");
-    out.update().split(s, so, si, 4).reorder(x, si, so).vectorize(x, 4, TailStrategy::GuardWithIf);
-    tmp.compute_at(out, so);
+  if (k.scheduled("vectors")) {
+    sum_along_rows(tmp, r);
+    out.update().reorder(x, s).vectorize(x, register_tile().lanes, TailStrategy::GuardWithIf);
   }
   k.output(out, {1});
 }
@@ -85,30 +74,31 @@ void bicg(Kernel &k) {
   s(x) += r0(i) * a(x, i);
   q(x) += a(j, x) * p(j);
   if (k.scheduled("vectors")) {
-    RVar jo("jo"), ji("ji");
-    Var u("u");
-    s.update()
-        .split(x, xo, xi, 8, TailStrategy::GuardWithIf)
-        .reorder(xi, i, xo)
-        .vectorize(xi, 4)
-        .parallel(xo);
-    q.update().split(j, jo, ji, 4);
-    Func parts = q.update().rfactor(ji, u);
-    parts.compute_at(q, x).vectorize(u);
-    parts.update().reorder(u, jo).vectorize(u);
+    s.update().reorder(x, i).vectorize(x, register_tile().lanes, TailStrategy::GuardWithIf);
+    sum_along_rows(q, j);
   }
   k.output(s, {0});
   k.output(q, {1});
 }
 
 void doitgen(Kernel &k) {
-  const Expr np = k.size(2);
+  const Expr nr = k.size(0), nq = k.size(1), np = k.size(2);
   Func a = k.input("a", {2, 1, 0}), c4 = k.input("c4", {2, 2});
   Func sum("sum");
   RDom s(0, np, "s");
   sum(x, y, z) += a(s, y, z) * c4(x, s);
-  if (k.scheduled("vectors")) {
-    sum.update().reorder(x, s, y, z).vectorize(x, 4, TailStrategy::GuardWithIf).parallel(z);
+  sum.bound(x, 0, np).bound(y, 0, nq).bound(z, 0, nr);
+  if (k.scheduled("tiled")) {
+    const Tile tile = register_tile();
+    const TailStrategy guard = TailStrategy::GuardWithIf;
+    sum.vectorize(x, tile.lanes, guard).parallel(z);
+    sum.update()
+        .tile(x, y, xi, yi, tile.columns(), tile.rows, guard)
+        .reorder(xi, yi, s, y, x, z)
+        .vectorize(xi, tile.lanes)
+        .unroll(xi)
+        .unroll(yi)
+        .parallel(z);
   }
   k.output(sum, {2, 1, 0});
 }
@@ -123,10 +113,9 @@ void mvt(Kernel &k) {
   first(x) += a(r, x) * y1(r);
   second(x) = x2(x);
   second(x) += a(x, r) * y2(r);
-  if (k.scheduled("tiled")) {
-    RVar ro("ro"), ri("ri");
-    first.update().split(r, ro, ri, 16).reorder(ri, x, ro);
-    second.update().reorder(x, r).vectorize(x, 4, TailStrategy::GuardWithIf);
+  if (k.scheduled("vectors")) {
+    sum_along_rows(first, r);
+    second.update().reorder(x, r).vectorize(x, register_tile().lanes, TailStrategy::GuardWithIf);
   }
   k.output(first, {0});
   k.output(second, {0});
@@ -137,21 +126,21 @@ void mvt(Kernel &k) {
 std::vector<Program> product_programs() {
   return {
       {"2mm",
-       {"strips"},
-       {{5, 6, 7, 8}, {18, 11, 21, 24}},
+       {"tiled"},
+       {{5, 6, 7, 8}, {38, 53, 21, 44}},
        Start::Any,
        two_products,
        plain::two_products},
       {"3mm",
-       {"vectors"},
-       {{5, 6, 7, 8, 9}, {18, 11, 21, 24, 13}},
+       {"tiled"},
+       {{5, 6, 7, 8, 9}, {38, 53, 21, 44, 13}},
        Start::Any,
        three_products,
        plain::three_products},
-      {"atax", {"together"}, {{5, 7}, {38, 42}}, Start::Any, atax, plain::atax},
+      {"atax", {"vectors"}, {{5, 7}, {38, 42}}, Start::Any, atax, plain::atax},
       {"bicg", {"vectors"}, {{5, 7}, {38, 42}}, Start::Any, bicg, plain::bicg},
-      {"doitgen", {"vectors"}, {{4, 5, 6}, {9, 7, 13}}, Start::Any, doitgen, plain::doitgen},
-      {"mvt", {"tiled"}, {{5}, {41}}, Start::Any, mvt, plain::mvt},
+      {"doitgen", {"tiled"}, {{4, 5, 6}, {9, 23, 37}}, Start::Any, doitgen, plain::doitgen},
+      {"mvt", {"vectors"}, {{5}, {41}}, Start::Any, mvt, plain::mvt},
   };
 }
 

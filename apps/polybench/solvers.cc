@@ -1,6 +1,7 @@
 // PolyBench's linear-algebra/solvers: cholesky, durbin, gramschmidt, lu, ludcmp, trisolv.
 #include "apps/polybench/kernel.h"
 #include "apps/polybench/plain_solvers.h"
+#include "apps/polybench/tiles.h"
 
 namespace polyhalite_apps {
 
@@ -10,29 +11,75 @@ namespace {
 
 Var x("x"), y("y"), p("p");
 
+// Tiles of a factorization's steps k, rows and columns: those that have no phase but the last stay
+// in registers.
+void tile_steps(Stage update, const RVar &column, const RVar &row, const RVar &phase,
+                const RVar &k) {
+  constexpr int kSteps = 8;
+  const Tile tile = register_tile();
+  RVar ko("ko"), ki("ki"), ro("ro"), ri("ri"), co("co"), ci("ci");
+  update.split(k, ko, ki, kSteps)
+      .split(row, ro, ri, kSteps)
+      .split(column, co, ci, tile.columns())
+      .reorder(ci, ri, phase, ki, co, ro, ko)
+      .unroll(phase)
+      .unroll(ri)
+      .vectorize(ci, tile.lanes)
+      .unroll(ci);
+}
+
+// In rows of the transposed array, so that a step's cells lie side by side. Phases: the diagonal's
+// root, its column by it, and what follows without their product.
 void cholesky(Kernel &kernel) {
   const Expr n = kernel.size(0);
-  Func a0 = kernel.input("a", {0, 0}), a("out");
-  RDom r(0, n, 0, n, 0, n, "r");
-  RVar k = r.x, j = r.y, i = r.z;
+  Func a0 = kernel.input("a", {0, 0}), a("a"), out("out");
+  RDom r(0, n, 0, n, 0, 3, 0, n, "r");
+  RVar i = r.x, j = r.y, phase = r.z, k = r.w;
   r.where(k <= j && j <= i);
-  a(x, y) = a0(x, y);
-  a(j, i) = select(k < j, a(j, i) - a(k, i) * a(k, j), j < i, a(j, i) / a(j, j), sqrt(a(j, i)));
-  if (kernel.scheduled("columns")) a.update().reorder(k, i, j);
-  if (kernel.scheduled("tiled")) {
-    RVar ko("ko"), jo("jo"), io("io"), ki("ki"), ji("ji"), ii("ii");
-    a.update()
-        .split(k, ko, ki, 8)
-        .split(j, jo, ji, 8)
-        .split(i, io, ii, 8)
-        .reorder(ki, ji, ii, ko, jo, io);
-  }
-  kernel.output(a, {0, 0});
+  r.where(select(phase<2, j <= k, j> k) && select(phase == 0, i <= k, i > k));
+  a(x, y) = a0(y, x);
+  a(i, j) = mux(phase, {sqrt(a(i, j)), a(i, j) / a(k, k), a(i, j) - a(i, k) * a(j, k)});
+  out(x, y) = select(x <= y, a(y, x), a0(x, y));
+  a.compute_root().bound(x, 0, n).bound(y, 0, n);
+  out.bound(x, 0, n).bound(y, 0, n);
+  if (kernel.scheduled("rows")) a.update().unroll(phase).vectorize(i, register_tile().lanes);
+  if (kernel.scheduled("tiled")) tile_steps(a.update(), i, j, phase, k);
+  kernel.output(out, {0, 0});
+}
+
+// As durbin, with partial sums that vectors run along; further phases add them up.
+void durbin_in_vectors(Kernel &kernel) {
+  constexpr int kParts = 8;
+  const Expr n = kernel.size(0);
+  Func r0 = kernel.input("r", {0});
+  // Planes: coefficients, new ones, partial sums, scalars.
+  enum { kCoefficients, kNew, kSums, kScalars };
+  Func s("s"), out("y");
+  const Expr blocks = (n + kParts - 1) / kParts + 1;
+  RDom r(0, kParts, 0, blocks, 0, 9, 1, n - 1, "r");
+  RVar part = r.x, block = r.y, phase = r.z, k = r.w;
+  const Expr i = block * kParts + part;
+  r.where(i <= mux(phase, {kParts - 1, k - 1, 3, 1, 0, 0, 0, k - 1, k}));
+  s(x, p) = select(p == kScalars, select(x == 1, Expr(1.0), -r0(0)), -r0(0));
+  const Expr alpha = s(0, kScalars), beta = s(1, kScalars), sum = s(0, kSums);
+  const Expr mirrored = max(likely(k - 1 - i), 0);
+  auto added = [&](int by) { return s(i, kSums) + s(i + by, kSums); };
+  s(mux(phase, {i, part, i, i, i, 1, 0, i, i}),
+    mux(phase, {kSums, kSums, kSums, kSums, kSums, kScalars, kScalars, kNew, kCoefficients})) =
+      mux(phase, {Expr(0.0), s(part, kSums) + r0(mirrored) * s(i, kCoefficients), added(4),
+                  added(2), added(1), (Expr(1.0) - alpha * alpha) * beta, -(r0(k) + sum) / beta,
+                  s(i, kCoefficients) + alpha * s(mirrored, kCoefficients),
+                  select(i == k, alpha, s(i, kNew))});
+  out(x) = s(x, kCoefficients);
+  s.compute_root().bound(x, 0, blocks * kParts).bound(p, 0, 4);
+  s.update().unroll(phase).vectorize(part);
+  kernel.output(out, {0});
 }
 
 // The steps that PolyBench takes for each k are phases of one update: the scalars beta and alpha, a
 // sum between them, the new coefficients beside the old ones, and in their place.
 void durbin(Kernel &kernel) {
+  if (kernel.scheduled("vectors")) return durbin_in_vectors(kernel);
   const Expr n = kernel.size(0);
   Func r0 = kernel.input("r", {0});
   // Planes: coefficients, new ones, scalars.
@@ -74,30 +121,27 @@ void gramschmidt(Kernel &kernel) {
   left(x, y) = s(x, y, kR);
   s.compute_root();
   if (kernel.scheduled("phases")) s.update().unroll(phase);
-  if (kernel.scheduled("columns")) s.update().reorder(j, i, phase, k).unroll(phase).vectorize(j, 4);
+  if (kernel.scheduled("columns")) {
+    s.update().reorder(j, i, phase, k).unroll(phase).vectorize(j, register_tile().lanes);
+  }
   kernel.output(q, {1, 0});
   kernel.output(left, {1, 1});
 }
 
-// a(j, i) of the factors, in the place of the array.
+// a(j, i) of the factors, in the place of the array. Phases: the column by the diagonal, and what
+// follows without the product of it and the row.
 Func factors(Kernel &kernel, const Func &a0, const Expr &n) {
   Func a("factors");
-  RDom r(0, n, 0, n, 0, n, "r");
-  RVar k = r.x, j = r.y, i = r.z;
-  r.where(k < i && k <= j);
+  RDom r(0, n, 0, 2, 0, n, 0, n, "r");
+  RVar j = r.x, phase = r.y, i = r.z, k = r.w;
+  r.where(k < i && k <= j && select(phase == 0, j <= k, j > k));
   a(x, y) = a0(x, y);
-  a(j, i) = select(k < j, a(j, i) - a(k, i) * a(j, k), a(j, i) / a(j, j));
+  a(j, i) = mux(phase, {a(j, i) / a(j, j), a(j, i) - a(k, i) * a(j, k)});
+  a.bound(x, 0, n).bound(y, 0, n);
   if (kernel.scheduled("right looking")) {
-    a.update().reorder(j, i, k).parallel(i);
+    a.update().unroll(phase).vectorize(j, register_tile().lanes).parallel(i);
   }
-  if (kernel.scheduled("tiled")) {
-    RVar ko("ko"), jo("jo"), io("io"), ki("ki"), ji("ji"), ii("ii");
-    a.update()
-        .split(k, ko, ki, 8)
-        .split(j, jo, ji, 8)
-        .split(i, io, ii, 8)
-        .reorder(ji, ii, ki, jo, io, ko);
-  }
+  if (kernel.scheduled("tiled")) tile_steps(a.update(), j, i, phase, k);
   return a;
 }
 
@@ -140,16 +184,16 @@ void trisolv(Kernel &kernel) {
 
 std::vector<Program> solver_programs() {
   return {
-      {"cholesky", {"columns", "tiled"}, {{7}, {29}}, Start::Symmetric, cholesky, plain::cholesky},
-      {"durbin", {"phases"}, {{7}, {29}}, Start::Small, durbin, plain::durbin},
+      {"cholesky", {"rows", "tiled"}, {{7}, {53}}, Start::Symmetric, cholesky, plain::cholesky},
+      {"durbin", {"phases", "vectors"}, {{7}, {29}}, Start::Small, durbin, plain::durbin},
       {"gramschmidt",
        {"phases", "columns"},
        {{7, 5}, {29, 18}},
        Start::Dominant,
        gramschmidt,
        plain::gramschmidt},
-      {"lu", {"right looking", "tiled"}, {{7}, {29}}, Start::Dominant, lu, plain::lu},
-      {"ludcmp", {"right looking", "tiled"}, {{7}, {29}}, Start::Dominant, ludcmp, plain::ludcmp},
+      {"lu", {"right looking", "tiled"}, {{7}, {53}}, Start::Dominant, lu, plain::lu},
+      {"ludcmp", {"right looking", "tiled"}, {{7}, {53}}, Start::Dominant, ludcmp, plain::ludcmp},
       {"trisolv", {"columns"}, {{7}, {29}}, Start::Dominant, trisolv, plain::trisolv},
   };
 }

@@ -3,6 +3,7 @@
 // reduction variable, the phase.
 #include "apps/polybench/kernel.h"
 #include "apps/polybench/plain_stencils.h"
+#include "apps/polybench/tiles.h"
 
 namespace polyhalite_apps {
 
@@ -12,6 +13,14 @@ namespace {
 
 Var x("x"), y("y"), z("z"), p("p");
 RVar to("to"), ti("ti"), io("io"), ii("ii"), jo("jo"), ji("ji"), ko("ko"), ki("ki"), wave("wave");
+
+// Planes are filled, and results taken from them, by vectors.
+void copy_vectors(const Kernel &kernel, Func planes, const std::vector<Func> &results) {
+  if (kernel.scheduled("none")) return;
+  const int lanes = register_tile().lanes;
+  planes.unroll(p).vectorize(x, lanes, TailStrategy::GuardWithIf);
+  for (Func f : results) f.vectorize(x, lanes, TailStrategy::GuardWithIf);
+}
 
 // Two planes that become each other's neighbourhoods in turn: a step is two phases.
 void jacobi_1d(Kernel &k) {
@@ -24,10 +33,15 @@ void jacobi_1d(Kernel &k) {
   u(i, to_plane) = Expr(0.33333) * (u(i - 1, from) + u(i, from) + u(i + 1, from));
   out(x) = u(x, 0);
   u.compute_root().bound(p, 0, 2);
-  if (k.scheduled("vectors")) u.update().vectorize(i, 4);
+  copy_vectors(k, u, {out});
+  if (k.scheduled("vectors")) u.update().vectorize(i, register_tile().lanes);
   if (k.scheduled("time tiled")) {
     u.update().skew(i, t, 1).split(t, to, ti, 8).split(i, io, ii, 32).reorder(ii, ti, io, to);
-    u.update().vectorize(ii, 4).skew(io, to, wave, 1).reorder(to, wave).parallel(to);
+    u.update()
+        .vectorize(ii, register_tile().lanes)
+        .skew(io, to, wave, 1)
+        .reorder(to, wave)
+        .parallel(to);
   }
   k.output(out, {1});
 }
@@ -43,10 +57,15 @@ void jacobi_2d(Kernel &k) {
                                    u(j, i + 1, from) + u(j, i - 1, from));
   out(x, y) = u(x, y, 0);
   u.compute_root().bound(p, 0, 2);
-  if (k.scheduled("rows")) u.update().vectorize(j, 4).parallel(i);
+  copy_vectors(k, u, {out});
+  if (k.scheduled("rows")) u.update().vectorize(j, register_tile().lanes).parallel(i);
   if (k.scheduled("time tiled")) {
-    u.update().skew(i, t, 1).split(t, to, ti, 16).split(i, io, ii, 32).reorder(j, ii, ti, io, to);
-    u.update().vectorize(j, 8).skew(io, to, wave, 1).reorder(to, wave).parallel(to);
+    u.update().skew(i, t, 1).split(t, to, ti, 16).split(i, io, ii, 8).reorder(j, ii, ti, io, to);
+    u.update()
+        .vectorize(j, register_tile().lanes)
+        .skew(io, to, wave, 1)
+        .reorder(to, wave)
+        .parallel(to);
   }
   k.output(out, {1, 1});
 }
@@ -65,16 +84,21 @@ void heat_3d(Kernel &kernel) {
       Expr(0.125) * (u(k + 1, j, i, from) - Expr(2.0) * centre + u(k - 1, j, i, from)) + centre;
   out(x, y, z) = u(x, y, z, 0);
   u.compute_root().bound(p, 0, 2);
-  if (kernel.scheduled("planes")) u.update().vectorize(k, 4).parallel(i);
+  copy_vectors(kernel, u, {out});
+  if (kernel.scheduled("planes")) u.update().vectorize(k, register_tile().lanes).parallel(i);
   if (kernel.scheduled("time tiled")) {
+    const int lanes = register_tile().lanes;
+    // Several vectors of a row together, since rows are short.
     u.update()
         .skew(i, t, 1)
         .skew(j, t, 1)
         .split(t, to, ti, 8)
-        .split(i, io, ii, 16)
-        .split(j, jo, ji, 16)
-        .reorder(k, ji, ii, ti, jo, io, to)
-        .vectorize(k, 8)
+        .split(i, io, ii, 8)
+        .split(j, jo, ji, 8)
+        .split(k, ko, ki, 5 * lanes)
+        .reorder(ki, ko, ji, ii, ti, jo, io, to)
+        .vectorize(ki, lanes)
+        .unroll(ki)
         .skew(io, to, wave, 1)
         .reorder(jo, to, wave)
         .parallel(to);
@@ -129,16 +153,17 @@ void fdtd_2d(Kernel &k) {
   ey(x, y) = u(x, y, kEy);
   hz(x, y) = u(x, y, kHz);
   u.compute_root().bound(p, 0, 3);
-  if (k.scheduled("rows")) u.update().unroll(phase).vectorize(j, 4).parallel(i);
+  copy_vectors(k, u, {ex, ey, hz});
+  if (k.scheduled("rows")) u.update().unroll(phase).vectorize(j, register_tile().lanes).parallel(i);
   if (k.scheduled("time tiled")) {
     u.update()
         .skew(i, phase, 1)
         .skew(i, t, 2)
-        .split(t, to, ti, 8)
-        .split(i, io, ii, 32)
+        .split(t, to, ti, 6)
+        .split(i, io, ii, 6)
         .reorder(j, ii, phase, ti, io, to)
         .unroll(phase)
-        .vectorize(j, 8)
+        .vectorize(j, register_tile().lanes)
         .skew(io, to, wave, 1)
         .reorder(to, wave)
         .parallel(to);
@@ -190,7 +215,7 @@ void adi(Kernel &k) {
     s.update()
         .split(i, io, ii, 32)
         .reorder(ii, j, part, io, sweep, t)
-        .vectorize(ii, 8)
+        .vectorize(ii, register_tile().lanes)
         .unroll(part)
         .unroll(sweep)
         .parallel(io);

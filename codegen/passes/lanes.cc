@@ -226,35 +226,69 @@ bool differ_by_lane(const Expr &index) {
   return last != 0 && std::abs(step) > std::abs(last) * (inner.lanes - 1);
 }
 
-Expr any_lane(const Expr &mask) {
-  if (mask.type().is_scalar()) return mask;
-  if (mask->op == Op::Broadcast) return any_lane(mask->args[0]);
-  if (mask->op == Op::Or)
-    return make_binary(Op::Or, any_lane(mask->args[0]), any_lane(mask->args[1]));
+namespace {
+
+// Which lanes of a mask hold, if any does: all, those from the first on, or those up to the last.
+enum class Holds : uint8_t { All, First, Last, Unknown };
+
+// And where it is known: does any? Written to `any`.
+Holds holding_lanes(const Expr &mask, Expr *any) {
+  if (mask->op == Op::Broadcast && mask->args[0].type().is_scalar()) {
+    *any = mask->args[0];
+    return Holds::All;
+  }
   Steps a, b;
-  const bool ordered =
-      mask->op == Op::Lt || mask->op == Op::Le || mask->op == Op::Gt || mask->op == Op::Ge;
-  if (ordered && as_steps(mask->args[0], &a) && as_steps(mask->args[1], &b) &&
-      a.base.type().is_scalar() && a.base.type().is_affine() && a.lanes == b.lanes) {
-    // The difference is monotone: if any lane holds, the first or the last one does.
-    auto at = [&](int lane) {
-      const Expr k = make_int(a.base.type(), lane);
-      return make_binary(mask->op, lane_binary(Op::Add, a.base, lane_binary(Op::Mul, a.stride, k)),
-                         lane_binary(Op::Add, b.base, lane_binary(Op::Mul, b.stride, k)));
-    };
-    const bool less = mask->op == Op::Lt || mask->op == Op::Le;
-    int64_t slope;
-    if (is_const_int(lane_binary(Op::Sub, a.stride, b.stride), &slope)) {
-      return at(less == (slope > 0) ? 0 : a.lanes - 1);
+  int64_t slope;
+  const bool less = mask->op == Op::Lt || mask->op == Op::Le;
+  const bool ordered = less || mask->op == Op::Gt || mask->op == Op::Ge;
+  if (!ordered || !as_steps(mask->args[0], &a) || !as_steps(mask->args[1], &b) ||
+      !a.base.type().is_scalar() || !a.base.type().is_affine() || a.lanes != b.lanes ||
+      !is_const_int(simplify(lane_binary(Op::Sub, a.stride, b.stride)), &slope)) {
+    return Holds::Unknown;
+  }
+  // The difference is monotone.
+  const bool first = less == (slope > 0);
+  const Expr k = make_int(a.base.type(), first ? 0 : a.lanes - 1);
+  *any = make_binary(mask->op, lane_binary(Op::Add, a.base, lane_binary(Op::Mul, a.stride, k)),
+                     lane_binary(Op::Add, b.base, lane_binary(Op::Mul, b.stride, k)));
+  return first ? Holds::First : Holds::Last;
+}
+
+void add_conjuncts(const Expr &mask, std::vector<Expr> &conjuncts) {
+  if (mask->op != Op::And) return conjuncts.push_back(mask);
+  add_conjuncts(mask->args[0], conjuncts);
+  add_conjuncts(mask->args[1], conjuncts);
+}
+
+}  // namespace
+
+Expr any_lane(const Expr &mask, const std::string &name) {
+  if (mask.type().is_scalar()) return mask;
+  if (mask->op == Op::Broadcast) return any_lane(mask->args[0], name);
+  if (mask->op == Op::Or) {
+    return make_binary(Op::Or, any_lane(mask->args[0], name), any_lane(mask->args[1], name));
+  }
+  std::vector<Expr> conjuncts;
+  add_conjuncts(mask, conjuncts);
+  auto both = [](const Expr &a, const Expr &b) {
+    return a.defined() ? make_binary(Op::And, a, b) : b;
+  };
+  Expr shared, meeting, rest;  // of all lanes; if all meet in one lane, there; lane by lane
+  Holds common = Holds::All;
+  for (const Expr &c : conjuncts) {
+    Expr any;
+    const Holds holds = holding_lanes(c, &any);
+    if (holds == Holds::All) {
+      shared = both(shared, any);
+      continue;
     }
-    return make_binary(Op::Or, at(0), at(a.lanes - 1));
+    rest = both(rest, c);
+    common = common == Holds::All || common == holds ? holds : Holds::Unknown;
+    if (common != Holds::Unknown) meeting = both(meeting, any);
   }
-  Expr any;
-  for (int i = 0; i < mask.type().lanes(); i++) {
-    const Expr lane = pick(mask, {i});
-    any = any.defined() ? make_binary(Op::Or, any, lane) : lane;
-  }
-  return any;
+  if (!rest.defined()) return shared;
+  const Expr some = common != Holds::Unknown ? meeting : combine_lanes(Op::Or, rest, 1, name);
+  return shared.defined() ? make_binary(Op::And, shared, some) : some;
 }
 
 }  // namespace polyhalite

@@ -36,7 +36,7 @@ Expr combine_each(Op op, const Expr &e);
 /// Is each lane of an index known to be another one than all others?
 bool differ_by_lane(const Expr &index);
 
-/// Is some lane of a mask true? A scalar.
-Expr any_lane(const Expr &mask);
+/// Is some lane of a mask true? A scalar, of partial results as combine_lanes calls them.
+Expr any_lane(const Expr &mask, const std::string &name);
 
 }  // namespace polyhalite

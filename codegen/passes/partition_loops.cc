@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "codegen/ir/visit.h"
+#include "codegen/passes/elimination.h"
 #include "codegen/passes/steady_state.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"

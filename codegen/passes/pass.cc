@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 
+#include "codegen/passes/cut_selects.h"
 #include "codegen/passes/drop_atomics.h"
+#include "codegen/passes/expand_phases.h"
 #include "codegen/passes/fence_streams.h"
 #include "codegen/passes/flatten_storage.h"
 #include "codegen/passes/form_collectives.h"
@@ -23,6 +25,7 @@
 #include "codegen/passes/skip_no_ops.h"
 #include "codegen/passes/skip_stages.h"
 #include "codegen/passes/split_registers.h"
+#include "codegen/passes/trim_loops.h"
 #include "codegen/passes/trust_callers.h"
 #include "codegen/passes/unroll_loops.h"
 #include "codegen/passes/vectorize_loops.h"
@@ -59,9 +62,12 @@ const std::vector<Pass> &pass_list() {
       {"prove_barriers", IrLevel::MultiDimensional, false, false, any_target<prove_barriers>},
       {"form_collectives", IrLevel::MultiDimensional, false, false, any_target<form_collectives>},
       {"place_copies", IrLevel::MultiDimensional, false, false, any_target<place_copies>},
+      {"expand_phases", IrLevel::MultiDimensional, true, true, any_target<expand_phases>},
       {"skip_stages", IrLevel::MultiDimensional, true, false, any_target<skip_stages>},
       {"simplify", IrLevel::MultiDimensional, true, false, any_target<simplify_stmts>},
       {"skip_no_ops", IrLevel::MultiDimensional, true, false, any_target<skip_no_ops>},
+      {"trim_loops", IrLevel::MultiDimensional, true, false, any_target<trim_loops>},
+      {"cut_selects", IrLevel::MultiDimensional, true, false, any_target<cut_selects>},
       {"partition_loops", IrLevel::MultiDimensional, true, false, any_target<partition_loops>},
       {"simplify_cuts", IrLevel::MultiDimensional, true, false, any_target<simplify_stmts>},
       {"promote_accumulators", IrLevel::MultiDimensional, true, false,

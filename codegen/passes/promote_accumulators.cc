@@ -6,9 +6,11 @@
 #include <set>
 
 #include "codegen/ir/visit.h"
+#include "codegen/passes/distinct_cells.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/linear.h"
 #include "lang/simplify/simplify.h"
+#include "polyhedral/judge.h"
 
 namespace polyhalite {
 
@@ -144,12 +146,13 @@ bool is_accumulation(Nest &nest) {
   return bytes <= kMaxBytes && is_injective(nest);
 }
 
-// Calls of the nest's cell become calls of the carried one.
+// Calls of the nest's cell become calls of the carried one. Other calls of its Func are collected.
 class CarriedExpr : public ExprRewriter {
  public:
   CarriedExpr(const Nest &nest, const Expr &carried) : nest_(nest), carried_(carried) {}
 
   bool found() const { return found_; }
+  const std::vector<std::vector<Expr>> &others() const { return others_; }
 
  protected:
   Expr rewrite(const Expr &e) override {
@@ -159,7 +162,9 @@ class CarriedExpr : public ExprRewriter {
     }
     for (size_t i = 0; i < call->args.size(); i++) {
       const Expr index = simplify(substitute(nest_.symbols, call->args[i]));
-      if (!equal(index, nest_.indices[i])) return e;
+      if (equal(index, nest_.indices[i])) continue;
+      others_.push_back(call->args);
+      return rewrite_children(e);
     }
     found_ = true;
     return carried_;
@@ -169,6 +174,7 @@ class CarriedExpr : public ExprRewriter {
   const Nest &nest_;
   const Expr carried_;
   bool found_ = false;
+  std::vector<std::vector<Expr>> others_;  // indices
 };
 
 class Promote : public StmtRewriter {
@@ -194,12 +200,43 @@ class Promote : public StmtRewriter {
         if (out.defined()) return out;
       }
     }
-    return rewrite_children(s);
+    return inside(s);
   }
 
  private:
-  // The nest with its cell carried; undefined where it has no cell to carry, or others beside it.
-  Stmt promoted(const Nest &nest) const {
+  // s with what stands in it rewritten.
+  Stmt inside(const Stmt &s) {
+    if (s->kind != StmtKind::For && s->kind != StmtKind::Let && s->kind != StmtKind::If) {
+      return rewrite_children(s);
+    }
+    outside_.around.push_back(s);
+    std::vector<Stmt> body;
+    for (size_t i = 0; i < s->body.size(); i++) {
+      if (s->kind == StmtKind::If) outside_.branches.push_back(i == 0);
+      body.push_back((*this)(s->body[i]));
+      if (s->kind == StmtKind::If) outside_.branches.pop_back();
+    }
+    outside_.around.pop_back();
+    return with_parts(s, s->args, std::move(body));
+  }
+
+  // Is no cell of the nest read at these indices, which stand in its leaf?
+  bool reads_no_cell_at(const Nest &nest, const std::vector<Expr> &indices) {
+    Surroundings around{nest.around, {}};
+    for (const Stmt &s : nest.around) {
+      if (s->kind == StmtKind::If) around.branches.push_back(true);
+    }
+    CellSet cells{nest.leaf->name, nest.indices, {}};
+    for (const Stmt &loop : nest.cell_loops) {
+      cells.loops.push_back(
+          with_parts(loop, {substitute(nest.symbols, loop->args[0]), loop->args[1]}, loop->body));
+    }
+    return reads_no_cell(solver_, outside_, around, indices, cells);
+  }
+
+  // The nest with its cell carried; undefined where it has no cell to carry, or may read it by
+  // other indices.
+  Stmt promoted(const Nest &nest) {
     const std::string name = nest.leaf->name + ".carried";
     const Type type = nest.leaf->args.back().type();
     std::vector<Expr> box, at;
@@ -211,12 +248,16 @@ class Promote : public StmtRewriter {
     const Expr carried = make_func_call(type, name, at);
     CarriedExpr rewriter(nest, carried);
     Stmt body = make_provide(name, at, {rewriter(nest.leaf->args.back())});
+    const std::vector<std::vector<Expr>> others = rewriter.others();
     for (auto s = nest.around.rbegin(); s != nest.around.rend(); ++s) {
       std::vector<Expr> args;
       for (const Expr &e : (*s)->args) args.push_back(rewriter(e));
       body = with_parts(*s, std::move(args), {body});
     }
-    if (!rewriter.found() || accessed_buffers(body).count(nest.leaf->name)) return Stmt();
+    if (!rewriter.found() || rewriter.others().size() != others.size()) return Stmt();
+    for (const std::vector<Expr> &indices : others) {
+      if (!reads_no_cell_at(nest, indices)) return Stmt();
+    }
 
     const Expr cell = make_func_call(type, nest.leaf->name, nest.indices);
     const Stmt load = for_cells(nest, make_provide(name, at, {cell}));
@@ -245,6 +286,8 @@ class Promote : public StmtRewriter {
 
   std::set<std::string> on_stack_;  // or a thread's own
   Home home_ = Home::Stack;         // of what is carried
+  Surroundings outside_;            // of the statement that is looked at
+  Solver solver_{JudgeOptions().isl_operations};
 };
 
 }  // namespace

@@ -18,8 +18,9 @@ namespace polyhalite {
 
 /// For serial loops whose counters the cell's indices do not use, around vector and unrolled loops
 /// whose counters they may use; the cells are few enough for registers, different for different
-/// counters, and nothing else of the buffer is touched. Works at the multi-dimensional level, where
-/// different indices are different cells. Funcs on the stack need no help.
+/// counters, and whatever else of the buffer is read is proven to be none of them (distinct_cells).
+/// Works at the multi-dimensional level, where different indices are different cells. Funcs on the
+/// stack need no help.
 Function promote_accumulators(const Function &f);
 
 }  // namespace polyhalite

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "codegen/ir/visit.h"
+#include "codegen/passes/elimination.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/simplify.h"
@@ -18,42 +19,8 @@ constexpr int64_t kShortLoop = 16;
 // Loops that are known to have no more iterations than this are left to the loops outside, as far
 // as those can be cut: a radius that a Param limits is mostly less than what it may be.
 constexpr int64_t kShortAtMost = 32;
-// Conditions that fall apart into more inequalities than this are left alone.
-constexpr size_t kMaxInequalities = 16;
-
-class StripLikely : public ExprRewriter {
- protected:
-  Expr rewrite(const Expr &e) override {
-    const Expr r = rewrite_children(e);
-    const CallNode *call = as_intrinsic(r, intrinsic::kLikely);
-    return call ? call->args[0] : r;
-  }
-};
 
 bool is_affine_scalar(const Expr &e) { return e.type() == Int(32); }
-
-// likely(x), or a min, max or select that has such a side: the side that holds in the steady state.
-bool is_likely(const Expr &e) {
-  if (as_intrinsic(e, intrinsic::kLikely)) return true;
-  const size_t first = e->op == Op::Select ? 1 : 0;
-  return (e->op == Op::Min || e->op == Op::Max || e->op == Op::Select) &&
-         is_likely(e->args[first]) != is_likely(e->args[first + 1]);
-}
-
-Linear difference(const Expr &a, const Expr &b, int64_t constant = 0) {
-  Linear l = to_linear(a);
-  l.add(to_linear(b), -1);
-  l.constant += constant;
-  return l;
-}
-
-// What is bound between the loop and a place in its body, outermost first.
-struct Binder {
-  std::string name;
-  Expr value;        // of a symbol
-  Expr min, extent;  // of a loop
-  bool may_be_cut = false;
-};
 
 // Is it known that the loop has few iterations, whatever the parameters are?
 bool is_known_short(const Stmt &loop) {
@@ -82,19 +49,7 @@ bool split(const Expr &condition, bool wanted, Condition *out,
     const bool a = split(condition->args[0], wanted, out, decided);
     return split(condition->args[1], wanted, out, decided) && a;
   }
-  if (!is_comparison(condition->op) || !is_affine_scalar(condition->args[0])) return false;
-  const Expr a = strip_likely(condition->args[0]), b = strip_likely(condition->args[1]);
-  const Op op = condition->op;
-  if (op == Op::Eq || op == Op::Ne) {
-    if ((op == Op::Eq) != wanted) return false;
-    out->inequalities.push_back(difference(a, b));
-    out->inequalities.push_back(difference(b, a));
-  } else {
-    const bool less = (op == Op::Lt || op == Op::Le) == wanted;
-    const bool strict = (op == Op::Lt || op == Op::Gt) == wanted;
-    out->inequalities.push_back(less ? difference(b, a, strict ? -1 : 0)
-                                     : difference(a, b, strict ? -1 : 0));
-  }
+  if (!add_inequalities(condition, wanted, &out->inequalities)) return false;
   decided->emplace_back(condition.get(), wanted);
   return true;
 }
@@ -112,90 +67,10 @@ Expr steady_value(const Expr &e, Condition *out) {
   const int side = is_likely(e->args[0]) ? 0 : 1;
   const Expr chosen = steady_value(e->args[side], out), other = strip_likely(e->args[1 - side]);
   if (!chosen.defined()) return chosen;
-  out->inequalities.push_back(e->op == Op::Min ? difference(other, chosen)
-                                               : difference(chosen, other));
+  out->inequalities.push_back(e->op == Op::Min ? linear_difference(other, chosen)
+                                               : linear_difference(chosen, other));
   return chosen;
 }
-
-// Brings inequalities at a place into terms of one loop's counter and what is outside of that loop.
-class Elimination {
- public:
-  Elimination(const std::string &counter, const std::vector<Binder> &binders)
-      : counter_(counter), binders_(binders) {
-    for (const Binder &b : binders) inner_.insert(b.name);
-  }
-
-  /// Adds inequalities to `out` that imply l >= 0 for every value of the inner counters.
-  bool reduce(Linear l, std::vector<Linear> *out) {
-    if (++steps_ > 64 || out->size() >= kMaxInequalities) return false;
-    for (const auto &[atom, coefficient] : l.terms) {
-      if (!as_variable(atom) && is_local(atom)) return reduce_compound(l, atom, coefficient, out);
-    }
-    for (auto b = binders_.rbegin(); b != binders_.rend(); ++b) {
-      for (const auto &[atom, coefficient] : l.terms) {
-        const VariableNode *v = as_variable(atom);
-        if (!v || v->name != b->name) continue;
-        if (b->value.defined()) {
-          return b->value.type() == Int(32) &&
-                 reduce(replaced(l, atom, coefficient, strip_likely(b->value)), out);
-        }
-        exact_ = false;
-        Expr extreme = b->min;
-        if (coefficient < 0) {
-          extreme = make_binary(Op::Sub, make_binary(Op::Add, b->min, b->extent), Expr(1));
-        }
-        return reduce(replaced(l, atom, coefficient, strip_likely(extreme)), out);
-      }
-    }
-    out->push_back(std::move(l));
-    return true;
-  }
-
-  /// Do the reduced inequalities hold only where the original ones do?
-  bool exact() const { return exact_; }
-
- private:
-  bool is_local(const Expr &e) const {
-    for (const std::string &name : free_variables(e)) {
-      if (name == counter_ || inner_.count(name)) return true;
-    }
-    // What is read inside the loop may not be there yet, or not be readable, in front of it.
-    bool reads = false;
-    for_each_node(e, [&](const Expr &n) {
-      const CallNode *call = as_call(n);
-      reads |= n->op == Op::Load ||
-               (call && call->kind != CallKind::Intrinsic && call->kind != CallKind::Math);
-    });
-    return reads;
-  }
-
-  static Linear replaced(Linear l, const Expr &atom, int64_t coefficient, const Expr &value) {
-    l.terms.erase(atom);
-    return l.add(to_linear(value), coefficient);
-  }
-
-  bool reduce_compound(const Linear &l, const Expr &atom, int64_t coefficient,
-                       std::vector<Linear> *out) {
-    if (atom->op != Op::Min && atom->op != Op::Max) return false;
-    const Linear a = replaced(l, atom, coefficient, atom->args[0]);
-    const Linear b = replaced(l, atom, coefficient, atom->args[1]);
-    // The atom equals one of its sides, and is below (min) or above (max) both.
-    const bool both = (atom->op == Op::Min) == (coefficient > 0);
-    if (both) return reduce(a, out) && reduce(b, out);
-    exact_ = false;
-    const bool a_first = is_local(atom->args[0]);
-    const size_t before = out->size();
-    if (reduce(a_first ? a : b, out)) return true;
-    out->resize(before);
-    return reduce(a_first ? b : a, out);
-  }
-
-  const std::string &counter_;
-  const std::vector<Binder> &binders_;
-  std::set<std::string> inner_;
-  int steps_ = 0;
-  bool exact_ = true;
-};
 
 // Collects the conditions that a loop should be cut for.
 class Collector {
@@ -232,15 +107,8 @@ class Collector {
         s.invariant = s.invariant.defined() ? make_binary(Op::And, s.invariant, holds) : holds;
         continue;
       }
-      // c*x + rest >= 0: x >= ceil(-rest / c), or x < floor(rest / -c) + 1.
-      const int64_t c = it->second;
-      Linear rest = l;
-      rest.terms.erase(counter_);
-      if (c > 0) {
-        keep(lower, divided(rest.scale(-1), c, c - 1), true);
-      } else {
-        keep(upper, divided(rest, -c, -c), false);
-      }
+      const bool from_below = it->second > 0;
+      keep(from_below ? lower : upper, bound_of(l, counter_), from_below);
     }
     s.first = combined(Op::Max, lower);
     s.end = combined(Op::Min, upper);
@@ -250,14 +118,6 @@ class Collector {
   }
 
  private:
-  // floor((l + add) / by)
-  static Linear divided(Linear l, int64_t by, int64_t add) {
-    l.constant += add;
-    if (by == 1) return l;
-    const Expr quotient = make_binary(Op::Div, to_expr(l), Expr(static_cast<int32_t>(by)));
-    return to_linear(simplify(quotient));
-  }
-
   // Adds a bound, but keeps only the tighter one of two that differ by a constant.
   static void keep(std::vector<Linear> &bounds, const Linear &bound, bool is_lower) {
     for (Linear &b : bounds) {
@@ -312,26 +172,8 @@ class Collector {
     if (!decided.empty()) add(c);
   }
 
-  // Names that a condition depends on, through the symbols inside the loop.
-  std::set<std::string> dependences(const Condition &c) const {
-    std::set<std::string> names;
-    for (const Linear &l : c.inequalities) {
-      for (const auto &[atom, coefficient] : l.terms) {
-        for (const std::string &n : free_variables(atom)) names.insert(n);
-      }
-    }
-    for (auto b = binders_.rbegin(); b != binders_.rend(); ++b) {
-      if (!names.count(b->name)) continue;
-      for (const Expr &e : {b->value, b->min, b->extent}) {
-        if (!e.defined()) continue;
-        for (const std::string &n : free_variables(e)) names.insert(n);
-      }
-    }
-    return names;
-  }
-
   void add(const Condition &c) {
-    const std::set<std::string> names = dependences(c);
+    const std::set<std::string> names = dependences(c.inequalities, binders_);
     if (!names.count(name_)) return;
     for (const Binder &b : binders_) {
       if (b.may_be_cut && (c.is_clamp || names.count(b.name))) return;
@@ -365,7 +207,12 @@ class Collector {
 
 }  // namespace
 
-Expr strip_likely(const Expr &e) { return StripLikely()(e); }
+bool is_likely(const Expr &e) {
+  if (as_intrinsic(e, intrinsic::kLikely)) return true;
+  const size_t first = e->op == Op::Select ? 1 : 0;
+  return (e->op == Op::Min || e->op == Op::Max || e->op == Op::Select) &&
+         is_likely(e->args[first]) != is_likely(e->args[first + 1]);
+}
 
 bool may_be_cut(const Stmt &loop) {
   int64_t n;

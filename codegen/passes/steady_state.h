@@ -36,7 +36,8 @@ SteadyState steady_state(const Stmt &loop, bool guards_only);
 /// May this loop be cut: serial or parallel, and not short?
 bool may_be_cut(const Stmt &loop);
 
-/// e without likely().
-Expr strip_likely(const Expr &e);
+/// likely(x), or a min, max or select that has such a side: the side that holds in the steady
+/// state.
+bool is_likely(const Expr &e);
 
 }  // namespace polyhalite

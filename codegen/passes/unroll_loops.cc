@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "codegen/ir/visit.h"
+#include "codegen/passes/copy_body.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/simplify.h"
 #include "polyhalite/error.h"
@@ -69,41 +70,6 @@ Stmt interleaved(const Stmt &loop, int64_t n) {
   return written_as(s, store);
 }
 
-// An expression in one copy: of a select that the counter decides, what is chosen alone, so that
-// the copies of a mux of n values hold n values together, not n each.
-class CopyExpr : public ExprRewriter {
- public:
-  CopyExpr(const std::string &counter, Expr at) : counter_(counter), at_(std::move(at)) {}
-
- protected:
-  Expr rewrite(const Expr &e) override {
-    const VariableNode *v = as_variable(e);
-    if (v) return v->name == counter_ ? at_ : e;
-    if (e->op != Op::Select) return rewrite_children(e);
-    const Expr condition = (*this)(e->args[0]);
-    if (condition.same_as(e->args[0])) return rewrite_children(e);
-    const Expr decided = simplify(condition);
-    if (is_true(decided)) return (*this)(e->args[1]);
-    if (is_false(decided)) return (*this)(e->args[2]);
-    return make_select(decided, (*this)(e->args[1]), (*this)(e->args[2]));
-  }
-
- private:
-  const std::string &counter_;
-  const Expr at_;
-};
-
-class CopyBody : public StmtRewriter {
- public:
-  CopyBody(const std::string &counter, Expr at) : copy_(counter, std::move(at)) {}
-
- protected:
-  Expr rewrite_expr(const Expr &e) override { return copy_(e); }
-
- private:
-  CopyExpr copy_;
-};
-
 class Unroll : public StmtRewriter {
  protected:
   Stmt rewrite(const Stmt &s) override {
@@ -115,7 +81,7 @@ class Unroll : public StmtRewriter {
     std::vector<Stmt> copies;
     for (int64_t i = 0; i < n; i++) {
       const Expr at = simplify(make_binary(Op::Add, r->args[0], make_int(Int(32), i)));
-      copies.push_back(CopyBody(r->name, at)(r->body[0]));
+      copies.push_back(copy_body(r->name, at, r->body[0]));
     }
     return make_block(std::move(copies));
   }

@@ -249,7 +249,7 @@ class VectorBody {
     loop_.mask = outer.defined() ? make_binary(Op::And, outer, c) : c;
     Stmt out = stmt(s);
     // A scalar load takes place where some iteration would have made it.
-    if (out.defined() && uniform_load_) out = make_if(any_lane(loop_.mask), out);
+    if (out.defined() && uniform_load_) out = make_if(any_lane(loop_.mask, lanes_), out);
     loop_.mask = outer;
     uniform_load_ = outer_load;
     return out;

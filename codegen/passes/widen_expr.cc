@@ -122,7 +122,8 @@ Expr WidenExpr::rewrite_trace_access(const Expr &e) {
   }
   if (loop_.mask.defined()) {
     // Where all iterations make one access, it is made if one of them takes part.
-    const Expr own = varies ? repeat_groups(loop_.mask, 1, lanes) : any_lane(loop_.mask);
+    const Expr own =
+        varies ? repeat_groups(loop_.mask, 1, lanes) : any_lane(loop_.mask, "trace.any");
     if (own.type().lanes() > condition.type().lanes()) {
       condition = make_broadcast(condition, own.type().lanes());
     }

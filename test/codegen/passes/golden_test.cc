@@ -1,7 +1,9 @@
 // What each pass makes of small functions, pinned as text.
 #include "test/codegen/golden.h"
 
+#include "codegen/passes/cut_selects.h"
 #include "codegen/passes/drop_atomics.h"
+#include "codegen/passes/expand_phases.h"
 #include "codegen/passes/fence_streams.h"
 #include "codegen/passes/flatten_storage.h"
 #include "codegen/passes/form_collectives.h"
@@ -18,6 +20,7 @@
 #include "codegen/passes/simplify_stmts.h"
 #include "codegen/passes/skip_stages.h"
 #include "codegen/passes/split_registers.h"
+#include "codegen/passes/trim_loops.h"
 #include "codegen/passes/trust_callers.h"
 #include "codegen/passes/unroll_loops.h"
 #include "codegen/passes/vectorize_loops.h"
@@ -98,6 +101,21 @@ TEST(PassGolden, FormDots) {
 TEST(PassGolden, PartitionLoops) {
   check_golden("partition_loops", IrLevel::MultiDimensional, IrLevel::MultiDimensional,
                [](const Function &f) { return simplified(partition_loops(f)); });
+}
+
+TEST(PassGolden, ExpandPhases) {
+  check_golden("expand_phases", IrLevel::MultiDimensional, IrLevel::MultiDimensional,
+               expand_phases);
+}
+
+TEST(PassGolden, TrimLoops) {
+  check_golden("trim_loops", IrLevel::MultiDimensional, IrLevel::MultiDimensional,
+               [](const Function &f) { return simplified(trim_loops(f)); });
+}
+
+TEST(PassGolden, CutSelects) {
+  check_golden("cut_selects", IrLevel::MultiDimensional, IrLevel::MultiDimensional,
+               [](const Function &f) { return simplified(cut_selects(f)); });
 }
 
 TEST(PassGolden, PromoteAccumulators) {
