@@ -133,13 +133,24 @@ class Reader {
         return for_each_node(s->args[0], [&](const Expr &e) { doubt_called(e); });
       case StmtKind::Acquire:
       case StmtKind::Release:
-        waits_[s->name][s->kind == StmtKind::Release] = ++position_;
+        waits_[s->name][s->kind == StmtKind::Release] = next_position();
         return;
       default:
         for (size_t f = 0; f < algorithm_.funcs.size(); f++) {
           doubt(static_cast<int>(f), "loop IR has a statement that this proof does not read");
         }
     }
+  }
+
+  // Behind all that came before; in the second task of a fork in front of the loop that it will run
+  // in step with the first, which has its place there.
+  int next_position() {
+    const bool is_early = in_step_ && in_step_->is_second &&
+                          in_step_->entered < in_step_->loops.consumes.size() &&
+                          in_step_->entered < in_step_->produces.size();
+    if (!is_early) return ++position_;
+    internal_check(in_step_->early < kRoom, "a task has few statements in front of its loops");
+    return in_step_->produces[in_step_->entered].position - kRoom + in_step_->early++;
   }
 
   // A loop that the second task of a fork runs in step with the first has the place of that one's.
@@ -149,11 +160,12 @@ class Reader {
     const TaskLoops &tasks = in_step_->loops;
     if (std::any_of(tasks.produces.begin(), tasks.produces.end(), is_it)) {
       in_step_->produces.push_back(loop);
-      in_step_->produces.back().position = ++position_;
+      position_ += kRoom + 1;
+      in_step_->produces.back().position = position_;
       return position_;
     }
     const auto at = std::find_if(tasks.consumes.begin(), tasks.consumes.end(), is_it);
-    if (at == tasks.consumes.end()) return ++position_;
+    if (at == tasks.consumes.end()) return next_position();
     const auto i = static_cast<size_t>(at - tasks.consumes.begin());
     in_step_->entered = i + 1;
     if (i < in_step_->produces.size()) {
@@ -176,7 +188,7 @@ class Reader {
       for (const Stmt &b : s->body) visit(b);
       return;
     }
-    in_step_ = InStep{*loops, {}, 0, true};
+    in_step_ = InStep{*loops};
     dataflow::Task task;
     for (const Around &a : around_) task.outer += a.kind == Around::Loop;
     task.in_step = loops->produces.size();
@@ -291,11 +303,7 @@ class Reader {
   }
 
   void provide(const Stmt &s) {
-    position_++;
-    // In front of the loops that are in step it would seem to come behind them.
-    if (in_step_ && in_step_->is_second && in_step_->entered < in_step_->loops.consumes.size()) {
-      in_step_->is_alike = false;
-    }
+    const int position = next_position();
     const int func = algorithm_.index_of(s->name);
     if (func < 0) return;
     written_.insert(func);
@@ -343,7 +351,7 @@ class Reader {
     }
     dataflow::Statement st;
     st.around = around_;
-    st.position = position_;
+    st.position = position;
     st.stage = {func, definition};
     const StageDef &def = f.stages[definition];
     std::vector<std::string> variables;
@@ -461,6 +469,7 @@ class Reader {
   std::map<std::string, int> memory_;  // of Funcs, where the walk is
   BlockedMemories blocked_;            // of those
   std::set<int> written_;
+  static constexpr int kRoom = 1 << 16;
   int position_ = 0;
   bool atomic_ = false;
   // Of the fork around: its tasks' loops, those of the first task as they were met, and how many of
@@ -469,6 +478,7 @@ class Reader {
     TaskLoops loops;
     std::vector<Around> produces;
     size_t entered = 0;
+    int early = 0;  // statements of the second task in front of those loops
     bool is_alike = true, is_second = false;
   };
   std::optional<InStep> in_step_;

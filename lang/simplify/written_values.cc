@@ -50,7 +50,9 @@ std::vector<WrittenValue> written_values(const std::string &func, const StageDef
       return c && c->kind == CallKind::Func && c->name == func &&
              c->value_index == static_cast<int>(v) &&
              std::equal(c->args.begin(), c->args.end(), write.cell.begin(), write.cell.end(),
-                        [](const Expr &a, const Expr &b) { return equal(a, b); });
+                        [](const Expr &a, const Expr &b) {
+                          return equal(a, b) || is_zero(simplify(make_binary(Op::Sub, a, b)));
+                        });
     };
     written.push_back(parts ? without_own(write.values[v], own)
                             : WrittenValue{write.values[v], Expr()});

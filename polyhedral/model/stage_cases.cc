@@ -20,6 +20,21 @@ void for_each_part(StageDef &def, const std::function<void(Expr &)> &visit) {
   if (def.predicate.defined()) visit(def.predicate);
 }
 
+// What is computed, with selects that are decided gone and accesses simple. No other algebra: code
+// does without it, and a value that is computed anew, as f + 0 is, is none that stays what it is.
+class Decided : public ExprRewriter {
+ protected:
+  Expr rewrite(const Expr &e) override {
+    if (e->op == Op::Select) {
+      const Expr condition = simplify(e->args[0]);
+      if (is_true(condition)) return (*this)(e->args[1]);
+      if (is_false(condition)) return (*this)(e->args[2]);
+    }
+    const CallNode *c = as_call(e);
+    return c && c->kind == CallKind::Func ? simplify(e) : rewrite_children(e);
+  }
+};
+
 // Is the variable compared with what is constant?
 bool decides(const StageDef &def, const std::string &variable) {
   bool found = false;
@@ -52,9 +67,13 @@ std::vector<StageCase> stage_cases(const StageDef &def) {
       for (int64_t value = min; value < min + extent; value++) {
         StageCase one = c;
         one.fixed.push_back({r.var, value});
-        for_each_part(one.def, [&](Expr &e) {
-          e = simplify(substitute(r.var, make_int(Int(32), value), e));
-        });
+        const auto with_value = [&](const Expr &e) {
+          return substitute(r.var, make_int(Int(32), value), e);
+        };
+        for (Expr &e : one.def.values) e = Decided()(with_value(e));
+        for (Expr &e : one.def.args) e = simplify(with_value(e));
+        if (one.def.predicate.defined())
+          one.def.predicate = simplify(with_value(one.def.predicate));
         more.push_back(std::move(one));
       }
     }

@@ -112,7 +112,13 @@ void SurveyScope::define_shared_symbols(const std::vector<Symbol> &symbols) {
   }
 }
 
+void SurveyScope::assume_branch(StageId stage) {
+  if (!branches_.insert({stage.func, stage.stage}).second) return;
+  if (const Expr e = runs_where(tree_.func(stage), stage.stage); e.defined()) translator_.assume(e);
+}
+
 void SurveyScope::bound_counter(int loop) {
+  assume_branch(tree_.loops[loop].stage);
   const LoopBounds &b = survey_.loops[loop];
   const AffineRow counter = translator_.row(loop_variable(tree_.loops[loop]));
   // max(a, b) <= counter: both are, and no question arises which of them is the larger one.
@@ -183,7 +189,7 @@ void SurveyScope::enter_stage(StageId stage, What what) {
     if (what == Writes && writes_anyway) continue;
     translator_.assume(g.condition);
   }
-  if (const Expr e = runs_where(tree_.func(stage), stage.stage); e.defined()) translator_.assume(e);
+  assume_branch(stage);
 }
 
 void SurveyScope::enter_used(StageId stage) {

@@ -5,6 +5,7 @@
 
 #include <set>
 #include <string>
+#include <utility>
 
 #include "polyhedral/model/translate.h"
 #include "polyhedral/survey.h"
@@ -45,6 +46,8 @@ class SurveyScope {
  private:
   void assume_outputs();
   bool has_cases(const Expr &e) const;
+  /// The loops of a branch run where its condition holds.
+  void assume_branch(StageId stage);
   void bound_counter(int loop);
   bool add_parts(const StageId &s, const std::string &dim, std::vector<AffineRow> &rows);
   void define_symbols(const std::vector<Symbol> &symbols);
@@ -56,6 +59,7 @@ class SurveyScope {
   Translator translator_;
   const SharedSymbols symbols_;
   std::set<std::string> free_;
+  std::set<std::pair<int, int>> branches_;  // whose conditions are assumed
   bool has_intervals_ = false;
 };
 

@@ -241,8 +241,9 @@ class Trial {
       int64_t move = 0, grow = 0, width = 0;  // width: the new extent of dimension 0
     };
     bool decided = false;
-    for (const Change &change : {Change{}, Change{0, 7, 0}, Change{-15, 5, 0}, Change{9, 3, 0},
-                                 Change{-4, 7, 1}, Change{-4, 7, 4}, Change{-40, 0, 0}}) {
+    for (const Change &change :
+         {Change{}, Change{0, 7, 0}, Change{-15, 5, 0}, Change{9, 3, 0}, Change{-4, 7, 1},
+          Change{-4, 7, 3}, Change{-4, 7, 4}, Change{2, 3, 7}, Change{-40, 0, 0}}) {
       std::vector<Output> outputs = first;
       for (Output &o : outputs) {
         for (int64_t &m : o.box.min) m += change.move;

@@ -255,6 +255,17 @@ TEST(ProveLoops, ProductionsThatRunAheadInARing) {
   EXPECT_EQ(proof_of(b.blur), kBlurProven);
 }
 
+// The consumer computes another Func in front of the loop in which it waits.
+TEST(ProveLoops, TasksWithRowsOfTheirOwn) {
+  Func ahead("ahead"), row("row"), out("out");
+  ahead(x, y) = x + y;
+  row(x, y) = x * y;
+  out(x, y) = ahead(x, y) + row(x, y) + row(x + 1, y);
+  ahead.compute_at(out, x).store_root().async();
+  row.compute_at(out, y);
+  EXPECT_EQ(proof_of(out), "proven ahead\nproven row\nproven out\n");
+}
+
 TEST(ProveLoops, WhereDataChooseTheCellNothingIsDecided) {
   RDom r(0, 50, "r");
   Func values("values"), counts("counts"), out("out");
