@@ -84,18 +84,21 @@ Stmt streamed_provide(const Stmt &s) {
 
 Expr both(const Expr &a, const Expr &b) { return a.defined() ? make_binary(Op::And, a, b) : b; }
 
-/// The update as a whole where iterations that run at once may meet in one cell: in lanes of a
-/// vector, or in threads as well.
-Stmt as_shared(const LoopTree &tree, const StageId &s, const Stmt &body) {
+// Where iterations of an atomic update that run at once may meet in one cell.
+struct SharedBy {
+  bool lanes = false, threads = false;
+  bool any() const { return lanes || threads; }
+};
+
+SharedBy shared_by(const LoopTree &tree, const StageId &s) {
   const StageNest &nest = tree.nest(s);
-  bool in_lanes = false, in_threads = false;
+  SharedBy by;
   for (int l : nest.loops) {
     const LoopInfo &loop = tree.loops[l];
-    if (!loop.is_reduction || !runs_at_once(loop.kind)) continue;
-    (loop.kind == LoopKind::Vector ? in_lanes : in_threads) = true;
+    if (!nest.atomic || !loop.is_reduction || !runs_at_once(loop.kind)) continue;
+    (loop.kind == LoopKind::Vector ? by.lanes : by.threads) = true;
   }
-  if (!nest.atomic || (!in_lanes && !in_threads)) return body;
-  return make_atomic(body, !in_threads);
+  return by;
 }
 
 // Gives a value that is computed in front of a statement a name.
@@ -188,9 +191,10 @@ class StageBody {
     }
     const bool in_parts = std::any_of(written_where.begin(), written_where.end(),
                                       [](const Expr &where) { return where.defined(); });
-    // Predicated stores evaluate outside of their condition.
+    // Predicated stores evaluate outside of their condition; what iterations share is read inside.
+    const SharedBy shared = shared_by(tree_, stage_);
     const bool evaluates_outside =
-        stores.defined() && writes.size() == 1 && !has_undef && !in_parts;
+        stores.defined() && writes.size() == 1 && !has_undef && !in_parts && !shared.any();
     for (size_t v = 0; evaluates_outside && v < writes[0].values.size(); v++) {
       name_value(lets, writes[0].values[v], prefix + ".value." + std::to_string(v));
     }
@@ -198,7 +202,7 @@ class StageBody {
                                    : provide_together(std::move(writes));
     if (nest.stream_stores) body = streamed_provide(body);
     if (!evaluates_outside) body = make_let_stmts(lets, body);
-    body = as_shared(tree_, stage_, body);
+    if (shared.any()) body = make_atomic(body, !shared.threads);
     if (stores.defined()) body = make_if(stores, body);
     if (evaluates_outside) body = make_let_stmts(lets, body);
     for (auto it = at_.guards.rbegin(); it != at_.guards.rend(); ++it) {
