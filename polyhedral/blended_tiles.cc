@@ -55,6 +55,20 @@ bool tells_tiles_apart(const LoopTree &tree, StageId s, size_t position, const D
   return false;
 }
 
+// Does another split of what this one splits, or makes, visit some points twice? Then iterations of
+// any loop over it may.
+bool shifts_elsewhere(const StageNest &nest, const Derivation &split) {
+  auto makes = [&](const Derivation &d, const std::string &coordinate) {
+    return descendants(nest, d, d.b).count(coordinate) ||
+           descendants(nest, d, d.c).count(coordinate);
+  };
+  return std::any_of(nest.derivations.begin(), nest.derivations.end(), [&](const Derivation &d) {
+    return &d != &split && d.kind == Derivation::Split &&
+           (d.tail == TailStrategy::ShiftInwards || is_blended_split(d)) &&
+           (makes(d, split.a) || makes(split, d.a));
+  });
+}
+
 // Variables that say which cell an instance writes, wherever it is.
 std::vector<std::string> own_variables(const LoopTree &tree, StageId s) {
   std::vector<std::string> names;
@@ -70,7 +84,7 @@ std::optional<BlendedTwice> find_twice(JudgeContext &c, StageId s, size_t positi
   const StageNest &nest = c.tree.nest(s);
   const std::vector<const Derivation *> splits = splits_of(nest, guard);
   const bool tells = std::any_of(splits.begin(), splits.end(), [&](const Derivation *d) {
-    return tells_tiles_apart(c.tree, s, position, *d);
+    return shifts_elsewhere(nest, *d) || tells_tiles_apart(c.tree, s, position, *d);
   });
   if (!tells) return std::nullopt;
   Problem problem;
