@@ -54,8 +54,20 @@ bool decides(const StageDef &def, const std::string &variable) {
 
 }  // namespace
 
+Expr StageCase::part(const Expr &e) const {
+  Expr r = e;
+  for (const auto &[name, value] : fixed) r = substitute(name, make_int(Int(32), value), r);
+  return fixed.empty() ? r : simplify(r);
+}
+
+Expr StageCase::value(const Expr &e) const {
+  Expr r = e;
+  for (const auto &[name, value] : fixed) r = substitute(name, make_int(Int(32), value), r);
+  return fixed.empty() ? r : Decided()(r);
+}
+
 std::vector<StageCase> stage_cases(const StageDef &def) {
-  std::vector<StageCase> cases = {{{}, def}};
+  std::vector<StageCase> cases = {{{}, def, def}};
   for (const ReductionVariable &r : def.rvars) {
     int64_t min, extent;
     if (!is_const_int(r.min, &min) || !is_const_int(r.extent, &extent)) continue;
@@ -67,13 +79,9 @@ std::vector<StageCase> stage_cases(const StageDef &def) {
       for (int64_t value = min; value < min + extent; value++) {
         StageCase one = c;
         one.fixed.push_back({r.var, value});
-        const auto with_value = [&](const Expr &e) {
-          return substitute(r.var, make_int(Int(32), value), e);
-        };
-        for (Expr &e : one.def.values) e = Decided()(with_value(e));
-        for (Expr &e : one.def.args) e = simplify(with_value(e));
-        if (one.def.predicate.defined())
-          one.def.predicate = simplify(with_value(one.def.predicate));
+        for (Expr &e : one.def.values) e = one.value(e);
+        for (Expr &e : one.def.args) e = one.part(e);
+        if (one.def.predicate.defined()) one.def.predicate = one.part(one.def.predicate);
         more.push_back(std::move(one));
       }
     }

@@ -16,6 +16,11 @@ namespace polyhalite {
 struct StageCase {
   std::vector<std::pair<std::string, int64_t>> fixed;  // reduction variables
   StageDef def;                                        // they are constants in it
+  StageDef whole;                                      // of which this is a case
+
+  /// What the whole stage says, in this case.
+  Expr part(const Expr &e) const;
+  Expr value(const Expr &e) const;
 };
 
 /// All that a stage does; itself where it makes no such difference.

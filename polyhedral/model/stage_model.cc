@@ -252,12 +252,17 @@ std::vector<SelfAccess> self_accesses(const std::string &func, const StageCase &
   const StageDef &def = only.def;
   std::vector<SelfAccess> accesses;
   std::vector<Expr> values;  // what is computed, where it is
-  for (const CellWrite &w : cell_writes(def)) {
-    const std::vector<WrittenValue> written = written_values(func, def, w);
+  // What stays as it is in this case alone is written all the same: code is of the whole stage.
+  for (const CellWrite &w : cell_writes(only.whole)) {
+    const std::vector<WrittenValue> written = written_values(func, only.whole, w);
+    std::vector<Expr> cell;
+    for (const Expr &e : w.cell) cell.push_back(only.part(e));
     for (size_t v = 0; v < written.size(); v++) {
-      const auto &[value, where] = written[v];
+      const Expr value = only.value(written[v].value);
+      Expr where = written[v].where.defined() ? only.part(written[v].where) : Expr();
+      if (where.defined() && is_true(where)) where = Expr();
       if (where.defined() && is_false(where)) continue;
-      accesses.push_back({w.cell, static_cast<int>(v), true, where});
+      accesses.push_back({cell, static_cast<int>(v), true, where});
       values.push_back(where.defined() ? make_select(where, value, make_zero(value.type()))
                                        : value);
     }
@@ -286,7 +291,7 @@ std::vector<SelfAccess> self_accesses(const std::string &func, const StageCase &
 }
 
 std::vector<SelfAccess> self_accesses(const LoopTree &tree, StageId stage) {
-  return self_accesses(tree.func(stage).name, StageCase{{}, tree.definition(stage)});
+  return self_accesses(tree.func(stage).name, StageCase{{}, tree.definition(stage), tree.definition(stage)});
 }
 
 bool has_pure_variable(const LoopTree &tree, StageId stage, int argument) {
