@@ -76,6 +76,7 @@ class Run : public Surroundings {
   void write_back(const StageProgram &definition);
   void write_anything(const StageProgram &definition);
   std::vector<Coordinates> cells_of_no_instance(const StageProgram &definition);
+  bool is_one_value(const Point &a, const Point &b) const;
   void check_outputs();
 
   Value read_other(int func, const Coordinates &at, int value_index);
