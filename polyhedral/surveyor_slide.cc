@@ -479,6 +479,7 @@ void Surveyor::slide_along(int f, const Direction &along, int loop, int compute_
     at_least = std::max(at_least, n.at_least);
     multiple = std::lcm(multiple, n.multiple);
   }
+  at_least = (at_least + multiple - 1) / multiple * multiple;
   if (at_least > 1 || multiple > 1) {
     const IndexRange &window = fs.needed[d];
     end = add_symbol(compute_scope, symbol + ".first", end);
