@@ -198,6 +198,35 @@ TEST_F(Memoize, PartsThatUpdatesReachCount) {
   }
 }
 
+// Storage around one stage parts the production; each part is kept as it leaves the values.
+TEST_F(Memoize, PartsOfAProductionAreKeptApart) {
+  Func f("f"), sum("sum"), out("out");
+  Var x("x");
+  RDom r(0, 3, "r");
+  Param<int> k("k");
+  sum(x) += count(x + r + k) * 2;
+  f(x) = sum(x);
+  f(x) += k;
+  out(x) = f(x) + 1;
+  out.bound(x, 0, 8).set_jit_externs(externs());
+  f.compute_root().memoize(k);
+  sum.compute_at(f, x);
+  Func made = sum.update().hoist_invariants()[0];
+  made.compute_at(sum, x).store_root();
+  const std::string text = out.emit_text(Emit::stmt, {k});
+  EXPECT_NE(text.find("memoize \"out/f.s0\" of f"), std::string::npos) << text;
+  EXPECT_NE(text.find("memoize \"out/f\" of f"), std::string::npos) << text;
+  for (const int computed : {24, 0}) {
+    for (const int value : {3, 4}) {
+      calls = 0;
+      k.set(value);
+      const Buffer<int> b = out.realize({8});
+      for (int i = 0; i < 8; i++) EXPECT_EQ(b(i), 2 * (3 * i + 3 + 3 * value) + value + 1) << i;
+      EXPECT_EQ(calls, computed);
+    }
+  }
+}
+
 TEST_F(Memoize, ClonesShareWhatTheyKeep) {
   Func f("f"), g("g"), h("h");
   Var x("x"), y("y");
