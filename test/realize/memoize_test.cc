@@ -386,6 +386,21 @@ TEST_F(Memoize, SchedulesThatCannotKeep) {
             "error: cannot memoize 'f': it is computed inline\n"
             "  why: only a Func with a compute level has storage and productions of its own\n"
             "  fix: add compute_root or compute_at, or drop memoize");
+  EXPECT_EQ(refused([&] {
+              Func h("h"), part("part");
+              h(x, y) = x + y;
+              part(x, y) = h(x, y) + h(x, y + 1);
+              f = Func("f");
+              f(x, y) = part(x, y);
+              out = Func("out");
+              out(x, y) = f(x, y);
+              f.compute_root().memoize();
+              part.compute_at(f, y);
+              h.compute_at(f, y).store_root().async();
+            }),
+            "error: cannot memoize 'f': a task around it computes 'h' inside of it\n"
+            "  why: where the values are kept, neither task may wait for the other\n"
+            "  fix: drop async of 'h', or store it inside a loop of 'f'");
   EXPECT_EQ(refused([&] { g.compute_at(out, x).store_at(out, y).memoize(); }),
             "error: cannot memoize 'g': it is stored at another level than it is computed\n"
             "  why: what is kept is a whole storage, as one production leaves it\n"
