@@ -227,6 +227,23 @@ TEST_F(Memoize, PartsOfAProductionAreKeptApart) {
   }
 }
 
+// A production that is kept does not run, and leaves nothing of its producers to the next one.
+TEST_F(Memoize, WindowsDoNotSlideFromOneProductionToTheNext) {
+  Func g("g"), f("f"), out("out");
+  Var x("x"), y("y");
+  g(x, y) = x + 10 * y;
+  f(x, y) = g(x, y) + g(x, y + 1);
+  out(x, y) = f(x, y);
+  f.compute_at(out, y).memoize();
+  g.compute_at(f, y).store_root();
+  Buffer<int> rows(4, 3), all(4, 10);
+  rows.set_min(0, 3);
+  out.realize(rows);
+  out.realize(all);
+  all.for_each_element(
+      [&](int i, int j) { EXPECT_EQ(all(i, j), 2 * i + 20 * j + 10) << i << " " << j; });
+}
+
 TEST_F(Memoize, ClonesShareWhatTheyKeep) {
   Func f("f"), g("g"), h("h");
   Var x("x"), y("y");
