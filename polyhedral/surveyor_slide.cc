@@ -160,9 +160,14 @@ void Surveyor::slide(int f, int compute_scope) {
   std::vector<int> inner;  // loops of the path inside the one that is tried
   int outermost = kRoot;
   size_t along = 0;
+  int kept = -1;  // the memoized Func inside whose loops this is
   for (int l = compute_scope; l != store; l = parent_[l]) {
     // Iterations of a skewed nest run what the one before left out.
     if (is_skewed(l)) break;
+    // A production that is kept does not run, and leaves nothing to the next one.
+    const int consumer = tree_.loops[l].stage.func;
+    if (kept >= 0 && consumer != kept) break;
+    if (tree_.storage[consumer].memoized) kept = consumer;
     if (runs_once(l)) continue;
     if (tree_.loops[l].kind == LoopKind::Serial) {
       const auto d = sliding_dimension(f, l, inner);

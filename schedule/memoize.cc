@@ -149,6 +149,32 @@ bool is_in_vector_loop(const LoopTree &t, int level) {
   return level != kRoot && look(t.roots, false);
 }
 
+// Does `holds` hold of one of the nodes, or of one below them?
+bool any_node(const std::vector<Tree> &nodes, const std::function<bool(const TreeNode &)> &holds) {
+  return std::any_of(nodes.begin(), nodes.end(), [&](const Tree &n) {
+    return holds(*n) || any_node(n->children, holds) || any_node(n->otherwise, holds);
+  });
+}
+
+// An async Func that is produced inside loops of func number `func` by a task around them, -1 where
+// there is none.
+int async_inside(const LoopTree &t, int func) {
+  int found = -1;
+  any_node(t.roots, [&](const TreeNode &fork) {
+    if (fork.kind != TreeNode::Fork || fork.stage.func == func) return false;
+    const int async = fork.stage.func;
+    const bool inside = any_node(fork.children, [&](const TreeNode &n) {
+      if (n.kind != TreeNode::Loop || t.loops[n.loop].stage.func != func) return false;
+      return any_node(n.children, [&](const TreeNode &s) {
+        return s.kind == TreeNode::Stage && s.stage.func == async;
+      });
+    });
+    if (inside) found = async;
+    return inside;
+  });
+  return found;
+}
+
 bool shares_loops(const LoopTree &t, int func) {
   for (const auto &stages : t.nests) {
     for (const StageNest &nest : stages) {
@@ -204,6 +230,13 @@ void check_memoized(const LoopTree &t, int f) {
                  "what waits for that runs also where the values are kept",
                  "drop async of '" + producer + "'", storage.memoize_where);
     }
+  }
+  if (const int p = async_inside(t, f); p >= 0) {
+    const std::string producer = "'" + t.algorithm.funcs[p].name + "'";
+    user_error(what + ": a task around it computes " + producer + " inside of it",
+               "where the values are kept, neither task may wait for the other",
+               "drop async of " + producer + ", or store it inside a loop of '" + def.name + "'",
+               storage.memoize_where);
   }
   memoization_key(t.algorithm, f, storage.memoize_where);
 }

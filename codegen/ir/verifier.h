@@ -26,6 +26,7 @@ class Verifier {
     int dimensions = -1;         // -1: flat
     bool is_written = true;      // may be
     Home home = Home::Mirrored;  // arguments and constants have memory on both sides
+    bool is_place = false;       // in another's memory
   };
 
   static bool is_on_device(Home h) { return h == Home::Mirrored || h == Home::Device; }

@@ -275,7 +275,8 @@ void Verifier::check_async(const Stmt &write) {
 void Verifier::memoize(const Stmt &s) {
   for (const std::string &name : s->buffers) {
     const auto at = buffers_.find(name);
-    require(at != buffers_.end() && at->second.is_written && !arguments_.count(name), "memoize",
+    const bool is_known = at != buffers_.end() && at->second.is_written;
+    require(is_known && !at->second.is_place && !arguments_.count(name), "memoize",
             "'" + name + "' is no allocation around it");
   }
   require(s->is_sized == is_flat(), "memoize", "sizes stand at the flat level, and only there");
@@ -404,7 +405,7 @@ void Verifier::place(const Stmt &s) {
   }
   require(!means_something(s->name), "shadowing", "'" + s->name + "' means something here already");
   if (problem_) return;
-  buffers_[s->name] = {s->type, static_cast<int>(s->args.size() / 2), true};
+  buffers_[s->name] = {s->type, static_cast<int>(s->args.size() / 2), true, Home::Mirrored, true};
   depth_++;
   stmt(s->body[0]);
   depth_--;

@@ -51,7 +51,8 @@ void FunctionEmitter::store_streamed(Value *value, Type t, Value *pointer, llvm:
   };
   if (!fills_registers(t, false)) return store(align, false);
   // Other targets take any address, as general registers of x86 do.
-  uint64_t needed = std::min(bytes, register_bytes(module_.target));
+  // Alignments are powers of two: 12 floats are three times 16 bytes, however wide registers are.
+  uint64_t needed = register_bytes(module_.target);
   while (bytes % needed != 0) needed /= 2;
   const bool anywhere = module_.target.arch != Target::X86 || t.is_scalar();
   if (anywhere || align.value() >= needed) return store(align, true);

@@ -90,6 +90,16 @@ class Lowering {
     });
   }
 
+  /// The last definition of the Func of which stages are in the node; 0 where there is none.
+  int last_definition(const TreeNode &n, int func) const {
+    const bool is_own = n.kind == TreeNode::Stage && n.stage.func == func;
+    int last = is_own ? tree_.algorithm.funcs[func].definition_of(n.stage.stage) : 0;
+    for (const auto *part : {&n.children, &n.otherwise}) {
+      for (const Tree &c : *part) last = std::max(last, last_definition(*c, func));
+    }
+    return last;
+  }
+
   /// What `make` gives, between two events of func where its realizations are traced.
   template <typename Make>
   Stmt spanned(int func, Tracer::Span span, Make make) {
@@ -155,8 +165,10 @@ class Lowering {
       const size_t begin = i;
       const int func = producer(*items[i]);
       const bool marked = func >= 0 && func != inside;
+      const bool memoized = marked && tree_.storage[func].memoized;
       auto nests = [&] {
         std::vector<Stmt> all;
+        int last = 0;
         bool cut = false;  // by a wait
         do {
           std::set<int> waiting_inside;
@@ -169,12 +181,12 @@ class Lowering {
               node(*items[i], within, tasks_.inside_nest(*items[i], view), waiting_inside);
           const Expr copies = func >= 0 && func != inside ? differs_from_copied(*items[i]) : Expr();
           all.push_back(copies.defined() ? make_if(copies, nest) : nest);
+          if (memoized) last = std::max(last, last_definition(*items[i], func));
           i++;
           for (const AsyncWait &w : waits) cut |= w.first == i || w.last + 1 == i;
         } while (func >= 0 && !cut && i < items.size() && producer(*items[i]) == func);
         const Stmt made = make_block(std::move(all));
-        const bool memoized = marked && tree_.storage[func].memoized;
-        return memoized ? memoized_production(tree_, survey_, memory_, func, made) : made;
+        return memoized ? memoized_production(tree_, survey_, memory_, func, last, made) : made;
       };
       for (const AsyncWait &w : waits) {
         if (w.inside || w.first != begin) continue;

@@ -5,7 +5,7 @@
 namespace polyhalite {
 
 Stmt memoized_production(const LoopTree &tree, const Survey &survey, const std::string &memory,
-                         int func, const Stmt &production) {
+                         int func, int last, const Stmt &production) {
   const FuncDef &def = tree.algorithm.funcs[func];
   const FuncSurvey &fs = survey.funcs[func];
   // Copies of a Func share what they keep, so that each value of the key has its place.
@@ -35,7 +35,8 @@ Stmt memoized_production(const LoopTree &tree, const Survey &survey, const std::
   for (int i = 0; i < static_cast<int>(def.types.size()); i++) {
     buffers.push_back(def.buffer_name(i));
   }
-  const std::string name = memory + "/" + tree.algorithm.funcs[memoized_as(tree, func)].name;
+  std::string name = memory + "/" + tree.algorithm.funcs[memoized_as(tree, func)].name;
+  if (last + 1 < def.num_definitions()) name += ".s" + std::to_string(last);
   return make_memoize(name, std::move(buffers), {}, storage.eviction, std::move(key), production);
 }
 

@@ -129,7 +129,9 @@ class ShareStorage : public StmtRewriter {
 
   Stmt allocate(const Stmt &s) {
     if (!may_share(s)) return rewrite_children(s);
+    const bool is_kept = is_memoized(s);  // a whole allocation then
     for (Memory &m : memory_) {
+      if (is_kept) break;
       const Stmt a = m.allocation;  // memory_ moves below
       if (a->home != s->home || a->type != s->type || !fits(s, a) || is_needed(m, s)) continue;
       m.names.push_back(s->name);
@@ -147,6 +149,15 @@ class ShareStorage : public StmtRewriter {
     bool has_places = false;
     for_each_stmt(s, [&](const Stmt &t) { has_places = has_places || t->inside == s->name; });
     return !has_places && (s->home == Home::Shared || AccessedInLoops(s->name)(s->body[0]));
+  }
+
+  static bool is_memoized(const Stmt &allocation) {
+    bool found = false;
+    for_each_stmt(allocation->body[0], [&](const Stmt &t) {
+      found |= t->kind == StmtKind::Memoize &&
+               std::count(t->buffers.begin(), t->buffers.end(), allocation->name) > 0;
+    });
+    return found;
   }
 
   bool is_needed(const Memory &m, const Stmt &from) {

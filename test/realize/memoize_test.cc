@@ -198,6 +198,52 @@ TEST_F(Memoize, PartsThatUpdatesReachCount) {
   }
 }
 
+// Storage around one stage parts the production; each part is kept as it leaves the values.
+TEST_F(Memoize, PartsOfAProductionAreKeptApart) {
+  Func f("f"), sum("sum"), out("out");
+  Var x("x");
+  RDom r(0, 3, "r");
+  Param<int> k("k");
+  sum(x) += count(x + r + k) * 2;
+  f(x) = sum(x);
+  f(x) += k;
+  out(x) = f(x) + 1;
+  out.bound(x, 0, 8).set_jit_externs(externs());
+  f.compute_root().memoize(k);
+  sum.compute_at(f, x);
+  Func made = sum.update().hoist_invariants()[0];
+  made.compute_at(sum, x).store_root();
+  const std::string text = out.emit_text(Emit::stmt, {k});
+  EXPECT_NE(text.find("memoize \"out/f.s0\" of f"), std::string::npos) << text;
+  EXPECT_NE(text.find("memoize \"out/f\" of f"), std::string::npos) << text;
+  for (const int computed : {24, 0}) {
+    for (const int value : {3, 4}) {
+      calls = 0;
+      k.set(value);
+      const Buffer<int> b = out.realize({8});
+      for (int i = 0; i < 8; i++) EXPECT_EQ(b(i), 2 * (3 * i + 3 + 3 * value) + value + 1) << i;
+      EXPECT_EQ(calls, computed);
+    }
+  }
+}
+
+// A production that is kept does not run, and leaves nothing of its producers to the next one.
+TEST_F(Memoize, WindowsDoNotSlideFromOneProductionToTheNext) {
+  Func g("g"), f("f"), out("out");
+  Var x("x"), y("y");
+  g(x, y) = x + 10 * y;
+  f(x, y) = g(x, y) + g(x, y + 1);
+  out(x, y) = f(x, y);
+  f.compute_at(out, y).memoize();
+  g.compute_at(f, y).store_root();
+  Buffer<int> rows(4, 3), all(4, 10);
+  rows.set_min(0, 3);
+  out.realize(rows);
+  out.realize(all);
+  all.for_each_element(
+      [&](int i, int j) { EXPECT_EQ(all(i, j), 2 * i + 20 * j + 10) << i << " " << j; });
+}
+
 TEST_F(Memoize, ClonesShareWhatTheyKeep) {
   Func f("f"), g("g"), h("h");
   Var x("x"), y("y");
@@ -357,6 +403,21 @@ TEST_F(Memoize, SchedulesThatCannotKeep) {
             "error: cannot memoize 'f': it is computed inline\n"
             "  why: only a Func with a compute level has storage and productions of its own\n"
             "  fix: add compute_root or compute_at, or drop memoize");
+  EXPECT_EQ(refused([&] {
+              Func h("h"), part("part");
+              h(x, y) = x + y;
+              part(x, y) = h(x, y) + h(x, y + 1);
+              f = Func("f");
+              f(x, y) = part(x, y);
+              out = Func("out");
+              out(x, y) = f(x, y);
+              f.compute_root().memoize();
+              part.compute_at(f, y);
+              h.compute_at(f, y).store_root().async();
+            }),
+            "error: cannot memoize 'f': a task around it computes 'h' inside of it\n"
+            "  why: where the values are kept, neither task may wait for the other\n"
+            "  fix: drop async of 'h', or store it inside a loop of 'f'");
   EXPECT_EQ(refused([&] { g.compute_at(out, x).store_at(out, y).memoize(); }),
             "error: cannot memoize 'g': it is stored at another level than it is computed\n"
             "  why: what is kept is a whole storage, as one production leaves it\n"

@@ -200,6 +200,9 @@ TEST(Verify, KeepsAllocationsOnly) {
   EXPECT_EQ(boxes("allocate t: float32(0, 4) memoize \"t\" of t by (k) { t(0) = 1.0f }"), "none");
   EXPECT_EQ(boxes("memoize \"out\" of out by (k) { out(0, 0) = 1.0f }"),
             "loop IR breaks 'memoize': 'out' is no allocation around it");
+  EXPECT_EQ(boxes("allocate s: float32(0, 4) place t: float32(0, 4) in s at 0i64 "
+                  "memoize \"t\" of t by (k) { t(0) = 1.0f }"),
+            "loop IR breaks 'memoize': 't' is no allocation around it");
   EXPECT_EQ(flat("allocate t: float32[4i64] memoize \"t\" of t by (k) { t[0i64] = 1.0f }"),
             "loop IR breaks 'memoize': sizes stand at the flat level, and only there");
   EXPECT_EQ(flat("allocate t: float32[4i64] memoize \"t\" of t[16] by (k) { t[0i64] = 1.0f }"),

@@ -226,6 +226,23 @@ TEST_F(Files, streams_go_past_the_caches) {
   EXPECT_EQ(count("arm-64-linux", "sfence"), 0);
 }
 
+// Twelve floats fit into a register of 64 bytes, but are known to begin at multiples of 16 at most.
+TEST_F(Files, streams_of_vectors_that_are_no_power_of_two) {
+  const Function f = parse_function(R"(func f(out: output float32[1]) {
+  for x in (0, 8) {
+    stream out[ramp(int64(x)*12i64, 1i64, 12)] = broadcast(float32(x), 12)
+  }
+  evaluate intrinsic<bool>(stream_fence)
+}
+)");
+  const Target target("x86-64-linux-sse41-avx-avx2-fma-f16c-avx512-avx512_skylake");
+  const std::string text = compile(f, filter_of(f, target), CodeForm::LlvmAssembly);
+  const size_t streamed = text.find("!nontemporal"), line = text.rfind('\n', streamed);
+  ASSERT_NE(streamed, std::string::npos) << text;
+  EXPECT_NE(text.substr(line, streamed - line).find("align 16,"), std::string::npos) << text;
+  EXPECT_NE(compile(f, filter_of(f, target), CodeForm::Assembly).find("sfence"), std::string::npos);
+}
+
 TEST_F(Files, bytes_are_the_same_in_every_run) {
   for (CodeForm form : {CodeForm::Object, CodeForm::Assembly, CodeForm::LlvmAssembly}) {
     const Filter filter = filter_of(function_, host_);
