@@ -15,7 +15,8 @@ namespace polyhalite {
 
 /// Among allocations of one loop body on the stack, or that are `shared`, of one element type: a
 /// later one takes the memory of an earlier one that is at least as large. Arrays that may become
-/// registers, being accessed at the same places in every iteration, are left alone.
+/// registers, being accessed at the same places in every iteration, are left alone. What a
+/// `memoize` keeps is an allocation of its own, whose memory later ones take.
 Function share_storage(const Function &f);
 
 }  // namespace polyhalite
