@@ -14,8 +14,9 @@ constexpr int kMaxConjunctions = 4096;
 // Nor is one whose conjunctions have more coefficients than this together: isl takes about a
 // microsecond for each, so that a question ends within seconds.
 constexpr int64_t kMaxCoefficients = 4'000'000;
-// Problems with few conjunctions are quickest without looking for choices that exclude each other.
-constexpr int kFewConjunctions = 16;
+// Problems with few conjunctions are quickest without looking for choices that exclude each other,
+// unless most choices end before they make one.
+constexpr int kFewConjunctions = 16, kFewOptions = 1024;
 // Every variable of a problem stands for an Int(32) value.
 constexpr int64_t kLeast = INT32_MIN, kGreatest = INT32_MAX;
 
@@ -97,7 +98,8 @@ IslSet Solver::to_set(const Problem &problem, const Conjunction &rows,
 
 bool Solver::for_each_conjunction(const Problem &p, const Visit &visit) {
   const std::vector<int> place = places_by_role(p);
-  int met = 0;  // conjunctions, and from kFewConjunctions on their beginnings too
+  int options = 0;
+  int met = 0;  // conjunctions, and where there are more than a few their beginnings too
   int64_t coefficients = 0;
   bool stopped = false;
   auto count = [&](const Conjunction &rows) {
@@ -115,10 +117,12 @@ bool Solver::for_each_conjunction(const Problem &p, const Visit &visit) {
     }
     for (const Conjunction &option : p.choices[depth]) {
       if (stopped || exhausted()) return;
+      options++;
       Conjunction next = rows;
       next.append(option);
       if (!tidy(next.nonnegative, false) || !tidy(next.zero, true)) continue;
-      if (met >= kFewConjunctions && depth + 1 < p.choices.size()) {
+      const bool few = met < kFewConjunctions && options < kFewOptions;
+      if (!few && depth + 1 < p.choices.size()) {
         count(next);
         if (to_set(p, next, place).is_empty().value_or(false)) continue;
       }
