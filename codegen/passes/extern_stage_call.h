@@ -13,6 +13,6 @@ Stmt extern_stage_call(const LoopTree &tree, const Survey &survey, int func, con
 
 ///     evaluate debug_to_file("name", view of the box of func), for each such directive of func
 /// `box`: what of func is stored.
-Stmt debug_to_files(const LoopTree &tree, int func, const Box &box);
+Stmt debug_to_files(const LoopTree &tree, const Survey &survey, int func, const Box &box);
 
 }  // namespace polyhalite

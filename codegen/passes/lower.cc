@@ -49,7 +49,7 @@ class Lowering {
     std::vector<Stmt> parts = {block(tree_.roots)};
     for (const std::string &f : tree_.algorithm.outputs) {
       const int func = tree_.algorithm.index_of(f);
-      parts.push_back(debug_to_files(tree_, func, whole_output(func)));
+      parts.push_back(debug_to_files(tree_, survey_, func, whole_output(func)));
     }
     Stmt all = make_block(std::move(parts));
     for (int func : outputs) all = tracer_.close(func, all);
@@ -277,7 +277,7 @@ class Lowering {
             spanned(n.stage.func, Tracer::Span::Realization, [&] {
               return make_block(
                   {block(n.children, inside, view, waiting),
-                   debug_to_files(tree_, n.stage.func, survey_.funcs[n.stage.func].stored)});
+                   debug_to_files(tree_, survey_, n.stage.func, survey_.funcs[n.stage.func].stored)});
             }));
       case TreeNode::Hoist:
         // In a kernel, rings have their memory where pipeline_copies puts it.
