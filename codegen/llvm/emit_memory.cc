@@ -1,4 +1,4 @@
-// Loads and stores: dense, reversed, strided, masked; and their addresses.
+// Loads and stores: dense, reversed, masked; and their addresses.
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
 #include "polyhalite/error.h"
@@ -228,9 +228,7 @@ Value *FunctionEmitter::load_lanes_at(const LoadNode &load, Value *mask, bool st
   // Kernels have no memory of their own to read instead.
   if (stride == 0 && !(mask && kernel_)) return load_uniform(load, *at, mask);
   if (mask) return gather(load, mask);
-  if (stride && *stride >= 2 && *stride <= 4 && t.lanes() > 1) {
-    return load_strided(load, *at, *stride);
-  }
+  if (const auto steps = short_stride(*at, t)) return load_strided(load, *at, *steps);
   return load_lanes(load, *at);
 }
 
@@ -288,45 +286,6 @@ Value *FunctionEmitter::load_dense(const LoadNode &load, const LaneAddress &at, 
   Value *value = access;
   if (mask && t.is_scalar()) value = builder_.CreateExtractElement(access, uint64_t{0});
   return to_register(value, t);
-}
-
-// Reads base .. base + (lanes - 1) * stride by dense loads of `lanes` elements each; the last one
-// ends at the last element wanted, so that nothing outside the buffer is read.
-Value *FunctionEmitter::load_strided(const LoadNode &load, const LaneAddress &at, int64_t stride) {
-  const Type t = load.type;
-  const int lanes = t.lanes();
-  const int length = static_cast<int>((lanes - 1) * stride) + 1;
-  std::vector<int> starts;
-  for (int start = 0; start + lanes < length; start += lanes) starts.push_back(start);
-  starts.push_back(length - lanes);
-  std::vector<Value *> pieces;
-  for (int start : starts) {
-    const Polynomial p = shifted(at.base, start);
-    auto *piece = builder_.CreateAlignedLoad(memory_type(context_, t), address(load.buffer, t, p),
-                                             alignment(load.buffer, t, p));
-    module_.mark_access(piece, load.buffer);
-    pieces.push_back(piece);
-  }
-  // Pick from two pieces at a time what they hold; lanes of other pieces stay open.
-  Value *result = nullptr;
-  for (size_t i = 0; i < pieces.size(); i += 2) {
-    const bool pair = i + 1 < pieces.size();
-    std::vector<int> pick, merge;
-    for (int lane = 0; lane < lanes; lane++) {
-      const int element = static_cast<int>(lane * stride);
-      int from = -1;
-      if (element >= starts[i] && element < starts[i] + lanes) {
-        from = element - starts[i];
-      } else if (pair && element >= starts[i + 1] && element < starts[i + 1] + lanes) {
-        from = lanes + element - starts[i + 1];
-      }
-      pick.push_back(from);
-      merge.push_back(from >= 0 ? lanes + lane : lane);
-    }
-    Value *picked = builder_.CreateShuffleVector(pieces[i], pieces[pair ? i + 1 : i], pick);
-    result = result ? builder_.CreateShuffleVector(result, picked, merge) : picked;
-  }
-  return to_register(result, t);
 }
 
 // The n dense rows that begin at the lanes of `starts`, as n columns. In each of log2 n rounds a

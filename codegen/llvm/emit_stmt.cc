@@ -37,7 +37,9 @@ void FunctionEmitter::emit_stmt(const Stmt &s) {
   if (straight_line_ && !fields_loaded_ && uses_fields(*s)) load_fields();
   switch (s->kind) {
     case StmtKind::Block:
+      strided_.push_back(strided_loads_of(s->body));
       for (const Stmt &child : s->body) emit_stmt(child);
+      strided_.pop_back();
       return;
     case StmtKind::For:
       if (is_thread_loop(s)) return emit_phase(thread_nest(s));
@@ -54,7 +56,14 @@ void FunctionEmitter::emit_stmt(const Stmt &s) {
     case StmtKind::Allocate:
       return emit_allocate(*s);
     case StmtKind::Store:
-      return s->is_async ? emit_async_store(*s) : emit_store(*s);
+      strided_.push_back(strided_loads_of({s}));
+      if (s->is_async) {
+        emit_async_store(*s);
+      } else {
+        emit_store(*s);
+      }
+      strided_.pop_back();
+      return;
     case StmtKind::If:
       return emit_if(*s);
     case StmtKind::Assert:

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <memory>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -41,6 +42,7 @@ class FunctionEmitter {
   Value *emit_wide_new(const Expr &e);
   Value *emit_variable(const VariableNode &v);
   Value *emit_cast(const Expr &e);
+  Value *emit_average(const Expr &e);
   Value *emit_arithmetic(const Expr &e);
   // emit_float16.cc
   Value *as_half(Value *bits);
@@ -150,13 +152,27 @@ class FunctionEmitter {
   Value *load_lanes_at(const LoadNode &load, Value *mask, bool streams = false);
   Value *load_uniform(const LoadNode &load, const LaneAddress &at, Value *mask);
   Value *load_dense(const LoadNode &load, const LaneAddress &at, Value *mask, bool streams = false);
-  Value *load_strided(const LoadNode &load, const LaneAddress &at, int64_t stride);
   Value *load_transposed(const LoadNode &load, const Expr &starts);
   Value *load_lanes(const LoadNode &load, const LaneAddress &at);
   void emit_store(const StmtNode &store);
   void store_lanes_at(const std::string &buffer, Type t, const Expr &index, Value *value,
                       Value *mask, bool streams);
   void store_scalar_if(Value *mask, Value *value, Value *address, const std::string &buffer);
+  // emit_strided.cc
+  /// Loads that differ in their first elements alone.
+  struct StridedLoads {
+    std::string buffer;
+    int lanes;
+    int64_t stride;
+    Polynomial base;  // without its constant
+    bool operator<(const StridedLoads &o) const;
+  };
+  using StridedFirsts = std::map<StridedLoads, std::set<int64_t>>;
+  /// Those that the statements, of one block, make whatever happens.
+  StridedFirsts strided_loads_of(const std::vector<Stmt> &stmts);
+  static std::optional<int64_t> short_stride(const LaneAddress &at, Type t);
+  std::vector<int> pieces_of(const LoadNode &load, const LaneAddress &at, int64_t stride);
+  Value *load_strided(const LoadNode &load, const LaneAddress &at, int64_t stride);
   // emit_gather.cc
   Value *gather(const LoadNode &load, Value *mask);
   void scatter(const std::string &buffer, Type t, const Expr &index, Value *value, Value *mask);
@@ -301,6 +317,7 @@ class FunctionEmitter {
       nullptr;  // this function's polyhalite_profiler_thread; null: nothing is measured
   const char *profile_end_ = "";  // what the runtime is told where the function returns
   int billed_ = 0;                // the entry of the profile's table that this code works for
+  std::vector<StridedFirsts> strided_;  // of the statements around the point of emission
   std::vector<Expr> kept_;        // made here: keys of what is remembered
   /// Of a kernel's function, else null.
   struct KernelState {

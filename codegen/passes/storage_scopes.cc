@@ -72,6 +72,22 @@ Home home_in_kernel(const FuncDef &def, const FuncStorage &storage, const FuncPl
   return Home::Thread;
 }
 
+// Rows whose number of elements is known where the program runs alone begin with lines of the
+// caches, where vectors are stored to them: else each second store would be to two lines.
+int64_t row_multiple(const LoopTree &tree, int func) {
+  constexpr int64_t kLine = 64;
+  const FuncDef &def = tree.algorithm.funcs[func];
+  if (def.dimensions() < 2) return 1;
+  auto is_vector = [&](int l) { return tree.loops[l].kind == LoopKind::Vector; };
+  const bool vectors =
+      std::any_of(tree.nests[func].begin(), tree.nests[func].end(), [&](const StageNest &nest) {
+        return std::any_of(nest.loops.begin(), nest.loops.end(), is_vector);
+      });
+  int64_t multiple = 1;
+  for (const Type &t : def.types) multiple = std::max(multiple, kLine / std::max(t.bytes(), 1));
+  return vectors ? multiple : 1;
+}
+
 }  // namespace
 
 Stmt with_storage(const LoopTree &tree, const Survey &survey, int func, StoragePlace place,
@@ -80,12 +96,14 @@ Stmt with_storage(const LoopTree &tree, const Survey &survey, int func, StorageP
   const FuncSurvey &fs = survey.funcs[func];
   std::vector<Expr> args;
   const FuncStorage &storage = tree.storage[func];
+  const std::vector<int> order = memory_order(storage);
+  const int innermost = order.empty() ? 0 : order[0];
   int64_t cells = 1;
   bool constant = true;
   for (int d = 0; d < def.dimensions(); d++) {
     const IndexRange &r = fs.stored[d];
     const Expr extent = make_binary(Op::Add, make_binary(Op::Sub, r.max, r.min), Expr(1));
-    const int64_t align = storage.dims[d].multiple();
+    int64_t align = storage.dims[d].multiple();
     args.push_back(fs.fold[d] > 0 ? Expr(0) : r.min);
     if (fs.fold[d] > 0 || fs.stored_extent[d]) {
       const int64_t n = fs.fold[d] > 0 ? fs.fold[d] : *fs.stored_extent[d];
@@ -94,6 +112,8 @@ Stmt with_storage(const LoopTree &tree, const Survey &survey, int func, StorageP
       cells = cells > kMostCells ? cells : cells * padded;
     } else {
       Expr padded = make_binary(Op::Max, extent, Expr(0));
+      const bool is_row = d == innermost && align == 1 && place == StoragePlace::Host;
+      if (is_row && !fs.hoisted) align = row_multiple(tree, func);
       if (align > 1) {
         const Expr k = make_int(Int(32), align);
         padded = make_binary(Op::Add, padded, make_int(Int(32), align - 1));
@@ -105,7 +125,6 @@ Stmt with_storage(const LoopTree &tree, const Survey &survey, int func, StorageP
     }
   }
   args = memory_box(storage, args);
-  const std::vector<int> order = memory_order(storage);
   for (int i = static_cast<int>(def.types.size()); i-- > 0;) {
     const Type t = def.types[i];
     const std::string name = def.buffer_name(i);
