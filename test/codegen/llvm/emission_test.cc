@@ -1,4 +1,5 @@
 // Machine code against the interpreter of loop IR: expressions of every type, scalar and vector.
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -103,6 +104,16 @@ TEST_P(IntegerTypes, shifts_and_select) {
   expect_same_expression(t, t, "select(A < B, B, A)");
 }
 
+TEST_P(IntegerTypes, averages) {
+  const Type t = GetParam();
+  if (!t.is_uint() || t.bits() == 64) return;
+  const std::string wide = "$" + t.with_bits(2 * t.bits()).to_string();
+  for (const char *one : {"", " + 1"}) {
+    const std::string sum = wide + "(A) + " + wide + "(B)" + (*one ? " + " + wide + "(@1@)" : "");
+    expect_same_expression(t, t, "$" + t.to_string() + "((" + sum + ")/" + wide + "(@2@))");
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(all, IntegerTypes,
                          testing::Values(UInt(8), UInt(16), UInt(32), UInt(64), Int(8), Int(16),
                                          Int(32), Int(64)),
@@ -157,6 +168,31 @@ TEST_P(VectorAccess, strides) {
       expect_same("func f(in: input " + name + "[1], out: output " + name +
                       "[1], scattered: output " + name + "[1]) {\n" + body + "}\n",
                   {{"in", &in}, {"out", &out}, {"scattered", &scattered}});
+    }
+  }
+}
+
+// Every stride-th element from each of the places that `firsts` names, in one block.
+TEST_P(VectorAccess, strides_side_by_side) {
+  const Type t = GetParam();
+  const std::string name = t.to_string();
+  const std::vector<std::pair<int, std::vector<int>>> groups = {
+      {2, {0, 1}}, {2, {0, 1, 2, 3}}, {2, {1, 4}}, {3, {0, 1, 2}}, {3, {2, 0}}, {4, {3, 1, 0, 2}}};
+  for (const auto &[stride, firsts] : groups) {
+    for (int lanes : {4, 16}) {
+      const int last = *std::max_element(firsts.begin(), firsts.end());
+      const int rows = static_cast<int>(firsts.size());
+      TestBuffer in(t, {stride * (lanes - 1) + last + 1}), out(t, {lanes * rows});
+      fill(in, 3);
+      std::string body;
+      for (int r = 0; r < rows; r++) {
+        body += "  out[ramp(" + std::to_string(r * lanes) + "i64, 1i64, " + std::to_string(lanes) +
+                ")] = in[ramp(" + std::to_string(firsts[r]) + "i64, " + std::to_string(stride) +
+                "i64, " + std::to_string(lanes) + ")]\n";
+      }
+      expect_same(
+          "func f(in: input " + name + "[1], out: output " + name + "[1]) {\n" + body + "}\n",
+          {{"in", &in}, {"out", &out}});
     }
   }
 }

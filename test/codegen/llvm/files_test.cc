@@ -243,6 +243,44 @@ TEST_F(Files, streams_of_vectors_that_are_no_power_of_two) {
   EXPECT_NE(compile(f, filter_of(f, target), CodeForm::Assembly).find("sfence"), std::string::npos);
 }
 
+// Both rows are of two dense pieces, and a mean of bytes is one instruction, chosen between or not.
+TEST_F(Files, strided_loads_side_by_side_have_the_same_pieces) {
+  const Function f = parse_function(R"(func f(in: input uint8[1], out: output uint8[1]) {
+  for x in (0, 8) {
+    out[ramp(int64(x)*32i64, 1i64, 16)] = in[ramp(int64(x)*32i64, 2i64, 16)]
+    out[ramp(int64(x)*32i64 + 16i64, 1i64, 16)] = in[ramp(int64(x)*32i64 + 1i64, 2i64, 16)]
+  }
+}
+)");
+  const Target target("x86-64-linux-sse41-avx-avx2");
+  const std::string text = compile(f, filter_of(f, target), CodeForm::LlvmAssembly);
+  size_t loads = 0;
+  for (size_t at = 0; (at = text.find("load <16 x i8>", at)) != std::string::npos; at++) loads++;
+  EXPECT_EQ(loads, 2u) << text;
+}
+
+TEST_F(Files, means_that_are_chosen_between_stay_narrow) {
+  const std::string mean =
+      "uint8x32((uint16x32($a[I]) + uint16x32($b[I]) + broadcast(1u16, 32))/broadcast(2u16, 32))";
+  auto of = [&](const std::string &a, const std::string &b) {
+    std::string text = mean;
+    text.replace(text.find("$a"), 2, a);
+    text.replace(text.find("$b"), 2, b);
+    return text;
+  };
+  std::string text =
+      "func f(a: input uint8[1], b: input uint8[1], c: input uint8[1], out: output uint8[1]) {\n"
+      "  out[I] = select(a[I] < b[I], " +
+      of("a", "b") + ", " + of("b", "c") + ")\n}\n";
+  for (size_t at; (at = text.find("[I]")) != std::string::npos;) {
+    text.replace(at, 3, "[ramp(0i64, 1i64, 32)]");
+  }
+  const Function f = parse_function(text);
+  const Target target("x86-64-linux-sse41-avx-avx2");
+  const std::string code = compile(f, filter_of(f, target), CodeForm::Assembly);
+  EXPECT_NE(code.find("vpavgb"), std::string::npos) << code;
+}
+
 TEST_F(Files, bytes_are_the_same_in_every_run) {
   for (CodeForm form : {CodeForm::Object, CodeForm::Assembly, CodeForm::LlvmAssembly}) {
     const Filter filter = filter_of(function_, host_);
