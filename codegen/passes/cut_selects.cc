@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "codegen/ir/visit.h"
+#include "codegen/passes/copy_body.h"
 #include "codegen/passes/elimination.h"
 #include "codegen/passes/steady_state.h"
 #include "lang/ir/visit.h"
@@ -45,7 +46,7 @@ bool is_phases(const Stmt &block) {
 }
 
 // Selects, and comparisons in their conditions, become what is known of them.
-class Decide : public ExprRewriter {
+class Decide : public DecideSelects {
  public:
   Decide(const StmtNode *stmt, const Replacements &r) : stmt_(stmt), replacements_(r) {}
 
@@ -53,13 +54,7 @@ class Decide : public ExprRewriter {
   Expr rewrite(const Expr &e) override {
     const auto known = replacements_.find({stmt_, e.get()});
     if (known != replacements_.end()) return known->second;
-    if (e->op != Op::Select) return rewrite_children(e);
-    const Expr condition = (*this)(e->args[0]);
-    if (condition.same_as(e->args[0])) return rewrite_children(e);
-    const Expr decided = simplify(condition);
-    if (is_true(decided)) return (*this)(e->args[1]);
-    if (is_false(decided)) return (*this)(e->args[2]);
-    return make_select(decided, (*this)(e->args[1]), (*this)(e->args[2]));
+    return e->op == Op::Select ? rewrite_select(e) : rewrite_children(e);
   }
 
  private:

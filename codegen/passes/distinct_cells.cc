@@ -6,15 +6,14 @@ namespace polyhalite {
 
 namespace {
 
-bool is_affine_scalar(const Expr &e) { return e.type().is_affine() && e.type().is_scalar(); }
-
 // What a place knows by its surroundings. Counters that are `bound` are the instance's own; others
 // have one value for all instances of the problem.
 void enter(Problem &problem, Translator &scope, const Surroundings &s, bool bound) {
   size_t branch = 0;
   for (const Stmt &a : s.around) {
     if (a->kind == StmtKind::Let) {
-      if (is_affine_scalar(a->args[0])) scope.define(a->name, a->args[0]);
+      const Type t = a->args[0].type();
+      if (t.is_affine() && t.is_scalar()) scope.define(a->name, a->args[0]);
     } else if (a->kind == StmtKind::If) {
       scope.assume(s.branches[branch++] ? a->args[0] : make_not(a->args[0]));
     } else if (a->kind == StmtKind::For) {

@@ -1,11 +1,8 @@
 #include "codegen/passes/expand_phases.h"
 
-#include <utility>
-
 #include "codegen/ir/visit.h"
 #include "codegen/passes/copy_body.h"
 #include "lang/ir/visit.h"
-#include "lang/simplify/simplify.h"
 
 namespace polyhalite {
 
@@ -53,12 +50,7 @@ class Expand : public StmtRewriter {
         !is_const_int(r->args[1], &n) || !chooses(r->name, r->body[0])) {
       return r;
     }
-    std::vector<Stmt> copies;
-    for (int64_t i = 0; i < n; i++) {
-      const Expr at = simplify(make_binary(Op::Add, r->args[0], make_int(Int(32), i)));
-      copies.push_back(copy_body(r->name, at, r->body[0]));
-    }
-    return make_block(std::move(copies));
+    return copy_body_of_each(r, n);
   }
 };
 

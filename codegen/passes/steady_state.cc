@@ -20,8 +20,6 @@ constexpr int64_t kShortLoop = 16;
 // as those can be cut: a radius that a Param limits is mostly less than what it may be.
 constexpr int64_t kShortAtMost = 32;
 
-bool is_affine_scalar(const Expr &e) { return e.type() == Int(32); }
-
 // Is it known that the loop has few iterations, whatever the parameters are?
 bool is_known_short(const Stmt &loop) {
   if (loop->partition == Partition::Always || is_const(loop->args[1])) return false;
@@ -141,7 +139,7 @@ class Collector {
   void visit_operand(const Stmt &s, const Expr &e) {
     for_each_node(e, [&](const Expr &n) {
       Condition c;
-      if ((n->op == Op::Min || n->op == Op::Max) && is_affine_scalar(n) && is_likely(n)) {
+      if ((n->op == Op::Min || n->op == Op::Max) && n.type() == Int(32) && is_likely(n)) {
         c.is_clamp = true;
         const Expr value = steady_value(n, &c);
         if (!value.defined()) return;

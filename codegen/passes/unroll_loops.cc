@@ -78,12 +78,7 @@ class Unroll : public StmtRewriter {
     int64_t n;
     internal_check(is_const_int(r->args[1], &n), "unroll_loops: the extent is no constant");
     if (const Stmt all = interleaved(r, n); all.defined()) return all;
-    std::vector<Stmt> copies;
-    for (int64_t i = 0; i < n; i++) {
-      const Expr at = simplify(make_binary(Op::Add, r->args[0], make_int(Int(32), i)));
-      copies.push_back(copy_body(r->name, at, r->body[0]));
-    }
-    return make_block(std::move(copies));
+    return copy_body_of_each(r, n);
   }
 };
 
