@@ -206,6 +206,7 @@ class Matcher {
   }
 
   bool bind(const std::string &name, const Expr &value) {
+    if (value.type() != Int(32)) return false;
     const auto [at, is_new] = result_.point.emplace(name, value);
     if (is_new || equal(at->second, value)) return true;
     return is_zero(simplify(make_binary(Op::Sub, at->second, value)));

@@ -38,8 +38,8 @@ int polyhalite_device_detach_native(void *user_context, struct polyhalite_buffer
 int polyhalite_device_sync_global(void *user_context,
                                   const struct polyhalite_device_interface_t *device);
 
-/* Which device to use, counted from 0; -1 for the last one. Without set_gpu_device it is what
- * PH_GPU_DEVICE or HL_GPU_DEVICE says, or -1. */
+/* Which device to use, counted from 0; -1 for the last one. At first, and after -2, it is
+ * what PH_GPU_DEVICE or HL_GPU_DEVICE says, or the last one. */
 void polyhalite_set_gpu_device(int n);
 int polyhalite_get_gpu_device(void *user_context);
 

@@ -233,7 +233,7 @@ FakeCuda::~FakeCuda() {
   polyhalite_device_release(nullptr, polyhalite_cuda_device_interface());
   polyhalite_set_custom_load_library(nullptr);
   polyhalite_set_custom_get_library_symbol(nullptr);
-  polyhalite_set_gpu_device(-1);
+  polyhalite_set_gpu_device(-2);
   for (FakeKernel *k : made) delete k;
   made.clear();
   fake = nullptr;

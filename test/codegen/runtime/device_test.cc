@@ -79,6 +79,9 @@ TEST_F(HostOnly, TheDeviceIsTheLastUnlessOneIsNamed) {
   polyhalite_set_gpu_device(1);
   EXPECT_EQ(polyhalite_get_gpu_device(nullptr), 1);
   polyhalite_set_gpu_device(-1);
+  EXPECT_EQ(polyhalite_get_gpu_device(nullptr), -1);
+  polyhalite_set_gpu_device(-2);
+  EXPECT_EQ(polyhalite_get_gpu_device(nullptr), 2);
   unsetenv("HL_GPU_DEVICE");
   EXPECT_EQ(polyhalite_get_gpu_device(nullptr), -1);
   EXPECT_EQ(polyhalite_device_sync_global(nullptr, nullptr),
