@@ -122,8 +122,8 @@ class Productions {
   Productions(const Stmt &s, const std::string &func) : func_(func) { find(s, true); }
 
   bool found() const { return count_ > 0; }
-  /// False where one may not be left out: it does more than write the Func, or is part of a
-  /// statement that counts on it.
+  /// False where one may not be left out: it does more than write the Func, another task waits for
+  /// it, or it is part of a statement that counts on it.
   bool can_be_skipped() const { return simple_; }
 
  private:
@@ -142,7 +142,7 @@ class Productions {
     }
     if (s->kind == StmtKind::Produce && s->name == func_) {
       count_++;
-      simple_ = simple_ && simple && writes_only_func(s);
+      simple_ = simple_ && simple && writes_only_func(s) && !meets_others(s);
       return;
     }
     for (const Stmt &b : s->body) find(b, simple);
@@ -155,6 +155,18 @@ class Productions {
     });
     const std::set<std::string> written = written_funcs(s);
     return std::includes(own.begin(), own.end(), written.begin(), written.end());
+  }
+
+  // Does it wait for a task that goes on elsewhere, or let one go on?
+  static bool meets_others(const Stmt &s) {
+    std::set<std::string> own;
+    bool meets = false;
+    for_each_stmt(s, [&](const Stmt &t) {
+      if (t->kind == StmtKind::Fork) own.insert(t->semaphores.begin(), t->semaphores.end());
+      const bool waits = t->kind == StmtKind::Acquire || t->kind == StmtKind::Release;
+      meets = meets || (waits && !own.count(t->name));
+    });
+    return meets;
   }
 
   const std::string &func_;

@@ -1,4 +1,5 @@
-// differential [--from SEED] [--count N] [--seconds S]: prints the report; exits 1 on any failure.
+// differential [--from SEED] [--count N] [--seconds S]: prints the report; exits 1 on any failure,
+// and at once where a program does not end.
 // differential --cases FILE...: the same for cases that are written down; false refusals count too.
 // differential --exact ...: the same, but compares the judge with its exact form and runs nothing.
 // differential --coverage ...: draws and judges only, until all has been seen; prints which
@@ -11,10 +12,15 @@
 // differential --show SEED | FILE: prints what the seed draws (behind --kernels, with
 // kernels), and what becomes of it.
 // differential [--exact] --reduce SEED | FILE: prints the smallest case found that fails alike.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <iostream>
@@ -30,6 +36,22 @@
 namespace {
 
 using namespace polyhalite::test;
+
+// A program that never ends fails too: it waits for what does not come.
+constexpr unsigned kLongestTrial = 240;  // seconds
+char hang_message[64];
+
+void give_up(int) {
+  const ssize_t written = write(STDERR_FILENO, hang_message, std::strlen(hang_message));
+  _exit(written < 0 ? 2 : 1);
+}
+
+void watch_for_hangs(uint64_t seed) {
+  std::snprintf(hang_message, sizeof hang_message, "seed %llu: does not end\n",
+                static_cast<unsigned long long>(seed));
+  std::signal(SIGALRM, give_up);
+  alarm(kLongestTrial);
+}
 
 Case case_of(const std::string &word, bool quick = false) {
   const bool is_seed =
@@ -152,6 +174,7 @@ int run(int argc, char **argv) {
     const uint64_t seed = from + static_cast<uint64_t>(i);
     const size_t before = counts.failures.size();
     const std::clock_t begin = std::clock();
+    watch_for_hangs(seed);
     try {
       trial(drawn_case(seed, counts), counts);
     } catch (const std::exception &e) {
@@ -165,6 +188,7 @@ int run(int argc, char **argv) {
       next_line += 10;
     }
   }
+  alarm(0);
   if (quick) hold_proofs(counts);
   std::cout << report(counts);
   if (!counts.false_refusal_seeds.empty()) {
