@@ -36,6 +36,9 @@ int main(void) {
   float x[6] = {1, 1, 1, 2, 0, 1}, y[4];
   if (two_layers_run(weights, memory, x, y) != 0) return 3;
   printf("%g %g %g %g\n", y[0], y[1], y[2], y[3]);
+  free(memory);
+  free(weights);
+  fclose(f);
   return 0;
 }
 )";

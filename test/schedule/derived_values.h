@@ -53,7 +53,8 @@ inline Buffer<> mixed_numbers(Type t, int n, int low, int high, uint32_t seed = 
   auto *bytes = static_cast<uint8_t *>(b.data());
   for (int i = 0; i < n; i++, bytes += t.bytes()) {
     seed = seed * 1664525u + 1013904223u;
-    const int64_t whole = low + static_cast<int64_t>((seed >> 8) % (high - low + 1));
+    const int64_t values = int64_t{high} - low + 1;
+    const int64_t whole = low + static_cast<int64_t>(seed >> 8) % values;
     const auto single = static_cast<float>(whole) / 8;
     if (t.is_float()) {
       std::memcpy(bytes, &single, sizeof single);
