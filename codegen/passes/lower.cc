@@ -159,7 +159,18 @@ class Lowering {
       if (tasks_.is_kept(*n, view)) items.push_back(n.get());
     }
     if (items.empty()) return Stmt();
-    const std::vector<AsyncWait> waits = tasks_.find_waits(items, view, waiting);
+    std::vector<AsyncWait> waits = tasks_.find_waits(items, view, waiting);
+    // A production that is kept, or that another task waits for, is one: what a part of it waits
+    // for, all of it does.
+    auto in_one = [&](size_t i, size_t j) {
+      const int func = producer(*items[i]);
+      const bool is_one = func >= 0 && func != inside && producer(*items[j]) == func;
+      return is_one && (tree_.storage[func].memoized || is_for_task(*items[i], view));
+    };
+    for (AsyncWait &w : waits) {
+      while (!w.inside && w.first > 0 && in_one(w.first, w.first - 1)) w.first--;
+      while (!w.inside && w.last + 1 < items.size() && in_one(w.last, w.last + 1)) w.last++;
+    }
     Sequence out(tracer_);
     for (size_t i = 0; i < items.size();) {
       const size_t begin = i;
@@ -199,9 +210,7 @@ class Lowering {
       const bool in_ring = place_ != StoragePlace::Host && func >= 0 && fills_ring(func);
       if (marked && (in_ring || !unprofiled(func)))
         s = make_produce(tree_.algorithm.funcs[func].name, s);
-      const auto found = marked ? view.find(func) : view.end();
-      const bool for_task = found != view.end() && !tasks_.is_for_another(*items[begin], view);
-      if (for_task) s = tasks_.production(func, s);
+      if (marked && is_for_task(*items[begin], view)) s = tasks_.production(func, s);
       out.add(s);
       for (const AsyncWait &w : waits) {
         if (!w.inside && w.last + 1 == i) out.add(tasks_.release(w));
@@ -212,6 +221,11 @@ class Lowering {
       for (int f : along) out.consume(f);
     }
     return out.take();
+  }
+
+  // Is this the nest of an async Func, for the task that produces it?
+  bool is_for_task(const TreeNode &nest, const TaskView &view) const {
+    return view.count(producer(nest)) && !tasks_.is_for_another(nest, view);
   }
 
   // In a kernel: is the Func copied ahead into a ring of the block's memory?

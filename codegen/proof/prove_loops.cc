@@ -188,7 +188,7 @@ class Reader {
       for (const Stmt &b : s->body) visit(b);
       return;
     }
-    in_step_ = InStep{*loops};
+    in_step_ = InStep{*loops, {}};
     dataflow::Task task;
     for (const Around &a : around_) task.outer += a.kind == Around::Loop;
     task.in_step = loops->produces.size();
@@ -349,6 +349,9 @@ class Reader {
     if (definition != stage && !runs_in_branch(f, stage)) {
       return doubt(func, "a branch of it runs where its condition is not seen to hold");
     }
+    if (!has_loops_of(f.stages[stage], f.stages[definition])) {
+      return doubt(func, "a branch of it sums over other variables");
+    }
     dataflow::Statement st;
     st.around = around_;
     st.position = position;
@@ -439,6 +442,13 @@ class Reader {
       if (!is_known) return {};
     }
     return blocks;
+  }
+
+  // A branch's reduction may be factored where the definition's is not, and the other way round.
+  static bool has_loops_of(const StageDef &branch, const StageDef &definition) {
+    const auto &a = branch.rvars, &b = definition.rvars;
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const auto &x, const auto &y) { return x.var == y.var; });
   }
 
   // Do the conditions around say that the branch is the one that runs?

@@ -121,7 +121,7 @@ class ScanDraw {
     if (kind < 79 && t.is_int_or_uint()) {
       return dice_.chance(50) ? saturating_add(self, e) : saturating_sub(self, e);
     }
-    // Sums of sums grow beyond what the smallest floats have exactly.
+    // Sums of sums, and halves, need more digits than the smallest floats have.
     const bool has_room = !t.is_float() || t.bits() > 16;
     if (kind < 92 && f_.types.size() > 1 && has_room) {
       const size_t from = dice_.between(0, static_cast<int>(f_.types.size()) - 1);
@@ -129,7 +129,8 @@ class ScanDraw {
       if (f_.types[from] != t) other = small(other, t);
       return make_binary(Op::Add, make_binary(Op::Add, self, other), e);
     }
-    return make_binary(Op::Add, make_binary(Op::Div, self, make_int(t, 2)), e);
+    const Expr before = has_room ? make_binary(Op::Div, self, make_int(t, 2)) : self;
+    return make_binary(Op::Add, before, e);
   }
 
   Dice &dice_;
