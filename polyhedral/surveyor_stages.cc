@@ -389,9 +389,8 @@ bool Surveyor::is_guarded(const StageId &s, const std::string &dim) const {
       if (d.kind == Derivation::Skew) parts.insert(d.b);
     }
   }
-  return std::any_of(parts.begin(), parts.end(), [&](const std::string &p) {
-    return guarded_.count({s, p}) > 0;
-  });
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const std::string &p) { return guarded_.count({s, p}) > 0; });
 }
 
 Expr Surveyor::read_limit(const StageId &s, const std::string &dim) const {
@@ -453,18 +452,22 @@ void Surveyor::guard_rest(const StageId &s, StageSurvey &out) {
       if (d.kind != Derivation::Split || d.a != dim) continue;
       dim = d.b;
       const bool loads = d.tail == TailStrategy::PredicateLoads;
-      // A cell that is found by reading: an instance that reads nothing has none.
-      bool reads_cell = false;
-      for (const Expr &e : tree_.definition(s).args) {
-        for_each_node(
-            e, [&](const Expr &n) { reads_cell |= as_call(n) && !as_call(n)->args.empty(); });
+      // A cell that is found by reading: an instance that reads nothing has none. One that the
+      // variable moves along other dimensions has memory in the variable's own alone.
+      bool has_no_cell = false;
+      const std::vector<Expr> &cell = tree_.definition(s).args;
+      for (size_t at = 0; at < cell.size(); at++) {
+        has_no_cell |= at != static_cast<size_t>(v) && uses_variable(cell[at], def.args[v]);
+        for_each_node(cell[at], [&](const Expr &n) {
+          has_no_cell |= as_call(n) && !as_call(n)->args.empty();
+        });
       }
       if (!loads && d.tail != TailStrategy::RoundUpAndBlend) continue;
       out.last[def.args[v]] = last;
       out.guards.push_back({make_binary(Op::Le, out.dims.at(def.args[v]), last), d.where,
-                            !loads       ? Guard::Loads
-                            : reads_cell ? Guard::Nothing
-                                         : Guard::Stores});
+                            !loads        ? Guard::Loads
+                            : has_no_cell ? Guard::Nothing
+                                          : Guard::Stores});
       if (loads) reads_to_last_.insert({s, def.args[v]});
     }
     if (out.guards.size() == before && follows_a_rest(s, v) && !ends_at_last(s, v)) {

@@ -83,13 +83,13 @@ std::string AsyncTasks::semaphore(int func, const char *what, int channel) const
   return tree_.algorithm.funcs[func].name + "." + what + "." + std::to_string(channel);
 }
 
-Stmt AsyncTasks::production(int func, Stmt nests) const {
+Stmt AsyncTasks::production(int func, Stmt nests, bool begins, bool ends) const {
   std::vector<Stmt> out;
-  for (int c = 0; is_limited(func) && c < consumers_.at(func); c++) {
+  for (int c = 0; begins && is_limited(func) && c < consumers_.at(func); c++) {
     out.push_back(make_acquire(semaphore(func, "room", c)));
   }
   out.push_back(std::move(nests));
-  for (int c = 0; c < consumers_.at(func); c++) {
+  for (int c = 0; ends && c < consumers_.at(func); c++) {
     out.push_back(make_release(semaphore(func, "ready", c)));
   }
   return make_block(std::move(out));

@@ -46,8 +46,9 @@ class AsyncTasks {
   std::vector<AsyncWait> find_waits(const std::vector<const TreeNode *> &items,
                                     const TaskView &view, const std::set<int> &waiting);
 
-  /// wait for room; the production; tell every consumer
-  Stmt production(int func, Stmt nests) const;
+  /// wait for room; the production; tell every consumer. Of a part of a production: the first where
+  /// it begins, the last where it ends there.
+  Stmt production(int func, Stmt nests, bool begins, bool ends) const;
   Stmt acquire(const AsyncWait &wait) const;
   /// Undefined where the producer never waits for room.
   Stmt release(const AsyncWait &wait) const;

@@ -100,6 +100,16 @@ class Lowering {
     return last;
   }
 
+  /// Are stages of the Func's definition in the node?
+  bool has_definition(const TreeNode &n, int func, int definition) const {
+    if (n.kind == TreeNode::Stage && n.stage.func == func) {
+      return tree_.algorithm.funcs[func].definition_of(n.stage.stage) == definition;
+    }
+    const auto has = [&](const Tree &c) { return has_definition(*c, func, definition); };
+    return std::any_of(n.children.begin(), n.children.end(), has) ||
+           std::any_of(n.otherwise.begin(), n.otherwise.end(), has);
+  }
+
   /// What `make` gives, between two events of func where its realizations are traced.
   template <typename Make>
   Stmt spanned(int func, Tracer::Span span, Make make) {
@@ -159,18 +169,7 @@ class Lowering {
       if (tasks_.is_kept(*n, view)) items.push_back(n.get());
     }
     if (items.empty()) return Stmt();
-    std::vector<AsyncWait> waits = tasks_.find_waits(items, view, waiting);
-    // A production that is kept, or that another task waits for, is one: what a part of it waits
-    // for, all of it does.
-    auto in_one = [&](size_t i, size_t j) {
-      const int func = producer(*items[i]);
-      const bool is_one = func >= 0 && func != inside && producer(*items[j]) == func;
-      return is_one && (tree_.storage[func].memoized || is_for_task(*items[i], view));
-    };
-    for (AsyncWait &w : waits) {
-      while (!w.inside && w.first > 0 && in_one(w.first, w.first - 1)) w.first--;
-      while (!w.inside && w.last + 1 < items.size() && in_one(w.last, w.last + 1)) w.last++;
-    }
+    const std::vector<AsyncWait> waits = tasks_.find_waits(items, view, waiting);
     Sequence out(tracer_);
     for (size_t i = 0; i < items.size();) {
       const size_t begin = i;
@@ -210,7 +209,17 @@ class Lowering {
       const bool in_ring = place_ != StoragePlace::Host && func >= 0 && fills_ring(func);
       if (marked && (in_ring || !unprofiled(func)))
         s = make_produce(tree_.algorithm.funcs[func].name, s);
-      if (marked && is_for_task(*items[begin], view)) s = tasks_.production(func, s);
+      if (marked && is_for_task(*items[begin], view)) {
+        // Waits and storage may have cut the production: its first part begins it, its last one
+        // ends it.
+        const auto is_here = [&](int definition) {
+          return std::any_of(items.begin() + begin, items.begin() + i, [&](const TreeNode *n) {
+            return has_definition(*n, func, definition);
+          });
+        };
+        const int last = tree_.algorithm.funcs[func].num_definitions() - 1;
+        s = tasks_.production(func, s, is_here(0), is_here(last));
+      }
       out.add(s);
       for (const AsyncWait &w : waits) {
         if (!w.inside && w.last + 1 == i) out.add(tasks_.release(w));
@@ -289,9 +298,9 @@ class Lowering {
         return with_storage(
             tree_, survey_, n.stage.func, place_,
             spanned(n.stage.func, Tracer::Span::Realization, [&] {
-              return make_block(
-                  {block(n.children, inside, view, waiting),
-                   debug_to_files(tree_, survey_, n.stage.func, survey_.funcs[n.stage.func].stored)});
+              return make_block({block(n.children, inside, view, waiting),
+                                 debug_to_files(tree_, survey_, n.stage.func,
+                                                survey_.funcs[n.stage.func].stored)});
             }));
       case TreeNode::Hoist:
         // In a kernel, rings have their memory where pipeline_copies puts it.

@@ -169,7 +169,8 @@ class Reducer {
         const auto all = roots(best_.pipeline.frozen.algorithm);
         if (r >= all.size()) return any;
         // A C function is given all that it expects.
-        if (const CallNode *call = as_call(*all[r]); call && call->name == intrinsic::kExternStage) {
+        if (const CallNode *call = as_call(*all[r]);
+            call && call->name == intrinsic::kExternStage) {
           break;
         }
         std::vector<Expr> nodes;

@@ -1,4 +1,4 @@
-// What lowering makes of pipelines that are traced or measured.
+// What lowering makes of pipelines that are traced, measured or run in tasks.
 #include "codegen/passes/lower.h"
 
 #include <gtest/gtest.h>
@@ -76,6 +76,40 @@ TEST(Lower, AProfileIsBehindTheChecks) {
   }
 }
 )");
+}
+
+int count_of(const std::string &word, const std::string &text) {
+  int n = 0;
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) n++;
+  return n;
+}
+
+TEST(Lower, AnAsyncProductionIsDoneOnceThoughAWaitCutsIt) {
+  Var x("x"), y("y");
+  Func f("f"), g("g"), h("h");
+  f(x, y) = x + y;
+  g(x, y) = f(x, y);
+  g(x, y) += x;
+  h(x, y) = g(x, y);
+  f.compute_at(h, y).store_root().async();
+  g.compute_at(h, y).store_root().async();
+  const std::string text = lowered(h, "fork");
+  EXPECT_EQ(count_of("release g.ready.0", text), 1) << text;
+  EXPECT_GT(text.find("release g.ready.0"), text.find("g.s1.x in")) << text;
+}
+
+TEST(Lower, AnAsyncProductionIsDoneOnceThoughStorageCutsIt) {
+  Var x("x"), y("y");
+  Func f("f"), g("g"), h("h");
+  f(x) = x;
+  g(x, y) = f(x - 1) + f(x);
+  g(x, y) += f(x - 2);
+  h(x, y) = g(x, y) + g(x + 1, y);
+  f.compute_at(g, x).store_root();
+  g.compute_root().async();
+  const std::string text = lowered(h, "fork");
+  EXPECT_EQ(count_of("release g.ready.0", text), 1) << text;
+  EXPECT_GT(text.find("release g.ready.0"), text.find("g.s1.x in")) << text;
 }
 
 }  // namespace
