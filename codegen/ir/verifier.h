@@ -5,12 +5,14 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "codegen/ir/stmt.h"
 #include "codegen/ir/verify.h"
 #include "polyhalite/error.h"
+#include "polyhalite/print.h"
 
 namespace polyhalite {
 
@@ -35,12 +37,18 @@ class Verifier {
 
   // The first problem is kept: later ones often follow from it.
   void report(const std::string &invariant, const std::string &what);
-  void require(bool holds, const char *invariant, const std::string &what) {
-    if (!holds) report(invariant, what);
+  // The text is put together from its parts, texts, types and numbers, where it is needed only:
+  // nearly all that is checked holds.
+  template <typename... Parts>
+  void require(bool holds, const char *invariant, const Parts &...parts) {
+    if (holds) return;
+    std::ostringstream what;
+    (what << ... << parts);
+    report(invariant, what.str());
   }
 
   void add_argument(const std::string &name) {
-    require(arguments_.insert(name).second, "arguments", "two are called '" + name + "'");
+    require(arguments_.insert(name).second, "arguments", "two are called '", name, "'");
   }
 
   bool means_something(const std::string &name) const {
@@ -51,7 +59,7 @@ class Verifier {
   // Binds `name` to a type while `body` runs.
   template <typename Body>
   void in_scope(const std::string &name, Type t, VariableKind kind, Body body) {
-    require(!means_something(name), "shadowing", "'" + name + "' means something here already");
+    require(!means_something(name), "shadowing", "'", name, "' means something here already");
     if (problem_) return;
     bound_[name] = {t, kind};
     body();

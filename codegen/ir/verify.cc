@@ -204,7 +204,7 @@ void Verifier::stmt(const Stmt &s) {
       return provide(s);
     case StmtKind::Store:
       check_async(s);
-      require(is_flat(), "no flat", "a Store of '" + s->name + "'");
+      require(is_flat(), "no flat", "a Store of '", s->name, "'");
       return access(s->name, s->args[0], s->args[1].type(),
                     s->args.size() > 2 ? s->args[2] : Expr(), true);
     case StmtKind::If: {
@@ -243,41 +243,41 @@ void Verifier::stmt(const Stmt &s) {
       require(in_kernel_, "kernel", "a Collective outside of kernels");
       for (size_t i = 0; i < s->buffers.size(); i++) {
         find_buffer(s->buffers[i], 0);
-        require(s->args[i].type() == Int(64), "indices",
-                "operand '" + s->buffers[i] + "' begins at no int64");
+        require(s->args[i].type() == Int(64), "indices", "operand '", s->buffers[i],
+                "' begins at no int64");
       }
       return;
     case StmtKind::Transfer: {
       const auto at = buffers_.find(s->name);
       require(at != buffers_.end() && at->second.home == Home::Mirrored && !in_kernel_, "device",
-              "'" + s->name + "' has no memory on both sides here");
+              "'", s->name, "' has no memory on both sides here");
       return;
     }
     case StmtKind::Acquire:
     case StmtKind::Release:
-      return require(semaphores_.count(s->name), "semaphores",
-                     "no fork around has a semaphore '" + s->name + "'");
+      return require(semaphores_.count(s->name), "semaphores", "no fork around has a semaphore '",
+                     s->name, "'");
   }
 }
 
 void Verifier::check_async(const Stmt &write) {
   if (!write->is_async) return;
   const auto at = buffers_.find(write->name);
-  require(in_kernel_ && at != buffers_.end() && at->second.home == Home::Block, "async",
-          "'" + write->name + "' is no memory of the block");
+  require(in_kernel_ && at != buffers_.end() && at->second.home == Home::Block, "async", "'",
+          write->name, "' is no memory of the block");
   const Expr &value = write->args[write->kind == StmtKind::Provide ? write->args.size() - 1 : 1];
   const CallNode *call = as_call(value);
   const bool copies =
       as_load(value) || (call && (call->kind == CallKind::Func || call->kind == CallKind::Image));
-  require(write->value_count == 1 && copies, "async", "what '" + write->name + "' has is no copy");
+  require(write->value_count == 1 && copies, "async", "what '", write->name, "' has is no copy");
 }
 
 void Verifier::memoize(const Stmt &s) {
   for (const std::string &name : s->buffers) {
     const auto at = buffers_.find(name);
     const bool is_known = at != buffers_.end() && at->second.is_written;
-    require(is_known && !at->second.is_place && !arguments_.count(name), "memoize",
-            "'" + name + "' is no allocation around it");
+    require(is_known && !at->second.is_place && !arguments_.count(name), "memoize", "'", name,
+            "' is no allocation around it");
   }
   require(s->is_sized == is_flat(), "memoize", "sizes stand at the flat level, and only there");
   for (size_t i = 0; i < s->args.size(); i++) {
@@ -313,10 +313,10 @@ void Verifier::kernel(const Stmt &s) {
 
 void Verifier::fork(const Stmt &s) {
   for (size_t i = 0; i < s->semaphores.size(); i++) {
-    require(s->args[i].type() == Int(32), "semaphores",
-            "the count of '" + s->semaphores[i] + "' is no int32");
-    require(semaphores_.insert(s->semaphores[i]).second, "shadowing",
-            "'" + s->semaphores[i] + "' is a semaphore here already");
+    require(s->args[i].type() == Int(32), "semaphores", "the count of '", s->semaphores[i],
+            "' is no int32");
+    require(semaphores_.insert(s->semaphores[i]).second, "shadowing", "'", s->semaphores[i],
+            "' is a semaphore here already");
   }
   if (problem_) return;
   depth_++;
@@ -328,19 +328,17 @@ void Verifier::fork(const Stmt &s) {
 void Verifier::loop(const Stmt &s) {
   for (const Expr &e : s->args) {
     whole(e);
-    require(e.type().is_scalar(), "lanes", "the range of loop '" + s->name + "' is no scalar");
-    require(e.type().element_of() == Int(32), "types",
-            "the range of loop '" + s->name + "' is no int32");
+    require(e.type().is_scalar(), "lanes", "the range of loop '", s->name, "' is no scalar");
+    require(e.type().element_of() == Int(32), "types", "the range of loop '", s->name,
+            "' is no int32");
   }
-  require(in_kernel_ || level_ == IrLevel::Lowered || !is_gpu_loop(s->loop_kind), "kernel",
-          "the " + std::string(loop_kind_name(s->loop_kind)) + " loop '" + s->name +
-              "' stands in no kernel");
+  require(in_kernel_ || level_ == IrLevel::Lowered || !is_gpu_loop(s->loop_kind), "kernel", "the ",
+          loop_kind_name(s->loop_kind), " loop '", s->name, "' stands in no kernel");
   const bool expands = s->loop_kind == LoopKind::Vector || s->loop_kind == LoopKind::Unrolled;
-  require(!expands || level_ != IrLevel::Emittable, "no unrolled",
-          std::string("loop '") + s->name + "' is " + loop_kind_name(s->loop_kind));
-  require(!expands || is_const_int(s->args[1]), "constants",
-          std::string("the ") + loop_kind_name(s->loop_kind) + " loop '" + s->name +
-              "' has no constant extent");
+  require(!expands || level_ != IrLevel::Emittable, "no unrolled", "loop '", s->name, "' is ",
+          loop_kind_name(s->loop_kind));
+  require(!expands || is_const_int(s->args[1]), "constants", "the ", loop_kind_name(s->loop_kind),
+          " loop '", s->name, "' has no constant extent");
   depth_++;
   in_scope(s->name, Int(32), VariableKind::Loop, [&] { stmt(s->body[0]); });
   depth_--;
@@ -351,9 +349,9 @@ void Verifier::allocate(const Stmt &s) {
   bool constant = true;
   for (size_t i = 0; i < s->args.size(); i++) {
     const Type wanted = is_flat() ? Int(64) : Int(32);
-    require(s->args[i].type().is_scalar(), "lanes", "a size of '" + s->name + "' is no scalar");
-    require(s->args[i].type().element_of() == wanted, "types",
-            "a size of '" + s->name + "' is no " + wanted.to_string());
+    require(s->args[i].type().is_scalar(), "lanes", "a size of '", s->name, "' is no scalar");
+    require(s->args[i].type().element_of() == wanted, "types", "a size of '", s->name, "' is no ",
+            wanted);
     int64_t n = 0;
     if (!is_flat() && i % 2 == 0) continue;
     constant &= is_const_int(s->args[i], &n);
@@ -364,24 +362,24 @@ void Verifier::allocate(const Stmt &s) {
     std::sort(sorted.begin(), sorted.end());
     bool each = !is_flat() && sorted.size() == s->args.size() / 2;
     for (size_t d = 0; d < sorted.size(); d++) each &= sorted[d] == static_cast<int>(d);
-    require(each, "shape", "the order of '" + s->name + "' does not name each dimension once");
+    require(each, "shape", "the order of '", s->name, "' does not name each dimension once");
   }
-  require(s->type.is_scalar(), "lanes", "the element of '" + s->name + "' is no scalar");
+  require(s->type.is_scalar(), "lanes", "the element of '", s->name, "' is no scalar");
   if (s->home == Home::Stack) {
-    require(constant, "constants", "the stack allocation '" + s->name + "' has no constant size");
-    require(elements * s->type.bytes() <= kMaxStackBytes, "constants",
-            "the stack allocation '" + s->name + "' takes more than 64 KiB");
+    require(constant, "constants", "the stack allocation '", s->name, "' has no constant size");
+    require(elements * s->type.bytes() <= kMaxStackBytes, "constants", "the stack allocation '",
+            s->name, "' takes more than 64 KiB");
   }
   if (is_in_kernel(s->home)) {
-    require(constant, "constants", "the allocation '" + s->name + "' has no constant size");
+    require(constant, "constants", "the allocation '", s->name, "' has no constant size");
   }
   if (level_ != IrLevel::Lowered) {
-    require(in_kernel_ == is_in_kernel(s->home), "kernel",
-            "'" + s->name + "' has its home " + (in_kernel_ ? "outside of" : "in") + " kernels");
+    require(in_kernel_ == is_in_kernel(s->home), "kernel", "'", s->name, "' has its home ",
+            (in_kernel_ ? "outside of" : "in"), " kernels");
   }
-  require(s->ring == 0 || (s->home == Home::Block && !is_flat()), "ring",
-          "'" + s->name + "' is a ring");
-  require(!means_something(s->name), "shadowing", "'" + s->name + "' means something here already");
+  require(s->ring == 0 || (s->home == Home::Block && !is_flat()), "ring", "'", s->name,
+          "' is a ring");
+  require(!means_something(s->name), "shadowing", "'", s->name, "' means something here already");
   if (problem_) return;
   buffers_[s->name] = {s->type, is_flat() ? -1 : static_cast<int>(s->args.size() / 2), true,
                        s->home};
@@ -392,18 +390,18 @@ void Verifier::allocate(const Stmt &s) {
 }
 
 void Verifier::place(const Stmt &s) {
-  require(!is_flat(), "no boxes", "a Place of '" + s->name + "'");
+  require(!is_flat(), "no boxes", "a Place of '", s->name, "'");
   auto block = buffers_.find(s->inside);
-  require(block != buffers_.end() && !arguments_.count(s->inside), "places",
-          "'" + s->inside + "' is no allocation around '" + s->name + "'");
+  require(block != buffers_.end() && !arguments_.count(s->inside), "places", "'", s->inside,
+          "' is no allocation around '", s->name, "'");
   if (problem_) return;
-  require(block->second.type == s->type, "places",
-          "'" + s->inside + "' has elements of type " + block->second.type.to_string());
-  require(s->args.back().type() == Int(64), "places", "the place of '" + s->name + "' is no int64");
+  require(block->second.type == s->type, "places", "'", s->inside, "' has elements of type ",
+          block->second.type);
+  require(s->args.back().type() == Int(64), "places", "the place of '", s->name, "' is no int64");
   for (size_t i = 0; i + 1 < s->args.size(); i++) {
-    require(s->args[i].type() == Int(32), "types", "a size of '" + s->name + "' is no int32");
+    require(s->args[i].type() == Int(32), "types", "a size of '", s->name, "' is no int32");
   }
-  require(!means_something(s->name), "shadowing", "'" + s->name + "' means something here already");
+  require(!means_something(s->name), "shadowing", "'", s->name, "' means something here already");
   if (problem_) return;
   buffers_[s->name] = {s->type, static_cast<int>(s->args.size() / 2), true, Home::Mirrored, true};
   depth_++;
@@ -413,14 +411,14 @@ void Verifier::place(const Stmt &s) {
 }
 
 void Verifier::provide(const Stmt &s) {
-  require(!is_flat(), "no boxes", "a Provide of '" + s->name + "'");
+  require(!is_flat(), "no boxes", "a Provide of '", s->name, "'");
   const size_t n = s->args.size() - static_cast<size_t>(s->value_count);
   for (int i = 0; i < s->value_count; i++) {
     const Buffer *b = find_buffer(s->name, i);
     if (!b) return;
-    require(b->is_written, "buffers", "'" + s->name + "' is no output, but is written");
-    require(s->args[n + static_cast<size_t>(i)].type() == b->type, "buffers",
-            "'" + s->name + "' has elements of type " + b->type.to_string());
+    require(b->is_written, "buffers", "'", s->name, "' is no output, but is written");
+    require(s->args[n + static_cast<size_t>(i)].type() == b->type, "buffers", "'", s->name,
+            "' has elements of type ", b->type);
     indices(s->name, *b, s->args, n);
   }
 }

@@ -19,27 +19,26 @@ void Verifier::condition(const Expr &e) {
 const Verifier::Buffer *Verifier::find_buffer(const std::string &name, int value_index) {
   auto it = buffers_.find(name);
   if (it == buffers_.end()) it = buffers_.find(name + "." + std::to_string(value_index));
-  require(it != buffers_.end(), "buffers", "there is no buffer '" + name + "' here");
+  require(it != buffers_.end(), "buffers", "there is no buffer '", name, "' here");
   if (it == buffers_.end()) return nullptr;
   const Home home = it->second.home;
   if (in_kernel_ && is_flat()) {
-    require(is_in_kernel(home) || is_on_device(home), "device",
-            "a kernel accesses '" + name + "', which has no memory on the device");
+    require(is_in_kernel(home) || is_on_device(home), "device", "a kernel accesses '", name,
+            "', which has no memory on the device");
   }
   if (!in_kernel_) {
-    require(home != Home::Device, "device",
-            "'" + name + "' is accessed on the host, where it has no memory");
+    require(home != Home::Device, "device", "'", name,
+            "' is accessed on the host, where it has no memory");
   }
   return &it->second;
 }
 
 void Verifier::indices(const std::string &name, const Buffer &b, const std::vector<Expr> &args,
                        size_t n) {
-  require(b.dimensions == static_cast<int>(n), "indices",
-          "'" + name + "' has " + std::to_string(b.dimensions) + " dimensions, " +
-              std::to_string(n) + " indices are given");
+  require(b.dimensions == static_cast<int>(n), "indices", "'", name, "' has ", b.dimensions,
+          " dimensions, ", n, " indices are given");
   for (size_t i = 0; i < n; i++) {
-    require(args[i].type() == Int(32), "indices", "an index of '" + name + "' is no int32");
+    require(args[i].type() == Int(32), "indices", "an index of '", name, "' is no int32");
   }
 }
 
@@ -47,13 +46,12 @@ void Verifier::access(const std::string &name, const Expr &index, Type t, const 
                       bool writes) {
   const Buffer *b = find_buffer(name, 0);
   if (!b) return;
-  require(!writes || b->is_written, "buffers", "'" + name + "' is no output, but is written");
-  require(t.element_of() == b->type, "buffers",
-          "'" + name + "' has elements of type " + b->type.to_string());
-  require(index.type() == Int(64, t.lanes()), "indices",
-          "'" + name + "' is accessed at " + index.type().to_string() + " for " + t.to_string());
-  require(!mask.defined() || mask.type() == Bool(t.lanes()), "indices",
-          "the mask of '" + name + "' is no bool of as many lanes");
+  require(!writes || b->is_written, "buffers", "'", name, "' is no output, but is written");
+  require(t.element_of() == b->type, "buffers", "'", name, "' has elements of type ", b->type);
+  require(index.type() == Int(64, t.lanes()), "indices", "'", name, "' is accessed at ",
+          index.type(), " for ", t);
+  require(!mask.defined() || mask.type() == Bool(t.lanes()), "indices", "the mask of '", name,
+          "' is no bool of as many lanes");
 }
 
 void Verifier::whole(const Expr &e) {
@@ -86,13 +84,11 @@ void Verifier::expr(const Expr &e) {
 void Verifier::node(const Expr &e) {
   const Type t = e.type();
   auto same = [&](size_t i, Type wanted) {
-    require(e->args[i].type() == wanted, "types",
-            std::string("operand of ") + op_name(e->op) + " is " + e->args[i].type().to_string() +
-                ", not " + wanted.to_string());
+    require(e->args[i].type() == wanted, "types", "operand of ", op_name(e->op), " is ",
+            e->args[i].type(), ", not ", wanted);
   };
   auto count = [&](size_t n) {
-    require(e->args.size() == n, "shape",
-            std::string("wrong number of operands of ") + op_name(e->op));
+    require(e->args.size() == n, "shape", "wrong number of operands of ", op_name(e->op));
     return e->args.size() == n;
   };
   switch (e->op) {
@@ -107,8 +103,7 @@ void Verifier::node(const Expr &e) {
     case Op::Select: {
       if (!count(3)) return;
       const Type c = e->args[0].type();
-      require(c == Bool() || c == Bool(t.lanes()), "types",
-              "the condition of select is " + c.to_string());
+      require(c == Bool() || c == Bool(t.lanes()), "types", "the condition of select is ", c);
       same(1, t);
       same(2, t);
       return;
@@ -116,18 +111,17 @@ void Verifier::node(const Expr &e) {
     case Op::Ramp:
     case Op::Broadcast:
     case Op::Shuffle:
-      require(is_flat(), "no flat", std::string("a ") + op_name(e->op));
+      require(is_flat(), "no flat", "a ", op_name(e->op));
       if (e->op == Op::Ramp && count(2)) same(1, e->args[0].type());
       if (e->op != Op::Shuffle) {
         const Type part = e->args[0].type();
-        require(
-            t.lanes() > part.lanes() && t.lanes() % part.lanes() == 0, "types",
-            std::string("the lanes of ") + op_name(e->op) + " are no multiple of its operand's");
+        require(t.lanes() > part.lanes() && t.lanes() % part.lanes() == 0, "types", "the lanes of ",
+                op_name(e->op), " are no multiple of its operand's");
         same(0, t.with_lanes(part.lanes()));
       }
       return;
     case Op::Load: {
-      require(is_flat(), "no flat", "a Load of '" + as_load(e)->buffer + "'");
+      require(is_flat(), "no flat", "a Load of '", as_load(e)->buffer, "'");
       require(e->args.size() == 1 || e->args.size() == 2, "shape",
               "wrong number of operands of a Load");
       if (problem_) return;
@@ -151,21 +145,20 @@ void Verifier::node(const Expr &e) {
 
 void Verifier::variable(const VariableNode &v) {
   if (v.kind == VariableKind::BufferField) {
-    return require(fields_.count(v.name) && v.type == Int(32), "bound",
-                   "'" + v.name + "' is no field of an argument");
+    return require(fields_.count(v.name) && v.type == Int(32), "bound", "'", v.name,
+                   "' is no field of an argument");
   }
   if (v.kind == VariableKind::Param) {
     auto it = params_.find(v.name);
-    return require(it != params_.end() && it->second == v.type, "bound",
-                   "'" + v.name + "' is no scalar argument of type " + v.type.to_string());
+    return require(it != params_.end() && it->second == v.type, "bound", "'", v.name,
+                   "' is no scalar argument of type ", v.type);
   }
   auto it = bound_.find(v.name);
-  require(it != bound_.end(), "bound", "nothing binds '" + v.name + "' here");
+  require(it != bound_.end(), "bound", "nothing binds '", v.name, "' here");
   if (it == bound_.end()) return;
-  require(it->second.second == v.kind, "bound", "'" + v.name + "' is of another kind here");
-  require(
-      it->second.first == v.type, "bound",
-      "'" + v.name + "' is " + it->second.first.to_string() + " here, not " + v.type.to_string());
+  require(it->second.second == v.kind, "bound", "'", v.name, "' is of another kind here");
+  require(it->second.first == v.type, "bound", "'", v.name, "' is ", it->second.first,
+          " here, not ", v.type);
 }
 
 void Verifier::sum_products(const CallNode &c) {
@@ -175,19 +168,17 @@ void Verifier::sum_products(const CallNode &c) {
   const Type a = c.args[1].type(), b = c.args[2].type();
   require(c.args[0].type() == c.type, "types", "sum_products adds to another type than its own");
   require(a.lanes() == b.lanes() && a.lanes() % c.type.lanes() == 0, "types",
-          "the factors of sum_products have " + std::to_string(a.lanes()) + " and " +
-              std::to_string(b.lanes()) + " lanes for " + std::to_string(c.type.lanes()) +
-              " sums");
+          "the factors of sum_products have ", a.lanes(), " and ", b.lanes(), " lanes for ",
+          c.type.lanes(), " sums");
 }
 
 void Verifier::call(const CallNode &c) {
   if (c.kind == CallKind::Intrinsic && c.name == intrinsic::kSumProducts) return sum_products(c);
   if (c.kind != CallKind::Func && c.kind != CallKind::Image) return;
-  require(!is_flat(), "no boxes", "a call of '" + c.name + "'");
+  require(!is_flat(), "no boxes", "a call of '", c.name, "'");
   const Buffer *b = find_buffer(c.name, c.value_index);
   if (!b) return;
-  require(c.type == b->type, "buffers",
-          "'" + c.name + "' has elements of type " + b->type.to_string());
+  require(c.type == b->type, "buffers", "'", c.name, "' has elements of type ", b->type);
   indices(c.name, *b, c.args, c.args.size());
 }
 

@@ -6,6 +6,14 @@
 
 namespace polyhalite {
 
+namespace {
+
+bool is_leaf(Op op) {
+  return op == Op::IntImm || op == Op::UIntImm || op == Op::FloatImm || op == Op::Variable;
+}
+
+}  // namespace
+
 std::string IrInterpreter::describe_call(const Expr &e) {
   const CallNode *call = as_call(e);
   if (!call) oracle_error("an assertion's error is no call");
@@ -40,7 +48,8 @@ Value IrInterpreter::evaluate(const Expr &e, Memo &memo) {
   v.type = e.type();
   internal_check(v.lanes.size() == static_cast<size_t>(e.type().lanes()),
                  "interpret_ir: wrong number of lanes");
-  memo[e.get()] = v;
+  // Constants and names are found as quickly without.
+  if (!is_leaf(e->op)) memo.emplace(e.get(), v);
   return v;
 }
 
@@ -191,11 +200,16 @@ Value IrInterpreter::lane_by_lane(const Expr &e, Memo &memo) {
     if (call->name == intrinsic::kTraceAccess) return evaluate(call->args[0], memo);
   }
   std::vector<Value> args;
+  args.reserve(e->args.size());
   for (const Expr &a : e->args) args.push_back(evaluate(a, memo));
+  const auto lanes = static_cast<size_t>(e.type().lanes());
   Value v;
-  for (size_t l = 0; l < static_cast<size_t>(e.type().lanes()); l++) {
-    std::vector<Lane> lane;
-    for (const Value &a : args) lane.push_back(a.lanes.size() == 1 ? a.lanes[0] : a.lanes.at(l));
+  v.lanes.reserve(lanes);
+  std::vector<Lane> lane(args.size());
+  for (size_t l = 0; l < lanes; l++) {
+    for (size_t i = 0; i < args.size(); i++) {
+      lane[i] = args[i].lanes.size() == 1 ? args[i].lanes[0] : args[i].lanes.at(l);
+    }
     v.lanes.push_back(one_lane(e, lane));
   }
   return v;

@@ -120,10 +120,11 @@ Stmt with_storage(const LoopTree &tree, const Survey &survey, int func, StorageP
         padded = make_binary(Op::Mul, make_binary(Op::Div, padded, k), k);
       }
       args.push_back(padded);
-      cells = kMostStackBytes + 1;
       constant = false;
     }
   }
+  // Nothing along one dimension does not make up for another that is open.
+  if (!constant) cells = kMostStackBytes + 1;
   args = memory_box(storage, args);
   for (int i = static_cast<int>(def.types.size()); i-- > 0;) {
     const Type t = def.types[i];
