@@ -312,18 +312,8 @@ void Run::stage(StageId s) {
   result_.instances++;
   check_domain(definition);
   const std::vector<Value> slots = definition.slots_at(p.at);
-  std::vector<std::pair<Coordinates, std::vector<int>>> written;  // cells, and which values
-  for (const StageProgram::Write &w : definition.writes) {
-    written.emplace_back();
-    for (const Value &v : w.cell.run(slots, *this)) written.back().first.push_back(v.i);
-    w.values.run(slots, *this);
-    std::vector<Value> which;
-    if (!w.written.empty()) which = w.written.run(slots, *this);
-    for (size_t v = 0; v < tree_.func(s).types.size(); v++) {
-      if (which.empty() || which[v].i) written.back().second.push_back(static_cast<int>(v));
-    }
-  }
-  for (const auto &[at, values] : written) {
+  for (const StageProgram::Write &w : definition.writes) w.values.run(slots, *this);
+  for (const auto &[at, values] : written_cells(definition, slots)) {
     Storage &storage = storage_of(s.func, at, "writes");
     for (const int v : values) {
       touch(storage, at, v, true);
@@ -338,15 +328,25 @@ void Run::stage(StageId s) {
   unused_ = false;
 }
 
-// Of what is no instance and touches the cells of one. It is marked as unlike the instance.
-std::vector<Coordinates> Run::cells_of_no_instance(const StageProgram &definition) {
-  const std::vector<Value> slots = definition.slots_at(now_->at);
-  std::vector<Coordinates> cells;
-  unused_ = true;
+Run::WrittenCells Run::written_cells(const StageProgram &definition,
+                                     const std::vector<Value> &slots) {
+  WrittenCells cells;
   for (const StageProgram::Write &w : definition.writes) {
     cells.emplace_back();
-    for (const Value &v : w.cell.run(slots, *this)) cells.back().push_back(v.i);
+    for (const Value &v : w.cell.run(slots, *this)) cells.back().first.push_back(v.i);
+    std::vector<Value> which;
+    if (!w.written.empty()) which = w.written.run(slots, *this);
+    for (size_t v = 0; v < tree_.func(now_->stage).types.size(); v++) {
+      if (which.empty() || which[v].i) cells.back().second.push_back(static_cast<int>(v));
+    }
   }
+  return cells;
+}
+
+// Of what is no instance and touches the cells of one. It is marked as unlike the instance.
+Run::WrittenCells Run::cells_of_no_instance(const StageProgram &definition) {
+  unused_ = true;
+  WrittenCells cells = written_cells(definition, definition.slots_at(now_->at));
   unused_ = false;
   now_->at.push_back(0);
   return cells;
@@ -355,9 +355,9 @@ std::vector<Coordinates> Run::cells_of_no_instance(const StageProgram &definitio
 // Reads cells, and writes them as they are: harmless unless some other iteration makes them at
 // once, with another value than this one has made there.
 void Run::write_back(const StageProgram &definition) {
-  for (const Coordinates &at : cells_of_no_instance(definition)) {
+  for (const auto &[at, values] : cells_of_no_instance(definition)) {
     Storage &storage = storage_of(now_->stage.func, at, "writes");
-    for (int v = 0; v < num_values(storage); v++) {
+    for (const int v : values) {
       const auto cell = storage.cells.find(storage.cell_of(at, v));
       const Point there = cell == storage.cells.end() ? Point() : cell->second.last;
       touch(storage, at, v, true, &there);
@@ -367,9 +367,9 @@ void Run::write_back(const StageProgram &definition) {
 
 // Reads nothing, and leaves what nobody may read.
 void Run::write_anything(const StageProgram &definition) {
-  for (const Coordinates &at : cells_of_no_instance(definition)) {
+  for (const auto &[at, values] : cells_of_no_instance(definition)) {
     Storage &storage = storage_of(now_->stage.func, at, "writes");
-    for (int v = 0; v < num_values(storage); v++) {
+    for (const int v : values) {
       touch(storage, at, v, true);
       storage.cells[storage.cell_of(at, v)] = Content::written(Point());
     }

@@ -73,9 +73,13 @@ class Run : public Surroundings {
   void allocate(const TreeNode &n);
   void hoist(const TreeNode &n);
   void stage(StageId s);
+  /// Cells, and which of their values.
+  using WrittenCells = std::vector<std::pair<Coordinates, std::vector<int>>>;
   void write_back(const StageProgram &definition);
   void write_anything(const StageProgram &definition);
-  std::vector<Coordinates> cells_of_no_instance(const StageProgram &definition);
+  WrittenCells cells_of_no_instance(const StageProgram &definition);
+  /// With the points of an instance as its slots.
+  WrittenCells written_cells(const StageProgram &definition, const std::vector<Value> &slots);
   bool is_one_value(const Point &a, const Point &b) const;
   void check_outputs();
 

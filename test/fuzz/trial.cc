@@ -27,10 +27,11 @@ namespace polyhalite::test {
 
 namespace {
 
-constexpr int64_t kMaxExtent = 400;        // larger boxes come from degenerate indices; not run
-constexpr int64_t kMaxInstances = 60'000;  // enumerated per experiment
-constexpr int64_t kMargin = 100;           // around the interpreter's images, and more for
-constexpr int64_t kMarginPerPoint = 10;    // each point of the longest extent of an output
+constexpr int64_t kMaxExtent = 400;  // larger boxes come from degenerate indices; not run
+constexpr int64_t kMaxReferenceElements = 4'000'000;  // of an image of the interpreter
+constexpr int64_t kMaxInstances = 60'000;             // enumerated per experiment
+constexpr int64_t kMargin = 100;         // around the interpreter's images, and more for
+constexpr int64_t kMarginPerPoint = 10;  // each point of the longest extent of an output
 
 constexpr unsigned long kProofOperations = 60'000;  // for each Func: sizes are known
 
@@ -294,6 +295,31 @@ class Trial {
     return survey(build_tree(p_.frozen.algorithm, roots));
   }
 
+  /// Of an image: what its whole Funcs need, where that is no huge one, and a margin.
+  static Extents reference_box(const std::string &image, const Extents &box, int64_t margin,
+                               const Survey &plain, const Environment &env) {
+    Extents wide = box, whole;
+    for (size_t d = 0; d < box.min.size(); d++) {
+      wide.min[d] -= margin;
+      wide.extent[d] += 2 * margin;
+    }
+    const auto need = plain.inputs.find(image);
+    if (need == plain.inputs.end()) return wide;
+    int64_t elements = 1;
+    for (size_t d = 0; d < box.min.size(); d++) {
+      const auto a = evaluate(need->second[d].min, env), b = evaluate(need->second[d].max, env);
+      if (!a || !b) return wide;
+      const int64_t low = std::min(wide.min[d], *a);
+      const int64_t high = std::max(wide.min[d] + wide.extent[d] - 1, *b);
+      whole.min.push_back(low);
+      whole.extent.push_back(high - low + 1);
+      if (high - low >= kMaxReferenceElements) return wide;
+      elements *= high - low + 1;
+      if (elements > kMaxReferenceElements) return wide;
+    }
+    return whole;
+  }
+
   void execute(const LoopTree &tree, const Survey &s, const std::vector<Output> &outputs) {
     const Environment env = environment(outputs, s);
     int64_t margin = 0;
@@ -331,18 +357,7 @@ class Trial {
       b->fill(i.param->type, dice);
       // The interpreter computes whole boxes of Funcs that the schedule may inline, and reads more
       // of the image for points that nobody needs, of values that its type has.
-      Extents wide = box;
-      const auto plainly = plain.inputs.find(i.param->name);
-      for (size_t d = 0; d < wide.min.size(); d++) {
-        int64_t low = box.min[d] - margin, high = box.min[d] + box.extent[d] - 1 + margin;
-        if (plainly != plain.inputs.end()) {
-          const auto a = evaluate(plainly->second[d].min, plain_env);
-          const auto b = evaluate(plainly->second[d].max, plain_env);
-          if (a && b && *b - *a <= kMaxExtent) low = std::min(low, *a), high = std::max(high, *b);
-        }
-        wide.min[d] = low;
-        wide.extent[d] = high - low + 1;
-      }
+      const Extents wide = reference_box(i.param->name, box, margin, plain, plain_env);
       auto &w = margins[i.param->name];
       w = std::make_unique<GuardedBuffer>(i.param->type, wide);
       w->fill(i.param->type, beyond);
