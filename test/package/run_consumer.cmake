@@ -16,7 +16,9 @@ if(INSTALL_FROM)
   list(APPEND CONFIGURE -DCMAKE_PREFIX_PATH=${WORK}/prefix)
 endif()
 if(SOURCE)
-  list(APPEND CONFIGURE -DPOLYHALITE_SOURCE=${SOURCE})
+  # The whole library is compiled once more, to see that it is in such a project: quickly.
+  list(APPEND CONFIGURE -DPOLYHALITE_SOURCE=${SOURCE} -DCMAKE_BUILD_TYPE=Debug
+       -DCMAKE_CXX_FLAGS_DEBUG=-O0)
 endif()
 run(${CMAKE_COMMAND} -G Ninja -S ${CONSUMER} -B ${WORK}/build -Wno-dev --log-level=WARNING
     ${CONFIGURE})
