@@ -138,13 +138,16 @@ class Apply : public ExprRewriter {
 
 }  // namespace
 
-Expr simplify_under(const Expr &e, const Expr &condition, bool holds) {
+Expr simplify_under(const Expr &e, const std::vector<Known> &known) {
   Facts facts;
-  learn(condition, holds, facts);
+  for (const Known &k : known) learn(k.condition, k.holds, facts);
   Apply apply(facts);
   const Expr r = apply(e);
-  const Expr simple = r.same_as(e) ? e : simplify(r);
-  return holds && e.type().is_affine() ? without_wholes(simple, condition) : simple;
+  Expr simple = r.same_as(e) ? e : simplify(r);
+  for (const Known &k : known) {
+    if (k.holds && e.type().is_affine()) simple = without_wholes(simple, k.condition);
+  }
+  return simple;
 }
 
 int find_branch(const FuncDef &func, int stage, const Expr &condition) {
@@ -164,29 +167,28 @@ int add_branch(FuncDef &func, int stage, const Expr &condition, const SourceLoca
   return static_cast<int>(func.stages.size()) - 1;
 }
 
-namespace {
-
-void assume(StageDef &s, const Expr &condition, bool holds) {
-  // The left side stays as it is written: reads of the same cell are recognised by it.
-  const std::vector<Expr> args = s.args;
-  rewrite_stage(s, [&](const Expr &e) { return simplify_under(e, condition, holds); });
-  s.args = args;
-}
-
-}  // namespace
-
 void simplify_branches(FuncDef &func) {
   for (size_t i = 0; i < func.stages.size(); i++) {
     const int stage = static_cast<int>(i);
     StageDef &s = func.stages[i];
-    for (const int branch : func.branches_of(stage)) assume(s, func.stages[branch].when, false);
+    // Together: what one says of a part would hide another one, which is known as a whole.
+    //   not (m && n), m   ->   select(m && n, a, b) is b
+    std::vector<Known> known;
+    for (const int branch : func.branches_of(stage)) {
+      known.push_back({func.stages[branch].when, false});
+    }
     for (int at = stage; func.stages[at].instead_of >= 0; at = func.stages[at].instead_of) {
-      assume(s, func.stages[at].when, true);
+      known.push_back({func.stages[at].when, true});
       for (const int other : func.branches_of(func.stages[at].instead_of)) {
         if (other == at) break;
-        assume(s, func.stages[other].when, false);
+        known.push_back({func.stages[other].when, false});
       }
     }
+    if (known.empty()) continue;
+    // The left side stays as it is written: reads of the same cell are recognised by it.
+    const std::vector<Expr> args = s.args;
+    rewrite_stage(s, [&](const Expr &e) { return simplify_under(e, known); });
+    s.args = args;
   }
 }
 

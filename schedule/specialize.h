@@ -1,6 +1,8 @@
 // specialize: a branch of a stage, which runs in its place where a condition holds.
 #pragma once
 
+#include <vector>
+
 #include "lang/ir/algorithm.h"
 
 namespace polyhalite {
@@ -19,8 +21,16 @@ void simplify_branches(FuncDef &func);
 /// The number of the branch with this condition, or -1.
 int find_branch(const FuncDef &func, int stage, const Expr &condition);
 
-/// What is left of e where `condition` holds (or, with `holds` false, where it does not): the
-/// condition and its parts are replaced by their values, Params and sizes that it fixes by numbers.
-Expr simplify_under(const Expr &e, const Expr &condition, bool holds = true);
+struct Known {
+  Expr condition;
+  bool holds;
+};
+
+/// What is left of e where all this is known: the conditions and their parts are replaced by their
+/// values, Params and sizes that they fix by numbers.
+Expr simplify_under(const Expr &e, const std::vector<Known> &known);
+inline Expr simplify_under(const Expr &e, const Expr &condition) {
+  return simplify_under(e, std::vector<Known>{{condition, true}});
+}
 
 }  // namespace polyhalite

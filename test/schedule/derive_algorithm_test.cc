@@ -223,6 +223,28 @@ output f
 )");
 }
 
+// What its own condition says of a part does not hide that an earlier one fails as a whole.
+TEST(derive_algorithm, a_branch_knows_that_earlier_ones_were_not_taken) {
+  const LoopTree t = build(R"(param n: int32
+param m: int32
+f(x) = select(n >= 4 && m >= 8, x, select(n >= 2 && m >= 8, x*2, select(m >= 8, x*3, x*5)))
+output f
+)",
+                           R"(f.specialize(n >= 4 && m >= 8)
+f.specialize(n >= 2 && m >= 8)
+f.specialize(m >= 8)
+)");
+  EXPECT_EQ(to_text(t.algorithm), R"(algorithm 1
+param n: int32
+param m: int32
+f(x) = x*5
+instead of 0 if n >= 4 && m >= 8: f(x) = x
+instead of 0 if n >= 2 && m >= 8: f(x) = x*2
+instead of 0 if m >= 8: f(x) = x*3
+output f
+)");
+}
+
 TEST(derive_algorithm, a_branch_starts_with_the_directives_so_far) {
   const std::string text = tree(kBranched, R"(f.split(x, xo, xi, 8, GuardWithIf)
 f.specialize(n == 1)
