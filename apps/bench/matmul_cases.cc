@@ -78,8 +78,27 @@ polyhalite::Callable compile(const Shape &s) {
   return out.compile_to_callable({a, b}, target);
 }
 
+// For any sizes, rows side by side.
 template <typename A, typename B, typename C>
-PreparedOperator prepare(const Shape &s) {
+polyhalite::Callable compile_open() {
+  using namespace polyhalite;
+  ImageParam a(type_of<A>(), 2, "a"), b(type_of<B>(), 2, "b");
+  const Expr rows = a.dim(1).extent(), depth = a.dim(0).extent(), columns = b.dim(0).extent();
+  a.dim(0).set_min(0);
+  a.dim(1).set_min(0);
+  b.dim(0).set_min(0);
+  b.dim(1).set_bounds(0, depth);
+  const ops::Tensor c =
+      ops::matmul(ops::Tensor(a, {rows, depth}), ops::Tensor(b, {depth, columns}), type_of<C>());
+  const Target target = get_jit_target_from_environment();
+  Func out = ops::materialize({c}, {"c"}, {{}}, target)[0];
+  out.output_buffer().dim(0).set_bounds(0, columns);
+  out.output_buffer().dim(1).set_bounds(0, rows);
+  return out.compile_to_callable({a, b}, target);
+}
+
+template <typename A, typename B, typename C>
+PreparedOperator prepare(const Shape &s, bool open) {
   const auto a = noise<A>(s.depth, s.rows, 1);
   const auto b = noise<B>(s.columns, s.depth, 2);
   const Buffer<C, 2> c(s.columns, s.rows);
@@ -87,7 +106,9 @@ PreparedOperator prepare(const Shape &s) {
     return Product<A, B, C>{s.rows, s.columns, s.depth, a.data(), b.data(), result.data()};
   };
   PreparedOperator p;
-  p.ours = [callable = compile<A, B, C>(s), a, b, c] { callable(a, b, c); };
+  p.ours = [callable = open ? compile_open<A, B, C>() : compile<A, B, C>(s), a, b, c] {
+    callable(a, b, c);
+  };
   std::vector<std::pair<std::string, Buffer<C, 2>>> results;
   const auto add = [&](const std::string &name, const std::function<void()> &run,
                        const Buffer<C, 2> &result) {
@@ -132,16 +153,17 @@ PreparedOperator prepare(const Shape &s) {
 }
 
 template <typename A, typename B, typename C>
-void add_cases(const char *type, double share_of_peak, std::vector<OperatorCase> *cases) {
+void add_cases(const char *type, double share_of_peak, std::vector<OperatorCase> *cases,
+               bool open = false) {
   for (const Shape &s : kShapes) {
     OperatorCase one;
-    one.name = "matmul";
+    one.name = open ? "matmul_open" : "matmul";
     one.shape =
         std::to_string(s.rows) + "x" + std::to_string(s.columns) + "x" + std::to_string(s.depth);
     one.type = type;
     one.work = 2.0 * s.rows * s.columns * s.depth;
     one.share_of_peak = share_of_peak;
-    one.prepare = [s] { return prepare<A, B, C>(s); };
+    one.prepare = [s, open] { return prepare<A, B, C>(s, open); };
     cases->push_back(one);
   }
 }
@@ -154,6 +176,8 @@ std::vector<OperatorCase> matmul_cases() {
   add_cases<double, double, double>("f64", 0.5, &cases);
   // A dot product of four bytes each where f32 has one multiply-add.
   add_cases<uint8_t, int8_t, int32_t>("u8s8", 4, &cases);
+  // One program for all sizes.
+  add_cases<float, float, float>("f32", 1, &cases, true);
   return cases;
 }
 

@@ -16,9 +16,10 @@ struct Loops {
   Func func;
   std::vector<Var> vars;
   std::vector<Expr> extents;
+  polyhalite::Stage stage;  // whose loops they are: func's, or those of a branch of it
 
   explicit Loops(const Func &f, std::vector<Expr> sizes)
-      : func(f), vars(f.args()), extents(std::move(sizes)) {}
+      : func(f), vars(f.args()), extents(std::move(sizes)), stage(Func(f)) {}
   /// 0 where it is known at run time only.
   int64_t extent(size_t i) const;
 };
@@ -64,6 +65,10 @@ bool schedule_transpose(const Loops &l, bool parallel, const Target &target);
 ///   for columns/tile { pack operand { for others { for rows/tile { sums; to } } } }
 void schedule_product(const Loops &to, const std::vector<size_t> &place, const Stage &s,
                       const std::vector<Func> &operands, const Target &target);
+
+/// A Product that has choices: each in a branch of `to`.
+void schedule_choices(const Loops &to, const std::vector<size_t> &place, const Stage &s,
+                      const Target &target);
 
 /// Every point on its own: vectors along the innermost dimension and, where they may, threads along
 /// the outer ones. `alone`: nothing is computed inside of its loops.

@@ -1,5 +1,7 @@
 // Products of matrices.
+#include "lang/ir/visit.h"
 #include "lang/ops/common.h"
+#include "lang/simplify/simplify.h"
 #include "polyhalite/operators.h"
 
 namespace polyhalite::ops {
@@ -11,6 +13,63 @@ int terms_at_once(const Type &a, const Type &b) {
   const auto is_byte = [](const Type &t) { return t.is_int_or_uint() && t.bits() == 8; };
   if (is_byte(a) && is_byte(b)) return 4;
   return a == BFloat(16) && b == BFloat(16) ? 2 : 1;
+}
+
+// Sizes for which one schedule serves.
+struct SizeClass {
+  Expr when;  // undefined: all that no class before takes
+  Expr rows;
+  std::vector<OpenSize> open;  // columns, rows
+};
+
+// Conditions stand at the begin of a run: their sizes may not depend on data.
+bool is_fixed(const Expr &size) {
+  bool fixed = true;
+  for_each_node(size, [&](const Expr &e) { fixed = fixed && !as_call(e); });
+  return fixed;
+}
+
+// The classes of a product whose rows, columns or depth are open, the one without a condition last.
+// Known sizes are one class.
+std::vector<SizeClass> size_classes(const Expr &rows, const Expr &columns, const Expr &depth,
+                                    const Type &type) {
+  const bool is_open = !constant(rows) || !constant(columns) || !constant(depth);
+  if (!is_open || !is_fixed(rows) || !is_fixed(columns) || !is_fixed(depth))
+    return {{Expr(), rows, {}}};
+  std::vector<SizeClass> classes;
+  auto add = [&](const Expr &when, const Expr &n, const OpenSize &of_columns,
+                 const OpenSize &of_rows) {
+    const Expr condition = simplify(when);
+    for (const SizeClass &c : classes) {
+      if (!c.when.defined() || equal(c.when, condition)) return;
+    }
+    if (is_false(condition)) return;
+    classes.push_back({is_true(condition) ? Expr() : condition, n, {of_columns, of_rows}});
+  };
+  // In bytes: what a strip of columns takes, a page, what a processor keeps track of the pages of.
+  constexpr int kStrip = 256, kPage = 4096, kTracked = 6 << 20;
+  const int size = type.bytes(), strip = kStrip / size;
+  const Expr wide = columns >= strip;
+  // A vector with a large matrix, which is read once.
+  add(rows == 1 && columns >= 256 && depth >= 512, 1, {256, 1024}, {1, 1});
+  // Many rows read a strip of columns, or it lies on many pages: worth packing.
+  const Expr scattered = depth >= 256 && (columns % (kPage / size) == 0 ||
+                                          depth / 16 >= kTracked / 16 / (columns * size));
+  add(wide && rows >= 24 && (rows >= 512 || scattered), rows, {strip, 1024}, {24, 1024});
+  add(wide && rows >= 4, rows, {strip, 256}, {4, 64});
+  add(wide && rows >= 2, rows, {strip, 256}, {2, 2});
+  add(wide, rows, {strip, 256}, {1, 1});
+  // Very few columns: vectors along the sums.
+  add(columns < 4 && rows >= 8 && depth >= 128, rows, {1, 1}, {8, 64});
+  // Few columns: of a known number all are one tile.
+  if (constant(columns)) {
+    add(rows >= 8, rows, {}, {8, 64});
+  } else {
+    for (const int lanes : {strip / 4, strip / 16})
+      add(columns >= lanes && rows >= 8, rows, {lanes, lanes}, {8, 64});
+  }
+  add(make_true(), rows, {}, {});
+  return classes;
 }
 
 // a copy of x, with zeros behind its rows, which then have `size` elements. The zeros come first,
@@ -102,37 +161,64 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
   const std::vector<Var> vars = index_vars(static_cast<int>(shape.size()));
   const Index point = as_index(vars);
   const Expr row = point[point.size() - 2], column = point.back();
-  RDom k(0, a.size(-1), "k");
-  // The right operand in a Func of its own, so that a schedule can lay out the columns of a tile
-  // side by side; of its own type, as dot products want it.
-  Func right("right"), product("product");
-  Var depth("depth");
-  std::vector<Var> right_args{vars.back(), depth};
-  std::vector<Expr> right_point{column, k};
-  for (size_t d = shape.size() - 2; d-- > 0;) {
-    // Dimensions along which the right operand repeats are none of its own.
-    const int own = static_cast<int>(d) - (static_cast<int>(shape.size()) - b.rank());
-    if (own < 0 || is_one(b.size(own))) continue;
-    right_args.push_back(vars[d]);
-    right_point.push_back(point[d]);
-  }
-  right(right_args) = element(b, point, depth, column);
-  product(reversed(vars)) = cast(type, Expr(0));
-  // A schedule may compute rows beyond an open number of them.
-  const Expr rows = a.size(-2);
-  const Expr inside = constant(rows) ? row : clamp(row, 0, rows - 1);
-  product(reversed(vars)) += widened(element(a, point, inside, k)) * widened(right(right_point));
+  // The sums, and their right operand in a Func of its own, so that a schedule can lay out the
+  // columns of a tile side by side; of its own type, as dot products want it.
+  auto sums_of = [&](const Expr &rows, const std::vector<OpenSize> &open) {
+    RDom k(0, a.size(-1), "k");
+    Func right("right"), product("product");
+    Var depth("depth");
+    std::vector<Var> right_args{vars.back(), depth};
+    std::vector<Expr> right_point{column, k};
+    for (size_t d = shape.size() - 2; d-- > 0;) {
+      // Dimensions along which the right operand repeats are none of its own.
+      const int own = static_cast<int>(d) - (static_cast<int>(shape.size()) - b.rank());
+      if (own < 0 || is_one(b.size(own))) continue;
+      right_args.push_back(vars[d]);
+      right_point.push_back(point[d]);
+    }
+    right(right_args) = element(b, point, depth, column);
+    product(reversed(vars)) = cast(type, Expr(0));
+    // A schedule may compute rows beyond an open number of them.
+    const bool beyond = !constant(rows) && (open.empty() || open[1].least <= 1);
+    const Expr inside = beyond ? clamp(row, 0, rows - 1) : row;
+    product(reversed(vars)) += widened(element(a, point, inside, k)) * widened(right(right_point));
+    Stage own;
+    own.kind = Stage::Product;
+    own.func = product;
+    own.extents = reversed(shape);
+    own.extents[1] = rows;
+    own.rvars = {k};
+    own.dims = reversed_dims(static_cast<int>(shape.size()));
+    own.parts = {right};
+    own.open = open;
+    return own;
+  };
 
-  Stage operand;
-  operand.kind = Stage::Operand;
-  operand.func = right;
+  std::vector<Stage> choices;
+  for (const SizeClass &c : size_classes(a.size(-2), b.size(-1), a.size(-1), type)) {
+    choices.push_back(sums_of(c.rows, c.open));
+    choices.back().when = c.when;
+  }
+  Stage own = choices.back();
   std::vector<Stage> stages = merged_stages({a, b});
-  stages.push_back(operand);
-  Stage own;
-  own.kind = Stage::Product;
-  own.extents = reversed(shape);
-  own.rvars = {k};
-  own.dims = reversed_dims(static_cast<int>(shape.size()));
+  if (choices.size() == 1) {
+    Stage operand;
+    operand.kind = Stage::Operand;
+    operand.func = own.parts[0];
+    stages.push_back(operand);
+    own.parts.clear();
+  } else {
+    const auto at = reversed(vars);
+    Expr value = own.func(at);
+    for (size_t i = choices.size() - 1; i-- > 0;)
+      value = select(choices[i].when, choices[i].func(at), value);
+    own.func = Func("product_by_size");
+    own.func(at) = value;
+    own.choices = std::move(choices);
+    own.parts.clear();
+    own.open.clear();
+  }
+  const Func product = own.func;
   return convert(tensor_of(product, type, shape, own, std::move(stages)), result);
 }
 

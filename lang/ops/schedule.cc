@@ -150,6 +150,7 @@ void schedule_sums(const Loops &to, const std::vector<size_t> &place, const Stag
   if (s.kind == Stage::Strips) return schedule_strips(to, place, s, border, target);
   if (s.kind == Stage::Depthwise) return schedule_depthwise(to, place, s, border, target);
   if (border) schedule_held(*border, nullptr, target);
+  if (!s.choices.empty()) return schedule_choices(to, place, s, target);
   schedule_product(to, place, s, operands, target);
 }
 

@@ -19,6 +19,8 @@ struct ProductTile {
   int columns() const { return lanes * vectors; }
 };
 
+OpenSize open_size(const Stage &s, size_t i) { return i < s.open.size() ? s.open[i] : OpenSize{}; }
+
 int64_t tiles(int64_t extent, int64_t size) { return (extent + size - 1) / size; }
 
 // Cycles of a step of the reduction in a register tile: a multiply-add for each vector, of which a
@@ -51,9 +53,10 @@ ProductTile product_tile(const Stage &s, const std::optional<Dot> &dot, bool may
   const int registers = target.has_feature(Target::AVX512_Skylake) ? 32 : 16;
   const int64_t columns = constant(s.extents[0]).value_or(0);
   const int64_t rows = s.extents.size() > 1 ? constant(s.extents[1]).value_or(0) : 1;
+  const OpenSize open_columns = open_size(s, 0), open_rows = open_size(s, 1);
   const bool masks = may_mask && !dot && target.has_feature(Target::AVX2);
   ProductTile best;
-  best.lanes = lanes_for(columns, natural);
+  best.lanes = lanes_for(columns == 0 ? open_columns.least : columns, natural);
   // Vectors wider than the columns, with lanes to spare, rather than several narrow ones.
   if (masks && columns > best.lanes && columns < natural) best.lanes *= 2;
   const int lanes = best.lanes;
@@ -63,12 +66,16 @@ ProductTile product_tile(const Stage &s, const std::optional<Dot> &dot, bool may
   for (int v = 1; v <= 8; v++) {
     const bool all = masks && columns > 0 && columns <= v * lanes;
     if (columns > 0 && v * lanes > columns && !all) break;
+    if (columns == 0 && v > 1 && open_columns.typical > 0 &&
+        v * lanes > std::max<int64_t>(open_columns.least, 1))
+      break;
     // Strips of a matrix begin at lines of the cache.
     if (!all && v > 4 && v < 8) continue;
     for (int r = 1; r <= 14 && (r + 1) * v + 1 <= registers; r++) {
       if (rows > 0 && r > rows) break;
       // An open number of rows may be small, and tiles compute all of theirs.
-      if (rows == 0 && r > 4) break;
+      if (rows == 0 && r > std::max<int64_t>(open_rows.least, 4)) break;
+      if (rows == 0 && open_rows.typical > 0 && r > std::max<int64_t>(open_rows.least, 1)) break;
       const double count = static_cast<double>(columns == 0 ? 1 : tiles(columns, v * lanes)) *
                            static_cast<double>(rows == 0 ? 1 : tiles(rows, r)) /
                            (columns == 0 ? v : 1) / (rows == 0 ? r : 1);
@@ -91,15 +98,21 @@ ProductTile product_tile(const Stage &s, const std::optional<Dot> &dot, bool may
 ProductTile tile_along_depth(const Stage &s, const Target &target) {
   const int natural = target.natural_vector_size(s.func.types()[0]);
   const int registers = target.has_feature(Target::AVX512_Skylake) ? 32 : 16;
-  const int64_t columns = *constant(s.extents[0]), rows = *constant(s.extents[1]);
-  const double steps = static_cast<double>(tiles(*constant(s.rvars[0].extent()), natural));
+  const auto known_columns = constant(s.extents[0]), known_rows = constant(s.extents[1]);
+  const int64_t columns = known_columns.value_or(open_size(s, 0).typical);
+  const int64_t rows = known_rows.value_or(open_size(s, 1).typical);
+  const int64_t most_columns = known_columns.value_or(open_size(s, 0).least);
+  const int64_t most_rows = known_rows.value_or(open_size(s, 1).least);
+  const int64_t depth = constant(s.rvars[0].extent()).value_or(256);
+  const double steps = static_cast<double>(tiles(depth, natural));
   ProductTile best;
-  for (int c = 1; c <= 8 && c <= columns; c++) {
-    for (int r = 1; r <= 8 && r <= rows && (r + 1) * c + 1 <= registers; r++) {
+  for (int c = 1; c <= 8 && c <= most_columns; c++) {
+    for (int r = 1; r <= 8 && r <= most_rows && (r + 1) * c + 1 <= registers; r++) {
       const double count = static_cast<double>(tiles(columns, c) * tiles(rows, r));
       const double cost =
           count * (steps * std::max<double>(cycles_of_step(c, r), r + c) + 8 * c * r + 10);
-      if (best.cycles == 0 || cost < best.cycles) best = {1, c, r, c == columns, cost};
+      const bool all = known_columns && c == columns;
+      if (best.cycles == 0 || cost < best.cycles) best = {1, c, r, all, cost};
     }
   }
   return best;
@@ -151,6 +164,7 @@ class ProductSchedule {
         place_(place),
         s_(s),
         out_(to.func),
+        loops_(to.stage),
         sums_(s.func),
         args_(sums_.args()),
         grouped_(s.groups > 1 && place.size() < s.extents.size()),
@@ -158,11 +172,12 @@ class ProductSchedule {
         tile_(product_tile(s, dot_, !grouped_ && place.size() > 1, target)),
         columns_(constant(s.extents[0]).value_or(0)),
         rows_(s.extents.size() > 1 ? constant(s.extents[1]).value_or(0) : 1),
+        least_columns_(columns_ == 0 ? open_size(s, 0).least : columns_),
+        least_rows_(rows_ == 0 ? open_size(s, 1).least : rows_),
         lanes_(target.natural_vector_size(s.func.types()[0])),
-        along_depth_(s.extents.size() > 1 && columns_ > 0 && rows_ > 0 && s.rvars.size() == 1 &&
-                             constant(s.rvars[0].extent()) && !grouped_ && place.size() > 1
-                         ? tile_along_depth(s, target)
-                         : ProductTile{}) {}
+        may_sum_along_depth_(s.extents.size() > 1 && s.rvars.size() == 1 && !grouped_ &&
+                             place.size() > 1 && least_columns_ > 0 && least_rows_ > 0),
+        along_depth_(may_sum_along_depth_ ? tile_along_depth(s, target) : ProductTile{}) {}
 
   void run(const std::vector<Func> &operands) {
     if (operands.size() == 1 && reads_once(operands[0])) return stream_operand();
@@ -180,7 +195,7 @@ class ProductSchedule {
   // for columns/tile { for others { for rows/tile { tile } } }
   void tile_output() {
     Var column = to_.vars[place_[0]];
-    TailStrategy column_tail = tail_for(columns_, tile_.columns());
+    TailStrategy column_tail = tail_for(least_columns_, tile_.columns());
     Var group("group"), row("row"), rows("rows");
     std::vector<Var> outer;
     std::vector<int64_t> counts;
@@ -188,7 +203,7 @@ class ProductSchedule {
       // Groups have equal sizes, so that a tile is inside of one.
       Var member("member");
       out_.bound(column, 0, static_cast<int>(columns_ * s_.groups));
-      out_.split(column, group, member, static_cast<int>(columns_));
+      loops_.split(column, group, member, static_cast<int>(columns_));
       column = member;
       column_tail = TailStrategy::ShiftInwards;
     }
@@ -196,12 +211,12 @@ class ProductSchedule {
       out_.bound(column, 0, static_cast<int>(columns_));
     } else {
       Var inner("column");
-      out_.split(column, column_loop_, inner, tile_.columns(), column_tail);
+      loops_.split(column, column_loop_, inner, tile_.columns(), column_tail);
       column = inner;
     }
     std::vector<VarOrRVar> order{column};
     if (place_.size() > 1) {
-      out_.split(to_.vars[place_[1]], rows, row, tile_.rows, tail_for(rows_, tile_.rows));
+      loops_.split(to_.vars[place_[1]], rows, row, tile_.rows, tail_for(least_rows_, tile_.rows));
       order.emplace_back(row);
       outer.push_back(rows);
       counts.push_back(rows_ == 0 ? 0 : tiles(rows_, tile_.rows));
@@ -220,24 +235,24 @@ class ProductSchedule {
       counts.push_back(s_.groups);
     }
     for (const Var &o : outer) order.emplace_back(o);
-    out_.reorder(order);
+    loops_.reorder(order);
     if (place_[0] == 0 && tile_.lanes > 1) {
-      out_.vectorize(
+      loops_.vectorize(
           column, tile_.lanes,
           tile_.all_columns ? TailStrategy::Predicate : tail_for(tile_.columns(), tile_.lanes));
     }
     // What little is made of sums takes them from registers.
-    const bool dense = place_[0] == 0 && columns_ >= tile_.lanes;
+    const bool dense = place_[0] == 0 && least_columns_ >= tile_.lanes;
     plain_ = dense && is_small(out_.value());
     if (plain_) {
-      if (tile_.vectors > 1) out_.unroll(column);
-      if (place_.size() > 1 && tile_.rows > 1) out_.unroll(row);
+      if (tile_.vectors > 1) loops_.unroll(column);
+      if (place_.size() > 1 && tile_.rows > 1) loops_.unroll(row);
     }
     make_parallel(outer, counts);
     outermost_ = outer.back();
     only_rows_ = outer.size() == 1;
     level_ = LoopLevel(out_, outer[0]);
-    holds_tile_ = dense && !plain_ && !tile_.all_columns && columns_ >= tile_.columns();
+    holds_tile_ = dense && !plain_ && !tile_.all_columns && least_columns_ >= tile_.columns();
   }
 
   void make_parallel(const std::vector<Var> &outer, const std::vector<int64_t> &counts) {
@@ -248,7 +263,7 @@ class ProductSchedule {
     int64_t tasks = 1;
     for (size_t i = outer.size(); i-- > 0 && tasks < 8;) {
       if (counts[i] == 1) continue;
-      out_.parallel(outer[i]);
+      loops_.parallel(outer[i]);
       tasks *= counts[i] == 0 ? 8 : counts[i];
     }
   }
@@ -256,12 +271,14 @@ class ProductSchedule {
   // Is the operand a large matrix, each element of which is used once?
   bool reads_once(const Func &operand) const {
     constexpr int64_t kSecondCache = 512 << 10, kFewColumns = 256;
-    if (rows_ != 1 || columns_ < kFewColumns || s_.rvars.size() != 1 || place_[0] != 0)
+    if (rows_ != 1 || least_columns_ < kFewColumns || s_.rvars.size() != 1 || place_[0] != 0)
       return false;
     const CallNode *image = image_of(operand);
-    const int64_t steps = constant(s_.rvars[0].extent()).value_or(0);
-    return image && to_.vars.size() <= 2 && s_.extents.size() <= 2 &&
-           steps * columns_ * image->type.bytes() > kSecondCache;
+    if (!image || to_.vars.size() > 2 || s_.extents.size() > 2) return false;
+    const auto steps = constant(s_.rvars[0].extent());
+    // Of open sizes the condition of a choice says so.
+    if (!steps || columns_ == 0) return !s_.open.empty();
+    return *steps * columns_ * image->type.bytes() > kSecondCache;
   }
 
   // Rows of the operand are read from their begin to their end, eight at a time; each thread sums
@@ -278,10 +295,10 @@ class ProductSchedule {
     order.insert(order.end(), args_.begin() + 1, args_.end());
     Func adding = sums_;
     sums_.compute_root().vectorize(args_[0], vector, tail);
-    const int64_t steps = *constant(k.extent());
-    int64_t part_steps = (steps + 7) / 8;
-    while (steps % part_steps != 0) part_steps++;
-    if (part_steps < steps) {
+    const auto steps = constant(k.extent());
+    int64_t part_steps = steps ? (*steps + 7) / 8 : 512;
+    while (steps && *steps % part_steps != 0) part_steps++;
+    if (!steps || part_steps < *steps) {
       RVar parts("parts"), term("term");
       sums_.update().split(k, parts, term, static_cast<int>(part_steps));
       adding = sums_.update().rfactor(parts, part);
@@ -298,7 +315,7 @@ class ProductSchedule {
         .vectorize(several, vector)
         .unroll(several)
         .unroll(together);
-    out_.vectorize(to_.vars[0], vector, tail);
+    loops_.vectorize(to_.vars[0], vector, tail);
   }
 
   // Are vectors along the reduction quicker than vectors of columns? Both operands lie along it, or
@@ -306,7 +323,8 @@ class ProductSchedule {
   bool gains_along_depth(const Func &operand) const {
     // To add up a vector's lanes costs more than a vector of columns gains, where sums are short.
     constexpr int64_t kFewColumns = 4, kMoreColumns = 12, kLongSum = 48, kManyRows = 16;
-    const int64_t vectors = along_depth_.cycles == 0 ? 0 : *constant(s_.rvars[0].extent()) / lanes_;
+    if (!may_sum_along_depth_) return false;
+    const int64_t vectors = constant(s_.rvars[0].extent()).value_or(kLongSum * lanes_) / lanes_;
     if (vectors < 2) return false;
     const Expr value = sums_.update_value();
     const std::string depth = s_.rvars[0].name();
@@ -319,6 +337,7 @@ class ProductSchedule {
     if (is_dense_along(operand.value(), operand.args()[1].name())) {
       return rows_ < 4 * tile_.rows || along_depth_.cycles < tile_.cycles;
     }
+    if (columns_ == 0 || rows_ == 0) return open_size(s_, 0).typical == 1;
     return columns_ <= (vectors < kLongSum ? kFewColumns : kMoreColumns) && rows_ >= kManyRows &&
            along_depth_.cycles < tile_.cycles;
   }
@@ -361,7 +380,8 @@ class ProductSchedule {
   // its use where it does not lie in the first cache.
   void place_operand(Func operand) {
     constexpr int64_t kFirstCache = 32 << 10;
-    const int64_t rows = rows_ == 0 ? 64 : rows_;
+    const int64_t typical_rows = open_size(s_, 1).typical;
+    const int64_t rows = rows_ != 0 ? rows_ : typical_rows > 0 ? typical_rows : 64;
     const CallNode *image = image_of(operand);
     const bool side_by_side = !dot_ && columns_ > 0 && columns_ <= tile_.columns();
     if (image && (side_by_side || rows < rows_worth_packing(image->type))) {
@@ -418,9 +438,10 @@ class ProductSchedule {
     // Of rows whose number is open a tile computes all, beyond the last one too: what operands are
     // read for there is inside of them.
     const bool open_rows = place_.size() > 1 && s_.extents.size() > 1 && rows_ == 0 &&
-                           (columns_ >= tile_.columns() || tile_.all_columns);
+                           least_rows_ < tile_.rows &&
+                           (least_columns_ >= tile_.columns() || tile_.all_columns);
     if (open_rows) sums_.bound_extent(args_[1], tile_.rows);
-    guarded_ = columns_ < tile_.columns() && !tile_.all_columns;
+    guarded_ = least_columns_ < tile_.columns() && !tile_.all_columns;
     sums_.compute_at(level_);
     if (holds_tile_) {
       Func copies = hold_tile(sums_, level_, tile_.lanes);
@@ -488,13 +509,17 @@ class ProductSchedule {
   const Loops &to_;
   const std::vector<size_t> &place_;
   const Stage &s_;
-  Func out_, sums_;
+  Func out_;
+  polyhalite::Stage loops_;  // of the output
+  Func sums_;
   const std::vector<Var> args_;
   const bool grouped_;  // the groups are a dimension of a Func of the sums' own arguments
   const std::optional<Dot> dot_;
   ProductTile tile_;
-  const int64_t columns_, rows_;  // 0 where they are known at run time only
-  const int lanes_;               // of the target's vectors
+  const int64_t columns_, rows_;              // 0 where they are known at run time only
+  const int64_t least_columns_, least_rows_;  // 0 where nothing is known
+  const int lanes_;                           // of the target's vectors
+  const bool may_sum_along_depth_;
   const ProductTile along_depth_;
   Var column_loop_{"columns"}, outermost_;
   LoopLevel level_;          // where a tile is computed
@@ -510,6 +535,16 @@ class ProductSchedule {
 void schedule_product(const Loops &to, const std::vector<size_t> &place, const Stage &s,
                       const std::vector<Func> &operands, const Target &target) {
   ProductSchedule(to, place, s, target).run(operands);
+}
+
+void schedule_choices(const Loops &to, const std::vector<size_t> &place, const Stage &s,
+                      const Target &target) {
+  // A branch has what its stage was told before: the last choice, the stage itself, comes last.
+  for (const Stage &choice : s.choices) {
+    Loops loops = to;
+    if (choice.when.defined()) loops.stage = Func(to.func).specialize(choice.when);
+    schedule_product(loops, place, choice, choice.parts, target);
+  }
 }
 
 }  // namespace polyhalite::ops

@@ -56,10 +56,17 @@ enum class Form { Plain, Transposed, Epilogue, LongEpilogue, Batch, Strips, Batc
 
 bool is_batch(Form f) { return f == Form::Batch || f == Form::BatchOfStrips; }
 
-// A product of the operands, as the library schedules it for the target.
+// Constants, or sizes that are known at run time only.
+struct Sizes {
+  Expr rows, columns, depth;
+  Sizes(const Shape &s) : rows(s.rows), columns(s.columns), depth(s.depth) {}  // NOLINT
+  Sizes(Expr r, Expr c, Expr d) : rows(std::move(r)), columns(std::move(c)), depth(std::move(d)) {}
+};
+
+// A product of the operands, as the library schedules it for the target. Strips have known columns.
 template <typename C>
-Func product(const ImageParam &left, const ImageParam &right, const Shape &s, Form form,
-             const Target &target) {
+Func product(const ImageParam &left, const ImageParam &right, const Sizes &s, Form form,
+             const Target &target, int strip_columns = 0) {
   const int images = is_batch(form) ? 3 : 1;
   ops::Tensor x(left, {s.rows * images, s.depth});
   const ops::Tensor y = form == Form::Transposed
@@ -68,9 +75,9 @@ Func product(const ImageParam &left, const ImageParam &right, const Shape &s, Fo
   if (is_batch(form)) x = ops::reshape(x, {images, s.rows, s.depth});
   ops::Tensor c;
   if (form == Form::Strips || form == Form::BatchOfStrips) {
-    const int width = ops::strip_width(s.columns, type_of<C>(), target);
+    const int width = ops::strip_width(strip_columns, type_of<C>(), target);
     const ops::Tensor strips = ops::kernel_strips(ops::transpose(y, {1, 0}), width);
-    c = ops::matmul(x, ops::stored(strips, "strips"), s.columns, type_of<C>());
+    c = ops::matmul(x, ops::stored(strips, "strips"), strip_columns, type_of<C>());
   } else {
     c = ops::matmul(x, y, type_of<C>());
   }
@@ -87,50 +94,70 @@ Func product(const ImageParam &left, const ImageParam &right, const Shape &s, Fo
   return ops::materialize({c}, {"c"}, {{}}, target)[0];
 }
 
-// The largest error by the bound that holds for any order of the sum:
-// |error| <= depth * epsilon * sum of |terms|. Infinite where a value is none.
+// Operands and result of one shape.
 template <typename A, typename B, typename C>
-double error_of(const Shape &s, Form form, Data data, const Target &target) {
-  const int images = is_batch(form) ? 3 : 1;
-  Buffer<A, 2> a(s.depth, s.rows * images);
-  Buffer<B, 2> b = form == Form::Transposed ? Buffer<B, 2>(s.depth, s.columns)
-                                            : Buffer<B, 2>(s.columns, s.depth);
-  fill(a, 1, data);
-  fill(b, 2, data);
-  ImageParam left(type_of<A>(), 2, "left"), right(type_of<B>(), 2, "right");
-  left.set(a);
-  right.set(b);
-  Func out = product<C>(left, right, s, form, target);
-  Buffer<C> result = is_batch(form) ? out.realize({s.columns, s.rows, images}, target)
-                                    : out.realize({s.columns, s.rows}, target);
-  double worst = 0;
-  for (int row = 0; row < s.rows * images; row++) {
-    for (int column = 0; column < s.columns; column++) {
-      double sum = 0, magnitude = 0;
-      for (int k = 0; k < s.depth; k++) {
-        const double term = static_cast<double>(a(k, row)) *
-                            (form == Form::Transposed ? b(k, column) : b(column, k));
-        sum += term;
-        magnitude += std::abs(term);
-      }
-      if (form == Form::Epilogue) sum = std::max(sum, 0.0);
-      const double got =
-          is_batch(form) ? result(column, row % s.rows, row / s.rows) : result(column, row);
-      const double bound = std::is_integral_v<C>
-                               ? 0.5
-                               : s.depth * double(std::numeric_limits<C>::epsilon()) * magnitude;
-      if (!std::isfinite(got)) return std::numeric_limits<double>::infinity();
-      worst = std::max(worst, std::abs(got - sum) / std::max(bound, 1e-300));
-    }
+struct Example {
+  Shape shape;
+  Form form;
+  int images;
+  Buffer<A, 2> a;
+  Buffer<B, 2> b;
+  Buffer<C> result;
+
+  Example(const Shape &s, Form f, Data data)
+      : shape(s),
+        form(f),
+        images(is_batch(f) ? 3 : 1),
+        a(s.depth, s.rows * images),
+        b(f == Form::Transposed ? Buffer<B, 2>(s.depth, s.columns)
+                                : Buffer<B, 2>(s.columns, s.depth)) {
+    fill(a, 1, data);
+    fill(b, 2, data);
   }
-  return worst;
-}
+
+  void run(Func out, ImageParam left, ImageParam right, const Target &target) {
+    left.set(a);
+    right.set(b);
+    result = is_batch(form) ? out.realize({shape.columns, shape.rows, images}, target)
+                            : out.realize({shape.columns, shape.rows}, target);
+  }
+
+  // The largest error by the bound that holds for any order of the sum:
+  // |error| <= depth * epsilon * sum of |terms|. Infinite where a value is none.
+  double error() const {
+    double worst = 0;
+    for (int row = 0; row < shape.rows * images; row++) {
+      for (int column = 0; column < shape.columns; column++) {
+        double sum = 0, magnitude = 0;
+        for (int k = 0; k < shape.depth; k++) {
+          const double term = static_cast<double>(a(k, row)) *
+                              (form == Form::Transposed ? b(k, column) : b(column, k));
+          sum += term;
+          magnitude += std::abs(term);
+        }
+        if (form == Form::Epilogue) sum = std::max(sum, 0.0);
+        const double got = is_batch(form) ? result(column, row % shape.rows, row / shape.rows)
+                                          : result(column, row);
+        const double bound =
+            std::is_integral_v<C>
+                ? 0.5
+                : shape.depth * double(std::numeric_limits<C>::epsilon()) * magnitude;
+        if (!std::isfinite(got)) return std::numeric_limits<double>::infinity();
+        worst = std::max(worst, std::abs(got - sum) / std::max(bound, 1e-300));
+      }
+    }
+    return worst;
+  }
+};
 
 template <typename A, typename B, typename C>
 void expect_right(Form form, Data data, const Target &target) {
   for (const Shape &s : kShapes) {
-    EXPECT_LE((error_of<A, B, C>(s, form, data, target)), 1)
-        << text(s) << " form " << static_cast<int>(form) << " for " << target.to_string();
+    ImageParam left(type_of<A>(), 2, "left"), right(type_of<B>(), 2, "right");
+    Example<A, B, C> example(s, form, data);
+    example.run(product<C>(left, right, s, form, target, s.columns), left, right, target);
+    EXPECT_LE(example.error(), 1) << text(s) << " form " << static_cast<int>(form) << " for "
+                                  << target.to_string();
   }
 }
 
@@ -177,7 +204,8 @@ TEST(matmul, bytes_take_dot_products) {
   };
   for (const Case &c : cases) {
     ImageParam left(UInt(8), 2, "left"), right(Int(8), 2, "right");
-    const Func out = product<int32_t>(left, right, {64, 64, 64}, Form::Plain, Target(c.target));
+    const Func out =
+        product<int32_t>(left, right, Shape{64, 64, 64}, Form::Plain, Target(c.target));
     const std::string assembly = out.emit_text(Emit::assembly, {left, right}, Target(c.target));
     EXPECT_NE(assembly.find(c.word), std::string::npos) << c.target << "\n" << assembly;
   }
@@ -240,7 +268,7 @@ TEST_P(OtherMachines, get_products_of_their_own) {
   const Machine &machine = GetParam();
   const Target target(host().os, machine.arch, 64, machine.features);
   ImageParam left(Float(32), 2, "left"), right(Float(32), 2, "right");
-  const Func out = product<float>(left, right, {33, 65, 17}, Form::Plain, target);
+  const Func out = product<float>(left, right, Shape{33, 65, 17}, Form::Plain, target);
   const std::string assembly = out.emit_text(Emit::assembly, {left, right}, target);
   EXPECT_NE(assembly.find(machine.multiplies), std::string::npos) << assembly;
   EXPECT_NE(assembly.find(machine.registers), std::string::npos) << assembly;
@@ -265,30 +293,64 @@ INSTANTIATE_TEST_SUITE_P(
                     Machine{"neon", Target::ARM, {}, "fmla", ".4s", "z0."}),
     [](const auto &info) { return std::string(info.param.name); });
 
-// One compilation for any number of rows.
+// Each class of sizes, and its edges: a vector with a large matrix, strips that are packed, that
+// lie on many pages, rows from 1 to a tile and more, few columns, very few, hardly anything.
+const Shape kOpenShapes[] = {
+    {1, 256, 512}, {1, 300, 1100}, {1, 64, 64},   {1, 63, 40},     {2, 64, 3},      {3, 200, 17},
+    {4, 64, 5},    {5, 130, 66},   {24, 64, 7},   {23, 1024, 256}, {24, 1024, 256}, {25, 1024, 257},
+    {512, 64, 33}, {515, 70, 40},  {8, 16, 9},    {8, 17, 30},     {9, 63, 129},    {8, 4, 4},
+    {67, 15, 21},  {8, 3, 128},    {100, 1, 300}, {31, 2, 511},    {7, 7, 7},       {1, 1, 1},
+    {2, 3, 5},     {7, 63, 10},    {40, 3, 20},
+};
+
+// One compilation for all sizes, or for any number of rows.
+template <typename A, typename B, typename C>
+void expect_open_sizes_right(Form form, bool only_rows) {
+  Param<int> rows("rows"), columns("columns"), depth("depth");
+  ImageParam left(type_of<A>(), 2, "left"), right(type_of<B>(), 2, "right");
+  Func open = product<C>(left, right, Sizes(rows, columns, depth), form, host());
+  for (const Shape &s : kOpenShapes) {
+    rows.set(s.rows);
+    columns.set(s.columns);
+    depth.set(s.depth);
+    Func out =
+        only_rows ? product<C>(left, right, Sizes(rows, s.columns, s.depth), form, host()) : open;
+    Example<A, B, C> example(s, form, Data::Noise);
+    example.run(out, left, right, host());
+    EXPECT_LE(example.error(), 1) << text(s) << " form " << static_cast<int>(form);
+  }
+}
+
 TEST(matmul, open_sizes) {
-  Param<int> rows("rows");
+  for (const Form form :
+       {Form::Plain, Form::Transposed, Form::Epilogue, Form::LongEpilogue, Form::Batch}) {
+    expect_open_sizes_right<float, float, float>(form, false);
+  }
+  expect_open_sizes_right<double, double, double>(Form::Plain, false);
+  expect_open_sizes_right<uint8_t, int8_t, int32_t>(Form::Plain, false);
+}
+
+TEST(matmul, open_rows) {
+  expect_open_sizes_right<float, float, float>(Form::Plain, true);
+  expect_open_sizes_right<double, double, double>(Form::Epilogue, true);
+  expect_open_sizes_right<uint8_t, int8_t, int32_t>(Form::Plain, true);
+}
+
+// Two products of open sizes in one pipeline: neither runs inside of the output's tiles.
+TEST(matmul, open_sizes_beside_each_other) {
+  Param<int> rows("rows"), columns("columns"), depth("depth");
   ImageParam left(Float(32), 2, "left"), right(Float(32), 2, "right");
-  const int columns = 70, depth = 40;
-  const ops::Tensor c =
-      ops::matmul(ops::Tensor(left, {rows, depth}), ops::Tensor(right, {depth, columns}));
-  Func out = ops::materialize({c}, {"c"}, {{}}, host())[0];
-  Buffer<float, 2> b(columns, depth);
-  fill(b, 2, Data::Noise);
-  right.set(b);
-  for (const int n : {1, 2, 3, 5, 64, 67}) {
-    Buffer<float, 2> a(depth, n);
-    fill(a, 3, Data::Noise);
-    left.set(a);
-    rows.set(n);
-    const Buffer<float> result = out.realize({columns, n}, host());
-    for (int row = 0; row < n; row++) {
-      for (int column = 0; column < columns; column++) {
-        double sum = 0;
-        for (int k = 0; k < depth; k++) sum += static_cast<double>(a(k, row)) * b(column, k);
-        ASSERT_NEAR(result(column, row), sum, 1e-5) << n << " " << row << " " << column;
-      }
-    }
+  const ops::Tensor x(left, {rows, depth}), y(right, {depth, columns});
+  const ops::Tensor sum = ops::add(ops::matmul(x, y), ops::matmul(x, y));
+  Func out = ops::materialize({sum}, {"sum"}, {{}}, host())[0];
+  for (const Shape &s : kOpenShapes) {
+    rows.set(s.rows);
+    columns.set(s.columns);
+    depth.set(s.depth);
+    Example<float, float, float> example(s, Form::Plain, Data::Noise);
+    example.run(out, left, right, host());
+    example.result.for_each_value([](float &v) { v /= 2; });
+    EXPECT_LE(example.error(), 1) << text(s);
   }
 }
 

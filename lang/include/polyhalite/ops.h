@@ -17,6 +17,12 @@ namespace polyhalite::ops {
 /// column]. (A Func's arguments stand the other way round, innermost first.)
 using Index = std::vector<Expr>;
 
+/// What is promised of a size that a pipeline knows at run time only, and what to plan for.
+struct OpenSize {
+  int64_t least = 0;
+  int64_t typical = 0;  // 0: nothing is known
+};
+
 /// What the library's schedule knows of a Func inside an operator.
 struct Stage {
   enum Kind {
@@ -52,6 +58,12 @@ struct Stage {
   // and their copies; then `tile` is a tile's width.
   std::vector<Func> parts = {};
   int tile = 0;
+  // Of a Product of open sizes, whose func selects by size between the sums of other Products, its
+  // choices: the first one whose `when` holds, the last one, which has none, where no other does.
+  // Each has its operand as its part. The condition is of sizes alone.
+  std::vector<Stage> choices = {};
+  Expr when = {};
+  std::vector<OpenSize> open = {};  // of the extents; empty where nothing is known of them
 };
 
 /// A value of rank n as an expression over n indices, with the Funcs that it is made of. Sizes are
