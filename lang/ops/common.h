@@ -60,6 +60,13 @@ Tensor held(const Tensor &x, const std::string &name, Stage::Kind kind);
 /// Adds a stage, or, where its Func is there already at other points, takes it from all points.
 void add_stage(std::vector<Stage> *stages, const Stage &s, std::vector<int> dims);
 
+/// Is a size known when a pipeline begins to run, so that it may choose between schedules?
+bool is_fixed(const Expr &size);
+
+/// A stage that selects by size between others of the same values, the last of which has no
+/// condition; itself where it is the only one.
+Stage chosen(std::vector<Stage> choices, const std::string &name);
+
 /// The stages of all tensors, each Func once; none of them moves with the result's points.
 std::vector<Stage> merged_stages(const std::vector<Tensor> &tensors);
 

@@ -48,6 +48,20 @@ struct KernelDomain {
   }
 };
 
+// A stage for each class of the number of columns, where that is open: register tiles of several
+// columns, of two, of one.
+std::vector<Stage> by_columns(const Expr &columns, const std::function<Stage()> &make) {
+  std::vector<Stage> choices;
+  for (const int least : {6, 2}) {
+    if (constant(columns) || !is_fixed(columns)) break;
+    choices.push_back(make());
+    choices.back().when = columns >= least;
+    choices.back().open = {{}, {least, least}};
+  }
+  choices.push_back(make());
+  return choices;
+}
+
 // The sums of terms. `term` is told the point and the group of its channel.
 Tensor summed(Type type, Type result, const Index &shape, int groups, const KernelDomain &domain,
               std::vector<Stage> stages,
@@ -68,15 +82,24 @@ Tensor summed(Type type, Type result, const Index &shape, int groups, const Kern
   } else if (groups > 1 && !channels) {
     group = at[1] / (shape[1] / groups);
   }
-  Func sum("convolution");
-  sum(args) = cast(type, Expr(0));
-  sum(args) += term(at, group);
-  Stage own;
-  own.kind = groups > 1 && channels == groups ? Stage::Depthwise : Stage::Product;
-  own.func = sum;
-  own.extents = in_order(shape, order);
-  own.rvars = domain.variables();
-  own.dims = order;
+  const auto make = [&] {
+    Func sum("convolution");
+    sum(args) = cast(type, Expr(0));
+    sum(args) += term(at, group);
+    Stage own;
+    own.kind = groups > 1 && channels == groups ? Stage::Depthwise : Stage::Product;
+    own.func = sum;
+    own.extents = in_order(shape, order);
+    own.rvars = domain.variables();
+    own.dims = order;
+    if (apart) {
+      own.groups = groups;
+      own.extents[0] = size;
+      own.extents.emplace_back(groups);
+      own.dims.push_back(1);
+    }
+    return own;
+  };
   auto place = [order, apart, size](const Index &index) {
     Index to = in_order(index, order);
     if (!apart) return to;
@@ -84,16 +107,15 @@ Tensor summed(Type type, Type result, const Index &shape, int groups, const Kern
     to.push_back(index[1] / size);
     return to;
   };
-  if (apart) {
-    own.groups = groups;
-    own.extents[0] = size;
-    own.extents.emplace_back(groups);
-    own.dims.push_back(1);
+  Stage own = make();
+  if (own.kind == Stage::Depthwise) {
+    own = chosen(by_columns(shape.back(), make), "convolution_by_size");
   }
   stages.push_back(own);
   return convert(
       Tensor(
-          type, shape, [sum, place](const Index &index) -> Expr { return sum(place(index)); },
+          type, shape,
+          [sum = own.func, place](const Index &index) -> Expr { return sum(place(index)); },
           std::move(stages)),
       result);
 }
@@ -239,22 +261,26 @@ Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Win
   weight.push_back(domain.channel);
   weight.push_back(vars[1]);
   auto wide = [type](const Expr &e) { return e.type() == type ? e : cast(type, e); };
-  Func sum("convolution");
-  sum(args) = cast(type, Expr(0));
-  sum(args) += wide(image(pixel)) * wide(strips(weight));
-  Stage own;
-  own.kind = Stage::Strips;
-  own.func = sum;
-  own.extents = in_order(shape, order);
-  own.extents[0] = static_cast<int>(*width);
-  own.extents.push_back(static_cast<int>(*count));
-  own.rvars = domain.variables();
-  own.dims = order;
-  own.dims.push_back(1);
-  own.groups = static_cast<int>(*count);
+  const std::vector<Stage> choices = by_columns(shape.back(), [&] {
+    Func sum("convolution");
+    sum(args) = cast(type, Expr(0));
+    sum(args) += wide(image(pixel)) * wide(strips(weight));
+    Stage own;
+    own.kind = Stage::Strips;
+    own.func = sum;
+    own.extents = in_order(shape, order);
+    own.extents[0] = static_cast<int>(*width);
+    own.extents.push_back(static_cast<int>(*count));
+    own.rvars = domain.variables();
+    own.dims = order;
+    own.dims.push_back(1);
+    own.groups = static_cast<int>(*count);
+    return own;
+  });
   std::vector<Stage> stages = merged_stages({image, strips});
-  stages.push_back(own);
-  auto read = [sum, order, w = static_cast<int>(*width)](const Index &index) -> Expr {
+  stages.push_back(chosen(choices, "convolution_by_size"));
+  auto read = [sum = stages.back().func, order,
+               w = static_cast<int>(*width)](const Index &index) -> Expr {
     Index to = in_order(index, order);
     to[0] = index[1] % w;
     to.push_back(index[1] / w);

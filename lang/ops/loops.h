@@ -31,6 +31,11 @@ TailStrategy tail_for(int64_t extent, int64_t factor);
 /// be anything.
 int lanes_for(int64_t extent, int lanes);
 
+/// What is promised of the size of argument i of a stage.
+inline OpenSize open_size(const Stage &s, size_t i) {
+  return i < s.open.size() ? s.open[i] : OpenSize{};
+}
+
 /// Has e few enough nodes that the tile of which it is a point may be unrolled?
 bool is_small(const Expr &e);
 
@@ -65,10 +70,6 @@ bool schedule_transpose(const Loops &l, bool parallel, const Target &target);
 ///   for columns/tile { pack operand { for others { for rows/tile { sums; to } } } }
 void schedule_product(const Loops &to, const std::vector<size_t> &place, const Stage &s,
                       const std::vector<Func> &operands, const Target &target);
-
-/// A Product that has choices: each in a branch of `to`.
-void schedule_choices(const Loops &to, const std::vector<size_t> &place, const Stage &s,
-                      const Target &target);
 
 /// Every point on its own: vectors along the innermost dimension and, where they may, threads along
 /// the outer ones. `alone`: nothing is computed inside of its loops.

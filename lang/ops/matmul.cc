@@ -1,5 +1,4 @@
 // Products of matrices.
-#include "lang/ir/visit.h"
 #include "lang/ops/common.h"
 #include "lang/simplify/simplify.h"
 #include "polyhalite/operators.h"
@@ -21,13 +20,6 @@ struct SizeClass {
   Expr rows;
   std::vector<OpenSize> open;  // columns, rows
 };
-
-// Conditions stand at the begin of a run: their sizes may not depend on data.
-bool is_fixed(const Expr &size) {
-  bool fixed = true;
-  for_each_node(size, [&](const Expr &e) { fixed = fixed && !as_call(e); });
-  return fixed;
-}
 
 // The classes of a product whose rows, columns or depth are open, the one without a condition last.
 // Known sizes are one class.
@@ -199,25 +191,15 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
     choices.push_back(sums_of(c.rows, c.open));
     choices.back().when = c.when;
   }
-  Stage own = choices.back();
   std::vector<Stage> stages = merged_stages({a, b});
   if (choices.size() == 1) {
     Stage operand;
     operand.kind = Stage::Operand;
-    operand.func = own.parts[0];
+    operand.func = choices[0].parts[0];
     stages.push_back(operand);
-    own.parts.clear();
-  } else {
-    const auto at = reversed(vars);
-    Expr value = own.func(at);
-    for (size_t i = choices.size() - 1; i-- > 0;)
-      value = select(choices[i].when, choices[i].func(at), value);
-    own.func = Func("product_by_size");
-    own.func(at) = value;
-    own.choices = std::move(choices);
-    own.parts.clear();
-    own.open.clear();
+    choices[0].parts.clear();
   }
+  const Stage own = chosen(std::move(choices), "product_by_size");
   const Func product = own.func;
   return convert(tensor_of(product, type, shape, own, std::move(stages)), result);
 }

@@ -147,10 +147,16 @@ bool is_split(const Stage &s) { return s.kind == Stage::Strips || s.groups > 1; 
 
 void schedule_sums(const Loops &to, const std::vector<size_t> &place, const Stage &s,
                    const std::vector<Func> &operands, const Stage *border, const Target &target) {
+  // A branch has what its stage was told before: the last choice, the stage itself, comes last.
+  for (const Stage &choice : s.choices) {
+    Loops loops = to;
+    if (choice.when.defined()) loops.stage = Func(to.func).specialize(choice.when);
+    schedule_sums(loops, place, choice, choice.parts, border, target);
+  }
+  if (!s.choices.empty()) return;
   if (s.kind == Stage::Strips) return schedule_strips(to, place, s, border, target);
   if (s.kind == Stage::Depthwise) return schedule_depthwise(to, place, s, border, target);
   if (border) schedule_held(*border, nullptr, target);
-  if (!s.choices.empty()) return schedule_choices(to, place, s, target);
   schedule_product(to, place, s, operands, target);
 }
 

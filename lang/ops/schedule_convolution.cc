@@ -35,12 +35,14 @@ class TileSchedule {
         border_(border),
         target_(target),
         out_(to.func),
+        loops_(to.stage),
         sums_(s.func),
         args_(sums_.args()),
         lanes_(lanes),
         width_(lanes * vectors),
         columns_(args_.size() > 1 ? constant(s.extents[1]).value_or(0) : 1),
-        tile_(register_tile_columns(vectors, columns_, target)) {}
+        least_columns_(columns_ == 0 ? open_size(s, 1).least : columns_),
+        tile_(register_tile_columns(vectors, least_columns_, target)) {}
 
  protected:
   // Strips stand around the loops over rows, or inside of them; there around the tiles of a row, or
@@ -64,7 +66,7 @@ class TileSchedule {
         out_.bound(channel, 0, static_cast<int>(channels));
         tail = channels % width_ == 0 ? TailStrategy::ShiftInwards : TailStrategy::GuardWithIf;
       }
-      out_.split(channel, strip_, member, width_, tail);
+      loops_.split(channel, strip_, member, width_, tail);
       channel = member;
     }
     std::vector<VarOrRVar> order{channel};
@@ -76,7 +78,7 @@ class TileSchedule {
     };
     if (where == StripLoop::Innermost) add(strip_, strips_);
     if (place_.size() > 1) {
-      out_.split(to_.vars[place_[1]], columns, column, tile_, tail_for(columns_, tile_));
+      loops_.split(to_.vars[place_[1]], columns, column, tile_, tail_for(least_columns_, tile_));
       order.emplace_back(column);
       add(columns, columns_ == 0 ? 0 : tiles(columns_, tile_));
     }
@@ -92,15 +94,15 @@ class TileSchedule {
     }
     if (where == StripLoop::Outermost) add(strip_, strips_);
     for (const Var &o : outer) order.emplace_back(o);
-    out_.reorder(order);
+    loops_.reorder(order);
     make_parallel(outer, counts);
     level_ = LoopLevel(out_, outer[0]);
     sums_.compute_at(level_);
     if (place_[0] == 0 && lanes_ > 1) {
-      out_.vectorize(channel, lanes_);
+      loops_.vectorize(channel, lanes_);
       if (is_small(out_.value())) {
-        if (width_ > lanes_) out_.unroll(channel);
-        if (place_.size() > 1 && tile_ > 1) out_.unroll(column);
+        if (width_ > lanes_) loops_.unroll(channel);
+        if (place_.size() > 1 && tile_ > 1) loops_.unroll(column);
       } else if (s_.kind == Stage::Strips) {
         Func copies = hold_tile(sums_, level_, lanes_);
         copies.bound(copies.args()[0], 0, width_);
@@ -131,10 +133,13 @@ class TileSchedule {
   const Stage &s_;
   const Stage *border_;
   const Target &target_;
-  Func out_, sums_;
+  Func out_;
+  polyhalite::Stage loops_;  // of the output
+  Func sums_;
   const std::vector<Var> args_;
   const int lanes_, width_;
-  const int64_t columns_;  // 0 where they are known at run time only
+  const int64_t columns_;        // 0 where they are known at run time only
+  const int64_t least_columns_;  // 0 where nothing is known
   const int tile_;
 
  private:
@@ -156,7 +161,7 @@ class TileSchedule {
       return;
     }
     Var row("row");
-    out_.split(rows, rows, row, static_cast<int>(task));
+    loops_.split(rows, rows, row, static_cast<int>(task));
     outer->back() = row;
     outer->push_back(rows);
     counts->push_back(count / task);
@@ -164,7 +169,9 @@ class TileSchedule {
     task_ = rows;
   }
 
+  // Once, for all branches of the output.
   void place_border(Func border) {
+    if (s_.when.defined()) return;
     if (!row_) {
       border.compute_root();
       return schedule_points(Loops(border, border_->extents), true, true, target_);
@@ -188,7 +195,7 @@ class TileSchedule {
       // What is inside of a row shares the border's.
       if (row_ && outer[i].name() == row_->name()) break;
       if (counts[i] == 1) continue;
-      out_.parallel(outer[i]);
+      loops_.parallel(outer[i]);
       tasks *= counts[i] == 0 ? 8 : counts[i];
     }
   }

@@ -19,8 +19,6 @@ struct ProductTile {
   int columns() const { return lanes * vectors; }
 };
 
-OpenSize open_size(const Stage &s, size_t i) { return i < s.open.size() ? s.open[i] : OpenSize{}; }
-
 int64_t tiles(int64_t extent, int64_t size) { return (extent + size - 1) / size; }
 
 // Cycles of a step of the reduction in a register tile: a multiply-add for each vector, of which a
@@ -535,16 +533,6 @@ class ProductSchedule {
 void schedule_product(const Loops &to, const std::vector<size_t> &place, const Stage &s,
                       const std::vector<Func> &operands, const Target &target) {
   ProductSchedule(to, place, s, target).run(operands);
-}
-
-void schedule_choices(const Loops &to, const std::vector<size_t> &place, const Stage &s,
-                      const Target &target) {
-  // A branch has what its stage was told before: the last choice, the stage itself, comes last.
-  for (const Stage &choice : s.choices) {
-    Loops loops = to;
-    if (choice.when.defined()) loops.stage = Func(to.func).specialize(choice.when);
-    schedule_product(loops, place, choice, choice.parts, target);
-  }
 }
 
 }  // namespace polyhalite::ops

@@ -1,6 +1,7 @@
 // Tensors, shapes that meet, elementwise operators.
 #include <algorithm>
 
+#include "lang/ir/visit.h"
 #include "lang/ops/common.h"
 #include "polyhalite/integer_functions.h"
 #include "polyhalite/operators.h"
@@ -109,6 +110,27 @@ std::vector<Stage> merged_stages(const std::vector<Tensor> &tensors) {
     for (const Stage &s : t.stages()) add_stage(&stages, s, {});
   }
   return stages;
+}
+
+bool is_fixed(const Expr &size) {
+  bool fixed = true;
+  for_each_node(size, [&](const Expr &e) { fixed = fixed && !as_call(e); });
+  return fixed;
+}
+
+Stage chosen(std::vector<Stage> choices, const std::string &name) {
+  Stage own = choices.back();
+  if (choices.size() == 1) return own;
+  const std::vector<Var> args = own.func.args();
+  Expr value = own.func(args);
+  for (size_t i = choices.size() - 1; i-- > 0;)
+    value = select(choices[i].when, choices[i].func(args), value);
+  own.func = Func(name);
+  own.func(args) = value;
+  own.parts.clear();
+  own.open.clear();
+  own.choices = std::move(choices);
+  return own;
 }
 
 Tensor tensor_of(const Func &f, Type type, const Index &shape, Stage stage,

@@ -219,8 +219,9 @@ ops::Index index(const std::vector<int> &v) { return ops::Index(v.begin(), v.end
 
 // The largest error over the bound that holds for any order of the sum:
 // |error| <= terms * epsilon * sum of |terms|.
-double error_of(const Shape &s, Kernels kernels, Images images, bool epilogue,
-                const Target &target) {
+// `open`: the number and the sizes of images are known at run time only.
+double error_of(const Shape &s, Kernels kernels, Images images, bool epilogue, const Target &target,
+                bool open = false) {
   const Problem p(s);
   const std::vector<int> order = order_of(images, s.spatial());
   ImageParam x(Float(32), s.spatial() + 2, "x"), w(Float(32), s.spatial() + 2, "w");
@@ -228,14 +229,26 @@ double error_of(const Shape &s, Kernels kernels, Images images, bool epilogue,
   std::vector<int> kernel_order{0};
   for (int d = 1; d < s.spatial() + 2; d++) kernel_order.push_back(d);
   w.set(laid_out(p.w, p.w_shape, kernel_order));
-  const ops::Tensor image(x, index(p.x_shape), order), plain(w, index(p.w_shape), kernel_order);
+  ops::Index x_sizes = index(p.x_shape);
+  ops::Window window = window_of(s);
+  for (size_t d = 0; open && d < x_sizes.size(); d++) {
+    if (d == 1) continue;
+    Param<int> size("size" + std::to_string(d));
+    size.set(p.x_shape[d]);
+    x_sizes[d] = size;
+    if (d == 0) continue;
+    const size_t i = d - 2;
+    const int cells = (s.kernel[i] - 1) * s.dilation[i] + 1;
+    window.shape[i] = (size + (s.before[i] + s.after[i] - cells)) / s.stride[i] + 1;
+  }
+  const ops::Tensor image(x, x_sizes, order), plain(w, index(p.w_shape), kernel_order);
   ops::Tensor y;
   if (kernels == Kernels::Strips) {
     const int width = ops::strip_width(s.results, Float(32), target);
     y = ops::convolution(image, ops::stored(ops::kernel_strips(plain, width), "strips"), s.results,
-                         window_of(s));
+                         window);
   } else {
-    y = ops::convolution(image, plain, window_of(s), s.groups);
+    y = ops::convolution(image, plain, window, s.groups);
   }
   if (epilogue) {
     y = ops::elementwise(y, [](const Expr &v) { return max(v, 0.0f) + 1.0f; });
@@ -291,6 +304,16 @@ TEST(convolution, planar_images) {
   for (const Shape &s : some_shapes()) {
     const Kernels kernels = s.groups > 1 ? Kernels::Plain : Kernels::Strips;
     EXPECT_LE(error_of(s, kernels, Images::Planar, false, host()), 1) << text(s);
+  }
+}
+
+TEST(convolution, open_sizes) {
+  for (const Shape &s : shapes()) {
+    const Kernels kernels = s.groups > 1 ? Kernels::Plain : Kernels::Strips;
+    EXPECT_LE(error_of(s, kernels, Images::ChannelsInnermost, true, host(), true), 1) << text(s);
+  }
+  for (const Shape &s : some_shapes()) {
+    EXPECT_LE(error_of(s, Kernels::Plain, Images::Planar, false, host(), true), 1) << text(s);
   }
 }
 
