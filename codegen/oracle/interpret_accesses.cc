@@ -185,12 +185,10 @@ IrInterpreter::Stored IrInterpreter::value_for(const Expr &e, const std::string 
   if (target.read) {
     target.nothing = 1;
     const Value again = evaluate(e);
-    const Type t = e.type().element_of();
     for (size_t l = 0; l < again.lanes.size(); l++) {
       const uint64_t a = stored.value.lanes[l].u, b = again.lanes[l].u;
-      const bool copied = a == number(t, 0).u && b == number(t, 1).u;
       const bool has_content = (*m.written)[static_cast<size_t>(target.elements[l])];
-      if (a != b && (!copied || has_content)) {
+      if (a != b && has_content) {
         target_ = nullptr;
         evaluate(e);  // says what it reads
       }

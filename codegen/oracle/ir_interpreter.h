@@ -45,8 +45,8 @@ class IrInterpreter {
     int64_t count = 0;
     bool take() { return count > 0 && count-- > 0; }
   };
-  /// What a statement stores to. Its value may keep what is there, also where that is nothing yet:
-  ///   f[i] = select(c, e, f[i])
+  /// What a statement stores to. What is made of nothing is nothing, which nobody else may read:
+  ///   f[i] = select(c, e, f[i]), f[i] = f[i] + 1
   struct Target {
     const std::string &buffer;
     std::vector<int64_t> elements;

@@ -227,6 +227,8 @@ class SkipStages : public StmtRewriter {
         depth_of_.erase(func);
         return guarded(out, func);
       }
+      case StmtKind::Fork:
+        return tasks(s);
       case StmtKind::Kernel:  // its barriers stand where all threads come by
         return s;
       default:
@@ -235,6 +237,20 @@ class SkipStages : public StmtRewriter {
   }
 
  private:
+  // What one task writes, another one knows only behind the semaphore that it waits for.
+  Stmt tasks(const Stmt &fork) {
+    std::vector<Stmt> bodies;
+    for (const Stmt &task : fork->body) {
+      const std::set<std::string> around = elsewhere_;
+      for (const Stmt &other : fork->body) {
+        if (!other.same_as(task)) elsewhere_.merge(written_funcs(other));
+      }
+      bodies.push_back((*this)(task));
+      elsewhere_ = around;
+    }
+    return with_parts(fork, fork->args, std::move(bodies));
+  }
+
   Stmt guarded(const Stmt &allocation, const std::string &func) const {
     const Stmt &body = allocation->body[0];
     const Productions productions(body, func);
@@ -263,13 +279,14 @@ class SkipStages : public StmtRewriter {
       if (c->kind != CallKind::Func) return;
       // Stored by a loop further out: what stands beside the production may come after it.
       const auto stored = depth_of_.find(c->name);
-      fixed =
-          fixed && stored != depth_of_.end() && stored->second < depth_ && !written.count(c->name);
+      fixed = fixed && stored != depth_of_.end() && stored->second < depth_ &&
+              !written.count(c->name) && !elsewhere_.count(c->name);
     });
     return fixed;
   }
 
   std::set<std::string> bound_;          // counters and symbols around
+  std::set<std::string> elsewhere_;      // Funcs that other tasks write
   std::map<std::string, int> depth_of_;  // loops around the allocations of Funcs
   int depth_ = 0, vectors_ = 0;          // loops around, and those of them that are vectors
 };

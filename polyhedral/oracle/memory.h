@@ -94,10 +94,13 @@ class ConcurrentLoop {
 
   /// The same for lanes that take turns: `turn` is the place of `p` in their order, which is not
   /// the order in which they are met here. The instance that has come too early, if any.
+  template <typename Forgive>
   std::optional<Clash> take_turn(const void *storage, const Coordinates &at, const Point &p,
-                                 bool writes, const Coordinates &turn) {
+                                 bool writes, const Coordinates &turn, const Forgive &forgive) {
     Turns &t = turns_[storage][at];
-    if (t.write && turn < t.write->at) return Clash{t.write->by, true};
+    if (t.write && turn < t.write->at && !(writes && forgive(t.write->by))) {
+      return Clash{t.write->by, true};
+    }
     if (writes && t.read && turn < t.read->at) return Clash{t.read->by, false};
     std::optional<Turn> &last = writes ? t.write : t.read;
     if (!last || last->at < turn) last = Turn{turn, p};

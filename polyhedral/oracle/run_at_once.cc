@@ -33,8 +33,9 @@ void Run::touch(Storage &storage, const Coordinates &at, int value_index, bool w
       return other.stage == p.stage && writes_one_value(tree_, branch_);
     };
     const bool in_turn = own && nest.atomic && l.is_reduction && l.kind == LoopKind::Vector;
-    auto clash = in_turn ? concurrent_[k]->take_turn(storage.home(), place, p, writes, turn_of(l))
-                         : concurrent_[k]->touch(storage.home(), place, p, writes, forgive);
+    auto clash =
+        in_turn ? concurrent_[k]->take_turn(storage.home(), place, p, writes, turn_of(l), forgive)
+                : concurrent_[k]->touch(storage.home(), place, p, writes, forgive);
     if (!clash) continue;
     const std::string &name = tree_.algorithm.funcs[storage.func].name;
     const std::string iterations =

@@ -84,7 +84,7 @@ TEST(InterpretIr, FindsReadsOfWhatNobodyWrote) {
             "read of 't' at element 0, which nobody wrote");
 }
 
-TEST(InterpretIr, WhatNobodyWroteMayBeLeftAsItIs) {
+TEST(InterpretIr, WhatIsMadeOfNothingIsNothing) {
   const std::string begin = "allocate t: int32[4i64] ";
   EXPECT_EQ(run(begin + "t[1i64] = select(k == 0, 3, t[1i64]) t[1i64] = 7 out[0i64] = t[1i64]")[0],
             7);
@@ -93,7 +93,11 @@ TEST(InterpretIr, WhatNobodyWroteMayBeLeftAsItIs) {
             7);
   EXPECT_EQ(problem(begin + "t[1i64] = select(k == 0, 3, t[1i64]) out[0i64] = t[1i64]"),
             "read of 't' at element 1, which nobody wrote");
-  EXPECT_EQ(problem(begin + "t[1i64] = t[1i64] + 1"),
+  EXPECT_EQ(run(begin + "t[1i64] = t[1i64] + 1 t[1i64] = 7 out[0i64] = t[1i64]")[0], 7);
+  EXPECT_EQ(problem(begin + "t[1i64] = t[1i64] + 1 out[0i64] = t[1i64]"),
+            "read of 't' at element 1, which nobody wrote");
+  EXPECT_EQ(problem(begin + "t[0i64] = 1 t[ramp(0i64, 1i64, 2)] = "
+                            "broadcast(t[1i64], 2) + t[ramp(0i64, 1i64, 2)]"),
             "read of 't' at element 1, which nobody wrote");
   EXPECT_EQ(problem(begin + "let v = t[1i64] out[0i64] = v"),
             "read of 't' at element 1, which nobody wrote");
