@@ -18,30 +18,39 @@ int terms_at_once(const Type &a, const Type &b) {
 struct SizeClass {
   Expr when;  // undefined: all that no class before takes
   Expr rows;
-  std::vector<OpenSize> open;  // columns, rows
+  std::vector<OpenSize> open;  // columns, rows, depth
 };
 
 // The classes of a product whose rows, columns or depth are open, the one without a condition last.
 // Known sizes are one class.
 std::vector<SizeClass> size_classes(const Expr &rows, const Expr &columns, const Expr &depth,
-                                    const Type &type) {
+                                    const Type &type, int terms) {
   const bool is_open = !constant(rows) || !constant(columns) || !constant(depth);
   if (!is_open || !is_fixed(rows) || !is_fixed(columns) || !is_fixed(depth))
     return {{Expr(), rows, {}}};
   std::vector<SizeClass> classes;
   auto add = [&](const Expr &when, const Expr &n, const OpenSize &of_columns,
-                 const OpenSize &of_rows) {
+                 const OpenSize &of_rows, const OpenSize &of_depth = {}) {
     const Expr condition = simplify(when);
     for (const SizeClass &c : classes) {
       if (!c.when.defined() || equal(c.when, condition)) return;
     }
     if (is_false(condition)) return;
-    classes.push_back({is_true(condition) ? Expr() : condition, n, {of_columns, of_rows}});
+    classes.push_back(
+        {is_true(condition) ? Expr() : condition, n, {of_columns, of_rows, of_depth}});
   };
   // In bytes: what a strip of columns takes, a page, what a processor keeps track of the pages of.
   constexpr int kStrip = 256, kPage = 4096, kTracked = 6 << 20;
   const int size = type.bytes(), strip = kStrip / size;
   const Expr wide = columns >= strip;
+  // Whole dot products of narrow numbers, whose right operand is packed.
+  if (terms > 1) {
+    const Expr whole = depth % terms == 0;
+    add(wide && rows >= 8 && whole, rows, {strip, 256}, {8, 256}, {0, 0, terms});
+    add(wide && rows >= 4 && whole, rows, {strip, 256}, {4, 4}, {0, 0, terms});
+    add(columns >= strip / 4 && rows >= 8 && whole, rows, {strip / 4, strip / 4}, {8, 256},
+        {0, 0, terms});
+  }
   // A vector with a large matrix, which is read once.
   add(rows == 1 && columns >= 256 && depth >= 512, 1, {256, 1024}, {1, 1});
   // Many rows read a strip of columns, or it lies on many pages: worth packing.
@@ -155,7 +164,7 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
   const Expr row = point[point.size() - 2], column = point.back();
   // The sums, and their right operand in a Func of its own, so that a schedule can lay out the
   // columns of a tile side by side; of its own type, as dot products want it.
-  auto sums_of = [&](const Expr &rows, const std::vector<OpenSize> &open) {
+  auto sums_of = [&](const Expr &rows, std::vector<OpenSize> open) {
     RDom k(0, a.size(-1), "k");
     Func right("right"), product("product");
     Var depth("depth");
@@ -182,12 +191,14 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
     own.rvars = {k};
     own.dims = reversed_dims(static_cast<int>(shape.size()));
     own.parts = {right};
-    own.open = open;
+    // Behind those of columns and rows stand the matrices' numbers, and then the depth.
+    if (!open.empty()) open.insert(open.begin() + 2, shape.size() - 2, OpenSize{});
+    own.open = std::move(open);
     return own;
   };
 
   std::vector<Stage> choices;
-  for (const SizeClass &c : size_classes(a.size(-2), b.size(-1), a.size(-1), type)) {
+  for (const SizeClass &c : size_classes(a.size(-2), b.size(-1), a.size(-1), type, at_once)) {
     choices.push_back(sums_of(c.rows, c.open));
     choices.back().when = c.when;
   }

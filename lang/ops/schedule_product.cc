@@ -35,11 +35,14 @@ double cycles_of_step(int vectors, int rows) {
 // The dot product that makes the sums; nothing where products are added one by one. Its terms run
 // along the only reduction.
 std::optional<Dot> dot_of(const Stage &s, const Target &target) {
-  const auto columns = constant(s.extents[0]);
-  if (s.rvars.size() != 1 || s.groups > 1 || !columns) return std::nullopt;
-  const std::optional<Dot> dot = dot_for(s.func, *columns, target);
-  const int64_t terms = constant(s.rvars[0].extent()).value_or(0);
-  return dot && (terms == 0 || terms >= dot->terms) ? dot : std::nullopt;
+  const int64_t columns = constant(s.extents[0]).value_or(open_size(s, 0).least);
+  if (s.rvars.size() != 1 || s.groups > 1 || columns == 0) return std::nullopt;
+  const std::optional<Dot> dot = dot_for(s.func, columns, target);
+  if (!dot) return std::nullopt;
+  const auto terms = constant(s.rvars[0].extent());
+  const bool fits =
+      terms ? *terms >= dot->terms : open_size(s, s.extents.size()).multiple % dot->terms == 0;
+  return fits ? dot : std::nullopt;
 }
 
 // The tile that wastes the least: lanes beyond the last column, rows computed twice, and steps with

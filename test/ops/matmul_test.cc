@@ -208,6 +208,13 @@ TEST(matmul, bytes_take_dot_products) {
         product<int32_t>(left, right, Shape{64, 64, 64}, Form::Plain, Target(c.target));
     const std::string assembly = out.emit_text(Emit::assembly, {left, right}, Target(c.target));
     EXPECT_NE(assembly.find(c.word), std::string::npos) << c.target << "\n" << assembly;
+    // So does that for any sizes.
+    const Param<int> rows("rows"), columns("columns"), depth("depth");
+    const Func open =
+        product<int32_t>(left, right, Sizes(rows, columns, depth), Form::Plain, Target(c.target));
+    const std::string any =
+        open.emit_text(Emit::assembly, {left, right, rows, columns, depth}, Target(c.target));
+    EXPECT_NE(any.find(c.word), std::string::npos) << c.target << "\n" << any;
   }
 }
 

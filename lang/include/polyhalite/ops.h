@@ -21,6 +21,7 @@ using Index = std::vector<Expr>;
 struct OpenSize {
   int64_t least = 0;
   int64_t typical = 0;  // 0: nothing is known
+  int64_t multiple = 1;
 };
 
 /// What the library's schedule knows of a Func inside an operator.
@@ -63,7 +64,8 @@ struct Stage {
   // Each has its operand as its part. The condition is of sizes alone.
   std::vector<Stage> choices = {};
   Expr when = {};
-  std::vector<OpenSize> open = {};  // of the extents; empty where nothing is known of them
+  // Of the extents, then of a Product's only reduction; what is not there is unknown.
+  std::vector<OpenSize> open = {};
 };
 
 /// A value of rank n as an expression over n indices, with the Funcs that it is made of. Sizes are
