@@ -295,7 +295,10 @@ class ProductSchedule {
     std::vector<VarOrRVar> order{several, together, args_[0], step};
     order.insert(order.end(), args_.begin() + 1, args_.end());
     Func adding = sums_;
-    sums_.compute_root().vectorize(args_[0], vector, tail);
+    // In a branch: other sizes need no memory for it.
+    const LoopLevel level =
+        s_.when.defined() ? LoopLevel(out_, to_.vars.back()) : LoopLevel::root();
+    sums_.compute_at(level).vectorize(args_[0], vector, tail);
     const auto steps = constant(k.extent());
     int64_t part_steps = steps ? (*steps + 7) / 8 : 512;
     while (steps && *steps % part_steps != 0) part_steps++;
@@ -303,7 +306,7 @@ class ProductSchedule {
       RVar parts("parts"), term("term");
       sums_.update().split(k, parts, term, static_cast<int>(part_steps));
       adding = sums_.update().rfactor(parts, part);
-      adding.compute_root().vectorize(args_[0], vector, tail).parallel(part);
+      adding.compute_at(level).vectorize(args_[0], vector, tail).parallel(part);
       adding.update().parallel(part);
       sums_.update().reorder(args_[0], parts).vectorize(args_[0], vector, tail);
       k = term;
