@@ -85,7 +85,8 @@ void ScheduleDraw::allow_races() {
     if (d.func != func || d.stage != stage) continue;
     if (stage > 0 && (d.kind == DirectiveKind::Parallel || d.kind == DirectiveKind::Vectorize ||
                       d.kind == DirectiveKind::Reorder || d.kind == DirectiveKind::Fuse ||
-                      d.kind == DirectiveKind::Fission || d.kind == DirectiveKind::Reverse)) {
+                      d.kind == DirectiveKind::Fission || d.kind == DirectiveKind::Reverse ||
+                      d.kind == DirectiveKind::Skew)) {
       return;
     }
   }
