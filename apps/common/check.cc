@@ -43,7 +43,7 @@ void compare(const AnyBuffer &output, const AnyBuffer &wanted, double tolerance,
 
 }  // namespace
 
-Check check_against_interpreter(const Algorithm &algorithm, const AppCase &app) {
+Check check_against_interpreter(const Algorithm &algorithm, const AppCase &app, int some) {
   std::map<std::string, const polyhalite_buffer_t *> images;
   std::map<std::string, uint64_t> scalars;
   size_t buffers = 0, values = 0;
@@ -61,16 +61,26 @@ Check check_against_interpreter(const Algorithm &algorithm, const AppCase &app) 
     sizes.push_back(app.output.dim(d).extent());
     mins.push_back(app.output.dim(d).min());
   }
-  AnyBuffer wanted(app.output.type(), sizes);
-  wanted.set_min(mins);
-  polyhalite::interpret(algorithm, images, scalars, {wanted.raw_buffer()});
+  const int whole = some > 0 ? sizes.at(2) : 0;
+  const std::vector<int> begins =
+      some > 0 ? std::vector<int>{0, (whole - some) / 2, whole - some} : std::vector<int>{0};
   Check check;
-  if (app.output.type().code == polyhalite_type_float) {
-    compare<float>(app.output, wanted, app.tolerance, &check);
-  } else if (app.output.type().bits == 8) {
-    compare<uint8_t>(app.output, wanted, app.tolerance, &check);
-  } else {
-    compare<uint16_t>(app.output, wanted, app.tolerance, &check);
+  for (const int begin : begins) {
+    std::vector<int> part_sizes = sizes, part_mins = mins;
+    if (some > 0) {
+      part_sizes[2] = some;
+      part_mins[2] += begin;
+    }
+    AnyBuffer wanted(app.output.type(), part_sizes);
+    wanted.set_min(part_mins);
+    polyhalite::interpret(algorithm, images, scalars, {wanted.raw_buffer()});
+    if (app.output.type().code == polyhalite_type_float) {
+      compare<float>(app.output, wanted, app.tolerance, &check);
+    } else if (app.output.type().bits == 8) {
+      compare<uint8_t>(app.output, wanted, app.tolerance, &check);
+    } else {
+      compare<uint16_t>(app.output, wanted, app.tolerance, &check);
+    }
   }
   return check;
 }

@@ -38,6 +38,9 @@ AppCase small_case(const std::string &name) {
   return make_app_case(name, noise(kWidth, kHeight), extent);
 }
 
+// Of images of 1 to 2 billion operations.
+int rows_to_check(const std::string &name) { return name == "conv_layer" ? 4 : 0; }
+
 class Apps : public testing::TestWithParam<std::tuple<std::string, std::string>> {};
 
 TEST_P(Apps, in_process_equals_the_interpreter) {
@@ -48,7 +51,7 @@ TEST_P(Apps, in_process_equals_the_interpreter) {
       polyhalite::backend().jit(pipeline, polyhalite::get_jit_target_from_environment());
   std::string message;
   ASSERT_EQ(compiled->call(app.arguments(), &message), 0) << message;
-  const Check check = check_against_interpreter(pipeline.algorithm, app);
+  const Check check = check_against_interpreter(pipeline.algorithm, app, rows_to_check(name));
   EXPECT_EQ(check.mismatch, "");
   EXPECT_GT(check.points, 1000);
 }
@@ -57,7 +60,8 @@ TEST_P(Apps, ahead_of_time_equals_the_interpreter) {
   const auto &[name, schedule] = GetParam();
   AppCase app = small_case(name);
   ASSERT_EQ(run_compiled(System::Polyhalite, name, schedule, app.arguments()), 0);
-  const Check check = check_against_interpreter(frozen_app(name, schedule).algorithm, app);
+  const Check check =
+      check_against_interpreter(frozen_app(name, schedule).algorithm, app, rows_to_check(name));
   EXPECT_EQ(check.mismatch, "");
 }
 
