@@ -246,6 +246,7 @@ class Surveyor {
   bool may_precede(const StageId &s, const std::string &dim) const;
   /// Conditions of a skewed nest become bounds of its loops.
   void bound_loops(const StageId &s, StageSurvey &out);
+  bool has_given_bounds(const std::string &func, size_t dimension) const;
   void record_reads(const StageId &s);
 
   // Sliding windows.

@@ -500,6 +500,13 @@ void Surveyor::fuse_value(const StageId &s, const Derivation &d, StageSurvey &ou
                              sum(inner.min, make_binary(Op::Mod, fused, n)), inner.min, inner.max);
 }
 
+bool Surveyor::has_given_bounds(const std::string &func, size_t dimension) const {
+  return std::any_of(tree_.bounds.begin(), tree_.bounds.end(), [&](const BoundDirective &b) {
+    return b.min.defined() && tree_.algorithm.funcs[b.func].name == func &&
+           static_cast<size_t>(b.dimension) == dimension;
+  });
+}
+
 void Surveyor::record_reads(const StageId &s) {
   Bounder at_root = bounder_at(&s, kRoot);
   auto record = [&](const CallNode &c, const Expr &where) {
@@ -507,7 +514,10 @@ void Surveyor::record_reads(const StageId &s) {
     ReadSite site{s, c.name, {}, {}, where};
     for (size_t d = 0; d < c.args.size(); d++) {
       Expr a = constrained(strip_hints(c.args[d]));
-      const bool by_value = needs_values(a, at_root(a));
+      const Interval bound = at_root(a);
+      // Loops that run as far as values say may lead out of a box that is given.
+      const bool open = !bound.min.defined() || !bound.max.defined();
+      const bool by_value = needs_values(a, bound) || (open && has_given_bounds(c.name, d));
       if (by_value) {
         out_.stages[s.func][s.stage].held.push_back({c.name, d, c.args[d]});
         a = with_strict_floats(a);

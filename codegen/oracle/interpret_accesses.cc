@@ -142,7 +142,7 @@ void IrInterpreter::run_provide(const Stmt &s) {
   for (size_t i = 0; i < dims; i++) indices.push_back(scalar(s->args[i]));
   std::vector<Stored> values;
   for (size_t i = dims; i < s->args.size(); i++) {
-    const Memory &m = memory(s->name, static_cast<int>(i - dims));
+    Memory &m = memory(s->name, static_cast<int>(i - dims));
     values.push_back(value_for(s->args[i], s->name, m, {element_at(s->name, m, indices)}));
   }
   for (size_t i = 0; i < values.size(); i++) {
@@ -177,8 +177,13 @@ void IrInterpreter::run_store(const Stmt &s) {
   }
 }
 
-IrInterpreter::Stored IrInterpreter::value_for(const Expr &e, const std::string &buffer,
-                                               const Memory &m, std::vector<int64_t> elements) {
+bool IrInterpreter::has_content(Memory &m, const std::string &name, int64_t at) {
+  const Cell c = cell(name, m, at, false);
+  return !c.written || (*c.written)[static_cast<size_t>(at - m.first)];
+}
+
+IrInterpreter::Stored IrInterpreter::value_for(const Expr &e, const std::string &buffer, Memory &m,
+                                               std::vector<int64_t> elements) {
   Target target{buffer, std::move(elements)};
   target_ = &target;
   Stored stored{evaluate(e), {}};
@@ -187,8 +192,8 @@ IrInterpreter::Stored IrInterpreter::value_for(const Expr &e, const std::string 
     const Value again = evaluate(e);
     for (size_t l = 0; l < again.lanes.size(); l++) {
       const uint64_t a = stored.value.lanes[l].u, b = again.lanes[l].u;
-      const bool has_content = (*m.written)[static_cast<size_t>(target.elements[l])];
-      if (a != b && has_content) {
+      const bool inside = target.elements[l] >= m.first && target.elements[l] <= m.last;
+      if (a != b && inside && has_content(m, buffer, target.elements[l])) {
         target_ = nullptr;
         evaluate(e);  // says what it reads
       }

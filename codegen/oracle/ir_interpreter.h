@@ -119,9 +119,10 @@ class IrInterpreter {
   Memory &memory(const std::string &name, int value_index = 0);
   void run_provide(const Stmt &s);
   void run_store(const Stmt &s);
-  // Two contents of cells that have none tell what becomes of them: a lane is one of them, or
-  // depends on neither.
-  Stored value_for(const Expr &e, const std::string &buffer, const Memory &m,
+  // Two contents of cells that have none tell what becomes of them: a lane that differs is made of
+  // nothing.
+  bool has_content(Memory &m, const std::string &name, int64_t at);
+  Stored value_for(const Expr &e, const std::string &buffer, Memory &m,
                    std::vector<int64_t> elements);
   Cell cell(const std::string &name, Memory &m, int64_t at, bool writes);
   void write(const std::string &name, Memory &m, int64_t at, Lane v);

@@ -108,10 +108,23 @@ class Needs {
   std::unordered_map<const ExprNode *, Expr> memo_;
 };
 
-std::set<std::string> written_funcs(const Stmt &s) {
+std::set<std::string> provided_funcs(const Stmt &s) {
   std::set<std::string> names;
   for_each_stmt(s, [&](const Stmt &t) {
     if (t->kind == StmtKind::Provide) names.insert(t->name);
+  });
+  return names;
+}
+
+// Also all that extern stages are told of: what they write is among it.
+std::set<std::string> written_funcs(const Stmt &s) {
+  std::set<std::string> names = provided_funcs(s);
+  for_each_stmt(s, [&](const Stmt &t) {
+    if (t->kind != StmtKind::Evaluate) return;
+    for_each_node(t->args[0], [&](const Expr &n) {
+      const CallNode *c = as_call(n);
+      if (c && c->kind == CallKind::Func) names.insert(c->name);
+    });
   });
   return names;
 }
@@ -153,7 +166,7 @@ class Productions {
     for_each_stmt(s, [&](const Stmt &t) {
       if (t->kind == StmtKind::Allocate) own.insert(func_of_buffer(t->name));
     });
-    const std::set<std::string> written = written_funcs(s);
+    const std::set<std::string> written = provided_funcs(s);
     return std::includes(own.begin(), own.end(), written.begin(), written.end());
   }
 

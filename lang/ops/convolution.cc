@@ -107,10 +107,9 @@ Tensor summed(Type type, Type result, const Index &shape, int groups, const Kern
     to.push_back(index[1] / size);
     return to;
   };
-  Stage own = make();
-  if (own.kind == Stage::Depthwise) {
-    own = chosen(by_columns(shape.back(), make), "convolution_by_size");
-  }
+  const bool depthwise = groups > 1 && channels == groups;
+  Stage own = depthwise ? chosen(by_columns(in_order(shape, order)[1], make), "convolution_by_size")
+                        : make();
   stages.push_back(own);
   return convert(
       Tensor(
@@ -261,7 +260,7 @@ Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Win
   weight.push_back(domain.channel);
   weight.push_back(vars[1]);
   auto wide = [type](const Expr &e) { return e.type() == type ? e : cast(type, e); };
-  const std::vector<Stage> choices = by_columns(shape.back(), [&] {
+  const std::vector<Stage> choices = by_columns(in_order(shape, order)[1], [&] {
     Func sum("convolution");
     sum(args) = cast(type, Expr(0));
     sum(args) += wide(image(pixel)) * wide(strips(weight));

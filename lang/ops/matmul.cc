@@ -24,7 +24,7 @@ struct SizeClass {
 // The classes of a product whose rows, columns or depth are open, the one without a condition last.
 // Known sizes are one class.
 std::vector<SizeClass> size_classes(const Expr &rows, const Expr &columns, const Expr &depth,
-                                    const Type &type, int terms) {
+                                    const Type &sums, const Type &right, int terms) {
   const bool is_open = !constant(rows) || !constant(columns) || !constant(depth);
   if (!is_open || !is_fixed(rows) || !is_fixed(columns) || !is_fixed(depth))
     return {{Expr(), rows, {}}};
@@ -41,9 +41,9 @@ std::vector<SizeClass> size_classes(const Expr &rows, const Expr &columns, const
   };
   // In bytes: what a strip of columns takes, a page, what a processor keeps track of the pages of.
   constexpr int kStrip = 256, kPage = 4096, kTracked = 6 << 20;
-  const int size = type.bytes(), strip = kStrip / size;
+  const int strip = kStrip / sums.bytes(), size = right.bytes();
   const Expr wide = columns >= strip;
-  // Whole dot products of narrow numbers, whose right operand is packed.
+  // Whole dot products of narrow numbers. Many rows are worth packing the right operand for.
   if (terms > 1) {
     const Expr whole = depth % terms == 0;
     add(wide && rows >= 8 && whole, rows, {strip, 256}, {8, 256}, {0, 0, terms});
@@ -55,7 +55,7 @@ std::vector<SizeClass> size_classes(const Expr &rows, const Expr &columns, const
   add(rows == 1 && columns >= 256 && depth >= 512, 1, {256, 1024}, {1, 1});
   // Many rows read a strip of columns, or it lies on many pages: worth packing.
   const Expr scattered = depth >= 256 && (columns % (kPage / size) == 0 ||
-                                          depth / 16 >= kTracked / 16 / (columns * size));
+                                          depth / 16 >= kTracked / 16 / size / columns);
   add(wide && rows >= 24 && (rows >= 512 || scattered), rows, {strip, 1024}, {24, 1024});
   add(wide && rows >= 4, rows, {strip, 256}, {4, 64});
   add(wide && rows >= 2, rows, {strip, 256}, {2, 2});
@@ -198,7 +198,8 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
   };
 
   std::vector<Stage> choices;
-  for (const SizeClass &c : size_classes(a.size(-2), b.size(-1), a.size(-1), type, at_once)) {
+  for (const SizeClass &c :
+       size_classes(a.size(-2), b.size(-1), a.size(-1), type, b.type(), at_once)) {
     choices.push_back(sums_of(c.rows, c.open));
     choices.back().when = c.when;
   }

@@ -147,6 +147,10 @@ bool is_split(const Stage &s) { return s.kind == Stage::Strips || s.groups > 1; 
 
 void schedule_sums(const Loops &to, const std::vector<size_t> &place, const Stage &s,
                    const std::vector<Func> &operands, const Stage *border, const Target &target) {
+  if (border && s.kind == Stage::Product) {
+    schedule_held(*border, nullptr, target);
+    border = nullptr;
+  }
   // A branch has what its stage was told before: the last choice, the stage itself, comes last.
   for (const Stage &choice : s.choices) {
     Loops loops = to;
@@ -156,7 +160,6 @@ void schedule_sums(const Loops &to, const std::vector<size_t> &place, const Stag
   if (!s.choices.empty()) return;
   if (s.kind == Stage::Strips) return schedule_strips(to, place, s, border, target);
   if (s.kind == Stage::Depthwise) return schedule_depthwise(to, place, s, border, target);
-  if (border) schedule_held(*border, nullptr, target);
   schedule_product(to, place, s, operands, target);
 }
 

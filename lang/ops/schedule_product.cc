@@ -278,7 +278,7 @@ class ProductSchedule {
     if (!image || to_.vars.size() > 2 || s_.extents.size() > 2) return false;
     const auto steps = constant(s_.rvars[0].extent());
     // Of open sizes the condition of a choice says so.
-    if (!steps || columns_ == 0) return !s_.open.empty();
+    if (!steps || columns_ == 0) return s_.when.defined();
     return *steps * columns_ * image->type.bytes() > kSecondCache;
   }
 
@@ -338,10 +338,14 @@ class ProductSchedule {
       for (const Expr &factor : term->args) left = left || is_dense_along(factor, depth);
     }
     if (!left) return false;
-    if (is_dense_along(operand.value(), operand.args()[1].name())) {
-      return rows_ < 4 * tile_.rows || along_depth_.cycles < tile_.cycles;
+    const bool dense = is_dense_along(operand.value(), operand.args()[1].name());
+    // Of open sizes costs are not known: a class is made for vectors along the reduction, or is one
+    // of rows that are too few to turn the operand for.
+    if (columns_ == 0 || rows_ == 0) {
+      return open_size(s_, 0).typical == 1 ||
+             (dense && planned_rows() < rows_worth_packing(operand.types()[0]));
     }
-    if (columns_ == 0 || rows_ == 0) return open_size(s_, 0).typical == 1;
+    if (dense) return rows_ < 4 * tile_.rows || along_depth_.cycles < tile_.cycles;
     return columns_ <= (vectors < kLongSum ? kFewColumns : kMoreColumns) && rows_ >= kManyRows &&
            along_depth_.cycles < tile_.cycles;
   }
@@ -351,7 +355,8 @@ class ProductSchedule {
   void sum_along_depth(Func operand) {
     const Var column = operand.args()[0], depth = operand.args()[1];
     if (!is_dense_along(operand.value(), depth.name())) {
-      operand.compute_root()
+      // In a branch it has memory of its own only where the branch is taken.
+      operand.compute_at(s_.when.defined() ? LoopLevel(out_, outermost_) : LoopLevel::root())
           .reorder_storage(depth, column)
           .reorder(depth, column)
           .vectorize(depth, lanes_, TailStrategy::GuardWithIf);
@@ -384,8 +389,7 @@ class ProductSchedule {
   // its use where it does not lie in the first cache.
   void place_operand(Func operand) {
     constexpr int64_t kFirstCache = 32 << 10;
-    const int64_t typical_rows = open_size(s_, 1).typical;
-    const int64_t rows = rows_ != 0 ? rows_ : typical_rows > 0 ? typical_rows : 64;
+    const int64_t rows = planned_rows();
     const CallNode *image = image_of(operand);
     const bool side_by_side = !dot_ && columns_ > 0 && columns_ <= tile_.columns();
     if (image && (side_by_side || rows < rows_worth_packing(image->type))) {
@@ -409,6 +413,11 @@ class ProductSchedule {
     if (tile_.lanes > 1) {
       operand.vectorize(operand.args()[0], tile_.lanes, TailStrategy::GuardWithIf);
     }
+  }
+
+  int64_t planned_rows() const {
+    const int64_t typical = open_size(s_, 1).typical;
+    return rows_ != 0 ? rows_ : typical > 0 ? typical : 64;
   }
 
   // How many rows have to read a strip of columns of the operand, before it is packed for them.

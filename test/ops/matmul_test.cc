@@ -315,13 +315,15 @@ template <typename A, typename B, typename C>
 void expect_open_sizes_right(Form form, bool only_rows) {
   Param<int> rows("rows"), columns("columns"), depth("depth");
   ImageParam left(type_of<A>(), 2, "left"), right(type_of<B>(), 2, "right");
-  Func open = product<C>(left, right, Sizes(rows, columns, depth), form, host());
+  Func open;
+  if (!only_rows) open = product<C>(left, right, Sizes(rows, columns, depth), form, host());
   for (const Shape &s : kOpenShapes) {
     rows.set(s.rows);
     columns.set(s.columns);
     depth.set(s.depth);
-    Func out =
-        only_rows ? product<C>(left, right, Sizes(rows, s.columns, s.depth), form, host()) : open;
+    Func out = only_rows ? product<C>(left, right, Sizes(rows, s.columns, s.depth), form, host(),
+                                      s.columns)
+                         : open;
     Example<A, B, C> example(s, form, Data::Noise);
     example.run(out, left, right, host());
     EXPECT_LE(example.error(), 1) << text(s) << " form " << static_cast<int>(form);
@@ -339,6 +341,8 @@ TEST(matmul, open_sizes) {
 
 TEST(matmul, open_rows) {
   expect_open_sizes_right<float, float, float>(Form::Plain, true);
+  expect_open_sizes_right<float, float, float>(Form::Transposed, true);
+  expect_open_sizes_right<float, float, float>(Form::Strips, true);
   expect_open_sizes_right<double, double, double>(Form::Epilogue, true);
   expect_open_sizes_right<uint8_t, int8_t, int32_t>(Form::Plain, true);
 }

@@ -431,6 +431,21 @@ TEST_F(Values, AnExtentIsThatOfAllThatUpdatesTouch) {
             "to 15); give larger ones, or change the size of the output");
 }
 
+// The loops between run as far as floats say.
+TEST_F(Regions, GivenBoundsHoldWhatLoopsByValuesReach) {
+  Func between("between");
+  f(x) = x * 3;
+  between(x, y) = f(y);
+  g(x, y) = between(0, cast<int>(cast<float>(y))) + between(0, 0);
+  between.compute_at(g, y);
+  f.compute_root().bound(x, 0, 17);
+  Buffer<int> out = g.realize({1, 17});
+  for (int i = 0; i < 17; i++) EXPECT_EQ(out(0, i), 3 * i);
+  EXPECT_EQ(refusal_of([&] { g.realize({1, 18}); }),
+            "error: Bounds given for f in x (from 0 to 16) do not cover required region (from 0 "
+            "to 17); give larger ones, or change the size of the output");
+}
+
 // Values are made of nothing that differs between instances that meet in a cell.
 TEST_F(Regions, ScattersOfOneValueRunInAnyOrder) {
   RDom r(0, 30, "r");

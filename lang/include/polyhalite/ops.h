@@ -59,9 +59,9 @@ struct Stage {
   // and their copies; then `tile` is a tile's width.
   std::vector<Func> parts = {};
   int tile = 0;
-  // Of a Product of open sizes, whose func selects by size between the sums of other Products, its
-  // choices: the first one whose `when` holds, the last one, which has none, where no other does.
-  // Each has its operand as its part. The condition is of sizes alone.
+  // Of a Product, Strips or Depthwise of open sizes, whose func selects by size between the sums of
+  // others: the first one whose `when` holds, the last one, which has none, where no other does. A
+  // Product has its operand as its part. The condition is of sizes alone.
   std::vector<Stage> choices = {};
   Expr when = {};
   // Of the extents, then of a Product's only reduction; what is not there is unknown.
@@ -106,7 +106,9 @@ class Tensor {
 
 /// Funcs that hold these tensors, the outputs of one pipeline, with the library's schedule for them
 /// and for all that they are made of. orders[i][k] is the dimension of tensor i that is dimension k
-/// (0 is innermost) of its Func; an empty order puts the last dimension innermost.
+/// (0 is innermost) of its Func; an empty order puts the last dimension innermost. The schedules are
+/// for whole tensors: a run that asks for a part that is smaller than a tile is refused, with the
+/// size that it takes.
 std::vector<Func> materialize(const std::vector<Tensor> &tensors,
                               const std::vector<std::string> &names,
                               const std::vector<std::vector<int>> &orders, const Target &target);
