@@ -23,12 +23,9 @@ if(PROJECT_IS_TOP_LEVEL)
   set(CMAKE_C_FLAGS_RELEASE "-O2 -g1")
 endif()
 
-# Two build folders share the cache: debug information names the build folder otherwise.
 find_program(POLYHALITE_CCACHE ccache)
 if(POLYHALITE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER
-      ${CMAKE_COMMAND} -E env CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
-      ${POLYHALITE_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_CURRENT_LIST_DIR}/through_ccache.sh ${POLYHALITE_CCACHE})
   if(POLYHALITE_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
   endif()
