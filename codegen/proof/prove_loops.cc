@@ -333,18 +333,7 @@ class Reader {
       return doubt(func, "a statement is not seen to be an instance of a definition: " +
                              to_text(values[0]).substr(0, 200));
     }
-    auto chosen = matches.begin();
-    // Definitions that say the same: the loops' names tell which one lowering meant. A wrong
-    // answer refuses what is right, and never accepts what is wrong.
-    if (matches.size() > 1 && !around_.empty()) {
-      for (auto m = matches.begin(); m != matches.end(); ++m) {
-        const std::string prefix = f.name + ".s" + std::to_string(m->first) + ".";
-        for (const Around &a : around_) {
-          if (a.counter.rfind(prefix, 0) == 0) chosen = m;
-        }
-      }
-    }
-    const auto &[stage, match] = *chosen;
+    const auto &[stage, match] = matches[meant(f, matches)];
     const int definition = f.definition_of(stage);
     if (definition != stage && !runs_in_branch(f, stage)) {
       return doubt(func, "a branch of it runs where its condition is not seen to hold");
@@ -383,6 +372,23 @@ class Reader {
       st.reads.push_back(std::move(read));
     }
     program.statements.push_back(std::move(st));
+  }
+
+  // Definitions that say the same, by number: the loops' names tell which one lowering meant; one
+  // of a single instance has no loops. A wrong answer refuses what is right, and never accepts what
+  // is wrong.
+  size_t meant(const FuncDef &f, const std::vector<std::pair<int, Match>> &matches) const {
+    size_t chosen = 0;
+    for (size_t i = matches.size(); i-- > 0;) {
+      if (matches[i].second.point.empty()) chosen = i;
+    }
+    for (size_t i = 0; i < matches.size(); i++) {
+      const std::string prefix = f.name + ".s" + std::to_string(matches[i].first) + ".";
+      for (const Around &a : around_) {
+        if (a.counter.rfind(prefix, 0) == 0) chosen = i;
+      }
+    }
+    return chosen;
   }
 
   // What is not told by who wrote a cell last; null: nothing.
