@@ -115,7 +115,7 @@ void judge_tasks(JudgeContext &c, int f) {
     c.certify('d', about, Proof::Structural, "the consumer waits for the whole production");
     return;
   }
-  if (placement.ring.defined() && placement.store == placement.compute) {
+  if (placement.ring.defined() && ahead.defined() && equal(ahead, placement.ring)) {
     c.certify('d', about, Proof::Structural, "productions in one ring have storages of their own");
     return;
   }

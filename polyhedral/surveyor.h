@@ -298,6 +298,7 @@ class Surveyor {
   void survey_hoisted(int f);
   /// Copies that share their memory have what either needs.
   void share_hoisted();
+  bool counts_evenly(const FuncPlacement &p) const;
   void survey_async(int f);
   void survey_inputs();
 

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "lang/ir/extern_stage.h"
+#include "lang/ir/visit.h"
 #include "lang/simplify/linear.h"
 #include "lang/simplify/simplify.h"
 #include "polyhedral/surveyor.h"
@@ -107,6 +108,25 @@ void Surveyor::survey_hoisted(int f) {
   fs.hoisted = std::move(h);
 }
 
+// Do the numbers of iterations by which a ring's storages are taken grow by one each time? Not
+// where a loop runs more often in one iteration of those around it than in another.
+bool Surveyor::counts_evenly(const FuncPlacement &p) const {
+  for (int l = p.store; l != *p.hoist && parent_[l] != *p.hoist; l = parent_[l]) {
+    bool even = true;
+    for_each_node(expand_within(out_.loops[l].extent, *p.hoist), [&](const Expr &e) {
+      const VariableNode *v = as_variable(e);
+      if (!v) return;
+      if (v->kind == VariableKind::Loop) {
+        even = even && visible(*p.hoist, loop_by_name_.at(v->name));
+      } else if (const auto owner = symbol_owner_.find(v->name); owner != symbol_owner_.end()) {
+        even = even && visible(*p.hoist, owner->second);
+      }
+    });
+    if (!even) return false;
+  }
+  return true;
+}
+
 void Surveyor::share_hoisted() {
   const int n = static_cast<int>(out_.funcs.size());
   for (int f = 0; f < n; f++) {
@@ -135,7 +155,7 @@ void Surveyor::survey_async(int f) {
   if (p.fork_level() == p.compute) return;  // one production
   fs.async->ahead = make_int(Int(32), 1);
   if (p.ring.defined()) {
-    if (p.store == p.compute) fs.async->ahead = p.ring;
+    if (p.store == p.compute && counts_evenly(p)) fs.async->ahead = p.ring;
     return;
   }
   const int loop = p.compute;
