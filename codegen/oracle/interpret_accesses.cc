@@ -227,6 +227,7 @@ Lane IrInterpreter::read(const std::string &name, Memory &m, int64_t at) {
       target_->read = true;
       return number(m.type, target_->nothing);
     }
+    if (nothing_) return number(m.type, *nothing_);
     throw UnwrittenRead(
         {"read of '" + name + "' at element " + std::to_string(at) + ", which nobody wrote",
          "",

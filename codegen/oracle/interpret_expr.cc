@@ -92,7 +92,8 @@ Value IrInterpreter::compute(const Expr &e, Memo &memo) {
     }
     case Op::And:
     case Op::Or:
-      return e.type().is_bool() && e.type().lanes() == 1 ? logical(e, memo) : lane_by_lane(e, memo);
+      if (!e.type().is_bool()) return lane_by_lane(e, memo);
+      return e.type().lanes() == 1 ? logical(e, memo) : logical_lanes(e, memo);
     case Op::Ramp: {
       const Value base = evaluate(e->args[0], memo), stride = evaluate(e->args[1], memo);
       const size_t steps = static_cast<size_t>(e.type().lanes()) / base.lanes.size();
@@ -161,6 +162,37 @@ Value IrInterpreter::logical(const Expr &e, Memo &memo) {
     return decides;
   }
   return lane_by_lane(e, memo);
+}
+
+// Lane by lane, where one side decides, the other may be made of nothing: what two contents of
+// cells without one tell.
+Value IrInterpreter::logical_lanes(const Expr &e, Memo &memo) {
+  try {
+    return lane_by_lane(e, memo);
+  } catch (const UnwrittenRead &) {
+    if (nothing_) throw;
+  }
+  const auto lanes = static_cast<size_t>(e.type().lanes());
+  const uint64_t deciding = e->op == Op::Or ? 1 : 0;
+  Value sides[2][2];  // by side, and by content
+  for (int content : {0, 1}) {
+    nothing_ = content;
+    Memo apart;
+    for (int side : {0, 1}) sides[side][content] = evaluate(e->args[side], apart);
+    nothing_.reset();
+  }
+  Value v;
+  for (size_t l = 0; l < lanes; l++) {
+    bool known[2], decides[2];
+    for (int side : {0, 1}) {
+      const uint64_t a = sides[side][0].lanes[l].u != 0, b = sides[side][1].lanes[l].u != 0;
+      known[side] = a == b;
+      decides[side] = known[side] && a == deciding;
+    }
+    if (!decides[0] && !decides[1] && !(known[0] && known[1])) return lane_by_lane(e, memo);
+    v.lanes.push_back(Lane{.u = decides[0] || decides[1] ? deciding : 1 - deciding});
+  }
+  return v;
 }
 
 Value IrInterpreter::read_call(const CallNode &call, Memo &memo) {

@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <unordered_map>
@@ -137,6 +138,7 @@ class IrInterpreter {
   Value load(const LoadNode &node, Memo &memo);
   // Of scalars: where one side decides, the other may be arbitrary.
   Value logical(const Expr &e, Memo &memo);
+  Value logical_lanes(const Expr &e, Memo &memo);
   Value lane_by_lane(const Expr &e, Memo &memo);
   Value required(const CallNode &call, Memo &memo);
   static Lane one_lane(const Expr &e, const std::vector<Lane> &args);
@@ -152,7 +154,8 @@ class IrInterpreter {
   std::map<std::string, Expr> deferred_;  // names whose values nobody could say yet
   Target *target_ = nullptr;              // of the store whose value is evaluated
   std::map<std::string, Memory> memory_;
-  int unused_ = 0;  // sides of selects around that are not taken
+  int unused_ = 0;              // sides of selects around that are not taken
+  std::optional<int> nothing_;  // what all elements without content are read as
   std::map<std::string, std::shared_ptr<Semaphore>> semaphores_;
   std::shared_ptr<Turns> turns_;
   int task_ = 0;
