@@ -39,16 +39,15 @@ using namespace polyhalite::test;
 
 // A program that never ends fails too: it waits for what does not come.
 constexpr unsigned kLongestTrial = 240;  // seconds
-char hang_message[64];
+char hang_message[256];
 
 void give_up(int) {
   const ssize_t written = write(STDERR_FILENO, hang_message, std::strlen(hang_message));
   _exit(written < 0 ? 2 : 1);
 }
 
-void watch_for_hangs(uint64_t seed) {
-  std::snprintf(hang_message, sizeof hang_message, "seed %llu: does not end\n",
-                static_cast<unsigned long long>(seed));
+void watch_for_hangs(const std::string &program) {
+  std::snprintf(hang_message, sizeof hang_message, "%.200s: does not end\n", program.c_str());
   std::signal(SIGALRM, give_up);
   alarm(kLongestTrial);
 }
@@ -88,7 +87,9 @@ int try_cases(int count, char **files, void (*trial)(const Case &, DifferentialC
     const Case c = case_of(files[i]);
     // A pipeline that is refused by mistake would run nothing, and pass.
     if (c.verdict.empty()) counts.failures.push_back(files[i] + std::string(": has no verdict"));
+    watch_for_hangs(files[i]);
     trial(c, counts);
+    alarm(0);
     if (counts.failures.size() + counts.false_refusals >
         before.failures.size() + before.false_refusals) {
       std::cout << files[i] << " fails\n";
@@ -174,7 +175,7 @@ int run(int argc, char **argv) {
     const uint64_t seed = from + static_cast<uint64_t>(i);
     const size_t before = counts.failures.size();
     const std::clock_t begin = std::clock();
-    watch_for_hangs(seed);
+    watch_for_hangs("seed " + std::to_string(seed));
     try {
       trial(drawn_case(seed, counts), counts);
     } catch (const std::exception &e) {
