@@ -15,7 +15,7 @@
 #include "codegen/llvm/c_header.h"
 #include "codegen/llvm/emit_dispatch.h"
 #include "codegen/llvm/jit.h"
-#include "codegen/llvm/jit_handlers.h"
+#include "codegen/llvm/running_call.h"
 #include "lang/abi/polyhalite_cuda.h"
 #include "lang/output_file.h"
 #include "polyhalite/autoscheduler.h"

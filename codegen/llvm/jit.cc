@@ -11,6 +11,7 @@
 #include "codegen/llvm/jit_handlers.h"
 #include "codegen/llvm/object.h"
 #include "codegen/llvm/profile_table.h"
+#include "codegen/llvm/running_call.h"
 #include "codegen/runtime/internal.h"
 #include "lang/abi/polyhalite_cuda.h"
 #include "lang/abi/polyhalite_memoize.h"
@@ -188,10 +189,13 @@ int JitCode::call(const std::vector<void *> &args, std::string *message, JITUser
 
 int JitCode::call(void **slots, std::string *message, JITUserContext *context,
                   const UseProfile &use) const {
-  JITUserContext own;
-  void *user_context = context ? context : &own;
+  if (!context) {
+    JITUserContext own;
+    return call(slots, message, &own, use);
+  }
+  void *user_context = context;
   slots[0] = &user_context;
-  RunningCall call(static_cast<JITUserContext *>(user_context));
+  RunningCall call(context);
   const int code = session_->entry(slots);
   if (is_profiled_ && use) {
     runtime::finish_profiling(

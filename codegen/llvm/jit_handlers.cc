@@ -3,84 +3,16 @@
 #include <cxxabi.h>
 
 #include <algorithm>
-#include <atomic>
+#include <exception>
 #include <mutex>
 #include <utility>
+#include <vector>
 
+#include "codegen/llvm/running_call.h"
 #include "codegen/runtime/internal.h"
 #include "lang/abi/polyhalite_runtime.h"
 
 namespace polyhalite {
-
-// Where a thread notes the call that it runs, and others what happened to it. A slot lives as long
-// as the process, so that any thread may look at any time; its thread writes without a lock.
-class CallSlot {
- public:
-  void begin(const JITUserContext *context) {
-    if (told_.load(std::memory_order_relaxed)) forget();
-    context_.store(context, std::memory_order_release);
-  }
-  void end() { context_.store(nullptr, std::memory_order_release); }
-  bool has(const void *context) const {
-    return context && context_.load(std::memory_order_acquire) == context;
-  }
-
-  void keep(const void *of, const char *message) {
-    tell(of, [&] {
-      if (message_.empty()) message_ = message;
-    });
-  }
-  void keep(const void *of, const std::exception_ptr &thrown) {
-    tell(of, [&] {
-      if (!thrown_) thrown_ = thrown;
-    });
-  }
-
-  std::string message() {
-    if (!told_.load(std::memory_order_relaxed)) return "";
-    std::lock_guard<std::mutex> hold(lock_);
-    return has(of_) ? message_ : "";
-  }
-  std::exception_ptr take_thrown() {
-    if (!told_.load(std::memory_order_relaxed)) return nullptr;
-    std::lock_guard<std::mutex> hold(lock_);
-    return has(of_) ? std::exchange(thrown_, nullptr) : nullptr;
-  }
-
- private:
-  template <typename F>
-  void tell(const void *of, const F &note) {
-    std::lock_guard<std::mutex> hold(lock_);
-    if (!has(of)) return;
-    // What a call that has ended left is nobody's.
-    if (of_ != of) clear();
-    of_ = of;
-    note();
-    told_.store(true, std::memory_order_relaxed);
-  }
-  void forget() {
-    std::lock_guard<std::mutex> hold(lock_);
-    clear();
-    told_.store(false, std::memory_order_relaxed);
-  }
-  void clear() {
-    of_ = nullptr;
-    message_.clear();
-    thrown_ = nullptr;
-  }
-
-  std::atomic<const void *> context_{nullptr};
-  // What was told while the call ran that began last is seen by it: the thread that told is one of
-  // the call's, or of one that overlaps.
-  std::atomic<bool> told_{false};
-  std::mutex lock_;
-  const void *of_ = nullptr;  // the context of what is kept
-  std::string message_;
-  std::exception_ptr thrown_;
-
- public:
-  CallSlot *next = nullptr;  // of those that the thread does not use
-};
 
 namespace {
 
@@ -132,36 +64,9 @@ CallSlots &call_slots() {
   return *slots;
 }
 
-// This thread's slots that no call of its uses. Every call looks: one pointer of the memory that a
-// program sets aside for this is quicker to find than what is made on demand.
-__attribute__((tls_model("initial-exec"))) thread_local CallSlot *spare_slots = nullptr;
-
 struct GiveBackSpareSlots {
   ~GiveBackSpareSlots() { call_slots().give_back(std::exchange(spare_slots, nullptr)); }
 };
-
-CallSlot *another_slot() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    runtime::set_error_sink(take_message);
-    runtime::set_print_sink(take_text);
-  });
-  thread_local GiveBackSpareSlots at_its_end;
-  static_cast<void>(at_its_end);
-  return call_slots().take();
-}
-
-CallSlot &enter_call() {
-  CallSlot *s = spare_slots;
-  if (!s) return *another_slot();
-  spare_slots = s->next;
-  return *s;
-}
-
-void leave_call(CallSlot &s) {
-  s.next = spare_slots;
-  spare_slots = &s;
-}
 
 // Calls a handler; an exception waits for the end of the call and `failed` is the result.
 template <typename F, typename R>
@@ -289,17 +194,17 @@ const std::vector<RuntimeSymbol> &handled_runtime() {
   return *symbols;
 }
 
-RunningCall::RunningCall(JITUserContext *context) : slot_(enter_call()) { slot_.begin(context); }
+constinit thread_local CallSlot *spare_slots = nullptr;
 
-RunningCall::~RunningCall() {
-  slot_.end();
-  leave_call(slot_);
-}
-
-std::string RunningCall::message() { return slot_.message(); }
-
-void RunningCall::rethrow() {
-  if (const std::exception_ptr thrown = slot_.take_thrown()) std::rethrow_exception(thrown);
+CallSlot *another_slot() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    runtime::set_error_sink(take_message);
+    runtime::set_print_sink(take_text);
+  });
+  thread_local GiveBackSpareSlots at_its_end;
+  static_cast<void>(at_its_end);
+  return call_slots().take();
 }
 
 }  // namespace polyhalite

@@ -1,5 +1,7 @@
 #include "polyhalite/callable.h"
 
+#include <atomic>
+
 #include "lang/language/inputs.h"
 #include "lang/language/names.h"
 #include "lang/language/run_pipeline.h"
@@ -20,6 +22,8 @@ struct CallableContents {
   JITHandlers handlers;
   std::vector<Argument> arguments;
   std::vector<WantedArgument> wanted;  // of the arguments
+  // The types of the last call that fit; null before there was one.
+  mutable std::atomic<const detail::CallArgument *> fitting{nullptr};
 };
 
 namespace {
@@ -30,41 +34,16 @@ std::string described(const Type &t, bool is_buffer, int dimensions) {
          "' and dimension " + std::to_string(dimensions);
 }
 
-// Is it what a call wants? `values`: null buffers are not.
-bool fits(const WantedArgument &wanted, const detail::CallArgument &given, bool values) {
+bool fits(const WantedArgument &wanted, const detail::CallArgument &given) {
   if (given.is_buffer != wanted.is_buffer) return false;
   if (!given.is_buffer) return given.type == wanted.type;
   return (given.type == wanted.type || given.type.is_handle()) &&
-         (given.dimensions == wanted.dimensions || given.dimensions < 0) &&
-         (given.buffer || !values);
-}
-
-// Says what is wrong with argument i of `count`, which does not fit.
-int refuse(const CallableContents &c, const detail::CallArgument &given, size_t i, size_t count,
-           JITUserContext *context) {
-  const Argument &w = c.arguments[i];
-  const JITHandlers &handlers = c.handlers;
-  if (fits(c.wanted[i], given, false)) {
-    report_failure({"Buffer argument " + w.name + " is nullptr",
-                    "there are no elements to use",
-                    "give a Buffer that is defined",
-                    {}},
-                   context, handlers);
-    return polyhalite_error_code_buffer_argument_is_null;
-  }
-  report_failure(
-      {"Argument " + std::to_string(i + 1) + " of " + std::to_string(count) + " ('" + w.name +
-           "') was expected to be " + described(w.type, w.is_buffer(), w.dimensions),
-       "got " + described(given.type, given.is_buffer, given.dimensions),
-       "give such an argument",
-       {}},
-      context, handlers);
-  return polyhalite_error_code_bad_type;
+         (given.dimensions == wanted.dimensions || given.dimensions < 0);
 }
 
 // 0, or the code of a failure that a handler took.
-int check(const CallableContents *c, const detail::CallArgument *args, size_t count, bool values,
-          JITUserContext *context) {
+int check_types_of(const CallableContents *c, const detail::CallArgument *args, size_t count,
+                   JITUserContext *context) {
   if (!c) {
     user_error("an undefined Callable is called", "it has no code",
                "make it with compile_to_callable()");
@@ -78,9 +57,41 @@ int check(const CallableContents *c, const detail::CallArgument *args, size_t co
     return polyhalite_error_code_internal_error;
   }
   for (size_t i = 0; i < count; i++) {
-    if (!fits(c->wanted[i], args[i], values)) return refuse(*c, args[i], i, count, context);
+    if (fits(c->wanted[i], args[i])) continue;
+    const Argument &w = c->arguments[i];
+    report_failure(
+        {"Argument " + std::to_string(i + 1) + " of " + std::to_string(count) + " ('" + w.name +
+             "') was expected to be " + described(w.type, w.is_buffer(), w.dimensions),
+         "got " + described(args[i].type, args[i].is_buffer, args[i].dimensions),
+         "give such an argument",
+         {}},
+        context, c->handlers);
+    return polyhalite_error_code_bad_type;
   }
   return 0;
+}
+
+// The same of an argument that is null.
+int refuse_null(const CallableContents &c, size_t i, JITUserContext *context) {
+  report_failure({"Buffer argument " + c.arguments[i].name + " is nullptr",
+                  "there are no elements to use",
+                  "give a Buffer that is defined",
+                  {}},
+                 context, c.handlers);
+  return polyhalite_error_code_buffer_argument_is_null;
+}
+
+// slots[1 + i] is argument i's.
+int run(const CallableContents &c, JITUserContext *context, void **slots) {
+  for (size_t i = 0; i < c.wanted.size(); i++) {
+    if (!slots[1 + i]) return refuse_null(c, i, context);
+  }
+  ContextOfCall in_use(context, c.handlers);
+  std::string message;
+  const int code = c.code->call(slots, &message, in_use.get());
+  if (code == 0 || in_use.get()->handlers.custom_error) return code;
+  if (message.empty()) message = "the pipeline returned " + std::to_string(code);
+  throw RuntimeError({message, "", "", {}});
 }
 
 }  // namespace
@@ -120,26 +131,29 @@ const std::vector<Argument> &Callable::arguments() const {
 }
 
 void Callable::check_types(const std::vector<detail::CallArgument> &args) const {
-  check(contents_.get(), args.data(), args.size(), false, nullptr);
+  check_types_of(contents_.get(), args.data(), args.size(), nullptr);
 }
 
-int Callable::call(JITUserContext *context, const detail::CallArgument *args, size_t count) const {
-  if (const int code = check(contents_.get(), args, count, true, context)) return code;
-  // A call of a small pipeline costs less than one allocation.
-  constexpr size_t kFew = 16;
-  void *few[1 + kFew];
-  std::vector<void *> many(count > kFew ? 1 + count : 0);
-  void **slots = count > kFew ? many.data() : few;
-  for (size_t i = 0; i < count; i++) {
-    slots[1 + i] = args[i].is_buffer ? static_cast<void *>(args[i].buffer)
-                                     : const_cast<void *>(static_cast<const void *>(&args[i].bits));
+int Callable::call(JITUserContext *context, const detail::CallArgument *described, void **slots,
+                   size_t count) const {
+  // A small pipeline takes as long as a look at each argument's type.
+  const CallableContents *c = contents_.get();
+  if (!c || c->fitting.load(std::memory_order_relaxed) != described) {
+    if (const int code = check_types_of(c, described, count, context)) return code;
+    c->fitting.store(described, std::memory_order_relaxed);
   }
-  ContextOfCall in_use(context, contents_->handlers);
-  std::string message;
-  const int code = contents_->code->call(slots, &message, in_use.get());
-  if (code == 0 || in_use.get()->handlers.custom_error) return code;
-  if (message.empty()) message = "the pipeline returned " + std::to_string(code);
-  throw RuntimeError({message, "", "", {}});
+  return run(*c, context, slots);
+}
+
+int Callable::call(JITUserContext *context, const std::vector<detail::CallArgument> &args) const {
+  const CallableContents *c = contents_.get();
+  if (const int code = check_types_of(c, args.data(), args.size(), context)) return code;
+  std::vector<void *> slots(1);
+  for (const detail::CallArgument &a : args) {
+    slots.push_back(a.is_buffer ? static_cast<void *>(a.buffer)
+                                : const_cast<void *>(static_cast<const void *>(&a.bits)));
+  }
+  return run(*c, context, slots.data());
 }
 
 }  // namespace polyhalite

@@ -37,12 +37,6 @@ bool is_current(const EditStamp &stamp, const Target &target) {
   return stamp.target == target.to_string();
 }
 
-// `fallback` where `handler` is null.
-template <typename F>
-void fill(F *&handler, F *fallback) {
-  if (!handler) handler = fallback;
-}
-
 }  // namespace
 
 FrozenPipeline freeze_pipeline(
@@ -93,24 +87,18 @@ std::shared_ptr<const Compilation> compile_in_process(PipelineContents &p, Targe
   return c;
 }
 
-ContextOfCall::ContextOfCall(JITUserContext *users, const JITHandlers &pipeline) : users_(users) {
-  if (!users) {
-    own_.handlers = pipeline;
-    return;
-  }
-  JITHandlers &h = users->handlers;
-  before_ = h;
-  fill(h.custom_print, pipeline.custom_print);
-  fill(h.custom_trace, pipeline.custom_trace);
-  fill(h.custom_malloc, pipeline.custom_malloc);
-  fill(h.custom_free, pipeline.custom_free);
-  fill(h.custom_do_task, pipeline.custom_do_task);
-  fill(h.custom_do_par_for, pipeline.custom_do_par_for);
-  fill(h.custom_error, pipeline.custom_error);
-}
-
-ContextOfCall::~ContextOfCall() {
-  if (users_) users_->handlers = before_;
+void ContextOfCall::fill(const JITHandlers &pipeline) {
+  JITHandlers &h = users_->handlers;
+  const auto take = [](auto &mine, const auto &its) {
+    if (!mine) mine = its;
+  };
+  take(h.custom_print, pipeline.custom_print);
+  take(h.custom_trace, pipeline.custom_trace);
+  take(h.custom_malloc, pipeline.custom_malloc);
+  take(h.custom_free, pipeline.custom_free);
+  take(h.custom_do_task, pipeline.custom_do_task);
+  take(h.custom_do_par_for, pipeline.custom_do_par_for);
+  take(h.custom_error, pipeline.custom_error);
 }
 
 bool call_pipeline(const CompiledPipeline &code, const std::vector<void *> &args,

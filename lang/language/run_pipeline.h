@@ -28,16 +28,22 @@ std::map<std::string, JITExtern> linked_externs(
 /// until the call ends; or one with the pipeline's handlers.
 class ContextOfCall {
  public:
-  ContextOfCall(JITUserContext *users, const JITHandlers &pipeline);
-  ~ContextOfCall();
+  ContextOfCall(JITUserContext *users, const JITHandlers &pipeline)
+      : users_(users), kept_{users ? users->handlers : pipeline} {
+    if (users) fill(pipeline);
+  }
+  ~ContextOfCall() {
+    if (users_) users_->handlers = kept_.handlers;
+  }
   ContextOfCall(const ContextOfCall &) = delete;
   ContextOfCall &operator=(const ContextOfCall &) = delete;
-  JITUserContext *get() { return users_ ? users_ : &own_; }
+  JITUserContext *get() { return users_ ? users_ : &kept_; }
 
  private:
+  void fill(const JITHandlers &pipeline);
+
   JITUserContext *users_;
-  JITUserContext own_;
-  JITHandlers before_;
+  JITUserContext kept_;  // what the user's context had before, or the context itself
 };
 
 /// Calls the compiled code. False where it failed and a handler has taken the message; else

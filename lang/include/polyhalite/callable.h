@@ -66,17 +66,34 @@ CallArgument describe_argument() {
   return a;
 }
 
+/// The descriptions of arguments of these types: one table for all calls with them, by which a
+/// Callable knows types that it has checked before.
+template <typename... Args>
+const CallArgument *describe_arguments() {
+  // One more than there are, so that no table is empty and shares its address.
+  static const std::array<CallArgument, 1 + sizeof...(Args)> list = {describe_argument<Args>()...};
+  return list.data();
+}
+
+/// What compiled code gets of an argument: the buffer, or where the scalar's value stands.
+template <typename T>
+void *call_slot(const T &value) {
+  if constexpr (IsBuffer<T>::value && std::is_base_of_v<runtime::BufferBase, T>) {
+    return const_cast<polyhalite_buffer_t *>(value.raw_buffer());
+  } else if constexpr (IsBuffer<T>::value) {
+    return value.defined() ? &value.contents()->raw() : nullptr;
+  } else if constexpr (is_raw_buffer<T>) {
+    return const_cast<polyhalite_buffer_t *>(value);
+  } else {
+    return const_cast<T *>(&value);
+  }
+}
+
 template <typename T>
 CallArgument call_argument(const T &value) {
   CallArgument a = describe_argument<T>();
-  if constexpr (IsBuffer<T>::value) {
-    if constexpr (std::is_base_of_v<runtime::BufferBase, T>) {
-      a.buffer = const_cast<polyhalite_buffer_t *>(value.raw_buffer());
-    } else {
-      a.buffer = value.defined() ? &value.contents()->raw() : nullptr;
-    }
-  } else if constexpr (is_raw_buffer<T>) {
-    a.buffer = const_cast<polyhalite_buffer_t *>(value);
+  if constexpr (IsBuffer<T>::value || is_raw_buffer<T>) {
+    a.buffer = static_cast<polyhalite_buffer_t *>(call_slot(value));
   } else {
     std::memcpy(&a.bits, &value, sizeof(T));
   }
@@ -123,18 +140,18 @@ class Callable {
   /// The arguments of a call, in order; outputs too.
   const std::vector<Argument> &arguments() const;
   /// For arguments whose number and types are known at run time only.
-  int call(JITUserContext *context, const detail::CallArgument *args, size_t count) const;
-  int call(JITUserContext *context, const std::vector<detail::CallArgument> &args) const {
-    return call(context, args.data(), args.size());
-  }
+  int call(JITUserContext *context, const std::vector<detail::CallArgument> &args) const;
 
  private:
   template <typename... Args>
   int call_with(JITUserContext *context, const std::decay_t<Args> &...args) const {
-    const std::array<detail::CallArgument, sizeof...(Args)> list = {
-        detail::call_argument<std::decay_t<Args>>(args)...};
-    return call(context, list.data(), list.size());
+    void *slots[1 + sizeof...(Args)] = {nullptr, detail::call_slot(args)...};
+    return call(context, detail::describe_arguments<std::decay_t<Args>...>(), slots,
+                sizeof...(Args));
   }
+  /// `described` are the types, and stay where they are for good; slots[1 + i] is argument i's.
+  int call(JITUserContext *context, const detail::CallArgument *described, void **slots,
+           size_t count) const;
   void check_types(const std::vector<detail::CallArgument> &args) const;
   std::shared_ptr<const CallableContents> contents_;
 };
