@@ -13,8 +13,20 @@ namespace polyhalite_apps {
 namespace {
 
 constexpr int kAttemptsPerRound = 20;
-constexpr double kRoundSeconds = 0.02;
+constexpr double kRoundSeconds = 0.02, kWarmSeconds = 0.01;
 constexpr std::chrono::milliseconds kPause{100};
+
+// Threads of the contender before spin for as long as 30 ms, on the cores that the next one needs.
+void wait_for_idle_threads() {
+  constexpr std::chrono::milliseconds kStep{1};
+  constexpr int kMostSteps = 200;
+  constexpr double kIdle = 1e-4;  // seconds of a step
+  for (int i = 0; i < kMostSteps; i++) {
+    const double start = cpu_seconds();
+    std::this_thread::sleep_for(kStep);
+    if (cpu_seconds() - start < kIdle) return;
+  }
+}
 
 }  // namespace
 
@@ -45,8 +57,13 @@ Rounds interleave(const std::vector<std::function<void()>> &contenders, int thre
   };
   Rounds result;
   result.seconds.resize(contenders.size());
-  // The first run meets what the one before left: caches, and threads that spin for a while.
+  // The first run meets what the one before left in the caches, and threads that sleep: a virtual
+  // core takes milliseconds to wake, for which one contender waits and another one does not.
   const auto time = [&](const std::function<void()> &run) {
+    if (threads > 1) {
+      wait_for_idle_threads();
+      for (double warm = 0; warm < kWarmSeconds;) warm += seconds_of(run);
+    }
     const double once = measure(run);
     const int repeats = std::max(1, static_cast<int>(std::ceil(kRoundSeconds / once)));
     return measure([&] {
