@@ -2,8 +2,10 @@
 
 #include <utility>
 
+#include "codegen/passes/inside_clamps.h"
 #include "codegen/passes/lanes.h"
 #include "lang/ir/intrinsics.h"
+#include "lang/simplify/simplify.h"
 
 namespace polyhalite {
 
@@ -53,7 +55,35 @@ bool WidenExpr::rewrite_operands(const Expr &e, std::vector<Expr> *args) {
   return varies;
 }
 
+// A select between elements and padding, whose lanes differ: what lies outside is not read, so that
+// indices need no clamps, and a vector of elements side by side is one load.
+//
+//   select(x >= 0, a[max(x, 0)], 0)   ->   select(x >= 0, a[x, x >= 0], 0)
+//
+// Undefined where e is none.
+Expr WidenExpr::rewrite_padded(const Expr &e) {
+  // Narrower elements have no loads under a mask on some machines.
+  constexpr int kLeastBits = 32;
+  if (e->op != Op::Select || !e.type().is_scalar()) return Expr();
+  const Expr condition = (*this)(e->args[0]);
+  if (condition.type().is_scalar()) return Expr();
+  InsideClamps inside(e->args[0]);
+  bool found = false;
+  const Expr value = rewrite_loads(e->args[1], [&](const Expr &l) {
+    if (l->args.size() > 1 || l.type().bits() < kLeastBits) return l;
+    const Expr index = inside(l->args[0]);
+    if (index.same_as(l->args[0])) return l;
+    const Expr lanes = simplify((*this)(index));
+    if (lanes->op != Op::Ramp || !is_one(lanes->args[1])) return l;
+    found = true;
+    return with_args(l, {index, e->args[0]});
+  });
+  if (!found) return Expr();
+  return make_select(condition, widened(value), widened(e->args[2]));
+}
+
 Expr WidenExpr::rewrite_lanewise(const Expr &e) {
+  if (const Expr padded = rewrite_padded(e); padded.defined()) return padded;
   std::vector<Expr> args;
   if (!rewrite_operands(e, &args)) return e;
   for (size_t i = 0; i < args.size(); i++) {

@@ -41,6 +41,7 @@ class WidenExpr : public ExprRewriter {
   Expr widen(const Expr &before, const Expr &after) const;
   bool rewrite_operands(const Expr &e, std::vector<Expr> *args);
   Expr rewrite_lanewise(const Expr &e);
+  Expr rewrite_padded(const Expr &e);
   Expr rewrite_acting(const Expr &e);
   Expr rewrite_trace_access(const Expr &e);
   Expr rewrite_trace(const Expr &e);

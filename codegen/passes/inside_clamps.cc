@@ -1,0 +1,65 @@
+#include "codegen/passes/inside_clamps.h"
+
+#include "lang/simplify/simplify.h"
+
+namespace polyhalite {
+
+namespace {
+
+class RewriteLoads : public ExprRewriter {
+ public:
+  explicit RewriteLoads(const std::function<Expr(const Expr &)> &rewrite) : rewrite_(rewrite) {}
+
+ protected:
+  Expr rewrite(const Expr &e) override {
+    return e->op == Op::Load ? rewrite_(e) : rewrite_children(e);
+  }
+
+ private:
+  const std::function<Expr(const Expr &)> &rewrite_;
+};
+
+Expr difference(const Expr &a, const Expr &b) { return make_binary(Op::Sub, a, b); }
+
+}  // namespace
+
+InsideClamps::InsideClamps(const Expr &condition) { learn(condition); }
+
+void InsideClamps::learn(const Expr &c) {
+  if (c->op == Op::And) {
+    for (const Expr &part : c->args) learn(part);
+    return;
+  }
+  const bool compares = c->op == Op::Lt || c->op == Op::Le || c->op == Op::Gt || c->op == Op::Ge;
+  if (!compares || c->args[0].type() != Int(32)) return;
+  const bool less = c->op == Op::Lt || c->op == Op::Le;
+  const Expr low = c->args[less ? 0 : 1], high = c->args[less ? 1 : 0];
+  const int apart = c->op == Op::Lt || c->op == Op::Gt ? 1 : 0;
+  not_negative_.push_back(difference(difference(high, low), make_int(Int(32), apart)));
+}
+
+bool InsideClamps::is_least(const Expr &a, const Expr &b) const {
+  for (const Expr &known : not_negative_) {
+    int64_t more = 0;
+    if (is_const_int(simplify(difference(difference(b, a), known)), &more) && more >= 0)
+      return true;
+  }
+  return false;
+}
+
+Expr InsideClamps::rewrite(const Expr &e) {
+  const Expr r = rewrite_children(e);
+  const bool min = r->op == Op::Min;
+  if ((!min && r->op != Op::Max) || r.type() != Int(32)) return r;
+  for (int side : {0, 1}) {
+    const Expr &one = r->args[side], &other = r->args[1 - side];
+    if (min ? is_least(one, other) : is_least(other, one)) return one;
+  }
+  return r;
+}
+
+Expr rewrite_loads(const Expr &e, const std::function<Expr(const Expr &)> &rewrite) {
+  return RewriteLoads(rewrite)(e);
+}
+
+}  // namespace polyhalite
