@@ -1,7 +1,9 @@
 // Pooling: a reduction over windows of the spatial dimensions.
 #include <algorithm>
+#include <functional>
 
 #include "lang/ops/common.h"
+#include "lang/simplify/simplify.h"
 #include "polyhalite/operators.h"
 #include "polyhalite/tuple.h"
 
@@ -14,12 +16,12 @@ struct Pixel {
   Index at;
   Expr inside;  // undefined: always
 
-  Pixel(const Tensor &x, const Window &window, const Index &point, const RDom &r)
+  Pixel(const Tensor &x, const Window &window, const Index &point, const Index &cell)
       : at{point[0], point[1]} {
     for (size_t i = 0; i < window.kernel.size(); i++) {
       const Expr n = x.size(static_cast<int>(i) + 2);
-      const Expr cell = r[static_cast<int>(window.kernel.size() - 1 - i)];
-      const Expr p = point[i + 2] * window.stride[i] - window.before[i] + cell * window.dilation[i];
+      const Expr p =
+          point[i + 2] * window.stride[i] - window.before[i] + cell[i] * window.dilation[i];
       const auto size = constant(n);
       const auto shape = constant(window.shape[i]);
       const int64_t end = shape ? (*shape - 1) * window.stride[i] - window.before[i] +
@@ -37,13 +39,20 @@ struct Pixel {
   }
 };
 
-RDom cells(const Window &window) {
-  Region region;
-  for (size_t i = window.kernel.size(); i-- > 0;) {
-    region.emplace_back(Expr(0), Expr(window.kernel[i]));
+// The cells of a window, a reduction's variables in the order of x's dimensions.
+struct Cells {
+  RDom r;
+  Index at;
+
+  explicit Cells(const Window &window) {
+    Region region;
+    for (size_t i = window.kernel.size(); i-- > 0;) {
+      region.emplace_back(Expr(0), Expr(window.kernel[i]));
+    }
+    r = RDom(region, "w");
+    for (int i = r.dimensions(); i-- > 0;) at.emplace_back(r[i]);
   }
-  return RDom(region, "w");
-}
+};
 
 Index pooled_shape(const Tensor &x, const Window &window) {
   Index shape{x.size(0), x.size(1)};
@@ -99,33 +108,103 @@ Stage own_stage(const Func &f, const Index &shape) {
   return s;
 }
 
+// How a window's cells become one value.
+struct Cellwise {
+  Expr identity;
+  std::function<Expr(const Expr &)> term;
+  std::function<Expr(const Expr &, const Expr &)> combine;
+
+  // What the cell of a column or window adds: nothing outside of x.
+  Expr at(const Tensor &x, const Pixel &pixel) const {
+    const Expr value = term(x(pixel.at));
+    return pixel.inside.defined() ? select(!pixel.inside, identity, likely(value)) : value;
+  }
+};
+
+Cellwise cellwise(Pooling how, int p, const Type &type) {
+  Cellwise c;
+  c.identity = how == Pooling::Max ? type.min() : cast(type, Expr(0));
+  c.term = [how, p, type](const Expr &element) {
+    const Expr v = cast(type, element);
+    if (how != Pooling::Norm) return v;
+    return p == 1 ? abs(v) : p == 2 ? v * v : pow(abs(v), cast(type, Expr(p)));
+  };
+  c.combine = [how](const Expr &a, const Expr &b) {
+    return how == Pooling::Max ? max(a, b) : a + b;
+  };
+  return c;
+}
+
+// Windows of a few cells are made of columns of cells, which windows side by side share:
+//
+//   columns(x, y) = f(in(x - before, y*stride), in(x - before, y*stride + 1), ...)
+//   pooled(x, y) = f(columns(x*stride, y), columns(x*stride + 1, y), ...)
+//
+// Undefined where there are many cells, or nothing is shared.
+Tensor pool_columns(const Tensor &x, const Window &window, const Cellwise &cellwise) {
+  constexpr int kMostCells = 25;
+  const size_t last = window.kernel.size() - 1;
+  int in_column = 1;
+  for (size_t i = 0; i < last; i++) in_column *= window.kernel[i];
+  const int width = window.kernel[last], stride = window.stride[last];
+  if (in_column == 1 || width == 1 || in_column * width > kMostCells) return Tensor();
+  const Index shape = pooled_shape(x, window);
+  const std::vector<Var> vars = index_vars(static_cast<int>(shape.size()));
+  const Index point = as_index(vars);
+  Window one_wide = window;
+  one_wide.stride[last] = one_wide.kernel[last] = 1;
+  one_wide.shape[last] =
+      simplify((shape.back() - 1) * stride + (width - 1) * window.dilation[last] + 1);
+  Expr column;
+  for (int cell = 0; cell < in_column; cell++) {
+    Index at(last + 1, Expr(0));
+    for (int i = static_cast<int>(last) - 1, rest = cell; i >= 0; i--) {
+      at[static_cast<size_t>(i)] = rest % window.kernel[static_cast<size_t>(i)];
+      rest /= window.kernel[static_cast<size_t>(i)];
+    }
+    const Expr value = cellwise.at(x, Pixel(x, one_wide, point, at));
+    column = cell == 0 ? value : cellwise.combine(column, value);
+  }
+  Func columns("columns"), pooled("pooled");
+  columns(reversed(vars)) = column;
+  Expr all;
+  for (int cell = 0; cell < width; cell++) {
+    Index at = point;
+    at.back() = point.back() * stride + cell * window.dilation[last];
+    const Expr value = columns(reversed(at));
+    all = cell == 0 ? value : cellwise.combine(all, value);
+  }
+  pooled(reversed(vars)) = all;
+  Stage windows = own_stage(pooled, shape);
+  windows.parts = {columns};
+  windows.tile = static_cast<int>(constant(one_wide.shape[last]).value_or(0));
+  return tensor_of(pooled, cellwise.identity.type(), shape, windows, merged_stages({x}));
+}
+
+// Cells one after the other.
+Tensor pool_windows(const Tensor &x, const Window &window, const Cellwise &cellwise) {
+  const Index shape = pooled_shape(x, window);
+  const std::vector<Var> vars = index_vars(static_cast<int>(shape.size())), args = reversed(vars);
+  const Cells cells(window);
+  const Expr value = cellwise.at(x, Pixel(x, window, as_index(vars), cells.at));
+  Func f("pooled");
+  f(args) = cellwise.identity;
+  f(args) = cellwise.combine(f(args), value);
+  Stage windows = own_stage(f, shape);
+  for (size_t i = 0; i < window.kernel.size(); i++)
+    windows.rvars.push_back(cells.r[static_cast<int>(i)]);
+  return tensor_of(f, value.type(), shape, windows, merged_stages({x}));
+}
+
 }  // namespace
 
 Tensor pool(const Tensor &x, const Window &window, Pooling how, const std::vector<int> &after,
             int p) {
   if (how != Pooling::Norm && x.type().is_float() && covers(x, window)) return pool_images(x, how);
   const Type type = computed_type(x.type());
-  const Index shape = pooled_shape(x, window);
-  const std::vector<Var> vars = index_vars(static_cast<int>(shape.size())), args = reversed(vars);
-  const Index point = as_index(vars);
-  const RDom r = cells(window);
-  const Pixel pixel(x, window, point, r);
-  const Expr identity = how == Pooling::Max ? type.min() : cast(type, Expr(0));
-  Expr value = cast(type, x(pixel.at));
-  if (how == Pooling::Norm) {
-    value = p == 1 ? abs(value) : p == 2 ? value * value : pow(abs(value), cast(type, Expr(p)));
-  }
-  if (pixel.inside.defined()) value = select(!pixel.inside, identity, likely(value));
-  Func f("pooled");
-  f(args) = identity;
-  if (how == Pooling::Max) {
-    f(args) = max(f(args), value);
-  } else {
-    f(args) += value;
-  }
-  Stage windows = own_stage(f, shape);
-  for (size_t i = 0; i < window.kernel.size(); i++) windows.rvars.push_back(r[static_cast<int>(i)]);
-  const Tensor total = tensor_of(f, type, shape, windows, merged_stages({x}));
+  const Cellwise of_cells = cellwise(how, p, type);
+  Tensor total = pool_columns(x, window, of_cells);
+  if (!total.defined()) total = pool_windows(x, window, of_cells);
   if (how == Pooling::Max) return convert(total, x.type());
   if (how == Pooling::Norm) {
     return convert(
@@ -136,7 +215,7 @@ Tensor pool(const Tensor &x, const Window &window, Pooling how, const std::vecto
         x.type());
   }
   const bool padding = how == Pooling::AverageWithPadding;
-  const Tensor counts(type, shape, [=](const Index &index) {
+  const Tensor counts(type, total.shape(), [=](const Index &index) {
     return cast(type, count(x, window, index, padding, after));
   });
   return convert(divide(total, counts), x.type());
@@ -146,8 +225,8 @@ Tensor max_pool_positions(const Tensor &x, const Window &window, bool column_maj
   const Type type = computed_type(x.type());
   const Index shape = pooled_shape(x, window);
   const std::vector<Var> vars = index_vars(static_cast<int>(shape.size())), args = reversed(vars);
-  const RDom r = cells(window);
-  const Pixel pixel(x, window, as_index(vars), r);
+  const Cells cells(window);
+  const Pixel pixel(x, window, as_index(vars), cells.at);
   std::vector<size_t> order;
   for (size_t d = 0; d < pixel.at.size(); d++) order.push_back(d);
   if (column_major) std::reverse(order.begin() + 2, order.end());

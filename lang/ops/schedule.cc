@@ -138,6 +138,16 @@ void schedule_windows(const Loops &out, size_t innermost, const Stage &s, const 
   f.update().vectorize(along, lanes, TailStrategy::GuardWithIf);
 }
 
+// Windows that are made of columns: those of a row of `to`, which is or reads the windows, vectors
+// of them. Where windows lie otherwise, each computes its own.
+void schedule_columns(const Loops &to, const Stage &s, bool along_rows, const Target &target) {
+  if (!along_rows || to.vars.size() < 2) return;
+  Func columns = s.parts[0];
+  const int lanes = lanes_for(s.tile, natural_lanes(columns, target));
+  columns.compute_at(to.func, to.vars[1]);
+  if (lanes > 1) columns.vectorize(columns.args()[0], lanes, tail_for(s.tile, lanes));
+}
+
 bool is_product(const Stage &s) {
   return s.kind == Stage::Product || s.kind == Stage::Strips || s.kind == Stage::Depthwise;
 }
@@ -333,7 +343,17 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
         const auto innermost = std::find(s.dims.begin(), s.dims.end(), order[0]);
         std::set<int> dims(s.dims.begin(), s.dims.end());
         dims.erase(-1);
-        if (single && inside < 0 && innermost != s.dims.end() && dims.size() == order.size()) {
+        const bool here =
+            single && inside < 0 && innermost != s.dims.end() && dims.size() == order.size();
+        if (!s.parts.empty()) {
+          if (!here) {
+            Func(s.func).compute_root();
+            schedule_points(Loops(s.func, s.extents), false, true, target);
+          }
+          schedule_columns(here ? out : Loops(s.func, s.extents), s,
+                           !here || innermost == s.dims.begin(), target);
+          alone = alone && !here;
+        } else if (here) {
           alone = false;
           schedule_windows(out, static_cast<size_t>(innermost - s.dims.begin()), s, target);
         } else {

@@ -57,6 +57,7 @@ struct Stage {
   // weights, their sum, weighted sums; then rvars are those of scores, largest, sum, weighted sums.
   // Of a Winograd: transformed tiles, sums of products, which are in strips of `groups` results,
   // and their copies; then `tile` is a tile's width.
+  // Of a Window that is no update: columns of cells, `tile` of them for a row, 0 where that is open.
   std::vector<Func> parts = {};
   int tile = 0;
   // Of a Product, Strips or Depthwise of open sizes, whose func selects by size between the sums of
