@@ -31,6 +31,9 @@ TailStrategy tail_for(int64_t extent, int64_t factor);
 /// be anything.
 int lanes_for(int64_t extent, int lanes);
 
+/// Of `size` each, the last one perhaps beyond the extent.
+inline int64_t tiles(int64_t extent, int64_t size) { return (extent + size - 1) / size; }
+
 /// What is promised of the size of argument i of a stage.
 inline OpenSize open_size(const Stage &s, size_t i) {
   return i < s.open.size() ? s.open[i] : OpenSize{};

@@ -139,6 +139,13 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
   }
   const Type type = sums == Type() ? computed_type(a.type()) : sums;
   const Type result = sums == Type() ? a.type() : sums;
+  // No processor multiplies float16 exactly: each element is widened once, not at each use. A few
+  // columns would not use it again.
+  constexpr int64_t kFewColumns = 16;
+  const auto column_count = constant(b.size(-1));
+  if (a.type() == Float(16) && type != a.type() &&
+      column_count.value_or(kFewColumns) >= kFewColumns)
+    return convert(matmul(stored(convert(a, type), "left"), b, type), result);
   // Matrices of other dimensions meet as scalars would.
   auto batch = [](const Tensor &t) {
     return Tensor(t.type(), Index(t.shape().begin(), t.shape().end() - 2),
@@ -163,7 +170,8 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
   const Index point = as_index(vars);
   const Expr row = point[point.size() - 2], column = point.back();
   // The sums, and their right operand in a Func of its own, so that a schedule can lay out the
-  // columns of a tile side by side; of its own type, as dot products want it.
+  // columns of a tile side by side; of its own type where dot products want that.
+  const Type packed = b.type() == Float(16) ? type : b.type();
   auto sums_of = [&](const Expr &rows, std::vector<OpenSize> open) {
     RDom k(0, a.size(-1), "k");
     Func right("right"), product("product");
@@ -177,7 +185,7 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
       right_args.push_back(vars[d]);
       right_point.push_back(point[d]);
     }
-    right(right_args) = element(b, point, depth, column);
+    right(right_args) = cast(packed, element(b, point, depth, column));
     product(reversed(vars)) = cast(type, Expr(0));
     // A schedule may compute rows beyond an open number of them.
     const bool beyond = !constant(rows) && (open.empty() || open[1].least <= 1);
@@ -199,7 +207,7 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
 
   std::vector<Stage> choices;
   for (const SizeClass &c :
-       size_classes(a.size(-2), b.size(-1), a.size(-1), type, b.type(), at_once)) {
+       size_classes(a.size(-2), b.size(-1), a.size(-1), type, packed, at_once)) {
     choices.push_back(sums_of(c.rows, c.open));
     choices.back().when = c.when;
   }

@@ -10,8 +10,6 @@ namespace polyhalite::ops {
 
 namespace {
 
-int64_t tiles(int64_t extent, int64_t size) { return (extent + size - 1) / size; }
-
 int registers_of(const Target &target) {
   if (target.arch == Target::ARM) return 32;
   return target.has_feature(Target::AVX512_Skylake) ? 32 : 16;

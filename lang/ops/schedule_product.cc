@@ -19,8 +19,6 @@ struct ProductTile {
   int columns() const { return lanes * vectors; }
 };
 
-int64_t tiles(int64_t extent, int64_t size) { return (extent + size - 1) / size; }
-
 // Cycles of a step of the reduction in a register tile: a multiply-add for each vector, of which a
 // processor begins one or two while each takes four; loads of a row's element, which wants half a
 // load, beside loads of the operand's vectors. Elements of rows lie further apart than vectors do,
@@ -134,10 +132,12 @@ int block_of_sums(const std::vector<RVar> &rvars, const Type &sums) {
   return 0;
 }
 
-// The image whose elements the operand is, side by side along the vectors; null where it is
-// anything else.
+// The image whose elements the operand is, perhaps widened, side by side along the vectors; null
+// where it is anything else.
 const CallNode *image_of(const Func &operand) {
-  const CallNode *call = as_call(operand.value());
+  Expr value = operand.value();
+  if (value->op == Op::Cast) value = value->args[0];
+  const CallNode *call = as_call(value);
   if (!call || !(call->param || call->image) || call->args.empty()) return nullptr;
   const std::string along = operand.args()[0].name();
   const VariableNode *first = as_variable(call->args[0]);
@@ -259,7 +259,8 @@ class ProductSchedule {
   void make_parallel(const std::vector<Var> &outer, const std::vector<int64_t> &counts) {
     int64_t operations = product_of(s_.extents);
     for (const RVar &r : s_.rvars) operations *= constant(r.extent()).value_or(64);
-    if (operations < kWorthThreads) return;
+    // Multiply-adds: some 16 of them take as long as a point elsewhere.
+    if (operations < 16 * kWorthThreads) return;
     // Packed columns serve all rows of a task: rows stay inside unless there are few columns.
     int64_t tasks = 1;
     for (size_t i = outer.size(); i-- > 0 && tasks < 8;) {

@@ -42,11 +42,11 @@ void fill(Buffer<T, 2> b, uint32_t seed, Data data) {
                                               std::numeric_limits<T>::max());
     b.for_each_value([&](T &v) { v = static_cast<T>(values(engine)); });
   } else {
-    std::uniform_real_distribution<T> values(-1, 1);
+    std::uniform_real_distribution<double> values(-1, 1);
     int i = 0;
     b.for_each_value([&](T &v) {
-      v = values(engine);
-      if (data == Data::Cancelling) v += static_cast<T>(i++ % 2 == 0 ? 1024 : -1024);
+      const double base = data == Data::Noise ? 0 : i++ % 2 == 0 ? 1024 : -1024;
+      v = static_cast<T>(base + values(engine));
     });
   }
 }
@@ -130,8 +130,9 @@ struct Example {
       for (int column = 0; column < shape.columns; column++) {
         double sum = 0, magnitude = 0;
         for (int k = 0; k < shape.depth; k++) {
-          const double term = static_cast<double>(a(k, row)) *
-                              (form == Form::Transposed ? b(k, column) : b(column, k));
+          const double term =
+              static_cast<double>(a(k, row)) *
+              static_cast<double>(form == Form::Transposed ? b(k, column) : b(column, k));
           sum += term;
           magnitude += std::abs(term);
         }
@@ -174,6 +175,14 @@ TEST(matmul, float32) {
 
 TEST(matmul, float64) {
   expect_right<double, double, double>(Form::Plain, Data::Cancelling, host());
+}
+
+// Exact products, summed in float32.
+TEST(matmul, float16) {
+  for (const Form form : {Form::Plain, Form::Transposed, Form::Epilogue, Form::Batch}) {
+    expect_right<float16_t, float16_t, float>(form, Data::Noise, host());
+  }
+  expect_right<float, float16_t, float>(Form::Plain, Data::Noise, host());
 }
 
 TEST(matmul, forms) {
