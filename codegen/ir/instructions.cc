@@ -68,8 +68,9 @@ Instruction approximate(const char *name, const char *ptx) {
            {"from", Home::Thread, Float(32), true, false, one_per_lane()}}};
 }
 
-Instruction dot_products(const char *name, Type sum, Type a, Type b, int n, int k,
-                         Target::Arch arch, std::vector<Target::Feature> any_of) {
+Instruction of_processor(const char *name, InstructionMeaning meaning, const MatrixShape &shape,
+                         const std::array<Type, 3> &types, Target::Arch arch,
+                         std::vector<Target::Feature> any_of) {
   auto matrix = [](int rows, int columns) {
     Fragment f;
     f.rows = rows;
@@ -77,19 +78,34 @@ Instruction dot_products(const char *name, Type sum, Type a, Type b, int n, int 
     f.per_lane = rows * columns;
     return f;
   };
+  const auto [m, n, k] = shape;
   Instruction i{name,
-                InstructionMeaning::DotProducts,
+                meaning,
                 "",
-                {{"d", Home::Stack, sum, true, true, matrix(1, n)},
-                 {"a", Home::Stack, a, true, false, matrix(1, k)},
-                 {"b", Home::Stack, b, true, false, matrix(k, n)}}};
+                {{"d", Home::Stack, types[0], true, true, matrix(m, n)},
+                 {"a", Home::Stack, types[1], true, false, matrix(m, k)},
+                 {"b", Home::Stack, types[2], true, false, matrix(k, n)}}};
   i.arch = arch;
   i.any_of = std::move(any_of);
   return i;
 }
 
+Instruction dot_products(const char *name, Type sum, Type a, Type b, int n, int k,
+                         Target::Arch arch, std::vector<Target::Feature> any_of) {
+  return of_processor(name, InstructionMeaning::DotProducts, {1, n, k}, {sum, a, b}, arch,
+                      std::move(any_of));
+}
+
+Instruction matrix_products(const char *name, Type sum, Type a, Type b, const MatrixShape &shape,
+                            int group, Target::Arch arch, std::vector<Target::Feature> any_of) {
+  Instruction i = of_processor(name, InstructionMeaning::MatrixProducts, shape, {sum, a, b}, arch,
+                               std::move(any_of));
+  i.group = group;
+  return i;
+}
+
 // The longest vectors first.
-std::vector<Instruction> dot_table() {
+std::vector<Instruction> processor_table() {
   const Type s32 = Int(32), s16 = Int(16), u8 = UInt(8), s8 = Int(8), f32 = Float(32);
   const Type bf16 = BFloat(16);
   const Target::Arch x86 = Target::X86, arm = Target::ARM;
@@ -105,6 +121,7 @@ std::vector<Instruction> dot_table() {
   // Version 8.4 has dot products, 8.6 those of mixed signs and of bfloat16.
   const Features arm86 = {Target::ARMv86a, Target::ARMv87a, Target::ARMv88a, Target::ARMv89a};
   const Features arm84 = with(arm86, {Target::ARMDotProd, Target::ARMv84a, Target::ARMv85a});
+  const MatrixShape bytes2 = {2, 2, 8}, pairs2 = {2, 2, 4};
   return {
       dot_products("vpdpbusd_512", s32, u8, s8, 16, 4, x86, dots),
       dot_products("vpdpbusd_256", s32, u8, s8, 8, 4, x86, short_dots),
@@ -123,6 +140,10 @@ std::vector<Instruction> dot_table() {
       dot_products("udot", s32, u8, u8, 4, 4, arm, arm84),
       dot_products("usdot", s32, u8, s8, 4, 4, arm, arm86),
       dot_products("bfdot", f32, bf16, bf16, 4, 2, arm, arm86),
+      matrix_products("smmla", s32, s8, s8, bytes2, 8, arm, arm86),
+      matrix_products("ummla", s32, u8, u8, bytes2, 8, arm, arm86),
+      matrix_products("usmmla", s32, u8, s8, bytes2, 8, arm, arm86),
+      matrix_products("bfmmla", f32, bf16, bf16, pairs2, 4, arm, arm86),
   };
 }
 
@@ -162,7 +183,7 @@ std::vector<Instruction> make_table() {
   for (Instruction &i : table) {
     if (i.meaning == InstructionMeaning::ExchangeLanes) i.is_convergent = true;
   }
-  for (Instruction &i : dot_table()) table.push_back(std::move(i));
+  for (Instruction &i : processor_table()) table.push_back(std::move(i));
   return table;
 }
 
@@ -194,8 +215,14 @@ const Instruction *find_instruction(const std::string &name) {
   return nullptr;
 }
 
+bool is_of_processor(const Instruction &i) {
+  return i.meaning == InstructionMeaning::DotProducts ||
+         i.meaning == InstructionMeaning::MatrixProducts;
+}
+
 bool runs_on(const Instruction &i, const Target &target) {
   if (target.arch != i.arch) return false;
+  if (i.meaning == InstructionMeaning::MatrixProducts && target.bits != 64) return false;
   return std::any_of(i.any_of.begin(), i.any_of.end(),
                      [&](Target::Feature f) { return target.has_feature(f); });
 }

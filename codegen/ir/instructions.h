@@ -2,7 +2,8 @@
 // PTX writes them. Emission, the oracle and tensorize read the same table; an instruction more is
 // an entry more. Layouts: NVIDIA, PTX ISA, sections on mma, ldmatrix, cp.async, shfl. Dot products:
 // Intel, Instruction Set Reference, vpdpbusd, vpdpbf16ps, pmaddwd; Arm, Architecture Reference
-// Manual, sdot, udot, usdot, bfdot.
+// Manual, sdot, udot, usdot, bfdot. Matrix products: Arm,
+// smmla, ummla, usmmla, bfmmla.
 #pragma once
 
 #include <array>
@@ -47,8 +48,11 @@ enum class InstructionMeaning : uint8_t {
   /// order; either operand may have a's type, and bytes any sign. Operands d, a, b are values in
   /// vectors (Home::Stack),
   /// their fragments say how many rows and columns. Code is made from sum_products, by which loop
-  /// IR says the same (emit_dot.cc).
+  /// IR says the same (emit_instruction.cc).
   DotProducts,
+  /// Of a processor: d[i, j] += sum over k of a[i, k] * b[k, j], else as DotProducts. Code is made
+  /// from sum_matrix_products.
+  MatrixProducts,
   /// d[i, j] += sum over k of a[i, k] * b[k, j], exact products summed in d's type in any order.
   /// Operands d, a, b.
   MultiplyAccumulate,
@@ -83,14 +87,19 @@ struct Instruction {
   bool reads_memory = false, writes_memory = false;
   int least_ptx = 70, least_capability = 80;  // PTX 7.0, compute capability 8.0
   bool is_specific = false;                   // of sm_90a alone
-  Target::Arch arch = Target::ArchUnknown;    // DotProducts
-  std::vector<Target::Feature> any_of{};      // DotProducts: it comes with each of these features
+  // Of processors:
+  Target::Arch arch = Target::ArchUnknown;
+  std::vector<Target::Feature> any_of{};  // it comes with each of these features
+  /// MatrixProducts: so many terms of a column of b lie side by side, [k/group][n][group]. Where
+  /// these are not all terms, the instruction takes its operands from rows in memory.
+  int group = 0;
 };
 
 const std::vector<Instruction> &instructions();
 /// Null where there is none of this name.
 const Instruction *find_instruction(const std::string &name);
 
+bool is_of_processor(const Instruction &i);
 /// Does the processor have this instruction of a processor?
 bool runs_on(const Instruction &i, const Target &target);
 

@@ -90,6 +90,7 @@ class Verifier {
   void node(const Expr &e);
   void variable(const VariableNode &v);
   void sum_products(const CallNode &c);
+  void sum_matrix_products(const CallNode &c);
   void call(const CallNode &c);
 
   IrLevel level_;

@@ -6,7 +6,7 @@
 //   types        loop ranges are Int(32), conditions Bool, flat sizes Int(64); operands of an
 //                operator have the types that its grammar in node.h asks for
 //   constants    vector and unrolled loops have constant extents; a stack allocation's size is
-//                constant and at most 64 KiB
+//                constant and at most 64 KiB; products of matrices have a constant shape
 //   errors       an Assert's error is a call of an Extern that returns Int(32); texts stand only as
 //                operands of calls
 //   entry        Asserts stand in front: outside of loops, Ifs, allocations and the Profile, of

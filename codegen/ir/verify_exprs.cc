@@ -172,8 +172,28 @@ void Verifier::sum_products(const CallNode &c) {
           c.type.lanes(), " sums");
 }
 
+void Verifier::sum_matrix_products(const CallNode &c) {
+  require(is_flat(), "no flat", "sum_matrix_products");
+  require(c.args.size() == 5, "shape", "wrong number of operands of sum_matrix_products");
+  if (problem_) return;
+  int64_t m = 0, group = 0;
+  const bool has_shape = is_const_int(c.args[3], &m) && is_const_int(c.args[4], &group);
+  require(has_shape && m > 0 && group > 0, "constants",
+          "sum_matrix_products has rows and groups of no constant number");
+  if (problem_) return;
+  const int64_t sums = c.type.lanes(), a = c.args[1].type().lanes(), b = c.args[2].type().lanes();
+  require(c.args[0].type() == c.type, "types",
+          "sum_matrix_products adds to another type than its own");
+  require(sums % m == 0 && a % m == 0 && a / m % group == 0 && b == sums / m * (a / m), "types",
+          "the factors of sum_matrix_products have ", a, " and ", b, " lanes for ", sums,
+          " sums in ", m, " rows, terms in groups of ", group);
+}
+
 void Verifier::call(const CallNode &c) {
   if (c.kind == CallKind::Intrinsic && c.name == intrinsic::kSumProducts) return sum_products(c);
+  if (c.kind == CallKind::Intrinsic && c.name == intrinsic::kSumMatrixProducts) {
+    return sum_matrix_products(c);
+  }
   if (c.kind != CallKind::Func && c.kind != CallKind::Image) return;
   require(!is_flat(), "no boxes", "a call of '", c.name, "'");
   const Buffer *b = find_buffer(c.name, c.value_index);

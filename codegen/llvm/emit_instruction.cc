@@ -3,6 +3,8 @@
 
 #include "codegen/llvm/dot_products.h"
 #include "codegen/llvm/function_emitter.h"
+#include "codegen/llvm/matrix_products.h"
+#include "lang/ir/expand_intrinsic.h"
 #include "lang/ir/intrinsics.h"
 
 namespace polyhalite {
@@ -32,28 +34,42 @@ const Form *rounded_product(const Target &target, int lanes) {
 
 }  // namespace
 
+Value *FunctionEmitter::emit_sum_products(const CallNode &call) {
+  const int lanes = call.type.lanes(), terms = call.args[1].type().lanes() / lanes;
+  const int bits = call.args[1].type().bits();
+  if (kernel_ || lanes < 4 || terms * bits != 32 || call.args[2].type().bits() != bits) {
+    return nullptr;
+  }
+  llvm::Type *word = builder_.getInt32Ty();
+  auto words = [&](const Expr &e) -> Value * {
+    // What all sums share is one word, which processors spread as they load it.
+    if (e->op == Op::Broadcast && e->args[0].type().lanes() == terms) {
+      return builder_.CreateVectorSplat(static_cast<unsigned>(lanes),
+                                        builder_.CreateBitCast(emit(e->args[0]), word));
+    }
+    return builder_.CreateBitCast(emit(e),
+                                  llvm::FixedVectorType::get(word, static_cast<unsigned>(lanes)));
+  };
+  return emit_dot_products(builder_, module_.target, call.type, emit(call.args[0]),
+                           {words(call.args[1]), call.args[1].type().element_of()},
+                           {words(call.args[2]), call.args[2].type().element_of()});
+}
+
+Value *FunctionEmitter::emit_sum_matrix_products(const CallNode &call) {
+  if (kernel_) return nullptr;
+  const MatrixLanes lanes = matrix_lanes(call);
+  const Type a = call.args[1].type(), b = call.args[2].type();
+  const bool in_vectors = lanes.m == 2 && lanes.n == 2 && lanes.group == lanes.k &&
+                          lanes.k * a.bits() == 64 && a.bits() == b.bits();
+  if (!in_vectors || !has_matrix_products(module_.target)) return nullptr;
+  return emit_matrix_products(builder_, emit(call.args[0]), {emit(call.args[1]), a.element_of()},
+                              {emit(call.args[2]), b.element_of()});
+}
+
 // The call by an instruction of the target; null where there is none.
 Value *FunctionEmitter::emit_machine_instruction(const CallNode &call) {
-  if (call.name == intrinsic::kSumProducts) {
-    const int lanes = call.type.lanes(), terms = call.args[1].type().lanes() / lanes;
-    const int bits = call.args[1].type().bits();
-    if (kernel_ || lanes < 4 || terms * bits != 32 || call.args[2].type().bits() != bits) {
-      return nullptr;
-    }
-    llvm::Type *word = builder_.getInt32Ty();
-    auto words = [&](const Expr &e) -> Value * {
-      // What all sums share is one word, which processors spread as they load it.
-      if (e->op == Op::Broadcast && e->args[0].type().lanes() == terms) {
-        return builder_.CreateVectorSplat(static_cast<unsigned>(lanes),
-                                          builder_.CreateBitCast(emit(e->args[0]), word));
-      }
-      return builder_.CreateBitCast(emit(e),
-                                    llvm::FixedVectorType::get(word, static_cast<unsigned>(lanes)));
-    };
-    return emit_dot_products(builder_, module_.target, call.type, emit(call.args[0]),
-                             {words(call.args[1]), call.args[1].type().element_of()},
-                             {words(call.args[2]), call.args[2].type().element_of()});
-  }
+  if (call.name == intrinsic::kSumProducts) return emit_sum_products(call);
+  if (call.name == intrinsic::kSumMatrixProducts) return emit_sum_matrix_products(call);
   if (call.name != intrinsic::kRoundingMulShiftRight) return nullptr;
   int64_t shift = 0;
   const int lanes = call.type.lanes();

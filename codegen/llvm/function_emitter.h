@@ -75,6 +75,8 @@ class FunctionEmitter {
   Value *emit_buffer_fact(const CallNode &call);
   // emit_instruction.cc
   Value *emit_machine_instruction(const CallNode &call);
+  Value *emit_sum_products(const CallNode &call);
+  Value *emit_sum_matrix_products(const CallNode &call);
   // emit_math.cc
   Value *emit_math(const CallNode &call);
   Value *emit_library_math(const CallNode &call, const std::vector<Value *> &args);
@@ -315,10 +317,10 @@ class FunctionEmitter {
   bool strict_ = false;
   Value *profile_ =
       nullptr;  // this function's polyhalite_profiler_thread; null: nothing is measured
-  const char *profile_end_ = "";  // what the runtime is told where the function returns
-  int billed_ = 0;                // the entry of the profile's table that this code works for
+  const char *profile_end_ = "";        // what the runtime is told where the function returns
+  int billed_ = 0;                      // the entry of the profile's table that this code works for
   std::vector<StridedFirsts> strided_;  // of the statements around the point of emission
-  std::vector<Expr> kept_;        // made here: keys of what is remembered
+  std::vector<Expr> kept_;              // made here: keys of what is remembered
   /// Of a kernel's function, else null.
   struct KernelState {
     Stmt kernel;

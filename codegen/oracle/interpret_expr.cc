@@ -223,6 +223,7 @@ Value IrInterpreter::lane_by_lane(const Expr &e, Memo &memo) {
     return fact(*call);
   }
   if (call) {
+    if (as_intrinsic(e, intrinsic::kSumMatrixProducts)) return sum_matrix_products(*call, memo);
     if (const Expr meaning = expand_intrinsic(*call); meaning.defined()) {
       kept_.push_back(meaning);  // a key of the memo
       return evaluate(meaning, memo);
@@ -245,6 +246,31 @@ Value IrInterpreter::lane_by_lane(const Expr &e, Memo &memo) {
     v.lanes.push_back(one_lane(e, lane));
   }
   return v;
+}
+
+Value IrInterpreter::sum_matrix_products(const CallNode &call, Memo &memo) {
+  const MatrixLanes lanes = matrix_lanes(call);
+  const Type t = call.type.element_of();
+  Value sums = evaluate(call.args[0], memo);
+  auto factors = [&](const Expr &e) {
+    std::vector<Lane> wide;
+    for (const Lane &l : evaluate(e, memo).lanes) {
+      wide.push_back(lane_of_cast(t, e.type().element_of(), l));
+    }
+    return wide;
+  };
+  const std::vector<Lane> a = factors(call.args[1]), b = factors(call.args[2]);
+  for (int i = 0; i < lanes.m; i++) {
+    for (int j = 0; j < lanes.n; j++) {
+      Lane &sum = sums.lanes[static_cast<size_t>(i * lanes.n + j)];
+      for (int k = 0; k < lanes.k; k++) {
+        const Lane x = a[static_cast<size_t>(lanes.of_a(i, k))];
+        const Lane y = b[static_cast<size_t>(lanes.of_b(k, j))];
+        sum = lane_of_binary(Op::Add, t, sum, lane_of_binary(Op::Mul, t, x, y));
+      }
+    }
+  }
+  return sums;
 }
 
 Value IrInterpreter::required(const CallNode &call, Memo &memo) {

@@ -141,6 +141,8 @@ class IrInterpreter {
   Value logical_lanes(const Expr &e, Memo &memo);
   Value lane_by_lane(const Expr &e, Memo &memo);
   Value required(const CallNode &call, Memo &memo);
+  // Sum after sum: written out, a large product would be thousands of nodes.
+  Value sum_matrix_products(const CallNode &call, Memo &memo);
   static Lane one_lane(const Expr &e, const std::vector<Lane> &args);
   // What an entry check asks of a buffer argument. Here they are all as they should be.
   Value fact(const CallNode &call);

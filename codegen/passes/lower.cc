@@ -347,9 +347,13 @@ class Lowering {
     const bool tensor = begins_tensor(info);
     if (tensor) check_tensor(info);
     place_ = outer;
-    const Stmt made = make_for(
-        info.name, bounds.min, bounds.extent, bounds.stays_serial ? LoopKind::Serial : info.kind,
-        with_symbols(bounds.symbols, make_block(std::move(body))), info.partition);
+    // An instruction of a processor runs whole: guards are taken out of the loops around it.
+    const bool whole =
+        place_ == StoragePlace::Host && info.partition == Partition::Auto && is_of_tensor(info);
+    const Stmt made = make_for(info.name, bounds.min, bounds.extent,
+                               bounds.stays_serial ? LoopKind::Serial : info.kind,
+                               with_symbols(bounds.symbols, make_block(std::move(body))),
+                               whole ? Partition::Never : info.partition);
     return tensor ? with_instruction(made, tree_.tensor(info.stage)->instruction) : made;
   }
 
@@ -358,6 +362,15 @@ class Lowering {
     const TensorLoops *tensor = tree_.tensor(info.stage);
     const std::vector<int> &loops = tree_.nest(info.stage).loops;
     return tensor && loops[loops.size() - tensor->loops.size()] == info.id;
+  }
+
+  // Is it one of them?
+  bool is_of_tensor(const LoopInfo &info) const {
+    const TensorLoops *tensor = tree_.tensor(info.stage);
+    if (!tensor) return false;
+    const std::vector<int> &loops = tree_.nest(info.stage).loops;
+    return std::find(loops.end() - static_cast<std::ptrdiff_t>(tensor->loops.size()), loops.end(),
+                     info.id) != loops.end();
   }
 
   // The loops are what the instruction runs.
@@ -371,31 +384,35 @@ class Lowering {
     };
     const Instruction *found = find_instruction(name);
     const bool on_host = place_ == StoragePlace::Host;
-    const bool is_dot = found && found->meaning == InstructionMeaning::DotProducts;
-    if (!is_dot && (!found || found->meaning != InstructionMeaning::MultiplyAccumulate)) {
+    const bool of_processor = found && is_of_processor(*found);
+    if (!of_processor && (!found || found->meaning != InstructionMeaning::MultiplyAccumulate)) {
       std::string known;
       for (const Instruction &i : instructions()) {
-        if (i.meaning !=
-            (on_host ? InstructionMeaning::DotProducts : InstructionMeaning::MultiplyAccumulate)) {
-          continue;
-        }
-        known += (known.empty() ? "" : ", ") + std::string(i.name);
+        const bool fits =
+            on_host ? is_of_processor(i) : i.meaning == InstructionMeaning::MultiplyAccumulate;
+        if (fits) known += (known.empty() ? "" : ", ") + std::string(i.name);
       }
       refuse("no matrix instruction has this name", "instructions are: " + known);
     }
-    if (on_host && !is_dot) {
+    if (on_host && !of_processor) {
       refuse("it runs on the host", "give loops around it to the blocks of a kernel");
     }
-    if (!on_host && is_dot) {
+    if (!on_host && of_processor) {
       refuse("it runs in a kernel, and the instruction is a processor's",
              "take an instruction of the card, or leave its loops on the host");
     }
     const MatrixShape shape = matrix_shape(*found);
     const int extents[] = {shape.m, shape.n, shape.k};
+    const bool is_dot = found->meaning == InstructionMeaning::DotProducts;
     const size_t first = is_dot ? 1 : 0;  // a dot product has no loop m
     if (is_dot && tensor.loops.size() != 2) {
       refuse("it stands for two loops, n and k, not " + std::to_string(tensor.loops.size()),
              "give it the loop over the results of a vector and the one over what is summed");
+    }
+    if (of_processor && !is_dot && tensor.loops.size() != 3) {
+      refuse("it stands for three loops, m, n and k, not " + std::to_string(tensor.loops.size()),
+             "give it the loops over rows and columns of the result and the one over what is "
+             "summed");
     }
     for (size_t i = first; i < first + tensor.loops.size(); i++) {
       const int loop = nest.loops[nest.loops.size() - tensor.loops.size() + i - first];

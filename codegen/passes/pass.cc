@@ -9,8 +9,8 @@
 #include "codegen/passes/fence_streams.h"
 #include "codegen/passes/flatten_storage.h"
 #include "codegen/passes/form_collectives.h"
-#include "codegen/passes/form_dots.h"
 #include "codegen/passes/form_kernels.h"
+#include "codegen/passes/form_products.h"
 #include "codegen/passes/hoist_allocations.h"
 #include "codegen/passes/hoist_calls.h"
 #include "codegen/passes/hook_sanitizer.h"
@@ -77,7 +77,7 @@ const std::vector<Pass> &pass_list() {
       {"simplify_flat", IrLevel::Flat, true, false, any_target<simplify_stmts>},
       {"hoist_allocations", IrLevel::Flat, true, false, any_target<hoist_allocations>},
       {"hoist_calls", IrLevel::Flat, true, false, any_target<hoist_calls>},
-      {"form_dots", IrLevel::Flat, false, true, form_dots},
+      {"form_products", IrLevel::Flat, false, true, form_products},
       {"vectorize_loops", IrLevel::Flat, false, true, any_target<vectorize_loops>},
       {"drop_atomics", IrLevel::Flat, true, true, any_target<drop_atomics>},
       {"unroll_loops", IrLevel::Emittable, false, true, any_target<unroll_loops>},

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "codegen/ir/instructions.h"
 #include "codegen/ir/visit.h"
 #include "codegen/passes/distinct_cells.h"
 #include "lang/ir/visit.h"
@@ -16,8 +17,8 @@ namespace polyhalite {
 
 namespace {
 
-// What the widest register file holds: 32 registers of 64 bytes.
-constexpr int64_t kMaxBytes = 2048;
+// What the widest register file holds: 32 registers of 64 bytes, or 8 tiles of 1024.
+constexpr int64_t kMaxBytes = 2048, kMaxTileBytes = 8192, kTileBytes = 1024;
 
 bool uses_any(const Expr &e, const std::set<std::string> &names) {
   for (const std::string &n : free_variables(e)) {
@@ -35,30 +36,43 @@ bool reads_memory(const Expr &e) {
   return found;
 }
 
-// What a processor's instruction runs: its outer loop becomes lanes.
+// What a processor's instruction runs: its loops over results become lanes.
 bool is_tensor(const Stmt &s) { return s->kind == StmtKind::For && !s->instruction.empty(); }
-
-bool becomes_lanes(const Stmt &s) { return s->loop_kind == LoopKind::Vector || is_tensor(s); }
 
 // A nest without branches: loops, symbols and Ifs around one Provide.
 struct Nest {
   std::vector<Stmt> around;  // outermost first
   Stmt leaf;
-  std::map<std::string, Expr> symbols;     // of the nest, by what is outside and counters
-  std::set<std::string> serial, expanded;  // counters of serial, and of vector and unrolled loops
-  std::vector<Stmt> cell_loops;            // those that the cell depends on, fastest first
-  std::vector<Expr> indices;               // of the cell, without the nest's symbols
+  std::map<std::string, Expr> symbols;       // of the nest, by what is outside and counters
+  std::set<std::string> serial, expanded;    // counters of serial, and of vector and unrolled loops
+  std::set<std::string> lanes;               // of the latter those that become lanes
+  const Instruction *instruction = nullptr;  // that some of the loops stand for
+  std::vector<Stmt> cell_loops;              // those that the cell depends on, fastest first
+  std::vector<Expr> indices;                 // of the cell, without the nest's symbols
 };
+
+// Does an instruction of a processor multiply matrices in it? Its cells lie as the instruction has
+// them only where they are carried.
+bool multiplies_matrices(const Nest &nest) {
+  return nest.instruction && nest.instruction->meaning == InstructionMeaning::MatrixProducts;
+}
 
 std::optional<Nest> find_nest(const Stmt &root) {
   Nest nest;
   Stmt s = root;
+  int results = 0;  // loops of the instruction over its results that are inside
   while (s->kind != StmtKind::Provide) {
     switch (s->kind) {
       case StmtKind::For:
         if (s->loop_kind == LoopKind::Parallel || is_gpu_loop(s->loop_kind)) return std::nullopt;
-        (s->loop_kind == LoopKind::Serial && !is_tensor(s) ? nest.serial : nest.expanded)
+        if (is_tensor(s)) {
+          nest.instruction = find_instruction(s->instruction);
+          results = multiplies_matrices(nest) ? 2 : 1;
+        }
+        if (s->loop_kind == LoopKind::Vector || results > 0) nest.lanes.insert(s->name);
+        (s->loop_kind == LoopKind::Serial && results == 0 ? nest.serial : nest.expanded)
             .insert(s->name);
+        results = std::max(results - 1, 0);
         break;
       case StmtKind::Let:
         nest.symbols[s->name] = substitute(nest.symbols, s->args[0]);
@@ -80,6 +94,13 @@ std::optional<Nest> find_nest(const Stmt &root) {
     nest.indices.push_back(simplify(substitute(nest.symbols, s->args[i])));
   }
   return nest;
+}
+
+int64_t max_bytes(const Nest &nest) {
+  if (!multiplies_matrices(nest)) return kMaxBytes;
+  const MatrixShape shape = matrix_shape(*nest.instruction);
+  const int64_t result = int64_t{shape.m} * shape.n * nest.leaf->args.back().type().bytes();
+  return result < kTileBytes ? kMaxBytes : kMaxTileBytes;
 }
 
 // Do different counters give different cells? Each counter stands in one index; within an index the
@@ -119,6 +140,7 @@ bool is_accumulation(Nest &nest) {
     if (uses_any(index, nest.serial) || reads_memory(index)) return false;
   }
   int64_t bytes = nest.leaf->args.back().type().bytes();
+  const int64_t most = max_bytes(nest);
   for (const Stmt &s : nest.around) {
     if (s->kind == StmtKind::If) {
       const Expr condition = substitute(nest.symbols, s->args[0]);
@@ -135,15 +157,16 @@ bool is_accumulation(Nest &nest) {
     if (!in_cell && in_guard) return false;
     if (!in_cell) continue;
     int64_t extent;
-    if (!is_const_int(s->args[1], &extent) || extent <= 0 || bytes > kMaxBytes) return false;
+    if (!is_const_int(s->args[1], &extent) || extent <= 0 || bytes > most) return false;
     if (uses_any(substitute(nest.symbols, s->args[0]), counters)) return false;
     bytes *= extent;
     nest.cell_loops.push_back(s);
   }
   // The fastest dimension of the carried cells is the vector's.
   std::reverse(nest.cell_loops.begin(), nest.cell_loops.end());
-  std::stable_partition(nest.cell_loops.begin(), nest.cell_loops.end(), becomes_lanes);
-  return bytes <= kMaxBytes && is_injective(nest);
+  std::stable_partition(nest.cell_loops.begin(), nest.cell_loops.end(),
+                        [&](const Stmt &loop) { return nest.lanes.count(loop->name) > 0; });
+  return bytes <= most && is_injective(nest);
 }
 
 // Calls of the nest's cell become calls of the carried one. Other calls of its Func are collected.
@@ -195,7 +218,8 @@ class Promote : public StmtRewriter {
     if (is_tensor(s)) return s;
     if (s->kind == StmtKind::For && s->loop_kind == LoopKind::Serial) {
       std::optional<Nest> nest = find_nest(s);
-      if (nest && !on_stack_.count(nest->leaf->name) && is_accumulation(*nest)) {
+      const bool helps = nest && (!on_stack_.count(nest->leaf->name) || multiplies_matrices(*nest));
+      if (helps && is_accumulation(*nest)) {
         const Stmt out = promoted(*nest);
         if (out.defined()) return out;
       }
@@ -278,7 +302,8 @@ class Promote : public StmtRewriter {
       if ((*s)->kind == StmtKind::If) leaf = make_if(substitute(nest.symbols, (*s)->args[0]), leaf);
       if (in_cell) {
         leaf = make_for((*s)->name, substitute(nest.symbols, (*s)->args[0]), (*s)->args[1],
-                        is_tensor(*s) ? LoopKind::Vector : (*s)->loop_kind, leaf, (*s)->partition);
+                        nest.lanes.count((*s)->name) ? LoopKind::Vector : (*s)->loop_kind, leaf,
+                        (*s)->partition);
       }
     }
     return leaf;

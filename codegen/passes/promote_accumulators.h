@@ -20,7 +20,7 @@ namespace polyhalite {
 /// whose counters they may use; the cells are few enough for registers, different for different
 /// counters, and whatever else of the buffer is read is proven to be none of them (distinct_cells).
 /// Works at the multi-dimensional level, where different indices are different cells. Funcs on the
-/// stack need no help.
+/// stack need no help, but that their cells lie as a matrix instruction has its result.
 Function promote_accumulators(const Function &f);
 
 }  // namespace polyhalite

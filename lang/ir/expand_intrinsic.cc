@@ -1,6 +1,7 @@
 #include "lang/ir/expand_intrinsic.h"
 
 #include "lang/ir/intrinsics.h"
+#include "polyhalite/error.h"
 #include "polyhalite/integer_functions.h"
 #include "polyhalite/operators.h"
 
@@ -97,7 +98,41 @@ Expr expand_sum_products(const CallNode &c) {
   return sum;
 }
 
+Expr expand_sum_matrix_products(const CallNode &c) {
+  const MatrixLanes lanes = matrix_lanes(c);
+  Expr sum = c.args[0];
+  for (int k = 0; k < lanes.k; k++) {
+    std::vector<int> of_a, of_b;
+    for (int i = 0; i < lanes.m; i++) {
+      for (int j = 0; j < lanes.n; j++) {
+        of_a.push_back(lanes.of_a(i, k));
+        of_b.push_back(lanes.of_b(k, j));
+      }
+    }
+    auto term = [&](const Expr &factors, std::vector<int> picks) {
+      return make_cast(c.type, Expr(std::make_shared<const ShuffleNode>(std::vector<Expr>{factors},
+                                                                        std::move(picks))));
+    };
+    const Expr product =
+        make_binary(Op::Mul, term(c.args[1], std::move(of_a)), term(c.args[2], std::move(of_b)));
+    sum = make_binary(Op::Add, sum, product);
+  }
+  return sum;
+}
+
 }  // namespace
+
+MatrixLanes matrix_lanes(const CallNode &c) {
+  MatrixLanes lanes{};
+  int64_t m = 0, group = 0;
+  internal_check(is_const_int(c.args[3], &m) && is_const_int(c.args[4], &group),
+                 "sum_matrix_products: a shape that is no constant");
+  lanes.m = static_cast<int>(m);
+  lanes.n = c.type.lanes() / lanes.m;
+  lanes.k = c.args[1].type().lanes() / lanes.m;
+  lanes.group = static_cast<int>(group);
+  return lanes;
+}
 
 Expr expand_intrinsic(const CallNode &c) {
   if (c.kind != CallKind::Intrinsic || c.args.size() < 2) return Expr();
@@ -123,6 +158,7 @@ Expr expand_intrinsic(const CallNode &c) {
     return a.type().is_uint() ? a % b : remainder_of_magnitudes(a, b);
   }
   if (name == intrinsic::kSumProducts) return expand_sum_products(c);
+  if (name == intrinsic::kSumMatrixProducts) return expand_sum_matrix_products(c);
   return Expr();
 }
 

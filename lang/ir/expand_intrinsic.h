@@ -11,4 +11,14 @@ namespace polyhalite {
 /// Undefined where `call` is no such function.
 Expr expand_intrinsic(const CallNode &call);
 
+/// Where the operands of a sum_matrix_products have their elements: c is m x n, a is m x k.
+struct MatrixLanes {
+  int m, n, k, group;
+  int of_a(int row, int term) const { return row * k + term; }
+  int of_b(int term, int column) const {
+    return (term / group * n + column) * group + term % group;
+  }
+};
+MatrixLanes matrix_lanes(const CallNode &sum_matrix_products);
+
 }  // namespace polyhalite

@@ -94,6 +94,11 @@ inline constexpr const char *kCheckedBuffer = "checked_buffer";
 // narrower types: lane l is c[l] + a[l*r]*b[l*r] + ... + a[l*r + r-1]*b[l*r + r-1], products in c's
 // type; floats are added in any order. The dot products of machines.
 inline constexpr const char *kSumProducts = "sum_products";
+// Loop IR: sum_matrix_products(c, a, b, m, g), a product of matrices: c has m rows of n lanes, a
+// has m rows of k, and b has its k terms for each of n columns, g of a column side by side, as
+// b[k/g][n][g]. Lane i*n + j is c[i, j] + a[i, 0]*b[0, j] + a[i, 1]*b[1, j] + ..., products in c's
+// type; floats are added in any order. The matrix instructions of processors.
+inline constexpr const char *kSumMatrixProducts = "sum_matrix_products";
 
 // Loop IR: limited_product(limit, a, b...) is a * b * ... of numbers that are not negative where
 // that is at most limit, else the largest Int(64): sizes of allocations, which then fail.

@@ -446,7 +446,8 @@ void bind_devices(Classes &stages) {
           },
           py::arg("device") = kGpu)
       .def("tensorize", &tensorize,
-           "tensorize(m, n, k, instruction): the innermost loops are one instruction of a warp.")
+           "tensorize(m, n, k, instruction): the innermost loops are one instruction, of a warp "
+           "or of a processor, whose dot products have no m.")
       .def("gpu_tile", &gpu_tile,
            "gpu_tile(x, y, xi, yi, 16, 8): tiles; a tile is a block, its points are the threads.")
       .def(

@@ -429,7 +429,7 @@ class Func:
     def stream_stores(self) -> Func:
         """Stores go past the caches."""
     def tensorize(self, *args: Any) -> Func:
-        """tensorize(m, n, k, instruction): the innermost loops are one instruction of a warp."""
+        """tensorize(m, n, k, instruction): the innermost loops are one instruction, of a warp or of a processor, whose dot products have no m."""
     def tile(self, *args: Any, **kwargs: Any) -> Func:
         """tile(x, y, xi, yi, 8, 4): splits x and y and orders the loops xi, yi, x, y, innermost first. tile(x, y, xo, yo, xi, yi, 8, 4) names the outer loops; lists take any number of dimensions: tile([x, y], [xo, yo], [xi, yi], [8, 4]). The tail stands last."""
     def trace_loads(self) -> Func: ...
@@ -955,7 +955,7 @@ class Stage:
     def stream_stores(self) -> Stage:
         """Stores go past the caches."""
     def tensorize(self, *args: Any) -> Stage:
-        """tensorize(m, n, k, instruction): the innermost loops are one instruction of a warp."""
+        """tensorize(m, n, k, instruction): the innermost loops are one instruction, of a warp or of a processor, whose dot products have no m."""
     def tile(self, *args: Any, **kwargs: Any) -> Stage:
         """tile(x, y, xi, yi, 8, 4): splits x and y and orders the loops xi, yi, x, y, innermost first. tile(x, y, xo, yo, xi, yi, 8, 4) names the outer loops; lists take any number of dimensions: tile([x, y], [xo, yo], [xi, yi], [8, 4]). The tail stands last."""
     def unroll(self, loop: LoopLike, factor: Any = ..., tail: TailStrategy = ...) -> Stage:

@@ -59,13 +59,15 @@ class DeviceSchedulable {
   /// The innermost loops m, n and k, m outermost, are one matrix instruction, which the 32 lanes of
   /// a warp run together: "mma_m16n8k16_f16_f32" for loops of 16, 8 and 16, and an update f(x, y)
   /// += cast<float>(a(k, y)) * cast<float>(b(x, k)) over float16. Lanes lie innermost, so that
-  /// loops over threads around it count warps.
+  /// loops over threads around it count warps. On the host: one of the processor, "smmla" for loops
+  /// of 2, 2 and 8.
   Self &tensorize(Loop m, Loop n, Loop k, const std::string &instruction) {
     detail::record_tensorize(self().stage_to_schedule(), {m, n, k}, instruction, m.where);
     return self();
   }
   /// The loops m and n are run by the lanes of a warp, each the elements that it has of the
-  /// instruction's result: where that is initialised, or read.
+  /// instruction's result: where that is initialised, or read. On the host: n and k of a dot
+  /// product, "vpdpbusd_512".
   Self &tensorize(Loop m, Loop n, const std::string &instruction) {
     detail::record_tensorize(self().stage_to_schedule(), {m, n}, instruction, m.where);
     return self();

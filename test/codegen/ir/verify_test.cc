@@ -196,6 +196,26 @@ TEST(Verify, FlatIndices) {
             "loop IR breaks 'indices': the mask of 'out' is no bool of as many lanes");
 }
 
+TEST(Verify, ProductsOfMatrices) {
+  auto product = [](const std::string &a_lanes, const std::string &shape) {
+    return flat(
+        "out[ramp(0i64, 1i64, 4)] = intrinsic<float32x4>(sum_matrix_products, "
+        "in[ramp(0i64, 1i64, 4)], in[ramp(0i64, 1i64, " +
+        a_lanes + ")], in[ramp(0i64, 1i64, 8)], " + shape + ")");
+  };
+  EXPECT_EQ(product("8", "2, 4"), "none");
+  EXPECT_EQ(product("8", "2, 2"), "none");
+  EXPECT_EQ(product("8", "k, 4"),
+            "loop IR breaks 'constants': sum_matrix_products has rows and groups of no constant "
+            "number");
+  EXPECT_EQ(product("4", "2, 2"),
+            "loop IR breaks 'types': the factors of sum_matrix_products have 4 and 8 lanes for 4 "
+            "sums in 2 rows, terms in groups of 2");
+  EXPECT_EQ(product("8", "2, 3"),
+            "loop IR breaks 'types': the factors of sum_matrix_products have 8 and 8 lanes for 4 "
+            "sums in 2 rows, terms in groups of 3");
+}
+
 TEST(Verify, KeepsAllocationsOnly) {
   EXPECT_EQ(boxes("allocate t: float32(0, 4) memoize \"t\" of t by (k) { t(0) = 1.0f }"), "none");
   EXPECT_EQ(boxes("memoize \"out\" of out by (k) { out(0, 0) = 1.0f }"),

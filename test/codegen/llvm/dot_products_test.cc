@@ -2,15 +2,9 @@
 // computes (against plain loops, exactly), and what is refused.
 #include <gtest/gtest.h>
 
-#include <random>
-
-#include "codegen/driver/compile.h"
 #include "codegen/ir/instructions.h"
-#include "codegen/oracle/interpret_ir.h"
-#include "lang/ir/freeze.h"
-#include "lang/output_file.h"
 #include "polyhalite/polyhalite.h"
-#include "test/support/program.h"
+#include "test/codegen/llvm/product_run.h"
 
 namespace polyhalite {
 namespace {
@@ -53,15 +47,7 @@ struct Product {
     const MatrixShape shape = matrix_shape(*find_instruction(name));
     return tensorize(name, shape.n, shape.k);
   }
-  std::string refused(const Target &target) {
-    try {
-      f.emit_text(Emit::assembly, {a, b}, target);
-    } catch (const CompileError &e) {
-      const std::string text = e.what();
-      return text.substr(text.find("error: "));
-    }
-    return "none";
-  }
+  std::string refused(const Target &target) { return test::refused(f, {a, b}, target); }
 };
 
 Product product_for(const char *name, int depth) {
@@ -69,60 +55,14 @@ Product product_for(const char *name, int depth) {
   return Product(operands[1].type, operands[2].type, operands[0].type, depth);
 }
 
-// All values of a type, the extremes more often than others: what saturates shows.
-template <typename T>
-Buffer<T, 2> noise(int columns, int rows, uint32_t seed) {
-  Buffer<T, 2> b(columns, rows);
-  std::mt19937 engine(seed);
-  std::uniform_int_distribution<int> any(std::numeric_limits<T>::min(),
-                                         std::numeric_limits<T>::max());
-  b.for_each_value([&](T &v) {
-    const int kind = static_cast<int>(engine() % 4);
-    v = static_cast<T>(kind == 0   ? std::numeric_limits<T>::min()
-                       : kind == 1 ? std::numeric_limits<T>::max()
-                                   : any(engine));
-  });
-  return b;
-}
-
 Target host() { return get_jit_target_from_environment(); }
 
-// The target's features, if this machine has them.
-bool runs_here(const Target &target) {
-  const Target here = host();
-  if (target.arch != here.arch || target.bits != here.bits) return false;
-  for (int f = 0; f < Target::FeatureEnd; f++) {
-    const auto feature = static_cast<Target::Feature>(f);
-    if (target.has_feature(feature) && !here.has_feature(feature)) return false;
-  }
-  return true;
-}
-
-// As machine code where this machine is one that can run it, else as the loops that it is made of.
 template <typename A, typename B>
 void expect_exact(const char *name, int depth, const Target &target) {
   SCOPED_TRACE(std::string(name) + " depth " + std::to_string(depth));
   Product p(type_of<A>(), type_of<B>(), Int(32), depth);
   p.tensorize(name);
-  auto a = noise<A>(depth, kRows, 1);
-  auto b = noise<B>(depth, kColumns, 2);
-  p.a.set(a);
-  p.b.set(b);
-  Buffer<int32_t> f(kColumns, kRows);
-  if (runs_here(target)) {
-    p.f.realize(f, target);
-  } else {
-    const Function loops = lower_pipeline(freeze({p.f.function()}), "f", target).function;
-    interpret_ir(loops,
-                 {{{"a", a.raw_buffer()}, {"b", b.raw_buffer()}, {"f", f.raw_buffer()}}, {}});
-  }
-  for (int m = 0; m < kRows; m++) {
-    for (int n = 0; n < kColumns; n++) {
-      int64_t sum = 0;
-      for (int k = 0; k < depth; k++) sum += int64_t{a(k, m)} * b(k, n);
-      ASSERT_EQ(f(n, m), sum) << n << " " << m;
-    }
-  }
+  test::expect_exact<A, B>({p.f, p.a, p.b, kColumns, kRows, depth}, target);
 }
 
 class DotProducts : public testing::TestWithParam<Machine> {};
@@ -191,8 +131,6 @@ INSTANTIATE_TEST_SUITE_P(all, DotProducts, testing::ValuesIn(machines()), [](con
   return std::string(info.param.name) + "_" + std::to_string(info.index);
 });
 
-// Sums of products of bfloat16 in float32; the factors are small integers, whose sums are exact in
-// any order.
 TEST(DotProductsOfFloats, AreExactWhereSumsAre) {
   for (const char *name : {"vdpbf16ps_512", "vdpbf16ps_256", "vdpbf16ps_128"}) {
     if (!runs_on(*find_instruction(name), host())) continue;
@@ -200,56 +138,12 @@ TEST(DotProductsOfFloats, AreExactWhereSumsAre) {
       SCOPED_TRACE(std::string(name) + " " + std::to_string(depth));
       Product p = product_for(name, depth);
       p.tensorize(name);
-      Buffer<bfloat16_t, 2> a(depth, kRows), b(depth, kColumns);
-      a.for_each_element([&](int k, int m) { a(k, m) = bfloat16_t((k * 5 + m * 3) % 13 - 6); });
-      b.for_each_element([&](int k, int n) { b(k, n) = bfloat16_t((k * 7 + n * 2) % 11 - 5); });
-      p.a.set(a);
-      p.b.set(b);
-      const Buffer<float> f = p.f.realize({kColumns, kRows}, host());
-      for (int m = 0; m < kRows; m++) {
-        for (int n = 0; n < kColumns; n++) {
-          float sum = 0;
-          for (int k = 0; k < depth; k++) sum += float(a(k, m)) * float(b(k, n));
-          ASSERT_EQ(f(n, m), sum) << n << " " << m;
-        }
-      }
+      test::expect_exact_brain({p.f, p.a, p.b, kColumns, kRows, depth}, host());
     }
   }
 }
 
 // -- Other machines, in an emulator
-
-const char *const kProgram = R"(
-#include <cstdio>
-
-#include "polyhalite/runtime_buffer.h"
-#include "dots.h"
-
-template <typename A, typename B, typename F>
-static int wrong(const F &dots) {
-  using polyhalite::runtime::Buffer;
-  Buffer<A, 2> a(37, 3);
-  Buffer<B, 2> b(37, 32);
-  Buffer<int32_t, 2> f(32, 3);
-  unsigned seed = 1;
-  auto next = [&] { return (seed = seed * 1664525u + 1013904223u) >> 24; };
-  a.for_each_value([&](A &v) { v = static_cast<A>(next() % 3 ? next() : 255); });
-  b.for_each_value([&](B &v) { v = static_cast<B>(next() % 3 ? next() : 128); });
-  if (dots(a.raw_buffer(), b.raw_buffer(), f.raw_buffer()) != 0) return -1;
-  int count = 0;
-  f.for_each_element([&](int n, int m) {
-    int sum = 0;
-    for (int k = 0; k < 37; k++) sum += a(k, m) * b(k, n);
-    count += f(n, m) != sum;
-  });
-  return count;
-}
-
-int main() {
-  std::printf("%d\n", wrong<LEFT, RIGHT>(dots));
-  return 0;
-}
-)";
 
 struct Emulated {
   const char *name, *target, *left, *right;
@@ -261,32 +155,10 @@ class EmulatedDotProducts : public testing::TestWithParam<Emulated> {};
 
 TEST_P(EmulatedDotProducts, AreExact) {
   const Emulated &e = GetParam();
-  const test::TemporaryFolder folder;
-  const std::string compiler =
-      "clang++-19 --target=aarch64-linux-gnu -fuse-ld=lld -static -std=c++17 -I. "
-      "-I" POLYHALITE_TEST_DIR "/../.. -I" POLYHALITE_TEST_DIR
-      "/../../lang/abi -I" POLYHALITE_TEST_DIR "/../../lang/include ";
-  const std::string emulator = "qemu-aarch64-static -cpu max ";
-  write_file(folder.path("try.cc"), "int main() { return 0; }\n", "the test's file");
-  const auto [why, missing] =
-      folder.run("(" + compiler + "try.cc -o try && " + emulator + "./try)");
-  if (missing) GTEST_SKIP() << "programs for AArch64 cannot be built or run here: " << why;
   auto type = [](const std::string &t) { return t == "uint8_t" ? UInt(8) : Int(8); };
   Product p(type(e.left), type(e.right), Int(32), 37);
   p.tensorize(e.name);
-  p.f.compile_to({{Emit::object, folder.path("dots.o")}, {Emit::c_header, folder.path("dots.h")}},
-                 {p.a, p.b}, "dots", Target(e.target));
-  write_file(folder.path("main.cc"), kProgram, "the test's program");
-  const auto [errors, failed] =
-      folder.run("(" + compiler +
-                 "-O1 -fno-exceptions -fno-rtti -fno-threadsafe-statics -c " POLYHALITE_TEST_DIR
-                 "/../../codegen/runtime/*.cc && " +
-                 compiler + "-DLEFT=" + e.left + " -DRIGHT=" + e.right +
-                 " main.cc *.o -lm -lpthread -o main)");
-  ASSERT_EQ(failed, 0) << errors;
-  const auto [text, status] = folder.run(emulator + "./main");
-  EXPECT_EQ(status, 0);
-  EXPECT_EQ(text, "0\n");
+  test::expect_exact_emulated({p.f, p.a, p.b, kColumns, kRows, 37}, e.target);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -356,14 +228,7 @@ TEST(DotProductsRefused, ForAnotherOperator) {
       .split(k, ko, ki, 4)
       .reorder(ki, ni, ko, no)
       .tensorize(ni, ki, "vpdpbusd_512");
-  std::string text = "none";
-  try {
-    f.emit_text(Emit::assembly, {a, b}, kZen4);
-  } catch (const CompileError &e) {
-    text = e.what();
-    text = text.substr(text.find("error: "));
-  }
-  EXPECT_EQ(text,
+  EXPECT_EQ(test::refused(f, {a, b}, kZen4),
             "error: cannot make 'vpdpbusd_512' of the loops around 'f.s1'\n"
             "  why: it adds nothing to its cell\n"
             "  fix: give tensorize an update f(n) += cast<int32>(a(k)) * cast<int32>(b(k, n)) of a "

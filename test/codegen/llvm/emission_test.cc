@@ -437,6 +437,21 @@ TEST(Vectors, ramps_broadcasts_and_shuffles) {
               {{"out", &out}});
 }
 
+// Machines without tiles have the meaning written out, which is the interpreter's.
+TEST(Vectors, products_of_matrices) {
+  TestBuffer a(UInt(8), {24}), b(Int(8), {32}), f(Int(32), {12});
+  fill(a, 1);
+  fill(b, 2);
+  fill(f, 3);
+  // Three rows of a, four columns of b, eight terms in groups of two.
+  expect_same(R"(
+    func f(a: input uint8[1], b: input int8[1], f: output int32[1]) {
+      f[ramp(0i64, 1i64, 12)] = intrinsic<int32x12>(sum_matrix_products, f[ramp(0i64, 1i64, 12)],
+        a[ramp(0i64, 1i64, 24)], b[ramp(0i64, 1i64, 32)], 3, 2)
+    })",
+              {{"a", &a}, {"b", &b}, {"f", &f}});
+}
+
 TEST(Floats, strict_float_is_not_contracted) {
   // 1 + 2^-12 squared is not representable: a fused operation keeps what a product loses.
   const std::string pipeline = R"(func f(in: input float32[1], out: output float32[1]) {

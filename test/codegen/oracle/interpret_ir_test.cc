@@ -43,6 +43,15 @@ TEST(InterpretIr, RunsBothLevels) {
             (Row{40, 35, 30, 25, 20, 15, 10, 5}));
 }
 
+// {1, 2 | 3, 4} by the columns {1, 2} and {3, 4}, and by the rows {1, 3} and {2, 4} of pairs.
+TEST(InterpretIr, MultipliesMatrices) {
+  const std::string of =
+      "out[ramp(0i64, 1i64, 4)] = intrinsic<int32x4>(sum_matrix_products, "
+      "broadcast(k, 4), in[ramp(0i64, 1i64, 4)], in[ramp(0i64, 1i64, 4)], 2, ";
+  EXPECT_EQ(run(of + "2)"), (Row{10, 16, 16, 30, 0, 0, 0, 0}));
+  EXPECT_EQ(run(of + "1)"), (Row{12, 15, 20, 27, 0, 0, 0, 0}));
+}
+
 TEST(InterpretIr, MasksSkipLanes) {
   EXPECT_EQ(run("out[ramp(6i64, 1i64, 4) if ramp(6, 1, 4) < broadcast(8, 4)] = broadcast(3, 4)"),
             (Row{0, 0, 0, 0, 0, 0, 3, 3}));

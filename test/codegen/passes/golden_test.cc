@@ -7,8 +7,8 @@
 #include "codegen/passes/fence_streams.h"
 #include "codegen/passes/flatten_storage.h"
 #include "codegen/passes/form_collectives.h"
-#include "codegen/passes/form_dots.h"
 #include "codegen/passes/form_kernels.h"
+#include "codegen/passes/form_products.h"
 #include "codegen/passes/hoist_allocations.h"
 #include "codegen/passes/hoist_calls.h"
 #include "codegen/passes/partition_loops.h"
@@ -92,9 +92,12 @@ TEST(PassGolden, DropAtomics) {
   check_golden("drop_atomics", IrLevel::Flat, IrLevel::Flat, drop_atomics);
 }
 
-TEST(PassGolden, FormDots) {
-  check_golden("form_dots", IrLevel::Flat, IrLevel::Flat, [](const Function &f) {
-    return form_dots(f, Target("x86-64-linux-avx512_skylake-avx512_zen4"));
+TEST(PassGolden, FormProducts) {
+  check_golden("form_products", IrLevel::Flat, IrLevel::Flat, [](const Function &f) {
+    const bool on_arm = f.name.starts_with("arm");
+    return form_products(f, Target(on_arm ? "arm-64-linux-armv86a"
+                                          : "x86-64-linux-avx512_skylake-avx512_zen4-"
+                                            "avx512_sapphirerapids"));
   });
 }
 

@@ -1,0 +1,223 @@
+// Matrix products of processors, asked for by tensorize: which instructions the code has, what it
+// computes (against plain loops, exactly), and what is refused.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "codegen/ir/instructions.h"
+#include "polyhalite/polyhalite.h"
+#include "test/codegen/llvm/product_run.h"
+
+namespace polyhalite {
+namespace {
+
+constexpr int kColumns = 32, kRows = 32;
+constexpr const char *kArm = "arm-64-linux-armv86a";
+
+bool takes_memory(const Instruction &i) { return i.group < matrix_shape(i).k; }
+
+// f(n, m) += a(k, m) * b(k, n), as the instruction called `name` wants it.
+struct Product {
+  Var n{"n"}, m{"m"}, no{"no"}, ni{"ni"}, mo{"mo"}, mi{"mi"};
+  RVar ko{"ko"}, ki{"ki"};
+  ImageParam a, b;
+  Func packed{"packed"}, f{"f"};
+  RDom k;
+  int depth;
+
+  Product(Type left, Type right, Type sum, int depth, int rows = kRows)
+      : a(left, 2, "a"), b(right, 2, "b"), depth(depth) {
+    k = RDom(0, depth, "k");
+    Var j("j");
+    packed(j, n) = b(j, n);
+    f(n, m) = cast(sum, 0);
+    f(n, m) += cast(sum, a(k, m)) * cast(sum, packed(k, n));
+    f.bound(n, 0, kColumns).bound(m, 0, rows);
+    b.dim(1).set_stride(depth);
+  }
+  explicit Product(const char *name, int depth = 256)
+      : Product(find_instruction(name)->operands[1].type, find_instruction(name)->operands[2].type,
+                find_instruction(name)->operands[0].type, depth) {}
+
+  Product &split(const MatrixShape &shape) {
+    f.update()
+        .split(n, no, ni, shape.n)
+        .split(m, mo, mi, shape.m)
+        .split(k, ko, ki, shape.k)
+        .reorder(ki, ni, mi, ko, no, mo);
+    return *this;
+  }
+  Product &pack(int group) {
+    const std::vector<Var> args = packed.args();
+    packed.compute_root().pack(args[0], group).reorder_storage(args[1], args[0]);
+    return *this;
+  }
+  Product &tensorize(const char *name) {
+    const Instruction &i = *find_instruction(name);
+    if (takes_memory(i)) pack(i.group);
+    split(matrix_shape(i)).f.update().tensorize(mi, ni, ki, name);
+    return *this;
+  }
+  test::Product run() { return {f, a, b, kColumns, kRows, depth}; }
+  std::string assembly(const char *target) {
+    return f.emit_text(Emit::assembly, {a, b}, Target(target));
+  }
+  std::string refused(const char *target) { return test::refused(f, {a, b}, Target(target)); }
+};
+
+int count(const std::string &text, const std::string &word) {
+  int n = 0;
+  for (size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += word.size()) n++;
+  return n;
+}
+
+struct Machine {
+  const char *name;  // of the instruction
+  const char *target;
+  std::map<std::string, int> words;  // that the assembly has, and how often
+};
+
+void PrintTo(const Machine &m, std::ostream *out) { *out << m.name << " of " << m.target; }
+
+class MatrixProducts : public testing::TestWithParam<Machine> {};
+
+TEST_P(MatrixProducts, ArePartOfTheCode) {
+  const Machine &m = GetParam();
+  const std::string assembly = Product(m.name).tensorize(m.name).assembly(m.target);
+  for (const auto &[word, times] : m.words) {
+    EXPECT_EQ(count(assembly, word), times) << word << " in\n" << assembly;
+  }
+}
+
+template <typename A, typename B>
+void expect_exact(const Machine &m, int depth) {
+  SCOPED_TRACE(std::string(m.name) + " depth " + std::to_string(depth));
+  Product p(type_of<A>(), type_of<B>(), Int(32), depth);
+  test::expect_exact<A, B>(p.tensorize(m.name).run(), Target(m.target));
+}
+
+// Depths that the terms divide, that they do not, and less than them.
+TEST_P(MatrixProducts, AreExact) {
+  const Machine &m = GetParam();
+  for (const int depth : {128, 69, 3}) {
+    if (find_instruction(m.name)->operands[1].type == BFloat(16)) {
+      test::expect_exact_brain(Product(m.name, depth).tensorize(m.name).run(), Target(m.target));
+      continue;
+    }
+    expect_exact<uint8_t, int8_t>(m, depth);
+    expect_exact<int8_t, uint8_t>(m, depth);
+    expect_exact<int8_t, int8_t>(m, depth);
+    expect_exact<uint8_t, uint8_t>(m, depth);
+  }
+}
+
+std::vector<Machine> machines() {
+  return {
+      {"smmla", kArm, {{"\tsmmla\t", 1}, {"smlal", 0}}},
+      {"ummla", kArm, {{"\tummla\t", 1}, {"umlal", 0}}},
+      {"usmmla", kArm, {{"\tusmmla\t", 1}, {"smlal", 0}}},
+      {"bfmmla", kArm, {{"\tbfmmla\t", 1}}},
+  };
+}
+
+INSTANTIATE_TEST_SUITE_P(all, MatrixProducts, testing::ValuesIn(machines()),
+                         [](const auto &info) { return std::string(info.param.name); });
+
+// -- Other machines, in an emulator
+
+class EmulatedMatrixProducts : public testing::TestWithParam<std::pair<const char *, int>> {};
+
+TEST_P(EmulatedMatrixProducts, AreExact) {
+  const auto [name, depth] = GetParam();
+  Product p = std::string(name) == "usmmla" && depth == 64
+                  ? Product(Int(8), UInt(8), Int(32), depth)
+                  : Product(name, depth);
+  test::expect_exact_emulated(p.tensorize(name).run(), kArm);
+}
+
+INSTANTIATE_TEST_SUITE_P(arm, EmulatedMatrixProducts,
+                         testing::Values(std::pair("smmla", 69), std::pair("ummla", 69),
+                                         std::pair("usmmla", 69), std::pair("usmmla", 64),
+                                         std::pair("bfmmla", 69)),
+                         [](const auto &info) {
+                           return std::string(info.param.first) + "_" +
+                                  std::to_string(info.param.second);
+                         });
+
+// -- What is refused
+
+TEST(MatrixProductsRefused, WhereTheTargetLacksThem) {
+  EXPECT_EQ(Product("smmla").tensorize("smmla").refused("arm-64-linux-arm_dot_prod"),
+            "error: cannot make 'smmla' of the loops around 'f.s1'\n"
+            "  why: the target arm-64-linux-arm_dot_prod does not have it\n"
+            "  fix: instructions of the target are: sdot, udot");
+}
+
+TEST(MatrixProductsRefused, ForOtherTypes) {
+  Product p(Int(16), Int(8), Int(32), 64);
+  EXPECT_EQ(p.tensorize("smmla").refused(kArm),
+            "error: cannot make 'smmla' of the loops around 'f.s1'\n"
+            "  why: its factors are int8 and int16\n"
+            "  fix: give tensorize an update f(n, m) += cast<int32>(a(k, m)) * cast<int32>(b(k, "
+            "n)) of a int8 and a int8");
+}
+
+TEST(MatrixProductsRefused, ForOtherExtents) {
+  Product p("smmla");
+  p.split({4, 2, 8}).f.update().tensorize(p.mi, p.ni, p.ki, "smmla");
+  EXPECT_EQ(p.refused(kArm),
+            "error: cannot tensorize update 0 of 'f' by 'smmla'\n"
+            "  why: its loop m, 'mi', has the extent 4, and the instruction's is 2\n"
+            "  fix: split it by 2 in whole tiles");
+}
+
+TEST(MatrixProductsRefused, ForTwoLoops) {
+  Product p("smmla");
+  p.split({2, 2, 8}).f.update().tensorize(p.ni, p.ki, "smmla");
+  EXPECT_EQ(p.refused(kArm),
+            "error: cannot tensorize update 0 of 'f' by 'smmla'\n"
+            "  why: it stands for three loops, m, n and k, not 2\n"
+            "  fix: give it the loops over rows and columns of the result and the one over what is "
+            "summed");
+}
+
+TEST(MatrixProductsRefused, ForPartsOfTiles) {
+  Product p(Int(8), Int(8), Int(32), 64, 31);
+  p.f.update()
+      .split(p.n, p.no, p.ni, 2)
+      .split(p.m, p.mo, p.mi, 2, TailStrategy::GuardWithIf)
+      .split(p.k, p.ko, p.ki, 8)
+      .reorder(p.ki, p.ni, p.mi, p.ko, p.no, p.mo)
+      .tensorize(p.mi, p.ni, p.ki, "smmla");
+  EXPECT_EQ(p.refused(kArm),
+            "error: cannot make 'smmla' of the loops around 'f.s1'\n"
+            "  why: its tile is guarded by f.s1.mi <= 0, and whole tiles are computed\n"
+            "  fix: give tensorize an update f(n, m) += cast<int32>(a(k, m)) * cast<int32>(b(k, "
+            "n)) of a int8 and a int8");
+}
+
+// Both factors by m: no product of matrices.
+TEST(MatrixProductsRefused, ForOtherFactors) {
+  Var n("n"), m("m"), no("no"), ni("ni"), mo("mo"), mi("mi");
+  RVar ko("ko"), ki("ki");
+  ImageParam a(Int(8), 2, "a"), b(Int(8), 2, "b");
+  RDom k(0, 64, "k");
+  Func f("f");
+  f(n, m) = 0;
+  f(n, m) += cast<int>(a(k, m)) * cast<int>(b(k, m));
+  f.bound(n, 0, 32).bound(m, 0, 32);
+  f.update()
+      .split(n, no, ni, 2)
+      .split(m, mo, mi, 2)
+      .split(k, ko, ki, 8)
+      .reorder(ki, ni, mi, ko, no, mo)
+      .tensorize(mi, ni, ki, "smmla");
+  EXPECT_EQ(test::refused(f, {a, b}, Target(kArm)),
+            "error: cannot make 'smmla' of the loops around 'f.s1'\n"
+            "  why: its factors 'a' and 'b' are not one by m and k and one by n and k\n"
+            "  fix: give tensorize an update f(n, m) += cast<int32>(a(k, m)) * cast<int32>(b(k, "
+            "n)) of a int8 and a int8");
+}
+
+}  // namespace
+}  // namespace polyhalite
