@@ -7,6 +7,11 @@
 
 #include <cstdlib>
 
+#if defined(__x86_64__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 #include "lang/target_words.h"
 #include "polyhalite/error.h"
 
@@ -37,6 +42,10 @@ unsigned saved_registers() {
   __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
   return low;
 }
+
+// Linux gives a process the memory in which it saves tiles once it has asked: ARCH_REQ_XCOMP_PERM
+// of XFEATURE_XTILEDATA.
+bool lends_tiles() { return syscall(SYS_arch_prctl, 0x1023, 18) == 0; }
 #endif
 
 }  // namespace
@@ -66,9 +75,10 @@ void detect_features(Target *t) {
   unsigned a1, b1, c1, d1;
   if (!__get_cpuid_count(7, 1, &a1, &b1, &c1, &d1)) return;
   const bool bf16 = a1 & (1u << 5);
-  const bool amx = (d & (1u << 24)) && (d & (1u << 25)) && (saved & 0x60000) == 0x60000;
+  constexpr unsigned kAmx = (1u << 22) | (1u << 24) | (1u << 25);
+  const bool amx = (d & kAmx) == kAmx && (saved & 0x60000) == 0x60000;
   if (vnni && bf16) t->set_feature(Target::AVX512_Zen4);
-  if (vnni && bf16 && amx) t->set_feature(Target::AVX512_SapphireRapids);
+  if (vnni && bf16 && amx && lends_tiles()) t->set_feature(Target::AVX512_SapphireRapids);
 }
 #elif defined(__aarch64__)
 void detect_features(Target *t) {

@@ -104,7 +104,7 @@ Instruction matrix_products(const char *name, Type sum, Type a, Type b, const Ma
   return i;
 }
 
-// The longest vectors first.
+// Tiles first, then the longest vectors.
 std::vector<Instruction> processor_table() {
   const Type s32 = Int(32), s16 = Int(16), u8 = UInt(8), s8 = Int(8), f32 = Float(32);
   const Type bf16 = BFloat(16);
@@ -121,8 +121,15 @@ std::vector<Instruction> processor_table() {
   // Version 8.4 has dot products, 8.6 those of mixed signs and of bfloat16.
   const Features arm86 = {Target::ARMv86a, Target::ARMv87a, Target::ARMv88a, Target::ARMv89a};
   const Features arm84 = with(arm86, {Target::ARMDotProd, Target::ARMv84a, Target::ARMv85a});
-  const MatrixShape bytes2 = {2, 2, 8}, pairs2 = {2, 2, 4};
+  const Features tiles = {Target::AVX512_SapphireRapids};
+  const MatrixShape bytes16 = {16, 16, 64}, pairs16 = {16, 16, 32}, bytes2 = {2, 2, 8},
+                    pairs2 = {2, 2, 4};
   return {
+      matrix_products("tdpbusd", s32, u8, s8, bytes16, 4, x86, tiles),
+      matrix_products("tdpbssd", s32, s8, s8, bytes16, 4, x86, tiles),
+      matrix_products("tdpbsud", s32, s8, u8, bytes16, 4, x86, tiles),
+      matrix_products("tdpbuud", s32, u8, u8, bytes16, 4, x86, tiles),
+      matrix_products("tdpbf16ps", f32, bf16, bf16, pairs16, 2, x86, tiles),
       dot_products("vpdpbusd_512", s32, u8, s8, 16, 4, x86, dots),
       dot_products("vpdpbusd_256", s32, u8, s8, 8, 4, x86, short_dots),
       dot_products("vpdpbusd_128", s32, u8, s8, 4, 4, x86, short_dots),

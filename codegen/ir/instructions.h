@@ -2,7 +2,7 @@
 // PTX writes them. Emission, the oracle and tensorize read the same table; an instruction more is
 // an entry more. Layouts: NVIDIA, PTX ISA, sections on mma, ldmatrix, cp.async, shfl. Dot products:
 // Intel, Instruction Set Reference, vpdpbusd, vpdpbf16ps, pmaddwd; Arm, Architecture Reference
-// Manual, sdot, udot, usdot, bfdot. Matrix products: Arm,
+// Manual, sdot, udot, usdot, bfdot. Matrix products: the same, tdpbusd and its kin, tdpbf16ps;
 // smmla, ummla, usmmla, bfmmla.
 #pragma once
 

@@ -31,6 +31,7 @@ FunctionEmitter::FunctionEmitter(ModuleState &module, llvm::Function *f)
 
 void FunctionEmitter::emit_pipeline() {
   bind_arguments();
+  ask_for_tiles();
   emit_stmt(module_.function.body);
   builder_.CreateRet(builder_.getInt32(0));
   release_slots();

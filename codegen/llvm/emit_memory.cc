@@ -342,6 +342,7 @@ Value *FunctionEmitter::load_lanes(const LoadNode &load, const LaneAddress &at) 
 void FunctionEmitter::emit_store(const StmtNode &store) {
   const Expr &index = store.args[0], &stored = store.args[1];
   const Type t = stored.type();
+  if (emit_tile_store(store)) return scopes_.memory_changed();
   Value *value = to_memory(emit(stored), t);
   Value *mask = store.args.size() > 2 && !is_true(store.args[2]) ? emit(store.args[2]) : nullptr;
   store_lanes_at(store.name, t, index, value, mask, store.streams);

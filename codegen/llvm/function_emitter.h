@@ -7,6 +7,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <vector>
@@ -77,6 +78,29 @@ class FunctionEmitter {
   Value *emit_machine_instruction(const CallNode &call);
   Value *emit_sum_products(const CallNode &call);
   Value *emit_sum_matrix_products(const CallNode &call);
+  // emit_tile.cc
+  /// Is it a product that the processor computes in tiles?
+  bool is_tile_product(const Expr &e) const;
+  /// Where a tile's rows stand in memory.
+  struct TilePlace {
+    std::string buffer;                         // empty: the frame's own
+    Value *first = nullptr, *stride = nullptr;  // of rows, in bytes
+    llvm::Align align;
+    bool in_frame = false;  // row after row, of 32 bits: loaded and stored as words
+  };
+  std::optional<TilePlace> tile_place(const std::string &buffer, Type t, const Expr &index);
+  Value *tile_of_words(Value *words);
+  Value *words_of_tile(Value *tile);
+  Value *load_tile(const TilePlace &place);
+  Value *emit_tile(const Expr &e);
+  /// Rows that are masked, or none of memory.
+  Value *emit_tile_in_frame(const Expr &e);
+  /// False where the store is none of a tile.
+  bool emit_tile_store(const StmtNode &store);
+  /// The buffers that products in tiles are stored to.
+  const std::set<std::string> &tile_buffers();
+  void ask_for_tiles();
+  std::optional<std::set<std::string>> tile_buffers_;
   // emit_math.cc
   Value *emit_math(const CallNode &call);
   Value *emit_library_math(const CallNode &call, const std::vector<Value *> &args);

@@ -16,6 +16,7 @@
 #include "lang/abi/polyhalite_cuda.h"
 #include "lang/abi/polyhalite_memoize.h"
 #include "lang/abi/polyhalite_runtime.h"
+#include "lang/abi/polyhalite_tiles.h"
 #include "polyhalite/buffer_contents.h"
 #include "polyhalite/error.h"
 
@@ -86,6 +87,7 @@ const RuntimeSymbol kRuntime[] = {
     PH_SYMBOL(polyhalite_device_free),
     PH_SYMBOL(polyhalite_cuda_device_interface),
     PH_SYMBOL(polyhalite_cuda_run),
+    PH_SYMBOL(polyhalite_use_tiles),
 };
 #undef PH_SYMBOL
 

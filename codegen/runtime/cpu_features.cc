@@ -1,6 +1,9 @@
-// Which instruction sets this machine has: the choice among several compilations of a pipeline.
+// Which instruction sets this machine has: the choice among several compilations of a pipeline, and
+// whether its tiles may be used.
 #include "codegen/runtime/internal.h"
+#include "lang/abi/polyhalite_errors.h"
 #include "lang/abi/polyhalite_target_features.h"
+#include "lang/abi/polyhalite_tiles.h"
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
@@ -15,6 +18,7 @@ constexpr int kWords = (polyhalite_target_feature_end + 63) / 64;
 struct Features {
   uint64_t words[kWords] = {};
   void set(polyhalite_target_feature_t f) { words[f / 64] |= uint64_t{1} << (f % 64); }
+  bool has(polyhalite_target_feature_t f) const { return words[f / 64] >> (f % 64) & 1; }
 };
 
 // Features that say something of the processor; the others are choices of who compiles.
@@ -53,6 +57,23 @@ uint64_t enabled_state() {
   return (uint64_t{high} << 32) | low;
 }
 
+// Linux gives a process the memory in which it saves tiles once it has asked:
+// arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA). Without that, tiles are illegal
+// instructions.
+bool lends_tiles() {
+#if defined(__x86_64__) && defined(__linux__)
+  constexpr long kArchPrctl = 158, kRequest = 0x1023, kTileData = 18;
+  long result = 0;
+  asm volatile("syscall"
+               : "=a"(result)
+               : "a"(kArchPrctl), "D"(kRequest), "S"(kTileData)
+               : "rcx", "r11", "memory");
+  return result == 0;
+#else
+  return false;
+#endif
+}
+
 Features of_this_machine() {
   Features f;
   uint32_t a = 0, b = 0, c = 0, d = 0;
@@ -89,7 +110,10 @@ Features of_this_machine() {
   if (cannonlake && bf16 && (c7 & bit_AVX512VNNI)) {
     f.set(polyhalite_target_feature_avx512_zen4);
     constexpr uint32_t kAmx = (1u << 22) | (1u << 24) | (1u << 25);
-    if ((d7 & kAmx) == kAmx) f.set(polyhalite_target_feature_avx512_sapphirerapids);
+    constexpr uint64_t kTiles = uint64_t{3} << 17;
+    if ((d7 & kAmx) == kAmx && (state & kTiles) == kTiles && lends_tiles()) {
+      f.set(polyhalite_target_feature_avx512_sapphirerapids);
+    }
   }
   return f;
 }
@@ -99,6 +123,9 @@ Features of_this_machine() { return Features(); }
 
 using Handler = int (*)(int, const uint64_t *);
 Handler handler = nullptr;
+
+enum { kNotAsked, kLent, kRefused };
+int tiles = kNotAsked;
 
 }  // namespace
 
@@ -126,6 +153,21 @@ polyhalite_set_custom_can_use_target_features(polyhalite_can_use_target_features
 
 PH_WEAK int polyhalite_can_use_target_features(int count, const uint64_t *features) {
   return (handler ? handler : polyhalite_default_can_use_target_features)(count, features);
+}
+
+PH_WEAK int polyhalite_use_tiles(void *user_context, const char *pipeline) {
+  int known = __atomic_load_n(&tiles, __ATOMIC_RELAXED);
+  if (known == kNotAsked) {
+    known =
+        of_this_machine().has(polyhalite_target_feature_avx512_sapphirerapids) ? kLent : kRefused;
+    __atomic_store_n(&tiles, known, __ATOMIC_RELAXED);
+  }
+  if (known == kLent) return 0;
+  return fail(
+      user_context, polyhalite_error_code_unimplemented,
+      "%s: it multiplies matrices in tiles (AMX), which this processor does not have or the "
+      "system does not lend; compile for a target without avx512_sapphirerapids",
+      pipeline);
 }
 
 }  // extern "C"

@@ -60,7 +60,7 @@ class DeviceSchedulable {
   /// a warp run together: "mma_m16n8k16_f16_f32" for loops of 16, 8 and 16, and an update f(x, y)
   /// += cast<float>(a(k, y)) * cast<float>(b(x, k)) over float16. Lanes lie innermost, so that
   /// loops over threads around it count warps. On the host: one of the processor, "smmla" for loops
-  /// of 2, 2 and 8.
+  /// of 2, 2 and 8, "tdpbusd" for 16, 16 and 64.
   Self &tensorize(Loop m, Loop n, Loop k, const std::string &instruction) {
     detail::record_tensorize(self().stage_to_schedule(), {m, n, k}, instruction, m.where);
     return self();

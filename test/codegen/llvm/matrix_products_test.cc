@@ -13,6 +13,9 @@ namespace {
 
 constexpr int kColumns = 32, kRows = 32;
 constexpr const char *kArm = "arm-64-linux-armv86a";
+constexpr const char *kTiles =
+    "x86-64-linux-sse41-avx-avx2-fma-f16c-avx512-avx512_skylake-avx512_cannonlake-avx512_zen4-"
+    "avx512_sapphirerapids";
 
 bool takes_memory(const Instruction &i) { return i.group < matrix_shape(i).k; }
 
@@ -81,6 +84,7 @@ void PrintTo(const Machine &m, std::ostream *out) { *out << m.name << " of " << 
 
 class MatrixProducts : public testing::TestWithParam<Machine> {};
 
+// Sums stay in registers along the reduction: one tile is loaded and stored outside of it.
 TEST_P(MatrixProducts, ArePartOfTheCode) {
   const Machine &m = GetParam();
   const std::string assembly = Product(m.name).tensorize(m.name).assembly(m.target);
@@ -117,11 +121,46 @@ std::vector<Machine> machines() {
       {"ummla", kArm, {{"\tummla\t", 1}, {"umlal", 0}}},
       {"usmmla", kArm, {{"\tusmmla\t", 1}, {"smlal", 0}}},
       {"bfmmla", kArm, {{"\tbfmmla\t", 1}}},
+      {"tdpbusd", kTiles, {{"\ttdpbusd\t", 1}, {"\ttileloadd\t", 3}, {"\ttilestored\t", 1}}},
+      {"tdpbssd", kTiles, {{"\ttdpbssd\t", 1}, {"\ttileloadd\t", 3}, {"\ttilestored\t", 1}}},
+      {"tdpbsud", kTiles, {{"\ttdpbsud\t", 1}, {"\ttileloadd\t", 3}, {"\ttilestored\t", 1}}},
+      {"tdpbuud", kTiles, {{"\ttdpbuud\t", 1}, {"\ttileloadd\t", 3}, {"\ttilestored\t", 1}}},
+      {"tdpbf16ps", kTiles, {{"\ttdpbf16ps\t", 1}, {"\ttileloadd\t", 3}, {"\ttilestored\t", 1}}},
   };
 }
 
 INSTANTIATE_TEST_SUITE_P(all, MatrixProducts, testing::ValuesIn(machines()),
                          [](const auto &info) { return std::string(info.param.name); });
+
+// 2 x 2 tiles: each of a and each of b is loaded once a step.
+TEST(MatrixProductsInTiles, ShareTheirFactors) {
+  Product p("tdpbusd");
+  Var nt("nt"), mt("mt");
+  p.pack(4);
+  p.f.update()
+      .split(p.n, p.no, p.ni, 16)
+      .split(p.no, p.no, nt, 2)
+      .split(p.m, p.mo, p.mi, 16)
+      .split(p.mo, p.mo, mt, 2)
+      .split(p.k, p.ko, p.ki, 64)
+      .reorder(p.ki, p.ni, p.mi, nt, mt, p.ko, p.no, p.mo)
+      .unroll(nt)
+      .unroll(mt)
+      .tensorize(p.mi, p.ni, p.ki, "tdpbusd");
+  const std::string assembly = p.assembly(kTiles);
+  EXPECT_EQ(count(assembly, "\ttdpbusd\t"), 4) << assembly;
+  EXPECT_EQ(count(assembly, "\ttileloadd\t"), 4 + 2 + 2) << assembly;
+  EXPECT_EQ(count(assembly, "\ttilestored\t"), 4) << assembly;
+  test::expect_exact<uint8_t, int8_t>(p.run(), Target(kTiles));
+}
+
+// The pipeline asks the system for tiles before all else.
+TEST(MatrixProductsInTiles, AreAskedFor) {
+  const std::string assembly = Product("tdpbusd").tensorize("tdpbusd").assembly(kTiles);
+  EXPECT_NE(assembly.find("polyhalite_use_tiles"), std::string::npos) << assembly;
+  Product plain("tdpbusd");
+  EXPECT_EQ(plain.assembly(kTiles).find("polyhalite_use_tiles"), std::string::npos);
+}
 
 // -- Other machines, in an emulator
 
@@ -151,6 +190,10 @@ TEST(MatrixProductsRefused, WhereTheTargetLacksThem) {
             "error: cannot make 'smmla' of the loops around 'f.s1'\n"
             "  why: the target arm-64-linux-arm_dot_prod does not have it\n"
             "  fix: instructions of the target are: sdot, udot");
+  EXPECT_EQ(Product("tdpbusd").tensorize("tdpbusd").refused("x86-64-linux-sse41"),
+            "error: cannot make 'tdpbusd' of the loops around 'f.s1'\n"
+            "  why: the target x86-64-linux-sse41 does not have it\n"
+            "  fix: instructions of the target are: pmaddwd_u8s8_128, pmaddwd_128");
 }
 
 TEST(MatrixProductsRefused, ForOtherTypes) {
@@ -217,6 +260,28 @@ TEST(MatrixProductsRefused, ForOtherFactors) {
             "  why: its factors 'a' and 'b' are not one by m and k and one by n and k\n"
             "  fix: give tensorize an update f(n, m) += cast<int32>(a(k, m)) * cast<int32>(b(k, "
             "n)) of a int8 and a int8");
+}
+
+TEST(MatrixProductsRefused, InTilesWithoutPacking) {
+  Product p("tdpbusd");
+  p.packed.compute_root();
+  p.split({16, 16, 64}).f.update().tensorize(p.mi, p.ni, p.ki, "tdpbusd");
+  EXPECT_EQ(
+      p.refused(kTiles),
+      "error: cannot make 'tdpbusd' of the loops around 'f.s1'\n"
+      "  why: its factor 'packed' does not have groups of 4 k side by side in memory, those of the "
+      "columns one after the other\n"
+      "  fix: pack it: compute it into a Func p(k, n) with p.pack(k, 4).reorder_storage(n, k)");
+}
+
+TEST(MatrixProductsRefused, InTilesWithRowsThatAreNotDense) {
+  Product p("tdpbusd");
+  p.a.dim(0).set_stride(Expr());
+  p.pack(4).split({16, 16, 64}).f.update().tensorize(p.mi, p.ni, p.ki, "tdpbusd");
+  EXPECT_EQ(p.refused(kTiles),
+            "error: cannot make 'tdpbusd' of the loops around 'f.s1'\n"
+            "  why: its factor 'a' is no matrix in memory with rows of 64\n"
+            "  fix: take it from a Func or an input that has k innermost in memory");
 }
 
 }  // namespace

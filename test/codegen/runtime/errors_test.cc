@@ -4,6 +4,8 @@
 #include <string>
 
 #include "lang/abi/polyhalite_runtime.h"
+#include "lang/abi/polyhalite_tiles.h"
+#include "polyhalite/target.h"
 
 namespace {
 
@@ -55,6 +57,18 @@ TEST_F(RuntimeErrors, out_of_memory) {
       last,
       "> blur: there is no memory for 'blur_x' (1048576 bytes); compute it at an inner loop so "
       "that less of it is stored, or use smaller outputs");
+}
+
+// Where the host's target has tiles they are lent to this process.
+TEST_F(RuntimeErrors, no_tiles) {
+  if (polyhalite::get_host_target().has_feature(polyhalite::Target::AVX512_SapphireRapids)) {
+    EXPECT_EQ(polyhalite_use_tiles(context_, "product"), 0);
+    return;
+  }
+  EXPECT_EQ(polyhalite_use_tiles(context_, "product"), polyhalite_error_code_unimplemented);
+  EXPECT_EQ(last,
+            "> product: it multiplies matrices in tiles (AMX), which this processor does not have "
+            "or the system does not lend; compile for a target without avx512_sapphirerapids");
 }
 
 TEST_F(RuntimeErrors, types_are_written_as_in_the_language) {
