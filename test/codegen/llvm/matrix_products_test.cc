@@ -2,7 +2,9 @@
 // computes (against plain loops, exactly), and what is refused.
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <map>
+#include <regex>
 
 #include "codegen/ir/instructions.h"
 #include "polyhalite/polyhalite.h"
@@ -61,7 +63,7 @@ struct Product {
     split(matrix_shape(i)).f.update().tensorize(mi, ni, ki, name);
     return *this;
   }
-  test::Product run() { return {f, a, b, kColumns, kRows, depth}; }
+  test::Product run() const { return {f, a, b, kColumns, kRows, depth}; }
   std::string assembly(const char *target) {
     return f.emit_text(Emit::assembly, {a, b}, Target(target));
   }
@@ -132,28 +134,6 @@ std::vector<Machine> machines() {
 INSTANTIATE_TEST_SUITE_P(all, MatrixProducts, testing::ValuesIn(machines()),
                          [](const auto &info) { return std::string(info.param.name); });
 
-// 2 x 2 tiles: each of a and each of b is loaded once a step.
-TEST(MatrixProductsInTiles, ShareTheirFactors) {
-  Product p("tdpbusd");
-  Var nt("nt"), mt("mt");
-  p.pack(4);
-  p.f.update()
-      .split(p.n, p.no, p.ni, 16)
-      .split(p.no, p.no, nt, 2)
-      .split(p.m, p.mo, p.mi, 16)
-      .split(p.mo, p.mo, mt, 2)
-      .split(p.k, p.ko, p.ki, 64)
-      .reorder(p.ki, p.ni, p.mi, nt, mt, p.ko, p.no, p.mo)
-      .unroll(nt)
-      .unroll(mt)
-      .tensorize(p.mi, p.ni, p.ki, "tdpbusd");
-  const std::string assembly = p.assembly(kTiles);
-  EXPECT_EQ(count(assembly, "\ttdpbusd\t"), 4) << assembly;
-  EXPECT_EQ(count(assembly, "\ttileloadd\t"), 4 + 2 + 2) << assembly;
-  EXPECT_EQ(count(assembly, "\ttilestored\t"), 4) << assembly;
-  test::expect_exact<uint8_t, int8_t>(p.run(), Target(kTiles));
-}
-
 // The pipeline asks the system for tiles before all else.
 TEST(MatrixProductsInTiles, AreAskedFor) {
   const std::string assembly = Product("tdpbusd").tensorize("tdpbusd").assembly(kTiles);
@@ -182,6 +162,184 @@ INSTANTIATE_TEST_SUITE_P(arm, EmulatedMatrixProducts,
                            return std::string(info.param.first) + "_" +
                                   std::to_string(info.param.second);
                          });
+
+// -- Tiles, played by plain functions: LLVM's code with vectors in their place
+
+constexpr const char *kTilesInC = R"(
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+extern "C" {
+
+int polyhalite_use_tiles(void *, const char *) { return 0; }
+
+void load_tile(uint8_t *tile, int16_t rows, int16_t bytes, const uint8_t *from, int64_t stride) {
+  if (rows != 16 || bytes != 64) abort();
+  for (int i = 0; i < rows; i++) memcpy(tile + i * 64, from + i * stride, 64);
+}
+void store_tile(int16_t rows, int16_t bytes, uint8_t *to, int64_t stride, const uint8_t *tile) {
+  if (rows != 16 || bytes != 64) abort();
+  for (int i = 0; i < rows; i++) memcpy(to + i * stride, tile + i * 64, 64);
+}
+
+}
+
+template <typename A, typename B>
+static void multiply(int32_t *c, const A *a, const B *b) {
+  for (int i = 0; i < 16; i++) {
+    for (int j = 0; j < 16; j++) {
+      for (int k = 0; k < 64; k++) c[i * 16 + j] += a[i * 64 + k] * b[k / 4 * 64 + j * 4 + k % 4];
+    }
+  }
+}
+
+static float number(uint16_t brain) {
+  const uint32_t bits = uint32_t{brain} << 16;
+  float f;
+  memcpy(&f, &bits, 4);
+  return f;
+}
+
+extern "C" {
+
+void tdpbssd(int32_t *c, const int8_t *a, const int8_t *b) { multiply(c, a, b); }
+void tdpbsud(int32_t *c, const int8_t *a, const uint8_t *b) { multiply(c, a, b); }
+void tdpbusd(int32_t *c, const uint8_t *a, const int8_t *b) { multiply(c, a, b); }
+void tdpbuud(int32_t *c, const uint8_t *a, const uint8_t *b) { multiply(c, a, b); }
+void tdpbf16ps(float *c, const uint16_t *a, const uint16_t *b) {
+  for (int i = 0; i < 16; i++) {
+    for (int j = 0; j < 16; j++) {
+      for (int k = 0; k < 32; k++) {
+        c[i * 16 + j] += number(a[i * 32 + k]) * number(b[k / 2 * 32 + j * 2 + k % 2]);
+      }
+    }
+  }
+}
+
+}
+)";
+
+// The intrinsics that pass tiles, made of functions that take them in memory.
+std::string tiles_of_vectors(const std::string &product) {
+  const std::string tile = "<256 x i32>", shape = "(i16 %r, i16 %b, ";
+  return "declare void @load_tile(ptr, i16, i16, ptr, i64)\n"
+         "declare void @store_tile(i16, i16, ptr, i64, ptr)\n"
+         "declare void @" +
+         product +
+         "(ptr, ptr, ptr)\n"
+         "define " +
+         tile + " @tile.load" + shape +
+         "ptr %p, i64 %s) {\n"
+         "  %t = alloca " +
+         tile +
+         "\n"
+         "  call void @load_tile(ptr %t, i16 %r, i16 %b, ptr %p, i64 %s)\n"
+         "  %v = load " +
+         tile +
+         ", ptr %t\n"
+         "  ret " +
+         tile +
+         " %v\n"
+         "}\n"
+         "define void @tile.store" +
+         shape + "ptr %p, i64 %s, " + tile +
+         " %v) {\n"
+         "  %t = alloca " +
+         tile +
+         "\n"
+         "  store " +
+         tile +
+         " %v, ptr %t\n"
+         "  call void @store_tile(i16 %r, i16 %b, ptr %p, i64 %s, ptr %t)\n"
+         "  ret void\n"
+         "}\n"
+         "define " +
+         tile + " @tile.product" + shape + "i16 %k, " + tile + " %c, " + tile + " %x, " + tile +
+         " %y) {\n"
+         "  %d = alloca " +
+         tile + "\n  store " + tile +
+         " %c, ptr %d\n"
+         "  %a = alloca " +
+         tile + "\n  store " + tile +
+         " %x, ptr %a\n"
+         "  %e = alloca " +
+         tile + "\n  store " + tile +
+         " %y, ptr %e\n"
+         "  call void @" +
+         product +
+         "(ptr %d, ptr %a, ptr %e)\n"
+         "  %v = load " +
+         tile +
+         ", ptr %d\n"
+         "  ret " +
+         tile +
+         " %v\n"
+         "}\n"
+         "define " +
+         tile + " @tile.cast(" + tile + " %v) { ret " + tile + " %v }\n";
+}
+
+void expect_exact_played(const Product &made, const std::string &product) {
+  const test::TemporaryFolder folder;
+  const std::string compiler = "clang++-19" + test::kIncludes;
+  if (get_host_target().arch != Target::X86) GTEST_SKIP() << "the code is of x86";
+  const auto [why, missing] = folder.run("clang++-19 --version");
+  if (missing) GTEST_SKIP() << "there is no clang++-19: " << why;
+  test::Product p = made.run();
+  p.f.compile_to({{Emit::llvm_assembly, folder.path("products.ll")},
+                  {Emit::c_header, folder.path("products.h")}},
+                 {p.a, p.b}, "products", Target(kTiles));
+  std::ifstream file(folder.path("products.ll"));
+  std::string code(std::istreambuf_iterator<char>(file), {});
+  auto replace = [&](const std::string &pattern, const std::string &by) {
+    code = std::regex_replace(code, std::regex(pattern), by);
+  };
+  replace("declare [^\n]*@llvm\\.x86\\.(tile|tdp|cast)[^\n]*\n", "");
+  replace("x86_amx", "<256 x i32>");
+  replace("@llvm\\.x86\\.tileloadd64\\.internal", "@tile.load");
+  replace("@llvm\\.x86\\.tilestored64\\.internal", "@tile.store");
+  replace("@llvm\\.x86\\." + product + "\\.internal", "@tile.product");
+  replace("@llvm\\.x86\\.cast\\.[a-z.]*\\.v256i32", "@tile.cast");
+  replace("\"target-(cpu|features)\"=\"[^\"]*\"", "");
+  write_file(folder.path("products.ll"), code + tiles_of_vectors(product), "the test's code");
+  write_file(folder.path("tiles.cc"), kTilesInC, "the test's tiles");
+  test::expect_exact_program(folder, compiler, "", p, "products.ll tiles.cc");
+}
+
+class PlayedTiles : public testing::TestWithParam<const char *> {};
+
+// Three steps of whole tiles or more, and a part of one.
+TEST_P(PlayedTiles, AreExact) {
+  expect_exact_played(Product(GetParam(), 197).tensorize(GetParam()), GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(x86, PlayedTiles,
+                         testing::Values("tdpbusd", "tdpbssd", "tdpbsud", "tdpbuud", "tdpbf16ps"),
+                         [](const auto &info) { return std::string(info.param); });
+
+// 2 x 2 tiles: each of a and each of b is loaded once a step.
+TEST(MatrixProductsInTiles, ShareTheirFactors) {
+  Product p("tdpbusd");
+  Var nt("nt"), mt("mt");
+  p.pack(4);
+  p.f.update()
+      .split(p.n, p.no, p.ni, 16)
+      .split(p.no, p.no, nt, 2)
+      .split(p.m, p.mo, p.mi, 16)
+      .split(p.mo, p.mo, mt, 2)
+      .split(p.k, p.ko, p.ki, 64)
+      .reorder(p.ki, p.ni, p.mi, nt, mt, p.ko, p.no, p.mo)
+      .unroll(nt)
+      .unroll(mt)
+      .tensorize(p.mi, p.ni, p.ki, "tdpbusd");
+  const std::string assembly = p.assembly(kTiles);
+  EXPECT_EQ(count(assembly, "\ttdpbusd\t"), 4) << assembly;
+  EXPECT_EQ(count(assembly, "\ttileloadd\t"), 4 + 2 + 2) << assembly;
+  EXPECT_EQ(count(assembly, "\ttilestored\t"), 4) << assembly;
+  test::expect_exact<uint8_t, int8_t>(p.run(), Target(kTiles));
+  expect_exact_played(p, "tdpbusd");
+}
 
 // -- What is refused
 

@@ -106,9 +106,11 @@ inline void expect_exact_brain(Product p, const Target &target) {
   }
 }
 
-/// Compares with plain loops. Skips the test where programs for AArch64 cannot be built or run.
-/// Factors are bytes or bfloat16.
-inline void expect_exact_emulated(Product p, const char *target) {
+/// Builds a program around `products.h` and `code`, both of p, and runs it: it compares with plain
+/// loops. Factors are bytes or bfloat16.
+inline void expect_exact_program(const TemporaryFolder &folder, const std::string &compiler,
+                                 const std::string &emulator, const Product &p,
+                                 const std::string &code) {
   static const char *const kProgram = R"(
 #include <cstdint>
 #include <cstdio>
@@ -163,19 +165,6 @@ int main() {
   return 0;
 }
 )";
-  const TemporaryFolder folder;
-  const std::string compiler =
-      "clang++-19 --target=aarch64-linux-gnu -fuse-ld=lld -static -std=c++17 -I. "
-      "-I" POLYHALITE_TEST_DIR "/../.. -I" POLYHALITE_TEST_DIR
-      "/../../lang/abi -I" POLYHALITE_TEST_DIR "/../../lang/include ";
-  const std::string emulator = "qemu-aarch64-static -cpu max ";
-  write_file(folder.path("try.cc"), "int main() { return 0; }\n", "the test's file");
-  const auto [why, missing] =
-      folder.run("(" + compiler + "try.cc -o try && " + emulator + "./try)");
-  if (missing) GTEST_SKIP() << "programs for AArch64 cannot be built or run here: " << why;
-  p.f.compile_to(
-      {{Emit::object, folder.path("products.o")}, {Emit::c_header, folder.path("products.h")}},
-      {p.a, p.b}, "products", Target(target));
   write_file(folder.path("main.cc"), kProgram, "the test's program");
   const bool brain = p.a.type() == BFloat(16);
   auto bits = [&](Type t) { return brain ? "uint16_t" : t == UInt(8) ? "uint8_t" : "int8_t"; };
@@ -189,11 +178,31 @@ int main() {
       folder.run("(" + compiler +
                  "-O1 -fno-exceptions -fno-rtti -fno-threadsafe-statics -c " POLYHALITE_TEST_DIR
                  "/../../codegen/runtime/*.cc && " +
-                 compiler + types + sizes + " main.cc *.o -lm -lpthread -o main)");
+                 compiler + types + sizes + " main.cc *.o " + code + " -lm -lpthread -o main)");
   ASSERT_EQ(failed, 0) << errors;
   const auto [text, status] = folder.run(emulator + "./main");
   EXPECT_EQ(status, 0);
   EXPECT_EQ(text, "0\n");
+}
+
+inline const std::string kIncludes =
+    " -std=c++17 -I. -I" POLYHALITE_TEST_DIR "/../.. -I" POLYHALITE_TEST_DIR
+    "/../../lang/abi -I" POLYHALITE_TEST_DIR "/../../lang/include ";
+
+/// Skips the test where programs for AArch64 cannot be built or run.
+inline void expect_exact_emulated(Product p, const char *target) {
+  const TemporaryFolder folder;
+  const std::string compiler =
+      "clang++-19 --target=aarch64-linux-gnu -fuse-ld=lld -static" + kIncludes;
+  const std::string emulator = "qemu-aarch64-static -cpu max ";
+  write_file(folder.path("try.cc"), "int main() { return 0; }\n", "the test's file");
+  const auto [why, missing] =
+      folder.run("(" + compiler + "try.cc -o try && " + emulator + "./try)");
+  if (missing) GTEST_SKIP() << "programs for AArch64 cannot be built or run here: " << why;
+  p.f.compile_to(
+      {{Emit::object, folder.path("products.o")}, {Emit::c_header, folder.path("products.h")}},
+      {p.a, p.b}, "products", Target(target));
+  expect_exact_program(folder, compiler, emulator, p, "");
 }
 
 }  // namespace polyhalite::test
