@@ -269,13 +269,19 @@ void remove(Job &job) {
 // Waits until no other thread is inside the job; meanwhile works on jobs that its tasks started.
 // Enters and leaves with the lock held.
 void wait_for_workers(Job &job) {
-  pthread_mutex_unlock(&pool.lock);
-  spin_until([&] { return __atomic_load_n(&job.workers, __ATOMIC_ACQUIRE) == 0; }, [] {});
-  pthread_mutex_lock(&pool.lock);
-  while (__atomic_load_n(&job.workers, __ATOMIC_ACQUIRE) > 0) {
+  const auto is_alone = [&] { return __atomic_load_n(&job.workers, __ATOMIC_ACQUIRE) == 0; };
+  while (!is_alone()) {
     if (Job *below = find_job(&job)) {
       help(*below);
-    } else {
+      continue;
+    }
+    const unsigned seen = pool.generation;
+    pthread_mutex_unlock(&pool.lock);
+    const bool changed = spin_until(
+        [&] { return is_alone() || __atomic_load_n(&pool.generation, __ATOMIC_ACQUIRE) != seen; },
+        [] {});
+    pthread_mutex_lock(&pool.lock);
+    if (!changed && !is_alone() && pool.generation == seen) {
       pthread_cond_wait(&pool.progress, &pool.lock);
     }
   }
