@@ -169,12 +169,43 @@ bool is_accumulation(Nest &nest) {
   return bytes <= most && is_injective(nest);
 }
 
+bool is_cell(const CallNode &call, const Nest &nest) {
+  if (call.kind != CallKind::Func || call.name != nest.leaf->name) return false;
+  for (size_t i = 0; i < call.args.size(); i++) {
+    const Expr index = simplify(substitute(nest.symbols, call.args[i]));
+    if (!equal(index, nest.indices[i])) return false;
+  }
+  return true;
+}
+
+// Does whatever e decides read the nest's cell? Where it need not, nobody may have written it yet.
+class AlwaysReads {
+ public:
+  explicit AlwaysReads(const Nest &nest) : nest_(nest) {}
+
+  bool operator()(const Expr &e) {
+    const auto known = known_.find(e.get());
+    if (known != known_.end()) return known->second;
+    const CallNode *call = as_call(e);
+    bool reads = call && is_cell(*call, nest_);
+    if (e->op == Op::Select) {
+      reads = (*this)(e->args[0]) || ((*this)(e->args[1]) && (*this)(e->args[2]));
+    } else {
+      for (const Expr &part : e->args) reads = reads || (*this)(part);
+    }
+    return known_[e.get()] = reads;
+  }
+
+ private:
+  const Nest &nest_;
+  std::map<const ExprNode *, bool> known_;
+};
+
 // Calls of the nest's cell become calls of the carried one. Other calls of its Func are collected.
 class CarriedExpr : public ExprRewriter {
  public:
   CarriedExpr(const Nest &nest, const Expr &carried) : nest_(nest), carried_(carried) {}
 
-  bool found() const { return found_; }
   const std::vector<std::vector<Expr>> &others() const { return others_; }
 
  protected:
@@ -183,20 +214,14 @@ class CarriedExpr : public ExprRewriter {
     if (!call || call->kind != CallKind::Func || call->name != nest_.leaf->name) {
       return rewrite_children(e);
     }
-    for (size_t i = 0; i < call->args.size(); i++) {
-      const Expr index = simplify(substitute(nest_.symbols, call->args[i]));
-      if (equal(index, nest_.indices[i])) continue;
-      others_.push_back(call->args);
-      return rewrite_children(e);
-    }
-    found_ = true;
-    return carried_;
+    if (is_cell(*call, nest_)) return carried_;
+    others_.push_back(call->args);
+    return rewrite_children(e);
   }
 
  private:
   const Nest &nest_;
   const Expr carried_;
-  bool found_ = false;
   std::vector<std::vector<Expr>> others_;  // indices
 };
 
@@ -258,9 +283,15 @@ class Promote : public StmtRewriter {
     return reads_no_cell(solver_, outside_, around, indices, cells);
   }
 
-  // The nest with its cell carried; undefined where it has no cell to carry, or may read it by
+  // The nest with its cell carried; undefined where it need not read its cell, or may read it by
   // other indices.
   Stmt promoted(const Nest &nest) {
+    AlwaysReads always_reads(nest);
+    bool reads = always_reads(nest.leaf->args.back());
+    for (const Stmt &s : nest.around) {
+      for (const Expr &e : s->args) reads = reads || always_reads(e);
+    }
+    if (!reads) return Stmt();
     const std::string name = nest.leaf->name + ".carried";
     const Type type = nest.leaf->args.back().type();
     std::vector<Expr> box, at;
@@ -278,7 +309,7 @@ class Promote : public StmtRewriter {
       for (const Expr &e : (*s)->args) args.push_back(rewriter(e));
       body = with_parts(*s, std::move(args), {body});
     }
-    if (!rewriter.found() || rewriter.others().size() != others.size()) return Stmt();
+    if (rewriter.others().size() != others.size()) return Stmt();
     for (const std::vector<Expr> &indices : others) {
       if (!reads_no_cell_at(nest, indices)) return Stmt();
     }

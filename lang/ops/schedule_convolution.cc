@@ -15,6 +15,12 @@ int registers_of(const Target &target) {
   return target.has_feature(Target::AVX512_Skylake) ? 32 : 16;
 }
 
+int64_t largest_divisor(int64_t n, int64_t most) {
+  int64_t d = std::max<int64_t>(std::min(n, most), 1);
+  while (n % d != 0) d--;
+  return d;
+}
+
 // The terms of a sum.
 int64_t steps_of(const Stage &s) {
   int64_t n = 1;
@@ -48,7 +54,9 @@ class TileSchedule {
   enum class StripLoop { Outermost, InRow, Innermost };
 
   // for strips { for rows { for columns/tile { tile } } }
-  void tile_output(StripLoop where) {
+  //
+  // `columns_outside`: of the rows. `together`: only so many strips stand inside, 0: all.
+  void tile_output(StripLoop where, bool columns_outside = false, int64_t together = 0) {
     Var channel = to_.vars[place_[0]], column("column"), columns("columns");
     const bool own_strips = place_.size() == s_.extents.size() && s_.kind == Stage::Strips;
     if (own_strips) {
@@ -74,11 +82,17 @@ class TileSchedule {
       outer.push_back(v);
       counts.push_back(count);
     };
-    if (where == StripLoop::Innermost) add(strip_, strips_);
-    if (place_.size() > 1) {
+    Var groups("strip_groups");
+    const int64_t group =
+        together == 0 || strips_ == 0 ? strips_ : largest_divisor(strips_, together);
+    if (group < strips_) loops_.split(strip_, groups, strip_, static_cast<int>(group));
+    if (where == StripLoop::Innermost) add(strip_, group);
+    const auto add_columns = [&] { add(columns, columns_ == 0 ? 0 : tiles(columns_, tile_)); };
+    const bool has_columns = place_.size() > 1;
+    if (has_columns) {
       loops_.split(to_.vars[place_[1]], columns, column, tile_, tail_for(least_columns_, tile_));
       order.emplace_back(column);
-      add(columns, columns_ == 0 ? 0 : tiles(columns_, tile_));
+      if (!columns_outside) add_columns();
     }
     if (where == StripLoop::InRow) add(strip_, strips_);
     for (size_t i = 0; i < to_.vars.size(); i++) {
@@ -90,7 +104,9 @@ class TileSchedule {
       }
       add(to_.vars[i], to_.extent(i));
     }
+    if (has_columns && columns_outside) add_columns();
     if (where == StripLoop::Outermost) add(strip_, strips_);
+    if (group < strips_) add(groups, strips_ / group);
     for (const Var &o : outer) order.emplace_back(o);
     loops_.reorder(order);
     make_parallel(outer, counts);
@@ -276,10 +292,15 @@ class DepthwiseSchedule : TileSchedule {
                     const Stage *border, int lanes, const Target &target)
       : TileSchedule(to, place, s, border, lanes, 1, target) {}
 
-  // All cells of a window are unrolled, so that columns of a tile share what they read.
+  // All cells of a window are unrolled, so that columns of a tile share what they read. The
+  // window's rows of some columns stay in the first cache while the tiles go down the image: of all
+  // channels, in one stream, where images come from beyond the second cache, else of a few.
   void run() {
-    constexpr int64_t kUnrolled = 32;
-    tile_output(StripLoop::InRow);
+    constexpr int64_t kUnrolled = 32, kTogether = 4, kNear = 2 << 20;
+    const int64_t bytes = s_.func.types()[0].bytes();
+    const int64_t images =
+        bytes * (product_of(s_.extents) + (border_ ? product_of(border_->extents) : 0));
+    tile_output(StripLoop::Innermost, true, images <= kNear ? kTogether : 0);
     in_registers(sums_.operator polyhalite::Stage());
     order_update(sums_.update(), s_.rvars, {});
     int64_t cells = 1;

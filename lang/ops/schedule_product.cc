@@ -426,14 +426,16 @@ class ProductSchedule {
     // What dot products read lies side by side only where it is packed.
     if (dot_) return 2 * tile_.rows;
     // A strip whose steps are pages apart, or lie on more pages than the processor keeps track of,
-    // is fetched again for each tile of rows: lines a multiple of a page apart share a few sets of
-    // each cache.
-    constexpr int64_t kPage = 4096, kManyPages = 1536, kManySteps = 256;
+    // is fetched again for each tile of rows: lines a multiple of half a page apart share a few
+    // sets of each cache.
+    constexpr int64_t kPage = 4096, kManyPages = 1536, kManySteps = 256, kLine = 64;
     const int64_t steps = s_.rvars.size() == 1 ? constant(s_.rvars[0].extent()).value_or(0) : 0;
     const int64_t row = columns_ * type.bytes();
     const bool scattered =
-        steps >= kManySteps && (row % kPage == 0 || steps * row > kManyPages * kPage);
-    return rows_ > 0 && scattered ? 4 * tile_.rows : 512;
+        steps >= kManySteps && (row % (kPage / 2) == 0 || steps * row > kManyPages * kPage);
+    if (rows_ > 0 && scattered) return 4 * tile_.rows;
+    // Vectors of rows that begin inside of lines lie in two lines each.
+    return row % kLine != 0 ? 192 : 512;
   }
 
   // The terms of a dot product lie side by side, and vectors of them.
@@ -463,6 +465,8 @@ class ProductSchedule {
     }
     in_registers(sums_.operator polyhalite::Stage());
     const int block = block_of_sums(s_.rvars, sums_.types()[0]);
+    steps_ =
+        block != 0 && s_.rvars.size() == 1 ? block : constant(s_.rvars[0].extent()).value_or(0);
     if (block == 0) {
       order_update(sums_.update(), s_.rvars, {});
       fetch_ahead(sums_.update(), s_.rvars[0]);
@@ -504,14 +508,30 @@ class ProductSchedule {
     }
     inner.emplace_back(args_[0]);
     if (args_.size() > 1) inner.emplace_back(args_[1]);
+    RVar together("together");
+    const bool unrolled = of_products && unrolls_steps();
+    if (unrolled) {
+      update.split(reduced[0], reduced[0], together, kTogether,
+                   steps_ % kTogether == 0 ? TailStrategy::Auto : TailStrategy::GuardWithIf);
+      inner.emplace_back(together);
+    }
     for (const RVar &r : reduced) inner.emplace_back(r);
     for (size_t i = 2; i < args_.size(); i++) inner.emplace_back(args_[i]);
     for (const Var &v : further) inner.emplace_back(v);
     update.reorder(inner);
+    if (unrolled) update.unroll(together);
     if (!dots) return in_registers(update);
     update.tensorize(sum, terms, dot_->name);
     if (tile_.vectors > 1) update.unroll(args_[0]);
     if (args_.size() > 1 && tile_.rows > 1) update.unroll(args_[1]);
+  }
+
+  // Several steps in one iteration: what a loop costs tells beside few multiply-adds. Left over
+  // ones need a copy of the tile for each.
+  bool unrolls_steps() const {
+    constexpr int64_t kManySteps = 64;
+    if (dot_ || fetched_ || steps_ < 2 * kTogether) return false;
+    return steps_ % kTogether == 0 || (tile_.vectors == 1 && steps_ >= kManySteps);
   }
 
   void fetch_ahead(polyhalite::Stage update, const RVar &step) {
@@ -519,6 +539,8 @@ class ProductSchedule {
     if (!fetched_) return;
     update.prefetch(ImageParam(fetched_), step, step, kSteps, PrefetchBoundStrategy::NonFaulting);
   }
+
+  static constexpr int kTogether = 4;  // steps in one iteration
 
   const Loops &to_;
   const std::vector<size_t> &place_;
@@ -537,6 +559,7 @@ class ProductSchedule {
   const ProductTile along_depth_;
   Var column_loop_{"columns"}, outermost_;
   LoopLevel level_;          // where a tile is computed
+  int64_t steps_ = 0;        // of the innermost loop over products; 0: not known
   bool only_rows_ = false;   // the outermost loop is that over tiles of rows
   bool plain_ = false;       // a tile of the output is unrolled
   bool holds_tile_ = false;  // sums are copied to memory, for the output to loop over them
