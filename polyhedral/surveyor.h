@@ -45,6 +45,12 @@ struct ExtentNeed {
   const Derivation *origin = nullptr;
 };
 
+/// How many cells are computed at once of a dimension that a window slides along.
+struct NewTiles {
+  int64_t at_least = 1, multiple = 1;
+  bool are_points() const { return at_least == 1 && multiple == 1; }
+};
+
 class Surveyor {
  public:
   explicit Surveyor(const LoopTree &tree);
@@ -271,6 +277,7 @@ class Surveyor {
   /// iteration before computed stays valid; where none moves, one that nothing else slides along.
   /// `inner`: the loops between `loop` and the production.
   std::optional<Direction> sliding_dimension(int f, int loop, const std::vector<int> &inner) const;
+  NewTiles tiles_of(int f, size_t d, const std::vector<int> &stages) const;
   void slide_along(int f, const Direction &along, int loop, int compute_scope);
   /// Do vectors of f, or of what reads it, run along dimension d?
   bool meets_vectors(int f, size_t d) const;

@@ -5,6 +5,7 @@
 #include "lang/ir/extern_stage.h"
 #include "lang/simplify/linear.h"
 #include "lang/simplify/simplify.h"
+#include "polyhedral/branch_cases.h"
 #include "polyhedral/surveyor.h"
 #include "schedule/specialize.h"
 
@@ -418,46 +419,9 @@ int64_t Surveyor::needed_multiple(int f, int d, const std::vector<int> &stages, 
   return grows ? all : multiple;
 }
 
-namespace {
-
-// Stages that run under one condition, null: whatever the branches are.
-struct Case {
-  Expr where;
-  std::vector<int> stages;
-};
-
-// The stages of a Func by their branches' conditions, those under none with each of them; one case
-// of all where conditions may hold together.
-std::vector<Case> cases_of(const FuncDef &def) {
-  std::vector<Case> cases;
-  std::vector<int> always, all;
-  for (int s = 0; s < static_cast<int>(def.stages.size()); s++) {
-    all.push_back(s);
-    const Expr where = runs_where(def, s);
-    if (!where.defined()) {
-      always.push_back(s);
-      continue;
-    }
-    auto same = std::find_if(cases.begin(), cases.end(),
-                             [&](const Case &c) { return equal(c.where, where); });
-    if (same == cases.end()) same = cases.insert(same, Case{where, {}});
-    same->stages.push_back(s);
-  }
-  for (const Case &a : cases) {
-    for (const Case &b : cases) {
-      if (&a != &b && !is_false(simplify_under(a.where, b.where))) return {{Expr(), all}};
-    }
-  }
-  if (cases.empty()) return {{Expr(), all}};
-  for (Case &c : cases) c.stages.insert(c.stages.end(), always.begin(), always.end());
-  return cases;
-}
-
-}  // namespace
-
 // A branch's splits make a box larger where the branch is taken.
 void Surveyor::apply_needs(int f, int d, Interval &i, bool output) {
-  const std::vector<Case> cases = cases_of(tree_.algorithm.funcs[f]);
+  const std::vector<BranchCase> cases = branch_cases(tree_.algorithm.funcs[f]);
   Interval all;
   for (auto c = cases.rbegin(); c != cases.rend(); ++c) {
     Interval there = i;

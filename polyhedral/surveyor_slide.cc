@@ -13,6 +13,7 @@
 #include "lang/ir/intrinsics.h"
 #include "lang/simplify/simplify.h"
 #include "lang/simplify/under_condition.h"
+#include "polyhedral/branch_cases.h"
 #include "polyhedral/extern_bounds.h"
 #include "polyhedral/surveyor.h"
 
@@ -453,6 +454,35 @@ std::optional<Surveyor::Direction> Surveyor::sliding_dimension(
   return found;
 }
 
+NewTiles Surveyor::tiles_of(int f, size_t d, const std::vector<int> &stages) const {
+  NewTiles tiles;
+  for (const int stage : stages) {
+    const ExtentNeed n = need_of(tree_.nests[f][stage], tree_.algorithm.funcs[f].args[d]);
+    tiles.at_least = std::max(tiles.at_least, n.at_least);
+    tiles.multiple = std::lcm(tiles.multiple, n.multiple);
+  }
+  tiles.at_least = (tiles.at_least + tiles.multiple - 1) / tiles.multiple * tiles.multiple;
+  return tiles;
+}
+
+namespace {
+
+// Where what is computed of a window ends that reaches `first`, the first one that is new.
+Expr end_of_new(const IndexRange &window, const Expr &first, bool down, const NewTiles &tiles) {
+  if (tiles.are_points()) return first;
+  Expr count = extent_of(down ? IndexRange{window.min, first} : IndexRange{first, window.max});
+  if (tiles.multiple > 1) {
+    count = product(ceil_div(count, make_int(Int(32), tiles.multiple)), tiles.multiple);
+  }
+  if (tiles.at_least > 1) {
+    count = make_select(make_binary(Op::Gt, count, Expr(0)),
+                        larger(count, make_int(Int(32), tiles.at_least)), Expr(0));
+  }
+  return down ? sum(sum(window.min, count), -1) : difference(sum(window.max, 1), count);
+}
+
+}  // namespace
+
 void Surveyor::slide_along(int f, const Direction &along, int loop, int compute_scope) {
   FuncSurvey &fs = out_.funcs[f];
   const FuncDef &def = tree_.algorithm.funcs[f];
@@ -478,24 +508,19 @@ void Surveyor::slide_along(int f, const Direction &along, int loop, int compute_
     end = make_select(at_first, first(min), simplify(make_binary(Op::Max, later(min), before)));
   }
   // Whole tiles, the rest of them taken from what is there already: the window has room for one.
-  int64_t at_least = 1, multiple = 1;
-  for (const StageNest &nest : tree_.nests[f]) {
-    const ExtentNeed n = need_of(nest, def.args[d]);
-    at_least = std::max(at_least, n.at_least);
-    multiple = std::lcm(multiple, n.multiple);
-  }
-  at_least = (at_least + multiple - 1) / multiple * multiple;
-  if (at_least > 1 || multiple > 1) {
+  // Each branch has tiles of its own.
+  const std::vector<BranchCase> cases = branch_cases(def);
+  const auto in_tiles = [&](const BranchCase &c) { return tiles_of(f, d, c.stages); };
+  if (std::any_of(cases.begin(), cases.end(),
+                  [&](const BranchCase &c) { return !in_tiles(c).are_points(); })) {
     const IndexRange &window = fs.needed[d];
-    end = add_symbol(compute_scope, symbol + ".first", end);
-    fs.slides[d]->first = end;
-    Expr count = extent_of(along.down ? IndexRange{window.min, end} : IndexRange{end, window.max});
-    if (multiple > 1) count = product(ceil_div(count, make_int(Int(32), multiple)), multiple);
-    if (at_least > 1) {
-      count = make_select(make_binary(Op::Gt, count, Expr(0)),
-                          larger(count, make_int(Int(32), at_least)), Expr(0));
+    const Expr first_new = add_symbol(compute_scope, symbol + ".first", end);
+    fs.slides[d]->first = first_new;
+    end = Expr();
+    for (auto c = cases.rbegin(); c != cases.rend(); ++c) {
+      const Expr there = end_of_new(window, first_new, along.down, in_tiles(*c));
+      end = end.defined() ? make_select(c->where, there, end) : there;
     }
-    end = along.down ? sum(sum(window.min, count), -1) : difference(sum(window.max, 1), count);
   }
   Expr &computed = along.down ? fs.computed[d].max : fs.computed[d].min;
   computed = along.down ? add_symbol(compute_scope, symbol, end, Expr(), fs.needed[d].max)

@@ -148,11 +148,17 @@ class Retyping {
              "write it as f + e, f - e, min(f, e) or max(f, e)");
     }
     ExactCast cast = exact(s);
-    u.retyped = converted(cast, u.term, "the term of " + which);
-    if (const auto range = cast.range(u.term)) {
-      u.known = true;
-      u.range = *range;
+    // Of several cells each has a value of its own, and what says so stays the whole value.
+    const CallNode *several = as_intrinsic(u.term, intrinsic::kScatterGather);
+    std::vector<Expr> terms = several ? several->args : std::vector<Expr>{u.term};
+    for (Expr &term : terms) {
+      const auto range = cast.range(term);
+      const bool is_first = &term == &terms.front();
+      u.known = range && (is_first || u.known);
+      if (range) u.range = is_first ? *range : hull(u.range, *range);
+      term = converted(cast, term, "the term of " + which);
     }
+    u.retyped = several ? make_intrinsic(d_.type, intrinsic::kScatterGather, terms) : terms[0];
     for (const ReductionVariable &r : s.rvars) {
       int64_t n;
       if (is_const_int(r.extent, &n)) {

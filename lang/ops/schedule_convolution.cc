@@ -132,15 +132,24 @@ class TileSchedule {
   }
 
   void order_update(polyhalite::Stage update, const std::vector<RVar> &reduced,
-                    const std::vector<Var> &further) const {
+                    const std::vector<Var> &further, bool of_products = true) const {
     std::vector<VarOrRVar> inner{args_[0]};
     if (args_.size() > 1) inner.emplace_back(args_[1]);
+    RVar together("together");
+    const bool unrolled = of_products && steps_ % kTogether == 0 && steps_ >= 4 * kTogether;
+    if (unrolled) {
+      update.split(reduced[0], reduced[0], together, kTogether);
+      inner.emplace_back(together);
+    }
     for (const RVar &r : reduced) inner.emplace_back(r);
     for (size_t i = 2; i < args_.size(); i++) inner.emplace_back(args_[i]);
     for (const Var &v : further) inner.emplace_back(v);
     update.reorder(inner);
+    if (unrolled) update.unroll(together);
     in_registers(update);
   }
+
+  static constexpr int kTogether = 4;  // steps in one iteration
 
   const Loops &to_;
   const std::vector<size_t> &place_;
@@ -155,6 +164,7 @@ class TileSchedule {
   const int64_t columns_;        // 0 where they are known at run time only
   const int64_t least_columns_;  // 0 where nothing is known
   const int tile_;
+  int64_t steps_ = 1;  // of the innermost loop over products
 
  private:
   // Rows in tasks, each of which has a ring of the border's rows.
@@ -263,6 +273,7 @@ class StripSchedule : TileSchedule {
     if (rvars.empty()) return order_update(sums_.update(), ones, {});
     const bool unrolled = constant(rvars[0].extent()).value_or(kUnrolled + 1) <= kUnrolled;
     const int size = block(rvars);
+    steps_ = size != 0 && rvars.size() == 1 ? size : constant(rvars[0].extent()).value_or(1);
     const auto with_ones = [&] {
       std::vector<RVar> all = rvars;
       all.insert(all.end(), ones.begin(), ones.end());
@@ -282,7 +293,7 @@ class StripSchedule : TileSchedule {
     rvars.back() = term;
     order_update(partial.update(), with_ones(), {part});
     if (unrolled) partial.update().unroll(rvars[0]);
-    order_update(sums_.update(), {blocks}, {});
+    order_update(sums_.update(), {blocks}, {}, false);
   }
 };
 
