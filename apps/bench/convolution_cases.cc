@@ -2,7 +2,9 @@
 // sides and images are as each likes them: ours have channels innermost.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <memory>
 #include <random>
 
 #include "apps/bench/onednn_peers.h"
@@ -19,34 +21,35 @@ using polyhalite::Buffer;
 struct Shape {
   int channels, results, size, kernel, stride;
   bool depthwise = false;
-  int tile = 0;  // of Winograd's form; 0: the direct one
+  int tile = kChosen;  // of Winograd's form
+
+  static constexpr int kDirect = 0, kChosen = -1;  // kChosen: as the library does for networks
+  int result_size() const { return (size + 2 * (kernel / 2) - kernel) / stride + 1; }
+  double operations() const {
+    return 2.0 * results * result_size() * result_size() * kernel * kernel *
+           (depthwise ? 1 : channels);
+  }
 };
 
-// The distinct ones of ResNet-50, MobileNet v2's depthwise ones, then Winograd's form of ResNet's.
-const Shape kShapes[] = {
-    {3, 64, 224, 7, 2},
-    {64, 64, 56, 1, 1},
-    {64, 64, 56, 3, 1},
-    {64, 256, 56, 1, 1},
-    {256, 64, 56, 1, 1},
-    {256, 128, 56, 1, 1},
-    {128, 128, 56, 3, 2},
-    {128, 512, 28, 1, 1},
-    {256, 512, 56, 1, 2},
-    {512, 128, 28, 1, 1},
-    {128, 128, 28, 3, 1},
-    {512, 256, 28, 1, 1},
-    {256, 256, 28, 3, 2},
-    {256, 1024, 14, 1, 1},
-    {512, 1024, 28, 1, 2},
-    {1024, 256, 14, 1, 1},
-    {256, 256, 14, 3, 1},
-    {1024, 512, 14, 1, 1},
-    {512, 512, 14, 3, 2},
-    {512, 2048, 7, 1, 1},
-    {1024, 2048, 14, 1, 2},
-    {2048, 512, 7, 1, 1},
-    {512, 512, 7, 3, 1},
+// The distinct ones of ResNet-50.
+const Shape kResNet50[] = {
+    {3, 64, 224, 7, 2},     {64, 64, 56, 1, 1},    {64, 64, 56, 3, 1},    {64, 256, 56, 1, 1},
+    {256, 64, 56, 1, 1},    {256, 128, 56, 1, 1},  {128, 128, 56, 3, 2},  {128, 512, 28, 1, 1},
+    {256, 512, 56, 1, 2},   {512, 128, 28, 1, 1},  {128, 128, 28, 3, 1},  {512, 256, 28, 1, 1},
+    {256, 256, 28, 3, 2},   {256, 1024, 14, 1, 1}, {512, 1024, 28, 1, 2}, {1024, 256, 14, 1, 1},
+    {256, 256, 14, 3, 1},   {1024, 512, 14, 1, 1}, {512, 512, 14, 3, 2},  {512, 2048, 7, 1, 1},
+    {1024, 2048, 14, 1, 2}, {2048, 512, 7, 1, 1},  {512, 512, 7, 3, 1},
+};
+
+// Those of ResNet-50 for which the library chooses Winograd's form in the direct one and with
+// larger tiles; MobileNet v2's depthwise ones.
+const Shape kOthers[] = {
+    {64, 64, 56, 3, 1, false, Shape::kDirect},
+    {128, 128, 28, 3, 1, false, Shape::kDirect},
+    {256, 256, 14, 3, 1, false, Shape::kDirect},
+    {64, 64, 56, 3, 1, false, 4},
+    {128, 128, 28, 3, 1, false, 4},
+    {256, 256, 14, 3, 1, false, 4},
     {32, 32, 112, 3, 1, true},
     {96, 96, 112, 3, 2, true},
     {144, 144, 56, 3, 1, true},
@@ -57,12 +60,6 @@ const Shape kShapes[] = {
     {576, 576, 14, 3, 1, true},
     {576, 576, 14, 3, 2, true},
     {960, 960, 7, 3, 1, true},
-    {64, 64, 56, 3, 1, false, 2},
-    {128, 128, 28, 3, 1, false, 2},
-    {256, 256, 14, 3, 1, false, 2},
-    {64, 64, 56, 3, 1, false, 4},
-    {128, 128, 28, 3, 1, false, 4},
-    {256, 256, 14, 3, 1, false, 4},
 };
 
 void fill(const Buffer<float> &b, uint32_t seed) {
@@ -70,6 +67,13 @@ void fill(const Buffer<float> &b, uint32_t seed) {
   std::uniform_real_distribution<float> values(-1, 1);
   Buffer<float> to = b;
   to.for_each_value([&](float &v) { v = values(engine); });
+}
+
+// What a convolution has to read and to write at least, its kernels apart.
+double image_bytes(const Shape &s) {
+  const double in = static_cast<double>(s.channels) * s.size * s.size;
+  const double out = static_cast<double>(s.results) * s.result_size() * s.result_size();
+  return 4 * (in + out);
 }
 
 // Buffers of ours, dense, the first size innermost.
@@ -95,10 +99,19 @@ double transformed(const std::vector<std::vector<double>> &g, int i, int j, cons
   return sum;
 }
 
-PreparedOperator prepare(const Shape &s) {
+PreparedOperator prepare(Shape s) {
   using namespace polyhalite;
   Convolution peer{s.channels, s.results, s.size, s.kernel, s.stride, s.depthwise ? s.channels : 1};
   const int out_size = peer.result_size(), per_group = s.depthwise ? 1 : s.channels;
+  const ops::Window window{{s.kernel, s.kernel},
+                           {s.stride, s.stride},
+                           {1, 1},
+                           {peer.padding(), peer.padding()},
+                           {out_size, out_size}};
+  if (s.tile == Shape::kChosen) {
+    const bool gains = !s.depthwise && ops::gains_by_winograd(s.channels, s.results, window);
+    s.tile = gains ? 2 : Shape::kDirect;
+  }
   const Target target = get_jit_target_from_environment();
   // In the order of oneDNN's plain layouts, the innermost first.
   const Buffer<float> plain_x(std::vector<int>{s.size, s.size, s.channels});
@@ -119,7 +132,7 @@ PreparedOperator prepare(const Shape &s) {
   const std::vector<int> y_sizes{s.results, out_size, out_size, 1};
   const int width = ops::strip_width(s.results, Float(32), target);
   const int strips = (s.results + width - 1) / width;
-  const int cells = s.tile == 0 ? s.kernel : s.tile + 2;
+  const int cells = s.tile == Shape::kDirect ? s.kernel : s.tile + 2;
   const std::vector<int> w_sizes = s.depthwise
                                        ? std::vector<int>{s.results, 1, s.kernel, s.kernel}
                                        : std::vector<int>{width, s.channels, cells, cells, strips};
@@ -128,12 +141,12 @@ PreparedOperator prepare(const Shape &s) {
   x.for_each_element([&](const int *at) {
     x(at) = planar ? plain_x(at[0], at[1], at[2]) : plain_x(at[1], at[2], at[0]);
   });
-  const auto g = ops::winograd_kernel_transform(s.tile == 0 ? 2 : s.tile);
+  const auto g = ops::winograd_kernel_transform(s.tile == Shape::kDirect ? 2 : s.tile);
   w.for_each_element([&](const int *at) {
     const int result = s.depthwise ? at[0] : at[4] * width + at[0];
     if (result >= s.results) {
       w(at) = 0;
-    } else if (s.tile == 0) {
+    } else if (s.tile == Shape::kDirect) {
       w(at) = plain_w(at[2], at[3], at[1], result);
     } else {
       w(at) = static_cast<float>(transformed(g, at[3], at[2], [&](int row, int column) {
@@ -145,16 +158,11 @@ PreparedOperator prepare(const Shape &s) {
   ImageParam xs(Float(32), 4, "x"), ws(Float(32), static_cast<int>(w_sizes.size()), "w");
   promise(xs, x_sizes);
   promise(ws, w_sizes);
-  const ops::Window window{{s.kernel, s.kernel},
-                           {s.stride, s.stride},
-                           {1, 1},
-                           {peer.padding(), peer.padding()},
-                           {out_size, out_size}};
   const ops::Tensor image(xs, {1, s.channels, s.size, s.size}, image_order);
   const auto kernels = [&] { return ops::Tensor(ws, {strips, cells, cells, s.channels, width}); };
   const ops::Tensor result =
-      s.tile != 0   ? ops::winograd(image, kernels(), s.results, window, s.tile)
-      : s.depthwise ? ops::convolution(
+      s.tile != Shape::kDirect ? ops::winograd(image, kernels(), s.results, window, s.tile)
+      : s.depthwise            ? ops::convolution(
                           image, ops::Tensor(ws, {s.results, 1, s.kernel, s.kernel}, {0, 1, 3, 2}),
                           window, s.channels)
                     : ops::convolution(image, kernels(), s.results, window);
@@ -166,6 +174,12 @@ PreparedOperator prepare(const Shape &s) {
   p.ours = [callable, x, w, y] { callable(x, w, y); };
   const ConvolutionPeer onednn = onednn_convolution(peer);
   if (onednn.run) p.peers.push_back({"oneDNN", onednn.run});
+  if (s.depthwise) {
+    const auto half = static_cast<size_t>(image_bytes(s) / 2);
+    const auto from = std::make_shared<std::vector<char>>(half, 1);
+    const auto to = std::make_shared<std::vector<char>>(half);
+    p.copy = [=] { std::memcpy(to->data(), from->data(), half); };
+  }
   const double terms = static_cast<double>(per_group) * s.kernel * s.kernel;
   p.check = [=, keep = std::vector<Buffer<float>>{plain_x, plain_w}] {
     if (!onednn.run) return std::string();
@@ -188,24 +202,65 @@ PreparedOperator prepare(const Shape &s) {
   return p;
 }
 
+OperatorCase case_of(const Shape &s) {
+  OperatorCase one;
+  one.name = s.depthwise                ? "convolution/depthwise"
+             : s.tile == Shape::kChosen ? "convolution"
+             : s.tile == Shape::kDirect ? "convolution/direct"
+                                        : "convolution/winograd_" + std::to_string(s.tile);
+  one.shape = std::to_string(s.channels) + "to" + std::to_string(s.results) + "_image" +
+              std::to_string(s.size) + "_kernel" + std::to_string(s.kernel) + "_stride" +
+              std::to_string(s.stride);
+  one.type = "f32";
+  if (s.depthwise) {
+    one.bytes = image_bytes(s);
+  } else {
+    one.work = s.operations();
+  }
+  one.prepare = [s] { return prepare(s); };
+  return one;
+}
+
+// The distinct layers one after the other, each with images of its own.
+OperatorCase all_of_resnet50() {
+  OperatorCase all;
+  all.name = "convolution/all";
+  all.shape = "resnet50";
+  all.type = "f32";
+  for (const Shape &s : kResNet50) all.work += s.operations();
+  all.prepare = [] {
+    std::vector<PreparedOperator> layers;
+    for (const Shape &s : kResNet50) layers.push_back(prepare(s));
+    PreparedOperator p;
+    p.ours = [layers] {
+      for (const PreparedOperator &l : layers) l.ours();
+    };
+    const bool has_peer = std::all_of(layers.begin(), layers.end(),
+                                      [](const PreparedOperator &l) { return !l.peers.empty(); });
+    if (has_peer) {
+      p.peers.push_back({"oneDNN", [layers] {
+                           for (const PreparedOperator &l : layers) l.peers[0].run();
+                         }});
+    }
+    p.check = [layers] {
+      for (const PreparedOperator &l : layers) {
+        const std::string apart = l.check();
+        if (!apart.empty()) return apart;
+      }
+      return std::string();
+    };
+    return p;
+  };
+  return all;
+}
+
 }  // namespace
 
 std::vector<OperatorCase> convolution_cases() {
   std::vector<OperatorCase> cases;
-  for (const Shape &s : kShapes) {
-    const int out = (s.size + 2 * (s.kernel / 2) - s.kernel) / s.stride + 1;
-    OperatorCase one;
-    one.name = s.depthwise   ? "convolution/depthwise"
-               : s.tile != 0 ? "convolution/winograd_" + std::to_string(s.tile)
-                             : "convolution";
-    one.shape = std::to_string(s.channels) + "to" + std::to_string(s.results) + "_image" +
-                std::to_string(s.size) + "_kernel" + std::to_string(s.kernel) + "_stride" +
-                std::to_string(s.stride);
-    one.type = "f32";
-    one.work = 2.0 * s.results * out * out * s.kernel * s.kernel * (s.depthwise ? 1 : s.channels);
-    one.prepare = [s] { return prepare(s); };
-    cases.push_back(one);
-  }
+  for (const Shape &s : kResNet50) cases.push_back(case_of(s));
+  cases.push_back(all_of_resnet50());
+  for (const Shape &s : kOthers) cases.push_back(case_of(s));
   return cases;
 }
 
