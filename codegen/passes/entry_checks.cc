@@ -57,8 +57,9 @@ class Checks {
   }
 
   // Index arithmetic does not overflow within these ranges.
-  void ranges(const FunctionArgument &a) {
+  void ranges(const FunctionArgument &a, const ParameterContents *p) {
     for (int d = 0; d < a.dimensions; d++) {
+      if (p && has_given_range(*p, static_cast<size_t>(d))) continue;
       const Expr min = buffer_field(a.name, "min", d), extent = buffer_field(a.name, "extent", d);
       const Expr end = make_binary(Op::Add, make_cast(Int(64), min), make_cast(Int(64), extent));
       require(make_binary(Op::And, make_binary(Op::Ge, extent, Expr(0)),
@@ -206,6 +207,14 @@ class Checks {
   std::vector<Stmt> take() { return std::move(checks_); }
 
  private:
+  // Do the constraints, which are tested too, name one range, and a good one?
+  static bool has_given_range(const ParameterContents &p, size_t d) {
+    if (d >= p.dims.size() || !p.dims[d].min.defined() || !p.dims[d].extent.defined()) return false;
+    int64_t min, extent;
+    return is_const_int(p.dims[d].min, &min) && is_const_int(p.dims[d].extent, &extent) &&
+           extent >= 0 && min + extent <= INT32_MAX;
+  }
+
   void require(const Expr &condition, const Expr &error) {
     const Expr c = simplify(condition);
     if (!is_true(c)) checks_.push_back(make_assert(c, error));
@@ -286,7 +295,7 @@ std::vector<Stmt> value_checks(const Function &f, const LoopTree &tree, const Su
   Checks checks(f.name);
   for (const FunctionArgument &a : f.args) {
     if (!a.is_buffer) continue;
-    checks.ranges(a);
+    checks.ranges(a, constraints_of(a, tree.algorithm));
     if (f.buffer_limit != INT64_MAX) checks.size(a, f.buffer_limit);
   }
   std::vector<Stmt> all = checks.take();

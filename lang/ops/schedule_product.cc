@@ -243,7 +243,7 @@ class ProductSchedule {
           tile_.all_columns ? TailStrategy::Predicate : tail_for(tile_.columns(), tile_.lanes));
     }
     // What little is made of sums takes them from registers.
-    const bool dense = place_[0] == 0 && least_columns_ >= tile_.lanes;
+    const bool dense = place_[0] == 0 && (least_columns_ >= tile_.lanes || tile_.all_columns);
     plain_ = dense && is_small(out_.value());
     if (plain_) {
       if (tile_.vectors > 1) loops_.unroll(column);
