@@ -25,6 +25,7 @@ struct SizeClass {
 // Known sizes are one class.
 std::vector<SizeClass> size_classes(const Expr &rows, const Expr &columns, const Expr &depth,
                                     const Type &sums, const Type &right, int terms) {
+  const bool masks = sums.bits() >= 32 && terms == 1;
   const bool is_open = !constant(rows) || !constant(columns) || !constant(depth);
   if (!is_open || !is_fixed(rows) || !is_fixed(columns) || !is_fixed(depth))
     return {{Expr(), rows, {}}};
@@ -40,7 +41,7 @@ std::vector<SizeClass> size_classes(const Expr &rows, const Expr &columns, const
         {is_true(condition) ? Expr() : condition, n, {of_columns, of_rows, of_depth}});
   };
   // In bytes: what a strip of columns takes, a page, what a processor keeps track of the pages of.
-  constexpr int kStrip = 256, kPage = 4096, kTracked = 6 << 20;
+  constexpr int kStrip = 256, kLine = 64, kPage = 4096, kTracked = 6 << 20;
   const int strip = kStrip / sums.bytes(), size = right.bytes();
   const Expr wide = columns >= strip;
   // Whole dot products of narrow numbers. Many rows are worth packing the right operand for.
@@ -53,10 +54,13 @@ std::vector<SizeClass> size_classes(const Expr &rows, const Expr &columns, const
   }
   // A vector with a large matrix, which is read once.
   add(rows == 1 && columns >= 256 && depth >= 512, 1, {256, 1024}, {1, 1});
-  // Many rows read a strip of columns, or it lies on many pages: worth packing.
-  const Expr scattered = depth >= 256 && (columns % (kPage / size) == 0 ||
+  // Many rows read a strip of columns, or its vectors lie in two lines each, or it lies on many
+  // pages: worth packing.
+  const Expr scattered = depth >= 256 && (columns % (kPage / 2 / size) == 0 ||
                                           depth / 16 >= kTracked / 16 / size / columns);
-  add(wide && rows >= 24 && (rows >= 512 || scattered), rows, {strip, 1024}, {24, 1024});
+  const Expr split_lines = rows >= 192 && columns % (kLine / size) != 0;
+  add(wide && rows >= 24 && (rows >= 512 || split_lines || scattered), rows, {strip, 1024},
+      {24, 1024});
   add(wide && rows >= 4, rows, {strip, 256}, {4, 64});
   add(wide && rows >= 2, rows, {strip, 256}, {2, 2});
   add(wide, rows, {strip, 256}, {1, 1});
@@ -66,8 +70,16 @@ std::vector<SizeClass> size_classes(const Expr &rows, const Expr &columns, const
   if (constant(columns)) {
     add(rows >= 8, rows, {}, {8, 64});
   } else {
-    for (const int lanes : {strip / 4, strip / 16})
-      add(columns >= lanes && rows >= 8, rows, {lanes, lanes}, {8, 64});
+    const int lanes = strip / 4;
+    const OpenSize one_vector{1, lanes, 1, lanes};
+    const Expr fits_vector = columns >= 1 && columns <= lanes;
+    add(columns >= lanes && rows >= 8, rows, {lanes, lanes}, {8, 64});
+    if (masks) {
+      add(fits_vector && rows >= 8, rows, one_vector, {8, 64});
+      add(fits_vector, rows, one_vector, {});
+    } else {
+      add(columns >= lanes / 4 && rows >= 8, rows, {lanes / 4, lanes / 4}, {8, 64});
+    }
   }
   add(make_true(), rows, {}, {});
   return classes;
@@ -185,7 +197,12 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
       right_args.push_back(vars[d]);
       right_point.push_back(point[d]);
     }
-    right(right_args) = cast(packed, element(b, point, depth, column));
+    const bool one_vector = !open.empty() && open[0].most > 0;
+    const Expr n = shape.back();
+    Expr of_right = element(b, point, depth, one_vector ? min(column, n - 1) : column);
+    // Lanes beyond the last column.
+    if (one_vector) of_right = select(column < n, of_right, cast(b.type(), Expr(0)));
+    right(right_args) = cast(packed, of_right);
     product(reversed(vars)) = cast(type, Expr(0));
     // A schedule may compute rows beyond an open number of them.
     const bool beyond = !constant(rows) && (open.empty() || open[1].least <= 1);

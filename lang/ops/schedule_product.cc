@@ -55,7 +55,9 @@ ProductTile product_tile(const Stage &s, const std::optional<Dot> &dot, bool may
   const OpenSize open_columns = open_size(s, 0), open_rows = open_size(s, 1);
   const bool masks = may_mask && !dot && target.has_feature(Target::AVX2);
   ProductTile best;
-  best.lanes = lanes_for(columns == 0 ? open_columns.least : columns, natural);
+  const bool one_vector = open_columns.most > 0;
+  best.lanes = one_vector ? static_cast<int>(open_columns.most)
+                          : lanes_for(columns == 0 ? open_columns.least : columns, natural);
   // Vectors wider than the columns, with lanes to spare, rather than several narrow ones.
   if (masks && columns > best.lanes && columns < natural) best.lanes *= 2;
   const int lanes = best.lanes;
@@ -65,6 +67,7 @@ ProductTile product_tile(const Stage &s, const std::optional<Dot> &dot, bool may
   for (int v = 1; v <= 8; v++) {
     const bool all = masks && columns > 0 && columns <= v * lanes;
     if (columns > 0 && v * lanes > columns && !all) break;
+    if (one_vector && v > 1) break;
     if (columns == 0 && v > 1 && open_columns.typical > 0 &&
         v * lanes > std::max<int64_t>(open_columns.least, 1))
       break;
@@ -175,6 +178,8 @@ class ProductSchedule {
         rows_(s.extents.size() > 1 ? constant(s.extents[1]).value_or(0) : 1),
         least_columns_(columns_ == 0 ? open_size(s, 0).least : columns_),
         least_rows_(rows_ == 0 ? open_size(s, 1).least : rows_),
+        one_vector_(columns_ == 0 && open_size(s, 0).most > 0),
+        loads_under_masks_(target.has_feature(Target::AVX2)),
         lanes_(target.natural_vector_size(s.func.types()[0])),
         may_sum_along_depth_(s.extents.size() > 1 && s.rvars.size() == 1 && !grouped_ &&
                              place.size() > 1 && least_columns_ > 0 && least_rows_ > 0),
@@ -196,7 +201,8 @@ class ProductSchedule {
   // for columns/tile { for others { for rows/tile { tile } } }
   void tile_output() {
     Var column = to_.vars[place_[0]];
-    TailStrategy column_tail = tail_for(least_columns_, tile_.columns());
+    TailStrategy column_tail =
+        one_vector_ ? TailStrategy::Predicate : tail_for(least_columns_, tile_.columns());
     Var group("group"), row("row"), rows("rows");
     std::vector<Var> outer;
     std::vector<int64_t> counts;
@@ -243,7 +249,8 @@ class ProductSchedule {
           tile_.all_columns ? TailStrategy::Predicate : tail_for(tile_.columns(), tile_.lanes));
     }
     // What little is made of sums takes them from registers.
-    const bool dense = place_[0] == 0 && (least_columns_ >= tile_.lanes || tile_.all_columns);
+    const bool dense =
+        place_[0] == 0 && (least_columns_ >= tile_.lanes || tile_.all_columns || one_vector_);
     plain_ = dense && is_small(out_.value());
     if (plain_) {
       if (tile_.vectors > 1) loops_.unroll(column);
@@ -390,6 +397,8 @@ class ProductSchedule {
   // its use where it does not lie in the first cache.
   void place_operand(Func operand) {
     constexpr int64_t kFirstCache = 32 << 10;
+    // Lanes beyond the last column are loads under a mask, where the processor has them.
+    if (one_vector_ && loads_under_masks_) return;
     const int64_t rows = planned_rows();
     const CallNode *image = image_of(operand);
     const bool side_by_side = !dot_ && columns_ > 0 && columns_ <= tile_.columns();
@@ -402,7 +411,7 @@ class ProductSchedule {
       }
       return;
     }
-    if (rows < (dot_ ? 2 : 4) * tile_.rows) return;
+    if (!one_vector_ && rows < (dot_ ? 2 : 4) * tile_.rows) return;
     if (!tile_.all_columns) {
       operand.compute_at(out_, column_loop_);
     } else if (only_rows_) {
@@ -455,9 +464,10 @@ class ProductSchedule {
     // read for there is inside of them.
     const bool open_rows = place_.size() > 1 && s_.extents.size() > 1 && rows_ == 0 &&
                            least_rows_ < tile_.rows &&
-                           (least_columns_ >= tile_.columns() || tile_.all_columns);
+                           (least_columns_ >= tile_.columns() || tile_.all_columns || one_vector_);
+    if (one_vector_) sums_.bound_extent(args_[0], tile_.columns());
     if (open_rows) sums_.bound_extent(args_[1], tile_.rows);
-    guarded_ = least_columns_ < tile_.columns() && !tile_.all_columns;
+    guarded_ = least_columns_ < tile_.columns() && !tile_.all_columns && !one_vector_;
     sums_.compute_at(level_);
     if (holds_tile_) {
       Func copies = hold_tile(sums_, level_, tile_.lanes);
@@ -511,8 +521,9 @@ class ProductSchedule {
     RVar together("together");
     const bool unrolled = of_products && unrolls_steps();
     if (unrolled) {
-      update.split(reduced[0], reduced[0], together, kTogether,
-                   steps_ % kTogether == 0 ? TailStrategy::Auto : TailStrategy::GuardWithIf);
+      update.split(
+          reduced[0], reduced[0], together, kTogether,
+          steps_ != 0 && steps_ % kTogether == 0 ? TailStrategy::Auto : TailStrategy::GuardWithIf);
       inner.emplace_back(together);
     }
     for (const RVar &r : reduced) inner.emplace_back(r);
@@ -529,8 +540,10 @@ class ProductSchedule {
   // Several steps in one iteration: what a loop costs tells beside few multiply-adds. Left over
   // ones need a copy of the tile for each.
   bool unrolls_steps() const {
-    constexpr int64_t kManySteps = 64;
-    if (dot_ || fetched_ || steps_ < 2 * kTogether) return false;
+    constexpr int64_t kManySteps = 64, kManyRows = 8;
+    if (dot_ || fetched_) return false;
+    if (steps_ == 0) return tile_.vectors == 1 && least_rows_ >= kManyRows;
+    if (steps_ < 2 * kTogether) return false;
     return steps_ % kTogether == 0 || (tile_.vectors == 1 && steps_ >= kManySteps);
   }
 
@@ -554,7 +567,9 @@ class ProductSchedule {
   ProductTile tile_;
   const int64_t columns_, rows_;              // 0 where they are known at run time only
   const int64_t least_columns_, least_rows_;  // 0 where nothing is known
-  const int lanes_;                           // of the target's vectors
+  const bool one_vector_;                     // of an open number of columns
+  const bool loads_under_masks_;
+  const int lanes_;  // of the target's vectors
   const bool may_sum_along_depth_;
   const ProductTile along_depth_;
   Var column_loop_{"columns"}, outermost_;

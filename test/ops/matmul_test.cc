@@ -316,25 +316,26 @@ const Shape kOpenShapes[] = {
     {4, 64, 5},    {5, 130, 66},   {24, 64, 7},   {23, 1024, 256}, {24, 1024, 256}, {25, 1024, 257},
     {512, 64, 33}, {515, 70, 40},  {8, 16, 9},    {8, 17, 30},     {9, 63, 129},    {8, 4, 4},
     {67, 15, 21},  {8, 3, 128},    {100, 1, 300}, {31, 2, 511},    {7, 7, 7},       {1, 1, 1},
-    {2, 3, 5},     {7, 63, 10},    {40, 3, 20},
+    {2, 3, 5},     {7, 63, 10},    {40, 3, 20},   {200, 65, 30},   {9, 16, 3},      {100, 13, 37},
+    {3, 16, 5},    {11, 1, 1},     {50, 5, 700},
 };
 
 // One compilation for all sizes, or for any number of rows.
 template <typename A, typename B, typename C>
-void expect_open_sizes_right(Form form, bool only_rows) {
+void expect_open_sizes_right(Form form, bool only_rows, const Target &target = host()) {
   Param<int> rows("rows"), columns("columns"), depth("depth");
   ImageParam left(type_of<A>(), 2, "left"), right(type_of<B>(), 2, "right");
   Func open;
-  if (!only_rows) open = product<C>(left, right, Sizes(rows, columns, depth), form, host());
+  if (!only_rows) open = product<C>(left, right, Sizes(rows, columns, depth), form, target);
   for (const Shape &s : kOpenShapes) {
     rows.set(s.rows);
     columns.set(s.columns);
     depth.set(s.depth);
-    Func out = only_rows ? product<C>(left, right, Sizes(rows, s.columns, s.depth), form, host(),
+    Func out = only_rows ? product<C>(left, right, Sizes(rows, s.columns, s.depth), form, target,
                                       s.columns)
                          : open;
     Example<A, B, C> example(s, form, Data::Noise);
-    example.run(out, left, right, host());
+    example.run(out, left, right, target);
     EXPECT_LE(example.error(), 1) << text(s) << " form " << static_cast<int>(form);
   }
 }
@@ -346,6 +347,13 @@ TEST(matmul, open_sizes) {
   }
   expect_open_sizes_right<double, double, double>(Form::Plain, false);
   expect_open_sizes_right<uint8_t, int8_t, int32_t>(Form::Plain, false);
+}
+
+// Without loads under masks.
+TEST(matmul, open_sizes_on_old_machines) {
+  if (host().arch != Target::X86) GTEST_SKIP() << "the machine runs no code for SSE4.1";
+  const Target old(host().os, Target::X86, 64, {Target::SSE41});
+  expect_open_sizes_right<float, float, float>(Form::Plain, false, old);
 }
 
 TEST(matmul, open_rows) {

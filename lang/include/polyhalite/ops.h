@@ -22,6 +22,7 @@ struct OpenSize {
   int64_t least = 0;
   int64_t typical = 0;  // 0: nothing is known
   int64_t multiple = 1;
+  int64_t most = 0;  // 0: nothing is known; else what is read beyond the size is 0
 };
 
 /// What the library's schedule knows of a Func inside an operator.
@@ -57,7 +58,8 @@ struct Stage {
   // weights, their sum, weighted sums; then rvars are those of scores, largest, sum, weighted sums.
   // Of a Winograd: transformed tiles, sums of products, which are in strips of `groups` results,
   // and their copies; then `tile` is a tile's width.
-  // Of a Window that is no update: columns of cells, `tile` of them for a row, 0 where that is open.
+  // Of a Window that is no update: columns of cells, `tile` of them for a row, 0 where that is
+  // open.
   std::vector<Func> parts = {};
   int tile = 0;
   // Of a Product, Strips or Depthwise of open sizes, whose func selects by size between the sums of
@@ -107,9 +109,9 @@ class Tensor {
 
 /// Funcs that hold these tensors, the outputs of one pipeline, with the library's schedule for them
 /// and for all that they are made of. orders[i][k] is the dimension of tensor i that is dimension k
-/// (0 is innermost) of its Func; an empty order puts the last dimension innermost. The schedules are
-/// for whole tensors: a run that asks for a part that is smaller than a tile is refused, with the
-/// size that it takes.
+/// (0 is innermost) of its Func; an empty order puts the last dimension innermost. The schedules
+/// are for whole tensors: a run that asks for a part that is smaller than a tile is refused, with
+/// the size that it takes.
 std::vector<Func> materialize(const std::vector<Tensor> &tensors,
                               const std::vector<std::string> &names,
                               const std::vector<std::vector<int>> &orders, const Target &target);
