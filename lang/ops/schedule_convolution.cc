@@ -28,6 +28,17 @@ int64_t steps_of(const Stage &s) {
   return n;
 }
 
+// Loops around a tile, the innermost first, and their extents; 0: known at run time only.
+struct OuterLoops {
+  std::vector<Var> vars;
+  std::vector<int64_t> counts;
+
+  void add(const Var &v, int64_t count) {
+    vars.push_back(v);
+    counts.push_back(count);
+  }
+};
+
 // A tile of `to`, a strip of channels by some columns, whose sums stay in registers.
 class TileSchedule {
  public:
@@ -76,41 +87,44 @@ class TileSchedule {
       channel = member;
     }
     std::vector<VarOrRVar> order{channel};
-    std::vector<Var> outer;
-    std::vector<int64_t> counts;
-    const auto add = [&](const Var &v, int64_t count) {
-      outer.push_back(v);
-      counts.push_back(count);
-    };
+    OuterLoops outer;
     Var groups("strip_groups");
     const int64_t group =
         together == 0 || strips_ == 0 ? strips_ : largest_divisor(strips_, together);
     if (group < strips_) loops_.split(strip_, groups, strip_, static_cast<int>(group));
-    if (where == StripLoop::Innermost) add(strip_, group);
-    const auto add_columns = [&] { add(columns, columns_ == 0 ? 0 : tiles(columns_, tile_)); };
+    if (where == StripLoop::Innermost) outer.add(strip_, group);
+    const auto add_columns = [&] {
+      outer.add(columns, columns_ == 0 ? 0 : tiles(columns_, tile_));
+    };
     const bool has_columns = place_.size() > 1;
     if (has_columns) {
       loops_.split(to_.vars[place_[1]], columns, column, tile_, tail_for(least_columns_, tile_));
       order.emplace_back(column);
       if (!columns_outside) add_columns();
     }
-    if (where == StripLoop::InRow) add(strip_, strips_);
+    if (where == StripLoop::InRow) outer.add(strip_, strips_);
+    OuterLoops row_tasks;
     for (size_t i = 0; i < to_.vars.size(); i++) {
       if (i == place_[0] || (place_.size() > 1 && i == place_[1])) continue;
       if (own_strips && i == place_.back()) continue;
-      if (place_.size() > 2 && i == place_[2] && where != StripLoop::Outermost) {
-        add_rows(&outer, &counts, i);
+      if (place_.size() > 2 && i == place_[2] && columns_outside) {
+        add_rows_of_tasks(i, &outer, &row_tasks);
         continue;
       }
-      add(to_.vars[i], to_.extent(i));
+      if (place_.size() > 2 && i == place_[2] && where != StripLoop::Outermost) {
+        add_rows(i, &outer);
+        continue;
+      }
+      outer.add(to_.vars[i], to_.extent(i));
     }
     if (has_columns && columns_outside) add_columns();
-    if (where == StripLoop::Outermost) add(strip_, strips_);
-    if (group < strips_) add(groups, strips_ / group);
-    for (const Var &o : outer) order.emplace_back(o);
+    if (where == StripLoop::Outermost) outer.add(strip_, strips_);
+    if (group < strips_) outer.add(groups, strips_ / group);
+    for (const Var &v : row_tasks.vars) outer.add(v, row_tasks.counts[0]);
+    for (const Var &o : outer.vars) order.emplace_back(o);
     loops_.reorder(order);
-    make_parallel(outer, counts);
-    level_ = LoopLevel(out_, outer[0]);
+    make_parallel(outer);
+    level_ = LoopLevel(out_, outer.vars[0]);
     sums_.compute_at(level_);
     if (place_[0] == 0 && lanes_ > 1) {
       loops_.vectorize(channel, lanes_);
@@ -168,29 +182,39 @@ class TileSchedule {
 
  private:
   // Rows in tasks, each of which has a ring of the border's rows.
-  void add_rows(std::vector<Var> *outer, std::vector<int64_t> *counts, size_t i) {
+  void add_rows(size_t i, OuterLoops *outer) {
     constexpr int64_t kMost = 16, kLeast = 7;
     const Var rows = to_.vars[i];
     const int64_t count = to_.extent(i);
-    outer->push_back(rows);
-    counts->push_back(count);
-    if (!border_ || s_.kind == Stage::Depthwise) return;
+    outer->add(rows, count);
+    if (!border_) return;
     // Tasks of equal sizes: where the last one is smaller, so are its tiles, of which then no more
     // is known than the largest size.
     int64_t task = std::min(kMost, count - 1);
     while (task >= kLeast && count % task != 0) task--;
-    counts->back() = 1;
+    outer->counts.back() = 1;
     if (task < kLeast) {
       row_ = rows;
       return;
     }
     Var row("row");
     loops_.split(rows, rows, row, static_cast<int>(task));
-    outer->back() = row;
-    outer->push_back(rows);
-    counts->push_back(count / task);
+    outer->vars.back() = row;
+    outer->add(rows, count / task);
     row_ = row;
     task_ = rows;
+  }
+
+  // Threads share rows of the image rather than strips of it: a cache's lines stay with one.
+  void add_rows_of_tasks(size_t i, OuterLoops *outer, OuterLoops *tasks) {
+    constexpr int64_t kMost = 28, kLeast = 7;
+    const Var rows = to_.vars[i];
+    const int64_t count = to_.extent(i), task = largest_divisor(count, std::min(kMost, count / 2));
+    if (task < kLeast) return outer->add(rows, count);
+    Var row("row");
+    loops_.split(rows, rows, row, static_cast<int>(task));
+    outer->add(row, task);
+    tasks->add(rows, count / task);
   }
 
   // Once, for all branches of the output.
@@ -208,19 +232,19 @@ class TileSchedule {
     schedule_points(Loops(border, border_->extents), false, false, target_);
   }
 
-  void make_parallel(const std::vector<Var> &outer, const std::vector<int64_t> &counts) {
+  void make_parallel(const OuterLoops &outer) {
     // Tasks within tasks are for large ones only.
     constexpr int64_t kLarge = 1 << 22;
     const int64_t operations = product_of(s_.extents) * steps_of(s_);
     if (operations < kWorthThreads) return;
     int64_t tasks = 1;
-    for (size_t i = outer.size(); i-- > 0 && tasks < 8;) {
+    for (size_t i = outer.vars.size(); i-- > 0 && tasks < 8;) {
       if (tasks > 1 && operations / tasks < kLarge) break;
       // What is inside of a row shares the border's.
-      if (row_ && outer[i].name() == row_->name()) break;
-      if (counts[i] == 1) continue;
-      loops_.parallel(outer[i]);
-      tasks *= counts[i] == 0 ? 8 : counts[i];
+      if (row_ && outer.vars[i].name() == row_->name()) break;
+      if (outer.counts[i] == 1) continue;
+      loops_.parallel(outer.vars[i]);
+      tasks *= outer.counts[i] == 0 ? 8 : outer.counts[i];
     }
   }
 

@@ -266,8 +266,8 @@ class ProductSchedule {
   void make_parallel(const std::vector<Var> &outer, const std::vector<int64_t> &counts) {
     int64_t operations = product_of(s_.extents);
     for (const RVar &r : s_.rvars) operations *= constant(r.extent()).value_or(64);
-    // Multiply-adds: some 16 of them take as long as a point elsewhere.
-    if (operations < 16 * kWorthThreads) return;
+    // Multiply-adds: some 16 of them take as long as a point elsewhere, of dot products more.
+    if (operations < 16 * kWorthThreads * (dot_ ? dot_->terms : 1)) return;
     // Packed columns serve all rows of a task: rows stay inside unless there are few columns.
     int64_t tasks = 1;
     for (size_t i = outer.size(); i-- > 0 && tasks < 8;) {
