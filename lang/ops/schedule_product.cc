@@ -459,7 +459,50 @@ class ProductSchedule {
         .vectorize(sums);
   }
 
+  // Terms of a sum whose columns stay in the second cache while all rows read them; 0: all do, or
+  // tiles leave a rest, which would not stay in registers.
+  int terms_in_cache() const {
+    constexpr int64_t kStays = 1 << 20, kBlock = 128 << 10;
+    const bool whole = rows_ > 0 && rows_ % tile_.rows == 0 && rows_ >= 8 * tile_.rows &&
+                       columns_ > 0 && columns_ % tile_.columns() == 0;
+    if (!whole || !plain_ || dot_ || s_.rvars.size() != 1 || s_.extents.size() != 2) return 0;
+    if (place_.size() != 2 || to_.vars.size() != 2 || s_.when.defined()) return 0;
+    const int64_t steps = constant(s_.rvars[0].extent()).value_or(0);
+    const int64_t step = tile_.columns() * sums_.types()[0].bytes();
+    if (steps * step <= kStays) return 0;
+    const int64_t most = kBlock / step;
+    for (int64_t n = most; n >= most / 4; n--) {
+      if (steps % n == 0) return static_cast<int>(n);
+    }
+    return 0;
+  }
+
+  //   for columns/tile { for blocks { for rows/tile { tile of a block's sums; add it to the sums }
+  //   };
+  //                      for rows/tile { to } }
+  void sum_in_blocks(int terms) {
+    RVar blocks("blocks"), term("term");
+    Var part("part"), rows("rows"), row("row");
+    sums_.compute_at(tile_.all_columns ? LoopLevel::root() : LoopLevel(out_, column_loop_));
+    sums_.vectorize(args_[0], tile_.lanes);
+    sums_.update().split(s_.rvars[0], blocks, term, terms);
+    Func partial = sums_.update().rfactor(blocks, part);
+    polyhalite::Stage adding = sums_.update();
+    adding.split(args_[1], rows, row, tile_.rows)
+        .reorder(args_[0], row, rows, blocks)
+        .vectorize(args_[0], tile_.lanes)
+        .unroll(row);
+    if (tile_.vectors > 1) adding.unroll(args_[0]);
+    if (tile_.all_columns) adding.parallel(rows);
+    partial.compute_at(sums_, rows);
+    in_registers(partial.operator polyhalite::Stage());
+    steps_ = terms;
+    order_update(partial.update(), {term}, {part});
+    fetch_ahead(partial.update(), term);
+  }
+
   void tile_sums() {
+    if (const int terms = terms_in_cache()) return sum_in_blocks(terms);
     // Of rows whose number is open a tile computes all, beyond the last one too: what operands are
     // read for there is inside of them.
     const bool open_rows = place_.size() > 1 && s_.extents.size() > 1 && rows_ == 0 &&

@@ -152,8 +152,9 @@ struct Example {
 };
 
 template <typename A, typename B, typename C>
-void expect_right(Form form, Data data, const Target &target) {
-  for (const Shape &s : kShapes) {
+void expect_right(Form form, Data data, const Target &target,
+                  const std::vector<Shape> &shapes = {std::begin(kShapes), std::end(kShapes)}) {
+  for (const Shape &s : shapes) {
     ImageParam left(type_of<A>(), 2, "left"), right(type_of<B>(), 2, "right");
     Example<A, B, C> example(s, form, data);
     example.run(product<C>(left, right, s, form, target, s.columns), left, right, target);
@@ -175,6 +176,16 @@ TEST(matmul, float32) {
 
 TEST(matmul, float64) {
   expect_right<double, double, double>(Form::Plain, Data::Cancelling, host());
+}
+
+// Blocks of the sums stand outside of the rows, where a strip of the right operand is larger than
+// the second cache.
+TEST(matmul, long_sums_of_few_results) {
+  const std::vector<Shape> shapes = {{32, 64, 5000}, {64, 64, 4096}, {48, 192, 5120}};
+  for (const Form form : {Form::Plain, Form::Transposed, Form::Epilogue}) {
+    expect_right<float, float, float>(form, Data::Noise, host(), shapes);
+    expect_right<double, double, double>(form, Data::Cancelling, host(), shapes);
+  }
 }
 
 // Exact products, summed in float32.
