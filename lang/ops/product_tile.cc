@@ -1,0 +1,109 @@
+#include "lang/ops/product_tile.h"
+
+#include <algorithm>
+
+#include "lang/ops/common.h"
+#include "lang/ops/loops.h"
+
+namespace polyhalite::ops {
+
+namespace {
+
+// Cycles of a step of the reduction in a register tile: a multiply-add for each vector, of which a
+// processor begins one or two while each takes four; loads of a row's element, which wants half a
+// load, beside loads of the operand's vectors. Elements of rows lie further apart than vectors do,
+// and miss the first cache more often.
+double cycles_of_step(int vectors, int rows) {
+  constexpr double kLatency = 8, kVector = 0.1, kRow = 0.2;
+  const double loads = vectors + 0.5 * rows;
+  return std::max({static_cast<double>(vectors * rows), kLatency, loads}) + kVector * vectors +
+         kRow * rows;
+}
+
+}  // namespace
+
+std::optional<Dot> dot_of(const Stage &s, const Target &target) {
+  const int64_t columns = constant(s.extents[0]).value_or(open_size(s, 0).least);
+  if (s.rvars.size() != 1 || s.groups > 1 || columns == 0) return std::nullopt;
+  const std::optional<Dot> dot = dot_for(s.func, columns, target);
+  if (!dot) return std::nullopt;
+  const auto terms = constant(s.rvars[0].extent());
+  const bool fits =
+      terms ? *terms >= dot->terms : open_size(s, s.extents.size()).multiple % dot->terms == 0;
+  return fits ? dot : std::nullopt;
+}
+
+ProductTile product_tile(const Stage &s, const std::optional<Dot> &dot, bool may_mask,
+                         const Target &target) {
+  const Type type = s.func.types()[0];
+  const int natural = dot ? dot->sums : target.natural_vector_size(type);
+  const int registers = target.has_feature(Target::AVX512_Skylake) ? 32 : 16;
+  const int64_t columns = constant(s.extents[0]).value_or(0);
+  const int64_t rows = s.extents.size() > 1 ? constant(s.extents[1]).value_or(0) : 1;
+  const OpenSize open_columns = open_size(s, 0), open_rows = open_size(s, 1);
+  const bool masks = may_mask && !dot && target.has_feature(Target::AVX2);
+  ProductTile best;
+  const bool one_vector = open_columns.most > 0;
+  best.lanes = one_vector ? static_cast<int>(open_columns.most)
+                          : lanes_for(columns == 0 ? open_columns.least : columns, natural);
+  // Vectors wider than the columns, with lanes to spare, rather than several narrow ones.
+  if (masks && columns > best.lanes && columns < natural) best.lanes *= 2;
+  const int lanes = best.lanes;
+  double steps = 1;
+  for (const RVar &k : s.rvars) steps *= static_cast<double>(constant(k.extent()).value_or(64));
+  if (dot) steps /= dot->terms;
+  for (int v = 1; v <= 8; v++) {
+    const bool all = masks && columns > 0 && columns <= v * lanes;
+    if (columns > 0 && v * lanes > columns && !all) break;
+    if (one_vector && v > 1) break;
+    if (columns == 0 && v > 1 && open_columns.typical > 0 &&
+        v * lanes > std::max<int64_t>(open_columns.least, 1))
+      break;
+    // Strips of a matrix begin at lines of the cache.
+    if (!all && v > 4 && v < 8) continue;
+    for (int r = 1; r <= 14 && (r + 1) * v + 1 <= registers; r++) {
+      if (rows > 0 && r > rows) break;
+      // An open number of rows may be small, and tiles compute all of theirs.
+      if (rows == 0 && r > std::max<int64_t>(open_rows.least, 4)) break;
+      if (rows == 0 && open_rows.typical > 0 && r > std::max<int64_t>(open_rows.least, 1)) break;
+      const double count = static_cast<double>(columns == 0 ? 1 : tiles(columns, v * lanes)) *
+                           static_cast<double>(rows == 0 ? 1 : tiles(rows, r)) /
+                           (columns == 0 ? v : 1) / (rows == 0 ? r : 1);
+      // To set up a tile and to write it costs a few cycles for each vector.
+      const double cost = count * (steps * cycles_of_step(v, r) + 2 * v * r + 10);
+      if (best.cycles == 0 || cost < best.cycles) {
+        best.cycles = cost;
+        best.vectors = v;
+        best.rows = r;
+        best.all_columns = all;
+      }
+    }
+    if (all) break;
+  }
+  return best;
+}
+
+ProductTile tile_along_depth(const Stage &s, const Target &target) {
+  const int natural = target.natural_vector_size(s.func.types()[0]);
+  const int registers = target.has_feature(Target::AVX512_Skylake) ? 32 : 16;
+  const auto known_columns = constant(s.extents[0]), known_rows = constant(s.extents[1]);
+  const int64_t columns = known_columns.value_or(open_size(s, 0).typical);
+  const int64_t rows = known_rows.value_or(open_size(s, 1).typical);
+  const int64_t most_columns = known_columns.value_or(open_size(s, 0).least);
+  const int64_t most_rows = known_rows.value_or(open_size(s, 1).least);
+  const int64_t depth = constant(s.rvars[0].extent()).value_or(256);
+  const double steps = static_cast<double>(tiles(depth, natural));
+  ProductTile best;
+  for (int c = 1; c <= 8 && c <= most_columns; c++) {
+    for (int r = 1; r <= 8 && r <= most_rows && (r + 1) * c + 1 <= registers; r++) {
+      const double count = static_cast<double>(tiles(columns, c) * tiles(rows, r));
+      const double cost =
+          count * (steps * std::max<double>(cycles_of_step(c, r), r + c) + 8 * c * r + 10);
+      const bool all = known_columns && c == columns;
+      if (best.cycles == 0 || cost < best.cycles) best = {1, c, r, all, cost};
+    }
+  }
+  return best;
+}
+
+}  // namespace polyhalite::ops
