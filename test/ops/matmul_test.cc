@@ -68,7 +68,8 @@ template <typename C>
 Func product(const ImageParam &left, const ImageParam &right, const Sizes &s, Form form,
              const Target &target, int strip_columns = 0) {
   const int images = is_batch(form) ? 3 : 1;
-  ops::Tensor x(left, {s.rows * images, s.depth});
+  // What is known of the sizes stays known: a product of constants is an expression.
+  ops::Tensor x(left, {images == 1 ? s.rows : s.rows * images, s.depth});
   const ops::Tensor y = form == Form::Transposed
                             ? ops::transpose(ops::Tensor(right, {s.columns, s.depth}), {1, 0})
                             : ops::Tensor(right, {s.depth, s.columns});
@@ -186,6 +187,14 @@ TEST(matmul, long_sums_of_few_results) {
     expect_right<float, float, float>(form, Data::Noise, host(), shapes);
     expect_right<double, double, double>(form, Data::Cancelling, host(), shapes);
   }
+  const Target wide("x86-64-linux-sse41-avx-avx2-fma-avx512_skylake");
+  ImageParam left(Float(64), 2, "left"), right(Float(64), 2, "right");
+  const std::string tree = product<double>(left, right, shapes[1], Form::Plain, wide)
+                               .emit_text(Emit::tree, {left, right}, wide);
+  EXPECT_NE(tree.find("    for product.s1.blocks serial reduction\n"
+                      "      for product.s1.rows serial\n"),
+            std::string::npos)
+      << tree;
 }
 
 // Exact products, summed in float32.
