@@ -18,12 +18,14 @@ namespace {
 
 using polyhalite::Buffer;
 
+// Winograd's form as the library takes it for networks, not at all, or with tiles of 4 by 4.
+enum class Form { Chosen, Direct, LargeTiles };
+
 struct Shape {
   int channels, results, size, kernel, stride;
   bool depthwise = false;
-  int tile = kChosen;  // of Winograd's form
+  Form form = Form::Chosen;
 
-  static constexpr int kDirect = 0, kChosen = -1;  // kChosen: as the library does for networks
   int result_size() const { return (size + 2 * (kernel / 2) - kernel) / stride + 1; }
   double operations() const {
     return 2.0 * results * result_size() * result_size() * kernel * kernel *
@@ -44,12 +46,12 @@ const Shape kResNet50[] = {
 // Those of ResNet-50 for which the library chooses Winograd's form in the direct one and with
 // larger tiles; MobileNet v2's depthwise ones.
 const Shape kOthers[] = {
-    {64, 64, 56, 3, 1, false, Shape::kDirect},
-    {128, 128, 28, 3, 1, false, Shape::kDirect},
-    {256, 256, 14, 3, 1, false, Shape::kDirect},
-    {64, 64, 56, 3, 1, false, 4},
-    {128, 128, 28, 3, 1, false, 4},
-    {256, 256, 14, 3, 1, false, 4},
+    {64, 64, 56, 3, 1, false, Form::Direct},
+    {128, 128, 28, 3, 1, false, Form::Direct},
+    {256, 256, 14, 3, 1, false, Form::Direct},
+    {64, 64, 56, 3, 1, false, Form::LargeTiles},
+    {128, 128, 28, 3, 1, false, Form::LargeTiles},
+    {256, 256, 14, 3, 1, false, Form::LargeTiles},
     {32, 32, 112, 3, 1, true},
     {96, 96, 112, 3, 2, true},
     {144, 144, 56, 3, 1, true},
@@ -86,20 +88,24 @@ void promise(Image image, const std::vector<int> &sizes) {
   }
 }
 
-// G w G' of a kernel of 3 x 3 cells, cells[row][column] told by `w`.
+// G w H' of a kernel, w(row, column), at place (i, j).
 template <typename Cells>
-double transformed(const std::vector<std::vector<double>> &g, int i, int j, const Cells &w) {
+double transformed(const std::vector<double> &g, const std::vector<double> &h, const Cells &w) {
   double sum = 0;
-  for (int row = 0; row < 3; row++) {
-    for (int column = 0; column < 3; column++) {
-      sum += g[static_cast<size_t>(i)][static_cast<size_t>(row)] *
-             g[static_cast<size_t>(j)][static_cast<size_t>(column)] * w(row, column);
-    }
+  for (size_t row = 0; row < g.size(); row++) {
+    for (size_t column = 0; column < h.size(); column++)
+      sum += g[row] * h[column] * w(static_cast<int>(row), static_cast<int>(column));
   }
   return sum;
 }
 
-PreparedOperator prepare(Shape s) {
+std::vector<int> tile_of(const Shape &s, const polyhalite::ops::Window &window) {
+  if (s.depthwise || s.form == Form::Direct) return {};
+  if (s.form == Form::LargeTiles) return {4, 4};
+  return polyhalite::ops::winograd_tile(s.channels, s.results, window);
+}
+
+PreparedOperator prepare(const Shape &s) {
   using namespace polyhalite;
   Convolution peer{s.channels, s.results, s.size, s.kernel, s.stride, s.depthwise ? s.channels : 1};
   const int out_size = peer.result_size(), per_group = s.depthwise ? 1 : s.channels;
@@ -108,10 +114,12 @@ PreparedOperator prepare(Shape s) {
                            {1, 1},
                            {peer.padding(), peer.padding()},
                            {out_size, out_size}};
-  if (s.tile == Shape::kChosen) {
-    const bool gains = !s.depthwise && ops::gains_by_winograd(s.channels, s.results, window);
-    s.tile = gains ? 2 : Shape::kDirect;
-  }
+  const std::vector<int> tile = tile_of(s, window);
+  // Of one dimension: images are square, but tiles may not be.
+  const auto transform = [&](size_t d) {
+    return ops::winograd_kernel_transform(s.kernel, s.stride, tile.empty() ? 1 : tile[d]);
+  };
+  const auto g = transform(0), h = transform(1);
   const Target target = get_jit_target_from_environment();
   // In the order of oneDNN's plain layouts, the innermost first.
   const Buffer<float> plain_x(std::vector<int>{s.size, s.size, s.channels});
@@ -132,26 +140,24 @@ PreparedOperator prepare(Shape s) {
   const std::vector<int> y_sizes{s.results, out_size, out_size, 1};
   const int width = ops::strip_width(s.results, Float(32), target);
   const int strips = (s.results + width - 1) / width;
-  const int cells = s.tile == Shape::kDirect ? s.kernel : s.tile + 2;
+  const auto down = static_cast<int>(g.size()), across = static_cast<int>(h.size());
   const std::vector<int> w_sizes = s.depthwise
                                        ? std::vector<int>{s.results, 1, s.kernel, s.kernel}
-                                       : std::vector<int>{width, s.channels, cells, cells, strips};
+                                       : std::vector<int>{width, s.channels, across, down, strips};
   Buffer<float> x(x_sizes), w(w_sizes);
   const Buffer<float> y(y_sizes);
   x.for_each_element([&](const int *at) {
     x(at) = planar ? plain_x(at[0], at[1], at[2]) : plain_x(at[1], at[2], at[0]);
   });
-  const auto g = ops::winograd_kernel_transform(s.tile == Shape::kDirect ? 2 : s.tile);
   w.for_each_element([&](const int *at) {
     const int result = s.depthwise ? at[0] : at[4] * width + at[0];
     if (result >= s.results) {
       w(at) = 0;
-    } else if (s.tile == Shape::kDirect) {
-      w(at) = plain_w(at[2], at[3], at[1], result);
     } else {
-      w(at) = static_cast<float>(transformed(g, at[3], at[2], [&](int row, int column) {
-        return plain_w(column, row, at[1], result);
-      }));
+      const auto cell = [&](int row, int column) { return plain_w(column, row, at[1], result); };
+      w(at) = tile.empty() ? cell(at[3], at[2])
+                           : static_cast<float>(transformed(g[static_cast<size_t>(at[3])],
+                                                            h[static_cast<size_t>(at[2])], cell));
     }
   });
 
@@ -159,10 +165,10 @@ PreparedOperator prepare(Shape s) {
   promise(xs, x_sizes);
   promise(ws, w_sizes);
   const ops::Tensor image(xs, {1, s.channels, s.size, s.size}, image_order);
-  const auto kernels = [&] { return ops::Tensor(ws, {strips, cells, cells, s.channels, width}); };
+  const auto kernels = [&] { return ops::Tensor(ws, {strips, down, across, s.channels, width}); };
   const ops::Tensor result =
-      s.tile != Shape::kDirect ? ops::winograd(image, kernels(), s.results, window, s.tile)
-      : s.depthwise            ? ops::convolution(
+      !tile.empty() ? ops::winograd(image, kernels(), s.results, window, tile)
+      : s.depthwise ? ops::convolution(
                           image, ops::Tensor(ws, {s.results, 1, s.kernel, s.kernel}, {0, 1, 3, 2}),
                           window, s.channels)
                     : ops::convolution(image, kernels(), s.results, window);
@@ -185,9 +191,9 @@ PreparedOperator prepare(Shape s) {
     if (!onednn.run) return std::string();
     onednn.finish();
     // Each of two sums of terms, none larger than 1, may be off by terms/2 units of the last place
-    // of a partial sum. Tiles of 4 lose about ten times as much.
-    const double allowed =
-        (s.tile == 4 ? 20 : 2) * terms * std::numeric_limits<float>::epsilon() * std::sqrt(terms);
+    // of a partial sum. Tiles of 4 lose up to ten times as much.
+    const double allowed = (std::count(tile.begin(), tile.end(), 4) != 0 ? 20 : 2) * terms *
+                           std::numeric_limits<float>::epsilon() * std::sqrt(terms);
     double apart = 0;
     for (int c = 0; c < s.results; c++) {
       for (int row = 0; row < out_size; row++) {
@@ -204,10 +210,10 @@ PreparedOperator prepare(Shape s) {
 
 OperatorCase case_of(const Shape &s) {
   OperatorCase one;
-  one.name = s.depthwise                ? "convolution/depthwise"
-             : s.tile == Shape::kChosen ? "convolution"
-             : s.tile == Shape::kDirect ? "convolution/direct"
-                                        : "convolution/winograd_" + std::to_string(s.tile);
+  one.name = s.depthwise              ? "convolution/depthwise"
+             : s.form == Form::Chosen ? "convolution"
+             : s.form == Form::Direct ? "convolution/direct"
+                                      : "convolution/winograd_4";
   one.shape = std::to_string(s.channels) + "to" + std::to_string(s.results) + "_image" +
               std::to_string(s.size) + "_kernel" + std::to_string(s.kernel) + "_stride" +
               std::to_string(s.stride);

@@ -30,10 +30,10 @@ Graph fold_batch_norm(Graph g);
 ///   %y = Conv(%x, %w, ...)   ->   %y = Conv(%x, %strips, ...) {strips_of = results}
 ///   %y = MatMul(%a, %b)      ->   %y = MatMul(%a, %strips) {strips_of = columns}
 Graph strip_kernels(Graph g, const Target &target);
-/// Before strip_kernels. Convolutions that gain by it, see ops::gains_by_winograd(), get
-/// transformed kernels:
-///   %y = Conv(%x, %w, ...)   ->   %y = Conv(%x, %kernels, ...) {winograd_tile = 2, strips_of =
-///   results}
+/// Before strip_kernels. Convolutions that gain by it, see ops::winograd_tile(), get transformed
+/// kernels:
+///   %y = Conv(%x, %w, ...)   ->   %y = Conv(%x, %kernels, ...) {winograd_tile = [2, 2],
+///   strips_of = results}
 Graph winograd_kernels(Graph g, const Target &target);
 
 }  // namespace polyhalite::onnx

@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <optional>
+#include <tuple>
 
 #include "apps/onnx/passes.h"
 #include "apps/onnx/weight_memory.h"
@@ -9,21 +12,19 @@ namespace polyhalite::onnx {
 
 namespace {
 
-// The largest tiles whose errors are no larger than those of the direct form.
-constexpr int kTile = 2;
-
 std::vector<int> of_two(const Node &n, const std::string &attribute) {
   const std::vector<int64_t> list = n.integers(attribute);
   return list.empty() ? std::vector<int>{1, 1} : std::vector<int>(list.begin(), list.end());
 }
 
-bool gains(const Graph &g, const Node &n) {
-  if (!n.is("Conv") || n.integer("group", 1) != 1) return false;
+// The window of a convolution in two dimensions whose kernels and result's sizes are known.
+std::optional<ops::Window> known_window(const Graph &g, const Node &n) {
+  if (!n.is("Conv") || n.integer("group", 1) != 1) return std::nullopt;
   const Value &w = g.value(n.inputs[1]);
   const auto &result = g.value(n.outputs[0]).shape;
   if (w.type != ElementType::Float32 || !w.constant || w.constant->is_splat() ||
-      w.constant->shape().size() != 4 || !result) {
-    return false;
+      w.constant->shape().size() != 4 || !result || !(*result)[0].constant()) {
+    return std::nullopt;
   }
   ops::Window window;
   window.kernel = {static_cast<int>(w.constant->shape()[2]),
@@ -32,64 +33,78 @@ bool gains(const Graph &g, const Node &n) {
   window.dilation = of_two(n, "dilations");
   for (size_t d = 2; d < 4; d++) {
     const auto size = (*result)[d].constant();
-    if (!size) return false;
+    if (!size) return std::nullopt;
     window.shape.emplace_back(static_cast<int>(*size));
   }
-  return (*result)[0].constant().has_value() &&
-         ops::gains_by_winograd(static_cast<int>(w.constant->shape()[1]),
-                                static_cast<int>(w.constant->shape()[0]), window);
+  return window;
 }
 
-// G w G' of w[result, channel, 3, 3] as [strip, i, j, channel, result in the strip], each element
-// rounded once.
-Constant transformed(const Constant &w, int64_t width) {
-  const auto g = ops::winograd_kernel_transform(kTile);
-  const int64_t size = kTile + 2, results = w.shape()[0], channels = w.shape()[1];
+// G w H' of w[result, channel, row, column] as [strip, i, j, channel, result in the strip], each
+// element rounded once.
+Constant transformed(const Constant &w, const ops::Window &window, const std::vector<int> &tile,
+                     int64_t width) {
+  const auto g = ops::winograd_kernel_transform(window.kernel[0], window.stride[0], tile[0]);
+  const auto h = ops::winograd_kernel_transform(window.kernel[1], window.stride[1], tile[1]);
+  const auto down = static_cast<int64_t>(g.size()), across = static_cast<int64_t>(h.size());
+  const int64_t results = w.shape()[0], channels = w.shape()[1];
+  const auto rows = static_cast<size_t>(window.kernel[0]);
+  const auto columns = static_cast<size_t>(window.kernel[1]);
   const int64_t strips = (results + width - 1) / width;
   const std::shared_ptr<uint8_t> bytes =
-      weight_memory(static_cast<size_t>(strips * size * size * channels * width) * 4);
+      weight_memory(static_cast<size_t>(strips * down * across * channels * width) * 4);
+  std::vector<float> cells(rows * columns);
+  std::vector<double> half(columns);  // a row of G w
   for (int64_t result = 0; result < results; result++) {
     for (int64_t channel = 0; channel < channels; channel++) {
-      float cells[9];
-      std::memcpy(cells, w.at((result * channels + channel) * 9), sizeof cells);
-      for (int64_t i = 0; i < size; i++) {
-        for (int64_t j = 0; j < size; j++) {
+      std::memcpy(cells.data(),
+                  w.at((result * channels + channel) * static_cast<int64_t>(cells.size())),
+                  cells.size() * sizeof(float));
+      for (int64_t i = 0; i < down; i++) {
+        std::fill(half.begin(), half.end(), 0);
+        for (size_t c = 0; c < cells.size(); c++)
+          half[c % columns] +=
+              g[static_cast<size_t>(i)][c / columns] * static_cast<double>(cells[c]);
+        for (int64_t j = 0; j < across; j++) {
           double sum = 0;
-          for (size_t c = 0; c < 9; c++) {
-            sum += g[static_cast<size_t>(i)][c / 3] * g[static_cast<size_t>(j)][c % 3] *
-                   static_cast<double>(cells[c]);
-          }
+          for (size_t c = 0; c < columns; c++) sum += h[static_cast<size_t>(j)][c] * half[c];
           const int64_t to =
-              (((result / width * size + i) * size + j) * channels + channel) * width;
+              (((result / width * down + i) * across + j) * channels + channel) * width;
           const auto rounded = static_cast<float>(sum);
           std::memcpy(bytes.get() + (to + result % width) * 4, &rounded, 4);
         }
       }
     }
   }
-  return Constant(w.type(), {strips, size, size, channels, width}, bytes, bytes.get());
+  return Constant(w.type(), {strips, down, across, channels, width}, bytes, bytes.get());
 }
 
 }  // namespace
 
 Graph winograd_kernels(Graph g, const Target &target) {
-  std::map<ValueId, ValueId> done;
+  // By kernels, stride and tile: convolutions may share kernels.
+  std::map<std::tuple<ValueId, std::vector<int>, std::vector<int>>, ValueId> done;
   for (Node &n : g.nodes) {
-    if (!gains(g, n)) continue;
+    const std::optional<ops::Window> window = known_window(g, n);
+    if (!window) continue;
     const ValueId w = n.inputs[1];
     const Value value = g.value(w);
-    const int64_t results = value.constant->shape()[0];
-    auto at = done.find(w);
+    const auto results = static_cast<int>(value.constant->shape()[0]);
+    const auto channels = static_cast<int>(value.constant->shape()[1]);
+    const std::vector<int> tile = ops::winograd_tile(channels, results, *window);
+    if (tile.empty()) continue;
+    const auto key = std::make_tuple(w, window->stride, tile);
+    auto at = done.find(key);
     if (at == done.end()) {
-      const int width = ops::strip_width(static_cast<int>(results), Float(32), target);
-      const ValueId kernels =
-          g.add_constant(value.name + ".winograd", transformed(*value.constant, width));
-      at = done.emplace(w, kernels).first;
+      const int width = ops::strip_width(results, Float(32), target);
+      const ValueId kernels = g.add_constant(value.name + ".winograd",
+                                             transformed(*value.constant, *window, tile, width));
+      at = done.emplace(key, kernels).first;
     }
     n.inputs[1] = at->second;
-    n.attributes["kernel_shape"] = std::vector<int64_t>{3, 3};
-    n.attributes["strips_of"] = results;
-    n.attributes["winograd_tile"] = int64_t{kTile};
+    n.attributes["kernel_shape"] =
+        std::vector<int64_t>(window->kernel.begin(), window->kernel.end());
+    n.attributes["strips_of"] = int64_t{results};
+    n.attributes["winograd_tile"] = std::vector<int64_t>(tile.begin(), tile.end());
   }
   return remove_dead_nodes(std::move(g));
 }

@@ -177,7 +177,7 @@ Tensor pool_columns(const Tensor &x, const Window &window, const Cellwise &cellw
   pooled(reversed(vars)) = all;
   Stage windows = own_stage(pooled, shape);
   windows.parts = {columns};
-  windows.tile = static_cast<int>(constant(one_wide.shape[last]).value_or(0));
+  windows.columns = static_cast<int>(constant(one_wide.shape[last]).value_or(0));
   return tensor_of(pooled, cellwise.identity.type(), shape, windows, merged_stages({x}));
 }
 

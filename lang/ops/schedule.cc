@@ -143,9 +143,9 @@ void schedule_windows(const Loops &out, size_t innermost, const Stage &s, const 
 void schedule_columns(const Loops &to, const Stage &s, bool along_rows, const Target &target) {
   if (!along_rows || to.vars.size() < 2) return;
   Func columns = s.parts[0];
-  const int lanes = lanes_for(s.tile, natural_lanes(columns, target));
+  const int lanes = lanes_for(s.columns, natural_lanes(columns, target));
   columns.compute_at(to.func, to.vars[1]);
-  if (lanes > 1) columns.vectorize(columns.args()[0], lanes, tail_for(s.tile, lanes));
+  if (lanes > 1) columns.vectorize(columns.args()[0], lanes, tail_for(s.columns, lanes));
 }
 
 bool is_product(const Stage &s) {

@@ -9,8 +9,6 @@ namespace polyhalite::ops {
 
 namespace {
 
-int64_t count_of(int64_t extent, int64_t size) { return (extent + size - 1) / size; }
-
 // Rows of tiles in a block, as many as the second cache holds; if it can be, blocks have equal
 // sizes.
 int64_t rows_of_block(int64_t rows, int64_t bytes_of_row) {
@@ -26,83 +24,152 @@ TailStrategy exact_tail(int64_t extent, int64_t factor) {
   return extent % factor == 0 ? TailStrategy::Auto : TailStrategy::GuardWithIf;
 }
 
-}  // namespace
-
-void schedule_winograd(const Loops &to, const Stage &s, const Stage *border, const Target &target) {
-  Func out = to.func, tiles = s.parts[0], sums = s.parts[1], products = s.parts[2];
-  const int64_t channels = constant(s.rvars[0].extent()).value_or(0);
-  const int64_t results = to.extent(0), columns = to.extent(1), rows = to.extent(2);
-  if (channels == 0 || results == 0 || columns == 0 || rows == 0) {
-    if (border) Func(border->func).compute_root();
-    for (Func f : {tiles, sums, products}) f.compute_root();
-    return;
+class WinogradSchedule {
+ public:
+  WinogradSchedule(const Loops &to, const Stage &s, const Target &target)
+      : to_(to),
+        s_(s),
+        target_(target),
+        out_(to.func),
+        tiles_(s.parts[0]),
+        sums_(s.parts[1]),
+        products_(s.parts[2]),
+        bytes_(sums_.types()[0].bytes()),
+        channels_(constant(s.rvars[0].extent()).value_or(0)),
+        width_(s.groups),
+        lanes_(target.natural_vector_size(sums_.types()[0])) {
+    while (width_ % lanes_ != 0) lanes_ /= 2;
+    across_ = tiles(to.extent(1), s.tile[1]);
+    down_ = tiles(to.extent(2), s.tile[0]);
+    at_once_ = register_tile_columns(width_ / lanes_, across_, target);
+    // What a row of tiles takes of transformed tiles, and of a strip's products. Where tiles have
+    // one row, they share the rows of the image.
+    const int64_t transformed = (s.tile[1] == 1 ? across_ * s.stride[1] : across_ * s.places[1]) *
+                                s.places[0] * (s.tile[0] == 1 ? s.stride[0] : 1) * channels_ *
+                                bytes_;
+    const int64_t products = across_ * s.places[0] * s.places[1] * width_ * bytes_;
+    int64_t kernels = s.places[0] * s.places[1] * channels_ * width_ * bytes_;
+    for (size_t i = 1; i < s.rvars.size(); i++)
+      kernels *= constant(s.rvars[i].extent()).value_or(1);
+    per_columns_ = kernels <= kNearKernels && products > kNearProducts && across_ > at_once_;
+    block_ = rows_of_block(down_, transformed + (per_columns_ ? 0 : products));
   }
-  const int width = s.groups, size = s.tile + 2;
-  int lanes = target.natural_vector_size(sums.types()[0]);
-  while (width % lanes != 0) lanes /= 2;
-  const int64_t across = count_of(columns, s.tile), down = count_of(rows, s.tile);
-  // Of transformed tiles, and of a strip's products.
-  const int64_t bytes = across * size * size * (channels + width) * sums.types()[0].bytes();
-  const int64_t block_rows = rows_of_block(down, bytes);
+
+  bool is_open() const {
+    return channels_ == 0 || to_.extent(0) == 0 || to_.extent(1) == 0 || to_.extent(2) == 0;
+  }
+  void run_open(const Stage *border) {
+    if (border) Func(border->func).compute_root();
+    for (Func f : {tiles_, sums_, products_}) f.compute_root();
+  }
 
   // for image, block of rows of tiles {
   //   transformed tiles
   //   for strips { products; for rows, columns of tiles { results of a tile, lanes at once } } }
-  const Var channel = to.vars[0], x = to.vars[1], y = to.vars[2], image = to.vars[3];
-  Var strip("strip"), result("result"), vector("vector"), column("column"), right("right");
-  Var block("block"), row("row"), below("below");
-  if (results % width != 0) out.bound(channel, 0, static_cast<int>(results));
-  out.split(channel, strip, result, width, exact_tail(results, width))
-      .split(result, result, vector, lanes)
-      .split(x, column, right, s.tile, exact_tail(columns, s.tile))
-      .split(y, row, below, s.tile, exact_tail(rows, s.tile))
-      .split(row, block, row, static_cast<int>(block_rows), exact_tail(down, block_rows))
-      .reorder({vector, right, below, result, column, row, strip, block, image})
-      .vectorize(vector)
-      .unroll(right)
-      .unroll(below);
-  // Where one block is all there is, strips are the tasks.
-  const bool large = product_of(to.extents) * channels >= kWorthThreads;
-  if (large) {
-    out.parallel(image).parallel(block);
-    if (count_of(down, block_rows) * std::max<int64_t>(to.extent(3), 1) < 4) out.parallel(strip);
+  //
+  // Few kernels stay near, and products then are those of a register tile's columns:
+  //
+  //   for strips, rows, columns/at once { products; for columns { results } }
+  void run(const Stage *border) {
+    tile_output();
+    const LoopLevel of_block(out_, block_loop_);
+    if (border) {
+      Func f = border->func;
+      f.compute_at(of_block);
+      schedule_points(Loops(f, border->extents), false, false, target_);
+    }
+    transform_tiles(of_block);
+    form_products();
   }
-  const LoopLevel of_block(out, block);
-  if (border) {
-    Func f = border->func;
-    f.compute_at(of_block);
-    schedule_points(Loops(f, border->extents), false, false, target);
+
+ private:
+  static constexpr int64_t kNearKernels = 96 << 10, kNearProducts = 32 << 10;
+  static constexpr int64_t kFewChannels = 4;
+
+  void tile_output() {
+    const Var channel = to_.vars[0], x = to_.vars[1], y = to_.vars[2], image = to_.vars[3];
+    const int64_t results = to_.extent(0);
+    Var result("result"), vector("vector"), right("right"), row("row"), below("below");
+    Var column("column");
+    if (results % width_ != 0) out_.bound(channel, 0, static_cast<int>(results));
+    out_.split(channel, strip_, result, width_, exact_tail(results, width_))
+        .split(result, result, vector, lanes_)
+        .split(x, columns_, right, s_.tile[1], exact_tail(to_.extent(1), s_.tile[1]))
+        .split(y, row, below, s_.tile[0], exact_tail(to_.extent(2), s_.tile[0]))
+        .split(row, block_loop_, row, static_cast<int>(block_), exact_tail(down_, block_));
+    std::vector<VarOrRVar> order{vector, right, below, result};
+    if (per_columns_) {
+      out_.split(columns_, columns_, column, at_once_, exact_tail(across_, at_once_));
+      order.emplace_back(column);
+    }
+    for (const Var &v : {columns_, row, strip_, block_loop_, image}) order.emplace_back(v);
+    out_.reorder(order).vectorize(vector).unroll(right).unroll(below);
+    // Where one block is all there is, strips are the tasks.
+    if (product_of(to_.extents) * channels_ < kWorthThreads) return;
+    out_.parallel(image).parallel(block_loop_);
+    if (tiles(down_, block_) * std::max<int64_t>(to_.extent(3), 1) < 4) out_.parallel(strip_);
   }
-  const std::vector<Var> of_tiles = tiles.args();  // channel, column, j, i, row, image
-  Var lane("lane");
-  const int own_lanes = lanes_for(channels, target.natural_vector_size(tiles.types()[0]));
-  tiles.compute_at(of_block)
-      .split(of_tiles[0], of_tiles[0], lane, own_lanes)
-      .reorder({lane, of_tiles[2], of_tiles[3], of_tiles[0], of_tiles[1], of_tiles[4], of_tiles[5]})
-      .vectorize(lane)
-      .unroll(of_tiles[2])
-      .unroll(of_tiles[3]);
+
+  // Vectors of channels; a few channels fill none, columns do.
+  void transform_tiles(const LoopLevel &level) {
+    const std::vector<Var> t = tiles_.args();  // channel, column, j, i, row, image
+    const bool few = channels_ <= kFewChannels;
+    const Var along = few ? t[1] : t[0], other = few ? t[0] : t[1];
+    const int natural = target_.natural_vector_size(tiles_.types()[0]);
+    Var lane("lane");
+    tiles_.compute_at(level)
+        .split(along, along, lane, few ? natural : lanes_for(channels_, natural))
+        .reorder({lane, t[2], t[3], along, other, t[4], t[5]})
+        .vectorize(lane)
+        .unroll(t[2])
+        .unroll(t[3]);
+    if (few) tiles_.reorder_storage({t[1], t[0], t[2], t[3], t[4], t[5]});
+  }
 
   // A register tile of results of a strip by columns of tiles, for one place (i, j) after the
   // other, so that the place's kernels stay in the first caches.
-  const std::vector<Var> p = products.args();  // result, column, j, i, row, image, strip
-  const int at_once = register_tile_columns(width / lanes, across, target);
-  Var member("member");
-  products.compute_at(out, strip)
-      .bound(p[0], 0, width)
-      .split(p[1], p[1], member, at_once, tail_for(across, at_once))
-      .reorder({p[0], member, p[1], p[4], p[2], p[3], p[5], p[6]})
-      .vectorize(p[0], lanes)
-      .unroll(p[0])
-      .unroll(member);
-  const std::vector<Var> a = sums.args();
-  sums.compute_at(products, p[1]).bound(a[0], 0, width).vectorize(a[0], lanes).unroll(a[0]);
-  sums.unroll(a[1]);
-  sums.update()
-      .reorder({a[0], a[1], s.rvars[0], a[2], a[3], a[4], a[5], a[6]})
-      .vectorize(a[0], lanes)
-      .unroll(a[0])
-      .unroll(a[1]);
+  void form_products() {
+    const std::vector<Var> p = products_.args();  // result, column, j, i, row, image, strip
+    Var member("member");
+    products_.compute_at(out_, per_columns_ ? columns_ : strip_)
+        .bound(p[0], 0, width_)
+        .split(p[1], p[1], member, at_once_, tail_for(across_, at_once_))
+        .reorder({p[0], member, p[1], p[4], p[2], p[3], p[5], p[6]})
+        .vectorize(p[0], lanes_)
+        .unroll(p[0])
+        .unroll(member);
+    const std::vector<Var> a = sums_.args();
+    sums_.compute_at(products_, p[1]).bound(a[0], 0, width_).vectorize(a[0], lanes_).unroll(a[0]);
+    sums_.unroll(a[1]);
+    sums_.update()
+        .reorder({a[0], a[1], s_.rvars[0], s_.rvars[1], s_.rvars[2], a[2], a[3], a[4], a[5], a[6]})
+        .vectorize(a[0], lanes_)
+        .unroll(a[0])
+        .unroll(a[1]);
+    if (channels_ <= kFewChannels) sums_.update().unroll(s_.rvars[0]);
+  }
+
+  const Loops &to_;
+  const Stage &s_;
+  const Target &target_;
+  Func out_, tiles_, sums_, products_;
+  const int bytes_;
+  const int64_t channels_;
+  const int width_;  // of a strip
+  int lanes_;
+  int64_t across_, down_;  // tiles
+  int at_once_;            // columns of tiles whose sums are in registers together
+  bool per_columns_;       // products are formed for these alone
+  int64_t block_;          // rows of tiles
+  Var strip_{"strip"}, columns_{"columns"}, block_loop_{"block"};
+};
+
+}  // namespace
+
+void schedule_winograd(const Loops &to, const Stage &s, const Stage *border, const Target &target) {
+  WinogradSchedule schedule(to, s, target);
+  if (schedule.is_open()) return schedule.run_open(border);
+  schedule.run(border);
 }
 
 }  // namespace polyhalite::ops

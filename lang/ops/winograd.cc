@@ -1,47 +1,64 @@
-// Winograd's form of 3x3 convolutions: products of transformed tiles and kernels, of which tiles of
+// Winograd's form of convolutions: products of transformed tiles and kernels, of which tiles of
 // results are made.
 //
-//   results tile = A' [ sum over channels of (G g G') * (B' d B) ] A
+//   results tile = A' [ sum over channels of (G g H') * (B' d C) ] D
+//
+// with the matrices of rows (G, B', A') and those of columns. Along a dimension whose tiles are of
+// one result nothing is transformed: the kernel's cells there belong to the sum.
+#include <algorithm>
 #include <cmath>
 
 #include "lang/ops/common.h"
+#include "lang/ops/winograd_transforms.h"
 #include "polyhalite/operators.h"
 
 namespace polyhalite::ops {
 
 namespace {
 
-using Matrix = std::vector<std::vector<double>>;
+using Matrix = WinogradTransforms::Matrix;
 
-// The matrices for a tile of this many results.
-struct Transforms {
-  Matrix input, kernel, result;  // B', G, A'
+// A spatial dimension of the form.
+struct Axis {
+  int kernel, stride, tile;
+  WinogradTransforms transforms;  // those of one place where cells belong to the sum
+
+  Axis(int cells, int apart, int results) : kernel(cells), stride(apart), tile(results) {
+    if (is_direct()) {
+      transforms = {{{1}}, {{1}}, {{1}}};
+    } else {
+      transforms = winograd_transforms(cells, apart, results);
+    }
+  }
+  bool is_direct() const { return tile == 1; }
+  int places() const { return transforms.places(); }
+  // Of the transformed kernels.
+  int kernel_places() const { return is_direct() ? kernel : places(); }
+  int summed_cells() const { return is_direct() ? kernel : 1; }
 };
 
-const Transforms &transforms_of(int tile) {
-  static const Transforms two{{{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}},
-                              {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}},
-                              {{1, 1, 1, 0}, {0, 1, -1, -1}}};
-  static const Transforms four{
-      {{4, 0, -5, 0, 1, 0},
-       {0, -4, -4, 1, 1, 0},
-       {0, 4, -4, -1, 1, 0},
-       {0, -2, -1, 2, 1, 0},
-       {0, 2, -1, -2, 1, 0},
-       {0, 4, 0, -5, 0, 1}},
-      {{1.0 / 4, 0, 0},
-       {-1.0 / 6, -1.0 / 6, -1.0 / 6},
-       {-1.0 / 6, 1.0 / 6, -1.0 / 6},
-       {1.0 / 24, 1.0 / 12, 1.0 / 6},
-       {1.0 / 24, -1.0 / 12, 1.0 / 6},
-       {0, 0, 1}},
-      {{1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}}};
-  if (tile != 2 && tile != 4) {
-    user_error("Winograd's form has tiles of " + std::to_string(tile) + " x " +
-                   std::to_string(tile) + " results",
-               "its matrices are known for tiles of 2 and of 4", "use one of them");
+std::string text(const std::vector<int> &sizes) {
+  std::string list;
+  for (const int n : sizes) list += (list.empty() ? "" : " x ") + std::to_string(n);
+  return list;
+}
+
+std::vector<Axis> axes_of(const Window &window, const std::vector<int> &tile) {
+  const auto known = [](int n) { return n == 1 || n == 2 || n == 4; };
+  if (tile.size() != 2 || !std::all_of(tile.begin(), tile.end(), known) ||
+      (tile[0] == 1 && tile[1] == 1)) {
+    user_error("Winograd's form has tiles of " + text(tile) + " results",
+               "tiles have 1, 2 or 4 rows and columns, and more than one result",
+               "use {2, 2}, or what winograd_tile() chooses");
   }
-  return tile == 2 ? two : four;
+  if (window.kernel.size() != 2 || window.dilation != std::vector<int>{1, 1}) {
+    user_error("a convolution has no Winograd form",
+               "images have two spatial dimensions, and the kernel's cells lie side by side",
+               "use convolution()");
+  }
+  std::vector<Axis> axes;
+  for (size_t d = 0; d < 2; d++) axes.emplace_back(window.kernel[d], window.stride[d], tile[d]);
+  return axes;
 }
 
 // The sum of factors[i] * values[i].
@@ -62,116 +79,159 @@ Expr combined(const std::vector<double> &factors, const std::vector<Expr> &value
   return sum;
 }
 
-// M values M' at (row, column), which are counted where loops are unrolled. `value` is told row and
+Expr picked(const Expr &index, const std::vector<Expr> &values) {
+  return values.size() == 1 ? values[0] : mux(index, values);
+}
+
+// D values A' at (row, column), which are counted where loops are unrolled. `value` is told row and
 // column of the untransformed tile.
 template <typename Value>
-Expr transformed(const Matrix &m, const Expr &row, const Expr &column, const Value &value) {
-  const size_t size = m[0].size();
+Expr transformed(const Matrix &d, const Matrix &a, const Expr &row, const Expr &column,
+                 const Value &value) {
   std::vector<Expr> rows;
-  for (const std::vector<double> &of_row : m) {
+  for (const std::vector<double> &of_row : d) {
     std::vector<Expr> line;
-    for (size_t x = 0; x < size; x++) {
+    for (size_t x = 0; x < a[0].size(); x++) {
       std::vector<Expr> column_values;
-      for (size_t y = 0; y < size; y++) {
+      for (size_t y = 0; y < d[0].size(); y++) {
         column_values.push_back(value(static_cast<int>(y), static_cast<int>(x)));
       }
       line.push_back(combined(of_row, column_values));
     }
     std::vector<Expr> cells;
-    for (const std::vector<double> &of_column : m) cells.push_back(combined(of_column, line));
-    rows.push_back(mux(column, cells));
+    for (const std::vector<double> &of_column : a) cells.push_back(combined(of_column, line));
+    rows.push_back(picked(column, cells));
   }
-  return mux(row, rows);
+  return picked(row, rows);
 }
 
-void require_window(const Tensor &x, const Tensor &kernels, int results, const Window &window) {
-  const std::vector<int> three{3, 3}, one{1, 1};
-  if (x.rank() != 4 || window.kernel != three || window.stride != one || window.dilation != one) {
-    user_error(
-        "a convolution has no Winograd form",
-        "images have two spatial dimensions, kernels 3 x 3 cells side by side, the stride is 1",
-        "use convolution()");
+void require_kernels(const Tensor &x, const Tensor &kernels, int results,
+                     const std::vector<Axis> &axes) {
+  if (x.rank() != 4) {
+    user_error("an image of Winograd's form has rank " + std::to_string(x.rank()),
+               "images are [image, channel, row, column]", "use convolution()");
   }
   const auto count = constant(kernels.size(0)), width = constant(kernels.size(-1));
-  if (kernels.rank() != 5 || !count || !width || results < 1 || *count * *width < results ||
-      (*count - 1) * *width >= results) {
-    user_error(
-        "the transformed kernels do not hold " + std::to_string(results) + " results",
-        "they are [strip, i, j, channel, result in the strip] of constant sizes, no strip empty",
-        "make them with winograd_kernels()");
+  bool fit = kernels.rank() == 5 && count && width && results >= 1 && *count * *width >= results &&
+             (*count - 1) * *width < results;
+  for (size_t d = 0; fit && d < 2; d++)
+    fit = constant(kernels.size(static_cast<int>(d) + 1)) == axes[d].kernel_places();
+  if (!fit) {
+    user_error("the transformed kernels do not hold " + std::to_string(results) + " results of " +
+                   text({axes[0].kernel_places(), axes[1].kernel_places()}) + " places",
+               "they are [strip, i, j, channel, result in the strip] of constant sizes, no strip "
+               "empty",
+               "make them with winograd_kernels()");
   }
 }
 
 }  // namespace
 
-std::vector<std::vector<double>> winograd_kernel_transform(int tile) {
-  return transforms_of(tile).kernel;
-}
-
-bool gains_by_winograd(int channels, int results, const Window &window) {
-  constexpr int kLeastChannels = 32;
-  constexpr int64_t kLeastPixels = 144;
-  const std::vector<int> three{3, 3}, one{1, 1};
-  if (window.kernel != three || window.stride != one || window.dilation != one) return false;
+std::vector<int> winograd_tile(int channels, int results, const Window &window) {
+  constexpr int kLeastChannels = 32, kLeastResults = 32, kLongKernel = 5, kLongest = 16;
+  constexpr int64_t kLeastPixels = 36, kPixelsOfSquares = 64;
+  if (window.kernel.size() != 2 || window.dilation != std::vector<int>{1, 1}) return {};
   const auto rows = constant(window.shape[0]), columns = constant(window.shape[1]);
-  return channels >= kLeastChannels && results >= kLeastChannels && rows && columns &&
-         *rows * *columns >= kLeastPixels;
+  if (!rows || !columns || results < kLeastResults) return {};
+  const int64_t pixels = *rows * *columns;
+  const auto is_long = [](int cells) { return cells >= kLongKernel && cells <= kLongest; };
+  if (is_long(window.kernel[0]) && *rows >= 4 && pixels >= kPixelsOfSquares) return {4, 1};
+  if (is_long(window.kernel[1]) && *columns >= 4 && pixels >= kPixelsOfSquares) return {1, 4};
+  if (channels < kLeastChannels || pixels < kLeastPixels) return {};
+  if (window.stride != std::vector<int>{1, 1}) return {};
+  if (window.kernel == std::vector<int>{3, 3})
+    return pixels >= kPixelsOfSquares ? std::vector<int>{2, 2} : std::vector<int>{2, 1};
+  if (window.kernel == std::vector<int>{3, 1}) return {2, 1};
+  if (window.kernel == std::vector<int>{1, 3}) return {1, 2};
+  return {};
 }
 
-Tensor winograd_kernels(const Tensor &w, int tile, int width) {
-  const Matrix &g = transforms_of(tile).kernel;
+std::vector<std::vector<double>> winograd_kernel_transform(int kernel, int stride, int tile) {
+  if (tile > 1) return winograd_transforms(kernel, stride, tile).kernel;
+  Matrix same(static_cast<size_t>(kernel), std::vector<double>(static_cast<size_t>(kernel), 0));
+  for (size_t i = 0; i < same.size(); i++) same[i][i] = 1;
+  return same;
+}
+
+Tensor winograd_kernels(const Tensor &w, const Window &window, const std::vector<int> &tile,
+                        int width) {
+  const std::vector<Axis> axes = axes_of(window, tile);
   const Tensor strips = kernel_strips(w, width);  // [strip, row, column, channel, result]
   Index shape = strips.shape();
-  shape[1] = shape[2] = tile + 2;
-  auto read = [strips, g](const Index &at) {
-    return transformed(g, at[1], at[2], [&](int row, int column) {
-      return strips({at[0], row, column, at[3], at[4]});
-    });
+  for (size_t d = 0; d < 2; d++) shape[d + 1] = axes[d].kernel_places();
+  auto read = [strips, axes](const Index &at) {
+    const auto cell = [&](size_t d, int place) {
+      return axes[d].is_direct() ? at[d + 1] : Expr(place);
+    };
+    return transformed(axes[0].transforms.kernel, axes[1].transforms.kernel, at[1], at[2],
+                       [&](int row, int column) {
+                         return strips({at[0], cell(0, row), cell(1, column), at[3], at[4]});
+                       });
   };
   return Tensor(w.type(), shape, read, strips.detached_stages());
 }
 
 Tensor winograd(const Tensor &x, const Tensor &kernels, int results, const Window &window,
-                int tile) {
-  const Transforms &matrices = transforms_of(tile);
-  require_window(x, kernels, results, window);
+                const std::vector<int> &tile) {
+  const std::vector<Axis> axes = axes_of(window, tile);
+  require_kernels(x, kernels, results, axes);
+  const Axis &rows = axes[0], &columns = axes[1];
   const Type type = computed_type(x.type());
   const int width = static_cast<int>(*constant(kernels.size(-1)));
-  // Whole tiles, and a pixel around them.
+  // Whole tiles, and the pixels around them.
   Window whole = window;
-  for (Expr &n : whole.shape) {
+  for (size_t d = 0; d < 2; d++) {
+    Expr &n = whole.shape[d];
     const auto size = constant(n);
-    n = size ? Expr(static_cast<int>((*size + tile - 1) / tile * tile))
-             : (n + (tile - 1)) / tile * tile;
+    const int t = tile[d];
+    n = size ? Expr(static_cast<int>((*size + t - 1) / t * t)) : (n + (t - 1)) / t * t;
   }
   const Tensor image = bordered(x, whole);
 
+  // Along a direct dimension tiles are counted by pixels of the image.
   Var channel("channel"), column("column"), i("i"), j("j"), row("row"), n("image");
+  const auto pixel = [](const Axis &axis, const Var &at, int cell) -> Expr {
+    return axis.is_direct() ? Expr(at) : at * (axis.tile * axis.stride) + cell;
+  };
   Func tiles("tiles");
   tiles(channel, column, j, i, row, n) =
-      transformed(matrices.input, i, j, [&](int down, int right) {
-        return cast(type, image({n, channel, row * tile + down, column * tile + right}));
+      transformed(rows.transforms.input, columns.transforms.input, i, j, [&](int down, int right) {
+        return cast(type,
+                    image({n, channel, pixel(rows, row, down), pixel(columns, column, right)}));
       });
   Var result("result"), strip("strip");
-  RDom k(0, x.size(1), "k");
+  const RDom k({{Expr(0), x.size(1)},
+                {Expr(0), Expr(columns.summed_cells())},
+                {Expr(0), Expr(rows.summed_cells())}},
+               "k");
+  const auto place = [](const Axis &axis, const Var &at, const RVar &cell) -> Expr {
+    return axis.is_direct() ? Expr(cell) : Expr(at);
+  };
+  const auto tile_of = [](const Axis &axis, const Var &at, const RVar &cell) -> Expr {
+    return axis.is_direct() ? at * axis.stride + cell : Expr(at);
+  };
   Func sums("sums"), products("products");
   sums(result, column, j, i, row, n, strip) = cast(type, Expr(0));
   sums(result, column, j, i, row, n, strip) +=
-      tiles(k, column, j, i, row, n) * cast(type, kernels({strip, i, j, k, result}));
+      tiles(k[0], tile_of(columns, column, k[1]), j, i, tile_of(rows, row, k[2]), n) *
+      cast(type, kernels({strip, place(rows, i, k[2]), place(columns, j, k[1]), k[0], result}));
   products(result, column, j, i, row, n, strip) = sums(result, column, j, i, row, n, strip);
 
   Var c("c"), across("x"), down("y");
   Func made("convolution");
-  made(c, across, down, n) =
-      transformed(matrices.result, down % tile, across % tile, [&](int y, int z) {
-        return products(c % width, across / tile, z, y, down / tile, n, c / width);
+  made(c, across, down, n) = transformed(
+      rows.transforms.result, columns.transforms.result, down % rows.tile, across % columns.tile,
+      [&](int y, int z) {
+        return products(c % width, across / columns.tile, z, y, down / rows.tile, n, c / width);
       });
   Stage own;
   own.kind = Stage::Winograd;
   own.parts = {tiles, sums, products};
-  own.rvars = {k[0]};
+  own.rvars = {k[0], k[1], k[2]};
   own.groups = width;
   own.tile = tile;
+  own.stride = window.stride;
+  own.places = {rows.places(), columns.places()};
   const Index shape{x.size(0), Expr(results), window.shape[0], window.shape[1]};
   const std::vector<int> order{1, 3, 2, 0};
   for (int d : order) own.extents.push_back(shape[static_cast<size_t>(d)]);

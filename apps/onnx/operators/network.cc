@@ -79,8 +79,9 @@ std::vector<Tensor> lower_conv(Lowering &l) {
   const Node &n = l.node();
   const WindowShape window = window_of(l, l.shape(0), kernel_of(l, l.shape(1)));
   const int strips_of = static_cast<int>(n.integer("strips_of", 0));
-  const int tile = static_cast<int>(n.integer("winograd_tile", 0));
-  const Tensor y = tile != 0 ? ops::winograd(l.in(0), l.in(1), strips_of, window.lowered(l), tile)
+  const std::vector<int64_t> tile = n.integers("winograd_tile");
+  const Tensor y = !tile.empty() ? ops::winograd(l.in(0), l.in(1), strips_of, window.lowered(l),
+                                                 std::vector<int>(tile.begin(), tile.end()))
                    : strips_of != 0
                        ? ops::convolution(l.in(0), l.in(1), strips_of, window.lowered(l))
                        : ops::convolution(l.in(0), l.in(1), window.lowered(l),

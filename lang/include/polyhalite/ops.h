@@ -57,11 +57,14 @@ struct Stage {
   // The Funcs of an Attention: keys turned, scores, what is seen of them, each query's largest,
   // weights, their sum, weighted sums; then rvars are those of scores, largest, sum, weighted sums.
   // Of a Winograd: transformed tiles, sums of products, which are in strips of `groups` results,
-  // and their copies; then `tile` is a tile's width.
-  // Of a Window that is no update: columns of cells, `tile` of them for a row, 0 where that is
+  // and their copies.
+  // Of a Window that is no update: columns of cells, `columns` of them for a row, 0 where that is
   // open.
   std::vector<Func> parts = {};
-  int tile = 0;
+  int columns = 0;
+  // Of a Winograd, of rows and of columns: results of a tile, pixels between windows, products for
+  // each channel of a tile.
+  std::vector<int> tile = {}, stride = {}, places = {};
   // Of a Product, Strips or Depthwise of open sizes, whose func selects by size between the sums of
   // others: the first one whose `when` holds, the last one, which has none, where no other does. A
   // Product has its operand as its part. The condition is of sizes alone.
@@ -234,26 +237,31 @@ int strip_width(int results, const Type &sums, const Target &target);
 /// Kernels w[result, channel, ...], or the transpose of a matrix, in strips of this width, for
 /// whoever lays them out in memory.
 Tensor kernel_strips(const Tensor &w, int width);
-/// Winograd's form of 3x3 convolutions at stride 1: tiles of `tile` x `tile` results, 2 or 4, from
-/// (tile + 2)^2 products for each channel, where there would be 9 * tile^2. An error is below
-/// (channels + 4 * (tile + 2)) units of rounding (half of epsilon) of the same sums over
-/// absolute values,
-///   |A'| (|G g G'| * (|B'| |d| |B|)) |A|
-/// which in practice is no more than the direct form's for tiles of 2, and about ten times as much
-/// for tiles of 4. The matrices are those of Lavin and Gray, "Fast algorithms for convolutional
-/// neural networks" (2016).
+/// Winograd's form of convolutions: tiles of tile[0] rows by tile[1] columns of results, each of
+/// them 1, 2 or 4. Along a dimension of 2 or 4 a tile takes fewer products for each channel than
+/// the direct form: of 3 cells 4 for 2 results and 6 for 4, of 7 cells two apart 13 for 4. Where a
+/// tile has one result, nothing is transformed. An error is below (terms + 4 * (p + q)) units of
+/// rounding (half of epsilon) of the same sums over absolute values,
+///   |A'| (|G g H'| * (|B'| |d| |C|)) |D|
+/// for `terms` products in a sum and p by q places of a tile; in practice it is no more than the
+/// direct form's for tiles of up to 2, up to four times as much for {4, 1}, and about ten times for
+/// {4, 4}. Matrices are those of Toom and Cook, see A. L. Toom (1963) and S. A. Cook (1966); for
+/// tiles of 2 by 2 and 3x3 kernels, but for signs, those of Lavin and Gray, "Fast algorithms for
+/// convolutional neural networks" (2016).
 ///
 /// Images x[image, channel, row, column]; kernels [strip, i, j, channel, result in the strip] as
 /// winograd_kernels() makes them. CompileError for other windows.
 Tensor winograd(const Tensor &x, const Tensor &kernels, int results, const Window &window,
-                int tile);
-/// G w G' of kernels w[result, channel, 3, 3], in strips of `width` results.
-Tensor winograd_kernels(const Tensor &w, int tile, int width);
-/// G, of tile + 2 rows and 3 columns, for whoever transforms kernels ahead.
-std::vector<std::vector<double>> winograd_kernel_transform(int tile);
-/// Is this form quicker than the direct one? Images of few pixels have too few tiles for each
-/// kernel.
-bool gains_by_winograd(int channels, int results, const Window &window);
+                const std::vector<int> &tile);
+/// G w H' of kernels w[result, channel, row, column], in strips of `width` results.
+Tensor winograd_kernels(const Tensor &w, const Window &window, const std::vector<int> &tile,
+                        int width);
+/// G, for whoever transforms kernels ahead: rows and columns, the kernel's cells, of a spatial
+/// dimension with so many cells, so many pixels between windows and so many results of a tile.
+std::vector<std::vector<double>> winograd_kernel_transform(int kernel, int stride, int tile);
+/// The tile with which this form is quicker than the direct one, no less exact than sums in another
+/// order are; empty where there is none. Images of few pixels have too few tiles for each kernel.
+std::vector<int> winograd_tile(int channels, int results, const Window &window);
 /// The transposed one: w[channel, result channel / groups, ...].
 Tensor transposed_convolution(const Tensor &x, const Tensor &w, const Window &window, int groups);
 
