@@ -172,6 +172,8 @@ class Surveyor {
   bool may_run_over_part(const StageId &s) const;
   /// The box takes these cells in; stages that need not run over all of it, do not.
   void include_own_updates(int f, std::vector<Interval> &box, int scope);
+  void include_grown_updates(int f, const std::vector<Interval> &wanted,
+                             const std::vector<Interval> &box);
   /// Memory for what they read beyond the box and nothing uses.
   void note_own_beyond(int f, const std::vector<Interval> &box);
   template <typename Visit>

@@ -120,6 +120,7 @@ void Surveyor::survey_box(int f) {
   }
   const std::vector<Interval> wanted = box;
   for (int d = 0; d < def.dimensions(); d++) apply_needs(f, d, box[d], output);
+  include_grown_updates(f, wanted, box);
   name_box(f, box, scope);
   for (int d = 0; d < def.dimensions(); d++) {
     const bool grew = leaves_rest(f, d) && !equal(wanted[d].max, box[d].max);

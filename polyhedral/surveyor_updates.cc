@@ -216,6 +216,22 @@ void Surveyor::include_own_updates(int f, std::vector<Interval> &box, int scope)
   }
 }
 
+// Rows that tiles make more of than is wanted are updated too: what is touched there needs memory,
+// and no values.
+void Surveyor::include_grown_updates(int f, const std::vector<Interval> &wanted,
+                                     const std::vector<Interval> &box) {
+  const FuncDef &def = tree_.algorithm.funcs[f];
+  bool grew = false;
+  for (size_t d = 0; d < box.size(); d++) grew = grew || !same_ends(wanted[d], box[d]);
+  if (!grew || tree_.algorithm.is_output(def.name)) return;
+  for (int s = 1; s < static_cast<int>(def.stages.size()); s++) {
+    const OwnCells own = own_cells({f, s}, box, false);
+    for (size_t d = 0; d < box.size(); d++) {
+      if (own.touched[d].min.defined()) include_in(own_beyond_[f][d], own.touched[d]);
+    }
+  }
+}
+
 void Surveyor::note_own_beyond(int f, const std::vector<Interval> &box) {
   const auto own = own_beyond_.find(f);
   if (own == own_beyond_.end()) return;

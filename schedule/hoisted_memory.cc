@@ -56,10 +56,21 @@ int memory_owner(const LoopTree &tree, int func) {
   if (!may_share(func)) return func;
   std::vector<int> around;
   if (!find_around(tree.roots, func, around)) return func;
-  for (int other : around) {
-    if (may_share(other) && origin(other) == origin(func) &&
-        exclude_each_other(tree.roots, other, func)) {
-      return other;
+  around.push_back(func);
+  // Those that share memory, each with all others of its group, the owner first.
+  std::vector<std::vector<int>> groups;
+  for (const int f : around) {
+    if (!may_share(f) || origin(f) != origin(func)) continue;
+    const auto group = std::find_if(groups.begin(), groups.end(), [&](const auto &members) {
+      return std::all_of(members.begin(), members.end(),
+                         [&](int member) { return exclude_each_other(tree.roots, member, f); });
+    });
+    const bool alone = group == groups.end();
+    if (f == func) return alone ? func : group->front();
+    if (alone) {
+      groups.push_back({f});
+    } else {
+      group->push_back(f);
     }
   }
   return func;
