@@ -9,6 +9,37 @@
 
 namespace polyhalite {
 
+namespace {
+
+//   !(a && x < n)   ->   !a || x >= n
+Expr negated(const Expr &condition) {
+  const auto of = [&](size_t i) { return condition->args[i]; };
+  switch (condition->op) {
+    case Op::Not:
+      return of(0);
+    case Op::And:
+      return make_binary(Op::Or, negated(of(0)), negated(of(1)));
+    case Op::Or:
+      return make_binary(Op::And, negated(of(0)), negated(of(1)));
+    case Op::Lt:
+    case Op::Le:
+    case Op::Gt:
+    case Op::Ge:
+      // Of floats both may be false.
+      if (of(0).type().is_float()) break;
+      return make_binary(condition->op == Op::Lt   ? Op::Ge
+                         : condition->op == Op::Le ? Op::Gt
+                         : condition->op == Op::Gt ? Op::Le
+                                                   : Op::Lt,
+                         of(0), of(1));
+    default:
+      break;
+  }
+  return make_not(condition);
+}
+
+}  // namespace
+
 Expr WidenExpr::rewrite(const Expr &e) {
   switch (e->op) {
     case Op::Variable: {
@@ -59,27 +90,34 @@ bool WidenExpr::rewrite_operands(const Expr &e, std::vector<Expr> *args) {
 // indices need no clamps, and a vector of elements side by side is one load.
 //
 //   select(x >= 0, a[max(x, 0)], 0)   ->   select(x >= 0, a[x, x >= 0], 0)
+//   select(x < 0, 0, a[max(x, 0)])    ->   select(x < 0, 0, a[x, x >= 0])
 //
 // Undefined where e is none.
 Expr WidenExpr::rewrite_padded(const Expr &e) {
-  // Narrower elements have no loads under a mask on some machines.
-  constexpr int kLeastBits = 32;
   if (e->op != Op::Select || !e.type().is_scalar()) return Expr();
   const Expr condition = (*this)(e->args[0]);
   if (condition.type().is_scalar()) return Expr();
-  InsideClamps inside(e->args[0]);
   bool found = false;
-  const Expr value = rewrite_loads(e->args[1], [&](const Expr &l) {
+  const Expr then = loaded_under(e->args[0], e->args[1], &found);
+  const Expr otherwise = loaded_under(negated(e->args[0]), e->args[2], &found);
+  if (!found) return Expr();
+  return make_select(condition, widened(then), widened(otherwise));
+}
+
+// e, of which only lanes under the condition are used, with its clamped loads under a mask.
+Expr WidenExpr::loaded_under(const Expr &condition, const Expr &e, bool *found) {
+  // Narrower elements have no loads under a mask on some machines.
+  constexpr int kLeastBits = 32;
+  InsideClamps inside(condition);
+  return rewrite_loads(e, [&](const Expr &l) {
     if (l->args.size() > 1 || l.type().bits() < kLeastBits) return l;
     const Expr index = inside(l->args[0]);
     if (index.same_as(l->args[0])) return l;
     const Expr lanes = simplify((*this)(index));
     if (lanes->op != Op::Ramp || !is_one(lanes->args[1])) return l;
-    found = true;
-    return with_args(l, {index, e->args[0]});
+    *found = true;
+    return with_args(l, {index, condition});
   });
-  if (!found) return Expr();
-  return make_select(condition, widened(value), widened(e->args[2]));
 }
 
 Expr WidenExpr::rewrite_lanewise(const Expr &e) {

@@ -42,6 +42,7 @@ class WidenExpr : public ExprRewriter {
   bool rewrite_operands(const Expr &e, std::vector<Expr> *args);
   Expr rewrite_lanewise(const Expr &e);
   Expr rewrite_padded(const Expr &e);
+  Expr loaded_under(const Expr &condition, const Expr &e, bool *found);
   Expr rewrite_acting(const Expr &e);
   Expr rewrite_trace_access(const Expr &e);
   Expr rewrite_trace(const Expr &e);
