@@ -14,6 +14,14 @@ int terms_at_once(const Type &a, const Type &b) {
   return a == BFloat(16) && b == BFloat(16) ? 2 : 1;
 }
 
+// Columns that fill a vector of a processor's dot products, which have 4, 8 or 16 sums, where few
+// of them serve many rows; else as many as there are.
+int64_t filled_columns(int64_t columns, int64_t rows, int terms) {
+  constexpr int64_t kManyRows = 16;
+  if (terms == 1 || rows < kManyRows || columns <= 4 || columns >= 16) return columns;
+  return columns <= 8 ? 8 : 16;
+}
+
 // Sizes for which one schedule serves.
 struct SizeClass {
   Expr when;  // undefined: all that no class before takes
@@ -184,6 +192,8 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
   // The sums, and their right operand in a Func of its own, so that a schedule can lay out the
   // columns of a tile side by side; of its own type where dot products want that.
   const Type packed = b.type() == Float(16) ? type : b.type();
+  const int64_t known_columns = column_count.value_or(0);
+  const int64_t filled = filled_columns(known_columns, row_count.value_or(0), at_once);
   auto sums_of = [&](const Expr &rows, std::vector<OpenSize> open) {
     RDom k(0, a.size(-1), "k");
     Func right("right"), product("product");
@@ -198,10 +208,11 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
       right_point.push_back(point[d]);
     }
     const bool one_vector = !open.empty() && open[0].most > 0;
+    const bool has_idle = one_vector || filled > known_columns;
     const Expr n = shape.back();
-    Expr of_right = element(b, point, depth, one_vector ? min(column, n - 1) : column);
+    Expr of_right = element(b, point, depth, has_idle ? min(column, n - 1) : column);
     // Lanes beyond the last column.
-    if (one_vector) of_right = select(column < n, of_right, cast(b.type(), Expr(0)));
+    if (has_idle) of_right = select(column < n, of_right, cast(b.type(), Expr(0)));
     right(right_args) = cast(packed, of_right);
     product(reversed(vars)) = cast(type, Expr(0));
     // A schedule may compute rows beyond an open number of them.
@@ -212,6 +223,7 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
     own.kind = Stage::Product;
     own.func = product;
     own.extents = reversed(shape);
+    if (filled > known_columns) own.extents[0] = static_cast<int>(filled);
     own.extents[1] = rows;
     own.rvars = {k};
     own.dims = reversed_dims(static_cast<int>(shape.size()));

@@ -20,6 +20,16 @@ double cycles_of_step(int vectors, int rows) {
          kRow * rows;
 }
 
+// The same of vectors half as wide, on processors that make wide ones in two halves.
+double cycles_of_half_step(int vectors, int rows) {
+  constexpr double kRow = 0.2;
+  return (cycles_of_step(vectors, rows) + kRow * rows) / 2;
+}
+
+bool has_halved_vectors(const Target &target) {
+  return target.has_feature(Target::AVX512_Zen4) && !target.has_feature(Target::AVX512_Zen5);
+}
+
 }  // namespace
 
 std::optional<Dot> dot_of(const Stage &s, const Target &target) {
@@ -34,7 +44,7 @@ std::optional<Dot> dot_of(const Stage &s, const Target &target) {
 }
 
 ProductTile product_tile(const Stage &s, const std::optional<Dot> &dot, bool may_mask,
-                         const Target &target) {
+                         bool one_strip, const Target &target) {
   const Type type = s.func.types()[0];
   const int natural = dot ? dot->sums : target.natural_vector_size(type);
   const int registers = target.has_feature(Target::AVX512_Skylake) ? 32 : 16;
@@ -48,38 +58,42 @@ ProductTile product_tile(const Stage &s, const std::optional<Dot> &dot, bool may
                           : lanes_for(columns == 0 ? open_columns.least : columns, natural);
   // Vectors wider than the columns, with lanes to spare, rather than several narrow ones.
   if (masks && columns > best.lanes && columns < natural) best.lanes *= 2;
-  const int lanes = best.lanes;
   double steps = 1;
   for (const RVar &k : s.rvars) steps *= static_cast<double>(constant(k.extent()).value_or(64));
   if (dot) steps /= dot->terms;
-  for (int v = 1; v <= 8; v++) {
-    const bool all = masks && columns > 0 && columns <= v * lanes;
-    if (columns > 0 && v * lanes > columns && !all) break;
-    if (one_vector && v > 1) break;
-    if (columns == 0 && v > 1 && open_columns.typical > 0 &&
-        v * lanes > std::max<int64_t>(open_columns.least, 1))
-      break;
-    // Strips of a matrix begin at lines of the cache.
-    if (!all && v > 4 && v < 8) continue;
-    for (int r = 1; r <= 14 && (r + 1) * v + 1 <= registers; r++) {
-      if (rows > 0 && r > rows) break;
-      // An open number of rows may be small, and tiles compute all of theirs.
-      if (rows == 0 && r > std::max<int64_t>(open_rows.least, 4)) break;
-      if (rows == 0 && open_rows.typical > 0 && r > std::max<int64_t>(open_rows.least, 1)) break;
-      const double count = static_cast<double>(columns == 0 ? 1 : tiles(columns, v * lanes)) *
-                           static_cast<double>(rows == 0 ? 1 : tiles(rows, r)) /
-                           (columns == 0 ? v : 1) / (rows == 0 ? r : 1);
-      // To set up a tile and to write it costs a few cycles for each vector.
-      const double cost = count * (steps * cycles_of_step(v, r) + 2 * v * r + 10);
-      if (best.cycles == 0 || cost < best.cycles) {
-        best.cycles = cost;
-        best.vectors = v;
-        best.rows = r;
-        best.all_columns = all;
+  const auto try_lanes = [&](int lanes, bool one_tile, const auto &cycles) {
+    for (int v = 1; v <= 8; v++) {
+      const bool all = masks && columns > 0 && columns <= v * lanes;
+      if (one_tile && v * lanes < columns) continue;
+      if (columns > 0 && v * lanes > columns && !all) break;
+      if (one_vector && v > 1) break;
+      if (columns == 0 && v > 1 && open_columns.typical > 0 &&
+          v * lanes > std::max<int64_t>(open_columns.least, 1))
+        break;
+      // Strips of a matrix begin at lines of the cache.
+      if (!all && v > 4 && v < 8) continue;
+      for (int r = 1; r <= 14 && (r + 1) * v + 1 <= registers; r++) {
+        if (rows > 0 && r > rows) break;
+        // An open number of rows may be small, and tiles compute all of theirs.
+        if (rows == 0 && r > std::max<int64_t>(open_rows.least, 4)) break;
+        if (rows == 0 && open_rows.typical > 0 && r > std::max<int64_t>(open_rows.least, 1)) break;
+        const double count = static_cast<double>(columns == 0 ? 1 : tiles(columns, v * lanes)) *
+                             static_cast<double>(rows == 0 ? 1 : tiles(rows, r)) /
+                             (columns == 0 ? v : 1) / (rows == 0 ? r : 1);
+        // To set up a tile and to write it costs a few cycles for each vector.
+        const double cost = count * (steps * cycles(v, r) + 2 * v * r + 10);
+        if (best.cycles == 0 || cost < best.cycles) best = {lanes, v, r, all, cost};
       }
+      if (all) break;
     }
-    if (all) break;
-  }
+  };
+  const int lanes = best.lanes;
+  try_lanes(lanes, one_strip, cycles_of_step);
+  // Fewer lanes without a column, where they are one tile: narrow strips of a large matrix miss
+  // more.
+  if (masks && lanes == natural && columns > 0 && columns % lanes != 0 &&
+      has_halved_vectors(target))
+    try_lanes(lanes / 2, true, cycles_of_half_step);
   return best;
 }
 

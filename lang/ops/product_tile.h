@@ -21,9 +21,9 @@ struct ProductTile {
 std::optional<Dot> dot_of(const Stage &s, const Target &target);
 
 /// The tile that wastes the least: lanes beyond the last column, rows computed twice, and steps
-/// with too few sums to keep the processor busy.
+/// with too few sums to keep the processor busy. `one_strip`: a tile has all columns.
 ProductTile product_tile(const Stage &s, const std::optional<Dot> &dot, bool may_mask,
-                         const Target &target);
+                         bool one_strip, const Target &target);
 
 /// A register tile of `vectors` columns and rows whose sums are vectors of partial ones, along the
 /// reduction. Their lanes are added up in the end.

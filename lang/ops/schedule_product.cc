@@ -64,7 +64,9 @@ class ProductSchedule {
         args_(sums_.args()),
         grouped_(s.groups > 1 && place.size() < s.extents.size()),
         dot_(dot_of(s, target)),
-        tile_(product_tile(s, dot_, !grouped_ && place.size() > 1, target)),
+        has_idle_columns_(!grouped_ && constant(s.extents[0]).value_or(0) > to.extent(place[0]) &&
+                          to.extent(place[0]) > 0),
+        tile_(product_tile(s, dot_, !grouped_ && place.size() > 1, has_idle_columns_, target)),
         columns_(constant(s.extents[0]).value_or(0)),
         rows_(s.extents.size() > 1 ? constant(s.extents[1]).value_or(0) : 1),
         least_columns_(columns_ == 0 ? open_size(s, 0).least : columns_),
@@ -105,8 +107,8 @@ class ProductSchedule {
       column = member;
       column_tail = TailStrategy::ShiftInwards;
     }
-    if (tile_.all_columns) {
-      out_.bound(column, 0, static_cast<int>(columns_));
+    if (is_one_strip()) {
+      out_.bound(column, 0, static_cast<int>(to_.extent(place_[0])));
     } else {
       Var inner("column");
       loops_.split(column, column_loop_, inner, tile_.columns(), column_tail);
@@ -124,7 +126,7 @@ class ProductSchedule {
       outer.push_back(to_.vars[i]);
       counts.push_back(to_.extent(i));
     }
-    if (!tile_.all_columns) {
+    if (!is_one_strip()) {
       outer.push_back(column_loop_);
       counts.push_back(columns_ == 0 ? 0 : tiles(columns_, tile_.columns()));
     }
@@ -137,7 +139,7 @@ class ProductSchedule {
     if (place_[0] == 0 && tile_.lanes > 1) {
       loops_.vectorize(
           column, tile_.lanes,
-          tile_.all_columns ? TailStrategy::Predicate : tail_for(tile_.columns(), tile_.lanes));
+          is_one_strip() ? TailStrategy::Predicate : tail_for(tile_.columns(), tile_.lanes));
     }
     // What little is made of sums takes them from registers.
     const bool dense =
@@ -151,7 +153,7 @@ class ProductSchedule {
     outermost_ = outer.back();
     only_rows_ = outer.size() == 1;
     level_ = LoopLevel(out_, outer[0]);
-    holds_tile_ = dense && !plain_ && !tile_.all_columns && least_columns_ >= tile_.columns();
+    holds_tile_ = dense && !plain_ && !is_one_strip() && least_columns_ >= tile_.columns();
   }
 
   void make_parallel(const std::vector<Var> &outer, const std::vector<int64_t> &counts) {
@@ -167,6 +169,9 @@ class ProductSchedule {
       tasks *= counts[i] == 0 ? 8 : counts[i];
     }
   }
+
+  // Is there no loop over columns? The output may have fewer of them than the sums.
+  bool is_one_strip() const { return tile_.all_columns || has_idle_columns_; }
 
   // Is the operand a large matrix, each element of which is used once?
   bool reads_once(const Func &operand) const {
@@ -226,7 +231,7 @@ class ProductSchedule {
   bool gains_along_depth(const Func &operand) const {
     // To add up a vector's lanes costs more than a vector of columns gains, where sums are short.
     constexpr int64_t kFewColumns = 4, kMoreColumns = 12, kLongSum = 48, kManyRows = 16;
-    if (!may_sum_along_depth_) return false;
+    if (!may_sum_along_depth_ || has_idle_columns_) return false;
     const int64_t vectors = constant(s_.rvars[0].extent()).value_or(kLongSum * lanes_) / lanes_;
     if (vectors < 2) return false;
     const Expr value = sums_.update_value();
@@ -303,7 +308,7 @@ class ProductSchedule {
       return;
     }
     if (!one_vector_ && rows < (dot_ ? 2 : 4) * tile_.rows) return;
-    if (!tile_.all_columns) {
+    if (!is_one_strip()) {
       operand.compute_at(out_, column_loop_);
     } else if (only_rows_) {
       operand.compute_root();
@@ -328,7 +333,7 @@ class ProductSchedule {
     // A strip whose steps are pages apart, or lie on more pages than the processor keeps track of,
     // is fetched again for each tile of rows: lines a multiple of half a page apart share a few
     // sets of each cache.
-    constexpr int64_t kPage = 4096, kManyPages = 1536, kManySteps = 256, kLine = 64;
+    constexpr int64_t kPage = 4096, kManyPages = 1536, kManySteps = 64, kLine = 64;
     const int64_t steps = s_.rvars.size() == 1 ? constant(s_.rvars[0].extent()).value_or(0) : 0;
     const int64_t row = columns_ * type.bytes();
     const bool scattered =
@@ -500,6 +505,7 @@ class ProductSchedule {
   const std::vector<Var> args_;
   const bool grouped_;  // the groups are a dimension of a Func of the sums' own arguments
   const std::optional<Dot> dot_;
+  const bool has_idle_columns_;  // those that the right operand has beside the output's
   ProductTile tile_;
   const int64_t columns_, rows_;              // 0 where they are known at run time only
   const int64_t least_columns_, least_rows_;  // 0 where nothing is known
