@@ -37,8 +37,10 @@ struct Enumeration {
   bool legal() const { return !violation && unmet.empty(); }
 };
 
+/// Beyond them the experiment is `unmet`.
 struct Limits {
-  int64_t instances = 500'000;  // beyond them the experiment is `unmet`
+  int64_t instances = 500'000;
+  int64_t reference = 300'000;  // of updates, to know what cells are to hold
 };
 
 /// One run, with the data of experiment.seed.

@@ -226,6 +226,7 @@ class Reference::Run : public Surroundings {
   }
 
   void instance(const StageProgram &p) {
+    if (--r_.instances_left_ < 0) throw TooLarge();
     const std::vector<Value> slots = p.slots_at(point_);
     if (!p.predicate.empty() && !p.predicate.run(slots, *this)[0].i) return;
     const Point point{{func_, stage_}, point_};
@@ -259,8 +260,11 @@ class Reference::Run : public Surroundings {
   std::unordered_map<Coordinates, Cell, CoordinatesHash> before_;  // of a definition in place
 };
 
-Reference::Reference(const Algorithm &algorithm, const Data &data)
-    : algorithm_(algorithm), data_(data), states_(algorithm.funcs.size()) {
+Reference::Reference(const Algorithm &algorithm, const Data &data, int64_t most_instances)
+    : algorithm_(algorithm),
+      data_(data),
+      instances_left_(most_instances),
+      states_(algorithm.funcs.size()) {
   const Constants constants = [&data](const VariableNode &v) { return data.constant(v); };
   for (size_t f = 0; f < algorithm.funcs.size(); f++) {
     const FuncDef &func = algorithm.funcs[f];

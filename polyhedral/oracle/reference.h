@@ -71,9 +71,13 @@ struct StageProgram {
   std::vector<Value> slots_at(const Coordinates &point) const;
 };
 
+/// An enumeration has more instances than its limit.
+struct TooLarge {};
+
 class Reference {
  public:
-  Reference(const Algorithm &algorithm, const Data &data);
+  /// Throws TooLarge after so many instances of updates.
+  Reference(const Algorithm &algorithm, const Data &data, int64_t most_instances);
   ~Reference();
 
   /// After the last update.
@@ -94,6 +98,7 @@ class Reference {
 
   const Algorithm &algorithm_;
   const Data &data_;
+  int64_t instances_left_;
   std::vector<std::vector<StageProgram>> programs_;  // [func][stage]
   std::vector<FuncState> states_;                    // [func]
 };

@@ -16,7 +16,7 @@ Run::Run(const LoopTree &tree, const Survey &survey, const Experiment &experimen
       limits_(limits),
       data_(experiment),
       constants_([this](const VariableNode &v) { return data_.constant(v); }),
-      reference_(tree.algorithm, data_),
+      reference_(tree.algorithm, data_, limits.reference),
       storages_(tree.algorithm.funcs.size()) {
   compile();
 }
@@ -202,7 +202,9 @@ Enumeration Run::all() {
     check_outputs();
   } catch (const Stop &) {
   } catch (const TooLarge &) {
-    result_.unmet = "more than " + std::to_string(limits_.instances) + " instances";
+    const bool runs = result_.instances > limits_.instances;
+    result_.unmet =
+        "more than " + std::to_string(runs ? limits_.instances : limits_.reference) + " instances";
   }
   return result_;
 }

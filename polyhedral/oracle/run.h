@@ -52,7 +52,6 @@ class Run : public Surroundings {
     return p.at.size() <= stages_[p.stage.func][p.stage.stage].variables;
   }
   struct Stop {};  // a violation was found
-  struct TooLarge {};
 
   void compile();
   Program program(const std::vector<Expr> &e) { return Program(e, slots_, constants_); }
