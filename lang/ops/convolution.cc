@@ -154,7 +154,7 @@ Tensor bordered(const Tensor &x, const Window &window) {
     at[d] = clamp(i, 0, n - 1);
   }
   Func f("padded");
-  f(in_order(vars, order)) = select(likely(inside), x(at), cast(x.type(), Expr(0)));
+  f(in_order(vars, order)) = select(inside, likely(x(at)), cast(x.type(), Expr(0)));
   Stage own;
   own.kind = Stage::Border;
   own.func = f;

@@ -98,6 +98,8 @@ void schedule_depthwise(const Loops &to, const std::vector<size_t> &place, const
 void schedule_winograd(const Loops &to, const Stage &s, const Stage *border, const Target &target);
 
 /// Columns of a register tile of `vectors` vectors of sums that waste the least of so many columns.
-int register_tile_columns(int vectors, int64_t columns, const Target &target);
+constexpr int kMostColumns = 14;
+int register_tile_columns(int vectors, int64_t columns, const Target &target,
+                          int most_columns = kMostColumns);
 
 }  // namespace polyhalite::ops

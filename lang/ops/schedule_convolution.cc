@@ -21,6 +21,10 @@ int64_t largest_divisor(int64_t n, int64_t most) {
   return d;
 }
 
+// All cells of a window are unrolled: of more columns LLVM keeps too much in flight at once, and
+// sums leave registers.
+constexpr int kMostDepthwiseColumns = 7;
+
 // The terms of a sum.
 int64_t steps_of(const Stage &s) {
   int64_t n = 1;
@@ -43,7 +47,8 @@ struct OuterLoops {
 class TileSchedule {
  public:
   TileSchedule(const Loops &to, const std::vector<size_t> &place, const Stage &s,
-               const Stage *border, int lanes, int vectors, const Target &target)
+               const Stage *border, int lanes, int vectors, const Target &target,
+               int most_columns = kMostColumns)
       : to_(to),
         place_(place),
         s_(s),
@@ -57,7 +62,7 @@ class TileSchedule {
         width_(lanes * vectors),
         columns_(args_.size() > 1 ? constant(s.extents[1]).value_or(0) : 1),
         least_columns_(columns_ == 0 ? open_size(s, 1).least : columns_),
-        tile_(register_tile_columns(vectors, least_columns_, target)) {}
+        tile_(register_tile_columns(vectors, least_columns_, target, most_columns)) {}
 
  protected:
   // Strips stand around the loops over rows, or inside of them; there around the tiles of a row, or
@@ -325,7 +330,7 @@ class DepthwiseSchedule : TileSchedule {
  public:
   DepthwiseSchedule(const Loops &to, const std::vector<size_t> &place, const Stage &s,
                     const Stage *border, int lanes, const Target &target)
-      : TileSchedule(to, place, s, border, lanes, 1, target) {}
+      : TileSchedule(to, place, s, border, lanes, 1, target, kMostDepthwiseColumns) {}
 
   // All cells of a window are unrolled, so that columns of a tile share what they read. The
   // window's rows of some columns stay in the first cache while the tiles go down the image: of all
@@ -352,9 +357,9 @@ class DepthwiseSchedule : TileSchedule {
 // The count of columns that wastes the least, of columns that are computed twice and of steps with
 // too few sums to keep the processor busy. Beside the sums, registers hold a column's value and all
 // but one of the kernels' vectors.
-int register_tile_columns(int vectors, int64_t columns, const Target &target) {
+int register_tile_columns(int vectors, int64_t columns, const Target &target, int most_columns) {
   constexpr double kLatency = 8, kColumn = 0.2;
-  const int most = std::min(14, std::max(1, (registers_of(target) - 4) / vectors));
+  const int most = std::min(most_columns, std::max(1, (registers_of(target) - 4) / vectors));
   if (columns == 0) return 1;
   int best = 1;
   double least = 0;
