@@ -329,7 +329,7 @@ class Reader {
         matches.emplace_back(static_cast<int>(i), std::move(*m));
       }
     }
-    if (matches.empty()) {
+    if (matches.empty() || is_of_another(f, matches)) {
       return doubt(func, "a statement is not seen to be an instance of a definition: " +
                              to_text(values[0]).substr(0, 200));
     }
@@ -383,12 +383,27 @@ class Reader {
       if (matches[i].second.point.empty()) chosen = i;
     }
     for (size_t i = 0; i < matches.size(); i++) {
-      const std::string prefix = f.name + ".s" + std::to_string(matches[i].first) + ".";
-      for (const Around &a : around_) {
-        if (a.counter.rfind(prefix, 0) == 0) chosen = i;
-      }
+      if (is_in_loop_of(f, matches[i].first)) chosen = i;
     }
     return chosen;
+  }
+
+  // Do the loops' names tell of a definition that says nothing of its variables,
+  // f(x) += 0 over r, as which another one's instance may be read?
+  bool is_of_another(const FuncDef &f, const std::vector<std::pair<int, Match>> &matches) const {
+    for (const auto &m : matches) {
+      if (is_in_loop_of(f, m.first)) return false;
+    }
+    for (size_t s = 0; s < f.stages.size(); s++) {
+      if (is_in_loop_of(f, static_cast<int>(s))) return true;
+    }
+    return false;
+  }
+
+  bool is_in_loop_of(const FuncDef &f, int stage) const {
+    const std::string prefix = f.name + ".s" + std::to_string(stage) + ".";
+    return std::any_of(around_.begin(), around_.end(),
+                       [&](const Around &a) { return a.counter.rfind(prefix, 0) == 0; });
   }
 
   // What is not told by who wrote a cell last; null: nothing.
