@@ -1,5 +1,7 @@
 #include "test/fuzz/trace_check.h"
 
+#include <utility>
+
 namespace polyhalite::test {
 
 namespace {
@@ -25,7 +27,7 @@ polyhalite_trace_event_code_t begin_of(polyhalite_trace_event_code_t e) {
 
 }  // namespace
 
-TraceCheck::TraceCheck() { handlers.custom_trace = handle; }
+TraceCheck::TraceCheck(Rings rings) : rings_(std::move(rings)) { handlers.custom_trace = handle; }
 
 std::string TraceCheck::problem() const {
   if (!problem_.empty()) return problem_;
@@ -47,6 +49,16 @@ void TraceCheck::fail(const polyhalite_trace_event_t &e, const std::string &what
   if (!problem_.empty()) return;
   problem_ = "trace event " + std::to_string(last_) + " (code " + std::to_string(e.event) + " of " +
              e.func + "): " + what;
+}
+
+TraceCheck::Cell TraceCheck::place_of(const std::string &func, const Cell &cell) const {
+  Cell place = cell;
+  const auto rings = rings_.find(func);
+  for (size_t d = 0; rings != rings_.end() && d < rings->second.size(); d++) {
+    const auto size = static_cast<int32_t>(rings->second[d]);
+    if (size > 0) place[d + 1] = ((cell[d + 1] % size) + size) % size;
+  }
+  return place;
 }
 
 int TraceCheck::realization_of(int parent) const {
@@ -82,7 +94,10 @@ void TraceCheck::check(const polyhalite_trace_event_t &e) {
     return fail(e, "its parent is not its begin");
   }
   parent->second.is_open = false;
-  if (e.event == polyhalite_trace_end_realization) stored_.erase(e.parent_id);
+  if (e.event == polyhalite_trace_end_realization) {
+    stored_.erase(e.parent_id);
+    held_.erase(e.parent_id);
+  }
 }
 
 void TraceCheck::check_access(const polyhalite_trace_event_t &e) {
@@ -107,6 +122,9 @@ void TraceCheck::check_access(const polyhalite_trace_event_t &e) {
     auto &cells = stored_[realization];
     if (e.event == polyhalite_trace_store) {
       if (!inside) return fail(e, "a store outside of the realization");
+      // Rows that a tile has too many of may read what a ring no longer holds.
+      const auto [held, is_first] = held_[realization].emplace(place_of(e.func, cell), cell);
+      if (!is_first && held->second != cell) cells.erase(std::exchange(held->second, cell));
       cells[cell] = value;
       continue;
     }

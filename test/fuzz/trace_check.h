@@ -15,7 +15,10 @@ namespace polyhalite::test {
 /// Given to a call as its context; `problem` is then what does not make sense first, or "".
 class TraceCheck : public JITUserContext {
  public:
-  TraceCheck();
+  /// The sizes of each Func's ring along its dimensions, 0: none.
+  using Rings = std::map<std::string, std::vector<int64_t>>;
+
+  explicit TraceCheck(Rings rings);
   /// After the call.
   std::string problem() const;
   int events() const { return last_; }
@@ -34,13 +37,17 @@ class TraceCheck : public JITUserContext {
   void check(const polyhalite_trace_event_t &e);
   void check_access(const polyhalite_trace_event_t &e);
   void fail(const polyhalite_trace_event_t &e, const std::string &what);
+  /// Where a cell lies: in the place of another one where a ring is full.
+  Cell place_of(const std::string &func, const Cell &cell) const;
   /// The realization that an event with this parent belongs to; 0 where none is traced.
   int realization_of(int parent) const;
 
   std::mutex lock_;
   int last_ = 0;
   std::map<int, Begun> begun_;
+  const Rings rings_;
   std::map<int, std::map<Cell, std::string>> stored_;  // [realization] bytes by cell
+  std::map<int, std::map<Cell, Cell>> held_;           // [realization] the cell in each place
   std::string problem_;
 };
 

@@ -128,6 +128,13 @@ bool fit_outputs(std::vector<Output> &outputs, const Survey &survey) {
   return false;
 }
 
+TraceCheck::Rings rings_of(const LoopTree &tree, const Survey &survey) {
+  TraceCheck::Rings rings;
+  for (size_t f = 0; f < survey.funcs.size(); f++)
+    rings[tree.origin_of(tree.algorithm.funcs[f].name)] = survey.funcs[f].fold;
+  return rings;
+}
+
 class Trial {
  public:
   /// `kernels`: for a device too, whose part runs on the CPU.
@@ -393,7 +400,7 @@ class Trial {
         }
         for (polyhalite_buffer_t *b : out.raw()) args.push_back(b);
         std::string message;
-        TraceCheck trace;
+        TraceCheck trace(rings_of(tree, s));
         if (code->call(args, &message, &trace) != 0) return fail(std::string(who) + ": " + message);
         if (!trace.problem().empty()) fail(trace.problem());
         counts_.traced += trace.events() > 0;
