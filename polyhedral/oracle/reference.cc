@@ -87,6 +87,15 @@ std::vector<Value> StageProgram::slots_at(const Coordinates &point) const {
   return v;
 }
 
+Content StageProgram::written(const Point &p) const {
+  if (!one_value) return Content::written(p);
+  Point any = p;
+  any.at.resize(pure.size());
+  Content c = Content::written(any);
+  c.last = p;
+  return c;
+}
+
 struct Reference::Column {
   std::unordered_map<Coordinates, Cell, CoordinatesHash> cells;
   std::unordered_map<Coordinates, Cell, CoordinatesHash> reads;  // [stage, point..., cell...]
@@ -246,7 +255,7 @@ class Reference::Run : public Surroundings {
       Cell &now = column_.cells[w.at];
       for (size_t v = 0; v < w.values.size(); v++) {
         if (!w.which.empty() && !w.which[v].i) continue;
-        now.contents[v] = p.is_reduction ? now.contents[v].with(point) : Content::written(point);
+        now.contents[v] = p.is_reduction ? now.contents[v].with(point) : p.written(point);
         now.values[v] = w.values[v];
       }
     }

@@ -66,9 +66,12 @@ struct StageProgram {
   Program predicate, bounds;  // bounds: min, extent of each reduction variable
   bool is_reduction = false;  // its order is free
   bool in_place = false;      // it reads what was there before any of its instances ran
+  bool one_value = false;     // whatever its reduction variables are, a cell gets the same
 
   StageProgram(const FuncDef &f, int stage, const Constants &constants);
   std::vector<Value> slots_at(const Coordinates &point) const;
+  /// Of a cell that instance p replaces.
+  Content written(const Point &p) const;
 };
 
 /// An enumeration has more instances than its limit.
@@ -85,6 +88,8 @@ class Reference {
   /// What instance `p` of an update that is no reduction reads there; null: there is no such read.
   const Cell *read_by(const Point &p, const Coordinates &at);
   const StageProgram &program(StageId s) const { return programs_[s.func][s.stage]; }
+  /// Instances of an update that write one value by its form stand for each other.
+  void note_one_value(StageId s) { programs_[s.func][s.stage].one_value = true; }
 
  private:
   struct Column;

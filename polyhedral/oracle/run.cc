@@ -18,6 +18,11 @@ Run::Run(const LoopTree &tree, const Survey &survey, const Experiment &experimen
       constants_([this](const VariableNode &v) { return data_.constant(v); }),
       reference_(tree.algorithm, data_, limits.reference),
       storages_(tree.algorithm.funcs.size()) {
+  for (int f = 0; f < static_cast<int>(tree.algorithm.funcs.size()); f++) {
+    const int definitions = tree.algorithm.funcs[f].num_definitions();
+    for (int d = 1; d < definitions; d++)
+      if (writes_one_value(tree, {f, d})) reference_.note_one_value({f, d});
+  }
   compile();
 }
 
@@ -323,7 +328,7 @@ void Run::stage(StageId s) {
       if (unused_) {
         cell->second = Content::written(Point());
       } else {
-        cell->second = definition.is_reduction ? cell->second.with(p) : Content::written(p);
+        cell->second = definition.is_reduction ? cell->second.with(p) : definition.written(p);
       }
     }
   }
@@ -462,23 +467,12 @@ void Run::check_content(const Storage &storage, const Coordinates &at, int value
   }
   if (cell->second == wanted) return;
   const Point &has = cell->second.last;
-  if (is_one_value(has, wanted.last)) return;
   fail('c', name, at,
        (now_ ? describe(*now_) + " reads " + what : "the output " + what + " is") + " as " +
            describe(has) + " left it, " +
            (has == wanted.last ? "with other instances before it"
                                : "not as " + describe(wanted.last) + " does"),
        has);
-}
-
-// Instances of one update that write one value by its form stand for each other.
-bool Run::is_one_value(const Point &a, const Point &b) const {
-  if (a.stage != b.stage || !tree_.is_update(a.stage) || !writes_one_value(tree_, a.stage)) {
-    return false;
-  }
-  const auto pure = static_cast<int64_t>(reference_.program(a.stage).pure.size());
-  return is_instance(a) && is_instance(b) &&
-         std::equal(a.at.begin(), a.at.begin() + pure, b.at.begin(), b.at.begin() + pure);
 }
 
 void Run::check_outputs() {

@@ -79,7 +79,6 @@ class Run : public Surroundings {
   WrittenCells cells_of_no_instance(const StageProgram &definition);
   /// With the points of an instance as its slots.
   WrittenCells written_cells(const StageProgram &definition, const std::vector<Value> &slots);
-  bool is_one_value(const Point &a, const Point &b) const;
   void check_outputs();
 
   Value read_other(int func, const Coordinates &at, int value_index);
