@@ -79,10 +79,11 @@ void judge_access(JudgeContext &c, StageId s, const StageAccess &access) {
       for (int l : c.path_to(c.tree.placements[s.func].compute)) scope.enter_loop(l);
       for (int l : c.tree.nest(s).loops) scope.enter_loop(l);
       scope.enter_stage(s, own ? SurveyScope::Instances : SurveyScope::Reads);
-      if (!own) scope.enter_used(s);
-      Translator &t = scope.translator();
-      // What is not used may lie where nothing was computed, but inside of the storage.
+      // What is not used may lie where nothing was computed, but inside of the storage; so may what
+      // an update touches in rows that are not used.
       const FuncSurvey &of = c.survey.funcs[f];
+      if (!own || of.partial[d]) scope.enter_used(s);
+      Translator &t = scope.translator();
       if (of.partial[d]) t.assume(access.where);
       const AffineRow at = t.row(access.cell[d]);
       const AffineRow end = t.row(limit.end);
