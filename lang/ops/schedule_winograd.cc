@@ -9,11 +9,9 @@ namespace polyhalite::ops {
 
 namespace {
 
-// Rows of tiles in a block, as many as the second cache holds; if it can be, blocks have equal
-// sizes.
-int64_t rows_of_block(int64_t rows, int64_t bytes_of_row) {
-  constexpr int64_t kCache = 1280 << 10;
-  const int64_t most = std::clamp<int64_t>(kCache / std::max<int64_t>(bytes_of_row, 1), 1, rows);
+// Rows of tiles in a block, at most so many; if it can be, blocks have equal sizes.
+int64_t rows_of_block(int64_t rows, int64_t most) {
+  most = std::clamp<int64_t>(most, 1, rows);
   for (int64_t n = most; 2 * n > most; n--) {
     if (rows % n == 0) return n;
   }
@@ -52,7 +50,12 @@ class WinogradSchedule {
     for (size_t i = 1; i < s.rvars.size(); i++)
       kernels *= constant(s.rvars[i].extent()).value_or(1);
     per_columns_ = kernels <= kNearKernels && products > kNearProducts && across_ > at_once_;
-    block_ = rows_of_block(down_, transformed + (per_columns_ ? 0 : products));
+    // As many rows as the second cache holds, but enough blocks for threads where strips are few.
+    const int64_t bytes_of_row = transformed + (per_columns_ ? 0 : products);
+    block_ = rows_of_block(down_, kCache / std::max<int64_t>(bytes_of_row, 1));
+    const int64_t images = std::max<int64_t>(to.extent(3), 1);
+    const int64_t tasks = images * tiles(down_, block_) * tiles(to.extent(0), width_);
+    if (is_large() && tasks < kTasks) block_ = rows_of_block(down_, down_ / kTasks);
   }
 
   bool is_open() const {
@@ -84,7 +87,9 @@ class WinogradSchedule {
 
  private:
   static constexpr int64_t kNearKernels = 96 << 10, kNearProducts = 32 << 10;
-  static constexpr int64_t kFewChannels = 4;
+  static constexpr int64_t kCache = 1280 << 10, kFewChannels = 4, kTasks = 4;
+
+  bool is_large() const { return product_of(to_.extents) * channels_ >= kWorthThreads; }
 
   void tile_output() {
     const Var channel = to_.vars[0], x = to_.vars[1], y = to_.vars[2], image = to_.vars[3];
@@ -105,9 +110,9 @@ class WinogradSchedule {
     for (const Var &v : {columns_, row, strip_, block_loop_, image}) order.emplace_back(v);
     out_.reorder(order).vectorize(vector).unroll(right).unroll(below);
     // Where one block is all there is, strips are the tasks.
-    if (product_of(to_.extents) * channels_ < kWorthThreads) return;
+    if (!is_large()) return;
     out_.parallel(image).parallel(block_loop_);
-    if (tiles(down_, block_) * std::max<int64_t>(to_.extent(3), 1) < 4) out_.parallel(strip_);
+    if (tiles(down_, block_) * std::max<int64_t>(to_.extent(3), 1) < kTasks) out_.parallel(strip_);
   }
 
   // Vectors of channels; a few channels fill none, columns do.
