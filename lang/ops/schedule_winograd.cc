@@ -53,9 +53,8 @@ class WinogradSchedule {
     // As many rows as the second cache holds, but enough blocks for threads where strips are few.
     const int64_t bytes_of_row = transformed + (per_columns_ ? 0 : products);
     block_ = rows_of_block(down_, kCache / std::max<int64_t>(bytes_of_row, 1));
-    const int64_t images = std::max<int64_t>(to.extent(3), 1);
-    const int64_t tasks = images * tiles(down_, block_) * tiles(to.extent(0), width_);
-    if (is_large() && tasks < kTasks) block_ = rows_of_block(down_, down_ / kTasks);
+    if (is_large() && blocks() * tiles(to.extent(0), width_) < kTasks)
+      block_ = rows_of_block(down_, down_ / kTasks);
   }
 
   bool is_open() const {
@@ -91,6 +90,9 @@ class WinogradSchedule {
 
   bool is_large() const { return product_of(to_.extents) * channels_ >= kWorthThreads; }
 
+  // Of rows of tiles, of all images.
+  int64_t blocks() const { return tiles(down_, block_) * std::max<int64_t>(to_.extent(3), 1); }
+
   void tile_output() {
     const Var channel = to_.vars[0], x = to_.vars[1], y = to_.vars[2], image = to_.vars[3];
     const int64_t results = to_.extent(0);
@@ -112,7 +114,7 @@ class WinogradSchedule {
     // Where one block is all there is, strips are the tasks.
     if (!is_large()) return;
     out_.parallel(image).parallel(block_loop_);
-    if (tiles(down_, block_) * std::max<int64_t>(to_.extent(3), 1) < kTasks) out_.parallel(strip_);
+    if (blocks() < kTasks) out_.parallel(strip_);
   }
 
   // Vectors of channels; a few channels fill none, columns do.

@@ -259,8 +259,9 @@ Tensor winograd_kernels(const Tensor &w, const Window &window, const std::vector
 /// G, for whoever transforms kernels ahead: rows and columns, the kernel's cells, of a spatial
 /// dimension with so many cells, so many pixels between windows and so many results of a tile.
 std::vector<std::vector<double>> winograd_kernel_transform(int kernel, int stride, int tile);
-/// The tile with which this form is quicker than the direct one, no less exact than sums in another
-/// order are; empty where there is none. Images of few pixels have too few tiles for each kernel.
+/// The tile with which this form is quicker than the direct one, of those whose errors are no more
+/// than four times as large; empty where there is none. Images of few pixels have too few tiles for
+/// each kernel.
 std::vector<int> winograd_tile(int channels, int results, const Window &window);
 /// The transposed one: w[channel, result channel / groups, ...].
 Tensor transposed_convolution(const Tensor &x, const Tensor &w, const Window &window, int groups);
