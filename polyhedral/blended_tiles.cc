@@ -48,6 +48,12 @@ bool tells_tiles_apart(const LoopTree &tree, StageId s, size_t position, const D
   auto dim_at = [&](size_t l) -> const std::string & { return tree.loops[nest.loops[l]].dim; };
   const std::set<std::string> tiles = descendants(nest, split, split.b);
   if (tiles.count(dim_at(position))) return true;
+  // Where a loop over tiles was skewed, what it was skewed by says with it which tile it is.
+  for (const Derivation &d : nest.derivations) {
+    if (d.kind == Derivation::Skew && tiles.count(d.a) &&
+        descendants(nest, d, d.b).count(dim_at(position)))
+      return true;
+  }
   if (!descendants(nest, split, split.c).count(dim_at(position))) return false;
   for (size_t l = position + 1; l < nest.loops.size(); l++) {
     if (tiles.count(dim_at(l))) return true;

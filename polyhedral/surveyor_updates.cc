@@ -193,6 +193,18 @@ void Surveyor::include_own_updates(int f, std::vector<Interval> &box, int scope)
     need = before;
   }
   if (output) return;
+  // What an update reads that runs over everything, the ones before it have made everywhere. A sum
+  // takes in what is there, and nobody asks for it in rows that are not needed.
+  int last_whole = 0;
+  for (int s = 1; s < static_cast<int>(def.stages.size()); s++) {
+    if (!may_run_over_part({f, s}) && !is_reduction_update(def, s))
+      last_whole = std::max(last_whole, def.definition_of(s));
+  }
+  const auto runs_over_part = [&](const StageId &s) {
+    const bool is_read_everywhere =
+        def.definition_of(s.stage) < last_whole && is_pure_in_its_variables(tree_, s);
+    return !is_read_everywhere && may_run_over_part(s);
+  };
   // The others run over all of it.
   constexpr int kMostRounds = 3;
   bool grew = true;
@@ -201,14 +213,14 @@ void Surveyor::include_own_updates(int f, std::vector<Interval> &box, int scope)
     for (int u = 1; u < def.num_definitions(); u++) {
       for (const StageId &s : updates(u)) {
         // Where a window turns out to slide, some run over all of it.
-        if (may_run_over_part(s) && tree_.placements[f].store == scope) continue;
+        if (runs_over_part(s) && tree_.placements[f].store == scope) continue;
         const bool more = include(own_cells(s, box, conditional).touched, box);
         grew = grew || (more && is_pure_in_its_variables(tree_, s));
       }
     }
   }
   for (auto &[s, own] : needs) {
-    if (!may_run_over_part(s)) continue;
+    if (!runs_over_part(s)) continue;
     for (size_t d = 0; d < own.size(); d++) {
       if (same_ends(own[d], box[d])) own[d] = {};
     }
