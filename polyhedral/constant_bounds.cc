@@ -171,6 +171,12 @@ Linear replace_term(Linear l, const Expr &atom, const Expr &with) {
   return l.add(to_linear(with), c);
 }
 
+bool has_choice(const Linear &l) {
+  return std::any_of(l.terms.begin(), l.terms.end(), [](const auto &term) {
+    return term.first->op == Op::Min || term.first->op == Op::Max;
+  });
+}
+
 std::optional<int64_t> least(std::optional<int64_t> a, std::optional<int64_t> b) {
   if (!a) return b;
   if (!b) return a;
@@ -208,8 +214,10 @@ std::optional<int64_t> ConstantUpperBound::bound(Linear l, int depth) {
     for (const auto &[choice, d] : numerator.terms) {
       if (choice->op != Op::Min && choice->op != Op::Max) continue;
       auto with = [&](const Expr &x) {
-        const Expr n = to_expr(replace_term(numerator, choice, x));
-        return bound(replace_term(l, atom, simplify(make_binary(Op::Div, n, make_int(Int(32), k)))),
+        const Linear n = replace_term(numerator, choice, x);
+        const Expr quotient = make_binary(Op::Div, to_expr(n), make_int(Int(32), k));
+        // Further choices are made first: what is left of them is short.
+        return bound(replace_term(l, atom, has_choice(n) ? quotient : simplify(quotient)),
                      depth + 1);
       };
       const auto x = with(choice->args[0]), y = with(choice->args[1]);

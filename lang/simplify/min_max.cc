@@ -60,20 +60,26 @@ Expr Simplifier::min_max(Op op, const Expr &a, const Expr &b) {
   if (beats(a, b)) return a;
   if (beats(b, a)) return b;
 
-  std::vector<Expr> operands;
+  // Operands of one side were held against each other when it was made.
+  std::vector<Expr> operands, of_b;
   flatten(op, a, operands);
-  flatten(op, b, operands);
+  flatten(op, b, of_b);
   const Op other = op == Op::Min ? Op::Max : Op::Min;
-  for (size_t i = 0; i < operands.size(); i++) {
-    for (size_t j = 0; j < operands.size(); j++) {
+  size_t of_a = operands.size();
+  for (const Expr &y : of_b) {
+    bool needed = true;
+    for (size_t i = 0; i < of_a && needed;) {
+      const Expr &x = operands[i];
       // min(x, max(x, y))  ->  x
-      if (i != j &&
-          (beats(operands[i], operands[j]) || has_operand(other, operands[j], operands[i]))) {
-        operands.erase(operands.begin() + static_cast<long>(j));
-        if (j < i) i--;
-        j--;
+      needed = !(beats(x, y) || has_operand(other, y, x));
+      if (needed && (beats(y, x) || has_operand(other, x, y))) {
+        operands.erase(operands.begin() + static_cast<long>(i));
+        of_a--;
+      } else {
+        i++;
       }
     }
+    if (needed) operands.push_back(y);
   }
   // max(min(x, y), min(x, z)) stays: both forms cost the same.
   std::sort(operands.begin(), operands.end(), [](const Expr &x, const Expr &y) {
