@@ -1,4 +1,7 @@
 // Loads and stores: dense, reversed, masked; and their addresses.
+#include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/IntrinsicsX86.h>
+
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
 #include "polyhalite/error.h"
@@ -202,7 +205,7 @@ Value *FunctionEmitter::load_lanes_at(const LoadNode &load, Value *mask, bool st
     for (int c = 0; c < n; c++) {
       for (int i = 0; i < height; i++) order.push_back(i * n + c);
     }
-    return builder_.CreateShuffleVector(concatenate(parts), order);
+    return permuted(concatenate(parts), order);
   }
   if (const std::vector<Expr> rows = rows_of(load.args[0]); !rows.empty()) {
     std::vector<Value *> parts;
@@ -320,6 +323,28 @@ Value *FunctionEmitter::load_transposed(const LoadNode &load, const Expr &starts
     rows = std::move(merged);
   }
   return concatenate(rows);
+}
+
+// Bytes and halves of one vector in any order are one instruction of processors that have it. LLVM
+// takes a dozen for columns of rows, whose stores it knows, unless it cannot see the order.
+Value *FunctionEmitter::permuted(Value *v, const std::vector<int> &order) {
+  const auto *type = llvm::cast<llvm::FixedVectorType>(v->getType());
+  const unsigned bits = type->getScalarSizeInBits(), lanes = type->getNumElements();
+  constexpr unsigned kVector = 512;
+  const bool has_it = type->getElementType()->isIntegerTy() && (bits == 8 || bits == 16) &&
+                      bits * lanes == kVector && order.size() == lanes &&
+                      module_.target.has_feature(Target::AVX512_Cannonlake);
+  if (!has_it) return builder_.CreateShuffleVector(v, order);
+  std::vector<llvm::Constant *> at;
+  for (const int lane : order) at.push_back(builder_.getIntN(bits, static_cast<uint64_t>(lane)));
+  auto *hide = llvm::InlineAsm::get(llvm::FunctionType::get(v->getType(), {v->getType()}, false),
+                                    "", "=v,0", false);
+  auto *hidden = builder_.CreateCall(hide, {llvm::ConstantVector::get(at)});
+  hidden->setDoesNotAccessMemory();
+  hidden->setDoesNotThrow();
+  return builder_.CreateIntrinsic(bits == 8 ? llvm::Intrinsic::x86_avx512_permvar_qi_512
+                                            : llvm::Intrinsic::x86_avx512_permvar_hi_512,
+                                  {}, {v, hidden});
 }
 
 Value *FunctionEmitter::load_lanes(const LoadNode &load, const LaneAddress &at) {

@@ -179,6 +179,7 @@ class FunctionEmitter {
   Value *load_uniform(const LoadNode &load, const LaneAddress &at, Value *mask);
   Value *load_dense(const LoadNode &load, const LaneAddress &at, Value *mask, bool streams = false);
   Value *load_transposed(const LoadNode &load, const Expr &starts);
+  Value *permuted(Value *v, const std::vector<int> &order);
   Value *load_lanes(const LoadNode &load, const LaneAddress &at);
   void emit_store(const StmtNode &store);
   void store_lanes_at(const std::string &buffer, Type t, const Expr &index, Value *value,
