@@ -39,19 +39,48 @@ std::vector<Expr> rows_of(const Expr &index) {
   return rows;
 }
 
+// Lane i of a vector that arithmetic makes lane by lane; undefined where it is something else.
+Expr lane_of(const Expr &e, int i) {
+  if (e.type().is_scalar()) return e;
+  const auto arg = [&](size_t k) { return lane_of(e->args[k], i); };
+  switch (e->op) {
+    case Op::Broadcast:
+      return lane_of(e->args[0], i % e->args[0].type().lanes());
+    case Op::Ramp:
+      if (e->args[0].type().is_vector()) return Expr();
+      return make_binary(Op::Add, e->args[0],
+                         make_binary(Op::Mul, e->args[1], make_int(e->args[1].type(), i)));
+    case Op::Cast: {
+      const Expr a = arg(0);
+      return a.defined() ? make_cast(e.type().element_of(), a) : Expr();
+    }
+    case Op::Add:
+    case Op::Sub:
+    case Op::Mul:
+    case Op::Min:
+    case Op::Max: {
+      const Expr a = arg(0), b = arg(1);
+      return a.defined() && b.defined() ? make_binary(e->op, a, b) : Expr();
+    }
+    default:
+      return Expr();
+  }
+}
+
 // The indices of n columns that lie side by side, row by row: ramp(ramp(b, s, r), broadcast(1), n)
-// is the columns of r dense rows of n. Empty where it is something else, or gains nothing.
+// is the columns of r dense rows of n, which may begin anywhere else, too. Empty where it is
+// something else, or gains nothing.
 std::vector<Expr> rows_of_columns(const Expr &index) {
-  if (index->op != Op::Ramp || index->args[0]->op != Op::Ramp) return {};
+  if (index->op != Op::Ramp || index->args[0].type().is_scalar()) return {};
   const Expr &column = index->args[0], &step = index->args[1];
   const int rows = column.type().lanes(), n = index.type().lanes() / rows;
-  if (!column->args[0].type().is_scalar() || is_one(column->args[1]) || n < rows) return {};
+  if (n < rows || (column->op == Op::Ramp && is_one(column->args[1]))) return {};
   if (step->op != Op::Broadcast || !is_one(step->args[0])) return {};
   std::vector<Expr> out;
   for (int i = 0; i < rows; i++) {
-    const Expr &stride = column->args[1];
-    const Expr by = make_binary(Op::Mul, stride, make_int(stride.type(), i));
-    out.push_back(make_ramp(make_binary(Op::Add, column->args[0], by), step->args[0], n));
+    const Expr first = lane_of(column, i);
+    if (!first.defined()) return {};
+    out.push_back(make_ramp(first, step->args[0], n));
   }
   return out;
 }

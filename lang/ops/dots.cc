@@ -9,9 +9,9 @@ namespace polyhalite::ops {
 
 namespace {
 
-// The types of x and y in f += cast(x) * cast(y).
+// The types of x and y in f += cast(x) * cast(y), the first update.
 std::optional<std::pair<Type, Type>> factors_of(const Func &f) {
-  if (f.num_update_definitions() != 1) return std::nullopt;
+  if (!f.has_update_definition()) return std::nullopt;
   const Expr value = f.update_value();
   if (value->op != Op::Add) return std::nullopt;
   for (const Expr &term : value->args) {

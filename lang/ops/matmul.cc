@@ -18,8 +18,8 @@ int terms_at_once(const Type &a, const Type &b) {
 // of them serve many rows; else as many as there are.
 int64_t filled_columns(int64_t columns, int64_t rows, int terms) {
   constexpr int64_t kManyRows = 16;
-  if (terms == 1 || rows < kManyRows || columns <= 4 || columns >= 16) return columns;
-  return columns <= 8 ? 8 : 16;
+  if (terms == 1 || rows < kManyRows || columns <= 4 || columns >= 64) return columns;
+  return columns <= 8 ? 8 : (columns + 15) / 16 * 16;
 }
 
 // Sizes for which one schedule serves.
@@ -93,24 +93,25 @@ std::vector<SizeClass> size_classes(const Expr &rows, const Expr &columns, const
   return classes;
 }
 
-// a copy of x, with zeros behind its rows, which then have `size` elements. The zeros come first,
-// so that rows are copied without a condition.
-Tensor long_rows(const Tensor &x, int size) {
+// The last `count` elements of x's rows, and zeros behind them: `size` together. The zeros come
+// first, so that elements are copied without a condition.
+Tensor ends_of_rows(const Tensor &x, int from, int count, int size) {
   Index shape = x.shape();
   shape.back() = size;
   const std::vector<Var> vars = index_vars(x.rank());
   std::vector<Var> args = reversed(vars);
-  RDom k(0, x.size(-1), "k");
-  Index at = as_index(vars);
-  at.back() = k;
-  Func left("left");
-  left(args) = cast(x.type(), Expr(0));
-  left(reversed(at)) = x(at);
+  RDom k(0, count, "k");
+  Index at = as_index(vars), to = at;
+  at.back() = from + k;
+  to.back() = k;
+  Func ends("ends");
+  ends(args) = cast(x.type(), Expr(0));
+  ends(reversed(to)) = x(at);
   Stage own;
   own.kind = Stage::Store;
   own.extents = reversed(shape);
   own.rvars = {k};
-  return tensor_of(left, x.type(), shape, own, merged_stages({x}));
+  return tensor_of(ends, x.type(), shape, own, merged_stages({x}));
 }
 
 // x with zeros below its columns, which then have `size` elements.
@@ -148,15 +149,8 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
                    " rows",
                "the sum runs over both", "transpose or reshape an operand");
   }
-  // Many rows are copied, with zeros behind their ends, so that each step takes as many terms.
-  constexpr int64_t kManyRows = 16;
   const int at_once = terms_at_once(a.type(), b.type());
   const auto depth_size = constant(a.size(-1)), row_count = constant(a.size(-2));
-  if (depth_size && *depth_size % at_once != 0 && *depth_size > at_once &&
-      row_count.value_or(0) >= kManyRows) {
-    const int whole = static_cast<int>((*depth_size / at_once + 1) * at_once);
-    return matmul(long_rows(a, whole), long_columns(b, whole), sums);
-  }
   const Type type = sums == Type() ? computed_type(a.type()) : sums;
   const Type result = sums == Type() ? a.type() : sums;
   // No processor multiplies float16 exactly: each element is widened once, not at each use. A few
@@ -192,10 +186,19 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
   // The sums, and their right operand in a Func of its own, so that a schedule can lay out the
   // columns of a tile side by side; of its own type where dot products want that.
   const Type packed = b.type() == Float(16) ? type : b.type();
+  // Terms that are no whole dot product are one of copies with zeros behind them, for many rows.
+  constexpr int64_t kManyRows = 16;
+  const bool has_rest = depth_size && *depth_size % at_once != 0 && *depth_size > at_once &&
+                        row_count.value_or(0) >= kManyRows;
+  const int whole = has_rest ? static_cast<int>(*depth_size / at_once * at_once) : 0;
+  const Expr depths = has_rest ? Expr(whole) : a.size(-1);
+  const Tensor rest = has_rest ? ends_of_rows(a, whole, static_cast<int>(*depth_size - whole), at_once)
+                               : Tensor();
+  const Tensor columns = has_rest ? long_columns(b, whole + at_once) : b;
   const int64_t known_columns = column_count.value_or(0);
   const int64_t filled = filled_columns(known_columns, row_count.value_or(0), at_once);
   auto sums_of = [&](const Expr &rows, std::vector<OpenSize> open) {
-    RDom k(0, a.size(-1), "k");
+    const RDom k(0, depths, "k");
     Func right("right"), product("product");
     Var depth("depth");
     std::vector<Var> right_args{vars.back(), depth};
@@ -210,7 +213,7 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
     const bool one_vector = !open.empty() && open[0].most > 0;
     const bool has_idle = one_vector || filled > known_columns;
     const Expr n = shape.back();
-    Expr of_right = element(b, point, depth, has_idle ? min(column, n - 1) : column);
+    Expr of_right = element(columns, point, depth, has_idle ? min(column, n - 1) : column);
     // Lanes beyond the last column.
     if (has_idle) of_right = select(column < n, of_right, cast(b.type(), Expr(0)));
     right(right_args) = cast(packed, of_right);
@@ -219,6 +222,12 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
     const bool beyond = !constant(rows) && (open.empty() || open[1].least <= 1);
     const Expr inside = beyond ? clamp(row, 0, rows - 1) : row;
     product(reversed(vars)) += widened(element(a, point, inside, k)) * widened(right(right_point));
+    if (has_rest) {
+      const RDom last(0, at_once, "last");
+      right_point[1] = whole + last;
+      product(reversed(vars)) +=
+          widened(element(rest, point, inside, last)) * widened(right(right_point));
+    }
     Stage own;
     own.kind = Stage::Product;
     own.func = product;
@@ -236,11 +245,12 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
 
   std::vector<Stage> choices;
   for (const SizeClass &c :
-       size_classes(a.size(-2), b.size(-1), a.size(-1), type, packed, at_once)) {
+       size_classes(a.size(-2), b.size(-1), depths, type, packed, at_once)) {
     choices.push_back(sums_of(c.rows, c.open));
     choices.back().when = c.when;
   }
-  std::vector<Stage> stages = merged_stages({a, b});
+  std::vector<Stage> stages =
+      has_rest ? merged_stages({a, rest, columns}) : merged_stages({a, b});
   if (choices.size() == 1) {
     Stage operand;
     operand.kind = Stage::Operand;

@@ -99,7 +99,11 @@ void schedule_held(const Stage &s, const LoopLevel *level, const Target &target)
     // Rows that are copied into it.
     const int64_t length = constant(s.rvars[0].extent()).value_or(0);
     const int lanes = lanes_for(length, natural_lanes(f, target));
-    if (lanes > 1) f.update().vectorize(s.rvars[0], lanes, TailStrategy::Predicate);
+    if (lanes > 1) {
+      f.update().vectorize(s.rvars[0], lanes, TailStrategy::Predicate);
+    } else {
+      f.update().unroll(s.rvars[0]);
+    }
     if (product_of(s.extents) >= kWorthThreads && loops.vars.size() > 1)
       f.update().parallel(loops.vars.back());
     return;

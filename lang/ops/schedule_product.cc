@@ -62,6 +62,7 @@ class ProductSchedule {
         loops_(to.stage),
         sums_(s.func),
         args_(sums_.args()),
+        has_rest_(s.kind == Stage::Product && sums_.num_update_definitions() > 1),
         grouped_(s.groups > 1 && place.size() < s.extents.size()),
         dot_(dot_of(s, target)),
         has_idle_columns_(!grouped_ && constant(s.extents[0]).value_or(0) > to.extent(place[0]) &&
@@ -88,6 +89,7 @@ class ProductSchedule {
     tile_output();
     for (const Func &f : operands) place_operand(f);
     tile_sums();
+    if (has_rest_) order_update(sums_.update(1), sums_.rvars(1), {});
   }
 
  private:
@@ -287,6 +289,7 @@ class ProductSchedule {
     partial.vectorize(lane);
     in_order(partial.update(), {lane, args_[0], args_[1], steps});
     partial.update().vectorize(lane);
+    if (has_rest_) in_order(sums_.update(1), {sums_.rvars(1)[0], args_[0], args_[1]});
   }
 
   // Packed beside the vectors of a tile where enough rows read it, else read where it is, ahead of
@@ -361,7 +364,7 @@ class ProductSchedule {
     constexpr int64_t kSecondCache = 2 << 20, kBlock = 128 << 10;
     const bool whole = rows_ > 0 && rows_ % tile_.rows == 0 && rows_ >= 8 * tile_.rows &&
                        columns_ > 0 && columns_ % tile_.columns() == 0;
-    if (!whole || !plain_ || dot_ || s_.rvars.size() != 1 || s_.extents.size() != 2) return 0;
+    if (!whole || !plain_ || dot_ || has_rest_ || s_.rvars.size() != 1 || s_.extents.size() != 2) return 0;
     if (place_.size() != 2 || to_.vars.size() != 2 || s_.when.defined()) return 0;
     const int64_t steps = constant(s_.rvars[0].extent()).value_or(0);
     const int64_t bytes = sums_.types()[0].bytes(), step = tile_.columns() * bytes;
@@ -503,6 +506,7 @@ class ProductSchedule {
   polyhalite::Stage loops_;  // of the output
   Func sums_;
   const std::vector<Var> args_;
+  const bool has_rest_;  // a second update adds the last terms
   const bool grouped_;  // the groups are a dimension of a Func of the sums' own arguments
   const std::optional<Dot> dot_;
   const bool has_idle_columns_;  // those that the right operand has beside the output's

@@ -248,6 +248,19 @@ TEST(matmul, bytes_take_dot_products) {
   }
 }
 
+// The right operand's columns, four rows of them, are one instruction; also where the last terms are
+// no whole dot product.
+TEST(matmul, columns_of_bytes_are_one_instruction) {
+  const Target target("x86-64-linux-sse41-avx-avx2-fma-avx512_skylake-avx512_zen4");
+  for (const int depth : {64, 67}) {
+    ImageParam left(UInt(8), 2, "left"), right(Int(8), 2, "right");
+    const Func out = product<int32_t>(left, right, Shape{64, 64, depth}, Form::Plain, target);
+    const std::string assembly = out.emit_text(Emit::assembly, {left, right}, target);
+    EXPECT_NE(assembly.find("vpermb"), std::string::npos) << depth << "\n" << assembly;
+    EXPECT_EQ(assembly.find("vpunpcklbw"), std::string::npos) << depth << "\n" << assembly;
+  }
+}
+
 // Zero points of rows and of columns, of either operand alone, and of none.
 TEST(matmul, quantized_forms_are_exact) {
   const Shape s = {19, 33, 45};
