@@ -43,6 +43,26 @@ unsigned saved_registers() {
   return low;
 }
 
+// AMD's families 17h, 19h and 1Ah. Of 19h models 00h to 0Fh and 20h to 5Fh are Zen 3.
+Target::Processor processor() {
+  unsigned a, b, c, d;
+  if (!__get_cpuid(0, &a, &b, &c, &d) || b != signature_AMD_ebx || c != signature_AMD_ecx ||
+      d != signature_AMD_edx || !__get_cpuid(1, &a, &b, &c, &d))
+    return Target::ProcessorGeneric;
+  const unsigned family = ((a >> 8) & 0xf) + ((a >> 20) & 0xff);
+  const unsigned model = ((a >> 4) & 0xf) | ((a >> 12) & 0xf0);
+  switch (family) {
+    case 0x17:
+      return model < 0x30 ? Target::ZnVer1 : Target::ZnVer2;
+    case 0x19:
+      return model < 0x10 || (model >= 0x20 && model < 0x60) ? Target::ZnVer3 : Target::ZnVer4;
+    case 0x1a:
+      return Target::ZnVer5;
+    default:
+      return Target::ProcessorGeneric;
+  }
+}
+
 // Linux gives a process the memory in which it saves tiles once it has asked: ARCH_REQ_XCOMP_PERM
 // of XFEATURE_XTILEDATA.
 bool lends_tiles() { return syscall(SYS_arch_prctl, 0x1023, 18) == 0; }
@@ -92,7 +112,7 @@ void detect_features(Target *t) {
 
 Target get_host_target() {
 #if defined(__x86_64__)
-  Target t(Target::Linux, Target::X86, 64);
+  Target t(Target::Linux, Target::X86, 64, processor(), {});
 #else
   Target t(Target::Linux, Target::ARM, 64);
 #endif

@@ -27,7 +27,7 @@ double cycles_of_half_step(int vectors, int rows) {
 }
 
 bool has_halved_vectors(const Target &target) {
-  return target.has_feature(Target::AVX512_Zen4) && !target.has_feature(Target::AVX512_Zen5);
+  return target.processor_tune == Target::ZnVer4;
 }
 
 }  // namespace
