@@ -137,6 +137,16 @@ Json compare_with_peer(const Options &o, const onnx::Program::Tensors &inputs,
   return result;
 }
 
+// NAME=1,3,224,224 for an input whose first size is open.
+std::string shape_with_ones(const std::string &name, const onnx::Value &v) {
+  std::string sizes;
+  if (v.shape) {
+    for (const onnx::Dim &d : *v.shape)
+      sizes += (sizes.empty() ? "" : ",") + std::to_string(d.constant().value_or(1));
+  }
+  return name + "=" + (sizes.empty() ? "1,3,224,224" : sizes);
+}
+
 onnx::Program::Tensors make_inputs(const Options &o, const onnx::Session &session) {
   onnx::Program::Tensors inputs;
   const auto shapes = parse_shapes(o.shapes);
@@ -157,7 +167,7 @@ onnx::Program::Tensors make_inputs(const Options &o, const onnx::Session &sessio
       if (!fixed) {
         user_error(
             "input '" + name + "' has the shape " + (v.shape ? onnx::to_string(*v.shape) : "[?]"),
-            "random elements need sizes", "give them: --shape " + name + "=1,3,224,224");
+            "random elements need sizes", "give them: --shape '" + shape_with_ones(name, v) + "'");
       }
       shape = *fixed;
     }

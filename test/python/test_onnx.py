@@ -1,6 +1,8 @@
 """Models in the ONNX format from Python. The models are written here, byte by byte."""
 
 import importlib.util
+import os
+import subprocess
 
 import numpy as np
 import pytest
@@ -109,3 +111,16 @@ def test_bad_models_and_inputs_are_told():
         m.run({"x": x, "b": b})
     with pytest.raises(ph.Error):
         m.run([x.astype(np.float64), w, b])
+
+
+@pytest.mark.skipif("POLYHALITE_CLI" not in os.environ, reason="the command is not built")
+def test_the_command_tells_which_sizes_it_wants(tmp_path):
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model())
+    command = [os.environ["POLYHALITE_CLI"], "run", str(path)]
+    asked = subprocess.run(command, capture_output=True, text=True)
+    assert asked.returncode != 0
+    assert asked.stderr == ("polyhalite: error: input 'x' has the shape [batch, 3]\n"
+                            "  why: random elements need sizes\n"
+                            "  fix: give them: --shape 'x=1,3'\n")
+    subprocess.run([*command, "--shape", "x=1,3"], check=True, capture_output=True)
