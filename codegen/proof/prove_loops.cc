@@ -465,11 +465,14 @@ class Reader {
     return blocks;
   }
 
-  // A branch's reduction may be factored where the definition's is not, and the other way round.
+  // A branch's reduction may be factored where the definition's is not, and the other way round:
+  // then it has other variables, or other values of them.
   static bool has_loops_of(const StageDef &branch, const StageDef &definition) {
     const auto &a = branch.rvars, &b = definition.rvars;
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](const auto &x, const auto &y) { return x.var == y.var; });
+    const Expr &p = branch.predicate, &q = definition.predicate;
+    const bool same_values = p.defined() && q.defined() ? equal(p, q) : p.defined() == q.defined();
+    return same_values && std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                                     [](const auto &x, const auto &y) { return x.var == y.var; });
   }
 
   // Do the conditions around say that the branch is the one that runs?
