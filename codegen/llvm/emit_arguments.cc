@@ -1,6 +1,7 @@
 // The pipeline's own function: scalar and buffer arguments, and the fields of the latter.
 #include <cstddef>
 
+#include "codegen/ir/visit.h"
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
 #include "lang/abi/polyhalite_buffer.h"
@@ -58,69 +59,96 @@ void FunctionEmitter::bind_arguments() {
   }
 }
 
-// Field loads stand before the first statement that needs one, after the checks that the pointers
-// are good, in code that every later statement has passed.
+// Fields that a check names are loaded in front of it, where they are compared with what is in
+// memory: a small pipeline takes as long as its checks. The others stand before the first statement
+// that is no check, in code that every later statement has passed.
 void FunctionEmitter::load_fields() {
   if (fields_loaded_) return;
   fields_loaded_ = true;
   const auto &layout = module_.abi.buffer;
-  const uint64_t pointer_bytes = module_.abi.pointer_bytes;
-  auto load = [&](llvm::Type *type, Value *base, uint64_t offset, uint64_t align) {
-    return builder_.CreateAlignedLoad(
-        type, builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), base, offset),
-        llvm::Align(align));
-  };
   for (const FunctionArgument &a : module_.function.args) {
     if (!a.is_buffer) continue;
-    Value *buffer = arguments_[a.name];
-    pointers_[a.name] = load(builder_.getPtrTy(), buffer, layout.host, pointer_bytes);
-    if (a.dimensions == 0) continue;
-    Value *dims = load(builder_.getPtrTy(), buffer, layout.dim, pointer_bytes);
+    pointers_[a.name] = load_from_buffer(a.name, builder_.getPtrTy(), layout.host);
     for (int d = 0; d < a.dimensions; d++) {
-      const std::pair<const char *, size_t> fields[] = {
-          {"min", offsetof(polyhalite_dimension_t, min)},
-          {"extent", offsetof(polyhalite_dimension_t, extent)},
-          {"stride", offsetof(polyhalite_dimension_t, stride)}};
-      for (const auto &[field, offset] : fields) {
-        const std::string name = a.name + "." + field + "." + std::to_string(d);
-        Value *value = load(builder_.getInt32Ty(), dims,
-                            static_cast<size_t>(d) * sizeof(polyhalite_dimension_t) + offset,
-                            alignof(int32_t));
-        value->setName(name);
-        scopes_.bind_outermost(
-            name, {value, builder_.CreateSExt(value, builder_.getInt64Ty()), 0, Expr()});
-      }
+      for (const char *field : {"min", "extent", "stride"})
+        load_field(a.name + "." + field + "." + std::to_string(d));
     }
   }
 }
 
-bool FunctionEmitter::uses_fields(const StmtNode &s) {
+// "BUFFER.min.0", once.
+void FunctionEmitter::load_field(const std::string &name) {
+  if (scopes_.find(name)) return;
+  Value *value = field_value(name);
+  value->setName(name);
+  scopes_.bind_outermost(name,
+                         {value, builder_.CreateSExt(value, builder_.getInt64Ty()), 0, Expr()});
+}
+
+Value *FunctionEmitter::field_value(const std::string &name) {
+  const size_t at = name.rfind('.'), before = name.rfind('.', at - 1);
+  const std::string field = name.substr(before + 1, at - before - 1);
+  const size_t offset = field == "min"      ? offsetof(polyhalite_dimension_t, min)
+                        : field == "extent" ? offsetof(polyhalite_dimension_t, extent)
+                                            : offsetof(polyhalite_dimension_t, stride);
+  Value *dims =
+      load_from_buffer(name.substr(0, before), builder_.getPtrTy(), module_.abi.buffer.dim);
+  const size_t d = std::stoul(name.substr(at + 1));
+  return builder_.CreateAlignedLoad(
+      builder_.getInt32Ty(),
+      builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), dims,
+                                          d * sizeof(polyhalite_dimension_t) + offset),
+      llvm::Align(alignof(int32_t)));
+}
+
+Value *FunctionEmitter::load_from_buffer(const std::string &buffer, llvm::Type *type,
+                                         uint64_t offset) {
+  return builder_.CreateAlignedLoad(
+      type,
+      builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), arguments_.at(buffer), offset),
+      llvm::Align(module_.abi.pointer_bytes));
+}
+
+void FunctionEmitter::load_fields_for(const Stmt &s) {
+  bool is_check = true;
+  std::vector<std::string> fields;
+  const auto look = [&](const Stmt &part) {
+    switch (part->kind) {
+      case StmtKind::For:
+      case StmtKind::Store:
+      case StmtKind::Fork:
+      case StmtKind::Memoize:
+      case StmtKind::Atomic:
+      case StmtKind::Kernel:
+        is_check = false;
+        break;
+      default:
+        break;
+    }
+    for (const Expr &arg : part->args) {
+      for_each_node(arg, [&](const Expr &e) {
+        const VariableNode *v = as_variable(e);
+        if (v && v->kind == VariableKind::BufferField && !v->image) fields.push_back(v->name);
+        is_check = is_check && e->op != Op::Load;
+      });
+    }
+  };
   // Containers are asked statement by statement; loops and conditions as a whole, since what they
   // contain does not dominate what follows.
-  switch (s.kind) {
+  switch (s->kind) {
     case StmtKind::Block:
     case StmtKind::Produce:
     case StmtKind::Profile:
-      return false;
-    case StmtKind::For:
+      return;
     case StmtKind::If:
-    case StmtKind::Store:
-    case StmtKind::Fork:
-    case StmtKind::Memoize:
-    case StmtKind::Atomic:
-    case StmtKind::Kernel:
-      return true;
+      for_each_stmt(s, look);
+      break;
     default:
+      look(s);
       break;
   }
-  bool uses = false;
-  for (const Expr &arg : s.args) {
-    for_each_node(arg, [&](const Expr &e) {
-      const VariableNode *v = as_variable(e);
-      uses = uses || (v && v->kind == VariableKind::BufferField && !v->image) || e->op == Op::Load;
-    });
-  }
-  return uses;
+  if (!is_check) return load_fields();
+  for (const std::string &name : fields) load_field(name);
 }
 
 Value *FunctionEmitter::emit_buffer_fact(const CallNode &call) {

@@ -190,7 +190,7 @@ Value *FunctionEmitter::emit_variable(const VariableNode &v) {
                                                      : is_extent ? dim.extent
                                                                  : dim.stride));
     }
-    if (straight_line_) load_fields();
+    if (straight_line_ && !fields_loaded_) load_field(v.name);
   }
   const Binding *b = scopes_.find(v.name);
   if (!b) internal_check(false, ("'" + v.name + "' is not bound where it is used").c_str());

@@ -5,6 +5,7 @@
 #include "codegen/llvm/types.h"
 #include "lang/abi/polyhalite_profiler.h"
 #include "lang/ir/intrinsics.h"
+#include "lang/ir/visit.h"
 #include "polyhalite/error.h"
 
 namespace polyhalite {
@@ -34,7 +35,7 @@ llvm::BasicBlock *FunctionEmitter::block(const char *name) {
 }
 
 void FunctionEmitter::emit_stmt(const Stmt &s) {
-  if (straight_line_ && !fields_loaded_ && uses_fields(*s)) load_fields();
+  if (straight_line_ && !fields_loaded_) load_fields_for(s);
   switch (s->kind) {
     case StmtKind::Block:
       strided_.push_back(strided_loads_of(s->body));
@@ -157,12 +158,35 @@ void FunctionEmitter::emit_if(const StmtNode &s) {
 }
 
 void FunctionEmitter::emit_assert(const StmtNode &s) {
-  Value *condition = emit(s.args[0]);
   llvm::BasicBlock *fail = block("failed"), *holds = block("holds");
-  builder_.CreateCondBr(condition, holds, fail,
-                        llvm::MDBuilder(context_).createBranchWeights(kLikelyWeight, 1));
+  llvm::MDNode *likely = llvm::MDBuilder(context_).createBranchWeights(kLikelyWeight, 1);
+  Expr condition = s.args[0];
+  // The exception to a check is seldom: asked for where the check fails alone.
+  if (condition->op == Op::Or) {
+    llvm::BasicBlock *exception = block("exception");
+    builder_.CreateCondBr(emit(condition->args[1]), holds, exception, likely);
+    builder_.SetInsertPoint(exception);
+    condition = condition->args[0];
+    const bool outside = straight_line_;
+    straight_line_ = false;
+    scopes_.push();
+    builder_.CreateCondBr(emit(condition), holds, fail, likely);
+    scopes_.pop();
+    straight_line_ = outside;
+  } else {
+    builder_.CreateCondBr(emit(condition), holds, fail, likely);
+  }
   builder_.SetInsertPoint(fail);
   scopes_.push();
+  // Loaded again, so that the check alone needs no register for them.
+  if (straight_line_ && !fields_loaded_) {
+    for_each_node(s.args[1], [&](const Expr &e) {
+      const VariableNode *v = as_variable(e);
+      if (!v || v->kind != VariableKind::BufferField || v->image) return;
+      Value *value = field_value(v->name);
+      scopes_.bind(v->name, {value, builder_.CreateSExt(value, builder_.getInt64Ty()), 0, Expr()});
+    });
+  }
   return_code(emit(s.args[1]));
   scopes_.pop();
   builder_.SetInsertPoint(holds);

@@ -255,9 +255,13 @@ class FunctionEmitter {
 
   // -- Buffer arguments (emit_arguments.cc)
   void bind_arguments();
-  /// Loads every field of every buffer argument, once, before the first use of any.
+  /// Loads every field of every buffer argument that was not loaded before.
   void load_fields();
-  bool uses_fields(const StmtNode &s);
+  void load_field(const std::string &name);
+  llvm::Value *field_value(const std::string &name);
+  llvm::Value *load_from_buffer(const std::string &buffer, llvm::Type *type, uint64_t offset);
+  /// Those that the statement may use.
+  void load_fields_for(const Stmt &s);
 
   // -- In kernels (emit_kernel.cc)
   void emit_blocks(const Stmt &kernel);

@@ -176,6 +176,7 @@ JitCode::JitCode(const Function &f, const Target &target,
   session_->define_symbols(externs);
   session_->add_object(object);
   session_->find_entry(kProcessSymbolPrefix + f.name);
+  entry_ = session_->entry;
 }
 
 JitCode::~JitCode() = default;
@@ -186,31 +187,28 @@ int JitCode::call(const std::vector<void *> &args, std::string *message, JITUser
                   const UseProfile &use) const {
   std::vector<void *> slots(1);
   slots.insert(slots.end(), args.begin(), args.end());
-  return call(slots.data(), message, context, use);
+  JITUserContext own;
+  if (!context) context = &own;
+  return is_profiled_ ? call_profiled(slots.data(), message, context, use)
+                      : call(slots.data(), message, context);
 }
 
-int JitCode::call(void **slots, std::string *message, JITUserContext *context,
-                  const UseProfile &use) const {
-  if (!context) {
-    JITUserContext own;
-    return call(slots, message, &own, use);
-  }
+int JitCode::call_profiled(void **slots, std::string *message, JITUserContext *context,
+                           const UseProfile &use) const {
   void *user_context = context;
   slots[0] = &user_context;
   RunningCall call(context);
-  const int code = session_->entry(slots);
-  if (is_profiled_ && use) {
+  const int code = entry_(slots);
+  if (use) {
     runtime::finish_profiling(
         [](void *with, const polyhalite_profiler_pipeline_stats *all) {
           (*static_cast<const UseProfile *>(with))(all);
         },
         const_cast<UseProfile *>(&use));
-  } else if (is_profiled_) {
+  } else {
     runtime::finish_profiling(runtime::report_profile, user_context);
   }
-  call.rethrow();
-  if (code != 0 && message) *message = call.message();
-  return code;
+  return end(call, code, message);
 }
 
 }  // namespace polyhalite

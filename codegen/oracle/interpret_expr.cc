@@ -81,7 +81,7 @@ Value IrInterpreter::compute(const Expr &e, Memo &memo) {
       return load(*as_load(e), memo);
     case Op::Select: {
       const Value condition = evaluate(e->args[0], memo);
-      if (condition.lanes.size() > 1) return lane_by_lane(e, memo);
+      if (condition.lanes.size() > 1) return selected_lanes(e, condition, memo);
       const int chosen = condition.lanes[0].u ? 1 : 2;
       // The other side may be arbitrary, but it is evaluated: its addresses count.
       Memo apart;
@@ -192,6 +192,35 @@ Value IrInterpreter::logical_lanes(const Expr &e, Memo &memo) {
     if (!decides[0] && !decides[1] && !(known[0] && known[1])) return lane_by_lane(e, memo);
     v.lanes.push_back(Lane{.u = decides[0] || decides[1] ? deciding : 1 - deciding});
   }
+  return v;
+}
+
+// The same of a select whose lanes choose: the side that one does not take may be made of nothing
+// there.
+Value IrInterpreter::selected_lanes(const Expr &e, const Value &condition, Memo &memo) {
+  try {
+    return lane_by_lane(e, memo);
+  } catch (const UnwrittenRead &) {
+    if (nothing_) throw;
+  }
+  Value sides[2][2];  // by side, and by content
+  for (int content : {0, 1}) {
+    nothing_ = content;
+    Memo apart;
+    for (int side : {0, 1}) sides[side][content] = evaluate(e->args[1 + side], apart);
+    nothing_.reset();
+  }
+  const auto lane_at = [](const Value &v, size_t l) {
+    return v.lanes.size() == 1 ? v.lanes[0] : v.lanes.at(l);
+  };
+  Value v;
+  for (size_t l = 0; l < condition.lanes.size(); l++) {
+    const auto &chosen = sides[condition.lanes[l].u ? 0 : 1];
+    const Lane a = lane_at(chosen[0], l), b = lane_at(chosen[1], l);
+    if (a.u != b.u) return lane_by_lane(e, memo);
+    v.lanes.push_back(a);
+  }
+  v.type = e.type();
   return v;
 }
 

@@ -139,6 +139,7 @@ class IrInterpreter {
   // Of scalars: where one side decides, the other may be arbitrary.
   Value logical(const Expr &e, Memo &memo);
   Value logical_lanes(const Expr &e, Memo &memo);
+  Value selected_lanes(const Expr &e, const Value &condition, Memo &memo);
   Value lane_by_lane(const Expr &e, Memo &memo);
   Value required(const CallNode &call, Memo &memo);
   // Sum after sum: written out, a large product would be thousands of nodes.

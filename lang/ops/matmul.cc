@@ -192,8 +192,8 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
                         row_count.value_or(0) >= kManyRows;
   const int whole = has_rest ? static_cast<int>(*depth_size / at_once * at_once) : 0;
   const Expr depths = has_rest ? Expr(whole) : a.size(-1);
-  const Tensor rest = has_rest ? ends_of_rows(a, whole, static_cast<int>(*depth_size - whole), at_once)
-                               : Tensor();
+  const Tensor rest =
+      has_rest ? ends_of_rows(a, whole, static_cast<int>(*depth_size - whole), at_once) : Tensor();
   const Tensor columns = has_rest ? long_columns(b, whole + at_once) : b;
   const int64_t known_columns = column_count.value_or(0);
   const int64_t filled = filled_columns(known_columns, row_count.value_or(0), at_once);
@@ -244,13 +244,11 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
   };
 
   std::vector<Stage> choices;
-  for (const SizeClass &c :
-       size_classes(a.size(-2), b.size(-1), depths, type, packed, at_once)) {
+  for (const SizeClass &c : size_classes(a.size(-2), b.size(-1), depths, type, packed, at_once)) {
     choices.push_back(sums_of(c.rows, c.open));
     choices.back().when = c.when;
   }
-  std::vector<Stage> stages =
-      has_rest ? merged_stages({a, rest, columns}) : merged_stages({a, b});
+  std::vector<Stage> stages = has_rest ? merged_stages({a, rest, columns}) : merged_stages({a, b});
   if (choices.size() == 1) {
     Stage operand;
     operand.kind = Stage::Operand;

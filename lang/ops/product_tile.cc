@@ -26,9 +26,7 @@ double cycles_of_half_step(int vectors, int rows) {
   return (cycles_of_step(vectors, rows) + kRow * rows) / 2;
 }
 
-bool has_halved_vectors(const Target &target) {
-  return target.processor_tune == Target::ZnVer4;
-}
+bool has_halved_vectors(const Target &target) { return target.processor_tune == Target::ZnVer4; }
 
 }  // namespace
 

@@ -364,7 +364,8 @@ class ProductSchedule {
     constexpr int64_t kSecondCache = 2 << 20, kBlock = 128 << 10;
     const bool whole = rows_ > 0 && rows_ % tile_.rows == 0 && rows_ >= 8 * tile_.rows &&
                        columns_ > 0 && columns_ % tile_.columns() == 0;
-    if (!whole || !plain_ || dot_ || has_rest_ || s_.rvars.size() != 1 || s_.extents.size() != 2) return 0;
+    if (!whole || !plain_ || dot_ || has_rest_ || s_.rvars.size() != 1 || s_.extents.size() != 2)
+      return 0;
     if (place_.size() != 2 || to_.vars.size() != 2 || s_.when.defined()) return 0;
     const int64_t steps = constant(s_.rvars[0].extent()).value_or(0);
     const int64_t bytes = sums_.types()[0].bytes(), step = tile_.columns() * bytes;
@@ -507,7 +508,7 @@ class ProductSchedule {
   Func sums_;
   const std::vector<Var> args_;
   const bool has_rest_;  // a second update adds the last terms
-  const bool grouped_;  // the groups are a dimension of a Func of the sums' own arguments
+  const bool grouped_;   // the groups are a dimension of a Func of the sums' own arguments
   const std::optional<Dot> dot_;
   const bool has_idle_columns_;  // those that the right operand has beside the output's
   ProductTile tile_;

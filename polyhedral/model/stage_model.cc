@@ -291,7 +291,8 @@ std::vector<SelfAccess> self_accesses(const std::string &func, const StageCase &
 }
 
 std::vector<SelfAccess> self_accesses(const LoopTree &tree, StageId stage) {
-  return self_accesses(tree.func(stage).name, StageCase{{}, tree.definition(stage), tree.definition(stage)});
+  return self_accesses(tree.func(stage).name,
+                       StageCase{{}, tree.definition(stage), tree.definition(stage)});
 }
 
 bool has_pure_variable(const LoopTree &tree, StageId stage, int argument) {

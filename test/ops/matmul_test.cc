@@ -248,8 +248,8 @@ TEST(matmul, bytes_take_dot_products) {
   }
 }
 
-// The right operand's columns, four rows of them, are one instruction; also where the last terms are
-// no whole dot product.
+// The right operand's columns, four rows of them, are one instruction; also where the last terms
+// are no whole dot product.
 TEST(matmul, columns_of_bytes_are_one_instruction) {
   const Target target("x86-64-linux-sse41-avx-avx2-fma-avx512_skylake-avx512_zen4");
   for (const int depth : {64, 67}) {

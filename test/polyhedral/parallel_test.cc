@@ -194,12 +194,13 @@ TEST(storage, of_a_branch_is_judged_where_its_condition_holds) {
     return verdict(rows, g + "\nf.compute_at(g, x)\nf.store_root()\n" + g + ".parallel(x)\n");
   };
   EXPECT_EQ(branch("g.extent.0 == 1"), "legal");
-  EXPECT_EQ(branch("g.extent.0 == 7"),
-            "test:4: error: cannot compute 'f$g$b1' inside the parallel loop 'x' of 'g' specialized "
-            "for g.extent.0 == 7 and store it outside\n"
-            "  why: iterations x=0 and x=1 both write f$g$b1(1) (with g.extent.0=7, "
-            "g.extent.1=1)\n"
-            "  fix: store 'f$g$b1' at loop 'x' or inside it, or keep 'x' serial");
+  EXPECT_EQ(
+      branch("g.extent.0 == 7"),
+      "test:4: error: cannot compute 'f$g$b1' inside the parallel loop 'x' of 'g' specialized "
+      "for g.extent.0 == 7 and store it outside\n"
+      "  why: iterations x=0 and x=1 both write f$g$b1(1) (with g.extent.0=7, "
+      "g.extent.1=1)\n"
+      "  fix: store 'f$g$b1' at loop 'x' or inside it, or keep 'x' serial");
 }
 
 TEST(kernels, name_the_first_thread_that_a_block_cannot_have) {

@@ -485,8 +485,9 @@ TEST_F(Memoize, LoopIrSaysWhatIsKept) {
   out.bound(x, 0, 8);
   f.compute_root().memoize(k);
   const std::string text = out.emit_text(Emit::stmt, {k});
-  EXPECT_NE(text.find("memoize \"out/f\" of f[32i64] evict k by (0, 7, 0, 7, 0, 7, 0, 7, 0, 7, k) {"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find("memoize \"out/f\" of f[32i64] evict k by (0, 7, 0, 7, 0, 7, 0, 7, 0, 7, k) {"),
+      std::string::npos)
       << text;
 }
 

@@ -83,10 +83,11 @@ class CompiledPipeline {
            JITUserContext *context = nullptr) const {
     std::vector<void *> slots(1);
     slots.insert(slots.end(), args.begin(), args.end());
-    return call(slots.data(), message, context);
+    JITUserContext own;
+    return call(slots.data(), message, context ? context : &own);
   }
   /// The same without an allocation: slots[0] is for the call's own use, the arguments stand
-  /// behind.
+  /// behind. The context is not null.
   virtual int call(void **slots, std::string *message, JITUserContext *context) const = 0;
   virtual const CompileTimes &times() const = 0;
   /// The C function int f(void *context, arguments): scalars by value, buffers by pointer.
