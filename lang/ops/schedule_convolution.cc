@@ -238,13 +238,11 @@ class TileSchedule {
   }
 
   void make_parallel(const OuterLoops &outer) {
-    // Tasks within tasks are for large ones only.
-    constexpr int64_t kLarge = 1 << 22;
     const int64_t operations = product_of(s_.extents) * steps_of(s_);
     if (operations < kWorthThreads) return;
     int64_t tasks = 1;
     for (size_t i = outer.vars.size(); i-- > 0 && tasks < 8;) {
-      if (tasks > 1 && operations / tasks < kLarge) break;
+      if (tasks > 1 && operations / tasks < kWorthTasksInside) break;
       // What is inside of a row shares the border's.
       if (row_ && outer.vars[i].name() == row_->name()) break;
       if (outer.counts[i] == 1) continue;

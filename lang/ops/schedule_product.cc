@@ -162,11 +162,13 @@ class ProductSchedule {
     int64_t operations = product_of(s_.extents);
     for (const RVar &r : s_.rvars) operations *= constant(r.extent()).value_or(64);
     // Multiply-adds: some 16 of them take as long as a point elsewhere, of dot products more.
-    if (operations < 16 * kWorthThreads * (dot_ ? dot_->terms : 1)) return;
+    if (dot_) operations /= dot_->terms;
+    if (operations < 16 * kWorthThreads) return;
     // Packed columns serve all rows of a task: rows stay inside unless there are few columns.
     int64_t tasks = 1;
     for (size_t i = outer.size(); i-- > 0 && tasks < 8;) {
       if (counts[i] == 1) continue;
+      if (tasks > 1 && operations / tasks < kWorthTasksInside) break;
       loops_.parallel(outer[i]);
       tasks *= counts[i] == 0 ? 8 : counts[i];
     }
