@@ -53,13 +53,15 @@ std::vector<Interval> Surveyor::asked(const ExternRead &r, int dimensions, int s
   if (scope == kRoot) return whole;
   std::vector<Interval> part =
       answers(r.stage, what, r.operand, dimensions, at_scope(box, scope), scope);
+  const std::string prefix = tree_.func(r.stage).name + "." + what + "." +
+                             std::to_string(r.operand) + "." + tree_.loops[scope].name + ".inside.";
   for (size_t d = 0; d < part.size(); d++) {
     if (!part[d].min.defined() || !whole[d].min.defined()) continue;
-    const std::string name =
-        as_variable(part[d].min) ? as_variable(part[d].min)->name : what + std::to_string(d);
     auto inside = [&](const char *end, const Expr &e) {
-      return add_symbol(scope, name + ".inside." + end,
-                        larger(smaller(e, whole[d].max), whole[d].min), whole[d].min, whole[d].max);
+      const std::string name = prefix + end + "." + std::to_string(d);
+      if (symbol_.count(name)) return make_variable(Int(32), VariableKind::Symbol, name);
+      return add_symbol(scope, name, larger(smaller(e, whole[d].max), whole[d].min), whole[d].min,
+                        whole[d].max);
     };
     part[d] = {inside("min", part[d].min), inside("max", part[d].max)};
   }
