@@ -12,6 +12,18 @@ namespace {
 
 Expr plus(const Expr &a, const Expr &b) { return make_binary(Op::Add, a, b); }
 
+// May rows of the image that begin at `min` begin inside of a cache line of so many elements? The
+// image itself is taken to begin with one.
+bool may_begin_inside_line(const ParameterContents &image, const Expr &min, int64_t elements) {
+  const Expr line = make_int(Int(32), elements);
+  const auto is_multiple = [&](const Expr &e) {
+    return e.defined() && is_zero(simplify(make_binary(Op::Mod, e, line)));
+  };
+  const auto &dims = image.dims;
+  return !is_multiple(min) || !is_multiple(dims[0].min) ||
+         std::any_of(dims.begin() + 1, dims.end(), [&](const auto &d) { return !is_multiple(d.stride); });
+}
+
 }  // namespace
 
 Stmt prefetch_loops(const LoopTree &tree, const Survey &survey_of, size_t number) {
@@ -56,8 +68,14 @@ Stmt prefetch_loops(const LoopTree &tree, const Survey &survey_of, size_t number
     const std::string name = prefix + std::to_string(d);
     const Expr counter = make_variable(Int(32), VariableKind::Loop, name);
     const Expr k = make_int(Int(32), by);
-    indices.push_back(plus(min, make_binary(Op::Mul, counter, k)));
-    const Expr extent = make_binary(Op::Div, plus(make_binary(Op::Sub, max, min), k), k);
+    Expr at = plus(min, make_binary(Op::Mul, counter, k));
+    Expr extent = make_binary(Op::Div, plus(make_binary(Op::Sub, max, min), k), k);
+    // The last elements of such a row lie in one line more.
+    if (rows && by > 1 && param && may_begin_inside_line(*param, min, by)) {
+      at = make_binary(Op::Min, at, max);
+      extent = plus(extent, make_int(Int(32), 1));
+    }
+    indices.push_back(at);
     loops.insert(rows ? loops.begin() : loops.end(), {name, extent});
   }
   if (f >= 0) StorageAccesses(tree, survey_of).place(f, indices);
@@ -67,7 +85,7 @@ Stmt prefetch_loops(const LoopTree &tree, const Survey &survey_of, size_t number
   Stmt s = make_evaluate(make_intrinsic(Bool(), intrinsic::kPrefetch,
                                         {Expr(std::shared_ptr<const ExprNode>(std::move(call)))}));
   // A few lines are asked for without a loop, which would be the innermost one of the nest.
-  constexpr int64_t kFewLines = 8;
+  constexpr int64_t kFewLines = 9;  // eight vectors, and the line that the last one ends in
   int64_t lines = 1;
   for (const auto &[name, extent] : loops) {
     int64_t n = kFewLines + 1;

@@ -112,5 +112,24 @@ TEST(Lower, AnAsyncProductionIsDoneOnceThoughStorageCutsIt) {
   EXPECT_GT(text.find("release g.ready.0"), text.find("g.s1.x in")) << text;
 }
 
+// Rows that begin inside of a line end in one line more.
+TEST(Lower, APrefetchAsksForTheLineThatARowEndsIn) {
+  Var x("x"), y("y"), strip("strip");
+  for (const bool whole : {true, false}) {
+    ImageParam in(Float(32), 2, "in");
+    in.dim(0).set_bounds(0, whole ? 96 : 97);
+    in.dim(1).set_min(0).set_stride(whole ? 96 : 97);
+    Func f("f");
+    f(x, y) = in(x, y);
+    f.output_buffer().dim(0).set_bounds(0, 96);
+    f.split(x, strip, x, 32).reorder(x, y, strip);
+    f.prefetch(in, y, y, 2, PrefetchBoundStrategy::NonFaulting);
+    const std::string text = lowered(f, "produce");
+    EXPECT_EQ(count_of(whole ? "in.prefetch.0.0 in (0, 2)" : "in.prefetch.0.0 in (0, 3)", text), 1)
+        << text;
+    EXPECT_EQ(count_of("prefetch, in(min(", text), whole ? 0 : 1) << text;
+  }
+}
+
 }  // namespace
 }  // namespace polyhalite
