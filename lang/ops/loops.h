@@ -34,6 +34,9 @@ TailStrategy tail_for(int64_t extent, int64_t factor);
 /// be anything.
 int lanes_for(int64_t extent, int lanes);
 
+/// How many vectors a register tile's sums and operands share.
+int vector_registers(const Target &target);
+
 /// Of `size` each, the last one perhaps beyond the extent.
 inline int64_t tiles(int64_t extent, int64_t size) { return (extent + size - 1) / size; }
 

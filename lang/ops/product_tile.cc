@@ -45,7 +45,7 @@ ProductTile product_tile(const Stage &s, const std::optional<Dot> &dot, bool may
                          bool one_strip, const Target &target) {
   const Type type = s.func.types()[0];
   const int natural = dot ? dot->sums : target.natural_vector_size(type);
-  const int registers = target.has_feature(Target::AVX512_Skylake) ? 32 : 16;
+  const int registers = vector_registers(target);
   const int64_t columns = constant(s.extents[0]).value_or(0);
   const int64_t rows = s.extents.size() > 1 ? constant(s.extents[1]).value_or(0) : 1;
   const OpenSize open_columns = open_size(s, 0), open_rows = open_size(s, 1);
@@ -95,9 +95,25 @@ ProductTile product_tile(const Stage &s, const std::optional<Dot> &dot, bool may
   return best;
 }
 
+ProductTile tile_of_few_rows(int64_t rows, int lanes, const Target &target) {
+  constexpr int kMostVectors = 8;
+  const int registers = vector_registers(target);
+  ProductTile best;
+  // Beside one vector each multiply-add waits for the load of a row's element, beside two it does
+  // not.
+  const auto worth = [](int v, int r) { return std::min(v, 2) * r; };
+  for (int v = 1; v <= kMostVectors; v *= 2) {
+    for (int r = 1; r <= rows && (r + 1) * v + 1 <= registers; r++) {
+      if (rows % r == 0 && worth(v, r) >= worth(best.vectors, best.rows))
+        best = {lanes, v, r, false, 0};
+    }
+  }
+  return best;
+}
+
 ProductTile tile_along_depth(const Stage &s, const Target &target) {
   const int natural = target.natural_vector_size(s.func.types()[0]);
-  const int registers = target.has_feature(Target::AVX512_Skylake) ? 32 : 16;
+  const int registers = vector_registers(target);
   const auto known_columns = constant(s.extents[0]), known_rows = constant(s.extents[1]);
   const int64_t columns = known_columns.value_or(open_size(s, 0).typical);
   const int64_t rows = known_rows.value_or(open_size(s, 1).typical);

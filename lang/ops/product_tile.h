@@ -25,6 +25,10 @@ std::optional<Dot> dot_of(const Stage &s, const Target &target);
 ProductTile product_tile(const Stage &s, const std::optional<Dot> &dot, bool may_mask,
                          bool one_strip, const Target &target);
 
+/// The register tile with the most rows of those that divide `rows`; its vectors are a power of
+/// two.
+ProductTile tile_of_few_rows(int64_t rows, int lanes, const Target &target);
+
 /// A register tile of `vectors` columns and rows whose sums are vectors of partial ones, along the
 /// reduction. Their lanes are added up in the end.
 ProductTile tile_along_depth(const Stage &s, const Target &target);

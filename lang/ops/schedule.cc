@@ -28,6 +28,10 @@ int lanes_for(int64_t extent, int lanes) {
   return n;
 }
 
+int vector_registers(const Target &target) {
+  return target.arch == Target::ARM || target.has_feature(Target::AVX512_Skylake) ? 32 : 16;
+}
+
 namespace {
 
 // Nodes of an expression, counted up to `most`.

@@ -10,11 +10,6 @@ namespace polyhalite::ops {
 
 namespace {
 
-int registers_of(const Target &target) {
-  if (target.arch == Target::ARM) return 32;
-  return target.has_feature(Target::AVX512_Skylake) ? 32 : 16;
-}
-
 int64_t largest_divisor(int64_t n, int64_t most) {
   int64_t d = std::max<int64_t>(std::min(n, most), 1);
   while (n % d != 0) d--;
@@ -357,7 +352,7 @@ class DepthwiseSchedule : TileSchedule {
 // but one of the kernels' vectors.
 int register_tile_columns(int vectors, int64_t columns, const Target &target, int most_columns) {
   constexpr double kLatency = 8, kColumn = 0.2;
-  const int most = std::min(most_columns, std::max(1, (registers_of(target) - 4) / vectors));
+  const int most = std::min(most_columns, std::max(1, (vector_registers(target) - 4) / vectors));
   if (columns == 0) return 1;
   int best = 1;
   double least = 0;

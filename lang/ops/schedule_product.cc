@@ -58,6 +58,7 @@ class ProductSchedule {
       : to_(to),
         place_(place),
         s_(s),
+        target_(target),
         out_(to.func),
         loops_(to.stage),
         sums_(s.func),
@@ -81,6 +82,7 @@ class ProductSchedule {
 
   void run(const std::vector<Func> &operands) {
     if (operands.size() == 1 && reads_once(operands[0])) return stream_operand();
+    if (operands.size() == 1 && streams_for_few_rows(operands[0])) return stream_for_few_rows();
     if (operands.size() == 1 && gains_along_depth(operands[0])) {
       tile_ = along_depth_;
       tile_output();
@@ -228,6 +230,37 @@ class ProductSchedule {
         .unroll(several)
         .unroll(together);
     loops_.vectorize(to_.vars[0], vector, tail);
+  }
+
+  // Is the operand a matrix that is fetched from memory for few rows, which cannot hide that?
+  bool streams_for_few_rows(const Func &operand) const {
+    // Bytes come from memory in shorter pieces: a strip of four vectors is a line of them.
+    constexpr int64_t kMostRows = 16, kLarge = 16 << 20, kLargeOfDots = 1 << 20;
+    if (rows_ < 2 || rows_ > kMostRows || columns_ < kStreamedColumns || s_.rvars.size() != 1)
+      return false;
+    if (s_.extents.size() != 2 || place_ != std::vector<size_t>{0, 1} || to_.vars.size() != 2)
+      return false;
+    const CallNode *image = image_of(operand);
+    const int64_t steps = constant(s_.rvars[0].extent()).value_or(0);
+    return image && !has_rest_ && !has_idle_columns_ && !s_.when.defined() &&
+           steps * columns_ * image->type.bytes() >= (dot_ ? kLargeOfDots : kLarge);
+  }
+
+  // Parts of a few of the operand's rows are read from their begin to their end, which the
+  // processor fetches ahead; strips of columns would be on another page with each step.
+  //
+  //   parallel for columns/several tiles { sums, in blocks of a few steps; to }
+  void stream_for_few_rows() {
+    constexpr int kSteps = 16;
+    tile_ = tile_of_few_rows(rows_, tile_.lanes, target_);
+    int columns = kStreamedColumns;
+    if (columns_ < kStreamedColumns * 3 / 2) columns /= 2;
+    Var inner("column");
+    loops_.split(to_.vars[0], column_loop_, inner, columns, tail_for(columns_, columns))
+        .reorder(inner, to_.vars[1], column_loop_)
+        .vectorize(inner, tile_.lanes)
+        .parallel(column_loop_);
+    sum_in_blocks(dot_ ? kSteps * dot_->terms : kSteps, LoopLevel(out_, column_loop_));
   }
 
   // Are vectors along the reduction quicker than vectors of columns? Both operands lie along it, or
@@ -381,22 +414,21 @@ class ProductSchedule {
     return 0;
   }
 
-  //   for columns/tile { for blocks { for rows/tile { tile of a block's sums; add it to the sums }
-  //   };
-  //                      for rows/tile { to } }
-  void sum_in_blocks(int terms) {
+  //   for blocks of terms { for columns/tile, rows/tile { tile of a block's sums; add it to the sums
+  //   } }
+  void sum_in_blocks(int terms, const LoopLevel &level) {
     RVar blocks("blocks"), term("term");
-    Var part("part"), rows("rows"), row("row");
-    sums_.compute_at(tile_.all_columns ? LoopLevel::root() : LoopLevel(out_, column_loop_));
-    sums_.vectorize(args_[0], tile_.lanes);
+    Var part("part"), columns("columns"), column("column"), rows("rows"), row("row");
+    sums_.compute_at(level).vectorize(args_[0], tile_.lanes);
     sums_.update().split(s_.rvars[0], blocks, term, terms);
     Func partial = sums_.update().rfactor(blocks, part);
     polyhalite::Stage adding = sums_.update();
-    adding.split(args_[1], rows, row, tile_.rows)
-        .reorder(args_[0], row, rows, blocks)
-        .vectorize(args_[0], tile_.lanes)
+    adding.split(args_[0], columns, column, tile_.columns())
+        .split(args_[1], rows, row, tile_.rows)
+        .reorder(column, row, rows, columns, blocks)
+        .vectorize(column, tile_.lanes)
         .unroll(row);
-    if (tile_.vectors > 1) adding.unroll(args_[0]);
+    if (tile_.vectors > 1) adding.unroll(column);
     if (tile_.all_columns) adding.parallel(rows);
     partial.compute_at(sums_, rows);
     in_registers(partial.operator polyhalite::Stage());
@@ -406,7 +438,11 @@ class ProductSchedule {
   }
 
   void tile_sums() {
-    if (const int terms = terms_in_cache()) return sum_in_blocks(terms);
+    // The strip of such a block stays in the second cache: for blocks { for rows/tile { } }.
+    if (const int terms = terms_in_cache()) {
+      return sum_in_blocks(terms, tile_.all_columns ? LoopLevel::root()
+                                                    : LoopLevel(out_, column_loop_));
+    }
     // Of rows whose number is open a tile computes all, beyond the last one too: what operands are
     // read for there is inside of them.
     const bool open_rows = place_.size() > 1 && s_.extents.size() > 1 && rows_ == 0 &&
@@ -500,11 +536,13 @@ class ProductSchedule {
     update.prefetch(ImageParam(fetched_), step, step, kSteps, PrefetchBoundStrategy::NonFaulting);
   }
 
-  static constexpr int kTogether = 4;  // steps in one iteration
+  static constexpr int kTogether = 4;            // steps in one iteration
+  static constexpr int kStreamedColumns = 1024;  // a page of them
 
   const Loops &to_;
   const std::vector<size_t> &place_;
   const Stage &s_;
+  const Target &target_;
   Func out_;
   polyhalite::Stage loops_;  // of the output
   Func sums_;

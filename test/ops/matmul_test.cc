@@ -193,9 +193,27 @@ TEST(matmul, long_sums_of_few_results) {
   const std::string tree = product<double>(left, right, shapes[1], Form::Plain, wide)
                                .emit_text(Emit::tree, {left, right}, wide);
   EXPECT_NE(tree.find("    for product.s1.blocks serial reduction\n"
-                      "      for product.s1.rows serial\n"),
+                      "      for product.s1.columns serial\n"
+                      "        for product.s1.rows serial\n"),
             std::string::npos)
       << tree;
+}
+
+// Parts of a few of the right operand's rows stand outside of its columns; depths and columns that
+// no block divides.
+TEST(matmul, few_rows_of_a_large_matrix) {
+  const std::vector<Shape> shapes = {{8, 2100, 2003}, {13, 1100, 4000}, {2, 4096, 1030}};
+  for (const Form form : {Form::Plain, Form::Epilogue, Form::LongEpilogue}) {
+    expect_right<float, float, float>(form, Data::Noise, host(), shapes);
+    expect_right<uint8_t, int8_t, int32_t>(form, Data::Noise, host(),
+                                           {{8, 1100, 1000}, {15, 1030, 1021}, {3, 2048, 514}});
+  }
+  expect_right<double, double, double>(Form::Plain, Data::Cancelling, host(), {{7, 1536, 1400}});
+  const Target wide("x86-64-linux-sse41-avx-avx2-fma-avx512_skylake");
+  ImageParam left(Float(32), 2, "left"), right(Float(32), 2, "right");
+  const std::string tree = product<float>(left, right, shapes[0], Form::Plain, wide)
+                               .emit_text(Emit::tree, {left, right}, wide);
+  EXPECT_NE(tree.find("  for product.s1.blocks serial reduction\n"), std::string::npos) << tree;
 }
 
 // Exact products, summed in float32.
