@@ -21,7 +21,8 @@ bool may_begin_inside_line(const ParameterContents &image, const Expr &min, int6
   };
   const auto &dims = image.dims;
   return !is_multiple(min) || !is_multiple(dims[0].min) ||
-         std::any_of(dims.begin() + 1, dims.end(), [&](const auto &d) { return !is_multiple(d.stride); });
+         std::any_of(dims.begin() + 1, dims.end(),
+                     [&](const auto &d) { return !is_multiple(d.stride); });
 }
 
 }  // namespace

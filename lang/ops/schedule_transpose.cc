@@ -32,26 +32,32 @@ size_t dimension_across(const Loops &l) {
 bool schedule_transpose(const Loops &l, bool parallel, const Target &target) {
   if (l.vars.size() < 2 || l.func.outputs() != 1) return false;
   const size_t across = dimension_across(l);
-  const int lanes = std::min(target.natural_vector_size(l.func.types()[0]),
-                             target.natural_vector_size(Float(32)));
-  if (across == 0 || lanes < 4 || l.extent(0) < lanes || l.extent(across) < lanes) return false;
+  if (across == 0) return false;
+  constexpr int kLeastLanes = 4;
+  int lanes = std::min(target.natural_vector_size(l.func.types()[0]),
+                       target.natural_vector_size(Float(32)));
+  while (lanes >= kLeastLanes && std::min(l.extent(0), l.extent(across)) < lanes) lanes /= 2;
+  if (lanes < kLeastLanes) return false;
   Func f = l.func;
   const Var x = l.vars[0], y = l.vars[across];
   Var column("column"), row("row"), inner("inner"), below("below");
   f.split(x, x, column, lanes).split(y, y, row, lanes);
-  // Squares of a block read and write few pages, each to the end of its lines. What no cache holds
-  // is written past them: otherwise each line would be read before.
-  constexpr int kSquares = 8;
-  constexpr int64_t kManyBytes = 4 << 20;
-  const int64_t least = 2 * kSquares * lanes;
-  const bool streams = product_of(l.extents) * f.types()[0].bytes() >= kManyBytes;
+  // Blocks of squares read and write two lines of each row. What no cache holds is written past
+  // them, whole lines at once: otherwise each would be read before.
+  constexpr int kLineBytes = 64;
+  constexpr int64_t kManyBytes = 4 << 20, kManyOfParts = 512 << 10;
+  const int row_bytes = lanes * f.types()[0].bytes();
+  const int squares = std::max(2 * kLineBytes / row_bytes, 1);
+  const int64_t bytes = product_of(l.extents) * f.types()[0].bytes(), least = 2 * squares * lanes;
+  const bool lines = row_bytes >= kLineBytes, streams = lines && bytes >= kManyBytes;
   std::vector<VarOrRVar> order{column, row};
   int64_t steps = 1;  // of the outer loops
-  if (streams && l.extent(0) >= least && l.extent(across) >= least) {
-    steps = kSquares;
-    f.split(x, x, inner, kSquares, TailStrategy::GuardWithIf)
-        .split(y, y, below, kSquares, TailStrategy::GuardWithIf);
-    order.insert(order.end(), {below, inner});
+  if ((streams || (!lines && bytes >= kManyOfParts)) && l.extent(0) >= least &&
+      l.extent(across) >= least) {
+    steps = squares;
+    f.split(x, x, inner, squares, TailStrategy::GuardWithIf)
+        .split(y, y, below, squares, TailStrategy::GuardWithIf);
+    order.insert(order.end(), {inner, below});
   }
   if (streams) f.stream_stores();
   // Along what is written: stores then fill one page after the other, and loads wait for less.

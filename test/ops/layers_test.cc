@@ -315,19 +315,46 @@ TEST(layers, transposes) {
   }
 }
 
-// Squares of other types: as many lanes as of floats.
-TEST(layers, transposes_of_bytes) {
-  Buffer<uint8_t> in(50, 40);
-  in.for_each_element([&](int x, int y) { in(x, y) = static_cast<uint8_t>(x * 7 + y * 31); });
+template <typename T>
+void expect_turned(int rows, int columns, const Target &target) {
+  SCOPED_TRACE(std::to_string(rows) + "x" + std::to_string(columns) + " of " +
+               std::to_string(sizeof(T)) + " bytes for " + target.to_string());
+  Buffer<T> in(columns, rows);
+  in.for_each_element([&](int x, int y) { in(x, y) = static_cast<T>(x * 7 + y * 31); });
+  ImageParam image(type_of<T>(), 2, "in");
+  image.set(in);
+  const ops::Tensor turned = ops::transpose(ops::Tensor(image, {rows, columns}), {1, 0});
+  const Buffer<T> out =
+      ops::materialize({turned}, {"out"}, {{}}, target)[0].realize({rows, columns}, target);
+  for (int y = 0; y < columns; y++) {
+    for (int x = 0; x < rows; x++) ASSERT_EQ(out(x, y), in(y, x)) << x << " " << y;
+  }
+}
+
+// Squares of other types, as many lanes as of floats; of fewer lanes than a vector has; blocks of
+// them, which go past the caches or not.
+TEST(layers, transposes_of_all_types_and_sizes) {
   for (const Target &target : machines()) {
-    ImageParam image(UInt(8), 2, "in");
-    image.set(in);
-    const ops::Tensor turned = ops::transpose(ops::Tensor(image, {40, 50}), {1, 0});
-    const Buffer<uint8_t> out =
-        ops::materialize({turned}, {"out"}, {{}}, target)[0].realize({40, 50}, target);
-    for (int y = 0; y < 50; y++) {
-      for (int x = 0; x < 40; x++) ASSERT_EQ(out(x, y), in(y, x)) << x << " " << y;
+    for (const auto &[rows, columns] : {std::pair(40, 50), {10, 200}, {200, 5}, {1001, 613}}) {
+      expect_turned<uint8_t>(rows, columns, target);
+      expect_turned<uint16_t>(rows, columns, target);
+      expect_turned<float>(rows, columns, target);
+      expect_turned<double>(rows, columns, target);
     }
+    expect_turned<float>(1100, 1003, target);
+    expect_turned<uint8_t>(2100, 2003, target);
+  }
+}
+
+// Parts of a line that are written past the caches take twenty times as long as whole lines.
+TEST(layers, transposes_write_whole_lines_past_the_caches) {
+  const Target target("x86-64-linux-sse41-avx-avx2-fma-avx512_skylake");
+  for (const Type &type : {Float(32), UInt(8), UInt(16)}) {
+    ImageParam image(type, 2, "in");
+    const Func out = ops::materialize({ops::transpose(ops::Tensor(image, {4096, 4096}), {1, 0})},
+                                      {"out"}, {{}}, target)[0];
+    const std::string assembly = out.emit_text(Emit::assembly, {image}, target);
+    EXPECT_EQ(assembly.find("vmovnt") != std::string::npos, type == Float(32)) << type;
   }
 }
 
