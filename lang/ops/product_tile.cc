@@ -59,12 +59,17 @@ ProductTile product_tile(const Stage &s, const std::optional<Dot> &dot, bool may
   double steps = 1;
   for (const RVar &k : s.rvars) steps *= static_cast<double>(constant(k.extent()).value_or(64));
   if (dot) steps /= dot->terms;
+  constexpr double kWorthStrips = 16 * kWorthThreads;
+  const double operations = steps * static_cast<double>(columns * rows);
   const auto try_lanes = [&](int lanes, bool one_tile, const auto &cycles) {
     for (int v = 1; v <= 8; v++) {
       const bool all = masks && columns > 0 && columns <= v * lanes;
       if (one_tile && v * lanes < columns) continue;
       if (columns > 0 && v * lanes > columns && !all) break;
       if (one_vector && v > 1) break;
+      // Dot products read what is packed, and what one thread packs is dirty in its caches where
+      // another one reads it: two strips, where they cost little.
+      if (dot && !one_tile && v > 2 && v * lanes == columns && operations >= kWorthStrips) continue;
       if (columns == 0 && v > 1 && open_columns.typical > 0 &&
           v * lanes > std::max<int64_t>(open_columns.least, 1))
         break;

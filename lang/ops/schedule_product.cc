@@ -234,16 +234,20 @@ class ProductSchedule {
 
   // Is the operand a matrix that is fetched from memory for few rows, which cannot hide that?
   bool streams_for_few_rows(const Func &operand) const {
-    // Bytes come from memory in shorter pieces: a strip of four vectors is a line of them.
-    constexpr int64_t kMostRows = 16, kLarge = 16 << 20, kLargeOfDots = 1 << 20;
-    if (rows_ < 2 || rows_ > kMostRows || columns_ < kStreamedColumns || s_.rvars.size() != 1)
+    if (rows_ < 2 || columns_ < kStreamedColumns || s_.rvars.size() != 1 || s_.when.defined())
       return false;
     if (s_.extents.size() != 2 || place_ != std::vector<size_t>{0, 1} || to_.vars.size() != 2)
       return false;
     const CallNode *image = image_of(operand);
+    if (!image || has_rest_ || has_idle_columns_) return false;
+    // Bytes come from memory in shorter pieces: a strip of four vectors is a line of them. They are
+    // quickly packed, too.
+    const int64_t most_rows = dot_ ? 32 : 64;
+    const int64_t large = dot_ ? 1 << 20 : rows_ <= kVeryFewRows ? 16 << 20 : 8 << 20;
     const int64_t steps = constant(s_.rvars[0].extent()).value_or(0);
-    return image && !has_rest_ && !has_idle_columns_ && !s_.when.defined() &&
-           steps * columns_ * image->type.bytes() >= (dot_ ? kLargeOfDots : kLarge);
+    if (rows_ > most_rows || steps * columns_ * image->type.bytes() < large) return false;
+    const ProductTile tile = tile_of_few_rows(rows_, tile_.lanes, target_);
+    return tile.rows == rows_ || (tile.rows >= 4 && tile.rows * tile.vectors >= 8);
   }
 
   // Parts of a few of the operand's rows are read from their begin to their end, which the
@@ -251,7 +255,8 @@ class ProductSchedule {
   //
   //   parallel for columns/several tiles { sums, in blocks of a few steps; to }
   void stream_for_few_rows() {
-    constexpr int kSteps = 16;
+    // More rows write and read more sums for each block.
+    const int steps = rows_ <= kVeryFewRows ? 16 : 32;
     tile_ = tile_of_few_rows(rows_, tile_.lanes, target_);
     int columns = kStreamedColumns;
     if (columns_ < kStreamedColumns * 3 / 2) columns /= 2;
@@ -260,7 +265,7 @@ class ProductSchedule {
         .reorder(inner, to_.vars[1], column_loop_)
         .vectorize(inner, tile_.lanes)
         .parallel(column_loop_);
-    sum_in_blocks(dot_ ? kSteps * dot_->terms : kSteps, LoopLevel(out_, column_loop_));
+    sum_in_blocks(dot_ ? steps * dot_->terms : steps, LoopLevel(out_, column_loop_));
   }
 
   // Are vectors along the reduction quicker than vectors of columns? Both operands lie along it, or
@@ -298,9 +303,15 @@ class ProductSchedule {
     if (!is_dense_along(operand.value(), depth.name())) {
       // In a branch it has memory of its own only where the branch is taken.
       operand.compute_at(s_.when.defined() ? LoopLevel(out_, outermost_) : LoopLevel::root())
-          .reorder_storage(depth, column)
-          .reorder(depth, column)
-          .vectorize(depth, lanes_, TailStrategy::GuardWithIf);
+          .reorder_storage(depth, column);
+      std::vector<Expr> sizes(operand.args().size());
+      sizes[0] = s_.rvars[0].extent();
+      if (columns_ > 0) sizes[1] = static_cast<int>(columns_);
+      Loops turned(operand, sizes);
+      std::swap(turned.vars[0], turned.vars[1]);
+      if (!schedule_transpose(turned, false, target_)) {
+        operand.reorder(depth, column).vectorize(depth, lanes_, TailStrategy::GuardWithIf);
+      }
     }
     RVar steps("steps"), within("within");
     Var lane("lane");
@@ -414,8 +425,8 @@ class ProductSchedule {
     return 0;
   }
 
-  //   for blocks of terms { for columns/tile, rows/tile { tile of a block's sums; add it to the sums
-  //   } }
+  //   for blocks of terms { for columns/tile, rows/tile { tile of a block's sums; add it to the
+  //   sums } }
   void sum_in_blocks(int terms, const LoopLevel &level) {
     RVar blocks("blocks"), term("term");
     Var part("part"), columns("columns"), column("column"), rows("rows"), row("row");
@@ -440,8 +451,8 @@ class ProductSchedule {
   void tile_sums() {
     // The strip of such a block stays in the second cache: for blocks { for rows/tile { } }.
     if (const int terms = terms_in_cache()) {
-      return sum_in_blocks(terms, tile_.all_columns ? LoopLevel::root()
-                                                    : LoopLevel(out_, column_loop_));
+      return sum_in_blocks(terms,
+                           tile_.all_columns ? LoopLevel::root() : LoopLevel(out_, column_loop_));
     }
     // Of rows whose number is open a tile computes all, beyond the last one too: what operands are
     // read for there is inside of them.
@@ -538,6 +549,7 @@ class ProductSchedule {
 
   static constexpr int kTogether = 4;            // steps in one iteration
   static constexpr int kStreamedColumns = 1024;  // a page of them
+  static constexpr int kVeryFewRows = 16;
 
   const Loops &to_;
   const std::vector<size_t> &place_;

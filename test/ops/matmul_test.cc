@@ -25,11 +25,11 @@ std::string text(const Shape &s) {
 // operands, blocks of long sums, a matrix that is read once, one whose rows are pages apart, depths
 // that no dot product divides.
 const Shape kShapes[] = {
-    {1, 1, 1},       {2, 3, 5},     {7, 7, 7},      {1, 64, 64},    {16, 16, 16},
-    {5, 17, 1},      {33, 65, 17},  {13, 100, 31},  {64, 64, 64},   {23, 127, 40},
-    {19, 129, 60},   {100, 10, 70}, {600, 70, 33},  {3, 300, 1024}, {6, 9, 4096},
-    {1, 1000, 1024}, {1, 515, 509}, {530, 200, 24}, {2, 1021, 130}, {37, 3, 50},
-    {19, 1024, 300}, {17, 48, 45},  {41, 13, 52},   {20, 6, 31},    {50, 9, 8},
+    {1, 1, 1},      {2, 3, 5},      {7, 7, 7},       {1, 64, 64},     {16, 16, 16},  {5, 17, 1},
+    {33, 65, 17},   {13, 100, 31},  {64, 64, 64},    {23, 127, 40},   {19, 129, 60}, {100, 10, 70},
+    {600, 70, 33},  {3, 300, 1024}, {6, 9, 4096},    {1, 1000, 1024}, {1, 515, 509}, {530, 200, 24},
+    {2, 1021, 130}, {37, 3, 50},    {19, 1024, 300}, {17, 48, 45},    {41, 13, 52},  {20, 6, 31},
+    {50, 9, 8},     {20, 10, 800},  {40, 5, 1003},
 };
 
 enum class Data { Noise, Cancelling };
@@ -202,11 +202,13 @@ TEST(matmul, long_sums_of_few_results) {
 // Parts of a few of the right operand's rows stand outside of its columns; depths and columns that
 // no block divides.
 TEST(matmul, few_rows_of_a_large_matrix) {
-  const std::vector<Shape> shapes = {{8, 2100, 2003}, {13, 1100, 4000}, {2, 4096, 1030}};
-  for (const Form form : {Form::Plain, Form::Epilogue, Form::LongEpilogue}) {
+  const std::vector<Shape> shapes = {
+      {8, 2100, 2003}, {13, 1100, 4000}, {2, 4096, 1030}, {32, 1100, 2003}, {17, 2048, 1030}};
+  for (const Form form : {Form::Plain, Form::LongEpilogue}) {
     expect_right<float, float, float>(form, Data::Noise, host(), shapes);
-    expect_right<uint8_t, int8_t, int32_t>(form, Data::Noise, host(),
-                                           {{8, 1100, 1000}, {15, 1030, 1021}, {3, 2048, 514}});
+    expect_right<uint8_t, int8_t, int32_t>(
+        form, Data::Noise, host(),
+        {{8, 1100, 1000}, {15, 1030, 1021}, {3, 2048, 514}, {32, 1100, 1004}});
   }
   expect_right<double, double, double>(Form::Plain, Data::Cancelling, host(), {{7, 1536, 1400}});
   const Target wide("x86-64-linux-sse41-avx-avx2-fma-avx512_skylake");
