@@ -226,9 +226,12 @@ class StageBody {
     return make_func_call(t, func_.name, stored_at(cell), value_index);
   }
 
+  // A value that stays what it is is no store: another iteration may write it meanwhile.
   Stmt store(const std::vector<Expr> &cell, std::vector<Expr> values) const {
     for (size_t v = 0; tracer_.traces_stores(stage_.func) && v < values.size(); v++) {
-      values[v] = tracer_.stored(stage_.func, static_cast<int>(v), values[v], cell);
+      const int index = static_cast<int>(v);
+      if (equal(values[v], read_own(values[v].type(), cell, index))) continue;
+      values[v] = tracer_.stored(stage_.func, index, values[v], cell);
     }
     return make_provide(func_.name, stored_at(cell), std::move(values));
   }
