@@ -12,6 +12,7 @@
 #include "apps/onnx/fuse.h"
 #include "apps/onnx/infer.h"
 #include "apps/onnx/kernel.h"
+#include "apps/onnx/memory_pool.h"
 #include "apps/onnx/model.h"
 
 namespace polyhalite::onnx {
@@ -143,6 +144,7 @@ class Program {
   std::vector<Place> places_;
   std::map<ValueId, Layout> layouts_;
   std::vector<Weight> weights_;
+  std::shared_ptr<MemoryPool> memory_ = std::make_shared<MemoryPool>();
   Times times_;
 };
 

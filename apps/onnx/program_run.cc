@@ -12,8 +12,6 @@ namespace polyhalite::onnx {
 
 namespace {
 
-constexpr int64_t kAlignment = 64;
-
 int64_t byte_count(Type type, const std::vector<int64_t> &shape) {
   int64_t n = type.bytes();
   for (int64_t d : shape) n *= d;
@@ -114,13 +112,19 @@ class ProgramRun {
  public:
   ProgramRun(const Program &p, const Program::Tensors &inputs)
       : p_(p), g_(p.graph_), sizes_(p.sizes_of(inputs)), plan_(p.arena(sizes_)) {
+    p_.memory_->expect(bytes_of_run());
     memory_ = allocate(plan_.bytes);
     for (ValueId v : g_.inputs) {
       const Constant &c = inputs.at(g_.value(v).name);
+      if (!c.is_splat() && c.is_aligned() && c.bytes() > 0) {
+        operands_.push_back(c.data());
+        continue;
+      }
       // Splats and views of unknown alignment become plain arrays.
-      operands_.push_back(allocate(static_cast<int64_t>(c.bytes())));
+      copies_.push_back(allocate(static_cast<int64_t>(c.bytes())));
       const std::vector<uint8_t> bytes = c.packed();
-      std::copy(bytes.begin(), bytes.end(), operands_.back().get());
+      std::copy(bytes.begin(), bytes.end(), copies_.back().get());
+      operands_.push_back(copies_.back().get());
     }
     results_.resize(g_.outputs.size());
   }
@@ -139,36 +143,35 @@ class ProgramRun {
       const ValueId v = g_.outputs[i];
       const Value &value = g_.value(v);
       const std::vector<int64_t> shape = p_.shape_of(v, sizes_);
-      const auto n = static_cast<size_t>(byte_count(type_of(v), shape));
-      std::vector<uint8_t> bytes;
+      const Place &p = p_.place(v);
+      Constant &to = out[p_.output_names_[i]];
       if (value.constant) {
-        bytes = value.constant->packed();
+        to = Constant::of_bytes(value.type, shape, value.constant->packed());
+      } else if (p.kind == Place::Output && p.index == i) {
+        to = Constant(value.type, shape, results_[i], results_[i].get());
       } else {
+        // What lies in an input, in a weight or in another output belongs to that one.
         const uint8_t *from = address(v);
-        bytes.assign(from, from + n);
+        const auto n = static_cast<size_t>(byte_count(type_of(v), shape));
+        to = Constant::of_bytes(value.type, shape, {from, from + n});
       }
-      out[p_.output_names_[i]] = Constant::of_bytes(value.type, shape, std::move(bytes));
     }
     return out;
   }
 
  private:
-  struct Free {
-    void operator()(uint8_t *p) const { std::free(p); }
-  };
-  using Bytes = std::unique_ptr<uint8_t, Free>;
+  using Bytes = std::shared_ptr<uint8_t>;
 
-  static Bytes allocate(int64_t bytes) {
-    const int64_t whole = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    Bytes memory(static_cast<uint8_t *>(
-        std::aligned_alloc(kAlignment, static_cast<size_t>(std::max(whole, kAlignment)))));
-    if (!memory) {
-      throw RuntimeError({"there is no memory for " + std::to_string(bytes) + " bytes",
-                          "the model needs as many for its values",
-                          "give smaller shapes",
-                          {}});
+  Bytes allocate(int64_t bytes) const { return p_.memory_->get(bytes); }
+
+  // What is known of it before the steps run.
+  int64_t bytes_of_run() const {
+    int64_t bytes = plan_.bytes;
+    for (ValueId v : g_.outputs) {
+      if (p_.place(v).kind == Place::Output && p_.has_sizes(v, sizes_))
+        bytes += byte_count(type_of(v), p_.shape_of(v, sizes_));
     }
-    return memory;
+    return bytes;
   }
 
   Type type_of(ValueId v) const { return *language_type(g_.value(v).type); }
@@ -187,7 +190,7 @@ class ProgramRun {
     const Place &p = p_.place(v);
     switch (p.kind) {
       case Place::Input:
-        return operands_[p.index].get();
+        return const_cast<uint8_t *>(operands_[p.index]);  // kernels only read it
       case Place::Output:
         return results_[p.index].get();
       case Place::Weight: {
@@ -301,7 +304,8 @@ class ProgramRun {
   std::map<std::string, int64_t> sizes_;
   const ArenaPlan plan_;
   Bytes memory_;
-  std::vector<Bytes> operands_, results_;
+  std::vector<const uint8_t *> operands_;  // the caller's, or copies
+  std::vector<Bytes> copies_, results_;
   std::map<ValueId, Bytes> own_;
 };
 

@@ -33,14 +33,15 @@ Constant to_constant(const std::string &name, const py::object &value) {
   return Constant(type, shape, keep(array), static_cast<const uint8_t *>(a.data()));
 }
 
+// Without a copy.
 py::object to_array(const Constant &c) {
   const py::object type = py::cast(*onnx::language_type(c.type()));
   const py::object dtype = type.attr("dtype");
-  auto *bytes = new std::vector<uint8_t>(c.packed());
-  const py::capsule owner(bytes, [](void *p) { delete static_cast<std::vector<uint8_t> *>(p); });
+  auto *held = new Constant(c.is_splat() ? Constant::of_bytes(c.type(), c.shape(), c.packed()) : c);
+  const py::capsule owner(held, [](void *p) { delete static_cast<Constant *>(p); });
   const py::array flat(py::dtype("uint8"),
-                       std::vector<ssize_t>{static_cast<ssize_t>(bytes->size())},
-                       std::vector<ssize_t>{1}, bytes->data(), owner);
+                       std::vector<ssize_t>{static_cast<ssize_t>(held->bytes())},
+                       std::vector<ssize_t>{1}, held->data(), owner);
   return flat.attr("view")(dtype).attr("reshape")(py::cast(c.shape()));
 }
 

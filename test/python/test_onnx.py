@@ -69,6 +69,35 @@ def test_models_run_on_arrays():
         np.testing.assert_array_equal(m.run([x, w, b])["y"], result["y"])
 
 
+def test_results_are_the_callers_own():
+    """Runs share memory with the arrays that they are given and that they return, not with each other."""
+    graph = b"".join([
+        field(1, node("Relu", ["x"], ["y"])), field(1, node("Identity", ["x"], ["same"])),
+        field(1, node("Identity", ["y"], ["again"])), field(2, "graph"),
+        field(11, value_info("x", [300, 200])), field(12, value_info("y", [300, 200])),
+        field(12, value_info("same", [300, 200])), field(12, value_info("again", [300, 200]))])
+    m = ph.onnx.load(field(1, 8) + field(8, field(2, 17)) + field(7, graph))
+    rng = np.random.default_rng(1)
+    inputs = [rng.standard_normal((300, 200)).astype(np.float32) for _ in range(6)]
+    kept = [x.copy() for x in inputs]
+    outputs = [m.run([x]) for x in inputs]
+    strided = np.zeros((300, 400), np.float32)
+    strided[:, ::2] = kept[0]
+    unaligned = np.frombuffer(b"x" + kept[1].tobytes(), np.uint8)[1:].view(np.float32).reshape(300, 200)
+    outputs += [m.run([strided[:, ::2]]), m.run([unaligned])]
+    for x, out in zip(kept + kept[:2], outputs):
+        np.testing.assert_array_equal(out["y"], np.maximum(x, 0))
+        np.testing.assert_array_equal(out["again"], out["y"])
+        np.testing.assert_array_equal(out["same"], x)
+        out["y"][:] = -1
+        np.testing.assert_array_equal(out["again"], np.maximum(x, 0))
+        out["same"][:] = -2
+    for x, kept_x in zip(inputs, kept):
+        np.testing.assert_array_equal(x, kept_x)
+    del m
+    np.testing.assert_array_equal(outputs[3]["again"], np.maximum(kept[3], 0))
+
+
 def test_models_are_files_too(tmp_path):
     path = tmp_path / "model.onnx"
     path.write_bytes(model())
