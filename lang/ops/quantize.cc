@@ -43,4 +43,58 @@ Tensor quantized_matmul(const Tensor &a, const Tensor &a_point, const Tensor &b,
                      });
 }
 
+// Each result is a row of the image's values that its window sees, times the kernels: the
+// processor's dot products take neighbours of such a row.
+Tensor quantized_convolution(const Tensor &x, const Tensor &x_point, const Tensor &w,
+                             const Tensor &w_point, const Window &window) {
+  const size_t spatial = window.kernel.size();
+  Index seen{x.size(0)};  // image, place, cell, channel
+  seen.insert(seen.end(), window.shape.begin(), window.shape.end());
+  seen.insert(seen.end(), window.kernel.begin(), window.kernel.end());
+  seen.push_back(x.size(1));
+  auto value = [x, x_point, window, spatial](const Index &at) {
+    Index from{at[0], at.back()};
+    Expr inside;
+    for (size_t i = 0; i < spatial; i++) {
+      const Expr n = x.shape()[i + 2];
+      const Expr p = at[1 + i] * window.stride[i] + at[1 + spatial + i] * window.dilation[i] -
+                     window.before[i];
+      const int reach = (window.kernel[i] - 1) * window.dilation[i] - window.before[i];
+      const int64_t last = (*constant(window.shape[i]) - 1) * window.stride[i] + reach;
+      if (window.before[i] == 0 && last < *constant(n)) {
+        from.push_back(p);
+        continue;
+      }
+      const Expr in = p >= 0 && p < n;
+      inside = inside.defined() ? inside && in : in;
+      from.push_back(clamp(p, 0, n - 1));
+    }
+    if (!inside.defined()) return x(from);
+    const Expr padding = x_point.defined() ? x_point(Index{}) : cast(x.type(), Expr(0));
+    return select(likely(inside), x(from), padding);
+  };
+  std::vector<Tensor> parts{x};
+  if (x_point.defined()) parts.push_back(x_point);
+  const Tensor rows = stored(Tensor(x.type(), seen, value, merged_stages(parts)), "rows");
+  int pixels = 1, terms = static_cast<int>(*constant(x.size(1)));
+  for (size_t i = 0; i < spatial; i++) {
+    pixels *= static_cast<int>(*constant(window.shape[i]));
+    terms *= window.kernel[i];
+  }
+  std::vector<int> cells_first, results_second{0, static_cast<int>(spatial) + 1};
+  for (size_t i = 0; i < spatial; i++) {
+    cells_first.push_back(static_cast<int>(i) + 2);
+    results_second.push_back(static_cast<int>(i) + 1);
+  }
+  cells_first.insert(cells_first.end(), {1, 0});
+  const Expr results = w.size(0);
+  const Tensor sums =
+      quantized_matmul(reshape(rows, {x.size(0), pixels, terms}), x_point,
+                       reshape(transpose(w, cells_first), {terms, results}), w_point);
+  Index shape{x.size(0)};
+  shape.insert(shape.end(), window.shape.begin(), window.shape.end());
+  shape.push_back(results);
+  return transpose(reshape(sums, shape), results_second);
+}
+
 }  // namespace polyhalite::ops

@@ -27,28 +27,37 @@ Tensor transpose(const Tensor &x, const std::vector<int> &permutation) {
 
 Tensor reshape(const Tensor &x, const Index &shape) {
   auto read = [x, shape](const Index &index) {
-    // Dimensions of size 1 on either side take no part in the arithmetic; equal leading ones meet
-    // one to one.
-    size_t from = 0, to = 0;
-    Index at(x.shape().size(), Expr(0));
+    // Dimensions of size 1 on either side take no part in the arithmetic; equal leading and
+    // trailing ones meet one to one.
+    const Index &own = x.shape();
+    size_t from = 0, to = 0, from_end = own.size(), to_end = shape.size();
+    Index at(own.size(), Expr(0));
+    const auto are_equal = [&](size_t a, size_t b) {
+      const auto n = constant(own[a]), m = constant(shape[b]);
+      return n && m && *n == *m;
+    };
     while (true) {
-      while (from < x.shape().size() && is_one(x.shape()[from])) from++;
+      while (from < own.size() && is_one(own[from])) from++;
       while (to < shape.size() && is_one(shape[to])) to++;
-      if (from == x.shape().size() || to == shape.size()) break;
-      const auto a = constant(x.shape()[from]), b = constant(shape[to]);
-      if (!(a && b && *a == *b)) break;
+      if (from == own.size() || to == shape.size() || !are_equal(from, to)) break;
       at[from++] = index[to++];
     }
+    while (true) {
+      while (from_end > from && is_one(own[from_end - 1])) from_end--;
+      while (to_end > to && is_one(shape[to_end - 1])) to_end--;
+      if (from_end == from || to_end == to || !are_equal(from_end - 1, to_end - 1)) break;
+      at[--from_end] = index[--to_end];
+    }
     Expr flat = 0;
-    for (size_t d = to; d < shape.size(); d++) {
+    for (size_t d = to; d < to_end; d++) {
       if (!is_one(shape[d])) flat = flat * shape[d] + index[d];
     }
-    for (size_t d = x.shape().size(); d-- > from;) {
-      if (is_one(x.shape()[d])) continue;
+    for (size_t d = from_end; d-- > from;) {
+      if (is_one(own[d])) continue;
       bool outermost = true;
-      for (size_t o = from; o < d; o++) outermost = outermost && is_one(x.shape()[o]);
-      at[d] = outermost ? flat : flat % x.shape()[d];
-      flat = flat / x.shape()[d];
+      for (size_t o = from; o < d; o++) outermost = outermost && is_one(own[o]);
+      at[d] = outermost ? flat : flat % own[d];
+      flat = flat / own[d];
     }
     return x(at);
   };

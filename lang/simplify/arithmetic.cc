@@ -42,10 +42,36 @@ bool is_representable(const Linear &l) {
 
 }  // namespace
 
+// e/k%n*k + e%k  ->  e%(k*n)
+bool Simplifier::join_remainders(Linear &l) {
+  for (const auto &[atom, c] : l.terms) {
+    int64_t n, k, product;
+    const bool is_cast = atom->op == Op::Cast && atom->args[0].type() == Int(32);
+    const Expr &outer = is_cast ? atom->args[0] : atom;
+    if (outer->op != Op::Mod || !is_const_int(outer->args[1], &n) || n <= 0) continue;
+    const Expr division = outer->args[0];
+    if (division->op != Op::Div || !is_const_int(division->args[1], &k)) continue;
+    if (k <= 1 || c % k != 0 || __builtin_mul_overflow(k, n, &product)) continue;
+    if (!fits(outer.type(), product)) continue;
+    const auto cast_too = [&](const Expr &e) { return is_cast ? cast(atom.type(), e) : e; };
+    const Expr e = division->args[0];
+    const auto partner = l.terms.find(cast_too(modulo(e, division->args[1])));
+    if (partner == l.terms.end() || partner->second != c / k) continue;
+    const Expr both = cast_too(modulo(e, constant(e.type(), product))), part = atom;
+    const int64_t times = c / k;
+    l.terms.erase(partner);
+    l.terms.erase(part);
+    l.add(to_linear(both), times);
+    return true;
+  }
+  return false;
+}
+
 // e/k*k + e%k  ->  e          e - e/k*k  ->  e%k          also where each is cast to int64
 void Simplifier::join_quotients(Linear &l) {
   for (bool changed = true; changed;) {
-    changed = false;
+    changed = join_remainders(l);
+    if (changed) continue;
     for (const auto &[atom, c] : l.terms) {
       int64_t k;
       const bool is_cast = atom->op == Op::Cast && atom->args[0].type() == Int(32);

@@ -41,6 +41,7 @@ class Simplifier {
   Expr subtract(const Expr &a, const Expr &b);
   Expr multiply(const Expr &a, const Expr &b);
   Expr from_linear(const Linear &l, const Expr &otherwise);
+  bool join_remainders(Linear &l);
   void join_quotients(Linear &l);
 
   // divide.cc

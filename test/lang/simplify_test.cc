@@ -141,6 +141,10 @@ TEST(simplify, divides_by_constants) {
   EXPECT_EQ(simplified("x - x/8*8"), "x%8");
   EXPECT_EQ(simplified("int64(x/8)*8i64 + int64(x%8)"), "int64(x)");
   EXPECT_EQ(simplified("int64(x) - int64(x/8)*8i64"), "int64(x%8)");
+  EXPECT_EQ(simplified("x/8%3*8 + x%8"), "x%24");
+  EXPECT_EQ(simplified("x/8%3*16 + x%8*2"), "x%24*2");
+  EXPECT_EQ(simplified("x/8%3*8 + x%4"), "x%4 + x/8%3*8");
+  EXPECT_EQ(simplified("int64(x/24)*24i64 + int64(x/8%3)*8i64 + int64(x%8)"), "int64(x)");
   EXPECT_EQ(simplified("x/0"), "0");
   EXPECT_EQ(simplified("x%0"), "0");
   EXPECT_EQ(simplified("-7/2"), "-4");

@@ -315,6 +315,83 @@ TEST(convolution, open_sizes) {
 }
 
 // Two in one pipeline: the first one's result is the image of the second.
+// Of bytes: exact, with padding that is the zero point.
+TEST(convolution, quantized_forms_are_exact) {
+  std::vector<Shape> list = {square(64, 33, 9, 3), square(3, 16, 15, 7, 2), square(20, 70, 8, 1),
+                             square(17, 24, 11, 3, 2), square(1, 5, 12, 5)};
+  list.push_back({6, 20, 1, {19}, {3}, {2}, {3}, {4}, {1}, 2});
+  list.push_back({5, 18, 1, {6, 7, 8}, {2, 3, 1}, {1, 2, 1}, {2, 1, 1}, {0, 1, 0}, {1, 2, 0}});
+  const Target target = get_jit_target_from_environment();
+  for (const Shape &s : list) {
+    for (const bool has_points : {true, false}) {
+      SCOPED_TRACE(text(s) + (has_points ? " with points" : ""));
+      ops::Window window{s.kernel, s.stride, s.dilation, s.before, {}};
+      std::vector<int> x_shape{s.images, s.channels}, w_shape{s.results, s.channels},
+          y_shape{s.images, s.results};
+      for (int d = 0; d < s.spatial(); d++) {
+        window.shape.emplace_back(s.result_size(d));
+        x_shape.push_back(s.size[static_cast<size_t>(d)]);
+        w_shape.push_back(s.kernel[static_cast<size_t>(d)]);
+        y_shape.push_back(s.result_size(d));
+      }
+      const auto innermost_first = [](const std::vector<int> &v) {
+        return std::vector<int>(v.rbegin(), v.rend());
+      };
+      Buffer<uint8_t> x(innermost_first(x_shape));
+      Buffer<int8_t> w(innermost_first(w_shape));
+      Buffer<int8_t> points(s.results);
+      std::mt19937 engine(7);
+      x.for_each_value([&](uint8_t &v) { v = static_cast<uint8_t>(engine()); });
+      w.for_each_value([&](int8_t &v) { v = static_cast<int8_t>(engine()); });
+      points.for_each_value([&](int8_t &v) { v = static_cast<int8_t>(engine()); });
+      const int x_point = has_points ? 131 : 0;
+      ImageParam xs(UInt(8), x.dimensions(), "x"), ws(Int(8), w.dimensions(), "w"),
+          ps(Int(8), 1, "points");
+      xs.set(x);
+      ws.set(w);
+      ps.set(points);
+      const auto exprs = [](const std::vector<int> &v) { return ops::Index(v.begin(), v.end()); };
+      const ops::Tensor sums = ops::quantized_convolution(
+          ops::Tensor(xs, exprs(x_shape)),
+          has_points ? ops::Tensor(cast<uint8_t>(x_point)) : ops::Tensor(),
+          ops::Tensor(ws, exprs(w_shape)),
+          has_points ? ops::Tensor(ps, {s.results}) : ops::Tensor(), window);
+      const Buffer<int32_t> got = ops::materialize({sums}, {"y"}, {{}}, target)[0].realize(
+          innermost_first(y_shape), target);
+      const int spatial = s.spatial();
+      got.for_each_element([&](const int *at) {
+        const int result = at[spatial], image = at[spatial + 1];
+        const int w_point = has_points ? points(result) : 0;
+        int sum = 0;
+        std::vector<int> cell(static_cast<size_t>(spatial), 0);
+        for (bool more = true; more;) {
+          std::vector<int> from(static_cast<size_t>(spatial) + 2),
+              kernel(static_cast<size_t>(spatial) + 2);
+          bool inside = true;
+          for (int d = 0; d < spatial; d++) {
+            const auto i = static_cast<size_t>(d), memory = static_cast<size_t>(spatial - 1 - d);
+            from[memory] = at[memory] * s.stride[i] + cell[i] * s.dilation[i] - s.before[i];
+            kernel[memory] = cell[i];
+            inside = inside && from[memory] >= 0 && from[memory] < s.size[i];
+          }
+          for (int c = 0; inside && c < s.channels; c++) {
+            from[static_cast<size_t>(spatial)] = kernel[static_cast<size_t>(spatial)] = c;
+            from.back() = image;
+            kernel.back() = result;
+            sum += (x(from.data()) - x_point) * (w(kernel.data()) - w_point);
+          }
+          more = false;
+          for (size_t d = 0; d < cell.size() && !more; d++) {
+            more = ++cell[d] < s.kernel[d];
+            if (!more) cell[d] = 0;
+          }
+        }
+        ASSERT_EQ(got(at), sum);
+      });
+    }
+  }
+}
+
 TEST(convolution, one_after_the_other) {
   const Shape s = square(8, 8, 12, 3);
   const Problem p(s);

@@ -198,22 +198,34 @@ Tensor kernel_point(const Tensor &v, int rank) {
   for (int d = 1; d < rank; d++) shape.emplace_back(1);
   return ops::reshape(v, shape);
 }
+// Of bytes and known sizes, as products of bytes; else of the differences from the zero points.
+Tensor convolution_of_steps(Lowering &l, size_t x, size_t x_point, size_t w, size_t w_point) {
+  const int groups = static_cast<int>(l.node().integer("group", 1));
+  const WindowShape window = window_of(l, l.shape(x), kernel_of(l, l.shape(w)));
+  const Tensor from = l.has(x_point) ? ops::reshape(l.in(x_point), {}) : Tensor();
+  const auto is_known = [&](size_t i) {
+    return std::all_of(l.shape(i).begin(), l.shape(i).end(),
+                       [](const Dim &d) { return d.constant().has_value(); });
+  };
+  if (groups == 1 && l.in(x).type().bits() == 8 && l.in(w).type().bits() == 8 && is_known(x) &&
+      is_known(w)) {
+    return ops::quantized_convolution(l.in(x), from, l.in(w),
+                                      l.has(w_point) ? by_column(l.in(w_point)) : Tensor(),
+                                      window.lowered(l));
+  }
+  return ops::convolution(
+      centred(l.in(x), from),
+      centred(l.in(w), l.has(w_point) ? kernel_point(l.in(w_point), l.rank(w)) : Tensor()),
+      window.lowered(l), groups, Int(32));
+}
 std::vector<Tensor> lower_conv_integer(Lowering &l) {
-  const Tensor x = centred(l.in(0), l.has(2) ? ops::reshape(l.in(2), {}) : Tensor());
-  const Tensor w = centred(l.in(1), l.has(3) ? kernel_point(l.in(3), l.rank(1)) : Tensor());
-  const WindowShape window = window_of(l, l.shape(0), kernel_of(l, l.shape(1)));
-  return {ops::convolution(x, w, window.lowered(l), static_cast<int>(l.node().integer("group", 1)),
-                           Int(32))};
+  return {convolution_of_steps(l, 0, 2, 1, 3)};
 }
 
 void infer_qlinear_conv(Inference &i) { infer_conv_like(i, 3, i.type(7)); }
 std::vector<Tensor> lower_qlinear_conv(Lowering &l) {
   const int rank = l.rank(0);
-  const Tensor x = centred(l.in(0), ops::reshape(l.in(2), {}));
-  const Tensor w = centred(l.in(3), kernel_point(l.in(5), rank));
-  const WindowShape window = window_of(l, l.shape(0), kernel_of(l, l.shape(3)));
-  Tensor sum = ops::convolution(x, w, window.lowered(l),
-                                static_cast<int>(l.node().integer("group", 1)), Int(32));
+  Tensor sum = convolution_of_steps(l, 0, 2, 3, 5);
   if (l.has(8)) sum = ops::add(sum, by_channel(l.in(8), rank));
   return {requantized(sum, ops::reshape(l.in(1), {}), by_channel(l.in(4), rank),
                       ops::reshape(l.in(6), {}), ops::reshape(l.in(7), {}), l.result_type(0))};

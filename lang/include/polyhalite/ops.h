@@ -282,5 +282,9 @@ Tensor dequantize(const Tensor &x, const Tensor &scale, const Tensor &zero_point
 /// undefined for 0, scalars, or of a one for each row {.., rows, 1}, of b one for each column.
 Tensor quantized_matmul(const Tensor &a, const Tensor &a_point, const Tensor &b,
                         const Tensor &b_point);
+/// The same of a convolution without groups, of bytes: x_point is one number, w_point that or one
+/// for each result. Padding is x_point. All sizes are constants.
+Tensor quantized_convolution(const Tensor &x, const Tensor &x_point, const Tensor &w,
+                             const Tensor &w_point, const Window &window);
 
 }  // namespace polyhalite::ops
