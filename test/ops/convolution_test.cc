@@ -392,6 +392,53 @@ TEST(convolution, quantized_forms_are_exact) {
   }
 }
 
+// Rests by the stride, that have equal numbers of cells and do not; kernels without phases, too.
+TEST(convolution, transposed) {
+  struct Case {
+    int channels, results, size, kernel, stride, dilation, before, places;
+  };
+  const Case cases[] = {{3, 5, 7, 2, 2, 1, 0, 14},  {8, 16, 6, 4, 2, 1, 1, 12},
+                        {4, 33, 5, 3, 2, 1, 1, 10}, {2, 3, 6, 5, 3, 1, 2, 16},
+                        {5, 4, 6, 3, 1, 1, 0, 8},   {2, 3, 5, 3, 2, 2, 1, 11},
+                        {1, 2, 4, 2, 3, 1, 1, 10}};
+  const Target target = get_jit_target_from_environment();
+  for (const Case &c : cases) {
+    SCOPED_TRACE(std::to_string(c.kernel) + "/" + std::to_string(c.stride));
+    Buffer<float> x(c.size, c.size, c.channels, 2), w(c.kernel, c.kernel, c.results, c.channels);
+    std::mt19937 engine(3);
+    std::uniform_int_distribution<int> values(-8, 8);  // sums are exact
+    x.for_each_value([&](float &v) { v = static_cast<float>(values(engine)); });
+    w.for_each_value([&](float &v) { v = static_cast<float>(values(engine)); });
+    ImageParam xs(Float(32), 4, "x"), ws(Float(32), 4, "w");
+    xs.set(x);
+    ws.set(w);
+    const ops::Window window{{c.kernel, c.kernel},
+                             {c.stride, c.stride},
+                             {c.dilation, c.dilation},
+                             {c.before, c.before},
+                             {c.places, c.places}};
+    const ops::Tensor y = ops::transposed_convolution(
+        ops::Tensor(xs, {2, c.channels, c.size, c.size}),
+        ops::Tensor(ws, {c.channels, c.results, c.kernel, c.kernel}), window, 1);
+    const Buffer<float> got = ops::materialize({y}, {"y"}, {{}}, target)[0].realize(
+        {c.places, c.places, c.results, 2}, target);
+    Buffer<float> wanted(c.places, c.places, c.results, 2);
+    wanted.fill(0);
+    x.for_each_element([&](int u, int v, int channel, int image) {
+      w.for_each_element([&](int dx, int dy, int result, int from) {
+        const int px = u * c.stride + dx * c.dilation - c.before;
+        const int py = v * c.stride + dy * c.dilation - c.before;
+        if (from != channel || px < 0 || py < 0 || px >= c.places || py >= c.places) return;
+        wanted(px, py, result, image) += x(u, v, channel, image) * w(dx, dy, result, from);
+      });
+    });
+    got.for_each_element([&](int u, int v, int result, int image) {
+      ASSERT_EQ(got(u, v, result, image), wanted(u, v, result, image))
+          << u << " " << v << " " << result;
+    });
+  }
+}
+
 TEST(convolution, one_after_the_other) {
   const Shape s = square(8, 8, 12, 3);
   const Problem p(s);
