@@ -22,7 +22,7 @@ struct Shape {
   int rows, columns, depth;
 };
 
-// Squares; layers of transformers; a vector with a matrix. Then odd ones: primes, tall, flat, tiny.
+// Squares; layers of transformers; a vector with a matrix. Then odd ones: primes, tall, flat, tiny; few rows of a large matrix.
 const Shape kShapes[] = {
     {256, 256, 256},  {512, 512, 512},  {1024, 1024, 1024}, {2048, 2048, 2048}, {128, 768, 768},
     {128, 3072, 768}, {1, 4096, 4096},  {1, 64, 64},        {2, 3, 5},          {7, 7, 7},
