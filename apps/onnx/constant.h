@@ -75,8 +75,6 @@ class Constant {
   /// Can elements be read as their type? Those of a file stand at any byte.
   bool is_aligned() const;
   const uint8_t *data() const { return data_; }
-  /// Who keeps the elements alive; null where the caller does.
-  const std::shared_ptr<const void> &owner() const { return owner_; }
   /// Element i in row-major order.
   const uint8_t *at(int64_t i) const { return data_ + (splat_ ? 0 : i * element_bytes()); }
   double number(int64_t i) const;

@@ -1,8 +1,6 @@
 // Running a Program: memory, the calls in order, results.
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <cstring>
 
 #include "apps/onnx/program.h"
 #include "apps/onnx/rearrange_constant.h"
