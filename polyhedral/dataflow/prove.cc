@@ -60,7 +60,7 @@ class Prover {
       prove_by_flow(relations_, uses_, definitions, sinks, identities);
     }
     check_races(relations_, func, identities);
-    check_tasks(relations_, func);
+    check_tasks(relations_, uses_, func);
   }
 
   const ProveOptions options_;

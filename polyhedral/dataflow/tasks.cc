@@ -19,7 +19,8 @@ size_t common_loops(const Statement &a, const Statement &b, const Task &task) {
 
 // A write of an iteration that is behind the one that reads, by less than the limit where there is
 // one.
-void check_pair(Relations &relations, const Task &task, int writer, int reader, const Read &read) {
+void check_pair(Relations &relations, Uses &uses, const Task &task, int writer, int reader,
+                const Read &read) {
   const Statement &w = relations.statement(writer), &r = relations.statement(reader);
   const size_t common = common_loops(w, r, task);
   if (common == 0 || task.ahead == 1) return;
@@ -55,13 +56,18 @@ void check_pair(Relations &relations, const Task &task, int writer, int reader, 
   }
   isl_map_free(pairs);
   if (is_empty(early)) return;
+  // What nobody uses may be made of anything.
+  const Use use = uses.of(
+      reader, Set(isl_set_from_union_set(isl_union_map_range(isl_union_map_copy(early.get())))));
+  if (use == Use::None) return;
+  exact = exact && use == Use::Some;
   relations.refuse("a production that runs ahead writes a cell that is still to be read, ", early,
                    exact);
 }
 
 }  // namespace
 
-void check_tasks(Relations &relations, int func) {
+void check_tasks(Relations &relations, Uses &uses, int func) {
   const std::string &name = relations.algorithm().funcs[func].name;
   for (const Task &task : relations.program().tasks) {
     if (relations.program().memories[task.memory].func != name) continue;
@@ -69,7 +75,7 @@ void check_tasks(Relations &relations, int func) {
       if (relations.statement(writer).memory != task.memory) continue;
       for (int reader = task.middle; reader < task.end; reader++) {
         for (const Read &read : relations.statement(reader).reads) {
-          if (read.memory == task.memory) check_pair(relations, task, writer, reader, read);
+          if (read.memory == task.memory) check_pair(relations, uses, task, writer, reader, read);
         }
       }
     }

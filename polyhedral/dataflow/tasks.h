@@ -3,11 +3,11 @@
 // step, each iteration of the producer first.
 #pragma once
 
-#include "polyhedral/dataflow/relations.h"
+#include "polyhedral/dataflow/uses.h"
 
 namespace polyhalite::dataflow {
 
 /// Stops where a production of the Func that may be early writes a cell that is read later.
-void check_tasks(Relations &relations, int func);
+void check_tasks(Relations &relations, Uses &uses, int func);
 
 }  // namespace polyhalite::dataflow
