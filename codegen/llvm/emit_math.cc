@@ -43,7 +43,9 @@ Value *FunctionEmitter::emit_math(const CallNode &call) {
   if (Value *value = kernel_ ? emit_approximation(call, args) : nullptr) return value;
   Value *inside = nullptr;
   const bool fused = kernel_ || multiplies_and_adds_at_once(module_.target);
-  Value *value = VectorMath(builder_, fused).emit(call.name, args, &inside);
+  const bool scales = !kernel_ && module_.target.arch == Target::X86 &&
+                      module_.target.has_feature(Target::AVX512_Skylake);
+  Value *value = VectorMath(builder_, fused, scales).emit(call.name, args, &inside);
   if (!value) return emit_library_math(call, args);
   if (!inside) return value;
   // Operands beyond the reach of the own code are rare.

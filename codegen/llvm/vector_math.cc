@@ -1,5 +1,8 @@
 #include "codegen/llvm/vector_math.h"
 
+#include <llvm/Analysis/VectorUtils.h>
+#include <llvm/IR/IntrinsicsX86.h>
+
 #include <limits>
 
 namespace polyhalite {
@@ -78,14 +81,59 @@ Value *VectorMath::exp_of_rest(const Halvings &h) {
   return b_.CreateFAdd(b_.CreateFAdd(h.high, p), f(h.rest, 1));
 }
 
-// e^x = 2^n e^rest. The power of two in two factors reaches infinity and denormals.
+// The instruction takes 4, 8 or 16 lanes.
+Value *VectorMath::scaled_by_instruction(Value *p, Value *n) {
+  auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(p->getType());
+  const unsigned lanes = vector ? vector->getNumElements() : 1;
+  const unsigned width = lanes <= 4 ? 4 : lanes <= 8 ? 8 : 16;
+  auto *piece = llvm::FixedVectorType::get(b_.getFloatTy(), width);
+  auto scale = [&](Value *a, Value *exponent) -> Value * {
+    Value *all = b_.getIntN(width == 16 ? 16 : 8, width == 16 ? 0xffff : 0xff);
+    std::vector<Value *> args{a, exponent, llvm::PoisonValue::get(piece), all};
+    constexpr uint32_t kAsTheModeSays = 4;
+    if (width == 16) args.push_back(b_.getInt32(kAsTheModeSays));
+    return b_.CreateIntrinsic(width == 16  ? llvm::Intrinsic::x86_avx512_mask_scalef_ps_512
+                              : width == 8 ? llvm::Intrinsic::x86_avx512_mask_scalef_ps_256
+                                           : llvm::Intrinsic::x86_avx512_mask_scalef_ps_128,
+                              {}, args);
+  };
+  if (!vector) {
+    Value *none = llvm::PoisonValue::get(piece);
+    return b_.CreateExtractElement(scale(b_.CreateInsertElement(none, p, uint64_t{0}),
+                                         b_.CreateInsertElement(none, n, uint64_t{0})),
+                                   uint64_t{0});
+  }
+  if (lanes == width) return scale(p, n);
+  auto lanes_from = [&](unsigned first, unsigned count) {
+    std::vector<int> picked;
+    for (unsigned l = first; l < first + count; l++)
+      picked.push_back(l < lanes ? static_cast<int>(l) : -1);
+    return picked;
+  };
+  std::vector<Value *> pieces;
+  for (unsigned first = 0; first < lanes; first += width) {
+    const std::vector<int> picked = lanes_from(first, width);
+    pieces.push_back(scale(b_.CreateShuffleVector(p, picked), b_.CreateShuffleVector(n, picked)));
+  }
+  Value *all = llvm::concatenateVectors(b_, pieces);
+  return b_.CreateShuffleVector(all, lanes_from(0, lanes));
+}
+
+// The power of two in two factors reaches infinity and denormals.
+Value *VectorMath::scaled(Value *p, const Halvings &h, bool whole_range) {
+  if (scales_) return scaled_by_instruction(p, h.n);
+  if (!whole_range) return b_.CreateFMul(p, power_of_two(h.whole));
+  Value *half = b_.CreateAShr(h.whole, i(h.whole, 1));
+  Value *product = b_.CreateFMul(p, power_of_two(half));
+  return b_.CreateFMul(product, power_of_two(b_.CreateSub(h.whole, half)));
+}
+
+// e^x = 2^n e^rest.
 Value *VectorMath::exp(Value *x) {
   Value *held = select(b_.CreateFCmpOGT(x, f(x, 89.0)), f(x, 89.0), x);
   held = select(b_.CreateFCmpOLT(held, f(x, -104.0)), f(x, -104.0), held);
   const Halvings h = halvings(held);
-  Value *half = b_.CreateAShr(h.whole, i(h.whole, 1));
-  Value *p = b_.CreateFMul(exp_of_rest(h), power_of_two(half));
-  return b_.CreateFMul(p, power_of_two(b_.CreateSub(h.whole, half)));
+  return scaled(exp_of_rest(h), h, true);
 }
 
 // x = 2^e (1 + m) with 1 + m in [sqrt(1/2), sqrt(2)), log x = e ln2 + log(1 + m).
@@ -248,7 +296,7 @@ Value *VectorMath::tanh(Value *x) {
   Value *small = fused(b_.CreateFMul(p, z), a, a);
   Value *held = select(b_.CreateFCmpOGT(a, f(a, 10)), f(a, 10), a);
   const Halvings h = halvings(b_.CreateFAdd(held, held));
-  Value *e = b_.CreateFMul(exp_of_rest(h), power_of_two(h.whole));
+  Value *e = scaled(exp_of_rest(h), h, false);
   Value *large = b_.CreateFSub(f(x, 1), b_.CreateFDiv(f(x, 2), b_.CreateFAdd(e, f(x, 1))));
   return with_sign_of(select(b_.CreateFCmpOLT(a, f(a, 0.625)), small, large), x);
 }

@@ -23,8 +23,10 @@ class VectorMath {
  public:
   using Value = llvm::Value;
 
-  /// `fused`: whether the machine has instructions for a*b + c that round once.
-  explicit VectorMath(llvm::IRBuilder<> &builder, bool fused = true) : b_(builder), fused_(fused) {}
+  /// `fused`: whether the machine has instructions for a*b + c that round once; `scales`: whether
+  /// it has one for a*2^n (AVX-512). Results are the same with it and without.
+  explicit VectorMath(llvm::IRBuilder<> &builder, bool fused = true, bool scales = false)
+      : b_(builder), fused_(fused), scales_(scales) {}
 
   /// name(args...), or null where there is no own code for the function. `*exact_inside` is where
   /// the code holds, or null where it holds for all operands; outside of it the C library's
@@ -62,6 +64,9 @@ class VectorMath {
   Value *tan_of(const Octant &o);
   Value *atan_of_magnitude(Value *a);
   Value *power_of_two(Value *n);
+  /// p * 2^h.n, rounded once. With `whole_range`, p's product may be denormal or infinite.
+  Value *scaled(Value *p, const Halvings &h, bool whole_range);
+  Value *scaled_by_instruction(Value *p, Value *n);
   Value *magnitude(Value *x);
   Value *with_sign_of(Value *magnitude, Value *signed_value);
   /// a*b + c, rounded once where the machine can.
@@ -74,7 +79,7 @@ class VectorMath {
   Value *select(Value *c, Value *a, Value *b) { return b_.CreateSelect(c, a, b); }
 
   llvm::IRBuilder<> &b_;
-  bool fused_;
+  bool fused_, scales_;
 };
 
 }  // namespace polyhalite
