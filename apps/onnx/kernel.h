@@ -51,7 +51,7 @@ bool is_literal(const Value &v);
 class BufferView {
  public:
   BufferView(Type type, const std::vector<int64_t> &shape, const Layout &layout,
-             const uint8_t *data);
+             const uint8_t *data = nullptr);
   BufferView(const BufferView &o) { *this = o; }
   BufferView &operator=(const BufferView &o) {
     raw_ = o.raw_;
@@ -61,6 +61,8 @@ class BufferView {
     return *this;
   }
   polyhalite_buffer_t *raw() { return &raw_; }
+  const polyhalite_buffer_t &raw() const { return raw_; }
+  bool is_empty() const { return nothing_ != nullptr; }
 
  private:
   polyhalite_buffer_t raw_{};

@@ -26,10 +26,6 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-constexpr int64_t kAlignment = 64;
-
-int64_t aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
 std::string group_text(const Graph &g, const Group &group) {
   std::string text;
   for (size_t i : group.nodes) {
@@ -39,33 +35,6 @@ std::string group_text(const Graph &g, const Group &group) {
 }
 
 }  // namespace
-
-ArenaPlan plan_arena(std::vector<Lifetime> lives) {
-  std::stable_sort(lives.begin(), lives.end(),
-                   [](const Lifetime &a, const Lifetime &b) { return a.bytes > b.bytes; });
-  ArenaPlan plan;
-  struct Taken {
-    int64_t begin, end;
-    size_t first, last;
-  };
-  std::vector<Taken> taken;  // by offset
-  for (const Lifetime &l : lives) {
-    const int64_t bytes = aligned(l.bytes);
-    int64_t at = 0;
-    for (const Taken &t : taken) {
-      if (t.last < l.first || l.last < t.first) continue;
-      if (at + bytes <= t.begin) break;
-      at = std::max(at, t.end);
-    }
-    plan.offsets[l.value] = at;
-    plan.bytes = std::max(plan.bytes, at + bytes);
-    const Taken one{at, at + bytes, l.first, l.last};
-    taken.insert(std::upper_bound(taken.begin(), taken.end(), one,
-                                  [](const Taken &a, const Taken &b) { return a.begin < b.begin; }),
-                 one);
-  }
-  return plan;
-}
 
 Program::Program(const Model &model, const CompileOptions &options)
     : graph_(model.graph),

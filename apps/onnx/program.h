@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "apps/onnx/kernel.h"
 #include "apps/onnx/memory_pool.h"
 #include "apps/onnx/model.h"
+#include "apps/onnx/run_plan.h"
 
 namespace polyhalite::onnx {
 
@@ -49,19 +51,6 @@ struct Place {
   enum Kind { Nowhere, Input, Output, Weight, Arena } kind = Nowhere;
   size_t index = 0;  // of an input, output or weight
 };
-
-/// Memory for values that live at different times.
-struct ArenaPlan {
-  std::map<ValueId, int64_t> offsets;  // in bytes, aligned to 64
-  int64_t bytes = 0;
-};
-struct Lifetime {
-  ValueId value;
-  int64_t bytes;
-  size_t first, last;  // steps
-};
-/// Offsets such that values whose lives overlap do not; largest first.
-ArenaPlan plan_arena(std::vector<Lifetime> lives);
 
 struct KernelTime {
   std::string nodes;
@@ -128,7 +117,13 @@ class Program {
   void find_needs(const InferenceReport &report);
   void place_values();
   void compile_kernels(const CompileOptions &options);
+  /// CompileError for inputs that do not fit.
+  std::shared_ptr<const RunPlan> plan_for(const Tensors &inputs) const;
+  bool fits(const RunPlan &plan, const Tensors &inputs) const;
+  CallPlan plan_call(const Step &s, const std::map<std::string, int64_t> &sizes) const;
   std::map<std::string, int64_t> sizes_of(const Tensors &inputs) const;
+  Type type_of(ValueId v) const { return *language_type(graph_.value(v).type); }
+  int64_t bytes_of(ValueId v, const std::vector<int64_t> &shape) const;
   std::vector<int64_t> shape_of(ValueId v, const std::map<std::string, int64_t> &sizes) const;
   bool has_sizes(ValueId v, const std::map<std::string, int64_t> &sizes) const;
 
@@ -145,6 +140,12 @@ class Program {
   std::map<ValueId, Layout> layouts_;
   std::vector<Weight> weights_;
   std::shared_ptr<MemoryPool> memory_ = std::make_shared<MemoryPool>();
+  // Of the last run: the next one's inputs have the same shapes most of the time.
+  struct LastPlan {
+    std::mutex mutex;
+    std::shared_ptr<const RunPlan> plan;
+  };
+  std::shared_ptr<LastPlan> last_plan_ = std::make_shared<LastPlan>();
   Times times_;
 };
 

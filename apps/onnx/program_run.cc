@@ -8,110 +8,13 @@
 
 namespace polyhalite::onnx {
 
-namespace {
-
-int64_t byte_count(Type type, const std::vector<int64_t> &shape) {
-  int64_t n = type.bytes();
-  for (int64_t d : shape) n *= d;
-  return n;
-}
-
-}  // namespace
-
-std::vector<int64_t> Program::shape_of(ValueId v,
-                                       const std::map<std::string, int64_t> &sizes) const {
-  std::vector<int64_t> shape;
-  for (const Dim &d : *graph_.value(v).shape) {
-    const auto n = d.evaluate(sizes);
-    internal_check(n.has_value(), "a size has a symbol that nothing gives a value");
-    if (*n < 0 || *n > INT32_MAX) {
-      user_error("value '" + graph_.value(v).name + "' has the size " + std::to_string(*n),
-                 "sizes are from 0 to 2^31 - 1", "give inputs of other shapes");
-    }
-    shape.push_back(*n);
-  }
-  return shape;
-}
-
-bool Program::has_sizes(ValueId v, const std::map<std::string, int64_t> &sizes) const {
-  const Shape &shape = *graph_.value(v).shape;
-  return std::all_of(shape.begin(), shape.end(),
-                     [&](const Dim &d) { return d.evaluate(sizes).has_value(); });
-}
-
-std::map<std::string, int64_t> Program::sizes_of(const Tensors &inputs) const {
-  std::map<std::string, int64_t> sizes;
-  // Symbols first, then whatever is computed from them.
-  for (const bool symbols : {true, false}) {
-    for (ValueId v : graph_.inputs) {
-      const Value &value = graph_.value(v);
-      const auto given = inputs.find(value.name);
-      if (given == inputs.end()) {
-        user_error("input '" + value.name + "' is missing",
-                   "it has the type " + element_name(value.type) + to_string(*value.shape),
-                   "give a tensor of this name");
-      }
-      const Constant &t = given->second;
-      auto refuse = [&] {
-        user_error(
-            "input '" + value.name + "' is " + element_name(t.type()) + shape_text(t.shape()),
-            "the model takes " + element_name(value.type) + to_string(*value.shape),
-            "give a tensor of this type and shape");
-      };
-      if (t.type() != value.type || t.shape().size() != value.shape->size()) refuse();
-      for (size_t d = 0; d < t.shape().size(); d++) {
-        const Dim &dim = (*value.shape)[d];
-        std::set<std::string> names;
-        dim.add_symbols(&names);
-        const bool is_symbol = names.size() == 1 && dim == Dim::symbol(*names.begin());
-        if (symbols && is_symbol) sizes.emplace(*names.begin(), t.shape()[d]);
-        if (!symbols && dim.evaluate(sizes) != t.shape()[d]) refuse();
-      }
-    }
-  }
-  return sizes;
-}
-
-ArenaPlan Program::arena(const std::map<std::string, int64_t> &sizes) const {
-  std::map<ValueId, Lifetime> lives;
-  for (size_t s = 0; s < steps_.size(); s++) {
-    for (ValueId v : steps_[s].outputs) {
-      const ValueId r = root(v);
-      if (places_[static_cast<size_t>(r)].kind != Place::Arena || !has_sizes(r, sizes)) continue;
-      const Type type = *language_type(graph_.value(r).type);
-      lives[r] = {r, byte_count(type, shape_of(r, sizes)), s, s};
-    }
-    for (ValueId v : steps_[s].inputs) {
-      if (const auto at = lives.find(root(v)); at != lives.end()) at->second.last = s;
-    }
-  }
-  std::vector<Lifetime> list;
-  for (const auto &[v, l] : lives) list.push_back(l);
-  for (ValueId v : graph_.outputs) {
-    for (Lifetime &l : list) {
-      if (l.value == root(v)) l.last = steps_.size();
-    }
-  }
-  return plan_arena(std::move(list));
-}
-
-std::set<std::string> Program::unequal_sizes(const Tensors &inputs) const {
-  std::set<std::string> symbols;
-  if (graph_.assumed_zero.empty()) return symbols;
-  const std::map<std::string, int64_t> sizes = sizes_of(inputs);
-  for (const auto &[text, difference] : graph_.assumed_zero) {
-    if (difference.evaluate(sizes).value_or(0) != 0) difference.add_symbols(&symbols);
-  }
-  return symbols;
-}
-
 // One run: where the values are, and the sizes that are known so far.
 class ProgramRun {
  public:
   ProgramRun(const Program &p, const Program::Tensors &inputs)
-      : p_(p), g_(p.graph_), sizes_(p.sizes_of(inputs)), plan_(p.arena(sizes_)) {
-    p_.memory_->expect(bytes_of_run());
-    memory_ = allocate(plan_.bytes);
+      : p_(p), g_(p.graph_), plan_(p.plan_for(inputs)), sizes_(plan_->sizes) {
+    p_.memory_->expect(plan_->bytes);
+    if (plan_->arena.bytes > 0) memory_ = allocate(plan_->arena.bytes);
     for (ValueId v : g_.inputs) {
       const Constant &c = inputs.at(g_.value(v).name);
       if (!c.is_splat() && c.is_aligned() && c.bytes() > 0) {
@@ -127,11 +30,14 @@ class ProgramRun {
     results_.resize(g_.outputs.size());
   }
 
-  void step(const Step &s) {
+  void step(size_t i) {
+    const Step &s = p_.steps_[i];
     if (s.host) {
       run_on_host(s);
+    } else if (plan_->calls[i]) {
+      run_kernel(s, *plan_->calls[i]);
     } else {
-      run_kernel(s);
+      run_kernel(s, p_.plan_call(s, sizes_));
     }
   }
 
@@ -140,7 +46,7 @@ class ProgramRun {
     for (size_t i = 0; i < g_.outputs.size(); i++) {
       const ValueId v = g_.outputs[i];
       const Value &value = g_.value(v);
-      const std::vector<int64_t> shape = p_.shape_of(v, sizes_);
+      const std::vector<int64_t> shape = shape_of(v);
       const Place &p = p_.place(v);
       Constant &to = out[p_.output_names_[i]];
       if (value.constant) {
@@ -150,7 +56,7 @@ class ProgramRun {
       } else {
         // What lies in an input, in a weight or in another output belongs to that one.
         const uint8_t *from = address(v);
-        const auto n = static_cast<size_t>(byte_count(type_of(v), shape));
+        const auto n = static_cast<size_t>(p_.bytes_of(v, shape));
         to = Constant::of_bytes(value.type, shape, {from, from + n});
       }
     }
@@ -162,17 +68,10 @@ class ProgramRun {
 
   Bytes allocate(int64_t bytes) const { return p_.memory_->get(bytes); }
 
-  // What is known of it before the steps run.
-  int64_t bytes_of_run() const {
-    int64_t bytes = plan_.bytes;
-    for (ValueId v : g_.outputs) {
-      if (p_.place(v).kind == Place::Output && p_.has_sizes(v, sizes_))
-        bytes += byte_count(type_of(v), p_.shape_of(v, sizes_));
-    }
-    return bytes;
+  std::vector<int64_t> shape_of(ValueId v) const {
+    const auto &known = plan_->shapes[static_cast<size_t>(v)];
+    return known ? *known : p_.shape_of(v, sizes_);
   }
-
-  Type type_of(ValueId v) const { return *language_type(g_.value(v).type); }
 
   // Memory for a value that is about to be written.
   void make_room(ValueId v) {
@@ -180,8 +79,8 @@ class ProgramRun {
     const Place &p = p_.place(v);
     Bytes *own = nullptr;
     if (p.kind == Place::Output) own = &results_[p.index];
-    if (p.kind == Place::Arena && !plan_.offsets.count(root)) own = &own_[root];
-    if (own && !*own) *own = allocate(byte_count(type_of(v), p_.shape_of(v, sizes_)));
+    if (p.kind == Place::Arena && !plan_->arena.offsets.count(root)) own = &own_[root];
+    if (own && !*own) *own = allocate(p_.bytes_of(v, shape_of(v)));
   }
 
   uint8_t *address(ValueId v) const {
@@ -198,9 +97,9 @@ class ProgramRun {
         return data ? const_cast<uint8_t *>(data) : nothing;
       }
       case Place::Arena: {
-        const auto planned = plan_.offsets.find(p_.root(v));
-        return planned != plan_.offsets.end() ? memory_.get() + planned->second
-                                              : own_.at(p_.root(v)).get();
+        const auto planned = plan_->arena.offsets.find(p_.root(v));
+        return planned != plan_->arena.offsets.end() ? memory_.get() + planned->second
+                                                     : own_.at(p_.root(v)).get();
       }
       case Place::Nowhere:
         break;
@@ -215,7 +114,7 @@ class ProgramRun {
     for (size_t k = 0; k < operands.size(); k++) {
       const ValueId v = n.inputs[k];
       if (v == kNone) continue;
-      operands[k] = Constant(g_.value(v).type, p_.shape_of(v, sizes_), nullptr, address(v));
+      operands[k] = Constant(g_.value(v).type, shape_of(v), nullptr, address(v));
     }
     const std::vector<Constant> results = s.host(operands);
     for (size_t k = 0; k < n.outputs.size(); k++) {
@@ -250,61 +149,55 @@ class ProgramRun {
                         {}});
   }
 
-  void run_kernel(const Step &s) {
+  void run_kernel(const Step &s, const CallPlan &call) {
+    for (ValueId v : s.outputs) make_room(v);
+    if (!call.has_work) return;
+    buffers_.clear();
+    for (size_t i = 0; i < call.views.size(); i++) {
+      buffers_.push_back(call.views[i].raw());
+      if (call.views[i].is_empty()) continue;
+      const bool is_input = i < s.inputs.size();
+      buffers_.back().host = address(is_input ? s.inputs[i] : s.outputs[i - s.inputs.size()]);
+    }
     const Kernel &kernel = p_.kernels_[s.kernel];
-    std::vector<int32_t> symbols;
-    for (const std::string &name : s.symbols)
-      symbols.push_back(static_cast<int32_t>(sizes_.at(name)));
-    std::vector<BufferView> views;
-    const bool work = std::any_of(s.outputs.begin(), s.outputs.end(), [&](ValueId v) {
-      return byte_count(type_of(v), p_.shape_of(v, sizes_)) > 0;
-    });
-    auto view = [&](ValueId v) {
-      const auto layout = p_.layouts_.find(v);
-      views.emplace_back(type_of(v), p_.shape_of(v, sizes_),
-                         layout == p_.layouts_.end() ? Layout() : layout->second, address(v));
-    };
-    views.reserve(s.inputs.size() + s.outputs.size());
-    for (ValueId v : s.inputs) {
-      if (work) view(v);
-    }
-    for (ValueId v : s.outputs) {
-      make_room(v);
-      if (work) view(v);
-    }
-    if (!work) return;
     if (p_.engine_ == Engine::Interpreter) {
       std::map<std::string, const polyhalite_buffer_t *> images;
       std::map<std::string, uint64_t> scalars;
       const Algorithm &a = kernel.pipeline->algorithm;
-      for (size_t i = 0; i < symbols.size(); i++) {
-        scalars[a.inputs[i].param->name] = static_cast<uint32_t>(symbols[i]);
+      const size_t symbols = call.symbols.size();
+      for (size_t i = 0; i < symbols; i++) {
+        scalars[a.inputs[i].param->name] = static_cast<uint32_t>(call.symbols[i]);
       }
       for (size_t i = 0; i < s.inputs.size(); i++) {
-        images[a.inputs[symbols.size() + i].param->name] = views[i].raw();
+        images[a.inputs[symbols + i].param->name] = &buffers_[i];
       }
       std::vector<polyhalite_buffer_t *> outputs;
-      for (size_t i = s.inputs.size(); i < views.size(); i++) outputs.push_back(views[i].raw());
+      for (size_t i = s.inputs.size(); i < buffers_.size(); i++) outputs.push_back(&buffers_[i]);
       interpret(a, images, scalars, outputs);
       return;
     }
-    std::vector<void *> args;
-    for (int32_t &n : symbols) args.push_back(&n);
-    for (BufferView &v : views) args.push_back(v.raw());
+    symbols_ = call.symbols;
+    arguments_.clear();
+    for (int32_t &n : symbols_) arguments_.push_back(&n);
+    for (polyhalite_buffer_t &b : buffers_) arguments_.push_back(&b);
     std::string message;
-    if (kernel.code->call(args, &message) != 0) {
+    if (kernel.code->call(arguments_, &message) != 0) {
       throw RuntimeError({"kernel of " + s.nodes + ": " + message, "", "", {}});
     }
   }
 
   const Program &p_;
   const Graph &g_;
-  std::map<std::string, int64_t> sizes_;
-  const ArenaPlan plan_;
+  const std::shared_ptr<const RunPlan> plan_;
+  std::map<std::string, int64_t> sizes_;  // with those that host routines told
   Bytes memory_;
   std::vector<const uint8_t *> operands_;  // the caller's, or copies
   std::vector<Bytes> copies_, results_;
   std::map<ValueId, Bytes> own_;
+  // Of the call that runs.
+  std::vector<int32_t> symbols_;
+  std::vector<polyhalite_buffer_t> buffers_;
+  std::vector<void *> arguments_;
 };
 
 Program::Tensors Program::run(const Tensors &inputs, std::vector<KernelTime> *times) const {
@@ -312,7 +205,7 @@ Program::Tensors Program::run(const Tensors &inputs, std::vector<KernelTime> *ti
   if (times) times->resize(steps_.size());
   for (size_t s = 0; s < steps_.size(); s++) {
     const auto start = std::chrono::steady_clock::now();
-    run.step(steps_[s]);
+    run.step(s);
     if (!times) continue;
     (*times)[s].nodes = steps_[s].nodes;
     (*times)[s].seconds +=

@@ -130,7 +130,17 @@ void Session::find(const Program &p, const std::string &at, const Program::Tenso
   }
 }
 
+bool Session::has_last_shapes(const Program::Tensors &inputs) const {
+  for (size_t i = 0; i < model_.graph.inputs.size(); i++) {
+    const auto tensor = inputs.find(model_.graph.value(model_.graph.inputs[i]).name);
+    if (tensor == inputs.end() || tensor->second.shape() != last_shapes_[i]) return false;
+  }
+  return true;
+}
+
 std::shared_ptr<const Program> Session::program_for(const Program::Tensors &inputs) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (last_ && has_last_shapes(inputs)) return last_;
   CompileOptions options = options_;
   std::string key;
   for (ValueId v : model_.graph.inputs) {
@@ -142,7 +152,7 @@ std::shared_ptr<const Program> Session::program_for(const Program::Tensors &inpu
   }
   // What decides about shapes is found one layer at a time: what follows from it may decide about
   // others.
-  const std::lock_guard<std::mutex> lock(mutex_);
+  bool by_shapes = true;  // do shapes alone decide?
   if (options_.first_sizes) {
     const std::map<std::string, int64_t> sizes = sizes_of(inputs);
     if (!first_) first_ = sizes;
@@ -168,12 +178,27 @@ std::shared_ptr<const Program> Session::program_for(const Program::Tensors &inpu
       key += name + ":" + elements_key(options.constants[name]);
     }
     if (!needs.elements.empty() || !needs.shapes.empty()) find(*p, before, inputs, &options, &key);
+    by_shapes = by_shapes && needs.inputs.empty() && needs.elements.empty() && needs.shapes.empty();
     if (key != before) continue;
-    if (needs.empty()) return p;
+    if (needs.empty()) {
+      if (by_shapes) remember(inputs, p);
+      return p;
+    }
     user_error("the model cannot be compiled for these inputs",
                "sizes that decide about shapes do not follow from them",
                "export the model with fixed shapes");
   }
+}
+
+void Session::remember(const Program::Tensors &inputs, std::shared_ptr<const Program> p) {
+  last_.reset();
+  last_shapes_.clear();
+  for (ValueId v : model_.graph.inputs) {
+    const auto tensor = inputs.find(model_.graph.value(v).name);
+    if (tensor == inputs.end()) return;  // the run refuses it
+    last_shapes_.push_back(tensor->second.shape());
+  }
+  last_ = std::move(p);
 }
 
 Program::Tensors Session::run(const Program::Tensors &inputs) {

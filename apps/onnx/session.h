@@ -32,6 +32,8 @@ class Session {
   Program::Tensors run(const Program::Tensors &inputs);
 
  private:
+  bool has_last_shapes(const Program::Tensors &inputs) const;
+  void remember(const Program::Tensors &inputs, std::shared_ptr<const Program> p);
   const Constant &given(const Program::Tensors &inputs, const std::string &name) const;
   void take_sizes(const std::set<std::string> &symbols, const Program::Tensors &inputs,
                   CompileOptions *options, std::string *key) const;
@@ -46,6 +48,9 @@ class Session {
   // By what they are compiled for.
   std::map<std::string, std::shared_ptr<const Program>> programs_;
   std::map<std::string, std::shared_ptr<Session>> makers_;  // of what decides about shapes
+  // The last run's, where it followed from shapes alone.
+  std::vector<std::vector<int64_t>> last_shapes_;
+  std::shared_ptr<const Program> last_;
 };
 
 }  // namespace polyhalite::onnx

@@ -54,6 +54,8 @@ Tuple to_tuple(py::handle value);
 /// A Type, a dtype of numpy or what makes one, or one of Python's bool, int and float: bool, int32
 /// and float32.
 Type to_type(py::handle type);
+/// The dtype of an array of such elements.
+py::object dtype_of(const Type &type);
 bool is_number(py::handle value);
 
 /// The Target that PH_TARGET, or else HL_TARGET, names where this is none.

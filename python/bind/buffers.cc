@@ -36,11 +36,6 @@ struct PythonOwner {
   user_error(what, why, fix, place());
 }
 
-py::dtype dtype_of(const Type &type) {
-  const py::object t = py::cast(type);
-  return py::reinterpret_borrow<py::dtype>(py::object(t.attr("dtype")));
-}
-
 std::string shape_text(const py::array &a) {
   return py::cast<std::string>(py::str(py::tuple(a.attr("shape"))));
 }
@@ -59,8 +54,9 @@ py::object to_array(const py::object &self) {
     strides.push_back(static_cast<ssize_t>(b.stride(d)) * type.bytes());
   }
   const bool plain = !type.is_bfloat();
-  const py::dtype stored = plain ? dtype_of(type) : py::dtype("uint16");
-  py::object array = py::array(stored, shape, strides, b.data(), self);
+  const py::object stored = plain ? dtype_of(type) : py::dtype("uint16");
+  py::object array =
+      py::array(py::reinterpret_borrow<py::dtype>(stored), shape, strides, b.data(), self);
   return plain ? array : array.attr("view")(dtype_of(type));
 }
 
@@ -304,7 +300,8 @@ void bind_buffers(py::module_ &m) {
       .def("min", [](const Axis &a) { return a.d.min(); })
       .def("extent", [](const Axis &a) { return a.d.extent(); })
       .def("max", [](const Axis &a) { return a.d.max(); })
-      .def("stride", [](const Axis &a) { return a.d.stride(); }, "In elements.");
+      .def(
+          "stride", [](const Axis &a) { return a.d.stride(); }, "In elements.");
 
   py::class_<Buffer<>> buffer(m, "Buffer", R"(An array that pipelines read and write.
 

@@ -22,10 +22,21 @@ std::shared_ptr<const void> keep(py::object o) {
 
 // An array's elements, without a copy where they lie in order.
 Constant to_constant(const std::string &name, const py::object &value) {
-  const py::module_ numpy = py::module_::import("numpy");
-  const py::object array = numpy.attr("asarray")(value, py::arg("order") = "C");
+  py::object array = value;
+  const auto in_order = [&] {
+    if (!py::isinstance<py::array>(array)) return false;
+    const auto a = py::reinterpret_borrow<py::array>(array);
+    const char order = a.dtype().byteorder();
+    return (a.flags() & py::array::c_style) != 0 && (order == '=' || order == '|');
+  };
+  if (!in_order()) {
+    const py::module_ numpy = py::module_::import("numpy");
+    array = numpy.attr("asarray")(value);
+    const py::object native = array.attr("dtype").attr("newbyteorder")("=");
+    array = numpy.attr("asarray")(array, native, py::arg("order") = "C");
+  }
   const auto a = py::reinterpret_borrow<py::array>(array);
-  const ElementType type = onnx::element_type(to_type(a.attr("dtype")));
+  const ElementType type = onnx::element_type(to_type(a.dtype()));
   if (type == ElementType::Undefined) {
     throw py::type_error("input '" + name + "' has elements that no model has");
   }
@@ -35,14 +46,17 @@ Constant to_constant(const std::string &name, const py::object &value) {
 
 // Without a copy.
 py::object to_array(const Constant &c) {
-  const py::object type = py::cast(*onnx::language_type(c.type()));
-  const py::object dtype = type.attr("dtype");
+  const Type type = *onnx::language_type(c.type());
   auto *held = new Constant(c.is_splat() ? Constant::of_bytes(c.type(), c.shape(), c.packed()) : c);
   const py::capsule owner(held, [](void *p) { delete static_cast<Constant *>(p); });
-  const py::array flat(py::dtype("uint8"),
-                       std::vector<ssize_t>{static_cast<ssize_t>(held->bytes())},
-                       std::vector<ssize_t>{1}, held->data(), owner);
-  return flat.attr("view")(dtype).attr("reshape")(py::cast(c.shape()));
+  const py::object dtype = dtype_of(type);
+  const py::object stored = type.is_bfloat() ? py::dtype::of<uint16_t>() : dtype;
+  std::vector<ssize_t> strides(c.shape().size());
+  ssize_t stride = type.bytes();
+  for (size_t d = strides.size(); d-- > 0; stride *= c.shape()[d]) strides[d] = stride;
+  const py::array array(py::reinterpret_borrow<py::dtype>(stored), c.shape(), strides, held->data(),
+                        owner);
+  return type.is_bfloat() ? py::object(array.attr("view")(dtype)) : py::object(array);
 }
 
 // [name, dtype's name, [size or symbol's text...] or None]

@@ -1,4 +1,6 @@
 // Types of values, and the named choices that directives take.
+#include <pybind11/numpy.h>
+
 #include "polyhalite/backend.h"
 #include "polyhalite/choices.h"
 #include "polyhalite/operators.h"
@@ -7,15 +9,27 @@
 
 namespace polyhalite::python {
 
-namespace {
-
-py::object dtype_of(const Type &t) {
+py::object dtype_of(const Type &type) {
+  const Type t = type.is_handle() ? UInt(64) : type.element_of();
+  if (t == Float(32)) return py::dtype::of<float>();
+  if (t == Float(64)) return py::dtype::of<double>();
+  if (t == Bool()) return py::dtype::of<bool>();
+  if (t == UInt(8)) return py::dtype::of<uint8_t>();
+  if (t == Int(8)) return py::dtype::of<int8_t>();
+  if (t == UInt(16)) return py::dtype::of<uint16_t>();
+  if (t == Int(16)) return py::dtype::of<int16_t>();
+  if (t == UInt(32)) return py::dtype::of<uint32_t>();
+  if (t == Int(32)) return py::dtype::of<int32_t>();
+  if (t == UInt(64)) return py::dtype::of<uint64_t>();
+  if (t == Int(64)) return py::dtype::of<int64_t>();
   const py::module_ numpy = py::module_::import("numpy");
   if (t.is_bfloat()) {
     return numpy.attr("dtype")(py::module_::import("polyhalite._arrays").attr("bfloat16")());
   }
-  return numpy.attr("dtype")(t.is_handle() ? "uint64" : t.element_of().to_string());
+  return numpy.attr("dtype")(t.to_string());
 }
+
+namespace {
 
 void bind_type(py::module_ &m) {
   py::class_<Type> type(m, "Type", R"(The type of a value: a code, a width in bits and lanes.
@@ -52,7 +66,7 @@ Type(dtype) takes what numpy.dtype takes, and bool, int (int32) and float (float
           py::arg("other"), "Does the type hold every value of the other?")
       .def("max", &Type::max, "The largest value as a constant; of floats infinity.")
       .def("min", &Type::min, "The smallest value as a constant; of floats minus infinity.")
-      .def_property_readonly("dtype", dtype_of, "numpy's dtype of the elements.")
+      .def_property_readonly("dtype", &dtype_of, "numpy's dtype of the elements.")
       .def("__eq__",
            [](const Type &a, py::object b) {
              return py::isinstance<Type>(b) && a == b.cast<const Type &>();
@@ -68,7 +82,8 @@ Type(dtype) takes what numpy.dtype takes, and bool, int (int32) and float (float
   m.def("BFloat", &BFloat, py::arg("bits"), py::arg("lanes") = 1,
         "The upper half of a float32: BFloat(16).");
   m.def("Bool", &Bool, py::arg("lanes") = 1);
-  m.def("Handle", [](int lanes) { return Handle(lanes); }, py::arg("lanes") = 1, "Pointers.");
+  m.def(
+      "Handle", [](int lanes) { return Handle(lanes); }, py::arg("lanes") = 1, "Pointers.");
 }
 
 void bind_choices(py::module_ &m) {

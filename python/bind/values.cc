@@ -2,6 +2,7 @@
 #include <pybind11/numpy.h>
 
 #include <cmath>
+#include <optional>
 
 #include "polyhalite/buffer.h"
 #include "polyhalite/effects.h"
@@ -114,8 +115,49 @@ Tuple to_tuple(py::handle value) {
   return Tuple(list);
 }
 
+namespace {
+
+// Of the types of numpy that the C language has too; to ask these for their names takes long. Their
+// sizes are not asked for: dtypes of numpy 1 and 2 keep them in different places.
+std::optional<Type> plain_type(py::handle type) {
+  if (!py::isinstance<py::dtype>(type)) return std::nullopt;
+  switch (py::reinterpret_borrow<py::dtype>(type).num()) {
+    case py::detail::npy_api::NPY_BOOL_:
+      return Bool();
+    case py::detail::npy_api::NPY_BYTE_:
+      return Int(8);
+    case py::detail::npy_api::NPY_UBYTE_:
+      return UInt(8);
+    case py::detail::npy_api::NPY_SHORT_:
+      return Int(16);
+    case py::detail::npy_api::NPY_USHORT_:
+      return UInt(16);
+    case py::detail::npy_api::NPY_INT_:
+      return Int(32);
+    case py::detail::npy_api::NPY_UINT_:
+      return UInt(32);
+    case py::detail::npy_api::NPY_LONG_:
+      return Int(8 * sizeof(long));
+    case py::detail::npy_api::NPY_ULONG_:
+      return UInt(8 * sizeof(long));
+    case py::detail::npy_api::NPY_LONGLONG_:
+      return Int(64);
+    case py::detail::npy_api::NPY_ULONGLONG_:
+      return UInt(64);
+    case py::detail::npy_api::NPY_FLOAT_:
+      return Float(32);
+    case py::detail::npy_api::NPY_DOUBLE_:
+      return Float(64);
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
 Type to_type(py::handle type) {
   if (py::isinstance<Type>(type)) return type.cast<const Type &>();
+  if (const auto plain = plain_type(type)) return *plain;
   if (type.ptr() == reinterpret_cast<PyObject *>(&PyBool_Type)) return Bool();
   if (type.ptr() == reinterpret_cast<PyObject *>(&PyLong_Type)) return Int(32);
   if (type.ptr() == reinterpret_cast<PyObject *>(&PyFloat_Type)) return Float(32);

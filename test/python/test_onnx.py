@@ -84,8 +84,9 @@ def test_results_are_the_callers_own():
     strided = np.zeros((300, 400), np.float32)
     strided[:, ::2] = kept[0]
     unaligned = np.frombuffer(b"x" + kept[1].tobytes(), np.uint8)[1:].view(np.float32).reshape(300, 200)
-    outputs += [m.run([strided[:, ::2]]), m.run([unaligned])]
-    for x, out in zip(kept + kept[:2], outputs):
+    foreign = kept[2].astype(kept[2].dtype.newbyteorder())  # the bytes of another machine
+    outputs += [m.run([x]) for x in (strided[:, ::2], unaligned, foreign)]
+    for x, out in zip(kept + kept[:3], outputs):
         np.testing.assert_array_equal(out["y"], np.maximum(x, 0))
         np.testing.assert_array_equal(out["again"], out["y"])
         np.testing.assert_array_equal(out["same"], x)
