@@ -15,8 +15,8 @@ const std::map<Key, Operator> &registry() {
     std::map<Key, Operator> m;
     for (auto part : {pointwise_operators, shape_operators, movement_operators, reduction_operators,
                       network_operators, quantized_operators, attention_operators, image_operators,
-                      signal_operators, selection_operators, control_operators, geometry_operators,
-                      fourier_operators}) {
+                      signal_operators, einsum_operators, selection_operators, control_operators,
+                      geometry_operators, fourier_operators}) {
       for (Operator &o : part()) {
         const Key key{o.domain, o.name};
         internal_check(m.emplace(key, std::move(o)).second, "an operator stands in two tables");

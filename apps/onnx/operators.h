@@ -147,6 +147,7 @@ std::vector<Operator> quantized_operators();
 std::vector<Operator> attention_operators();
 std::vector<Operator> image_operators();
 std::vector<Operator> signal_operators();
+std::vector<Operator> einsum_operators();
 std::vector<Operator> selection_operators();
 std::vector<Operator> control_operators();
 std::vector<Operator> geometry_operators();

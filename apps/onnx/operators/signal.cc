@@ -1,7 +1,4 @@
-// Windows of signal processing, and sums over named indices.
-#include <algorithm>
-#include <map>
-
+// Windows of signal processing.
 #include "apps/onnx/operators.h"
 #include "polyhalite/operators.h"
 
@@ -37,127 +34,6 @@ std::vector<Tensor> lower_window(Lowering &l) {
   })};
 }
 
-// The indices of an equation "ij,jk->ik": letters, with those that "..." stands for in front.
-struct Equation {
-  std::vector<std::string> operands;
-  std::string result;
-};
-
-template <typename Context>
-Equation equation_of(const Context &c, const std::vector<size_t> &ranks) {
-  std::string text;
-  for (char ch : c.node().text("equation", "")) {
-    if (ch != ' ') text += ch;
-  }
-  const size_t arrow = text.find("->");
-  std::string left = text.substr(0, arrow);
-  Equation e;
-  size_t begin = 0, spread = 0;
-  std::map<char, int> seen;
-  for (size_t k = 0; k < ranks.size(); k++) {
-    const size_t end = std::min(left.find(',', begin), left.size());
-    std::string one = left.substr(std::min(begin, left.size()), end - std::min(begin, left.size()));
-    begin = end + 1;
-    for (char ch : one) {
-      if (ch != '.') seen[ch]++;
-    }
-    if (const size_t dots = one.find("..."); dots != std::string::npos) {
-      const size_t named = one.size() - 3;
-      if (named > ranks[k])
-        c.fail("operand " + std::to_string(k) + " has rank " + std::to_string(ranks[k]),
-               "its indices are '" + one + "'");
-      const size_t n = ranks[k] - named;
-      spread = std::max(spread, n);
-      std::string digits;
-      for (size_t d = n; d-- > 0;) digits += static_cast<char>('0' + d);
-      one.replace(dots, 3, digits);
-    }
-    if (one.size() != ranks[k])
-      c.fail("operand " + std::to_string(k) + " has rank " + std::to_string(ranks[k]),
-             "its indices are '" + one + "'");
-    e.operands.push_back(one);
-  }
-  std::string dots;
-  for (size_t d = spread; d-- > 0;) dots += static_cast<char>('0' + d);
-  if (arrow == std::string::npos) {
-    e.result = dots;
-    for (const auto &[ch, n] : seen) {
-      if (n == 1) e.result += ch;
-    }
-  } else {
-    e.result = text.substr(arrow + 2);
-    if (const size_t at = e.result.find("..."); at != std::string::npos)
-      e.result.replace(at, 3, dots);
-  }
-  return e;
-}
-
-void infer_einsum(Inference &i) {
-  std::vector<size_t> ranks;
-  for (size_t k = 0; k < i.inputs(); k++) ranks.push_back(i.shape(k).size());
-  const Equation e = equation_of(i, ranks);
-  std::map<char, Dim> sizes;
-  for (size_t k = 0; k < i.inputs(); k++) {
-    for (size_t d = 0; d < ranks[k]; d++) {
-      const auto [at, fresh] = sizes.emplace(e.operands[k][d], i.shape(k)[d]);
-      if (fresh || i.shape(k)[d].is(1)) continue;
-      if (at->second.is(1)) at->second = i.shape(k)[d];
-      i.require_equal(at->second, i.shape(k)[d], std::string("sizes of index ") + e.operands[k][d]);
-    }
-  }
-  Shape shape;
-  for (char c : e.result) {
-    if (!sizes.count(c)) i.fail(std::string("the result has the index ") + c, "no operand has it");
-    shape.push_back(sizes[c]);
-  }
-  i.result(0, i.type(0), shape);
-}
-
-std::vector<Tensor> lower_einsum(Lowering &l) {
-  std::vector<size_t> ranks;
-  for (size_t k = 0; k < l.inputs(); k++) ranks.push_back(l.shape(k).size());
-  const Equation e = equation_of(l, ranks);
-  // All indices: the result's, then those that are summed over.
-  std::string all = e.result;
-  std::map<char, Dim> sizes;
-  for (size_t k = 0; k < l.inputs(); k++) {
-    for (size_t d = 0; d < ranks[k]; d++) {
-      const char c = e.operands[k][d];
-      const auto [at, fresh] = sizes.emplace(c, l.shape(k)[d]);
-      if (!fresh && at->second.is(1)) at->second = l.shape(k)[d];
-      if (all.find(c) == std::string::npos) all += c;
-    }
-  }
-  Index shape;
-  for (char c : all) shape.push_back(l.size(sizes[c]));
-  const std::vector<Tensor> operands = l.all();
-  const Type type = operands[0].type();
-  std::vector<ops::Stage> stages;
-  for (const Tensor &t : operands) {
-    const auto own = t.detached_stages();
-    stages.insert(stages.end(), own.begin(), own.end());
-  }
-  const Tensor product(
-      type, shape,
-      [=](const Index &at) {
-        Expr value;
-        for (size_t k = 0; k < operands.size(); k++) {
-          Index from;
-          for (size_t d = 0; d < e.operands[k].size(); d++) {
-            from.push_back(at[all.find(e.operands[k][d])]);
-          }
-          const Expr v = operands[k](from);
-          value = value.defined() ? value * v : v;
-        }
-        return value;
-      },
-      stages);
-  std::vector<int> summed;
-  for (size_t d = e.result.size(); d < all.size(); d++) summed.push_back(static_cast<int>(d));
-  if (summed.empty()) return {product};
-  return {ops::reduce(product, ops::Reduction::Sum, summed, false)};
-}
-
 }  // namespace
 
 std::vector<Operator> signal_operators() {
@@ -165,7 +41,6 @@ std::vector<Operator> signal_operators() {
   for (const char *name : {"BlackmanWindow", "HammingWindow", "HannWindow"}) {
     list.push_back({"", name, Operator::Other, infer_window, lower_window, {0}});
   }
-  list.push_back({"", "Einsum", Operator::Other, infer_einsum, lower_einsum});
   return list;
 }
 
