@@ -158,9 +158,7 @@ Tensor accumulate(const Tensor &x, Reduction how, const std::vector<int> &axes, 
   }
   Stage own = plan.stage(x);
   own.func = f;
-  if (plan.axes.back() == x.rank() - 1) {
-    for (int d = 0; d < r.dimensions(); d++) own.rvars.push_back(r[d]);
-  }
+  for (int d = 0; d < r.dimensions(); d++) own.rvars.push_back(r[d]);
   return plan.result(x, x.type(), own, [f](const std::vector<Expr> &at) -> Expr { return f(at); });
 }
 
@@ -245,64 +243,6 @@ Tensor cumulate(const Tensor &x, int axis, bool product, bool exclusive, bool re
         return v.type() == to ? v : cast(to, v);
       },
       stages);
-}
-
-// Round t finds the best value behind the one that round t - 1 found, in the order of values and,
-// of equal ones, of positions. Cell 0 stands for what comes before everything.
-std::pair<Tensor, Tensor> top_k(const Tensor &x, int k, int axis, bool largest) {
-  const Plan plan(x, {axis}, false);
-  const size_t a = static_cast<size_t>(plan.axes[0]);
-  const Type type = computed_type(x.type());
-  const std::vector<Var> kept = index_vars(static_cast<int>(plan.kept.size()));
-  Var round("round");
-  auto args_of = [&](const Expr &t) {
-    std::vector<Expr> args{t};
-    for (size_t i = kept.size(); i-- > 0;) args.emplace_back(kept[i]);
-    return args;
-  };
-  auto precedes = [largest](const Expr &v, const Expr &i, const Expr &w, const Expr &j) {
-    return (largest ? v > w : v < w) || (v == w && i < j);
-  };
-  Func f("best");
-  std::vector<Var> args{round};
-  for (size_t i = kept.size(); i-- > 0;) args.push_back(kept[i]);
-  const Expr most = largest ? type.max() : type.min(), least = largest ? type.min() : type.max();
-  f(args) = Tuple(select(round == 0, Expr(-1), Expr(INT32_MAX)), select(round == 0, most, least));
-  RDom r({{Expr(0), x.shape()[a]}, {Expr(1), Expr(k)}}, "r");
-  const Expr v = cast(type, x([&] {
-                        Index at(static_cast<size_t>(x.rank()));
-                        for (size_t i = 0; i < plan.kept.size(); i++) {
-                          at[static_cast<size_t>(plan.kept[i])] = kept[i];
-                        }
-                        at[a] = r.x;
-                        return at;
-                      }()));
-  const std::vector<Expr> here = args_of(r.y), before = args_of(Expr(r.y) - 1);
-  const Expr i = f(here)[0], w = f(here)[1];
-  const Expr taken = precedes(f(before)[1], f(before)[0], v, r.x) && precedes(v, r.x, w, i);
-  f(here) = Tuple(select(taken, Expr(r.x), i), select(taken, v, w));
-
-  Stage own;
-  own.kind = Stage::Reduce;
-  own.func = f;
-  own.extents = {Expr(k + 1)};
-  for (size_t d = plan.kept.size(); d-- > 0;) own.extents.push_back(x.size(plan.kept[d]));
-  std::vector<Stage> stages = merged_stages({x});
-  stages.push_back(own);
-  Index shape = x.shape();
-  shape[a] = k;
-  auto read = [f, a, rank = x.rank()](int which, Type to) {
-    return [f, a, which, to](const Index &index) {
-      std::vector<Expr> at{index[a] + 1};
-      for (size_t d = index.size(); d-- > 0;) {
-        if (d != a) at.push_back(index[d]);
-      }
-      const Expr e = f(at)[which];
-      return e.type() == to ? e : cast(to, e);
-    };
-  };
-  return {Tensor(x.type(), shape, read(1, x.type()), stages),
-          Tensor(Int(64), shape, read(0, Int(64)), stages)};
 }
 
 }  // namespace polyhalite::ops

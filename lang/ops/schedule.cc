@@ -73,14 +73,6 @@ void make_parallel(const Loops &l, const std::vector<Var> &outer,
 
 namespace {
 
-// Of short reductions; longer ones are loops.
-constexpr int64_t kMostUnrolledSteps = 4;
-
-bool is_variable(const Expr &e, const Var &v) {
-  const VariableNode *node = as_variable(e);
-  return node && node->name == v.name();
-}
-
 int natural_lanes(const Func &f, const Target &target) {
   return std::min(target.natural_vector_size(f.types()[0]),
                   2 * target.natural_vector_size(Float(32)));
@@ -210,69 +202,6 @@ void schedule_points(const Loops &l, bool alone, bool threads, const Target &tar
     std::vector<int64_t> counts;
     for (size_t i = along + 1; i < l.vars.size(); i++) counts.push_back(l.extent(i));
     make_parallel(l, {l.vars.begin() + static_cast<int64_t>(along) + 1, l.vars.end()}, counts);
-  }
-}
-
-void schedule_reduction(const Stage &s, const LoopLevel *level, const Target &target,
-                        bool several) {
-  Func f = s.func;
-  if (level)
-    f.compute_at(*level);
-  else
-    f.compute_root();
-  const std::vector<Var> args = f.args();
-  const int lanes = target.natural_vector_size(f.types()[0]);
-  int64_t operations = product_of(s.extents);
-  if (!s.rvars.empty() && f.num_update_definitions() == 1 && f.outputs() == 1) {
-    const auto known = constant(s.rvars[0].extent());
-    const int64_t length = known.value_or(4 * lanes);
-    operations *= length;
-    if (length >= 2 * lanes) {
-      // Several vectors of partial results: an operation waits for the one before on its vector.
-      int vectors = 1;
-      while (vectors < 4 && length >= 4 * vectors * lanes) vectors *= 2;
-      RVar outer("outer"), inner("inner");
-      Var lane("lane");
-      f.update().split(s.rvars[0], outer, inner, vectors * lanes);
-      Func partial = f.update().rfactor(inner, lane);
-      // In registers, for one point after the other.
-      if (level && !several)
-        partial.compute_at(*level);
-      else if (args.empty())
-        partial.compute_root();
-      else
-        partial.compute_at(f, args[0]);
-      partial.vectorize(lane, lanes).update().vectorize(lane, lanes);
-      const int64_t steps = (length + vectors * lanes - 1) / (vectors * lanes);
-      if (known && s.rvars.size() == 1 && steps <= kMostUnrolledSteps)
-        partial.update().unroll(outer);
-      if (vectors > 1) {
-        partial.unroll(lane);
-        partial.update().unroll(lane);
-      }
-      f.update().atomic().vectorize(inner, vectors * lanes);
-    }
-  } else if (!args.empty() && f.outputs() == 1) {
-    const int64_t extent = constant(s.extents[0]).value_or(0);
-    const int fit = lanes_for(extent, lanes);
-    // A scatter writes anywhere; its points are no loop of the update.
-    bool pure = true;
-    for (const Expr &e : f.update_args(0)) {
-      bool found = false;
-      for (const Var &v : args) found = found || is_variable(e, v);
-      pure = pure && found;
-    }
-    if (fit > 1 && pure && extent > 0) {
-      f.vectorize(args[0], fit);
-      f.update().vectorize(args[0], fit, TailStrategy::GuardWithIf);
-    }
-    operations *= 8;
-    if (!pure) return;
-  }
-  const bool rows = args.size() > 1 && !is_one(s.extents.back());
-  if (!level && operations >= kWorthThreads && rows) {
-    f.parallel(args.back());
-    f.update().parallel(args.back());
   }
 }
 

@@ -1,0 +1,182 @@
+// Schedules of reductions: partial results in the lanes of vectors, or vectors of results.
+#include <algorithm>
+
+#include "lang/ir/visit.h"
+#include "lang/ops/common.h"
+#include "lang/ops/loops.h"
+#include "polyhalite/tuple.h"
+
+namespace polyhalite::ops {
+
+namespace {
+
+// Of short reductions; longer ones are loops.
+constexpr int64_t kMostUnrolledSteps = 4;
+
+bool is_variable(const Expr &e, const std::string &name) {
+  const VariableNode *node = as_variable(e);
+  return node && node->name == name;
+}
+
+bool mentions(const Expr &e, const std::string &name) {
+  bool found = false;
+  for_each_node(e, [&](const Expr &n) { found = found || is_variable(n, name); });
+  return found;
+}
+
+// What the update reads, by the first index of each read: whose elements lie side by side.
+struct Reads {
+  std::vector<RVar> rvars;  // that which runs along memory first
+  bool along_reduction = false, along_points = false;
+  bool in_rows = true;  // do these variables stand alone, the first indices of each read?
+
+  bool is_across() const { return along_points && !along_reduction; }
+
+  Reads(const Func &f, std::vector<RVar> variables) : rvars(std::move(variables)) {
+    const std::vector<Var> points = f.args();
+    std::vector<std::vector<Expr>> reads;
+    const Tuple values = f.update_values(0);
+    for (const Expr &value : values.as_vector()) {
+      for_each_node(value, [&](const Expr &e) {
+        const CallNode *call = as_call(e);
+        if (!call || (call->kind != CallKind::Func && call->kind != CallKind::Image)) return;
+        if (!call->args.empty() && call->name != f.name()) reads.push_back(call->args);
+      });
+    }
+    const auto leads = [&](const std::string &name) {
+      return std::any_of(reads.begin(), reads.end(),
+                         [&](const std::vector<Expr> &at) { return mentions(at[0], name); });
+    };
+    const auto first =
+        std::find_if(rvars.begin(), rvars.end(), [&](const RVar &r) { return leads(r.name()); });
+    along_reduction = first != rvars.end();
+    along_points = !points.empty() && leads(points[0].name());
+    if (along_reduction) std::rotate(rvars.begin(), first, first + 1);
+    for (const std::vector<Expr> &at : reads) {
+      if (!along_reduction || !mentions(at[0], rvars[0].name())) continue;
+      for (size_t i = 0; i < rvars.size(); i++)
+        in_rows = in_rows && i < at.size() && is_variable(at[i], rvars[i].name());
+    }
+  }
+};
+
+// Lanes of partial results for one point after the other, joined at the end.
+//
+//   for points { for r/n { lanes of partial }; point }
+void schedule_lanes(const Stage &s, const RVar &along, std::optional<int64_t> length, bool is_whole,
+                    const LoopLevel *level, const Target &target, bool several) {
+  Func f = s.func;
+  const std::vector<Var> args = f.args();
+  const int lanes = target.natural_vector_size(f.types()[0]);
+  // Several vectors of partial results: an operation waits for the one before on its vector.
+  const int64_t steps_at_most = length.value_or(4 * lanes);
+  int vectors = 1;
+  while (vectors < 4 && steps_at_most >= 4 * vectors * lanes) vectors *= 2;
+  RVar outer("outer"), inner("inner");
+  Var lane("lane");
+  f.update().split(along, outer, inner, vectors * lanes);
+  Func partial = f.update().rfactor(inner, lane);
+  // In registers, for one point after the other.
+  if (level && !several)
+    partial.compute_at(*level);
+  else if (args.empty())
+    partial.compute_root();
+  else
+    partial.compute_at(f, args[0]);
+  partial.vectorize(lane, lanes).update().vectorize(lane, lanes);
+  if (length && is_whole && tiles(*length, vectors * lanes) <= kMostUnrolledSteps)
+    partial.update().unroll(outer);
+  if (vectors > 1) {
+    partial.unroll(lane);
+    partial.update().unroll(lane);
+  }
+  f.update().atomic().vectorize(inner, vectors * lanes);
+}
+
+// Vectors of points. Where the update steps along a dimension, whole rows at a time.
+//
+//   for points/lanes { for r { lanes of points } }  or  for r { for points/lanes { ... } }
+// An update that writes anywhere stays as it is; returned is whether this one does not.
+bool schedule_vectors_of_points(Func f, int64_t extent, const Target &target) {
+  const std::vector<Var> args = f.args();
+  const int fit = lanes_for(extent, target.natural_vector_size(f.types()[0]));
+  if (fit <= 1 || extent <= 0) return false;
+  f.vectorize(args[0], fit);
+  const std::vector<Expr> places = f.update_args(0);
+  const std::vector<RVar> reduced = f.rvars(0);
+  if (!is_variable(places[0], args[0].name())) return false;
+  std::vector<VarOrRVar> steps;
+  for (size_t i = 1; i < places.size(); i++) {
+    if (is_variable(places[i], args[i].name())) continue;
+    const auto step = std::find_if(reduced.begin(), reduced.end(),
+                                   [&](const RVar &r) { return is_variable(places[i], r.name()); });
+    if (step == reduced.end()) return false;
+    steps.emplace_back(*step);
+  }
+  if (!steps.empty()) {
+    steps.insert(steps.begin(), args[0]);
+    f.update().reorder(steps);
+  }
+  f.update().vectorize(args[0], fit, TailStrategy::GuardWithIf);
+  return true;
+}
+
+}  // namespace
+
+void schedule_reduction(const Stage &s, const LoopLevel *level, const Target &target,
+                        bool several) {
+  Func f = s.func;
+  if (level)
+    f.compute_at(*level);
+  else
+    f.compute_root();
+  const std::vector<Var> args = f.args();
+  const int lanes = target.natural_vector_size(f.types()[0]);
+  int64_t operations = product_of(s.extents);
+  bool along_reduction = false;
+  bool scheduled = false;  // has the first update directives?
+  if (!s.rvars.empty() && f.num_update_definitions() == 1 && f.outputs() == 1) {
+    const Reads reads(f, s.rvars);
+    along_reduction = reads.along_reduction || !reads.along_points;
+    if (along_reduction && reads.rvars.size() > 1) {
+      f.update().reorder(std::vector<VarOrRVar>(reads.rvars.begin(), reads.rvars.end()));
+      scheduled = true;
+    }
+    RVar along = reads.rvars[0];
+    auto length = constant(along.extent());
+    size_t joined = 1;
+    // Rows that follow one another in memory are one.
+    const bool joins = reads.along_reduction && reads.in_rows;
+    for (; joins && joined < reads.rvars.size() && length && *length < 2 * lanes; joined++) {
+      const auto rows = constant(reads.rvars[joined].extent());
+      if (!rows) break;
+      RVar all("all");
+      f.update().fuse(along, reads.rvars[joined], all);
+      along = all;
+      length = *length * *rows;
+    }
+    operations *= length.value_or(4 * lanes);
+    if (along_reduction && length.value_or(lanes) >= lanes) {
+      schedule_lanes(s, along, length, joined == s.rvars.size(), level, target, several);
+      scheduled = true;
+    }
+  }
+  const bool vectors = f.outputs() == 1 ? !along_reduction : Reads(f, f.rvars(0)).is_across();
+  if (vectors && !args.empty()) {
+    scheduled = schedule_vectors_of_points(f, constant(s.extents[0]).value_or(0), target);
+    operations *= 8;
+  }
+  const bool rows = args.size() > 1 && !is_one(s.extents.back());
+  const bool parallel = !level && operations >= kWorthThreads && rows;
+  if (parallel) f.parallel(args.back());
+  for (int u = 0; u < f.num_update_definitions(); u++) {
+    // Where the outermost argument is a loop of the update.
+    if (parallel && is_variable(f.update_args(u).back(), args.back().name())) {
+      f.update(u).parallel(args.back());
+    } else if (u > 0 || !scheduled) {
+      f.update(u).unscheduled();
+    }
+  }
+}
+
+}  // namespace polyhalite::ops

@@ -1,0 +1,242 @@
+// Reductions along several axes of planar and of channels-innermost tensors, positions of extrema,
+// running sums and the k largest, with the library's schedules against plain loops.
+#include <gtest/gtest.h>
+#include <polyhalite/ops.h>
+#include <polyhalite/polyhalite.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <vector>
+
+namespace polyhalite {
+namespace {
+
+using Shape = std::vector<int>;  // outermost first
+
+int size_of(const Shape &s) {
+  return std::accumulate(s.begin(), s.end(), 1, [](int a, int b) { return a * b; });
+}
+
+// Whole numbers, of which few differ: sums are exact, and extrema stand more than once.
+std::vector<float> numbers(const Shape &s, uint32_t seed, int most = 9) {
+  std::mt19937 engine(seed);
+  std::uniform_int_distribution<int> values(-most, most);
+  std::vector<float> v(static_cast<size_t>(size_of(s)));
+  for (float &f : v) f = static_cast<float>(values(engine));
+  return v;
+}
+
+// A place of a tensor: its index along each dimension.
+Shape place_of(int i, const Shape &s) {
+  Shape at(s.size());
+  for (size_t d = s.size(); d-- > 0; i /= s[d]) at[d] = i % s[d];
+  return at;
+}
+int offset_of(const Shape &at, const Shape &s) {
+  int i = 0;
+  for (size_t d = 0; d < s.size(); d++) i = i * s[d] + at[d];
+  return i;
+}
+
+using Make = std::function<std::vector<ops::Tensor>(const ops::Tensor &)>;
+
+// What make(x) gives, each tensor of shape `result`, row after row; `layout`: x's dimensions in
+// memory, innermost first.
+std::vector<std::vector<double>> computed(const std::vector<float> &x, const Shape &s,
+                                          const Shape &result, const Make &make,
+                                          const std::vector<int> &layout = {},
+                                          bool is_open = false) {
+  std::vector<int> order = layout;
+  for (size_t d = s.size(); layout.empty() && d-- > 0;) order.push_back(static_cast<int>(d));
+  Shape extents;
+  for (int d : order) extents.push_back(s[static_cast<size_t>(d)]);
+  Buffer<float> in(extents);
+  for (int i = 0; i < size_of(s); i++) {
+    const Shape at = place_of(i, s);
+    int offset = 0;
+    for (size_t k = order.size(); k-- > 0;)
+      offset = offset * extents[k] + at[static_cast<size_t>(order[k])];
+    in.data()[offset] = x[static_cast<size_t>(i)];
+  }
+  ImageParam image(Float(32), in.dimensions(), "in");
+  ops::Index sizes(s.begin(), s.end());
+  for (size_t k = 0; k < order.size(); k++) {
+    if (is_open)
+      sizes[static_cast<size_t>(order[k])] = image.dim(static_cast<int>(k)).extent();
+    else
+      image.dim(static_cast<int>(k)).set_bounds(0, extents[k]).set_stride(in.dim(k).stride());
+  }
+  image.set(in);
+  const std::vector<ops::Tensor> made = make(ops::Tensor(image, sizes, order));
+  std::vector<std::string> names;
+  for (size_t i = 0; i < made.size(); i++) names.push_back("out" + std::to_string(i));
+  const Target target = get_jit_target_from_environment();
+  const std::vector<Func> funcs =
+      ops::materialize(made, names, std::vector<std::vector<int>>(made.size()), target);
+  const Realization r = Pipeline(funcs).realize({result.rbegin(), result.rend()}, target);
+  std::vector<std::vector<double>> all;
+  for (size_t i = 0; i < made.size(); i++) {
+    const Buffer<> b = r[i];
+    all.emplace_back();
+    for (int k = 0; k < size_of(result); k++) {
+      all.back().push_back(b.type() == Float(32)
+                               ? static_cast<const float *>(b.data())[k]
+                               : static_cast<double>(static_cast<const int64_t *>(b.data())[k]));
+    }
+  }
+  return all;
+}
+
+constexpr int kChannels = 1;
+const std::vector<int> kChannelsInnermost = {kChannels, 3, 2, 0};
+
+TEST(reductions, of_several_axes_in_both_layouts) {
+  const Shape shapes[] = {
+      {2, 5, 7, 7}, {1, 64, 14, 14}, {1, 3, 40, 33}, {2, 33, 1, 1}, {1, 1, 3, 5}};
+  const std::vector<int> axes[] = {{2, 3}, {1}, {3}, {1, 2, 3}, {0, 1, 2, 3}, {0, 2}};
+  for (const Shape &s : shapes) {
+    const std::vector<float> x = numbers(s, 1);
+    for (const std::vector<int> &reduced : axes) {
+      Shape result = s;
+      for (int a : reduced) result[static_cast<size_t>(a)] = 1;
+      std::vector<double> sums(static_cast<size_t>(size_of(result))), peaks(sums.size(), -HUGE_VAL);
+      for (int i = 0; i < size_of(s); i++) {
+        Shape at = place_of(i, s);
+        for (int a : reduced) at[static_cast<size_t>(a)] = 0;
+        const auto o = static_cast<size_t>(offset_of(at, result));
+        sums[o] += x[static_cast<size_t>(i)];
+        peaks[o] = std::max<double>(peaks[o], x[static_cast<size_t>(i)]);
+      }
+      for (const std::vector<int> &layout : {std::vector<int>{}, kChannelsInnermost}) {
+        const auto got = computed(
+            x, s, result,
+            [&](const ops::Tensor &t) {
+              return std::vector<ops::Tensor>{ops::reduce(t, ops::Reduction::Sum, reduced, true),
+                                              ops::reduce(t, ops::Reduction::Max, reduced, true)};
+            },
+            layout);
+        EXPECT_EQ(got[0], sums) << s[1] << "x" << s[2] << "x" << s[3] << " " << reduced.size();
+        EXPECT_EQ(got[1], peaks) << s[1] << "x" << s[2] << "x" << s[3] << " " << reduced.size();
+      }
+    }
+  }
+}
+
+TEST(reductions, running_sums_along_each_axis) {
+  const Shape s{3, 18, 37};
+  const std::vector<float> x = numbers(s, 2);
+  for (size_t axis = 0; axis < s.size(); axis++) {
+    for (const bool reverse : {false, true}) {
+      std::vector<double> wanted(x.begin(), x.end());
+      for (int k = 0; k < size_of(s); k++) {
+        const int i = reverse ? size_of(s) - 1 - k : k;
+        Shape before = place_of(i, s);
+        before[axis] += reverse ? 1 : -1;
+        if (before[axis] >= 0 && before[axis] < s[axis])
+          wanted[static_cast<size_t>(i)] += wanted[static_cast<size_t>(offset_of(before, s))];
+      }
+      const auto got = computed(x, s, s, [&](const ops::Tensor &t) {
+        return std::vector<ops::Tensor>{
+            ops::cumulate(t, static_cast<int>(axis), false, false, reverse)};
+      });
+      EXPECT_EQ(got[0], wanted) << axis << reverse;
+    }
+  }
+}
+
+TEST(reductions, positions_of_extrema_along_each_axis) {
+  const Shape s{3, 21, 40};
+  const std::vector<float> x = numbers(s, 3);
+  for (size_t axis = 0; axis < s.size(); axis++) {
+    for (const bool last : {false, true}) {
+      Shape result = s;
+      result[axis] = 1;
+      std::vector<double> wanted;
+      for (int o = 0; o < size_of(result); o++) {
+        Shape at = place_of(o, result);
+        int best = 0;
+        float peak = -HUGE_VALF;
+        for (at[axis] = 0; at[axis] < s[axis]; at[axis]++) {
+          const float v = x[static_cast<size_t>(offset_of(at, s))];
+          if (v > peak || (last && v == peak)) best = at[axis];
+          peak = std::max(peak, v);
+        }
+        wanted.push_back(best);
+      }
+      const auto got = computed(x, s, result, [&](const ops::Tensor &t) {
+        return std::vector<ops::Tensor>{
+            ops::arg_reduce(t, true, static_cast<int>(axis), true, last)};
+      });
+      EXPECT_EQ(got[0], wanted) << axis << last;
+    }
+  }
+}
+
+// Values and positions, of equal values the first ones first.
+void check_top(const Shape &s, int k, size_t axis, bool largest, bool is_open, int most) {
+  const std::vector<float> x = numbers(s, 4, most);
+  Shape result = s;
+  result[axis] = k;
+  Shape others = s;
+  others[axis] = 1;
+  std::vector<double> values(static_cast<size_t>(size_of(result))), places(values.size());
+  for (int o = 0; o < size_of(others); o++) {
+    Shape at = place_of(o, others);
+    const auto value = [&](int i) {
+      at[axis] = i;
+      return x[static_cast<size_t>(offset_of(at, s))];
+    };
+    std::vector<int> order(static_cast<size_t>(s[axis]));
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+      return largest ? value(a) > value(b) : value(a) < value(b);
+    });
+    for (int i = 0; i < k; i++) {
+      const double v = value(order[static_cast<size_t>(i)]);
+      at[axis] = i;
+      values[static_cast<size_t>(offset_of(at, result))] = v;
+      places[static_cast<size_t>(offset_of(at, result))] = order[static_cast<size_t>(i)];
+    }
+  }
+  const auto got = computed(
+      x, s, result,
+      [&](const ops::Tensor &t) {
+        const auto [v, p] = ops::top_k(t, k, static_cast<int>(axis), largest);
+        return std::vector<ops::Tensor>{v, p};
+      },
+      {}, is_open);
+  EXPECT_EQ(got[0], values) << s[axis] << " " << k << " " << axis << largest << is_open;
+  EXPECT_EQ(got[1], places) << s[axis] << " " << k << " " << axis << largest << is_open;
+}
+
+TEST(reductions, the_largest_and_the_smallest) {
+  for (const int n : {1, 2, 7, 8, 9, 16, 17, 100, 1000}) {
+    for (const int k : {1, 5, n}) {
+      if (k > n) continue;
+      for (const bool largest : {true, false}) check_top({2, n}, k, 1, largest, false, 9);
+    }
+  }
+  check_top({50, 3}, 7, 0, true, false, 1000);
+  check_top({2, 30, 5}, 30, 1, false, false, 1000);
+}
+
+TEST(reductions, the_largest_of_an_open_number) {
+  for (const int n : {3, 8, 65, 300}) check_top({2, n}, 3, 1, true, true, 100);
+}
+
+// As many as there are.
+TEST(reductions, the_largest_beside_infinities) {
+  const float inf = HUGE_VALF;
+  const std::vector<float> x = {-inf, 3, inf, 3, -inf, inf, 0, -1, 2, -inf};
+  const auto got = computed(x, {10}, {10}, [&](const ops::Tensor &t) {
+    const auto [v, p] = ops::top_k(t, 10, 0, true);
+    return std::vector<ops::Tensor>{v, p};
+  });
+  EXPECT_EQ(got[0], (std::vector<double>{inf, inf, 3, 3, 2, 0, -1, -inf, -inf, -inf}));
+  EXPECT_EQ(got[1], (std::vector<double>{2, 5, 1, 3, 8, 6, 7, 0, 4, 9}));
+}
+
+}  // namespace
+}  // namespace polyhalite
