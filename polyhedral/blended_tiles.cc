@@ -61,17 +61,39 @@ bool tells_tiles_apart(const LoopTree &tree, StageId s, size_t position, const D
   return false;
 }
 
-// Does another split of what this one splits, or makes, visit some points twice? Then iterations of
-// any loop over it may.
-bool shifts_elsewhere(const StageNest &nest, const Derivation &split) {
+bool overlaps(const Derivation &d) {
+  return d.kind == Derivation::Split &&
+         (d.tail == TailStrategy::ShiftInwards || is_blended_split(d));
+}
+
+// Does an iteration of the loop make the points of a tile before it writes them back with the next
+// one? The loop over tiles is then outside of that over places.
+bool makes_first(const LoopTree &tree, StageId s, size_t position, const Derivation &split) {
+  const StageNest &nest = tree.nest(s);
+  for (size_t l = position + 1; l < nest.loops.size(); l++) {
+    const std::string &dim = tree.loops[nest.loops[l]].dim;
+    if (dim == split.b) return true;
+    if (descendants(nest, split, split.b).count(dim) ||
+        descendants(nest, split, split.c).count(dim))
+      return false;
+  }
+  return false;
+}
+
+// Does another split visit some points twice, of what this one splits or makes? Then iterations of
+// any loop over it may. So may those of a loop that visits points of its own twice, where what one
+// writes back is not yet what it has made.
+bool shifts_elsewhere(const LoopTree &tree, StageId s, size_t position, const Derivation &split) {
+  const StageNest &nest = tree.nest(s);
   auto makes = [&](const Derivation &d, const std::string &coordinate) {
     return descendants(nest, d, d.b).count(coordinate) ||
            descendants(nest, d, d.c).count(coordinate);
   };
+  const std::string &loop = tree.loops[nest.loops[position]].dim;
+  const bool first = makes_first(tree, s, position, split);
   return std::any_of(nest.derivations.begin(), nest.derivations.end(), [&](const Derivation &d) {
-    return &d != &split && d.kind == Derivation::Split &&
-           (d.tail == TailStrategy::ShiftInwards || is_blended_split(d)) &&
-           (makes(d, split.a) || makes(split, d.a));
+    return &d != &split && overlaps(d) &&
+           (makes(d, split.a) || makes(split, d.a) || (!first && makes(d, loop)));
   });
 }
 
@@ -90,7 +112,7 @@ std::optional<BlendedTwice> find_twice(JudgeContext &c, StageId s, size_t positi
   const StageNest &nest = c.tree.nest(s);
   const std::vector<const Derivation *> splits = splits_of(nest, guard);
   const bool tells = std::any_of(splits.begin(), splits.end(), [&](const Derivation *d) {
-    return shifts_elsewhere(nest, *d) || tells_tiles_apart(c.tree, s, position, *d);
+    return shifts_elsewhere(c.tree, s, position, *d) || tells_tiles_apart(c.tree, s, position, *d);
   });
   if (!tells) return std::nullopt;
   Problem problem;
