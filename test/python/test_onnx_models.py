@@ -16,8 +16,8 @@ if not SOURCE:
 sys.path.insert(0, str(pathlib.Path(SOURCE) / "apps" / "bench"))
 
 import onnx  # noqa: E402
-from compare_models import accuracy, is_accurate  # noqa: E402
-from generate_models import Network, classifier  # noqa: E402
+from compare_models import accuracy, is_accurate, make_inputs, relative_error  # noqa: E402
+from generate_models import NETWORKS, Network, classifier  # noqa: E402
 from onnx import TensorProto, helper  # noqa: E402
 
 
@@ -65,6 +65,20 @@ def tokens(tmp_path):
 def test_errors_are_onnxruntimes(network, tmp_path):
     ours, theirs = accuracy(onnx.load(network(tmp_path)), {"batch": 2, "length": 33})
     assert is_accurate(ours, theirs), f"{ours} beside {theirs}"
+
+
+@pytest.mark.parametrize("name", ["generator", "style", "detector", "recurrent", "speech"])
+def test_families_of_networks_agree(name, tmp_path):
+    """All results beside onnxruntime's, which is as far from exact ones."""
+    import onnxruntime
+    import polyhalite.onnx
+
+    path = tmp_path / f"{name}.onnx"
+    NETWORKS[name](path)
+    feed = make_inputs(onnx.load(path), {})
+    peer = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    ours = list(polyhalite.onnx.load(path).run(feed).values())
+    assert relative_error(ours, peer.run(None, feed)) < 2e-5
 
 
 def test_a_wrong_result_is_found():
