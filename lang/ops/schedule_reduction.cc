@@ -18,10 +18,20 @@ bool is_variable(const Expr &e, const std::string &name) {
   return node && node->name == name;
 }
 
-bool mentions(const Expr &e, const std::string &name) {
-  bool found = false;
-  for_each_node(e, [&](const Expr &n) { found = found || is_variable(n, name); });
-  return found;
+// Does an index move by one where the variable does?
+bool steps_along(const Expr &e, const std::string &name) {
+  // What an index was read from steps anyhow.
+  if (const CallNode *call = as_call(e); call && call->kind != CallKind::Intrinsic) return false;
+  switch (e->op) {
+    case Op::Mul:
+    case Op::Div:
+    case Op::Mod:
+      return false;
+    default:
+      return is_variable(e, name) ||
+             std::any_of(e->args.begin(), e->args.end(),
+                         [&](const Expr &arg) { return steps_along(arg, name); });
+  }
 }
 
 // What the update reads, by the first index of each read: whose elements lie side by side.
@@ -45,7 +55,7 @@ struct Reads {
     }
     const auto leads = [&](const std::string &name) {
       return std::any_of(reads.begin(), reads.end(),
-                         [&](const std::vector<Expr> &at) { return mentions(at[0], name); });
+                         [&](const std::vector<Expr> &at) { return steps_along(at[0], name); });
     };
     const auto first =
         std::find_if(rvars.begin(), rvars.end(), [&](const RVar &r) { return leads(r.name()); });
@@ -53,7 +63,7 @@ struct Reads {
     along_points = !points.empty() && leads(points[0].name());
     if (along_reduction) std::rotate(rvars.begin(), first, first + 1);
     for (const std::vector<Expr> &at : reads) {
-      if (!along_reduction || !mentions(at[0], rvars[0].name())) continue;
+      if (!along_reduction || !steps_along(at[0], rvars[0].name())) continue;
       for (size_t i = 0; i < rvars.size(); i++)
         in_rows = in_rows && i < at.size() && is_variable(at[i], rvars[i].name());
     }
@@ -126,6 +136,9 @@ bool schedule_vectors_of_points(Func f, int64_t extent, const Target &target) {
 void schedule_reduction(const Stage &s, const LoopLevel *level, const Target &target,
                         bool several) {
   Func f = s.func;
+  const Reads reads(f, s.rvars.empty() ? f.rvars(0) : s.rvars);
+  // Vectors of points have no place where there is one point.
+  if (level && !several && reads.is_across()) level = nullptr;
   if (level)
     f.compute_at(*level);
   else
@@ -136,7 +149,6 @@ void schedule_reduction(const Stage &s, const LoopLevel *level, const Target &ta
   bool along_reduction = false;
   bool scheduled = false;  // has the first update directives?
   if (!s.rvars.empty() && f.num_update_definitions() == 1 && f.outputs() == 1) {
-    const Reads reads(f, s.rvars);
     along_reduction = reads.along_reduction || !reads.along_points;
     if (along_reduction && reads.rvars.size() > 1) {
       f.update().reorder(std::vector<VarOrRVar>(reads.rvars.begin(), reads.rvars.end()));
@@ -161,8 +173,8 @@ void schedule_reduction(const Stage &s, const LoopLevel *level, const Target &ta
       scheduled = true;
     }
   }
-  const bool vectors = f.outputs() == 1 ? !along_reduction : Reads(f, f.rvars(0)).is_across();
-  if (vectors && !args.empty()) {
+  const bool vectors = f.outputs() == 1 ? !along_reduction : reads.is_across();
+  if (vectors && !args.empty() && (!level || several)) {
     scheduled = schedule_vectors_of_points(f, constant(s.extents[0]).value_or(0), target);
     operations *= 8;
   }
