@@ -29,6 +29,8 @@ Graph fold_batch_norm(Graph g);
 /// ops::kernel_strips():
 ///   %y = Conv(%x, %w, ...)   ->   %y = Conv(%x, %strips, ...) {strips_of = results}
 ///   %y = MatMul(%a, %b)      ->   %y = MatMul(%a, %strips) {strips_of = columns}
+///   %y = ConvTranspose(%x, %w, ...)   ->   %y = ConvTranspose(%x, %strips of phases, ...)
+///   {strips_of = results}, see ops::transposed_phases()
 Graph strip_kernels(Graph g, const Target &target);
 /// Before strip_kernels. Convolutions that gain by it, see ops::winograd_tile(), get transformed
 /// kernels:

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <optional>
 
 #include "apps/onnx/passes.h"
 #include "apps/onnx/weight_memory.h"
@@ -76,7 +78,66 @@ bool is_constant(const std::optional<Shape> &shape) {
 }
 
 bool is_convolution(const Node &n) {
-  return n.is("Conv") && n.integer("group", 1) == 1 && !n.has("strips_of");
+  return (n.is("Conv") || n.is("ConvTranspose")) && n.integer("group", 1) == 1 &&
+         !n.has("strips_of");
+}
+
+std::vector<int> listed(const Node &n, const char *attribute, size_t size, int otherwise) {
+  const std::vector<int64_t> list = n.integers(attribute);
+  return list.empty() ? std::vector<int>(size, otherwise)
+                      : std::vector<int>(list.begin(), list.end());
+}
+
+// Of a transposed convolution that has some.
+std::optional<ops::Phases> phases_of(const Graph &g, const Node &n, const Constant &w) {
+  if (n.text("auto_pad", "NOTSET") != "NOTSET" || n.has("output_shape")) return std::nullopt;
+  const size_t spatial = w.shape().size() - 2;
+  ops::Window window;
+  window.kernel.assign(w.shape().begin() + 2, w.shape().end());
+  window.stride = listed(n, "strides", spatial, 1);
+  window.dilation = listed(n, "dilations", spatial, 1);
+  window.before = listed(n, "pads", 2 * spatial, 0);
+  window.before.resize(spatial);
+  const Shape &shape = *g.value(n.outputs[0]).shape;
+  for (size_t d = 2; d < shape.size(); d++)
+    window.shape.emplace_back(static_cast<int>(*shape[d].constant()));
+  return ops::transposed_phases(window);
+}
+
+// Kernels of a transposed convolution's phases, [phase * results + result, channel, ...], of
+// w[channel, result, ...].
+Constant phase_kernels(const Constant &w, const std::vector<int> &strides,
+                       const ops::Phases &phases) {
+  const std::vector<int64_t> &from = w.shape();
+  const int64_t channels = from[0], results = from[1];
+  std::vector<int64_t> shape{phases.count * results, channels};
+  shape.insert(shape.end(), phases.window.kernel.begin(), phases.window.kernel.end());
+  int64_t cells = 1;
+  for (const int k : phases.window.kernel) cells *= k;
+  const auto element = static_cast<size_t>(w.element_bytes());
+  std::vector<uint8_t> bytes(static_cast<size_t>(shape[0] * channels * cells) * element);
+  int64_t to = 0;
+  for (int64_t kernel = 0; kernel < shape[0]; kernel++) {
+    for (int64_t channel = 0; channel < channels; channel++) {
+      for (int64_t cell = 0; cell < cells; cell++, to++) {
+        int64_t phase = kernel / results, rest = cell, place = 0, size = 1;
+        bool exists = true;
+        for (size_t d = strides.size(); d-- > 0;) {
+          const int64_t n = phases.window.kernel[d];
+          const int64_t at = (n - 1 - rest % n) * strides[d] + phase % strides[d];
+          exists = exists && at < from[d + 2];
+          place += at * size;
+          size *= from[d + 2];
+          rest /= n;
+          phase /= strides[d];
+        }
+        if (!exists) continue;
+        std::memcpy(bytes.data() + static_cast<size_t>(to) * element,
+                    w.at((channel * results + kernel % results) * size + place), element);
+      }
+    }
+  }
+  return Constant::of_bytes(w.type(), shape, std::move(bytes));
 }
 
 // A product of a few rows at least, whose right operand is a matrix that fills strips.
@@ -92,7 +153,8 @@ bool is_product(const Graph &g, const Node &n) {
 }  // namespace
 
 Graph strip_kernels(Graph g, const Target &target) {
-  std::map<ValueId, ValueId> done;
+  // By kernels and, of transposed convolutions, strides.
+  std::map<std::pair<ValueId, std::vector<int>>, ValueId> done;
   for (Node &n : g.nodes) {
     const bool convolution = is_convolution(n);
     if (!convolution && !is_product(g, n)) continue;
@@ -103,15 +165,23 @@ Graph strip_kernels(Graph g, const Target &target) {
         value.constant->is_splat() || !is_constant(g.value(n.outputs[0]).shape)) {
       continue;
     }
-    const int64_t results = value.constant->shape()[convolution ? 0 : 1];
-    auto at = done.find(w);
+    const bool transposed = n.is("ConvTranspose");
+    const auto phases = transposed ? phases_of(g, n, *value.constant) : std::nullopt;
+    if (transposed && !phases) continue;
+    const int64_t results = value.constant->shape()[n.is("Conv") ? 0 : 1];
+    const std::vector<int> strides =
+        transposed ? listed(n, "strides", value.constant->shape().size() - 2, 1)
+                   : std::vector<int>();
+    auto at = done.find({w, strides});
     if (at == done.end()) {
-      const int width =
-          ops::strip_width(static_cast<int>(results), *language_type(value.type), target);
-      const ValueId strips = g.add_constant(value.name + ".strips",
-                                            convolution ? kernels_in_strips(*value.constant, width)
-                                                        : matrix_in_strips(*value.constant, width));
-      at = done.emplace(w, strips).first;
+      const Constant kernels =
+          transposed ? phase_kernels(*value.constant, strides, *phases) : *value.constant;
+      const int64_t all = transposed ? phases->count * results : results;
+      const int width = ops::strip_width(static_cast<int>(all), *language_type(value.type), target);
+      const ValueId strips =
+          g.add_constant(value.name + ".strips", convolution ? kernels_in_strips(kernels, width)
+                                                             : matrix_in_strips(kernels, width));
+      at = done.emplace(std::make_pair(w, strides), strips).first;
     }
     if (convolution && !n.has("kernel_shape")) {
       const std::vector<int64_t> &shape = value.constant->shape();

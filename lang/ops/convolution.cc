@@ -288,43 +288,40 @@ Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Win
   return convert(Tensor(type, shape, read, std::move(stages)), result);
 }
 
-namespace {
-
-// Results whose places leave the same rest by the stride take the same cells of the kernel, every
-// stride-th one: they are a convolution of stride 1. All rests together are one with as many times
-// the results. Nothing where the window is of another kind.
-std::optional<Tensor> by_phases(const Tensor &x, const Tensor &w, const Window &window) {
-  const size_t spatial = window.kernel.size();
-  Window inner;
-  std::vector<int> first(spatial);  // place in x of the first result
-  int phases = 1;
-  for (size_t i = 0; i < spatial; i++) {
+std::optional<Phases> transposed_phases(const Window &window) {
+  Phases phases;
+  for (size_t i = 0; i < window.kernel.size(); i++) {
     const auto places = constant(window.shape[i]);
     if (!places || window.dilation[i] != 1) return std::nullopt;
     const int stride = window.stride[i], before = window.before[i];
     const int cells = (window.kernel[i] + stride - 1) / stride;
-    first[i] = before / stride;
+    const int first = before / stride;
     const int64_t last = (*places - 1 + before) / stride;
-    if (before < 0 || cells - 1 < first[i] || *places < 1) return std::nullopt;
-    inner.kernel.push_back(cells);
-    inner.stride.push_back(1);
-    inner.dilation.push_back(1);
-    inner.before.push_back(cells - 1 - first[i]);
-    inner.shape.emplace_back(static_cast<int>(last) - first[i] + 1);
-    phases *= stride;
+    if (before < 0 || cells - 1 < first || *places < 1) return std::nullopt;
+    phases.first.push_back(first);
+    phases.window.kernel.push_back(cells);
+    phases.window.stride.push_back(1);
+    phases.window.dilation.push_back(1);
+    phases.window.before.push_back(cells - 1 - first);
+    phases.window.shape.emplace_back(static_cast<int>(last) - first + 1);
+    phases.count *= stride;
   }
-  const auto results = constant(w.size(1));
-  if (!results) return std::nullopt;
-  const int count = static_cast<int>(*results);
-  // [rest * results + result, channel, cell...]
-  Index kernels_shape{phases * count, w.size(0)};
-  for (const int cells : inner.kernel) kernels_shape.emplace_back(cells);
+  return phases;
+}
+
+namespace {
+
+// Kernels [phase * results + result, channel, cell...] of w[channel, result, cell...].
+Tensor phase_kernels(const Tensor &w, int results, const Window &window, const Phases &phases) {
+  const size_t spatial = window.kernel.size();
+  Index shape{phases.count * results, w.size(0)};
+  for (const int cells : phases.window.kernel) shape.emplace_back(cells);
   auto kernel = [=](const Index &at) {
-    Index from{at[1], at[0] % count};
-    Expr rest = at[0] / count, exists;
+    Index from{at[1], at[0] % results};
+    Expr rest = at[0] / results, exists;
     for (size_t i = spatial; i-- > 0;) {
       const int stride = window.stride[i];
-      const Expr cell = (inner.kernel[i] - 1 - at[i + 2]) * stride + rest % stride;
+      const Expr cell = (phases.window.kernel[i] - 1 - at[i + 2]) * stride + rest % stride;
       rest = rest / stride;
       from.insert(from.begin() + 2, clamp(cell, 0, window.kernel[i] - 1));
       if (window.kernel[i] % stride == 0) continue;
@@ -333,21 +330,24 @@ std::optional<Tensor> by_phases(const Tensor &x, const Tensor &w, const Window &
     }
     return exists.defined() ? select(exists, w(from), cast(w.type(), Expr(0))) : w(from);
   };
-  const Tensor kernels =
-      stored(Tensor(w.type(), kernels_shape, kernel, w.detached_stages()), "kernels");
-  const Tensor apart = convolution(x, kernels, inner, 1);
-  Index shape{x.size(0), count};
+  return stored(Tensor(w.type(), shape, kernel, w.detached_stages()), "kernels");
+}
+
+// What phases have apart, each result at its place.
+Tensor at_places(const Tensor &apart, int results, const Window &window, const Phases &phases) {
+  const size_t spatial = window.kernel.size();
+  Index shape{apart.size(0), results};
   shape.insert(shape.end(), window.shape.begin(), window.shape.end());
   auto read = [=](const Index &at) {
     Index from{at[0], at[1]};
-    Expr rest;
+    Expr phase;
     for (size_t i = 0; i < spatial; i++) {
       const Expr place = at[i + 2] + window.before[i];
       const int stride = window.stride[i];
-      from.push_back(place / stride - first[i]);
-      rest = rest.defined() ? rest * stride + place % stride : place % stride;
+      from.push_back(place / stride - phases.first[i]);
+      phase = phase.defined() ? phase * stride + place % stride : place % stride;
     }
-    if (phases > 1) from[1] = rest * count + at[1];
+    if (phases.count > 1) from[1] = phase * results + at[1];
     return apart(from);
   };
   return Tensor(apart.type(), shape, read, apart.detached_stages());
@@ -355,9 +355,24 @@ std::optional<Tensor> by_phases(const Tensor &x, const Tensor &w, const Window &
 
 }  // namespace
 
+Tensor transposed_convolution(const Tensor &x, const Tensor &strips, int results,
+                              const Window &window) {
+  const std::optional<Phases> phases = transposed_phases(window);
+  if (!phases) {
+    user_error("a transposed convolution with kernels in strips has another window",
+               "only known sizes without dilation have phases, see transposed_phases()",
+               "give its kernels as w[channel, result, ...]");
+  }
+  return at_places(convolution(x, strips, phases->count * results, phases->window), results, window,
+                   *phases);
+}
+
 Tensor transposed_convolution(const Tensor &x, const Tensor &w, const Window &window, int groups) {
-  if (groups == 1) {
-    if (const std::optional<Tensor> y = by_phases(x, w, window)) return *y;
+  const std::optional<Phases> phases = transposed_phases(window);
+  if (const auto count = constant(w.size(1)); groups == 1 && phases && count) {
+    const int known = static_cast<int>(*count);
+    const Tensor kernels = phase_kernels(w, known, window, *phases);
+    return at_places(convolution(x, kernels, phases->window, 1), known, window, *phases);
   }
   const Type type = computed_type(x.type());
   const Expr results = w.size(1);  // of one group

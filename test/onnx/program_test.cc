@@ -216,6 +216,77 @@ TEST(onnx_program, windows_between_convolutions) {
   }
 }
 
+// Known kernels are those of phases, in strips; without optimisation they are not.
+TEST(onnx_program, transposed_convolutions_by_phases) {
+  struct Case {
+    std::vector<int> image;  // spatial
+    std::vector<int64_t> kernel, strides, pads, extra;
+    bool in_strips;
+  };
+  const Case cases[] = {
+      {{5, 6}, {4, 4}, {2, 2}, {1, 1, 1, 1}, {0, 0}, true},
+      {{4, 4}, {3, 3}, {2, 2}, {1, 1, 1, 1}, {1, 1}, true},
+      {{3, 5}, {2, 3}, {3, 2}, {0, 1, 0, 0}, {0, 0}, true},
+      {{6, 3}, {3, 3}, {1, 1}, {0, 0, 0, 0}, {0, 0}, true},
+      {{4, 4}, {1, 1}, {2, 2}, {0, 0, 0, 0}, {1, 1}, true},
+      {{7}, {5}, {3}, {2, 1}, {0}, true},
+      {{3, 2, 4}, {2, 3, 2}, {2, 1, 2}, {0, 1, 0, 0, 1, 0}, {0, 0, 0}, true},
+      {{6, 6}, {3, 3}, {4, 4}, {2, 2, 2, 2}, {0, 0}, true},
+      {{6, 6}, {2, 2}, {1, 1}, {2, 2, 2, 2}, {0, 0}, false},  // more padding than cells
+  };
+  for (const Case &c : cases) {
+    ModelBuilder b;
+    std::vector<TestDim> dims{2, 3};
+    std::vector<int64_t> shape{2, 3}, kernels{3, 5};
+    for (int n : c.image) dims.emplace_back(n);
+    shape.insert(shape.end(), c.image.begin(), c.image.end());
+    kernels.insert(kernels.end(), c.kernel.begin(), c.kernel.end());
+    const auto numbers = [](const std::vector<int64_t> &s, uint32_t seed) {
+      const Constant made = random_floats(s, seed);
+      return list(made);
+    };
+    b.input("x", dims)
+        .weights("w", kernels, numbers(kernels, 1))
+        .weights("b", {5}, {1, 2, 3, 4, 5});
+    // In front of a convolution channels lie side by side.
+    std::vector<int64_t> after{2, 5};
+    after.resize(shape.size(), 1);
+    b.node("ConvTranspose", {"x", "w", "b"}, {"t"},
+           {ints_attribute("strides", c.strides), ints_attribute("pads", c.pads),
+            ints_attribute("output_padding", c.extra)});
+    b.weights("v", after, numbers(after, 2)).node("Conv", {"t", "v"}, {"y"});
+    b.output("t").output("y");
+    run_all(b, {{"x", random_floats(shape, 3)}});
+    const Program p(b.load(), {});
+    const auto strips =
+        std::count_if(p.graph().nodes.begin(), p.graph().nodes.end(),
+                      [](const Node &n) { return n.is("ConvTranspose") && n.has("strips_of"); });
+    EXPECT_EQ(strips, c.in_strips) << c.kernel[0] << " " << c.strides[0];
+  }
+}
+
+// Channels lie side by side between convolutions: they are the lanes of sums over pixels.
+TEST(onnx_program, normalisations_between_convolutions) {
+  ModelBuilder b;
+  b.input("x", {1, 3, 9, 9});
+  std::vector<float> w(32 * 3 * 9), v(32 * 32), scale(32), shift(32);
+  std::mt19937 bits(6);
+  std::uniform_real_distribution<float> d(-1, 1);
+  for (auto *list : {&w, &v, &scale, &shift}) {
+    for (float &f : *list) f = d(bits);
+  }
+  b.weights("w", {32, 3, 3, 3}, w).weights("v", {32, 32, 1, 1}, v);
+  b.weights("scale", {32}, scale).weights("shift", {32}, shift);
+  b.node("Conv", {"x", "w"}, {"c"})
+      .node("InstanceNormalization", {"c", "scale", "shift"}, {"n"})
+      .node("Relu", {"n"}, {"r"})
+      .node("Conv", {"r", "v"}, {"y"})
+      .node("GlobalMaxPool", {"y"}, {"peak"})
+      .output("y")
+      .output("peak");
+  run_all(b, {{"x", random_floats({1, 3, 9, 9}, 7)}});
+}
+
 TEST(onnx_program, windows_of_few_points) {
   ModelBuilder b;
   b.input("x", {1, 1, 4, 4})
@@ -250,7 +321,9 @@ TEST(onnx_program, wrong_inputs_are_named) {
             "error: input 'x' is missing\n"
             "  why: it has the type float32[2]\n"
             "  fix: give a tensor of this name");
-  EXPECT_EQ(error_of([&] { session.run({{"x", floats({3}, {1, 2, 3})}}); }),
+  EXPECT_EQ(error_of([&] {
+              session.run({{"x", floats({3}, {1, 2, 3})}});
+            }),
             "error: input 'x' is float32[3]\n"
             "  why: the model takes float32[2]\n"
             "  fix: give a tensor of this type and shape");

@@ -132,9 +132,12 @@ void infer_conv_transpose(Inference &i) {
   i.result(0, i.type(0), shape);
 }
 std::vector<Tensor> lower_conv_transpose(Lowering &l) {
-  const WindowShape window = transposed_window(l, l.shape(0), kernel_of(l, l.shape(1)));
-  const Tensor y = ops::transposed_convolution(l.in(0), l.in(1), window.lowered(l),
-                                               static_cast<int>(l.node().integer("group", 1)));
+  const ops::Window window = transposed_window(l, l.shape(0), kernel_of(l, l.shape(1))).lowered(l);
+  const int strips_of = static_cast<int>(l.node().integer("strips_of", 0));
+  const Tensor y =
+      strips_of != 0 ? ops::transposed_convolution(l.in(0), l.in(1), strips_of, window)
+                     : ops::transposed_convolution(l.in(0), l.in(1), window,
+                                                   static_cast<int>(l.node().integer("group", 1)));
   if (!l.has(2)) return {y};
   return {ops::add(y, along_channels(l.in(2), y.rank()))};
 }

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,8 @@ struct Stage {
     Border,   // Store of an image with a border, for the Product behind it, which may place it
     Reduce,   // an update over a reduction domain, for each point
     Window,   // a Reduce over the few cells of a window, which few points share
-    Row,      // values that the Reduce behind it and the result read: held for as long as both do
+    Row,      // values that the Reduce behind it and the result read: held for as long as both do;
+              // or what the rows of the Product behind it are made of, beside those
     Attention,  // of `parts`
     Winograd,   // of `parts`: tiles of results from products of transformed tiles
     Store,      // values that are read many times
@@ -43,8 +45,7 @@ struct Stage {
   Func func;
   Kind kind = Store;
   std::vector<Expr> extents;  // of the arguments
-  // Of the update, innermost first. Of a Reduce only where the first runs along memory, and the
-  // operator is associative.
+  // Of the update, innermost first. Of a Reduce only where the operator is associative.
   std::vector<RVar> rvars;
   // For each argument of func the dimension of the tensor that it counts along; empty where the
   // tensor reads the Func elsewhere than at its own point.
@@ -265,6 +266,21 @@ std::vector<std::vector<double>> winograd_kernel_transform(int kernel, int strid
 std::vector<int> winograd_tile(int channels, int results, const Window &window);
 /// The transposed one: w[channel, result channel / groups, ...].
 Tensor transposed_convolution(const Tensor &x, const Tensor &w, const Window &window, int groups);
+/// Results whose places leave the same rest by the stride take the same cells of a transposed
+/// convolution's kernel, every stride-th one: they are a convolution of stride 1. All rests
+/// together, the last dimension's first, are one with `count` times the results.
+struct Phases {
+  Window window;           // of that convolution
+  std::vector<int> first;  // the place in its results' row of what lies at 0
+  int count = 1;
+};
+/// Nothing where the window has open sizes, dilation or more padding than its kernel has cells.
+std::optional<Phases> transposed_phases(const Window &window);
+/// The same with kernels of the phases in strips, as the convolution above takes them: the kernel
+/// of phase p and result r is kernel p * results + r. Its cell c along a dimension is w's cell
+/// (cells - 1 - c) * stride + rest, 0 beyond its last.
+Tensor transposed_convolution(const Tensor &x, const Tensor &strips, int results,
+                              const Window &window);
 
 enum class Pooling { Max, Average, AverageWithPadding, Norm };
 /// Average counts elements of x only, AverageWithPadding `after`-wards bounded padding too. Norm is
