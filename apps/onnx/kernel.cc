@@ -111,9 +111,10 @@ ops::Tensor constant_tensor(const Constant &c) {
 // The pipeline of a group, before and after it is frozen.
 class Builder {
  public:
-  Builder(const Graph &g, const std::map<ValueId, Layout> &layouts) : g_(g), layouts_(layouts) {}
+  Builder(const Graph &g, const std::map<ValueId, Layout> &layouts, const Target &target)
+      : g_(g), layouts_(layouts), target_(target) {}
 
-  Kernel build(const Group &group, const Target &target) {
+  Kernel build(const Group &group) {
     Kernel k;
     for (const std::string &s : symbols_of(g_, group)) {
       k.symbols.push_back(s);
@@ -135,7 +136,7 @@ class Builder {
       names.push_back("result" + std::to_string(i));
       orders.push_back(layout_of(layouts_, group.outputs[i]));
     }
-    const std::vector<Func> funcs = ops::materialize(results, names, orders, target);
+    const std::vector<Func> funcs = ops::materialize(results, names, orders, target_);
     std::vector<std::shared_ptr<FunctionContents>> contents;
     for (size_t i = 0; i < funcs.size(); i++) {
       shape_output(funcs[i], group.outputs[i], orders[i]);
@@ -201,7 +202,7 @@ class Builder {
             });
       }
     }
-    Lowering l(g_, n, std::move(inputs), symbols_);
+    Lowering l(g_, n, std::move(inputs), symbols_, target_);
     std::vector<ops::Tensor> results = operator_of(n.domain, n.op)->lower(l);
     for (size_t k = 0; k < n.outputs.size(); k++) {
       const ValueId v = n.outputs[k];
@@ -230,6 +231,7 @@ class Builder {
 
   const Graph &g_;
   const std::map<ValueId, Layout> &layouts_;
+  const Target &target_;
   std::map<std::string, Expr> symbols_;
   std::map<ValueId, ops::Tensor> tensors_;
   std::vector<std::shared_ptr<ParameterContents>> arguments_;
@@ -273,7 +275,7 @@ std::string kernel_signature(const Graph &g, const Group &group,
 Kernel make_kernel(const Graph &g, const Group &group, const std::map<ValueId, Layout> &layouts,
                    const Target &target) {
   try {
-    return Builder(g, layouts).build(group, target);
+    return Builder(g, layouts, target).build(group);
   } catch (const NeedsValue &needs) {
     user_error("kernel of " + g.nodes[group.nodes.back()].describe() + ": the elements of '" +
                    g.value(needs.value).name + "' are not known",

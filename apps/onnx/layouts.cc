@@ -18,16 +18,29 @@ Layout channels_innermost(size_t rank) {
 }
 
 bool is_convolution(const Node &n) {
-  return n.is("Conv") || n.is("ConvInteger") || n.is("QLinearConv");
+  return n.is("Conv") || n.is("ConvInteger") || n.is("QLinearConv") ||
+         (n.is("ConvTranspose") && n.has("strips_of"));
 }
 
 // Operators that work point by point, or window by window, on images in any layout.
 bool keeps_images(const Node &n) {
-  static const std::set<std::string> kNames = {
-      "MaxPool",       "AveragePool", "GlobalAveragePool",
-      "GlobalMaxPool", "Concat",      "BatchNormalization",
-      "LRN",           "Pad",         "Resize",
-      "Split",         "QLinearAdd",  "QLinearAveragePool"};
+  static const std::set<std::string> kNames = {"MaxPool",
+                                               "AveragePool",
+                                               "GlobalAveragePool",
+                                               "GlobalMaxPool",
+                                               "Concat",
+                                               "BatchNormalization",
+                                               "LRN",
+                                               "Pad",
+                                               "Resize",
+                                               "Split",
+                                               "QLinearAdd",
+                                               "QLinearAveragePool",
+                                               "QLinearMul",
+                                               "QLinearConcat",
+                                               "QLinearGlobalAveragePool",
+                                               "QLinearLeakyRelu",
+                                               "QLinearSigmoid"};
   return kNames.count(n.op) != 0 || operator_of(n.domain, n.op)->form == Operator::Pointwise;
 }
 

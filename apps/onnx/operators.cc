@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "apps/onnx/canonicalize.h"
+#include "apps/onnx/kernel.h"
 
 namespace polyhalite::onnx {
 
@@ -210,6 +211,12 @@ const Constant &Lowering::constant(size_t i) const {
   const Value &v = value_of_input(i);
   if (!v.constant) throw NeedsValue{node_.inputs[i]};
   return *v.constant;
+}
+
+bool Lowering::is_literal_zero(size_t i) const {
+  if (!has(i)) return false;
+  const Value &v = value_of_input(i);
+  return v.constant && is_literal(v) && v.constant->elements() > 0 && v.constant->number(0) == 0;
 }
 
 void Lowering::fail(const std::string &what, const std::string &why) const {

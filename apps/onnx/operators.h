@@ -74,10 +74,15 @@ class Inference {
 class Lowering {
  public:
   Lowering(const Graph &graph, const Node &node, std::vector<ops::Tensor> inputs,
-           const std::map<std::string, Expr> &symbols)
-      : graph_(graph), node_(node), inputs_(std::move(inputs)), symbols_(symbols) {}
+           const std::map<std::string, Expr> &symbols, const Target &target)
+      : graph_(graph),
+        node_(node),
+        inputs_(std::move(inputs)),
+        symbols_(symbols),
+        target_(target) {}
 
   const Node &node() const { return node_; }
+  const Target &target() const { return target_; }
   size_t inputs() const { return inputs_.size(); }
   bool has(size_t i) const { return i < inputs_.size() && inputs_[i].defined(); }
   bool wants(size_t k) const { return k < node_.outputs.size() && node_.outputs[k] != kNone; }
@@ -99,6 +104,8 @@ class Lowering {
   std::vector<int> axes(const std::vector<int64_t> &list, int rank) const;
   /// Of an operand whose elements are known when the kernel is made.
   const Constant &constant(size_t i) const;
+  /// Is the operand one number that is 0, and written into the kernel?
+  bool is_literal_zero(size_t i) const;
   [[noreturn]] void fail(const std::string &what, const std::string &why) const;
 
  private:
@@ -107,6 +114,7 @@ class Lowering {
   const Node &node_;
   std::vector<ops::Tensor> inputs_;
   const std::map<std::string, Expr> &symbols_;
+  const Target &target_;
 };
 
 /// Of operators whose result has the type and the shape of operand 0.

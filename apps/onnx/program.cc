@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "apps/onnx/canonicalize.h"
+#include "apps/onnx/join_quantized.h"
 #include "apps/onnx/layouts.h"
 #include "apps/onnx/operators.h"
 #include "apps/onnx/passes.h"
@@ -44,6 +45,8 @@ Program::Program(const Model &model, const CompileOptions &options)
   for (ValueId v : graph_.outputs) output_names_.push_back(graph_.value(v).name);
   graph_ = canonicalize(std::move(graph_));
   specialize(options);
+  if (options.optimize && !options.switched_off.count("join_quantized"))
+    graph_ = join_quantized(std::move(graph_));
   const InferenceReport report = infer_shapes(&graph_);
   if (!report.shapeless.empty()) {
     const Value &v = graph_.value(*report.shapeless.begin());

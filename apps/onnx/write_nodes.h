@@ -42,6 +42,7 @@ class Writer {
   ValueId number(float v, ValueId like) {
     return op("CastLike", {g_->add_constant(prefix_ + "number", Constant::real(v)), like});
   }
+  void add(Node n) { nodes_->push_back(std::move(n)); }
   Node &last() { return nodes_->back(); }
   Graph &graph() { return *g_; }
 

@@ -77,8 +77,15 @@ bool schedule_transpose(const Loops &l, bool parallel, const Target &target);
 /// the sums' arguments, through the whole reduction; its operands, which the vectors run along.
 ///
 ///   for columns/tile { pack operand { for others { for rows/tile { sums; to } } } }
+///
+/// `seen`: what its rows are made of, for each of the others; null: it reads them elsewhere.
+///
+///   pack operand; for others { seen; for columns/tile { for rows/tile { sums; to } } }
 void schedule_product(const Loops &to, const std::vector<size_t> &place, const Stage &s,
-                      const std::vector<Func> &operands, const Target &target);
+                      const std::vector<Func> &operands, const Stage *seen, const Target &target);
+
+/// Values that are kept: all of them, or at a level those that it needs.
+void schedule_held(const Stage &s, const LoopLevel *level, const Target &target);
 
 /// Every point on its own: vectors along the innermost dimension and, where they may, threads along
 /// the outer ones. `alone`: nothing is computed inside of its loops.

@@ -1,4 +1,5 @@
 // Quantised forms.
+#include "lang/ir/node.h"
 #include "lang/ops/common.h"
 #include "polyhalite/operators.h"
 
@@ -43,11 +44,71 @@ Tensor quantized_matmul(const Tensor &a, const Tensor &a_point, const Tensor &b,
                      });
 }
 
+namespace {
+
+// Do x's channels lie side by side in what it reads?
+bool channels_are_innermost(const Tensor &x) {
+  const std::vector<Var> vars = index_vars(x.rank());
+  const Expr value = x(as_index(vars));
+  const CallNode *call = as_call(value);
+  if (!call || (call->kind != CallKind::Func && call->kind != CallKind::Image)) return false;
+  const VariableNode *first = call->args.empty() ? nullptr : as_variable(call->args[0]);
+  return first && first->name == vars[1].name();
+}
+
+Tensor with_channels_innermost(const Tensor &x) {
+  std::vector<int> channels_last{0}, channels_second{0, x.rank() - 1};
+  for (int d = 2; d < x.rank(); d++) {
+    channels_last.push_back(d);
+    channels_second.push_back(d - 1);
+  }
+  channels_last.push_back(1);
+  return transpose(stored(transpose(x, channels_last), "pixels"), channels_second);
+}
+
+// Does each window see one pixel, each pixel in one window?
+bool is_single_cell(const Tensor &x, const Window &window) {
+  for (size_t i = 0; i < window.kernel.size(); i++) {
+    const bool same = constant(window.shape[i]) == constant(x.shape()[i + 2]);
+    if (window.kernel[i] != 1 || window.stride[i] != 1 || window.before[i] != 0 || !same)
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 // Each result is a row of the image's values that its window sees, times the kernels: the
 // processor's dot products take neighbours of such a row.
-Tensor quantized_convolution(const Tensor &x, const Tensor &x_point, const Tensor &w,
+Tensor quantized_convolution(const Tensor &given, const Tensor &x_point, const Tensor &w,
                              const Tensor &w_point, const Window &window) {
+  constexpr int kDot = 4, kManyChannels = 16;
+  const bool many = *constant(given.size(1)) >= kManyChannels;
+  const Tensor x = many && !channels_are_innermost(given) ? with_channels_innermost(given) : given;
   const size_t spatial = window.kernel.size();
+  std::vector<int> channels_last{0}, cells_first, results_second{0, static_cast<int>(spatial) + 1};
+  for (size_t i = 0; i < spatial; i++) {
+    channels_last.push_back(static_cast<int>(i) + 2);
+    cells_first.push_back(static_cast<int>(i) + 2);
+    results_second.push_back(static_cast<int>(i) + 1);
+  }
+  channels_last.push_back(1);
+  cells_first.insert(cells_first.end(), {1, 0});
+  int pixels = 1, terms = static_cast<int>(*constant(x.size(1)));
+  for (size_t i = 0; i < spatial; i++) {
+    pixels *= static_cast<int>(*constant(window.shape[i]));
+    terms *= window.kernel[i];
+  }
+  const Expr results = w.size(0);
+  const Tensor kernels = reshape(transpose(w, cells_first), {terms, results});
+  Index shape{x.size(0)};
+  shape.insert(shape.end(), window.shape.begin(), window.shape.end());
+  shape.push_back(results);
+  if (is_single_cell(x, window) && channels_are_innermost(x)) {
+    const Tensor rows = reshape(transpose(x, channels_last), {x.size(0), pixels, terms});
+    return transpose(reshape(quantized_matmul(rows, x_point, kernels, w_point), shape),
+                     results_second);
+  }
   Index seen{x.size(0)};  // image, place, cell, channel
   seen.insert(seen.end(), window.shape.begin(), window.shape.end());
   seen.insert(seen.end(), window.kernel.begin(), window.kernel.end());
@@ -75,26 +136,19 @@ Tensor quantized_convolution(const Tensor &x, const Tensor &x_point, const Tenso
   };
   std::vector<Tensor> parts{x};
   if (x_point.defined()) parts.push_back(x_point);
-  const Tensor rows = stored(Tensor(x.type(), seen, value, merged_stages(parts)), "rows");
-  int pixels = 1, terms = static_cast<int>(*constant(x.size(1)));
-  for (size_t i = 0; i < spatial; i++) {
-    pixels *= static_cast<int>(*constant(window.shape[i]));
-    terms *= window.kernel[i];
+  const Tensor all(x.type(), seen, value, merged_stages(parts));
+  // Rows of whole dot products that are copied quickly are made beside those of the product: each
+  // pixel stands in several of them, and all together leave the caches.
+  const bool beside = many && terms % kDot == 0 && !w_point.defined();
+  if (!beside) {
+    const Tensor rows = reshape(stored(all, "rows"), {x.size(0), pixels, terms});
+    return transpose(reshape(quantized_matmul(rows, x_point, kernels, w_point), shape),
+                     results_second);
   }
-  std::vector<int> cells_first, results_second{0, static_cast<int>(spatial) + 1};
-  for (size_t i = 0; i < spatial; i++) {
-    cells_first.push_back(static_cast<int>(i) + 2);
-    results_second.push_back(static_cast<int>(i) + 1);
-  }
-  cells_first.insert(cells_first.end(), {1, 0});
-  const Expr results = w.size(0);
-  const Tensor sums =
-      quantized_matmul(reshape(rows, {x.size(0), pixels, terms}), x_point,
-                       reshape(transpose(w, cells_first), {terms, results}), w_point);
-  Index shape{x.size(0)};
-  shape.insert(shape.end(), window.shape.begin(), window.shape.end());
-  shape.push_back(results);
-  return transpose(reshape(sums, shape), results_second);
+  Index by_place = shape;
+  by_place.back() = terms;
+  const Tensor rows = reshape(held(all, "rows", Stage::Row), by_place);
+  return transpose(quantized_matmul(rows, x_point, kernels, w_point), results_second);
 }
 
 }  // namespace polyhalite::ops

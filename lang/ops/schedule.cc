@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "lang/ir/visit.h"
 #include "lang/ops/common.h"
 #include "lang/ops/loops.h"
 #include "polyhalite/operators.h"
@@ -84,31 +85,6 @@ int point_lanes(const Loops &l, int64_t operations, const Target &target) {
   return lanes_for(l.extent(0), natural_lanes(l.func, target));
 }
 
-// Values that are kept: all of them, or at a level those that it needs.
-void schedule_held(const Stage &s, const LoopLevel *level, const Target &target) {
-  Func f = s.func;
-  const Loops loops(f, s.extents);
-  if (!level) {
-    f.compute_root();
-    schedule_points(loops, true, true, target);
-    if (s.rvars.empty()) return;
-    // Rows that are copied into it.
-    const int64_t length = constant(s.rvars[0].extent()).value_or(0);
-    const int lanes = lanes_for(length, natural_lanes(f, target));
-    if (lanes > 1) {
-      f.update().vectorize(s.rvars[0], lanes, TailStrategy::Predicate);
-    } else {
-      f.update().unroll(s.rvars[0]);
-    }
-    if (product_of(s.extents) >= kWorthThreads && loops.vars.size() > 1)
-      f.update().parallel(loops.vars.back());
-    return;
-  }
-  f.compute_at(*level);
-  const int lanes = point_lanes(loops, product_of(s.extents), target);
-  if (lanes > 1) f.vectorize(loops.vars[0], lanes, tail_for(loops.extent(0), lanes));
-}
-
 constexpr int64_t kMostUnrolledCells = 25;
 
 // Windows of as many points as the output has in a vector, in a register.
@@ -156,7 +132,8 @@ bool is_product(const Stage &s) {
 bool is_split(const Stage &s) { return s.kind == Stage::Strips || s.groups > 1; }
 
 void schedule_sums(const Loops &to, const std::vector<size_t> &place, const Stage &s,
-                   const std::vector<Func> &operands, const Stage *border, const Target &target) {
+                   const std::vector<Func> &operands, const Stage *border, const Stage *seen,
+                   const Target &target) {
   if (border && s.kind == Stage::Product) {
     schedule_held(*border, nullptr, target);
     border = nullptr;
@@ -165,12 +142,62 @@ void schedule_sums(const Loops &to, const std::vector<size_t> &place, const Stag
   for (const Stage &choice : s.choices) {
     Loops loops = to;
     if (choice.when.defined()) loops.stage = Func(to.func).specialize(choice.when);
-    schedule_sums(loops, place, choice, choice.parts, border, target);
+    schedule_sums(loops, place, choice, choice.parts, border, seen, target);
   }
   if (!s.choices.empty()) return;
   if (s.kind == Stage::Strips) return schedule_strips(to, place, s, border, target);
   if (s.kind == Stage::Depthwise) return schedule_depthwise(to, place, s, border, target);
-  schedule_product(to, place, s, operands, target);
+  schedule_product(to, place, s, operands, seen, target);
+}
+
+}  // namespace
+
+void schedule_held(const Stage &s, const LoopLevel *level, const Target &target) {
+  Func f = s.func;
+  const Loops loops(f, s.extents);
+  if (!level) {
+    f.compute_root();
+    schedule_points(loops, true, true, target);
+    if (s.rvars.empty()) return;
+    // Rows that are copied into it.
+    const int64_t length = constant(s.rvars[0].extent()).value_or(0);
+    const int lanes = lanes_for(length, natural_lanes(f, target));
+    if (lanes > 1) {
+      f.update().vectorize(s.rvars[0], lanes, TailStrategy::Predicate);
+    } else {
+      f.update().unroll(s.rvars[0]);
+    }
+    if (product_of(s.extents) >= kWorthThreads && loops.vars.size() > 1)
+      f.update().parallel(loops.vars.back());
+    return;
+  }
+  f.compute_at(*level);
+  const int lanes = point_lanes(loops, product_of(s.extents), target);
+  if (lanes > 1) f.vectorize(loops.vars[0], lanes, tail_for(loops.extent(0), lanes));
+}
+
+namespace {
+
+// Places along the variable where parts of f's value begin that lie beside each other.
+std::vector<int64_t> parts_along(const Func &f, const Var &along) {
+  std::vector<int64_t> places;
+  for_each_node(f.value(), [&](const Expr &e) {
+    if (e->op != Op::Select || e->args[0]->op != Op::Lt) return;
+    const VariableNode *v = as_variable(e->args[0]->args[0]);
+    int64_t end = 0;
+    if (v && v->name == along.name() && is_const_int(e->args[0]->args[1], &end))
+      places.push_back(end);
+  });
+  return places;
+}
+
+// Of vectors that lie in one part each, where they can; else short ones, of which few lie in two.
+int lanes_between(std::vector<int64_t> places, int64_t extent, int lanes) {
+  places.push_back(extent);
+  for (int n = lanes; n >= std::max(lanes / 4, 2); n /= 2) {
+    if (std::all_of(places.begin(), places.end(), [&](int64_t p) { return p % n == 0; })) return n;
+  }
+  return std::max(lanes / 2, 1);
 }
 
 }  // namespace
@@ -195,7 +222,16 @@ void schedule_points(const Loops &l, bool alone, bool threads, const Target &tar
   size_t along = 0;
   while (alone && along + 1 < l.vars.size() && l.extent(along) == 1) along++;
   const int fit = along == 0 ? lanes : lanes_for(l.extent(along), natural_lanes(f, target));
-  if (fit > 1) {
+  constexpr int kMostVectors = 32;
+  const std::vector<int64_t> parts = parts_along(f, l.vars[along]);
+  const int short_fit = lanes_between(parts, l.extent(along), fit);
+  const bool by_parts = !parts.empty() && short_fit > 1 && l.extent(along) > 0 &&
+                        tiles(l.extent(along), short_fit) <= kMostVectors;
+  if (by_parts) {
+    // Unrolled, each vector knows its part, and reads it as it lies.
+    f.vectorize(l.vars[along], short_fit, tail_for(l.extent(along), short_fit))
+        .unroll(l.vars[along]);
+  } else if (fit > 1) {
     f.vectorize(l.vars[along], fit, tail_for(l.extent(along), fit));
   }
   if (large && l.vars.size() > along + 1) {
@@ -205,9 +241,62 @@ void schedule_points(const Loops &l, bool alone, bool threads, const Target &tar
   }
 }
 
+namespace {
+
+// The product that runs inside of an output's tiles; -1: there is none. At most one does, others
+// have a Func of their own.
+int product_inside(const std::vector<Stage> &stages, int rank) {
+  int inside = -1;
+  for (size_t i = 0; i < stages.size(); i++) {
+    const Stage &s = stages[i];
+    if (!is_product(s) || s.dims.empty()) continue;
+    const bool whole = std::count(s.dims.begin(), s.dims.end(), -1) == 0 &&
+                       static_cast<int>(s.dims.size()) == rank + (is_split(s) ? 1 : 0);
+    if (whole) inside = static_cast<int>(i);
+  }
+  return inside;
+}
+
+// A tensor whose sums are vectors along another dimension than its memory: made as they are, and
+// then turned, which is quicker than to store each point on its own. Undefined where it does not
+// pay.
+Func turned(const Tensor &t, const std::string &name, const std::vector<int> &order,
+            const Target &target) {
+  const int inside = product_inside(t.stages(), t.rank());
+  if (inside < 0 || order.empty()) return Func();
+  const std::vector<int> &dims = t.stages()[static_cast<size_t>(inside)].dims;
+  const std::vector<int> own(dims.begin(), dims.begin() + static_cast<ptrdiff_t>(order.size()));
+  constexpr int64_t kSquare = 8;
+  for (const int d : {own[0], order[0]}) {
+    if (constant(t.size(d)).value_or(0) < kSquare) return Func();
+  }
+  if (own[0] == order[0]) return Func();
+  Func made = materialize({t}, {"made"}, {own}, target)[0];
+  made.compute_root();
+  const std::vector<Var> vars = index_vars(t.rank());
+  std::vector<Var> from, to;
+  std::vector<Expr> extents;
+  for (int d : own) from.push_back(vars[static_cast<size_t>(d)]);
+  for (int d : order) {
+    to.push_back(vars[static_cast<size_t>(d)]);
+    extents.push_back(t.size(d));
+  }
+  Func f(name);
+  f(to) = made(from);
+  schedule_points(Loops(f, extents), true, true, target);
+  return f;
+}
+
+}  // namespace
+
 std::vector<Func> materialize(const std::vector<Tensor> &tensors,
                               const std::vector<std::string> &names,
                               const std::vector<std::vector<int>> &orders, const Target &target) {
+  if (tensors.size() == 1) {
+    const Func f = turned(tensors[0], names[0],
+                          orders[0].empty() ? reversed_dims(tensors[0].rank()) : orders[0], target);
+    if (f.defined()) return {f};
+  }
   std::vector<Func> outputs;
   for (size_t i = 0; i < tensors.size(); i++) {
     const Tensor &t = tensors[i];
@@ -231,19 +320,11 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
   for (int d : order) extents.push_back(t.shape()[static_cast<size_t>(d)]);
   const Loops out(outputs[0], extents);
 
-  // At most one product runs inside of the output's tiles; others have a Func of their own.
-  int inside = -1;
-  for (size_t i = 0; i < stages.size(); i++) {
-    const Stage &s = stages[i];
-    if (!single || !is_product(s) || s.dims.empty()) continue;
-    const bool whole = std::count(s.dims.begin(), s.dims.end(), -1) == 0 &&
-                       s.dims.size() == order.size() + (is_split(s) ? 1 : 0);
-    if (whole) inside = static_cast<int>(i);
-  }
+  int inside = single ? product_inside(stages, t.rank()) : -1;
   std::vector<Func> operands;
   const Stage *border = nullptr;
   bool alone = inside < 0;  // is nothing computed in the first output's loops?
-  std::vector<Stage> held;  // Rows, until their Reduce comes
+  std::vector<Stage> held;  // Rows, until their Reduce or Product comes
   for (size_t i = 0; i < stages.size(); i++) {
     const Stage &s = stages[i];
     switch (s.kind) {
@@ -261,17 +342,19 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
       case Stage::Strips:
       case Stage::Depthwise: {
         std::vector<size_t> place;
+        const Stage *seen = held.empty() ? nullptr : &held[0];
         if (static_cast<int>(i) == inside) {
           for (int d : s.dims) place.push_back(place_of(d));
           if (is_split(s)) place.pop_back();
-          schedule_sums(out, place, s, operands, border, target);
+          schedule_sums(out, place, s, operands, border, seen, target);
         } else {
           Func whole = Func(s.func).in();
           whole.compute_root();
           for (size_t a = 0; a < s.extents.size(); a++) place.push_back(a);
-          schedule_sums(Loops(whole, s.extents), place, s, operands, border, target);
+          schedule_sums(Loops(whole, s.extents), place, s, operands, border, seen, target);
         }
         operands.clear();
+        held.clear();
         border = nullptr;
         break;
       }

@@ -54,10 +54,11 @@ bool is_dense_along(Expr e, const std::string &depth) {
 class ProductSchedule {
  public:
   ProductSchedule(const Loops &to, const std::vector<size_t> &place, const Stage &s,
-                  const Target &target)
+                  const Stage *seen, const Target &target)
       : to_(to),
         place_(place),
         s_(s),
+        seen_(seen),
         target_(target),
         out_(to.func),
         loops_(to.stage),
@@ -81,14 +82,16 @@ class ProductSchedule {
         along_depth_(may_sum_along_depth_ ? tile_along_depth(s, target) : ProductTile{}) {}
 
   void run(const std::vector<Func> &operands) {
-    if (operands.size() == 1 && reads_once(operands[0])) return stream_operand();
-    if (operands.size() == 1 && streams_for_few_rows(operands[0])) return stream_for_few_rows();
-    if (operands.size() == 1 && gains_along_depth(operands[0])) {
+    const bool plain = operands.size() == 1 && !seen_;
+    if (plain && reads_once(operands[0])) return stream_operand();
+    if (plain && streams_for_few_rows(operands[0])) return stream_for_few_rows();
+    if (plain && gains_along_depth(operands[0])) {
       tile_ = along_depth_;
       tile_output();
       return sum_along_depth(operands[0]);
     }
     tile_output();
+    if (seen_) schedule_held(*seen_, beside_ ? &*beside_ : nullptr, target_);
     for (const Func &f : operands) place_operand(f);
     tile_sums();
     if (has_rest_) order_update(sums_.update(1), sums_.rvars(1), {});
@@ -125,15 +128,18 @@ class ProductSchedule {
       outer.push_back(rows);
       counts.push_back(rows_ == 0 ? 0 : tiles(rows_, tile_.rows));
     }
+    const auto add_columns = [&] {
+      outer.push_back(column_loop_);
+      counts.push_back(columns_ == 0 ? 0 : tiles(columns_, tile_.columns()));
+    };
+    if (!is_one_strip() && seen_) add_columns();
     for (size_t i = 0; i < to_.vars.size(); i++) {
       if (i == place_[0] || (place_.size() > 1 && i == place_[1])) continue;
+      if (seen_ && !beside_) beside_ = LoopLevel(out_, to_.vars[i]);
       outer.push_back(to_.vars[i]);
       counts.push_back(to_.extent(i));
     }
-    if (!is_one_strip()) {
-      outer.push_back(column_loop_);
-      counts.push_back(columns_ == 0 ? 0 : tiles(columns_, tile_.columns()));
-    }
+    if (!is_one_strip() && !seen_) add_columns();
     if (grouped_) {
       outer.push_back(group);
       counts.push_back(s_.groups);
@@ -357,9 +363,9 @@ class ProductSchedule {
       return;
     }
     if (!one_vector_ && rows < (dot_ ? 2 : 4) * tile_.rows) return;
-    if (!is_one_strip()) {
+    if (!is_one_strip() && !seen_) {
       operand.compute_at(out_, column_loop_);
-    } else if (only_rows_) {
+    } else if (only_rows_ || seen_) {
       operand.compute_root();
     } else {
       operand.compute_at(out_, outermost_);
@@ -554,6 +560,7 @@ class ProductSchedule {
   const Loops &to_;
   const std::vector<size_t> &place_;
   const Stage &s_;
+  const Stage *seen_;  // what the rows are made of, beside them
   const Target &target_;
   Func out_;
   polyhalite::Stage loops_;  // of the output
@@ -572,11 +579,12 @@ class ProductSchedule {
   const bool may_sum_along_depth_;
   const ProductTile along_depth_;
   Var column_loop_{"columns"}, outermost_;
-  LoopLevel level_;          // where a tile is computed
-  int64_t steps_ = 0;        // of the innermost loop over products; 0: not known
-  bool only_rows_ = false;   // the outermost loop is that over tiles of rows
-  bool plain_ = false;       // a tile of the output is unrolled
-  bool holds_tile_ = false;  // sums are copied to memory, for the output to loop over them
+  LoopLevel level_;                  // where a tile is computed
+  std::optional<LoopLevel> beside_;  // where what rows are made of is
+  int64_t steps_ = 0;                // of the innermost loop over products; 0: not known
+  bool only_rows_ = false;           // the outermost loop is that over tiles of rows
+  bool plain_ = false;               // a tile of the output is unrolled
+  bool holds_tile_ = false;          // sums are copied to memory, for the output to loop over them
   bool guarded_ = false;
   std::shared_ptr<ParameterContents> fetched_;
 };
@@ -584,8 +592,8 @@ class ProductSchedule {
 }  // namespace
 
 void schedule_product(const Loops &to, const std::vector<size_t> &place, const Stage &s,
-                      const std::vector<Func> &operands, const Target &target) {
-  ProductSchedule(to, place, s, target).run(operands);
+                      const std::vector<Func> &operands, const Stage *seen, const Target &target) {
+  ProductSchedule(to, place, s, seen, target).run(operands);
 }
 
 }  // namespace polyhalite::ops

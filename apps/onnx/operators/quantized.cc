@@ -1,4 +1,6 @@
 // Quantised operators.
+#include <optional>
+
 #include "apps/onnx/operators.h"
 #include "apps/onnx/operators/narrow.h"
 #include "apps/onnx/operators/window.h"
@@ -153,18 +155,28 @@ void infer_product(Inference &i, size_t right, ElementType type) {
   shape.push_back(b.back());
   i.result(0, type, shape);
 }
+// A zero point that is 0 is none.
+Tensor point_of(const Lowering &l, size_t i) {
+  return l.has(i) && !l.is_literal_zero(i) ? l.in(i) : Tensor();
+}
+
 void infer_matmul_integer(Inference &i) { infer_product(i, 1, ElementType::Int32); }
 std::vector<Tensor> lower_matmul_integer(Lowering &l) {
-  return {ops::quantized_matmul(l.in(0), l.has(2) ? by_row(l.in(2)) : Tensor(), l.in(1),
-                                l.has(3) ? by_column(l.in(3)) : Tensor())};
+  return {
+      ops::quantized_matmul(l.in(0), by_row(point_of(l, 2)), l.in(1), by_column(point_of(l, 3)))};
 }
 
 // sum * (a's scale * b's scale / result's scale), with the result's zero point.
 Tensor requantized(const Tensor &sum, const Tensor &a, const Tensor &b, const Tensor &y,
                    const Tensor &point, Type type) {
-  return ops::elementwise({sum, a, b, y, point}, type, [type](const std::vector<Expr> &v) {
-    const Expr scale = cast<float>(v[1]) * cast<float>(v[2]) / cast<float>(v[3]);
-    const Expr steps = round(cast<float>(v[0]) * scale) + cast<float>(v[4]);
+  const Tensor scale = ops::stored(ops::elementwise({a, b, y}, Float(32),
+                                                    [](const std::vector<Expr> &v) {
+                                                      return cast<float>(v[0]) * cast<float>(v[1]) /
+                                                             cast<float>(v[2]);
+                                                    }),
+                                   "scale");
+  return ops::elementwise({sum, scale, point}, type, [type](const std::vector<Expr> &v) {
+    const Expr steps = round(cast<float>(v[0]) * v[1]) + cast<float>(v[2]);
     return cast(type, clamp(steps, cast<float>(type.min()), cast<float>(type.max())));
   });
 }
@@ -172,7 +184,7 @@ Tensor requantized(const Tensor &sum, const Tensor &a, const Tensor &b, const Te
 void infer_qlinear_matmul(Inference &i) { infer_product(i, 3, i.type(7)); }
 std::vector<Tensor> lower_qlinear_matmul(Lowering &l) {
   const Tensor product =
-      ops::quantized_matmul(l.in(0), by_row(l.in(2)), l.in(3), by_column(l.in(5)));
+      ops::quantized_matmul(l.in(0), by_row(point_of(l, 2)), l.in(3), by_column(point_of(l, 5)));
   return {requantized(product, by_row(l.in(1)), by_column(l.in(4)), by_row(l.in(6)),
                       by_row(l.in(7)), l.result_type(0))};
 }
@@ -198,25 +210,59 @@ Tensor kernel_point(const Tensor &v, int rank) {
   for (int d = 1; d < rank; d++) shape.emplace_back(1);
   return ops::reshape(v, shape);
 }
+// The elements of a shape from dimension `first` on; nothing where a size is open.
+std::optional<int64_t> known_elements(const Shape &shape, size_t first) {
+  int64_t n = 1;
+  for (size_t d = first; d < shape.size(); d++) {
+    const auto size = shape[d].constant();
+    if (!size) return std::nullopt;
+    n *= *size;
+  }
+  return n;
+}
+
+// Kernels that are held with the results side by side.
+Tensor results_innermost(const Tensor &w) {
+  std::vector<int> last, first{w.rank() - 1};
+  for (int d = 1; d < w.rank(); d++) {
+    last.push_back(d);
+    first.push_back(d - 1);
+  }
+  last.push_back(0);
+  return ops::transpose(ops::stored(ops::transpose(w, last), "kernels"), first);
+}
+
 // Of bytes and known sizes, as products of bytes; else of the differences from the zero points.
 Tensor convolution_of_steps(Lowering &l, size_t x, size_t x_point, size_t w, size_t w_point) {
   const int groups = static_cast<int>(l.node().integer("group", 1));
-  const WindowShape window = window_of(l, l.shape(x), kernel_of(l, l.shape(w)));
-  const Tensor from = l.has(x_point) ? ops::reshape(l.in(x_point), {}) : Tensor();
-  const auto is_known = [&](size_t i) {
-    return std::all_of(l.shape(i).begin(), l.shape(i).end(),
-                       [](const Dim &d) { return d.constant().has_value(); });
-  };
-  if (groups == 1 && l.in(x).type().bits() == 8 && l.in(w).type().bits() == 8 && is_known(x) &&
-      is_known(w)) {
-    return ops::quantized_convolution(l.in(x), from, l.in(w),
-                                      l.has(w_point) ? by_column(l.in(w_point)) : Tensor(),
-                                      window.lowered(l));
+  const ops::Window window = window_of(l, l.shape(x), kernel_of(l, l.shape(w))).lowered(l);
+  const Tensor x_zero = point_of(l, x_point), w_zero = point_of(l, w_point);
+  const Tensor from = x_zero.defined() ? ops::reshape(x_zero, {}) : Tensor();
+  const bool bytes = l.in(x).type().bits() == 8 && l.in(w).type().bits() == 8;
+  const auto terms = known_elements(l.shape(w), 1);
+  // Floats hold sums of a few products of bytes exactly, and need no neighbours to multiply: few
+  // channels have none.
+  constexpr int64_t kExact = 1 << 24, kMostOfProduct = 255 * 255, kManyChannels = 16;
+  const bool few = groups > 1 || l.shape(x)[1].constant().value_or(kManyChannels) < kManyChannels;
+  const Tensor pixels = centred(l.in(x), from);
+  const Tensor kernels = centred(l.in(w), kernel_point(w_zero, l.rank(w)));
+  if (bytes && few && terms && *terms < kExact / kMostOfProduct) {
+    const Tensor x_numbers = ops::convert(pixels, Float(32));
+    const Tensor numbers = ops::convert(kernels, Float(32));
+    const auto results = l.shape(w)[0].constant();
+    if (groups == 1 && results) {
+      const int count = static_cast<int>(*results);
+      const int width = ops::strip_width(count, Float(32), l.target());
+      const Tensor strips = ops::stored(ops::kernel_strips(numbers, width), "strips");
+      return ops::convert(ops::convolution(x_numbers, strips, count, window), Int(32));
+    }
+    return ops::convert(ops::convolution(x_numbers, results_innermost(numbers), window, groups),
+                        Int(32));
   }
-  return ops::convolution(
-      centred(l.in(x), from),
-      centred(l.in(w), l.has(w_point) ? kernel_point(l.in(w_point), l.rank(w)) : Tensor()),
-      window.lowered(l), groups, Int(32));
+  if (bytes && groups == 1 && terms && known_elements(l.shape(x), 0)) {
+    return ops::quantized_convolution(l.in(x), from, l.in(w), by_column(w_zero), window);
+  }
+  return ops::convolution(pixels, kernels, window, groups, Int(32));
 }
 std::vector<Tensor> lower_conv_integer(Lowering &l) {
   return {convolution_of_steps(l, 0, 2, 1, 3)};
