@@ -147,7 +147,10 @@ bool is_product(const Graph &g, const Node &n) {
   if (!is_constant(a) || !b || b->size() != 2 || a->size() < 2 || a->size() > 3) return false;
   constexpr int64_t kLeastRows = 2, kLeastColumns = 64;
   const auto columns = (*b)[1].constant();
-  return columns.value_or(0) >= kLeastColumns && (*a)[a->size() - 2].constant() >= kLeastRows;
+  // Of a sequence of vectors each is a row.
+  const bool vectors = a->size() == 3 && (*a)[1].is(1);
+  const auto rows = (*a)[vectors ? 0 : a->size() - 2].constant();
+  return columns.value_or(0) >= kLeastColumns && rows >= kLeastRows;
 }
 
 }  // namespace

@@ -93,6 +93,26 @@ TEST(onnx_program, known_right_operands_lie_in_strips) {
   }
 }
 
+// Vectors that all meet one matrix are the rows of one product, of known and of open matrices.
+TEST(onnx_program, sequences_of_vectors_are_matrices) {
+  for (const bool known : {true, false}) {
+    ModelBuilder b;
+    b.input("x", {9, 1, 20});
+    const Constant w = random_floats({20, 70}, 1);
+    if (known) {
+      b.weights("w", {20, 70}, list(w));
+    } else {
+      b.input("w", {20, 70});
+    }
+    b.weights("c", {70}, list(random_floats({70}, 2)));
+    b.node("MatMul", {"x", "w"}, {"m"}).node("Add", {"m", "c"}, {"y"}).output("y");
+    Program::Tensors inputs{{"x", random_floats({9, 1, 20}, 3)}};
+    if (!known) inputs.emplace("w", w);
+    const Constant y = run_all(b, inputs).at("y");
+    EXPECT_EQ(y.shape(), (std::vector<int64_t>{9, 1, 70}));
+  }
+}
+
 TEST(onnx_program, convolutions_that_gain_take_winograds_form) {
   ModelBuilder b(15);
   b.input("x", {1, 32, 15, 13});

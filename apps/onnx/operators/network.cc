@@ -34,9 +34,16 @@ void infer_matmul(Inference &i) {
   i.result(0, i.node().is("MatMulInteger") ? ElementType::Int32 : i.type(0), shape);
 }
 std::vector<Tensor> lower_matmul(Lowering &l) {
-  const Node &n = l.node();
-  if (!n.has("strips_of")) return {ops::matmul(l.in(0), l.in(1))};
-  return {ops::matmul(l.in(0), l.in(1), static_cast<int>(n.integer("strips_of", 0)))};
+  const int strips_of = static_cast<int>(l.node().integer("strips_of", 0));
+  // A sequence of vectors that all meet one matrix: rows of one product.
+  const Shape &a = l.shape(0);
+  const bool are_rows =
+      a.size() == 3 && a[1].is(1) && !a[0].is(1) && (strips_of != 0 || l.rank(1) == 2);
+  const Tensor rows =
+      are_rows ? ops::reshape(l.in(0), {l.in(0).size(0), l.in(0).size(2)}) : l.in(0);
+  const Tensor product =
+      strips_of == 0 ? ops::matmul(rows, l.in(1)) : ops::matmul(rows, l.in(1), strips_of);
+  return {are_rows ? ops::unsqueeze(product, {1}) : product};
 }
 
 void infer_gemm(Inference &i) {
