@@ -88,8 +88,10 @@ void schedule_product(const Loops &to, const std::vector<size_t> &place, const S
 void schedule_held(const Stage &s, const LoopLevel *level, const Target &target);
 
 /// Every point on its own: vectors along the innermost dimension and, where they may, threads along
-/// the outer ones. `alone`: nothing is computed inside of its loops.
-void schedule_points(const Loops &l, bool alone, bool threads, const Target &target);
+/// the outer ones. `alone`: nothing is computed inside of its loops; `whole`: no fewer than all of
+/// its points are asked for.
+void schedule_points(const Loops &l, bool alone, bool threads, const Target &target,
+                     bool whole = false);
 
 /// A Product in strips, whose sums stay in registers for a tile of `to`: all results of a strip,
 /// some columns. `place` as above, without the strip; `border` is what it reads, or null.

@@ -131,9 +131,23 @@ Tensor concat(const std::vector<Tensor> &parts, int axis) {
 }
 
 Tensor tile(const Tensor &x, const Index &shape) {
-  auto read = [x](const Index &index) {
+  auto read = [x, shape](const Index &index) {
     Index at;
-    for (size_t d = 0; d < index.size(); d++) at.push_back(index[d] % x.shape()[d]);
+    for (size_t d = 0; d < index.size(); d++) {
+      const auto n = constant(x.shape()[d]), all = constant(shape[d]);
+      constexpr int64_t kFew = 8;
+      if (d + 1 < index.size() || !n || !all || *n < 1 || *all > kFew * *n) {
+        at.push_back(index[d] % x.shape()[d]);
+        continue;
+      }
+      // Of a few copies along the last dimension each is read as it lies.
+      Expr place = index[d] - static_cast<int>((*all - 1) / *n * *n);
+      for (int64_t k = (*all - 1) / *n; k-- > 0;) {
+        const int begin = static_cast<int>(k * *n), end = static_cast<int>((k + 1) * *n);
+        place = select(index[d] < end, index[d] - begin, place);
+      }
+      at.push_back(clamp(place, 0, static_cast<int>(*n - 1)));
+    }
     return x(at);
   };
   return Tensor(x.type(), shape, read, x.detached_stages());

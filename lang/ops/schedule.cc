@@ -1,6 +1,7 @@
 // The library's schedule: from the kinds of stages that tensors are made of to directives. The only
 // place that picks schedules for operators.
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "lang/ir/visit.h"
@@ -178,15 +179,24 @@ void schedule_held(const Stage &s, const LoopLevel *level, const Target &target)
 
 namespace {
 
+// c where e is the variable plus c.
+std::optional<int64_t> offset_from(const Expr &e, const Var &v) {
+  const VariableNode *variable = as_variable(e);
+  if (variable) return variable->name == v.name() ? std::optional<int64_t>(0) : std::nullopt;
+  int64_t c = 0;
+  if ((e->op != Op::Add && e->op != Op::Sub) || !is_const_int(e->args[1], &c)) return std::nullopt;
+  const auto rest = offset_from(e->args[0], v);
+  if (!rest) return std::nullopt;
+  return *rest + (e->op == Op::Add ? c : -c);
+}
+
 // Places along the variable where parts of f's value begin that lie beside each other.
 std::vector<int64_t> parts_along(const Func &f, const Var &along) {
   std::vector<int64_t> places;
   for_each_node(f.value(), [&](const Expr &e) {
-    if (e->op != Op::Select || e->args[0]->op != Op::Lt) return;
-    const VariableNode *v = as_variable(e->args[0]->args[0]);
     int64_t end = 0;
-    if (v && v->name == along.name() && is_const_int(e->args[0]->args[1], &end))
-      places.push_back(end);
+    if ((e->op != Op::Lt && e->op != Op::Ge) || !is_const_int(e->args[1], &end)) return;
+    if (const auto offset = offset_from(e->args[0], along)) places.push_back(end - *offset);
   });
   return places;
 }
@@ -202,7 +212,7 @@ int lanes_between(std::vector<int64_t> places, int64_t extent, int lanes) {
 
 }  // namespace
 
-void schedule_points(const Loops &l, bool alone, bool threads, const Target &target) {
+void schedule_points(const Loops &l, bool alone, bool threads, const Target &target, bool whole) {
   if (l.vars.empty()) return;
   Func f = l.func;
   const int64_t operations = product_of(l.extents);
@@ -225,11 +235,12 @@ void schedule_points(const Loops &l, bool alone, bool threads, const Target &tar
   constexpr int kMostVectors = 32;
   const std::vector<int64_t> parts = parts_along(f, l.vars[along]);
   const int short_fit = lanes_between(parts, l.extent(along), fit);
-  const bool by_parts = !parts.empty() && short_fit > 1 && l.extent(along) > 0 &&
+  const bool by_parts = whole && !parts.empty() && short_fit > 1 && l.extent(along) > 0 &&
                         tiles(l.extent(along), short_fit) <= kMostVectors;
   if (by_parts) {
     // Unrolled, each vector knows its part, and reads it as it lies.
-    f.vectorize(l.vars[along], short_fit, tail_for(l.extent(along), short_fit))
+    f.bound(l.vars[along], 0, static_cast<int>(l.extent(along)))
+        .vectorize(l.vars[along], short_fit, tail_for(l.extent(along), short_fit))
         .unroll(l.vars[along]);
   } else if (fit > 1) {
     f.vectorize(l.vars[along], fit, tail_for(l.extent(along), fit));
@@ -434,7 +445,7 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
     const std::vector<int> its = orders[i].empty() ? reversed_dims(each.rank()) : orders[i];
     std::vector<Expr> sizes;
     for (int d : its) sizes.push_back(each.shape()[static_cast<size_t>(d)]);
-    schedule_points(Loops(outputs[i], sizes), i > 0 || alone, true, target);
+    schedule_points(Loops(outputs[i], sizes), i > 0 || alone, true, target, true);
   }
   return outputs;
 }
