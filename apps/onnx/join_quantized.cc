@@ -114,7 +114,9 @@ class Joining {
     s.point = n.has_input(2) ? n.inputs[2] : kNone;
     s.axis = n.integer("axis", 1);
     s.is_uniform = scale->elements() == 1;
-    if (!s.is_uniform && scale->shape().size() != 1) return std::nullopt;
+    if (scale->elements() < 1 || (!s.is_uniform && scale->shape().size() != 1)) return std::nullopt;
+    const int64_t points = point ? point->elements() : 1;
+    if (points != 1 && points != scale->elements()) return std::nullopt;
     return s;
   }
   // Of what is a dequantised tensor of bytes.
@@ -124,14 +126,20 @@ class Joining {
     const auto s = steps_of_node(*n, n->inputs[0]);
     return s && is_byte(constant(s->point)->type()) ? s : std::nullopt;
   }
+  // The axis along which c has a scale for each index; nothing where it has not as many.
+  std::optional<int64_t> axis_of(const Constant &c, const Steps &s) const {
+    const auto rank = static_cast<int64_t>(c.shape().size());
+    const int64_t axis = s.axis < 0 ? s.axis + rank : s.axis;
+    if (axis < 0 || axis >= rank) return std::nullopt;
+    const bool fits = c.shape()[static_cast<size_t>(axis)] == constant(s.scale)->elements();
+    return fits ? std::optional<int64_t>(axis) : std::nullopt;
+  }
   // A dequantised constant, as kernels are, with one scale or one of each index along an axis.
   std::optional<Steps> known_bytes(ValueId v, int64_t axis) const {
     const auto s = dequantized(v);
     const Constant *c = s ? constant(s->values) : nullptr;
     if (!c || c->is_splat()) return std::nullopt;
-    const auto rank = static_cast<int64_t>(c->shape().size());
-    const int64_t own = s->axis < 0 ? s->axis + rank : s->axis;
-    return s->is_uniform || own == axis ? s : std::nullopt;
+    return s->is_uniform || axis_of(*c, *s) == axis ? s : std::nullopt;
   }
   // A bias whose steps are those of the sums: scale of x times scale of w. kNone: there is none;
   // nothing: it is of another kind.
@@ -149,6 +157,8 @@ class Joining {
     }
     const Constant &scale = *constant(s->scale), &ws = *constant(w.scale);
     const int64_t count = std::max(scale.elements(), ws.elements());
+    if (std::min(scale.elements(), ws.elements()) != 1 && scale.elements() != ws.elements())
+      return std::nullopt;
     for (int64_t i = 0; i < count; i++) {
       const double wanted = constant(x.scale)->number(0) * ws.number(ws.elements() == 1 ? 0 : i);
       const double own = scale.number(scale.elements() == 1 ? 0 : i);
@@ -211,7 +221,9 @@ class Joining {
       if (dequantizes && uses[static_cast<size_t>(n.outputs[0])] == 0) continue;
       const auto s = dequantizes ? steps_of_node(n, n.inputs[0]) : std::nullopt;
       const Constant *c = s ? constant(s->values) : nullptr;
-      if (c && language_type(c->type()) && language_type(c->type())->is_int_or_uint()) {
+      const bool integers =
+          c && language_type(c->type()) && language_type(c->type())->is_int_or_uint();
+      if (integers && (s->is_uniform || axis_of(*c, *s))) {
         Value &value = g_->value(n.outputs[0]);
         value.constant = numbers_of(*c, *s);
         value.type = ElementType::Float32;
@@ -225,10 +237,9 @@ class Joining {
 
   Constant numbers_of(const Constant &c, const Steps &s) const {
     const Constant &scale = *constant(s.scale), *point = constant(s.point);
-    const auto rank = static_cast<int64_t>(c.shape().size());
-    const int64_t axis = s.axis < 0 ? s.axis + rank : s.axis;
     int64_t behind = 1;  // elements from one index along the axis to the next
-    for (int64_t d = axis + 1; d < rank; d++) behind *= c.shape()[static_cast<size_t>(d)];
+    for (auto d = static_cast<size_t>(axis_of(c, s).value_or(0)) + 1; d < c.shape().size(); d++)
+      behind *= c.shape()[d];
     std::vector<float> numbers(static_cast<size_t>(c.elements()));
     for (int64_t i = 0; i < c.elements(); i++) {
       const int64_t k = s.is_uniform ? 0 : i / behind % scale.elements();
@@ -383,7 +394,7 @@ class Joining {
     if (!a || !b || !a->is_uniform) return false;
     const Constant &kernels = *constant(b->values);
     const size_t rank = kernels.shape().size();
-    if (!convolution && rank != 2) return false;
+    if (convolution ? rank < 3 : rank != 2) return false;
     ValueId right = b->values;
     if (turned) right = g_->add_constant("turned", move_axis(kernels, 0, 1));
     const auto bias = bias_in_steps(n, *a, *b);

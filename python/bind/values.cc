@@ -2,6 +2,7 @@
 #include <pybind11/numpy.h>
 
 #include <cmath>
+#include <iterator>
 #include <optional>
 
 #include "polyhalite/buffer.h"
@@ -120,37 +121,15 @@ namespace {
 // Of the types of numpy that the C language has too; to ask these for their names takes long. Their
 // sizes are not asked for: dtypes of numpy 1 and 2 keep them in different places.
 std::optional<Type> plain_type(py::handle type) {
+  constexpr int kLong = 8 * sizeof(long);
+  // By numpy's numbers of them, from NPY_BOOL to NPY_DOUBLE.
+  static const Type kTypes[] = {Bool(),   Int(8),    UInt(8),    Int(16),     UInt(16),
+                                Int(32),  UInt(32),  Int(kLong), UInt(kLong), Int(64),
+                                UInt(64), Float(32), Float(64)};
   if (!py::isinstance<py::dtype>(type)) return std::nullopt;
-  switch (py::reinterpret_borrow<py::dtype>(type).num()) {
-    case py::detail::npy_api::NPY_BOOL_:
-      return Bool();
-    case py::detail::npy_api::NPY_BYTE_:
-      return Int(8);
-    case py::detail::npy_api::NPY_UBYTE_:
-      return UInt(8);
-    case py::detail::npy_api::NPY_SHORT_:
-      return Int(16);
-    case py::detail::npy_api::NPY_USHORT_:
-      return UInt(16);
-    case py::detail::npy_api::NPY_INT_:
-      return Int(32);
-    case py::detail::npy_api::NPY_UINT_:
-      return UInt(32);
-    case py::detail::npy_api::NPY_LONG_:
-      return Int(8 * sizeof(long));
-    case py::detail::npy_api::NPY_ULONG_:
-      return UInt(8 * sizeof(long));
-    case py::detail::npy_api::NPY_LONGLONG_:
-      return Int(64);
-    case py::detail::npy_api::NPY_ULONGLONG_:
-      return UInt(64);
-    case py::detail::npy_api::NPY_FLOAT_:
-      return Float(32);
-    case py::detail::npy_api::NPY_DOUBLE_:
-      return Float(64);
-    default:
-      return std::nullopt;
-  }
+  const int number = py::reinterpret_borrow<py::dtype>(type).num();
+  if (number < 0 || number >= static_cast<int>(std::size(kTypes))) return std::nullopt;
+  return kTypes[number];
 }
 
 }  // namespace

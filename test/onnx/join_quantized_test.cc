@@ -233,6 +233,27 @@ TEST_F(Joined, results_that_are_read_twice_stay) {
   EXPECT_EQ(counts.at("QuantizeLinear"), 2);
 }
 
+// Scales and zero points that do not fit are left to what tells of them.
+TEST_F(Joined, numbers_of_scales_that_do_not_fit) {
+  struct Case {
+    int64_t axis, scales, points;
+  };
+  for (const Case &c : {Case{0, 7, 7}, {0, 0, 0}, {-9, 3, 3}, {5, 3, 3}, {0, 3, 2}, {0, 1, 0}}) {
+    ModelBuilder b;
+    b.input("x", {1, 4, 6, 6}, kUInt8).weights("s", {}, {0.1f});
+    b.initializer(ModelBuilder::tensor<uint8_t>("p", kUInt8, {}, {3}));
+    b.initializer(ModelBuilder::tensor("q", kInt8, {3, 4, 1, 1}, bytes(12)));
+    b.weights("scales", {c.scales}, std::vector<float>(static_cast<size_t>(c.scales), 0.5f));
+    b.initializer(ModelBuilder::tensor("points", kInt8, {c.points},
+                                       std::vector<uint8_t>(static_cast<size_t>(c.points))));
+    b.node("DequantizeLinear", {"x", "s", "p"}, {"r"});
+    b.node("DequantizeLinear", {"q", "scales", "points"}, {"w"}, {int_attribute("axis", c.axis)});
+    b.node("Conv", {"r", "w"}, {"c"}).node("QuantizeLinear", {"c", "s", "p"}, {"y"}).output("y");
+    EXPECT_THROW(Program(b.load(), {}), CompileError)
+        << c.axis << " " << c.scales << " " << c.points;
+  }
+}
+
 // Weights of an operator that has no form on steps are floats before anything is compiled.
 TEST_F(Joined, dequantised_weights_are_constants) {
   input("x", {1, 4, 5, 5}, 0.02f, 100);

@@ -94,7 +94,7 @@ void infer_einsum(Inference &i) {
 int place_of(const std::string &letters, char c) { return static_cast<int>(letters.find(c)); }
 bool has(const std::string &letters, char c) { return letters.find(c) != std::string::npos; }
 
-// x, whose indices are `letters`, with those in `order`, of which some are one each.
+// x, whose indices are `letters`, with a dimension for each of `joined`, which stand for several.
 Tensor arranged(const Tensor &x, const std::string &letters,
                 const std::vector<std::string> &joined) {
   std::vector<int> permutation;

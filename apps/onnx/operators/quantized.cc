@@ -40,7 +40,15 @@ Tensor spread(Lowering &l, const Tensor &v, const Tensor &x) {
 
 Tensor zero(Type t) { return Tensor(cast(t, Expr(0))); }
 
+// Several scales in a list are one for each place along the axis.
+void require_scales(const Inference &i) {
+  if (i.shape(1).size() != 1 || i.shape(1)[0].is(1)) return;
+  const auto axis = static_cast<size_t>(i.axis(i.node().integer("axis", 1), i.rank(0)));
+  i.require_equal(i.shape(0)[axis], i.shape(1)[0], "places along the axis and scales");
+}
+
 void infer_quantize(Inference &i) {
+  require_scales(i);
   ElementType type = ElementType::UInt8;
   if (i.has(2)) {
     type = i.type(2);
@@ -78,6 +86,7 @@ std::vector<Tensor> lower_quantize(Lowering &l) {
 }
 
 void infer_dequantize(Inference &i) {
+  require_scales(i);
   if (!language_type(i.type(0)))
     i.fail("elements of " + element_name(i.type(0)), "they are not supported");
   const int64_t wanted = i.node().integer("output_dtype", 0);
