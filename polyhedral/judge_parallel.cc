@@ -98,10 +98,12 @@ bool judge_promise(JudgeContext &c, StageId s, const LoopInfo &loop, const std::
     c.certify('e', about, Proof::Isl, "atomic, and lanes take turns in the algorithm's order");
     return true;
   }
-  if (update) {
+  if (update && update->choices_alone) {
     c.certify('e', about, Proof::Waiver, "atomic, and of equal operands any may be taken");
     return true;
   }
+  if (update)
+    why = "the operator is associative, but not commutative: operands would change places";
   answer = conflict_at(c, s, loop);
   if (!answer->unknown && !answer->conflict) return false;
   if (swapped.conflict && !swapped.conflict->inexact) {

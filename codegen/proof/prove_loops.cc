@@ -13,6 +13,7 @@
 #include "lang/ir/extern_stage.h"
 #include "lang/ir/undef.h"
 #include "lang/ir/visit.h"
+#include "lang/simplify/associative.h"
 #include "lang/simplify/simplify.h"
 #include "lang/simplify/written_values.h"
 #include "polyhalite/error.h"
@@ -23,6 +24,12 @@ namespace {
 
 using dataflow::Around;
 using dataflow::Finding;
+
+// Are its results right in any order? Of equal keys an argmin may take any.
+bool may_change_places(const FuncDef &f, int stage) {
+  const auto update = stage > 0 ? prove_associative(f, stage) : std::nullopt;
+  return update && (update->commutative || update->choices_alone);
+}
 
 class Reader {
  public:
@@ -361,9 +368,13 @@ class Reader {
     st.where = sized(match.where);
     st.memory = memory_of(f.name);
     st.cell = sized(cell);
+    const auto is_promised = [&](const std::vector<std::string> &promises) {
+      return std::find(promises.begin(), promises.end(), f.name) != promises.end();
+    };
     st.is_atomic = atomic_;
-    const auto &promised = options_.promised_races;
-    st.races_are_promised = std::find(promised.begin(), promised.end(), f.name) != promised.end();
+    st.takes_any_order =
+        atomic_ && (is_promised(options_.promised_orders) || may_change_places(f, definition));
+    st.races_are_promised = is_promised(options_.promised_races);
     for (const MatchedRead &r : match.reads) {
       const int callee = r.is_image ? -1 : algorithm_.index_of(r.callee);
       if (r.is_image && !r.is_held) continue;  // the same by its form
@@ -574,9 +585,11 @@ std::vector<Finding> check_loops(const LoopTree &tree, const Survey &survey, con
                                  LoopProofOptions options) {
   options.blocked = blocked_memories(tree, survey);
   for (size_t i = 0; i < tree.nests.size(); i++) {
-    const bool promised = std::any_of(tree.nests[i].begin(), tree.nests[i].end(),
-                                      [](const StageNest &n) { return n.allow_races; });
-    if (promised) options.promised_races.push_back(tree.algorithm.funcs[i].name);
+    const std::string &name = tree.algorithm.funcs[i].name;
+    for (const StageNest &n : tree.nests[i]) {
+      if (n.allow_races) options.promised_races.push_back(name);
+      if (n.any_order) options.promised_orders.push_back(name);
+    }
   }
   std::vector<Finding> findings = prove_loops(tree.algorithm, f, options);
   for (const Finding &found : findings) {

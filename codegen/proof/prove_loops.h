@@ -22,6 +22,8 @@ struct LoopProofOptions {
   std::map<std::string, Expr> sizes;
   /// Funcs with loops of which the schedule promises that races do no harm.
   std::vector<std::string> promised_races;
+  /// Funcs of which it promises that the order of atomic updates does not matter.
+  std::vector<std::string> promised_orders;
   /// Hints for memory that is laid out in blocks; without, its Funcs are undecided.
   BlockedMemories blocked;
 };

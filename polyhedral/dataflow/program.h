@@ -53,6 +53,7 @@ struct Statement {
   std::vector<Expr> cell;
   std::vector<Read> reads;
   bool is_atomic = false, races_are_promised = false;
+  bool takes_any_order = false;  // of atomic ones: their results are right in any order
 };
 
 /// Two tasks that run at the same time, and a memory that one of them writes and the other reads.

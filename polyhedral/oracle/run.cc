@@ -90,7 +90,8 @@ Run::CompiledStage Run::compile_stage(StageId s) {
   CompiledStage stage{program(point), {}, {}, {}, {}};
   stage.variables = point.size();
   const StageNest &nest = tree_.nest(s);
-  stage.any_order = nest.any_order || (nest.atomic && prove_associative(tree_.func(s), s.stage));
+  const auto update = nest.atomic ? prove_associative(tree_.func(s), s.stage) : std::nullopt;
+  stage.any_order = nest.any_order || (update && (update->commutative || update->choices_alone));
   for (const auto &[name, range] : survey.used) {
     const Expr &at = survey.dims.at(name);
     if (range.min.defined()) {

@@ -83,6 +83,23 @@ TEST(atomic, iterations_on_threads_have_no_turns) {
             "legal");
 }
 
+// x -> x*A(r) + B(r), one after the other: as functions they compose, in one order.
+TEST(atomic, an_operator_with_an_order_is_for_lanes_only) {
+  const std::string composed = R"(f(x) = {1.0f, 0.0f}
+over r(0, 4): f(x) = {f(x).0*float32(r), f(x).1*float32(r) + float32(r*r)}
+output f
+)";
+  EXPECT_EQ(rule(composed, "f.update(0).atomic(false)\nf.update(0).vectorize(r)",
+                 "vector loop 'r' of update 0 of 'f'"),
+            "isl: atomic, and lanes take turns in the algorithm's order");
+  EXPECT_EQ(verdict(composed, "f.update(0).atomic(false)\nf.update(0).parallel(r)"),
+            "test:2: error: cannot prove that updates of update 0 of 'f' may run atomically in any "
+            "order\n"
+            "  why: f at (x=0, r=1) reads f(0), which (x=0, r=0) writes (with f.0.extent.0=1); the "
+            "operator is associative, but not commutative: operands would change places\n"
+            "  fix: promise it by atomic(true), or keep 'r' serial");
+}
+
 TEST(atomic, an_operator_without_order_needs_no_turns) {
   EXPECT_EQ(rule("f(x) = 0\nover r(0, 4), c(0, 8): f(c) = f(c) + r\noutput f\n",
                  "f.update(0).atomic(false)\nf.update(0).parallel(r)",
