@@ -1,58 +1,14 @@
 #include "apps/onnx/control.h"
 
-#include <algorithm>
-
 #include "apps/onnx/canonicalize.h"
 #include "apps/onnx/operators.h"
 #include "apps/onnx/rearrange_constant.h"
 #include "apps/onnx/regions.h"
-#include "apps/onnx/session.h"
+#include "apps/onnx/turns.h"
 
 namespace polyhalite::onnx {
 
 namespace {
-
-// A region as a program of its own.
-class RegionProgram {
- public:
-  /// The last operands of the region are the node's operands from `captures` on.
-  RegionProgram(const Graph &g, const Node &n, const std::string &attribute, size_t captures,
-                const CompileOptions &options)
-      : region_(std::get<std::shared_ptr<const Graph>>(n.attributes.at(attribute))) {
-    CompileOptions own = options;
-    own.sizes.clear();
-    own.shapes.clear();
-    own.constants.clear();
-    own.first_sizes = false;  // a loop's may change with every iteration
-    Model model;
-    model.path = n.name;
-    model.graph = *region_;
-    const size_t count = n.inputs.size() - captures;
-    const size_t inputs = region_->inputs.size();
-    for (size_t k = 0; k < count && k < inputs; k++) {
-      const size_t at = inputs - std::min(count, inputs) + k;
-      const ValueId outer = n.inputs[captures + k];
-      const Value &inner = region_->value(region_->inputs[at]);
-      if (outer != kNone && g.value(outer).constant)
-        own.constants[inner.name] = *g.value(outer).constant;
-    }
-    session_ = std::make_shared<Session>(std::move(model), own);
-  }
-
-  std::vector<Constant> run(const std::vector<Constant> &operands) const {
-    Program::Tensors inputs;
-    for (size_t k = 0; k < region_->inputs.size(); k++)
-      inputs[region_->value(region_->inputs[k]).name] = operands.at(k);
-    const Program::Tensors results = session_->run(inputs);
-    std::vector<Constant> list;
-    for (ValueId v : region_->outputs) list.push_back(results.at(region_->value(v).name));
-    return list;
-  }
-
- private:
-  std::shared_ptr<const Graph> region_;
-  std::shared_ptr<Session> session_;
-};
 
 size_t own_operands(const Node &n) {
   return static_cast<size_t>(n.integer("operands", static_cast<int64_t>(n.inputs.size())));
@@ -80,10 +36,11 @@ std::vector<std::pair<ElementType, std::vector<int64_t>>> described_results(cons
   return results;
 }
 
-// What a node tells of each turn, in one tensor; of no turns at all, as far as it is known.
-Constant collected_turns(const std::vector<Constant> &turns, ElementType type,
-                         const std::vector<int64_t> &least) {
-  if (!turns.empty()) return stack(turns);
+// What a node tells of all turns; of no turns at all, as far as it is known.
+Constant collected_turns(Turns *turns, size_t k, ElementType type,
+                         const std::vector<int64_t> &least, bool backwards = false) {
+  const Constant all = turns->take_collected(k, backwards);
+  if (all.type() != ElementType::Undefined) return all;
   std::vector<int64_t> shape = least;
   shape[0] = 0;
   return Constant::of_bytes(type, shape, {});
@@ -134,27 +91,27 @@ HostRoutine make_loop(const Graph &g, const Node &n, const CompileOptions &optio
     const bool counted = node.has_input(0), tested = node.has_input(1);
     const int64_t most = counted ? scalar(node, operands[0]) : INT64_MAX;
     bool goes_on = !tested || scalar(node, operands[1]) != 0;
-    std::vector<Constant> state(operands.begin() + 2,
-                                operands.begin() + 2 + static_cast<ptrdiff_t>(states));
-    std::vector<std::vector<Constant>> collected(results.size() - states);
-    const std::vector<Constant> around = captured(node, operands);
-    for (int64_t turn = 0; turn < most && goes_on; turn++) {
-      const uint8_t yes = 1;
-      std::vector<Constant> args{Constant::integer(turn),
-                                 Constant::splat(ElementType::Bool, {}, &yes)};
-      args.insert(args.end(), state.begin(), state.end());
-      args.insert(args.end(), around.begin(), around.end());
-      const std::vector<Constant> out = body.run(args);
-      goes_on = scalar(node, out[0]) != 0;
-      for (size_t k = 0; k < states; k++) state[k] = out[1 + k];
-      for (size_t k = 0; k < collected.size(); k++) collected[k].push_back(out[1 + states + k]);
+    int64_t turn = 0;
+    const uint8_t yes = 1;
+    std::vector<Turns::Operand> list{
+        {Turns::Operand::Fixed,
+         Constant(ElementType::Int64, {}, nullptr, reinterpret_cast<const uint8_t *>(&turn))},
+        {Turns::Operand::Fixed, Constant(ElementType::Bool, {}, nullptr, &yes)}};
+    for (size_t k = 0; k < states; k++) list.push_back({Turns::Operand::State, operands[2 + k]});
+    for (const Constant &c : captured(node, operands)) list.push_back({Turns::Operand::Fixed, c});
+    Turns turns(body, std::move(list), 1);
+    for (; turn < most && goes_on; turn++) {
+      turns.run();
+      goes_on = scalar(node, turns.seen(0)) != 0;
     }
-    for (size_t k = 0; k < collected.size(); k++) {
-      const auto &[type, shape] = results[states + k];
-      state.push_back(type == ElementType::Undefined ? Constant()
-                                                     : collected_turns(collected[k], type, shape));
+    std::vector<Constant> all = turns.states();
+    for (size_t k = states; k < results.size(); k++) {
+      const auto &[type, shape] = results[k];
+      all.push_back(type == ElementType::Undefined
+                        ? Constant()
+                        : collected_turns(&turns, k - states, type, shape));
     }
-    return state;
+    return all;
   };
 }
 
@@ -166,52 +123,43 @@ HostRoutine make_scan(const Graph &g, const Node &n, const CompileOptions &optio
     const Node &node = *kept;
     const auto scans = static_cast<size_t>(node.integer("num_scan_inputs", 0));
     const size_t states = own_operands(node) - scans;
-    std::vector<Constant> state(operands.begin(),
-                                operands.begin() + static_cast<ptrdiff_t>(states));
-    std::vector<Constant> sequences;
-    int64_t turns = -1;
+    std::vector<Turns::Operand> list;
+    for (size_t k = 0; k < states; k++) list.push_back({Turns::Operand::State, operands[k]});
+    int64_t count = -1;
     for (size_t k = 0; k < scans; k++) {
       const Constant &c = operands[states + k];
       const size_t axis = positive_axis(listed(node, "scan_input_axes", k), c.shape().size());
-      sequences.push_back(move_axis(c, axis, 0));
-      const int64_t length = sequences.back().shape()[0];
-      if (turns >= 0 && length != turns) {
-        throw RuntimeError({node.describe() + ": sequences have " + std::to_string(turns) +
+      const bool backwards = listed(node, "scan_input_directions", k) != 0;
+      list.push_back({Turns::Operand::Row, move_axis(c, axis, 0), backwards});
+      const int64_t length = list.back().elements.shape()[0];
+      if (count >= 0 && length != count) {
+        throw RuntimeError({node.describe() + ": sequences have " + std::to_string(count) +
                                 " and " + std::to_string(length) + " elements",
                             "each turn takes one of each",
                             "give sequences of one length",
                             {}});
       }
-      turns = length;
+      count = length;
     }
-    std::vector<std::vector<Constant>> collected(results.size() - states);
-    const std::vector<Constant> around = captured(node, operands);
-    for (int64_t turn = 0; turn < turns; turn++) {
-      std::vector<Constant> args = state;
-      for (size_t k = 0; k < scans; k++) {
-        const bool backwards = listed(node, "scan_input_directions", k) != 0;
-        args.push_back(row(sequences[k], backwards ? turns - 1 - turn : turn));
-      }
-      args.insert(args.end(), around.begin(), around.end());
-      const std::vector<Constant> out = body.run(args);
-      for (size_t k = 0; k < states; k++) state[k] = out[k];
-      for (size_t k = 0; k < collected.size(); k++) collected[k].push_back(out[states + k]);
-    }
-    for (size_t k = 0; k < collected.size(); k++) {
-      const auto &[type, shape] = results[states + k];
+    for (const Constant &c : captured(node, operands)) list.push_back({Turns::Operand::Fixed, c});
+    Turns turns(body, std::move(list), 0);
+    for (int64_t turn = 0; turn < count; turn++) turns.run();
+    std::vector<Constant> all = turns.states();
+    for (size_t k = states; k < results.size(); k++) {
+      const auto &[type, shape] = results[k];
       if (type == ElementType::Undefined) {
-        state.emplace_back();
+        all.emplace_back();
         continue;
       }
-      if (listed(node, "scan_output_directions", k) != 0)
-        std::reverse(collected[k].begin(), collected[k].end());
-      const size_t axis = positive_axis(listed(node, "scan_output_axes", k), shape.size());
+      const size_t at = k - states;
+      const size_t axis = positive_axis(listed(node, "scan_output_axes", at), shape.size());
       std::vector<int64_t> front = shape;
       front.erase(front.begin() + static_cast<ptrdiff_t>(axis));
       front.insert(front.begin(), 0);
-      state.push_back(move_axis(collected_turns(collected[k], type, front), 0, axis));
+      const bool backwards = listed(node, "scan_output_directions", at) != 0;
+      all.push_back(move_axis(collected_turns(&turns, at, type, front, backwards), 0, axis));
     }
-    return state;
+    return all;
   };
 }
 

@@ -79,6 +79,8 @@ class Program {
   /// or of shapes that do not fit; RuntimeError where a kernel fails. `times`: seconds of each step
   /// are added to it. May be called from many threads.
   Tensors run(const Tensors &inputs, std::vector<KernelTime> *times = nullptr) const;
+  /// CompileError for inputs that do not fit.
+  std::shared_ptr<const RunPlan> plan_for(const Tensors &inputs) const;
 
   /// Empty where the program can run. Where it is not, the graph is canonical and inferred as far
   /// as that goes.
@@ -117,8 +119,6 @@ class Program {
   void find_needs(const InferenceReport &report);
   void place_values();
   void compile_kernels(const CompileOptions &options);
-  /// CompileError for inputs that do not fit.
-  std::shared_ptr<const RunPlan> plan_for(const Tensors &inputs) const;
   bool fits(const RunPlan &plan, const Tensors &inputs) const;
   CallPlan plan_call(const Step &s, const std::map<std::string, int64_t> &sizes) const;
   std::map<std::string, int64_t> sizes_of(const Tensors &inputs) const;

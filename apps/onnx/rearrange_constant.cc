@@ -17,6 +17,7 @@ size_t row_bytes(const Constant &c) {
 }  // namespace
 
 Constant move_axis(const Constant &c, size_t from, size_t to) {
+  if (from == to && !c.is_splat() && c.is_aligned()) return c;
   std::vector<int> order;
   for (size_t d = 0; d < c.shape().size(); d++) {
     if (d != from) order.push_back(static_cast<int>(d));
@@ -30,24 +31,6 @@ Constant move_axis(const Constant &c, size_t from, size_t to) {
 Constant row(const Constant &c, int64_t i) {
   const std::vector<int64_t> shape(c.shape().begin() + 1, c.shape().end());
   return Constant(c.type(), shape, nullptr, c.data() + static_cast<size_t>(i) * row_bytes(c));
-}
-
-Constant stack(const std::vector<Constant> &parts) {
-  std::vector<uint8_t> bytes;
-  for (const Constant &c : parts) {
-    if (c.type() != parts[0].type() || c.shape() != parts[0].shape()) {
-      throw RuntimeError({"a result has the shape " + shape_text(parts[0].shape()) +
-                              " in one turn and " + shape_text(c.shape()) + " in a later one",
-                          "the results of all turns are put into one tensor",
-                          "mend the model's loop",
-                          {}});
-    }
-    const std::vector<uint8_t> one = c.packed();
-    bytes.insert(bytes.end(), one.begin(), one.end());
-  }
-  std::vector<int64_t> shape = parts.at(0).shape();
-  shape.insert(shape.begin(), static_cast<int64_t>(parts.size()));
-  return Constant::of_bytes(parts[0].type(), shape, std::move(bytes));
 }
 
 Constant pick_rows(const Constant &c, const std::vector<int64_t> &rows) {

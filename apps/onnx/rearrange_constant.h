@@ -14,9 +14,6 @@ Constant move_axis(const Constant &c, size_t from, size_t to);
 /// c[i], a view; c is no splat.
 Constant row(const Constant &c, int64_t i);
 
-/// Tensors of one shape under each other, in a new dimension 0.
-Constant stack(const std::vector<Constant> &parts);
-
 /// The rows c[i] of a list, under each other; dimension 0 stays. c is no splat.
 Constant pick_rows(const Constant &c, const std::vector<int64_t> &rows);
 

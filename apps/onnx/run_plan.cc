@@ -178,6 +178,8 @@ std::shared_ptr<const RunPlan> Program::plan_for(const Tensors &inputs) const {
       plan->shapes[v] = shape_of(id, plan->sizes);
   }
   plan->arena = arena(plan->sizes);
+  plan->offsets.assign(graph_.values.size(), -1);
+  for (const auto &[v, at] : plan->arena.offsets) plan->offsets[static_cast<size_t>(v)] = at;
   plan->bytes = plan->arena.bytes;
   for (ValueId v : graph_.outputs) {
     const auto &shape = plan->shapes[static_cast<size_t>(v)];

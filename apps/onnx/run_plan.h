@@ -38,6 +38,11 @@ struct RunPlan {
   // By value; nullopt where it follows from what the program computes.
   std::vector<std::optional<std::vector<int64_t>>> shapes;
   ArenaPlan arena;
+  std::vector<int64_t> offsets;  // the arena's, by value; -1 where it has none
+  std::optional<int64_t> offset(ValueId v) const {
+    const int64_t at = offsets[static_cast<size_t>(v)];
+    return at < 0 ? std::nullopt : std::optional<int64_t>(at);
+  }
   int64_t bytes = 0;  // that a run asks for, as far as is known
   // By step; nullopt where a size follows from what the program computes, and for host routines.
   std::vector<std::optional<CallPlan>> calls;

@@ -201,6 +201,12 @@ void Session::remember(const Program::Tensors &inputs, std::shared_ptr<const Pro
   last_ = std::move(p);
 }
 
+std::shared_ptr<const Program> Session::program_by_shapes(const Program::Tensors &inputs) {
+  program_for(inputs);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return last_ && has_last_shapes(inputs) ? last_ : nullptr;
+}
+
 Program::Tensors Session::run(const Program::Tensors &inputs) {
   return program_for(inputs)->run(inputs);
 }

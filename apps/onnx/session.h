@@ -29,6 +29,9 @@ class Session {
   /// The program for these inputs: for sizes that the algorithms need as numbers, and for elements
   /// that decide about shapes; what computes such elements is run first, as a program of its own.
   std::shared_ptr<const Program> program_for(const Program::Tensors &inputs);
+  /// The same where shapes alone decide, so that other inputs of these shapes have the same
+  /// program; null where elements do.
+  std::shared_ptr<const Program> program_by_shapes(const Program::Tensors &inputs);
   Program::Tensors run(const Program::Tensors &inputs);
 
  private:
