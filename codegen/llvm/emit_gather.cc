@@ -1,5 +1,8 @@
 // Loads and stores whose lanes lie anywhere: lane after lane; masked ones by the machine's gathers
-// and scatters.
+// and scatters; lookups in tables of bytes by permutations.
+#include <llvm/IR/IntrinsicsX86.h>
+
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -137,8 +140,57 @@ Value *FunctionEmitter::pointer_vector(const std::string &buffer, Type element, 
                             address(buffer, element, at.base), offsets);
 }
 
+// A table of 256 bytes, of which each lane takes one by a byte: where the processor permutes the
+// bytes of two registers, that is two such permutations and a choice. Null for other loads, and
+// where the table may end earlier.
+Value *FunctionEmitter::look_up_bytes(const LoadNode &load) {
+  constexpr int kTable = 256, kRegister = 64;
+  const Type t = load.type;
+  if (t.bits() != 8 || t.is_bool() || t.lanes() < 8 || kernel_ ||
+      !module_.target.has_feature(Target::AVX512_Cannonlake))
+    return nullptr;
+  const Definitions definitions = [this](const std::string &name) { return definition(name); };
+  ScatteredIndex at = SplitIndex(definitions)(load.args[0]);
+  if (at.step != 0 || !at.lanes.defined() || at.lanes.type().bits() != 8) return nullptr;
+  const bool is_signed = at.lanes.type().is_int();
+  if (is_signed) at.base.add(Polynomial::constant(-128));
+  const auto first = at.base.as_constant();
+  if (!first || *first < 0 || *first + kTable > module_.known_elements(load.buffer)) return nullptr;
+  auto *bytes = llvm::FixedVectorType::get(builder_.getInt8Ty(), kRegister);
+  Value *quarters[kTable / kRegister];
+  for (int q = 0; q < kTable / kRegister; q++) {
+    const Polynomial begin = Polynomial::constant(*first + q * kRegister);
+    auto *access = builder_.CreateAlignedLoad(bytes, address(load.buffer, t, begin),
+                                              alignment(load.buffer, t, begin));
+    module_.mark_access(access, load.buffer);
+    quarters[q] = access;
+  }
+  kept_.push_back(at.lanes);
+  Value *lanes = emit(at.lanes);
+  std::vector<Value *> parts;
+  for (int begin = 0; begin < t.lanes(); begin += kRegister) {
+    std::vector<int> own;
+    for (int i = begin; i < begin + kRegister; i++) own.push_back(i < t.lanes() ? i : -1);
+    Value *index = builder_.CreateShuffleVector(lanes, own);
+    // -128 is the table's first element where bytes have a sign.
+    if (is_signed) index = builder_.CreateXor(index, llvm::ConstantInt::get(bytes, 0x80));
+    const auto pick = [&](Value *low, Value *high) {
+      return builder_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpermi2var_qi_512, {},
+                                      {low, index, high});
+    };
+    Value *is_high = builder_.CreateICmpSLT(index, llvm::Constant::getNullValue(bytes));
+    parts.push_back(builder_.CreateSelect(is_high, pick(quarters[2], quarters[3]),
+                                          pick(quarters[0], quarters[1])));
+  }
+  Value *all = concatenate(parts);
+  std::vector<int> wanted(static_cast<size_t>(t.lanes()));
+  std::iota(wanted.begin(), wanted.end(), 0);
+  return to_register(builder_.CreateShuffleVector(all, wanted), t);
+}
+
 Value *FunctionEmitter::gather(const LoadNode &load, Value *mask) {
   const Type t = load.type;
+  if (Value *bytes = mask ? nullptr : look_up_bytes(load)) return bytes;
   const llvm::Align align(static_cast<uint64_t>(t.bytes()));
   if (mask) {
     llvm::Type *type = memory_type(context_, t);

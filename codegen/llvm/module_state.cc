@@ -17,6 +17,13 @@ void add_allocations(const Stmt &s, std::set<std::string> &names) {
   for (const Stmt &child : s->body) add_allocations(child, names);
 }
 
+void add_known_sizes(const Stmt &s, std::map<std::string, int64_t> *elements) {
+  int64_t known = 0;
+  if (s->kind == StmtKind::Allocate && is_const_int(s->args[0], &known))
+    (*elements)[s->name] = known;
+  for (const Stmt &child : s->body) add_known_sizes(child, elements);
+}
+
 // Elements between the lowest and the highest address of a buffer, and where `host` is in it.
 struct Span {
   int64_t elements = 1, host = 0;
@@ -53,6 +60,11 @@ ModuleState::ModuleState(llvm::Module &module, const Function &function, const T
       options(options),
       profile(function, target),
       abi(module) {
+  add_known_sizes(function.body, &known_elements_);
+  for (const auto &c : function.constants) {
+    const Span span = span_of(c->raw());
+    if (span.host == 0) known_elements_[c->name] = span.elements;
+  }
   llvm::MDBuilder metadata(module.getContext());
   llvm::MDNode *domain = metadata.createAliasScopeDomain(function.name);
   const std::set<std::string> names = buffer_names(function);
@@ -67,6 +79,11 @@ ModuleState::ModuleState(llvm::Module &module, const Function &function, const T
     alias_scopes_[order[i]] = {llvm::MDNode::get(context(), all[i]),
                                llvm::MDNode::get(context(), others)};
   }
+}
+
+int64_t ModuleState::known_elements(const std::string &buffer) const {
+  const auto at = known_elements_.find(buffer);
+  return at == known_elements_.end() ? 0 : at->second;
 }
 
 llvm::FunctionCallee ModuleState::declare(const std::string &name, llvm::Type *result,

@@ -55,6 +55,9 @@ class ModuleState {
   llvm::Constant *string(const std::string &text);
   /// The bytes of a constant buffer; null where there is none of this name.
   llvm::Constant *constant_data(const std::string &buffer);
+  /// Elements that an allocation or a dense constant buffer has for certain; 0 where that is not
+  /// known.
+  int64_t known_elements(const std::string &buffer) const;
   /// 64 bytes of zeros, aligned to 64.
   llvm::GlobalVariable *zeros();
   /// Marks an access of `buffer`: it does not touch what other names stand for. Inputs may overlap
@@ -69,6 +72,7 @@ class ModuleState {
     llvm::MDNode *self = nullptr, *others = nullptr;
   };
   std::map<std::string, AliasScope> alias_scopes_;
+  std::map<std::string, int64_t> known_elements_;
   std::map<std::string, llvm::Constant *> strings_;
   std::map<std::string, llvm::Constant *> constants_;
   llvm::Constant *kernel_module_ = nullptr;

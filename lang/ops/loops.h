@@ -84,6 +84,10 @@ bool schedule_transpose(const Loops &l, bool parallel, const Target &target);
 void schedule_product(const Loops &to, const std::vector<size_t> &place, const Stage &s,
                       const std::vector<Func> &operands, const Stage *seen, const Target &target);
 
+/// e, of so many points, where what follows from one byte and takes long is looked up in tables:
+/// Funcs of all 256 values.
+Expr tabulated(const Expr &e, int64_t points, const Target &target);
+
 /// Values that are kept: all of them, or at a level those that it needs.
 void schedule_held(const Stage &s, const LoopLevel *level, const Target &target);
 

@@ -316,7 +316,7 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
     std::vector<Var> args;
     for (int d : order) args.push_back(vars[static_cast<size_t>(d)]);
     Func f(names[i]);
-    f(args) = t(as_index(vars));
+    f(args) = tabulated(t(as_index(vars)), product_of(t.shape()), target);
     outputs.push_back(f);
   }
   const bool single = tensors.size() == 1;

@@ -295,6 +295,35 @@ TEST_P(VectorAccess, gathered_by_narrow_indices) {
   }
 }
 
+// Tables of bytes, of 256 elements and of fewer, looked up by bytes.
+TEST(Tables, lookups_by_bytes) {
+  for (const char *index_type : {"uint8", "int8"}) {
+    for (const int size : {256, 200}) {
+      for (const int lanes : {5, 8, 32, 64, 128}) {
+        const bool is_signed = index_type[0] == 'i';
+        TestBuffer in(Int(8), {256}), at(is_signed ? Int(8) : UInt(8), {128}), out(Int(8), {128});
+        fill(in, 1);
+        // Those of a smaller table are asked for what it has.
+        for (int l = 0; l < 128; l++) {
+          const int wanted = size == 256 ? l * 37 % 256 : l;
+          at.bytes[static_cast<size_t>(l)] =
+              static_cast<uint8_t>(is_signed ? wanted - (size == 256 ? 128 : 64) : wanted);
+        }
+        const std::string n = std::to_string(lanes);
+        const std::string read = "at[ramp(0i64, 1i64, " + n + ")]";
+        const std::string base = !is_signed ? "0i64" : size == 256 ? "128i64" : "64i64";
+        expect_same("func f(in: input int8[1], at: input " + std::string(index_type) +
+                        "[1], out: output int8[1]) {\n  allocate t: int8[" + std::to_string(size) +
+                        "i64] stack\n  for x in (0, " + std::to_string(size) +
+                        ") {\n    t[int64(x)] = in[int64(x)]\n  }\n  out[ramp(0i64, 1i64, " + n +
+                        ")] = t[int64x" + n + "(" + read + ") + broadcast(" + base + ", " + n +
+                        ")]\n}\n",
+                    {{"in", &in}, {"at", &at}, {"out", &out}});
+      }
+    }
+  }
+}
+
 // One element for all lanes, which nothing reads where all of them are off: it lies nowhere then.
 TEST_P(VectorAccess, uniform_under_a_mask) {
   const Type t = GetParam();
