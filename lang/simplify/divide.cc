@@ -1,4 +1,5 @@
 // Division and remainder of integers: floor for a positive divisor, 0 for the divisor 0.
+#include <algorithm>
 #include <numeric>
 
 #include "lang/simplify/fold.h"
@@ -138,12 +139,28 @@ Expr Simplifier::modulo_linear(const Expr &a, int64_t k) {
   return intern(make_binary(Op::Mod, a, divisor));
 }
 
+// Is each of both operands of a Min or Max a multiple of k?
+bool Simplifier::is_multiple(const Expr &e, int64_t k) {
+  const Linear l = to_linear(e);
+  if (l.constant % k != 0) return false;
+  return std::all_of(l.terms.begin(), l.terms.end(), [&](const auto &term) {
+    const Expr &atom = term.first;
+    if (term.second % k == 0) return true;
+    return (atom->op == Op::Min || atom->op == Op::Max) && is_multiple(atom->args[0], k) &&
+           is_multiple(atom->args[1], k);
+  });
+}
+
 // The bounds of what base leaves beyond multiples of k, if adding up to `reach` stays in one
 // period.
 std::optional<ConstantBounds> Simplifier::rest_within(const Expr &base, int64_t reach, int64_t k) {
   if (!base.type().is_affine() || !base.type().is_scalar()) return {};
-  const Parts p = split_by(to_linear(base), k);
-  const ConstantBounds rest = bounds_of(from_linear(p.rest, base));
+  ConstantBounds rest;
+  if (is_multiple(base, k)) {
+    rest.min = rest.max = 0;
+  } else {
+    rest = bounds_of(from_linear(split_by(to_linear(base), k).rest, base));
+  }
   if (!rest.min || !rest.max) return {};
   const int64_t low = *rest.min + std::min<int64_t>(reach, 0);
   const int64_t high = *rest.max + std::max<int64_t>(reach, 0);
@@ -152,6 +169,7 @@ std::optional<ConstantBounds> Simplifier::rest_within(const Expr &base, int64_t 
 }
 
 // ramp(8*x, 8, n)/8  ->  ramp(x, 1, n)          ramp(8*x, 1, 8)/8  ->  broadcast(x, 8)
+// ramp(8*x, 1, 16)/8  ->  ramp(broadcast(x, 8), broadcast(1, 8), 2)
 std::optional<Expr> Simplifier::divide_ramp(const Expr &a, int64_t k) {
   int64_t stride;
   if (a->op != Op::Ramp || !a.type().is_affine() || !is_const_int(a->args[1], &stride)) return {};
@@ -162,6 +180,12 @@ std::optional<Expr> Simplifier::divide_ramp(const Expr &a, int64_t k) {
     return ramp(divide(base, divisor), constant(base.type(), stride / k), lanes);
   }
   if (rest_within(base, stride * (lanes - 1), k)) return broadcast(divide(base, divisor), lanes);
+  const int64_t group = stride > 0 && k % stride == 0 ? k / stride : 0;
+  if (group > 1 && lanes % group == 0 && rest_within(base, stride * (group - 1), k)) {
+    const int each = static_cast<int>(group);
+    return ramp(broadcast(divide(base, divisor), each), broadcast(constant(base.type(), 1), each),
+                static_cast<int>(lanes / group));
+  }
   return {};
 }
 

@@ -51,6 +51,7 @@ class Simplifier {
   Expr modulo_linear(const Expr &a, int64_t k);
   std::optional<Expr> divide_ramp(const Expr &a, int64_t k);
   std::optional<Expr> modulo_ramp(const Expr &a, int64_t k);
+  bool is_multiple(const Expr &e, int64_t k);
   std::optional<ConstantBounds> rest_within(const Expr &base, int64_t reach, int64_t k);
 
   // min_max.cc
@@ -71,6 +72,7 @@ class Simplifier {
   Expr shuffle(const Expr &e, std::vector<Expr> args);
   /// a op b where both are ramps or broadcasts and so is the result; else undefined.
   Expr binary_of_vectors(Op op, const Expr &a, const Expr &b);
+  Expr binary_of_rows(Op op, const Expr &a, const Expr &b);
 
   // bounds.cc
   ConstantBounds compute_bounds(const Expr &e);

@@ -1,4 +1,5 @@
 // Ramps, broadcasts and shuffles.
+#include <algorithm>
 #include <vector>
 
 #include "lang/simplify/simplifier.h"
@@ -39,8 +40,35 @@ Expr Simplifier::broadcast(const Expr &value, int lanes) {
   return intern(make_broadcast(value, lanes));
 }
 
+// Of ramps whose first rows are vectors, with others of as many rows and with one value for all.
+Expr Simplifier::binary_of_rows(Op op, const Expr &a, const Expr &b) {
+  const auto rows = [](const Expr &e) {
+    const bool are = e->op == Op::Ramp && e->args[0].type().is_vector();
+    return are ? e->args[0].type().lanes() : 0;
+  };
+  const int length = std::max(rows(a), rows(b)), lanes = a.type().lanes();
+  if (length == 0 || !a.type().is_int_or_uint()) return Expr();
+  const auto first = [&](const Expr &e) {
+    if (rows(e) == length) return e->args[0];
+    const Expr value = e->op == Op::Broadcast ? uniform_value(e) : Expr();
+    return value.defined() ? broadcast(value, length) : Expr();
+  };
+  const auto step = [&](const Expr &e) {
+    if (rows(e) == length) return e->args[1];
+    return broadcast(constant(e.type().element_of(), 0), length);
+  };
+  const Expr x = first(a), y = first(b);
+  if (!x.defined() || !y.defined()) return Expr();
+  if (op == Op::Add || op == Op::Sub)
+    return ramp(binary(op, x, y), binary(op, step(a), step(b)), lanes / length);
+  if (op != Op::Mul || rows(a) == rows(b)) return Expr();
+  const Expr by = rows(a) == 0 ? binary(op, x, step(b)) : binary(op, step(a), y);
+  return ramp(binary(op, x, y), by, lanes / length);
+}
+
 Expr Simplifier::binary_of_vectors(Op op, const Expr &a, const Expr &b) {
   const int lanes = a.type().lanes();
+  if (const Expr rows = binary_of_rows(op, a, b); rows.defined()) return rows;
   if (a->op == Op::Broadcast && b->op == Op::Broadcast && a->args[0].type() == b->args[0].type()) {
     return broadcast(binary(op, a->args[0], b->args[0]), lanes / a->args[0].type().lanes());
   }

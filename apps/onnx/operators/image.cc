@@ -104,9 +104,32 @@ Buffer<T, 1> table(const std::vector<T> &list) {
   return b;
 }
 
-Tensor sampled(const Tensor &x, size_t axis, const Samples &s, const Expr &size, float beyond) {
+// How often each element of the image stands side by side in the results; 0: they are no such
+// copies.
+int repeats(const Samples &s, int64_t in) {
+  const auto out = static_cast<int64_t>(s.places.size());
+  if (s.taps != 1 || s.any_outside || in == 0 || out % in != 0) return 0;
+  const int64_t k = out / in;
+  for (int64_t i = 0; i < out; i++) {
+    if (s.places[static_cast<size_t>(i)] != i / k) return 0;
+  }
+  return static_cast<int>(k);
+}
+
+Tensor sampled(const Tensor &x, size_t axis, const Samples &s, int64_t in, const Expr &size,
+               float beyond) {
   Index shape = x.shape();
   shape[axis] = size;
+  if (const int k = repeats(s, in); k > 0) {
+    return Tensor(
+        x.type(), shape,
+        [=](const Index &at) {
+          Index from = at;
+          from[axis] = at[axis] / k;
+          return x(from);
+        },
+        x.detached_stages());
+  }
   const Buffer<int32_t, 1> places = table(s.places);
   const Buffer<float, 1> weights = table(s.weights);
   const Buffer<uint8_t, 1> outside = table(s.outside);
@@ -229,7 +252,7 @@ std::vector<Tensor> lower_resize(Lowering &l) {
     }
     const Samples s = samples_of(l.node(), *in, *out, p.scales[k], begin, end);
     if (!first && s.taps > 1) x = ops::stored(x, "resized");
-    x = sampled(x, a, s, l.size(p.shape[a]), l.node().real("extrapolation_value", 0));
+    x = sampled(x, a, s, *in, l.size(p.shape[a]), l.node().real("extrapolation_value", 0));
     first = false;
   }
   return {x};
