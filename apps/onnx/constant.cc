@@ -255,6 +255,25 @@ Constant Constant::reshaped(std::vector<int64_t> shape) const {
   return c;
 }
 
+Constant Constant::part(size_t axis, int64_t begin, int64_t count) const {
+  Constant c = *this;
+  c.shape_[axis] = count;
+  if (splat_) return c;
+  int64_t pieces = 1, step = element_bytes();
+  for (size_t d = 0; d < axis; d++) pieces *= shape_[d];
+  for (size_t d = axis + 1; d < shape_.size(); d++) step *= shape_[d];
+  const uint8_t *first = data_ + begin * step;
+  if (pieces == 1) {
+    c.data_ = first;
+    return c;
+  }
+  std::vector<uint8_t> bytes;
+  bytes.reserve(c.bytes());
+  for (int64_t i = 0; i < pieces; i++, first += shape_[axis] * step)
+    bytes.insert(bytes.end(), first, first + count * step);
+  return of_bytes(type_, c.shape_, std::move(bytes));
+}
+
 bool Constant::same(const Constant &o) const {
   if (type_ != o.type_ || shape_ != o.shape_ || splat_ != o.splat_) return false;
   const size_t n = splat_ ? static_cast<size_t>(element_bytes()) : bytes();

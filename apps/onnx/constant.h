@@ -82,6 +82,8 @@ class Constant {
   /// All elements one after the other, dimension order[0] outermost (row-major where it is empty).
   std::vector<uint8_t> packed(const std::vector<int> &order = {}) const;
   Constant reshaped(std::vector<int64_t> shape) const;
+  /// Places begin, ..., begin + count - 1 along the axis; a view where they lie in one piece.
+  Constant part(size_t axis, int64_t begin, int64_t count) const;
   /// Equal types, shapes and bytes.
   bool same(const Constant &o) const;
   /// Differs between Constants that are not the same, most of the time.

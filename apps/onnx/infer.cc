@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "apps/onnx/fold_movement.h"
 #include "apps/onnx/kernel.h"
 #include "apps/onnx/operators.h"
 #include "apps/onnx/regions.h"
@@ -102,6 +103,15 @@ std::vector<Constant> compute_on_host(const Graph &g, const Node &n, const Opera
   return o.compute(n, operands);
 }
 
+void take_results(Graph *g, const Node &n, const std::vector<Constant> &results) {
+  for (size_t k = 0; k < n.outputs.size(); k++) {
+    if (n.outputs[k] == kNone) continue;
+    Value &v = g->value(n.outputs[k]);
+    v.constant = results[k];
+    v.shape = Shape(results[k].shape().begin(), results[k].shape().end());
+  }
+}
+
 }  // namespace
 
 bool reads_elements(const Graph &g, const Node &n, size_t i) {
@@ -169,16 +179,16 @@ InferenceReport infer_shapes(Graph *g) {
     make_splat(g, n);
     const bool done = std::all_of(n.outputs.begin(), n.outputs.end(),
                                   [&](ValueId v) { return v == kNone || g->value(v).constant; });
-    if (done || !can_fold(*g, n, o)) continue;
+    if (done) continue;
+    if (const auto moved = moved_constants(*g, n)) {
+      take_results(g, n, *moved);
+      continue;
+    }
+    if (!can_fold(*g, n, o)) continue;
     problems.attempt([&] {
       const std::vector<Constant> results =
           o.form == Operator::Host ? compute_on_host(*g, n, o) : evaluate(*g, n);
-      for (size_t k = 0; k < n.outputs.size(); k++) {
-        if (n.outputs[k] == kNone) continue;
-        Value &v = g->value(n.outputs[k]);
-        v.constant = results[k];
-        v.shape = Shape(results[k].shape().begin(), results[k].shape().end());
-      }
+      take_results(g, n, results);
     });
   }
   problems.raise();

@@ -202,6 +202,14 @@ class Builder {
             });
       }
     }
+    const auto is_shared = [&](ValueId v) {
+      const auto count = uses.find(v);
+      return count != uses.end() && count->second > 1;
+    };
+    // What follows from one byte is seen to do so where the byte is what its readers share.
+    const bool widens = n.is("DequantizeLinear");
+    if (widens && is_shared(n.outputs[0]) && made_.count(n.inputs[0]))
+      inputs[0] = tensors_[n.inputs[0]] = shared(inputs[0]);
     Lowering l(g_, n, std::move(inputs), symbols_, target_);
     std::vector<ops::Tensor> results = operator_of(n.domain, n.op)->lower(l);
     for (size_t k = 0; k < n.outputs.size(); k++) {
@@ -210,10 +218,8 @@ class Builder {
       if (k >= results.size() || !results[k].defined()) {
         l.fail("output " + std::to_string(k) + " is used", "it is not supported");
       }
-      ops::Tensor t = results[k];
-      const auto count = uses.find(v);
-      if (count != uses.end() && count->second > 1) t = shared(t);
-      tensors_[v] = t;
+      tensors_[v] = is_shared(v) && !widens ? shared(results[k]) : results[k];
+      made_.insert(v);
     }
   }
 
@@ -234,6 +240,7 @@ class Builder {
   const Target &target_;
   std::map<std::string, Expr> symbols_;
   std::map<ValueId, ops::Tensor> tensors_;
+  std::set<ValueId> made_;  // by the kernel's nodes
   std::vector<std::shared_ptr<ParameterContents>> arguments_;
 };
 

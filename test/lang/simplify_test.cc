@@ -225,6 +225,16 @@ TEST(simplify, computes_with_ramps_and_broadcasts) {
   EXPECT_EQ(simplified("ramp(x*8 + 1, 1, 8)/broadcast(8, 8)"),
             "ramp(x*8 + 1, 1, 8)/broadcast(8, 8)");
   EXPECT_EQ(simplified("ramp(x, 8, 4)/broadcast(8, 4)"), "ramp(x/8, 1, 4)");
+  // Lanes that repeat.
+  EXPECT_EQ(simplified("ramp(x*8, 1, 16)/broadcast(8, 16)"),
+            "ramp(broadcast(x, 8), broadcast(1, 8), 2)");
+  EXPECT_EQ(simplified("ramp(x*8, 2, 16)/broadcast(8, 16)"),
+            "ramp(broadcast(x, 4), broadcast(1, 4), 4)");
+  EXPECT_EQ(simplified("ramp(x*2, 1, 4)/broadcast(2, 4)*broadcast(3, 4) + broadcast(y, 4)"),
+            "ramp(broadcast(x*3 + y, 2), broadcast(3, 2), 2)");
+  EXPECT_EQ(simplified("ramp(min(x*8, 48), 1, 4)/broadcast(2, 4)"),
+            "ramp(broadcast(min(x*8, 48)/2, 2), broadcast(1, 2), 2)");
+  EXPECT_EQ(simplified("ramp(x*2 + 1, 1, 4)/broadcast(2, 4)"), "ramp(x*2 + 1, 1, 4)/broadcast(2, 4)");
   EXPECT_EQ(simplified("ramp(y, 1, 8) < broadcast(15, 8)", {{"y", {0, 7}}}), "broadcast(true, 8)");
   EXPECT_EQ(simplified("ramp(y, 1, 8) < broadcast(14, 8)", {{"y", {0, 7}}}),
             "ramp(y, 1, 8) < broadcast(14, 8)");

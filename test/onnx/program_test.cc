@@ -74,6 +74,33 @@ TEST(onnx_program, equal_layers_share_a_kernel) {
   EXPECT_EQ(p.arena({}).bytes, 2 * 4 * 8 * 4);
 }
 
+// What moves known elements only is done once, however many there are.
+TEST(onnx_program, large_weights_are_moved_before_the_program_runs) {
+  constexpr int64_t kDepth = 500, kColumns = 400, kHalf = kColumns / 2;
+  const std::vector<float> w = list(random_floats({2, kColumns, kDepth}, 1));
+  const Constant x = random_floats({1, kDepth}, 2);
+  ModelBuilder b;
+  b.input("x", {1, kDepth}).weights("w", {2, kColumns, kDepth}, w);
+  b.initializer(ModelBuilder::tensor<int64_t>("last", 7, {}, {-1}));
+  b.node("Gather", {"w", "last"}, {"one"}, {int_attribute("axis", 0)});
+  b.node("Transpose", {"one"}, {"columns"}, {ints_attribute("perm", {1, 0})});
+  b.node("Split", {"columns"}, {"left", "right"},
+         {int_attribute("axis", -1), int_attribute("num_outputs", 2)});
+  b.node("MatMul", {"x", "left"}, {"y"}).node("MatMul", {"x", "right"}, {"z"});
+  b.output("y").output("z");
+  const Program p(b.load(), {});
+  for (const char *op : {"Gather", "Transpose", "Split"})
+    EXPECT_EQ(to_text(p.graph()).find(op), std::string::npos) << to_text(p.graph());
+  const auto results = p.run({{"x", x}});
+  for (int64_t j = 0; j < kColumns; j++) {
+    double sum = 0;
+    for (int64_t k = 0; k < kDepth; k++)
+      sum += x.number(k) * static_cast<double>(w[static_cast<size_t>((kColumns + j) * kDepth + k)]);
+    const Constant &y = results.at(j < kHalf ? "y" : "z");
+    ASSERT_NEAR(y.number(j % kHalf), sum, 1e-3) << j;
+  }
+}
+
 // Columns that fill no strip, a batch, and an epilogue.
 TEST(onnx_program, known_right_operands_lie_in_strips) {
   for (const std::vector<int64_t> &shape : {std::vector<int64_t>{5, 9}, {2, 7, 9}}) {
@@ -341,9 +368,7 @@ TEST(onnx_program, wrong_inputs_are_named) {
             "error: input 'x' is missing\n"
             "  why: it has the type float32[2]\n"
             "  fix: give a tensor of this name");
-  EXPECT_EQ(error_of([&] {
-              session.run({{"x", floats({3}, {1, 2, 3})}});
-            }),
+  EXPECT_EQ(error_of([&] { session.run({{"x", floats({3}, {1, 2, 3})}}); }),
             "error: input 'x' is float32[3]\n"
             "  why: the model takes float32[2]\n"
             "  fix: give a tensor of this type and shape");

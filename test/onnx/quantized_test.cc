@@ -1,6 +1,7 @@
 // Operators of com.microsoft that quantised models have, against arithmetic in doubles.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <random>
@@ -87,6 +88,47 @@ TEST_F(Quantized, functions_and_means) {
   expect(Session(model("QLinearLeakyRelu", operands, {}, dims, {1}).load()).run(in).at("y"), leaky);
   expect(Session(model("QLinearGlobalAveragePool", operands, {}, dims, {1}).load()).run(in).at("y"),
          means);
+}
+
+// x times its sigmoid between quantisations, of an input and of a convolution's results: whatever
+// follows from one byte is looked up, where the processor looks up bytes.
+TEST_F(Quantized, functions_of_a_byte_with_two_uses) {
+  constexpr int64_t kChannels = 16, kSize = 18;
+  const std::vector<uint8_t> pixels = random_bytes(kChannels * kSize * kSize, 5);
+  const std::vector<uint8_t> kernels = random_bytes(kChannels * kChannels, 6);
+  for (const bool convolved : {false, true}) {
+    ModelBuilder b;
+    const int channels = kChannels, size = kSize;
+    b.input("x", {1, channels, size, size}, kByte);
+    b.weights("s", {}, {1.0f / 32}).weights("ys", {}, {1.0f / 16});
+    for (const auto &[name, v] : {std::pair{"p", 120}, {"yp", 100}})
+      b.initializer(ModelBuilder::tensor<uint8_t>(name, kByte, {}, {static_cast<uint8_t>(v)}));
+    std::string bytes_of = "x";
+    if (convolved) {
+      b.initializer(ModelBuilder::tensor<uint8_t>("w", 3, {kChannels, kChannels, 1, 1}, kernels));
+      b.initializer(ModelBuilder::tensor<uint8_t>("wp", 3, {}, {0}));
+      b.weights("ws", {}, {1.0f / 256});
+      b.node("QLinearConv", {"x", "s", "p", "w", "ws", "wp", "s", "p"}, {"c"});
+      bytes_of = "c";
+    }
+    b.node("DequantizeLinear", {bytes_of, "s", "p"}, {"r"});
+    b.node("Sigmoid", {"r"}, {"g"}).node("QuantizeLinear", {"g", "ys", "yp"}, {"gq"});
+    b.node("DequantizeLinear", {"gq", "ys", "yp"}, {"gr"}).node("Mul", {"r", "gr"}, {"m"});
+    b.node("QuantizeLinear", {"m", "ys", "yp"}, {"y"}).output("y");
+    const Program::Tensors in{{"x", bytes({1, kChannels, kSize, kSize}, pixels)}};
+    const Program program(b.load(), {});
+    CompileOptions node_by_node;
+    node_by_node.optimize = false;
+    const Constant y = program.run(in).at("y");
+    const Constant wanted = Program(b.load(), node_by_node).run(in).at("y");
+    EXPECT_EQ(y.packed(), wanted.packed());
+    if (!get_jit_target_from_environment().has_feature(Target::AVX512_Cannonlake)) continue;
+    ASSERT_EQ(program.kernels().size(), 1u) << program.report();
+    const auto &funcs = program.kernels()[0].pipeline->algorithm.funcs;
+    const auto tables = std::count_if(
+        funcs.begin(), funcs.end(), [](const FuncDef &f) { return f.name.rfind("table", 0) == 0; });
+    EXPECT_EQ(tables, 1);
+  }
 }
 
 TEST_F(Quantized, matrices) {
