@@ -54,6 +54,9 @@ Tensor tensor_of(const Func &f, Type type, const Index &shape, Stage stage,
 /// x with zeros around its spatial dimensions, as far as windows reach, channels innermost.
 Tensor bordered(const Tensor &x, const Window &window);
 
+/// A copy of x[image, channel, ...] whose channels lie side by side.
+Tensor with_channels_innermost(const Tensor &x);
+
 /// x in a Func of its own, of a Store or a Row.
 Tensor held(const Tensor &x, const std::string &name, Stage::Kind kind);
 

@@ -1,6 +1,7 @@
 // Convolutions, of any number of spatial dimensions. The Funcs have channels innermost, whatever
 // the order of the images around them: vectors run over result channels, a pixel's value is read
 // once for all of them.
+#include "lang/ir/visit.h"
 #include "lang/ops/common.h"
 #include "polyhalite/operators.h"
 
@@ -167,10 +168,37 @@ Tensor bordered(const Tensor &x, const Window &window) {
       stages);
 }
 
+Tensor channels_together(const Tensor &x) {
+  constexpr int64_t kMany = 16;
+  if (constant(x.size(1)).value_or(0) < kMany) return x;
+  const std::vector<Var> vars = index_vars(x.rank());
+  bool apart = false, together = false;
+  for_each_node(x(as_index(vars)), [&](const Expr &e) {
+    const CallNode *c = as_call(e);
+    if (!c || (c->kind != CallKind::Func && c->kind != CallKind::Image)) return;
+    for (size_t i = 0; i < c->args.size(); i++) {
+      if (uses_variable(c->args[i], vars[1].name())) (i == 0 ? together : apart) = true;
+    }
+  });
+  return apart && !together ? with_channels_innermost(x) : x;
+}
+
+Tensor with_channels_innermost(const Tensor &x) {
+  std::vector<int> channels_last{0}, channels_second{0, x.rank() - 1};
+  for (int d = 2; d < x.rank(); d++) {
+    channels_last.push_back(d);
+    channels_second.push_back(d - 1);
+  }
+  channels_last.push_back(1);
+  return transpose(stored(transpose(x, channels_last), "pixels"), channels_second);
+}
+
 Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int groups, Type sums) {
   const Type type = sums == Type() ? computed_type(x.type()) : sums;
   const Type result = sums == Type() ? x.type() : sums;
-  const Tensor image = bordered(x, window);
+  // Vectors of a channel each read channels beside each other.
+  const bool depthwise = groups > 1 && constant(w.size(0)) == groups;
+  const Tensor image = bordered(depthwise ? channels_together(x) : x, window);
   Index shape{x.size(0), w.size(0)};
   shape.insert(shape.end(), window.shape.begin(), window.shape.end());
   const KernelDomain domain(w.size(1), window.kernel);

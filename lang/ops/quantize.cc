@@ -56,16 +56,6 @@ bool channels_are_innermost(const Tensor &x) {
   return first && first->name == vars[1].name();
 }
 
-Tensor with_channels_innermost(const Tensor &x) {
-  std::vector<int> channels_last{0}, channels_second{0, x.rank() - 1};
-  for (int d = 2; d < x.rank(); d++) {
-    channels_last.push_back(d);
-    channels_second.push_back(d - 1);
-  }
-  channels_last.push_back(1);
-  return transpose(stored(transpose(x, channels_last), "pixels"), channels_second);
-}
-
 // Does each window see one pixel, each pixel in one window?
 bool is_single_cell(const Tensor &x, const Window &window) {
   for (size_t i = 0; i < window.kernel.size(); i++) {

@@ -253,7 +253,9 @@ Tensor convolution_of_steps(Lowering &l, size_t x, size_t x_point, size_t w, siz
   // channels have none.
   constexpr int64_t kExact = 1 << 24, kMostOfProduct = 255 * 255, kManyChannels = 16;
   const bool few = groups > 1 || l.shape(x)[1].constant().value_or(kManyChannels) < kManyChannels;
-  const Tensor pixels = centred(l.in(x), from);
+  // A depthwise one turns bytes, where channels lie apart: the floats are four times as large.
+  const bool depthwise = groups > 1 && l.shape(w)[0].is(groups);
+  const Tensor pixels = centred(depthwise ? ops::channels_together(l.in(x)) : l.in(x), from);
   const Tensor kernels = centred(l.in(w), kernel_point(w_zero, l.rank(w)));
   if (bytes && few && terms && *terms < kExact / kMostOfProduct) {
     const Tensor x_numbers = ops::convert(pixels, Float(32));

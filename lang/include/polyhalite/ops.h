@@ -225,6 +225,9 @@ struct Window {
   std::vector<int> kernel, stride, dilation, before;  // `before`: padding in front
   Index shape;                                        // of the result's spatial dimensions
 };
+/// x[image, channel, ...] itself where channels lie side by side in what it reads, or are few or of
+/// an open number; else a copy in which they do.
+Tensor channels_together(const Tensor &x);
 /// x[image, channel, ...] with w[result channel, channel / groups, ...]. Padding has the value 0.
 Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int groups,
                    Type sums = Type());
