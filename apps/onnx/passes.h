@@ -23,6 +23,10 @@ Graph remove_dead_nodes(Graph g);
 Graph share_common_nodes(Graph g);
 ///   %y = Conv(%x, %w, %b); %z = BatchNormalization(%y, ...)   ->   %z = Conv(%x, %w', %b')
 Graph fold_batch_norm(Graph g);
+///   %y = MatMulInteger(%a, %b, %a_point)   ->   %y = MatMulInteger(%a, %b, %a_point, , %sums)
+/// sums of the columns of b, of each kernel of a convolution, where its elements are known bytes;
+/// also of ConvInteger, QLinearMatMul and QLinearConv, behind all of their operands.
+Graph sum_weights(Graph g);
 
 /// Not in the list: what lies well depends on the machine. Kernels and known right
 /// operands of products become strips of results, see

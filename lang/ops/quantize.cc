@@ -22,7 +22,7 @@ Tensor dequantize(const Tensor &x, const Tensor &scale, const Tensor &zero_point
 
 // sum (a - p)(b - q)  =  sum ab - q * sum a - p * sum b + depth * p * q
 Tensor quantized_matmul(const Tensor &a, const Tensor &a_point, const Tensor &b,
-                        const Tensor &b_point) {
+                        const Tensor &b_point, const Tensor &column_sums) {
   const Tensor product = matmul(a, b, Int(32));
   const Tensor none(Expr(0));
   const bool has_a = a_point.defined(), has_b = b_point.defined();
@@ -33,7 +33,7 @@ Tensor quantized_matmul(const Tensor &a, const Tensor &a_point, const Tensor &b,
     return reduce(convert(t, Int(32)), Reduction::Sum, {axis}, true);
   };
   const Tensor rows = has_b ? sums(a, a.rank() - 1) : none;
-  const Tensor columns = has_a ? sums(b, b.rank() - 2) : none;
+  const Tensor columns = column_sums.defined() ? column_sums : has_a ? sums(b, b.rank() - 2) : none;
   const Expr depth = a.size(-1);
   return elementwise({product, p, q, rows, columns}, Int(32),
                      [depth, has_a, has_b](const std::vector<Expr> &v) {
@@ -71,7 +71,8 @@ bool is_single_cell(const Tensor &x, const Window &window) {
 // Each result is a row of the image's values that its window sees, times the kernels: the
 // processor's dot products take neighbours of such a row.
 Tensor quantized_convolution(const Tensor &given, const Tensor &x_point, const Tensor &w,
-                             const Tensor &w_point, const Window &window) {
+                             const Tensor &w_point, const Window &window,
+                             const Tensor &kernel_sums) {
   constexpr int kDot = 4, kManyChannels = 16;
   const bool many = *constant(given.size(1)) >= kManyChannels;
   const Tensor x = many && !channels_are_innermost(given) ? with_channels_innermost(given) : given;
@@ -91,12 +92,13 @@ Tensor quantized_convolution(const Tensor &given, const Tensor &x_point, const T
   }
   const Expr results = w.size(0);
   const Tensor kernels = reshape(transpose(w, cells_first), {terms, results});
+  const Tensor sums = kernel_sums.defined() ? unsqueeze(kernel_sums, {0}) : Tensor();
   Index shape{x.size(0)};
   shape.insert(shape.end(), window.shape.begin(), window.shape.end());
   shape.push_back(results);
   if (is_single_cell(x, window) && channels_are_innermost(x)) {
     const Tensor rows = reshape(transpose(x, channels_last), {x.size(0), pixels, terms});
-    return transpose(reshape(quantized_matmul(rows, x_point, kernels, w_point), shape),
+    return transpose(reshape(quantized_matmul(rows, x_point, kernels, w_point, sums), shape),
                      results_second);
   }
   Index seen{x.size(0)};  // image, place, cell, channel
@@ -132,13 +134,13 @@ Tensor quantized_convolution(const Tensor &given, const Tensor &x_point, const T
   const bool beside = many && terms % kDot == 0 && !w_point.defined();
   if (!beside) {
     const Tensor rows = reshape(stored(all, "rows"), {x.size(0), pixels, terms});
-    return transpose(reshape(quantized_matmul(rows, x_point, kernels, w_point), shape),
+    return transpose(reshape(quantized_matmul(rows, x_point, kernels, w_point, sums), shape),
                      results_second);
   }
   Index by_place = shape;
   by_place.back() = terms;
   const Tensor rows = reshape(held(all, "rows", Stage::Row), by_place);
-  return transpose(quantized_matmul(rows, x_point, kernels, w_point), results_second);
+  return transpose(quantized_matmul(rows, x_point, kernels, w_point, sums), results_second);
 }
 
 }  // namespace polyhalite::ops

@@ -131,6 +131,49 @@ TEST_F(Quantized, functions_of_a_byte_with_two_uses) {
   }
 }
 
+// Sums of known weights are operands, and results the same as with sums that the kernel makes.
+TEST_F(Quantized, known_weights_are_summed_once) {
+  const auto check = [&](ModelBuilder &b, const Program::Tensors &in, bool has_sums) {
+    const Program program(b.load(), {});
+    CompileOptions without;
+    without.switched_off = {"sum_weights"};
+    EXPECT_EQ(program.run(in).at("y").packed(),
+              Program(b.load(), without).run(in).at("y").packed());
+    EXPECT_EQ(to_text(program.graph()).find(".sums") != std::string::npos, has_sums)
+        << to_text(program.graph());
+  };
+  const auto start = [&](const std::vector<TestDim> &shape, const std::vector<int64_t> &weights,
+                         int point) {
+    ModelBuilder b;
+    b.input("x", shape, kByte).weights("s", {}, {1.0f / 64}).weights("ys", {}, {4.0f});
+    int64_t n = 1;
+    for (const int64_t d : weights) n *= d;
+    b.initializer(ModelBuilder::tensor("w", 3, weights, random_bytes(static_cast<size_t>(n), 7)));
+    b.initializer(ModelBuilder::tensor<uint8_t>("p", kByte, {}, {static_cast<uint8_t>(point)}));
+    b.initializer(ModelBuilder::tensor<uint8_t>("wp", 3, {}, {3}));
+    return b;
+  };
+  for (const int point : {0, 120}) {
+    const Program::Tensors rows{{"x", bytes({6, 10}, x_)}};
+    ModelBuilder product = start({6, 10}, {10, 40}, point);
+    product.node("MatMulInteger", {"x", "w", "p", "wp"}, {"y"}).output("y");
+    check(product, rows, point != 0);
+    ModelBuilder linear = start({6, 10}, {10, 40}, point);
+    linear.node("QLinearMatMul", {"x", "s", "p", "w", "s", "wp", "ys", "p"}, {"y"}).output("y");
+    check(linear, rows, point != 0);
+    const std::vector<uint8_t> pixels = random_bytes(16 * 81, 8);
+    const Program::Tensors image{{"x", bytes({1, 16, 9, 9}, pixels)}};
+    ModelBuilder convolution = start({1, 16, 9, 9}, {20, 16, 3, 3}, point);
+    convolution
+        .node("ConvInteger", {"x", "w", "p", "wp"}, {"y"}, {ints_attribute("pads", {1, 1, 1, 1})})
+        .output("y");
+    check(convolution, image, point != 0);
+    ModelBuilder quantized = start({1, 16, 9, 9}, {20, 16, 3, 3}, point);
+    quantized.node("QLinearConv", {"x", "s", "p", "w", "s", "wp", "ys", "p"}, {"y"}).output("y");
+    check(quantized, image, point != 0);
+  }
+}
+
 TEST_F(Quantized, matrices) {
   // [6, 10] times [6, 10] turned, and a bias in steps of 1/2048.
   const Program::Tensors in{{"x", bytes({6, 10}, x_)}, {"z", bytes({6, 10}, z_)}};

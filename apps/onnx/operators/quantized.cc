@@ -169,10 +169,15 @@ Tensor point_of(const Lowering &l, size_t i) {
   return l.has(i) && !l.is_literal_zero(i) ? l.in(i) : Tensor();
 }
 
+// Behind the format's operands, see sum_weights().
+Tensor column_sums(const Lowering &l, size_t i) {
+  return l.has(i) ? ops::unsqueeze(l.in(i), {0}) : Tensor();
+}
+
 void infer_matmul_integer(Inference &i) { infer_product(i, 1, ElementType::Int32); }
 std::vector<Tensor> lower_matmul_integer(Lowering &l) {
-  return {
-      ops::quantized_matmul(l.in(0), by_row(point_of(l, 2)), l.in(1), by_column(point_of(l, 3)))};
+  return {ops::quantized_matmul(l.in(0), by_row(point_of(l, 2)), l.in(1), by_column(point_of(l, 3)),
+                                column_sums(l, 4))};
 }
 
 // sum * (a's scale * b's scale / result's scale), with the result's zero point.
@@ -192,8 +197,8 @@ Tensor requantized(const Tensor &sum, const Tensor &a, const Tensor &b, const Te
 
 void infer_qlinear_matmul(Inference &i) { infer_product(i, 3, i.type(7)); }
 std::vector<Tensor> lower_qlinear_matmul(Lowering &l) {
-  const Tensor product =
-      ops::quantized_matmul(l.in(0), by_row(point_of(l, 2)), l.in(3), by_column(point_of(l, 5)));
+  const Tensor product = ops::quantized_matmul(l.in(0), by_row(point_of(l, 2)), l.in(3),
+                                               by_column(point_of(l, 5)), column_sums(l, 8));
   return {requantized(product, by_row(l.in(1)), by_column(l.in(4)), by_row(l.in(6)),
                       by_row(l.in(7)), l.result_type(0))};
 }
@@ -242,7 +247,8 @@ Tensor results_innermost(const Tensor &w) {
 }
 
 // Of bytes and known sizes, as products of bytes; else of the differences from the zero points.
-Tensor convolution_of_steps(Lowering &l, size_t x, size_t x_point, size_t w, size_t w_point) {
+Tensor convolution_of_steps(Lowering &l, size_t x, size_t x_point, size_t w, size_t w_point,
+                            size_t w_sums) {
   const int groups = static_cast<int>(l.node().integer("group", 1));
   const ops::Window window = window_of(l, l.shape(x), kernel_of(l, l.shape(w))).lowered(l);
   const Tensor x_zero = point_of(l, x_point), w_zero = point_of(l, w_point);
@@ -271,18 +277,19 @@ Tensor convolution_of_steps(Lowering &l, size_t x, size_t x_point, size_t w, siz
                         Int(32));
   }
   if (bytes && groups == 1 && terms && known_elements(l.shape(x), 0)) {
-    return ops::quantized_convolution(l.in(x), from, l.in(w), by_column(w_zero), window);
+    return ops::quantized_convolution(l.in(x), from, l.in(w), by_column(w_zero), window,
+                                      l.has(w_sums) ? l.in(w_sums) : Tensor());
   }
   return ops::convolution(pixels, kernels, window, groups, Int(32));
 }
 std::vector<Tensor> lower_conv_integer(Lowering &l) {
-  return {convolution_of_steps(l, 0, 2, 1, 3)};
+  return {convolution_of_steps(l, 0, 2, 1, 3, 4)};
 }
 
 void infer_qlinear_conv(Inference &i) { infer_conv_like(i, 3, i.type(7)); }
 std::vector<Tensor> lower_qlinear_conv(Lowering &l) {
   const int rank = l.rank(0);
-  Tensor sum = convolution_of_steps(l, 0, 2, 3, 5);
+  Tensor sum = convolution_of_steps(l, 0, 2, 3, 5, 9);
   if (l.has(8)) sum = ops::add(sum, by_channel(l.in(8), rank));
   return {requantized(sum, ops::reshape(l.in(1), {}), by_channel(l.in(4), rank),
                       ops::reshape(l.in(6), {}), ops::reshape(l.in(7), {}), l.result_type(0))};

@@ -299,11 +299,14 @@ Tensor dequantize(const Tensor &x, const Tensor &scale, const Tensor &zero_point
 /// The product of a - a_point and b - b_point, which have 8 bits, in Int(32): that of a and b as
 /// they are, which processors have instructions for, and sums of rows and columns. The points are
 /// undefined for 0, scalars, or of a one for each row {.., rows, 1}, of b one for each column.
+/// `column_sums`: those of b in Int(32), {.., 1, columns}, where the caller knows them.
 Tensor quantized_matmul(const Tensor &a, const Tensor &a_point, const Tensor &b,
-                        const Tensor &b_point);
+                        const Tensor &b_point, const Tensor &column_sums = Tensor());
 /// The same of a convolution without groups, of bytes: x_point is one number, w_point that or one
-/// for each result. Padding is x_point. All sizes are constants.
+/// for each result. Padding is x_point. All sizes are constants. `kernel_sums`: of each result's
+/// kernel in Int(32), where the caller knows them.
 Tensor quantized_convolution(const Tensor &x, const Tensor &x_point, const Tensor &w,
-                             const Tensor &w_point, const Window &window);
+                             const Tensor &w_point, const Window &window,
+                             const Tensor &kernel_sums = Tensor());
 
 }  // namespace polyhalite::ops
