@@ -9,5 +9,6 @@ int main() {
   for (const auto newer : {Target::AVX512_Zen4, Target::AVXVNNI}) {
     target = target.without_feature(newer);
   }
+  target.processor_tune = Target::ProcessorGeneric;  // it names no processors
   std::puts(target.to_string().c_str());
 }

@@ -88,10 +88,10 @@ void infer_slice(Inference &i) {
   i.result(0, i.type(0), r.shape);
   const auto known = i.known_sizes(0);
   const auto begin = i.rank(0) == 1 ? r.start[0].constant() : std::nullopt;
-  const auto n = i.rank(0) == 1 ? r.shape[0].constant() : std::nullopt;
-  if (!known || !begin || !n) return;
+  const int64_t n = i.rank(0) == 1 ? r.shape[0].constant().value_or(-1) : -1;
+  if (!known || !begin || n < 0) return;
   std::vector<Dim> list;
-  for (int64_t k = 0; k < *n; k++)
+  for (int64_t k = 0; k < n; k++)
     list.push_back((*known)[static_cast<size_t>(*begin + k * r.step[0])]);
   i.contents(0, list);
 }
