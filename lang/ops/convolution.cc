@@ -3,6 +3,7 @@
 // once for all of them.
 #include "lang/ir/visit.h"
 #include "lang/ops/common.h"
+#include "lang/ops/loops.h"
 #include "polyhalite/operators.h"
 
 namespace polyhalite::ops {
@@ -219,8 +220,10 @@ Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int g
 
 int strip_width(int results, const Type &sums, const Target &target) {
   const int lanes = target.natural_vector_size(sums);
-  // Few lanes without a result, then wide strips: a pixel's value serves all vectors of one.
-  const int most = target.has_feature(Target::AVX512_Skylake) ? 4 : 2;
+  // Few lanes without a result, then wide strips: a pixel's value serves all vectors of one. Tiles
+  // of 4 vectors by 7 columns leave a sum on the stack, which a Zen 5 fetches later than the next
+  // step wants it: 2 by 14 do not.
+  const int most = target.has_feature(Target::AVX512_Skylake) && !is_zen_5(target) ? 4 : 2;
   int best = 1, least = 0;
   for (int v = most; v >= 1; v--) {
     const int width = v * lanes, padded = (results + width - 1) / width * width;

@@ -34,6 +34,10 @@ TailStrategy tail_for(int64_t extent, int64_t factor);
 /// be anything.
 int lanes_for(int64_t extent, int lanes);
 
+/// What is told of a Zen 5 in these files was measured on one (EPYC, two multiply-adds of 512 bits
+/// in a cycle, a second cache of 1 MiB).
+inline bool is_zen_5(const Target &target) { return target.processor_tune == Target::ZnVer5; }
+
 /// How many vectors a register tile's sums and operands share.
 int vector_registers(const Target &target);
 

@@ -248,7 +248,7 @@ class ProductSchedule {
     if (!image || has_rest_ || has_idle_columns_) return false;
     // Bytes come from memory in shorter pieces: a strip of four vectors is a line of them. They are
     // quickly packed, too.
-    const int64_t most_rows = dot_ ? 32 : 64;
+    const int64_t most_rows = !dot_ ? 64 : is_zen_5(target_) ? 16 : 32;
     const int64_t large = dot_ ? 1 << 20 : rows_ <= kVeryFewRows ? 16 << 20 : 8 << 20;
     const int64_t steps = constant(s_.rvars[0].extent()).value_or(0);
     if (rows_ > most_rows || steps * columns_ * image->type.bytes() < large) return false;
@@ -393,7 +393,7 @@ class ProductSchedule {
     const int64_t row = columns_ * type.bytes();
     const bool scattered =
         steps >= kManySteps && (row % (kPage / 2) == 0 || steps * row > kManyPages * kPage);
-    if (rows_ > 0 && scattered) return 4 * tile_.rows;
+    if (rows_ > 0 && (scattered || is_zen_5(target_))) return 4 * tile_.rows;
     // Vectors of rows that begin inside of lines lie in two lines each.
     return row % kLine != 0 ? 192 : 512;
   }
