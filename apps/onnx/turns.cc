@@ -30,12 +30,14 @@ void Turns::run() {
   turn_++;
 }
 
+int64_t Turns::row_of_turn(const Operand &o) const {
+  return o.backwards ? o.elements.shape()[0] - 1 - turn_ : turn_;
+}
+
 std::vector<Constant> Turns::operands_of_turn() const {
   std::vector<Constant> list;
   for (const Operand &o : operands_) {
-    const int64_t rows = o.kind == Operand::Row ? o.elements.shape()[0] : 0;
-    list.push_back(o.kind == Operand::Row ? row(o.elements, o.backwards ? rows - 1 - turn_ : turn_)
-                                          : o.elements);
+    list.push_back(o.kind == Operand::Row ? row(o.elements, row_of_turn(o)) : o.elements);
   }
   return list;
 }
@@ -78,9 +80,8 @@ void Turns::plan() {
 const uint8_t *Turns::address(size_t operand) const {
   const Operand &o = operands_[operand];
   if (o.kind != Operand::Row) return o.elements.data();
-  const int64_t rows = o.elements.shape()[0];
-  const auto bytes = static_cast<int64_t>(o.elements.bytes()) / rows;
-  return o.elements.data() + (o.backwards ? rows - 1 - turn_ : turn_) * bytes;
+  const auto bytes = static_cast<int64_t>(o.elements.bytes()) / o.elements.shape()[0];
+  return o.elements.data() + row_of_turn(o) * bytes;
 }
 
 void Turns::run_planned() {

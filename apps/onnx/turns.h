@@ -49,6 +49,7 @@ class Turns {
   };
 
   size_t states_end() const { return seen_.size() + states_.size(); }
+  int64_t row_of_turn(const Operand &o) const;
   std::vector<Constant> operands_of_turn() const;
   const uint8_t *address(size_t operand) const;
   void plan();

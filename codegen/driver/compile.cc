@@ -5,7 +5,7 @@
 
 #include "codegen/passes/lower.h"
 #include "codegen/passes/pass.h"
-#include "codegen/proof/prove_loops.h"
+#include "codegen/proof/check_loops.h"
 #include "lang/ir/resolve_target.h"
 #include "polyhalite/verification.h"
 #include "polyhedral/judge.h"
@@ -24,8 +24,8 @@ int64_t nanoseconds() {
 // Throws where a proof fails: the compiler is at fault then, not the schedule.
 std::vector<std::string> prove_again(const LoopTree &tree, const Survey &survey,
                                      const Function &lowered) {
-  LoopProofOptions options;
-  options.dataflow.operations = 60'000;  // some tenths of a second at most for each Func
+  dataflow::ProveOptions options;
+  options.operations = 60'000;  // some tenths of a second at most for each Func
   std::vector<std::string> lines;
   for (const dataflow::Finding &f : check_loops(tree, survey, lowered, options)) {
     lines.push_back(f.verdict == dataflow::Finding::Proven

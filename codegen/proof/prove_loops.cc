@@ -567,39 +567,4 @@ std::vector<Finding> prove_loops(const Algorithm &algorithm, const Function &f,
   return refuses(rings) ? fused : rings;
 }
 
-BlockedMemories blocked_memories(const LoopTree &tree, const Survey &survey) {
-  BlockedMemories all;
-  for (size_t f = 0; f < tree.storage.size(); f++) {
-    const FuncStorage &storage = tree.storage[f];
-    for (const int d : storage.packed) {
-      // A place in a ring is counted from 0.
-      const bool in_ring = survey.funcs[f].fold[d] > 0;
-      const Expr min = in_ring ? Expr(0) : survey.funcs[f].stored[d].min;
-      all[tree.algorithm.funcs[f].name].push_back({d, storage.dims[d].block, min});
-    }
-  }
-  return all;
-}
-
-std::vector<Finding> check_loops(const LoopTree &tree, const Survey &survey, const Function &f,
-                                 LoopProofOptions options) {
-  options.blocked = blocked_memories(tree, survey);
-  for (size_t i = 0; i < tree.nests.size(); i++) {
-    const std::string &name = tree.algorithm.funcs[i].name;
-    for (const StageNest &n : tree.nests[i]) {
-      if (n.allow_races) options.promised_races.push_back(name);
-      if (n.any_order) options.promised_orders.push_back(name);
-    }
-  }
-  std::vector<Finding> findings = prove_loops(tree.algorithm, f, options);
-  for (const Finding &found : findings) {
-    if (found.verdict != Finding::Refused) continue;
-    throw InternalError({"the loops of '" + found.func + "' do not compute what it says",
-                         found.why,
-                         "this is a fault of the compiler: please report it",
-                         {}});
-  }
-  return findings;
-}
-
 }  // namespace polyhalite

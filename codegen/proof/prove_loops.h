@@ -28,16 +28,8 @@ struct LoopProofOptions {
   BlockedMemories blocked;
 };
 
-/// Where the survey has put the memories that the tree has in blocks.
-BlockedMemories blocked_memories(const LoopTree &tree, const Survey &survey);
-
 /// `f` as `lower` makes it. A finding for each Func of the algorithm, in the algorithm's order.
 std::vector<dataflow::Finding> prove_loops(const Algorithm &algorithm, const Function &f,
                                            const LoopProofOptions &options = {});
-
-/// The same with what the tree promises, and hints of the survey. InternalError where a Func is
-/// refused.
-std::vector<dataflow::Finding> check_loops(const LoopTree &tree, const Survey &survey,
-                                           const Function &f, LoopProofOptions options = {});
 
 }  // namespace polyhalite

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "codegen/passes/lower.h"
-#include "codegen/proof/prove_loops.h"
+#include "codegen/proof/check_loops.h"
 #include "polyhalite/error.h"
 #include "polyhedral/judge.h"
 #include "test/corpus/corpus_file.h"
@@ -26,9 +26,8 @@ struct Findings {
 void prove(const CorpusFile &file, const CorpusCase &c, Findings &all) {
   const polyhalite::Judged judged =
       polyhalite::build_and_judge(file.algorithm, directives_of(c, file.name));
-  polyhalite::LoopProofOptions options;
+  polyhalite::LoopProofOptions options = polyhalite::proof_options(judged.tree, judged.survey);
   options.dataflow.operations = 300'000;
-  options.blocked = polyhalite::blocked_memories(judged.tree, judged.survey);
   const polyhalite::Function loops = polyhalite::lower("f", judged.tree, judged.survey, {});
   for (const Finding &f : polyhalite::prove_loops(judged.tree.algorithm, loops, options)) {
     all.proven += f.verdict == Finding::Proven;

@@ -9,7 +9,7 @@
 #include "codegen/oracle/interpret_ir.h"
 #include "codegen/passes/lower.h"
 #include "codegen/passes/pass.h"
-#include "codegen/proof/prove_loops.h"
+#include "codegen/proof/check_loops.h"
 #include "lang/interpret/interpret.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/simplify.h"
@@ -477,10 +477,9 @@ class Trial {
   void prove(const LoopTree &tree, const Function &lowered, const Survey &s,
              const std::vector<Output> &outputs, const Images &images) {
     const Stopwatch watch(counts_, "second proof");
-    LoopProofOptions options;
+    LoopProofOptions options = proof_options(tree, s);
     options.dataflow.operations = kProofOperations;
     options.sizes = environment(outputs, s);
-    options.blocked = blocked_memories(tree, s);
     auto fields = [&](const std::string &buffer, const polyhalite_buffer_t &b) {
       for (int d = 0; d < b.dimensions; d++) {
         const std::string which = "." + std::to_string(d);

@@ -118,6 +118,34 @@ TEST(Targets, WhatIsSupportedIsCompiled) {
   }
 }
 
+// Bytes that are looked up in a table of 256 are two permutations, where the processor has them and
+// the table is known to be that long.
+TEST(Targets, TablesOfBytesAreLookedUpByPermutations) {
+  const auto permutations = [](int size, const std::string &target) {
+    const std::string text =
+        "func f(at: input uint8[1], out: output uint8[1]) {\n  allocate t: uint8[" +
+        std::to_string(size) + R"(i64] stack
+  for x in (0, 200) {
+    t[int64(x)] = uint8(x*x)
+  }
+  out[ramp(0i64, 1i64, 64)] = t[int64x64(at[ramp(0i64, 1i64, 64)])]
+}
+)";
+    const std::string assembly = compiled(text, target, CodeForm::Assembly);
+    int n = 0;
+    for (const char *name : {"vpermi2b", "vpermt2b"}) {
+      for (size_t at = assembly.find(name); at != std::string::npos;
+           at = assembly.find(name, at + 1))
+        n++;
+    }
+    return n;
+  };
+  const std::string zen4 = "x86-64-linux-avx512_skylake-avx512_cannonlake";
+  EXPECT_EQ(permutations(256, zen4), 2);
+  EXPECT_EQ(permutations(200, zen4), 0);
+  EXPECT_EQ(permutations(256, "x86-64-linux-avx2"), 0);
+}
+
 TEST(Targets, ArchivesAreOfTheirSystems) {
   EXPECT_NE(make_archive({{"a", "x"}}, Target::Linux).find("a.o"), std::string::npos);
   EXPECT_NE(make_archive({{"a", "x"}}, Target::Windows).find("a.obj"), std::string::npos);

@@ -6,6 +6,7 @@
 
 #include "codegen/ir/text.h"
 #include "codegen/passes/lower.h"
+#include "codegen/proof/check_loops.h"
 #include "lang/ir/freeze.h"
 #include "polyhalite/polyhalite.h"
 #include "polyhedral/judge.h"
@@ -24,9 +25,8 @@ struct Lowered {
 Lowered lowered(const Func &f) {
   const FrozenPipeline frozen = freeze({f.function()});
   const Judged judged = build_and_judge(frozen.algorithm, frozen.directives);
-  Lowered l{judged.tree, lower("p", judged.tree, judged.survey, {}), {}};
-  l.options.blocked = blocked_memories(judged.tree, judged.survey);
-  return l;
+  return {judged.tree, lower("p", judged.tree, judged.survey, {}),
+          proof_options(judged.tree, judged.survey)};
 }
 
 std::string said(const std::vector<Finding> &findings) {
