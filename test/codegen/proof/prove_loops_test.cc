@@ -424,6 +424,26 @@ TEST(ProveLoops, AWrongHintOfBlocksProvesNothing) {
                    "undecided rows: its memory is laid out in blocks"));
 }
 
+// Atomic updates in parallel come in any order: right for sums, for others only where that is
+// promised.
+TEST(ProveLoopsRefuses, AtomicUpdatesInAnyOrder) {
+  RDom r(0, 8, "r");
+  Func last("last"), sum("sum");
+  last(x) = 0;
+  last(x) = last(x) * 2 + r;
+  last.update().atomic(true).parallel(r);
+  Lowered l = lowered(last);
+  EXPECT_EQ(l.options.promised_orders, std::vector<std::string>{"last"});
+  l.options.promised_orders.clear();
+  EXPECT_TRUE(says(said(prove_loops(l.tree.algorithm, l.loops, l.options)),
+                   "iterations of the parallel loop"));
+  sum(x) = 0;
+  sum(x) += r;
+  sum.update().atomic().parallel(r);
+  l = lowered(sum);
+  EXPECT_FALSE(says(said(prove_loops(l.tree.algorithm, l.loops, l.options)), "refused"));
+}
+
 TEST(ProveLoopsRefuses, ATaskThatRunsTooFarAhead) {
   Blur b;
   b.in.compute_root();
