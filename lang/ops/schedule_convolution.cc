@@ -36,6 +36,9 @@ struct OuterLoops {
     vars.push_back(v);
     counts.push_back(count);
   }
+  void add(const OuterLoops &more) {
+    for (size_t i = 0; i < more.vars.size(); i++) add(more.vars[i], more.counts[i]);
+  }
 };
 
 // A tile of `to`, a strip of channels by some columns, whose sums stay in registers.
@@ -66,7 +69,8 @@ class TileSchedule {
 
   // for strips { for rows { for columns/tile { tile } } }
   //
-  // `columns_outside`: of the rows. `together`: only so many strips stand inside, 0: all.
+  // `columns_outside`: of all but images; tiles go down the rows. `together`: only so many strips
+  // stand inside, 0: all.
   void tile_output(StripLoop where, bool columns_outside = false, int64_t together = 0) {
     Var channel = to_.vars[place_[0]], column("column"), columns("columns");
     const bool own_strips = place_.size() == s_.extents.size() && s_.kind == Stage::Strips;
@@ -88,7 +92,7 @@ class TileSchedule {
     }
     std::vector<VarOrRVar> order{channel};
     OuterLoops outer;
-    Var groups("strip_groups");
+    const Var &groups = groups_;
     const int64_t group =
         together == 0 || strips_ == 0 ? strips_ : largest_divisor(strips_, together);
     if (group < strips_) loops_.split(strip_, groups, strip_, static_cast<int>(group));
@@ -103,7 +107,7 @@ class TileSchedule {
       if (!columns_outside) add_columns();
     }
     if (where == StripLoop::InRow) outer.add(strip_, strips_);
-    OuterLoops row_tasks;
+    OuterLoops row_tasks, images;
     for (size_t i = 0; i < to_.vars.size(); i++) {
       if (i == place_[0] || (place_.size() > 1 && i == place_[1])) continue;
       if (own_strips && i == place_.back()) continue;
@@ -115,14 +119,18 @@ class TileSchedule {
         add_rows(i, &outer);
         continue;
       }
-      outer.add(to_.vars[i], to_.extent(i));
+      (columns_outside ? images : outer).add(to_.vars[i], to_.extent(i));
     }
-    if (has_columns && columns_outside) add_columns();
     if (where == StripLoop::Outermost) outer.add(strip_, strips_);
     if (group < strips_) outer.add(groups, strips_ / group);
-    for (const Var &v : row_tasks.vars) outer.add(v, row_tasks.counts[0]);
+    outer.add(row_tasks);
+    if (has_columns && columns_outside) add_columns();
+    outer.add(images);
     for (const Var &o : outer.vars) order.emplace_back(o);
     loops_.reorder(order);
+    for (size_t i = 0; down_ && i + 1 < outer.vars.size(); i++) {
+      if (outer.vars[i].name() == down_->name()) around_ = outer.vars[i + 1];
+    }
     make_parallel(outer);
     level_ = LoopLevel(out_, outer.vars[0]);
     sums_.compute_at(level_);
@@ -137,6 +145,14 @@ class TileSchedule {
       }
     }
     if (border_ && s_.kind != Stage::Depthwise) place_border(border_->func);
+  }
+
+  // What a group's tiles see on their way down is copied, with zeros around it, to a ring of rows.
+  void copy_border() {
+    if (!border_ || !down_ || !around_ || s_.when.defined()) return;
+    Func border = border_->func;
+    border.store_at(out_, *around_).compute_at(out_, *down_);
+    if (lanes_ > 1) border.vectorize(border.args()[0], lanes_);
   }
 
   void in_registers(polyhalite::Stage stage) const {
@@ -205,13 +221,14 @@ class TileSchedule {
     task_ = rows;
   }
 
-  // Threads share rows of the image rather than strips of it: a cache's lines stay with one.
+  // Down which tiles go.
   void add_rows_of_tasks(size_t i, OuterLoops *outer, OuterLoops *tasks) {
     constexpr int64_t kMost = 28, kLeast = 7;
     const Var rows = to_.vars[i];
     const int64_t count = to_.extent(i), task = largest_divisor(count, std::min(kMost, count / 2));
-    if (task < kLeast) return outer->add(rows, count);
     Var row("row");
+    down_ = task < kLeast ? rows : row;
+    if (task < kLeast) return outer->add(rows, count);
     loops_.split(rows, rows, row, static_cast<int>(task));
     outer->add(row, task);
     tasks->add(rows, count / task);
@@ -233,6 +250,7 @@ class TileSchedule {
   }
 
   void make_parallel(const OuterLoops &outer) {
+    constexpr int64_t kWorthSharedPixels = 1 << 20;
     const int64_t operations = product_of(s_.extents) * steps_of(s_);
     if (operations < kWorthThreads) return;
     int64_t tasks = 1;
@@ -241,15 +259,18 @@ class TileSchedule {
       // What is inside of a row shares the border's.
       if (row_ && outer.vars[i].name() == row_->name()) break;
       if (outer.counts[i] == 1) continue;
+      // Of each pixel, threads that share its channels take lines from each other.
+      if (outer.vars[i].name() == groups_.name() && operations < kWorthSharedPixels) break;
       loops_.parallel(outer.vars[i]);
       tasks *= outer.counts[i] == 0 ? 8 : outer.counts[i];
     }
   }
 
-  Var strip_{"strips"};
+  Var strip_{"strips"}, groups_{"strip_groups"};
   int64_t strips_ = 1;
   std::optional<Var> row_, task_;
-  LoopLevel level_;  // where a tile is computed
+  std::optional<Var> down_, around_;  // rows that tiles go down, and the loop around it
+  LoopLevel level_;                   // where a tile is computed
 };
 
 class StripSchedule : TileSchedule {
@@ -328,12 +349,17 @@ class DepthwiseSchedule : TileSchedule {
   // All cells of a window are unrolled, so that columns of a tile share what they read. The
   // window's rows of some columns stay in the first cache while the tiles go down the image: of all
   // channels, in one stream, where images come from beyond the second cache, else of a few.
+  //
+  // Threads share columns: what goes down an image is fetched some rows ahead, for writing, too,
+  // which takes the rows of a thread below from its cache, each time.
   void run() {
     constexpr int64_t kUnrolled = 32, kTogether = 4, kNear = 2 << 20;
     const int64_t bytes = s_.func.types()[0].bytes();
     const int64_t images =
         bytes * (product_of(s_.extents) + (border_ ? product_of(border_->extents) : 0));
-    tile_output(StripLoop::Innermost, true, images <= kNear ? kTogether : 0);
+    const bool near = images <= kNear;
+    tile_output(StripLoop::Innermost, true, near ? kTogether : 0);
+    if (near && columns_collide()) copy_border();
     in_registers(sums_.operator polyhalite::Stage());
     order_update(sums_.update(), s_.rvars, {});
     int64_t cells = 1;
@@ -342,6 +368,15 @@ class DepthwiseSchedule : TileSchedule {
       if (cells > kUnrolled) break;
       if (!is_one(r.extent())) sums_.update().unroll(r);
     }
+  }
+
+ private:
+  // Do the columns that a tile sees lie in one or two sets of the first cache, which have 8 or 12
+  // lines in 4 KiB each?
+  bool columns_collide() const {
+    constexpr int64_t kPeriod = 2048;
+    const int64_t pixel = to_.extent(place_[0]) * s_.func.types()[0].bytes();
+    return pixel > 0 && pixel % kPeriod == 0;
   }
 };
 

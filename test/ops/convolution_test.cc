@@ -70,6 +70,9 @@ std::vector<Shape> shapes() {
       square(8, 4, 8, 3, 1, 4),
       square(200, 17, 1, 1),
       square(100, 100, 33, 3, 1, 100),
+      square(512, 512, 14, 3, 1, 512),
+      square(1024, 1024, 8, 5, 2, 1024),
+      {512, 512, 512, {15, 9}, {3, 3}, {1, 2}, {2, 1}, {2, 1}, {1, 2}, 2},
       {4, 20, 1, {50}, {9}, {2}, {1}, {3}, {5}},
       {6, 18, 1, {31}, {3}, {1}, {4}, {4}, {4}, 2},
       {6, 12, 2, {5, 6, 7}, {3, 2, 1}, {1, 2, 1}, {1, 1, 1}, {1, 0, 0}, {1, 1, 0}},
@@ -521,6 +524,33 @@ TEST(convolution, spilled_vectors_are_aligned) {
     if (line.find("64-byte") == std::string::npos) continue;
     EXPECT_EQ(line.find("vmovups"), std::string::npos) << line;
   }
+}
+
+std::string loops_of_depthwise(int channels, int size) {
+  const Target avx512(host().os, Target::X86, 64, {Target::AVX512_Skylake});
+  ImageParam x(Float(32), 4, "x"), w(Float(32), 4, "w");
+  const ops::Window window{{3, 3}, {1, 1}, {1, 1}, {1, 1}, {size, size}};
+  const ops::Tensor y =
+      ops::convolution(ops::Tensor(x, {1, channels, size, size}, {1, 3, 2, 0}),
+                       ops::Tensor(w, {channels, 1, 3, 3}, {0, 1, 3, 2}), window, channels);
+  Func out = ops::materialize({y}, {"y"}, {{1, 3, 2, 0}}, avx512)[0];
+  const int sizes[] = {channels, size, size, 1};
+  for (int d = 0; d < 4; d++) out.output_buffer().dim(d).set_bounds(0, sizes[d]);
+  return out.emit_text(Emit::stmt, {x, w}, avx512);
+}
+
+// Rows that one thread fetches ahead are another one's where threads share rows: 4 times as slow.
+TEST(convolution, threads_share_columns_of_depthwise_images) {
+  const std::string loops = loops_of_depthwise(576, 14);
+  EXPECT_NE(loops.find("columns in (0, 2) parallel"), std::string::npos) << loops;
+  // One tile of columns: threads would share pixels.
+  EXPECT_EQ(loops_of_depthwise(960, 7).find("parallel"), std::string::npos);
+}
+
+// Columns that lie in one or two sets of the first cache.
+TEST(convolution, depthwise_images_are_copied_where_columns_collide) {
+  EXPECT_EQ(loops_of_depthwise(576, 14).find("allocate padded"), std::string::npos);
+  EXPECT_NE(loops_of_depthwise(512, 14).find("allocate padded"), std::string::npos);
 }
 
 }  // namespace
