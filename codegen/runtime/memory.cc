@@ -43,45 +43,45 @@ Header *header_of(void *p) {
   return reinterpret_cast<Header *>(static_cast<char *>(p) - kAlignment);
 }
 
-// Freed blocks; each slot holds a user pointer or null.
+// Freed blocks, the longest unused one first. What does not fit makes them go: they may be those of
+// pipelines that never run again.
 struct Cache {
-  void *slots[kSharedSlots];
+  void *slots[kSharedSlots];  // user pointers
+  int used;
   size_t bytes;
 
   // A block of at least `bytes`, but not so large that most of it would idle.
-  void *take(size_t wanted, int count) {
+  void *take(size_t wanted) {
     int best = -1;
-    for (int i = 0; i < count; i++) {
-      if (!slots[i]) continue;
+    for (int i = 0; i < used; i++) {
       const size_t have = header_of(slots[i])->capacity;
       if (have < wanted || have > wanted + wanted / 4 + 4096) continue;
-      if (best < 0 || have < header_of(slots[best])->capacity) best = i;
+      if (best < 0 || have <= header_of(slots[best])->capacity) best = i;
     }
-    if (best < 0) return nullptr;
-    void *p = slots[best];
-    slots[best] = nullptr;
+    return best < 0 ? nullptr : remove(best);
+  }
+
+  // Takes the block of p, and gives those up for which then no room is left.
+  void put(void *p, int count, size_t limit) {
+    const size_t capacity = header_of(p)->capacity;
+    if (capacity > limit) return free_block(p);
+    while (used == count || bytes + capacity > limit) free_block(remove(0));
+    slots[used++] = p;
+    bytes += capacity;
+  }
+
+  void release() {
+    while (used > 0) free_block(remove(used - 1));
+  }
+
+ private:
+  static void free_block(void *p) { ::free(header_of(p)->base); }
+
+  void *remove(int i) {
+    void *p = slots[i];
+    for (used--; i < used; i++) slots[i] = slots[i + 1];
     bytes -= header_of(p)->capacity;
     return p;
-  }
-
-  bool put(void *p, int count, size_t limit) {
-    const size_t capacity = header_of(p)->capacity;
-    if (bytes + capacity > limit) return false;
-    for (int i = 0; i < count; i++) {
-      if (slots[i]) continue;
-      slots[i] = p;
-      bytes += capacity;
-      return true;
-    }
-    return false;
-  }
-
-  void release(int count) {
-    for (int i = 0; i < count; i++) {
-      if (slots[i]) ::free(header_of(slots[i])->base);
-      slots[i] = nullptr;
-    }
-    bytes = 0;
   }
 };
 
@@ -94,7 +94,7 @@ thread_local bool thread_registered = false;
 pthread_key_t thread_key;
 pthread_once_t thread_key_once = PTHREAD_ONCE_INIT;
 
-void release_thread_cache(void *cache) { static_cast<Cache *>(cache)->release(kThreadSlots); }
+void release_thread_cache(void *cache) { static_cast<Cache *>(cache)->release(); }
 void make_thread_key() { pthread_key_create(&thread_key, release_thread_cache); }
 
 // The thread's blocks are released when it ends.
@@ -128,10 +128,10 @@ void *default_malloc(size_t bytes) {
   void *p = nullptr;
   if (bytes >= kLargeBlock) {
     pthread_mutex_lock(&shared_lock);
-    p = shared_cache.take(bytes, kSharedSlots);
+    p = shared_cache.take(bytes);
     pthread_mutex_unlock(&shared_lock);
   } else {
-    p = thread_cache.take(bytes, kThreadSlots);
+    p = thread_cache.take(bytes);
   }
   if (p) return p;
   p = fresh(bytes);
@@ -141,25 +141,23 @@ void *default_malloc(size_t bytes) {
 }
 
 void default_free(void *p) {
-  bool kept = false;
   if (header_of(p)->capacity >= kLargeBlock) {
     pthread_mutex_lock(&shared_lock);
-    kept = shared_cache.put(p, kSharedSlots, kCachedShared);
+    shared_cache.put(p, kSharedSlots, kCachedShared);
     pthread_mutex_unlock(&shared_lock);
   } else {
     register_thread();
-    kept = thread_cache.put(p, kThreadSlots, kCachedPerThread);
+    thread_cache.put(p, kThreadSlots, kCachedPerThread);
   }
-  if (!kept) ::free(header_of(p)->base);
 }
 
 }  // namespace
 
 void release_cached_memory() {
   pthread_mutex_lock(&shared_lock);
-  shared_cache.release(kSharedSlots);
+  shared_cache.release();
   pthread_mutex_unlock(&shared_lock);
-  thread_cache.release(kThreadSlots);
+  thread_cache.release();
 }
 
 }  // namespace polyhalite::runtime

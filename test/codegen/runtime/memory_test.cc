@@ -23,6 +23,27 @@ TEST(RuntimeMemory, a_freed_block_serves_the_next_request_of_its_size) {
     polyhalite_free(nullptr, other_size);
   }
 }
+
+// Of a program that has run many pipelines.
+TEST(RuntimeMemory, new_sizes_push_out_old_ones) {
+  for (const size_t unit : {size_t{1000}, size_t{2} << 20}) {
+    std::vector<void *> blocks;
+    for (size_t i = 1; i < 60; i++) blocks.push_back(polyhalite_malloc(nullptr, i * unit));
+    for (void *p : blocks) polyhalite_free(nullptr, p);
+    const size_t bytes = 70 * unit;
+    auto *first = static_cast<unsigned char *>(polyhalite_malloc(nullptr, bytes));
+    first[bytes / 2] = 123;
+    polyhalite_free(nullptr, first);
+    // Whoever asks in between gets what was given up, not this.
+    void *between = polyhalite_malloc(nullptr, 50 * unit);
+    auto *again = static_cast<unsigned char *>(polyhalite_malloc(nullptr, bytes));
+    EXPECT_EQ(again, first);
+    EXPECT_EQ(again[bytes / 2], 123);
+    polyhalite_free(nullptr, between);
+    polyhalite_free(nullptr, again);
+    polyhalite::runtime::release_cached_memory();
+  }
+}
 #endif
 
 TEST(RuntimeMemory, blocks_are_aligned_and_do_not_overlap) {
