@@ -34,6 +34,15 @@ int vector_registers(const Target &target) {
   return target.arch == Target::ARM || target.has_feature(Target::AVX512_Skylake) ? 32 : 16;
 }
 
+// Sources: the processors' manuals. Intel's of 2023 and later have what a Zen 4 has.
+int64_t second_cache(const Target &target) {
+  constexpr int64_t kMiB = 1 << 20;
+  if (!target.has_feature(Target::AVX512_Skylake)) return kMiB / 2;
+  const bool zen =
+      target.processor_tune == Target::ZnVer4 || target.processor_tune == Target::ZnVer5;
+  return target.has_feature(Target::AVX512_Zen4) && !zen ? 2 * kMiB : kMiB;
+}
+
 namespace {
 
 // Nodes of an expression, counted up to `most`.

@@ -9,13 +9,20 @@ namespace polyhalite::ops {
 
 namespace {
 
-// Rows of tiles in a block, at most so many; if it can be, blocks have equal sizes.
-int64_t rows_of_block(int64_t rows, int64_t most) {
+// Rows of tiles in a block: at most so many, of as equal sizes as can be, for two threads if
+// `shared`.
+int64_t rows_of_block(int64_t rows, int64_t most, bool shared) {
   most = std::clamp<int64_t>(most, 1, rows);
-  for (int64_t n = most; 2 * n > most; n--) {
-    if (rows % n == 0) return n;
+  const int64_t threads = shared && rows > 1 ? 2 : 1, least = std::max(tiles(rows, most), threads);
+  int64_t best = most, least_cost = 0;
+  for (int64_t blocks = least; blocks <= 2 * least; blocks++) {
+    const int64_t size = tiles(rows, blocks);
+    const int64_t cost = size * tiles(tiles(rows, size), threads);
+    if (least_cost != 0 && cost >= least_cost) continue;
+    best = size;
+    least_cost = cost;
   }
-  return most;
+  return best;
 }
 
 TailStrategy exact_tail(int64_t extent, int64_t factor) {
@@ -50,11 +57,14 @@ class WinogradSchedule {
     for (size_t i = 1; i < s.rvars.size(); i++)
       kernels *= constant(s.rvars[i].extent()).value_or(1);
     per_columns_ = kernels <= kNearKernels && products > kNearProducts && across_ > at_once_;
-    // As many rows as the second cache holds, but enough blocks for threads where strips are few.
+    // As many rows as the second cache holds beside the kernels that go through it, but enough
+    // blocks for threads where strips are few.
     const int64_t bytes_of_row = transformed + (per_columns_ ? 0 : products);
-    block_ = rows_of_block(down_, kCache / std::max<int64_t>(bytes_of_row, 1));
+    const int64_t fit = second_cache(target) / 8 * 5 / std::max<int64_t>(bytes_of_row, 1);
+    const bool shared = is_large() && std::max<int64_t>(to.extent(3), 1) == 1;
+    block_ = rows_of_block(down_, fit, shared);
     if (is_large() && blocks() * tiles(to.extent(0), width_) < kTasks)
-      block_ = rows_of_block(down_, down_ / kTasks);
+      block_ = rows_of_block(down_, down_ / kTasks, shared);
   }
 
   bool is_open() const {
@@ -86,7 +96,7 @@ class WinogradSchedule {
 
  private:
   static constexpr int64_t kNearKernels = 96 << 10, kNearProducts = 32 << 10;
-  static constexpr int64_t kCache = 1280 << 10, kFewChannels = 4, kTasks = 4;
+  static constexpr int64_t kFewChannels = 4, kTasks = 4;
 
   bool is_large() const { return product_of(to_.extents) * channels_ >= kWorthThreads; }
 

@@ -64,7 +64,7 @@ const Shape kOtherKernels[] = {
     {20, 36, 17, 19, {1, 7}, {1, 1}, 3, 3},  {8, 33, 15, 22, {6, 5}, {3, 2}, 2, 1},
     {34, 32, 12, 13, {3, 1}, {1, 1}, 1, 0},  {1, 32, 33, 40, {9, 9}, {1, 1}, 4, 4},
     {12, 20, 16, 18, {3, 3}, {2, 2}, 1, 1},  {4, 16, 30, 26, {2, 2}, {2, 2}, 0, 0},
-    {10, 18, 13, 12, {1, 16}, {1, 2}, 8, 8},
+    {10, 18, 13, 12, {1, 16}, {1, 2}, 8, 8}, {96, 64, 21, 19, {3, 3}, {2, 2}, 1, 1},
 };
 
 enum class Data { Noise, Cancelling };
@@ -346,7 +346,7 @@ TEST(winograd, tiles_of_four) {
 // Each with tiles along one dimension, small ones also along both.
 TEST(winograd, other_kernels_and_strides) {
   for (const Shape &s : kOtherKernels) {
-    for (const Sizes &tile : {Sizes{4, 1}, Sizes{1, 2}, Sizes{2, 4}}) {
+    for (const Sizes &tile : {Sizes{4, 1}, Sizes{1, 2}, Sizes{2, 4}, Sizes{4, 2}}) {
       if (s.cells() > 30 && tile[1] > 1) continue;
       const Images layout = s.channels < 5 ? Images::Planar : Images::ChannelsInnermost;
       EXPECT_LE(error_of(s, tile, Data::Noise, layout, host()), 1)
@@ -408,6 +408,7 @@ TEST(winograd, errors_are_a_few_times_those_of_the_direct_form) {
   EXPECT_LE(error_over_direct({128, 64, 14, 14}, {4, 4}), 15);
   EXPECT_LE(error_over_direct({128, 64, 14, 14}, {2, 2}), 2);
   EXPECT_LE(error_over_direct({3, 64, 64, 64, {7, 7}, {2, 2}, 3, 3}, {4, 1}), 4);
+  EXPECT_LE(error_over_direct({128, 64, 28, 28, kThree, {2, 2}, 1, 1}, {4, 2}), 3);
   EXPECT_LE(error_over_direct({32, 32, 16, 16, {5, 5}, {1, 1}, 2, 2}, {4, 1}), 4);
   EXPECT_LE(error_over_direct({64, 32, 17, 17, {1, 7}, {1, 1}, 3, 3}, {1, 4}), 4);
 }
@@ -423,7 +424,9 @@ TEST(winograd, tiles_are_chosen_by_kernel_channels_and_pixels) {
   EXPECT_EQ(tile(512, 512, 7), (Sizes{2, 1}));
   EXPECT_EQ(tile(512, 512, 5), Sizes{});
   EXPECT_EQ(tile(3, 64, 224), Sizes{});
-  EXPECT_EQ(tile(64, 64, 56, 2), Sizes{});
+  EXPECT_EQ(tile(128, 128, 28, 2), (Sizes{4, 2}));
+  EXPECT_EQ(tile(256, 256, 14, 2), (Sizes{2, 2}));
+  EXPECT_EQ(tile(512, 512, 7, 2), Sizes{});
   EXPECT_EQ(tile(64, 64, 56, 1, kThree, 2), Sizes{});
   EXPECT_EQ(tile(3, 64, 112, 2, {7, 7}), (Sizes{4, 1}));
   EXPECT_EQ(tile(64, 64, 17, 1, {1, 7}), (Sizes{1, 4}));
