@@ -413,7 +413,8 @@ class ProductSchedule {
   // Terms of a sum whose columns stay in the second cache while all rows read them; 0: all do, or
   // tiles leave a rest, which would not stay in registers.
   int terms_in_cache() const {
-    constexpr int64_t kSecondCache = 2 << 20, kBlock = 128 << 10;
+    constexpr int64_t kBlock = 128 << 10;
+    const int64_t cache = second_cache(target_);
     const bool whole = rows_ > 0 && rows_ % tile_.rows == 0 && rows_ >= 8 * tile_.rows &&
                        columns_ > 0 && columns_ % tile_.columns() == 0;
     if (!whole || !plain_ || dot_ || has_rest_ || s_.rvars.size() != 1 || s_.extents.size() != 2)
@@ -423,7 +424,7 @@ class ProductSchedule {
     const int64_t bytes = sums_.types()[0].bytes(), step = tile_.columns() * bytes;
     // The left operand goes through the cache beside the strip.
     const int64_t strip = steps * step, both = strip + steps * rows_ * bytes;
-    if (strip <= kSecondCache / 4 || both <= kSecondCache) return 0;
+    if (strip <= cache / 4 || both <= cache) return 0;
     const int64_t most = kBlock / step;
     for (int64_t n = most; n >= most / 4; n--) {
       if (steps % n == 0) return static_cast<int>(n);
