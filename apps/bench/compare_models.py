@@ -166,6 +166,31 @@ def is_accurate(ours, theirs):
     return ours <= max(2 * theirs, 1e-6)
 
 
+def wait_for_idle_threads(step=0.02, most=10):
+    """Those of whoever ran before wait with busy cores for some 30 ms, which the next one needs. Kernels
+    may count their time in ticks of 10 ms."""
+    for _ in range(most):
+        busy = time.process_time()
+        time.sleep(step)
+        if time.process_time() - busy < step / 20:
+            return
+
+
+def seconds_of(run, warm=0.01, least=0.02):
+    """Wall and processor seconds of one of the runs that take `least` together, after warm ones."""
+    wait_for_idle_threads()
+    end = time.perf_counter() + warm
+    while True:
+        run()
+        if time.perf_counter() >= end:
+            break
+    runs, before, busy = 0, time.perf_counter(), time.process_time()
+    while runs == 0 or time.perf_counter() - before < least:
+        run()
+        runs += 1
+    return (time.perf_counter() - before) / runs, (time.process_time() - busy) / runs
+
+
 def speed(path, model, sizes, threads, rounds):
     import onnxruntime
     import polyhalite.onnx
@@ -182,11 +207,9 @@ def speed(path, model, sizes, threads, rounds):
     wall, processor = {k: [] for k in runs}, {k: [] for k in runs}
     for _ in range(rounds):
         for name, run in runs.items():
-            run()  # meanwhile the other one's threads stop to wait with a busy core, and caches fill
-            before, busy = time.perf_counter(), time.process_time()
-            run()
-            wall[name].append(time.perf_counter() - before)
-            processor[name].append(time.process_time() - busy)
+            seconds_wall, seconds_processor = seconds_of(run)
+            wall[name].append(seconds_wall)
+            processor[name].append(seconds_processor)
     for name in runs:
         seconds[name] = statistics.median(wall[name])
         seconds[name + "_cpu"] = statistics.median(processor[name])

@@ -17,10 +17,11 @@ constexpr double kRoundSeconds = 0.02, kWarmSeconds = 0.01;
 constexpr std::chrono::milliseconds kPause{100};
 
 // Threads of the contender before spin for as long as 30 ms, on the cores that the next one needs.
+// Kernels may count their time in ticks of 10 ms.
 void wait_for_idle_threads() {
-  constexpr std::chrono::milliseconds kStep{1};
-  constexpr int kMostSteps = 200;
-  constexpr double kIdle = 1e-4;  // seconds of a step
+  constexpr std::chrono::milliseconds kStep{20};
+  constexpr int kMostSteps = 10;
+  constexpr double kIdle = 1e-3;  // seconds of a step
   for (int i = 0; i < kMostSteps; i++) {
     const double start = cpu_seconds();
     std::this_thread::sleep_for(kStep);
