@@ -7,6 +7,7 @@ const std::vector<GraphPass> &graph_passes() {
       {"remove_dead_nodes", remove_dead_nodes},
       {"fold_batch_norm", fold_batch_norm},
       {"share_common_nodes", share_common_nodes},
+      {"join_swish", join_swish},
       {"sum_weights", sum_weights},
       {"remove_dead_nodes_last", remove_dead_nodes},
   };

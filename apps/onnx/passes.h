@@ -23,6 +23,8 @@ Graph remove_dead_nodes(Graph g);
 Graph share_common_nodes(Graph g);
 ///   %y = Conv(%x, %w, %b); %z = BatchNormalization(%y, ...)   ->   %z = Conv(%x, %w', %b')
 Graph fold_batch_norm(Graph g);
+///   %s = Sigmoid(%x); %y = Mul(%x, %s)   ->   %s = Sigmoid(%x); %y = Swish(%x)
+Graph join_swish(Graph g);
 ///   %y = MatMulInteger(%a, %b, %a_point)   ->   %y = MatMulInteger(%a, %b, %a_point, , %sums)
 /// sums of the columns of b, of each kernel of a convolution, where its elements are known bytes;
 /// also of ConvInteger, QLinearMatMul and QLinearConv, behind all of their operands.

@@ -41,6 +41,13 @@ struct OuterLoops {
   }
 };
 
+// LLVM takes constants of a long epilogue out of all loops, and spills sums for them.
+int columns_beside_epilogue(const Func &to, int vectors, int most_columns) {
+  constexpr int kColumns = 12;
+  return vectors > 2 || is_small(Func(to).value()) ? most_columns
+                                                   : std::min(most_columns, kColumns);
+}
+
 // A tile of `to`, a strip of channels by some columns, whose sums stay in registers.
 class TileSchedule {
  public:
@@ -60,7 +67,8 @@ class TileSchedule {
         width_(lanes * vectors),
         columns_(args_.size() > 1 ? constant(s.extents[1]).value_or(0) : 1),
         least_columns_(columns_ == 0 ? open_size(s, 1).least : columns_),
-        tile_(register_tile_columns(vectors, least_columns_, target, most_columns)) {}
+        tile_(register_tile_columns(vectors, least_columns_, target,
+                                    columns_beside_epilogue(to.func, vectors, most_columns))) {}
 
  protected:
   // Strips stand around the loops over rows, or inside of them; there around the tiles of a row, or

@@ -237,6 +237,13 @@ Expr sigmoid(Expr x) {
   return quotient - quotient * (e - (sum - one));
 }
 
+// Half the operations of x * sigmoid(x), and no more rounding. Small types overflow early.
+Expr swish(Expr x, double a) {
+  const Expr scaled = a == 1 ? x : number(x, a) * x;
+  if (x.type().bits() < 32) return x * sigmoid(scaled);
+  return x / (number(x, 1) + exp(-scaled));
+}
+
 // max(x, 0) + log(1 + exp(-|x|)): no overflow on either side.
 Expr softplus(Expr x) { return max(x, number(x, 0)) + log(number(x, 1) + exp(-abs(x))); }
 

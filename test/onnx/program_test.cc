@@ -74,6 +74,29 @@ TEST(onnx_program, equal_layers_share_a_kernel) {
   EXPECT_EQ(p.arena({}).bytes, 2 * 4 * 8 * 4);
 }
 
+// x * sigmoid(x) is x / (1 + e^-x), whichever side x is on; other products stay.
+TEST(onnx_program, a_product_with_its_own_sigmoid_is_one_operator) {
+  ModelBuilder b;
+  b.input("x", {8}).input("z", {8});
+  b.node("Sigmoid", {"x"}, {"s"});
+  b.node("Mul", {"s", "x"}, {"left"}).node("Mul", {"x", "s"}, {"right"});
+  b.node("Mul", {"z", "s"}, {"other"});
+  b.output("left").output("right").output("other");
+  const std::vector<float> x{-200, -30, -1, -0.5f, 0, 1e-3f, 4, 300};
+  const std::vector<float> z{1, 2, 3, 4, 5, 6, 7, 8};
+  const auto out = run_all(b, {{"x", floats({8}, x)}, {"z", floats({8}, z)}});
+  for (size_t i = 0; i < x.size(); i++) {
+    const double gate = 1 / (1 + std::exp(-static_cast<double>(x[i])));
+    const auto at = static_cast<int64_t>(i);
+    EXPECT_NEAR(out.at("left").number(at), x[i] * gate, 4e-7 * std::abs(x[i] * gate) + 1e-35);
+    EXPECT_EQ(out.at("right").number(at), out.at("left").number(at));
+    EXPECT_NEAR(out.at("other").number(at), z[i] * gate, 4e-7 * z[i] * gate + 1e-35);
+  }
+  const std::string graph = to_text(Program(b.load(), {}).graph());
+  EXPECT_NE(graph.find("Swish"), std::string::npos) << graph;
+  EXPECT_NE(graph.find("Mul"), std::string::npos) << graph;
+}
+
 // What moves known elements only is done once, however many there are.
 TEST(onnx_program, large_weights_are_moved_before_the_program_runs) {
   constexpr int64_t kDepth = 500, kColumns = 400, kHalf = kColumns / 2;

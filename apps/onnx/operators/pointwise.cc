@@ -98,9 +98,7 @@ const UnaryRow kUnary[] = {
     {"Softsign", [](const Node &, const Expr &x) { return x / (one(x) + abs(x)); }},
     {"Sqrt", [](const Node &, const Expr &x) { return sqrt(x); }},
     {"Swish",
-     [](const Node &n, const Expr &x) {
-       return x * ops::point::sigmoid(number(x, n.real("alpha", 1)) * x);
-     }},
+     [](const Node &n, const Expr &x) { return ops::point::swish(x, n.real("alpha", 1)); }},
     {"Tan", [](const Node &, const Expr &x) { return tan(x); }},
     {"Tanh", [](const Node &, const Expr &x) { return tanh(x); }},
     {"ThresholdedRelu",

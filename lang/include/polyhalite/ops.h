@@ -141,6 +141,9 @@ Tensor divide(const Tensor &a, const Tensor &b);
 namespace point {
 /// 1/(1 + e^-x), of float32 within 2 units in the last place.
 Expr sigmoid(Expr x);
+/// x/(1 + e^-ax), of float32 within 3 units in the last place where ax > -87; below results,
+/// smaller than 1e-35 of x, may be zero.
+Expr swish(Expr x, double a = 1);
 Expr softplus(Expr x);
 /// x * P(X <= x) for a standard normal X; the second form uses tanh.
 Expr gelu(Expr x);

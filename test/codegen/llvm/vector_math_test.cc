@@ -196,6 +196,18 @@ TEST_P(VectorMath, special_values) {
   check(GetParam(), forms_of(GetParam()), operands);
 }
 
+// Below -87 it vanishes early, above there is no limit.
+TEST(VectorMath, swish) {
+  const Function swish{"swish", [](Expr x) { return ops::point::swish(std::move(x)); },
+                       [](double x) { return x / (1 + std::exp(-x)); }, 3, 87};
+  std::vector<float> operands;
+  for (uint64_t bits = 0; bits < uint64_t{1} << 32; bits += 40009) {
+    const float x = float_of(static_cast<uint32_t>(bits));
+    if (!(x < -swish.limit)) operands.push_back(x);
+  }
+  check(swish, forms_of(swish), operands);
+}
+
 INSTANTIATE_TEST_SUITE_P(all, VectorMath, testing::ValuesIn(kFunctions),
                          [](const auto &info) { return std::string(info.param.name); });
 
