@@ -41,11 +41,19 @@ struct OuterLoops {
   }
 };
 
-// LLVM takes constants of a long epilogue out of all loops, and spills sums for them.
-int columns_beside_epilogue(const Func &to, int vectors, int most_columns) {
-  constexpr int kColumns = 12;
-  return vectors > 2 || is_small(Func(to).value()) ? most_columns
-                                                   : std::min(most_columns, kColumns);
+// Columns of a tile that neither registers nor the first cache forbid.
+int allowed_columns(const Func &to, const Stage &s, int vectors, int most_columns) {
+  // LLVM takes constants of a long epilogue out of all loops, and spills sums for them.
+  constexpr int kBesideEpilogue = 12;
+  // Pixels a multiple of 4 KiB apart are in one set of the first cache, of 8 or 12 lines.
+  constexpr int kInOneSet = 7;
+  constexpr int64_t kPeriod = 4096;
+  int most = most_columns;
+  if (vectors <= 2 && !is_small(Func(to).value())) most = std::min(most, kBesideEpilogue);
+  const int64_t channels = s.rvars.empty() ? 0 : constant(s.rvars[0].extent()).value_or(0);
+  const int64_t pixel = channels * s.func.types()[0].bytes();
+  if (pixel > 0 && pixel % kPeriod == 0) most = std::min(most, kInOneSet);
+  return most;
 }
 
 // A tile of `to`, a strip of channels by some columns, whose sums stay in registers.
@@ -68,7 +76,7 @@ class TileSchedule {
         columns_(args_.size() > 1 ? constant(s.extents[1]).value_or(0) : 1),
         least_columns_(columns_ == 0 ? open_size(s, 1).least : columns_),
         tile_(register_tile_columns(vectors, least_columns_, target,
-                                    columns_beside_epilogue(to.func, vectors, most_columns))) {}
+                                    allowed_columns(to.func, s, vectors, most_columns))) {}
 
  protected:
   // Strips stand around the loops over rows, or inside of them; there around the tiles of a row, or
