@@ -522,9 +522,9 @@ class ProductSchedule {
     RVar together("together");
     const bool unrolled = of_products && unrolls_steps();
     if (unrolled) {
-      update.split(
-          reduced[0], reduced[0], together, kTogether,
-          steps_ != 0 && steps_ % kTogether == 0 ? TailStrategy::Auto : TailStrategy::GuardWithIf);
+      update.split(reduced[0], reduced[0], together, steps_together(),
+                   steps_ != 0 && steps_ % steps_together() == 0 ? TailStrategy::Auto
+                                                                 : TailStrategy::GuardWithIf);
       inner.emplace_back(together);
     }
     for (const RVar &r : reduced) inner.emplace_back(r);
@@ -548,10 +548,39 @@ class ProductSchedule {
     return steps_ % kTogether == 0 || (tile_.vectors == 1 && steps_ >= kManySteps);
   }
 
+  // Of rows that come from memory, a line.
+  int steps_together() const {
+    const int line = 64 / s_.func.types()[0].bytes();
+    return far_rows() && steps_ % line == 0 && steps_ >= 2 * line ? line : kTogether;
+  }
+
   void fetch_ahead(polyhalite::Stage update, const RVar &step) {
-    constexpr int kSteps = 8;
-    if (!fetched_) return;
-    update.prefetch(ImageParam(fetched_), step, step, kSteps, PrefetchBoundStrategy::NonFaulting);
+    constexpr int kSteps = 8, kLines = 16;
+    if (fetched_) {
+      update.prefetch(ImageParam(fetched_), step, step, kSteps, PrefetchBoundStrategy::NonFaulting);
+    } else if (far_rows() && unrolls_steps() && steps_together() > kTogether) {
+      update.prefetch(ImageParam(far_rows()), step, step, kLines,
+                      PrefetchBoundStrategy::NonFaulting);
+    }
+  }
+
+  // The left operand, where its rows go along the sums and the third cache does not hold it for the
+  // next strip of columns: each page of each row is waited for then. Null where it does.
+  std::shared_ptr<ParameterContents> far_rows() const {
+    constexpr int64_t kThirdCache = 16 << 20;
+    if (dot_ || seen_ || rows_ == 0 || s_.rvars.size() != 1 || tiles(columns_, tile_.columns()) < 2)
+      return nullptr;
+    const std::string depth = s_.rvars[0].name();
+    for (const Expr &term : sums_.update_value()->args) {
+      if (term->op != Op::Mul) continue;
+      for (const Expr &factor : term->args) {
+        const CallNode *image = as_call(factor);
+        if (!image || !image->param || !is_dense_along(factor, depth)) continue;
+        const int64_t steps = constant(s_.rvars[0].extent()).value_or(0);
+        if (rows_ * steps * image->type.bytes() >= kThirdCache) return image->param;
+      }
+    }
+    return nullptr;
   }
 
   static constexpr int kTogether = 4;            // steps in one iteration
