@@ -165,7 +165,7 @@ class TileSchedule {
 
   // What a group's tiles see on their way down is copied, with zeros around it, to a ring of rows.
   void copy_border() {
-    if (!border_ || !down_ || !around_ || s_.when.defined()) return;
+    if (!down_ || !around_ || s_.when.defined()) return;
     Func border = border_->func;
     border.store_at(out_, *around_).compute_at(out_, *down_);
     if (lanes_ > 1) border.vectorize(border.args()[0], lanes_);
@@ -375,7 +375,7 @@ class DepthwiseSchedule : TileSchedule {
         bytes * (product_of(s_.extents) + (border_ ? product_of(border_->extents) : 0));
     const bool near = images <= kNear;
     tile_output(StripLoop::Innermost, true, near ? kTogether : 0);
-    if (near && columns_collide()) copy_border();
+    if (near && border_ && columns_collide()) copy_border();
     in_registers(sums_.operator polyhalite::Stage());
     order_update(sums_.update(), s_.rvars, {});
     int64_t cells = 1;
@@ -391,7 +391,7 @@ class DepthwiseSchedule : TileSchedule {
   // lines in 4 KiB each?
   bool columns_collide() const {
     constexpr int64_t kPeriod = 2048;
-    const int64_t pixel = to_.extent(place_[0]) * s_.func.types()[0].bytes();
+    const int64_t pixel = to_.extent(place_[0]) * border_->func.types()[0].bytes();
     return pixel > 0 && pixel % kPeriod == 0;
   }
 };
