@@ -38,8 +38,8 @@ int lanes_for(int64_t extent, int lanes);
 /// in a cycle, a second cache of 1 MiB).
 inline bool is_zen_5(const Target &target) { return target.processor_tune == Target::ZnVer5; }
 
-/// Bytes of the second cache, which schedules share between operands: what processors with the
-/// target's instructions have, the smaller of them where they differ.
+/// Bytes of the second cache, which schedules share between operands: what most processors with the
+/// target's instructions have at least.
 int64_t second_cache(const Target &target);
 
 /// How many vectors a register tile's sums and operands share.

@@ -34,7 +34,7 @@ int vector_registers(const Target &target) {
   return target.arch == Target::ARM || target.has_feature(Target::AVX512_Skylake) ? 32 : 16;
 }
 
-// Sources: the processors' manuals. Intel's of 2023 and later have what a Zen 4 has.
+// Of Intel's, those with what a Zen 4 has are of 2023 and later.
 int64_t second_cache(const Target &target) {
   constexpr int64_t kMiB = 1 << 20;
   if (!target.has_feature(Target::AVX512_Skylake)) return kMiB / 2;

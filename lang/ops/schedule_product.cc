@@ -1,9 +1,9 @@
 // Schedules of products: register tiles, packed operands, blocks of long sums.
 #include <algorithm>
 
-#include "lang/ir/visit.h"
 #include "lang/ops/common.h"
 #include "lang/ops/loops.h"
+#include "lang/ops/product_operands.h"
 #include "lang/ops/product_tile.h"
 #include "polyhalite/operators.h"
 
@@ -24,31 +24,6 @@ int block_of_sums(const std::vector<RVar> &rvars, const Type &sums) {
     if (*outer % n == 0) return n * inner * 4 >= kMostTerms && n < *outer ? static_cast<int>(n) : 0;
   }
   return 0;
-}
-
-// The image whose elements the operand is, perhaps widened, side by side along the vectors; null
-// where it is anything else.
-const CallNode *image_of(const Func &operand) {
-  Expr value = operand.value();
-  if (value->op == Op::Cast) value = value->args[0];
-  const CallNode *call = as_call(value);
-  if (!call || !(call->param || call->image) || call->args.empty()) return nullptr;
-  const std::string along = operand.args()[0].name();
-  const VariableNode *first = as_variable(call->args[0]);
-  if (!first || first->name != along) return nullptr;
-  const auto varies = [&](const Expr &e) { return uses_variable(e, along); };
-  return std::none_of(call->args.begin() + 1, call->args.end(), varies) ? call : nullptr;
-}
-
-// Do steps of `depth` go along the memory of what e reads, an image's element?
-bool is_dense_along(Expr e, const std::string &depth) {
-  if (e->op == Op::Cast) e = e->args[0];
-  const CallNode *call = as_call(e);
-  if (!call || !(call->param || call->image) || call->args.empty()) return false;
-  const VariableNode *first = as_variable(call->args[0]);
-  if (!first || first->name != depth) return false;
-  return std::none_of(call->args.begin() + 1, call->args.end(),
-                      [&](const Expr &at) { return uses_variable(at, depth); });
 }
 
 class ProductSchedule {
@@ -285,15 +260,9 @@ class ProductSchedule {
     if (!may_sum_along_depth_ || has_idle_columns_) return false;
     const int64_t vectors = constant(s_.rvars[0].extent()).value_or(kLongSum * lanes_) / lanes_;
     if (vectors < 2) return false;
-    const Expr value = sums_.update_value();
     const std::string depth = s_.rvars[0].name();
-    bool left = false;
-    for (const Expr &term : value->args) {
-      if (term->op != Op::Mul) continue;
-      for (const Expr &factor : term->args) left = left || is_dense_along(factor, depth);
-    }
-    if (!left) return false;
-    const bool dense = is_dense_along(operand.value(), operand.args()[1].name());
+    if (!dense_factor(sums_, depth)) return false;
+    const bool dense = dense_image(operand.value(), operand.args()[1].name()) != nullptr;
     // Of open sizes costs are not known: a class is made for vectors along the reduction, or is one
     // of rows that are too few to turn the operand for.
     if (columns_ == 0 || rows_ == 0) {
@@ -309,7 +278,7 @@ class ProductSchedule {
   //                                 tile of sums: each adds up a vector }
   void sum_along_depth(Func operand) {
     const Var column = operand.args()[0], depth = operand.args()[1];
-    if (!is_dense_along(operand.value(), depth.name())) {
+    if (!dense_image(operand.value(), depth.name())) {
       // In a branch it has memory of its own only where the branch is taken.
       operand.compute_at(s_.when.defined() ? LoopLevel(out_, outermost_) : LoopLevel::root())
           .reorder_storage(depth, column);
@@ -561,7 +530,7 @@ class ProductSchedule {
     constexpr int kSteps = 8, kLines = 16;
     if (fetched_) {
       update.prefetch(ImageParam(fetched_), step, step, kSteps, PrefetchBoundStrategy::NonFaulting);
-    } else if (far_rows() && unrolls_steps() && steps_together() > kTogether) {
+    } else if (unrolls_steps() && steps_together() > kTogether) {
       update.prefetch(ImageParam(far_rows()), step, step, kLines,
                       PrefetchBoundStrategy::NonFaulting);
     }
@@ -573,17 +542,9 @@ class ProductSchedule {
     constexpr int64_t kThirdCache = 16 << 20;
     if (dot_ || seen_ || rows_ == 0 || s_.rvars.size() != 1 || tiles(columns_, tile_.columns()) < 2)
       return nullptr;
-    const std::string depth = s_.rvars[0].name();
-    for (const Expr &term : sums_.update_value()->args) {
-      if (term->op != Op::Mul) continue;
-      for (const Expr &factor : term->args) {
-        const CallNode *image = as_call(factor);
-        if (!image || !image->param || !is_dense_along(factor, depth)) continue;
-        const int64_t steps = constant(s_.rvars[0].extent()).value_or(0);
-        if (rows_ * steps * image->type.bytes() >= kThirdCache) return image->param;
-      }
-    }
-    return nullptr;
+    const CallNode *left = dense_factor(sums_, s_.rvars[0].name());
+    const int64_t steps = constant(s_.rvars[0].extent()).value_or(0);
+    return left && rows_ * steps * left->type.bytes() >= kThirdCache ? left->param : nullptr;
   }
 
   static constexpr int kTogether = 4;            // steps in one iteration

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "lang/ops/common.h"
+#include "lang/ops/loops.h"
 #include "lang/ops/winograd_transforms.h"
 #include "polyhalite/operators.h"
 
@@ -125,10 +126,6 @@ void require_kernels(const Tensor &x, const Tensor &kernels, int results,
   }
 }
 
-}  // namespace
-
-namespace {
-
 // Of 3x3 kernels at stride 2, where larger tiles take fewer products but larger kernels, of which
 // each element is fetched once: from the third cache in the time of some 6 multiply-adds, from
 // memory in that of 14.
@@ -145,8 +142,7 @@ std::vector<int> strided_tile(int64_t channels, int64_t results, int64_t rows, i
     const auto places = [](int64_t tile) { return tile == 1 ? 3 : 2 * tile + 1; };
     const int64_t kernels = places(down) * places(across);
     const double fetch = kernels * channels * results * 4 > kThirdCache ? 14 : 6;
-    const auto count =
-        static_cast<double>(((rows + down - 1) / down) * ((columns + across - 1) / across));
+    const auto count = static_cast<double>(tiles(rows, down) * tiles(columns, across));
     return c.transforms * static_cast<double>(kernels) * (count + fetch);
   };
   const Choice *best = &choices[0];

@@ -1,0 +1,47 @@
+#include "lang/ops/product_operands.h"
+
+#include <algorithm>
+
+#include "lang/ir/visit.h"
+#include "polyhalite/operators.h"
+
+namespace polyhalite::ops {
+
+namespace {
+
+const CallNode *image_under_cast(Expr e) {
+  if (e->op == Op::Cast) e = e->args[0];
+  const CallNode *call = as_call(e);
+  return call && (call->param || call->image) && !call->args.empty() ? call : nullptr;
+}
+
+// Does only the image's innermost index depend on it, and is it that?
+bool runs_along(const CallNode &image, const std::string &variable) {
+  const VariableNode *first = as_variable(image.args[0]);
+  return first && first->name == variable &&
+         std::none_of(image.args.begin() + 1, image.args.end(),
+                      [&](const Expr &at) { return uses_variable(at, variable); });
+}
+
+}  // namespace
+
+const CallNode *image_of(const Func &operand) {
+  return dense_image(operand.value(), operand.args()[0].name());
+}
+
+const CallNode *dense_image(Expr e, const std::string &depth) {
+  const CallNode *image = image_under_cast(std::move(e));
+  return image && runs_along(*image, depth) ? image : nullptr;
+}
+
+const CallNode *dense_factor(const Func &sums, const std::string &depth) {
+  for (const Expr &term : Func(sums).update_value()->args) {
+    if (term->op != Op::Mul) continue;
+    for (const Expr &factor : term->args) {
+      if (const CallNode *image = dense_image(factor, depth)) return image;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace polyhalite::ops
