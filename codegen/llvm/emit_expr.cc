@@ -202,6 +202,7 @@ Value *FunctionEmitter::emit_cast(const Expr &e) {
   const Type a = from.type(), t = e.type();
   if (is_index_scalar(a) && is_index_scalar(t) && t.bits() > a.bits()) return emit_wide(from);
   if (Value *average = emit_average(e)) return average;
+  if (Value *rounded = emit_rounded(e)) return rounded;
   Value *value = emit(from);
   llvm::Type *to = register_type(context_, t);
   if (t.is_handle() || a.is_handle()) return builder_.CreateBitOrPointerCast(value, to);
@@ -249,6 +250,20 @@ Value *FunctionEmitter::emit_average(const Expr &e) {
   Value *rest = builder_.CreateLShr(builder_.CreateXor(a, b), 1);
   return up ? builder_.CreateSub(builder_.CreateOr(a, b), rest)
             : builder_.CreateAdd(builder_.CreateAnd(a, b), rest);
+}
+
+// int32(round(x)) of vectors is one instruction of x86; narrow integers wrap.
+Value *FunctionEmitter::emit_rounded(const Expr &e) {
+  const Type t = e.type();
+  const CallNode *round = as_call(e->args[0]);
+  if (kernel_ || module_.target.arch != Target::X86 || !t.is_int_or_uint() || t.lanes() % 4 != 0 ||
+      !round || round->name != "round" || round->type.element_of() != Float(32))
+    return nullptr;
+  if (t.bits() > 32 || (t.bits() == 32 && t.is_uint())) return nullptr;
+  llvm::Type *whole = register_type(context_, t.with_code(Type::Int).with_bits(32));
+  Value *x = emit(round->args[0]);
+  Value *steps = builder_.CreateIntrinsic(llvm::Intrinsic::lrint, {whole, x->getType()}, {x});
+  return builder_.CreateTrunc(steps, register_type(context_, t));
 }
 
 Value *FunctionEmitter::emit_arithmetic(const Expr &e) {

@@ -134,6 +134,13 @@ void FunctionEmitter::emit_serial_for(const StmtNode &loop) {
   Value *next = builder_.CreateNSWAdd(counter, llvm::ConstantInt::get(counter->getType(), 1));
   counter->addIncoming(next, builder_.GetInsertBlock());
   llvm::BranchInst *back = builder_.CreateCondBr(builder_.CreateICmpSLT(next, end), body, after);
+  // A value of a long loop keeps its register before one of a short nest beside it.
+  int64_t turns = 0;
+  if (is_const_int(loop.args[1], &turns) && turns > 1 && turns <= INT32_MAX) {
+    const auto again = static_cast<uint32_t>(turns - 1);
+    back->setMetadata(llvm::LLVMContext::MD_prof,
+                      llvm::MDBuilder(context_).createBranchWeights(again, 1));
+  }
   back->setMetadata(llvm::LLVMContext::MD_loop, loop_properties(context_));
   builder_.SetInsertPoint(after);
 }

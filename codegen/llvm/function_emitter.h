@@ -44,6 +44,7 @@ class FunctionEmitter {
   Value *emit_variable(const VariableNode &v);
   Value *emit_cast(const Expr &e);
   Value *emit_average(const Expr &e);
+  Value *emit_rounded(const Expr &e);
   Value *emit_arithmetic(const Expr &e);
   // emit_float16.cc
   Value *as_half(Value *bits);

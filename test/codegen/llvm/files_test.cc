@@ -199,6 +199,23 @@ TEST_F(Files, instructions_are_those_of_the_target) {
   EXPECT_EQ(assembly("x86-64-linux-avx-avx2-fma-strict_float").find("vfmadd"), std::string::npos);
 }
 
+// LLVM shares registers by how often loops run, and takes those that it knows nothing about for
+// equal.
+TEST_F(Files, loops_say_how_often_they_run) {
+  const Function f = parse_function(R"(func f(in: input float32[1], out: output float32[1]) {
+  for x in (0, 100) {
+    out[int64(x)] = in[int64(x)]
+  }
+  for y in (0, out.extent.0) {
+    out[int64(y)] = out[int64(y)] + 1.0f
+  }
+}
+)");
+  const std::string code = compile(f, filter_of(f, Target("x86-64-linux")), CodeForm::LlvmAssembly);
+  EXPECT_NE(code.find("!\"branch_weights\", i32 99, i32 1}"), std::string::npos) << code;
+  EXPECT_EQ(code.find("!\"branch_weights\"", code.find("i32 99, i32 1}")), std::string::npos);
+}
+
 // Aligned storage is known to be so; of a caller's buffer it is asked.
 TEST_F(Files, streams_go_past_the_caches) {
   const Function f = parse_function(R"(func f(in: input float32[1], out: output float32[1]) {
