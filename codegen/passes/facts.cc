@@ -81,8 +81,8 @@ void Facts::pop() {
   frames_.pop_back();
 }
 
-void Facts::learn_bounds(const std::string &name, const ConstantBounds &b) {
-  if (!b.min && !b.max) return;
+void Facts::learn_bounds(const std::string &name, const VariableBound &b) {
+  if (!b.min && !b.max && b.divisor == 1) return;
   Frame &f = frames_.back();
   f.bounded = name;
   if (auto it = bounds_.find(name); it != bounds_.end()) f.hidden = it->second;
@@ -134,7 +134,8 @@ void Facts::push_range(const Expr &counter, const Expr &min, const Expr &extent)
 void Facts::push_value(const Expr &symbol, const Expr &value) {
   open();
   if (!is_affine_scalar(value)) return;
-  learn_bounds(as_variable(symbol)->name, constant_bounds(value, bounds_));
+  learn_bounds(as_variable(symbol)->name,
+               {constant_bounds(value, bounds_), constant_divisor(value, bounds_)});
   if (value->op == Op::Min || value->op == Op::Max) {
     for (const Expr &side : value->args) {
       const Expr s = without_likely(side);

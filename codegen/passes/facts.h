@@ -33,11 +33,11 @@ class Facts {
   struct Frame {
     size_t facts, conditions;
     std::string bounded;  // a variable whose bounds are new in this frame, or empty
-    std::optional<ConstantBounds> hidden;
+    std::optional<VariableBound> hidden;
   };
   void open();
   void learn(const Expr &condition, bool holds);
-  void learn_bounds(const std::string &name, const ConstantBounds &b);
+  void learn_bounds(const std::string &name, const VariableBound &b);
   bool holds(const Linear &goal) const;
 
   std::vector<Linear> facts_;

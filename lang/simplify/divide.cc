@@ -128,6 +128,9 @@ Expr Simplifier::modulo_linear(const Expr &a, int64_t k) {
       inner % k == 0) {
     return modulo(add(atom->args[0], constant(t, p.rest.constant)), divisor);
   }
+  Linear terms = p.rest;
+  terms.constant = 0;
+  if (divisor_of(terms) % k == 0) return constant(t, euclidean_mod(p.rest.constant, k));
   // c - x and the like: a range that lies within one period shifts into it.
   const ConstantBounds range = bounds_of(a);
   if (range.min && range.max && euclidean_div(*range.min, k) == euclidean_div(*range.max, k)) {
@@ -139,16 +142,25 @@ Expr Simplifier::modulo_linear(const Expr &a, int64_t k) {
   return intern(make_binary(Op::Mod, a, divisor));
 }
 
-// Is each of both operands of a Min or Max a multiple of k?
-bool Simplifier::is_multiple(const Expr &e, int64_t k) {
-  const Linear l = to_linear(e);
-  if (l.constant % k != 0) return false;
-  return std::all_of(l.terms.begin(), l.terms.end(), [&](const auto &term) {
-    const Expr &atom = term.first;
-    if (term.second % k == 0) return true;
-    return (atom->op == Op::Min || atom->op == Op::Max) && is_multiple(atom->args[0], k) &&
-           is_multiple(atom->args[1], k);
-  });
+int64_t Simplifier::divisor_of(const Expr &e) { return divisor_of(to_linear(e)); }
+
+int64_t Simplifier::divisor_of(const Linear &l) {
+  if (l.constant == INT64_MIN) return 1;  // its magnitude is no number
+  int64_t divisor = l.constant;
+  for (const auto &[atom, factor] : l.terms) {
+    int64_t own = 1;
+    if (atom->op == Op::Min || atom->op == Op::Max) {
+      own = std::gcd(divisor_of(atom->args[0]), divisor_of(atom->args[1]));
+    } else if (const VariableNode *v = as_variable(atom)) {
+      const auto known = bounds_.find(v->name);
+      if (known != bounds_.end()) own = known->second.divisor;
+    }
+    if (factor == INT64_MIN) return 1;
+    // What does not fit is a multiple of the factor.
+    if (__builtin_mul_overflow(own, factor, &own)) own = factor;
+    divisor = std::gcd(divisor, own);
+  }
+  return divisor;
 }
 
 // The bounds of what base leaves beyond multiples of k, if adding up to `reach` stays in one

@@ -24,8 +24,12 @@ class Simplifier {
   ConstantBounds bounds_of(const Expr &e);
   /// Bounds of a form of simplified atoms.
   ConstantBounds bounds_of(const Linear &l);
+  /// A number that divides every value of a simplified affine scalar; 0 of 0.
+  int64_t divisor_of(const Expr &e);
 
  private:
+  int64_t divisor_of(const Linear &l);
+
   // simplify.cc
   Expr rewrite(const Expr &e);
   Expr rewrite_let(const LetNode &let);
@@ -51,7 +55,7 @@ class Simplifier {
   Expr modulo_linear(const Expr &a, int64_t k);
   std::optional<Expr> divide_ramp(const Expr &a, int64_t k);
   std::optional<Expr> modulo_ramp(const Expr &a, int64_t k);
-  bool is_multiple(const Expr &e, int64_t k);
+  bool is_multiple(const Expr &e, int64_t k) { return divisor_of(e) % k == 0; }
   std::optional<ConstantBounds> rest_within(const Expr &base, int64_t reach, int64_t k);
 
   // min_max.cc

@@ -131,7 +131,7 @@ Expr Simplifier::rewrite_let(const LetNode &let) {
 
   // The name means something else inside, so the body has bounds and memory of its own.
   VariableBounds inner = bounds_;
-  inner[let.name] = bounds_of(value);
+  inner[let.name] = {bounds_of(value), element.type().is_affine() ? divisor_of(element) : 1};
   const Expr body = Simplifier(inner)(let.args[1]);
   if (!uses_variable(body, let.name)) return intern(body);
   return intern(make_let(let.name, value, body));
@@ -273,6 +273,11 @@ std::optional<bool> decide(const Expr &condition, const VariableBounds &bounds) 
 ConstantBounds constant_bounds(const Expr &e, const VariableBounds &bounds) {
   Simplifier s(bounds);
   return s.bounds_of(s(e));
+}
+
+int64_t constant_divisor(const Expr &e, const VariableBounds &bounds) {
+  Simplifier simplifier(bounds);
+  return simplifier.divisor_of(simplifier(e));
 }
 
 ConstantBounds constant_bounds(const Linear &l, const VariableBounds &bounds) {

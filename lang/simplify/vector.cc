@@ -28,6 +28,13 @@ Expr uniform_value(const Expr &e) {
 Expr Simplifier::ramp(const Expr &base, const Expr &stride, int lanes) {
   if (lanes == 1) return base;
   if (is_zero(stride) && !stride.type().is_float()) return broadcast(base, lanes);
+  // Rows that follow each other: ramp(ramp(x, 1, 4), broadcast(4, 4), n)  ->  ramp(x, 1, 4*n)
+  int64_t inner = 0, outer = 0;
+  if (base->op == Op::Ramp && base->args[0].type().is_scalar() && base.type().is_affine() &&
+      is_const_int(base->args[1], &inner) && stride->op == Op::Broadcast &&
+      is_const_int(uniform_value(stride), &outer) && outer == inner * base.type().lanes()) {
+    return ramp(base->args[0], base->args[1], base.type().lanes() * lanes);
+  }
   return intern(make_ramp(base, stride, lanes));
 }
 
@@ -40,7 +47,8 @@ Expr Simplifier::broadcast(const Expr &value, int lanes) {
   return intern(make_broadcast(value, lanes));
 }
 
-// Of ramps whose first rows are vectors, with others of as many rows and with one value for all.
+// Of ramps whose first rows are vectors, with others of as many rows, and with one row or one value
+// for all.
 Expr Simplifier::binary_of_rows(Op op, const Expr &a, const Expr &b) {
   const auto rows = [](const Expr &e) {
     const bool are = e->op == Op::Ramp && e->args[0].type().is_vector();
@@ -50,6 +58,7 @@ Expr Simplifier::binary_of_rows(Op op, const Expr &a, const Expr &b) {
   if (length == 0 || !a.type().is_int_or_uint()) return Expr();
   const auto first = [&](const Expr &e) {
     if (rows(e) == length) return e->args[0];
+    if (e->op == Op::Broadcast && e->args[0].type().lanes() == length) return e->args[0];
     const Expr value = e->op == Op::Broadcast ? uniform_value(e) : Expr();
     return value.defined() ? broadcast(value, length) : Expr();
   };
@@ -150,6 +159,14 @@ Expr Simplifier::shuffle(const Expr &e, std::vector<Expr> args) {
     const Expr from = binary(Op::Mul, lanes->stride, constant(lanes->base.type(), moved[0]));
     const Expr stride = binary(Op::Mul, lanes->stride, constant(lanes->base.type(), step));
     return ramp(binary(Op::Add, lanes->base, from), stride, count);
+  }
+  // Each lane several times: rows of one value.
+  const int each = count / a.type().lanes();
+  bool repeats = a->op == Op::Ramp && a->args[0].type().is_scalar() && each > 1 &&
+                 count % a.type().lanes() == 0;
+  for (int i = 0; i < count; i++) repeats = repeats && moved[i] == i / each;
+  if (repeats) {
+    return ramp(broadcast(a->args[0], each), broadcast(a->args[1], each), a.type().lanes());
   }
   return build();
 }

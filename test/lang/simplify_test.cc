@@ -214,6 +214,22 @@ TEST(simplify, keeps_floats_to_the_bit) {
   EXPECT_EQ(simplified("sqrt(4.0f)"), "2.0f");
 }
 
+// min(x*8, 48) is a multiple of 8, and so is what is named so.
+TEST(simplify, knows_multiples) {
+  const VariableBound eights({}, 8);
+  EXPECT_EQ(simplified("x%8", {{"x", eights}}), "0");
+  EXPECT_EQ(simplified("(x + 3)%4", {{"x", eights}}), "3");
+  EXPECT_EQ(simplified("x%16", {{"x", eights}}), "x%16");
+  EXPECT_EQ(simplified("ramp(x, 1, 8)/broadcast(8, 8)", {{"x", eights}}), "broadcast(x/8, 8)");
+  EXPECT_EQ(simplified("ramp(x, 1, 8)/broadcast(8, 8)", {{"x", VariableBound({}, 4)}}),
+            "ramp(x, 1, 8)/broadcast(8, 8)");
+  EXPECT_EQ(constant_divisor(parse("min(x*8, 48)")), 8);
+  EXPECT_EQ(constant_divisor(parse("min(x*8, y*12) + 6")), 2);
+  EXPECT_EQ(constant_divisor(parse("x*6"), {{"x", eights}}), 48);
+  EXPECT_EQ(constant_divisor(parse("x + y")), 1);
+  EXPECT_EQ(constant_divisor(parse("x - x")), 0);
+}
+
 TEST(simplify, computes_with_ramps_and_broadcasts) {
   EXPECT_EQ(simplified("ramp(x, 1, 8) + broadcast(y, 8)"), "ramp(x + y, 1, 8)");
   EXPECT_EQ(simplified("broadcast(x, 8)*broadcast(3, 8)"), "broadcast(x*3, 8)");
@@ -234,11 +250,22 @@ TEST(simplify, computes_with_ramps_and_broadcasts) {
             "ramp(broadcast(x*3 + y, 2), broadcast(3, 2), 2)");
   EXPECT_EQ(simplified("ramp(min(x*8, 48), 1, 4)/broadcast(2, 4)"),
             "ramp(broadcast(min(x*8, 48)/2, 2), broadcast(1, 2), 2)");
-  EXPECT_EQ(simplified("ramp(x*2 + 1, 1, 4)/broadcast(2, 4)"), "ramp(x*2 + 1, 1, 4)/broadcast(2, 4)");
+  EXPECT_EQ(simplified("ramp(x*2 + 1, 1, 4)/broadcast(2, 4)"),
+            "ramp(x*2 + 1, 1, 4)/broadcast(2, 4)");
   EXPECT_EQ(simplified("ramp(y, 1, 8) < broadcast(15, 8)", {{"y", {0, 7}}}), "broadcast(true, 8)");
   EXPECT_EQ(simplified("ramp(y, 1, 8) < broadcast(14, 8)", {{"y", {0, 7}}}),
             "ramp(y, 1, 8) < broadcast(14, 8)");
   EXPECT_EQ(simplified("shuffle({ramp(x, 2, 8)}, {4, 5, 6, 7})"), "ramp(x + 8, 2, 4)");
+  EXPECT_EQ(simplified("shuffle({ramp(x, 2, 2)}, {0, 0, 0, 1, 1, 1})"),
+            "ramp(broadcast(x, 3), broadcast(2, 3), 2)");
+  EXPECT_EQ(simplified("shuffle({ramp(x, 2, 2)}, {0, 0, 1, 1, 1, 1})"),
+            "shuffle({ramp(x, 2, 2)}, {0, 0, 1, 1, 1, 1})");
+  EXPECT_EQ(simplified("shuffle({ramp(x, 4, 2)}, {0, 0, 0, 0, 1, 1, 1, 1}) + "
+                       "broadcast(ramp(y, 1, 4), 2)"),
+            "ramp(x + y, 1, 8)");
+  EXPECT_EQ(simplified("shuffle({ramp(x, 5, 2)}, {0, 0, 0, 0, 1, 1, 1, 1}) + "
+                       "broadcast(ramp(y, 1, 4), 2)"),
+            "ramp(ramp(x + y, 1, 4), broadcast(5, 4), 2)");
   EXPECT_EQ(simplified("shuffle({broadcast(x, 8)}, {3})"), "x");
   EXPECT_EQ(simplified("buf[broadcast(x, 8)]"), "broadcast(buf[x], 8)");
   EXPECT_EQ(simplified("buf[ramp(x, 1, 8) if broadcast(true, 8)]"), "buf[ramp(x, 1, 8)]");
