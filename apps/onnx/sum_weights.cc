@@ -1,25 +1,11 @@
 #include <map>
 
+#include "apps/onnx/byte_products.h"
 #include "apps/onnx/passes.h"
 
 namespace polyhalite::onnx {
 
 namespace {
-
-// Where operands of a product of bytes stand.
-struct Places {
-  size_t point, weights, sums;  // the left operand's zero point; sums stand behind all others
-  bool convolution;
-};
-
-const Places *places_of(const Node &n) {
-  static const std::map<std::string, Places> kPlaces = {{"MatMulInteger", {2, 1, 4, false}},
-                                                        {"ConvInteger", {2, 1, 4, true}},
-                                                        {"QLinearMatMul", {2, 3, 8, false}},
-                                                        {"QLinearConv", {2, 3, 9, true}}};
-  const auto at = kPlaces.find(n.op);
-  return n.domain.empty() && at != kPlaces.end() ? &at->second : nullptr;
-}
 
 bool is_zero(const Value &point) {
   const auto &c = point.constant;
@@ -44,15 +30,11 @@ Constant sums_of(const Constant &w, bool by_kernel) {
 Graph sum_weights(Graph g) {
   std::map<std::pair<ValueId, bool>, ValueId> done;
   for (Node &n : g.nodes) {
-    const Places *places = places_of(n);
+    const ByteProduct *places = byte_product(g, n);
     if (!places || !n.has_input(places->point) || n.has_input(places->sums)) continue;
     if (is_zero(g.value(n.inputs[places->point]))) continue;
-    if (places->convolution && n.integer("group", 1) != 1) continue;
     const ValueId w = n.inputs[places->weights];
     const Value weights = g.value(w);
-    const bool bytes = weights.type == ElementType::Int8 || weights.type == ElementType::UInt8;
-    if (!bytes || !weights.constant || weights.constant->elements() == 0) continue;
-    if (!places->convolution && weights.constant->shape().size() != 2) continue;
     const std::pair key(w, places->convolution);
     auto at = done.find(key);
     if (at == done.end()) {

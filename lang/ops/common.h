@@ -52,7 +52,7 @@ Tensor tensor_of(const Func &f, Type type, const Index &shape, Stage stage,
                  std::vector<Stage> stages);
 
 /// x with zeros around its spatial dimensions, as far as windows reach, channels innermost.
-Tensor bordered(const Tensor &x, const Window &window);
+Tensor bordered(const Tensor &x, const Window &window, const Tensor &outside = Tensor());
 
 /// A copy of x[image, channel, ...] whose channels lie side by side.
 Tensor with_channels_innermost(const Tensor &x);

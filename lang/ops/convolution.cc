@@ -125,7 +125,7 @@ Expr times(const Expr &a, int b) { return b == 1 ? a : a * b; }
 
 }  // namespace
 
-Tensor bordered(const Tensor &x, const Window &window) {
+Tensor bordered(const Tensor &x, const Window &window, const Tensor &outside) {
   Index before{Expr(0), Expr(0)}, shape{x.size(0), x.size(1)};
   bool any = false;
   for (size_t i = 0; i < window.kernel.size(); i++) {
@@ -141,7 +141,7 @@ Tensor bordered(const Tensor &x, const Window &window) {
     shape.push_back(reach);
   }
   if (!any) return x;
-  // What lies outside of x is 0; the index is clamped so that no other element is needed. A few
+  // What lies outside of x is known; the index is clamped so that no other element is needed. A few
   // channels fill no vector, rows do.
   const std::vector<int> order = constant(x.size(1)).value_or(16) <= kFewChannels
                                      ? reversed_dims(x.rank())
@@ -156,7 +156,8 @@ Tensor bordered(const Tensor &x, const Window &window) {
     at[d] = clamp(i, 0, n - 1);
   }
   Func f("padded");
-  f(in_order(vars, order)) = select(inside, likely(x(at)), cast(x.type(), Expr(0)));
+  const Expr border = outside.defined() ? outside(Index{}) : cast(x.type(), Expr(0));
+  f(in_order(vars, order)) = select(inside, likely(x(at)), border);
   Stage own;
   own.kind = Stage::Border;
   own.func = f;

@@ -1,9 +1,12 @@
 #include "lang/ops/dots.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "lang/ir/node.h"
+#include "lang/ops/common.h"
+#include "polyhalite/error.h"
 
 namespace polyhalite::ops {
 
@@ -77,6 +80,33 @@ std::optional<Dot> dot_for(const Func &f, int64_t columns, const Target &target)
     if (columns >= d.sums) return d;
   }
   return std::nullopt;
+}
+
+std::optional<DotStrips> dot_strips(const Type &a, const Type &b, int columns,
+                                    const Target &target) {
+  for (const Dot &d : dots_of(a, b, target)) {
+    if (columns < d.sums) continue;
+    return columns % d.sums == 0 ? std::optional(DotStrips{d.sums, d.terms}) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+Tensor packed_matrix(const Tensor &packed) {
+  std::vector<int> known;
+  for (const Expr &size : packed.shape())
+    known.push_back(static_cast<int>(constant(size).value_or(0)));
+  if (known.size() != 4 || std::count(known.begin(), known.end(), 0) != 0) {
+    user_error("a packed matrix has rank " + std::to_string(packed.rank()) + " or an open size",
+               "it is packed[strip, k / terms, column, k % terms] of constant sizes",
+               "lay it out as dot_strips() says");
+  }
+  const int width = known[2], terms = known[3];
+  return Tensor(
+      packed.type(), {known[1] * terms, known[0] * width},
+      [packed, width, terms](const Index &at) {
+        return packed({at[1] / width, at[0] / terms, at[1] % width, at[0] % terms});
+      },
+      packed.detached_stages());
 }
 
 }  // namespace polyhalite::ops

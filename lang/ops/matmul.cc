@@ -1,5 +1,6 @@
 // Products of matrices.
 #include "lang/ops/common.h"
+#include "lang/ops/product_operands.h"
 #include "lang/simplify/simplify.h"
 #include "polyhalite/operators.h"
 
@@ -249,7 +250,9 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
     choices.back().when = c.when;
   }
   std::vector<Stage> stages = has_rest ? merged_stages({a, rest, columns}) : merged_stages({a, b});
-  if (choices.size() == 1) {
+  if (is_packed(b, at_once)) {
+    for (Stage &choice : choices) choice.parts.clear();
+  } else if (choices.size() == 1) {
     Stage operand;
     operand.kind = Stage::Operand;
     operand.func = choices[0].parts[0];

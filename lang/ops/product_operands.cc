@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lang/ir/visit.h"
+#include "lang/ops/common.h"
 #include "polyhalite/operators.h"
 
 namespace polyhalite::ops {
@@ -42,6 +43,21 @@ const CallNode *dense_factor(const Func &sums, const std::string &depth) {
     }
   }
   return nullptr;
+}
+
+bool is_packed(const Tensor &b, int terms) {
+  if (b.rank() < 2) return false;
+  const std::vector<Var> vars = index_vars(b.rank());
+  const Expr element = b(as_index(vars));
+  const CallNode *image = image_under_cast(element);
+  if (!image || image->args.size() != 4) return false;
+  const auto is_rest = [](const Expr &e, const Var &of, int64_t *by) {
+    const VariableNode *v = e->op == Op::Mod ? as_variable(e->args[0]) : nullptr;
+    return v && v->name == of.name() && is_const_int(e->args[1], by);
+  };
+  int64_t step = 0, columns = 0;
+  return is_rest(image->args[0], vars[vars.size() - 2], &step) && step == terms &&
+         is_rest(image->args[1], vars.back(), &columns);
 }
 
 }  // namespace polyhalite::ops

@@ -19,4 +19,8 @@ const CallNode *dense_image(Expr e, const std::string &depth);
 /// The same of a factor of the sums' terms; null where none is so.
 const CallNode *dense_factor(const Func &sums, const std::string &depth);
 
+/// Do `terms` steps of the depth lie side by side in the image whose elements b[.., depth, column]
+/// are, and columns behind them, as packed_matrix() says?
+bool is_packed(const Tensor &b, int terms);
+
 }  // namespace polyhalite::ops

@@ -5,10 +5,18 @@
 
 namespace polyhalite::ops {
 
+// Limits are exact, so that it is the same to round what is limited, and rounding may be that of a
+// conversion.
+Expr point::saturated(const Expr &steps, const Expr &zero_point, Type type) {
+  const Expr zero = cast<float>(zero_point);
+  const Expr whole =
+      round(clamp(steps, cast<float>(type.min()) - zero, cast<float>(type.max()) - zero));
+  return cast(type, cast<int32_t>(whole) + cast<int32_t>(zero_point));
+}
+
 Tensor quantize(const Tensor &x, const Tensor &scale, const Tensor &zero_point, Type type) {
   return elementwise({x, scale, zero_point}, type, [type](const std::vector<Expr> &v) {
-    const Expr steps = round(cast<float>(v[0]) / cast<float>(v[1])) + cast<float>(v[2]);
-    return cast(type, clamp(steps, cast<float>(type.min()), cast<float>(type.max())));
+    return point::saturated(cast<float>(v[0]) / cast<float>(v[1]), v[2], type);
   });
 }
 
@@ -42,6 +50,24 @@ Tensor quantized_matmul(const Tensor &a, const Tensor &a_point, const Tensor &b,
                        if (has_a) sum -= v[1] * (has_b ? v[4] - depth * v[2] : v[4]);
                        return sum;
                      });
+}
+
+// sum (x - p) w  =  sum x w - p * sum w, with p around x
+Tensor quantized_depthwise(const Tensor &x, const Tensor &x_point, const Tensor &w,
+                           const Window &window) {
+  const Tensor image = bordered(channels_together(x), window, x_point);
+  Window inside = window;
+  std::fill(inside.before.begin(), inside.before.end(), 0);
+  const Tensor sum = convolution(image, w, inside, static_cast<int>(*constant(w.size(0))), Int(32));
+  if (!x_point.defined()) return sum;
+  std::vector<int> cells;
+  for (int d = 1; d < w.rank(); d++) cells.push_back(d);
+  Index by_channel{w.size(0)};
+  for (int d = 2; d < w.rank(); d++) by_channel.emplace_back(1);
+  const Tensor of_kernels = elementwise(
+      {reduce(convert(w, Int(32)), Reduction::Sum, cells, false), convert(x_point, Int(32))},
+      Int(32), [](const std::vector<Expr> &v) { return v[0] * v[1]; });
+  return subtract(sum, reshape(stored(of_kernels, "kernel_sums"), by_channel));
 }
 
 namespace {
@@ -90,16 +116,16 @@ Tensor quantized_convolution(const Tensor &given, const Tensor &x_point, const T
     pixels *= static_cast<int>(*constant(window.shape[i]));
     terms *= window.kernel[i];
   }
-  const Expr results = w.size(0);
-  const Tensor kernels = reshape(transpose(w, cells_first), {terms, results});
+  const bool is_matrix = w.rank() == 2;
+  const Expr results = w.size(is_matrix ? 1 : 0);
+  const Tensor kernels = is_matrix ? w : reshape(transpose(w, cells_first), {terms, results});
   const Tensor sums = kernel_sums.defined() ? unsqueeze(kernel_sums, {0}) : Tensor();
   Index shape{x.size(0)};
   shape.insert(shape.end(), window.shape.begin(), window.shape.end());
   shape.push_back(results);
   if (is_single_cell(x, window) && channels_are_innermost(x)) {
-    const Tensor rows = reshape(transpose(x, channels_last), {x.size(0), pixels, terms});
-    return transpose(reshape(quantized_matmul(rows, x_point, kernels, w_point, sums), shape),
-                     results_second);
+    const Tensor rows = transpose(x, channels_last);
+    return transpose(quantized_matmul(rows, x_point, kernels, w_point, sums), results_second);
   }
   Index seen{x.size(0)};  // image, place, cell, channel
   seen.insert(seen.end(), window.shape.begin(), window.shape.end());

@@ -54,7 +54,8 @@ class ProductSchedule {
         lanes_(target.natural_vector_size(s.func.types()[0])),
         may_sum_along_depth_(s.extents.size() > 1 && s.rvars.size() == 1 && !grouped_ &&
                              place.size() > 1 && least_columns_ > 0 && least_rows_ > 0),
-        along_depth_(may_sum_along_depth_ ? tile_along_depth(s, target) : ProductTile{}) {}
+        along_depth_(may_sum_along_depth_ ? tile_along_depth(s, target) : ProductTile{}),
+        columns_inside_(seen || shares_others()) {}
 
   void run(const std::vector<Func> &operands) {
     const bool plain = operands.size() == 1 && !seen_;
@@ -73,6 +74,20 @@ class ProductSchedule {
   }
 
  private:
+  // Does each of enough others, an image's rows say, take all columns? Threads that share narrow
+  // columns write to the same lines of the cache.
+  bool shares_others() const {
+    constexpr int64_t kManyTasks = 8;
+    if (!dot_ || grouped_ || columns_ == 0 || place_.size() < 2) return false;
+    int64_t others = 1;
+    for (size_t i = 0; i < to_.vars.size(); i++) {
+      if (i != place_[0] && i != place_[1]) others *= to_.extent(i);
+    }
+    int64_t bytes = columns_;
+    for (const RVar &r : s_.rvars) bytes *= constant(r.extent()).value_or(0);
+    return others >= kManyTasks && bytes > 0 && bytes <= second_cache(target_) / 2;
+  }
+
   // for columns/tile { for others { for rows/tile { tile } } }
   void tile_output() {
     Var column = to_.vars[place_[0]];
@@ -107,14 +122,14 @@ class ProductSchedule {
       outer.push_back(column_loop_);
       counts.push_back(columns_ == 0 ? 0 : tiles(columns_, tile_.columns()));
     };
-    if (!is_one_strip() && seen_) add_columns();
+    if (!is_one_strip() && columns_inside_) add_columns();
     for (size_t i = 0; i < to_.vars.size(); i++) {
       if (i == place_[0] || (place_.size() > 1 && i == place_[1])) continue;
       if (seen_ && !beside_) beside_ = LoopLevel(out_, to_.vars[i]);
       outer.push_back(to_.vars[i]);
       counts.push_back(to_.extent(i));
     }
-    if (!is_one_strip() && !seen_) add_columns();
+    if (!is_one_strip() && !columns_inside_) add_columns();
     if (grouped_) {
       outer.push_back(group);
       counts.push_back(s_.groups);
@@ -335,9 +350,9 @@ class ProductSchedule {
       return;
     }
     if (!one_vector_ && rows < (dot_ ? 2 : 4) * tile_.rows) return;
-    if (!is_one_strip() && !seen_) {
+    if (!is_one_strip() && !columns_inside_) {
       operand.compute_at(out_, column_loop_);
-    } else if (only_rows_ || seen_) {
+    } else if (only_rows_ || columns_inside_) {
       operand.compute_root();
     } else {
       operand.compute_at(out_, outermost_);
@@ -572,6 +587,7 @@ class ProductSchedule {
   const int lanes_;  // of the target's vectors
   const bool may_sum_along_depth_;
   const ProductTile along_depth_;
+  const bool columns_inside_;  // of the loops over others
   Var column_loop_{"columns"}, outermost_;
   LoopLevel level_;                  // where a tile is computed
   std::optional<LoopLevel> beside_;  // where what rows are made of is

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "apps/onnx/session.h"
+#include "polyhalite/ops.h"
 #include "test/onnx/model_builder.h"
 
 namespace polyhalite::onnx {
@@ -171,6 +172,126 @@ TEST_F(Quantized, known_weights_are_summed_once) {
     ModelBuilder quantized = start({1, 16, 9, 9}, {20, 16, 3, 3}, point);
     quantized.node("QLinearConv", {"x", "s", "p", "w", "s", "wp", "ys", "p"}, {"y"}).output("y");
     check(quantized, image, point != 0);
+  }
+}
+
+// Weights that fill strips are packed before the model runs, with the same results as those that
+// each run packs, for rows that do and do not fill tiles; strips of 16 are those of AVX-512.
+TEST_F(Quantized, known_weights_are_packed_once) {
+  const bool has_dots = ops::dot_strips(UInt(8), Int(8), 16, get_jit_target_from_environment())
+                            .value_or(ops::DotStrips{0, 0})
+                            .terms == 4;
+  const auto check = [&](ModelBuilder &b, const Program::Tensors &in, bool packs) {
+    const Program program(b.load(), {});
+    CompileOptions without;
+    without.switched_off = {"pack_bytes"};
+    EXPECT_EQ(program.run(in).at("y").packed(),
+              Program(b.load(), without).run(in).at("y").packed());
+    EXPECT_EQ(to_text(program.graph()).find(".packed") != std::string::npos, packs && has_dots)
+        << to_text(program.graph());
+    if (!packs || !has_dots) return;
+    // Nothing copies them.
+    for (const Directive &d : program.kernels().back().pipeline->directives)
+      EXPECT_NE(d.func.substr(0, 5), "right") << directive_name(d.kind);
+  };
+  const auto start = [&](const std::vector<TestDim> &shape, const std::vector<int64_t> &weights) {
+    ModelBuilder b;
+    b.input("x", shape, kByte).weights("s", {}, {1.0f / 64}).weights("ys", {}, {4.0f});
+    int64_t n = 1;
+    for (const int64_t d : weights) n *= d;
+    b.initializer(ModelBuilder::tensor("w", 3, weights, random_bytes(static_cast<size_t>(n), 7)));
+    b.initializer(ModelBuilder::tensor<uint8_t>("p", kByte, {}, {120}));
+    b.initializer(ModelBuilder::tensor<uint8_t>("wp", 3, {}, {0}));
+    return b;
+  };
+  for (const int rows : {1, 6, 41}) {
+    const auto elements = static_cast<size_t>(rows) * 12;
+    const Program::Tensors in{{"x", bytes({rows, 12}, random_bytes(elements, 3))}};
+    // Tiles of 80 and 112 columns end before others do.
+    for (const int columns : {16, 80, 112, 40}) {
+      ModelBuilder product = start({rows, 12}, {12, columns});
+      product.node("MatMulInteger", {"x", "w", "p", "wp"}, {"y"}).output("y");
+      check(product, in, columns != 40);
+      ModelBuilder linear = start({rows, 12}, {12, columns});
+      linear.node("QLinearMatMul", {"x", "s", "p", "w", "s", "wp", "ys", "p"}, {"y"}).output("y");
+      check(linear, in, columns != 40);
+    }
+  }
+  struct Case {
+    int64_t channels, results, cells;
+    bool packs;
+  };
+  for (const Case &c : {Case{16, 48, 1, true},
+                        {20, 80, 3, true},
+                        {18, 48, 1, false},
+                        {16, 40, 1, false},
+                        {8, 48, 1, false}}) {
+    const std::vector<uint8_t> pixels = random_bytes(static_cast<size_t>(c.channels) * 11 * 9, 8);
+    const Program::Tensors image{{"x", bytes({1, c.channels, 11, 9}, pixels)}};
+    ModelBuilder b =
+        start({1, static_cast<int>(c.channels), 11, 9}, {c.results, c.channels, c.cells, c.cells});
+    b.node("QLinearConv", {"x", "s", "p", "w", "s", "wp", "ys", "p"}, {"y"}).output("y");
+    check(b, image, c.packs);
+  }
+}
+
+// Depthwise kernels of bytes, and around the image the zero point.
+TEST_F(Quantized, depthwise_convolutions) {
+  constexpr int kChannels = 20, kSize = 9;
+  const std::vector<uint8_t> pixels = random_bytes(kChannels * kSize * kSize, 8);
+  const std::vector<uint8_t> kernels = random_bytes(kChannels * 9, 9);
+  for (const int stride : {1, 2}) {
+    for (const int point : {0, 120}) {
+      for (const int kernel_type : {2, 3}) {
+        ModelBuilder b;
+        b.input("x", {1, kChannels, kSize, kSize}, kByte);
+        b.initializer(
+            ModelBuilder::tensor<uint8_t>("w", kernel_type, {kChannels, 1, 3, 3}, kernels));
+        b.initializer(ModelBuilder::tensor<uint8_t>("p", kByte, {}, {static_cast<uint8_t>(point)}));
+        b.node("ConvInteger", {"x", "w", "p"}, {"y"},
+               {ints_attribute("pads", {1, 1, 1, 1}), ints_attribute("strides", {stride, stride}),
+                int_attribute("group", kChannels)});
+        b.output("y");
+        const Constant y =
+            Program(b.load(), {}).run({{"x", bytes({1, kChannels, kSize, kSize}, pixels)}}).at("y");
+        const int places = (kSize - 1) / stride + 1;
+        ASSERT_EQ(y.elements(), kChannels * places * places);
+        for (int i = 0; i < y.elements(); i++) {
+          const int channel = i / places / places, row = i / places % places, column = i % places;
+          int64_t wanted = 0;
+          for (int cell = 0; cell < 9; cell++) {
+            const int r = row * stride + cell / 3 - 1, c = column * stride + cell % 3 - 1;
+            if (r < 0 || r >= kSize || c < 0 || c >= kSize) continue;
+            const uint8_t bits = kernels[static_cast<size_t>(channel * 9 + cell)];
+            const int w = kernel_type == 2 ? bits : static_cast<int8_t>(bits);
+            wanted += (pixels[static_cast<size_t>((channel * kSize + r) * kSize + c)] - point) * w;
+          }
+          ASSERT_EQ(y.integer_at(i), wanted) << stride << " " << point << " " << i;
+        }
+      }
+    }
+  }
+}
+
+// A result lies in the middle of two steps, far beyond the type, or is no number.
+TEST_F(Quantized, steps_are_rounded_to_even_and_saturated) {
+  const float none = std::numeric_limits<float>::quiet_NaN();
+  const float endless = std::numeric_limits<float>::infinity();
+  const std::vector<float> x{0.5f, 1.5f,  2.5f,    -0.5f,    -1.5f,  -2.5f,  300,  -300,
+                             3e9f, -3e9f, endless, -endless, 127.5f, 128.5f, none, 154.5f};
+  for (const int point : {0, 100}) {
+    ModelBuilder b;
+    b.input("x", {16}, 1).weights("s", {}, {1.0f});
+    b.initializer(ModelBuilder::tensor<uint8_t>("p", kByte, {}, {static_cast<uint8_t>(point)}));
+    b.node("QuantizeLinear", {"x", "s", "p"}, {"y"}).output("y");
+    const auto *first = reinterpret_cast<const uint8_t *>(x.data());
+    const Constant in = Constant::of_bytes(ElementType::Float32, {16}, {first, first + 64});
+    const Constant y = Program(b.load(), {}).run({{"x", in}}).at("y");
+    for (size_t i = 0; i < x.size(); i++) {
+      if (std::isnan(x[i])) continue;
+      const double wanted = std::clamp<double>(std::nearbyint(x[i]) + point, 0, 255);
+      EXPECT_EQ(y.integer_at(static_cast<int64_t>(i)), wanted) << x[i];
+    }
   }
 }
 

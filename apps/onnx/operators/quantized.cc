@@ -56,7 +56,7 @@ void infer_quantize(Inference &i) {
     type = static_cast<ElementType>(i.node().integer("output_dtype", 0));
   }
   const auto t = language_type(type);
-  if (!t || !t->is_int_or_uint() || type == ElementType::Float8E8M0)
+  if (!t || !t->is_int_or_uint() || t->bits() > 16 || type == ElementType::Float8E8M0)
     i.fail("the result has elements of " + element_name(type), "they are not supported");
   i.result(0, type, i.shape(0));
 }
@@ -174,10 +174,16 @@ Tensor column_sums(const Lowering &l, size_t i) {
   return l.has(i) ? ops::unsqueeze(l.in(i), {0}) : Tensor();
 }
 
+// Perhaps packed, see pack_bytes().
+bool is_packed(const Lowering &l) { return l.node().has("packed_columns"); }
+Tensor right_operand(const Lowering &l, size_t i) {
+  return is_packed(l) ? ops::packed_matrix(l.in(i)) : l.in(i);
+}
+
 void infer_matmul_integer(Inference &i) { infer_product(i, 1, ElementType::Int32); }
 std::vector<Tensor> lower_matmul_integer(Lowering &l) {
-  return {ops::quantized_matmul(l.in(0), by_row(point_of(l, 2)), l.in(1), by_column(point_of(l, 3)),
-                                column_sums(l, 4))};
+  return {ops::quantized_matmul(l.in(0), by_row(point_of(l, 2)), right_operand(l, 1),
+                                by_column(point_of(l, 3)), column_sums(l, 4))};
 }
 
 // sum * (a's scale * b's scale / result's scale), with the result's zero point.
@@ -190,14 +196,13 @@ Tensor requantized(const Tensor &sum, const Tensor &a, const Tensor &b, const Te
                                                     }),
                                    "scale");
   return ops::elementwise({sum, scale, point}, type, [type](const std::vector<Expr> &v) {
-    const Expr steps = round(cast<float>(v[0]) * v[1]) + cast<float>(v[2]);
-    return cast(type, clamp(steps, cast<float>(type.min()), cast<float>(type.max())));
+    return ops::point::saturated(cast<float>(v[0]) * v[1], v[2], type);
   });
 }
 
 void infer_qlinear_matmul(Inference &i) { infer_product(i, 3, i.type(7)); }
 std::vector<Tensor> lower_qlinear_matmul(Lowering &l) {
-  const Tensor product = ops::quantized_matmul(l.in(0), by_row(point_of(l, 2)), l.in(3),
+  const Tensor product = ops::quantized_matmul(l.in(0), by_row(point_of(l, 2)), right_operand(l, 3),
                                                by_column(point_of(l, 5)), column_sums(l, 8));
   return {requantized(product, by_row(l.in(1)), by_column(l.in(4)), by_row(l.in(6)),
                       by_row(l.in(7)), l.result_type(0))};
@@ -253,6 +258,11 @@ Tensor convolution_of_steps(Lowering &l, size_t x, size_t x_point, size_t w, siz
   const ops::Window window = window_of(l, l.shape(x), kernel_of(l, l.shape(w))).lowered(l);
   const Tensor x_zero = point_of(l, x_point), w_zero = point_of(l, w_point);
   const Tensor from = x_zero.defined() ? ops::reshape(x_zero, {}) : Tensor();
+  const Tensor sums = l.has(w_sums) ? l.in(w_sums) : Tensor();
+  if (is_packed(l)) {
+    return ops::quantized_convolution(l.in(x), from, right_operand(l, w), by_column(w_zero), window,
+                                      sums);
+  }
   const bool bytes = l.in(x).type().bits() == 8 && l.in(w).type().bits() == 8;
   const auto terms = known_elements(l.shape(w), 1);
   // Floats hold sums of a few products of bytes exactly, and need no neighbours to multiply: few
@@ -261,6 +271,8 @@ Tensor convolution_of_steps(Lowering &l, size_t x, size_t x_point, size_t w, siz
   const bool few = groups > 1 || l.shape(x)[1].constant().value_or(kManyChannels) < kManyChannels;
   // A depthwise one turns bytes, where channels lie apart: the floats are four times as large.
   const bool depthwise = groups > 1 && l.shape(w)[0].is(groups);
+  if (bytes && depthwise && !w_zero.defined() && l.shape(w)[1].is(1))
+    return ops::quantized_depthwise(l.in(x), from, l.in(w), window);
   const Tensor pixels = centred(depthwise ? ops::channels_together(l.in(x)) : l.in(x), from);
   const Tensor kernels = centred(l.in(w), kernel_point(w_zero, l.rank(w)));
   if (bytes && few && terms && *terms < kExact / kMostOfProduct) {
@@ -277,8 +289,7 @@ Tensor convolution_of_steps(Lowering &l, size_t x, size_t x_point, size_t w, siz
                         Int(32));
   }
   if (bytes && groups == 1 && terms && known_elements(l.shape(x), 0)) {
-    return ops::quantized_convolution(l.in(x), from, l.in(w), by_column(w_zero), window,
-                                      l.has(w_sums) ? l.in(w_sums) : Tensor());
+    return ops::quantized_convolution(l.in(x), from, l.in(w), by_column(w_zero), window, sums);
   }
   return ops::convolution(pixels, kernels, window, groups, Int(32));
 }

@@ -148,6 +148,9 @@ Expr softplus(Expr x);
 /// x * P(X <= x) for a standard normal X; the second form uses tanh.
 Expr gelu(Expr x);
 Expr gelu_tanh(Expr x);
+/// round(steps) + zero_point as the nearest value of an integer type of at most 16 bits; halves go
+/// to even. `steps` is float32.
+Expr saturated(const Expr &steps, const Expr &zero_point, Type type);
 /// As Python's: the result has the divisor's sign. Of integers.
 Expr modulo(Expr a, Expr b);
 }  // namespace point
@@ -299,15 +302,30 @@ Tensor max_pool_positions(const Tensor &x, const Window &window, bool column_maj
 /// round(x / scale) + zero_point, saturated to `type`; halves go to even.
 Tensor quantize(const Tensor &x, const Tensor &scale, const Tensor &zero_point, Type type);
 Tensor dequantize(const Tensor &x, const Tensor &scale, const Tensor &zero_point, Type type);
+/// How processors' dot products take the right operand of a product of narrow numbers.
+struct DotStrips {
+  int columns, terms;
+};
+/// Where the target multiplies a by a matrix b of so many columns that they fill whole strips. For
+/// whoever lays out matrices in memory: packed[strip, k / terms, column, k % terms].
+std::optional<DotStrips> dot_strips(const Type &a, const Type &b, int columns,
+                                    const Target &target);
+/// The matrix [k, column] that lies so; products read it where it is.
+Tensor packed_matrix(const Tensor &packed);
 /// The product of a - a_point and b - b_point, which have 8 bits, in Int(32): that of a and b as
 /// they are, which processors have instructions for, and sums of rows and columns. The points are
 /// undefined for 0, scalars, or of a one for each row {.., rows, 1}, of b one for each column.
 /// `column_sums`: those of b in Int(32), {.., 1, columns}, where the caller knows them.
 Tensor quantized_matmul(const Tensor &a, const Tensor &a_point, const Tensor &b,
                         const Tensor &b_point, const Tensor &column_sums = Tensor());
+/// The same of a depthwise convolution, w[channel, 0, ...] without a zero point. x_point is one
+/// number, or undefined for 0. The number of channels is a constant.
+Tensor quantized_depthwise(const Tensor &x, const Tensor &x_point, const Tensor &w,
+                           const Window &window);
 /// The same of a convolution without groups, of bytes: x_point is one number, w_point that or one
-/// for each result. Padding is x_point. All sizes are constants. `kernel_sums`: of each result's
-/// kernel in Int(32), where the caller knows them.
+/// for each result. w: the kernels, or their matrix [term, result], whose terms go through cells
+/// and, innermost, through channels. Padding is x_point. All sizes are constants. `kernel_sums`: of
+/// each result's kernel in Int(32), where the caller knows them.
 Tensor quantized_convolution(const Tensor &x, const Tensor &x_point, const Tensor &w,
                              const Tensor &w_point, const Window &window,
                              const Tensor &kernel_sums = Tensor());

@@ -1,0 +1,20 @@
+// byte_products: products and convolutions of bytes whose weights are known.
+#pragma once
+
+#include "apps/onnx/graph.h"
+
+namespace polyhalite::onnx {
+
+/// Where the operands of such a node stand. Those beyond the format's follow all of them.
+struct ByteProduct {
+  size_t point;    // the left operand's zero point
+  size_t weights;  // a matrix b[k, column], or kernels w[result, channel, ...]
+  size_t sums;     // of the weights, see sum_weights()
+  bool convolution;
+};
+
+/// Null where it is none: another operator, groups, weights that are computed, empty, or matrices
+/// of several.
+const ByteProduct *byte_product(const Graph &g, const Node &n);
+
+}  // namespace polyhalite::onnx
