@@ -4,13 +4,14 @@
 // millisecond and then sleeps: to wake a thread takes as long as a small pipeline, up to 100 us
 // where a core is a virtual one. Whoever else wants the core has it meanwhile. The system may wake
 // a thread on the core of the one that calls, and leave it there for milliseconds: it goes to
-// another one.
+// another one. Whether a short loop gains by threads at all is measured as it runs (habits.h).
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "codegen/runtime/habits.h"
 #include "codegen/runtime/internal.h"
 
 namespace polyhalite::runtime {
@@ -295,11 +296,7 @@ int run_serially(void *user_context, polyhalite_task_t task, int min, int extent
   return 0;
 }
 
-int run_parallel(void *user_context, polyhalite_task_t task, int min, int extent,
-                 uint8_t *closure) {
-  if (current_job && is_enough(*current_job)) {
-    return run_serially(user_context, task, min, extent, closure);
-  }
+int share(void *user_context, polyhalite_task_t task, int min, int extent, uint8_t *closure) {
   pthread_mutex_lock(&pool.lock);
   if (pool.wanted == 0) pool.wanted = default_threads();
   if (pool.wanted == 1) {
@@ -335,6 +332,27 @@ int run_parallel(void *user_context, polyhalite_task_t task, int min, int extent
   wait_for_workers(job);
   pthread_mutex_unlock(&pool.lock);
   return __atomic_load_n(&job.result, __ATOMIC_ACQUIRE);
+}
+
+int run_parallel(void *user_context, polyhalite_task_t task, int min, int extent,
+                 uint8_t *closure) {
+  if (current_job && is_enough(*current_job)) {
+    return run_serially(user_context, task, min, extent, closure);
+  }
+  const int threads = __atomic_load_n(&pool.wanted, __ATOMIC_RELAXED);
+  if (current_job || threads < 2) return share(user_context, task, min, extent, closure);
+  Habit &habit = habit_of(task, extent, threads);
+  const Way way = way_of(habit, __atomic_load_n(&pool.sleeping, __ATOMIC_RELAXED) > 0);
+  if (way.wake) {
+    pthread_mutex_lock(&pool.lock);
+    pthread_cond_broadcast(&pool.work);
+    pthread_mutex_unlock(&pool.lock);
+  }
+  const uint64_t begin = ticks();
+  const int code = way.alone ? run_serially(user_context, task, min, extent, closure)
+                             : share(user_context, task, min, extent, closure);
+  if (way.counts) learn(habit, way.alone, ticks() - begin);
+  return code;
 }
 
 void shut_down() {

@@ -120,7 +120,7 @@ class ProductSchedule {
     }
     const auto add_columns = [&] {
       outer.push_back(column_loop_);
-      counts.push_back(columns_ == 0 ? 0 : tiles(columns_, tile_.columns()));
+      counts.push_back(one_vector_ ? 1 : columns_ == 0 ? 0 : tiles(columns_, tile_.columns()));
     };
     if (!is_one_strip() && columns_inside_) add_columns();
     for (size_t i = 0; i < to_.vars.size(); i++) {
@@ -159,9 +159,16 @@ class ProductSchedule {
   void make_parallel(const std::vector<Var> &outer, const std::vector<int64_t> &counts) {
     int64_t operations = product_of(s_.extents);
     for (const RVar &r : s_.rvars) operations *= constant(r.extent()).value_or(64);
-    // Multiply-adds: some 16 of them take as long as a point elsewhere, of dot products more.
-    if (dot_) operations /= dot_->terms;
+    // Multiply-adds: some 16 of them take as long as a point elsewhere.
     if (operations < 16 * kWorthThreads) return;
+    // Which of the loops are long is not known of open sizes; inside of a loop that keeps all
+    // threads busy one runs in one thread.
+    if (rows_ == 0) {
+      for (size_t i = 0; i < outer.size(); i++) {
+        if (counts[i] == 0) loops_.parallel(outer[i]);
+      }
+      return;
+    }
     // Packed columns serve all rows of a task: rows stay inside unless there are few columns.
     int64_t tasks = 1;
     for (size_t i = outer.size(); i-- > 0 && tasks < 8;) {
