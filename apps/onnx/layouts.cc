@@ -71,8 +71,8 @@ std::map<ValueId, Layout> choose_layouts(const Graph &g) {
         layouts[w] = l;
       }
     }
-    if (n.is("Gemm") && n.integer("transB", 0) != 0 && g.value(n.inputs[1]).constant &&
-        fixed.count(n.inputs[1]) == 0) {
+    if (n.is("Gemm") && n.integer("transB", 0) != 0 && !n.has("strips_of") &&
+        g.value(n.inputs[1]).constant && fixed.count(n.inputs[1]) == 0) {
       layouts[n.inputs[1]] = {0, 1};
     }
     bool images = convolution;

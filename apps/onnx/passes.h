@@ -34,7 +34,7 @@ Graph sum_weights(Graph g);
 /// operands of products become strips of results, see
 /// ops::kernel_strips():
 ///   %y = Conv(%x, %w, ...)   ->   %y = Conv(%x, %strips, ...) {strips_of = results}
-///   %y = MatMul(%a, %b)      ->   %y = MatMul(%a, %strips) {strips_of = columns}
+///   %y = MatMul(%a, %b)      ->   %y = MatMul(%a, %strips) {strips_of = columns}, likewise Gemm
 ///   %y = ConvTranspose(%x, %w, ...)   ->   %y = ConvTranspose(%x, %strips of phases, ...)
 ///   {strips_of = results}, see ops::transposed_phases()
 Graph strip_kernels(Graph g, const Target &target);

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <tuple>
 
 #include "apps/onnx/passes.h"
 #include "apps/onnx/weight_memory.h"
@@ -58,10 +59,17 @@ Constant kernels_in_strips(const Constant &w, int64_t width) {
   return strips.constant();
 }
 
-// b[k, column] as [strip, k, column in the strip].
-Constant matrix_in_strips(const Constant &b, int64_t width) {
-  const int64_t depth = b.shape()[0], columns = b.shape()[1];
+// b[k, column] as [strip, k, column in the strip]; `turned`: b[column, k].
+Constant matrix_in_strips(const Constant &b, int64_t width, bool turned) {
+  const int64_t depth = b.shape()[turned ? 1 : 0], columns = b.shape()[turned ? 0 : 1];
   Strips strips(b, {strips_for(columns, width), depth, width});
+  for (int64_t column = 0; turned && column < columns; column++) {
+    for (int64_t k = 0; k < depth; k++) {
+      std::memcpy(strips.at((column / width * depth + k) * width + column % width),
+                  b.at(column * depth + k), strips.element);
+    }
+  }
+  if (turned) return strips.constant();
   for (int64_t k = 0; k < depth; k++) {
     for (int64_t first = 0; first < columns; first += width) {
       const int64_t count = std::min(width, columns - first);
@@ -140,27 +148,30 @@ Constant phase_kernels(const Constant &w, const std::vector<int> &strides,
   return Constant::of_bytes(w.type(), shape, std::move(bytes));
 }
 
-// A product of a few rows at least, whose right operand is a matrix that fills strips.
-bool is_product(const Graph &g, const Node &n) {
-  if (!n.is("MatMul")) return false;
+bool is_turned(const Node &n) { return n.is("Gemm") && n.integer("transB", 0) != 0; }
+
+// Rows of a product whose right operand is a matrix that fills strips; 0: it is none.
+int64_t rows_of_product(const Graph &g, const Node &n) {
+  if (!n.is("MatMul") && !(n.is("Gemm") && n.integer("transA", 0) == 0)) return 0;
   const auto &a = g.value(n.inputs[0]).shape, &b = g.value(n.inputs[1]).shape;
-  if (!is_constant(a) || !b || b->size() != 2 || a->size() < 2 || a->size() > 3) return false;
-  constexpr int64_t kLeastRows = 2, kLeastColumns = 64;
-  const auto columns = (*b)[1].constant();
+  if (!is_constant(a) || !b || b->size() != 2 || a->size() < 2 || a->size() > 3) return 0;
+  constexpr int64_t kLeastColumns = 64;
+  const auto columns = (*b)[is_turned(n) ? 0 : 1].constant();
   // Of a sequence of vectors each is a row.
   const bool vectors = a->size() == 3 && (*a)[1].is(1);
   const auto rows = (*a)[vectors ? 0 : a->size() - 2].constant();
-  return columns.value_or(0) >= kLeastColumns && rows >= kLeastRows;
+  return columns.value_or(0) >= kLeastColumns ? *rows : 0;
 }
 
 }  // namespace
 
 Graph strip_kernels(Graph g, const Target &target) {
-  // By kernels and, of transposed convolutions, strides.
-  std::map<std::pair<ValueId, std::vector<int>>, ValueId> done;
+  // By kernels, strides of transposed convolutions, whether they are turned, or for one row.
+  std::map<std::tuple<ValueId, std::vector<int>, bool, bool>, ValueId> done;
   for (Node &n : g.nodes) {
     const bool convolution = is_convolution(n);
-    if (!convolution && !is_product(g, n)) continue;
+    const int64_t rows = convolution ? 0 : rows_of_product(g, n);
+    if (!convolution && rows == 0) continue;
     const ValueId w = n.inputs[1];
     const Value value = g.value(w);
     const bool computed = value.type == ElementType::Float32 || value.type == ElementType::Float64;
@@ -171,20 +182,23 @@ Graph strip_kernels(Graph g, const Target &target) {
     const bool transposed = n.is("ConvTranspose");
     const auto phases = transposed ? phases_of(g, n, *value.constant) : std::nullopt;
     if (transposed && !phases) continue;
-    const int64_t results = value.constant->shape()[n.is("Conv") ? 0 : 1];
+    const bool turned = is_turned(n);
+    const int64_t results = value.constant->shape()[n.is("Conv") || turned ? 0 : 1];
     const std::vector<int> strides =
         transposed ? listed(n, "strides", value.constant->shape().size() - 2, 1)
                    : std::vector<int>();
-    auto at = done.find({w, strides});
+    const auto key = std::make_tuple(w, strides, turned, rows == 1);
+    auto at = done.find(key);
     if (at == done.end()) {
       const Constant kernels =
           transposed ? phase_kernels(*value.constant, strides, *phases) : *value.constant;
       const int64_t all = transposed ? phases->count * results : results;
-      const int width = ops::strip_width(static_cast<int>(all), *language_type(value.type), target);
-      const ValueId strips =
-          g.add_constant(value.name + ".strips", convolution ? kernels_in_strips(kernels, width)
-                                                             : matrix_in_strips(kernels, width));
-      at = done.emplace(std::make_pair(w, strides), strips).first;
+      const int width =
+          ops::strip_width(static_cast<int>(all), *language_type(value.type), target, rows == 1);
+      const ValueId strips = g.add_constant(value.name + ".strips",
+                                            convolution ? kernels_in_strips(kernels, width)
+                                                        : matrix_in_strips(kernels, width, turned));
+      at = done.emplace(key, strips).first;
     }
     if (convolution && !n.has("kernel_shape")) {
       const std::vector<int64_t> &shape = value.constant->shape();

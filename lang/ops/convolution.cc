@@ -219,12 +219,15 @@ Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int g
   return summed(type, result, shape, groups, domain, merged_stages({image, w}), term);
 }
 
-int strip_width(int results, const Type &sums, const Target &target) {
+int strip_width(int results, const Type &sums, const Target &target, bool one_row) {
   const int lanes = target.natural_vector_size(sums);
   // Few lanes without a result, then wide strips: a pixel's value serves all vectors of one. Tiles
   // of 4 vectors by 7 columns leave a sum on the stack, which a Zen 5 fetches later than the next
   // step wants it: 2 by 14 do not.
-  const int most = target.has_feature(Target::AVX512_Skylake) && !is_zen_5(target) ? 4 : 2;
+  // A row's sums wait for each other, and what it reads comes in one stream; of eight vectors at a
+  // time processors fetch less well ahead.
+  const bool wide = target.has_feature(Target::AVX512_Skylake);
+  const int most = one_row || (wide && !is_zen_5(target)) ? 4 : 2;
   int best = 1, least = 0;
   for (int v = most; v >= 1; v--) {
     const int width = v * lanes, padded = (results + width - 1) / width * width;

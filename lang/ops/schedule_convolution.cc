@@ -268,7 +268,11 @@ class TileSchedule {
   void make_parallel(const OuterLoops &outer) {
     constexpr int64_t kWorthSharedPixels = 1 << 20;
     const int64_t operations = product_of(s_.extents) * steps_of(s_);
-    if (operations < kWorthThreads) return;
+    // Multiply-adds: some 16 of them take as long as a point elsewhere, of one row, which fetches a
+    // kernel's element for each, 8. Few of a depthwise tile share what they read.
+    const bool one_row = columns_ == 1 && product_of(s_.extents) == int64_t{width_} * s_.groups;
+    const int together = s_.kind != Stage::Strips ? 1 : one_row ? 8 : 16;
+    if (operations < together * kWorthThreads) return;
     int64_t tasks = 1;
     for (size_t i = outer.vars.size(); i-- > 0 && tasks < 8;) {
       if (tasks > 1 && operations / tasks < kWorthTasksInside) break;

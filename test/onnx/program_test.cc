@@ -124,9 +124,9 @@ TEST(onnx_program, large_weights_are_moved_before_the_program_runs) {
   }
 }
 
-// Columns that fill no strip, a batch, and an epilogue.
+// Columns that fill no strip, a batch, one row, and an epilogue.
 TEST(onnx_program, known_right_operands_lie_in_strips) {
-  for (const std::vector<int64_t> &shape : {std::vector<int64_t>{5, 9}, {2, 7, 9}}) {
+  for (const std::vector<int64_t> &shape : {std::vector<int64_t>{5, 9}, {2, 7, 9}, {1, 9}}) {
     std::vector<TestDim> dims;
     for (int64_t d : shape) dims.emplace_back(static_cast<int>(d));
     ModelBuilder b;
@@ -140,6 +140,24 @@ TEST(onnx_program, known_right_operands_lie_in_strips) {
     CompileOptions options;
     options.switched_off = {"strip_kernels"};
     EXPECT_EQ(to_text(Program(b.load(), options).graph()).find("strips_of"), std::string::npos);
+  }
+}
+
+// Both ways to hold the matrix, for one row and for several.
+TEST(onnx_program, known_right_operands_of_gemm_lie_in_strips) {
+  for (const int rows : {1, 6}) {
+    for (const bool turned : {false, true}) {
+      const std::vector<int64_t> held =
+          turned ? std::vector<int64_t>{150, 90} : std::vector<int64_t>{90, 150};
+      ModelBuilder b;
+      b.input("x", {rows, 90}).weights("w", held, list(random_floats(held, 1)));
+      b.weights("c", {150}, list(random_floats({150}, 2)));
+      b.node("Gemm", {"x", "w", "c"}, {"y"}, {int_attribute("transB", turned ? 1 : 0)});
+      b.output("y");
+      run_all(b, {{"x", random_floats({rows, 90}, 3)}});
+      const std::string graph = to_text(Program(b.load(), {}).graph());
+      EXPECT_NE(graph.find("strips_of"), std::string::npos) << graph;
+    }
   }
 }
 

@@ -58,13 +58,17 @@ void infer_gemm(Inference &i) {
 std::vector<Tensor> lower_gemm(Lowering &l) {
   const Node &n = l.node();
   const Tensor a = n.integer("transA", 0) ? ops::transpose(l.in(0), {1, 0}) : l.in(0);
-  const Tensor b = n.integer("transB", 0) ? ops::transpose(l.in(1), {1, 0}) : l.in(1);
+  const int strips_of = static_cast<int>(n.integer("strips_of", 0));
   const float alpha = n.real("alpha", 1), beta = n.real("beta", 1);
   auto scaled = [](const Tensor &t, float by) {
     if (by == 1) return t;
     return ops::elementwise(t, [by](Expr v) { return v * cast(v.type(), Expr(by)); });
   };
-  const Tensor product = scaled(ops::matmul(a, b), alpha);
+  const Tensor sums = strips_of != 0 ? ops::matmul(a, l.in(1), strips_of)
+                      : n.integer("transB", 0) != 0
+                          ? ops::matmul(a, ops::transpose(l.in(1), {1, 0}))
+                          : ops::matmul(a, l.in(1));
+  const Tensor product = scaled(sums, alpha);
   if (!l.has(2) || beta == 0) return {product};
   return {ops::add(product, scaled(l.in(2), beta))};
 }

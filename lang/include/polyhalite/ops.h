@@ -242,8 +242,8 @@ Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int g
 /// tile of results reads of them lies side by side.
 Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Window &window,
                    Type sums = Type());
-/// How many results of so many make a strip.
-int strip_width(int results, const Type &sums, const Target &target);
+/// How many results of so many make a strip, for pixels or rows of a matrix, or for one.
+int strip_width(int results, const Type &sums, const Target &target, bool one_row = false);
 /// Kernels w[result, channel, ...], or the transpose of a matrix, in strips of this width, for
 /// whoever lays them out in memory.
 Tensor kernel_strips(const Tensor &w, int width);
