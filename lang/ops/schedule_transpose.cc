@@ -27,13 +27,42 @@ size_t dimension_across(const Loops &l) {
   return across;
 }
 
+// Few points side by side, each from a row of the operand: vectors of all of them, which shuffles
+// make of the rows' vectors.
+//
+//   for others { for y/lanes { vector over y, x } }
+void interleave_rows(const Loops &l, size_t across, int lanes, bool parallel) {
+  Func f = l.func;
+  const Var x = l.vars[0], y = l.vars[across];
+  Var row("row");
+  f.bound(x, 0, static_cast<int>(l.extent(0)));
+  f.split(y, y, row, lanes, tail_for(l.extent(across), lanes));
+  std::vector<VarOrRVar> order{x, row, y};
+  std::vector<Var> outer{y};
+  std::vector<int64_t> counts{tiles(l.extent(across), lanes)};
+  for (size_t d = 1; d < l.vars.size(); d++) {
+    if (d == across) continue;
+    order.emplace_back(l.vars[d]);
+    outer.push_back(l.vars[d]);
+    counts.push_back(l.extent(d));
+  }
+  f.reorder(order).vectorize(x).vectorize(row);
+  if (parallel) make_parallel(l, outer, counts);
+}
+
 }  // namespace
 
 bool schedule_transpose(const Loops &l, bool parallel, const Target &target) {
   if (l.vars.size() < 2 || l.func.outputs() != 1) return false;
   const size_t across = dimension_across(l);
   if (across == 0) return false;
-  constexpr int kLeastLanes = 4;
+  constexpr int kLeastLanes = 4, kFewRows = 4;
+  const int most = std::min(target.natural_vector_size(l.func.types()[0]),
+                            2 * target.natural_vector_size(Float(32)));
+  if (l.extent(0) > 1 && l.extent(0) <= kFewRows && l.extent(across) >= most) {
+    interleave_rows(l, across, most, parallel);
+    return true;
+  }
   int lanes = std::min(target.natural_vector_size(l.func.types()[0]),
                        target.natural_vector_size(Float(32)));
   while (lanes >= kLeastLanes && std::min(l.extent(0), l.extent(across)) < lanes) lanes /= 2;

@@ -4,6 +4,7 @@
 #include "apps/onnx/operators.h"
 #include "apps/onnx/operators/narrow.h"
 #include "apps/onnx/operators/size_elements.h"
+#include "lang/ir/node.h"
 #include "polyhalite/integer_functions.h"
 #include "polyhalite/operators.h"
 
@@ -174,8 +175,20 @@ struct BinaryRow {
   Binary f;
 };
 
+// Known whole exponents of a few factors are products, which are as exact.
 Expr power(const Expr &x, const Expr &y) {
-  if (x.type().is_float()) return pow(x, cast(x.type(), y));
+  constexpr int kMostFactors = 4;
+  if (x.type().is_float()) {
+    double exponent = 0;
+    int64_t whole = 0;
+    if (is_const_int(y, &whole)) {
+      exponent = static_cast<double>(whole);
+    } else if (!is_const_float(y, &exponent)) {
+      return pow(x, cast(x.type(), y));
+    }
+    const bool few = exponent >= 0 && exponent <= kMostFactors && std::floor(exponent) == exponent;
+    return few ? pow(x, static_cast<int>(exponent)) : pow(x, cast(x.type(), y));
+  }
   return cast(x.type(), round(pow(cast<double>(x), cast<double>(y))));
 }
 
