@@ -155,37 +155,41 @@ Tensor tile(const Tensor &x, const Index &shape) {
 
 Tensor pad(const Tensor &x, const Index &before, const Index &shape, PadMode mode,
            const Expr &value) {
-  auto read = [x, before, mode, value](const Index &index) {
+  auto read = [x, before, shape, mode, value](const Index &index) {
     Index at;
-    Expr inside;
+    std::vector<Expr> borders;
     for (size_t d = 0; d < index.size(); d++) {
-      const Expr n = x.shape()[d];
-      Expr i = index[d] - before[d];
+      const Expr n = x.shape()[d], i = index[d] - before[d];
+      const auto size = constant(n), padded = constant(shape[d]);
+      if (constant(before[d]) == 0 && size && size == padded) {
+        at.push_back(index[d]);
+        continue;
+      }
+      // What is inside lies as it is read: loops are cut so that its vectors ask nothing.
+      const Expr inside = i >= 0 && i < n;
       switch (mode) {
-        case PadMode::Constant: {
-          const Expr in = i >= 0 && i < n;
-          inside = inside.defined() ? inside && in : in;
-          i = clamp(i, 0, n - 1);
+        case PadMode::Constant:
+          borders.push_back(inside);
+          at.push_back(clamp(i, 0, n - 1));
           break;
-        }
         case PadMode::Edge:
-          i = clamp(i, 0, n - 1);
+          at.push_back(clamp(select(inside, likely(i), select(i < 0, 0, n - 1)), 0, n - 1));
           break;
         case PadMode::Reflect: {
           // ... 2 1 [0 1 2 ... n-1] n-2 ...
           const Expr period = max(2 * (n - 1), 1);
           const Expr r = i % period;
-          i = clamp(min(r, period - r), 0, n - 1);
+          at.push_back(clamp(select(inside, likely(i), min(r, period - r)), 0, n - 1));
           break;
         }
         case PadMode::Wrap:
-          i = clamp(i % n, 0, n - 1);
+          at.push_back(clamp(select(inside, likely(i), i % n), 0, n - 1));
           break;
       }
-      at.push_back(i);
     }
-    const Expr v = x(at);
-    return inside.defined() ? select(inside, v, cast(x.type(), value)) : v;
+    Expr v = x(at);
+    for (const Expr &inside : borders) v = select(inside, likely(v), cast(x.type(), value));
+    return v;
   };
   return Tensor(x.type(), shape, read, x.detached_stages());
 }
