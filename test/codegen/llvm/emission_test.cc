@@ -85,6 +85,40 @@ TEST_P(IntegerTypes, division_by_constants) {
   }
 }
 
+// Numbers beside powers of two, and the largest and smallest ones, by each other.
+TEST_P(IntegerTypes, division_of_edges) {
+  const Type t = GetParam();
+  if (t.bits() > 32) return;
+  std::vector<int64_t> edges{0};
+  for (int bit = 0; bit <= t.bits(); bit++) {
+    for (const int64_t beside : {-1, 0, 1}) {
+      const int64_t v = (int64_t{1} << bit) + beside;
+      for (const int64_t signed_v : {v, -v}) {
+        const bool fits = t.is_uint() ? signed_v >= 0 && signed_v < int64_t{1} << t.bits()
+                                      : signed_v >= -(int64_t{1} << (t.bits() - 1)) &&
+                                            signed_v < int64_t{1} << (t.bits() - 1);
+        if (fits) edges.push_back(signed_v);
+      }
+    }
+  }
+  constexpr int kLanes = 16;
+  const size_t pairs = (edges.size() * edges.size() + kLanes - 1) / kLanes * kLanes;
+  TestBuffer a(t, {static_cast<int>(pairs)}), b(t, {static_cast<int>(pairs)});
+  TestBuffer quotient(t, {static_cast<int>(pairs)}), rest(t, {static_cast<int>(pairs)});
+  const auto bytes = static_cast<size_t>(t.bytes());
+  for (size_t i = 0; i < pairs; i++) {
+    const size_t n = edges.size();
+    std::memcpy(a.bytes.data() + i * bytes, &edges[i / n % n], bytes);
+    std::memcpy(b.bytes.data() + i * bytes, &edges[i % n], bytes);
+  }
+  const std::string type = t.to_string(), at = "ramp(int64(x)*16i64, 1i64, 16)";
+  expect_same("func f(a: input " + type + "[1], b: input " + type + "[1], quotient: output " +
+                  type + "[1], rest: output " + type + "[1]) {\n  for x in (0, " +
+                  std::to_string(pairs / kLanes) + ") {\n    quotient[" + at + "] = a[" + at +
+                  "]/b[" + at + "]\n    rest[" + at + "] = a[" + at + "]%b[" + at + "]\n  }\n}\n",
+              {{"a", &a}, {"b", &b}, {"quotient", &quotient}, {"rest", &rest}});
+}
+
 TEST_P(IntegerTypes, casts) {
   const Type t = GetParam();
   for (Type to : {Bool(), UInt(8), UInt(16), UInt(32), UInt(64), Int(8), Int(16), Int(32), Int(64),
