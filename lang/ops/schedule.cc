@@ -221,8 +221,52 @@ int lanes_between(std::vector<int64_t> places, int64_t extent, int lanes) {
 
 }  // namespace
 
-void schedule_points(const Loops &l, bool alone, bool threads, const Target &target, bool whole) {
-  if (l.vars.empty()) return;
+namespace {
+
+// Is each element made of those at its own place, and of what is the same for all?
+bool reads_own_place(const Loops &l) {
+  bool own = true;
+  for_each_node(l.func.value(), [&](const Expr &e) {
+    const CallNode *call = as_call(e);
+    const bool reads = call && (call->param || call->image || call->kind == CallKind::Func);
+    if (!reads || !own) return;
+    bool here = call->args.size() == l.vars.size(), same = true;
+    for (size_t d = 0; d < call->args.size(); d++) {
+      const VariableNode *v = as_variable(call->args[d]);
+      bool fixed = true;
+      for (const Var &x : l.vars) fixed = fixed && !uses_variable(call->args[d], x.name());
+      same = same && fixed;
+      here = here && ((v && v->name == l.vars[d].name()) || (fixed && l.extent(d) == 1));
+    }
+    own = here || same;
+  });
+  return own;
+}
+
+// Very short rows, a few channels say, as one loop with those that follow them in memory. Of longer
+// ones it is not seen that what is read lies side by side.
+Loops joined_rows(const Loops &l, int lanes) {
+  constexpr int64_t kShort = 4, kManyVectors = 16;
+  if (l.vars.size() < 2 || l.extent(0) < 2 || l.extent(0) > kShort || !reads_own_place(l)) return l;
+  // The last vector of another length asks for each element; of many, loops are cut before it.
+  const int64_t length = l.extent(0) * l.extent(1);
+  if (length < 2 * lanes || (length % lanes != 0 && length < kManyVectors * lanes)) return l;
+  Loops joined = l;
+  const Var rows("joined");
+  Func(l.func).fuse(l.vars[0], l.vars[1], rows);
+  joined.vars.erase(joined.vars.begin());
+  joined.extents.erase(joined.extents.begin());
+  joined.vars[0] = rows;
+  joined.extents[0] = static_cast<int>(length);
+  return joined;
+}
+
+}  // namespace
+
+void schedule_points(const Loops &given, bool alone, bool threads, const Target &target,
+                     bool whole) {
+  if (given.vars.empty()) return;
+  const Loops l = alone ? joined_rows(given, natural_lanes(given.func, target)) : given;
   Func f = l.func;
   const int64_t operations = product_of(l.extents);
   const int lanes = point_lanes(l, operations, target);
@@ -244,7 +288,8 @@ void schedule_points(const Loops &l, bool alone, bool threads, const Target &tar
   constexpr int kMostVectors = 32;
   const std::vector<int64_t> parts = parts_along(f, l.vars[along]);
   const int short_fit = lanes_between(parts, l.extent(along), fit);
-  const bool by_parts = whole && !parts.empty() && short_fit > 1 && l.extent(along) > 0 &&
+  const bool by_parts = whole && l.vars.size() == given.vars.size() && !parts.empty() &&
+                        short_fit > 1 && l.extent(along) > 0 &&
                         tiles(l.extent(along), short_fit) <= kMostVectors;
   if (by_parts) {
     // Unrolled, each vector knows its part, and reads it as it lies.

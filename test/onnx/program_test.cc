@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include <random>
 
 #include "apps/onnx/session.h"
@@ -157,6 +159,52 @@ TEST(onnx_program, known_right_operands_of_gemm_lie_in_strips) {
       run_all(b, {{"x", random_floats({rows, 90}, 3)}});
       const std::string graph = to_text(Program(b.load(), {}).graph());
       EXPECT_NE(graph.find("strips_of"), std::string::npos) << graph;
+    }
+  }
+}
+
+// Images of few channels, turned and not: widths that fill vectors, and others.
+TEST(onnx_program, images_of_few_channels) {
+  for (const int channels : {2, 3, 4}) {
+    for (const int width : {16, 37, 90}) {
+      ModelBuilder b;
+      b.input("x", {1, channels, 5, width}).weights("k", {}, {0.5f});
+      b.node("Transpose", {"x"}, {"t"}, {ints_attribute("perm", {0, 2, 3, 1})});
+      b.node("Mul", {"t", "k"}, {"m"}).node("Mul", {"m", "m"}, {"y"}).output("y");
+      b.node("Transpose", {"m"}, {"z"}, {ints_attribute("perm", {0, 3, 1, 2})}).output("z");
+      run_all(b, {{"x", random_floats({1, channels, 5, width}, 3)}});
+      ModelBuilder rows;
+      rows.input("x", {1, 5, width, channels}).node("Neg", {"x"}, {"y"}).output("y");
+      run_all(rows, {{"x", random_floats({1, 5, width, channels}, 4)}});
+    }
+  }
+}
+
+// Few vectors in a row, and many, whose loop is cut.
+TEST(onnx_program, padded_images) {
+  for (const char *mode : {"constant", "edge", "reflect", "wrap"}) {
+    for (const int width : {9, 40, 300}) {
+      ModelBuilder b(19);
+      b.input("x", {2, 4, width}).weights("v", {}, {0.25f});
+      b.initializer(ModelBuilder::tensor<int64_t>("p", 7, {6}, {0, 2, 3, 0, 1, 2}));
+      std::vector<std::string> operands{"x", "p"};
+      if (mode == std::string("constant")) operands.emplace_back("v");
+      b.node("Pad", operands, {"y"}, {text_attribute("mode", mode)}).output("y");
+      run_all(b, {{"x", random_floats({2, 4, width}, 3)}});
+    }
+  }
+}
+
+TEST(onnx_program, known_exponents) {
+  for (const float exponent : {0.0f, 1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 0.5f, -1.0f, 2.5f}) {
+    ModelBuilder b;
+    b.input("x", {40}).weights("e", {}, {exponent}).node("Abs", {"x"}, {"a"});
+    b.node("Pow", {"a", "e"}, {"y"}).output("y");
+    const Constant x = random_floats({40}, 3);
+    const Constant y = run_all(b, {{"x", x}}).at("y");
+    for (int64_t i = 0; i < 40; i++) {
+      const double wanted = std::pow(std::fabs(x.number(i)), static_cast<double>(exponent));
+      EXPECT_NEAR(y.number(i), wanted, 1e-6 * std::fabs(wanted)) << exponent;
     }
   }
 }
