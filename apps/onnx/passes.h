@@ -38,8 +38,8 @@ Graph sum_weights(Graph g);
 ///   %y = ConvTranspose(%x, %w, ...)   ->   %y = ConvTranspose(%x, %strips of phases, ...)
 ///   {strips_of = results}, see ops::transposed_phases()
 Graph strip_kernels(Graph g, const Target &target);
-/// Known right operands of products of bytes, and kernels of convolutions of bytes, become strips as
-/// dot products take them, see ops::dot_strips():
+/// Known right operands of products of bytes, and kernels of convolutions of bytes, become strips
+/// as dot products take them, see ops::dot_strips():
 ///   %y = MatMulInteger(%a, %b, ...)  ->  %y = MatMulInteger(%a, %packed, ...) {packed_columns = n}
 /// likewise ConvInteger, QLinearMatMul and QLinearConv.
 Graph pack_bytes(Graph g, const Target &target);

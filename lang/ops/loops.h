@@ -34,6 +34,11 @@ TailStrategy tail_for(int64_t extent, int64_t factor);
 /// be anything.
 int lanes_for(int64_t extent, int lanes);
 
+/// Of a vector of f's values: as many as two vectors of float32 have, at most.
+int natural_lanes(const Func &f, const Target &target);
+/// Of points along the innermost dimension; a few points are not worth vectors.
+int point_lanes(const Loops &l, int64_t operations, const Target &target);
+
 /// What is told of a Zen 5 in these files was measured on one (EPYC, two multiply-adds of 512 bits
 /// in a cycle, a second cache of 1 MiB).
 inline bool is_zen_5(const Target &target) { return target.processor_tune == Target::ZnVer5; }

@@ -82,18 +82,17 @@ void make_parallel(const Loops &l, const std::vector<Var> &outer,
   }
 }
 
-namespace {
-
 int natural_lanes(const Func &f, const Target &target) {
   return std::min(target.natural_vector_size(f.types()[0]),
                   2 * target.natural_vector_size(Float(32)));
 }
 
-// Of points along the innermost dimension; a few points are not worth vectors.
 int point_lanes(const Loops &l, int64_t operations, const Target &target) {
   if (operations < 64 && l.extent(0) != 0) return 1;
   return lanes_for(l.extent(0), natural_lanes(l.func, target));
 }
+
+namespace {
 
 constexpr int64_t kMostUnrolledCells = 25;
 
@@ -184,126 +183,6 @@ void schedule_held(const Stage &s, const LoopLevel *level, const Target &target)
   f.compute_at(*level);
   const int lanes = point_lanes(loops, product_of(s.extents), target);
   if (lanes > 1) f.vectorize(loops.vars[0], lanes, tail_for(loops.extent(0), lanes));
-}
-
-namespace {
-
-// c where e is the variable plus c.
-std::optional<int64_t> offset_from(const Expr &e, const Var &v) {
-  const VariableNode *variable = as_variable(e);
-  if (variable) return variable->name == v.name() ? std::optional<int64_t>(0) : std::nullopt;
-  int64_t c = 0;
-  if ((e->op != Op::Add && e->op != Op::Sub) || !is_const_int(e->args[1], &c)) return std::nullopt;
-  const auto rest = offset_from(e->args[0], v);
-  if (!rest) return std::nullopt;
-  return *rest + (e->op == Op::Add ? c : -c);
-}
-
-// Places along the variable where parts of f's value begin that lie beside each other.
-std::vector<int64_t> parts_along(const Func &f, const Var &along) {
-  std::vector<int64_t> places;
-  for_each_node(f.value(), [&](const Expr &e) {
-    int64_t end = 0;
-    if ((e->op != Op::Lt && e->op != Op::Ge) || !is_const_int(e->args[1], &end)) return;
-    if (const auto offset = offset_from(e->args[0], along)) places.push_back(end - *offset);
-  });
-  return places;
-}
-
-// Of vectors that lie in one part each, where they can; else short ones, of which few lie in two.
-int lanes_between(std::vector<int64_t> places, int64_t extent, int lanes) {
-  places.push_back(extent);
-  for (int n = lanes; n >= std::max(lanes / 4, 2); n /= 2) {
-    if (std::all_of(places.begin(), places.end(), [&](int64_t p) { return p % n == 0; })) return n;
-  }
-  return std::max(lanes / 2, 1);
-}
-
-}  // namespace
-
-namespace {
-
-// Is each element made of those at its own place, and of what is the same for all?
-bool reads_own_place(const Loops &l) {
-  bool own = true;
-  for_each_node(l.func.value(), [&](const Expr &e) {
-    const CallNode *call = as_call(e);
-    const bool reads = call && (call->param || call->image || call->kind == CallKind::Func);
-    if (!reads || !own) return;
-    bool here = call->args.size() == l.vars.size(), same = true;
-    for (size_t d = 0; d < call->args.size(); d++) {
-      const VariableNode *v = as_variable(call->args[d]);
-      bool fixed = true;
-      for (const Var &x : l.vars) fixed = fixed && !uses_variable(call->args[d], x.name());
-      same = same && fixed;
-      here = here && ((v && v->name == l.vars[d].name()) || (fixed && l.extent(d) == 1));
-    }
-    own = here || same;
-  });
-  return own;
-}
-
-// Very short rows, a few channels say, as one loop with those that follow them in memory. Of longer
-// ones it is not seen that what is read lies side by side.
-Loops joined_rows(const Loops &l, int lanes) {
-  constexpr int64_t kShort = 4, kManyVectors = 16;
-  if (l.vars.size() < 2 || l.extent(0) < 2 || l.extent(0) > kShort || !reads_own_place(l)) return l;
-  // The last vector of another length asks for each element; of many, loops are cut before it.
-  const int64_t length = l.extent(0) * l.extent(1);
-  if (length < 2 * lanes || (length % lanes != 0 && length < kManyVectors * lanes)) return l;
-  Loops joined = l;
-  const Var rows("joined");
-  Func(l.func).fuse(l.vars[0], l.vars[1], rows);
-  joined.vars.erase(joined.vars.begin());
-  joined.extents.erase(joined.extents.begin());
-  joined.vars[0] = rows;
-  joined.extents[0] = static_cast<int>(length);
-  return joined;
-}
-
-}  // namespace
-
-void schedule_points(const Loops &given, bool alone, bool threads, const Target &target,
-                     bool whole) {
-  if (given.vars.empty()) return;
-  const Loops l = alone ? joined_rows(given, natural_lanes(given.func, target)) : given;
-  Func f = l.func;
-  const int64_t operations = product_of(l.extents);
-  const int lanes = point_lanes(l, operations, target);
-  const bool large = threads && operations >= kWorthThreads;
-  if (alone && lanes > 1 && schedule_transpose(l, large, target)) return;
-  if (l.vars.size() == 1 && large) {
-    Var inner("inner");
-    const int task = std::max(lanes, 1) * 256;
-    if (l.extent(0) >= 2 * task) {
-      f.split(l.vars[0], l.vars[0], inner, task, TailStrategy::GuardWithIf).parallel(l.vars[0]);
-      f.vectorize(inner, lanes, TailStrategy::GuardWithIf);
-      return;
-    }
-  }
-  // Dimensions of one point have no vectors.
-  size_t along = 0;
-  while (alone && along + 1 < l.vars.size() && l.extent(along) == 1) along++;
-  const int fit = along == 0 ? lanes : lanes_for(l.extent(along), natural_lanes(f, target));
-  constexpr int kMostVectors = 32;
-  const std::vector<int64_t> parts = parts_along(f, l.vars[along]);
-  const int short_fit = lanes_between(parts, l.extent(along), fit);
-  const bool by_parts = whole && l.vars.size() == given.vars.size() && !parts.empty() &&
-                        short_fit > 1 && l.extent(along) > 0 &&
-                        tiles(l.extent(along), short_fit) <= kMostVectors;
-  if (by_parts) {
-    // Unrolled, each vector knows its part, and reads it as it lies.
-    f.bound(l.vars[along], 0, static_cast<int>(l.extent(along)))
-        .vectorize(l.vars[along], short_fit, tail_for(l.extent(along), short_fit))
-        .unroll(l.vars[along]);
-  } else if (fit > 1) {
-    f.vectorize(l.vars[along], fit, tail_for(l.extent(along), fit));
-  }
-  if (large && l.vars.size() > along + 1) {
-    std::vector<int64_t> counts;
-    for (size_t i = along + 1; i < l.vars.size(); i++) counts.push_back(l.extent(i));
-    make_parallel(l, {l.vars.begin() + static_cast<int64_t>(along) + 1, l.vars.end()}, counts);
-  }
 }
 
 namespace {
