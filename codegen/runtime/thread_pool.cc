@@ -50,9 +50,10 @@ struct Pool {
   pthread_cond_t work = PTHREAD_COND_INITIALIZER;      // a job was added
   pthread_cond_t progress = PTHREAD_COND_INITIALIZER;  // a worker left a job, or a job was added
   Job *jobs = nullptr;                                 // newest first; those with indices left
-  int wanted = 0;                                      // threads, with the caller; 0: not known yet
+  // Threads, with the caller; 0: not known yet. Changes under the lock, read atomically.
+  int wanted = 0;
   int started = 0;
-  int sleeping = 0;
+  int sleeping = 0;  // changes under the lock, read atomically
   bool stopping = false;
   unsigned generation = 0;  // counts added jobs; read atomically by spinning threads
   int caller_core = -1;     // of the last thread that is no worker; atomic
@@ -82,6 +83,9 @@ int default_threads() {
   }
   return 1;
 }
+
+// Under the lock.
+void want(int threads) { __atomic_store_n(&pool.wanted, threads, __ATOMIC_RELAXED); }
 
 int64_t nanoseconds() {
   timespec t;
@@ -227,9 +231,9 @@ void *worker(void *index) {
                leave_callers_core);
     pthread_mutex_lock(&pool.lock);
     if (pool.generation != seen || pool.stopping) continue;
-    pool.sleeping++;
+    __atomic_fetch_add(&pool.sleeping, 1, __ATOMIC_RELAXED);
     pthread_cond_wait(&pool.work, &pool.lock);
-    pool.sleeping--;
+    __atomic_fetch_sub(&pool.sleeping, 1, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&pool.lock);
     leave_callers_core();
     pthread_mutex_lock(&pool.lock);
@@ -298,7 +302,7 @@ int run_serially(void *user_context, polyhalite_task_t task, int min, int extent
 
 int share(void *user_context, polyhalite_task_t task, int min, int extent, uint8_t *closure) {
   pthread_mutex_lock(&pool.lock);
-  if (pool.wanted == 0) pool.wanted = default_threads();
+  if (pool.wanted == 0) want(default_threads());
   if (pool.wanted == 1) {
     pthread_mutex_unlock(&pool.lock);
     return run_serially(user_context, task, min, extent, closure);
@@ -420,14 +424,14 @@ PH_WEAK int polyhalite_set_num_threads(int n) {
   if (n > runtime::kMaxThreads) n = runtime::kMaxThreads;
   const int old = polyhalite_get_num_threads();
   pthread_mutex_lock(&runtime::pool.lock);
-  runtime::pool.wanted = n > 0 ? n : runtime::default_threads();
+  runtime::want(n > 0 ? n : runtime::default_threads());
   pthread_mutex_unlock(&runtime::pool.lock);
   return old;
 }
 
 PH_WEAK int polyhalite_get_num_threads(void) {
   pthread_mutex_lock(&runtime::pool.lock);
-  if (runtime::pool.wanted == 0) runtime::pool.wanted = runtime::default_threads();
+  if (runtime::pool.wanted == 0) runtime::want(runtime::default_threads());
   const int n = runtime::pool.wanted;
   pthread_mutex_unlock(&runtime::pool.lock);
   return n;
