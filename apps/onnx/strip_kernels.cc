@@ -35,7 +35,8 @@ struct Strips {
 
 int64_t strips_for(int64_t results, int64_t width) { return (results + width - 1) / width; }
 
-// w[result, channel, ...] as [strip, ..., channel, result in the strip].
+// w[result, channel, ...] as [strip, ..., channel, result in the strip]; also a matrix that is held
+// turned, whose cells are one.
 Constant kernels_in_strips(const Constant &w, int64_t width) {
   const std::vector<int64_t> &from = w.shape();
   const int64_t results = from[0], channels = from[1];
@@ -59,17 +60,10 @@ Constant kernels_in_strips(const Constant &w, int64_t width) {
   return strips.constant();
 }
 
-// b[k, column] as [strip, k, column in the strip]; `turned`: b[column, k].
-Constant matrix_in_strips(const Constant &b, int64_t width, bool turned) {
-  const int64_t depth = b.shape()[turned ? 1 : 0], columns = b.shape()[turned ? 0 : 1];
+// b[k, column] as [strip, k, column in the strip].
+Constant matrix_in_strips(const Constant &b, int64_t width) {
+  const int64_t depth = b.shape()[0], columns = b.shape()[1];
   Strips strips(b, {strips_for(columns, width), depth, width});
-  for (int64_t column = 0; turned && column < columns; column++) {
-    for (int64_t k = 0; k < depth; k++) {
-      std::memcpy(strips.at((column / width * depth + k) * width + column % width),
-                  b.at(column * depth + k), strips.element);
-    }
-  }
-  if (turned) return strips.constant();
   for (int64_t k = 0; k < depth; k++) {
     for (int64_t first = 0; first < columns; first += width) {
       const int64_t count = std::min(width, columns - first);
@@ -195,9 +189,9 @@ Graph strip_kernels(Graph g, const Target &target) {
       const int64_t all = transposed ? phases->count * results : results;
       const int width =
           ops::strip_width(static_cast<int>(all), *language_type(value.type), target, rows == 1);
-      const ValueId strips = g.add_constant(value.name + ".strips",
-                                            convolution ? kernels_in_strips(kernels, width)
-                                                        : matrix_in_strips(kernels, width, turned));
+      const ValueId strips = g.add_constant(
+          value.name + ".strips", convolution || turned ? kernels_in_strips(kernels, width)
+                                                        : matrix_in_strips(kernels, width));
       at = done.emplace(key, strips).first;
     }
     if (convolution && !n.has("kernel_shape")) {

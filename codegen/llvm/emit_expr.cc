@@ -256,8 +256,9 @@ Value *FunctionEmitter::emit_average(const Expr &e) {
 Value *FunctionEmitter::emit_rounded(const Expr &e) {
   const Type t = e.type();
   const CallNode *round = as_call(e->args[0]);
-  if (kernel_ || module_.target.arch != Target::X86 || !t.is_int_or_uint() || t.lanes() % 4 != 0 ||
-      !round || round->name != "round" || round->type.element_of() != Float(32))
+  if (kernel_ || module_.target.arch != Target::X86 || !t.is_int_or_uint() || t.is_bool() ||
+      t.lanes() % 4 != 0 || !round || round->name != "round" ||
+      round->type.element_of() != Float(32))
     return nullptr;
   if (t.bits() > 32 || (t.bits() == 32 && t.is_uint())) return nullptr;
   llvm::Type *whole = register_type(context_, t.with_code(Type::Int).with_bits(32));

@@ -82,6 +82,17 @@ std::optional<Dot> dot_for(const Func &f, int64_t columns, const Target &target)
   return std::nullopt;
 }
 
+void pack_for_dots(Func operand, const Dot &dot) {
+  const Var column = operand.args()[0], depth = operand.args()[1];
+  Var terms("terms"), sums("sums");
+  operand.pack(depth, dot.terms)
+      .split(depth, depth, terms, dot.terms, TailStrategy::GuardWithIf)
+      .split(column, column, sums, dot.sums, TailStrategy::GuardWithIf)
+      .reorder(terms, sums, column, depth)
+      .vectorize(terms)
+      .vectorize(sums);
+}
+
 std::optional<DotStrips> dot_strips(const Type &a, const Type &b, int columns,
                                     const Target &target) {
   for (const Dot &d : dots_of(a, b, target)) {

@@ -19,4 +19,8 @@ struct Dot {
 /// f += cast(x) * cast(y) of narrow x and y; nothing where the target has none for them.
 std::optional<Dot> dot_for(const Func &f, int64_t columns, const Target &target);
 
+/// The terms of a dot product lie side by side in the operand(column, depth, ..), and vectors of
+/// them.
+void pack_for_dots(Func operand, const Dot &dot);
+
 }  // namespace polyhalite::ops

@@ -47,6 +47,11 @@ inline bool is_zen_5(const Target &target) { return target.processor_tune == Tar
 /// target's instructions have at least.
 int64_t second_cache(const Target &target);
 
+/// Terms of the outermost reduction (the last) that make a partial sum of `most` terms at most,
+/// where there are `worth` in all: what is lost by rounding grows with the number of terms that are
+/// added one after the other. 0: one sum, also where no part of `least` terms divides them.
+int block_of_terms(const std::vector<RVar> &rvars, int64_t most, int64_t worth, int64_t least);
+
 /// How many vectors a register tile's sums and operands share.
 int vector_registers(const Target &target);
 

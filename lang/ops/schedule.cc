@@ -35,6 +35,17 @@ int vector_registers(const Target &target) {
 }
 
 // Of Intel's, those with what a Zen 4 has are of 2023 and later.
+int block_of_terms(const std::vector<RVar> &rvars, int64_t most, int64_t worth, int64_t least) {
+  int64_t inner = 1;
+  for (size_t i = 0; i + 1 < rvars.size(); i++) inner *= constant(rvars[i].extent()).value_or(0);
+  const auto outer = constant(rvars.back().extent());
+  if (!outer || inner < 1 || *outer * inner < worth) return 0;
+  for (int64_t n = std::max<int64_t>(most / inner, 1); n > 0; n--) {
+    if (*outer % n == 0) return n * inner >= least && n < *outer ? static_cast<int>(n) : 0;
+  }
+  return 0;
+}
+
 int64_t second_cache(const Target &target) {
   constexpr int64_t kMiB = 1 << 20;
   if (!target.has_feature(Target::AVX512_Skylake)) return kMiB / 2;

@@ -311,20 +311,6 @@ class StripSchedule : TileSchedule {
   }
 
  private:
-  // Terms of the reduction's outermost loop that make a partial sum, for the sake of rounding; 0:
-  // all.
-  int block(const std::vector<RVar> &rvars) const {
-    constexpr int64_t kMostTerms = 512;
-    int64_t inner = 1;
-    for (size_t i = 0; i + 1 < rvars.size(); i++) inner *= constant(rvars[i].extent()).value_or(0);
-    const auto outer = constant(rvars.back().extent());
-    if (!outer || inner < 1 || *outer * inner < 3 * kMostTerms / 2) return 0;
-    for (int64_t n = std::max<int64_t>(kMostTerms / inner, 1); n > 0; n--) {
-      if (*outer % n == 0) return n < *outer ? static_cast<int>(n) : 0;
-    }
-    return 0;
-  }
-
   void tile_sums() {
     constexpr int64_t kUnrolled = 4;
     // Also of a strip that has results beyond the last one.
@@ -335,7 +321,8 @@ class StripSchedule : TileSchedule {
     for (const RVar &r : s_.rvars) (is_one(r.extent()) ? ones : rvars).push_back(r);
     if (rvars.empty()) return order_update(sums_.update(), ones, {});
     const bool unrolled = constant(rvars[0].extent()).value_or(kUnrolled + 1) <= kUnrolled;
-    const int size = block(rvars);
+    constexpr int64_t kMostTerms = 512;
+    const int size = block_of_terms(rvars, kMostTerms, 3 * kMostTerms / 2, 0);
     steps_ = size != 0 && rvars.size() == 1 ? size : constant(rvars[0].extent()).value_or(1);
     const auto with_ones = [&] {
       std::vector<RVar> all = rvars;

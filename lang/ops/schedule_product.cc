@@ -11,21 +11,6 @@ namespace polyhalite::ops {
 
 namespace {
 
-// Long sums are made of partial ones, as many terms of the outermost reduction each: what is lost
-// by rounding grows with the number of terms that are added one after the other. 0: one sum.
-int block_of_sums(const std::vector<RVar> &rvars, const Type &sums) {
-  if (!sums.is_float()) return 0;
-  const int64_t kMostTerms = sums.bits() > 32 ? 2048 : 256;
-  int64_t inner = 1;
-  for (size_t i = 0; i + 1 < rvars.size(); i++) inner *= constant(rvars[i].extent()).value_or(0);
-  const auto outer = constant(rvars.back().extent());
-  if (!outer || inner < 1 || *outer * inner < 3 * kMostTerms) return 0;
-  for (int64_t n = std::max<int64_t>(kMostTerms / inner, 1); n > 0; n--) {
-    if (*outer % n == 0) return n * inner * 4 >= kMostTerms && n < *outer ? static_cast<int>(n) : 0;
-  }
-  return 0;
-}
-
 class ProductSchedule {
  public:
   ProductSchedule(const Loops &to, const std::vector<size_t> &place, const Stage &s,
@@ -364,7 +349,7 @@ class ProductSchedule {
     } else {
       operand.compute_at(out_, outermost_);
     }
-    if (dot_) return pack_for_dots(operand);
+    if (dot_) return pack_for_dots(operand, *dot_);
     if (tile_.lanes > 1) {
       operand.vectorize(operand.args()[0], tile_.lanes, TailStrategy::GuardWithIf);
     }
@@ -390,18 +375,6 @@ class ProductSchedule {
     if (rows_ > 0 && (scattered || is_zen_5(target_))) return 4 * tile_.rows;
     // Vectors of rows that begin inside of lines lie in two lines each.
     return row % kLine != 0 ? 192 : 512;
-  }
-
-  // The terms of a dot product lie side by side, and vectors of them.
-  void pack_for_dots(Func operand) {
-    const Var column = operand.args()[0], depth = operand.args()[1];
-    Var terms("terms"), sums("sums");
-    operand.pack(depth, dot_->terms)
-        .split(depth, depth, terms, dot_->terms, TailStrategy::GuardWithIf)
-        .split(column, column, sums, dot_->sums, TailStrategy::GuardWithIf)
-        .reorder(terms, sums, column, depth)
-        .vectorize(terms)
-        .vectorize(sums);
   }
 
   // Terms of a sum whose columns stay in the second cache while all rows read them; 0: all do, or
@@ -469,7 +442,9 @@ class ProductSchedule {
       if (open_rows) copies.bound_extent(copies.args()[1], tile_.rows);
     }
     in_registers(sums_.operator polyhalite::Stage());
-    const int block = block_of_sums(s_.rvars, sums_.types()[0]);
+    const Type type = sums_.types()[0];
+    const int64_t most = type.bits() > 32 ? 2048 : 256;
+    const int block = type.is_float() ? block_of_terms(s_.rvars, most, 3 * most, most / 4) : 0;
     steps_ =
         block != 0 && s_.rvars.size() == 1 ? block : constant(s_.rvars[0].extent()).value_or(0);
     if (block == 0) {

@@ -178,6 +178,8 @@ TEST_P(FloatTypes, arithmetic) {
     if (to.is_int_or_uint())
       expect_same_expression(t, to, "$" + to.to_string() + "(round(A*@0.5@))");
   }
+  // A truth value is no number that wraps.
+  expect_same_expression(t, Bool(), "$bool(round(A))");
 }
 
 INSTANTIATE_TEST_SUITE_P(all, FloatTypes, testing::Values(Float(32), Float(64)),
