@@ -26,14 +26,17 @@ void write_file(const std::string &path, const std::string &bytes) {
                "choose another folder");
 }
 
-std::vector<int64_t> fixed_shape(const Graph &g, ValueId v) {
-  const auto shape = constant_shape(*g.value(v).shape);
+std::vector<int64_t> fixed_shape(const Value &value, const Shape &given) {
+  const auto shape = constant_shape(given);
   if (!shape) {
-    user_error("'" + g.value(v).name + "' has the shape " + to_string(*g.value(v).shape),
+    user_error("'" + value.name + "' has the shape " + to_string(given),
                "a library is made for fixed sizes",
                "give a number for each: --shape NAME=1,3,224,224");
   }
   return *shape;
+}
+std::vector<int64_t> fixed_shape(const Graph &g, ValueId v) {
+  return fixed_shape(g.value(v), *g.value(v).shape);
 }
 
 // The header: straight-line C, one block for each call.
@@ -146,12 +149,11 @@ class HeaderWriter {
     std::string args;
     for (size_t i = 0; i < buffers.size(); i++) {
       const ValueId v = buffers[i];
-      const std::vector<int64_t> shape = fixed_shape(g_, v);
-      const auto at = p_.layouts().find(v);
+      const std::vector<int64_t> shape = fixed_shape(g_.value(v), step.buffers[i].shape);
+      const Layout &layout = step.buffers[i].layout;
       std::string extents;
       for (size_t k = 0; k < shape.size(); k++) {
-        const bool plain = at == p_.layouts().end() || at->second.empty();
-        const size_t d = plain ? shape.size() - 1 - k : static_cast<size_t>(at->second[k]);
+        const size_t d = layout.empty() ? shape.size() - 1 - k : static_cast<size_t>(layout[k]);
         extents += (k ? ", " : "") + std::to_string(shape[d]);
       }
       const std::string n = std::to_string(i), rank = std::to_string(shape.size());

@@ -8,6 +8,7 @@
 
 #include "apps/onnx/canonicalize.h"
 #include "apps/onnx/join_quantized.h"
+#include "apps/onnx/kernel_graph.h"
 #include "apps/onnx/layouts.h"
 #include "apps/onnx/operators.h"
 #include "apps/onnx/passes.h"
@@ -89,10 +90,11 @@ Program::Program(const Model &model, const CompileOptions &options)
                           make_host_routine(graph_, last, options)});
         return;
       }
-      const std::string signature = kernel_signature(graph_, group, layouts_);
+      const KernelGraph one = kernel_graph(graph_, group, layouts_);
+      const std::string signature = kernel_signature(one.graph, one.group, one.layouts);
       auto at = found.find(signature);
       if (at == found.end()) {
-        Kernel k = make_kernel(graph_, group, layouts_, target_);
+        Kernel k = make_kernel(one.graph, one.group, one.layouts, target_);
         k.signature = signature;
         k.name = "kernel" + std::to_string(kernels_.size());
         at = found.emplace(signature, kernels_.size()).first;
@@ -100,6 +102,13 @@ Program::Program(const Model &model, const CompileOptions &options)
       }
       steps_.push_back({at->second, group.inputs, group.outputs, kernels_[at->second].symbols,
                         group_text(graph_, group)});
+      for (const std::vector<ValueId> *values : {&one.group.inputs, &one.group.outputs}) {
+        for (ValueId v : *values) {
+          const auto layout = one.layouts.find(v);
+          steps_.back().buffers.push_back(
+              {*one.graph.value(v).shape, layout == one.layouts.end() ? Layout() : layout->second});
+        }
+      }
     });
   }
   problems.raise();

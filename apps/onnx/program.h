@@ -36,14 +36,21 @@ struct CompileOptions {
   bool first_sizes = false;
 };
 
+/// How a kernel sees a value.
+struct BufferShape {
+  Shape shape;
+  Layout layout;
+};
+
 /// One call of a kernel, or of a node that runs between kernels.
 struct Step {
   size_t kernel;  // where there is no `host`
   std::vector<ValueId> inputs, outputs;
-  std::vector<std::string> symbols;  // in the order of the kernel's
-  std::string nodes;                 // for reports: "Conv 'conv1' + Relu 'relu1'"
-  size_t node = 0;                   // of `host`
-  HostRoutine host = nullptr;        // all operands and results of the node, in order
+  std::vector<std::string> symbols;       // in the order of the kernel's
+  std::string nodes;                      // for reports: "Conv 'conv1' + Relu 'relu1'"
+  size_t node = 0;                        // of `host`
+  HostRoutine host = nullptr;             // all operands and results of the node, in order
+  std::vector<BufferShape> buffers = {};  // of a kernel, for inputs and then for outputs
 };
 
 /// Where a value's elements are while the program runs.
@@ -90,7 +97,6 @@ class Program {
   const Graph &graph() const { return graph_; }
   const std::vector<Kernel> &kernels() const { return kernels_; }
   const std::vector<Step> &steps() const { return steps_; }
-  const std::map<ValueId, Layout> &layouts() const { return layouts_; }
   const Place &place(ValueId v) const {
     return places_[static_cast<size_t>(roots_[static_cast<size_t>(v)])];
   }
@@ -124,7 +130,12 @@ class Program {
   std::map<std::string, int64_t> sizes_of(const Tensors &inputs) const;
   Type type_of(ValueId v) const { return *language_type(graph_.value(v).type); }
   int64_t bytes_of(ValueId v, const std::vector<int64_t> &shape) const;
-  std::vector<int64_t> shape_of(ValueId v, const std::map<std::string, int64_t> &sizes) const;
+  std::vector<int64_t> shape_of(ValueId v, const std::map<std::string, int64_t> &sizes) const {
+    return sizes_in(*graph_.value(v).shape, v, sizes);
+  }
+  /// Of a shape of v. CompileError where a size is too large.
+  std::vector<int64_t> sizes_in(const Shape &shape, ValueId v,
+                                const std::map<std::string, int64_t> &sizes) const;
   bool has_sizes(ValueId v, const std::map<std::string, int64_t> &sizes) const;
 
   Graph graph_;

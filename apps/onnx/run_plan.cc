@@ -48,10 +48,10 @@ int64_t Program::bytes_of(ValueId v, const std::vector<int64_t> &shape) const {
   return n;
 }
 
-std::vector<int64_t> Program::shape_of(ValueId v,
+std::vector<int64_t> Program::sizes_in(const Shape &dims, ValueId v,
                                        const std::map<std::string, int64_t> &sizes) const {
   std::vector<int64_t> shape;
-  for (const Dim &d : *graph_.value(v).shape) {
+  for (const Dim &d : dims) {
     const auto n = d.evaluate(sizes);
     internal_check(n.has_value(), "a size has a symbol that nothing gives a value");
     if (*n < 0 || *n > INT32_MAX) {
@@ -138,15 +138,13 @@ CallPlan Program::plan_call(const Step &s, const std::map<std::string, int64_t> 
   CallPlan call;
   for (const std::string &name : s.symbols)
     call.symbols.push_back(static_cast<int32_t>(sizes.at(name)));
-  call.views.reserve(s.inputs.size() + s.outputs.size());
-  for (const std::vector<ValueId> *values : {&s.inputs, &s.outputs}) {
-    for (ValueId v : *values) {
-      const auto layout = layouts_.find(v);
-      const std::vector<int64_t> shape = shape_of(v, sizes);
-      call.views.emplace_back(type_of(v), shape,
-                              layout == layouts_.end() ? Layout() : layout->second);
-      if (values == &s.outputs) call.has_work = call.has_work || bytes_of(v, shape) > 0;
-    }
+  call.views.reserve(s.buffers.size());
+  for (size_t i = 0; i < s.buffers.size(); i++) {
+    const bool is_input = i < s.inputs.size();
+    const ValueId v = is_input ? s.inputs[i] : s.outputs[i - s.inputs.size()];
+    const std::vector<int64_t> shape = sizes_in(s.buffers[i].shape, v, sizes);
+    call.views.emplace_back(type_of(v), shape, s.buffers[i].layout);
+    if (!is_input) call.has_work = call.has_work || bytes_of(v, shape) > 0;
   }
   return call;
 }

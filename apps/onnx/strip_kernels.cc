@@ -148,13 +148,11 @@ bool is_turned(const Node &n) { return n.is("Gemm") && n.integer("transB", 0) !=
 int64_t rows_of_product(const Graph &g, const Node &n) {
   if (!n.is("MatMul") && !(n.is("Gemm") && n.integer("transA", 0) == 0)) return 0;
   const auto &a = g.value(n.inputs[0]).shape, &b = g.value(n.inputs[1]).shape;
-  if (!is_constant(a) || !b || b->size() != 2 || a->size() < 2 || a->size() > 3) return 0;
+  if (!is_constant(a) || !b || b->size() != 2 || a->size() < 2) return 0;
   constexpr int64_t kLeastColumns = 64;
   const auto columns = (*b)[is_turned(n) ? 0 : 1].constant();
-  // Of a sequence of vectors each is a row.
-  const bool vectors = a->size() == 3 && (*a)[1].is(1);
-  const auto rows = (*a)[vectors ? 0 : a->size() - 2].constant();
-  return columns.value_or(0) >= kLeastColumns ? *rows : 0;
+  if (columns.value_or(0) < kLeastColumns) return 0;
+  return *elements(Shape(a->begin(), a->end() - 1)).constant();
 }
 
 }  // namespace

@@ -107,7 +107,9 @@ TEST(onnx_dynamic_shape, elements_that_decide_are_computed_first) {
     EXPECT_EQ(y.number(11), -11);
     // What decides is the number of rows.
     if (first == 9.0f) nine = session.program_for({{"x", x}});
-    if (first == 9.5f) EXPECT_EQ(session.program_for({{"x", x}}), nine);
+    if (first == 9.5f) {
+      EXPECT_EQ(session.program_for({{"x", x}}), nine);
+    }
   }
 }
 

@@ -35,15 +35,14 @@ void infer_matmul(Inference &i) {
 }
 std::vector<Tensor> lower_matmul(Lowering &l) {
   const int strips_of = static_cast<int>(l.node().integer("strips_of", 0));
-  // A sequence of vectors that all meet one matrix: rows of one product.
-  const Shape &a = l.shape(0);
-  const bool are_rows =
-      a.size() == 3 && a[1].is(1) && !a[0].is(1) && (strips_of != 0 || l.rank(1) == 2);
-  const Tensor rows =
-      are_rows ? ops::reshape(l.in(0), {l.in(0).size(0), l.in(0).size(2)}) : l.in(0);
-  const Tensor product =
-      strips_of == 0 ? ops::matmul(rows, l.in(1)) : ops::matmul(rows, l.in(1), strips_of);
-  return {are_rows ? ops::unsqueeze(product, {1}) : product};
+  const Tensor a = l.in(0);
+  if (strips_of == 0) return {ops::matmul(a, l.in(1))};
+  if (a.rank() <= 3) return {ops::matmul(a, l.in(1), strips_of)};
+  // Dimensions that the kernel could not merge.
+  Expr matrices = 1;
+  for (int d = 0; d + 2 < a.rank(); d++) matrices = matrices * a.size(d);
+  const Tensor rows = ops::reshape(a, {matrices, a.size(-2), a.size(-1)});
+  return {ops::reshape(ops::matmul(rows, l.in(1), strips_of), l.result_sizes(0))};
 }
 
 void infer_gemm(Inference &i) {
