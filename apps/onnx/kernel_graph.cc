@@ -42,6 +42,22 @@ bool is_single(const Shape &s) {
   return std::all_of(s.begin(), s.end(), [](const Dim &d) { return d.is(1); });
 }
 
+// Rows of operand 0 by the matrix that is operand `right`; some operands might differ by row.
+struct Product {
+  const char *op;
+  size_t right;
+  std::vector<size_t> of_rows;
+};
+
+const Product *find_product(const Node &n) {
+  static const std::vector<Product> kProducts = {
+      {"MatMul", 1, {}}, {"MatMulInteger", 1, {2}}, {"QLinearMatMul", 3, {1, 2, 6, 7}}};
+  for (const Product &p : kProducts) {
+    if (n.is(p.op)) return &p;
+  }
+  return nullptr;
+}
+
 // Merges the dimensions of a group whose results all have one shape.
 class Merge {
  public:
@@ -87,16 +103,8 @@ class Merge {
     for (const Node &n : g_.nodes) {
       if (n.outputs.size() != 1 || g_.value(n.outputs[0]).shape != shape) return false;
       add(n.outputs[0]);
-      if (n.is("MatMul")) {
-        const auto &b = g_.value(n.inputs[1]).shape;
-        const auto &a = g_.value(n.inputs[0]).shape;
-        if (!a || !b || (b->size() != 2 && !n.has("strips_of")) || a->size() != shape_.size())
-          return false;
-        if (!std::equal(a->begin(), a->end() - 1, shape_.begin())) return false;
-        of_product_ = true;
-        left_ = n.inputs[0];
-        add(left_);
-        others.push_back(n.inputs[1]);
+      if (const Product *product = find_product(n)) {
+        if (!add_product(n, *product, &others)) return false;
         continue;
       }
       if (!is_pointwise(n)) return false;
@@ -110,9 +118,26 @@ class Merge {
       }
     }
     for (ValueId v : others) {
-      if (std::count(operands_.begin(), operands_.end(), v) != 0) return false;
+      if (v != kNone && std::count(operands_.begin(), operands_.end(), v) != 0) return false;
     }
     return std::all_of(operands_.begin(), operands_.end(), [&](ValueId v) { return meets(v); });
+  }
+
+  bool add_product(const Node &n, const Product &product, std::vector<ValueId> *others) {
+    const ValueId right = n.inputs[product.right];
+    const auto &a = g_.value(n.inputs[0]).shape, &b = g_.value(right).shape;
+    const bool packed = n.has("strips_of") || n.has("packed_columns");
+    if (!a || !b || (b->size() != 2 && !packed) || a->size() != shape_.size() ||
+        !std::equal(a->begin(), a->end() - 1, shape_.begin()))
+      return false;
+    for (size_t i : product.of_rows) {
+      if (n.has_input(i) && !is_single(*g_.value(n.inputs[i]).shape)) return false;
+    }
+    of_product_ = true;
+    left_ = n.inputs[0];
+    add(left_);
+    others->insert(others->end(), n.inputs.begin() + 1, n.inputs.end());
+    return true;
   }
 
   void add(ValueId v) {

@@ -67,6 +67,19 @@ TEST_F(KernelGraphs, matrices_that_something_repeats_for_stay_apart) {
   EXPECT_EQ(shapes(), "x[16, 49, 32] w[32, 64] places[49, 64] MatMul[16, 49, 64] Add[16, 49, 64]");
 }
 
+TEST_F(KernelGraphs, rows_with_scales_of_their_own_stay) {
+  const auto bytes = ElementType::UInt8;
+  const ValueId w = input("w", {32, 64}, bytes), scale = input("scale", {}),
+                point = input("point", {}, bytes);
+  for (const bool own : {false, true}) {
+    group_.nodes.clear();
+    const ValueId x = input("x", {6, 1, 32}, bytes);
+    const ValueId each = own ? input("each", {6, 1, 1}) : scale;
+    node("QLinearMatMul", {x, each, point, w, scale, point, scale, point}, {6, 1, 64}, bytes);
+    EXPECT_EQ(shapes().find("[6, 64]") != std::string::npos, !own) << shapes();
+  }
+}
+
 TEST_F(KernelGraphs, each_matrix_with_its_own_is_left_alone) {
   const ValueId x = input("x", {8, 49, 32}), w = input("w", {8, 32, 64});
   node("MatMul", {x, w}, {8, 49, 64});
