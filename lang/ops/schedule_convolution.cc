@@ -195,6 +195,10 @@ class TileSchedule {
     in_registers(update);
   }
 
+  bool is_one_row() const {
+    return columns_ == 1 && product_of(s_.extents) == int64_t{width_} * s_.groups;
+  }
+
   static constexpr int kTogether = 4;  // steps in one iteration
 
   const Loops &to_;
@@ -270,8 +274,7 @@ class TileSchedule {
     const int64_t operations = product_of(s_.extents) * steps_of(s_);
     // Multiply-adds: some 16 of them take as long as a point elsewhere, of one row, which fetches a
     // kernel's element for each, 8. Few of a depthwise tile share what they read.
-    const bool one_row = columns_ == 1 && product_of(s_.extents) == int64_t{width_} * s_.groups;
-    const int together = s_.kind != Stage::Strips ? 1 : one_row ? 8 : 16;
+    const int together = s_.kind != Stage::Strips ? 1 : is_one_row() ? 8 : 16;
     if (operations < together * kWorthThreads) return;
     int64_t tasks = 1;
     for (size_t i = outer.vars.size(); i-- > 0 && tasks < 8;) {
@@ -321,8 +324,9 @@ class StripSchedule : TileSchedule {
     for (const RVar &r : s_.rvars) (is_one(r.extent()) ? ones : rvars).push_back(r);
     if (rvars.empty()) return order_update(sums_.update(), ones, {});
     const bool unrolled = constant(rvars[0].extent()).value_or(kUnrolled + 1) <= kUnrolled;
-    constexpr int64_t kMostTerms = 512;
-    const int size = block_of_terms(rvars, kMostTerms, 3 * kMostTerms / 2, 0);
+    // For the sake of rounding. The more often kernels' elements are fetched, the less it costs.
+    const int64_t most = is_one_row() ? 128 : 256;
+    const int size = block_of_terms(rvars, most, 3 * most / 2, 0);
     steps_ = size != 0 && rvars.size() == 1 ? size : constant(rvars[0].extent()).value_or(1);
     const auto with_ones = [&] {
       std::vector<RVar> all = rvars;

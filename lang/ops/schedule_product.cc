@@ -444,7 +444,7 @@ class ProductSchedule {
     in_registers(sums_.operator polyhalite::Stage());
     const Type type = sums_.types()[0];
     const int64_t most = type.bits() > 32 ? 2048 : 256;
-    const int block = type.is_float() ? block_of_terms(s_.rvars, most, 3 * most, most / 4) : 0;
+    const int block = type.is_float() ? block_of_terms(s_.rvars, most, 3 * most / 2, most / 4) : 0;
     steps_ =
         block != 0 && s_.rvars.size() == 1 ? block : constant(s_.rvars[0].extent()).value_or(0);
     if (block == 0) {
