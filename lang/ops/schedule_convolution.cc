@@ -225,14 +225,11 @@ class TileSchedule {
     outer->add(rows, count);
     if (!border_) return;
     // Tasks of equal sizes: where the last one is smaller, so are its tiles, of which then no more
-    // is known than the largest size.
+    // is known than the largest size. Where no size divides them, the border is a copy of the image.
     int64_t task = std::min(kMost, count - 1);
     while (task >= kLeast && count % task != 0) task--;
+    if (task < kLeast) return;
     outer->counts.back() = 1;
-    if (task < kLeast) {
-      row_ = rows;
-      return;
-    }
     Var row("row");
     loops_.split(rows, rows, row, static_cast<int>(task));
     outer->vars.back() = row;
@@ -261,11 +258,7 @@ class TileSchedule {
       border.compute_root();
       return schedule_points(Loops(border, border_->extents), true, true, target_);
     }
-    if (task_) {
-      border.store_at(out_, *task_).compute_at(out_, *row_);
-    } else {
-      border.compute_at(out_, *row_);
-    }
+    border.store_at(out_, *task_).compute_at(out_, *row_);
     schedule_points(Loops(border, border_->extents), false, false, target_);
   }
 
