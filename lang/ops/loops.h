@@ -80,6 +80,9 @@ void make_parallel(const Loops &l, const std::vector<Var> &outer,
 void schedule_reduction(const Stage &s, const LoopLevel *level, const Target &target,
                         bool several = false);
 
+/// An InPlace: its loops, vectors of what lies along memory; it may be the output.
+void schedule_in_place(const Stage &s, const Target &target);
+
 /// An Attention whose result `to` is or copies: its loops are those of the result, innermost first.
 ///
 ///   for images, heads { turned; for queries/block { seen; peak; weights; total; sums; to } }

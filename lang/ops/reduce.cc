@@ -219,11 +219,13 @@ Tensor cumulate(const Tensor &x, int axis, bool product, bool exclusive, bool re
     return index;
   };
   const std::vector<Var> vars = index_vars(x.rank());
+  // Each place is written once.
   Func f("running");
-  f(reversed(vars)) =
-      exclusive ? cast(type, Expr(product ? 1 : 0)) : cast(type, x(mirrored(as_index(vars))));
-  RDom r(1, max(n - 1, 0), "r");
+  f(reversed(vars)) = undef(type);
   Index here = as_index(vars), before = as_index(vars), from = as_index(vars);
+  here[a] = 0;
+  f(reversed(here)) = exclusive ? cast(type, Expr(product ? 1 : 0)) : cast(type, x(mirrored(here)));
+  RDom r(1, max(n - 1, 0), "r");
   here[a] = r;
   before[a] = r - 1;
   from[a] = exclusive ? Expr(r) - 1 : Expr(r);
@@ -231,7 +233,7 @@ Tensor cumulate(const Tensor &x, int axis, bool product, bool exclusive, bool re
   const Expr so_far = f(reversed(before));
   f(reversed(here)) = product ? so_far * value : so_far + value;
   Stage own;
-  own.kind = Stage::Reduce;
+  own.kind = Stage::InPlace;
   own.func = f;
   own.extents = reversed(x.shape());
   std::vector<Stage> stages = merged_stages({x});

@@ -242,6 +242,23 @@ Func turned(const Tensor &t, const std::string &name, const std::vector<int> &or
   return f;
 }
 
+// Is the tensor, its dimensions in this order, the Func of its last stage, whose updates write all
+// places? Then it needs no copy of it.
+bool is_last_stage(const Tensor &t, const std::vector<int> &order) {
+  if (t.stages().empty() || t.stages().back().kind != Stage::InPlace) return false;
+  if (order != reversed_dims(t.rank())) return false;
+  const Func f = t.stages().back().func;
+  const std::vector<Var> vars = index_vars(t.rank());
+  const Expr value = t(as_index(vars));
+  const CallNode *call = as_call(value);
+  if (!call || call->kind != CallKind::Func || call->name != f.name()) return false;
+  for (size_t i = 0; i < call->args.size(); i++) {
+    const VariableNode *v = as_variable(call->args[i]);
+    if (!v || v->name != vars[vars.size() - 1 - i].name()) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<Func> materialize(const std::vector<Tensor> &tensors,
@@ -253,10 +270,15 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
     if (f.defined()) return {f};
   }
   std::vector<Func> outputs;
+  bool is_own = false;  // is the first output the last stage?
   for (size_t i = 0; i < tensors.size(); i++) {
     const Tensor &t = tensors[i];
     const std::vector<Var> vars = index_vars(t.rank());
     const std::vector<int> order = orders[i].empty() ? reversed_dims(t.rank()) : orders[i];
+    if (tensors.size() == 1 && (is_own = is_last_stage(t, order))) {
+      outputs.push_back(t.stages().back().func);
+      break;
+    }
     std::vector<Var> args;
     for (int d : order) args.push_back(vars[static_cast<size_t>(d)]);
     Func f(names[i]);
@@ -377,6 +399,9 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
         alone = alone && !whole;
         break;
       }
+      case Stage::InPlace:
+        schedule_in_place(s, target);
+        break;
       case Stage::Store:
         schedule_held(s, nullptr, target);
         break;
@@ -384,7 +409,7 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
   }
   if (border) schedule_held(*border, nullptr, target);
   for (size_t i = 0; i < outputs.size(); i++) {
-    if (i == 0 && inside >= 0) continue;
+    if (i == 0 && (inside >= 0 || is_own)) continue;
     const Tensor &each = tensors[i];
     const std::vector<int> its = orders[i].empty() ? reversed_dims(each.rank()) : orders[i];
     std::vector<Expr> sizes;

@@ -103,30 +103,16 @@ void schedule_lanes(const Stage &s, const RVar &along, std::optional<int64_t> le
   f.update().atomic().vectorize(inner, vectors * lanes);
 }
 
-// Vectors of points. Where the update steps along a dimension, whole rows at a time.
+// Vectors of points; returned is whether the update has them, too, which an update that writes
+// anywhere has not.
 //
-//   for points/lanes { for r { lanes of points } }  or  for r { for points/lanes { ... } }
-// An update that writes anywhere stays as it is; returned is whether this one does not.
+//   for points/lanes { for r { lanes of points } }
 bool schedule_vectors_of_points(Func f, int64_t extent, const Target &target) {
   const std::vector<Var> args = f.args();
   const int fit = lanes_for(extent, target.natural_vector_size(f.types()[0]));
   if (fit <= 1 || extent <= 0) return false;
   f.vectorize(args[0], fit);
-  const std::vector<Expr> places = f.update_args(0);
-  const std::vector<RVar> reduced = f.rvars(0);
-  if (!is_variable(places[0], args[0].name())) return false;
-  std::vector<VarOrRVar> steps;
-  for (size_t i = 1; i < places.size(); i++) {
-    if (is_variable(places[i], args[i].name())) continue;
-    const auto step = std::find_if(reduced.begin(), reduced.end(),
-                                   [&](const RVar &r) { return is_variable(places[i], r.name()); });
-    if (step == reduced.end()) return false;
-    steps.emplace_back(*step);
-  }
-  if (!steps.empty()) {
-    steps.insert(steps.begin(), args[0]);
-    f.update().reorder(steps);
-  }
+  if (!is_variable(f.update_args(0)[0], args[0].name())) return false;
   f.update().vectorize(args[0], fit, TailStrategy::GuardWithIf);
   return true;
 }

@@ -42,7 +42,7 @@ Tensor scattered(const Tensor &x, const Tensor &indices, const Tensor &updates,
   const Expr update = updates(point);
   f(args) = combined(combine, f(args), update);
   Stage stage;
-  stage.kind = Stage::Reduce;
+  stage.kind = Stage::InPlace;
   stage.extents = reversed(x.shape());
   return tensor_of(f, x.type(), x.shape(), stage, merged_stages({x, indices, updates}));
 }

@@ -40,6 +40,7 @@ struct Stage {
               // or what the rows of the Product behind it are made of, beside those
     Attention,  // of `parts`
     Winograd,   // of `parts`: tiles of results from products of transformed tiles
+    InPlace,    // updates that write one place after the other: running sums, scattered elements
     Store,      // values that are read many times
   };
   Func func;
