@@ -114,9 +114,9 @@ void schedule_held(const Stage &s, const LoopLevel *level, const Target &target)
 
 /// Every point on its own: vectors along the innermost dimension and, where they may, threads along
 /// the outer ones. `alone`: nothing is computed inside of its loops; `whole`: no fewer than all of
-/// its points are asked for.
+/// its points are asked for; `inside`: operations for each point that its loops compute beside it.
 void schedule_points(const Loops &l, bool alone, bool threads, const Target &target,
-                     bool whole = false);
+                     bool whole = false, int64_t inside = 0);
 
 /// A Product in strips, whose sums stay in registers for a tile of `to`: all results of a strip,
 /// some columns. `place` as above, without the strip; `border` is what it reads, or null.

@@ -189,8 +189,37 @@ Tensor reduce(const Tensor &x, Reduction how, const std::vector<int> &axes, bool
   return finished(accumulate(x, how, axes, keep_axes), how, count);
 }
 
+namespace {
+
+// Of rows that lie side by side: the extremum first, then where it stands, both in vectors. Where
+// no element equals it, as where it is not a number, the first one.
+Tensor arg_reduce_rows(const Tensor &given, bool largest, bool keep_axis, bool last) {
+  const Tensor x = given.stages().empty() ? given : stored(given, "elements");
+  const int axis = x.rank() - 1;
+  const Tensor peak =
+      reduce(x, largest ? Reduction::Max : Reduction::Min, {axis}, /*keep_axes=*/true);
+  const Expr none = last ? Expr(-1) : x.size(axis);
+  const Tensor places(
+      Int(32), x.shape(),
+      [x, peak, none](const Index &at) {
+        Index row = at;
+        row.back() = 0;
+        return select(x(at) == peak(row), at.back(), none);
+      },
+      merged_stages({x, peak}));
+  const Tensor found = reduce(places, last ? Reduction::Max : Reduction::Min, {axis}, keep_axis);
+  return elementwise({found}, Int(64), [none](const std::vector<Expr> &v) {
+    return cast<int64_t>(select(v[0] == none, 0, v[0]));
+  });
+}
+
+}  // namespace
+
 Tensor arg_reduce(const Tensor &x, bool largest, int axis, bool keep_axis, bool last) {
   const Plan plan(x, {axis}, keep_axis);
+  constexpr int64_t kLongRow = 32;
+  if (plan.axes[0] == x.rank() - 1 && constant(x.size(-1)).value_or(kLongRow) >= kLongRow)
+    return arg_reduce_rows(x, largest, keep_axis, last);
   const std::vector<Var> vars = index_vars(static_cast<int>(plan.kept.size()));
   const std::vector<Var> args = reversed(vars);
   const Type type = computed_type(x.type());

@@ -301,6 +301,7 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
   std::vector<Func> operands;
   const Stage *border = nullptr;
   bool alone = inside < 0;  // is nothing computed in the first output's loops?
+  int64_t operations = 0;   // there, of reductions for a row
   std::vector<Stage> held;  // Rows, until their Reduce or Product comes
   for (size_t i = 0; i < stages.size(); i++) {
     const Stage &s = stages[i];
@@ -378,6 +379,11 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
         for (const Stage &row : held) schedule_held(row, rows ? &level : nullptr, target);
         held.clear();
         alone = alone && !rows;
+        if (rows) {
+          std::vector<Expr> lengths;
+          for (const RVar &r : s.rvars) lengths.push_back(r.extent());
+          operations += product_of(lengths);
+        }
         schedule_reduction(s, rows ? &level : nullptr, target);
         break;
       }
@@ -414,7 +420,10 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
     const std::vector<int> its = orders[i].empty() ? reversed_dims(each.rank()) : orders[i];
     std::vector<Expr> sizes;
     for (int d : its) sizes.push_back(each.shape()[static_cast<size_t>(d)]);
-    schedule_points(Loops(outputs[i], sizes), i > 0 || alone, true, target, true);
+    // Each point of a row of one has its reductions.
+    const bool of_points = i == 0 && !sizes.empty() && is_one(sizes[0]);
+    schedule_points(Loops(outputs[i], sizes), i > 0 || alone, true, target, true,
+                    of_points ? operations : 0);
   }
   return outputs;
 }

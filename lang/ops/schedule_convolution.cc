@@ -225,7 +225,8 @@ class TileSchedule {
     outer->add(rows, count);
     if (!border_) return;
     // Tasks of equal sizes: where the last one is smaller, so are its tiles, of which then no more
-    // is known than the largest size. Where no size divides them, the border is a copy of the image.
+    // is known than the largest size. Where no size divides them, the border is a copy of the
+    // image.
     int64_t task = std::min(kMost, count - 1);
     while (task >= kLeast && count % task != 0) task--;
     if (task < kLeast) return;

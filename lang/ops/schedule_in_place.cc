@@ -39,6 +39,7 @@ class Steps {
     polyhalite::Stage steps = func().update(update_);
     if (order.size() > 1) steps.reorder(order);
     const bool large = product_of(l_.extents) >= kWorthThreads;
+    while (free.size() > 1 && is_one(l_.extents[free.back()])) free.pop_back();
     const size_t outermost = free.empty() ? 0 : free.back();
     const bool in_parts = along_points && outermost == 0;
     if (large && in_parts && l_.extent(0) >= kLeastPart * lanes_ * 2) {

@@ -82,14 +82,14 @@ Loops joined_rows(const Loops &l, int lanes) {
 
 }  // namespace
 
-void schedule_points(const Loops &given, bool alone, bool threads, const Target &target,
-                     bool whole) {
+void schedule_points(const Loops &given, bool alone, bool threads, const Target &target, bool whole,
+                     int64_t inside) {
   if (given.vars.empty()) return;
   const Loops l = alone ? joined_rows(given, natural_lanes(given.func, target)) : given;
   Func f = l.func;
   const int64_t operations = product_of(l.extents);
   const int lanes = point_lanes(l, operations, target);
-  const bool large = threads && operations >= kWorthThreads;
+  const bool large = threads && operations * (1 + inside) >= kWorthThreads;
   if (alone && lanes > 1 && schedule_transpose(l, large, target)) return;
   if (l.vars.size() == 1 && large) {
     Var inner("inner");

@@ -159,18 +159,22 @@ void schedule_reduction(const Stage &s, const LoopLevel *level, const Target &ta
       scheduled = true;
     }
   }
-  const bool vectors = f.outputs() == 1 ? !along_reduction : reads.is_across();
-  if (vectors && !args.empty() && (!level || several)) {
+  const bool across = f.outputs() == 1 ? !along_reduction : reads.is_across();
+  const bool vectors = across && !args.empty() && (!level || several);
+  if (vectors) {
     scheduled = schedule_vectors_of_points(f, constant(s.extents[0]).value_or(0), target);
     operations *= 8;
   }
-  const bool rows = args.size() > 1 && !is_one(s.extents.back());
-  const bool parallel = !level && operations >= kWorthThreads && rows;
-  if (parallel) f.parallel(args.back());
+  // The outermost loop of several iterations, if it has no vectors.
+  size_t outer = args.empty() ? 0 : args.size() - 1;
+  while (outer > 0 && is_one(s.extents[outer])) outer--;
+  const bool parallel = !level && operations >= kWorthThreads && !args.empty() &&
+                        !is_one(s.extents[outer]) && (outer > 0 || !vectors);
+  if (parallel && outer > 0) f.parallel(args[outer]);
   for (int u = 0; u < f.num_update_definitions(); u++) {
-    // Where the outermost argument is a loop of the update.
-    if (parallel && is_variable(f.update_args(u).back(), args.back().name())) {
-      f.update(u).parallel(args.back());
+    // Where it is a loop of the update, too.
+    if (parallel && is_variable(f.update_args(u)[outer], args[outer].name())) {
+      f.update(u).parallel(args[outer]);
     } else if (u > 0 || !scheduled) {
       f.update(u).unscheduled();
     }

@@ -1,5 +1,7 @@
 // The k largest or smallest elements, by tree selection: D. Knuth, The Art of Computer Programming,
-// volume 3, section 5.2.3.
+// volume 3, section 5.2.3; few elements by comparison counting, section 5.2.
+#include <algorithm>
+
 #include "lang/ops/common.h"
 #include "polyhalite/operators.h"
 #include "polyhalite/tuple.h"
@@ -44,6 +46,98 @@ int levels_above(const Expr &leaves) {
   return levels + 1;
 }
 
+// Cycles that tree selection of k of n elements takes: its steps wait for each other.
+int64_t cycles_of_tree(int64_t n, int64_t k) {
+  constexpr int64_t kStep = 30, kStepsOfRound = 6;
+  int64_t levels = 0;
+  while (n >> levels > 1) levels++;
+  return 2 * n + k * (kStepsOfRound + levels) * kStep;
+}
+// Vectors of elements, each compared with each.
+int64_t cycles_of_counting(int64_t n) { return n * n / 10; }
+// Vectors of elements, twice for each result.
+int64_t cycles_of_passes(int64_t n, int64_t k) { return n * k / 3; }
+
+// Each result is the extremum of those that it precedes, and then the first place where that is.
+std::pair<Tensor, Tensor> top_k_by_passes(const Tensor &x, int n, int k, bool largest) {
+  const int axis = x.rank() - 1;
+  const Type type = computed_type(x.type());
+  const Tensor values = convert(x, type);
+  const Tensor places(Int(32), {Expr(n)}, [](const Index &at) { return at[0]; });
+  const Expr none = largest ? type.min() : type.max();
+  Tensor peak, found;
+  std::vector<Tensor> results;
+  for (int i = 0; i < k; i++) {
+    const auto follows = [i, largest](const Expr &v, const Expr &place, const Expr &so_far,
+                                      const Expr &last) {
+      return (largest ? v < so_far : v > so_far) || (v == so_far && place > last);
+    };
+    const Tensor left =
+        i == 0 ? values
+               : elementwise({values, places, peak, found}, type, [=](const std::vector<Expr> &v) {
+                   return select(follows(v[0], v[1], v[2], v[3]), v[0], none);
+                 });
+    const Tensor next = reduce(left, largest ? Reduction::Max : Reduction::Min, {axis}, true);
+    std::vector<Tensor> seen{values, places, next};
+    if (i > 0) seen.insert(seen.end(), {peak, found});
+    const Tensor here = elementwise(seen, Int(32), [=](const std::vector<Expr> &v) {
+      const Expr is_next = v[0] == v[2];
+      return select(i == 0 ? is_next : is_next && follows(v[0], v[1], v[3], v[4]), v[1], n);
+    });
+    found = elementwise({reduce(here, Reduction::Min, {axis}, true)}, Int(32),
+                        [n](const std::vector<Expr> &v) { return min(v[0], n - 1); });
+    peak = next;
+    results.push_back(found);
+  }
+  const Tensor all = k == 1 ? found : concat(results, axis);
+  return {gather_elements(x, all, axis), convert(all, Int(64))};
+}
+
+// How many elements precede an element is where it stands.
+//
+//   ranks(i) = sum over j of (x(j) precedes x(i)); placed(ranks(i)) = i for ranks below k
+std::pair<Tensor, Tensor> top_k_by_counting(const Tensor &x, int n, int k, size_t axis,
+                                            const Order &order) {
+  const std::vector<Var> vars = index_vars(x.rank());
+  const auto at = [&](const Expr &position) {
+    Index index(vars.begin(), vars.end());
+    index[axis] = position;
+    return index;
+  };
+  const auto element = [&](const Expr &position) -> Element {
+    return {position, cast(order.type, x(at(position)))};
+  };
+  Func ranks("ranks"), placed("placed");
+  RDom j(0, n, "j"), u(0, n, "u");
+  ranks(reversed(vars)) = 0;
+  ranks(reversed(vars)) += cast<int32_t>(order.precedes(element(j), element(vars[axis])));
+  placed(reversed(vars)) = 0;
+  // Those behind all results share a place, and of numbers that have no order any is right.
+  placed(reversed(at(clamp(Expr(ranks(reversed(at(u)))), 0, k)))) = Expr(u);
+
+  std::vector<Stage> stages = merged_stages({x});
+  for (const Func &f : {ranks, placed}) {
+    const bool counts = f.name() == ranks.name();
+    Stage own;
+    own.kind = counts ? Stage::Reduce : Stage::InPlace;
+    own.func = f;
+    Index shape = x.shape();
+    if (!counts) shape[axis] = k + 1;
+    own.extents = reversed(shape);
+    stages.push_back(own);
+  }
+  Index shape = x.shape();
+  shape[axis] = k;
+  const auto position = [placed](const Index &index) -> Expr { return placed(reversed(index)); };
+  const auto value = [position, x, axis, n](const Index &index) {
+    Index from = index;
+    from[axis] = clamp(position(index), 0, n - 1);
+    return x(from);
+  };
+  const auto place = [position](const Index &index) { return cast<int64_t>(position(index)); };
+  return {Tensor(x.type(), shape, value, stages), Tensor(Int(64), shape, place, stages)};
+}
+
 }  // namespace
 
 // Elements b, b + blocks, b + 2 blocks, ... are block b, of two blocks at least. A tree has the
@@ -59,6 +153,16 @@ std::pair<Tensor, Tensor> top_k(const Tensor &given, int k, int axis, bool large
   const Order order{largest, computed_type(x.type())};
   const Expr n = x.shape()[a];
   const auto known = constant(n);
+  if (known && *known >= k) {
+    constexpr int kMostPasses = 8;
+    const int count = static_cast<int>(*known);
+    const bool in_rows = a + 1 == x.shape().size();
+    const int64_t tree = cycles_of_tree(count, k), counting = cycles_of_counting(count);
+    const int64_t passes = cycles_of_passes(count, k);
+    if (in_rows && k <= kMostPasses && passes < std::min(tree, counting))
+      return top_k_by_passes(x, count, k, largest);
+    if (counting < tree) return top_k_by_counting(x, count, k, a, order);
+  }
   const Expr blocks =
       known ? Expr(static_cast<int>(std::max<int64_t>((*known + kBlock - 1) / kBlock, 2)))
             : max((n + (kBlock - 1)) / kBlock, 2);

@@ -238,5 +238,43 @@ TEST(reductions, the_largest_beside_infinities) {
   EXPECT_EQ(got[1], (std::vector<double>{2, 5, 1, 3, 8, 6, 7, 0, 4, 9}));
 }
 
+// Fewer are finite than are asked for, by passes over rows and by counting.
+TEST(reductions, the_largest_of_rows_of_infinities) {
+  const Shape s{3, 90};
+  for (const int k : {1, 4, 60}) {
+    for (const bool largest : {true, false}) {
+      std::vector<float> x(static_cast<size_t>(size_of(s)), largest ? -HUGE_VALF : HUGE_VALF);
+      x[5] = 2;
+      x[90 + 88] = -1;
+      std::vector<double> places;
+      for (int row = 0; row < 3; row++) {
+        const int finite = row == 0 ? 5 : row == 1 ? 88 : 0;
+        places.push_back(finite);
+        for (int i = 0; static_cast<int>(places.size()) < (row + 1) * k; i++)
+          if (i != finite) places.push_back(i);
+      }
+      const auto got = computed(x, s, {3, k}, [&](const ops::Tensor &t) {
+        return std::vector<ops::Tensor>{ops::top_k(t, k, 1, largest).second};
+      });
+      EXPECT_EQ(got[0], places) << k << largest;
+    }
+  }
+}
+
+TEST(reductions, of_what_is_no_number_there_is_a_position) {
+  const Shape s{2, 70};
+  const std::vector<float> x(static_cast<size_t>(size_of(s)), std::nanf(""));
+  for (const int k : {1, 3, 70}) {
+    const auto got = computed(x, s, {2, k}, [&](const ops::Tensor &t) {
+      return std::vector<ops::Tensor>{ops::top_k(t, k, 1, true).second};
+    });
+    for (double place : got[0]) EXPECT_TRUE(place >= 0 && place < 70) << place;
+  }
+  const auto first = computed(x, s, {2, 1}, [&](const ops::Tensor &t) {
+    return std::vector<ops::Tensor>{ops::arg_reduce(t, true, 1, true, false)};
+  });
+  EXPECT_EQ(first[0], (std::vector<double>{0, 0}));
+}
+
 }  // namespace
 }  // namespace polyhalite
