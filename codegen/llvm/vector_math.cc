@@ -133,7 +133,10 @@ Value *VectorMath::exp(Value *x) {
   Value *held = select(b_.CreateFCmpOGT(x, f(x, 89.0)), f(x, 89.0), x);
   held = select(b_.CreateFCmpOLT(held, f(x, -104.0)), f(x, -104.0), held);
   const Halvings h = halvings(held);
-  return scaled(exp_of_rest(h), h, true);
+  // Shorter than exp_of_rest(), at the price of half a unit.
+  Value *p = polynomial(h.rest, {0x1.685148p-10, 0x1.123bd8p-7, 0x1.555b98p-5, 0x1.55548ep-3,
+                                 0x1.fffff8p-2, 1, 1});
+  return scaled(p, h, true);
 }
 
 // x = 2^e (1 + m) with 1 + m in [sqrt(1/2), sqrt(2)), log x = e ln2 + log(1 + m).

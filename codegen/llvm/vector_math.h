@@ -2,7 +2,7 @@
 // alike: the same operand gives the same result in every lane of every vector.
 //
 // Errors in units in the last place of float32, on every 61st operand and the special ones (the
-// test's long form tries all): exp and log 1, erf 1.3, tanh 1.4, sin and cos 1.6 (to |x| = 1e4),
+// test's long form tries all): exp 1.2, log 1, erf 1.3, tanh 1.4, sin and cos 1.6 (to |x| = 1e4),
 // others 3; of the fast_ functions below 2^-14 relatively
 // (2^-16 absolutely for sines). NaN, infinities, denormal numbers and -0 as in C.
 //

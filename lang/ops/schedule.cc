@@ -85,9 +85,12 @@ Func hold_tile(Func sums, const LoopLevel &level, int lanes) {
 
 void make_parallel(const Loops &l, const std::vector<Var> &outer,
                    const std::vector<int64_t> &counts) {
+  constexpr int64_t kEnough = 8, kMost = 32;
+  const int64_t points = product_of(l.extents);
   int64_t tasks = 1;
-  for (size_t i = outer.size(); i-- > 0 && tasks < 32;) {
+  for (size_t i = outer.size(); i-- > 0 && tasks < kMost;) {
     if (counts[i] == 1) continue;
+    if (tasks >= kEnough && points / tasks < kWorthThreads) break;
     Func(l.func).parallel(outer[i]);
     tasks *= counts[i] == 0 ? 16 : counts[i];
   }

@@ -103,17 +103,30 @@ void schedule_lanes(const Stage &s, const RVar &along, std::optional<int64_t> le
   f.update().atomic().vectorize(inner, vectors * lanes);
 }
 
-// Vectors of points; returned is whether the update has them, too, which an update that writes
-// anywhere has not.
+// Vectors of points, as many side by side as registers hold and divide a row: what a step of the
+// reduction reads is then in one place. Returned is whether the update has them, which an update
+// that writes anywhere has not.
 //
-//   for points/lanes { for r { lanes of points } }
+//   for points/(vectors*lanes) { for r { vectors of lanes of points } }
 bool schedule_vectors_of_points(Func f, int64_t extent, const Target &target) {
+  constexpr int kMostVectors = 8;
   const std::vector<Var> args = f.args();
   const int fit = lanes_for(extent, target.natural_vector_size(f.types()[0]));
   if (fit <= 1 || extent <= 0) return false;
   f.vectorize(args[0], fit);
   if (!is_variable(f.update_args(0)[0], args[0].name())) return false;
-  f.update().vectorize(args[0], fit, TailStrategy::GuardWithIf);
+  int vectors = f.outputs() == 1 ? kMostVectors : 1;
+  while (extent % (vectors * fit) != 0 && vectors > 1) vectors--;
+  if (vectors == 1) {
+    f.update().vectorize(args[0], fit, TailStrategy::GuardWithIf);
+    return true;
+  }
+  Var points("points");
+  f.update().split(args[0], args[0], points, vectors * fit);
+  std::vector<VarOrRVar> order{points};
+  for (const RVar &r : f.rvars(0)) order.emplace_back(r);
+  order.emplace_back(args[0]);
+  f.update().reorder(order).vectorize(points, fit).unroll(points);
   return true;
 }
 

@@ -24,7 +24,7 @@ struct Function {
 };
 
 const Function kFunctions[] = {
-    {"exp", exp, std::exp, 1, kInfinity},
+    {"exp", exp, std::exp, 1.2, kInfinity},
     {"log", log, std::log, 1, kInfinity},
     {"tanh", tanh, std::tanh, 1.4, kInfinity},
     {"erf", erf, std::erf, 1.3, kInfinity},
