@@ -274,6 +274,7 @@ class Surveyor {
   struct Direction {
     size_t dimension;
     bool down;
+    bool whole = false;  // do loops inside pass over other parts, which all have to be kept?
   };
   /// The dimension along which func f's window moves with `loop`, if there is just one and what the
   /// iteration before computed stays valid; where none moves, one that nothing else slides along.

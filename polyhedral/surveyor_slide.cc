@@ -161,6 +161,7 @@ void Surveyor::slide(int f, int compute_scope) {
   std::vector<int> inner;  // loops of the path inside the one that is tried
   int outermost = kRoot;
   size_t along = 0;
+  bool whole = false;
   int kept = -1;  // the memoized Func inside whose loops this is
   for (int l = compute_scope; l != store; l = parent_[l]) {
     // Iterations of a skewed nest run what the one before left out.
@@ -176,6 +177,7 @@ void Surveyor::slide(int f, int compute_scope) {
         slide_along(f, *d, l, compute_scope);
         outermost = l;
         along = d->dimension;
+        whole = whole || d->whole;
       }
     }
     inner.push_back(l);
@@ -183,7 +185,7 @@ void Surveyor::slide(int f, int compute_scope) {
   // What an iteration of the outermost such loop leaves to the next one, all windows inside have
   // passed over: a ring along one of them would have lost it.
   if (outermost != kRoot) {
-    fold(f, along, outermost);
+    if (!whole) fold(f, along, outermost);
     use_what_is_kept(f, compute_scope);
     for (size_t s = 0; s < def.stages.size(); s++) keep_steady_parts({f, static_cast<int>(s)});
   }
@@ -435,8 +437,9 @@ std::optional<Surveyor::Direction> Surveyor::sliding_dimension(
       return uses_variable(min, tree_.loops[m].name) || uses_variable(max, tree_.loops[m].name);
     });
     if (!uses_variable(min, name) && !uses_variable(max, name)) {
-      // Along one that stands still, all is left out, unless another one moves.
-      if (!moves && !inside && !fs.slides[d] && has_rows_of_its_own(f, d)) found = {d, false};
+      // Along one that stands still, all is left out, unless another one moves. What loops inside
+      // pass over is then kept whole.
+      if (!moves && !fs.slides[d] && has_rows_of_its_own(f, d)) found = {d, false, inside};
       continue;
     }
     const uint8_t trend = trend_of(min, name) & trend_of(max, name);

@@ -160,6 +160,7 @@ class ProductSchedule {
       if (counts[i] == 1) continue;
       if (tasks > 1 && operations / tasks < kWorthTasksInside) break;
       loops_.parallel(outer[i]);
+      rows_are_tasks_ = rows_are_tasks_ || (i == 0 && place_.size() > 1);
       tasks *= counts[i] == 0 ? 8 : counts[i];
     }
   }
@@ -342,6 +343,12 @@ class ProductSchedule {
       return;
     }
     if (!one_vector_ && rows < (dot_ ? 2 : 4) * tile_.rows) return;
+    if (may_pack_on_the_way(operand)) {
+      operand.store_at(out_, column_loop_).vectorize(operand.args()[0], tile_.lanes);
+      if (tile_.vectors > 1) operand.unroll(operand.args()[0]);
+      packed_on_the_way_ = operand;
+      return;
+    }
     if (!is_one_strip() && !columns_inside_) {
       operand.compute_at(out_, column_loop_);
     } else if (only_rows_ || columns_inside_) {
@@ -353,6 +360,19 @@ class ProductSchedule {
     if (tile_.lanes > 1) {
       operand.vectorize(operand.args()[0], tile_.lanes, TailStrategy::GuardWithIf);
     }
+  }
+
+  // May the first tile of rows pack a strip as it reads it, so that nothing waits for it? Others
+  // find it packed: where rows are tasks of their own, each would pack.
+  bool may_pack_on_the_way(const Func &operand) const {
+    const bool whole = rows_ >= tile_.rows && columns_ >= tile_.columns() && steps_known();
+    const bool two_loops = to_.vars.size() == 2 && place_.size() == 2 && s_.extents.size() == 2;
+    return whole && two_loops && !dot_ && !has_rest_ && !has_idle_columns_ && !rows_are_tasks_ &&
+           !columns_inside_ && !is_one_strip() && !s_.when.defined() && tile_.lanes > 1 &&
+           terms_in_cache() == 0 && dense_image(operand.value(), operand.args()[0].name());
+  }
+  bool steps_known() const {
+    return s_.rvars.size() == 1 && constant(s_.rvars[0].extent()).value_or(0) % kTogether == 0;
   }
 
   int64_t planned_rows() const {
@@ -450,6 +470,7 @@ class ProductSchedule {
     if (block == 0) {
       order_update(sums_.update(), s_.rvars, {});
       fetch_ahead(sums_.update(), s_.rvars[0]);
+      if (packed_on_the_way_) packed_on_the_way_->compute_at(sums_, s_.rvars[0]);
       return;
     }
     RVar blocks("blocks"), term("term");
@@ -462,6 +483,7 @@ class ProductSchedule {
     reduced.push_back(term);
     order_update(partial.update(), reduced, {part});
     fetch_ahead(partial.update(), reduced[0]);
+    if (packed_on_the_way_) packed_on_the_way_->compute_at(partial, reduced[0]);
     order_update(sums_.update(), {blocks}, {}, false);
   }
 
@@ -574,9 +596,11 @@ class ProductSchedule {
   LoopLevel level_;                  // where a tile is computed
   std::optional<LoopLevel> beside_;  // where what rows are made of is
   int64_t steps_ = 0;                // of the innermost loop over products; 0: not known
-  bool only_rows_ = false;           // the outermost loop is that over tiles of rows
-  bool plain_ = false;               // a tile of the output is unrolled
-  bool holds_tile_ = false;          // sums are copied to memory, for the output to loop over them
+  bool rows_are_tasks_ = false;      // may tiles of rows run at once?
+  std::optional<Func> packed_on_the_way_;
+  bool only_rows_ = false;   // the outermost loop is that over tiles of rows
+  bool plain_ = false;       // a tile of the output is unrolled
+  bool holds_tile_ = false;  // sums are copied to memory, for the output to loop over them
   bool guarded_ = false;
   std::shared_ptr<ParameterContents> fetched_;
 };
