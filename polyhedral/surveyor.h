@@ -276,6 +276,7 @@ class Surveyor {
     bool down;
     bool whole = false;  // do loops inside pass over other parts, which all have to be kept?
   };
+  bool keeps_rings(int f, const Direction &along, const std::vector<int> &inner) const;
   /// The dimension along which func f's window moves with `loop`, if there is just one and what the
   /// iteration before computed stays valid; where none moves, one that nothing else slides along.
   /// `inner`: the loops between `loop` and the production.
@@ -298,7 +299,6 @@ class Surveyor {
   /// asked at entry where the caller's sizes decide it.
   void keep_box_whole(int f, size_t d);
   int64_t ring_for(int f, size_t d, int64_t asked);
-  bool keeps_rings(int f, size_t d, const std::vector<int> &inner) const;
 
   // Storage, prefetches and inputs.
   void survey_prefetches();

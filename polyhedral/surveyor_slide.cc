@@ -1,5 +1,6 @@
 // Sliding windows: where a Func's storage outlives its production, an iteration computes only what
-// the iteration before it did not. Windows move up or down, or stand still.
+// the iteration before it did not. Windows move up or down, or stand still: then the first
+// iteration computes all that loops inside pass over.
 //
 //   store bx at by.y, compute it at by.yi           allocate bx [base - 1, base + 32]
 //   for yi { compute bx over [yi - 1, yi + 1] }  -> for yi { compute bx over
@@ -173,7 +174,7 @@ void Surveyor::slide(int f, int compute_scope) {
     if (runs_once(l)) continue;
     if (tree_.loops[l].kind == LoopKind::Serial) {
       const auto d = sliding_dimension(f, l, inner);
-      if (d && keeps_rings(f, d->dimension, inner)) {
+      if (d && keeps_rings(f, *d, inner)) {
         slide_along(f, *d, l, compute_scope);
         outermost = l;
         along = d->dimension;
@@ -268,11 +269,13 @@ void Surveyor::fold(int f, size_t d, int loop) {
   fs.fold[d] = ring;
 }
 
-// Would what dimension d keeps stay in the rings that the user has asked for over others?
-bool Surveyor::keeps_rings(int f, size_t d, const std::vector<int> &inner) const {
+// Would what is kept stay in the rings that the user has asked for, over other dimensions and,
+// where loops inside pass over it, over its own?
+bool Surveyor::keeps_rings(int f, const Direction &along, const std::vector<int> &inner) const {
   const FuncSurvey &fs = out_.funcs[f];
   for (size_t e = 0; e < fs.needed.size(); e++) {
-    if (e == d || tree_.storage[f].dims[e].fold == 0) continue;
+    const bool slides = e == along.dimension && !along.whole;
+    if (slides || tree_.storage[f].dims[e].fold == 0) continue;
     for (int m : inner) {
       const std::string &name = tree_.loops[m].name;
       for (const Expr &end : {fs.needed[e].min, fs.needed[e].max}) {
