@@ -11,7 +11,7 @@ namespace polyhalite::ops {
 /// Fewer operations than this are not worth a second thread.
 constexpr int64_t kWorthThreads = 1 << 15;
 
-/// Multiply-adds of a task that is worth tasks of its own inside.
+/// A task of more multiply-adds is worth tasks of its own inside.
 constexpr int64_t kWorthTasksInside = 1 << 22;
 
 /// A Func's dimensions as a schedule sees them, innermost first.

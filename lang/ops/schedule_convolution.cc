@@ -272,7 +272,7 @@ class TileSchedule {
     if (operations < together * kWorthThreads) return;
     int64_t tasks = 1;
     for (size_t i = outer.vars.size(); i-- > 0 && tasks < 8;) {
-      if (tasks > 1 && operations / tasks < kWorthTasksInside) break;
+      if (tasks > 1 && operations / tasks <= kWorthTasksInside) break;
       // What is inside of a row shares the border's.
       if (row_ && outer.vars[i].name() == row_->name()) break;
       if (outer.counts[i] == 1) continue;

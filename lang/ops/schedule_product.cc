@@ -158,7 +158,7 @@ class ProductSchedule {
     int64_t tasks = 1;
     for (size_t i = outer.size(); i-- > 0 && tasks < 8;) {
       if (counts[i] == 1) continue;
-      if (tasks > 1 && operations / tasks < kWorthTasksInside) break;
+      if (tasks > 1 && operations / tasks <= kWorthTasksInside) break;
       loops_.parallel(outer[i]);
       rows_are_tasks_ = rows_are_tasks_ || (i == 0 && place_.size() > 1);
       tasks *= counts[i] == 0 ? 8 : counts[i];

@@ -68,8 +68,8 @@ std::pair<Tensor, Tensor> top_k_by_passes(const Tensor &x, int n, int k, bool la
   Tensor peak, found;
   std::vector<Tensor> results;
   for (int i = 0; i < k; i++) {
-    const auto follows = [i, largest](const Expr &v, const Expr &place, const Expr &so_far,
-                                      const Expr &last) {
+    const auto follows = [largest](const Expr &v, const Expr &place, const Expr &so_far,
+                                   const Expr &last) {
       return (largest ? v < so_far : v > so_far) || (v == so_far && place > last);
     };
     const Tensor left =
