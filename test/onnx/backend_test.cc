@@ -64,7 +64,9 @@ TEST(onnx_backend, cases_of_the_format) {
   EXPECT_EQ(cases.size(), kCases);
   const size_t workers = std::max(1u, std::thread::hardware_concurrency());
   std::vector<pid_t> children;
-  auto report_of = [](size_t w) { return "onnx_backend." + std::to_string(w) + ".txt"; };
+  auto report_of = [](size_t w) {
+    return POLYHALITE_ONNX_REPORTS "/onnx_backend." + std::to_string(w) + ".txt";
+  };
   for (size_t w = 0; w < workers; w++) {
     children.push_back(fork());
     if (children.back() != 0) continue;
@@ -79,7 +81,8 @@ TEST(onnx_backend, cases_of_the_format) {
       passed += line.rfind("pass ", 0) == 0 ? 1 : 0;
     }
   }
-  std::cout << passed << " of " << cases.size() << " cases pass; onnx_backend.*.txt list them\n";
+  std::cout << passed << " of " << cases.size()
+            << " cases pass; " POLYHALITE_ONNX_REPORTS "/onnx_backend.*.txt list them\n";
   EXPECT_EQ(told, cases.size());
   EXPECT_GE(passed, kPassing);
 }
