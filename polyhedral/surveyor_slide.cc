@@ -440,9 +440,11 @@ std::optional<Surveyor::Direction> Surveyor::sliding_dimension(
       return uses_variable(min, tree_.loops[m].name) || uses_variable(max, tree_.loops[m].name);
     });
     if (!uses_variable(min, name) && !uses_variable(max, name)) {
-      // Along one that stands still, all is left out, unless another one moves. What loops inside
-      // pass over is then kept whole.
-      if (!moves && !fs.slides[d] && has_rows_of_its_own(f, d)) found = {d, false, inside};
+      // Along one that stands still, all is left out, unless another one moves; best along one that
+      // loops inside do not pass over: that would be kept whole.
+      const bool better = !found || !inside;
+      if (!moves && better && !fs.slides[d] && has_rows_of_its_own(f, d))
+        found = {d, false, inside};
       continue;
     }
     const uint8_t trend = trend_of(min, name) & trend_of(max, name);

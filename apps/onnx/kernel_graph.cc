@@ -67,7 +67,7 @@ class Merge {
     if (k_->group.outputs.size() != 1 || !find_operands()) return;
     order_ = memory_order(k_->group.outputs[0]);
     if (of_product_) {
-      // Of a product columns stay what they are, and so do rows where there is but one.
+      // Columns stay what they are, and are innermost.
       if (!std::all_of(operands_.begin(), operands_.end(),
                        [&](ValueId v) { return k_->layouts.count(v) == 0; }))
         return;
@@ -85,7 +85,7 @@ class Merge {
       }
     }
     if (of_product_) {
-      if (parts_.empty()) parts_.emplace_back();
+      if (parts_.empty()) parts_.emplace_back();  // one row
       parts_.push_back({columns_});
     }
     if (parts_.empty() || parts_.size() == shape_.size()) return;

@@ -60,6 +60,10 @@ Tensor with_channels_innermost(const Tensor &x);
 /// x in a Func of its own, of a Store or a Row.
 Tensor held(const Tensor &x, const std::string &name, Stage::Kind kind);
 
+/// For each row, which keeps its dimension, the first place, or the last one, where a condition
+/// holds: Int(32); where it holds nowhere the row's length, or -1.
+Tensor place_where(const Tensor &holds, bool last);
+
 /// Adds a stage, or, where its Func is there already at other points, takes it from all points.
 void add_stage(std::vector<Stage> *stages, const Stage &s, std::vector<int> dims);
 

@@ -1,9 +1,11 @@
 // What the library's schedules share: a Func's dimensions, sizes of vectors and tails.
 #pragma once
 
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "lang/ir/visit.h"
 #include "polyhalite/ops.h"
 
 namespace polyhalite::ops {
@@ -51,6 +53,11 @@ int64_t second_cache(const Target &target);
 /// where there are `worth` in all: what is lost by rounding grows with the number of terms that are
 /// added one after the other. 0: one sum, also where no part of `least` terms divides them.
 int block_of_terms(const std::vector<RVar> &rvars, int64_t most, int64_t worth, int64_t least);
+
+inline bool is_variable(const Expr &e, const std::string &name) {
+  const VariableNode *node = as_variable(e);
+  return node && node->name == name;
+}
 
 /// How many vectors a register tile's sums and operands share.
 int vector_registers(const Target &target);
@@ -104,6 +111,15 @@ bool schedule_transpose(const Loops &l, bool parallel, const Target &target);
 ///   pack operand; for others { seen; for columns/tile { for rows/tile { sums; to } } }
 void schedule_product(const Loops &to, const std::vector<size_t> &place, const Stage &s,
                       const std::vector<Func> &operands, const Stage *seen, const Target &target);
+
+/// Is a Product's operand a large matrix, each element of which is used once?
+bool reads_once(const Loops &to, const Stage &s, const Func &operand);
+
+/// One row times such a matrix: its rows are read from their begin to their end, a few at a time;
+/// each thread sums some of them.
+///
+///   parallel for parts { for k/8 { for x { sums(x) of this part, 8 steps } } }; add up the parts
+void schedule_row_product(const Loops &to, const Stage &s, int lanes, const Target &target);
 
 /// e, of so many points, where what follows from one byte and takes long is looked up in tables:
 /// Funcs of all 256 values.

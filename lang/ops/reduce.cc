@@ -189,6 +189,16 @@ Tensor reduce(const Tensor &x, Reduction how, const std::vector<int> &axes, bool
   return finished(accumulate(x, how, axes, keep_axes), how, count);
 }
 
+Tensor place_where(const Tensor &holds, bool last) {
+  const int axis = holds.rank() - 1;
+  const Expr n = holds.size(axis);
+  const Tensor places(Int(32), {n}, [](const Index &at) { return at[0]; });
+  const Tensor seen = elementwise({holds, places}, Int(32), [n, last](const std::vector<Expr> &v) {
+    return select(v[0], v[1], last ? Expr(-1) : n);
+  });
+  return reduce(seen, last ? Reduction::Max : Reduction::Min, {axis}, /*keep_axes=*/true);
+}
+
 namespace {
 
 // Of rows that lie side by side: the extremum first, then where it stands, both in vectors. Where
@@ -198,19 +208,14 @@ Tensor arg_reduce_rows(const Tensor &given, bool largest, bool keep_axis, bool l
   const int axis = x.rank() - 1;
   const Tensor peak =
       reduce(x, largest ? Reduction::Max : Reduction::Min, {axis}, /*keep_axes=*/true);
+  const Tensor found = place_where(
+      elementwise({x, peak}, Bool(), [](const std::vector<Expr> &v) { return v[0] == v[1]; }),
+      last);
   const Expr none = last ? Expr(-1) : x.size(axis);
-  const Tensor places(
-      Int(32), x.shape(),
-      [x, peak, none](const Index &at) {
-        Index row = at;
-        row.back() = 0;
-        return select(x(at) == peak(row), at.back(), none);
-      },
-      merged_stages({x, peak}));
-  const Tensor found = reduce(places, last ? Reduction::Max : Reduction::Min, {axis}, keep_axis);
-  return elementwise({found}, Int(64), [none](const std::vector<Expr> &v) {
+  const Tensor place = elementwise({found}, Int(64), [none](const std::vector<Expr> &v) {
     return cast<int64_t>(select(v[0] == none, 0, v[0]));
   });
+  return keep_axis ? place : reshape(place, Index(x.shape().begin(), x.shape().end() - 1));
 }
 
 }  // namespace

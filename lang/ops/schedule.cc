@@ -256,8 +256,7 @@ bool is_last_stage(const Tensor &t, const std::vector<int> &order) {
   const CallNode *call = as_call(value);
   if (!call || call->kind != CallKind::Func || call->name != f.name()) return false;
   for (size_t i = 0; i < call->args.size(); i++) {
-    const VariableNode *v = as_variable(call->args[i]);
-    if (!v || v->name != vars[vars.size() - 1 - i].name()) return false;
+    if (!is_variable(call->args[i], vars[vars.size() - 1 - i].name())) return false;
   }
   return true;
 }

@@ -11,11 +11,6 @@ namespace polyhalite::ops {
 
 namespace {
 
-bool is_variable(const Expr &e, const std::string &name) {
-  const VariableNode *node = as_variable(e);
-  return node && node->name == name;
-}
-
 // Steps of an update as loops, vectors along memory innermost where each of their lanes has a place
 // of its own.
 class Steps {

@@ -44,7 +44,8 @@ class ProductSchedule {
 
   void run(const std::vector<Func> &operands) {
     const bool plain = operands.size() == 1 && !seen_;
-    if (plain && reads_once(operands[0])) return stream_operand();
+    if (plain && place_[0] == 0 && reads_once(to_, s_, operands[0]))
+      return schedule_row_product(to_, s_, tile_.lanes, target_);
     if (plain && streams_for_few_rows(operands[0])) return stream_for_few_rows();
     if (plain && gains_along_depth(operands[0])) {
       tile_ = along_depth_;
@@ -167,62 +168,6 @@ class ProductSchedule {
 
   // Is there no loop over columns? The output may have fewer of them than the sums.
   bool is_one_strip() const { return tile_.all_columns || has_idle_columns_; }
-
-  // Is the operand a large matrix, each element of which is used once?
-  bool reads_once(const Func &operand) const {
-    constexpr int64_t kSecondCache = 512 << 10, kFewColumns = 256;
-    if (rows_ != 1 || least_columns_ < kFewColumns || s_.rvars.size() != 1 || place_[0] != 0)
-      return false;
-    const CallNode *image = image_of(operand);
-    if (!image || to_.vars.size() > 2 || s_.extents.size() > 2) return false;
-    const auto steps = constant(s_.rvars[0].extent());
-    // Of open sizes the condition of a choice says so.
-    if (!steps || columns_ == 0) return s_.when.defined();
-    return *steps * columns_ * image->type.bytes() > kSecondCache;
-  }
-
-  // Rows of the operand are read from their begin to their end, eight at a time; each thread sums
-  // some of them. A Zen 5 fetches one row after the other faster, where their sums leave room in
-  // the first cache.
-  //
-  //   parallel for parts { for k/8 { for x { sums(x) of this part, 8 steps } } }; add up the parts
-  void stream_operand() {
-    constexpr int kSeveral = 8;
-    constexpr int64_t kNearSums = 16 << 10;
-    const bool near = columns_ > 0 && columns_ * sums_.types()[0].bytes() <= kNearSums;
-    const int rows = is_zen_5(target_) && near ? 1 : kSeveral, vector = tile_.lanes;
-    const TailStrategy tail = TailStrategy::GuardWithIf;
-    RVar step("step"), together("together"), k = s_.rvars[0];
-    Var several("several"), part("part");
-    std::vector<VarOrRVar> order{several, together, args_[0], step};
-    order.insert(order.end(), args_.begin() + 1, args_.end());
-    Func adding = sums_;
-    // In a branch: other sizes need no memory for it.
-    const LoopLevel level =
-        s_.when.defined() ? LoopLevel(out_, to_.vars.back()) : LoopLevel::root();
-    sums_.compute_at(level).vectorize(args_[0], vector, tail);
-    const auto steps = constant(k.extent());
-    int64_t part_steps = steps ? (*steps + 7) / 8 : 512;
-    while (steps && *steps % part_steps != 0) part_steps++;
-    if (!steps || part_steps < *steps) {
-      RVar parts("parts"), term("term");
-      sums_.update().split(k, parts, term, static_cast<int>(part_steps));
-      adding = sums_.update().rfactor(parts, part);
-      adding.compute_at(level).vectorize(args_[0], vector, tail).parallel(part);
-      adding.update().parallel(part);
-      sums_.update().reorder(args_[0], parts).vectorize(args_[0], vector, tail);
-      k = term;
-      order.emplace_back(part);
-    }
-    adding.update()
-        .split(k, step, together, rows)
-        .split(args_[0], args_[0], several, 4 * vector, tail)
-        .reorder(order)
-        .vectorize(several, vector)
-        .unroll(several)
-        .unroll(together);
-    loops_.vectorize(to_.vars[0], vector, tail);
-  }
 
   // Is the operand a matrix that is fetched from memory for few rows, which cannot hide that?
   bool streams_for_few_rows(const Func &operand) const {

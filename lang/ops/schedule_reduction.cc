@@ -13,11 +13,6 @@ namespace {
 // Of short reductions; longer ones are loops.
 constexpr int64_t kMostUnrolledSteps = 4;
 
-bool is_variable(const Expr &e, const std::string &name) {
-  const VariableNode *node = as_variable(e);
-  return node && node->name == name;
-}
-
 // Does an index move by one where the variable does?
 bool steps_along(const Expr &e, const std::string &name) {
   // What an index was read from steps anyhow.

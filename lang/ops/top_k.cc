@@ -1,5 +1,6 @@
-// The k largest or smallest elements, by tree selection: D. Knuth, The Art of Computer Programming,
-// volume 3, section 5.2.3; few elements by comparison counting, section 5.2.
+// The k largest or smallest elements: a few of a row by passes over it; of few elements by
+// comparison counting, else by tree selection: D. Knuth, The Art of Computer Programming, volume 3,
+// sections 5.2 and 5.2.3.
 #include <algorithm>
 
 #include "lang/ops/common.h"
@@ -80,11 +81,11 @@ std::pair<Tensor, Tensor> top_k_by_passes(const Tensor &x, int n, int k, bool la
     const Tensor next = reduce(left, largest ? Reduction::Max : Reduction::Min, {axis}, true);
     std::vector<Tensor> seen{values, places, next};
     if (i > 0) seen.insert(seen.end(), {peak, found});
-    const Tensor here = elementwise(seen, Int(32), [=](const std::vector<Expr> &v) {
+    const Tensor here = elementwise(seen, Bool(), [=](const std::vector<Expr> &v) {
       const Expr is_next = v[0] == v[2];
-      return select(i == 0 ? is_next : is_next && follows(v[0], v[1], v[3], v[4]), v[1], n);
+      return i == 0 ? is_next : is_next && follows(v[0], v[1], v[3], v[4]);
     });
-    found = elementwise({reduce(here, Reduction::Min, {axis}, true)}, Int(32),
+    found = elementwise({place_where(here, /*last=*/false)}, Int(32),
                         [n](const std::vector<Expr> &v) { return min(v[0], n - 1); });
     peak = next;
     results.push_back(found);

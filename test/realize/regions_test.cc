@@ -58,51 +58,41 @@ TEST_F(Sliding, AWindowThatStandsStillIsComputedOnce) {
   EXPECT_EQ(calls_of(g, 30, [](int i) { return 7 + i; }), 4);
 }
 
-// For each x anew the loop over r passes over f, which the first x has computed.
-TEST_F(Sliding, WhatALoopInsidePassesOverIsComputedOnce) {
-  RDom r(0, 8, "r");
-  f(x) = counted(x);
-  g(x) = 0;
-  g(x) += f(r) * x;
-  g.update().reorder(r, x);
-  f.store_root().compute_at(g, r);
-  EXPECT_EQ(calls_of(g, 30, [](int i) { return 28 * i; }), 8);
+// For each x anew a loop over r passes over f.
+class PassedOver : public Regions {
+ protected:
+  PassedOver() {
+    f(x) = counted(x);
+    g(x) = 0;
+    g(x) += f(r) * x;
+    g.update().reorder(r, x);
+    f.store_root().compute_at(g, r);
+  }
+  int calls_of_sums() {
+    return calls_of(g, 30, [](int i) { return 28 * i; });
+  }
+  RDom r{0, 8, "r"};
+};
+
+TEST_F(PassedOver, IsComputedOnce) { EXPECT_EQ(calls_of_sums(), 8); }
+
+TEST_F(PassedOver, NotWhereARingWouldLoseIt) {
+  f.fold_storage(x, 2);
+  EXPECT_EQ(calls_of_sums(), 8 * 30);
 }
 
-TEST_F(Sliding, WhatALoopInsidePassesOverIsComputedOnceForEachTile) {
-  RDom r(0, 8, "r");
-  f(x, y) = counted(x + y);
-  g(x, y) = 0;
-  g(x, y) += f(r, y) * x;
-  g.update().reorder(r, x, y);
-  f.store_root().compute_at(g, r);
-  Buffer<int> out = g.realize({5, 6});
+TEST_F(PassedOver, IsComputedOnceForEachRow) {
+  Func rows("rows"), sums("sums");
+  rows(x, y) = counted(x + y);
+  sums(x, y) = 0;
+  sums(x, y) += rows(r, y) * x;
+  sums.update().reorder(r, x, y);
+  rows.store_root().compute_at(sums, r);
+  Buffer<int> out = sums.realize({5, 6});
   for (int j = 0; j < 6; j++) {
     for (int i = 0; i < 5; i++) EXPECT_EQ(out(i, j), (28 + 8 * j) * i);
   }
   EXPECT_EQ(calls, 8 * 6);
-}
-
-// A ring that the user has asked for has no room for all of it.
-TEST_F(Sliding, NotOfWhatARingWouldLose) {
-  RDom r(0, 8, "r");
-  f(x) = counted(x);
-  g(x) = 0;
-  g(x) += f(r) * x;
-  g.update().reorder(r, x);
-  f.store_root().compute_at(g, r).fold_storage(x, 2);
-  EXPECT_EQ(calls_of(g, 30, [](int i) { return 28 * i; }), 8 * 30);
-}
-
-// Iterations that run at once have no first one.
-TEST_F(Sliding, NotAlongParallelLoops) {
-  RDom r(0, 8, "r");
-  f(x) = x;
-  g(x) = 0;
-  g(x) += f(r) * x;
-  g.update().reorder(r, x).parallel(x);
-  f.compute_at(g, r);
-  EXPECT_EQ(calls_of(g, 30, [](int i) { return 28 * i; }), 0);
 }
 
 TEST_F(Sliding, ToANewCellEveryThirdIteration) {
