@@ -6,14 +6,13 @@
 namespace polyhalite::onnx {
 
 const ByteProduct *byte_product(const Graph &g, const Node &n) {
-  static const std::map<std::string, ByteProduct> kPlaces = {{"MatMulInteger", {2, 1, 4, false}},
-                                                             {"ConvInteger", {2, 1, 4, true}},
-                                                             {"QLinearMatMul", {2, 3, 8, false}},
-                                                             {"QLinearConv", {2, 3, 9, true}}};
+  static const std::map<std::string, ByteProduct> kPlaces = {{"MatMulInteger", {2, 1, 3, 4, false}},
+                                                             {"ConvInteger", {2, 1, 3, 4, true}},
+                                                             {"QLinearMatMul", {2, 3, 5, 8, false}},
+                                                             {"QLinearConv", {2, 3, 5, 9, true}}};
   const auto at = kPlaces.find(n.op);
   if (!n.domain.empty() || at == kPlaces.end()) return nullptr;
   const ByteProduct &places = at->second;
-  if (places.convolution && n.integer("group", 1) != 1) return nullptr;
   const Value &weights = g.value(n.inputs[places.weights]);
   const bool bytes = weights.type == ElementType::Int8 || weights.type == ElementType::UInt8;
   if (!bytes || !weights.constant || weights.constant->elements() == 0) return nullptr;

@@ -9,12 +9,13 @@ namespace polyhalite::onnx {
 struct ByteProduct {
   size_t point;    // the left operand's zero point
   size_t weights;  // a matrix b[k, column], or kernels w[result, channel, ...]
-  size_t sums;     // of the weights, see sum_weights()
-  bool convolution;
+  size_t weights_point;
+  size_t sums;       // of the weights, see sum_weights()
+  bool convolution;  // perhaps in groups
 };
 
-/// Null where it is none: another operator, groups, weights that are computed, empty, or matrices
-/// of several.
+/// Null where it is none: another operator, weights that are computed, empty, or matrices of
+/// several.
 const ByteProduct *byte_product(const Graph &g, const Node &n);
 
 }  // namespace polyhalite::onnx

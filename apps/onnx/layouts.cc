@@ -64,7 +64,7 @@ std::map<ValueId, Layout> choose_layouts(const Graph &g) {
       const ValueId w = n.inputs[n.is("QLinearConv") ? 3 : 1];
       const Value &value = g.value(w);
       if (value.constant && fixed.count(w) == 0 && !n.has("strips_of") &&
-          !n.has("packed_columns")) {
+          !n.has("packed_columns") && !n.has("packed_kernels")) {
         // Result channels, channels, columns, rows.
         Layout l{0, 1};
         for (size_t d = value.shape->size() - 1; d >= 2; d--) l.push_back(static_cast<int>(d));

@@ -41,7 +41,10 @@ Graph strip_kernels(Graph g, const Target &target);
 /// Known right operands of products of bytes, and kernels of convolutions of bytes, become strips
 /// as dot products take them, see ops::dot_strips():
 ///   %y = MatMulInteger(%a, %b, ...)  ->  %y = MatMulInteger(%a, %packed, ...) {packed_columns = n}
-/// likewise ConvInteger, QLinearMatMul and QLinearConv.
+/// likewise ConvInteger, QLinearMatMul and QLinearConv. Kernels of several cells or of groups lie
+/// as ops::packed_kernels() says:
+///   %y = QLinearConv(%x, ..., %w, ...)  ->  %y = QLinearConv(%x, ..., %packed, ...)
+///   {packed_kernels = results}
 Graph pack_bytes(Graph g, const Target &target);
 /// Before strip_kernels. Convolutions that gain by it, see ops::winograd_tile(), get transformed
 /// kernels:

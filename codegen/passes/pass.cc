@@ -78,7 +78,7 @@ const std::vector<Pass> &pass_list() {
       {"hoist_allocations", IrLevel::Flat, true, false, any_target<hoist_allocations>},
       {"hoist_calls", IrLevel::Flat, true, false, any_target<hoist_calls>},
       {"form_products", IrLevel::Flat, false, true, form_products},
-      {"vectorize_loops", IrLevel::Flat, false, true, any_target<vectorize_loops>},
+      {"vectorize_loops", IrLevel::Flat, false, true, vectorize_loops},
       {"drop_atomics", IrLevel::Flat, true, true, any_target<drop_atomics>},
       {"unroll_loops", IrLevel::Emittable, false, true, any_target<unroll_loops>},
       {"widen_float16", IrLevel::Emittable, false, false, widen_float16},

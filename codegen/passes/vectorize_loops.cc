@@ -17,9 +17,11 @@ namespace {
 // Makes the vector form of a vector loop's body. Undefined results say that there is none.
 class VectorBody {
  public:
-  VectorBody(const Stmt &loop, int n, bool in_lanes) : original_(loop), in_lanes_(in_lanes) {
+  VectorBody(const Stmt &loop, int n, bool in_lanes, int least_masked_bits)
+      : original_(loop), in_lanes_(in_lanes) {
     const Type t = Int(32);
     loop_.n = n;
+    loop_.least_masked_bits = least_masked_bits;
     loop_.varying[loop->name] = make_ramp(loop->args[0], make_one(t), n);
   }
 
@@ -283,7 +285,13 @@ class VectorBody {
   bool uniform_load_ = false;  // met since the innermost mask was set
 };
 
+// Narrow elements have loads under a mask on some machines only.
+constexpr int kMaskedEverywhere = 32;
+
 class Vectorize : public StmtRewriter {
+ public:
+  explicit Vectorize(int least_masked_bits) : least_masked_bits_(least_masked_bits) {}
+
  protected:
   Stmt rewrite(const Stmt &s) override {
     const bool vector = s->kind == StmtKind::For && s->loop_kind == LoopKind::Vector;
@@ -295,10 +303,11 @@ class Vectorize : public StmtRewriter {
     internal_check(is_const_int(r->args[1], &n), "vectorize_loops: the extent is no constant");
     if (n <= 0) return make_block({});
     if (n == 1) return substitute(r->name, r->args[0], r->body[0]);
-    return VectorBody(r, static_cast<int>(n), around_ > 0).run();
+    return VectorBody(r, static_cast<int>(n), around_ > 0, least_masked_bits_).run();
   }
 
  private:
+  const int least_masked_bits_;
   int around_ = 0;  // vector loops
 };
 
@@ -313,11 +322,14 @@ class FreeOfLanes : public StmtRewriter {
 
 }  // namespace
 
-Stmt vector_form(const Stmt &loop, int n) { return VectorBody(loop, n, false).run(); }
+Stmt vector_form(const Stmt &loop, int n) {
+  return VectorBody(loop, n, false, kMaskedEverywhere).run();
+}
 
-Function vectorize_loops(const Function &f) {
+Function vectorize_loops(const Function &f, const Target &target) {
+  const bool bytes = target.has_feature(Target::AVX512_Skylake);
   Function out = f;
-  out.body = FreeOfLanes()(Vectorize()(f.body));
+  out.body = FreeOfLanes()(Vectorize(bytes ? 8 : kMaskedEverywhere)(f.body));
   return out;
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "codegen/ir/stmt.h"
+#include "polyhalite/target.h"
 
 namespace polyhalite {
 
@@ -15,7 +16,7 @@ namespace polyhalite {
 /// What has no vector form (calls of users' functions, stores of many lanes into one element, inner
 /// loops whose ranges differ by lane) runs lane after lane in a serial loop instead. Inner vector
 /// loops are done first: their lanes are the fast ones. Allocations inside get a copy per lane.
-Function vectorize_loops(const Function &f);
+Function vectorize_loops(const Function &f, const Target &target);
 
 /// One loop of n iterations without vector loops inside, in vector form; what has none runs lane
 /// after lane in a serial loop of the same name. Where iterations add products T(x)*T(y) of

@@ -106,11 +106,9 @@ Expr WidenExpr::rewrite_padded(const Expr &e) {
 
 // e, of which only lanes under the condition are used, with its clamped loads under a mask.
 Expr WidenExpr::loaded_under(const Expr &condition, const Expr &e, bool *found) {
-  // Narrower elements have no loads under a mask on some machines.
-  constexpr int kLeastBits = 32;
   InsideClamps inside(condition);
   return rewrite_loads(e, [&](const Expr &l) {
-    if (l->args.size() > 1 || l.type().bits() < kLeastBits) return l;
+    if (l->args.size() > 1 || l.type().bits() < loop_.least_masked_bits) return l;
     const Expr index = inside(l->args[0]);
     if (index.same_as(l->args[0])) return l;
     const Expr lanes = simplify((*this)(index));

@@ -17,6 +17,7 @@ struct VectorLoop {
   std::map<std::string, Expr> varying;    // counter and symbols that differ by iteration
   std::set<std::string> private_buffers;  // allocated inside: element i of iteration y is i*n + y
   Expr mask;                              // n lanes: the iterations that take part, or undefined
+  int least_masked_bits = 32;             // of elements that are loaded under masks
 };
 
 /// Puts the vector loop's values for its counter and what depends on it.

@@ -148,16 +148,18 @@ Tensor bordered(const Tensor &x, const Window &window, const Tensor &outside) {
                                      : channels_first(x.rank());
   const std::vector<Var> vars = index_vars(x.rank());
   Index at = as_index(vars);
-  Expr inside;
+  std::vector<Expr> borders;
   for (size_t d = 2; d < at.size(); d++) {
     const Expr n = x.shape()[d], i = at[d] - before[d];
-    const Expr in = i >= 0 && i < n;
-    inside = inside.defined() ? inside && in : in;
+    borders.push_back(i >= 0 && i < n);
     at[d] = clamp(i, 0, n - 1);
   }
   Func f("padded");
   const Expr border = outside.defined() ? outside(Index{}) : cast(x.type(), Expr(0));
-  f(in_order(vars, order)) = select(inside, likely(x(at)), border);
+  Expr value = x(at);
+  // Loops are cut where each dimension asks for itself.
+  for (const Expr &inside : borders) value = select(inside, likely(value), border);
+  f(in_order(vars, order)) = value;
   Stage own;
   own.kind = Stage::Border;
   own.func = f;

@@ -106,11 +106,9 @@ bool schedule_transpose(const Loops &l, bool parallel, const Target &target);
 ///
 ///   for columns/tile { pack operand { for others { for rows/tile { sums; to } } } }
 ///
-/// `seen`: what its rows are made of, for each of the others; null: it reads them elsewhere.
-///
-///   pack operand; for others { seen; for columns/tile { for rows/tile { sums; to } } }
+///   pack operand; for others { for columns/tile { for rows/tile { sums; to } } }
 void schedule_product(const Loops &to, const std::vector<size_t> &place, const Stage &s,
-                      const std::vector<Func> &operands, const Stage *seen, const Target &target);
+                      const std::vector<Func> &operands, const Target &target);
 
 /// Is a Product's operand a large matrix, each element of which is used once?
 bool reads_once(const Loops &to, const Stage &s, const Func &operand);

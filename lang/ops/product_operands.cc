@@ -24,6 +24,11 @@ bool runs_along(const CallNode &image, const std::string &variable) {
                       [&](const Expr &at) { return uses_variable(at, variable); });
 }
 
+bool is_rest(const Expr &e, const std::string &of, int64_t *by) {
+  const VariableNode *v = e->op == Op::Mod ? as_variable(e->args[0]) : nullptr;
+  return v && v->name == of && is_const_int(e->args[1], by);
+}
+
 }  // namespace
 
 const CallNode *image_of(const Func &operand) {
@@ -50,14 +55,18 @@ bool is_packed(const Tensor &b, int terms) {
   const std::vector<Var> vars = index_vars(b.rank());
   const Expr element = b(as_index(vars));
   const CallNode *image = image_under_cast(element);
-  if (!image || image->args.size() != 4) return false;
-  const auto is_rest = [](const Expr &e, const Var &of, int64_t *by) {
-    const VariableNode *v = e->op == Op::Mod ? as_variable(e->args[0]) : nullptr;
-    return v && v->name == of.name() && is_const_int(e->args[1], by);
-  };
   int64_t step = 0, columns = 0;
-  return is_rest(image->args[0], vars[vars.size() - 2], &step) && step == terms &&
-         is_rest(image->args[1], vars.back(), &columns);
+  return image && image->args.size() == 4 &&
+         is_rest(image->args[0], vars[vars.size() - 2].name(), &step) && step == terms &&
+         is_rest(image->args[1], vars.back().name(), &columns);
+}
+
+bool lies_in_dots(Expr e, const std::string &depth, int terms) {
+  if (e->op == Op::Cast) e = e->args[0];
+  const CallNode *call = as_call(e);
+  int64_t by = 0;
+  return call && (call->kind == CallKind::Func || call->kind == CallKind::Image) &&
+         !call->args.empty() && is_rest(call->args[0], depth, &by) && by == terms;
 }
 
 }  // namespace polyhalite::ops

@@ -23,4 +23,8 @@ const CallNode *dense_factor(const Func &sums, const std::string &depth);
 /// are, and columns behind them, as packed_matrix() says?
 bool is_packed(const Tensor &b, int terms);
 
+/// Is e an element, perhaps widened, whose innermost index is the rest of `depth` by `terms`, so
+/// that a dot product reads neighbours?
+bool lies_in_dots(Expr e, const std::string &depth, int terms);
+
 }  // namespace polyhalite::ops

@@ -4,6 +4,7 @@
 
 #include "lang/ops/common.h"
 #include "lang/ops/loops.h"
+#include "lang/ops/product_operands.h"
 
 namespace polyhalite::ops {
 
@@ -28,13 +29,22 @@ double cycles_of_half_step(int vectors, int rows) {
 
 bool has_halved_vectors(const Target &target) { return target.processor_tune == Target::ZnVer4; }
 
+bool has_dot_kernels(const Stage &s, const Dot &dot) {
+  for (const Expr &term : Func(s.func).update_value()->args) {
+    if (term->op == Op::Mul) return lies_in_dots(term->args[1], s.rvars[0].name(), dot.terms);
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<Dot> dot_of(const Stage &s, const Target &target) {
   const int64_t columns = constant(s.extents[0]).value_or(open_size(s, 0).least);
-  if (s.rvars.size() != 1 || s.groups > 1 || columns == 0) return std::nullopt;
+  if (columns == 0) return std::nullopt;
   const std::optional<Dot> dot = dot_for(s.func, columns, target);
   if (!dot) return std::nullopt;
+  // Of a matrix a copy is made that lies so; kernels do, or nothing makes them.
+  if ((s.rvars.size() != 1 || s.groups > 1) && !has_dot_kernels(s, *dot)) return std::nullopt;
   const auto terms = constant(s.rvars[0].extent());
   const bool fits =
       terms ? *terms >= dot->terms : open_size(s, s.extents.size()).multiple % dot->terms == 0;

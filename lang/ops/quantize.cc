@@ -1,6 +1,8 @@
 // Quantised forms.
 #include "lang/ir/node.h"
 #include "lang/ops/common.h"
+#include "lang/ops/product_operands.h"
+#include "polyhalite/error.h"
 #include "polyhalite/operators.h"
 
 namespace polyhalite::ops {
@@ -52,22 +54,78 @@ Tensor quantized_matmul(const Tensor &a, const Tensor &a_point, const Tensor &b,
                      });
 }
 
-// sum (x - p) w  =  sum x w - p * sum w, with p around x
-Tensor quantized_depthwise(const Tensor &x, const Tensor &x_point, const Tensor &w,
-                           const Window &window) {
-  const Tensor image = bordered(channels_together(x), window, x_point);
-  Window inside = window;
-  std::fill(inside.before.begin(), inside.before.end(), 0);
-  const Tensor sum = convolution(image, w, inside, static_cast<int>(*constant(w.size(0))), Int(32));
-  if (!x_point.defined()) return sum;
+namespace {
+
+constexpr int kDot = 4;  // terms of a dot product
+
+int whole_dots(int64_t channels) { return static_cast<int>((channels + kDot - 1) / kDot * kDot); }
+
+// x[image, channel, ...], or kernels, with zeros behind the channels, which then are whole dot
+// products.
+Tensor with_whole_dots(const Tensor &x) {
+  const int channels = static_cast<int>(*constant(x.size(1)));
+  if (channels % kDot == 0) return x;
+  Index shape = x.shape();
+  shape[1] = whole_dots(channels);
+  auto element = [x, channels](const Index &at) {
+    Index from = at;
+    from[1] = clamp(at[1], 0, channels - 1);
+    return select(at[1] < channels, x(from), cast(x.type(), Expr(0)));
+  };
+  return Tensor(x.type(), shape, element, x.detached_stages());
+}
+
+// w[result, channel, cell...] as packed_kernels() wants it.
+Tensor dot_kernels(const Tensor &given, int groups) {
+  const Tensor w = with_whole_dots(given);
+  const int results = static_cast<int>(*constant(w.size(0))) / groups;
+  const int blocks = static_cast<int>(*constant(w.size(1))) / kDot;
+  Index shape{groups};
+  for (int d = 2; d < w.rank(); d++) shape.push_back(w.size(d));
+  for (const int n : {blocks, results, kDot}) shape.emplace_back(n);
+  auto kernel = [w, results](const Index &at) {
+    const size_t block = at.size() - 3;
+    Index from{at[0] * results + at[block + 1], at[block] * kDot + at[block + 2]};
+    from.insert(from.end(), at.begin() + 1, at.begin() + static_cast<ptrdiff_t>(block));
+    return w(from);
+  };
+  return packed_kernels(stored(Tensor(w.type(), shape, kernel, w.detached_stages()), "kernels"));
+}
+
+bool is_laid_out(const Tensor &w) {
+  const std::vector<Var> vars = index_vars(w.rank());
+  return lies_in_dots(w(as_index(vars)), vars[1].name(), kDot);
+}
+
+Tensor sums_of_kernels(const Tensor &w) {
   std::vector<int> cells;
   for (int d = 1; d < w.rank(); d++) cells.push_back(d);
-  Index by_channel{w.size(0)};
-  for (int d = 2; d < w.rank(); d++) by_channel.emplace_back(1);
-  const Tensor of_kernels = elementwise(
-      {reduce(convert(w, Int(32)), Reduction::Sum, cells, false), convert(x_point, Int(32))},
-      Int(32), [](const std::vector<Expr> &v) { return v[0] * v[1]; });
-  return subtract(sum, reshape(stored(of_kernels, "kernel_sums"), by_channel));
+  return reduce(convert(w, Int(32)), Reduction::Sum, cells, false);
+}
+
+}  // namespace
+
+Tensor packed_kernels(const Tensor &packed) {
+  constexpr int kLeastRank = 5;  // with one dimension of cells
+  const auto blocks = constant(packed.rank() < kLeastRank ? Expr() : packed.size(-3));
+  const auto results = constant(packed.rank() < kLeastRank ? Expr() : packed.size(-2));
+  if (!blocks || !results || constant(packed.size(0)).value_or(0) < 1 ||
+      constant(packed.size(-1)) != kDot) {
+    user_error("packed kernels have rank " + std::to_string(packed.rank()) + " or an open size",
+               "they are packed[group, cell.., channel / 4, result, channel % 4], of known sizes",
+               "lay them out so");
+  }
+  const int width = static_cast<int>(*results);
+  Index shape{static_cast<int>(*constant(packed.size(0))) * width,
+              static_cast<int>(*blocks) * kDot};
+  for (int d = 1; d < packed.rank() - 3; d++) shape.push_back(packed.size(d));
+  auto kernel = [packed, width](const Index &at) {
+    Index from{at[0] / width};
+    from.insert(from.end(), at.begin() + 2, at.end());
+    from.insert(from.end(), {at[1] / kDot, at[0] % width, at[1] % kDot});
+    return packed(from);
+  };
+  return Tensor(packed.type(), shape, kernel, packed.detached_stages());
 }
 
 namespace {
@@ -82,6 +140,30 @@ bool channels_are_innermost(const Tensor &x) {
   return first && first->name == vars[1].name();
 }
 
+// sum (x - p) w  =  sum x w - p * sum w, with p around x
+Tensor direct(const Tensor &x, const Tensor &x_point, const Tensor &w, const Window &window,
+              int groups, const Tensor &kernel_sums) {
+  const bool depthwise = is_one(w.size(1)) && constant(w.size(0)) == groups;
+  const bool few = groups == 1 && *constant(x.size(1)) <= kDot;
+  Tensor image = channels_together(x);
+  if (!depthwise) image = with_whole_dots(image);
+  image = bordered(image, window, x_point);
+  // A few channels are planes with a border, until then.
+  if (few) image = with_channels_innermost(image);
+  Window inside = window;
+  std::fill(inside.before.begin(), inside.before.end(), 0);
+  const Tensor kernels = depthwise || is_laid_out(w) ? w : dot_kernels(w, groups);
+  const Tensor sum = convolution(image, kernels, inside, groups, Int(32));
+  if (!x_point.defined()) return sum;
+  const Tensor sums = kernel_sums.defined() ? kernel_sums : sums_of_kernels(w);
+  Tensor of_kernels = elementwise({sums, convert(x_point, Int(32))}, Int(32),
+                                  [](const std::vector<Expr> &v) { return v[0] * v[1]; });
+  if (!kernel_sums.defined()) of_kernels = stored(of_kernels, "kernel_sums");
+  Index by_channel{w.size(0)};
+  for (int d = 2; d < w.rank(); d++) by_channel.emplace_back(1);
+  return subtract(sum, reshape(of_kernels, by_channel));
+}
+
 // Does each window see one pixel, each pixel in one window?
 bool is_single_cell(const Tensor &x, const Window &window) {
   for (size_t i = 0; i < window.kernel.size(); i++) {
@@ -92,16 +174,10 @@ bool is_single_cell(const Tensor &x, const Window &window) {
   return true;
 }
 
-}  // namespace
-
-// Each result is a row of the image's values that its window sees, times the kernels: the
-// processor's dot products take neighbours of such a row.
-Tensor quantized_convolution(const Tensor &given, const Tensor &x_point, const Tensor &w,
-                             const Tensor &w_point, const Window &window,
-                             const Tensor &kernel_sums) {
-  constexpr int kDot = 4, kManyChannels = 16;
-  const bool many = *constant(given.size(1)) >= kManyChannels;
-  const Tensor x = many && !channels_are_innermost(given) ? with_channels_innermost(given) : given;
+// Each result is a row of the image's values that its window sees, times the kernels: sums of such
+// rows are what a zero point of the kernels wants.
+Tensor by_rows(const Tensor &x, const Tensor &x_point, const Tensor &w, const Tensor &w_point,
+               const Window &window, const Tensor &kernel_sums) {
   const size_t spatial = window.kernel.size();
   std::vector<int> channels_last{0}, cells_first, results_second{0, static_cast<int>(spatial) + 1};
   for (size_t i = 0; i < spatial; i++) {
@@ -120,9 +196,6 @@ Tensor quantized_convolution(const Tensor &given, const Tensor &x_point, const T
   const Expr results = w.size(is_matrix ? 1 : 0);
   const Tensor kernels = is_matrix ? w : reshape(transpose(w, cells_first), {terms, results});
   const Tensor sums = kernel_sums.defined() ? unsqueeze(kernel_sums, {0}) : Tensor();
-  Index shape{x.size(0)};
-  shape.insert(shape.end(), window.shape.begin(), window.shape.end());
-  shape.push_back(results);
   if (is_single_cell(x, window) && channels_are_innermost(x)) {
     const Tensor rows = transpose(x, channels_last);
     return transpose(quantized_matmul(rows, x_point, kernels, w_point, sums), results_second);
@@ -155,18 +228,35 @@ Tensor quantized_convolution(const Tensor &given, const Tensor &x_point, const T
   std::vector<Tensor> parts{x};
   if (x_point.defined()) parts.push_back(x_point);
   const Tensor all(x.type(), seen, value, merged_stages(parts));
-  // Rows of whole dot products that are copied quickly are made beside those of the product: each
-  // pixel stands in several of them, and all together leave the caches.
-  const bool beside = many && terms % kDot == 0 && !w_point.defined();
-  if (!beside) {
-    const Tensor rows = reshape(stored(all, "rows"), {x.size(0), pixels, terms});
-    return transpose(reshape(quantized_matmul(rows, x_point, kernels, w_point, sums), shape),
-                     results_second);
+  const Tensor rows = reshape(stored(all, "rows"), {x.size(0), pixels, terms});
+  Index shape{x.size(0)};
+  shape.insert(shape.end(), window.shape.begin(), window.shape.end());
+  shape.push_back(results);
+  return transpose(reshape(quantized_matmul(rows, x_point, kernels, w_point, sums), shape),
+                   results_second);
+}
+
+}  // namespace
+
+Tensor quantized_convolution(const Tensor &x, const Tensor &x_point, const Tensor &w,
+                             const Tensor &w_point, const Window &window, int groups,
+                             const Tensor &kernel_sums) {
+  constexpr int kManyChannels = 16;
+  const bool many = *constant(x.size(1)) >= kManyChannels, is_kernels = w.rank() == x.rank();
+  const bool depthwise = is_kernels && is_one(w.size(1)) && constant(w.size(0)) == groups;
+  const bool dots = is_kernels && (groups == 1 || *constant(w.size(1)) % kDot == 0);
+  if (groups != 1 && (w_point.defined() || !(depthwise || dots))) {
+    user_error("a convolution of bytes has " + std::to_string(groups) + " groups of kernels" +
+                   (w_point.defined() ? " with a zero point" : ""),
+               "groups have kernels without one, of one channel and one result or of a multiple of "
+               "4 channels",
+               "take the zero points off, and convolve numbers of 16 bits or floats");
   }
-  Index by_place = shape;
-  by_place.back() = terms;
-  const Tensor rows = reshape(held(all, "rows", Stage::Row), by_place);
-  return transpose(quantized_matmul(rows, x_point, kernels, w_point, sums), results_second);
+  const bool rows =
+      w_point.defined() || !is_kernels || (groups == 1 && many && is_single_cell(x, window));
+  if (!rows) return direct(x, x_point, w, window, groups, kernel_sums);
+  const bool turns = many && !channels_are_innermost(x);
+  return by_rows(turns ? with_channels_innermost(x) : x, x_point, w, w_point, window, kernel_sums);
 }
 
 }  // namespace polyhalite::ops

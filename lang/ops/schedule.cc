@@ -155,8 +155,7 @@ bool is_product(const Stage &s) {
 bool is_split(const Stage &s) { return s.kind == Stage::Strips || s.groups > 1; }
 
 void schedule_sums(const Loops &to, const std::vector<size_t> &place, const Stage &s,
-                   const std::vector<Func> &operands, const Stage *border, const Stage *seen,
-                   const Target &target) {
+                   const std::vector<Func> &operands, const Stage *border, const Target &target) {
   if (border && s.kind == Stage::Product) {
     schedule_held(*border, nullptr, target);
     border = nullptr;
@@ -165,12 +164,12 @@ void schedule_sums(const Loops &to, const std::vector<size_t> &place, const Stag
   for (const Stage &choice : s.choices) {
     Loops loops = to;
     if (choice.when.defined()) loops.stage = Func(to.func).specialize(choice.when);
-    schedule_sums(loops, place, choice, choice.parts, border, seen, target);
+    schedule_sums(loops, place, choice, choice.parts, border, target);
   }
   if (!s.choices.empty()) return;
   if (s.kind == Stage::Strips) return schedule_strips(to, place, s, border, target);
   if (s.kind == Stage::Depthwise) return schedule_depthwise(to, place, s, border, target);
-  schedule_product(to, place, s, operands, seen, target);
+  schedule_product(to, place, s, operands, target);
 }
 
 }  // namespace
@@ -304,7 +303,7 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
   const Stage *border = nullptr;
   bool alone = inside < 0;  // is nothing computed in the first output's loops?
   int64_t operations = 0;   // there, of reductions for a row
-  std::vector<Stage> held;  // Rows, until their Reduce or Product comes
+  std::vector<Stage> held;  // Rows, until their Reduce comes
   for (size_t i = 0; i < stages.size(); i++) {
     const Stage &s = stages[i];
     switch (s.kind) {
@@ -322,19 +321,17 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
       case Stage::Strips:
       case Stage::Depthwise: {
         std::vector<size_t> place;
-        const Stage *seen = held.empty() ? nullptr : &held[0];
         if (static_cast<int>(i) == inside) {
           for (int d : s.dims) place.push_back(place_of(d));
           if (is_split(s)) place.pop_back();
-          schedule_sums(out, place, s, operands, border, seen, target);
+          schedule_sums(out, place, s, operands, border, target);
         } else {
           Func whole = Func(s.func).in();
           whole.compute_root();
           for (size_t a = 0; a < s.extents.size(); a++) place.push_back(a);
-          schedule_sums(Loops(whole, s.extents), place, s, operands, border, seen, target);
+          schedule_sums(Loops(whole, s.extents), place, s, operands, border, target);
         }
         operands.clear();
-        held.clear();
         border = nullptr;
         break;
       }

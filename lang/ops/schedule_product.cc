@@ -14,11 +14,10 @@ namespace {
 class ProductSchedule {
  public:
   ProductSchedule(const Loops &to, const std::vector<size_t> &place, const Stage &s,
-                  const Stage *seen, const Target &target)
+                  const Target &target)
       : to_(to),
         place_(place),
         s_(s),
-        seen_(seen),
         target_(target),
         out_(to.func),
         loops_(to.stage),
@@ -40,10 +39,10 @@ class ProductSchedule {
         may_sum_along_depth_(s.extents.size() > 1 && s.rvars.size() == 1 && !grouped_ &&
                              place.size() > 1 && least_columns_ > 0 && least_rows_ > 0),
         along_depth_(may_sum_along_depth_ ? tile_along_depth(s, target) : ProductTile{}),
-        columns_inside_(seen || shares_others()) {}
+        columns_inside_(shares_others()) {}
 
   void run(const std::vector<Func> &operands) {
-    const bool plain = operands.size() == 1 && !seen_;
+    const bool plain = operands.size() == 1;
     if (plain && place_[0] == 0 && reads_once(to_, s_, operands[0]))
       return schedule_row_product(to_, s_, tile_.lanes, target_);
     if (plain && streams_for_few_rows(operands[0])) return stream_for_few_rows();
@@ -53,7 +52,6 @@ class ProductSchedule {
       return sum_along_depth(operands[0]);
     }
     tile_output();
-    if (seen_) schedule_held(*seen_, beside_ ? &*beside_ : nullptr, target_);
     for (const Func &f : operands) place_operand(f);
     tile_sums();
     if (has_rest_) order_update(sums_.update(1), sums_.rvars(1), {});
@@ -64,12 +62,12 @@ class ProductSchedule {
   // columns write to the same lines of the cache.
   bool shares_others() const {
     constexpr int64_t kManyTasks = 8;
-    if (!dot_ || grouped_ || columns_ == 0 || place_.size() < 2) return false;
+    if (!dot_ || columns_ == 0 || place_.size() < 2) return false;
     int64_t others = 1;
     for (size_t i = 0; i < to_.vars.size(); i++) {
       if (i != place_[0] && i != place_[1]) others *= to_.extent(i);
     }
-    int64_t bytes = columns_;
+    int64_t bytes = columns_ * s_.groups;
     for (const RVar &r : s_.rvars) bytes *= constant(r.extent()).value_or(0);
     return others >= kManyTasks && bytes > 0 && bytes <= second_cache(target_) / 2;
   }
@@ -105,21 +103,21 @@ class ProductSchedule {
       counts.push_back(rows_ == 0 ? 0 : tiles(rows_, tile_.rows));
     }
     const auto add_columns = [&] {
-      outer.push_back(column_loop_);
-      counts.push_back(one_vector_ ? 1 : columns_ == 0 ? 0 : tiles(columns_, tile_.columns()));
+      if (!is_one_strip()) {
+        outer.push_back(column_loop_);
+        counts.push_back(one_vector_ ? 1 : columns_ == 0 ? 0 : tiles(columns_, tile_.columns()));
+      }
+      if (!grouped_) return;
+      outer.push_back(group);
+      counts.push_back(s_.groups);
     };
-    if (!is_one_strip() && columns_inside_) add_columns();
+    if (columns_inside_) add_columns();
     for (size_t i = 0; i < to_.vars.size(); i++) {
       if (i == place_[0] || (place_.size() > 1 && i == place_[1])) continue;
-      if (seen_ && !beside_) beside_ = LoopLevel(out_, to_.vars[i]);
       outer.push_back(to_.vars[i]);
       counts.push_back(to_.extent(i));
     }
-    if (!is_one_strip() && !columns_inside_) add_columns();
-    if (grouped_) {
-      outer.push_back(group);
-      counts.push_back(s_.groups);
-    }
+    if (!columns_inside_) add_columns();
     for (const Var &o : outer) order.emplace_back(o);
     loops_.reorder(order);
     if (place_[0] == 0 && tile_.lanes > 1) {
@@ -504,7 +502,7 @@ class ProductSchedule {
   // next strip of columns: each page of each row is waited for then. Null where it does.
   std::shared_ptr<ParameterContents> far_rows() const {
     constexpr int64_t kThirdCache = 16 << 20;
-    if (dot_ || seen_ || rows_ == 0 || s_.rvars.size() != 1 || tiles(columns_, tile_.columns()) < 2)
+    if (dot_ || rows_ == 0 || s_.rvars.size() != 1 || tiles(columns_, tile_.columns()) < 2)
       return nullptr;
     const CallNode *left = dense_factor(sums_, s_.rvars[0].name());
     const int64_t steps = constant(s_.rvars[0].extent()).value_or(0);
@@ -518,7 +516,6 @@ class ProductSchedule {
   const Loops &to_;
   const std::vector<size_t> &place_;
   const Stage &s_;
-  const Stage *seen_;  // what the rows are made of, beside them
   const Target &target_;
   Func out_;
   polyhalite::Stage loops_;  // of the output
@@ -539,7 +536,6 @@ class ProductSchedule {
   const bool columns_inside_;  // of the loops over others
   Var column_loop_{"columns"}, outermost_;
   LoopLevel level_;                  // where a tile is computed
-  std::optional<LoopLevel> beside_;  // where what rows are made of is
   int64_t steps_ = 0;                // of the innermost loop over products; 0: not known
   bool rows_are_tasks_ = false;      // may tiles of rows run at once?
   std::optional<Func> packed_on_the_way_;
@@ -553,8 +549,8 @@ class ProductSchedule {
 }  // namespace
 
 void schedule_product(const Loops &to, const std::vector<size_t> &place, const Stage &s,
-                      const std::vector<Func> &operands, const Stage *seen, const Target &target) {
-  ProductSchedule(to, place, s, seen, target).run(operands);
+                      const std::vector<Func> &operands, const Target &target) {
+  ProductSchedule(to, place, s, target).run(operands);
 }
 
 }  // namespace polyhalite::ops

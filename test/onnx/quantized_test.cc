@@ -191,8 +191,10 @@ TEST_F(Quantized, known_weights_are_packed_once) {
         << to_text(program.graph());
     if (!packs) return;
     // Nothing copies them.
-    for (const Directive &d : program.kernels().back().pipeline->directives)
+    for (const Directive &d : program.kernels().back().pipeline->directives) {
       EXPECT_NE(d.func.substr(0, 5), "right") << directive_name(d.kind);
+      EXPECT_NE(d.func.substr(0, 7), "kernels") << directive_name(d.kind);
+    }
   };
   const auto start = [&](const std::vector<TestDim> &shape, const std::vector<int64_t> &weights) {
     ModelBuilder b;
@@ -217,21 +219,30 @@ TEST_F(Quantized, known_weights_are_packed_once) {
       check(linear, in, fill_strips(columns));
     }
   }
+  // Products of many channels fill strips; other kernels are packed as they are.
   struct Case {
-    int64_t channels, results, cells;
-    bool whole;  // dot products of many channels
+    int64_t channels, results, cells, groups;
+    bool packs;
   };
-  for (const Case &c : {Case{16, 48, 1, true},
-                        {20, 80, 3, true},
-                        {18, 48, 1, false},
-                        {16, 40, 1, true},
-                        {8, 48, 1, false}}) {
+  const bool has_dots = fill_strips(4);
+  for (const Case &c : {Case{16, 48, 1, 1, fill_strips(48)},
+                        {18, 48, 1, 1, false},
+                        {16, 40, 1, 1, fill_strips(40)},
+                        {20, 80, 3, 1, has_dots},
+                        {3, 40, 3, 1, has_dots},
+                        {8, 48, 1, 1, has_dots},
+                        {40, 48, 3, 2, has_dots},
+                        {24, 48, 3, 2, has_dots},
+                        {24, 12, 3, 4, false},
+                        {12, 48, 3, 2, false}}) {
     const std::vector<uint8_t> pixels = random_bytes(static_cast<size_t>(c.channels) * 11 * 9, 8);
     const Program::Tensors image{{"x", bytes({1, c.channels, 11, 9}, pixels)}};
-    ModelBuilder b =
-        start({1, static_cast<int>(c.channels), 11, 9}, {c.results, c.channels, c.cells, c.cells});
-    b.node("QLinearConv", {"x", "s", "p", "w", "s", "wp", "ys", "p"}, {"y"}).output("y");
-    check(b, image, c.whole && fill_strips(static_cast<int>(c.results)));
+    ModelBuilder b = start({1, static_cast<int>(c.channels), 11, 9},
+                           {c.results, c.channels / c.groups, c.cells, c.cells});
+    b.node("QLinearConv", {"x", "s", "p", "w", "s", "wp", "ys", "p"}, {"y"},
+           {int_attribute("group", static_cast<int>(c.groups))});
+    b.output("y");
+    check(b, image, c.packs);
   }
 }
 

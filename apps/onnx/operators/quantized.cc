@@ -251,6 +251,17 @@ Tensor results_innermost(const Tensor &w) {
   return ops::transpose(ops::stored(ops::transpose(w, last), "kernels"), first);
 }
 
+// Does the processor have dot products of the channels of a group? Those of one group get zeros
+// behind them.
+bool has_dots(const Lowering &l, size_t x, size_t w, int groups) {
+  constexpr int kDot = 4;
+  const Shape &shape = l.shape(w);
+  if (!known_elements(shape, 0) || !known_elements(l.shape(x), 0)) return false;
+  const int results = static_cast<int>(*shape[0].constant()) / groups;
+  return (groups == 1 || *shape[1].constant() % kDot == 0) && results >= kDot &&
+         ops::dot_strips(l.in(x).type(), l.in(w).type(), kDot, l.target());
+}
+
 // Of bytes and known sizes, as products of bytes; else of the differences from the zero points.
 Tensor convolution_of_steps(Lowering &l, size_t x, size_t x_point, size_t w, size_t w_point,
                             size_t w_sums) {
@@ -259,20 +270,23 @@ Tensor convolution_of_steps(Lowering &l, size_t x, size_t x_point, size_t w, siz
   const Tensor x_zero = point_of(l, x_point), w_zero = point_of(l, w_point);
   const Tensor from = x_zero.defined() ? ops::reshape(x_zero, {}) : Tensor();
   const Tensor sums = l.has(w_sums) ? l.in(w_sums) : Tensor();
-  if (is_packed(l)) {
-    return ops::quantized_convolution(l.in(x), from, right_operand(l, w), by_column(w_zero), window,
-                                      sums);
-  }
+  const auto of_bytes = [&](const Tensor &kernels, const Tensor &kernels_zero) {
+    return ops::quantized_convolution(l.in(x), from, kernels, by_column(kernels_zero), window,
+                                      groups, sums);
+  };
+  if (l.node().has("packed_kernels")) return of_bytes(ops::packed_kernels(l.in(w)), Tensor());
+  if (is_packed(l)) return of_bytes(right_operand(l, w), w_zero);
   const bool bytes = l.in(x).type().bits() == 8 && l.in(w).type().bits() == 8;
   const auto terms = known_elements(l.shape(w), 1);
+  const bool depthwise = groups > 1 && l.shape(w)[0].is(groups);
+  const bool single = depthwise && l.shape(w)[1].is(1);
+  if (bytes && !w_zero.defined() && (single || has_dots(l, x, w, groups)))
+    return of_bytes(l.in(w), w_zero);
   // Floats hold sums of a few products of bytes exactly, and need no neighbours to multiply: few
   // channels have none.
   constexpr int64_t kExact = 1 << 24, kMostOfProduct = 255 * 255, kManyChannels = 16;
   const bool few = groups > 1 || l.shape(x)[1].constant().value_or(kManyChannels) < kManyChannels;
   // A depthwise one turns bytes, where channels lie apart: the floats are four times as large.
-  const bool depthwise = groups > 1 && l.shape(w)[0].is(groups);
-  if (bytes && depthwise && !w_zero.defined() && l.shape(w)[1].is(1))
-    return ops::quantized_depthwise(l.in(x), from, l.in(w), window);
   const Tensor pixels = centred(depthwise ? ops::channels_together(l.in(x)) : l.in(x), from);
   const Tensor kernels = centred(l.in(w), kernel_point(w_zero, l.rank(w)));
   if (bytes && few && terms && *terms < kExact / kMostOfProduct) {
@@ -288,9 +302,8 @@ Tensor convolution_of_steps(Lowering &l, size_t x, size_t x_point, size_t w, siz
     return ops::convert(ops::convolution(x_numbers, results_innermost(numbers), window, groups),
                         Int(32));
   }
-  if (bytes && groups == 1 && terms && known_elements(l.shape(x), 0)) {
-    return ops::quantized_convolution(l.in(x), from, l.in(w), by_column(w_zero), window, sums);
-  }
+  if (bytes && groups == 1 && terms && known_elements(l.shape(x), 0))
+    return of_bytes(l.in(w), w_zero);
   return ops::convolution(pixels, kernels, window, groups, Int(32));
 }
 std::vector<Tensor> lower_conv_integer(Lowering &l) {

@@ -319,16 +319,17 @@ Tensor packed_matrix(const Tensor &packed);
 /// `column_sums`: those of b in Int(32), {.., 1, columns}, where the caller knows them.
 Tensor quantized_matmul(const Tensor &a, const Tensor &a_point, const Tensor &b,
                         const Tensor &b_point, const Tensor &column_sums = Tensor());
-/// The same of a depthwise convolution, w[channel, 0, ...] without a zero point. x_point is one
-/// number, or undefined for 0. The number of channels is a constant.
-Tensor quantized_depthwise(const Tensor &x, const Tensor &x_point, const Tensor &w,
-                           const Window &window);
-/// The same of a convolution without groups, of bytes: x_point is one number, w_point that or one
-/// for each result. w: the kernels, or their matrix [term, result], whose terms go through cells
-/// and, innermost, through channels. Padding is x_point. All sizes are constants. `kernel_sums`: of
-/// each result's kernel in Int(32), where the caller knows them.
+/// The same of a convolution: x_point is one number, w_point that or one for each result. w: the
+/// kernels, of one cell also their matrix [channel, result]. Groups have kernels without a zero
+/// point, of one channel and one result or of a multiple of 4 channels each, of which dot products
+/// take neighbours. Padding is x_point. All sizes are constants. `kernel_sums`: of each result's
+/// kernel in Int(32), where the caller knows them.
 Tensor quantized_convolution(const Tensor &x, const Tensor &x_point, const Tensor &w,
-                             const Tensor &w_point, const Window &window,
+                             const Tensor &w_point, const Window &window, int groups = 1,
                              const Tensor &kernel_sums = Tensor());
+/// Kernels that lie as dot products take them, which convolutions read where they are:
+/// packed[result / width, cell.., channel / 4, result % width, channel % 4]. The width is a divisor
+/// of a group's results; of one group, channels may be zeros behind those of the image.
+Tensor packed_kernels(const Tensor &packed);
 
 }  // namespace polyhalite::ops

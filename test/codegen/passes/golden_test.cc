@@ -85,7 +85,7 @@ TEST(PassGolden, ShareStorage) {
 
 TEST(PassGolden, VectorizeLoops) {
   check_golden("vectorize_loops", IrLevel::Flat, IrLevel::Emittable,
-               [](const Function &f) { return simplified(vectorize_loops(f)); });
+               [](const Function &f) { return simplified(vectorize_loops(f, Target())); });
 }
 
 TEST(PassGolden, DropAtomics) {
