@@ -58,16 +58,6 @@ bool is_constant(const Shape &shape) {
   return std::all_of(shape.begin(), shape.end(), [](const Dim &d) { return d.constant(); });
 }
 
-bool is_zero(const Graph &g, const Node &n, size_t point) {
-  if (!n.has_input(point)) return true;
-  const auto &c = g.value(n.inputs[point]).constant;
-  if (!c) return false;
-  for (int64_t i = 0; i < c->elements(); i++) {
-    if (c->integer_at(i) != 0) return false;
-  }
-  return true;
-}
-
 // Does each window see one pixel of many channels, and each pixel lie in one?
 bool is_product(const Node &n, const Constant &w) {
   constexpr int64_t kManyChannels = 16;
@@ -104,8 +94,7 @@ std::optional<Packed> packed(const Graph &g, const Node &n, const ByteProduct &p
   }
   const int64_t groups = n.integer("group", 1), results = w.shape()[0] / groups;
   const bool whole = groups == 1 || w.shape()[1] % kDot == 0;
-  if (!whole || results < kDot || !strips_of(kDot) || !is_zero(g, n, places.weights_point))
-    return std::nullopt;
+  if (!whole || results < kDot || !strips_of(kDot)) return std::nullopt;
   const auto strips = strips_of(results);
   const int64_t width = strips ? strips->columns : results;
   return Packed{packed_kernels(w, width), "packed_kernels", w.shape()[0]};

@@ -38,6 +38,10 @@ Graph sum_weights(Graph g);
 ///   %y = ConvTranspose(%x, %w, ...)   ->   %y = ConvTranspose(%x, %strips of phases, ...)
 ///   {strips_of = results}, see ops::transposed_phases()
 Graph strip_kernels(Graph g, const Target &target);
+/// Before pack_bytes. Known weights of products of bytes get signs, as dot products want them:
+///   %y = MatMulInteger(%a, %b, %p, %q)  ->  %y = MatMulInteger(%a, %b - 128, %p, %q - 128)
+/// likewise ConvInteger, QLinearMatMul and QLinearConv; for x86.
+Graph sign_weights(Graph g, const Target &target);
 /// Known right operands of products of bytes, and kernels of convolutions of bytes, become strips
 /// as dot products take them, see ops::dot_strips():
 ///   %y = MatMulInteger(%a, %b, ...)  ->  %y = MatMulInteger(%a, %packed, ...) {packed_columns = n}

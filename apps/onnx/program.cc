@@ -64,6 +64,8 @@ Program::Program(const Model &model, const CompileOptions &options)
       graph_ = winograd_kernels(std::move(graph_), target_);
     if (!options.switched_off.count("strip_kernels"))
       graph_ = strip_kernels(std::move(graph_), target_);
+    if (!options.switched_off.count("sign_weights"))
+      graph_ = sign_weights(std::move(graph_), target_);
     if (!options.switched_off.count("pack_bytes")) graph_ = pack_bytes(std::move(graph_), target_);
   } else {
     graph_ = remove_dead_nodes(std::move(graph_));

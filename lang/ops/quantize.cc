@@ -140,11 +140,71 @@ bool channels_are_innermost(const Tensor &x) {
   return first && first->name == vars[1].name();
 }
 
-// sum (x - p) w  =  sum x w - p * sum w, with p around x
-Tensor direct(const Tensor &x, const Tensor &x_point, const Tensor &w, const Window &window,
-              int groups, const Tensor &kernel_sums) {
-  const bool depthwise = is_one(w.size(1)) && constant(w.size(0)) == groups;
-  const bool few = groups == 1 && *constant(x.size(1)) <= kDot;
+// [group or result, ...] to meet results of images.
+Tensor by_channel(const Tensor &v, int rank) {
+  if (v.rank() == 0) return v;
+  Index shape{v.size(0)};
+  for (int d = 2; d < rank; d++) shape.emplace_back(1);
+  return reshape(v, shape);
+}
+
+// What each window of a group of the first `channels` channels sees, summed: [image, result, ...].
+Tensor sums_of_windows(const Tensor &image, int channels, const Window &window, int groups,
+                       int results) {
+  const int of_group = channels / groups;
+  Index shape{image.size(0), groups, of_group}, sums{image.size(0), results};
+  for (int d = 2; d < image.rank(); d++) shape.push_back(image.size(d));
+  sums.insert(sums.end(), window.shape.begin(), window.shape.end());
+  const Tensor numbers(
+      Int(32), shape,
+      [image, of_group](const Index &at) {
+        Index from{at[0], at[1] * of_group + at[2]};
+        from.insert(from.end(), at.begin() + 3, at.end());
+        return cast<int32_t>(image(from));
+      },
+      image.detached_stages());
+  const Tensor pixels = stored(reduce(numbers, Reduction::Sum, {2}, false), "pixel_sums");
+  Index places{image.size(0), groups};
+  places.insert(places.end(), window.shape.begin(), window.shape.end());
+  const Tensor windows =
+      stored(Tensor(
+                 Int(32), places,
+                 [pixels, window](const Index &at) {
+                   Expr sum;
+                   std::vector<int> cell(window.kernel.size(), 0);
+                   for (bool more = true; more;) {
+                     Index from{at[0], at[1]};
+                     for (size_t i = 0; i < cell.size(); i++)
+                       from.push_back(at[2 + i] * window.stride[i] + cell[i] * window.dilation[i]);
+                     sum = sum.defined() ? sum + pixels(from) : pixels(from);
+                     more = false;
+                     for (size_t i = 0; i < cell.size() && !more; i++) {
+                       more = ++cell[i] < window.kernel[i];
+                       if (!more) cell[i] = 0;
+                     }
+                   }
+                   return sum;
+                 },
+                 pixels.detached_stages()),
+             "window_sums");
+  const int each = results / groups;
+  return Tensor(
+      Int(32), sums,
+      [windows, each](const Index &at) {
+        Index from = at;
+        from[1] = at[1] / each;
+        return windows(from);
+      },
+      windows.detached_stages());
+}
+
+// sum (x - p)(w - q)  =  sum x w - q * sum x - p * (sum w - terms * q), with p around x
+Tensor direct(const Tensor &x, const Tensor &x_point, const Tensor &w, const Tensor &w_point,
+              const Window &window, int groups, const Tensor &kernel_sums) {
+  const int channels = static_cast<int>(*constant(x.size(1)));
+  const int results = static_cast<int>(*constant(w.size(0)));
+  const bool depthwise = is_one(w.size(1)) && results == groups;
+  const bool few = groups == 1 && channels <= kDot;
   Tensor image = channels_together(x);
   if (!depthwise) image = with_whole_dots(image);
   image = bordered(image, window, x_point);
@@ -153,15 +213,25 @@ Tensor direct(const Tensor &x, const Tensor &x_point, const Tensor &w, const Win
   Window inside = window;
   std::fill(inside.before.begin(), inside.before.end(), 0);
   const Tensor kernels = depthwise || is_laid_out(w) ? w : dot_kernels(w, groups);
-  const Tensor sum = convolution(image, kernels, inside, groups, Int(32));
+  Tensor sum = convolution(image, kernels, inside, groups, Int(32));
+  const int rank = x.rank();
+  Tensor q;
+  if (w_point.defined()) {
+    q = by_channel(convert(w_point, Int(32)), rank);
+    sum = subtract(sum, multiply(sums_of_windows(image, channels, inside, groups, results), q));
+  }
   if (!x_point.defined()) return sum;
-  const Tensor sums = kernel_sums.defined() ? kernel_sums : sums_of_kernels(w);
-  Tensor of_kernels = elementwise({sums, convert(x_point, Int(32))}, Int(32),
-                                  [](const std::vector<Expr> &v) { return v[0] * v[1]; });
-  if (!kernel_sums.defined()) of_kernels = stored(of_kernels, "kernel_sums");
-  Index by_channel{w.size(0)};
-  for (int d = 2; d < w.rank(); d++) by_channel.emplace_back(1);
-  return subtract(sum, reshape(of_kernels, by_channel));
+  int terms = channels / groups;
+  for (const int cells : window.kernel) terms *= cells;
+  const bool known = kernel_sums.defined();
+  const Tensor of_kernels = by_channel(known ? kernel_sums : sums_of_kernels(w), rank);
+  const Tensor p = convert(x_point, Int(32));
+  const std::vector<Tensor> parts =
+      q.defined() ? std::vector<Tensor>{of_kernels, p, q} : std::vector<Tensor>{of_kernels, p};
+  const Tensor beside = elementwise(parts, Int(32), [terms](const std::vector<Expr> &v) {
+    return v[1] * (v.size() > 2 ? v[0] - terms * v[2] : v[0]);
+  });
+  return subtract(sum, known ? beside : stored(beside, "kernel_sums"));
 }
 
 // Does each window see one pixel, each pixel in one window?
@@ -174,66 +244,21 @@ bool is_single_cell(const Tensor &x, const Window &window) {
   return true;
 }
 
-// Each result is a row of the image's values that its window sees, times the kernels: sums of such
-// rows are what a zero point of the kernels wants.
-Tensor by_rows(const Tensor &x, const Tensor &x_point, const Tensor &w, const Tensor &w_point,
-               const Window &window, const Tensor &kernel_sums) {
-  const size_t spatial = window.kernel.size();
-  std::vector<int> channels_last{0}, cells_first, results_second{0, static_cast<int>(spatial) + 1};
-  for (size_t i = 0; i < spatial; i++) {
-    channels_last.push_back(static_cast<int>(i) + 2);
-    cells_first.push_back(static_cast<int>(i) + 2);
-    results_second.push_back(static_cast<int>(i) + 1);
+// Pixels are rows of a matrix.
+Tensor as_product(const Tensor &x, const Tensor &x_point, const Tensor &w, const Tensor &w_point,
+                  const Tensor &kernel_sums) {
+  std::vector<int> channels_last{0}, channel_second{0, x.rank() - 1};
+  for (int d = 2; d < x.rank(); d++) {
+    channels_last.push_back(d);
+    channel_second.push_back(d - 1);
   }
   channels_last.push_back(1);
-  cells_first.insert(cells_first.end(), {1, 0});
-  int pixels = 1, terms = static_cast<int>(*constant(x.size(1)));
-  for (size_t i = 0; i < spatial; i++) {
-    pixels *= static_cast<int>(*constant(window.shape[i]));
-    terms *= window.kernel[i];
-  }
-  const bool is_matrix = w.rank() == 2;
-  const Expr results = w.size(is_matrix ? 1 : 0);
-  const Tensor kernels = is_matrix ? w : reshape(transpose(w, cells_first), {terms, results});
+  const Tensor matrix =
+      w.rank() == 2 ? w : transpose(reshape(w, {w.size(0), w.size(1)}), std::vector<int>{1, 0});
+  const Tensor rows =
+      transpose(channels_are_innermost(x) ? x : with_channels_innermost(x), channels_last);
   const Tensor sums = kernel_sums.defined() ? unsqueeze(kernel_sums, {0}) : Tensor();
-  if (is_single_cell(x, window) && channels_are_innermost(x)) {
-    const Tensor rows = transpose(x, channels_last);
-    return transpose(quantized_matmul(rows, x_point, kernels, w_point, sums), results_second);
-  }
-  Index seen{x.size(0)};  // image, place, cell, channel
-  seen.insert(seen.end(), window.shape.begin(), window.shape.end());
-  seen.insert(seen.end(), window.kernel.begin(), window.kernel.end());
-  seen.push_back(x.size(1));
-  auto value = [x, x_point, window, spatial](const Index &at) {
-    Index from{at[0], at.back()};
-    Expr inside;
-    for (size_t i = 0; i < spatial; i++) {
-      const Expr n = x.shape()[i + 2];
-      const Expr p = at[1 + i] * window.stride[i] + at[1 + spatial + i] * window.dilation[i] -
-                     window.before[i];
-      const int reach = (window.kernel[i] - 1) * window.dilation[i] - window.before[i];
-      const int64_t last = (*constant(window.shape[i]) - 1) * window.stride[i] + reach;
-      if (window.before[i] == 0 && last < *constant(n)) {
-        from.push_back(p);
-        continue;
-      }
-      const Expr in = p >= 0 && p < n;
-      inside = inside.defined() ? inside && in : in;
-      from.push_back(clamp(p, 0, n - 1));
-    }
-    if (!inside.defined()) return x(from);
-    const Expr padding = x_point.defined() ? x_point(Index{}) : cast(x.type(), Expr(0));
-    return select(likely(inside), x(from), padding);
-  };
-  std::vector<Tensor> parts{x};
-  if (x_point.defined()) parts.push_back(x_point);
-  const Tensor all(x.type(), seen, value, merged_stages(parts));
-  const Tensor rows = reshape(stored(all, "rows"), {x.size(0), pixels, terms});
-  Index shape{x.size(0)};
-  shape.insert(shape.end(), window.shape.begin(), window.shape.end());
-  shape.push_back(results);
-  return transpose(reshape(quantized_matmul(rows, x_point, kernels, w_point, sums), shape),
-                   results_second);
+  return transpose(quantized_matmul(rows, x_point, matrix, w_point, sums), channel_second);
 }
 
 }  // namespace
@@ -242,21 +267,22 @@ Tensor quantized_convolution(const Tensor &x, const Tensor &x_point, const Tenso
                              const Tensor &w_point, const Window &window, int groups,
                              const Tensor &kernel_sums) {
   constexpr int kManyChannels = 16;
-  const bool many = *constant(x.size(1)) >= kManyChannels, is_kernels = w.rank() == x.rank();
-  const bool depthwise = is_kernels && is_one(w.size(1)) && constant(w.size(0)) == groups;
-  const bool dots = is_kernels && (groups == 1 || *constant(w.size(1)) % kDot == 0);
-  if (groups != 1 && (w_point.defined() || !(depthwise || dots))) {
-    user_error("a convolution of bytes has " + std::to_string(groups) + " groups of kernels" +
-                   (w_point.defined() ? " with a zero point" : ""),
-               "groups have kernels without one, of one channel and one result or of a multiple of "
-               "4 channels",
+  const bool many = *constant(x.size(1)) >= kManyChannels, is_matrix = w.rank() == 2;
+  const bool depthwise = !is_matrix && is_one(w.size(1)) && constant(w.size(0)) == groups;
+  const bool single = groups == 1 && is_single_cell(x, window);
+  if (is_matrix && !single) {
+    user_error("a convolution with several cells or groups has a matrix of kernels",
+               "only pixels that are rows of a matrix are multiplied by one",
+               "give the kernels as w[result, channel, ...]");
+  }
+  if (groups != 1 && !depthwise && *constant(w.size(1)) % kDot != 0) {
+    user_error("a convolution of bytes has " + std::to_string(groups) + " groups of " +
+                   std::to_string(*constant(w.size(1))) + " channels",
+               "groups have one channel and one result, or a multiple of 4 channels",
                "take the zero points off, and convolve numbers of 16 bits or floats");
   }
-  const bool rows =
-      w_point.defined() || !is_kernels || (groups == 1 && many && is_single_cell(x, window));
-  if (!rows) return direct(x, x_point, w, window, groups, kernel_sums);
-  const bool turns = many && !channels_are_innermost(x);
-  return by_rows(turns ? with_channels_innermost(x) : x, x_point, w, w_point, window, kernel_sums);
+  if (is_matrix || (single && many)) return as_product(x, x_point, w, w_point, kernel_sums);
+  return direct(x, x_point, w, w_point, window, groups, kernel_sums);
 }
 
 }  // namespace polyhalite::ops

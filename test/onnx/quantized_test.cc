@@ -246,6 +246,52 @@ TEST_F(Quantized, known_weights_are_packed_once) {
   }
 }
 
+// Weights without signs give the same results as with them, for products and convolutions whose
+// zero point is known, or is none.
+TEST_F(Quantized, known_weights_get_signs) {
+  const bool signs = get_jit_target_from_environment().arch == Target::X86;
+  const std::vector<uint8_t> pixels = random_bytes(16 * 81, 8);
+  for (const int point : {0, 77, 128}) {
+    for (const int64_t groups : {1, 2, 16}) {
+      for (const bool has_point : {true, false}) {
+        SCOPED_TRACE(std::to_string(groups) + " groups, point " + std::to_string(point) +
+                     (has_point ? "" : " that is left out"));
+        ModelBuilder b;
+        b.input("x", {1, 16, 9, 9}, kByte);
+        b.initializer(ModelBuilder::tensor("w", kByte, {32, 16 / groups, 3, 3},
+                                           random_bytes(static_cast<size_t>(4608 / groups), 7)));
+        b.initializer(ModelBuilder::tensor<uint8_t>("p", kByte, {}, {120}));
+        b.initializer(
+            ModelBuilder::tensor<uint8_t>("wp", kByte, {}, {static_cast<uint8_t>(point)}));
+        std::vector<std::string> in{"x", "w", "p"};
+        if (has_point) in.emplace_back("wp");
+        b.node("ConvInteger", in, {"y"},
+               {ints_attribute("pads", {1, 1, 1, 1}),
+                int_attribute("group", static_cast<int>(groups))});
+        b.output("y");
+        const Program program(b.load(), {});
+        CompileOptions node_by_node;
+        node_by_node.optimize = false;
+        const Program::Tensors image{{"x", bytes({1, 16, 9, 9}, pixels)}};
+        EXPECT_EQ(program.run(image).at("y").packed(),
+                  Program(b.load(), node_by_node).run(image).at("y").packed());
+        EXPECT_EQ(to_text(program.graph()).find(".signed") != std::string::npos, signs)
+            << to_text(program.graph());
+      }
+    }
+  }
+  ModelBuilder b;
+  b.input("x", {6, 12}, kByte);
+  b.initializer(ModelBuilder::tensor("w", kByte, {12, 40}, random_bytes(480, 7)));
+  b.initializer(ModelBuilder::tensor<uint8_t>("p", kByte, {}, {120}));
+  b.node("MatMulInteger", {"x", "w", "p"}, {"y"}).output("y");
+  const Program::Tensors rows{{"x", bytes({6, 12}, random_bytes(72, 3))}};
+  CompileOptions without;
+  without.switched_off = {"sign_weights"};
+  EXPECT_EQ(Program(b.load(), {}).run(rows).at("y").packed(),
+            Program(b.load(), without).run(rows).at("y").packed());
+}
+
 // Depthwise kernels of bytes, and around the image the zero point.
 TEST_F(Quantized, depthwise_convolutions) {
   constexpr int kChannels = 20, kSize = 9;

@@ -274,13 +274,13 @@ Tensor convolution_of_steps(Lowering &l, size_t x, size_t x_point, size_t w, siz
     return ops::quantized_convolution(l.in(x), from, kernels, by_column(kernels_zero), window,
                                       groups, sums);
   };
-  if (l.node().has("packed_kernels")) return of_bytes(ops::packed_kernels(l.in(w)), Tensor());
+  if (l.node().has("packed_kernels")) return of_bytes(ops::packed_kernels(l.in(w)), w_zero);
   if (is_packed(l)) return of_bytes(right_operand(l, w), w_zero);
   const bool bytes = l.in(x).type().bits() == 8 && l.in(w).type().bits() == 8;
   const auto terms = known_elements(l.shape(w), 1);
   const bool depthwise = groups > 1 && l.shape(w)[0].is(groups);
   const bool single = depthwise && l.shape(w)[1].is(1);
-  if (bytes && !w_zero.defined() && (single || has_dots(l, x, w, groups)))
+  if (bytes && ((single && !w_zero.defined()) || has_dots(l, x, w, groups)))
     return of_bytes(l.in(w), w_zero);
   // Floats hold sums of a few products of bytes exactly, and need no neighbours to multiply: few
   // channels have none.
