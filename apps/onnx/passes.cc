@@ -5,6 +5,7 @@ namespace polyhalite::onnx {
 const std::vector<GraphPass> &graph_passes() {
   static const std::vector<GraphPass> list = {
       {"remove_dead_nodes", remove_dead_nodes},
+      {"widen_halves", widen_halves},
       {"fold_batch_norm", fold_batch_norm},
       {"share_common_nodes", share_common_nodes},
       {"join_swish", join_swish},

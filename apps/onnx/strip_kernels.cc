@@ -4,6 +4,7 @@
 #include <optional>
 #include <tuple>
 
+#include "apps/onnx/halves.h"
 #include "apps/onnx/passes.h"
 #include "apps/onnx/weight_memory.h"
 #include "polyhalite/ops.h"
@@ -12,25 +13,37 @@ namespace polyhalite::onnx {
 
 namespace {
 
-// Elements as the strips' width and their own places say: those beyond the last result are 0.
-struct Strips {
-  ElementType type;
-  std::vector<int64_t> shape;
-  std::shared_ptr<uint8_t> bytes;
-  size_t element;
-  int64_t width;
+// Halves are widened as they are laid out.
+ElementType laid_out_type(ElementType t) {
+  return t == ElementType::Float16 ? ElementType::Float32 : t;
+}
 
+// Elements as the strips' width and their own places say: those beyond the last result are 0.
+class Strips {
+ public:
   Strips(const Constant &w, std::vector<int64_t> sizes)
-      : type(w.type()),
-        shape(std::move(sizes)),
-        element(static_cast<size_t>(w.element_bytes())),
-        width(shape.back()) {
+      : halves_(w.type() == ElementType::Float16),
+        type_(laid_out_type(w.type())),
+        shape_(std::move(sizes)),
+        element_(halves_ ? sizeof(float) : static_cast<size_t>(w.element_bytes())) {
     int64_t elements = 1;
-    for (const int64_t n : shape) elements *= n;
-    bytes = weight_memory(static_cast<size_t>(elements) * element);
+    for (const int64_t n : shape_) elements *= n;
+    bytes_ = weight_memory(static_cast<size_t>(elements) * element_);
   }
-  uint8_t *at(int64_t index) { return bytes.get() + static_cast<size_t>(index) * element; }
-  Constant constant() const { return Constant(type, shape, bytes, bytes.get()); }
+  /// Elements side by side.
+  void put(int64_t index, const uint8_t *from, int64_t count) {
+    uint8_t *to = bytes_.get() + static_cast<size_t>(index) * element_;
+    if (halves_) return widen(reinterpret_cast<float *>(to), from, count);
+    std::memcpy(to, from, static_cast<size_t>(count) * element_);
+  }
+  Constant constant() const { return Constant(type_, shape_, bytes_, bytes_.get()); }
+
+ private:
+  const bool halves_;
+  const ElementType type_;
+  const std::vector<int64_t> shape_;
+  const size_t element_;
+  std::shared_ptr<uint8_t> bytes_;
 };
 
 int64_t strips_for(int64_t results, int64_t width) { return (results + width - 1) / width; }
@@ -52,8 +65,7 @@ Constant kernels_in_strips(const Constant &w, int64_t width) {
       for (int64_t cell = 0; cell < cells; cell++) {
         const int64_t to =
             ((result / width * cells + cell) * channels + channel) * width + result % width;
-        std::memcpy(strips.at(to), w.at((result * channels + channel) * cells + cell),
-                    strips.element);
+        strips.put(to, w.at((result * channels + channel) * cells + cell), 1);
       }
     }
   }
@@ -67,8 +79,7 @@ Constant matrix_in_strips(const Constant &b, int64_t width) {
   for (int64_t k = 0; k < depth; k++) {
     for (int64_t first = 0; first < columns; first += width) {
       const int64_t count = std::min(width, columns - first);
-      std::memcpy(strips.at((first / width * depth + k) * width), b.at(k * columns + first),
-                  static_cast<size_t>(count) * strips.element);
+      strips.put((first / width * depth + k) * width, b.at(k * columns + first), count);
     }
   }
   return strips.constant();
@@ -166,7 +177,11 @@ Graph strip_kernels(Graph g, const Target &target) {
     if (!convolution && rows == 0) continue;
     const ValueId w = n.inputs[1];
     const Value value = g.value(w);
-    const bool computed = value.type == ElementType::Float32 || value.type == ElementType::Float64;
+    // One row reads halves from memory.
+    const bool computed = value.type == ElementType::Float32 ||
+                          value.type == ElementType::Float64 ||
+                          (value.type == ElementType::Float16 && rows > 1 &&
+                           g.value(n.inputs[0]).type == ElementType::Float32);
     if (!computed || !value.constant || value.constant->elements() == 0 ||
         value.constant->is_splat() || !is_constant(g.value(n.outputs[0]).shape)) {
       continue;
@@ -185,8 +200,8 @@ Graph strip_kernels(Graph g, const Target &target) {
       const Constant kernels =
           transposed ? phase_kernels(*value.constant, strides, *phases) : *value.constant;
       const int64_t all = transposed ? phases->count * results : results;
-      const int width =
-          ops::strip_width(static_cast<int>(all), *language_type(value.type), target, rows == 1);
+      const int width = ops::strip_width(
+          static_cast<int>(all), *language_type(laid_out_type(value.type)), target, rows == 1);
       const ValueId strips = g.add_constant(
           value.name + ".strips", convolution || turned ? kernels_in_strips(kernels, width)
                                                         : matrix_in_strips(kernels, width));
