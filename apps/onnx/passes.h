@@ -27,6 +27,7 @@ Graph widen_halves(Graph g);
 ///   %a = f(%x); %b = f(%x)   ->   %a = f(%x), also in the place of %b; equal constants likewise
 Graph share_common_nodes(Graph g);
 ///   %y = Conv(%x, %w, %b); %z = BatchNormalization(%y, ...)   ->   %z = Conv(%x, %w', %b')
+///   %z = BatchNormalization(%y, ...)   ->   %t = Mul(%y, %factors); %z = Add(%t, %summands)
 Graph fold_batch_norm(Graph g);
 ///   %s = Sigmoid(%x); %y = Mul(%x, %s)   ->   %s = Sigmoid(%x); %y = Swish(%x)
 Graph join_swish(Graph g);

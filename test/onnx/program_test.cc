@@ -272,6 +272,21 @@ TEST(onnx_program, convolution_pool_and_batch_norm) {
   EXPECT_EQ(p.kernels().size(), 2u);
 }
 
+// Behind anything but a convolution of its own it is a multiplication and an addition.
+TEST(onnx_program, batch_norm_of_known_numbers_is_pointwise) {
+  ModelBuilder b(15);
+  b.input("x", {2, 3, 5, 4}).input("z", {2, 1, 5, 4}).weights("s", {4}, {1, -2, 0.5f, 3});
+  b.weights("t", {4}, {1, 2, 3, 4}).weights("m", {4}, {0, 0.5f, 1, -1});
+  b.weights("v", {4}, {1, 0.25f, 2, 0});
+  b.node("Concat", {"x", "z"}, {"c"}, {int_attribute("axis", 1)});
+  b.node("BatchNormalization", {"c", "s", "t", "m", "v"}, {"n"}).node("Relu", {"n"}, {"y"});
+  b.output("y").output("n");
+  run_all(b, {{"x", random_floats({2, 3, 5, 4}, 6)}, {"z", random_floats({2, 1, 5, 4}, 7)}});
+  const std::string graph = to_text(Program(b.load(), {}).graph());
+  EXPECT_EQ(graph.find("BatchNormalization"), std::string::npos) << graph;
+  EXPECT_NE(graph.find("Mul"), std::string::npos) << graph;
+}
+
 TEST(onnx_program, sizes_may_be_symbols) {
   ModelBuilder b;
   b.input("x", {"batch", "length", 4}).weights("w", {4, 6}, list(random_floats({4, 6}, 1)));
