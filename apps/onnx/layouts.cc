@@ -58,6 +58,7 @@ std::map<ValueId, Layout> choose_layouts(const Graph &g) {
     fixed.insert(n.outputs.begin(), n.outputs.end());
   }
   std::map<ValueId, Layout> layouts;
+  std::set<ValueId> turned;
   for (const Node &n : g.nodes) {
     const bool convolution = is_convolution(n);
     if (convolution) {
@@ -75,6 +76,14 @@ std::map<ValueId, Layout> choose_layouts(const Graph &g) {
         g.value(n.inputs[1]).constant && fixed.count(n.inputs[1]) == 0) {
       layouts[n.inputs[1]] = {0, 1};
     }
+    // What is turned for a convolution gets its channels side by side at once, where they are many.
+    if (convolution && fixed.count(n.inputs[0]) == 0 && turned.count(n.inputs[0]) != 0) {
+      constexpr int64_t kManyChannels = 16;
+      const Shape &shape = *g.value(n.inputs[0]).shape;
+      if (shape.size() >= 3 && shape[1].constant().value_or(0) >= kManyChannels)
+        layouts.emplace(n.inputs[0], channels_innermost(shape.size()));
+    }
+    if (n.is("Transpose") && g.value(n.outputs[0]).shape) turned.insert(n.outputs[0]);
     bool images = convolution;
     if (!convolution && keeps_images(n)) {
       for (ValueId v : n.inputs) {

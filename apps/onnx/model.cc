@@ -105,16 +105,21 @@ class Importer {
     Shape shape;
     for (size_t d = 0; d < v.type.shape->size(); d++) {
       const DimProto &dim = (*v.type.shape)[d];
-      if (dim.value) {
+      // Exporters write -1, "?" or "None" for each size that is open.
+      const bool open =
+          dim.value ? *dim.value == -1
+                    : dim.param.find_first_not_of('?') == std::string::npos || dim.param == "None";
+      if (open) {
+        shape.push_back(Dim::symbol(v.name + "." + std::to_string(d)));
+      } else if (dim.value) {
         if (*dim.value < 0 || *dim.value > INT32_MAX) {
           problem("input '" + v.name + "' has the size " + std::to_string(*dim.value),
-                  "sizes are from 0 to 2^31 - 1", "export the model again");
+                  "sizes are from 0 to 2^31 - 1, or -1 where they are open",
+                  "export the model again");
         }
         shape.emplace_back(*dim.value);
       } else {
-        // A size without a name is one of its own.
-        shape.push_back(
-            Dim::symbol(dim.param.empty() ? v.name + "." + std::to_string(d) : dim.param));
+        shape.push_back(Dim::symbol(dim.param));
       }
     }
     return shape;

@@ -54,6 +54,14 @@ Tensor tensor_of(const Func &f, Type type, const Index &shape, Stage stage,
 /// x with zeros around its spatial dimensions, as far as windows reach, channels innermost.
 Tensor bordered(const Tensor &x, const Window &window, const Tensor &outside = Tensor());
 
+/// The spatial dimension, an earlier one, that stands in the place of the last one, where that has
+/// a single place and one cell: tiles go along the last one.
+std::optional<size_t> instead_of_columns(const Tensor &x, const Window &window);
+/// x, and a window, with spatial dimension d and the last one of `spatial` swapped; the first of
+/// them is dimension `first` of x.
+Tensor with_columns(const Tensor &x, size_t first, size_t d, size_t spatial);
+Window with_columns(const Window &window, size_t d);
+
 /// A copy of x[image, channel, ...] whose channels lie side by side.
 Tensor with_channels_innermost(const Tensor &x);
 

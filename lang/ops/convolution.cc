@@ -172,6 +172,32 @@ Tensor bordered(const Tensor &x, const Window &window, const Tensor &outside) {
       stages);
 }
 
+std::optional<size_t> instead_of_columns(const Tensor &x, const Window &window) {
+  const size_t last = window.kernel.size() - 1;
+  const bool single = constant(x.size(-1)) == 1 && window.kernel[last] == 1 &&
+                      constant(window.shape[last]) == 1 && window.before[last] == 0;
+  if (!single) return std::nullopt;
+  for (size_t d = last; d-- > 0;) {
+    if (constant(window.shape[d]) != 1) return d;
+  }
+  return std::nullopt;
+}
+
+Tensor with_columns(const Tensor &x, size_t first, size_t d, size_t spatial) {
+  std::vector<int> order;
+  for (int i = 0; i < x.rank(); i++) order.push_back(i);
+  std::swap(order[first + d], order[first + spatial - 1]);
+  return transpose(x, order);
+}
+
+Window with_columns(const Window &window, size_t d) {
+  Window w = window;
+  for (std::vector<int> *list : {&w.kernel, &w.stride, &w.dilation, &w.before})
+    std::swap((*list)[d], list->back());
+  std::swap(w.shape[d], w.shape.back());
+  return w;
+}
+
 Tensor channels_together(const Tensor &x) {
   constexpr int64_t kMany = 16;
   if (constant(x.size(1)).value_or(0) < kMany) return x;
@@ -198,6 +224,13 @@ Tensor with_channels_innermost(const Tensor &x) {
 }
 
 Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int groups, Type sums) {
+  const size_t spatial = window.kernel.size();
+  if (const auto d = instead_of_columns(x, window)) {
+    return with_columns(
+        convolution(with_columns(x, 2, *d, spatial), with_columns(w, 2, *d, spatial),
+                    with_columns(window, *d), groups, sums),
+        2, *d, spatial);
+  }
   const Type type = sums == Type() ? computed_type(x.type()) : sums;
   const Type result = sums == Type() ? x.type() : sums;
   // Vectors of a channel each read channels beside each other.
@@ -266,6 +299,13 @@ Tensor kernel_strips(const Tensor &w, int width) {
 
 Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Window &window,
                    Type sums) {
+  const size_t spatial = window.kernel.size();
+  if (const auto d = instead_of_columns(x, window); d && strips.rank() == x.rank() + 1) {
+    return with_columns(
+        convolution(with_columns(x, 2, *d, spatial), with_columns(strips, 1, *d, spatial), results,
+                    with_columns(window, *d), sums),
+        2, *d, spatial);
+  }
   const Type type = sums == Type() ? computed_type(x.type()) : sums;
   const Type result = sums == Type() ? x.type() : sums;
   const auto count = constant(strips.size(0)), width = constant(strips.size(-1));

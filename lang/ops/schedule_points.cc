@@ -62,11 +62,23 @@ bool reads_own_place(const Loops &l) {
   return own;
 }
 
+// The loops over more than one point; all where there is none.
+Loops longer_loops(const Loops &given) {
+  Loops l = given;
+  for (size_t d = l.vars.size(); d-- > 0;) {
+    if (l.extent(d) != 1) continue;
+    l.vars.erase(l.vars.begin() + static_cast<ptrdiff_t>(d));
+    l.extents.erase(l.extents.begin() + static_cast<ptrdiff_t>(d));
+  }
+  return l.vars.empty() ? given : l;
+}
+
 // Very short rows, a few channels say, as one loop with those that follow them in memory. Of longer
 // ones it is not seen that what is read lies side by side.
-Loops joined_rows(const Loops &l, int lanes) {
+Loops joined_rows(const Loops &l, const Loops &all, int lanes) {
   constexpr int64_t kShort = 4, kManyVectors = 16;
-  if (l.vars.size() < 2 || l.extent(0) < 2 || l.extent(0) > kShort || !reads_own_place(l)) return l;
+  if (l.vars.size() < 2 || l.extent(0) < 2 || l.extent(0) > kShort || !reads_own_place(all))
+    return l;
   // The last vector of another length asks for each element; of many, loops are cut before it.
   const int64_t length = l.extent(0) * l.extent(1);
   if (length < 2 * lanes || (length % lanes != 0 && length < kManyVectors * lanes)) return l;
@@ -85,7 +97,8 @@ Loops joined_rows(const Loops &l, int lanes) {
 void schedule_points(const Loops &given, bool alone, bool threads, const Target &target, bool whole,
                      int64_t inside) {
   if (given.vars.empty()) return;
-  const Loops l = alone ? joined_rows(given, natural_lanes(given.func, target)) : given;
+  const Loops longer = alone ? longer_loops(given) : given;
+  const Loops l = alone ? joined_rows(longer, given, natural_lanes(given.func, target)) : given;
   Func f = l.func;
   const int64_t operations = product_of(l.extents);
   const int lanes = point_lanes(l, operations, target);
@@ -100,28 +113,24 @@ void schedule_points(const Loops &given, bool alone, bool threads, const Target 
       return;
     }
   }
-  // Dimensions of one point have no vectors.
-  size_t along = 0;
-  while (alone && along + 1 < l.vars.size() && l.extent(along) == 1) along++;
-  const int fit = along == 0 ? lanes : lanes_for(l.extent(along), natural_lanes(f, target));
   constexpr int kMostVectors = 32;
-  const std::vector<int64_t> parts = parts_along(f, l.vars[along]);
-  const int short_fit = lanes_between(parts, l.extent(along), fit);
-  const bool by_parts = whole && l.vars.size() == given.vars.size() && !parts.empty() &&
-                        short_fit > 1 && l.extent(along) > 0 &&
-                        tiles(l.extent(along), short_fit) <= kMostVectors;
+  const std::vector<int64_t> parts = parts_along(f, l.vars[0]);
+  const int short_fit = lanes_between(parts, l.extent(0), lanes);
+  const bool by_parts = whole && l.vars.size() == longer.vars.size() && !parts.empty() &&
+                        short_fit > 1 && l.extent(0) > 0 &&
+                        tiles(l.extent(0), short_fit) <= kMostVectors;
   if (by_parts) {
     // Unrolled, each vector knows its part, and reads it as it lies.
-    f.bound(l.vars[along], 0, static_cast<int>(l.extent(along)))
-        .vectorize(l.vars[along], short_fit, tail_for(l.extent(along), short_fit))
-        .unroll(l.vars[along]);
-  } else if (fit > 1) {
-    f.vectorize(l.vars[along], fit, tail_for(l.extent(along), fit));
+    f.bound(l.vars[0], 0, static_cast<int>(l.extent(0)))
+        .vectorize(l.vars[0], short_fit, tail_for(l.extent(0), short_fit))
+        .unroll(l.vars[0]);
+  } else if (lanes > 1) {
+    f.vectorize(l.vars[0], lanes, tail_for(l.extent(0), lanes));
   }
-  if (large && l.vars.size() > along + 1) {
+  if (large && l.vars.size() > 1) {
     std::vector<int64_t> counts;
-    for (size_t i = along + 1; i < l.vars.size(); i++) counts.push_back(l.extent(i));
-    make_parallel(l, {l.vars.begin() + static_cast<int64_t>(along) + 1, l.vars.end()}, counts);
+    for (size_t i = 1; i < l.vars.size(); i++) counts.push_back(l.extent(i));
+    make_parallel(l, {l.vars.begin() + 1, l.vars.end()}, counts);
   }
 }
 

@@ -13,13 +13,19 @@ namespace {
 // innermost one, which strides through the operand. 0: there is none.
 size_t dimension_across(const Loops &l) {
   size_t across = 0;
+  const auto varies = [&](const Expr &arg) {
+    return std::any_of(l.vars.begin(), l.vars.end(),
+                       [&](const Var &v) { return uses_variable(arg, v.name()); });
+  };
   for_each_node(l.func.value(), [&](const Expr &e) {
     const CallNode *call = as_call(e);
     if (!call || call->args.size() < 2) return;
     if (!(call->param || call->image || call->kind == CallKind::Func)) return;
-    const VariableNode *first = as_variable(call->args[0]);
+    const auto innermost = std::find_if(call->args.begin(), call->args.end(), varies);
+    if (innermost == call->args.end()) return;
+    const VariableNode *first = as_variable(*innermost);
     const auto strides = [&](const Expr &arg) { return uses_variable(arg, l.vars[0].name()); };
-    if (!first || !std::any_of(call->args.begin() + 1, call->args.end(), strides)) return;
+    if (!first || !std::any_of(innermost + 1, call->args.end(), strides)) return;
     for (size_t d = 1; d < l.vars.size(); d++) {
       if (first->name == l.vars[d].name()) across = d;
     }

@@ -204,6 +204,11 @@ Tensor winograd(const Tensor &x, const Tensor &kernels, int results, const Windo
                 const std::vector<int> &tile) {
   const std::vector<Axis> axes = axes_of(window, tile);
   require_kernels(x, kernels, results, axes);
+  if (instead_of_columns(x, window)) {
+    return with_columns(winograd(with_columns(x, 2, 0, 2), with_columns(kernels, 1, 0, 2), results,
+                                 with_columns(window, 0), {tile[1], tile[0]}),
+                        2, 0, 2);
+  }
   const Axis &rows = axes[0], &columns = axes[1];
   const Type type = computed_type(x.type());
   const int width = static_cast<int>(*constant(kernels.size(-1)));

@@ -137,6 +137,22 @@ size_t own_operands(const Inference &i) {
   return static_cast<size_t>(i.node().integer("operands", static_cast<int64_t>(i.inputs())));
 }
 
+// A branch that does not fit the sizes around it may be one that is not taken: the program is made
+// for the condition's value.
+void infer_branches(const Inference &i, RegionInference *no, RegionInference *yes) {
+  try {
+    no->infer();
+  } catch (const CompileError &) {
+    yes->infer();  // where neither fits, this is what is told
+    throw NeedsValue{i.node().inputs[0]};
+  }
+  try {
+    yes->infer();
+  } catch (const CompileError &) {
+    throw NeedsValue{i.node().inputs[0]};
+  }
+}
+
 void infer_if(Inference &i) {
   require_region(i, "then_branch");
   require_region(i, "else_branch");
@@ -146,8 +162,7 @@ void infer_if(Inference &i) {
   // Operands of the regions stand in the order of the attributes' names.
   for (size_t k = 0; k < no.inputs(); k++) no.operand(k, 1 + k, true);
   for (size_t k = 0; k < yes.inputs(); k++) yes.operand(k, 1 + no.inputs() + k, true);
-  no.infer();
-  yes.infer();
+  infer_branches(i, &no, &yes);
   if (no.outputs() != i.outputs() || yes.outputs() != i.outputs())
     i.fail("its branches have " + std::to_string(yes.outputs()) + " and " +
                std::to_string(no.outputs()) + " results",
