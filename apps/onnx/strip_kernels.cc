@@ -153,6 +153,16 @@ Constant phase_kernels(const Constant &w, const std::vector<int> &strides,
   return Constant::of_bytes(w.type(), shape, std::move(bytes));
 }
 
+// Are kernels read as they are by vectors along the image's rows?
+bool has_few_results(const Graph &g, const Node &n, int64_t results) {
+  if (!n.is("Conv")) return false;
+  const Shape &shape = *g.value(n.outputs[0]).shape;
+  ops::Window window;
+  window.stride = listed(n, "strides", shape.size() - 2, 1);
+  window.shape = {static_cast<int>(*shape.back().constant())};
+  return ops::few_results(static_cast<int>(results), window);
+}
+
 bool is_turned(const Node &n) { return n.is("Gemm") && n.integer("transB", 0) != 0; }
 
 // Rows of a product whose right operand is a matrix that fills strips; 0: it is none.
@@ -191,6 +201,7 @@ Graph strip_kernels(Graph g, const Target &target) {
     if (transposed && !phases) continue;
     const bool turned = is_turned(n);
     const int64_t results = value.constant->shape()[n.is("Conv") || turned ? 0 : 1];
+    if (has_few_results(g, n, results)) continue;
     const std::vector<int> strides =
         transposed ? listed(n, "strides", value.constant->shape().size() - 2, 1)
                    : std::vector<int>();

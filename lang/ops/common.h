@@ -51,8 +51,10 @@ Type computed_type(Type t);
 Tensor tensor_of(const Func &f, Type type, const Index &shape, Stage stage,
                  std::vector<Stage> stages);
 
-/// x with zeros around its spatial dimensions, as far as windows reach, channels innermost.
-Tensor bordered(const Tensor &x, const Window &window, const Tensor &outside = Tensor());
+/// x with zeros, or `outside`, around its spatial dimensions, as far as windows reach; channels
+/// innermost unless they are few or `planes`.
+Tensor bordered(const Tensor &x, const Window &window, const Tensor &outside = Tensor(),
+                bool planes = false);
 
 /// The spatial dimension, an earlier one, that stands in the place of the last one, where that has
 /// a single place and one cell: tiles go along the last one.

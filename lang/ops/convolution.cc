@@ -1,6 +1,8 @@
 // Convolutions, of any number of spatial dimensions. The Funcs have channels innermost, whatever
 // the order of the images around them: vectors run over result channels, a pixel's value is read
 // once for all of them.
+#include <climits>
+
 #include "lang/ir/visit.h"
 #include "lang/ops/common.h"
 #include "lang/ops/loops.h"
@@ -17,6 +19,13 @@ std::vector<int> channels_first(int rank) {
   std::vector<int> order{1};
   for (int d = rank - 1; d >= 2; d--) order.push_back(d);
   order.push_back(0);
+  return order;
+}
+
+// Columns, channel, rows..., image.
+std::vector<int> columns_first(int rank) {
+  std::vector<int> order = channels_first(rank);
+  std::swap(order[0], order[1]);
   return order;
 }
 
@@ -43,9 +52,11 @@ struct KernelDomain {
       cells.emplace_back(r[static_cast<int>(kernel.size() - i)]);
     }
   }
-  std::vector<RVar> variables() const {
+  // The innermost first: channels, or cells of a row, which share lines of the cache.
+  std::vector<RVar> variables(bool along_rows = false) const {
     std::vector<RVar> list;
     for (int d = 0; d < r.dimensions(); d++) list.push_back(r[d]);
+    if (along_rows && list.size() > 1) std::swap(list[0], list[1]);
     return list;
   }
 };
@@ -67,9 +78,10 @@ std::vector<Stage> by_columns(const Expr &columns, const std::function<Stage()> 
 // The sums of terms. `term` is told the point and the group of its channel.
 Tensor summed(Type type, Type result, const Index &shape, int groups, const KernelDomain &domain,
               std::vector<Stage> stages,
-              const std::function<Expr(const Index &, const Expr &)> &term) {
+              const std::function<Expr(const Index &, const Expr &)> &term,
+              bool along_rows = false) {
   const int rank = static_cast<int>(shape.size());
-  const std::vector<int> order = channels_first(rank);
+  const std::vector<int> order = along_rows ? columns_first(rank) : channels_first(rank);
   const auto channels = constant(shape[1]);
   // Vectors stay within a group. A group of one result is its channel.
   const bool apart = groups > 1 && channels && *channels > groups;
@@ -92,7 +104,7 @@ Tensor summed(Type type, Type result, const Index &shape, int groups, const Kern
     own.kind = groups > 1 && channels == groups ? Stage::Depthwise : Stage::Product;
     own.func = sum;
     own.extents = in_order(shape, order);
-    own.rvars = domain.variables();
+    own.rvars = domain.variables(along_rows);
     own.dims = order;
     if (apart) {
       own.groups = groups;
@@ -125,7 +137,7 @@ Expr times(const Expr &a, int b) { return b == 1 ? a : a * b; }
 
 }  // namespace
 
-Tensor bordered(const Tensor &x, const Window &window, const Tensor &outside) {
+Tensor bordered(const Tensor &x, const Window &window, const Tensor &outside, bool planes) {
   Index before{Expr(0), Expr(0)}, shape{x.size(0), x.size(1)};
   bool any = false;
   for (size_t i = 0; i < window.kernel.size(); i++) {
@@ -143,7 +155,7 @@ Tensor bordered(const Tensor &x, const Window &window, const Tensor &outside) {
   if (!any) return x;
   // What lies outside of x is known; the index is clamped so that no other element is needed. A few
   // channels fill no vector, rows do.
-  const std::vector<int> order = constant(x.size(1)).value_or(16) <= kFewChannels
+  const std::vector<int> order = planes || constant(x.size(1)).value_or(16) <= kFewChannels
                                      ? reversed_dims(x.rank())
                                      : channels_first(x.rank());
   const std::vector<Var> vars = index_vars(x.rank());
@@ -173,6 +185,7 @@ Tensor bordered(const Tensor &x, const Window &window, const Tensor &outside) {
 }
 
 std::optional<size_t> instead_of_columns(const Tensor &x, const Window &window) {
+  if (window.kernel.size() < 2) return std::nullopt;
   const size_t last = window.kernel.size() - 1;
   const bool single = constant(x.size(-1)) == 1 && window.kernel[last] == 1 &&
                       constant(window.shape[last]) == 1 && window.before[last] == 0;
@@ -198,19 +211,37 @@ Window with_columns(const Window &window, size_t d) {
   return w;
 }
 
+namespace {
+
+// How what x is made of holds x's channels.
+struct Channels {
+  bool apart = false, together = false;
+
+  explicit Channels(const Tensor &x) {
+    const std::vector<Var> vars = index_vars(x.rank());
+    for_each_node(x(as_index(vars)), [&](const Expr &e) {
+      const CallNode *c = as_call(e);
+      if (!c || (c->kind != CallKind::Func && c->kind != CallKind::Image)) return;
+      for (size_t i = 0; i < c->args.size(); i++) {
+        if (uses_variable(c->args[i], vars[1].name())) (i == 0 ? together : apart) = true;
+      }
+    });
+  }
+};
+
+}  // namespace
+
 Tensor channels_together(const Tensor &x) {
   constexpr int64_t kMany = 16;
   if (constant(x.size(1)).value_or(0) < kMany) return x;
-  const std::vector<Var> vars = index_vars(x.rank());
-  bool apart = false, together = false;
-  for_each_node(x(as_index(vars)), [&](const Expr &e) {
-    const CallNode *c = as_call(e);
-    if (!c || (c->kind != CallKind::Func && c->kind != CallKind::Image)) return;
-    for (size_t i = 0; i < c->args.size(); i++) {
-      if (uses_variable(c->args[i], vars[1].name())) (i == 0 ? together : apart) = true;
-    }
-  });
-  return apart && !together ? with_channels_innermost(x) : x;
+  const Channels channels(x);
+  return channels.apart && !channels.together ? with_channels_innermost(x) : x;
+}
+
+bool few_results(int results, const Window &window) {
+  constexpr int kFew = 4, kManyColumns = 16;
+  return results <= kFew && !window.stride.empty() && window.stride.back() == 1 &&
+         constant(window.shape.back()).value_or(0) >= kManyColumns;
 }
 
 Tensor with_channels_innermost(const Tensor &x) {
@@ -235,7 +266,12 @@ Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int g
   const Type result = sums == Type() ? x.type() : sums;
   // Vectors of a channel each read channels beside each other.
   const bool depthwise = groups > 1 && constant(w.size(0)) == groups;
-  const Tensor image = bordered(depthwise ? channels_together(x) : x, window);
+  const bool along_rows =
+      groups == 1 && few_results(static_cast<int>(constant(w.size(0)).value_or(INT_MAX)), window);
+  const Tensor given = depthwise                            ? channels_together(x)
+                       : along_rows && Channels(x).together ? stored(x, "planes")
+                                                            : x;
+  const Tensor image = bordered(given, window, Tensor(), along_rows);
   Index shape{x.size(0), w.size(0)};
   shape.insert(shape.end(), window.shape.begin(), window.shape.end());
   const KernelDomain domain(w.size(1), window.kernel);
@@ -251,7 +287,7 @@ Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int g
     }
     return wide(image(pixel)) * wide(w(weight));
   };
-  return summed(type, result, shape, groups, domain, merged_stages({image, w}), term);
+  return summed(type, result, shape, groups, domain, merged_stages({image, w}), term, along_rows);
 }
 
 int strip_width(int results, const Type &sums, const Target &target, bool one_row) {

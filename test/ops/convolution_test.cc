@@ -69,6 +69,12 @@ std::vector<Shape> shapes() {
       square(6, 12, 8, 3, 1, 6),
       square(8, 4, 8, 3, 1, 4),
       square(200, 17, 1, 1),
+      square(32, 3, 24, 9),
+      square(20, 4, 33, 3),
+      square(64, 2, 16, 1),
+      square(3, 1, 40, 3),
+      {64, 48, 1, {40, 1}, {5, 1}, {1, 1}, {1, 1}, {2, 0}, {2, 0}},
+      {24, 24, 24, {1, 40, 1}, {1, 3, 1}, {1, 2, 1}, {1, 1, 1}, {0, 1, 0}, {0, 1, 0}},
       square(100, 100, 33, 3, 1, 100),
       square(512, 512, 14, 3, 1, 512),
       square(1024, 1024, 8, 5, 2, 1024),
@@ -310,6 +316,21 @@ TEST(convolution, planar_images) {
   }
 }
 
+// Vectors along the image's rows, of planes and of channels side by side, with and without an
+// epilogue.
+TEST(convolution, few_results) {
+  std::vector<Shape> list{square(32, 3, 24, 9), square(20, 4, 33, 3), square(64, 2, 16, 1)};
+  list.push_back({12, 2, 1, {50}, {5}, {1}, {2}, {3}, {2}, 2});
+  list.push_back({6, 3, 1, {5, 6, 20}, {2, 3, 3}, {1, 2, 1}, {1, 1, 1}, {0, 1, 1}, {1, 1, 1}});
+  for (const Shape &s : list) {
+    for (const Images images : {Images::Planar, Images::ChannelsInnermost}) {
+      for (const bool epilogue : {false, true}) {
+        EXPECT_LE(error_of(s, Kernels::Plain, images, epilogue, host()), 1) << text(s);
+      }
+    }
+  }
+}
+
 TEST(convolution, open_sizes) {
   for (const Shape &s : some_shapes()) {
     const Kernels kernels = s.groups > 1 ? Kernels::Plain : Kernels::Strips;
@@ -317,7 +338,6 @@ TEST(convolution, open_sizes) {
   }
 }
 
-// Two in one pipeline: the first one's result is the image of the second.
 // Of bytes: exact, with padding that is the zero point.
 TEST(convolution, quantized_forms_are_exact) {
   std::vector<Shape> list = {square(64, 33, 9, 3), square(3, 16, 15, 7, 2), square(20, 70, 8, 1),

@@ -243,6 +243,9 @@ Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int g
 /// tile of results reads of them lies side by side.
 Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Window &window,
                    Type sums = Type());
+/// Do so few results of a convolution leave most lanes of a vector idle, that vectors run along
+/// rows of the image? Its kernels are best as they are, then.
+bool few_results(int results, const Window &window);
 /// How many results of so many make a strip, for pixels or rows of a matrix, or for one.
 int strip_width(int results, const Type &sums, const Target &target, bool one_row = false);
 /// Kernels w[result, channel, ...], or the transpose of a matrix, in strips of this width, for
@@ -320,10 +323,10 @@ Tensor packed_matrix(const Tensor &packed);
 Tensor quantized_matmul(const Tensor &a, const Tensor &a_point, const Tensor &b,
                         const Tensor &b_point, const Tensor &column_sums = Tensor());
 /// The same of a convolution: x_point is one number, w_point that or one for each result. w: the
-/// kernels, of one cell also their matrix [channel, result]. Groups have one channel and one result,
-/// or a multiple of 4 channels each, of which dot products take neighbours. Padding is x_point. All
-/// sizes are constants. `kernel_sums`: of each result's kernel in Int(32), where the caller knows
-/// them.
+/// kernels, of one cell also their matrix [channel, result]. Groups have one channel and one
+/// result, or a multiple of 4 channels each, of which dot products take neighbours. Padding is
+/// x_point. All sizes are constants. `kernel_sums`: of each result's kernel in Int(32), where the
+/// caller knows them.
 Tensor quantized_convolution(const Tensor &x, const Tensor &x_point, const Tensor &w,
                              const Tensor &w_point, const Window &window, int groups = 1,
                              const Tensor &kernel_sums = Tensor());
