@@ -84,7 +84,4 @@ bool is_fixed(const Expr &size);
 /// condition; itself where it is the only one.
 Stage chosen(std::vector<Stage> choices, const std::string &name);
 
-/// The stages of all tensors, each Func once; none of them moves with the result's points.
-std::vector<Stage> merged_stages(const std::vector<Tensor> &tensors);
-
 }  // namespace polyhalite::ops

@@ -278,76 +278,107 @@ Expr reflected(const Expr &x, const Expr &low, const Expr &high) {
   return select(range > 0.0f, folded, low);
 }
 
-std::vector<Tensor> lower_grid_sample(Lowering &l) {
-  const Tensor x = l.in(0), grid = l.in(1);
-  const std::string mode = l.node().text("mode", "linear"),
-                    padding = l.node().text("padding_mode", "zeros");
-  const bool align = l.node().integer("align_corners", 0) != 0;
-  const bool nearest = mode == "nearest", cubic_mode = mode == "cubic" || mode == "bicubic";
+// What a pixel's taps along a dimension are, for all channels: their places, and their weights, of
+// which those outside of an image of zeros are 0.
+struct GridTaps {
+  std::vector<Tensor> places, weights;
+};
+
+// For one dimension, of [image, ...].
+GridTaps grid_taps(const Node &node, const Tensor &x, const Tensor &grid, size_t d) {
+  const std::string mode = node.text("mode", "linear"),
+                    padding = node.text("padding_mode", "zeros");
+  const bool align = node.integer("align_corners", 0) != 0;
+  const bool nearest = mode == "nearest", cubic = mode == "cubic" || mode == "bicubic";
+  const int taps = nearest ? 1 : cubic ? 4 : 2;
   const size_t spatial = x.shape().size() - 2;
+  const Expr size = x.shape()[d + 2], n = cast<float>(size);
+  const Expr low = align ? Expr(0.0f) : Expr(-0.5f), high = align ? n - 1.0f : n - 0.5f;
+  const Index shape(grid.shape().begin(), grid.shape().end() - 1);
+  const auto held = [&](Type type, const char *name, const std::function<Expr(const Expr &)> &of) {
+    const Tensor value(
+        type, shape,
+        [=](const Index &at) {
+          Index from = at;
+          from.emplace_back(static_cast<int>(spatial - 1 - d));  // the last coordinate comes first
+          const Expr g = cast<float>(grid(from));
+          Expr place = align ? (g + 1.0f) / 2.0f * (n - 1.0f) : ((g + 1.0f) * n - 1.0f) / 2.0f;
+          if (nearest) place = round(place);
+          // Of places between the outermost pixels' centres and the border, taps are clamped only.
+          if (padding == "border")
+            place = select(place < low || place > high, clamp(place, 0.0f, n - 1.0f), place);
+          if (padding == "reflection") place = reflected(place, low, high);
+          return of(place);
+        },
+        grid.detached_stages());
+    return ops::stored(value, name);
+  };
+  const auto first = [=](const Expr &place) {
+    return nearest ? cast<int32_t>(round(place)) : cast<int32_t>(floor(place)) - (cubic ? 1 : 0);
+  };
+  const auto weight = [=](const Expr &place, int tap) -> Expr {
+    if (nearest) return 1.0f;
+    const Expr r = place - floor(place);
+    if (!cubic) return tap == 0 ? 1.0f - r : r;
+    const float a = -0.75f;
+    auto outer = [a](const Expr &t) { return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a; };
+    auto inner = [a](const Expr &t) { return ((a + 2) * t - (a + 3)) * t * t + 1.0f; };
+    return tap == 0   ? outer(r + 1.0f)
+           : tap == 1 ? inner(r)
+           : tap == 2 ? inner(1.0f - r)
+                      : outer(2.0f - r);
+  };
+  GridTaps list;
+  for (int tap = 0; tap < taps; tap++) {
+    list.places.push_back(held(Int(32), "places", [=](const Expr &place) -> Expr {
+      Expr p = first(place) + tap;
+      if (padding == "reflection") p = cast<int32_t>(reflected(cast<float>(p), low, high));
+      return clamp(p, 0, size - 1);
+    }));
+    list.weights.push_back(held(Float(32), "weights", [=](const Expr &place) -> Expr {
+      const Expr p = first(place) + tap;
+      return padding == "zeros" ? select(p >= 0 && p < size, weight(place, tap), 0.0f)
+                                : weight(place, tap);
+    }));
+  }
+  return list;
+}
+
+std::vector<Tensor> lower_grid_sample(Lowering &l) {
+  const Tensor x = l.in(0);
+  const bool zeros = l.node().text("padding_mode", "zeros") == "zeros";
+  std::vector<GridTaps> taps;
+  std::vector<Tensor> parts{x};
+  for (size_t d = 0; d + 2 < x.shape().size(); d++) {
+    taps.push_back(grid_taps(l.node(), x, l.in(1), d));
+    parts.insert(parts.end(), taps[d].places.begin(), taps[d].places.end());
+    parts.insert(parts.end(), taps[d].weights.begin(), taps[d].weights.end());
+  }
   return {Tensor(
       x.type(), l.result_sizes(0),
       [=](const Index &at) {
-        // For each dimension the first pixel of those that are combined, and their weights.
-        std::vector<Expr> first(spatial);
-        std::vector<std::vector<Expr>> weights(spatial);
-        std::vector<std::pair<Expr, Expr>> border(spatial);
-        for (size_t d = 0; d < spatial; d++) {
-          Index from{at[0]};
-          from.insert(from.end(), at.begin() + 2, at.end());
-          from.emplace_back(static_cast<int>(spatial - 1 - d));  // the last coordinate comes first
-          const Expr n = cast<float>(x.shape()[d + 2]);
-          const Expr g = cast<float>(grid(from));
-          Expr place = align ? (g + 1.0f) / 2.0f * (n - 1.0f) : ((g + 1.0f) * n - 1.0f) / 2.0f;
-          border[d] =
-              align ? std::make_pair(Expr(0.0f), n - 1.0f) : std::make_pair(Expr(-0.5f), n - 0.5f);
-          if (nearest) place = round(place);
-          if (padding == "border") place = clamp(place, 0.0f, n - 1.0f);
-          if (padding == "reflection") place = reflected(place, border[d].first, border[d].second);
-          if (nearest) {
-            first[d] = cast<int32_t>(round(place));
-            weights[d] = {Expr(1.0f)};
-            continue;
-          }
-          const Expr low = floor(place), r = place - low;
-          first[d] = cast<int32_t>(low) - (cubic_mode ? 1 : 0);
-          if (!cubic_mode) {
-            weights[d] = {1.0f - r, r};
-            continue;
-          }
-          const float a = -0.75f;
-          auto outer = [a](const Expr &t) { return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a; };
-          auto inner = [a](const Expr &t) { return ((a + 2) * t - (a + 3)) * t * t + 1.0f; };
-          weights[d] = {outer(r + 1.0f), inner(r), inner(1.0f - r), outer(2.0f - r)};
-        }
+        Index pixel{at[0]};
+        pixel.insert(pixel.end(), at.begin() + 2, at.end());
         Expr sum;
-        std::vector<size_t> tap(spatial);
+        std::vector<size_t> tap(taps.size());
         while (true) {
           Index from{at[0], at[1]};
-          Expr weight, inside;
-          for (size_t d = 0; d < spatial; d++) {
-            Expr p = first[d] + static_cast<int>(tap[d]);
-            const Expr n = x.shape()[d + 2];
-            if (padding == "zeros") {
-              const Expr in = p >= 0 && p < n;
-              inside = inside.defined() ? inside && in : in;
-            } else if (padding == "reflection") {
-              p = cast<int32_t>(reflected(cast<float>(p), border[d].first, border[d].second));
-            }
-            from.push_back(clamp(p, 0, n - 1));
-            const Expr w = weights[d][tap[d]];
+          Expr weight;
+          for (size_t d = 0; d < taps.size(); d++) {
+            from.push_back(taps[d].places[tap[d]](pixel));
+            const Expr w = taps[d].weights[tap[d]](pixel);
             weight = weight.defined() ? weight * w : w;
           }
           Expr v = cast<float>(x(from));
-          if (inside.defined()) v = select(inside, v, 0.0f);
+          if (zeros) v = select(weight != 0.0f, v, 0.0f);  // not infinity times 0
           sum = sum.defined() ? sum + weight * v : weight * v;
           size_t d = 0;
-          while (d < spatial && ++tap[d] == weights[d].size()) tap[d++] = 0;
-          if (d == spatial) break;
+          while (d < taps.size() && ++tap[d] == taps[d].places.size()) tap[d++] = 0;
+          if (d == taps.size()) break;
         }
         return cast(x.type(), sum);
       },
-      ops::gather(x, grid, 0).stages())};
+      ops::merged_stages(parts))};
 }
 
 // Patches back to an image: each cell of the image is the sum of the patches that cover it.

@@ -111,6 +111,9 @@ class Tensor {
   Read read_;
   std::vector<Stage> stages_;
 };
+/// The stages of all tensors, each Func once, for a tensor that reads them; none of them moves with
+/// its points.
+std::vector<Stage> merged_stages(const std::vector<Tensor> &tensors);
 
 /// Funcs that hold these tensors, the outputs of one pipeline, with the library's schedule for them
 /// and for all that they are made of. orders[i][k] is the dimension of tensor i that is dimension k
