@@ -82,6 +82,7 @@ Graph canonicalize(Graph g) {
   for (Node &n : g.nodes) {
     if (!n.domain.empty()) continue;
     close_regions(&n);
+    capture_invariants(&g, &n);
     move_attributes(&g, &n);
     if (n.op == "Scatter") n.op = "ScatterElements";
     const bool upsample = n.op == "Upsample";

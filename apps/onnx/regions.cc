@@ -1,5 +1,7 @@
 #include "apps/onnx/regions.h"
 
+#include <algorithm>
+
 #include "apps/onnx/canonicalize.h"
 
 namespace polyhalite::onnx {
@@ -30,6 +32,56 @@ void close_regions(Node *n) {
     a = std::make_shared<const Graph>(canonicalize(std::move(region)));
   }
   if (any) n->attributes["operands"] = own;
+}
+
+namespace {
+
+// What v is a copy of.
+ValueId original(const Graph &g, ValueId v) {
+  for (size_t i = g.nodes.size(); i-- > 0;) {
+    const Node &n = g.nodes[i];
+    if (n.is("Identity") && n.outputs[0] == v) v = n.inputs[0];
+  }
+  return v;
+}
+
+}  // namespace
+
+void capture_invariants(Graph *g, Node *n) {
+  const bool loop = n->is("Loop");
+  if (!loop && !(n->is("Scan") && n->version >= 9)) return;
+  const Graph *given = region_of(*n, "body");
+  if (!given || !n->has("operands")) return;
+  Graph body = *given;
+  const auto own = static_cast<size_t>(n->integer("operands", 0));
+  const size_t before = loop ? 2 : 0, tests = loop ? 1 : 0;  // counters and conditions come first
+  const auto scans = static_cast<size_t>(n->integer("num_scan_inputs", 0));
+  if (own < before + scans || own > n->inputs.size() || body.inputs.size() != n->inputs.size() ||
+      body.outputs.size() < tests + own - before - scans)
+    return;
+  bool any = false;
+  size_t count = own;
+  for (size_t k = own - before - scans; k-- > 0;) {
+    const ValueId inside = body.inputs[before + k], around = n->inputs[before + k];
+    const ValueId result = k < n->outputs.size() ? n->outputs[k] : kNone;
+    const bool given_away =
+        std::count(g->outputs.begin(), g->outputs.end(), result) != 0 && result != kNone;
+    if (around == kNone || given_away || original(body, body.outputs[tests + k]) != inside)
+      continue;
+    const auto at = static_cast<ptrdiff_t>(before + k);
+    n->inputs.erase(n->inputs.begin() + at);
+    body.inputs.erase(body.inputs.begin() + at);
+    n->inputs.push_back(around);
+    body.inputs.push_back(inside);
+    body.outputs.erase(body.outputs.begin() + static_cast<ptrdiff_t>(tests + k));
+    if (k < n->outputs.size()) n->outputs.erase(n->outputs.begin() + static_cast<ptrdiff_t>(k));
+    if (result != kNone) g->replace_uses(result, around);
+    count--;
+    any = true;
+  }
+  if (!any) return;
+  n->attributes["operands"] = static_cast<int64_t>(count);
+  n->attributes["body"] = std::make_shared<const Graph>(std::move(body));
 }
 
 bool inline_branch(Graph *g, size_t at) {

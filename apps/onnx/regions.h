@@ -14,6 +14,10 @@ namespace polyhalite::onnx {
 ///   %y = If(%c) {then = graph() reads %x}  ->  %y = If(%c, %x) {then = graph(%x), operands = 1}
 void close_regions(Node *n);
 
+/// A state of a Loop or a Scan that each turn gives on as it came is a value around it: where that is
+/// known, each turn's kernels are made for it, and nothing copies it. After close_regions().
+void capture_invariants(Graph *g, Node *n);
+
 /// Null where the node has no such region.
 const Graph *region_of(const Node &n, const std::string &attribute);
 

@@ -215,6 +215,7 @@ class TileSchedule {
   const int64_t least_columns_;  // 0 where nothing is known
   const int tile_;
   int64_t steps_ = 1;  // of the innermost loop over products
+  LoopLevel level_;    // where a tile is computed
 
  private:
   // Rows in tasks, each of which has a ring of the border's rows.
@@ -287,7 +288,6 @@ class TileSchedule {
   int64_t strips_ = 1;
   std::optional<Var> row_, task_;
   std::optional<Var> down_, around_;  // rows that tiles go down, and the loop around it
-  LoopLevel level_;                   // where a tile is computed
 };
 
 class StripSchedule : TileSchedule {
@@ -322,6 +322,7 @@ class StripSchedule : TileSchedule {
     const int64_t most = is_one_row() ? 128 : 256;
     const int size = block_of_terms(rvars, most, 3 * most / 2, 0);
     steps_ = size != 0 && rvars.size() == 1 ? size : constant(rvars[0].extent()).value_or(1);
+    if (const int chains = chains_of_row(rvars)) return sum_in_chains(rvars[0], ones, size, chains);
     const auto with_ones = [&] {
       std::vector<RVar> all = rvars;
       all.insert(all.end(), ones.begin(), ones.end());
@@ -342,6 +343,66 @@ class StripSchedule : TileSchedule {
     order_update(partial.update(), with_ones(), {part});
     if (unrolled) partial.update().unroll(rvars[0]);
     order_update(sums_.update(), {blocks}, {}, false);
+  }
+
+  // Sums that a result of one row is made of, since each multiply-add waits for the one before it:
+  // of every so many-th term. 0: enough results are made at once, or terms are few.
+  int chains_of_row(const std::vector<RVar> &rvars) const {
+    constexpr int kEnough = 8, kManySteps = 8;
+    if (!is_one_row() || rvars.size() != 1 || !sums_.types()[0].is_float()) return 0;
+    int chains = 1;
+    while (chains * width_ / lanes_ < kEnough) chains *= 2;
+    while (chains > 1 && (steps_ % chains != 0 || steps_ < kManySteps * chains)) chains /= 2;
+    return chains > 1 ? chains : 0;
+  }
+
+  //   for blocks { for terms/chains { chains of sums }; add them up }
+  void sum_in_chains(RVar k, const std::vector<RVar> &ones, int size, int chains) {
+    constexpr int kTogether = 2;
+    RVar blocks("blocks"), term("term"), chain("chain"), together("together");
+    Var part("part"), own("own");
+    std::vector<std::pair<RVar, Var>> kept{{chain, own}};
+    if (size != 0) {
+      sums_.update().split(k, blocks, term, size);
+      kept.emplace_back(blocks, part);
+      k = term;
+    }
+    sums_.update().split(k, k, chain, chains);
+    Func partial = sums_.update().rfactor(kept);
+    if (size != 0) {
+      partial.compute_at(sums_, blocks);
+    } else {
+      partial.compute_at(level_);
+    }
+    in_registers(partial.operator polyhalite::Stage());
+    partial.unroll(own);
+    std::vector<VarOrRVar> inner{args_[0]}, outer;
+    if (args_.size() > 1) inner.emplace_back(args_[1]);
+    for (const RVar &r : ones) outer.emplace_back(r);
+    for (size_t i = 2; i < args_.size(); i++) outer.emplace_back(args_[i]);
+    const auto ordered = [&](polyhalite::Stage stage, const std::vector<VarOrRVar> &middle,
+                             const std::vector<VarOrRVar> &last) {
+      std::vector<VarOrRVar> order = inner;
+      order.insert(order.end(), middle.begin(), middle.end());
+      order.insert(order.end(), outer.begin(), outer.end());
+      order.insert(order.end(), last.begin(), last.end());
+      stage.reorder(order);
+      in_registers(stage);
+    };
+    const bool unrolled = steps_ / chains % kTogether == 0;
+    if (unrolled) partial.update().split(k, k, together, kTogether);
+    std::vector<VarOrRVar> middle{own}, last;
+    if (unrolled) middle.emplace_back(together);
+    middle.emplace_back(k);
+    if (size != 0) last.emplace_back(part);
+    ordered(partial.update(), middle, last);
+    partial.update().unroll(own);
+    if (unrolled) partial.update().unroll(together);
+    outer.erase(outer.begin(), outer.begin() + static_cast<ptrdiff_t>(ones.size()));
+    middle = {chain};
+    if (size != 0) middle.emplace_back(blocks);
+    ordered(sums_.update(), middle, {});
+    sums_.update().unroll(chain);
   }
 };
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "apps/onnx/canonicalize.h"
 #include "apps/onnx/emit_library.h"
 #include "apps/onnx/session.h"
 #include "test/onnx/backend_case.h"
@@ -151,6 +152,60 @@ TEST(onnx_control, loops_keep_states_and_collect_results) {
     EXPECT_EQ(out.at("all").shape(), (std::vector<int64_t>{n, 2}));
     if (n != 3) continue;
     EXPECT_EQ(list(out.at("all")), (std::vector<float>{-11, -22, -12, -24, -13, -26}));
+  }
+}
+
+// A state that turns give on as it came, also as a copy, is a value around the loop: where it is
+// known the body's kernels are made for it. What reads its last value reads the first one.
+TEST(onnx_control, states_that_stay_are_values_around) {
+  for (const bool copied : {false, true}) {
+    ModelBuilder body, b;
+    body.input("turn", {}, 7).input("goes", {}, 9).input("m", {2, 2}).input("s", {1, 2});
+    body.node("Identity", {"goes"}, {"goes_on"}).node("MatMul", {"s", "m"}, {"next"});
+    if (copied) body.node("Identity", {"m"}, {"m_copy"}).node("Identity", {"m_copy"}, {"m_next"});
+    body.node("Neg", {"next"}, {"seen"});
+    body.output("goes_on").output(copied ? "m_next" : "m").output("next").output("seen");
+    b.input("n", {}, 7).input("start", {1, 2}).weights("w", {2, 2}, {0, 1, 1, 1});
+    b.node("Loop", {"n", "", "w", "start"}, {"kept", "last", "all"},
+           {graph_attribute("body", body.region("body"))});
+    b.node("Add", {"kept", "kept"}, {"twice"}).output("twice").output("last").output("all");
+    Session session(b.load());
+    Program::Tensors in{{"start", floats({1, 2}, {1, 0})}};
+    for (const int64_t n : {4, 0}) {
+      in["n"] = Constant::integer(n);
+      const auto out = session.run(in);
+      EXPECT_EQ(list(out.at("twice")), (std::vector<float>{0, 2, 2, 2}));
+      EXPECT_EQ(list(out.at("last")),
+                n == 4 ? (std::vector<float>{2, 3}) : (std::vector<float>{1, 0}));
+      EXPECT_EQ(out.at("all").shape(), (std::vector<int64_t>{n, 1, 2}));
+    }
+    const Graph g = canonicalize(b.load().graph);
+    const Node &node = g.nodes[0];
+    EXPECT_EQ(node.integer("operands", 0), 3);
+    EXPECT_EQ(node.inputs.size(), 4u);
+    EXPECT_EQ(node.outputs.size(), 2u);
+  }
+}
+
+// A branch whose sizes do not meet what is around it is none of the program's, where it is not
+// taken.
+TEST(onnx_control, branches_that_do_not_fit_may_not_be_taken) {
+  ModelBuilder yes, no, b;
+  yes.weights("w2", {2, 1}, {1, 1}).node("MatMul", {"x", "w2"}, {"p"}).output("p");
+  no.weights("w3", {3, 1}, {1, 1, 1}).node("MatMul", {"x", "w3"}, {"q"}).output("q");
+  b.input("c", {}, 9).input("x", {1, 2});
+  b.node("If", {"c"}, {"y"},
+         {graph_attribute("then_branch", yes.region("yes")),
+          graph_attribute("else_branch", no.region("no"))});
+  b.output("y");
+  Session session(b.load());
+  const Constant x = floats({1, 2}, {1, 2});
+  EXPECT_EQ(list(session.run({{"c", boolean(true)}, {"x", x}}).at("y")), (std::vector<float>{3}));
+  try {
+    session.run({{"c", boolean(false)}, {"x", x}});
+    FAIL() << "two columns have met three rows";
+  } catch (const CompileError &e) {
+    EXPECT_NE(std::string(e.what()).find("MatMul"), std::string::npos) << e.what();
   }
 }
 

@@ -287,6 +287,16 @@ TEST(onnx_program, batch_norm_of_known_numbers_is_pointwise) {
   EXPECT_NE(graph.find("Mul"), std::string::npos) << graph;
 }
 
+// Exporters write -1, "?" or "None" for every size that is open: they need not be equal.
+TEST(onnx_program, open_sizes_without_names_are_their_own) {
+  for (const TestDim &open : {TestDim(-1), TestDim("?"), TestDim("None")}) {
+    ModelBuilder b;
+    b.input("x", {open, open}).node("Relu", {"x"}, {"y"}).output("y");
+    const auto out = Session(b.load(), {}).run({{"x", floats({2, 3}, {1, -1, 2, -2, 3, -3})}});
+    EXPECT_EQ(list(out.at("y")), (std::vector<float>{1, 0, 2, 0, 3, 0}));
+  }
+}
+
 TEST(onnx_program, sizes_may_be_symbols) {
   ModelBuilder b;
   b.input("x", {"batch", "length", 4}).weights("w", {4, 6}, list(random_floats({4, 6}, 1)));
