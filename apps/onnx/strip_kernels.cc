@@ -165,15 +165,16 @@ bool has_few_results(const Graph &g, const Node &n, int64_t results) {
 
 bool is_turned(const Node &n) { return n.is("Gemm") && n.integer("transB", 0) != 0; }
 
-// Rows of a product whose right operand is a matrix that fills strips; 0: it is none.
+// Rows of a product whose right operand is a matrix that fills strips, of an open number of rows
+// several; 0: it is none.
 int64_t rows_of_product(const Graph &g, const Node &n) {
   if (!n.is("MatMul") && !(n.is("Gemm") && n.integer("transA", 0) == 0)) return 0;
   const auto &a = g.value(n.inputs[0]).shape, &b = g.value(n.inputs[1]).shape;
-  if (!is_constant(a) || !b || b->size() != 2 || a->size() < 2) return 0;
-  constexpr int64_t kLeastColumns = 64;
+  if (!a || !b || b->size() != 2 || a->size() < 2 || !a->back().constant()) return 0;
+  constexpr int64_t kLeastColumns = 64, kSeveral = 2;
   const auto columns = (*b)[is_turned(n) ? 0 : 1].constant();
   if (columns.value_or(0) < kLeastColumns) return 0;
-  return *elements(Shape(a->begin(), a->end() - 1)).constant();
+  return elements(Shape(a->begin(), a->end() - 1)).constant().value_or(kSeveral);
 }
 
 }  // namespace
@@ -193,7 +194,7 @@ Graph strip_kernels(Graph g, const Target &target) {
                           (value.type == ElementType::Float16 && rows > 1 &&
                            g.value(n.inputs[0]).type == ElementType::Float32);
     if (!computed || !value.constant || value.constant->elements() == 0 ||
-        value.constant->is_splat() || !is_constant(g.value(n.outputs[0]).shape)) {
+        value.constant->is_splat() || (convolution && !is_constant(g.value(n.outputs[0]).shape))) {
       continue;
     }
     const bool transposed = n.is("ConvTranspose");

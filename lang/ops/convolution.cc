@@ -62,10 +62,10 @@ struct KernelDomain {
 };
 
 // A stage for each class of the number of columns, where that is open: register tiles of several
-// columns, of two, of one.
+// columns, of four, of two, of one.
 std::vector<Stage> by_columns(const Expr &columns, const std::function<Stage()> &make) {
   std::vector<Stage> choices;
-  for (const int least : {6, 2}) {
+  for (const int least : {6, 4, 2}) {
     if (constant(columns) || !is_fixed(columns)) break;
     choices.push_back(make());
     choices.back().when = columns >= least;

@@ -145,6 +145,24 @@ TEST(onnx_program, known_right_operands_lie_in_strips) {
   }
 }
 
+// Of an open number of rows, too: each class of them, with tiles that do not fit.
+TEST(onnx_program, strips_serve_an_open_number_of_rows) {
+  ModelBuilder b;
+  b.input("x", {"n", 40}).weights("w", {40, 70}, list(random_floats({40, 70}, 1)));
+  b.weights("c", {70}, list(random_floats({70}, 2)));
+  b.node("MatMul", {"x", "w"}, {"m"}).node("Add", {"m", "c"}, {"y"}).output("y");
+  CompileOptions interpreted;
+  interpreted.engine = Engine::Interpreter;
+  interpreted.optimize = false;
+  Session session(b.load(), {}), reference(b.load(), interpreted);
+  for (const int64_t n : {1, 2, 3, 4, 5, 6, 7, 9, 25}) {
+    const Program::Tensors in{{"x", random_floats({n, 40}, 3)}};
+    EXPECT_EQ(compare(session.run(in).at("y"), reference.run(in).at("y"), 1e-5, 1e-6), "") << n;
+  }
+  const std::string graph = to_text(Program(b.load(), {}).graph());
+  EXPECT_NE(graph.find("strips_of"), std::string::npos) << graph;
+}
+
 // Both ways to hold the matrix, for one row and for several.
 TEST(onnx_program, known_right_operands_of_gemm_lie_in_strips) {
   for (const int rows : {1, 6}) {
