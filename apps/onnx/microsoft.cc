@@ -203,7 +203,7 @@ using Key = std::pair<std::string, std::string>;
 const std::map<Key, Expansion> &expansions() {
   static const std::map<Key, Expansion> all = [] {
     std::map<Key, Expansion> m;
-    for (auto part : {plain_expansions, quantized_expansions}) {
+    for (auto part : {plain_expansions, quantized_expansions, attention_expansions}) {
       for (const Expansion &e : part()) m.emplace(Key{e.domain, e.name}, e);
     }
     return m;

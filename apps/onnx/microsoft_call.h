@@ -37,6 +37,7 @@ struct Expansion {
 };
 
 std::vector<Expansion> quantized_expansions();
+std::vector<Expansion> attention_expansions();
 
 /// The size along dimension d, as a list of one.
 ValueId size_of(Writer *w, ValueId v, int64_t d);
