@@ -192,6 +192,98 @@ void expand_rotary(Call &c) {
            }));
 }
 
+// Keys or values [batch, heads, positions, width] behind those of the past, of which each sequence
+// has `before`; `steps` are the places of the result, that may have more room than it takes.
+ValueId behind_past(Writer *w, ValueId past, ValueId fresh, ValueId before, ValueId steps) {
+  const ValueId count = size_of(w, fresh, 2);
+  const ValueId room = past == kNone ? w->integers({0}) : size_of(w, past, 2);
+  const ValueId all = past == kNone ? fresh : joined(w, {past, fresh}, 2);
+  const ValueId at = w->op("Sub", {steps, before});
+  const ValueId is_fresh =
+      w->op("And", {w->op("GreaterOrEqual", {at, w->integer(0)}), w->op("Less", {at, count})});
+  const ValueId last = w->op("Sub", {size_of(w, all, 2), w->integers({1})});
+  const ValueId from =
+      w->op("Where", {is_fresh, w->op("Add", {at, room}), w->op("Min", {steps, last})});
+  const ValueId shape = joined(
+      w, {size_of(w, fresh, 0), size_of(w, fresh, 1), size_of(w, steps, 0), size_of(w, fresh, 3)},
+      0);
+  const ValueId places = w->op("Expand", {reshaped(w, from, {0, 1, -1, 1}), shape});
+  const ValueId found = w->op("GatherElements", {all, places}, {{"axis", int64_t{2}}});
+  // Room that is left holds anything, which times 0 need not be 0.
+  const ValueId is_taken = reshaped(w, w->op("Less", {at, count}), {0, 1, -1, 1});
+  return w->op("Where", {is_taken, found, w->number(0, fresh)});
+}
+
+void expand_grouped_attention(Call &c) {
+  Writer &w = c.w;
+  const std::pair<size_t, const char *> refused[] = {
+      {9, "positions"},       {10, "a bias of scores"},  {11, "a sink"},
+      {12, "scales of keys"}, {13, "scales of values"},  {14, "a norm of queries"},
+      {15, "a norm of keys"}, {16, "lengths of queries"}};
+  for (const auto &[i, what] : refused) c.refuse_input(i, what);
+  c.refuse_output(3, "the scores");
+  if (c.node.integer("smooth_softmax", -1) > 0)
+    c.fail("its attribute smooth_softmax is set", "that is not supported");
+  const int64_t heads = c.node.integer("num_heads", 0), groups = c.node.integer("kv_num_heads", 0);
+  if (heads < 1 || groups < 1 || heads % groups != 0) {
+    c.fail("it has " + std::to_string(heads) + " heads of queries and " + std::to_string(groups) +
+               " of keys",
+           "each head of keys serves a number of heads of queries");
+  }
+  if (c.has(1) != c.has(2)) c.fail("it has keys or values", "there are both or none");
+  if (c.has(3) != c.has(4)) c.fail("it has past keys or past values", "there are both or none");
+  auto headed = [&](ValueId v, int64_t n) {
+    return w.op("Transpose", {reshaped(&w, v, {0, 0, n, -1})},
+                {{"perm", std::vector<int64_t>{0, 2, 1, 3}}});
+  };
+  std::vector<ValueId> parts;  // queries, keys, values
+  if (c.has(1)) {
+    parts = {headed(c.in(0), heads), headed(c.in(1), groups), headed(c.in(2), groups)};
+  } else {
+    parts = w.ops("Split", 3,
+                  {headed(c.in(0), heads + 2 * groups), w.integers({heads, groups, groups})},
+                  {{"axis", int64_t{1}}});
+  }
+  const Attributes wide = {{"to", static_cast<int64_t>(ElementType::Int64)}};
+  const ValueId count = size_of(&w, c.in(0), 1);
+  // [batch, 1]: how many a sequence has, and had.
+  const ValueId last = reshaped(&w, w.op("Cast", {c.in(5)}, wide), {-1, 1});
+  const ValueId length = w.op("Add", {last, w.integer(1)});
+  const ValueId before = w.op("Max", {w.op("Sub", {length, count}), w.integer(0)});
+  const ValueId positions = w.op("Add", {before, counted(&w, count)});  // [batch, queries]
+  if (c.node.integer("do_rotary", 0) != 0) {
+    const auto &table = w.graph().value(c.in(7)).shape;
+    const auto width = table && table->size() == 2 ? (*table)[1].constant() : std::nullopt;
+    if (!width) c.fail("how wide its tables of angles are is not known", "they are matrices");
+    const Attributes attributes = {{"interleaved", c.node.integer("rotary_interleaved", 0)},
+                                   {"rotary_embedding_dim", 2 * *width}};
+    for (size_t k = 0; k < 2; k++)
+      parts[k] = w.op("RotaryEmbedding", {parts[k], c.in(7), c.in(8), positions}, attributes);
+  }
+  const ValueId past_key = c.has(3) ? c.in(3) : kNone, past_value = c.has(4) ? c.in(4) : kNone;
+  // The past may have room for all that follow.
+  ValueId room = reshaped(&w, w.op("Cast", {c.in(6)}, wide), {1});
+  if (past_key != kNone) room = w.op("Max", {room, size_of(&w, past_key, 2)});
+  const ValueId steps = counted(&w, room);
+  const ValueId keys = behind_past(&w, past_key, parts[1], before, steps),
+                values = behind_past(&w, past_value, parts[2], before, steps);
+  c.define(1, keys);
+  c.define(2, values);
+  // [batch, 1, queries, keys]
+  const ValueId query = reshaped(&w, positions, {0, 1, -1, 1});
+  ValueId taken = c.node.integer("causal", 1) != 0
+                      ? w.op("LessOrEqual", {steps, query})
+                      : w.op("Less", {steps, reshaped(&w, length, {0, 1, 1, 1})});
+  if (const int64_t window = c.node.integer("local_window_size", -1); window >= 0) {
+    const ValueId first = w.op("Sub", {query, w.integer(window)});
+    taken = w.op("And", {taken, w.op("Greater", {steps, first})});
+  }
+  Attributes attributes;
+  if (const float scale = c.node.real("scale", 0); scale != 0) attributes["scale"] = scale;
+  if (const float cap = c.node.real("softcap", 0); cap != 0) attributes["softcap"] = cap;
+  c.define(0, side_by_side(&w, w.op("Attention", {parts[0], keys, values, taken}, attributes)));
+}
+
 void expand_embedding(Call &c) {
   const ValueId ids = c.in(0);
   ValueId sum = c.w.op("Gather", {c.in(2), ids});
@@ -234,6 +326,15 @@ std::vector<Expansion> attention_expansions() {
        3,
        {"epsilon", "mask_index_type"},
        expand_embedding},
+      {kDomain,
+       "GroupQueryAttention",
+       7,
+       17,
+       4,
+       {"causal", "do_rotary", "kv_num_heads", "local_window_size", "num_heads", "q_norm_epsilon",
+        "k_norm_epsilon", "qk_norm_epsilon", "rotary_interleaved", "scale", "smooth_softmax",
+        "softcap"},
+       expand_grouped_attention},
       {kDomain,
        "MultiHeadAttention",
        1,

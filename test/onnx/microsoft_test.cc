@@ -551,6 +551,63 @@ TEST_F(Microsoft, attention_under_masks) {
   }
 }
 
+// Two sequences of different lengths get one position more, in a past that has room for it; both
+// heads of queries see one of keys, through a window of 3.
+TEST_F(Microsoft, grouped_attention_with_room) {
+  constexpr int64_t kRoom = 6, kWidth = 4;
+  const std::vector<int32_t> last{2, 4};
+  const std::vector<float> q = operand("q", {2, 1, 2 * kWidth}), k = operand("k", {2, 1, kWidth}),
+                           v = operand("v", {2, 1, kWidth}),
+                           past_k = operand("pk", {2, 1, kRoom, kWidth}),
+                           past_v = operand("pv", {2, 1, kRoom, kWidth});
+  weights<int32_t>("last", 6, {2}, last);
+  weights<int32_t>("total", 6, {}, {5});
+  ours("GroupQueryAttention", {"q", "k", "v", "pk", "pv", "last", "total"}, {"y", "nk", "nv"},
+       {int_attribute("num_heads", 2), int_attribute("kv_num_heads", 1),
+        int_attribute("local_window_size", 3)});
+  auto with_past = [&](const std::vector<float> &past, const std::vector<float> &fresh) {
+    return [&](int64_t b, int64_t at, int64_t e) -> double {
+      const int64_t end = last[static_cast<size_t>(b)];
+      if (at > end) return 0;
+      return at == end ? fresh[static_cast<size_t>(b * kWidth + e % kWidth)]
+                       : past[static_cast<size_t>((b * kRoom + at) * kWidth + e % kWidth)];
+    };
+  };
+  const Scores scores{2, 1, kRoom, 2, kWidth, 0.5, [&](int64_t b, int64_t, int64_t at) {
+                        const int64_t end = last[static_cast<size_t>(b)];
+                        return at > end || at <= end - 3 ? -1e6 : 0.0;
+                      }};
+  expect("y", {2, 1, 2 * kWidth},
+         scores.of([&](int64_t b, int64_t,
+                       int64_t e) -> double { return q[static_cast<size_t>(b * 2 * kWidth + e)]; },
+                   with_past(past_k, k), with_past(past_v, v)));
+  std::vector<double> keys;
+  for (int64_t i = 0; i < 2 * kRoom * kWidth; i++)
+    keys.push_back(with_past(past_k, k)(i / kWidth / kRoom, i / kWidth % kRoom, i % kWidth));
+  expect("nk", {2, 1, kRoom, kWidth}, keys);
+}
+
+// Packed operands without a past are those of the standard's, after their rotation.
+TEST_F(Microsoft, grouped_attention_of_packed_operands) {
+  operand("x", {2, 3, 16});
+  operand("c", {5, 2}, true);
+  operand("s", {5, 2}, true);
+  weights<int32_t>("last", 6, {2}, {2, 2});
+  weights<int32_t>("total", 6, {}, {3});
+  ours("GroupQueryAttention", {"x", "", "", "", "", "last", "total", "c", "s"}, {"y", "k", "v"},
+       {int_attribute("num_heads", 2), int_attribute("kv_num_heads", 1),
+        int_attribute("do_rotary", 1)});
+  weights<int64_t>("parts", 7, {3}, {8, 4, 4});
+  weights<int64_t>("at", 7, {2, 3}, {0, 1, 2, 0, 1, 2});
+  plain_.node("Split", {"x", "parts"}, {"xq", "xk", "xv"}, {int_attribute("axis", 2)});
+  plain("RotaryEmbedding", {"xq", "c", "s", "at"}, {"rq"}, {int_attribute("num_heads", 2)});
+  plain("RotaryEmbedding", {"xk", "c", "s", "at"}, {"rk"}, {int_attribute("num_heads", 1)});
+  plain("Attention", {"rq", "rk", "xv"}, {"y", "k", "v"},
+        {int_attribute("q_num_heads", 2), int_attribute("kv_num_heads", 1),
+         int_attribute("is_causal", 1)});
+  expect_same({"y", "k", "v"});
+}
+
 // Keys with heads come from another sequence; others get their part of the bias.
 TEST_F(Microsoft, attention_of_separate_operands) {
   operand("q", {2, 3, 8});
