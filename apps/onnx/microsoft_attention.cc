@@ -31,34 +31,37 @@ ValueId side_by_side(Writer *w, ValueId v) {
 }
 
 // What is added to scores of `keys` keys: 0 where a mask lets a key take part, and else the filter
-// value. Masks are the ends of sequences, and their beginnings behind the ends; or a number for
-// each key, that may differ between queries. Of float32, as scores are.
-ValueId added_mask(Call &c, size_t at, ValueId batch, ValueId keys) {
+// value. Masks are the ends of sequences, maybe with their beginnings behind all ends; or a number
+// for each key, that may differ between queries. Of float32, as scores are.
+ValueId added_mask(Call &c, size_t at, bool may_have_beginnings, ValueId query, ValueId keys) {
   const ValueId mask =
       c.w.op("Cast", {c.in(at)}, {{"to", static_cast<int64_t>(ElementType::Int64)}});
-  const Branch lengths = [](Writer &w, const std::vector<ValueId> &v) {
+  const ValueId batch = size_of(&c.w, query, 0), queries = size_of(&c.w, query, 1);
+  const Branch lengths = [may_have_beginnings](Writer &w, const std::vector<ValueId> &v) {
+    const ValueId each = joined(&w, {v[1], w.integers({1, 1, 1})}, 0);
+    const ValueId key = counted(&w, v[3]);
+    if (!may_have_beginnings) return w.op("Less", {key, w.op("Reshape", {v[0], each})});
     const ValueId twice = w.op("Add", {v[1], v[1]});
     const ValueId zeros = w.op("ConstantOfShape", {v[1]}, {{"value", Constant::integers({0})}});
-    const std::vector<int64_t> each = {-1, 1, 1, 1};
-    const ValueId end = reshaped(&w, places(&w, v[0], w.integers({0}), v[1], 0), each);
-    const ValueId begin =
-        reshaped(&w, places(&w, joined(&w, {v[0], zeros}, 0), v[1], twice, 0), each);
-    const ValueId key = counted(&w, v[2]);
-    return w.op("And", {w.op("Less", {key, end}), w.op("GreaterOrEqual", {key, begin})});
+    const ValueId ends = places(&w, v[0], w.integers({0}), v[1], 0),
+                  beginnings = places(&w, joined(&w, {v[0], zeros}, 0), v[1], twice, 0);
+    return w.op("And", {w.op("Less", {key, w.op("Reshape", {ends, each})}),
+                        w.op("GreaterOrEqual", {key, w.op("Reshape", {beginnings, each})})});
   };
-  const Branch elements = [](Writer &w, const std::vector<ValueId> &v) {
-    // [batch, keys] and [batch, queries, keys] with a dimension for the heads.
-    const ValueId shape = w.op("Shape", {v[0]});
-    const ValueId between =
-        joined(&w, {w.integers({1}), places(&w, shape, w.integers({1}), w.integers({-1}), 0)}, 0);
-    const ValueId queries = w.op("Gather", {between, w.integers({-1})});
-    const ValueId sizes = joined(&w, {w.integers({0, 1}), queries, w.integers({-1})}, 0);
-    return w.op("Greater", {w.op("Reshape", {v[0], sizes}), w.integer(0)});
+  // A dimension for the heads; masks of other sizes are no masks of these scores.
+  const Branch of_keys = [](Writer &w, const std::vector<ValueId> &v) {
+    return w.op("Reshape", {v[0], joined(&w, {w.integers({0, 1, 1}), v[3]}, 0)});
+  };
+  const Branch of_queries = [](Writer &w, const std::vector<ValueId> &v) {
+    return w.op("Reshape", {v[0], joined(&w, {w.integers({0, 1}), v[2], v[3]}, 0)});
+  };
+  const Branch elements = [&](Writer &w, const std::vector<ValueId> &v) {
+    return w.op("Greater", {by_rank(&w, v[0], 2, v, of_keys, of_queries), w.integer(0)});
   };
   const auto &shape = c.w.graph().value(c.in(at)).shape;
   if (shape && (shape->empty() || shape->size() > 3))
     c.fail("its mask has rank " + std::to_string(shape->size()), "it is from 1 to 3");
-  const ValueId valid = by_rank(&c.w, c.in(at), 1, {mask, batch, keys}, lengths, elements);
+  const ValueId valid = by_rank(&c.w, c.in(at), 1, {mask, batch, queries, keys}, lengths, elements);
   const float filter = c.node.real("mask_filter_value", -10000);
   const ValueId zero = c.w.graph().add_constant("taken", Constant::real(0)),
                 low = c.w.graph().add_constant("masked", Constant::real(filter));
@@ -79,7 +82,7 @@ std::vector<ValueId> attention(Call &c, const Heads &h, size_t mask, size_t bias
   if (h.past_key != kNone) keys = c.w.op("Add", {keys, size_of(&c.w, h.past_key, 2)});
   ValueId added = c.has(bias) ? c.in(bias) : kNone;
   if (c.has(mask)) {
-    const ValueId one = added_mask(c, mask, size_of(&c.w, h.query, 0), keys);
+    const ValueId one = added_mask(c, mask, c.node.op == "Attention", h.query, keys);
     added = added == kNone ? one : c.w.op("Add", {one, c.w.op("CastLike", {added, one})});
   }
   Attributes attributes = {{"q_num_heads", heads},

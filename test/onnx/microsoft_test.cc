@@ -681,6 +681,14 @@ TEST_F(Microsoft, embeddings_and_their_sum) {
   expect_same({"y", "lengths", "sum"});
 }
 
+TEST_F(Microsoft, masks_of_other_sizes_are_refused) {
+  operand("x", {2, 3, 8});
+  operand("mask", {2, 2});
+  ours_.node("Neg", {"mask"}, {"turned"});
+  ours("MultiHeadAttention", {"x", "x", "x", "", "turned"}, {"y"}, {int_attribute("num_heads", 2)});
+  EXPECT_NE(error().find("Reshape"), std::string::npos) << error();
+}
+
 TEST_F(Microsoft, packed_attention_is_refused) {
   operand("x", {1, 2, 2, 3, 4});
   ours("MultiHeadAttention", {"x"}, {"y"}, {int_attribute("num_heads", 2)});
