@@ -1,6 +1,7 @@
 #include "apps/onnx/canonicalize.h"
 
 #include "apps/onnx/linear_attention.h"
+#include "apps/onnx/microsoft.h"
 #include "apps/onnx/recurrent.h"
 #include "apps/onnx/regions.h"
 
@@ -78,7 +79,7 @@ bool is_rewritten(const std::string &op) {
 }
 
 Graph canonicalize(Graph g) {
-  g = expand_linear_attention(expand_recurrent(std::move(g)));
+  g = expand_linear_attention(expand_recurrent(expand_microsoft(std::move(g))));
   for (Node &n : g.nodes) {
     if (!n.domain.empty()) continue;
     close_regions(&n);

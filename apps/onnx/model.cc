@@ -373,12 +373,16 @@ class Importer {
       return -1;
     }
     const OperatorFacts *facts = find_operator(proto.op_type);
+    // Operators that onnxruntime adds to the main domain have no versions.
+    if (!facts && is_supported("", proto.op_type)) return 1;
     if (!facts) {
       unsupported("operator " + proto.op_type + " is unknown",
                   "ai.onnx has no operator of this name", name);
       return -1;
     }
-    const int version = facts->version_in(opset);
+    int version = facts->version_in(opset);
+    // onnxruntime writes it into models of earlier opsets.
+    if (version == 0 && proto.op_type == "LayerNormalization") version = facts->versions[0];
     const std::string versioned = proto.op_type + "-" + std::to_string(version);
     if (version == 0 || opset > kNewestOpset) {
       unsupported("operator " + proto.op_type + " in opset " + std::to_string(opset),

@@ -4,6 +4,7 @@
 
 #include "apps/onnx/canonicalize.h"
 #include "apps/onnx/kernel.h"
+#include "apps/onnx/microsoft.h"
 
 namespace polyhalite::onnx {
 
@@ -66,7 +67,8 @@ const Operator *operator_of(const std::string &domain, const std::string &name) 
 }
 
 bool is_supported(const std::string &domain, const std::string &name) {
-  return operator_of(domain, name) != nullptr || (domain.empty() && is_rewritten(name));
+  return operator_of(domain, name) != nullptr || (domain.empty() && is_rewritten(name)) ||
+         is_expanded(domain, name);
 }
 
 std::vector<const Operator *> all_operators() {

@@ -24,6 +24,7 @@ class Writer {
     n.op = op;
     n.version = find_operator(op)->versions.back();
     n.name = prefix_ + op + std::to_string(nodes_->size());
+    while (!operands.empty() && operands.back() == kNone) operands.pop_back();
     n.inputs = std::move(operands);
     n.attributes = std::move(attributes);
     for (size_t k = 0; k < results; k++)

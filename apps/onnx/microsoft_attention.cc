@@ -1,0 +1,358 @@
+// Attention of com.microsoft, and what stands beside it in a transformer.
+#include "apps/onnx/microsoft_call.h"
+
+namespace polyhalite::onnx {
+
+namespace {
+
+constexpr const char *kDomain = "com.microsoft";
+
+ValueId joined(Writer *w, const std::vector<ValueId> &parts, int64_t axis) {
+  return w->op("Concat", parts, {{"axis", axis}});
+}
+// Places [begin, end) along an axis.
+ValueId places(Writer *w, ValueId v, ValueId begin, ValueId end, int64_t axis) {
+  return w->op("Slice", {v, begin, end, w->integers({axis})});
+}
+ValueId reshaped(Writer *w, ValueId v, const std::vector<int64_t> &shape) {
+  return w->op("Reshape", {v, w->integers(shape)});
+}
+// 0, ..., n - 1 for a list of one number.
+ValueId counted(Writer *w, ValueId n) {
+  return w->op("Range", {w->integer(0), w->op("Squeeze", {n}), w->integer(1)});
+}
+ValueId part(Writer *w, ValueId v, int64_t place, int64_t axis) {
+  return w->op("Gather", {v, w->integer(place)}, {{"axis", axis}});
+}
+// [batch, heads, positions, width] -> [batch, positions, heads * width]
+ValueId side_by_side(Writer *w, ValueId v) {
+  return reshaped(w, w->op("Transpose", {v}, {{"perm", std::vector<int64_t>{0, 2, 1, 3}}}),
+                  {0, 0, -1});
+}
+
+// What is added to scores of `keys` keys: 0 where a mask lets a key take part, and else the filter
+// value. Masks are the ends of sequences, maybe with their beginnings behind all ends; or a number
+// for each key, that may differ between queries. Of float32, as scores are.
+ValueId added_mask(Call &c, size_t at, bool may_have_beginnings, ValueId query, ValueId keys) {
+  const ValueId mask =
+      c.w.op("Cast", {c.in(at)}, {{"to", static_cast<int64_t>(ElementType::Int64)}});
+  const ValueId batch = size_of(&c.w, query, 0), queries = size_of(&c.w, query, 1);
+  const Branch lengths = [may_have_beginnings](Writer &w, const std::vector<ValueId> &v) {
+    const ValueId each = joined(&w, {v[1], w.integers({1, 1, 1})}, 0);
+    const ValueId key = counted(&w, v[3]);
+    if (!may_have_beginnings) return w.op("Less", {key, w.op("Reshape", {v[0], each})});
+    const ValueId twice = w.op("Add", {v[1], v[1]});
+    const ValueId zeros = w.op("ConstantOfShape", {v[1]}, {{"value", Constant::integers({0})}});
+    const ValueId ends = places(&w, v[0], w.integers({0}), v[1], 0),
+                  beginnings = places(&w, joined(&w, {v[0], zeros}, 0), v[1], twice, 0);
+    return w.op("And", {w.op("Less", {key, w.op("Reshape", {ends, each})}),
+                        w.op("GreaterOrEqual", {key, w.op("Reshape", {beginnings, each})})});
+  };
+  // A dimension for the heads; masks of other sizes are no masks of these scores.
+  const Branch of_keys = [](Writer &w, const std::vector<ValueId> &v) {
+    return w.op("Reshape", {v[0], joined(&w, {w.integers({0, 1, 1}), v[3]}, 0)});
+  };
+  const Branch of_queries = [](Writer &w, const std::vector<ValueId> &v) {
+    return w.op("Reshape", {v[0], joined(&w, {w.integers({0, 1}), v[2], v[3]}, 0)});
+  };
+  const Branch elements = [&](Writer &w, const std::vector<ValueId> &v) {
+    return w.op("Greater", {by_rank(&w, v[0], 2, v, of_keys, of_queries), w.integer(0)});
+  };
+  const auto &shape = c.w.graph().value(c.in(at)).shape;
+  if (shape && (shape->empty() || shape->size() > 3))
+    c.fail("its mask has rank " + std::to_string(shape->size()), "it is from 1 to 3");
+  const ValueId valid = by_rank(&c.w, c.in(at), 1, {mask, batch, queries, keys}, lengths, elements);
+  const float filter = c.node.real("mask_filter_value", -10000);
+  const ValueId zero = c.w.graph().add_constant("taken", Constant::real(0)),
+                low = c.w.graph().add_constant("masked", Constant::real(filter));
+  return c.w.op("Where", {valid, zero, low});
+}
+
+struct Heads {
+  ValueId query, key, value;  // [batch, positions, heads * width]
+  ValueId past_key = kNone, past_value = kNone;
+};
+
+// The standard's operator, its mask made of operands `mask` and `bias`: the result and the keys and
+// values with the past ones.
+std::vector<ValueId> attention(Call &c, const Heads &h, size_t mask, size_t bias) {
+  const int64_t heads = c.node.integer("num_heads", 0);
+  if (heads < 1) c.fail("num_heads is " + std::to_string(heads), "there is at least one head");
+  ValueId keys = size_of(&c.w, h.key, 1);
+  if (h.past_key != kNone) keys = c.w.op("Add", {keys, size_of(&c.w, h.past_key, 2)});
+  ValueId added = c.has(bias) ? c.in(bias) : kNone;
+  if (c.has(mask)) {
+    const ValueId one = added_mask(c, mask, c.node.op == "Attention", h.query, keys);
+    added = added == kNone ? one : c.w.op("Add", {one, c.w.op("CastLike", {added, one})});
+  }
+  Attributes attributes = {{"q_num_heads", heads},
+                           {"kv_num_heads", heads},
+                           {"is_causal", c.node.integer("unidirectional", 0)}};
+  if (const float scale = c.node.real("scale", 0); scale != 0) attributes["scale"] = scale;
+  return c.w.ops("Attention", 3, {h.query, h.key, h.value, added, h.past_key, h.past_value},
+                 attributes);
+}
+
+void expand_attention(Call &c) {
+  c.refuse_input(6, "a length of a shared past");
+  ValueId all = c.w.op("MatMul", {c.in(0), c.in(1)});
+  if (c.has(2)) all = c.w.op("Add", {all, c.in(2)});
+  const std::vector<int64_t> sizes = c.node.integers("qkv_hidden_sizes");
+  if (!sizes.empty() && sizes.size() != 3)
+    c.fail("qkv_hidden_sizes has " + std::to_string(sizes.size()) + " sizes", "it has 3");
+  const std::vector<ValueId> parts =
+      sizes.empty()
+          ? c.w.ops("Split", 3, {all}, {{"axis", int64_t{-1}}, {"num_outputs", int64_t{3}}})
+          : c.w.ops("Split", 3, {all, c.w.integers(sizes)}, {{"axis", int64_t{-1}}});
+  Heads h{parts[0], parts[1], parts[2]};
+  if (c.has(4)) {
+    h.past_key = part(&c.w, c.in(4), 0, 0);
+    h.past_value = part(&c.w, c.in(4), 1, 0);
+  }
+  const std::vector<ValueId> results = attention(c, h, 3, 5);
+  c.define(0, results[0]);
+  if (!c.wants(1)) return;
+  const ValueId front = c.w.integers({0});
+  c.define(1, joined(&c.w,
+                     {c.w.op("Unsqueeze", {results[1], front}),
+                      c.w.op("Unsqueeze", {results[2], front})},
+                     0));
+}
+
+void expand_multi_head_attention(Call &c) {
+  if (!c.has(1) || !c.has(2))
+    c.fail("keys or values are packed with the queries", "they have to be operands");
+  c.refuse_input(8, "a length of a shared past");
+  c.refuse_input(9, "an order of beams");
+  c.refuse_output(3, "the scores");
+  Heads h{c.in(0), kNone, kNone};
+  // Biases of queries, keys and values lie side by side.
+  ValueId end = size_of(&c.w, h.query, 2);
+  if (c.has(3)) {
+    const ValueId bias = places(&c.w, c.in(3), c.w.integers({0}), end, 0);
+    h.query = c.w.op("Add", {h.query, bias});
+  }
+  for (size_t i : {size_t{1}, size_t{2}}) {
+    ValueId begin = end;
+    std::vector<ValueId> operands{c.in(i)};
+    if (c.has(3)) {
+      end = i == 1 ? c.w.op("Add", {begin, begin}) : c.w.integers({INT64_MAX});
+      operands.push_back(places(&c.w, c.in(3), begin, end, 0));
+    }
+    // Keys of another sequence, with their biases, have heads.
+    (i == 1 ? h.key : h.value) = by_rank(
+        &c.w, c.in(i), 4, operands,
+        [](Writer &w, const std::vector<ValueId> &v) { return side_by_side(&w, v[0]); },
+        [](Writer &w, const std::vector<ValueId> &v) {
+          return v.size() > 1 ? w.op("Add", {v[0], v[1]}) : w.op("Identity", {v[0]});
+        });
+  }
+  if (c.has(6) != c.has(7)) c.fail("it has past keys or past values", "there are both or none");
+  if (c.has(6)) {
+    h.past_key = c.in(6);
+    h.past_value = c.in(7);
+  }
+  const std::vector<ValueId> results = attention(c, h, 4, 5);
+  for (size_t k = 0; k < 3; k++) c.define(k, results[k]);
+}
+
+void expand_rotary(Call &c) {
+  const ValueId x = c.in(0), cosines = c.in(2);
+  if (c.node.real("scale", 1) != 1) c.fail("its attribute scale is set", "that is not supported");
+  const bool flat = c.node.integer("num_heads", 0) > 0;
+  // A list of one is the position of the first element of each sequence.
+  const Branch first = [](Writer &w, const std::vector<ValueId> &v) {
+    const ValueId steps = w.op("Unsqueeze", {counted(&w, v[2]), w.integers({0})});
+    const ValueId shape = joined(&w, {size_of(&w, v[1], 0), w.integers({1})}, 0);
+    return w.op("Add", {w.op("Expand", {v[0], shape}), steps});
+  };
+  const Branch same = [](Writer &w, const std::vector<ValueId> &v) {
+    return w.op("Identity", {v[0]});
+  };
+  const ValueId length = by_rank(
+      &c.w, x, 4, {x},
+      [](Writer &w, const std::vector<ValueId> &v) { return size_of(&w, v[0], 2); },
+      [](Writer &w, const std::vector<ValueId> &v) { return size_of(&w, v[0], 1); });
+  const ValueId positions = by_rank(&c.w, c.in(1), 1, {c.in(1), x, length}, first, same);
+  Attributes attributes = {{"interleaved", c.node.integer("interleaved", 0)},
+                           {"rotary_embedding_dim", c.node.integer("rotary_embedding_dim", 0)}};
+  if (flat) {
+    attributes["num_heads"] = c.node.integer("num_heads", 0);
+    c.define(0, c.w.op("RotaryEmbedding", {x, cosines, c.in(3), positions}, attributes));
+    return;
+  }
+  // A head is as wide as the tables say.
+  const ValueId headed =
+      by_rank(&c.w, x, 4, {x, cosines}, same, [](Writer &w, const std::vector<ValueId> &v) {
+        const ValueId width = w.op("Mul", {size_of(&w, v[1], 1), w.integers({2})});
+        const ValueId heads =
+            w.op("Reshape", {v[0], joined(&w, {w.integers({0, 0, -1}), width}, 0)});
+        return w.op("Transpose", {heads}, {{"perm", std::vector<int64_t>{0, 2, 1, 3}}});
+      });
+  const ValueId y = c.w.op("RotaryEmbedding", {headed, cosines, c.in(3), positions}, attributes);
+  c.define(0, by_rank(&c.w, x, 4, {y}, same, [](Writer &w, const std::vector<ValueId> &v) {
+             return side_by_side(&w, v[0]);
+           }));
+}
+
+// Keys or values [batch, heads, positions, width] behind those of the past, of which each sequence
+// has `before`; `steps` are the places of the result, that may have more room than it takes.
+ValueId behind_past(Writer *w, ValueId past, ValueId fresh, ValueId before, ValueId steps) {
+  const ValueId count = size_of(w, fresh, 2);
+  const ValueId room = past == kNone ? w->integers({0}) : size_of(w, past, 2);
+  const ValueId all = past == kNone ? fresh : joined(w, {past, fresh}, 2);
+  const ValueId at = w->op("Sub", {steps, before});
+  const ValueId is_fresh =
+      w->op("And", {w->op("GreaterOrEqual", {at, w->integer(0)}), w->op("Less", {at, count})});
+  const ValueId last = w->op("Sub", {size_of(w, all, 2), w->integers({1})});
+  const ValueId from =
+      w->op("Where", {is_fresh, w->op("Add", {at, room}), w->op("Min", {steps, last})});
+  const ValueId shape = joined(
+      w, {size_of(w, fresh, 0), size_of(w, fresh, 1), size_of(w, steps, 0), size_of(w, fresh, 3)},
+      0);
+  const ValueId places = w->op("Expand", {reshaped(w, from, {0, 1, -1, 1}), shape});
+  const ValueId found = w->op("GatherElements", {all, places}, {{"axis", int64_t{2}}});
+  // Room that is left holds anything, which times 0 need not be 0.
+  const ValueId is_taken = reshaped(w, w->op("Less", {at, count}), {0, 1, -1, 1});
+  return w->op("Where", {is_taken, found, w->number(0, fresh)});
+}
+
+void expand_grouped_attention(Call &c) {
+  Writer &w = c.w;
+  const std::pair<size_t, const char *> refused[] = {
+      {9, "positions"},       {10, "a bias of scores"},  {11, "a sink"},
+      {12, "scales of keys"}, {13, "scales of values"},  {14, "a norm of queries"},
+      {15, "a norm of keys"}, {16, "lengths of queries"}};
+  for (const auto &[i, what] : refused) c.refuse_input(i, what);
+  c.refuse_output(3, "the scores");
+  if (c.node.integer("smooth_softmax", -1) > 0)
+    c.fail("its attribute smooth_softmax is set", "that is not supported");
+  const int64_t heads = c.node.integer("num_heads", 0), groups = c.node.integer("kv_num_heads", 0);
+  if (heads < 1 || groups < 1 || heads % groups != 0) {
+    c.fail("it has " + std::to_string(heads) + " heads of queries and " + std::to_string(groups) +
+               " of keys",
+           "each head of keys serves a number of heads of queries");
+  }
+  if (c.has(1) != c.has(2)) c.fail("it has keys or values", "there are both or none");
+  if (c.has(3) != c.has(4)) c.fail("it has past keys or past values", "there are both or none");
+  auto headed = [&](ValueId v, int64_t n) {
+    return w.op("Transpose", {reshaped(&w, v, {0, 0, n, -1})},
+                {{"perm", std::vector<int64_t>{0, 2, 1, 3}}});
+  };
+  std::vector<ValueId> parts;  // queries, keys, values
+  if (c.has(1)) {
+    parts = {headed(c.in(0), heads), headed(c.in(1), groups), headed(c.in(2), groups)};
+  } else {
+    parts = w.ops("Split", 3,
+                  {headed(c.in(0), heads + 2 * groups), w.integers({heads, groups, groups})},
+                  {{"axis", int64_t{1}}});
+  }
+  const Attributes wide = {{"to", static_cast<int64_t>(ElementType::Int64)}};
+  const ValueId count = size_of(&w, c.in(0), 1);
+  // [batch, 1]: how many a sequence has, and had.
+  const ValueId last = reshaped(&w, w.op("Cast", {c.in(5)}, wide), {-1, 1});
+  const ValueId length = w.op("Add", {last, w.integer(1)});
+  const ValueId before = w.op("Max", {w.op("Sub", {length, count}), w.integer(0)});
+  const ValueId positions = w.op("Add", {before, counted(&w, count)});  // [batch, queries]
+  if (c.node.integer("do_rotary", 0) != 0) {
+    const auto &table = w.graph().value(c.in(7)).shape;
+    const auto width = table && table->size() == 2 ? (*table)[1].constant() : std::nullopt;
+    if (!width) c.fail("how wide its tables of angles are is not known", "they are matrices");
+    const Attributes attributes = {{"interleaved", c.node.integer("rotary_interleaved", 0)},
+                                   {"rotary_embedding_dim", 2 * *width}};
+    for (size_t k = 0; k < 2; k++)
+      parts[k] = w.op("RotaryEmbedding", {parts[k], c.in(7), c.in(8), positions}, attributes);
+  }
+  const ValueId past_key = c.has(3) ? c.in(3) : kNone, past_value = c.has(4) ? c.in(4) : kNone;
+  // The past may have room for all that follow.
+  ValueId room = reshaped(&w, w.op("Cast", {c.in(6)}, wide), {1});
+  if (past_key != kNone) room = w.op("Max", {room, size_of(&w, past_key, 2)});
+  const ValueId steps = counted(&w, room);
+  const ValueId keys = behind_past(&w, past_key, parts[1], before, steps),
+                values = behind_past(&w, past_value, parts[2], before, steps);
+  c.define(1, keys);
+  c.define(2, values);
+  // [batch, 1, queries, keys]
+  const ValueId query = reshaped(&w, positions, {0, 1, -1, 1});
+  ValueId taken = c.node.integer("causal", 1) != 0
+                      ? w.op("LessOrEqual", {steps, query})
+                      : w.op("Less", {steps, reshaped(&w, length, {0, 1, 1, 1})});
+  if (const int64_t window = c.node.integer("local_window_size", -1); window >= 0) {
+    const ValueId first = w.op("Sub", {query, w.integer(window)});
+    taken = w.op("And", {taken, w.op("Greater", {steps, first})});
+  }
+  Attributes attributes;
+  if (const float scale = c.node.real("scale", 0); scale != 0) attributes["scale"] = scale;
+  if (const float cap = c.node.real("softcap", 0); cap != 0) attributes["softcap"] = cap;
+  c.define(0, side_by_side(&w, w.op("Attention", {parts[0], keys, values, taken}, attributes)));
+}
+
+void expand_embedding(Call &c) {
+  const ValueId ids = c.in(0);
+  ValueId sum = c.w.op("Gather", {c.in(2), ids});
+  const ValueId positions =
+      c.has(8) ? c.w.op("Gather", {c.in(3), c.in(8)})
+               : places(&c.w, c.in(3), c.w.integers({0}), size_of(&c.w, ids, 1), 0);
+  sum = c.w.op("Add", {sum, positions});
+  if (c.has(1)) sum = c.w.op("Add", {sum, c.w.op("Gather", {c.in(4), c.in(1)})});
+  c.define(0, c.w.op("LayerNormalization", {sum, c.in(5), c.in(6)},
+                     {{"epsilon", c.node.real("epsilon", 1e-12f)}}));
+  c.define(2, sum);
+  if (!c.wants(1)) return;
+  const Attributes to = {{"to", static_cast<int64_t>(ElementType::Int32)}};
+  if (!c.has(7)) {
+    const ValueId zeros =
+        c.w.op("ConstantOfShape", {size_of(&c.w, ids, 0)}, {{"value", Constant::integers({0})}});
+    c.define(1, c.w.op("Cast", {zeros}, to));
+    return;
+  }
+  const ValueId kept = c.w.op(
+      "Cast", {c.w.op("Equal", {c.in(7), c.w.op("CastLike", {c.w.integer(1), c.in(7)})})}, to);
+  c.define(1, c.w.op("ReduceSum", {kept, c.w.integers({1})}, {{"keepdims", int64_t{0}}}));
+}
+
+}  // namespace
+
+std::vector<Expansion> attention_expansions() {
+  return {
+      {kDomain,
+       "Attention",
+       2,
+       7,
+       2,
+       {"mask_filter_value", "num_heads", "qkv_hidden_sizes", "scale", "unidirectional"},
+       expand_attention},
+      {kDomain,
+       "EmbedLayerNormalization",
+       7,
+       9,
+       3,
+       {"epsilon", "mask_index_type"},
+       expand_embedding},
+      {kDomain,
+       "GroupQueryAttention",
+       7,
+       17,
+       4,
+       {"causal", "do_rotary", "kv_num_heads", "local_window_size", "num_heads", "q_norm_epsilon",
+        "k_norm_epsilon", "qk_norm_epsilon", "rotary_interleaved", "scale", "smooth_softmax",
+        "softcap"},
+       expand_grouped_attention},
+      {kDomain,
+       "MultiHeadAttention",
+       1,
+       10,
+       4,
+       {"mask_filter_value", "num_heads", "scale", "unidirectional"},
+       expand_multi_head_attention},
+      {kDomain,
+       "RotaryEmbedding",
+       4,
+       4,
+       1,
+       {"interleaved", "num_heads", "rotary_embedding_dim", "scale"},
+       expand_rotary},
+  };
+}
+
+}  // namespace polyhalite::onnx
