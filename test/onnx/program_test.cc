@@ -305,6 +305,21 @@ TEST(onnx_program, batch_norm_of_known_numbers_is_pointwise) {
   EXPECT_NE(graph.find("Mul"), std::string::npos) << graph;
 }
 
+TEST(onnx_program, masks_of_other_sizes_than_scores_are_refused) {
+  for (const std::vector<TestDim> &mask :
+       {std::vector<TestDim>{5, 6}, {2, 4, 6}, {7, 1, 4, 6}, {4}, {1, 1, 1, 4, 6}}) {
+    ModelBuilder b(23);
+    b.input("q", {2, 3, 4, 8}).input("k", {2, 3, 6, 8}).input("v", {2, 3, 6, 8}).input("m", mask);
+    b.node("Attention", {"q", "k", "v", "m"}, {"y"}).output("y");
+    try {
+      const Program p(b.load(), {});
+      FAIL() << "a mask of rank " << mask.size();
+    } catch (const CompileError &e) {
+      EXPECT_NE(std::string(e.what()).find("mask"), std::string::npos) << e.what();
+    }
+  }
+}
+
 // Exporters write -1, "?" or "None" for every size that is open: they need not be equal.
 TEST(onnx_program, open_sizes_without_names_are_their_own) {
   for (const TestDim &open : {TestDim(-1), TestDim("?"), TestDim("None")}) {

@@ -63,6 +63,18 @@ void infer_attention(Inference &i) {
            "each head of keys serves a number of heads of queries");
   }
   i.number(s.query[3]);
+  if (i.has(3)) {
+    const Shape &mask = i.shape(3);
+    if (mask.size() < 2 || mask.size() > 4)
+      i.fail("its mask has rank " + std::to_string(mask.size()),
+             "it has queries and keys, and perhaps heads and images");
+    // Fewer keys are those that are seen.
+    const Shape scores{s.query[0], s.query[1], s.query[2]};
+    const size_t offset = 4 - mask.size();
+    for (size_t d = 0; d + 1 < mask.size(); d++) {
+      if (!mask[d].is(1)) i.require_equal(mask[d], scores[offset + d], "sizes of mask and scores");
+    }
+  }
   i.result(0, i.type(0), s.result);
   i.result(1, i.type(1), s.key);
   i.result(2, i.type(2), s.value);
