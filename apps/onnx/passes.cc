@@ -6,6 +6,7 @@ const std::vector<GraphPass> &graph_passes() {
   static const std::vector<GraphPass> list = {
       {"remove_dead_nodes", remove_dead_nodes},
       {"widen_halves", widen_halves},
+      {"remove_copies", remove_copies},
       {"fold_batch_norm", fold_batch_norm},
       {"share_common_nodes", share_common_nodes},
       {"join_swish", join_swish},

@@ -24,6 +24,10 @@ Graph remove_dead_nodes(Graph g);
 /// no processor multiplies float16 exactly: values are numbers of 32 bits inside of the graph, which
 /// are rounded where the graph, or a Cast, gives them away.
 Graph widen_halves(Graph g);
+///   %y = Identity(%x); %z = f(%y)   ->   %z = f(%x)
+/// likewise Dropout that drops nothing, Cast to the same type, Concat of one: they are no kernels, and keep
+/// others apart.
+Graph remove_copies(Graph g);
 ///   %a = f(%x); %b = f(%x)   ->   %a = f(%x), also in the place of %b; equal constants likewise
 Graph share_common_nodes(Graph g);
 ///   %y = Conv(%x, %w, %b); %z = BatchNormalization(%y, ...)   ->   %z = Conv(%x, %w', %b')

@@ -305,6 +305,23 @@ TEST(onnx_program, batch_norm_of_known_numbers_is_pointwise) {
   EXPECT_NE(graph.find("Mul"), std::string::npos) << graph;
 }
 
+// A copy of a copy, of an input, of what the graph gives away, and one that it gives away itself.
+TEST(onnx_program, copies_are_no_nodes) {
+  ModelBuilder b(13);
+  b.input("x", {2, 3}).node("Identity", {"x"}, {"a"}).node("Dropout", {"a"}, {"b"});
+  b.node("Cast", {"b"}, {"c"}, {int_attribute("to", 1)});
+  b.node("Concat", {"c"}, {"d"}, {int_attribute("axis", 0)});
+  b.node("Neg", {"d"}, {"e"}).node("Identity", {"e"}, {"f"}).node("Abs", {"f"}, {"y"});
+  b.node("Identity", {"e"}, {"z"}).output("y").output("e").output("z");
+  const auto out = run_all(b, {{"x", floats({2, 3}, {1, -2, 3, -4, 5, -6})}});
+  EXPECT_EQ(list(out.at("y")), (std::vector<float>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(list(out.at("z")), list(out.at("e")));
+  const Graph g = Program(b.load(), {}).graph();
+  std::string ops;
+  for (const Node &n : g.nodes) ops += n.op + " ";
+  EXPECT_EQ(ops, "Neg Abs Identity ");
+}
+
 TEST(onnx_program, masks_of_other_sizes_than_scores_are_refused) {
   for (const std::vector<TestDim> &mask :
        {std::vector<TestDim>{5, 6}, {2, 4, 6}, {7, 1, 4, 6}, {4}, {1, 1, 1, 4, 6}}) {
