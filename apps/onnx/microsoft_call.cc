@@ -15,7 +15,7 @@ void Call::define(size_t k, ValueId v) {
   w.last().outputs = {node.outputs[k]};
 }
 
-const Constant &Call::constant(size_t i) {
+Constant Call::constant(size_t i) {
   const Value &v = w.graph().value(in(i));
   if (!v.constant)
     fail("operand " + std::to_string(i) + " ('" + v.name + "') is no weight of the model",

@@ -17,8 +17,9 @@ struct Call {
   ValueId in(size_t i) const;
   /// Has output k of the node be v, where anybody wants it.
   void define(size_t k, ValueId v);
-  /// The elements of operand i, which have to be known when the model is read.
-  const Constant &constant(size_t i);
+  /// The elements of operand i, which have to be known when the model is read; a view that stays,
+  /// whatever is added to the graph.
+  Constant constant(size_t i);
   /// CompileError where operand i is given, or output k is wanted.
   void refuse_input(size_t i, const std::string &what) const;
   void refuse_output(size_t k, const std::string &what) const;

@@ -48,8 +48,9 @@ void expand_quantize(Call &c) {
 // Weights [directions, inputs, gates] as numbers [directions, gates, inputs]. Scales and zero
 // points are one for each direction, or one for each of its gates.
 ValueId lstm_weights(Call &c, size_t at, size_t scale_at) {
-  const Constant &values = c.constant(at), &scale = c.constant(scale_at);
-  const Constant *point = c.has(scale_at + 1) ? &c.constant(scale_at + 1) : nullptr;
+  const Constant values = c.constant(at), scale = c.constant(scale_at);
+  const Constant given = c.has(scale_at + 1) ? c.constant(scale_at + 1) : Constant();
+  const Constant *point = c.has(scale_at + 1) ? &given : nullptr;
   if (values.shape().size() != 3)
     c.fail("its weights have rank " + std::to_string(values.shape().size()),
            "they are [directions, inputs, 4 * hidden]");
@@ -104,8 +105,9 @@ void expand_matmul_bits(Call &c) {
     c.fail("block_size, N and K are " + std::to_string(block) + ", " + std::to_string(columns) +
                " and " + std::to_string(rows),
            "blocks are multiples of 16, and sizes positive");
-  const Constant &codes = c.constant(1), &scales = c.constant(2);
-  const Constant *points = c.has(3) ? &c.constant(3) : nullptr;
+  const Constant codes = c.constant(1), scales = c.constant(2);
+  const Constant given = c.has(3) ? c.constant(3) : Constant();
+  const Constant *points = c.has(3) ? &given : nullptr;
   const int64_t blocks = (rows + block - 1) / block, block_bytes = block * bits / 8,
                 point_bytes = (blocks * bits + 7) / 8;
   const bool packed_points = points && points->type() == ElementType::UInt8;
