@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "test/lang/messages.h"
+
 #include "lang/ir/node.h"
 #include "lang/ops/winograd_transforms.h"
 
@@ -436,21 +438,12 @@ TEST(winograd, tiles_are_chosen_by_kernel_channels_and_pixels) {
   EXPECT_EQ(tile(3, 64, 112, 2, {70, 1}), Sizes{});
 }
 
-std::string what_refuses(const std::function<void()> &f) {
-  try {
-    f();
-  } catch (const CompileError &e) {
-    return e.what();
-  }
-  return "";
-}
-
 TEST(winograd, other_windows_are_refused) {
   ImageParam x(Float(32), 4, "x"), u(Float(32), 5, "u");
   const ops::Tensor image(x, {1, 8, 10, 10}), kernels(u, {1, 4, 4, 8, 16});
   const ops::Window dilated{{3, 3}, {1, 1}, {2, 2}, {1, 1}, {8, 8}};
   const auto refusal = [&](int results, const ops::Window &window, const Sizes &tile) {
-    return what_refuses([&] { ops::winograd(image, kernels, results, window, tile); });
+    return message_of([&] { ops::winograd(image, kernels, results, window, tile); });
   };
   EXPECT_NE(refusal(16, dilated, {2, 2}).find("a convolution has no Winograd form"),
             std::string::npos);
