@@ -37,9 +37,9 @@ std::vector<std::pair<ElementType, std::vector<int64_t>>> described_results(cons
 }
 
 // What a node tells of all turns; of no turns at all, as far as it is known.
-Constant collected_turns(Turns *turns, size_t k, ElementType type,
+Constant collected_turns(Turns *turns, size_t k, int64_t count, ElementType type,
                          const std::vector<int64_t> &least, bool backwards = false) {
-  const Constant all = turns->take_collected(k, backwards);
+  const Constant all = turns->take_collected(k, count, backwards);
   if (all.type() != ElementType::Undefined) return all;
   std::vector<int64_t> shape = least;
   shape[0] = 0;
@@ -109,7 +109,7 @@ HostRoutine make_loop(const Graph &g, const Node &n, const CompileOptions &optio
       const auto &[type, shape] = results[k];
       all.push_back(type == ElementType::Undefined
                         ? Constant()
-                        : collected_turns(&turns, k - states, type, shape));
+                        : collected_turns(&turns, k - states, turn, type, shape));
     }
     return all;
   };
@@ -122,7 +122,8 @@ HostRoutine make_scan(const Graph &g, const Node &n, const CompileOptions &optio
   return [kept, body, results](const std::vector<Constant> &operands) {
     const Node &node = *kept;
     const auto scans = static_cast<size_t>(node.integer("num_scan_inputs", 0));
-    const size_t states = own_operands(node) - scans;
+    const size_t bounds = scan_bounds(node);
+    const size_t states = own_operands(node) - scans - bounds;
     std::vector<Turns::Operand> list;
     for (size_t k = 0; k < states; k++) list.push_back({Turns::Operand::State, operands[k]});
     int64_t count = -1;
@@ -141,9 +142,18 @@ HostRoutine make_scan(const Graph &g, const Node &n, const CompileOptions &optio
       }
       count = length;
     }
+    int64_t last = count;
+    if (bounds) {
+      const Constant &lengths = operands[states + scans];
+      list.push_back({Turns::Operand::Fixed, lengths});
+      int64_t longest = 1;
+      for (int64_t k = 0; k < lengths.elements(); k++)
+        longest = std::max(longest, lengths.integer_at(k));
+      last = std::min(count, longest);
+    }
     for (const Constant &c : captured(node, operands)) list.push_back({Turns::Operand::Fixed, c});
     Turns turns(body, std::move(list), 0);
-    for (int64_t turn = 0; turn < count; turn++) turns.run();
+    for (int64_t turn = 0; turn < last; turn++) turns.run();
     std::vector<Constant> all = turns.states();
     for (size_t k = states; k < results.size(); k++) {
       const auto &[type, shape] = results[k];
@@ -157,7 +167,7 @@ HostRoutine make_scan(const Graph &g, const Node &n, const CompileOptions &optio
       front.erase(front.begin() + static_cast<ptrdiff_t>(axis));
       front.insert(front.begin(), 0);
       const bool backwards = listed(node, "scan_output_directions", at) != 0;
-      all.push_back(move_axis(collected_turns(&turns, at, type, front, backwards), 0, axis));
+      all.push_back(move_axis(collected_turns(&turns, at, count, type, front, backwards), 0, axis));
     }
     return all;
   };

@@ -10,6 +10,7 @@
 #include "apps/onnx/operators.h"
 #include "apps/onnx/proto.h"
 #include "apps/onnx/read_constant.h"
+#include "apps/onnx/regions.h"
 
 namespace polyhalite::onnx {
 
@@ -343,6 +344,7 @@ class Importer {
     if (n.version < 0) return;
     while (!n.inputs.empty() && n.inputs.back() == kNone) n.inputs.pop_back();
     for (const AttributeProto &a : proto.attributes) {
+      if (is_own_attribute(a.name)) continue;
       if (auto value = attribute(a, name, s)) n.attributes.emplace(a.name, std::move(*value));
     }
     for (const std::string &output : proto.outputs) {

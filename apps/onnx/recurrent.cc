@@ -160,13 +160,15 @@ class Expansion {
     if (lengths_ != kNone) operands.push_back(w_.integer(0));
     const size_t states = operands.size();
     operands.push_back(xw);
+    if (lengths_ != kNone) operands.push_back(lengths_);
+    const size_t own = operands.size();
     // What the body reads beside them.
     operands.push_back(transposed(part(2, d)));
     if (recurrent_bias != kNone) operands.push_back(recurrent_bias);
     if (gates_ == 4 && n_.has_input(7)) operands.push_back(part(7, d));
-    if (lengths_ != kNone) operands.push_back(lengths_);
     Attributes attributes = {{"num_scan_inputs", int64_t{1}},
-                             {"operands", static_cast<int64_t>(states) + 1}};
+                             {"operands", static_cast<int64_t>(own)}};
+    if (lengths_ != kNone) attributes["bounded"] = int64_t{1};
     if (backwards_[d] && !reversed) {
       attributes["scan_input_directions"] = std::vector<int64_t>{1};
       attributes["scan_output_directions"] = std::vector<int64_t>{1};
@@ -186,11 +188,11 @@ class Expansion {
     Writer w(&g, &nodes, n_.name + "/");
     const ValueId h = g.inputs[0], x = g.inputs[states];
     size_t next = states + 1;
+    const ValueId lengths = lengths_ != kNone ? g.inputs[next++] : kNone;
     const ValueId r = g.inputs[next++];
     const ValueId rb = bias ? g.inputs[next++] : kNone;
     const bool peepholes = gates_ == 4 && n_.has_input(7);
     const ValueId p = peepholes ? g.inputs[next++] : kNone;
-    const ValueId lengths = lengths_ != kNone ? g.inputs[next] : kNone;
     const size_t each = gates_ == 4 ? 3 : gates_ == 3 ? 2 : 1;
     auto gate = [&](size_t which, ValueId v) {
       if (n_.has("clip")) {

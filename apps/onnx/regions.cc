@@ -13,6 +13,10 @@ const Graph *region_of(const Node &n, const std::string &attribute) {
   return g ? g->get() : nullptr;
 }
 
+bool is_own_attribute(const std::string &name) { return name == "operands" || name == "bounded"; }
+
+size_t scan_bounds(const Node &n) { return n.integer("bounded", 0) != 0 ? 1 : 0; }
+
 void close_regions(Node *n) {
   if (n->has("operands")) return;
   // Loop's first two operands may be left out at the end of the list too.
@@ -55,7 +59,7 @@ void capture_invariants(Graph *g, Node *n) {
   Graph body = *given;
   const auto own = static_cast<size_t>(n->integer("operands", 0));
   const size_t before = loop ? 2 : 0, tests = loop ? 1 : 0;  // counters and conditions come first
-  const auto scans = static_cast<size_t>(n->integer("num_scan_inputs", 0));
+  const size_t scans = static_cast<size_t>(n->integer("num_scan_inputs", 0)) + scan_bounds(*n);
   if (own < before + scans || own > n->inputs.size() || body.inputs.size() != n->inputs.size() ||
       body.outputs.size() < tests + own - before - scans)
     return;

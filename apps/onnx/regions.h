@@ -14,8 +14,16 @@ namespace polyhalite::onnx {
 ///   %y = If(%c) {then = graph() reads %x}  ->  %y = If(%c, %x) {then = graph(%x), operands = 1}
 void close_regions(Node *n);
 
-/// A state of a Loop or a Scan that each turn gives on as it came is a value around it: where that is
-/// known, each turn's kernels are made for it, and nothing copies it. After close_regions().
+/// Attributes that nodes with regions have here, and in no file: "operands" (see close_regions())
+/// and "bounded" (see scan_bounds()).
+bool is_own_attribute(const std::string &name);
+
+/// How many of a Scan's own operands stand behind the sequences, 0 or 1: lengths of sequences, the
+/// longest of which tells how many turns run. Behind them states stay, and results are 0.
+size_t scan_bounds(const Node &n);
+
+/// A state of a Loop or a Scan that each turn gives on as it came is a value around it: where that
+/// is known, each turn's kernels are made for it, and nothing copies it. After close_regions().
 void capture_invariants(Graph *g, Node *n);
 
 /// Null where the node has no such region.

@@ -142,20 +142,21 @@ std::vector<Constant> Turns::states() const {
   return list;
 }
 
-Constant Turns::take_collected(size_t k, bool backwards) {
+Constant Turns::take_collected(size_t k, int64_t turns, bool backwards) {
   if (turn_ == 0) return {};
   Collection &all = collected_.at(k);
   std::vector<uint8_t> bytes = std::move(all.bytes);
   const size_t size = bytes.size() / static_cast<size_t>(turn_);
+  bytes.resize(size * static_cast<size_t>(turns));
   if (backwards) {
     uint8_t *first = bytes.data(), *last = first + bytes.size();
-    for (int64_t i = 0; i < turn_ / 2; i++, first += size) {
+    for (int64_t i = 0; i < turns / 2; i++, first += size) {
       last -= size;
       std::swap_ranges(first, first + size, last);
     }
   }
   std::vector<int64_t> shape = all.shape;
-  shape.insert(shape.begin(), turn_);
+  shape.insert(shape.begin(), turns);
   return Constant::of_bytes(all.type, shape, std::move(bytes));
 }
 

@@ -31,8 +31,9 @@ class Turns {
   /// Of the last turn.
   const Constant &seen(size_t k) const { return seen_[k]; }
   std::vector<Constant> states() const;
-  /// Takes result k behind the states, of all turns, outermost; undefined where there was no turn.
-  Constant take_collected(size_t k, bool backwards);
+  /// Takes result k behind the states, of `turns` turns, outermost: zeros of those that did not
+  /// run. Undefined where none ran.
+  Constant take_collected(size_t k, int64_t turns, bool backwards);
 
  private:
   using Bytes = std::shared_ptr<uint8_t>;

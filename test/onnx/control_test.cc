@@ -274,24 +274,26 @@ TEST(onnx_control, libraries_refuse_what_runs_between_kernels) {
 }
 
 // One LSTM of two units over two images, by hand in double.
-TEST(onnx_control, lstm_equals_its_formulas) {
-  const int64_t steps = 3, batch = 2, in = 2, hidden = 2;
+void expect_lstm(int64_t steps, const std::vector<int64_t> &lengths) {
+  const int64_t batch = 2, in = 2, hidden = 2;
   const std::vector<float> x = random_list(steps * batch * in, 1),
                            w = random_list(4 * hidden * in, 2),
                            r = random_list(4 * hidden * hidden, 3),
                            bias = random_list(8 * hidden, 4);
-  const std::vector<int64_t> lengths{3, 2};
   for (const bool backwards : {false, true}) {
     ModelBuilder b(14);
-    b.input("x", {"steps", "batch", 2});
+    b.input("x", {"steps", "batch", 2}).input("lengths", {"batch"}, 6);
     b.weights("w", {1, 4 * hidden, in}, w).weights("r", {1, 4 * hidden, hidden}, r);
     b.weights("b", {1, 8 * hidden}, bias);
-    b.initializer(ModelBuilder::tensor<int32_t>("lengths", 6, {2}, {3, 2}));
     b.node("LSTM", {"x", "w", "r", "b", "lengths"}, {"y", "h", "c"},
            {int_attribute("hidden_size", hidden),
             text_attribute("direction", backwards ? "reverse" : "forward")});
     b.output("y").output("h").output("c");
-    const auto out = Session(b.load()).run({{"x", floats({steps, batch, in}, x)}});
+    std::vector<uint8_t> ends(8);
+    for (size_t n = 0; n < 2; n++) ends[4 * n] = static_cast<uint8_t>(lengths[n]);
+    const auto out = Session(b.load()).run(
+        {{"x", floats({steps, batch, in}, x)},
+         {"lengths", Constant::of_bytes(ElementType::Int32, {batch}, std::move(ends))}});
     auto sigmoid = [](double v) { return 1 / (1 + std::exp(-v)); };
     for (int64_t n = 0; n < batch; n++) {
       std::vector<double> h(2), c(2);
@@ -324,6 +326,26 @@ TEST(onnx_control, lstm_equals_its_formulas) {
       }
     }
   }
+}
+
+TEST(onnx_control, lstm_equals_its_formulas) { expect_lstm(3, {3, 2}); }
+// Turns behind the longest sequence do not run.
+TEST(onnx_control, sequences_may_all_be_shorter) {
+  expect_lstm(6, {3, 2});
+  expect_lstm(3, {0, 0});
+}
+
+TEST(onnx_control, files_cannot_set_attributes_of_ours) {
+  ModelBuilder body, b;
+  body.input("e", {2}).node("Add", {"e", "around"}, {"sum"}).output("sum");
+  b.input("around", {2}).input("x", {3, 2});
+  b.node("Scan", {"x"}, {"y"},
+         {graph_attribute("body", body.region("body")), int_attribute("num_scan_inputs", 1),
+          int_attribute("operands", 7), int_attribute("bounded", 1)});
+  b.output("y");
+  const auto out = Session(b.load()).run(
+      {{"around", floats({2}, {1, 2})}, {"x", floats({3, 2}, {0, 0, 10, 20, 30, 40})}});
+  EXPECT_EQ(list(out.at("y")), (std::vector<float>{1, 2, 11, 22, 31, 42}));
 }
 
 TEST(onnx_control, narrow_elements_share_bytes_in_files_only) {

@@ -251,7 +251,8 @@ void infer_scan(Inference &i) {
   if (scans < 1 || scans > static_cast<int64_t>(own))
     i.fail("num_scan_inputs is " + std::to_string(scans),
            "it has " + std::to_string(own) + " operands, of which one at least is scanned");
-  const size_t states = own - static_cast<size_t>(scans);
+  const size_t bounds = scan_bounds(i.node());
+  const size_t states = own - static_cast<size_t>(scans) - bounds;
   if (body.inputs() != own + captures || body.outputs() != i.outputs() || i.outputs() < states)
     i.fail("its body has " + std::to_string(body.inputs() - captures) + " inputs and " +
                std::to_string(body.outputs()) + " results",
@@ -271,7 +272,7 @@ void infer_scan(Inference &i) {
     shape.erase(shape.begin() + axis);
     body.input(states + k, i.type(states + k), shape);
   }
-  for (size_t k = 0; k < captures; k++) body.operand(own + k, own + k, true);
+  for (size_t k = own - bounds; k < own + captures; k++) body.operand(k, k, true);
   infer_states(i, &body, states, 0, 0);
   for (size_t k = 0; k < i.outputs(); k++) {
     if (!i.wants(k)) continue;
