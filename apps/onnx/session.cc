@@ -1,5 +1,7 @@
 #include "apps/onnx/session.h"
 
+#include <algorithm>
+
 #include "apps/onnx/passes.h"
 #include "apps/onnx/rearrange_constant.h"
 
@@ -36,6 +38,13 @@ namespace {
 std::string elements_key(const Constant &c) {
   const std::vector<uint8_t> bytes = c.packed();
   return shape_text(c.shape()) + std::string(bytes.begin(), bytes.end()) + ";";
+}
+
+bool has_symbol(const Shape &shape, const std::set<std::string> &symbols) {
+  return std::any_of(shape.begin(), shape.end(), [&](const Dim &d) {
+    return std::any_of(symbols.begin(), symbols.end(),
+                       [&](const std::string &s) { return d == Dim::symbol(s); });
+  });
 }
 
 // What makes these values, as a model.
@@ -78,10 +87,10 @@ void Session::take_sizes(const std::set<std::string> &symbols, const Program::Te
   }
 }
 
-// Sizes that inputs leave open; without those that differ between inputs.
-std::map<std::string, int64_t> Session::sizes_of(const Program::Tensors &inputs) const {
+// Sizes that inputs leave open; `differing` are those that differ between inputs, and have none.
+std::map<std::string, int64_t> Session::sizes_of(const Program::Tensors &inputs,
+                                                 std::set<std::string> *differing) const {
   std::map<std::string, int64_t> sizes;
-  std::set<std::string> differing;
   for (ValueId v : model_.graph.inputs) {
     const Value &value = model_.graph.value(v);
     const auto tensor = inputs.find(value.name);
@@ -93,10 +102,10 @@ std::map<std::string, int64_t> Session::sizes_of(const Program::Tensors &inputs)
       (*value.shape)[d].add_symbols(&symbols);
       if (symbols.size() != 1 || (*value.shape)[d] != Dim::symbol(*symbols.begin())) continue;
       const auto [at, fresh] = sizes.emplace(*symbols.begin(), shape[d]);
-      if (!fresh && at->second != shape[d]) differing.insert(at->first);
+      if (!fresh && at->second != shape[d]) differing->insert(at->first);
     }
   }
-  for (const std::string &s : differing) sizes.erase(s);
+  for (const std::string &s : *differing) sizes.erase(s);
   return sizes;
 }
 
@@ -143,18 +152,20 @@ std::shared_ptr<const Program> Session::program_for(const Program::Tensors &inpu
   if (last_ && has_last_shapes(inputs)) return last_;
   CompileOptions options = options_;
   std::string key;
+  // Exporters give one name to sizes that are not the same: those inputs have shapes of their own.
+  std::set<std::string> differing;
+  const std::map<std::string, int64_t> sizes = sizes_of(inputs, &differing);
   for (ValueId v : model_.graph.inputs) {
     const Value &value = model_.graph.value(v);
     const auto tensor = inputs.find(value.name);
-    if (value.shape || tensor == inputs.end()) continue;
+    if (tensor == inputs.end() || (value.shape && !has_symbol(*value.shape, differing))) continue;
     options.shapes[value.name] = tensor->second.shape();
-    key += shape_text(tensor->second.shape()) + ";";
+    key += value.name + shape_text(tensor->second.shape()) + ";";
   }
   // What decides about shapes is found one layer at a time: what follows from it may decide about
   // others.
   bool by_shapes = true;  // do shapes alone decide?
   if (options_.first_sizes) {
-    const std::map<std::string, int64_t> sizes = sizes_of(inputs);
     if (!first_) first_ = sizes;
     if (sizes == *first_) {
       for (const auto &[symbol, size] : sizes) {

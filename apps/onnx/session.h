@@ -40,7 +40,8 @@ class Session {
   const Constant &given(const Program::Tensors &inputs, const std::string &name) const;
   void take_sizes(const std::set<std::string> &symbols, const Program::Tensors &inputs,
                   CompileOptions *options, std::string *key) const;
-  std::map<std::string, int64_t> sizes_of(const Program::Tensors &inputs) const;
+  std::map<std::string, int64_t> sizes_of(const Program::Tensors &inputs,
+                                          std::set<std::string> *differing) const;
   void find(const Program &p, const std::string &at, const Program::Tensors &inputs,
             CompileOptions *options, std::string *key);
 

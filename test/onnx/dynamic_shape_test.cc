@@ -141,6 +141,27 @@ TEST(onnx_dynamic_shape, a_size_of_one_meets_others) {
             "  fix: mend the model, or give other shapes");
 }
 
+// Exporters name a size after what it is of, which two inputs have.
+TEST(onnx_dynamic_shape, sizes_of_one_name_may_differ) {
+  ModelBuilder b;
+  b.input("x", {"words", 2}).input("c", {"words", 2}).input("z", {"words"});
+  b.node("Concat", {"x", "c"}, {"y"}, {int_attribute("axis", 0)}).node("Neg", {"z"}, {"w"});
+  b.output("y").output("w");
+  for (const bool first_sizes : {false, true}) {
+    CompileOptions options;
+    options.first_sizes = first_sizes;
+    Session session(b.load(), options);
+    const Constant one = floats({1, 2}, {7, 8}), two = floats({2, 2}, {1, 2, 3, 4});
+    const Constant z = floats({1}, {5});
+    auto y = [&](const Constant &x, const Constant &c) {
+      return numbers(session.run({{"x", x}, {"c", c}, {"z", z}}).at("y"));
+    };
+    EXPECT_EQ(y(one, two), (std::vector<double>{7, 8, 1, 2, 3, 4}));
+    EXPECT_EQ(y(two, one), (std::vector<double>{1, 2, 3, 4, 7, 8}));
+    EXPECT_EQ(y(one, one), (std::vector<double>{7, 8, 7, 8}));
+  }
+}
+
 TEST(onnx_dynamic_shape, operands_without_elements) {
   // The first step of a decoder: nothing was said before.
   ModelBuilder b;
