@@ -82,6 +82,9 @@ Func hold_tile(Func sums, const LoopLevel &level, int lanes);
 void make_parallel(const Loops &l, const std::vector<Var> &outer,
                    const std::vector<int64_t> &counts);
 
+/// Can a Reduce run for one point after the other: does what it reads lie along the reduction?
+bool reduces_rows(const Stage &s);
+
 /// A reduction: partial results in the lanes of vectors where it runs along memory, else vectors of
 /// its points. At a level, where there is one point or `several`, or, for null, on its own.
 void schedule_reduction(const Stage &s, const LoopLevel *level, const Target &target,

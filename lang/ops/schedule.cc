@@ -179,6 +179,10 @@ void schedule_held(const Stage &s, const LoopLevel *level, const Target &target)
   const Loops loops(f, s.extents);
   if (!level) {
     f.compute_root();
+    // Whole also where less of it is read, by a stride say: its vectors are chosen for all.
+    for (size_t d = 0; d < loops.vars.size(); d++) {
+      if (const int64_t n = loops.extent(d)) f.bound(loops.vars[d], 0, static_cast<int>(n));
+    }
     schedule_points(loops, true, true, target);
     if (s.rvars.empty()) return;
     // Rows that are copied into it.
@@ -244,6 +248,41 @@ Func turned(const Tensor &t, const std::string &name, const std::vector<int> &or
   return f;
 }
 
+// The loop of an output, its dimensions in this order, with whose iterations a Reduce can run:
+// where its points are all dimensions but the innermost ones.
+std::optional<size_t> row_loop(const Stage &s, const std::vector<Expr> &extents,
+                               const std::vector<int> &order) {
+  // Vectors of points have no place where there is one point.
+  if (!reduces_rows(s)) return std::nullopt;
+  std::set<size_t> places;
+  for (int d : s.dims) {
+    if (d < 0) continue;
+    const auto place =
+        static_cast<size_t>(std::find(order.begin(), order.end(), d) - order.begin());
+    if (!is_one(extents[place])) places.insert(place);
+  }
+  if (places.empty() || *places.begin() == 0) return std::nullopt;
+  for (size_t p = *places.begin(); p < order.size(); p++) {
+    if (!places.count(p) && !is_one(extents[p])) return std::nullopt;
+  }
+  return *places.begin();
+}
+
+// Of each Reduce. One that others may read runs no further inside than they do.
+std::vector<std::optional<size_t>> row_loops(const std::vector<Stage> &stages,
+                                             const std::vector<Expr> &extents,
+                                             const std::vector<int> &order) {
+  std::vector<std::optional<size_t>> loops(stages.size());
+  size_t outermost = 0;  // of those behind
+  for (size_t i = stages.size(); i-- > 0;) {
+    if (stages[i].kind != Stage::Reduce) continue;
+    const std::optional<size_t> loop = row_loop(stages[i], extents, order);
+    if (loop && *loop >= outermost) loops[i] = loop;
+    outermost = std::max(outermost, loops[i].value_or(order.size()));
+  }
+  return loops;
+}
+
 // Is the tensor, its dimensions in this order, the Func of its last stage, whose updates write all
 // places? Then it needs no copy of it.
 bool is_last_stage(const Tensor &t, const std::vector<int> &order) {
@@ -298,6 +337,9 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
   for (int d : order) extents.push_back(t.shape()[static_cast<size_t>(d)]);
   const Loops out(outputs[0], extents);
 
+  const std::vector<std::optional<size_t>> loops_of_rows =
+      single ? row_loops(stages, extents, order)
+             : std::vector<std::optional<size_t>>(stages.size());
   int inside = single ? product_inside(stages, t.rank()) : -1;
   std::vector<Func> operands;
   const Stage *border = nullptr;
@@ -361,20 +403,9 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
         break;
       }
       case Stage::Reduce: {
-        // Beside the rows of the output, where its points are all dimensions but the innermost
-        // ones.
-        std::set<size_t> places;
-        bool rows = single && inside < 0 && !s.dims.empty();
-        for (int d : s.dims) {
-          if (d >= 0 && !is_one(t.shape()[static_cast<size_t>(d)])) places.insert(place_of(d));
-        }
-        size_t first = order.size();
-        if (!places.empty()) first = *places.begin();
-        rows = rows && !places.empty() && first > 0;
-        for (size_t p = first; p < order.size(); p++) {
-          rows = rows && (places.count(p) || is_one(extents[p]));
-        }
-        const LoopLevel level = rows ? LoopLevel(outputs[0], out.vars[first]) : LoopLevel::root();
+        const bool rows = inside < 0 && loops_of_rows[i];
+        const LoopLevel level =
+            rows ? LoopLevel(outputs[0], out.vars[*loops_of_rows[i]]) : LoopLevel::root();
         for (const Stage &row : held) schedule_held(row, rows ? &level : nullptr, target);
         held.clear();
         alone = alone && !rows;

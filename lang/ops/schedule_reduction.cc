@@ -127,12 +127,15 @@ bool schedule_vectors_of_points(Func f, int64_t extent, const Target &target) {
 
 }  // namespace
 
+bool reduces_rows(const Stage &s) {
+  const Func f = s.func;
+  return !Reads(f, s.rvars.empty() ? f.rvars(0) : s.rvars).is_across();
+}
+
 void schedule_reduction(const Stage &s, const LoopLevel *level, const Target &target,
                         bool several) {
   Func f = s.func;
   const Reads reads(f, s.rvars.empty() ? f.rvars(0) : s.rvars);
-  // Vectors of points have no place where there is one point.
-  if (level && !several && reads.is_across()) level = nullptr;
   if (level)
     f.compute_at(*level);
   else
