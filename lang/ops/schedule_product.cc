@@ -276,7 +276,9 @@ class ProductSchedule {
     const int64_t rows = planned_rows();
     const CallNode *image = image_of(operand);
     const bool side_by_side = !dot_ && columns_ > 0 && columns_ <= tile_.columns();
-    if (image && (side_by_side || rows < rows_worth_packing(image->type))) {
+    // Only a copy has idle columns.
+    const bool needs_copy = dot_ && has_idle_columns_;
+    if (image && !needs_copy && (side_by_side || rows < rows_worth_packing(image->type))) {
       const int64_t steps = constant(s_.rvars[0].extent()).value_or(256);
       const int64_t bytes = steps * (columns_ == 0 ? 256 : columns_) * image->type.bytes();
       if ((plain_ || holds_tile_) && !dot_ && image->param && s_.rvars.size() == 1 &&
@@ -285,7 +287,7 @@ class ProductSchedule {
       }
       return;
     }
-    if (!one_vector_ && rows < (dot_ ? 2 : 4) * tile_.rows) return;
+    if (!one_vector_ && !needs_copy && rows < (dot_ ? 2 : 4) * tile_.rows) return;
     if (may_pack_on_the_way(operand)) {
       operand.store_at(out_, column_loop_).vectorize(operand.args()[0], tile_.lanes);
       if (tile_.vectors > 1) operand.unroll(operand.args()[0]);
