@@ -70,6 +70,11 @@ std::optional<Type> language_type(ElementType t) {
 
 bool is_narrow(ElementType t) { return t >= ElementType::Float8E4M3FN && t <= ElementType::Int2; }
 
+bool is_narrow_integer(ElementType t) {
+  return t == ElementType::Int4 || t == ElementType::UInt4 || t == ElementType::Int2 ||
+         t == ElementType::UInt2;
+}
+
 int element_bits(ElementType t) {
   switch (t) {
     case ElementType::UInt4:

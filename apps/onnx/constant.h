@@ -47,6 +47,8 @@ std::string element_name(ElementType t);
 std::optional<Type> language_type(ElementType t);
 /// Of fewer than 8 bits, or a float of 8: no arithmetic has such operands.
 bool is_narrow(ElementType t);
+/// Narrow, and no code of a float.
+bool is_narrow_integer(ElementType t);
 /// In files, where narrow elements share bytes.
 int element_bits(ElementType t);
 ElementType element_type(Type t);

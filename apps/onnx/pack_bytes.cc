@@ -61,10 +61,12 @@ bool is_constant(const Shape &shape) {
 // Does each window see one pixel of many channels, and each pixel lie in one?
 bool is_product(const Node &n, const Constant &w) {
   constexpr int64_t kManyChannels = 16;
-  const std::vector<int64_t> strides = n.integers("strides");
+  const auto all = [&](const char *attribute, int64_t value) {
+    const std::vector<int64_t> list = n.integers(attribute);
+    return std::all_of(list.begin(), list.end(), [=](int64_t v) { return v == value; });
+  };
   return w.elements() == w.shape()[0] * w.shape()[1] && w.shape()[1] >= kManyChannels &&
-         n.integer("group", 1) == 1 &&
-         std::all_of(strides.begin(), strides.end(), [](int64_t s) { return s == 1; });
+         n.integer("group", 1) == 1 && all("strides", 1) && all("pads", 0);
 }
 
 // Packed weights, and the attribute that tells how they lie.

@@ -359,6 +359,12 @@ TEST(onnx_control, narrow_elements_share_bytes_in_files_only) {
   b.node("Mul", {"qf", "ff"}, {"m"}).node("Add", {"m", "x"}, {"y"}).output("y");
   const auto out = Session(b.load()).run({{"x", floats({3}, {0, 0, 0})}});
   EXPECT_EQ(list(out.at("y")), (std::vector<float>{1.5f, -3, 4.5f}));
+  // Known codes of floats are no steps.
+  ModelBuilder codes(21);
+  codes.initializer(Message().number(1, 2).number(2, 17).text(8, "f").text(9, "\x3c\x40"));
+  codes.weights("scale", {}, {2});
+  codes.node("DequantizeLinear", {"f", "scale"}, {"y"}).output("y");
+  EXPECT_EQ(list(Session(codes.load()).run({}).at("y")), (std::vector<float>{3, 4}));
   ModelBuilder sum(21);
   sum.input("q", {3}, 22).node("Add", {"q", "q"}, {"y"}).output("y");
   EXPECT_EQ(error_of([&] { Program(sum.load(), {}); }),

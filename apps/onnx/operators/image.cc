@@ -381,14 +381,49 @@ std::vector<Tensor> lower_grid_sample(Lowering &l) {
       ops::merged_stages(parts))};
 }
 
+// How the patches of a Col2Im lie in the image.
+struct Patches {
+  std::vector<int64_t> image, block, stride, dilation, pads;
+
+  Patches(const Node &n, std::vector<int64_t> image_sizes, std::vector<int64_t> block_sizes)
+      : image(std::move(image_sizes)), block(std::move(block_sizes)) {
+    const auto list = [&](const char *name, int64_t otherwise, size_t size) {
+      const std::vector<int64_t> v = n.integers(name);
+      return v.empty() ? std::vector<int64_t>(size, otherwise) : v;
+    };
+    stride = list("strides", 1, image.size());
+    dilation = list("dilations", 1, image.size());
+    pads = list("pads", 0, 2 * image.size());
+  }
+  bool fit() const {
+    const size_t n = image.size();
+    const auto least = [](const std::vector<int64_t> &list, int64_t bound) {
+      return std::all_of(list.begin(), list.end(), [=](int64_t v) { return v >= bound; });
+    };
+    return block.size() == n && stride.size() == n && dilation.size() == n &&
+           pads.size() == 2 * n && least(block, 1) && least(stride, 1) && least(dilation, 1) &&
+           least(pads, 0);
+  }
+  // Patches along dimension d.
+  int64_t steps(size_t d) const {
+    const int64_t room =
+        image[d] + pads[d] + pads[d + image.size()] - dilation[d] * (block[d] - 1) - 1;
+    return room < 0 ? 0 : room / stride[d] + 1;
+  }
+};
+
 // Patches back to an image: each cell of the image is the sum of the patches that cover it.
 void infer_col2im(Inference &i) {
   const std::vector<int64_t> image = i.integers(1), block = i.integers(2);
-  int64_t cells = 1;
+  const Patches patches(i.node(), image, block);
+  if (i.rank(0) != 3 || !patches.fit())
+    i.fail("image and patch have " + std::to_string(image.size()) + " and " +
+               std::to_string(block.size()) + " dimensions",
+           "there is a positive block, stride and dilation for each, and two pads");
+  int64_t cells = 1, count = 1;
   for (int64_t b : block) cells *= b;
-  if (cells < 1 || i.rank(0) != 3 || image.size() != block.size())
-    i.fail("patches of " + std::to_string(cells) + " cells",
-           "image and patch have as many dimensions");
+  for (size_t d = 0; d < image.size(); d++) count *= patches.steps(d);
+  i.require_equal(i.shape(0)[2], count, "patches of the operand, and of the image,");
   Shape shape{i.shape(0)[0], Dim::floor_div(i.shape(0)[1], cells)};
   for (int64_t n : image) shape.emplace_back(n);
   i.result(0, i.type(0), shape);
@@ -397,19 +432,9 @@ std::vector<Tensor> lower_col2im(Lowering &l) {
   const Tensor x = l.in(0);
   const std::vector<int64_t> image = l.integers(1), block = l.integers(2);
   const size_t spatial = image.size();
-  auto list = [&](const char *name, int64_t otherwise, size_t n) {
-    std::vector<int64_t> v = l.node().integers(name);
-    if (v.empty()) v.assign(n, otherwise);
-    return v;
-  };
-  const auto stride = list("strides", 1, spatial), dilation = list("dilations", 1, spatial);
-  const auto pads = list("pads", 0, 2 * spatial);
+  const Patches patches(l.node(), image, block);
   std::vector<int> steps;  // patches along each dimension
-  for (size_t d = 0; d < spatial; d++) {
-    steps.push_back(static_cast<int>(
-        (image[d] + pads[d] + pads[d + spatial] - dilation[d] * (block[d] - 1) - 1) / stride[d] +
-        1));
-  }
+  for (size_t d = 0; d < spatial; d++) steps.push_back(static_cast<int>(patches.steps(d)));
   return {Tensor(
       x.type(), l.result_sizes(0),
       [=](const Index &at) {
@@ -425,8 +450,9 @@ std::vector<Tensor> lower_col2im(Lowering &l) {
             rest /= static_cast<int>(block[d]);
           }
           for (size_t d = 0; d < spatial; d++) {
-            const Expr from = at[d + 2] + static_cast<int>(pads[d] - offset[d] * dilation[d]);
-            const int s = static_cast<int>(stride[d]);
+            const Expr from =
+                at[d + 2] + static_cast<int>(patches.pads[d] - offset[d] * patches.dilation[d]);
+            const int s = static_cast<int>(patches.stride[d]);
             const Expr here = from >= 0 && from % s == 0 && from / s < steps[d];
             hit = hit.defined() ? hit && here : here;
             patch = patch * steps[d] + clamp(from / s, 0, steps[d] - 1);

@@ -49,11 +49,6 @@ float value_of(ElementType t, int code) {
   return sign * std::ldexp(static_cast<float>(whole), std::max(exponent, 1) - f.bias - f.mantissa);
 }
 
-bool is_narrow_integer(ElementType t) {
-  return t == ElementType::Int4 || t == ElementType::UInt4 || t == ElementType::Int2 ||
-         t == ElementType::UInt2;
-}
-
 Expr encode_float(const Format &f, const Expr &x, bool saturate) {
   const Expr bits = reinterpret<uint32_t>(x);
   const Expr sign = cast<int32_t>(bits >> Expr(uint32_t{31}));

@@ -26,9 +26,12 @@ struct UnaryRow {
   Unary f;
 };
 
+// A float min and max give their second operand where either is no number, which stays none so.
+Expr limited(const Expr &low, const Expr &x, const Expr &high) { return min(high, max(low, x)); }
+
 Expr elu(const Expr &x, double alpha, double gamma) {
   return number(x, gamma) *
-         select(x > zero(x), x, number(x, alpha) * (exp(min(x, zero(x))) - one(x)));
+         select(x > zero(x), x, number(x, alpha) * (exp(min(zero(x), x)) - one(x)));
 }
 
 const UnaryRow kUnary[] = {
@@ -44,7 +47,7 @@ const UnaryRow kUnary[] = {
     {"Celu",
      [](const Node &n, const Expr &x) {
        const float a = n.real("alpha", 1);
-       return max(x, zero(x)) + min(zero(x), number(x, a) * (exp(x / number(x, a)) - one(x)));
+       return max(zero(x), x) + min(zero(x), number(x, a) * (exp(x / number(x, a)) - one(x)));
      }},
     {"Cos", [](const Node &, const Expr &x) { return cos(x); }},
     {"Cosh", [](const Node &, const Expr &x) { return cosh(x); }},
@@ -59,8 +62,8 @@ const UnaryRow kUnary[] = {
      }},
     {"HardSigmoid",
      [](const Node &n, const Expr &x) {
-       return clamp(number(x, n.real("alpha", 0.2f)) * x + number(x, n.real("beta", 0.5f)), zero(x),
-                    one(x));
+       return limited(
+           zero(x), number(x, n.real("alpha", 0.2f)) * x + number(x, n.real("beta", 0.5f)), one(x));
      }},
     {"HardSwish",
      [](const Node &, const Expr &x) {
@@ -75,7 +78,7 @@ const UnaryRow kUnary[] = {
     {"Neg", [](const Node &, const Expr &x) { return -x; }},
     {"Not", [](const Node &, const Expr &x) { return !x; }},
     {"Reciprocal", [](const Node &, const Expr &x) { return one(x) / x; }},
-    {"Relu", [](const Node &, const Expr &x) { return max(x, zero(x)); }},
+    {"Relu", [](const Node &, const Expr &x) { return max(zero(x), x); }},
     {"Round", [](const Node &, const Expr &x) { return round(x); }},
     {"Selu",
      [](const Node &n, const Expr &x) {
@@ -91,7 +94,7 @@ const UnaryRow kUnary[] = {
     {"Sign",
      [](const Node &, const Expr &x) {
        if (x.type().is_uint()) return select(x > zero(x), one(x), zero(x));
-       return select(x > zero(x), one(x), select(x < zero(x), number(x, -1), zero(x)));
+       return select(x > zero(x), one(x), select(x < zero(x), number(x, -1), x));
      }},
     {"Sin", [](const Node &, const Expr &x) { return sin(x); }},
     {"Sinh", [](const Node &, const Expr &x) { return sinh(x); }},
@@ -195,9 +198,12 @@ Expr power(const Expr &x, const Expr &y) {
 Expr remainder(const Node &n, const Expr &a, const Expr &b) {
   if (n.integer("fmod", 0) == 0 && !a.type().is_float()) return ops::point::modulo(a, b);
   if (!a.type().is_float()) return mod_round_to_zero(a, b);
-  const Expr q = a / b;
-  if (n.integer("fmod", 0) != 0) return a - trunc(q) * b;
-  return a - floor(q) * b;
+  // Exact as long as the quotient has the bits that a type of twice the size has more.
+  const Type wide = a.type().bits() < 64 ? Float(64) : a.type();
+  const Expr x = cast(wide, a), y = cast(wide, b), q = x / y;
+  const Expr whole = n.integer("fmod", 0) != 0 ? trunc(q) : floor(q);
+  // Of an infinite divisor the quotient is 0 or -1.
+  return cast(a.type(), select(whole == cast(wide, Expr(0)), x, x - whole * y));
 }
 
 Expr shift(const Node &n, const Expr &a, const Expr &b) {
@@ -284,7 +290,12 @@ std::vector<Tensor> lower_variadic(Lowering &l) {
   return {ops::elementwise(l.all(), l.result_type(0), [op](const Values &v) {
     Expr value = v[0];
     for (size_t k = 1; k < v.size(); k++) {
-      value = op == "Max" ? max(value, v[k]) : op == "Min" ? min(value, v[k]) : value + v[k];
+      if (op == "Max" || op == "Min") {
+        const Expr extreme = op == "Max" ? max(value, v[k]) : min(value, v[k]);
+        value = value.type().is_float() ? select(is_nan(value), value, extreme) : extreme;
+      } else {
+        value = value + v[k];
+      }
     }
     return op == "Mean" ? value / number(value, static_cast<double>(v.size())) : value;
   })};
@@ -304,11 +315,11 @@ std::vector<Tensor> lower_clip(Lowering &l) {
   Tensor x = l.in(0);
   if (l.has(1)) {
     x = ops::elementwise({x, ops::reshape(l.in(1), {})}, x.type(),
-                         [](const Values &v) { return max(v[0], v[1]); });
+                         [](const Values &v) { return max(v[1], v[0]); });
   }
   if (l.has(2)) {
     x = ops::elementwise({x, ops::reshape(l.in(2), {})}, x.type(),
-                         [](const Values &v) { return min(v[0], v[1]); });
+                         [](const Values &v) { return min(v[1], v[0]); });
   }
   return {x};
 }
