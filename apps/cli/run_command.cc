@@ -11,7 +11,7 @@
 
 #include "apps/cli/commands.h"
 #include "apps/cli/tensors.h"
-#include "apps/onnx/session.h"
+#include "apps/onnx/item_session.h"
 #include "polyhalite_runtime.h"
 
 namespace polyhalite::cli {
@@ -147,18 +147,39 @@ std::string shape_with_ones(const std::string &name, const onnx::Value &v) {
   return name + "=" + (sizes.empty() ? "1,3,224,224" : sizes);
 }
 
-onnx::Program::Tensors make_inputs(const Options &o, const onnx::Session &session) {
-  onnx::Program::Tensors inputs;
+// What files hold: a tensor for each element of a sequence.
+onnx::Item read_item(const std::string &name, onnx::ItemForm form,
+                     const std::vector<std::string> &files) {
+  std::vector<Constant> tensors;
+  for (const std::string &file : files) tensors.push_back(read_tensor_file(file));
+  if (form.sequence) return tensors;
+  if (tensors.size() > 1) {
+    user_error("input '" + name + "' has " + std::to_string(tensors.size()) + " files",
+               "it is one tensor", "give --input once for it");
+  }
+  return tensors[0];
+}
+
+// Optional inputs that are left out are absent.
+onnx::Items make_inputs(const Options &o, const onnx::ItemSession &session) {
+  onnx::Items inputs;
   const auto shapes = parse_shapes(o.shapes);
   const auto files = parse_files(o.inputs);
-  for (const auto &[name, file] : files)
-    inputs[name] = (session.input(name), read_tensor_file(file));
+  for (const auto &[name, list] : files) {
+    session.input(name);
+    inputs[name] = read_item(name, session.form(name), list);
+  }
   for (const auto &[name, shape] : shapes) session.input(name);
   uint64_t seed = o.seed;
   for (const std::string &name : session.input_names()) {
     const onnx::Value &v = session.input(name);
     const uint64_t its = seed++;
-    if (inputs.count(name)) continue;
+    if (inputs.count(name) || session.form(name).optional) continue;
+    if (session.form(name).sequence) {
+      user_error(
+          "input '" + name + "' is a sequence", "its number of elements is open",
+          "give a file for each: --input " + name + "=FIRST.npy --input " + name + "=SECOND.npy");
+    }
     std::vector<int64_t> shape;
     if (const auto given = shapes.find(name); given != shapes.end()) {
       shape = given->second;
@@ -176,6 +197,18 @@ onnx::Program::Tensors make_inputs(const Options &o, const onnx::Session &sessio
   return inputs;
 }
 
+// Elements of the sequence y are y[0], y[1] and so on.
+onnx::Program::Tensors named_tensors(const onnx::Items &items) {
+  onnx::Program::Tensors tensors;
+  for (const auto &[name, item] : items) {
+    if (const auto *tensor = std::get_if<Constant>(&item)) tensors[name] = *tensor;
+    const auto *list = std::get_if<std::vector<Constant>>(&item);
+    for (size_t i = 0; list && i < list->size(); i++)
+      tensors[name + "[" + std::to_string(i) + "]"] = (*list)[i];
+  }
+  return tensors;
+}
+
 int run(const Options &o) {
   if (o.threads > 0) polyhalite_set_num_threads(o.threads);
   onnx::CompileOptions options;
@@ -184,14 +217,21 @@ int run(const Options &o) {
   options.switched_off.insert(o.off.begin(), o.off.end());
   if (o.interpret) options.engine = onnx::Engine::Interpreter;
   const double start = now();
-  onnx::Session session(o.model, options);
+  onnx::ItemSession session(o.model, options);
   for (const std::string &note : session.model().notes)
     std::fprintf(stderr, "polyhalite: note: %s\n", note.c_str());
-  const onnx::Program::Tensors inputs = make_inputs(o, session);
-  const auto program = session.program_for(inputs);
+  if (!o.compare.empty() && !session.model().forms.empty()) {
+    user_error("the model has inputs or outputs that are no tensors",
+               "only tensors are compared with " + o.compare, "run it without --compare");
+  }
+  const onnx::ItemSession::Prepared prepared = session.prepare(make_inputs(o, session));
+  const onnx::Program::Tensors &inputs = prepared.tensors;
+  const onnx::Program::Tensors keyed = prepared.session->with_random_key(inputs);
+  const auto program = prepared.session->program_for(keyed);
   const double compiled = now();
   if (o.graph) std::fputs(onnx::to_text(program->graph()).c_str(), stdout);
-  const onnx::Program::Tensors outputs = program->run(inputs);
+  const onnx::Program::Tensors outputs =
+      named_tensors(onnx::ItemSession::items(*program, program->run(keyed)));
   Json report{
       {"model", o.model}, {"compile_seconds", compiled - start}, {"outputs", Json::object()}};
   for (const auto &[name, t] : outputs) {
@@ -208,7 +248,7 @@ int run(const Options &o) {
     std::vector<onnx::KernelTime> steps;
     for (int i = 0; i < runs; i++) {
       const double t = now();
-      program->run(inputs, o.profile ? &steps : nullptr);
+      program->run(keyed, o.profile ? &steps : nullptr);
       times.push_back(now() - t);
     }
     report["median_seconds"] = median(times);
@@ -248,8 +288,12 @@ Command add_run(CLI::App &app) {
   auto o = std::make_shared<Options>();
   app.add_option("model", o->model, "The .onnx file")->required();
   app.add_option("--shape", o->shapes, "NAME=1,3,224,224: sizes of an input");
-  app.add_option("--input", o->inputs, "NAME=FILE.npy: elements of an input; others are random");
-  app.add_option("--output-dir", o->output_folder, "Folder for outputs as .npy files");
+  app.add_option(
+      "--input", o->inputs,
+      "NAME=FILE.npy: elements of an input; others are random. Once for each element of a "
+      "sequence; an optional input without it is absent");
+  app.add_option("--output-dir", o->output_folder,
+                 "Folder for outputs as .npy files; y[0].npy... for a sequence");
   app.add_option("--seed", o->seed, "Of random inputs")->capture_default_str();
   app.add_option("--threads", o->threads, "Threads that kernels run on; by default all cores");
   app.add_flag("--benchmark", o->benchmark, "Time several runs");

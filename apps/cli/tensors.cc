@@ -44,9 +44,12 @@ std::map<std::string, std::vector<int64_t>> parse_shapes(const std::vector<std::
   return shapes;
 }
 
-std::map<std::string, std::string> parse_files(const std::vector<std::string> &list) {
-  std::map<std::string, std::string> files;
-  for (const std::string &text : list) files.insert(name_and_rest(text, "NAME=FILE.npy"));
+std::map<std::string, std::vector<std::string>> parse_files(const std::vector<std::string> &list) {
+  std::map<std::string, std::vector<std::string>> files;
+  for (const std::string &text : list) {
+    const auto [name, file] = name_and_rest(text, "NAME=FILE.npy");
+    files[name].push_back(file);
+  }
   return files;
 }
 

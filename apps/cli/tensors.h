@@ -12,8 +12,8 @@ namespace polyhalite::cli {
 
 /// "name=1,3,224,224" entries by name. CompileError for other texts.
 std::map<std::string, std::vector<int64_t>> parse_shapes(const std::vector<std::string> &list);
-/// "name=file" entries by name.
-std::map<std::string, std::string> parse_files(const std::vector<std::string> &list);
+/// "name=file" entries by name; those of one name in order.
+std::map<std::string, std::vector<std::string>> parse_files(const std::vector<std::string> &list);
 
 /// A .npy or .pb file.
 onnx::Constant read_tensor_file(const std::string &path);

@@ -1,7 +1,9 @@
 #include "apps/onnx/canonicalize.h"
 
+#include "apps/onnx/batched_scan.h"
+#include "apps/onnx/expansions.h"
 #include "apps/onnx/linear_attention.h"
-#include "apps/onnx/microsoft.h"
+#include "apps/onnx/random_keys.h"
 #include "apps/onnx/recurrent.h"
 #include "apps/onnx/regions.h"
 
@@ -75,11 +77,13 @@ void move_attributes(Graph *g, Node *n) {
 
 bool is_rewritten(const std::string &op) {
   return op == "Constant" || op == "Scatter" || op == "Upsample" || op == "RNN" || op == "LSTM" ||
-         op == "GRU" || op == "LinearAttention" || op == "CausalConvWithState";
+         op == "GRU" || op == "LinearAttention" || op == "CausalConvWithState" ||
+         op == "Bernoulli" || op == "Multinomial";
 }
 
 Graph canonicalize(Graph g) {
-  g = expand_linear_attention(expand_recurrent(expand_microsoft(std::move(g))));
+  g = add_random_keys(expand_batched_scans(std::move(g)));
+  g = expand_linear_attention(expand_recurrent(expand_operators(std::move(g))));
   for (Node &n : g.nodes) {
     if (!n.domain.empty()) continue;
     close_regions(&n);

@@ -119,7 +119,8 @@ bool reads_elements(const Graph &g, const Node &n, size_t i) {
   if (id == kNone) return false;
   const Operator *o = operator_of(n.domain, n.op);
   if (!o) return true;  // not canonical yet
-  if (n.is("Shape") || n.is("Size") || n.is("EyeLike") || (n.is("CastLike") && i == 1))
+  if (n.is("Shape") || n.is("Size") || n.is("EyeLike") || (n.is("CastLike") && i == 1) ||
+      ((n.is("RandomNormalLike") || n.is("RandomUniformLike")) && i == 0))
     return false;
   const bool structural = std::find(o->structural.begin(), o->structural.end(),
                                     static_cast<int>(i)) != o->structural.end();
@@ -129,25 +130,31 @@ bool reads_elements(const Graph &g, const Node &n, size_t i) {
 InferenceReport infer_shapes(Graph *g) {
   InferenceReport report;
   ErrorList problems;
+  Sequences sequences;
   std::set<ValueId> unknown;  // what nodes that could not be inferred define
   for (ValueId v : g->inputs) {
     if (!g->value(v).shape) report.shapeless.insert(v);
   }
-  for (size_t at = 0; at < g->nodes.size(); at++) {
-    while (at < g->nodes.size() && inline_branch(g, at)) {
+  auto is_unknown = [&](ValueId v) {
+    if (const Sequence *s = sequences.find(v)) {
+      return std::any_of(s->parts.begin(), s->parts.end(),
+                         [&](ValueId part) { return unknown.count(part) != 0; });
     }
-    if (at == g->nodes.size()) break;
-    Node &n = g->nodes[at];
-    const Operator &o = *operator_of(n.domain, n.op);
-    bool waits = false;
-    for (ValueId v : n.inputs) waits = waits || (v != kNone && unknown.count(v) != 0);
-    bool known = false;
-    if (!waits) {
+    return v != kNone && unknown.count(v) != 0;
+  };
+  for (size_t at = 0; at < g->nodes.size();) {
+    if (inline_branch(g, at)) continue;
+    const std::vector<ValueId> &operands = g->nodes[at].inputs;
+    bool known = false, expanded = false;
+    if (std::none_of(operands.begin(), operands.end(), is_unknown)) {
       problems.attempt([&] {
         try {
+          expanded = sequences.expand(g, at);
+          if (expanded) return;
+          Node &n = g->nodes[at];
           refuse_narrow(*g, n);
           Inference i(g, &n);
-          o.infer(i);
+          operator_of(n.domain, n.op)->infer(i);
           known = true;
         } catch (const NeedsValue &needs) {
           report.needed.insert(needs.value);
@@ -156,20 +163,23 @@ InferenceReport infer_shapes(Graph *g) {
         } catch (const NeedsShape &) {
           // Its producer is at fault, or it is an input without rank.
         } catch (const std::out_of_range &) {
-          user_error(n.describe() + ": an operand or attribute has too few elements",
+          user_error(g->nodes[at].describe() + ": an operand or attribute has too few elements",
                      "the operator reads more", "mend the model");
         } catch (const std::overflow_error &) {
-          user_error(n.describe() + ": a size is beyond 64 bits", "sizes are below 2^31",
+          user_error(g->nodes[at].describe() + ": a size is beyond 64 bits", "sizes are below 2^31",
                      "give smaller shapes");
         }
       });
     }
+    if (expanded) continue;  // what stands there now comes next
+    const Node &n = g->nodes[at++];
     if (!known) {
       for (ValueId v : n.outputs) {
         if (v != kNone) unknown.insert(v);
       }
       continue;
     }
+    const Operator &o = *operator_of(n.domain, n.op);
     for (ValueId v : n.outputs) {
       if (v == kNone) continue;
       take_finding(*g, &g->value(v));
@@ -186,12 +196,20 @@ InferenceReport infer_shapes(Graph *g) {
     }
     if (!can_fold(*g, n, o)) continue;
     problems.attempt([&] {
-      const std::vector<Constant> results =
-          o.form == Operator::Host ? compute_on_host(*g, n, o) : evaluate(*g, n);
-      take_results(g, n, results);
+      if (o.form == Operator::Host) {
+        take_results(g, n, compute_on_host(*g, n, o));
+        return;
+      }
+      try {
+        take_results(g, n, evaluate(*g, n));
+      } catch (const RuntimeError &) {
+        // An element without a value, as a NaN among indices has none: the run is where it may not
+        // be read.
+      }
     });
   }
   problems.raise();
+  report.outputs = sequences.flatten_outputs(g);
   // Results that are known have no producer; nodes without other results have nothing to do.
   std::vector<Node> left;
   for (Node &n : g->nodes) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/onnx/graph.h"
+#include "apps/onnx/sequences.h"
 
 namespace polyhalite::onnx {
 
@@ -18,9 +19,11 @@ struct InferenceReport {
   std::set<std::string> symbols;
   // Inputs of the graph whose rank is not known.
   std::set<ValueId> shapeless;
+  std::vector<OutputForm> outputs;  // for each output that the graph had
 };
 
-/// CompileError with every node whose operands do not fit.
+/// CompileError with every node whose operands do not fit. Sequences and optional values are gone
+/// then; outputs that are some have become those that their tensors are.
 InferenceReport infer_shapes(Graph *g);
 
 /// Does the node read the elements of operand i when it runs? Not where they are known and only

@@ -221,10 +221,10 @@ class Joining {
       if (dequantizes && uses[static_cast<size_t>(n.outputs[0])] == 0) continue;
       const auto s = dequantizes ? steps_of_node(n, n.inputs[0]) : std::nullopt;
       const Constant *c = s ? constant(s->values) : nullptr;
-      const bool integers =
-          c && language_type(c->type()) && language_type(c->type())->is_int_or_uint() &&
-          (!is_narrow(c->type()) || is_narrow_integer(c->type())) &&
-          g_->value(n.outputs[0]).type == ElementType::Float32;
+      const bool integers = c && language_type(c->type()) &&
+                            language_type(c->type())->is_int_or_uint() &&
+                            (!is_narrow(c->type()) || is_narrow_integer(c->type())) &&
+                            g_->value(n.outputs[0]).type == ElementType::Float32;
       if (integers && (s->is_uniform || axis_of(*c, *s))) {
         Value &value = g_->value(n.outputs[0]);
         value.constant = numbers_of(*c, *s);

@@ -1,10 +1,6 @@
-#include "apps/onnx/microsoft.h"
-
-#include <algorithm>
-#include <set>
-
-#include "apps/onnx/microsoft_call.h"
-#include "polyhalite/error.h"
+// Operators of com.microsoft that are a few standard ones: sums with an activation or a
+// normalisation behind them, products of turned operands.
+#include "apps/onnx/expansion_call.h"
 
 namespace polyhalite::onnx {
 
@@ -160,22 +156,46 @@ void expand_gemm(Call &c) {
   c.define(0, activated(c, y, parameters));
 }
 
+// Each row of the left operand with each of the right one.
+void expand_distances(Call &c) {
+  const std::string metric = c.node.text("metric", "sqeuclidean");
+  if (metric != "sqeuclidean" && metric != "euclidean")
+    c.fail("its metric is '" + metric + "'", "'sqeuclidean' and 'euclidean' are supported");
+  const ValueId a = c.w.op("Unsqueeze", {c.in(0), c.w.integers({1})}),
+                b = c.w.op("Unsqueeze", {c.in(1), c.w.integers({0})});
+  c.define(0, c.w.op(metric == "euclidean" ? "ReduceL2" : "ReduceSumSquare",
+                     {c.w.op("Sub", {a, b}), c.w.integers({-1})}, {{"keepdims", int64_t{0}}}));
+}
+
+void expand_unsqueeze(Call &c) {
+  c.define(0, c.w.op("Unsqueeze", {c.in(0), c.w.op("Reshape", {c.in(1), c.w.integers({1})})}));
+}
+
+// What the main domain has as well.
+void expand_same(Call &c) { c.define(0, c.w.op(c.node.op, c.node.inputs, c.node.attributes)); }
+
 std::vector<std::string> with(std::vector<std::string> a, const std::vector<std::string> &b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
 
-std::vector<Expansion> plain_expansions() {
+}  // namespace
+
+std::vector<Expansion> microsoft_expansions() {
   const std::vector<std::string> turns = {"alpha", "transA", "transB"};
   return {
       {kDomain, "BiasGelu", 2, 2, 1, {}, expand_bias_gelu},
+      {kDomain, "CDist", 2, 2, 1, {"metric"}, expand_distances},
+      {kDomain, "ExpandDims", 2, 2, 1, {}, expand_unsqueeze},
       {kDomain, "FastGelu", 1, 2, 1, {}, expand_fast_gelu},
       {kDomain, "FusedConv", 2, 4, 1, with(kConvAttributes, {"activation", "activation_params"}),
        expand_conv},
       {kDomain, "FusedGemm", 2, 3, 1,
        with(turns, {"beta", "activation", "activation_alpha", "activation_beta"}), expand_gemm},
       {kDomain, "FusedMatMul", 2, 2, 1, with(turns, {"transBatchA", "transBatchB"}), expand_matmul},
+      {kDomain, "GatherND", 2, 2, 1, {}, expand_same},
       {kDomain, "Gelu", 1, 1, 1, {}, expand_gelu},
+      {kDomain, "Pad", 2, 3, 1, {"mode"}, expand_same},
       {kDomain, "QuickGelu", 1, 1, 1, {"alpha"}, expand_quick_gelu},
       {kDomain,
        "SimplifiedLayerNormalization",
@@ -194,77 +214,9 @@ std::vector<Expansion> plain_expansions() {
        expand_rms_norm},
       {kDomain, "SkipLayerNormalization", 3, 5, 4, {"epsilon"}, expand_skip_layer_norm},
       {kDomain, "SkipSimplifiedLayerNormalization", 3, 4, 4, {"epsilon"}, expand_skip_rms_norm},
+      {kDomain, "Trilu", 1, 2, 1, {"upper"}, expand_same},
       {kDomain, "TransposeMatMul", 2, 2, 1, turns, expand_matmul},
   };
-}
-
-using Key = std::pair<std::string, std::string>;
-
-const std::map<Key, Expansion> &expansions() {
-  static const std::map<Key, Expansion> all = [] {
-    std::map<Key, Expansion> m;
-    for (auto part : {plain_expansions, quantized_expansions, attention_expansions}) {
-      for (const Expansion &e : part()) m.emplace(Key{e.domain, e.name}, e);
-    }
-    return m;
-  }();
-  return all;
-}
-
-bool asks_for_nothing(const Attribute &a) {
-  if (const auto *i = std::get_if<int64_t>(&a)) return *i == 0;
-  if (const auto *f = std::get_if<float>(&a)) return *f == 0;
-  const auto *s = std::get_if<std::string>(&a);
-  return s && *s == "NONE";
-}
-
-void check(const Call &c, const Expansion &e) {
-  if (c.node.inputs.size() < e.fewest_inputs || c.node.inputs.size() > e.most_inputs ||
-      c.node.outputs.size() > e.most_outputs) {
-    c.fail("it has " + std::to_string(c.node.inputs.size()) + " inputs and " +
-               std::to_string(c.node.outputs.size()) + " outputs",
-           "it takes " + std::to_string(e.fewest_inputs) + " to " + std::to_string(e.most_inputs) +
-               " inputs, and has at most " + std::to_string(e.most_outputs) + " outputs");
-  }
-  for (const auto &[name, a] : c.node.attributes) {
-    if (std::count(e.attributes.begin(), e.attributes.end(), name) != 0 || asks_for_nothing(a))
-      continue;
-    c.fail("its attribute " + name + " is set", "that is not supported");
-  }
-}
-
-}  // namespace
-
-Graph expand_microsoft(Graph g) {
-  std::vector<Node> nodes;
-  ErrorList problems;
-  const std::vector<Node> old = std::move(g.nodes);
-  for (const Node &n : old) {
-    const auto at = expansions().find({n.domain, n.op});
-    if (at == expansions().end()) {
-      nodes.push_back(n);
-      continue;
-    }
-    problems.attempt([&] {
-      Call c(n, &g, &nodes);
-      check(c, at->second);
-      at->second.expand(c);
-    });
-  }
-  problems.raise();
-  g.nodes = std::move(nodes);
-  return g;
-}
-
-bool is_expanded(const std::string &domain, const std::string &op) {
-  return expansions().count({domain, op}) != 0;
-}
-
-std::vector<std::string> expanded_operators() {
-  std::vector<std::string> names;
-  for (const auto &[key, e] : expansions())
-    names.push_back((key.first.empty() ? "" : key.first + ".") + key.second);
-  return names;
 }
 
 }  // namespace polyhalite::onnx

@@ -1,5 +1,5 @@
 // Attention of com.microsoft, and what stands beside it in a transformer.
-#include "apps/onnx/microsoft_call.h"
+#include "apps/onnx/expansion_call.h"
 
 namespace polyhalite::onnx {
 
@@ -82,7 +82,7 @@ std::vector<ValueId> attention(Call &c, const Heads &h, size_t mask, size_t bias
   if (h.past_key != kNone) keys = c.w.op("Add", {keys, size_of(&c.w, h.past_key, 2)});
   ValueId added = c.has(bias) ? c.in(bias) : kNone;
   if (c.has(mask)) {
-    const ValueId one = added_mask(c, mask, c.node.op == "Attention", h.query, keys);
+    const ValueId one = added_mask(c, mask, c.node.op != "MultiHeadAttention", h.query, keys);
     added = added == kNone ? one : c.w.op("Add", {one, c.w.op("CastLike", {added, one})});
   }
   Attributes attributes = {{"q_num_heads", heads},
@@ -93,10 +93,9 @@ std::vector<ValueId> attention(Call &c, const Heads &h, size_t mask, size_t bias
                  attributes);
 }
 
-void expand_attention(Call &c) {
-  c.refuse_input(6, "a length of a shared past");
-  ValueId all = c.w.op("MatMul", {c.in(0), c.in(1)});
-  if (c.has(2)) all = c.w.op("Add", {all, c.in(2)});
+// `all` are queries, keys and values side by side; then which operands the mask, the past and a
+// bias of scores are.
+void attend(Call &c, ValueId all, size_t mask, size_t past, size_t bias) {
   const std::vector<int64_t> sizes = c.node.integers("qkv_hidden_sizes");
   if (!sizes.empty() && sizes.size() != 3)
     c.fail("qkv_hidden_sizes has " + std::to_string(sizes.size()) + " sizes", "it has 3");
@@ -105,11 +104,11 @@ void expand_attention(Call &c) {
           ? c.w.ops("Split", 3, {all}, {{"axis", int64_t{-1}}, {"num_outputs", int64_t{3}}})
           : c.w.ops("Split", 3, {all, c.w.integers(sizes)}, {{"axis", int64_t{-1}}});
   Heads h{parts[0], parts[1], parts[2]};
-  if (c.has(4)) {
-    h.past_key = part(&c.w, c.in(4), 0, 0);
-    h.past_value = part(&c.w, c.in(4), 1, 0);
+  if (c.has(past)) {
+    h.past_key = part(&c.w, c.in(past), 0, 0);
+    h.past_value = part(&c.w, c.in(past), 1, 0);
   }
-  const std::vector<ValueId> results = attention(c, h, 3, 5);
+  const std::vector<ValueId> results = attention(c, h, mask, bias);
   c.define(0, results[0]);
   if (!c.wants(1)) return;
   const ValueId front = c.w.integers({0});
@@ -117,6 +116,21 @@ void expand_attention(Call &c) {
                      {c.w.op("Unsqueeze", {results[1], front}),
                       c.w.op("Unsqueeze", {results[2], front})},
                      0));
+}
+
+void expand_attention(Call &c) {
+  c.refuse_input(6, "a length of a shared past");
+  ValueId all = c.w.op("MatMul", {c.in(0), c.in(1)});
+  if (c.has(2)) all = c.w.op("Add", {all, c.in(2)});
+  attend(c, all, 3, 4, 5);
+}
+
+void expand_quantized_attention(Call &c) {
+  auto optional = [&](size_t i) { return c.has(i) ? c.in(i) : kNone; };
+  const ValueId all = product_of_bytes(c, {c.in(0), c.in(1), optional(6), optional(7)}, c.in(3),
+                                       c.in(4), c.in(2), c.in(3));
+  constexpr size_t kNoBias = 9;
+  attend(c, all, 5, 8, kNoBias);
 }
 
 void expand_multi_head_attention(Call &c) {
@@ -220,13 +234,9 @@ ValueId behind_past(Writer *w, ValueId past, ValueId fresh, ValueId before, Valu
 void expand_grouped_attention(Call &c) {
   Writer &w = c.w;
   const std::pair<size_t, const char *> refused[] = {
-      {9, "positions"},       {10, "a bias of scores"},  {11, "a sink"},
-      {12, "scales of keys"}, {13, "scales of values"},  {14, "a norm of queries"},
-      {15, "a norm of keys"}, {16, "lengths of queries"}};
+      {12, "scales of keys"}, {13, "scales of values"}, {16, "lengths of queries"}};
   for (const auto &[i, what] : refused) c.refuse_input(i, what);
   c.refuse_output(3, "the scores");
-  if (c.node.integer("smooth_softmax", -1) > 0)
-    c.fail("its attribute smooth_softmax is set", "that is not supported");
   const int64_t heads = c.node.integer("num_heads", 0), groups = c.node.integer("kv_num_heads", 0);
   if (heads < 1 || groups < 1 || heads % groups != 0) {
     c.fail("it has " + std::to_string(heads) + " heads of queries and " + std::to_string(groups) +
@@ -247,6 +257,13 @@ void expand_grouped_attention(Call &c) {
                   {headed(c.in(0), heads + 2 * groups), w.integers({heads, groups, groups})},
                   {{"axis", int64_t{1}}});
   }
+  for (size_t k = 0; k < 2; k++) {
+    if (!c.has(14 + k)) continue;
+    const float epsilon = c.node.real("qk_norm_epsilon", 1e-6f);
+    parts[k] =
+        w.op("RMSNormalization", {parts[k], c.in(14 + k)},
+             {{"epsilon", c.node.real(k == 0 ? "q_norm_epsilon" : "k_norm_epsilon", epsilon)}});
+  }
   const Attributes wide = {{"to", static_cast<int64_t>(ElementType::Int64)}};
   const ValueId count = size_of(&w, c.in(0), 1);
   // [batch, 1]: how many a sequence has, and had.
@@ -260,19 +277,22 @@ void expand_grouped_attention(Call &c) {
     if (!width) c.fail("how wide its tables of angles are is not known", "they are matrices");
     const Attributes attributes = {{"interleaved", c.node.integer("rotary_interleaved", 0)},
                                    {"rotary_embedding_dim", 2 * *width}};
+    const ValueId turned = c.has(9) ? c.in(9) : positions;
     for (size_t k = 0; k < 2; k++)
-      parts[k] = w.op("RotaryEmbedding", {parts[k], c.in(7), c.in(8), positions}, attributes);
+      parts[k] = w.op("RotaryEmbedding", {parts[k], c.in(7), c.in(8), turned}, attributes);
   }
   const ValueId past_key = c.has(3) ? c.in(3) : kNone, past_value = c.has(4) ? c.in(4) : kNone;
   // The past may have room for all that follow.
-  ValueId room = reshaped(&w, w.op("Cast", {c.in(6)}, wide), {1});
+  const ValueId total = reshaped(&w, w.op("Cast", {c.in(6)}, wide), {1});
+  ValueId room = total;
   if (past_key != kNone) room = w.op("Max", {room, size_of(&w, past_key, 2)});
-  const ValueId steps = counted(&w, room);
+  ValueId steps = counted(&w, room);
   const ValueId keys = behind_past(&w, past_key, parts[1], before, steps),
                 values = behind_past(&w, past_value, parts[2], before, steps);
   c.define(1, keys);
   c.define(2, values);
-  // [batch, 1, queries, keys]
+  // [batch, 1, queries, keys]; a bias has no room for more.
+  if (c.has(10)) steps = counted(&w, total);
   const ValueId query = reshaped(&w, positions, {0, 1, -1, 1});
   ValueId taken = c.node.integer("causal", 1) != 0
                       ? w.op("LessOrEqual", {steps, query})
@@ -281,10 +301,38 @@ void expand_grouped_attention(Call &c) {
     const ValueId first = w.op("Sub", {query, w.integer(window)});
     taken = w.op("And", {taken, w.op("Greater", {steps, first})});
   }
+  if (c.has(10)) {
+    const ValueId low = w.graph().add_constant("masked", Constant::real(-1e30f));
+    const ValueId bias =
+        w.op("Cast", {c.in(10)}, {{"to", static_cast<int64_t>(ElementType::Float32)}});
+    taken = w.op("Where", {taken, bias, low});
+  }
+  ValueId sink = c.has(11) ? c.in(11) : kNone;
+  if (sink == kNone && c.node.integer("smooth_softmax", 0) > 0)
+    sink = w.op("ConstantOfShape", {w.integers({heads})});
   Attributes attributes;
   if (const float scale = c.node.real("scale", 0); scale != 0) attributes["scale"] = scale;
   if (const float cap = c.node.real("softcap", 0); cap != 0) attributes["softcap"] = cap;
-  c.define(0, side_by_side(&w, w.op("Attention", {parts[0], keys, values, taken}, attributes)));
+  const std::vector<ValueId> operands{parts[0], keys, values, taken, kNone, kNone, kNone, sink};
+  c.define(0, side_by_side(&w, w.op("Attention", operands, attributes)));
+}
+
+// The sum of embeddings normalised, and what the mask, operand 7, leaves of each sequence.
+void define_embedding(Call &c, ValueId sum, ValueId gamma, ValueId beta) {
+  c.define(0, c.w.op("LayerNormalization", {sum, gamma, beta},
+                     {{"epsilon", c.node.real("epsilon", 1e-12f)}}));
+  c.define(2, sum);
+  if (!c.wants(1)) return;
+  const Attributes to = {{"to", static_cast<int64_t>(ElementType::Int32)}};
+  if (!c.has(7)) {
+    const ValueId zeros = c.w.op("ConstantOfShape", {size_of(&c.w, c.in(0), 0)},
+                                 {{"value", Constant::integers({0})}});
+    c.define(1, c.w.op("Cast", {zeros}, to));
+    return;
+  }
+  const ValueId kept = c.w.op(
+      "Cast", {c.w.op("Equal", {c.in(7), c.w.op("CastLike", {c.w.integer(1), c.in(7)})})}, to);
+  c.define(1, c.w.op("ReduceSum", {kept, c.w.integers({1})}, {{"keepdims", int64_t{0}}}));
 }
 
 void expand_embedding(Call &c) {
@@ -295,20 +343,20 @@ void expand_embedding(Call &c) {
                : places(&c.w, c.in(3), c.w.integers({0}), size_of(&c.w, ids, 1), 0);
   sum = c.w.op("Add", {sum, positions});
   if (c.has(1)) sum = c.w.op("Add", {sum, c.w.op("Gather", {c.in(4), c.in(1)})});
-  c.define(0, c.w.op("LayerNormalization", {sum, c.in(5), c.in(6)},
-                     {{"epsilon", c.node.real("epsilon", 1e-12f)}}));
-  c.define(2, sum);
-  if (!c.wants(1)) return;
-  const Attributes to = {{"to", static_cast<int64_t>(ElementType::Int32)}};
-  if (!c.has(7)) {
-    const ValueId zeros =
-        c.w.op("ConstantOfShape", {size_of(&c.w, ids, 0)}, {{"value", Constant::integers({0})}});
-    c.define(1, c.w.op("Cast", {zeros}, to));
-    return;
-  }
-  const ValueId kept = c.w.op(
-      "Cast", {c.w.op("Equal", {c.in(7), c.w.op("CastLike", {c.w.integer(1), c.in(7)})})}, to);
-  c.define(1, c.w.op("ReduceSum", {kept, c.w.integers({1})}, {{"keepdims", int64_t{0}}}));
+  define_embedding(c, sum, c.in(5), c.in(6));
+}
+
+// Tables of bytes, whose scales and zero points stand behind all of them.
+void expand_quantized_embedding(Call &c) {
+  const ValueId ids = c.in(0);
+  auto numbers = [&](size_t table, ValueId rows) {
+    return c.w.op("DequantizeLinear", {rows, c.in(table + 6), c.in(table + 11)});
+  };
+  ValueId sum = numbers(2, c.w.op("Gather", {c.in(2), ids}));
+  sum = c.w.op(
+      "Add", {sum, numbers(3, places(&c.w, c.in(3), c.w.integers({0}), size_of(&c.w, ids, 1), 0))});
+  if (c.has(1)) sum = c.w.op("Add", {sum, numbers(4, c.w.op("Gather", {c.in(4), c.in(1)}))});
+  define_embedding(c, sum, numbers(5, c.in(5)), numbers(6, c.in(6)));
 }
 
 }  // namespace
@@ -345,6 +393,14 @@ std::vector<Expansion> attention_expansions() {
        4,
        {"mask_filter_value", "num_heads", "scale", "unidirectional"},
        expand_multi_head_attention},
+      {kDomain,
+       "QAttention",
+       5,
+       9,
+       2,
+       {"mask_filter_value", "num_heads", "scale", "unidirectional"},
+       expand_quantized_attention},
+      {kDomain, "QEmbedLayerNormalization", 18, 18, 2, {"epsilon"}, expand_quantized_embedding},
       {kDomain,
        "RotaryEmbedding",
        4,

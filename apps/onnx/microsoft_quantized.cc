@@ -1,7 +1,7 @@
 // Operators of com.microsoft on weights of few bits: unpacked here, or as products of bytes.
 #include <algorithm>
 
-#include "apps/onnx/microsoft_call.h"
+#include "apps/onnx/expansion_call.h"
 #include "apps/onnx/weight_memory.h"
 
 namespace polyhalite::onnx {
@@ -12,16 +12,6 @@ constexpr const char *kDomain = "com.microsoft";
 
 ValueId to_float(Call &c, ValueId v) {
   return c.w.op("Cast", {v}, {{"to", static_cast<int64_t>(ElementType::Float32)}});
-}
-
-// (a - zero point) x (b - zero point), times both scales, plus the bias; of the type of `like`.
-ValueId product_of_bytes(Call &c, const std::vector<ValueId> &operands, ValueId a_scale,
-                         ValueId b_scale, ValueId bias, ValueId like) {
-  // Sums of bytes are beyond the range of halves.
-  ValueId y = to_float(c, c.w.op("MatMulInteger", operands));
-  y = c.w.op("Mul", {y, c.w.op("Mul", {to_float(c, a_scale), to_float(c, b_scale)})});
-  if (bias != kNone) y = c.w.op("Add", {y, to_float(c, bias)});
-  return c.w.op("CastLike", {y, like});
 }
 
 ValueId optional(const Call &c, size_t i) { return c.has(i) ? c.in(i) : kNone; }
@@ -96,7 +86,6 @@ int64_t code(const Constant &packed, int64_t row, int64_t row_bytes, int64_t i, 
 
 // y = a x b, b [columns, blocks of rows] of codes of few bits with a scale for each block.
 void expand_matmul_bits(Call &c) {
-  c.refuse_input(4, "an order of groups");
   const int64_t bits = c.node.integer("bits", 4), block = c.node.integer("block_size", 0),
                 columns = c.node.integer("N", 0), rows = c.node.integer("K", 0);
   if (bits != 2 && bits != 4 && bits != 8)
@@ -120,19 +109,32 @@ void expand_matmul_bits(Call &c) {
   expect(codes, columns * blocks * block_bytes, "bytes of weights");
   expect(scales, columns * blocks, "scales");
   if (points) expect(*points, columns * (packed_points ? point_bytes : blocks), "zero points");
+  // Which block's scale a row has.
+  std::vector<int64_t> block_of(static_cast<size_t>(rows));
+  const Constant order = c.has(4) ? c.constant(4) : Constant();
+  if (c.has(4) && order.elements() < rows) expect(order, rows, "places of rows among blocks");
+  for (int64_t k = 0; k < rows; k++) {
+    const int64_t b = c.has(4) ? order.integer_at(k) : k / block;
+    if (b < 0 || b >= blocks)
+      c.fail("row " + std::to_string(k) + " is in block " + std::to_string(b),
+             "there are " + std::to_string(blocks));
+    block_of[static_cast<size_t>(k)] = b;
+  }
   const auto bytes = weight_memory(static_cast<size_t>(rows * columns) * sizeof(float));
   auto *to = reinterpret_cast<float *>(bytes.get());
+  std::vector<double> scale(static_cast<size_t>(blocks)), zero(static_cast<size_t>(blocks));
   for (int64_t n = 0; n < columns; n++) {
     for (int64_t b = 0; b < blocks; b++) {
-      const double scale = scales.number(n * blocks + b);
-      const double zero = !points ? static_cast<double>(1 << (bits - 1))
-                          : packed_points
-                              ? static_cast<double>(code(*points, n, point_bytes, b, bits))
-                              : points->number(n * blocks + b);
-      for (int64_t k = b * block; k < std::min(rows, (b + 1) * block); k++) {
-        const int64_t v = code(codes, n, blocks * block_bytes, k, bits);
-        to[k * columns + n] = static_cast<float>((static_cast<double>(v) - zero) * scale);
-      }
+      const auto at = static_cast<size_t>(b);
+      scale[at] = scales.number(n * blocks + b);
+      zero[at] = !points         ? static_cast<double>(1 << (bits - 1))
+                 : packed_points ? static_cast<double>(code(*points, n, point_bytes, b, bits))
+                                 : points->number(n * blocks + b);
+    }
+    for (int64_t k = 0; k < rows; k++) {
+      const auto b = static_cast<size_t>(block_of[static_cast<size_t>(k)]);
+      const int64_t v = code(codes, n, blocks * block_bytes, k, bits);
+      to[k * columns + n] = static_cast<float>((static_cast<double>(v) - zero[b]) * scale[b]);
     }
   }
   const Constant numbers(ElementType::Float32, {rows, columns}, bytes, bytes.get());
@@ -143,7 +145,72 @@ void expand_matmul_bits(Call &c) {
   c.define(0, y);
 }
 
+// Rows of numbers of few bits, a scale for each block of a row: codes are gathered, and unpacked
+// behind that.
+void expand_gather_blocks(Call &c) {
+  const Constant data = c.constant(0);
+  const std::vector<int64_t> shape = data.shape();
+  const int64_t bits = c.node.integer("bits", 4), block = c.node.integer("block_size", 128);
+  const int64_t rows = c.node.integer("gather_axis", 0), along = c.node.integer("quantize_axis", 1);
+  if (shape.size() != 2 || (rows != 0 && rows != -2) || (along != 1 && along != -1))
+    c.fail("its data have rank " + std::to_string(shape.size()) + ", gather_axis is " +
+               std::to_string(rows) + " and quantize_axis " + std::to_string(along),
+           "rows of matrices with blocks in rows are supported");
+  if ((bits != 2 && bits != 4 && bits != 8) || block < 1)
+    c.fail("bits and block_size are " + std::to_string(bits) + " and " + std::to_string(block),
+           "2, 4 and 8 bits are supported, in blocks of at least one element");
+  const bool packed = data.type() == ElementType::UInt8 && bits < 8;
+  const int64_t each = packed ? 8 / bits : 1, width = shape[1] * each,
+                blocks = (width + block - 1) / block;
+  const Attributes wide = {{"to", static_cast<int64_t>(ElementType::Float32)}};
+  const ValueId outer = c.w.op("Shape", {c.in(1)});
+  // Bytes as `count` codes for each index.
+  auto unpacked = [&](ValueId v, int64_t count) {
+    const ValueId found = c.w.op("Gather", {v, c.in(1)}, {{"axis", int64_t{0}}});
+    if (!packed) return c.w.op("Cast", {found}, wide);
+    std::vector<uint8_t> shifts;
+    for (int64_t k = 0; k < each; k++) shifts.push_back(static_cast<uint8_t>(k * bits));
+    const ValueId by =
+        c.w.graph().add_constant("shifts", Constant::of_bytes(ElementType::UInt8, {each}, shifts));
+    const ValueId mask = c.w.graph().add_constant(
+        "mask",
+        Constant::of_bytes(ElementType::UInt8, {}, {static_cast<uint8_t>((1 << bits) - 1)}));
+    const ValueId bytes = c.w.op("Unsqueeze", {found, c.w.integers({-1})});
+    const ValueId codes =
+        c.w.op("BitwiseAnd",
+               {c.w.op("BitShift", {bytes, by}, {{"direction", std::string("RIGHT")}}), mask});
+    const ValueId whole = c.w.op("Concat", {outer, c.w.integers({-1})}, {{"axis", int64_t{0}}});
+    const ValueId flat = c.w.op("Reshape", {codes, whole});
+    return c.w.op(
+        "Cast",
+        {c.w.op("Slice", {flat, c.w.integers({0}), c.w.integers({count}), c.w.integers({-1})})},
+        wide);
+  };
+  std::vector<int64_t> block_of;
+  for (int64_t k = 0; k < width; k++) block_of.push_back(k / block);
+  const ValueId list = c.w.integers(block_of);
+  auto spread = [&](ValueId v) { return c.w.op("Gather", {v, list}, {{"axis", int64_t{-1}}}); };
+  ValueId y = unpacked(c.in(0), width);
+  if (c.has(3)) {
+    y = c.w.op("Sub", {y, spread(unpacked(c.in(3), blocks))});
+  } else if (data.type() == ElementType::UInt8) {
+    y = c.w.op("Sub", {y, c.w.number(static_cast<float>(1 << (bits - 1)), y)});
+  }
+  const ValueId scales = c.w.op("Gather", {c.in(2), c.in(1)}, {{"axis", int64_t{0}}});
+  y = c.w.op("Mul", {y, spread(c.w.op("Cast", {scales}, wide))});
+  c.define(0, c.w.op("CastLike", {y, c.in(2)}));
+}
+
 }  // namespace
+
+ValueId product_of_bytes(Call &c, const std::vector<ValueId> &operands, ValueId a_scale,
+                         ValueId b_scale, ValueId bias, ValueId like) {
+  // Sums of bytes are beyond the range of halves.
+  ValueId y = to_float(c, c.w.op("MatMulInteger", operands));
+  y = c.w.op("Mul", {y, c.w.op("Mul", {to_float(c, a_scale), to_float(c, b_scale)})});
+  if (bias != kNone) y = c.w.op("Add", {y, to_float(c, bias)});
+  return c.w.op("CastLike", {y, like});
+}
 
 std::vector<Expansion> quantized_expansions() {
   return {
@@ -157,6 +224,13 @@ std::vector<Expansion> quantized_expansions() {
         "input_forget"},
        expand_lstm},
       {kDomain, "DynamicQuantizeMatMul", 3, 5, 1, {}, expand_dynamic_matmul},
+      {kDomain,
+       "GatherBlockQuantized",
+       3,
+       4,
+       1,
+       {"bits", "block_size", "gather_axis", "quantize_axis"},
+       expand_gather_blocks},
       {kDomain, "MatMulIntegerToFloat", 4, 7, 1, {}, expand_integer_to_float},
       // accuracy_level says what may be rounded.
       {kDomain,

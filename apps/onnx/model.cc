@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "apps/onnx/attribute_texts.h"
 #include "apps/onnx/mapped_file.h"
 #include "apps/onnx/operator_table.h"
 #include "apps/onnx/operators.h"
@@ -33,6 +34,8 @@ class Importer {
     report();
     return g;
   }
+  /// Of inputs and outputs that are no plain tensors.
+  const std::map<std::string, ItemForm> &forms() const { return forms_; }
 
  private:
   // Where names of a graph, a region or a function's body are looked up.
@@ -102,10 +105,24 @@ class Importer {
     return inner;
   }
 
-  Shape input_shape(const ValueInfoProto &v) {
+  // What the type's elements are tensors of; null where they are none. `form` is what is around.
+  static const TypeProto *tensor_inside(const TypeProto &type, ItemForm *form) {
+    const TypeProto *t = &type;
+    if (t->kind == TypeProto::Optional && t->inside) {
+      form->optional = true;
+      t = t->inside.get();
+    }
+    if (t->kind == TypeProto::Sequence && t->inside) {
+      form->sequence = true;
+      t = t->inside.get();
+    }
+    return t->kind == TypeProto::Tensor ? t : nullptr;
+  }
+
+  Shape input_shape(const ValueInfoProto &v, const std::vector<DimProto> &dims) {
     Shape shape;
-    for (size_t d = 0; d < v.type.shape->size(); d++) {
-      const DimProto &dim = (*v.type.shape)[d];
+    for (size_t d = 0; d < dims.size(); d++) {
+      const DimProto &dim = dims[d];
       // Exporters write -1, "?" or "None" for each size that is open.
       const bool open =
           dim.value ? *dim.value == -1
@@ -169,28 +186,33 @@ class Importer {
     for (const TensorProto &t : proto.initializers) initialized.insert(t.name);
     for (const ValueInfoProto &v : proto.inputs) {
       if (initialized.count(v.name)) continue;  // older files list weights among the inputs
-      if (v.type.kind != TypeProto::Tensor) {
-        if (v.type.kind == TypeProto::None && outer) {
-          // What a region gets decides.
-          const ValueId id = g.add_value(v.name);
-          g.inputs.push_back(id);
-          define(v.name, id);
-        } else if (v.type.kind == TypeProto::None) {
+      ItemForm form;
+      const TypeProto *tensor = tensor_inside(v.type, &form);
+      if (outer && (v.type.kind == TypeProto::None || !form.is_tensor())) {
+        // What a region gets decides.
+        const ValueId id = g.add_value(v.name);
+        g.inputs.push_back(id);
+        define(v.name, id);
+        continue;
+      }
+      if (!tensor) {
+        if (v.type.kind == TypeProto::None) {
           problem("input '" + v.name + "' has no type", "its elements could be anything",
                   "export the model again");
         } else {
-          problem("input '" + v.name + "' is no tensor",
-                  "sequences, maps and optional values are not supported", "pass tensors");
+          problem("input '" + v.name + "' is no tensor, and no sequence of tensors",
+                  "maps, sparse tensors and sequences of others are not supported", "pass tensors");
         }
         continue;
       }
-      const auto type = static_cast<ElementType>(v.type.element);
+      if (!form.is_tensor()) forms_[v.name] = form;
+      const auto type = static_cast<ElementType>(tensor->element);
       if (!language_type(type)) {
         problem("input '" + v.name + "' has elements of " + element_name(type),
                 "they are not supported", "use numbers of 8 to 64 bits, or bool");
       }
       const ValueId id = g.add_value(v.name, type);
-      if (v.type.shape) g.value(id).shape = input_shape(v);
+      if (tensor->shape) g.value(id).shape = input_shape(v, *tensor->shape);
       g.inputs.push_back(id);
       define(v.name, id);
     }
@@ -199,7 +221,9 @@ class Importer {
       const auto id = find(&scope, v.name);
       if (id) {
         g.outputs.push_back(*id);
+        ItemForm form;
         if (outer) declare(v, &g.value(*id));
+        if (!outer && tensor_inside(v.type, &form) && !form.is_tensor()) forms_[v.name] = form;
       } else if (problems_.empty() && unsupported_.empty()) {
         problem("output '" + v.name + "' is defined nowhere",
                 "no node, input or weight has the name", "export the model again");
@@ -299,6 +323,8 @@ class Importer {
         return a->ints;
       case 8:
         return a->strings;
+      case 13:
+        return std::nullopt;  // the type of what is absent
       default:
         user_error("node '" + node + "': attribute '" + given.name + "' has type " +
                        std::to_string(a->type),
@@ -346,6 +372,7 @@ class Importer {
     for (const AttributeProto &a : proto.attributes) {
       if (is_own_attribute(a.name)) continue;
       if (auto value = attribute(a, name, s)) n.attributes.emplace(a.name, std::move(*value));
+      if (n.domain.empty() && n.has(a.name)) check_text(n, a.name);
     }
     for (const std::string &output : proto.outputs) {
       if (output.empty()) {
@@ -411,7 +438,27 @@ class Importer {
               " outputs",
           "export the model again");
     }
+    // Loop says what its first two are without them, as the first Scan does of its first.
+    const bool has_gaps = proto.op_type == "Loop" || (proto.op_type == "Scan" && version == 8);
+    for (int k = 0; k < facts->fewest_inputs && !has_gaps; k++) {
+      if (!proto.inputs[static_cast<size_t>(k)].empty()) continue;
+      user_error(
+          "node '" + name + "' (" + versioned + ") leaves operand " + std::to_string(k) + " out",
+          "the operator needs its first " + std::to_string(facts->fewest_inputs),
+          "export the model again");
+    }
     return version;
+  }
+
+  static void check_text(const Node &n, const std::string &attribute) {
+    const std::vector<std::string> allowed = allowed_texts(n.op, attribute);
+    if (allowed.empty()) return;
+    const std::string given = n.text(attribute, "");
+    if (std::count(allowed.begin(), allowed.end(), given) != 0) return;
+    std::string list;
+    for (const std::string &text : allowed) list += (list.empty() ? "'" : ", '") + text + "'";
+    user_error(n.describe() + ": its attribute '" + attribute + "' is '" + given + "'",
+               "the format has " + list, "mend the model, or export it again");
   }
 
   static void fold_constant(const Node &n, Graph *g) {
@@ -508,6 +555,7 @@ class Importer {
   std::vector<Diagnostic> problems_;
   std::map<std::string, std::vector<std::string>> unsupported_;  // to the names of nodes
   std::map<std::string, std::string> unsupported_why_;
+  std::map<std::string, ItemForm> forms_;
 };
 
 }  // namespace
@@ -521,7 +569,9 @@ Model load_model(const uint8_t *bytes, size_t size, const std::string &name,
   const auto opset = proto.opsets.find("");
   m.opset = opset == proto.opsets.end() ? 0 : opset->second;
   m.producer = proto.producer;
-  m.graph = Importer(proto, std::move(owner), folder).run();
+  Importer importer(proto, std::move(owner), folder);
+  m.graph = importer.run();
+  m.forms = importer.forms();
   for (const std::string &u : proto.unknown) m.notes.push_back("unknown part of the file: " + u);
   if (proto.training) m.notes.push_back("training information is not used");
   if (auto why = why_invalid(m.graph)) throw CompileError(*why);

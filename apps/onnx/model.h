@@ -1,11 +1,13 @@
 // Model: an ONNX file as a graph, whatever it says of training, documentation and versions removed.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "apps/onnx/graph.h"
+#include "apps/onnx/item.h"
 
 namespace polyhalite::onnx {
 
@@ -14,6 +16,9 @@ struct Model {
   int64_t ir_version = 0, opset = 0;
   std::string producer;
   Graph graph;
+  // Of inputs and outputs that are sequences or optional values; an input's type and shape are
+  // those of its elements.
+  std::map<std::string, ItemForm> forms;
   std::vector<std::string> notes;  // parts of the file that nothing here reads
 };
 

@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "apps/onnx/canonicalize.h"
+#include "apps/onnx/expansions.h"
 #include "apps/onnx/kernel.h"
-#include "apps/onnx/microsoft.h"
+#include "apps/onnx/sequences.h"
 
 namespace polyhalite::onnx {
 
@@ -18,7 +19,7 @@ const std::map<Key, Operator> &registry() {
     for (auto part : {pointwise_operators, shape_operators, movement_operators, reduction_operators,
                       network_operators, quantized_operators, attention_operators, image_operators,
                       signal_operators, einsum_operators, selection_operators, control_operators,
-                      geometry_operators, fourier_operators}) {
+                      geometry_operators, fourier_operators, random_operators}) {
       for (Operator &o : part()) {
         const Key key{o.domain, o.name};
         internal_check(m.emplace(key, std::move(o)).second, "an operator stands in two tables");
@@ -67,7 +68,8 @@ const Operator *operator_of(const std::string &domain, const std::string &name) 
 }
 
 bool is_supported(const std::string &domain, const std::string &name) {
-  return operator_of(domain, name) != nullptr || (domain.empty() && is_rewritten(name)) ||
+  return (domain != kInternalDomain && operator_of(domain, name) != nullptr) ||
+         (domain.empty() && is_rewritten(name)) || (domain.empty() && is_sequence_operator(name)) ||
          is_expanded(domain, name);
 }
 
@@ -149,6 +151,10 @@ void Inference::fail(const std::string &what, const std::string &why) const {
 
 void Inference::result(size_t k, ElementType type, Shape shape) {
   if (!wants(k)) return;
+  if (!language_type(type)) {
+    fail("its result has elements of type " + std::to_string(static_cast<int>(type)),
+         "the format has no such elements, or they are not supported");
+  }
   for (const Dim &d : shape) {
     const auto c = d.constant();
     if (c && (*c < 0 || *c > INT32_MAX)) {
@@ -171,6 +177,11 @@ Dim Inference::fresh_size(size_t k, const std::string &what) const {
     if (known != graph_->findings->sizes.end()) return known->second;
   }
   return Dim::symbol(symbol);
+}
+
+void Inference::become(const std::string &op) {
+  node_->domain = kInternalDomain;
+  node_->op = op;
 }
 
 void Inference::set_region(const std::string &attribute, Graph region) {

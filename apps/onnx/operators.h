@@ -62,6 +62,9 @@ class Inference {
   void contents(size_t k, std::vector<Dim> elements);
   /// A size of result k that follows from elements: known once the node has run.
   Dim fresh_size(size_t k, const std::string &what) const;
+  /// The node is from now on the operator of this name in kInternalDomain, with the operands that
+  /// it has.
+  void become(const std::string &op);
   /// The node's attribute, a closed region, becomes this one.
   void set_region(const std::string &attribute, Graph region);
 
@@ -139,8 +142,12 @@ struct Operator {
   std::vector<Constant> (*compute)(const Node &, const std::vector<Constant> &) = nullptr;
 };
 
+/// Of operators that no file has: what others are written as, or become.
+inline constexpr const char *kInternalDomain = "polyhalite";
+
 /// Null where there is none.
 const Operator *operator_of(const std::string &domain, const std::string &name);
+/// In files.
 bool is_supported(const std::string &domain, const std::string &name);
 /// All of them, in order of names.
 std::vector<const Operator *> all_operators();
@@ -160,6 +167,7 @@ std::vector<Operator> selection_operators();
 std::vector<Operator> control_operators();
 std::vector<Operator> geometry_operators();
 std::vector<Operator> fourier_operators();
+std::vector<Operator> random_operators();
 
 /// Of two sizes that are equal the one that says more.
 Dim plainer(const Dim &a, const Dim &b);

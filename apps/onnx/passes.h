@@ -21,12 +21,12 @@ const std::vector<GraphPass> &graph_passes();
 Graph remove_dead_nodes(Graph g);
 ///   %y: float16 = Conv(%x, %w)   ->   %x.wide: float32 = Cast(%x); %w.wide as float32;
 ///   %y.wide: float32 = Conv(%x.wide, %w.wide)
-/// no processor multiplies float16 exactly: values are numbers of 32 bits inside of the graph, which
-/// are rounded where the graph, or a Cast, gives them away.
+/// no processor multiplies float16 exactly: values are numbers of 32 bits inside of the graph,
+/// which are rounded where the graph, or a Cast, gives them away.
 Graph widen_halves(Graph g);
 ///   %y = Identity(%x); %z = f(%y)   ->   %z = f(%x)
-/// likewise Dropout that drops nothing, Cast to the same type, Concat of one: they are no kernels, and keep
-/// others apart.
+/// likewise Dropout that drops nothing, Cast to the same type, Concat of one: they are no kernels,
+/// and keep others apart.
 Graph remove_copies(Graph g);
 ///   %a = f(%x); %b = f(%x)   ->   %a = f(%x), also in the place of %b; equal constants likewise
 Graph share_common_nodes(Graph g);

@@ -41,9 +41,15 @@ std::string group_text(const Graph &g, const Group &group) {
 Program::Program(const Model &model, const CompileOptions &options)
     : graph_(model.graph),
       engine_(options.engine),
+      random_(options.random ? options.random : std::make_shared<RandomSource>()),
       target_(options.target == Target() ? get_jit_target_from_environment() : options.target) {
   const Stopwatch import;
-  for (ValueId v : graph_.outputs) output_names_.push_back(graph_.value(v).name);
+  for (ValueId v : graph_.inputs) {
+    if (!model.forms.count(graph_.value(v).name)) continue;
+    user_error("input '" + graph_.value(v).name + "' is a sequence or an optional value",
+               "how many tensors it is follows from what a run is given",
+               "run the model with polyhalite run or from Python, or export it with tensors");
+  }
   graph_ = canonicalize(std::move(graph_));
   specialize(options);
   if (options.optimize && !options.switched_off.count("join_quantized"))
@@ -56,6 +62,7 @@ Program::Program(const Model &model, const CompileOptions &options)
   }
   find_needs(report);
   if (!needs_.empty()) return;
+  name_outputs(model, report);
   if (options.optimize) {
     for (const GraphPass &p : graph_passes()) {
       if (!options.switched_off.count(p.name)) graph_ = p.run(std::move(graph_));
@@ -163,6 +170,18 @@ void Program::specialize(const CompileOptions &options) {
   graph_.substitute(values);
 }
 
+void Program::name_outputs(const Model &model, const InferenceReport &report) {
+  for (size_t k = 0; k < report.outputs.size(); k++) {
+    Output o{model.graph.value(model.graph.outputs[k]).name, report.outputs[k], {}};
+    for (size_t i = 0; i < o.form.count; i++) {
+      const bool listed = o.form.form == Form::List;
+      o.tensors.push_back(listed ? o.name + "[" + std::to_string(i) + "]" : o.name);
+    }
+    output_names_.insert(output_names_.end(), o.tensors.begin(), o.tensors.end());
+    outputs_.push_back(std::move(o));
+  }
+}
+
 void Program::find_needs(const InferenceReport &report) {
   std::set<std::string> given;
   for (ValueId v : graph_.inputs) {
@@ -187,6 +206,8 @@ void Program::find_needs(const InferenceReport &report) {
   };
   need_symbols(report.symbols);
   for (ValueId needed : report.needed) {
+    internal_check(static_cast<size_t>(needed) < graph_.values.size(),
+                   "a value is needed that the graph has not");
     // What it is made of: shapes only, or elements of inputs, too.
     std::set<ValueId> wanted;
     std::set<std::string> symbols;

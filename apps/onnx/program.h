@@ -15,6 +15,7 @@
 #include "apps/onnx/kernel.h"
 #include "apps/onnx/memory_pool.h"
 #include "apps/onnx/model.h"
+#include "apps/onnx/random_keys.h"
 #include "apps/onnx/run_plan.h"
 
 namespace polyhalite::onnx {
@@ -34,6 +35,8 @@ struct CompileOptions {
   // Of a Session: the sizes of the first run become constants, in a program of its own. Others
   // share the one for open sizes.
   bool first_sizes = false;
+  // What the keys of runs are drawn from; where it is null, from the system's random numbers.
+  std::shared_ptr<RandomSource> random;
 };
 
 /// How a kernel sees a value.
@@ -84,7 +87,8 @@ class Program {
   using Tensors = std::map<std::string, Constant>;
   /// Outputs by name, for inputs by name. CompileError for inputs that are missing, of another type
   /// or of shapes that do not fit; RuntimeError where a kernel fails. `times`: seconds of each step
-  /// are added to it. May be called from many threads.
+  /// are added to it. Where random numbers are drawn and no key is given, the run has one of its
+  /// own. May be called from many threads.
   Tensors run(const Tensors &inputs, std::vector<KernelTime> *times = nullptr) const;
   /// CompileError for inputs that do not fit.
   std::shared_ptr<const RunPlan> plan_for(const Tensors &inputs) const;
@@ -95,6 +99,14 @@ class Program {
   /// Symbols of sizes that were taken for equal to others, and are not for these inputs.
   std::set<std::string> unequal_sizes(const Tensors &inputs) const;
   const Graph &graph() const { return graph_; }
+  /// An output of the model, and its tensors by the names that run() has for them: "y"; "y[0]" and
+  /// so on of a sequence; "y" for all elements of one shape, whose number the run decides.
+  struct Output {
+    std::string name;
+    OutputForm form;
+    std::vector<std::string> tensors;
+  };
+  const std::vector<Output> &outputs() const { return outputs_; }
   const std::vector<Kernel> &kernels() const { return kernels_; }
   const std::vector<Step> &steps() const { return steps_; }
   const Place &place(ValueId v) const {
@@ -122,6 +134,7 @@ class Program {
  private:
   friend class ProgramRun;
   void specialize(const CompileOptions &options);
+  void name_outputs(const Model &model, const InferenceReport &report);
   void find_needs(const InferenceReport &report);
   void place_values();
   void compile_kernels(const CompileOptions &options);
@@ -139,9 +152,11 @@ class Program {
   bool has_sizes(ValueId v, const std::map<std::string, int64_t> &sizes) const;
 
   Graph graph_;
-  std::vector<std::string> output_names_;
+  std::vector<Output> outputs_;
+  std::vector<std::string> output_names_;  // of the graph's outputs
   Needs needs_;
   Engine engine_;
+  std::shared_ptr<RandomSource> random_;
   Target target_;
   std::vector<Group> groups_;
   std::vector<Kernel> kernels_;

@@ -148,12 +148,22 @@ void ProgramRun::run_on_host(const Step &s) {
   for (size_t k = 0; k < n.outputs.size(); k++) {
     const ValueId v = n.outputs[k];
     if (v == kNone) continue;
-    const Constant &c = results.at(k);
+    const Constant c = with_known_sizes(v, results.at(k));
     bind_sizes(n, v, c);
     make_room(v);
     const std::vector<uint8_t> bytes = c.packed();
     std::copy(bytes.begin(), bytes.end(), address(v));
   }
+}
+
+// What no turn of a loop has made has no sizes of its own: it has those that follow for it.
+Constant ProgramRun::with_known_sizes(ValueId v, const Constant &c) const {
+  const Shape &wanted = *g_.value(v).shape;
+  std::vector<int64_t> shape = c.shape();
+  if (c.elements() != 0 || wanted.size() != shape.size()) return c;
+  for (size_t d = 0; d < shape.size(); d++)
+    shape[d] = wanted[d].evaluate(sizes_).value_or(shape[d]);
+  return std::count(shape.begin(), shape.end(), 0) == 0 ? c : c.reshaped(shape);
 }
 
 // What the node's results tell of sizes that were open.
@@ -216,6 +226,11 @@ void ProgramRun::interpret_kernel(const Step &s, const CallPlan &call) {
 }
 
 Program::Tensors Program::run(const Tensors &inputs, std::vector<KernelTime> *times) const {
+  if (has_random_key(graph_) && !inputs.count(kRandomKey)) {
+    Tensors all = inputs;
+    all[kRandomKey] = random_->next();
+    return this->run(all, times);
+  }
   ProgramRun run(*this, plan_for(inputs));
   for (size_t i = 0; i < graph_.inputs.size(); i++)
     run.set_input(i, inputs.at(graph_.value(graph_.inputs[i]).name));

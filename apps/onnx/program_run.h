@@ -35,6 +35,7 @@ class ProgramRun {
   uint8_t *address(ValueId v) const;
   bool is_made_in_place(size_t output) const;
   void run_on_host(const Step &s);
+  Constant with_known_sizes(ValueId v, const Constant &c) const;
   void bind_sizes(const Node &n, ValueId v, const Constant &c);
   void run_kernel(const Step &s, const CallPlan &call);
   void interpret_kernel(const Step &s, const CallPlan &call);

@@ -70,6 +70,47 @@ class Messages {
     return t;
   }
 
+  SequenceProto sequence(WireReader r) {
+    SequenceProto s;
+    while (r.next()) {
+      switch (r.field()) {
+        case 3:
+          s.tensors.push_back(tensor(r.message()));
+          break;
+        case 1:
+        case 2:
+          r.skip();
+          break;  // name, type
+        default:
+          s.other = true;
+          r.skip();
+      }
+    }
+    return s;
+  }
+
+  OptionalProto optional(WireReader r) {
+    OptionalProto o;
+    while (r.next()) {
+      switch (r.field()) {
+        case 3:
+          o.tensor = tensor(r.message());
+          break;
+        case 5:
+          o.sequence = sequence(r.message());
+          break;
+        case 1:
+        case 2:
+          r.skip();
+          break;  // name, type
+        default:
+          o.other = true;
+          r.skip();
+      }
+    }
+    return o;
+  }
+
   ModelProto model(WireReader r) {
     ModelProto m;
     while (r.next()) {
@@ -197,6 +238,19 @@ class Messages {
     }
   }
 
+  // Of a sequence's elements, or of an optional value.
+  std::shared_ptr<const TypeProto> type_inside(WireReader r) {
+    TypeProto t;
+    while (r.next()) {
+      if (r.field() == 1) {
+        t = type(r.message());
+      } else {
+        other("TypeProto.Sequence", r);
+      }
+    }
+    return std::make_shared<const TypeProto>(std::move(t));
+  }
+
   TypeProto type(WireReader r) {
     TypeProto t;
     while (r.next()) {
@@ -207,7 +261,7 @@ class Messages {
           break;
         case 4:
           t.kind = TypeProto::Sequence;
-          r.skip();
+          t.inside = type_inside(r.message());
           break;
         case 5:
           t.kind = TypeProto::Map;
@@ -223,7 +277,7 @@ class Messages {
           break;
         case 9:
           t.kind = TypeProto::Optional;
-          r.skip();
+          t.inside = type_inside(r.message());
           break;
         case 6:
           r.skip();
@@ -461,6 +515,16 @@ ModelProto read_model(const std::string &file, const uint8_t *bytes, size_t size
 TensorProto read_tensor(const std::string &file, const uint8_t *bytes, size_t size) {
   Messages messages;
   return messages.tensor(WireReader(file, bytes, size));
+}
+
+SequenceProto read_sequence(const std::string &file, const uint8_t *bytes, size_t size) {
+  Messages messages;
+  return messages.sequence(WireReader(file, bytes, size));
+}
+
+OptionalProto read_optional(const std::string &file, const uint8_t *bytes, size_t size) {
+  Messages messages;
+  return messages.optional(WireReader(file, bytes, size));
 }
 
 }  // namespace polyhalite::onnx

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +37,7 @@ struct TypeProto {
   enum Kind { None, Tensor, Sequence, Map, Optional, Opaque, Sparse } kind = None;
   int element = 0;
   std::optional<std::vector<DimProto>> shape;
+  std::shared_ptr<const TypeProto> inside;  // of a sequence's elements, of an optional value
 };
 struct ValueInfoProto {
   std::string name;
@@ -90,8 +92,20 @@ struct ModelProto {
   std::vector<std::string> unknown;
 };
 
+struct SequenceProto {
+  std::vector<TensorProto> tensors;
+  bool other = false;  // has elements that are no tensors
+};
+struct OptionalProto {
+  std::optional<TensorProto> tensor;
+  std::optional<SequenceProto> sequence;
+  bool other = false;
+};
+
 /// Throws CompileError for what is no message; `file` names it there and outlives the reader.
 ModelProto read_model(const std::string &file, const uint8_t *bytes, size_t size);
 TensorProto read_tensor(const std::string &file, const uint8_t *bytes, size_t size);
+SequenceProto read_sequence(const std::string &file, const uint8_t *bytes, size_t size);
+OptionalProto read_optional(const std::string &file, const uint8_t *bytes, size_t size);
 
 }  // namespace polyhalite::onnx

@@ -13,7 +13,9 @@ const Graph *region_of(const Node &n, const std::string &attribute) {
   return g ? g->get() : nullptr;
 }
 
-bool is_own_attribute(const std::string &name) { return name == "operands" || name == "bounded"; }
+bool is_own_attribute(const std::string &name) {
+  return name == "operands" || name == "bounded" || name == "turn";
+}
 
 size_t scan_bounds(const Node &n) { return n.integer("bounded", 0) != 0 ? 1 : 0; }
 
@@ -38,18 +40,13 @@ void close_regions(Node *n) {
   if (any) n->attributes["operands"] = own;
 }
 
-namespace {
-
-// What v is a copy of.
 ValueId original(const Graph &g, ValueId v) {
   for (size_t i = g.nodes.size(); i-- > 0;) {
     const Node &n = g.nodes[i];
-    if (n.is("Identity") && n.outputs[0] == v) v = n.inputs[0];
+    if (n.is("Identity") && n.has_input(0) && n.outputs[0] == v) v = n.inputs[0];
   }
   return v;
 }
-
-}  // namespace
 
 void capture_invariants(Graph *g, Node *n) {
   const bool loop = n->is("Loop");
@@ -88,6 +85,30 @@ void capture_invariants(Graph *g, Node *n) {
   n->attributes["body"] = std::make_shared<const Graph>(std::move(body));
 }
 
+std::vector<Node> nodes_of(const Graph &region, const std::vector<ValueId> &operands,
+                           const std::string &prefix, Graph *g, std::vector<ValueId> *results) {
+  std::vector<ValueId> outside(region.values.size(), kNone);
+  for (size_t i = 0; i < region.inputs.size(); i++)
+    outside[static_cast<size_t>(region.inputs[i])] = operands[i];
+  auto map = [&](ValueId v) {
+    if (v == kNone) return kNone;
+    ValueId &to = outside[static_cast<size_t>(v)];
+    if (to == kNone) {
+      const Value &value = region.value(v);
+      to = g->add_value(prefix + value.name, value.type, value.shape);
+      g->value(to).constant = value.constant;
+    }
+    return to;
+  };
+  std::vector<Node> nodes = region.nodes;
+  for (Node &n : nodes) {
+    for (ValueId &v : n.inputs) v = map(v);
+    for (ValueId &v : n.outputs) v = map(v);
+  }
+  for (ValueId v : region.outputs) results->push_back(map(v));
+  return nodes;
+}
+
 bool inline_branch(Graph *g, size_t at) {
   const Node node = g->nodes[at];
   if (!node.is("If") || !node.has_input(0)) return false;
@@ -103,31 +124,15 @@ bool inline_branch(Graph *g, size_t at) {
       node.inputs.size() != 1 + yes->inputs.size() + no->inputs.size()) {
     return false;
   }
-  std::vector<ValueId> outside(branch.values.size(), kNone);
-  for (size_t i = 0; i < branch.inputs.size(); i++)
-    outside[static_cast<size_t>(branch.inputs[i])] = node.inputs[first + i];
   std::string prefix;
   for (ValueId v : node.outputs) {
     if (prefix.empty() && v != kNone) prefix = g->value(v).name + "/";
   }
-  auto map = [&](ValueId v) {
-    if (v == kNone) return kNone;
-    ValueId &to = outside[static_cast<size_t>(v)];
-    if (to == kNone) {
-      const Value &value = branch.value(v);
-      // Named after the node, so that the name does not depend on which other branches are inlined.
-      to = g->add_value(prefix + value.name, value.type, value.shape);
-      g->value(to).constant = value.constant;
-    }
-    return to;
-  };
-  std::vector<Node> nodes = branch.nodes;
-  for (Node &n : nodes) {
-    for (ValueId &v : n.inputs) v = map(v);
-    for (ValueId &v : n.outputs) v = map(v);
-  }
+  const auto begin = node.inputs.begin() + static_cast<ptrdiff_t>(first);
   std::vector<ValueId> results;
-  for (ValueId v : branch.outputs) results.push_back(map(v));
+  // Named after the node, so that names do not depend on which other branches are inlined.
+  std::vector<Node> nodes = nodes_of(
+      branch, {begin, begin + static_cast<ptrdiff_t>(branch.inputs.size())}, prefix, g, &results);
   g->nodes.erase(g->nodes.begin() + static_cast<ptrdiff_t>(at));
   g->nodes.insert(g->nodes.begin() + static_cast<ptrdiff_t>(at),
                   std::make_move_iterator(nodes.begin()), std::make_move_iterator(nodes.end()));

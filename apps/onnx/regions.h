@@ -14,8 +14,8 @@ namespace polyhalite::onnx {
 ///   %y = If(%c) {then = graph() reads %x}  ->  %y = If(%c, %x) {then = graph(%x), operands = 1}
 void close_regions(Node *n);
 
-/// Attributes that nodes with regions have here, and in no file: "operands" (see close_regions())
-/// and "bounded" (see scan_bounds()).
+/// Attributes that nodes with regions have here, and in no file: "operands" (see close_regions()),
+/// "bounded" (see scan_bounds()) and "turn", the first turn that a Loop has left to run.
 bool is_own_attribute(const std::string &name);
 
 /// How many of a Scan's own operands stand behind the sequences, 0 or 1: lengths of sequences, the
@@ -28,6 +28,14 @@ void capture_invariants(Graph *g, Node *n);
 
 /// Null where the node has no such region.
 const Graph *region_of(const Node &n, const std::string &attribute);
+
+/// What v is a copy of: through Identity.
+ValueId original(const Graph &g, ValueId v);
+
+/// The region's nodes with these operands in the place of its inputs. What they define are new
+/// values of g, whose names begin with the prefix; `results` are the region's outputs there.
+std::vector<Node> nodes_of(const Graph &region, const std::vector<ValueId> &operands,
+                           const std::string &prefix, Graph *g, std::vector<ValueId> *results);
 
 /// Whether node `at` is an If whose condition is known; its nodes are then those of the branch.
 bool inline_branch(Graph *g, size_t at);

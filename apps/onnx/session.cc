@@ -11,7 +11,11 @@ Session::Session(const std::string &path, CompileOptions options)
     : Session(load_model(path), std::move(options)) {}
 
 Session::Session(Model model, CompileOptions options)
-    : model_(std::move(model)), options_(std::move(options)) {}
+    : model_(std::move(model)),
+      options_(std::move(options)),
+      is_random_(takes_random_key(model_.graph)) {
+  if (!options_.random) options_.random = std::make_shared<RandomSource>();
+}
 
 std::vector<std::string> Session::input_names() const {
   std::vector<std::string> names;
@@ -148,6 +152,12 @@ bool Session::has_last_shapes(const Program::Tensors &inputs) const {
 }
 
 std::shared_ptr<const Program> Session::program_for(const Program::Tensors &inputs) {
+  if (is_random_ && !inputs.count(kRandomKey)) {
+    // Any key will do, and none of the runs' is spent.
+    Program::Tensors all = inputs;
+    all[kRandomKey] = RandomSource(0).next();
+    return program_for(all);
+  }
   const std::lock_guard<std::mutex> lock(mutex_);
   if (last_ && has_last_shapes(inputs)) return last_;
   CompileOptions options = options_;
@@ -219,7 +229,15 @@ std::shared_ptr<const Program> Session::program_by_shapes(const Program::Tensors
 }
 
 Program::Tensors Session::run(const Program::Tensors &inputs) {
-  return program_for(inputs)->run(inputs);
+  if (!is_random_) return program_for(inputs)->run(inputs);
+  const Program::Tensors all = with_random_key(inputs);
+  return program_for(all)->run(all);
+}
+
+Program::Tensors Session::with_random_key(const Program::Tensors &inputs) const {
+  Program::Tensors all = inputs;
+  if (is_random_ && !all.count(kRandomKey)) all[kRandomKey] = options_.random->next();
+  return all;
 }
 
 }  // namespace polyhalite::onnx

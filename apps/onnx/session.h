@@ -33,6 +33,9 @@ class Session {
   /// program; null where elements do.
   std::shared_ptr<const Program> program_by_shapes(const Program::Tensors &inputs);
   Program::Tensors run(const Program::Tensors &inputs);
+  /// With what a run draws random numbers from, where the model draws some and nothing is given.
+  /// program_for() and Program::run() take the same.
+  Program::Tensors with_random_key(const Program::Tensors &inputs) const;
 
  private:
   bool has_last_shapes(const Program::Tensors &inputs) const;
@@ -47,6 +50,7 @@ class Session {
 
   Model model_;
   CompileOptions options_;
+  bool is_random_;
   std::mutex mutex_;
   std::optional<std::map<std::string, int64_t>> first_;  // sizes of the first run, by their symbols
   // By what they are compiled for.

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "apps/onnx/halves.h"
+#include "apps/onnx/infer.h"
 #include "apps/onnx/operators.h"
 #include "apps/onnx/passes.h"
 #include "apps/onnx/weight_memory.h"
@@ -61,7 +62,7 @@ class Widening {
           continue;
         if (!keeps) {
           n.inputs[i] = wide(n.inputs[i]);
-        } else {
+        } else if (reads_elements(g_, n, i)) {
           narrow(n.inputs[i]);
         }
       }

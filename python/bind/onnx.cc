@@ -1,7 +1,7 @@
 // Models in the ONNX format.
 #include <pybind11/numpy.h>
 
-#include "apps/onnx/session.h"
+#include "apps/onnx/item_session.h"
 #include "python/bind/doors.h"
 
 namespace polyhalite::python {
@@ -10,7 +10,8 @@ namespace {
 
 using onnx::Constant;
 using onnx::ElementType;
-using onnx::Session;
+using onnx::Item;
+using onnx::ItemSession;
 
 // A Python object that may be let go without the GIL.
 std::shared_ptr<const void> keep(py::object o) {
@@ -59,8 +60,37 @@ py::object to_array(const Constant &c) {
   return type.is_bfloat() ? py::object(array.attr("view")(dtype)) : py::object(array);
 }
 
+Item to_item(const std::string &name, onnx::ItemForm form, const py::object &value) {
+  if (value.is_none()) return {};
+  const bool listed = py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value);
+  if (!form.sequence || !listed) return to_constant(name, value);
+  std::vector<Constant> elements;
+  for (const py::handle e : value)
+    elements.push_back(to_constant(name, py::reinterpret_borrow<py::object>(e)));
+  return elements;
+}
+
+// An array, a list of arrays, or None.
+py::object to_object(const Item &item) {
+  if (const auto *tensor = std::get_if<Constant>(&item)) return to_array(*tensor);
+  const auto *elements = std::get_if<std::vector<Constant>>(&item);
+  if (!elements) return py::none();
+  py::list list;
+  for (const Constant &c : *elements) list.append(to_array(c));
+  return list;
+}
+
+onnx::Items to_items(const ItemSession &session, const py::dict &inputs) {
+  onnx::Items items;
+  for (const auto &[name, value] : inputs) {
+    const std::string n = py::cast<std::string>(name);
+    items.emplace(n, to_item(n, session.form(n), py::reinterpret_borrow<py::object>(value)));
+  }
+  return items;
+}
+
 // [name, dtype's name, [size or symbol's text...] or None]
-py::tuple described(const onnx::Value &v) {
+py::tuple described(const onnx::Value &v, onnx::ItemForm form) {
   py::object shape = py::none();
   if (v.shape) {
     py::list sizes;
@@ -73,11 +103,14 @@ py::tuple described(const onnx::Value &v) {
     }
     shape = sizes;
   }
-  return py::make_tuple(v.name, onnx::element_name(v.type), shape);
+  std::string type = onnx::element_name(v.type);
+  if (form.sequence) type = "sequence(" + type + ")";
+  if (form.optional) type = "optional(" + type + ")";
+  return py::make_tuple(v.name, type, shape);
 }
 
-std::unique_ptr<Session> load(const py::object &source, const std::string &folder,
-                              const Target &target, bool interpret) {
+std::unique_ptr<ItemSession> load(const py::object &source, const std::string &folder,
+                                  const Target &target, bool interpret) {
   onnx::CompileOptions options;
   options.first_sizes = true;
   if (target != Target()) options.target = target;
@@ -85,32 +118,29 @@ std::unique_ptr<Session> load(const py::object &source, const std::string &folde
   if (!py::isinstance<py::bytes>(source)) {
     const std::string path = source.cast<std::string>();
     py::gil_scoped_release released;
-    return std::make_unique<Session>(path, options);
+    return std::make_unique<ItemSession>(path, options);
   }
   char *data = nullptr;
   ssize_t size = 0;
   if (PyBytes_AsStringAndSize(source.ptr(), &data, &size) != 0) throw py::error_already_set();
   const std::shared_ptr<const void> owner = keep(source);
   py::gil_scoped_release released;
-  return std::make_unique<Session>(
+  return std::make_unique<ItemSession>(
       onnx::load_model(reinterpret_cast<const uint8_t *>(data), static_cast<size_t>(size), "model",
                        folder, owner),
       options);
 }
 
-py::dict run(Session &session, const py::dict &inputs) {
-  onnx::Program::Tensors tensors, results;
-  for (const auto &[name, value] : inputs) {
-    const std::string n = py::cast<std::string>(name);
-    tensors.emplace(n, to_constant(n, py::reinterpret_borrow<py::object>(value)));
-  }
+py::dict run(ItemSession &session, const py::dict &inputs) {
+  const onnx::Items items = to_items(session, inputs);
+  onnx::Items results;
   {
     py::gil_scoped_release released;
-    results = session.run(tensors);
+    results = session.run(items);
   }
   py::dict outputs;
   for (const std::string &name : session.output_names()) {
-    outputs[py::str(name)] = to_array(results.at(name));
+    outputs[py::str(name)] = to_object(results.at(name));
   }
   return outputs;
 }
@@ -118,25 +148,23 @@ py::dict run(Session &session, const py::dict &inputs) {
 }  // namespace
 
 void bind_onnx(py::module_ &m) {
-  py::class_<Session>(m, "_OnnxSession")
+  py::class_<ItemSession>(m, "_OnnxSession")
       .def(py::init(&load), py::arg("source"), py::arg("folder"), py::arg("target"),
            py::arg("interpret"))
       .def("inputs",
-           [](const Session &s) {
+           [](const ItemSession &s) {
              py::list list;
-             for (const std::string &name : s.input_names()) list.append(described(s.input(name)));
+             for (const std::string &name : s.input_names())
+               list.append(described(s.input(name), s.form(name)));
              return list;
            })
-      .def("output_names", &Session::output_names)
+      .def("output_names", &ItemSession::output_names)
       .def("run", &run)
-      .def("report", [](Session &s, const py::dict &inputs) {
-        onnx::Program::Tensors tensors;
-        for (const auto &[name, value] : inputs) {
-          const std::string n = py::cast<std::string>(name);
-          tensors.emplace(n, to_constant(n, py::reinterpret_borrow<py::object>(value)));
-        }
+      .def("report", [](ItemSession &s, const py::dict &inputs) {
+        const onnx::Items items = to_items(s, inputs);
         py::gil_scoped_release released;
-        return s.program_for(tensors)->report();
+        const ItemSession::Prepared p = s.prepare(items);
+        return p.session->program_for(p.tensors)->report();
       });
 }
 

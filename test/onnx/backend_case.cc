@@ -4,7 +4,8 @@
 #include <cmath>
 #include <filesystem>
 
-#include "apps/onnx/session.h"
+#include "apps/onnx/item_file.h"
+#include "apps/onnx/item_session.h"
 
 namespace polyhalite::onnx {
 
@@ -50,19 +51,40 @@ std::string compare(const Constant &got, const Constant &wanted, double relative
          std::to_string(got.number(first)) + ", wanted " + std::to_string(wanted.number(first));
 }
 
+std::string compare(const Item &got, const Item &wanted, double relative, double absolute) {
+  const auto *tensor = std::get_if<Constant>(&wanted);
+  const auto *list = std::get_if<std::vector<Constant>>(&wanted);
+  if (got.index() != wanted.index())
+    return std::string("wanted ") + (tensor ? "a tensor" : list ? "a sequence" : "nothing");
+  if (tensor) return compare(std::get<Constant>(got), *tensor, relative, absolute);
+  if (!list) return "";
+  const auto &others = std::get<std::vector<Constant>>(got);
+  if (others.size() != list->size()) {
+    return "got " + std::to_string(others.size()) + " elements, wanted " +
+           std::to_string(list->size());
+  }
+  for (size_t i = 0; i < list->size(); i++) {
+    const std::string difference = compare(others[i], (*list)[i], relative, absolute);
+    if (!difference.empty()) return "element " + std::to_string(i) + ": " + difference;
+  }
+  return "";
+}
+
 std::string run_case(const std::string &folder, const CompileOptions &options) {
   try {
-    Session session(folder + "/model.onnx", options);
+    ItemSession session(folder + "/model.onnx", options);
     const std::string data = folder + "/test_data_set_0/";
-    Program::Tensors inputs;
+    Items inputs;
     const std::vector<std::string> names = session.input_names();
     for (size_t i = 0; i < names.size(); i++) {
-      inputs[names[i]] = load_tensor(data + "input_" + std::to_string(i) + ".pb");
+      inputs[names[i]] =
+          load_item(data + "input_" + std::to_string(i) + ".pb", session.form(names[i]));
     }
-    const Program::Tensors outputs = session.run(inputs);
+    const Items outputs = session.run(inputs);
     const std::vector<std::string> results = session.output_names();
     for (size_t i = 0; i < results.size(); i++) {
-      const Constant wanted = load_tensor(data + "output_" + std::to_string(i) + ".pb");
+      const Item wanted =
+          load_item(data + "output_" + std::to_string(i) + ".pb", session.form(results[i]));
       const std::string difference = compare(outputs.at(results[i]), wanted, 1e-3, 1e-7);
       if (!difference.empty()) return "output '" + results[i] + "': " + difference;
     }

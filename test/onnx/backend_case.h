@@ -17,5 +17,6 @@ std::string run_case(const std::string &folder, const CompileOptions &options);
 
 /// What differs, or "".
 std::string compare(const Constant &got, const Constant &wanted, double relative, double absolute);
+std::string compare(const Item &got, const Item &wanted, double relative, double absolute);
 
 }  // namespace polyhalite::onnx

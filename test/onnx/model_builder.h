@@ -69,18 +69,30 @@ class ModelBuilder {
  public:
   explicit ModelBuilder(int64_t opset = 18) : opset_(opset) {}
 
-  static Message value_info(const std::string &name, const std::vector<TestDim> &shape,
-                            int type = 1) {
+  static Message tensor_type(const std::vector<TestDim> &shape, int type = 1) {
     Message dims;
     for (const TestDim &d : shape) {
       dims.message(1,
                    d.symbol.empty() ? Message().number(1, d.value) : Message().text(2, d.symbol));
     }
-    const Message tensor = Message().number(1, type).message(2, dims);
-    return Message().text(1, name).message(2, Message().message(1, tensor));
+    return Message().message(1, Message().number(1, type).message(2, dims));
+  }
+  static Message sequence_of(const Message &type) {
+    return Message().message(4, Message().message(1, type));
+  }
+  static Message optional_of(const Message &type) {
+    return Message().message(9, Message().message(1, type));
+  }
+  static Message value_info(const std::string &name, const std::vector<TestDim> &shape,
+                            int type = 1) {
+    return Message().text(1, name).message(2, tensor_type(shape, type));
   }
   ModelBuilder &input(const std::string &name, const std::vector<TestDim> &shape, int type = 1) {
     graph_.message(11, value_info(name, shape, type));
+    return *this;
+  }
+  ModelBuilder &input_of(const std::string &name, const Message &type) {
+    graph_.message(11, Message().text(1, name).message(2, type));
     return *this;
   }
   ModelBuilder &output(const std::string &name) {

@@ -99,6 +99,36 @@ def test_results_are_the_callers_own():
     np.testing.assert_array_equal(outputs[3]["again"], np.maximum(kept[3], 0))
 
 
+def test_sequences_are_lists_of_arrays():
+    """The first array of x, where o is absent, x in another order, o."""
+    def of_type(name, field_number):
+        tensor = field(1, field(1, 1) + field(2, field(1, field(2, "n"))))
+        return field(1, name) + field(2, field(field_number, field(1, tensor)))
+
+    graph = b"".join([
+        field(1, node("SequenceErase", ["x", "first"], ["rest"])),
+        field(1, node("SequenceAt", ["x", "first"], ["y"])),
+        field(1, node("SequenceInsert", ["rest", "y"], ["z"])),
+        field(1, node("Identity", ["o"], ["same"])), field(2, "graph"),
+        field(5, field(2, 7) + field(8, "first") + field(9, bytes(8))),
+        field(11, of_type("x", 4)), field(11, of_type("o", 9)), field(12, of_type("y", 4)),
+        field(12, of_type("z", 4)), field(12, of_type("same", 9))])
+    m = ph.onnx.load(field(1, 8) + field(8, field(2, 17)) + field(7, graph))
+    assert m.inputs == [("x", "sequence(float32)", ["n"]), ("o", "optional(float32)", ["n"])]
+    x = [np.float32([1, 2]), np.float32([3]), np.float32([4, 5, 6])]
+    for o in (None, x[1]):
+        out = m.run({"x": x, "o": o})
+        np.testing.assert_array_equal(out["y"], x[0])
+        assert [list(z) for z in out["z"]] == [[3], [4, 5, 6], [1, 2]]
+        assert (out["same"] is None) == (o is None)
+    assert m.run({"x": tuple(x[:1])})["z"][0].shape == (2,)
+    with pytest.raises(ph.CompileError, match="input 'x' gets a tensor"):
+        m.run({"x": x[0]})
+    with pytest.raises(ph.CompileError, match="input 'x' gets nothing"):
+        m.run({"x": None})
+    assert "0 calls" in m.report({"x": x[:2]})
+
+
 def test_models_are_files_too(tmp_path):
     path = tmp_path / "model.onnx"
     path.write_bytes(model())

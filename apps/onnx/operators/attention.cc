@@ -75,12 +75,36 @@ void infer_attention(Inference &i) {
       if (!mask[d].is(1)) i.require_equal(mask[d], scores[offset + d], "sizes of mask and scores");
     }
   }
+  if (i.has(7)) {
+    i.require_rank(7, 1, 1);
+    i.require_equal(i.shape(7)[0], s.query[1], "sizes of sinks and heads");
+  }
   i.result(0, i.type(0), s.result);
   i.result(1, i.type(1), s.key);
   i.result(2, i.type(2), s.value);
   i.result(3, i.type(0), {s.query[0], s.query[1], s.query[2], s.key[2]});
 }
 
+// As if each head had one more key, of a score that it always has, and no value.
+Tensor softmax_with_sink(const Tensor &scores, const Tensor &sink) {
+  Index shape = scores.shape();
+  const Expr keys = shape[3];
+  shape[3] = keys + 1;
+  const Tensor all =
+      ops::softmax(Tensor(
+                       scores.type(), shape,
+                       [=](const Index &at) {
+                         const Expr score = scores({at[0], at[1], at[2], min(at[3], keys - 1)});
+                         return select(at[3] < keys, score, cast(score.type(), sink({at[1]})));
+                       },
+                       scores.detached_stages()),
+                   {3});
+  return Tensor(
+      all.type(), scores.shape(), [all](const Index &at) { return all(at); },
+      all.detached_stages());
+}
+
+// Operand 7, which the standard's operator has not, are sinks of heads.
 std::vector<Tensor> lower_attention(Lowering &l) {
   const Node &n = l.node();
   const AttentionShapes s = attention_shapes(l, l.has(4), l.has(4) ? l.shape(4) : Shape());
@@ -165,7 +189,7 @@ std::vector<Tensor> lower_attention(Lowering &l) {
         before.stages());
   }
   if (mode == 2) reported = scores;
-  const Tensor weights = ops::softmax(scores, {3});
+  const Tensor weights = l.has(7) ? softmax_with_sink(scores, l.in(7)) : ops::softmax(scores, {3});
   if (mode == 3) reported = weights;
   // Kept: each weight meets every column of the values.
   const Tensor product = ops::matmul(ops::stored(weights, "weights"), ops::convert(v, type));

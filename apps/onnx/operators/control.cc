@@ -56,6 +56,11 @@ class RegionInference {
     results_ = inferred_.outputs;
     const InferenceReport report = infer_shapes(&inferred_);
     results_ = inferred_.outputs;
+    for (size_t k = 0; k < report.outputs.size(); k++) {
+      if (report.outputs[k].form == Form::Tensor) continue;
+      i_->fail("result " + std::to_string(k) + " of its region is a sequence or an optional value",
+               "a tensor is wanted there");
+    }
     for (ValueId v : results_) {
       if (!inferred_.value(v).shape) refuse(report);
     }
@@ -113,6 +118,14 @@ class RegionInference {
     for (size_t k = 0; k < inputs(); k++) {
       if (wanted.count(graph().inputs[k]) && operand_[k] != kNone && !known_[k])
         throw NeedsValue{operand_[k]};
+    }
+    for (const Node &n : inferred_.nodes) {
+      for (const ValueId v : n.inputs) {
+        if (report.needed.count(v) == 0) continue;
+        i_->fail(
+            n.describe() + " in its region needs the elements of '" + inferred_.value(v).name + "'",
+            "they decide about shapes or sequences, and the region computes them");
+      }
     }
     i_->fail("the rank of a result of its region is not known",
              "it follows from elements that the region computes");
@@ -244,7 +257,6 @@ void infer_loop(Inference &i) {
 
 void infer_scan(Inference &i) {
   require_region(i, "body");
-  if (i.node().version < 9) i.fail("the operator is older than version 9", "it had other operands");
   RegionInference body(&i, "body");
   const size_t own = own_operands(i), captures = i.inputs() - own;
   const int64_t scans = i.node().integer("num_scan_inputs", 0);

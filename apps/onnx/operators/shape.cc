@@ -98,15 +98,8 @@ void infer_unsqueeze(Inference &i) {
   if (const auto c = i.known_sizes(0); c && shape.size() <= 1) i.contents(0, *c);
 }
 
+// What drops elements is written as other nodes.
 void infer_dropout(Inference &i) {
-  for (size_t k = 1; k < 3; k++) {
-    if (i.has(k) && !i.in(k).constant) throw NeedsValue{i.node().inputs[k]};
-  }
-  if (i.has(2) && i.in(2).constant->integer_at(0) != 0) {
-    if (!i.has(1) || i.in(1).constant->number(0) != 0) {
-      i.fail("it is in training mode", "random numbers are not supported");
-    }
-  }
   i.result(0, i.type(0), i.shape(0));
   i.result(1, i.node().version < 10 ? i.type(0) : ElementType::Bool, i.shape(0));
 }
@@ -187,6 +180,40 @@ void infer_expand(Inference &i) {
 }
 std::vector<Tensor> lower_expand(Lowering &l) { return {ops::expand(l.in(0), l.result_sizes(0))}; }
 
+// Nothing where there are too many.
+std::optional<int64_t> range_size(const Constant &start, const Constant &limit,
+                                  const Constant &step) {
+  const double by = step.number(0);
+  const double n = by == 0 ? 0 : std::max(0.0, std::ceil((limit.number(0) - start.number(0)) / by));
+  if (!(n < 2147483647.0)) return std::nullopt;
+  return static_cast<int64_t>(n);
+}
+
+// A range whose size follows from elements runs between kernels, so that one program serves all of
+// its sizes.
+void infer_found_range(Inference &i) { i.result(0, i.type(0), {i.fresh_size(0, "count")}); }
+
+std::vector<Constant> compute_range(const Node &n, const std::vector<Constant> &operands) {
+  for (const Constant &c : operands) {
+    if (c.elements() == 1) continue;
+    throw RuntimeError(
+        {n.describe() + ": an operand has " + std::to_string(c.elements()) + " elements",
+         "start, limit and step are numbers",
+         "give tensors of shape []",
+         {}});
+  }
+  const auto count = range_size(operands[0], operands[1], operands[2]);
+  if (!count)
+    throw RuntimeError(
+        {n.describe() + ": it has too many elements", "sizes are below 2^31", "give others", {}});
+  std::vector<uint8_t> bytes;
+  const ElementType type = operands[0].type();
+  for (int64_t k = 0; k < *count; k++)
+    append_number(&bytes, type,
+                  operands[0].number(0) + static_cast<double>(k) * operands[2].number(0));
+  return {Constant::of_bytes(type, {*count}, std::move(bytes))};
+}
+
 void infer_range(Inference &i) {
   const auto known = [&](size_t k) { return i.known_sizes(k); };
   if (i.type(0) == ElementType::Int64 || i.type(0) == ElementType::Int32) {
@@ -201,13 +228,14 @@ void infer_range(Inference &i) {
     }
   }
   for (size_t k = 0; k < 3; k++) {
-    if (!i.in(k).constant) throw NeedsValue{i.node().inputs[k]};
+    if (i.in(k).constant) continue;
+    i.become("Range");
+    infer_found_range(i);
+    return;
   }
-  const double start = i.in(0).constant->number(0), limit = i.in(1).constant->number(0);
-  const double step = i.in(2).constant->number(0);
-  const double n = step == 0 ? 0 : std::max(0.0, std::ceil((limit - start) / step));
-  if (!(n < 2147483647.0)) i.fail("it has too many elements", "sizes are below 2^31");
-  i.result(0, i.type(0), {Dim(static_cast<int64_t>(n))});
+  const auto n = range_size(*i.in(0).constant, *i.in(1).constant, *i.in(2).constant);
+  if (!n) i.fail("it has too many elements", "sizes are below 2^31");
+  i.result(0, i.type(0), {Dim(*n)});
 }
 
 std::vector<Tensor> lower_range(Lowering &l) {
@@ -253,6 +281,7 @@ std::vector<Operator> shape_operators() {
        {0}},
       {"", "Expand", Operator::Other, infer_expand, lower_expand, {1}},
       {"", "Range", Operator::Other, infer_range, lower_range},
+      {kInternalDomain, "Range", Operator::Host, infer_found_range, nullptr, {}, compute_range},
       {"", "EyeLike", Operator::Other, infer_eye_like, lower_eye_like},
   };
 }

@@ -17,6 +17,10 @@ class Model:
     `inputs` are (name, dtype, shape) of the arrays that run() takes; sizes that the file leaves open are
     texts. The first run compiles a program for its sizes; runs of other sizes share one for open sizes,
     where the model's operators allow that.
+
+    A sequence is a list of arrays, an optional value that is absent None: inputs of the dtypes
+    "sequence(float32)", "optional(float32)" and "optional(sequence(float32))", whose shapes are those of
+    the elements, and outputs. Sequences of other lengths have programs of their own.
     """
 
     def __init__(self, session):
@@ -33,7 +37,7 @@ class Model:
 
     def run(self, inputs):
         """Arrays by name, or a list in the order of `inputs` -> arrays by name, in the order of
-        `outputs`. CompileError for arrays of other types or shapes that do not fit."""
+        `outputs`. Optional inputs may be left out. CompileError for arrays of other types or shapes that do not fit."""
         return self._session.run(self._named(inputs))
 
     def report(self, inputs):

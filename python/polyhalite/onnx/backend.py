@@ -17,7 +17,8 @@ class PolyhaliteBackendRep(_BackendRep):
         self.model = model
 
     def run(self, inputs, **_):
-        """A list of arrays, in the model's order, or arrays by name -> a tuple of arrays."""
+        """A list of arrays, in the model's order, or arrays by name -> a tuple of arrays. A sequence
+        is a list of arrays."""
         return tuple(self.model.run(inputs).values())
 
 
@@ -53,12 +54,21 @@ class PolyhaliteBackend(_Backend):
         import numpy
         from onnx import helper
 
-        arrays = [numpy.asarray(i) for i in inputs]
+        def array(value):
+            """A list of arrays is a sequence, one of numbers an array."""
+            sequence = isinstance(value, list) and value and isinstance(value[0], numpy.ndarray)
+            return value if sequence else numpy.asarray(value)
+
+        def info(name, value):
+            if isinstance(value, list):
+                return helper.make_tensor_sequence_value_info(
+                    name, helper.np_dtype_to_tensor_dtype(value[0].dtype), None)
+            return helper.make_tensor_value_info(
+                name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
+
+        arrays = [array(i) for i in inputs]
         named = [n for n in node.input if n]
-        infos = [
-            helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape)
-            for n, a in zip(named, arrays)
-        ]
+        infos = [info(n, a) for n, a in zip(named, arrays)]
         outputs = [helper.make_empty_tensor_value_info(n) for n in node.output if n]
         if outputs_info is not None:
             outputs = [

@@ -1,4 +1,4 @@
-#include "apps/onnx/microsoft_call.h"
+#include "apps/onnx/expansion_call.h"
 
 #include "polyhalite/error.h"
 
@@ -33,8 +33,12 @@ void Call::refuse_output(size_t k, const std::string &what) const {
 }
 
 void Call::fail(const std::string &what, const std::string &why) const {
-  user_error("node '" + node.name + "' (com.microsoft." + node.op + "): " + what, why,
-             "export the model without optimisations of onnxruntime, or with other ones");
+  const bool own = node.domain.empty() || node.domain == "com.microsoft";  // onnxruntime's
+  user_error("node '" + node.name + "' (" + (own ? "com.microsoft" : node.domain) + "." + node.op +
+                 "): " + what,
+             why,
+             own ? "export the model without optimisations of onnxruntime, or with other ones"
+                 : "export the model with other operators");
 }
 
 ValueId size_of(Writer *w, ValueId v, int64_t d) {

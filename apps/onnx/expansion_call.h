@@ -1,4 +1,4 @@
-// A node of onnxruntime's own, as those read it who write standard nodes in its place.
+// A node of another domain, as those read it who write standard nodes in its place.
 #pragma once
 
 #include <functional>
@@ -37,8 +37,19 @@ struct Expansion {
   void (*expand)(Call &);
 };
 
+std::vector<Expansion> microsoft_expansions();
 std::vector<Expansion> quantized_expansions();
+std::vector<Expansion> qlinear_expansions();
 std::vector<Expansion> attention_expansions();
+std::vector<Expansion> training_expansions();
+std::vector<Expansion> flex_attention_expansions();
+std::vector<Expansion> classical_expansions();
+std::vector<Expansion> tree_expansions();
+
+/// (a - zero point) x (b - zero point) of `operands`, times both scales, plus the bias; of the type
+/// of `like`.
+ValueId product_of_bytes(Call &c, const std::vector<ValueId> &operands, ValueId a_scale,
+                         ValueId b_scale, ValueId bias, ValueId like);
 
 /// The size along dimension d, as a list of one.
 ValueId size_of(Writer *w, ValueId v, int64_t d);
