@@ -33,6 +33,9 @@ Graph share_common_nodes(Graph g);
 ///   %y = Conv(%x, %w, %b); %z = BatchNormalization(%y, ...)   ->   %z = Conv(%x, %w', %b')
 ///   %z = BatchNormalization(%y, ...)   ->   %t = Mul(%y, %factors); %z = Add(%t, %summands)
 Graph fold_batch_norm(Graph g);
+///   %y = Conv(%x: 14x14, %w) {3x3 cells, 24 apart, pads 24}   ->   %y = Conv(%x, %w')  {1x1}
+/// cells of known kernels that see what is around the image only, for each of its pixels.
+Graph crop_kernels(Graph g);
 ///   %s = Sigmoid(%x); %y = Mul(%x, %s)   ->   %s = Sigmoid(%x); %y = Swish(%x)
 Graph join_swish(Graph g);
 ///   %y = MatMulInteger(%a, %b, %a_point)   ->   %y = MatMulInteger(%a, %b, %a_point, , %sums)

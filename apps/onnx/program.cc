@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "apps/onnx/canonicalize.h"
+#include "apps/onnx/fold_weights.h"
 #include "apps/onnx/join_quantized.h"
 #include "apps/onnx/kernel_graph.h"
 #include "apps/onnx/layouts.h"
@@ -64,6 +65,8 @@ Program::Program(const Model &model, const CompileOptions &options)
   if (!needs_.empty()) return;
   name_outputs(model, report);
   if (options.optimize) {
+    if (!options.switched_off.count("fold_weights"))
+      graph_ = fold_weights(std::move(graph_), options);
     for (const GraphPass &p : graph_passes()) {
       if (!options.switched_off.count(p.name)) graph_ = p.run(std::move(graph_));
     }

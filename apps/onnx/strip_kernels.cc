@@ -91,7 +91,7 @@ bool is_constant(const std::optional<Shape> &shape) {
 }
 
 bool is_convolution(const Node &n) {
-  return (n.is("Conv") || n.is("ConvTranspose")) && n.integer("group", 1) == 1 &&
+  return (n.is("Conv") || (n.is("ConvTranspose") && n.integer("group", 1) == 1)) &&
          !n.has("strips_of");
 }
 
@@ -180,8 +180,9 @@ int64_t rows_of_product(const Graph &g, const Node &n) {
 }  // namespace
 
 Graph strip_kernels(Graph g, const Target &target) {
-  // By kernels, strides of transposed convolutions, whether they are turned, or for one row.
-  std::map<std::tuple<ValueId, std::vector<int>, bool, bool>, ValueId> done;
+  // By kernels, strides of transposed convolutions, groups, whether they are turned, or for one
+  // row.
+  std::map<std::tuple<ValueId, std::vector<int>, int64_t, bool, bool>, ValueId> done;
   for (Node &n : g.nodes) {
     const bool convolution = is_convolution(n);
     const int64_t rows = convolution ? 0 : rows_of_product(g, n);
@@ -203,17 +204,23 @@ Graph strip_kernels(Graph g, const Target &target) {
     const bool turned = is_turned(n);
     const int64_t results = value.constant->shape()[n.is("Conv") || turned ? 0 : 1];
     if (has_few_results(g, n, results)) continue;
+    const int64_t groups = convolution ? n.integer("group", 1) : 1;
+    // Each group has whole strips.
+    const auto width_of = [&](int64_t count) {
+      return ops::strip_width(static_cast<int>(count), *language_type(laid_out_type(value.type)),
+                              target, rows == 1);
+    };
+    if (groups > 1 && results / groups % width_of(results / groups) != 0) continue;
     const std::vector<int> strides =
         transposed ? listed(n, "strides", value.constant->shape().size() - 2, 1)
                    : std::vector<int>();
-    const auto key = std::make_tuple(w, strides, turned, rows == 1);
+    const auto key = std::make_tuple(w, strides, groups, turned, rows == 1);
     auto at = done.find(key);
     if (at == done.end()) {
       const Constant kernels =
           transposed ? phase_kernels(*value.constant, strides, *phases) : *value.constant;
       const int64_t all = transposed ? phases->count * results : results;
-      const int width = ops::strip_width(
-          static_cast<int>(all), *language_type(laid_out_type(value.type)), target, rows == 1);
+      const int width = width_of(all / groups);
       const ValueId strips = g.add_constant(
           value.name + ".strips", convolution || turned ? kernels_in_strips(kernels, width)
                                                         : matrix_in_strips(kernels, width));

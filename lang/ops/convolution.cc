@@ -334,12 +334,12 @@ Tensor kernel_strips(const Tensor &w, int width) {
 }
 
 Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Window &window,
-                   Type sums) {
+                   Type sums, int groups) {
   const size_t spatial = window.kernel.size();
   if (const auto d = instead_of_columns(x, window); d && strips.rank() == x.rank() + 1) {
     return with_columns(
         convolution(with_columns(x, 2, *d, spatial), with_columns(strips, 1, *d, spatial), results,
-                    with_columns(window, *d), sums),
+                    with_columns(window, *d), sums, groups),
         2, *d, spatial);
   }
   const Type type = sums == Type() ? computed_type(x.type()) : sums;
@@ -354,6 +354,11 @@ Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Win
                "than images have",
                "lay out the kernels with kernel_strips()");
   }
+  if (groups < 1 || *count % groups != 0 || (groups > 1 && *count * *width != results)) {
+    user_error(std::to_string(results) + " results in strips of " + std::to_string(*width) +
+                   " are of " + std::to_string(groups) + " groups",
+               "each group has whole strips", "use convolution() with kernels as they are");
+  }
   const Tensor image = bordered(x, window);
   Index shape{x.size(0), Expr(results)};
   shape.insert(shape.end(), window.shape.begin(), window.shape.end());
@@ -364,7 +369,9 @@ Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Win
   std::vector<Var> vars = index_vars(rank), args = in_order(vars, order);
   const Var strip("strip");
   args.push_back(strip);
-  Index pixel{vars[0], domain.channel}, weight{strip};
+  Expr channel = domain.channel;
+  if (groups > 1) channel = strip / static_cast<int>(*count / groups) * strips.size(-2) + channel;
+  Index pixel{vars[0], channel}, weight{strip};
   for (size_t i = 0; i < window.kernel.size(); i++) {
     pixel.push_back(times(vars[i + 2], window.stride[i]) +
                     times(domain.cells[i], window.dilation[i]));

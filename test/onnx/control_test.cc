@@ -2,6 +2,7 @@
 // elements.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -346,6 +347,55 @@ TEST(onnx_control, files_cannot_set_attributes_of_ours) {
   const auto out = Session(b.load()).run(
       {{"around", floats({2}, {1, 2})}, {"x", floats({3, 2}, {0, 0, 10, 20, 30, 40})}});
   EXPECT_EQ(list(out.at("y")), (std::vector<float>{1, 2, 11, 22, 31, 42}));
+}
+
+// Boxes of several sizes, some in places of their own, held against each pair.
+TEST(onnx_control, boxes_that_better_ones_cover_are_left_out) {
+  constexpr size_t kBoxes = 700;
+  for (const float apart : {0.0f, 50.0f}) {
+    std::vector<float> v = random_list(4 * kBoxes, 7), scores = random_list(kBoxes, 8);
+    for (size_t b = 0; b < kBoxes; b++) {
+      float *box = v.data() + 4 * b;
+      const float size = b % 5 == 0 ? 0.9f : 0.2f, place = apart * static_cast<float>(b % 20);
+      for (size_t d = 0; d < 2; d++) {
+        box[2 + d] = box[d] + size * box[2 + d] + place;
+        box[d] += place;
+      }
+    }
+    const float most = 0.3f;
+    const auto part = [&](size_t p, size_t q) {
+      float common = 1, areas[2] = {1, 1};
+      for (size_t d = 0; d < 2; d++) {
+        float low[2], high[2];
+        for (const auto &[k, b] : {std::pair{0, p}, {1, q}}) {
+          low[k] = std::min(v[4 * b + d], v[4 * b + d + 2]);
+          high[k] = std::max(v[4 * b + d], v[4 * b + d + 2]);
+          areas[k] *= high[k] - low[k];
+        }
+        common *= std::max(0.0f, std::min(high[0], high[1]) - std::max(low[0], low[1]));
+      }
+      return common / (areas[0] + areas[1] - common);
+    };
+    std::vector<size_t> order(kBoxes), kept;
+    for (size_t b = 0; b < kBoxes; b++) order[b] = b;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t p, size_t q) { return scores[p] > scores[q]; });
+    for (const size_t b : order) {
+      if (std::none_of(kept.begin(), kept.end(), [&](size_t k) { return part(k, b) > most; }))
+        kept.push_back(b);
+    }
+    ModelBuilder b(18);
+    b.input("boxes", {1, kBoxes, 4}).input("scores", {1, 1, kBoxes});
+    b.integers("number", {1000}).weights("most", {}, {most});
+    b.node("NonMaxSuppression", {"boxes", "scores", "number", "most"}, {"y"}).output("y");
+    const Constant y =
+        Session(b.load())
+            .run({{"boxes", floats({1, kBoxes, 4}, v)}, {"scores", floats({1, 1, kBoxes}, scores)}})
+            .at("y");
+    ASSERT_EQ(y.shape()[0], static_cast<int64_t>(kept.size()));
+    for (size_t k = 0; k < kept.size(); k++)
+      EXPECT_EQ(y.integer_at(static_cast<int64_t>(3 * k + 2)), static_cast<int64_t>(kept[k]));
+  }
 }
 
 TEST(onnx_control, narrow_elements_share_bytes_in_files_only) {

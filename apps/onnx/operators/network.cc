@@ -90,12 +90,12 @@ std::vector<Tensor> lower_conv(Lowering &l) {
   const WindowShape window = window_of(l, l.shape(0), kernel_of(l, l.shape(1)));
   const int strips_of = static_cast<int>(n.integer("strips_of", 0));
   const std::vector<int64_t> tile = n.integers("winograd_tile");
-  const Tensor y = !tile.empty() ? ops::winograd(l.in(0), l.in(1), strips_of, window.lowered(l),
-                                                 std::vector<int>(tile.begin(), tile.end()))
-                   : strips_of != 0
-                       ? ops::convolution(l.in(0), l.in(1), strips_of, window.lowered(l))
-                       : ops::convolution(l.in(0), l.in(1), window.lowered(l),
-                                          static_cast<int>(n.integer("group", 1)));
+  const auto groups = static_cast<int>(n.integer("group", 1));
+  const Tensor y = !tile.empty()    ? ops::winograd(l.in(0), l.in(1), strips_of, window.lowered(l),
+                                                    std::vector<int>(tile.begin(), tile.end()))
+                   : strips_of != 0 ? ops::convolution(l.in(0), l.in(1), strips_of,
+                                                       window.lowered(l), Type(), groups)
+                                    : ops::convolution(l.in(0), l.in(1), window.lowered(l), groups);
   if (!l.has(2)) return {y};
   return {ops::add(y, along_channels(l.in(2), y.rank()))};
 }

@@ -129,17 +129,86 @@ void infer_suppression(Inference &i) {
 }
 struct Box {
   float low[2], high[2];
+
+  float area() const { return (high[0] - low[0]) * (high[1] - low[1]); }
 };
-float overlap(const Box &a, const Box &b) {
-  float common = 1, area_a = 1, area_b = 1;
-  for (int d = 0; d < 2; d++) {
-    common *= std::max(0.0f, std::min(a.high[d], b.high[d]) - std::max(a.low[d], b.low[d]));
-    area_a *= a.high[d] - a.low[d];
-    area_b *= b.high[d] - b.low[d];
+
+// Boxes that no better one suppresses, in buckets along one dimension, of which a box meets few:
+// detectors of many classes move each class's boxes to a place of its own. The numbers lie apart,
+// so that vectors take several.
+class KeptBoxes {
+ public:
+  explicit KeptBoxes(const std::vector<Box> &all) {
+    constexpr double kMostBuckets = 256;
+    double best = 1;
+    for (int d = 0; d < 2 && !all.empty(); d++) {
+      double low = all[0].low[d], high = low, sizes = 0;
+      for (const Box &b : all) {
+        low = std::min<double>(low, b.low[d]);
+        high = std::max<double>(high, b.high[d]);
+        sizes += b.high[d] - b.low[d];
+      }
+      const double fit = (high - low) / (2 * sizes / static_cast<double>(all.size()));
+      if (!(fit > best) || !(high - low < HUGE_VAL)) continue;
+      best = std::min(fit, kMostBuckets);
+      along_ = d;
+      origin_ = low;
+      each_ = best / (high - low);
+    }
+    buckets_.resize(static_cast<size_t>(best));
   }
-  const float all = area_a + area_b - common;
-  return common <= 0 || all <= 0 ? 0 : common / all;
-}
+
+  void add(const Box &b) {
+    for (size_t k = bucket(b.low[along_]); k <= bucket(b.high[along_]); k++) {
+      for (size_t d = 0; d < 2; d++) {
+        buckets_[k].low[d].push_back(b.low[d]);
+        buckets_[k].high[d].push_back(b.high[d]);
+      }
+      buckets_[k].area.push_back(b.area());
+    }
+  }
+  // Does one of them share more than `most` of what both cover?
+  bool suppress(const Box &b, float most) const {
+    for (size_t k = bucket(b.low[along_]); k <= bucket(b.high[along_]); k++) {
+      if (buckets_[k].suppress(b, most)) return true;
+    }
+    return false;
+  }
+
+ private:
+  struct Bucket {
+    std::vector<float> low[2], high[2], area;
+
+    bool suppress(const Box &b, float most) const {
+      constexpr size_t kBlock = 64;
+      const float own = b.area();
+      for (size_t first = 0; first < area.size(); first += kBlock) {
+        const size_t end = std::min(first + kBlock, area.size());
+        int any = 0;
+        for (size_t i = first; i < end; i++) {
+          const float down = std::min(high[0][i], b.high[0]) - std::max(low[0][i], b.low[0]);
+          const float across = std::min(high[1][i], b.high[1]) - std::max(low[1][i], b.low[1]);
+          const float common = std::max(0.0f, down) * std::max(0.0f, across);
+          const float both = area[i] + own - common;
+          const float part = common <= 0 || both <= 0 ? 0 : common / both;
+          any |= part > most ? 1 : 0;
+        }
+        if (any) return true;
+      }
+      return false;
+    }
+  };
+
+  size_t bucket(double v) const {
+    const double at = (v - origin_) * each_;
+    return at > 0 ? static_cast<size_t>(std::min(at, static_cast<double>(buckets_.size() - 1))) : 0;
+  }
+
+  int along_ = 0;
+  double origin_ = 0, each_ = 0;  // buckets to a unit of length
+  std::vector<Bucket> buckets_;
+};
+
 std::vector<Constant> compute_suppression(const Node &n, const std::vector<Constant> &in) {
   const Constant &boxes = in[0], &scores = in[1];
   const int64_t images = boxes.shape()[0], count = boxes.shape()[1], classes = scores.shape()[1];
@@ -166,22 +235,23 @@ std::vector<Constant> compute_suppression(const Node &n, const std::vector<Const
       list.push_back(box);
     }
     for (int64_t c = 0; c < classes; c++) {
-      auto score = [&](int64_t b) { return scores.number((image * classes + c) * count + b); };
-      std::vector<int64_t> order;
+      std::vector<std::pair<double, int64_t>> order;
       for (int64_t b = 0; b < count; b++) {
-        if (!given(4) || score(b) > in[4].number(0)) order.push_back(b);
+        const double score = scores.number((image * classes + c) * count + b);
+        if (!given(4) || score > in[4].number(0)) order.emplace_back(score, b);
       }
       std::stable_sort(order.begin(), order.end(),
-                       [&](int64_t a, int64_t b) { return score(a) > score(b); });
-      std::vector<int64_t> kept;
-      for (int64_t b : order) {
-        if (static_cast<int64_t>(kept.size()) >= most) break;
-        const bool apart = std::none_of(kept.begin(), kept.end(), [&](int64_t k) {
-          return overlap(list[static_cast<size_t>(k)], list[static_cast<size_t>(b)]) > together;
-        });
-        if (apart) kept.push_back(b);
+                       [](const auto &p, const auto &q) { return p.first > q.first; });
+      KeptBoxes kept(list);
+      int64_t left = most;
+      for (const auto &[score, b] : order) {
+        if (left <= 0) break;
+        const Box &box = list[static_cast<size_t>(b)];
+        if (kept.suppress(box, together)) continue;
+        kept.add(box);
+        chosen.insert(chosen.end(), {image, c, b});
+        left--;
       }
-      for (int64_t b : kept) chosen.insert(chosen.end(), {image, c, b});
     }
   }
   return {int64_tensor(chosen, {static_cast<int64_t>(chosen.size()) / 3, 3})};

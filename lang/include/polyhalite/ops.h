@@ -243,9 +243,9 @@ Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int g
                    Type sums = Type());
 /// The same with kernels in strips: strips[strip, ..., channel, i] belongs to result strip * S + i,
 /// S being the last size, which is a constant; those beyond the last of `results` are 0. What a
-/// tile of results reads of them lies side by side.
+/// tile of results reads of them lies side by side. Each of several groups has whole strips.
 Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Window &window,
-                   Type sums = Type());
+                   Type sums = Type(), int groups = 1);
 /// Do so few results of a convolution leave most lanes of a vector idle, that vectors run along
 /// rows of the image? Its kernels are best as they are, then.
 bool few_results(int results, const Window &window);
