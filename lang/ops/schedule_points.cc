@@ -113,7 +113,7 @@ void schedule_points(const Loops &given, bool alone, bool threads, const Target 
       return;
     }
   }
-  constexpr int kMostVectors = 32;
+  constexpr int kMostVectors = 160;
   const std::vector<int64_t> parts = parts_along(f, l.vars[0]);
   const int short_fit = lanes_between(parts, l.extent(0), lanes);
   const bool by_parts = whole && l.vars.size() == longer.vars.size() && !parts.empty() &&
