@@ -1,0 +1,153 @@
+// Shapes with a size of 1, or a bit more than a tile: each is a case that schedules tell apart from
+// the usual one. Results are held against plain loops.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "apps/onnx/session.h"
+#include "test/onnx/model_builder.h"
+
+namespace polyhalite::onnx {
+namespace {
+
+constexpr int kUnsigned = 2, kSigned = 3;
+
+std::vector<float> random_floats(size_t n, uint32_t seed) {
+  std::mt19937 bits(seed);
+  std::uniform_real_distribution<float> d(-2, 2);
+  std::vector<float> v(n);
+  for (float &f : v) f = d(bits);
+  return v;
+}
+template <typename T>
+std::vector<T> random_bytes(size_t n, uint32_t seed) {
+  std::mt19937 bits(seed);
+  std::vector<T> v(n);
+  for (T &b : v) b = static_cast<T>(bits());
+  return v;
+}
+template <typename T>
+Constant bytes(ElementType type, const std::vector<int64_t> &shape, const std::vector<T> &v) {
+  return Constant::of_bytes(type, shape, {v.begin(), v.end()});
+}
+
+void expect_near(const Constant &y, const std::vector<int64_t> &shape,
+                 const std::vector<double> &wanted) {
+  ASSERT_EQ(y.shape(), shape);
+  for (size_t i = 0; i < wanted.size(); i++) {
+    ASSERT_NEAR(y.number(static_cast<int64_t>(i)), wanted[i], 1e-5) << i;
+  }
+}
+
+TEST(onnx_odd_shapes, softmax_of_many_rows_with_one_column) {
+  constexpr size_t kImages = 33, kRows = 64;
+  const std::vector<float> x = random_floats(kImages * kRows, 1);
+  ModelBuilder b;
+  b.input("x", {33, 64, 1}).node("Softmax", {"x"}, {"y"}, {int_attribute("axis", 1)}).output("y");
+  std::vector<double> wanted;
+  for (size_t n = 0; n < kImages; n++) {
+    double total = 0;
+    for (size_t r = 0; r < kRows; r++) total += std::exp(double{x[n * kRows + r]});
+    for (size_t r = 0; r < kRows; r++) wanted.push_back(std::exp(double{x[n * kRows + r]}) / total);
+  }
+  expect_near(Session(b.load()).run({{"x", floats({33, 64, 1}, x)}}).at("y"), {33, 64, 1}, wanted);
+}
+
+TEST(onnx_odd_shapes, instances_of_one_column) {
+  constexpr size_t kInstances = 2 * 48, kRows = 4;
+  const std::vector<float> x = random_floats(kInstances * kRows, 1), scale = random_floats(48, 2),
+                           bias = random_floats(48, 3);
+  ModelBuilder b;
+  b.input("x", {2, 48, 4, 1}).weights("scale", {48}, scale).weights("bias", {48}, bias);
+  b.node("InstanceNormalization", {"x", "scale", "bias"}, {"y"}).output("y");
+  std::vector<double> wanted;
+  for (size_t n = 0; n < kInstances; n++) {
+    const float *rows = &x[n * kRows];
+    double mean = 0, variance = 0;
+    for (size_t r = 0; r < kRows; r++) mean += rows[r] / double{kRows};
+    for (size_t r = 0; r < kRows; r++) variance += (rows[r] - mean) * (rows[r] - mean) / kRows;
+    for (size_t r = 0; r < kRows; r++) {
+      wanted.push_back(scale[n % 48] * (rows[r] - mean) / std::sqrt(variance + 1e-5) +
+                       bias[n % 48]);
+    }
+  }
+  expect_near(Session(b.load()).run({{"x", floats({2, 48, 4, 1}, x)}}).at("y"), {2, 48, 4, 1},
+              wanted);
+}
+
+TEST(onnx_odd_shapes, channels_on_their_own_skip_pixels) {
+  constexpr size_t kChannels = 48, kRows = 5, kColumns = 8;
+  const std::vector<float> x = random_floats(kChannels * kRows * kColumns, 1),
+                           w = random_floats(kChannels, 2);
+  ModelBuilder b;
+  b.input("x", {1, 48, 5, 8}).weights("w", {48, 1, 1, 1}, w);
+  b.node("Conv", {"x", "w"}, {"y"},
+         {int_attribute("group", 48), ints_attribute("strides", {2, 2})});
+  b.output("y");
+  std::vector<double> wanted;
+  for (size_t c = 0; c < kChannels; c++) {
+    for (size_t r = 0; r < kRows; r += 2) {
+      for (size_t i = 0; i < kColumns; i += 2) {
+        wanted.push_back(double{w[c]} * x[(c * kRows + r) * kColumns + i]);
+      }
+    }
+  }
+  expect_near(Session(b.load()).run({{"x", floats({1, 48, 5, 8}, x)}}).at("y"), {1, 48, 3, 4},
+              wanted);
+}
+
+TEST(onnx_odd_shapes, products_of_few_bytes) {
+  constexpr size_t kRows = 17, kTerms = 8, kColumns = 17;
+  const auto a = random_bytes<uint8_t>(kRows * kTerms, 1);
+  const auto c = random_bytes<int8_t>(kTerms * kColumns, 2);
+  ModelBuilder b;
+  b.input("a", {17, 8}, kUnsigned).input("c", {8, 17}, kSigned);
+  b.node("MatMulInteger", {"a", "c"}, {"y"}).output("y");
+  const Constant y = Session(b.load())
+                         .run({{"a", bytes(ElementType::UInt8, {17, 8}, a)},
+                               {"c", bytes(ElementType::Int8, {8, 17}, c)}})
+                         .at("y");
+  ASSERT_EQ(y.shape(), (std::vector<int64_t>{17, 17}));
+  for (size_t r = 0; r < kRows; r++) {
+    for (size_t i = 0; i < kColumns; i++) {
+      int64_t sum = 0;
+      for (size_t k = 0; k < kTerms; k++) sum += int64_t{a[r * kTerms + k]} * c[k * kColumns + i];
+      ASSERT_EQ(y.integer_at(static_cast<int64_t>(r * kColumns + i)), sum) << r << ", " << i;
+    }
+  }
+}
+
+// Two rows below the image, which are the zero point throughout.
+TEST(onnx_odd_shapes, one_cell_reaches_past_the_image) {
+  constexpr int64_t kChannels = 64, kSize = 5, kRows = 7;
+  constexpr int kPoint = 120;
+  const auto x = random_bytes<uint8_t>(kChannels * kSize * kSize, 1);
+  const auto w = random_bytes<int8_t>(kChannels * kChannels, 2);
+  ModelBuilder b;
+  b.input("x", {1, 64, 5, 5}, kUnsigned);
+  b.initializer(ModelBuilder::tensor("w", kSigned, {64, 64, 1, 1}, w));
+  b.initializer(ModelBuilder::tensor<uint8_t>("p", kUnsigned, {}, {kPoint}));
+  b.initializer(ModelBuilder::tensor<int8_t>("wp", kSigned, {}, {0}));
+  b.weights("xs", {}, {1.0f / 64}).weights("ws", {}, {1.0f / 128}).weights("ys", {}, {1.0f / 8});
+  b.node("QLinearConv", {"x", "xs", "p", "w", "ws", "wp", "ys", "p"}, {"y"},
+         {ints_attribute("pads", {0, 0, 2, 0})});
+  b.output("y");
+  const Constant y =
+      Session(b.load()).run({{"x", bytes(ElementType::UInt8, {1, 64, 5, 5}, x)}}).at("y");
+  ASSERT_EQ(y.shape(), (std::vector<int64_t>{1, kChannels, kRows, kSize}));
+  for (int64_t i = 0; i < y.elements(); i++) {
+    const int64_t made = i / (kRows * kSize), row = i / kSize % kRows, column = i % kSize;
+    double sum = 0;
+    for (int64_t c = 0; c < kChannels && row < kSize; c++) {
+      const int pixel = x[static_cast<size_t>((c * kSize + row) * kSize + column)];
+      sum += (pixel - kPoint) * w[static_cast<size_t>(made * kChannels + c)];
+    }
+    const double exact = std::clamp(sum / 64 / 128 * 8 + kPoint, 0.0, 255.0);
+    ASSERT_LE(std::fabs(y.number(i) - exact), 0.5001) << i;
+  }
+}
+
+}  // namespace
+}  // namespace polyhalite::onnx
