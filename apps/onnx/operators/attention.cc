@@ -54,13 +54,34 @@ AttentionShapes attention_shapes(const Context &c, bool has_past, const Shape &p
   return s;
 }
 
+// What was before is [image, head, position, width], of keys and of values.
+void require_past(const Inference &i) {
+  if (i.has(4) != i.has(5))
+    i.fail("it has past " + std::string(i.has(4) ? "keys" : "values") + " alone",
+           "each key has a value");
+  if (!i.has(4)) return;
+  i.require_rank(4, 4, 4);
+  i.require_rank(5, 4, 4);
+  i.require_equal(i.shape(4)[2], i.shape(5)[2], "numbers of past keys and values");
+}
+
 void infer_attention(Inference &i) {
+  require_past(i);
   const AttentionShapes s = attention_shapes(i, i.has(4), i.has(4) ? i.shape(4) : Shape());
   const int64_t heads = i.number(s.query[1]), served = i.number(s.key[1]);
   if (served < 1 || heads % served != 0) {
     i.fail("there are " + std::to_string(heads) + " heads of queries and " +
                std::to_string(served) + " of keys",
            "each head of keys serves a number of heads of queries");
+  }
+  i.require_equal(s.key[1], s.value[1], "heads of keys and of values");
+  i.require_equal(s.key[2], s.value[2], "numbers of keys and values");
+  i.require_equal(s.query[3], s.key[3], "sizes of a head's queries and keys");
+  if (i.has(4)) {
+    for (const auto &[past, now] : {std::pair{4, &s.key}, {5, &s.value}}) {
+      for (const size_t d : {1, 3})
+        i.require_equal(i.shape(past)[d], (*now)[d], "sizes of what was before and what is now");
+    }
   }
   i.number(s.query[3]);
   if (i.has(3)) {

@@ -1,0 +1,87 @@
+// Nodes that say what the format has not: a message, where some ended the process before.
+#include <gtest/gtest.h>
+
+#include "apps/onnx/session.h"
+#include "test/onnx/model_builder.h"
+
+namespace polyhalite::onnx {
+namespace {
+
+std::string error_of_program(const ModelBuilder &b) {
+  return error_of([&] { Program(b.load(), {}); });
+}
+
+TEST(onnx_bad_nodes, words_that_the_format_has_not) {
+  ModelBuilder b(18);
+  b.input("x", {1, 1, 4, 4}).weights("scales", {4}, {1, 1, 2, 2});
+  b.node("Resize", {"x", "", "scales"}, {"y"}, {text_attribute("mode", "bilinear")}).output("y");
+  EXPECT_EQ(error_of([&] { b.load(); }),
+            "error: node 'make_y' (Resize, version 18): its attribute 'mode' is 'bilinear'\n"
+            "  why: the format has 'nearest', 'linear', 'cubic'\n"
+            "  fix: mend the model, or export it again");
+  ModelBuilder known(18);
+  known.input("x", {1, 1, 4, 4}).weights("scales", {4}, {1, 1, 2, 2});
+  known.node("Resize", {"x", "", "scales"}, {"y"}, {text_attribute("mode", "linear")}).output("y");
+  EXPECT_EQ(error_of_program(known), "no error");
+}
+
+TEST(onnx_bad_nodes, operands_that_are_left_out) {
+  ModelBuilder b(23);
+  b.input("x", {2, 3}).node("RMSNormalization", {"x", ""}, {"y"}).output("y");
+  EXPECT_EQ(error_of([&] { b.load(); }),
+            "error: node 'make_y' (RMSNormalization-23) leaves operand 1 out\n"
+            "  why: the operator needs its first 2\n"
+            "  fix: export the model again");
+}
+
+TEST(onnx_bad_nodes, types_that_the_format_has_not) {
+  ModelBuilder b(18);
+  b.input("x", {2, 3}).node("EyeLike", {"x"}, {"y"}, {int_attribute("dtype", -1)}).output("y");
+  EXPECT_EQ(error_of_program(b),
+            "error: node 'make_y' (EyeLike, version 9): its result has elements of type -1\n"
+            "  why: the format has no such elements, or they are not supported\n"
+            "  fix: mend the model, or give other shapes");
+}
+
+TEST(onnx_bad_nodes, patches_that_do_not_fit_the_image) {
+  const auto patches = [](const std::vector<Message> &attributes, int count) {
+    ModelBuilder b(18);
+    b.input("x", {1, 4, count}).integers("image", {4, 4}).integers("block", {2, 2});
+    b.node("Col2Im", {"x", "image", "block"}, {"y"}, attributes).output("y");
+    return error_of_program(b);
+  };
+  EXPECT_EQ(patches({}, 9), "no error");
+  EXPECT_EQ(patches({ints_attribute("strides", {2})}, 4),
+            "error: node 'make_y' (Col2Im, version 18): image and patch have 2 and 2 dimensions\n"
+            "  why: there is a positive block, stride and dilation for each, and two pads\n"
+            "  fix: mend the model, or give other shapes");
+  EXPECT_EQ(patches({ints_attribute("strides", {2, 2})}, 9),
+            "error: node 'make_y' (Col2Im, version 18): patches of the operand, and of the image, "
+            "are 9 and 4\n"
+            "  why: they have to be equal\n"
+            "  fix: mend the model, or give other shapes");
+}
+
+TEST(onnx_bad_nodes, a_past_that_does_not_fit) {
+  const auto attention = [](const std::vector<TestDim> &past_key,
+                            const std::vector<TestDim> &past_value) {
+    ModelBuilder b(23);
+    for (const char *name : {"q", "k", "v"}) b.input(name, {2, 3, 4, 8});
+    b.input("pk", past_key).input("pv", past_value);
+    b.node("Attention", {"q", "k", "v", "", "pk", "pv"}, {"y"}).output("y");
+    return error_of_program(b);
+  };
+  EXPECT_EQ(attention({2, 3, 5, 8}, {2, 3, 5, 8}), "no error");
+  EXPECT_EQ(attention({2, 4, 24}, {2, 3, 5, 8}),
+            "error: node 'make_y' (Attention, version 23): operand 4 has rank 3\n"
+            "  why: it is 4\n"
+            "  fix: mend the model, or give other shapes");
+  EXPECT_EQ(attention({2, 3, 5, 8}, {2, 3, 6, 8}),
+            "error: node 'make_y' (Attention, version 23): numbers of past keys and values are 5 "
+            "and 6\n"
+            "  why: they have to be equal\n"
+            "  fix: mend the model, or give other shapes");
+}
+
+}  // namespace
+}  // namespace polyhalite::onnx
