@@ -19,7 +19,8 @@ const std::map<Key, Operator> &registry() {
     for (auto part : {pointwise_operators, shape_operators, movement_operators, reduction_operators,
                       network_operators, quantized_operators, attention_operators, image_operators,
                       signal_operators, einsum_operators, selection_operators, control_operators,
-                      geometry_operators, fourier_operators, random_operators}) {
+                      geometry_operators, fourier_operators, random_operators, top_k_operators,
+                      concat_operators}) {
       for (Operator &o : part()) {
         const Key key{o.domain, o.name};
         internal_check(m.emplace(key, std::move(o)).second, "an operator stands in two tables");
@@ -106,6 +107,17 @@ std::vector<Dim> Inference::sizes(size_t i) const {
   auto known = known_sizes(i);
   if (!known) throw NeedsValue{node_->inputs[i]};
   return *known;
+}
+
+bool Inference::follows_from_inputs(const Dim &size) const {
+  std::set<std::string> given, asked;
+  for (ValueId v : graph_->inputs) {
+    const auto &shape = graph_->value(v).shape;
+    if (!shape) continue;
+    for (const Dim &d : *shape) d.add_symbols(&given);
+  }
+  size.add_symbols(&asked);
+  return std::includes(given.begin(), given.end(), asked.begin(), asked.end());
 }
 
 int64_t Inference::number(const Dim &size) const { return number_of(size); }

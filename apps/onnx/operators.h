@@ -47,6 +47,8 @@ class Inference {
   std::vector<Dim> sizes(size_t i) const;
   /// The same where they are known.
   std::optional<std::vector<Dim>> known_sizes(size_t i) const;
+  /// Does the size follow from sizes of the graph's inputs?
+  bool follows_from_inputs(const Dim &size) const;
   /// The size as a number.
   int64_t number(const Dim &size) const;
   /// In [0, rank); CompileError outside of [-rank, rank).
@@ -168,6 +170,8 @@ std::vector<Operator> control_operators();
 std::vector<Operator> geometry_operators();
 std::vector<Operator> fourier_operators();
 std::vector<Operator> random_operators();
+std::vector<Operator> top_k_operators();
+std::vector<Operator> concat_operators();
 
 /// Of two sizes that are equal the one that says more.
 Dim plainer(const Dim &a, const Dim &b);

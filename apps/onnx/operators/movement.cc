@@ -102,38 +102,6 @@ std::vector<Tensor> lower_slice(Lowering &l) {
   return {ops::slice(l.in(0), l.sizes(r.start), r.step, l.sizes(r.shape))};
 }
 
-void infer_concat(Inference &i) {
-  const int axis = i.axis(i.node().integer("axis", 0), i.rank(0));
-  Shape shape = i.shape(0);
-  const size_t a = static_cast<size_t>(axis);
-  for (size_t k = 1; k < i.inputs(); k++) {
-    if (i.rank(k) != i.rank(0))
-      i.fail(
-          "operands have ranks " + std::to_string(i.rank(0)) + " and " + std::to_string(i.rank(k)),
-          "they have to be equal");
-    for (size_t d = 0; d < shape.size(); d++) {
-      if (d == a) {
-        shape[d] = shape[d] + i.shape(k)[d];
-      } else {
-        i.require_equal(shape[d], i.shape(k)[d], "sizes of dimension " + std::to_string(d));
-        shape[d] = plainer(shape[d], i.shape(k)[d]);
-      }
-    }
-  }
-  i.result(0, i.type(0), shape);
-  if (shape.size() != 1) return;
-  std::vector<Dim> list;
-  for (size_t k = 0; k < i.inputs(); k++) {
-    const auto known = i.known_sizes(k);
-    if (!known) return;
-    list.insert(list.end(), known->begin(), known->end());
-  }
-  i.contents(0, list);
-}
-std::vector<Tensor> lower_concat(Lowering &l) {
-  return {ops::concat(l.all(), l.axis(l.node().integer("axis", 0), l.rank(0)))};
-}
-
 std::vector<Dim> split_sizes(const Dim &n, size_t parts,
                              const std::optional<std::vector<int64_t>> &given) {
   std::vector<Dim> sizes;
@@ -478,7 +446,6 @@ std::vector<Operator> movement_operators() {
   return {
       {"", "Transpose", other, infer_transpose, lower_transpose},
       {"", "Slice", other, infer_slice, lower_slice, {1, 2, 3, 4}},
-      {"", "Concat", other, infer_concat, lower_concat},
       {"", "Split", other, infer_split, lower_split, {1}},
       {"", "Pad", other, infer_pad, lower_pad, {1, 3}},
       {"", "Tile", other, infer_tile, lower_tile, {1}},

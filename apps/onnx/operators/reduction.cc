@@ -85,24 +85,6 @@ void infer_cumulate(Inference &i) {
   infer_same(i);
 }
 
-void infer_top_k(Inference &i) {
-  const size_t a = static_cast<size_t>(i.axis(i.node().integer("axis", -1), i.rank(0)));
-  const int64_t k = i.integers(1).at(0);
-  const auto n = i.shape(0)[a].constant();
-  if (k < 0 || (n && k > *n))
-    i.fail("k is " + std::to_string(k), "the axis has " + i.shape(0)[a].to_string() + " elements");
-  Shape shape = i.shape(0);
-  shape[a] = k;
-  i.result(0, i.type(0), shape);
-  i.result(1, ElementType::Int64, shape);
-}
-std::vector<Tensor> lower_top_k(Lowering &l) {
-  const auto [values, positions] = ops::top_k(l.in(0), static_cast<int>(l.integers(1).at(0)),
-                                              l.axis(l.node().integer("axis", -1), l.rank(0)),
-                                              l.node().integer("largest", 1) != 0);
-  return {values, positions};
-}
-
 std::vector<int> softmax_axes(Lowering &l) {
   const int axis = l.axis(l.node().integer("axis", -1), l.rank(0));
   std::vector<int> axes;
@@ -181,7 +163,6 @@ std::vector<Operator> reduction_operators() {
   for (const char *name : {"CumSum", "CumProd"}) {
     list.push_back({"", name, other, infer_cumulate, lower_cumulate, {1}});
   }
-  list.push_back({"", "TopK", other, infer_top_k, lower_top_k, {1}});
   list.push_back({"", "Softmax", other, infer_softmax, lower_softmax});
   list.push_back({"", "LogSoftmax", other, infer_softmax, lower_log_softmax});
   list.push_back({"", "Hardmax", other, infer_softmax, lower_hardmax});
