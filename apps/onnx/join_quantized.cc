@@ -223,9 +223,10 @@ class Joining {
       const Constant *c = s ? constant(s->values) : nullptr;
       const bool integers = c && language_type(c->type()) &&
                             language_type(c->type())->is_int_or_uint() &&
-                            (!is_narrow(c->type()) || is_narrow_integer(c->type())) &&
-                            g_->value(n.outputs[0]).type == ElementType::Float32;
-      if (integers && (s->is_uniform || axis_of(*c, *s))) {
+                            (!is_narrow(c->type()) || is_narrow_integer(c->type()));
+      const bool floats = s && constant(s->scale)->type() == ElementType::Float32 &&
+                          n.integer("output_dtype", 0) == 0;
+      if (integers && floats && (s->is_uniform || axis_of(*c, *s))) {
         Value &value = g_->value(n.outputs[0]);
         value.constant = numbers_of(*c, *s);
         value.type = ElementType::Float32;
