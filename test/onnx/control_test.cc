@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 
 #include "apps/onnx/canonicalize.h"
 #include "apps/onnx/emit_library.h"
@@ -24,14 +23,6 @@ std::vector<float> list(const Constant &c) {
 Constant boolean(bool v) {
   const uint8_t byte = v ? 1 : 0;
   return Constant::splat(ElementType::Bool, {}, &byte);
-}
-
-std::vector<float> random_list(size_t n, uint32_t seed) {
-  std::mt19937 bits(seed);
-  std::uniform_real_distribution<float> d(-1, 1);
-  std::vector<float> v(n);
-  for (float &f : v) f = d(bits);
-  return v;
 }
 
 // %y = %c ? -%x : %x + %x, the branches reading values around them.

@@ -10,12 +10,6 @@
 namespace polyhalite::onnx {
 namespace {
 
-std::vector<double> numbers(const Constant &c) {
-  std::vector<double> v;
-  for (int64_t i = 0; i < c.elements(); i++) v.push_back(c.number(i));
-  return v;
-}
-
 std::vector<float> counted(int64_t n) {
   std::vector<float> v;
   for (int64_t i = 0; i < n; i++) v.push_back(static_cast<float>(i));

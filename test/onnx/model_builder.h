@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -177,6 +178,21 @@ inline Constant floats(const std::vector<int64_t> &shape, const std::vector<floa
   std::vector<uint8_t> bytes(values.size() * 4);
   if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
   return Constant::of_bytes(ElementType::Float32, shape, std::move(bytes));
+}
+
+inline std::vector<double> numbers(const Constant &c) {
+  std::vector<double> v;
+  for (int64_t i = 0; i < c.elements(); i++) v.push_back(c.number(i));
+  return v;
+}
+
+/// From -1 to 1.
+inline std::vector<float> random_list(size_t n, uint32_t seed) {
+  std::mt19937 bits(seed);
+  std::uniform_real_distribution<float> d(-1, 1);
+  std::vector<float> v(n);
+  for (float &f : v) f = d(bits);
+  return v;
 }
 
 /// The text of the CompileError, or "no error".

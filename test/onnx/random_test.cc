@@ -18,12 +18,6 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-Numbers numbers(const Constant &c) {
-  Numbers v;
-  for (int64_t i = 0; i < c.elements(); i++) v.push_back(c.number(i));
-  return v;
-}
-
 Message real_attribute(const std::string &name, float v) {
   return Message().text(1, name).real(2, v).number(20, 1);
 }

@@ -2,21 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <random>
 
 #include "apps/onnx/session.h"
 #include "test/onnx/model_builder.h"
 
 namespace polyhalite::onnx {
 namespace {
-
-std::vector<float> random_list(size_t n, uint32_t seed) {
-  std::mt19937 bits(seed);
-  std::uniform_real_distribution<float> d(-1, 1);
-  std::vector<float> v(n);
-  for (float &f : v) f = d(bits);
-  return v;
-}
 
 const Node *find_node(const Program &p, const std::string &op) {
   for (const Node &n : p.graph().nodes) {
