@@ -17,9 +17,6 @@ namespace polyhalite::onnx {
 using Shape64 = std::vector<int64_t>;
 using Names = std::vector<std::string>;
 
-inline Message real_attribute(const std::string &name, float v) {
-  return Message().text(1, name).real(2, v).number(20, 1);
-}
 inline Message reals_attribute(const std::string &name, const std::vector<float> &list) {
   Message m;
   m.text(1, name);

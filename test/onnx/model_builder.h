@@ -44,6 +44,9 @@ class Message {
 inline Message int_attribute(const std::string &name, int64_t v) {
   return Message().text(1, name).number(3, v).number(20, 2);
 }
+inline Message real_attribute(const std::string &name, float v) {
+  return Message().text(1, name).real(2, v).number(20, 1);
+}
 inline Message ints_attribute(const std::string &name, const std::vector<int64_t> &list) {
   Message m;
   m.text(1, name);

@@ -19,10 +19,6 @@ int64_t product(const Sizes &s) {
   return std::accumulate(s.begin(), s.end(), int64_t{1}, std::multiplies<>());
 }
 
-Message real_attribute(const std::string &name, float v) {
-  return Message().text(1, name).real(2, v).number(20, 1);
-}
-
 std::string text_of(const Sizes &s) {
   std::string text;
   for (int64_t d : s) text += (text.empty() ? "" : ", ") + std::to_string(d);

@@ -18,10 +18,6 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-Message real_attribute(const std::string &name, float v) {
-  return Message().text(1, name).real(2, v).number(20, 1);
-}
-
 double mean_of(const Numbers &v) {
   double sum = 0;
   for (double x : v) sum += x;
