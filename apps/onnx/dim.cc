@@ -1,6 +1,7 @@
 #include "apps/onnx/dim.h"
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 
 #include "polyhalite/operators.h"
@@ -199,6 +200,12 @@ std::optional<int64_t> Dim::lower_bound() const {
     total = checked_add(total, least);
   }
   return total;
+}
+
+int64_t Dim::common_factor() const {
+  int64_t factor = 0;
+  for (const auto &[m, c] : terms_) factor = std::gcd(factor, c);
+  return factor;
 }
 
 template <typename T>

@@ -45,6 +45,8 @@ class Dim {
   std::optional<int64_t> lower_bound() const;
   /// nullopt where a symbol has no value.
   std::optional<int64_t> evaluate(const std::map<std::string, int64_t> &values) const;
+  /// The greatest number that divides all coefficients; 0 of 0.
+  int64_t common_factor() const;
   /// The same with symbols replaced.
   Dim substitute(const std::map<std::string, Dim> &values) const;
   /// Int(32), with an expression for each symbol.

@@ -263,7 +263,7 @@ std::string kernel_signature(const Graph &g, const Group &group,
     one += ":" + element_name(value.type) + (value.shape ? to_string(*value.shape) : "");
     for (int d : layout_of(layouts, v)) one += "." + std::to_string(d);
     const bool external = std::count(group.inputs.begin(), group.inputs.end(), v) != 0;
-    if (!external && (value.constant || value.contents)) one += "=" + elements_text(value);
+    if (value.contents || (!external && value.constant)) one += "=" + elements_text(value);
     return one;
   };
   for (ValueId v : group.inputs) text += describe(v) + " ";

@@ -112,13 +112,17 @@ Program::Program(const Model &model, const CompileOptions &options)
         at = found.emplace(signature, kernels_.size()).first;
         kernels_.push_back(std::move(k));
       }
-      steps_.push_back({at->second, group.inputs, group.outputs, kernels_[at->second].symbols,
-                        group_text(graph_, group)});
+      steps_.push_back({at->second, group.inputs, group.outputs, {}, group_text(graph_, group)});
+      Step &step = steps_.back();
+      for (const std::string &name : kernels_[at->second].symbols)
+        step.symbols.push_back(one.sizes.at(name));
       for (const std::vector<ValueId> *values : {&one.group.inputs, &one.group.outputs}) {
         for (ValueId v : *values) {
           const auto layout = one.layouts.find(v);
-          steps_.back().buffers.push_back(
-              {*one.graph.value(v).shape, layout == one.layouts.end() ? Layout() : layout->second});
+          BufferShape seen{*one.graph.value(v).shape,
+                           layout == one.layouts.end() ? Layout() : layout->second};
+          for (Dim &d : seen.shape) d = d.substitute(one.sizes);
+          step.buffers.push_back(std::move(seen));
         }
       }
     });

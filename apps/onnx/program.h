@@ -49,7 +49,7 @@ struct BufferShape {
 struct Step {
   size_t kernel;  // where there is no `host`
   std::vector<ValueId> inputs, outputs;
-  std::vector<std::string> symbols;       // in the order of the kernel's
+  std::vector<Dim> symbols;               // the kernel's, over those of the program
   std::string nodes;                      // for reports: "Conv 'conv1' + Relu 'relu1'"
   size_t node = 0;                        // of `host`
   HostRoutine host = nullptr;             // all operands and results of the node, in order

@@ -136,8 +136,6 @@ std::set<std::string> Program::unequal_sizes(const Tensors &inputs) const {
 
 CallPlan Program::plan_call(const Step &s, const std::map<std::string, int64_t> &sizes) const {
   CallPlan call;
-  for (const std::string &name : s.symbols)
-    call.symbols.push_back(static_cast<int32_t>(sizes.at(name)));
   call.views.reserve(s.buffers.size());
   for (size_t i = 0; i < s.buffers.size(); i++) {
     const bool is_input = i < s.inputs.size();
@@ -146,6 +144,8 @@ CallPlan Program::plan_call(const Step &s, const std::map<std::string, int64_t> 
     call.views.emplace_back(type_of(v), shape, s.buffers[i].layout);
     if (!is_input) call.has_work = call.has_work || bytes_of(v, shape) > 0;
   }
+  // What leaves 32 bits here is a size of a buffer, which was refused.
+  for (const Dim &d : s.symbols) call.symbols.push_back(static_cast<int32_t>(*d.evaluate(sizes)));
   return call;
 }
 
@@ -186,11 +186,11 @@ std::shared_ptr<const RunPlan> Program::plan_for(const Tensors &inputs) const {
   const auto is_known = [&](ValueId v) { return plan->shapes[static_cast<size_t>(v)].has_value(); };
   for (const Step &s : steps_) {
     plan->calls.emplace_back();
-    const bool known =
-        !s.host && std::all_of(s.inputs.begin(), s.inputs.end(), is_known) &&
-        std::all_of(s.outputs.begin(), s.outputs.end(), is_known) &&
-        std::all_of(s.symbols.begin(), s.symbols.end(),
-                    [&](const std::string &name) { return plan->sizes.count(name) != 0; });
+    const bool known = !s.host && std::all_of(s.inputs.begin(), s.inputs.end(), is_known) &&
+                       std::all_of(s.outputs.begin(), s.outputs.end(), is_known) &&
+                       std::all_of(s.symbols.begin(), s.symbols.end(), [&](const Dim &d) {
+                         return d.evaluate(plan->sizes).has_value();
+                       });
     if (known) plan->calls.back() = plan_call(s, plan->sizes);
   }
   const std::lock_guard<std::mutex> lock(last_plan_->mutex);

@@ -38,6 +38,13 @@ class KernelGraphs : public testing::Test {
     return text;
   }
 
+  std::string sizes() const {
+    std::string text;
+    for (const auto &[name, size] : kernel_graph(g_, group_, layouts_).sizes)
+      text += name + "=" + size.to_string() + " ";
+    return text;
+  }
+
   Graph g_;
   Group group_;
   std::map<ValueId, Layout> layouts_;
@@ -96,7 +103,30 @@ TEST_F(KernelGraphs, of_open_sizes_too) {
   const Dim n = Dim::symbol("N"), m = Dim::symbol("M");
   const ValueId x = input("x", {n, 1, m, 7}), y = input("y", {m, 7});
   node("Add", {x, y}, {n, 1, m, 7});
-  EXPECT_EQ(shapes(), "x[N, 7*M] y[7*M] Add[N, 7*M]");
+  EXPECT_EQ(shapes(), "x[s0, 7*s1] y[7*s1] Add[s0, 7*s1]");
+  EXPECT_EQ(sizes(), "s0=N s1=M ");
+}
+
+TEST_F(KernelGraphs, sizes_alone_are_symbols_as_a_whole) {
+  const Dim size = Dim::symbol("N") * 4 * Dim::symbol("M") - 8;
+  node("Neg", {input("x", {2, size})}, {2, size});
+  EXPECT_EQ(shapes(), "x[8*s0] Neg[8*s0]");
+  EXPECT_EQ(sizes(), "s0=M*N - 2 ");
+}
+
+TEST_F(KernelGraphs, sizes_that_share_a_symbol_keep_it) {
+  const Dim n = Dim::symbol("N"), half = Dim::floor_div(n - 3, 2);
+  node("MaxPool", {input("x", {n, Dim::symbol("M")})}, {half, 5});
+  EXPECT_EQ(shapes(), "x[s0, s1] MaxPool[floor((s0 - 3)/2), 5]");
+  EXPECT_EQ(sizes(), "s0=N s1=M ");
+}
+
+// A size of elements may be below 0, which no symbol is.
+TEST_F(KernelGraphs, differences_are_no_symbols) {
+  const ValueId x = input("x", {4}), starts = g_.add_value("starts", ElementType::Int64, Shape{1});
+  g_.value(starts).contents = {Dim::symbol("N") - 3};
+  node("Slice", {x, starts}, {2});
+  EXPECT_EQ(sizes(), "s0=N ");
 }
 
 TEST_F(KernelGraphs, channels_with_numbers_of_their_own_stay) {

@@ -370,6 +370,23 @@ TEST(onnx_program, sizes_may_be_symbols) {
   EXPECT_EQ(session.program_for({}), program);
 }
 
+// Sizes have other names, and are other expressions, but the code is the same.
+TEST(onnx_program, kernels_of_other_open_sizes_are_one) {
+  ModelBuilder b;
+  b.input("x", {"N", 4}).input("y", {"M", "K", 4}).integers("to", {-1, 4});
+  b.node("Reshape", {"y", "to"}, {"rows"});
+  b.node("Softmax", {"x"}, {"p"}).output("p").node("Softmax", {"rows"}, {"q"}).output("q");
+  Session session(b.load());
+  const Program::Tensors in{{"x", random_floats({3, 4}, 1)}, {"y", random_floats({5, 2, 4}, 2)}};
+  const auto out = session.run(in);
+  EXPECT_EQ(session.program_for({})->kernels().size(), 1u);
+  CompileOptions interpreted;
+  interpreted.engine = Engine::Interpreter;
+  const auto want = Session(b.load(), interpreted).run(in);
+  for (const char *name : {"p", "q"})
+    EXPECT_EQ(compare(out.at(name), want.at(name), 1e-5, 1e-6), "") << name;
+}
+
 TEST(onnx_program, shapes_are_made_of_shapes) {
   // As exporters write x.reshape(x.shape[0], -1): nobody computes the new shape.
   ModelBuilder b;

@@ -433,7 +433,9 @@ TEST(onnx_random, dropout_drops_in_training) {
       ASSERT_TRUE(z[i] == 0 || z[i] == 6);
     }
     EXPECT_NEAR(mean_of(z), 3, 0.05);
-    if (training) EXPECT_NEAR(correlation(mask, z), 0, 0.015);
+    if (training) {
+      EXPECT_NEAR(correlation(mask, z), 0, 0.015);
+    }
   }
 }
 
