@@ -227,11 +227,11 @@ int run(const Options &o) {
   const onnx::ItemSession::Prepared prepared = session.prepare(make_inputs(o, session));
   const onnx::Program::Tensors &inputs = prepared.tensors;
   const onnx::Program::Tensors keyed = prepared.session->with_random_key(inputs);
-  const auto program = prepared.session->program_for(keyed);
+  prepared.session->program_for(keyed);
   const double compiled = now();
+  const auto [program, tensors] = prepared.session->run_program(keyed);
   if (o.graph) std::fputs(onnx::to_text(program->graph()).c_str(), stdout);
-  const onnx::Program::Tensors outputs =
-      named_tensors(onnx::ItemSession::items(*program, program->run(keyed)));
+  const onnx::Program::Tensors outputs = named_tensors(onnx::ItemSession::items(*program, tensors));
   Json report{
       {"model", o.model}, {"compile_seconds", compiled - start}, {"outputs", Json::object()}};
   for (const auto &[name, t] : outputs) {

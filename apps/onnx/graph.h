@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -51,10 +52,15 @@ struct Node {
   std::string describe() const;
 };
 
-/// What is known of results that elements decide about, because what makes them was run.
+/// What is known of results that elements decide about, because what makes them was run, and what
+/// is to be known.
 struct Findings {
   std::map<std::string, Constant> elements;  // by the value's name
   std::map<std::string, int64_t> sizes;      // by symbol
+  std::set<std::string> numbers;             // symbols that are to be numbers
+  // Values whose elements, where they decide about shapes, are open sizes (ReadSizes), so that one
+  // program serves all of them.
+  std::set<std::string> open;
 };
 
 struct Graph {

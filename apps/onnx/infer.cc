@@ -4,6 +4,7 @@
 
 #include "apps/onnx/fold_movement.h"
 #include "apps/onnx/kernel.h"
+#include "apps/onnx/open_elements.h"
 #include "apps/onnx/operators.h"
 #include "apps/onnx/regions.h"
 
@@ -131,6 +132,7 @@ InferenceReport infer_shapes(Graph *g) {
   InferenceReport report;
   ErrorList problems;
   Sequences sequences;
+  OpenElements open(g);
   std::set<ValueId> unknown;  // what nodes that could not be inferred define
   for (ValueId v : g->inputs) {
     if (!g->value(v).shape) report.shapeless.insert(v);
@@ -157,7 +159,8 @@ InferenceReport infer_shapes(Graph *g) {
           operator_of(n.domain, n.op)->infer(i);
           known = true;
         } catch (const NeedsValue &needs) {
-          report.needed.insert(needs.value);
+          expanded = open.open(&at, needs.value);
+          if (!expanded) report.needed.insert(needs.value);
         } catch (const NeedsNumber &needs) {
           needs.size.add_symbols(&report.symbols);
         } catch (const NeedsShape &) {

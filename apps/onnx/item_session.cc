@@ -151,9 +151,8 @@ Items ItemSession::items(const Program &program, const Program::Tensors &outputs
 
 Items ItemSession::run(const Items &inputs) {
   const Prepared p = prepare(inputs);
-  const Program::Tensors tensors = p.session->with_random_key(p.tensors);
-  const auto program = p.session->program_for(tensors);
-  return items(*program, program->run(tensors));
+  const Session::Run run = p.session->run_program(p.tensors);
+  return items(*run.program, run.outputs);
 }
 
 }  // namespace polyhalite::onnx

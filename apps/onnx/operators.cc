@@ -20,7 +20,7 @@ const std::map<Key, Operator> &registry() {
                       network_operators, quantized_operators, attention_operators, image_operators,
                       signal_operators, einsum_operators, selection_operators, control_operators,
                       geometry_operators, fourier_operators, random_operators, top_k_operators,
-                      concat_operators}) {
+                      concat_operators, read_sizes_operators}) {
       for (Operator &o : part()) {
         const Key key{o.domain, o.name};
         internal_check(m.emplace(key, std::move(o)).second, "an operator stands in two tables");
@@ -189,6 +189,11 @@ Dim Inference::fresh_size(size_t k, const std::string &what) const {
     if (known != graph_->findings->sizes.end()) return known->second;
   }
   return Dim::symbol(symbol);
+}
+
+bool defines_size(const Value &v, const std::string &symbol) {
+  return symbol.rfind(v.name + ".", 0) == 0 && v.shape &&
+         std::count(v.shape->begin(), v.shape->end(), Dim::symbol(symbol)) != 0;
 }
 
 void Inference::become(const std::string &op) {

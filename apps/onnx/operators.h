@@ -122,6 +122,9 @@ class Lowering {
   const Target &target_;
 };
 
+/// Is the symbol a size that a run finds when it has made v? (Inference::fresh_size)
+bool defines_size(const Value &v, const std::string &symbol);
+
 /// Of operators whose result has the type and the shape of operand 0.
 void infer_same(Inference &i);
 
@@ -172,6 +175,7 @@ std::vector<Operator> fourier_operators();
 std::vector<Operator> random_operators();
 std::vector<Operator> top_k_operators();
 std::vector<Operator> concat_operators();
+std::vector<Operator> read_sizes_operators();
 
 /// Of two sizes that are equal the one that says more.
 Dim plainer(const Dim &a, const Dim &b);

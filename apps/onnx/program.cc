@@ -55,7 +55,10 @@ Program::Program(const Model &model, const CompileOptions &options)
   specialize(options);
   if (options.optimize && !options.switched_off.count("join_quantized"))
     graph_ = join_quantized(std::move(graph_));
-  const InferenceReport report = infer_shapes(&graph_);
+  InferenceReport report = infer_shapes(&graph_);
+  for (const std::string &s : options.findings.numbers) {
+    if (options.findings.sizes.count(s) == 0) report.symbols.insert(s);
+  }
   if (!report.shapeless.empty()) {
     const Value &v = graph_.value(*report.shapeless.begin());
     user_error("input '" + v.name + "' has no shape", "the model leaves its rank open",
@@ -194,6 +197,13 @@ void Program::find_needs(const InferenceReport &report) {
   for (ValueId v : graph_.inputs) {
     for (const Dim &d : *graph_.value(v).shape) d.add_symbols(&given);
   }
+  for (const auto &[text, difference] : graph_.assumed_zero) {
+    std::set<std::string> symbols;
+    difference.add_symbols(&symbols);
+    for (const std::string &s : symbols) {
+      if (given.count(s) == 0) assumed_zero_[s].push_back(difference);
+    }
+  }
   // Other symbols are sizes of what the program computes.
   auto need_symbols = [&](const std::set<std::string> &symbols) {
     for (const std::string &s : symbols) {
@@ -202,12 +212,7 @@ void Program::find_needs(const InferenceReport &report) {
         continue;
       }
       for (size_t v = 0; v < graph_.values.size(); v++) {
-        const Value &value = graph_.values[v];
-        if (!value.shape ||
-            std::count(value.shape->begin(), value.shape->end(), Dim::symbol(s)) == 0)
-          continue;
-        needs_.shapes.insert(static_cast<ValueId>(v));
-        break;
+        if (defines_size(graph_.values[v], s)) needs_.shapes.insert(static_cast<ValueId>(v));
       }
     }
   };

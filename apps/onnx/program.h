@@ -79,6 +79,15 @@ struct Needs {
   }
 };
 
+/// A run has found sizes that differ, and the program takes them for equal. Where these symbols are
+/// numbers, another program serves.
+class UnequalSizes : public RuntimeError {
+ public:
+  UnequalSizes(Diagnostic d, std::set<std::string> names)
+      : RuntimeError(std::move(d)), symbols(std::move(names)) {}
+  std::set<std::string> symbols;
+};
+
 class Program {
  public:
   /// CompileError with every problem of the model for these sizes.
@@ -86,7 +95,8 @@ class Program {
 
   using Tensors = std::map<std::string, Constant>;
   /// Outputs by name, for inputs by name. CompileError for inputs that are missing, of another type
-  /// or of shapes that do not fit; RuntimeError where a kernel fails. `times`: seconds of each step
+  /// or of shapes that do not fit; RuntimeError where a kernel fails, UnequalSizes (which a Session
+  /// knows what to do with). `times`: seconds of each step
   /// are added to it. Where random numbers are drawn and no key is given, the run has one of its
   /// own. May be called from many threads.
   Tensors run(const Tensors &inputs, std::vector<KernelTime> *times = nullptr) const;
@@ -165,6 +175,8 @@ class Program {
   std::vector<Place> places_;
   std::map<ValueId, Layout> layouts_;
   std::vector<Weight> weights_;
+  // Differences of sizes that are taken for equal, by each symbol that runs find.
+  std::map<std::string, std::vector<Dim>> assumed_zero_;
   std::shared_ptr<MemoryPool> memory_ = std::make_shared<MemoryPool>();
   // Of the last run: the next one's inputs have the same shapes most of the time.
   struct LastPlan {

@@ -170,21 +170,43 @@ Constant ProgramRun::with_known_sizes(ValueId v, const Constant &c) const {
 void ProgramRun::bind_sizes(const Node &n, ValueId v, const Constant &c) {
   const Value &value = g_.value(v);
   bool fits = c.type() == value.type && c.shape().size() == value.shape->size();
+  std::vector<std::string> bound;
   for (size_t d = 0; fits && d < c.shape().size(); d++) {
     const Dim &dim = (*value.shape)[d];
     std::set<std::string> names;
     dim.add_symbols(&names);
-    if (names.size() == 1 && dim == Dim::symbol(*names.begin()))
-      sizes_.emplace(*names.begin(), c.shape()[d]);
+    if (names.size() == 1 && dim == Dim::symbol(*names.begin()) &&
+        sizes_.emplace(*names.begin(), c.shape()[d]).second)
+      bound.push_back(*names.begin());
     fits = dim.evaluate(sizes_) == c.shape()[d];
   }
-  if (fits) return;
+  if (fits) {
+    for (const std::string &name : bound) check_assumptions(name);
+    return;
+  }
   throw RuntimeError(
       {n.describe() + ": result '" + value.name + "' is " + element_name(c.type()) +
            shape_text(c.shape()),
        "it follows from the model that it is " + element_name(value.type) + to_string(*value.shape),
        "give other inputs",
        {}});
+}
+
+// Does what is taken for 0 hold for a size that has just been found?
+void ProgramRun::check_assumptions(const std::string &symbol) const {
+  const auto at = p_.assumed_zero_.find(symbol);
+  if (at == p_.assumed_zero_.end()) return;
+  for (const Dim &difference : at->second) {
+    const auto n = difference.evaluate(sizes_);
+    if (n.value_or(0) == 0) continue;
+    std::set<std::string> symbols;
+    difference.add_symbols(&symbols);
+    throw UnequalSizes({"the sizes that the run has found differ by " + std::to_string(*n),
+                        "they are taken for equal: " + difference.to_string() + " = 0",
+                        "run the model by a Session, which compiles it for such sizes",
+                        {}},
+                       std::move(symbols));
+  }
 }
 
 void ProgramRun::run_kernel(const Step &s, const CallPlan &call) {

@@ -37,6 +37,7 @@ class ProgramRun {
   void run_on_host(const Step &s);
   Constant with_known_sizes(ValueId v, const Constant &c) const;
   void bind_sizes(const Node &n, ValueId v, const Constant &c);
+  void check_assumptions(const std::string &symbol) const;
   void run_kernel(const Step &s, const CallPlan &call);
   void interpret_kernel(const Step &s, const CallPlan &call);
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "apps/onnx/infer.h"
+#include "apps/onnx/operators.h"
 #include "apps/onnx/passes.h"
 
 namespace polyhalite::onnx {
@@ -23,12 +24,12 @@ class Live {
     }
   }
   bool has(ValueId v) const { return live_[static_cast<size_t>(v)] != 0; }
-  // Is v what tells a run a size that live values have? (Inference::fresh_size)
+  // Is v what tells a run a size that live values have?
   bool needs_size_of(ValueId v) const {
     const Value &value = g_.value(v);
     return value.shape && std::any_of(value.shape->begin(), value.shape->end(), [&](const Dim &d) {
              const std::string name = d.to_string();
-             return symbols_.count(name) != 0 && name.rfind(value.name + ".", 0) == 0;
+             return symbols_.count(name) != 0 && defines_size(value, name);
            });
   }
 

@@ -51,12 +51,15 @@ int64_t Program::bytes_of(ValueId v, const std::vector<int64_t> &shape) const {
 std::vector<int64_t> Program::sizes_in(const Shape &dims, ValueId v,
                                        const std::map<std::string, int64_t> &sizes) const {
   std::vector<int64_t> shape;
+  const bool has_none = std::any_of(dims.begin(), dims.end(), [](const Dim &d) { return d.is(0); });
   for (const Dim &d : dims) {
     const auto n = d.evaluate(sizes);
     internal_check(n.has_value(), "a size has a symbol that nothing gives a value");
-    if (*n < 0 || *n > INT32_MAX) {
+    // Elements beyond that are read as it, where they decide about sizes (ReadSizes).
+    const bool is_too_large = *n > INT32_MAX || (*n == INT32_MAX && !has_none);
+    if (*n < 0 || is_too_large) {
       user_error("value '" + graph_.value(v).name + "' has the size " + std::to_string(*n),
-                 "sizes are from 0 to 2^31 - 1", "give inputs of other shapes");
+                 "sizes are from 0 to 2^31 - 2", "give inputs of other shapes");
     }
     shape.push_back(*n);
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "apps/onnx/open_elements.h"
+#include "apps/onnx/operators.h"
 #include "apps/onnx/passes.h"
 #include "apps/onnx/rearrange_constant.h"
 
@@ -57,6 +59,7 @@ Model maker_of(const Graph &g, const std::string &path, const std::set<ValueId> 
   m.path = path;
   m.graph = g;
   m.graph.findings.reset();
+  m.graph.assumed_zero.clear();
   m.graph.outputs.assign(values.begin(), values.end());
   m.graph = remove_dead_nodes(std::move(m.graph));
   return m;
@@ -114,19 +117,25 @@ std::map<std::string, int64_t> Session::sizes_of(const Program::Tensors &inputs,
 }
 
 // Runs what makes the wanted values.
-void Session::find(const Program &p, const std::string &at, const Program::Tensors &inputs,
+// False where what is open has changed.
+bool Session::find(const Program &p, const std::string &at, const Program::Tensors &inputs,
                    CompileOptions *options, std::string *key) {
+  bool changed = false;
+  for (ValueId v : p.needs().shapes) changed = closes(p, v) || changed;
+  if (changed) return false;
   std::shared_ptr<Session> &maker = makers_[at];
   if (!maker) {
     std::set<ValueId> values = p.needs().elements;
     values.insert(p.needs().shapes.begin(), p.needs().shapes.end());
     CompileOptions own = options_;
-    own.findings = options->findings;
+    own.findings.elements = options->findings.elements;
+    own.findings.sizes = options->findings.sizes;
     maker = std::make_shared<Session>(maker_of(p.graph(), model_.path, values), own);
   }
   const Program::Tensors found = maker->run(inputs);
   for (ValueId v : p.needs().elements) {
     const std::string &name = p.graph().value(v).name;
+    if (opens(p.graph().value(v), elements_key(found.at(name)))) return false;
     if (!options->findings.elements.emplace(name, found.at(name)).second) continue;
     *key += name + ":" + elements_key(found.at(name));
   }
@@ -141,6 +150,7 @@ void Session::find(const Program &p, const std::string &at, const Program::Tenso
       *key += *symbol.begin() + "=" + std::to_string(shape[d]) + ";";
     }
   }
+  return true;
 }
 
 bool Session::has_last_shapes(const Program::Tensors &inputs) const {
@@ -156,12 +166,36 @@ std::shared_ptr<const Program> Session::program_for(const Program::Tensors &inpu
     // Any key will do, and none of the runs' is spent.
     Program::Tensors all = inputs;
     all[kRandomKey] = RandomSource(0).next();
-    return program_for(all);
+    return program_for(all, {});
   }
+  return program_for(inputs, {});
+}
+
+std::shared_ptr<const Program> Session::program_for(const Program::Tensors &inputs,
+                                                    const std::set<std::string> &numbers) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (last_ && has_last_shapes(inputs)) return last_;
+  if (numbers.empty() && last_ && has_last_shapes(inputs)) return last_;
+  while (true) {
+    if (auto p = try_program_for(inputs, numbers)) return p;
+  }
+}
+
+std::shared_ptr<const Program> Session::compiled(const std::string &key,
+                                                 const CompileOptions &options) {
+  auto at = programs_.find(key);
+  if (at == programs_.end())
+    at = programs_.emplace(key, std::make_shared<const Program>(model_, options)).first;
+  return at->second;
+}
+
+std::shared_ptr<const Program> Session::try_program_for(const Program::Tensors &inputs,
+                                                        const std::set<std::string> &numbers) {
   CompileOptions options = options_;
+  options.findings.open = open_;
+  options.findings.numbers = numbers;
   std::string key;
+  for (const std::string &name : open_) key += "open " + name + ";";
+  for (const std::string &symbol : numbers) key += "number " + symbol + ";";
   // Exporters give one name to sizes that are not the same: those inputs have shapes of their own.
   std::set<std::string> differing;
   const std::map<std::string, int64_t> sizes = sizes_of(inputs, &differing);
@@ -172,9 +206,6 @@ std::shared_ptr<const Program> Session::program_for(const Program::Tensors &inpu
     options.shapes[value.name] = tensor->second.shape();
     key += value.name + shape_text(tensor->second.shape()) + ";";
   }
-  // What decides about shapes is found one layer at a time: what follows from it may decide about
-  // others.
-  bool by_shapes = true;  // do shapes alone decide?
   if (options_.first_sizes) {
     if (!first_) first_ = sizes;
     if (sizes == *first_) {
@@ -184,21 +215,33 @@ std::shared_ptr<const Program> Session::program_for(const Program::Tensors &inpu
       }
     }
   }
+  // What decides about shapes is found one layer at a time: what follows from it may decide about
+  // others.
+  bool by_shapes = numbers.empty();  // do shapes alone decide?
   while (true) {
-    auto at = programs_.find(key);
-    if (at == programs_.end()) {
-      at = programs_.emplace(key, std::make_shared<const Program>(model_, options)).first;
+    std::shared_ptr<const Program> p;
+    try {
+      p = compiled(key, options);
+    } catch (const CompileError &) {
+      if (open_.empty()) throw;
+      // An operator that takes no open sizes says so in words of its own.
+      closed_.insert(open_.begin(), open_.end());
+      open_.clear();
+      return nullptr;
     }
-    const std::shared_ptr<const Program> p = at->second;
     const std::string before = key;
     const Needs &needs = p->needs();
     take_sizes(needs.empty() ? p->unequal_sizes(inputs) : needs.sizes, inputs, &options, &key);
     for (ValueId v : needs.inputs) {
-      const std::string &name = p->graph().value(v).name;
-      if (!options.constants.emplace(name, given(inputs, name)).second) continue;
-      key += name + ":" + elements_key(options.constants[name]);
+      const Value &value = p->graph().value(v);
+      const Constant &elements = given(inputs, value.name);
+      if (opens(value, elements_key(elements))) return nullptr;
+      if (!options.constants.emplace(value.name, elements).second) continue;
+      key += value.name + ":" + elements_key(elements);
     }
-    if (!needs.elements.empty() || !needs.shapes.empty()) find(*p, before, inputs, &options, &key);
+    if ((!needs.elements.empty() || !needs.shapes.empty()) &&
+        !find(*p, before, inputs, &options, &key))
+      return nullptr;
     by_shapes = by_shapes && needs.inputs.empty() && needs.elements.empty() && needs.shapes.empty();
     if (key != before) continue;
     if (needs.empty()) {
@@ -209,6 +252,28 @@ std::shared_ptr<const Program> Session::program_for(const Program::Tensors &inpu
                "sizes that decide about shapes do not follow from them",
                "export the model with fixed shapes");
   }
+}
+
+// Elements that decide are written into the program; where they turn out to change, they are open.
+bool Session::opens(const Value &v, const std::string &elements) {
+  if (closed_.count(v.name) || open_.count(v.name) || !may_be_open(v)) return false;
+  std::set<std::string> &met = met_[v.name];
+  met.insert(elements);
+  if (met.size() < 2) return false;
+  open_.insert(v.name);
+  return true;
+}
+
+// The sizes that are this shape have to be numbers: where ReadSizes made them, they are no longer
+// open.
+bool Session::closes(const Program &p, ValueId shape) {
+  for (const Node &n : p.graph().nodes) {
+    if (n.op != "ReadSizes" || n.domain != kInternalDomain || n.outputs[1] != shape) continue;
+    const std::string &name = p.graph().value(n.inputs[0]).name;
+    open_.erase(name);
+    return closed_.insert(name).second;
+  }
+  return false;
 }
 
 void Session::remember(const Program::Tensors &inputs, std::shared_ptr<const Program> p) {
@@ -228,10 +293,19 @@ std::shared_ptr<const Program> Session::program_by_shapes(const Program::Tensors
   return last_ && has_last_shapes(inputs) ? last_ : nullptr;
 }
 
-Program::Tensors Session::run(const Program::Tensors &inputs) {
-  if (!is_random_) return program_for(inputs)->run(inputs);
-  const Program::Tensors all = with_random_key(inputs);
-  return program_for(all)->run(all);
+Session::Run Session::run_program(const Program::Tensors &inputs) {
+  const Program::Tensors all = is_random_ ? with_random_key(inputs) : inputs;
+  std::set<std::string> numbers;
+  while (true) {
+    const std::shared_ptr<const Program> p = program_for(all, numbers);
+    try {
+      return {p, p->run(all)};
+    } catch (const UnequalSizes &unequal) {
+      const size_t before = numbers.size();
+      numbers.insert(unequal.symbols.begin(), unequal.symbols.end());
+      if (numbers.size() == before) throw;
+    }
+  }
 }
 
 Program::Tensors Session::with_random_key(const Program::Tensors &inputs) const {

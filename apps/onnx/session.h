@@ -32,12 +32,27 @@ class Session {
   /// The same where shapes alone decide, so that other inputs of these shapes have the same
   /// program; null where elements do.
   std::shared_ptr<const Program> program_by_shapes(const Program::Tensors &inputs);
-  Program::Tensors run(const Program::Tensors &inputs);
+  Program::Tensors run(const Program::Tensors &inputs) { return run_program(inputs).outputs; }
+  /// The same, with the program that ran: not always that of program_for(), as sizes may be found
+  /// to be other ones than programs take them for.
+  struct Run {
+    std::shared_ptr<const Program> program;
+    Program::Tensors outputs;
+  };
+  Run run_program(const Program::Tensors &inputs);
   /// With what a run draws random numbers from, where the model draws some and nothing is given.
   /// program_for() and Program::run() take the same.
   Program::Tensors with_random_key(const Program::Tensors &inputs) const;
 
  private:
+  std::shared_ptr<const Program> program_for(const Program::Tensors &inputs,
+                                             const std::set<std::string> &numbers);
+  // Null where what is known of elements that decide has changed on the way.
+  std::shared_ptr<const Program> try_program_for(const Program::Tensors &inputs,
+                                                 const std::set<std::string> &numbers);
+  std::shared_ptr<const Program> compiled(const std::string &key, const CompileOptions &options);
+  bool opens(const Value &v, const std::string &elements);
+  bool closes(const Program &p, ValueId shape);
   bool has_last_shapes(const Program::Tensors &inputs) const;
   void remember(const Program::Tensors &inputs, std::shared_ptr<const Program> p);
   const Constant &given(const Program::Tensors &inputs, const std::string &name) const;
@@ -45,7 +60,7 @@ class Session {
                   CompileOptions *options, std::string *key) const;
   std::map<std::string, int64_t> sizes_of(const Program::Tensors &inputs,
                                           std::set<std::string> *differing) const;
-  void find(const Program &p, const std::string &at, const Program::Tensors &inputs,
+  bool find(const Program &p, const std::string &at, const Program::Tensors &inputs,
             CompileOptions *options, std::string *key);
 
   Model model_;
@@ -56,6 +71,10 @@ class Session {
   // By what they are compiled for.
   std::map<std::string, std::shared_ptr<const Program>> programs_;
   std::map<std::string, std::shared_ptr<Session>> makers_;  // of what decides about shapes
+  // Elements that decided, by the value's name; which values are open sizes since they had others
+  // before; and which cannot be.
+  std::map<std::string, std::set<std::string>> met_;
+  std::set<std::string> open_, closed_;
   // The last run's, where it followed from shapes alone.
   std::vector<std::vector<int64_t>> last_shapes_;
   std::shared_ptr<const Program> last_;

@@ -197,6 +197,11 @@ inline std::vector<float> random_list(size_t n, uint32_t seed) {
   for (float &f : v) f = d(bits);
   return v;
 }
+inline Constant random_tensor(const std::vector<int64_t> &shape, uint32_t seed) {
+  size_t n = 1;
+  for (const int64_t s : shape) n *= static_cast<size_t>(s);
+  return floats(shape, random_list(n, seed));
+}
 
 /// The text of the CompileError, or "no error".
 template <typename F>

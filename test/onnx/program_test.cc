@@ -14,16 +14,6 @@
 namespace polyhalite::onnx {
 namespace {
 
-Constant random_floats(const std::vector<int64_t> &shape, uint32_t seed) {
-  std::mt19937 bits(seed);
-  std::uniform_real_distribution<float> d(-1, 1);
-  int64_t n = 1;
-  for (int64_t s : shape) n *= s;
-  std::vector<float> v(static_cast<size_t>(n));
-  for (float &f : v) f = d(bits);
-  return floats(shape, v);
-}
-
 std::vector<float> list(const Constant &c) {
   std::vector<float> v;
   for (int64_t i = 0; i < c.elements(); i++) v.push_back(static_cast<float>(c.number(i)));
@@ -102,8 +92,8 @@ TEST(onnx_program, a_product_with_its_own_sigmoid_is_one_operator) {
 // What moves known elements only is done once, however many there are.
 TEST(onnx_program, large_weights_are_moved_before_the_program_runs) {
   constexpr int64_t kDepth = 500, kColumns = 400, kHalf = kColumns / 2;
-  const std::vector<float> w = list(random_floats({2, kColumns, kDepth}, 1));
-  const Constant x = random_floats({1, kDepth}, 2);
+  const std::vector<float> w = list(random_tensor({2, kColumns, kDepth}, 1));
+  const Constant x = random_tensor({1, kDepth}, 2);
   ModelBuilder b;
   b.input("x", {1, kDepth}).weights("w", {2, kColumns, kDepth}, w);
   b.initializer(ModelBuilder::tensor<int64_t>("last", 7, {}, {-1}));
@@ -132,11 +122,11 @@ TEST(onnx_program, known_right_operands_lie_in_strips) {
     std::vector<TestDim> dims;
     for (int64_t d : shape) dims.emplace_back(static_cast<int>(d));
     ModelBuilder b;
-    b.input("x", dims).weights("w", {9, 70}, list(random_floats({9, 70}, 1)));
-    b.weights("c", {70}, list(random_floats({70}, 2)));
+    b.input("x", dims).weights("w", {9, 70}, list(random_tensor({9, 70}, 1)));
+    b.weights("c", {70}, list(random_tensor({70}, 2)));
     b.node("MatMul", {"x", "w"}, {"m"}).node("Add", {"m", "c"}, {"s"}).node("Erf", {"s"}, {"y"});
     b.output("y");
-    run_all(b, {{"x", random_floats(shape, 3)}});
+    run_all(b, {{"x", random_tensor(shape, 3)}});
     const Program p(b.load(), {});
     EXPECT_NE(to_text(p.graph()).find("strips_of"), std::string::npos) << to_text(p.graph());
     CompileOptions options;
@@ -148,15 +138,15 @@ TEST(onnx_program, known_right_operands_lie_in_strips) {
 // Of an open number of rows, too: each class of them, with tiles that do not fit.
 TEST(onnx_program, strips_serve_an_open_number_of_rows) {
   ModelBuilder b;
-  b.input("x", {"n", 40}).weights("w", {40, 70}, list(random_floats({40, 70}, 1)));
-  b.weights("c", {70}, list(random_floats({70}, 2)));
+  b.input("x", {"n", 40}).weights("w", {40, 70}, list(random_tensor({40, 70}, 1)));
+  b.weights("c", {70}, list(random_tensor({70}, 2)));
   b.node("MatMul", {"x", "w"}, {"m"}).node("Add", {"m", "c"}, {"y"}).output("y");
   CompileOptions interpreted;
   interpreted.engine = Engine::Interpreter;
   interpreted.optimize = false;
   Session session(b.load(), {}), reference(b.load(), interpreted);
   for (const int64_t n : {1, 2, 3, 4, 5, 6, 7, 9, 25}) {
-    const Program::Tensors in{{"x", random_floats({n, 40}, 3)}};
+    const Program::Tensors in{{"x", random_tensor({n, 40}, 3)}};
     EXPECT_EQ(compare(session.run(in).at("y"), reference.run(in).at("y"), 1e-5, 1e-6), "") << n;
   }
   const std::string graph = to_text(Program(b.load(), {}).graph());
@@ -170,11 +160,11 @@ TEST(onnx_program, known_right_operands_of_gemm_lie_in_strips) {
       const std::vector<int64_t> held =
           turned ? std::vector<int64_t>{150, 90} : std::vector<int64_t>{90, 150};
       ModelBuilder b;
-      b.input("x", {rows, 90}).weights("w", held, list(random_floats(held, 1)));
-      b.weights("c", {150}, list(random_floats({150}, 2)));
+      b.input("x", {rows, 90}).weights("w", held, list(random_tensor(held, 1)));
+      b.weights("c", {150}, list(random_tensor({150}, 2)));
       b.node("Gemm", {"x", "w", "c"}, {"y"}, {int_attribute("transB", turned ? 1 : 0)});
       b.output("y");
-      run_all(b, {{"x", random_floats({rows, 90}, 3)}});
+      run_all(b, {{"x", random_tensor({rows, 90}, 3)}});
       const std::string graph = to_text(Program(b.load(), {}).graph());
       EXPECT_NE(graph.find("strips_of"), std::string::npos) << graph;
     }
@@ -190,10 +180,10 @@ TEST(onnx_program, images_of_few_channels) {
       b.node("Transpose", {"x"}, {"t"}, {ints_attribute("perm", {0, 2, 3, 1})});
       b.node("Mul", {"t", "k"}, {"m"}).node("Mul", {"m", "m"}, {"y"}).output("y");
       b.node("Transpose", {"m"}, {"z"}, {ints_attribute("perm", {0, 3, 1, 2})}).output("z");
-      run_all(b, {{"x", random_floats({1, channels, 5, width}, 3)}});
+      run_all(b, {{"x", random_tensor({1, channels, 5, width}, 3)}});
       ModelBuilder rows;
       rows.input("x", {1, 5, width, channels}).node("Neg", {"x"}, {"y"}).output("y");
-      run_all(rows, {{"x", random_floats({1, 5, width, channels}, 4)}});
+      run_all(rows, {{"x", random_tensor({1, 5, width, channels}, 4)}});
     }
   }
 }
@@ -208,7 +198,7 @@ TEST(onnx_program, padded_images) {
       std::vector<std::string> operands{"x", "p"};
       if (mode == std::string("constant")) operands.emplace_back("v");
       b.node("Pad", operands, {"y"}, {text_attribute("mode", mode)}).output("y");
-      run_all(b, {{"x", random_floats({2, 4, width}, 3)}});
+      run_all(b, {{"x", random_tensor({2, 4, width}, 3)}});
     }
   }
 }
@@ -218,7 +208,7 @@ TEST(onnx_program, known_exponents) {
     ModelBuilder b;
     b.input("x", {40}).weights("e", {}, {exponent}).node("Abs", {"x"}, {"a"});
     b.node("Pow", {"a", "e"}, {"y"}).output("y");
-    const Constant x = random_floats({40}, 3);
+    const Constant x = random_tensor({40}, 3);
     const Constant y = run_all(b, {{"x", x}}).at("y");
     for (int64_t i = 0; i < 40; i++) {
       const double wanted = std::pow(std::fabs(x.number(i)), static_cast<double>(exponent));
@@ -232,15 +222,15 @@ TEST(onnx_program, sequences_of_vectors_are_matrices) {
   for (const bool known : {true, false}) {
     ModelBuilder b;
     b.input("x", {9, 1, 20});
-    const Constant w = random_floats({20, 70}, 1);
+    const Constant w = random_tensor({20, 70}, 1);
     if (known) {
       b.weights("w", {20, 70}, list(w));
     } else {
       b.input("w", {20, 70});
     }
-    b.weights("c", {70}, list(random_floats({70}, 2)));
+    b.weights("c", {70}, list(random_tensor({70}, 2)));
     b.node("MatMul", {"x", "w"}, {"m"}).node("Add", {"m", "c"}, {"y"}).output("y");
-    Program::Tensors inputs{{"x", random_floats({9, 1, 20}, 3)}};
+    Program::Tensors inputs{{"x", random_tensor({9, 1, 20}, 3)}};
     if (!known) inputs.emplace("w", w);
     const Constant y = run_all(b, inputs).at("y");
     EXPECT_EQ(y.shape(), (std::vector<int64_t>{9, 1, 70}));
@@ -250,11 +240,11 @@ TEST(onnx_program, sequences_of_vectors_are_matrices) {
 TEST(onnx_program, convolutions_that_gain_take_winograds_form) {
   ModelBuilder b(15);
   b.input("x", {1, 32, 15, 13});
-  b.weights("w", {40, 32, 3, 3}, list(random_floats({40, 32, 3, 3}, 1)));
-  b.weights("c", {40}, list(random_floats({40}, 2)));
+  b.weights("w", {40, 32, 3, 3}, list(random_tensor({40, 32, 3, 3}, 1)));
+  b.weights("c", {40}, list(random_tensor({40}, 2)));
   b.node("Conv", {"x", "w", "c"}, {"y"}, {ints_attribute("pads", {1, 1, 1, 1})});
   b.node("Relu", {"y"}, {"r"}).output("r");
-  const Constant x = random_floats({1, 32, 15, 13}, 3);
+  const Constant x = random_tensor({1, 32, 15, 13}, 3);
   const Program p(b.load(), {});
   EXPECT_NE(to_text(p.graph()).find("winograd_tile"), std::string::npos) << to_text(p.graph());
   CompileOptions plain;
@@ -268,7 +258,7 @@ TEST(onnx_program, convolution_pool_and_batch_norm) {
   ModelBuilder b(15);
   auto add = [&](const std::string &name, const std::vector<int64_t> &shape, uint32_t seed,
                  bool positive = false) {
-    std::vector<float> v = list(random_floats(shape, seed));
+    std::vector<float> v = list(random_tensor(shape, seed));
     for (float &f : v) f = positive ? f * f + 0.5f : f;
     b.weights(name, shape, v);
   };
@@ -284,7 +274,7 @@ TEST(onnx_program, convolution_pool_and_batch_norm) {
   b.node("MaxPool", {"r"}, {"y"},
          {ints_attribute("kernel_shape", {2, 2}), ints_attribute("strides", {2, 2})});
   b.output("y");
-  const auto out = run_all(b, {{"x", random_floats({1, 3, 11, 9}, 6)}});
+  const auto out = run_all(b, {{"x", random_tensor({1, 3, 11, 9}, 6)}});
   EXPECT_EQ(out.at("y").shape(), (std::vector<int64_t>{1, 8, 3, 4}));
   const Program p(b.load(), {});
   EXPECT_EQ(p.kernels().size(), 2u);
@@ -299,7 +289,7 @@ TEST(onnx_program, batch_norm_of_known_numbers_is_pointwise) {
   b.node("Concat", {"x", "z"}, {"c"}, {int_attribute("axis", 1)});
   b.node("BatchNormalization", {"c", "s", "t", "m", "v"}, {"n"}).node("Relu", {"n"}, {"y"});
   b.output("y").output("n");
-  run_all(b, {{"x", random_floats({2, 3, 5, 4}, 6)}, {"z", random_floats({2, 1, 5, 4}, 7)}});
+  run_all(b, {{"x", random_tensor({2, 3, 5, 4}, 6)}, {"z", random_tensor({2, 1, 5, 4}, 7)}});
   const std::string graph = to_text(Program(b.load(), {}).graph());
   EXPECT_EQ(graph.find("BatchNormalization"), std::string::npos) << graph;
   EXPECT_NE(graph.find("Mul"), std::string::npos) << graph;
@@ -349,7 +339,7 @@ TEST(onnx_program, open_sizes_without_names_are_their_own) {
 
 TEST(onnx_program, sizes_may_be_symbols) {
   ModelBuilder b;
-  b.input("x", {"batch", "length", 4}).weights("w", {4, 6}, list(random_floats({4, 6}, 1)));
+  b.input("x", {"batch", "length", 4}).weights("w", {4, 6}, list(random_tensor({4, 6}, 1)));
   b.integers("shape", {0, -1, 2, 3})
       .node("MatMul", {"x", "w"}, {"m"})
       .node("Reshape", {"m", "shape"}, {"r"});
@@ -363,7 +353,7 @@ TEST(onnx_program, sizes_may_be_symbols) {
   const auto program = session.program_for({});
   const std::vector<std::pair<int64_t, int64_t>> sizes{{1, 1}, {2, 5}, {3, 33}};
   for (const auto &[batch, length] : sizes) {
-    const Program::Tensors in{{"x", random_floats({batch, length, 4}, 2)}};
+    const Program::Tensors in{{"x", random_tensor({batch, length, 4}, 2)}};
     EXPECT_EQ(compare(session.run(in).at("y"), reference.run(in).at("y"), 1e-5, 1e-6), "");
   }
   // One compilation served all sizes.
@@ -377,7 +367,7 @@ TEST(onnx_program, kernels_of_other_open_sizes_are_one) {
   b.node("Reshape", {"y", "to"}, {"rows"});
   b.node("Softmax", {"x"}, {"p"}).output("p").node("Softmax", {"rows"}, {"q"}).output("q");
   Session session(b.load());
-  const Program::Tensors in{{"x", random_floats({3, 4}, 1)}, {"y", random_floats({5, 2, 4}, 2)}};
+  const Program::Tensors in{{"x", random_tensor({3, 4}, 1)}, {"y", random_tensor({5, 2, 4}, 2)}};
   const auto out = session.run(in);
   EXPECT_EQ(session.program_for({})->kernels().size(), 1u);
   CompileOptions interpreted;
@@ -395,7 +385,7 @@ TEST(onnx_program, shapes_are_made_of_shapes) {
   b.node("Concat", {"n", "rest"}, {"to"}, {int_attribute("axis", 0)});
   b.node("Reshape", {"x", "to"}, {"r"}).node("Neg", {"r"}, {"y"}).output("y");
   Session session(b.load());
-  const Constant x = random_floats({4, 2, 3}, 1);
+  const Constant x = random_tensor({4, 2, 3}, 1);
   const Constant y = session.run({{"x", x}}).at("y");
   EXPECT_EQ(y.shape(), (std::vector<int64_t>{4, 6}));
   EXPECT_EQ(y.number(23), -x.number(23));
@@ -418,7 +408,7 @@ TEST(onnx_program, elements_that_decide_about_shapes_come_at_run_time) {
   ModelBuilder b;
   b.input("x", {2, 6}).input("shape", {2}, 7).node("Reshape", {"x", "shape"}, {"y"}).output("y");
   Session session(b.load());
-  const Constant x = random_floats({2, 6}, 1);
+  const Constant x = random_tensor({2, 6}, 1);
   EXPECT_EQ(session.run({{"x", x}, {"shape", Constant::integers({3, 4})}}).at("y").shape(),
             (std::vector<int64_t>{3, 4}));
   EXPECT_EQ(session.run({{"x", x}, {"shape", Constant::integers({-1, 2})}}).at("y").shape(),
@@ -439,7 +429,7 @@ TEST(onnx_program, windows_between_convolutions) {
              {ints_attribute("kernel_shape", {3, 2}), ints_attribute("strides", {2, 1}),
               ints_attribute("pads", {1, 0, 1, 1})});
       b.node("Relu", {"p"}, {"r"}).node("Conv", {"r", "w"}, {"y"}).output("y");
-      run_all(b, {{"x", random_floats({2, channels, 9, 11}, 4)}});
+      run_all(b, {{"x", random_tensor({2, channels, 9, 11}, 4)}});
     }
   }
 }
@@ -470,7 +460,7 @@ TEST(onnx_program, transposed_convolutions_by_phases) {
     shape.insert(shape.end(), c.image.begin(), c.image.end());
     kernels.insert(kernels.end(), c.kernel.begin(), c.kernel.end());
     const auto numbers = [](const std::vector<int64_t> &s, uint32_t seed) {
-      const Constant made = random_floats(s, seed);
+      const Constant made = random_tensor(s, seed);
       return list(made);
     };
     b.input("x", dims)
@@ -484,7 +474,7 @@ TEST(onnx_program, transposed_convolutions_by_phases) {
             ints_attribute("output_padding", c.extra)});
     b.weights("v", after, numbers(after, 2)).node("Conv", {"t", "v"}, {"y"});
     b.output("t").output("y");
-    run_all(b, {{"x", random_floats(shape, 3)}});
+    run_all(b, {{"x", random_tensor(shape, 3)}});
     const Program p(b.load(), {});
     const auto strips =
         std::count_if(p.graph().nodes.begin(), p.graph().nodes.end(),
@@ -512,7 +502,7 @@ TEST(onnx_program, normalisations_between_convolutions) {
       .node("GlobalMaxPool", {"y"}, {"peak"})
       .output("y")
       .output("peak");
-  run_all(b, {{"x", random_floats({1, 3, 9, 9}, 7)}});
+  run_all(b, {{"x", random_tensor({1, 3, 9, 9}, 7)}});
 }
 
 TEST(onnx_program, windows_of_few_points) {

@@ -67,10 +67,13 @@ SliceRange slice_range(const Context &c, const Shape &from,
       const auto number = v.constant();
       if (number && *number >= INT32_MAX) return n + beyond;
       if (number && *number < -INT32_MAX) return low;
-      const bool behind = (Dim(0) - v).lower_bound().value_or(-1) >= (number ? 1 : 0);
       // Of a size that is subtracted 0 would be the front, but nobody wants the last none.
-      if (!behind && v.lower_bound().value_or(-1) < 0) c.number(v);
-      return Dim::maximum(Dim::minimum(behind ? n + v : v, n + beyond), low);
+      const bool behind = (Dim(0) - v).lower_bound().value_or(-1) >= (number ? 1 : 0);
+      const bool in_front = v.lower_bound().value_or(-1) >= 0;
+      // 1 where v turns out to be below 0.
+      const Dim is_negative = Dim::minimum(Dim::maximum(Dim(0) - v, 0), 1);
+      const Dim from_end = behind ? Dim(1) : in_front ? Dim(0) : is_negative;
+      return Dim::maximum(Dim::minimum(v + n * from_end, n + beyond), low);
     };
     const Dim begin = step > 0 ? position(starts[k], 0, 0) : position(starts[k], 0, -1);
     const Dim end = step > 0 ? position(ends[k], 0, 0) : position(ends[k], -1, -1);
@@ -103,12 +106,9 @@ std::vector<Tensor> lower_slice(Lowering &l) {
 }
 
 std::vector<Dim> split_sizes(const Dim &n, size_t parts,
-                             const std::optional<std::vector<int64_t>> &given) {
+                             const std::optional<std::vector<Dim>> &given) {
+  if (given) return *given;
   std::vector<Dim> sizes;
-  if (given) {
-    for (int64_t s : *given) sizes.emplace_back(s);
-    return sizes;
-  }
   // Equal parts, the last one smaller.
   const Dim each = Dim::ceil_div(n, static_cast<int64_t>(parts));
   for (size_t k = 0; k + 1 < parts; k++) sizes.push_back(each);
@@ -118,8 +118,8 @@ std::vector<Dim> split_sizes(const Dim &n, size_t parts,
 
 void infer_split(Inference &i) {
   const size_t a = static_cast<size_t>(i.axis(i.node().integer("axis", 0), i.rank(0)));
-  std::optional<std::vector<int64_t>> given;
-  if (i.has(1)) given = i.integers(1);
+  std::optional<std::vector<Dim>> given;
+  if (i.has(1)) given = i.sizes(1);
   const std::vector<Dim> sizes = split_sizes(i.shape(0)[a], i.outputs(), given);
   if (sizes.size() != i.outputs())
     i.fail("it has " + std::to_string(i.outputs()) + " outputs",
@@ -135,8 +135,8 @@ void infer_split(Inference &i) {
 }
 std::vector<Tensor> lower_split(Lowering &l) {
   const size_t a = static_cast<size_t>(l.axis(l.node().integer("axis", 0), l.rank(0)));
-  std::optional<std::vector<int64_t>> given;
-  if (l.has(1)) given = l.integers(1);
+  std::optional<std::vector<Dim>> given;
+  if (l.has(1)) given = l.known_sizes(1);
   const size_t parts = l.node().outputs.size();
   const std::vector<Dim> sizes = split_sizes(l.shape(0)[a], parts, given);
   std::vector<Tensor> results(parts);
@@ -144,7 +144,9 @@ std::vector<Tensor> lower_split(Lowering &l) {
   for (size_t k = 0; k < parts; k++) {
     if (l.wants(k)) {
       ops::Index start(l.shape(0).size(), Expr(0));
-      start[a] = l.size(begin);
+      // A part without elements beside others has one that nobody reads, and lies within the whole.
+      const Dim part = Dim::maximum(sizes[k], 1), rest = Dim::maximum(l.shape(0)[a] - part, 0);
+      start[a] = l.size(sizes[k].constant() ? begin : Dim::minimum(begin, rest));
       results[k] = ops::slice(l.in(0), start, std::vector<int>(start.size(), 1), l.result_sizes(k));
     }
     begin = begin + sizes[k];
@@ -366,14 +368,16 @@ std::vector<Tensor> lower_trilu(Lowering &l) {
 }
 
 void infer_one_hot(Inference &i) {
-  const std::vector<int64_t> depth = [&] {
-    if (!i.in(1).constant && !i.in(1).contents) throw NeedsValue{i.node().inputs[1]};
-    return i.integers(1);
+  // A depth may be a number of floats, too.
+  const std::vector<Dim> depth = [&] {
+    if (holds_sizes(i.type(1))) return i.sizes(1);
+    const std::vector<int64_t> numbers = i.integers(1);
+    return std::vector<Dim>(numbers.begin(), numbers.end());
   }();
   i.require_rank(2, 1, 1);
   Shape shape = i.shape(0);
   const int axis = i.axis(i.node().integer("axis", -1), i.rank(0) + 1);
-  shape.insert(shape.begin() + axis, Dim(depth.at(0)));
+  shape.insert(shape.begin() + axis, depth.at(0));
   i.result(0, i.type(2), shape);
 }
 std::vector<Tensor> lower_one_hot(Lowering &l) {
