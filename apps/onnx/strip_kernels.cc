@@ -8,6 +8,7 @@
 #include "apps/onnx/passes.h"
 #include "apps/onnx/weight_memory.h"
 #include "polyhalite/ops.h"
+#include "polyhalite/param.h"
 
 namespace polyhalite::onnx {
 
@@ -85,11 +86,6 @@ Constant matrix_in_strips(const Constant &b, int64_t width) {
   return strips.constant();
 }
 
-bool is_constant(const std::optional<Shape> &shape) {
-  return shape && std::all_of(shape->begin(), shape->end(),
-                              [](const Dim &d) { return d.constant().has_value(); });
-}
-
 bool is_convolution(const Node &n) {
   return (n.is("Conv") || (n.is("ConvTranspose") && n.integer("group", 1) == 1)) &&
          !n.has("strips_of");
@@ -99,6 +95,17 @@ std::vector<int> listed(const Node &n, const char *attribute, size_t size, int o
   const std::vector<int64_t> list = n.integers(attribute);
   return list.empty() ? std::vector<int>(size, otherwise)
                       : std::vector<int>(list.begin(), list.end());
+}
+
+// The spatial ones; of an open size any expression.
+ops::Index sizes_of_result(const Graph &g, const Node &n) {
+  const Shape &shape = *g.value(n.outputs[0]).shape;
+  ops::Index sizes;
+  for (size_t d = 2; d < shape.size(); d++) {
+    const auto size = shape[d].constant();
+    sizes.push_back(size ? Expr(static_cast<int>(*size)) : Expr(Param<int32_t>("size")));
+  }
+  return sizes;
 }
 
 // Of a transposed convolution that has some.
@@ -111,9 +118,7 @@ std::optional<ops::Phases> phases_of(const Graph &g, const Node &n, const Consta
   window.dilation = listed(n, "dilations", spatial, 1);
   window.before = listed(n, "pads", 2 * spatial, 0);
   window.before.resize(spatial);
-  const Shape &shape = *g.value(n.outputs[0]).shape;
-  for (size_t d = 2; d < shape.size(); d++)
-    window.shape.emplace_back(static_cast<int>(*shape[d].constant()));
+  window.shape = sizes_of_result(g, n);
   return ops::transposed_phases(window);
 }
 
@@ -156,10 +161,9 @@ Constant phase_kernels(const Constant &w, const std::vector<int> &strides,
 // Are kernels read as they are by vectors along the image's rows?
 bool has_few_results(const Graph &g, const Node &n, int64_t results) {
   if (!n.is("Conv")) return false;
-  const Shape &shape = *g.value(n.outputs[0]).shape;
   ops::Window window;
-  window.stride = listed(n, "strides", shape.size() - 2, 1);
-  window.shape = {static_cast<int>(*shape.back().constant())};
+  window.shape = sizes_of_result(g, n);
+  window.stride = listed(n, "strides", window.shape.size(), 1);
   return ops::few_results(static_cast<int>(results), window);
 }
 
@@ -195,9 +199,8 @@ Graph strip_kernels(Graph g, const Target &target) {
                           (value.type == ElementType::Float16 && rows > 1 &&
                            g.value(n.inputs[0]).type == ElementType::Float32);
     if (!computed || !value.constant || value.constant->elements() == 0 ||
-        value.constant->is_splat() || (convolution && !is_constant(g.value(n.outputs[0]).shape))) {
+        value.constant->is_splat() || (convolution && !g.value(n.outputs[0]).shape))
       continue;
-    }
     const bool transposed = n.is("ConvTranspose");
     const auto phases = transposed ? phases_of(g, n, *value.constant) : std::nullopt;
     if (transposed && !phases) continue;

@@ -23,7 +23,7 @@ std::optional<ops::Window> known_window(const Graph &g, const Node &n) {
   const Value &w = g.value(n.inputs[1]);
   const auto &result = g.value(n.outputs[0]).shape;
   if (w.type != ElementType::Float32 || !w.constant || w.constant->is_splat() ||
-      w.constant->shape().size() != 4 || !result || !(*result)[0].constant()) {
+      w.constant->shape().size() != 4 || !result) {
     return std::nullopt;
   }
   ops::Window window;

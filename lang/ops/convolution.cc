@@ -61,15 +61,29 @@ struct KernelDomain {
   }
 };
 
-// A stage for each class of the number of columns, where that is open: register tiles of several
-// columns, of four, of two, of one.
-std::vector<Stage> by_columns(const Expr &columns, const std::function<Stage()> &make) {
+// Register tiles of so many columns, and what a column takes beside those of the others.
+struct ColumnClass {
+  int tile, cost;
+};
+constexpr ColumnClass kStripColumns[] = {{7, 10}, {6, 10}, {4, 12}};
+constexpr ColumnClass kDepthwiseColumns[] = {{7, 10}, {4, 12}};
+
+// A stage for each class of the number of columns, where that is open: of those that fit the one
+// with the least work, what is computed twice at the end of a row being some; for few columns one
+// of single columns.
+template <size_t N>
+std::vector<Stage> by_columns(const Expr &columns, const ColumnClass (&classes)[N],
+                              const std::function<Stage()> &make) {
   std::vector<Stage> choices;
-  for (const int least : {6, 4, 2}) {
-    if (constant(columns) || !is_fixed(columns)) break;
+  const auto cost = [&](const ColumnClass &c) {
+    return (columns + (c.tile - 1)) / c.tile * (c.tile * c.cost);
+  };
+  for (size_t i = 0; i < N && !constant(columns) && is_fixed(columns); i++) {
+    Expr when = columns >= classes[i].tile;
+    for (size_t k = i + 1; k < N; k++) when = when && cost(classes[i]) <= cost(classes[k]);
     choices.push_back(make());
-    choices.back().when = columns >= least;
-    choices.back().open = {{}, {least, least}};
+    choices.back().when = when;
+    choices.back().open = {{}, {classes[i].tile, classes[i].tile}};
   }
   choices.push_back(make());
   return choices;
@@ -122,7 +136,8 @@ Tensor summed(Type type, Type result, const Index &shape, int groups, const Kern
     return to;
   };
   const bool depthwise = groups > 1 && channels == groups;
-  Stage own = depthwise ? chosen(by_columns(in_order(shape, order)[1], make), "convolution_by_size")
+  Stage own = depthwise ? chosen(by_columns(in_order(shape, order)[1], kDepthwiseColumns, make),
+                                 "convolution_by_size")
                         : make();
   stages.push_back(own);
   return convert(
@@ -241,7 +256,7 @@ Tensor channels_together(const Tensor &x) {
 bool few_results(int results, const Window &window) {
   constexpr int kFew = 4, kManyColumns = 16;
   return results <= kFew && !window.stride.empty() && window.stride.back() == 1 &&
-         constant(window.shape.back()).value_or(0) >= kManyColumns;
+         constant(window.shape.back()).value_or(kManyColumns) >= kManyColumns;
 }
 
 Tensor with_channels_innermost(const Tensor &x) {
@@ -380,7 +395,7 @@ Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Win
   weight.push_back(domain.channel);
   weight.push_back(vars[1]);
   auto wide = [type](const Expr &e) { return e.type() == type ? e : cast(type, e); };
-  const std::vector<Stage> choices = by_columns(in_order(shape, order)[1], [&] {
+  const std::vector<Stage> choices = by_columns(in_order(shape, order)[1], kStripColumns, [&] {
     Func sum("convolution");
     sum(args) = cast(type, Expr(0));
     sum(args) += wide(image(pixel)) * wide(strips(weight));
@@ -411,19 +426,20 @@ Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Win
 std::optional<Phases> transposed_phases(const Window &window) {
   Phases phases;
   for (size_t i = 0; i < window.kernel.size(); i++) {
+    if (window.dilation[i] != 1) return std::nullopt;
     const auto places = constant(window.shape[i]);
-    if (!places || window.dilation[i] != 1) return std::nullopt;
     const int stride = window.stride[i], before = window.before[i];
     const int cells = (window.kernel[i] + stride - 1) / stride;
     const int first = before / stride;
-    const int64_t last = (*places - 1 + before) / stride;
-    if (before < 0 || cells - 1 < first || *places < 1) return std::nullopt;
+    if (before < 0 || cells - 1 < first || places.value_or(1) < 1) return std::nullopt;
+    Expr count = (window.shape[i] + (before - 1)) / stride - (first - 1);
+    if (places) count = static_cast<int>((*places + before - 1) / stride) - first + 1;
     phases.first.push_back(first);
     phases.window.kernel.push_back(cells);
     phases.window.stride.push_back(1);
     phases.window.dilation.push_back(1);
     phases.window.before.push_back(cells - 1 - first);
-    phases.window.shape.emplace_back(static_cast<int>(last) - first + 1);
+    phases.window.shape.push_back(count);
     phases.count *= stride;
   }
   return phases;
@@ -480,7 +496,7 @@ Tensor transposed_convolution(const Tensor &x, const Tensor &strips, int results
   const std::optional<Phases> phases = transposed_phases(window);
   if (!phases) {
     user_error("a transposed convolution with kernels in strips has another window",
-               "only known sizes without dilation have phases, see transposed_phases()",
+               "only windows without dilation have phases, see transposed_phases()",
                "give its kernels as w[channel, result, ...]");
   }
   return at_places(convolution(x, strips, phases->count * results, phases->window), results, window,

@@ -64,8 +64,8 @@ TEST(onnx_dynamic_shape, the_first_sizes_may_become_constants) {
   }
 }
 
-TEST(onnx_dynamic_shape, sizes_that_decide_are_compiled_for_and_elements_are_not) {
-  // Doubles the width of an image: nearest pixels lie at numbers.
+TEST(onnx_dynamic_shape, resized_images_have_one_program) {
+  // Doubles the width of an image.
   ModelBuilder b;
   b.input("x", {1, 1, "h", "w"}).weights("scales", {4}, {1, 1, 1, 2});
   b.node("Resize", {"x", "", "scales"}, {"y"},
@@ -73,13 +73,29 @@ TEST(onnx_dynamic_shape, sizes_that_decide_are_compiled_for_and_elements_are_not
           text_attribute("nearest_mode", "floor")});
   b.output("y");
   Session session(b.load());
-  const Constant x = floats({1, 1, 2, 2}, {1, 2, 3, 4});
+  const Constant x = floats({1, 1, 2, 2}, {1, 2, 3, 4}), wide = floats({1, 1, 1, 3}, {7, 8, 9});
   EXPECT_EQ(numbers(session.run({{"x", x}}).at("y")),
             (std::vector<double>{1, 1, 2, 2, 3, 3, 4, 4}));
+  EXPECT_EQ(numbers(session.run({{"x", wide}}).at("y")), (std::vector<double>{7, 7, 8, 8, 9, 9}));
+  EXPECT_EQ(session.program_for({{"x", x}}), session.program_for({{"x", wide}}));
+}
+
+TEST(onnx_dynamic_shape, sizes_that_decide_are_compiled_for_and_elements_are_not) {
+  // How far an image grows within two sizes is decided with numbers.
+  ModelBuilder b(18);
+  b.input("x", {1, 1, "h", "w"}).integers("sizes", {1, 1, 2, 6});
+  b.node("Resize", {"x", "", "", "sizes"}, {"y"},
+         {text_attribute("coordinate_transformation_mode", "asymmetric"),
+          text_attribute("nearest_mode", "floor"), ints_attribute("axes", {0, 1, 2, 3}),
+          text_attribute("keep_aspect_ratio_policy", "not_larger")});
+  b.output("y");
+  Session session(b.load());
+  const Constant x = floats({1, 1, 1, 2}, {1, 2});
+  EXPECT_EQ(numbers(session.run({{"x", x}}).at("y")), (std::vector<double>{1, 2}));
   EXPECT_EQ(session.program_for({{"x", x}}),
-            session.program_for({{"x", floats({1, 1, 2, 2}, {5, 6, 7, 8})}}));
-  EXPECT_EQ(numbers(session.run({{"x", floats({1, 1, 1, 3}, {7, 8, 9})}}).at("y")),
-            (std::vector<double>{7, 7, 8, 8, 9, 9}));
+            session.program_for({{"x", floats({1, 1, 1, 2}, {5, 6})}}));
+  EXPECT_NE(session.program_for({{"x", x}}),
+            session.program_for({{"x", floats({1, 1, 1, 3}, {5, 6, 7})}}));
 }
 
 TEST(onnx_dynamic_shape, elements_that_decide_are_computed_first) {

@@ -290,7 +290,7 @@ struct Phases {
   std::vector<int> first;  // the place in its results' row of what lies at 0
   int count = 1;
 };
-/// Nothing where the window has open sizes, dilation or more padding than its kernel has cells.
+/// Nothing where the window has dilation or more padding than its kernel has cells.
 std::optional<Phases> transposed_phases(const Window &window);
 /// The same with kernels of the phases in strips, as the convolution above takes them: the kernel
 /// of phase p and result r is kernel p * results + r. Its cell c along a dimension is w's cell

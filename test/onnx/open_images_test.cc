@@ -1,0 +1,117 @@
+// Convolutions of images whose sizes are open: their kernels are laid out when the model is loaded,
+// and one program serves all sizes.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "apps/onnx/rearrange_constant.h"
+#include "apps/onnx/session.h"
+#include "test/onnx/backend_case.h"
+#include "test/onnx/model_builder.h"
+
+namespace polyhalite::onnx {
+namespace {
+
+// Integers, so that sums are exact.
+std::vector<float> kernels(size_t n, uint32_t seed) {
+  std::vector<float> v = random_list(n, seed);
+  for (float &f : v) f = std::round(8 * f);
+  return v;
+}
+
+Constant image(const std::vector<int64_t> &shape) {
+  size_t n = 1;
+  for (const int64_t s : shape) n *= static_cast<size_t>(s);
+  return floats(shape, kernels(n, 7));
+}
+
+// The compiled program of all sizes, held against the interpreter's.
+std::shared_ptr<const Program> expect_equal(const ModelBuilder &b,
+                                            const std::vector<std::vector<int64_t>> &shapes) {
+  CompileOptions options;
+  options.engine = Engine::Interpreter;
+  options.optimize = false;
+  Session session(b.load()), reference(b.load(), options);
+  std::shared_ptr<const Program> first;
+  for (const std::vector<int64_t> &shape : shapes) {
+    const Program::Tensors in{{"x", image(shape)}};
+    const Session::Run got = session.run_program(in);
+    if (!first) first = got.program;
+    EXPECT_EQ(got.program, first);
+    EXPECT_EQ(compare(got.outputs.at("y"), reference.run(in).at("y"), 1e-6, 1e-4), "")
+        << shape_text(shape);
+  }
+  return first;
+}
+
+// Every class of the number of columns, and what lies between them.
+std::vector<std::vector<int64_t>> many_widths(int64_t channels) {
+  std::vector<std::vector<int64_t>> shapes;
+  for (const int64_t columns : {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 18})
+    shapes.push_back({1 + columns % 2, channels, 3, columns});
+  return shapes;
+}
+
+TEST(onnx_open_images, convolutions) {
+  ModelBuilder b(18);
+  b.input("x", {"N", 5, "H", "W"}).weights("w", {20, 5, 3, 3}, kernels(900, 1));
+  b.weights("u", {24, 20, 1, 1}, kernels(480, 2)).weights("bias", {24}, kernels(24, 3));
+  b.node("Conv", {"x", "w"}, {"c"}, {ints_attribute("pads", {1, 1, 1, 1})});
+  b.node("Conv", {"c", "u", "bias"}, {"p"}).node("Relu", {"p"}, {"y"}).output("y");
+  const auto program = expect_equal(b, many_widths(5));
+  for (const Node &n : program->graph().nodes)
+    EXPECT_EQ(n.has("strips_of"), n.is("Conv")) << n.describe();
+}
+
+TEST(onnx_open_images, strided_and_depthwise_ones) {
+  ModelBuilder b(18);
+  b.input("x", {"N", 6, "H", "W"}).weights("w", {16, 6, 3, 3}, kernels(864, 1));
+  b.weights("d", {16, 1, 3, 3}, kernels(144, 2));
+  b.node("Conv", {"x", "w"}, {"c"},
+         {ints_attribute("pads", {1, 1, 1, 1}), ints_attribute("strides", {2, 2})});
+  b.node("Conv", {"c", "d"}, {"y"},
+         {ints_attribute("pads", {1, 1, 1, 1}), int_attribute("group", 16)});
+  b.output("y");
+  expect_equal(b, many_widths(6));
+}
+
+TEST(onnx_open_images, few_results) {
+  ModelBuilder b(18);
+  b.input("x", {"N", 8, "H", "W"}).weights("w", {3, 8, 3, 3}, kernels(216, 1));
+  b.node("Conv", {"x", "w"}, {"y"}, {ints_attribute("pads", {1, 1, 1, 1})}).output("y");
+  std::vector<std::vector<int64_t>> shapes = many_widths(8);
+  shapes.push_back({1, 8, 4, 37});
+  expect_equal(b, shapes);
+}
+
+TEST(onnx_open_images, transposed_ones) {
+  struct Case {
+    int64_t kernel, stride, before, extra;
+  };
+  for (const Case &c :
+       {Case{2, 2, 0, 0}, Case{4, 2, 1, 0}, Case{3, 2, 1, 1}, Case{5, 3, 2, 2}, Case{3, 1, 1, 0}}) {
+    SCOPED_TRACE(std::to_string(c.kernel) + "/" + std::to_string(c.stride));
+    ModelBuilder b(18);
+    b.input("x", {"N", 4, "H", "W"});
+    b.weights("w", {4, 18, c.kernel, c.kernel},
+              kernels(static_cast<size_t>(72 * c.kernel * c.kernel), 1));
+    b.node("ConvTranspose", {"x", "w"}, {"y"},
+           {ints_attribute("strides", {c.stride, c.stride}),
+            ints_attribute("pads", {c.before, c.before, c.before, c.before}),
+            ints_attribute("output_padding", {c.extra, c.extra})});
+    b.output("y");
+    const auto program = expect_equal(b, many_widths(4));
+    EXPECT_TRUE(program->graph().nodes[0].has("strips_of"));
+  }
+}
+
+TEST(onnx_open_images, winograds_form_of_open_batches) {
+  ModelBuilder b(18);
+  b.input("x", {"N", 32, 9, 10}).weights("w", {32, 32, 3, 3}, kernels(9216, 1));
+  b.node("Conv", {"x", "w"}, {"y"}, {ints_attribute("pads", {1, 1, 1, 1})}).output("y");
+  const auto program = expect_equal(b, {{1, 32, 9, 10}, {3, 32, 9, 10}, {0, 32, 9, 10}});
+  EXPECT_TRUE(program->graph().nodes[0].has("winograd_tile"));
+}
+
+}  // namespace
+}  // namespace polyhalite::onnx
