@@ -7,6 +7,7 @@
 #include "apps/onnx/passes.h"
 #include "apps/onnx/weight_memory.h"
 #include "polyhalite/ops.h"
+#include "polyhalite/param.h"
 
 namespace polyhalite::onnx {
 
@@ -17,7 +18,7 @@ std::vector<int> of_two(const Node &n, const std::string &attribute) {
   return list.empty() ? std::vector<int>{1, 1} : std::vector<int>(list.begin(), list.end());
 }
 
-// The window of a convolution in two dimensions whose kernels and result's sizes are known.
+// The window of a convolution in two dimensions whose kernels are known.
 std::optional<ops::Window> known_window(const Graph &g, const Node &n) {
   if (!n.is("Conv") || n.integer("group", 1) != 1) return std::nullopt;
   const Value &w = g.value(n.inputs[1]);
@@ -33,8 +34,7 @@ std::optional<ops::Window> known_window(const Graph &g, const Node &n) {
   window.dilation = of_two(n, "dilations");
   for (size_t d = 2; d < 4; d++) {
     const auto size = (*result)[d].constant();
-    if (!size) return std::nullopt;
-    window.shape.emplace_back(static_cast<int>(*size));
+    window.shape.push_back(size ? Expr(static_cast<int>(*size)) : Expr(Param<int32_t>("size")));
   }
   return window;
 }

@@ -89,6 +89,19 @@ std::vector<Stage> by_columns(const Expr &columns, const ColumnClass (&classes)[
   return choices;
 }
 
+// The same for vectors along rows: of long rows, of a vector's columns, of fewer.
+std::vector<Stage> by_row_length(const Expr &columns, const std::function<Stage()> &make) {
+  std::vector<Stage> choices;
+  for (const int least : {64, 16}) {
+    if (constant(columns) || !is_fixed(columns)) break;
+    choices.push_back(make());
+    choices.back().when = columns >= least;
+    choices.back().open = {{least, 4 * least}};
+  }
+  choices.push_back(make());
+  return choices;
+}
+
 // The sums of terms. `term` is told the point and the group of its channel.
 Tensor summed(Type type, Type result, const Index &shape, int groups, const KernelDomain &domain,
               std::vector<Stage> stages,
@@ -135,10 +148,16 @@ Tensor summed(Type type, Type result, const Index &shape, int groups, const Kern
     to.push_back(index[1] / size);
     return to;
   };
-  const bool depthwise = groups > 1 && channels == groups;
-  Stage own = depthwise ? chosen(by_columns(in_order(shape, order)[1], kDepthwiseColumns, make),
-                                 "convolution_by_size")
-                        : make();
+  const Expr columns = in_order(shape, order)[along_rows ? 0 : 1];
+  std::vector<Stage> choices;
+  if (along_rows) {
+    choices = by_row_length(columns, make);
+  } else if (groups > 1 && channels == groups) {
+    choices = by_columns(columns, kDepthwiseColumns, make);
+  } else {
+    choices.push_back(make());
+  }
+  const Stage own = chosen(choices, "convolution_by_size");
   stages.push_back(own);
   return convert(
       Tensor(
@@ -251,6 +270,12 @@ Tensor channels_together(const Tensor &x) {
   if (constant(x.size(1)).value_or(0) < kMany) return x;
   const Channels channels(x);
   return channels.apart && !channels.together ? with_channels_innermost(x) : x;
+}
+
+Tensor stored_image(const Tensor &x, const std::string &name) {
+  if (x.rank() < 3) return stored(x, name);
+  const Channels channels(x);
+  return channels.together && !channels.apart ? with_channels_innermost(x) : stored(x, name);
 }
 
 bool few_results(int results, const Window &window) {

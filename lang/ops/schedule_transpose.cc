@@ -71,12 +71,21 @@ bool schedule_transpose(const Loops &l, bool parallel, const Target &target) {
   }
   int lanes = std::min(target.natural_vector_size(l.func.types()[0]),
                        target.natural_vector_size(Float(32)));
-  while (lanes >= kLeastLanes && std::min(l.extent(0), l.extent(across)) < lanes) lanes /= 2;
+  // Of open sizes: loops are cut before the last squares, whose points have masks.
+  constexpr int kOpenLanes = 8;
+  const bool open = l.extent(0) == 0 || l.extent(across) == 0;
+  if (open) lanes = std::min(lanes, kOpenLanes);
+  for (size_t d : {size_t{0}, across}) {
+    while (lanes >= kLeastLanes && l.extent(d) != 0 && l.extent(d) < lanes) lanes /= 2;
+  }
   if (lanes < kLeastLanes) return false;
   Func f = l.func;
   const Var x = l.vars[0], y = l.vars[across];
   Var column("column"), row("row"), inner("inner"), below("below");
-  f.split(x, x, column, lanes).split(y, y, row, lanes);
+  const auto tail = [&](size_t d) {
+    return l.extent(d) == 0 ? TailStrategy::GuardWithIf : TailStrategy::Auto;
+  };
+  f.split(x, x, column, lanes, tail(0)).split(y, y, row, lanes, tail(across));
   // Blocks of squares read and write two lines of each row. What no cache holds is written past
   // them, whole lines at once: otherwise each would be read before.
   constexpr int kLineBytes = 64;
@@ -84,7 +93,7 @@ bool schedule_transpose(const Loops &l, bool parallel, const Target &target) {
   const int row_bytes = lanes * f.types()[0].bytes();
   const int squares = std::max(2 * kLineBytes / row_bytes, 1);
   const int64_t bytes = product_of(l.extents) * f.types()[0].bytes(), least = 2 * squares * lanes;
-  const bool lines = row_bytes >= kLineBytes, streams = lines && bytes >= kManyBytes;
+  const bool lines = row_bytes >= kLineBytes, streams = lines && bytes >= kManyBytes && !open;
   std::vector<VarOrRVar> order{column, row};
   int64_t steps = 1;  // of the outer loops
   if ((streams || (!lines && bytes >= kManyOfParts)) && l.extent(0) >= least &&

@@ -26,7 +26,7 @@ int64_t rows_of_block(int64_t rows, int64_t most, bool shared) {
 }
 
 TailStrategy exact_tail(int64_t extent, int64_t factor) {
-  return extent % factor == 0 ? TailStrategy::Auto : TailStrategy::GuardWithIf;
+  return extent != 0 && extent % factor == 0 ? TailStrategy::Auto : TailStrategy::GuardWithIf;
 }
 
 class WinogradSchedule {
@@ -44,9 +44,12 @@ class WinogradSchedule {
         width_(s.groups),
         lanes_(target.natural_vector_size(sums_.types()[0])) {
     while (width_ % lanes_ != 0) lanes_ /= 2;
-    across_ = tiles(to.extent(1), s.tile[1]);
-    down_ = tiles(to.extent(2), s.tile[0]);
-    at_once_ = register_tile_columns(width_ / lanes_, across_, target);
+    is_open_ = to.extent(1) == 0 || to.extent(2) == 0;
+    across_ = tiles(is_open_ ? usual_size() : to.extent(1), s.tile[1]);
+    down_ = tiles(is_open_ ? usual_size() : to.extent(2), s.tile[0]);
+    // Of open columns few are computed beyond the last one; where no tile has two there are more.
+    const int of_open = s.tile[1] == 1 ? 7 : 4;
+    at_once_ = is_open_ ? of_open : register_tile_columns(width_ / lanes_, across_, target);
     // What a row of tiles takes of transformed tiles, and of a strip's products. Where tiles have
     // one row, they share the rows of the image.
     const int64_t transformed = (s.tile[1] == 1 ? across_ * s.stride[1] : across_ * s.places[1]) *
@@ -67,10 +70,8 @@ class WinogradSchedule {
       block_ = rows_of_block(down_, down_ / kTasks, shared);
   }
 
-  bool is_open() const {
-    return channels_ == 0 || to_.extent(0) == 0 || to_.extent(1) == 0 || to_.extent(2) == 0;
-  }
-  void run_open(const Stage *border) {
+  bool has_open_channels() const { return channels_ == 0 || to_.extent(0) == 0; }
+  void run_plain(const Stage *border) {
     if (border) Func(border->func).compute_root();
     for (Func f : {tiles_, sums_, products_}) f.compute_root();
   }
@@ -98,6 +99,14 @@ class WinogradSchedule {
   static constexpr int64_t kNearKernels = 96 << 10, kNearProducts = 32 << 10;
   static constexpr int64_t kFewChannels = 4, kTasks = 4;
 
+  // Of rows and columns, where they are open: images have fewer pixels the more channels they have.
+  int64_t usual_size() const {
+    constexpr int64_t kPixelsByChannels = 3584, kLeast = 8, kMost = 128;
+    return std::clamp(kPixelsByChannels / std::max<int64_t>(channels_, 1), kLeast, kMost);
+  }
+  // 0 where it is open.
+  int64_t exact(int64_t extent) const { return is_open_ ? 0 : extent; }
+
   bool is_large() const { return product_of(to_.extents) * channels_ >= kWorthThreads; }
 
   // Of rows of tiles, of all images.
@@ -113,10 +122,10 @@ class WinogradSchedule {
         .split(result, result, vector, lanes_)
         .split(x, columns_, right, s_.tile[1], exact_tail(to_.extent(1), s_.tile[1]))
         .split(y, row, below, s_.tile[0], exact_tail(to_.extent(2), s_.tile[0]))
-        .split(row, block_loop_, row, static_cast<int>(block_), exact_tail(down_, block_));
+        .split(row, block_loop_, row, static_cast<int>(block_), exact_tail(exact(down_), block_));
     std::vector<VarOrRVar> order{vector, right, below, result};
     if (per_columns_) {
-      out_.split(columns_, columns_, column, at_once_, exact_tail(across_, at_once_));
+      out_.split(columns_, columns_, column, at_once_, exact_tail(exact(across_), at_once_));
       order.emplace_back(column);
     }
     for (const Var &v : {columns_, row, strip_, block_loop_, image}) order.emplace_back(v);
@@ -150,7 +159,8 @@ class WinogradSchedule {
     Var member("member");
     products_.compute_at(out_, per_columns_ ? columns_ : strip_)
         .bound(p[0], 0, width_)
-        .split(p[1], p[1], member, at_once_, tail_for(across_, at_once_))
+        .split(p[1], p[1], member, at_once_,
+               is_open_ ? TailStrategy::RoundUp : tail_for(across_, at_once_))
         .reorder({p[0], member, p[1], p[4], p[2], p[3], p[5], p[6]})
         .vectorize(p[0], lanes_)
         .unroll(p[0])
@@ -174,7 +184,8 @@ class WinogradSchedule {
   const int64_t channels_;
   const int width_;  // of a strip
   int lanes_;
-  int64_t across_, down_;  // tiles
+  bool is_open_;           // are rows or columns?
+  int64_t across_, down_;  // tiles, those of usual sizes where they are open
   int at_once_;            // columns of tiles whose sums are in registers together
   bool per_columns_;       // products are formed for these alone
   int64_t block_;          // rows of tiles
@@ -185,7 +196,7 @@ class WinogradSchedule {
 
 void schedule_winograd(const Loops &to, const Stage &s, const Stage *border, const Target &target) {
   WinogradSchedule schedule(to, s, target);
-  if (schedule.is_open()) return schedule.run_open(border);
+  if (schedule.has_open_channels()) return schedule.run_plain(border);
   schedule.run(border);
 }
 

@@ -158,14 +158,20 @@ std::vector<int> winograd_tile(int channels, int results, const Window &window) 
   constexpr int kLeastChannels = 32, kLeastResults = 32, kLongKernel = 5, kLongest = 16;
   constexpr int64_t kLeastPixels = 36, kPixelsOfSquares = 64;
   if (window.kernel.size() != 2 || window.dilation != std::vector<int>{1, 1}) return {};
+  if (results < kLeastResults) return {};
+  // Images of open sizes have enough pixels for the forms whose tiles are small or long, most
+  // times.
   const auto rows = constant(window.shape[0]), columns = constant(window.shape[1]);
-  if (!rows || !columns || results < kLeastResults) return {};
-  const int64_t pixels = *rows * *columns;
-  const auto is_long = [](int cells) { return cells >= kLongKernel && cells <= kLongest; };
-  if (is_long(window.kernel[0]) && *rows >= 4 && pixels >= kPixelsOfSquares) return {4, 1};
-  if (is_long(window.kernel[1]) && *columns >= 4 && pixels >= kPixelsOfSquares) return {1, 4};
+  const bool open = !rows || !columns;
+  const int64_t pixels = open ? kPixelsOfSquares : *rows * *columns;
+  const auto is_long = [&](size_t d, const std::optional<int64_t> &size) {
+    const int cells = window.kernel[d];
+    return cells >= kLongKernel && cells <= kLongest && size.value_or(4) >= 4;
+  };
+  if (pixels >= kPixelsOfSquares && is_long(0, rows)) return {4, 1};
+  if (pixels >= kPixelsOfSquares && is_long(1, columns)) return {1, 4};
   if (channels < kLeastChannels || pixels < kLeastPixels) return {};
-  if (window.stride == std::vector<int>{2, 2} && window.kernel == std::vector<int>{3, 3})
+  if (!open && window.stride == std::vector<int>{2, 2} && window.kernel == std::vector<int>{3, 3})
     return strided_tile(channels, results, *rows, *columns);
   if (window.stride != std::vector<int>{1, 1}) return {};
   if (window.kernel == std::vector<int>{3, 3})

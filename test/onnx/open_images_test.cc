@@ -27,7 +27,8 @@ Constant image(const std::vector<int64_t> &shape) {
 
 // The compiled program of all sizes, held against the interpreter's.
 std::shared_ptr<const Program> expect_equal(const ModelBuilder &b,
-                                            const std::vector<std::vector<int64_t>> &shapes) {
+                                            const std::vector<std::vector<int64_t>> &shapes,
+                                            double absolute = 1e-4) {
   CompileOptions options;
   options.engine = Engine::Interpreter;
   options.optimize = false;
@@ -38,7 +39,7 @@ std::shared_ptr<const Program> expect_equal(const ModelBuilder &b,
     const Session::Run got = session.run_program(in);
     if (!first) first = got.program;
     EXPECT_EQ(got.program, first);
-    EXPECT_EQ(compare(got.outputs.at("y"), reference.run(in).at("y"), 1e-6, 1e-4), "")
+    EXPECT_EQ(compare(got.outputs.at("y"), reference.run(in).at("y"), 1e-6, absolute), "")
         << shape_text(shape);
   }
   return first;
@@ -102,6 +103,44 @@ TEST(onnx_open_images, transposed_ones) {
     b.output("y");
     const auto program = expect_equal(b, many_widths(4));
     EXPECT_TRUE(program->graph().nodes[0].has("strips_of"));
+  }
+}
+
+// Tiles of 2 by 2 results, of 4 rows and of 4 columns; sizes with tiles that lie beyond the image.
+TEST(onnx_open_images, winograds_form) {
+  struct Case {
+    int64_t rows, columns, stride;
+  };
+  for (const Case &c : {Case{3, 3, 1}, Case{7, 1, 1}, Case{1, 5, 1}, Case{7, 7, 2}}) {
+    SCOPED_TRACE(std::to_string(c.rows) + " by " + std::to_string(c.columns));
+    ModelBuilder b(18);
+    b.input("x", {"N", 32, "H", "W"});
+    b.weights("w", {40, 32, c.rows, c.columns},
+              kernels(static_cast<size_t>(1280 * c.rows * c.columns), 1));
+    const int64_t above = c.rows / 2, left = c.columns / 2;
+    b.node("Conv", {"x", "w"}, {"c"},
+           {ints_attribute("pads", {above, left, above, left}),
+            ints_attribute("strides", {c.stride, c.stride})});
+    b.node("Relu", {"c"}, {"y"}).output("y");
+    std::vector<std::vector<int64_t>> shapes = many_widths(32);
+    for (const int64_t rows : {1, 2, 5, 8, 13, 30}) shapes.push_back({1, 32, rows, 7});
+    // Sums of up to 2 * 10^5, in units of rounding that long tiles take several of.
+    const auto program = expect_equal(b, shapes, 1e-2);
+    EXPECT_TRUE(program->graph().nodes[0].has("winograd_tile"));
+  }
+}
+
+TEST(onnx_open_images, transposes) {
+  for (const std::vector<int64_t> &to :
+       {std::vector<int64_t>{0, 2, 3, 1}, {3, 2, 1, 0}, {0, 1, 3, 2}}) {
+    ModelBuilder b(18);
+    b.input("x", {"N", 17, "H", "W"});
+    b.node("Transpose", {"x"}, {"t"}, {ints_attribute("perm", to)});
+    b.node("Neg", {"t"}, {"y"}).output("y");
+    std::vector<std::vector<int64_t>> shapes = many_widths(17);
+    shapes.push_back({1, 17, 23, 40});
+    shapes.push_back({20, 17, 1, 9});
+    expect_equal(b, shapes);
   }
 }
 

@@ -183,20 +183,25 @@ Expr as_element(const Expr &sum, Type type) {
 
 Type type_of_sums(Type t) { return t.is_float() && t.bits() == 64 ? t : Float(32); }
 
+// Each element k times, side by side.
+Tensor repeated(const Tensor &x, size_t axis, int k, const Expr &size) {
+  Index shape = x.shape();
+  shape[axis] = size;
+  return Tensor(
+      x.type(), shape,
+      [=](const Index &at) {
+        Index from = at;
+        from[axis] = at[axis] / k;
+        return x(from);
+      },
+      x.detached_stages());
+}
+
 Tensor sampled(const Tensor &x, size_t axis, const Samples &s, int64_t in, const Expr &size,
                float beyond) {
   Index shape = x.shape();
   shape[axis] = size;
-  if (const int k = repeats(s, in); k > 0) {
-    return Tensor(
-        x.type(), shape,
-        [=](const Index &at) {
-          Index from = at;
-          from[axis] = at[axis] / k;
-          return x(from);
-        },
-        x.detached_stages());
-  }
+  if (const int k = repeats(s, in); k > 0) return repeated(x, axis, k, size);
   const Buffer<int32_t, 1> places = table(s.places);
   const Buffer<float, 1> weights = table(s.weights);
   const Buffer<uint8_t, 1> outside = table(s.outside);
@@ -227,6 +232,22 @@ Tensor sampled(const Tensor &x, size_t axis, const Samples &s, int64_t in, const
       x.detached_stages());
 }
 
+// How often each element stands in an image of any size, where that is a number.
+int repeats_of_open(const Sampling &how, const Dim &in, const Dim &out, std::optional<double> scale,
+                    double begin, double end) {
+  constexpr int64_t kMost = 16;
+  for (int64_t k = 2; k <= kMost && how.taps == 1; k++) {
+    if (scale ? *scale != static_cast<double>(k) : in * Dim(k) != out) continue;
+    // Places of nearest pixels have the period k, unless they depend on the size, or are at its
+    // ends.
+    for (const int64_t n : {1, 2, 3, 7, 16}) {
+      if (repeats(samples_of(how, n, n * k, scale, begin, end), n) != k) return 0;
+    }
+    return static_cast<int>(k);
+  }
+  return 0;
+}
+
 // The same where sizes are open: places and weights are computed by the kernel, for each position
 // along the dimension once.
 Tensor sampled_at_open_places(const Tensor &x, size_t axis, const Sampling &how, const Expr &size,
@@ -252,6 +273,11 @@ Tensor sampled_at_open_places(const Tensor &x, size_t axis, const Sampling &how,
       return cast<float>(taps_at<Expr>(how, place(at), in).weights[static_cast<size_t>(t)]);
     }));
   }
+  std::vector<Tensor> made_of = weights;
+  made_of.insert(made_of.end(), {x, first});
+  std::vector<ops::Stage> stages = ops::merged_stages(made_of);
+  for (ops::Stage &s : stages)
+    s.dims.clear();  // they are read elsewhere than at the result's point
   const bool crops = how.places == "tf_crop_and_resize";
   const Type type = x.type(), wide = type_of_sums(type);
   return Tensor(
@@ -276,7 +302,7 @@ Tensor sampled_at_open_places(const Tensor &x, size_t axis, const Sampling &how,
         }
         return as_element(value, type);
       },
-      x.detached_stages());
+      std::move(stages));
 }
 
 struct ResizePlan {
@@ -387,8 +413,12 @@ std::vector<Tensor> lower_resize(Lowering &l) {
     }
     const Sampling how = sampling_of(l.node(), p.scales[k]);
     const auto in = n.constant(), out = p.shape[a].constant();
-    if (!first && how.taps > 1) x = ops::stored(x, "resized");
+    if (!first && how.taps > 1) x = ops::stored_image(x, "resized");
     first = false;
+    if (const int times = in ? 0 : repeats_of_open(how, n, p.shape[a], p.scales[k], begin, end)) {
+      x = repeated(x, a, times, l.size(p.shape[a]));
+      continue;
+    }
     x = in && out ? sampled(x, a, samples_of(how, *in, *out, p.scales[k], begin, end), *in,
                             l.size(p.shape[a]), beyond)
                   : sampled_at_open_places(x, a, how, l.size(p.shape[a]), p.scales[k], begin, end,

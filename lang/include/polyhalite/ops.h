@@ -238,6 +238,9 @@ struct Window {
 /// x[image, channel, ...] itself where channels lie side by side in what it reads, or are few or of
 /// an open number; else a copy in which they do.
 Tensor channels_together(const Tensor &x);
+/// stored(), of an image x[image, channel, ...], whose channels lie side by side in the Func where
+/// they do so in what x reads.
+Tensor stored_image(const Tensor &x, const std::string &name);
 /// x[image, channel, ...] with w[result channel, channel / groups, ...]. Padding has the value 0.
 Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int groups,
                    Type sums = Type());
