@@ -6,6 +6,7 @@
 #include "lang/ir/visit.h"
 #include "lang/ops/common.h"
 #include "lang/ops/loops.h"
+#include "lang/simplify/simplify.h"
 #include "polyhalite/operators.h"
 
 namespace polyhalite::ops {
@@ -181,8 +182,7 @@ Tensor bordered(const Tensor &x, const Window &window, const Tensor &outside, bo
     if (const auto count = constant(window.shape[i])) {
       reach = static_cast<int>((*count - 1) * window.stride[i] + cells);
     }
-    const auto n = constant(x.size(d)), last = constant(reach);
-    any = any || window.before[i] != 0 || !n || !last || *last > *n;
+    any = any || window.before[i] != 0 || !is_true(simplify(reach <= x.size(d)));
     before.emplace_back(window.before[i]);
     shape.push_back(reach);
   }

@@ -229,7 +229,7 @@ Func turned(const Tensor &t, const std::string &name, const std::vector<int> &or
   const std::vector<int> own(dims.begin(), dims.begin() + static_cast<ptrdiff_t>(order.size()));
   constexpr int64_t kSquare = 8;
   for (const int d : {own[0], order[0]}) {
-    if (constant(t.size(d)).value_or(0) < kSquare) return Func();
+    if (constant(t.size(d)).value_or(kSquare) < kSquare) return Func();
   }
   if (own[0] == order[0]) return Func();
   Func made = materialize({t}, {"made"}, {own}, target)[0];
