@@ -33,6 +33,7 @@ bool keeps_images(const Node &n) {
                                                "LRN",
                                                "Pad",
                                                "Resize",
+                                               "Slice",
                                                "Split",
                                                "QLinearAdd",
                                                "QLinearAveragePool",

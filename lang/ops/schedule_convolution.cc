@@ -421,8 +421,12 @@ class DepthwiseSchedule : TileSchedule {
   void run() {
     constexpr int64_t kUnrolled = 32, kTogether = 4, kNear = 2 << 20;
     const int64_t bytes = s_.func.types()[0].bytes();
-    const int64_t images =
-        bytes * (product_of(s_.extents) + (border_ ? product_of(border_->extents) : 0));
+    // Of an open number of images a few.
+    const auto pixels = [](std::vector<Expr> extents) {
+      if (!constant(extents.back())) extents.pop_back();
+      return product_of(extents);
+    };
+    const int64_t images = bytes * (pixels(s_.extents) + (border_ ? pixels(border_->extents) : 0));
     const bool near = images <= kNear;
     tile_output(StripLoop::Innermost, true, near ? kTogether : 0);
     if (near && border_ && columns_collide()) copy_border();

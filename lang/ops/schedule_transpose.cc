@@ -93,7 +93,9 @@ bool schedule_transpose(const Loops &l, bool parallel, const Target &target) {
   const int row_bytes = lanes * f.types()[0].bytes();
   const int squares = std::max(2 * kLineBytes / row_bytes, 1);
   const int64_t bytes = product_of(l.extents) * f.types()[0].bytes(), least = 2 * squares * lanes;
-  const bool lines = row_bytes >= kLineBytes, streams = lines && bytes >= kManyBytes && !open;
+  const bool known = std::all_of(l.extents.begin(), l.extents.end(),
+                                 [](const Expr &e) { return constant(e).has_value(); });
+  const bool lines = row_bytes >= kLineBytes, streams = lines && bytes >= kManyBytes && known;
   std::vector<VarOrRVar> order{column, row};
   int64_t steps = 1;  // of the outer loops
   if ((streams || (!lines && bytes >= kManyOfParts)) && l.extent(0) >= least &&
