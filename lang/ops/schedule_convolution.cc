@@ -264,6 +264,13 @@ class TileSchedule {
     schedule_points(Loops(border, border_->extents), false, false, target_);
   }
 
+  bool is_image(const Var &v) const {
+    for (size_t i = 0; i < place_.size(); i++) {
+      if (s_.dims[i] == 0 && to_.vars[place_[i]].name() == v.name()) return true;
+    }
+    return false;
+  }
+
   void make_parallel(const OuterLoops &outer) {
     constexpr int64_t kWorthSharedPixels = 1 << 20;
     const int64_t operations = product_of(s_.extents) * steps_of(s_);
@@ -280,7 +287,13 @@ class TileSchedule {
       // Of each pixel, threads that share its channels take lines from each other.
       if (outer.vars[i].name() == groups_.name() && operations < kWorthSharedPixels) break;
       loops_.parallel(outer.vars[i]);
-      tasks *= outer.counts[i] == 0 ? 8 : outer.counts[i];
+      // Of an open number of images there may be one.
+      constexpr int64_t kOpenTasks = 8;
+      if (outer.counts[i] != 0) {
+        tasks *= outer.counts[i];
+      } else if (!is_image(outer.vars[i])) {
+        tasks *= kOpenTasks;
+      }
     }
   }
 
