@@ -52,9 +52,10 @@ Tensor tensor_of(const Func &f, Type type, const Index &shape, Stage stage,
                  std::vector<Stage> stages);
 
 /// x with zeros, or `outside`, around its spatial dimensions, as far as windows reach; channels
-/// innermost unless they are few or `planes`.
+/// innermost unless they are few or `planes`. `exact`: tiles read no further than windows do, so
+/// that an image of an open size, which all windows lie in, is itself.
 Tensor bordered(const Tensor &x, const Window &window, const Tensor &outside = Tensor(),
-                bool planes = false);
+                bool planes = false, bool exact = false);
 
 /// The spatial dimension, an earlier one, that stands in the place of the last one, where that has
 /// a single place and one cell: tiles go along the last one.

@@ -172,7 +172,8 @@ Expr times(const Expr &a, int b) { return b == 1 ? a : a * b; }
 
 }  // namespace
 
-Tensor bordered(const Tensor &x, const Window &window, const Tensor &outside, bool planes) {
+Tensor bordered(const Tensor &x, const Window &window, const Tensor &outside, bool planes,
+                bool exact) {
   Index before{Expr(0), Expr(0)}, shape{x.size(0), x.size(1)};
   bool any = false;
   for (size_t i = 0; i < window.kernel.size(); i++) {
@@ -182,7 +183,9 @@ Tensor bordered(const Tensor &x, const Window &window, const Tensor &outside, bo
     if (const auto count = constant(window.shape[i])) {
       reach = static_cast<int>((*count - 1) * window.stride[i] + cells);
     }
-    any = any || window.before[i] != 0 || !is_true(simplify(reach <= x.size(d)));
+    const bool open = !constant(x.size(d)) || !constant(reach);
+    any =
+        any || window.before[i] != 0 || (open && !exact) || !is_true(simplify(reach <= x.size(d)));
     before.emplace_back(window.before[i]);
     shape.push_back(reach);
   }
@@ -311,7 +314,7 @@ Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int g
   const Tensor given = depthwise                            ? channels_together(x)
                        : along_rows && Channels(x).together ? stored(x, "planes")
                                                             : x;
-  const Tensor image = bordered(given, window, Tensor(), along_rows);
+  const Tensor image = bordered(given, window, Tensor(), along_rows, depthwise);
   Index shape{x.size(0), w.size(0)};
   shape.insert(shape.end(), window.shape.begin(), window.shape.end());
   const KernelDomain domain(w.size(1), window.kernel);
@@ -399,7 +402,7 @@ Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Win
                    " are of " + std::to_string(groups) + " groups",
                "each group has whole strips", "use convolution() with kernels as they are");
   }
-  const Tensor image = bordered(x, window);
+  const Tensor image = bordered(x, window, Tensor(), false, true);
   Index shape{x.size(0), Expr(results)};
   shape.insert(shape.end(), window.shape.begin(), window.shape.end());
   const int rank = static_cast<int>(shape.size());
@@ -540,7 +543,8 @@ Tensor transposed_convolution(const Tensor &x, const Tensor &w, const Window &wi
   Index shape{x.size(0), results * groups};
   if (const auto c = constant(results)) shape[1] = static_cast<int>(*c * groups);
   shape.insert(shape.end(), window.shape.begin(), window.shape.end());
-  const Expr channels = groups == 1 ? x.size(1) : Expr(x.size(1) / groups);
+  const Expr all = constant(w.size(0)) ? w.size(0) : x.size(1);
+  const Expr channels = groups == 1 ? all : simplify(all / groups);
   const KernelDomain domain(channels, window.kernel);
   auto wide = [type](const Expr &e) { return e.type() == type ? e : cast(type, e); };
   // A result's cell gets each pixel that the kernel spreads to it.

@@ -447,7 +447,7 @@ class DepthwiseSchedule : TileSchedule {
     order_update(sums_.update(), s_.rvars, {});
     int64_t cells = 1;
     for (const RVar &r : s_.rvars) {
-      cells *= constant(r.extent()).value_or(kUnrolled);
+      cells *= constant(r.extent()).value_or(kUnrolled + 1);
       if (cells > kUnrolled) break;
       if (!is_one(r.extent())) sums_.update().unroll(r);
     }

@@ -130,6 +130,51 @@ TEST(onnx_open_images, winograds_form) {
   }
 }
 
+// Nothing surrounds the image, so that what tiles read beyond the last window would lie outside.
+TEST(onnx_open_images, windows_without_padding) {
+  for (const int64_t cells : {1, 2, 3}) {
+    SCOPED_TRACE(cells);
+    const auto size = static_cast<size_t>(cells * cells);
+    ModelBuilder b(18);
+    b.input("x", {"N", 8, "H", "W"}).weights("w", {20, 8, cells, cells}, kernels(160 * size, 1));
+    b.weights("g", {20, 4, 1, 1}, kernels(80, 2)).weights("d", {20, 1, 1, 1}, kernels(20, 3));
+    b.node("Conv", {"x", "w"}, {"c"});
+    b.node("Conv", {"c", "g"}, {"g5"}, {int_attribute("group", 5)});
+    b.node("Conv", {"g5", "d"}, {"y"}, {int_attribute("group", 20)}).output("y");
+    std::vector<std::vector<int64_t>> shapes = many_widths(8);
+    for (std::vector<int64_t> &shape : shapes) shape[3] += cells - 1;
+    expect_equal(b, shapes);
+  }
+}
+
+TEST(onnx_open_images, of_bytes) {
+  ModelBuilder b(18);
+  b.input("x", {"N", 8, "H", "W"}, 2).weights("w", {20, 8, 1, 1}, kernels(160, 1));
+  b.node("Cast", {"w"}, {"bytes"}, {int_attribute("to", 3)});
+  b.node("ConvInteger", {"x", "bytes"}, {"c"}).node("Cast", {"c"}, {"y"}, {int_attribute("to", 1)});
+  b.output("y");
+  Session session(b.load());
+  CompileOptions options;
+  options.engine = Engine::Interpreter;
+  Session reference(b.load(), options);
+  for (const std::vector<int64_t> &shape : many_widths(8)) {
+    std::vector<uint8_t> bytes(static_cast<size_t>(shape[0] * 24 * shape[3]));
+    for (size_t i = 0; i < bytes.size(); i++) bytes[i] = static_cast<uint8_t>(37 * i);
+    const Program::Tensors in{{"x", Constant::of_bytes(ElementType::UInt8, shape, bytes)}};
+    EXPECT_EQ(compare(session.run(in).at("y"), reference.run(in).at("y"), 0, 0), "")
+        << shape_text(shape);
+  }
+}
+
+TEST(onnx_open_images, transposed_ones_in_groups) {
+  ModelBuilder b(18);
+  b.input("x", {"N", "C", "H", "W"}).weights("w", {8, 1, 3, 3}, kernels(72, 1));
+  b.node("ConvTranspose", {"x", "w"}, {"y"},
+         {int_attribute("group", 8), ints_attribute("strides", {2, 2})});
+  b.output("y");
+  expect_equal(b, many_widths(8));
+}
+
 TEST(onnx_open_images, transposes) {
   for (const std::vector<int64_t> &to :
        {std::vector<int64_t>{0, 2, 3, 1}, {3, 2, 1, 0}, {0, 1, 3, 2}}) {

@@ -9,7 +9,9 @@ from onnx import helper, numpy_helper
 
 @dataclasses.dataclass
 class Case:
-    """`expected`: the exact results by name, where they are known without onnxruntime."""
+    """`expected`: the exact results by name, where they are known without onnxruntime. `before`: inputs
+    of other sizes, which run first, so that the program of the first sizes is not the one that is tested.
+    """
 
     kind: str
     seed: int
@@ -17,6 +19,7 @@ class Case:
     feeds: dict
     expected: dict | None = None
     note: str = ""
+    before: dict | None = None
 
     def text(self):
         """The note, and a line for each node."""

@@ -52,7 +52,7 @@ def run_ours(case):
     import polyhalite.onnx
 
     model = polyhalite.onnx.load(case.model.SerializeToString())
-    model.run(case.feeds)
+    model.run(case.before or case.feeds)
     return model.run(case.feeds)
 
 
