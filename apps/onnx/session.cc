@@ -206,15 +206,18 @@ std::shared_ptr<const Program> Session::try_program_for(const Program::Tensors &
     options.shapes[value.name] = tensor->second.shape();
     key += value.name + shape_text(tensor->second.shape()) + ";";
   }
-  if (options_.first_sizes) {
-    if (!first_) first_ = sizes;
-    if (sizes == *first_) {
-      for (const auto &[symbol, size] : sizes) {
-        if (options.sizes.emplace(symbol, size).second)
-          key += symbol + "=" + std::to_string(size) + ";";
-      }
+  // False where all are constants already.
+  const auto fix_sizes = [&] {
+    bool any = false;
+    for (const auto &[symbol, size] : sizes) {
+      if (!options.sizes.emplace(symbol, size).second) continue;
+      key += symbol + "=" + std::to_string(size) + ";";
+      any = true;
     }
-  }
+    return any;
+  };
+  if (options_.first_sizes && !first_) first_ = sizes;
+  if (needs_numbers_ || (options_.first_sizes && sizes == *first_)) fix_sizes();
   // What decides about shapes is found one layer at a time: what follows from it may decide about
   // others.
   bool by_shapes = numbers.empty();  // do shapes alone decide?
@@ -223,11 +226,16 @@ std::shared_ptr<const Program> Session::try_program_for(const Program::Tensors &
     try {
       p = compiled(key, options);
     } catch (const CompileError &) {
-      if (open_.empty()) throw;
-      // An operator that takes no open sizes says so in words of its own.
-      closed_.insert(open_.begin(), open_.end());
-      open_.clear();
-      return nullptr;
+      if (!open_.empty()) {
+        // An operator that takes no open sizes says so in words of its own.
+        closed_.insert(open_.begin(), open_.end());
+        open_.clear();
+        return nullptr;
+      }
+      // What fits for no size may do so for these: 1 meets all others.
+      if (!fix_sizes()) throw;
+      needs_numbers_ = true;
+      continue;
     }
     const std::string before = key;
     const Needs &needs = p->needs();

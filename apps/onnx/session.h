@@ -75,6 +75,7 @@ class Session {
   // before; and which cannot be.
   std::map<std::string, std::set<std::string>> met_;
   std::set<std::string> open_, closed_;
+  bool needs_numbers_ = false;  // is there no program of open sizes?
   // The last run's, where it followed from shapes alone.
   std::vector<std::vector<int64_t>> last_shapes_;
   std::shared_ptr<const Program> last_;

@@ -65,6 +65,9 @@ int vector_registers(const Target &target);
 /// Of `size` each, the last one perhaps beyond the extent.
 inline int64_t tiles(int64_t extent, int64_t size) { return (extent + size - 1) / size; }
 
+/// Does the last argument of a product's sums count along the first one's dimension?
+inline bool is_split(const Stage &s) { return s.kind == Stage::Strips || s.groups > 1; }
+
 /// What is promised of the size of argument i of a stage.
 inline OpenSize open_size(const Stage &s, size_t i) {
   return i < s.open.size() ? s.open[i] : OpenSize{};

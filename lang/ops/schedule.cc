@@ -151,9 +151,6 @@ bool is_product(const Stage &s) {
   return s.kind == Stage::Product || s.kind == Stage::Strips || s.kind == Stage::Depthwise;
 }
 
-// Does the last argument count along the first one's dimension?
-bool is_split(const Stage &s) { return s.kind == Stage::Strips || s.groups > 1; }
-
 void schedule_sums(const Loops &to, const std::vector<size_t> &place, const Stage &s,
                    const std::vector<Func> &operands, const Stage *border, const Target &target) {
   if (border && s.kind == Stage::Product) {

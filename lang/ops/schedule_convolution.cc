@@ -264,11 +264,10 @@ class TileSchedule {
     schedule_points(Loops(border, border_->extents), false, false, target_);
   }
 
+  // The image is the sums' last argument but for the strip or group.
   bool is_image(const Var &v) const {
-    for (size_t i = 0; i < place_.size(); i++) {
-      if (s_.dims[i] == 0 && to_.vars[place_[i]].name() == v.name()) return true;
-    }
-    return false;
+    const size_t image = s_.extents.size() - (is_split(s_) ? 2 : 1);
+    return image < place_.size() && to_.vars[place_[image]].name() == v.name();
   }
 
   void make_parallel(const OuterLoops &outer) {

@@ -98,6 +98,19 @@ TEST(onnx_dynamic_shape, sizes_that_decide_are_compiled_for_and_elements_are_not
             session.program_for({{"x", floats({1, 1, 1, 3}, {5, 6, 7})}}));
 }
 
+TEST(onnx_dynamic_shape, what_fits_for_some_sizes_only_is_compiled_for_them) {
+  // Sums of n and of n + 1 elements, which are one where n is 1.
+  ModelBuilder b;
+  b.input("x", {"n"}).weights("one", {1}, {5});
+  b.node("Concat", {"x", "one"}, {"more"}, {int_attribute("axis", 0)});
+  b.node("Add", {"x", "more"}, {"y"}).output("y");
+  Session session(b.load());
+  EXPECT_EQ(numbers(session.run({{"x", floats({1}, {2})}}).at("y")), (std::vector<double>{4, 7}));
+  const std::string why = error_of([&] { session.run({{"x", floats({2}, {2, 3})}}); });
+  EXPECT_NE(why.find("are 2 and 3"), std::string::npos) << why;
+  EXPECT_EQ(numbers(session.run({{"x", floats({1}, {3})}}).at("y")), (std::vector<double>{6, 8}));
+}
+
 TEST(onnx_dynamic_shape, elements_that_decide_are_computed_first) {
   // The new shape is what the image's first pixel says, through an operator of floats.
   ModelBuilder b;

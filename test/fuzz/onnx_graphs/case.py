@@ -1,6 +1,7 @@
 """A model with its inputs, and what writes such models."""
 
 import dataclasses
+import random
 
 import numpy
 import onnx
@@ -9,9 +10,7 @@ from onnx import helper, numpy_helper
 
 @dataclasses.dataclass
 class Case:
-    """`expected`: the exact results by name, where they are known without onnxruntime. `before`: inputs
-    of other sizes, which run first, so that the program of the first sizes is not the one that is tested.
-    """
+    """`expected`: the exact results by name, where they are known without onnxruntime."""
 
     kind: str
     seed: int
@@ -19,7 +18,6 @@ class Case:
     feeds: dict
     expected: dict | None = None
     note: str = ""
-    before: dict | None = None
 
     def text(self):
         """The note, and a line for each node."""
@@ -35,6 +33,22 @@ class Case:
             operands = ", ".join(f"{n} {shapes[n]}" if n in shapes else n for n in node.input)
             lines.append(f"  {', '.join(node.output)} = {node.op_type}({operands}) {attributes}")
         return "\n".join(lines)
+
+    def other_feeds(self):
+        """The inputs with other numbers for the sizes that the model leaves open; None where there are
+        none."""
+        choose, more, feeds = random.Random(self.seed), {}, dict(self.feeds)
+        for value in self.model.graph.input:
+            array = numpy.asarray(feeds.get(value.name))
+            shape, dims = list(array.shape), value.type.tensor_type.shape.dim
+            if value.name not in feeds or array.dtype == object or len(dims) != len(shape):
+                continue
+            for i, d in enumerate(dims):
+                if d.WhichOneof("value") != "dim_value":
+                    key = d.dim_param or (value.name, i)
+                    shape[i] += more.setdefault(key, choose.choice([1, 2, 16, 17, 23]))
+            feeds[value.name] = numpy.resize(array, shape)
+        return feeds if more else None
 
     def save(self, path):
         """The model, and its inputs beside it as NAME.npz."""

@@ -35,16 +35,10 @@ def draw(seed):
     feeds = make(choose, numbers, writer, op, shape, weights, made, attributes)
     writer.nodes[-1].output[0] = "y"
     style = choose.random()
-    is_open = [style < 0.12 or (style < 0.5 and i != 1) for i in range(len(shape))]
-    dims = {"x": [f"d{i}" if is_open[i] else d for i, d in enumerate(shape)]}
-    before = None
-    if any(is_open):
-        # More pixels than the kernel has cells, whatever the padding is.
-        other = [d + choose.choice([1, 16, 17, 23]) if is_open[i] and i != 1 else d
-                 for i, d in enumerate(shape)]
-        before = {"x": numpy.zeros(other, feeds["x"].dtype)}
+    dims = {"x": [f"d{i}" if style < 0.12 or (style < 0.5 and i != 1) else d
+                  for i, d in enumerate(shape)]}
     return Case("convolutions", seed, writer.model(feeds, ["y"], dims), feeds,
-                note=f"{op} {shape} {weights}", before=before)
+                note=f"{op} {shape} {weights}")
 
 
 def draw_kernel(choose, spatial):
