@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Compares models with onnxruntime: errors against a float64 reference, speed, compile time.
 
-  compare_models.py [--threads N] [--rounds N] [--size NAME=N] [--json FILE] MODEL...
+  compare_models.py [--threads N] [--rounds N] [--size NAME=N] [--open] [--json FILE] MODEL...
 
 Needs the Python packages polyhalite (PYTHONPATH=build/python/package), onnx and onnxruntime. Inputs are
 random with a seed, and weights that are one number throughout become random as well. Both run in turns;
 times are medians of a run's wall and of the process's CPU time, which a loaded machine disturbs less.
-A size is of a dimension that the model names. Exit status 1 where an error is more than twice
+A size is of a dimension that the model names. With --open the numbers, rows and columns of images are
+left open, and others run first, so that the program for all sizes is measured. Exit status 1 where an error is more than twice
 onnxruntime's and more than 1e-6 of the largest result.
 """
 
@@ -191,16 +192,39 @@ def seconds_of(run, warm=0.01, least=0.02):
     return (time.perf_counter() - before) / runs, (time.process_time() - busy) / runs
 
 
-def speed(path, model, sizes, threads, rounds):
+def with_open_images(model):
+    """The model with names for the sizes of images but their channels; nothing follows from the old ones."""
+    opened = onnx.ModelProto()
+    opened.CopyFrom(model)
+    for value in opened.graph.input:
+        dims = value.type.tensor_type.shape.dim
+        for i in (0, 2, 3) if len(dims) == 4 else ():
+            dims[i].dim_param = f"{value.name}_{i}"
+    for value in opened.graph.output:
+        for i, d in enumerate(value.type.tensor_type.shape.dim):
+            d.dim_param = f"{value.name}_{i}"
+    del opened.graph.value_info[:]
+    return opened
+
+
+def larger_images(feed):
+    return {k: numpy.pad(v, [(0, 0), (0, 0), (0, 32), (0, 64)]) if v.ndim == 4 else v
+            for k, v in feed.items()}
+
+
+def speed(path, model, sizes, threads, rounds, is_open=False):
     import onnxruntime
     import polyhalite.onnx
 
     feed = make_inputs(model, sizes)
+    source = with_open_images(onnx.load(path)).SerializeToString() if is_open else path
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
-    peer = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    peer = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+    mine = polyhalite.onnx.load(source)
+    if is_open:
+        mine.run(larger_images(feed))
     start = time.perf_counter()
-    mine = polyhalite.onnx.load(path)
     mine.run(feed)
     seconds = {"compile": time.perf_counter() - start}
     runs = {"ours": lambda: mine.run(feed), "onnxruntime": lambda: peer.run(None, feed)}
@@ -222,6 +246,7 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--size", action="append", default=[], metavar="NAME=N")
+    parser.add_argument("--open", action="store_true")
     parser.add_argument("--json")
     parser.add_argument("--no-accuracy", action="store_true")
     parser.add_argument("--no-speed", action="store_true")
@@ -234,7 +259,7 @@ def main():
         row = {"model": os.path.basename(path), "threads": args.threads,
                "load": os.getloadavg()[0]}
         if not args.no_speed:
-            row.update(speed(path, model, sizes, args.threads, args.rounds))
+            row.update(speed(path, model, sizes, args.threads, args.rounds, args.open))
             row["ratio"] = row["onnxruntime"] / row["ours"]
             row["ratio_cpu"] = row["onnxruntime_cpu"] / row["ours_cpu"]
         if not args.no_accuracy:
