@@ -20,7 +20,7 @@ const std::map<Key, Operator> &registry() {
                       network_operators, quantized_operators, attention_operators, image_operators,
                       signal_operators, einsum_operators, selection_operators, control_operators,
                       geometry_operators, fourier_operators, random_operators, top_k_operators,
-                      concat_operators, read_sizes_operators}) {
+                      concat_operators, read_sizes_operators, resize_operators}) {
       for (Operator &o : part()) {
         const Key key{o.domain, o.name};
         internal_check(m.emplace(key, std::move(o)).second, "an operator stands in two tables");

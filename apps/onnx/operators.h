@@ -166,6 +166,7 @@ std::vector<Operator> network_operators();
 std::vector<Operator> quantized_operators();
 std::vector<Operator> attention_operators();
 std::vector<Operator> image_operators();
+std::vector<Operator> resize_operators();
 std::vector<Operator> signal_operators();
 std::vector<Operator> einsum_operators();
 std::vector<Operator> selection_operators();
