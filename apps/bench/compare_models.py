@@ -7,8 +7,8 @@ Needs the Python packages polyhalite (PYTHONPATH=build/python/package), onnx and
 random with a seed, and weights that are one number throughout become random as well. Both run in turns;
 times are medians of a run's wall and of the process's CPU time, which a loaded machine disturbs less.
 A size is of a dimension that the model names. With --open the numbers, rows and columns of images are
-left open, and others run first, so that the program for all sizes is measured. Exit status 1 where an error is more than twice
-onnxruntime's and more than 1e-6 of the largest result.
+left open, and others run first, so that the program for all sizes is measured. Exit status 1 where an
+error is more than twice onnxruntime's and more than 1e-6 of the largest result.
 """
 
 import argparse
@@ -221,10 +221,11 @@ def speed(path, model, sizes, threads, rounds, is_open=False):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     peer = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+    start = time.perf_counter()
     mine = polyhalite.onnx.load(source)
     if is_open:
         mine.run(larger_images(feed))
-    start = time.perf_counter()
+        start = time.perf_counter()
     mine.run(feed)
     seconds = {"compile": time.perf_counter() - start}
     runs = {"ours": lambda: mine.run(feed), "onnxruntime": lambda: peer.run(None, feed)}

@@ -275,10 +275,10 @@ Tensor channels_together(const Tensor &x) {
   return channels.apart && !channels.together ? with_channels_innermost(x) : x;
 }
 
-Tensor stored_image(const Tensor &x, const std::string &name) {
-  if (x.rank() < 3) return stored(x, name);
+Tensor stored_image(const Tensor &x) {
+  if (x.rank() < 3) return stored(x, "image");
   const Channels channels(x);
-  return channels.together && !channels.apart ? with_channels_innermost(x) : stored(x, name);
+  return channels.together && !channels.apart ? with_channels_innermost(x) : stored(x, "image");
 }
 
 bool few_results(int results, const Window &window) {

@@ -181,7 +181,21 @@ Expr as_element(const Expr &sum, Type type) {
              : cast(type, clamp(round(sum), cast(wide, type.min()), cast(wide, type.max())));
 }
 
-Type type_of_sums(Type t) { return t.is_float() && t.bits() == 64 ? t : Float(32); }
+// At one point of the result; an undefined weight is 1, of a single tap.
+Expr sum_of_taps(const Tensor &x, const Index &at, size_t axis, int taps,
+                 const std::function<Expr(int)> &place, const std::function<Expr(int)> &weight) {
+  const Type type = x.type(), wide = type == Float(64) ? type : Float(32);
+  Expr sum;
+  for (int t = 0; t < taps; t++) {
+    Index from = at;
+    from[axis] = place(t);
+    const Expr w = weight(t);
+    if (!w.defined()) return x(from);
+    const Expr term = cast(wide, x(from)) * cast(wide, w);
+    sum = sum.defined() ? sum + term : term;
+  }
+  return sum;
+}
 
 // Each element k times, side by side.
 Tensor repeated(const Tensor &x, size_t axis, int k, const Expr &size) {
@@ -208,22 +222,14 @@ Tensor sampled(const Tensor &x, size_t axis, const Samples &s, int64_t in, const
   const Expr last = x.shape()[axis] - 1;
   const bool single = s.taps == 1, any = s.any_outside;
   const int taps = s.taps;
-  const Type type = x.type(), wide = type_of_sums(type);
+  const Type type = x.type();
   return Tensor(
       type, shape,
       [=](const Index &at) {
-        Expr value;
-        for (int t = 0; t < taps; t++) {
-          Index from = at;
-          from[axis] = clamp(places(at[axis] * taps + t), 0, last);
-          const Expr v = x(from);
-          if (single) {
-            value = v;
-            break;
-          }
-          const Expr term = cast(wide, v) * cast(wide, weights(at[axis] * taps + t));
-          value = value.defined() ? value + term : term;
-        }
+        const Expr row = at[axis] * taps;
+        Expr value = sum_of_taps(
+            x, at, axis, taps, [&](int t) { return clamp(places(row + t), 0, last); },
+            [&](int t) { return single ? Expr() : weights(row + t); });
         if (any)
           value = select(outside(at[axis]) != cast<uint8_t>(Expr(0)),
                          cast(value.type(), Expr(beyond)), value);
@@ -279,24 +285,18 @@ Tensor sampled_at_open_places(const Tensor &x, size_t axis, const Sampling &how,
   for (ops::Stage &s : stages)
     s.dims.clear();  // they are read elsewhere than at the result's point
   const bool crops = how.places == "tf_crop_and_resize";
-  const Type type = x.type(), wide = type_of_sums(type);
+  const Type type = x.type();
   return Tensor(
       type, shape,
       [=](const Index &at) {
-        Expr value;
-        for (int t = 0; t < how.taps; t++) {
-          Index from = at;
-          from[axis] = clamp(first({at[axis]}) + t, 0, last);
-          const Expr v = x(from);
-          if (weights.empty()) {
-            value = v;
-            break;
-          }
-          const Expr term = cast(wide, v) * cast(wide, weights[static_cast<size_t>(t)]({at[axis]}));
-          value = value.defined() ? value + term : term;
-        }
+        const Index place_at{at[axis]};
+        Expr value = sum_of_taps(
+            x, at, axis, how.taps, [&](int t) { return clamp(first(place_at) + t, 0, last); },
+            [&](int t) {
+              return weights.empty() ? Expr() : weights[static_cast<size_t>(t)](place_at);
+            });
         if (crops) {
-          const Expr p = place({at[axis]});
+          const Expr p = place(place_at);
           value =
               select(p < Expr(0.0) || p > in - Expr(1.0), cast(value.type(), Expr(beyond)), value);
         }
@@ -413,7 +413,7 @@ std::vector<Tensor> lower_resize(Lowering &l) {
     }
     const Sampling how = sampling_of(l.node(), p.scales[k]);
     const auto in = n.constant(), out = p.shape[a].constant();
-    if (!first && how.taps > 1) x = ops::stored_image(x, "resized");
+    if (!first && how.taps > 1) x = ops::stored_image(x);
     first = false;
     if (const int times = in ? 0 : repeats_of_open(how, n, p.shape[a], p.scales[k], begin, end)) {
       x = repeated(x, a, times, l.size(p.shape[a]));

@@ -240,7 +240,7 @@ struct Window {
 Tensor channels_together(const Tensor &x);
 /// stored(), of an image x[image, channel, ...], whose channels lie side by side in the Func where
 /// they do so in what x reads.
-Tensor stored_image(const Tensor &x, const std::string &name);
+Tensor stored_image(const Tensor &x);
 /// x[image, channel, ...] with w[result channel, channel / groups, ...]. Padding has the value 0.
 Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int groups,
                    Type sums = Type());
