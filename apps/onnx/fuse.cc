@@ -58,7 +58,8 @@ std::vector<Group> fuse(const Graph &g, bool enabled) {
     for (size_t u : users) {
       const Node &user = g.nodes[u];
       fits = fits && group[u] == into && form_of(user) == Operator::Pointwise &&
-             g.value(user.outputs[0]).shape == value.shape;
+             g.value(user.outputs[0]).shape == value.shape &&
+             !is_turn(user);  // what is turned is made first
     }
     if (!fits) continue;
     group[i] = into;

@@ -17,17 +17,20 @@ Layout channels_innermost(size_t rank) {
   return l;
 }
 
+}  // namespace
+
 bool is_convolution(const Node &n) {
   return n.is("Conv") || n.is("ConvInteger") || n.is("QLinearConv") ||
          (n.is("ConvTranspose") && n.has("strips_of"));
 }
 
-// Operators that work point by point, or window by window, on images in any layout.
 bool keeps_images(const Node &n) {
   static const std::set<std::string> kNames = {"MaxPool",
                                                "AveragePool",
                                                "GlobalAveragePool",
                                                "GlobalMaxPool",
+                                               "GroupNormalization",
+                                               "InstanceNormalization",
                                                "Concat",
                                                "BatchNormalization",
                                                "LRN",
@@ -44,8 +47,6 @@ bool keeps_images(const Node &n) {
                                                "QLinearSigmoid"};
   return kNames.count(n.op) != 0 || operator_of(n.domain, n.op)->form == Operator::Pointwise;
 }
-
-}  // namespace
 
 std::map<ValueId, Layout> choose_layouts(const Graph &g) {
   // Views share their operand's memory, and the host reads it, in row-major order.
@@ -85,8 +86,8 @@ std::map<ValueId, Layout> choose_layouts(const Graph &g) {
         layouts.emplace(n.inputs[0], channels_innermost(shape.size()));
     }
     if (n.is("Transpose") && g.value(n.outputs[0]).shape) turned.insert(n.outputs[0]);
-    bool images = convolution;
-    if (!convolution && keeps_images(n)) {
+    bool images = convolution || n.has("channels_innermost");
+    if (!images && keeps_images(n)) {
       for (ValueId v : n.inputs) {
         images = images || (v != kNone && !g.value(v).constant && layouts.count(v) != 0);
       }

@@ -152,6 +152,8 @@ inline constexpr const char *kInternalDomain = "polyhalite";
 
 /// Null where there is none.
 const Operator *operator_of(const std::string &domain, const std::string &name);
+/// Of an image's memory, see turn_images().
+inline bool is_turn(const Node &n) { return n.domain == kInternalDomain && n.op == "Turn"; }
 /// In files.
 bool is_supported(const std::string &domain, const std::string &name);
 /// All of them, in order of names.

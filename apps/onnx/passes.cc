@@ -8,6 +8,7 @@ const std::vector<GraphPass> &graph_passes() {
       {"widen_halves", widen_halves},
       {"remove_copies", remove_copies},
       {"fold_batch_norm", fold_batch_norm},
+      {"join_group_norm", join_group_norm},
       {"crop_kernels", crop_kernels},
       {"share_common_nodes", share_common_nodes},
       {"join_swish", join_swish},

@@ -33,6 +33,10 @@ Graph share_common_nodes(Graph g);
 ///   %y = Conv(%x, %w, %b); %z = BatchNormalization(%y, ...)   ->   %z = Conv(%x, %w', %b')
 ///   %z = BatchNormalization(%y, ...)   ->   %t = Mul(%y, %factors); %z = Add(%t, %summands)
 Graph fold_batch_norm(Graph g);
+///   %r = Reshape(%x); %n = InstanceNormalization(%r, ...); %s = Reshape(%n); %t = Mul(%s, %w);
+///   %y = Add(%t, %b)   ->   %y = GroupNormalization(%x, %w', %b')
+/// where groups of channels become one, and scales are known: images then keep their layout.
+Graph join_group_norm(Graph g);
 ///   %y = Conv(%x: 14x14, %w) {3x3 cells, 24 apart, pads 24}   ->   %y = Conv(%x, %w')  {1x1}
 /// cells of known kernels that see what is around the image only, for each of its pixels.
 Graph crop_kernels(Graph g);

@@ -65,6 +65,9 @@ std::optional<size_t> instead_of_columns(const Tensor &x, const Window &window);
 Tensor with_columns(const Tensor &x, size_t first, size_t d, size_t spatial);
 Window with_columns(const Window &window, size_t d);
 
+/// Do the channels of x[image, channel, ...] lie side by side in all that it reads?
+bool channels_are_together(const Tensor &x);
+
 /// A copy of x[image, channel, ...] whose channels lie side by side.
 Tensor with_channels_innermost(const Tensor &x);
 

@@ -268,6 +268,11 @@ struct Channels {
 
 }  // namespace
 
+bool channels_are_together(const Tensor &x) {
+  const Channels channels(x);
+  return channels.together && !channels.apart;
+}
+
 Tensor channels_together(const Tensor &x) {
   constexpr int64_t kMany = 16;
   if (constant(x.size(1)).value_or(0) < kMany) return x;
@@ -277,8 +282,7 @@ Tensor channels_together(const Tensor &x) {
 
 Tensor stored_image(const Tensor &x) {
   if (x.rank() < 3) return stored(x, "image");
-  const Channels channels(x);
-  return channels.together && !channels.apart ? with_channels_innermost(x) : stored(x, "image");
+  return channels_are_together(x) ? with_channels_innermost(x) : stored(x, "image");
 }
 
 bool few_results(int results, const Window &window) {

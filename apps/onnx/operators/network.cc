@@ -307,38 +307,29 @@ void infer_lrn(Inference &i) {
   i.result(0, i.type(0), i.shape(0));
 }
 
-std::vector<Tensor> lower_instance_norm(Lowering &l) {
-  const Tensor x = l.in(0);
-  const Tensor y = ops::normalize(x, axes_from(2, x.rank()), l.node().real("epsilon", 1e-5f));
-  return {ops::add(ops::multiply(y, along_channels(l.in(1), x.rank())),
-                   along_channels(l.in(2), x.rank()))};
+// Values of groups of channels, or of channels, for each of x's channels.
+Tensor of_channels(const Tensor &v, const Tensor &x, bool of_groups) {
+  if (!of_groups) return v;
+  const Expr size = x.size(1) / v.size(0);
+  return Tensor(
+      v.type(), {x.size(1)}, [v, size](const ops::Index &at) { return v({at[0] / size}); },
+      v.detached_stages());
 }
 
-std::vector<Tensor> lower_group_norm(Lowering &l) {
-  const Tensor x = l.in(0);
-  const int groups = static_cast<int>(l.node().integer("num_groups", 1));
-  ops::Index grouped{x.size(0), Expr(groups)};
-  Dim channels = Dim::floor_div(l.shape(0)[1], groups);
-  grouped.push_back(l.size(channels));
-  for (int d = 2; d < x.rank(); d++) grouped.push_back(x.size(d));
-  const Tensor wide = ops::convert(x, x.type() == Float(64) ? Float(64) : Float(32));
-  Tensor y = ops::normalize(ops::reshape(wide, grouped), axes_from(2, x.rank() + 1),
-                            l.node().real("epsilon", 1e-5f));
-  auto affine = [&](const Tensor &v) {
-    // Before version 21 groups had values, since then channels have.
-    if (l.node().version < 21) return along_channels(v, x.rank() + 1);
-    const Tensor split = ops::reshape(v, {Expr(groups), l.size(channels)});
-    return ops::reshape(split, [&] {
-      ops::Index shape{Expr(groups), l.size(channels)};
-      for (int d = 2; d < x.rank(); d++) shape.emplace_back(1);
-      return shape;
-    }());
-  };
-  y = ops::elementwise({y, affine(l.in(1)), affine(l.in(2))}, y.type(),
-                       [](const std::vector<Expr> &v) {
-                         return v[0] * cast(v[0].type(), v[1]) + cast(v[0].type(), v[2]);
-                       });
-  return {ops::convert(ops::reshape(y, x.shape()), x.type())};
+std::vector<Tensor> lower_channel_norm(Lowering &l) {
+  const Node &n = l.node();
+  // Before version 21 groups had values, since then channels have.
+  const bool grouped = n.is("GroupNormalization"), of_groups = grouped && n.version < 21;
+  const Tensor given = l.in(0);
+  // Of rank 2 each element is a channel's only pixel.
+  ops::Index sizes = given.shape();
+  if (given.rank() == 2) sizes.emplace_back(1);
+  const Tensor x = given.rank() == 2 ? ops::reshape(given, sizes) : given;
+  const Tensor y =
+      ops::normalize_channels(x, grouped ? static_cast<int>(n.integer("num_groups", 1)) : 0,
+                              of_channels(l.in(1), x, of_groups),
+                              of_channels(l.in(2), x, of_groups), n.real("epsilon", 1e-5f));
+  return {ops::reshape(y, given.shape())};
 }
 
 std::vector<Tensor> lower_lrn(Lowering &l) {
@@ -430,8 +421,8 @@ std::vector<Operator> network_operators() {
       {"", "BatchNormalization", other, infer_batch_norm, lower_batch_norm},
       {"", "LayerNormalization", other, infer_layer_norm, lower_layer_norm},
       {"", "RMSNormalization", other, infer_layer_norm, lower_layer_norm},
-      {"", "InstanceNormalization", other, infer_channel_norm, lower_instance_norm},
-      {"", "GroupNormalization", other, infer_channel_norm, lower_group_norm},
+      {"", "InstanceNormalization", other, infer_channel_norm, lower_channel_norm},
+      {"", "GroupNormalization", other, infer_channel_norm, lower_channel_norm},
       {"", "LRN", other, infer_lrn, lower_lrn},
       {"", "NegativeLogLikelihoodLoss", other, infer_loss, lower_nll},
       {"", "SoftmaxCrossEntropyLoss", other, infer_loss, lower_cross_entropy},

@@ -18,6 +18,8 @@ void infer_identity(Inference &i) {
 
 std::vector<Tensor> lower_view(Lowering &l) { return {ops::reshape(l.in(0), l.result_sizes(0))}; }
 
+std::vector<Tensor> lower_turn(Lowering &l) { return {l.in(0)}; }
+
 void infer_reshape(Inference &i) {
   const std::vector<Dim> wanted = i.sizes(1);
   const Shape &from = i.shape(0);
@@ -266,6 +268,7 @@ std::vector<Tensor> lower_eye_like(Lowering &l) {
 std::vector<Operator> shape_operators() {
   return {
       {"", "Identity", Operator::View, infer_identity, lower_view},
+      {kInternalDomain, "Turn", Operator::Pointwise, infer_identity, lower_turn},
       {"", "Reshape", Operator::View, infer_reshape, lower_view, {1}},
       {"", "Flatten", Operator::View, infer_flatten, lower_view},
       {"", "Squeeze", Operator::View, infer_squeeze, lower_view, {1}},

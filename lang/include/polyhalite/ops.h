@@ -208,6 +208,10 @@ Tensor log_softmax(const Tensor &x, const std::vector<int> &axes);
 /// for.
 Tensor normalize(const Tensor &x, const std::vector<int> &axes, float epsilon,
                  Tensor *mean = nullptr, Tensor *inverse = nullptr);
+/// The same of x[image, channel, ..], of rank 3 or more, over all pixels of each of `groups` groups
+/// of channels side by side (0: each channel is one), then times scale[channel] plus bias[channel].
+Tensor normalize_channels(const Tensor &x, int groups, const Tensor &scale, const Tensor &bias,
+                          float epsilon);
 /// x / sqrt(mean of squares + epsilon) along the axes.
 Tensor rms_normalize(const Tensor &x, const std::vector<int> &axes, float epsilon);
 
