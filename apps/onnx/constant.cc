@@ -222,6 +222,31 @@ int64_t Constant::integer_at(int64_t i) const {
   }
 }
 
+namespace {
+
+template <size_t size>
+void copy_elements(uint8_t *to, const uint8_t *from, int64_t count, int64_t step) {
+  for (int64_t i = 0; i < count; i++) std::memcpy(to + i * size, from + i * step * size, size);
+}
+
+// Elements that stand `step` elements apart, side by side.
+void copy_row(uint8_t *to, const uint8_t *from, int64_t count, int64_t step, size_t size) {
+  if (step == 1) {
+    std::memcpy(to, from, static_cast<size_t>(count) * size);
+  } else if (size == 1) {
+    copy_elements<1>(to, from, count, step);
+  } else if (size == 2) {
+    copy_elements<2>(to, from, count, step);
+  } else if (size == 4) {
+    copy_elements<4>(to, from, count, step);
+  } else {
+    internal_check(size == 8, "elements have up to 8 bytes");
+    copy_elements<8>(to, from, count, step);
+  }
+}
+
+}  // namespace
+
 std::vector<uint8_t> Constant::packed(const std::vector<int> &order) const {
   const size_t size = static_cast<size_t>(element_bytes());
   std::vector<uint8_t> out(bytes());
@@ -233,18 +258,30 @@ std::vector<uint8_t> Constant::packed(const std::vector<int> &order) const {
     return out;
   }
   const size_t rank = shape_.size();
-  std::vector<int64_t> strides(rank, 1), extents(rank), steps(rank);
+  std::vector<int64_t> strides(rank, 1), extents, steps;
   for (size_t d = rank; d-- > 1;) strides[d - 1] = strides[d] * shape_[d];
   for (size_t k = 0; k < rank; k++) {
     const size_t d = order.empty() ? k : static_cast<size_t>(order[k]);
-    extents[k] = shape_[d];
-    steps[k] = splat_ ? 0 : strides[d];
+    const int64_t step = splat_ ? 0 : strides[d];
+    // What lies in one piece is one dimension.
+    if (!steps.empty() && steps.back() == step * shape_[d]) {
+      extents.back() *= shape_[d];
+      steps.back() = step;
+    } else {
+      extents.push_back(shape_[d]);
+      steps.push_back(step);
+    }
   }
-  std::vector<int64_t> at(rank);
+  if (extents.empty()) {
+    extents.push_back(1);
+    steps.push_back(1);
+  }
+  const int64_t length = extents.back(), step = steps.back();
+  std::vector<int64_t> at(extents.size() - 1);
   int64_t from = 0;
-  for (size_t to = 0; to < out.size(); to += size) {
-    std::memcpy(out.data() + to, data_ + static_cast<size_t>(from) * size, size);
-    for (size_t k = rank; k-- > 0;) {
+  for (size_t to = 0; to < out.size(); to += static_cast<size_t>(length) * size) {
+    copy_row(out.data() + to, data_ + static_cast<size_t>(from) * size, length, step, size);
+    for (size_t k = at.size(); k-- > 0;) {
       from += steps[k];
       if (++at[k] < extents[k]) break;
       from -= steps[k] * extents[k];

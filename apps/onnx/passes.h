@@ -47,6 +47,9 @@ Graph join_swish(Graph g);
 /// also of ConvInteger, QLinearMatMul and QLinearConv, behind all of their operands.
 Graph sum_weights(Graph g);
 
+/// Not in the list, since a library has kernels only: long rows are sorted between them.
+///   %v, %p = TopK(%x: 1x8400, 100)   ->   the same on the host
+Graph sort_between_kernels(Graph g);
 /// Not in the list: what lies well depends on the machine. Kernels and known right
 /// operands of products become strips of results, see
 /// ops::kernel_strips():

@@ -73,6 +73,8 @@ Program::Program(const Model &model, const CompileOptions &options)
     for (const GraphPass &p : graph_passes()) {
       if (!options.switched_off.count(p.name)) graph_ = p.run(std::move(graph_));
     }
+    if (engine_ == Engine::Compiled && !options.switched_off.count("sort_between_kernels"))
+      graph_ = sort_between_kernels(std::move(graph_));
     if (!options.switched_off.count("winograd_kernels"))
       graph_ = winograd_kernels(std::move(graph_), target_);
     if (!options.switched_off.count("strip_kernels"))

@@ -85,12 +85,13 @@ class Turning {
     if (v == kNone) return false;
     const Value &value = g_.value(v);
     if (!value.shape || value.shape->size() < 3 || value.constant) return false;
-    // Few pixels or channels lie alike either way.
-    constexpr int64_t kFew = 4;
+    // Few pixels or channels lie alike either way, and few elements are turned at once.
+    constexpr int64_t kFew = 4, kFewElements = 1024;
     Dim pixels = 1;
     for (size_t d = 2; d < value.shape->size(); d++) pixels = pixels * (*value.shape)[d];
     return (*value.shape)[1].constant().value_or(kFew) >= kFew &&
-           pixels.constant().value_or(kFew) >= kFew;
+           pixels.constant().value_or(kFew) >= kFew &&
+           elements(*value.shape).constant().value_or(kFewElements) >= kFewElements;
   }
 
   // Turns of operands that lie in another way than the result will.

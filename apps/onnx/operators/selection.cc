@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "apps/onnx/element_order.h"
 #include "apps/onnx/operators.h"
 #include "apps/onnx/rearrange_constant.h"
 
@@ -21,45 +22,68 @@ Constant plain(const Constant &c) {
   return c.is_splat() ? Constant::of_bytes(c.type(), c.shape(), c.packed()) : c;
 }
 
-bool is_zero(const Constant &c, int64_t i) {
-  return language_type(c.type())->is_float() ? c.number(i) == 0 : c.integer_at(i) == 0;
-}
-
 void infer_non_zero(Inference &i) {
   i.result(0, ElementType::Int64, {Dim(std::max(i.rank(0), 1)), i.fresh_size(0, "count")});
 }
-std::vector<Constant> compute_non_zero(const Node &, const std::vector<Constant> &in) {
-  const Constant x = plain(in[0]);
-  const size_t rank = std::max<size_t>(x.shape().size(), 1);
-  std::vector<std::vector<int64_t>> places(rank);
-  // Masks are zeros for the most part: as many elements as eight bytes are at once.
-  const auto width = static_cast<int64_t>(x.element_bytes()), together = 8 / width;
-  const auto are_zeros = [&](int64_t i) {
-    uint64_t bytes = 0;
-    std::memcpy(&bytes, x.data() + i * width, sizeof bytes);
-    return bytes == 0;
+// Elements of so many bytes, as numbers that are 0 where the element is: -0 is, too.
+template <typename Bits>
+std::vector<int64_t> places_of_non_zeros(const Constant &x, bool is_float) {
+  const auto n = static_cast<size_t>(x.elements());
+  const Bits magnitude = is_float ? static_cast<Bits>(~Bits{0} >> 1) : static_cast<Bits>(~Bits{0});
+  const auto at = [&](size_t i) {
+    Bits v;
+    std::memcpy(&v, x.data() + i * sizeof v, sizeof v);
+    return static_cast<Bits>(v & magnitude);
   };
-  for (int64_t i = 0; i < x.elements(); i++) {
-    while (i + together <= x.elements() && are_zeros(i)) i += together;
-    if (i >= x.elements() || is_zero(x, i)) continue;
-    int64_t rest = i;
-    for (size_t d = rank; d-- > 0;) {
-      const int64_t n = x.shape().empty() ? 1 : x.shape()[d];
-      places[d].push_back(rest % n);
-      rest /= n;
+  size_t count = 0;
+  for (size_t i = 0; i < n; i++) count += at(i) != 0 ? 1 : 0;
+  // One more, for what is written before it is known that it is none.
+  std::vector<int64_t> places(count + 1);
+  constexpr size_t kTogether = 8 / sizeof(Bits);
+  size_t found = 0;
+  for (size_t i = 0; i < n && found < count;) {
+    // Masks are zeros for the most part: as many elements as eight bytes are at once.
+    uint64_t bytes = 0;
+    const size_t block = std::min(kTogether, n - i);
+    std::memcpy(&bytes, x.data() + i * sizeof(Bits), block * sizeof(Bits));
+    for (size_t k = 0; bytes != 0 && k < block; k++) {
+      places[found] = static_cast<int64_t>(i + k);
+      found += at(i + k) != 0 ? 1 : 0;
     }
+    i += block;
   }
-  std::vector<int64_t> all;
-  for (const auto &p : places) all.insert(all.end(), p.begin(), p.end());
-  return {int64_tensor(all, {static_cast<int64_t>(rank), static_cast<int64_t>(places[0].size())})};
+  places.resize(count);
+  return places;
 }
 
-// The tensor with the node's axis in front, and that axis; without one, its elements in one row.
-std::pair<Constant, size_t> rows_of(const Node &n, const Constant &tensor) {
-  const Constant x = plain(tensor);
-  if (!n.has("axis")) return {x.reshaped({x.elements()}), 0};
-  const size_t axis = positive_axis(n.integer("axis", 0), x.shape().size());
-  return {move_axis(x, axis, 0), axis};
+std::vector<Constant> compute_non_zero(const Node &, const std::vector<Constant> &in) {
+  const Constant x = plain(in[0]);
+  const bool real = language_type(x.type())->is_float();
+  const int width = x.element_bytes();
+  const std::vector<int64_t> places = width == 1   ? places_of_non_zeros<uint8_t>(x, real)
+                                      : width == 2 ? places_of_non_zeros<uint16_t>(x, real)
+                                      : width == 4 ? places_of_non_zeros<uint32_t>(x, real)
+                                                   : places_of_non_zeros<uint64_t>(x, real);
+  const size_t rank = std::max<size_t>(x.shape().size(), 1), count = places.size();
+  std::vector<int64_t> all(rank * count);
+  // Along a row places rise: the other coordinates stay until it ends.
+  const int64_t length = x.shape().empty() ? 1 : x.shape().back();
+  std::vector<int64_t> outer(rank - 1);
+  int64_t begin = 0, end = 0;  // of the row
+  for (size_t k = 0; k < count; k++) {
+    if (places[k] >= end) {
+      int64_t rest = places[k] / length;
+      begin = rest * length;
+      end = begin + length;
+      for (size_t d = rank - 1; d-- > 0;) {
+        outer[d] = rest % x.shape()[d];
+        rest /= x.shape()[d];
+      }
+    }
+    for (size_t d = 0; d + 1 < rank; d++) all[d * count + k] = outer[d];
+    all[(rank - 1) * count + k] = places[k] - begin;
+  }
+  return {int64_tensor(all, {static_cast<int64_t>(rank), static_cast<int64_t>(count)})};
 }
 
 void infer_compress(Inference &i) {
@@ -71,12 +95,37 @@ void infer_compress(Inference &i) {
   i.result(0, i.type(0), shape);
 }
 std::vector<Constant> compute_compress(const Node &n, const std::vector<Constant> &in) {
-  const auto [x, axis] = rows_of(n, in[0]);
-  std::vector<int64_t> rows;
-  for (int64_t i = 0; i < std::min(in[1].elements(), x.shape()[0]); i++) {
-    if (in[1].integer_at(i) != 0) rows.push_back(i);
+  const Constant all = plain(in[0]);
+  const bool flat = !n.has("axis");
+  const Constant x = flat ? all.reshaped({all.elements()}) : all;
+  const size_t axis = flat ? 0 : positive_axis(n.integer("axis", 0), x.shape().size());
+  const int64_t length = x.shape()[axis];
+  // Places that are kept, in pieces.
+  std::vector<std::pair<int64_t, int64_t>> pieces;
+  int64_t kept = 0;
+  for (int64_t i = 0; i < std::min(in[1].elements(), length); i++) {
+    if (in[1].integer_at(i) == 0) continue;
+    if (pieces.empty() || pieces.back().first + pieces.back().second != i)
+      pieces.emplace_back(i, 0);
+    pieces.back().second++;
+    kept++;
   }
-  return {move_axis(pick_rows(x, rows), 0, axis)};
+  auto inner = static_cast<size_t>(x.element_bytes());
+  for (size_t d = axis + 1; d < x.shape().size(); d++) inner *= static_cast<size_t>(x.shape()[d]);
+  std::vector<int64_t> shape = x.shape();
+  shape[axis] = kept;
+  const size_t row = static_cast<size_t>(length) * inner;
+  const size_t rows = row == 0 ? 0 : x.bytes() / row;
+  std::vector<uint8_t> bytes(rows * static_cast<size_t>(kept) * inner);
+  uint8_t *to = bytes.data();
+  for (size_t r = 0; r < rows; r++) {
+    for (const auto &[first, count] : pieces) {
+      const size_t size = static_cast<size_t>(count) * inner;
+      std::memcpy(to, x.data() + r * row + static_cast<size_t>(first) * inner, size);
+      to += size;
+    }
+  }
+  return {Constant::of_bytes(x.type(), shape, std::move(bytes))};
 }
 
 void infer_unique(Inference &i) {
@@ -95,31 +144,53 @@ void infer_unique(Inference &i) {
   i.result(2, ElementType::Int64, {rows});
   i.result(3, ElementType::Int64, {count});
 }
+// The tensor with the node's axis in front, and that axis; without one, its elements in one row.
+std::pair<Constant, size_t> rows_of(const Node &n, const Constant &tensor) {
+  const Constant x = plain(tensor);
+  if (!n.has("axis")) return {x.reshaped({x.elements()}), 0};
+  const size_t axis = positive_axis(n.integer("axis", 0), x.shape().size());
+  return {move_axis(x, axis, 0), axis};
+}
+// Rows of so many keys in their order.
+std::vector<int64_t> rows_in_order(const std::vector<int64_t> &keys, int64_t rows, int64_t width) {
+  if (width == 1) return first_in_order(keys.data(), rows, rows);
+  std::vector<int64_t> order(static_cast<size_t>(rows));
+  std::iota(order.begin(), order.end(), int64_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    const int64_t *p = keys.data() + a * width, *q = keys.data() + b * width;
+    return std::lexicographical_compare(p, p + width, q, q + width);
+  });
+  return order;
+}
 std::vector<Constant> compute_unique(const Node &n, const std::vector<Constant> &in) {
   const auto [x, axis] = rows_of(n, in[0]);
   const int64_t rows = x.shape()[0], width = rows > 0 ? x.elements() / rows : 0;
-  const bool real = language_type(x.type())->is_float();
-  auto less = [&](int64_t a, int64_t b) {
-    for (int64_t k = 0; k < width; k++) {
-      const int64_t p = a * width + k, q = b * width + k;
-      if (real ? x.number(p) != x.number(q) : x.integer_at(p) != x.integer_at(q))
-        return real ? x.number(p) < x.number(q) : x.integer_at(p) < x.integer_at(q);
+  const std::vector<int64_t> keys = order_keys(x), order = rows_in_order(keys, rows, width);
+  // Groups of equal rows, by their first ones.
+  std::vector<int64_t> first, counts, inverse(static_cast<size_t>(rows));
+  for (size_t i = 0; i < order.size(); i++) {
+    const int64_t *row = keys.data() + order[i] * width;
+    const bool fresh = i == 0 || !std::equal(row, row + width, keys.data() + order[i - 1] * width);
+    if (fresh) {
+      first.push_back(order[i]);
+      counts.push_back(0);
     }
-    return false;
-  };
-  std::map<int64_t, std::vector<int64_t>, decltype(less)> found(less);  // equal rows
-  for (int64_t r = 0; r < rows; r++) found[r].push_back(r);
-  std::vector<const std::vector<int64_t> *> groups;
-  for (const auto &[first, members] : found) groups.push_back(&members);
-  if (n.integer("sorted", 1) == 0) {
-    std::sort(groups.begin(), groups.end(),
-              [](const auto *a, const auto *b) { return a->front() < b->front(); });
+    counts.back()++;
+    inverse[static_cast<size_t>(order[i])] = static_cast<int64_t>(first.size()) - 1;
   }
-  std::vector<int64_t> first, inverse(static_cast<size_t>(rows)), counts;
-  for (size_t k = 0; k < groups.size(); k++) {
-    first.push_back(groups[k]->front());
-    counts.push_back(static_cast<int64_t>(groups[k]->size()));
-    for (int64_t r : *groups[k]) inverse[static_cast<size_t>(r)] = static_cast<int64_t>(k);
+  if (n.integer("sorted", 1) == 0) {
+    // As they first stand: which group comes k-th, and the other way about.
+    std::vector<size_t> groups(first.size());
+    std::iota(groups.begin(), groups.end(), size_t{0});
+    std::sort(groups.begin(), groups.end(),
+              [&](size_t a, size_t b) { return first[a] < first[b]; });
+    std::vector<int64_t> place(groups.size()), old_first = first, old_counts = counts;
+    for (size_t k = 0; k < groups.size(); k++) {
+      place[groups[k]] = static_cast<int64_t>(k);
+      first[k] = old_first[groups[k]];
+      counts[k] = old_counts[groups[k]];
+    }
+    for (int64_t &i : inverse) i = place[static_cast<size_t>(i)];
   }
   return {move_axis(pick_rows(x, first), 0, axis), Constant::integers(first),
           Constant::integers(inverse), Constant::integers(counts)};
@@ -168,11 +239,7 @@ class KeptBoxes {
 
   void add(const Box &b) {
     for (size_t k = bucket(b.low[along_]); k <= bucket(b.high[along_]); k++) {
-      for (size_t d = 0; d < 2; d++) {
-        buckets_[k].low[d].push_back(b.low[d]);
-        buckets_[k].high[d].push_back(b.high[d]);
-      }
-      buckets_[k].area.push_back(b.area());
+      buckets_[k].add(b);
     }
   }
   // Does one of them share more than `most` of what both cover?
@@ -184,26 +251,52 @@ class KeptBoxes {
   }
 
  private:
+  // Blocks of boxes; those that are not there yet share nothing.
   struct Bucket {
+    static constexpr size_t kBlock = 16;
     std::vector<float> low[2], high[2], area;
+    size_t count = 0;
 
+    void add(const Box &b) {
+      if (count == area.size()) {
+        for (std::vector<float> *v : {&low[0], &low[1], &high[0], &high[1], &area})
+          v->resize(count + kBlock);
+      }
+      for (size_t d = 0; d < 2; d++) {
+        low[d][count] = b.low[d];
+        high[d][count] = b.high[d];
+      }
+      area[count++] = b.area();
+    }
     bool suppress(const Box &b, float most) const {
-      constexpr size_t kBlock = 64;
-      const float own = b.area();
       for (size_t first = 0; first < area.size(); first += kBlock) {
-        const size_t end = std::min(first + kBlock, area.size());
-        int any = 0;
-        for (size_t i = first; i < end; i++) {
-          const float down = std::min(high[0][i], b.high[0]) - std::max(low[0][i], b.low[0]);
-          const float across = std::min(high[1][i], b.high[1]) - std::max(low[1][i], b.low[1]);
-          const float common = std::max(0.0f, down) * std::max(0.0f, across);
-          const float both = area[i] + own - common;
-          const float part = common <= 0 || both <= 0 ? 0 : common / both;
-          any |= part > most ? 1 : 0;
+        if (!may_suppress(first, b, most)) continue;
+        for (size_t i = first; i < std::min(first + kBlock, count); i++) {
+          const float common = common_with(i, b), both = area[i] + b.area() - common;
+          if ((common <= 0 || both <= 0 ? 0 : common / both) > most) return true;
         }
-        if (any) return true;
       }
       return false;
+    }
+    float common_with(size_t i, const Box &b) const {
+      const float down = std::min(high[0][i], b.high[0]) - std::max(low[0][i], b.low[0]);
+      const float across = std::min(high[1][i], b.high[1]) - std::max(low[1][i], b.low[1]);
+      return std::max(0.0f, down) * std::max(0.0f, across);
+    }
+    // All of a block, by vectors and without a division; false is exact.
+    bool may_suppress(size_t first, const Box &b, float most) const {
+      constexpr float kSlack = 1e-5f;
+      const float *low0 = &low[0][first], *low1 = &low[1][first];
+      const float *high0 = &high[0][first], *high1 = &high[1][first], *areas = &area[first];
+      const float own = b.area(), part = most - kSlack;
+      float over[kBlock];
+      for (size_t i = 0; i < kBlock; i++) {
+        const float down = std::min(high0[i], b.high[0]) - std::max(low0[i], b.low[0]);
+        const float across = std::min(high1[i], b.high[1]) - std::max(low1[i], b.low[1]);
+        const float common = std::max(0.0f, down) * std::max(0.0f, across);
+        over[i] = common - part * (areas[i] + own - common);
+      }
+      return std::any_of(over, over + kBlock, [](float v) { return v >= 0; });
     }
   };
 
@@ -217,6 +310,44 @@ class KeptBoxes {
   std::vector<Bucket> buckets_;
 };
 
+// Boxes, the best ones first, of equal ones as they stand, sorted as far as they are asked for.
+class ByScore {
+ public:
+  void add(float score, int64_t box) {
+    // Numbers that stand as the boxes will.
+    const auto key = static_cast<uint64_t>(int64_t{order_key(score, /*falling=*/true)} - INT32_MIN);
+    list_.push_back(key << 32 | static_cast<uint64_t>(box));
+  }
+  bool has(size_t i) const { return i < list_.size(); }
+  int64_t at(size_t i) {
+    constexpr size_t kLeast = 64;
+    while (i >= sorted_) {
+      const size_t end = std::min(std::max(2 * sorted_, kLeast), list_.size());
+      const auto first = list_.begin() + static_cast<ptrdiff_t>(sorted_);
+      const auto last = list_.begin() + static_cast<ptrdiff_t>(end);
+      if (last != list_.end()) std::nth_element(first, last, list_.end());
+      std::sort(first, last);
+      sorted_ = end;
+    }
+    return static_cast<int64_t>(list_[i] & UINT32_MAX);
+  }
+
+ private:
+  std::vector<uint64_t> list_;
+  size_t sorted_ = 0;
+};
+
+std::vector<float> floats_of(const Constant &c) {
+  std::vector<float> values(static_cast<size_t>(c.elements()));
+  if (c.type() == ElementType::Float32 && !c.is_splat() && !values.empty()) {
+    std::memcpy(values.data(), c.data(), c.bytes());
+    return values;
+  }
+  for (size_t i = 0; i < values.size(); i++)
+    values[i] = static_cast<float>(c.number(static_cast<int64_t>(i)));
+  return values;
+}
+
 std::vector<Constant> compute_suppression(const Node &n, const std::vector<Constant> &in) {
   const Constant &boxes = in[0], &scores = in[1];
   const int64_t images = boxes.shape()[0], count = boxes.shape()[1], classes = scores.shape()[1];
@@ -225,14 +356,16 @@ std::vector<Constant> compute_suppression(const Node &n, const std::vector<Const
   };
   const int64_t most = given(2) ? in[2].integer_at(0) : 0;
   const float together = given(3) ? static_cast<float>(in[3].number(0)) : 0;
+  const float least = given(4) ? static_cast<float>(in[4].number(0)) : -HUGE_VALF;
   const bool centred = n.integer("center_point_box", 0) != 0;
+  const std::vector<float> corners = floats_of(boxes), points = floats_of(scores);
   std::vector<int64_t> chosen;
   for (int64_t image = 0; image < images; image++) {
     std::vector<Box> list;
     for (int64_t b = 0; b < count; b++) {
       float v[4];
       for (int64_t k = 0; k < 4; k++)
-        v[k] = static_cast<float>(boxes.number((image * count + b) * 4 + k));
+        v[k] = corners[static_cast<size_t>((image * count + b) * 4 + k)];
       Box box;
       for (int d = 0; d < 2; d++) {
         const float p = centred ? v[d] - v[2 + d] / 2 : v[d];
@@ -242,18 +375,18 @@ std::vector<Constant> compute_suppression(const Node &n, const std::vector<Const
       }
       list.push_back(box);
     }
+    const KeptBoxes none(list);
     for (int64_t c = 0; c < classes; c++) {
-      std::vector<std::pair<double, int64_t>> order;
+      ByScore order;
       for (int64_t b = 0; b < count; b++) {
-        const double score = scores.number((image * classes + c) * count + b);
-        if (!given(4) || score > in[4].number(0)) order.emplace_back(score, b);
+        // What is no number is no better than the least score.
+        const float score = points[static_cast<size_t>((image * classes + c) * count + b)];
+        if (given(4) ? score > least : !std::isnan(score)) order.add(score, b);
       }
-      std::stable_sort(order.begin(), order.end(),
-                       [](const auto &p, const auto &q) { return p.first > q.first; });
-      KeptBoxes kept(list);
+      KeptBoxes kept = none;
       int64_t left = most;
-      for (const auto &[score, b] : order) {
-        if (left <= 0) break;
+      for (size_t i = 0; left > 0 && order.has(i); i++) {
+        const int64_t b = order.at(i);
         const Box &box = list[static_cast<size_t>(b)];
         if (kept.suppress(box, together)) continue;
         kept.add(box);

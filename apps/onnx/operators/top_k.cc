@@ -1,9 +1,7 @@
 // TopK: a kernel of a known number of results, else partial sorting between kernels.
-#include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <numeric>
 
+#include "apps/onnx/element_order.h"
 #include "apps/onnx/operators.h"
 #include "apps/onnx/rearrange_constant.h"
 
@@ -21,40 +19,22 @@ void infer_found_top_k(Inference &i) {
   i.result(1, ElementType::Int64, shape);
 }
 
-// Positions of the k best of a row's elements; of equal ones the first, and what is no number last.
-std::vector<int64_t> best_of(const Constant &row, int64_t k, bool largest) {
-  std::vector<double> keys;
-  const bool wide = row.type() == ElementType::Int64 || row.type() == ElementType::UInt64;
-  std::vector<int64_t> whole;
-  for (int64_t i = 0; i < row.elements(); i++) {
-    if (wide) {
-      whole.push_back(row.integer_at(i));
-      continue;
-    }
-    const double v = row.number(i);
-    keys.push_back(std::isnan(v) ? HUGE_VAL : largest ? -v : v);
+// For each row of the last dimension, positions of its k best; of equal ones the first, and what is
+// no number last.
+template <typename Key>
+std::vector<int64_t> best_of_rows(const std::vector<Key> &keys, int64_t length, int64_t k) {
+  std::vector<int64_t> positions;
+  for (size_t row = 0; row < keys.size(); row += static_cast<size_t>(length)) {
+    const std::vector<int64_t> best = first_in_order(&keys[row], length, k);
+    positions.insert(positions.end(), best.begin(), best.end());
   }
-  const auto precedes = [&](int64_t p, int64_t q) {
-    const auto a = static_cast<size_t>(p), b = static_cast<size_t>(q);
-    if (!wide) return keys[a] != keys[b] ? keys[a] < keys[b] : p < q;
-    if (whole[a] == whole[b]) return p < q;
-    const bool less = row.type() == ElementType::UInt64
-                          ? static_cast<uint64_t>(whole[a]) < static_cast<uint64_t>(whole[b])
-                          : whole[a] < whole[b];
-    return less != largest;
-  };
-  std::vector<int64_t> order(static_cast<size_t>(row.elements()));
-  std::iota(order.begin(), order.end(), int64_t{0});
-  std::partial_sort(order.begin(), order.begin() + k, order.end(), precedes);
-  order.resize(static_cast<size_t>(k));
-  return order;
+  return positions;
 }
 
 std::vector<Constant> compute_top_k(const Node &n, const std::vector<Constant> &operands) {
   const size_t rank = operands[0].shape().size();
   const size_t axis = positive_axis(n.integer("axis", -1), rank);
-  Constant x = move_axis(operands[0], axis, rank - 1);
-  if (x.is_splat()) x = Constant::of_bytes(x.type(), x.shape(), x.packed());
+  const Constant x = move_axis(operands[0], axis, rank - 1);
   const int64_t length = x.shape().back(), k = operands[1].integer_at(0);
   if (k < 0 || k > length) {
     throw RuntimeError({n.describe() + ": k is " + std::to_string(k),
@@ -64,18 +44,15 @@ std::vector<Constant> compute_top_k(const Node &n, const std::vector<Constant> &
   }
   std::vector<int64_t> shape = x.shape();
   shape.back() = k;
-  const int64_t rows = length == 0 ? 0 : x.elements() / length;
+  const bool falls = n.integer("largest", 1) != 0;
+  const std::vector<int64_t> positions = fits_short_keys(x.type())
+                                             ? best_of_rows(short_order_keys(x, falls), length, k)
+                                             : best_of_rows(order_keys(x, falls), length, k);
   const auto width = static_cast<size_t>(x.element_bytes());
-  std::vector<uint8_t> values(static_cast<size_t>(rows * k) * width);
-  std::vector<int64_t> positions;
-  uint8_t *to = values.data();
-  for (int64_t r = 0; r < rows; r++) {
-    const Constant row(x.type(), {length}, nullptr, x.at(r * length));
-    for (const int64_t at : best_of(row, k, n.integer("largest", 1) != 0)) {
-      std::memcpy(to, row.at(at), width);
-      to += width;
-      positions.push_back(at);
-    }
+  std::vector<uint8_t> values(positions.size() * width);
+  for (size_t i = 0; i < positions.size(); i++) {
+    const int64_t row = static_cast<int64_t>(i) / k;
+    std::memcpy(&values[i * width], x.at(row * length + positions[i]), width);
   }
   return {move_axis(Constant::of_bytes(x.type(), shape, std::move(values)), rank - 1, axis),
           move_axis(Constant::integers(positions).reshaped(shape), rank - 1, axis)};
@@ -84,14 +61,15 @@ std::vector<Constant> compute_top_k(const Node &n, const std::vector<Constant> &
 void infer_top_k(Inference &i) {
   const auto a = static_cast<size_t>(i.axis(i.node().integer("axis", -1), i.rank(0)));
   const auto given = i.known_sizes(1);
-  if (!given || (given->size() == 1 && !i.follows_from_inputs((*given)[0]))) {
+  // Of an open number of elements, too: a kernel's tree is not known then.
+  const auto n = i.shape(0)[a].constant();
+  if (!given || !n || (given->size() == 1 && !i.follows_from_inputs((*given)[0]))) {
     i.become("TopK");
     infer_found_top_k(i);
     return;
   }
   const int64_t k = i.integers(1).at(0);
-  const auto n = i.shape(0)[a].constant();
-  if (k < 0 || (n && k > *n))
+  if (k < 0 || k > *n)
     i.fail("k is " + std::to_string(k), "the axis has " + i.shape(0)[a].to_string() + " elements");
   Shape shape = i.shape(0);
   shape[a] = k;
