@@ -9,7 +9,6 @@ using llvm::Value;
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kLn2 = 0.69314718055994531;
 // pi/2 in two numbers of float64.
 constexpr double kHalfPiHigh = 1.5707963267948966, kHalfPiLow = 6.123233995736766e-17;
 
@@ -70,65 +69,12 @@ Value *DeviceMath::special_atan2(Value *y, Value *x) {
   return select(b_.CreateFCmpUNO(x, y), b_.CreateFAdd(x, y), r);
 }
 
-Value *DeviceMath::log1p(Value *s) {
-  Value *u = b_.CreateFAdd(s, f(s, 1));
-  Value *r = b_.CreateFDiv(b_.CreateFMul(log(u), s), b_.CreateFSub(u, f(s, 1)));
-  return select(b_.CreateFCmpOEQ(u, f(s, 1)), s,
-                select(b_.CreateFCmpOEQ(u, f(s, kInfinity)), u, r));
-}
-
-// From e^(x/2), whose square may be beyond the largest number before it is halved.
-Value *DeviceMath::sinh(Value *x) {
-  Value *a = magnitude(x), *z = b_.CreateFMul(x, x);
-  Value *p = polynomial(z, {1.0 / 362880, 1.0 / 5040, 1.0 / 120, 1.0 / 6, 1.0});
-  Value *root = exp(b_.CreateFMul(a, f(a, 0.5)));
-  Value *large = b_.CreateFSub(b_.CreateFMul(b_.CreateFMul(root, f(a, 0.5)), root),
-                               b_.CreateFDiv(b_.CreateFDiv(f(a, 0.5), root), root));
-  return select(b_.CreateFCmpOLT(a, f(a, 1)), b_.CreateFMul(p, x), with_sign_of(large, x));
-}
-
-Value *DeviceMath::cosh(Value *x) {
-  Value *root = exp(b_.CreateFMul(magnitude(x), f(x, 0.5)));
-  return b_.CreateFAdd(b_.CreateFMul(b_.CreateFMul(root, f(x, 0.5)), root),
-                       b_.CreateFDiv(b_.CreateFDiv(f(x, 0.5), root), root));
-}
-
-Value *DeviceMath::asinh(Value *x) {
-  Value *a = magnitude(x), *square = b_.CreateFMul(a, a);
-  Value *root = sqrt(b_.CreateFAdd(square, f(a, 1)));
-  Value *near = log1p(b_.CreateFAdd(a, b_.CreateFDiv(square, b_.CreateFAdd(root, f(a, 1)))));
-  Value *far = b_.CreateFAdd(log(a), f(a, kLn2));
-  return with_sign_of(select(b_.CreateFCmpOGT(a, f(a, 1e10)), far, near), x);
-}
-
-Value *DeviceMath::acosh(Value *x) {
-  Value *s = b_.CreateFSub(x, f(x, 1));
-  Value *near = log1p(b_.CreateFAdd(s, sqrt(b_.CreateFMul(s, b_.CreateFAdd(x, f(x, 1))))));
-  return select(b_.CreateFCmpOGT(x, f(x, 1e10)), b_.CreateFAdd(log(x), f(x, kLn2)), near);
-}
-
-Value *DeviceMath::atanh(Value *x) {
-  Value *a = magnitude(x);
-  Value *quotient = b_.CreateFDiv(b_.CreateFAdd(a, a), b_.CreateFSub(f(a, 1), a));
-  return with_sign_of(b_.CreateFMul(log1p(quotient), f(a, 0.5)), x);
-}
-
 Value *DeviceMath::emit_rest(const std::string &name, const std::vector<Value *> &args) {
   Value *x = args[0];
   if (name == "sin" || name == "cos") return sine_of(many_quarter_turns(x), name == "cos");
   if (name == "tan") return tan_of(many_quarter_turns(x));
   if (name == "pow") return special_pow(x, args[1]);
   if (name == "atan2") return special_atan2(x, args[1]);
-  if (name == "sinh") return sinh(x);
-  if (name == "cosh") return cosh(x);
-  if (name == "asinh") return asinh(x);
-  if (name == "acosh") return acosh(x);
-  if (name == "atanh") return atanh(x);
-  if (name == "asin" || name == "acos") {
-    Value *one = f(x, 1);
-    Value *side = sqrt(b_.CreateFMul(b_.CreateFSub(one, x), b_.CreateFAdd(one, x)));
-    return name == "asin" ? atan2(x, side) : atan2(side, x);
-  }
   return nullptr;
 }
 

@@ -1,9 +1,8 @@
 // DeviceMath: mathematical functions of float32 where there is no C library: VectorMath's, and own
-// code for the rest and for the operands that are beyond VectorMath's reach.
+// code for the operands that are beyond VectorMath's reach.
 //
 // Errors are a few units in the last place of float32. Sines, cosines and tangents of numbers
-// beyond 2^50 are some value of the function. log1p after W. Kahan: log(u)*s/(u - 1) with
-// u = 1 + s.
+// beyond 2^50 are some value of the function.
 #pragma once
 
 #include "codegen/llvm/vector_math.h"
@@ -22,13 +21,6 @@ class DeviceMath : public VectorMath {
   Octant many_quarter_turns(Value *x);
   Value *special_pow(Value *x, Value *y);
   Value *special_atan2(Value *y, Value *x);
-  Value *log1p(Value *s);
-  Value *sinh(Value *x);
-  Value *cosh(Value *x);
-  Value *asinh(Value *x);
-  Value *acosh(Value *x);
-  Value *atanh(Value *x);
-  Value *sqrt(Value *x) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x); }
   Value *is_odd(Value *y);
 };
 

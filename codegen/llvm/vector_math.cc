@@ -19,6 +19,7 @@ constexpr double kLn2High = 0.693359375, kLn2Low = -2.12194440e-4;
 // which the first has 31 bits.
 constexpr double kHalfPi1 = 0x1.921fb6p+0, kHalfPi2 = -0x1.777a5cp-25, kHalfPi3 = -0x1.ee59dap-50;
 constexpr double kHalfPiHigh = 0x1.921fb544p+0, kHalfPiLow = 0x1.0b4611a626331p-34;
+constexpr double kLn2 = 0.69314718055994531;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
@@ -134,8 +135,8 @@ Value *VectorMath::exp(Value *x) {
   held = select(b_.CreateFCmpOLT(held, f(x, -104.0)), f(x, -104.0), held);
   const Halvings h = halvings(held);
   // Shorter than exp_of_rest(), at the price of half a unit.
-  Value *p = polynomial(h.rest, {0x1.685148p-10, 0x1.123bd8p-7, 0x1.555b98p-5, 0x1.55548ep-3,
-                                 0x1.fffff8p-2, 1, 1});
+  Value *p = polynomial(
+      h.rest, {0x1.685148p-10, 0x1.123bd8p-7, 0x1.555b98p-5, 0x1.55548ep-3, 0x1.fffff8p-2, 1, 1});
   return scaled(p, h, true);
 }
 
@@ -249,7 +250,10 @@ Value *VectorMath::sine_of(const Octant &o, bool cosine) {
   return floats(b_.CreateXor(ints(select(is_odd, c, s)), sign), x->getType());
 }
 
-Value *VectorMath::tan(Value *x) { return tan_of(quarter_turns(x, true)); }
+Value *VectorMath::tan(Value *x) {
+  Value *r = tan_of(quarter_turns(x, true));
+  return select(b_.CreateFCmpOEQ(x, f(x, 0)), x, r);  // tan(-0) is -0
+}
 
 Value *VectorMath::tan_of(const Octant &o) {
   Value *const x = o.rest;
@@ -318,6 +322,87 @@ Value *VectorMath::erf(Value *x) {
   return with_sign_of(select(b_.CreateFCmpOLT(a, f(a, 0.84375)), small, large), x);
 }
 
+// e^a / 2 for a >= 0, which is finite a little beyond where e^a is.
+Value *VectorMath::half_exp(Value *a) {
+  Halvings h = halvings(select(b_.CreateFCmpOGT(a, f(a, 90)), f(a, 90), a));
+  Value *p = exp_of_rest(h);
+  h.n = b_.CreateFSub(h.n, f(a, 1));
+  h.whole = b_.CreateSub(h.whole, i(h.whole, 1));
+  return scaled(p, h, true);
+}
+
+// x + x^3 P(x^2) below 1; the other half of the sum counts above it.
+Value *VectorMath::sinh(Value *x) {
+  Value *a = magnitude(x), *z = b_.CreateFMul(x, x);
+  Value *p = polynomial(z, {0x1.7a167ep-19, 0x1.9ffe8cp-13, 0x1.111136p-7, 0x1.555556p-3});
+  Value *small = fused(b_.CreateFMul(p, z), a, a);
+  Value *half = half_exp(a);
+  Value *large = b_.CreateFSub(half, b_.CreateFDiv(f(a, 0.25), half));
+  return with_sign_of(select(b_.CreateFCmpOLT(a, f(a, 1)), small, large), x);
+}
+
+Value *VectorMath::cosh(Value *x) {
+  Value *half = half_exp(magnitude(x));
+  return b_.CreateFAdd(half, b_.CreateFDiv(f(x, 0.25), half));
+}
+
+// s + s^3 P(s^2) for s in [0, 1/2]: of a number above that s is the root of (1 - a)/2, whose arc
+// sine is half of what is left to pi/2.
+VectorMath::ArcSine VectorMath::arc_sine_of_magnitude(Value *a) {
+  Value *beyond = b_.CreateFCmpOGT(a, f(a, 0.5));
+  Value *z = select(beyond, fused(a, f(a, -0.5), f(a, 0.5)), b_.CreateFMul(a, a));
+  Value *s = select(beyond, sqrt(z), a);
+  Value *p =
+      polynomial(z, {0x1.597a06p-5, 0x1.8c18e6p-6, 0x1.747fdap-5, 0x1.3301d4p-4, 0x1.5555c8p-3});
+  return {beyond, fused(b_.CreateFMul(p, z), s, s)};
+}
+
+Value *VectorMath::asin(Value *x) {
+  const ArcSine arc = arc_sine_of_magnitude(magnitude(x));
+  Value *rest = b_.CreateFSub(f(x, kHalfPi1),
+                              b_.CreateFSub(b_.CreateFAdd(arc.angle, arc.angle), f(x, kHalfPi2)));
+  return with_sign_of(select(arc.beyond, rest, arc.angle), x);
+}
+
+Value *VectorMath::acos(Value *x) {
+  const ArcSine arc = arc_sine_of_magnitude(magnitude(x));
+  Value *negative = b_.CreateFCmpOLT(x, f(x, 0));
+  Value *twice = b_.CreateFAdd(arc.angle, arc.angle);
+  Value *behind = b_.CreateFSub(f(x, 2 * kHalfPi1), b_.CreateFSub(twice, f(x, 2 * kHalfPi2)));
+  Value *near =
+      b_.CreateFSub(f(x, kHalfPi1), b_.CreateFSub(with_sign_of(arc.angle, x), f(x, kHalfPi2)));
+  return select(arc.beyond, select(negative, behind, twice), near);
+}
+
+// After W. Kahan: log(u)*s/(u - 1) with u = 1 + s.
+Value *VectorMath::log1p(Value *s) {
+  Value *u = b_.CreateFAdd(s, f(s, 1));
+  Value *r = b_.CreateFDiv(b_.CreateFMul(log(u), s), b_.CreateFSub(u, f(s, 1)));
+  return select(b_.CreateFCmpOEQ(u, f(s, 1)), s,
+                select(b_.CreateFCmpOEQ(u, f(s, kInfinity)), u, r));
+}
+
+Value *VectorMath::asinh(Value *x) {
+  Value *a = magnitude(x), *square = b_.CreateFMul(a, a);
+  Value *root = sqrt(b_.CreateFAdd(square, f(a, 1)));
+  Value *near = log1p(b_.CreateFAdd(a, b_.CreateFDiv(square, b_.CreateFAdd(root, f(a, 1)))));
+  Value *far = b_.CreateFAdd(log(a), f(a, kLn2));
+  return with_sign_of(select(b_.CreateFCmpOGT(a, f(a, 1e10)), far, near), x);
+}
+
+Value *VectorMath::acosh(Value *x) {
+  Value *s = b_.CreateFSub(x, f(x, 1));
+  Value *near = log1p(b_.CreateFAdd(s, sqrt(b_.CreateFMul(s, b_.CreateFAdd(x, f(x, 1))))));
+  Value *r = select(b_.CreateFCmpOGT(x, f(x, 1e10)), b_.CreateFAdd(log(x), f(x, kLn2)), near);
+  return select(b_.CreateFCmpOLT(s, f(x, 0)), f(x, std::numeric_limits<double>::quiet_NaN()), r);
+}
+
+Value *VectorMath::atanh(Value *x) {
+  Value *a = magnitude(x);
+  Value *quotient = b_.CreateFDiv(b_.CreateFAdd(a, a), b_.CreateFSub(f(a, 1), a));
+  return with_sign_of(b_.CreateFMul(log1p(quotient), f(a, 0.5)), x);
+}
+
 // As exp, with a shorter polynomial; beyond the largest and below the smallest normal number it is
 // held to them.
 Value *VectorMath::fast_exp(Value *x) {
@@ -370,6 +455,13 @@ Value *VectorMath::emit(const std::string &name, const std::vector<Value *> &arg
   if (name == "atan") return atan(x);
   if (name == "tanh") return tanh(x);
   if (name == "erf") return erf(x);
+  if (name == "sinh") return sinh(x);
+  if (name == "cosh") return cosh(x);
+  if (name == "asin") return asin(x);
+  if (name == "acos") return acos(x);
+  if (name == "asinh") return asinh(x);
+  if (name == "acosh") return acosh(x);
+  if (name == "atanh") return atanh(x);
   if (name == "fast_exp") return fast_exp(x);
   if (name == "fast_log") return fast_log(x);
   if (name == "fast_sin" || name == "fast_cos") return fast_sine(x, name == "fast_cos");
