@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "apps/onnx/infer.h"
+#include "apps/onnx/kernel_rows.h"
 #include "apps/onnx/kernel_sizes.h"
 #include "apps/onnx/operators.h"
 
@@ -268,6 +269,7 @@ KernelGraph kernel_graph(const Graph &g, const Group &group,
                          const std::map<ValueId, Layout> &layouts) {
   KernelGraph k = extract(g, group, layouts);
   Merge(&k).run();
+  merge_rows(&k);
   k.sizes = name_sizes(&k.graph);
   return k;
 }

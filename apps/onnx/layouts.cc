@@ -32,6 +32,8 @@ bool keeps_images(const Node &n) {
                                                "GroupNormalization",
                                                "InstanceNormalization",
                                                "Concat",
+                                               "DepthToSpace",
+                                               "SpaceToDepth",
                                                "BatchNormalization",
                                                "LRN",
                                                "Pad",
