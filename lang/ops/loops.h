@@ -101,6 +101,11 @@ void schedule_in_place(const Stage &s, const Target &target);
 ///   for images, heads { turned; for queries/block { seen; peak; weights; total; sums; to } }
 void schedule_attention(const Loops &to, const Stage &s, const Target &target);
 
+/// A Fourier: blocks of rows, all passes of a block in one place, or passes one after the other.
+///
+///   for rows/lanes { passes; for k { lanes of spectrum } }
+void schedule_fourier(const Stage &s, const Target &target);
+
 /// A Func whose innermost dimension strides through what it reads, while another one runs along
 /// it: vectors of both, as squares. False, and nothing is done, where f reads in another way.
 ///

@@ -432,6 +432,9 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
         alone = alone && !whole;
         break;
       }
+      case Stage::Fourier:
+        schedule_fourier(s, target);
+        break;
       case Stage::InPlace:
         schedule_in_place(s, target);
         break;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "apps/onnx/operators.h"
+#include "lang/ir/node.h"
 #include "polyhalite/operators.h"
 
 namespace polyhalite::onnx {
@@ -62,6 +63,38 @@ Tensor real_turns(int length) {
                                      Expr(static_cast<double>(length));
                             }),
                      "turns");
+}
+
+// Rows [row, n, part]: their transforms [row, k, part], or, where they are halves of the spectra of
+// real signals, those [row, n].
+Tensor transformed(const Tensor &rows, int parts, int length, int results, bool inverse, bool half,
+                   bool many_rows) {
+  if (!ops::has_fast_transform(length)) {
+    const Tensor flat = ops::reshape(rows, {rows.size(0), rows.size(1) * parts});
+    return ops::matmul(flat, half ? real_turns(length) : turns(length, parts, results, inverse));
+  }
+  const auto part = [&](int which) {
+    return Tensor(
+        rows.type(), {rows.size(0), Expr(length)},
+        [=](const Index &at) {
+          if (!half) return rows({at[0], at[1], which});
+          // The other half is the first one's mirror.
+          const Expr mirrored = 2 * at[1] > length;
+          const Expr place = clamp(select(mirrored, length - at[1], at[1]), 0, length / 2);
+          const Expr v = rows({at[0], place, which});
+          return which == 0 ? v : select(mirrored, -v, v);
+        },
+        rows.detached_stages());
+  };
+  const Tensor y =
+      ops::fourier_transform(part(0), parts == 2 ? part(1) : Tensor(), results, inverse, many_rows);
+  const auto scaled = [inverse, length](const Expr &v) {
+    return inverse ? v / Expr(static_cast<double>(length)) : v;
+  };
+  if (!half) return ops::elementwise(y, scaled);
+  return Tensor(
+      y.type(), {rows.size(0), Expr(results)},
+      [y, scaled](const Index &at) { return scaled(y({at[0], at[1], 0})); }, y.detached_stages());
 }
 
 int whole_number(const Inference &i, const Dim &d, const std::string &what) {
@@ -139,9 +172,11 @@ std::vector<Tensor> lower_dft(Lowering &l) {
   }
   shape.insert(shape.end(), {Expr(results), Expr(half ? 1 : 2)});
   const Tensor rows = ops::reshape(ops::transpose(ops::convert(signal, Float(64)), order),
-                                   {others, Expr(places * parts)});
-  const Tensor y =
-      ops::matmul(rows, half ? real_turns(length) : turns(length, parts, results, inverse));
+                                   {others, Expr(places), Expr(parts)});
+  constexpr int64_t kMany = 8;
+  int64_t count = 1;
+  const bool many = is_const_int(others, &count) && count >= kMany;
+  const Tensor y = transformed(rows, parts, length, results, inverse, half, many);
   return {ops::convert(ops::transpose(ops::reshape(y, shape), back), type)};
 }
 
@@ -170,12 +205,15 @@ std::vector<Tensor> lower_stft(Lowering &l) {
   const int results = static_cast<int>(*l.result_shape(0)[2].constant());
   const Index shape = l.result_sizes(0);
   const Tensor window = l.has(2) ? l.in(2) : Tensor();
-  const Tensor frames(Float(64), {shape[0], shape[1], Expr(length * parts)}, [=](const Index &at) {
-    const Expr n = at[2] / parts, place = at[1] * step + n;
-    const Expr v = x.rank() == 3 ? x({at[0], place, at[2] % parts}) : x({at[0], place});
-    return cast<double>(window.defined() ? v * window({n}) : v);
-  });
-  const Tensor y = ops::matmul(frames, turns(length, parts, results, false));
+  // Row `frame` of signal `at[0] / frames`.
+  const Expr count = shape[1];
+  const Tensor frames(
+      Float(64), {shape[0] * count, Expr(length), Expr(parts)}, [=](const Index &at) {
+        const Expr signal = at[0] / count, place = at[0] % count * step + at[1];
+        const Expr v = x.rank() == 3 ? x({signal, place, at[2]}) : x({signal, place});
+        return cast<double>(window.defined() ? v * window({at[1]}) : v);
+      });
+  const Tensor y = transformed(frames, parts, length, results, false, false, true);
   return {ops::convert(ops::reshape(y, shape), x.type())};
 }
 

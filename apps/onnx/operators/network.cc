@@ -329,7 +329,7 @@ std::vector<Tensor> lower_channel_norm(Lowering &l) {
       ops::normalize_channels(x, grouped ? static_cast<int>(n.integer("num_groups", 1)) : 0,
                               of_channels(l.in(1), x, of_groups),
                               of_channels(l.in(2), x, of_groups), n.real("epsilon", 1e-5f));
-  return {ops::reshape(y, given.shape())};
+  return {given.rank() == 2 ? ops::reshape(y, given.shape()) : y};
 }
 
 std::vector<Tensor> lower_lrn(Lowering &l) {

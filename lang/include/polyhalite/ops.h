@@ -40,6 +40,7 @@ struct Stage {
               // or what the rows of the Product behind it are made of, beside those
     Attention,  // of `parts`
     Winograd,   // of `parts`: tiles of results from products of transformed tiles
+    Fourier,    // of `parts`: passes, each for one factor of the length
     InPlace,    // updates that write one place after the other: running sums, scattered elements
     Store,      // values that are read many times
   };
@@ -54,7 +55,7 @@ struct Stage {
   // Of a Product that is made of several side by side, and of Strips: the last argument says which,
   // and the first counts within it along the same dimension. The last strip may have results beyond
   // the tensor's.
-  // Of an Attention: heads that share keys.
+  // Of an Attention: heads that share keys. Of a Fourier: 1 where members of the batch are rows.
   int groups = 1;
   // The Funcs of an Attention: keys turned, scores, what is seen of them, each query's largest,
   // weights, their sum, weighted sums; then rvars are those of scores, largest, sum, weighted sums.
@@ -65,7 +66,7 @@ struct Stage {
   std::vector<Func> parts = {};
   int columns = 0;
   // Of a Winograd, of rows and of columns: results of a tile, pixels between windows, products for
-  // each channel of a tile.
+  // each channel of a tile. Of a Fourier, `tile` is each part's factor, 0 where it is no pass.
   std::vector<int> tile = {}, stride = {}, places = {};
   // Of a Product, Strips or Depthwise of open sizes, whose func selects by size between the sums of
   // others: the first one whose `when` holds, the last one, which has none, where no other does. A
@@ -198,6 +199,13 @@ Tensor reduce(const Tensor &x, Reduction how, const std::vector<int> &axes, bool
 Tensor arg_reduce(const Tensor &x, bool largest, int axis, bool keep_axis, bool last);
 /// Sums (products) of all elements up to each point, without it where exclusive.
 Tensor cumulate(const Tensor &x, int axis, bool product, bool exclusive, bool reverse);
+/// Is the length a product of primes up to 13?
+bool has_fast_transform(int length);
+/// Discrete Fourier transforms of rows of such a length, re[row, n] + i im[row, n] of Float(64)
+/// (undefined: real numbers): parts [row, k, 2] for k below `results`. The inverse is not divided by
+/// the length. `many_rows`: there are as many as a vector has lanes, or more.
+Tensor fourier_transform(const Tensor &re, const Tensor &im, int results, bool inverse,
+                         bool many_rows);
 /// The k largest (smallest) values along an axis in order, and their Int(64) positions.
 std::pair<Tensor, Tensor> top_k(const Tensor &x, int k, int axis, bool largest);
 
