@@ -3,6 +3,7 @@
 // (1965); of few rows in two dimensions, so that there are vectors along one of them.
 #include <algorithm>
 #include <cmath>
+#include <complex>
 
 #include "lang/ops/common.h"
 #include "polyhalite/operators.h"
@@ -264,16 +265,105 @@ Tensor transform_few(const Tensor &re, const Tensor &im, int results, bool inver
   return spectrum_of(spectrum, re.size(0), results, parts, factors, false, merged_stages(operands));
 }
 
-}  // namespace
-
-bool has_fast_transform(int length) { return !factors_of(length).empty(); }
-
-Tensor fourier_transform(const Tensor &re, const Tensor &im, int results, bool inverse,
-                         bool many_rows) {
+Tensor transform(const Tensor &re, const Tensor &im, int results, bool inverse, bool many_rows) {
   constexpr int kShort = 64;
   const int length = static_cast<int>(*constant(re.size(1)));
   return many_rows || length < kShort ? transform_many(re, im, results, inverse)
                                       : transform_few(re, im, results, inverse);
+}
+
+// Of 2^k numbers.
+using Numbers = std::vector<std::complex<double>>;
+Numbers transformed(const Numbers &x) {
+  const size_t n = x.size();
+  if (n == 1) return x;
+  Numbers even, odd, y(n);
+  for (size_t i = 0; i < n; i++) (i % 2 == 0 ? even : odd).push_back(x[i]);
+  even = transformed(even);
+  odd = transformed(odd);
+  for (size_t k = 0; k < n / 2; k++) {
+    const Root w(static_cast<int64_t>(k), static_cast<int64_t>(n), false);
+    const std::complex<double> t = odd[k] * std::complex<double>(w.cosine, w.sine);
+    y[k] = even[k] + t;
+    y[k + n / 2] = even[k] - t;
+  }
+  return y;
+}
+
+// Parts of known numbers, to be read at an index.
+struct Known {
+  Buffer<double> re, im;
+  explicit Known(const Numbers &v)
+      : re(static_cast<int>(v.size())), im(static_cast<int>(v.size())) {
+    for (int i = 0; i < re.width(); i++) {
+      re(i) = v[static_cast<size_t>(i)].real();
+      im(i) = v[static_cast<size_t>(i)].imag();
+    }
+  }
+  Complex times(const Complex &a, const Expr &at) const { return turned(a, re(at), im(at)); }
+};
+
+Tensor stored_part(const std::function<Expr(const Index &)> &value, const Index &shape,
+                   const std::vector<Tensor> &operands) {
+  return stored(Tensor(Float(64), shape, value, merged_stages(operands)), "part");
+}
+
+// n k = (n^2 + k^2 - (k - n)^2)/2: numbers times a chirp, convolved with the chirp, times it again.
+Tensor transform_by_chirp(const Tensor &re, const Tensor &im, int results, bool inverse,
+                          bool many_rows) {
+  const int length = static_cast<int>(*constant(re.size(1)));
+  int padded = 1;
+  while (padded < 2 * length - 1) padded *= 2;
+  Numbers chirp, filter(static_cast<size_t>(padded));
+  for (int64_t n = 0; n < length; n++) {
+    const Root w(n * n % (2 * int64_t{length}), 2 * int64_t{length}, inverse);
+    chirp.emplace_back(w.cosine, w.sine);
+    // The filter is as long as the padded numbers, for places of both signs.
+    filter[static_cast<size_t>(n)] = filter[static_cast<size_t>((padded - n) % padded)] =
+        std::conj(chirp.back());
+  }
+  filter = transformed(filter);
+  for (auto &v : filter) v /= padded;
+  const Known of_chirp(chirp), of_filter(filter);
+  const std::vector<Tensor> given =
+      im.defined() ? std::vector<Tensor>{re, im} : std::vector<Tensor>{re};
+  const Index whole{re.size(0), Expr(padded)};
+  const auto in_front = [&](bool imaginary) {
+    const auto value = [=](const Index &at) {
+      const Expr n = min(at[1], length - 1);
+      const Complex v = of_chirp.times({re({at[0], n}), im.defined() ? im({at[0], n}) : Expr()}, n);
+      return select(at[1] < length, imaginary ? v.im : v.re, Expr(0.0));
+    };
+    return stored_part(value, whole, given);
+  };
+  const Tensor spectrum = transform(in_front(false), in_front(true), padded, false, many_rows);
+  const auto filtered = [&](bool imaginary) {
+    const auto value = [=](const Index &at) {
+      const Complex v =
+          of_filter.times({spectrum({at[0], at[1], 0}), spectrum({at[0], at[1], 1})}, at[1]);
+      return imaginary ? v.im : v.re;
+    };
+    return stored_part(value, whole, {spectrum});
+  };
+  const Tensor convolved = transform(filtered(false), filtered(true), results, true, many_rows);
+  return Tensor(
+      Float(64), {re.size(0), Expr(results), Expr(2)},
+      [=](const Index &at) {
+        const Complex v =
+            of_chirp.times({convolved({at[0], at[1], 0}), convolved({at[0], at[1], 1})}, at[1]);
+        return select(at[2] == 0, v.re, v.im);
+      },
+      convolved.detached_stages());
+}
+
+}  // namespace
+
+Tensor fourier_transform(const Tensor &re, const Tensor &im, int results, bool inverse,
+                         bool many_rows) {
+  const int length = static_cast<int>(*constant(re.size(1)));
+  return length == 1 || !factors_of(length).empty()
+             ? transform(re, im, results, inverse, many_rows)
+             : transform_by_chirp(re, im, results, inverse, many_rows);
 }
 
 }  // namespace polyhalite::ops

@@ -1,4 +1,4 @@
-// Fourier transforms: products with tables of sines and cosines.
+// Fourier transforms.
 #include <algorithm>
 #include <cmath>
 
@@ -13,66 +13,10 @@ namespace {
 using ops::Index;
 using ops::Tensor;
 
-constexpr double kQuarter = 3.14159265358979323846 / 2;
-
-// Of `step` steps out of `length` of a turn. Whole quarters are exact, which no multiple of pi is.
-struct Angle {
-  Expr cosine, sine;
-  Angle(const Expr &step, int length) {
-    const Expr whole = step * 4 / length;
-    const Expr rest = cast<double>(step * 4 - whole * length) * Expr(kQuarter / length);
-    const Expr c = cos(rest), s = sin(rest);
-    auto turned = [&](const Expr &a, const Expr &b, const Expr &other) {
-      return select(whole == 0, a, whole == 1, b, whole == 2, -a, other);
-    };
-    cosine = turned(c, -s, s);
-    sine = turned(s, c, -c);
-  }
-};
-// a * b in whole steps, without the whole turns; both are below the length.
-Expr steps(const Expr &a, const Expr &b, int length) {
-  constexpr int kMostOf32Bits = 46340;
-  if (length <= kMostOf32Bits) return a * b % length;
-  return cast<int32_t>(cast<int64_t>(a) * cast<int64_t>(b) % Expr(static_cast<int64_t>(length)));
-}
-
-// What an element [n, part] of a signal of `parts` numbers each adds to [k, part] of the result:
-// rows are n and part, columns k and part. In float64, for results that cancel.
-Tensor turns(int length, int parts, int results, bool inverse) {
-  return ops::stored(Tensor(Float(64), {Expr(length * parts), Expr(results * 2)},
-                            [=](const Index &at) {
-                              const Expr n = at[0] / parts, part = at[0] % parts;
-                              const Expr k = at[1] / 2, wanted = at[1] % 2;
-                              const Angle angle(steps(n, k, length), length);
-                              const Expr c = angle.cosine, s = inverse ? angle.sine : -angle.sine;
-                              const Expr v = select(part == wanted, c, part == 0, s, -s);
-                              return inverse ? v / Expr(static_cast<double>(length)) : v;
-                            }),
-                     "turns");
-}
-
-// What half a spectrum [k, part] adds to place n of the real signal; the other half is its mirror.
-Tensor real_turns(int length) {
-  return ops::stored(Tensor(Float(64), {Expr((length / 2 + 1) * 2), Expr(length)},
-                            [=](const Index &at) {
-                              const Expr k = at[0] / 2, part = at[0] % 2, n = at[1];
-                              const Angle angle(steps(n, k, length), length);
-                              const Expr mirrored = k > 0 && 2 * k < length;
-                              const Expr v = select(part == 0, angle.cosine, -angle.sine);
-                              return v * select(mirrored, Expr(2.0), Expr(1.0)) /
-                                     Expr(static_cast<double>(length));
-                            }),
-                     "turns");
-}
-
 // Rows [row, n, part]: their transforms [row, k, part], or, where they are halves of the spectra of
 // real signals, those [row, n].
 Tensor transformed(const Tensor &rows, int parts, int length, int results, bool inverse, bool half,
                    bool many_rows) {
-  if (!ops::has_fast_transform(length)) {
-    const Tensor flat = ops::reshape(rows, {rows.size(0), rows.size(1) * parts});
-    return ops::matmul(flat, half ? real_turns(length) : turns(length, parts, results, inverse));
-  }
   const auto part = [&](int which) {
     return Tensor(
         rows.type(), {rows.size(0), Expr(length)},

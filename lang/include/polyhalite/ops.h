@@ -199,11 +199,10 @@ Tensor reduce(const Tensor &x, Reduction how, const std::vector<int> &axes, bool
 Tensor arg_reduce(const Tensor &x, bool largest, int axis, bool keep_axis, bool last);
 /// Sums (products) of all elements up to each point, without it where exclusive.
 Tensor cumulate(const Tensor &x, int axis, bool product, bool exclusive, bool reverse);
-/// Is the length a product of primes up to 13?
-bool has_fast_transform(int length);
-/// Discrete Fourier transforms of rows of such a length, re[row, n] + i im[row, n] of Float(64)
-/// (undefined: real numbers): parts [row, k, 2] for k below `results`. The inverse is not divided by
-/// the length. `many_rows`: there are as many as a vector has lanes, or more.
+/// Discrete Fourier transforms of rows of a known length, re[row, n] + i im[row, n] of Float(64) (im
+/// undefined: real numbers): parts [row, k, 2] for k below `results`, which is at most the length.
+/// The inverse is not divided by the length. `many_rows`: there are as many as a vector has lanes,
+/// or more.
 Tensor fourier_transform(const Tensor &re, const Tensor &im, int results, bool inverse,
                          bool many_rows);
 /// The k largest (smallest) values along an axis in order, and their Int(64) positions.
