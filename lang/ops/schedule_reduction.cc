@@ -103,21 +103,31 @@ void schedule_lanes(const Stage &s, const RVar &along, std::optional<int64_t> le
 // that writes anywhere has not.
 //
 //   for points/(vectors*lanes) { for r { vectors of lanes of points } }
+//
+// Of short rows and of open ones some points are beyond the last one, and are left out.
 bool schedule_vectors_of_points(Func f, int64_t extent, const Target &target) {
-  constexpr int kMostVectors = 8;
+  constexpr int kMostVectors = 8, kVectorsOfOpen = 4, kFewSteps = 2;
   const std::vector<Var> args = f.args();
-  const int fit = lanes_for(extent, target.natural_vector_size(f.types()[0]));
-  if (fit <= 1 || extent <= 0) return false;
-  f.vectorize(args[0], fit);
+  const bool open = extent <= 0;
+  const int fit = lanes_for(std::max<int64_t>(extent, 0), target.natural_vector_size(f.types()[0]));
+  if (fit <= 1) return false;
+  int vectors = f.outputs() != 1 ? 1 : open ? kVectorsOfOpen : kMostVectors;
+  TailStrategy tail = open ? TailStrategy::GuardWithIf : TailStrategy::Auto;
+  const int64_t all = tiles(extent, fit), steps = tiles(all, kMostVectors);
+  if (!open && vectors > 1 && extent % fit != 0 && steps <= kFewSteps) {
+    vectors = static_cast<int>(tiles(all, steps));
+    tail = TailStrategy::GuardWithIf;
+  } else {
+    while (extent % (vectors * fit) != 0 && vectors > 1) vectors--;
+  }
+  f.vectorize(args[0], fit, open ? TailStrategy::GuardWithIf : TailStrategy::Auto);
   if (!is_variable(f.update_args(0)[0], args[0].name())) return false;
-  int vectors = f.outputs() == 1 ? kMostVectors : 1;
-  while (extent % (vectors * fit) != 0 && vectors > 1) vectors--;
   if (vectors == 1) {
     f.update().vectorize(args[0], fit, TailStrategy::GuardWithIf);
     return true;
   }
   Var points("points");
-  f.update().split(args[0], args[0], points, vectors * fit);
+  f.update().split(args[0], args[0], points, vectors * fit, tail);
   std::vector<VarOrRVar> order{points};
   for (const RVar &r : f.rvars(0)) order.emplace_back(r);
   order.emplace_back(args[0]);
