@@ -341,7 +341,7 @@ int strip_width(int results, const Type &sums, const Target &target, bool one_ro
   const int lanes = target.natural_vector_size(sums);
   // Few lanes without a result, then wide strips: a pixel's value serves all vectors of one. Tiles
   // of 4 vectors by 7 columns leave a sum on the stack, which a Zen 5 fetches later than the next
-  // step wants it: 2 by 14 do not.
+  // step wants it: 2 by 14 do not. One vector's tiles wait for loads.
   // A row's sums wait for each other, and what it reads comes in one stream; of eight vectors at a
   // time processors fetch less well ahead.
   const bool wide = target.has_feature(Target::AVX512_Skylake);
@@ -349,8 +349,9 @@ int strip_width(int results, const Type &sums, const Target &target, bool one_ro
   int best = 1, least = 0;
   for (int v = most; v >= 1; v--) {
     const int width = v * lanes, padded = (results + width - 1) / width * width;
-    if (least == 0 || padded < least) {
-      least = padded;
+    const int cost = padded * (v == 1 ? 11 : 10);
+    if (least == 0 || cost < least) {
+      least = cost;
       best = v;
     }
   }
