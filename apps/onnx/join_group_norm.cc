@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -39,8 +40,8 @@ class Joining {
     if (!last || !g_.nodes[*last].is("Reshape") ||
         g_.value(g_.nodes[*last].outputs[0]).shape != whole)
       return;
-    auto scale = of_channels(norm.inputs[1], *channels, *groups);
-    auto bias = of_channels(norm.inputs[2], *channels, *groups);
+    auto scale = of_channels(norm.inputs[1], *channels, {*groups});
+    auto bias = of_channels(norm.inputs[2], *channels, {*groups});
     if (!scale || !bias) return;
     for (const char *op : {"Mul", "Add"}) {
       const auto next = reader(g_.nodes[*last].outputs[0]);
@@ -49,7 +50,7 @@ class Joining {
       const size_t other = n.inputs[0] == g_.nodes[*last].outputs[0] ? 1 : 0;
       if (g_.value(n.outputs[0]).shape != whole || !meets_channels(n.inputs[other], *whole))
         continue;
-      const auto by = of_channels(n.inputs[other], *channels, 1);
+      const auto by = of_channels(n.inputs[other], *channels, {1, *channels});
       if (!by) continue;
       for (size_t c = 0; c < scale->size(); c++) {
         if (n.is("Mul")) {
@@ -94,14 +95,14 @@ class Joining {
     return true;
   }
 
-  // A known operand's element for each channel, where it has them for `groups` of them, for
-  // channels or for all; in double, so that what is folded is as exact as the steps were.
+  // A known operand's element for each channel, where it has one of these numbers of them; in
+  // double, so that what is folded is as exact as the steps were.
   std::optional<std::vector<double>> of_channels(ValueId v, int64_t channels,
-                                                 int64_t groups) const {
+                                                 const std::vector<int64_t> &counts) const {
     const auto &c = g_.value(v).constant;
     if (!c || c->type() != ElementType::Float32) return std::nullopt;
     const int64_t n = c->elements();
-    if (n != 1 && n != groups && n != channels) return std::nullopt;
+    if (std::count(counts.begin(), counts.end(), n) == 0) return std::nullopt;
     std::vector<double> values;
     for (int64_t k = 0; k < channels; k++) values.push_back(c->number(k / (channels / n)));
     return values;
@@ -111,9 +112,9 @@ class Joining {
     const std::vector<float> rounded(values.begin(), values.end());
     std::vector<uint8_t> bytes(rounded.size() * sizeof(float));
     if (!rounded.empty()) std::memcpy(bytes.data(), rounded.data(), bytes.size());
-    return g_.add_constant(name, Constant::of_bytes(ElementType::Float32,
-                                                    {static_cast<int64_t>(rounded.size())},
-                                                    std::move(bytes)));
+    return g_.add_constant(
+        name, Constant::of_bytes(ElementType::Float32, {static_cast<int64_t>(rounded.size())},
+                                 std::move(bytes)));
   }
 
   Graph g_;

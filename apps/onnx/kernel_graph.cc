@@ -52,10 +52,12 @@ struct Product {
 };
 
 const Product *find_product(const Node &n) {
-  static const std::vector<Product> kProducts = {
-      {"MatMul", 1, {}}, {"MatMulInteger", 1, {2}}, {"QLinearMatMul", 3, {1, 2, 6, 7}}};
+  static const std::vector<Product> kProducts = {{"MatMul", 1, {}},
+                                                 {"MatMulInteger", 1, {2}},
+                                                 {"QLinearMatMul", 3, {1, 2, 6, 7}},
+                                                 {"BlockProduct", 1, {}}};
   for (const Product &p : kProducts) {
-    if (n.is(p.op)) return &p;
+    if (n.op == p.op && (n.domain.empty() || n.domain == kInternalDomain)) return &p;
   }
   return nullptr;
 }

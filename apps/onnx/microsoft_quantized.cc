@@ -109,7 +109,8 @@ void expand_matmul_bits(Call &c) {
   expect(codes, columns * blocks * block_bytes, "bytes of weights");
   expect(scales, columns * blocks, "scales");
   if (points) expect(*points, columns * (packed_points ? point_bytes : blocks), "zero points");
-  // Which block's scale a row has.
+  // Which block's scale a row has; most are in order.
+  bool in_order = true;
   std::vector<int64_t> block_of(static_cast<size_t>(rows));
   const Constant order = c.has(4) ? c.constant(4) : Constant();
   if (c.has(4) && order.elements() < rows) expect(order, rows, "places of rows among blocks");
@@ -118,29 +119,56 @@ void expand_matmul_bits(Call &c) {
     if (b < 0 || b >= blocks)
       c.fail("row " + std::to_string(k) + " is in block " + std::to_string(b),
              "there are " + std::to_string(blocks));
+    in_order = in_order && b == k / block;
     block_of[static_cast<size_t>(k)] = b;
   }
-  const auto bytes = weight_memory(static_cast<size_t>(rows * columns) * sizeof(float));
-  auto *to = reinterpret_cast<float *>(bytes.get());
-  std::vector<double> scale(static_cast<size_t>(blocks)), zero(static_cast<size_t>(blocks));
-  for (int64_t n = 0; n < columns; n++) {
-    for (int64_t b = 0; b < blocks; b++) {
-      const auto at = static_cast<size_t>(b);
-      scale[at] = scales.number(n * blocks + b);
-      zero[at] = !points         ? static_cast<double>(1 << (bits - 1))
-                 : packed_points ? static_cast<double>(code(*points, n, point_bytes, b, bits))
-                                 : points->number(n * blocks + b);
+  Graph &g = c.w.graph();
+  const std::string name = g.value(c.in(1)).name;
+  const auto of_block = [&](const std::string &what, ElementType type, const auto &number) {
+    std::vector<uint8_t> bytes;
+    for (int64_t n = 0; n < columns; n++) {
+      for (int64_t b = 0; b < blocks; b++) append_number(&bytes, type, number(n, b));
     }
-    for (int64_t k = 0; k < rows; k++) {
-      const auto b = static_cast<size_t>(block_of[static_cast<size_t>(k)]);
-      const int64_t v = code(codes, n, blocks * block_bytes, k, bits);
-      to[k * columns + n] = static_cast<float>((static_cast<double>(v) - zero[b]) * scale[b]);
+    return g.add_constant(name + what, Constant::of_bytes(type, {columns, blocks}, bytes));
+  };
+  const auto zero = [&](int64_t n, int64_t b) {
+    return !points         ? static_cast<double>(1 << (bits - 1))
+           : packed_points ? static_cast<double>(code(*points, n, point_bytes, b, bits))
+                           : points->number(n * blocks + b);
+  };
+  const auto scale = [&](int64_t n, int64_t b) { return scales.number(n * blocks + b); };
+  ValueId y = kNone;
+  if (in_order) {
+    std::vector<ValueId> operands{
+        to_float(c, c.in(0)),
+        g.add_constant(name + ".codes", codes.reshaped({columns, blocks, block_bytes})),
+        of_block(".scales", ElementType::Float32, scale)};
+    if (points) {
+      operands.push_back(
+          of_block(".zeros", packed_points ? ElementType::UInt8 : ElementType::Float32, zero));
     }
+    y = c.w.internal("BlockProduct", operands,
+                     {{"bits", bits},
+                      {"block_size", block},
+                      {"K", rows},
+                      {"N", columns},
+                      {"accuracy_level", c.node.integer("accuracy_level", 0)}});
+    y = c.w.op("CastLike", {y, c.in(0)});
+  } else {
+    const auto bytes = weight_memory(static_cast<size_t>(rows * columns) * sizeof(float));
+    auto *to = reinterpret_cast<float *>(bytes.get());
+    for (int64_t n = 0; n < columns; n++) {
+      for (int64_t k = 0; k < rows; k++) {
+        const int64_t b = block_of[static_cast<size_t>(k)];
+        const auto v = static_cast<double>(code(codes, n, blocks * block_bytes, k, bits));
+        to[k * columns + n] = static_cast<float>((v - zero(n, b)) * scale(n, b));
+      }
+    }
+    ValueId weights = g.add_constant(
+        name + ".numbers", Constant(ElementType::Float32, {rows, columns}, bytes, bytes.get()));
+    if (scales.type() != ElementType::Float32) weights = c.w.op("CastLike", {weights, c.in(2)});
+    y = c.w.op("MatMul", {c.in(0), weights});
   }
-  const Constant numbers(ElementType::Float32, {rows, columns}, bytes, bytes.get());
-  ValueId weights = c.w.graph().add_constant(c.w.graph().value(c.in(1)).name + ".numbers", numbers);
-  if (scales.type() != ElementType::Float32) weights = c.w.op("CastLike", {weights, c.in(2)});
-  ValueId y = c.w.op("MatMul", {c.in(0), weights});
   if (c.has(5)) y = c.w.op("Add", {y, c.in(5)});
   c.define(0, y);
 }
@@ -232,7 +260,6 @@ std::vector<Expansion> quantized_expansions() {
        {"bits", "block_size", "gather_axis", "quantize_axis"},
        expand_gather_blocks},
       {kDomain, "MatMulIntegerToFloat", 4, 7, 1, {}, expand_integer_to_float},
-      // accuracy_level says what may be rounded.
       {kDomain,
        "MatMulNBits",
        3,

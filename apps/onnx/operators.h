@@ -166,6 +166,7 @@ std::vector<Operator> movement_operators();
 std::vector<Operator> reduction_operators();
 std::vector<Operator> network_operators();
 std::vector<Operator> quantized_operators();
+std::vector<Operator> block_product_operators();
 std::vector<Operator> attention_operators();
 std::vector<Operator> image_operators();
 std::vector<Operator> resize_operators();

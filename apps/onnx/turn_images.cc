@@ -16,6 +16,7 @@ class Turning {
   // What reads a value as it was made is laid out likewise, and may have to be turned then.
   Graph run() && {
     while (turn_once()) continue;
+    remove_needless();
     return std::move(g_);
   }
 
@@ -49,6 +50,30 @@ class Turning {
     }
     g_.nodes = std::move(nodes);
     return true;
+  }
+
+  // An operand may have been turned before what made it was laid out so.
+  void remove_needless() {
+    layouts_ = choose_layouts(g_);
+    std::map<ValueId, ValueId> from;  // what a Turn turns
+    std::vector<Node> kept;
+    for (Node &n : g_.nodes) {
+      if (is_turn(n) && n.has("channels_innermost")) {
+        const auto made = from.find(n.inputs[0]);
+        const ValueId lies = made == from.end() ? n.inputs[0] : made->second;
+        if (layouts_.count(lies) != 0) {
+          replaced_[n.outputs[0]] = lies;
+          continue;
+        }
+      } else if (is_turn(n)) {
+        from[n.outputs[0]] = n.inputs[0];
+      }
+      for (ValueId &v : n.inputs) {
+        if (const auto at = replaced_.find(v); at != replaced_.end()) v = at->second;
+      }
+      kept.push_back(std::move(n));
+    }
+    g_.nodes = std::move(kept);
   }
 
   // Does the node read images with channels innermost, and write them as it reads them? Point by
@@ -137,7 +162,8 @@ class Turning {
 
   Graph g_;
   std::map<ValueId, Layout> layouts_;
-  std::map<ValueId, ValueId> turned_;  // operands
+  std::map<ValueId, ValueId> turned_;    // operands
+  std::map<ValueId, ValueId> replaced_;  // that did not have to be
 };
 
 }  // namespace

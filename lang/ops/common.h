@@ -1,6 +1,7 @@
 // What the operators share: sizes that are constants, arguments of Funcs.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -80,6 +81,9 @@ Tensor place_where(const Tensor &holds, bool last);
 
 /// Adds a stage, or, where its Func is there already at other points, takes it from all points.
 void add_stage(std::vector<Stage> *stages, const Stage &s, std::vector<int> dims);
+
+/// Strips for each class of the number of columns, or of a matrix's rows, where that is open.
+std::vector<Stage> strip_choices(const Expr &columns, const std::function<Stage()> &make);
 
 /// Is a size known when a pipeline begins to run, so that it may choose between schedules?
 bool is_fixed(const Expr &size);

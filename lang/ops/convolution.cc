@@ -337,6 +337,10 @@ Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int g
   return summed(type, result, shape, groups, domain, merged_stages({image, w}), term, along_rows);
 }
 
+std::vector<Stage> strip_choices(const Expr &columns, const std::function<Stage()> &make) {
+  return by_columns(columns, kStripColumns, make);
+}
+
 int strip_width(int results, const Type &sums, const Target &target, bool one_row) {
   const int lanes = target.natural_vector_size(sums);
   // Few lanes without a result, then wide strips: a pixel's value serves all vectors of one. Tiles
@@ -428,7 +432,7 @@ Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Win
   weight.push_back(domain.channel);
   weight.push_back(vars[1]);
   auto wide = [type](const Expr &e) { return e.type() == type ? e : cast(type, e); };
-  const std::vector<Stage> choices = by_columns(in_order(shape, order)[1], kStripColumns, [&] {
+  const std::vector<Stage> choices = strip_choices(in_order(shape, order)[1], [&] {
     Func sum("convolution");
     sum(args) = cast(type, Expr(0));
     sum(args) += wide(image(pixel)) * wide(strips(weight));

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "lang/ops/common.h"
+#include "lang/ops/dots.h"
 #include "lang/ops/loops.h"
 #include "polyhalite/operators.h"
 
@@ -171,10 +172,11 @@ class TileSchedule {
     if (lanes_ > 1) border.vectorize(border.args()[0], lanes_);
   }
 
-  void in_registers(polyhalite::Stage stage) const {
-    if (lanes_ > 1) stage.vectorize(args_[0], lanes_);
-    if (width_ > lanes_) stage.unroll(args_[0]);
-    if (args_.size() > 1 && tile_ > 1) stage.unroll(args_[1]);
+  void in_registers(const polyhalite::Stage &stage) const { in_registers(stage, args_); }
+  void in_registers(polyhalite::Stage stage, const std::vector<Var> &args) const {
+    if (lanes_ > 1) stage.vectorize(args[0], lanes_);
+    if (width_ > lanes_) stage.unroll(args[0]);
+    if (args.size() > 1 && tile_ > 1) stage.unroll(args[1]);
   }
 
   void order_update(polyhalite::Stage update, const std::vector<RVar> &reduced,
@@ -306,9 +308,14 @@ class StripSchedule : TileSchedule {
  public:
   StripSchedule(const Loops &to, const std::vector<size_t> &place, const Stage &s,
                 const Stage *border, int lanes, int vectors, const Target &target)
-      : TileSchedule(to, place, s, border, lanes, vectors, target) {}
+      : TileSchedule(to, place, s, border, lanes, vectors, target,
+                     s.parts.empty() ? kMostColumns : kMostOfSums) {}
 
   void run() {
+    if (!s_.parts.empty()) {
+      tile_output(StripLoop::Outermost);
+      return sum_blocks();
+    }
     // Where there is no border, all strips of a tile are computed one after the other, so that
     // results are written, and what is added to them is read, in one stream.
     constexpr int64_t kStream = 256 << 10, kStay = 640 << 10;
@@ -320,6 +327,36 @@ class StripSchedule : TileSchedule {
   }
 
  private:
+  // Beside their own sums registers hold those of a block.
+  static constexpr int kMostOfSums = 7;
+
+  //   for blocks { for groups { dots }; sums += scaled dots }
+  void sum_blocks() {
+    sums_.bound(args_[0], 0, width_);
+    in_registers(sums_.operator polyhalite::Stage());
+    order_update(sums_.update(), s_.rvars, {}, false);
+    Func dots = s_.parts[0];
+    const std::vector<Var> args = dots.args();
+    const std::vector<RVar> k = dots.rvars(0);  // in a word, in a byte, groups
+    dots.compute_at(sums_, s_.rvars[0]).bound(args[0], 0, width_);
+    in_registers(dots.operator polyhalite::Stage(), args);
+    polyhalite::Stage update = dots.update();
+    const std::optional<Dot> dot =
+        dots.types()[0] == Int(32) ? dot_for(dots, lanes_, target_) : std::nullopt;
+    if (dot) {
+      Var sum("sum");
+      update.split(args[0], args[0], sum, dot->sums);
+      update.reorder(k[0], sum, args[0], args[1], k[1], k[2], args[2], args[3]);
+      update.tensorize(sum, k[0], dot->name);
+      if (width_ > dot->sums) update.unroll(args[0]);
+      if (tile_ > 1) update.unroll(args[1]);
+    } else {
+      update.reorder(args[0], args[1], k[0], k[1], k[2], args[2], args[3]).unroll(k[0]);
+      in_registers(update, args);
+    }
+    update.unroll(k[1]);
+  }
+
   void tile_sums() {
     constexpr int64_t kUnrolled = 4;
     // Also of a strip that has results beyond the last one.
@@ -483,6 +520,8 @@ int register_tile_columns(int vectors, int64_t columns, const Target &target, in
   }
   return best;
 }
+
+int block_strip_width(const Target &target) { return 2 * target.natural_vector_size(Float(32)); }
 
 void schedule_strips(const Loops &to, const std::vector<size_t> &place, const Stage &s,
                      const Stage *border, const Target &target) {

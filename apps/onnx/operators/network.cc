@@ -295,8 +295,21 @@ std::vector<Tensor> lower_layer_norm(Lowering &l) {
 void infer_channel_norm(Inference &i) {
   i.require_rank(0, 2, INT32_MAX);
   for (size_t k = 1; k < 3; k++) i.require_rank(k, 1, 1);
-  if (i.node().is("GroupNormalization") && i.node().integer("num_groups", 1) < 1)
-    i.fail("num_groups is " + std::to_string(i.node().integer("num_groups", 1)), "it is positive");
+  const Node &n = i.node();
+  const Dim channels = i.shape(0)[1];
+  Dim values = channels;
+  if (n.is("GroupNormalization")) {
+    const int64_t groups = n.integer("num_groups", 1);
+    const auto known = channels.constant();
+    if (groups < 1) i.fail("num_groups is " + std::to_string(groups), "it is positive");
+    if (known && *known % groups != 0)
+      i.fail("num_groups is " + std::to_string(groups),
+             "it divides the " + std::to_string(*known) + " channels");
+    // Before version 21 groups had values, since then channels have.
+    if (n.version < 21) values = groups;
+  }
+  for (size_t k = 1; k < 3; k++)
+    i.require_equal(values, i.shape(k)[0], "channels and their values");
   i.result(0, i.type(0), i.shape(0));
 }
 
@@ -318,7 +331,6 @@ Tensor of_channels(const Tensor &v, const Tensor &x, bool of_groups) {
 
 std::vector<Tensor> lower_channel_norm(Lowering &l) {
   const Node &n = l.node();
-  // Before version 21 groups had values, since then channels have.
   const bool grouped = n.is("GroupNormalization"), of_groups = grouped && n.version < 21;
   const Tensor given = l.in(0);
   // Of rank 2 each element is a channel's only pixel.

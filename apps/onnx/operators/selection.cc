@@ -29,7 +29,8 @@ void infer_non_zero(Inference &i) {
 template <typename Bits>
 std::vector<int64_t> places_of_non_zeros(const Constant &x, bool is_float) {
   const auto n = static_cast<size_t>(x.elements());
-  const Bits magnitude = is_float ? static_cast<Bits>(~Bits{0} >> 1) : static_cast<Bits>(~Bits{0});
+  const auto all = static_cast<Bits>(~Bits{0});
+  const Bits magnitude = is_float ? static_cast<Bits>(all >> 1) : all;
   const auto at = [&](size_t i) {
     Bits v;
     std::memcpy(&v, x.data() + i * sizeof v, sizeof v);

@@ -59,6 +59,7 @@ struct Stage {
   int groups = 1;
   // The Funcs of an Attention: keys turned, scores, what is seen of them, each query's largest,
   // weights, their sum, weighted sums; then rvars are those of scores, largest, sum, weighted sums.
+  // Of Strips whose terms are sums themselves, of products: those.
   // Of a Winograd: transformed tiles, sums of products, which are in strips of `groups` results,
   // and their copies.
   // Of a Window that is no update: columns of cells, `columns` of them for a row, 0 where that is
@@ -333,6 +334,15 @@ std::optional<DotStrips> dot_strips(const Type &a, const Type &b, int columns,
                                     const Target &target);
 /// The matrix [k, column] that lies so; products read it where it is.
 Tensor packed_matrix(const Tensor &packed);
+/// a[row, k] times a matrix of codes of `bits`, 2, 4 or 8, with a scale and a zero point (undefined:
+/// the code in the middle) for each `block` rows of a column: scales[strip, block, result], zeros
+/// likewise. codes[strip, group, result] are words of UInt(32), whose byte i holds codes h = 0, 1, ..
+/// from its lowest bits on, of rows group * 32/bits + 4 h + i. As bytes of UInt(8), [strip, group,
+/// result, i], they are multiplied by rows that are rounded to bytes, with a scale for each block of
+/// a row. A strip has block_strip_width() results; the last one may have some beyond `results`.
+Tensor block_product(const Tensor &a, const Tensor &codes, const Tensor &scales,
+                     const Tensor &zeros, int results, int bits, int block);
+int block_strip_width(const Target &target);
 /// The product of a - a_point and b - b_point, which have 8 bits, in Int(32): that of a and b as
 /// they are, which processors have instructions for, and sums of rows and columns. The points are
 /// undefined for 0, scalars, or of a one for each row {.., rows, 1}, of b one for each column.
