@@ -84,7 +84,8 @@ Program::Program(const Model &model, const CompileOptions &options)
     if (!options.switched_off.count("pack_bytes")) graph_ = pack_bytes(std::move(graph_), target_);
     if (!options.switched_off.count("pack_blocks"))
       graph_ = pack_blocks(std::move(graph_), target_);
-    if (!options.switched_off.count("choose_layouts")) graph_ = turn_images(std::move(graph_));
+    if (!options.switched_off.count("choose_layouts") && !options.switched_off.count("turn_images"))
+      graph_ = turn_images(std::move(graph_));
   } else {
     graph_ = remove_dead_nodes(std::move(graph_));
   }

@@ -106,10 +106,21 @@ bool schedule_transpose(const Loops &l, bool parallel, const Target &target) {
     order.insert(order.end(), {inner, below});
   }
   if (streams) f.stream_stores();
-  // Along what is written: stores then fill one page after the other, and loads wait for less.
-  order.insert(order.end(), {x, y});
+  // Along what is written: stores then fill one page after the other, and loads wait for less. Of
+  // few rows that are written parts are tasks: behind each, what is written past the caches is
+  // waited for.
+  constexpr int kPart = 64;
+  const bool parts = steps == 1 && l.extent(0) >= int64_t{2} * kPart * lanes &&
+                     l.extent(across) < int64_t{kPart} * lanes;
   std::vector<Var> outer{x, y};
   std::vector<int64_t> counts{l.extent(0) / lanes / steps, l.extent(across) / lanes / steps};
+  if (parts) {
+    f.split(x, x, inner, kPart, TailStrategy::GuardWithIf);
+    order.emplace_back(inner);
+    std::swap(outer[0], outer[1]);
+    counts = {counts[1], counts[0] / kPart};
+  }
+  order.insert(order.end(), outer.begin(), outer.end());
   for (size_t d = 1; d < l.vars.size(); d++) {
     if (d == across) continue;
     order.emplace_back(l.vars[d]);
