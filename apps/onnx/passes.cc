@@ -10,6 +10,7 @@ const std::vector<GraphPass> &graph_passes() {
       {"fold_batch_norm", fold_batch_norm},
       {"join_group_norm", join_group_norm},
       {"crop_kernels", crop_kernels},
+      {"split_kernels", split_kernels},
       {"share_common_nodes", share_common_nodes},
       {"join_swish", join_swish},
       {"sum_weights", sum_weights},

@@ -40,6 +40,10 @@ Graph join_group_norm(Graph g);
 ///   %y = Conv(%x: 14x14, %w) {3x3 cells, 24 apart, pads 24}   ->   %y = Conv(%x, %w')  {1x1}
 /// cells of known kernels that see what is around the image only, for each of its pixels.
 Graph crop_kernels(Graph g);
+///   %y = Conv(%x: 14x14, %w) {3x3 cells, 12 apart, pads 12}   ->   for each cell
+///   %p = Slice(%x); %q = Conv(%p, %w'); %r = Pad(%q); %y' = Add(%y, %r)
+/// where cells see the image for few of the results.
+Graph split_kernels(Graph g);
 ///   %s = Sigmoid(%x); %y = Mul(%x, %s)   ->   %s = Sigmoid(%x); %y = Swish(%x)
 Graph join_swish(Graph g);
 ///   %y = MatMulInteger(%a, %b, %a_point)   ->   %y = MatMulInteger(%a, %b, %a_point, , %sums)
