@@ -4,7 +4,8 @@
   generate_models.py FOLDER [NAME...]
 
 Names: those of well-known networks, resnet50, mobilenet_v2 and bert_base, and of small ones of other
-families: efficientnet, shufflenet, densenet, unet, detector, generator, style, speech, recurrent.
+families: efficientnet, shufflenet, densenet, unet, detector, generator, style, speech, recurrent,
+decoder.
 
 Needs the Python packages onnx and numpy. Then, for instance:
   polyhalite run FOLDER/resnet50.onnx --benchmark --threads 1 --compare onnxruntime
@@ -54,7 +55,9 @@ class Network:
     def save(self, path, inputs, *results):
         outputs = [helper.make_empty_tensor_value_info(name) for name in results]
         graph = helper.make_graph(self.nodes, path.stem, inputs, outputs, self.weights)
-        save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+        domains = {"": 17, **{node.domain: 1 for node in self.nodes if node.domain}}
+        opsets = [helper.make_opsetid(*version) for version in domains.items()]
+        save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
 
     def convolution(self, x, channels, results, size, stride=1, groups=1, activation="Relu"):
         pad = size // 2
@@ -316,11 +319,50 @@ def recurrent(path):
     recurrent_layers(path, 12, "GRU", 3, 192, 1, 100)
 
 
+def decoder(path):
+    """A language model of 4 layers with weights of 4 bits, for one word behind 512 others."""
+    width, layers, heads, shared, size, hidden, words, past, block = 1024, 4, 16, 4, 64, 2816, 32000, 512, 32
+    net = Network(13)
+
+    def linear(x, n, m):
+        codes = net.weight(net.random.integers(0, 256, (m, n // block, block // 2)).astype(numpy.uint8))
+        scales = net.weight((net.random.standard_normal((m, n // block)) * 0.01).astype(numpy.float32))
+        return net.node("MatMulNBits", [x, codes, scales], domain="com.microsoft", K=n, N=m, bits=4,
+                        block_size=block, accuracy_level=4)
+
+    def added(x, skip):
+        names = net.nodes_of("SkipSimplifiedLayerNormalization", [x, skip, norm], 4, domain="com.microsoft",
+                             epsilon=1e-5)
+        return names[0], names[3]
+
+    angles = numpy.arange(past + 1)[:, None] / 10000 ** (numpy.arange(size // 2) / (size // 2))
+    cosines, sines = (net.weight(f(angles).astype(numpy.float32)) for f in (numpy.cos, numpy.sin))
+    behind, total = (net.weight(numpy.array(v, numpy.int32)) for v in ([past], past + 1))
+    norm = net.weight(numpy.ones(width, numpy.float32))
+    skip = net.node("Gather", [net.normal(words, width, scale=0.1), "ids"])
+    x = net.node("SimplifiedLayerNormalization", [skip, norm], axis=-1, epsilon=1e-5)
+    inputs, results = [helper.make_tensor_value_info("ids", TensorProto.INT64, [1, 1])], []
+    for layer in range(layers):
+        states = [f"keys{layer}", f"values{layer}"]
+        inputs += [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, shared, past, size])
+                   for name in states]
+        x, *grown = net.nodes_of(
+            "GroupQueryAttention",
+            [linear(x, width, (heads + 2 * shared) * size), "", "", *states, behind, total, cosines, sines],
+            3, domain="com.microsoft", num_heads=heads, kv_num_heads=shared, do_rotary=1)
+        results += grown
+        x, skip = added(linear(x, heads * size, width), skip)
+        gate, up = linear(x, width, hidden), linear(x, width, hidden)
+        x = net.node("Mul", [net.node("Mul", [gate, net.node("Sigmoid", [gate])]), up])
+        x, skip = added(linear(x, hidden, width), skip)
+    net.save(path, inputs, linear(x, width, words), *results)
+
+
 NETWORKS = {
     "resnet50": resnet50, "mobilenet_v2": mobilenet_v2, "bert_base": bert_base,
     "efficientnet": efficientnet, "shufflenet": shufflenet, "densenet": densenet, "unet": unet,
     "detector": detector, "generator": generator, "style": style, "speech": speech,
-    "recurrent": recurrent}
+    "recurrent": recurrent, "decoder": decoder}
 
 
 def main():

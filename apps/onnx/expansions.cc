@@ -52,6 +52,7 @@ void check(const Call &c, const Expansion &e) {
 Graph expand_operators(Graph g) {
   std::vector<Node> nodes;
   ErrorList problems;
+  const std::vector<int> uses = g.use_counts();
   const std::vector<Node> old = std::move(g.nodes);
   for (const Node &n : old) {
     const auto at = expansions().find({n.domain, n.op});
@@ -60,7 +61,12 @@ Graph expand_operators(Graph g) {
       continue;
     }
     problems.attempt([&] {
-      Call c(n, &g, &nodes);
+      // Exporters name outputs that nobody reads, too.
+      Node asked = n;
+      for (ValueId &v : asked.outputs) {
+        if (v != kNone && uses[static_cast<size_t>(v)] == 0) v = kNone;
+      }
+      Call c(asked, &g, &nodes);
       check(c, at->second);
       at->second.expand(c);
     });

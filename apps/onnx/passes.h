@@ -26,7 +26,7 @@ Graph remove_dead_nodes(Graph g);
 Graph widen_halves(Graph g);
 ///   %y = Identity(%x); %z = f(%y)   ->   %z = f(%x)
 /// likewise Dropout that drops nothing, Cast to the same type, Concat of one: they are no kernels,
-/// and keep others apart.
+/// and keep others apart. CastLike becomes Cast.
 Graph remove_copies(Graph g);
 ///   %a = f(%x); %b = f(%x)   ->   %a = f(%x), also in the place of %b; equal constants likewise
 Graph share_common_nodes(Graph g);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "apps/onnx/operator_table.h"
 #include "apps/onnx/passes.h"
 
 namespace polyhalite::onnx {
@@ -28,6 +29,13 @@ Graph remove_copies(Graph g) {
   for (Node &n : nodes) {
     for (ValueId &v : n.inputs) {
       if (const auto at = originals.find(v); at != originals.end()) v = at->second;
+    }
+    // The type is known, and what else it was the type of need not be there.
+    if (n.is("CastLike")) {
+      n.op = "Cast";
+      n.version = find_operator("Cast")->versions.back();
+      n.attributes["to"] = static_cast<int64_t>(g.value(n.outputs[0]).type);
+      n.inputs.resize(1);
     }
     // What the graph gives away keeps its name.
     const bool given = std::count(g.outputs.begin(), g.outputs.end(), n.outputs[0]) != 0;

@@ -347,31 +347,37 @@ Value *VectorMath::cosh(Value *x) {
 }
 
 // s + s^3 P(s^2) for s in [0, 1/2]: of a number above that s is the root of (1 - a)/2, whose arc
-// sine is half of what is left to pi/2.
+// sine is half of what is left to pi/2. The large term is taken off pi/2 first, which is exact.
 VectorMath::ArcSine VectorMath::arc_sine_of_magnitude(Value *a) {
   Value *beyond = b_.CreateFCmpOGT(a, f(a, 0.5));
   Value *z = select(beyond, fused(a, f(a, -0.5), f(a, 0.5)), b_.CreateFMul(a, a));
   Value *s = select(beyond, sqrt(z), a);
   Value *p =
       polynomial(z, {0x1.597a06p-5, 0x1.8c18e6p-6, 0x1.747fdap-5, 0x1.3301d4p-4, 0x1.5555c8p-3});
-  return {beyond, fused(b_.CreateFMul(p, z), s, s)};
+  return {beyond, s, b_.CreateFMul(b_.CreateFMul(p, z), s)};
+}
+
+// quarters * pi/2 - (large + small)
+Value *VectorMath::from_quarters(double quarters, Value *large, Value *small) {
+  Value *high = b_.CreateFSub(f(large, quarters * kHalfPi1), large);
+  return b_.CreateFSub(high, b_.CreateFSub(small, f(small, quarters * kHalfPi2)));
 }
 
 Value *VectorMath::asin(Value *x) {
   const ArcSine arc = arc_sine_of_magnitude(magnitude(x));
-  Value *rest = b_.CreateFSub(f(x, kHalfPi1),
-                              b_.CreateFSub(b_.CreateFAdd(arc.angle, arc.angle), f(x, kHalfPi2)));
-  return with_sign_of(select(arc.beyond, rest, arc.angle), x);
+  Value *rest =
+      from_quarters(1, b_.CreateFAdd(arc.large, arc.large), b_.CreateFAdd(arc.small, arc.small));
+  return with_sign_of(select(arc.beyond, rest, b_.CreateFAdd(arc.large, arc.small)), x);
 }
 
 Value *VectorMath::acos(Value *x) {
   const ArcSine arc = arc_sine_of_magnitude(magnitude(x));
   Value *negative = b_.CreateFCmpOLT(x, f(x, 0));
-  Value *twice = b_.CreateFAdd(arc.angle, arc.angle);
-  Value *behind = b_.CreateFSub(f(x, 2 * kHalfPi1), b_.CreateFSub(twice, f(x, 2 * kHalfPi2)));
-  Value *near =
-      b_.CreateFSub(f(x, kHalfPi1), b_.CreateFSub(with_sign_of(arc.angle, x), f(x, kHalfPi2)));
-  return select(arc.beyond, select(negative, behind, twice), near);
+  Value *large = b_.CreateFAdd(arc.large, arc.large), *small = b_.CreateFAdd(arc.small, arc.small);
+  Value *near = from_quarters(1, with_sign_of(arc.large, x), with_sign_of(arc.small, x));
+  return select(arc.beyond,
+                select(negative, from_quarters(2, large, small), b_.CreateFAdd(large, small)),
+                near);
 }
 
 // After W. Kahan: log(u)*s/(u - 1) with u = 1 + s.

@@ -3,8 +3,8 @@
 //
 // Errors in units in the last place of float32, on every 61st operand and the special ones (the
 // test's long form tries all): exp 1.2, log 1, erf 1.3, tanh 1.4, sin and cos 1.6 (to |x| = 1e4),
-// sinh, cosh and acos 2, asin 2.5, tan (to 1e4), atan, atan2 and pow 3, asinh, acosh and atanh 4;
-// of the fast_ functions below 2^-14 relatively (2^-16 absolutely for sines). NaN, infinities,
+// cosh and acos 1.5, sinh 1.7, asin 2, tan (to 1e4), atan, atan2 and pow 3, asinh, acosh and atanh
+// 4; of the fast_ functions below 2^-14 relatively (2^-16 absolutely for sines). NaN, infinities,
 // denormal numbers and -0 as in C.
 //
 // Argument reduction after W. Cody and W. Waite, Software Manual for the Elementary Functions
@@ -54,10 +54,12 @@ class VectorMath {
   Value *log1p(Value *x);
   Value *half_exp(Value *a);
   Value *sqrt(Value *x) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x); }
-  /// The arc sine of a number from 0 to 1/2, and whether it is half of what is left to pi/2.
+  /// The arc sine of a number from 0 to 1/2 as a sum, and whether it is half of what is left to
+  /// pi/2.
   struct ArcSine {
-    Value *beyond, *angle;
+    Value *beyond, *large, *small;
   };
+  Value *from_quarters(double quarters, Value *large, Value *small);
   ArcSine arc_sine_of_magnitude(Value *a);
   Value *fast_exp(Value *x);
   Value *fast_log(Value *x);

@@ -157,8 +157,29 @@ TEST_F(KernelGraphs, scales_along_an_axis_keep_it) {
 
 TEST_F(KernelGraphs, other_operators_keep_all_dimensions) {
   const ValueId x = input("x", {1, 4, 6, 7});
+  node("Relu", {node("LRN", {x}, {1, 4, 6, 7})}, {1, 4, 6, 7});
+  EXPECT_EQ(shapes(), "x[1, 4, 6, 7] LRN[1, 4, 6, 7] Relu[1, 4, 6, 7]");
+}
+
+TEST_F(KernelGraphs, rows_along_an_axis_are_merged) {
+  const ValueId x = input("x", {1, 4, 6, 7});
   node("Relu", {node("Softmax", {x}, {1, 4, 6, 7})}, {1, 4, 6, 7});
-  EXPECT_EQ(shapes(), "x[1, 4, 6, 7] Softmax[1, 4, 6, 7] Relu[1, 4, 6, 7]");
+  EXPECT_EQ(shapes(), "x[24, 7] Softmax[24, 7] Relu[24, 7]");
+}
+
+TEST_F(KernelGraphs, reduced_dimensions_are_merged_and_kept_ones) {
+  const ValueId x = input("x", {2, 3, 4, 5, 6});
+  const ValueId axes = g_.add_constant("axes", Constant::integers({1, -3}));
+  node("Sqrt", {node("ReduceSum", {x, axes}, {2, 1, 1, 5, 6})}, {2, 1, 1, 5, 6});
+  EXPECT_EQ(shapes(), "x[2, 12, 30] axes[2] ReduceSum[2, 1, 30] Sqrt[2, 1, 30] axes$2[1]");
+}
+
+// What follows meets another shape, or x lies in another way.
+TEST_F(KernelGraphs, reductions_that_others_meet_keep_all_dimensions) {
+  const ValueId x = input("x", {3, 4, 5}), y = input("y", {3, 1, 5});
+  const ValueId axes = g_.add_constant("axes", Constant::integers({1}));
+  node("Add", {node("ReduceMax", {x, axes}, {3, 1, 5}), y}, {3, 1, 5});
+  EXPECT_EQ(shapes(), "x[3, 4, 5] y[3, 1, 5] axes[1] ReduceMax[3, 1, 5] Add[3, 1, 5]");
 }
 
 TEST_F(KernelGraphs, constants_in_kernels_get_the_shape) {

@@ -174,7 +174,7 @@ TEST_F(Microsoft, refused_with_reasons) {
   operand("x", {1, 2, 5, 6});
   operand("w", {3, 2, 3, 3}, true);
   ours("FusedConv", {"x", "w"}, {"y"}, {text_attribute("activation", "Mystery")});
-  ours("SkipLayerNormalization", {"x", "x", "w"}, {"z", "mean"});
+  ours("SkipLayerNormalization", {"x", "x", "w"}, {"z", "mean"});  // both are outputs
   ours("Gelu", {"x"}, {"u"}, {int_attribute("novelty", 1)});
   const std::string text = error();
   for (const char *part :

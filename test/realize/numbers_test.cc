@@ -234,7 +234,7 @@ TEST(Numbers, MathematicalFunctions) {
       {"tan", tan, std::tan, -1.5, 1.5, 8, 3e-8},
       {"atan", atan, std::atan, -10, 10, 6, 1e-9},
       {"tanh", tanh, std::tanh, -10, 10, 6, 1e-9},
-      {"asin", asin, std::asin, -1, 1, 2, 0},
+      {"asin", asin, std::asin, -1, 1, 3, 0},
       {"sinh", sinh, std::sinh, -20, 20, 3, 0},
       {"erf", erf, std::erf, -4, 4, 3, 0},
       {"fast_exp", fast_exp, std::exp, -80, 80, 1024, 0},

@@ -45,8 +45,9 @@ std::vector<Tensor> lower_block_product(Lowering &l) {
   const Node &n = l.node();
   const Tensor a = l.in(0);
   const int results = static_cast<int>(n.integer("N", 0));
-  Expr rows = 1;
-  for (int d = 0; d + 1 < a.rank(); d++) rows = rows * a.size(d);
+  // Dimensions that the kernel could not merge.
+  const Shape &shape = l.shape(0);
+  const Expr rows = l.size(elements(Shape(shape.begin(), shape.end() - 1)));
   const Tensor matrix = a.rank() == 2 ? a : ops::reshape(a, {rows, a.size(-1)});
   const Tensor y = n.has("strips_of")
                        ? ops::block_product(matrix, l.in(1), l.in(2), l.has(3) ? l.in(3) : Tensor(),

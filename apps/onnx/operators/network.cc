@@ -39,8 +39,7 @@ std::vector<Tensor> lower_matmul(Lowering &l) {
   if (strips_of == 0) return {ops::matmul(a, l.in(1))};
   if (a.rank() <= 3) return {ops::matmul(a, l.in(1), strips_of)};
   // Dimensions that the kernel could not merge.
-  Expr matrices = 1;
-  for (int d = 0; d + 2 < a.rank(); d++) matrices = matrices * a.size(d);
+  const Expr matrices = l.size(elements(Shape(l.shape(0).begin(), l.shape(0).end() - 2)));
   const Tensor rows = ops::reshape(a, {matrices, a.size(-2), a.size(-1)});
   return {ops::reshape(ops::matmul(rows, l.in(1), strips_of), l.result_sizes(0))};
 }
