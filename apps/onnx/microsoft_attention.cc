@@ -209,28 +209,6 @@ void expand_rotary(Call &c) {
            }));
 }
 
-// Keys or values [batch, heads, positions, width] behind those of the past, of which each sequence
-// has `before`; `steps` are the places of the result, that may have more room than it takes.
-ValueId behind_past(Writer *w, ValueId past, ValueId fresh, ValueId before, ValueId steps) {
-  const ValueId count = size_of(w, fresh, 2);
-  const ValueId room = past == kNone ? w->integers({0}) : size_of(w, past, 2);
-  const ValueId all = past == kNone ? fresh : joined(w, {past, fresh}, 2);
-  const ValueId at = w->op("Sub", {steps, before});
-  const ValueId is_fresh =
-      w->op("And", {w->op("GreaterOrEqual", {at, w->integer(0)}), w->op("Less", {at, count})});
-  const ValueId last = w->op("Sub", {size_of(w, all, 2), w->integers({1})});
-  const ValueId from =
-      w->op("Where", {is_fresh, w->op("Add", {at, room}), w->op("Min", {steps, last})});
-  const ValueId shape = joined(
-      w, {size_of(w, fresh, 0), size_of(w, fresh, 1), size_of(w, steps, 0), size_of(w, fresh, 3)},
-      0);
-  const ValueId places = w->op("Expand", {reshaped(w, from, {0, 1, -1, 1}), shape});
-  const ValueId found = w->op("GatherElements", {all, places}, {{"axis", int64_t{2}}});
-  // Room that is left holds anything, which times 0 need not be 0.
-  const ValueId is_taken = reshaped(w, w->op("Less", {at, count}), {0, 1, -1, 1});
-  return w->op("Where", {is_taken, found, w->number(0, fresh)});
-}
-
 void expand_grouped_attention(Call &c) {
   Writer &w = c.w;
   const std::pair<size_t, const char *> refused[] = {
@@ -287,8 +265,8 @@ void expand_grouped_attention(Call &c) {
   ValueId room = total;
   if (past_key != kNone) room = w.op("Max", {room, size_of(&w, past_key, 2)});
   ValueId steps = counted(&w, room);
-  const ValueId keys = behind_past(&w, past_key, parts[1], before, steps),
-                values = behind_past(&w, past_value, parts[2], before, steps);
+  const ValueId keys = w.internal("BehindPast", {parts[1], before, steps, past_key}),
+                values = w.internal("BehindPast", {parts[2], before, steps, past_value});
   c.define(1, keys);
   c.define(2, values);
   // [batch, 1, queries, keys]; a bias has no room for more.

@@ -280,12 +280,41 @@ std::vector<Tensor> lower_rotary(Lowering &l) {
       x.detached_stages())};
 }
 
+// Keys or values [batch, heads, positions, width] behind those of the past, of which each sequence
+// has `before`[batch, 1], in as many places as there are steps: the past may have room for more
+// than it has. Places behind the last one are 0, since what anything there is times 0 need not be.
+void infer_behind_past(Inference &i) {
+  i.require_rank(0, 4, 4);
+  i.require_rank(2, 1, 1);
+  Shape shape = i.shape(0);
+  shape[2] = i.shape(2)[0];
+  i.result(0, i.type(0), shape);
+}
+std::vector<Tensor> lower_behind_past(Lowering &l) {
+  const Tensor fresh = l.in(0), before = l.in(1), past = l.has(3) ? l.in(3) : Tensor();
+  const Expr count = fresh.size(2);
+  return {Tensor(
+      fresh.type(), l.result_sizes(0),
+      [=](const ops::Index &at) {
+        const Expr had = cast<int32_t>(before({at[0], 0})), place = at[2] - had;
+        const Expr own = fresh({at[0], at[1], clamp(place, 0, count - 1), at[3]});
+        const Expr nothing = cast(fresh.type(), Expr(0));
+        const Expr behind = select(place < count, own, nothing);
+        if (!past.defined()) return select(place < 0, nothing, behind);
+        const Expr room = past.size(2);
+        const Expr old = past({at[0], at[1], clamp(at[2], 0, max(room - 1, 0)), at[3]});
+        return select(place < 0, old, behind);
+      },
+      ops::merged_stages({fresh, before}))};
+}
+
 }  // namespace
 
 std::vector<Operator> attention_operators() {
   return {
       {"", "Attention", Operator::Other, infer_attention, lower_attention},
       {"", "RotaryEmbedding", Operator::Other, infer_rotary, lower_rotary},
+      {kInternalDomain, "BehindPast", Operator::Other, infer_behind_past, lower_behind_past},
   };
 }
 
