@@ -47,7 +47,8 @@ bool keeps_images(const Node &n) {
                                                "QLinearGlobalAveragePool",
                                                "QLinearLeakyRelu",
                                                "QLinearSigmoid"};
-  return kNames.count(n.op) != 0 || operator_of(n.domain, n.op)->form == Operator::Pointwise;
+  const Operator::Form form = operator_of(n.domain, n.op)->form;
+  return form == Operator::Pointwise || (form == Operator::Other && kNames.count(n.op) != 0);
 }
 
 std::map<ValueId, Layout> choose_layouts(const Graph &g) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "apps/onnx/fuse.h"
 #include "apps/onnx/layouts.h"
@@ -35,7 +36,7 @@ class Turning {
             turns[made_before(turn.inputs[0])].push_back(std::move(turn));
         }
         for (ValueId v : group.outputs) {
-          if (!is_image(v) || layouts_.count(v) != 0) continue;
+          if (!is_image(v) || layouts_.count(v) != 0 || made_.count(v) != 0) continue;
           const std::vector<size_t> readers = readers_of_images(v);
           if (across || !readers.empty())
             turns[last + 1].push_back(result_of(&g_.nodes[last], v, readers));
@@ -139,6 +140,7 @@ class Turning {
   // The last node of a group gives another value, which is turned.
   Node result_of(Node *last, ValueId v, const std::vector<size_t> &readers) {
     const ValueId made = like(v);
+    made_.insert(made);
     std::replace(last->outputs.begin(), last->outputs.end(), v, made);
     for (size_t i : readers)
       std::replace(g_.nodes[i].inputs.begin(), g_.nodes[i].inputs.end(), v, made);
@@ -162,6 +164,7 @@ class Turning {
 
   Graph g_;
   std::map<ValueId, Layout> layouts_;
+  std::set<ValueId> made_;               // and turned at once
   std::map<ValueId, ValueId> turned_;    // operands
   std::map<ValueId, ValueId> replaced_;  // that did not have to be
 };

@@ -15,6 +15,7 @@ namespace polyhalite::onnx {
 namespace {
 
 using Shape64 = std::vector<int64_t>;
+using Names = std::vector<std::string>;
 
 int64_t product(const Shape64 &shape) {
   int64_t n = 1;
@@ -204,6 +205,18 @@ TEST(onnx_turn_images, outputs_that_others_read) {
 }
 
 // What is made with channels innermost is joined as it was made.
+// Between kernels images are row-major: nothing reads them as they were made.
+TEST(onnx_turn_images, outputs_that_are_joined_between_kernels) {
+  ModelBuilder b(18);
+  b.input("x", {"n", 8, "h", "w"});
+  convolution(&b, "x", "c", 8, 1);
+  b.node("MaxPool", {"c"}, {"p"}, {ints_attribute("kernel_shape", {2, 2})});
+  b.node("Concat", Names(9, "p"), {"y"}, {int_attribute("axis", 2)}).output("p").output("y");
+  const Checked c = expect_plain(b, {{"x", random_tensor({1, 8, 14, 12}, 3)}});
+  EXPECT_TRUE(c.is_turned("p")) << c.text();
+  EXPECT_EQ(c.turns(), 1) << c.text();
+}
+
 TEST(onnx_turn_images, outputs_that_are_joined) {
   ModelBuilder b(18);
   b.input("x", {1, 8, 12, 14});
