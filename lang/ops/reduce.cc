@@ -32,8 +32,22 @@ struct Plan {
   // Innermost first: the last axis.
   Region domain(const Tensor &x) const {
     Region r;
-    for (size_t i = axes.size(); i-- > 0;) r.emplace_back(Expr(0), x.size(axes[i]));
+    for (size_t i = axes.size(); i-- > 0;) {
+      // Of an open size that is 0 one element is asked for, and not taken.
+      const Expr n = x.size(axes[i]);
+      r.emplace_back(Expr(0), constant(n) ? n : max(n, 1));
+    }
     return r;
+  }
+  // Is there an element? Undefined: sizes say so.
+  Expr has_some(const Tensor &x) const {
+    Expr some;
+    for (int a : axes) {
+      if (constant(x.size(a))) continue;
+      const Expr one = x.size(a) > 0;
+      some = some.defined() ? some && one : one;
+    }
+    return some;
   }
   // A point of x for a point of the kept dimensions and of the domain.
   Index point(const Tensor &x, const Index &kept_index, const RDom &r) const {
@@ -140,7 +154,9 @@ Tensor accumulate(const Tensor &x, Reduction how, const std::vector<int> &axes, 
   Func f(how == Reduction::Max ? "largest" : how == Reduction::Min ? "smallest" : "total");
   RDom r(plan.domain(x), "r");
   const Expr start = identity(how, x.type());
-  const Expr value = within(r, term(how, x(plan.point(x, as_index(vars), r))), start);
+  const Expr of_point = term(how, x(plan.point(x, as_index(vars), r)));
+  const Expr some = plan.has_some(x);
+  const Expr value = within(r, some.defined() ? select(some, of_point, start) : of_point, start);
   const std::vector<Var> args = reversed(vars);
   f(args) = start;
   switch (how) {

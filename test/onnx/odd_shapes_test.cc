@@ -149,5 +149,29 @@ TEST(onnx_odd_shapes, one_cell_reaches_past_the_image) {
   }
 }
 
+// One program for rows of any length, none included.
+TEST(onnx_odd_shapes, nothing_along_an_open_axis) {
+  for (const char *op : {"ReduceSum", "ReduceMax", "ReduceProd"}) {
+    for (const int64_t axis : {0, 1}) {
+      ModelBuilder b(18);
+      b.input("x", {"m", "n"}).integers("axis", {axis});
+      b.node(op, {"x", "axis"}, {"y"}, {int_attribute("keepdims", 0)}).output("y");
+      Session s(b.load());
+      for (const int64_t length : {3, 40, 0}) {
+        std::vector<int64_t> shape{2, 2};
+        shape[static_cast<size_t>(axis)] = length;
+        const std::vector<float> ones(static_cast<size_t>(2 * length), 1);
+        const Constant y = s.run({{"x", floats(shape, ones)}}).at("y");
+        ASSERT_EQ(y.shape(), std::vector<int64_t>{2});
+        const bool sums = std::string(op) == "ReduceSum", most = std::string(op) == "ReduceMax";
+        const double wanted = sums                  ? static_cast<double>(length)
+                              : most && length == 0 ? -HUGE_VAL
+                                                    : 1;
+        for (int64_t i = 0; i < 2; i++) EXPECT_EQ(y.number(i), wanted) << op << " of " << length;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace polyhalite::onnx
