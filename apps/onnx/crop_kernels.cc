@@ -23,11 +23,6 @@ struct Span {
   }
 };
 
-std::vector<int64_t> listed(const Node &n, const char *attribute, size_t size, int64_t otherwise) {
-  const std::vector<int64_t> list = n.integers(attribute);
-  return list.empty() ? std::vector<int64_t>(size, otherwise) : list;
-}
-
 // Leaves out cells of the kernels along dimension d that are never inside. Whether there are some.
 bool crop(const Span &s, size_t d, Constant *w, std::vector<int64_t> *pads) {
   int64_t first = 0, last = s.kernel - 1;
@@ -54,9 +49,9 @@ Graph crop_kernels(Graph g) {
     if (!given.constant || given.constant->is_splat() || !image || !results) continue;
     Constant w = *given.constant;
     const size_t spatial = w.shape().size() - 2;
-    const std::vector<int64_t> strides = listed(n, "strides", spatial, 1);
-    const std::vector<int64_t> dilations = listed(n, "dilations", spatial, 1);
-    std::vector<int64_t> pads = listed(n, "pads", 2 * spatial, 0);
+    const std::vector<int64_t> strides = n.integers("strides", spatial, 1);
+    const std::vector<int64_t> dilations = n.integers("dilations", spatial, 1);
+    std::vector<int64_t> pads = n.integers("pads", 2 * spatial, 0);
     bool any = false;
     for (size_t d = 0; d < spatial; d++) {
       const auto size = (*image)[d + 2].constant(), count = (*results)[d + 2].constant();

@@ -63,6 +63,12 @@ std::vector<int64_t> Node::integers(const std::string &attribute) const {
   return attribute_or<std::vector<int64_t>>(*this, attribute, {}, "list of integers");
 }
 
+std::vector<int64_t> Node::integers(const std::string &attribute, size_t count,
+                                    int64_t otherwise) const {
+  const std::vector<int64_t> list = integers(attribute);
+  return list.empty() ? std::vector<int64_t>(count, otherwise) : list;
+}
+
 std::string Node::describe() const {
   return "node '" + name + "' (" + (domain.empty() ? "" : domain + ".") + op +
          (version > 0 ? ", version " + std::to_string(version) : "") + ")";

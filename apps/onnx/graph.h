@@ -48,6 +48,9 @@ struct Node {
   float real(const std::string &attribute, float otherwise) const;
   std::string text(const std::string &attribute, const std::string &otherwise) const;
   std::vector<int64_t> integers(const std::string &attribute) const;
+  /// Where the list is empty, `count` times the other number.
+  std::vector<int64_t> integers(const std::string &attribute, size_t count,
+                                int64_t otherwise) const;
   /// "node 'conv1' (Conv, version 11)".
   std::string describe() const;
 };

@@ -8,11 +8,6 @@ namespace polyhalite::onnx {
 
 namespace {
 
-std::vector<int64_t> listed(const Node &n, const char *attribute, size_t size, int64_t otherwise) {
-  const std::vector<int64_t> list = n.integers(attribute);
-  return list.empty() ? std::vector<int64_t>(size, otherwise) : list;
-}
-
 // Along one dimension: results for which a cell of the kernel is inside of the image, and the first
 // pixel that it sees.
 struct Seen {
@@ -57,8 +52,8 @@ std::optional<Cells> cells_far_apart(const Graph &g, const Node &n) {
   if (!w || w->type() != ElementType::Float32 || w->is_splat() || w->shape().size() != 4 ||
       !image || !results || w->shape()[1] < kLeastChannels || w->shape()[0] < kLeastChannels)
     return std::nullopt;
-  const std::vector<int64_t> dilations = listed(n, "dilations", 2, 1),
-                             pads = listed(n, "pads", 4, 0), strides = listed(n, "strides", 2, 1);
+  const std::vector<int64_t> dilations = n.integers("dilations", 2, 1),
+                             pads = n.integers("pads", 4, 0), strides = n.integers("strides", 2, 1);
   Cells c{};
   for (size_t d = 0; d < 2; d++) {
     const auto size = (*image)[d + 2].constant(), count = (*results)[d + 2].constant();

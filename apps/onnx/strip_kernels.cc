@@ -92,9 +92,8 @@ bool is_convolution(const Node &n) {
 }
 
 std::vector<int> listed(const Node &n, const char *attribute, size_t size, int otherwise) {
-  const std::vector<int64_t> list = n.integers(attribute);
-  return list.empty() ? std::vector<int>(size, otherwise)
-                      : std::vector<int>(list.begin(), list.end());
+  const std::vector<int64_t> list = n.integers(attribute, size, otherwise);
+  return {list.begin(), list.end()};
 }
 
 // The spatial ones; of an open size any expression.

@@ -26,8 +26,7 @@ struct WindowShape {
 template <typename Context>
 std::vector<int64_t> list_or(const Context &c, const char *attribute, size_t count,
                              int64_t otherwise) {
-  std::vector<int64_t> list = c.node().integers(attribute);
-  if (list.empty()) list.assign(count, otherwise);
+  const std::vector<int64_t> list = c.node().integers(attribute, count, otherwise);
   if (list.size() != count) {
     c.fail(std::string(attribute) + " has " + std::to_string(list.size()) + " numbers",
            "there are " + std::to_string(count) + " places");
