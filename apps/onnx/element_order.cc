@@ -63,6 +63,7 @@ std::vector<Key> keys_of(const Constant &c, bool falling) {
     for (int64_t i = 0; i < kBlock; i++)
       keys[static_cast<size_t>(first + i)] = key_of<Key>(block[i], falling);
   }
+  if (first == n) return keys;
   std::memcpy(block, c.data() + static_cast<size_t>(first) * sizeof(T),
               static_cast<size_t>(n - first) * sizeof(T));
   for (int64_t i = 0; first + i < n; i++)
