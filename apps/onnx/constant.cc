@@ -319,7 +319,7 @@ Constant Constant::part(size_t axis, int64_t begin, int64_t count) const {
 bool Constant::same(const Constant &o) const {
   if (type_ != o.type_ || shape_ != o.shape_ || splat_ != o.splat_) return false;
   const size_t n = splat_ ? static_cast<size_t>(element_bytes()) : bytes();
-  return data_ == o.data_ || std::memcmp(data_, o.data_, n) == 0;
+  return n == 0 || data_ == o.data_ || std::memcmp(data_, o.data_, n) == 0;
 }
 
 uint64_t Constant::hash() const {
