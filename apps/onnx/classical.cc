@@ -3,7 +3,6 @@
 #include "apps/onnx/classical.h"
 
 #include <cmath>
-#include <cstring>
 #include <optional>
 
 namespace polyhalite::onnx {
@@ -174,12 +173,8 @@ void expand_linear_classifier(Call &c) {
 }  // namespace
 
 ValueId number_list(Call *c, const std::vector<float> &list) {
-  std::vector<uint8_t> bytes(list.size() * sizeof(float));
-  if (!list.empty()) std::memcpy(bytes.data(), list.data(), bytes.size());
-  return c->w.graph().add_constant(
-      c->node.name + ".list",
-      Constant::of_bytes(ElementType::Float32, {static_cast<int64_t>(list.size())},
-                         std::move(bytes)));
+  return c->w.graph().add_constant(c->node.name + ".list",
+                                   Constant::reals({static_cast<int64_t>(list.size())}, list));
 }
 
 std::vector<float> reals(const Call &c, const std::string &attribute) {

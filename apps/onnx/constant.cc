@@ -150,6 +150,11 @@ Constant Constant::integers(const std::vector<int64_t> &values) {
   if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
   return of_bytes(ElementType::Int64, {static_cast<int64_t>(values.size())}, std::move(bytes));
 }
+Constant Constant::reals(std::vector<int64_t> shape, const std::vector<float> &values) {
+  std::vector<uint8_t> bytes(values.size() * sizeof(float));
+  if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+  return of_bytes(ElementType::Float32, std::move(shape), std::move(bytes));
+}
 Constant Constant::integer(int64_t value) { return integers({value}).reshaped({}); }
 Constant Constant::real(float value) { return splat(ElementType::Float32, {}, &value); }
 

@@ -65,6 +65,7 @@ class Constant {
   static Constant of_bytes(ElementType type, std::vector<int64_t> shape,
                            std::vector<uint8_t> bytes);
   static Constant integers(const std::vector<int64_t> &values);  // Int64, rank 1
+  static Constant reals(std::vector<int64_t> shape, const std::vector<float> &values);
   static Constant integer(int64_t value);                        // Int64, rank 0
   static Constant real(float value);                             // Float32, rank 0
 

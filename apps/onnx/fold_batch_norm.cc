@@ -1,5 +1,4 @@
 #include <cmath>
-#include <cstring>
 #include <map>
 #include <optional>
 
@@ -14,12 +13,6 @@ const Constant *float_constant(const Graph &g, const Node &n, size_t i) {
   if (!n.has_input(i)) return nullptr;
   const auto &c = g.value(n.inputs[i]).constant;
   return c && c->type() == ElementType::Float32 ? &*c : nullptr;
-}
-
-Constant floats(std::vector<int64_t> shape, const std::vector<float> &values) {
-  std::vector<uint8_t> bytes(values.size() * 4);
-  if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-  return Constant::of_bytes(ElementType::Float32, std::move(shape), std::move(bytes));
 }
 
 // y = factor * x + summand for each channel, in double: the folded model is as exact as the one in
@@ -64,8 +57,9 @@ bool fold_into(Graph *g, Node *conv, const Scaling &s) {
     bias[at] = static_cast<float>((old ? old->number(c) : 0) * s.factors[at] + s.summands[at]);
   }
   const std::vector<int64_t> shape = w->shape();
-  const ValueId weight_id = g->add_constant(conv->name + ".weights", floats(shape, weights));
-  const ValueId bias_id = g->add_constant(conv->name + ".bias", floats({channels}, bias));
+  const ValueId weight_id =
+      g->add_constant(conv->name + ".weights", Constant::reals(shape, weights));
+  const ValueId bias_id = g->add_constant(conv->name + ".bias", Constant::reals({channels}, bias));
   conv->inputs.resize(3);
   conv->inputs[1] = weight_id;
   conv->inputs[2] = bias_id;
@@ -79,12 +73,12 @@ void write(Graph *g, std::vector<Node> *nodes, const Node &n, const Scaling &s) 
   const Value x = g->value(n.inputs[0]);
   Writer writer(g, nodes, n.name + ".");
   const ValueId scaled = writer.op(
-      "Mul",
-      {n.inputs[0], g->add_constant(n.name + ".factors", floats(shape, rounded(s.factors)))});
+      "Mul", {n.inputs[0],
+              g->add_constant(n.name + ".factors", Constant::reals(shape, rounded(s.factors)))});
   g->value(scaled).type = x.type;
   g->value(scaled).shape = x.shape;
-  writer.op("Add",
-            {scaled, g->add_constant(n.name + ".summands", floats(shape, rounded(s.summands)))});
+  writer.op("Add", {scaled, g->add_constant(n.name + ".summands",
+                                            Constant::reals(shape, rounded(s.summands)))});
   writer.last().outputs = n.outputs;
 }
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <optional>
 
@@ -110,11 +109,7 @@ class Joining {
 
   ValueId constant(const std::string &name, const std::vector<double> &values) {
     const std::vector<float> rounded(values.begin(), values.end());
-    std::vector<uint8_t> bytes(rounded.size() * sizeof(float));
-    if (!rounded.empty()) std::memcpy(bytes.data(), rounded.data(), bytes.size());
-    return g_.add_constant(
-        name, Constant::of_bytes(ElementType::Float32, {static_cast<int64_t>(rounded.size())},
-                                 std::move(bytes)));
+    return g_.add_constant(name, Constant::reals({static_cast<int64_t>(rounded.size())}, rounded));
   }
 
   Graph g_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <optional>
 #include <set>
@@ -23,12 +22,6 @@ struct Steps {
   int64_t axis = 0;
   bool is_uniform = true;
 };
-
-Constant floats(std::vector<int64_t> shape, const std::vector<float> &values) {
-  std::vector<uint8_t> bytes(values.size() * sizeof(float));
-  if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-  return Constant::of_bytes(ElementType::Float32, std::move(shape), std::move(bytes));
-}
 
 // An operator of com.microsoft with the attributes of n.
 Node microsoft(const std::string &op, const Node &n, std::vector<ValueId> operands) {
@@ -250,7 +243,7 @@ class Joining {
       numbers[static_cast<size_t>(i)] =
           static_cast<float>(c.integer_at(i) - zero) * static_cast<float>(scale.number(k));
     }
-    return floats(c.shape(), numbers);
+    return Constant::reals(c.shape(), numbers);
   }
 
   // A quantisation and what it is of.
@@ -422,9 +415,9 @@ class Joining {
                        static_cast<float>(scale.number(i)));
     }
     const ValueId factor = g_->add_constant(
-        "scale",
-        floats(scale.elements() == 1 ? std::vector<int64_t>() : along_results(scale.elements()),
-               scales));
+        "scale", Constant::reals(scale.elements() == 1 ? std::vector<int64_t>()
+                                                       : along_results(scale.elements()),
+                                 scales));
     const ValueId real = w.op("Cast", {sums}, {{"to", static_cast<int64_t>(ElementType::Float32)}});
     w.op("Mul", {real, factor});
     if (n.has_input(2) && !bias) {

@@ -40,7 +40,7 @@ struct Bytes {
                                    return cast<int8_t>(clamp(round(v[0] * v[1]), -kMost, kMost));
                                  }),
                      "bytes");
-    scales = elementwise(largest, [](const Expr &v) { return v / kMost; });
+    scales = stored(elementwise(largest, [](const Expr &v) { return v / kMost; }), "scales");
   }
 };
 

@@ -34,6 +34,10 @@ Complex operator-(const Complex &a, const Complex &b) {
 Complex turned(const Complex &a, double c, double s) {
   return {difference(scaled(a.re, c), scaled(a.im, s)), sum(scaled(a.re, s), scaled(a.im, c))};
 }
+using Numbers = std::vector<std::complex<double>>;
+std::complex<double> turned(const std::complex<double> &a, double c, double s) {
+  return a * std::complex<double>(c, s);
+}
 Complex turned(const Complex &a, const Expr &c, const Expr &s) {
   if (!a.im.defined()) return {a.re * c, a.re * s};
   return {a.re * c - a.im * s, a.re * s + a.im * c};
@@ -56,20 +60,21 @@ struct Root {
   }
 };
 
-// The transform of a few numbers: even and odd places apart, of an odd number places from both ends
-// together.
-std::vector<Complex> small_transform(const std::vector<Complex> &x, bool inverse) {
+// The transform of a few numbers, expressions or known ones: even and odd places apart, of an odd
+// number places from both ends together.
+template <typename Number>
+std::vector<Number> small_transform(const std::vector<Number> &x, bool inverse) {
   const size_t n = x.size();
   if (n == 1) return x;
-  std::vector<Complex> y(n);
+  std::vector<Number> y(n);
   if (n % 2 == 0) {
-    std::vector<Complex> even, odd;
+    std::vector<Number> even, odd;
     for (size_t i = 0; i < n; i++) (i % 2 == 0 ? even : odd).push_back(x[i]);
     even = small_transform(even, inverse);
     odd = small_transform(odd, inverse);
     for (size_t k = 0; k < n / 2; k++) {
       const Root w(static_cast<int64_t>(k), static_cast<int64_t>(n), inverse);
-      const Complex t = turned(odd[k], w.cosine, w.sine);
+      const Number t = turned(odd[k], w.cosine, w.sine);
       y[k] = even[k] + t;
       y[k + n / 2] = even[k] - t;
     }
@@ -78,14 +83,13 @@ std::vector<Complex> small_transform(const std::vector<Complex> &x, bool inverse
   y[0] = x[0];
   for (size_t i = 1; i < n; i++) y[0] = y[0] + x[i];
   for (size_t k = 1; k <= n / 2; k++) {
-    Complex along = x[0], across;
+    Number along = x[0], across{};
     for (size_t i = 1; i <= n / 2; i++) {
       const Root w(static_cast<int64_t>(i * k % n), static_cast<int64_t>(n), inverse);
-      const Complex both = x[i] + x[n - i], apart = x[i] - x[n - i];
-      along = along + Complex{scaled(both.re, w.cosine), scaled(both.im, w.cosine)};
-      across = across + Complex{scaled(apart.re, w.sine), scaled(apart.im, w.sine)};
+      along = along + turned(x[i] + x[n - i], w.cosine, 0);
+      across = across + turned(x[i] - x[n - i], w.sine, 0);
     }
-    const Complex quarter{scaled(across.im, -1), across.re};  // i times that
+    const Number quarter = turned(across, 0, 1);
     y[k] = along + quarter;
     y[n - k] = along - quarter;
   }
@@ -272,24 +276,6 @@ Tensor transform(const Tensor &re, const Tensor &im, int results, bool inverse, 
                                       : transform_few(re, im, results, inverse);
 }
 
-// Of 2^k numbers.
-using Numbers = std::vector<std::complex<double>>;
-Numbers transformed(const Numbers &x) {
-  const size_t n = x.size();
-  if (n == 1) return x;
-  Numbers even, odd, y(n);
-  for (size_t i = 0; i < n; i++) (i % 2 == 0 ? even : odd).push_back(x[i]);
-  even = transformed(even);
-  odd = transformed(odd);
-  for (size_t k = 0; k < n / 2; k++) {
-    const Root w(static_cast<int64_t>(k), static_cast<int64_t>(n), false);
-    const std::complex<double> t = odd[k] * std::complex<double>(w.cosine, w.sine);
-    y[k] = even[k] + t;
-    y[k + n / 2] = even[k] - t;
-  }
-  return y;
-}
-
 // Parts of known numbers, to be read at an index.
 struct Known {
   Buffer<double> re, im;
@@ -322,7 +308,7 @@ Tensor transform_by_chirp(const Tensor &re, const Tensor &im, int results, bool 
     filter[static_cast<size_t>(n)] = filter[static_cast<size_t>((padded - n) % padded)] =
         std::conj(chirp.back());
   }
-  filter = transformed(filter);
+  filter = small_transform(filter, false);
   for (auto &v : filter) v /= padded;
   const Known of_chirp(chirp), of_filter(filter);
   const std::vector<Tensor> given =

@@ -460,11 +460,9 @@ std::vector<Constant> compute_tf_idf(const Node &n, const std::vector<Constant> 
       if (k < weights.size()) c *= weights[k];
     }
   }
-  std::vector<uint8_t> bytes(counts.size() * 4);
-  if (!bytes.empty()) std::memcpy(bytes.data(), counts.data(), bytes.size());
   std::vector<int64_t> shape{static_cast<int64_t>(width)};
   if (x.shape().size() == 2) shape.insert(shape.begin(), rows);
-  return {Constant::of_bytes(ElementType::Float32, shape, std::move(bytes))};
+  return {Constant::reals(shape, counts)};
 }
 
 }  // namespace
