@@ -91,7 +91,7 @@ class WinogradSchedule {
       f.compute_at(of_block);
       schedule_points(Loops(f, border->extents), false, false, target_);
     }
-    transform_tiles(of_block);
+    transform_tiles(of_block, border != nullptr);
     form_products();
   }
 
@@ -136,15 +136,24 @@ class WinogradSchedule {
     if (blocks() < kTasks) out_.parallel(strip_);
   }
 
-  // Vectors of channels; a few channels fill none, columns do.
-  void transform_tiles(const LoopLevel &level) {
+  // Along columns of transformed tiles, which are the image's where its columns are not
+  // transformed.
+  int64_t columns_of_tiles() const {
+    if (s_.tile[1] != 1) return across_;
+    return (across_ - 1) * s_.stride[1] + constant(s_.rvars[1].extent()).value_or(1);
+  }
+
+  // Vectors of channels; a few channels fill none, columns do. Beyond the last column a border can
+  // be read, an image cannot.
+  void transform_tiles(const LoopLevel &level, bool has_border) {
     const std::vector<Var> t = tiles_.args();  // channel, column, j, i, row, image
     const bool few = channels_ <= kFewChannels;
     const Var along = few ? t[1] : t[0], other = few ? t[0] : t[1];
     const int natural = target_.natural_vector_size(tiles_.types()[0]);
+    const int64_t extent = !few ? channels_ : has_border ? natural : columns_of_tiles();
     Var lane("lane");
     tiles_.compute_at(level)
-        .split(along, along, lane, few ? natural : lanes_for(channels_, natural))
+        .split(along, along, lane, lanes_for(extent, natural))
         .reorder({lane, t[2], t[3], along, other, t[4], t[5]})
         .vectorize(lane)
         .unroll(t[2])
