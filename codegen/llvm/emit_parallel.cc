@@ -178,6 +178,7 @@ void FunctionEmitter::emit_task(const std::string &counter, const Stmt &body,
                                 const std::vector<Capture> &captures, llvm::StructType *closure) {
   user_context_ = function_->getArg(0);
   Value *index = function_->getArg(1), *storage = function_->getArg(2);
+  is_task_ = true;
   fields_loaded_ = true;
   straight_line_ = false;
   for (size_t i = 0; i < captures.size(); i++) {

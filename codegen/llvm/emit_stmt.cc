@@ -201,7 +201,8 @@ void FunctionEmitter::emit_assert(const StmtNode &s) {
 
 void FunctionEmitter::return_code(Value *code) {
   for (auto heap = live_heap_.rbegin(); heap != live_heap_.rend(); ++heap) {
-    heap->is_on_device ? free_on_device(heap->pointer) : emit_free(heap->pointer);
+    heap->is_on_device ? free_on_device(heap->pointer)
+                       : emit_free_unless_framed(heap->pointer, heap->frame);
   }
   end_profile();
   builder_.CreateRet(code);

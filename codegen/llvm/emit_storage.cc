@@ -1,4 +1,10 @@
 // Storage: arrays on the stack, blocks from malloc, slots that keep their blocks.
+//
+// A task of a parallel loop asks malloc anew for each iteration, which takes as long as a short
+// row. What it wants of a size known at run time only lies in its frame while it is small:
+//
+//   allocate t: float32[n]   ->   t = 4*n <= 4096 ? frame : malloc(4*n);  ...;  t == frame ||
+//   free(t)
 #include <llvm/IR/MDBuilder.h>
 
 #include <algorithm>
@@ -17,6 +23,9 @@ namespace {
 constexpr uint64_t kStackAlignment = 64;
 // What programs' own allocators give at least.
 constexpr uint64_t kHeapAlignment = 32;
+// Of a task's frame: what an allocation may have, and how many may.
+constexpr uint64_t kFrameBytes = 4096;
+constexpr int kMostFrames = 8;
 
 }  // namespace
 
@@ -36,17 +45,60 @@ void FunctionEmitter::emit_allocate(const StmtNode &s) {
   if (on_stack) return emit_on_stack(s, elements);
   const bool shared = s.home == Home::Shared;
   Value *bytes = size_in_bytes(s);
-  Value *memory = shared ? emit_shared(s, bytes) : emit_malloc(s, bytes);
+  llvm::AllocaInst *frame = frame_for(s);
+  Value *memory = frame    ? emit_framed(s, bytes, frame)
+                  : shared ? emit_shared(s, bytes)
+                           : emit_malloc(s, bytes);
   pointers_[s.name] = memory;
-  if (!shared) live_heap_.push_back({s.name, memory});
+  if (!shared) live_heap_.push_back({s.name, memory, false, frame});
   scopes_.push();
   emit_stmt(s.body[0]);
   scopes_.pop();
   pointers_.erase(s.name);
   if (shared) return;
   live_heap_.pop_back();
-  bill_memory("memory_free", s.name, bytes);
+  if (!frame) bill_memory("memory_free", s.name, bytes);
+  emit_free_unless_framed(memory, frame);
+}
+
+// The profiler is told of all that Funcs have.
+llvm::AllocaInst *FunctionEmitter::frame_for(const StmtNode &s) {
+  int64_t elements = 0;
+  if (!is_task_ || profile_ || s.home != Home::Auto || is_const_int(s.args[0], &elements))
+    return nullptr;
+  if (frames_ == kMostFrames) return nullptr;
+  frames_++;
+  llvm::IRBuilder<> entry = entry_builder();
+  llvm::AllocaInst *frame = entry.CreateAlloca(
+      llvm::ArrayType::get(builder_.getInt8Ty(), kFrameBytes), nullptr, s.name + ".frame");
+  frame->setAlignment(llvm::Align(kStackAlignment));
+  return frame;
+}
+
+Value *FunctionEmitter::emit_framed(const StmtNode &s, Value *bytes, llvm::AllocaInst *frame) {
+  llvm::BasicBlock *before = builder_.GetInsertBlock();
+  llvm::BasicBlock *large = block("large"), *ready = block("ready");
+  builder_.CreateCondBr(builder_.CreateICmpULE(bytes, builder_.getInt64(kFrameBytes)), ready,
+                        large);
+  builder_.SetInsertPoint(large);
+  Value *asked = emit_malloc(s, bytes);
+  llvm::BasicBlock *after = builder_.GetInsertBlock();
+  builder_.CreateBr(ready);
+  builder_.SetInsertPoint(ready);
+  llvm::PHINode *memory = builder_.CreatePHI(builder_.getPtrTy(), 2, s.name);
+  memory->addIncoming(frame, before);
+  memory->addIncoming(asked, after);
+  return memory;
+}
+
+void FunctionEmitter::emit_free_unless_framed(Value *memory, llvm::AllocaInst *frame) {
+  if (!frame) return emit_free(memory);
+  llvm::BasicBlock *asked = block("asked"), *done = block("given_back");
+  builder_.CreateCondBr(builder_.CreateICmpEQ(memory, frame), done, asked);
+  builder_.SetInsertPoint(asked);
   emit_free(memory);
+  builder_.CreateBr(done);
+  builder_.SetInsertPoint(done);
 }
 
 void FunctionEmitter::emit_on_stack(const StmtNode &s, int64_t elements) {

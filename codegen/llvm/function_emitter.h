@@ -243,6 +243,10 @@ class FunctionEmitter {
   Value *emit_malloc(const StmtNode &s, Value *bytes);
   Value *emit_shared(const StmtNode &s, Value *wanted);
   void emit_free(Value *memory);
+  /// In a task, a part of its frame for what may fit there; null: there is none.
+  llvm::AllocaInst *frame_for(const StmtNode &s);
+  Value *emit_framed(const StmtNode &s, Value *bytes, llvm::AllocaInst *frame);
+  void emit_free_unless_framed(Value *memory, llvm::AllocaInst *frame);
   /// Gives back what slots hold in front of every return.
   void release_slots();
   void emit_memoize(const StmtNode &s);
@@ -333,9 +337,12 @@ class FunctionEmitter {
   struct HeapBlock {
     std::string name;
     Value *pointer;
-    bool is_on_device = false;  // a descriptor, of memory on a device
+    bool is_on_device = false;          // a descriptor, of memory on a device
+    llvm::AllocaInst *frame = nullptr;  // where it lies if it is small
   };
   std::vector<HeapBlock> live_heap_;
+  bool is_task_ = false;  // of a parallel loop or a fork
+  int frames_ = 0;        // parts of a task's frame that allocations have
   struct Slot {
     llvm::AllocaInst *pointer, *bytes;
   };
