@@ -87,9 +87,10 @@ bool schedule_transpose(const Loops &l, bool parallel, const Target &target) {
   };
   f.split(x, x, column, lanes, tail(0)).split(y, y, row, lanes, tail(across));
   // Blocks of squares read and write two lines of each row. What no cache holds is written past
-  // them, whole lines at once: otherwise each would be read before.
+  // them, whole lines at once: otherwise each would be read before. Of less, what reads the copy
+  // next would wait for memory.
   constexpr int kLineBytes = 64;
-  constexpr int64_t kManyBytes = 4 << 20, kManyOfParts = 512 << 10;
+  constexpr int64_t kManyBytes = 8 << 20, kManyOfParts = 512 << 10;
   const int row_bytes = lanes * f.types()[0].bytes();
   const int squares = std::max(2 * kLineBytes / row_bytes, 1);
   const int64_t bytes = product_of(l.extents) * f.types()[0].bytes(), least = 2 * squares * lanes;
