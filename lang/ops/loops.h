@@ -41,9 +41,16 @@ int natural_lanes(const Func &f, const Target &target);
 /// Of points along the innermost dimension; a few points are not worth vectors.
 int point_lanes(const Loops &l, int64_t operations, const Target &target);
 
+/// A Zen 4 makes its widest vectors in two halves.
+inline bool is_zen_4(const Target &target) { return target.processor_tune == Target::ZnVer4; }
+
 /// What is told of a Zen 5 in these files was measured on one (EPYC, two multiply-adds of 512 bits
 /// in a cycle, a second cache of 1 MiB).
 inline bool is_zen_5(const Target &target) { return target.processor_tune == Target::ZnVer5; }
+
+/// How many multiply-adds of float32 with operands near by take as long as a point elsewhere: as
+/// many as the processor makes at once.
+int64_t products_of_point(const Target &target);
 
 /// Bytes of the second cache, which schedules share between operands: what most processors with the
 /// target's instructions have at least.

@@ -135,19 +135,20 @@ Cellwise cellwise(Pooling how, int p, const Type &type) {
   return c;
 }
 
-// Windows of a few cells are made of columns of cells, which windows side by side share:
+// Windows are made of columns of cells, which windows side by side share:
 //
 //   columns(x, y) = f(in(x - before, y*stride), in(x - before, y*stride + 1), ...)
 //   pooled(x, y) = f(columns(x*stride, y), columns(x*stride + 1, y), ...)
 //
-// Undefined where there are many cells, or nothing is shared.
+// Undefined where a column or a row of cells is long, all of which are written out, or nothing is
+// shared.
 Tensor pool_columns(const Tensor &x, const Window &window, const Cellwise &cellwise) {
-  constexpr int kMostCells = 25;
+  constexpr int kLongest = 32;
   const size_t last = window.kernel.size() - 1;
   int in_column = 1;
   for (size_t i = 0; i < last; i++) in_column *= window.kernel[i];
   const int width = window.kernel[last], stride = window.stride[last];
-  if (in_column == 1 || width == 1 || in_column * width > kMostCells) return Tensor();
+  if (in_column == 1 || width == 1 || in_column > kLongest || width > kLongest) return Tensor();
   const Index shape = pooled_shape(x, window);
   const std::vector<Var> vars = index_vars(static_cast<int>(shape.size()));
   const Index point = as_index(vars);
@@ -178,6 +179,7 @@ Tensor pool_columns(const Tensor &x, const Window &window, const Cellwise &cellw
   Stage windows = own_stage(pooled, shape);
   windows.parts = {columns};
   windows.columns = static_cast<int>(constant(one_wide.shape[last]).value_or(0));
+  windows.cells = in_column * width;
   return tensor_of(pooled, cellwise.identity.type(), shape, windows, merged_stages({x}));
 }
 

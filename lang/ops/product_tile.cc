@@ -27,8 +27,6 @@ double cycles_of_half_step(int vectors, int rows) {
   return (cycles_of_step(vectors, rows) + kRow * rows) / 2;
 }
 
-bool has_halved_vectors(const Target &target) { return target.processor_tune == Target::ZnVer4; }
-
 bool has_dot_kernels(const Stage &s, const Dot &dot) {
   for (const Expr &term : Func(s.func).update_value()->args) {
     if (term->op == Op::Mul) return lies_in_dots(term->args[1], s.rvars[0].name(), dot.terms);
@@ -104,8 +102,7 @@ ProductTile product_tile(const Stage &s, const std::optional<Dot> &dot, bool may
   try_lanes(lanes, one_strip, cycles_of_step);
   // Fewer lanes without a column, where they are one tile: narrow strips of a large matrix miss
   // more.
-  if (masks && lanes == natural && columns > 0 && columns % lanes != 0 &&
-      has_halved_vectors(target))
+  if (masks && lanes == natural && columns > 0 && columns % lanes != 0 && is_zen_4(target))
     try_lanes(lanes / 2, true, cycles_of_half_step);
   return best;
 }

@@ -34,7 +34,10 @@ int vector_registers(const Target &target) {
   return target.arch == Target::ARM || target.has_feature(Target::AVX512_Skylake) ? 32 : 16;
 }
 
-// Of Intel's, those with what a Zen 4 has are of 2023 and later.
+int64_t products_of_point(const Target &target) {
+  return target.natural_vector_size(Float(32)) / (is_zen_4(target) ? 2 : 1);
+}
+
 int block_of_terms(const std::vector<RVar> &rvars, int64_t most, int64_t worth, int64_t least) {
   int64_t inner = 1;
   for (size_t i = 0; i + 1 < rvars.size(); i++) inner *= constant(rvars[i].extent()).value_or(0);
@@ -46,11 +49,11 @@ int block_of_terms(const std::vector<RVar> &rvars, int64_t most, int64_t worth, 
   return 0;
 }
 
+// Of Intel's, those with what a Zen 4 has are of 2023 and later.
 int64_t second_cache(const Target &target) {
   constexpr int64_t kMiB = 1 << 20;
   if (!target.has_feature(Target::AVX512_Skylake)) return kMiB / 2;
-  const bool zen =
-      target.processor_tune == Target::ZnVer4 || target.processor_tune == Target::ZnVer5;
+  const bool zen = is_zen_4(target) || is_zen_5(target);
   return target.has_feature(Target::AVX512_Zen4) && !zen ? 2 * kMiB : kMiB;
 }
 
@@ -137,14 +140,28 @@ void schedule_windows(const Loops &out, size_t innermost, const Stage &s, const 
   f.update().vectorize(along, lanes, TailStrategy::GuardWithIf);
 }
 
-// Windows that are made of columns: those of a row of `to`, which is or reads the windows, vectors
-// of them. Where windows lie otherwise, each computes its own.
-void schedule_columns(const Loops &to, const Stage &s, bool along_rows, const Target &target) {
-  if (!along_rows || to.vars.size() < 2) return;
+// Windows that are made of columns: those of a row of `to`, which is or reads the windows, in
+// vectors along its memory. `place`: where the windows' arguments, along the row first, stand in
+// `to`. Small windows of images with channels side by side compute their own.
+void schedule_columns(const Loops &to, const std::vector<size_t> &place, const Stage &s,
+                      const Target &target) {
+  constexpr int kFewCells = 9;
+  const bool has_rows = place[0] + 1 < to.vars.size();
+  if ((place[0] != 0 || !has_rows) && s.cells <= kFewCells) return;
   Func columns = s.parts[0];
-  const int lanes = lanes_for(s.columns, natural_lanes(columns, target));
-  columns.compute_at(to.func, to.vars[1]);
-  if (lanes > 1) columns.vectorize(columns.args()[0], lanes, tail_for(s.columns, lanes));
+  const std::vector<Var> args = columns.args();
+  std::vector<Var> order(args.size());
+  for (size_t i = 0; i < args.size(); i++) order[place[i]] = args[i];
+  columns.reorder_storage(order);
+  if (has_rows) {
+    columns.compute_at(to.func, to.vars[place[0] + 1]);
+  } else {
+    columns.compute_root();
+  }
+  const int64_t along = place[0] == 0 ? s.columns : to.extent(0);
+  const int lanes = lanes_for(along, natural_lanes(columns, target));
+  if (lanes > 1) columns.vectorize(order[0], lanes, tail_for(along, lanes));
+  if (place[0] != 0) columns.reorder(std::vector<VarOrRVar>(order.begin(), order.end()));
 }
 
 bool is_product(const Stage &s) {
@@ -382,13 +399,16 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
         const bool here =
             single && inside < 0 && innermost != s.dims.end() && dims.size() == order.size();
         if (!s.parts.empty()) {
-          if (!here) {
+          const bool inside_out = here && std::count(s.dims.begin(), s.dims.end(), -1) == 0;
+          std::vector<size_t> place;
+          for (size_t a = 0; a < s.extents.size(); a++)
+            place.push_back(inside_out ? place_of(s.dims[a]) : a);
+          if (!inside_out) {
             Func(s.func).compute_root();
             schedule_points(Loops(s.func, s.extents), false, true, target);
           }
-          schedule_columns(here ? out : Loops(s.func, s.extents), s,
-                           !here || innermost == s.dims.begin(), target);
-          alone = alone && !here;
+          schedule_columns(inside_out ? out : Loops(s.func, s.extents), place, s, target);
+          alone = alone && !inside_out;
         } else if (here) {
           alone = false;
           schedule_windows(out, static_cast<size_t>(innermost - s.dims.begin()), s, target);

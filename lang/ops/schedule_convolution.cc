@@ -275,9 +275,10 @@ class TileSchedule {
   void make_parallel(const OuterLoops &outer) {
     constexpr int64_t kWorthSharedPixels = 1 << 20;
     const int64_t operations = product_of(s_.extents) * steps_of(s_);
-    // Multiply-adds: some 16 of them take as long as a point elsewhere, of one row, which fetches a
-    // kernel's element for each, 8. Few of a depthwise tile share what they read.
-    const int together = s_.kind != Stage::Strips ? 1 : is_one_row() ? 8 : 16;
+    // One row fetches a kernel's element for each multiply-add. Few of a depthwise tile share what
+    // they read.
+    const int64_t near = products_of_point(target_);
+    const int64_t together = s_.kind != Stage::Strips ? 1 : is_one_row() ? near / 2 : near;
     if (operations < together * kWorthThreads) return;
     int64_t tasks = 1;
     for (size_t i = outer.vars.size(); i-- > 0 && tasks < 8;) {

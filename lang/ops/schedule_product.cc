@@ -143,8 +143,7 @@ class ProductSchedule {
   void make_parallel(const std::vector<Var> &outer, const std::vector<int64_t> &counts) {
     int64_t operations = product_of(s_.extents);
     for (const RVar &r : s_.rvars) operations *= constant(r.extent()).value_or(64);
-    // Multiply-adds: some 16 of them take as long as a point elsewhere.
-    if (operations < 16 * kWorthThreads) return;
+    if (operations < products_of_point(target_) * kWorthThreads) return;
     // Which of the loops are long is not known of open sizes; inside of a loop that keeps all
     // threads busy one runs in one thread.
     if (rows_ == 0) {
@@ -177,7 +176,7 @@ class ProductSchedule {
     if (!image || has_rest_ || has_idle_columns_) return false;
     // Bytes come from memory in shorter pieces: a strip of four vectors is a line of them. They are
     // quickly packed, too.
-    const int64_t most_rows = !dot_ ? 64 : is_zen_5(target_) ? 16 : 32;
+    const int64_t most_rows = !dot_ ? 64 : is_zen_4(target_) || is_zen_5(target_) ? 16 : 32;
     const int64_t large = dot_ ? 1 << 20 : rows_ <= kVeryFewRows ? 16 << 20 : 8 << 20;
     const int64_t steps = constant(s_.rvars[0].extent()).value_or(0);
     if (rows_ > most_rows || steps * columns_ * image->type.bytes() < large) return false;
@@ -537,9 +536,9 @@ class ProductSchedule {
   const ProductTile along_depth_;
   const bool columns_inside_;  // of the loops over others
   Var column_loop_{"columns"}, outermost_;
-  LoopLevel level_;                  // where a tile is computed
-  int64_t steps_ = 0;                // of the innermost loop over products; 0: not known
-  bool rows_are_tasks_ = false;      // may tiles of rows run at once?
+  LoopLevel level_;              // where a tile is computed
+  int64_t steps_ = 0;            // of the innermost loop over products; 0: not known
+  bool rows_are_tasks_ = false;  // may tiles of rows run at once?
   std::optional<Func> packed_on_the_way_;
   bool only_rows_ = false;   // the outermost loop is that over tiles of rows
   bool plain_ = false;       // a tile of the output is unrolled

@@ -9,6 +9,18 @@ namespace polyhalite::ops {
 
 namespace {
 
+// The variable that an index counts along, one by one, perhaps further along or held inside of an
+// image: those of the loops are `varies`. Null: it is no such index.
+template <typename Varies>
+const VariableNode *counted(const Expr &e, const Varies &varies) {
+  if (const VariableNode *v = as_variable(e)) return v;
+  if (const Expr value = wrapped_value(e); value.defined()) return counted(value, varies);
+  const bool moves = e->op == Op::Add || e->op == Op::Sub;
+  const bool holds = e->op == Op::Min || e->op == Op::Max;
+  if ((!moves && !holds) || varies(e->args[1])) return nullptr;
+  return counted(e->args[0], varies);
+}
+
 // The dimension of f along which an operand's elements lie side by side, where that is not f's own
 // innermost one, which strides through the operand. 0: there is none.
 size_t dimension_across(const Loops &l) {
@@ -23,7 +35,7 @@ size_t dimension_across(const Loops &l) {
     if (!(call->param || call->image || call->kind == CallKind::Func)) return;
     const auto innermost = std::find_if(call->args.begin(), call->args.end(), varies);
     if (innermost == call->args.end()) return;
-    const VariableNode *first = as_variable(*innermost);
+    const VariableNode *first = counted(*innermost, varies);
     const auto strides = [&](const Expr &arg) { return uses_variable(arg, l.vars[0].name()); };
     if (!first || !std::any_of(innermost + 1, call->args.end(), strides)) return;
     for (size_t d = 1; d < l.vars.size(); d++) {

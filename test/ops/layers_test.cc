@@ -43,6 +43,26 @@ std::vector<Target> machines() {
 
 using Make = std::function<ops::Tensor(const ops::Tensor &)>;
 
+// The same for images [image, channel, row, column] that lie with channels side by side, in and
+// out.
+std::vector<float> computed_together(const Buffer<float> &in, const Shape &s, const Shape &result,
+                                     const Make &make, const Target &target) {
+  Buffer<float> turned({s[1], s[3], s[2], s[0]});
+  turned.for_each_element([&](int c, int x, int y, int n) { turned(c, x, y, n) = in(x, y, c, n); });
+  const std::vector<int> order{1, 3, 2, 0};
+  ImageParam image(Float(32), 4, "in");
+  image.set(turned);
+  const ops::Tensor made = make(ops::Tensor(image, ops::Index(s.begin(), s.end()), order));
+  Func out = ops::materialize({made}, {"out"}, {order}, target)[0];
+  const Buffer<float> values = out.realize({result[1], result[3], result[2], result[0]}, target);
+  std::vector<float> got;
+  for (int n = 0; n < result[0]; n++)
+    for (int c = 0; c < result[1]; c++)
+      for (int y = 0; y < result[2]; y++)
+        for (int x = 0; x < result[3]; x++) got.push_back(values(c, x, y, n));
+  return got;
+}
+
 // The values of make(x), of shape `result`, row after row.
 std::vector<float> computed(const Buffer<float> &in, const Shape &s, const Shape &result,
                             const Make &make, const Target &target) {
@@ -232,7 +252,9 @@ TEST(layers, pools) {
   // Windows beyond both ends, that cover the image, that leave a rest, with and without padding.
   const Pool pools[] = {{3, 112, 3, 2, 1, 56}, {5, 7, 7, 1, 0, 1},   {40, 7, 7, 1, 0, 1},
                         {2, 111, 3, 2, 0, 55}, {4, 56, 2, 2, 0, 28}, {3, 35, 3, 1, 1, 35},
-                        {2, 13, 5, 3, 2, 5},   {1, 8, 8, 1, 0, 1},   {6, 14, 14, 14, 0, 1}};
+                        {2, 13, 5, 3, 2, 5},   {1, 8, 8, 1, 0, 1},   {6, 14, 14, 14, 0, 1},
+                        {19, 14, 5, 1, 2, 14}, {8, 23, 7, 2, 3, 12}, {3, 40, 13, 1, 6, 40},
+                        {2, 50, 33, 4, 0, 5}};
   for (const Target &target : machines()) {
     for (const Pool &p : pools) {
       const Shape s{2, p.channels, p.size, p.size};
@@ -243,36 +265,39 @@ TEST(layers, pools) {
       w.dilation = {1, 1};
       w.before = {p.before, p.before};
       w.shape = {p.result, p.result};
-      for (const auto how : {ops::Pooling::Max, ops::Pooling::Average}) {
-        const std::vector<float> got = computed(
-            in, s, {2, p.channels, p.result, p.result},
-            [&](const ops::Tensor &x) { return ops::pool(x, w, how); }, target);
-        size_t at = 0;
-        for (int plane = 0; plane < 2 * p.channels; plane++) {
-          for (int y = 0; y < p.result; y++) {
-            for (int x = 0; x < p.result; x++, at++) {
-              double peak = -HUGE_VAL, sum = 0, magnitude = 0;
-              int count = 0;
-              for (int dy = 0; dy < p.kernel; dy++) {
-                for (int dx = 0; dx < p.kernel; dx++) {
-                  const int u = x * p.stride - p.before + dx, v = y * p.stride - p.before + dy;
-                  if (u < 0 || v < 0 || u >= p.size || v >= p.size) continue;
-                  const double value = in(u, v, plane % p.channels, plane / p.channels);
-                  peak = std::max(peak, value);
-                  sum += value;
-                  magnitude += std::fabs(value);
-                  count++;
+      for (const bool together : {false, true})
+        for (const auto how : {ops::Pooling::Max, ops::Pooling::Average}) {
+          const auto run = together ? computed_together : computed;
+          const std::vector<float> got = run(
+              in, s, {2, p.channels, p.result, p.result},
+              [&](const ops::Tensor &x) { return ops::pool(x, w, how); }, target);
+          size_t at = 0;
+          for (int plane = 0; plane < 2 * p.channels; plane++) {
+            for (int y = 0; y < p.result; y++) {
+              for (int x = 0; x < p.result; x++, at++) {
+                double peak = -HUGE_VAL, sum = 0, magnitude = 0;
+                int count = 0;
+                for (int dy = 0; dy < p.kernel; dy++) {
+                  for (int dx = 0; dx < p.kernel; dx++) {
+                    const int u = x * p.stride - p.before + dx, v = y * p.stride - p.before + dy;
+                    if (u < 0 || v < 0 || u >= p.size || v >= p.size) continue;
+                    const double value = in(u, v, plane % p.channels, plane / p.channels);
+                    peak = std::max(peak, value);
+                    sum += value;
+                    magnitude += std::fabs(value);
+                    count++;
+                  }
                 }
+                const bool max = how == ops::Pooling::Max;
+                ASSERT_NEAR(got[at], max ? peak : sum / count,
+                            max ? 0 : (count + 1) * kUnit * magnitude / count)
+                    << p.size << " by " << p.kernel << "/" << p.stride
+                    << (together ? ", channels together: " : ": ") << plane << " " << y << " " << x
+                    << " " << target.to_string();
               }
-              const bool max = how == ops::Pooling::Max;
-              ASSERT_NEAR(got[at], max ? peak : sum / count,
-                          max ? 0 : (count + 1) * kUnit * magnitude / count)
-                  << p.size << " by " << p.kernel << "/" << p.stride << ": " << plane << " " << y
-                  << " " << x << " " << target.to_string();
             }
           }
         }
-      }
     }
   }
 }

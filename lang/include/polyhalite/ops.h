@@ -66,6 +66,7 @@ struct Stage {
   // open.
   std::vector<Func> parts = {};
   int columns = 0;
+  int cells = 0;  // of one of these windows
   // Of a Winograd, of rows and of columns: results of a tile, pixels between windows, products for
   // each channel of a tile. Of a Fourier, `tile` is each part's factor, 0 where it is no pass.
   std::vector<int> tile = {}, stride = {}, places = {};
