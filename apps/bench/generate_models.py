@@ -12,8 +12,8 @@ Needs the Python packages onnx and numpy. Then, for instance:
   polyhalite run FOLDER/bert_base.onnx --shape ids=1,128 --benchmark --compare onnxruntime
 """
 
+import argparse
 import pathlib
-import sys
 
 import numpy
 from onnx import TensorProto, helper, numpy_helper, save
@@ -366,12 +366,17 @@ NETWORKS = {
 
 
 def main():
-    if len(sys.argv) < 2 or any(name not in NETWORKS for name in sys.argv[2:]):
-        sys.exit(__doc__)
-    folder = pathlib.Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in sys.argv[2:] or NETWORKS:
-        NETWORKS[name](folder / f"{name}.onnx")
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    options = parser.parse_args()
+    unknown = [name for name in options.names if name not in NETWORKS]
+    if unknown:
+        parser.error(f"no network is called {', '.join(unknown)}; there are {', '.join(NETWORKS)}")
+    options.folder.mkdir(parents=True, exist_ok=True)
+    for name in options.names or NETWORKS:
+        NETWORKS[name](options.folder / f"{name}.onnx")
 
 
 if __name__ == "__main__":
