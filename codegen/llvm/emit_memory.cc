@@ -259,8 +259,10 @@ Value *FunctionEmitter::load_lanes_at(const LoadNode &load, Value *mask, bool st
   }
   // Kernels have no memory of their own to read instead.
   if (stride == 0 && !(mask && kernel_)) return load_uniform(load, *at, mask);
+  const auto steps = short_stride(*at, t);
+  if (mask && steps && masks_loads(t)) return load_strided_under(load, *at, *steps, mask);
   if (mask) return gather(load, mask);
-  if (const auto steps = short_stride(*at, t)) return load_strided(load, *at, *steps);
+  if (steps) return load_strided(load, *at, *steps);
   return load_lanes(load, *at);
 }
 

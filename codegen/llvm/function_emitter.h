@@ -202,6 +202,12 @@ class FunctionEmitter {
   static std::optional<int64_t> short_stride(const LaneAddress &at, Type t);
   std::vector<int> pieces_of(const LoadNode &load, const LaneAddress &at, int64_t stride);
   Value *load_strided(const LoadNode &load, const LaneAddress &at, int64_t stride);
+  /// Has the machine loads of t's elements under a mask?
+  bool masks_loads(Type t) const;
+  Value *load_strided_under(const LoadNode &load, const LaneAddress &at, int64_t stride,
+                            Value *mask);
+  Value *picked(const std::vector<Value *> &pieces, const std::vector<int> &starts, int lanes,
+                int64_t stride);
   // emit_gather.cc
   Value *gather(const LoadNode &load, Value *mask);
   Value *look_up_bytes(const LoadNode &load);

@@ -23,7 +23,33 @@ Expr difference(const Expr &a, const Expr &b) { return make_binary(Op::Sub, a, b
 
 }  // namespace
 
-InsideClamps::InsideClamps(const Expr &condition) { learn(condition); }
+bool is_not_negative(const Expr &e, const std::set<std::string> &variables) {
+  const auto is = [&](size_t i) { return is_not_negative(e->args[i], variables); };
+  int64_t number = 0;
+  if (is_const_int(e, &number)) return number >= 0;
+  switch (e->op) {
+    case Op::Variable:
+      return variables.count(as_variable(e)->name) > 0;
+    case Op::Add:
+    case Op::Mul:
+    case Op::Min:
+      return is(0) && is(1);
+    case Op::Max:
+      return is(0) || is(1);
+    case Op::Div:
+    case Op::Mod:
+      return is_const_int(e->args[1], &number) && number > 0 && is(0);
+    case Op::Select:
+      return is(1) && is(2);
+    default:
+      return false;
+  }
+}
+
+InsideClamps::InsideClamps(const Expr &condition, const std::set<std::string> &counters)
+    : counters_(counters) {
+  learn(condition);
+}
 
 void InsideClamps::learn(const Expr &c) {
   if (c->op == Op::And) {
@@ -44,7 +70,8 @@ bool InsideClamps::is_least(const Expr &a, const Expr &b) const {
     if (is_const_int(simplify(difference(difference(b, a), known)), &more) && more >= 0)
       return true;
   }
-  return false;
+  int64_t least = 0;
+  return is_const_int(a, &least) && least <= 0 && is_not_negative(b, counters_);
 }
 
 Expr InsideClamps::rewrite(const Expr &e) {

@@ -1,8 +1,11 @@
 #include "codegen/passes/vectorize_loops.h"
 
+#include <set>
+#include <string>
 #include <utility>
 
 #include "codegen/ir/visit.h"
+#include "codegen/passes/inside_clamps.h"
 #include "codegen/passes/lanes.h"
 #include "codegen/passes/widen_expr.h"
 #include "lang/ir/intrinsics.h"
@@ -17,11 +20,14 @@ namespace {
 // Makes the vector form of a vector loop's body. Undefined results say that there is none.
 class VectorBody {
  public:
-  VectorBody(const Stmt &loop, int n, bool in_lanes, int least_masked_bits)
+  VectorBody(const Stmt &loop, int n, bool in_lanes, int least_masked_bits,
+             const std::set<std::string> &counters)
       : original_(loop), in_lanes_(in_lanes) {
     const Type t = Int(32);
     loop_.n = n;
     loop_.least_masked_bits = least_masked_bits;
+    loop_.counters = counters;
+    if (is_not_negative(loop->args[0], counters)) loop_.counters.insert(loop->name);
     loop_.varying[loop->name] = make_ramp(loop->args[0], make_one(t), n);
   }
 
@@ -295,20 +301,25 @@ class Vectorize : public StmtRewriter {
  protected:
   Stmt rewrite(const Stmt &s) override {
     const bool vector = s->kind == StmtKind::For && s->loop_kind == LoopKind::Vector;
+    const bool counts = (s->kind == StmtKind::For || s->kind == StmtKind::Let) &&
+                        s->args[0].type().is_affine() && is_not_negative(s->args[0], counters_);
     around_ += vector;
+    if (counts) counters_.insert(s->name);
     const Stmt r = rewrite_children(s);  // inner vector loops first
+    if (counts) counters_.erase(s->name);
     around_ -= vector;
     if (!vector) return r;
     int64_t n;
     internal_check(is_const_int(r->args[1], &n), "vectorize_loops: the extent is no constant");
     if (n <= 0) return make_block({});
     if (n == 1) return substitute(r->name, r->args[0], r->body[0]);
-    return VectorBody(r, static_cast<int>(n), around_ > 0, least_masked_bits_).run();
+    return VectorBody(r, static_cast<int>(n), around_ > 0, least_masked_bits_, counters_).run();
   }
 
  private:
   const int least_masked_bits_;
-  int around_ = 0;  // vector loops
+  int around_ = 0;                  // vector loops
+  std::set<std::string> counters_;  // loops and symbols around that are not negative
 };
 
 // Lanes have taken their turns.
@@ -323,7 +334,7 @@ class FreeOfLanes : public StmtRewriter {
 }  // namespace
 
 Stmt vector_form(const Stmt &loop, int n) {
-  return VectorBody(loop, n, false, kMaskedEverywhere).run();
+  return VectorBody(loop, n, false, kMaskedEverywhere, {}).run();
 }
 
 Function vectorize_loops(const Function &f, const Target &target) {

@@ -91,6 +91,7 @@ bool WidenExpr::rewrite_operands(const Expr &e, std::vector<Expr> *args) {
 //
 //   select(x >= 0, a[max(x, 0)], 0)   ->   select(x >= 0, a[x, x >= 0], 0)
 //   select(x < 0, 0, a[max(x, 0)])    ->   select(x < 0, 0, a[x, x >= 0])
+//   select(x >= 0, a[max(x, 0) if m], 0)   ->   select(x >= 0, a[x if m && x >= 0], 0)
 //
 // Undefined where e is none.
 Expr WidenExpr::rewrite_padded(const Expr &e) {
@@ -106,15 +107,15 @@ Expr WidenExpr::rewrite_padded(const Expr &e) {
 
 // e, of which only lanes under the condition are used, with its clamped loads under a mask.
 Expr WidenExpr::loaded_under(const Expr &condition, const Expr &e, bool *found) {
-  InsideClamps inside(condition);
   return rewrite_loads(e, [&](const Expr &l) {
-    if (l->args.size() > 1 || l.type().bits() < loop_.least_masked_bits) return l;
-    const Expr index = inside(l->args[0]);
+    if (l.type().bits() < loop_.least_masked_bits) return l;
+    const Expr mask = l->args.size() > 1 ? make_binary(Op::And, l->args[1], condition) : condition;
+    const Expr index = InsideClamps(mask, loop_.counters)(l->args[0]);
     if (index.same_as(l->args[0])) return l;
     const Expr lanes = simplify((*this)(index));
     if (lanes->op != Op::Ramp || !is_one(lanes->args[1])) return l;
     *found = true;
-    return with_args(l, {index, condition});
+    return with_args(l, {index, mask});
   });
 }
 

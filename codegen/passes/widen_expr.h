@@ -18,6 +18,7 @@ struct VectorLoop {
   std::set<std::string> private_buffers;  // allocated inside: element i of iteration y is i*n + y
   Expr mask;                              // n lanes: the iterations that take part, or undefined
   int least_masked_bits = 32;             // of elements that are loaded under masks
+  std::set<std::string> counters;         // variables that are not negative
 };
 
 /// Puts the vector loop's values for its counter and what depends on it.

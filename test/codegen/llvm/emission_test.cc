@@ -239,7 +239,7 @@ TEST_P(VectorAccess, strides_side_by_side) {
 TEST_P(VectorAccess, masks) {
   const Type t = GetParam();
   const std::string name = t.to_string();
-  for (int stride : {-2, -1, 1, 3}) {
+  for (int stride : {-2, -1, 1, 2, 3, 4}) {
     for (int valid : {0, 1, 5, 8}) {
       // Lanes from `valid` on lie outside of the buffers.
       const int span = std::max(1, std::abs(stride) * (valid - 1) + 1);
@@ -252,6 +252,26 @@ TEST_P(VectorAccess, masks) {
       expect_same("func f(in: input " + name + "[1], out: output " + name + "[1]) {\n  out[" +
                       ramp + " if " + mask + "] = in[" + ramp + " if " + mask + "]\n}\n",
                   {{"in", &in}, {"out", &out}});
+    }
+  }
+}
+
+// Any lanes of every second to fourth element, the others on pages that nobody may read.
+TEST_P(VectorAccess, masks_of_strides) {
+  const Type t = GetParam();
+  const std::string name = t.to_string();
+  for (const int stride : {2, 3, 4}) {
+    for (const int lanes : {4, 16}) {
+      TestBuffer in(t, {stride * lanes}), wanted(Int(32), {lanes}), out(t, {lanes});
+      fill(in, 4);
+      for (int i = 0; i < lanes; i++) wanted.as<int32_t>()[i] = i % 5 == 1 || i == 2;
+      const std::string all = std::to_string(lanes);
+      const std::string dense = "ramp(0i64, 1i64, " + all + ")";
+      expect_same("func f(in: input " + name + "[1], wanted: input int32[1], out: output " + name +
+                      "[1]) {\n  let m = wanted[" + dense + "] == broadcast(1, " + all +
+                      ")\n  out[" + dense + "] = in[ramp(1i64, " + std::to_string(stride) +
+                      "i64, " + all + ") if m]\n}\n",
+                  {{"in", &in}, {"wanted", &wanted}, {"out", &out}});
     }
   }
 }
