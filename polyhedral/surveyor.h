@@ -201,6 +201,7 @@ class Surveyor {
   void assume_extent(const StageId &s, int d, const Expr &least, const Derivation &split);
   /// Ends that are not affine become symbols, so that what follows stays short.
   void name_box(int f, std::vector<Interval> &box, int scope);
+  Expr with_known_ends(const Expr &e) const;
   Expr name_end(int scope, const std::string &name, const Expr &e);
   /// Of variables and their multiples: it needs no name.
   static bool is_short_sum(const Expr &e);

@@ -502,10 +502,26 @@ void Surveyor::assume_extent(const StageId &s, int d, const Expr &least, const D
          extent, least, split.where, polyhalite_error_code_access_out_of_bounds);
 }
 
+// An end that a symbol stands for already is that symbol's, so that the hull of one point, which
+// consumers named and did not name, is one point:
+//
+//   max(g.lo.0, min(4*y + i, n - 1)), where g.lo.0 = min(4*y + i, n - 1)   ->   g.lo.0
+Expr Surveyor::with_known_ends(const Expr &e) const {
+  if (!e.defined() || (e->op != Op::Min && e->op != Op::Max)) return e;
+  const Expr a = with_known_ends(e->args[0]), b = with_known_ends(e->args[1]);
+  for (const auto &[one, other] : {std::pair(a, b), std::pair(b, a)}) {
+    const VariableNode *v = as_variable(one);
+    const auto known = v ? symbol_.find(v->name) : symbol_.end();
+    if (known != symbol_.end() && equal(known->second.value, other)) return one;
+  }
+  return make_binary(e->op, a, b);
+}
+
 void Surveyor::name_box(int f, std::vector<Interval> &box, int scope) {
   const FuncDef &def = tree_.algorithm.funcs[f];
   FuncSurvey &fs = out_.funcs[f];
   for (int d = 0; d < def.dimensions(); d++) {
+    box[d] = {with_known_ends(simplify(box[d].min)), with_known_ends(simplify(box[d].max))};
     const auto width = constant_difference(box[d].max, box[d].min);
     const std::string suffix = "." + std::to_string(d);
     Expr min = name_end(scope, def.name + ".lo" + suffix, box[d].min);

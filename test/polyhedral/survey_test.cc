@@ -105,6 +105,20 @@ serial by.s0.yo from 0 extent (by.extent.1 + 31)/32
 )");
 }
 
+// What a guarded iteration asks of both is one row, although one of them has named it.
+TEST(survey, stages_that_share_a_guarded_row_have_one) {
+  const std::string text = surveyed(R"(image in: float32, 2
+a(y) = in(0, y)
+b(y) = a(y)*2.0f
+c(x, y) = a(y) + b(y) + in(x, y)
+output c
+)",
+                                    "c.split(y, yo, yi, 4, GuardWithIf)\n"
+                                    "a.compute_at(c, yi)\nb.compute_at(c, yi)\n");
+  EXPECT_EQ(lines_with(text, "allocate"),
+            "allocate a [b.lo.0, b.lo.0]\nallocate b [b.lo.0, b.lo.0]\n");
+}
+
 // Each stage of a chain computes one new row, whose bounds are as short as the first stage's.
 TEST(survey, every_stage_of_a_chain_slides) {
   const std::string text = surveyed(R"(image in: uint8, 1
