@@ -33,9 +33,7 @@ Tensor reshape(const Tensor &x, const Index &shape) {
     const Index &own = x.shape();
     size_t from = 0, to = 0, from_end = own.size(), to_end = shape.size();
     Index at(own.size(), Expr(0));
-    const auto are_equal = [&](size_t a, size_t b) {
-      return equal(own[a], shape[b]);
-    };
+    const auto are_equal = [&](size_t a, size_t b) { return equal(own[a], shape[b]); };
     while (true) {
       while (from < own.size() && is_one(own[from])) from++;
       while (to < shape.size() && is_one(shape[to])) to++;

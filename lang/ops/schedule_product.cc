@@ -293,7 +293,8 @@ class ProductSchedule {
       packed_on_the_way_ = operand;
       return;
     }
-    if (!is_one_strip() && !columns_inside_) {
+    const bool in_strips = !is_one_strip() && !columns_inside_;
+    if (in_strips) {
       operand.compute_at(out_, column_loop_);
     } else if (only_rows_ || columns_inside_) {
       operand.compute_root();
@@ -301,9 +302,19 @@ class ProductSchedule {
       operand.compute_at(out_, outermost_);
     }
     if (dot_) return pack_for_dots(operand, *dot_);
-    if (tile_.lanes > 1) {
-      operand.vectorize(operand.args()[0], tile_.lanes, TailStrategy::GuardWithIf);
-    }
+    if (tile_.lanes == 1 || turn_as_packed(operand, in_strips)) return;
+    operand.vectorize(operand.args()[0], tile_.lanes, TailStrategy::GuardWithIf);
+  }
+
+  // An operand that lies along the reduction is packed in squares, turned in registers: gathers of
+  // a strip's columns took longer than the product of 64 rows.
+  bool turn_as_packed(const Func &operand, bool in_strips) const {
+    const bool whole = least_columns_ >= tile_.columns() || is_one_strip();
+    if (!whole || s_.rvars.size() != 1) return false;
+    std::vector<Expr> extents(operand.args().size(), Expr(1));
+    extents[0] = Expr(static_cast<int>(in_strips ? tile_.columns() : columns_));
+    extents[1] = s_.rvars[0].extent();
+    return schedule_transpose(Loops(operand, extents), false, target_);
   }
 
   // May the first tile of rows pack a strip as it reads it, so that nothing waits for it? Others

@@ -152,7 +152,9 @@ Tensor held(const Tensor &x, const std::string &name, Stage::Kind kind) {
   stage.kind = kind;
   stage.extents = reversed(x.shape());
   stage.dims = reversed_dims(x.rank());
-  return tensor_of(f, x.type(), x.shape(), stage, merged_stages({x}));
+  // A row stands beside what reads it, and so does what it is made of.
+  return tensor_of(f, x.type(), x.shape(), stage,
+                   kind == Stage::Row ? x.stages() : merged_stages({x}));
 }
 
 Index broadcast_shape(const std::vector<Tensor> &operands) {

@@ -47,7 +47,7 @@ using Make = std::function<ops::Tensor(const ops::Tensor &)>;
 // out.
 std::vector<float> computed_together(const Buffer<float> &in, const Shape &s, const Shape &result,
                                      const Make &make, const Target &target) {
-  Buffer<float> turned({s[1], s[3], s[2], s[0]});
+  Buffer<float> turned(std::vector<int>{s[1], s[3], s[2], s[0]});
   turned.for_each_element([&](int c, int x, int y, int n) { turned(c, x, y, n) = in(x, y, c, n); });
   const std::vector<int> order{1, 3, 2, 0};
   ImageParam image(Float(32), 4, "in");
