@@ -21,6 +21,18 @@ int64_t largest_divisor(int64_t n, int64_t most) {
 // sums leave registers.
 constexpr int kMostDepthwiseColumns = 7;
 
+// Has e functions that are polynomials, of many constants?
+bool has_polynomials(const Expr &e) {
+  bool found = false;
+  for_each_node(e, [&](const Expr &n) {
+    const CallNode *call = as_call(n);
+    found = found || (call && call->kind == CallKind::Math && call->name != "sqrt" &&
+                      call->name != "floor" && call->name != "ceil" && call->name != "trunc" &&
+                      call->name != "round");
+  });
+  return found;
+}
+
 // The terms of a sum.
 int64_t steps_of(const Stage &s) {
   int64_t n = 1;
@@ -153,7 +165,9 @@ class TileSchedule {
     sums_.compute_at(level_);
     if (place_[0] == 0 && lanes_ > 1) {
       loops_.vectorize(channel, lanes_);
-      if (is_small(out_.value())) {
+      // Constants stay in registers around the sums' loop, which wide tiles leave none for.
+      const bool is_wide = width_ > 2 * lanes_;
+      if (is_small(out_.value()) && !(is_wide && has_polynomials(out_.value()))) {
         if (width_ > lanes_) loops_.unroll(channel);
         if (place_.size() > 1 && tile_ > 1) loops_.unroll(column);
       } else if (s_.kind == Stage::Strips) {
