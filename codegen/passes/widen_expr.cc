@@ -107,6 +107,13 @@ Expr WidenExpr::rewrite_padded(const Expr &e) {
 
 // e, of which only lanes under the condition are used, with its clamped loads under a mask.
 Expr WidenExpr::loaded_under(const Expr &condition, const Expr &e, bool *found) {
+  if (e->op == Op::Select && e->args[0].type().is_scalar()) {
+    const auto under = [&](const Expr &also, const Expr &side) {
+      return loaded_under(make_binary(Op::And, condition, also), side, found);
+    };
+    return make_select(e->args[0], under(e->args[0], e->args[1]),
+                       under(negated(e->args[0]), e->args[2]));
+  }
   return rewrite_loads(e, [&](const Expr &l) {
     if (l.type().bits() < loop_.least_masked_bits) return l;
     const Expr mask = l->args.size() > 1 ? make_binary(Op::And, l->args[1], condition) : condition;

@@ -121,7 +121,11 @@ Tensor concat(const std::vector<Tensor> &parts, int axis) {
       const Expr begin = k == 0 ? Expr(0) : ends[k - 1];
       at[a] = clamp(index[a] - begin, 0, parts[k].shape()[a] - 1);
       const Expr v = parts[k](at);
-      value = value.defined() ? select(index[a] < ends[k], v, value) : v;
+      // Where an open part of a row ends is said of the last one, too: a vector is then one load
+      // under a mask.
+      const bool ends_here = value.defined() || (a + 1 == index.size() && !constant(ends[k]));
+      const Expr beyond = value.defined() ? value : cast(parts[k].type(), Expr(0));
+      value = ends_here ? select(index[a] < ends[k], v, beyond) : v;
     }
     return value.defined() ? value : cast(parts[0].type(), Expr(0));
   };
