@@ -406,6 +406,26 @@ TEST_F(Cuda, KernelsThatFailAreNamedBySomeLaterCall) {
   unsetenv("PH_DEBUG_CUDA");
 }
 
+TEST_F(Cuda, ALostCardIsReportedOnce) {
+  runtime::Buffer<float, 1> a(10), b(10), c(10);
+  for (runtime::Buffer<float, 1> *buffer : {&a, &b, &c}) {
+    ASSERT_EQ(buffer->device_malloc(gpu()), 0);
+  }
+  EXPECT_EQ(run(0, {1, 1, 1}), 0);
+  card->failures["cuMemFree"] = 700;
+  EXPECT_EQ(a.device_free(), polyhalite_error_code_device_free_failed);
+  EXPECT_EQ(told.substr(0, 54), "cannot free memory on the GPU: CUDA_ERROR_ILLEGAL_ADDR") << told;
+  told.clear();
+  // Its memory is gone, and so are buffers.
+  EXPECT_EQ(b.device_free(), 0);
+  EXPECT_EQ(told, "");
+  EXPECT_FALSE(b.has_device_allocation());
+  // Other failures are still told.
+  card->failures["cuMemFree"] = 1;
+  EXPECT_EQ(c.device_free(), polyhalite_error_code_device_free_failed);
+  EXPECT_NE(told, "");
+}
+
 TEST_F(Cuda, IndicesHave32BitsUnlessAskedFor) {
   polyhalite_dimension_t dims[] = {{0, 1 << 20, 1}, {0, 4096, 1 << 20}};
   polyhalite_buffer_t b = {};
