@@ -114,13 +114,11 @@ void FunctionEmitter::emit_phase(const Nest &nest) {
   Value *numbers[3] = {};
   for (size_t d = 0; d < 3; d++) {
     const Expr &threads = kernel_->kernel->args[d];
-    if (is_one(threads)) {
-      numbers[d] = builder_.getInt32(0);
-      continue;
-    }
-    numbers[d] = read_number(builder_, kThreadNumber[d], kMostThreadsAlong[d]);
+    numbers[d] = is_one(threads) ? static_cast<Value *>(builder_.getInt32(0))
+                                 : read_number(builder_, kThreadNumber[d], kMostThreadsAlong[d]);
     Value *takes_part = nullptr;
     if (d >= nest.loops.size()) {
+      if (is_one(threads)) continue;
       takes_part = builder_.CreateICmpEQ(numbers[d], builder_.getInt32(0));
     } else if (!equal(nest.loops[d]->args[1], threads)) {
       takes_part = builder_.CreateICmpSLT(numbers[d], emit(nest.loops[d]->args[1]));
