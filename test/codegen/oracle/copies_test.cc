@@ -94,6 +94,35 @@ TEST_F(Copies, RowsMayBeCopiedTwice) {
   EXPECT_EQ(run_kernels(out, {4, 16}), "");
 }
 
+// The place of what is read is no sum of coordinates; whether an iteration meets the copy of
+// another one is not decided.
+TEST_F(Copies, WhatIsNotProvenToBeWaitedForIsRefused) {
+  Var xo("xo"), xio("xio"), xii("xii"), yo("yo");
+  Func s("s"), f("f");
+  s(x, y) = image(x, y);
+  f(x, y) = s(clamp(x + 1, 0, 8), x - 2);
+  f.split(x, xo, xi, 1, TailStrategy::GuardWithIf)
+      .split(xi, xio, xii, 3)
+      .split(y, yo, yi, 5)
+      .reorder(xio, yi, xii, xo, yo)
+      .gpu_blocks(xo, yo)
+      .gpu_threads(xio, yi);
+  s.compute_at(f, xii).hoist_storage(f, xo).ring_buffer(2).async();
+  s.reorder(y, x).gpu_threads(x).vectorize(y);
+  std::string said;
+  try {
+    with_kernels(f);
+  } catch (const CompileError &e) {
+    said = e.what();
+  }
+  EXPECT_EQ(
+      said,
+      "error: cannot produce 's' asynchronously in kernel 'f.s0'\n"
+      "  why: it is not proven that all wait for it: two threads may access one element of s, "
+      "the first by a copy that nobody has waited for\n"
+      "  fix: stage what is read at sums of coordinates, or drop async");
+}
+
 struct Rings : Copies, testing::WithParamInterface<int> {};
 
 TEST_P(Rings, OfAnyDepth) {
