@@ -28,7 +28,7 @@ constexpr llvm::Intrinsic::ID kThreadNumber[] = {llvm::Intrinsic::nvvm_read_ptx_
                                                  llvm::Intrinsic::nvvm_read_ptx_sreg_tid_y,
                                                  llvm::Intrinsic::nvvm_read_ptx_sreg_tid_z};
 constexpr uint64_t kMostBlocks[] = {INT32_MAX, 65535, 65535};
-constexpr uint64_t kMostThreadsAlong[] = {1024, 1024, 64};
+constexpr uint64_t kMostThreadsAlong[] = {kMostThreads, kMostThreads, kMostThreadsAlongZ};
 constexpr unsigned kBlockSpace = 3;
 constexpr uint64_t kBlockAlignment = 128, kVectorAlignment = 16;
 // So that any swizzle of the copy engine fits.

@@ -1,5 +1,6 @@
 #include "codegen/passes/form_kernels.h"
 
+#include <algorithm>
 #include <array>
 #include <set>
 
@@ -223,7 +224,24 @@ class OneKernel {
         "split the loop by at most 32, and give the inner part to lanes; or use gpu_threads");
   }
 
+  // Numbers that only the launch knows are the driver's to judge.
+  void check_threads(const Stmt &kernel) const {
+    int64_t all = 1, along[3] = {1, 1, 1};
+    std::string text;
+    for (size_t d = 0; d < 3; d++) {
+      is_const_int(kernel->args[d], &along[d]);
+      all = std::min(all, kMostThreads + 1) * along[d];
+      text += (d ? " x " : "") + to_text(kernel->args[d]);
+    }
+    if (all <= kMostThreads && along[2] <= kMostThreadsAlongZ) return;
+    user_error("kernel '" + name_ + "' has " + text + " threads in a block",
+               "a block has at most " + std::to_string(kMostThreads) + ", and " +
+                   std::to_string(kMostThreadsAlongZ) + " along z, the outermost loop of three",
+               "use smaller tiles, or let each thread compute several points");
+  }
+
   void check(const Stmt &kernel) const {
+    check_threads(kernel);
     int64_t along_x = 0;
     if (has_warps_ && (!is_const_int(kernel->args[0], &along_x) || along_x % kWarpLanes != 0)) {
       user_error("kernel '" + name_ + "' has " + to_text(kernel->args[0]) +

@@ -115,6 +115,31 @@ TEST_F(Gpu, AFuncBetweenTwoKernels) {
   EXPECT_EQ(card.live_blocks(), 0u);
 }
 
+// Kernels in a loop of the host, whose producers' memory stands outside of the loop.
+TEST_F(Gpu, MemoryOutsideOfALoopAroundKernels) {
+  for (const bool hoisted : {false, true}) {
+    SCOPED_TRACE(hoisted);
+    card.kernels.clear();
+    Buffer<float> image = picture(20, 14);
+    Func a("a"), b("b");
+    Var yo("yo");
+    a(x, y) = image(x, y) * 2.0f;
+    b(x, y) = a(x, y) + a(x, y + 2);
+    b.split(y, yo, y, 4, TailStrategy::GuardWithIf)
+        .split(x, x, xi, 8, TailStrategy::GuardWithIf)
+        .reorder(xi, y, x, yo)
+        .gpu_blocks(x)
+        .gpu_threads(xi, y);
+    a.compute_at(b, yo).gpu_tile(x, y, xi, yi, 8, 4, TailStrategy::GuardWithIf);
+    hoisted ? a.hoist_storage_root() : a.store_root();
+    Buffer<float> found = on_gpu<float>(b, {20, 12});
+    found.for_each_element([&](int i, int j) {
+      EXPECT_EQ(found(i, j), image(i, j) * 2 + image(i, j + 2) * 2) << i << ", " << j;
+    });
+  }
+  EXPECT_EQ(card.fault, "");
+}
+
 // What is kept is the host's: the second run takes it from there, and launches one kernel.
 TEST_F(Gpu, AMemoizedFuncOfAKernel) {
   Func a("a"), b("b");
