@@ -28,7 +28,7 @@ bool is_thread_loop(const Stmt &s);
 /// What one block may have on every device that code is made for.
 inline constexpr int64_t kMostBlockBytes = 227 * 1024;  // sm_90; sm_80 has 163 KiB
 inline constexpr int64_t kMostStaticBlockBytes = 48 * 1024;
-inline constexpr int64_t kMostThreads = 1024;
+inline constexpr int64_t kMostThreads = 1024, kMostThreadsAlongZ = 64;
 inline constexpr int64_t kWarpLanes = 32;
 
 /// A perfect nest of loops of one sort, the innermost first, and what stands inside.

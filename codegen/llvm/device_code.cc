@@ -80,6 +80,8 @@ llvm::FunctionType *kernel_type(llvm::LLVMContext &context, const KernelOperands
 void limit_threads(llvm::Module &module, llvm::Function *f, const Stmt &kernel) {
   llvm::LLVMContext &context = module.getContext();
   constexpr const char *kLimits[] = {"maxntidx", "maxntidy", "maxntidz"};
+  // The driver holds a launch against the product of the three, not against each: a kernel of which
+  // an extent is not known may have as many threads as any has.
   int64_t threads[3] = {};
   bool known = true;
   for (size_t d = 0; d < 3; d++) known = is_const_int(kernel->args[d], &threads[d]) && known;

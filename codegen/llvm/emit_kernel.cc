@@ -28,7 +28,7 @@ constexpr llvm::Intrinsic::ID kThreadNumber[] = {llvm::Intrinsic::nvvm_read_ptx_
                                                  llvm::Intrinsic::nvvm_read_ptx_sreg_tid_y,
                                                  llvm::Intrinsic::nvvm_read_ptx_sreg_tid_z};
 constexpr uint64_t kMostBlocks[] = {INT32_MAX, 65535, 65535};
-constexpr uint64_t kMostThreadsAlong[] = {1024, 1024, 64};
+constexpr uint64_t kMostThreadsAlong[] = {kMostThreads, kMostThreads, kMostThreadsAlongZ};
 constexpr unsigned kBlockSpace = 3;
 constexpr uint64_t kBlockAlignment = 128, kVectorAlignment = 16;
 // So that any swizzle of the copy engine fits.
@@ -114,13 +114,11 @@ void FunctionEmitter::emit_phase(const Nest &nest) {
   Value *numbers[3] = {};
   for (size_t d = 0; d < 3; d++) {
     const Expr &threads = kernel_->kernel->args[d];
-    if (is_one(threads)) {
-      numbers[d] = builder_.getInt32(0);
-      continue;
-    }
-    numbers[d] = read_number(builder_, kThreadNumber[d], kMostThreadsAlong[d]);
+    numbers[d] = is_one(threads) ? static_cast<Value *>(builder_.getInt32(0))
+                                 : read_number(builder_, kThreadNumber[d], kMostThreadsAlong[d]);
     Value *takes_part = nullptr;
     if (d >= nest.loops.size()) {
+      if (is_one(threads)) continue;
       takes_part = builder_.CreateICmpEQ(numbers[d], builder_.getInt32(0));
     } else if (!equal(nest.loops[d]->args[1], threads)) {
       takes_part = builder_.CreateICmpSLT(numbers[d], emit(nest.loops[d]->args[1]));

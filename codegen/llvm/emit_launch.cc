@@ -4,6 +4,7 @@
 //                                                               {32, 8, 1}, bytes, {in, out, &n},
 //                                                               2)
 //   allocate t: float32[n] mirrored     ->  t = malloc; t's polyhalite_buffer_t in the frame
+//   allocate t: float32[n] device       ->  that, and polyhalite_device_malloc(context, t, cuda)
 //   copy_to_device t                    ->  polyhalite_copy_to_device(context, t, cuda)
 //   host_dirty t                        ->  t.flags |= host_dirty
 #include "codegen/llvm/function_emitter.h"
@@ -98,15 +99,20 @@ void FunctionEmitter::emit_transfer(const StmtNode &s) {
         builder_.CreateBr(copy);
         builder_.SetInsertPoint(copy);
       }
-      Value *device =
-          builder_.CreateCall(module_.declare("polyhalite_cuda_device_interface", pointer, {}));
-      llvm::FunctionCallee copy =
-          module_.declare("polyhalite_copy_to_device", i32, {pointer, pointer, pointer});
-      return_if_nonzero(builder_.CreateCall(copy, {user_context_, buffer, device}));
+      return_if_nonzero(call_with_device("polyhalite_copy_to_device", buffer));
       break;
     }
   }
   scopes_.memory_changed();
+}
+
+Value *FunctionEmitter::call_with_device(const char *function, Value *descriptor) {
+  llvm::Type *pointer = builder_.getPtrTy();
+  Value *device =
+      builder_.CreateCall(module_.declare("polyhalite_cuda_device_interface", pointer, {}));
+  llvm::FunctionCallee callee =
+      module_.declare(function, builder_.getInt32Ty(), {pointer, pointer, pointer});
+  return builder_.CreateCall(callee, {user_context_, descriptor, device});
 }
 
 void FunctionEmitter::emit_on_device(const StmtNode &s) {
@@ -137,6 +143,9 @@ void FunctionEmitter::emit_on_device(const StmtNode &s) {
       builder_.CreateTrunc(builder_.CreateUDiv(bytes, builder_.getInt64(s.type.bytes())), i32);
   Value *descriptor = make_descriptor(s.name, s.type, host, 0,
                                       {{builder_.getInt32(0), elements, builder_.getInt32(1)}});
+  // Mirrored memory is made by the first copy_to_device; nothing else would make that which the
+  // device alone has.
+  if (!mirrored) return_if_nonzero(call_with_device("polyhalite_device_malloc", descriptor));
   arguments_[s.name] = descriptor;
   live_heap_.push_back({s.name, descriptor, true});
   scopes_.push();

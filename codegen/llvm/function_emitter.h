@@ -306,6 +306,8 @@ class FunctionEmitter {
   Value *make_descriptor(const std::string &name, Type t, Value *host, uint64_t flags,
                          const std::vector<std::array<Value *, 3>> &dims);
   void set_dirty(Value *descriptor, uint64_t flag);
+  /// The code that `function`(context, descriptor, the interface of CUDA) returns.
+  Value *call_with_device(const char *function, Value *descriptor);
   void free_on_device(Value *descriptor);
   /// Gives back the device memory of constants in front of every return.
   void release_constants();

@@ -84,6 +84,7 @@ const RuntimeSymbol kRuntime[] = {
     PH_SYMBOL(polyhalite_memoization_cache_store),
     PH_SYMBOL(polyhalite_copy_to_host),
     PH_SYMBOL(polyhalite_copy_to_device),
+    PH_SYMBOL(polyhalite_device_malloc),
     PH_SYMBOL(polyhalite_device_free),
     PH_SYMBOL(polyhalite_cuda_device_interface),
     PH_SYMBOL(polyhalite_cuda_run),

@@ -1,7 +1,7 @@
 // Memory of the block, by instructions: asynchronous copies, and loads of matrices.
 //
 // A copy takes its value where it is made, and brings it where its group is waited for; until then
-// nobody may touch the element.
+// nobody may touch the element, but copies that bring the same.
 #include "codegen/ir/instructions.h"
 #include "codegen/ir/kernel.h"
 #include "codegen/oracle/ir_interpreter.h"
@@ -11,9 +11,27 @@ namespace polyhalite {
 void IrInterpreter::start_copy(const std::string &name, Memory &m, int64_t at, Lane v) {
   const Cell c = cell(name, m, at, true);
   if (!c.accesses || !c.written) oracle_error("a copy to '" + name + "', which no block shares");
-  races_.on_copy(*c.accesses, name, at);
+  races_.on_copy(*c.accesses, name, at, is_on_its_way(m, at, v));
   (*c.written)[static_cast<size_t>(at - m.first)] = false;
   started_.push_back({m, at, v, thread_});
+}
+
+bool IrInterpreter::is_on_its_way(const Memory &m, int64_t at, Lane v) const {
+  const auto size = static_cast<size_t>(m.type.bytes());
+  std::vector<uint8_t> wanted(size), brought(size);
+  write_element(m.type, v, wanted.data());
+  bool found = false, same = true;
+  auto look = [&](const std::vector<Copy> &copies) {
+    for (const Copy &c : copies) {
+      if (c.memory.data != m.data || c.at != at) continue;
+      found = true;
+      write_element(m.type, c.value, brought.data());
+      same = same && wanted == brought;
+    }
+  };
+  look(started_);
+  for (const auto &group : groups_) look(group);
+  return found && same;
 }
 
 void IrInterpreter::commit_copies() {

@@ -105,6 +105,8 @@ class IrInterpreter {
   // interpret_copies.cc
   // Of v to an element of memory of the block.
   void start_copy(const std::string &name, Memory &m, int64_t at, Lane v);
+  // Are there copies to the element on their way, and do all bring this value?
+  bool is_on_its_way(const Memory &m, int64_t at, Lane v) const;
   void commit_copies();
   void wait_copies(size_t on_their_way);
   void load_matrices(const Stmt &s);

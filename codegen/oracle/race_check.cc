@@ -72,8 +72,9 @@ void RaceCheck::check_arrived(const AccessRecord &r, const std::string &buffer, 
                        {}});
 }
 
-void RaceCheck::on_copy(AccessRecord &r, const std::string &buffer, int64_t element) const {
-  on_write(r, buffer, element, false, false);
+void RaceCheck::on_copy(AccessRecord &r, const std::string &buffer, int64_t element,
+                        bool same) const {
+  same ? void(r.write = now(false)) : on_write(r, buffer, element, false, false);
   r.write.is_on_its_way = true;
 }
 

@@ -39,8 +39,9 @@ class RaceCheck {
   /// `same`: the value that is there already is written.
   void on_write(AccessRecord &r, const std::string &buffer, int64_t element, bool atomic,
                 bool same) const;
-  /// A copy to the element begins, and ends as if its thread wrote there.
-  void on_copy(AccessRecord &r, const std::string &buffer, int64_t element) const;
+  /// A copy to the element begins, and ends as if its thread wrote there. `same`: those that are on
+  /// their way bring the same value.
+  void on_copy(AccessRecord &r, const std::string &buffer, int64_t element, bool same) const;
   void on_arrival(AccessRecord &r) const;
 
  private:

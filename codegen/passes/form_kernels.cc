@@ -1,5 +1,6 @@
 #include "codegen/passes/form_kernels.h"
 
+#include <algorithm>
 #include <array>
 #include <set>
 
@@ -201,16 +202,46 @@ class OneKernel {
           make_for(lane, Expr(0), Expr(static_cast<int>(kWarpLanes)), LoopKind::GpuLane, s));
     }
     s = make_let_stmts(lets, s);
-    for (size_t d = 0; d < loops.size(); d++) {
-      const Stmt &loop = loops[loops.size() - 1 - d];
-      const Expr extent = outside(loop->args[1], loop);
-      s = make_for(loop->name, Expr(0), extent, loop->loop_kind, s);
+    for (size_t d = 0; d < threads_.size(); d++) {
+      Expr extent(1);  // where a phase has no loop, one of the threads along it takes part
+      if (d < loops.size()) {
+        const Stmt &loop = loops[loops.size() - 1 - d];
+        extent = outside(loop->args[1], loop);
+        if (loop->loop_kind == LoopKind::GpuLane) check_lanes(extent, loop);
+        s = make_for(loop->name, Expr(0), extent, loop->loop_kind, s);
+      }
       threads_[d] = threads_[d].defined() ? make_binary(Op::Max, threads_[d], extent) : extent;
     }
     return s;
   }
 
+  void check_lanes(const Expr &extent, const Stmt &loop) const {
+    int64_t lanes = 0;
+    if (is_const_int(extent, &lanes) && lanes <= kWarpLanes) return;
+    user_error(
+        "kernel '" + name_ + "' has " + to_text(extent) + " lanes in its loop '" + loop->name + "'",
+        "lanes are of one warp, which has 32",
+        "split the loop by at most 32, and give the inner part to lanes; or use gpu_threads");
+  }
+
+  // Numbers that only the launch knows are the driver's to judge.
+  void check_threads(const Stmt &kernel) const {
+    int64_t all = 1, along[3] = {1, 1, 1};
+    std::string text;
+    for (size_t d = 0; d < 3; d++) {
+      is_const_int(kernel->args[d], &along[d]);
+      all = std::min(all, kMostThreads + 1) * along[d];
+      text += (d ? " x " : "") + to_text(kernel->args[d]);
+    }
+    if (all <= kMostThreads && along[2] <= kMostThreadsAlongZ) return;
+    user_error("kernel '" + name_ + "' has " + text + " threads in a block",
+               "a block has at most " + std::to_string(kMostThreads) + ", and " +
+                   std::to_string(kMostThreadsAlongZ) + " along z, the outermost loop of three",
+               "use smaller tiles, or let each thread compute several points");
+  }
+
   void check(const Stmt &kernel) const {
+    check_threads(kernel);
     int64_t along_x = 0;
     if (has_warps_ && (!is_const_int(kernel->args[0], &along_x) || along_x % kWarpLanes != 0)) {
       user_error("kernel '" + name_ + "' has " + to_text(kernel->args[0]) +
@@ -244,8 +275,8 @@ class OneKernel {
   std::set<std::string> bound_;  // counters
   std::set<std::string> own_;    // Funcs and buffers that the kernel allocates
   Lets lets_;                    // around, outermost first
-  std::array<Expr, 3> threads_;
-  bool has_warps_ = false;  // that run instructions
+  std::array<Expr, 3> threads_;  // of the phases so far, along x, y, z
+  bool has_warps_ = false;       // that run instructions
 };
 
 class FormKernels : public StmtRewriter {

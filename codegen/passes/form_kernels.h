@@ -17,7 +17,8 @@ namespace polyhalite {
 
 /// What stands in a block outside of loops over threads, and writes, is run by one of its threads.
 /// Throws CompileError where a kernel cannot be launched: the extent of a loop over blocks or
-/// threads rests on what the kernel computes, or a block takes too much memory.
+/// threads rests on what the kernel computes, a loop over lanes may have more than a warp has, or a
+/// block has too many threads or takes too much memory.
 Function form_kernels(const Function &f);
 
 }  // namespace polyhalite

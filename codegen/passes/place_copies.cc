@@ -53,6 +53,18 @@ class Buffers {
     for (const Expr &e : s->args) reads(e, all);
     return all;
   }
+  /// What the host reads of a kernel: how many blocks and threads there are.
+  Used used_by_launch(const Stmt &kernel) const {
+    Used all = used_by_operands(kernel);
+    for (const Stmt &loop : block_nest(kernel).loops) reads(loop->args[1], all);
+    return all;
+  }
+  /// What a memoized production leaves, which the host keeps and brings back.
+  Used kept(const Stmt &memoize) const {
+    Used all;
+    for (const std::string &b : memoize->buffers) touch(b, true, all);
+    return all;
+  }
 
  private:
   void reads(const Expr &e, Used &all) const {
@@ -90,6 +102,7 @@ class PlaceCopies : public StmtRewriter {
     if (s->kind == StmtKind::Kernel) return around_kernel(s);
     if (s->kind == StmtKind::Block) return rewrite_children(s);
     if (!holds_kernel(s)) return on_host(s, buffers_.used(s));
+    if (s->kind == StmtKind::Memoize) return around_memoize(s);
     const Stmt out = on_host(s, buffers_.used_by_operands(s), rewrite_children(s));
     return out;
   }
@@ -99,6 +112,7 @@ class PlaceCopies : public StmtRewriter {
   void look(const Stmt &s) {
     if (s->kind == StmtKind::Kernel) {
       for (const auto &[name, writes] : buffers_.used(s)) on_device_.insert(name);
+      for (const auto &[name, writes] : buffers_.used_by_launch(s)) on_host_.insert(name);
       return;
     }
     if (!holds_kernel(s)) {
@@ -106,6 +120,9 @@ class PlaceCopies : public StmtRewriter {
       return;
     }
     for (const auto &[name, writes] : buffers_.used_by_operands(s)) on_host_.insert(name);
+    if (s->kind == StmtKind::Memoize) {
+      for (const auto &[name, writes] : buffers_.kept(s)) on_host_.insert(name);
+    }
     for (const Stmt &b : s->body) look(b);
   }
 
@@ -120,6 +137,9 @@ class PlaceCopies : public StmtRewriter {
   Stmt around_kernel(const Stmt &kernel) const {
     const std::set<std::string> own = allocated_in(kernel);
     std::vector<Stmt> out, after;
+    for (const auto &[name, writes] : buffers_.used_by_launch(kernel)) {
+      if (on_device_.count(name)) out.push_back(make_transfer(Transfer::ToHost, name));
+    }
     for (const auto &[name, writes] : buffers_.used(kernel)) {
       if (own.count(name) || is_devices_alone(name)) continue;
       out.push_back(make_transfer(Transfer::ToDevice, name));
@@ -127,6 +147,22 @@ class PlaceCopies : public StmtRewriter {
     }
     out.push_back(kernel);
     out.insert(out.end(), after.begin(), after.end());
+    return make_block(std::move(out));
+  }
+
+  // What is kept is copied to and from memory of the host.
+  Stmt around_memoize(const Stmt &s) {
+    std::vector<Stmt> produced = {(*this)(s->body[0])}, out;
+    for (const auto &[name, writes] : buffers_.kept(s)) {
+      if (!on_device_.count(name)) continue;
+      out.push_back(make_transfer(Transfer::ToHost, name));
+      produced.push_back(make_transfer(Transfer::ToHost, name));
+    }
+    const Used key = buffers_.used_by_operands(s);
+    out.push_back(on_host(s, key, with_parts(s, s->args, {make_block(std::move(produced))})));
+    for (const auto &[name, writes] : buffers_.kept(s)) {
+      if (on_device_.count(name)) out.push_back(make_transfer(Transfer::HostDirty, name));
+    }
     return make_block(std::move(out));
   }
 

@@ -247,9 +247,16 @@ class Steps {
   bool commits_itself_ = false;  // the body of the loop at hand, or of the block
 };
 
+// What is not proven.
+struct Doubt {
+  std::string text;
+  std::string copied;  // by a copy that nobody may have waited for: the Func; else empty
+  bool certain = true;
+};
+
 // An access of what a copy may not have brought yet.
-std::optional<std::string> early_access(const Stmt &kernel, Solver &solver, const Steps &steps,
-                                        size_t from) {
+std::optional<Doubt> early_access(const Stmt &kernel, Solver &solver, const Steps &steps,
+                                  size_t from) {
   const Steps::Step &copying = steps.all()[from];
   const bool copies = std::any_of(copying.accesses.begin(), copying.accesses.end(),
                                   [](const ThreadAccess &a) { return a.is_async; });
@@ -268,7 +275,8 @@ std::optional<std::string> early_access(const Stmt &kernel, Solver &solver, cons
                                        later.copies.visible, from < to);
         }
         if (conflict) {
-          return conflict->text(a.func) + ", the first by a copy that nobody has waited for";
+          return Doubt{conflict->text(a.func) + ", the first by a copy that nobody has waited for",
+                       a.func, conflict->certain};
         }
       }
     }
@@ -276,7 +284,7 @@ std::optional<std::string> early_access(const Stmt &kernel, Solver &solver, cons
   return std::nullopt;
 }
 
-std::optional<std::string> problem_in(const Stmt &kernel, Solver &solver) {
+std::optional<Doubt> problem_in(const Stmt &kernel, Solver &solver) {
   const Steps steps(kernel);
   for (size_t from = 0; from < steps.all().size(); from++) {
     for (const auto &[to, distances, all_arrived] : steps.reached(from)) {
@@ -285,7 +293,8 @@ std::optional<std::string> problem_in(const Stmt &kernel, Solver &solver) {
           if (!depend(a, b)) continue;
           const auto conflict =
               find_thread_conflict(solver, kernel, a, b, steps.memory().telling(a.func, distances));
-          if (conflict) return conflict->text(a.func) + ", and no barrier is between";
+          if (conflict)
+            return Doubt{conflict->text(a.func) + ", and no barrier is between", "", true};
         }
       }
     }
@@ -300,13 +309,24 @@ std::optional<std::string> missing_barrier(const Function &f) {
   Solver solver(JudgeOptions().isl_operations);
   std::optional<std::string> problem;
   for_each_stmt(f.body, [&](const Stmt &s) {
-    if (!problem && s->kind == StmtKind::Kernel) problem = problem_in(s, solver);
+    if (problem || s->kind != StmtKind::Kernel) return;
+    if (const auto doubt = problem_in(s, solver)) problem = doubt->text;
   });
   return problem;
 }
 
 Function prove_barriers(const Function &f) {
-  if (auto problem = missing_barrier(f)) throw InternalError({*problem, "", "", {}});
+  Solver solver(JudgeOptions().isl_operations);
+  for_each_stmt(f.body, [&](const Stmt &s) {
+    if (s->kind != StmtKind::Kernel) return;
+    const auto doubt = problem_in(s, solver);
+    if (!doubt) return;
+    if (doubt->certain || doubt->copied.empty()) throw InternalError({doubt->text, "", "", {}});
+    // Barriers stand wherever they may be needed; a wait has its place, and may come too late.
+    user_error("cannot produce '" + doubt->copied + "' asynchronously in kernel '" + s->name + "'",
+               "it is not proven that all wait for it: " + doubt->text,
+               "stage what is read at sums of coordinates, or drop async");
+  });
   return f;
 }
 

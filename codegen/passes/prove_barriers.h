@@ -14,7 +14,8 @@ namespace polyhalite {
 /// is proven. At the multi-dimensional level.
 std::optional<std::string> missing_barrier(const Function &f);
 
-/// f as it is; InternalError where a barrier is missing.
+/// f as it is; InternalError where a barrier is missing, CompileError where nobody can say whether
+/// a copy was waited for.
 Function prove_barriers(const Function &f);
 
 }  // namespace polyhalite

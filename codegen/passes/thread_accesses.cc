@@ -26,7 +26,7 @@ class Collector {
     if (s->kind == StmtKind::Provide) {
       const size_t dims = s->args.size() - static_cast<size_t>(s->value_count);
       const std::vector<Expr> cell(s->args.begin(), s->args.begin() + dims);
-      return add(s->name, cell, true, s->is_async);
+      return add(s->name, cell, true, s->is_async ? s->args.back() : Expr());
     }
     const bool scope =
         s->kind == StmtKind::For || s->kind == StmtKind::Let || s->kind == StmtKind::If;
@@ -52,13 +52,14 @@ class Collector {
 
  private:
   void add(const std::string &func, const std::vector<Expr> &cell, bool writes,
-           bool is_async = false) {
+           const Expr &copied = Expr()) {
     ThreadAccess a;
     a.func = func;
     a.cell = cell;
     a.writes = writes;
     a.atomic = atomic_;
-    a.is_async = is_async;
+    a.is_async = copied.defined();
+    a.copied = copied;
     a.around = around_;
     a.branches = branches_;
     a.by_all = std::none_of(around_.begin(), around_.end(),
@@ -144,6 +145,27 @@ std::vector<AffineRow> require_one_cell(Problem &problem, const ThreadAccess &a,
     problem.require_zero(cell[d] - second.scope.row(b.cell[d]));
   }
   return cell;
+}
+
+// Copies from one place bring one value, whoever makes them: they only meet where the places
+// differ. False where they cannot.
+bool require_another_value(Problem &problem, const ThreadAccess &a, AccessInstance &first,
+                           const ThreadAccess &b, AccessInstance &second) {
+  const CallNode *from = a.is_async ? as_call(a.copied) : nullptr;
+  const CallNode *other = b.is_async ? as_call(b.copied) : nullptr;
+  if (!from || !other || from->name != other->name) return true;
+  Choice differ;
+  for (size_t d = 0; d < from->args.size(); d++) {
+    const AffineRow apart = first.scope.row(from->args[d]) - second.scope.row(other->args[d]);
+    for (const int64_t sign : {1, -1}) {
+      const AffineRow beyond = sign * apart - AffineRow(1);
+      if (beyond.is_constant() && beyond.constant < 0) continue;
+      differ.push_back({{beyond}, {}});
+    }
+  }
+  if (differ.empty()) return false;
+  problem.choices.push_back(std::move(differ));
+  return true;
 }
 
 // Which threads meet, and where, if the solver says so; nullopt where there are none.
@@ -239,6 +261,7 @@ std::optional<ThreadConflict> find_thread_conflict(Solver &solver, const Stmt &k
   }
   if (differ.empty() && !a.by_all && !b.by_all) return std::nullopt;  // one thread
   if (!a.by_all && !b.by_all) problem.choices.push_back(std::move(differ));
+  if (!require_another_value(problem, a, first, b, second)) return std::nullopt;
   return conflict_of(solver.solve(problem), first, second, cell);
 }
 
@@ -266,6 +289,7 @@ std::optional<ThreadConflict> find_early_access(Solver &solver, const Stmt &kern
   if (copy_first) in_front.push_back({{}, apart});
   if (in_front.empty()) return std::nullopt;
   problem.choices.push_back(std::move(in_front));
+  if (!require_another_value(problem, copy, first, later, second)) return std::nullopt;
   return conflict_of(solver.solve(problem), first, second, cell);
 }
 

@@ -19,6 +19,7 @@ struct ThreadAccess {
   std::vector<Expr> cell;
   bool writes = false, atomic = false;
   bool is_async = false;       // a copy that is made later
+  Expr copied;                 // and what it copies
   bool by_all = false;         // at block level: every thread of the block
   bool by_warp = false;        // a read of an instruction, which lanes may make for each other
   std::vector<Stmt> around;    // For, Let and If in the loops over blocks, outermost first
@@ -59,7 +60,8 @@ class KernelMemory {
 };
 
 /// Different threads of one block, at iterations of loops inside of the blocks that are so far
-/// apart. nullopt: proven that there are none.
+/// apart. Copies from one place are none: they bring one value. nullopt: proven that there are
+/// none.
 std::optional<ThreadConflict> find_thread_conflict(Solver &solver, const Stmt &kernel,
                                                    const ThreadAccess &a, const ThreadAccess &b,
                                                    const Distances &distances = {});

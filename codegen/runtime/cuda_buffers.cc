@@ -293,7 +293,8 @@ int device_free(void *user_context, Buffer *b) {
                 "a buffer's memory on the GPU is freed: it was not allocated for it; detach memory "
                 "that was wrapped, and free a crop with its whole buffer");
   }
-  if (result == 0) return 0;
+  // Memory of a lost context is gone: programs that were told end their buffers in peace.
+  if (result == 0 || (is_lost(result) && is_known_lost())) return 0;
   return fail_call(user_context, *c.driver, polyhalite_error_code_device_free_failed, result,
                    "free memory on the GPU");
 }
@@ -386,6 +387,7 @@ int device_and_host_free(void *user_context, Buffer *b) {
 }
 
 // From where src is newest to dst's device memory, or its host memory where no device is named.
+// dst has elements of src only, and all of its own are new then.
 int buffer_copy(void *user_context, Buffer *src, const Interface *dst_device, Buffer *dst) {
   bool fits = src->dimensions == dst->dimensions && src->type == dst->type;
   for (int d = 0; fits && d < dst->dimensions; d++) {
@@ -401,6 +403,12 @@ int buffer_copy(void *user_context, Buffer *src, const Interface *dst_device, Bu
   const bool from_device = src->device && (src->device_dirty() || !src->host);
   if (from_device) {
     if (int error = check_interface(user_context, *src)) return error;
+  } else if (!src->host || src->device_dirty()) {
+    return fail(user_context, polyhalite_error_code_host_is_null,
+                "a buffer is copied: where its elements are newest, the source has no memory; "
+                "allocate and fill it first");
+  } else if (!dst_device) {
+    return polyhalite_buffer_copy(user_context, src, nullptr, dst);  // between host memories
   }
   if (dst_device) {
     if (int error = device_malloc(user_context, dst, dst_device)) return error;

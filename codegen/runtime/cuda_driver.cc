@@ -27,6 +27,8 @@ polyhalite_cuda_acquire_context_t acquire_handler = nullptr;
 polyhalite_cuda_release_context_t release_handler = nullptr;
 polyhalite_cuda_get_stream_t stream_handler = nullptr;
 
+bool lost = false;
+
 // Of the kernel that was launched last; code of this process may be gone when it is named.
 char last_pipeline[96] = "", last_stage[96] = "";
 
@@ -146,8 +148,8 @@ int fail_call(void *user_context, const Driver &d, int code, Result result, cons
     return fail(user_context, code, "cannot %s: %s; free buffers on the GPU, or work on parts",
                 doing, name.text);
   }
-  // From 700 on the driver speaks of what kernels did: the context is lost then.
-  if (result >= 700 && result != kOutOfResources && pipeline[0]) {
+  if (is_lost(result)) note_loss();
+  if (is_lost(result) && pipeline[0]) {
     return fail(user_context, code,
                 "cannot %s: %s, left by a kernel that was launched before, the last of them for "
                 "'%s' of '%s'; run with PH_DEBUG_CUDA=1 to learn which one it was",
@@ -156,6 +158,12 @@ int fail_call(void *user_context, const Driver &d, int code, Result result, cons
   return fail(user_context, code, "cannot %s: %s; run with PH_DEBUG_CUDA=1 to wait for each kernel",
               doing, name.text);
 }
+
+bool is_lost(Result result) { return result >= 700 && result != kOutOfResources; }
+
+void note_loss() { __atomic_store_n(&lost, true, __ATOMIC_RELEASE); }
+
+bool is_known_lost() { return __atomic_load_n(&lost, __ATOMIC_ACQUIRE); }
 
 void note_launch(const char *pipeline, const char *stage) {
   Locked locked;
@@ -257,6 +265,7 @@ void release_driver() {
     }
     if (functions.get_device(&device, i) == 0) functions.release_context(device);
   }
+  __atomic_store_n(&lost, false, __ATOMIC_RELEASE);
   __atomic_store_n(&ready, false, __ATOMIC_RELEASE);
 }
 

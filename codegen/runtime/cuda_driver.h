@@ -122,6 +122,12 @@ class Current {
 /// which was launched before: the next call meets it, whichever that is.
 int fail_call(void *user_context, const Driver &d, int code, Result result, const char *doing);
 
+/// From 700 on the driver speaks of what kernels did: the context is lost then, with all memory.
+bool is_lost(Result result);
+/// The loss has been, or is now, reported: it is told once, not again for each buffer that goes.
+void note_loss();
+bool is_known_lost();
+
 /// The kernel that was launched last, for messages.
 void note_launch(const char *pipeline, const char *stage);
 

@@ -225,6 +225,7 @@ PH_WEAK int polyhalite_cuda_run(void *user_context, const polyhalite_cuda_module
     result = d.synchronize();
   }
   if (result == 0) return 0;
+  if (is_lost(result)) note_loss();
   return runtime::fail(
       user_context, kFailed,
       "the kernel '%s' of '%s' failed: %s; nothing runs on this GPU until the program ends", stage,

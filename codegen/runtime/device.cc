@@ -92,8 +92,15 @@ PH_WEAK int polyhalite_buffer_copy(void *user_context, polyhalite_buffer_t *src,
            "give a destination inside the source");
     return polyhalite_error_code_device_buffer_copy_failed;
   }
-  if (dst->host) copy_elements(*src, src->host, *dst, dst->host, dst->dimensions - 1);
+  if (!dst->host) {
+    report(user_context,
+           "a buffer is copied to the host: the destination has no memory there; allocate some");
+    return polyhalite_error_code_host_is_null;
+  }
+  copy_elements(*src, src->host, *dst, dst->host, dst->dimensions - 1);
+  // All of its elements are new on the host, whatever its device had.
   dst->set_host_dirty();
+  dst->set_device_dirty(false);
   return 0;
 }
 

@@ -140,11 +140,15 @@ void Run::bind(const std::vector<CompiledSymbol> &symbols) {
     const int64_t value = values_[s.slot].i;
     const bool low = !s.lower.empty() && value < evaluate_one(s.lower);
     const bool high = !s.upper.empty() && value > evaluate_one(s.upper);
-    if (low || high) {
-      fail('a', s.name, {value},
-           "symbol '" + s.name + "' is " + std::to_string(value) + ", outside of its bounds");
-    }
+    if (low || high) beyond_ = {s.name, value};
   }
+}
+
+void Run::check_symbols() {
+  if (!beyond_) return;
+  const auto &[name, value] = *beyond_;
+  fail('a', name, {value},
+       "symbol '" + name + "' is " + std::to_string(value) + ", outside of its bounds");
 }
 
 bool Run::enlarge(Experiment &experiment) {
@@ -179,6 +183,7 @@ std::string Run::enter() {
     if (!evaluate_one(program({a.condition}))) return a.text;
   }
   bind(root_symbols_);
+  check_symbols();
   for (const auto &[name, box] : survey_.inputs) {
     inputs_[name] = evaluate_box(compile_box(box));
     auto given = experiment_.buffers.find(name);
@@ -249,12 +254,14 @@ void Run::loop(const TreeNode &n) {
   const bool concurrent = runs_at_once(kind);
   if (concurrent) concurrent_.push_back(std::make_unique<ConcurrentLoop>(n.loop));
   running_.push_back({n.loop, 0, bounds[1].i});
+  const auto beyond_outside = beyond_;
   for (int64_t i = bounds[0].i; i < bounds[0].i + bounds[1].i; i++) {
     if (++result_.instances > limits_.instances) throw TooLarge();
     values_[l.slot].i = running_.back().iteration = i;
     if (concurrent) concurrent_.back()->set_iteration(i);
     bind(l.symbols);
     block(n.children);
+    beyond_ = beyond_outside;
   }
   running_.pop_back();
   if (concurrent) concurrent_.pop_back();
@@ -308,6 +315,7 @@ void Run::stage(StageId s) {
   for (const Program &guard : compiled.guards) {
     if (!evaluate_one(guard)) return;
   }
+  check_symbols();
   const StageProgram &definition = reference_.program(s);
   for (const Program &load : compiled.loads) {
     if (!evaluate_one(load)) return write_anything(definition);

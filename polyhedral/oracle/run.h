@@ -64,6 +64,9 @@ class Run : public Surroundings {
   std::vector<Extent> evaluate_box(const Program &ends);
   void assign(const CompiledSymbol &symbol);
   void bind(const std::vector<CompiledSymbol> &symbols);
+  /// An instance runs: the symbols around it keep their bounds. Loops over threads are as long as
+  /// the longest needs, and where guards let no instance run, a symbol may be anything.
+  void check_symbols();
   /// Binds what is known at the root; what the entry would refuse, if anything.
   std::string enter();
 
@@ -124,9 +127,10 @@ class Run : public Surroundings {
   std::map<int, size_t> forks_;  // [func] how many loops were running where its task began
   std::map<std::string, std::vector<Extent>> inputs_;  // boxes that are read
   std::vector<CompiledSymbol> root_symbols_;
-  std::optional<Point> now_;  // the instance that runs
-  StageId branch_;            // its stage, or the branch that runs in its place
-  bool unused_ = false;       // what it stores, nobody uses: what it reads may be anything
+  std::optional<std::pair<std::string, int64_t>> beyond_;  // a symbol that is, and its value
+  std::optional<Point> now_;                               // the instance that runs
+  StageId branch_;       // its stage, or the branch that runs in its place
+  bool unused_ = false;  // what it stores, nobody uses: what it reads may be anything
   Enumeration result_;
 };
 

@@ -50,13 +50,23 @@ Case with_kernels(Case c) {
   return c;
 }
 
-void with_random_kernels(const Case &c, DifferentialCounts &counts) {
+namespace {
+
+void run_kernels(const Case &c, DifferentialCounts &counts, Device device) {
   try {
-    run_trial(with_kernels(c), counts, true);
+    run_trial(with_kernels(c), counts, device);
   } catch (const std::exception &e) {
     counts.failures.push_back("seed " + std::to_string(c.seed) + ": " + e.what());
   }
 }
+
+}  // namespace
+
+void with_random_kernels(const Case &c, DifferentialCounts &counts) {
+  run_kernels(c, counts, Device::Played);
+}
+
+void on_card(const Case &c, DifferentialCounts &counts) { run_kernels(c, counts, Device::Card); }
 
 void judge_only(const Case &c, DifferentialCounts &counts) {
   try {

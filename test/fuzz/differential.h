@@ -26,8 +26,11 @@ void auto_scheduled(const Case &c, DifferentialCounts &counts);
 /// The case's algorithm with a random schedule that has kernels.
 Case with_kernels(Case c);
 
-/// Runs on the CPU what becomes of with_kernels(c).
+/// Runs what becomes of with_kernels(c), kernels on a card that is played.
 void with_random_kernels(const Case &c, DifferentialCounts &counts);
+
+/// The same on this machine's card.
+void on_card(const Case &c, DifferentialCounts &counts);
 
 /// Judges one case; runs nothing.
 void judge_only(const Case &c, DifferentialCounts &counts);

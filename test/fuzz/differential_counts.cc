@@ -77,6 +77,8 @@ std::string report(const DifferentialCounts &c) {
      << c.executed << " run against the interpreter, " << c.compiled << " as machine code, "
      << c.memoized << " memoized, " << c.with_extern << " with extern stages, " << c.traced
      << " traced, " << c.not_run << " not run (boxes too large or checks that no size meets)\n"
+     << c.with_kernels << " with kernels on a card, " << c.rounded
+     << " outputs rounded otherwise there, " << c.refused_late << " refused while compiled\n"
      << c.findings[0] << " Funcs proven a second time, " << c.findings[1] << " undecided, "
      << c.findings[2] << " refused\n";
   for (const auto &[why, n] : c.undecided) os << "  " << n << ": " << why << "\n";

@@ -19,7 +19,10 @@ struct DifferentialCounts {
   int enumerated = 0;      // verdicts that enumeration decided
   int false_refusals = 0;  // refused, but legal by enumeration on all data and sizes tried
   int executed = 0, not_run = 0;
+  int refused_late = 0;                   // accepted, and then no kernel could be made of it
   int compiled = 0;                       // executed ones that became machine code
+  int with_kernels = 0;                   // of these, those with kernels, on a card
+  int rounded = 0;                        // outputs of a real card that are rounded otherwise
   int memoized = 0;                       // run twice, since Funcs are kept between runs
   int with_extern = 0;                    // executed ones with C functions in them
   int traced = 0;                         // executed ones whose trace events were checked

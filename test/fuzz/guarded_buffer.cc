@@ -1,6 +1,7 @@
 #include "test/fuzz/guarded_buffer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "lang/ir/widen_float16.h"
@@ -75,6 +76,43 @@ int64_t GuardedBuffer::difference(const GuardedBuffer &o) const {
     if (raw_.host[i] != o.raw_.host[i]) return i;
   }
   return -1;
+}
+
+int64_t GuardedBuffer::large_difference(const GuardedBuffer &o, Type t) const {
+  if (!t.is_float()) return difference(o);
+  const double tolerance = t == Float(64)   ? 1e-12
+                           : t == Float(32) ? 1e-5
+                           : t.is_bfloat()  ? 1.0 / 128
+                                            : 1.0 / 1024;
+  auto number = [&](const uint8_t *at) -> double {
+    if (is_float16(t)) {
+      uint16_t bits;
+      std::memcpy(&bits, at, 2);
+      return t.is_bfloat() ? detail::bfloat16_value(bits) : detail::float16_value(bits);
+    }
+    float narrow;
+    double wide;
+    std::memcpy(&narrow, at, 4);
+    if (t == Float(32)) return narrow;
+    std::memcpy(&wide, at, 8);
+    return wide;
+  };
+  for (int64_t i = 0; i < payload_; i += t.bytes()) {
+    const double a = number(raw_.host + i), b = number(o.raw_.host + i);
+    const bool equal = a == b || (std::isnan(a) && std::isnan(b));
+    if (!equal && !(std::abs(a - b) <= tolerance * std::max(1.0, std::abs(b)))) return i;
+  }
+  return -1;
+}
+
+std::string GuardedBuffer::hexadecimal(int64_t at, int bytes) const {
+  constexpr const char *kDigits = "0123456789abcdef";
+  std::string text = "0x";
+  for (int i = bytes; i-- > 0;) {
+    text += kDigits[raw_.host[at + i] >> 4];
+    text += kDigits[raw_.host[at + i] & 15];
+  }
+  return text;
 }
 
 int64_t GuardedBuffer::elements() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "lang/abi/polyhalite_runtime.h"
@@ -29,6 +30,10 @@ class GuardedBuffer {
   bool guards_intact() const;
   /// Byte offset of the first difference, or -1.
   int64_t difference(const GuardedBuffer &o) const;
+  /// The same, of numbers of type `t` that differ by more than other rounding explains.
+  int64_t large_difference(const GuardedBuffer &o, Type t) const;
+  /// The bytes of an element as hexadecimal digits, the highest first.
+  std::string hexadecimal(int64_t at, int bytes) const;
 
  private:
   int64_t elements() const;

@@ -8,7 +8,9 @@
 // differential --auto ...: schedules are the auto-scheduler's.
 // differential --quick ...: many programs; one in 20 becomes machine code. Seeds draw others then.
 // Exits 1 too where the second proof decides too little of them.
-// differential --kernels ...: schedules have kernels, which run on the CPU.
+// differential --kernels ...: schedules have kernels, which run on a card that is played.
+// differential --card ...: the same on this machine's card; exits 77 where there is none. A kernel
+// that breaks the card ends the run: the report says where to go on.
 // differential --show SEED | FILE: prints what the seed draws (behind --kernels, with
 // kernels), and what becomes of it.
 // differential [--exact] --reduce SEED | FILE: prints the smallest case found that fails alike.
@@ -32,6 +34,7 @@
 #include "polyhalite/error.h"
 #include "test/fuzz/differential.h"
 #include "test/fuzz/reduce.h"
+#include "test/fuzz/trial_card.h"
 
 namespace {
 
@@ -39,16 +42,23 @@ using namespace polyhalite::test;
 
 // A program that never ends fails too: it waits for what does not come.
 constexpr unsigned kLongestTrial = 240;  // seconds
-char hang_message[256];
+constexpr int kNoCard = 77;              // what tests exit with that cannot run here
+char hang_message[256], crash_message[256];
 
-void give_up(int) {
-  const ssize_t written = write(STDERR_FILENO, hang_message, std::strlen(hang_message));
+void give_up(int signal) {
+  const char *message = signal == SIGALRM ? hang_message : crash_message;
+  const ssize_t written = write(STDERR_FILENO, message, std::strlen(message));
   _exit(written < 0 ? 2 : 1);
 }
 
-void watch_for_hangs(const std::string &program) {
+// A program that does not end, or takes this one with it, is named.
+void watch(const std::string &program) {
   std::snprintf(hang_message, sizeof hang_message, "%.200s: does not end\n", program.c_str());
-  std::signal(SIGALRM, give_up);
+  std::snprintf(crash_message, sizeof crash_message, "%.200s: ends by a signal\n", program.c_str());
+  for (const int signal : {SIGALRM, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
+    auto *before = std::signal(signal, give_up);
+    if (before != SIG_DFL && before != give_up) std::signal(signal, before);  // a sanitizer's
+  }
   alarm(kLongestTrial);
 }
 
@@ -87,7 +97,7 @@ int try_cases(int count, char **files, void (*trial)(const Case &, DifferentialC
     const Case c = case_of(files[i]);
     // A pipeline that is refused by mistake would run nothing, and pass.
     if (c.verdict.empty()) counts.failures.push_back(files[i] + std::string(": has no verdict"));
-    watch_for_hangs(files[i]);
+    watch(files[i]);
     trial(c, counts);
     alarm(0);
     if (counts.failures.size() + counts.false_refusals >
@@ -144,6 +154,12 @@ int run(int argc, char **argv) {
       trial = auto_scheduled;
     } else if (word == "--kernels") {
       trial = with_random_kernels;
+    } else if (word == "--card") {
+      trial = on_card;
+      if (const std::string why = why_no_card(); !why.empty()) {
+        std::cout << "no card here: " << why << "\n";
+        return kNoCard;
+      }
     } else if (word == "--show" && value) {
       const Case c = case_of(value, quick);
       std::cout << describe(trial == with_random_kernels ? with_kernels(c) : c);
@@ -155,10 +171,11 @@ int run(int argc, char **argv) {
     } else if (word == "--seconds" && value) {
       seconds = std::atof(argv[++i]);
     } else {
-      std::cerr << "usage: differential [--exact | --coverage | --auto | --kernels] [--quick] "
-                   "[--from SEED] [--count N] [--seconds S] | --cases FILE... | --show CASE | "
-                   "--reduce CASE\n"
-                   "A CASE is a seed or a file.\n";
+      std::cerr
+          << "usage: differential [--exact | --coverage | --auto | --kernels | --card] [--quick] "
+             "[--from SEED] [--count N] [--seconds S] | --cases FILE... | --show CASE | "
+             "--reduce CASE\n"
+             "A CASE is a seed or a file.\n";
       return 2;
     }
   }
@@ -175,7 +192,7 @@ int run(int argc, char **argv) {
     const uint64_t seed = from + static_cast<uint64_t>(i);
     const size_t before = counts.failures.size();
     const std::clock_t begin = std::clock();
-    watch_for_hangs("seed " + std::to_string(seed));
+    watch("seed " + std::to_string(seed));
     try {
       trial(drawn_case(seed, counts), counts);
     } catch (const std::exception &e) {
@@ -184,6 +201,10 @@ int run(int argc, char **argv) {
     slowest.emplace_back(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, seed);
     for (size_t f = before; f < counts.failures.size(); f++)
       std::cerr << counts.failures[f] << "\n";
+    if (trial == on_card && counts.failures.size() > before && !why_no_card().empty()) {
+      std::cout << "the card is lost; go on from " << seed + 1 << "\n";
+      break;
+    }
     if (elapsed() > next_line) {
       std::cerr << i + 1 << " of " << count << ", " << counts.failures.size() << " failures\n";
       next_line += 10;

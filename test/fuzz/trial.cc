@@ -137,10 +137,12 @@ TraceCheck::Rings rings_of(const LoopTree &tree, const Survey &survey) {
 
 class Trial {
  public:
-  /// `kernels`: for a device too, whose part runs on the CPU.
-  Trial(const Case &c, DifferentialCounts &counts, bool kernels = false)
-      : seed_(c.seed), counts_(counts), p_(c.pipeline), wanted_(c.verdict), kernels_(kernels) {
-    if (kernels) target_.set_feature(Target::CUDA);
+  Trial(const Case &c, DifferentialCounts &counts, Device device = Device::None)
+      : seed_(c.seed), counts_(counts), p_(c.pipeline), wanted_(c.verdict), device_(device) {
+    if (device == Device::None) return;
+    target_.set_feature(Target::CUDA);
+    // Cards of this capability take the text that is theirs, others the portable one.
+    if (device == Device::Card && seed_ % 2 == 1) target_.set_feature(Target::SM90a);
   }
 
   void run() {
@@ -185,7 +187,7 @@ class Trial {
     try {
       tree = build_tree(p_.frozen.algorithm, p_.frozen.directives);
       // Devices are refused before surveys, unless the target has one.
-      if (kernels_) {
+      if (device_ != Device::None) {
         check_kernels(tree);
       } else if (concerns_devices(p_.frozen)) {
         build_and_judge(p_.frozen.algorithm, p_.frozen.directives);
@@ -380,20 +382,46 @@ class Trial {
       return fail(std::string("reference: ") + x.what());
     }
     counts_.with_extern += foreign_;
-    if (!foreign_) run_loops(tree, s, images, scalars, outputs, interpreted, expected);
-    if (kernels_) return;
-    constexpr uint64_t kCompileEvery = 20;
-    if (counts_.quick && seed_ % kCompileEvery != 0) return;
-    counts_.compiled++;
     try {
-      const Stopwatch watch(counts_, "compiled code");
+      if (!foreign_ && device_ != Device::Card) {
+        run_loops(tree, s, images, scalars, outputs, interpreted, expected);
+      }
+      constexpr uint64_t kCompileEvery = 20;
+      if (counts_.quick && seed_ % kCompileEvery != 0) return;
+      run_compiled(tree, s, images, outputs, compiled, expected);
+    } catch (const CompileError &x) {
+      // A kernel may need too much memory, or what its launch does not know.
+      if (device_ == Device::None) return fail(std::string("compile: ") + x.what());
+      counts_.executed--;
+      counts_.refused_late++;
+      return;
+    }
+    for (auto &[name, b] : images) {
+      if (!b->guards_intact()) fail("wrote beyond the ends of " + name);
+    }
+  }
+
+  // As machine code, kernels on the device.
+  void run_compiled(const LoopTree &tree, const Survey &s, Images &images,
+                    const std::vector<Output> &outputs, const OutputBuffers &compiled,
+                    const OutputBuffers &expected) {
+    const Stopwatch watch(counts_, "compiled code");
+    try {
+      TrialCard card(device_, p_.frozen, target_, interpretation(tree, s));
       const auto code = backend().jit(p_.frozen, target_);
-      auto run = [&](OutputBuffers &out, const char *who) {
+      counts_.compiled++;
+      counts_.with_kernels +=
+          device_ != Device::None &&
+          std::any_of(tree.loops.begin(), tree.loops.end(),
+                      [](const LoopInfo &l) { return l.kind == LoopKind::GpuBlock; });
+      auto run = [&](const OutputBuffers &out, const char *who) {
         std::vector<void *> args;
+        std::vector<polyhalite_buffer_t *> inputs;
         int32_t scalar = kScalar;
         for (const AlgorithmInput &i : p_.frozen.algorithm.inputs) {
           if (i.param->is_buffer) {
-            args.push_back(images[i.param->name]->raw());
+            inputs.push_back(images[i.param->name]->raw());
+            args.push_back(inputs.back());
           } else {
             args.push_back(&scalar);
           }
@@ -401,7 +429,10 @@ class Trial {
         for (polyhalite_buffer_t *b : out.raw()) args.push_back(b);
         std::string message;
         TraceCheck trace(rings_of(tree, s));
-        if (code->call(args, &message, &trace) != 0) return fail(std::string(who) + ": " + message);
+        const int code_returned = code->call(args, &message, &trace);
+        const std::string on_card = card.finish(inputs, out.raw());
+        if (!on_card.empty()) return fail(std::string(who) + " on the card: " + on_card);
+        if (code_returned != 0) return fail(std::string(who) + ": " + message);
         if (!trace.problem().empty()) fail(trace.problem());
         counts_.traced += trace.events() > 0;
         check(out, expected, outputs, who);
@@ -414,12 +445,24 @@ class Trial {
         OutputBuffers again(outputs);
         run(again, "compiled code, run again");
       }
+    } catch (const CompileError &) {
+      throw;
     } catch (const Error &x) {
       fail(std::string("compile: ") + x.what());
     }
-    for (auto &[name, b] : images) {
-      if (!b->guards_intact()) fail("wrote beyond the ends of " + name);
+  }
+
+  InterpretOptions interpretation(const LoopTree &tree, const Survey &s) const {
+    InterpretOptions order{ParallelOrder::Shuffled, seed_, {}};
+    for (size_t g = 0; g < s.funcs.size(); g++) {
+      const FuncDef &def = tree.algorithm.funcs[g];
+      for (int v = 0; s.funcs[g].read_beyond && v < static_cast<int>(def.types.size()); v++) {
+        // Under the second name where its storage is hoisted and the box is all of it.
+        order.may_be_unwritten.insert(def.buffer_name(v));
+        order.may_be_unwritten.insert(def.buffer_name(v) + ".memory");
+      }
     }
+    return order;
   }
 
   // On the loop IR's interpreter.
@@ -453,21 +496,10 @@ class Trial {
         for (const std::string &buffer : o.buffers)
           args.buffers[buffer] = interpreted.raw()[next++];
       }
-      InterpretOptions order{ParallelOrder::Shuffled, seed_, {}};
-      for (size_t g = 0; g < s.funcs.size(); g++) {
-        const FuncDef &def = tree.algorithm.funcs[g];
-        for (int v = 0; s.funcs[g].read_beyond && v < static_cast<int>(def.types.size()); v++) {
-          // Under the second name where its storage is hoisted and the box is all of it.
-          order.may_be_unwritten.insert(def.buffer_name(v));
-          order.may_be_unwritten.insert(def.buffer_name(v) + ".memory");
-        }
-      }
-      interpret_ir(f, args, order);
+      interpret_ir(f, args, interpretation(tree, s));
       check(interpreted, expected, outputs, "loop IR");
-    } catch (const CompileError &x) {
-      // A kernel may need too much memory, or what its launch does not know.
-      if (!kernels_) fail(std::string("loop IR: ") + x.what());
-      counts_.structural++;
+    } catch (const CompileError &) {
+      throw;
     } catch (const Error &x) {
       fail(std::string("loop IR: ") + x.what());
     }
@@ -509,10 +541,19 @@ class Trial {
         if (!found[next].guards_intact()) {
           fail(std::string(who) + " wrote beyond the ends of the output " + which);
         }
-        const int64_t at = found[next].difference(expected[next]);
+        int64_t at = found[next].difference(expected[next]);
+        if (at >= 0 && device_ == Device::Card) {
+          // Products and sums fuse there.
+          at = found[next].large_difference(expected[next], o.types[v]);
+          counts_.rounded += at < 0;
+        }
         if (at >= 0) {
+          const int bytes = o.types[v].bytes();
+          const int64_t element = at / bytes;
           fail(std::string(who) + " differs from the interpreter at element " +
-               std::to_string(at / o.types[v].bytes()) + " of " + which);
+               std::to_string(element) + " of " + which + ": it is " +
+               found[next].hexadecimal(element * bytes, bytes) + ", and should be " +
+               expected[next].hexadecimal(element * bytes, bytes));
         }
       }
     }
@@ -522,7 +563,7 @@ class Trial {
   DifferentialCounts &counts_;
   const RandomPipeline p_;
   const std::string wanted_;  // verdict; empty: any
-  const bool kernels_;
+  const Device device_;
   bool foreign_ = false;    // C functions compute parts of it
   bool too_large_ = false;  // to enumerate, and so to interpret
   Target target_ = get_jit_target_from_environment();
@@ -530,8 +571,8 @@ class Trial {
 
 }  // namespace
 
-void run_trial(const Case &c, DifferentialCounts &counts, bool kernels) {
-  Trial(c, counts, kernels).run();
+void run_trial(const Case &c, DifferentialCounts &counts, Device device) {
+  Trial(c, counts, device).run();
 }
 
 void judge_trial(const Case &c, DifferentialCounts &counts) {

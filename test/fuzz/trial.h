@@ -3,14 +3,14 @@
 
 #include "test/fuzz/case_text.h"
 #include "test/fuzz/differential_counts.h"
+#include "test/fuzz/trial_card.h"
 
 namespace polyhalite::test {
 
 /// Judges the case, holds the verdict against enumeration, and runs what is accepted on the loop
-/// IR's interpreter and as compiled code against the interpreter. `kernels`: for a device too,
-/// whose part runs on the CPU; nothing is compiled then. Adds to the counts; throws what it does
-/// not expect.
-void run_trial(const Case &c, DifferentialCounts &counts, bool kernels = false);
+/// IR's interpreter and as compiled code against the interpreter; `device` runs its kernels. On a
+/// real card the compiled code alone is run. Adds to the counts; throws what it does not expect.
+void run_trial(const Case &c, DifferentialCounts &counts, Device device = Device::None);
 
 /// Judges it only.
 void judge_trial(const Case &c, DifferentialCounts &counts);

@@ -2,71 +2,20 @@
 // against a driver that the test plays, their kernels by the oracle; and linked into programs.
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <utility>
 
-#include "codegen/driver/compile.h"
-#include "codegen/ir/kernel.h"
-#include "codegen/ir/visit.h"
-#include "codegen/llvm/device_code.h"
-#include "codegen/oracle/interpret_ir.h"
 #include "lang/abi/polyhalite_cuda.h"
 #include "lang/ir/freeze.h"
 #include "lang/output_file.h"
 #include "polyhalite/backend.h"
 #include "polyhalite/polyhalite.h"
 #include "test/support/fake_cuda.h"
+#include "test/support/played_kernels.h"
 #include "test/support/program.h"
 #include "test/support/ptxas.h"
 
 namespace polyhalite {
 namespace {
-
-Expr scalar_at(Type t, const void *address) {
-  int64_t bits = 0;
-  std::memcpy(&bits, address, static_cast<size_t>(t.bytes()));
-  if (t == Float(32)) {
-    float value;
-    std::memcpy(&value, address, sizeof value);
-    return make_float(t, value);
-  }
-  if (t == Float(64)) {
-    double value;
-    std::memcpy(&value, address, sizeof value);
-    return make_float(t, value);
-  }
-  if (t.is_uint()) return make_int(t, bits);
-  const int shift = 64 - t.bits();
-  return make_int(t, static_cast<int64_t>(static_cast<uint64_t>(bits) << shift) >> shift);
-}
-
-// Runs a kernel on the CPU, on the "device memory" of its operands.
-void run_on_cpu(const Stmt &kernel, void **args) {
-  const KernelOperands operands = kernel_operands(kernel);
-  Function f;
-  f.name = kernel->name;
-  IrArguments values;
-  std::vector<polyhalite_buffer_t> buffers(operands.buffers.size());
-  std::vector<Stmt> before, after;
-  for (size_t i = 0; i < operands.buffers.size(); i++) {
-    const KernelBuffer &b = operands.buffers[i];
-    buffers[i] = *static_cast<polyhalite_buffer_t *>(args[i]);
-    buffers[i].host = reinterpret_cast<uint8_t *>(buffers[i].device);
-    f.args.push_back({b.name, true, b.is_written, b.type, buffers[i].dimensions});
-    values.buffers[b.name] = &buffers[i];
-    before.push_back(make_transfer(Transfer::ToDevice, b.name));
-    if (b.is_written) after.push_back(make_transfer(Transfer::DeviceDirty, b.name));
-  }
-  for (size_t i = 0; i < operands.scalars.size(); i++) {
-    const Expr &e = operands.scalars[i];
-    const std::string &name = as_variable(e)->name;
-    f.args.push_back({name, false, false, e.type(), 0});
-    values.scalars[name] = scalar_at(e.type(), args[operands.buffers.size() + i]);
-  }
-  before.push_back(kernel);
-  before.insert(before.end(), after.begin(), after.end());
-  f.body = make_block(before);
-  interpret_ir(f, values, {ParallelOrder::Shuffled, 3, {}});
-}
 
 class Gpu : public testing::Test {
  protected:
@@ -78,17 +27,7 @@ class Gpu : public testing::Test {
   }
 
   void play(Func f) {
-    const FrozenPipeline frozen = freeze({f.function()});
-    const Function lowered =
-        lower_pipeline(frozen, frozen.algorithm.outputs[0], target.with_feature(Target::JIT))
-            .function;
-    const DeviceCode code = compile_kernels(lowered, target);
-    for_each_stmt(lowered.body, [&](const Stmt &s) {
-      if (s->kind != StmtKind::Kernel) return;
-      const std::string &symbol =
-          code.kernels[static_cast<size_t>(code.numbers.at(s.get()))].symbol;
-      card.kernels[symbol] = [s](const FakeCuda::Launch &, void **args) { run_on_cpu(s, args); };
-    });
+    play_kernels(freeze({f.function()}), target, {ParallelOrder::Shuffled, 3, {}}, card);
   }
 
   FakeCuda card;
@@ -148,6 +87,101 @@ TEST_F(Gpu, StagesOnBothSides) {
   EXPECT_EQ(card.called("cuMemcpyHtoD"), 1);
   EXPECT_EQ(card.called("cuMemcpyDtoH"), 1);
   EXPECT_EQ(card.live_blocks(), 0u) << "nobody holds device memory any more";
+}
+
+// What the host never touches has memory on the card alone: also in a loop on the host, and where
+// the output is the host's.
+TEST_F(Gpu, AFuncBetweenTwoKernels) {
+  Buffer<float> image = picture(20, 10);
+  Func a("a"), b("b"), c("c");
+  a(x, y) = image(x, y) * 2.0f;
+  b(x, y) = a(x, y) + a(19 - x, y);
+  c(x, y) = b(x, y) * b(x, 9 - y);
+  a.compute_root().gpu_tile(x, y, xi, yi, 8, 8, TailStrategy::GuardWithIf);
+  b.compute_root().gpu_tile(x, y, xi, yi, 8, 4, TailStrategy::GuardWithIf);
+  c.gpu_tile(x, y, xi, yi, 4, 4);
+  {
+    Buffer<float> found = on_gpu<float>(c, {20, 10});
+    found.for_each_element([&](int i, int j) {
+      auto sum = [&](int row) { return image(i, row) * 2 + image(19 - i, row) * 2; };
+      EXPECT_EQ(found(i, j), sum(j) * sum(9 - j)) << i << ", " << j;
+    });
+  }
+  EXPECT_EQ(card.fault, "");
+  EXPECT_EQ(card.launches.size(), 3u);
+  EXPECT_EQ(card.called("cuMemAlloc"), 4) << "the image, a, b and the output";
+  EXPECT_EQ(card.called("cuMemcpyHtoD"), 1);
+  EXPECT_EQ(card.called("cuMemcpyDtoH"), 1);
+  EXPECT_EQ(card.live_blocks(), 0u);
+}
+
+// Kernels in a loop of the host, whose producers' memory stands outside of the loop.
+TEST_F(Gpu, MemoryOutsideOfALoopAroundKernels) {
+  for (const bool hoisted : {false, true}) {
+    SCOPED_TRACE(hoisted);
+    card.kernels.clear();
+    Buffer<float> image = picture(20, 14);
+    Func a("a"), b("b");
+    Var yo("yo");
+    a(x, y) = image(x, y) * 2.0f;
+    b(x, y) = a(x, y) + a(x, y + 2);
+    b.split(y, yo, y, 4, TailStrategy::GuardWithIf)
+        .split(x, x, xi, 8, TailStrategy::GuardWithIf)
+        .reorder(xi, y, x, yo)
+        .gpu_blocks(x)
+        .gpu_threads(xi, y);
+    a.compute_at(b, yo).gpu_tile(x, y, xi, yi, 8, 4, TailStrategy::GuardWithIf);
+    hoisted ? a.hoist_storage_root() : a.store_root();
+    Buffer<float> found = on_gpu<float>(b, {20, 12});
+    found.for_each_element([&](int i, int j) {
+      EXPECT_EQ(found(i, j), image(i, j) * 2 + image(i, j + 2) * 2) << i << ", " << j;
+    });
+  }
+  EXPECT_EQ(card.fault, "");
+}
+
+// What is kept is the host's: the second run takes it from there, and launches one kernel.
+TEST_F(Gpu, AMemoizedFuncOfAKernel) {
+  Func a("a"), b("b");
+  a(x, y) = x * 2 + y;
+  b(x, y) = a(x, y) + 1;
+  a.compute_root().memoize().gpu_tile(x, y, xi, yi, 8, 8, TailStrategy::GuardWithIf);
+  b.gpu_tile(x, y, xi, yi, 8, 8, TailStrategy::GuardWithIf);
+  play(b);
+  for (const size_t launches : {2u, 3u}) {
+    Buffer<int> found = b.realize({20, 10}, target);
+    EXPECT_EQ(card.launches.size(), launches);
+    found.for_each_element([&](int i, int j) { EXPECT_EQ(found(i, j), i * 2 + j + 1); });
+  }
+  EXPECT_EQ(card.fault, "");
+  EXPECT_EQ(card.live_blocks(), 0u);
+}
+
+// The played card is as strict as a real one.
+TEST_F(Gpu, KernelsHaveNoMemoryButTheCards) {
+  Buffer<float> image = picture(20, 10);
+  Func f("f");
+  f(x, y) = image(x, y) * 2.0f;
+  f.gpu_tile(x, y, xi, yi, 8, 8, TailStrategy::GuardWithIf);
+  play(f);
+  const auto played = card.kernels.at("kernel_f_s0");
+  card.kernels["kernel_f_s0"] = [&](const FakeCuda::Launch &l, void **args) {
+    polyhalite_buffer_t nowhere = *static_cast<polyhalite_buffer_t *>(args[0]);
+    nowhere.device = 0;
+    args[0] = &nowhere;
+    played(l, args);
+  };
+  try {
+    f.realize({20, 10}, target);
+    FAIL();
+  } catch (const RuntimeError &e) {
+    EXPECT_NE(std::string(e.what()).find("CUDA_ERROR_ILLEGAL_ADDRESS (kernel 'f.s0': "),
+              std::string::npos)
+        << e.what();
+  }
+  // Buffers give back what they have.
+  const std::string fault = std::exchange(card.fault, "");
+  EXPECT_EQ(fault, "kernel 'f.s0': error: the 800 bytes of 'f' are not in memory of the card");
 }
 
 TEST_F(Gpu, InputsStayOnTheDevice) {

@@ -1,5 +1,6 @@
 #include "test/support/fake_cuda.h"
 
+#include <cstdio>
 #include <cstring>
 
 #include "codegen/runtime/cuda_driver.h"
@@ -13,13 +14,13 @@ namespace {
 namespace cuda = runtime::cuda;
 
 FakeCuda *fake = nullptr;
-constexpr int kInvalidContext = 201, kNotFound = 500;
+constexpr int kInvalidContext = 201, kNotFound = 500, kIllegalAddress = 700;
 
 struct FakeModule {
   std::string text;
 };
 struct FakeKernel {
-  std::string name;
+  std::string name, ptx;
 };
 std::vector<FakeKernel *> made;  // handles live as long as the driver
 
@@ -95,7 +96,7 @@ int cuModuleUnload(void *module) {
 }
 int cuModuleGetFunction(void **kernel, void *module, const char *name) {
   if (static_cast<FakeModule *>(module)->text.find(name) == std::string::npos) return kNotFound;
-  made.push_back(new FakeKernel{name});
+  made.push_back(new FakeKernel{name, static_cast<FakeModule *>(module)->text});
   *kernel = made.back();
   return fake->enter("cuModuleGetFunction");
 }
@@ -111,11 +112,12 @@ int cuLaunchKernel(void *kernel, unsigned bx, unsigned by, unsigned bz, unsigned
                                    {n(bx), n(by), n(bz)},
                                    {n(tx), n(ty), n(tz)},
                                    n(shared_bytes)};
+  if (fake->refuses(launch, static_cast<FakeKernel *>(kernel)->ptx)) return cuda::kInvalidValue;
   fake->launches.push_back(launch);
   if (fake->every_kernel) fake->every_kernel(launch, args);
   const auto at = fake->kernels.find(launch.kernel);
   if (at != fake->kernels.end()) at->second(launch, args);
-  return 0;
+  return fake->fault.empty() ? 0 : kIllegalAddress;
 }
 
 int cuMemAlloc(uint64_t *address, size_t bytes) {
@@ -169,14 +171,16 @@ int cuPointerGetAttribute(void *, int, uint64_t address) {
 
 int cuGetErrorName(int code, const char **name) {
   *name = code == cuda::kOutOfMemory      ? "CUDA_ERROR_OUT_OF_MEMORY"
-          : code == 700                   ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+          : code == kIllegalAddress       ? "CUDA_ERROR_ILLEGAL_ADDRESS"
           : code == cuda::kOutOfResources ? "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"
           : code == kNotFound             ? "CUDA_ERROR_NOT_FOUND"
                                           : "CUDA_ERROR_INVALID_VALUE";
   return 0;
 }
 int cuGetErrorString(int code, const char **text) {
-  *text = code == cuda::kOutOfMemory ? "out of memory" : "as the fake driver was told";
+  *text = code == cuda::kOutOfMemory                        ? "out of memory"
+          : code == kIllegalAddress && !fake->fault.empty() ? fake->fault.c_str()
+                                                            : "as the fake driver was told";
   return 0;
 }
 
@@ -230,6 +234,7 @@ FakeCuda::FakeCuda(int n, int c) : cards(n), capability(c) {
 
 FakeCuda::~FakeCuda() {
   failures.clear();
+  fault.clear();
   polyhalite_device_release(nullptr, polyhalite_cuda_device_interface());
   polyhalite_set_custom_load_library(nullptr);
   polyhalite_set_custom_get_library_symbol(nullptr);
@@ -246,6 +251,10 @@ int FakeCuda::called(const std::string &name) const {
 
 int FakeCuda::enter(const char *name) {
   calls[name]++;
+  // Devices and contexts are still there.
+  const bool works =
+      std::string(name).starts_with("cuDevice") || std::string(name) == "cuCtxPushCurrent";
+  if (!fault.empty() && !works) return kIllegalAddress;
   const auto at = failures.find(name);
   return at == failures.end() ? 0 : at->second;
 }
@@ -253,7 +262,9 @@ int FakeCuda::enter(const char *name) {
 uint64_t FakeCuda::allocate(size_t bytes) {
   // As the driver's, it begins at multiples of 256 bytes.
   constexpr uint64_t kAlignment = 256;
-  std::vector<uint8_t> block(bytes + kAlignment, 0xee);
+  // Small numbers of each type, which no arithmetic takes out of its range: threads of no use may
+  // read what nobody wrote.
+  std::vector<uint8_t> block(bytes + kAlignment, 0x01);
   const auto address =
       (reinterpret_cast<uint64_t>(block.data()) + kAlignment - 1) / kAlignment * kAlignment;
   memory_.emplace(address, std::make_pair(bytes, std::move(block)));
@@ -267,6 +278,26 @@ bool FakeCuda::owns(uint64_t address, size_t bytes) const {
   if (at == memory_.begin()) return false;
   --at;
   return address + bytes <= at->first + at->second.first;
+}
+
+bool FakeCuda::refuses(const Launch &launch, const std::string &ptx) const {
+  constexpr int64_t kMostBlocks[] = {INT32_MAX, 65535, 65535}, kMostAlong[] = {1024, 1024, 64};
+  int64_t most = 1024, threads = 1;
+  for (size_t d = 0; d < 3; d++) {
+    if (launch.blocks[d] < 1 || launch.blocks[d] > kMostBlocks[d]) return true;
+    if (launch.threads[d] < 1 || launch.threads[d] > kMostAlong[d]) return true;
+    threads *= launch.threads[d];
+  }
+  // A kernel's own limit is a product too: the extents along x, y and z are not held one by one.
+  const size_t entry = ptx.find(".entry " + launch.kernel + "(");
+  if (entry != std::string::npos) {
+    const size_t limit = ptx.find(".maxntid ", entry), body = ptx.find('{', entry);
+    long x = 0, y = 0, z = 0;
+    if (limit < body && sscanf(ptx.c_str() + limit, ".maxntid %ld, %ld, %ld", &x, &y, &z) == 3) {
+      most = x * y * z;
+    }
+  }
+  return threads > most;
 }
 
 std::vector<uint8_t> FakeCuda::contents(uint64_t address) const {

@@ -1,5 +1,6 @@
 // A driver of NVIDIA's for machines without one: device memory is host memory that only its calls
 // may touch, kernels are functions of the test, every call is counted and can be made to fail.
+// Launches have the limits that a card has.
 #pragma once
 
 #include <array>
@@ -30,6 +31,9 @@ class FakeCuda {
   /// What each kernel does, by its symbol; others do nothing.
   std::map<std::string, HostKernel> kernels;
   HostKernel every_kernel;  // in front of that, or null
+  /// What a kernel did that no card allows, as it tells itself; empty: nothing. The card is lost
+  /// then, as a real one is: the launch and all calls behind it fail, with this text.
+  std::string fault;
   std::vector<Launch> launches;
   std::map<std::string, int> calls;     // by the driver's names
   std::map<std::string, int> failures;  // the result of all further calls of a function
@@ -46,6 +50,8 @@ class FakeCuda {
   uint64_t allocate(size_t bytes);
   bool release(uint64_t address);
   bool owns(uint64_t address, size_t bytes) const;
+  /// A launch that the card does not take.
+  bool refuses(const Launch &launch, const std::string &ptx) const;
   /// The memory that begins there; empty where none does.
   std::vector<uint8_t> contents(uint64_t address) const;
   const int cards, capability;

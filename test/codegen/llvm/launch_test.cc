@@ -113,6 +113,44 @@ TEST_F(Launch, NothingIsLeftBehindByAFailure) {
   EXPECT_EQ(card.live_blocks(), 0u);
 }
 
+// g is the device's alone.
+std::string with_device_memory() {
+  std::string text = kText;
+  text.replace(text.find("mirrored"), 8, "device");
+  for (const char *line : {"  copy_to_device g\n", "  device_dirty g\n", "  copy_to_host g\n",
+                           "  out[0i64] = out[0i64] + g[0i64]\n"}) {
+    text.erase(text.find(line), std::string(line).size());
+  }
+  return text;
+}
+
+TEST_F(Launch, WhatTheDeviceAloneHasIsAllocatedThere) {
+  const std::string text = with_device_memory();
+  uint64_t g = 0;
+  card.kernels["kernel_f_g"] = [&](const FakeCuda::Launch &, void **args) {
+    g = *static_cast<uint64_t *>(args[1]);
+    EXPECT_TRUE(card.owns(g, 32));
+  };
+  card.kernels["kernel_f_out"] = [&](const FakeCuda::Launch &, void **args) {
+    EXPECT_EQ(*static_cast<uint64_t *>(args[0]), g);
+  };
+  ASSERT_EQ(run(text, 7, {&a, &out}), 0) << message;
+  ASSERT_EQ(card.launches.size(), 2u);
+  EXPECT_EQ(card.called("cuMemAlloc"), 3);
+  EXPECT_EQ(card.live_blocks(), 2u) << "of a and out";
+  polyhalite_device_free(nullptr, &a.raw);
+  polyhalite_device_free(nullptr, &out.raw);
+  // Nothing is left behind where there is no memory, and where a launch fails.
+  card.failures = {{"cuMemAlloc", 2}};
+  EXPECT_EQ(run(text, 7, {&a, &out}), polyhalite_error_code_device_malloc_failed);
+  EXPECT_EQ(message.substr(0, 37), "cannot allocate 32 bytes on the GPU: ") << message;
+  EXPECT_EQ(card.live_blocks(), 0u);
+  card.failures = {{"cuLaunchKernel", 1}};
+  EXPECT_EQ(run(text, 7, {&a, &out}), polyhalite_error_code_device_run_failed);
+  EXPECT_EQ(card.live_blocks(), 1u) << "of a, which its owner frees";
+  polyhalite_device_free(nullptr, &a.raw);
+}
+
 TEST_F(Launch, ConstantsAreBroughtAlong) {
   const std::string text = R"(func f(a: input float32[1], k: int32, out: output float32[1]) {
   constant c: float32[(0, 4, 1)] = {1.0f, 2.0f, 3.0f, 4.0f}

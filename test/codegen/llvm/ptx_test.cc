@@ -109,6 +109,41 @@ TEST(Ptx, BlocksThreadsAndBarriers) {
 
 TEST(Ptx, BlocksThreadsAndBarriersAreAssembled) { expect_assembles(kBlur, {{kBar, true}}); }
 
+// The card holds a launch against the product of the limits: 8 x 4 threads are fine.
+TEST(Ptx, ThreadsThatNobodyCountsBeforeTheLaunch) {
+  const std::string text = R"(func f(n: int32, out: output int32[1]) {
+  kernel f threads (n, 4, 1) {
+    for b in (0, n) gpu_block {
+      for y in (0, 4) gpu_thread {
+        for x in (0, n) gpu_thread {
+          out[int64(b)*32i64 + int64(y)*8i64 + int64(x)] = y
+        }
+      }
+    }
+  }
+}
+)";
+  const std::string ptx = ptx_of(text);
+  EXPECT_NE(ptx.find(".maxntid 1024, 1, 1"), std::string::npos) << ptx;
+  EXPECT_NE(ptx.find("%tid.y"), std::string::npos) << ptx;
+  expect_assembles(text);
+}
+
+// There is one thread, and perhaps no iteration for it.
+TEST(Ptx, PhasesWithoutIterationsAreLeftOut) {
+  const std::string ptx = ptx_of(R"(func f(n: int32, out: output int32[1]) {
+  kernel f threads (1, 1, 1) {
+    for b in (0, 1) gpu_block {
+      for x in (0, min(n, 1)) gpu_thread {
+        out[0i64] = 7
+      }
+    }
+  }
+}
+)");
+  EXPECT_NE(ptx.find("setp."), std::string::npos) << ptx;
+}
+
 // One entry for each kernel, for sm_90a only where it is asked for.
 TEST(Ptx, VariantsOfAFunction) {
   const Function f = parsed(kBlur);

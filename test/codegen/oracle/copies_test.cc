@@ -86,6 +86,43 @@ TEST_F(Copies, OneBarrierAnIteration) {
   EXPECT_EQ(count(with_kernels(out), StmtKind::Barrier), 1) << kernel_text(with_kernels(out));
 }
 
+// A tail that is shifted inwards copies some rows twice, by two threads.
+TEST_F(Copies, RowsMayBeCopiedTwice) {
+  schedule(3);
+  Var yo("yo"), ys("ys");
+  t.split(y, yo, ys, 3).serial(ys).reorder(x, yo, ys);
+  EXPECT_EQ(run_kernels(out, {4, 16}), "");
+}
+
+// The place of what is read is no sum of coordinates; whether an iteration meets the copy of
+// another one is not decided.
+TEST_F(Copies, WhatIsNotProvenToBeWaitedForIsRefused) {
+  Var xo("xo"), xio("xio"), xii("xii"), yo("yo");
+  Func s("s"), f("f");
+  s(x, y) = image(x, y);
+  f(x, y) = s(clamp(x + 1, 0, 8), x - 2);
+  f.split(x, xo, xi, 1, TailStrategy::GuardWithIf)
+      .split(xi, xio, xii, 3)
+      .split(y, yo, yi, 5)
+      .reorder(xio, yi, xii, xo, yo)
+      .gpu_blocks(xo, yo)
+      .gpu_threads(xio, yi);
+  s.compute_at(f, xii).hoist_storage(f, xo).ring_buffer(2).async();
+  s.reorder(y, x).gpu_threads(x).vectorize(y);
+  std::string said;
+  try {
+    with_kernels(f);
+  } catch (const CompileError &e) {
+    said = e.what();
+  }
+  EXPECT_EQ(
+      said,
+      "error: cannot produce 's' asynchronously in kernel 'f.s0'\n"
+      "  why: it is not proven that all wait for it: two threads may access one element of s, "
+      "the first by a copy that nobody has waited for\n"
+      "  fix: stage what is read at sums of coordinates, or drop async");
+}
+
 struct Rings : Copies, testing::WithParamInterface<int> {};
 
 TEST_P(Rings, OfAnyDepth) {
@@ -125,6 +162,46 @@ TEST_F(Copies, MissingWaitsAreFoundTwice) {
     EXPECT_EQ(run.find("error: race in kernel 'out.s0': element "), 0u) << run;
     EXPECT_NE(run.find(fault.run), std::string::npos) << run;
   }
+}
+
+// Where a tail overlaps, two threads copy one element.
+TEST(CopiesOfOneElement, MayBringOneValueOnly) {
+  auto run = [](const std::string &value) -> std::string {
+    const Function f = parse_function(R"(func f(in: input float32[1], out: output float32[1]) {
+  copy_to_device in
+  copy_to_device out
+  kernel f threads (4, 1, 1) {
+    for b in (0, 1) gpu_block {
+      allocate t: float32(0, 2) block
+      for x in (0, 4) gpu_thread {
+        async t(x/2) = )" + value + R"(
+      }
+      commit_copies
+      wait_copies 0
+      barrier
+      for x in (0, 2) gpu_thread {
+        out(x) = t(x)
+      }
+    }
+  }
+  device_dirty out
+}
+)");
+    TestBuffer in(Float(32), {{0, 4}}), out(Float(32), {{0, 2}});
+    for (int i = 0; i < 4; i++) in.elements<float>()[i] = static_cast<float>(i + 1);
+    IrArguments args;
+    args.buffers = {{"in", in.raw()}, {"out", out.raw()}};
+    try {
+      interpret_ir(f, args, {});
+    } catch (const Error &e) {
+      return e.what();
+    }
+    return std::to_string(out.elements<float>()[1]);
+  };
+  EXPECT_EQ(run("in(x/2)"), std::to_string(2.0f));
+  EXPECT_NE(run("in(x)").find("race in kernel 'f': element 0 of 't' is copied by thread (0, 0, 0)"),
+            std::string::npos)
+      << run("in(x)");
 }
 
 TEST_F(Copies, OnlyCopiesAreAsynchronous) {

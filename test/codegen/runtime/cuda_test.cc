@@ -171,6 +171,75 @@ TEST_F(Cuda, CopiesOfBuffersMayReorderDimensions) {
             polyhalite_error_code_device_buffer_copy_failed);
 }
 
+// From each side to each side, by the runtime's function and by the interface's own; the
+// destination has memory on both sides and had newer elements on the other one.
+TEST_F(Cuda, CopiesGoBetweenAllSides) {
+  for (const bool from_device : {false, true}) {
+    for (const bool to_device : {false, true}) {
+      for (const bool by_interface : {false, true}) {
+        SCOPED_TRACE(testing::Message() << from_device << to_device << by_interface);
+        runtime::Buffer<int32_t, 1> src(8), dst(5);
+        dst.set_min({2});
+        for (runtime::Buffer<int32_t, 1> *b : {&src, &dst}) {
+          b->fill(-1);
+          b->set_host_dirty();
+          ASSERT_EQ(b->copy_to_device(gpu()), 0);
+        }
+        std::iota(src.begin(), src.end(), 0);
+        src.set_host_dirty();
+        if (from_device) {
+          // The device has 0 to 7, the host old ones.
+          ASSERT_EQ(src.copy_to_device(gpu()), 0);
+          src.fill(-2);
+          src.set_host_dirty(false);
+          src.set_device_dirty();
+        }
+        dst.set_host_dirty(to_device);
+        dst.set_device_dirty(!to_device);
+        const polyhalite_device_interface_t *to = to_device ? gpu() : nullptr;
+        auto *copy = by_interface ? gpu()->buffer_copy : polyhalite_buffer_copy;
+        ASSERT_EQ(copy(nullptr, src.raw_buffer(), to, dst.raw_buffer()), 0) << told;
+        EXPECT_EQ(dst.device_dirty(), to_device);
+        EXPECT_EQ(dst.host_dirty(), !to_device);
+        if (!to_device) {
+          // What the host has is what the device gets next.
+          EXPECT_EQ(std::as_const(dst)(6), 6);
+          ASSERT_EQ(dst.copy_to_device(gpu()), 0);
+          dst.fill(0);
+          dst.set_host_dirty(false);
+          dst.set_device_dirty();
+        }
+        ASSERT_EQ(dst.copy_to_host(), 0) << told;
+        for (int i = 2; i < 7; i++) EXPECT_EQ(std::as_const(dst)(i), i);
+      }
+    }
+  }
+  EXPECT_EQ(card->live_blocks(), 0u);
+}
+
+TEST_F(Cuda, CopiesWithoutMemoryAreErrors) {
+  for (const bool by_interface : {false, true}) {
+    auto *copy = by_interface ? gpu()->buffer_copy : polyhalite_buffer_copy;
+    runtime::Buffer<int32_t, 1> full(4), empty(nullptr, 4), nothing(nullptr, 4);
+    full.fill(1);
+    EXPECT_EQ(copy(nullptr, full.raw_buffer(), nullptr, empty.raw_buffer()),
+              polyhalite_error_code_host_is_null);
+    EXPECT_EQ(told,
+              "a buffer is copied to the host: the destination has no memory there; allocate some");
+    EXPECT_FALSE(empty.host_dirty());
+    EXPECT_EQ(copy(nullptr, nothing.raw_buffer(), gpu(), full.raw_buffer()),
+              polyhalite_error_code_host_is_null);
+    EXPECT_EQ(told,
+              "a buffer is copied: where its elements are newest, the source has no memory; "
+              "allocate and fill it first");
+    // A destination beyond the source.
+    runtime::Buffer<int32_t, 1> beyond(4);
+    beyond.set_min({1});
+    EXPECT_EQ(copy(nullptr, full.raw_buffer(), nullptr, beyond.raw_buffer()),
+              polyhalite_error_code_device_buffer_copy_failed);
+  }
+}
+
 TEST_F(Cuda, MemoryOfOthersIsWrapped) {
   const uint64_t others = card->allocate(64);
   runtime::Buffer<int32_t, 1> b(16);
@@ -335,6 +404,26 @@ TEST_F(Cuda, KernelsThatFailAreNamedBySomeLaterCall) {
             "the kernel 'b' of 'blur' failed: CUDA_ERROR_ILLEGAL_ADDRESS (as the fake driver was "
             "told); nothing runs on this GPU until the program ends");
   unsetenv("PH_DEBUG_CUDA");
+}
+
+TEST_F(Cuda, ALostCardIsReportedOnce) {
+  runtime::Buffer<float, 1> a(10), b(10), c(10);
+  for (runtime::Buffer<float, 1> *buffer : {&a, &b, &c}) {
+    ASSERT_EQ(buffer->device_malloc(gpu()), 0);
+  }
+  EXPECT_EQ(run(0, {1, 1, 1}), 0);
+  card->failures["cuMemFree"] = 700;
+  EXPECT_EQ(a.device_free(), polyhalite_error_code_device_free_failed);
+  EXPECT_EQ(told.substr(0, 54), "cannot free memory on the GPU: CUDA_ERROR_ILLEGAL_ADDR") << told;
+  told.clear();
+  // Its memory is gone, and so are buffers.
+  EXPECT_EQ(b.device_free(), 0);
+  EXPECT_EQ(told, "");
+  EXPECT_FALSE(b.has_device_allocation());
+  // Other failures are still told.
+  card->failures["cuMemFree"] = 1;
+  EXPECT_EQ(c.device_free(), polyhalite_error_code_device_free_failed);
+  EXPECT_NE(told, "");
 }
 
 TEST_F(Cuda, IndicesHave32BitsUnlessAskedFor) {

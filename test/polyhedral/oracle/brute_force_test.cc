@@ -302,6 +302,16 @@ TEST(brute_force, a_symbol_outside_of_its_bounds_is_found) {
   EXPECT_EQ(c.run(), "a: symbol 'by.s0.x.base' is -2, outside of its bounds");
 }
 
+// A thread that has nothing to do counts from a base beyond the end.
+TEST(brute_force, symbols_of_iterations_without_instances_may_be_anything) {
+  EXPECT_EQ(run("image in: int32, 1\nt(x) = in(x)\nf(x) = t(x)\noutput f\n",
+                "f.split(x, xo, xi, 3, GuardWithIf)\nf.split(xi, xio, xii, 3)\n"
+                "f.reorder(xio, xii, xo)\nf.gpu_blocks(xo)\nf.gpu_threads(xio)\n"
+                "t.compute_at(f, xii)\nt.split(x, x, xi, 1)\nt.gpu_threads(x)",
+                {{"f", {{0, 7}}}}),
+            "legal");
+}
+
 TEST(brute_force, too_many_instances_prove_nothing) {
   Case c(kBlur, "", kSmall);
   EXPECT_EQ(text(oracle::enumerate(c.tree, c.survey, c.experiment, {100})),
