@@ -399,16 +399,16 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
         const bool here =
             single && inside < 0 && innermost != s.dims.end() && dims.size() == order.size();
         if (!s.parts.empty()) {
-          const bool inside_out = here && std::count(s.dims.begin(), s.dims.end(), -1) == 0;
+          const bool in_loops = here && std::count(s.dims.begin(), s.dims.end(), -1) == 0;
           std::vector<size_t> place;
           for (size_t a = 0; a < s.extents.size(); a++)
-            place.push_back(inside_out ? place_of(s.dims[a]) : a);
-          if (!inside_out) {
+            place.push_back(in_loops ? place_of(s.dims[a]) : a);
+          if (!in_loops) {
             Func(s.func).compute_root();
             schedule_points(Loops(s.func, s.extents), false, true, target);
           }
-          schedule_columns(inside_out ? out : Loops(s.func, s.extents), place, s, target);
-          alone = alone && !inside_out;
+          schedule_columns(in_loops ? out : Loops(s.func, s.extents), place, s, target);
+          alone = alone && !in_loops;
         } else if (here) {
           alone = false;
           schedule_windows(out, static_cast<size_t>(innermost - s.dims.begin()), s, target);
