@@ -2,6 +2,7 @@
 
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
+#include <llvm/Pass.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/machine.h"
 #include "codegen/llvm/optimize.h"
+#include "codegen/llvm/scale_factors.h"
 #include "codegen/llvm/types.h"
 #include "lang/ir/visit.h"
 #include "polyhalite/cancellation.h"
@@ -99,6 +101,22 @@ void limit_threads(llvm::Module &module, llvm::Function *f, const Stmt &kernel) 
       ->addOperand(llvm::MDNode::get(context, entry));
 }
 
+// LLVM's passes to PTX, and scale_factors in front of the selection of instructions.
+class PtxPasses : public llvm::legacy::PassManager {
+ public:
+  void add(llvm::Pass *pass) override {
+    if (pass->getPassName().contains("Instruction Selection")) {
+      llvm::legacy::PassManager::add(make_scale_factors());
+      scales_ = true;
+    }
+    llvm::legacy::PassManager::add(pass);
+  }
+  bool scales() const { return scales_; }
+
+ private:
+  bool scales_ = false;
+};
+
 struct NumberedKernel {
   Stmt kernel;
   bool is_aligned;
@@ -137,10 +155,10 @@ std::string compile_variant(const std::vector<NumberedKernel> &kernels, const De
   check_cancelled();
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream text(bytes);
-  llvm::legacy::PassManager passes;
+  PtxPasses passes;
   const bool refused =
       machine->addPassesToEmitFile(passes, text, nullptr, llvm::CodeGenFileType::AssemblyFile);
-  internal_check(!refused, "LLVM cannot write PTX");
+  internal_check(!refused && passes.scales(), "LLVM cannot write PTX");
   passes.run(module);
   return std::string(bytes.data(), bytes.size());
 }

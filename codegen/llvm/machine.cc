@@ -190,8 +190,13 @@ std::unique_ptr<llvm::TargetMachine> make_device_machine(int capability, bool is
                "install an LLVM with the target NVPTX");
   }
   // PTX 8.3 has all that is used; drivers from CUDA 12.3 on know it.
+  std::string features = "+ptx83";
+  // Of capability 9.0 LLVM would use sums of two 16-bit integers at once. Where one of the two is
+  // not wanted, NVIDIA's assembler adds (12.4 to 13.0, not 13.5) 0 in place of a constant.
+  constexpr int kFirstWithPairs = 90;
+  if (capability >= kFirstWithPairs) features += ",-" + processor + ",+sm_89";
   std::unique_ptr<llvm::TargetMachine> machine(
-      found->createTargetMachine(triple, processor, "+ptx83", llvm::TargetOptions(), std::nullopt,
+      found->createTargetMachine(triple, processor, features, llvm::TargetOptions(), std::nullopt,
                                  std::nullopt, llvm::CodeGenOptLevel::Aggressive));
   internal_check(machine != nullptr, "LLVM made no target machine");
   return machine;

@@ -4,6 +4,9 @@
 #include <sstream>
 
 #include "autosched/autosched.h"
+#include "codegen/driver/compile.h"
+#include "codegen/ir/text.h"
+#include "codegen/llvm/device_code.h"
 #include "polyhedral/judge.h"
 #include "schedule/build_tree.h"
 #include "schedule/schedule_text.h"
@@ -48,6 +51,13 @@ Case with_kernels(Case c) {
     for (int &n : box.extent) n += dice.between(0, 9);
   }
   return c;
+}
+
+std::string device_text(const Case &c) {
+  const FrozenPipeline pipeline = with_kernels(c).pipeline.frozen;
+  const Target target = trial_target(c.seed, Device::Card);
+  const Function f = lower_pipeline(pipeline, pipeline.algorithm.outputs[0], target).function;
+  return to_text(f) + "\n" + ptx_text(f, target);
 }
 
 namespace {

@@ -26,6 +26,9 @@ void auto_scheduled(const Case &c, DifferentialCounts &counts);
 /// The case's algorithm with a random schedule that has kernels.
 Case with_kernels(Case c);
 
+/// The loop IR of what becomes of with_kernels(c), and the PTX that a card gets of it.
+std::string device_text(const Case &c);
+
 /// Runs what becomes of with_kernels(c), kernels on a card that is played.
 void with_random_kernels(const Case &c, DifferentialCounts &counts);
 

@@ -13,7 +13,9 @@
 // that breaks the card ends the run: the report says where to go on.
 // differential --show SEED | FILE: prints what the seed draws (behind --kernels, with
 // kernels), and what becomes of it.
-// differential [--exact] --reduce SEED | FILE: prints the smallest case found that fails alike.
+// differential --ptx SEED | FILE: the loop IR of the same with kernels, and the PTX that a card
+// gets. differential [--exact] --reduce SEED | FILE: prints the smallest case found that fails
+// alike.
 #include <unistd.h>
 
 #include <algorithm>
@@ -164,6 +166,9 @@ int run(int argc, char **argv) {
       const Case c = case_of(value, quick);
       std::cout << describe(trial == with_random_kernels ? with_kernels(c) : c);
       return 0;
+    } else if (word == "--ptx" && value) {
+      std::cout << device_text(case_of(value, quick));
+      return 0;
     } else if (word == "--reduce" && value) {
       return reduce(case_of(value, quick), trial);
     } else if (word == "--cases" && value) {
@@ -174,7 +179,7 @@ int run(int argc, char **argv) {
       std::cerr
           << "usage: differential [--exact | --coverage | --auto | --kernels | --card] [--quick] "
              "[--from SEED] [--count N] [--seconds S] | --cases FILE... | --show CASE | "
-             "--reduce CASE\n"
+             "--ptx CASE | --reduce CASE\n"
              "A CASE is a seed or a file.\n";
       return 2;
     }

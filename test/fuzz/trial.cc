@@ -138,12 +138,12 @@ TraceCheck::Rings rings_of(const LoopTree &tree, const Survey &survey) {
 class Trial {
  public:
   Trial(const Case &c, DifferentialCounts &counts, Device device = Device::None)
-      : seed_(c.seed), counts_(counts), p_(c.pipeline), wanted_(c.verdict), device_(device) {
-    if (device == Device::None) return;
-    target_.set_feature(Target::CUDA);
-    // Cards of this capability take the text that is theirs, others the portable one.
-    if (device == Device::Card && seed_ % 2 == 1) target_.set_feature(Target::SM90a);
-  }
+      : seed_(c.seed),
+        counts_(counts),
+        p_(c.pipeline),
+        wanted_(c.verdict),
+        device_(device),
+        target_(trial_target(c.seed, device)) {}
 
   void run() {
     LoopTree tree;
@@ -566,10 +566,19 @@ class Trial {
   const Device device_;
   bool foreign_ = false;    // C functions compute parts of it
   bool too_large_ = false;  // to enumerate, and so to interpret
-  Target target_ = get_jit_target_from_environment();
+  const Target target_;
 };
 
 }  // namespace
+
+Target trial_target(uint64_t seed, Device device) {
+  Target target = get_jit_target_from_environment();
+  if (device == Device::None) return target;
+  target.set_feature(Target::CUDA);
+  // Cards of this capability take the text that is theirs, others the portable one.
+  if (device == Device::Card && seed % 2 == 1) target.set_feature(Target::SM90a);
+  return target;
+}
 
 void run_trial(const Case &c, DifferentialCounts &counts, Device device) {
   Trial(c, counts, device).run();

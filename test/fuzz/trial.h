@@ -12,6 +12,9 @@ namespace polyhalite::test {
 /// real card the compiled code alone is run. Adds to the counts; throws what it does not expect.
 void run_trial(const Case &c, DifferentialCounts &counts, Device device = Device::None);
 
+/// What the case of this seed is compiled for.
+Target trial_target(uint64_t seed, Device device);
+
 /// Judges it only.
 void judge_trial(const Case &c, DifferentialCounts &counts);
 

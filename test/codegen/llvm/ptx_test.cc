@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <regex>
+#include <set>
+#include <sstream>
 
 #include "codegen/ir/text.h"
 #include "codegen/ir/verify.h"
@@ -21,8 +23,26 @@ Function parsed(const std::string &text) {
   return f;
 }
 
+// Lines that multiply what two registers make by a constant: ptxas mixes such constants up.
+std::string constants_outside_of_products(const std::string &ptx) {
+  std::set<std::string> products;
+  std::string found;
+  static const std::regex kProduct("\\s*mul\\.lo\\.s\\d+\\s+(%\\w+), %\\w+, %\\w+;"),
+      kMultiple(
+          "\\s*(?:shl\\.b(?:16|32)|m(?:ul|ad)\\.lo\\.s(?:16|32))\\s+%\\w+, (%\\w+), -?\\d+[,;].*");
+  std::istringstream lines(ptx);
+  std::smatch at;
+  for (std::string line; std::getline(lines, line);) {
+    if (std::regex_match(line, at, kProduct)) products.insert(at[1]);
+    if (std::regex_match(line, at, kMultiple) && products.count(at[1])) found += line + "\n";
+  }
+  return found;
+}
+
 std::string ptx_of(const std::string &text, const Target &target = kPortable) {
-  return ptx_text(parsed(text), target);
+  const std::string ptx = ptx_text(parsed(text), target);
+  EXPECT_EQ(constants_outside_of_products(ptx), "") << ptx;
+  return ptx;
 }
 
 // Instructions of the text from the entry on, without registers and labels: "ld.global.nc.f32".
@@ -193,6 +213,50 @@ TEST(Ptx, IndicesHave32Bits) {
   const std::string wide = ptx_of(text, kPortable.with_feature(Target::LargeBuffers));
   EXPECT_LE(count_of(narrow, "add.s64"), 2) << narrow;
   EXPECT_NE(narrow, wide);
+}
+
+// With shifts by k of two of them, ptxas 12.4 to 13.5 takes x << k for x*k in the third.
+TEST(Ptx, ConstantsStandAtFactors) {
+  EXPECT_NE(constants_outside_of_products("\tmul.lo.s32 \t%r4, %r1, %r2;\n"
+                                          "\tshl.b32 \t%r5, %r4, 2;\n"),
+            "");
+  const std::string ptx = ptx_of(R"(func f(n: int32, m: int32, out: output int32[2]) {
+  kernel f threads (1, 1, 1) {
+    for b in (0, n) gpu_block {
+      for t in (0, 1) gpu_thread {
+        out[int64(b)*int64(n)*4i64 + int64(b)*int64(out.stride.1)*-3i64 + int64(m)] = b*m*2
+        out[int64(b)] = b*n*m*8 + m
+        out[int64(n)] = b*4*m*n
+        out[ramp(int64(b)*2i64, 1i64, 2)] = broadcast(b, 2)*ramp(n, m, 2)*ramp(2, 3, 2)
+        out[int64(m)] = int32(int16(b)*int16(n)*4i16)
+      }
+    }
+  }
+}
+)");
+  EXPECT_NE(ptx.find("mul.lo.s32 %r3, %r4, 4;"), std::string::npos) << ptx;
+}
+
+// Sums of two at once, which capability 9.0 has, lose their constants in ptxas 12.4 to 13.0 where
+// one of the two is not wanted.
+TEST(Ptx, SumsOf16BitsAreMadeOneByOne) {
+  const std::string text = R"(func f(in: input int16[1], out: output int16[1]) {
+  kernel f threads (32, 1, 1) {
+    for b in (0, 1) gpu_block {
+      for t in (0, 32) gpu_thread {
+        out[ramp(int64(t)*3i64, 1i64, 3)] = min(in[ramp(int64(t)*3i64, 1i64, 3)] + broadcast(9i16, 3), broadcast(99i16, 3))
+      }
+    }
+  }
+}
+)";
+  for (const Target &target : {kPortable, Target("x86-64-linux-cuda-cuda_capability_90"),
+                               kPortable.with_feature(Target::SM90a)}) {
+    const std::string ptx = ptx_of(text, target);
+    EXPECT_EQ(ptx.find("16x2"), std::string::npos) << ptx;
+    EXPECT_EQ(count_of(ptx, "add.s16"), 2 * 3) << ptx;
+    EXPECT_EQ(ptx.find(".target sm_90a") != std::string::npos, target.has_feature(Target::SM90a));
+  }
 }
 
 TEST(Ptx, MathematicsIsAssembled) {
