@@ -40,14 +40,13 @@ def noise(*shape):
 
 class Case:
     """`inputs`: shapes of float32, (type, shape) of others, arrays of known operands, in the operator's
-    order; None leaves one out. `then` names operators without attributes that follow; `pool` etc. name
-    the case. `fixed`: dimensions that stay known where sizes are open, all inputs' of that place."""
+    order; None leaves one out. `then` names operators without attributes that follow. `fixed`: dimensions
+    that stay known where sizes are open, of all inputs. `tolerance`: of the largest result, or of 1."""
 
-    def __init__(self, op, inputs, *, name=None, then=(), fixed=(), grow=None, domain="", outputs=1,
-                 tolerance=2e-4, **attributes):
+    def __init__(self, op, inputs, *, name=None, then=(), fixed=(), outputs=1, tolerance=2e-4,
+                 **attributes):
         self.op, self.inputs, self.then, self.fixed = op, inputs, then, fixed
-        self.grow = grow
-        self.domain, self.outputs, self.tolerance, self.attributes = domain, outputs, tolerance, attributes
+        self.outputs, self.tolerance, self.attributes = outputs, tolerance, attributes
         self.name = name or op
 
     def shapes(self):
@@ -67,14 +66,14 @@ class Case:
             dims = [f"n{n}" if is_open and n > 1 and d not in self.fixed else n for d, n in enumerate(shape)]
             graph_inputs.append(helper.make_tensor_value_info(name, TYPES[kind], dims))
         results = [f"y{i}" for i in range(self.outputs)]
-        nodes = [helper.make_node(self.op, names, results, domain=self.domain, **self.attributes)]
+        nodes = [helper.make_node(self.op, names, results, **self.attributes)]
         for i, op in enumerate(self.then):
             nodes.append(helper.make_node(op, [results[0]], [f"z{i}"]))
             results[0] = f"z{i}"
         graph = helper.make_graph(nodes, "operator", graph_inputs,
                                   [helper.make_empty_tensor_value_info(r) for r in results], weights)
-        opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", 1)]
-        return helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)],
+                                 ir_version=IR_VERSION)
 
     def feed(self, larger=False):
         random = numpy.random.default_rng(7)

@@ -18,6 +18,7 @@
 #include "test/support/fake_cuda.h"
 #include "test/support/half_product.h"
 #include "test/support/played_kernels.h"
+#include "test/support/register_product.h"
 
 using namespace polyhalite;  // NOLINT: a program of its own
 
@@ -30,7 +31,7 @@ struct Program {
   double tolerance = 0;  // relative to max(1, |expected|)
 };
 
-const Var x("x"), y("y"), z("z"), xi("xi"), yi("yi"), xt("xt"), yt("yt");
+const Var x("x"), y("y"), z("z"), xi("xi"), yi("yi");
 
 template <typename T>
 Buffer<T> noise(const std::vector<int> &extents) {
@@ -122,14 +123,7 @@ Program product(int n) {
             p(x, y) += a(k, y) * b(x, k);
             f(x, y) = p(x, y);
             if (!kernels) return f;
-            f.tile(x, y, xi, yi, 32, 32)
-                .tile(xi, yi, xt, yt, xi, yi, 4, 4)
-                .gpu_blocks(x, y)
-                .gpu_threads(xt, yt)
-                .unroll(xi)
-                .unroll(yi);
-            p.compute_at(f, xt).unroll(x).unroll(y);
-            p.update().reorder(x, y, k).unroll(x).unroll(y);
+            schedule_in_registers(f, p, k, 32);
             return f;
           },
           {n, n},

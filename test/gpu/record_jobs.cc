@@ -15,6 +15,7 @@
 #include "polyhalite/polyhalite.h"
 #include "test/support/fake_cuda.h"
 #include "test/support/half_product.h"
+#include "test/support/register_product.h"
 
 using namespace polyhalite;  // NOLINT: a program of its own
 
@@ -182,7 +183,7 @@ Buffer<T> noise(const std::vector<int> &extents) {
   return b;
 }
 
-const Var x("x"), y("y"), xi("xi"), yi("yi"), xt("xt"), yt("yt");
+const Var x("x"), y("y"), xi("xi"), yi("yi");
 
 Func copy(const Buffer<float> &in) {
   Func f("copied");
@@ -204,14 +205,7 @@ Func product(const Buffer<float> &a, const Buffer<float> &b) {
   RDom k(0, a.width());
   p(x, y) += a(k, y) * b(x, k);
   f(x, y) = p(x, y);
-  f.tile(x, y, xi, yi, 64, 64)
-      .tile(xi, yi, xt, yt, xi, yi, 4, 4)
-      .gpu_blocks(x, y)
-      .gpu_threads(xt, yt)
-      .unroll(xi)
-      .unroll(yi);
-  p.compute_at(f, xt).unroll(x).unroll(y);
-  p.update().reorder(x, y, k).unroll(x).unroll(y);
+  schedule_in_registers(f, p, k, 64);
   return f;
 }
 
