@@ -1,8 +1,10 @@
 // Parallel loops and forks: the body becomes a task function, what it uses a closure.
 //
 //   parallel for y in [a, a+n) { ... k, rows ... }
-//     ->  closure = {k, rows};  polyhalite_do_par_for(context, task, a, n, closure)
-//         int task(context, y, closure) { k, rows = closure; ... }
+//     ->  closure = {k, rows};  polyhalite_do_par_for_ranges(context, range, a, n, closure)
+//         int range(context, first, count, closure) {
+//           k, rows = closure;  for y in [first, first+count) { ... }
+//         }
 //
 //   fork f (s = 0) { A } and { B }
 //     ->  s = semaphore(0);  polyhalite_do_fork(context, task_a, task_b, closure, {s}, 1)
@@ -92,17 +94,36 @@ Value *FunctionEmitter::store_captures(const std::string &name,
   return storage;
 }
 
-llvm::Function *FunctionEmitter::make_task(const std::string &name, const std::string &counter,
-                                           const Stmt &body, const std::vector<Capture> &captures,
+llvm::Function *FunctionEmitter::make_range(const StmtNode &loop,
+                                            const std::vector<Capture> &captures,
+                                            llvm::StructType *closure) {
+  llvm::Type *pointer = builder_.getPtrTy(), *i32 = builder_.getInt32Ty();
+  auto *type = llvm::FunctionType::get(i32, {pointer, i32, i32, pointer}, false);
+  llvm::Function *range = module_.make_function(module_.function.name + "." + loop.name, type,
+                                                llvm::GlobalValue::InternalLinkage);
+  FunctionEmitter emitter(module_, range);
+  emitter.own_storage_ = own_storage_;
+  emitter.billed_ = billed_;
+  emitter.emit_task(captures, closure, range->getArg(3), [&] {
+    llvm::IRBuilder<> &builder = emitter.builder_;
+    Value *first = builder.CreateSExt(range->getArg(1), builder.getInt64Ty());
+    Value *count = builder.CreateSExt(range->getArg(2), builder.getInt64Ty());
+    emitter.emit_turns(loop, first, builder.CreateNSWAdd(first, count));
+  });
+  return range;
+}
+
+llvm::Function *FunctionEmitter::make_task(const std::string &name, const Stmt &body,
+                                           const std::vector<Capture> &captures,
                                            llvm::StructType *closure) {
   llvm::Type *pointer = builder_.getPtrTy(), *i32 = builder_.getInt32Ty();
-  auto *task_type = llvm::FunctionType::get(i32, {pointer, i32, pointer}, false);
-  llvm::Function *task = module_.make_function(module_.function.name + "." + name, task_type,
+  auto *type = llvm::FunctionType::get(i32, {pointer, i32, pointer}, false);
+  llvm::Function *task = module_.make_function(module_.function.name + "." + name, type,
                                                llvm::GlobalValue::InternalLinkage);
   FunctionEmitter emitter(module_, task);
   emitter.own_storage_ = own_storage_;
   emitter.billed_ = billed_;
-  emitter.emit_task(counter, body, captures, closure);
+  emitter.emit_task(captures, closure, task->getArg(2), [&] { emitter.emit_stmt(body); });
   return task;
 }
 
@@ -111,13 +132,13 @@ void FunctionEmitter::emit_parallel_for(const StmtNode &loop) {
   const std::vector<Capture> captures = captures_of({loop.body[0]});
   llvm::StructType *closure = closure_type(captures);
   Value *storage = store_captures(loop.name, captures, closure);
-  llvm::Function *task = make_task(loop.name, loop.name, loop.body[0], captures, closure);
+  llvm::Function *range = make_range(loop, captures, closure);
   llvm::Type *pointer = builder_.getPtrTy(), *i32 = builder_.getInt32Ty();
   llvm::FunctionCallee run =
-      module_.declare("polyhalite_do_par_for", i32, {pointer, pointer, i32, i32, pointer});
+      module_.declare("polyhalite_do_par_for_ranges", i32, {pointer, pointer, i32, i32, pointer});
   Value *first = emit(loop.args[0]), *count = emit(loop.args[1]);
   suspend_profile();
-  Value *code = builder_.CreateCall(run, {user_context_, task, first, count, storage});
+  Value *code = builder_.CreateCall(run, {user_context_, range, first, count, storage});
   resume_profile();
   scopes_.memory_changed();
   return_if_nonzero(code);
@@ -143,9 +164,9 @@ void FunctionEmitter::emit_fork(const StmtNode &fork) {
   llvm::StructType *closure = closure_type(captures);
   Value *storage = store_captures(fork.name, captures, closure);
   llvm::Function *producer =
-      make_task(fork.name + ".producer", "", fork.body[0], captures, closure);
+      make_task(fork.name + ".producer", fork.body[0], captures, closure);
   llvm::Function *consumer =
-      make_task(fork.name + ".consumer", "", fork.body[1], captures, closure);
+      make_task(fork.name + ".consumer", fork.body[1], captures, closure);
   for (const std::string &name : fork.semaphores) pointers_.erase(name);
   llvm::FunctionCallee run = module_.declare("polyhalite_do_fork", i32,
                                              {pointer, pointer, pointer, pointer, pointer, i32});
@@ -174,10 +195,9 @@ void FunctionEmitter::emit_release(const StmtNode &s) {
   scopes_.memory_changed();
 }
 
-void FunctionEmitter::emit_task(const std::string &counter, const Stmt &body,
-                                const std::vector<Capture> &captures, llvm::StructType *closure) {
+void FunctionEmitter::emit_task(const std::vector<Capture> &captures, llvm::StructType *closure,
+                                Value *storage, const std::function<void()> &emit_body) {
   user_context_ = function_->getArg(0);
-  Value *index = function_->getArg(1), *storage = function_->getArg(2);
   is_task_ = true;
   fields_loaded_ = true;
   straight_line_ = false;
@@ -205,11 +225,7 @@ void FunctionEmitter::emit_task(const std::string &counter, const Stmt &body,
     }
   }
   depth_++;
-  if (!counter.empty()) {
-    scopes_.bind(counter,
-                 {index, builder_.CreateSExt(index, builder_.getInt64Ty()), depth_, Expr()});
-  }
-  emit_stmt(body);
+  emit_body();
   end_profile();
   builder_.CreateRet(builder_.getInt32(0));
   release_slots();

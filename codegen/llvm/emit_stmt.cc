@@ -110,7 +110,10 @@ void FunctionEmitter::emit_stmt(const Stmt &s) {
 void FunctionEmitter::emit_serial_for(const StmtNode &loop) {
   auto bound = [&](const Expr &e) { return kernel_ ? emit(e) : emit_wide(e); };
   Value *first = bound(loop.args[0]);
-  Value *end = builder_.CreateNSWAdd(first, bound(loop.args[1]));
+  emit_turns(loop, first, builder_.CreateNSWAdd(first, bound(loop.args[1])));
+}
+
+void FunctionEmitter::emit_turns(const StmtNode &loop, Value *first, Value *end) {
   llvm::BasicBlock *before = builder_.GetInsertBlock();
   llvm::BasicBlock *body = block(loop.name.c_str()), *after = block("after");
   builder_.CreateCondBr(builder_.CreateICmpSLT(first, end), body, after);

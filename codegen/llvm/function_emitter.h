@@ -6,6 +6,7 @@
 #include <llvm/IR/IRBuilder.h>
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -238,6 +239,8 @@ class FunctionEmitter {
   // -- Statements (emit_stmt.cc)
   void emit_stmt(const Stmt &s);
   void emit_serial_for(const StmtNode &loop);
+  /// The loop's body for the indices from `first` to below `end`.
+  void emit_turns(const StmtNode &loop, Value *first, Value *end);
   void emit_if(const StmtNode &s);
   void emit_assert(const StmtNode &s);
   void emit_allocate(const StmtNode &s);
@@ -328,11 +331,15 @@ class FunctionEmitter {
   Value *store_captures(const std::string &name, const std::vector<Capture> &captures,
                         llvm::StructType *closure);
   llvm::StructType *closure_type(const std::vector<Capture> &captures);
-  /// A function of the module that runs `body`, its index bound to `counter` unless that is empty.
-  llvm::Function *make_task(const std::string &name, const std::string &counter, const Stmt &body,
+  /// polyhalite_range_t of a parallel loop.
+  llvm::Function *make_range(const StmtNode &loop, const std::vector<Capture> &captures,
+                             llvm::StructType *closure);
+  /// polyhalite_task_t that runs `body`.
+  llvm::Function *make_task(const std::string &name, const Stmt &body,
                             const std::vector<Capture> &captures, llvm::StructType *closure);
-  void emit_task(const std::string &counter, const Stmt &body, const std::vector<Capture> &captures,
-                 llvm::StructType *closure);
+  /// This function's own frame of captures, and what it does with them.
+  void emit_task(const std::vector<Capture> &captures, llvm::StructType *closure, Value *storage,
+                 const std::function<void()> &emit_body);
 
   ModuleState &module_;
   llvm::LLVMContext &context_;

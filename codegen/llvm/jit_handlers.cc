@@ -151,16 +151,28 @@ int run_handled_task(void *user_context, int index, uint8_t *closure) {
   });
 }
 
-int handled_do_par_for(JITUserContext *context, polyhalite_task_t task, int min, int extent,
-                       uint8_t *closure) {
-  // A JITUserContext * is passed as a void * is.
-  const auto jit_task = reinterpret_cast<JitTask>(reinterpret_cast<void *>(task));
+// A loop over ranges for handlers, which see each index.
+struct Ranges {
+  polyhalite_range_t range;
+  uint8_t *closure;
+};
+
+int run_one_of_ranges(JITUserContext *context, int index, uint8_t *closure) {
+  const auto *r = reinterpret_cast<const Ranges *>(closure);
+  return r->range(context, index, 1, r->closure);
+}
+
+int handled_do_par_for_ranges(JITUserContext *context, polyhalite_range_t range, int min, int extent,
+                              uint8_t *range_closure) {
+  if (!context->handlers.custom_do_par_for && !context->handlers.custom_do_task) {
+    return polyhalite_do_par_for_ranges(context, range, min, extent, range_closure);
+  }
+  const JitTask jit_task = run_one_of_ranges;
+  Ranges ranges = {range, range_closure};
+  auto *closure = reinterpret_cast<uint8_t *>(&ranges);
   if (const auto handler = context->handlers.custom_do_par_for) {
     return guarded(context, int{polyhalite_error_code_generic_error},
                    [&] { return handler(context, jit_task, min, extent, closure); });
-  }
-  if (!context->handlers.custom_do_task) {
-    return polyhalite_do_par_for(context, task, min, extent, closure);
   }
   HandledTask handled = {jit_task, closure};
   return polyhalite_do_par_for(context, run_handled_task, min, extent,
@@ -188,7 +200,7 @@ const std::vector<RuntimeSymbol> &handled_runtime() {
       {"polyhalite_free", address_of(handled_free)},
       {"polyhalite_print", address_of(handled_print)},
       {"polyhalite_trace", address_of(handled_trace)},
-      {"polyhalite_do_par_for", address_of(handled_do_par_for)},
+      {"polyhalite_do_par_for_ranges", address_of(handled_do_par_for_ranges)},
       {"polyhalite_keep_exception", address_of(keep_exception)},
   };
   return *symbols;

@@ -47,8 +47,7 @@ uint64_t ticks() {
 #endif
 }
 
-Habit &habit_of(polyhalite_task_t task, int extent, int threads) {
-  uintptr_t loop = reinterpret_cast<uintptr_t>(task);
+Habit &habit_of(uintptr_t loop, int extent, int threads) {
   loop ^= (static_cast<uintptr_t>(extent) << 7 ^ static_cast<uintptr_t>(threads)) * 0x9e3779b1u;
   if (loop == 0) loop = 1;
   Habit &h = habits[(loop * 0x9e3779b1u >> 12) % kPlaces];

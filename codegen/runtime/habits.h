@@ -17,9 +17,9 @@ struct Habit {
   uint32_t runs, seen;  // so far; the least of the runs that look at the other way
 };
 
-/// That of the loop with this body, number of indices and number of threads. Loops that meet in one
+/// That of the loop of that name, number of indices and number of threads. Loops that meet in one
 /// place of a table take turns to be known.
-Habit &habit_of(polyhalite_task_t task, int extent, int threads);
+Habit &habit_of(uintptr_t loop, int extent, int threads);
 
 /// Who does the loop's next run.
 struct Way {

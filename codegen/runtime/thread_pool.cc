@@ -14,6 +14,19 @@
 #include "codegen/runtime/habits.h"
 #include "codegen/runtime/internal.h"
 
+// Functions that a program may define anew are second names of these here: where it does, the two
+// differ.
+#define PH_WEAK_NAME_OF(FUNCTION) __attribute__((weak, alias(#FUNCTION)))
+extern "C" {
+static int own_default_do_task(void *, polyhalite_task_t, int, uint8_t *);
+static int own_do_task(void *, polyhalite_task_t, int, uint8_t *);
+PH_WEAK_NAME_OF(own_default_do_task)
+int polyhalite_default_do_task(void *user_context, polyhalite_task_t task, int index,
+                               uint8_t *closure);
+PH_WEAK_NAME_OF(own_do_task)
+int polyhalite_do_task(void *user_context, polyhalite_task_t task, int index, uint8_t *closure);
+}
+
 namespace polyhalite::runtime {
 
 namespace {
@@ -32,11 +45,16 @@ uint32_t begin_of(uint64_t left) { return static_cast<uint32_t>(left); }
 uint32_t end_of(uint64_t left) { return static_cast<uint32_t>(left >> 32); }
 uint64_t part_of(uint32_t begin, uint32_t end) { return uint64_t{end} << 32 | begin; }
 
-struct Job {
+// What a parallel loop does.
+struct Loop {
   polyhalite_task_t task;
   void *user_context;
   uint8_t *closure;
-  int min;
+  int min, extent;
+};
+
+struct Job {
+  const Loop &loop;
   Part *parts;  // one for each thread
   int threads;
   int result;   // of the first task that failed; atomic
@@ -106,6 +124,45 @@ void leave_callers_core() {
   if (sched_setaffinity(0, sizeof others, &others) == 0) sched_setaffinity(0, sizeof all, &all);
 }
 
+// The closure of a loop over ranges, for those who see it index by index.
+struct Ranges {
+  polyhalite_range_t range;
+  uint8_t *closure;
+};
+
+int run_one_of_ranges(void *user_context, int index, uint8_t *closure) {
+  const Ranges &ranges = *reinterpret_cast<const Ranges *>(closure);
+  return ranges.range(user_context, index, 1, ranges.closure);
+}
+
+// Whether nobody looks at each task: no handler, and no function of the program's in the place of
+// this file's own.
+bool may_run_ranges() {
+  return !__atomic_load_n(&do_task_handler, __ATOMIC_ACQUIRE) &&
+         polyhalite_do_task == own_do_task && polyhalite_default_do_task == own_default_do_task;
+}
+
+// Runs `count` of a loop's indices, beginning with the one at `first` of them.
+int run_range(const Loop &loop, uint32_t first, uint32_t count) {
+  const int index = loop.min + static_cast<int>(first);
+  if (loop.task == run_one_of_ranges && may_run_ranges()) {
+    const Ranges &ranges = *reinterpret_cast<const Ranges *>(loop.closure);
+    return ranges.range(loop.user_context, index, static_cast<int>(count), ranges.closure);
+  }
+  for (int i = index; i < index + static_cast<int>(count); i++) {
+    if (int code = polyhalite_do_task(loop.user_context, loop.task, i, loop.closure)) return code;
+  }
+  return 0;
+}
+
+int run_serially(const Loop &loop) { return run_range(loop, 0, static_cast<uint32_t>(loop.extent)); }
+
+// What tells loops apart.
+uintptr_t name_of(const Loop &loop) {
+  if (loop.task != run_one_of_ranges) return reinterpret_cast<uintptr_t>(loop.task);
+  return reinterpret_cast<uintptr_t>(reinterpret_cast<const Ranges *>(loop.closure)->range);
+}
+
 // Waits for it in spinning; false where it does not come soon. `step` is called from time to time.
 template <typename Ready, typename Step>
 bool spin_until(Ready ready, Step step) {
@@ -172,17 +229,13 @@ void run_indices(Job &job) {
   current_job = &job;
   uint32_t first, last;
   while (take(job, &first, &last)) {
-    for (uint32_t i = first; i < last; i++) {
-      const int code = polyhalite_do_task(job.user_context, job.task, job.min + static_cast<int>(i),
-                                          job.closure);
-      if (code == 0) continue;
-      int none = 0;
-      __atomic_compare_exchange_n(&job.result, &none, code, false, __ATOMIC_ACQ_REL,
-                                  __ATOMIC_RELAXED);
-      for (int p = 0; p < job.threads; p++) {
-        __atomic_store_n(&job.parts[p].left, uint64_t{0}, __ATOMIC_RELEASE);
-      }
-      break;
+    const int code = run_range(job.loop, first, last - first);
+    if (code == 0) continue;
+    int none = 0;
+    __atomic_compare_exchange_n(&job.result, &none, code, false, __ATOMIC_ACQ_REL,
+                                __ATOMIC_RELAXED);
+    for (int p = 0; p < job.threads; p++) {
+      __atomic_store_n(&job.parts[p].left, uint64_t{0}, __ATOMIC_RELEASE);
     }
   }
   current_job = outside;
@@ -292,35 +345,29 @@ void wait_for_workers(Job &job) {
   }
 }
 
-int run_serially(void *user_context, polyhalite_task_t task, int min, int extent,
-                 uint8_t *closure) {
-  for (int i = 0; i < extent; i++) {
-    if (int code = polyhalite_do_task(user_context, task, min + i, closure)) return code;
-  }
-  return 0;
-}
-
-int share(void *user_context, polyhalite_task_t task, int min, int extent, uint8_t *closure) {
+int share(const Loop &loop) {
   pthread_mutex_lock(&pool.lock);
   if (pool.wanted == 0) want(default_threads());
   if (pool.wanted == 1) {
     pthread_mutex_unlock(&pool.lock);
-    return run_serially(user_context, task, min, extent, closure);
+    return run_serially(loop);
   }
   start_threads();
   const int threads = pool.wanted;
   Part *parts = static_cast<Part *>(__builtin_alloca_with_align(sizeof(Part) * threads, 512));
   for (int i = 0; i < threads; i++) {
-    const auto edge = [&](int64_t part) { return static_cast<uint32_t>(part * extent / threads); };
+    const auto edge = [&](int64_t part) {
+      return static_cast<uint32_t>(part * loop.extent / threads);
+    };
     parts[i].left = part_of(edge(i), edge(i + 1));
   }
-  Job job = {task, user_context, closure, min, parts, threads, 0, 0, current_job, pool.jobs};
+  Job job = {loop, parts, threads, 0, 0, current_job, pool.jobs};
   pool.jobs = &job;
   if (own_part == 0) __atomic_store_n(&pool.caller_core, sched_getcpu(), __ATOMIC_RELAXED);
   __atomic_fetch_add(&pool.generation, 1, __ATOMIC_RELEASE);
   if (pool.sleeping > 0) {
     // A signal could wake a thread that a smaller number of threads has retired.
-    if (extent == 2 && pool.started < pool.wanted) {
+    if (loop.extent == 2 && pool.started < pool.wanted) {
       pthread_cond_signal(&pool.work);
     } else {
       pthread_cond_broadcast(&pool.work);
@@ -338,14 +385,11 @@ int share(void *user_context, polyhalite_task_t task, int min, int extent, uint8
   return __atomic_load_n(&job.result, __ATOMIC_ACQUIRE);
 }
 
-int run_parallel(void *user_context, polyhalite_task_t task, int min, int extent,
-                 uint8_t *closure) {
-  if (current_job && is_enough(*current_job)) {
-    return run_serially(user_context, task, min, extent, closure);
-  }
+int run_parallel(const Loop &loop) {
   const int threads = __atomic_load_n(&pool.wanted, __ATOMIC_RELAXED);
-  if (current_job || threads < 2) return share(user_context, task, min, extent, closure);
-  Habit &habit = habit_of(task, extent, threads);
+  if (threads == 1 || (current_job && is_enough(*current_job))) return run_serially(loop);
+  if (current_job || threads == 0) return share(loop);
+  Habit &habit = habit_of(name_of(loop), loop.extent, threads);
   const Way way = way_of(habit, __atomic_load_n(&pool.sleeping, __ATOMIC_RELAXED) > 0);
   if (way.wake) {
     pthread_mutex_lock(&pool.lock);
@@ -353,8 +397,7 @@ int run_parallel(void *user_context, polyhalite_task_t task, int min, int extent
     pthread_mutex_unlock(&pool.lock);
   }
   const uint64_t begin = ticks();
-  const int code = way.alone ? run_serially(user_context, task, min, extent, closure)
-                             : share(user_context, task, min, extent, closure);
+  const int code = way.alone ? run_serially(loop) : share(loop);
   if (way.counts) learn(habit, way.alone, ticks() - begin);
   return code;
 }
@@ -386,13 +429,12 @@ namespace runtime = polyhalite::runtime;
 
 extern "C" {
 
-PH_WEAK int polyhalite_default_do_task(void *user_context, polyhalite_task_t task, int index,
-                                       uint8_t *closure) {
+static int own_default_do_task(void *user_context, polyhalite_task_t task, int index,
+                               uint8_t *closure) {
   return task(user_context, index, closure);
 }
 
-PH_WEAK int polyhalite_do_task(void *user_context, polyhalite_task_t task, int index,
-                               uint8_t *closure) {
+static int own_do_task(void *user_context, polyhalite_task_t task, int index, uint8_t *closure) {
   polyhalite_do_task_t handler = __atomic_load_n(&runtime::do_task_handler, __ATOMIC_ACQUIRE);
   return handler ? handler(user_context, task, index, closure)
                  : polyhalite_default_do_task(user_context, task, index, closure);
@@ -401,8 +443,8 @@ PH_WEAK int polyhalite_do_task(void *user_context, polyhalite_task_t task, int i
 PH_WEAK int polyhalite_default_do_par_for(void *user_context, polyhalite_task_t task, int min,
                                           int extent, uint8_t *closure) {
   if (extent <= 0) return 0;
-  if (extent == 1) return polyhalite_do_task(user_context, task, min, closure);
-  return runtime::run_parallel(user_context, task, min, extent, closure);
+  const runtime::Loop loop = {task, user_context, closure, min, extent};
+  return extent == 1 ? runtime::run_serially(loop) : runtime::run_parallel(loop);
 }
 
 PH_WEAK int polyhalite_do_par_for(void *user_context, polyhalite_task_t task, int min, int extent,
@@ -414,6 +456,13 @@ PH_WEAK int polyhalite_do_par_for(void *user_context, polyhalite_task_t task, in
 
 PH_WEAK polyhalite_do_task_t polyhalite_set_custom_do_task(polyhalite_do_task_t handler) {
   return __atomic_exchange_n(&runtime::do_task_handler, handler, __ATOMIC_ACQ_REL);
+}
+
+PH_WEAK int polyhalite_do_par_for_ranges(void *user_context, polyhalite_range_t range, int min,
+                                         int extent, uint8_t *closure) {
+  runtime::Ranges ranges = {range, closure};
+  return polyhalite_do_par_for(user_context, runtime::run_one_of_ranges, min, extent,
+                               reinterpret_cast<uint8_t *>(&ranges));
 }
 
 PH_WEAK polyhalite_do_par_for_t polyhalite_set_custom_do_par_for(polyhalite_do_par_for_t handler) {

@@ -82,14 +82,12 @@ TEST(Habits, threads_that_sleep_are_woken_before_a_look) {
   EXPECT_LE(seldom.run(1000), 8);
 }
 
-int nothing(void *, int, uint8_t *) { return 0; }
-
 TEST(Habits, belong_to_a_loop_and_its_size) {
-  Habit &h = habit_of(nothing, 8, 2);
+  Habit &h = habit_of(4711, 8, 2);
   h.runs = 77;
-  EXPECT_EQ(habit_of(nothing, 8, 2).runs, 77u);
-  EXPECT_NE(habit_of(nothing, 9, 2).runs, 77u);
-  EXPECT_NE(habit_of(nothing, 8, 3).runs, 77u);
+  EXPECT_EQ(habit_of(4711, 8, 2).runs, 77u);
+  EXPECT_NE(habit_of(4711, 9, 2).runs, 77u);
+  EXPECT_NE(habit_of(4711, 8, 3).runs, 77u);
 }
 
 }  // namespace

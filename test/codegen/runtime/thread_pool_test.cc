@@ -45,6 +45,45 @@ TEST_P(ThreadPool, runs_every_index_once) {
   EXPECT_EQ(parallel_for(0, -3, [](int) { return 1; }), 0);
 }
 
+int add_range(void *, int first, int count, uint8_t *closure) {
+  auto &counts = *reinterpret_cast<std::vector<std::atomic<int>> *>(closure);
+  for (int i = first; i < first + count; i++) counts[static_cast<size_t>(i + 5)]++;
+  counts.back()++;
+  return 0;
+}
+
+TEST_P(ThreadPool, runs_ranges_of_indices) {
+  for (int extent : {0, 1, 2, 7, 1000}) {
+    std::vector<std::atomic<int>> counts(static_cast<size_t>(extent) + 1);
+    const auto run = [&] {
+      for (auto &c : counts) c = 0;
+      EXPECT_EQ(polyhalite_do_par_for_ranges(nullptr, add_range, -5, extent,
+                                             reinterpret_cast<uint8_t *>(&counts)),
+                0);
+      for (size_t i = 0; i + 1 < counts.size(); i++) EXPECT_EQ(counts[i], 1);
+    };
+    run();
+    if (extent == 1000) {
+      EXPECT_LT(counts.back(), 200);
+    }
+    // A handler sees each index.
+    polyhalite_set_custom_do_task(
+        [](void *user_context, polyhalite_task_t task, int index, uint8_t *closure) {
+          return task(user_context, index, closure);
+        });
+    run();
+    EXPECT_EQ(counts.back(), extent);
+    polyhalite_set_custom_do_task(nullptr);
+  }
+}
+
+TEST_P(ThreadPool, stops_ranges_at_an_error) {
+  const auto fail = [](void *, int first, int count, uint8_t *) {
+    return first <= 100 && 100 < first + count ? -7 : 0;
+  };
+  EXPECT_EQ(polyhalite_do_par_for_ranges(nullptr, fail, 0, 1000000, nullptr), -7);
+}
+
 TEST_P(ThreadPool, runs_many_jobs_in_turn) {
   std::atomic<int64_t> sum = 0;
   for (int job = 0; job < 2000; job++) {
