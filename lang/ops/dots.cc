@@ -1,6 +1,7 @@
 #include "lang/ops/dots.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -43,7 +44,9 @@ std::vector<Dot> dots_of(const Type &x, const Type &y, const Target &target) {
                 target.features_any_of({Target::ARMDotProd, Target::ARMv84a, Target::ARMv85a}));
   std::vector<Dot> dots;
   auto add = [&](bool has, const char *name, int sums, int terms) {
-    if (has) dots.push_back({name, sums, terms});
+    const bool widens =
+        terms == 4 && std::string_view(name).find("maddwd") != std::string_view::npos;
+    if (has) dots.push_back({name, sums, terms, widens});
   };
   if (is_byte(x) && is_byte(y)) {
     const bool short_dots = avx512_dots || target.has_feature(Target::AVXVNNI);

@@ -13,6 +13,7 @@ namespace polyhalite::ops {
 struct Dot {
   std::string name;
   int sums = 0, terms = 0;
+  bool widens = false;  // bytes to 16 bits, with each use
 };
 
 /// The widest one of at most `columns` results for the update

@@ -69,6 +69,9 @@ inline bool is_variable(const Expr &e, const std::string &name) {
 /// How many vectors a register tile's sums and operands share.
 int vector_registers(const Target &target);
 
+/// How many sums a register tile has at least, for multiply-adds not to wait for each other.
+int sums_in_flight(const Target &target);
+
 /// Of `size` each, the last one perhaps beyond the extent.
 inline int64_t tiles(int64_t extent, int64_t size) { return (extent + size - 1) / size; }
 

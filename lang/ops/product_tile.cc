@@ -14,17 +14,20 @@ namespace {
 // processor begins one or two while each takes four; loads of a row's element, which wants half a
 // load, beside loads of the operand's vectors. Elements of rows lie further apart than vectors do,
 // and miss the first cache more often.
-double cycles_of_step(int vectors, int rows) {
-  constexpr double kLatency = 8, kVector = 0.1, kRow = 0.2;
+double cycles_of_step(int vectors, int rows, double latency) {
+  constexpr double kVector = 0.1, kRow = 0.2;
   const double loads = vectors + 0.5 * rows;
-  return std::max({static_cast<double>(vectors * rows), kLatency, loads}) + kVector * vectors +
+  return std::max({static_cast<double>(vectors * rows), latency, loads}) + kVector * vectors +
          kRow * rows;
 }
 
-// The same of vectors half as wide, on processors that make wide ones in two halves.
-double cycles_of_half_step(int vectors, int rows) {
-  constexpr double kRow = 0.2;
-  return (cycles_of_step(vectors, rows) + kRow * rows) / 2;
+// The same where bytes are widened to pairs of 16 bits, of which a vector's and a row's have two
+// registers each: four instructions for each vector of sums, three for each operand.
+double cycles_of_widened_step(int vectors, int rows) {
+  return (4 * vectors * rows + 3 * (vectors + rows)) / 4.0;
+}
+bool fits_widened(int vectors, int rows, int registers) {
+  return (rows + 2) * vectors + 2 <= registers;
 }
 
 bool has_dot_kernels(const Stage &s, const Dot &dot) {
@@ -67,6 +70,7 @@ ProductTile product_tile(const Stage &s, const std::optional<Dot> &dot, bool may
   double steps = 1;
   for (const RVar &k : s.rvars) steps *= static_cast<double>(constant(k.extent()).value_or(64));
   if (dot) steps /= dot->terms;
+  const bool widens = dot && dot->widens;
   constexpr double kWorthStrips = 16 * kWorthThreads;
   const double operations = steps * static_cast<double>(columns * rows);
   const auto try_lanes = [&](int lanes, bool one_tile, const auto &cycles) {
@@ -85,6 +89,7 @@ ProductTile product_tile(const Stage &s, const std::optional<Dot> &dot, bool may
       if (!all && v > 4 && v < 8) continue;
       for (int r = 1; r <= 14 && (r + 1) * v + 1 <= registers; r++) {
         if (rows > 0 && r > rows) break;
+        if (widens && !fits_widened(v, r, registers)) break;
         // An open number of rows may be small, and tiles compute all of theirs.
         if (rows == 0 && r > std::max<int64_t>(open_rows.least, 4)) break;
         if (rows == 0 && open_rows.typical > 0 && r > std::max<int64_t>(open_rows.least, 1)) break;
@@ -99,11 +104,17 @@ ProductTile product_tile(const Stage &s, const std::optional<Dot> &dot, bool may
     }
   };
   const int lanes = best.lanes;
-  try_lanes(lanes, one_strip, cycles_of_step);
+  const double latency = sums_in_flight(target);
+  try_lanes(lanes, one_strip, [&](int v, int r) {
+    return widens ? cycles_of_widened_step(v, r) : cycles_of_step(v, r, latency);
+  });
   // Fewer lanes without a column, where they are one tile: narrow strips of a large matrix miss
   // more.
-  if (masks && lanes == natural && columns > 0 && columns % lanes != 0 && is_zen_4(target))
-    try_lanes(lanes / 2, true, cycles_of_half_step);
+  if (masks && lanes == natural && columns > 0 && columns % lanes != 0 && is_zen_4(target)) {
+    constexpr double kRow = 0.2;
+    try_lanes(lanes / 2, true,
+              [&](int v, int r) { return (cycles_of_step(v, r, latency) + kRow * r) / 2; });
+  }
   return best;
 }
 
@@ -138,7 +149,8 @@ ProductTile tile_along_depth(const Stage &s, const Target &target) {
     for (int r = 1; r <= 8 && r <= most_rows && (r + 1) * c + 1 <= registers; r++) {
       const double count = static_cast<double>(tiles(columns, c) * tiles(rows, r));
       const double cost =
-          count * (steps * std::max<double>(cycles_of_step(c, r), r + c) + 8 * c * r + 10);
+          count * (steps * std::max<double>(cycles_of_step(c, r, sums_in_flight(target)), r + c) +
+                   8 * c * r + 10);
       const bool all = known_columns && c == columns;
       if (best.cycles == 0 || cost < best.cycles) best = {1, c, r, all, cost};
     }

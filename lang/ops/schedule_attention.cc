@@ -21,8 +21,18 @@ Tile tile_for(int64_t columns, int64_t rows, const Target &target) {
   const int most = target.has_feature(Target::AVX512_Skylake) ? 4 : 2;
   t.vectors = 1;
   while (t.vectors < most && 2 * t.vectors * t.lanes <= columns) t.vectors *= 2;
-  t.rows = static_cast<int>(std::min<int64_t>(rows, 4));
+  const bool has_enough = t.vectors * 4 >= sums_in_flight(target);
+  t.rows = static_cast<int>(!has_enough && rows % 6 == 0 ? 6 : std::min<int64_t>(rows, 4));
   return t;
+}
+
+// As many queries as share what is read of the keys: tiles of four rows, or of six, where four are
+// too few sums, unless many queries would be computed twice.
+int queries_at_once(int64_t queries, const Target &target) {
+  constexpr int64_t kOfFour = 32, kOfSix = 24;
+  const bool six =
+      sums_in_flight(target) > 8 && tiles(queries, kOfSix) * kOfSix * 20 <= queries * 21;
+  return static_cast<int>(std::min(queries, six ? kOfSix : kOfFour));
 }
 
 // A Func's loops over tiles, and its producer's sums inside of them.
@@ -60,9 +70,7 @@ void schedule_attention(const Loops &to, const Stage &s, const Target &target) {
     for (Func f : {turned, scores, seen, peak, weights, total, sums}) f.compute_root();
     return;
   }
-  // As many queries at once as share what is read of the keys.
-  constexpr int kQueries = 32;
-  const int block = static_cast<int>(std::min<int64_t>(queries, kQueries));
+  const int block = queries_at_once(queries, target);
   Var query("query"), member("member");
   out.split(row, row, query, block);
   std::vector<Var> outer{row};
@@ -88,10 +96,13 @@ void schedule_attention(const Loops &to, const Stage &s, const Target &target) {
   const Var key = seen.args()[0];
   if (block >= 4) {
     turned.compute_at(LoopLevel(out, head));
+    const Tile key_tile = tile_for(keys, block, target);
     const Loops packed(turned, {Expr(static_cast<int>(keys)), Expr(static_cast<int>(size)), 1, 1});
+    // A tile's keys are one stream: rows of all keys lie pages apart.
+    turned.pack(turned.args()[0], key_tile.columns())
+        .reorder_storage(turned.args()[1], turned.args()[0]);
     if (!schedule_transpose(packed, false, target)) turned.vectorize(turned.args()[0], lanes);
-    tile(seen, scores, key, seen.args()[1], s.rvars[0], tile_for(keys, block, target),
-         {seen.args()[2], seen.args()[3]});
+    tile(seen, scores, key, seen.args()[1], s.rvars[0], key_tile, {seen.args()[2], seen.args()[3]});
   } else {
     // Few queries read each key once: products along it.
     seen.vectorize(key, lanes);

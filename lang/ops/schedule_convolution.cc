@@ -483,7 +483,7 @@ class DepthwiseSchedule : TileSchedule {
   // Threads share columns: what goes down an image is fetched some rows ahead, for writing, too,
   // which takes the rows of a thread below from its cache, each time.
   void run() {
-    constexpr int64_t kUnrolled = 32, kTogether = 4, kNear = 2 << 20;
+    constexpr int64_t kUnrolled = 32, kTogetherBytes = 256, kNear = 2 << 20;
     const int64_t bytes = s_.func.types()[0].bytes();
     // Of an open number of images a few.
     const auto pixels = [](std::vector<Expr> extents) {
@@ -492,7 +492,7 @@ class DepthwiseSchedule : TileSchedule {
     };
     const int64_t images = bytes * (pixels(s_.extents) + (border_ ? pixels(border_->extents) : 0));
     const bool near = images <= kNear;
-    tile_output(StripLoop::Innermost, true, near ? kTogether : 0);
+    tile_output(StripLoop::Innermost, true, near ? kTogetherBytes / (lanes_ * bytes) : 0);
     if (near && border_ && columns_collide()) copy_border();
     in_registers(sums_.operator polyhalite::Stage());
     order_update(sums_.update(), s_.rvars, {});
@@ -520,13 +520,14 @@ class DepthwiseSchedule : TileSchedule {
 // too few sums to keep the processor busy. Beside the sums, registers hold a column's value and all
 // but one of the kernels' vectors.
 int register_tile_columns(int vectors, int64_t columns, const Target &target, int most_columns) {
-  constexpr double kLatency = 8, kColumn = 0.2;
+  constexpr double kColumn = 0.2;
+  const double latency = sums_in_flight(target);
   const int most = std::min(most_columns, std::max(1, (vector_registers(target) - 4) / vectors));
   if (columns == 0) return 1;
   int best = 1;
   double least = 0;
   for (int r = 1; r <= most && r <= columns; r++) {
-    const double step = std::max(kLatency, static_cast<double>(vectors * r)) + kColumn * r + 0.5;
+    const double step = std::max(latency, static_cast<double>(vectors * r)) + kColumn * r + 0.5;
     const double cost = static_cast<double>(tiles(columns, r)) * step;
     if (least == 0 || cost < least) {
       least = cost;

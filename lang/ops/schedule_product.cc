@@ -34,6 +34,7 @@ class ProductSchedule {
         least_columns_(columns_ == 0 ? open_size(s, 0).least : columns_),
         least_rows_(rows_ == 0 ? open_size(s, 1).least : rows_),
         one_vector_(columns_ == 0 && open_size(s, 0).most > 0),
+        few_registers_(vector_registers(target) <= 16),
         loads_under_masks_(target.has_feature(Target::AVX2)),
         lanes_(target.natural_vector_size(s.func.types()[0])),
         may_sum_along_depth_(s.extents.size() > 1 && s.rvars.size() == 1 && !grouped_ &&
@@ -45,6 +46,7 @@ class ProductSchedule {
     const bool plain = operands.size() == 1;
     if (plain && place_[0] == 0 && reads_once(to_, s_, operands[0]))
       return schedule_row_product(to_, s_, tile_.lanes, target_);
+    if (plain && gains_by_panels(operands[0])) return multiply_in_panels(operands[0]);
     if (plain && streams_for_few_rows(operands[0])) return stream_for_few_rows();
     if (plain && gains_along_depth(operands[0])) {
       tile_ = along_depth_;
@@ -202,6 +204,83 @@ class ProductSchedule {
     sum_in_blocks(dot_ ? steps * dot_->terms : steps, LoopLevel(out_, column_loop_));
   }
 
+  // Parts of the output whose operands stay in the second cache: of the left one `block` rows of as
+  // many terms, which all strips of the right one read, each of them from the first cache.
+  struct Panels {
+    int rows = 0, columns = 0;  // of the output
+    int block = 0;              // rows of the left operand
+    int terms = 0;              // 0: none
+  };
+
+  Panels panels() const {
+    const int64_t steps = s_.rvars.size() == 1 ? constant(s_.rvars[0].extent()).value_or(0) : 0;
+    const int64_t bytes = s_.func.types()[0].bytes();
+    constexpr int64_t kFewestTerms = 16;
+    constexpr int64_t kStrip = 16 << 10, kBlock = 64 << 10, kPanel = 288 << 10;
+    constexpr int64_t kSums = 128 << 10, kFewRows = 64, kMostRows = 512;
+    const auto part_of = [&](int64_t most) {
+      for (int64_t n = most; n >= std::max<int64_t>(most / 2, 1); n--) {
+        if (steps % n == 0) return n;
+      }
+      return int64_t{0};
+    };
+    // Of as equal sizes as can be, none larger than all: the last ones are moved inwards.
+    const auto equal = [](int64_t extent, int64_t most, int64_t unit) {
+      const int64_t units = tiles(extent, unit),
+                    parts = tiles(units, std::max<int64_t>(most / unit, 1));
+      const int64_t size = tiles(units, parts) * unit;
+      return size <= extent ? size : tiles(units, parts + 1) * unit;
+    };
+    Panels p;
+    int64_t terms = kStrip / (tile_.columns() * bytes), columns = 0;
+    if (rows_ <= kFewRows) {
+      // Memory is read in long rows, as long as the sums stay near.
+      columns = equal(columns_, kSums / (rows_ * bytes), tile_.columns());
+      terms = part_of(std::min(terms, kPanel / (columns * bytes)));
+    } else {
+      terms = part_of(terms);
+      columns = equal(columns_, kPanel / (std::max<int64_t>(terms, 1) * bytes), tile_.columns());
+    }
+    if (terms < kFewestTerms) return p;
+    const int64_t rows = equal(rows_, kMostRows, tile_.rows);
+    p.block = static_cast<int>(equal(rows, kBlock / (terms * bytes), tile_.rows));
+    p.rows = static_cast<int>(tiles(rows, p.block) * p.block);
+    p.columns = static_cast<int>(columns);
+    if (p.rows <= rows_ && p.columns <= columns_) p.terms = static_cast<int>(terms);
+    return p;
+  }
+
+  // A second cache of 512 KiB does not hold a strip and the rows that pass it, and what the third
+  // one holds comes late where others use it, too.
+  bool gains_by_panels(const Func &operand) const {
+    constexpr int64_t kLarge = 8 << 20, kFewestRows = 32;
+    if (lanes_ * s_.func.types()[0].bytes() != 32 || tile_.lanes != lanes_ || is_one_strip() ||
+        dot_ || has_rest_ || s_.when.defined() || grouped_ || s_.rvars.size() != 1)
+      return false;
+    if (s_.extents.size() != 2 || place_ != std::vector<size_t>{0, 1} || to_.vars.size() != 2)
+      return false;
+    const int64_t steps = constant(s_.rvars[0].extent()).value_or(0);
+    const int64_t step = steps * s_.func.types()[0].bytes();
+    if (rows_ < kFewestRows || std::max(rows_, columns_) * step < kLarge) return false;
+    return dense_image(operand.value(), operand.args()[0].name()) && panels().terms != 0;
+  }
+
+  //   parallel for columns/panel, rows/panel {
+  //     for blocks of terms { pack columns; for blocks of rows, columns/tile, rows/tile { tile } };
+  //     to }
+  void multiply_in_panels(Func operand) {
+    const Panels p = panels();
+    in_panels_ = true;
+    Var column("column"), rows("rows"), row("row");
+    loops_.split(to_.vars[0], column_loop_, column, p.columns, tail_for(columns_, p.columns))
+        .split(to_.vars[1], rows, row, p.rows, tail_for(rows_, p.rows))
+        .reorder(column, row, rows, column_loop_)
+        .vectorize(column, tile_.lanes)
+        .parallel(column_loop_)
+        .parallel(rows);
+    sum_in_blocks(p.terms, LoopLevel(out_, rows), p.block, &operand);
+  }
+
   // Are vectors along the reduction quicker than vectors of columns? Both operands lie along it, or
   // the right one has few columns and is laid out so for many rows.
   bool gains_along_depth(const Func &operand) const {
@@ -280,8 +359,9 @@ class ProductSchedule {
     if (image && !needs_copy && (side_by_side || rows < rows_worth_packing(image->type))) {
       const int64_t steps = constant(s_.rvars[0].extent()).value_or(256);
       const int64_t bytes = steps * (columns_ == 0 ? 256 : columns_) * image->type.bytes();
-      if ((plain_ || holds_tile_) && !dot_ && image->param && s_.rvars.size() == 1 &&
-          bytes > kFirstCache) {
+      // A Zen 3 fetches ahead by itself: with prefetches 13x1021x1019 took 894 us, without 720.
+      if (!few_registers_ && (plain_ || holds_tile_) && !dot_ && image->param &&
+          s_.rvars.size() == 1 && bytes > kFirstCache) {
         fetched_ = image->param;
       }
       return;
@@ -347,7 +427,7 @@ class ProductSchedule {
     const int64_t row = columns_ * type.bytes();
     const bool scattered =
         steps >= kManySteps && (row % (kPage / 2) == 0 || steps * row > kManyPages * kPage);
-    if (rows_ > 0 && (scattered || is_zen_5(target_))) return 4 * tile_.rows;
+    if (rows_ > 0 && (scattered || is_zen_5(target_) || few_registers_)) return 4 * tile_.rows;
     // Vectors of rows that begin inside of lines lie in two lines each.
     return row % kLine != 0 ? 192 : 512;
   }
@@ -376,9 +456,13 @@ class ProductSchedule {
 
   //   for blocks of terms { for columns/tile, rows/tile { tile of a block's sums; add it to the
   //   sums } }
-  void sum_in_blocks(int terms, const LoopLevel &level) {
+  //
+  // `block`: rows that all strips read one after the other, 0: all. `operand`: packed for each
+  // block of terms, where it is given.
+  void sum_in_blocks(int terms, const LoopLevel &level, int block = 0, Func *operand = nullptr) {
     RVar blocks("blocks"), term("term");
     Var part("part"), columns("columns"), column("column"), rows("rows"), row("row");
+    Var row_blocks("row_blocks");
     sums_.compute_at(level).vectorize(args_[0], tile_.lanes);
     sums_.update().split(s_.rvars[0], blocks, term, terms);
     Func partial = sums_.update().rfactor(blocks, part);
@@ -388,6 +472,17 @@ class ProductSchedule {
         .reorder(column, row, rows, columns, blocks)
         .vectorize(column, tile_.lanes)
         .unroll(row);
+    if (block != 0) {
+      adding.split(rows, row_blocks, rows, block / tile_.rows)
+          .reorder(column, row, rows, columns, row_blocks, blocks);
+    }
+    if (operand) {
+      const std::vector<Var> args = operand->args();
+      operand->compute_at(sums_, blocks)
+          .pack(args[0], tile_.columns())
+          .reorder_storage(args[1], args[0])
+          .vectorize(args[0], tile_.lanes);
+    }
     if (tile_.vectors > 1) adding.unroll(column);
     if (tile_.all_columns) adding.parallel(rows);
     partial.compute_at(sums_, rows);
@@ -514,7 +609,8 @@ class ProductSchedule {
   // next strip of columns: each page of each row is waited for then. Null where it does.
   std::shared_ptr<ParameterContents> far_rows() const {
     constexpr int64_t kThirdCache = 16 << 20;
-    if (dot_ || rows_ == 0 || s_.rvars.size() != 1 || tiles(columns_, tile_.columns()) < 2)
+    if (dot_ || in_panels_ || rows_ == 0 || s_.rvars.size() != 1 ||
+        tiles(columns_, tile_.columns()) < 2)
       return nullptr;
     const CallNode *left = dense_factor(sums_, s_.rvars[0].name());
     const int64_t steps = constant(s_.rvars[0].extent()).value_or(0);
@@ -541,6 +637,7 @@ class ProductSchedule {
   const int64_t columns_, rows_;              // 0 where they are known at run time only
   const int64_t least_columns_, least_rows_;  // 0 where nothing is known
   const bool one_vector_;                     // of an open number of columns
+  const bool few_registers_;                  // and vectors of at most 256 bits
   const bool loads_under_masks_;
   const int lanes_;  // of the target's vectors
   const bool may_sum_along_depth_;
@@ -551,6 +648,7 @@ class ProductSchedule {
   int64_t steps_ = 0;            // of the innermost loop over products; 0: not known
   bool rows_are_tasks_ = false;  // may tiles of rows run at once?
   std::optional<Func> packed_on_the_way_;
+  bool in_panels_ = false;
   bool only_rows_ = false;   // the outermost loop is that over tiles of rows
   bool plain_ = false;       // a tile of the output is unrolled
   bool holds_tile_ = false;  // sums are copied to memory, for the output to loop over them

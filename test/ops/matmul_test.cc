@@ -218,6 +218,24 @@ TEST(matmul, few_rows_of_a_large_matrix) {
   EXPECT_NE(tree.find("  for product.s1.blocks serial reduction\n"), std::string::npos) << tree;
 }
 
+// With vectors of 256 bits large operands go in panels; rows and columns that no panel divides.
+TEST(matmul, panels_of_large_operands) {
+  const Target avx2("x86-64-linux-sse41-avx-avx2-fma-f16c");
+  ImageParam left(Float(32), 2, "left"), right(Float(32), 2, "right");
+  const std::vector<Shape> shapes = {
+      {100, 2100, 1024}, {32, 2100, 1024}, {2053, 131, 1024}, {520, 1100, 2000}};
+  for (const Shape &s : shapes) {
+    const std::string tree = product<float>(left, right, s, Form::Plain, avx2)
+                                 .emit_text(Emit::tree, {left, right}, avx2);
+    EXPECT_NE(tree.find("product.s1.row_blocks serial\n"), std::string::npos) << tree;
+  }
+  if (!host().has_feature(Target::AVX2)) GTEST_SKIP() << "this machine has no AVX2";
+  for (const Form form : {Form::Plain, Form::LongEpilogue}) {
+    expect_right<float, float, float>(form, Data::Noise, avx2, shapes);
+  }
+  expect_right<double, double, double>(Form::Plain, Data::Cancelling, avx2, {{40, 1100, 1000}});
+}
+
 // Exact products, summed in float32.
 TEST(matmul, float16) {
   for (const Form form : {Form::Plain, Form::Transposed, Form::Epilogue, Form::Batch}) {
