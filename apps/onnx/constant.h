@@ -66,8 +66,8 @@ class Constant {
                            std::vector<uint8_t> bytes);
   static Constant integers(const std::vector<int64_t> &values);  // Int64, rank 1
   static Constant reals(std::vector<int64_t> shape, const std::vector<float> &values);
-  static Constant integer(int64_t value);                        // Int64, rank 0
-  static Constant real(float value);                             // Float32, rank 0
+  static Constant integer(int64_t value);  // Int64, rank 0
+  static Constant real(float value);       // Float32, rank 0
 
   ElementType type() const { return type_; }
   const std::vector<int64_t> &shape() const { return shape_; }

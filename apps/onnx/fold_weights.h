@@ -7,9 +7,9 @@ namespace polyhalite::onnx {
 
 struct CompileOptions;
 
-/// Nodes that read large constants only become constants; those of small ones are since their shapes
-/// are inferred. They run as a program of their own. Left are nodes whose results are larger than
-/// what they read, and dequantisations, which save memory.
+/// Nodes that read large constants only become constants; those of small ones are since their
+/// shapes are inferred. They run as a program of their own. Left are nodes whose results are larger
+/// than what they read, and dequantisations, which save memory.
 ///
 ///   %m = ReduceMean(%w); %v = Sub(%w, %m); %y = Conv(%x, %v)   ->   %y = Conv(%x, %v), %v known
 Graph fold_weights(Graph g, const CompileOptions &options);

@@ -74,8 +74,8 @@ Graph sign_weights(Graph g, const Target &target);
 ///   %y = QLinearConv(%x, ..., %w, ...)  ->  %y = QLinearConv(%x, ..., %packed, ...)
 ///   {packed_kernels = results}
 Graph pack_bytes(Graph g, const Target &target);
-/// Codes of few bits as ops::block_product() takes them; where the node allows rows to be rounded to
-/// bytes, and the target has dot products, as bytes:
+/// Codes of few bits as ops::block_product() takes them; where the node allows rows to be rounded
+/// to bytes, and the target has dot products, as bytes:
 ///   %y = BlockProduct(%x, %codes, %scales)   ->   %y = BlockProduct(%x, %packed, %strips)
 ///   {strips_of = columns}
 Graph pack_blocks(Graph g, const Target &target);

@@ -163,10 +163,8 @@ void FunctionEmitter::emit_fork(const StmtNode &fork) {
   const std::vector<Capture> captures = captures_of(fork.body);
   llvm::StructType *closure = closure_type(captures);
   Value *storage = store_captures(fork.name, captures, closure);
-  llvm::Function *producer =
-      make_task(fork.name + ".producer", fork.body[0], captures, closure);
-  llvm::Function *consumer =
-      make_task(fork.name + ".consumer", fork.body[1], captures, closure);
+  llvm::Function *producer = make_task(fork.name + ".producer", fork.body[0], captures, closure);
+  llvm::Function *consumer = make_task(fork.name + ".consumer", fork.body[1], captures, closure);
   for (const std::string &name : fork.semaphores) pointers_.erase(name);
   llvm::FunctionCallee run = module_.declare("polyhalite_do_fork", i32,
                                              {pointer, pointer, pointer, pointer, pointer, i32});

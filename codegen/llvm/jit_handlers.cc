@@ -162,8 +162,8 @@ int run_one_of_ranges(JITUserContext *context, int index, uint8_t *closure) {
   return r->range(context, index, 1, r->closure);
 }
 
-int handled_do_par_for_ranges(JITUserContext *context, polyhalite_range_t range, int min, int extent,
-                              uint8_t *range_closure) {
+int handled_do_par_for_ranges(JITUserContext *context, polyhalite_range_t range, int min,
+                              int extent, uint8_t *range_closure) {
   if (!context->handlers.custom_do_par_for && !context->handlers.custom_do_task) {
     return polyhalite_do_par_for_ranges(context, range, min, extent, range_closure);
   }

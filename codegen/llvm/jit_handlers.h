@@ -11,8 +11,9 @@ struct RuntimeSymbol {
   void *address;
 };
 
-/// polyhalite_malloc, _free, _print, _trace and _do_par_for_ranges for contexts that are JITUserContexts,
-/// and polyhalite_keep_exception, which takes what a function of the program throws.
+/// polyhalite_malloc, _free, _print, _trace and _do_par_for_ranges for contexts that are
+/// JITUserContexts, and polyhalite_keep_exception, which takes what a function of the program
+/// throws.
 const std::vector<RuntimeSymbol> &handled_runtime();
 
 }  // namespace polyhalite

@@ -11,8 +11,8 @@ namespace polyhalite {
 /// An index is the sum of (i_d - min_d) * stride_d in Int(64), products distributed, so that it
 /// stays linear in every counter. Strides of allocations are products of extents; mins and strides
 /// of buffer arguments are their fields, or constants where an entry check pins them; those of
-/// constants are numbers. Parts e/c and e%c of a fused loop that lie beside each other in memory are
-/// e again. A Func of several values has a buffer "NAME.I" for each.
+/// constants are numbers. Parts e/c and e%c of a fused loop that lie beside each other in memory
+/// are e again. A Func of several values has a buffer "NAME.I" for each.
 Function flatten_storage(const Function &f);
 
 }  // namespace polyhalite

@@ -155,7 +155,9 @@ int run_range(const Loop &loop, uint32_t first, uint32_t count) {
   return 0;
 }
 
-int run_serially(const Loop &loop) { return run_range(loop, 0, static_cast<uint32_t>(loop.extent)); }
+int run_serially(const Loop &loop) {
+  return run_range(loop, 0, static_cast<uint32_t>(loop.extent));
+}
 
 // What tells loops apart.
 uintptr_t name_of(const Loop &loop) {

@@ -131,7 +131,8 @@ typedef int (*polyhalite_task_t)(void *user_context, int index, uint8_t *closure
 int polyhalite_do_par_for(void *user_context, polyhalite_task_t task, int min, int extent,
                           uint8_t *closure);
 
-/* Runs the indices first .. first + count - 1 of a loop, in their order, up to the first that fails. */
+/* Runs the indices first .. first + count - 1 of a loop, in their order, up to the first that
+ * fails. */
 typedef int (*polyhalite_range_t)(void *user_context, int first, int count, uint8_t *closure);
 /* As polyhalite_do_par_for, which it calls with a task of one index. Where neither handlers nor the
  * program's own functions look at each task, indices beside each other are one call of `range`. */

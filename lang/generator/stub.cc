@@ -141,10 +141,10 @@ std::string GeneratorBase::stub_header() {
   text += settings + bindings;
   text += "    Outputs outputs;\n    outputs.pipeline = generator->build_pipeline();\n" + results +
           "    outputs.target = generator->get_target();\n    return outputs;\n  }\n";
-  text += generate_for("const ::polyhalite::GeneratorBase *caller", "caller->context()") +
-          generate_for("const ::polyhalite::Target &target",
-                       "::polyhalite::GeneratorContext(target)") +
-          "};\n";
+  text +=
+      generate_for("const ::polyhalite::GeneratorBase *caller", "caller->context()") +
+      generate_for("const ::polyhalite::Target &target", "::polyhalite::GeneratorContext(target)") +
+      "};\n";
   return text + close + "\n#endif\n";
 }
 

@@ -300,8 +300,7 @@ void bind_buffers(py::module_ &m) {
       .def("min", [](const Axis &a) { return a.d.min(); })
       .def("extent", [](const Axis &a) { return a.d.extent(); })
       .def("max", [](const Axis &a) { return a.d.max(); })
-      .def(
-          "stride", [](const Axis &a) { return a.d.stride(); }, "In elements.");
+      .def("stride", [](const Axis &a) { return a.d.stride(); }, "In elements.");
 
   py::class_<Buffer<>> buffer(m, "Buffer", R"(An array that pipelines read and write.
 

@@ -82,8 +82,7 @@ Type(dtype) takes what numpy.dtype takes, and bool, int (int32) and float (float
   m.def("BFloat", &BFloat, py::arg("bits"), py::arg("lanes") = 1,
         "The upper half of a float32: BFloat(16).");
   m.def("Bool", &Bool, py::arg("lanes") = 1);
-  m.def(
-      "Handle", [](int lanes) { return Handle(lanes); }, py::arg("lanes") = 1, "Pointers.");
+  m.def("Handle", [](int lanes) { return Handle(lanes); }, py::arg("lanes") = 1, "Pointers.");
 }
 
 void bind_choices(py::module_ &m) {

@@ -79,7 +79,8 @@ void infer_einsum(Inference &i) {
       const auto [at, fresh] = sizes.emplace(e.operands[k][d], i.shape(k)[d]);
       if (fresh || i.shape(k)[d].is(1)) continue;
       if (at->second.is(1)) at->second = i.shape(k)[d];
-      i.require_equal(at->second, i.shape(k)[d], "sizes of index " + std::string(1, e.operands[k][d]));
+      i.require_equal(at->second, i.shape(k)[d],
+                      "sizes of index " + std::string(1, e.operands[k][d]));
     }
   }
   Shape shape;

@@ -201,10 +201,10 @@ Tensor reduce(const Tensor &x, Reduction how, const std::vector<int> &axes, bool
 Tensor arg_reduce(const Tensor &x, bool largest, int axis, bool keep_axis, bool last);
 /// Sums (products) of all elements up to each point, without it where exclusive.
 Tensor cumulate(const Tensor &x, int axis, bool product, bool exclusive, bool reverse);
-/// Discrete Fourier transforms of rows of a known length, re[row, n] + i im[row, n] of Float(64) (im
-/// undefined: real numbers): parts [row, k, 2] for k below `results`, which is at most the length.
-/// The inverse is not divided by the length. `many_rows`: there are as many as a vector has lanes,
-/// or more.
+/// Discrete Fourier transforms of rows of a known length, re[row, n] + i im[row, n] of Float(64)
+/// (im undefined: real numbers): parts [row, k, 2] for k below `results`, which is at most the
+/// length. The inverse is not divided by the length. `many_rows`: there are as many as a vector has
+/// lanes, or more.
 Tensor fourier_transform(const Tensor &re, const Tensor &im, int results, bool inverse,
                          bool many_rows);
 /// The k largest (smallest) values along an axis in order, and their Int(64) positions.
@@ -335,12 +335,13 @@ std::optional<DotStrips> dot_strips(const Type &a, const Type &b, int columns,
                                     const Target &target);
 /// The matrix [k, column] that lies so; products read it where it is.
 Tensor packed_matrix(const Tensor &packed);
-/// a[row, k] times a matrix of codes of `bits`, 2, 4 or 8, with a scale and a zero point (undefined:
-/// the code in the middle) for each `block` rows of a column: scales[strip, block, result], zeros
-/// likewise. codes[strip, group, result] are words of UInt(32), whose byte i holds codes h = 0, 1, ..
-/// from its lowest bits on, of rows group * 32/bits + 4 h + i. As bytes of UInt(8), [strip, group,
-/// result, i], they are multiplied by rows that are rounded to bytes, with a scale for each block of
-/// a row. A strip has block_strip_width() results; the last one may have some beyond `results`.
+/// a[row, k] times a matrix of codes of `bits`, 2, 4 or 8, with a scale and a zero point
+/// (undefined: the code in the middle) for each `block` rows of a column: scales[strip, block,
+/// result], zeros likewise. codes[strip, group, result] are words of UInt(32), whose byte i holds
+/// codes h = 0, 1, .. from its lowest bits on, of rows group * 32/bits + 4 h + i. As bytes of
+/// UInt(8), [strip, group, result, i], they are multiplied by rows that are rounded to bytes, with
+/// a scale for each block of a row. A strip has block_strip_width() results; the last one may have
+/// some beyond `results`.
 Tensor block_product(const Tensor &a, const Tensor &codes, const Tensor &scales,
                      const Tensor &zeros, int results, int bits, int block);
 int block_strip_width(const Target &target);

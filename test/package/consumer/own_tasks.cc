@@ -1,5 +1,5 @@
-// A program with a function of its own in the place of one of the runtime's: it sees each index of a
-// parallel loop.
+// A program with a function of its own in the place of one of the runtime's: it sees each index of
+// a parallel loop.
 #include <polyhalite/runtime_buffer.h>
 
 #include <atomic>
@@ -11,8 +11,8 @@ namespace {
 std::atomic<int> tasks{0};
 }
 
-extern "C" int polyhalite_do_task(void *user_context, int (*task)(void *, int, uint8_t *), int index,
-                                  uint8_t *closure) {
+extern "C" int polyhalite_do_task(void *user_context, int (*task)(void *, int, uint8_t *),
+                                  int index, uint8_t *closure) {
   tasks++;
   return task(user_context, index, closure);
 }
