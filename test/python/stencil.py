@@ -8,7 +8,8 @@ i, j = ph.vars("i j")
 
 
 def stencil(shape=(20, 30), dtype=np.int32):
-    """Sums of 3x3 elements with repeated edges: two Funcs, and what numpy makes of it."""
+    """Sums of 3x3 elements with repeated edges: the Funcs, the last one the output, and what
+    numpy makes of it."""
     a = np.random.default_rng(3).integers(0, 100, shape).astype(dtype)
     image = ph.BoundaryConditions.repeat_edge(ph.Buffer(a))
     across, both = ph.Func("across"), ph.Func("both")
@@ -16,4 +17,4 @@ def stencil(shape=(20, 30), dtype=np.int32):
     both[i, j] = across[i - 1, j] + across[i, j] + across[i + 1, j]
     p = np.pad(a, 1, "edge")
     rows = p[:, :-2] + p[:, 1:-1] + p[:, 2:]
-    return across, both, rows[:-2] + rows[1:-1] + rows[2:]
+    return (image, across, both), rows[:-2] + rows[1:-1] + rows[2:]
