@@ -151,24 +151,16 @@ int run_handled_task(void *user_context, int index, uint8_t *closure) {
   });
 }
 
-// A loop over ranges for handlers, which see each index.
-struct Ranges {
-  polyhalite_range_t range;
-  uint8_t *closure;
-};
-
-int run_one_of_ranges(JITUserContext *context, int index, uint8_t *closure) {
-  const auto *r = reinterpret_cast<const Ranges *>(closure);
-  return r->range(context, index, 1, r->closure);
-}
-
+// Handlers see each index.
 int handled_do_par_for_ranges(JITUserContext *context, polyhalite_range_t range, int min,
                               int extent, uint8_t *range_closure) {
   if (!context->handlers.custom_do_par_for && !context->handlers.custom_do_task) {
     return polyhalite_do_par_for_ranges(context, range, min, extent, range_closure);
   }
-  const JitTask jit_task = run_one_of_ranges;
-  Ranges ranges = {range, range_closure};
+  // A JITUserContext * is passed as a void * is.
+  const auto jit_task =
+      reinterpret_cast<JitTask>(reinterpret_cast<void *>(runtime::run_one_of_ranges));
+  runtime::Ranges ranges = {range, range_closure};
   auto *closure = reinterpret_cast<uint8_t *>(&ranges);
   if (const auto handler = context->handlers.custom_do_par_for) {
     return guarded(context, int{polyhalite_error_code_generic_error},

@@ -48,6 +48,16 @@ inline void pause_briefly() {
 #endif
 }
 
+/// The closure of a loop over ranges for those who see each index, and their task.
+struct Ranges {
+  polyhalite_range_t range;
+  uint8_t *closure;
+};
+inline int run_one_of_ranges(void *user_context, int index, uint8_t *closure) {
+  const Ranges &ranges = *reinterpret_cast<const Ranges *>(closure);
+  return ranges.range(user_context, index, 1, ranges.closure);
+}
+
 /// The parallel loop that this thread works for: loops below it are its own to help with.
 void *current_job_of_thread();
 void set_current_job(void *job);

@@ -124,17 +124,6 @@ void leave_callers_core() {
   if (sched_setaffinity(0, sizeof others, &others) == 0) sched_setaffinity(0, sizeof all, &all);
 }
 
-// The closure of a loop over ranges, for those who see it index by index.
-struct Ranges {
-  polyhalite_range_t range;
-  uint8_t *closure;
-};
-
-int run_one_of_ranges(void *user_context, int index, uint8_t *closure) {
-  const Ranges &ranges = *reinterpret_cast<const Ranges *>(closure);
-  return ranges.range(user_context, index, 1, ranges.closure);
-}
-
 // Whether nobody looks at each task: no handler, and no function of the program's in the place of
 // this file's own.
 bool may_run_ranges() {
@@ -144,13 +133,14 @@ bool may_run_ranges() {
 
 // Runs `count` of a loop's indices, beginning with the one at `first` of them.
 int run_range(const Loop &loop, uint32_t first, uint32_t count) {
-  const int index = loop.min + static_cast<int>(first);
+  const int index = loop.min + static_cast<int>(first), n = static_cast<int>(count);
   if (loop.task == run_one_of_ranges && may_run_ranges()) {
     const Ranges &ranges = *reinterpret_cast<const Ranges *>(loop.closure);
-    return ranges.range(loop.user_context, index, static_cast<int>(count), ranges.closure);
+    return ranges.range(loop.user_context, index, n, ranges.closure);
   }
-  for (int i = index; i < index + static_cast<int>(count); i++) {
-    if (int code = polyhalite_do_task(loop.user_context, loop.task, i, loop.closure)) return code;
+  for (int i = 0; i < n; i++) {
+    const int code = polyhalite_do_task(loop.user_context, loop.task, index + i, loop.closure);
+    if (code) return code;
   }
   return 0;
 }

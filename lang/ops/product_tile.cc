@@ -158,4 +158,75 @@ ProductTile tile_along_depth(const Stage &s, const Target &target) {
   return best;
 }
 
+int64_t rows_worth_packing(int64_t rows, int64_t row_bytes, int64_t steps, const ProductTile &tile,
+                           const Target &target) {
+  // A strip whose steps are pages apart, or lie on more pages than the processor keeps track of, is
+  // fetched again for each tile of rows: lines a multiple of half a page apart share a few sets of
+  // each cache.
+  constexpr int64_t kPage = 4096, kManyPages = 1536, kManySteps = 64, kLine = 64;
+  const bool scattered = steps >= kManySteps &&
+                         (row_bytes % (kPage / 2) == 0 || steps * row_bytes > kManyPages * kPage);
+  if (rows > 0 && (scattered || is_zen_5(target) || vector_registers(target) <= 16))
+    return 4 * tile.rows;
+  // Vectors of rows that begin inside of lines lie in two lines each.
+  return row_bytes % kLine != 0 ? 192 : 512;
+}
+
+namespace {
+
+// The largest divisor of n of those from `least` to `most`; 0: there is none.
+int64_t divisor_between(int64_t n, int64_t least, int64_t most) {
+  for (int64_t d = most; d >= std::max<int64_t>(least, 1); d--) {
+    if (n % d == 0) return d;
+  }
+  return 0;
+}
+
+// Parts of an extent of whole units, at most `most`, as equal as can be and none larger than all:
+// the last one is moved inwards.
+int64_t equal_parts(int64_t extent, int64_t most, int64_t unit) {
+  const int64_t units = tiles(extent, unit);
+  const int64_t parts = tiles(units, std::max<int64_t>(most / unit, 1));
+  const int64_t size = tiles(units, parts) * unit;
+  return size <= extent ? size : tiles(units, parts + 1) * unit;
+}
+
+}  // namespace
+
+int64_t terms_of_block(int64_t rows, int64_t steps, int64_t bytes, const ProductTile &tile,
+                       const Target &target) {
+  constexpr int64_t kBlock = 128 << 10;
+  const int64_t cache = second_cache(target), step = tile.columns() * bytes;
+  // The left operand goes through the cache beside the strip.
+  const int64_t strip = steps * step, both = strip + steps * rows * bytes;
+  if (strip <= cache / 4 || both <= cache) return 0;
+  const int64_t most = kBlock / step;
+  return divisor_between(steps, most / 4, most);
+}
+
+ProductPanels product_panels(int64_t rows, int64_t columns, int64_t steps, int64_t bytes,
+                             const ProductTile &tile) {
+  constexpr int64_t kFewestTerms = 16, kFewRows = 64, kMostRows = 512;
+  constexpr int64_t kStrip = 16 << 10, kBlock = 64 << 10, kPanel = 288 << 10, kSums = 128 << 10;
+  ProductPanels p;
+  if (steps == 0) return p;
+  int64_t terms = kStrip / (tile.columns() * bytes), width = 0;
+  if (rows <= kFewRows) {
+    // Memory is read in long rows, as long as the sums stay near.
+    width = equal_parts(columns, kSums / (rows * bytes), tile.columns());
+    const int64_t most = std::min(terms, kPanel / (width * bytes));
+    terms = divisor_between(steps, most / 2, most);
+  } else {
+    terms = divisor_between(steps, terms / 2, terms);
+    width = equal_parts(columns, kPanel / (std::max<int64_t>(terms, 1) * bytes), tile.columns());
+  }
+  if (terms < kFewestTerms) return p;
+  const int64_t height = equal_parts(rows, kMostRows, tile.rows);
+  p.block = static_cast<int>(equal_parts(height, kBlock / (terms * bytes), tile.rows));
+  p.rows = static_cast<int>(tiles(height, p.block) * p.block);
+  p.columns = static_cast<int>(width);
+  if (p.rows <= rows && p.columns <= columns) p.terms = static_cast<int>(terms);
+  return p;
+}
+
 }  // namespace polyhalite::ops

@@ -1,4 +1,5 @@
-// Register tiles of products: what a tile costs, and the one that wastes the least.
+// Sizes of products' parts: register tiles, what a tile costs and the one that wastes the least;
+// what is packed for how many rows; panels for the caches.
 #pragma once
 
 #include <optional>
@@ -32,5 +33,27 @@ ProductTile tile_of_few_rows(int64_t rows, int lanes, const Target &target);
 /// A register tile of `vectors` columns and rows whose sums are vectors of partial ones, along the
 /// reduction. Their lanes are added up in the end.
 ProductTile tile_along_depth(const Stage &s, const Target &target);
+
+/// How many rows have to read a strip of columns of a right operand, before it is packed for them.
+/// `rows`: 0 where their number is open; `row_bytes`: of the operand's; `steps`: its rows, 0: open.
+int64_t rows_worth_packing(int64_t rows, int64_t row_bytes, int64_t steps, const ProductTile &tile,
+                           const Target &target);
+
+/// Terms of sums whose strip of columns stays in the second cache while all rows read it; 0: all
+/// do, or no such number divides the steps.
+int64_t terms_of_block(int64_t rows, int64_t steps, int64_t bytes, const ProductTile &tile,
+                       const Target &target);
+
+/// A second cache of 512 KiB does not hold a strip and the rows that pass it, and what the third
+/// one holds comes late where others use it. Parts of a product whose operands stay in the second
+/// cache: of the left one `block` rows of `terms`, which all strips of the right one read, each of
+/// them from the first cache.
+struct ProductPanels {
+  int rows = 0, columns = 0;  // of the output
+  int block = 0;              // rows of the left operand
+  int terms = 0;              // 0: none fit
+};
+ProductPanels product_panels(int64_t rows, int64_t columns, int64_t steps, int64_t bytes,
+                             const ProductTile &tile);
 
 }  // namespace polyhalite::ops

@@ -168,14 +168,18 @@ class ProductSchedule {
   // Is there no loop over columns? The output may have fewer of them than the sums.
   bool is_one_strip() const { return tile_.all_columns || has_idle_columns_; }
 
+  // Is it one product of two matrices, of one schedule and along one reduction?
+  bool is_one_matrix() const {
+    return s_.rvars.size() == 1 && s_.extents.size() == 2 && place_.size() == 2 &&
+           to_.vars.size() == 2 && !s_.when.defined() && !has_rest_;
+  }
+
   // Is the operand a matrix that is fetched from memory for few rows, which cannot hide that?
   bool streams_for_few_rows(const Func &operand) const {
-    if (rows_ < 2 || columns_ < kStreamedColumns || s_.rvars.size() != 1 || s_.when.defined())
-      return false;
-    if (s_.extents.size() != 2 || place_ != std::vector<size_t>{0, 1} || to_.vars.size() != 2)
+    if (rows_ < 2 || columns_ < kStreamedColumns || !is_one_matrix() || place_[0] != 0)
       return false;
     const CallNode *image = image_of(operand);
-    if (!image || has_rest_ || has_idle_columns_) return false;
+    if (!image || has_idle_columns_) return false;
     // Bytes come from memory in shorter pieces: a strip of four vectors is a line of them. They are
     // quickly packed, too.
     const int64_t most_rows = !dot_ ? 64 : is_zen_4(target_) || is_zen_5(target_) ? 16 : 32;
@@ -204,63 +208,17 @@ class ProductSchedule {
     sum_in_blocks(dot_ ? steps * dot_->terms : steps, LoopLevel(out_, column_loop_));
   }
 
-  // Parts of the output whose operands stay in the second cache: of the left one `block` rows of as
-  // many terms, which all strips of the right one read, each of them from the first cache.
-  struct Panels {
-    int rows = 0, columns = 0;  // of the output
-    int block = 0;              // rows of the left operand
-    int terms = 0;              // 0: none
-  };
-
-  Panels panels() const {
-    const int64_t steps = s_.rvars.size() == 1 ? constant(s_.rvars[0].extent()).value_or(0) : 0;
-    const int64_t bytes = s_.func.types()[0].bytes();
-    constexpr int64_t kFewestTerms = 16;
-    constexpr int64_t kStrip = 16 << 10, kBlock = 64 << 10, kPanel = 288 << 10;
-    constexpr int64_t kSums = 128 << 10, kFewRows = 64, kMostRows = 512;
-    const auto part_of = [&](int64_t most) {
-      for (int64_t n = most; n >= std::max<int64_t>(most / 2, 1); n--) {
-        if (steps % n == 0) return n;
-      }
-      return int64_t{0};
-    };
-    // Of as equal sizes as can be, none larger than all: the last ones are moved inwards.
-    const auto equal = [](int64_t extent, int64_t most, int64_t unit) {
-      const int64_t units = tiles(extent, unit),
-                    parts = tiles(units, std::max<int64_t>(most / unit, 1));
-      const int64_t size = tiles(units, parts) * unit;
-      return size <= extent ? size : tiles(units, parts + 1) * unit;
-    };
-    Panels p;
-    int64_t terms = kStrip / (tile_.columns() * bytes), columns = 0;
-    if (rows_ <= kFewRows) {
-      // Memory is read in long rows, as long as the sums stay near.
-      columns = equal(columns_, kSums / (rows_ * bytes), tile_.columns());
-      terms = part_of(std::min(terms, kPanel / (columns * bytes)));
-    } else {
-      terms = part_of(terms);
-      columns = equal(columns_, kPanel / (std::max<int64_t>(terms, 1) * bytes), tile_.columns());
-    }
-    if (terms < kFewestTerms) return p;
-    const int64_t rows = equal(rows_, kMostRows, tile_.rows);
-    p.block = static_cast<int>(equal(rows, kBlock / (terms * bytes), tile_.rows));
-    p.rows = static_cast<int>(tiles(rows, p.block) * p.block);
-    p.columns = static_cast<int>(columns);
-    if (p.rows <= rows_ && p.columns <= columns_) p.terms = static_cast<int>(terms);
-    return p;
+  ProductPanels panels() const {
+    return product_panels(rows_, columns_, constant(s_.rvars[0].extent()).value_or(0),
+                          s_.func.types()[0].bytes(), tile_);
   }
 
-  // A second cache of 512 KiB does not hold a strip and the rows that pass it, and what the third
-  // one holds comes late where others use it, too.
   bool gains_by_panels(const Func &operand) const {
     constexpr int64_t kLarge = 8 << 20, kFewestRows = 32;
     if (lanes_ * s_.func.types()[0].bytes() != 32 || tile_.lanes != lanes_ || is_one_strip() ||
-        dot_ || has_rest_ || s_.when.defined() || grouped_ || s_.rvars.size() != 1)
+        dot_ || !is_one_matrix() || place_[0] != 0)
       return false;
-    if (s_.extents.size() != 2 || place_ != std::vector<size_t>{0, 1} || to_.vars.size() != 2)
-      return false;
-    const int64_t steps = constant(s_.rvars[0].extent()).value_or(0);
-    const int64_t step = steps * s_.func.types()[0].bytes();
+    const int64_t step = constant(s_.rvars[0].extent()).value_or(0) * s_.func.types()[0].bytes();
     if (rows_ < kFewestRows || std::max(rows_, columns_) * step < kLarge) return false;
     return dense_image(operand.value(), operand.args()[0].name()) && panels().terms != 0;
   }
@@ -269,7 +227,7 @@ class ProductSchedule {
   //     for blocks of terms { pack columns; for blocks of rows, columns/tile, rows/tile { tile } };
   //     to }
   void multiply_in_panels(Func operand) {
-    const Panels p = panels();
+    const ProductPanels p = panels();
     in_panels_ = true;
     Var column("column"), rows("rows"), row("row");
     loops_.split(to_.vars[0], column_loop_, column, p.columns, tail_for(columns_, p.columns))
@@ -400,14 +358,12 @@ class ProductSchedule {
   // May the first tile of rows pack a strip as it reads it, so that nothing waits for it? Others
   // find it packed: where rows are tasks of their own, each would pack.
   bool may_pack_on_the_way(const Func &operand) const {
-    const bool whole = rows_ >= tile_.rows && columns_ >= tile_.columns() && steps_known();
-    const bool two_loops = to_.vars.size() == 2 && place_.size() == 2 && s_.extents.size() == 2;
-    return whole && two_loops && !dot_ && !has_rest_ && !has_idle_columns_ && !rows_are_tasks_ &&
-           !columns_inside_ && !is_one_strip() && !s_.when.defined() && tile_.lanes > 1 &&
-           terms_in_cache() == 0 && dense_image(operand.value(), operand.args()[0].name());
-  }
-  bool steps_known() const {
-    return s_.rvars.size() == 1 && constant(s_.rvars[0].extent()).value_or(0) % kTogether == 0;
+    const bool whole = rows_ >= tile_.rows && columns_ >= tile_.columns();
+    return whole && is_one_matrix() &&
+           constant(s_.rvars[0].extent()).value_or(0) % kTogether == 0 && !dot_ &&
+           !has_idle_columns_ && !rows_are_tasks_ && !columns_inside_ && !is_one_strip() &&
+           tile_.lanes > 1 && terms_in_cache() == 0 &&
+           dense_image(operand.value(), operand.args()[0].name());
   }
 
   int64_t planned_rows() const {
@@ -415,43 +371,21 @@ class ProductSchedule {
     return rows_ != 0 ? rows_ : typical > 0 ? typical : 64;
   }
 
-  // How many rows have to read a strip of columns of the operand, before it is packed for them.
   int64_t rows_worth_packing(const Type &type) const {
     // What dot products read lies side by side only where it is packed.
     if (dot_) return 2 * tile_.rows;
-    // A strip whose steps are pages apart, or lie on more pages than the processor keeps track of,
-    // is fetched again for each tile of rows: lines a multiple of half a page apart share a few
-    // sets of each cache.
-    constexpr int64_t kPage = 4096, kManyPages = 1536, kManySteps = 64, kLine = 64;
     const int64_t steps = s_.rvars.size() == 1 ? constant(s_.rvars[0].extent()).value_or(0) : 0;
-    const int64_t row = columns_ * type.bytes();
-    const bool scattered =
-        steps >= kManySteps && (row % (kPage / 2) == 0 || steps * row > kManyPages * kPage);
-    if (rows_ > 0 && (scattered || is_zen_5(target_) || few_registers_)) return 4 * tile_.rows;
-    // Vectors of rows that begin inside of lines lie in two lines each.
-    return row % kLine != 0 ? 192 : 512;
+    return ops::rows_worth_packing(rows_, columns_ * type.bytes(), steps, tile_, target_);
   }
 
   // Terms of a sum whose columns stay in the second cache while all rows read them; 0: all do, or
   // tiles leave a rest, which would not stay in registers.
   int terms_in_cache() const {
-    constexpr int64_t kBlock = 128 << 10;
-    const int64_t cache = second_cache(target_);
     const bool whole = rows_ > 0 && rows_ % tile_.rows == 0 && rows_ >= 8 * tile_.rows &&
                        columns_ > 0 && columns_ % tile_.columns() == 0;
-    if (!whole || !plain_ || dot_ || has_rest_ || s_.rvars.size() != 1 || s_.extents.size() != 2)
-      return 0;
-    if (place_.size() != 2 || to_.vars.size() != 2 || s_.when.defined()) return 0;
+    if (!whole || !plain_ || dot_ || !is_one_matrix()) return 0;
     const int64_t steps = constant(s_.rvars[0].extent()).value_or(0);
-    const int64_t bytes = sums_.types()[0].bytes(), step = tile_.columns() * bytes;
-    // The left operand goes through the cache beside the strip.
-    const int64_t strip = steps * step, both = strip + steps * rows_ * bytes;
-    if (strip <= cache / 4 || both <= cache) return 0;
-    const int64_t most = kBlock / step;
-    for (int64_t n = most; n >= most / 4; n--) {
-      if (steps % n == 0) return static_cast<int>(n);
-    }
-    return 0;
+    return static_cast<int>(terms_of_block(rows_, steps, sums_.types()[0].bytes(), tile_, target_));
   }
 
   //   for blocks of terms { for columns/tile, rows/tile { tile of a block's sums; add it to the
