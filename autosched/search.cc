@@ -15,7 +15,7 @@ namespace polyhalite::autosched {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNoCost = std::numeric_limits<double>::infinity();
 
 class Search {
  public:
@@ -61,14 +61,14 @@ class Search {
     for (size_t i = 0; i < list->size(); i++) (*list)[i].cost = costs[i];
     result_.considered += static_cast<int>(list->size());
     list->erase(std::remove_if(list->begin(), list->end(),
-                               [](const Found &f) { return !(f.cost < kInfinity); }),
+                               [](const Found &f) { return !(f.cost < kNoCost); }),
                 list->end());
     std::stable_sort(list->begin(), list->end(),
                      [](const Found &a, const Found &b) { return a.cost < b.cost; });
   }
 
   void keep(const Found &f) {
-    if (f.cost < kInfinity) best_.push_back(f);
+    if (f.cost < kNoCost) best_.push_back(f);
   }
 
   void beam() {

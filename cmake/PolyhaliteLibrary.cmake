@@ -1,16 +1,14 @@
-# polyhalite_object_library(NAME [DEPENDS target...] [SYSTEM dir...] [PRECOMPILE header...]
-#                           [ALONE source...])
+# polyhalite_object_library(NAME [DEPENDS target...] [SYSTEM dir...] [PRECOMPILE header...])
 #
 # One folder, one object library: every *.cc below the calling folder, without its runtime/ and
 # main/, which become part of users' programs and not of the compiler. SYSTEM names include folders
-# of others. Precompiled headers hold the standard library and what PRECOMPILE adds. Sources in ALONE
-# stay out of unity batches: their local names are also those of a neighbour.
+# of others. Precompiled headers hold the standard library and what PRECOMPILE adds.
 set(POLYHALITE_STD_HEADERS
     <algorithm> <array> <cstdint> <functional> <map> <memory> <optional> <set> <sstream> <string>
     <unordered_map> <utility> <variant> <vector>)
 
 function(polyhalite_object_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;SYSTEM;PRECOMPILE;ALONE")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;SYSTEM;PRECOMPILE")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.cc)
   list(FILTER sources EXCLUDE REGEX "^(runtime|main)/")
   if(NOT sources)
@@ -18,7 +16,6 @@ function(polyhalite_object_library name)
     return()
   endif()
   add_library(${name} OBJECT ${sources})
-  set_source_files_properties(${arg_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}
                                             ${PROJECT_SOURCE_DIR}/lang/include
                                             ${PROJECT_SOURCE_DIR}/lang/abi)
@@ -27,4 +24,14 @@ function(polyhalite_object_library name)
   if(POLYHALITE_PCH)
     target_precompile_headers(${name} PRIVATE ${POLYHALITE_STD_HEADERS} ${arg_PRECOMPILE})
   endif()
+  polyhalite_compile_in_batches(${name})
+endfunction()
+
+# polyhalite_compile_in_batches(TARGET)
+#
+# Six sources become one: what all instantiate is compiled once, which is most of their time. Names
+# in a file's unnamed namespace are thus its own in the whole folder.
+function(polyhalite_compile_in_batches name)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${POLYHALITE_BATCHES}
+                                           UNITY_BUILD_BATCH_SIZE 6)
 endfunction()

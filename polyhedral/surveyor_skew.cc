@@ -34,7 +34,7 @@ struct Row {
 struct Conjunct {
   Expr condition;
   size_t guard;
-  size_t rows = 0, bounding = 0;  // inequalities that it is; those that became bounds
+  size_t rows = 0, bounding = 0;  // forms_of_bounds that it is; those that became bounds
 };
 
 void add_conjuncts(const Expr &e, size_t guard, std::vector<Conjunct> &out) {
@@ -46,8 +46,8 @@ void add_conjuncts(const Expr &e, size_t guard, std::vector<Conjunct> &out) {
   out.push_back({e, guard});
 }
 
-// The inequalities that a comparison is; none where it is something else.
-std::vector<Linear> inequalities(const Expr &e) {
+// The forms_of_bounds that a comparison is; none where it is something else.
+std::vector<Linear> forms_of_bounds(const Expr &e) {
   if (!is_comparison(e->op) || e->op == Op::Ne || e->args[0].type() != Int(32)) return {};
   auto above = [&](int high, int low, int64_t strict) {
     Linear l = to_linear(e->args[high]);
@@ -337,7 +337,7 @@ void Surveyor::bound_loops(const StageId &s, StageSurvey &out) {
   std::vector<Row> rows;
   for (size_t i = 0; i < conjuncts.size(); i++) {
     if (reads_memory(conjuncts[i].condition)) continue;
-    const std::vector<Linear> forms = inequalities(conjuncts[i].condition);
+    const std::vector<Linear> forms = forms_of_bounds(conjuncts[i].condition);
     bool affine = !forms.empty(), of_nest = false;
     for (const Linear &l : forms) {
       for (const auto &[atom, c] : l.terms) {

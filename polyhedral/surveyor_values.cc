@@ -11,7 +11,7 @@ namespace polyhalite {
 namespace {
 
 // Deeper ends cost more than they help.
-constexpr int kMaxDepth = 16;
+constexpr int kMaxValueDepth = 16;
 
 class Constrained : public ExprRewriter {
  protected:
@@ -75,7 +75,7 @@ Interval Surveyor::value_interval(const CallNode &call) {
   Interval i =
       Bounder(variable, [&](const CallNode &c) { return value_interval(c); })(constrained(value));
   for (Expr *end : {&i.min, &i.max}) {
-    if (end->defined() && (*end)->depth > kMaxDepth) *end = Expr();
+    if (end->defined() && (*end)->depth > kMaxValueDepth) *end = Expr();
   }
   return values_[key] = i;
 }

@@ -19,9 +19,6 @@ namespace polyhalite {
 
 namespace {
 
-Expr rvar(const std::string &name) { return make_variable(Int(32), VariableKind::Reduction, name); }
-Expr pure(const std::string &name) { return make_variable(Int(32), VariableKind::Pure, name); }
-
 bool mentions_any(const Expr &e, const std::set<std::string> &names) {
   const auto free = free_variables(e);
   return std::any_of(free.begin(), free.end(),
@@ -104,7 +101,7 @@ class Factoring {
   // Does any loop run past the end of its domain?
   static bool has_rest(ReductionLoops &loops) {
     std::map<std::string, Expr> counters;
-    for (const LoopDimension &l : loops.loops()) counters[l.name] = rvar(l.label);
+    for (const LoopDimension &l : loops.loops()) counters[l.name] = reduction_variable(l.label);
     loops.values(counters);
     return loops.guard().defined();
   }
@@ -160,15 +157,16 @@ class Factoring {
     StageDef rest;
     for (const LoopDimension &l : loops.loops()) {
       const auto v = new_var_.find(l.name);
-      counters[l.name] = v == new_var_.end() ? rvar(l.label) : pure(v->second);
+      counters[l.name] =
+          v == new_var_.end() ? reduction_variable(l.label) : pure_variable(v->second);
       if (v == new_var_.end()) rest.rvars.insert(rest.rvars.begin(), loops.variable(l));
     }
     for (size_t i = 1; i < d_.loops.size(); i += 2) {
       p.args.push_back(d_.loops[i]);
-      extra.push_back(pure(d_.loops[i]));
+      extra.push_back(pure_variable(d_.loops[i]));
     }
     StageDef first;
-    for (const std::string &a : p.args) first.args.push_back(pure(a));
+    for (const std::string &a : p.args) first.args.push_back(pure_variable(a));
     first.values = update.identity;
     first.where = rest.where = d_.where;
 
@@ -196,7 +194,7 @@ class Factoring {
     std::vector<Expr> args;
     for (size_t i = 0; i < def.args.size(); i++) {
       const bool stays = !mentions_any(def.args[i], inner) && !reads_data(def.args[i]);
-      args.push_back(stays ? def.args[i] : pure(func.args[i]));
+      args.push_back(stays ? def.args[i] : pure_variable(func.args[i]));
     }
     s.args = args;
     s.rvars.clear();
@@ -208,7 +206,8 @@ class Factoring {
       label_of[v->second] = l.label;
     }
     std::vector<Expr> at = args, own, parts;
-    for (size_t i = 1; i < d_.loops.size(); i += 2) at.push_back(rvar(label_of.at(d_.loops[i])));
+    for (size_t i = 1; i < d_.loops.size(); i += 2)
+      at.push_back(reduction_variable(label_of.at(d_.loops[i])));
     for (size_t i = 0; i < func.types.size(); i++) {
       own.push_back(make_func_call(func.types[i], func.name, args, static_cast<int>(i)));
     }

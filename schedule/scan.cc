@@ -21,8 +21,6 @@ Expr times(const Expr &a, const Expr &b) { return simplify(make_binary(Op::Mul, 
 Expr quotient(const Expr &a, const Expr &b) { return simplify(make_binary(Op::Div, a, b)); }
 Expr smaller(const Expr &a, const Expr &b) { return simplify(make_binary(Op::Min, a, b)); }
 Expr larger(const Expr &a, const Expr &b) { return simplify(make_binary(Op::Max, a, b)); }
-Expr pure(const std::string &name) { return make_variable(Int(32), VariableKind::Pure, name); }
-Expr rvar(const std::string &name) { return make_variable(Int(32), VariableKind::Reduction, name); }
 
 class Blocks {
  public:
@@ -81,9 +79,9 @@ class Blocks {
   // The update with select(a block goes on, f(before), what f(first) becomes) for each f(before).
   std::vector<Expr> values() const {
     const ReductionVariable &r = def_.rvars[0];
-    const Expr from_start = minus(rvar(r.var), r.min);
+    const Expr from_start = minus(reduction_variable(r.var), r.min);
     std::vector<Expr> at, first;
-    for (const size_t i : scan_.rows) at.push_back(pure(func_.args[i]));
+    for (const size_t i : scan_.rows) at.push_back(pure_variable(func_.args[i]));
     at.push_back(make_binary(Op::Div, from_start, size_));
     for (const Expr &a : scan_.before) first.push_back(simplify(substitute(r.var, r.min, a)));
     const std::vector<Expr> start =
@@ -108,14 +106,14 @@ class Blocks {
     for (const size_t i : scan_.rows) t.args.push_back(func_.args[i]);
     t.args.push_back(d_.loops[1]);
     StageDef none, block, all;
-    for (const std::string &a : t.args) none.args.push_back(pure(a));
+    for (const std::string &a : t.args) none.args.push_back(pure_variable(a));
     none.values = scan_.step.identity;
 
     block.args = none.args;
-    const Expr u = pure(d_.loops[1]);
+    const Expr u = pure_variable(d_.loops[1]);
     // Blocks that nobody needs are read as one that there is.
     const Expr known = larger(smaller(u, minus(count_, Expr(1))), Expr(1));
-    Expr step = plus(times(minus(known, Expr(1)), size_), rvar(inner_));
+    Expr step = plus(times(minus(known, Expr(1)), size_), reduction_variable(inner_));
     if (!is_const(r.extent)) step = smaller(step, minus(r.extent, Expr(1)));
     step = plus(r.min, step);
     block.rvars = {{inner_, Expr(0), size_}};
@@ -126,9 +124,9 @@ class Blocks {
 
     all.args = none.args;
     const std::string &blocks = d_.loops[0];
-    all.args.back() = rvar(blocks);
+    all.args.back() = reduction_variable(blocks);
     std::vector<Expr> last = all.args;
-    last.back() = minus(rvar(blocks), Expr(1));
+    last.back() = minus(reduction_variable(blocks), Expr(1));
     all.rvars = {{blocks, Expr(2), larger(minus(count_, Expr(2)), Expr(0))}};
     all.values = scan_.step.combine(make_func_calls(t.types, t.name, last),
                                     make_func_calls(t.types, t.name, all.args));

@@ -10,7 +10,7 @@ namespace polyhalite::cli {
 
 namespace {
 
-struct Options {
+struct CompileOptions {
   std::string model, folder = "out", name, target;
   std::vector<std::string> shapes, off;
   int level = 1;
@@ -23,7 +23,7 @@ std::string stem(const std::string &path) {
   return file.substr(0, file.rfind('.'));
 }
 
-int compile(const Options &o) {
+int compile(const CompileOptions &o) {
   onnx::CompileOptions options;
   options.engine = onnx::Engine::Interpreter;  // code goes to files
   options.target = o.target.empty() ? get_target_from_environment() : Target(o.target);
@@ -57,7 +57,7 @@ int compile(const Options &o) {
 }  // namespace
 
 Command add_compile(CLI::App &app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<CompileOptions>();
   app.add_option("model", o->model, "The .onnx file")->required();
   app.add_option("-o,--output", o->folder, "Folder of the files")->capture_default_str();
   app.add_option("--name", o->name, "Of the C function; by default the file's");

@@ -17,7 +17,7 @@ namespace polyhalite::cli {
 
 namespace {
 
-struct Options {
+struct ExplainOptions {
   std::string file, output, target;
   std::vector<std::string> shapes;
   bool run = false;
@@ -33,10 +33,10 @@ std::string read(const std::string &path) {
   return text.str();
 }
 
-Emit what(const Options &o) { return o.run ? Emit::timed_explanation : Emit::explanation; }
+Emit what(const ExplainOptions &o) { return o.run ? Emit::timed_explanation : Emit::explanation; }
 
 // One page for each kernel, and one that lists the steps of the model with links to them.
-void explain_model(const Options &o, const Target &target) {
+void explain_model(const ExplainOptions &o, const Target &target) {
   onnx::CompileOptions options;
   options.engine = onnx::Engine::Interpreter;  // pages are made of texts
   options.target = target;
@@ -67,7 +67,7 @@ void explain_model(const Options &o, const Target &target) {
   std::printf("%s/index.html\n", o.output.c_str());
 }
 
-int explain(Options o) {
+int explain(ExplainOptions o) {
   const Target target = o.target.empty() ? get_target_from_environment() : Target(o.target);
   const std::filesystem::path file(o.file);
   const bool is_model = file.extension() == ".onnx";
@@ -85,7 +85,7 @@ int explain(Options o) {
 }  // namespace
 
 Command add_explain(CLI::App &app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ExplainOptions>();
   app.add_option("file", o->file, "A model (.onnx), or a pipeline that serialize_pipeline wrote")
       ->required();
   app.add_option("-o,--output", o->output,

@@ -21,7 +21,7 @@ namespace {
 using onnx::Constant;
 using Json = nlohmann::json;
 
-struct Options {
+struct RunOptions {
   std::string model, output_folder, compare, json;
   std::vector<std::string> shapes, inputs, off;
   bool benchmark = false, profile = false, interpret = false, graph = false;
@@ -100,7 +100,7 @@ Json difference(const Constant &a, const Constant &b) {
           {"special_values_match", special}};
 }
 
-Json compare_with_peer(const Options &o, const onnx::Program::Tensors &inputs,
+Json compare_with_peer(const RunOptions &o, const onnx::Program::Tensors &inputs,
                        const onnx::Program::Tensors &outputs, int runs) {
   const TemporaryFolder folder;
   Json names = Json::array();
@@ -161,7 +161,7 @@ onnx::Item read_item(const std::string &name, onnx::ItemForm form,
 }
 
 // Optional inputs that are left out are absent.
-onnx::Items make_inputs(const Options &o, const onnx::ItemSession &session) {
+onnx::Items make_inputs(const RunOptions &o, const onnx::ItemSession &session) {
   onnx::Items inputs;
   const auto shapes = parse_shapes(o.shapes);
   const auto files = parse_files(o.inputs);
@@ -209,7 +209,7 @@ onnx::Program::Tensors named_tensors(const onnx::Items &items) {
   return tensors;
 }
 
-int run(const Options &o) {
+int run(const RunOptions &o) {
   if (o.threads > 0) polyhalite_set_num_threads(o.threads);
   onnx::CompileOptions options;
   options.shapes = parse_shapes(o.shapes);
@@ -285,7 +285,7 @@ int run(const Options &o) {
 }  // namespace
 
 Command add_run(CLI::App &app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<RunOptions>();
   app.add_option("model", o->model, "The .onnx file")->required();
   app.add_option("--shape", o->shapes, "NAME=1,3,224,224: sizes of an input");
   app.add_option(

@@ -9,7 +9,7 @@ namespace polyhalite::onnx {
 
 namespace {
 
-constexpr const char *kDomain = "ai.onnx.ml";
+constexpr const char *kClassical = "ai.onnx.ml";
 const Attributes kToFloat = {{"to", static_cast<int64_t>(ElementType::Float32)}};
 
 void expand_features(Call &c) {
@@ -212,10 +212,10 @@ ValueId post_transformed(Call *c, ValueId scores, const std::string &how) {
 std::vector<Expansion> classical_expansions() {
   constexpr size_t kAny = 1 << 16;
   return {
-      {kDomain, "ArrayFeatureExtractor", 2, 2, 1, {}, expand_features},
-      {kDomain, "Binarizer", 1, 1, 1, {"threshold"}, expand_binarizer},
-      {kDomain, "FeatureVectorizer", 1, kAny, 1, {"inputdimensions"}, expand_feature_vectorizer},
-      {kDomain,
+      {kClassical, "ArrayFeatureExtractor", 2, 2, 1, {}, expand_features},
+      {kClassical, "Binarizer", 1, 1, 1, {"threshold"}, expand_binarizer},
+      {kClassical, "FeatureVectorizer", 1, kAny, 1, {"inputdimensions"}, expand_feature_vectorizer},
+      {kClassical,
        "Imputer",
        1,
        1,
@@ -223,7 +223,7 @@ std::vector<Expansion> classical_expansions() {
        {"imputed_value_floats", "imputed_value_int64s", "replaced_value_float",
         "replaced_value_int64"},
        expand_imputer},
-      {kDomain,
+      {kClassical,
        "LabelEncoder",
        1,
        1,
@@ -232,7 +232,7 @@ std::vector<Expansion> classical_expansions() {
         "keys_int64s", "keys_strings", "keys_tensor", "values_floats", "values_int64s",
         "values_strings", "values_tensor"},
        expand_label_encoder},
-      {kDomain,
+      {kClassical,
        "LinearClassifier",
        1,
        1,
@@ -240,15 +240,15 @@ std::vector<Expansion> classical_expansions() {
        {"classlabels_ints", "classlabels_strings", "coefficients", "intercepts", "multi_class",
         "post_transform"},
        expand_linear_classifier},
-      {kDomain,
+      {kClassical,
        "LinearRegressor",
        1,
        1,
        1,
        {"coefficients", "intercepts", "post_transform", "targets"},
        expand_linear_regressor},
-      {kDomain, "Normalizer", 1, 1, 1, {"norm"}, expand_normalizer},
-      {kDomain, "Scaler", 1, 1, 1, {"offset", "scale"}, expand_scaler},
+      {kClassical, "Normalizer", 1, 1, 1, {"norm"}, expand_normalizer},
+      {kClassical, "Scaler", 1, 1, 1, {"offset", "scale"}, expand_scaler},
   };
 }
 

@@ -10,12 +10,8 @@ namespace polyhalite::onnx {
 
 namespace {
 
-size_t own_operands(const Node &n) {
-  return static_cast<size_t>(n.integer("operands", static_cast<int64_t>(n.inputs.size())));
-}
-
 std::vector<Constant> captured(const Node &n, const std::vector<Constant> &operands) {
-  return {operands.begin() + static_cast<ptrdiff_t>(own_operands(n)), operands.end()};
+  return {operands.begin() + static_cast<ptrdiff_t>(n.own_operands()), operands.end()};
 }
 
 // Sizes of a result, 0 where they are open: of results of no turns at all.
@@ -83,11 +79,11 @@ HostRoutine make_if(const Graph &g, const Node &n, const CompileOptions &options
 
 HostRoutine make_loop(const Graph &g, const Node &n, const CompileOptions &options) {
   const auto kept = std::make_shared<const Node>(n);
-  const RegionProgram body(g, n, "body", own_operands(n), options);
+  const RegionProgram body(g, n, "body", n.own_operands(), options);
   const auto results = described_results(g, n);
   return [kept, body, results](const std::vector<Constant> &operands) {
     const Node &node = *kept;
-    const size_t states = own_operands(node) - 2;
+    const size_t states = node.own_operands() - 2;
     const bool counted = node.has_input(0), tested = node.has_input(1);
     const int64_t most = counted ? scalar(node, operands[0]) : INT64_MAX;
     bool goes_on = !tested || scalar(node, operands[1]) != 0;
@@ -117,13 +113,13 @@ HostRoutine make_loop(const Graph &g, const Node &n, const CompileOptions &optio
 
 HostRoutine make_scan(const Graph &g, const Node &n, const CompileOptions &options) {
   const auto kept = std::make_shared<const Node>(n);
-  const RegionProgram body(g, n, "body", own_operands(n), options);
+  const RegionProgram body(g, n, "body", n.own_operands(), options);
   const auto results = described_results(g, n);
   return [kept, body, results](const std::vector<Constant> &operands) {
     const Node &node = *kept;
     const auto scans = static_cast<size_t>(node.integer("num_scan_inputs", 0));
     const size_t bounds = scan_bounds(node);
-    const size_t states = own_operands(node) - scans - bounds;
+    const size_t states = node.own_operands() - scans - bounds;
     std::vector<Turns::Operand> list;
     for (size_t k = 0; k < states; k++) list.push_back({Turns::Operand::State, operands[k]});
     int64_t count = -1;

@@ -69,6 +69,10 @@ std::vector<int64_t> Node::integers(const std::string &attribute, size_t count,
   return list.empty() ? std::vector<int64_t>(count, otherwise) : list;
 }
 
+size_t Node::own_operands() const {
+  return static_cast<size_t>(integer("operands", static_cast<int64_t>(inputs.size())));
+}
+
 std::string Node::describe() const {
   return "node '" + name + "' (" + (domain.empty() ? "" : domain + ".") + op +
          (version > 0 ? ", version " + std::to_string(version) : "") + ")";

@@ -33,6 +33,9 @@ using Attribute =
     std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>,
                  std::vector<std::string>, Constant, std::shared_ptr<const Graph>>;
 
+/// The domain of onnxruntime's own operators.
+constexpr const char *kMicrosoft = "com.microsoft";
+
 struct Node {
   std::string domain, op;  // the main domain is ""
   int version = 0;         // since which the operator is as it is here
@@ -51,6 +54,8 @@ struct Node {
   /// Where the list is empty, `count` times the other number.
   std::vector<int64_t> integers(const std::string &attribute, size_t count,
                                 int64_t otherwise) const;
+  /// How many inputs are those of the operator; what its graphs take from around follows.
+  size_t own_operands() const;
   /// "node 'conv1' (Conv, version 11)".
   std::string describe() const;
 };

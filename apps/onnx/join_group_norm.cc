@@ -8,9 +8,9 @@ namespace polyhalite::onnx {
 
 namespace {
 
-class Joining {
+class JoiningNormalisations {
  public:
-  explicit Joining(Graph g) : g_(std::move(g)), uses_(g_.use_counts()) {
+  explicit JoiningNormalisations(Graph g) : g_(std::move(g)), uses_(g_.use_counts()) {
     for (size_t i = 0; i < g_.nodes.size(); i++) {
       for (ValueId v : g_.nodes[i].outputs) made_by_[v] = i;
       for (ValueId v : g_.nodes[i].inputs) read_by_[v] = i;
@@ -119,6 +119,6 @@ class Joining {
 
 }  // namespace
 
-Graph join_group_norm(Graph g) { return Joining(std::move(g)).run(); }
+Graph join_group_norm(Graph g) { return JoiningNormalisations(std::move(g)).run(); }
 
 }  // namespace polyhalite::onnx

@@ -26,16 +26,16 @@ struct Steps {
 // An operator of com.microsoft with the attributes of n.
 Node microsoft(const std::string &op, const Node &n, std::vector<ValueId> operands) {
   Node one = n;
-  one.domain = "com.microsoft";
+  one.domain = kMicrosoft;
   one.op = op;
   one.version = 1;
   one.inputs = std::move(operands);
   return one;
 }
 
-class Joining {
+class JoiningQuantized {
  public:
-  explicit Joining(Graph *g) : g_(g), uses_(g->use_counts()) {
+  explicit JoiningQuantized(Graph *g) : g_(g), uses_(g->use_counts()) {
     for (size_t i = 0; i < g->nodes.size(); i++) {
       for (ValueId v : g->nodes[i].outputs) {
         if (v != kNone) producer_[v] = i;
@@ -441,7 +441,7 @@ class Joining {
 }  // namespace
 
 Graph join_quantized(Graph g) {
-  Joining(&g).run();
+  JoiningQuantized(&g).run();
   return g;
 }
 

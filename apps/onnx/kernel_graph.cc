@@ -45,18 +45,18 @@ bool is_single(const Shape &s) {
 }
 
 // Rows of operand 0 by the matrix that is operand `right`; some operands might differ by row.
-struct Product {
+struct ProductNode {
   const char *op;
   size_t right;
   std::vector<size_t> of_rows;
 };
 
-const Product *find_product(const Node &n) {
-  static const std::vector<Product> kProducts = {{"MatMul", 1, {}},
-                                                 {"MatMulInteger", 1, {2}},
-                                                 {"QLinearMatMul", 3, {1, 2, 6, 7}},
-                                                 {"BlockProduct", 1, {}}};
-  for (const Product &p : kProducts) {
+const ProductNode *find_product(const Node &n) {
+  static const std::vector<ProductNode> kProducts = {{"MatMul", 1, {}},
+                                                     {"MatMulInteger", 1, {2}},
+                                                     {"QLinearMatMul", 3, {1, 2, 6, 7}},
+                                                     {"BlockProduct", 1, {}}};
+  for (const ProductNode &p : kProducts) {
     if (n.op == p.op && (n.domain.empty() || n.domain == kInternalDomain)) return &p;
   }
   return nullptr;
@@ -107,7 +107,7 @@ class Merge {
     for (const Node &n : g_.nodes) {
       if (n.outputs.size() != 1 || g_.value(n.outputs[0]).shape != shape) return false;
       add(n.outputs[0]);
-      if (const Product *product = find_product(n)) {
+      if (const ProductNode *product = find_product(n)) {
         if (!add_product(n, *product, &others)) return false;
         continue;
       }
@@ -127,7 +127,7 @@ class Merge {
     return std::all_of(operands_.begin(), operands_.end(), [&](ValueId v) { return meets(v); });
   }
 
-  bool add_product(const Node &n, const Product &product, std::vector<ValueId> *others) {
+  bool add_product(const Node &n, const ProductNode &product, std::vector<ValueId> *others) {
     const ValueId right = n.inputs[product.right];
     const auto &a = g_.value(n.inputs[0]).shape, &b = g_.value(right).shape;
     const bool packed = n.has("strips_of") || n.has("packed_columns");

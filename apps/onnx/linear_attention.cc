@@ -1,5 +1,6 @@
 #include "apps/onnx/linear_attention.h"
 
+#include "apps/onnx/expansion_call.h"
 #include "apps/onnx/write_nodes.h"
 #include "polyhalite/error.h"
 
@@ -12,10 +13,6 @@ void define(Writer *w, const Node &n, size_t k, ValueId v) {
   if (k >= n.outputs.size() || n.outputs[k] == kNone) return;
   w->op("Identity", {v});
   w->last().outputs = {n.outputs[k]};
-}
-
-ValueId size_of(Writer *w, ValueId v, int64_t d) {
-  return w->op("Gather", {w->op("Shape", {v}), w->integers({d})});
 }
 
 ValueId zeros(Writer *w, const std::vector<ValueId> &sizes, ValueId like) {

@@ -6,8 +6,6 @@ namespace polyhalite::onnx {
 
 namespace {
 
-constexpr const char *kDomain = "com.microsoft";
-
 ValueId gelu(Call &c, ValueId x, const char *approximate) {
   return c.w.op("Gelu", {x}, {{"approximate", std::string(approximate)}});
 }
@@ -184,20 +182,21 @@ std::vector<std::string> with(std::vector<std::string> a, const std::vector<std:
 std::vector<Expansion> microsoft_expansions() {
   const std::vector<std::string> turns = {"alpha", "transA", "transB"};
   return {
-      {kDomain, "BiasGelu", 2, 2, 1, {}, expand_bias_gelu},
-      {kDomain, "CDist", 2, 2, 1, {"metric"}, expand_distances},
-      {kDomain, "ExpandDims", 2, 2, 1, {}, expand_unsqueeze},
-      {kDomain, "FastGelu", 1, 2, 1, {}, expand_fast_gelu},
-      {kDomain, "FusedConv", 2, 4, 1, with(kConvAttributes, {"activation", "activation_params"}),
+      {kMicrosoft, "BiasGelu", 2, 2, 1, {}, expand_bias_gelu},
+      {kMicrosoft, "CDist", 2, 2, 1, {"metric"}, expand_distances},
+      {kMicrosoft, "ExpandDims", 2, 2, 1, {}, expand_unsqueeze},
+      {kMicrosoft, "FastGelu", 1, 2, 1, {}, expand_fast_gelu},
+      {kMicrosoft, "FusedConv", 2, 4, 1, with(kConvAttributes, {"activation", "activation_params"}),
        expand_conv},
-      {kDomain, "FusedGemm", 2, 3, 1,
+      {kMicrosoft, "FusedGemm", 2, 3, 1,
        with(turns, {"beta", "activation", "activation_alpha", "activation_beta"}), expand_gemm},
-      {kDomain, "FusedMatMul", 2, 2, 1, with(turns, {"transBatchA", "transBatchB"}), expand_matmul},
-      {kDomain, "GatherND", 2, 2, 1, {}, expand_same},
-      {kDomain, "Gelu", 1, 1, 1, {}, expand_gelu},
-      {kDomain, "Pad", 2, 3, 1, {"mode"}, expand_same},
-      {kDomain, "QuickGelu", 1, 1, 1, {"alpha"}, expand_quick_gelu},
-      {kDomain,
+      {kMicrosoft, "FusedMatMul", 2, 2, 1, with(turns, {"transBatchA", "transBatchB"}),
+       expand_matmul},
+      {kMicrosoft, "GatherND", 2, 2, 1, {}, expand_same},
+      {kMicrosoft, "Gelu", 1, 1, 1, {}, expand_gelu},
+      {kMicrosoft, "Pad", 2, 3, 1, {"mode"}, expand_same},
+      {kMicrosoft, "QuickGelu", 1, 1, 1, {"alpha"}, expand_quick_gelu},
+      {kMicrosoft,
        "SimplifiedLayerNormalization",
        2,
        2,
@@ -212,10 +211,10 @@ std::vector<Expansion> microsoft_expansions() {
        2,
        {"axis", "epsilon", "stash_type"},
        expand_rms_norm},
-      {kDomain, "SkipLayerNormalization", 3, 5, 4, {"epsilon"}, expand_skip_layer_norm},
-      {kDomain, "SkipSimplifiedLayerNormalization", 3, 4, 4, {"epsilon"}, expand_skip_rms_norm},
-      {kDomain, "Trilu", 1, 2, 1, {"upper"}, expand_same},
-      {kDomain, "TransposeMatMul", 2, 2, 1, turns, expand_matmul},
+      {kMicrosoft, "SkipLayerNormalization", 3, 5, 4, {"epsilon"}, expand_skip_layer_norm},
+      {kMicrosoft, "SkipSimplifiedLayerNormalization", 3, 4, 4, {"epsilon"}, expand_skip_rms_norm},
+      {kMicrosoft, "Trilu", 1, 2, 1, {"upper"}, expand_same},
+      {kMicrosoft, "TransposeMatMul", 2, 2, 1, turns, expand_matmul},
   };
 }
 

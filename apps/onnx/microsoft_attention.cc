@@ -5,8 +5,6 @@ namespace polyhalite::onnx {
 
 namespace {
 
-constexpr const char *kDomain = "com.microsoft";
-
 ValueId joined(Writer *w, const std::vector<ValueId> &parts, int64_t axis) {
   return w->op("Concat", parts, {{"axis", axis}});
 }
@@ -341,21 +339,21 @@ void expand_quantized_embedding(Call &c) {
 
 std::vector<Expansion> attention_expansions() {
   return {
-      {kDomain,
+      {kMicrosoft,
        "Attention",
        2,
        7,
        2,
        {"mask_filter_value", "num_heads", "qkv_hidden_sizes", "scale", "unidirectional"},
        expand_attention},
-      {kDomain,
+      {kMicrosoft,
        "EmbedLayerNormalization",
        7,
        9,
        3,
        {"epsilon", "mask_index_type"},
        expand_embedding},
-      {kDomain,
+      {kMicrosoft,
        "GroupQueryAttention",
        7,
        17,
@@ -364,22 +362,22 @@ std::vector<Expansion> attention_expansions() {
         "k_norm_epsilon", "qk_norm_epsilon", "rotary_interleaved", "scale", "smooth_softmax",
         "softcap"},
        expand_grouped_attention},
-      {kDomain,
+      {kMicrosoft,
        "MultiHeadAttention",
        1,
        10,
        4,
        {"mask_filter_value", "num_heads", "scale", "unidirectional"},
        expand_multi_head_attention},
-      {kDomain,
+      {kMicrosoft,
        "QAttention",
        5,
        9,
        2,
        {"mask_filter_value", "num_heads", "scale", "unidirectional"},
        expand_quantized_attention},
-      {kDomain, "QEmbedLayerNormalization", 18, 18, 2, {"epsilon"}, expand_quantized_embedding},
-      {kDomain,
+      {kMicrosoft, "QEmbedLayerNormalization", 18, 18, 2, {"epsilon"}, expand_quantized_embedding},
+      {kMicrosoft,
        "RotaryEmbedding",
        4,
        4,

@@ -6,8 +6,6 @@ namespace polyhalite::onnx {
 
 namespace {
 
-constexpr const char *kDomain = "com.microsoft";
-
 ValueId zero_point(Call &c, size_t i, size_t like) {
   return c.has(i) ? c.in(i) : c.w.op("CastLike", {c.w.integer(0), c.in(like)});
 }
@@ -93,7 +91,7 @@ void expand_max_pool(Call &c) {
            }));
 }
 
-void expand_conv(Call &c) {
+void expand_quantized_conv(Call &c) {
   const bool last = c.node.integer("channels_last", 0) != 0;
   const Attributes attributes = without(c.node.attributes, "channels_last");
   c.define(0, with_channels_first(c, c.in(0), last, [&](ValueId x) {
@@ -105,7 +103,7 @@ void expand_conv(Call &c) {
 
 // alpha * (A x B) + C: C in steps of all three factors. Without a scale of results they are
 // numbers.
-void expand_gemm(Call &c) {
+void expand_quantized_gemm(Call &c) {
   auto turned = [&](size_t i, const char *flag) {
     if (c.node.integer(flag, 0) == 0) return c.in(i);
     return c.w.op("Transpose", {c.in(i)}, {{"perm", std::vector<int64_t>{1, 0}}});
@@ -131,10 +129,10 @@ std::vector<Expansion> qlinear_expansions() {
   const std::vector<std::string> window = {"auto_pad",     "ceil_mode", "dilations",
                                            "kernel_shape", "pads",      "strides"};
   return {
-      {kDomain, "NhwcMaxPool", 1, 1, 1, window, expand_max_pool},
-      {kDomain, "QGemm", 6, 9, 1, {"alpha", "transA", "transB"}, expand_gemm},
-      {kDomain, "QLinearAdd", 7, 8, 1, {}, expand_add},
-      {kDomain,
+      {kMicrosoft, "NhwcMaxPool", 1, 1, 1, window, expand_max_pool},
+      {kMicrosoft, "QGemm", 6, 9, 1, {"alpha", "transA", "transB"}, expand_quantized_gemm},
+      {kMicrosoft, "QLinearAdd", 7, 8, 1, {}, expand_add},
+      {kMicrosoft,
        "QLinearAveragePool",
        4,
        5,
@@ -142,20 +140,26 @@ std::vector<Expansion> qlinear_expansions() {
        {"auto_pad", "ceil_mode", "channels_last", "count_include_pad", "kernel_shape", "pads",
         "strides"},
        expand_average_pool},
-      {kDomain, "QLinearConcat", 5, kAny, 1, {"axis"}, expand_concat},
-      {kDomain,
+      {kMicrosoft, "QLinearConcat", 5, kAny, 1, {"axis"}, expand_concat},
+      {kMicrosoft,
        "QLinearConv",
        8,
        9,
        1,
        {"auto_pad", "channels_last", "dilations", "group", "kernel_shape", "pads", "strides"},
-       expand_conv},
-      {kDomain, "QLinearGlobalAveragePool", 5, 5, 1, {"channels_last"}, expand_global_average_pool},
-      {kDomain, "QLinearLeakyRelu", 4, 5, 1, {"alpha"}, expand_leaky_relu},
-      {kDomain, "QLinearMul", 7, 8, 1, {}, expand_mul},
-      {kDomain, "QLinearSigmoid", 4, 5, 1, {}, expand_sigmoid},
-      {kDomain, "QLinearSoftmax", 5, 5, 1, {"axis", "opset"}, expand_softmax},
-      {kDomain, "QLinearWhere", 9, 9, 1, {}, expand_where},
+       expand_quantized_conv},
+      {kMicrosoft,
+       "QLinearGlobalAveragePool",
+       5,
+       5,
+       1,
+       {"channels_last"},
+       expand_global_average_pool},
+      {kMicrosoft, "QLinearLeakyRelu", 4, 5, 1, {"alpha"}, expand_leaky_relu},
+      {kMicrosoft, "QLinearMul", 7, 8, 1, {}, expand_mul},
+      {kMicrosoft, "QLinearSigmoid", 4, 5, 1, {}, expand_sigmoid},
+      {kMicrosoft, "QLinearSoftmax", 5, 5, 1, {"axis", "opset"}, expand_softmax},
+      {kMicrosoft, "QLinearWhere", 9, 9, 1, {}, expand_where},
   };
 }
 

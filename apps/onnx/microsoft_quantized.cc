@@ -8,8 +8,6 @@ namespace polyhalite::onnx {
 
 namespace {
 
-constexpr const char *kDomain = "com.microsoft";
-
 ValueId to_float(Call &c, ValueId v) {
   return c.w.op("Cast", {v}, {{"to", static_cast<int64_t>(ElementType::Float32)}});
 }
@@ -242,8 +240,8 @@ ValueId product_of_bytes(Call &c, const std::vector<ValueId> &operands, ValueId 
 
 std::vector<Expansion> quantized_expansions() {
   return {
-      {kDomain, "DequantizeLinear", 2, 3, 1, {"axis"}, expand_quantize},
-      {kDomain,
+      {kMicrosoft, "DequantizeLinear", 2, 3, 1, {"axis"}, expand_quantize},
+      {kMicrosoft,
        "DynamicQuantizeLSTM",
        12,
        12,
@@ -251,23 +249,23 @@ std::vector<Expansion> quantized_expansions() {
        {"activations", "activation_alpha", "activation_beta", "clip", "direction", "hidden_size",
         "input_forget"},
        expand_lstm},
-      {kDomain, "DynamicQuantizeMatMul", 3, 5, 1, {}, expand_dynamic_matmul},
-      {kDomain,
+      {kMicrosoft, "DynamicQuantizeMatMul", 3, 5, 1, {}, expand_dynamic_matmul},
+      {kMicrosoft,
        "GatherBlockQuantized",
        3,
        4,
        1,
        {"bits", "block_size", "gather_axis", "quantize_axis"},
        expand_gather_blocks},
-      {kDomain, "MatMulIntegerToFloat", 4, 7, 1, {}, expand_integer_to_float},
-      {kDomain,
+      {kMicrosoft, "MatMulIntegerToFloat", 4, 7, 1, {}, expand_integer_to_float},
+      {kMicrosoft,
        "MatMulNBits",
        3,
        6,
        1,
        {"K", "N", "accuracy_level", "bits", "block_size"},
        expand_matmul_bits},
-      {kDomain, "QuantizeLinear", 2, 3, 1, {"axis"}, expand_quantize},
+      {kMicrosoft, "QuantizeLinear", 2, 3, 1, {"axis"}, expand_quantize},
   };
 }
 

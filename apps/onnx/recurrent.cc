@@ -49,9 +49,9 @@ ValueId activate(Writer &w, const Activation &a, ValueId x) {
   return w.op(at->second.first, {x}, attributes);
 }
 
-class Expansion {
+class CellExpansion {
  public:
-  Expansion(const Node &n, Graph *g, std::vector<Node> *nodes)
+  CellExpansion(const Node &n, Graph *g, std::vector<Node> *nodes)
       : n_(n),
         w_(g, nodes, n.name + "/"),
         gates_(n.op == "LSTM"  ? 4
@@ -281,7 +281,7 @@ Graph expand_recurrent(Graph g) {
   const std::vector<Node> old = std::move(g.nodes);
   for (const Node &n : old) {
     if (n.is("RNN") || n.is("LSTM") || n.is("GRU")) {
-      Expansion(n, &g, &nodes).run();
+      CellExpansion(n, &g, &nodes).run();
     } else {
       nodes.push_back(n);
     }

@@ -15,10 +15,6 @@ namespace {
 
 std::shared_ptr<const Graph> shared(Graph g) { return std::make_shared<const Graph>(std::move(g)); }
 
-size_t own_operands(const Node &n) {
-  return static_cast<size_t>(n.integer("operands", static_cast<int64_t>(n.inputs.size())));
-}
-
 // Whether v may be a sequence, or an optional value, as far as operators tell; `known` are some.
 bool may_be_sequence(const Graph &g, ValueId v, const std::set<ValueId> &known) {
   if (known.count(v)) return true;
@@ -37,7 +33,7 @@ bool may_be_sequence(const Graph &g, ValueId v, const std::set<ValueId> &known) 
     };
     if (n.is("If")) return branch_gives("then_branch") || branch_gives("else_branch");
     if (n.is("Loop"))
-      return n.has_input(k + 2) && k + 2 < own_operands(n) &&
+      return n.has_input(k + 2) && k + 2 < n.own_operands() &&
              may_be_sequence(g, n.inputs[k + 2], known);
     if (n.is("Identity") || n.is("OptionalGetElement"))
       return n.has_input(0) && may_be_sequence(g, n.inputs[0], known);
@@ -151,7 +147,7 @@ bool expand_scan(Sequences *all, Graph *g, size_t at) {
   SequenceNode n(all, g, at);
   const Node &node = n.node();
   const Graph *body = region_of(node, "body");
-  const size_t own = own_operands(node);
+  const size_t own = node.own_operands();
   bool takes = false;
   for (size_t k = 0; k < node.inputs.size(); k++) {
     takes = takes || n.sequence_of(k);
@@ -180,7 +176,7 @@ namespace {
 
 // One Scan over stacks; tensors and what the body captures are values around it.
 void map_by_scan(SequenceNode &n, const Graph &body) {
-  const size_t own = own_operands(n.node());
+  const size_t own = n.node().own_operands();
   OpenRegion opened(body);
   size_t scans = 0;
   for (size_t k = 0; k < own; k++) {
@@ -220,7 +216,7 @@ void map_sequences(SequenceNode &n) {
            "export the model again");
   }
   n.sequence(0);
-  const size_t own = own_operands(n.node());
+  const size_t own = n.node().own_operands();
   bool open = true;  // are all lengths open?
   for (size_t k = 0; k < own; k++) {
     const Sequence *s = n.sequence_of(k);

@@ -236,7 +236,7 @@ void get_element(SequenceNode &n) {
   }
 }
 
-const std::map<std::string, void (*)(SequenceNode &)> &expansions() {
+const std::map<std::string, void (*)(SequenceNode &)> &sequence_expansions() {
   static const std::map<std::string, void (*)(SequenceNode &)> kAll = {
       {"ConcatFromSequence", concat},      {"Optional", make_optional},
       {"OptionalGetElement", get_element}, {"OptionalHasElement", ask_for_element},
@@ -249,11 +249,11 @@ const std::map<std::string, void (*)(SequenceNode &)> &expansions() {
 
 }  // namespace
 
-bool is_sequence_operator(const std::string &op) { return expansions().count(op) != 0; }
+bool is_sequence_operator(const std::string &op) { return sequence_expansions().count(op) != 0; }
 
 std::vector<std::string> sequence_operators() {
   std::vector<std::string> names;
-  for (const auto &[name, expansion] : expansions()) names.push_back(name);
+  for (const auto &[name, expansion] : sequence_expansions()) names.push_back(name);
   return names;
 }
 
@@ -305,7 +305,7 @@ bool Sequences::expand(Graph *g, size_t at) {
   if (takes_apart) {
     take_apart(node);
   } else if (ours) {
-    expansions().at(n.op)(node);
+    sequence_expansions().at(n.op)(node);
   } else if (n.is("Identity")) {
     node.give(0, *find(n.inputs[0]));
   } else {

@@ -86,7 +86,7 @@ Constant matrix_in_strips(const Constant &b, int64_t width) {
   return strips.constant();
 }
 
-bool is_convolution(const Node &n) {
+bool takes_strips(const Node &n) {
   return (n.is("Conv") || (n.is("ConvTranspose") && n.integer("group", 1) == 1)) &&
          !n.has("strips_of");
 }
@@ -187,7 +187,7 @@ Graph strip_kernels(Graph g, const Target &target) {
   // row.
   std::map<std::tuple<ValueId, std::vector<int>, int64_t, bool, bool>, ValueId> done;
   for (Node &n : g.nodes) {
-    const bool convolution = is_convolution(n);
+    const bool convolution = takes_strips(n);
     const int64_t rows = convolution ? 0 : rows_of_product(g, n);
     if (!convolution && rows == 0) continue;
     const ValueId w = n.inputs[1];

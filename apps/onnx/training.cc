@@ -7,12 +7,13 @@ namespace polyhalite::onnx {
 
 namespace {
 
-constexpr const char *kDomain = "ai.onnx.preview.training";
+constexpr const char *kTraining = "ai.onnx.preview.training";
 
 // What one tensor has, and the numbers in its type.
-class Step {
+class TrainingStep {
  public:
-  Step(Call *c, size_t tensor, size_t tensors) : c_(*c), at_(2 + tensor), tensors_(tensors) {}
+  TrainingStep(Call *c, size_t tensor, size_t tensors)
+      : c_(*c), at_(2 + tensor), tensors_(tensors) {}
 
   ValueId part(size_t k) const { return c_.in(at_ + k * tensors_); }
   ValueId number(const char *attribute, float otherwise) {
@@ -52,12 +53,12 @@ void each_tensor(Call &c, size_t parts, const F &f) {
     c.fail("it has " + std::to_string(n) + " operands",
            "they are a rate, a count, and " + std::to_string(parts) + " for each tensor");
   const size_t tensors = (n - 2) / parts;
-  for (size_t k = 0; k < tensors; k++) f(Step(&c, k, tensors));
+  for (size_t k = 0; k < tensors; k++) f(TrainingStep(&c, k, tensors));
 }
 
 // Duchi, Hazan and Singer, Adaptive Subgradient Methods (2011).
 void expand_adagrad(Call &c) {
-  each_tensor(c, 3, [](Step s) {
+  each_tensor(c, 3, [](TrainingStep s) {
     const ValueId rate =
         s.div(s.rate(), s.add(s.one(), s.mul(s.count(), s.number("decay_factor", 0))));
     const ValueId g = s.gradient(), sum = s.add(s.part(2), s.mul(g, g));
@@ -69,7 +70,7 @@ void expand_adagrad(Call &c) {
 
 // Kingma and Ba, Adam: A Method for Stochastic Optimization (2014).
 void expand_adam(Call &c) {
-  each_tensor(c, 4, [&c](Step s) {
+  each_tensor(c, 4, [&c](TrainingStep s) {
     const ValueId alpha = s.number("alpha", 0.9f), beta = s.number("beta", 0.999f);
     const ValueId g = s.gradient();
     const ValueId mean = s.moving(s.part(2), g, alpha),
@@ -89,7 +90,7 @@ void expand_momentum(Call &c) {
   const std::string mode = c.node.text("mode", "standard");
   if (mode != "standard" && mode != "nesterov")
     c.fail("its mode is '" + mode + "'", "it is 'standard' or 'nesterov'");
-  each_tensor(c, 3, [&mode](Step s) {
+  each_tensor(c, 3, [&mode](TrainingStep s) {
     const ValueId alpha = s.number("alpha", 0), g = s.gradient();
     const ValueId part = s.later(s.number("beta", 0), s.one());
     const ValueId v = s.add(s.mul(alpha, s.part(2)), s.mul(part, g));
@@ -104,21 +105,21 @@ void expand_momentum(Call &c) {
 std::vector<Expansion> training_expansions() {
   constexpr size_t kAny = 1 << 16;
   return {
-      {kDomain,
+      {kTraining,
        "Adagrad",
        5,
        kAny,
        kAny,
        {"decay_factor", "epsilon", "norm_coefficient"},
        expand_adagrad},
-      {kDomain,
+      {kTraining,
        "Adam",
        6,
        kAny,
        kAny,
        {"alpha", "beta", "epsilon", "norm_coefficient", "norm_coefficient_post"},
        expand_adam},
-      {kDomain,
+      {kTraining,
        "Momentum",
        5,
        kAny,

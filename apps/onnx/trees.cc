@@ -11,7 +11,7 @@ namespace polyhalite::onnx {
 
 namespace {
 
-constexpr const char *kDomain = "ai.onnx.ml";
+constexpr const char *kTrees = "ai.onnx.ml";
 
 enum Mode { LessOrEqual, Less, GreaterOrEqual, Greater, Equal, Unequal, Member };
 
@@ -481,7 +481,7 @@ std::vector<std::string> old_attributes(const std::vector<std::string> &others) 
 
 std::vector<Expansion> tree_expansions() {
   return {
-      {kDomain,
+      {kTrees,
        "TreeEnsemble",
        1,
        1,
@@ -491,11 +491,11 @@ std::vector<Expansion> tree_expansions() {
         "nodes_missing_value_tracks_true", "nodes_modes", "nodes_splits", "nodes_trueleafs",
         "nodes_truenodeids", "post_transform", "tree_roots"},
        expand_ensemble},
-      {kDomain, "TreeEnsembleClassifier", 1, 1, 2,
+      {kTrees, "TreeEnsembleClassifier", 1, 1, 2,
        old_attributes({"class_ids", "class_nodeids", "class_treeids", "class_weights",
                        "class_weights_as_tensor", "classlabels_int64s", "classlabels_strings"}),
        expand_classifier},
-      {kDomain, "TreeEnsembleRegressor", 1, 1, 1,
+      {kTrees, "TreeEnsembleRegressor", 1, 1, 1,
        old_attributes({"n_targets", "target_ids", "target_nodeids", "target_treeids",
                        "target_weights", "target_weights_as_tensor"}),
        expand_regressor},

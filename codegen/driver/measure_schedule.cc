@@ -22,8 +22,8 @@ namespace {
 using autosched::Measurement;
 using autosched::Trial;
 
-constexpr int kMostRuns = 11;
-constexpr double kEnoughSeconds = 1.0;
+constexpr int kMostMeasurements = 11;
+constexpr double kEnoughMeasured = 1.0;
 
 Measurement run_trial(const Trial &trial, const Target &target, int threads) {
   polyhalite_set_num_threads(threads);
@@ -33,7 +33,7 @@ Measurement run_trial(const Trial &trial, const Target &target, int threads) {
   std::vector<double> times;
   double all = 0;
   // The first run warms up.
-  for (int i = 0; i <= kMostRuns && (i < 3 || all < kEnoughSeconds); i++) {
+  for (int i = 0; i <= kMostMeasurements && (i < 3 || all < kEnoughMeasured); i++) {
     std::string message;
     const Stopwatch watch;
     if (code->call(made_up.pointers(), &message) != 0) {

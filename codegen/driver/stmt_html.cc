@@ -8,7 +8,7 @@ namespace polyhalite {
 
 namespace {
 
-constexpr const char *kStyle =
+constexpr const char *kLoopStyle =
     "body{font:14px/1.4 sans-serif;margin:1.5em}pre,summary,div.line{font-family:monospace;"
     "white-space:pre-wrap;margin:0}details>*:not(summary){margin-left:1.5em}"
     "summary{cursor:pointer}b{color:#04a}";
@@ -51,8 +51,8 @@ std::string stmt_sections(const std::string &text, const LoopHeading &loop_headi
 
 std::string stmt_html(const std::string &title, const std::string &text) {
   return "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>" + escaped(title) +
-         "</title><style>" + kStyle + "</style></head><body>\n<h1>" + escaped(title) + "</h1>\n" +
-         stmt_sections(text) + "</body></html>\n";
+         "</title><style>" + kLoopStyle + "</style></head><body>\n<h1>" + escaped(title) +
+         "</h1>\n" + stmt_sections(text) + "</body></html>\n";
 }
 
 }  // namespace polyhalite

@@ -15,6 +15,9 @@
 
 namespace polyhalite {
 
+/// Is `s` a loop that becomes an instruction?
+inline bool is_tensor(const Stmt &s) { return s->kind == StmtKind::For && !s->instruction.empty(); }
+
 struct MatrixPlace {
   int row = 0, column = 0;
 };

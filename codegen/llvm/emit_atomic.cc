@@ -28,7 +28,7 @@ std::optional<AtomicRMWInst::BinOp> instruction_for(Op op, Type t) {
   }
 }
 
-bool reads(const Expr &e, const std::string &buffer) {
+bool loads_from(const Expr &e, const std::string &buffer) {
   bool found = false;
   for_each_node(e, [&](const Expr &n) { found |= as_load(n) && as_load(n)->buffer == buffer; });
   return found;
@@ -50,7 +50,7 @@ std::optional<Update> as_update(const Stmt &s) {
   for (int own = 0; own < (value->op == Op::Sub ? 1 : 2); own++) {
     const LoadNode *load = as_load(value->args[own]);
     if (!load || load->buffer != s->name || load->args.size() > 1) continue;
-    if (!equal(load->args[0], index) || reads(value->args[1 - own], s->name)) continue;
+    if (!equal(load->args[0], index) || loads_from(value->args[1 - own], s->name)) continue;
     return Update{*op, value->args[1 - own]};
   }
   return std::nullopt;

@@ -13,16 +13,16 @@ using llvm::Value;
 
 namespace {
 
-struct Form {
+struct ProductForm {
   int lanes;
   llvm::Intrinsic::ID id;
 };
 
 // pmulhrsw: (a*b + 2^14) >> 15 of 16-bit integers.
-const Form *rounded_product(const Target &target, int lanes) {
-  static constexpr Form kForms[] = {{32, llvm::Intrinsic::x86_avx512_pmul_hr_sw_512},
-                                    {16, llvm::Intrinsic::x86_avx2_pmul_hr_sw},
-                                    {8, llvm::Intrinsic::x86_ssse3_pmul_hr_sw_128}};
+const ProductForm *rounded_product(const Target &target, int lanes) {
+  static constexpr ProductForm kForms[] = {{32, llvm::Intrinsic::x86_avx512_pmul_hr_sw_512},
+                                           {16, llvm::Intrinsic::x86_avx2_pmul_hr_sw},
+                                           {8, llvm::Intrinsic::x86_ssse3_pmul_hr_sw_128}};
   const bool has[] = {target.has_feature(Target::AVX512_Skylake), target.has_feature(Target::AVX2),
                       target.has_feature(Target::SSE41)};
   if (target.arch != Target::X86) return nullptr;
@@ -77,7 +77,7 @@ Value *FunctionEmitter::emit_machine_instruction(const CallNode &call) {
       call.args[0].type() != call.type || call.args[1].type() != call.type) {
     return nullptr;
   }
-  const Form *form = rounded_product(module_.target, lanes);
+  const ProductForm *form = rounded_product(module_.target, lanes);
   if (!form) return nullptr;
   Value *a = emit(call.args[0]), *b = emit(call.args[1]);
   std::vector<Value *> parts;

@@ -30,7 +30,7 @@ constexpr llvm::Intrinsic::ID kThreadNumber[] = {llvm::Intrinsic::nvvm_read_ptx_
 constexpr uint64_t kMostBlocks[] = {INT32_MAX, 65535, 65535};
 constexpr uint64_t kMostThreadsAlong[] = {kMostThreads, kMostThreads, kMostThreadsAlongZ};
 constexpr unsigned kBlockSpace = 3;
-constexpr uint64_t kBlockAlignment = 128, kVectorAlignment = 16;
+constexpr uint64_t kBlockMemoryAlignment = 128, kVectorAlignment = 16;
 // So that any swizzle of the copy engine fits.
 constexpr uint64_t kArenaAlignment = 1024;
 
@@ -160,12 +160,12 @@ void FunctionEmitter::emit_in_block_memory(const StmtNode &s) {
   internal_check(kernel_ && is_const_int(s.args[0], &elements),
                  "what the threads of a block share has a constant size");
   const uint64_t bytes = static_cast<uint64_t>(elements) * static_cast<uint64_t>(s.type.bytes());
-  own_storage_[s.name] = kBlockAlignment;
+  own_storage_[s.name] = kBlockMemoryAlignment;
   pointers_[s.name] = builder_.CreateConstInBoundsGEP1_64(
       builder_.getInt8Ty(), kernel_->block_memory, static_cast<uint64_t>(kernel_->used_bytes));
   // Never used twice: threads of one phase may still read what others of the next write.
-  kernel_->used_bytes +=
-      static_cast<int64_t>((bytes + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment);
+  kernel_->used_bytes += static_cast<int64_t>((bytes + kBlockMemoryAlignment - 1) /
+                                              kBlockMemoryAlignment * kBlockMemoryAlignment);
   scopes_.push();
   emit_stmt(s.body[0]);
   scopes_.pop();

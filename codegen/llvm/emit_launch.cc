@@ -20,7 +20,7 @@ using llvm::Value;
 
 namespace {
 
-uint32_t type_number(Type t) {
+uint32_t coded_type(Type t) {
   return static_cast<uint32_t>(t.code()) | static_cast<uint32_t>(t.bits()) << 8 | 1u << 16;
 }
 
@@ -36,7 +36,7 @@ bool is_input(const Function &f, const std::string &buffer) {
 Value *FunctionEmitter::make_descriptor(const std::string &name, Type t, Value *host,
                                         uint64_t flags,
                                         const std::vector<std::array<Value *, 3>> &dims) {
-  Value *descriptor = emit_buffer(host, builder_.getInt32(type_number(t)), dims);
+  Value *descriptor = emit_buffer(host, builder_.getInt32(coded_type(t)), dims);
   descriptor->setName(name + ".buffer");
   if (flags) set_dirty(descriptor, flags);
   return descriptor;

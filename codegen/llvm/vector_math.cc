@@ -12,15 +12,16 @@ using llvm::Value;
 namespace {
 
 constexpr double kRoundingTerm = 12582912.0;  // 1.5 * 2^23: sums have their integer part last
-constexpr double kLog2E = 1.44269504088896341;
+constexpr double kLog2E32 = 1.44269504088896341;
 // ln 2 in two parts, of which the first has products with small integers that are exact.
-constexpr double kLn2High = 0.693359375, kLn2Low = -2.12194440e-4;
+constexpr double kLn2High32 = 0.693359375, kLn2Low32 = -2.12194440e-4;
 // pi/2 in three parts of float32, for products that are not rounded, and in two of float64, of
 // which the first has 31 bits.
-constexpr double kHalfPi1 = 0x1.921fb6p+0, kHalfPi2 = -0x1.777a5cp-25, kHalfPi3 = -0x1.ee59dap-50;
-constexpr double kHalfPiHigh = 0x1.921fb544p+0, kHalfPiLow = 0x1.0b4611a626331p-34;
-constexpr double kLn2 = 0.69314718055994531;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kHalfPi32First = 0x1.921fb6p+0, kHalfPi32Second = -0x1.777a5cp-25,
+                 kHalfPi32Third = -0x1.ee59dap-50;
+constexpr double kHalfPiHigh32 = 0x1.921fb544p+0, kHalfPiLow32 = 0x1.0b4611a626331p-34;
+constexpr double kLn2Near = 0.69314718055994531;
+constexpr double kInfinity32 = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
@@ -62,11 +63,11 @@ Value *VectorMath::power_of_two(Value *n) {
 }
 
 VectorMath::Halvings VectorMath::halvings(Value *x) {
-  Value *shifted = fused(x, f(x, kLog2E), f(x, kRoundingTerm));
+  Value *shifted = fused(x, f(x, kLog2E32), f(x, kRoundingTerm));
   Value *n = b_.CreateFSub(shifted, f(x, kRoundingTerm));
   Value *whole = b_.CreateSub(ints(shifted), ints(f(x, kRoundingTerm)));
-  Value *high = fused(n, f(x, -kLn2High), x);
-  return {n, whole, high, fused(n, f(x, -kLn2Low), high)};
+  Value *high = fused(n, f(x, -kLn2High32), x);
+  return {n, whole, high, fused(n, f(x, -kLn2Low32), high)};
 }
 
 // e^r - 1 - r for |r| <= ln2/2.
@@ -78,7 +79,7 @@ Value *VectorMath::exp_beyond_linear(Value *r) {
 
 // e^rest; the linear term in its two parts, so that rounding their sum costs nothing.
 Value *VectorMath::exp_of_rest(const Halvings &h) {
-  Value *p = fused(h.n, f(h.rest, -kLn2Low), exp_beyond_linear(h.rest));
+  Value *p = fused(h.n, f(h.rest, -kLn2Low32), exp_beyond_linear(h.rest));
   return b_.CreateFAdd(b_.CreateFAdd(h.high, p), f(h.rest, 1));
 }
 
@@ -155,11 +156,11 @@ Value *VectorMath::log(Value *x) {
   Value *square = b_.CreateFMul(m, m);
   Value *p = polynomial(m, {-0x1.3425e4p-4, 0x1.044d52p-3, -0x1.0def3cp-3, 0x1.230bfap-3,
                             -0x1.546baep-3, 0x1.999d38p-3, -0x1.00023ap-2, 0x1.55555ap-2});
-  p = fused(e, f(x, kLn2Low), b_.CreateFMul(b_.CreateFMul(p, m), square));
+  p = fused(e, f(x, kLn2Low32), b_.CreateFMul(b_.CreateFMul(p, m), square));
   p = fused(square, f(x, -0.5), p);
-  Value *r = fused(e, f(x, kLn2High), b_.CreateFAdd(m, p));
-  r = select(b_.CreateFCmpOEQ(x, f(x, 0)), f(x, -kInfinity), r);
-  r = select(b_.CreateFCmpOEQ(x, f(x, kInfinity)), x, r);
+  Value *r = fused(e, f(x, kLn2High32), b_.CreateFAdd(m, p));
+  r = select(b_.CreateFCmpOEQ(x, f(x, 0)), f(x, -kInfinity32), r);
+  r = select(b_.CreateFCmpOEQ(x, f(x, kInfinity32)), x, r);
   Value *number = b_.CreateFCmpOGE(x, f(x, 0));
   return select(number, r, f(x, std::numeric_limits<double>::quiet_NaN()));
 }
@@ -179,7 +180,7 @@ Value *VectorMath::pow(Value *x, Value *y) {
   Value *s = b_.CreateFDiv(b_.CreateFSub(mantissa, f(a, 1)), b_.CreateFAdd(mantissa, f(a, 1)));
   Value *square = b_.CreateFMul(s, s);
   Value *series = polynomial(square, {2.0 / 13, 2.0 / 11, 2.0 / 9, 2.0 / 7, 2.0 / 5, 2.0 / 3, 2.0});
-  Value *log2 = b_.CreateFMul(b_.CreateFMul(series, s), f(a, kLog2E));
+  Value *log2 = b_.CreateFMul(b_.CreateFMul(series, s), f(a, kLog2E32));
   auto *narrow_type = ints(x)->getType();
   log2 = b_.CreateFAdd(log2, b_.CreateSIToFP(b_.CreateTrunc(exponent, narrow_type), wide));
   Value *t = b_.CreateFMul(b_.CreateFPExt(y, wide), log2);
@@ -196,7 +197,7 @@ Value *VectorMath::pow(Value *x, Value *y) {
   p = b_.CreateFMul(p, power_of_two(half));
   p = b_.CreateFMul(p, power_of_two(b_.CreateSub(whole, half)));
   p = select(b_.CreateFCmpOEQ(x, f(x, 0)),
-             select(b_.CreateFCmpOGT(y, f(x, 0)), f(x, 0), f(x, kInfinity)), p);
+             select(b_.CreateFCmpOGT(y, f(x, 0)), f(x, 0), f(x, kInfinity32)), p);
   // Negative numbers have integer powers only; those from 2^24 on are even.
   Value *floor = b_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, y);
   Value *half_y = b_.CreateFMul(y, f(x, 0.5));
@@ -214,9 +215,9 @@ VectorMath::Octant VectorMath::quarter_turns(Value *x, bool precise) {
   Value *shifted = fused(x, f(x, 0.63661977236758134), f(x, kRoundingTerm));
   Value *n = b_.CreateFSub(shifted, f(x, kRoundingTerm));
   if (!fused_) return {ints(shifted), wide_rest(x, n)};
-  Value *rest = fused(n, f(x, -kHalfPi1), x);
-  rest = fused(n, f(x, -kHalfPi2), rest);
-  if (precise) rest = fused(n, f(x, -kHalfPi3), rest);
+  Value *rest = fused(n, f(x, -kHalfPi32First), x);
+  rest = fused(n, f(x, -kHalfPi32Second), rest);
+  if (precise) rest = fused(n, f(x, -kHalfPi32Third), rest);
   return {ints(shifted), rest};
 }
 
@@ -227,8 +228,8 @@ Value *VectorMath::wide_rest(Value *x, Value *turns) {
     wide = llvm::FixedVectorType::get(wide, v->getNumElements());
   }
   Value *n = b_.CreateFPExt(turns, wide), *rest = b_.CreateFPExt(x, wide);
-  rest = b_.CreateFSub(rest, b_.CreateFMul(n, f(n, kHalfPiHigh)));
-  rest = b_.CreateFSub(rest, b_.CreateFMul(n, f(n, kHalfPiLow)));
+  rest = b_.CreateFSub(rest, b_.CreateFMul(n, f(n, kHalfPiHigh32)));
+  rest = b_.CreateFSub(rest, b_.CreateFMul(n, f(n, kHalfPiLow32)));
   return b_.CreateFPTrunc(rest, x->getType());
 }
 
@@ -359,8 +360,8 @@ VectorMath::ArcSine VectorMath::arc_sine_of_magnitude(Value *a) {
 
 // quarters * pi/2 - (large + small)
 Value *VectorMath::from_quarters(double quarters, Value *large, Value *small) {
-  Value *high = b_.CreateFSub(f(large, quarters * kHalfPi1), large);
-  return b_.CreateFSub(high, b_.CreateFSub(small, f(small, quarters * kHalfPi2)));
+  Value *high = b_.CreateFSub(f(large, quarters * kHalfPi32First), large);
+  return b_.CreateFSub(high, b_.CreateFSub(small, f(small, quarters * kHalfPi32Second)));
 }
 
 Value *VectorMath::asin(Value *x) {
@@ -385,21 +386,21 @@ Value *VectorMath::log1p(Value *s) {
   Value *u = b_.CreateFAdd(s, f(s, 1));
   Value *r = b_.CreateFDiv(b_.CreateFMul(log(u), s), b_.CreateFSub(u, f(s, 1)));
   return select(b_.CreateFCmpOEQ(u, f(s, 1)), s,
-                select(b_.CreateFCmpOEQ(u, f(s, kInfinity)), u, r));
+                select(b_.CreateFCmpOEQ(u, f(s, kInfinity32)), u, r));
 }
 
 Value *VectorMath::asinh(Value *x) {
   Value *a = magnitude(x), *square = b_.CreateFMul(a, a);
   Value *root = sqrt(b_.CreateFAdd(square, f(a, 1)));
   Value *near = log1p(b_.CreateFAdd(a, b_.CreateFDiv(square, b_.CreateFAdd(root, f(a, 1)))));
-  Value *far = b_.CreateFAdd(log(a), f(a, kLn2));
+  Value *far = b_.CreateFAdd(log(a), f(a, kLn2Near));
   return with_sign_of(select(b_.CreateFCmpOGT(a, f(a, 1e10)), far, near), x);
 }
 
 Value *VectorMath::acosh(Value *x) {
   Value *s = b_.CreateFSub(x, f(x, 1));
   Value *near = log1p(b_.CreateFAdd(s, sqrt(b_.CreateFMul(s, b_.CreateFAdd(x, f(x, 1))))));
-  Value *r = select(b_.CreateFCmpOGT(x, f(x, 1e10)), b_.CreateFAdd(log(x), f(x, kLn2)), near);
+  Value *r = select(b_.CreateFCmpOGT(x, f(x, 1e10)), b_.CreateFAdd(log(x), f(x, kLn2Near)), near);
   return select(b_.CreateFCmpOLT(s, f(x, 0)), f(x, std::numeric_limits<double>::quiet_NaN()), r);
 }
 
@@ -412,7 +413,7 @@ Value *VectorMath::atanh(Value *x) {
 // As exp, with a shorter polynomial; beyond the largest and below the smallest normal number it is
 // held to them.
 Value *VectorMath::fast_exp(Value *x) {
-  Value *t = b_.CreateFMul(x, f(x, kLog2E));
+  Value *t = b_.CreateFMul(x, f(x, kLog2E32));
   t = select(b_.CreateFCmpOLT(t, f(x, 127.49)), t, f(x, 127.49));
   t = select(b_.CreateFCmpOGT(t, f(x, -126)), t, f(x, -126));
   Value *shifted = b_.CreateFAdd(t, f(x, kRoundingTerm));
@@ -492,12 +493,12 @@ Value *VectorMath::emit(const std::string &name, const std::vector<Value *> &arg
   }
   if (name == "atan2") {
     *exact_inside =
-        b_.CreateAnd(below(kInfinity), b_.CreateFCmpOLT(magnitude(args[1]), f(x, kInfinity)));
+        b_.CreateAnd(below(kInfinity32), b_.CreateFCmpOLT(magnitude(args[1]), f(x, kInfinity32)));
     return atan2(x, args[1]);
   }
   if (name == "pow") {
     *exact_inside =
-        b_.CreateAnd(below(kInfinity), b_.CreateFCmpOLT(magnitude(args[1]), f(x, kInfinity)));
+        b_.CreateAnd(below(kInfinity32), b_.CreateFCmpOLT(magnitude(args[1]), f(x, kInfinity32)));
     return pow(x, args[1]);
   }
   return nullptr;

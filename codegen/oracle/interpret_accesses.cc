@@ -157,11 +157,11 @@ void IrInterpreter::run_provide(const Stmt &s) {
 
 void IrInterpreter::run_store(const Stmt &s) {
   Memory &m = memory(s->name);
-  const Value index = evaluate(s->args[0]);
+  const LaneValues index = evaluate(s->args[0]);
   std::vector<int64_t> elements;
   for (const Lane &l : index.lanes) elements.push_back(l.i);
   const Stored stored = value_for(s->args[1], s->name, m, elements);
-  const Value mask = s->args.size() > 2 ? evaluate(s->args[2]) : Value();
+  const LaneValues mask = s->args.size() > 2 ? evaluate(s->args[2]) : LaneValues();
   for (size_t l = 0; l < elements.size(); l++) {
     if (!stored.keeps.empty() && stored.keeps[l]) {
       check_inside(s->name, m, elements[l]);
@@ -189,7 +189,7 @@ IrInterpreter::Stored IrInterpreter::value_for(const Expr &e, const std::string 
   Stored stored{evaluate(e), {}};
   if (target.read) {
     target.nothing = 1;
-    const Value again = evaluate(e);
+    const LaneValues again = evaluate(e);
     for (size_t l = 0; l < again.lanes.size(); l++) {
       const uint64_t a = stored.value.lanes[l].u, b = again.lanes[l].u;
       const bool inside = target.elements[l] >= m.first && target.elements[l] <= m.last;

@@ -23,28 +23,28 @@ std::string IrInterpreter::describe_call(const Expr &e) {
     if (call->args[i]->op == Op::StringImm) {
       text += "\"" + as_imm(call->args[i])->s + "\"";
     } else {
-      const Value v = evaluate(call->args[i]);
+      const LaneValues v = evaluate(call->args[i]);
       text += polyhalite::to_text(v.type, v.lanes[0]);
     }
   }
   return text + ")";
 }
 
-Value IrInterpreter::evaluate(const Expr &e) {
+LaneValues IrInterpreter::evaluate(const Expr &e) {
   Memo memo;
   return evaluate(e, memo);
 }
 
 int64_t IrInterpreter::scalar(const Expr &e) {
-  const Value v = evaluate(e);
+  const LaneValues v = evaluate(e);
   internal_check(v.lanes.size() == 1, "interpret_ir: a scalar is needed");
   return v.lanes[0].i;
 }
 
-Value IrInterpreter::evaluate(const Expr &e, Memo &memo) {
+LaneValues IrInterpreter::evaluate(const Expr &e, Memo &memo) {
   auto it = memo.find(e.get());
   if (it != memo.end()) return it->second;
-  Value v = compute(e, memo);
+  LaneValues v = compute(e, memo);
   v.type = e.type();
   internal_check(v.lanes.size() == static_cast<size_t>(e.type().lanes()),
                  "interpret_ir: wrong number of lanes");
@@ -53,7 +53,7 @@ Value IrInterpreter::evaluate(const Expr &e, Memo &memo) {
   return v;
 }
 
-Value IrInterpreter::compute(const Expr &e, Memo &memo) {
+LaneValues IrInterpreter::compute(const Expr &e, Memo &memo) {
   switch (e->op) {
     case Op::IntImm:
       return {e.type(), {Lane{.i = as_imm(e)->i}}};
@@ -73,14 +73,14 @@ Value IrInterpreter::compute(const Expr &e, Memo &memo) {
       const std::string &name = as_let(e)->name;
       environment_[name] = evaluate(e->args[0], memo);
       Memo inner;  // what uses the name has other values outside
-      Value v = evaluate(e->args[1], inner);
+      LaneValues v = evaluate(e->args[1], inner);
       environment_.erase(name);
       return v;
     }
     case Op::Load:
       return load(*as_load(e), memo);
     case Op::Select: {
-      const Value condition = evaluate(e->args[0], memo);
+      const LaneValues condition = evaluate(e->args[0], memo);
       if (condition.lanes.size() > 1) return selected_lanes(e, condition, memo);
       const int chosen = condition.lanes[0].u ? 1 : 2;
       // The other side may be arbitrary, but it is evaluated: its addresses count.
@@ -95,9 +95,9 @@ Value IrInterpreter::compute(const Expr &e, Memo &memo) {
       if (!e.type().is_bool()) return lane_by_lane(e, memo);
       return e.type().lanes() == 1 ? logical(e, memo) : logical_lanes(e, memo);
     case Op::Ramp: {
-      const Value base = evaluate(e->args[0], memo), stride = evaluate(e->args[1], memo);
+      const LaneValues base = evaluate(e->args[0], memo), stride = evaluate(e->args[1], memo);
       const size_t steps = static_cast<size_t>(e.type().lanes()) / base.lanes.size();
-      Value v;
+      LaneValues v;
       for (size_t i = 0; i < steps; i++) {
         for (size_t l = 0; l < base.lanes.size(); l++) {
           const uint64_t at = base.lanes[l].u + i * stride.lanes[l].u;
@@ -107,8 +107,8 @@ Value IrInterpreter::compute(const Expr &e, Memo &memo) {
       return v;
     }
     case Op::Broadcast: {
-      const Value part = evaluate(e->args[0], memo);
-      Value v;
+      const LaneValues part = evaluate(e->args[0], memo);
+      LaneValues v;
       while (v.lanes.size() < static_cast<size_t>(e.type().lanes())) {
         v.lanes.insert(v.lanes.end(), part.lanes.begin(), part.lanes.end());
       }
@@ -117,10 +117,10 @@ Value IrInterpreter::compute(const Expr &e, Memo &memo) {
     case Op::Shuffle: {
       std::vector<Lane> all;
       for (const Expr &a : e->args) {
-        const Value v = evaluate(a, memo);
+        const LaneValues v = evaluate(a, memo);
         all.insert(all.end(), v.lanes.begin(), v.lanes.end());
       }
-      Value v;
+      LaneValues v;
       for (int i : as_shuffle(e)->indices) v.lanes.push_back(all.at(static_cast<size_t>(i)));
       return v;
     }
@@ -131,7 +131,7 @@ Value IrInterpreter::compute(const Expr &e, Memo &memo) {
       }
       if (as_intrinsic(e, intrinsic::kGuarded)) {
         const bool holds = evaluate(e->args[0], memo).lanes[0].i != 0;
-        return holds ? evaluate(e->args[1], memo) : Value{e.type(), {Lane{}}};
+        return holds ? evaluate(e->args[1], memo) : LaneValues{e.type(), {Lane{}}};
       }
       if (as_call(e)->kind == CallKind::Func || as_call(e)->kind == CallKind::Image) {
         return read_call(*as_call(e), memo);
@@ -144,10 +144,10 @@ Value IrInterpreter::compute(const Expr &e, Memo &memo) {
   }
 }
 
-Value IrInterpreter::logical(const Expr &e, Memo &memo) {
+LaneValues IrInterpreter::logical(const Expr &e, Memo &memo) {
   const bool deciding = e->op == Op::Or;
   for (int side : {0, 1}) {
-    Value decides;
+    LaneValues decides;
     try {
       decides = evaluate(e->args[side], memo);
     } catch (const UnwrittenRead &) {
@@ -166,7 +166,7 @@ Value IrInterpreter::logical(const Expr &e, Memo &memo) {
 
 // Lane by lane, where one side decides, the other may be made of nothing: what two contents of
 // cells without one tell.
-Value IrInterpreter::logical_lanes(const Expr &e, Memo &memo) {
+LaneValues IrInterpreter::logical_lanes(const Expr &e, Memo &memo) {
   try {
     return lane_by_lane(e, memo);
   } catch (const UnwrittenRead &) {
@@ -174,14 +174,14 @@ Value IrInterpreter::logical_lanes(const Expr &e, Memo &memo) {
   }
   const auto lanes = static_cast<size_t>(e.type().lanes());
   const uint64_t deciding = e->op == Op::Or ? 1 : 0;
-  Value sides[2][2];  // by side, and by content
+  LaneValues sides[2][2];  // by side, and by content
   for (int content : {0, 1}) {
     nothing_ = content;
     Memo apart;
     for (int side : {0, 1}) sides[side][content] = evaluate(e->args[side], apart);
     nothing_.reset();
   }
-  Value v;
+  LaneValues v;
   for (size_t l = 0; l < lanes; l++) {
     bool known[2], decides[2];
     for (int side : {0, 1}) {
@@ -197,23 +197,23 @@ Value IrInterpreter::logical_lanes(const Expr &e, Memo &memo) {
 
 // The same of a select whose lanes choose: the side that one does not take may be made of nothing
 // there.
-Value IrInterpreter::selected_lanes(const Expr &e, const Value &condition, Memo &memo) {
+LaneValues IrInterpreter::selected_lanes(const Expr &e, const LaneValues &condition, Memo &memo) {
   try {
     return lane_by_lane(e, memo);
   } catch (const UnwrittenRead &) {
     if (nothing_) throw;
   }
-  Value sides[2][2];  // by side, and by content
+  LaneValues sides[2][2];  // by side, and by content
   for (int content : {0, 1}) {
     nothing_ = content;
     Memo apart;
     for (int side : {0, 1}) sides[side][content] = evaluate(e->args[1 + side], apart);
     nothing_.reset();
   }
-  const auto lane_at = [](const Value &v, size_t l) {
+  const auto lane_at = [](const LaneValues &v, size_t l) {
     return v.lanes.size() == 1 ? v.lanes[0] : v.lanes.at(l);
   };
-  Value v;
+  LaneValues v;
   for (size_t l = 0; l < condition.lanes.size(); l++) {
     const auto &chosen = sides[condition.lanes[l].u ? 0 : 1];
     const Lane a = lane_at(chosen[0], l), b = lane_at(chosen[1], l);
@@ -224,7 +224,7 @@ Value IrInterpreter::selected_lanes(const Expr &e, const Value &condition, Memo 
   return v;
 }
 
-Value IrInterpreter::read_call(const CallNode &call, Memo &memo) {
+LaneValues IrInterpreter::read_call(const CallNode &call, Memo &memo) {
   std::vector<int64_t> indices;
   for (const Expr &a : call.args) indices.push_back(evaluate(a, memo).lanes[0].i);
   Memory &m = memory(call.name, call.value_index);
@@ -232,11 +232,11 @@ Value IrInterpreter::read_call(const CallNode &call, Memo &memo) {
   return {m.type, {read(call.name, m, element_at(call.name, m, indices))}};
 }
 
-Value IrInterpreter::load(const LoadNode &node, Memo &memo) {
+LaneValues IrInterpreter::load(const LoadNode &node, Memo &memo) {
   Memory &m = memory(node.buffer);
-  const Value index = evaluate(node.args[0], memo);
-  const Value mask = node.args.size() > 1 ? evaluate(node.args[1], memo) : Value();
-  Value v;
+  const LaneValues index = evaluate(node.args[0], memo);
+  const LaneValues mask = node.args.size() > 1 ? evaluate(node.args[1], memo) : LaneValues();
+  LaneValues v;
   for (size_t l = 0; l < index.lanes.size(); l++) {
     const bool on = mask.lanes.empty() || mask.lanes[l].u;
     v.lanes.push_back(on ? read(node.buffer, m, index.lanes[l].i) : Lane{.u = 0});
@@ -244,7 +244,7 @@ Value IrInterpreter::load(const LoadNode &node, Memo &memo) {
   return v;
 }
 
-Value IrInterpreter::lane_by_lane(const Expr &e, Memo &memo) {
+LaneValues IrInterpreter::lane_by_lane(const Expr &e, Memo &memo) {
   const CallNode *call = as_call(e);
   // Nobody reads the trace: its numbers are all alike.
   if (call && call->name == intrinsic::kTrace) return {call->type, {Lane{.i = 1}}};
@@ -261,11 +261,11 @@ Value IrInterpreter::lane_by_lane(const Expr &e, Memo &memo) {
     if (call->name == intrinsic::kRequire) return required(*call, memo);
     if (call->name == intrinsic::kTraceAccess) return evaluate(call->args[0], memo);
   }
-  std::vector<Value> args;
+  std::vector<LaneValues> args;
   args.reserve(e->args.size());
   for (const Expr &a : e->args) args.push_back(evaluate(a, memo));
   const auto lanes = static_cast<size_t>(e.type().lanes());
-  Value v;
+  LaneValues v;
   v.lanes.reserve(lanes);
   std::vector<Lane> lane(args.size());
   for (size_t l = 0; l < lanes; l++) {
@@ -277,10 +277,10 @@ Value IrInterpreter::lane_by_lane(const Expr &e, Memo &memo) {
   return v;
 }
 
-Value IrInterpreter::sum_matrix_products(const CallNode &call, Memo &memo) {
+LaneValues IrInterpreter::sum_matrix_products(const CallNode &call, Memo &memo) {
   const MatrixLanes lanes = matrix_lanes(call);
   const Type t = call.type.element_of();
-  Value sums = evaluate(call.args[0], memo);
+  LaneValues sums = evaluate(call.args[0], memo);
   auto factors = [&](const Expr &e) {
     std::vector<Lane> wide;
     for (const Lane &l : evaluate(e, memo).lanes) {
@@ -302,7 +302,7 @@ Value IrInterpreter::sum_matrix_products(const CallNode &call, Memo &memo) {
   return sums;
 }
 
-Value IrInterpreter::required(const CallNode &call, Memo &memo) {
+LaneValues IrInterpreter::required(const CallNode &call, Memo &memo) {
   for (const Lane &l : evaluate(call.args[0], memo).lanes) {
     if (!l.u) throw RuntimeError({"a requirement does not hold", "", "", {}});
   }
@@ -330,7 +330,7 @@ Lane IrInterpreter::one_lane(const Expr &e, const std::vector<Lane> &args) {
   }
 }
 
-Value IrInterpreter::fact(const CallNode &call) {
+LaneValues IrInterpreter::fact(const CallNode &call) {
   if (call.kind != CallKind::Intrinsic || call.args.empty())
     oracle_error("cannot call '" + call.name + "'");
   const Memory &m = memory(as_imm(call.args[0])->s);

@@ -117,14 +117,14 @@ void IrInterpreter::bind(const std::string &name, int64_t value) {
   environment_[name] = {Int(32), {Lane{.i = value}}};
 }
 
-void IrInterpreter::run_bound(const std::string &name, Value value, const Stmt &body) {
+void IrInterpreter::run_bound(const std::string &name, LaneValues value, const Stmt &body) {
   environment_[name] = std::move(value);
   run(body);
   environment_.erase(name);
 }
 
 void IrInterpreter::run_let(const Stmt &s) {
-  Value value;
+  LaneValues value;
   try {
     value = evaluate(s->args[0]);
   } catch (const UnwrittenRead &) {

@@ -90,7 +90,7 @@ void IrInterpreter::run_lanes(const Stmt &s) {
     }
     case StmtKind::Let:
       for (int64_t l = 0; l < kWarpLanes; l++) {
-        Value v;
+        LaneValues v;
         in_lane(l, [&] { v = evaluate(s->args[0]); });
         lanes_[l][s->name] = v;
       }

@@ -41,7 +41,7 @@ class IrInterpreter {
   void finish(const Function &f);
 
  private:
-  using Memo = std::unordered_map<const ExprNode *, Value>;
+  using Memo = std::unordered_map<const ExprNode *, LaneValues>;
   struct Semaphore {
     int64_t count = 0;
     bool take() { return count > 0 && count-- > 0; }
@@ -56,7 +56,7 @@ class IrInterpreter {
   };
 
   struct Stored {
-    Value value;
+    LaneValues value;
     std::vector<bool> keeps;  // lanes that leave nothing as it is; none where empty
   };
   // The bytes and marks of an element, on the side that runs.
@@ -70,7 +70,7 @@ class IrInterpreter {
   void add_buffer(const FunctionArgument &a, const IrArguments &args);
   void add_scalar(const FunctionArgument &a, const IrArguments &args);
   void bind(const std::string &name, int64_t value);
-  void run_bound(const std::string &name, Value value, const Stmt &body);
+  void run_bound(const std::string &name, LaneValues value, const Stmt &body);
   // A value that reads what nobody wrote is looked at again where it is used: a store to the cell
   // itself may keep it.
   void run_let(const Stmt &s);
@@ -132,30 +132,30 @@ class IrInterpreter {
   Lane read(const std::string &name, Memory &m, int64_t at);
 
   // interpret_expr.cc: values
-  Value evaluate(const Expr &e);
+  LaneValues evaluate(const Expr &e);
   int64_t scalar(const Expr &e);
-  Value evaluate(const Expr &e, Memo &memo);
-  Value compute(const Expr &e, Memo &memo);
-  Value read_call(const CallNode &call, Memo &memo);
-  Value load(const LoadNode &node, Memo &memo);
+  LaneValues evaluate(const Expr &e, Memo &memo);
+  LaneValues compute(const Expr &e, Memo &memo);
+  LaneValues read_call(const CallNode &call, Memo &memo);
+  LaneValues load(const LoadNode &node, Memo &memo);
   // Of scalars: where one side decides, the other may be arbitrary.
-  Value logical(const Expr &e, Memo &memo);
-  Value logical_lanes(const Expr &e, Memo &memo);
-  Value selected_lanes(const Expr &e, const Value &condition, Memo &memo);
-  Value lane_by_lane(const Expr &e, Memo &memo);
-  Value required(const CallNode &call, Memo &memo);
+  LaneValues logical(const Expr &e, Memo &memo);
+  LaneValues logical_lanes(const Expr &e, Memo &memo);
+  LaneValues selected_lanes(const Expr &e, const LaneValues &condition, Memo &memo);
+  LaneValues lane_by_lane(const Expr &e, Memo &memo);
+  LaneValues required(const CallNode &call, Memo &memo);
   // Sum after sum: written out, a large product would be thousands of nodes.
-  Value sum_matrix_products(const CallNode &call, Memo &memo);
+  LaneValues sum_matrix_products(const CallNode &call, Memo &memo);
   static Lane one_lane(const Expr &e, const std::vector<Lane> &args);
   // What an entry check asks of a buffer argument. Here they are all as they should be.
-  Value fact(const CallNode &call);
+  LaneValues fact(const CallNode &call);
   // "polyhalite_error_x("blur", 3, -1)"
   std::string describe_call(const Expr &e);
 
   const InterpretOptions &options_;
   std::mt19937_64 random_;
   std::vector<Expr> kept_;
-  std::map<std::string, Value> environment_;
+  std::map<std::string, LaneValues> environment_;
   std::map<std::string, Expr> deferred_;  // names whose values nobody could say yet
   Target *target_ = nullptr;              // of the store whose value is evaluated
   std::map<std::string, Memory> memory_;
@@ -166,10 +166,10 @@ class IrInterpreter {
   int task_ = 0;
   // In kernels:
   bool in_kernel_ = false;
-  int atomic_ = 0;                                   // atomic blocks around
-  std::array<int64_t, 3> threads_{}, thread_{};      // x, y, z: how many, and which one runs
-  std::string block_;                                // which one runs, "(1, 0"
-  std::vector<std::map<std::string, Value>> lanes_;  // what each lane of a warp has bound
+  int atomic_ = 0;                                        // atomic blocks around
+  std::array<int64_t, 3> threads_{}, thread_{};           // x, y, z: how many, and which one runs
+  std::string block_;                                     // which one runs, "(1, 0"
+  std::vector<std::map<std::string, LaneValues>> lanes_;  // what each lane of a warp has bound
   RaceCheck races_;
   struct OfThreads {
     Stmt allocation;

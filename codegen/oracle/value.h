@@ -16,7 +16,7 @@ union Lane {
   double f;
 };
 
-struct Value {
+struct LaneValues {
   Type type;
   std::vector<Lane> lanes;
 };

@@ -18,7 +18,7 @@ namespace polyhalite {
 namespace {
 
 // Cuts make no more of a loop's body than this, nodes in all.
-constexpr size_t kMaxCopiedSize = 20000;
+constexpr size_t kMaxPiecesSize = 20000;
 // A loop falls into no more pieces than this many cuts of cuts make.
 constexpr int kMostCuts = 3;
 
@@ -215,7 +215,7 @@ class CutSelects : public StmtRewriter {
     if (!s->instruction.empty()) return s;  // an instruction runs whole
     const bool may = s->loop_kind == LoopKind::Serial && may_be_cut(s);
     const size_t size = may && depth_ < kMostCuts ? size_of(s->body[0]) : 0;
-    if (size > 0 && copied_ + size <= kMaxCopiedSize) {
+    if (size > 0 && copied_ + size <= kMaxPiecesSize) {
       const Finder finder(s);
       if (finder.cut()) {
         copied_ += size;

@@ -40,11 +40,11 @@ Linear product(const Linear &a, const Expr &b) {
   return result.add(to_linear(b), a.constant);
 }
 
-using Names = std::map<std::string, Expr>;
+using NamedValues = std::map<std::string, Expr>;
 
 // The parts of a fused loop that lie beside each other in memory are the loop again:
 //   q*6 + r*2  ->  e*2, where q = e/3 and r = e%3
-void join_parts(Linear &sum, const Names &values) {
+void join_parts(Linear &sum, const NamedValues &values) {
   auto value_of = [&](const Expr &atom) {
     if (atom->op != Op::Cast) return Expr();
     const VariableNode *v = as_variable(atom->args[0]);
@@ -75,7 +75,7 @@ void join_parts(Linear &sum, const Names &values) {
   }
 }
 
-Expr flat_index(const Layout &layout, const std::vector<Expr> &indices, const Names &values) {
+Expr flat_index(const Layout &layout, const std::vector<Expr> &indices, const NamedValues &values) {
   internal_check(layout.dims.size() == indices.size(), "flatten_storage: wrong number of indices");
   Linear sum;
   sum.type = Int(64);
@@ -102,7 +102,7 @@ std::string buffer_name(const Layouts &layouts, const std::string &func, int val
 
 class FlattenExpr : public ExprRewriter {
  public:
-  FlattenExpr(const Layouts &layouts, const Names &fields, const Names &values)
+  FlattenExpr(const Layouts &layouts, const NamedValues &fields, const NamedValues &values)
       : layouts_(layouts), fields_(fields), values_(values) {}
 
  protected:
@@ -137,7 +137,7 @@ class FlattenExpr : public ExprRewriter {
   }
 
   const Layouts &layouts_;
-  const Names &fields_, &values_;
+  const NamedValues &fields_, &values_;
 };
 
 class Flatten : public StmtRewriter {
@@ -357,8 +357,8 @@ class Flatten : public StmtRewriter {
   const int64_t buffer_limit_;
   Layouts layouts_;
   std::map<std::string, Expr> bytes_;  // of allocations
-  Names fields_;                       // those that are numbers
-  Names values_;                       // of the names around
+  NamedValues fields_;                 // those that are numbers
+  NamedValues values_;                 // of the names around
   std::map<std::string, FunctionArgument> arguments_;
 };
 

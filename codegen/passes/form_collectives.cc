@@ -72,7 +72,7 @@ class Product {
     Lets all_lets = lets;
     all_lets.insert(all_lets.end(), around_.begin(), around_.end());
     // Operand o, loaded by an instruction or element by element.
-    auto loaded = [&](const InstructionOperand &o, const std::string &to, const MatrixFactor &f) {
+    auto loaded = [&](const InstructionOperand &o, const std::string &to, const FactorInMemory &f) {
       if (Stmt load = load_fragment(o, to, f, lane_, memory, all_lets); load.defined()) return load;
       const Expr value =
           substitute({{f.row, plus(f.first_row, fragment_row(o.fragment, lane_, e))},

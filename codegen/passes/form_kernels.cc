@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 
+#include "codegen/ir/instructions.h"
 #include "codegen/ir/kernel.h"
 #include "codegen/ir/visit.h"
 #include "codegen/passes/tensor_loops.h"
@@ -15,8 +16,6 @@
 namespace polyhalite {
 
 namespace {
-
-bool is_tensor(const Stmt &s) { return s->kind == StmtKind::For && !s->instruction.empty(); }
 
 bool has_tensor(const Stmt &s) {
   bool found = false;

@@ -19,7 +19,7 @@ class RewriteLoads : public ExprRewriter {
   const std::function<Expr(const Expr &)> &rewrite_;
 };
 
-Expr difference(const Expr &a, const Expr &b) { return make_binary(Op::Sub, a, b); }
+Expr plain_difference(const Expr &a, const Expr &b) { return make_binary(Op::Sub, a, b); }
 
 }  // namespace
 
@@ -61,13 +61,13 @@ void InsideClamps::learn(const Expr &c) {
   const bool less = c->op == Op::Lt || c->op == Op::Le;
   const Expr low = c->args[less ? 0 : 1], high = c->args[less ? 1 : 0];
   const int apart = c->op == Op::Lt || c->op == Op::Gt ? 1 : 0;
-  not_negative_.push_back(difference(difference(high, low), make_int(Int(32), apart)));
+  not_negative_.push_back(plain_difference(plain_difference(high, low), make_int(Int(32), apart)));
 }
 
 bool InsideClamps::is_least(const Expr &a, const Expr &b) const {
   for (const Expr &known : not_negative_) {
     int64_t more = 0;
-    if (is_const_int(simplify(difference(difference(b, a), known)), &more) && more >= 0)
+    if (is_const_int(simplify(plain_difference(plain_difference(b, a), known)), &more) && more >= 0)
       return true;
   }
   int64_t least = 0;

@@ -10,8 +10,8 @@ namespace polyhalite {
 
 namespace {
 
-constexpr int kRow = 8;        // elements of a row, and rows of a matrix
-constexpr int kRowBytes = 16;  // a row's address is a multiple of it
+constexpr int kMatrixRows = 8;       // elements of a row, and rows of a matrix
+constexpr int kMatrixRowBytes = 16;  // a row's address is a multiple of it
 
 // Where the rows in memory run along in the operand.
 enum class Along : uint8_t { Rows, Columns };
@@ -49,7 +49,8 @@ struct Strides {
   Linear first;
 };
 
-std::optional<Strides> strides_of(const MatrixFactor &f, const Stmt &allocation, const Lets &lets) {
+std::optional<Strides> strides_of(const FactorInMemory &f, const Stmt &allocation,
+                                  const Lets &lets) {
   const CallNode &read = *as_call(f.value);
   Linear sum;
   int64_t stride = 1;
@@ -97,7 +98,7 @@ bool is_multiple(const Linear &l, int64_t of) {
 }  // namespace
 
 Stmt load_fragment(const InstructionOperand &operand, const std::string &to,
-                   const MatrixFactor &factor, const Expr &lane,
+                   const FactorInMemory &factor, const Expr &lane,
                    const std::map<std::string, Stmt> &memory, const Lets &lets) {
   const CallNode *read = as_call(factor.value);
   if (!read || read->kind != CallKind::Func || operand.type.bits() != 16) return Stmt();
@@ -107,17 +108,18 @@ Stmt load_fragment(const InstructionOperand &operand, const std::string &to,
   if (!at || (at->rows != 1 && at->columns != 1)) return Stmt();
   const Along along = at->columns == 1 ? Along::Columns : Along::Rows;
   const int64_t between_rows = along == Along::Columns ? at->rows : at->columns;
-  constexpr int kElements = kRowBytes / 2;
+  constexpr int kElements = kMatrixRowBytes / 2;
   if (between_rows % kElements != 0 || !is_multiple(at->first, kElements)) return Stmt();
   const Fragment &f = operand.fragment;
   const Instruction *load = find_load(f, along);
   if (!load) return Stmt();
   // Lane 8*i + r gives row r of matrix i; bit b of i says where the matrix begins.
   Linear element = at->first;
-  element.add(to_linear(make_binary(Op::Mod, lane, Expr(kRow))), between_rows);
+  element.add(to_linear(make_binary(Op::Mod, lane, Expr(kMatrixRows))), between_rows);
   for (int b = 0; 2 << b < f.per_lane; b++) {
     const MatrixPlace begin = f.element_bits[static_cast<size_t>(b) + 1];
-    const Expr bit = make_binary(Op::Mod, make_binary(Op::Div, lane, Expr(kRow << b)), Expr(2));
+    const Expr bit =
+        make_binary(Op::Mod, make_binary(Op::Div, lane, Expr(kMatrixRows << b)), Expr(2));
     element.add(to_linear(bit), begin.row * at->rows + begin.column * at->columns);
   }
   Linear wide = to_linear(make_cast(Int(64), simplify(to_expr(element))));

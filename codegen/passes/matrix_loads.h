@@ -18,7 +18,7 @@
 namespace polyhalite {
 
 /// A factor of a matrix product, as it is read at (row, column) of an operand.
-struct MatrixFactor {
+struct FactorInMemory {
   Expr value;               // over `row` and `column`, and what is bound around
   std::string row, column;  // variables
   Expr first_row, first_column;
@@ -28,7 +28,7 @@ struct MatrixFactor {
 /// is no plain read of a Func in `memory` (allocations of the block, by name), or its rows of 8 are
 /// not dense, at multiples of 16 bytes, whatever is bound around by `lets`, outermost first.
 Stmt load_fragment(const InstructionOperand &operand, const std::string &to,
-                   const MatrixFactor &factor, const Expr &lane,
+                   const FactorInMemory &factor, const Expr &lane,
                    const std::map<std::string, Stmt> &memory, const Lets &lets);
 
 }  // namespace polyhalite

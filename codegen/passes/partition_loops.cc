@@ -15,7 +15,7 @@ namespace polyhalite {
 namespace {
 
 // Larger bodies are not copied.
-constexpr size_t kMaxCopiedSize = 20000;
+constexpr size_t kMaxLoopCopied = 20000;
 
 class ReplaceNodes : public ExprRewriter {
  public:
@@ -119,9 +119,11 @@ bool does_nothing(const Stmt &s) {
   return !found;
 }
 
-Expr sum(const Expr &a, const Expr &b) { return make_binary(Op::Add, a, b); }
+Expr plain_sum(const Expr &a, const Expr &b) { return make_binary(Op::Add, a, b); }
 Expr minus(const Expr &a, const Expr &b) { return make_binary(Op::Sub, a, b); }
-Expr symbol(const std::string &name) { return make_variable(Int(32), VariableKind::Symbol, name); }
+Expr loop_symbol(const std::string &name) {
+  return make_variable(Int(32), VariableKind::Symbol, name);
+}
 
 class CutLoops : public StmtRewriter {
  protected:
@@ -136,7 +138,7 @@ class CutLoops : public StmtRewriter {
     Stmt edge;
     if (steady.only_guard) edge = WithoutGuard(steady.only_guard)(s->body[0]);
     const bool shortens = edge.defined() && does_nothing(edge);
-    const bool too_large = in_edge_ || size_of(s->body[0]) > kMaxCopiedSize;
+    const bool too_large = in_edge_ || size_of(s->body[0]) > kMaxLoopCopied;
     if (!shortens && too_large && !always) return rewrite_children(s);
     cut_.insert(s->name);
     const Stmt body = (*this)(SteadyBody(steady.replacements)(s->body[0]));
@@ -169,8 +171,8 @@ class CutLoops : public StmtRewriter {
   // nothing.
   static Stmt cut(const Stmt &s, const SteadyState &steady, const Stmt &body, const Stmt &edge) {
     const std::string first_name = s->name + ".steady.min", end_name = s->name + ".steady.end";
-    const Expr min = s->args[0], end = sum(min, s->args[1]);
-    const Expr first = symbol(first_name), last = symbol(end_name);
+    const Expr min = s->args[0], end = plain_sum(min, s->args[1]);
+    const Expr first = loop_symbol(first_name), last = loop_symbol(end_name);
     Expr begins = steady.first.defined() ? steady.first : min;
     if (steady.invariant.defined()) begins = make_select(steady.invariant, begins, end);
     // The end is held to the beginning, so that the three ranges are the loop's.

@@ -16,7 +16,7 @@ struct Pass {
   IrLevel result;     // the level that holds after it
   bool optional;      // may be switched off: an optimisation, not a lowering
   bool for_machines;  // makes vectors, copies and fences, which PassOptions::scalar does without
-  std::function<Function(const Function &, const Target &)> run;
+  Function (*run)(const Function &, const Target &);
 };
 
 /// The whole lowering after lower.h, in order.

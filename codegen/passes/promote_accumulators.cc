@@ -37,10 +37,8 @@ bool reads_memory(const Expr &e) {
 }
 
 // What a processor's instruction runs: its loops over results become lanes.
-bool is_tensor(const Stmt &s) { return s->kind == StmtKind::For && !s->instruction.empty(); }
-
 // A nest without branches: loops, symbols and Ifs around one Provide.
-struct Nest {
+struct AccumulatorNest {
   std::vector<Stmt> around;  // outermost first
   Stmt leaf;
   std::map<std::string, Expr> symbols;       // of the nest, by what is outside and counters
@@ -53,12 +51,12 @@ struct Nest {
 
 // Does an instruction of a processor multiply matrices in it? Its cells lie as the instruction has
 // them only where they are carried.
-bool multiplies_matrices(const Nest &nest) {
+bool multiplies_matrices(const AccumulatorNest &nest) {
   return nest.instruction && nest.instruction->meaning == InstructionMeaning::MatrixProducts;
 }
 
-std::optional<Nest> find_nest(const Stmt &root) {
-  Nest nest;
+std::optional<AccumulatorNest> find_nest(const Stmt &root) {
+  AccumulatorNest nest;
   Stmt s = root;
   int results = 0;  // loops of the instruction over its results that are inside
   while (s->kind != StmtKind::Provide) {
@@ -96,7 +94,7 @@ std::optional<Nest> find_nest(const Stmt &root) {
   return nest;
 }
 
-int64_t max_bytes(const Nest &nest) {
+int64_t max_bytes(const AccumulatorNest &nest) {
   if (!multiplies_matrices(nest)) return kMaxBytes;
   const MatrixShape shape = matrix_shape(*nest.instruction);
   const int64_t result = int64_t{shape.m} * shape.n * nest.leaf->args.back().type().bytes();
@@ -105,7 +103,7 @@ int64_t max_bytes(const Nest &nest) {
 
 // Do different counters give different cells? Each counter stands in one index; within an index the
 // smaller coefficients reach less far than the next larger one:  8*i + j  with j < 8.
-bool is_injective(const Nest &nest) {
+bool is_injective(const AccumulatorNest &nest) {
   std::set<std::string> used;
   for (const Expr &index : nest.indices) {
     std::vector<std::pair<int64_t, int64_t>> steps;  // coefficient, extent
@@ -131,7 +129,7 @@ bool is_injective(const Nest &nest) {
 }
 
 // May the nest's cell be carried through its outermost loop? Fills in nest.cell_loops.
-bool is_accumulation(Nest &nest) {
+bool is_accumulation(AccumulatorNest &nest) {
   const Stmt &root = nest.around[0];
   if (!nest.serial.count(root->name)) return false;
   std::set<std::string> counters = nest.serial;
@@ -169,7 +167,7 @@ bool is_accumulation(Nest &nest) {
   return bytes <= most && is_injective(nest);
 }
 
-bool is_cell(const CallNode &call, const Nest &nest) {
+bool is_cell(const CallNode &call, const AccumulatorNest &nest) {
   if (call.kind != CallKind::Func || call.name != nest.leaf->name) return false;
   for (size_t i = 0; i < call.args.size(); i++) {
     const Expr index = simplify(substitute(nest.symbols, call.args[i]));
@@ -181,7 +179,7 @@ bool is_cell(const CallNode &call, const Nest &nest) {
 // Does whatever e decides read the nest's cell? Where it need not, nobody may have written it yet.
 class AlwaysReads {
  public:
-  explicit AlwaysReads(const Nest &nest) : nest_(nest) {}
+  explicit AlwaysReads(const AccumulatorNest &nest) : nest_(nest) {}
 
   bool operator()(const Expr &e) {
     const auto known = known_.find(e.get());
@@ -197,14 +195,14 @@ class AlwaysReads {
   }
 
  private:
-  const Nest &nest_;
+  const AccumulatorNest &nest_;
   std::map<const ExprNode *, bool> known_;
 };
 
 // Calls of the nest's cell become calls of the carried one. Other calls of its Func are collected.
 class CarriedExpr : public ExprRewriter {
  public:
-  CarriedExpr(const Nest &nest, const Expr &carried) : nest_(nest), carried_(carried) {}
+  CarriedExpr(const AccumulatorNest &nest, const Expr &carried) : nest_(nest), carried_(carried) {}
 
   const std::vector<std::vector<Expr>> &others() const { return others_; }
 
@@ -220,7 +218,7 @@ class CarriedExpr : public ExprRewriter {
   }
 
  private:
-  const Nest &nest_;
+  const AccumulatorNest &nest_;
   const Expr carried_;
   std::vector<std::vector<Expr>> others_;  // indices
 };
@@ -242,7 +240,7 @@ class Promote : public StmtRewriter {
     }
     if (is_tensor(s)) return s;
     if (s->kind == StmtKind::For && s->loop_kind == LoopKind::Serial) {
-      std::optional<Nest> nest = find_nest(s);
+      std::optional<AccumulatorNest> nest = find_nest(s);
       const bool helps = nest && (!on_stack_.count(nest->leaf->name) || multiplies_matrices(*nest));
       if (helps && is_accumulation(*nest)) {
         const Stmt out = promoted(*nest);
@@ -270,7 +268,7 @@ class Promote : public StmtRewriter {
   }
 
   // Is no cell of the nest read at these indices, which stand in its leaf?
-  bool reads_no_cell_at(const Nest &nest, const std::vector<Expr> &indices) {
+  bool reads_no_cell_at(const AccumulatorNest &nest, const std::vector<Expr> &indices) {
     Surroundings around{nest.around, {}};
     for (const Stmt &s : nest.around) {
       if (s->kind == StmtKind::If) around.branches.push_back(true);
@@ -285,7 +283,7 @@ class Promote : public StmtRewriter {
 
   // The nest with its cell carried; undefined where it need not read its cell, or may read it by
   // other indices.
-  Stmt promoted(const Nest &nest) {
+  Stmt promoted(const AccumulatorNest &nest) {
     AlwaysReads always_reads(nest);
     bool reads = always_reads(nest.leaf->args.back());
     for (const Stmt &s : nest.around) {
@@ -326,7 +324,7 @@ class Promote : public StmtRewriter {
   }
 
   // `leaf` for every cell of the nest: under its Ifs, inside the loops that the cell depends on.
-  static Stmt for_cells(const Nest &nest, Stmt leaf) {
+  static Stmt for_cells(const AccumulatorNest &nest, Stmt leaf) {
     for (auto s = nest.around.rbegin(); s != nest.around.rend(); ++s) {
       const bool in_cell = std::any_of(nest.cell_loops.begin(), nest.cell_loops.end(),
                                        [&](const Stmt &loop) { return loop.same_as(*s); });

@@ -27,9 +27,9 @@ struct CopyCounts {
 };
 
 // What a block does, as a graph of steps: accesses, or a barrier, and what may come next.
-class Steps {
+class KernelSteps {
  public:
-  explicit Steps(const Stmt &kernel) : memory_(kernel) {
+  explicit KernelSteps(const Stmt &kernel) : memory_(kernel) {
     const Stmt body = block_nest(kernel).body;
     commits_itself_ = commits_itself(body);
     add(body, {});
@@ -255,14 +255,14 @@ struct Doubt {
 };
 
 // An access of what a copy may not have brought yet.
-std::optional<Doubt> early_access(const Stmt &kernel, Solver &solver, const Steps &steps,
+std::optional<Doubt> early_access(const Stmt &kernel, Solver &solver, const KernelSteps &steps,
                                   size_t from) {
-  const Steps::Step &copying = steps.all()[from];
+  const KernelSteps::Step &copying = steps.all()[from];
   const bool copies = std::any_of(copying.accesses.begin(), copying.accesses.end(),
                                   [](const ThreadAccess &a) { return a.is_async; });
   if (!copies) return std::nullopt;
   for (const auto &[to, distances, all_arrived] : steps.reached_by_copies(from)) {
-    const Steps::Step &later = steps.all()[to];
+    const KernelSteps::Step &later = steps.all()[to];
     for (const ThreadAccess &a : copying.accesses) {
       for (const ThreadAccess &b : later.accesses) {
         if (!a.is_async || a.func != b.func) continue;
@@ -285,7 +285,7 @@ std::optional<Doubt> early_access(const Stmt &kernel, Solver &solver, const Step
 }
 
 std::optional<Doubt> problem_in(const Stmt &kernel, Solver &solver) {
-  const Steps steps(kernel);
+  const KernelSteps steps(kernel);
   for (size_t from = 0; from < steps.all().size(); from++) {
     for (const auto &[to, distances, all_arrived] : steps.reached(from)) {
       for (const ThreadAccess &a : steps.all()[from].accesses) {

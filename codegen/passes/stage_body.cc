@@ -82,7 +82,9 @@ Stmt streamed_provide(const Stmt &s) {
   return with_parts(s, s->args, std::move(body));
 }
 
-Expr both(const Expr &a, const Expr &b) { return a.defined() ? make_binary(Op::And, a, b) : b; }
+Expr with_guard(const Expr &a, const Expr &b) {
+  return a.defined() ? make_binary(Op::And, a, b) : b;
+}
 
 // Where iterations of an atomic update that run at once may meet in one cell.
 struct SharedBy {
@@ -150,8 +152,8 @@ class StageBody {
     std::vector<Expr> blends;
     for (const Guard &g : at_.guards) {
       const Expr c = condition(g);
-      if (g.rest == Guard::Loads) stores = both(stores, c);
-      if (g.rest == Guard::Stores) loads = both(loads, c);
+      if (g.rest == Guard::Loads) stores = with_guard(stores, c);
+      if (g.rest == Guard::Stores) loads = with_guard(loads, c);
       if (g.rest == Guard::Blends) blends.push_back(c);
     }
     // What the stage reads of itself lies in boxes that its predicated stores do not grow.

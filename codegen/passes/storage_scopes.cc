@@ -10,7 +10,7 @@ namespace polyhalite {
 namespace {
 
 // Larger allocations go to the heap: thread-pool stacks are small.
-constexpr int64_t kMaxStackBytes = 16 * 1024;
+constexpr int64_t kMaxUnaskedStackBytes = 16 * 1024;
 // What a frame may hold where a directive asks for the stack.
 constexpr int64_t kMostStackBytes = 64 * 1024;
 constexpr int64_t kMostCells = int64_t{1} << 31;  // more are not counted
@@ -34,7 +34,7 @@ Home home(const FuncDef &def, const FuncStorage &storage, int64_t bytes) {
                  "it is stored outside of kernels, and the threads of a block share it",
                  "store it at a loop over blocks", storage.memory_where);
     default:
-      return bytes <= kMaxStackBytes ? Home::Stack : Home::Auto;
+      return bytes <= kMaxUnaskedStackBytes ? Home::Stack : Home::Auto;
   }
 }
 

@@ -13,9 +13,9 @@ namespace polyhalite {
 
 namespace {
 
-class Collector {
+class AccessCollector {
  public:
-  Collector(std::vector<Stmt> around, std::vector<bool> branches)
+  AccessCollector(std::vector<Stmt> around, std::vector<bool> branches)
       : around_(std::move(around)), branches_(std::move(branches)) {}
 
   std::vector<ThreadAccess> found;
@@ -221,7 +221,7 @@ Distances KernelMemory::telling(const std::string &func, const Distances &distan
 
 std::vector<ThreadAccess> thread_accesses(const Stmt &s, const std::vector<Stmt> &around,
                                           const std::vector<bool> &branches) {
-  Collector c(around, branches);
+  AccessCollector c(around, branches);
   c.collect(s);
   return std::move(c.found);
 }

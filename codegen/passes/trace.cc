@@ -23,8 +23,8 @@ Expr extent_of(const IndexRange &r) {
 }
 
 // x, reported. The condition is made narrower where the access takes place in some cases only.
-Expr access(const std::string &func, polyhalite_trace_event_code_t event, const Expr &parent,
-            int value_index, const Expr &x, const std::vector<Expr> &indices) {
+Expr access_event(const std::string &func, polyhalite_trace_event_code_t event, const Expr &parent,
+                  int value_index, const Expr &x, const std::vector<Expr> &indices) {
   std::vector<Expr> args = {
       x, make_true(), make_string(func), Expr(static_cast<int>(event)), parent, Expr(value_index)};
   args.insert(args.end(), indices.begin(), indices.end());
@@ -163,8 +163,8 @@ Expr Tracer::with_loads(const Expr &e) const {
       if (!c || !t_.traces_load(*c)) return r;
       const bool image = c->kind == CallKind::Image;
       const Expr parent = image ? number(kPipeline) : t_.parent_of(c->name);
-      return access(image ? c->name : t_.tree_.origin_of(c->name), polyhalite_trace_load, parent,
-                    c->value_index, r, c->args);
+      return access_event(image ? c->name : t_.tree_.origin_of(c->name), polyhalite_trace_load,
+                          parent, c->value_index, r, c->args);
     }
 
    private:
@@ -176,8 +176,8 @@ Expr Tracer::with_loads(const Expr &e) const {
 Expr Tracer::stored(int func, int value_index, const Expr &value,
                     const std::vector<Expr> &indices) const {
   const std::string &name = name_of(func);
-  return access(tree_.origin_of(name), polyhalite_trace_store, parent_of(name), value_index, value,
-                indices);
+  return access_event(tree_.origin_of(name), polyhalite_trace_store, parent_of(name), value_index,
+                      value, indices);
 }
 
 }  // namespace polyhalite

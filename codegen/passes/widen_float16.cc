@@ -8,9 +8,9 @@ namespace polyhalite {
 
 namespace {
 
-class WidenExpr : public ExprRewriter {
+class WidenFloat16 : public ExprRewriter {
  public:
-  explicit WidenExpr(bool has_halves) : has_halves_(has_halves) {}
+  explicit WidenFloat16(bool has_halves) : has_halves_(has_halves) {}
 
  protected:
   Expr rewrite(const Expr &e) override {
@@ -33,7 +33,7 @@ class WidenStmt : public StmtRewriter {
   Expr rewrite_expr(const Expr &e) override { return widen_(e); }
 
  private:
-  WidenExpr widen_;
+  WidenFloat16 widen_;
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ bool is_variable_of_definition(const Expr &e) {
   return v && (v->kind == VariableKind::Pure || v->kind == VariableKind::Reduction);
 }
 
-bool is_access(const Expr &e) {
+bool reads_data(const Expr &e) {
   const CallNode *c = as_call(e);
   return c && (c->kind == CallKind::Func || c->kind == CallKind::Image);
 }
@@ -167,7 +167,7 @@ class Matcher {
   bool matches_node(const Expr &p, const Expr &a, const Conditions &where,
                     const Conditions &touched) {
     if (p->op != a->op || p.type() != a.type() || p->args.size() != a->args.size()) return false;
-    if (is_access(p)) {
+    if (reads_data(p)) {
       const CallNode *x = as_call(p), *y = as_call(a);
       if (x->kind != y->kind || x->name != y->name || x->value_index != y->value_index) {
         return false;

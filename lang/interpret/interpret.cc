@@ -23,8 +23,6 @@ constexpr int64_t kMaxElements = int64_t{1} << 31;
 // Rounds in which an update that reads its own Func may widen the box.
 constexpr int kMaxWidenings = 8;
 
-std::string in_quotes(const std::string &s) { return "'" + s + "'"; }
-
 struct FuncValues {
   Box box;                                          // what is computed, once the grids have hosts
   std::vector<Grid> grids;                          // one per value

@@ -7,14 +7,14 @@
 
 namespace polyhalite {
 
-namespace {
-
 bool has_strict_float(const Expr &e) {
   bool found = false;
   for_each_node(
       e, [&](const Expr &n) { found |= as_intrinsic(n, intrinsic::kStrictFloat) != nullptr; });
   return found;
 }
+
+namespace {
 
 // Is e value `value_index` of `f` at exactly the cell that the update writes?
 bool is_own_cell(const Expr &e, const FuncDef &f, const StageDef &update, int value_index) {

@@ -99,6 +99,9 @@ struct Algorithm {
   bool is_output(const std::string &name) const;
 };
 
+/// Does `e` ask for the order of its floating-point operations?
+bool has_strict_float(const Expr &e);
+
 /// The update f(args) op= e with an associative and commutative operator whose only self-reference
 /// is the cell it writes; `op` is Add, Mul, Min, Max, And or Or (of value 0). Floats count, as in
 /// Halide, unless inside strict_float.

@@ -179,13 +179,9 @@ void rename_constraints(ParameterContents *p, const Names &names) {
   disown_itself(*p);
 }
 
-const Definition &definition(const FunctionContents &f, int stage) {
-  return stage == 0 ? *f.pure : f.updates[stage - 1];
-}
-
 StageDef freeze_stage(const FunctionContents &f, int stage, const Names &names,
                       StageNames *stage_names) {
-  const Definition &d = definition(f, stage);
+  const Definition &d = f.stage(stage);
   // The arguments' names come first, so that they keep the user's where loops share them.
   for (const std::string &a : f.pure_args) (*stage_names)(a);
   if (d.domain) {
@@ -228,13 +224,13 @@ bool stage_uses(const FunctionContents &consumer, int stage, const FunctionConte
     visit_stage(*f.pure);
     for (const Definition &d : f.updates) visit_stage(d);
   };
-  visit_stage(definition(consumer, stage));
+  visit_stage(consumer.stage(stage));
   return found;
 }
 
 // Are there ever loops of this name in the stage?
 bool stage_has_loop(const FunctionContents &f, int stage, const std::string &loop) {
-  const Definition &d = definition(f, stage);
+  const Definition &d = f.stage(stage);
   for (size_t i = 0; i < f.pure_args.size(); i++) {
     const VariableNode *v = as_variable(d.args[i]);
     if (f.pure_args[i] == loop && v && v->kind == VariableKind::Pure) return true;
@@ -339,7 +335,7 @@ void rename_level(Directive *d, const Names &names, AllStageNames &stage_names) 
   if (target == names.by_process_name.end()) {
     user_error(std::string("cannot ") + directive_name(d->kind) + " '" +
                    plain_name(d->target_func) + "' for '" + names.funcs.at(f) + "'",
-               quoted(d->target_func) + " is not part of this pipeline",
+               quoted_name(d->target_func) + " is not part of this pipeline",
                "name a consumer of '" + names.funcs.at(f) + "'", d->where);
   }
   const FunctionContents &t = *target->second;

@@ -102,6 +102,9 @@ struct FunctionContents {
   FunctionContents *made_of = nullptr;
   bool frozen = false;  // a consumer has been realized: no more definitions
   SourceLocation where;
+
+  /// Of stage 0, the pure definition, or of an update.
+  const Definition &stage(int index) const { return index == 0 ? *pure : updates[index - 1]; }
 };
 
 /// A name not used before in this process: the hint itself, else "hint$1", "hint$2"...

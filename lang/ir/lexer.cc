@@ -392,4 +392,6 @@ Type parse_type(const std::string &name) {
   return Type();
 }
 
+std::string in_quotes(const std::string &text) { return "'" + text + "'"; }
+
 }  // namespace polyhalite

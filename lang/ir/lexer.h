@@ -63,6 +63,8 @@ class TokenStream {
 std::string quote_name(const std::string &name);
 /// "text" with escapes.
 std::string quote_string(const std::string &text);
+/// 'text', as messages name a word.
+std::string in_quotes(const std::string &text);
 /// A word with a meaning of its own in expressions: types, operators, intrinsics, math functions.
 bool is_expression_word(const std::string &name);
 /// The type that "uint8x16" names; bits() is 0 where it names none.

@@ -132,6 +132,14 @@ Expr make_variable(Type t, VariableKind kind, std::string name) {
   return wrap(std::make_shared<VariableNode>(t, kind, std::move(name)));
 }
 
+Expr pure_variable(std::string name) {
+  return make_variable(Int(32), VariableKind::Pure, std::move(name));
+}
+
+Expr reduction_variable(std::string name) {
+  return make_variable(Int(32), VariableKind::Reduction, std::move(name));
+}
+
 Expr make_binary(Op op, Expr a, Expr b) {
   internal_check(is_binary(op), "make_binary: not a binary operator");
   internal_check(a.type() == b.type(), "make_binary: operand types differ");

@@ -163,6 +163,8 @@ Expr make_false(int lanes = 1);
 Expr make_zero(Type t);
 Expr make_one(Type t);
 Expr make_variable(Type t, VariableKind kind, std::string name);
+Expr pure_variable(std::string name);  // of Int(32), as all that count
+Expr reduction_variable(std::string name);
 Expr make_binary(Op op, Expr a, Expr b);  // Add..Max, Eq..Ge, And, Or: result type by op
 Expr make_not(Expr a);
 Expr make_select(Expr condition, Expr a, Expr b);

@@ -13,8 +13,6 @@ namespace polyhalite {
 
 namespace {
 
-std::string in_quotes(const std::string &text) { return "'" + text + "'"; }
-
 void write_element(const Expr &e, uint8_t *at) {
   const Type t = e.type();
   const ImmNode &imm = *as_imm(e);

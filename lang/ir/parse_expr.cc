@@ -50,8 +50,6 @@ size_t operand_count(const std::string &word) {
   return 1;
 }
 
-std::string in_quotes(const std::string &text) { return "'" + text + "'"; }
-
 void check_operands(const BinaryOperator &op, Type left, Type right, const SourceLocation &where) {
   if (left != right) {
     user_error("the operands of " + in_quotes(op.text) + " have types " + left.to_string() +

@@ -53,7 +53,7 @@ void Reach::constraints(const ParameterContents &parameter) {
 void Reach::visit(const FuncPtr &f) {
   if (!seen_funcs_.insert(f.get()).second) return;
   if (f->is_partial) {
-    user_error(quoted(f->name) + " is called, but it holds partial results of an update",
+    user_error(quoted_name(f->name) + " is called, but it holds partial results of an update",
                "a directive makes it as a part of the schedule",
                "call the Func that the directive is of", f->where);
   }

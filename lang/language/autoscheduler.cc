@@ -52,20 +52,20 @@ void tell_of_own(const std::string &name) {
   user_warning("auto-scheduler '" + name + "' means Polyhalite's own, 'polyhalite'", "", "");
 }
 
-struct Registry {
+struct Autoschedulers {
   std::mutex mutex;
   std::map<std::string, AutoSchedulerFn> known;
 };
 
 // Never destroyed: plugins register from static constructors, and programs may schedule at exit.
-Registry &registry() {
-  static auto *r = new Registry;
+Autoschedulers &autoschedulers() {
+  static auto *r = new Autoschedulers;
   return *r;
 }
 
 // Null stands for our own.
 AutoSchedulerFn find_autoscheduler(const std::string &name, const Here &here) {
-  Registry &r = registry();
+  Autoschedulers &r = autoschedulers();
   const std::lock_guard<std::mutex> lock(r.mutex);
   const auto found = r.known.find(name);
   if (found != r.known.end()) return found->second;
@@ -191,7 +191,7 @@ void Pipeline::add_autoscheduler(const std::string &name, const AutoSchedulerFn 
         "add_autoscheduler('" + name + "') without a " + (name.empty() ? "name" : "function"),
         "an auto-scheduler is a function that is known by its name", "give both", here.where);
   }
-  Registry &r = registry();
+  Autoschedulers &r = autoschedulers();
   const std::lock_guard<std::mutex> lock(r.mutex);
   if (!r.known.emplace(name, function).second) {
     user_error("there already is an auto-scheduler '" + name + "'", "each has its own name",

@@ -162,15 +162,16 @@ void check_requirements(const FunctionContents &f, size_t dimensions,
   std::vector<Type> types;
   for (const Expr &v : values) types.push_back(v.type());
   if (!f.required_types.empty() && types != f.required_types) {
-    user_error("Func " + quoted(f.name) + " is defined with type " + list_types(types),
+    user_error("Func " + quoted_name(f.name) + " is defined with type " + list_types(types),
                "it was constructed for type " + list_types(f.required_types),
                "cast the value, or construct the Func for its type", where);
   }
   const int required = f.required_dimensions;
   if (required >= 0 && dimensions != static_cast<size_t>(required)) {
-    user_error(
-        "Func " + quoted(f.name) + " is defined with " + std::to_string(dimensions) + " dimensions",
-        "it was constructed for " + std::to_string(required), "give it that many arguments", where);
+    user_error("Func " + quoted_name(f.name) + " is defined with " + std::to_string(dimensions) +
+                   " dimensions",
+               "it was constructed for " + std::to_string(required), "give it that many arguments",
+               where);
   }
 }
 
@@ -188,14 +189,15 @@ void define_pure(FunctionContents &f, const std::vector<Expr> &args, std::vector
   for (size_t i = 0; i < args.size(); i++) {
     if (!args[i].defined() || !is_pure_var(args[i])) {
       user_error(
-          "argument " + std::to_string(i) + " of the first definition of " + quoted(f.name) +
+          "argument " + std::to_string(i) + " of the first definition of " + quoted_name(f.name) +
               " is no Var",
           "the first definition gives every point a value, so its arguments are free variables",
-          "define " + quoted(f.name) + " over Vars first, then update it", where);
+          "define " + quoted_name(f.name) + " over Vars first, then update it", where);
     }
     const std::string &name = as_variable(args[i])->name;
     if (std::find(names.begin(), names.end(), name) != names.end()) {
-      user_error("Var " + quoted(name) + " occurs twice among the arguments of " + quoted(f.name),
+      user_error("Var " + quoted_name(name) + " occurs twice among the arguments of " +
+                     quoted_name(f.name),
                  "each dimension needs a variable of its own", "use different Vars", where);
     }
     names.push_back(name);
@@ -204,21 +206,22 @@ void define_pure(FunctionContents &f, const std::vector<Expr> &args, std::vector
   for (const Expr &v : values) {
     collect(v, &f, &m);
     if (!has_scatter_gather(v)) continue;
-    user_error("the first definition of " + quoted(f.name) + " uses scatter() or gather()",
+    user_error("the first definition of " + quoted_name(f.name) + " uses scatter() or gather()",
                "only updates write several cells at once",
-               "define " + quoted(f.name) + " first, then update it", where);
+               "define " + quoted_name(f.name) + " first, then update it", where);
   }
   for (const std::string &name : m.pure) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    user_error("Var " + quoted(name) + " in the definition of " + quoted(f.name) + " is unknown",
-               "it is no argument of " + quoted(f.name) + " (they are: " + list_names(names) + ")",
-               "make it an argument, or use an argument in its place", where);
+    user_error(
+        "Var " + quoted_name(name) + " in the definition of " + quoted_name(f.name) + " is unknown",
+        "it is no argument of " + quoted_name(f.name) + " (they are: " + list_names(names) + ")",
+        "make it an argument, or use an argument in its place", where);
   }
   if (m.domain) {
-    user_error("the first definition of " + quoted(f.name) + " uses the reduction variable " +
-                   quoted(m.domain->vars[0].var),
+    user_error("the first definition of " + quoted_name(f.name) + " uses the reduction variable " +
+                   quoted_name(m.domain->vars[0].var),
                "only updates run over a reduction domain",
-               "define " + quoted(f.name) + " first, then update it, or use sum()", where);
+               "define " + quoted_name(f.name) + " first, then update it, or use sum()", where);
   }
   check_requirements(f, names.size(), values, where);
   for (const auto &callee : m.callees) callee->frozen = true;
@@ -295,7 +298,7 @@ void define_update(FunctionContents &f, std::vector<Expr> args, std::vector<Expr
   const int stage = static_cast<int>(f.updates.size()) + 1;
   if (f.frozen) {
     user_error(
-        quoted(f.name) + " cannot be given another definition",
+        quoted_name(f.name) + " cannot be given another definition",
         "another Func uses it, in() or clone_in() names it as a consumer, or it has been realized",
         "move this definition before the first use", where);
   }
@@ -315,7 +318,7 @@ void define_update(FunctionContents &f, std::vector<Expr> args, std::vector<Expr
     if (free.count(name)) continue;
     const bool argument =
         std::find(f.pure_args.begin(), f.pure_args.end(), name) != f.pure_args.end();
-    user_error("Var " + quoted(name) + " in " + describe_stage(f, stage) +
+    user_error("Var " + quoted_name(name) + " in " + describe_stage(f, stage) +
                    (argument ? " is not in its place" : " is unknown"),
                "a Var of an update stands alone, where the first definition has it: " +
                    plain_name(f.name) + "(" + list_names(f.pure_args) + ")",
@@ -393,8 +396,8 @@ FuncDef definition_view(const FunctionContents &f, int stage) {
 }
 
 std::string describe_stage(const FunctionContents &f, int stage) {
-  if (stage == 0) return quoted(f.name);
-  return "update " + std::to_string(stage - 1) + " of " + quoted(f.name);
+  if (stage == 0) return quoted_name(f.name);
+  return "update " + std::to_string(stage - 1) + " of " + quoted_name(f.name);
 }
 
 int define(const std::shared_ptr<FunctionContents> &f, const std::vector<Expr> &args,

@@ -34,8 +34,8 @@ namespace polyhalite {
 namespace {
 
 using FuncPtr = std::shared_ptr<FunctionContents>;
-using Bounds = std::vector<ValueRange>;
-using Substitution = std::map<std::string, Expr>;
+using ReadRanges = std::vector<ValueRange>;
+using ValueOfName = std::map<std::string, Expr>;
 
 bool is_own_call(const Expr &e, const FunctionContents &f) {
   const CallNode *c = as_call(e);
@@ -125,7 +125,8 @@ class Propagation {
     std::reverse(funcs_.begin(), funcs_.end());
   }
 
-  std::map<Derivative::Key, Func> run(const Func &output, const Func &seed, const Bounds &bounds) {
+  std::map<Derivative::Key, Func> run(const Func &output, const Func &seed,
+                                      const ReadRanges &bounds) {
     Target &first = target_of(output.function());
     first.bounds = bounds;
     first.adjoint = seed;
@@ -139,8 +140,8 @@ class Propagation {
 
  private:
   struct Target {
-    Func adjoint;   // while it is collected: its definitions so far
-    Bounds bounds;  // of what is read; of a Func
+    Func adjoint;       // while it is collected: its definitions so far
+    ReadRanges bounds;  // of what is read; of a Func
   };
 
   [[noreturn]] void refuse(const std::string &what, const std::string &why,
@@ -150,7 +151,7 @@ class Propagation {
   // Producers first.
   void order(const FuncPtr &f) {
     if (!seen_.insert(f.get()).second) return;
-    if (!f->pure) refuse(quoted(f->name), "it is undefined", "define it first");
+    if (!f->pure) refuse(quoted_name(f->name), "it is undefined", "define it first");
     auto visit = [&](const Expr &e) {
       if (!e.defined()) return;
       for_each_node(e, [&](const Expr &n) {
@@ -170,12 +171,12 @@ class Propagation {
 
   Target &target_of(const FuncPtr &f) {
     if (f->types.size() != 1) {
-      refuse(quoted(f->name), "it has several values", "compute each with a Func of its own");
+      refuse(quoted_name(f->name), "it has several values", "compute each with a Func of its own");
     }
     StageDef stage;
     stage.values = f->pure->values;
     if (is_extern_stage(stage)) {
-      refuse(quoted(f->name), "a C function computes it", "give its derivative as a Func");
+      refuse(quoted_name(f->name), "a C function computes it", "give its derivative as a Func");
     }
     return targets_[f->name];
   }
@@ -195,7 +196,7 @@ class Propagation {
     return before;
   }
 
-  std::map<std::string, ValueRange> ranges(const FunctionContents &f, const Bounds &bounds,
+  std::map<std::string, ValueRange> ranges(const FunctionContents &f, const ReadRanges &bounds,
                                            const ReductionDomain *domain) const {
     std::map<std::string, ValueRange> known;
     for (size_t d = 0; d < bounds.size(); d++) known[f.pure_args[d]] = bounds[d];
@@ -207,7 +208,7 @@ class Propagation {
   }
 
   // The bounds of what the updates of f read of f itself count as well.
-  void grow_by_own_reads(const FunctionContents &f, Bounds &bounds) const {
+  void grow_by_own_reads(const FunctionContents &f, ReadRanges &bounds) const {
     for (const Definition &d : f.updates) {
       const auto known = ranges(f, bounds, d.domain.get());
       for_each_node(d.values[0], [&](const Expr &n) {
@@ -217,7 +218,7 @@ class Propagation {
           if (v && v->name == f.pure_args[i]) continue;
           for (const std::string &name : free_variables(n->args[i])) {
             if (!std::count(f.pure_args.begin(), f.pure_args.end(), name)) continue;
-            refuse("an update of " + quoted(f.name),
+            refuse("an update of " + quoted_name(f.name),
                    "it reads its Func beside its own '" + plain_name(name) +
                        "', so that no region is enough",
                    "use a reduction variable for the dimension");
@@ -232,7 +233,7 @@ class Propagation {
                      const FunctionContents &read) const {
     const ValueRange r = range_of(e, known);
     if (!r.defined()) {
-      refuse("what reads " + quoted(read.name),
+      refuse("what reads " + quoted_name(read.name),
              "an index of the access has no bounds that are known", "clamp the index");
     }
     return r;
@@ -250,9 +251,9 @@ class Propagation {
   }
 
   // The adjoint before update u, given the one behind it.
-  Func update(const FuncPtr &f, size_t u, Func after, const Bounds &bounds) {
+  Func update(const FuncPtr &f, size_t u, Func after, const ReadRanges &bounds) {
     const Definition &d = f->updates[u];
-    const std::string what = "update " + std::to_string(u) + " of " + quoted(f->name);
+    const std::string what = "update " + std::to_string(u) + " of " + quoted_name(f->name);
     const Expr &value = d.values[0];
     std::vector<std::vector<Expr>> others;  // other cells of f that it reads
     bool reads_cell = false;
@@ -324,7 +325,7 @@ class Propagation {
 
   // A definition's variables in a domain of their own; with `reversed`, last iteration first.
   struct Moved {
-    Substitution map;
+    ValueOfName map;
     Expr operator()(const Expr &e) const { return e.defined() ? substitute(map, e) : e; }
     std::vector<Expr> of(const std::vector<Expr> &list) const {
       std::vector<Expr> out;
@@ -407,7 +408,7 @@ class Propagation {
   }
 
   // Adds what an iteration's read gets to the adjoint of what it reads.
-  void contribute(const FunctionContents &f, const Definition &d, const Bounds &bounds,
+  void contribute(const FunctionContents &f, const Definition &d, const ReadRanges &bounds,
                   const ReadAdjoint &read) {
     const CallNode *c = as_call(read.read);
     std::string name;
@@ -418,7 +419,7 @@ class Propagation {
       name = c->func->name;
       args = c->func->pure_args;
       const auto known = ranges(f, bounds, d.domain.get());
-      Bounds reads;
+      ReadRanges reads;
       for (const Expr &index : c->args) reads.push_back(bounded(index, known, *c->func));
       for (size_t i = 0; i < t->bounds.size(); i++) reads[i] = hull(t->bounds[i], reads[i]);
       t->bounds = std::move(reads);
@@ -441,7 +442,7 @@ class Propagation {
 
   // for all p in bounds, r in domain { adjoint(indices) += value }, with coordinates of the adjoint
   // in the place of variables that indices follow.
-  void add(const FunctionContents &f, const Definition &definition, const Bounds &bounds,
+  void add(const FunctionContents &f, const Definition &definition, const ReadRanges &bounds,
            const std::vector<Expr> &indices, const std::vector<Expr> &coordinate, Expr value,
            Func &adjoint) const {
     const ReductionDomain *domain = definition.domain.get();
@@ -468,7 +469,7 @@ class Propagation {
     }
     RDom sums;
     if (!region.empty()) sums = RDom(region);
-    Substitution map;
+    ValueOfName map;
     for (size_t i = 0; i < reduced.size(); i++) map[reduced[i]] = sums[static_cast<int>(i)];
     // Images are not read where the iteration does not exist.
     const bool reads_images = reads_image(value);
@@ -547,7 +548,7 @@ Derivative propagate_adjoints(const Func &output, const Func &adjoint, const Reg
                "the Func has " + std::to_string(f.pure_args.size()) + " dimensions",
                "give an adjoint of that many, and a bound for each", here.where);
   }
-  Bounds bounds;
+  ReadRanges bounds;
   std::vector<Expr> args, inside;
   Expr exists;
   for (size_t d = 0; d < output_bounds.size(); d++) {

@@ -18,7 +18,7 @@ using FuncPtr = std::shared_ptr<FunctionContents>;
 
 std::string list(const std::vector<std::string> &names) {
   std::string text;
-  for (const std::string &n : names) text += (text.empty() ? "" : ", ") + quoted(n);
+  for (const std::string &n : names) text += (text.empty() ? "" : ", ") + quoted_name(n);
   return text;
 }
 
@@ -38,13 +38,13 @@ FuncPtr existing(const std::vector<DerivedFunc> &derived, const std::string &of,
     if (d.kind == kind && d.consumers == consumers) return d.func;
     for (const std::string &c : consumers) {
       if (!std::count(d.consumers.begin(), d.consumers.end(), c)) continue;
-      user_error(
-          std::string("cannot make ") + quoted(of) + "." + directive_name(kind) + "(" +
-              list(consumers) + ")",
-          quoted(c) + " reads " + quoted(of) + " through " + quoted(d.func->name) + " already",
-          "ask for the same consumers again, or for others: " + list(d.consumers) + " have " +
-              quoted(d.func->name),
-          here.where);
+      user_error(std::string("cannot make ") + quoted_name(of) + "." + directive_name(kind) + "(" +
+                     list(consumers) + ")",
+                 quoted_name(c) + " reads " + quoted_name(of) + " through " +
+                     quoted_name(d.func->name) + " already",
+                 "ask for the same consumers again, or for others: " + list(d.consumers) +
+                     " have " + quoted_name(d.func->name),
+                 here.where);
     }
   }
   return nullptr;
@@ -126,14 +126,15 @@ void define_as_clone(FunctionContents &f, const FunctionContents &of) {
 Func derive_func(const FuncPtr &of, DirectiveKind kind, const std::vector<Func> &consumers,
                  const Here &here) {
   const std::string what =
-      std::string("cannot make ") + quoted(of->name) + "." + directive_name(kind);
+      std::string("cannot make ") + quoted_name(of->name) + "." + directive_name(kind);
   if (!of->pure) {
     user_error(what, "the Func is undefined", "define it first", here.where);
   }
   const std::vector<std::string> names = names_of(consumers);
   if (std::count(names.begin(), names.end(), of->name)) {
-    user_error(what + "(" + quoted(of->name) + ")", "a Func's own updates read the Func itself",
-               "name another Func that reads it", here.where);
+    user_error(what + "(" + quoted_name(of->name) + ")",
+               "a Func's own updates read the Func itself", "name another Func that reads it",
+               here.where);
   }
   FuncPtr f = existing(of->derived, of->name, kind, names, here);
   // Of a later definition nobody would know whether it reads the Func or what stands between.
@@ -183,7 +184,7 @@ Func derive_image(const std::shared_ptr<ParameterContents> &of, const std::vecto
 void require_consumers(const std::string &of, const std::vector<Func> &consumers,
                        const Here &here) {
   if (!consumers.empty()) return;
-  user_error("cannot make " + quoted(of) + ".in({})", "the list of consumers is empty",
+  user_error("cannot make " + quoted_name(of) + ".in({})", "the list of consumers is empty",
              "name the Funcs that read it, or use in() for all of them", here.where);
 }
 

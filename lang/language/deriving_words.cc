@@ -22,7 +22,7 @@ using FuncPtr = std::shared_ptr<FunctionContents>;
 
 void require_defined(const FunctionContents &f, const std::string &what, const Here &here) {
   if (f.pure) return;
-  user_error(what, quoted(f.name) + " is undefined", "define it first", here.where);
+  user_error(what, quoted_name(f.name) + " is undefined", "define it first", here.where);
 }
 
 // Keeps the last directive of `f`, and what it made, where the definitions can be derived with it.
@@ -37,9 +37,9 @@ void check_derivation(const FuncPtr &f, size_t made) {
 }
 
 // f(args) -> made(args)
-class Redirect : public ExprRewriter {
+class RedirectToDerived : public ExprRewriter {
  public:
-  Redirect(std::string from, std::string to, Type type)
+  RedirectToDerived(std::string from, std::string to, Type type)
       : from_(std::move(from)), to_(std::move(to)), type_(type) {}
 
  protected:
@@ -90,7 +90,7 @@ Self &Schedulable<Self>::eager_inline(const std::vector<Func> &funcs, Here here)
   std::vector<std::string> names;
   std::set<std::string> seen;
   for (const Func &g : funcs) {
-    require_defined(*g.function(), "cannot inline " + quoted(g.name()) + into, here);
+    require_defined(*g.function(), "cannot inline " + quoted_name(g.name()) + into, here);
     if (seen.insert(g.name()).second) names.push_back(g.name());
   }
   record(s, DirectiveKind::EagerInline, {}, {}, here.where).funcs = std::move(names);
@@ -114,7 +114,7 @@ Stage &Stage::fission(const VarOrRVar &around, const VarOrRVar &part) {
 
 Func Func::change_type(const Type &type, bool unproven, Here here) {
   FunctionContents &f = *contents_;
-  require_defined(f, "cannot change the type of " + quoted(f.name), here);
+  require_defined(f, "cannot change the type of " + quoted_name(f.name), here);
   const std::string name = unique_name(plain_name(f.name) + "_" + type.to_string());
   Directive &d = record(f, 0, DirectiveKind::ChangeType, {},
                         {unproven ? make_true() : make_false()}, here.where);
@@ -122,7 +122,7 @@ Func Func::change_type(const Type &type, bool unproven, Here here) {
   d.makes = name;
   const FuncPtr made = make_partial(f, DirectiveKind::ChangeType, name, here);
   made->types = {type};
-  Redirect own(f.name, name, type);
+  RedirectToDerived own(f.name, name, type);
   Definition pure = *f.pure;
   for (Expr &v : pure.values) v = make_cast(type, v);
   made->pure = std::move(pure);
@@ -169,7 +169,7 @@ FuncVec Stage::hoist_invariants(Here here) {
     made[i]->types = {t};
     made[i]->pure = pure_definition(f, identity_of((*terms)[i].outer, t), here);
     Definition u = update;
-    u.values = {Redirect(f.name, name, t)(update.values[value])};
+    u.values = {RedirectToDerived(f.name, name, t)(update.values[value])};
     made[i]->updates.push_back(std::move(u));
   }
   check_derivation(func_, made.size());
@@ -193,7 +193,7 @@ FuncVec::operator Func() const {
 void FuncVec::require_size(size_t n, const Here &here) const {
   if (size() == n) return;
   std::string names;
-  for (const Func &f : *this) names += (names.empty() ? "" : ", ") + quoted(f.name());
+  for (const Func &f : *this) names += (names.empty() ? "" : ", ") + quoted_name(f.name());
   user_error("a FuncVec of size " + std::to_string(size()) + " is used as " +
                  (n == 1 ? "one Func" : std::to_string(n) + " Funcs"),
              empty() ? "it has no Func" : "it has " + names, "take the Funcs by their indices",

@@ -59,7 +59,7 @@ void Func::define_extern(const std::string &function, const std::vector<ExternFu
                          const std::vector<Type> &types, const std::vector<Var> &args,
                          NameMangling mangling, DeviceAPI device, Here here) {
   FunctionContents &f = *contents_;
-  const std::string who = quoted(f.name);
+  const std::string who = quoted_name(f.name);
   if (device != DeviceAPI::None && device != DeviceAPI::Host) {
     const char *device_name = device_api_name(device);
     user_error("extern stage " + who + " on " + (device_name ? device_name : "an unknown device") +

@@ -268,7 +268,7 @@ Func &Func::memoize(const EvictionKey &key, Here here) {
     const bool same =
         d.factors.size() == factors.size() && (factors.empty() || equal(d.factors[0], factors[0]));
     if (same) return *this;
-    user_error(quoted(name()) + " is memoized under another eviction key already",
+    user_error(quoted_name(name()) + " is memoized under another eviction key already",
                "what a Func keeps has one", "call memoize() once", here.where);
   }
   record(*contents_, 0, DirectiveKind::Memoize, {}, std::move(factors), here.where);
@@ -321,9 +321,10 @@ void warn_of_lost_bound(const FunctionContents &f, DirectiveKind kind,
     const Expr &old_extent = d->factors.back(), &extent = factors.back();
     const bool same_min = d->kind != kind || factors.size() < 2 || equal(d->factors[0], factors[0]);
     if (equal(old_extent, extent) && same_min) return;
-    user_warning(quoted(var.name) + " of " + quoted(f.name) + " is bounded again, to other bounds",
-                 "the earlier " + std::string(directive_name(d->kind)) + "() no longer counts",
-                 "bound each dimension once", var.where);
+    user_warning(
+        quoted_name(var.name) + " of " + quoted_name(f.name) + " is bounded again, to other bounds",
+        "the earlier " + std::string(directive_name(d->kind)) + "() no longer counts",
+        "bound each dimension once", var.where);
     return;
   }
 }
@@ -415,7 +416,7 @@ Func &Func::in_place(const Func &func, Here here) {
   }
   if (!func.defined()) {
     user_error(what + " of '" + plain_name(func.name()) + "'",
-               quoted(func.name()) + " is not defined", "define it first", here.where);
+               quoted_name(func.name()) + " is not defined", "define it first", here.where);
   }
   record(*contents_, 0, DirectiveKind::InPlace, {}, {}, here.where).funcs = {func.name()};
   return *this;

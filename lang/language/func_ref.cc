@@ -34,7 +34,7 @@ FuncRef::FuncRef(std::shared_ptr<FunctionContents> func, std::vector<Expr> args,
 
 void FuncRef::require_defined_func() const {
   if (func_->pure) return;
-  user_error("Func " + quoted(func_->name) + " is used before it is defined",
+  user_error("Func " + quoted_name(func_->name) + " is used before it is defined",
              "it has no values yet", "define it first, as in f(x, y) = ...", where_);
 }
 
@@ -56,7 +56,7 @@ Expr FuncRef::value(int i) const {
 FuncRef::operator Expr() const {
   require_defined_func();
   if (func_->types.size() != 1) {
-    user_error("Func " + quoted(func_->name) + " is used as one value",
+    user_error("Func " + quoted_name(func_->name) + " is used as one value",
                "it has " + std::to_string(func_->types.size()) + " values at each point",
                "take one of them, as in f(x)[0]", where_);
   }
@@ -67,13 +67,14 @@ FuncTupleElementRef FuncRef::operator[](int i) const {
   require_defined_func();
   const int n = static_cast<int>(func_->types.size());
   if (n == 1) {
-    user_error("value " + std::to_string(i) + " of Func " + quoted(func_->name) + " is asked for",
-               "the Func is no Tuple: it has one value at each point", "use the call without [i]",
-               where_);
+    user_error(
+        "value " + std::to_string(i) + " of Func " + quoted_name(func_->name) + " is asked for",
+        "the Func is no Tuple: it has one value at each point", "use the call without [i]", where_);
   }
   if (i < 0 || i >= n) {
-    user_error("value " + std::to_string(i) + " of Func " + quoted(func_->name) + " is asked for",
-               "it has " + std::to_string(n) + ", counted from 0", "ask for one of them", where_);
+    user_error(
+        "value " + std::to_string(i) + " of Func " + quoted_name(func_->name) + " is asked for",
+        "it has " + std::to_string(n) + ", counted from 0", "ask for one of them", where_);
   }
   return FuncTupleElementRef(*this, i);
 }
@@ -107,7 +108,7 @@ Stage FuncRef::update(const std::vector<Expr> &values, int initial, Operator com
   }
   std::vector<Expr> combined;
   if (values.size() != func_->types.size()) {
-    user_error("an update of Func " + quoted(func_->name) + " has " +
+    user_error("an update of Func " + quoted_name(func_->name) + " has " +
                    std::to_string(values.size()) + " values",
                "the first definition has " + std::to_string(func_->types.size()),
                "give the same number of values", where_);

@@ -41,7 +41,7 @@ std::vector<Diagnostic> BoundInputs::bind(const FrozenPipeline &pipeline, const 
   scalars_.reserve(pipeline.bindings.size());
   if (queries) queries->reserve(pipeline.bindings.size());
   for (const auto &p : pipeline.bindings) {
-    const std::string name = quoted(p->name);
+    const std::string name = quoted_name(p->name);
     if (!p->is_buffer) {
       if (!p->has_scalar) {
         problems.push_back({"Param " + name + " has no value",

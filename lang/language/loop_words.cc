@@ -21,9 +21,10 @@ namespace {
 FunctionContents &defined_function(const Stage &s, const char *word, const VarOrRVar &loop) {
   FunctionContents &f = *s.function();
   if (!f.pure) {
-    user_error(std::string("cannot ") + word + " " + quoted(loop.name) + " of " + quoted(f.name),
-               "the Func is undefined, so it has no loops", "define the Func before its schedule",
-               loop.where);
+    user_error(
+        std::string("cannot ") + word + " " + quoted_name(loop.name) + " of " + quoted_name(f.name),
+        "the Func is undefined, so it has no loops", "define the Func before its schedule",
+        loop.where);
   }
   check_kind_of_name(f, s.index(), word, loop);
   return f;
@@ -31,7 +32,7 @@ FunctionContents &defined_function(const Stage &s, const char *word, const VarOr
 
 // A split's factor as Int(32).
 Expr checked_factor(const Stage &s, const char *word, const VarOrRVar &loop, Expr factor) {
-  const std::string what = std::string("cannot ") + word + " " + quoted(loop.name) + " of " +
+  const std::string what = std::string("cannot ") + word + " " + quoted_name(loop.name) + " of " +
                            describe_stage(*s.function(), s.index());
   if (!factor.defined()) {
     user_error(what + " by an undefined factor", "an Expr that was never given a value has no type",
@@ -62,7 +63,7 @@ Expr checked_constant(const Stage &s, const char *word, const VarOrRVar &loop, E
   if (value.defined() && value.type().is_int_or_uint() && is_const_int(value, &n)) {
     return make_cast(Int(32), value);
   }
-  user_error(std::string("cannot ") + word + " " + quoted(loop.name) + " of " +
+  user_error(std::string("cannot ") + word + " " + quoted_name(loop.name) + " of " +
                  describe_stage(*s.function(), s.index()) + " by what is no integer constant",
              "the order of its iterations would be known at run time only", "give a constant",
              loop.where);
@@ -76,8 +77,8 @@ void record_loop(const Stage &s, DirectiveKind kind, const VarOrRVar &loop) {
 [[noreturn]] void refuse_blend_race(const FunctionContents &f, int stage, const VarOrRVar &blended,
                                     const std::string &parallel, const SourceLocation &where) {
   user_error(
-      "cannot blend the tail of " + quoted(blended.name) + " of " + describe_stage(f, stage) +
-          " beside the parallel loop " + quoted(parallel),
+      "cannot blend the tail of " + quoted_name(blended.name) + " of " + describe_stage(f, stage) +
+          " beside the parallel loop " + quoted_name(parallel),
       "a blending tail reads and writes again points that another tile writes, so tiles must "
       "run one after the other",
       "use GuardWithIf, or run a loop over another dimension in parallel", where);
@@ -88,13 +89,13 @@ void record_split(const Stage &s, const VarOrRVar &old, const std::string &outer
   FunctionContents &f = defined_function(s, word, old);
   factor = checked_factor(s, word, old, std::move(factor));
   if (outer == inner) {
-    user_error(std::string("cannot split ") + quoted(old.name) + " of " +
-                   describe_stage(f, s.index()) + " into two loops " + quoted(outer),
+    user_error(std::string("cannot split ") + quoted_name(old.name) + " of " +
+                   describe_stage(f, s.index()) + " into two loops " + quoted_name(outer),
                "the outer and the inner loop need different names", "rename one of them",
                old.where);
   }
   const std::string what =
-      std::string("cannot split ") + quoted(old.name) + " of " + describe_stage(f, s.index());
+      std::string("cannot split ") + quoted_name(old.name) + " of " + describe_stage(f, s.index());
   if (tail == TailStrategy::ShiftInwards && s.index() > 0) {
     user_error(what + " with ShiftInwards",
                "shifting the last tile inwards computes values twice, which an update may not do",
@@ -107,7 +108,7 @@ void record_split(const Stage &s, const VarOrRVar &old, const std::string &outer
     user_error(
         what + (tail == TailStrategy::PredicateLoads ? " with PredicateLoads"
                                                      : " with PredicateStores"),
-        quoted(old.name) + " is the inner loop of another split, and has no range of its own",
+        quoted_name(old.name) + " is the inner loop of another split, and has no range of its own",
         "split the outer loop with this tail, or use GuardWithIf", old.where);
   }
   const auto parallel = origins.parallel_beside(old.name);
@@ -160,10 +161,10 @@ void record_split_and_mark(const Stage &s, DirectiveKind kind, const VarOrRVar &
 Directive &record_prefetch(const Stage &s, const std::string &target, const VarOrRVar &at,
                            const VarOrRVar &from, Expr offset, PrefetchBoundStrategy strategy) {
   FunctionContents &f = defined_function(s, "prefetch at", at);
-  offset = detail::fixed_integer(
-      std::move(offset),
-      "the offset of the prefetch of " + quoted(target) + " in " + describe_stage(f, s.index()),
-      at.where);
+  offset = detail::fixed_integer(std::move(offset),
+                                 "the offset of the prefetch of " + quoted_name(target) + " in " +
+                                     describe_stage(f, s.index()),
+                                 at.where);
   Directive &d =
       record(s, DirectiveKind::Prefetch, {at.name, from.name}, {std::move(offset)}, at.where);
   d.option = prefetch_bound_name(strategy);
@@ -176,7 +177,7 @@ void check_distinct(const Stage &s, const std::vector<VarOrRVar> &loops) {
   for (const VarOrRVar &l : loops) {
     if (seen.insert(l.name).second) continue;
     user_error("cannot reorder " + describe_stage(*s.function(), s.index()) + ": " +
-                   quoted(l.name) + " is named twice",
+                   quoted_name(l.name) + " is named twice",
                "each loop has one place", "name it once", l.where);
   }
 }
@@ -203,7 +204,7 @@ Self &Schedulable<Self>::fuse(const VarOrRVar &inner, const VarOrRVar &outer,
   const Stage &s = self().stage_to_schedule();
   FunctionContents &f = defined_function(s, "fuse", inner);
   if (inner.name == outer.name) {
-    user_error("cannot fuse " + quoted(inner.name) + " of " + describe_stage(f, s.index()) +
+    user_error("cannot fuse " + quoted_name(inner.name) + " of " + describe_stage(f, s.index()) +
                    " with itself",
                "fuse joins two loops", "name two different loops", inner.where);
   }
@@ -235,14 +236,14 @@ Self &Schedulable<Self>::skew(const VarOrRVar &loop, const VarOrRVar &by, const 
   const Stage &s = self().stage_to_schedule();
   const FunctionContents &f = defined_function(s, "skew", loop);
   if (loop.name == by.name) {
-    user_error(
-        "cannot skew " + quoted(loop.name) + " of " + describe_stage(f, s.index()) + " by itself",
-        "a skew adds another loop's counter", "name two different loops", loop.where);
+    user_error("cannot skew " + quoted_name(loop.name) + " of " + describe_stage(f, s.index()) +
+                   " by itself",
+               "a skew adds another loop's counter", "name two different loops", loop.where);
   }
   factor = checked_constant(s, "skew", loop, std::move(factor));
   if (int64_t n; is_const_int(factor, &n) && n == 0) {
-    user_error("cannot skew " + quoted(loop.name) + " of " + describe_stage(f, s.index()) +
-                   " by 0 times " + quoted(by.name),
+    user_error("cannot skew " + quoted_name(loop.name) + " of " + describe_stage(f, s.index()) +
+                   " by 0 times " + quoted_name(by.name),
                "the loop would stay what it is", "give a factor other than 0", loop.where);
   }
   record(s, DirectiveKind::Skew, {loop.name, by.name, skewed.name}, {std::move(factor)},
@@ -418,7 +419,7 @@ Self &Schedulable<Self>::partition_all(Partition policy, const SourceLocation &w
   const Stage &s = self().stage_to_schedule();
   FunctionContents &f = *s.function();
   if (!f.pure) {
-    user_error("cannot partition the loops of " + quoted(f.name),
+    user_error("cannot partition the loops of " + quoted_name(f.name),
                "the Func is undefined, so it has no loops", "define the Func before its schedule",
                where);
   }

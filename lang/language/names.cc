@@ -25,6 +25,6 @@ std::string plain_name(const std::string &name) {
   return s;
 }
 
-std::string quoted(const std::string &name) { return "'" + plain_name(name) + "'"; }
+std::string quoted_name(const std::string &name) { return "'" + plain_name(name) + "'"; }
 
 }  // namespace polyhalite

@@ -15,6 +15,6 @@ void reserve_name(const std::string &name);
 /// Without the "$7" that unique_name and anonymous_name add.
 std::string plain_name(const std::string &name);
 /// That, as messages name it: 'blur'.
-std::string quoted(const std::string &name);
+std::string quoted_name(const std::string &name);
 
 }  // namespace polyhalite

@@ -17,9 +17,9 @@ namespace polyhalite {
 namespace {
 
 // f(args) -> intermediate(args, vars)
-class Redirect : public ExprRewriter {
+class RedirectToPartial : public ExprRewriter {
  public:
-  Redirect(const std::string &from, const std::string &to, const std::vector<Expr> &vars)
+  RedirectToPartial(const std::string &from, const std::string &to, const std::vector<Expr> &vars)
       : from_(from), to_(to), vars_(vars) {}
 
  protected:
@@ -56,7 +56,7 @@ void define_view(FunctionContents &partial, const FunctionContents &f, int stage
   Definition d = f.updates[stage - 1];
   d.args.insert(d.args.end(), more.begin(), more.end());
   if (update.applied.empty()) {
-    Redirect redirect(f.name, partial.name, more);
+    RedirectToPartial redirect(f.name, partial.name, more);
     for (Expr &v : d.values) v = redirect(v);
   } else {
     d.values =
@@ -81,12 +81,13 @@ Func Stage::rfactor(const std::vector<std::pair<RVar, Var>> &preserved, Here her
   std::set<std::string> taken(f.pure_args.begin(), f.pure_args.end()), given;
   for (const auto &[r, v] : preserved) {
     if (!given.insert(r.name()).second) {
-      user_error(what + ": " + quoted(r.name()) + " is preserved twice", "",
+      user_error(what + ": " + quoted_name(r.name()) + " is preserved twice", "",
                  "name each reduction loop once", here.where);
     }
     if (!taken.insert(v.name()).second) {
-      user_error(what + ": " + quoted(v.name()) + " names two dimensions of the partial results",
-                 "", "use a Var that is no argument of " + quoted(f.name), here.where);
+      user_error(
+          what + ": " + quoted_name(v.name()) + " names two dimensions of the partial results", "",
+          "use a Var that is no argument of " + quoted_name(f.name), here.where);
     }
     loops.push_back(r.name());
     loops.push_back(v.name());

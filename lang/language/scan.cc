@@ -75,8 +75,8 @@ Func Stage::scan(const VarOrRVar &blocks, const Var &v) {
   const Directive *split = split_into(directives_so_far(f, stage_, branch_), blocks.name);
   if (!split) {
     user_error(what,
-               quoted(blocks.name) + " is not the outer part of a split of " +
-                   quoted(def.stages[static_cast<size_t>(stage_)].rvars[0].var),
+               quoted_name(blocks.name) + " is not the outer part of a split of " +
+                   quoted_name(def.stages[static_cast<size_t>(stage_)].rvars[0].var),
                "split it first, and name its outer part", blocks.where);
   }
   auto totals = std::make_shared<FunctionContents>();

@@ -15,13 +15,9 @@ struct Loop {
   bool is_reduction = false;
 };
 
-const Definition &definition(const FunctionContents &f, int stage) {
-  return stage == 0 ? *f.pure : f.updates[stage - 1];
-}
-
 // Outermost first.
 std::vector<Loop> default_loops(const FunctionContents &f, int stage) {
-  const Definition &def = definition(f, stage);
+  const Definition &def = f.stage(stage);
   std::vector<Loop> loops;
   for (size_t i = f.pure_args.size(); i-- > 0;) {
     const VariableNode *v = as_variable(def.args[i]);
@@ -185,7 +181,7 @@ class Replay {
     std::vector<Loop> left;
     for (size_t i = f_.pure_args.size(); i-- > 0;) {
       const std::string &arg = f_.pure_args[i];
-      const VariableNode *v = as_variable(definition(f_, stage_).args[i]);
+      const VariableNode *v = as_variable(f_.stage(stage_).args[i]);
       if (!v || v->name != arg) left.push_back({arg});
     }
     for (const Loop &l : loops_) {

@@ -60,13 +60,6 @@ Expr without_select(const Expr &e) {
   }
 }
 
-bool has_strict_float(const Expr &e) {
-  bool found = false;
-  for_each_node(
-      e, [&](const Expr &n) { found |= as_intrinsic(n, intrinsic::kStrictFloat) != nullptr; });
-  return found;
-}
-
 // The values of an update, its cell being left_symbol()s. nullopt, and `why`, where it is no
 // function of its cell alone.
 std::optional<std::vector<Expr>> values_of_cell(const FuncDef &f, const StageDef &update,

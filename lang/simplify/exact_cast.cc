@@ -11,13 +11,13 @@ namespace polyhalite {
 namespace {
 
 // Producers are looked into through so many others.
-constexpr int kMaxDepth = 8;
+constexpr int kMaxCastDepth = 8;
 
 // 2^n
 WideInt power_of_two(int n) { return WideInt{1} << n; }
 
 // The floats of type t hold all whole numbers of up to so many bits.
-int significand_bits(Type t) {
+int bits_of_whole_numbers(Type t) {
   if (t.is_bfloat()) return 8;
   return t.bits() == 16 ? 11 : t.bits() == 32 ? 24 : t.bits() == 64 ? 53 : 0;
 }
@@ -69,7 +69,7 @@ WholeRange range_of_type(Type t) {
 
 bool holds(Type t, const WholeRange &range) {
   if (t.is_float()) {
-    const int bits = significand_bits(t);
+    const int bits = bits_of_whole_numbers(t);
     return bits > 0 && range.min >= -power_of_two(bits) && range.max <= power_of_two(bits);
   }
   if (!t.is_int_or_uint()) return false;
@@ -103,7 +103,7 @@ std::optional<WholeRange> ExactCast::find_range(const Expr &e) {
   const CallNode *call = as_call(e);
   if (const auto at = wrapped_operand(e)) {
     found = range(e->args[*at]);
-  } else if (call && call->kind == CallKind::Func && depth_ < kMaxDepth) {
+  } else if (call && call->kind == CallKind::Func && depth_ < kMaxCastDepth) {
     const Expr value = definition_(*call);
     if (value.defined()) {
       // Its variables are others.

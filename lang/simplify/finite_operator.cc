@@ -14,7 +14,7 @@ namespace polyhalite {
 
 namespace {
 
-constexpr int64_t kMostTrials = 50'000;
+constexpr int64_t kMostProducts = 50'000;
 
 Expr all_ones(Type t) { return t.is_uint() ? highest_value(t) : make_int(t, -1); }
 
@@ -211,7 +211,7 @@ class FiniteProof {
         size_[k] = 3 * std::count(group.begin(), group.end(), group[k]);
       }
       trials *= size_[k] * size_[k] * size_[k];
-      if (trials > kMostTrials) return false;
+      if (trials > kMostProducts) return false;
     }
     return true;
   }

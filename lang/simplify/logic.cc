@@ -4,6 +4,7 @@
 
 #include "lang/simplify/comparison.h"
 #include "lang/simplify/fold.h"
+#include "lang/simplify/operators.h"
 #include "lang/simplify/simplifier.h"
 
 namespace polyhalite {
@@ -11,7 +12,6 @@ namespace polyhalite {
 namespace {
 
 // Longer conjunctions keep what is beyond as one operand.
-constexpr size_t kMaxOperands = 12;
 
 // Whether `a op b` holds for every difference a - b in `d`, or for none.
 std::optional<bool> decided_by(Op op, const ConstantBounds &d) {
@@ -57,15 +57,6 @@ std::vector<Linear> as_inequalities(const Expr &e) {
       return {backward};
     default:
       return {forward, backward};
-  }
-}
-
-void flatten(Op op, const Expr &e, std::vector<Expr> &operands) {
-  if (e->op == op && operands.size() < kMaxOperands) {
-    flatten(op, e->args[0], operands);
-    flatten(op, e->args[1], operands);
-  } else {
-    operands.push_back(e);
   }
 }
 
@@ -169,8 +160,8 @@ Expr Simplifier::and_or(Op op, const Expr &a, const Expr &b) {
   if (is_const(a)) return b;
   if (is_const(b)) return a;
   std::vector<Expr> operands;
-  flatten(op, a, operands);
-  flatten(op, b, operands);
+  list_operands(op, a, operands);
+  list_operands(op, b, operands);
   for (size_t i = 0; i < operands.size(); i++) {
     for (size_t j = 0; j < operands.size(); j++) {
       if (i == j) continue;

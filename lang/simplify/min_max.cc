@@ -2,23 +2,12 @@
 #include <algorithm>
 #include <vector>
 
+#include "lang/simplify/operators.h"
 #include "lang/simplify/simplifier.h"
 
 namespace polyhalite {
 
 namespace {
-
-// A longer chain keeps what is beyond as one operand.
-constexpr size_t kMaxOperands = 12;
-
-void flatten(Op op, const Expr &e, std::vector<Expr> &operands) {
-  if (e->op == op && operands.size() < kMaxOperands) {
-    flatten(op, e->args[0], operands);
-    flatten(op, e->args[1], operands);
-  } else {
-    operands.push_back(e);
-  }
-}
 
 bool has_operand(Op op, const Expr &nest, const Expr &x) {
   if (nest->op != op) return false;
@@ -62,8 +51,8 @@ Expr Simplifier::min_max(Op op, const Expr &a, const Expr &b) {
 
   // Operands of one side were held against each other when it was made.
   std::vector<Expr> operands, of_b;
-  flatten(op, a, operands);
-  flatten(op, b, of_b);
+  list_operands(op, a, operands);
+  list_operands(op, b, of_b);
   const Op other = op == Op::Min ? Op::Max : Op::Min;
   size_t of_a = operands.size();
   for (const Expr &y : of_b) {

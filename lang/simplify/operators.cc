@@ -14,6 +14,16 @@ bool Operator::heads(const Expr &e) const {
   return intrinsic ? as_intrinsic(e, intrinsic) != nullptr : e->op == op;
 }
 
+void list_operands(Op op, const Expr &e, std::vector<Expr> &operands) {
+  constexpr size_t kMaxOperands = 12;
+  if (e->op == op && operands.size() < kMaxOperands) {
+    list_operands(op, e->args[0], operands);
+    list_operands(op, e->args[1], operands);
+  } else {
+    operands.push_back(e);
+  }
+}
+
 Expr lowest_value(Type t) {
   if (t.is_float()) return make_float(t, -std::numeric_limits<double>::infinity());
   if (t.is_uint()) return make_zero(t);

@@ -20,6 +20,9 @@ inline Expr right_operand(Type t, size_t i) {
   return make_variable(t, VariableKind::Symbol, right_symbol(i));
 }
 
+/// Adds what `op` joins in `e`, from left to right; a long list's last operand is a rest.
+void list_operands(Op op, const Expr &e, std::vector<Expr> &operands);
+
 /// The least and the greatest value of a type; of floats the infinities.
 Expr lowest_value(Type t);
 Expr highest_value(Type t);

@@ -12,7 +12,7 @@ namespace polyhalite {
 
 namespace {
 
-uint64_t mix(uint64_t h, uint64_t v) {
+uint64_t mix_shape(uint64_t h, uint64_t v) {
   return (h ^ (v + 0x9e3779b97f4a7c15ull + (h << 6) + (h >> 2))) * 0xff51afd7ed558ccdull;
 }
 
@@ -34,10 +34,10 @@ class DropLikely : public ExprRewriter {
 }  // namespace
 
 size_t Simplifier::ShallowHash::operator()(const Expr &e) const {
-  uint64_t h = mix(uint64_t(e->op) << 8 | uint64_t(e->type.code()),
-                   uint64_t(e->type.bits()) << 16 | uint64_t(e->type.lanes()));
-  if (e->args.empty()) return mix(h, structural_hash(e));
-  for (const Expr &a : e->args) h = mix(h, reinterpret_cast<uint64_t>(a.get()));
+  uint64_t h = mix_shape(uint64_t(e->op) << 8 | uint64_t(e->type.code()),
+                         uint64_t(e->type.bits()) << 16 | uint64_t(e->type.lanes()));
+  if (e->args.empty()) return mix_shape(h, structural_hash(e));
+  for (const Expr &a : e->args) h = mix_shape(h, reinterpret_cast<uint64_t>(a.get()));
   return h;
 }
 

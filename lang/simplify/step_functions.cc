@@ -192,13 +192,13 @@ std::optional<StepFunction> remainder_step(const Expr &value, size_t cell) {
   return f;
 }
 
-struct Range {
+struct IntegerRange {
   int64_t min, max;
-  bool holds(const Range &o) const { return min <= o.min && o.max <= max; }
+  bool holds(const IntegerRange &o) const { return min <= o.min && o.max <= max; }
 };
 
 // Of an integer type of at most 32 bits.
-Range range_of(Type t) {
+IntegerRange range_of_all(Type t) {
   const int bits = t.bits();
   if (t.is_uint()) return {0, (int64_t{1} << bits) - 1};
   return {-(int64_t{1} << (bits - 1)), (int64_t{1} << (bits - 1)) - 1};
@@ -245,7 +245,7 @@ class ClampedStep {
  private:
   struct Form {
     Expr shift, low, high;  // of type wide_
-    Range range;            // of the value, in its own type; of integers
+    IntegerRange range;     // of the value, in its own type; of integers
   };
 
   static Expr clamped(const Expr &e, const Expr &low, const Expr &high) {
@@ -265,14 +265,15 @@ class ClampedStep {
   bool uses_cell(const Expr &e) const { return uses_variable(e, as_variable(cell_)->name); }
 
   // What is known of the values of an operand.
-  static Range range(const Expr &e) {
+  static IntegerRange range(const Expr &e) {
     int64_t n;
     if (is_const_int(e, &n)) return {n, n};
-    Range r = is_narrow_integer(e.type())
-                  ? range_of(e.type())
-                  : Range{std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
+    IntegerRange r = is_narrow_integer(e.type())
+                         ? range_of_all(e.type())
+                         : IntegerRange{std::numeric_limits<int64_t>::min(),
+                                        std::numeric_limits<int64_t>::max()};
     if (e->op == Op::Cast && is_narrow_integer(e->args[0].type())) {
-      const Range inner = range(e->args[0]);
+      const IntegerRange inner = range(e->args[0]);
       if (r.holds(inner)) r = inner;
     }
     return r;
@@ -294,7 +295,7 @@ class ClampedStep {
     const bool whole = !e.type().is_float();
     if (equal(e, cell_)) {
       f = {make_zero(wide_), least(), greatest(), {}};
-      if (shifts_ && whole) f.range = range_of(e.type());
+      if (shifts_ && whole) f.range = range_of_all(e.type());
       return true;
     }
     switch (e->op) {
@@ -308,10 +309,11 @@ class ClampedStep {
         if (e->op == Op::Min || e->op == Op::Max) {
           limit(f, widened(other), e->op);
           if (shifts_ && whole) {
-            const Range o = range(other);
-            f.range = e->op == Op::Min
-                          ? Range{std::min(f.range.min, o.min), std::min(f.range.max, o.max)}
-                          : Range{std::max(f.range.min, o.min), std::max(f.range.max, o.max)};
+            const IntegerRange o = range(other);
+            f.range =
+                e->op == Op::Min
+                    ? IntegerRange{std::min(f.range.min, o.min), std::min(f.range.max, o.max)}
+                    : IntegerRange{std::max(f.range.min, o.min), std::max(f.range.max, o.max)};
           }
           return true;
         }
@@ -325,7 +327,7 @@ class ClampedStep {
             !read(e->args[0], f)) {
           return false;
         }
-        return range_of(to).holds(f.range);
+        return range_of_all(to).holds(f.range);
       }
       case Op::Select:
         return !uses_cell(e->args[0]) && choose(e, f);
@@ -339,9 +341,9 @@ class ClampedStep {
   // Sums that wrap are no shifts. Those of int32 have no value where they overflow.
   bool fits_sum(const Expr &e, const Expr &other, bool back, Form &f) const {
     if (!is_narrow_integer(e.type())) return false;
-    const Range o = range(other), type = range_of(e.type());
-    const Range sum = back ? Range{f.range.min - o.max, f.range.max - o.min}
-                           : Range{f.range.min + o.min, f.range.max + o.max};
+    const IntegerRange o = range(other), type = range_of_all(e.type());
+    const IntegerRange sum = back ? IntegerRange{f.range.min - o.max, f.range.max - o.min}
+                                  : IntegerRange{f.range.min + o.min, f.range.max + o.max};
     if (!type.holds(sum) && !e.type().is_affine()) return false;
     f.range = {std::max(sum.min, type.min), std::min(sum.max, type.max)};
     return true;
@@ -366,7 +368,7 @@ class ClampedStep {
     if (first == uses_cell(e->args[1]) || (!adds && !first)) return false;
     if (!is_narrow_integer(e.type()) || !read(e->args[first ? 0 : 1], f)) return false;
     shift(f, widened(e->args[first ? 1 : 0]), !adds);
-    const Range r = range_of(e.type());
+    const IntegerRange r = range_of_all(e.type());
     limit(f, make_int(wide_, r.min), Op::Max);
     limit(f, make_int(wide_, r.max), Op::Min);
     f.range = r;

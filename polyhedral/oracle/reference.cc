@@ -12,7 +12,7 @@ namespace polyhalite::oracle {
 
 namespace {
 
-uint64_t mix(uint64_t h, uint64_t v) {
+uint64_t mix_place(uint64_t h, uint64_t v) {
   h = (h ^ v) * 0xff51afd7ed558ccdull;
   h ^= h >> 29;
   return h * 0x9e3779b97f4a7c15ull + 0x632be59bd9b4e019ull;
@@ -21,8 +21,8 @@ uint64_t mix(uint64_t h, uint64_t v) {
 }  // namespace
 
 uint64_t Point::hash() const {
-  uint64_t h = mix(static_cast<uint64_t>(stage.func) + 1, static_cast<uint64_t>(stage.stage));
-  for (int64_t c : at) h = mix(h, static_cast<uint64_t>(c));
+  uint64_t h = mix_place(static_cast<uint64_t>(stage.func) + 1, static_cast<uint64_t>(stage.stage));
+  for (int64_t c : at) h = mix_place(h, static_cast<uint64_t>(c));
   return h;
 }
 
@@ -30,7 +30,7 @@ size_t CoordinatesHash::operator()(const Coordinates &c) const { return Point{{}
 
 Content Content::written(const Point &p) {
   const uint64_t h = p.hash();
-  return {0, p.stage, h, mix(h, 7), false, p};
+  return {0, p.stage, h, mix_place(h, 7), false, p};
 }
 
 Content Content::with(const Point &p) const {
@@ -38,12 +38,14 @@ Content Content::with(const Point &p) const {
   if (!is_set || stage != p.stage) c = {hash(), p.stage, 0, 0, true, p};
   const uint64_t h = p.hash();
   c.sum += h;
-  c.mixed += mix(h, 7);
+  c.mixed += mix_place(h, 7);
   c.last = p;
   return c;
 }
 
-uint64_t Content::hash() const { return mix(mix(mix(below + is_set, sum), mixed), stage.stage); }
+uint64_t Content::hash() const {
+  return mix_place(mix_place(mix_place(below + is_set, sum), mixed), stage.stage);
+}
 
 StageProgram::StageProgram(const FuncDef &f, int stage, const Constants &constants) {
   const StageDef &def = f.stages[stage];

@@ -199,7 +199,7 @@ class PythonGenerator : public GeneratorBase {
 };
 
 // What Python holds: shared, since the object of Python and the one of C++ know each other.
-using Handle = std::shared_ptr<PythonGenerator>;
+using GeneratorHandle = std::shared_ptr<PythonGenerator>;
 
 StubInput to_input(const py::handle &value) {
   if (py::isinstance<ImageParam>(value)) return value.cast<const ImageParam &>();
@@ -245,7 +245,7 @@ py::tuple run_main(const std::vector<std::string> &words) {
 }  // namespace
 
 void bind_generators(py::module_ &m) {
-  py::class_<PythonGenerator, Handle>(m, "_Generator")
+  py::class_<PythonGenerator, GeneratorHandle>(m, "_Generator")
       .def(py::init([](const py::object &cls, const py::object &self, const Target &target,
                        const std::string &autoscheduler) {
              auto g = std::make_shared<PythonGenerator>(cls, self, false);

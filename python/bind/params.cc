@@ -118,32 +118,32 @@ Param(type, name, value): `type` is a Type or a dtype, the value the one that re
   add_operators(param);
 }
 
-// Axis i of an image or output.
-struct Axis {
+// ParamAxis i of an image or output.
+struct ParamAxis {
   Dimension d;
 };
 
-Axis axis_of(const OutputImageParam &image, int axis) {
+ParamAxis param_axis(const OutputImageParam &image, int axis) {
   return {image.dim(dimension_of_axis(axis, image.dimensions()), here())};
 }
 
 template <typename Set>
 auto setter(Set set) {
   return [set](const py::object &self, const py::object &value) {
-    set(self.cast<Axis &>().d, value.is_none() ? Expr() : to_expr(value));
+    set(self.cast<ParamAxis &>().d, value.is_none() ? Expr() : to_expr(value));
     return self;
   };
 }
 
 void bind_images(py::module_ &m) {
-  py::class_<Axis>(m, "Axis", R"(One axis of an image or output: its shape as expressions.
+  py::class_<ParamAxis>(m, "ParamAxis", R"(One axis of an image or output: its shape as expressions.
 
 What is set is a promise that compiled code may use; it is checked when a pipeline runs.)")
-      .def("min", [](const Axis &a) { return a.d.min(); })
-      .def("extent", [](const Axis &a) { return a.d.extent(); })
-      .def("max", [](const Axis &a) { return a.d.max(); })
+      .def("min", [](const ParamAxis &a) { return a.d.min(); })
+      .def("extent", [](const ParamAxis &a) { return a.d.extent(); })
+      .def("max", [](const ParamAxis &a) { return a.d.max(); })
       .def(
-          "stride", [](const Axis &a) { return a.d.stride(); }, "In elements.")
+          "stride", [](const ParamAxis &a) { return a.d.stride(); }, "In elements.")
       .def("set_min", setter([](Dimension &d, const Expr &e) { d.set_min(e, here()); }),
            py::arg("min"), "None lifts the promise.")
       .def("set_extent", setter([](Dimension &d, const Expr &e) { d.set_extent(e, here()); }),
@@ -155,14 +155,14 @@ What is set is a promise that compiled code may use; it is checked when a pipeli
       .def(
           "set_bounds",
           [](const py::object &self, Value min, Value extent) {
-            self.cast<Axis &>().d.set_bounds(min.e, extent.e, here());
+            self.cast<ParamAxis &>().d.set_bounds(min.e, extent.e, here());
             return self;
           },
           py::arg("min"), py::arg("extent"))
       .def(
           "set_estimate",
           [](const py::object &self, Value min, Value extent) {
-            self.cast<Axis &>().d.set_estimate(min.e, extent.e);
+            self.cast<ParamAxis &>().d.set_estimate(min.e, extent.e);
             return self;
           },
           py::arg("min"), py::arg("extent"), "What an auto-scheduler may assume.");
@@ -173,16 +173,17 @@ What is set is a promise that compiled code may use; it is checked when a pipeli
       .def("name", &OutputImageParam::name)
       .def("type", &OutputImageParam::type)
       .def("dimensions", &OutputImageParam::dimensions, "How many axes.")
-      .def("dim", &axis_of, py::arg("axis"))
+      .def("dim", &param_axis, py::arg("axis"))
       .def(
-          "extent", [](const OutputImageParam &p, int axis) { return axis_of(p, axis).d.extent(); },
+          "extent",
+          [](const OutputImageParam &p, int axis) { return param_axis(p, axis).d.extent(); },
           py::arg("axis"))
       .def_property_readonly(
           "shape",
           [](const OutputImageParam &p) {
             py::list shape;
             for (int i = 0; i < p.dimensions(); i++) {
-              shape.append(axis_of(p, i).d.extent());
+              shape.append(param_axis(p, i).d.extent());
             }
             return py::tuple(shape);
           },

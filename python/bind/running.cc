@@ -207,7 +207,7 @@ std::vector<py::object> matched(const std::vector<Argument> &wanted, const py::a
   return values;
 }
 
-void call(const Callable &callable, const py::args &args, const py::kwargs &named) {
+void run_callable(const Callable &callable, const py::args &args, const py::kwargs &named) {
   const std::vector<Argument> &wanted = callable.arguments();
   const std::vector<py::object> values = matched(wanted, args, named);
   std::vector<Buffer<>> buffers;  // alive during the call
@@ -328,7 +328,7 @@ What a handler raises ends the call and is raised by it.)")
 
 Inputs stand in the order that compile_to_callable() was given, then outputs; each may be named.
 Arrays are shared. Several threads may call it.)")
-      .def("__call__", &call)
+      .def("__call__", &run_callable)
       .def("arguments", &Callable::arguments);
 
   py::class_<Cancellation>(m, "Cancellation", "A request, from any thread, to end compilations.")

@@ -14,7 +14,7 @@
 #include "polyhalite/backend.h"
 #include "polyhalite/target.h"
 
-namespace polyhalite_apps {
+namespace polyhalite_apps::apps_test {
 namespace {
 
 using polyhalite::runtime::Buffer;
@@ -83,4 +83,4 @@ TEST(check, a_wrong_value_is_found_and_named) {
 }
 
 }  // namespace
-}  // namespace polyhalite_apps
+}  // namespace polyhalite_apps::apps_test

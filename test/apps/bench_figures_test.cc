@@ -12,7 +12,7 @@
 #include "apps/bench/report.h"
 #include "apps/bench/row.h"
 
-namespace polyhalite_apps {
+namespace polyhalite_apps::bench_figures_test {
 namespace {
 
 Row row_of(const std::string &shape, double ours, std::vector<PeerTime> peers) {
@@ -141,4 +141,4 @@ TEST_F(BenchFigures, contenders_take_turns_by_processor_time) {
 }
 
 }  // namespace
-}  // namespace polyhalite_apps
+}  // namespace polyhalite_apps::bench_figures_test

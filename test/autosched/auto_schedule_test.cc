@@ -11,7 +11,7 @@
 #include "schedule/schedule_text.h"
 #include "support/program.h"
 
-namespace polyhalite {
+namespace polyhalite::auto_schedule_test {
 namespace {
 
 const Target kTarget("x86-64-linux-avx2-fma-sse41");
@@ -293,4 +293,4 @@ TEST(AutoSchedule, MistakesAreTold) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::auto_schedule_test

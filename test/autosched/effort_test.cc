@@ -6,7 +6,7 @@
 
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::effort_test {
 namespace {
 
 const Target kTarget("x86-64-linux-avx2-fma-sse41");
@@ -47,4 +47,4 @@ TEST(Effort, AHundredStencilsAreScheduledInSeconds) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::effort_test

@@ -19,7 +19,7 @@ extern "C" int ph_test_planted(int v) {
   return v + 1;
 }
 
-namespace polyhalite {
+namespace polyhalite::measure_test {
 namespace {
 
 HalideExtern_1(int, ph_test_planted, int);
@@ -83,4 +83,4 @@ TEST_F(Measure, FailuresAreRecorded) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::measure_test

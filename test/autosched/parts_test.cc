@@ -16,7 +16,7 @@
 #include "schedule/schedule_text.h"
 #include "support/program.h"
 
-namespace polyhalite::autosched {
+namespace polyhalite::autosched::parts_test {
 namespace {
 
 Var x("x"), y("y");
@@ -250,4 +250,4 @@ TEST(Records, OtherFilesAreRefused) {
 }
 
 }  // namespace
-}  // namespace polyhalite::autosched
+}  // namespace polyhalite::autosched::parts_test

@@ -3,7 +3,7 @@
 
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::reductions_test {
 namespace {
 
 const Target kTarget("x86-64-linux-avx2-fma-sse41");
@@ -107,4 +107,4 @@ TEST(FactoredReductions, SizesMayBeUnknown) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::reductions_test

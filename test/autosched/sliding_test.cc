@@ -9,7 +9,7 @@
 #include "autosched/row_sharing.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::sliding_test {
 namespace {
 
 const Target kTarget("x86-64-linux-avx2-fma-sse41");
@@ -99,10 +99,12 @@ TEST(Sliding, ResultsAreThoseOfThePlainProgram) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::sliding_test
 
-namespace polyhalite::autosched {
+namespace polyhalite::autosched::sliding_test {
 namespace {
+
+using polyhalite::sliding_test::kTarget, polyhalite::sliding_test::x, polyhalite::sliding_test::y;
 
 struct Blur {
   ImageParam in{UInt(16), 2, "in"};
@@ -184,4 +186,4 @@ TEST(GroupBoxes, RowsThatAreUnrolledAreOneStep) {
 }
 
 }  // namespace
-}  // namespace polyhalite::autosched
+}  // namespace polyhalite::autosched::sliding_test

@@ -6,7 +6,7 @@
 #include "polyhalite/polyhalite.h"
 #include "test/support/program.h"
 
-namespace polyhalite {
+namespace polyhalite::ahead_of_time_test {
 namespace {
 
 constexpr const char *kProgram = R"(
@@ -158,4 +158,4 @@ TEST(BadCall, every_wrong_argument_is_named_and_the_program_goes_on) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::ahead_of_time_test

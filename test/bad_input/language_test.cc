@@ -4,7 +4,7 @@
 #include "bad_input/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::language_test {
 namespace {
 
 class BadAlgorithm : public testing::Test {
@@ -322,4 +322,4 @@ TEST_F(BadAlgorithm, expressions_that_are_too_large_after_inlining) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::language_test

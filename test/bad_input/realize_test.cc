@@ -8,7 +8,7 @@
 #include "polyhalite/polyhalite.h"
 #include "polyhalite_runtime.h"
 
-namespace polyhalite {
+namespace polyhalite::realize_test {
 namespace {
 
 class BadRun : public testing::Test {
@@ -303,4 +303,4 @@ TEST_F(BadRun, one_pipeline_that_fails_in_several_threads) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::realize_test

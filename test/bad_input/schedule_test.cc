@@ -5,7 +5,7 @@
 #include "bad_input/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::schedule_test {
 namespace {
 
 class BadSchedule : public testing::Test {
@@ -225,4 +225,4 @@ TEST_F(BadSchedule, regions_that_data_chooses) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::schedule_test

@@ -11,7 +11,7 @@
 #include "polyhedral/judge.h"
 #include "schedule/schedule_text.h"
 
-namespace polyhalite {
+namespace polyhalite::text_test {
 namespace {
 
 constexpr const char *kAlgorithm = R"(algorithm 1
@@ -139,4 +139,4 @@ TEST(BadText, broken_loops_fail_verification) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::text_test

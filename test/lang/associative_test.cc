@@ -6,7 +6,7 @@
 #include "lang/ir/expr_text.h"
 #include "lang/ir/text.h"
 
-namespace polyhalite {
+namespace polyhalite::associative_test {
 namespace {
 
 // "OPERAND | IDENTITY | commutative", or why not.
@@ -101,4 +101,4 @@ TEST(associative, refusals_say_why) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::associative_test

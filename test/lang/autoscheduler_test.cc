@@ -4,7 +4,7 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::autoscheduler_test {
 namespace {
 
 TEST(Autoscheduler, ARegisteredOneIsCalledWithItsParameters) {
@@ -62,4 +62,4 @@ TEST(Autoscheduler, PluginsOfHalidesOwnAreNotLoaded) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::autoscheduler_test

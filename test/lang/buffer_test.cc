@@ -5,7 +5,7 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::buffer_test {
 namespace {
 
 TEST(Buffer, ElementsAreAddressedInColumnOrder) {
@@ -114,4 +114,4 @@ TEST(Buffer, OneCoordinateOfAScalarIsItsElement) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::buffer_test

@@ -39,7 +39,7 @@ POLYHALITE_DECLARE_POINTEE(Struct, PhTestGlobal);
 POLYHALITE_DECLARE_POINTEE(Class, ph_test::Inner);
 POLYHALITE_DECLARE_POINTEE(Union, ph_test::deep::Choice);
 
-namespace polyhalite {
+namespace polyhalite::cxx_symbol_test {
 namespace {
 
 template <typename... T>
@@ -125,4 +125,4 @@ TEST(Pointee, StandsInAlgorithms) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::cxx_symbol_test

@@ -6,7 +6,7 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::define_test {
 namespace {
 
 TEST(Define, PureAndUpdatesAreRecorded) {
@@ -180,4 +180,4 @@ TEST(Define, InlineReductionTakesFreeVariables) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::define_test

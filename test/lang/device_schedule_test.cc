@@ -5,7 +5,7 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::device_schedule_test {
 namespace {
 
 std::string schedule_of(const Func &f) {
@@ -83,4 +83,4 @@ TEST_F(DeviceSchedule, UndefinedFuncsAndDevicesAreNamed) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::device_schedule_test

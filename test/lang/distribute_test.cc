@@ -5,7 +5,7 @@
 #include "lang/ir/expr_text.h"
 #include "lang/ir/text.h"
 
-namespace polyhalite {
+namespace polyhalite::distribute_test {
 namespace {
 
 constexpr const char *kInputs =
@@ -101,4 +101,4 @@ TEST(distribute, other_forms) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::distribute_test

@@ -7,7 +7,7 @@
 #include "lang/ir/expr_text.h"
 #include "test/lang/random_expr.h"
 
-namespace polyhalite {
+namespace polyhalite::exact_cast_test {
 namespace {
 
 using test::Environment;
@@ -117,4 +117,4 @@ TEST(exact_cast, keeps_the_value_of_random_expressions) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::exact_cast_test

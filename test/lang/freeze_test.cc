@@ -10,7 +10,7 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::freeze_test {
 namespace {
 
 std::vector<std::string> func_names(const Algorithm &a) {
@@ -216,4 +216,4 @@ TEST(Freeze, ConstantExteriorSelects) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::freeze_test

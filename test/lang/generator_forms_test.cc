@@ -131,7 +131,7 @@ class Late : public Generator<Late> {
 
 }  // namespace
 
-namespace polyhalite {
+namespace polyhalite::generator_forms_test {
 namespace {
 
 // Registered for the time of a test, so that other tests see their own generators only.
@@ -298,4 +298,4 @@ TEST_F(GeneratorForms, Mistakes) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::generator_forms_test

@@ -15,7 +15,7 @@
 #include "lang/simplify/simplify.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::integer_functions_test {
 namespace {
 
 using Wide = __int128;
@@ -330,4 +330,4 @@ TEST(Types, WhatTheyHold) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::integer_functions_test

@@ -8,7 +8,7 @@
 
 #include "lang/ir/text.h"
 
-namespace polyhalite {
+namespace polyhalite::interpret_test {
 namespace {
 
 // A dense buffer with minima.
@@ -332,4 +332,4 @@ TEST(interpret, computes_a_producer_once_over_all_its_consumers_need) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::interpret_test

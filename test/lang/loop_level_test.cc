@@ -5,7 +5,7 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::loop_level_test {
 namespace {
 
 struct LoopLevels : testing::Test {
@@ -94,4 +94,4 @@ TEST_F(LoopLevels, AnUndefinedPlaceIsRefusedAtTheDirective) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::loop_level_test

@@ -8,7 +8,7 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::parameter_test {
 namespace {
 
 TEST(ParameterHandle, StandsForItsInput) {
@@ -146,4 +146,4 @@ TEST(ParameterHandle, ConstraintsOnWhatIsNoMore) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::parameter_test

@@ -5,7 +5,7 @@
 
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::print_test {
 namespace {
 
 template <typename T>
@@ -35,4 +35,4 @@ TEST(Print, Enumerators) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::print_test

@@ -7,7 +7,7 @@
 #include "lang/ir/text.h"
 #include "support/random_pipeline.h"
 
-namespace polyhalite {
+namespace polyhalite::random_algorithm_test {
 namespace {
 
 // A dense buffer of any type.
@@ -88,4 +88,4 @@ TEST(random_algorithm, computes_the_same_after_a_round_trip_through_text) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::random_algorithm_test

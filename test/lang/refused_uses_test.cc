@@ -5,7 +5,7 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::refused_uses_test {
 namespace {
 
 struct RefusedUses : testing::Test {
@@ -82,4 +82,4 @@ TEST_F(RefusedUses, CopiesToDevices) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::refused_uses_test

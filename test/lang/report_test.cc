@@ -4,7 +4,7 @@
 #include "lang/messages.h"
 #include "polyhalite/report.h"
 
-namespace polyhalite {
+namespace polyhalite::report_test {
 namespace {
 
 // Keeps what it is told; throws, since error() must not return.
@@ -46,4 +46,4 @@ TEST(Report, StreamsThrowAtTheEndOfTheirStatement) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::report_test

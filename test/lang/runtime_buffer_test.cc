@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace polyhalite {
+namespace polyhalite::runtime_buffer_test {
 namespace {
 
 using runtime::Buffer;
@@ -235,4 +235,4 @@ TEST(RuntimeBuffer, ListsOfSizesMakeOne) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::runtime_buffer_test

@@ -6,7 +6,7 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::schedule_words_test {
 namespace {
 
 std::string text(const Directive &d) {
@@ -213,4 +213,4 @@ TEST_F(Words, LevelOutsideThePipelineIsRefused) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::schedule_words_test

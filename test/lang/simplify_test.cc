@@ -8,7 +8,7 @@
 #include "lang/ir/visit.h"
 #include "test/lang/random_expr.h"
 
-namespace polyhalite {
+namespace polyhalite::simplify_test {
 namespace {
 
 using test::Environment;
@@ -305,4 +305,4 @@ TEST(simplify, is_linear_in_shared_nodes) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::simplify_test

@@ -5,7 +5,7 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::stage_loops_test {
 namespace {
 
 struct StageLoops : testing::Test {
@@ -68,4 +68,4 @@ TEST_F(StageLoops, WhatWasRefusedLeavesNoTrace) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::stage_loops_test

@@ -6,7 +6,7 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::target_query_test {
 namespace {
 
 TEST(TargetQuery, AnswersAreConstantsOfTheTarget) {
@@ -49,4 +49,4 @@ TEST(TargetQuery, ConstantsThatOverflowAreRefused) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::target_query_test

@@ -4,7 +4,7 @@
 #include "lang/messages.h"
 #include "polyhalite/target.h"
 
-namespace polyhalite {
+namespace polyhalite::target_test {
 namespace {
 
 TEST(Target, TextIsSortedAndImpliedFeaturesAreAdded) {
@@ -195,4 +195,4 @@ TEST(Target, LargeBuffersNeed64Bits) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::target_test

@@ -6,7 +6,7 @@
 #include "lang/ir/intrinsics.h"
 #include "test/lang/random_expr.h"
 
-namespace polyhalite {
+namespace polyhalite::text_test {
 namespace {
 
 NameResolver symbols() {
@@ -232,4 +232,4 @@ TEST(reduction_update, is_an_associative_operator_on_the_cell_it_writes) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::text_test

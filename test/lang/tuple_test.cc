@@ -7,7 +7,7 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::tuple_test {
 namespace {
 
 std::string text_of(const Func &f) { return to_text(freeze({f.function()}).algorithm); }
@@ -307,4 +307,4 @@ TEST(Lifetime, SelfReferencesKeepNothingAlive) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::tuple_test

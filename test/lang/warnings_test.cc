@@ -6,7 +6,7 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::warnings_test {
 namespace {
 
 struct Warnings : testing::Test {
@@ -106,4 +106,4 @@ TEST_F(Warnings, ARequirementThatIsNeverMet) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::warnings_test

@@ -10,7 +10,7 @@
 
 #include "test/onnx/backend_case.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::backend_test {
 namespace {
 
 // Of onnx 1.22.0, light models left out, which have no inputs of their own.
@@ -88,4 +88,4 @@ TEST(onnx_backend, cases_of_the_format) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::backend_test

@@ -9,7 +9,7 @@
 #include "apps/onnx/session.h"
 #include "test/onnx/model_builder.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::bad_file_test {
 namespace {
 
 ModelBuilder small_model() {
@@ -271,4 +271,4 @@ TEST_F(ExternalData, paths_that_leave_the_folder) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::bad_file_test

@@ -4,7 +4,7 @@
 #include "apps/onnx/session.h"
 #include "test/onnx/model_builder.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::bad_nodes_test {
 namespace {
 
 std::string error_of_program(const ModelBuilder &b) {
@@ -84,4 +84,4 @@ TEST(onnx_bad_nodes, a_past_that_does_not_fit) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::bad_nodes_test

@@ -6,7 +6,7 @@
 #include "apps/onnx/item_session.h"
 #include "test/onnx/model_builder.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::bad_sequences_test {
 namespace {
 
 const Message kSequence = ModelBuilder::sequence_of(ModelBuilder::tensor_type({"N"}));
@@ -288,4 +288,4 @@ TEST(onnx_bad_sequences, every_changed_byte_is_a_model_or_a_diagnostic) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::bad_sequences_test

@@ -3,7 +3,7 @@
 
 #include "test/onnx/microsoft_fixture.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::batched_scan_test {
 namespace {
 
 // The sum so far times a number around the Scan.
@@ -63,4 +63,4 @@ TEST(onnx_batched_scan, lengths_are_refused) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::batched_scan_test

@@ -7,7 +7,7 @@
 #include "polyhalite/ops.h"
 #include "test/onnx/microsoft_fixture.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::block_product_test {
 namespace {
 
 struct BlockWeights {
@@ -172,4 +172,4 @@ TEST_F(BlockProduct, of_halves) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::block_product_test

@@ -6,7 +6,7 @@
 
 #include "test/onnx/microsoft_fixture.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::classical_test {
 namespace {
 
 class Classical : public Microsoft {
@@ -213,4 +213,4 @@ TEST_F(Classical, refused_with_reasons) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::classical_test

@@ -11,7 +11,7 @@
 #include "test/onnx/backend_case.h"
 #include "test/onnx/model_builder.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::control_test {
 namespace {
 
 std::vector<float> list(const Constant &c) {
@@ -415,4 +415,4 @@ TEST(onnx_control, narrow_elements_share_bytes_in_files_only) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::control_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::dim_test {
 namespace {
 
 const Dim N = Dim::symbol("N"), H = Dim::symbol("H");
@@ -65,4 +65,4 @@ TEST(onnx_dim, sizes_beyond_64_bits_are_refused) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::dim_test

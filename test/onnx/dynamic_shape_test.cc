@@ -7,7 +7,7 @@
 #include "apps/onnx/session.h"
 #include "test/onnx/model_builder.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::dynamic_shape_test {
 namespace {
 
 std::vector<float> counted(int64_t n) {
@@ -270,4 +270,4 @@ TEST(onnx_dynamic_shape, numbers_that_no_integer_is_and_sums_that_wrap) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::dynamic_shape_test

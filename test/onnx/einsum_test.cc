@@ -8,7 +8,7 @@
 #include "test/onnx/backend_case.h"
 #include "test/onnx/model_builder.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::einsum_test {
 namespace {
 
 // Whole numbers, of which sums are exact.
@@ -102,4 +102,4 @@ TEST(onnx_einsum, is_a_sum_over_its_indices) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::einsum_test

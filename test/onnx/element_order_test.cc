@@ -1,7 +1,7 @@
 // Keys that stand as elements do, and constants in another order, against loops over all elements.
 #include "test/onnx/element_lists.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::element_order_test {
 namespace {
 template <typename Key>
 void expect_first_in_order(const std::vector<Key> &keys, const std::string &what) {
@@ -121,4 +121,4 @@ TEST(onnx_element_order, constants_are_packed_in_any_order) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::element_order_test

@@ -11,7 +11,7 @@
 #include "test/onnx/model_builder.h"
 #include "test/support/program.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::emit_library_test {
 namespace {
 
 std::string output_of(const std::string &command) {
@@ -84,4 +84,4 @@ TEST(onnx_emit_library, sizes_have_to_be_numbers) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::emit_library_test

@@ -3,7 +3,7 @@
 
 #include "test/onnx/microsoft_fixture.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::few_bits_test {
 namespace {
 
 class FewBits : public Microsoft {
@@ -118,4 +118,4 @@ TEST_F(FewBits, other_axes_are_refused) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::few_bits_test

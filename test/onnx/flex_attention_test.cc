@@ -7,7 +7,7 @@
 
 #include "test/onnx/microsoft_fixture.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::flex_attention_test {
 namespace {
 
 constexpr int64_t kBatch = 2, kHeads = 4, kGroups = 2, kQueries = 3, kKeys = 5, kWidth = 4,
@@ -150,4 +150,4 @@ TEST_F(FlexAttention, refused_with_reasons) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::flex_attention_test

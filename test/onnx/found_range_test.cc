@@ -6,7 +6,7 @@
 
 #include "test/onnx/microsoft_fixture.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::found_range_test {
 namespace {
 
 template <typename T>
@@ -123,4 +123,4 @@ TEST(onnx_found_range, steps_of_a_decoder_share_a_program) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::found_range_test

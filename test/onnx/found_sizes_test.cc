@@ -4,7 +4,7 @@
 #include "apps/onnx/session.h"
 #include "test/onnx/model_builder.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::found_sizes_test {
 namespace {
 
 // The three largest of those above 0, or all of them where there are fewer.
@@ -82,4 +82,4 @@ TEST(onnx_found_sizes, many_open_parts_are_copied) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::found_sizes_test

@@ -6,7 +6,7 @@
 
 #include "test/onnx/microsoft_fixture.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::fourier_test {
 namespace {
 
 using Complex = std::complex<double>;
@@ -147,4 +147,4 @@ TEST(onnx_fourier, frames) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::fourier_test

@@ -9,7 +9,7 @@
 #include "test/onnx/backend_case.h"
 #include "test/onnx/model_builder.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::grid_sample_test {
 namespace {
 
 struct Case {
@@ -114,4 +114,4 @@ TEST(onnx_grid_sample, infinite_pixels_outside_are_zeros) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::grid_sample_test

@@ -7,7 +7,7 @@
 
 #include "test/onnx/microsoft_fixture.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::grouped_attention_test {
 namespace {
 
 constexpr int64_t kHeads = 4, kGroups = 2, kWidth = 8, kPlaces = 16;
@@ -245,4 +245,4 @@ TEST_F(GroupedAttention, refused_with_reasons) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::grouped_attention_test

@@ -10,7 +10,7 @@
 #include "test/onnx/backend_case.h"
 #include "test/onnx/model_builder.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::halves_test {
 namespace {
 
 constexpr int kHalf = 10;  // the format's number of float16
@@ -134,4 +134,4 @@ TEST(onnx_halves, other_nodes_keep_their_types) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::halves_test

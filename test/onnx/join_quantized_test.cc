@@ -8,7 +8,7 @@
 #include "apps/onnx/session.h"
 #include "test/onnx/model_builder.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::join_quantized_test {
 namespace {
 
 constexpr int kUInt8 = 2, kInt8 = 3, kInt32 = 6;
@@ -265,4 +265,4 @@ TEST_F(Joined, dequantised_weights_are_constants) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::join_quantized_test

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::kernel_graph_test {
 namespace {
 
 class KernelGraphs : public testing::Test {
@@ -199,4 +199,4 @@ TEST_F(KernelGraphs, no_dimension_exceeds_what_buffers_count) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::kernel_graph_test

@@ -7,7 +7,7 @@
 
 #include "test/onnx/microsoft_fixture.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::microsoft_attention_test {
 namespace {
 
 // Heads of queries, keys and values [batch, positions, heads * width], with what is added to
@@ -268,4 +268,4 @@ TEST_F(Microsoft, packed_attention_is_refused) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::microsoft_attention_test

@@ -7,7 +7,7 @@
 
 #include "test/onnx/microsoft_fixture.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::microsoft_test {
 namespace {
 
 TEST_F(Microsoft, gelu_of_a_sum) {
@@ -347,4 +347,4 @@ TEST_F(Microsoft, weights_of_few_bits_are_checked) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::microsoft_test

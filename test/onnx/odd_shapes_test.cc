@@ -9,7 +9,7 @@
 #include "apps/onnx/session.h"
 #include "test/onnx/model_builder.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::odd_shapes_test {
 namespace {
 
 constexpr int kUnsigned = 2, kSigned = 3;
@@ -174,4 +174,4 @@ TEST(onnx_odd_shapes, nothing_along_an_open_axis) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::odd_shapes_test

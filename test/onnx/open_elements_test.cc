@@ -7,7 +7,7 @@
 #include "test/onnx/backend_case.h"
 #include "test/onnx/model_builder.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::open_elements_test {
 namespace {
 
 Program::Tensors interpreted(const ModelBuilder &b, const Program::Tensors &in) {
@@ -192,4 +192,4 @@ TEST(onnx_open_elements, found_sizes_that_differ_have_a_program_of_their_own) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::open_elements_test

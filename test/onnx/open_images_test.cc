@@ -9,7 +9,7 @@
 #include "test/onnx/backend_case.h"
 #include "test/onnx/model_builder.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::open_images_test {
 namespace {
 
 // Integers, so that sums are exact.
@@ -198,4 +198,4 @@ TEST(onnx_open_images, winograds_form_of_open_batches) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::open_images_test

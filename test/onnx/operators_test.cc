@@ -12,7 +12,7 @@
 #include "apps/onnx/operator_table.h"
 #include "apps/onnx/sequences.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::operators_test {
 namespace {
 
 std::string table() {
@@ -67,4 +67,4 @@ TEST(onnx_operators, facts_are_in_order_of_names) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::operators_test

@@ -11,7 +11,7 @@
 #include "test/onnx/backend_case.h"
 #include "test/onnx/model_builder.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::program_test {
 namespace {
 
 std::vector<float> list(const Constant &c) {
@@ -588,4 +588,4 @@ TEST(onnx_program, graphs_print) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::program_test

@@ -6,7 +6,7 @@
 
 #include "test/onnx/microsoft_fixture.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::qlinear_test {
 namespace {
 
 class QLinear : public Microsoft {
@@ -328,4 +328,4 @@ TEST_F(QLinear, refused_with_reasons) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::qlinear_test

@@ -10,7 +10,7 @@
 #include "polyhalite/ops.h"
 #include "test/onnx/model_builder.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::quantized_test {
 namespace {
 
 constexpr int kByte = 2;
@@ -380,4 +380,4 @@ TEST_F(Quantized, matrices) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::quantized_test

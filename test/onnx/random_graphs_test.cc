@@ -9,7 +9,7 @@
 #include "apps/onnx/session.h"
 #include "test/onnx/random_graph.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::random_graphs_test {
 namespace {
 
 constexpr uint32_t kGraphs = 48, kGraphsOfATest = 12;
@@ -117,4 +117,4 @@ TEST(onnx_random_graphs, these_have_all_operators) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::random_graphs_test

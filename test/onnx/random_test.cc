@@ -13,7 +13,7 @@
 #include "polyhalite_runtime.h"
 #include "test/onnx/model_builder.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::random_test {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -508,4 +508,4 @@ TEST(onnx_random, bad_attributes_are_refused) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::random_test

@@ -1,7 +1,7 @@
 // What selects elements between kernels, against loops that look at every element.
 #include "test/onnx/element_lists.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::selection_test {
 namespace {
 
 // A row of coordinates for each dimension; a number has one.
@@ -326,4 +326,4 @@ TEST(onnx_selection, boxes_without_limits) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::selection_test

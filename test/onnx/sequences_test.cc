@@ -9,7 +9,7 @@
 #include "test/onnx/backend_case.h"
 #include "test/onnx/model_builder.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::sequences_test {
 namespace {
 
 using Lists = std::vector<std::vector<float>>;
@@ -430,4 +430,4 @@ TEST(onnx_sequences, libraries_have_them_inside) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::sequences_test

@@ -5,7 +5,7 @@
 #include "test/onnx/backend_case.h"
 #include "test/onnx/model_builder.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::split_kernels_test {
 namespace {
 
 using Shape64 = std::vector<int64_t>;
@@ -55,4 +55,4 @@ TEST(onnx_split_kernels, each_cell_has_its_own_pixels) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::split_kernels_test

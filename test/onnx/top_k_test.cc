@@ -1,7 +1,7 @@
 // TopK between kernels and in them, against sorted rows.
 #include "test/onnx/element_lists.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::top_k_test {
 namespace {
 
 template <typename T>
@@ -107,4 +107,4 @@ TEST(onnx_top_k, best_of_long_rows) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::top_k_test

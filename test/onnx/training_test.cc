@@ -5,7 +5,7 @@
 
 #include "test/onnx/microsoft_fixture.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::training_test {
 namespace {
 
 constexpr const char *kDomain = "ai.onnx.preview.training";
@@ -141,4 +141,4 @@ TEST_F(Training, refused_with_reasons) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::training_test

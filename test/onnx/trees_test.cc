@@ -8,7 +8,7 @@
 
 #include "test/onnx/microsoft_fixture.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::trees_test {
 namespace {
 
 constexpr int64_t kFeatures = 5, kRows = 40;
@@ -306,4 +306,4 @@ TEST_F(Trees, refused_with_reasons) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::trees_test

@@ -11,7 +11,7 @@
 #include "test/onnx/backend_case.h"
 #include "test/onnx/model_builder.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::turn_images_test {
 namespace {
 
 using Shape64 = std::vector<int64_t>;
@@ -531,4 +531,4 @@ TEST(onnx_turn_images, exported_group_normalisations_in_a_row) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::turn_images_test

@@ -6,7 +6,7 @@
 #include "apps/onnx/session.h"
 #include "test/onnx/model_builder.h"
 
-namespace polyhalite::onnx {
+namespace polyhalite::onnx::weights_test {
 namespace {
 
 const Node *find_node(const Program &p, const std::string &op) {
@@ -104,4 +104,4 @@ TEST(onnx_weights, groups_have_strips_of_their_own) {
 }
 
 }  // namespace
-}  // namespace polyhalite::onnx
+}  // namespace polyhalite::onnx::weights_test

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace polyhalite {
+namespace polyhalite::attention_test {
 namespace {
 
 struct Sizes {
@@ -120,4 +120,4 @@ TEST(attention, shapes_that_do_not_meet) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::attention_test

@@ -10,7 +10,7 @@
 #include "test/lang/messages.h"
 #include "test/ops/convolution_shape.h"
 
-namespace polyhalite {
+namespace polyhalite::byte_convolution_test {
 namespace {
 
 // Of bytes: exact, with padding that is the zero point.
@@ -157,4 +157,4 @@ TEST(byte_convolution, kernels_without_dot_products_are_refused) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::byte_convolution_test

@@ -9,7 +9,7 @@
 
 #include "lang/ir/visit.h"
 
-namespace polyhalite {
+namespace polyhalite::byte_table_test {
 namespace {
 
 constexpr int kColumns = 301, kRows = 20;
@@ -92,4 +92,4 @@ TEST_F(Lookups, what_depends_on_more_is_computed) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::byte_table_test

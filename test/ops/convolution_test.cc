@@ -14,7 +14,7 @@
 #include "test/lang/messages.h"
 #include "test/ops/convolution_shape.h"
 
-namespace polyhalite {
+namespace polyhalite::convolution_test {
 namespace {
 
 // Register tiles that fit and that do not, strips that are not full, blocks of long sums, borders
@@ -458,4 +458,4 @@ TEST(convolution, depthwise_images_are_copied_where_columns_collide) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::convolution_test

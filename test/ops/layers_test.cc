@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-namespace polyhalite {
+namespace polyhalite::layers_test {
 namespace {
 
 constexpr double kUnit = 0x1p-24;  // half a unit in the last place of float32, relatively
@@ -384,4 +384,4 @@ TEST(layers, transposes_write_whole_lines_past_the_caches) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::layers_test

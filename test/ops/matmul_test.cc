@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace polyhalite {
+namespace polyhalite::matmul_test {
 namespace {
 
 struct Shape {
@@ -461,4 +461,4 @@ TEST(matmul, open_sizes_beside_each_other) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::matmul_test

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-namespace polyhalite {
+namespace polyhalite::parts_test {
 namespace {
 
 constexpr int kRows = 5;
@@ -104,4 +104,4 @@ TEST(parts, of_floats) { check_all<float>(); }
 TEST(parts, of_wide_integers) { check_all<int64_t>(); }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::parts_test

@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-namespace polyhalite {
+namespace polyhalite::reductions_test {
 namespace {
 
 using Shape = std::vector<int>;  // outermost first
@@ -277,4 +277,4 @@ TEST(reductions, of_what_is_no_number_there_is_a_position) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::reductions_test

@@ -9,7 +9,7 @@
 #include "apps/polybench/kernel.h"
 #include "apps/polybench/program_case.h"
 
-namespace polyhalite_apps {
+namespace polyhalite_apps::programs_test {
 namespace {
 
 using polyhalite::Expr;
@@ -63,4 +63,4 @@ std::string case_name(const testing::TestParamInfo<std::tuple<Program, std::stri
 INSTANTIATE_TEST_SUITE_P(polybench, Programs, testing::ValuesIn(cases()), case_name);
 
 }  // namespace
-}  // namespace polyhalite_apps
+}  // namespace polyhalite_apps::programs_test

@@ -14,7 +14,7 @@
 #include "schedule/build_tree.h"
 #include "schedule/schedule_text.h"
 
-namespace polyhalite_apps {
+namespace polyhalite_apps::random_schedules_test {
 namespace {
 
 using polyhalite::Expr;
@@ -143,4 +143,4 @@ INSTANTIATE_TEST_SUITE_P(polybench, RandomSchedules, testing::ValuesIn(polybench
                          case_name);
 
 }  // namespace
-}  // namespace polyhalite_apps
+}  // namespace polyhalite_apps::random_schedules_test

@@ -9,7 +9,7 @@
 #include "polyhedral/oracle/brute_force.h"
 #include "polyhedral/verdict.h"
 
-namespace polyhalite {
+namespace polyhalite::against_enumeration_test {
 namespace {
 
 class Draw {
@@ -196,4 +196,4 @@ TEST(judge, agrees_with_enumeration) { compare_with_enumeration(0, false); }
 TEST(judge, agrees_with_enumeration_of_skewed_nests) { compare_with_enumeration(5000, true); }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::against_enumeration_test

@@ -3,7 +3,7 @@
 
 #include "polyhedral/verdict.h"
 
-namespace polyhalite {
+namespace polyhalite::async_test {
 namespace {
 
 constexpr const char *kRows = R"(image in: uint16, 2
@@ -85,4 +85,4 @@ TEST(async, across_a_parallel_loop_is_refused) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::async_test

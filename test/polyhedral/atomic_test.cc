@@ -3,7 +3,7 @@
 
 #include "polyhedral/verdict.h"
 
-namespace polyhalite {
+namespace polyhalite::atomic_test {
 namespace {
 
 // Of four instances on a cell the last one's value stays.
@@ -108,4 +108,4 @@ TEST(atomic, an_operator_without_order_needs_no_turns) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::atomic_test

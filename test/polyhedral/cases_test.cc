@@ -5,7 +5,7 @@
 #include "polyhedral/model/stage_cases.h"
 #include "polyhedral/verdict.h"
 
-namespace polyhalite {
+namespace polyhalite::cases_test {
 namespace {
 
 // Subtractions of the columns before a column's own, then a division.
@@ -77,4 +77,4 @@ TEST(cases, as_many_as_the_variable_has_values) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::cases_test

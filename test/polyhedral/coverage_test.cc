@@ -3,7 +3,7 @@
 
 #include "polyhedral/verdict.h"
 
-namespace polyhalite {
+namespace polyhalite::coverage_test {
 namespace {
 
 constexpr const char *kBlur = R"(image in: uint16, 2
@@ -148,4 +148,4 @@ TEST(certificates, name_their_rules) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::coverage_test

@@ -3,7 +3,7 @@
 
 #include "polyhedral/verdict.h"
 
-namespace polyhalite {
+namespace polyhalite::hoist_test {
 namespace {
 
 constexpr const char *kTiles = R"(image in: uint16, 2
@@ -72,4 +72,4 @@ output g
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::hoist_test

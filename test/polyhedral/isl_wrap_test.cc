@@ -9,7 +9,7 @@
 
 #include "polyhedral/verdict.h"
 
-namespace polyhalite {
+namespace polyhalite::isl_wrap_test {
 namespace {
 
 // x >= 2, y >= 3, x + y <= 10 (columns: constant, x, y)
@@ -92,4 +92,4 @@ output f
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::isl_wrap_test

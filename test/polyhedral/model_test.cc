@@ -5,7 +5,7 @@
 #include "polyhedral/model/translate.h"
 #include "polyhedral/solver.h"
 
-namespace polyhalite {
+namespace polyhalite::model_test {
 namespace {
 
 // Expressions over the coordinates x and y, the parameter n and the data d (uint8).
@@ -167,4 +167,4 @@ TEST(solver, variable_may_be_kept_twice) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::model_test

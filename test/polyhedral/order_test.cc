@@ -3,7 +3,7 @@
 
 #include "polyhedral/verdict.h"
 
-namespace polyhalite {
+namespace polyhalite::order_test {
 namespace {
 
 constexpr const char *kScan = R"(acc(x) = 0
@@ -212,4 +212,4 @@ TEST(order, quota_that_runs_out_is_said) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::order_test

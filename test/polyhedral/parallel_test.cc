@@ -3,7 +3,7 @@
 
 #include "polyhedral/verdict.h"
 
-namespace polyhalite {
+namespace polyhalite::parallel_test {
 namespace {
 
 constexpr const char *kHistogram = R"(image in: uint8, 1
@@ -223,4 +223,4 @@ TEST(storage, inside_the_parallel_loop_is_private) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::parallel_test

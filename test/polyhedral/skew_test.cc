@@ -4,7 +4,7 @@
 
 #include "polyhedral/verdict.h"
 
-namespace polyhalite {
+namespace polyhalite::skew_test {
 namespace {
 
 // In place, every neighbour: those before it are new, those after it old.
@@ -252,4 +252,4 @@ output f
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::skew_test

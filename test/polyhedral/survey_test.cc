@@ -9,7 +9,7 @@
 #include "polyhalite/error.h"
 #include "verdict.h"
 
-namespace polyhalite {
+namespace polyhalite::survey_test {
 namespace {
 
 const char *kBlur = R"(image in: uint16, 2
@@ -285,4 +285,4 @@ TEST(judge, sliding_windows_are_certified) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::survey_test

@@ -7,7 +7,7 @@
 #include "polyhalite/error.h"
 #include "verdict.h"
 
-namespace polyhalite {
+namespace polyhalite::tails_test {
 namespace {
 
 const char *kAlgorithm = R"(in(x) = x
@@ -285,4 +285,4 @@ TEST(rings, an_outer_loop_that_keeps_cells_unfolds_the_rings_inside) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::tails_test

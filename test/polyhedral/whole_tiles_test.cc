@@ -9,7 +9,7 @@
 #include "polyhedral/oracle/brute_force.h"
 #include "polyhedral/verdict.h"
 
-namespace polyhalite {
+namespace polyhalite::whole_tiles_test {
 namespace {
 
 constexpr const char *kChain = R"(image in: int32, 1
@@ -237,4 +237,4 @@ output g
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::whole_tiles_test

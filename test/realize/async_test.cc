@@ -4,7 +4,7 @@
 #include "lang/abi/polyhalite_runtime.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::async_test {
 namespace {
 
 class Async : public ::testing::Test {
@@ -105,4 +105,4 @@ TEST_F(Async, TwoConsumersInTwoTasks) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::async_test

@@ -9,7 +9,7 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::boundary_conditions_test {
 namespace {
 
 using namespace BoundaryConditions;
@@ -139,4 +139,4 @@ TEST(BoundaryConditions, DimensionsAreNamedLikeTheSources) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::boundary_conditions_test

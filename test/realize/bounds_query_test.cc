@@ -4,7 +4,7 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::bounds_query_test {
 namespace {
 
 struct Stencil {
@@ -139,4 +139,4 @@ TEST(Realize, RefusesInputsWithoutMemory) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::bounds_query_test

@@ -8,7 +8,7 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::callable_test {
 namespace {
 
 struct Scaled {
@@ -232,4 +232,4 @@ TEST(Limits, SizesBeyondTheAddressSpaceAreNoMemory) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::callable_test

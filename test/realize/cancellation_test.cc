@@ -8,7 +8,7 @@
 #include "lang/output_file.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::cancellation_test {
 namespace {
 
 // A chain whose compilation takes some hundredths of a second.
@@ -108,4 +108,4 @@ TEST_F(Cancelling, WritesNoFile) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::cancellation_test

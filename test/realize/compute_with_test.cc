@@ -3,7 +3,7 @@
 
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::compute_with_test {
 namespace {
 
 class ComputeWith : public ::testing::Test {
@@ -76,4 +76,4 @@ TEST(ComputeWithUpdates, OneLoopForEachPairOfStages) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::compute_with_test

@@ -10,7 +10,7 @@
 
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::debug_to_file_test {
 namespace {
 
 std::string contents(const std::string &name) {
@@ -146,4 +146,4 @@ TEST(DebugToFile, TuplesAndRingsHaveNoFile) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::debug_to_file_test

@@ -8,7 +8,7 @@
 #include "polyhalite/generator.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::derivative_test {
 namespace {
 
 constexpr double kStep = 1e-5;
@@ -352,4 +352,4 @@ TEST(Derivative, OfAGeneratorThatHasNone) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::derivative_test

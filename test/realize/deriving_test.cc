@@ -5,7 +5,7 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::deriving_test {
 namespace {
 
 Buffer<int32_t> numbers(int width, int height) {
@@ -320,4 +320,4 @@ TEST(Deriving, ACloneOfWhatFailsHasTheValues) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::deriving_test

@@ -5,7 +5,7 @@
 #include "polyhalite/polyhalite.h"
 
 namespace {
-int calls = 0;
+int extern_calls = 0;
 }
 
 extern "C" {
@@ -30,7 +30,7 @@ __attribute__((visibility("default"))) int ph_regions_eights(polyhalite_buffer_t
 __attribute__((visibility("default"))) int ph_regions_pair(polyhalite_buffer_t *sum,
                                                            polyhalite_buffer_t *difference) {
   if (sum->is_bounds_query()) return 0;
-  calls++;
+  extern_calls++;
   for (int y = sum->dim[1].min; y < sum->dim[1].min + sum->dim[1].extent; y++) {
     for (int x = sum->dim[0].min; x < sum->dim[0].min + sum->dim[0].extent; x++) {
       const int at[] = {x, y};
@@ -51,7 +51,7 @@ __attribute__((visibility("default"))) int ph_regions_shifted(polyhalite_buffer_
     }
     return 0;
   }
-  calls++;
+  extern_calls++;
   if (out->dim[0].extent > 4) return -1;
   for (int y = out->dim[1].min; y < out->dim[1].min + out->dim[1].extent; y++) {
     for (int x = out->dim[0].min; x < out->dim[0].min + out->dim[0].extent; x++) {
@@ -65,12 +65,12 @@ __attribute__((visibility("default"))) int ph_regions_shifted(polyhalite_buffer_
 
 }  // extern "C"
 
-namespace polyhalite {
+namespace polyhalite::extern_regions_test {
 namespace {
 
 class ExternRegions : public ::testing::Test {
  protected:
-  ExternRegions() { calls = 0; }
+  ExternRegions() { extern_calls = 0; }
   Var x{"x"}, y{"y"}, xo{"xo"}, xi{"xi"};
   Func f{"f"}, g{"g"}, h{"h"};
 };
@@ -94,7 +94,7 @@ TEST_F(ExternRegions, OfSeveralValues) {
   for (int j = 0; j < 4; j++) {
     for (int i = 0; i < 6; i++) EXPECT_EQ(out(i, j), (i + j) * 100 + i - j);
   }
-  EXPECT_EQ(calls, 4);
+  EXPECT_EQ(extern_calls, 4);
 }
 
 TEST_F(ExternRegions, RunInTiles) {
@@ -106,7 +106,7 @@ TEST_F(ExternRegions, RunInTiles) {
   for (int j = 0; j < 3; j++) {
     for (int i = 0; i < 10; i++) EXPECT_EQ(out(i, j), 10 * (i + 2 + j));
   }
-  EXPECT_EQ(calls, 3 * 3);
+  EXPECT_EQ(extern_calls, 3 * 3);
 }
 
 TEST_F(ExternRegions, KeepTheirLoopsInnermost) {
@@ -141,4 +141,4 @@ TEST_F(ExternRegions, LetTheirInputsBeStoredOutside) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::extern_regions_test

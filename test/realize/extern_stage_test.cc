@@ -82,7 +82,7 @@ __attribute__((visibility("default"))) int at(const int *values, int i) { return
 }  // namespace ph_test
 __attribute__((visibility("default"))) int ph_test_twice(int x) { return 2 * x; }
 
-namespace polyhalite {
+namespace polyhalite::extern_stage_test {
 namespace {
 
 const std::map<std::string, JITExtern> kFunctions = {{"ph_test_mirror", ph_test_mirror},
@@ -347,4 +347,4 @@ TEST(ExternStage, TakesTheInputFuncOfAGenerator) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::extern_stage_test

@@ -8,7 +8,7 @@
 #include "test/support/half_product.h"
 #include "test/support/ptxas.h"
 
-namespace polyhalite {
+namespace polyhalite::gpu_assembles_test {
 namespace {
 
 struct GpuAssembles : testing::Test {
@@ -137,4 +137,4 @@ TEST_F(GpuAssembles, MatrixProductOfHalvesInStepsThatWait) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::gpu_assembles_test

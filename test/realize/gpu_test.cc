@@ -14,7 +14,7 @@
 #include "test/support/program.h"
 #include "test/support/ptxas.h"
 
-namespace polyhalite {
+namespace polyhalite::gpu_test {
 namespace {
 
 class Gpu : public testing::Test {
@@ -333,4 +333,4 @@ TEST(GpuAheadOfTime, PtxIsAnOutput) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::gpu_test

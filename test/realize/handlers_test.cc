@@ -29,7 +29,7 @@ int32_t throwing_call(int32_t x) {
 
 }  // extern "C"
 
-namespace polyhalite {
+namespace polyhalite::handlers_test {
 namespace {
 
 struct Counts : JITUserContext {
@@ -238,4 +238,4 @@ TEST_P(ThrowingFunctions, OfCalls) {
 INSTANTIATE_TEST_SUITE_P(Serial, ThrowingFunctions, testing::Bool());
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::handlers_test

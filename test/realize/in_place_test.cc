@@ -7,7 +7,7 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::in_place_test {
 namespace {
 
 class InPlace : public testing::Test {
@@ -110,4 +110,4 @@ TEST_F(InPlace, AnInput) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::in_place_test

@@ -10,7 +10,7 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::kernels_test {
 namespace {
 
 constexpr int kN = 13;
@@ -170,4 +170,4 @@ TEST_F(Kernels, MatrixProductInTiles) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::kernels_test

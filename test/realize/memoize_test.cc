@@ -10,7 +10,7 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::memoize_test {
 namespace {
 
 std::atomic<int> calls{0};
@@ -492,4 +492,4 @@ TEST_F(Memoize, LoopIrSaysWhatIsKept) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::memoize_test

@@ -9,7 +9,7 @@
 #include "polyhalite/polyhalite.h"
 #include "support/program.h"
 
-namespace polyhalite {
+namespace polyhalite::module_test {
 namespace {
 
 std::string read(const std::string &path) {
@@ -125,4 +125,4 @@ TEST_F(ModuleTest, FormsOfText) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::module_test

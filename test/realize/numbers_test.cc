@@ -12,7 +12,7 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::numbers_test {
 namespace {
 
 // Machines whose code this one may run: with and without instructions for halves, for instance.
@@ -404,4 +404,4 @@ TEST(Numbers, PromisesBoundRegions) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::numbers_test

@@ -12,7 +12,7 @@
 
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::padding_test {
 namespace {
 
 using Padded = std::function<Expr(const ImageParam &, const Expr &i, const Expr &n)>;
@@ -109,4 +109,4 @@ TEST(padding, is_loads_under_a_mask) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::padding_test

@@ -4,7 +4,7 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::parts_test {
 namespace {
 
 class Fission : public testing::Test {
@@ -195,4 +195,4 @@ TEST_F(Scan, RefusedAtTheCall) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::parts_test

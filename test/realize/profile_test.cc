@@ -13,7 +13,7 @@
 #include "polyhalite/polyhalite.h"
 #include "polyhalite_profiler.h"
 
-namespace polyhalite {
+namespace polyhalite::profile_test {
 namespace {
 
 std::string printed;
@@ -234,4 +234,4 @@ TEST(Profile, JsonIsAddedToAFile) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::profile_test

@@ -7,7 +7,7 @@
 #include "lang/ir/text.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::pure_calls_test {
 namespace {
 
 int calls_of_same = 0, calls_of_row = 0, calls_of_pixel = 0;
@@ -130,4 +130,4 @@ TEST_F(PureCalls, ReadBack) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::pure_calls_test

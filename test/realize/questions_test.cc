@@ -7,7 +7,7 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::questions_test {
 namespace {
 
 const Target kHost = get_host_target();
@@ -281,4 +281,4 @@ TEST(LegalAlternatives, ForAStageOfThePipelineOnly) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::questions_test

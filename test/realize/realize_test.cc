@@ -7,7 +7,7 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::realize_test {
 namespace {
 
 Buffer<uint16_t> test_image(int width, int height) {
@@ -227,4 +227,4 @@ TEST(Realize, MistypedOutputIsARuntimeError) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::realize_test

@@ -21,7 +21,7 @@ __attribute__((visibility("default"))) int ph_regions_counted(int x) {
 
 }  // extern "C"
 
-namespace polyhalite {
+namespace polyhalite::regions_test {
 namespace {
 
 Expr counted(const Expr &e) { return extern_call(Int(32), "ph_regions_counted", {e}, {Int(32)}); }
@@ -543,4 +543,4 @@ TEST_F(Regions, BlocksOfReductionsKeepTheirExtent) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::regions_test

@@ -7,7 +7,7 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::requirement_test {
 namespace {
 
 class Requirement : public testing::Test {
@@ -94,4 +94,4 @@ TEST_F(Requirement, DependsOnInputsOnly) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::requirement_test

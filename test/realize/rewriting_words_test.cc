@@ -6,7 +6,7 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::rewriting_words_test {
 namespace {
 
 Buffer<int8_t> small_numbers(int n, int step) {
@@ -288,4 +288,4 @@ TEST(HoistInvariants, RefusedAtTheCall) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::rewriting_words_test

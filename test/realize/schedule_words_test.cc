@@ -8,7 +8,7 @@
 
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::schedule_words_test {
 namespace {
 
 TEST(Levels, AreThoseOfEachStageThatUsesTheFunc) {
@@ -308,4 +308,4 @@ TEST(words, interleaved_selects_and_stores) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::schedule_words_test

@@ -6,7 +6,7 @@
 #include "polyhalite/polyhalite.h"
 #include "test/realize/repeated_stencil.h"
 
-namespace polyhalite {
+namespace polyhalite::skew_test {
 namespace {
 
 // f(j, i) out of its eight neighbours and itself, again and again, in place.
@@ -238,4 +238,4 @@ TEST(Skew, BadUse) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::skew_test

@@ -7,7 +7,7 @@
 
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::storage_test {
 namespace {
 
 class Storage : public ::testing::Test {
@@ -167,4 +167,4 @@ TEST(StorageRings, OfFuncsThatShareLoopsHoldTheWindowOfASlidingConsumer) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::storage_test

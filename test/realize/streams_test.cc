@@ -4,7 +4,7 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::streams_test {
 namespace {
 
 class Streams : public testing::Test {
@@ -143,4 +143,4 @@ TEST(StageHandles, ListTheirLoops) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::streams_test

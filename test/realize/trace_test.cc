@@ -9,7 +9,7 @@
 
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::trace_test {
 namespace {
 
 std::vector<std::string> events;
@@ -376,4 +376,4 @@ TEST(Trace, PacketsInAFile) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::trace_test

@@ -4,7 +4,7 @@
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::tuple_test {
 namespace {
 
 TEST(RealizeTuple, EveryValueHasABuffer) {
@@ -136,4 +136,4 @@ TEST(RealizeOutputs, SizesServeEveryOutput) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::tuple_test

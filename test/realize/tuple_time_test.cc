@@ -10,7 +10,7 @@
 #include "polyhalite/polyhalite.h"
 #include "test/realize/repeated_stencil.h"
 
-namespace polyhalite {
+namespace polyhalite::tuple_time_test {
 namespace {
 
 // Two planes; a step of odd number computes the first one, others the second one.
@@ -110,4 +110,4 @@ TEST_F(PingPong, NeedsTheSkew) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::tuple_time_test

@@ -4,7 +4,7 @@
 #include "schedule/build.h"
 #include "schedule/parse_tree.h"
 
-namespace polyhalite {
+namespace polyhalite::async_test {
 namespace {
 
 constexpr const char *kChain = R"(image in: uint16, 2
@@ -98,4 +98,4 @@ TEST(async, of_an_inlined_func_is_refused) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::async_test

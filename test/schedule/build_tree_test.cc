@@ -3,7 +3,7 @@
 
 #include "schedule/build.h"
 
-namespace polyhalite {
+namespace polyhalite::build_tree_test {
 namespace {
 
 constexpr const char *kBlur = R"(image in: uint16, 2
@@ -416,4 +416,4 @@ output c
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::build_tree_test

@@ -5,7 +5,7 @@
 
 #include "schedule/build.h"
 
-namespace polyhalite {
+namespace polyhalite::check_kernels_test {
 namespace {
 
 const char *const kTwo = R"(f(x, y) = x + y
@@ -136,4 +136,4 @@ TEST(check_kernels, the_host_keeps_what_is_the_hosts) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::check_kernels_test

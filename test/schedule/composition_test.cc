@@ -6,7 +6,7 @@
 #include "lang/simplify/associative.h"
 #include "schedule/derived_values.h"
 
-namespace polyhalite {
+namespace polyhalite::composition_test {
 namespace {
 
 const std::string kParts = "f.update(0).split(r, ro, ri, 4)\nt = f.update(0).rfactor(ro, u)\n";
@@ -100,4 +100,4 @@ TEST(composition, the_first_of_the_largest) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::composition_test

@@ -7,7 +7,7 @@
 #include "schedule/derived_values.h"
 #include "schedule/parse_tree.h"
 
-namespace polyhalite {
+namespace polyhalite::derive_algorithm_test {
 namespace {
 
 constexpr const char *kTwo = R"(image in: int32, 1
@@ -355,4 +355,4 @@ g.allow_race_conditions()
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::derive_algorithm_test

@@ -11,7 +11,7 @@
 #include "schedule/derive_algorithm.h"
 #include "schedule/in_place.h"
 
-namespace polyhalite {
+namespace polyhalite::directives_document_test {
 namespace {
 
 const std::string kPath = POLYHALITE_TEST_DIR "/../../schedule/DIRECTIVES.md";
@@ -122,4 +122,4 @@ TEST(directives, each_has_an_example) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::directives_document_test

@@ -3,7 +3,7 @@
 
 #include "schedule/build.h"
 
-namespace polyhalite {
+namespace polyhalite::errors_test {
 namespace {
 
 constexpr const char *kBlur = R"(image in: int32, 2
@@ -236,4 +236,4 @@ output c
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::errors_test

@@ -6,7 +6,7 @@
 #include "schedule/build.h"
 #include "schedule/derived_values.h"
 
-namespace polyhalite {
+namespace polyhalite::fission_test {
 namespace {
 
 constexpr const char *kTwoSums = R"(image in: int32, 1
@@ -134,4 +134,4 @@ TEST(fission, values_stay_with_the_new_loop_innermost) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::fission_test

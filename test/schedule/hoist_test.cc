@@ -4,7 +4,7 @@
 #include "schedule/build.h"
 #include "schedule/parse_tree.h"
 
-namespace polyhalite {
+namespace polyhalite::hoist_test {
 namespace {
 
 constexpr const char *kTiles = R"(image in: uint16, 2
@@ -87,4 +87,4 @@ TEST(hoist, ring_without_hoisted_memory_is_refused) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::hoist_test

@@ -5,7 +5,7 @@
 
 #include "schedule/build.h"
 
-namespace polyhalite {
+namespace polyhalite::in_place_test {
 namespace {
 
 constexpr const char *kChain =
@@ -122,4 +122,4 @@ TEST(in_place, memory_that_does_not_fit) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::in_place_test

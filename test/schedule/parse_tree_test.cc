@@ -6,7 +6,7 @@
 #include "schedule/build.h"
 #include "support/random_pipeline.h"
 
-namespace polyhalite {
+namespace polyhalite::parse_tree_test {
 namespace {
 
 constexpr const char *kBlur = R"(image in: uint16, 2
@@ -166,4 +166,4 @@ TEST(parse_tree, no_text_crashes) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::parse_tree_test

@@ -4,7 +4,7 @@
 #include "schedule/build.h"
 #include "schedule/derive_algorithm.h"
 
-namespace polyhalite {
+namespace polyhalite::rewriting_words_test {
 namespace {
 
 // The Funcs after the directives, or the message; the directives that are left behind them.
@@ -368,4 +368,4 @@ TEST(streams, of_stages_that_come_back_to_a_cell) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::rewriting_words_test

@@ -7,7 +7,7 @@
 #include "schedule/build.h"
 #include "schedule/derived_values.h"
 
-namespace polyhalite {
+namespace polyhalite::scan_test {
 namespace {
 
 std::string of(const std::string &update, const std::string &type = "int32",
@@ -132,4 +132,4 @@ TEST(scan, refusals_say_what_stands_against_it) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::scan_test

@@ -7,7 +7,7 @@
 #include "polyhalite/error.h"
 #include "schedule/schedule_text.h"
 
-namespace polyhalite {
+namespace polyhalite::schedule_text_test {
 namespace {
 
 constexpr const char *kText = R"(schedule 1
@@ -375,4 +375,4 @@ TEST(schedule_text, same_directive_sees_each_part) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::schedule_text_test

@@ -4,7 +4,7 @@
 #include "schedule/build.h"
 #include "schedule/parse_tree.h"
 
-namespace polyhalite {
+namespace polyhalite::share_loops_test {
 namespace {
 
 constexpr const char *kPair = R"(image in: int32, 2
@@ -144,4 +144,4 @@ TEST(compute_with, an_inlined_leader_is_refused) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::share_loops_test

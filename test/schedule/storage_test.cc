@@ -4,7 +4,7 @@
 #include "schedule/parse_tree.h"
 #include "test/schedule/build.h"
 
-namespace polyhalite {
+namespace polyhalite::storage_test {
 namespace {
 
 constexpr const char *kPair =
@@ -138,4 +138,4 @@ TEST(storage, mistakes) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::storage_test

@@ -3,7 +3,7 @@
 
 #include "schedule/build.h"
 
-namespace polyhalite {
+namespace polyhalite::tail_test {
 namespace {
 
 constexpr const char *kUpdate = R"(image in: int32, 1
@@ -104,4 +104,4 @@ TEST(tail, fused_loops_guard) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::tail_test

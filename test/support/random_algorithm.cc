@@ -23,7 +23,6 @@ Expr call_image(const std::shared_ptr<ParameterContents> &p, std::vector<Expr> a
   return Expr(std::shared_ptr<const ExprNode>(std::move(n)));
 }
 
-Expr pure(const std::string &name) { return make_variable(Int(32), VariableKind::Pure, name); }
 Expr reduction(const std::string &name) {
   return make_variable(Int(32), VariableKind::Reduction, name);
 }
@@ -233,7 +232,7 @@ class AlgorithmDraw {
     const int values = dice_.chance(25) ? dice_.between(2, 3) : 1;
     for (int v = 0; v < values; v++) f.types.push_back(any_type());
     std::vector<Expr> vars;
-    for (const std::string &a : f.args) vars.push_back(pure(a));
+    for (const std::string &a : f.args) vars.push_back(pure_variable(a));
     StageDef s;
     s.args = vars;
     for (const Type t : f.types) s.values.push_back(finish(value(t, vars, dice_.between(1, 3))));

@@ -15,8 +15,6 @@ namespace {
 
 constexpr int kSmall = 7;  // operands are below
 
-Expr pure(const std::string &name) { return make_variable(Int(32), VariableKind::Pure, name); }
-
 // Below kSmall, whatever the number is.
 Expr small(const Expr &e, Type to) {
   const Type from = e.type();
@@ -41,7 +39,7 @@ class ScanDraw {
   void draw() {
     StageDef first, scan;
     std::vector<Expr> vars;
-    for (const std::string &a : f_.args) vars.push_back(pure(a));
+    for (const std::string &a : f_.args) vars.push_back(pure_variable(a));
     first.args = vars;
     for (const Type t : f_.types) first.values.push_back(operand(t, vars));
 

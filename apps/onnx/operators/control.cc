@@ -146,10 +146,6 @@ void require_region(const Inference &i, const std::string &attribute) {
     i.fail("it has no attribute '" + attribute + "'", "its nodes are a graph of this name");
 }
 
-size_t own_operands(const Inference &i) {
-  return static_cast<size_t>(i.node().integer("operands", static_cast<int64_t>(i.inputs())));
-}
-
 // A branch that does not fit the sizes around it may be one that is not taken: the program is made
 // for the condition's value.
 void infer_branches(const Inference &i, RegionInference *no, RegionInference *yes) {
@@ -222,7 +218,7 @@ void infer_states(Inference &i, RegionInference *body, size_t states, size_t fir
 void infer_loop(Inference &i) {
   require_region(i, "body");
   RegionInference body(&i, "body");
-  const size_t own = own_operands(i), captures = i.inputs() - own;
+  const size_t own = i.node().own_operands(), captures = i.inputs() - own;
   const size_t states = own - 2;
   if (body.inputs() != own + captures)
     i.fail("its body has " + std::to_string(body.inputs() - captures) + " inputs",
@@ -258,7 +254,7 @@ void infer_loop(Inference &i) {
 void infer_scan(Inference &i) {
   require_region(i, "body");
   RegionInference body(&i, "body");
-  const size_t own = own_operands(i), captures = i.inputs() - own;
+  const size_t own = i.node().own_operands(), captures = i.inputs() - own;
   const int64_t scans = i.node().integer("num_scan_inputs", 0);
   if (scans < 1 || scans > static_cast<int64_t>(own))
     i.fail("num_scan_inputs is " + std::to_string(scans),

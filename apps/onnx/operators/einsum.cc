@@ -116,18 +116,18 @@ Tensor arranged(const Tensor &x, const std::string &letters,
 // point of `both`.
 //
 //   bqhd,bkhd->bhqk  ->  [bh, q, d] x [bh, d, k]
-struct Product {
+struct ContractedIndices {
   std::string both, rows, columns, sums;
 
   // Undefined where an index stands twice, or in one operand alone and not in the result.
-  static std::optional<Product> of(const Equation &e) {
+  static std::optional<ContractedIndices> of(const Equation &e) {
     if (e.operands.size() != 2) return std::nullopt;
     const std::string &a = e.operands[0], &b = e.operands[1];
     for (const std::string &letters : {a, b, e.result}) {
       if (std::set<char>(letters.begin(), letters.end()).size() != letters.size())
         return std::nullopt;
     }
-    Product p;
+    ContractedIndices p;
     for (char c : a) {
       if (!has(b, c) && !has(e.result, c)) return std::nullopt;
       if (!has(b, c)) p.rows += c;
@@ -188,7 +188,7 @@ std::vector<Tensor> lower_einsum(Lowering &l) {
       repeat = repeat || repeats[k].back();
     }
   }
-  const auto product_of_matrices = Product::of(e);
+  const auto product_of_matrices = ContractedIndices::of(e);
   if (product_of_matrices && !repeat)
     return {(*product_of_matrices)(e, operands[0], operands[1], shape)};
   const Type type = operands[0].type();

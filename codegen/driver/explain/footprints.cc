@@ -11,10 +11,10 @@ namespace polyhalite {
 
 namespace {
 
-struct Interval {
+struct Extent {
   int64_t lo = 0, hi = 0;
 };
-using NumberBox = std::vector<Interval>;
+using ExtentBox = std::vector<Extent>;
 
 class Walk {
  public:
@@ -108,7 +108,7 @@ class Walk {
   struct Around {
     int loop;
     std::map<std::string, Expr> begins;                          // of the loops outside of it
-    std::map<std::string, std::pair<int64_t, NumberBox>> boxes;  // element's bytes, box
+    std::map<std::string, std::pair<int64_t, ExtentBox>> boxes;  // element's bytes, box
     bool unbounded = false;
   };
 
@@ -116,7 +116,7 @@ class Walk {
     double total = 0;
     for (const auto &[name, touched] : a.boxes) {
       double bytes = static_cast<double>(touched.first);
-      for (const Interval &i : touched.second) bytes *= static_cast<double>(i.hi - i.lo + 1);
+      for (const Extent &i : touched.second) bytes *= static_cast<double>(i.hi - i.lo + 1);
       numbers.bytes_of[name] = bytes;
       total += bytes;
     }
@@ -150,7 +150,7 @@ class Walk {
 
   void touch(Around &a, StageId s, const Touch &t) {
     const std::map<std::string, Expr> &dims = survey_.stages[s.func][s.stage].dims;
-    NumberBox box;
+    ExtentBox box;
     for (const Expr &index : t.cell) {
       const Expr at = simplify(substitute(a.begins, known(substitute(dims, index))));
       VariableBounds bounds;
@@ -174,10 +174,10 @@ class Walk {
   const Survey &survey_;
   const autosched::Estimates &sizes_;
   Footprints &result_;
-  std::map<std::string, Expr> values_;      // of symbols, over loops
-  std::map<std::string, Expr> begins_;      // of the loops around
-  std::map<std::string, Interval> ranges_;  // of the loops around
-  std::vector<Around> around_;              // outermost first
+  std::map<std::string, Expr> values_;    // of symbols, over loops
+  std::map<std::string, Expr> begins_;    // of the loops around
+  std::map<std::string, Extent> ranges_;  // of the loops around
+  std::vector<Around> around_;            // outermost first
 };
 
 }  // namespace

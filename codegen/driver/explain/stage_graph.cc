@@ -21,7 +21,7 @@ struct GraphNode {
 
 constexpr const char *kImage = "var(--ph-image, #dbe9f6)", *kParam = "var(--ph-param, #eee)",
                      *kFunc = "var(--ph-func, #fff)", *kOutput = "var(--ph-output, #dff2df)",
-                     *kInk = "var(--ph-ink, #000)", *kLine = "var(--ph-line, #666)";
+                     *kTextInk = "var(--ph-ink, #000)", *kLine = "var(--ph-line, #666)";
 
 // Images and Params that a Func uses, and the Funcs that it calls, in order of first use.
 std::vector<std::string> read_by(const FuncDef &f) {
@@ -104,7 +104,7 @@ std::string graph_svg(const Algorithm &algorithm) {
     svg << "<rect x=\"" << x << "\" y=\"" << y << "\" width=\"" << kWidth << "\" height=\""
         << kHeight << "\" rx=\"4\" fill=\"" << n.fill << "\" stroke=\"" << kLine << "\"><title>"
         << escaped(n.name) << "</title></rect><text x=\"" << x + kWidth / 2 << "\" y=\"" << y + 19
-        << "\" text-anchor=\"middle\" fill=\"" << kInk << "\">" << escaped(label(n.name))
+        << "\" text-anchor=\"middle\" fill=\"" << kTextInk << "\">" << escaped(label(n.name))
         << "</text>";
   }
   svg << "</svg>";

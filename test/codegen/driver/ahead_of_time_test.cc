@@ -19,7 +19,7 @@
 #include "polyhalite/polyhalite.h"
 #include "test/codegen/driver/ahead_of_time.h"
 
-namespace polyhalite {
+namespace polyhalite::ahead_of_time_test {
 namespace {
 
 TEST_F(AheadOfTime, MetadataTellsOfTheArguments) {
@@ -469,4 +469,4 @@ TEST(DescribeFilter, EstimatesAreOfFuncsOfTheirBuffersAndOfBounds) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::ahead_of_time_test

@@ -10,7 +10,7 @@
 
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::backend_test {
 namespace {
 
 struct Blur {
@@ -193,4 +193,4 @@ TEST(JitTarget, must_be_this_machine) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::backend_test

@@ -10,7 +10,7 @@
 #include "polyhalite/polyhalite.h"
 #include "test/support/program.h"
 
-namespace polyhalite {
+namespace polyhalite::c_source_test {
 namespace {
 
 class CSource : public testing::Test {
@@ -220,4 +220,4 @@ TEST_F(CSource, ConstantsAndPrintsGoAlong) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::c_source_test

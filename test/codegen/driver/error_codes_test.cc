@@ -4,7 +4,7 @@
 #include "lang/abi/polyhalite_errors.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::error_codes_test {
 namespace {
 
 void ignore(JITUserContext *, const char *) {}
@@ -87,4 +87,4 @@ TEST_F(ErrorCodes, StridesBeyondWhatABufferMayHave) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::error_codes_test

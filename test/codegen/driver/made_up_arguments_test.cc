@@ -6,7 +6,7 @@
 #include "lang/ir/freeze.h"
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::made_up_arguments_test {
 namespace {
 
 template <typename T>
@@ -44,4 +44,4 @@ TEST(MadeUpArguments, AreSmallNumbersOfEveryType) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::made_up_arguments_test

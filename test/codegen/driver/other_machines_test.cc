@@ -29,7 +29,7 @@ extern "C" int other_machines_twice(polyhalite_buffer_t *in, polyhalite_buffer_t
   return 0;
 }
 
-namespace polyhalite {
+namespace polyhalite::other_machines_test {
 namespace {
 
 constexpr int kWidth = 37, kHeight = 21;
@@ -237,4 +237,4 @@ INSTANTIATE_TEST_SUITE_P(
                             "qemu-aarch64 -L /usr/aarch64-linux-gnu ", "8"}));
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::other_machines_test

@@ -1,7 +1,7 @@
 // What compiled code tells a memory sanitizer and a fuzzer.
 #include "test/codegen/driver/ahead_of_time.h"
 
-namespace polyhalite {
+namespace polyhalite::sanitizers_test {
 namespace {
 
 using Sanitizers = AheadOfTime;
@@ -100,4 +100,4 @@ void __sanitizer_cov_trace_pc_indir(uintptr_t) {}
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::sanitizers_test

@@ -10,7 +10,7 @@
 
 #include "polyhalite/polyhalite.h"
 
-namespace polyhalite {
+namespace polyhalite::serialize_test {
 namespace {
 
 struct Program {
@@ -207,4 +207,4 @@ TEST(Serialize, InputsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::serialize_test

@@ -7,7 +7,7 @@
 
 #include "test/support/ptxas.h"
 
-namespace polyhalite {
+namespace polyhalite::instructions_test {
 namespace {
 
 constexpr int kLanes = 32;
@@ -107,4 +107,4 @@ TEST(Instructions, AreAssembled) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::instructions_test

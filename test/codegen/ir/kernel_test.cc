@@ -6,7 +6,7 @@
 #include "codegen/ir/text.h"
 #include "codegen/ir/verify.h"
 
-namespace polyhalite {
+namespace polyhalite::kernel_test {
 namespace {
 
 Function around(const std::string &body) {
@@ -161,4 +161,4 @@ TEST(KernelOperands, AreWhatTheKernelDoesNotBind) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::kernel_test

@@ -6,7 +6,7 @@
 #include "polyhalite/buffer_contents.h"
 #include "polyhalite/error.h"
 
-namespace polyhalite {
+namespace polyhalite::text_test {
 namespace {
 
 void expect_round_trip(const std::string &text) { EXPECT_EQ(to_text(parse_function(text)), text); }
@@ -159,4 +159,4 @@ TEST(LoopIrText, ErrorsNameTheLine) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::text_test

@@ -5,7 +5,7 @@
 
 #include "codegen/ir/text.h"
 
-namespace polyhalite {
+namespace polyhalite::verify_test {
 namespace {
 
 std::string problem(const Function &f, IrLevel level) {
@@ -247,4 +247,4 @@ TEST(Verify, SaysWhere) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::verify_test

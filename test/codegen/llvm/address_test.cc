@@ -5,7 +5,7 @@
 
 #include "lang/ir/expr_text.h"
 
-namespace polyhalite {
+namespace polyhalite::address_test {
 namespace {
 
 // "2*x + x*s + -1" in the order of the polynomial's terms.
@@ -57,4 +57,4 @@ TEST(Address, vector_symbols_are_looked_through) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::address_test

@@ -8,7 +8,7 @@
 
 #include "test/support/compiled_functions.h"
 
-namespace polyhalite {
+namespace polyhalite::device_math_test {
 namespace {
 
 using Binary = CompiledFunctions<float>::Binary;
@@ -61,4 +61,4 @@ TEST(DeviceMath, NumbersThatAreNotFinite) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::device_math_test

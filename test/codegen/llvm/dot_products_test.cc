@@ -6,7 +6,7 @@
 #include "polyhalite/polyhalite.h"
 #include "test/codegen/llvm/product_run.h"
 
-namespace polyhalite {
+namespace polyhalite::dot_products_test {
 namespace {
 
 constexpr int kColumns = 32, kRows = 3;
@@ -244,4 +244,4 @@ TEST(DotProductsRefused, OfACard) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::dot_products_test

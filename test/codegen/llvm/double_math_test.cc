@@ -9,7 +9,7 @@
 
 #include "test/support/compiled_functions.h"
 
-namespace polyhalite {
+namespace polyhalite::double_math_test {
 namespace {
 
 using Binary = CompiledFunctions<double>::Binary;
@@ -152,4 +152,4 @@ TEST(DoubleMath, NumbersThatAreNotFinite) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::double_math_test

@@ -5,7 +5,7 @@
 
 #include "codegen/llvm/pipeline_run.h"
 
-namespace polyhalite {
+namespace polyhalite::emission_test {
 namespace {
 
 constexpr int kSize = 64;
@@ -38,7 +38,7 @@ std::string with_lanes(const std::string &expression, Type in, int lanes,
 
 // out[x] = EXPRESSION over a[x], b[x], one element at a time and eight at a time.
 void expect_same_expression(Type in, Type out, const std::string &expression) {
-  TestBuffer a(in, {kSize}), b(in, {kSize}), result(out, {kSize});
+  RunBuffer a(in, {kSize}), b(in, {kSize}), result(out, {kSize});
   fill(a, 1);
   fill(b, 2);
   // Division by zero is part of every run.
@@ -103,8 +103,8 @@ TEST_P(IntegerTypes, division_of_edges) {
   }
   constexpr int kLanes = 16;
   const size_t pairs = (edges.size() * edges.size() + kLanes - 1) / kLanes * kLanes;
-  TestBuffer a(t, {static_cast<int>(pairs)}), b(t, {static_cast<int>(pairs)});
-  TestBuffer quotient(t, {static_cast<int>(pairs)}), rest(t, {static_cast<int>(pairs)});
+  RunBuffer a(t, {static_cast<int>(pairs)}), b(t, {static_cast<int>(pairs)});
+  RunBuffer quotient(t, {static_cast<int>(pairs)}), rest(t, {static_cast<int>(pairs)});
   const auto bytes = static_cast<size_t>(t.bytes());
   for (size_t i = 0; i < pairs; i++) {
     const size_t n = edges.size();
@@ -195,7 +195,7 @@ TEST_P(VectorAccess, strides) {
     for (int lanes : {2, 4, 8, 16}) {
       const int span = std::abs(stride) * (lanes - 1) + 1;
       const int first = stride < 0 ? span - 1 : 0;
-      TestBuffer in(t, {span}), out(t, {lanes}), scattered(t, {span});
+      RunBuffer in(t, {span}), out(t, {lanes}), scattered(t, {span});
       fill(in, 3);
       const std::string ramp = "ramp(" + std::to_string(first) + "i64, " + std::to_string(stride) +
                                "i64, " + std::to_string(lanes) + ")";
@@ -221,7 +221,7 @@ TEST_P(VectorAccess, strides_side_by_side) {
     for (int lanes : {4, 16}) {
       const int last = *std::max_element(firsts.begin(), firsts.end());
       const int rows = static_cast<int>(firsts.size());
-      TestBuffer in(t, {stride * (lanes - 1) + last + 1}), out(t, {lanes * rows});
+      RunBuffer in(t, {stride * (lanes - 1) + last + 1}), out(t, {lanes * rows});
       fill(in, 3);
       std::string body;
       for (int r = 0; r < rows; r++) {
@@ -244,7 +244,7 @@ TEST_P(VectorAccess, masks) {
       // Lanes from `valid` on lie outside of the buffers.
       const int span = std::max(1, std::abs(stride) * (valid - 1) + 1);
       const std::string first = stride < 0 ? std::to_string(span - 1) : "0";
-      TestBuffer in(t, {span}), out(t, {span});
+      RunBuffer in(t, {span}), out(t, {span});
       fill(in, 4);
       fill(out, 5);
       const std::string ramp = "ramp(" + first + "i64, " + std::to_string(stride) + "i64, 8)";
@@ -262,7 +262,7 @@ TEST_P(VectorAccess, masks_of_strides) {
   const std::string name = t.to_string();
   for (const int stride : {2, 3, 4}) {
     for (const int lanes : {4, 16}) {
-      TestBuffer in(t, {stride * lanes}), wanted(Int(32), {lanes}), out(t, {lanes});
+      RunBuffer in(t, {stride * lanes}), wanted(Int(32), {lanes}), out(t, {lanes});
       fill(in, 4);
       for (int i = 0; i < lanes; i++) wanted.as<int32_t>()[i] = i % 5 == 1 || i == 2;
       const std::string all = std::to_string(lanes);
@@ -286,8 +286,8 @@ TEST_P(VectorAccess, columns_of_rows) {
       const int lanes = rows * n, stride = n + 3, valid = masked ? lanes - rows - 1 : lanes;
       // Masked lanes from `valid` on lie outside of the buffer: in the last row, at least.
       const int last = (rows - 1) * stride + (masked ? n - 2 : n - 1);
-      TestBuffer in(t, {masked ? std::max(last, (rows - 2) * stride + n - 1) : last + 1});
-      TestBuffer out(t, {lanes});
+      RunBuffer in(t, {masked ? std::max(last, (rows - 2) * stride + n - 1) : last + 1});
+      RunBuffer out(t, {lanes});
       fill(in, 9);
       fill(out, 10);
       const std::string all = std::to_string(lanes), each = std::to_string(rows);
@@ -307,7 +307,7 @@ TEST_P(VectorAccess, columns_of_rows) {
 TEST_P(VectorAccess, gathered_and_scattered) {
   const Type t = GetParam();
   const std::string name = t.to_string();
-  TestBuffer in(t, {kSize}), at(Int(32), {16}), out(t, {kSize});
+  RunBuffer in(t, {kSize}), at(Int(32), {16}), out(t, {kSize});
   fill(in, 6);
   for (int i = 0; i < 16; i++) at.as<int32_t>()[i] = (i * 29 + 5) % kSize;
   expect_same("func f(in: input " + name + "[1], at: input int32[1], out: output " + name +
@@ -325,7 +325,7 @@ TEST_P(VectorAccess, gathered_by_narrow_indices) {
   const std::string name = t.to_string();
   for (const Type i : {Int(8), UInt(8), Int(16), UInt(16), Int(32), UInt(32), Int(64)}) {
     for (int lanes : {2, 5, 8}) {
-      TestBuffer in(t, {kSize}), at(i, {8}), out(t, {kSize}), scattered(t, {kSize});
+      RunBuffer in(t, {kSize}), at(i, {8}), out(t, {kSize}), scattered(t, {kSize});
       fill(in, 6);
       for (size_t l = 0; l < 8; l++) {
         const int64_t value = static_cast<int64_t>(l * 3 % 8) - (i.is_int() ? 4 : 0);
@@ -360,7 +360,7 @@ TEST(Tables, lookups_by_bytes) {
     for (const int size : {256, 200}) {
       for (const int lanes : {5, 8, 32, 64, 128}) {
         const bool is_signed = index_type[0] == 'i';
-        TestBuffer in(Int(8), {256}), at(is_signed ? Int(8) : UInt(8), {128}), out(Int(8), {128});
+        RunBuffer in(Int(8), {256}), at(is_signed ? Int(8) : UInt(8), {128}), out(Int(8), {128});
         fill(in, 1);
         // Those of a smaller table are asked for what it has.
         for (int l = 0; l < 128; l++) {
@@ -387,7 +387,7 @@ TEST(Tables, lookups_by_bytes) {
 TEST_P(VectorAccess, uniform_under_a_mask) {
   const Type t = GetParam();
   const std::string name = t.to_string();
-  TestBuffer in(t, {16}), out(t, {kSize});
+  RunBuffer in(t, {16}), out(t, {kSize});
   fill(in, 7);
   fill(out, 8);
   expect_same("func f(in: input " + name + "[1], out: output " + name +
@@ -406,7 +406,7 @@ INSTANTIATE_TEST_SUITE_P(all, VectorAccess,
                          [](const auto &info) { return info.param.to_string(); });
 
 TEST(Statements, a_load_after_a_store_sees_it) {
-  TestBuffer out(Int(32), {8});
+  RunBuffer out(Int(32), {8});
   expect_same(R"(func f(out: output int32[1]) {
   for x in (0, 8) {
     out[int64(x)] = x
@@ -422,7 +422,7 @@ TEST(Statements, a_load_after_a_store_sees_it) {
 }
 
 TEST(Statements, scopes_side_by_side_bind_the_same_name) {
-  TestBuffer out(Int(32), {3});
+  RunBuffer out(Int(32), {3});
   expect_same(R"(func f(out: output int32[1]) {
   {
     let n = 1
@@ -440,7 +440,7 @@ TEST(Statements, scopes_side_by_side_bind_the_same_name) {
 }
 
 TEST(Statements, storage_on_stack_and_heap) {
-  TestBuffer in(Float(32), {kSize, 4}), out(Float(32), {kSize, 4});
+  RunBuffer in(Float(32), {kSize, 4}), out(Float(32), {kSize, 4});
   fill(in, 7);
   expect_same(R"(func f(in: input float32[2], out: output float32[2]) {
   for y in (0, in.extent.1) {
@@ -466,7 +466,7 @@ TEST(Statements, storage_on_stack_and_heap) {
 }
 
 TEST(Statements, parallel_loops_nest) {
-  TestBuffer in(Int(32), {kSize, 32}), out(Int(32), {kSize, 32});
+  RunBuffer in(Int(32), {kSize, 32}), out(Int(32), {kSize, 32});
   fill(in, 8);
   for (size_t i = 0; i < in.size(); i++) in.as<int32_t>()[i] >>= 8;
   expect_same(R"(func f(in: input int32[2], out: output int32[2]) {
@@ -486,7 +486,7 @@ TEST(Statements, parallel_loops_nest) {
 }
 
 TEST(Statements, loops_without_iterations_do_nothing) {
-  TestBuffer out(Int(32), {4});
+  RunBuffer out(Int(32), {4});
   fill(out, 9);
   expect_same(R"(func f(out: output int32[1]) {
   for x in (3, 0) {
@@ -501,7 +501,7 @@ TEST(Statements, loops_without_iterations_do_nothing) {
 }
 
 TEST(Statements, constants_are_read_in_place) {
-  TestBuffer out(Float(32), {6});
+  RunBuffer out(Float(32), {6});
   expect_same(R"(func f(out: output float32[1]) {
   constant table: float32[(0, 3, 1), (0, 2, 3)] = {1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f}
   for x in (0, 6) {
@@ -513,7 +513,7 @@ TEST(Statements, constants_are_read_in_place) {
 }
 
 TEST(Vectors, ramps_broadcasts_and_shuffles) {
-  TestBuffer out(Int(32), {16});
+  RunBuffer out(Int(32), {16});
   expect_same(R"(func f(out: output int32[1]) {
   for x in (0, 2) {
     let v = ramp(x, 3, 4)
@@ -527,7 +527,7 @@ TEST(Vectors, ramps_broadcasts_and_shuffles) {
 
 // Machines without tiles have the meaning written out, which is the interpreter's.
 TEST(Vectors, products_of_matrices) {
-  TestBuffer a(UInt(8), {24}), b(Int(8), {32}), f(Int(32), {12});
+  RunBuffer a(UInt(8), {24}), b(Int(8), {32}), f(Int(32), {12});
   fill(a, 1);
   fill(b, 2);
   fill(f, 3);
@@ -546,7 +546,7 @@ TEST(Floats, strict_float_is_not_contracted) {
   out[0i64] = strict_float(in[0i64]*in[0i64] - in[1i64])
 }
 )";
-  TestBuffer in(Float(32), {2}), out(Float(32), {1});
+  RunBuffer in(Float(32), {2}), out(Float(32), {1});
   const float a = 1.0f + std::ldexp(1.0f, -12);
   in.as<float>()[0] = a;
   in.as<float>()[1] = a * a;
@@ -555,4 +555,4 @@ TEST(Floats, strict_float_is_not_contracted) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::emission_test

@@ -12,7 +12,7 @@
 #include "polyhalite/error.h"
 #include "test/support/program.h"
 
-namespace polyhalite {
+namespace polyhalite::files_test {
 namespace {
 
 constexpr const char *kScale =
@@ -336,4 +336,4 @@ TEST_F(Files, unwritable_paths_are_named) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::files_test

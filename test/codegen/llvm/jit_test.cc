@@ -7,7 +7,7 @@
 
 #include "codegen/llvm/pipeline_run.h"
 
-namespace polyhalite {
+namespace polyhalite::jit_test {
 namespace {
 
 constexpr const char *kChecked =
@@ -38,7 +38,7 @@ class EntryChecks : public testing::Test {
     return text;
   }
 
-  TestBuffer input_{UInt(8), {640}}, output_{UInt(8), {640}};
+  RunBuffer input_{UInt(8), {640}}, output_{UInt(8), {640}};
   JitCode jit_{parse_emittable(kChecked), get_host_target()};
 };
 
@@ -92,7 +92,7 @@ TEST(Jit, threads_call_at_once_and_keep_their_messages_apart) {
   const JitCode jit(parse_emittable(kChecked), get_host_target());
   std::atomic<int> wrong = 0;
   auto work = [&](int k) {
-    TestBuffer input(UInt(8), {640}), output(UInt(8), {640});
+    RunBuffer input(UInt(8), {640}), output(UInt(8), {640});
     input.prepare();
     output.prepare();
     const std::string expected = "accessed at " + std::to_string(k) + " to ";
@@ -157,7 +157,7 @@ TEST_F(Memory, runs_out_and_is_given_back) {
 }
 )"),
                     get_host_target());
-  TestBuffer out(Float(32), {64});
+  RunBuffer out(Float(32), {64});
   std::string text;
   blocks_left = 2;
   EXPECT_EQ(jit.call({out.prepare()}, &text), polyhalite_error_code_out_of_memory);
@@ -193,7 +193,7 @@ TEST_F(Memory, small_rows_of_tasks_lie_in_their_frames) {
                     get_host_target());
   // 64 rows of 16 floats are the largest that a frame has.
   for (const auto &[extent, asked] : {std::pair{64, 8}, std::pair{65, 16}}) {
-    TestBuffer out(Float(32), {extent});
+    RunBuffer out(Float(32), {extent});
     std::string text;
     blocks_left = 1000;
     ASSERT_EQ(jit.call({out.prepare()}, &text), 0) << text;
@@ -202,7 +202,7 @@ TEST_F(Memory, small_rows_of_tasks_lie_in_their_frames) {
     EXPECT_EQ(out.as<float>()[7], 7.0f);
   }
   // On the way out of a failing task, too.
-  TestBuffer out(Float(32), {63});
+  RunBuffer out(Float(32), {63});
   std::string text;
   EXPECT_EQ(jit.call({out.prepare()}, &text), polyhalite_error_code_host_is_null);
   EXPECT_EQ(live_blocks, 0);
@@ -217,11 +217,11 @@ TEST_F(Memory, regions_of_negative_size_are_empty) {
 }
 )"),
                     get_host_target());
-  TestBuffer out(Float(32), {8});
+  RunBuffer out(Float(32), {8});
   blocks_left = 1;
   std::string text;
   EXPECT_EQ(jit.call({out.prepare()}, &text), 0) << text;
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::jit_test

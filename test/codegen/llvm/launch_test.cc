@@ -5,17 +5,17 @@
 #include "lang/abi/polyhalite_cuda.h"
 #include "test/support/fake_cuda.h"
 
-namespace polyhalite {
+namespace polyhalite::launch_test {
 namespace {
 
 class Launch : public testing::Test {
  protected:
   // The code of the function's run on these buffers and, in front of them, on k.
-  int run(const std::string &text, int32_t k, const std::vector<TestBuffer *> &buffers) {
+  int run(const std::string &text, int32_t k, const std::vector<RunBuffer *> &buffers) {
     Target target = get_host_target().with_feature(Target::CUDA);
     const JitCode code(parse_emittable(text), target);
     std::vector<void *> args;
-    for (TestBuffer *b : buffers) {
+    for (RunBuffer *b : buffers) {
       polyhalite_buffer_t *raw = &b->raw;
       if (!raw->host) b->prepare();
       args.push_back(raw);
@@ -26,7 +26,7 @@ class Launch : public testing::Test {
   }
 
   FakeCuda card;
-  TestBuffer a{Float(32), {8}}, out{Float(32), {8}};
+  RunBuffer a{Float(32), {8}}, out{Float(32), {8}};
   std::string message;
 };
 
@@ -232,4 +232,4 @@ TEST_F(Launch, KernelsMayStandInParallelLoops) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::launch_test

@@ -10,7 +10,7 @@
 #include "polyhalite/polyhalite.h"
 #include "test/codegen/llvm/product_run.h"
 
-namespace polyhalite {
+namespace polyhalite::matrix_products_test {
 namespace {
 
 constexpr int kColumns = 32, kRows = 32;
@@ -443,4 +443,4 @@ TEST(MatrixProductsRefused, InTilesWithRowsThatAreNotDense) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::matrix_products_test

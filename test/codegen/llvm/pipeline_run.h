@@ -16,13 +16,13 @@
 namespace polyhalite {
 
 /// Elements of one buffer argument; dimension 0 is dense.
-struct TestBuffer {
+struct RunBuffer {
   Type type;
   std::vector<polyhalite_dimension_t> dims;
   std::vector<uint8_t> bytes;
   polyhalite_buffer_t raw{};
 
-  TestBuffer(Type t, const std::vector<int> &extents) : type(t) {
+  RunBuffer(Type t, const std::vector<int> &extents) : type(t) {
     int stride = 1;
     for (int extent : extents) {
       dims.push_back({0, extent, stride, 0});
@@ -47,7 +47,7 @@ struct TestBuffer {
 };
 
 /// Different bytes for every seed: all bit patterns for integers, small numbers for floats.
-inline void fill(TestBuffer &b, uint32_t seed) {
+inline void fill(RunBuffer &b, uint32_t seed) {
   uint32_t state = seed * 2654435761u + 1;
   auto next = [&] { return state = state * 1664525u + 1013904223u; };
   for (size_t i = 0; i < b.size(); i++) {
@@ -67,7 +67,7 @@ inline void fill(TestBuffer &b, uint32_t seed) {
 }
 
 /// Arguments by name; buffers are written in place.
-using TestBuffers = std::map<std::string, TestBuffer *>;
+using TestBuffers = std::map<std::string, RunBuffer *>;
 
 inline Function parse_emittable(const std::string &text) {
   Function f = parse_function(text);

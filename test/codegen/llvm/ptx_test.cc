@@ -11,7 +11,7 @@
 #include "polyhalite/error.h"
 #include "test/support/ptxas.h"
 
-namespace polyhalite {
+namespace polyhalite::ptx_test {
 namespace {
 
 const Target kPortable("x86-64-linux-cuda-cuda_capability_80");
@@ -527,4 +527,4 @@ TEST(Ptx, MuchBlockMemoryIsTheLaunchs) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::ptx_test

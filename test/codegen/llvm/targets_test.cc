@@ -14,7 +14,7 @@
 #include "lang/abi/polyhalite_profiler.h"
 #include "polyhalite/error.h"
 
-namespace polyhalite {
+namespace polyhalite::targets_test {
 namespace {
 
 AbiLayout layout_of(const Target &target) {
@@ -180,4 +180,4 @@ TEST(Targets, FloatsGoWhereTheConventionsSay) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::targets_test

@@ -10,7 +10,7 @@
 #include <limits>
 #include <vector>
 
-namespace polyhalite {
+namespace polyhalite::vector_math_test {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -211,4 +211,4 @@ INSTANTIATE_TEST_SUITE_P(all, VectorMath, testing::ValuesIn(kFunctions),
                          [](const auto &info) { return std::string(info.param.name); });
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::vector_math_test

@@ -6,7 +6,7 @@
 #include "test/codegen/kernel_run.h"
 #include "test/support/half_product.h"
 
-namespace polyhalite {
+namespace polyhalite::copies_test {
 namespace {
 
 int count(const Function &f, StmtKind kind) {
@@ -300,4 +300,4 @@ TEST_F(HalfProducts, SwappedRowsAreFound) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::copies_test

@@ -7,7 +7,7 @@
 #include "polyhalite/error.h"
 #include "test/codegen/test_buffer.h"
 
-namespace polyhalite {
+namespace polyhalite::interpret_ir_test {
 namespace {
 
 // Runs `body` with in = {1, 2, ..., 8} at -1..6 and an output of 8 elements at 0..7.
@@ -125,4 +125,4 @@ TEST(InterpretIr, ArithmeticIsThatOfTheLanguage) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::interpret_ir_test

@@ -6,7 +6,7 @@
 #include "codegen/passes/prove_barriers.h"
 #include "test/codegen/kernel_run.h"
 
-namespace polyhalite {
+namespace polyhalite::kernels_test {
 namespace {
 
 struct Kernels : testing::Test {
@@ -271,4 +271,4 @@ TEST_F(Matmul, EachMissingBarrierIsFoundTwice) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::kernels_test

@@ -4,7 +4,7 @@
 #include "codegen/ir/instructions.h"
 #include "test/codegen/kernel_run.h"
 
-namespace polyhalite {
+namespace polyhalite::tensor_test {
 namespace {
 
 constexpr const char *kMma = "mma_m16n8k16_f16_f32";
@@ -129,4 +129,4 @@ TEST_F(Tensorize, UnknownInstructionsAreListed) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::tensor_test

@@ -9,7 +9,7 @@
 #include "codegen/ir/text.h"
 #include "polyhalite/error.h"
 
-namespace polyhalite {
+namespace polyhalite::form_kernels_test {
 namespace {
 
 // What is said of a kernel with these loops around its statement; empty: nothing.
@@ -56,4 +56,4 @@ TEST(FormKernels, ThreadsOfABlockAreLimited) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::form_kernels_test

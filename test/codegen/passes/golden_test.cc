@@ -25,7 +25,7 @@
 #include "codegen/passes/unroll_loops.h"
 #include "codegen/passes/vectorize_loops.h"
 
-namespace polyhalite {
+namespace polyhalite::golden_test {
 namespace {
 
 Function simplified(const Function &f) { return simplify_stmts(f); }
@@ -147,4 +147,4 @@ TEST(PassGolden, TrustCallers) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::golden_test

@@ -9,7 +9,7 @@
 #include "polyhalite/polyhalite.h"
 #include "polyhedral/judge.h"
 
-namespace polyhalite {
+namespace polyhalite::lower_test {
 namespace {
 
 // The lowered body from its first line that begins with `word` on.
@@ -132,4 +132,4 @@ TEST(Lower, APrefetchAsksForTheLineThatARowEndsIn) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::lower_test

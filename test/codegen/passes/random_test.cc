@@ -10,7 +10,7 @@
 #include "test/codegen/random_ir.h"
 #include "test/codegen/test_buffer.h"
 
-namespace polyhalite {
+namespace polyhalite::random_test {
 namespace {
 
 struct Sizes {
@@ -101,4 +101,4 @@ INSTANTIATE_TEST_SUITE_P(Types, RandomPasses, testing::Values("int32", "uint8", 
                          [](const auto &info) { return std::string(info.param); });
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::random_test

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace polyhalite {
+namespace polyhalite::skip_stages_test {
 namespace {
 
 class SkipStages : public testing::Test {
@@ -49,4 +49,4 @@ TEST_F(SkipStages, NotWhereAnExternStageOfAnotherTaskDoes) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::skip_stages_test

@@ -12,7 +12,7 @@
 #include "test/codegen/golden.h"
 #include "test/codegen/test_buffer.h"
 
-namespace polyhalite {
+namespace polyhalite::triangles_test {
 namespace {
 
 constexpr int kExtent = 24;
@@ -78,4 +78,4 @@ INSTANTIATE_TEST_SUITE_P(Passes, Triangles,
                          [](const auto &info) { return std::string(info.param); });
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::triangles_test

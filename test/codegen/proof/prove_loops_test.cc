@@ -11,7 +11,7 @@
 #include "polyhalite/polyhalite.h"
 #include "polyhedral/judge.h"
 
-namespace polyhalite {
+namespace polyhalite::prove_loops_test {
 namespace {
 
 using dataflow::Finding;
@@ -533,4 +533,4 @@ TEST(ProveLoopsRefuses, AReductionThatTakesSomeTwice) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::prove_loops_test

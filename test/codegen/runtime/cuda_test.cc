@@ -12,7 +12,7 @@
 #include "polyhalite/runtime_buffer.h"
 #include "test/support/fake_cuda.h"
 
-namespace polyhalite {
+namespace polyhalite::cuda_test {
 namespace {
 
 std::string told;
@@ -491,4 +491,4 @@ TEST_F(Cuda, CapabilityIsAsked) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::cuda_test

@@ -10,7 +10,7 @@
 #include "lang/abi/polyhalite_runtime.h"
 #include "polyhalite/runtime_buffer.h"
 
-namespace polyhalite {
+namespace polyhalite::device_test {
 namespace {
 
 std::string told;
@@ -107,4 +107,4 @@ TEST(Float16Bits, AreExact) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::device_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace polyhalite::runtime {
+namespace polyhalite::runtime::habits_test {
 namespace {
 
 // A loop that takes so many ticks by one thread, and by several.
@@ -91,4 +91,4 @@ TEST(Habits, belong_to_a_loop_and_its_size) {
 }
 
 }  // namespace
-}  // namespace polyhalite::runtime
+}  // namespace polyhalite::runtime::habits_test

@@ -5,7 +5,7 @@
 
 #include "lang/abi/polyhalite_threads.h"
 
-namespace polyhalite {
+namespace polyhalite::threads_test {
 namespace {
 
 constexpr int kThreads = 4, kRounds = 2000;
@@ -96,4 +96,4 @@ TEST(Threads, CountCellsUnderAnArrayOfMutexes) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::threads_test

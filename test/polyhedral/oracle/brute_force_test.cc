@@ -5,7 +5,7 @@
 
 #include "polyhedral/verdict.h"
 
-namespace polyhalite {
+namespace polyhalite::brute_force_test {
 namespace {
 
 using oracle::Enumeration;
@@ -330,4 +330,4 @@ TEST(brute_force, violations_name_both_instances) {
 }
 
 }  // namespace
-}  // namespace polyhalite
+}  // namespace polyhalite::brute_force_test
