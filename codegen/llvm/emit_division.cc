@@ -60,20 +60,29 @@ Value *FunctionEmitter::divide_by_constant(Value *a, int64_t b, bool modulo) {
 
 // a / b of unsigned numbers, b > 0. Vectors have no such instruction, and lanes one after the other
 // take ten times as long as floats with twice the digits: their quotient, rounded, is off by less
-// than the 1/b that it lies below the next whole number.
-Value *FunctionEmitter::whole_quotient(Value *a, Value *b) {
+// than the 1/b that it lies below the next whole number. Where a is below 2^31 (`is_half`), both
+// are converted as signed numbers, which every machine can: b = 2^31 becomes negative, and the
+// quotient still 0.
+Value *FunctionEmitter::whole_quotient(Value *a, Value *b, bool is_half) {
   auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(a->getType());
   const unsigned bits = a->getType()->getScalarSizeInBits();
   const Target &target = module_.target;
-  const bool converts = bits <= 16 || (bits == 32 && target.has_feature(Target::AVX512_Skylake));
+  const bool converts =
+      bits <= 16 || (bits == 32 && (target.has_feature(Target::AVX512_Skylake) ||
+                                    (is_half && target.has_feature(Target::AVX2))));
   if (!vector || kernel_ || target.arch != Target::X86 || !converts || llvm::isa<llvm::Constant>(b))
     return builder_.CreateUDiv(a, b);
   const auto lanes = static_cast<unsigned>(vector->getNumElements());
   llvm::Type *floats = llvm::FixedVectorType::get(
       bits <= 16 ? builder_.getFloatTy() : builder_.getDoubleTy(), lanes);
-  Value *quotient =
-      builder_.CreateFDiv(builder_.CreateUIToFP(a, floats), builder_.CreateUIToFP(b, floats));
-  if (bits == 32) return builder_.CreateFPToUI(quotient, vector);
+  auto converted = [&](Value *v) {
+    return is_half ? builder_.CreateSIToFP(v, floats) : builder_.CreateUIToFP(v, floats);
+  };
+  Value *quotient = builder_.CreateFDiv(converted(a), converted(b));
+  if (bits == 32) {
+    return is_half ? builder_.CreateFPToSI(quotient, vector)
+                   : builder_.CreateFPToUI(quotient, vector);
+  }
   llvm::Type *whole = llvm::FixedVectorType::get(builder_.getInt32Ty(), lanes);
   return builder_.CreateTrunc(builder_.CreateFPToSI(quotient, whole), vector);
 }
@@ -88,7 +97,7 @@ Value *FunctionEmitter::divide_signed(Value *a, Value *b, bool modulo) {
       is_zero, one, builder_.CreateSelect(negative, builder_.CreateNeg(b), b));
   Value *sign = builder_.CreateAShr(a, llvm::ConstantInt::get(type, bits - 1));
   Value *quotient =
-      builder_.CreateXor(sign, whole_quotient(builder_.CreateXor(a, sign), magnitude));
+      builder_.CreateXor(sign, whole_quotient(builder_.CreateXor(a, sign), magnitude, true));
   if (modulo) {
     Value *rest = builder_.CreateSub(a, builder_.CreateMul(quotient, magnitude));
     return builder_.CreateSelect(is_zero, zero, rest);
@@ -102,7 +111,7 @@ Value *FunctionEmitter::divide_unsigned(Value *a, Value *b, bool modulo) {
   Value *zero = llvm::Constant::getNullValue(type);
   Value *is_zero = builder_.CreateICmpEQ(b, zero);
   Value *divisor = builder_.CreateSelect(is_zero, llvm::ConstantInt::get(type, 1), b);
-  Value *result = whole_quotient(a, divisor);
+  Value *result = whole_quotient(a, divisor, false);
   if (modulo) {
     result = llvm::isa<llvm::Constant>(divisor)
                  ? builder_.CreateURem(a, divisor)

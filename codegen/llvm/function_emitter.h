@@ -68,7 +68,7 @@ class FunctionEmitter {
   Value *divide_by_constant(Value *a, int64_t b, bool modulo);
   Value *divide_signed(Value *a, Value *b, bool modulo);
   Value *divide_unsigned(Value *a, Value *b, bool modulo);
-  llvm::Value *whole_quotient(llvm::Value *a, llvm::Value *b);
+  llvm::Value *whole_quotient(llvm::Value *a, llvm::Value *b, bool is_half);
 
   // -- Calls (emit_call.cc)
   Value *emit_call(const CallNode &call);
