@@ -136,7 +136,7 @@ auto setter(Set set) {
 }
 
 void bind_images(py::module_ &m) {
-  py::class_<ParamAxis>(m, "ParamAxis", R"(One axis of an image or output: its shape as expressions.
+  py::class_<ParamAxis>(m, "Axis", R"(One axis of an image or output: its shape as expressions.
 
 What is set is a promise that compiled code may use; it is checked when a pipeline runs.)")
       .def("min", [](const ParamAxis &a) { return a.d.min(); })

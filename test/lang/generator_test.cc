@@ -55,7 +55,7 @@ POLYHALITE_REGISTER_GENERATOR(Brighten, brighten)
 POLYHALITE_REGISTER_GENERATOR(Forgetful, forgetful)
 POLYHALITE_REGISTER_GENERATOR(Mistyped, mistyped)
 
-namespace polyhalite::generator_test {
+namespace polyhalite {
 
 namespace {
 
@@ -315,4 +315,4 @@ TEST(GeneratorOutput, MistypedOutputIsNamed) {
 }
 
 }  // namespace
-}  // namespace polyhalite::generator_test
+}  // namespace polyhalite
