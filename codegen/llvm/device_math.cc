@@ -1,18 +1,8 @@
 #include "codegen/llvm/device_math.h"
 
-#include <limits>
-
 namespace polyhalite {
 
 using llvm::Value;
-
-namespace {
-
-constexpr double kDeviceInfinity = std::numeric_limits<double>::infinity();
-// pi/2 in two numbers of float64.
-constexpr double kDeviceHalfPiHigh = 1.5707963267948966, kDeviceHalfPiLow = 6.123233995736766e-17;
-
-}  // namespace
 
 // As quarter_turns, in float64 with fused products: exact while the turns are.
 VectorMath::Octant DeviceMath::many_quarter_turns(Value *x) {
@@ -28,7 +18,7 @@ VectorMath::Octant DeviceMath::many_quarter_turns(Value *x) {
   Value *n = b_.CreateUnaryIntrinsic(llvm::Intrinsic::roundeven,
                                      b_.CreateFMul(w, f(w, 0.63661977236758134)));
   Value *minus = b_.CreateFNeg(n);
-  Value *rest = fma(minus, kDeviceHalfPiLow, fma(minus, kDeviceHalfPiHigh, w));
+  Value *rest = fma(minus, kHalfPi2, fma(minus, kHalfPi1, w));
   Value *number = b_.CreateFreeze(b_.CreateFPToSI(n, whole));
   return {b_.CreateTrunc(number, ints(x)->getType()), b_.CreateFPTrunc(rest, x->getType())};
 }
@@ -43,7 +33,7 @@ Value *DeviceMath::is_odd(Value *y) {
 
 // pow where an operand is no finite number.
 Value *DeviceMath::special_pow(Value *x, Value *y) {
-  Value *a = magnitude(x), *one = f(x, 1), *zero = f(x, 0), *infinity = f(x, kDeviceInfinity);
+  Value *a = magnitude(x), *one = f(x, 1), *zero = f(x, 0), *infinity = f(x, kInfinity);
   Value *infinite_y = b_.CreateFCmpOEQ(magnitude(y), infinity);
   Value *grows = b_.CreateFCmpOEQ(b_.CreateFAdd(zero, y), infinity);
   Value *large = b_.CreateFCmpOGT(a, one), *is_one = b_.CreateFCmpOEQ(a, one);
@@ -62,7 +52,7 @@ Value *DeviceMath::special_pow(Value *x, Value *y) {
 // atan2 where an operand is no finite number: infinities stand for 1 beside 0.
 Value *DeviceMath::special_atan2(Value *y, Value *x) {
   auto limit = [&](Value *v) {
-    Value *far = b_.CreateFCmpOEQ(magnitude(v), f(v, kDeviceInfinity));
+    Value *far = b_.CreateFCmpOEQ(magnitude(v), f(v, kInfinity));
     return with_sign_of(select(far, f(v, 1), f(v, 0)), v);
   };
   Value *r = atan2(limit(y), limit(x));

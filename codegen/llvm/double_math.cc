@@ -8,12 +8,9 @@ using llvm::Value;
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kLog2E = 1.4426950408889634, kHalfPi = 1.5707963267948966;
 // ln 2 in two numbers, of which the first has 42 bits: whole multiples up to 2^11 are exact.
 constexpr double kLn2High = 0x1.62e42fefa3800p-1, kLn2Low = 0x1.ef35793c76730p-45;
-// pi/2 in three numbers.
-constexpr double kHalfPi1 = 1.5707963267948966, kHalfPi2 = 6.123233995736766e-17;
+// What is left of pi/2 behind two numbers.
 constexpr double kHalfPi3 = -1.4973849048591698e-33;
 constexpr int64_t kRootHalfBits = 0x3fe6a09e667f3bcd;
 

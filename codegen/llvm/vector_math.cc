@@ -12,16 +12,14 @@ using llvm::Value;
 namespace {
 
 constexpr double kRoundingTerm = 12582912.0;  // 1.5 * 2^23: sums have their integer part last
-constexpr double kLog2E32 = 1.44269504088896341;
 // ln 2 in two parts, of which the first has products with small integers that are exact.
 constexpr double kLn2High32 = 0.693359375, kLn2Low32 = -2.12194440e-4;
 // pi/2 in three parts of float32, for products that are not rounded, and in two of float64, of
 // which the first has 31 bits.
 constexpr double kHalfPi32First = 0x1.921fb6p+0, kHalfPi32Second = -0x1.777a5cp-25,
                  kHalfPi32Third = -0x1.ee59dap-50;
-constexpr double kHalfPiHigh32 = 0x1.921fb544p+0, kHalfPiLow32 = 0x1.0b4611a626331p-34;
-constexpr double kLn2Near = 0.69314718055994531;
-constexpr double kInfinity32 = std::numeric_limits<double>::infinity();
+constexpr double kHalfPiHigh = 0x1.921fb544p+0, kHalfPiLow = 0x1.0b4611a626331p-34;
+constexpr double kLn2 = 0.69314718055994531;
 
 }  // namespace
 
@@ -63,7 +61,7 @@ Value *VectorMath::power_of_two(Value *n) {
 }
 
 VectorMath::Halvings VectorMath::halvings(Value *x) {
-  Value *shifted = fused(x, f(x, kLog2E32), f(x, kRoundingTerm));
+  Value *shifted = fused(x, f(x, kLog2E), f(x, kRoundingTerm));
   Value *n = b_.CreateFSub(shifted, f(x, kRoundingTerm));
   Value *whole = b_.CreateSub(ints(shifted), ints(f(x, kRoundingTerm)));
   Value *high = fused(n, f(x, -kLn2High32), x);
@@ -159,8 +157,8 @@ Value *VectorMath::log(Value *x) {
   p = fused(e, f(x, kLn2Low32), b_.CreateFMul(b_.CreateFMul(p, m), square));
   p = fused(square, f(x, -0.5), p);
   Value *r = fused(e, f(x, kLn2High32), b_.CreateFAdd(m, p));
-  r = select(b_.CreateFCmpOEQ(x, f(x, 0)), f(x, -kInfinity32), r);
-  r = select(b_.CreateFCmpOEQ(x, f(x, kInfinity32)), x, r);
+  r = select(b_.CreateFCmpOEQ(x, f(x, 0)), f(x, -kInfinity), r);
+  r = select(b_.CreateFCmpOEQ(x, f(x, kInfinity)), x, r);
   Value *number = b_.CreateFCmpOGE(x, f(x, 0));
   return select(number, r, f(x, std::numeric_limits<double>::quiet_NaN()));
 }
@@ -180,7 +178,7 @@ Value *VectorMath::pow(Value *x, Value *y) {
   Value *s = b_.CreateFDiv(b_.CreateFSub(mantissa, f(a, 1)), b_.CreateFAdd(mantissa, f(a, 1)));
   Value *square = b_.CreateFMul(s, s);
   Value *series = polynomial(square, {2.0 / 13, 2.0 / 11, 2.0 / 9, 2.0 / 7, 2.0 / 5, 2.0 / 3, 2.0});
-  Value *log2 = b_.CreateFMul(b_.CreateFMul(series, s), f(a, kLog2E32));
+  Value *log2 = b_.CreateFMul(b_.CreateFMul(series, s), f(a, kLog2E));
   auto *narrow_type = ints(x)->getType();
   log2 = b_.CreateFAdd(log2, b_.CreateSIToFP(b_.CreateTrunc(exponent, narrow_type), wide));
   Value *t = b_.CreateFMul(b_.CreateFPExt(y, wide), log2);
@@ -197,7 +195,7 @@ Value *VectorMath::pow(Value *x, Value *y) {
   p = b_.CreateFMul(p, power_of_two(half));
   p = b_.CreateFMul(p, power_of_two(b_.CreateSub(whole, half)));
   p = select(b_.CreateFCmpOEQ(x, f(x, 0)),
-             select(b_.CreateFCmpOGT(y, f(x, 0)), f(x, 0), f(x, kInfinity32)), p);
+             select(b_.CreateFCmpOGT(y, f(x, 0)), f(x, 0), f(x, kInfinity)), p);
   // Negative numbers have integer powers only; those from 2^24 on are even.
   Value *floor = b_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, y);
   Value *half_y = b_.CreateFMul(y, f(x, 0.5));
@@ -228,8 +226,8 @@ Value *VectorMath::wide_rest(Value *x, Value *turns) {
     wide = llvm::FixedVectorType::get(wide, v->getNumElements());
   }
   Value *n = b_.CreateFPExt(turns, wide), *rest = b_.CreateFPExt(x, wide);
-  rest = b_.CreateFSub(rest, b_.CreateFMul(n, f(n, kHalfPiHigh32)));
-  rest = b_.CreateFSub(rest, b_.CreateFMul(n, f(n, kHalfPiLow32)));
+  rest = b_.CreateFSub(rest, b_.CreateFMul(n, f(n, kHalfPiHigh)));
+  rest = b_.CreateFSub(rest, b_.CreateFMul(n, f(n, kHalfPiLow)));
   return b_.CreateFPTrunc(rest, x->getType());
 }
 
@@ -386,21 +384,21 @@ Value *VectorMath::log1p(Value *s) {
   Value *u = b_.CreateFAdd(s, f(s, 1));
   Value *r = b_.CreateFDiv(b_.CreateFMul(log(u), s), b_.CreateFSub(u, f(s, 1)));
   return select(b_.CreateFCmpOEQ(u, f(s, 1)), s,
-                select(b_.CreateFCmpOEQ(u, f(s, kInfinity32)), u, r));
+                select(b_.CreateFCmpOEQ(u, f(s, kInfinity)), u, r));
 }
 
 Value *VectorMath::asinh(Value *x) {
   Value *a = magnitude(x), *square = b_.CreateFMul(a, a);
   Value *root = sqrt(b_.CreateFAdd(square, f(a, 1)));
   Value *near = log1p(b_.CreateFAdd(a, b_.CreateFDiv(square, b_.CreateFAdd(root, f(a, 1)))));
-  Value *far = b_.CreateFAdd(log(a), f(a, kLn2Near));
+  Value *far = b_.CreateFAdd(log(a), f(a, kLn2));
   return with_sign_of(select(b_.CreateFCmpOGT(a, f(a, 1e10)), far, near), x);
 }
 
 Value *VectorMath::acosh(Value *x) {
   Value *s = b_.CreateFSub(x, f(x, 1));
   Value *near = log1p(b_.CreateFAdd(s, sqrt(b_.CreateFMul(s, b_.CreateFAdd(x, f(x, 1))))));
-  Value *r = select(b_.CreateFCmpOGT(x, f(x, 1e10)), b_.CreateFAdd(log(x), f(x, kLn2Near)), near);
+  Value *r = select(b_.CreateFCmpOGT(x, f(x, 1e10)), b_.CreateFAdd(log(x), f(x, kLn2)), near);
   return select(b_.CreateFCmpOLT(s, f(x, 0)), f(x, std::numeric_limits<double>::quiet_NaN()), r);
 }
 
@@ -413,7 +411,7 @@ Value *VectorMath::atanh(Value *x) {
 // As exp, with a shorter polynomial; beyond the largest and below the smallest normal number it is
 // held to them.
 Value *VectorMath::fast_exp(Value *x) {
-  Value *t = b_.CreateFMul(x, f(x, kLog2E32));
+  Value *t = b_.CreateFMul(x, f(x, kLog2E));
   t = select(b_.CreateFCmpOLT(t, f(x, 127.49)), t, f(x, 127.49));
   t = select(b_.CreateFCmpOGT(t, f(x, -126)), t, f(x, -126));
   Value *shifted = b_.CreateFAdd(t, f(x, kRoundingTerm));
@@ -493,12 +491,12 @@ Value *VectorMath::emit(const std::string &name, const std::vector<Value *> &arg
   }
   if (name == "atan2") {
     *exact_inside =
-        b_.CreateAnd(below(kInfinity32), b_.CreateFCmpOLT(magnitude(args[1]), f(x, kInfinity32)));
+        b_.CreateAnd(below(kInfinity), b_.CreateFCmpOLT(magnitude(args[1]), f(x, kInfinity)));
     return atan2(x, args[1]);
   }
   if (name == "pow") {
     *exact_inside =
-        b_.CreateAnd(below(kInfinity32), b_.CreateFCmpOLT(magnitude(args[1]), f(x, kInfinity32)));
+        b_.CreateAnd(below(kInfinity), b_.CreateFCmpOLT(magnitude(args[1]), f(x, kInfinity)));
     return pow(x, args[1]);
   }
   return nullptr;

@@ -15,6 +15,7 @@
 
 #include <llvm/IR/IRBuilder.h>
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,11 @@ class VectorMath {
   Value *emit(const std::string &name, const std::vector<Value *> &args, Value **exact_inside);
 
  protected:
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  static constexpr double kLog2E = 1.4426950408889634;
+  // pi/2 in two numbers of float64.
+  static constexpr double kHalfPi1 = 1.5707963267948966, kHalfPi2 = 6.123233995736766e-17;
+
   Value *exp(Value *x);
   Value *log(Value *x);
   Value *pow(Value *x, Value *y);

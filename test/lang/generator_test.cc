@@ -56,7 +56,7 @@ POLYHALITE_REGISTER_GENERATOR(Forgetful, forgetful)
 POLYHALITE_REGISTER_GENERATOR(Mistyped, mistyped)
 
 namespace polyhalite {
-
+namespace generator_test {
 namespace {
 
 class NotingBackend : public Backend {
@@ -119,9 +119,11 @@ class NotingBackend : public Backend {
 NotingBackend noting;
 
 }  // namespace
+}  // namespace generator_test
 
-Backend &backend() { return noting; }
+Backend &backend() { return generator_test::noting; }
 
+namespace generator_test {
 namespace {
 
 struct Outcome {
@@ -315,4 +317,5 @@ TEST(GeneratorOutput, MistypedOutputIsNamed) {
 }
 
 }  // namespace
+}  // namespace generator_test
 }  // namespace polyhalite

@@ -67,7 +67,7 @@ inline void fill(RunBuffer &b, uint32_t seed) {
 }
 
 /// Arguments by name; buffers are written in place.
-using TestBuffers = std::map<std::string, RunBuffer *>;
+using RunBuffers = std::map<std::string, RunBuffer *>;
 
 inline Function parse_emittable(const std::string &text) {
   Function f = parse_function(text);
@@ -77,7 +77,7 @@ inline Function parse_emittable(const std::string &text) {
 }
 
 /// Expects that code and interpreter write the same bytes to every buffer.
-inline void expect_same(const std::string &text, const TestBuffers &buffers,
+inline void expect_same(const std::string &text, const RunBuffers &buffers,
                         const Target &target = get_host_target()) {
   const Function f = parse_emittable(text);
   std::map<std::string, std::vector<uint8_t>> before, interpreted;
