@@ -29,9 +29,11 @@ endfunction()
 
 # polyhalite_compile_in_batches(TARGET)
 #
-# Six sources become one: what all instantiate is compiled once, which is most of their time. Names
-# in a file's unnamed namespace are thus its own in the whole folder.
+# POLYHALITE_BATCH sources become one: what all of them instantiate is compiled once. Names in a
+# file's unnamed namespace are thus its own in the whole folder.
 function(polyhalite_compile_in_batches name)
-  set_target_properties(${name} PROPERTIES UNITY_BUILD ${POLYHALITE_BATCHES}
-                                           UNITY_BUILD_BATCH_SIZE 6)
+  if(POLYHALITE_BATCH GREATER 1)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON
+                                             UNITY_BUILD_BATCH_SIZE ${POLYHALITE_BATCH})
+  endif()
 endfunction()

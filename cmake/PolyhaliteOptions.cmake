@@ -6,7 +6,7 @@ option(POLYHALITE_APPS "Build the example applications, the demo and the benchma
 option(POLYHALITE_PYTHON "Build the Python package, where pybind11 is found"
        ${PROJECT_IS_TOP_LEVEL})
 option(POLYHALITE_PCH "Use precompiled headers" ON)
-option(POLYHALITE_BATCHES "Compile several sources of a folder as one, in half the time" ON)
+set(POLYHALITE_BATCH 12 CACHE STRING "How many sources of a folder are compiled as one; 1: none")
 set(POLYHALITE_SANITIZE "" CACHE STRING "Sanitizers, such as address,undefined")
 
 set(CMAKE_CXX_STANDARD 20)

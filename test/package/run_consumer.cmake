@@ -18,7 +18,7 @@ endif()
 if(SOURCE)
   # The whole library is compiled once more, to see that it is in such a project: quickly.
   list(APPEND CONFIGURE -DPOLYHALITE_SOURCE=${SOURCE} -DCMAKE_BUILD_TYPE=Debug
-       -DCMAKE_CXX_FLAGS_DEBUG=-O0)
+       -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DPOLYHALITE_BATCH=24)
 endif()
 run(${CMAKE_COMMAND} -G Ninja -S ${CONSUMER} -B ${WORK}/build -Wno-dev --log-level=WARNING
     ${CONFIGURE})
