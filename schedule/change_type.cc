@@ -38,6 +38,25 @@ struct Update {
   std::vector<Expr> symbolic;
 };
 
+class ThroughCasts : public ExprRewriter {
+ public:
+  ThroughCasts(const std::string &from, const std::string &to, const Type &type)
+      : from_(from), to_(to), type_(type) {}
+
+ protected:
+  Expr rewrite(const Expr &e) override {
+    const Expr r = rewrite_children(e);
+    const CallNode *c = r->op == Op::Cast ? as_call(r->args[0]) : nullptr;
+    if (!c || c->kind != CallKind::Func || c->name != from_) return r;
+    const Expr wide = make_func_call(type_, to_, c->args);
+    return r.type() == type_ ? wide : make_cast(r.type(), wide);
+  }
+
+ private:
+  const std::string &from_, &to_;
+  const Type type_;
+};
+
 class Retyping {
  public:
   Retyping(Algorithm a, const Directive &d)
@@ -350,5 +369,16 @@ class Retyping {
 }  // namespace
 
 Algorithm change_type(Algorithm a, const Directive &d) { return Retyping(std::move(a), d).run(); }
+
+void read_through_casts(Algorithm &a, const std::string &from, const std::string &to) {
+  const Type type = a.find(to)->types[0];
+  ThroughCasts through(from, to, type);
+  for (FuncDef &f : a.funcs) {
+    if (f.name == from || f.name == to) continue;
+    for (StageDef &s : f.stages) {
+      rewrite_stage(s, [&](const Expr &e) { return through(e); });
+    }
+  }
+}
 
 }  // namespace polyhalite

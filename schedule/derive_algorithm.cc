@@ -25,6 +25,9 @@ class Deriver {
 
   DerivedAlgorithm run(const std::vector<Directive> &directives) {
     for (const Directive &d : directives) apply(d);
+    for (const auto &[from, to] : retyped_) {
+      if (!a_.is_output(from) && !is_placed(from)) read_through_casts(a_, from, to);
+    }
     for (FuncDef &f : a_.funcs) {
       for (StageDef &stage : f.stages) {
         if (!stage.fail.empty()) empty_out(f, stage);
@@ -147,6 +150,9 @@ class Deriver {
 
   // The new Func has the loops, and so what was said of them. Bounds hold for both.
   void retype(const Directive &d) {
+    const bool proven = is_false(d.factors[0]);
+    // Sums of a narrow type may wrap.
+    if (proven && func(d).stages.size() == 1) retyped_.emplace_back(d.func, d.makes);
     a_ = change_type(std::move(a_), d);
     std::vector<Directive> bounds;
     for (Directive &o : list_) {
@@ -159,6 +165,15 @@ class Deriver {
       o.func = d.makes;
     }
     list_.insert(list_.end(), bounds.begin(), bounds.end());
+  }
+
+  // Does it have memory of its own?
+  bool is_placed(const std::string &func) const {
+    return std::any_of(list_.begin(), list_.end(), [&](const Directive &d) {
+      return d.func == func &&
+             (d.kind == DirectiveKind::ComputeRoot || d.kind == DirectiveKind::ComputeAt ||
+              d.kind == DirectiveKind::StoreRoot || d.kind == DirectiveKind::StoreAt);
+    });
   }
 
   void specialize(const Directive &d) {
@@ -198,6 +213,7 @@ class Deriver {
   }
 
   Algorithm a_;
+  std::vector<std::pair<std::string, std::string>> retyped_;  // from, to
   std::vector<Directive> list_;
   GlobalWrappers global_;
 };

@@ -113,6 +113,26 @@ f.compute_at(g, x)
 )");
 }
 
+constexpr const char *kBytes = R"(image a: uint8, 1
+f(x) = a(x)
+g(x) = float32(int32(f(x)))*float32(f(x + 1)) + float32(f(x) + 1u8)
+output g
+)";
+
+TEST(change_type, casts_of_its_values_read_the_new_Func) {
+  EXPECT_EQ(derived(kBytes, "h = f.change_type(int32)\nh.compute_root()"), R"(h(x) = int32(a(x))
+f(x) = uint8(h(x))
+g(x) = float32(h(x))*float32(h(x + 1)) + float32(f(x) + 1u8)
+h.compute_root()
+)");
+  // Values that are kept are read.
+  EXPECT_EQ(derived(kBytes, "h = f.change_type(int16)\nf.compute_root()"), R"(h(x) = int16(a(x))
+f(x) = uint8(h(x))
+g(x) = float32(int32(f(x)))*float32(f(x + 1)) + float32(f(x) + 1u8)
+f.compute_root()
+)");
+}
+
 std::string reduction(const std::string &first, const std::string &update, const std::string &type,
                       const std::string &more = "") {
   return derived("image a: int8, 1\nimage s: int16, 1\nimage b: bool, 1\nparam n: int32\nf(x) = " +

@@ -188,10 +188,11 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   /// Computes the values in another type; this Func becomes a cast of them.
   ///   f(x) = 0.0f; f(x) += cast<float>(a(r))   ->   f_int32(x) = 0; f_int32(x) += cast<int>(a(r))
   ///                                                 f(x) = cast<float>(f_int32(x))
-  /// Returns that Func; directives so far go to it. CompileError where a value might differ: float
-  /// sums count as exact, whole numbers must stay in the range of `type`. Where the range depends
-  /// on the extent of a reduction that is known only when the pipeline runs, it is checked then.
-  /// `unproven` casts values that may not fit as well.
+  /// Returns that Func; directives so far go to it. What casts a pure Func's values reads it
+  /// directly, unless this one is computed somewhere. CompileError where a value might differ:
+  /// float sums count as exact, whole numbers must stay in the range of `type`. Where the range
+  /// depends on the extent of a reduction that is known only when the pipeline runs, it is checked
+  /// then. `unproven` casts values that may not fit as well.
   Func change_type(const Type &type, bool unproven = false, Here here = Here());
 
   /// Promises that the Func is needed over [min, min + extent) of var only; checked at entry.
