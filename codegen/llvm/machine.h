@@ -17,8 +17,9 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const Target &target);
 /// `is_specific`.
 std::unique_ptr<llvm::TargetMachine> make_device_machine(int capability, bool is_specific);
 
-/// The processor whose timing the code is tuned for: this one in process (JIT feature), else a
-/// generic one, so that files are the same wherever they are made.
+/// The processor whose timing the code is tuned for: this one in process (JIT feature), else the one
+/// that the target names (tune_...), else the first with its instructions: files are the same
+/// wherever they are made.
 std::string tuning_processor(const Target &target);
 
 }  // namespace polyhalite

@@ -180,6 +180,42 @@ TEST_F(Files, arm_objects_are_made_on_any_machine) {
   EXPECT_NE(assembly.find("bl\tpolyhalite_do_par_for"), std::string::npos) << assembly;
 }
 
+// Machines divide floats in vectors, and integers one by one.
+TEST_F(Files, vectors_of_integers_are_divided_as_floats) {
+  auto assembly = [&](const std::string &type, const char *target) {
+    const Function f = parse_function("func f(in: input " + type + "[1], out: output " + type +
+                                      "[1]) {\n  out[ramp(0i64, 1i64, 8)] = in[ramp(0i64, 1i64, "
+                                      "8)]/in[ramp(8i64, 1i64, 8)]\n}\n");
+    return compile(f, filter_of(f, Target(target)), CodeForm::Assembly);
+  };
+  const char *avx2 = "x86-64-linux-avx-avx2-fma";
+  const char *avx512 = "x86-64-linux-avx-avx2-fma-avx512-avx512_skylake";
+  for (const auto &[type, target, divides] :
+       {std::tuple("int32", avx2, "vdivpd"), std::tuple("int32", avx512, "vdivpd"),
+        std::tuple("uint32", avx512, "vdivpd"), std::tuple("int16", avx2, "vdivps")}) {
+    const std::string text = assembly(type, target);
+    EXPECT_NE(text.find(divides), std::string::npos) << type << " of " << target << "\n" << text;
+    EXPECT_EQ(text.find("\tdivl"), std::string::npos) << type << " of " << target << "\n" << text;
+    EXPECT_EQ(text.find("\tidivl"), std::string::npos) << type << " of " << target << "\n" << text;
+  }
+}
+
+// LLVM's generic x86 has no model, and spills sums. Files are the same wherever they are made.
+TEST_F(Files, code_is_scheduled_for_a_processor_with_a_model) {
+  const Function f = parse_function(
+      "func f(in: input float32[1], out: output float32[1]) {\n  out[0i64] = in[0i64]\n}\n");
+  for (const auto &[target, tuned] :
+       {std::pair("x86-64-linux-avx-avx2-fma", "haswell"),
+        std::pair("x86-64-linux-tune_znver3-avx-avx2-fma", "znver3"),
+        std::pair("x86-64-linux-avx-avx2-fma-avx512-avx512_skylake", "skylake-avx512"),
+        std::pair("x86-64-linux", "generic"), std::pair("arm-64-linux", "generic")}) {
+    const std::string text = compile(f, filter_of(f, Target(target)), CodeForm::LlvmAssembly);
+    EXPECT_NE(text.find(std::string("\"tune-cpu\"=\"") + tuned + "\""), std::string::npos)
+        << target << "\n"
+        << text;
+  }
+}
+
 TEST_F(Files, instructions_are_those_of_the_target) {
   const Function f = parse_function(R"(func f(in: input float32[1], out: output float32[1]) {
   out[ramp(0i64, 1i64, 8)] = in[ramp(0i64, 1i64, 8)]*in[ramp(8i64, 1i64, 8)] + in[ramp(16i64, 1i64, 8)]
