@@ -44,9 +44,8 @@ std::vector<Dot> dots_of(const Type &x, const Type &y, const Target &target) {
                 target.features_any_of({Target::ARMDotProd, Target::ARMv84a, Target::ARMv85a}));
   std::vector<Dot> dots;
   auto add = [&](bool has, const char *name, int sums, int terms) {
-    const bool widens =
-        terms == 4 && std::string_view(name).find("maddwd") != std::string_view::npos;
-    if (has) dots.push_back({name, sums, terms, widens});
+    const bool adds = std::string_view(name).find("maddwd") != std::string_view::npos;
+    if (has) dots.push_back({name, sums, terms, adds && terms == 4, adds});
   };
   if (is_byte(x) && is_byte(y)) {
     const bool short_dots = avx512_dots || target.has_feature(Target::AVXVNNI);
@@ -94,6 +93,13 @@ void pack_for_dots(Func operand, const Dot &dot) {
       .reorder(terms, sums, column, depth)
       .vectorize(terms)
       .vectorize(sums);
+}
+
+std::optional<Dot> dot_of_widened(const Dot &dot, const Target &target) {
+  for (const Dot &d : dots_of(Int(16), Int(16), target)) {
+    if (d.sums == dot.sums) return d;
+  }
+  return std::nullopt;
 }
 
 std::optional<DotStrips> dot_strips(const Type &a, const Type &b, int columns,

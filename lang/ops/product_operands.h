@@ -1,9 +1,12 @@
 // What the operands of products are made of, and how they lie in memory.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "lang/ir/node.h"
+#include "lang/ops/loops.h"
+#include "lang/ops/product_tile.h"
 #include "polyhalite/ops.h"
 
 namespace polyhalite::ops {
@@ -26,5 +29,19 @@ bool is_packed(const Tensor &b, int terms);
 /// Is e an element, perhaps widened, whose innermost index is the rest of `depth` by `terms`, so
 /// that a dot product reads neighbours?
 bool lies_in_dots(Expr e, const std::string &depth, int terms);
+
+/// Packs an operand that lies along the reduction in squares, turned in registers: gathers of a
+/// strip's columns took longer than the product of 64 rows. `columns`, `depth`: what is packed at a
+/// time. False, and nothing is done, where it lies otherwise.
+bool turn_as_packed(const Func &operand, int64_t columns, const Expr &depth, const Target &target);
+
+/// Packs an operand row by row, in vectors; strips of the tile's columns if `in_strips`, `open`
+/// where that cannot be proven. `fetches`: rows of a strip are asked for before their turn.
+void pack_rows(Func operand, const ProductTile &tile, bool in_strips, bool open, bool fetches);
+
+/// The right operand of a product of two matrices of bytes in 16 bits, which are the rows of the
+/// left one, too, in a copy of it: where processors' dot products widen bytes, each is widened once
+/// so. Nothing where it would not pay, or the left one is no image.
+std::optional<Func> widened_once(const Loops &to, const Stage &s, Func right, const Target &target);
 
 }  // namespace polyhalite::ops

@@ -39,10 +39,16 @@ ProductTile tile_along_depth(const Stage &s, const Target &target);
 int64_t rows_worth_packing(int64_t rows, int64_t row_bytes, int64_t steps, const ProductTile &tile,
                            const Target &target);
 
+/// From how many bytes on a right operand is read as it lies, in long rows, for so few rows of the
+/// left one; 0: never. `dots`: by dot products.
+int64_t streamed_bytes(int64_t rows, bool dots, const Target &target);
+
 /// Terms of sums whose strip of columns stays in the second cache while all rows read it; 0: all
 /// do, or no such number divides the steps.
 int64_t terms_of_block(int64_t rows, int64_t steps, int64_t bytes, const ProductTile &tile,
                        const Target &target);
+
+constexpr int64_t kFewestRowsOfPanels = 32;
 
 /// A second cache of 512 KiB does not hold a strip and the rows that pass it, and what the third
 /// one holds comes late where others use it. Parts of a product whose operands stay in the second

@@ -14,7 +14,7 @@ namespace {
 class ProductSchedule {
  public:
   ProductSchedule(const Loops &to, const std::vector<size_t> &place, const Stage &s,
-                  const Target &target)
+                  const std::optional<Dot> &dot, const Target &target)
       : to_(to),
         place_(place),
         s_(s),
@@ -25,7 +25,7 @@ class ProductSchedule {
         args_(sums_.args()),
         has_rest_(s.kind == Stage::Product && sums_.num_update_definitions() > 1),
         grouped_(s.groups > 1 && place.size() < s.extents.size()),
-        dot_(dot_of(s, target)),
+        dot_(dot),
         has_idle_columns_(!grouped_ && constant(s.extents[0]).value_or(0) > to.extent(place[0]) &&
                           to.extent(place[0]) > 0),
         tile_(product_tile(s, dot_, !grouped_ && place.size() > 1, has_idle_columns_, target)),
@@ -42,8 +42,9 @@ class ProductSchedule {
         along_depth_(may_sum_along_depth_ ? tile_along_depth(s, target) : ProductTile{}),
         columns_inside_(shares_others()) {}
 
-  void run(const std::vector<Func> &operands) {
-    const bool plain = operands.size() == 1;
+  // `packs`: the operand is to be packed.
+  void run(const std::vector<Func> &operands, bool packs = false) {
+    const bool plain = operands.size() == 1 && !packs;
     if (plain && place_[0] == 0 && reads_once(to_, s_, operands[0]))
       return schedule_row_product(to_, s_, tile_.lanes, target_);
     if (plain && gains_by_panels(operands[0])) return multiply_in_panels(operands[0]);
@@ -180,12 +181,9 @@ class ProductSchedule {
       return false;
     const CallNode *image = image_of(operand);
     if (!image || has_idle_columns_) return false;
-    // Bytes come from memory in shorter pieces: a strip of four vectors is a line of them. They are
-    // quickly packed, too.
-    const int64_t most_rows = !dot_ ? 64 : is_zen_4(target_) || is_zen_5(target_) ? 16 : 32;
-    const int64_t large = dot_ ? 1 << 20 : rows_ <= kVeryFewRows ? 16 << 20 : 8 << 20;
     const int64_t steps = constant(s_.rvars[0].extent()).value_or(0);
-    if (rows_ > most_rows || steps * columns_ * image->type.bytes() < large) return false;
+    const int64_t large = streamed_bytes(rows_, dot_.has_value(), target_);
+    if (large == 0 || steps * columns_ * image->type.bytes() < large) return false;
     const ProductTile tile = tile_of_few_rows(rows_, tile_.lanes, target_);
     return tile.rows == rows_ || (tile.rows >= 4 && tile.rows * tile.vectors >= 8);
   }
@@ -195,8 +193,7 @@ class ProductSchedule {
   //
   //   parallel for columns/several tiles { sums, in blocks of a few steps; to }
   void stream_for_few_rows() {
-    // More rows write and read more sums for each block.
-    const int steps = rows_ <= kVeryFewRows ? 16 : 32;
+    const int steps = rows_ <= 16 ? 16 : 32;  // more rows write and read more sums for each block
     tile_ = tile_of_few_rows(rows_, tile_.lanes, target_);
     int columns = kStreamedColumns;
     if (columns_ < kStreamedColumns * 3 / 2) columns /= 2;
@@ -214,12 +211,14 @@ class ProductSchedule {
   }
 
   bool gains_by_panels(const Func &operand) const {
-    constexpr int64_t kLarge = 8 << 20, kFewestRows = 32;
+    constexpr int64_t kLarge = 8 << 20, kFewRows = 64;
     if (lanes_ * s_.func.types()[0].bytes() != 32 || tile_.lanes != lanes_ || is_one_strip() ||
         dot_ || !is_one_matrix() || place_[0] != 0)
       return false;
     const int64_t step = constant(s_.rvars[0].extent()).value_or(0) * s_.func.types()[0].bytes();
-    if (rows_ < kFewestRows || std::max(rows_, columns_) * step < kLarge) return false;
+    if (rows_ < kFewestRowsOfPanels || std::max(rows_, columns_) * step < kLarge) return false;
+    // Strips that stay near are as quick in many rows.
+    if (rows_ > kFewRows && step * tile_.columns() <= second_cache(target_) / 4) return false;
     return dense_image(operand.value(), operand.args()[0].name()) && panels().terms != 0;
   }
 
@@ -340,26 +339,20 @@ class ProductSchedule {
       operand.compute_at(out_, outermost_);
     }
     if (dot_) return pack_for_dots(operand, *dot_);
-    if (tile_.lanes == 1 || turn_as_packed(operand, in_strips)) return;
-    operand.vectorize(operand.args()[0], tile_.lanes, TailStrategy::GuardWithIf);
-  }
-
-  // An operand that lies along the reduction is packed in squares, turned in registers: gathers of
-  // a strip's columns took longer than the product of 64 rows.
-  bool turn_as_packed(const Func &operand, bool in_strips) const {
+    if (tile_.lanes == 1) return;
     const bool whole = least_columns_ >= tile_.columns() || is_one_strip();
-    if (!whole || s_.rvars.size() != 1) return false;
-    std::vector<Expr> extents(operand.args().size(), Expr(1));
-    extents[0] = Expr(static_cast<int>(in_strips ? tile_.columns() : columns_));
-    extents[1] = s_.rvars[0].extent();
-    return schedule_transpose(Loops(operand, extents), false, target_);
+    if (whole && s_.rvars.size() == 1 &&
+        turn_as_packed(operand, in_strips ? tile_.columns() : columns_, s_.rvars[0].extent(),
+                       target_))
+      return;
+    pack_rows(operand, tile_, in_strips && whole, columns_ == 0, few_registers_);
   }
 
   // May the first tile of rows pack a strip as it reads it, so that nothing waits for it? Others
   // find it packed: where rows are tasks of their own, each would pack.
   bool may_pack_on_the_way(const Func &operand) const {
     const bool whole = rows_ >= tile_.rows && columns_ >= tile_.columns();
-    return whole && is_one_matrix() &&
+    return !few_registers_ && whole && is_one_matrix() &&
            constant(s_.rvars[0].extent()).value_or(0) % kTogether == 0 && !dot_ &&
            !has_idle_columns_ && !rows_are_tasks_ && !columns_inside_ && !is_one_strip() &&
            tile_.lanes > 1 && terms_in_cache() == 0 &&
@@ -396,7 +389,7 @@ class ProductSchedule {
   void sum_in_blocks(int terms, const LoopLevel &level, int block = 0, Func *operand = nullptr) {
     RVar blocks("blocks"), term("term");
     Var part("part"), columns("columns"), column("column"), rows("rows"), row("row");
-    Var row_blocks("row_blocks");
+    Var row_blocks("row_blocks"), strips("strips");
     sums_.compute_at(level).vectorize(args_[0], tile_.lanes);
     sums_.update().split(s_.rvars[0], blocks, term, terms);
     Func partial = sums_.update().rfactor(blocks, part);
@@ -415,7 +408,9 @@ class ProductSchedule {
       operand->compute_at(sums_, blocks)
           .pack(args[0], tile_.columns())
           .reorder_storage(args[1], args[0])
+          .split(args[0], strips, args[0], tile_.columns())
           .vectorize(args[0], tile_.lanes);
+      if (tile_.vectors > 1) operand->unroll(args[0]);
     }
     if (tile_.vectors > 1) adding.unroll(column);
     if (tile_.all_columns) adding.parallel(rows);
@@ -553,7 +548,6 @@ class ProductSchedule {
 
   static constexpr int kTogether = 4;            // steps in one iteration
   static constexpr int kStreamedColumns = 1024;  // a page of them
-  static constexpr int kVeryFewRows = 16;
 
   const Loops &to_;
   const std::vector<size_t> &place_;
@@ -594,7 +588,13 @@ class ProductSchedule {
 
 void schedule_product(const Loops &to, const std::vector<size_t> &place, const Stage &s,
                       const std::vector<Func> &operands, const Target &target) {
-  ProductSchedule(to, place, s, target).run(operands);
+  const std::optional<Dot> dot = dot_of(s, target);
+  if (dot && dot->widens && operands.size() == 1 && place == std::vector<size_t>{0, 1}) {
+    const std::optional<Dot> wide = dot_of_widened(*dot, target);
+    if (const auto right = wide ? widened_once(to, s, operands[0], target) : std::nullopt)
+      return ProductSchedule(to, place, s, wide, target).run({*right}, true);
+  }
+  ProductSchedule(to, place, s, dot, target).run(operands);
 }
 
 }  // namespace polyhalite::ops
