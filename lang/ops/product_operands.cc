@@ -108,7 +108,7 @@ std::optional<Func> widened_once(const Loops &to, const Stage &s, Func right,
     return std::nullopt;
   if (*rows < kManyRows || *columns < kManyColumns) return std::nullopt;
   const CallNode *left = dense_factor(s.func, s.rvars[0].name());
-  if (!left || !left->param) return std::nullopt;
+  if (!left || !left->param || left->args.size() < 2) return std::nullopt;
   const Type wide = Int(16);
   Func copy = ImageParam(left->param).in(s.func).change_type(wide);
   Loops rows_of_copy(copy, std::vector<Expr>(copy.args().size(), Expr(1)));
