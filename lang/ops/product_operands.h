@@ -1,4 +1,4 @@
-// What the operands of products are made of, and how they lie in memory.
+// What the operands of products are made of, how they lie in memory, how they are packed.
 #pragma once
 
 #include <optional>
