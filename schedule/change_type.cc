@@ -48,6 +48,10 @@ class ThroughCasts : public ExprRewriter {
     const Expr r = rewrite_children(e);
     const CallNode *c = r->op == Op::Cast ? as_call(r->args[0]) : nullptr;
     if (!c || c->kind != CallKind::Func || c->name != from_) return r;
+    // Of what a type does not hold integers leave the rest, and floats something else.
+    const bool same =
+        c->type.is_float() ? type_.is_float() && r.type().is_float() : type_.is_int_or_uint();
+    if (!same) return r;
     const Expr wide = make_func_call(type_, to_, c->args);
     return r.type() == type_ ? wide : make_cast(r.type(), wide);
   }

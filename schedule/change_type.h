@@ -21,7 +21,8 @@ Algorithm change_type(Algorithm a, const Directive &d);
 
 /// Casts of calls of `from`, each of which casts the same element of `to`, become casts of that:
 ///   from(x) = cast<uint8>(to(x));  cast<int32>(from(y))   ->   cast<int32>(to(y))
-/// Every value of `to` is one of from's type.
+/// Every value of `to` is one of from's type. Between integers and floats they stay as they are,
+/// and so do casts of floats to integers, which need not hold the value.
 void read_through_casts(Algorithm &a, const std::string &from, const std::string &to);
 
 }  // namespace polyhalite

@@ -125,6 +125,13 @@ f(x) = uint8(h(x))
 g(x) = float32(h(x))*float32(h(x + 1)) + float32(f(x) + 1u8)
 h.compute_root()
 )");
+  // 300 to uint8 is 44 of an integer, and something else of a float.
+  EXPECT_EQ(derived("image a: uint16, 1\nf(x) = float32(a(x))\ng(x) = uint8(f(x))\noutput g\n",
+                    "h = f.change_type(int32)"),
+            R"(h(x) = int32(a(x))
+f(x) = float32(h(x))
+g(x) = uint8(f(x))
+)");
   // Values that are kept are read.
   EXPECT_EQ(derived(kBytes, "h = f.change_type(int16)\nf.compute_root()"), R"(h(x) = int16(a(x))
 f(x) = uint8(h(x))
