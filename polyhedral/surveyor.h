@@ -109,6 +109,9 @@ class Surveyor {
   /// is taken. Empty ends where nothing reads.
   std::vector<Interval> needed(const std::string &callee, int dimensions, int scope,
                                Reach reach = Reach::Computed);
+  /// An index in terms of a stage's fused loops where it follows them: y*n + x is p, of n values of
+  /// x, for fuse(x, y, p).
+  Expr over_fused(const StageId &s, const Expr &index) const;
   /// Does a surveyed stage read `callee`?
   bool is_read(const std::string &callee) const;
   // What is used: whole tiles compute more than that, out of producers' cells that may be anything.

@@ -133,6 +133,31 @@ class HullOfBranches {
 
 }  // namespace
 
+// A fused loop that was split has tiles, whose parts of y and x are no ranges of these.
+Expr Surveyor::over_fused(const StageId &s, const Expr &index) const {
+  Expr over = index;
+  for (const Derivation &d : tree_.nest(s).derivations) {
+    if (d.kind != Derivation::Fuse) continue;
+    const auto &ranges = out_.stages[s.func][s.stage].ranges;
+    const auto outer = ranges.find(d.a), inner = ranges.find(d.b);
+    if (outer == ranges.end() || inner == ranges.end()) continue;
+    const Expr n = extent_of(inner->second);
+    const auto parts = [&](const Expr &e) {
+      int count = 0;
+      for_each_node(e, [&](const Expr &x) { count += x->op == Op::Div || x->op == Op::Mod; });
+      return count;
+    };
+    if (!constant(n)) continue;
+    const Expr fused = make_variable(Int(32), VariableKind::Pure, d.c);
+    const Expr joined = simplify(substitute(
+        std::map<std::string, Expr>{{d.a, sum(outer->second.min, make_binary(Op::Div, fused, n))},
+                                    {d.b, sum(inner->second.min, make_binary(Op::Mod, fused, n))}},
+        over));
+    if (parts(joined) <= parts(over)) over = joined;
+  }
+  return over;
+}
+
 std::vector<Interval> Surveyor::needed(const std::string &callee, int dimensions, int scope,
                                        Reach reach) {
   const Reach before = std::exchange(reach_, reach);
@@ -158,7 +183,7 @@ std::vector<Interval> Surveyor::needed(const std::string &callee, int dimensions
       if (bounder == bounders.end()) {
         bounder = bounders.emplace(key, bounder_at(&r.stage, scope, key.second)).first;
       }
-      read.push_back(bounder->second(r.args[d]));
+      read.push_back(bounder->second(over_fused(r.stage, r.args[d])));
     }
     of->add(std::move(read));
   }

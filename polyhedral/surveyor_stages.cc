@@ -389,8 +389,9 @@ bool Surveyor::is_guarded(const StageId &s, const std::string &dim) const {
       if (d.kind == Derivation::Skew) parts.insert(d.b);
     }
   }
-  return std::any_of(parts.begin(), parts.end(),
-                     [&](const std::string &p) { return guarded_.count({s, p}) > 0; });
+  return std::any_of(parts.begin(), parts.end(), [&](const std::string &p) {
+    return guarded_.count({s, p}) > 0;
+  });
 }
 
 Expr Surveyor::read_limit(const StageId &s, const std::string &dim) const {
@@ -482,6 +483,12 @@ void Surveyor::guard_rest(const StageId &s, StageSurvey &out) {
 void Surveyor::fuse_value(const StageId &s, const Derivation &d, StageSurvey &out) {
   const IndexRange &outer = out.ranges.at(d.a), &inner = out.ranges.at(d.b);
   const Expr fused = out.dims.at(d.c), n = simplify(extent_of(inner));
+  // Of constants it shows where indices are those of the fused loop: y*n + x.
+  if (constant(n) && constant(outer.min) && constant(inner.min) && !is_guarded(s, d.c)) {
+    out.dims[d.a] = simplify(sum(outer.min, make_binary(Op::Div, fused, n)));
+    out.dims[d.b] = simplify(sum(inner.min, make_binary(Op::Mod, fused, n)));
+    return;
+  }
   // A fused loop of one iteration is a constant, and the ranges may be those of loops around.
   int owner = innermost_owner(fused);
   for (const Expr &end : {outer.min, outer.max, inner.min, inner.max}) {

@@ -108,6 +108,14 @@ StageDimensions dimensions(const FuncDef &f, int stage, const std::string &user_
                            const std::vector<Directive> &directives) {
   StageDimensions s = default_dimensions(f, stage);
   for (const Directive &d : directives) {
+    int64_t extent;
+    const bool is_bound = d.func == user_name && d.kind == DirectiveKind::Bound;
+    if (!is_bound || f.definition_of(stage) != 0 || !is_const_int(d.factors[1], &extent)) continue;
+    for (LoopDimension &loop : s.loops) {
+      if (loop.name == d.loops[0]) loop.bound = extent;
+    }
+  }
+  for (const Directive &d : directives) {
     if (d.func == user_name && d.stage == stage) s = derive(s, d);
   }
   if (auto why = why_broken(s)) throw CompileError(*why);

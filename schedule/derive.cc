@@ -115,7 +115,7 @@ StageDimensions split(StageDimensions s, const Directive &d) {
   inner.is_predicated =
       der.tail == TailStrategy::PredicateLoads || der.tail == TailStrategy::PredicateStores;
   outer.where = inner.where = d.where;
-  outer.extent = inner.extent = std::nullopt;
+  outer.extent = inner.extent = outer.bound = inner.bound = std::nullopt;
   if (constant) {
     inner.extent = factor;
     if (old.extent) outer.extent = (*old.extent + factor - 1) / factor;
@@ -153,6 +153,8 @@ StageDimensions fuse(StageDimensions s, const Directive &d) {
   fused.where = d.where;
   fused.extent = std::nullopt;
   if (inner.extent && outer.extent) fused.extent = *inner.extent * *outer.extent;
+  fused.bound = std::nullopt;
+  if (inner.bound && outer.bound) fused.bound = *inner.bound * *outer.bound;
   s.derivations.push_back(
       {Derivation::Fuse, outer.name, inner.name, fused.name, Expr(), TailStrategy::Auto, d.where});
   // At the inner loop's place, as in Halide.
@@ -246,7 +248,7 @@ StageDimensions skew(StageDimensions s, const Directive &d) {
   check_label(s, d.loops[2], {at}, d);
   Derivation made{Derivation::Skew, "", s.loops[by].name, "", checked_constant(s, d)};
   s.loops[at].is_reduction = s.loops[at].is_reduction || s.loops[by].is_reduction;
-  s.loops[at].extent = std::nullopt;
+  s.loops[at].extent = s.loops[at].bound = std::nullopt;
   return replace(std::move(s), at, std::move(made), d.loops[2], d);
 }
 

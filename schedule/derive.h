@@ -29,6 +29,7 @@ struct LoopDimension {
   bool is_extern = false;         // the C function of an extern stage runs it: no loop of the tree
   bool is_predicated = false;     // the inner loop of a split that predicates loads or stores
   std::optional<int64_t> extent;  // where it is the same for every run; of pure variables never
+  std::optional<int64_t> bound;   // of these, and of what they are fused to: as bound() gives it
   SourceLocation where;
 };
 

@@ -61,7 +61,8 @@ TailStrategy resolve_tail(const StageDimensions &s, const LoopDimension &old, co
                d.where);
   }
   // No one dimension could grow to hold a tile of a fused or an inner loop.
-  const bool no_room = known ? is_shifting(d.tail) && f > *old.extent : true;
+  bool no_room = known ? is_shifting(d.tail) && f > *old.extent : true;
+  if (is_shifting(d.tail) && old.bound && is_const_int(factor, &f)) no_room = f > *old.bound;
   const bool inner = old.is_fused || old.is_inside;
   return inner && no_room ? TailStrategy::GuardWithIf : d.tail;
 }

@@ -12,7 +12,8 @@ namespace polyhalite {
 ///                 that are computed in place
 ///   RoundUp       else, in updates
 ///   ShiftInwards  else, in pure definitions.
-/// A tail that shifts or rounds a fused or an inner loop without room for a tile is GuardWithIf.
+/// A tail that shifts or rounds a fused or an inner loop without room for a tile is GuardWithIf;
+/// there is room for shifting where bound() says so of all that a loop is fused of.
 /// Throws CompileError where the directive names a tail that this loop cannot have.
 TailStrategy resolve_tail(const StageDimensions &dims, const LoopDimension &old, const Expr &factor,
                           const Directive &directive);

@@ -41,6 +41,17 @@ inline std::vector<int> reversed_dims(int rank) {
   return dims;
 }
 
+/// The elements of a list that these numbers name, in their order.
+template <typename T>
+std::vector<T> in_order(const std::vector<T> &list, const std::vector<int> &order) {
+  std::vector<T> out;
+  for (int d : order) out.push_back(list[static_cast<size_t>(d)]);
+  return out;
+}
+
+/// Dimensions of an image in the order of a Func's arguments: channel, columns, rows..., image.
+std::vector<int> channels_first(int rank);
+
 /// Axes in [0, rank), in rising order.
 std::vector<int> normal_axes(const std::vector<int> &axes, int rank);
 
@@ -68,6 +79,9 @@ Window with_columns(const Window &window, size_t d);
 
 /// Do the channels of x[image, channel, ...] lie side by side in all that it reads?
 bool channels_are_together(const Tensor &x);
+
+/// In some of it?
+bool some_channels_are_together(const Tensor &x);
 
 /// A copy of x[image, channel, ...] whose channels lie side by side.
 Tensor with_channels_innermost(const Tensor &x);

@@ -1,6 +1,7 @@
 // Convolutions, of any number of spatial dimensions. The Funcs have channels innermost, whatever
 // the order of the images around them: vectors run over result channels, a pixel's value is read
 // once for all of them.
+#include <algorithm>
 #include <climits>
 
 #include "lang/ir/visit.h"
@@ -13,28 +14,11 @@ namespace polyhalite::ops {
 
 namespace {
 
-constexpr int kFewChannels = 4;
-
-// Dimensions of an image in the order of a Func's arguments: channel, columns, rows..., image.
-std::vector<int> channels_first(int rank) {
-  std::vector<int> order{1};
-  for (int d = rank - 1; d >= 2; d--) order.push_back(d);
-  order.push_back(0);
-  return order;
-}
-
 // Columns, channel, rows..., image.
 std::vector<int> columns_first(int rank) {
   std::vector<int> order = channels_first(rank);
   std::swap(order[0], order[1]);
   return order;
-}
-
-template <typename T>
-std::vector<T> in_order(const std::vector<T> &list, const std::vector<int> &order) {
-  std::vector<T> out;
-  for (int d : order) out.push_back(list[static_cast<size_t>(d)]);
-  return out;
 }
 
 // A reduction over channels (innermost) and the kernel's cells; `channel` and cells[i] of the
@@ -172,133 +156,10 @@ Expr times(const Expr &a, int b) { return b == 1 ? a : a * b; }
 
 }  // namespace
 
-Tensor bordered(const Tensor &x, const Window &window, const Tensor &outside, bool planes,
-                bool exact) {
-  Index before{Expr(0), Expr(0)}, shape{x.size(0), x.size(1)};
-  bool any = false;
-  for (size_t i = 0; i < window.kernel.size(); i++) {
-    const int d = static_cast<int>(i) + 2;
-    const int cells = (window.kernel[i] - 1) * window.dilation[i] + 1;
-    Expr reach = (window.shape[i] - 1) * window.stride[i] + cells;
-    if (const auto count = constant(window.shape[i])) {
-      reach = static_cast<int>((*count - 1) * window.stride[i] + cells);
-    }
-    const bool open = !constant(x.size(d)) || !constant(reach);
-    any =
-        any || window.before[i] != 0 || (open && !exact) || !is_true(simplify(reach <= x.size(d)));
-    before.emplace_back(window.before[i]);
-    shape.push_back(reach);
-  }
-  if (!any) return x;
-  // What lies outside of x is known; the index is clamped so that no other element is needed. A few
-  // channels fill no vector, rows do.
-  const std::vector<int> order = planes || constant(x.size(1)).value_or(16) <= kFewChannels
-                                     ? reversed_dims(x.rank())
-                                     : channels_first(x.rank());
-  const std::vector<Var> vars = index_vars(x.rank());
-  Index at = as_index(vars);
-  std::vector<Expr> borders;
-  for (size_t d = 2; d < at.size(); d++) {
-    const Expr n = x.shape()[d], i = at[d] - before[d];
-    borders.push_back(i >= 0 && i < n);
-    at[d] = clamp(i, 0, n - 1);
-  }
-  Func f("padded");
-  const Expr border = outside.defined() ? outside(Index{}) : cast(x.type(), Expr(0));
-  Expr value = x(at);
-  // Loops are cut where each dimension asks for itself.
-  for (const Expr &inside : borders) value = select(inside, likely(value), border);
-  f(in_order(vars, order)) = value;
-  Stage own;
-  own.kind = Stage::Border;
-  own.func = f;
-  own.extents = in_order(shape, order);
-  own.dims = order;
-  std::vector<Stage> stages = merged_stages({x});
-  stages.push_back(own);
-  return Tensor(
-      x.type(), shape, [f, order](const Index &index) -> Expr { return f(in_order(index, order)); },
-      stages);
-}
-
-std::optional<size_t> instead_of_columns(const Tensor &x, const Window &window) {
-  if (window.kernel.size() < 2) return std::nullopt;
-  const size_t last = window.kernel.size() - 1;
-  const bool single = constant(x.size(-1)) == 1 && window.kernel[last] == 1 &&
-                      constant(window.shape[last]) == 1 && window.before[last] == 0;
-  if (!single) return std::nullopt;
-  for (size_t d = last; d-- > 0;) {
-    if (constant(window.shape[d]) != 1) return d;
-  }
-  return std::nullopt;
-}
-
-Tensor with_columns(const Tensor &x, size_t first, size_t d, size_t spatial) {
-  std::vector<int> order;
-  for (int i = 0; i < x.rank(); i++) order.push_back(i);
-  std::swap(order[first + d], order[first + spatial - 1]);
-  return transpose(x, order);
-}
-
-Window with_columns(const Window &window, size_t d) {
-  Window w = window;
-  for (std::vector<int> *list : {&w.kernel, &w.stride, &w.dilation, &w.before})
-    std::swap((*list)[d], list->back());
-  std::swap(w.shape[d], w.shape.back());
-  return w;
-}
-
-namespace {
-
-// How what x is made of holds x's channels.
-struct Channels {
-  bool apart = false, together = false;
-
-  explicit Channels(const Tensor &x) {
-    const std::vector<Var> vars = index_vars(x.rank());
-    for_each_node(x(as_index(vars)), [&](const Expr &e) {
-      const CallNode *c = as_call(e);
-      if (!c || (c->kind != CallKind::Func && c->kind != CallKind::Image)) return;
-      for (size_t i = 0; i < c->args.size(); i++) {
-        if (uses_variable(c->args[i], vars[1].name())) (i == 0 ? together : apart) = true;
-      }
-    });
-  }
-};
-
-}  // namespace
-
-bool channels_are_together(const Tensor &x) {
-  const Channels channels(x);
-  return channels.together && !channels.apart;
-}
-
-Tensor channels_together(const Tensor &x) {
-  constexpr int64_t kMany = 16;
-  if (constant(x.size(1)).value_or(0) < kMany) return x;
-  const Channels channels(x);
-  return channels.apart && !channels.together ? with_channels_innermost(x) : x;
-}
-
-Tensor stored_image(const Tensor &x) {
-  if (x.rank() < 3) return stored(x, "image");
-  return channels_are_together(x) ? with_channels_innermost(x) : stored(x, "image");
-}
-
 bool few_results(int results, const Window &window) {
   constexpr int kFew = 4, kManyColumns = 16;
   return results <= kFew && !window.stride.empty() && window.stride.back() == 1 &&
          constant(window.shape.back()).value_or(kManyColumns) >= kManyColumns;
-}
-
-Tensor with_channels_innermost(const Tensor &x) {
-  std::vector<int> channels_last{0}, channels_second{0, x.rank() - 1};
-  for (int d = 2; d < x.rank(); d++) {
-    channels_last.push_back(d);
-    channels_second.push_back(d - 1);
-  }
-  channels_last.push_back(1);
-  return transpose(stored(transpose(x, channels_last), "pixels"), channels_second);
 }
 
 Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int groups, Type sums) {
@@ -315,9 +176,9 @@ Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int g
   const bool depthwise = groups > 1 && constant(w.size(0)) == groups;
   const bool along_rows =
       groups == 1 && few_results(static_cast<int>(constant(w.size(0)).value_or(INT_MAX)), window);
-  const Tensor given = depthwise                            ? channels_together(x)
-                       : along_rows && Channels(x).together ? stored(x, "planes")
-                                                            : x;
+  const Tensor given = depthwise                                     ? channels_together(x)
+                       : along_rows && some_channels_are_together(x) ? stored(x, "planes")
+                                                                     : x;
   const Tensor image = bordered(given, window, Tensor(), along_rows, depthwise);
   Index shape{x.size(0), w.size(0)};
   shape.insert(shape.end(), window.shape.begin(), window.shape.end());
@@ -385,6 +246,63 @@ Tensor kernel_strips(const Tensor &w, int width) {
   return Tensor(w.type(), shape, read, w.detached_stages());
 }
 
+namespace {
+
+// Is each result's pixel made of one pixel, which lies in the image, and are sizes known?
+bool is_pointwise(const Tensor &x, const Window &window) {
+  bool is = true;
+  for (size_t i = 0; i < window.kernel.size(); i++) {
+    const auto count = constant(window.shape[i]);
+    const auto size = constant(x.size(static_cast<int>(i) + 2));
+    is = is && window.kernel[i] == 1 && window.before[i] == 0 && count && size && *count > 1 &&
+         (*count - 1) * window.stride[i] < *size;
+  }
+  return is;
+}
+
+// What pointwise windows over x[image, channel, ..., row, column] read, as [..., pixel].
+Tensor read_pixels(const Tensor &x, const Window &window) {
+  const int rows = static_cast<int>(*constant(window.shape[window.shape.size() - 2]));
+  const int columns = static_cast<int>(*constant(window.shape.back()));
+  const std::vector<int> stride(window.stride.end() - 2, window.stride.end());
+  Index shape(x.shape().begin(), x.shape().end() - 1);
+  shape.back() = rows * columns;
+  auto read = [x, columns, stride](const Index &index) {
+    Index at = index;
+    at.back() = times(index.back() / columns, stride[0]);
+    at.push_back(times(index.back() % columns, stride[1]));
+    return x(at);
+  };
+  return Tensor(x.type(), shape, read, x.detached_stages());
+}
+
+// x[image, channel, ..., pixel] as [image, channel, ..., row, column] of so many columns.
+Tensor with_rows(const Tensor &x, int rows, int columns) {
+  Index shape = x.shape();
+  shape.back() = rows;
+  shape.emplace_back(columns);
+  auto read = [x, columns](const Index &index) {
+    Index at(index.begin(), index.end() - 1);
+    at.back() = index[index.size() - 2] * columns + index.back();
+    return x(at);
+  };
+  std::vector<Stage> stages = x.stages();
+  const int row = x.rank() - 1;
+  for (Stage &s : stages) {
+    const auto pixel = std::find(s.dims.begin(), s.dims.end(), row);
+    if (pixel == s.dims.begin() + 1) {
+      s.joined++;
+      *pixel = row + 1;
+      s.dims.push_back(row);
+    } else {
+      s.dims.clear();
+    }
+  }
+  return Tensor(x.type(), shape, read, stages);
+}
+
+}  // namespace
+
 Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Window &window,
                    Type sums, int groups) {
   const size_t spatial = window.kernel.size();
@@ -393,6 +311,22 @@ Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Win
         convolution(with_columns(x, 2, *d, spatial), with_columns(strips, 1, *d, spatial), results,
                     with_columns(window, *d), sums, groups),
         2, *d, spatial);
+  }
+  // Rows follow each other, so that tiles end at the end of the image only.
+  if (spatial > 1 && strips.rank() == x.rank() + 1 && is_pointwise(x, window)) {
+    Window joined = window;
+    for (std::vector<int> *list :
+         {&joined.kernel, &joined.stride, &joined.dilation, &joined.before})
+      list->pop_back();
+    joined.stride.back() = 1;
+    joined.shape.pop_back();
+    const Tensor pixels = read_pixels(x, window);
+    joined.shape.back() = pixels.size(-1);
+    Index kernels = strips.shape();
+    kernels.erase(kernels.begin() + 1);
+    return with_rows(convolution(pixels, reshape(strips, kernels), results, joined, sums, groups),
+                     static_cast<int>(*constant(window.shape[spatial - 2])),
+                     static_cast<int>(*constant(window.shape.back())));
   }
   const Type type = sums == Type() ? computed_type(x.type()) : sums;
   const Type result = sums == Type() ? x.type() : sums;

@@ -244,7 +244,13 @@ Func turned(const Tensor &t, const std::string &name, const std::vector<int> &or
   const int inside = product_inside(t.stages(), t.rank());
   if (inside < 0 || order.empty()) return Func();
   const std::vector<int> &dims = t.stages()[static_cast<size_t>(inside)].dims;
-  const std::vector<int> own(dims.begin(), dims.begin() + static_cast<ptrdiff_t>(order.size()));
+  std::vector<int> own = dims;
+  const int joined = t.stages()[static_cast<size_t>(inside)].joined;
+  for (int i = 0; i < joined; i++) {
+    own.insert(own.begin() + 2 + i, own.back());
+    own.pop_back();
+  }
+  own.resize(order.size());
   constexpr int64_t kSquare = 8;
   for (const int d : {own[0], order[0]}) {
     if (constant(t.size(d)).value_or(kSquare) < kSquare) return Func();
@@ -284,6 +290,28 @@ std::optional<size_t> row_loop(const Stage &s, const std::vector<Expr> &extents,
     if (!places.count(p) && !is_one(extents[p])) return std::nullopt;
   }
   return *places.begin();
+}
+
+// The loops over an output's columns and rows as one over its pixels, for a Product whose rows are
+// joined: the last of `place` is the rows', and taken from it.
+Loops joined_rows(const Loops &out, std::vector<size_t> *place) {
+  const size_t column = (*place)[1], row = place->back();
+  place->pop_back();
+  Loops joined = out;
+  Func f = out.func;
+  for (const Var &v : f.args()) {
+    for (size_t d : {column, row}) {
+      if (v.name() == out.vars[d].name()) f.bound(v, 0, out.extents[d]);
+    }
+  }
+  joined.vars[column] = Var("pixel");
+  joined.stage.fuse(out.vars[column], out.vars[row], joined.vars[column]);
+  joined.extents[column] =
+      static_cast<int>(*constant(out.extents[column]) * *constant(out.extents[row]));
+  joined.vars.erase(joined.vars.begin() + static_cast<ptrdiff_t>(row));
+  joined.extents.erase(joined.extents.begin() + static_cast<ptrdiff_t>(row));
+  for (size_t &p : *place) p -= p > row ? 1 : 0;
+  return joined;
 }
 
 // Of each Reduce. One that others may read runs no further inside than they do.
@@ -383,8 +411,10 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
         std::vector<size_t> place;
         if (static_cast<int>(i) == inside) {
           for (int d : s.dims) place.push_back(place_of(d));
+          Loops loops = out;
+          for (int j = 0; j < s.joined; j++) loops = joined_rows(loops, &place);
           if (is_split(s)) place.pop_back();
-          schedule_sums(out, place, s, operands, border, target);
+          schedule_sums(loops, place, s, operands, border, target);
         } else {
           Func whole = Func(s.func).in();
           whole.compute_root();

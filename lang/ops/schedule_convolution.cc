@@ -131,7 +131,9 @@ class TileSchedule {
     };
     const bool has_columns = place_.size() > 1;
     if (has_columns) {
-      loops_.split(to_.vars[place_[1]], columns, column, tile_, tail_for(least_columns_, tile_));
+      TailStrategy tail = tail_for(least_columns_, tile_);
+      if (s_.joined && columns_ >= tile_) tail = TailStrategy::ShiftInwards;
+      loops_.split(to_.vars[place_[1]], columns, column, tile_, tail);
       order.emplace_back(column);
       if (!columns_outside) add_columns();
     }

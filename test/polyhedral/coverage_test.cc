@@ -37,6 +37,15 @@ over q(0, 1), s(0, 8): g(q, 4) = g(q, 4) + f(q, s) + f(q, 3)
 output g
 )";
 
+constexpr const char *kRows = R"(image in: float32, 1
+g(p) = in(p)*2.0f
+f(x, y) = g(y*7 + x) + 1.0f
+output f
+)";
+constexpr const char *kTilesOfPixels =
+    "f.bound(x, 0, 7)\nf.bound(y, 0, 7)\nf.fuse(x, y, p)\nf.split(p, po, pi, 5, ShiftInwards)\n"
+    "g.compute_at(f, po)";
+
 struct Case {
   const char *algorithm, *schedule;
 };
@@ -71,6 +80,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{kBlur,
              "by.fuse(x, y, t)\nby.split(t, to, ti, 4, GuardWithIf)\nbx.compute_at(by, ti)\n"
              "bx.store_root()"},
+        Case{kRows, kTilesOfPixels}, Case{kRows, "f.fuse(x, y, p)\ng.compute_at(f, p)"},
         Case{kPyramid, ""}, Case{kPyramid, "low.compute_root()\nup.compute_root()"},
         Case{kPyramid, "low.compute_root()\nup.compute_at(out, x)"},
         Case{kPyramid, "out.split(x, xo, xi, 8)\nlow.compute_at(out, xo)\nup.compute_at(out, xo)"},

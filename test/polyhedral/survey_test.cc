@@ -49,6 +49,28 @@ serial by.s0.y from by.min.1 extent by.extent.1
 )");
 }
 
+// What is read at y*7 + x is no more than a tile of the loop over both.
+TEST(survey, producer_in_a_tile_of_a_fused_loop) {
+  const char *rows = "image in: float32, 1\ng(p) = in(p)*2.0f\nf(x, y) = g(y*7 + x) + 1.0f\noutput f\n";
+  EXPECT_EQ(surveyed(rows,
+                     "f.bound(x, 0, 7)\nf.bound(y, 0, 7)\nf.fuse(x, y, p)\n"
+                     "f.split(p, po, pi, 5, ShiftInwards)\ng.compute_at(f, po)\n"),
+            R"(assume f.min.0 >= 0
+assume f.extent.0 + f.min.0 <= 7
+assume f.min.1 >= 0
+assume f.extent.1 + f.min.1 <= 7
+needs f [0, 6] [0, 6]
+needs in [0, 48]
+serial f.s0.po from 0 extent 10
+  let f.s0.p.base = min(f.s0.po*5, 44) >= 0 <= 44
+  allocate g [f.s0.p.base, f.s0.p.base + 4]
+    serial g.s0.p from f.s0.p.base extent 5
+      'g' p=g.s0.p
+    serial f.s0.pi from 0 extent 5
+      'f' x=(f.s0.p.base + f.s0.pi)%7 y=(f.s0.p.base + f.s0.pi)/7
+)");
+}
+
 TEST(survey, producer_in_a_shifted_tile_has_constant_storage) {
   EXPECT_EQ(surveyed(kBlur, "by.split(y, yo, yi, 32, ShiftInwards)\nbx.compute_at(by, yo)\n"),
             R"(assume by.extent.1 >= 32

@@ -50,6 +50,15 @@ TEST(tail, automatic_of_fused_loops) {
   EXPECT_EQ(tails("f.update(0).fuse(r, x, t)\nf.update(0).split(t, to, ti, 8)"), "GuardWithIf ");
 }
 
+// Of bounds that leave room for a tile.
+TEST(tail, fused_loops_of_known_sizes_shift_inwards) {
+  const std::string fused = "f.fuse(x, y, t)\nf.split(t, to, ti, 5, ShiftInwards)";
+  EXPECT_EQ(tails("f.bound(x, 0, 3)\nf.bound(y, 2, 2)\n" + fused), "ShiftInwards ");
+  EXPECT_EQ(tails(fused + "\nf.bound(x, 0, 3)\nf.bound(y, 2, 2)"), "ShiftInwards ");
+  EXPECT_EQ(tails("f.bound(x, 0, 3)\n" + fused), "GuardWithIf ");
+  EXPECT_EQ(tails("f.bound(x, 0, 2)\nf.bound(y, 2, 2)\n" + fused), "GuardWithIf ");
+}
+
 TEST(tail, shift_inwards_of_an_update_is_refused) {
   EXPECT_EQ(tails("f.update(0).split(x, xo, xi, 8, ShiftInwards)"),
             "s.txt:1: error: cannot split 'x' of update 0 of 'f' with ShiftInwards\n"
