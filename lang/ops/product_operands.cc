@@ -76,7 +76,7 @@ bool turn_as_packed(const Func &operand, int64_t columns, const Expr &depth, con
   return schedule_transpose(Loops(operand, extents), false, target);
 }
 
-void pack_rows(Func operand, const ProductTile &tile, bool in_strips, bool open, bool fetches) {
+void pack_rows(Func operand, const ProductTile &tile, bool in_strips, bool open) {
   constexpr int kRows = 8;
   const Var column = operand.args()[0], depth = operand.args()[1];
   if (!in_strips) {
@@ -90,7 +90,7 @@ void pack_rows(Func operand, const ProductTile &tile, bool in_strips, bool open,
   operand.vectorize(column, tile.lanes);
   if (tile.vectors > 1) operand.unroll(column);
   const CallNode *image = image_of(operand);
-  if (fetches && image && image->param) {
+  if (image && image->param) {
     operand.prefetch(ImageParam(image->param), depth, depth, kRows,
                      PrefetchBoundStrategy::NonFaulting);
   }

@@ -36,8 +36,8 @@ bool lies_in_dots(Expr e, const std::string &depth, int terms);
 bool turn_as_packed(const Func &operand, int64_t columns, const Expr &depth, const Target &target);
 
 /// Packs an operand row by row, in vectors; strips of the tile's columns if `in_strips`, `open`
-/// where that cannot be proven. `fetches`: rows of a strip are asked for before their turn.
-void pack_rows(Func operand, const ProductTile &tile, bool in_strips, bool open, bool fetches);
+/// where that cannot be proven. Rows of a strip of an image are asked for before their turn.
+void pack_rows(Func operand, const ProductTile &tile, bool in_strips, bool open);
 
 /// The right operand of a product of two matrices of bytes in 16 bits, which are the rows of the
 /// left one, too, in a copy of it: where processors' dot products widen bytes, each is widened once

@@ -161,7 +161,6 @@ class ProductSchedule {
       if (counts[i] == 1) continue;
       if (tasks > 1 && operations / tasks <= kWorthTasksInside) break;
       loops_.parallel(outer[i]);
-      rows_are_tasks_ = rows_are_tasks_ || (i == 0 && place_.size() > 1);
       tasks *= counts[i] == 0 ? 8 : counts[i];
     }
   }
@@ -324,12 +323,6 @@ class ProductSchedule {
       return;
     }
     if (!one_vector_ && !needs_copy && rows < (dot_ ? 2 : 4) * tile_.rows) return;
-    if (may_pack_on_the_way(operand)) {
-      operand.store_at(out_, column_loop_).vectorize(operand.args()[0], tile_.lanes);
-      if (tile_.vectors > 1) operand.unroll(operand.args()[0]);
-      packed_on_the_way_ = operand;
-      return;
-    }
     const bool in_strips = !is_one_strip() && !columns_inside_;
     if (in_strips) {
       operand.compute_at(out_, column_loop_);
@@ -345,18 +338,7 @@ class ProductSchedule {
         turn_as_packed(operand, in_strips ? tile_.columns() : columns_, s_.rvars[0].extent(),
                        target_))
       return;
-    pack_rows(operand, tile_, in_strips && whole, columns_ == 0, few_registers_);
-  }
-
-  // May the first tile of rows pack a strip as it reads it, so that nothing waits for it? Others
-  // find it packed: where rows are tasks of their own, each would pack.
-  bool may_pack_on_the_way(const Func &operand) const {
-    const bool whole = rows_ >= tile_.rows && columns_ >= tile_.columns();
-    return !few_registers_ && whole && is_one_matrix() &&
-           constant(s_.rvars[0].extent()).value_or(0) % kTogether == 0 && !dot_ &&
-           !has_idle_columns_ && !rows_are_tasks_ && !columns_inside_ && !is_one_strip() &&
-           tile_.lanes > 1 && terms_in_cache() == 0 &&
-           dense_image(operand.value(), operand.args()[0].name());
+    pack_rows(operand, tile_, in_strips && whole, columns_ == 0);
   }
 
   int64_t planned_rows() const {
@@ -449,7 +431,6 @@ class ProductSchedule {
     if (block == 0) {
       order_update(sums_.update(), s_.rvars, {});
       fetch_ahead(sums_.update(), s_.rvars[0]);
-      if (packed_on_the_way_) packed_on_the_way_->compute_at(sums_, s_.rvars[0]);
       return;
     }
     RVar blocks("blocks"), term("term");
@@ -462,7 +443,6 @@ class ProductSchedule {
     reduced.push_back(term);
     order_update(partial.update(), reduced, {part});
     fetch_ahead(partial.update(), reduced[0]);
-    if (packed_on_the_way_) packed_on_the_way_->compute_at(partial, reduced[0]);
     order_update(sums_.update(), {blocks}, {}, false);
   }
 
@@ -572,10 +552,8 @@ class ProductSchedule {
   const ProductTile along_depth_;
   const bool columns_inside_;  // of the loops over others
   Var column_loop_{"columns"}, outermost_;
-  LoopLevel level_;              // where a tile is computed
-  int64_t steps_ = 0;            // of the innermost loop over products; 0: not known
-  bool rows_are_tasks_ = false;  // may tiles of rows run at once?
-  std::optional<Func> packed_on_the_way_;
+  LoopLevel level_;    // where a tile is computed
+  int64_t steps_ = 0;  // of the innermost loop over products; 0: not known
   bool in_panels_ = false;
   bool only_rows_ = false;   // the outermost loop is that over tiles of rows
   bool plain_ = false;       // a tile of the output is unrolled
