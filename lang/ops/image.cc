@@ -58,7 +58,7 @@ Tensor bordered(const Tensor &x, const Window &window, const Tensor &outside, bo
   own.kind = Stage::Border;
   own.func = f;
   own.extents = in_order(shape, order);
-  own.dims = order;
+  own.dims = own.places = order;
   std::vector<Stage> stages = merged_stages({x});
   stages.push_back(own);
   return Tensor(

@@ -5,6 +5,7 @@
 #include "lang/ops/common.h"
 #include "lang/ops/dots.h"
 #include "lang/ops/loops.h"
+#include "lang/simplify/simplify.h"
 #include "polyhalite/operators.h"
 
 namespace polyhalite::ops {
@@ -38,6 +39,25 @@ int64_t steps_of(const Stage &s) {
   int64_t n = 1;
   for (const RVar &r : s.rvars) n *= constant(r.extent()).value_or(64);
   return n;
+}
+
+// Do the first or the last pixels along a dimension of a bordered image lie outside of it? It
+// counts from the innermost one, the columns.
+bool reaches_outside(const Stage &border, size_t dimension) {
+  const int own = static_cast<int>(border.places.size() - 1 - dimension);
+  const auto d = static_cast<size_t>(std::find(border.places.begin(), border.places.end(), own) -
+                                     border.places.begin());
+  const auto extent = constant(border.extents[d]);
+  const std::string name = Func(border.func).args()[d].name();
+  bool outside = !extent;
+  for_each_node(Func(border.func).value(), [&](const Expr &e) {
+    if (outside || e->op != Op::Select || !uses_variable(e->args[0], name)) return;
+    for (const int64_t at : {int64_t{0}, *extent - 1}) {
+      const Expr there = substitute(name, Expr(static_cast<int>(at)), e->args[0]);
+      outside = outside || !is_true(simplify(there));
+    }
+  });
+  return outside;
 }
 
 // Loops around a tile, the innermost first, and their extents; 0: known at run time only.
@@ -101,7 +121,8 @@ class TileSchedule {
   // `columns_outside`: of all but images; tiles go down the rows. `together`: only so many strips
   // stand inside, 0: all.
   void tile_output(StripLoop where, bool columns_outside = false, int64_t together = 0) {
-    Var channel = to_.vars[place_[0]], column("column"), columns("columns");
+    Var channel = to_.vars[place_[0]], column("column");
+    const Var &columns = column_tiles_;
     const bool own_strips = place_.size() == s_.extents.size() && s_.kind == Stage::Strips;
     if (own_strips) {
       strip_ = to_.vars[place_.back()];
@@ -182,10 +203,23 @@ class TileSchedule {
 
   // What a group's tiles see on their way down is copied, with zeros around it, to a ring of rows.
   void copy_border() {
-    if (!down_ || !around_ || s_.when.defined()) return;
+    if (!down_ || !around_) return;
     Func border = border_->func;
     border.store_at(out_, *around_).compute_at(out_, *down_);
     if (lanes_ > 1) border.vectorize(border.args()[0], lanes_);
+  }
+
+  // Tiles inside of the image read it without conditions: of all cells at once they take registers
+  // from the sums. Short loops are left whole where nobody asks.
+  void cut_off_border() {
+    constexpr int64_t kCutAnyway = 16, kFewTiles = 4;
+    const auto cut = [&](const Var &loop, int64_t count, int64_t least, size_t dimension) {
+      if (count >= least && count < kCutAnyway && reaches_outside(*border_, dimension))
+        loops_.always_partition(loop);
+    };
+    if (!down_) return;
+    cut(*down_, down_count_, 3, 1);
+    if (columns_ != 0) cut(column_tiles_, tiles(columns_, tile_), kFewTiles, 0);
   }
 
   void in_registers(const polyhalite::Stage &stage) const { in_registers(stage, args_); }
@@ -265,6 +299,7 @@ class TileSchedule {
     const int64_t count = to_.extent(i), task = largest_divisor(count, std::min(kMost, count / 2));
     Var row("row");
     down_ = task < kLeast ? rows : row;
+    down_count_ = task < kLeast ? count : task;
     if (task < kLeast) return outer->add(rows, count);
     loops_.split(rows, rows, row, static_cast<int>(task));
     outer->add(row, task);
@@ -315,10 +350,11 @@ class TileSchedule {
     }
   }
 
-  Var strip_{"strips"}, groups_{"strip_groups"};
+  Var strip_{"strips"}, groups_{"strip_groups"}, column_tiles_{"columns"};
   int64_t strips_ = 1;
   std::optional<Var> row_, task_;
   std::optional<Var> down_, around_;  // rows that tiles go down, and the loop around it
+  int64_t down_count_ = 0;
 };
 
 class StripSchedule : TileSchedule {
@@ -485,7 +521,8 @@ class DepthwiseSchedule : TileSchedule {
   // Threads share columns: what goes down an image is fetched some rows ahead, for writing, too,
   // which takes the rows of a thread below from its cache, each time.
   void run() {
-    constexpr int64_t kUnrolled = 32, kTogetherBytes = 256, kNear = 2 << 20;
+    constexpr int64_t kUnrolled = 32, kTogetherBytes = 256, kMostNear = 2 << 20;
+    const int64_t most_near = std::min(kMostNear, 2 * second_cache(target_));
     const int64_t bytes = s_.func.types()[0].bytes();
     // Of an open number of images a few.
     const auto pixels = [](std::vector<Expr> extents) {
@@ -493,9 +530,14 @@ class DepthwiseSchedule : TileSchedule {
       return product_of(extents);
     };
     const int64_t images = bytes * (pixels(s_.extents) + (border_ ? pixels(border_->extents) : 0));
-    const bool near = images <= kNear;
+    const bool near = images <= most_near;
     tile_output(StripLoop::Innermost, true, near ? kTogetherBytes / (lanes_ * bytes) : 0);
-    if (near && border_ && columns_collide()) copy_border();
+    const bool copies = near && border_ && columns_collide() && !s_.when.defined();
+    if (copies) {
+      copy_border();
+    } else if (border_) {
+      cut_off_border();
+    }
     in_registers(sums_.operator polyhalite::Stage());
     order_update(sums_.update(), s_.rvars, {});
     int64_t cells = 1;

@@ -305,6 +305,29 @@ TEST(convolution, few_results) {
   }
 }
 
+// Borders on some sides of few rows and of few tiles, whose loops are cut where there is one.
+TEST(convolution, depthwise_images_with_borders_on_some_sides) {
+  for (const int rows : {2, 7, 28}) {
+    for (const int columns : {14, 35}) {
+      for (const auto &[down, across] : {std::pair{3, 3}, {3, 1}, {1, 3}}) {
+        for (const auto &[before, after] : {std::pair{1, 1}, {0, 1}}) {
+          const Shape s{24,
+                        24,
+                        24,
+                        {rows + down - 1, columns + across - 1},
+                        {down, across},
+                        {1, 1},
+                        {1, 1},
+                        {down > 1 ? before : 0, across > 1 ? before : 0},
+                        {down > 1 ? after : 0, across > 1 ? after : 0}};
+          EXPECT_LE(error_of(s, Kernels::Plain, Images::ChannelsInnermost, true, host()), 1)
+              << text(s);
+        }
+      }
+    }
+  }
+}
+
 TEST(convolution, open_sizes) {
   for (const Shape &s : some_shapes()) {
     const Kernels kernels = s.groups > 1 ? Kernels::Plain : Kernels::Strips;
@@ -400,8 +423,9 @@ TEST(convolution, strips_that_do_not_hold_the_results_are_refused) {
   EXPECT_NE(message.find("33 results of kernels in 2 strips of 16"), std::string::npos) << message;
   EXPECT_NE(message.find("kernel_strips()"), std::string::npos) << message;
   Param<int> n("n");
-  const std::string open =
-      message_of([&] { ops::kernel_strips(ops::Tensor(x, {n, 8, 4, 4}), 16); });
+  const std::string open = message_of([&] {
+    ops::kernel_strips(ops::Tensor(x, {n, 8, 4, 4}), 16);
+  });
   EXPECT_NE(open.find("strips of 16 of an open number"), std::string::npos) << open;
 }
 

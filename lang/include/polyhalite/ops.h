@@ -72,6 +72,7 @@ struct Stage {
   int cells = 0;  // of one of these windows
   // Of a Winograd, of rows and of columns: results of a tile, pixels between windows, products for
   // each channel of a tile. Of a Fourier, `tile` is each part's factor, 0 where it is no pass.
+  // Of a Border, `places` are the image's dimensions that the arguments count along.
   std::vector<int> tile = {}, stride = {}, places = {};
   // Of a Product, Strips or Depthwise of open sizes, whose func selects by size between the sums of
   // others: the first one whose `when` holds, the last one, which has none, where no other does. A
