@@ -67,6 +67,7 @@ TEST_F(HostOnly, KeptMemoryIsGivenBackWhenNoLongerReused) {
   release_result = -3;
   EXPECT_EQ(polyhalite_reuse_device_allocations(nullptr, false), -3);
   EXPECT_EQ(released, 1);
+  release_result = 0;
   EXPECT_FALSE(polyhalite_can_reuse_device_allocations(nullptr));
 }
 
