@@ -248,39 +248,30 @@ Tensor kernel_strips(const Tensor &w, int width) {
 
 namespace {
 
-// Is each result's pixel made of one pixel, which lies in the image, and are sizes known?
-bool is_pointwise(const Tensor &x, const Window &window) {
-  bool is = true;
-  for (size_t i = 0; i < window.kernel.size(); i++) {
+// Are the sums' columns all pixels of an image? Where each is made of one pixel, since rows then
+// follow each other; and where rows are short, of strips for 16 registers, whose tiles are no 7 or
+// 14 columns: then few are computed twice, and the border is a copy of the image.
+bool joins_rows(const Tensor &x, const Window &window, int64_t width) {
+  constexpr int64_t kNarrow = 16, kShortRow = 14;
+  const size_t spatial = window.kernel.size();
+  if (spatial < 2) return false;
+  bool known = true, is_pointwise = true;
+  for (size_t i = 0; i < spatial; i++) {
     const auto count = constant(window.shape[i]);
     const auto size = constant(x.size(static_cast<int>(i) + 2));
-    is = is && window.kernel[i] == 1 && window.before[i] == 0 && count && size && *count > 1 &&
-         (*count - 1) * window.stride[i] < *size;
+    known = known && count && size && *count > 1;
+    is_pointwise = is_pointwise && known && window.kernel[i] == 1 && window.before[i] == 0 &&
+                   (*count - 1) * window.stride[i] < *size;
   }
-  return is;
-}
-
-// What pointwise windows over x[image, channel, ..., row, column] read, as [..., pixel].
-Tensor read_pixels(const Tensor &x, const Window &window) {
-  const int rows = static_cast<int>(*constant(window.shape[window.shape.size() - 2]));
-  const int columns = static_cast<int>(*constant(window.shape.back()));
-  const std::vector<int> stride(window.stride.end() - 2, window.stride.end());
-  Index shape(x.shape().begin(), x.shape().end() - 1);
-  shape.back() = rows * columns;
-  auto read = [x, columns, stride](const Index &index) {
-    Index at = index;
-    at.back() = times(index.back() / columns, stride[0]);
-    at.push_back(times(index.back() % columns, stride[1]));
-    return x(at);
-  };
-  return Tensor(x.type(), shape, read, x.detached_stages());
+  return known &&
+         (is_pointwise || (width <= kNarrow && *constant(window.shape.back()) <= kShortRow));
 }
 
 // x[image, channel, ..., pixel] as [image, channel, ..., row, column] of so many columns.
-Tensor with_rows(const Tensor &x, int rows, int columns) {
+Tensor with_rows(const Tensor &x, const Expr &rows, const Expr &columns) {
   Index shape = x.shape();
   shape.back() = rows;
-  shape.emplace_back(columns);
+  shape.push_back(columns);
   auto read = [x, columns](const Index &index) {
     Index at(index.begin(), index.end() - 1);
     at.back() = index[index.size() - 2] * columns + index.back();
@@ -291,7 +282,7 @@ Tensor with_rows(const Tensor &x, int rows, int columns) {
   for (Stage &s : stages) {
     const auto pixel = std::find(s.dims.begin(), s.dims.end(), row);
     if (pixel == s.dims.begin() + 1) {
-      s.joined++;
+      s.joined = true;
       *pixel = row + 1;
       s.dims.push_back(row);
     } else {
@@ -311,22 +302,6 @@ Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Win
         convolution(with_columns(x, 2, *d, spatial), with_columns(strips, 1, *d, spatial), results,
                     with_columns(window, *d), sums, groups),
         2, *d, spatial);
-  }
-  // Rows follow each other, so that tiles end at the end of the image only.
-  if (spatial > 1 && strips.rank() == x.rank() + 1 && is_pointwise(x, window)) {
-    Window joined = window;
-    for (std::vector<int> *list :
-         {&joined.kernel, &joined.stride, &joined.dilation, &joined.before})
-      list->pop_back();
-    joined.stride.back() = 1;
-    joined.shape.pop_back();
-    const Tensor pixels = read_pixels(x, window);
-    joined.shape.back() = pixels.size(-1);
-    Index kernels = strips.shape();
-    kernels.erase(kernels.begin() + 1);
-    return with_rows(convolution(pixels, reshape(strips, kernels), results, joined, sums, groups),
-                     static_cast<int>(*constant(window.shape[spatial - 2])),
-                     static_cast<int>(*constant(window.shape.back())));
   }
   const Type type = sums == Type() ? computed_type(x.type()) : sums;
   const Type result = sums == Type() ? x.type() : sums;
@@ -348,6 +323,12 @@ Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Win
   const Tensor image = bordered(x, window, Tensor(), false, true);
   Index shape{x.size(0), Expr(results)};
   shape.insert(shape.end(), window.shape.begin(), window.shape.end());
+  const bool joined = joins_rows(x, window, *width);
+  const Expr rows = spatial > 1 ? shape[spatial] : Expr(), columns = shape.back();
+  if (joined) {
+    shape.pop_back();
+    shape.back() = static_cast<int>(*constant(rows) * *constant(columns));
+  }
   const int rank = static_cast<int>(shape.size());
   const std::vector<int> order = channels_first(rank);
   const KernelDomain domain(strips.size(-2), window.kernel);
@@ -357,10 +338,13 @@ Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Win
   args.push_back(strip);
   Expr channel = domain.channel;
   if (groups > 1) channel = strip / static_cast<int>(*count / groups) * strips.size(-2) + channel;
-  Index pixel{vars[0], channel}, weight{strip};
-  for (size_t i = 0; i < window.kernel.size(); i++) {
-    pixel.push_back(times(vars[i + 2], window.stride[i]) +
-                    times(domain.cells[i], window.dilation[i]));
+  Index place(vars.begin() + 2, vars.end()), pixel{vars[0], channel}, weight{strip};
+  if (joined) {
+    place.push_back(place.back() % columns);
+    place[spatial - 2] = place[spatial - 2] / columns;
+  }
+  for (size_t i = 0; i < spatial; i++) {
+    pixel.push_back(times(place[i], window.stride[i]) + times(domain.cells[i], window.dilation[i]));
     weight.push_back(domain.cells[i]);
   }
   weight.push_back(domain.channel);
@@ -391,7 +375,8 @@ Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Win
     to.push_back(index[1] / w);
     return sum(to);
   };
-  return convert(Tensor(type, shape, read, std::move(stages)), result);
+  const Tensor y = convert(Tensor(type, shape, read, std::move(stages)), result);
+  return joined ? with_rows(y, rows, columns) : y;
 }
 
 std::optional<Phases> transposed_phases(const Window &window) {

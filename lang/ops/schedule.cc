@@ -245,9 +245,8 @@ Func turned(const Tensor &t, const std::string &name, const std::vector<int> &or
   if (inside < 0 || order.empty()) return Func();
   const std::vector<int> &dims = t.stages()[static_cast<size_t>(inside)].dims;
   std::vector<int> own = dims;
-  const int joined = t.stages()[static_cast<size_t>(inside)].joined;
-  for (int i = 0; i < joined; i++) {
-    own.insert(own.begin() + 2 + i, own.back());
+  if (t.stages()[static_cast<size_t>(inside)].joined) {
+    own.insert(own.begin() + 2, own.back());
     own.pop_back();
   }
   own.resize(order.size());
@@ -298,12 +297,7 @@ Loops joined_rows(const Loops &out, std::vector<size_t> *place) {
   const size_t column = (*place)[1], row = place->back();
   place->pop_back();
   Loops joined = out;
-  Func f = out.func;
-  for (const Var &v : f.args()) {
-    for (size_t d : {column, row}) {
-      if (v.name() == out.vars[d].name()) f.bound(v, 0, out.extents[d]);
-    }
-  }
+  for (size_t d : {column, row}) Func(out.func).bound(out.vars[d], 0, out.extents[d]);
   joined.vars[column] = Var("pixel");
   joined.stage.fuse(out.vars[column], out.vars[row], joined.vars[column]);
   joined.extents[column] =
@@ -411,8 +405,7 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
         std::vector<size_t> place;
         if (static_cast<int>(i) == inside) {
           for (int d : s.dims) place.push_back(place_of(d));
-          Loops loops = out;
-          for (int j = 0; j < s.joined; j++) loops = joined_rows(loops, &place);
+          const Loops loops = s.joined ? joined_rows(out, &place) : out;
           if (is_split(s)) place.pop_back();
           schedule_sums(loops, place, s, operands, border, target);
         } else {

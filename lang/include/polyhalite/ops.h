@@ -52,9 +52,9 @@ struct Stage {
   // For each argument of func the dimension of the tensor that it counts along; empty where the
   // tensor reads the Func elsewhere than at its own point.
   std::vector<int> dims;
-  // Of how many dimensions the rows follow each other in func's second argument: the last entries of
-  // dims, behind those of the arguments, the innermost one last.
-  int joined = 0;
+  // Do the rows of an image follow each other in func's second argument? Then dims has one entry
+  // more: the dimension of the rows, behind those of the arguments.
+  bool joined = false;
   // Of a Product that is made of several side by side, and of Strips: the last argument says which,
   // and the first counts within it along the same dimension. The last strip may have results beyond
   // the tensor's.
