@@ -187,6 +187,15 @@ void ScheduleDraw::loop_directive(const std::string &func, int stage,
   } else if (kind < 50 && dims.size() >= 2) {
     const size_t i = dice_.between(0, static_cast<int>(dims.size()) - 2);
     const std::string fused = dims[i] + dims[i + 1] + std::to_string(fresh_++);
+    // Tiles of loops of known sizes may shift.
+    const FuncDef *f = algorithm_.find(func);
+    for (const std::string &d : {dims[i], dims[i + 1]}) {
+      const bool is_argument = f && std::count(f->args.begin(), f->args.end(), d) > 0;
+      if (is_argument && dice_.chance(60)) {
+        add(DirectiveKind::Bound, func, 0, {d}).factors = {Expr(dice_.between(-2, 1)),
+                                                           Expr(dice_.between(8, 20))};
+      }
+    }
     add(DirectiveKind::Fuse, func, stage, {dims[i], dims[i + 1], fused});
     dims[i] = fused;
     dims.erase(dims.begin() + static_cast<long>(i) + 1);
