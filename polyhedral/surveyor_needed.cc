@@ -141,6 +141,7 @@ Expr Surveyor::over_fused(const StageId &s, const Expr &index) const {
     const auto &ranges = out_.stages[s.func][s.stage].ranges;
     const auto outer = ranges.find(d.a), inner = ranges.find(d.b);
     if (outer == ranges.end() || inner == ranges.end()) continue;
+    if (!uses_variable(over, d.a) || !uses_variable(over, d.b)) continue;
     const Expr n = extent_of(inner->second);
     const auto parts = [&](const Expr &e) {
       int count = 0;

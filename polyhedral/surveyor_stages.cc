@@ -389,9 +389,8 @@ bool Surveyor::is_guarded(const StageId &s, const std::string &dim) const {
       if (d.kind == Derivation::Skew) parts.insert(d.b);
     }
   }
-  return std::any_of(parts.begin(), parts.end(), [&](const std::string &p) {
-    return guarded_.count({s, p}) > 0;
-  });
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const std::string &p) { return guarded_.count({s, p}) > 0; });
 }
 
 Expr Surveyor::read_limit(const StageId &s, const std::string &dim) const {

@@ -249,8 +249,8 @@ Tensor kernel_strips(const Tensor &w, int width) {
 namespace {
 
 // Are the sums' columns all pixels of an image? Where each is made of one pixel, since rows then
-// follow each other; and where rows are short, of strips for 16 registers, whose tiles are no 7 or
-// 14 columns: then few are computed twice, and the border is a copy of the image.
+// follow each other; and where rows are short, of narrow strips, as for 16 registers, whose tiles
+// are no 7 or 14 columns: then few are computed twice, and the border is a copy of the image.
 bool joins_rows(const Tensor &x, const Window &window, int64_t width) {
   constexpr int64_t kNarrow = 16, kShortRow = 14;
   const size_t spatial = window.kernel.size();

@@ -90,6 +90,12 @@ bool is_small(const Expr &e);
 /// sums that a loop reads lie in memory, also while they are added up.
 Func hold_tile(Func sums, const LoopLevel &level, int lanes);
 
+/// Puts the loops of an update in order: those `inside` of its reductions, these, arguments that no
+/// tile has (from the third on), and further ones.
+void order_around_sums(polyhalite::Stage update, std::vector<VarOrRVar> inside,
+                       const std::vector<RVar> &reduced, const std::vector<Var> &args,
+                       const std::vector<Var> &further);
+
 /// Of a Func's loops, from the outermost (the last) inwards, as many run in parallel as give tasks
 /// enough; `counts`: their extents, 0 where that is known at run time only.
 void make_parallel(const Loops &l, const std::vector<Var> &outer,

@@ -90,6 +90,15 @@ Func hold_tile(Func sums, const LoopLevel &level, int lanes) {
   return copies;
 }
 
+void order_around_sums(polyhalite::Stage update, std::vector<VarOrRVar> inside,
+                       const std::vector<RVar> &reduced, const std::vector<Var> &args,
+                       const std::vector<Var> &further) {
+  for (const RVar &r : reduced) inside.emplace_back(r);
+  for (size_t i = 2; i < args.size(); i++) inside.emplace_back(args[i]);
+  for (const Var &v : further) inside.emplace_back(v);
+  update.reorder(inside);
+}
+
 void make_parallel(const Loops &l, const std::vector<Var> &outer,
                    const std::vector<int64_t> &counts) {
   constexpr int64_t kEnough = 8, kMost = 32;

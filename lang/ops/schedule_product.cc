@@ -477,10 +477,7 @@ class ProductSchedule {
                                                                  : TailStrategy::GuardWithIf);
       inner.emplace_back(together);
     }
-    for (const RVar &r : reduced) inner.emplace_back(r);
-    for (size_t i = 2; i < args_.size(); i++) inner.emplace_back(args_[i]);
-    for (const Var &v : further) inner.emplace_back(v);
-    update.reorder(inner);
+    order_around_sums(update, inner, reduced, args_, further);
     if (unrolled) update.unroll(together);
     if (!dots) return in_registers(update);
     update.tensorize(sum, terms, dot_->name);

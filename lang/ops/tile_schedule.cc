@@ -223,10 +223,7 @@ void TileSchedule::order_update(polyhalite::Stage update, const std::vector<RVar
     update.split(reduced[0], reduced[0], together, kTogether);
     inner.emplace_back(together);
   }
-  for (const RVar &r : reduced) inner.emplace_back(r);
-  for (size_t i = 2; i < args_.size(); i++) inner.emplace_back(args_[i]);
-  for (const Var &v : further) inner.emplace_back(v);
-  update.reorder(inner);
+  order_around_sums(update, inner, reduced, args_, further);
   if (unrolled) update.unroll(together);
   in_registers(update);
 }

@@ -423,9 +423,8 @@ TEST(convolution, strips_that_do_not_hold_the_results_are_refused) {
   EXPECT_NE(message.find("33 results of kernels in 2 strips of 16"), std::string::npos) << message;
   EXPECT_NE(message.find("kernel_strips()"), std::string::npos) << message;
   Param<int> n("n");
-  const std::string open = message_of([&] {
-    ops::kernel_strips(ops::Tensor(x, {n, 8, 4, 4}), 16);
-  });
+  const std::string open =
+      message_of([&] { ops::kernel_strips(ops::Tensor(x, {n, 8, 4, 4}), 16); });
   EXPECT_NE(open.find("strips of 16 of an open number"), std::string::npos) << open;
 }
 
@@ -484,6 +483,23 @@ TEST(convolution, threads_share_columns_of_depthwise_images) {
 TEST(convolution, depthwise_images_are_copied_where_columns_collide) {
   EXPECT_EQ(loops_of_depthwise(576, 14).find("allocate padded"), std::string::npos);
   EXPECT_NE(loops_of_depthwise(512, 14).find("allocate padded"), std::string::npos);
+}
+
+// Pixels of an image, whose rows follow each other.
+TEST(convolution, pointwise_layers_tile_pixels) {
+  const auto loops = [](int kernel) {
+    const Target target = get_jit_target_from_environment();
+    ImageParam x(Float(32), 4, "x"), w(Float(32), 5, "w");
+    const int width = ops::strip_width(64, Float(32), target), before = kernel / 2;
+    const ops::Window window{{kernel, kernel}, {1, 1}, {1, 1}, {before, before}, {28, 28}};
+    const ops::Tensor y = ops::convolution(ops::Tensor(x, {1, 64, 28, 28}, {1, 3, 2, 0}),
+                                           ops::Tensor(w, {64 / width, kernel, kernel, 64, width}),
+                                           64, window, Float(32));
+    Func out = ops::materialize({y}, {"y"}, {{1, 3, 2, 0}}, target)[0];
+    return out.emit_text(Emit::stmt, {x, w}, target);
+  };
+  EXPECT_NE(loops(1).find("y.s0.pixel"), std::string::npos) << loops(1);
+  EXPECT_EQ(loops(3).find("y.s0.pixel"), std::string::npos) << loops(3);
 }
 
 }  // namespace

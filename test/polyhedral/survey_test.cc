@@ -51,7 +51,8 @@ serial by.s0.y from by.min.1 extent by.extent.1
 
 // What is read at y*7 + x is no more than a tile of the loop over both.
 TEST(survey, producer_in_a_tile_of_a_fused_loop) {
-  const char *rows = "image in: float32, 1\ng(p) = in(p)*2.0f\nf(x, y) = g(y*7 + x) + 1.0f\noutput f\n";
+  const char *rows =
+      "image in: float32, 1\ng(p) = in(p)*2.0f\nf(x, y) = g(y*7 + x) + 1.0f\noutput f\n";
   EXPECT_EQ(surveyed(rows,
                      "f.bound(x, 0, 7)\nf.bound(y, 0, 7)\nf.fuse(x, y, p)\n"
                      "f.split(p, po, pi, 5, ShiftInwards)\ng.compute_at(f, po)\n"),
