@@ -66,8 +66,15 @@ Graph strip_kernels(Graph g, const Target &target);
 ///   %y = MatMulInteger(%a, %b, %p, %q)  ->  %y = MatMulInteger(%a, %b - 128, %p, %q - 128)
 /// likewise ConvInteger, QLinearMatMul and QLinearConv; for x86.
 Graph sign_weights(Graph g, const Target &target);
+/// Before pack_bytes, where processors multiply pairs of 16 bits: known kernels of convolutions of
+/// bytes that Winograd's form makes quicker, which is exact:
+///   %y = QLinearConv(%x, ..., %w, ...)  ->  %y = QLinearConv(%x, ..., %transformed, ...)
+///   {strips_of = results, winograd_tile = [i, j]}, see ops::quantized_winograd(); likewise
+///   ConvInteger
+Graph winograd_bytes(Graph g, const Target &target);
 /// Known right operands of products of bytes, and kernels of convolutions of bytes, become strips
-/// as dot products take them, see ops::dot_strips():
+/// as dot products take them, see ops::dot_strips(), of 16 bits less their zero points where
+/// ops::widens_bytes():
 ///   %y = MatMulInteger(%a, %b, ...)  ->  %y = MatMulInteger(%a, %packed, ...) {packed_columns = n}
 /// likewise ConvInteger, QLinearMatMul and QLinearConv. Kernels of several cells or of groups lie
 /// as ops::packed_kernels() says:

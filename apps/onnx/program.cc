@@ -81,6 +81,8 @@ Program::Program(const Model &model, const CompileOptions &options)
       graph_ = strip_kernels(std::move(graph_), target_);
     if (!options.switched_off.count("sign_weights"))
       graph_ = sign_weights(std::move(graph_), target_);
+    if (!options.switched_off.count("winograd_bytes"))
+      graph_ = winograd_bytes(std::move(graph_), target_);
     if (!options.switched_off.count("pack_bytes")) graph_ = pack_bytes(std::move(graph_), target_);
     if (!options.switched_off.count("pack_blocks"))
       graph_ = pack_blocks(std::move(graph_), target_);

@@ -4,39 +4,21 @@
 #include <optional>
 #include <tuple>
 
+#include "apps/onnx/kernel_window.h"
 #include "apps/onnx/passes.h"
 #include "apps/onnx/weight_memory.h"
 #include "polyhalite/ops.h"
-#include "polyhalite/param.h"
 
 namespace polyhalite::onnx {
 
 namespace {
 
-std::vector<int> of_two(const Node &n, const std::string &attribute) {
-  const std::vector<int64_t> list = n.integers(attribute);
-  return list.empty() ? std::vector<int>{1, 1} : std::vector<int>(list.begin(), list.end());
-}
-
-// The window of a convolution in two dimensions whose kernels are known.
+// The window of a convolution of floats in two dimensions whose kernels are known.
 std::optional<ops::Window> known_window(const Graph &g, const Node &n) {
-  if (!n.is("Conv") || n.integer("group", 1) != 1) return std::nullopt;
+  if (!n.is("Conv")) return std::nullopt;
   const Value &w = g.value(n.inputs[1]);
-  const auto &result = g.value(n.outputs[0]).shape;
-  if (w.type != ElementType::Float32 || !w.constant || w.constant->is_splat() ||
-      w.constant->shape().size() != 4 || !result) {
-    return std::nullopt;
-  }
-  ops::Window window;
-  window.kernel = {static_cast<int>(w.constant->shape()[2]),
-                   static_cast<int>(w.constant->shape()[3])};
-  window.stride = of_two(n, "strides");
-  window.dilation = of_two(n, "dilations");
-  for (size_t d = 2; d < 4; d++) {
-    const auto size = (*result)[d].constant();
-    window.shape.push_back(size ? Expr(static_cast<int>(*size)) : Expr(Param<int32_t>("size")));
-  }
-  return window;
+  if (w.type != ElementType::Float32 || !w.constant || w.constant->is_splat()) return std::nullopt;
+  return kernel_window(g, n, *w.constant);
 }
 
 // G w H' of w[result, channel, row, column] as [strip, i, j, channel, result in the strip], each

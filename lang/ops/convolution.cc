@@ -87,6 +87,85 @@ std::vector<Stage> by_row_length(const Expr &columns, const std::function<Stage(
   return choices;
 }
 
+// Are the sums' columns all pixels of an image? Where each is made of one pixel, since rows then
+// follow each other; and where rows are short, of narrow strips, as for 16 registers, whose tiles
+// are no 7 or 14 columns: then few are computed twice, and the border is a copy of the image.
+bool joins_rows(const Tensor &x, const Window &window, int64_t width) {
+  constexpr int64_t kNarrow = 16, kShortRow = 14;
+  const size_t spatial = window.kernel.size();
+  if (spatial < 2) return false;
+  bool known = true, is_pointwise = true;
+  for (size_t i = 0; i < spatial; i++) {
+    const auto count = constant(window.shape[i]);
+    const auto size = constant(x.size(static_cast<int>(i) + 2));
+    known = known && count && size && *count > 1;
+    is_pointwise = is_pointwise && known && window.kernel[i] == 1 && window.before[i] == 0 &&
+                   (*count - 1) * window.stride[i] < *size;
+  }
+  return known &&
+         (is_pointwise || (width <= kNarrow && *constant(window.shape.back()) <= kShortRow));
+}
+
+// x[image, channel, ..., pixel] as [image, channel, ..., row, column] of so many columns.
+Tensor with_rows(const Tensor &x, const Expr &rows, const Expr &columns) {
+  Index shape = x.shape();
+  shape.back() = rows;
+  shape.push_back(columns);
+  auto read = [x, columns](const Index &index) {
+    Index at(index.begin(), index.end() - 1);
+    at.back() = index[index.size() - 2] * columns + index.back();
+    return x(at);
+  };
+  std::vector<Stage> stages = x.stages();
+  const int row = x.rank() - 1;
+  for (Stage &s : stages) {
+    const auto pixel = std::find(s.dims.begin(), s.dims.end(), row);
+    if (pixel == s.dims.begin() + 1) {
+      s.joined = true;
+      *pixel = row + 1;
+      s.dims.push_back(row);
+    } else {
+      s.dims.clear();
+    }
+  }
+  return Tensor(x.type(), shape, read, stages);
+}
+
+// The pixels of a convolution's results as its sums count them: by rows and columns, or where rows
+// are joined one row after the other.
+class Pixels {
+ public:
+  Pixels(const Window &window, bool joined)
+      : spatial_(window.kernel.size()),
+        joined_(joined),
+        rows_(spatial_ > 1 ? window.shape[spatial_ - 2] : Expr()),
+        columns_(spatial_ > 0 ? window.shape.back() : Expr()) {}
+
+  // [image, result, ..., row, column] of the sums.
+  Index of_sums(Index shape) const {
+    if (!joined_) return shape;
+    shape.pop_back();
+    shape.back() = static_cast<int>(*constant(rows_) * *constant(columns_));
+    return shape;
+  }
+  // The spatial places of a point [image, result, ...] of theirs.
+  Index places(const Index &at) const {
+    Index list(at.begin() + 2, at.end());
+    if (!joined_) return list;
+    list.push_back(list.back() % columns_);
+    list[spatial_ - 2] = list[spatial_ - 2] / columns_;
+    return list;
+  }
+  Tensor image(const Tensor &sums) const {
+    return joined_ ? with_rows(sums, rows_, columns_) : sums;
+  }
+
+ private:
+  const size_t spatial_;
+  const bool joined_;
+  const Expr rows_, columns_;
+};
+
 // The sums of terms. `term` is told the point and the group of its channel.
 Tensor summed(Type type, Type result, const Index &shape, int groups, const KernelDomain &domain,
               std::vector<Stage> stages,
@@ -182,20 +261,27 @@ Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int g
   const Tensor image = bordered(given, window, Tensor(), along_rows, depthwise);
   Index shape{x.size(0), w.size(0)};
   shape.insert(shape.end(), window.shape.begin(), window.shape.end());
+  // Pairs of 16 bits are multiplied where registers are 16 of 8 sums.
+  constexpr int64_t kStripOfPairs = 16;
+  const bool pairs = x.type() == Int(16) && w.type() == Int(16) && type == Int(32);
+  const Pixels pixels(window,
+                      pairs && !depthwise && !along_rows && joins_rows(x, window, kStripOfPairs));
   const KernelDomain domain(w.size(1), window.kernel);
   auto wide = [type](const Expr &e) { return e.type() == type ? e : cast(type, e); };
   auto term = [&](const Index &at, const Expr &group) {
+    const Index place = pixels.places(at);
     Expr channel = domain.channel;
     if (groups > 1) channel = is_one(w.size(1)) ? group : group * w.size(1) + channel;
     Index pixel{at[0], channel}, weight{at[1], domain.channel};
     for (size_t i = 0; i < window.kernel.size(); i++) {
-      pixel.push_back(times(at[i + 2], window.stride[i]) +
+      pixel.push_back(times(place[i], window.stride[i]) +
                       times(domain.cells[i], window.dilation[i]));
       weight.push_back(domain.cells[i]);
     }
     return wide(image(pixel)) * wide(w(weight));
   };
-  return summed(type, result, shape, groups, domain, merged_stages({image, w}), term, along_rows);
+  return pixels.image(summed(type, result, pixels.of_sums(shape), groups, domain,
+                             merged_stages({image, w}), term, along_rows));
 }
 
 std::vector<Stage> strip_choices(const Expr &columns, const std::function<Stage()> &make) {
@@ -246,54 +332,6 @@ Tensor kernel_strips(const Tensor &w, int width) {
   return Tensor(w.type(), shape, read, w.detached_stages());
 }
 
-namespace {
-
-// Are the sums' columns all pixels of an image? Where each is made of one pixel, since rows then
-// follow each other; and where rows are short, of narrow strips, as for 16 registers, whose tiles
-// are no 7 or 14 columns: then few are computed twice, and the border is a copy of the image.
-bool joins_rows(const Tensor &x, const Window &window, int64_t width) {
-  constexpr int64_t kNarrow = 16, kShortRow = 14;
-  const size_t spatial = window.kernel.size();
-  if (spatial < 2) return false;
-  bool known = true, is_pointwise = true;
-  for (size_t i = 0; i < spatial; i++) {
-    const auto count = constant(window.shape[i]);
-    const auto size = constant(x.size(static_cast<int>(i) + 2));
-    known = known && count && size && *count > 1;
-    is_pointwise = is_pointwise && known && window.kernel[i] == 1 && window.before[i] == 0 &&
-                   (*count - 1) * window.stride[i] < *size;
-  }
-  return known &&
-         (is_pointwise || (width <= kNarrow && *constant(window.shape.back()) <= kShortRow));
-}
-
-// x[image, channel, ..., pixel] as [image, channel, ..., row, column] of so many columns.
-Tensor with_rows(const Tensor &x, const Expr &rows, const Expr &columns) {
-  Index shape = x.shape();
-  shape.back() = rows;
-  shape.push_back(columns);
-  auto read = [x, columns](const Index &index) {
-    Index at(index.begin(), index.end() - 1);
-    at.back() = index[index.size() - 2] * columns + index.back();
-    return x(at);
-  };
-  std::vector<Stage> stages = x.stages();
-  const int row = x.rank() - 1;
-  for (Stage &s : stages) {
-    const auto pixel = std::find(s.dims.begin(), s.dims.end(), row);
-    if (pixel == s.dims.begin() + 1) {
-      s.joined = true;
-      *pixel = row + 1;
-      s.dims.push_back(row);
-    } else {
-      s.dims.clear();
-    }
-  }
-  return Tensor(x.type(), shape, read, stages);
-}
-
-}  // namespace
-
 Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Window &window,
                    Type sums, int groups) {
   const size_t spatial = window.kernel.size();
@@ -323,12 +361,8 @@ Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Win
   const Tensor image = bordered(x, window, Tensor(), false, true);
   Index shape{x.size(0), Expr(results)};
   shape.insert(shape.end(), window.shape.begin(), window.shape.end());
-  const bool joined = joins_rows(x, window, *width);
-  const Expr rows = spatial > 1 ? shape[spatial] : Expr(), columns = shape.back();
-  if (joined) {
-    shape.pop_back();
-    shape.back() = static_cast<int>(*constant(rows) * *constant(columns));
-  }
+  const Pixels pixels(window, joins_rows(x, window, *width));
+  shape = pixels.of_sums(shape);
   const int rank = static_cast<int>(shape.size());
   const std::vector<int> order = channels_first(rank);
   const KernelDomain domain(strips.size(-2), window.kernel);
@@ -338,11 +372,8 @@ Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Win
   args.push_back(strip);
   Expr channel = domain.channel;
   if (groups > 1) channel = strip / static_cast<int>(*count / groups) * strips.size(-2) + channel;
-  Index place(vars.begin() + 2, vars.end()), pixel{vars[0], channel}, weight{strip};
-  if (joined) {
-    place.push_back(place.back() % columns);
-    place[spatial - 2] = place[spatial - 2] / columns;
-  }
+  const Index place = pixels.places(as_index(vars));
+  Index pixel{vars[0], channel}, weight{strip};
   for (size_t i = 0; i < spatial; i++) {
     pixel.push_back(times(place[i], window.stride[i]) + times(domain.cells[i], window.dilation[i]));
     weight.push_back(domain.cells[i]);
@@ -375,8 +406,7 @@ Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Win
     to.push_back(index[1] / w);
     return sum(to);
   };
-  const Tensor y = convert(Tensor(type, shape, read, std::move(stages)), result);
-  return joined ? with_rows(y, rows, columns) : y;
+  return pixels.image(convert(Tensor(type, shape, read, std::move(stages)), result));
 }
 
 std::optional<Phases> transposed_phases(const Window &window) {

@@ -102,6 +102,11 @@ std::optional<Dot> dot_of_widened(const Dot &dot, const Target &target) {
   return std::nullopt;
 }
 
+bool widens_bytes(const Type &a, const Type &b, const Target &target) {
+  const std::vector<Dot> dots = dots_of(a, b, target);
+  return !dots.empty() && dots.front().widens;
+}
+
 std::optional<DotStrips> dot_strips(const Type &a, const Type &b, int columns,
                                     const Target &target) {
   for (const Dot &d : dots_of(a, b, target)) {

@@ -9,10 +9,11 @@ namespace polyhalite::ops {
 namespace {
 
 // Processors' dot products take so many terms of narrow numbers at once; 1: they have none.
-int terms_at_once(const Type &a, const Type &b) {
+int terms_at_once(const Type &a, const Type &b, const Type &sums) {
   const auto is_byte = [](const Type &t) { return t.is_int_or_uint() && t.bits() == 8; };
   if (is_byte(a) && is_byte(b)) return 4;
-  return a == BFloat(16) && b == BFloat(16) ? 2 : 1;
+  const bool pairs = a == Int(16) && b == Int(16) && sums == Int(32);
+  return pairs || (a == BFloat(16) && b == BFloat(16)) ? 2 : 1;
 }
 
 // Columns that fill a vector of a processor's dot products, which have 4, 8 or 16 sums, where few
@@ -150,10 +151,10 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
                    " rows",
                "the sum runs over both", "transpose or reshape an operand");
   }
-  const int at_once = terms_at_once(a.type(), b.type());
   const auto depth_size = constant(a.size(-1)), row_count = constant(a.size(-2));
   const Type type = sums == Type() ? computed_type(a.type()) : sums;
   const Type result = sums == Type() ? a.type() : sums;
+  const int at_once = terms_at_once(a.type(), b.type(), type);
   // No processor multiplies float16 exactly: each element is widened once, not at each use. A few
   // columns would not use it again.
   constexpr int64_t kFewColumns = 16;

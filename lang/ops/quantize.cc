@@ -30,9 +30,54 @@ Tensor dequantize(const Tensor &x, const Tensor &scale, const Tensor &zero_point
   });
 }
 
+namespace {
+
+// x[.., k, ..] with zeros behind its dimension d, which then is a multiple of `terms`: whole dot
+// products.
+Tensor with_whole_dots(const Tensor &x, int d, int terms) {
+  const auto axis = static_cast<size_t>(d);
+  const int size = static_cast<int>(constant(x.shape()[axis]).value_or(0));
+  if (size % terms == 0) return x;
+  Index shape = x.shape();
+  shape[axis] = (size + terms - 1) / terms * terms;
+  auto element = [x, size, axis](const Index &at) {
+    Index from = at;
+    from[axis] = clamp(at[axis], 0, size - 1);
+    return select(at[axis] < size, x(from), cast(x.type(), Expr(0)));
+  };
+  return Tensor(x.type(), shape, element, x.detached_stages());
+}
+
+// Terms of a dot product of weights of 8 or 16 bits.
+int terms_of_dot(const Type &weights) { return weights == Int(16) ? 2 : 4; }
+
+// x - point in 16 bits, which hold all differences of bytes.
+Tensor wide_steps(const Tensor &x, const Tensor &point) {
+  std::vector<Tensor> operands{x};
+  if (point.defined()) operands.push_back(point);
+  return elementwise(operands, Int(16), [](const std::vector<Expr> &v) {
+    const Expr step = cast<int16_t>(v[0]);
+    return v.size() == 1 ? step : step - cast<int16_t>(v[1]);
+  });
+}
+
+// The product of steps of 16 bits and weights that have some left to take off.
+Tensor product_of_steps(const Tensor &a, const Tensor &a_point, const Tensor &b,
+                        const Tensor &b_point) {
+  const Tensor steps = stored(
+      with_whole_dots(wide_steps(a, a_point), a.rank() - 1, terms_of_dot(b.type())), "steps");
+  const Tensor product = matmul(steps, b, Int(32));
+  if (!b_point.defined()) return product;
+  const Tensor rows = reduce(convert(steps, Int(32)), Reduction::Sum, {steps.rank() - 1}, true);
+  return subtract(product, multiply(rows, convert(b_point, Int(32))));
+}
+
+}  // namespace
+
 // sum (a - p)(b - q)  =  sum ab - q * sum a - p * sum b + depth * p * q
 Tensor quantized_matmul(const Tensor &a, const Tensor &a_point, const Tensor &b,
                         const Tensor &b_point, const Tensor &column_sums) {
+  if (b.type() == Int(16)) return product_of_steps(a, a_point, b, b_point);
   const Tensor product = matmul(a, b, Int(32));
   const Tensor none(Expr(0));
   const bool has_a = a_point.defined(), has_b = b_point.defined();
@@ -56,36 +101,18 @@ Tensor quantized_matmul(const Tensor &a, const Tensor &a_point, const Tensor &b,
 
 namespace {
 
-constexpr int kDot = 4;  // terms of a dot product
-
-int whole_dots(int64_t channels) { return static_cast<int>((channels + kDot - 1) / kDot * kDot); }
-
-// x[image, channel, ...], or kernels, with zeros behind the channels, which then are whole dot
-// products.
-Tensor with_whole_dots(const Tensor &x) {
-  const int channels = static_cast<int>(*constant(x.size(1)));
-  if (channels % kDot == 0) return x;
-  Index shape = x.shape();
-  shape[1] = whole_dots(channels);
-  auto element = [x, channels](const Index &at) {
-    Index from = at;
-    from[1] = clamp(at[1], 0, channels - 1);
-    return select(at[1] < channels, x(from), cast(x.type(), Expr(0)));
-  };
-  return Tensor(x.type(), shape, element, x.detached_stages());
-}
-
 // w[result, channel, cell...] as packed_kernels() wants it.
 Tensor dot_kernels(const Tensor &given, int groups) {
-  const Tensor w = with_whole_dots(given);
+  const int terms = terms_of_dot(given.type());
+  const Tensor w = with_whole_dots(given, 1, terms);
   const int results = static_cast<int>(*constant(w.size(0))) / groups;
-  const int blocks = static_cast<int>(*constant(w.size(1))) / kDot;
+  const int blocks = static_cast<int>(*constant(w.size(1))) / terms;
   Index shape{groups};
   for (int d = 2; d < w.rank(); d++) shape.push_back(w.size(d));
-  for (const int n : {blocks, results, kDot}) shape.emplace_back(n);
-  auto kernel = [w, results](const Index &at) {
+  for (const int n : {blocks, results, terms}) shape.emplace_back(n);
+  auto kernel = [w, results, terms](const Index &at) {
     const size_t block = at.size() - 3;
-    Index from{at[0] * results + at[block + 1], at[block] * kDot + at[block + 2]};
+    Index from{at[0] * results + at[block + 1], at[block] * terms + at[block + 2]};
     from.insert(from.end(), at.begin() + 1, at.begin() + static_cast<ptrdiff_t>(block));
     return w(from);
   };
@@ -94,7 +121,7 @@ Tensor dot_kernels(const Tensor &given, int groups) {
 
 bool is_laid_out(const Tensor &w) {
   const std::vector<Var> vars = index_vars(w.rank());
-  return lies_in_dots(w(as_index(vars)), vars[1].name(), kDot);
+  return lies_in_dots(w(as_index(vars)), vars[1].name(), terms_of_dot(w.type()));
 }
 
 Tensor sums_of_kernels(const Tensor &w) {
@@ -109,20 +136,23 @@ Tensor packed_kernels(const Tensor &packed) {
   constexpr int kLeastRank = 5;  // with one dimension of cells
   const auto blocks = constant(packed.rank() < kLeastRank ? Expr() : packed.size(-3));
   const auto results = constant(packed.rank() < kLeastRank ? Expr() : packed.size(-2));
+  const int terms = terms_of_dot(packed.type());
   if (!blocks || !results || constant(packed.size(0)).value_or(0) < 1 ||
-      constant(packed.size(-1)) != kDot) {
+      constant(packed.size(-1)) != terms) {
+    const std::string n = std::to_string(terms);
     user_error("packed kernels have rank " + std::to_string(packed.rank()) + " or an open size",
-               "they are packed[group, cell.., channel / 4, result, channel % 4], of known sizes",
+               "they are packed[group, cell.., channel / " + n + ", result, channel % " + n +
+                   "], of known sizes",
                "lay them out so");
   }
   const int width = static_cast<int>(*results);
   Index shape{static_cast<int>(*constant(packed.size(0))) * width,
-              static_cast<int>(*blocks) * kDot};
+              static_cast<int>(*blocks) * terms};
   for (int d = 1; d < packed.rank() - 3; d++) shape.push_back(packed.size(d));
-  auto kernel = [packed, width](const Index &at) {
+  auto kernel = [packed, width, terms](const Index &at) {
     Index from{at[0] / width};
     from.insert(from.end(), at.begin() + 2, at.end());
-    from.insert(from.end(), {at[1] / kDot, at[0] % width, at[1] % kDot});
+    from.insert(from.end(), {at[1] / terms, at[0] % width, at[1] % terms});
     return packed(from);
   };
   return Tensor(packed.type(), shape, kernel, packed.detached_stages());
@@ -198,18 +228,32 @@ Tensor sums_of_windows(const Tensor &image, int channels, const Window &window, 
       windows.detached_stages());
 }
 
+// x in a Func whose channels lie side by side.
+Tensor in_memory(const Tensor &x) {
+  return channels_are_innermost(x) ? x : with_channels_innermost(x);
+}
+
+// What a convolution of bytes reads: with its border and whole dot products of channels, of wide
+// weights as steps from the zero point.
+Tensor image_of_dots(const Tensor &x, const Tensor &x_point, const Tensor &w, const Window &window,
+                     int groups, bool depthwise) {
+  const int terms = terms_of_dot(w.type()), channels = static_cast<int>(*constant(x.size(1)));
+  const bool wide = w.type() == Int(16), few = groups == 1 && channels <= terms_of_dot(Int(8));
+  Tensor image = channels_together(wide ? wide_steps(x, x_point) : x);
+  if (!depthwise) image = with_whole_dots(image, 1, terms);
+  image = bordered(image, window, wide ? Tensor() : x_point);
+  // A few channels are planes with a border, until then.
+  if (few) return with_channels_innermost(image);
+  return wide ? in_memory(image) : image;
+}
+
 // sum (x - p)(w - q)  =  sum x w - q * sum x - p * (sum w - terms * q), with p around x
 Tensor direct(const Tensor &x, const Tensor &x_point, const Tensor &w, const Tensor &w_point,
               const Window &window, int groups, const Tensor &kernel_sums) {
   const int channels = static_cast<int>(*constant(x.size(1)));
   const int results = static_cast<int>(*constant(w.size(0)));
   const bool depthwise = is_one(w.size(1)) && results == groups;
-  const bool few = groups == 1 && channels <= kDot;
-  Tensor image = channels_together(x);
-  if (!depthwise) image = with_whole_dots(image);
-  image = bordered(image, window, x_point);
-  // A few channels are planes with a border, until then.
-  if (few) image = with_channels_innermost(image);
+  const Tensor image = image_of_dots(x, x_point, w, window, groups, depthwise);
   Window inside = window;
   std::fill(inside.before.begin(), inside.before.end(), 0);
   const Tensor kernels = depthwise || is_laid_out(w) ? w : dot_kernels(w, groups);
@@ -220,7 +264,7 @@ Tensor direct(const Tensor &x, const Tensor &x_point, const Tensor &w, const Ten
     q = by_channel(convert(w_point, Int(32)), rank);
     sum = subtract(sum, multiply(sums_of_windows(image, channels, inside, groups, results), q));
   }
-  if (!x_point.defined()) return sum;
+  if (!x_point.defined() || w.type() == Int(16)) return sum;
   int terms = channels / groups;
   for (const int cells : window.kernel) terms *= cells;
   const bool known = kernel_sums.defined();
@@ -244,6 +288,15 @@ bool is_single_cell(const Tensor &x, const Window &window) {
   return true;
 }
 
+// The matrix [channel, result] as kernels of one cell.
+Tensor kernels_of(const Tensor &matrix, size_t spatial) {
+  Index shape{matrix.size(1), matrix.size(0)};
+  shape.insert(shape.end(), spatial, Expr(1));
+  return Tensor(
+      matrix.type(), shape, [matrix](const Index &at) { return matrix({at[1], at[0]}); },
+      matrix.detached_stages());
+}
+
 // Pixels are rows of a matrix.
 Tensor as_product(const Tensor &x, const Tensor &x_point, const Tensor &w, const Tensor &w_point,
                   const Tensor &kernel_sums) {
@@ -255,8 +308,7 @@ Tensor as_product(const Tensor &x, const Tensor &x_point, const Tensor &w, const
   channels_last.push_back(1);
   const Tensor matrix =
       w.rank() == 2 ? w : transpose(reshape(w, {w.size(0), w.size(1)}), std::vector<int>{1, 0});
-  const Tensor rows =
-      transpose(channels_are_innermost(x) ? x : with_channels_innermost(x), channels_last);
+  const Tensor rows = transpose(in_memory(x), channels_last);
   const Tensor sums = kernel_sums.defined() ? unsqueeze(kernel_sums, {0}) : Tensor();
   return transpose(quantized_matmul(rows, x_point, matrix, w_point, sums), channel_second);
 }
@@ -275,14 +327,41 @@ Tensor quantized_convolution(const Tensor &x, const Tensor &x_point, const Tenso
                "only pixels that are rows of a matrix are multiplied by one",
                "give the kernels as w[result, channel, ...]");
   }
-  if (groups != 1 && !depthwise && *constant(w.size(1)) % kDot != 0) {
+  if (groups != 1 && !depthwise && *constant(w.size(1)) % terms_of_dot(w.type()) != 0) {
     user_error("a convolution of bytes has " + std::to_string(groups) + " groups of " +
                    std::to_string(*constant(w.size(1))) + " channels",
                "groups have one channel and one result, or a multiple of 4 channels",
                "take the zero points off, and convolve numbers of 16 bits or floats");
   }
-  if (is_matrix || (single && many)) return as_product(x, x_point, w, w_point, kernel_sums);
-  return direct(x, x_point, w, w_point, window, groups, kernel_sums);
+  const bool wide = w.type() == Int(16);
+  if (!wide && (is_matrix || (single && many)))
+    return as_product(x, x_point, w, w_point, kernel_sums);
+  const Tensor kernels = is_matrix ? kernels_of(w, window.kernel.size()) : w;
+  return direct(x, x_point, kernels, w_point, window, groups, kernel_sums);
+}
+
+Tensor quantized_winograd(const Tensor &x, const Tensor &x_point, const Tensor &packed, int results,
+                          const Window &window, const std::vector<int> &tile) {
+  const int terms = terms_of_dot(packed.type());
+  const auto blocks = constant(packed.rank() == 6 ? packed.size(3) : Expr());
+  if (packed.type() != Int(16) || !blocks || constant(packed.size(-1)) != terms ||
+      !constant(x.size(1))) {
+    user_error("Winograd's kernels of bytes are " + packed.type().to_string() + " of rank " +
+                   std::to_string(packed.rank()),
+               "they are Int(16) packed[strip, i, j, channel / 2, result, channel % 2], of known "
+               "sizes",
+               "lay them out so");
+  }
+  Index shape(packed.shape().begin(), packed.shape().end() - 1);
+  shape[3] = static_cast<int>(*blocks) * terms;
+  const Tensor kernels(
+      packed.type(), shape,
+      [packed, terms](const Index &at) {
+        return packed({at[0], at[1], at[2], at[3] / terms, at[4], at[3] % terms});
+      },
+      packed.detached_stages());
+  const Tensor steps = with_whole_dots(channels_together(wide_steps(x, x_point)), 1, terms);
+  return winograd(steps, kernels, results, window, tile);
 }
 
 }  // namespace polyhalite::ops

@@ -100,7 +100,9 @@ class ProductSchedule {
     }
     std::vector<VarOrRVar> order{column};
     if (place_.size() > 1) {
-      loops_.split(to_.vars[place_[1]], rows, row, tile_.rows, tail_for(least_rows_, tile_.rows));
+      TailStrategy tail = tail_for(least_rows_, tile_.rows);
+      if (s_.joined && least_rows_ >= tile_.rows) tail = TailStrategy::ShiftInwards;
+      loops_.split(to_.vars[place_[1]], rows, row, tile_.rows, tail);
       order.emplace_back(row);
       outer.push_back(rows);
       counts.push_back(rows_ == 0 ? 0 : tiles(rows_, tile_.rows));

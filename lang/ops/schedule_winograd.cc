@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lang/ops/common.h"
+#include "lang/ops/dots.h"
 #include "lang/ops/loops.h"
 
 namespace polyhalite::ops {
@@ -40,6 +41,7 @@ class WinogradSchedule {
         sums_(s.parts[1]),
         products_(s.parts[2]),
         bytes_(sums_.types()[0].bytes()),
+        bytes_of_factors_(tiles_.types()[0].bytes()),
         channels_(constant(s.rvars[0].extent()).value_or(0)),
         width_(s.groups),
         lanes_(target.natural_vector_size(sums_.types()[0])) {
@@ -54,9 +56,9 @@ class WinogradSchedule {
     // one row, they share the rows of the image.
     const int64_t transformed = (s.tile[1] == 1 ? across_ * s.stride[1] : across_ * s.places[1]) *
                                 s.places[0] * (s.tile[0] == 1 ? s.stride[0] : 1) * channels_ *
-                                bytes_;
+                                bytes_of_factors_;
     const int64_t products = across_ * s.places[0] * s.places[1] * width_ * bytes_;
-    int64_t kernels = s.places[0] * s.places[1] * channels_ * width_ * bytes_;
+    int64_t kernels = s.places[0] * s.places[1] * channels_ * width_ * bytes_of_factors_;
     for (size_t i = 1; i < s.rvars.size(); i++)
       kernels *= constant(s.rvars[i].extent()).value_or(1);
     per_columns_ = kernels <= kNearKernels && products > kNearProducts && across_ > at_once_;
@@ -177,19 +179,32 @@ class WinogradSchedule {
     const std::vector<Var> a = sums_.args();
     sums_.compute_at(products_, p[1]).bound(a[0], 0, width_).vectorize(a[0], lanes_).unroll(a[0]);
     sums_.unroll(a[1]);
-    sums_.update()
-        .reorder({a[0], a[1], s_.rvars[0], s_.rvars[1], s_.rvars[2], a[2], a[3], a[4], a[5], a[6]})
-        .vectorize(a[0], lanes_)
-        .unroll(a[0])
-        .unroll(a[1]);
-    if (channels_ <= kFewChannels) sums_.update().unroll(s_.rvars[0]);
+    polyhalite::Stage update = sums_.update();
+    const std::optional<Dot> dot = dot_for(sums_, lanes_, target_);
+    RVar terms("terms");
+    Var sum("sum");
+    std::vector<VarOrRVar> order;
+    if (dot) {
+      update.split(s_.rvars[0], s_.rvars[0], terms, dot->terms).split(a[0], a[0], sum, dot->sums);
+      order = {terms, sum};
+    }
+    order.insert(order.end(), {a[0], a[1], s_.rvars[0], s_.rvars[1], s_.rvars[2]});
+    order.insert(order.end(), a.begin() + 2, a.end());
+    update.reorder(order);
+    if (dot) {
+      update.tensorize(sum, terms, dot->name);
+    } else {
+      update.vectorize(a[0], lanes_);
+    }
+    update.unroll(a[0]).unroll(a[1]);
+    if (channels_ <= kFewChannels) update.unroll(s_.rvars[0]);
   }
 
   const Loops &to_;
   const Stage &s_;
   const Target &target_;
   Func out_, tiles_, sums_, products_;
-  const int bytes_;
+  const int bytes_, bytes_of_factors_;  // of a sum; of what is multiplied
   const int64_t channels_;
   const int width_;  // of a strip
   int lanes_;

@@ -126,6 +126,37 @@ void require_kernels(const Tensor &x, const Tensor &kernels, int results,
   }
 }
 
+// The least factor with which the kernel's transform has whole numbers, where the others have no
+// factors but 1; else 0.
+int whole_scale(const WinogradTransforms &t) {
+  const auto all = [](const Matrix &m, const auto &holds) {
+    return std::all_of(m.begin(), m.end(), [&](const std::vector<double> &row) {
+      return std::all_of(row.begin(), row.end(), holds);
+    });
+  };
+  const auto is_unit = [](double v) { return v == 0 || std::fabs(v) == 1; };
+  if (!all(t.input, is_unit) || !all(t.result, is_unit)) return 0;
+  for (const int scale : {1, 2}) {
+    if (all(t.kernel, [&](double v) { return v * scale == std::round(v * scale); })) return scale;
+  }
+  return 0;
+}
+
+// By how much transformed kernels of whole numbers, and so results, are too large.
+int require_whole_numbers(const Tensor &x, const Tensor &kernels, const std::vector<Axis> &axes) {
+  const int scale = whole_scale(axes[0].transforms) * whole_scale(axes[1].transforms);
+  const auto channels = constant(x.size(1));
+  if (x.type() != Int(16) || scale == 0 || !channels || constant(kernels.size(3)) != channels) {
+    user_error("Winograd's form of whole numbers has an image of " + x.type().to_string() +
+                   " with " + (channels ? std::to_string(*channels) : "?") +
+                   " channels and tiles of " + text({axes[0].tile, axes[1].tile}) + " results",
+               "images have 16 bits and as many channels as the kernels, and all but the kernels' "
+               "transform has no factors but 1",
+               "use winograd_scale() to see where it is defined");
+  }
+  return scale;
+}
+
 // Of 3x3 kernels at stride 2, where larger tiles take fewer products but larger kernels, of which
 // each element is fetched once: from the third cache in the time of some 6 multiply-adds, from
 // memory in that of 14.
@@ -181,6 +212,10 @@ std::vector<int> winograd_tile(int channels, int results, const Window &window) 
   return {};
 }
 
+int winograd_scale(int kernel, int stride, int tile) {
+  return tile > 1 ? whole_scale(winograd_transforms(kernel, stride, tile)) : 1;
+}
+
 std::vector<std::vector<double>> winograd_kernel_transform(int kernel, int stride, int tile) {
   if (tile > 1) return winograd_transforms(kernel, stride, tile).kernel;
   Matrix same(static_cast<size_t>(kernel), std::vector<double>(static_cast<size_t>(kernel), 0));
@@ -216,8 +251,11 @@ Tensor winograd(const Tensor &x, const Tensor &kernels, int results, const Windo
                         2, 0, 2);
   }
   const Axis &rows = axes[0], &columns = axes[1];
-  const Type type = computed_type(x.type());
+  const bool whole_numbers = kernels.type() == Int(16);
+  const Type type = whole_numbers ? Int(32) : computed_type(x.type());
+  const Type of_tiles = whole_numbers ? Int(16) : type;
   const int width = static_cast<int>(*constant(kernels.size(-1)));
+  const int scale = whole_numbers ? require_whole_numbers(x, kernels, axes) : 1;
   // Whole tiles, and the pixels around them.
   Window whole = window;
   for (size_t d = 0; d < 2; d++) {
@@ -236,7 +274,7 @@ Tensor winograd(const Tensor &x, const Tensor &kernels, int results, const Windo
   Func tiles("tiles");
   tiles(channel, column, j, i, row, n) =
       transformed(rows.transforms.input, columns.transforms.input, i, j, [&](int down, int right) {
-        return cast(type,
+        return cast(of_tiles,
                     image({n, channel, pixel(rows, row, down), pixel(columns, column, right)}));
       });
   Var result("result"), strip("strip");
@@ -252,18 +290,20 @@ Tensor winograd(const Tensor &x, const Tensor &kernels, int results, const Windo
   };
   Func sums("sums"), products("products");
   sums(result, column, j, i, row, n, strip) = cast(type, Expr(0));
+  const auto widened = [type](const Expr &e) { return e.type() == type ? e : cast(type, e); };
   sums(result, column, j, i, row, n, strip) +=
-      tiles(k[0], tile_of(columns, column, k[1]), j, i, tile_of(rows, row, k[2]), n) *
-      cast(type, kernels({strip, place(rows, i, k[2]), place(columns, j, k[1]), k[0], result}));
+      widened(tiles(k[0], tile_of(columns, column, k[1]), j, i, tile_of(rows, row, k[2]), n)) *
+      widened(kernels({strip, place(rows, i, k[2]), place(columns, j, k[1]), k[0], result}));
   products(result, column, j, i, row, n, strip) = sums(result, column, j, i, row, n, strip);
 
   Var c("c"), across("x"), down("y");
   Func made("convolution");
-  made(c, across, down, n) = transformed(
-      rows.transforms.result, columns.transforms.result, down % rows.tile, across % columns.tile,
-      [&](int y, int z) {
-        return products(c % width, across / columns.tile, z, y, down / rows.tile, n, c / width);
-      });
+  const Expr of_scale = transformed(rows.transforms.result, columns.transforms.result,
+                                    down % rows.tile, across % columns.tile, [&](int y, int z) {
+                                      return products(c % width, across / columns.tile, z, y,
+                                                      down / rows.tile, n, c / width);
+                                    });
+  made(c, across, down, n) = scale == 1 ? of_scale : of_scale / scale;
   Stage own;
   own.kind = Stage::Winograd;
   own.parts = {tiles, sums, products};
@@ -280,7 +320,7 @@ Tensor winograd(const Tensor &x, const Tensor &kernels, int results, const Windo
   std::vector<Stage> stages = merged_stages({image, kernels});
   stages.push_back(own);
   auto read = [made](const Index &at) -> Expr { return made(at[1], at[3], at[2], at[0]); };
-  return convert(Tensor(type, shape, read, std::move(stages)), x.type());
+  return convert(Tensor(type, shape, read, std::move(stages)), whole_numbers ? type : x.type());
 }
 
 }  // namespace polyhalite::ops

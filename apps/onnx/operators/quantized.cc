@@ -269,6 +269,12 @@ Tensor convolution_of_steps(Lowering &l, size_t x, size_t x_point, size_t w, siz
   const ops::Window window = window_of(l, l.shape(x), kernel_of(l, l.shape(w))).lowered(l);
   const Tensor x_zero = point_of(l, x_point), w_zero = point_of(l, w_point);
   const Tensor from = x_zero.defined() ? ops::reshape(x_zero, {}) : Tensor();
+  const std::vector<int64_t> tile = l.node().integers("winograd_tile");
+  if (!tile.empty()) {
+    return ops::quantized_winograd(l.in(x), from, l.in(w),
+                                   static_cast<int>(l.node().integer("strips_of", 0)), window,
+                                   std::vector<int>(tile.begin(), tile.end()));
+  }
   const Tensor sums = l.has(w_sums) ? l.in(w_sums) : Tensor();
   const auto of_bytes = [&](const Tensor &kernels, const Tensor &kernels_zero) {
     return ops::quantized_convolution(l.in(x), from, kernels, by_column(kernels_zero), window,

@@ -288,6 +288,10 @@ Tensor kernel_strips(const Tensor &w, int width);
 ///
 /// Images x[image, channel, row, column]; kernels [strip, i, j, channel, result in the strip] as
 /// winograd_kernels() makes them. CompileError for other windows.
+///
+/// Of whole numbers it is exact: x and kernels of Int(16), the kernels times winograd_scale() of
+/// rows and of columns, results of Int(32). Transformed pixels, kernels and results times the
+/// scales have to fit their types; those of bytes less a zero point do, of up to 900 channels.
 Tensor winograd(const Tensor &x, const Tensor &kernels, int results, const Window &window,
                 const std::vector<int> &tile);
 /// G w H' of kernels w[result, channel, row, column], in strips of `width` results.
@@ -296,6 +300,8 @@ Tensor winograd_kernels(const Tensor &w, const Window &window, const std::vector
 /// G, for whoever transforms kernels ahead: rows and columns, the kernel's cells, of a spatial
 /// dimension with so many cells, so many pixels between windows and so many results of a tile.
 std::vector<std::vector<double>> winograd_kernel_transform(int kernel, int stride, int tile);
+/// The factor that makes whole numbers of G, 1 or 2; 0 where pixels or results are multiplied, too.
+int winograd_scale(int kernel, int stride, int tile);
 /// The tile with which this form is quicker than the direct one, of those whose errors are no more
 /// than four times as large; empty where there is none. Images of few pixels have too few tiles for
 /// each kernel.
@@ -329,6 +335,10 @@ Tensor max_pool_positions(const Tensor &x, const Window &window, bool column_maj
 /// round(x / scale) + zero_point, saturated to `type`; halves go to even.
 Tensor quantize(const Tensor &x, const Tensor &scale, const Tensor &zero_point, Type type);
 Tensor dequantize(const Tensor &x, const Tensor &scale, const Tensor &zero_point, Type type);
+/// Has the target dot products of 16 bits alone, so that bytes are widened for each of them? There
+/// weights of Int(16), less their zero points, serve quantized_matmul() and quantized_convolution()
+/// better, as long as many rows or pixels share them.
+bool widens_bytes(const Type &a, const Type &b, const Target &target);
 /// How processors' dot products take the right operand of a product of narrow numbers.
 struct DotStrips {
   int columns, terms;
@@ -352,20 +362,27 @@ int block_strip_width(const Target &target);
 /// The product of a - a_point and b - b_point, which have 8 bits, in Int(32): that of a and b as
 /// they are, which processors have instructions for, and sums of rows and columns. The points are
 /// undefined for 0, scalars, or of a one for each row {.., rows, 1}, of b one for each column.
-/// `column_sums`: those of b in Int(32), {.., 1, columns}, where the caller knows them.
+/// `column_sums`: those of b in Int(32), {.., 1, columns}, where the caller knows them. b may have
+/// 16 bits, see widens_bytes(), and then zeros behind a's columns, to an even number.
 Tensor quantized_matmul(const Tensor &a, const Tensor &a_point, const Tensor &b,
                         const Tensor &b_point, const Tensor &column_sums = Tensor());
 /// The same of a convolution: x_point is one number, w_point that or one for each result. w: the
 /// kernels, of one cell also their matrix [channel, result]. Groups have one channel and one
-/// result, or a multiple of 4 channels each, of which dot products take neighbours. Padding is
-/// x_point. All sizes are constants. `kernel_sums`: of each result's kernel in Int(32), where the
-/// caller knows them.
+/// result, or a multiple of 4 channels each (of kernels of 16 bits an even number), of which dot
+/// products take neighbours. Padding is x_point. All sizes are constants. `kernel_sums`: of each
+/// result's kernel in Int(32), where the caller knows them.
 Tensor quantized_convolution(const Tensor &x, const Tensor &x_point, const Tensor &w,
                              const Tensor &w_point, const Window &window, int groups = 1,
                              const Tensor &kernel_sums = Tensor());
+/// The same by Winograd's form: kernels as winograd() takes whole numbers, which have no zero point
+/// left, packed[strip, i, j, channel / 2, result in the strip, channel % 2], perhaps with zeros
+/// behind the last channel.
+Tensor quantized_winograd(const Tensor &x, const Tensor &x_point, const Tensor &packed, int results,
+                          const Window &window, const std::vector<int> &tile);
 /// Kernels that lie as dot products take them, which convolutions read where they are:
-/// packed[result / width, cell.., channel / 4, result % width, channel % 4]. The width is a divisor
-/// of a group's results; of one group, channels may be zeros behind those of the image.
+/// packed[result / width, cell.., channel / 4, result % width, channel % 4], of 16 bits with pairs
+/// of channels in place of fours. The width is a divisor of a group's results; of one group,
+/// channels may be zeros behind those of the image.
 Tensor packed_kernels(const Tensor &packed);
 
 }  // namespace polyhalite::ops
