@@ -400,13 +400,17 @@ void FunctionEmitter::emit_store(const StmtNode &store) {
   const Type t = stored.type();
   if (emit_tile_store(store)) return scopes_.memory_changed();
   Value *value = to_memory(emit(stored), t);
-  Value *mask = store.args.size() > 2 && !is_true(store.args[2]) ? emit(store.args[2]) : nullptr;
-  store_lanes_at(store.name, t, index, value, mask, store.streams);
+  const bool masked = store.args.size() > 2 && !is_true(store.args[2]);
+  const std::optional<Expr> count =
+      masked && stores_first_lanes(t) ? first_lanes(store.args[2]) : std::nullopt;
+  if (count) kept_.push_back(*count);
+  store_lanes_at(store.name, t, index, value, masked ? emit(store.args[2]) : nullptr, store.streams,
+                 count ? emit(*count) : nullptr);
   scopes_.memory_changed();
 }
 
 void FunctionEmitter::store_lanes_at(const std::string &buffer, Type t, const Expr &index,
-                                     Value *value, Value *mask, bool streams) {
+                                     Value *value, Value *mask, bool streams, Value *count) {
   if (const std::vector<Expr> rows = rows_of(index); !rows.empty()) {
     for (size_t i = 0; i < rows.size(); i++) {
       const int lanes = rows[i].type().lanes();
@@ -437,6 +441,8 @@ void FunctionEmitter::store_lanes_at(const std::string &buffer, Type t, const Ex
       module_.mark_access(old, buffer);
       value = builder_.CreateSelect(mask, value, old);
       module_.mark_access(builder_.CreateAlignedStore(value, pointer, align), buffer);
+    } else if (count && stride == 1) {
+      store_first_lanes(value, t, pointer, align, count, buffer);
     } else if (mask) {
       module_.mark_access(builder_.CreateMaskedStore(value, pointer, align, mask), buffer);
     } else if (streams) {

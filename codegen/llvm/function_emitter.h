@@ -186,7 +186,7 @@ class FunctionEmitter {
   Value *load_lanes(const LoadNode &load, const LaneAddress &at);
   void emit_store(const StmtNode &store);
   void store_lanes_at(const std::string &buffer, Type t, const Expr &index, Value *value,
-                      Value *mask, bool streams);
+                      Value *mask, bool streams, Value *count = nullptr);
   void store_scalar_if(Value *mask, Value *value, Value *address, const std::string &buffer);
   // emit_strided.cc
   /// Loads that differ in their first elements alone.
@@ -215,6 +215,13 @@ class FunctionEmitter {
   void scatter(const std::string &buffer, Type t, const Expr &index, Value *value, Value *mask);
   std::vector<Value *> lane_pointers(const std::string &buffer, Type element, const Expr &index);
   Value *pointer_vector(const std::string &buffer, Type element, const Expr &index);
+  // emit_prefix.cc
+  /// How many lanes a mask lets through, which are the first ones, where such stores in parts are
+  /// quicker than under a mask; may be negative, or more than there are.
+  std::optional<Expr> first_lanes(const Expr &mask) const;
+  static bool stores_first_lanes(Type t);
+  void store_first_lanes(Value *value, Type t, Value *pointer, llvm::Align align, Value *count,
+                         const std::string &buffer);
   // emit_stream.cc
   void mark_stream_load(llvm::Instruction *access, Type t);
   void store_streamed(Value *value, Type t, Value *pointer, llvm::Align align,

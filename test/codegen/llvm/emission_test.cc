@@ -256,6 +256,30 @@ TEST_P(VectorAccess, masks) {
   }
 }
 
+// Ends of rows that AVX2 stores in parts: every number of lanes, fewer than none and more than all.
+TEST_P(VectorAccess, first_lanes) {
+  const Type t = GetParam();
+  const std::string name = t.to_string();
+  Target avx2 = get_host_target();
+  if (!avx2.has_feature(Target::AVX2)) GTEST_SKIP() << "no AVX2 here";
+  avx2 = Target(avx2.os, avx2.arch, avx2.bits, {Target::SSE41, Target::AVX, Target::AVX2});
+  for (const int lanes : {2, 4, 8, 16}) {
+    const std::string n = std::to_string(lanes);
+    const std::string wide = "ramp(0i64, 1i64, " + n + ")", at = "ramp(1i64, 1i64, " + n + ")";
+    for (int last = -2; last <= lanes + 3; last++) {
+      for (const std::string order : {"<", "<="}) {
+        RunBuffer in(t, {lanes}), out(t, {lanes + 2});
+        fill(in, 4);
+        fill(out, 5);
+        expect_same("func f(in: input " + name + "[1], out: output " + name + "[1]) {\n  out[" +
+                        at + " if ramp(1, 1, " + n + ") " + order + " broadcast(" +
+                        std::to_string(last) + ", " + n + ")] = in[" + wide + "]\n}\n",
+                    {{"in", &in}, {"out", &out}}, avx2);
+      }
+    }
+  }
+}
+
 // Any lanes of every second to fourth element, the others on pages that nobody may read.
 TEST_P(VectorAccess, masks_of_strides) {
   const Type t = GetParam();
