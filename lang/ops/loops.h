@@ -128,6 +128,10 @@ void schedule_fourier(const Stage &s, const Target &target);
 ///   for others { for y/lanes { for x/lanes { lanes rows of the operand; lanes rows of f } } }
 bool schedule_transpose(const Loops &l, bool parallel, const Target &target);
 
+/// A Border of which other loops compute so many rows at a time, in one thread: in squares where its
+/// channels lie apart in what it reads.
+void schedule_rows_inside(const Stage &border, int64_t rows, const Target &target);
+
 /// A Product whose sums stay in registers for a tile of `to`, whose dimensions `place` are those of
 /// the sums' arguments, through the whole reduction; its operands, which the vectors run along.
 ///

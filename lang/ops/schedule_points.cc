@@ -134,4 +134,14 @@ void schedule_points(const Loops &given, bool alone, bool threads, const Target 
   }
 }
 
+void schedule_rows_inside(const Stage &border, int64_t rows, const Target &target) {
+  Loops part(border.func, border.extents);
+  // Channels, columns, rows.., images: those of an image outside of the rows stand alone.
+  for (size_t d = 2; d < part.extents.size(); d++)
+    part.extents[d] = static_cast<int>(d == 2 ? rows : 1);
+  const bool by_channels = !border.places.empty() && border.places[0] == 1;
+  if (by_channels && schedule_transpose(part, false, target)) return;
+  schedule_points(Loops(border.func, border.extents), false, false, target);
+}
+
 }  // namespace polyhalite::ops

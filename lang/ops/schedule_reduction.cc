@@ -104,26 +104,35 @@ void schedule_lanes(const Stage &s, const RVar &along, std::optional<int64_t> le
 //
 //   for points/(vectors*lanes) { for r { vectors of lanes of points } }
 //
-// Of short rows and of open ones some points are beyond the last one, and are left out.
+// Of short rows and of open ones some points are beyond the last one, and are left out: loads under
+// masks, where the processor has them, and where a row has few vectors.
 bool schedule_vectors_of_points(Func f, int64_t extent, const Target &target) {
   constexpr int kMostVectors = 8, kVectorsOfOpen = 4, kFewSteps = 2;
   const std::vector<Var> args = f.args();
-  const bool open = extent <= 0;
-  const int fit = lanes_for(std::max<int64_t>(extent, 0), target.natural_vector_size(f.types()[0]));
+  const bool open = extent <= 0, one = f.outputs() == 1;
+  const int natural = target.natural_vector_size(f.types()[0]);
+  const bool masks = !open && one && target.has_feature(Target::AVX2) &&
+                     f.types()[0].bits() >= 32 && is_variable(f.update_args(0)[0], args[0].name());
+  int fit = lanes_for(std::max<int64_t>(extent, 0), natural);
+  if (masks && extent > 2 && extent < natural) fit = natural;
   if (fit <= 1) return false;
-  int vectors = f.outputs() != 1 ? 1 : open ? kVectorsOfOpen : kMostVectors;
+  int vectors = !one ? 1 : open ? kVectorsOfOpen : kMostVectors;
   TailStrategy tail = open ? TailStrategy::GuardWithIf : TailStrategy::Auto;
   const int64_t all = tiles(extent, fit), steps = tiles(all, kMostVectors);
-  if (!open && vectors > 1 && extent % fit != 0 && steps <= kFewSteps) {
+  if (!open && one && extent % fit != 0 && steps <= kFewSteps) {
     vectors = static_cast<int>(tiles(all, steps));
-    tail = TailStrategy::GuardWithIf;
+    tail = masks ? TailStrategy::PredicateLoads : TailStrategy::GuardWithIf;
   } else {
     while (extent % (vectors * fit) != 0 && vectors > 1) vectors--;
   }
-  f.vectorize(args[0], fit, open ? TailStrategy::GuardWithIf : TailStrategy::Auto);
+  f.vectorize(args[0], fit,
+              tail == TailStrategy::PredicateLoads ? tail
+              : open                               ? TailStrategy::GuardWithIf
+                                                   : TailStrategy::Auto);
   if (!is_variable(f.update_args(0)[0], args[0].name())) return false;
   if (vectors == 1) {
-    f.update().vectorize(args[0], fit, TailStrategy::GuardWithIf);
+    const bool masked = tail == TailStrategy::PredicateLoads;
+    f.update().vectorize(args[0], fit, masked ? tail : TailStrategy::GuardWithIf);
     return true;
   }
   Var points("points");

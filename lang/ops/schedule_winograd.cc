@@ -89,9 +89,9 @@ class WinogradSchedule {
     tile_output();
     const LoopLevel of_block(out_, block_loop_);
     if (border) {
-      Func f = border->func;
-      f.compute_at(of_block);
-      schedule_points(Loops(f, border->extents), false, false, target_);
+      Func(border->func).compute_at(of_block);
+      const int64_t pixels = block_ * s_.tile[0] * s_.stride[0];
+      schedule_rows_inside(*border, std::max<int64_t>(pixels, 1), target_);
     }
     transform_tiles(of_block, border != nullptr);
     form_products();

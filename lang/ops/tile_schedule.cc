@@ -273,7 +273,7 @@ void TileSchedule::place_border(Func border) {
     return schedule_points(Loops(border, border_->extents), true, true, target_);
   }
   border.store_at(out_, *task_).compute_at(out_, *row_);
-  schedule_points(Loops(border, border_->extents), false, false, target_);
+  schedule_rows_inside(*border_, 1, target_);
 }
 
 bool TileSchedule::is_image(const Var &v) const {

@@ -93,8 +93,8 @@ constexpr int kChannels = 1;
 const std::vector<int> kChannelsInnermost = {kChannels, 3, 2, 0};
 
 TEST(reductions, of_several_axes_in_both_layouts) {
-  const Shape shapes[] = {
-      {2, 5, 7, 7}, {1, 64, 14, 14}, {1, 3, 40, 33}, {2, 33, 1, 1}, {1, 1, 3, 5}};
+  const Shape shapes[] = {{2, 5, 7, 7},  {1, 64, 14, 14}, {1, 3, 40, 33},
+                          {2, 33, 1, 1}, {1, 1, 3, 5},    {2, 6, 5, 12}};
   const std::vector<int> axes[] = {{2, 3}, {1}, {3}, {1, 2, 3}, {0, 1, 2, 3}, {0, 2}};
   for (const Shape &s : shapes) {
     const std::vector<float> x = numbers(s, 1);
