@@ -89,8 +89,13 @@ void schedule_lanes(const Stage &s, const RVar &along, std::optional<int64_t> le
   else
     partial.compute_at(f, args[0]);
   partial.vectorize(lane, lanes).update().vectorize(lane, lanes);
-  if (length && is_whole && tiles(*length, vectors * lanes) <= kMostUnrolledSteps)
+  // Short loops are left whole where nobody asks, and then mask each of their steps.
+  const int64_t steps = length ? tiles(*length, vectors * lanes) : 0;
+  if (length && is_whole && steps <= kMostUnrolledSteps) {
     partial.update().unroll(outer);
+  } else if (length && *length % (vectors * lanes) != 0) {
+    partial.update().always_partition(outer);
+  }
   if (vectors > 1) {
     partial.unroll(lane);
     partial.update().unroll(lane);
