@@ -150,7 +150,9 @@ std::optional<Packed> packed(const Graph &g, const Node &n, const ByteProduct &p
   const Constant *point = nullptr;
   if (wide && n.has_input(places.weights_point)) {
     const auto &known = g.value(n.inputs[places.weights_point]).constant;
-    if (known && known->shape().size() <= 1) point = &*known;
+    const int64_t results = w.shape()[places.convolution ? 0 : 1];
+    const bool fits = known && (known->elements() == 1 || known->elements() == results);
+    if (fits && known->shape().size() <= 1) point = &*known;
   }
   const Weights weights(w, places.convolution, wide, point);
   if (!places.convolution || is_product(n, w)) {

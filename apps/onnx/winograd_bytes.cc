@@ -25,8 +25,10 @@ std::vector<int> tile_of(const Graph &g, const Node &n, const ByteProduct &place
   const bool bytes = x.type == ElementType::Int8 || x.type == ElementType::UInt8;
   if (!bytes || !ops::widens_bytes(*language_type(x.type), *language_type(w.type()), target))
     return {};
-  if (n.has_input(places.weights_point) && !g.value(n.inputs[places.weights_point]).constant)
-    return {};
+  if (n.has_input(places.weights_point)) {
+    const auto &point = g.value(n.inputs[places.weights_point]).constant;
+    if (!point || (point->elements() != 1 && point->elements() != w.shape()[0])) return {};
+  }
   for (const Expr &size : window.shape) {
     if (!is_const_int(size)) return {};
   }

@@ -14,8 +14,10 @@ using llvm::Value;
 
 std::optional<Expr> FunctionEmitter::first_lanes(const Expr &mask) const {
   const Target &target = module_.target;
-  if (target.arch != Target::X86 || !target.has_feature(Target::AVX2) ||
-      target.has_feature(Target::AVX512_Skylake) || target.has_feature(Target::AVX512))
+  // Of longer vectors the processor has other masks.
+  constexpr int kVector = 8;
+  if (kernel_ || target.arch != Target::X86 || !target.has_feature(Target::AVX2) ||
+      target.natural_vector_size(Float(32)) != kVector)
     return std::nullopt;
   if (mask->op != Op::Lt && mask->op != Op::Le) return std::nullopt;
   const Expr &ramp = mask->args[0], &bound = mask->args[1];

@@ -157,6 +157,7 @@ TEST(byte_convolution, winograds_form_is_exact) {
       {square(33, 40, 9, 3), {2, 2}},
       {square(34, 16, 10, 3, 2), {2, 2}},
       {square(32, 48, 7, 3), {2, 1}},
+      {square(32, 16, 8, 5), {2, 1}},
       {{36, 20, 1, {8, 9}, {1, 3}, {1, 1}, {1, 1}, {0, 1}, {0, 1}}, {1, 2}}};
   for (const Case &c : cases) {
     const Shape &s = c.shape;
