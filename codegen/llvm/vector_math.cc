@@ -51,7 +51,7 @@ Value *VectorMath::polynomial(Value *x, std::initializer_list<double> highest_fi
   return sum;
 }
 
-// 2^n for an integer n in [-126, 127], by its exponent.
+// 2^n for an integer n in [-126, 127], by its exponent; only n's last nine bits count.
 Value *VectorMath::power_of_two(Value *n) {
   llvm::Type *type = b_.getFloatTy();
   if (auto *v = llvm::dyn_cast<llvm::FixedVectorType>(n->getType())) {
@@ -63,9 +63,8 @@ Value *VectorMath::power_of_two(Value *n) {
 VectorMath::Halvings VectorMath::halvings(Value *x) {
   Value *shifted = fused(x, f(x, kLog2E), f(x, kRoundingTerm));
   Value *n = b_.CreateFSub(shifted, f(x, kRoundingTerm));
-  Value *whole = b_.CreateSub(ints(shifted), ints(f(x, kRoundingTerm)));
   Value *high = fused(n, f(x, -kLn2High32), x);
-  return {n, whole, high, fused(n, f(x, -kLn2Low32), high)};
+  return {n, ints(shifted), high, fused(n, f(x, -kLn2Low32), high)};
 }
 
 // e^r - 1 - r for |r| <= ln2/2.

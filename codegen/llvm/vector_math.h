@@ -73,7 +73,7 @@ class VectorMath {
 
   /// x = n*ln2 + rest.
   struct Halvings {
-    Value *n, *whole;    // n as a number, and as an integer
+    Value *n, *whole;    // n as a number, and as an integer's last nine bits, behind any others
     Value *high, *rest;  // rest before and after the lower part of n*ln2 was taken off
   };
   Halvings halvings(Value *x);
