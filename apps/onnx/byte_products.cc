@@ -19,4 +19,17 @@ const ByteProduct *byte_product(const Graph &g, const Node &n) {
   return places.convolution || weights.constant->shape().size() == 2 ? &places : nullptr;
 }
 
+const Constant *known_point(const Graph &g, const Node &n, const ByteProduct &places) {
+  if (!n.has_input(places.weights_point)) return nullptr;
+  const auto &point = g.value(n.inputs[places.weights_point]).constant;
+  const std::vector<int64_t> &shape = g.value(n.inputs[places.weights]).constant->shape();
+  const int64_t results = shape[places.convolution ? 0 : 1];
+  const bool fits = point && (point->elements() == 1 || point->elements() == results);
+  return fits ? &*point : nullptr;
+}
+
+bool point_is_known(const Graph &g, const Node &n, const ByteProduct &places) {
+  return !n.has_input(places.weights_point) || known_point(g, n, places);
+}
+
 }  // namespace polyhalite::onnx

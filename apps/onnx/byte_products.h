@@ -18,4 +18,10 @@ struct ByteProduct {
 /// several.
 const ByteProduct *byte_product(const Graph &g, const Node &n);
 
+/// Can the weights' zero point be taken off ahead: has the node none, or a known one, which is one
+/// number or one for each result?
+bool point_is_known(const Graph &g, const Node &n, const ByteProduct &places);
+/// Null where the node has none, or it is not known so.
+const Constant *known_point(const Graph &g, const Node &n, const ByteProduct &places);
+
 }  // namespace polyhalite::onnx

@@ -16,12 +16,6 @@ namespace {
 
 constexpr int64_t kDot = 4;  // terms of a dot product of bytes
 
-std::shared_ptr<uint8_t> zeros(int64_t n) {
-  auto bytes = weight_memory(static_cast<size_t>(n));
-  std::fill_n(bytes.get(), n, uint8_t{0});
-  return bytes;
-}
-
 // Weights as they are laid out: bytes, or numbers of 16 bits less their zero points.
 class Weights {
  public:
@@ -66,7 +60,7 @@ Constant packed_matrix(const Weights &w, const ops::DotStrips &strips) {
   const int64_t width = strips.columns, terms = strips.terms;
   const int64_t depth = w.terms(), blocks = (depth + terms - 1) / terms;
   const std::vector<int64_t> lies{w.results() / width, blocks, width, terms};
-  const auto bytes = zeros(w.results() * blocks * terms * w.bytes());
+  const auto bytes = weight_memory(static_cast<size_t>(w.results() * blocks * terms * w.bytes()));
   uint8_t *to = bytes.get();
   for (int64_t first = 0; first < w.results(); first += width)
     for (int64_t k = 0; k < blocks * terms; k += terms)
@@ -85,7 +79,8 @@ Constant packed_kernels(const Weights &w, const std::vector<int64_t> &shape, int
   std::vector<int64_t> lies{w.results() / width};
   lies.insert(lies.end(), shape.begin() + 2, shape.end());
   lies.insert(lies.end(), {blocks, width, terms});
-  const auto bytes = zeros(w.results() * cells * blocks * terms * w.bytes());
+  const auto bytes =
+      weight_memory(static_cast<size_t>(w.results() * cells * blocks * terms * w.bytes()));
   uint8_t *to = bytes.get();
   for (int64_t strip = 0; strip < w.results(); strip += width)
     for (int64_t cell = 0; cell < cells; cell++)
@@ -147,13 +142,7 @@ std::optional<Packed> packed(const Graph &g, const Node &n, const ByteProduct &p
                            target);
   };
   if (places.convolution && !is_constant(*x.shape)) return std::nullopt;
-  const Constant *point = nullptr;
-  if (wide && n.has_input(places.weights_point)) {
-    const auto &known = g.value(n.inputs[places.weights_point]).constant;
-    const int64_t results = w.shape()[places.convolution ? 0 : 1];
-    const bool fits = known && (known->elements() == 1 || known->elements() == results);
-    if (fits && known->shape().size() <= 1) point = &*known;
-  }
+  const Constant *point = wide ? known_point(g, n, places) : nullptr;
   const Weights weights(w, places.convolution, wide, point);
   if (!places.convolution || is_product(n, w)) {
     const auto strips = strips_of(weights.results());

@@ -25,10 +25,7 @@ std::vector<int> tile_of(const Graph &g, const Node &n, const ByteProduct &place
   const bool bytes = x.type == ElementType::Int8 || x.type == ElementType::UInt8;
   if (!bytes || !ops::widens_bytes(*language_type(x.type), *language_type(w.type()), target))
     return {};
-  if (n.has_input(places.weights_point)) {
-    const auto &point = g.value(n.inputs[places.weights_point]).constant;
-    if (!point || (point->elements() != 1 && point->elements() != w.shape()[0])) return {};
-  }
+  if (!point_is_known(g, n, places)) return {};
   for (const Expr &size : window.shape) {
     if (!is_const_int(size)) return {};
   }
@@ -73,7 +70,6 @@ Constant transformed(const Constant &w, const Constant *point, const ops::Window
   const std::vector<int64_t> lies{strips, down, across, blocks, width, kTerms};
   const int64_t count = strips * down * across * blocks * width * kTerms;
   const auto bytes = weight_memory(static_cast<size_t>(count) * sizeof(int16_t));
-  std::fill_n(bytes.get(), count * static_cast<int64_t>(sizeof(int16_t)), uint8_t{0});
   std::vector<int> steps(cells), half(columns);  // a row of G w
   for (int64_t result = 0; result < results; result++) {
     const int64_t of = point && point->elements() > 1 ? result : 0;
@@ -123,7 +119,7 @@ Graph winograd_bytes(Graph g, const Target &target) {
     auto at = done.find(key);
     if (at == done.end()) {
       const int width = ops::strip_width(static_cast<int>(results), Int(32), target);
-      const Constant *zero = has_point ? &*g.value(point).constant : nullptr;
+      const Constant *zero = known_point(g, n, *places);
       const ValueId kernels = g.add_constant(
           value.name + ".winograd", transformed(*value.constant, zero, *window, tile, width));
       at = done.emplace(key, kernels).first;

@@ -217,7 +217,7 @@ class FunctionEmitter {
   Value *pointer_vector(const std::string &buffer, Type element, const Expr &index);
   // emit_prefix.cc
   /// How many lanes a mask lets through, which are the first ones, where such stores in parts are
-  /// quicker than under a mask; may be negative, or more than there are.
+  /// quicker than under a mask; of 64 bits, may be negative, or more than there are.
   std::optional<Expr> first_lanes(const Expr &mask) const;
   static bool stores_first_lanes(Type t);
   void store_first_lanes(Value *value, Type t, Value *pointer, llvm::Align align, Value *count,

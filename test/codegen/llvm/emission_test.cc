@@ -280,6 +280,27 @@ TEST_P(VectorAccess, first_lanes) {
   }
 }
 
+// Bounds whose distance takes more than 32 bits, and masks of other types, which wrap.
+TEST_P(VectorAccess, first_lanes_of_any_bound) {
+  const Type t = GetParam();
+  const std::string name = t.to_string();
+  Target avx2 = get_host_target();
+  if (!avx2.has_feature(Target::AVX2)) GTEST_SKIP() << "no AVX2 here";
+  avx2 = Target(avx2.os, avx2.arch, avx2.bits, {Target::SSE41, Target::AVX, Target::AVX2});
+  for (const std::string mask :
+       {"ramp(5, 1, 8) < broadcast(-2147483647, 8)", "ramp(5, 1, 8) <= broadcast(2147483647, 8)",
+        "ramp(5i64, 1i64, 8) < broadcast(8i64, 8)",
+        "ramp(uint32(5), uint32(1), 8) < broadcast(uint32(3), 8)"}) {
+    RunBuffer in(t, {8}), out(t, {8});
+    fill(in, 4);
+    fill(out, 5);
+    const std::string at = "ramp(0i64, 1i64, 8)";
+    expect_same("func f(in: input " + name + "[1], out: output " + name + "[1]) {\n  out[" + at +
+                    " if " + mask + "] = in[" + at + "]\n}\n",
+                {{"in", &in}, {"out", &out}}, avx2);
+  }
+}
+
 // Any lanes of every second to fourth element, the others on pages that nobody may read.
 TEST_P(VectorAccess, masks_of_strides) {
   const Type t = GetParam();
