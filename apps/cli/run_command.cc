@@ -303,7 +303,7 @@ Command add_run(CLI::App &app) {
       ->check(CLI::IsMember({"onnxruntime"}));
   app.add_option("--json", o->json, "File for all figures");
   app.add_option("-O", o->level, "0: no passes over the graph, no fusion")->capture_default_str();
-  app.add_option("--off", o->off, "Passes to switch off");
+  app.add_option("--off", o->off, "Passes to switch off; a name that is none of them lists all");
   app.add_flag("--interpret", o->interpret, "Run with the plain interpreter");
   app.add_flag("--graph", o->graph, "Print the graph after all passes");
   return [o] { return run(*o); };

@@ -69,11 +69,18 @@ HostRoutine make_if(const Graph &g, const Node &n, const CompileOptions &options
                       second.inputs.begin() + 1 + static_cast<ptrdiff_t>(no_count));
   const RegionProgram no(g, first, "else_branch", 1, options);
   const RegionProgram yes(g, second, "then_branch", 1, options);
-  return [kept, no, yes, no_count](const std::vector<Constant> &operands) {
+  const auto described = described_results(g, n);
+  return [kept, no, yes, no_count, described](const std::vector<Constant> &operands) {
     const auto behind = operands.begin() + 1;
     const auto middle = behind + static_cast<ptrdiff_t>(no_count);
-    return scalar(*kept, operands[0]) != 0 ? yes.run({middle, operands.end()})
-                                           : no.run({behind, middle});
+    std::vector<Constant> results = scalar(*kept, operands[0]) != 0
+                                        ? yes.run({middle, operands.end()})
+                                        : no.run({behind, middle});
+    for (size_t k = 0; k < results.size(); k++) {
+      const auto &[type, shape] = described[k];
+      if (type != ElementType::Undefined) results[k] = of_rank(results[k], shape.size());
+    }
+    return results;
   };
 }
 
@@ -83,6 +90,7 @@ HostRoutine make_loop(const Graph &g, const Node &n, const CompileOptions &optio
   const auto results = described_results(g, n);
   return [kept, body, results](const std::vector<Constant> &operands) {
     const Node &node = *kept;
+    const Graph &region = *region_of(node, "body");
     const size_t states = node.own_operands() - 2;
     const bool counted = node.has_input(0), tested = node.has_input(1);
     const int64_t most = counted ? scalar(node, operands[0]) : INT64_MAX;
@@ -93,7 +101,14 @@ HostRoutine make_loop(const Graph &g, const Node &n, const CompileOptions &optio
         {Turns::Operand::Fixed,
          Constant(ElementType::Int64, {}, nullptr, reinterpret_cast<const uint8_t *>(&turn))},
         {Turns::Operand::Fixed, Constant(ElementType::Bool, {}, nullptr, &yes)}};
-    for (size_t k = 0; k < states; k++) list.push_back({Turns::Operand::State, operands[2 + k]});
+    for (size_t k = 0; k < states; k++) {
+      const ValueId state = region.inputs[2 + k];
+      const bool is_read = reads(region, state);
+      const Constant &first = operands[2 + k];
+      list.push_back({Turns::Operand::State,
+                      is_read ? of_rank(first, region.value(state).shape->size()) : first, false,
+                      is_read});
+    }
     for (const Constant &c : captured(node, operands)) list.push_back({Turns::Operand::Fixed, c});
     Turns turns(body, std::move(list), 1);
     for (; turn < most && goes_on; turn++) {

@@ -19,4 +19,27 @@ const std::vector<GraphPass> &graph_passes() {
   return list;
 }
 
+const std::vector<MachinePass> &machine_passes() {
+  static const std::vector<MachinePass> list = {
+      {"winograd_kernels", winograd_kernels},
+      {"strip_kernels", strip_kernels},
+      {"sign_weights", sign_weights},
+      {"winograd_bytes", winograd_bytes},
+      {"pack_bytes", pack_bytes},
+      {"pack_blocks", pack_blocks},
+  };
+  return list;
+}
+
+const std::set<std::string> &switchable_passes() {
+  static const std::set<std::string> all = [] {
+    std::set<std::string> names = {"join_quantized", "fold_weights", "sort_between_kernels",
+                                   "turn_images",    "fuse",         "choose_layouts"};
+    for (const GraphPass &p : graph_passes()) names.insert(p.name);
+    for (const MachinePass &p : machine_passes()) names.insert(p.name);
+    return names;
+  }();
+  return all;
+}
+
 }  // namespace polyhalite::onnx

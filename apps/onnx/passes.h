@@ -1,6 +1,7 @@
 // The passes over graphs, in the order in which they run.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,18 @@ struct GraphPass {
   Graph (*run)(Graph);
 };
 
-/// What runs after shapes are inferred; each may be switched off by its name.
+struct MachinePass {
+  const char *name;
+  Graph (*run)(Graph, const Target &);
+};
+
+/// What runs after shapes are inferred, and behind that what prepares known weights for a machine;
+/// each may be switched off by its name.
 const std::vector<GraphPass> &graph_passes();
+const std::vector<MachinePass> &machine_passes();
+
+/// All names of what may be switched off, also of what is no pass over a graph.
+const std::set<std::string> &switchable_passes();
 
 ///   nodes and constants whose values nobody reads  ->
 Graph remove_dead_nodes(Graph g);

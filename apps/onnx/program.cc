@@ -45,6 +45,13 @@ Program::Program(const Model &model, const CompileOptions &options)
       random_(options.random ? options.random : std::make_shared<RandomSource>()),
       target_(options.target == Target() ? get_jit_target_from_environment() : options.target) {
   const Stopwatch import;
+  for (const std::string &name : options.switched_off) {
+    if (switchable_passes().count(name)) continue;
+    std::string known;
+    for (const std::string &one : switchable_passes()) known += (known.empty() ? "" : ", ") + one;
+    user_error("there is no pass '" + name + "' to switch off", "passes have other names",
+               "use one of " + known);
+  }
   for (ValueId v : graph_.inputs) {
     if (!model.forms.count(graph_.value(v).name)) continue;
     user_error("input '" + graph_.value(v).name + "' is a sequence or an optional value",
@@ -75,17 +82,9 @@ Program::Program(const Model &model, const CompileOptions &options)
     }
     if (engine_ == Engine::Compiled && !options.switched_off.count("sort_between_kernels"))
       graph_ = sort_between_kernels(std::move(graph_));
-    if (!options.switched_off.count("winograd_kernels"))
-      graph_ = winograd_kernels(std::move(graph_), target_);
-    if (!options.switched_off.count("strip_kernels"))
-      graph_ = strip_kernels(std::move(graph_), target_);
-    if (!options.switched_off.count("sign_weights"))
-      graph_ = sign_weights(std::move(graph_), target_);
-    if (!options.switched_off.count("winograd_bytes"))
-      graph_ = winograd_bytes(std::move(graph_), target_);
-    if (!options.switched_off.count("pack_bytes")) graph_ = pack_bytes(std::move(graph_), target_);
-    if (!options.switched_off.count("pack_blocks"))
-      graph_ = pack_blocks(std::move(graph_), target_);
+    for (const MachinePass &p : machine_passes()) {
+      if (!options.switched_off.count(p.name)) graph_ = p.run(std::move(graph_), target_);
+    }
     if (!options.switched_off.count("choose_layouts") && !options.switched_off.count("turn_images"))
       graph_ = turn_images(std::move(graph_));
   } else {
@@ -253,9 +252,14 @@ void Program::find_needs(const InferenceReport &report) {
     }
     const auto from_input = std::find_if(graph_.inputs.begin(), graph_.inputs.end(),
                                          [&](ValueId v) { return wanted.count(v) != 0; });
+    // Sizes that a run finds differ between runs: what is made of them is found, too. Where it is
+    // followed as sizes already, these have to be numbers.
+    const bool from_found = !graph_.value(needed).contents &&
+                            std::any_of(symbols.begin(), symbols.end(),
+                                        [&](const std::string &s) { return given.count(s) == 0; });
     if (std::count(graph_.inputs.begin(), graph_.inputs.end(), needed) != 0) {
       needs_.inputs.insert(needed);
-    } else if (from_input != graph_.inputs.end() || symbols.empty()) {
+    } else if (from_input != graph_.inputs.end() || symbols.empty() || from_found) {
       needs_.elements.insert(needed);
     } else {
       need_symbols(symbols);
@@ -304,10 +308,12 @@ void Program::compile_kernels(const CompileOptions &options) {
   std::mutex mutex;
   ErrorList problems;
   std::exception_ptr other;
+  const auto cache = options.kernels ? options.kernels : std::make_shared<KernelCache>();
+  const Target target = target_.with_feature(Target::JIT);
   auto work = [&] {
     for (size_t i = next++; i < kernels_.size(); i = next++) {
       try {
-        kernels_[i].code = backend().jit(*kernels_[i].pipeline, target_.with_feature(Target::JIT));
+        kernels_[i].code = cache->code(kernels_[i], target);
       } catch (const CompileError &e) {
         const std::lock_guard<std::mutex> lock(mutex);
         const auto step = std::find_if(steps_.begin(), steps_.end(),

@@ -13,6 +13,7 @@
 #include "apps/onnx/fuse.h"
 #include "apps/onnx/infer.h"
 #include "apps/onnx/kernel.h"
+#include "apps/onnx/kernel_cache.h"
 #include "apps/onnx/memory_pool.h"
 #include "apps/onnx/model.h"
 #include "apps/onnx/random_keys.h"
@@ -37,6 +38,8 @@ struct CompileOptions {
   bool first_sizes = false;
   // What the keys of runs are drawn from; where it is null, from the system's random numbers.
   std::shared_ptr<RandomSource> random;
+  // Code of programs made before; where it is null, of none.
+  std::shared_ptr<KernelCache> kernels;
 };
 
 /// How a kernel sees a value.

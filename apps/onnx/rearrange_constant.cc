@@ -53,4 +53,9 @@ std::string shape_text(const std::vector<int64_t> &shape) {
   return "[" + s + "]";
 }
 
+Constant of_rank(const Constant &c, size_t rank) {
+  if (c.shape().size() == rank || c.elements() != 1) return c;
+  return c.reshaped(std::vector<int64_t>(rank, 1));
+}
+
 }  // namespace polyhalite::onnx

@@ -40,6 +40,14 @@ void close_regions(Node *n) {
   if (any) n->attributes["operands"] = own;
 }
 
+bool reads(const Graph &region, ValueId v) {
+  const auto among = [&](const std::vector<ValueId> &list) {
+    return std::find(list.begin(), list.end(), v) != list.end();
+  };
+  return among(region.outputs) || std::any_of(region.nodes.begin(), region.nodes.end(),
+                                              [&](const Node &n) { return among(n.inputs); });
+}
+
 ValueId original(const Graph &g, ValueId v) {
   for (size_t i = g.nodes.size(); i-- > 0;) {
     const Node &n = g.nodes[i];

@@ -29,6 +29,9 @@ void capture_invariants(Graph *g, Node *n);
 /// Null where the node has no such region.
 const Graph *region_of(const Node &n, const std::string &attribute);
 
+/// Does a region read its input v: in a node, or as one of its results?
+bool reads(const Graph &region, ValueId v);
+
 /// What v is a copy of: through Identity.
 ValueId original(const Graph &g, ValueId v);
 

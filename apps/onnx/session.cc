@@ -17,6 +17,7 @@ Session::Session(Model model, CompileOptions options)
       options_(std::move(options)),
       is_random_(takes_random_key(model_.graph)) {
   if (!options_.random) options_.random = std::make_shared<RandomSource>();
+  if (!options_.kernels) options_.kernels = std::make_shared<KernelCache>();
 }
 
 std::vector<std::string> Session::input_names() const {
@@ -221,7 +222,8 @@ std::shared_ptr<const Program> Session::try_program_for(const Program::Tensors &
   // What decides about shapes is found one layer at a time: what follows from it may decide about
   // others.
   bool by_shapes = numbers.empty();  // do shapes alone decide?
-  while (true) {
+  constexpr int kMostLayers = 1000;
+  for (int layer = 0; layer < kMostLayers; layer++) {
     std::shared_ptr<const Program> p;
     try {
       p = compiled(key, options);
@@ -256,10 +258,11 @@ std::shared_ptr<const Program> Session::try_program_for(const Program::Tensors &
       if (by_shapes) remember(inputs, p);
       return p;
     }
-    user_error("the model cannot be compiled for these inputs",
-               "sizes that decide about shapes do not follow from them",
-               "export the model with fixed shapes");
+    break;
   }
+  user_error("the model cannot be compiled for these inputs",
+             "sizes that decide about shapes do not follow from them",
+             "export the model with fixed shapes");
 }
 
 // Elements that decide are written into the program; where they turn out to change, they are open.

@@ -58,6 +58,7 @@ void Turns::plan() {
   for (size_t k = 0; k < states_.size(); k++) {
     const Result &after = results_[seen_.size() + k];
     const Constant &before = operands_[states_[k]].elements;
+    if (!operands_[states_[k]].is_read) continue;
     if (after.type != before.type() || after.shape != before.shape()) return;
   }
   for (ValueId v : g.inputs) sources_.push_back(body_.position(g.value(v).name));
@@ -93,7 +94,8 @@ void Turns::run_planned() {
     outputs_[seen_.size() + k] = memory[k].get();
     if (turn_ > 0) {
       for (size_t i = 0; i < sources_.size(); i++) {
-        if (sources_[i] == states_[k]) inputs_[i] = state_memory_[(turn_ + 1) % 2][k].get();
+        if (sources_[i] == states_[k] && operands_[states_[k]].is_read)
+          inputs_[i] = state_memory_[(turn_ + 1) % 2][k].get();
       }
     }
   }
@@ -110,8 +112,13 @@ void Turns::run_planned() {
 void Turns::run_by_names() {
   const std::vector<Constant> out = body_.run(operands_of_turn());
   std::copy_n(out.begin(), seen_.size(), seen_.begin());
-  for (size_t k = 0; k < states_.size(); k++)
-    operands_[states_[k]].elements = readable(out[seen_.size() + k]);
+  after_.clear();
+  for (size_t k = 0; k < states_.size(); k++) {
+    Operand &o = operands_[states_[k]];
+    const Constant &given = out[seen_.size() + k];
+    after_.push_back(readable(o.is_read ? of_rank(given, o.elements.shape().size()) : given));
+    if (o.is_read) o.elements = after_.back();
+  }
   for (size_t k = states_end(); k < out.size(); k++) {
     const Constant &c = out[k];
     if (turn_ == 0) collected_.push_back({c.type(), c.shape(), {}});
@@ -131,12 +138,14 @@ void Turns::run_by_names() {
 std::vector<Constant> Turns::states() const {
   std::vector<Constant> list;
   for (size_t k = 0; k < states_.size(); k++) {
-    const Constant &c = operands_[states_[k]].elements;
-    if (run_ && turn_ > 0) {
+    if (turn_ == 0) {
+      list.push_back(operands_[states_[k]].elements);
+    } else if (run_) {
+      const Result &r = results_[seen_.size() + k];
       const Bytes &memory = state_memory_[(turn_ - 1) % 2][k];
-      list.emplace_back(c.type(), c.shape(), memory, memory.get());
+      list.emplace_back(r.type, r.shape, memory, memory.get());
     } else {
-      list.push_back(c);
+      list.push_back(after_[k]);
     }
   }
   return list;

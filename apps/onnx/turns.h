@@ -21,6 +21,7 @@ class Turns {
     } kind = Fixed;
     Constant elements;
     bool backwards = false;  // rows from the last one on
+    bool is_read = true;     // a state that no turn reads may come out with another shape
   };
 
   /// The body's results are as many `seen` values, its states, and what is collected.
@@ -59,7 +60,8 @@ class Turns {
 
   const RegionProgram &body_;
   std::vector<Operand> operands_;
-  std::vector<size_t> states_;  // positions among the operands
+  std::vector<size_t> states_;   // positions among the operands
+  std::vector<Constant> after_;  // states behind the last turn, which was run by names
   std::vector<Constant> seen_;
   std::vector<Collection> collected_;
   int64_t turn_ = 0;

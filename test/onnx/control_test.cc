@@ -215,6 +215,77 @@ TEST(onnx_control, states_may_grow) {
   EXPECT_EQ(list(out.at("y")), (std::vector<float>{-9, -1, -2, -1, -2, -1, -2}));
 }
 
+// As Paddle's exporter leaves undefined what the first turn overwrites: [] in front, [2, 1] behind.
+TEST(onnx_control, a_state_that_no_turn_reads_may_come_out_with_another_rank) {
+  ModelBuilder body, b;
+  body.input("turn", {}, 7).input("goes", {}, 9).input("unread", {}).input("s", {2});
+  body.weights("column", {2, 1}, {1, 1});
+  body.node("Identity", {"goes"}, {"goes_on"}).node("Add", {"s", "s"}, {"next"});
+  body.node("Mul", {"next", "column"}, {"square"});
+  body.output("goes_on").output("square").output("next");
+  b.input("n", {}, 7).input("undefined", {}).input("start", {2});
+  b.node("Loop", {"n", "", "undefined", "start"}, {"square", "last"},
+         {graph_attribute("body", body.region("body"))});
+  b.output("square").output("last");
+  Session session(b.load());
+  Program::Tensors in{{"undefined", floats({}, {7})}, {"start", floats({2}, {1, 3})}};
+  for (const int64_t n : {1, 0, 3, 2}) {
+    in["n"] = Constant::integer(n);
+    const auto out = session.run(in);
+    const auto f = static_cast<float>(1 << n);
+    const std::vector<float> row{f, 3 * f};
+    EXPECT_EQ(list(out.at("last")), row);
+    EXPECT_EQ(out.at("square").shape(),
+              n == 0 ? std::vector<int64_t>{} : (std::vector<int64_t>{2, 2}));
+    EXPECT_EQ(list(out.at("square")),
+              n == 0 ? std::vector<float>{7} : (std::vector<float>{f, 3 * f, f, 3 * f}));
+  }
+}
+
+// A condition that is given decides, too, where nobody counts.
+TEST(onnx_control, a_condition_decides_about_the_rank_of_an_unread_state) {
+  ModelBuilder body, b;
+  body.input("turn", {}, 7).input("goes", {}, 9).input("unread", {});
+  body.integers("two", {2}).node("Less", {"turn", "two"}, {"again"});
+  body.node("Add", {"x", "x"}, {"next"}).output("again").output("next");
+  b.input("go", {}, 9).input("x", {2}).input("undefined", {});
+  b.node("Loop", {"", "go", "undefined"}, {"y"}, {graph_attribute("body", body.region("body"))});
+  b.output("y");
+  Session session(b.load());
+  Program::Tensors in{{"undefined", floats({}, {7})}, {"x", floats({2}, {1, 3})}};
+  in["go"] = boolean(true);
+  EXPECT_EQ(list(session.run(in).at("y")), (std::vector<float>{2, 6}));
+  in["go"] = boolean(false);
+  EXPECT_EQ(list(session.run(in).at("y")), (std::vector<float>{7}));
+}
+
+// [] and [1] are told apart by their rank only: the higher one holds.
+TEST(onnx_control, numbers_of_ranks_0_and_1_meet) {
+  ModelBuilder yes, no, b;
+  yes.weights("p", {}, {5}).output("p");
+  no.node("Add", {"s", "one"}, {"q"}).output("q");
+  ModelBuilder body;
+  body.input("turn", {}, 7).input("goes", {}, 9).input("s", {});
+  body.weights("one", {1}, {1}).weights("three", {}, {3});
+  body.node("Identity", {"goes"}, {"goes_on"}).node("Equal", {"s", "three"}, {"at_three"});
+  body.node("If", {"at_three"}, {"next"},
+            {graph_attribute("then_branch", yes.region("yes")),
+             graph_attribute("else_branch", no.region("no"))});
+  body.output("goes_on").output("next");
+  b.input("n", {}, 7).input("start", {});
+  b.node("Loop", {"n", "", "start"}, {"y"}, {graph_attribute("body", body.region("body"))});
+  b.output("y");
+  Session session(b.load());
+  Program::Tensors in{{"start", floats({}, {1})}};
+  const std::vector<float> after{1, 2, 3, 5, 6};
+  for (size_t n = 0; n < after.size(); n++) {
+    in["n"] = Constant::integer(static_cast<int64_t>(n));
+    const Constant y = session.run(in).at("y");
+    EXPECT_EQ(list(y), std::vector<float>{after[n]}) << n;
+    EXPECT_EQ(y.shape(), std::vector<int64_t>{1}) << n;
+  }
+}
+
 TEST(onnx_control, scans_run_along_an_axis_both_ways) {
   ModelBuilder body, b;
   body.input("s", {2}).input("e", {2});

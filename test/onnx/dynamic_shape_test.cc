@@ -64,6 +64,31 @@ TEST(onnx_dynamic_shape, the_first_sizes_may_become_constants) {
   }
 }
 
+// Kernels that do not depend on what the programs differ in are compiled once.
+TEST(onnx_dynamic_shape, programs_of_a_session_share_code) {
+  ModelBuilder b;
+  b.input("x", {"n", 3}).input("z", {4, 4}).weights("w", {3, 2}, {1, 2, 3, 4, 5, 6});
+  b.node("MatMul", {"x", "w"}, {"y"}).node("MatMul", {"z", "z"}, {"square"});
+  b.output("y").output("square");
+  CompileOptions options;
+  options.first_sizes = true;
+  Session session(b.load(), options);
+  const auto code = [&](int64_t n) {
+    std::set<const CompiledPipeline *> all;
+    const Constant x = floats({n, 3}, counted(3 * n)), z = floats({4, 4}, counted(16));
+    for (const Kernel &k : session.program_for({{"x", x}, {"z", z}})->kernels())
+      all.insert(k.code.get());
+    return all;
+  };
+  const auto known = code(4), open = code(5);
+  std::vector<const CompiledPipeline *> both;
+  std::set_intersection(known.begin(), known.end(), open.begin(), open.end(),
+                        std::back_inserter(both));
+  EXPECT_EQ(known.size(), 2u);
+  EXPECT_EQ(open.size(), 2u);
+  EXPECT_EQ(both.size(), 1u);
+}
+
 TEST(onnx_dynamic_shape, resized_images_have_one_program) {
   // Doubles the width of an image.
   ModelBuilder b;

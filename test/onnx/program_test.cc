@@ -587,5 +587,22 @@ TEST(onnx_program, graphs_print) {
             "  %y: float32[N, 3] = Mul.14(%x, %w)\n");
 }
 
+TEST(onnx_program, names_of_passes_are_checked) {
+  ModelBuilder b;
+  b.input("x", {2}).node("Neg", {"x"}, {"y"}).output("y");
+  CompileOptions options;
+  options.switched_off = {"fuse", "winograd"};
+  try {
+    Program(b.load(), options);
+    FAIL() << "a pass that is none was switched off";
+  } catch (const CompileError &e) {
+    EXPECT_EQ(std::string(e.what()).find("error: there is no pass 'winograd' to switch off\n"
+                                         "  why: passes have other names\n"
+                                         "  fix: use one of choose_layouts, crop_kernels, "),
+              0u)
+        << e.what();
+  }
+}
+
 }  // namespace
 }  // namespace polyhalite::onnx::program_test

@@ -24,6 +24,7 @@ class RegionInference {
   size_t outputs() const { return graph().outputs.size(); }
   const Shape &input_shape(size_t k) const { return shapes_[k]; }
 
+  bool reads_input(size_t k) const { return reads(graph(), graph().inputs[k]); }
   void input(size_t k, ElementType type, const Shape &shape) {
     types_[k] = type;
     shapes_[k].clear();
@@ -35,6 +36,8 @@ class RegionInference {
     operand_[k] = i_->node().inputs[from];
     if (elements_too) known_[k] = i_->in(from).constant;
   }
+  // Input k has another rank: of one number.
+  void reshape(size_t k, const Shape &shape) { shapes_[k] = shape; }
   // Dimension d of input k differs between runs.
   void open(size_t k, size_t d) {
     shapes_[k][d] = Dim::symbol("turn" + std::to_string(k) + "." + std::to_string(d));
@@ -146,6 +149,12 @@ void require_region(const Inference &i, const std::string &attribute) {
     i.fail("it has no attribute '" + attribute + "'", "its nodes are a graph of this name");
 }
 
+// Exporters mix numbers and tensors of one element: [] and [1] are told apart by their rank only,
+// which is then the higher one.
+bool is_one_number(const Shape &s) {
+  return std::all_of(s.begin(), s.end(), [](const Dim &d) { return d == Dim(1); });
+}
+
 // A branch that does not fit the sizes around it may be one that is not taken: the program is made
 // for the condition's value.
 void infer_branches(const Inference &i, RegionInference *no, RegionInference *yes) {
@@ -178,8 +187,9 @@ void infer_if(Inference &i) {
            "the node has " + std::to_string(i.outputs()));
   for (size_t k = 0; k < i.outputs(); k++) {
     if (!i.wants(k)) continue;
+    const bool numbers = is_one_number(yes.shape(k)) && is_one_number(no.shape(k));
     // A rank that follows from the condition: the program is made for its value.
-    if (yes.shape(k).size() != no.shape(k).size()) throw NeedsValue{i.node().inputs[0]};
+    if (yes.shape(k).size() != no.shape(k).size() && !numbers) throw NeedsValue{i.node().inputs[0]};
     if (yes.type(k) != no.type(k))
       i.fail("result " + std::to_string(k) + " is " + element_name(yes.type(k)) +
                  to_string(yes.shape(k)) + " or " + element_name(no.type(k)) +
@@ -187,6 +197,10 @@ void infer_if(Inference &i) {
              "both branches give tensors of one type");
     Shape shape = yes.outside_shape(k, k);
     const Shape other = no.outside_shape(k, k);
+    if (numbers) {
+      i.result(k, yes.type(k), shape.size() > other.size() ? shape : other);
+      continue;
+    }
     for (size_t d = 0; d < shape.size(); d++) {
       if (shape[d] != other[d]) shape[d] = i.fresh_size(k, std::to_string(d));
     }
@@ -194,14 +208,21 @@ void infer_if(Inference &i) {
   }
 }
 
-// Infers the body until states come out as they went in; sizes that change are open.
+// Infers the body until states come out as they went in; sizes that change are open. What a state
+// that no turn reads was in front of the first one is for no turn at all.
 void infer_states(Inference &i, RegionInference *body, size_t states, size_t first_input,
                   size_t first_output) {
   for (bool settled = false; !settled;) {
     body->infer();
     settled = true;
     for (size_t k = 0; k < states; k++) {
+      if (!body->reads_input(first_input + k)) continue;
       const Shape in = body->input_shape(first_input + k), &out = body->shape(first_output + k);
+      if (out.size() > in.size() && is_one_number(in) && is_one_number(out)) {
+        body->reshape(first_input + k, out);
+        settled = false;
+        continue;
+      }
       if (out.size() != in.size())
         i.fail("state " + std::to_string(k) + " has rank " + std::to_string(in.size()) +
                    " in front of a turn and " + std::to_string(out.size()) + " behind it",
@@ -213,6 +234,37 @@ void infer_states(Inference &i, RegionInference *body, size_t states, size_t fir
       }
     }
   }
+}
+
+// How often a Loop runs, as far as it is known.
+struct TurnCount {
+  std::optional<int64_t> most;  // none: as often as the condition tells
+  bool first, none;             // is there certainly a turn, or none?
+};
+
+TurnCount turn_count(const Inference &i) {
+  const auto known = [&](size_t k) -> std::optional<int64_t> {
+    const auto &c = i.in(k).constant;
+    return c && c->elements() > 0 ? std::optional(c->integer_at(0)) : std::nullopt;
+  };
+  const auto most = i.has(0) ? known(0) : INT64_MAX, goes = i.has(1) ? known(1) : 1;
+  return {most, most && goes && *most > 0 && *goes != 0,
+          (most && *most <= 0) || (goes && *goes == 0)};
+}
+
+// The result of a state that no turn reads: the last turn's, or, where none runs, the operand.
+Shape unread_state(const Inference &i, size_t k, Shape last) {
+  const Shape &first = i.shape(2 + k);
+  const TurnCount turns = turn_count(i);
+  if (turns.first) return last;
+  if (turns.none) return first;
+  // A rank that follows from how often it runs: the program is made for that number.
+  if (first.size() != last.size())
+    throw NeedsValue{i.node().inputs[i.has(1) && !i.in(1).constant ? 1 : 0]};
+  for (size_t d = 0; d < last.size(); d++) {
+    if (last[d] != first[d]) last[d] = i.fresh_size(k, std::to_string(d));
+  }
+  return last;
 }
 
 void infer_loop(Inference &i) {
@@ -241,7 +293,9 @@ void infer_loop(Inference &i) {
   for (size_t k = 0; k < i.outputs(); k++) {
     if (!i.wants(k)) continue;
     Shape shape = body.outside_shape(1 + k, k);
-    if (k >= states) {
+    if (k < states && !body.reads_input(2 + k)) {
+      shape = unread_state(i, k, shape);
+    } else if (k >= states) {
       const auto number = counted ? (*most)[0].constant() : std::nullopt;
       shape.insert(shape.begin(), number    ? Dim(std::max<int64_t>(*number, 0))
                                   : counted ? (*most)[0]
