@@ -233,6 +233,15 @@ Tensor summed(Type type, Type result, const Index &shape, int groups, const Kern
 
 Expr times(const Expr &a, int b) { return b == 1 ? a : a * b; }
 
+// Are channels to be copied side by side? Each strip reads all of an image, of which a step's
+// channel may lie a power of 2 behind the one before it, in one set of a cache: 1024 channels of
+// 64x64 pixels took a Zen 3 65 ms for 256 results as they lay, 32 with the copy. Two strips gain
+// nothing; a border is such a copy anyhow.
+bool is_worth_turning(int64_t strips, const Window &window) {
+  return strips >= 3 && std::all_of(window.stride.begin(), window.stride.end(),
+                                    [](int stride) { return stride == 1; });
+}
+
 }  // namespace
 
 bool few_results(int results, const Window &window) {
@@ -363,7 +372,10 @@ Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Win
                    " are of " + std::to_string(groups) + " groups",
                "each group has whole strips", "use convolution() with kernels as they are");
   }
-  const Tensor image = bordered(x, window, Tensor(), false, true);
+  const Tensor padded = bordered(x, window, Tensor(), false, true);
+  const bool has_border = padded.stages().size() != x.stages().size();
+  const Tensor image =
+      !has_border && is_worth_turning(*count, window) ? channels_together(padded) : padded;
   Index shape{x.size(0), Expr(results)};
   shape.insert(shape.end(), window.shape.begin(), window.shape.end());
   const Pixels pixels(window, joins_rows(x, window, *width));

@@ -255,6 +255,28 @@ double error_of(const Shape &s, Kernels kernels, Images images, bool epilogue, c
   return worst;
 }
 
+// Channels of a row-major image that several strips read are copied side by side, and others not.
+TEST(convolution, planar_images_of_several_strips_are_turned) {
+  const auto is_turned = [](const Shape &s, int width, Images images) {
+    const std::vector<int> order = order_of(images, s.spatial());
+    ImageParam x(Float(32), 4, "x"), w(Float(32), 4, "w");
+    const ops::Tensor image(x, index({1, s.channels, s.size[0], s.size[1]}), order);
+    const ops::Tensor plain(w, index({s.results, s.channels, s.kernel[0], s.kernel[1]}),
+                            {3, 2, 1, 0});
+    const ops::Tensor y =
+        ops::convolution(image, ops::kernel_strips(plain, width), s.results, window_of(s));
+    return std::any_of(y.stages().begin(), y.stages().end(), [](const ops::Stage &stage) {
+      return stage.kind == ops::Stage::Store &&
+             stage.func.name().find("pixels") != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(is_turned(square(32, 48, 9, 1), 16, Images::Planar));
+  EXPECT_FALSE(is_turned(square(32, 48, 9, 1), 16, Images::ChannelsInnermost));
+  EXPECT_FALSE(is_turned(square(32, 32, 9, 1), 16, Images::Planar));
+  EXPECT_FALSE(is_turned(square(32, 48, 9, 1, 2), 16, Images::Planar));
+  EXPECT_FALSE(is_turned(square(32, 48, 9, 3), 16, Images::Planar));
+}
+
 TEST(convolution, kernels_as_they_are) {
   for (const Shape &s : shapes()) {
     EXPECT_LE(error_of(s, Kernels::Plain, Images::ChannelsInnermost, false, host()), 1) << text(s);
