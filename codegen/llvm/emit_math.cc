@@ -33,6 +33,14 @@ bool multiplies_and_adds_at_once(const Target &t) {
   return t.has_feature(Target::FMA) || t.has_feature(Target::FMA4);
 }
 
+// exp(promise_clamped(x, low, high)) of a promise that x <= 0.
+bool is_exp_of_nonpositive(const CallNode &call) {
+  const CallNode *promise =
+      call.name == "exp" ? as_intrinsic(call.args[0], intrinsic::kPromiseClamped) : nullptr;
+  double high = 0;
+  return promise && is_const_float(promise->args[2], &high) && high <= 0;
+}
+
 }  // namespace
 
 Value *FunctionEmitter::emit_math(const CallNode &call) {
@@ -45,7 +53,8 @@ Value *FunctionEmitter::emit_math(const CallNode &call) {
   const bool fused = kernel_ || multiplies_and_adds_at_once(module_.target);
   const bool scales = !kernel_ && module_.target.arch == Target::X86 &&
                       module_.target.has_feature(Target::AVX512_Skylake);
-  Value *value = VectorMath(builder_, fused, scales).emit(call.name, args, &inside);
+  const std::string name = is_exp_of_nonpositive(call) ? "exp_of_nonpositive" : call.name;
+  Value *value = VectorMath(builder_, fused, scales).emit(name, args, &inside);
   if (!value) return emit_library_math(call, args);
   if (!inside) return value;
   // Operands beyond the reach of the own code are rare.

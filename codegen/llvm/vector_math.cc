@@ -60,9 +60,9 @@ Value *VectorMath::power_of_two(Value *n) {
   return floats(b_.CreateShl(b_.CreateAdd(n, i(n, 127)), i(n, 23)), type);
 }
 
-VectorMath::Halvings VectorMath::halvings(Value *x) {
-  Value *shifted = fused(x, f(x, kLog2E), f(x, kRoundingTerm));
-  Value *n = b_.CreateFSub(shifted, f(x, kRoundingTerm));
+VectorMath::Halvings VectorMath::halvings(Value *x, int plus) {
+  Value *shifted = fused(x, f(x, kLog2E), f(x, kRoundingTerm + plus));
+  Value *n = b_.CreateFSub(shifted, f(x, kRoundingTerm + plus));
   Value *high = fused(n, f(x, -kLn2High32), x);
   return {n, ints(shifted), high, fused(n, f(x, -kLn2Low32), high)};
 }
@@ -127,15 +127,34 @@ Value *VectorMath::scaled(Value *p, const Halvings &h, bool whole_range) {
   return b_.CreateFMul(product, power_of_two(b_.CreateSub(h.whole, half)));
 }
 
+// Shorter than exp_of_rest(), at the price of half a unit.
+Value *VectorMath::exp_of_short_rest(Value *rest) {
+  return polynomial(
+      rest, {0x1.685148p-10, 0x1.123bd8p-7, 0x1.555b98p-5, 0x1.55548ep-3, 0x1.fffff8p-2, 1, 1});
+}
+
 // e^x = 2^n e^rest.
 Value *VectorMath::exp(Value *x) {
   Value *held = select(b_.CreateFCmpOGT(x, f(x, 89.0)), f(x, 89.0), x);
   held = select(b_.CreateFCmpOLT(held, f(x, -104.0)), f(x, -104.0), held);
   const Halvings h = halvings(held);
-  // Shorter than exp_of_rest(), at the price of half a unit.
-  Value *p = polynomial(
-      h.rest, {0x1.685148p-10, 0x1.123bd8p-7, 0x1.555b98p-5, 0x1.55548ep-3, 0x1.fffff8p-2, 1, 1});
-  return scaled(p, h, true);
+  return scaled(exp_of_short_rest(h.rest), h, true);
+}
+
+// n is in [-150, 0], so that 2^(n + 64) is a normal number: of its exponent's bits n + 64 + 127 is
+// what the rounding term leaves. Only the product with 2^-64 is rounded. Next to exp() five
+// instructions and two constants less: with 16 registers constants of exp(), which stay in them
+// across a loop, were moved from one to the other in each step.
+Value *VectorMath::exp_of_nonpositive(Value *x) {
+  Value *held = select(b_.CreateFCmpOLT(x, f(x, -104.0)), f(x, -104.0), x);
+  if (scales_) {
+    const Halvings h = halvings(held);
+    return scaled(exp_of_short_rest(h.rest), h, true);
+  }
+  constexpr int kAhead = 64, kBias = 127;
+  const Halvings h = halvings(held, kAhead + kBias);
+  Value *power = floats(b_.CreateShl(h.whole, i(h.whole, 23)), x->getType());
+  return b_.CreateFMul(b_.CreateFMul(exp_of_short_rest(h.rest), power), f(x, 0x1p-64));
 }
 
 // x = 2^e (1 + m) with 1 + m in [sqrt(1/2), sqrt(2)), log x = e ln2 + log(1 + m).
@@ -455,6 +474,7 @@ Value *VectorMath::emit(const std::string &name, const std::vector<Value *> &arg
   *exact_inside = nullptr;
   auto below = [&](double limit) { return b_.CreateFCmpOLT(magnitude(x), f(x, limit)); };
   if (name == "exp") return exp(x);
+  if (name == "exp_of_nonpositive") return exp_of_nonpositive(x);
   if (name == "log") return log(x);
   if (name == "atan") return atan(x);
   if (name == "tanh") return tanh(x);

@@ -30,7 +30,8 @@ class VectorMath {
   explicit VectorMath(llvm::IRBuilder<> &builder, bool fused = true, bool scales = false)
       : b_(builder), fused_(fused), scales_(scales) {}
 
-  /// name(args...), or null where there is no own code for the function. `*exact_inside` is where
+  /// name(args...), or null where there is no own code for the function; `exp_of_nonpositive` is
+  /// exp(x) for x <= 0, with the same results. `*exact_inside` is where
   /// the code holds, or null where it holds for all operands; outside of it the C library's
   /// function is to be asked.
   Value *emit(const std::string &name, const std::vector<Value *> &args, Value **exact_inside);
@@ -42,6 +43,7 @@ class VectorMath {
   static constexpr double kHalfPi1 = 1.5707963267948966, kHalfPi2 = 6.123233995736766e-17;
 
   Value *exp(Value *x);
+  Value *exp_of_nonpositive(Value *x);
   Value *log(Value *x);
   Value *pow(Value *x, Value *y);
   Value *sine(Value *x, bool cosine);
@@ -76,7 +78,9 @@ class VectorMath {
     Value *n, *whole;    // n as a number, and as an integer's last nine bits, behind any others
     Value *high, *rest;  // rest before and after the lower part of n*ln2 was taken off
   };
-  Halvings halvings(Value *x);
+  /// `plus` is added to `whole` for nothing.
+  Halvings halvings(Value *x, int plus = 0);
+  Value *exp_of_short_rest(Value *rest);
   Value *exp_beyond_linear(Value *rest);
   Value *exp_of_rest(const Halvings &h);
   struct Octant {

@@ -55,7 +55,8 @@ Tensor attention(const Tensor &q, const Tensor &k, const Tensor &v, const Attent
   Func peak("peak"), weights("weights"), total("total"), sums("sums");
   peak(row, head, image) = type.min();
   peak(row, head, image) = max(peak(row, head, image), seen(all, row, head, image));
-  weights(key, row, head, image) = exp(seen(key, row, head, image) - peak(row, head, image));
+  weights(key, row, head, image) =
+      exp_of_nonpositive(seen(key, row, head, image) - peak(row, head, image));
   total(row, head, image) = cast(type, Expr(0));
   total(row, head, image) += weights(each, row, head, image);
   sums(c, row, head, image) = cast(type, Expr(0));

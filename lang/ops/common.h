@@ -86,6 +86,9 @@ bool some_channels_are_together(const Tensor &x);
 /// A copy of x[image, channel, ...] whose channels lie side by side.
 Tensor with_channels_innermost(const Tensor &x);
 
+/// e^x for x <= 0, which is promised: it takes fewer instructions.
+Expr exp_of_nonpositive(const Expr &x);
+
 /// x in a Func of its own, of a Store or a Row.
 Tensor held(const Tensor &x, const std::string &name, Stage::Kind kind);
 

@@ -62,7 +62,7 @@ Tensor softmax(const Tensor &x, const std::vector<int> &axes) {
   const Tensor peak = reduce(wide, Reduction::Max, axes, true);
   const Tensor scaled =
       held(elementwise({wide, peak}, wide.type(),
-                       [](const std::vector<Expr> &v) { return exp(v[0] - v[1]); }),
+                       [](const std::vector<Expr> &v) { return exp_of_nonpositive(v[0] - v[1]); }),
            "scaled", Stage::Row);
   const Tensor total = reduce(scaled, Reduction::Sum, axes, true);
   const Tensor share = elementwise(total, [](Expr v) { return cast(v.type(), Expr(1)) / v; });

@@ -1,8 +1,10 @@
 // Tensors, shapes that meet, elementwise operators.
 #include <algorithm>
+#include <limits>
 
 #include "lang/ir/visit.h"
 #include "lang/ops/common.h"
+#include "polyhalite/effects.h"
 #include "polyhalite/integer_functions.h"
 #include "polyhalite/operators.h"
 
@@ -225,6 +227,12 @@ Tensor divide(const Tensor &a, const Tensor &b) {
   });
 }
 
+Expr exp_of_nonpositive(const Expr &x) {
+  const Type t = x.type();
+  return exp(unsafe_promise_clamped(x, cast(t, Expr(-std::numeric_limits<float>::infinity())),
+                                    cast(t, Expr(0))));
+}
+
 namespace point {
 
 namespace {
@@ -234,7 +242,7 @@ Expr number(const Expr &like, double value) { return cast(like.type(), Expr(valu
 // e^-|x| cannot overflow, which leaves small results their digits. What rounding takes from the
 // denominator is given back to the quotient.
 Expr sigmoid(Expr x) {
-  const Expr one = number(x, 1), e = exp(-abs(x)), sum = one + e;
+  const Expr one = number(x, 1), e = exp_of_nonpositive(-abs(x)), sum = one + e;
   const Expr quotient = select(x < number(x, 0), e, one) / sum;
   return quotient - quotient * (e - (sum - one));
 }
@@ -247,7 +255,9 @@ Expr swish(Expr x, double a) {
 }
 
 // max(x, 0) + log(1 + exp(-|x|)): no overflow on either side.
-Expr softplus(Expr x) { return max(x, number(x, 0)) + log(number(x, 1) + exp(-abs(x))); }
+Expr softplus(Expr x) {
+  return max(x, number(x, 0)) + log(number(x, 1) + exp_of_nonpositive(-abs(x)));
+}
 
 Expr gelu(Expr x) {
   return number(x, 0.5) * x *
