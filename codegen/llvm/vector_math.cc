@@ -20,6 +20,7 @@ constexpr double kHalfPi32First = 0x1.921fb6p+0, kHalfPi32Second = -0x1.777a5cp-
                  kHalfPi32Third = -0x1.ee59dap-50;
 constexpr double kHalfPiHigh = 0x1.921fb544p+0, kHalfPiLow = 0x1.0b4611a626331p-34;
 constexpr double kLn2 = 0.69314718055994531;
+constexpr int kExponentBias = 127, kAhead = 64;
 
 }  // namespace
 
@@ -53,18 +54,27 @@ Value *VectorMath::polynomial(Value *x, std::initializer_list<double> highest_fi
 
 // 2^n for an integer n in [-126, 127], by its exponent; only n's last nine bits count.
 Value *VectorMath::power_of_two(Value *n) {
-  llvm::Type *type = b_.getFloatTy();
-  if (auto *v = llvm::dyn_cast<llvm::FixedVectorType>(n->getType())) {
-    type = llvm::FixedVectorType::get(type, v->getNumElements());
-  }
-  return floats(b_.CreateShl(b_.CreateAdd(n, i(n, 127)), i(n, 23)), type);
+  return number_of_exponent(b_.CreateAdd(n, i(n, kExponentBias)));
 }
 
-VectorMath::Halvings VectorMath::halvings(Value *x, int plus) {
-  Value *shifted = fused(x, f(x, kLog2E), f(x, kRoundingTerm + plus));
-  Value *n = b_.CreateFSub(shifted, f(x, kRoundingTerm + plus));
+Value *VectorMath::number_of_exponent(Value *bits) {
+  llvm::Type *type = b_.getFloatTy();
+  if (auto *v = llvm::dyn_cast<llvm::FixedVectorType>(bits->getType())) {
+    type = llvm::FixedVectorType::get(type, v->getNumElements());
+  }
+  return floats(b_.CreateShl(bits, i(bits, 23)), type);
+}
+
+// The bias of exponents comes with the rounding term: it takes no instruction, and no register for
+// a constant, of which functions have about as many as there are registers.
+VectorMath::Halvings VectorMath::halvings(Value *x, Powers powers) {
+  const int bias = powers == Powers::Normal ? kExponentBias
+                   : powers == Powers::Any  ? 2 * kExponentBias
+                                            : kExponentBias + kAhead;
+  Value *shifted = fused(x, f(x, kLog2E), f(x, kRoundingTerm + bias));
+  Value *n = b_.CreateFSub(shifted, f(x, kRoundingTerm + bias));
   Value *high = fused(n, f(x, -kLn2High32), x);
-  return {n, ints(shifted), high, fused(n, f(x, -kLn2Low32), high)};
+  return {powers, n, ints(shifted), high, fused(n, f(x, -kLn2Low32), high)};
 }
 
 // e^r - 1 - r for |r| <= ln2/2.
@@ -118,13 +128,18 @@ Value *VectorMath::scaled_by_instruction(Value *p, Value *n) {
   return b_.CreateShuffleVector(all, lanes_from(0, lanes));
 }
 
-// The power of two in two factors reaches infinity and denormals.
-Value *VectorMath::scaled(Value *p, const Halvings &h, bool whole_range) {
+// Any power is two factors, which reach infinity and denormals. Of those up to 1, which may be
+// denormal, 2^(n + 64) is a normal number: only the product with 2^-64 is rounded.
+Value *VectorMath::scaled(Value *p, const Halvings &h) {
   if (scales_) return scaled_by_instruction(p, h.n);
-  if (!whole_range) return b_.CreateFMul(p, power_of_two(h.whole));
-  Value *half = b_.CreateAShr(h.whole, i(h.whole, 1));
-  Value *product = b_.CreateFMul(p, power_of_two(half));
-  return b_.CreateFMul(product, power_of_two(b_.CreateSub(h.whole, half)));
+  if (h.powers != Powers::Any) {
+    Value *product = b_.CreateFMul(p, number_of_exponent(h.exponent));
+    return h.powers == Powers::Normal ? product : b_.CreateFMul(product, f(p, 0x1p-64));
+  }
+  static_assert(kAhead == 64);
+  Value *half = b_.CreateAShr(h.exponent, i(h.exponent, 1));
+  Value *product = b_.CreateFMul(p, number_of_exponent(half));
+  return b_.CreateFMul(product, number_of_exponent(b_.CreateSub(h.exponent, half)));
 }
 
 // Shorter than exp_of_rest(), at the price of half a unit.
@@ -137,24 +152,16 @@ Value *VectorMath::exp_of_short_rest(Value *rest) {
 Value *VectorMath::exp(Value *x) {
   Value *held = select(b_.CreateFCmpOGT(x, f(x, 89.0)), f(x, 89.0), x);
   held = select(b_.CreateFCmpOLT(held, f(x, -104.0)), f(x, -104.0), held);
-  const Halvings h = halvings(held);
-  return scaled(exp_of_short_rest(h.rest), h, true);
+  const Halvings h = halvings(held, Powers::Any);
+  return scaled(exp_of_short_rest(h.rest), h);
 }
 
-// n is in [-150, 0], so that 2^(n + 64) is a normal number: of its exponent's bits n + 64 + 127 is
-// what the rounding term leaves. Only the product with 2^-64 is rounded. Next to exp() five
-// instructions and two constants less: with 16 registers constants of exp(), which stay in them
-// across a loop, were moved from one to the other in each step.
+// Next to exp() six instructions and two constants less: with 16 registers constants of exp(),
+// which stay in them across a loop, were moved from one to the other in each step.
 Value *VectorMath::exp_of_nonpositive(Value *x) {
   Value *held = select(b_.CreateFCmpOLT(x, f(x, -104.0)), f(x, -104.0), x);
-  if (scales_) {
-    const Halvings h = halvings(held);
-    return scaled(exp_of_short_rest(h.rest), h, true);
-  }
-  constexpr int kAhead = 64, kBias = 127;
-  const Halvings h = halvings(held, kAhead + kBias);
-  Value *power = floats(b_.CreateShl(h.whole, i(h.whole, 23)), x->getType());
-  return b_.CreateFMul(b_.CreateFMul(exp_of_short_rest(h.rest), power), f(x, 0x1p-64));
+  const Halvings h = halvings(held, Powers::UpToOne);
+  return scaled(exp_of_short_rest(h.rest), h);
 }
 
 // x = 2^e (1 + m) with 1 + m in [sqrt(1/2), sqrt(2)), log x = e ln2 + log(1 + m).
@@ -319,8 +326,8 @@ Value *VectorMath::tanh(Value *x) {
       polynomial(z, {-0x1.753784p-8, 0x1.5200b4p-6, -0x1.b8368cp-5, 0x1.1106fap-3, -0x1.555532p-2});
   Value *small = fused(b_.CreateFMul(p, z), a, a);
   Value *held = select(b_.CreateFCmpOGT(a, f(a, 10)), f(a, 10), a);
-  const Halvings h = halvings(b_.CreateFAdd(held, held));
-  Value *e = scaled(exp_of_rest(h), h, false);
+  const Halvings h = halvings(b_.CreateFAdd(held, held), Powers::Normal);
+  Value *e = scaled(exp_of_rest(h), h);
   Value *large = b_.CreateFSub(f(x, 1), b_.CreateFDiv(f(x, 2), b_.CreateFAdd(e, f(x, 1))));
   return with_sign_of(select(b_.CreateFCmpOLT(a, f(a, 0.625)), small, large), x);
 }
@@ -334,18 +341,18 @@ Value *VectorMath::erf(Value *x) {
   Value *held = select(b_.CreateFCmpOGT(a, f(a, 4)), f(a, 4), a);
   Value *q = polynomial(held, {0x1.aa12f6p-13, -0x1.98104p-9, 0x1.70ae56p-6, -0x1.ac0318p-4,
                                -0x1.45e9e2p-1, -0x1.20c78cp+0, -0x1.c4818cp-14});
-  const Halvings h = halvings(q);
-  Value *large = fused(b_.CreateFNeg(exp_of_rest(h)), power_of_two(h.whole), f(a, 1));
+  const Halvings h = halvings(q, Powers::Normal);
+  Value *large = fused(b_.CreateFNeg(exp_of_rest(h)), number_of_exponent(h.exponent), f(a, 1));
   return with_sign_of(select(b_.CreateFCmpOLT(a, f(a, 0.84375)), small, large), x);
 }
 
 // e^a / 2 for a >= 0, which is finite a little beyond where e^a is.
 Value *VectorMath::half_exp(Value *a) {
-  Halvings h = halvings(select(b_.CreateFCmpOGT(a, f(a, 90)), f(a, 90), a));
+  Halvings h = halvings(select(b_.CreateFCmpOGT(a, f(a, 90)), f(a, 90), a), Powers::Any);
   Value *p = exp_of_rest(h);
   h.n = b_.CreateFSub(h.n, f(a, 1));
-  h.whole = b_.CreateSub(h.whole, i(h.whole, 1));
-  return scaled(p, h, true);
+  h.exponent = b_.CreateSub(h.exponent, i(h.exponent, 1));
+  return scaled(p, h);
 }
 
 // x + x^3 P(x^2) below 1; the other half of the sum counts above it.

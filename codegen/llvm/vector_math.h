@@ -73,13 +73,15 @@ class VectorMath {
   Value *fast_log(Value *x);
   Value *fast_sine(Value *x, bool cosine);
 
+  /// Which powers of two are asked for: normal numbers, any, or those up to 1.
+  enum class Powers { Normal, Any, UpToOne };
   /// x = n*ln2 + rest.
   struct Halvings {
-    Value *n, *whole;    // n as a number, and as an integer's last nine bits, behind any others
-    Value *high, *rest;  // rest before and after the lower part of n*ln2 was taken off
+    Powers powers;
+    Value *n, *exponent;  // n as a number; an exponent's bits, behind others, which are never read
+    Value *high, *rest;   // rest before and after the lower part of n*ln2 was taken off
   };
-  /// `plus` is added to `whole` for nothing.
-  Halvings halvings(Value *x, int plus = 0);
+  Halvings halvings(Value *x, Powers powers);
   Value *exp_of_short_rest(Value *rest);
   Value *exp_beyond_linear(Value *rest);
   Value *exp_of_rest(const Halvings &h);
@@ -92,8 +94,9 @@ class VectorMath {
   Value *tan_of(const Octant &o);
   Value *atan_of_magnitude(Value *a);
   Value *power_of_two(Value *n);
-  /// p * 2^h.n, rounded once. With `whole_range`, p's product may be denormal or infinite.
-  Value *scaled(Value *p, const Halvings &h, bool whole_range);
+  Value *number_of_exponent(Value *bits);
+  /// p * 2^h.n, rounded once.
+  Value *scaled(Value *p, const Halvings &h);
   Value *scaled_by_instruction(Value *p, Value *n);
   Value *magnitude(Value *x);
   Value *with_sign_of(Value *magnitude, Value *signed_value);
