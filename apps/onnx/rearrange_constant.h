@@ -22,7 +22,8 @@ size_t positive_axis(int64_t axis, size_t rank);
 
 std::string shape_text(const std::vector<int64_t> &shape);
 
-/// One element with as many dimensions of size 1; of other numbers c itself. Exporters mix [] and [1].
+/// One element with as many dimensions of size 1; of other numbers c itself. Exporters mix [] and
+/// [1].
 Constant of_rank(const Constant &c, size_t rank);
 
 }  // namespace polyhalite::onnx
