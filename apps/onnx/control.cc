@@ -84,6 +84,13 @@ HostRoutine make_if(const Graph &g, const Node &n, const CompileOptions &options
   };
 }
 
+// A state in front of the first turn, with the rank that it has in all of them.
+Turns::Operand state_of(const Graph &region, ValueId input, const Constant &first) {
+  const bool is_read = reads(region, input);
+  return {Turns::Operand::State,
+          is_read ? of_rank(first, region.value(input).shape->size()) : first, false, is_read};
+}
+
 HostRoutine make_loop(const Graph &g, const Node &n, const CompileOptions &options) {
   const auto kept = std::make_shared<const Node>(n);
   const RegionProgram body(g, n, "body", n.own_operands(), options);
@@ -101,14 +108,8 @@ HostRoutine make_loop(const Graph &g, const Node &n, const CompileOptions &optio
         {Turns::Operand::Fixed,
          Constant(ElementType::Int64, {}, nullptr, reinterpret_cast<const uint8_t *>(&turn))},
         {Turns::Operand::Fixed, Constant(ElementType::Bool, {}, nullptr, &yes)}};
-    for (size_t k = 0; k < states; k++) {
-      const ValueId state = region.inputs[2 + k];
-      const bool is_read = reads(region, state);
-      const Constant &first = operands[2 + k];
-      list.push_back({Turns::Operand::State,
-                      is_read ? of_rank(first, region.value(state).shape->size()) : first, false,
-                      is_read});
-    }
+    for (size_t k = 0; k < states; k++)
+      list.push_back(state_of(region, region.inputs[2 + k], operands[2 + k]));
     for (const Constant &c : captured(node, operands)) list.push_back({Turns::Operand::Fixed, c});
     Turns turns(body, std::move(list), 1);
     for (; turn < most && goes_on; turn++) {
@@ -136,7 +137,9 @@ HostRoutine make_scan(const Graph &g, const Node &n, const CompileOptions &optio
     const size_t bounds = scan_bounds(node);
     const size_t states = node.own_operands() - scans - bounds;
     std::vector<Turns::Operand> list;
-    for (size_t k = 0; k < states; k++) list.push_back({Turns::Operand::State, operands[k]});
+    const Graph &region = *region_of(node, "body");
+    for (size_t k = 0; k < states; k++)
+      list.push_back(state_of(region, region.inputs[k], operands[k]));
     int64_t count = -1;
     for (size_t k = 0; k < scans; k++) {
       const Constant &c = operands[states + k];

@@ -242,6 +242,38 @@ TEST(onnx_control, a_state_that_no_turn_reads_may_come_out_with_another_rank) {
   }
 }
 
+// Likewise in a Scan, whose sequences may be empty.
+TEST(onnx_control, a_state_that_no_scan_reads_may_come_out_with_another_shape) {
+  for (const bool other_rank : {false, true}) {
+    ModelBuilder body, b;
+    if (other_rank)
+      body.input("unread", {});
+    else
+      body.input("unread", {1});
+    body.input("e", {2});
+    body.node("Add", {"e", "e"}, {"twice"}).output("twice");
+    if (other_rank)
+      b.input("undefined", {});
+    else
+      b.input("undefined", {1});
+    b.input("x", {"steps", 2});
+    b.node("Scan", {"undefined", "x"}, {"y"},
+           {graph_attribute("body", body.region("body")), int_attribute("num_scan_inputs", 1)});
+    b.output("y");
+    Session session(b.load());
+    const std::vector<int64_t> none = other_rank ? std::vector<int64_t>{} : std::vector<int64_t>{1};
+    for (const int64_t n : {3, 1, 0, 2}) {
+      std::vector<float> x;
+      for (int64_t k = 0; k < 2 * n; k++) x.push_back(static_cast<float>(k));
+      const Constant y =
+          session.run({{"undefined", floats(none, {7})}, {"x", floats({n, 2}, x)}}).at("y");
+      const auto last = static_cast<float>(4 * n - 4);
+      EXPECT_EQ(list(y), n == 0 ? std::vector<float>{7} : (std::vector<float>{last, last + 2}))
+          << n;
+    }
+  }
+}
+
 // A condition that is given decides, too, where nobody counts.
 TEST(onnx_control, a_condition_decides_about_the_rank_of_an_unread_state) {
   ModelBuilder body, b;

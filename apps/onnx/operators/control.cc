@@ -1,5 +1,6 @@
 // If, Loop and Scan: what their regions' results are.
 #include <algorithm>
+#include <functional>
 
 #include "apps/onnx/infer.h"
 #include "apps/onnx/operators.h"
@@ -149,11 +150,8 @@ void require_region(const Inference &i, const std::string &attribute) {
     i.fail("it has no attribute '" + attribute + "'", "its nodes are a graph of this name");
 }
 
-// Exporters mix numbers and tensors of one element: [] and [1] are told apart by their rank only,
-// which is then the higher one.
-bool is_one_number(const Shape &s) {
-  return std::all_of(s.begin(), s.end(), [](const Dim &d) { return d == Dim(1); });
-}
+// Exporters mix [] and [1], which are then [1].
+bool is_one_number(const Shape &s) { return s.empty() || (s.size() == 1 && s[0] == Dim(1)); }
 
 // A branch that does not fit the sizes around it may be one that is not taken: the program is made
 // for the condition's value.
@@ -236,31 +234,30 @@ void infer_states(Inference &i, RegionInference *body, size_t states, size_t fir
   }
 }
 
-// How often a Loop runs, as far as it is known.
-struct TurnCount {
-  std::optional<int64_t> most;  // none: as often as the condition tells
-  bool first, none;             // is there certainly a turn, or none?
+// Is there certainly a turn, or certainly none? And what decides, where neither is known.
+struct FirstTurn {
+  bool runs = false, none = false;
+  std::function<void()> ask;
 };
 
-TurnCount turn_count(const Inference &i) {
+FirstTurn first_turn_of_loop(const Inference &i) {
   const auto known = [&](size_t k) -> std::optional<int64_t> {
+    if (!i.has(k)) return 1;
     const auto &c = i.in(k).constant;
     return c && c->elements() > 0 ? std::optional(c->integer_at(0)) : std::nullopt;
   };
-  const auto most = i.has(0) ? known(0) : INT64_MAX, goes = i.has(1) ? known(1) : 1;
-  return {most, most && goes && *most > 0 && *goes != 0,
-          (most && *most <= 0) || (goes && *goes == 0)};
+  const auto most = known(0), goes = known(1);
+  return {most && goes && *most > 0 && *goes != 0, (most && *most <= 0) || (goes && *goes == 0),
+          [&i, goes] { throw NeedsValue{i.node().inputs[goes ? 0 : 1]}; }};
 }
 
 // The result of a state that no turn reads: the last turn's, or, where none runs, the operand.
-Shape unread_state(const Inference &i, size_t k, Shape last) {
-  const Shape &first = i.shape(2 + k);
-  const TurnCount turns = turn_count(i);
-  if (turns.first) return last;
-  if (turns.none) return first;
+Shape unread_state(const Inference &i, size_t k, const Shape &first, Shape last,
+                   const FirstTurn &turn) {
+  if (turn.runs) return last;
+  if (turn.none) return first;
   // A rank that follows from how often it runs: the program is made for that number.
-  if (first.size() != last.size())
-    throw NeedsValue{i.node().inputs[i.has(1) && !i.in(1).constant ? 1 : 0]};
+  if (first.size() != last.size()) turn.ask();
   for (size_t d = 0; d < last.size(); d++) {
     if (last[d] != first[d]) last[d] = i.fresh_size(k, std::to_string(d));
   }
@@ -294,7 +291,7 @@ void infer_loop(Inference &i) {
     if (!i.wants(k)) continue;
     Shape shape = body.outside_shape(1 + k, k);
     if (k < states && !body.reads_input(2 + k)) {
-      shape = unread_state(i, k, shape);
+      shape = unread_state(i, k, i.shape(2 + k), shape, first_turn_of_loop(i));
     } else if (k >= states) {
       const auto number = counted ? (*most)[0].constant() : std::nullopt;
       shape.insert(shape.begin(), number    ? Dim(std::max<int64_t>(*number, 0))
@@ -339,7 +336,12 @@ void infer_scan(Inference &i) {
   for (size_t k = 0; k < i.outputs(); k++) {
     if (!i.wants(k)) continue;
     Shape shape = body.outside_shape(k, k);
-    if (k >= states) {
+    if (k < states && !body.reads_input(k)) {
+      const auto known = turns.constant();
+      shape = unread_state(
+          i, k, i.shape(k), shape,
+          {known && *known > 0, known && *known <= 0, [&turns] { throw NeedsNumber{turns}; }});
+    } else if (k >= states) {
       const int axis =
           i.axis(listed("scan_output_axes", k - states), static_cast<int>(shape.size()) + 1);
       shape.insert(shape.begin() + axis, turns);
