@@ -14,12 +14,6 @@
 namespace polyhalite::onnx::control_test {
 namespace {
 
-std::vector<float> list(const Constant &c) {
-  std::vector<float> v;
-  for (int64_t i = 0; i < c.elements(); i++) v.push_back(static_cast<float>(c.number(i)));
-  return v;
-}
-
 Constant boolean(bool v) {
   const uint8_t byte = v ? 1 : 0;
   return Constant::splat(ElementType::Bool, {}, &byte);

@@ -71,7 +71,8 @@ TEST(onnx_found_sizes, sizes_that_come_back_from_floats_are_open_as_well) {
         t < 9 ? std::vector<double>{static_cast<double>(t)} : std::vector<double>{};
     EXPECT_EQ(numbers(run.outputs.at("y")), wanted) << t;
     if (t == 0) program = run.program;
-    if (program) EXPECT_EQ(run.program, program) << t;
+    if (!program) continue;
+    EXPECT_EQ(run.program, program) << t;
   }
 }
 

@@ -189,6 +189,12 @@ inline std::vector<double> numbers(const Constant &c) {
   return v;
 }
 
+/// The same as float32.
+inline std::vector<float> list(const Constant &c) {
+  const std::vector<double> v = numbers(c);
+  return {v.begin(), v.end()};
+}
+
 /// From -1 to 1.
 inline std::vector<float> random_list(size_t n, uint32_t seed) {
   std::mt19937 bits(seed);

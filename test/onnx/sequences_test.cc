@@ -14,12 +14,6 @@ namespace {
 
 using Lists = std::vector<std::vector<float>>;
 
-std::vector<float> list(const Constant &c) {
-  std::vector<float> v;
-  for (int64_t i = 0; i < c.elements(); i++) v.push_back(static_cast<float>(c.number(i)));
-  return v;
-}
-
 std::vector<float> list(const Item &item) { return list(std::get<Constant>(item)); }
 
 Lists lists(const Item &item) {
