@@ -7,6 +7,7 @@
 
 #include <iterator>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "polyhalite/error.h"
@@ -173,9 +174,14 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const Target &target) {
     user_error("there is no code generator for target '" + target.to_string() + "'",
                "LLVM says: " + problem, "install an LLVM with this target");
   }
+  // LLVM's default in process is the large code model, where a constant in memory takes another
+  // instruction, and a register for its address. The JIT's linker lays an object's code and data
+  // side by side, and reaches functions that are far by tables.
   const bool jit = target.has_feature(Target::JIT);
+  std::optional<llvm::CodeModel::Model> code_model;
+  if (jit) code_model = llvm::CodeModel::Small;
   std::unique_ptr<llvm::TargetMachine> machine(found->createTargetMachine(
-      triple, processor.name, processor.features, settings, llvm::Reloc::PIC_, std::nullopt,
+      triple, processor.name, processor.features, settings, llvm::Reloc::PIC_, code_model,
       llvm::CodeGenOptLevel::Default, jit));
   internal_check(machine != nullptr, "LLVM made no target machine");
   return machine;

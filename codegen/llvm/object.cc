@@ -7,6 +7,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "codegen/llvm/compile_module.h"
+#include "codegen/llvm/constant_operands.h"
 #include "codegen/llvm/cover.h"
 #include "codegen/llvm/emit.h"
 #include "codegen/llvm/machine.h"
@@ -51,6 +52,7 @@ std::string compile_module(const Target &target, CodeForm form, const ModuleMake
     llvm::WriteBitcodeToFile(*module, out);
     return std::string(bytes.data(), bytes.size());
   }
+  constants_to_memory(*module, *machine);
   llvm::legacy::PassManager passes;
   const auto type = form == CodeForm::Object ? llvm::CodeGenFileType::ObjectFile
                                              : llvm::CodeGenFileType::AssemblyFile;

@@ -2,6 +2,7 @@
 
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/IR/PatternMatch.h>
 
 #include <limits>
 
@@ -77,16 +78,21 @@ VectorMath::Halvings VectorMath::halvings(Value *x, Powers powers) {
   return {powers, n, ints(shifted), high, fused(n, f(x, -kLn2Low32), high)};
 }
 
-// e^r - 1 - r for |r| <= ln2/2.
+// (e^r - 1 - r)/r^2 for |r| <= ln2/2.
 Value *VectorMath::exp_beyond_linear(Value *r) {
-  Value *p =
-      polynomial(r, {0x1.685148p-10, 0x1.123bd8p-7, 0x1.555b98p-5, 0x1.55548ep-3, 0x1.fffff8p-2});
-  return b_.CreateFMul(p, b_.CreateFMul(r, r));
+  return polynomial(r,
+                    {0x1.685148p-10, 0x1.123bd8p-7, 0x1.555b98p-5, 0x1.55548ep-3, 0x1.fffff8p-2});
+}
+
+// e^r - 1, with all its digits.
+Value *VectorMath::exp_less_one(Value *r) {
+  return fused(b_.CreateFMul(r, r), exp_beyond_linear(r), r);
 }
 
 // e^rest; the linear term in its two parts, so that rounding their sum costs nothing.
 Value *VectorMath::exp_of_rest(const Halvings &h) {
-  Value *p = fused(h.n, f(h.rest, -kLn2Low32), exp_beyond_linear(h.rest));
+  Value *beyond = b_.CreateFMul(exp_beyond_linear(h.rest), b_.CreateFMul(h.rest, h.rest));
+  Value *p = fused(h.n, f(h.rest, -kLn2Low32), beyond);
   return b_.CreateFAdd(b_.CreateFAdd(h.high, p), f(h.rest, 1));
 }
 
@@ -159,6 +165,10 @@ Value *VectorMath::exp(Value *x) {
 // Next to exp() six instructions and two constants less: with 16 registers constants of exp(),
 // which stay in them across a loop, were moved from one to the other in each step.
 Value *VectorMath::exp_of_nonpositive(Value *x) {
+  // Zero minus a number is its negation but for the sign of zero, whose power is 1 all the same.
+  using namespace llvm::PatternMatch;
+  Value *negated = nullptr;
+  if (match(x, m_FSub(m_AnyZeroFP(), m_Value(negated)))) x = b_.CreateFNeg(negated);
   Value *held = select(b_.CreateFCmpOLT(x, f(x, -104.0)), f(x, -104.0), x);
   const Halvings h = halvings(held, Powers::UpToOne);
   return scaled(exp_of_short_rest(h.rest), h);
@@ -215,7 +225,7 @@ Value *VectorMath::pow(Value *x, Value *y) {
   Value *whole = b_.CreateTrunc(ints(shifted), narrow_type);
   Value *r =
       b_.CreateFPTrunc(b_.CreateFMul(b_.CreateFSub(t, n), f(a, 0.69314718055994531)), x->getType());
-  Value *p = b_.CreateFAdd(b_.CreateFAdd(exp_beyond_linear(r), r), f(x, 1));
+  Value *p = b_.CreateFAdd(exp_less_one(r), f(x, 1));
   Value *half = b_.CreateAShr(whole, i(whole, 1));
   p = b_.CreateFMul(p, power_of_two(half));
   p = b_.CreateFMul(p, power_of_two(b_.CreateSub(whole, half)));
@@ -319,31 +329,42 @@ Value *VectorMath::atan2(Value *y, Value *x) {
   return with_sign_of(angle, y);
 }
 
-// x + x^3 P(x^2), and 1 - 2/(e^2x + 1) where that is above 1/2.
-Value *VectorMath::tanh(Value *x) {
-  Value *a = magnitude(x), *z = b_.CreateFMul(x, x);
-  Value *p =
-      polynomial(z, {-0x1.753784p-8, 0x1.5200b4p-6, -0x1.b8368cp-5, 0x1.1106fap-3, -0x1.555532p-2});
-  Value *small = fused(b_.CreateFMul(p, z), a, a);
-  Value *held = select(b_.CreateFCmpOGT(a, f(a, 10)), f(a, 10), a);
-  const Halvings h = halvings(b_.CreateFAdd(held, held), Powers::Normal);
-  Value *e = scaled(exp_of_rest(h), h);
-  Value *large = b_.CreateFSub(f(x, 1), b_.CreateFDiv(f(x, 2), b_.CreateFAdd(e, f(x, 1))));
-  return with_sign_of(select(b_.CreateFCmpOLT(a, f(a, 0.625)), small, large), x);
+// A power of two and the rest of x next to a multiple of `step`, which is that power's logarithm.
+// For small x: of a large one the step's last digits would be missed.
+VectorMath::Steps VectorMath::steps(Value *x, double step) {
+  Value *shifted = fused(x, f(x, 1 / step), f(x, kRoundingTerm + kExponentBias));
+  Value *n = b_.CreateFSub(shifted, f(x, kRoundingTerm + kExponentBias));
+  return {number_of_exponent(ints(shifted)), fused(n, f(x, -step), x)};
 }
 
-// x + x P(x^2), and 1 - e^-Q(x) beyond 27/32.
+// h/(1 + h) of h = (e^2x - 1)/2, which x and its polynomial give with all digits, however small.
+// What roundings of 1 + h and of the quotient took is given back: (h - y(1 + h))/(1 + h).
+Value *VectorMath::tanh(Value *x) {
+  Value *a = magnitude(x);
+  const Steps s = steps(select(b_.CreateFCmpOGT(a, f(a, 9.5)), f(a, 9.5), a), kLn2 / 2);
+  Value *p = polynomial(s.rest, {0x1.6d5178p-5, 0x1.120eaap-3, 0x1.5554e6p-2, 0x1.5554dap-1, 1});
+  Value *rest = fused(b_.CreateFMul(s.rest, s.rest), p, s.rest);
+  Value *h = fused(s.power, rest, fused(s.power, f(a, 0.5), f(a, -0.5)));
+  Value *inverse = b_.CreateFDiv(f(a, 1), b_.CreateFAdd(h, f(a, 1)));
+  Value *quotient = b_.CreateFMul(h, inverse);
+  Value *left = fused(b_.CreateFNeg(quotient), h, b_.CreateFSub(h, quotient));
+  Value *y = fused(left, inverse, quotient);
+  // Products that are rounded leave too little of a large h.
+  if (!fused_) {
+    y = select(b_.CreateFCmpOGT(h, f(h, 1)), b_.CreateFSub(f(a, 1), inverse), y);
+  }
+  return with_sign_of(y, x);
+}
+
+// 1 - e^-Q(|x|); the exponential's linear term is what small x leave of it.
 Value *VectorMath::erf(Value *x) {
-  Value *a = magnitude(x), *z = b_.CreateFMul(x, x);
-  Value *p = polynomial(z, {-0x1.4c671p-11, 0x1.4b4a36p-8, -0x1.b72b38p-6, 0x1.ce245ep-4,
-                            -0x1.81271cp-2, 0x1.06eba8p-3});
-  Value *small = fused(p, a, a);
-  Value *held = select(b_.CreateFCmpOGT(a, f(a, 4)), f(a, 4), a);
-  Value *q = polynomial(held, {0x1.aa12f6p-13, -0x1.98104p-9, 0x1.70ae56p-6, -0x1.ac0318p-4,
-                               -0x1.45e9e2p-1, -0x1.20c78cp+0, -0x1.c4818cp-14});
-  const Halvings h = halvings(q, Powers::Normal);
-  Value *large = fused(b_.CreateFNeg(exp_of_rest(h)), number_of_exponent(h.exponent), f(a, 1));
-  return with_sign_of(select(b_.CreateFCmpOLT(a, f(a, 0.84375)), small, large), x);
+  Value *a = magnitude(x), *held = select(b_.CreateFCmpOGT(a, f(a, 4)), f(a, 4), a);
+  Value *q =
+      polynomial(held, {-0x1.3c8b02p-17, 0x1.f412cp-14, -0x1.4ec252p-11, 0x1.b7ba94p-10,
+                        -0x1.666708p-13, -0x1.39b58ep-6, 0x1.a4f8bp-4, 0x1.45f3p-1, 0x1.06eba8p-3});
+  const Steps s = steps(b_.CreateFNeg(fused(q, held, held)), kLn2);
+  Value *rest = exp_less_one(s.rest);
+  return with_sign_of(fused(b_.CreateFNeg(s.power), rest, b_.CreateFSub(f(a, 1), s.power)), x);
 }
 
 // e^a / 2 for a >= 0, which is finite a little beyond where e^a is.

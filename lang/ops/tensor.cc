@@ -243,7 +243,8 @@ Expr number(const Expr &like, double value) { return cast(like.type(), Expr(valu
 // denominator is given back to the quotient.
 Expr sigmoid(Expr x) {
   const Expr one = number(x, 1), e = exp_of_nonpositive(-abs(x)), sum = one + e;
-  const Expr quotient = select(x < number(x, 0), e, one) / sum;
+  const Expr negative = reinterpret(Int(x.type().bits()), x) < cast(Int(x.type().bits()), Expr(0));
+  const Expr quotient = select(negative, e, one) / sum;
   return quotient - quotient * (e - (sum - one));
 }
 
