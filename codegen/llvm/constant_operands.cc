@@ -15,40 +15,36 @@ namespace polyhalite {
 
 namespace {
 
-namespace Intrinsic = llvm::Intrinsic;
-using llvm::Instruction;
-using llvm::Value;
-
-constexpr unsigned kRegisters = 16, kRegisterBits = 256;
+constexpr unsigned kVectorRegisters = 16, kVectorRegisterBits = 256;
 
 // The scheduler of instructions may begin some earlier than they stand here.
-constexpr unsigned kSpare = 1;
+constexpr unsigned kSpareRegisters = 1;
 
 unsigned registers_of(const llvm::Type *type) {
   const auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
   if (!vector) return 0;
   const unsigned bits = vector->getNumElements() * vector->getScalarSizeInBits();
-  return (bits + kRegisterBits - 1) / kRegisterBits;
+  return (bits + kVectorRegisterBits - 1) / kVectorRegisterBits;
 }
 
 /// Whether the operand can be one in memory.
 bool reads_memory(const llvm::Use &use) {
-  const auto *instruction = llvm::cast<Instruction>(use.getUser());
+  const auto *instruction = llvm::cast<llvm::Instruction>(use.getUser());
   if (const auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(instruction)) {
-    const Intrinsic::ID id = call->getIntrinsicID();
-    return id == Intrinsic::fmuladd || id == Intrinsic::fma;
+    const llvm::Intrinsic::ID id = call->getIntrinsicID();
+    return id == llvm::Intrinsic::fmuladd || id == llvm::Intrinsic::fma;
   }
   switch (instruction->getOpcode()) {
-    case Instruction::FAdd:
-    case Instruction::FMul:
-    case Instruction::Add:
-    case Instruction::And:
-    case Instruction::Or:
-    case Instruction::Xor:
+    case llvm::Instruction::FAdd:
+    case llvm::Instruction::FMul:
+    case llvm::Instruction::Add:
+    case llvm::Instruction::And:
+    case llvm::Instruction::Or:
+    case llvm::Instruction::Xor:
       return true;
-    case Instruction::FSub:
-    case Instruction::FDiv:
-    case Instruction::Sub:
+    case llvm::Instruction::FSub:
+    case llvm::Instruction::FDiv:
+    case llvm::Instruction::Sub:
       return use.getOperandNo() == 1;
     default:
       return false;
@@ -56,36 +52,36 @@ bool reads_memory(const llvm::Use &use) {
 }
 
 /// Whether the code of the instruction has the mask of signs.
-bool has_sign_mask(const Instruction &instruction) {
+bool has_sign_mask(const llvm::Instruction &instruction) {
   const auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
   return call && registers_of(call->getType()) > 0 &&
-         (call->getIntrinsicID() == Intrinsic::fabs ||
-          call->getIntrinsicID() == Intrinsic::copysign);
+         (call->getIntrinsicID() == llvm::Intrinsic::fabs ||
+          call->getIntrinsicID() == llvm::Intrinsic::copysign);
 }
 
 /// Registers that values other than constants take where most are alive.
 unsigned most_alive(const llvm::BasicBlock &block) {
-  std::set<const Value *> alive;
+  std::set<const llvm::Value *> alive;
   unsigned now = 0, most = 0;
-  const auto begins = [&](const Value *v) {
+  const auto begins = [&](const llvm::Value *v) {
     if (!llvm::isa<llvm::Constant>(v) && alive.insert(v).second) now += registers_of(v->getType());
   };
   // What comes from outside, or goes there or to the next step, is alive all the time.
-  for (const Instruction &instruction : block) {
-    for (const Value *operand : instruction.operands()) {
-      const auto *made = llvm::dyn_cast<Instruction>(operand);
+  for (const llvm::Instruction &instruction : block) {
+    for (const llvm::Value *operand : instruction.operands()) {
+      const auto *made = llvm::dyn_cast<llvm::Instruction>(operand);
       if (!made || made->getParent() != &block || llvm::isa<llvm::PHINode>(instruction)) {
         begins(operand);
       }
     }
     for (const llvm::User *user : instruction.users()) {
-      if (llvm::cast<Instruction>(user)->getParent() != &block) begins(&instruction);
+      if (llvm::cast<llvm::Instruction>(user)->getParent() != &block) begins(&instruction);
     }
   }
   for (auto at = block.rbegin(); at != block.rend(); ++at) {
     if (alive.erase(&*at)) now -= registers_of(at->getType());
     if (llvm::isa<llvm::PHINode>(*at)) continue;
-    for (const Value *operand : at->operands()) begins(operand);
+    for (const llvm::Value *operand : at->operands()) begins(operand);
     most = std::max(most, now);
   }
   return most;
@@ -108,7 +104,7 @@ bool is_written_over(const Held &held) {
 std::vector<Held> constants_of(llvm::BasicBlock &block) {
   std::vector<Held> all;
   std::map<llvm::Constant *, size_t> places;
-  for (Instruction &instruction : block) {
+  for (llvm::Instruction &instruction : block) {
     // Shifts' counts and shuffles' lanes are parts of instructions.
     if (llvm::isa<llvm::PHINode, llvm::ShuffleVectorInst>(instruction)) continue;
     if (instruction.isShift()) continue;
@@ -127,8 +123,8 @@ std::vector<Held> constants_of(llvm::BasicBlock &block) {
 void fit(llvm::BasicBlock &block, std::map<llvm::Constant *, llvm::GlobalVariable *> &in_memory) {
   std::vector<Held> constants = constants_of(block);
   const bool masks = std::any_of(block.begin(), block.end(), has_sign_mask);
-  const size_t needed = constants.size() + (masks ? 1 : 0) + most_alive(block) + kSpare;
-  if (needed <= kRegisters) return;
+  const size_t needed = constants.size() + (masks ? 1 : 0) + most_alive(block) + kSpareRegisters;
+  if (needed <= kVectorRegisters) return;
   std::erase_if(constants, [](const Held &held) {
     return registers_of(held.value->getType()) != 1 ||
            !std::all_of(held.uses.begin(), held.uses.end(),
@@ -138,17 +134,17 @@ void fit(llvm::BasicBlock &block, std::map<llvm::Constant *, llvm::GlobalVariabl
     const bool first = is_written_over(a), second = is_written_over(b);
     return first != second ? first : a.uses.size() < b.uses.size();
   });
-  if (constants.size() > needed - kRegisters) constants.resize(needed - kRegisters);
+  if (constants.size() > needed - kVectorRegisters) constants.resize(needed - kVectorRegisters);
   for (const Held &held : constants) {
     // Of a variable LLVM does not know that the loop could keep it in a register.
     llvm::GlobalVariable *&memory = in_memory[held.value];
     if (!memory) {
       memory = new llvm::GlobalVariable(*block.getModule(), held.value->getType(), false,
                                         llvm::GlobalValue::PrivateLinkage, held.value, "constant");
-      memory->setAlignment(llvm::Align(kRegisterBits / 8));
+      memory->setAlignment(llvm::Align(kVectorRegisterBits / 8));
     }
     for (llvm::Use *use : held.uses) {
-      llvm::IRBuilder<> before(llvm::cast<Instruction>(use->getUser()));
+      llvm::IRBuilder<> before(llvm::cast<llvm::Instruction>(use->getUser()));
       use->set(before.CreateAlignedLoad(held.value->getType(), memory, memory->getAlign()));
     }
   }
