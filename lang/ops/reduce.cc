@@ -188,13 +188,16 @@ Tensor reduce(const Tensor &x, Reduction how, const std::vector<int> &axes, bool
     return convert(reduce(convert(x, computed_type(x.type())), how, axes, keep_axes), x.type());
   }
   if (how == Reduction::LogSumExp) {
+    const Tensor peak = stored(accumulate(x, Reduction::Max, axes, true), "peak");
     // Stored, so that the sum's terms are free of the test, whose order of operations is fixed.
-    const Tensor peak =
-        stored(elementwise(accumulate(x, Reduction::Max, axes, true),
-                           [](Expr v) { return select(is_finite(v), v, cast(v.type(), Expr(0))); }),
-               "peak");
-    const Tensor scaled = elementwise({x, peak}, x.type(),
-                                      [](const std::vector<Expr> &v) { return exp(v[0] - v[1]); });
+    const Tensor finite = stored(
+        elementwise(peak, [](Expr v) { return select(is_finite(v), v, cast(v.type(), Expr(0))); }),
+        "finite");
+    // None is larger than a finite peak. An infinite one is the result, whatever the terms are.
+    const Tensor scaled = elementwise({x, finite}, x.type(), [](const std::vector<Expr> &v) {
+      const Expr below = v[0] - v[1], zero = cast(v[0].type(), Expr(0));
+      return exp_of_nonpositive(select(below > zero, zero, below));
+    });
     const Tensor total = accumulate(scaled, Reduction::Sum, axes, true);
     const Tensor result = elementwise({total, peak}, x.type(),
                                       [](const std::vector<Expr> &v) { return log(v[0]) + v[1]; });
