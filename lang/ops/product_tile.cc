@@ -216,7 +216,7 @@ int64_t terms_of_block(int64_t rows, int64_t steps, int64_t bytes, const Product
 }
 
 ProductPanels product_panels(int64_t rows, int64_t columns, int64_t steps, int64_t bytes,
-                             const ProductTile &tile) {
+                             int64_t sum_bytes, const ProductTile &tile) {
   constexpr int64_t kFewestTerms = 16, kFewRows = 64, kMostRows = 512;
   constexpr int64_t kStrip = 16 << 10, kBlock = 64 << 10, kPanel = 288 << 10, kSums = 128 << 10;
   ProductPanels p;
@@ -224,7 +224,7 @@ ProductPanels product_panels(int64_t rows, int64_t columns, int64_t steps, int64
   int64_t terms = kStrip / (tile.columns() * bytes), width = 0;
   if (rows <= kFewRows) {
     // Memory is read in long rows, as long as the sums stay near.
-    width = equal_parts(columns, kSums / (rows * bytes), tile.columns());
+    width = equal_parts(columns, kSums / (rows * sum_bytes), tile.columns());
     const int64_t most = std::min(terms, kPanel / (width * bytes));
     terms = divisor_between(steps, most / 2, most);
   } else {

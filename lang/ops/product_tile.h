@@ -59,7 +59,8 @@ struct ProductPanels {
   int block = 0;              // rows of the left operand
   int terms = 0;              // 0: none fit
 };
+/// `bytes` of a factor as it is packed, `sum_bytes` of a sum.
 ProductPanels product_panels(int64_t rows, int64_t columns, int64_t steps, int64_t bytes,
-                             const ProductTile &tile);
+                             int64_t sum_bytes, const ProductTile &tile);
 
 }  // namespace polyhalite::ops

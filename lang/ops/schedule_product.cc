@@ -47,7 +47,8 @@ class ProductSchedule {
     const bool plain = operands.size() == 1 && !packs;
     if (plain && place_[0] == 0 && reads_once(to_, s_, operands[0]))
       return schedule_row_product(to_, s_, tile_.lanes, target_);
-    if (plain && gains_by_panels(operands[0])) return multiply_in_panels(operands[0]);
+    if (operands.size() == 1 && packs == dot_.has_value() && gains_by_panels(operands[0]))
+      return multiply_in_panels(operands[0]);
     if (plain && streams_for_few_rows(operands[0])) return stream_for_few_rows();
     if (plain && gains_along_depth(operands[0])) {
       tile_ = along_depth_;
@@ -206,28 +207,40 @@ class ProductSchedule {
     sum_in_blocks(dot_ ? steps * dot_->terms : steps, LoopLevel(out_, column_loop_));
   }
 
-  ProductPanels panels() const {
-    return product_panels(rows_, columns_, constant(s_.rvars[0].extent()).value_or(0),
-                          s_.func.types()[0].bytes(), tile_);
+  // A few rows are whole tiles: of a rest there would be a panel of its own, which packs again.
+  ProductTile tile_of_panels() const {
+    constexpr int64_t kFewestRows = 4, kFewRows = 64;
+    ProductTile tile = tile_;
+    if (rows_ > kFewRows) return tile;
+    while (tile.rows > kFewestRows && rows_ % tile.rows != 0) tile.rows--;
+    return rows_ % tile.rows == 0 ? tile : tile_;
+  }
+
+  ProductPanels panels(int64_t term_bytes) const {
+    return product_panels(rows_, columns_, constant(s_.rvars[0].extent()).value_or(0), term_bytes,
+                          s_.func.types()[0].bytes(), tile_of_panels());
   }
 
   bool gains_by_panels(const Func &operand) const {
     constexpr int64_t kLarge = 8 << 20, kFewRows = 64;
     if (lanes_ * s_.func.types()[0].bytes() != 32 || tile_.lanes != lanes_ || is_one_strip() ||
-        dot_ || !is_one_matrix() || place_[0] != 0)
+        !is_one_matrix() || place_[0] != 0)
       return false;
-    const int64_t step = constant(s_.rvars[0].extent()).value_or(0) * s_.func.types()[0].bytes();
+    const int64_t bytes = operand.types()[0].bytes();
+    const int64_t step = constant(s_.rvars[0].extent()).value_or(0) * bytes;
     if (rows_ < kFewestRowsOfPanels || std::max(rows_, columns_) * step < kLarge) return false;
-    // Strips that stay near are as quick in many rows.
-    if (rows_ > kFewRows && step * tile_.columns() <= second_cache(target_) / 4) return false;
-    return dense_image(operand.value(), operand.args()[0].name()) && panels().terms != 0;
+    // Strips that stay near are as quick in many rows, and so are all of bytes.
+    const bool stays_near = dot_ || step * tile_.columns() <= second_cache(target_) / 4;
+    if (rows_ > kFewRows && stays_near) return false;
+    return dense_image(operand.value(), operand.args()[0].name()) && panels(bytes).terms != 0;
   }
 
   //   parallel for columns/panel, rows/panel {
   //     for blocks of terms { pack columns; for blocks of rows, columns/tile, rows/tile { tile } };
   //     to }
   void multiply_in_panels(Func operand) {
-    const ProductPanels p = panels();
+    const ProductPanels p = panels(operand.types()[0].bytes());
+    tile_ = tile_of_panels();
     in_panels_ = true;
     Var column("column"), rows("rows"), row("row");
     loops_.split(to_.vars[0], column_loop_, column, p.columns, tail_for(columns_, p.columns))
@@ -389,11 +402,18 @@ class ProductSchedule {
     }
     if (operand) {
       const std::vector<Var> args = operand->args();
-      operand->compute_at(sums_, blocks)
-          .pack(args[0], tile_.columns())
+      operand->compute_at(sums_, blocks);
+      if (dot_) operand->pack(args[1], dot_->terms);
+      operand->pack(args[0], tile_.columns())
           .reorder_storage(args[1], args[0])
-          .split(args[0], strips, args[0], tile_.columns())
-          .vectorize(args[0], tile_.lanes);
+          .split(args[0], strips, args[0], tile_.columns());
+      if (dot_) {
+        Var terms("terms");
+        operand->split(args[1], args[1], terms, dot_->terms)
+            .reorder(terms, args[0], strips, args[1])
+            .vectorize(terms);
+      }
+      operand->vectorize(args[0], tile_.lanes);
       if (tile_.vectors > 1) operand->unroll(args[0]);
     }
     if (tile_.vectors > 1) adding.unroll(column);

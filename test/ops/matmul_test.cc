@@ -233,6 +233,25 @@ TEST(matmul, large_operands_go_in_panels) {
   }
 }
 
+// Bytes of a few rows, widened as a panel is packed: tiles that divide the rows, and rows that none
+// does.
+const std::vector<Shape> kBytesInPanels = {{32, 2100, 2048}, {40, 1040, 4096}, {37, 4100, 1024}};
+
+TEST(matmul, bytes_of_few_rows_go_in_panels) {
+  const Target avx2(kAvx2);
+  ImageParam left(UInt(8), 2, "left"), right(Int(8), 2, "right");
+  for (const Shape &s : kBytesInPanels) {
+    const std::string tree = product<int32_t>(left, right, s, Form::Plain, avx2)
+                                 .emit_text(Emit::tree, {left, right}, avx2);
+    EXPECT_NE(tree.find("product.s1.row_blocks serial\n"), std::string::npos) << tree;
+    EXPECT_NE(tree.find("tensorize \"vpmaddwd_256\""), std::string::npos) << tree;
+  }
+  if (!host().has_feature(Target::AVX2)) GTEST_SKIP() << "this machine has no AVX2";
+  for (const Form form : {Form::Plain, Form::LongEpilogue}) {
+    expect_right<uint8_t, int8_t, int32_t>(form, Data::Noise, avx2, kBytesInPanels);
+  }
+}
+
 TEST(matmul, panels_of_large_operands) {
   const Target avx2(kAvx2);
   if (!host().has_feature(Target::AVX2)) GTEST_SKIP() << "this machine has no AVX2";
