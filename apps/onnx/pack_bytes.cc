@@ -95,15 +95,23 @@ bool is_constant(const Shape &shape) {
   return std::all_of(shape.begin(), shape.end(), [](const Dim &d) { return d.constant(); });
 }
 
-// Does each window see one pixel of many channels, and each pixel lie in one?
+// Is what each window sees a row of a matrix: one pixel of many channels, or a patch of an image of
+// few channels that is in no other window? Dot products of few channels have many zeros.
 bool is_product(const Node &n, const Constant &w) {
-  constexpr int64_t kManyChannels = 16;
+  constexpr int64_t kManyChannels = 16, kFewChannels = 4;
+  const std::vector<int64_t> cells(w.shape().begin() + 2, w.shape().end());
   const auto all = [&](const char *attribute, int64_t value) {
     const std::vector<int64_t> list = n.integers(attribute);
     return std::all_of(list.begin(), list.end(), [=](int64_t v) { return v == value; });
   };
-  return w.elements() == w.shape()[0] * w.shape()[1] && w.shape()[1] >= kManyChannels &&
-         n.integer("group", 1) == 1 && all("strides", 1) && all("pads", 0);
+  const bool one = std::all_of(cells.begin(), cells.end(), [](int64_t c) { return c == 1; });
+  const bool has_depth =
+      one ? w.shape()[1] >= kManyChannels
+          : w.shape()[1] <= kFewChannels && w.elements() >= w.shape()[0] * kManyChannels;
+  const bool apart = one ? all("strides", 1)
+                         : n.integers("strides") == cells && all("dilations", 1) &&
+                               n.text("auto_pad", "NOTSET") == "NOTSET";
+  return has_depth && apart && n.integer("group", 1) == 1 && all("pads", 0);
 }
 
 // Do at least 16 rows of a matrix, or pixels, read each weight? Fewer do not pay for weights that

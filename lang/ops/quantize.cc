@@ -288,6 +288,42 @@ bool is_single_cell(const Tensor &x, const Window &window) {
   return true;
 }
 
+// Does each pixel of x lie in one window at most, and each window inside of x?
+bool sees_patches(const Tensor &x, const Window &window) {
+  for (size_t i = 0; i < window.kernel.size(); i++) {
+    const auto steps = constant(window.shape[i]), size = constant(x.shape()[i + 2]);
+    if (window.stride[i] != window.kernel[i] || window.dilation[i] != 1 || window.before[i] != 0 ||
+        !steps || !size || *steps * window.kernel[i] > *size)
+      return false;
+  }
+  return true;
+}
+
+// What each window sees as one pixel of an image [image, (channel, cell...), window...].
+Tensor pixels_of_patches(const Tensor &x, const Window &window) {
+  const size_t spatial = window.kernel.size();
+  int depth = static_cast<int>(*constant(x.size(1)));
+  Index shape{x.size(0)};
+  for (const Expr &windows : window.shape) shape.push_back(windows);
+  for (const int cells : window.kernel) depth *= cells;
+  shape.emplace_back(depth);
+  auto element = [x, window, spatial](const Index &at) {
+    Index from(spatial + 2);
+    from[0] = at[0];
+    Expr rest = at.back();
+    for (size_t i = spatial; i-- > 0;) {
+      from[i + 2] = at[i + 1] * window.stride[i] + rest % window.kernel[i];
+      rest = rest / window.kernel[i];
+    }
+    from[1] = rest;
+    return x(from);
+  };
+  const Tensor patches = stored(Tensor(x.type(), shape, element, x.detached_stages()), "patches");
+  std::vector<int> depth_second{0, static_cast<int>(spatial) + 1};
+  for (size_t i = 1; i <= spatial; i++) depth_second.push_back(static_cast<int>(i));
+  return transpose(patches, depth_second);
+}
+
 // The matrix [channel, result] as kernels of one cell.
 Tensor kernels_of(const Tensor &matrix, size_t spatial) {
   Index shape{matrix.size(1), matrix.size(0)};
@@ -322,10 +358,19 @@ Tensor quantized_convolution(const Tensor &x, const Tensor &x_point, const Tenso
   const bool many = *constant(x.size(1)) >= kManyChannels, is_matrix = w.rank() == 2;
   const bool depthwise = !is_matrix && is_one(w.size(1)) && constant(w.size(0)) == groups;
   const bool single = groups == 1 && is_single_cell(x, window);
+  const bool wide = w.type() == Int(16);
   if (is_matrix && !single) {
-    user_error("a convolution with several cells or groups has a matrix of kernels",
-               "only pixels that are rows of a matrix are multiplied by one",
-               "give the kernels as w[result, channel, ...]");
+    if (groups != 1 || !sees_patches(x, window)) {
+      user_error("a convolution whose windows overlap, or of groups, has a matrix of kernels",
+                 "only what each window sees for itself is a row of a matrix",
+                 "give the kernels as w[result, channel, ...]");
+    }
+    const std::vector<int> ones(window.kernel.size(), 1);
+    const Tensor pixels = pixels_of_patches(wide ? wide_steps(x, x_point) : x, window);
+    return quantized_convolution(
+        pixels, wide ? Tensor() : x_point, w, w_point,
+        {ones, ones, ones, std::vector<int>(window.kernel.size(), 0), window.shape}, 1,
+        kernel_sums);
   }
   if (groups != 1 && !depthwise && *constant(w.size(1)) % terms_of_dot(w.type()) != 0) {
     user_error("a convolution of bytes has " + std::to_string(groups) + " groups of " +
@@ -333,7 +378,6 @@ Tensor quantized_convolution(const Tensor &x, const Tensor &x_point, const Tenso
                "groups have one channel and one result, or a multiple of 4 channels",
                "take the zero points off, and convolve numbers of 16 bits or floats");
   }
-  const bool wide = w.type() == Int(16);
   if (!wide && (is_matrix || (single && many)))
     return as_product(x, x_point, w, w_point, kernel_sums);
   const Tensor kernels = is_matrix ? kernels_of(w, window.kernel.size()) : w;

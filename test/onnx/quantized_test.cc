@@ -362,6 +362,40 @@ TEST_F(Quantized, known_weights_get_signs) {
             Program(b.load(), without).run(rows).at("y").packed());
 }
 
+// The first layer of a vision transformer: what each window sees for itself is a row of a matrix,
+// also where the image ends in the middle of a window.
+TEST_F(Quantized, patches_are_products) {
+  constexpr int kColumns = 53, kRows = 48, kResults = 32, kCell = 8;
+  const std::vector<uint8_t> pixels = random_bytes(3 * kRows * kColumns, 8);
+  const std::vector<uint8_t> kernels = random_bytes(kResults * 3 * kCell * kCell, 9);
+  ModelBuilder b;
+  b.input("x", {1, 3, kRows, kColumns}, kByte);
+  b.initializer(ModelBuilder::tensor<uint8_t>("w", 3, {kResults, 3, kCell, kCell}, kernels));
+  b.initializer(ModelBuilder::tensor<uint8_t>("p", kByte, {}, {120}));
+  b.node("ConvInteger", {"x", "w", "p"}, {"y"}, {ints_attribute("strides", {kCell, kCell})});
+  b.output("y");
+  const Program program(b.load(), {});
+  const bool has_strips =
+      ops::dot_strips(UInt(8), Int(8), kResults, get_jit_target_from_environment()).has_value();
+  EXPECT_EQ(to_text(program.graph()).find("packed_columns") != std::string::npos, has_strips)
+      << to_text(program.graph());
+  const Constant y = program.run({{"x", bytes({1, 3, kRows, kColumns}, pixels)}}).at("y");
+  constexpr int kDown = kRows / kCell, kAcross = kColumns / kCell;
+  ASSERT_EQ(y.elements(), kResults * kDown * kAcross);
+  for (int i = 0; i < y.elements(); i++) {
+    const int result = i / (kDown * kAcross), row = i / kAcross % kDown, column = i % kAcross;
+    int64_t wanted = 0;
+    for (int k = 0; k < 3 * kCell * kCell; k++) {
+      const int channel = k / (kCell * kCell);
+      const int r = row * kCell + k / kCell % kCell, c = column * kCell + k % kCell;
+      const auto w =
+          static_cast<int8_t>(kernels[static_cast<size_t>(result * 3 * kCell * kCell + k)]);
+      wanted += (pixels[static_cast<size_t>((channel * kRows + r) * kColumns + c)] - 120) * w;
+    }
+    ASSERT_EQ(y.integer_at(i), wanted) << i;
+  }
+}
+
 // Depthwise kernels of bytes, and around the image the zero point.
 TEST_F(Quantized, depthwise_convolutions) {
   constexpr int kChannels = 20, kSize = 9;

@@ -145,6 +145,45 @@ TEST(byte_convolution, quantized_forms_are_exact) {
   }
 }
 
+// Windows that do not overlap, whose kernels are a matrix: images that they fill and that they do
+// not, of one to three dimensions.
+TEST(byte_convolution, patches_are_rows_of_a_matrix) {
+  std::vector<Shape> list;
+  list.push_back({3, 24, 1, {32, 48}, {16, 16}, {16, 16}, {1, 1}, {0, 0}, {0, 0}, 2});
+  list.push_back({3, 16, 1, {30, 31}, {7, 14}, {7, 14}, {1, 1}, {0, 0}, {0, 0}});
+  list.push_back({1, 20, 1, {50}, {6}, {6}, {1}, {0}, {0}, 3});
+  list.push_back({2, 16, 1, {4, 9, 8}, {2, 3, 4}, {2, 3, 4}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}});
+  const std::vector<Target> all = targets();
+  for (const Shape &s : list) {
+    Problem p(s);
+    ImageParam xs(UInt(8), p.x.dimensions(), "x"), ws(Int(8), p.w.dimensions(), "w"),
+        ps(Int(8), 1, "points"), wide(Int(16), p.w.dimensions(), "wide");
+    const ops::Tensor image(xs, exprs(p.x_shape)), point(ps, {s.results}), none;
+    int depth = s.channels;
+    for (const int cells : s.kernel) depth *= cells;
+    const auto matrix = [&](const ImageParam &w) {
+      const ops::Tensor kernels(w, exprs(p.w_shape));
+      return ops::transpose(ops::reshape(kernels, {s.results, depth}), std::vector<int>{1, 0});
+    };
+    xs.set(p.x);
+    ws.set(p.w);
+    ps.set(p.points);
+    Buffer<int16_t> same(innermost_first(p.w_shape));
+    same.for_each_element([&](const int *at) { same(at) = p.w(at); });
+    wide.set(same);
+    for (const bool has_points : {false, true}) {
+      SCOPED_TRACE(text(s) + (has_points ? ", with points" : ""));
+      p.x_point = has_points ? 131 : 0;
+      p.has_points = has_points;
+      const ops::Tensor x_point = has_points ? ops::Tensor(cast<uint8_t>(p.x_point)) : none;
+      const ops::Tensor w_point = has_points ? point : none;
+      p.expect(ops::quantized_convolution(image, x_point, matrix(ws), w_point, p.window), all[0]);
+      p.expect(ops::quantized_convolution(image, x_point, matrix(wide), w_point, p.window),
+               all.back());
+    }
+  }
+}
+
 // Kernels that fit 16 bits when they are transformed, channels that fill no pair, tiles that reach
 // beyond the image.
 TEST(byte_convolution, winograds_form_is_exact) {
@@ -277,7 +316,7 @@ TEST(byte_convolution, kernels_without_dot_products_are_refused) {
                 .find("a convolution of bytes has 2 groups of 6 channels"),
             std::string::npos);
   EXPECT_NE(convolved(ops::Tensor(m, {12, 8}), 1)
-                .find("a convolution with several cells or groups has a matrix of kernels"),
+                .find("a convolution whose windows overlap, or of groups, has a matrix of kernels"),
             std::string::npos);
   EXPECT_NE(message_of([&] {
               ops::packed_kernels(ops::Tensor(w, {2, 3, 16, 4}));

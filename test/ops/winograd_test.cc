@@ -454,6 +454,11 @@ TEST(winograd, tiles_are_chosen_by_kernel_channels_and_pixels) {
   EXPECT_EQ(tile(64, 64, 17, 1, {1, 7}), (Sizes{1, 4}));
   EXPECT_EQ(tile(64, 64, 17, 1, {1, 3}), (Sizes{1, 2}));
   EXPECT_EQ(tile(3, 8, 112, 2, {7, 7}), Sizes{});
+  // Cells of one window that are a stride apart: three, two, and one, which is no gain.
+  EXPECT_EQ(tile(3, 64, 55, 4, {11, 11}), (Sizes{4, 1}));
+  EXPECT_EQ(tile(3, 64, 56, 4, {7, 7}), (Sizes{4, 1}));
+  EXPECT_EQ(tile(64, 64, 14, 4, {5, 5}), Sizes{});
+  EXPECT_EQ(tile(3, 192, 14, 16, {16, 16}), Sizes{});
   EXPECT_EQ(tile(3, 64, 112, 2, {70, 1}), Sizes{});
 }
 

@@ -367,8 +367,8 @@ int block_strip_width(const Target &target);
 Tensor quantized_matmul(const Tensor &a, const Tensor &a_point, const Tensor &b,
                         const Tensor &b_point, const Tensor &column_sums = Tensor());
 /// The same of a convolution: x_point is one number, w_point that or one for each result. w: the
-/// kernels, of one cell also their matrix [channel, result]. Groups have one channel and one
-/// result, or a multiple of 4 channels each (of kernels of 16 bits an even number), of which dot
+/// kernels, where windows do not overlap also their matrix [(channel, cell..), result]. Groups have
+/// one channel and one result, or a multiple of 4 channels each (of kernels of 16 bits an even number), of which dot
 /// products take neighbours. Padding is x_point. All sizes are constants. `kernel_sums`: of each
 /// result's kernel in Int(32), where the caller knows them.
 Tensor quantized_convolution(const Tensor &x, const Tensor &x_point, const Tensor &w,
