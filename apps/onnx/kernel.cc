@@ -127,6 +127,7 @@ class Builder {
     for (size_t i : group.nodes) {
       for (ValueId v : g_.nodes[i].inputs) uses[v]++;
     }
+    results_are_rows_ = lies_in_rows(group);
     for (size_t i : group.nodes) lower(g_.nodes[i], uses);
     std::vector<ops::Tensor> results;
     std::vector<std::string> names;
@@ -161,6 +162,16 @@ class Builder {
       if (step && *step <= INT32_MAX) dim.set_stride(static_cast<int32_t>(*step));
       stride = stride * size;
     }
+  }
+
+  // Are all results row-major, and made of the first node's point by point?
+  bool lies_in_rows(const Group &group) const {
+    const auto is_row_major = [&](ValueId v) { return layout_of(layouts_, v).empty(); };
+    const auto is_pointwise = [&](size_t i) {
+      return operator_of(g_.nodes[i].domain, g_.nodes[i].op)->form == Operator::Pointwise;
+    };
+    return std::all_of(group.outputs.begin(), group.outputs.end(), is_row_major) &&
+           std::all_of(group.nodes.begin() + 1, group.nodes.end(), is_pointwise);
   }
 
   void add_input(ValueId v, size_t position) {
@@ -210,7 +221,7 @@ class Builder {
     const bool widens = n.is("DequantizeLinear");
     if (widens && is_shared(n.outputs[0]) && made_.count(n.inputs[0]))
       inputs[0] = tensors_[n.inputs[0]] = shared(inputs[0]);
-    Lowering l(g_, n, std::move(inputs), symbols_, target_);
+    Lowering l(g_, n, std::move(inputs), symbols_, target_, results_are_rows_);
     std::vector<ops::Tensor> results = operator_of(n.domain, n.op)->lower(l);
     for (size_t k = 0; k < n.outputs.size(); k++) {
       const ValueId v = n.outputs[k];
@@ -238,6 +249,7 @@ class Builder {
   const Graph &g_;
   const std::map<ValueId, Layout> &layouts_;
   const Target &target_;
+  bool results_are_rows_ = false;
   std::map<std::string, Expr> symbols_;
   std::map<ValueId, ops::Tensor> tensors_;
   std::set<ValueId> made_;  // by the kernel's nodes

@@ -79,15 +79,18 @@ class Inference {
 class Lowering {
  public:
   Lowering(const Graph &graph, const Node &node, std::vector<ops::Tensor> inputs,
-           const std::map<std::string, Expr> &symbols, const Target &target)
+           const std::map<std::string, Expr> &symbols, const Target &target, bool rows)
       : graph_(graph),
         node_(node),
         inputs_(std::move(inputs)),
         symbols_(symbols),
-        target_(target) {}
+        target_(target),
+        results_are_rows_(rows) {}
 
   const Node &node() const { return node_; }
   const Target &target() const { return target_; }
+  /// Does each point of the kernel's results, which lie row-major, follow from one of this node's?
+  bool results_are_rows() const { return results_are_rows_; }
   size_t inputs() const { return inputs_.size(); }
   bool has(size_t i) const { return i < inputs_.size() && inputs_[i].defined(); }
   bool wants(size_t k) const { return k < node_.outputs.size() && node_.outputs[k] != kNone; }
@@ -120,6 +123,7 @@ class Lowering {
   std::vector<ops::Tensor> inputs_;
   const std::map<std::string, Expr> &symbols_;
   const Target &target_;
+  const bool results_are_rows_;
 };
 
 /// Is the symbol a size that a run finds when it has made v? (Inference::fresh_size)

@@ -293,6 +293,46 @@ Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int g
                              merged_stages({image, w}), term, along_rows));
 }
 
+// More cells than registers hold weights for are loads of their own. A stride gathers, which is
+// still less than to turn what comes from the third cache.
+bool gains_along_rows(const Tensor &x, const Window &window) {
+  constexpr int64_t kMostCells = 9, kLeastColumns = 8, kLarge = 2 << 20;
+  if (channels_are_together(x) || window.kernel.empty()) return false;
+  int64_t cells = 1, bytes = x.type().bytes();
+  for (const int n : window.kernel) cells *= n;
+  for (const Expr &size : x.shape()) bytes *= constant(size).value_or(0);
+  return cells <= kMostCells && constant(window.shape.back()).value_or(0) >= kLeastColumns &&
+         bytes >= (window.stride.back() == 1 ? 1 : kLarge);
+}
+
+Tensor depthwise_along_rows(const Tensor &x, const Tensor &w, const Window &window) {
+  const Type type = computed_type(x.type());
+  const Tensor image = bordered(x, window, Tensor(), true, true);
+  Index shape{x.size(0), x.size(1)};
+  shape.insert(shape.end(), window.shape.begin(), window.shape.end());
+  auto wide = [type](const Expr &e) { return e.type() == type ? e : cast(type, e); };
+  auto element = [=](const Index &at) {
+    Expr sum;
+    std::vector<int> cell(window.kernel.size(), 0);
+    for (bool more = true; more;) {
+      Index pixel{at[0], at[1]}, weight{at[1], Expr(0)};
+      for (size_t i = 0; i < cell.size(); i++) {
+        pixel.push_back(times(at[i + 2], window.stride[i]) + cell[i] * window.dilation[i]);
+        weight.emplace_back(cell[i]);
+      }
+      const Expr product = wide(image(pixel)) * wide(w(weight));
+      sum = sum.defined() ? sum + product : product;
+      more = false;
+      for (size_t i = cell.size(); i-- > 0 && !more;) {
+        more = ++cell[i] < window.kernel[i];
+        if (!more) cell[i] = 0;
+      }
+    }
+    return sum;
+  };
+  return convert(Tensor(type, shape, element, merged_stages({image, w})), x.type());
+}
+
 std::vector<Stage> strip_choices(const Expr &columns, const std::function<Stage()> &make) {
   return by_columns(columns, kStripColumns, make);
 }

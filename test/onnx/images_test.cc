@@ -54,6 +54,34 @@ TEST(onnx_images, convolutions_that_gain_take_winograds_form) {
   EXPECT_EQ(compare(p.run({{"x", x}}).at("r"), direct.run({{"x", x}}).at("r"), 1e-5, 1e-4), "");
 }
 
+// A depthwise convolution between row-major values goes along rows, with what follows point by
+// point; one beside others, whose channels lie side by side, does not.
+TEST(onnx_images, depthwise_planes) {
+  for (const bool between : {false, true}) {
+    ModelBuilder b(15);
+    b.input("x", {1, 24, 12, 37});
+    b.weights("w", {24, 1, 3, 3}, list(random_tensor({24, 1, 3, 3}, 1)));
+    b.weights("c", {24}, list(random_tensor({24}, 2)));
+    b.weights("v", {24, 24, 1, 1}, list(random_tensor({24, 24, 1, 1}, 4)));
+    if (between) b.node("Conv", {"x", "v"}, {"t"});
+    b.node("Conv", {between ? "t" : "x", "w", "c"}, {"y"},
+           {ints_attribute("pads", {1, 1, 1, 1}), int_attribute("group", 24)});
+    b.node("HardSigmoid", {"y"}, {"h"}).node("Mul", {"y", "h"}, {"r"});
+    if (between) b.node("Conv", {"r", "v"}, {"s"});
+    b.output(between ? "s" : "r");
+    if (!between) run_all(b, {{"x", random_tensor({1, 24, 12, 37}, 3)}});
+    const Program p(b.load(), {});
+    bool turns = false, sums = false;
+    for (const Kernel &k : p.kernels()) {
+      for (const Directive &d : k.pipeline->directives) {
+        turns = turns || d.func.substr(0, 6) == "pixels";
+        sums = sums || d.func.substr(0, 11) == "convolution";
+      }
+    }
+    EXPECT_EQ(turns || sums, between);
+  }
+}
+
 TEST(onnx_images, convolution_pool_and_batch_norm) {
   ModelBuilder b(15);
   auto add = [&](const std::string &name, const std::vector<int64_t> &shape, uint32_t seed,

@@ -83,7 +83,7 @@ std::vector<Shape> shapes() {
   return list;
 }
 
-enum class Kernels { Plain, Strips };
+enum class Kernels { Plain, Strips, AlongRows };
 enum class Images { ChannelsInnermost, Planar };
 
 // Dimension k (0 is innermost) of images in memory.
@@ -230,6 +230,8 @@ double error_of(const Shape &s, Kernels kernels, Images images, bool epilogue, c
     const int width = ops::strip_width(s.results, Float(32), target);
     y = ops::convolution(image, ops::stored(ops::kernel_strips(plain, width), "strips"), s.results,
                          window);
+  } else if (kernels == Kernels::AlongRows) {
+    y = ops::depthwise_along_rows(image, plain, window);
   } else {
     y = ops::convolution(image, plain, window, s.groups);
   }
@@ -325,6 +327,35 @@ TEST(convolution, few_results) {
       }
     }
   }
+}
+
+// Depthwise, of planes: with and without borders, rows that fill vectors and that do not.
+TEST(convolution, depthwise_along_rows) {
+  std::vector<Shape> list{square(20, 20, 24, 3, 1, 20), square(7, 7, 33, 3, 2, 7),
+                          square(3, 3, 9, 5, 1, 3)};
+  list.push_back({6, 6, 6, {31}, {3}, {1}, {4}, {4}, {0}, 2});
+  list.push_back({5, 5, 5, {5, 6, 20}, {2, 3, 1}, {1, 2, 1}, {1, 1, 1}, {0, 1, 0}, {1, 1, 0}});
+  list.push_back({9, 9, 9, {12, 19}, {3, 2}, {1, 3}, {2, 1}, {0, 1}, {3, 0}, 3});
+  for (const Shape &s : list) {
+    for (const bool epilogue : {false, true}) {
+      EXPECT_LE(error_of(s, Kernels::AlongRows, Images::Planar, epilogue, host()), 1) << text(s);
+    }
+  }
+}
+
+// Where it gains: few cells of long rows of planes, with a stride of large images.
+TEST(convolution, rows_of_depthwise_planes) {
+  const auto gains = [](const Shape &s, Images images) {
+    ImageParam x(Float(32), 4, "x");
+    const std::vector<int> sizes{s.images, s.channels, s.size[0], s.size[1]};
+    return ops::gains_along_rows(ops::Tensor(x, index(sizes), order_of(images, 2)), window_of(s));
+  };
+  EXPECT_TRUE(gains(square(192, 192, 80, 3, 1, 192), Images::Planar));
+  EXPECT_TRUE(gains(square(96, 96, 112, 3, 2, 96), Images::Planar));
+  EXPECT_FALSE(gains(square(96, 96, 56, 3, 2, 96), Images::Planar));
+  EXPECT_FALSE(gains(square(960, 960, 7, 3, 1, 960), Images::Planar));
+  EXPECT_FALSE(gains(square(64, 64, 56, 5, 1, 64), Images::Planar));
+  EXPECT_FALSE(gains(square(192, 192, 80, 3, 1, 192), Images::ChannelsInnermost));
 }
 
 // Borders on some sides of few rows and of few tiles, whose loops are cut where there is one.

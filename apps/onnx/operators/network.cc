@@ -90,11 +90,20 @@ std::vector<Tensor> lower_conv(Lowering &l) {
   const int strips_of = static_cast<int>(n.integer("strips_of", 0));
   const std::vector<int64_t> tile = n.integers("winograd_tile");
   const auto groups = static_cast<int>(n.integer("group", 1));
-  const Tensor y = !tile.empty()    ? ops::winograd(l.in(0), l.in(1), strips_of, window.lowered(l),
-                                                    std::vector<int>(tile.begin(), tile.end()))
-                   : strips_of != 0 ? ops::convolution(l.in(0), l.in(1), strips_of,
-                                                       window.lowered(l), Type(), groups)
-                                    : ops::convolution(l.in(0), l.in(1), window.lowered(l), groups);
+  const ops::Window lowered = window.lowered(l);
+  const bool depthwise = groups > 1 && l.shape(1)[0].is(groups) && l.shape(1)[1].is(1);
+  const auto convolved = [&] {
+    if (!tile.empty()) {
+      return ops::winograd(l.in(0), l.in(1), strips_of, lowered,
+                           std::vector<int>(tile.begin(), tile.end()));
+    }
+    if (strips_of != 0)
+      return ops::convolution(l.in(0), l.in(1), strips_of, lowered, Type(), groups);
+    if (depthwise && l.results_are_rows() && ops::gains_along_rows(l.in(0), lowered))
+      return ops::depthwise_along_rows(l.in(0), l.in(1), lowered);
+    return ops::convolution(l.in(0), l.in(1), lowered, groups);
+  };
+  const Tensor y = convolved();
   if (!l.has(2)) return {y};
   return {ops::add(y, along_channels(l.in(2), y.rank()))};
 }

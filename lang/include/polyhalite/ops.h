@@ -261,6 +261,11 @@ Tensor stored_image(const Tensor &x);
 /// x[image, channel, ...] with w[result channel, channel / groups, ...]. Padding has the value 0.
 Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int groups,
                    Type sums = Type());
+/// x[image, channel, ...] with w[channel, 1, ...], each channel by its own kernel, in vectors along
+/// rows: for images whose channels lie apart, and results that do. gains_along_rows(): is that
+/// quicker there than convolution(), which turns the image?
+bool gains_along_rows(const Tensor &x, const Window &window);
+Tensor depthwise_along_rows(const Tensor &x, const Tensor &w, const Window &window);
 /// The same with kernels in strips: strips[strip, ..., channel, i] belongs to result strip * S + i,
 /// S being the last size, which is a constant; those beyond the last of `results` are 0. What a
 /// tile of results reads of them lies side by side. Each of several groups has whole strips.
