@@ -160,7 +160,7 @@ bool is_loop(const llvm::BasicBlock &block) {
 
 void constants_to_memory(llvm::Module &module, const llvm::TargetMachine &machine) {
   const llvm::MCSubtargetInfo &has = *machine.getMCSubtargetInfo();
-  if (!machine.getTargetTriple().isX86()) return;
+  if (machine.getTargetTriple().getArch() != llvm::Triple::x86_64) return;
   if (!has.checkFeatures("+avx2") || has.checkFeatures("+avx512f")) return;
   std::map<llvm::Constant *, llvm::GlobalVariable *> in_memory;
   for (llvm::Function &function : module) {

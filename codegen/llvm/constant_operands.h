@@ -8,7 +8,7 @@ class TargetMachine;
 
 namespace polyhalite {
 
-/// In loops of one block that need more vector registers than x86 machines without AVX-512 have:
+/// In loops of one block that need more than the 16 vector registers of AVX2:
 /// constants that instructions can read from memory become such operands, until the others fit.
 /// For optimised modules that become machine code next. LLVM takes every constant before the loop,
 /// and then moves them from register to register in each step.

@@ -69,9 +69,7 @@ Value *VectorMath::number_of_exponent(Value *bits) {
 // The bias of exponents comes with the rounding term: it takes no instruction, and no register for
 // a constant, of which functions have about as many as there are registers.
 VectorMath::Halvings VectorMath::halvings(Value *x, Powers powers) {
-  const int bias = powers == Powers::Normal ? kExponentBias
-                   : powers == Powers::Any  ? 2 * kExponentBias
-                                            : kExponentBias + kAhead;
+  const int bias = powers == Powers::Any ? 2 * kExponentBias : kExponentBias + kAhead;
   Value *shifted = fused(x, f(x, kLog2E), f(x, kRoundingTerm + bias));
   Value *n = b_.CreateFSub(shifted, f(x, kRoundingTerm + bias));
   Value *high = fused(n, f(x, -kLn2High32), x);
@@ -138,9 +136,8 @@ Value *VectorMath::scaled_by_instruction(Value *p, Value *n) {
 // denormal, 2^(n + 64) is a normal number: only the product with 2^-64 is rounded.
 Value *VectorMath::scaled(Value *p, const Halvings &h) {
   if (scales_) return scaled_by_instruction(p, h.n);
-  if (h.powers != Powers::Any) {
-    Value *product = b_.CreateFMul(p, number_of_exponent(h.exponent));
-    return h.powers == Powers::Normal ? product : b_.CreateFMul(product, f(p, 0x1p-64));
+  if (h.powers == Powers::UpToOne) {
+    return b_.CreateFMul(b_.CreateFMul(p, number_of_exponent(h.exponent)), f(p, 0x1p-64));
   }
   static_assert(kAhead == 64);
   Value *half = b_.CreateAShr(h.exponent, i(h.exponent, 1));

@@ -73,8 +73,8 @@ class VectorMath {
   Value *fast_log(Value *x);
   Value *fast_sine(Value *x, bool cosine);
 
-  /// Which powers of two are asked for: normal numbers, any, or those up to 1.
-  enum class Powers { Normal, Any, UpToOne };
+  /// Which powers of two are asked for: any, or those up to 1.
+  enum class Powers { Any, UpToOne };
   /// x = n*ln2 + rest.
   struct Halvings {
     Powers powers;

@@ -63,6 +63,9 @@ Type computed_type(Type t);
 Tensor tensor_of(const Func &f, Type type, const Index &shape, Stage stage,
                  std::vector<Stage> stages);
 
+/// Calls f with each cell of the window's kernel, in row-major order.
+void for_each_cell(const Window &window, const std::function<void(const std::vector<int> &)> &f);
+
 /// x with zeros, or `outside`, around its spatial dimensions, as far as windows reach; channels
 /// innermost unless they are few or `planes`. `exact`: tiles read no further than windows do, so
 /// that an image of an open size, which all windows lie in, is itself.

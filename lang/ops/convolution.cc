@@ -313,8 +313,7 @@ Tensor depthwise_along_rows(const Tensor &x, const Tensor &w, const Window &wind
   auto wide = [type](const Expr &e) { return e.type() == type ? e : cast(type, e); };
   auto element = [=](const Index &at) {
     Expr sum;
-    std::vector<int> cell(window.kernel.size(), 0);
-    for (bool more = true; more;) {
+    for_each_cell(window, [&](const std::vector<int> &cell) {
       Index pixel{at[0], at[1]}, weight{at[1], Expr(0)};
       for (size_t i = 0; i < cell.size(); i++) {
         pixel.push_back(times(at[i + 2], window.stride[i]) + cell[i] * window.dilation[i]);
@@ -322,12 +321,7 @@ Tensor depthwise_along_rows(const Tensor &x, const Tensor &w, const Window &wind
       }
       const Expr product = wide(image(pixel)) * wide(w(weight));
       sum = sum.defined() ? sum + product : product;
-      more = false;
-      for (size_t i = cell.size(); i-- > 0 && !more;) {
-        more = ++cell[i] < window.kernel[i];
-        if (!more) cell[i] = 0;
-      }
-    }
+    });
     return sum;
   };
   return convert(Tensor(type, shape, element, merged_stages({image, w})), x.type());

@@ -16,6 +16,18 @@ std::vector<int> channels_first(int rank) {
   return order;
 }
 
+void for_each_cell(const Window &window, const std::function<void(const std::vector<int> &)> &f) {
+  std::vector<int> cell(window.kernel.size(), 0);
+  for (bool more = true; more;) {
+    f(cell);
+    more = false;
+    for (size_t i = cell.size(); i-- > 0 && !more;) {
+      more = ++cell[i] < window.kernel[i];
+      if (!more) cell[i] = 0;
+    }
+  }
+}
+
 Tensor bordered(const Tensor &x, const Window &window, const Tensor &outside, bool planes,
                 bool exact) {
   constexpr int kFewChannels = 4;

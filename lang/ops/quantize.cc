@@ -201,18 +201,12 @@ Tensor sums_of_windows(const Tensor &image, int channels, const Window &window, 
                  Int(32), places,
                  [pixels, window](const Index &at) {
                    Expr sum;
-                   std::vector<int> cell(window.kernel.size(), 0);
-                   for (bool more = true; more;) {
+                   for_each_cell(window, [&](const std::vector<int> &cell) {
                      Index from{at[0], at[1]};
                      for (size_t i = 0; i < cell.size(); i++)
                        from.push_back(at[2 + i] * window.stride[i] + cell[i] * window.dilation[i]);
                      sum = sum.defined() ? sum + pixels(from) : pixels(from);
-                     more = false;
-                     for (size_t i = 0; i < cell.size() && !more; i++) {
-                       more = ++cell[i] < window.kernel[i];
-                       if (!more) cell[i] = 0;
-                     }
-                   }
+                   });
                    return sum;
                  },
                  pixels.detached_stages()),

@@ -246,6 +246,10 @@ TEST(matmul, bytes_of_few_rows_go_in_panels) {
     EXPECT_NE(tree.find("product.s1.row_blocks serial\n"), std::string::npos) << tree;
     EXPECT_NE(tree.find("tensorize \"vpmaddwd_256\""), std::string::npos) << tree;
   }
+}
+
+TEST(matmul, panels_of_bytes) {
+  const Target avx2(kAvx2);
   if (!host().has_feature(Target::AVX2)) GTEST_SKIP() << "this machine has no AVX2";
   for (const Form form : {Form::Plain, Form::LongEpilogue}) {
     expect_right<uint8_t, int8_t, int32_t>(form, Data::Noise, avx2, kBytesInPanels);
