@@ -15,11 +15,12 @@
 #include "codegen/runtime/internal.h"
 
 // Functions that a program may define anew are second names of these here: where it does, the two
-// differ.
+// differ. Their labels are given, since compilers differ in what they call a static C function.
 #define PH_WEAK_NAME_OF(FUNCTION) __attribute__((weak, alias(#FUNCTION)))
 extern "C" {
-static int own_default_do_task(void *, polyhalite_task_t, int, uint8_t *);
-static int own_do_task(void *, polyhalite_task_t, int, uint8_t *);
+static int own_default_do_task(void *, polyhalite_task_t, int, uint8_t *)
+    __asm__("own_default_do_task");
+static int own_do_task(void *, polyhalite_task_t, int, uint8_t *) __asm__("own_do_task");
 PH_WEAK_NAME_OF(own_default_do_task)
 int polyhalite_default_do_task(void *user_context, polyhalite_task_t task, int index,
                                uint8_t *closure);

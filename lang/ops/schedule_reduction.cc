@@ -161,8 +161,10 @@ bool schedule_vectors_of_points(Func f, int64_t extent, const Target &target) {
   const bool masks = !open && one && target.has_feature(Target::AVX2) &&
                      f.types()[0].bits() >= 32 && is_variable(f.update_args(0)[0], args[0].name());
   int fit = lanes_for(std::max<int64_t>(extent, 0), natural);
-  // Whole vectors whose last one is masked, rather than halves of vectors.
-  if (masks && extent > 2 && (extent < natural || extent > kMostVectors * natural)) fit = natural;
+  // Whole vectors whose last one is masked, rather than halves of vectors that leave some points.
+  if (masks && extent > 2 &&
+      ((extent < natural && fit < extent) || extent > kMostVectors * natural))
+    fit = natural;
   if (fit <= 1) return false;
   int vectors = !one ? 1 : open ? kVectorsOfOpen : kMostVectors;
   TailStrategy tail = open ? TailStrategy::GuardWithIf : TailStrategy::Auto;
@@ -178,12 +180,12 @@ bool schedule_vectors_of_points(Func f, int64_t extent, const Target &target) {
               : open                               ? TailStrategy::GuardWithIf
                                                    : TailStrategy::Auto);
   if (!is_variable(f.update_args(0)[0], args[0].name())) return false;
-  // One vector under a guard or a mask, as those of an open row's end, would be so in each block.
+  // One vector under a guard, as those of an open row's end, would be so in each block.
   const bool whole = tail == TailStrategy::Auto && extent % (vectors * fit) == 0;
+  const bool masked = tail == TailStrategy::PredicateLoads;
   std::optional<Blocks> in_blocks;
-  if (!open && (vectors > 1 || whole)) in_blocks = sum_in_blocks(f);
+  if (!open && (vectors > 1 || whole || masked)) in_blocks = sum_in_blocks(f);
   if (vectors == 1 && !in_blocks) {
-    const bool masked = tail == TailStrategy::PredicateLoads;
     f.update().vectorize(args[0], fit, masked ? tail : TailStrategy::GuardWithIf);
     return true;
   }
@@ -194,12 +196,13 @@ bool schedule_vectors_of_points(Func f, int64_t extent, const Target &target) {
     order.insert(order.end(), rvars.begin(), rvars.end());
     order.emplace_back(args[0]);
     update.reorder(order).vectorize(points, fit).unroll(points);
-    if (tail == TailStrategy::PredicateLoads && steps > 1) update.always_partition(args[0]);
+    if (masked && steps > 1) update.always_partition(args[0]);
   };
   points_inside(f.update(), in_blocks ? in_blocks->blocks : f.rvars(0));
   if (!in_blocks) return true;
   Func sums = in_blocks->sums;
-  sums.compute_at(f, in_blocks->blocks[0]).vectorize(args[0], fit);
+  sums.compute_at(f, in_blocks->blocks[0])
+      .vectorize(args[0], fit, extent < fit ? tail : TailStrategy::Auto);
   if (whole) sums.unroll(args[0]);
   points_inside(sums.update(), in_blocks->terms);
   return true;

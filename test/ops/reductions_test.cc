@@ -128,8 +128,16 @@ TEST(reductions, of_several_axes_in_both_layouts) {
 // the sum away.
 TEST(reductions, errors_of_long_sums_stay_small) {
   const std::pair<Shape, std::vector<int>> cases[] = {
-      {{1, 32, 160, 120}, {2, 3}}, {{1, 36, 9000, 1}, {2, 3}},  {{1, 8, 3, 7001}, {2, 3}},
-      {{1, 64, 20, 20}, {2, 3}},   {{2, 40, 1, 30000}, {0, 3}}, {{3, 40, 100, 70}, {0, 2, 3}}};
+      {{1, 32, 160, 120}, {2, 3}},
+      {{1, 36, 9000, 1}, {2, 3}},
+      {{1, 8, 3, 7001}, {2, 3}},
+      {{1, 64, 20, 20}, {2, 3}},
+      {{2, 40, 1, 30000}, {0, 3}},
+      {{3, 40, 100, 70}, {0, 2, 3}},
+      // Channels that fill no vector of one processor or the other.
+      {{1, 3, 300, 200}, {2, 3}},
+      {{1, 5, 1, 30001}, {2, 3}},
+      {{1, 12, 160, 120}, {2, 3}}};
   for (const auto &[s, reduced] : cases) {
     std::mt19937 engine(7);
     std::uniform_real_distribution<float> values(0, 1);

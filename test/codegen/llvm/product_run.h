@@ -194,7 +194,7 @@ inline void expect_exact_emulated(Product p, const char *target) {
   const TemporaryFolder folder;
   const std::string compiler =
       "clang++-19 --target=aarch64-linux-gnu -fuse-ld=lld -static" + kIncludes;
-  const std::string emulator = "qemu-aarch64-static -cpu max ";
+  const std::string emulator = "qemu-aarch64 -cpu max ";
   write_file(folder.path("try.cc"), "int main() { return 0; }\n", "the test's file");
   const auto [why, missing] =
       folder.run("(" + compiler + "try.cc -o try && " + emulator + "./try)");
