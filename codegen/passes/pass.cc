@@ -13,6 +13,7 @@
 #include "codegen/passes/form_products.h"
 #include "codegen/passes/hoist_allocations.h"
 #include "codegen/passes/hoist_calls.h"
+#include "codegen/passes/hoist_guards.h"
 #include "codegen/passes/hook_sanitizer.h"
 #include "codegen/passes/partition_loops.h"
 #include "codegen/passes/pipeline_copies.h"
@@ -66,6 +67,7 @@ const std::vector<Pass> &pass_list() {
       {"skip_stages", IrLevel::MultiDimensional, true, false, any_target<skip_stages>},
       {"simplify", IrLevel::MultiDimensional, true, false, any_target<simplify_stmts>},
       {"skip_no_ops", IrLevel::MultiDimensional, true, false, any_target<skip_no_ops>},
+      {"hoist_guards", IrLevel::MultiDimensional, true, false, any_target<hoist_guards>},
       {"trim_loops", IrLevel::MultiDimensional, true, false, any_target<trim_loops>},
       {"cut_selects", IrLevel::MultiDimensional, true, false, any_target<cut_selects>},
       {"partition_loops", IrLevel::MultiDimensional, true, false, any_target<partition_loops>},

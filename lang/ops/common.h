@@ -87,7 +87,8 @@ bool channels_are_together(const Tensor &x);
 bool some_channels_are_together(const Tensor &x);
 
 /// A copy of x[image, channel, ...] whose channels lie side by side.
-Tensor with_channels_innermost(const Tensor &x);
+Tensor with_channels_innermost(const Tensor &x, const std::string &name = "pixels",
+                               Stage::Kind kind = Stage::Store);
 
 /// e^x for x <= 0, which is promised: it takes fewer instructions.
 Expr exp_of_nonpositive(const Expr &x);

@@ -380,10 +380,17 @@ Tensor kernel_strips(const Tensor &w, int width) {
   return Tensor(w.type(), shape, read, w.detached_stages());
 }
 
-Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Window &window,
-                   Type sums, int groups) {
+namespace {
+
+// Where a strip's kernels have a cell, for the strip and the cell's place by rows, columns..; where
+// it is undefined they have all.
+using HasCell = std::function<Expr(const Expr &strip, const Index &cell)>;
+
+Tensor strips_convolution(const Tensor &x, const Tensor &strips, int results, const Window &window,
+                          Type sums, int groups, const HasCell &has_cell) {
   const size_t spatial = window.kernel.size();
-  if (const auto d = instead_of_columns(x, window); d && strips.rank() == x.rank() + 1) {
+  if (const auto d = instead_of_columns(x, window);
+      d && strips.rank() == x.rank() + 1 && !has_cell) {
     return with_columns(
         convolution(with_columns(x, 2, *d, spatial), with_columns(strips, 1, *d, spatial), results,
                     with_columns(window, *d), sums, groups),
@@ -416,11 +423,12 @@ Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Win
   shape = pixels.of_sums(shape);
   const int rank = static_cast<int>(shape.size());
   const std::vector<int> order = channels_first(rank);
-  const KernelDomain domain(strips.size(-2), window.kernel);
+  KernelDomain domain(strips.size(-2), window.kernel);
   // Of the sums: the result within its strip in the place of the channel, and the strip.
   std::vector<Var> vars = index_vars(rank), args = in_order(vars, order);
   const Var strip("strip");
   args.push_back(strip);
+  if (has_cell) domain.r.where(has_cell(strip, domain.cells));
   Expr channel = domain.channel;
   if (groups > 1) channel = strip / static_cast<int>(*count / groups) * strips.size(-2) + channel;
   const Index place = pixels.places(as_index(vars));
@@ -458,6 +466,13 @@ Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Win
     return sum(to);
   };
   return pixels.image(convert(Tensor(type, shape, read, std::move(stages)), result));
+}
+
+}  // namespace
+
+Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Window &window,
+                   Type sums, int groups) {
+  return strips_convolution(x, strips, results, window, sums, groups, nullptr);
 }
 
 std::optional<Phases> transposed_phases(const Window &window) {
@@ -506,8 +521,36 @@ Tensor phase_kernels(const Tensor &w, int results, const Window &window, const P
   return stored(Tensor(w.type(), shape, kernel, w.detached_stages()), "kernels");
 }
 
+// Phases whose rest has fewer cells than others: strips of them leave out the rest, which is zeros.
+HasCell cells_of_strips(int width, int results, const Window &window, const Phases &phases) {
+  bool all = true;
+  for (size_t i = 0; i < window.kernel.size(); i++)
+    all = all && window.kernel[i] % window.stride[i] == 0;
+  // Strips of parts of phases, or of whole ones.
+  if (all || width < 1 || (results % width != 0 && width % results != 0)) return nullptr;
+  return [=](const Expr &strip, const Index &cell) {
+    Expr some;
+    for (int p = 0; p < std::max(width / results, 1); p++) {
+      Expr rest = width > results ? strip * (width / results) + p : strip / (results / width);
+      Expr own;
+      for (size_t i = window.kernel.size(); i-- > 0;) {
+        const int stride = window.stride[i];
+        if (window.kernel[i] % stride != 0) {
+          const Expr in =
+              (phases.window.kernel[i] - 1 - cell[i]) * stride + rest % stride < window.kernel[i];
+          own = own.defined() ? own && in : in;
+        }
+        rest = rest / stride;
+      }
+      some = some.defined() ? some || own : own;
+    }
+    return some;
+  };
+}
+
 // What phases have apart, each result at its place.
 Tensor at_places(const Tensor &apart, int results, const Window &window, const Phases &phases) {
+  if (phases.count == 1) return apart;
   const size_t spatial = window.kernel.size();
   Index shape{apart.size(0), results};
   shape.insert(shape.end(), window.shape.begin(), window.shape.end());
@@ -520,10 +563,13 @@ Tensor at_places(const Tensor &apart, int results, const Window &window, const P
       from.push_back(place / stride - phases.first[i]);
       phase = phase.defined() ? phase * stride + place % stride : place % stride;
     }
-    if (phases.count > 1) from[1] = phase * results + at[1];
+    from[1] = phase * results + at[1];
     return apart(from);
   };
-  return Tensor(apart.type(), shape, read, apart.detached_stages());
+  // Results lie side by side in what they are read from: with an image stored by columns they are
+  // turned a row at a time.
+  return with_channels_innermost(Tensor(apart.type(), shape, read, apart.detached_stages()),
+                                 "placed", Stage::Turn);
 }
 
 }  // namespace
@@ -536,8 +582,10 @@ Tensor transposed_convolution(const Tensor &x, const Tensor &strips, int results
                "only windows without dilation have phases, see transposed_phases()",
                "give its kernels as w[channel, result, ...]");
   }
-  return at_places(convolution(x, strips, phases->count * results, phases->window), results, window,
-                   *phases);
+  const int width = static_cast<int>(constant(strips.size(-1)).value_or(0));
+  return at_places(strips_convolution(x, strips, phases->count * results, phases->window, Type(), 1,
+                                      cells_of_strips(width, results, window, *phases)),
+                   results, window, *phases);
 }
 
 Tensor transposed_convolution(const Tensor &x, const Tensor &w, const Window &window, int groups) {

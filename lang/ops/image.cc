@@ -144,14 +144,14 @@ Tensor stored_image(const Tensor &x) {
   return channels_are_together(x) ? with_channels_innermost(x) : stored(x, "image");
 }
 
-Tensor with_channels_innermost(const Tensor &x) {
+Tensor with_channels_innermost(const Tensor &x, const std::string &name, Stage::Kind kind) {
   std::vector<int> channels_last{0}, channels_second{0, x.rank() - 1};
   for (int d = 2; d < x.rank(); d++) {
     channels_last.push_back(d);
     channels_second.push_back(d - 1);
   }
   channels_last.push_back(1);
-  return transpose(stored(transpose(x, channels_last), "pixels"), channels_second);
+  return transpose(held(transpose(x, channels_last), name, kind), channels_second);
 }
 
 }  // namespace polyhalite::ops

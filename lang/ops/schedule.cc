@@ -300,6 +300,27 @@ std::optional<size_t> row_loop(const Stage &s, const std::vector<Expr> &extents,
   return *places.begin();
 }
 
+// An output along another dimension than what its Turn reads lies along, in squares: a row of it is
+// held as it lies, next to where it is turned. False, and nothing is done, where that does not pay.
+bool turns_rows(const Loops &out, const std::vector<int> &order, const Stage &turn, bool parallel,
+                const Target &target) {
+  if (turn.dims.size() != order.size() || order.size() < 3) return false;
+  const auto across = std::find(order.begin(), order.end(), turn.dims[0]);
+  const size_t outside = across == order.begin() + 1 ? 2 : 1;
+  if (across == order.begin() || across > order.begin() + 2) return false;
+  constexpr int64_t kSquare = 8;
+  for (const size_t d : {size_t{0}, static_cast<size_t>(across - order.begin())}) {
+    if (out.extent(d) != 0 && out.extent(d) < kSquare) return false;
+  }
+  if (!schedule_transpose(out, parallel, target)) return false;
+  Func held = turn.func;
+  held.compute_at(out.func, out.vars[outside]);
+  const Loops row(held, turn.extents);
+  const int lanes = lanes_for(row.extent(0), natural_lanes(held, target));
+  if (lanes > 1) held.vectorize(row.vars[0], lanes, tail_for(row.extent(0), lanes));
+  return true;
+}
+
 // The loops over an output's columns and rows as one over its pixels, for a Product whose rows are
 // joined: the last of `place` is the rows', and taken from it.
 Loops joined_rows(const Loops &out, std::vector<size_t> *place) {
@@ -494,6 +515,8 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
       case Stage::InPlace:
         schedule_in_place(s, target);
         break;
+      case Stage::Turn:  // where the output is scheduled
+        break;
       case Stage::Store:
         schedule_held(s, nullptr, target);
         break;
@@ -508,6 +531,11 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
     for (int d : its) sizes.push_back(each.shape()[static_cast<size_t>(d)]);
     // Each point of a row of one has its reductions.
     const bool of_points = i == 0 && !sizes.empty() && is_one(sizes[0]);
+    const Stage *last = single && alone && !stages.empty() ? &stages.back() : nullptr;
+    const bool is_large = product_of(sizes) >= kWorthThreads;
+    if (last && last->kind == Stage::Turn &&
+        turns_rows(Loops(outputs[i], sizes), its, *last, is_large, target))
+      continue;
     schedule_points(Loops(outputs[i], sizes), i > 0 || alone, true, target, true,
                     of_points ? operations : 0);
   }

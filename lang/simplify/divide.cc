@@ -1,6 +1,7 @@
 // Division and remainder of integers: floor for a positive divisor, 0 for the divisor 0.
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "lang/simplify/fold.h"
 #include "lang/simplify/simplifier.h"
@@ -163,24 +164,23 @@ int64_t Simplifier::divisor_of(const Linear &l) {
   return divisor;
 }
 
-// The bounds of what base leaves beyond multiples of k, if adding up to `reach` stays in one
-// period.
-std::optional<ConstantBounds> Simplifier::rest_within(const Expr &base, int64_t reach, int64_t k) {
-  if (!base.type().is_affine() || !base.type().is_scalar()) return {};
-  ConstantBounds rest;
-  if (is_multiple(base, k)) {
-    rest.min = rest.max = 0;
-  } else {
-    rest = bounds_of(from_linear(split_by(to_linear(base), k).rest, base));
-  }
-  if (!rest.min || !rest.max) return {};
-  const int64_t low = *rest.min + std::min<int64_t>(reach, 0);
-  const int64_t high = *rest.max + std::max<int64_t>(reach, 0);
-  if (euclidean_div(low, k) != euclidean_div(high, k)) return {};
-  return rest;
+// Does adding up to `reach` to base stay in one period of k?
+bool Simplifier::stays_within(const Expr &base, int64_t reach, int64_t k) {
+  if (!base.type().is_affine() || !base.type().is_scalar()) return false;
+  const int64_t down = std::min<int64_t>(reach, 0), up = std::max<int64_t>(reach, 0);
+  Linear terms = to_linear(base);
+  const int64_t constant = std::exchange(terms.constant, 0);
+  // A multiple of some divisor of k, and what is beyond it.
+  const int64_t step = std::gcd(divisor_of(terms), k), beyond = euclidean_mod(constant, step);
+  if (beyond + down >= 0 && beyond + up < step) return true;
+  terms.constant = constant;
+  const ConstantBounds rest = bounds_of(from_linear(split_by(terms, k).rest, base));
+  return rest.min && rest.max &&
+         euclidean_div(*rest.min + down, k) == euclidean_div(*rest.max + up, k);
 }
 
 // ramp(8*x, 8, n)/8  ->  ramp(x, 1, n)          ramp(8*x, 1, 8)/8  ->  broadcast(x, 8)
+// ramp(8*x, 1, 8)/32  ->  broadcast(x/4, 8)
 // ramp(8*x, 1, 16)/8  ->  ramp(broadcast(x, 8), broadcast(1, 8), 2)
 std::optional<Expr> Simplifier::divide_ramp(const Expr &a, int64_t k) {
   int64_t stride;
@@ -191,9 +191,9 @@ std::optional<Expr> Simplifier::divide_ramp(const Expr &a, int64_t k) {
   if (stride % k == 0) {
     return ramp(divide(base, divisor), constant(base.type(), stride / k), lanes);
   }
-  if (rest_within(base, stride * (lanes - 1), k)) return broadcast(divide(base, divisor), lanes);
+  if (stays_within(base, stride * (lanes - 1), k)) return broadcast(divide(base, divisor), lanes);
   const int64_t group = stride > 0 && k % stride == 0 ? k / stride : 0;
-  if (group > 1 && lanes % group == 0 && rest_within(base, stride * (group - 1), k)) {
+  if (group > 1 && lanes % group == 0 && stays_within(base, stride * (group - 1), k)) {
     const int each = static_cast<int>(group);
     return ramp(broadcast(divide(base, divisor), each), broadcast(constant(base.type(), 1), each),
                 static_cast<int>(lanes / group));
@@ -202,6 +202,7 @@ std::optional<Expr> Simplifier::divide_ramp(const Expr &a, int64_t k) {
 }
 
 // ramp(y, 8, n) % 8  ->  broadcast(y % 8, n)    ramp(8*x, 1, 8) % 8  ->  ramp(0, 1, 8)
+// ramp(8*x, 1, 8) % 32  ->  ramp((x % 4)*8, 1, 8)
 std::optional<Expr> Simplifier::modulo_ramp(const Expr &a, int64_t k) {
   int64_t stride;
   if (a->op != Op::Ramp || !a.type().is_affine() || !is_const_int(a->args[1], &stride)) return {};
@@ -209,7 +210,7 @@ std::optional<Expr> Simplifier::modulo_ramp(const Expr &a, int64_t k) {
   const int lanes = a.type().lanes() / base.type().lanes();
   const Expr divisor = constant(base.type(), k);
   if (stride % k == 0) return broadcast(modulo(base, divisor), lanes);
-  if (rest_within(base, stride * (lanes - 1), k)) {
+  if (stays_within(base, stride * (lanes - 1), k)) {
     return ramp(modulo(base, divisor), a->args[1], lanes);
   }
   return {};

@@ -55,8 +55,7 @@ class Simplifier {
   Expr modulo_linear(const Expr &a, int64_t k);
   std::optional<Expr> divide_ramp(const Expr &a, int64_t k);
   std::optional<Expr> modulo_ramp(const Expr &a, int64_t k);
-  bool is_multiple(const Expr &e, int64_t k) { return divisor_of(e) % k == 0; }
-  std::optional<ConstantBounds> rest_within(const Expr &base, int64_t reach, int64_t k);
+  bool stays_within(const Expr &base, int64_t reach, int64_t k);
 
   // min_max.cc
   Expr min_max(Op op, const Expr &a, const Expr &b);

@@ -238,6 +238,14 @@ TEST(simplify, computes_with_ramps_and_broadcasts) {
   EXPECT_EQ(simplified("int64x8(ramp(x, 1, 8))"), "ramp(int64(x), 1i64, 8)");
   EXPECT_EQ(simplified("ramp(x*8, 1, 8)/broadcast(8, 8)"), "broadcast(x, 8)");
   EXPECT_EQ(simplified("ramp(x*8, 1, 8)%broadcast(8, 8)"), "ramp(0, 1, 8)");
+  // A vector stays in a part of a longer period.
+  EXPECT_EQ(simplified("ramp(x*8, 1, 8)/broadcast(32, 8)"), "broadcast(x/4, 8)");
+  EXPECT_EQ(simplified("ramp(x*8 + 36, 1, 4)%broadcast(32, 4)"), "ramp(x%4*8 + 4, 1, 4)");
+  EXPECT_EQ(simplified("ramp(x*8 + 7, -1, 8)%broadcast(32, 8)"), "ramp(x%4*8 + 7, -1, 8)");
+  EXPECT_EQ(simplified("ramp(x*8 + 5, 1, 4)/broadcast(32, 4)"),
+            "ramp(x*8 + 5, 1, 4)/broadcast(32, 4)");
+  EXPECT_EQ(simplified("ramp(x*8, 1, 16)/broadcast(12, 16)"),
+            "ramp(x*8, 1, 16)/broadcast(12, 16)");
   EXPECT_EQ(simplified("ramp(x*8 + 1, 1, 8)/broadcast(8, 8)"),
             "ramp(x*8 + 1, 1, 8)/broadcast(8, 8)");
   EXPECT_EQ(simplified("ramp(x, 8, 4)/broadcast(8, 4)"), "ramp(x/8, 1, 4)");

@@ -42,7 +42,9 @@ struct Stage {
     Winograd,   // of `parts`: tiles of results from products of transformed tiles
     Fourier,    // of `parts`: passes, each for one factor of the length
     InPlace,    // updates that write one place after the other: running sums, scattered elements
-    Store,      // values that are read many times
+    Turn,   // values that lie along the first argument in what they are read from, each used once:
+            // held for a row of a tensor that is stored along another, else computed where used
+    Store,  // values that are read many times
   };
   Func func;
   Kind kind = Store;

@@ -11,6 +11,7 @@
 #include "codegen/passes/form_products.h"
 #include "codegen/passes/hoist_allocations.h"
 #include "codegen/passes/hoist_calls.h"
+#include "codegen/passes/hoist_guards.h"
 #include "codegen/passes/partition_loops.h"
 #include "codegen/passes/pipeline_copies.h"
 #include "codegen/passes/place_barriers.h"
@@ -114,6 +115,10 @@ TEST(PassGolden, ExpandPhases) {
 TEST(PassGolden, TrimLoops) {
   check_golden("trim_loops", IrLevel::MultiDimensional, IrLevel::MultiDimensional,
                [](const Function &f) { return simplified(trim_loops(f)); });
+}
+
+TEST(PassGolden, HoistGuards) {
+  check_golden("hoist_guards", IrLevel::MultiDimensional, IrLevel::MultiDimensional, hoist_guards);
 }
 
 TEST(PassGolden, CutSelects) {

@@ -74,7 +74,7 @@ TEST_P(Triangles, MeanTheSameAfterEveryPass) {
 
 INSTANTIATE_TEST_SUITE_P(Passes, Triangles,
                          testing::Values("cut_selects", "trim_loops", "expand_phases",
-                                         "promote_accumulators"),
+                                         "promote_accumulators", "hoist_guards"),
                          [](const auto &info) { return std::string(info.param); });
 
 }  // namespace
