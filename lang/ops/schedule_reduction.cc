@@ -33,7 +33,7 @@ bool steps_along(const Expr &e, const std::string &name) {
 struct Reads {
   std::vector<RVar> rvars;  // that which runs along memory first
   bool along_reduction = false, along_points = false;
-  bool in_rows = true;  // do these variables stand alone, the first indices of each read?
+  size_t in_rows = 0;  // the first ones of them that stand alone, the first indices of each read
 
   bool is_across() const { return along_points && !along_reduction; }
 
@@ -57,10 +57,14 @@ struct Reads {
     along_reduction = first != rvars.end();
     along_points = !points.empty() && leads(points[0].name());
     if (along_reduction) std::rotate(rvars.begin(), first, first + 1);
+    if (!along_reduction) return;
+    in_rows = rvars.size();
     for (const std::vector<Expr> &at : reads) {
-      if (!along_reduction || !steps_along(at[0], rvars[0].name())) continue;
-      for (size_t i = 0; i < rvars.size(); i++)
-        in_rows = in_rows && i < at.size() && is_variable(at[i], rvars[i].name());
+      if (!steps_along(at[0], rvars[0].name())) continue;
+      size_t alone = 0;
+      while (alone < in_rows && alone < at.size() && is_variable(at[alone], rvars[alone].name()))
+        alone++;
+      in_rows = alone;
     }
   }
 };
@@ -237,9 +241,11 @@ void schedule_reduction(const Stage &s, const LoopLevel *level, const Target &ta
     RVar along = reads.rvars[0];
     auto length = constant(along.extent());
     size_t joined = 1;
-    // Rows that follow one another in memory are one.
-    const bool joins = reads.along_reduction && reads.in_rows;
-    for (; joins && joined < reads.rvars.size() && length && *length < 2 * lanes; joined++) {
+    // Rows that follow one another in memory are one, where they have few vectors or fill none.
+    const auto is_short = [lanes](int64_t n) {
+      return n < 2 * lanes || (n % lanes != 0 && n < 8 * lanes);
+    };
+    for (; joined < reads.in_rows && length && is_short(*length); joined++) {
       const auto rows = constant(reads.rvars[joined].extent());
       if (!rows) break;
       RVar all("all");

@@ -162,6 +162,30 @@ TEST(reductions, errors_of_long_sums_stay_small) {
   }
 }
 
+// Rows that have few vectors, or fill none, are one with those that follow, also where an outer
+// dimension is reduced that does not: of one channel of each group, say.
+TEST(reductions, short_rows_are_joined) {
+  const auto joins = [](const Shape &s, const std::vector<int> &axes) {
+    const Target avx512(get_host_target().os, Target::X86, 64, {Target::AVX512_Skylake});
+    ImageParam x(Float(32), static_cast<int>(s.size()), "x");
+    ops::Index shape;
+    for (const int n : s) shape.emplace_back(n);
+    for (int d = 0; d < static_cast<int>(s.size()); d++) {
+      int stride = 1;
+      for (size_t k = s.size() - static_cast<size_t>(d); k < s.size(); k++) stride *= s[k];
+      x.dim(d).set_stride(stride);
+    }
+    const ops::Tensor y = ops::reduce(ops::Tensor(x, shape), ops::Reduction::Sum, axes, true);
+    Func out = ops::materialize({y}, {"y"}, {{}}, avx512)[0];
+    return out.emit_text(Emit::stmt, {x}, avx512).find(".s1.r_y") == std::string::npos;
+  };
+  EXPECT_TRUE(joins({1, 64, 14, 14}, {2, 3}));
+  EXPECT_TRUE(joins({1, 64, 56, 56}, {2, 3}));
+  EXPECT_TRUE(joins({1, 64, 3, 14, 14}, {1, 3, 4}));
+  EXPECT_FALSE(joins({1, 64, 64, 64}, {2, 3}));
+  EXPECT_FALSE(joins({1, 64, 200, 200}, {2, 3}));
+}
+
 TEST(reductions, running_sums_along_each_axis) {
   const Shape s{3, 18, 37};
   const std::vector<float> x = numbers(s, 2);
