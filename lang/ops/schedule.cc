@@ -153,6 +153,10 @@ void schedule_windows(const Loops &out, size_t innermost, const Stage &s, const 
   f.update().vectorize(along, lanes, TailStrategy::GuardWithIf);
 }
 
+// Of windows along rows of so few vectors each knows its place, and with it which of its lanes see
+// the border: unrolled.
+constexpr int64_t kVectorsThatKnow = 4;
+
 // Windows that are made of columns: those of a row of `to`, which is or reads the windows, in
 // vectors along its memory. `place`: where the windows' arguments, along the row first, stand in
 // `to`. Small windows of images with channels side by side compute their own.
@@ -166,8 +170,14 @@ void schedule_columns(const Loops &to, const std::vector<size_t> &place, const S
   std::vector<Var> order(args.size());
   for (size_t i = 0; i < args.size(); i++) order[place[i]] = args[i];
   columns.reorder_storage(order);
+  // Those of a row are wanted before they have left the processor, by loads that no single store
+  // answers. Those of a whole plane are not, where the first cache holds it.
+  constexpr int64_t kSmallPlane = 8 << 10;
+  const int64_t plane =
+      s.columns * (has_rows ? to.extent(place[0] + 1) : 0) * columns.types()[0].bytes();
+  const bool by_planes = place[0] == 0 && to.vars.size() > 2 && plane > 0 && plane <= kSmallPlane;
   if (has_rows) {
-    columns.compute_at(to.func, to.vars[place[0] + 1]);
+    columns.compute_at(to.func, to.vars[place[0] + (by_planes ? 2 : 1)]);
   } else {
     columns.compute_root();
   }
@@ -175,6 +185,8 @@ void schedule_columns(const Loops &to, const std::vector<size_t> &place, const S
   const int lanes = lanes_for(along, natural_lanes(columns, target));
   if (lanes > 1) columns.vectorize(order[0], lanes, tail_for(along, lanes));
   if (place[0] != 0) columns.reorder(std::vector<VarOrRVar>(order.begin(), order.end()));
+  if (place[0] == 0 && along > 0 && tiles(along, lanes) <= kVectorsThatKnow)
+    columns.unroll(order[0]);
 }
 
 bool is_product(const Stage &s) {
@@ -413,9 +425,10 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
   int inside = single ? product_inside(stages, t.rank()) : -1;
   std::vector<Func> operands;
   const Stage *border = nullptr;
-  bool alone = inside < 0;  // is nothing computed in the first output's loops?
-  int64_t operations = 0;   // there, of reductions for a row
-  std::vector<Stage> held;  // Rows, until their Reduce comes
+  bool alone = inside < 0;      // is nothing computed in the first output's loops?
+  bool columns_inside = false;  // are columns of windows, along its rows?
+  int64_t operations = 0;       // there, of reductions for a row
+  std::vector<Stage> held;      // Rows, until their Reduce comes
   for (size_t i = 0; i < stages.size(); i++) {
     const Stage &s = stages[i];
     switch (s.kind) {
@@ -466,6 +479,7 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
           }
           schedule_columns(in_loops ? out : Loops(s.func, s.extents), place, s, target);
           alone = alone && !in_loops;
+          columns_inside = in_loops && place[0] == 0;
         } else if (here) {
           alone = false;
           schedule_windows(out, static_cast<size_t>(innermost - s.dims.begin()), s, target);
@@ -536,8 +550,12 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
     if (last && last->kind == Stage::Turn &&
         turns_rows(Loops(outputs[i], sizes), its, *last, is_large, target))
       continue;
-    schedule_points(Loops(outputs[i], sizes), i > 0 || alone, true, target, true,
-                    of_points ? operations : 0);
+    const Loops loops(outputs[i], sizes);
+    schedule_points(loops, i > 0 || alone, true, target, true, of_points ? operations : 0);
+    if (const int64_t n = loops.extent(0);
+        i == 0 && columns_inside && n > 0 &&
+        tiles(n, point_lanes(loops, product_of(sizes), target)) <= kVectorsThatKnow)
+      Func(outputs[0]).bound(loops.vars[0], 0, static_cast<int>(n)).unroll(loops.vars[0]);
   }
   return outputs;
 }
