@@ -558,9 +558,9 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
       continue;
     const Loops loops(outputs[i], sizes);
     schedule_points(loops, i > 0 || alone, true, target, true, of_points ? operations : 0);
-    if (const int64_t n = loops.extent(0);
-        i == 0 && columns_inside && n > 0 &&
-        tiles(n, point_lanes(loops, product_of(sizes), target)) <= kVectorsThatKnow)
+    if (i != 0 || !columns_inside) continue;
+    const int64_t n = loops.extent(0);
+    if (n > 0 && tiles(n, point_lanes(loops, product_of(sizes), target)) <= kVectorsThatKnow)
       Func(outputs[0]).bound(loops.vars[0], 0, static_cast<int>(n)).unroll(loops.vars[0]);
   }
   return outputs;
