@@ -171,21 +171,22 @@ void schedule_columns(const Loops &to, const std::vector<size_t> &place, const S
   for (size_t i = 0; i < args.size(); i++) order[place[i]] = args[i];
   columns.reorder_storage(order);
   // Those of a row are wanted before they have left the processor, by loads that no single store
-  // answers. Those of a whole plane are not, where the first cache holds it; or of some rows, where
-  // the size is open.
-  constexpr int64_t kSmallPlane = 8 << 10;
-  constexpr int kRowsOfOpen = 8;
-  const int64_t plane =
-      s.columns * (has_rows ? to.extent(place[0] + 1) : 0) * columns.types()[0].bytes();
-  const bool by_planes = place[0] == 0 && to.vars.size() > 2 && plane > 0 && plane <= kSmallPlane;
-  if (place[0] == 0 && has_rows && to.extent(0) == 0) {
-    Var row("row");
-    Func(to.func).split(to.vars[1], to.vars[1], row, kRowsOfOpen, TailStrategy::GuardWithIf);
-    columns.compute_at(to.func, to.vars[1]);
-  } else if (has_rows) {
-    columns.compute_at(to.func, to.vars[place[0] + (by_planes ? 2 : 1)]);
-  } else {
+  // answers. Those of a whole plane are not, where the first cache holds it, nor those of some
+  // rows, nor the first ones of a long row.
+  constexpr int64_t kSmallPlane = 8 << 10, kLongRow = 1 << 10;
+  constexpr int kRowsTogether = 8;
+  const int64_t rows = has_rows ? to.extent(place[0] + 1) : 0;
+  const int64_t row_bytes = int64_t{s.columns} * columns.types()[0].bytes();
+  const int64_t plane = row_bytes * rows;
+  if (!has_rows) {
     columns.compute_root();
+  } else if (place[0] == 0 && to.vars.size() > 2 && plane > 0 && plane <= kSmallPlane) {
+    columns.compute_at(to.func, to.vars[2]);
+  } else {
+    const Var row("row");
+    if (place[0] == 0 && row_bytes <= kLongRow && (rows == 0 || rows >= 2 * kRowsTogether))
+      Func(to.func).split(to.vars[1], to.vars[1], row, kRowsTogether, TailStrategy::GuardWithIf);
+    columns.compute_at(to.func, to.vars[place[0] + 1]);
   }
   const int64_t along = place[0] == 0 ? s.columns : to.extent(0);
   const int lanes = lanes_for(along, natural_lanes(columns, target));

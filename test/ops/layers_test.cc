@@ -250,11 +250,11 @@ struct Pool {
 
 TEST(layers, pools) {
   // Windows beyond both ends, that cover the image, that leave a rest, with and without padding.
-  const Pool pools[] = {{3, 112, 3, 2, 1, 56}, {5, 7, 7, 1, 0, 1},   {40, 7, 7, 1, 0, 1},
-                        {2, 111, 3, 2, 0, 55}, {4, 56, 2, 2, 0, 28}, {3, 35, 3, 1, 1, 35},
-                        {2, 13, 5, 3, 2, 5},   {1, 8, 8, 1, 0, 1},   {6, 14, 14, 14, 0, 1},
-                        {19, 14, 5, 1, 2, 14}, {8, 23, 7, 2, 3, 12}, {3, 40, 13, 1, 6, 40},
-                        {2, 50, 33, 4, 0, 5}};
+  const Pool pools[] = {
+      {3, 112, 3, 2, 1, 56}, {5, 7, 7, 1, 0, 1},    {40, 7, 7, 1, 0, 1},  {2, 111, 3, 2, 0, 55},
+      {4, 56, 2, 2, 0, 28},  {3, 35, 3, 1, 1, 35},  {2, 13, 5, 3, 2, 5},  {1, 8, 8, 1, 0, 1},
+      {6, 14, 14, 14, 0, 1}, {19, 14, 5, 1, 2, 14}, {8, 23, 7, 2, 3, 12}, {3, 40, 13, 1, 6, 40},
+      {2, 50, 33, 4, 0, 5},  {3, 28, 3, 1, 1, 28},  {3, 57, 3, 1, 1, 57}, {2, 20, 3, 2, 1, 10}};
   for (const Target &target : machines()) {
     for (const Pool &p : pools) {
       const Shape s{2, p.channels, p.size, p.size};
@@ -300,6 +300,27 @@ TEST(layers, pools) {
         }
     }
   }
+}
+
+// Columns that windows share: of a small plane all, of a larger one those of eight rows, of long
+// rows those of one.
+TEST(layers, columns_of_pools_are_made_ahead) {
+  const auto columns = [](int size) {
+    const Target target(get_host_target().os, Target::X86, 64, {Target::AVX2});
+    ImageParam x(Float(32), 4, "x");
+    const ops::Window w{{3, 3}, {1, 1}, {1, 1}, {1, 1}, {size, size}};
+    const ops::Tensor y = ops::pool(ops::Tensor(x, {1, 4, size, size}), w, ops::Pooling::Max);
+    Func out = ops::materialize({y}, {"y"}, {{}}, target)[0];
+    const int sizes[] = {size, size, 4, 1};
+    for (int d = 0; d < 4; d++) out.output_buffer().dim(d).set_bounds(0, sizes[d]);
+    const std::string text = out.emit_text(Emit::stmt, {x}, target);
+    const std::string word = "allocate columns: float32[";
+    const size_t at = text.find(word);
+    return at == std::string::npos ? 0 : std::atoi(text.c_str() + at + word.size());
+  };
+  EXPECT_EQ(columns(28), 28 * 30);
+  EXPECT_EQ(columns(56), 8 * 58);
+  EXPECT_EQ(columns(400), 402);
 }
 
 TEST(layers, transposes) {
