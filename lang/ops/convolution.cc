@@ -382,15 +382,19 @@ Tensor kernel_strips(const Tensor &w, int width) {
 
 namespace {
 
-// Where a strip's kernels have a cell, for the strip and the cell's place by rows, columns..; where
-// it is undefined they have all.
-using HasCell = std::function<Expr(const Expr &strip, const Index &cell)>;
+// What a strip's kernels see that differs from strip to strip; where a function is undefined,
+// nothing does.
+struct StripWindows {
+  // Have they the cell that lies there by rows, columns..?
+  std::function<Expr(const Expr &strip, const Index &cell)> has_cell;
+  // Pixels that their windows lie further along a spatial dimension, 0 or 1.
+  std::function<Expr(const Expr &strip, size_t dimension)> further;
+};
 
 Tensor strips_convolution(const Tensor &x, const Tensor &strips, int results, const Window &window,
-                          Type sums, int groups, const HasCell &has_cell) {
+                          Type sums, int groups, const StripWindows &own_windows) {
   const size_t spatial = window.kernel.size();
-  if (const auto d = instead_of_columns(x, window);
-      d && strips.rank() == x.rank() + 1 && !has_cell) {
+  if (const auto d = instead_of_columns(x, window); d && strips.rank() == x.rank() + 1) {
     return with_columns(
         convolution(with_columns(x, 2, *d, spatial), with_columns(strips, 1, *d, spatial), results,
                     with_columns(window, *d), sums, groups),
@@ -413,7 +417,11 @@ Tensor strips_convolution(const Tensor &x, const Tensor &strips, int results, co
                    " are of " + std::to_string(groups) + " groups",
                "each group has whole strips", "use convolution() with kernels as they are");
   }
-  const Tensor padded = bordered(x, window, Tensor(), false, true);
+  Window seen = window;
+  if (own_windows.further) {
+    for (Expr &n : seen.shape) n = constant(n) ? Expr(static_cast<int>(*constant(n)) + 1) : n + 1;
+  }
+  const Tensor padded = bordered(x, seen, Tensor(), false, true);
   const bool has_border = padded.stages().size() != x.stages().size();
   const Tensor image =
       !has_border && is_worth_turning(*count, window) ? channels_together(padded) : padded;
@@ -428,13 +436,14 @@ Tensor strips_convolution(const Tensor &x, const Tensor &strips, int results, co
   std::vector<Var> vars = index_vars(rank), args = in_order(vars, order);
   const Var strip("strip");
   args.push_back(strip);
-  if (has_cell) domain.r.where(has_cell(strip, domain.cells));
+  if (own_windows.has_cell) domain.r.where(own_windows.has_cell(strip, domain.cells));
   Expr channel = domain.channel;
   if (groups > 1) channel = strip / static_cast<int>(*count / groups) * strips.size(-2) + channel;
   const Index place = pixels.places(as_index(vars));
   Index pixel{vars[0], channel}, weight{strip};
   for (size_t i = 0; i < spatial; i++) {
-    pixel.push_back(times(place[i], window.stride[i]) + times(domain.cells[i], window.dilation[i]));
+    Expr at = times(place[i], window.stride[i]) + times(domain.cells[i], window.dilation[i]);
+    pixel.push_back(own_windows.further ? at + own_windows.further(strip, i) : at);
     weight.push_back(domain.cells[i]);
   }
   weight.push_back(domain.channel);
@@ -472,7 +481,7 @@ Tensor strips_convolution(const Tensor &x, const Tensor &strips, int results, co
 
 Tensor convolution(const Tensor &x, const Tensor &strips, int results, const Window &window,
                    Type sums, int groups) {
-  return strips_convolution(x, strips, results, window, sums, groups, nullptr);
+  return strips_convolution(x, strips, results, window, sums, groups, {});
 }
 
 std::optional<Phases> transposed_phases(const Window &window) {
@@ -521,35 +530,61 @@ Tensor phase_kernels(const Tensor &w, int results, const Window &window, const P
   return stored(Tensor(w.type(), shape, kernel, w.detached_stages()), "kernels");
 }
 
-// Phases whose rest has fewer cells than others: strips of them leave out the rest, which is zeros.
-HasCell cells_of_strips(int width, int results, const Window &window, const Phases &phases) {
-  bool all = true;
-  for (size_t i = 0; i < window.kernel.size(); i++)
-    all = all && window.kernel[i] % window.stride[i] == 0;
-  // Strips of parts of phases, or of whole ones.
-  if (all || width < 1 || (results % width != 0 && width % results != 0)) return nullptr;
-  return [=](const Expr &strip, const Index &cell) {
-    Expr some;
-    for (int p = 0; p < std::max(width / results, 1); p++) {
-      Expr rest = width > results ? strip * (width / results) + p : strip / (results / width);
-      Expr own;
-      for (size_t i = window.kernel.size(); i-- > 0;) {
-        const int stride = window.stride[i];
-        if (window.kernel[i] % stride != 0) {
-          const Expr in =
-              (phases.window.kernel[i] - 1 - cell[i]) * stride + rest % stride < window.kernel[i];
-          own = own.defined() ? own && in : in;
-        }
-        rest = rest / stride;
-      }
-      some = some.defined() ? some || own : own;
-    }
-    return some;
-  };
+// Along a dimension the rest of what a phase's results are placed at.
+Expr rest_of_phase(const Expr &phase, const Window &window, size_t dimension) {
+  int inner = 1;
+  for (size_t i = dimension + 1; i < window.stride.size(); i++) inner *= window.stride[i];
+  return (inner == 1 ? phase : phase / inner) % window.stride[dimension];
 }
 
-// What phases have apart, each result at its place.
-Tensor at_places(const Tensor &apart, int results, const Window &window, const Phases &phases) {
+// Phases whose rest has fewer cells than others: strips of them leave out the rest, which is zeros.
+// The last of those whose places begin within the border see one pixel further than the first ones,
+// which else had to begin one result earlier: strips of one phase do so on their own.
+StripWindows windows_of_phases(int width, int results, const Window &window, const Phases &phases) {
+  bool equal = true, aligned = true;
+  for (size_t i = 0; i < window.kernel.size(); i++) {
+    equal = equal && window.kernel[i] % window.stride[i] == 0;
+    aligned = aligned && window.before[i] % window.stride[i] == 0;
+  }
+  StripWindows own;
+  if (width < 1) return own;
+  // Strips of parts of phases, or of whole ones.
+  if (!equal && (results % width == 0 || width % results == 0)) {
+    own.has_cell = [=](const Expr &strip, const Index &cell) {
+      Expr some;
+      for (int p = 0; p < std::max(width / results, 1); p++) {
+        const Expr phase =
+            width > results ? strip * (width / results) + p : strip / (results / width);
+        Expr all;
+        for (size_t i = 0; i < window.kernel.size(); i++) {
+          const int stride = window.stride[i];
+          if (window.kernel[i] % stride == 0) continue;
+          const Expr in =
+              (phases.window.kernel[i] - 1 - cell[i]) * stride + rest_of_phase(phase, window, i) <
+              window.kernel[i];
+          all = all.defined() ? all && in : in;
+        }
+        some = some.defined() ? some || all : all;
+      }
+      return some;
+    };
+  }
+  if (!aligned && results % width == 0) {
+    own.further = [=](const Expr &strip, size_t i) {
+      const int stride = window.stride[i], beyond = window.before[i] % stride;
+      if (beyond == 0) return Expr(0);
+      // 1 where the rest is less than what the border leaves.
+      const Expr rest = rest_of_phase(strip / (results / width), window, i);
+      return 1 - (rest + (stride - beyond)) / stride;
+    };
+  }
+  return own;
+}
+
+// What phases have apart, each result at its place. `aligned`: all phases begin with the first
+// `stride` places.
+Tensor at_places(const Tensor &apart, int results, const Window &window, const Phases &phases,
+                 bool aligned) {
   if (phases.count == 1) return apart;
   const size_t spatial = window.kernel.size();
   Index shape{apart.size(0), results};
@@ -560,7 +595,7 @@ Tensor at_places(const Tensor &apart, int results, const Window &window, const P
     for (size_t i = 0; i < spatial; i++) {
       const Expr place = at[i + 2] + window.before[i];
       const int stride = window.stride[i];
-      from.push_back(place / stride - phases.first[i]);
+      from.push_back(aligned ? at[i + 2] / stride : place / stride - phases.first[i]);
       phase = phase.defined() ? phase * stride + place % stride : place % stride;
     }
     from[1] = phase * results + at[1];
@@ -582,10 +617,22 @@ Tensor transposed_convolution(const Tensor &x, const Tensor &strips, int results
                "only windows without dilation have phases, see transposed_phases()",
                "give its kernels as w[channel, result, ...]");
   }
+  if (instead_of_columns(x, phases->window))
+    return at_places(convolution(x, strips, phases->count * results, phases->window), results,
+                     window, *phases, false);
   const int width = static_cast<int>(constant(strips.size(-1)).value_or(0));
-  return at_places(strips_convolution(x, strips, phases->count * results, phases->window, Type(), 1,
-                                      cells_of_strips(width, results, window, *phases)),
-                   results, window, *phases);
+  const StripWindows own = windows_of_phases(width, results, window, *phases);
+  Window apart = phases->window;
+  if (own.further) {
+    for (size_t i = 0; i < apart.shape.size(); i++) {
+      const int stride = window.stride[i];
+      const auto places = constant(window.shape[i]);
+      apart.shape[i] = places ? Expr(static_cast<int>(tiles(*places, stride)))
+                              : (window.shape[i] + (stride - 1)) / stride;
+    }
+  }
+  return at_places(strips_convolution(x, strips, phases->count * results, apart, Type(), 1, own),
+                   results, window, *phases, static_cast<bool>(own.further));
 }
 
 Tensor transposed_convolution(const Tensor &x, const Tensor &w, const Window &window, int groups) {
@@ -593,7 +640,7 @@ Tensor transposed_convolution(const Tensor &x, const Tensor &w, const Window &wi
   if (const auto count = constant(w.size(1)); groups == 1 && phases && count) {
     const int known = static_cast<int>(*count);
     const Tensor kernels = phase_kernels(w, known, window, *phases);
-    return at_places(convolution(x, kernels, phases->window, 1), known, window, *phases);
+    return at_places(convolution(x, kernels, phases->window, 1), known, window, *phases, false);
   }
   const Type type = computed_type(x.type());
   const Expr results = w.size(1);  // of one group
