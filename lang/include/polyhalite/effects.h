@@ -33,7 +33,7 @@ Expr print(Expr value, Args &&...more) {
 }
 /// The same where the condition holds.
 Expr print_when(Expr condition, const std::vector<Expr> &values);
-template <typename... Args>
+template <typename... Args, typename = std::enable_if_t<(detail::is_printed<Args> && ...)>>
 Expr print_when(Expr condition, Expr value, Args &&...more) {
   return print_when(
       std::move(condition),
@@ -43,7 +43,7 @@ Expr print_when(Expr condition, Expr value, Args &&...more) {
 /// values[0]; where the condition does not hold, the pipeline ends with an error that has the
 /// other values as its text.
 Expr require(Expr condition, const std::vector<Expr> &values);
-template <typename... Args>
+template <typename... Args, typename = std::enable_if_t<(detail::is_printed<Args> && ...)>>
 Expr require(Expr condition, Expr value, Args &&...message) {
   return require(
       std::move(condition),
