@@ -186,6 +186,19 @@ TEST(reductions, short_rows_are_joined) {
   EXPECT_FALSE(joins({1, 64, 200, 200}, {2, 3}));
 }
 
+// A tensor of rank 0 has no loop at all.
+TEST(reductions, of_all_axes_to_one_number) {
+  const Shape s{5, 7, 11};
+  const std::vector<float> x = numbers(s, 4);
+  for (const bool keep : {false, true}) {
+    const auto got = computed(x, s, keep ? Shape{1, 1, 1} : Shape{}, [&](const ops::Tensor &t) {
+      return std::vector<ops::Tensor>{ops::reduce(t, ops::Reduction::Sum, {0, 1, 2}, keep)};
+    });
+    ASSERT_EQ(got[0].size(), 1u);
+    EXPECT_EQ(got[0][0], std::accumulate(x.begin(), x.end(), 0.0));
+  }
+}
+
 TEST(reductions, running_sums_along_each_axis) {
   const Shape s{3, 18, 37};
   const std::vector<float> x = numbers(s, 2);
