@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "lang/ir/visit.h"
 #include "lang/simplify/simplify.h"
 #include "polyhedral/surveyor.h"
 
@@ -67,15 +68,6 @@ std::vector<Linear> forms_of_bounds(const Expr &e) {
     default:
       return {above(1, 0, 0), above(0, 1, 0)};
   }
-}
-
-bool reads_memory(const Expr &e) {
-  bool found = false;
-  for_each_node(e, [&](const Expr &n) {
-    const CallNode *c = as_call(n);
-    found = found || n->op == Op::Load || (c && c->kind != CallKind::Intrinsic);
-  });
-  return found;
 }
 
 // All coefficients of variables divided by what they have in common; so is the constant, down to

@@ -157,17 +157,6 @@ Constant phase_kernels(const Constant &w, const std::vector<int> &strides,
   return Constant::of_bytes(w.type(), shape, std::move(bytes));
 }
 
-// Has a phase fewer cells than another, or begins in the border? Strips of one phase leave out what
-// it has not.
-bool phases_differ(const Node &n, const std::vector<int64_t> &kernels,
-                   const std::vector<int> &strides) {
-  const std::vector<int> before = listed(n, "pads", 2 * strides.size(), 0);
-  for (size_t d = 0; d < strides.size(); d++) {
-    if (kernels[d + 2] % strides[d] != 0 || before[d] % strides[d] != 0) return true;
-  }
-  return false;
-}
-
 // Are kernels read as they are by vectors along the image's rows?
 bool has_few_results(const Graph &g, const Node &n, int64_t results) {
   if (!n.is("Conv")) return false;
@@ -233,8 +222,7 @@ Graph strip_kernels(Graph g, const Target &target) {
       const Constant kernels =
           transposed ? phase_kernels(*value.constant, strides, *phases) : *value.constant;
       const int64_t all = transposed ? phases->count * results : results;
-      const bool by_phase = transposed && results % width_of(results) == 0 &&
-                            phases_differ(n, value.constant->shape(), strides);
+      const bool by_phase = transposed && phases->differ && results % width_of(results) == 0;
       const int width = width_of(by_phase ? results : all / groups);
       const ValueId strips = g.add_constant(
           value.name + ".strips", convolution || turned ? kernels_in_strips(kernels, width)

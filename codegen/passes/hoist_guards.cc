@@ -9,15 +9,6 @@ namespace polyhalite {
 
 namespace {
 
-bool reads_no_memory(const Expr &e) {
-  bool plain = true;
-  for_each_node(e, [&](const Expr &n) {
-    const CallNode *c = as_call(n);
-    plain = plain && n->op != Op::Load && (!c || c->kind == CallKind::Intrinsic);
-  });
-  return plain;
-}
-
 void add_parts(const Expr &condition, std::vector<Expr> *parts) {
   if (condition->op == Op::And) {
     for (const Expr &part : condition->args) add_parts(part, parts);
@@ -46,7 +37,7 @@ class HoistGuards : public StmtRewriter {
     for (; body->kind == StmtKind::If && body->body.size() == 1; body = body->body[0])
       add_parts(body->args[0], &parts);
     for (const Expr &part : parts) {
-      const bool moves = !uses_variable(part, out->name) && reads_no_memory(part);
+      const bool moves = !uses_variable(part, out->name) && !reads_memory(part);
       (moves ? outside : inside).push_back(part);
     }
     if (outside.empty()) return out;

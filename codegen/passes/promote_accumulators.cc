@@ -27,15 +27,6 @@ bool uses_any(const Expr &e, const std::set<std::string> &names) {
   return false;
 }
 
-bool reads_memory(const Expr &e) {
-  bool found = false;
-  for_each_node(e, [&](const Expr &n) {
-    const CallNode *call = as_call(n);
-    found |= call && call->kind != CallKind::Intrinsic && call->kind != CallKind::Math;
-  });
-  return found;
-}
-
 // What a processor's instruction runs: its loops over results become lanes.
 // A nest without branches: loops, symbols and Ifs around one Provide.
 struct AccumulatorNest {

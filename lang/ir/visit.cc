@@ -90,6 +90,16 @@ Expr substitute(const std::string &name, const Expr &value, const Expr &e) {
   return substitute(std::map<std::string, Expr>{{name, value}}, e);
 }
 
+bool reads_memory(const Expr &e) {
+  bool found = false;
+  for_each_node(e, [&](const Expr &n) {
+    const CallNode *call = as_call(n);
+    found |= n->op == Op::Load ||
+             (call && call->kind != CallKind::Intrinsic && call->kind != CallKind::Math);
+  });
+  return found;
+}
+
 bool calls_func(const Expr &e, const std::string &name) {
   bool found = false;
   for_each_node(e, [&](const Expr &n) {

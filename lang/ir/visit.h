@@ -41,6 +41,8 @@ Expr substitute(const std::map<std::string, Expr> &values, const Expr &e);
 Expr substitute(const std::string &name, const Expr &value, const Expr &e);
 /// Does e call the Func of this name?
 bool calls_func(const Expr &e, const std::string &name);
+/// Is there a load in e, or a call of anything but intrinsics and functions of mathematics?
+bool reads_memory(const Expr &e);
 /// Does e use a variable of this name freely?
 bool uses_variable(const Expr &e, const std::string &name);
 /// The names of all free variables.

@@ -322,6 +322,9 @@ struct Phases {
   Window window;           // of that convolution
   std::vector<int> first;  // the place in its results' row of what lies at 0
   int count = 1;
+  /// Has one fewer cells than another, or begins in the border? Strips of one phase each leave out
+  /// what it has not.
+  bool differ = false;
 };
 /// Nothing where the window has dilation or more padding than its kernel has cells.
 std::optional<Phases> transposed_phases(const Window &window);
@@ -375,9 +378,9 @@ Tensor quantized_matmul(const Tensor &a, const Tensor &a_point, const Tensor &b,
                         const Tensor &b_point, const Tensor &column_sums = Tensor());
 /// The same of a convolution: x_point is one number, w_point that or one for each result. w: the
 /// kernels, where windows do not overlap also their matrix [(channel, cell..), result]. Groups have
-/// one channel and one result, or a multiple of 4 channels each (of kernels of 16 bits an even number), of which dot
-/// products take neighbours. Padding is x_point. All sizes are constants. `kernel_sums`: of each
-/// result's kernel in Int(32), where the caller knows them.
+/// one channel and one result, or a multiple of 4 channels each (of kernels of 16 bits an even
+/// number), of which dot products take neighbours. Padding is x_point. All sizes are constants.
+/// `kernel_sums`: of each result's kernel in Int(32), where the caller knows them.
 Tensor quantized_convolution(const Tensor &x, const Tensor &x_point, const Tensor &w,
                              const Tensor &w_point, const Window &window, int groups = 1,
                              const Tensor &kernel_sums = Tensor());
