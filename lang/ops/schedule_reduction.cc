@@ -4,6 +4,7 @@
 #include "lang/ir/visit.h"
 #include "lang/ops/common.h"
 #include "lang/ops/loops.h"
+#include "polyhalite/parameter.h"
 #include "polyhalite/tuple.h"
 
 namespace polyhalite::ops {
@@ -34,6 +35,7 @@ struct Reads {
   std::vector<RVar> rvars;  // that which runs along memory first
   bool along_reduction = false, along_points = false;
   size_t in_rows = 0;  // the first ones of them that stand alone, the first indices of each read
+  bool dense = true;   // is it known how far apart the rows of what is read lie?
 
   bool is_across() const { return along_points && !along_reduction; }
 
@@ -45,7 +47,10 @@ struct Reads {
       for_each_node(value, [&](const Expr &e) {
         const CallNode *call = as_call(e);
         if (!call || (call->kind != CallKind::Func && call->kind != CallKind::Image)) return;
-        if (!call->args.empty() && call->name != f.name()) reads.push_back(call->args);
+        if (call->args.empty() || call->name == f.name()) return;
+        reads.push_back(call->args);
+        if (call->param && call->args.size() > 1)
+          dense = dense && Parameter(call->param).stride_constraint(1).defined();
       });
     }
     const auto leads = [&](const std::string &name) {
@@ -241,9 +246,10 @@ void schedule_reduction(const Stage &s, const LoopLevel *level, const Target &ta
     RVar along = reads.rvars[0];
     auto length = constant(along.extent());
     size_t joined = 1;
-    // Rows that follow one another in memory are one, where they have few vectors or fill none.
-    const auto is_short = [lanes](int64_t n) {
-      return n < 2 * lanes || (n % lanes != 0 && n < 8 * lanes);
+    // Rows that follow one another in memory are one, where they have few vectors or fill none. If
+    // strides are open, vectors across rows are gathered.
+    const auto is_short = [lanes, dense = reads.dense](int64_t n) {
+      return n < 2 * lanes || (dense && n % lanes != 0 && n < 8 * lanes);
     };
     for (; joined < reads.in_rows && length && is_short(*length); joined++) {
       const auto rows = constant(reads.rvars[joined].extent());
