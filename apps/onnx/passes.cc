@@ -11,6 +11,7 @@ const std::vector<GraphPass> &graph_passes() {
       {"join_group_norm", join_group_norm},
       {"crop_kernels", crop_kernels},
       {"split_kernels", split_kernels},
+      {"pixel_products", pixel_products},
       {"share_common_nodes", share_common_nodes},
       {"join_swish", join_swish},
       {"sum_weights", sum_weights},

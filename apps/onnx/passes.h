@@ -55,6 +55,10 @@ Graph crop_kernels(Graph g);
 ///   %p = Slice(%x); %q = Conv(%p, %w'); %r = Pad(%q); %y' = Add(%y, %r)
 /// where cells see the image for few of the results.
 Graph split_kernels(Graph g);
+///   %y = ConvTranspose(%x: 1x1, %w: 4x4)   ->   %r = Reshape(%x); %p = Gemm(%r, %w');
+///   %y = Reshape(%p)
+/// likewise Conv with kernels as large as the image: known ones, without padding.
+Graph pixel_products(Graph g);
 ///   %s = Sigmoid(%x); %y = Mul(%x, %s)   ->   %s = Sigmoid(%x); %y = Swish(%x)
 Graph join_swish(Graph g);
 ///   %y = MatMulInteger(%a, %b, %a_point)   ->   %y = MatMulInteger(%a, %b, %a_point, , %sums)
