@@ -482,7 +482,7 @@ Expr end_of_new(const IndexRange &window, const Expr &first, bool down, const Ne
   if (tiles.multiple > 1) {
     count = product(ceil_div(count, make_int(Int(32), tiles.multiple)), tiles.multiple);
   }
-  if (tiles.at_least > 1) {
+  if (tiles.at_least > tiles.multiple) {
     count = make_select(make_binary(Op::Gt, count, Expr(0)),
                         larger(count, make_int(Int(32), tiles.at_least)), Expr(0));
   }

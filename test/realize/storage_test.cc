@@ -166,5 +166,38 @@ TEST(StorageRings, OfFuncsThatShareLoopsHoldTheWindowOfASlidingConsumer) {
   }
 }
 
+// The consumer's new rows are whole tiles in the first iteration and in the others: what makes them
+// slides along, so that its ring is the window of one iteration.
+TEST(StorageRings, OfWhatTilesOfNewRowsReadHoldOneIteration) {
+  auto image = [](bool scheduled) {
+    Var x("x"), y("y"), xi("xi"), yi("yi"), yii("yii"), yo("yo"), yt("yt");
+    Func in("in"), mean("mean"), f1("f1"), f2("f2"), c("c"), out("out");
+    in(x, y) = (x * 7 + y * 13) % 101;
+    mean(x, y) = in(x, 2 * y) + in(x, 2 * y + 1);
+    f1(x, y) = mean(x, y - 1) + mean(x, y);
+    f2(x, y) = mean(x, y) * 2 + mean(x, y + 1);
+    c(x, y) = select(y % 2 == 0, f1(x, y / 2) + f1(x, y / 2 + 1), f2(x, y / 2) + f2(x, y / 2 - 1));
+    out(x, y) = c(x, y - 1) + c(x, y) + c(x, y + 1);
+    if (scheduled) {
+      const TailStrategy up = TailStrategy::RoundUp;
+      out.bound(y, 0, 128).split(y, yi, yii, 2, up).split(yi, yo, yi, 16).parallel(yo);
+      c.compute_at(out, yi).store_at(out, yo);
+      c.tile(x, y, x, y, xi, yt, 8, 2, up).vectorize(xi).unroll(yt);
+      for (Func f : {f1, f2}) {
+        f.compute_at(out, yi).store_at(out, yo).vectorize(x, 8, up).fold_storage(y, 4);
+      }
+      f2.compute_with(f1, x, LoopAlignStrategy::AlignStart);
+      mean.compute_at(out, yi).store_at(out, yo).vectorize(x, 8, up).fold_storage(y, 4);
+      in.compute_at(out, yi).store_at(out, yo).fold_storage(y, 4);
+      in.tile(x, y, x, y, xi, yt, 8, 2).vectorize(xi).unroll(yt);
+    }
+    return Buffer<int, 2>(out.realize({64, 128}));
+  };
+  const Buffer<int, 2> plain = image(false), folded = image(true);
+  for (int y = 0; y < 128; y++) {
+    for (int x = 0; x < 64; x++) ASSERT_EQ(folded(x, y), plain(x, y)) << x << ", " << y;
+  }
+}
+
 }  // namespace
 }  // namespace polyhalite::storage_test
