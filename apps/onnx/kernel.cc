@@ -137,12 +137,13 @@ class Builder {
       names.push_back("result" + std::to_string(i));
       orders.push_back(layout_of(layouts_, group.outputs[i]));
     }
-    const std::vector<Func> funcs = ops::materialize(results, names, orders, target_);
+    const std::vector<Func> funcs =
+        ops::materialize(results, names, orders, target_, [&](const Func &f, size_t i) {
+          OutputImageParam image = f.output_buffer();
+          promise(image, *g_.value(group.outputs[i]).shape, orders[i]);
+        });
     std::vector<std::shared_ptr<FunctionContents>> contents;
-    for (size_t i = 0; i < funcs.size(); i++) {
-      shape_output(funcs[i], group.outputs[i], orders[i]);
-      contents.push_back(funcs[i].function());
-    }
+    for (const Func &f : funcs) contents.push_back(f.function());
     k.pipeline = std::make_shared<const FrozenPipeline>(freeze(contents, arguments_));
     return k;
   }
@@ -185,11 +186,6 @@ class Builder {
     ops::Index sizes;
     for (const Dim &d : shape) sizes.push_back(d.to_expr(symbols_));
     tensors_[v] = ops::Tensor(image, sizes, layout);
-  }
-
-  void shape_output(const Func &f, ValueId v, const Layout &layout) {
-    OutputImageParam image = f.output_buffer();
-    promise(image, *g_.value(v).shape, layout);
   }
 
   void lower(const Node &n, const std::map<ValueId, int> &uses) {

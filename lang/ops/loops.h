@@ -122,14 +122,21 @@ void schedule_attention(const Loops &to, const Stage &s, const Target &target);
 ///   for rows/lanes { passes; for k { lanes of spectrum } }
 void schedule_fourier(const Stage &s, const Target &target);
 
+/// Loop d of l, which is that of `given`, becomes one with those behind it, before `end`, until it
+/// fills vectors, where all of them count along one piece of f's own memory and of all that f
+/// reads. How many those are. Sizes become bounds, so that the last vector may shift inwards.
+size_t join_until_full(Loops *l, const Loops &given, size_t d, size_t end, int lanes);
+
 /// A Func whose innermost dimension strides through what it reads, while another one runs along
 /// it: vectors of both, as squares. False, and nothing is done, where f reads in another way.
 ///
 ///   for others { for y/lanes { for x/lanes { lanes rows of the operand; lanes rows of f } } }
-bool schedule_transpose(const Loops &l, bool parallel, const Target &target);
+///
+/// `may_join`: loops that lie as one in memory may become one, so that `l` is theirs no longer.
+bool schedule_transpose(const Loops &l, bool parallel, const Target &target, bool may_join = false);
 
-/// A Border of which other loops compute so many rows at a time, in one thread: in squares where its
-/// channels lie apart in what it reads.
+/// A Border of which other loops compute so many rows at a time, in one thread: in squares where
+/// its channels lie apart in what it reads.
 void schedule_rows_inside(const Stage &border, int64_t rows, const Target &target);
 
 /// A Product whose sums stay in registers for a tile of `to`, whose dimensions `place` are those of

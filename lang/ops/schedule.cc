@@ -268,7 +268,7 @@ int product_inside(const std::vector<Stage> &stages, int rank) {
 // then turned, which is quicker than to store each point on its own. Undefined where it does not
 // pay.
 Func turned(const Tensor &t, const std::string &name, const std::vector<int> &order,
-            const Target &target) {
+            const Target &target, const std::function<void(const Func &, size_t)> &promise) {
   const int inside = product_inside(t.stages(), t.rank());
   if (inside < 0 || order.empty()) return Func();
   const std::vector<int> &dims = t.stages()[static_cast<size_t>(inside)].dims;
@@ -295,6 +295,7 @@ Func turned(const Tensor &t, const std::string &name, const std::vector<int> &or
   }
   Func f(name);
   f(to) = made(from);
+  if (promise) promise(f, 0);
   schedule_points(Loops(f, extents), true, true, target);
   return f;
 }
@@ -392,10 +393,12 @@ bool is_last_stage(const Tensor &t, const std::vector<int> &order) {
 
 std::vector<Func> materialize(const std::vector<Tensor> &tensors,
                               const std::vector<std::string> &names,
-                              const std::vector<std::vector<int>> &orders, const Target &target) {
+                              const std::vector<std::vector<int>> &orders, const Target &target,
+                              const std::function<void(const Func &, size_t)> &promise) {
   if (tensors.size() == 1) {
-    const Func f = turned(tensors[0], names[0],
-                          orders[0].empty() ? reversed_dims(tensors[0].rank()) : orders[0], target);
+    const Func f =
+        turned(tensors[0], names[0],
+               orders[0].empty() ? reversed_dims(tensors[0].rank()) : orders[0], target, promise);
     if (f.defined()) return {f};
   }
   std::vector<Func> outputs;
@@ -414,6 +417,7 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
     f(args) = tabulated(t(as_index(vars)), product_of(t.shape()), target);
     outputs.push_back(f);
   }
+  for (size_t i = 0; promise && i < outputs.size(); i++) promise(outputs[i], i);
   const bool single = tensors.size() == 1;
   const std::vector<Stage> stages = single ? tensors[0].stages() : merged_stages(tensors);
   const Tensor &t = tensors[0];

@@ -73,8 +73,8 @@ Loops longer_loops(const Loops &given) {
   return l.vars.empty() ? given : l;
 }
 
-// Very short rows, a few channels say, as one loop with those that follow them in memory. Of longer
-// ones it is not seen that what is read lies side by side.
+// Very short rows, a few channels say, as one loop with those that follow them in memory, also
+// where it is not known how far apart what is read lies.
 Loops joined_rows(const Loops &l, const Loops &all, int lanes) {
   constexpr int64_t kShort = 4, kManyVectors = 16;
   if (l.vars.size() < 2 || l.extent(0) < 2 || l.extent(0) > kShort || !reads_own_place(all))
@@ -98,12 +98,15 @@ void schedule_points(const Loops &given, bool alone, bool threads, const Target 
                      int64_t inside) {
   if (given.vars.empty()) return;
   const Loops longer = alone ? longer_loops(given) : given;
-  const Loops l = alone ? joined_rows(longer, given, natural_lanes(given.func, target)) : given;
+  const int most = natural_lanes(given.func, target);
+  Loops l = alone ? joined_rows(longer, given, most) : given;
   Func f = l.func;
   const int64_t operations = product_of(l.extents);
-  const int lanes = point_lanes(l, operations, target);
   const bool large = threads && operations * (1 + inside) >= kWorthThreads;
-  if (alone && lanes > 1 && schedule_transpose(l, large, target)) return;
+  if (alone && point_lanes(l, operations, target) > 1 && schedule_transpose(l, large, target, true))
+    return;
+  const bool joined = alone && join_until_full(&l, Loops(l), 0, l.vars.size(), most) > 0;
+  const int lanes = point_lanes(l, operations, target);
   if (l.vars.size() == 1 && large) {
     Var inner("inner");
     const int task = std::max(lanes, 1) * 256;
@@ -125,7 +128,9 @@ void schedule_points(const Loops &given, bool alone, bool threads, const Target 
         .vectorize(l.vars[0], short_fit, tail_for(l.extent(0), short_fit))
         .unroll(l.vars[0]);
   } else if (lanes > 1) {
-    f.vectorize(l.vars[0], lanes, tail_for(l.extent(0), lanes));
+    const bool shifts = joined && l.extent(0) >= lanes;
+    f.vectorize(l.vars[0], lanes,
+                shifts ? TailStrategy::ShiftInwards : tail_for(l.extent(0), lanes));
   }
   if (large && l.vars.size() > 1) {
     std::vector<int64_t> counts;

@@ -49,12 +49,12 @@ size_t dimension_across(const Loops &l) {
 // make of the rows' vectors.
 //
 //   for others { for y/lanes { vector over y, x } }
-void interleave_rows(const Loops &l, size_t across, int lanes, bool parallel) {
+void interleave_rows(const Loops &l, size_t across, int lanes, TailStrategy tail, bool parallel) {
   Func f = l.func;
   const Var x = l.vars[0], y = l.vars[across];
   Var row("row");
   f.bound(x, 0, static_cast<int>(l.extent(0)));
-  f.split(y, y, row, lanes, tail_for(l.extent(across), lanes));
+  f.split(y, y, row, lanes, tail);
   std::vector<VarOrRVar> order{x, row, y};
   std::vector<Var> outer{y};
   std::vector<int64_t> counts{tiles(l.extent(across), lanes)};
@@ -70,15 +70,26 @@ void interleave_rows(const Loops &l, size_t across, int lanes, bool parallel) {
 
 }  // namespace
 
-bool schedule_transpose(const Loops &l, bool parallel, const Target &target) {
-  if (l.vars.size() < 2 || l.func.outputs() != 1) return false;
-  const size_t across = dimension_across(l);
+bool schedule_transpose(const Loops &given, bool parallel, const Target &target, bool may_join) {
+  if (given.vars.size() < 2 || given.func.outputs() != 1) return false;
+  size_t across = dimension_across(given);
   if (across == 0) return false;
   constexpr int kLeastLanes = 4, kFewRows = 4;
-  const int most = std::min(target.natural_vector_size(l.func.types()[0]),
+  const int most = std::min(target.natural_vector_size(given.func.types()[0]),
                             2 * target.natural_vector_size(Float(32)));
+  Loops l = given;
+  size_t joined = 0;
+  if (may_join && std::min(l.extent(0), l.extent(across)) >= kLeastLanes) {
+    join_until_full(&l, given, across, given.vars.size(), most);
+    across -= join_until_full(&l, given, 0, across, most);
+    joined = given.vars.size() - l.vars.size();
+  }
+  const auto tail = [&](size_t d) {
+    if (l.extent(d) == 0) return TailStrategy::GuardWithIf;
+    return joined > 0 ? TailStrategy::ShiftInwards : TailStrategy::Auto;
+  };
   if (l.extent(0) > 1 && l.extent(0) <= kFewRows && l.extent(across) >= most) {
-    interleave_rows(l, across, most, parallel);
+    interleave_rows(l, across, most, tail(across), parallel);
     return true;
   }
   int lanes = std::min(target.natural_vector_size(l.func.types()[0]),
@@ -94,9 +105,6 @@ bool schedule_transpose(const Loops &l, bool parallel, const Target &target) {
   Func f = l.func;
   const Var x = l.vars[0], y = l.vars[across];
   Var column("column"), row("row"), inner("inner"), below("below");
-  const auto tail = [&](size_t d) {
-    return l.extent(d) == 0 ? TailStrategy::GuardWithIf : TailStrategy::Auto;
-  };
   f.split(x, x, column, lanes, tail(0)).split(y, y, row, lanes, tail(across));
   // Blocks of squares read and write two lines of each row. What no cache holds is written past
   // them, whole lines at once: otherwise each would be read before. Of less, what reads the copy

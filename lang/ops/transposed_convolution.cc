@@ -4,6 +4,7 @@
 
 #include "lang/ops/convolution.h"
 #include "lang/ops/loops.h"
+#include "lang/simplify/simplify.h"
 #include "polyhalite/operators.h"
 
 namespace polyhalite::ops {

@@ -63,15 +63,34 @@ std::vector<float> computed_together(const Buffer<float> &in, const Shape &s, co
   return got;
 }
 
-// The values of make(x), of shape `result`, row after row.
-std::vector<float> computed(const Buffer<float> &in, const Shape &s, const Shape &result,
-                            const Make &make, const Target &target) {
+// Says of an image that its rows follow each other.
+template <typename Image>
+void promise_dense(Image image, const Shape &s) {
+  int stride = 1;
+  for (int d = 0; d < static_cast<int>(s.size()); d++) {
+    const int size = s[s.size() - 1 - static_cast<size_t>(d)];
+    image.dim(d).set_bounds(0, size).set_stride(stride);
+    stride *= size;
+  }
+}
+
+// The values of make(x), of shape `result`, row after row. `dense`: strides are known.
+std::vector<float> values_in_rows(const Buffer<float> &in, const Shape &s, const Shape &result,
+                                  const Make &make, const Target &target, bool dense) {
   ImageParam image(Float(32), in.dimensions(), "in");
   image.set(in);
+  if (dense) promise_dense(image, s);
   const ops::Tensor made = make(ops::Tensor(image, ops::Index(s.begin(), s.end())));
-  Func out = ops::materialize({made}, {"out"}, {{}}, target)[0];
+  Func out = ops::materialize({made}, {"out"}, {{}}, target, [&](const Func &f, size_t) {
+    if (dense) promise_dense(f.output_buffer(), result);
+  })[0];
   const Buffer<float> values = out.realize({result.rbegin(), result.rend()}, target);
   return std::vector<float>(values.data(), values.data() + size_of(result));
+}
+
+std::vector<float> computed(const Buffer<float> &in, const Shape &s, const Shape &result,
+                            const Make &make, const Target &target) {
+  return values_in_rows(in, s, result, make, target, false);
 }
 
 const Shape kMatrices[] = {{3, 5}, {7, 33}, {4, 768}, {1, 5003}, {130, 257}};
@@ -334,15 +353,22 @@ TEST(layers, transposes) {
                         {{2, 20, 17, 33}, {0, 2, 3, 1}},
                         {{2, 17, 33, 20}, {0, 3, 1, 2}},
                         {{5, 6, 40}, {2, 1, 0}},
-                        {{20, 30, 40}, {1, 0, 2}}};
+                        {{20, 30, 40}, {1, 0, 2}},
+                        {{1, 12, 6, 40}, {3, 0, 1, 2}},
+                        {{33, 7, 19}, {2, 0, 1}},
+                        {{2, 20, 9, 5}, {0, 2, 3, 1}},
+                        {{6, 9, 5, 3}, {1, 0, 2, 3}},
+                        {{7, 5, 3, 4}, {2, 3, 0, 1}}};
   for (const Target &target : machines()) {
-    for (const Case &c : cases) {
+    for (size_t i = 0; i < 2 * std::size(cases); i++) {
+      const Case &c = cases[i / 2];
+      const bool dense = i % 2 == 1;
       Buffer<float> in = numbers(c.shape, 6);
       Shape result;
       for (const int d : c.permutation) result.push_back(c.shape[static_cast<size_t>(d)]);
-      const std::vector<float> got = computed(
+      const std::vector<float> got = values_in_rows(
           in, c.shape, result,
-          [&](const ops::Tensor &x) { return ops::transpose(x, c.permutation); }, target);
+          [&](const ops::Tensor &x) { return ops::transpose(x, c.permutation); }, target, dense);
       const size_t rank = c.shape.size();
       for (int flat = 0; flat < size_of(c.shape); flat++) {
         // The point of the result, the one of the operand, and that one's place.
@@ -359,6 +385,37 @@ TEST(layers, transposes) {
       }
     }
   }
+}
+
+// Dimensions that stay neighbours are one, which vectors fill, where it is known that they lie so.
+TEST(layers, transposes_join_neighbours) {
+  const Target target("x86-64-linux-sse41-avx-avx2-fma-avx512_skylake");
+  const auto loops = [&](const Shape &s, const std::vector<int> &permutation, bool dense) {
+    ImageParam image(Float(32), static_cast<int>(s.size()), "in");
+    Shape result;
+    for (const int d : permutation) result.push_back(s[static_cast<size_t>(d)]);
+    if (dense) promise_dense(image, s);
+    const ops::Tensor x(image, ops::Index(s.begin(), s.end()));
+    const Func out = ops::materialize({ops::transpose(x, permutation)}, {"y"}, {{}}, target,
+                                      [&](const Func &f, size_t) {
+                                        if (dense) promise_dense(f.output_buffer(), result);
+                                      })[0];
+    return out.emit_text(Emit::tree, {image}, target);
+  };
+  const auto expect = [](const std::string &tree, const std::string &nest) {
+    EXPECT_NE(tree.find("y.s0: " + nest), std::string::npos) << tree;
+  };
+  expect(loops({1, 128, 12, 64}, {3, 0, 1, 2}, true),
+         "i2, i3 -> joined0; joined0 -> joined0.1, column by 16 ShiftInwards");
+  expect(loops({1, 36, 14, 14}, {0, 2, 3, 1}, true),
+         "i1, i2 -> joined1; i3 -> i3.1, column by 16 ShiftInwards; joined1 -> joined1.1, row by "
+         "16 ShiftInwards");
+  // Copies; what fills vectors on its own; what is not known to lie so.
+  expect(loops({64, 33, 20, 3}, {1, 0, 2, 3}, true),
+         "i2, i3 -> joined0; joined0 -> joined0.1, joined0_v by 16 ShiftInwards");
+  for (const std::string &tree :
+       {loops({1, 64, 32, 48}, {0, 2, 3, 1}, true), loops({1, 36, 14, 14}, {0, 2, 3, 1}, false)})
+    EXPECT_EQ(tree.find("joined"), std::string::npos) << tree;
 }
 
 template <typename T>

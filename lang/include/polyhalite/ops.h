@@ -128,10 +128,12 @@ std::vector<Stage> merged_stages(const std::vector<Tensor> &tensors);
 /// and for all that they are made of. orders[i][k] is the dimension of tensor i that is dimension k
 /// (0 is innermost) of its Func; an empty order puts the last dimension innermost. The schedules
 /// are for whole tensors: a run that asks for a part that is smaller than a tile is refused, with
-/// the size that it takes.
+/// the size that it takes. promise(f, i), where it is given, may say of each Func how its memory
+/// lies (f.output_buffer()), before schedules ask.
 std::vector<Func> materialize(const std::vector<Tensor> &tensors,
                               const std::vector<std::string> &names,
-                              const std::vector<std::vector<int>> &orders, const Target &target);
+                              const std::vector<std::vector<int>> &orders, const Target &target,
+                              const std::function<void(const Func &, size_t)> &promise = {});
 
 // Elementwise. Shapes meet as numpy's do: aligned at the last dimension, sizes of 1 repeat.
 
