@@ -71,7 +71,9 @@ Tensor softmax(const Tensor &x, const std::vector<int> &axes) {
 
 Tensor log_softmax(const Tensor &x, const std::vector<int> &axes) {
   const Tensor wide = convert(x, computed_type(x.type()));
-  return convert(subtract(wide, reduce(wide, Reduction::LogSumExp, axes, true)), x.type());
+  const Tensor below = subtract(wide, reduce(wide, Reduction::Max, axes, true));
+  const Tensor total = reduce(elementwise(below, exp_of_nonpositive), Reduction::Sum, axes, true);
+  return convert(subtract(below, elementwise(total, [](Expr v) { return log(v); })), x.type());
 }
 
 Tensor normalize(const Tensor &x, const std::vector<int> &axes, float epsilon, Tensor *mean,

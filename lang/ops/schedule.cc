@@ -155,7 +155,7 @@ void schedule_windows(const Loops &out, size_t innermost, const Stage &s, const 
 
 // Of windows along rows of so few vectors each knows its place, and with it which of its lanes see
 // the border: unrolled.
-constexpr int64_t kVectorsThatKnow = 4;
+constexpr int64_t kVectorsThatKnow = 4, kVectorsOfRow = 16;
 
 // Windows that are made of columns: those of a row of `to`, which is or reads the windows, in
 // vectors along its memory. `place`: where the windows' arguments, along the row first, stand in
@@ -218,6 +218,21 @@ void schedule_sums(const Loops &to, const std::vector<size_t> &place, const Stag
   schedule_product(to, place, s, operands, target);
 }
 
+// Short rows as vectors of which the last one is under a mask. Shifted ones would read what two
+// others have stored of a held row, which a processor waits for. False, and nothing is done, for
+// other rows, and where masks are dear.
+bool in_masked_vectors(const Loops &l, const Target &target) {
+  const int64_t n = l.extent(0);
+  const int lanes = natural_lanes(l.func, target);
+  if (n < lanes || tiles(n, lanes) > kVectorsOfRow || !target.has_feature(Target::AVX512_Skylake))
+    return false;
+  Func f = l.func;
+  f.bound(l.vars[0], 0, static_cast<int>(n))
+      .vectorize(l.vars[0], lanes, TailStrategy::Predicate)
+      .unroll(l.vars[0]);
+  return true;
+}
+
 }  // namespace
 
 void schedule_held(const Stage &s, const LoopLevel *level, const Target &target) {
@@ -244,6 +259,10 @@ void schedule_held(const Stage &s, const LoopLevel *level, const Target &target)
     return;
   }
   f.compute_at(*level);
+  if (s.kind == Stage::Row && in_masked_vectors(loops, target)) {
+    f.align_storage(loops.vars[0], natural_lanes(f, target));
+    return;
+  }
   const int lanes = point_lanes(loops, product_of(s.extents), target);
   if (lanes > 1) f.vectorize(loops.vars[0], lanes, tail_for(loops.extent(0), lanes));
 }
@@ -373,6 +392,35 @@ std::vector<std::optional<size_t>> row_loops(const std::vector<Stage> &stages,
   return loops;
 }
 
+// Short rows are made a few at a time, each step for all of them: the reductions of one wait for
+// each other, and a processor does not see as far as the next row. How many, 1 for long rows or
+// where not all reductions are of the same rows.
+//
+//   for rows/together { for row { largest }; for row { scaled }; for row { total }; for row { out }
+//   }
+int rows_together(const Loops &out, const std::vector<Stage> &stages,
+                  const std::vector<std::optional<size_t>> &loops_of_rows,
+                  const std::vector<int> &order, const Target &target) {
+  constexpr int64_t kMostVectors = 16, kFewVectors = 2;
+  std::optional<size_t> loop;
+  for (size_t i = 0; i < stages.size(); i++) {
+    if (!loops_of_rows[i]) continue;
+    const std::vector<int> &dims = stages[i].dims;
+    if (loop.value_or(*loops_of_rows[i]) != *loops_of_rows[i] || dims.empty() ||
+        dims[0] != order[*loops_of_rows[i]])
+      return 1;
+    loop = loops_of_rows[i];
+  }
+  if (!loop) return 1;
+  int64_t length = 1;
+  for (size_t d = 0; d < *loop; d++) length *= out.extent(d);
+  const int64_t vectors = tiles(length, natural_lanes(out.func, target));
+  const int rows = vectors <= kFewVectors ? 8 : 4;
+  if (vectors < 1 || vectors > kMostVectors || out.extent(*loop) < rows) return 1;
+  Func(out.func).split(out.vars[*loop], out.vars[*loop], Var("row"), rows);
+  return rows;
+}
+
 // Is the tensor, its dimensions in this order, the Func of its last stage, whose updates write all
 // places? Then it needs no copy of it.
 bool is_last_stage(const Tensor &t, const std::vector<int> &order) {
@@ -434,10 +482,12 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
       single ? row_loops(stages, extents, order)
              : std::vector<std::optional<size_t>>(stages.size());
   int inside = single ? product_inside(stages, t.rank()) : -1;
+  const int together = inside < 0 ? rows_together(out, stages, loops_of_rows, order, target) : 1;
   std::vector<Func> operands;
   const Stage *border = nullptr;
   bool alone = inside < 0;      // is nothing computed in the first output's loops?
   bool columns_inside = false;  // are columns of windows, along its rows?
+  bool holds_row = false;       // is something of a row, for all of its points?
   int64_t operations = 0;       // there, of reductions for a row
   std::vector<Stage> held;      // Rows, until their Reduce comes
   for (size_t i = 0; i < stages.size(); i++) {
@@ -506,6 +556,7 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
         const LoopLevel level =
             rows ? LoopLevel(outputs[0], out.vars[*loops_of_rows[i]]) : LoopLevel::root();
         for (const Stage &row : held) schedule_held(row, rows ? &level : nullptr, target);
+        holds_row = holds_row || (rows && !held.empty());
         held.clear();
         alone = alone && !rows;
         if (rows) {
@@ -513,7 +564,7 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
           for (const RVar &r : s.rvars) lengths.push_back(r.extent());
           operations += product_of(lengths);
         }
-        schedule_reduction(s, rows ? &level : nullptr, target);
+        schedule_reduction(s, rows ? &level : nullptr, target, rows && together > 1);
         break;
       }
       case Stage::Attention: {
@@ -562,6 +613,12 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
         turns_rows(Loops(outputs[i], sizes), its, *last, is_large, target))
       continue;
     const Loops loops(outputs[i], sizes);
+    if (i == 0 && holds_row && in_masked_vectors(loops, target)) {
+      std::vector<int64_t> counts;
+      for (size_t d = 1; d < loops.vars.size(); d++) counts.push_back(loops.extent(d));
+      if (is_large) make_parallel(loops, {loops.vars.begin() + 1, loops.vars.end()}, counts);
+      continue;
+    }
     schedule_points(loops, i > 0 || alone, true, target, true, of_points ? operations : 0);
     if (i != 0 || !columns_inside) continue;
     const int64_t n = loops.extent(0);

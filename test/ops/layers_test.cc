@@ -93,7 +93,8 @@ std::vector<float> computed(const Buffer<float> &in, const Shape &s, const Shape
   return values_in_rows(in, s, result, make, target, false);
 }
 
-const Shape kMatrices[] = {{3, 5}, {7, 33}, {4, 768}, {1, 5003}, {130, 257}};
+const Shape kMatrices[] = {{3, 5},     {7, 33},  {4, 768}, {1, 5003},
+                           {130, 257}, {13, 49}, {33, 21}, {9, 128}};
 
 // |error| <= (a few operations, and a sum of n terms in partial sums, as exp is within 1 unit)
 TEST(layers, softmax) {
@@ -385,6 +386,27 @@ TEST(layers, transposes) {
       }
     }
   }
+}
+
+// Short rows are made a few at a time, each step for all of them, so that the steps of one row do
+// not wait for each other; what is held of them lies in whole vectors.
+TEST(layers, softmax_of_short_rows_together) {
+  const Target target("x86-64-linux-sse41-avx-avx2-fma-avx512_skylake");
+  const auto loops = [&](const Shape &s) {
+    ImageParam image(Float(32), 2, "in");
+    const ops::Tensor x(image, ops::Index(s.begin(), s.end()));
+    return ops::materialize({ops::softmax(x, {1})}, {"y"}, {{}}, target)[0].emit_text(
+        Emit::tree, {image}, target);
+  };
+  const std::string tree = loops({100, 49});
+  for (const char *part :
+       {"y.s0: i0 -> i0.1, row by 4 ShiftInwards; i1 -> i1.1, i1_v by 16 Predicate",
+        "for scaled.s0.i0 serial", "scaled.s0: i1 -> i1.1, i1_v by 16 Predicate"})
+    EXPECT_NE(tree.find(part), std::string::npos) << part << "\n" << tree;
+  EXPECT_NE(loops({100, 21}).find("row by 8"), std::string::npos);
+  // Fewer rows, and long ones.
+  for (const Shape &s : {Shape{3, 49}, Shape{100, 1000}})
+    EXPECT_EQ(loops(s).find("row by"), std::string::npos) << loops(s);
 }
 
 // Dimensions that stay neighbours are one, which vectors fill, where it is known that they lie so.
