@@ -167,7 +167,7 @@ bool schedule_vectors_of_points(Func f, int64_t extent, const Target &target) {
   const std::vector<Var> args = f.args();
   const bool open = extent <= 0, one = f.outputs() == 1;
   const int natural = target.natural_vector_size(f.types()[0]);
-  const bool masks = !open && one && target.has_feature(Target::AVX2) &&
+  const bool masks = !open && target.has_feature(Target::AVX2) &&
                      f.types()[0].bits() >= 32 && is_variable(f.update_args(0)[0], args[0].name());
   int fit = lanes_for(std::max<int64_t>(extent, 0), natural);
   // Whole vectors whose last one is masked, rather than halves of vectors that leave some points.
@@ -178,8 +178,8 @@ bool schedule_vectors_of_points(Func f, int64_t extent, const Target &target) {
   int vectors = !one ? 1 : open ? kVectorsOfOpen : kMostVectors;
   TailStrategy tail = open ? TailStrategy::GuardWithIf : TailStrategy::Auto;
   const int64_t all = tiles(extent, fit), steps = tiles(all, kMostVectors);
-  if (!open && one && extent % fit != 0 && (masks || steps <= kFewSteps)) {
-    vectors = static_cast<int>(tiles(all, steps));
+  if (!open && (one || masks) && extent % fit != 0 && (masks || steps <= kFewSteps)) {
+    vectors = one ? static_cast<int>(tiles(all, steps)) : 1;
     tail = masks ? TailStrategy::PredicateLoads : TailStrategy::GuardWithIf;
   } else {
     while (extent % (vectors * fit) != 0 && vectors > 1) vectors--;

@@ -222,8 +222,7 @@ TEST(reductions, running_sums_along_each_axis) {
   }
 }
 
-TEST(reductions, positions_of_extrema_along_each_axis) {
-  const Shape s{3, 21, 40};
+void expect_positions_along_each_axis(const Shape &s) {
   const std::vector<float> x = numbers(s, 3);
   for (size_t axis = 0; axis < s.size(); axis++) {
     for (const bool last : {false, true}) {
@@ -245,9 +244,15 @@ TEST(reductions, positions_of_extrema_along_each_axis) {
         return std::vector<ops::Tensor>{
             ops::arg_reduce(t, true, static_cast<int>(axis), true, last)};
       });
-      EXPECT_EQ(got[0], wanted) << axis << last;
+      EXPECT_EQ(got[0], wanted) << size_of(s) << " along " << axis << ", last " << last;
     }
   }
+}
+
+// Rows that vectors fill, that leave a rest, and that fill none.
+TEST(reductions, positions_of_extrema_along_each_axis) {
+  for (const Shape &s : {Shape{3, 21, 40}, {50, 10}, {9, 7, 21}, {4, 3}, {30, 150}, {5, 6, 64}})
+    expect_positions_along_each_axis(s);
 }
 
 // Values and positions, of equal values the first ones first.
