@@ -1,9 +1,7 @@
 // Convolutions between one pixel and an image as large as their kernels become products.
 #include <gtest/gtest.h>
 
-#include "apps/onnx/session.h"
-#include "test/onnx/backend_case.h"
-#include "test/onnx/model_builder.h"
+#include "test/onnx/run_all.h"
 
 namespace polyhalite::onnx::pixel_products_test {
 namespace {
@@ -37,13 +35,8 @@ void expect_results(const Pixel &p, bool open_batch, bool bias) {
           ints_attribute("pads", p.pads), int_attribute("group", p.groups)});
   b.node("Relu", {"c"}, {"y"}).output("y");
   const Program::Tensors in{{"x", random_tensor(shape, 5)}};
-  CompileOptions plain;
-  plain.engine = Engine::Interpreter;
-  plain.optimize = false;
-  const Constant wanted = Session(b.load(), plain).run(in).at("y");
-  Session s(b.load());
-  EXPECT_EQ(compare(s.run(in).at("y"), wanted, 1e-4, 1e-4), "") << p.op;
-  const std::string graph = to_text(s.run_program(in).program->graph());
+  const Session::Run run = run_beside_nodes(b, in, 1e-4);
+  const std::string graph = to_text(run.program->graph());
   EXPECT_EQ(graph.find("Gemm") != std::string::npos, p.is_product) << graph;
 }
 

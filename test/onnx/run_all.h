@@ -25,4 +25,21 @@ inline Program::Tensors run_all(const ModelBuilder &b, const Program::Tensors &i
   return first;
 }
 
+// Compiled with all passes, held against the nodes one by one in the interpreter.
+inline Session::Run run_beside_nodes(const ModelBuilder &b, const Program::Tensors &inputs,
+                                     double tolerance, Session *session = nullptr) {
+  CompileOptions plain;
+  plain.engine = Engine::Interpreter;
+  plain.optimize = false;
+  Session own(b.load());
+  Session::Run got = (session ? *session : own).run_program(inputs);
+  const Program::Tensors wanted = Session(b.load(), plain).run(inputs);
+  for (const auto &[name, tensor] : wanted) {
+    EXPECT_EQ(compare(got.outputs.at(name), tensor, tolerance, tolerance), "")
+        << name << "\n"
+        << to_text(got.program->graph());
+  }
+  return got;
+}
+
 }  // namespace polyhalite::onnx

@@ -7,9 +7,7 @@
 #include <functional>
 
 #include "apps/onnx/operators.h"
-#include "apps/onnx/session.h"
-#include "test/onnx/backend_case.h"
-#include "test/onnx/model_builder.h"
+#include "test/onnx/run_all.h"
 
 namespace polyhalite::onnx::turn_images_test {
 namespace {
@@ -61,21 +59,10 @@ struct Checked {
   std::string text() const { return to_text(program->graph()); }
 };
 
-// Compiled with all passes, against the nodes one by one in the interpreter.
 Checked expect_plain(const ModelBuilder &b, const Program::Tensors &in, Session *session = nullptr,
                      double tolerance = 1e-4) {
-  CompileOptions plain;
-  plain.engine = Engine::Interpreter;
-  plain.optimize = false;
-  Session own(b.load());
-  Session::Run got = (session ? *session : own).run_program(in);
-  const Program::Tensors wanted = Session(b.load(), plain).run(in);
-  for (const auto &[name, tensor] : wanted) {
-    EXPECT_EQ(compare(got.outputs.at(name), tensor, tolerance, tolerance), "")
-        << name << "\n"
-        << to_text(got.program->graph());
-  }
-  return {got.program, got.outputs};
+  const Session::Run run = run_beside_nodes(b, in, tolerance, session);
+  return {run.program, run.outputs};
 }
 
 // What reads images with channels innermost and stands at the end of the graph.
