@@ -416,8 +416,10 @@ int rows_together(const Loops &out, const std::vector<Stage> &stages,
   for (size_t d = 0; d < *loop; d++) length *= out.extent(d);
   const int64_t vectors = tiles(length, natural_lanes(out.func, target));
   const int rows = vectors <= kFewVectors ? 8 : 4;
-  if (vectors < 1 || vectors > kMostVectors || out.extent(*loop) < rows) return 1;
-  Func(out.func).split(out.vars[*loop], out.vars[*loop], Var("row"), rows);
+  const int64_t all = out.extent(*loop);
+  if (vectors < 1 || vectors > kMostVectors || (all != 0 && all < rows)) return 1;
+  Func(out.func).split(out.vars[*loop], out.vars[*loop], Var("row"), rows,
+                       all == 0 ? TailStrategy::GuardWithIf : TailStrategy::Auto);
   return rows;
 }
 
