@@ -39,9 +39,10 @@ bool reads_as_one(const Expr &e, const std::string &a, const std::string &b, int
 bool is_one_with_next(const Loops &l, size_t d) {
   if (l.extent(d) == 0 || l.extent(d + 1) == 0) return false;
   const std::vector<Var> args = l.func.args();
-  const auto stride = [&](const Var &v) {
+  const auto stride = [&](const Var &v) -> int64_t {
     const auto at = std::find_if(args.begin(), args.end(),
                                  [&](const Var &arg) { return arg.name() == v.name(); });
+    if (at == args.end()) return 0;  // of a loop over several dimensions
     return stride_of(l.func.output_buffer().parameter(), static_cast<size_t>(at - args.begin()));
   };
   const int64_t step = stride(l.vars[d]);

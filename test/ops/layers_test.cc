@@ -378,6 +378,7 @@ TEST(layers, transposes) {
                         {{33, 7, 19}, {2, 0, 1}},
                         {{2, 20, 9, 5}, {0, 2, 3, 1}},
                         {{6, 9, 5, 3}, {1, 0, 2, 3}},
+                        {{7, 100, 3}, {0, 1, 2}},
                         {{7, 5, 3, 4}, {2, 3, 0, 1}}};
   for (const Target &target : machines()) {
     for (size_t i = 0; i < 2 * std::size(cases); i++) {
