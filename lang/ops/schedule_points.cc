@@ -111,7 +111,9 @@ void schedule_points(const Loops &given, bool alone, bool threads, const Target 
     Var inner("inner");
     const int task = std::max(lanes, 1) * 256;
     if (l.extent(0) >= 2 * task) {
-      f.split(l.vars[0], l.vars[0], inner, task, TailStrategy::GuardWithIf).parallel(l.vars[0]);
+      // A guard would hold each index of a joined loop on its own: they would be one no longer.
+      const TailStrategy rest = joined ? TailStrategy::ShiftInwards : TailStrategy::GuardWithIf;
+      f.split(l.vars[0], l.vars[0], inner, task, rest).parallel(l.vars[0]);
       f.vectorize(inner, lanes, TailStrategy::GuardWithIf);
       return;
     }

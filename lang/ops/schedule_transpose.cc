@@ -105,7 +105,6 @@ bool schedule_transpose(const Loops &given, bool parallel, const Target &target,
   Func f = l.func;
   const Var x = l.vars[0], y = l.vars[across];
   Var column("column"), row("row"), inner("inner"), below("below");
-  f.split(x, x, column, lanes, tail(0)).split(y, y, row, lanes, tail(across));
   // Blocks of squares read and write two lines of each row. What no cache holds is written past
   // them, whole lines at once: otherwise each would be read before. Of less, what reads the copy
   // next would wait for memory.
@@ -117,27 +116,36 @@ bool schedule_transpose(const Loops &given, bool parallel, const Target &target,
   const bool known = std::all_of(l.extents.begin(), l.extents.end(),
                                  [](const Expr &e) { return constant(e).has_value(); });
   const bool lines = row_bytes >= kLineBytes, streams = lines && bytes >= kManyBytes && known;
-  std::vector<VarOrRVar> order{column, row};
-  int64_t steps = 1;  // of the outer loops
-  if ((streams || (!lines && bytes >= kManyOfParts)) && l.extent(0) >= least &&
-      l.extent(across) >= least) {
-    steps = squares;
-    f.split(x, x, inner, squares, TailStrategy::GuardWithIf)
-        .split(y, y, below, squares, TailStrategy::GuardWithIf);
-    order.insert(order.end(), {inner, below});
-  }
+  const bool blocks = (streams || (!lines && bytes >= kManyOfParts)) && l.extent(0) >= least &&
+                      l.extent(across) >= least;
+  const int64_t steps = blocks ? squares : 1;  // of the outer loops
   if (streams) f.stream_stores();
   // Along what is written: stores then fill one page after the other, and loads wait for less. Of
   // few rows that are written parts are tasks: behind each, what is written past the caches is
   // waited for.
   constexpr int kPart = 64;
-  const bool parts = steps == 1 && l.extent(0) >= int64_t{2} * kPart * lanes &&
+  const bool parts = !blocks && l.extent(0) >= int64_t{2} * kPart * lanes &&
                      l.extent(across) < int64_t{kPart} * lanes;
+  // Vectors along a loop, so many of them in a step. Steps of joined loops shift: a guard would
+  // hold each of their indices on its own, so that they are one no longer.
+  const auto split = [&](const Var &v, size_t d, const Var &step, const Var &lane, int64_t count) {
+    if (count > 1 && joined > 0) {
+      const int64_t vectors = tiles(l.extent(d), lanes);
+      const auto even = static_cast<int>(tiles(vectors, tiles(vectors, count)) * lanes);
+      f.split(v, v, step, even, TailStrategy::ShiftInwards).split(step, step, lane, lanes);
+      return;
+    }
+    f.split(v, v, lane, lanes, tail(d));
+    if (count > 1) f.split(v, v, step, static_cast<int>(count), TailStrategy::GuardWithIf);
+  };
+  split(x, 0, inner, column, parts ? kPart : steps);
+  split(y, across, below, row, steps);
+  std::vector<VarOrRVar> order{column, row};
+  if (parts || blocks) order.emplace_back(inner);
+  if (blocks) order.emplace_back(below);
   std::vector<Var> outer{x, y};
   std::vector<int64_t> counts{l.extent(0) / lanes / steps, l.extent(across) / lanes / steps};
   if (parts) {
-    f.split(x, x, inner, kPart, TailStrategy::GuardWithIf);
-    order.emplace_back(inner);
     std::swap(outer[0], outer[1]);
     counts = {counts[1], counts[0] / kPart};
   }

@@ -379,6 +379,8 @@ TEST(layers, transposes) {
                         {{2, 20, 9, 5}, {0, 2, 3, 1}},
                         {{6, 9, 5, 3}, {1, 0, 2, 3}},
                         {{7, 100, 3}, {0, 1, 2}},
+                        {{33, 5, 14, 32}, {3, 0, 1, 2}},  // in parts
+                        {{33, 9, 40, 7}, {0, 1, 2, 3}},
                         {{7, 5, 3, 4}, {2, 3, 0, 1}}};
   for (const Target &target : machines()) {
     for (size_t i = 0; i < 2 * std::size(cases); i++) {
@@ -452,6 +454,9 @@ TEST(layers, transposes_join_neighbours) {
   expect(loops({1, 36, 14, 14}, {0, 2, 3, 1}, true),
          "i1, i2 -> joined1; i3 -> i3.1, column by 16 ShiftInwards; joined1 -> joined1.1, row by "
          "16 ShiftInwards");
+  expect(loops({33, 5, 14, 32}, {3, 0, 1, 2}, true),
+         "i2, i3 -> joined0; i1, joined0 -> joined1; joined1 -> joined1.1, inner by 784 "
+         "ShiftInwards; inner -> inner.1, column by 16");
   // Copies; what fills vectors on its own; what is not known to lie so.
   expect(loops({64, 33, 20, 3}, {1, 0, 2, 3}, true),
          "i2, i3 -> joined0; joined0 -> joined0.1, joined0_v by 16 ShiftInwards");
