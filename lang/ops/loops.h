@@ -1,6 +1,7 @@
 // What the library's schedules share: a Func's dimensions, sizes of vectors and tails.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -108,6 +109,26 @@ bool reduces_rows(const Stage &s);
 /// its points. At a level, where there is one point or `several`, or, for null, on its own.
 void schedule_reduction(const Stage &s, const LoopLevel *level, const Target &target,
                         bool several = false);
+
+/// Of each Reduce the loop of an output, its dimensions in this order, with whose iterations it can
+/// run. One that others may read runs no further inside than they do.
+std::vector<std::optional<size_t>> row_loops(const std::vector<Stage> &stages,
+                                             const std::vector<Expr> &extents,
+                                             const std::vector<int> &order);
+
+/// Short rows are made a few at a time, each step for all of them: the reductions of one wait for
+/// each other, and a processor does not see as far as the next row. How many, 1 for long rows or
+/// where not all reductions are of the same rows; the loop over them is split.
+///
+///   for rows/n { for each { largest }; for each { scaled }; for each { total }; for each { out } }
+int rows_together(const Loops &out, const std::vector<Stage> &stages,
+                  const std::vector<std::optional<size_t>> &loops_of_rows,
+                  const std::vector<int> &order, const Target &target);
+
+/// Short rows as vectors of which the last one is under a mask. Shifted ones would read what two
+/// others have stored of a held row, which a processor waits for. False, and nothing is done, for
+/// other rows, and where masks are dear.
+bool in_masked_vectors(const Loops &l, const Target &target);
 
 /// An InPlace: its loops, vectors of what lies along memory; it may be the output.
 void schedule_in_place(const Stage &s, const Target &target);

@@ -155,7 +155,7 @@ void schedule_windows(const Loops &out, size_t innermost, const Stage &s, const 
 
 // Of windows along rows of so few vectors each knows its place, and with it which of its lanes see
 // the border: unrolled.
-constexpr int64_t kVectorsThatKnow = 4, kVectorsOfRow = 16;
+constexpr int64_t kVectorsThatKnow = 4;
 
 // Windows that are made of columns: those of a row of `to`, which is or reads the windows, in
 // vectors along its memory. `place`: where the windows' arguments, along the row first, stand in
@@ -216,21 +216,6 @@ void schedule_sums(const Loops &to, const std::vector<size_t> &place, const Stag
   if (s.kind == Stage::Strips) return schedule_strips(to, place, s, border, target);
   if (s.kind == Stage::Depthwise) return schedule_depthwise(to, place, s, border, target);
   schedule_product(to, place, s, operands, target);
-}
-
-// Short rows as vectors of which the last one is under a mask. Shifted ones would read what two
-// others have stored of a held row, which a processor waits for. False, and nothing is done, for
-// other rows, and where masks are dear.
-bool in_masked_vectors(const Loops &l, const Target &target) {
-  const int64_t n = l.extent(0);
-  const int lanes = natural_lanes(l.func, target);
-  if (n < lanes || tiles(n, lanes) > kVectorsOfRow || !target.has_feature(Target::AVX512_Skylake))
-    return false;
-  Func f = l.func;
-  f.bound(l.vars[0], 0, static_cast<int>(n))
-      .vectorize(l.vars[0], lanes, TailStrategy::Predicate)
-      .unroll(l.vars[0]);
-  return true;
 }
 
 }  // namespace
@@ -319,26 +304,6 @@ Func turned(const Tensor &t, const std::string &name, const std::vector<int> &or
   return f;
 }
 
-// The loop of an output, its dimensions in this order, with whose iterations a Reduce can run:
-// where its points are all dimensions but the innermost ones.
-std::optional<size_t> row_loop(const Stage &s, const std::vector<Expr> &extents,
-                               const std::vector<int> &order) {
-  // Vectors of points have no place where there is one point.
-  if (!reduces_rows(s)) return std::nullopt;
-  std::set<size_t> places;
-  for (int d : s.dims) {
-    if (d < 0) continue;
-    const auto place =
-        static_cast<size_t>(std::find(order.begin(), order.end(), d) - order.begin());
-    if (!is_one(extents[place])) places.insert(place);
-  }
-  if (places.empty() || *places.begin() == 0) return std::nullopt;
-  for (size_t p = *places.begin(); p < order.size(); p++) {
-    if (!places.count(p) && !is_one(extents[p])) return std::nullopt;
-  }
-  return *places.begin();
-}
-
 // An output along another dimension than what its Turn reads lies along, in squares: a row of it is
 // held as it lies, next to where it is turned. False, and nothing is done, where that does not pay.
 bool turns_rows(const Loops &out, const std::vector<int> &order, const Stage &turn, bool parallel,
@@ -375,52 +340,6 @@ Loops joined_rows(const Loops &out, std::vector<size_t> *place) {
   joined.extents.erase(joined.extents.begin() + static_cast<ptrdiff_t>(row));
   for (size_t &p : *place) p -= p > row ? 1 : 0;
   return joined;
-}
-
-// Of each Reduce. One that others may read runs no further inside than they do.
-std::vector<std::optional<size_t>> row_loops(const std::vector<Stage> &stages,
-                                             const std::vector<Expr> &extents,
-                                             const std::vector<int> &order) {
-  std::vector<std::optional<size_t>> loops(stages.size());
-  size_t outermost = 0;  // of those behind
-  for (size_t i = stages.size(); i-- > 0;) {
-    if (stages[i].kind != Stage::Reduce) continue;
-    const std::optional<size_t> loop = row_loop(stages[i], extents, order);
-    if (loop && *loop >= outermost) loops[i] = loop;
-    outermost = std::max(outermost, loops[i].value_or(order.size()));
-  }
-  return loops;
-}
-
-// Short rows are made a few at a time, each step for all of them: the reductions of one wait for
-// each other, and a processor does not see as far as the next row. How many, 1 for long rows or
-// where not all reductions are of the same rows.
-//
-//   for rows/together { for row { largest }; for row { scaled }; for row { total }; for row { out }
-//   }
-int rows_together(const Loops &out, const std::vector<Stage> &stages,
-                  const std::vector<std::optional<size_t>> &loops_of_rows,
-                  const std::vector<int> &order, const Target &target) {
-  constexpr int64_t kMostVectors = 16, kFewVectors = 2;
-  std::optional<size_t> loop;
-  for (size_t i = 0; i < stages.size(); i++) {
-    if (!loops_of_rows[i]) continue;
-    const std::vector<int> &dims = stages[i].dims;
-    if (loop.value_or(*loops_of_rows[i]) != *loops_of_rows[i] || dims.empty() ||
-        dims[0] != order[*loops_of_rows[i]])
-      return 1;
-    loop = loops_of_rows[i];
-  }
-  if (!loop) return 1;
-  int64_t length = 1;
-  for (size_t d = 0; d < *loop; d++) length *= out.extent(d);
-  const int64_t vectors = tiles(length, natural_lanes(out.func, target));
-  const int rows = vectors <= kFewVectors ? 8 : 4;
-  const int64_t all = out.extent(*loop);
-  if (vectors < 1 || vectors > kMostVectors || (all != 0 && all < rows)) return 1;
-  Func(out.func).split(out.vars[*loop], out.vars[*loop], Var("row"), rows,
-                       all == 0 ? TailStrategy::GuardWithIf : TailStrategy::Auto);
-  return rows;
 }
 
 // Is the tensor, its dimensions in this order, the Func of its last stage, whose updates write all

@@ -410,6 +410,27 @@ TEST(layers, transposes) {
   }
 }
 
+// Windows along the rows that are normalised: both ask for parts of the output's loops.
+TEST(layers, softmax_of_pooled_rows) {
+  for (const Target &target : machines()) {
+    const Shape s{2, 3, 30, 49};
+    const Buffer<float> in = numbers(s, 7);
+    const ops::Window window{{3, 3}, {1, 1}, {1, 1}, {1, 1}, {30, 49}};
+    const auto pooled = [&](const ops::Tensor &x) {
+      return ops::pool(x, window, ops::Pooling::Max);
+    };
+    const std::vector<float> peaks = computed(in, s, s, pooled, target);
+    const std::vector<float> got = computed(
+        in, s, s, [&](const ops::Tensor &x) { return ops::softmax(pooled(x), {3}); }, target);
+    for (size_t row = 0; row < peaks.size(); row += 49) {
+      double sum = 0;
+      for (size_t i = 0; i < 49; i++) sum += std::exp(double{peaks[row + i]});
+      for (size_t i = row; i < row + 49; i++)
+        ASSERT_NEAR(got[i], std::exp(double{peaks[i]}) / sum, 1e-6) << i << target.to_string();
+    }
+  }
+}
+
 // Short rows are made a few at a time, each step for all of them, so that the steps of one row do
 // not wait for each other; what is held of them lies in whole vectors.
 TEST(layers, softmax_of_short_rows_together) {
@@ -422,13 +443,13 @@ TEST(layers, softmax_of_short_rows_together) {
   };
   const std::string tree = loops({100, 49});
   for (const char *part :
-       {"y.s0: i0 -> i0.1, row by 4 ShiftInwards; i1 -> i1.1, i1_v by 16 Predicate",
+       {"y.s0: i0 -> i0.1, each by 4 ShiftInwards; i1 -> i1.1, i1_v by 16 Predicate",
         "for scaled.s0.i0 serial", "scaled.s0: i1 -> i1.1, i1_v by 16 Predicate"})
     EXPECT_NE(tree.find(part), std::string::npos) << part << "\n" << tree;
-  EXPECT_NE(loops({100, 21}).find("row by 8"), std::string::npos);
+  EXPECT_NE(loops({100, 21}).find("each by 8"), std::string::npos);
   // Fewer rows, and long ones.
   for (const Shape &s : {Shape{3, 49}, Shape{100, 1000}})
-    EXPECT_EQ(loops(s).find("row by"), std::string::npos) << loops(s);
+    EXPECT_EQ(loops(s).find("each by"), std::string::npos) << loops(s);
 }
 
 // Dimensions that stay neighbours are one, which vectors fill, where it is known that they lie so.
