@@ -100,7 +100,7 @@ bool reads_stay_inside(JudgeContext &c, StageId s, const StageAccess &access) {
       const AffineRow end = t.row(below ? memory[d].min : memory[d].max);
       problem.require_nonnegative((below ? end - at : at - end) - AffineRow(1));
       const Solution out = c.solver.solve(problem);
-      if (out.answer == Solution::None || t.inexact()) continue;
+      if (out.answer == Solution::None || t.inexact() || scope.has_intervals()) continue;
       const bool unknown = out.answer == Solution::Unknown;
       Refusal refusal{'f', unknown ? Proof::Undecided : Proof::Isl, {}, {}, {}};
       if (!unknown) {

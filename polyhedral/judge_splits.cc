@@ -181,8 +181,9 @@ std::optional<PointSets> point_sets(JudgeContext &c, StageId s, SurveyScope::Sha
   }
   wanted.translator().assume(c.tree.definition(s).predicate);
   wanted.translator().assume(runs_where(c.tree.func(s), s.stage));
-  for (Translator *t : {&wanted.translator(), &visited.translator()}) {
-    if (t->inexact() || t->data_dependent()) return std::nullopt;
+  for (SurveyScope *scope : {&wanted, &visited}) {
+    const Translator &t = scope->translator();
+    if (t.inexact() || t.data_dependent() || scope->has_intervals()) return std::nullopt;
   }
   // What both see: parameters, the loops outside and free symbols. Other symbols are defined by
   // these, and so is an algorithm variable that takes one value only.

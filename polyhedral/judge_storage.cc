@@ -172,7 +172,9 @@ bool judge_hoist(JudgeContext &c, int f) {
   for (size_t at = inside; at < path.size(); at++) {
     const LoopInfo &loop = c.tree.loops[path[at]];
     if (!runs_at_once(loop.kind)) continue;
-    const TwoIterations two = find_two_iterations(c, path, at);
+    // Storages of a ring meet in iterations that have one place of it.
+    const Expr place = placement.ring.defined() ? c.survey.funcs[f].hoisted->slot : Expr();
+    const TwoIterations two = find_two_iterations(c, path, at, place);
     if (two.solution.answer == Solution::None) continue;
     Refusal refusal = two.refusal('d', loop);
     const bool proven = refusal.proof == Proof::Isl;

@@ -19,6 +19,8 @@ constexpr int64_t kMaxCoefficients = 4'000'000;
 constexpr int kFewConjunctions = 16, kFewOptions = 1024;
 // Every variable of a problem stands for an Int(32) value.
 constexpr int64_t kLeast = INT32_MIN, kGreatest = INT32_MAX;
+// Where a smallest point is looked for, one after the other: nonnegative numbers read best.
+constexpr int64_t kLeastShown[] = {0, -8, -100, kLeast};
 
 // Drops rows that hold always; false where a row never holds.
 bool tidy(std::vector<AffineRow> &rows, bool equality) {
@@ -149,8 +151,7 @@ Solution Solver::smallest(const Problem &problem, const Conjunction &rows) {
   }
   if (*empty) return solution;
   const auto equalities = dense(rows.zero, place), inequalities = dense(rows.nonnegative, place);
-  // Nonnegative numbers read best; where there are none, any.
-  for (const int64_t least : {int64_t{0}, kLeast}) {
+  for (const int64_t least : kLeastShown) {
     auto bounded = inequalities;
     for (int v = 0; v < n; v++) {
       const bool shown = problem.variables[v].role != ModelVariable::Existential;
@@ -162,10 +163,18 @@ Solution Solver::smallest(const Problem &problem, const Conjunction &rows) {
       bounded.push_back(low);
       bounded.push_back(high);
     }
-    const IslSet set = IslSet::from_rows(context(), n, equalities, bounded);
-    const auto none = set.is_empty();
-    if (none && *none) continue;
-    const auto point = set.smallest();
+    const auto is_known_empty = [&] {
+      return IslSet::from_rows(context(), n, equalities, bounded).is_empty().value_or(false);
+    };
+    if (is_known_empty()) continue;
+    for (int v = 0; least < 0 && v < n; v++) {  // no more of them below zero than have to be
+      if (problem.variables[v].role == ModelVariable::Existential) continue;
+      IntegerRow nonnegative(n + 1, 0);
+      nonnegative[place[v] + 1] = 1;
+      bounded.push_back(nonnegative);
+      if (is_known_empty()) bounded.pop_back();
+    }
+    const auto point = IslSet::from_rows(context(), n, equalities, bounded).smallest();
     solution.answer = point ? Solution::Found : Solution::Unknown;
     if (!point) solution.problem = context().last_problem();
     for (int v = 0; point && v < n; v++) solution.values.push_back((*point)[place[v]]);
@@ -233,7 +242,7 @@ Solution Solver::uncovered(const Problem &inside, const std::vector<int> &inside
     result.problem = context().last_problem();
   } else if (!*covered) {
     result.answer = Solution::Found;
-    for (const int64_t least : {int64_t{0}, kLeast}) {
+    for (const int64_t least : kLeastShown) {
       Problem near = inside;
       for (int v : inside_keep) {
         near.require_less_equal(AffineRow(least), AffineRow::variable(v));

@@ -157,6 +157,7 @@ class Surveyor {
   /// bound_extent(): that no more is needed of the dimension is known, or checked at entry.
   void assume_extent_suffices(const BoundDirective &b, const FuncDef &def, const Interval &i);
   void align(const BoundDirective &b, size_t number, Interval &i, int scope);
+  void assume_modulus(const BoundDirective &b);
   void assume(Expr condition, const std::string &func, int dimension, std::string text, Expr actual,
               Expr wanted, SourceLocation where,
               polyhalite_error_code_t code = polyhalite_error_code_requirement_failed);

@@ -7,6 +7,7 @@
 #include "lang/simplify/simplify.h"
 #include "polyhedral/branch_cases.h"
 #include "polyhedral/surveyor.h"
+#include "schedule/derive.h"
 #include "schedule/specialize.h"
 
 namespace polyhalite {
@@ -262,9 +263,23 @@ void Surveyor::assume_extent_suffices(const BoundDirective &b, const FuncDef &de
   assume_bounds(make_binary(Op::Le, most, b.extent), b, range_of(b.extent), range_of(most));
 }
 
+// Of a modulus that is none a region would have no points, and nothing would be computed.
+void Surveyor::assume_modulus(const BoundDirective &b) {
+  if (constant(b.modulus)) return;
+  const FuncDef &def = tree_.algorithm.funcs[b.func];
+  const Expr least = make_int(Int(32), 1), most = make_int(Int(32), kMaxFactor);
+  const std::string text = "the modulus " + to_text(b.modulus) + " of the alignment of '" +
+                           def.args[b.dimension] + "' must be ";
+  assume(make_binary(Op::Ge, b.modulus, least), def.name, b.dimension, text + "positive", b.modulus,
+         least, b.where);
+  assume(make_binary(Op::Le, b.modulus, most), def.name, b.dimension,
+         text + "at most " + std::to_string(kMaxFactor), b.modulus, most, b.where);
+}
+
 // Quotients get names of their own, so that ends stay sums: that they are multiples is seen.
 void Surveyor::align(const BoundDirective &b, size_t number, Interval &i, int scope) {
   if (!i.min.defined() || !i.max.defined()) return;
+  assume_modulus(b);
   const std::string prefix = tree_.algorithm.funcs[b.func].name + ".aligned_",
                     suffix = "." + std::to_string(number);
   auto multiple = [&](const char *end, const Expr &quotient) {

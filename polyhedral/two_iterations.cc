@@ -21,7 +21,8 @@ Refusal TwoIterations::refusal(char claim, const LoopInfo &loop) const {
   return r;
 }
 
-TwoIterations find_two_iterations(JudgeContext &c, const std::vector<int> &path, size_t at) {
+TwoIterations find_two_iterations(JudgeContext &c, const std::vector<int> &path, size_t at,
+                                  const Expr &same) {
   Problem problem;
   SharedAtoms shared;
   SurveyScope scopes[2] = {{problem, shared, c.tree, c.survey},
@@ -32,6 +33,12 @@ TwoIterations find_two_iterations(JudgeContext &c, const std::vector<int> &path,
     iteration[i] = scopes[i].enter_loop(path[at]);
   }
   problem.require_nonnegative(iteration[1] - iteration[0] - AffineRow(1));
+  if (same.defined()) {
+    for (size_t l = at + 1; l < path.size(); l++) {
+      for (SurveyScope &s : scopes) s.enter_loop(path[l]);
+    }
+    problem.require_zero(scopes[1].translator().row(same) - scopes[0].translator().row(same));
+  }
   TwoIterations two;
   two.solution = c.solver.solve(problem);
   two.inexact = scopes[0].translator().inexact().has_value();

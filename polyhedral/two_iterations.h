@@ -22,7 +22,9 @@ struct TwoIterations {
   Refusal refusal(char claim, const LoopInfo &loop) const;
 };
 
-/// The smallest two of loop path[at], whose path from the root this is.
-TwoIterations find_two_iterations(JudgeContext &c, const std::vector<int> &path, size_t at);
+/// The smallest two of loop path[at], whose path from the root this is; where `same`, over the
+/// path's loops, may have one value in both, if it is given.
+TwoIterations find_two_iterations(JudgeContext &c, const std::vector<int> &path, size_t at,
+                                  const Expr &same = Expr());
 
 }  // namespace polyhalite

@@ -4,19 +4,25 @@
 
 #include "lang/ir/extern_stage.h"
 #include "polyhedral/conditional_use.h"
+#include "polyhedral/model/stage_model.h"
 
 namespace polyhalite {
 
 std::vector<StageAccess> stage_accesses(const LoopTree &tree, StageId s) {
   const StageDef &def = tree.definition(s);
+  const std::string &own = tree.func(s).name;
   std::vector<StageAccess> found;
   if (is_extern_stage(def)) return found;
-  for (const CellWrite &w : cell_writes(def)) {
-    if (tree.is_update(s)) found.push_back({tree.func(s).name, w.cell, Expr(), false});
+  if (tree.is_update(s)) {
+    for (const CellWrite &w : cell_writes(def)) found.push_back({own, w.cell, Expr(), false});
+    for (const SelfAccess &a : self_accesses(tree, s)) {
+      if (!a.writes) found.push_back({own, a.cell, a.where, true});
+    }
   }
   auto collect = [&](const Expr &e) {
     for_each_use(e, [&](const CallNode &call, const Expr &where) {
-      if (call.kind == CallKind::Func) found.push_back({call.name, call.args, where, true});
+      if (call.kind != CallKind::Func || call.name == own) return;
+      found.push_back({call.name, call.args, where, true});
     });
   };
   for (const Expr &e : def.args) collect(e);

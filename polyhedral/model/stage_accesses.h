@@ -15,8 +15,8 @@ struct StageAccess {
   bool reads = true;
 };
 
-/// The cells that an update writes, and all reads of Funcs; of an extern stage none: they are its
-/// promise.
+/// The cells that an update writes, and all reads of Funcs (of its own: what `self_accesses`
+/// reads); of an extern stage none: they are its promise.
 std::vector<StageAccess> stage_accesses(const LoopTree &tree, StageId s);
 
 /// Does lowering clamp this index of an access of the stage to the box of what is accessed?

@@ -61,6 +61,18 @@ TEST_F(BadSchedule, factors_that_are_not_positive_at_run_time) {
             "found -2, needed 1; change the size of the output, or the schedule");
 }
 
+TEST_F(BadSchedule, moduli_of_alignments_that_are_not_positive_at_run_time) {
+  g.align_extent(x, n);
+  for (const int32_t value : {0, -3}) {
+    n.set(value);
+    EXPECT_EQ(text_of([&] { g.realize({8, 8}); }),
+              "@: error: g: 'g', dimension 0: the modulus n of the alignment of 'x' must be "
+              "positive: found " +
+                  std::to_string(value) +
+                  ", needed 1; change the size of the output, or the schedule");
+  }
+}
+
 TEST_F(BadSchedule, factors_that_are_too_large_at_run_time) {
   g.split(x, xo, xi, n, TailStrategy::GuardWithIf);
   n.set(0x7fffffff);

@@ -73,6 +73,8 @@ std::string report(const DifferentialCounts &c) {
      << " false refusals";
   for (const auto &[claim, n] : c.false_by_claim) os << " (" << claim << ") " << n;
   os << "\n"
+     << c.counter_examples << " counter-examples enumerated, " << c.unshown_seeds.size()
+     << " of them break nothing\n"
      << c.judged_exactly << " judged exactly too, " << c.exactly_unknown << " not decided then\n"
      << c.executed << " run against the interpreter, " << c.compiled << " as machine code, "
      << c.memoized << " memoized, " << c.with_extern << " with extern stages, " << c.traced

@@ -16,8 +16,9 @@ struct DifferentialCounts {
   int structural = 0;  // refused by a structural error
   int refused = 0;     // refused by the judge
   int accepted = 0;
-  int enumerated = 0;      // verdicts that enumeration decided
-  int false_refusals = 0;  // refused, but legal by enumeration on all data and sizes tried
+  int enumerated = 0;        // verdicts that enumeration decided
+  int false_refusals = 0;    // refused, but legal by enumeration on all data and sizes tried
+  int counter_examples = 0;  // of refusals, enumerated at the sizes that they name
   int executed = 0, not_run = 0;
   int refused_late = 0;                   // accepted, and then no kernel could be made of it
   int compiled = 0;                       // executed ones that became machine code
@@ -35,7 +36,7 @@ struct DifferentialCounts {
   std::map<char, int> refused_by_claim, false_by_claim;
   // Programs with a directive, a tail, a type of values: all, and those that the judge accepted.
   std::map<std::string, int> drawn_with, accepted_with;
-  std::vector<uint64_t> false_refusal_seeds;
+  std::vector<uint64_t> false_refusal_seeds, unshown_seeds;  // unshown: nothing breaks there
   std::vector<std::string> failures;  // wrong results, false acceptances, internal errors
 };
 

@@ -218,11 +218,14 @@ int run(int argc, char **argv) {
   alarm(0);
   if (quick) hold_proofs(counts);
   std::cout << report(counts);
-  if (!counts.false_refusal_seeds.empty()) {
-    std::cout << "false refusals:";
-    for (uint64_t s : counts.false_refusal_seeds) std::cout << " " << s;
+  const auto print_seeds = [](const char *what, const std::vector<uint64_t> &seeds) {
+    if (seeds.empty()) return;
+    std::cout << what << ":";
+    for (uint64_t s : seeds) std::cout << " " << s;
     std::cout << "\n";
-  }
+  };
+  print_seeds("false refusals", counts.false_refusal_seeds);
+  print_seeds("counter-examples that break nothing", counts.unshown_seeds);
   const double cpu = static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
   std::cout << static_cast<int64_t>(3600 * counts.drawn / cpu) << " programs an hour of a core\n";
   std::sort(slowest.rbegin(), slowest.rend());

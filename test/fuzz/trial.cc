@@ -69,7 +69,14 @@ class OutputBuffers {
 
 using Images = std::map<std::string, std::unique_ptr<GuardedBuffer>>;
 
-constexpr int32_t kScalar = 3;  // what scalars are; enumeration takes it too
+constexpr int32_t kScalar = 3;  // where the drawn one meets no entry check
+
+// Half of all seeds have kScalar, a tenth a number that is no size.
+int32_t draw_scalar(uint64_t seed) {
+  Dice dice(seed + 79);
+  const std::vector<int32_t> others = {1, 1, 2, 2, 4, 5, 8, 16, 0, -2};
+  return dice.chance(50) ? kScalar : dice.pick(others);
+}
 
 using Environment = std::map<std::string, Expr>;
 
@@ -79,8 +86,8 @@ std::optional<int64_t> evaluate(const Expr &e, const Environment &env) {
   return is_const_int(value, &v) ? std::optional(v) : std::nullopt;
 }
 
-Environment environment(const std::vector<Output> &outputs, const Survey &survey) {
-  Environment env = {{"n", Expr(kScalar)}};
+Environment environment(const std::vector<Output> &outputs, const Survey &survey, int32_t scalar) {
+  Environment env = {{"n", Expr(scalar)}};
   for (const Output &o : outputs) {
     for (size_t d = 0; d < o.box.min.size(); d++) {
       const std::string suffix = "." + std::to_string(d);
@@ -96,9 +103,9 @@ Environment environment(const std::vector<Output> &outputs, const Survey &survey
 
 /// Grows the outputs until the entry checks hold; false where they cannot or the boxes are too
 /// large.
-bool fit_outputs(std::vector<Output> &outputs, const Survey &survey) {
+bool fit_outputs(std::vector<Output> &outputs, const Survey &survey, int32_t scalar) {
   for (int tries = 0; tries < 8; tries++) {
-    const Environment env = environment(outputs, survey);
+    const Environment env = environment(outputs, survey, scalar);
     bool fits = true;
     for (const Assumption &a : survey.assumptions) {
       if (is_true(simplify(with_answers(simplify(substitute(env, a.condition)))))) continue;
@@ -165,12 +172,21 @@ class Trial {
         outputs.back().buffers.push_back(f.buffer_name(static_cast<int>(v)));
       }
     }
-    if (!fit_outputs(outputs, s)) {
-      counts_.not_run++;
-      return;
+    foreign_ = has_extern_stage(tree.algorithm);
+    if (!verdict.legal() && !foreign_) {
+      const Stopwatch watch(counts_, "counter-examples");
+      enumerate_counter_example(tree, s, *verdict.refusal, outputs);
+    }
+    const std::vector<Output> drawn = outputs;
+    if (!fit_outputs(outputs, s, scalar_)) {
+      outputs = drawn;
+      scalar_ = kScalar;
+      if (!fit_outputs(outputs, s, scalar_)) {
+        counts_.not_run++;
+        return;
+      }
     }
     // What C functions do, only compiled code and the plain interpreter show.
-    foreign_ = has_extern_stage(tree.algorithm);
     if (!foreign_) {
       const Stopwatch watch(counts_, "enumeration");
       enumerate(tree, s, verdict, outputs);
@@ -243,6 +259,21 @@ class Trial {
     counts_.folded += folds;
   }
 
+  oracle::Enumeration enumerated(const LoopTree &tree, const Survey &s,
+                                 const std::vector<Output> &outputs, int32_t scalar) const {
+    oracle::Experiment experiment;
+    for (const Output &o : outputs) {
+      std::vector<oracle::Extent> box;
+      for (size_t d = 0; d < o.box.min.size(); d++) {
+        box.push_back({o.box.min[d], o.box.extent[d]});
+      }
+      experiment.buffers[o.func] = experiment.buffers[o.buffers[0]] = box;
+    }
+    experiment.seed = seed_;
+    experiment.params["n"] = scalar;
+    return oracle::brute_force(tree, s, experiment, 3, {kMaxInstances});
+  }
+
   /// The judge reasons for all sizes: a refusal is false only if no size tried is broken. Larger
   /// boxes, boxes further below and above, narrow ones for branches.
   void enumerate(const LoopTree &tree, const Survey &s, const Judgement &verdict,
@@ -250,6 +281,10 @@ class Trial {
     struct Change {
       int64_t move = 0, grow = 0, width = 0;  // width: the new extent of dimension 0
     };
+    if (shows_its_counter_example_) {
+      counts_.enumerated++;
+      return;
+    }
     bool decided = false;
     for (const Change &change :
          {Change{}, Change{0, 7, 0}, Change{-15, 5, 0}, Change{9, 3, 0}, Change{-4, 7, 1},
@@ -261,18 +296,8 @@ class Trial {
         if (change.width > 0 && !o.box.extent.empty()) o.box.extent[0] = change.width;
       }
       const bool is_first = change.move == 0 && change.grow == 0;
-      if (!is_first && (verdict.legal() || !fit_outputs(outputs, s))) continue;
-      oracle::Experiment experiment;
-      for (const Output &o : outputs) {
-        std::vector<oracle::Extent> box;
-        for (size_t d = 0; d < o.box.min.size(); d++) {
-          box.push_back({o.box.min[d], o.box.extent[d]});
-        }
-        experiment.buffers[o.func] = experiment.buffers[o.buffers[0]] = box;
-      }
-      experiment.seed = seed_;
-      const oracle::Enumeration found =
-          oracle::brute_force(tree, s, experiment, 3, {kMaxInstances});
+      if (!is_first && (verdict.legal() || !fit_outputs(outputs, s, scalar_))) continue;
+      const oracle::Enumeration found = enumerated(tree, s, outputs, scalar_);
       if (!found.unmet.empty()) {
         too_large_ |= is_first;
         continue;
@@ -289,6 +314,36 @@ class Trial {
     counts_.false_refusals++;
     counts_.false_by_claim[verdict.refusal->claim]++;
     counts_.false_refusal_seeds.push_back(seed_);
+  }
+
+  /// What a refusal says to break at some sizes breaks there. What may be, as data are, need not.
+  void enumerate_counter_example(const LoopTree &tree, const Survey &s, const Refusal &refusal,
+                                 const std::vector<Output> &first) {
+    const std::string text = refusal.diagnostic.to_string();
+    if (refusal.proof != Proof::Isl || text.find(" may ") != std::string::npos) return;
+    std::vector<Output> outputs = first;
+    int32_t scalar = scalar_;
+    for (const auto &[name, value] : refusal.parameters) {
+      if (name == "n") scalar = static_cast<int32_t>(value);
+      for (Output &o : outputs) {
+        for (size_t d = 0; d < o.box.min.size(); d++) {
+          const std::string dimension = "." + std::to_string(d);
+          if (name == o.buffers[0] + ".min" + dimension) o.box.min[d] = value;
+          if (name == o.buffers[0] + ".extent" + dimension) o.box.extent[d] = value;
+        }
+      }
+    }
+    for (const Output &o : outputs) {
+      for (const int64_t n : o.box.extent) {
+        if (n < 0 || n > kMaxExtent) return;
+      }
+    }
+    if (!fit_outputs(outputs, s, scalar)) return;
+    const oracle::Enumeration found = enumerated(tree, s, outputs, scalar);
+    if (!found.unmet.empty()) return;
+    counts_.counter_examples++;
+    shows_its_counter_example_ = found.violation.has_value();
+    if (!shows_its_counter_example_) counts_.unshown_seeds.push_back(seed_);
   }
 
   /// Of the algorithm where every Func has its whole box, as the interpreter computes it.
@@ -330,20 +385,20 @@ class Trial {
   }
 
   void execute(const LoopTree &tree, const Survey &s, const std::vector<Output> &outputs) {
-    const Environment env = environment(outputs, s);
+    const Environment env = environment(outputs, s, scalar_);
     int64_t margin = 0;
     for (const Output &o : outputs) {
       for (int64_t n : o.box.extent) margin = std::max(margin, kMargin + kMarginPerPoint * n);
     }
     const Survey plain = plain_survey();
-    const Environment plain_env = environment(outputs, plain);
+    const Environment plain_env = environment(outputs, plain, scalar_);
     Images images, margins;
     std::map<std::string, const polyhalite_buffer_t *> for_reference;
     Dice dice(seed_ + 77), beyond(seed_ + 78);
     std::map<std::string, uint64_t> scalars;
     for (const AlgorithmInput &i : p_.frozen.algorithm.inputs) {
       if (!i.param->is_buffer) {
-        scalars[i.param->name] = kScalar;
+        scalars[i.param->name] = static_cast<uint32_t>(scalar_);
         continue;
       }
       Extents box;
@@ -417,7 +472,7 @@ class Trial {
       auto run = [&](const OutputBuffers &out, const char *who) {
         std::vector<void *> args;
         std::vector<polyhalite_buffer_t *> inputs;
-        int32_t scalar = kScalar;
+        int32_t scalar = scalar_;
         for (const AlgorithmInput &i : p_.frozen.algorithm.inputs) {
           if (i.param->is_buffer) {
             inputs.push_back(images[i.param->name]->raw());
@@ -490,7 +545,7 @@ class Trial {
       const Stopwatch watch(counts_, "loop IR");
       IrArguments args;
       for (auto &[name, b] : images) args.buffers[name] = b->raw();
-      for (const auto &[name, bits] : scalars) args.scalars[name] = Expr(kScalar);
+      for (const auto &[name, bits] : scalars) args.scalars[name] = Expr(scalar_);
       size_t next = 0;
       for (const Output &o : outputs) {
         for (const std::string &buffer : o.buffers)
@@ -511,7 +566,7 @@ class Trial {
     const Stopwatch watch(counts_, "second proof");
     LoopProofOptions options = proof_options(tree, s);
     options.dataflow.operations = kProofOperations;
-    options.sizes = environment(outputs, s);
+    options.sizes = environment(outputs, s, scalar_);
     auto fields = [&](const std::string &buffer, const polyhalite_buffer_t &b) {
       for (int d = 0; d < b.dimensions; d++) {
         const std::string which = "." + std::to_string(d);
@@ -564,7 +619,9 @@ class Trial {
   const RandomPipeline p_;
   const std::string wanted_;  // verdict; empty: any
   const Device device_;
-  bool foreign_ = false;    // C functions compute parts of it
+  bool foreign_ = false;  // C functions compute parts of it
+  int32_t scalar_ = draw_scalar(seed_);
+  bool shows_its_counter_example_ = false;
   bool too_large_ = false;  // to enumerate, and so to interpret
   const Target target_;
 };

@@ -37,6 +37,21 @@ over q(0, 1), s(0, 8): g(q, 4) = g(q, 4) + f(q, s) + f(q, 3)
 output g
 )";
 
+// An update whose second value stays what it is in a cell that nobody needs.
+constexpr const char *kHalfOfPair = R"(f(x, y) = {x, y}
+over r(1, 3): f(x, y) = {f(x, y).0 + r, f(x, y).1}
+f(3, 0) = {f(4, 1).0, f(3, 0).1}
+g(x, y) = f(x, y).0 + f(x, y).1
+output g
+)";
+
+// Sizes that are products of what only the run knows.
+constexpr const char *kCount = R"(param n: int32
+f(x, y) = x + y + n
+g(x, y) = f(x + 1, y)
+output g
+)";
+
 constexpr const char *kRows = R"(image in: float32, 1
 g(p) = in(p)*2.0f
 f(x, y) = g(y*7 + x) + 1.0f
@@ -89,7 +104,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{kHistogram, "cdf.compute_root()\nhist.compute_root()"},
         Case{kHistogram,
              "cdf.compute_root()\nhist.compute_root()\n"
-             "hist.update(0).split(x1, xo, xi, 10)\nhist.update(0).reorder(y1, xi, xo)"}));
+             "hist.update(0).split(x1, xo, xi, 10)\nhist.update(0).reorder(y1, xi, xo)"},
+        Case{kHalfOfPair, "f.compute_root()"}, Case{kCount, "g.align_extent(y, n)"},
+        Case{kCount, "g.align_extent(y, n)\ng.split(y, yo, yi, 6)\ng.split(yo, yp, yq, 5)"},
+        Case{kCount, "g.split(y, yo, yi, n)\nf.compute_at(g, x)\nf.split(x, xo, xi, n, RoundUp)"}));
 
 // Judges a survey after `spoil` has changed it.
 template <typename Spoil>

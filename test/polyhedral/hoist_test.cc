@@ -52,6 +52,20 @@ TEST(hoist, out_of_a_parallel_loop_is_refused) {
             "  fix: hoist it to loop 'y' or inside it, or keep 'y' serial");
 }
 
+// Only iterations that have one place of the ring have one memory.
+TEST(hoist, rings_out_of_parallel_loops) {
+  const std::string ring =
+      "by.parallel(y)\nbx.compute_at(by, y)\nbx.hoist_storage_root()\n"
+      "bx.ring_buffer(3)";
+  EXPECT_EQ(
+      verdict(kTiles, ring),
+      "test:3: error: cannot hoist the storage of 'bx' out of the parallel loop 'y' of 'by'\n"
+      "  why: iterations y=0 and y=3 run at once, and each needs storage of its own; a ring's "
+      "storages are taken in turn (with by.extent.1=4)\n"
+      "  fix: hoist it to loop 'y' or inside it, or keep 'y' serial");
+  EXPECT_EQ(verdict(kTiles, ring + "\nby.bound_extent(y, 3)"), "legal");
+}
+
 // The inner window passes over its ring before the outer one comes back to it.
 TEST(slide, two_windows_share_no_ring) {
   const LoopTree t = build_tree(algorithm_of(R"(f(x, y) = x + y

@@ -95,7 +95,7 @@ TEST_F(model, product_of_parameters_is_one_number) {
 }
 
 TEST_F(model, numbers_below_zero_are_found_where_no_others_are) {
-  EXPECT_EQ(smallest({"x <= -3", "x >= -9", "y == x"}), "-9, -9");
+  EXPECT_EQ(smallest({"x <= -3", "x >= -9", "y >= x", "y <= 5"}), "-8, 0");
 }
 
 TEST(solver, remembers_questions) {
