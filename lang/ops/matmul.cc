@@ -51,7 +51,7 @@ std::vector<SizeClass> size_classes(const Expr &rows, const Expr &columns, const
         {is_true(condition) ? Expr() : condition, n, {of_columns, of_rows, of_depth}});
   };
   // In bytes: what a strip of columns takes, a page, what a processor keeps track of the pages of.
-  constexpr int kStrip = 256, kLine = 64, kPage = 4096, kTracked = 6 << 20;
+  constexpr int kStrip = 256, kLine = 64, kPage = 4096, kTracked = 6 << 20, kNear = kNearSums;
   const int strip = kStrip / sums.bytes(), size = right.bytes();
   const Expr wide = columns >= strip;
   // Whole dot products of narrow numbers. Many rows are worth packing the right operand for.
@@ -62,8 +62,10 @@ std::vector<SizeClass> size_classes(const Expr &rows, const Expr &columns, const
     add(columns >= strip / 4 && rows >= 8 && whole, rows, {strip / 4, strip / 4}, {8, 256},
         {0, 0, terms});
   }
-  // A vector with a large matrix, which is read once.
-  add(rows == 1 && columns >= 256 && depth >= 512, 1, {256, 1024}, {1, 1});
+  // A vector with a large matrix, which is read once; its sums stay in the first cache or do not.
+  const Expr large = columns >= 256 && depth >= 512;
+  add(rows == 1 && large && columns <= kNear / sums.bytes(), 1, {256, 1024}, {1, 1});
+  add(rows == 1 && large, 1, {256, 8192}, {1, 1});
   // Many rows read a strip of columns, or its vectors lie in two lines each, or it lies on many
   // pages: worth packing.
   const Expr scattered = depth >= 256 && (columns % (kPage / 2 / size) == 0 ||
@@ -71,8 +73,10 @@ std::vector<SizeClass> size_classes(const Expr &rows, const Expr &columns, const
   const Expr split_lines = rows >= 192 && columns % (kLine / size) != 0;
   add(wide && rows >= 24 && (rows >= 512 || split_lines || scattered), rows, {strip, 1024},
       {24, 1024});
+  add(wide && rows >= 8, rows, {strip, 256}, {8, 64});
   add(wide && rows >= 4, rows, {strip, 256}, {4, 64});
-  add(wide && rows >= 2, rows, {strip, 256}, {2, 2});
+  add(wide && rows == 3, 3, {strip, 256}, {3, 3});
+  add(wide && rows == 2, 2, {strip, 256}, {2, 2});
   add(wide, rows, {strip, 256}, {1, 1});
   // Very few columns: vectors along the sums.
   add(columns < 4 && rows >= 8 && depth >= 128, rows, {1, 1}, {8, 64});
@@ -83,6 +87,7 @@ std::vector<SizeClass> size_classes(const Expr &rows, const Expr &columns, const
     const int lanes = strip / 4;
     const OpenSize one_vector{1, lanes, 1, lanes};
     const Expr fits_vector = columns >= 1 && columns <= lanes;
+    add(columns >= 2 * lanes && rows >= 8, rows, {2 * lanes, 2 * lanes}, {8, 64});
     add(columns >= lanes && rows >= 8, rows, {lanes, lanes}, {8, 64});
     if (masks) {
       add(fits_vector && rows >= 8, rows, one_vector, {8, 64});

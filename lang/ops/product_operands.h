@@ -11,6 +11,9 @@
 
 namespace polyhalite::ops {
 
+/// Sums of so many bytes stay in the first cache beside what they take in.
+inline constexpr int64_t kNearSums = 16 << 10;
+
 /// The image whose elements the operand is, perhaps widened, side by side along the vectors; null
 /// where it is anything else.
 const CallNode *image_of(const Func &operand);

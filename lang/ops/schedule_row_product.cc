@@ -23,10 +23,9 @@ bool reads_once(const Loops &to, const Stage &s, const Func &operand) {
 
 void schedule_row_product(const Loops &to, const Stage &s, int lanes, const Target &target) {
   constexpr int kSeveral = 8;
-  constexpr int64_t kNearSums = 16 << 10;
   Func sums = s.func;
   const std::vector<Var> args = sums.args();
-  const int64_t columns = constant(s.extents[0]).value_or(0);
+  const int64_t columns = constant(s.extents[0]).value_or(open_size(s, 0).typical);
   // A Zen 5 fetches one row after the other faster, where their sums leave room in the first cache.
   const bool near = columns > 0 && columns * sums.types()[0].bytes() <= kNearSums;
   const int rows = is_zen_5(target) && near ? 1 : kSeveral;
