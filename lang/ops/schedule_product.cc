@@ -149,10 +149,11 @@ class ProductSchedule {
   void make_parallel(const std::vector<Var> &outer, const std::vector<int64_t> &counts) {
     int64_t operations = product_of(s_.extents);
     for (const RVar &r : s_.rvars) operations *= constant(r.extent()).value_or(64);
-    if (operations < products_of_point(target_) * kWorthThreads) return;
+    const bool wide = columns_ == 0 && s_.when.defined();  // the class says that they are many
+    if (!wide && operations < products_of_point(target_) * kWorthThreads) return;
     // Which of the loops are long is not known of open sizes; inside of a loop that keeps all
     // threads busy one runs in one thread.
-    if (rows_ == 0) {
+    if (rows_ == 0 || wide) {
       for (size_t i = 0; i < outer.size(); i++) {
         if (counts[i] == 0) loops_.parallel(outer[i]);
       }
