@@ -100,17 +100,29 @@ auto with_context(const py::object &given, F f) {
 
 bool is_size(py::handle h) { return PyIndex_Check(h.ptr()) && !py::isinstance<Expr>(h); }
 
+int to_size(py::handle h) {
+  const py::object n = py::reinterpret_steal<py::object>(PyNumber_Index(h.ptr()));
+  if (!n) throw py::error_already_set();
+  int overflow = 0;
+  const long long size = PyLong_AsLongLongAndOverflow(n.ptr(), &overflow);
+  if (overflow != 0 || size < INT32_MIN || size > INT32_MAX) {
+    user_error("realize() of a size of " + py::cast<std::string>(py::str(n)),
+               "sizes and coordinates are 32-bit integers", "realize parts of the output", place());
+  }
+  return static_cast<int>(size);
+}
+
 // A list of sizes, in Python's order; none where `where` names buffers.
 std::optional<std::vector<int>> as_sizes(const py::object &where) {
   if (where.is_none()) return std::vector<int>{};
   if (is_size(where) && !py::hasattr(where, "__array__"))
-    return std::vector<int>{where.cast<int>()};
+    return std::vector<int>{to_size(where)};
   if (!py::isinstance<py::tuple>(where) && !py::isinstance<py::list>(where)) return {};
   std::vector<int> sizes;
   for (const py::handle s : where) {
     if (!is_size(s) || py::hasattr(s, "shape") != py::hasattr(s, "item")) return {};
     if (py::hasattr(s, "ndim") && s.attr("ndim").cast<int>() != 0) return {};
-    sizes.push_back(s.cast<int>());
+    sizes.push_back(to_size(s));
   }
   return reversed(std::move(sizes));
 }

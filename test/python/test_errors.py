@@ -41,6 +41,17 @@ def test_refused_schedules_name_the_directive_and_the_instances():
     assert isinstance(caught.value, (ph.Error, ValueError))
 
 
+@pytest.mark.parametrize("sizes", [[2**31], 2**31, [-2**31 - 1], [10**30]])
+def test_sizes_beyond_32_bits_are_refused(sizes):
+    f = ph.Func("f")
+    f[i] = i
+    with pytest.raises(ph.CompileError) as caught:
+        f.realize(sizes)
+    assert caught.value.file == __file__ and line_of(caught.value) == 5
+    number = sizes[0] if isinstance(sizes, list) else sizes
+    assert caught.value.what == f"realize() of a size of {number}"
+
+
 def test_definitions_name_their_line():
     f = ph.Func("f")
     with pytest.raises(ph.CompileError) as caught:
