@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "polyhedral/model/survey_scope.h"
+
 namespace polyhalite {
 
 namespace {
@@ -50,16 +52,17 @@ bool never_meet(const std::vector<Expr> &a, const std::vector<Expr> &b) {
   return false;
 }
 
-// One access by the first instance, one by the second.
+// One access by the first instance, one by the second. `checked`: with sizes that the entry check
+// takes only.
 ConflictAnswer ask(JudgeContext &c, StageId stage, Conflict::Kind kind, const Side &of_first,
-                   const Side &of_second, const Relate &relate) {
+                   const Side &of_second, const Relate &relate, bool checked) {
   ConflictAnswer answer;
-  if (of_first.access.value != of_second.access.value) return answer;
   const std::vector<Expr> &first_cell = of_first.access.cell, &second_cell = of_second.access.cell;
-  if (never_meet(first_cell, second_cell)) return answer;
   Problem problem;
   SharedAtoms shared;
   shared.changing.insert(c.tree.func(stage).name);
+  std::optional<SurveyScope> entry;
+  if (checked) entry.emplace(problem, shared, c.tree, c.survey);
   StageInstance first = instance_of(c, problem, shared, stage, of_first);
   StageInstance second = instance_of(c, problem, shared, stage, of_second);
   relate(problem, first, second);
@@ -83,6 +86,38 @@ ConflictAnswer ask(JudgeContext &c, StageId stage, Conflict::Kind kind, const Si
   for (const AffineRow &r : cell) conflict.cell.push_back(r.evaluate(s.values));
   answer.conflict = std::move(conflict);
   return answer;
+}
+
+// out.min.0, out.extent.0  ->  out.0
+std::string dimension_of(std::string parameter) {
+  for (const std::string field : {".min.", ".extent."}) {
+    const size_t at = parameter.rfind(field);
+    if (at != std::string::npos) parameter.replace(at, field.size(), ".");
+  }
+  return parameter;
+}
+
+// Few legal schedules need to know what sizes are, so that short questions come first; what they
+// do not name, no reader needs to know.
+ConflictAnswer ask(JudgeContext &c, StageId stage, Conflict::Kind kind, const Side &of_first,
+                   const Side &of_second, const Relate &relate) {
+  if (of_first.access.value != of_second.access.value ||
+      never_meet(of_first.access.cell, of_second.access.cell))
+    return {};
+  ConflictAnswer any = ask(c, stage, kind, of_first, of_second, relate, false);
+  if (!any.conflict) return any;
+  ConflictAnswer checked = ask(c, stage, kind, of_first, of_second, relate, true);
+  if (checked.unknown) return any;
+  if (!checked.conflict) return checked;
+  auto &named = checked.conflict->parameters;
+  const auto matters = [&](const std::pair<std::string, int64_t> &p) {
+    const auto &names = any.conflict->parameters;
+    return std::any_of(names.begin(), names.end(), [&](const auto &known) {
+      return dimension_of(known.first) == dimension_of(p.first);
+    });
+  };
+  named.erase(std::stable_partition(named.begin(), named.end(), matters), named.end());
+  return checked;
 }
 
 // The accesses of one case of a stage.

@@ -107,7 +107,7 @@ h.update(0).reorder(s, r)
 h.vectorize(xi)
 )"),
             R"(test:4: error: cannot reorder 's' inside 'r' on update 0 of 'h'
-  why: h at (x=0, s=1, r=0) reads what (x=0, s=0, r=1) writes; with r outside, (0,0,1) would run after (0,1,0) (with h.extent.0=1)
+  why: h at (x=0, s=1, r=0) reads what (x=0, s=0, r=1) writes; with r outside, (0,0,1) would run after (0,1,0) (with h.extent.0=4)
   fix: keep s outside r)");
 }
 
@@ -159,6 +159,19 @@ output f
       R"(test:1: error: cannot prove that it is legal to reorder 's' inside 'r' on update 0 of 'f'
   why: f at (s=1, r=0) may read what (s=0, r=1) writes; with r outside, (0,1) would run after (1,0); r*s is not affine
   fix: keep s outside r)");
+}
+
+// The entry refuses outputs of fewer than 31 columns.
+TEST(order, sizes_that_no_run_has_break_nothing) {
+  EXPECT_EQ(
+      verdict(kScan, "acc.update(0).specialize(acc.extent.0 > 20)\nacc.update(0).parallel(x1)"),
+      "legal");
+  EXPECT_EQ(
+      verdict(kScan, "acc.update(0).specialize(acc.extent.0 > 40)\nacc.update(0).parallel(x1)"),
+      "test:2: error: cannot run loop 'x1' of update 0 of 'acc' in parallel\n"
+      "  why: acc at (y1=1, x1=2) reads acc(3), which (y1=1, x1=1) writes (with "
+      "acc.extent.0=31)\n"
+      "  fix: keep 'x1' serial");
 }
 
 TEST(order, sizes_may_be_parameters) {
