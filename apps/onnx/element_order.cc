@@ -31,8 +31,7 @@ Key key_of(T v, bool falling) {
   if constexpr (std::is_same_v<T, float16_t> || std::is_same_v<T, bfloat16_t>) {
     return key_of<Key>(static_cast<float>(v), falling);
   } else if constexpr (std::is_floating_point_v<T>) {
-    if (std::isnan(v)) return std::numeric_limits<Key>::max();
-    const Key key = ordered(v);
+    const Key key = std::isnan(v) ? std::numeric_limits<Key>::max() : ordered(v);
     return falling ? ~key : key;
   } else if constexpr (std::is_same_v<T, uint64_t>) {
     const auto key = static_cast<Key>(v ^ (uint64_t{1} << 63));

@@ -9,8 +9,8 @@
 
 namespace polyhalite::onnx {
 
-/// Numbers that stand as the elements do, -0 as 0; what is no number is last. `falling`: as the
-/// elements do from the largest on, what is no number last again.
+/// Numbers that stand as the elements do, -0 as 0; what is no number is the largest. `falling`: as
+/// the elements do from the largest on.
 std::vector<int64_t> order_keys(const Constant &c, bool falling = false);
 /// The same for elements that fit into numbers of 32 bits; see fits_short_keys().
 std::vector<int32_t> short_order_keys(const Constant &c, bool falling = false);

@@ -18,8 +18,9 @@ namespace polyhalite::onnx {
 namespace {
 
 constexpr int kMostFunctionDepth = 50;
-// Shapes of a region are inferred anew for each turn of the inference around it.
-constexpr int kMostRegionDepth = 8;
+constexpr int kMostRegionDepth = 30;
+// Shapes of a body are inferred anew for each turn of the inference around it.
+constexpr int kMostBodyDepth = 8;
 
 class Importer {
  public:
@@ -42,6 +43,7 @@ class Importer {
   struct Scope {
     Graph *graph;
     Scope *outer = nullptr;  // of a region
+    bool has_turns = false;  // of the body of a Loop or a Scan
     std::map<std::string, ValueId> names;
     const std::map<std::string, int64_t> *opsets;
     // Of a function's body.
@@ -86,6 +88,9 @@ class Importer {
   }
 
   static int depth_of(const Scope *s) { return s->outer ? 1 + depth_of(s->outer) : 0; }
+  static int bodies_around(const Scope *s) {
+    return (s->has_turns ? 1 : 0) + (s->outer ? bodies_around(s->outer) : 0);
+  }
 
   // Of the scope or those around it; the value of an outer graph is captured.
   std::optional<ValueId> find(Scope *s, const std::string &name) {
@@ -158,12 +163,13 @@ class Importer {
     }
   }
 
-  Graph import(const GraphProto &proto, Scope *outer) {
+  Graph import(const GraphProto &proto, Scope *outer, bool has_turns = false) {
     Graph g;
     g.name = proto.name.empty() ? "graph" : proto.name;
     Scope scope;
     scope.graph = &g;
     scope.outer = outer;
+    scope.has_turns = has_turns;
     scope.opsets = outer ? outer->opsets : &model_.opsets;
     scope.attributes = outer ? outer->attributes : nullptr;
     if (proto.sparse_initializers) {
@@ -309,14 +315,20 @@ class Importer {
       case 4:
         one(a->t.size());
         return read_constant(a->t[0], &files_, owner_);
-      case 5:
+      case 5: {
         one(a->g.size());
-        if (depth_of(s) >= kMostRegionDepth) {
-          user_error("node '" + node + "' has graphs inside graphs, more than " +
-                         std::to_string(kMostRegionDepth) + " deep",
+        const bool has_turns = given.name == "body";
+        const bool too_many_bodies = has_turns && bodies_around(s) >= kMostBodyDepth;
+        if (too_many_bodies || depth_of(s) >= kMostRegionDepth) {
+          user_error("node '" + node + "' has " +
+                         (too_many_bodies ? "loops inside loops" : "graphs inside graphs") +
+                         ", more than " +
+                         std::to_string(too_many_bodies ? kMostBodyDepth : kMostRegionDepth) +
+                         " deep",
                      "deeper ones are not supported", "put inner graphs into functions");
         }
-        return std::make_shared<const Graph>(import(a->g[0], s));
+        return std::make_shared<const Graph>(import(a->g[0], s, has_turns));
+      }
       case 6:
         return a->floats;
       case 7:

@@ -73,6 +73,7 @@ const RuntimeSymbol kRuntime[] = {
     PH_SYMBOL(polyhalite_error_access_out_of_bounds),
     PH_SYMBOL(polyhalite_error_constraint_violated),
     PH_SYMBOL(polyhalite_error_buffer_too_large),
+    PH_SYMBOL(polyhalite_error_region_overflow),
     PH_SYMBOL(polyhalite_error_buffer_allocation_too_large),
     PH_SYMBOL(polyhalite_error_out_of_memory),
     PH_SYMBOL(polyhalite_atomic_begin),

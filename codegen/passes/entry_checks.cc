@@ -4,6 +4,7 @@
 
 #include "codegen/ir/visit.h"
 #include "codegen/passes/buffer_fields.h"
+#include "codegen/passes/region_checks.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/simplify.h"
@@ -329,6 +330,7 @@ std::vector<Stmt> value_checks(const Function &f, const LoopTree &tree, const Su
   for_each_operand(pipeline, look);
   for (const Stmt &s : later) for_each_operand(s, look);
   for (Stmt &s : limit_checks(f.name, tree.algorithm, std::move(used))) all.push_back(std::move(s));
+  for (Stmt &s : region_checks(f.name, tree, survey)) all.push_back(std::move(s));
   all.insert(all.end(), later.begin(), later.end());
   return all;
 }

@@ -203,6 +203,14 @@ PH_WEAK int polyhalite_error_access_out_of_bounds(void *user_context, const char
       function, buffer, needed_min, needed_max, dimension, buffer_min, buffer_max);
 }
 
+PH_WEAK int polyhalite_error_region_overflow(void *user_context, const char *function,
+                                             const char *buffer, int32_t dimension, int64_t end) {
+  return fail(user_context, polyhalite_error_code_access_out_of_bounds,
+              "%s: what is needed of '%s' in dimension %d may be %lld from 0, and coordinates are 32-bit "
+              "integers; pass other scalars, or compute less of the output",
+              function, buffer, dimension, static_cast<long long>(end));
+}
+
 PH_WEAK int polyhalite_error_constraint_violated(void *user_context, const char *function,
                                                  const char *buffer, int32_t dimension,
                                                  const char *what, int32_t found, int32_t wanted) {

@@ -223,6 +223,9 @@ int polyhalite_error_access_out_of_bounds(void *user_context, const char *functi
                                           const char *buffer, int32_t dimension, int32_t needed_min,
                                           int32_t needed_max, int32_t buffer_min,
                                           int32_t buffer_max);
+/* An end of what is needed of a Func or buffer, which scalar arguments make leave 32 bits. */
+int polyhalite_error_region_overflow(void *user_context, const char *function, const char *buffer,
+                                     int32_t dimension, int64_t end);
 int polyhalite_error_constraint_violated(void *user_context, const char *function,
                                          const char *buffer, int32_t dimension, const char *what,
                                          int32_t found, int32_t wanted);

@@ -117,6 +117,9 @@ Tensor scatter_elements(const Tensor &x, const Tensor &indices, const Tensor &up
 
 Tensor scatter_nd(const Tensor &x, const Tensor &indices, const Tensor &updates, int index_size,
                   Combine combine) {
+  // One cell: a list of one.
+  if (indices.rank() == 1)
+    return scatter_nd(x, unsqueeze(indices, {0}), unsqueeze(updates, {0}), index_size, combine);
   const size_t outer = indices.shape().size() - 1;
   return scattered(
       x, indices, updates, domain_of(updates.shape()),

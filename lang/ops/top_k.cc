@@ -113,7 +113,7 @@ std::pair<Tensor, Tensor> top_k_by_counting(const Tensor &x, int n, int k, size_
   ranks(reversed(vars)) = 0;
   ranks(reversed(vars)) += cast<int32_t>(order.precedes(element(j), element(vars[axis])));
   placed(reversed(vars)) = 0;
-  // Those behind all results share a place, and of numbers that have no order any is right.
+  // Those behind all results share a place.
   placed(reversed(at(clamp(Expr(ranks(reversed(at(u)))), 0, k)))) = Expr(u);
 
   std::vector<Stage> stages = merged_stages({x});
@@ -139,6 +139,15 @@ std::pair<Tensor, Tensor> top_k_by_counting(const Tensor &x, int n, int k, size_
   return {Tensor(x.type(), shape, value, stages), Tensor(Int(64), shape, place, stages)};
 }
 
+// Integers in the order of numbers, of which no number is the largest and both zeros are equal.
+Expr ordered(const Expr &v) {
+  const Type type = Int(v.type().bits());
+  const Expr bits = reinterpret(type, v);
+  const Expr key = bits ^ ((bits >> (type.bits() - 1)) & type.max());
+  const Expr minus_zero = cast(type, Expr(-1));
+  return select(is_nan(v), type.max(), select(key == minus_zero, cast(type, Expr(0)), key));
+}
+
 }  // namespace
 
 // Elements b, b + blocks, b + 2 blocks, ... are block b, of two blocks at least. A tree has the
@@ -150,6 +159,13 @@ std::pair<Tensor, Tensor> top_k_by_counting(const Tensor &x, int n, int k, size_
 std::pair<Tensor, Tensor> top_k(const Tensor &given, int k, int axis, bool largest) {
   constexpr int kBlock = 8;
   const Tensor x = given.stages().empty() ? given : stored(given, "elements");
+  if (x.type().is_float()) {
+    const Type type = computed_type(x.type());
+    const Tensor keys = elementwise({convert(x, type)}, Int(type.bits()),
+                                    [](const std::vector<Expr> &v) { return ordered(v[0]); });
+    const Tensor places = top_k(keys, k, axis, largest).second;
+    return {gather_elements(x, places, normal_axes({axis}, x.rank())[0]), places};
+  }
   const size_t a = static_cast<size_t>(normal_axes({axis}, x.rank())[0]);
   const Order order{largest, computed_type(x.type())};
   const Expr n = x.shape()[a];

@@ -135,6 +135,36 @@ TEST_F(BadRun, constant_buffers_that_are_too_small) {
       "a larger buffer, compute less of the output, or give the access a boundary condition");
 }
 
+// Ends that leave 32 bits would wrap around, and look as if nothing were needed.
+TEST_F(BadRun, scalars_that_leave_32_bits) {
+  Param<int> p("p", INT32_MAX), n("n", 20);
+  Param<float> s("s", 3e8f);
+  in.set(Buffer<int>(50));
+  Func read("f"), sum("f"), scattered("f"), scaled("f"), inner("g"), around("f");
+  read(x) = in(x + p);
+  RDom r(p, n);
+  sum() = 0;
+  sum() += in(r);
+  RDom q(0, 10);
+  scattered(x) = 0;
+  scattered(q + p) += 1;
+  scaled(x) = in(cast<int>(x * s));
+  inner(x, y) = x + y;
+  around(x, y) = inner(x + p, y) + inner(x + p + 3, y);
+  inner.compute_at(around, y);
+  const auto message = [](const char *func, int64_t end) {
+    return std::string("@: error: f: what is needed of '") + func + "' in dimension 0 may be " +
+           std::to_string(end) +
+           " from 0, and coordinates are 32-bit integers; pass other scalars, or compute less of "
+           "the output";
+  };
+  EXPECT_EQ(text_of([&] { read.realize({10}); }), message("in", int64_t{INT32_MAX} + 11));
+  EXPECT_EQ(text_of([&] { sum.realize(); }), message("in", int64_t{INT32_MAX} + 21));
+  EXPECT_EQ(text_of([&] { scattered.realize({40}); }), message("f", int64_t{INT32_MAX} + 9));
+  EXPECT_EQ(text_of([&] { scaled.realize({10}); }), message("in", 2700000000));
+  EXPECT_EQ(text_of([&] { around.realize({8, 8}); }), message("g", int64_t{INT32_MAX} + 10));
+}
+
 TEST_F(BadRun, tables_that_do_not_hold_every_index) {
   ImageParam bytes(UInt(8), 1, "bytes");
   Buffer<uint8_t> b(10);

@@ -91,23 +91,35 @@ TEST(onnx_control, regions_that_do_not_fit_are_told) {
             "error: node 'make_y' (Loop, version 16): its body has 1 inputs\n"
             "  why: there are the turn's number, the condition and 1 states\n"
             "  fix: mend the model, or give other shapes");
-  // Inside out: a graph in a graph in a graph...
-  Message inner = yes.region("yes");
-  for (int depth = 0; depth < 9; depth++) {
+}
+
+// Inside out: a choice in a choice in a choice, as TorchScript writes a chain of else ifs.
+ModelBuilder chain_of_choices(int depth) {
+  ModelBuilder yes, b;
+  yes.node("Neg", {"x"}, {"p"}).output("p");
+  const Message last = yes.region("yes");
+  Message inner = last;
+  const auto choose = [&](ModelBuilder &m, const std::string &result) {
+    m.node("If", {"c"}, {result},
+           {graph_attribute("then_branch", last), graph_attribute("else_branch", inner)});
+    m.output(result);
+  };
+  for (int level = 1; level < depth; level++) {
     ModelBuilder around;
-    around
-        .node("If", {"c"}, {"p"},
-              {graph_attribute("then_branch", inner), graph_attribute("else_branch", inner)})
-        .output("p");
+    choose(around, "p");
     inner = around.region("around");
   }
-  ModelBuilder deep;
-  deep.input("c", {}, 9).input("x", {2});
-  deep.node("If", {"c"}, {"y"},
-            {graph_attribute("then_branch", inner), graph_attribute("else_branch", inner)});
-  deep.output("y");
-  EXPECT_NE(error_of([&] { deep.load(); })
-                .find("has graphs inside graphs, more than 8 deep\n  why: deeper ones are not "
+  b.input("c", {}, 9).input("x", {2});
+  choose(b, "y");
+  return b;
+}
+
+TEST(onnx_control, choices_inside_choices) {
+  Session session(chain_of_choices(20).load());
+  EXPECT_EQ(list(session.run({{"c", boolean(false)}, {"x", floats({2}, {1, -2})}}).at("y")),
+            (std::vector<float>{-1, 2}));
+  EXPECT_NE(error_of([&] { chain_of_choices(32).load(); })
+                .find("has graphs inside graphs, more than 30 deep\n  why: deeper ones are not "
                       "supported"),
             std::string::npos);
 }

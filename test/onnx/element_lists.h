@@ -91,10 +91,10 @@ std::vector<T> draw(int64_t n, const std::vector<T> &of, uint32_t seed) {
   return v;
 }
 
-// What is no number is last, and precedes nothing.
+// What is no number is the largest.
 template <typename T>
 bool precedes(T a, T b, bool falling) {
-  if (is_nan(a) || is_nan(b)) return !is_nan(a) && is_nan(b);
+  if (is_nan(a) || is_nan(b)) return falling ? is_nan(a) && !is_nan(b) : !is_nan(a) && is_nan(b);
   return falling ? a > b : a < b;
 }
 // Positions in their order, equal elements as they stand.

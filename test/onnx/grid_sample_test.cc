@@ -31,7 +31,8 @@ struct Axis {
   double place(double g) const {
     double p = c.align ? (g + 1) / 2 * (n - 1) : ((g + 1) * n - 1) / 2;
     if (c.mode == "nearest") p = std::nearbyint(p);
-    if (c.padding == "border" && (p < low() || p > high())) p = std::clamp(p, 0.0, n - 1.0);
+    const bool clamps = c.padding == "border" && c.mode != "cubic";  // of cubics, taps alone
+    if (clamps && (p < low() || p > high())) p = std::clamp(p, 0.0, n - 1.0);
     return c.padding == "reflection" ? reflected(p) : p;
   }
   int first(double p) const {

@@ -55,6 +55,45 @@ TEST(onnx_odd_shapes, softmax_of_many_rows_with_one_column) {
   expect_near(Session(b.load()).run({{"x", floats({33, 64, 1}, x)}}).at("y"), {33, 64, 1}, wanted);
 }
 
+// The indices of ScatterND are one cell's alone, or one row's.
+TEST(onnx_odd_shapes, one_place_is_scattered_to) {
+  const std::vector<float> x = random_floats(6, 2);
+  ModelBuilder cell, row;
+  cell.input("x", {2, 3}).input("u", {}).integers("at", {1, -1});
+  cell.node("ScatterND", {"x", "at", "u"}, {"y"}).output("y");
+  row.input("x", {2, 3}).input("u", {3}).integers("at", {1});
+  row.node("ScatterND", {"x", "at", "u"}, {"y"}).output("y");
+  const Constant of_x = floats({2, 3}, x);
+  EXPECT_EQ(list(Session(cell.load()).run({{"x", of_x}, {"u", floats({}, {9})}}).at("y")),
+            (std::vector<float>{x[0], x[1], x[2], x[3], x[4], 9}));
+  EXPECT_EQ(list(Session(row.load()).run({{"x", of_x}, {"u", floats({3}, {7, 8, 9})}}).at("y")),
+            (std::vector<float>{x[0], x[1], x[2], 7, 8, 9}));
+}
+
+TEST(onnx_odd_shapes, powers_of_global_pools) {
+  const std::vector<float> x = random_floats(12, 3);
+  for (const int p : {1, 2, 3, 5}) {
+    ModelBuilder b(18);
+    b.input("x", {1, 2, 2, 3}).node("GlobalLpPool", {"x"}, {"y"}, {int_attribute("p", p)});
+    std::vector<double> wanted(2, 0);
+    for (size_t i = 0; i < x.size(); i++) wanted[i / 6] += std::pow(std::abs(double{x[i]}), p);
+    for (double &w : wanted) w = std::pow(w, 1.0 / p);
+    expect_near(Session(b.output("y").load()).run({{"x", floats({1, 2, 2, 3}, x)}}).at("y"),
+                {1, 2, 1, 1}, wanted);
+  }
+}
+
+// Of zeros alone the scale is 1: by 0 one could not divide.
+TEST(onnx_odd_shapes, zeros_are_quantized) {
+  ModelBuilder b;
+  b.input("x", {3}).node("DynamicQuantizeLinear", {"x"}, {"y", "scale", "zero"});
+  const auto out = Session(b.output("y").output("scale").output("zero").load())
+                       .run({{"x", floats({3}, {0, 0, 0})}});
+  EXPECT_EQ(out.at("scale").number(0), 1);
+  EXPECT_EQ(out.at("zero").number(0), 0);
+  EXPECT_EQ(out.at("y").number(2), 0);
+}
+
 TEST(onnx_odd_shapes, instances_of_one_column) {
   constexpr size_t kInstances = 2 * 48, kRows = 4;
   const std::vector<float> x = random_floats(kInstances * kRows, 1), scale = random_floats(48, 2),

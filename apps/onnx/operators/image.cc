@@ -59,9 +59,14 @@ GridTaps grid_taps(const Node &node, const Tensor &x, const Tensor &grid, size_t
           const Expr g = cast<float>(grid(from));
           Expr place = align ? (g + 1.0f) / 2.0f * (n - 1.0f) : ((g + 1.0f) * n - 1.0f) / 2.0f;
           if (nearest) place = round(place);
-          // Of places between the outermost pixels' centres and the border, taps are clamped only.
-          if (padding == "border")
+          // Of places between the outermost pixels' centres and the border, taps are clamped only;
+          // of cubics all are, as PyTorch and onnxruntime have it.
+          constexpr float kBeyondTaps = 8;
+          if (padding == "border" && cubic) {
+            place = clamp(place, -kBeyondTaps, n + kBeyondTaps);
+          } else if (padding == "border") {
             place = select(place < low || place > high, clamp(place, 0.0f, n - 1.0f), place);
+          }
           if (padding == "reflection") place = reflected(place, low, high);
           return of(place);
         },

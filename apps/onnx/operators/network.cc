@@ -204,12 +204,22 @@ std::vector<Tensor> lower_global_pool(Lowering &l) {
   std::vector<int> axes;
   for (int d = 2; d < l.rank(0); d++) axes.push_back(d);
   const Node &n = l.node();
-  if (n.is("GlobalLpPool") && n.integer("p", 2) != 2)
-    l.fail("p is " + std::to_string(n.integer("p", 2)), "2 is supported");
-  const auto how = n.is("GlobalMaxPool")  ? ops::Reduction::Max
-                   : n.is("GlobalLpPool") ? ops::Reduction::L2
-                                          : ops::Reduction::Mean;
-  return {ops::reduce(l.in(0), how, axes, true)};
+  const auto reduced = [&](const Tensor &x, ops::Reduction how) {
+    return ops::reduce(x, how, axes, true);
+  };
+  if (!n.is("GlobalLpPool")) {
+    const bool largest = n.is("GlobalMaxPool");
+    return {reduced(l.in(0), largest ? ops::Reduction::Max : ops::Reduction::Mean)};
+  }
+  const int64_t p = n.integer("p", 2);
+  if (p < 1) l.fail("p is " + std::to_string(p), "it is at least 1");
+  if (p <= 2) return {reduced(l.in(0), p == 1 ? ops::Reduction::L1 : ops::Reduction::L2)};
+  const auto power = [](double exponent) {
+    return [exponent](const Expr &v) { return pow(abs(v), cast(v.type(), Expr(exponent))); };
+  };
+  const auto exponent = static_cast<double>(p);
+  const Tensor sum = reduced(ops::elementwise(l.in(0), power(exponent)), ops::Reduction::Sum);
+  return {ops::elementwise(sum, power(1 / exponent))};
 }
 
 void infer_batch_norm(Inference &i) {

@@ -117,8 +117,10 @@ std::vector<Tensor> lower_dynamic_quantize(Lowering &l) {
                                        [](Expr v) { return max(v, 0.0f); });
   const Tensor low = ops::elementwise(ops::reduce(x, ops::Reduction::Min, axes, false),
                                       [](Expr v) { return min(v, 0.0f); });
-  const Tensor scale = ops::elementwise(
-      {high, low}, Float(32), [](const std::vector<Expr> &v) { return (v[0] - v[1]) / 255.0f; });
+  // Of zeros alone any scale is right but 0.
+  const Tensor scale = ops::elementwise({high, low}, Float(32), [](const std::vector<Expr> &v) {
+    return select(v[0] == v[1], 1.0f, (v[0] - v[1]) / 255.0f);
+  });
   const Tensor point = ops::elementwise({low, scale}, UInt(8), [](const std::vector<Expr> &v) {
     return cast<uint8_t>(clamp(round(-v[0] / v[1]), 0.0f, 255.0f));
   });

@@ -19,8 +19,7 @@ void infer_found_top_k(Inference &i) {
   i.result(1, ElementType::Int64, shape);
 }
 
-// For each row of the last dimension, positions of its k best; of equal ones the first, and what is
-// no number last.
+// For each row of the last dimension, positions of its k best; of equal ones the first.
 template <typename Key>
 std::vector<int64_t> best_of_rows(const std::vector<Key> &keys, int64_t length, int64_t k) {
   std::vector<int64_t> positions;

@@ -41,6 +41,14 @@ TEST_F(RuntimeErrors, explicit_bounds_too_small) {
             "9); give larger ones, or change the size of the output");
 }
 
+TEST_F(RuntimeErrors, region_overflow) {
+  EXPECT_EQ(polyhalite_error_region_overflow(context_, "blur", "in", 1, 5000000000),
+            polyhalite_error_code_access_out_of_bounds);
+  EXPECT_EQ(last,
+            "> blur: what is needed of 'in' in dimension 1 may be 5000000000 from 0, and "
+            "coordinates are 32-bit integers; pass other scalars, or compute less of the output");
+}
+
 TEST_F(RuntimeErrors, buffer_too_large) {
   EXPECT_EQ(polyhalite_error_buffer_too_large(context_, "blur", "in", 5000000000, 2147483647),
             polyhalite_error_code_buffer_extents_too_large);
