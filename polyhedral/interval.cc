@@ -74,7 +74,18 @@ class StripHints : public ExprRewriter {
     if (const LetNode *let = as_let(e)) {
       return (*this)(substitute(let->name, let->args[0], let->args[1]));
     }
-    return rewrite_children(e);
+    return by_division(rewrite_children(e));
+  }
+
+ private:
+  // x >> 2  ->  x/4; x << 2  ->  x*4, which coordinates do not overflow
+  static Expr by_division(const Expr &e) {
+    constexpr int64_t kMostRight = 30, kMostLeft = 16;
+    const bool right = as_intrinsic(e, intrinsic::kShiftRight);
+    if (e.type() != Int(32) || (!right && !as_intrinsic(e, intrinsic::kShiftLeft))) return e;
+    int64_t by;
+    if (!is_const_int(e->args[1], &by) || by < 0 || by > (right ? kMostRight : kMostLeft)) return e;
+    return make_binary(right ? Op::Div : Op::Mul, e->args[0], make_int(Int(32), int64_t{1} << by));
   }
 };
 

@@ -88,7 +88,7 @@ class Bounder {
   std::vector<Expr> keep_;  // keys of the maps stay alive
 };
 
-/// e without likely() and lets.
+/// e without likely() and lets; shifts by constants are quotients and products.
 Expr strip_hints(const Expr &e);
 /// Floats that become integers inside e are computed as they are written, wherever that is: ends of
 /// regions and of regions inside of these come out of the same arithmetic.

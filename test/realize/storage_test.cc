@@ -199,5 +199,22 @@ TEST(StorageRings, OfWhatTilesOfNewRowsReadHoldOneIteration) {
   }
 }
 
+// Shifts by constants are quotients and products to the region engine.
+TEST(storage, IndicesThatShift) {
+  Var x("x"), y("y"), yi("yi");
+  Func coarse("coarse"), fine("fine");
+  coarse(x, y) = x * 5 + y;
+  fine(x, y) = coarse((x - 3) >> 1, y >> 2) + coarse(x << 2, (y >> 2) + 1);
+  fine.split(y, y, yi, 4).vectorize(x, 8);
+  coarse.compute_at(fine, yi).store_at(fine, y).vectorize(x, 4);
+  const Buffer<int, 2> out = fine.realize({40, 24});
+  for (int j = 0; j < 24; j++) {
+    for (int i = 0; i < 40; i++) {
+      const int wanted = ((i - 3) >> 1) * 5 + j / 4 + i * 20 + j / 4 + 1;
+      ASSERT_EQ(out(i, j), wanted) << i << ", " << j;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace polyhalite::storage_test
