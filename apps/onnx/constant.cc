@@ -98,6 +98,17 @@ ElementType element_type(Type t) {
   return ElementType::Undefined;
 }
 
+std::vector<float> floats_of(const Constant &c) {
+  std::vector<float> values(static_cast<size_t>(c.elements()));
+  if (c.type() == ElementType::Float32 && !c.is_splat() && !values.empty()) {
+    std::memcpy(values.data(), c.data(), c.bytes());
+    return values;
+  }
+  for (size_t i = 0; i < values.size(); i++)
+    values[i] = static_cast<float>(c.number(static_cast<int64_t>(i)));
+  return values;
+}
+
 void append_number(std::vector<uint8_t> *bytes, ElementType type, double value) {
   auto append = [&](auto v) {
     const auto *p = reinterpret_cast<const uint8_t *>(&v);

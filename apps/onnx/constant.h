@@ -100,6 +100,9 @@ class Constant {
   bool splat_ = false;
 };
 
+/// All elements, rounded.
+std::vector<float> floats_of(const Constant &c);
+
 /// Adds one element of a type that has no narrow elements to the bytes.
 void append_number(std::vector<uint8_t> *bytes, ElementType type, double value);
 

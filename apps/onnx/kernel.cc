@@ -121,6 +121,7 @@ class Builder {
       Param<int32_t> p("size" + std::to_string(k.symbols.size()));
       symbols_.emplace(s, Expr(p));
       arguments_.push_back(p.parameter().contents());
+      arguments_.back()->keeps_coordinates = true;  // sizes, or elements that are clamped to them
     }
     for (size_t i = 0; i < group.inputs.size(); i++) add_input(group.inputs[i], i);
     std::map<ValueId, int> uses;

@@ -16,12 +16,13 @@ using Key = std::pair<std::string, std::string>;
 const std::map<Key, Operator> &registry() {
   static const std::map<Key, Operator> all = [] {
     std::map<Key, Operator> m;
-    for (auto part :
-         {pointwise_operators, shape_operators,     movement_operators,      reduction_operators,
-          network_operators,   quantized_operators, block_product_operators, attention_operators,
-          image_operators,     signal_operators,    einsum_operators,        selection_operators,
-          control_operators,   geometry_operators,  fourier_operators,       random_operators,
-          top_k_operators,     concat_operators,    read_sizes_operators,    resize_operators}) {
+    for (auto part : {pointwise_operators,     shape_operators,     movement_operators,
+                      reduction_operators,     network_operators,   quantized_operators,
+                      block_product_operators, attention_operators, image_operators,
+                      signal_operators,        einsum_operators,    selection_operators,
+                      control_operators,       geometry_operators,  fourier_operators,
+                      random_operators,        top_k_operators,     concat_operators,
+                      read_sizes_operators,    resize_operators,    adaptive_roi_align_operators}) {
       for (Operator &o : part()) {
         const Key key{o.domain, o.name};
         internal_check(m.emplace(key, std::move(o)).second, "an operator stands in two tables");

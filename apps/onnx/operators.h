@@ -182,6 +182,7 @@ std::vector<Operator> geometry_operators();
 std::vector<Operator> fourier_operators();
 std::vector<Operator> random_operators();
 std::vector<Operator> top_k_operators();
+std::vector<Operator> adaptive_roi_align_operators();
 std::vector<Operator> concat_operators();
 std::vector<Operator> read_sizes_operators();
 

@@ -70,9 +70,9 @@ class RegionChecks {
     auto known = known_.find(e);
     if (known == known_.end()) known = known_.emplace(e, found(e)).first;
     const Reach r = known->second;
-    const bool may_leave = e->op == Op::Add || e->op == Op::Sub || e->op == Op::Mul ||
-                           (e->op == Op::Cast && e->args[0].type().is_float());
-    if (!in_sum && may_leave) note(r);
+    const bool may_overflow = e->op == Op::Add || e->op == Op::Sub || e->op == Op::Mul ||
+                              (e->op == Op::Cast && e->args[0].type().is_float());
+    if (!in_sum && may_overflow) note(r);
     return r;
   }
 
@@ -119,6 +119,10 @@ class RegionChecks {
     return same_everywhere(e);
   }
 
+  static bool may_leave(const VariableNode &v) {
+    return v.kind == VariableKind::Param && !(v.param && v.param->keeps_coordinates);
+  }
+
   // What is the same in all iterations.
   Reach same_everywhere(const Expr &e) const {
     bool varies = false, of_scalar = false;
@@ -128,8 +132,7 @@ class RegionChecks {
             v->kind == VariableKind::Param || v->kind == VariableKind::BufferField;
         const auto root = root_.find(v->name);
         varies = varies || (!is_input && root == root_.end());
-        of_scalar = of_scalar || v->kind == VariableKind::Param ||
-                    (root != root_.end() && root->second.of_scalar);
+        of_scalar = of_scalar || may_leave(*v) || (root != root_.end() && root->second.of_scalar);
       }
       if (const CallNode *c = as_call(n))
         varies = varies || (c->kind != CallKind::Intrinsic && c->kind != CallKind::Math);

@@ -53,6 +53,7 @@ struct ParameterContents : std::enable_shared_from_this<ParameterContents> {
   bool has_scalar = false;
   Expr min_value, max_value, estimate;  // of a scalar; null if none
   Expr default_value;                   // of a scalar, for who calls the function by its metadata
+  bool keeps_coordinates = false;  // of a scalar: who passes it sees to it that they fit 32 bits
   bool trace_loads = false;
   std::vector<std::string> trace_tags;
   bool constant = false;  // of a buffer: stands for the elements of `buffer`

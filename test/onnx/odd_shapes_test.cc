@@ -83,6 +83,24 @@ TEST(onnx_odd_shapes, powers_of_global_pools) {
   }
 }
 
+// Without a number of samples there is one for each pixel of a region: of whole pixels of a slope
+// the mean lies in the middle. Regions outside of the image are 0.
+TEST(onnx_odd_shapes, regions_choose_their_samples) {
+  std::vector<float> x(8 * 8);
+  for (size_t i = 0; i < x.size(); i++) x[i] = static_cast<float>(i / 8 * 10 + i % 8);
+  ModelBuilder b(18);
+  b.input("x", {1, 1, 8, 8}).input("regions", {4, 4}).input("images", {4}, 7);
+  b.node("RoiAlign", {"x", "regions", "images"}, {"y"},
+         {int_attribute("output_height", 1), int_attribute("output_width", 2)});
+  const std::vector<float> regions{1, 1, 5, 4, 2, 3, 3, 4, 20, 20, 30, 30, 1e9f, 0, 2e9f, 1e9f};
+  const Constant y = Session(b.output("y").load())
+                         .run({{"x", floats({1, 1, 8, 8}, x)},
+                               {"regions", floats({4, 4}, regions)},
+                               {"images", Constant::integers({0, 0, 0, 0})}})
+                         .at("y");
+  expect_near(y, {4, 1, 1, 2}, {21.5, 23.5, 31.75, 32.25, 0, 0, 0, 0});
+}
+
 // Of zeros alone the scale is 1: by 0 one could not divide.
 TEST(onnx_odd_shapes, zeros_are_quantized) {
   ModelBuilder b;

@@ -61,9 +61,8 @@ void infer_roi_align(Inference &i) {
     i.fail("image and regions have ranks " + std::to_string(i.rank(0)) + " and " +
                std::to_string(i.rank(1)),
            "they are 4 and 2");
-  if (i.node().integer("sampling_ratio", 0) < 1)
-    i.fail("sampling_ratio is " + std::to_string(i.node().integer("sampling_ratio", 0)),
-           "a number of samples that depends on the regions is not supported");
+  // The number of samples depends on the regions.
+  if (i.node().integer("sampling_ratio", 0) < 1) i.become("RoiAlign");
   i.result(0, i.type(0),
            {i.shape(1)[0], i.shape(0)[1], Dim(i.node().integer("output_height", 1)),
             Dim(i.node().integer("output_width", 1))});

@@ -338,17 +338,6 @@ class ByScore {
   size_t sorted_ = 0;
 };
 
-std::vector<float> floats_of(const Constant &c) {
-  std::vector<float> values(static_cast<size_t>(c.elements()));
-  if (c.type() == ElementType::Float32 && !c.is_splat() && !values.empty()) {
-    std::memcpy(values.data(), c.data(), c.bytes());
-    return values;
-  }
-  for (size_t i = 0; i < values.size(); i++)
-    values[i] = static_cast<float>(c.number(static_cast<int64_t>(i)));
-  return values;
-}
-
 std::vector<Constant> compute_suppression(const Node &n, const std::vector<Constant> &in) {
   const Constant &boxes = in[0], &scores = in[1];
   const int64_t images = boxes.shape()[0], count = boxes.shape()[1], classes = scores.shape()[1];
