@@ -7,6 +7,7 @@
 
 #include "apps/onnx/attribute_texts.h"
 #include "apps/onnx/mapped_file.h"
+#include "apps/onnx/node_order.h"
 #include "apps/onnx/operator_table.h"
 #include "apps/onnx/operators.h"
 #include "apps/onnx/proto.h"
@@ -238,50 +239,17 @@ class Importer {
     return g;
   }
 
-  // Nodes in an order in which each stands behind what it reads.
-  std::vector<size_t> ordered(const std::vector<NodeProto> &nodes) {
-    std::map<std::string, size_t> producer;
-    for (size_t i = 0; i < nodes.size(); i++) {
-      for (const std::string &o : nodes[i].outputs) {
-        if (!o.empty()) producer.emplace(o, i);
-      }
-    }
-    std::vector<size_t> order;
-    std::vector<char> state(nodes.size());  // 1: on the path, 2: done
-    for (size_t first = 0; first < nodes.size(); first++) {
-      // A stack of nodes and their next operand: chains may be as long as the file.
-      std::vector<std::pair<size_t, size_t>> path;
-      if (state[first] == 0) path.emplace_back(first, 0);
-      state[first] = std::max<char>(state[first], 1);
-      while (!path.empty()) {
-        auto &[node, operand] = path.back();
-        if (operand == nodes[node].inputs.size()) {
-          state[node] = 2;
-          order.push_back(node);
-          path.pop_back();
-          continue;
-        }
-        const auto at = producer.find(nodes[node].inputs[operand++]);
-        if (at == producer.end() || state[at->second] == 2) continue;
-        if (state[at->second] == 1) {
-          problem("node '" + label(nodes[at->second], at->second) + "' depends on itself",
-                  "value '" + at->first + "' is made from itself", "export the model again");
-          continue;
-        }
-        state[at->second] = 1;
-        path.emplace_back(at->second, 0);
-      }
-    }
-    return order;
-  }
-
   static std::string label(const NodeProto &n, size_t position) {
     if (!n.name.empty()) return n.name;
     return n.op_type + "#" + std::to_string(position);
   }
 
   void add_nodes(const std::vector<NodeProto> &nodes, Scope *s) {
-    for (size_t i : ordered(nodes)) {
+    const auto report_cycle = [&](size_t i, const std::string &value) {
+      problem("node '" + label(nodes[i], i) + "' depends on itself",
+              "value '" + value + "' is made from itself", "export the model again");
+    };
+    for (size_t i : reading_order(nodes, report_cycle)) {
       attempt([&] { add_node(nodes[i], s->prefix + label(nodes[i], i), s); });
     }
   }
