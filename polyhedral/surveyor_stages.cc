@@ -265,12 +265,17 @@ void Surveyor::require_constant_extent(const StageId &s, const LoopInfo &l, Loop
     b.stays_serial = true;
     return;
   }
-  const char *word = l.kind == LoopKind::Vector ? "vectorize" : "unroll";
-  user_error("cannot " + std::string(word) + " loop '" + l.label + "' of " + tree_.describe(s) +
+  const std::string word = l.kind == LoopKind::Vector ? "vectorize" : "unroll";
+  const auto &derivations = tree_.nest(s).derivations;
+  const bool is_part = std::any_of(derivations.begin(), derivations.end(), [&](const auto &d) {
+    return d.kind == Derivation::Split && d.c == l.dim && !constant(d.factor);
+  });
+  user_error("cannot " + word + " loop '" + l.label + "' of " + tree_.describe(s) +
                  ": its extent is not a constant",
-             "the extent is " + to_text(b.extent),
-             std::string(word) + "(" + l.label + ", N) splits by N first; or bound() '" + l.label +
-                 "' to a constant extent",
+             "the extent is " + to_text(b.extent) + (is_part ? ", the split's factor" : ""),
+             is_part ? "split by a constant; specialize() for each of the factors that there are"
+                     : word + "(" + l.label + ", N) splits by N first; or bound() '" + l.label +
+                           "' to a constant extent",
              l.where);
 }
 

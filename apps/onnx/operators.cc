@@ -279,4 +279,18 @@ Shape broadcast(const Inference &i, const std::vector<Shape> &shapes) {
   return out;
 }
 
+void infer_product(Inference &i, size_t right, ElementType type) {
+  Shape a = i.shape(0), b = i.shape(right);
+  if (a.empty() || b.empty())
+    i.fail("an operand is a scalar", "matrices have at least one dimension");
+  const bool row = a.size() == 1, column = b.size() == 1;
+  if (row) a.insert(a.begin(), Dim(1));
+  if (column) b.emplace_back(1);
+  i.require_equal(a.back(), b[b.size() - 2], "columns and rows");
+  Shape shape = broadcast(i, {Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2)});
+  if (!row) shape.push_back(a[a.size() - 2]);
+  if (!column) shape.push_back(b.back());
+  i.result(0, type, shape);
+}
+
 }  // namespace polyhalite::onnx

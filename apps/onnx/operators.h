@@ -190,5 +190,8 @@ std::vector<Operator> read_sizes_operators();
 Dim plainer(const Dim &a, const Dim &b);
 /// Shapes of the operands meet as numpy's do.
 Shape broadcast(const Inference &i, const std::vector<Shape> &shapes);
+/// The node's result is the product of operands 0 and `right`: a vector is a row on the left, a
+/// column on the right, whose dimension the result lacks.
+void infer_product(Inference &i, size_t right, ElementType type);
 
 }  // namespace polyhalite::onnx

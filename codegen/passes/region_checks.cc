@@ -1,9 +1,11 @@
 #include "codegen/passes/region_checks.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "lang/abi/polyhalite_runtime.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/simplify.h"
@@ -13,21 +15,50 @@ namespace polyhalite {
 
 namespace {
 
-// How far from 0 a value and the partial sums that make it are, at most, in 64 bits; null where
-// that is not known at entry.
-struct Reach {
-  Expr most;
-  bool of_scalar = false;  // a scalar argument is part of it
-
-  bool is_known() const { return most.defined(); }
-};
+constexpr int64_t kWord = INT64_C(1) << 31;  // no int32 is farther from 0
+constexpr int64_t kBeyond = POLYHALITE_REGION_BEYOND;
 
 Expr number(int64_t k) { return make_int(Int(64), k); }
 
-// Of a value of at most 32 bits, or of a float.
-Expr distance(const Expr &e) {
+// How far from 0 a value and the partial sums that make it are, at most, in 64 bits; null where
+// that is not known at entry. What is farther than 64 bits count is cut to kBeyond.
+struct Reach {
+  Expr most;
+  bool of_scalar = false;   // a scalar argument is part of it
+  int64_t at_most = kWord;  // `most` is never more
+
+  bool is_known() const { return most.defined(); }
+  Reach cut_to(int64_t limit) const {
+    if (at_most <= limit) return *this;
+    return {make_binary(Op::Min, most, number(limit)), of_scalar, limit};
+  }
+};
+
+// Does the cast lose numbers that are no int32?
+bool is_narrowing(const Expr &e) {
+  if (e->op != Op::Cast || e.type() != Int(32)) return false;
+  const Type from = e->args[0].type();
+  return from.is_float() || from.bits() > 32 || (from.is_uint() && from.bits() == 32);
+}
+
+// Of a scalar of any type.
+Reach distance(const Expr &e, bool of_scalar) {
+  const Type t = e.type();
+  if (t.is_float()) {
+    // Not a number is not below kBeyond, either.
+    const Expr v = make_cast(Float(64), e);
+    const Expr size = make_binary(Op::Max, v, make_binary(Op::Sub, make_float(Float(64), 0), v));
+    const Expr near = make_binary(Op::Lt, size, make_float(Float(64), double(kBeyond)));
+    return {make_select(near, make_cast(Int(64), size), number(kBeyond)), of_scalar, kBeyond};
+  }
+  if (t.bits() == 64) {
+    const Expr most = make_int(t, kBeyond);
+    const Expr v = make_cast(Int(64), make_binary(Op::Min, e, most));
+    const Expr low = make_binary(Op::Max, v, number(-kBeyond));
+    return {make_binary(Op::Max, low, make_binary(Op::Sub, number(0), low)), of_scalar, kBeyond};
+  }
   const Expr v = make_cast(Int(64), e);
-  return make_binary(Op::Max, v, make_binary(Op::Sub, number(0), v));
+  return {make_binary(Op::Max, v, make_binary(Op::Sub, number(0), v)), of_scalar, kWord};
 }
 
 class RegionChecks {
@@ -44,12 +75,16 @@ class RegionChecks {
     for (const Symbol &s : survey_.root_symbols) {
       about_ = {s.name.substr(0, s.name.find('.')), 0};
       const Reach r = reach_of(s.value, false);
-      root_[s.name] = {distance(make_variable(Int(32), VariableKind::Symbol, s.name)), r.of_scalar};
+      root_[s.name] = distance(make_variable(Int(32), VariableKind::Symbol, s.name), r.of_scalar);
     }
     for (const auto &[name, box] : survey_.inputs) look(name, box);
     for (size_t f = 0; f < survey_.funcs.size(); f++) {
       look(tree_.algorithm.funcs[f].name, survey_.funcs[f].computed);
       look(tree_.algorithm.funcs[f].name, survey_.funcs[f].stored);
+    }
+    for (size_t l = 0; l < survey_.loops.size(); l++) {
+      about_ = {tree_.loops[l].label, -1};
+      for (const Expr &e : {survey_.loops[l].min, survey_.loops[l].extent}) look_at_casts(e);
     }
     return std::move(checks_);
   }
@@ -64,14 +99,21 @@ class RegionChecks {
     }
   }
 
+  // The ends of an RDom, as they were before they were cut to 32 bits.
+  void look_at_casts(const Expr &e) {
+    for_each_node(e, [&](const Expr &n) {
+      if (is_narrowing(n)) reach_of(n, false);
+    });
+  }
+
   // `in_sum`: it is part of a sum, difference or product, which is asked about as a whole.
   Reach reach_of(const Expr &given, bool in_sum) {
     const Expr e = strip_hints(given);
     auto known = known_.find(e);
     if (known == known_.end()) known = known_.emplace(e, found(e)).first;
     const Reach r = known->second;
-    const bool may_overflow = e->op == Op::Add || e->op == Op::Sub || e->op == Op::Mul ||
-                              (e->op == Op::Cast && e->args[0].type().is_float());
+    const bool may_overflow =
+        e->op == Op::Add || e->op == Op::Sub || e->op == Op::Mul || is_narrowing(e);
     if (!in_sum && may_overflow) note(r);
     return r;
   }
@@ -94,15 +136,17 @@ class RegionChecks {
         const Reach a = reach_of(e->args[0], false);
         if (!a.is_known() || !is_const_int(e->args[1], &k) || k < 1) return same_everywhere(e);
         return {make_binary(Op::Add, make_binary(Op::Div, a.most, number(k)), number(1)),
-                a.of_scalar};
+                a.of_scalar, a.at_most / k + 1};
       }
       case Op::Mod: {
-        const Reach a = reach_of(e->args[0], false);
+        // What a cast cuts off may be meant to.
+        const Reach a = reach_of(e->args[0], is_narrowing(e->args[0]));
         if (!is_const_int(e->args[1], &k) || k < 1) return same_everywhere(e);
-        return {number(k), a.of_scalar};
+        return {number(k), a.of_scalar, k};
       }
       default:
-        return is_const_int(e, &k) ? Reach{number(k < 0 ? -k : k)} : same_everywhere(e);
+        if (!is_const_int(e, &k)) return same_everywhere(e);
+        return {number(k < 0 ? -k : k), false, k < 0 ? -k : k};
     }
   }
 
@@ -138,14 +182,19 @@ class RegionChecks {
         varies = varies || (c->kind != CallKind::Intrinsic && c->kind != CallKind::Math);
     });
     if (varies) return {};
-    // Of a float, before it is rounded to 32 bits.
-    const bool is_rounded = e->op == Op::Cast && e->args[0].type().is_float();
-    return {distance(is_rounded ? e->args[0] : e), of_scalar};
+    return distance(is_narrowing(e) ? e->args[0] : e, of_scalar);  // before it is cut to 32 bits
   }
 
   static Reach both(Op op, const Reach &a, const Reach &b) {
     if (!a.is_known() || !b.is_known()) return {};
-    return {make_binary(op, a.most, b.most), a.of_scalar || b.of_scalar};
+    const bool is_small =
+        op == Op::Mul && a.at_most <= 4 * kBeyond / std::max<int64_t>(b.at_most, 1);
+    const int64_t limit = is_small ? INT64_MAX : op == Op::Mul ? kWord : kBeyond;
+    const Reach x = a.cut_to(limit), y = b.cut_to(limit);
+    const int64_t at_most = op == Op::Mul   ? x.at_most * y.at_most
+                            : op == Op::Add ? x.at_most + y.at_most
+                                            : std::max(x.at_most, y.at_most);
+    return {make_binary(op, x.most, y.most), a.of_scalar || b.of_scalar, at_most};
   }
 
   void note(const Reach &r) {

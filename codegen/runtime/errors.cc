@@ -205,9 +205,20 @@ PH_WEAK int polyhalite_error_access_out_of_bounds(void *user_context, const char
 
 PH_WEAK int polyhalite_error_region_overflow(void *user_context, const char *function,
                                              const char *buffer, int32_t dimension, int64_t end) {
+  if (dimension < 0) {
+    return fail(user_context, polyhalite_error_code_access_out_of_bounds,
+                "%s: the scalars make an end of loop '%s' no 32-bit integer; pass other scalars",
+                function, buffer);
+  }
+  if (end >= POLYHALITE_REGION_BEYOND) {
+    return fail(user_context, polyhalite_error_code_access_out_of_bounds,
+                "%s: the scalars make what is needed of '%s' in dimension %d no number, or one far "
+                "beyond 32-bit integers; pass other scalars",
+                function, buffer, dimension);
+  }
   return fail(user_context, polyhalite_error_code_access_out_of_bounds,
-              "%s: what is needed of '%s' in dimension %d may be %lld from 0, and coordinates are 32-bit "
-              "integers; pass other scalars, or compute less of the output",
+              "%s: what is needed of '%s' in dimension %d may be %lld from 0, and coordinates are "
+              "32-bit integers; pass other scalars, or compute less of the output",
               function, buffer, dimension, static_cast<long long>(end));
 }
 
@@ -239,6 +250,12 @@ PH_WEAK int polyhalite_error_buffer_allocation_too_large(void *user_context, con
 
 PH_WEAK int polyhalite_error_out_of_memory(void *user_context, const char *function,
                                            const char *buffer, int64_t bytes) {
+  if (bytes == INT64_MAX) {
+    return fail(user_context, polyhalite_error_code_out_of_memory,
+                "%s: '%s' has more bytes than are addressed; compute it at an inner loop so that "
+                "less of it is stored, use smaller outputs, or compile with large_buffers",
+                function, buffer);
+  }
   return fail(user_context, polyhalite_error_code_out_of_memory,
               "%s: there is no memory for '%s' (%lld bytes); compute it at an inner loop so that "
               "less of it is stored, or use smaller outputs",

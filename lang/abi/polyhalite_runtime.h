@@ -223,7 +223,10 @@ int polyhalite_error_access_out_of_bounds(void *user_context, const char *functi
                                           const char *buffer, int32_t dimension, int32_t needed_min,
                                           int32_t needed_max, int32_t buffer_min,
                                           int32_t buffer_max);
-/* An end of what is needed of a Func or buffer, which scalar arguments make leave 32 bits. */
+/* An end of what is needed of a Func or buffer, or of a loop where `dimension` is negative, which
+   scalar arguments make leave 32 bits; from
+   POLYHALITE_REGION_BEYOND on: far, or to what is no number. */
+#define POLYHALITE_REGION_BEYOND (INT64_C(1) << 60)
 int polyhalite_error_region_overflow(void *user_context, const char *function, const char *buffer,
                                      int32_t dimension, int64_t end);
 int polyhalite_error_constraint_violated(void *user_context, const char *function,

@@ -378,7 +378,8 @@ Func &Func::align_extent(const VarOrRVar &var, Expr modulus) {
 Func &Func::reorder_storage(const std::vector<Var> &dims, Here here) {
   std::vector<std::string> names;
   for (const Var &v : dims) {
-    const VarOrRVar var(v);
+    VarOrRVar var(v);
+    var.where = here.where;
     argument_index("reorder the storage of", var);
     if (std::count(names.begin(), names.end(), v.name())) {
       user_error("cannot reorder the storage of '" + plain_name(name()) + "': '" +

@@ -178,7 +178,7 @@ void check_distinct(const Stage &s, const std::vector<VarOrRVar> &loops) {
     if (seen.insert(l.name).second) continue;
     user_error("cannot reorder " + describe_stage(*s.function(), s.index()) + ": " +
                    quoted_name(l.name) + " is named twice",
-               "each loop has one place", "name it once", l.where);
+               "each loop has one place", "name it once", loops[0].where);
   }
 }
 

@@ -1,6 +1,7 @@
 // Mistakes that show when a pipeline runs in process: buffers, sizes, parameters, memory, threads.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <thread>
 
@@ -163,6 +164,48 @@ TEST_F(BadRun, scalars_that_leave_32_bits) {
   EXPECT_EQ(text_of([&] { scattered.realize({40}); }), message("f", int64_t{INT32_MAX} + 9));
   EXPECT_EQ(text_of([&] { scaled.realize({10}); }), message("in", 2700000000));
   EXPECT_EQ(text_of([&] { around.realize({8, 8}); }), message("g", int64_t{INT32_MAX} + 10));
+  for (const float far : {NAN, INFINITY, -INFINITY, 1e30f}) {
+    s.set(far);
+    EXPECT_EQ(text_of([&] { scaled.realize({10}); }),
+              "@: error: f: the scalars make what is needed of 'in' in dimension 0 no number, or "
+              "one far beyond 32-bit integers; pass other scalars");
+  }
+}
+
+// Ends of an RDom are cut to 32 bits.
+TEST_F(BadRun, scalars_of_other_types_than_32_bits) {
+  Param<uint32_t> half("half");
+  Param<int64_t> wide("wide");
+  Param<uint64_t> whole("whole");
+  Func a("f"), b("f"), c("f"), read("f");
+  RDom r(0, half, "r"), q(0, wide - 1, "r"), t(0, whole, "r");
+  a() += r;
+  b() += q;
+  c() += t;
+  read(x) = in(cast<int>(wide) + x);
+  in.set(Buffer<int>(50));
+  const std::string cut =
+      "@: error: f: the scalars make an end of loop 'r' no 32-bit integer; pass other scalars";
+  half.set(3);
+  wide.set(5);
+  whole.set(6);
+  EXPECT_EQ(evaluate<int>(a()), 3);
+  EXPECT_EQ(evaluate<int>(b()), 6);
+  EXPECT_EQ(evaluate<int>(c()), 15);
+  half.set(4000000000u);
+  EXPECT_EQ(text_of([&] { a.realize(); }), cut);
+  for (const int64_t n : {int64_t{1} << 32, -(int64_t{1} << 40), INT64_MIN}) {
+    wide.set(n);
+    EXPECT_EQ(text_of([&] { b.realize(); }), cut);
+  }
+  for (const uint64_t n : {uint64_t{1} << 32, uint64_t{1} << 63, ~uint64_t{0}}) {
+    whole.set(n);
+    EXPECT_EQ(text_of([&] { c.realize(); }), cut);
+  }
+  wide.set(int64_t{1} << 32);
+  EXPECT_EQ(text_of([&] { read.realize({4}); }),
+            "@: error: f: what is needed of 'in' in dimension 0 may be 4294967296 from 0, and "
+            "coordinates are 32-bit integers; pass other scalars, or compute less of the output");
 }
 
 TEST_F(BadRun, tables_that_do_not_hold_every_index) {

@@ -93,6 +93,27 @@ TEST_F(BadSchedule, vectors_and_unrolled_loops_without_a_constant_extent) {
             "@: error: cannot unroll loop 'y' of 'g': its extent is not a constant\n"
             "  why: the extent is g.extent.1\n"
             "  fix: unroll(y, N) splits by N first; or bound() 'y' to a constant extent");
+  g.serial(y).vectorize(x, n);
+  EXPECT_EQ(text_of([&] { g.compile_jit(); }, __builtin_FILE(), __LINE__ - 1),
+            "@: error: cannot vectorize loop 'x_v' of 'g': its extent is not a constant\n"
+            "  why: the extent is n, the split's factor\n"
+            "  fix: split by a constant; specialize() for each of the factors that there are");
+}
+
+// Their lists are made in a header.
+TEST_F(BadSchedule, lists_of_loops_name_the_line_of_the_call) {
+  EXPECT_EQ(text_of([&] { g.reorder(x, y, x); }),
+            "@: error: cannot reorder 'g': 'x' is named twice\n"
+            "  why: each loop has one place\n"
+            "  fix: name it once");
+  EXPECT_EQ(text_of([&] { g.reorder_storage(x, y, x); }),
+            "@: error: cannot reorder the storage of 'g': 'x' is named twice\n"
+            "  why: each dimension has one place\n"
+            "  fix: name it once");
+  EXPECT_EQ(text_of([&] { g.reorder_storage(x, xo); }),
+            "@: error: cannot reorder the storage of 'xo' of 'g'\n"
+            "  why: it is no argument of the Func\n"
+            "  fix: name one of the arguments");
 }
 
 TEST_F(BadSchedule, vectors_and_unrolled_loops_that_are_too_long) {

@@ -62,6 +62,30 @@ TEST(onnx_bad_nodes, patches_that_do_not_fit_the_image) {
             "  fix: mend the model, or give other shapes");
 }
 
+TEST(onnx_bad_nodes, blocks_that_do_not_fit_the_image) {
+  const auto blocks = [](const char *op, int64_t size) {
+    ModelBuilder b(13);
+    b.input("x", {1, 8, 4, 6});
+    b.node(op, {"x"}, {"y"}, {int_attribute("blocksize", size)}).output("y");
+    return error_of_program(b);
+  };
+  const auto message = [](const char *op, const std::string &what, const std::string &why) {
+    return std::string("error: node 'make_y' (") + op + ", version 13): " + what +
+           "\n  why: " + why + "\n  fix: mend the model, or give other shapes";
+  };
+  for (const char *op : {"DepthToSpace", "SpaceToDepth"}) {
+    EXPECT_EQ(blocks(op, 2), "no error");
+    EXPECT_EQ(blocks(op, 0),
+              message(op, "blocksize is 0", "blocks have 1 to 32767 rows and columns"));
+    EXPECT_EQ(blocks(op, int64_t{1} << 40),
+              message(op, "blocksize is 1099511627776", "blocks have 1 to 32767 rows and columns"));
+  }
+  EXPECT_EQ(blocks("DepthToSpace", 3), message("DepthToSpace", "the operand has 8 channels",
+                                               "they are a multiple of 9, by the blocksize"));
+  EXPECT_EQ(blocks("SpaceToDepth", 3), message("SpaceToDepth", "the operand has 4 rows",
+                                               "they are a multiple of 3, by the blocksize"));
+}
+
 TEST(onnx_bad_nodes, a_past_that_does_not_fit) {
   const auto attention = [](const std::vector<TestDim> &past_key,
                             const std::vector<TestDim> &past_value) {

@@ -176,6 +176,42 @@ TEST(onnx_odd_shapes, products_of_few_bytes) {
   }
 }
 
+// As in MatMul a vector is a row on the left, a column on the right.
+TEST(onnx_odd_shapes, products_of_bytes_and_vectors) {
+  const auto a = random_bytes<uint8_t>(2 * 3 * 20, 1);
+  const auto c = random_bytes<int8_t>(20 * 7, 2);
+  struct Case {
+    std::vector<int64_t> a, c, y;
+  };
+  const Case cases[] = {{{20}, {20, 7}, {7}}, {{2, 3, 20}, {20}, {2, 3}}, {{20}, {20}, {}}};
+  for (const Case &k : cases) {
+    ModelBuilder b;
+    b.input("a", {k.a.begin(), k.a.end()}, kUnsigned).input("c", {k.c.begin(), k.c.end()}, kSigned);
+    b.node("MatMulInteger", {"a", "c"}, {"y"}).output("y");
+    const Constant y = Session(b.load())
+                           .run({{"a", bytes(ElementType::UInt8, k.a, a)},
+                                 {"c", bytes(ElementType::Int8, k.c, c)}})
+                           .at("y");
+    ASSERT_EQ(y.shape(), k.y);
+    const size_t columns = k.c.size() == 1 ? 1 : 7;
+    for (size_t i = 0; i < static_cast<size_t>(y.elements()); i++) {
+      int64_t sum = 0;
+      for (size_t t = 0; t < 20; t++)
+        sum += int64_t{a[i / columns * 20 + t]} * c[t * columns + i % columns];
+      EXPECT_EQ(y.integer_at(static_cast<int64_t>(i)), sum) << i;
+    }
+  }
+}
+
+TEST(onnx_odd_shapes, steps_beyond_all_sizes) {
+  ModelBuilder b(13);
+  b.input("x", {4, 6}).integers("from", {1, 4}).integers("to", {4, INT64_MIN});
+  b.integers("axes", {0, 1}).integers("steps", {int64_t{1} << 40, -(int64_t{1} << 33)});
+  b.node("Slice", {"x", "from", "to", "axes", "steps"}, {"y"}).output("y");
+  const auto x = random_floats(24, 1);
+  expect_near(Session(b.load()).run({{"x", floats({4, 6}, x)}}).at("y"), {1, 1}, {double{x[10]}});
+}
+
 // Two rows below the image, which are the zero point throughout.
 TEST(onnx_odd_shapes, one_cell_reaches_past_the_image) {
   constexpr int64_t kChannels = 64, kSize = 5, kRows = 7;

@@ -59,9 +59,9 @@ SliceRange slice_range(const Context &c, const Shape &from,
     const size_t d = static_cast<size_t>(c.axis(axes[k], static_cast<int>(from.size())));
     if (d >= from.size()) c.fail("axis " + std::to_string(axes[k]), "the operand has none");
     const Dim n = from[d];
-    const int64_t step = steps[k];
-    if (step == 0 || step > INT32_MAX || step < -INT32_MAX)
-      c.fail("step " + std::to_string(step), "steps are not 0");
+    if (steps[k] == 0) c.fail("step 0", "steps are not 0");
+    // Larger ones step over all sizes, too.
+    const int64_t step = std::clamp<int64_t>(steps[k], -INT32_MAX, INT32_MAX);
     // Negative positions count from the end; both are held within the dimension.
     auto position = [&](const Dim &v, int64_t low, int64_t beyond) -> Dim {
       const auto number = v.constant();
@@ -316,11 +316,29 @@ std::vector<Tensor> lower_tensor_scatter(Lowering &l) {
   })};
 }
 
-void infer_depth_to_space(Inference &i) {
+// The blocksize of images that become, or are, blocks of pixels.
+int64_t block_of(const Inference &i) {
   const int64_t b = i.node().integer("blocksize", 1);
-  if (i.rank(0) != 4 || b < 1)
+  if (i.rank(0) != 4)
     i.fail("the operand has rank " + std::to_string(i.rank(0)), "images have rank 4");
+  if (b < 1 || b > INT16_MAX) {
+    i.fail("blocksize is " + std::to_string(b),
+           "blocks have 1 to " + std::to_string(INT16_MAX) + " rows and columns");
+  }
+  return b;
+}
+void require_whole(const Inference &i, const Dim &size, int64_t parts, const char *what) {
+  const auto n = size.constant();
+  if (n && *n % parts != 0) {
+    i.fail("the operand has " + std::to_string(*n) + " " + what,
+           "they are a multiple of " + std::to_string(parts) + ", by the blocksize");
+  }
+}
+
+void infer_depth_to_space(Inference &i) {
+  const int64_t b = block_of(i);
   const Shape &s = i.shape(0);
+  require_whole(i, s[1], b * b, "channels");
   i.result(0, i.type(0), {s[0], Dim::floor_div(s[1], b * b), s[2] * b, s[3] * b});
 }
 std::vector<Tensor> lower_depth_to_space(Lowering &l) {
@@ -336,10 +354,10 @@ std::vector<Tensor> lower_depth_to_space(Lowering &l) {
   })};
 }
 void infer_space_to_depth(Inference &i) {
-  const int64_t b = i.node().integer("blocksize", 1);
-  if (i.rank(0) != 4 || b < 1)
-    i.fail("the operand has rank " + std::to_string(i.rank(0)), "images have rank 4");
+  const int64_t b = block_of(i);
   const Shape &s = i.shape(0);
+  require_whole(i, s[2], b, "rows");
+  require_whole(i, s[3], b, "columns");
   i.result(0, i.type(0),
            {s[0], s[1] * Dim(b * b), Dim::floor_div(s[2], b), Dim::floor_div(s[3], b)});
 }

@@ -20,19 +20,7 @@ Tensor along_channels(const Tensor &v, int rank) {
   return ops::reshape(v, shape);
 }
 
-void infer_matmul(Inference &i) {
-  Shape a = i.shape(0), b = i.shape(1);
-  if (a.empty() || b.empty())
-    i.fail("an operand is a scalar", "matrices have at least one dimension");
-  const bool row = a.size() == 1, column = b.size() == 1;
-  if (row) a.insert(a.begin(), Dim(1));
-  if (column) b.emplace_back(1);
-  i.require_equal(a.back(), b[b.size() - 2], "columns and rows");
-  Shape shape = broadcast(i, {Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2)});
-  if (!row) shape.push_back(a[a.size() - 2]);
-  if (!column) shape.push_back(b.back());
-  i.result(0, i.node().is("MatMulInteger") ? ElementType::Int32 : i.type(0), shape);
-}
+void infer_matmul(Inference &i) { infer_product(i, 1, i.type(0)); }
 std::vector<Tensor> lower_matmul(Lowering &l) {
   const int strips_of = static_cast<int>(l.node().integer("strips_of", 0));
   const Tensor a = l.in(0);

@@ -157,15 +157,6 @@ Tensor by_channel(const Tensor &v, int rank) {
   return ops::reshape(v, shape);
 }
 
-void infer_product(Inference &i, size_t right, ElementType type) {
-  const Shape &a = i.shape(0), &b = i.shape(right);
-  if (a.size() < 2 || b.size() < 2) i.fail("an operand is no matrix", "both have at least rank 2");
-  i.require_equal(a.back(), b[b.size() - 2], "columns and rows");
-  Shape shape = broadcast(i, {Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2)});
-  shape.push_back(a[a.size() - 2]);
-  shape.push_back(b.back());
-  i.result(0, type, shape);
-}
 // A zero point that is 0 is none.
 Tensor point_of(const Lowering &l, size_t i) {
   return l.has(i) && !l.is_literal_zero(i) ? l.in(i) : Tensor();
@@ -182,10 +173,24 @@ Tensor right_operand(const Lowering &l, size_t i) {
   return is_packed(l) ? ops::packed_matrix(l.in(i)) : l.in(i);
 }
 
+// Vectors are a row and a column, as in MatMul.
+Tensor integer_product(const Lowering &l, const Tensor &a_point, size_t right,
+                       const Tensor &b_point, const Tensor &sums) {
+  Tensor a = l.in(0), b = right_operand(l, right);
+  if (a.rank() == 1) a = ops::unsqueeze(a, {0});
+  if (b.rank() == 1) b = ops::unsqueeze(b, {1});
+  return ops::quantized_matmul(a, by_row(a_point), b, by_column(b_point), sums);
+}
+// The dimension of a row or column that was a vector is none of the result's.
+Tensor in_result_shape(const Lowering &l, const Tensor &product) {
+  const std::vector<Expr> sizes = l.result_sizes(0);
+  return static_cast<int>(sizes.size()) == product.rank() ? product : ops::reshape(product, sizes);
+}
+
 void infer_matmul_integer(Inference &i) { infer_product(i, 1, ElementType::Int32); }
 std::vector<Tensor> lower_matmul_integer(Lowering &l) {
-  return {ops::quantized_matmul(l.in(0), by_row(point_of(l, 2)), right_operand(l, 1),
-                                by_column(point_of(l, 3)), column_sums(l, 4))};
+  return {
+      in_result_shape(l, integer_product(l, point_of(l, 2), 1, point_of(l, 3), column_sums(l, 4)))};
 }
 
 // sum * (a's scale * b's scale / result's scale), with the result's zero point.
@@ -204,10 +209,9 @@ Tensor requantized(const Tensor &sum, const Tensor &a, const Tensor &b, const Te
 
 void infer_qlinear_matmul(Inference &i) { infer_product(i, 3, i.type(7)); }
 std::vector<Tensor> lower_qlinear_matmul(Lowering &l) {
-  const Tensor product = ops::quantized_matmul(l.in(0), by_row(point_of(l, 2)), right_operand(l, 3),
-                                               by_column(point_of(l, 5)), column_sums(l, 8));
-  return {requantized(product, by_row(l.in(1)), by_column(l.in(4)), by_row(l.in(6)),
-                      by_row(l.in(7)), l.result_type(0))};
+  const Tensor product = integer_product(l, point_of(l, 2), 3, point_of(l, 5), column_sums(l, 8));
+  return {in_result_shape(l, requantized(product, by_row(l.in(1)), by_column(l.in(4)),
+                                         by_row(l.in(6)), by_row(l.in(7)), l.result_type(0)))};
 }
 
 void infer_conv_like(Inference &i, size_t weights, ElementType type) {

@@ -218,8 +218,9 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   Func &reorder_storage(const std::vector<Var> &dims, Here here = Here());
   template <typename... Args,
             typename = std::enable_if_t<(std::is_convertible_v<Args, Var> && ...)>>
-  Func &reorder_storage(const Var &x, const Var &y, Args &&...more) {
-    return reorder_storage(std::vector<Var>{x, y, Var(std::forward<Args>(more))...});
+  Func &reorder_storage(const VarOrRVar &x, const Var &y, Args &&...more) {
+    return reorder_storage(
+        std::vector<Var>{Var::of_loop(x.name), y, Var(std::forward<Args>(more))...}, Here(x.where));
   }
   /// Rounds the storage's extent of a dimension up to a multiple of `alignment`.
   Func &align_storage(const VarOrRVar &dim, Expr alignment);

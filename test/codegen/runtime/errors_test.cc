@@ -47,6 +47,13 @@ TEST_F(RuntimeErrors, region_overflow) {
   EXPECT_EQ(last,
             "> blur: what is needed of 'in' in dimension 1 may be 5000000000 from 0, and "
             "coordinates are 32-bit integers; pass other scalars, or compute less of the output");
+  polyhalite_error_region_overflow(context_, "blur", "in", 1, POLYHALITE_REGION_BEYOND);
+  EXPECT_EQ(last,
+            "> blur: the scalars make what is needed of 'in' in dimension 1 no number, or one far "
+            "beyond 32-bit integers; pass other scalars");
+  polyhalite_error_region_overflow(context_, "blur", "r", -1, 5000000000);
+  EXPECT_EQ(last,
+            "> blur: the scalars make an end of loop 'r' no 32-bit integer; pass other scalars");
 }
 
 TEST_F(RuntimeErrors, buffer_too_large) {
@@ -65,6 +72,10 @@ TEST_F(RuntimeErrors, out_of_memory) {
       last,
       "> blur: there is no memory for 'blur_x' (1048576 bytes); compute it at an inner loop so "
       "that less of it is stored, or use smaller outputs");
+  polyhalite_error_out_of_memory(context_, "blur", "blur_x", INT64_MAX);
+  EXPECT_EQ(last,
+            "> blur: 'blur_x' has more bytes than are addressed; compute it at an inner loop so "
+            "that less of it is stored, use smaller outputs, or compile with large_buffers");
 }
 
 // Where the host's target has tiles they are lent to this process.
